@@ -1,0 +1,48 @@
+# SPDX-FileCopyrightText: 2026 StreamScope contributors
+# SPDX-License-Identifier: Apache-2.0
+
+# One function makes every library of the project, so that flags stand in one place.
+#
+#   streamscope_library(NAME [STATIC|SHARED|OBJECT] SOURCES ... [LINK ...] [PRIVATE_LINK ...])
+#     target streamscope_NAME with alias streamscope::NAME; its folder's parent is on the include path, so that
+#     includes read "trace/reader.h".
+
+find_package(Threads REQUIRED)
+find_program(CCACHE ccache)
+if(CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_C_COMPILER_LAUNCHER ${CCACHE})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE})
+endif()
+
+function(streamscope_flags target)
+  target_compile_features(${target} PUBLIC cxx_std_20)
+  set_target_properties(${target} PROPERTIES
+    CXX_EXTENSIONS OFF
+    CXX_VISIBILITY_PRESET hidden
+    C_VISIBILITY_PRESET hidden
+    VISIBILITY_INLINES_HIDDEN ON
+    POSITION_INDEPENDENT_CODE ON)
+  target_compile_options(${target} PRIVATE -Wall -Wextra -Wshadow=local -Wno-missing-field-initializers
+    $<$<BOOL:${STREAMSCOPE_WERROR}>:-Werror>)
+  if(STREAMSCOPE_SANITIZE)
+    target_compile_options(${target} PRIVATE -fsanitize=${STREAMSCOPE_SANITIZE} -fno-omit-frame-pointer)
+    target_link_options(${target} PUBLIC -fsanitize=${STREAMSCOPE_SANITIZE})
+  endif()
+endfunction()
+
+function(streamscope_library name)
+  cmake_parse_arguments(arg "STATIC;SHARED;OBJECT" "" "SOURCES;LINK;PRIVATE_LINK" ${ARGN})
+  set(type STATIC)
+  if(arg_SHARED)
+    set(type SHARED)
+  elseif(arg_OBJECT)
+    set(type OBJECT)
+  endif()
+  add_library(streamscope_${name} ${type} ${arg_SOURCES})
+  add_library(streamscope::${name} ALIAS streamscope_${name})
+  set_target_properties(streamscope_${name} PROPERTIES EXPORT_NAME ${name})
+  streamscope_flags(streamscope_${name})
+  target_include_directories(streamscope_${name} PUBLIC
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/profiler> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  target_link_libraries(streamscope_${name} PUBLIC ${arg_LINK} PRIVATE ${arg_PRIVATE_LINK})
+endfunction()

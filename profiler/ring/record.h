@@ -1,0 +1,434 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// The fixed-size records that travel from an observed process to the writer.
+//
+// `profiler/collect` fills them inside the target, `profiler/record` reads them outside. A record states one fact
+// as it was seen and resolves nothing: handles stay raw, texts are named by their hash, times are clock ticks.
+// Everything that needs more than one fact (identity of reused handles, versions of events, which record a wait
+// binds to) is worked out by the writer from the stamps, so that the target pays for stores only.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <type_traits>
+
+namespace streamscope::ring {
+
+/// Version of everything in this header and in ring.h and control.h. Both sides must agree exactly.
+inline constexpr uint32_t kLayoutVersion = 1;
+
+/// A text, named by a 64-bit hash of its bytes. 0 is "no text". The bytes follow in kString records of any ring
+/// of the same process, before or after the first use.
+using TextHash = uint64_t;
+
+/// FNV-1a, never 0 for a non-empty text.
+constexpr TextHash hash_text(std::string_view text) {
+  uint64_t hash = 0xcbf29ce484222325ull;
+  for (char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3ull;
+  if (text.empty()) return 0;
+  return hash == 0 ? 1 : hash;
+}
+
+enum class RecordKind : uint8_t {
+  kNone = 0,
+  // Facts about the process and its objects.
+  kText,         // TextRecord: a chunk of a text
+  kProcess,      // ProcessRecord: first record of a process
+  kThread,       // ThreadRecord: the records after it in this ring belong to this thread
+  kDevice,       // DeviceRecord
+  kContext,      // ContextRecord
+  kStream,       // StreamRecord: identity of a stream handle in a context
+  kName,         // NameRecord: the program named a thread, stream, event, ...
+  kModule,       // ModuleRecord: a loaded file, for symbolizing stacks
+  kStack,        // StackRecord: a chunk of a call stack
+  // What the host did.
+  kCall,         // CallRecord: one CUDA call, written at its exit
+  kRangePush,    // RangeRecord
+  kRangePop,     // RangeRecord
+  kRangeStart,   // RangeRecord; `id` matches the kRangeEnd
+  kRangeEnd,     // RangeRecord
+  kMark,         // RangeRecord
+  // What the device did (times in nanoseconds of CLOCK_MONOTONIC, or virtual).
+  kKernel,       // OpRecord
+  kMemcpy,       // OpRecord
+  kMemset,       // OpRecord
+  kGraphLaunch,  // OpRecord: one whole launch of a graph
+  kDeviceWork,   // OpRecord: host function, memory wait or memory write executed on a stream (simulator)
+  kLaunchShape,  // LaunchShapeRecord
+  kSyncWitness,  // SyncWitnessRecord: CUPTI's own pairing of records and waits (tier events)
+  kOverhead,     // OverheadRecord: time that the profiler or the driver itself took
+  // Graph structure.
+  kGraph,        // GraphRecord
+  kGraphNode,    // GraphNodeRecord
+  kGraphEdge,    // GraphEdgeRecord
+  // What libcoord knows.
+  kOperation,            // OperationRecord
+  kOperationDependency,  // OperationDependencyRecord
+  kOperationState,       // OperationStateRecord
+  // What the collector itself has to say.
+  kDropped,      // LossRecord: this ring was full
+  kLoss,         // LossRecord: anything else that is missing
+  kCollecting,   // CollectingRecord: recording switched on or off (delay, duration, capture range)
+  kEnd,          // EndRecord: the process is ending in good order
+};
+
+enum RecordFlags : uint8_t {
+  kPerThread = 1 << 0,    // the call was the per-thread-default-stream variant
+  kVirtualTime = 1 << 1,  // times are simulated nanoseconds since 0, not ticks
+  kCapturing = 1 << 2,    // the call's stream was being captured into a graph
+  kDriverCall = 1 << 3,   // made directly at the driver API
+  kUnfinished = 1 << 4,   // OpRecord: begin or end was not delivered (0)
+};
+
+/// Wire value for "none" in 32-bit id fields.
+inline constexpr uint32_t kNone32 = 0xffffffffu;
+
+/// Index into the call table (calls.h).
+using CallId = uint16_t;
+
+/// Every record starts so; the rest of its 64 bytes depends on `kind`.
+struct RecordHead {
+  RecordKind kind;
+  uint8_t flags;
+  uint16_t small;
+  uint32_t word;
+};
+
+/// Opaque storage of one record.
+struct alignas(64) Record {
+  RecordHead head;
+  unsigned char payload[56];
+};
+static_assert(sizeof(Record) == 64);
+
+struct TextRecord {  // texts longer than one chunk are several records in a row in one ring
+  RecordKind kind;
+  uint8_t flags;
+  uint16_t chunk_bytes;  // bytes used in `bytes`
+  uint32_t total_bytes;
+  TextHash hash;
+  uint32_t offset;
+  char bytes[44];
+};
+
+struct ProcessRecord {
+  RecordKind kind;
+  uint8_t flags;
+  uint16_t reserved;
+  uint32_t parent_pid;
+  uint64_t begin;           // ticks at which the collector started
+  TextHash executable;
+  TextHash command_line;    // arguments separated by '\0'
+  TextHash environment;     // CUDA_*, NCCL_*, STREAMSCOPE_* as NAME=VALUE, separated by '\0'
+  TextHash host;
+  TextHash collector;       // e.g. "cupti 130001, tier times" or "coord simulator"
+  uint64_t unused;
+};
+
+struct ThreadRecord {
+  RecordKind kind;
+  uint8_t flags;
+  uint16_t reserved;
+  uint32_t tid;
+  uint64_t begin;  // ticks
+  TextHash name;
+  uint64_t unused[5];
+};
+
+struct DeviceRecord {
+  RecordKind kind;
+  uint8_t flags;
+  uint16_t compute_capability;  // 10 * major + minor
+  uint32_t ordinal;
+  TextHash name;
+  TextHash uuid;
+  uint64_t memory_bytes;
+  uint32_t sm_count;
+  uint32_t copy_engines;
+  uint32_t max_connections;  // hardware queues, 0 if unknown
+  uint32_t simulated;
+  uint64_t unused[2];
+};
+
+struct ContextRecord {
+  RecordKind kind;
+  uint8_t flags;
+  uint16_t reserved;
+  uint32_t context;       // process-unique id, as in CallRecord
+  uint32_t device;        // ordinal
+  uint32_t null_stream;   // CUPTI id of the legacy default stream, kNone32 if unknown
+  uint64_t handle;
+  uint64_t begin;         // ticks
+  uint64_t unused[4];
+};
+
+enum class StreamKind : uint8_t { kLegacy = 0, kPerThreadDefault, kBlocking, kNonBlocking, kGraphInternal, kUnknown };
+
+struct StreamRecord {
+  RecordKind kind;
+  uint8_t flags;
+  uint8_t stream_kind;  // StreamKind
+  uint8_t destroyed;    // 1: the handle ends here
+  uint32_t context;
+  uint64_t handle;      // 0 for the legacy stream, 2 for a per-thread default stream
+  uint64_t begin;       // ticks
+  uint32_t stream;      // device-side id within the context (CUPTI stream id), as in OpRecord
+  int32_t priority;
+  uint32_t tid;         // per-thread default streams: whose
+  uint32_t reserved;
+  TextHash name;
+  uint64_t unused[2];
+};
+
+enum class ObjectKind : uint8_t { kThread, kStream, kEvent, kContext, kDevice, kDomain, kCategory };
+
+struct NameRecord {
+  RecordKind kind;
+  uint8_t flags;
+  uint8_t object_kind;  // ObjectKind
+  uint8_t reserved;
+  uint32_t context;     // kNone32 if not known
+  uint64_t object;      // handle, tid, ...
+  TextHash name;
+  uint64_t begin;       // ticks
+  uint64_t unused[4];
+};
+
+/// One CUDA call. Which field holds what follows from the call's kind: see calls.h.
+struct CallRecord {
+  RecordKind kind;
+  uint8_t flags;
+  CallId call;
+  uint32_t correlation_id;
+  uint64_t begin;      // ticks at entry
+  uint64_t end;        // ticks at exit
+  uint64_t stream;     // stream handle as passed (or returned, for creation)
+  uint64_t object;     // event, graph exec, pointer or kernel name (TextHash), by CallKind
+  uint64_t value;      // bytes, creation flags, copy kind, ..., by CallKind
+  uint32_t context;    // process-unique context id, kNone32 if none
+  int32_t result;      // 0 is success; CUDA's own code
+  uint32_t operation;  // libcoord operation whose function made the call, kNone32 if none
+  uint32_t stack;      // low half of the StackRecord hash, 0 if none
+};
+
+struct RangeRecord {
+  RecordKind kind;
+  uint8_t flags;
+  uint16_t category;
+  uint32_t color;      // 0xAARRGGBB, 0 if none
+  uint64_t begin;      // ticks of this very act
+  TextHash name;       // kRangePop, kRangeEnd: 0
+  TextHash domain;     // 0: the default domain
+  uint64_t id;         // kRangeStart, kRangeEnd
+  uint32_t tid;        // the acting thread
+  uint32_t operation;  // libcoord operation that the range stands for, kNone32 if none
+  uint64_t payload;    // NVTX payload bits
+  uint64_t unused;
+};
+
+/// Something that ran on the device. One of three names of the stream is given: `stream` always.
+struct OpRecord {
+  RecordKind kind;
+  uint8_t flags;
+  uint8_t detail;       // kMemcpy: CopyKind; kMemset: memory kind; kDeviceWork: OpKind of trace/model.h
+  uint8_t memory_kinds; // kMemcpy: source kind << 4 | destination kind (CUPTI memory kinds)
+  uint32_t correlation_id;
+  int64_t begin_ns;     // CLOCK_MONOTONIC or virtual; 0 with kUnfinished
+  int64_t end_ns;
+  TextHash name;        // kernels
+  uint32_t context;
+  uint32_t stream;      // device-side id within the context
+  uint64_t bytes;       // copies, memsets
+  uint64_t graph_node;  // 0 if not a node of a graph
+  uint32_t shape;       // LaunchShapeRecord::shape, kNone32 if none
+  uint16_t channel;     // hardware channel, 0xffff if unknown
+  uint16_t reserved;
+};
+
+/// Grid and block of a launch, sent once per distinct shape and process.
+struct LaunchShapeRecord {
+  RecordKind kind;
+  uint8_t flags;
+  uint16_t registers;
+  uint32_t shape;  // hash of the fields below; equal shapes have equal numbers
+  uint32_t grid[3];
+  uint32_t block[3];
+  uint32_t static_shared_bytes;
+  uint32_t dynamic_shared_bytes;
+  uint64_t unused[3];
+};
+
+/// CUPTI's own word on which record a wait took (tier events): the witness against which pairing is tested.
+struct SyncWitnessRecord {
+  RecordKind kind;
+  uint8_t flags;
+  uint8_t act;            // 0 record, 1 wait, 2 query, 3 synchronize
+  uint8_t reserved;
+  uint32_t correlation_id;
+  uint64_t sync_id;       // cudaEventSyncId; 0: never recorded or captured
+  uint32_t event;         // CUPTI event id
+  uint32_t context;
+  uint32_t stream;
+  uint32_t reserved2;
+  int64_t device_ns;      // device time of a record, 0 unless --with event-times
+  uint64_t unused[3];
+};
+
+struct OverheadRecord {
+  RecordKind kind;
+  uint8_t flags;
+  uint16_t overhead_kind;  // CUPTI overhead kind: low values 1, 2; else kind >> 16 with bit 15 set
+  uint32_t tid;            // kNone32 if not tied to a thread
+  int64_t begin_ns;
+  int64_t end_ns;
+  uint64_t unused[5];
+};
+
+struct GraphRecord {
+  RecordKind kind;
+  uint8_t flags;
+  uint8_t executable;     // 0 a graph, 1 an executable graph
+  uint8_t destroyed;
+  uint32_t graph;         // CUPTI graph id
+  uint32_t source;        // graph it was cloned or instantiated from, kNone32 if none
+  uint32_t context;
+  uint64_t handle;
+  uint64_t begin;         // ticks
+  uint64_t unused[4];
+};
+
+struct GraphNodeRecord {
+  RecordKind kind;
+  uint8_t flags;
+  uint8_t node_kind;      // CUgraphNodeType
+  uint8_t destroyed;
+  uint32_t graph;
+  uint64_t node;          // CUPTI node id
+  uint64_t original;      // node it was cloned from, 0 if none
+  TextHash name;
+  uint64_t unused[4];
+};
+
+struct GraphEdgeRecord {
+  RecordKind kind;
+  uint8_t flags;
+  uint8_t destroyed;
+  uint8_t reserved;
+  uint32_t graph;
+  uint64_t from_node;
+  uint64_t to_node;
+  uint64_t unused[5];
+};
+
+struct OperationRecord {
+  RecordKind kind;
+  uint8_t flags;
+  uint8_t type;        // coord_operation_type
+  uint8_t priority;    // coord_operation_priority
+  uint32_t operation;  // process-unique
+  uint64_t begin;      // ticks or virtual ns: registration
+  uint64_t stream;     // handle
+  TextHash name;
+  TextHash call_site;  // "file:line function"
+  uint32_t context;
+  uint32_t parent;     // group it belongs to, kNone32 if none
+  uint64_t unused[2];
+};
+
+struct OperationDependencyRecord {
+  RecordKind kind;
+  uint8_t flags;
+  uint8_t inferred;    // 1: from memory ranges, 0: named by the program
+  uint8_t elided;      // 1: no wait was issued because it was already implied
+  uint32_t operation;
+  uint32_t depends_on;
+  uint32_t reserved;
+  uint64_t unused[6];
+};
+
+enum class OperationState : uint8_t { kBegun = 1, kSubmitted, kCompleted, kFailed, kCancelled };
+
+struct OperationStateRecord {
+  RecordKind kind;
+  uint8_t flags;
+  uint8_t state;  // OperationState
+  uint8_t reserved;
+  uint32_t operation;
+  uint64_t begin;  // ticks or virtual ns
+  uint64_t unused[6];
+};
+
+/// A file mapped into the process. `base` is the load bias that turns a run-time address into one of the file's.
+struct ModuleRecord {
+  RecordKind kind;
+  uint8_t flags;
+  uint16_t reserved;
+  uint32_t reserved2;
+  uint64_t base;
+  uint64_t begin_address;
+  uint64_t end_address;
+  TextHash path;
+  uint64_t unused[3];
+};
+
+/// Frames of a call stack, innermost first; a stack longer than a chunk is several records in a row in one ring.
+struct StackRecord {
+  RecordKind kind;
+  uint8_t flags;
+  uint8_t frame_count;   // frames used in this chunk
+  uint8_t python;        // 1: `frames` are TextHash of "file:line function"
+  uint32_t total_frames;
+  uint64_t hash;         // of the whole stack; CallRecord::stack is its low half
+  uint32_t first_frame;  // index of frames[0] in the stack
+  uint32_t reserved;
+  uint64_t frames[5];
+};
+
+struct LossRecord {
+  RecordKind kind;
+  uint8_t flags;
+  uint16_t loss;       // trace::LossKind
+  uint32_t reserved;
+  uint64_t count;
+  uint64_t first;      // ticks
+  uint64_t last;       // ticks
+  TextHash detail;
+  uint64_t unused[3];
+};
+
+struct CollectingRecord {
+  RecordKind kind;
+  uint8_t flags;
+  uint8_t on;
+  uint8_t reserved;
+  uint32_t reserved2;
+  uint64_t begin;  // ticks
+  uint64_t unused[6];
+};
+
+struct EndRecord {
+  RecordKind kind;
+  uint8_t flags;
+  uint16_t reserved;
+  uint32_t reserved2;
+  uint64_t begin;           // ticks
+  uint64_t callbacks;       // calls seen in all threads
+  uint64_t cupti_dropped;   // records that CUPTI says it dropped
+  uint64_t unused[4];
+};
+
+template <class T>
+inline constexpr bool kIsRecord = std::is_trivially_copyable_v<T> && sizeof(T) == sizeof(Record);
+static_assert(kIsRecord<TextRecord> && kIsRecord<ProcessRecord> && kIsRecord<ThreadRecord> &&
+              kIsRecord<DeviceRecord> && kIsRecord<ContextRecord> && kIsRecord<StreamRecord> &&
+              kIsRecord<NameRecord> && kIsRecord<CallRecord> && kIsRecord<RangeRecord> &&
+              kIsRecord<OpRecord> && kIsRecord<LaunchShapeRecord> && kIsRecord<SyncWitnessRecord> &&
+              kIsRecord<OverheadRecord> && kIsRecord<GraphRecord> && kIsRecord<GraphNodeRecord> &&
+              kIsRecord<GraphEdgeRecord> && kIsRecord<OperationRecord> &&
+              kIsRecord<OperationDependencyRecord> && kIsRecord<OperationStateRecord> &&
+              kIsRecord<ModuleRecord> && kIsRecord<StackRecord> && kIsRecord<LossRecord> &&
+              kIsRecord<CollectingRecord> && kIsRecord<EndRecord>);
+
+}  // namespace streamscope::ring

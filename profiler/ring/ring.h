@@ -1,0 +1,151 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// A ring of records in a mapped file: one producing thread inside the observed process, one consumer outside.
+//
+// The producer never blocks, allocates or calls the system while pushing; a full ring drops the record and counts
+// it. All state lives in the file, so whatever was pushed survives the end of either process, however it ends.
+// A ring is handed from an ended thread to a new one by its owner (collect); ThreadRecords mark the borders.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "record.h"
+
+namespace streamscope::ring {
+
+enum class ClockKind : uint32_t { kMonotonic = 0, kTimeStampCounter = 1 };
+
+/// One instant on all clocks, read as close together as possible.
+struct ClockAnchor {
+  uint64_t ticks;        // of the ring's ClockKind
+  int64_t monotonic_ns;  // CLOCK_MONOTONIC
+  int64_t realtime_ns;   // CLOCK_REALTIME
+};
+
+/// The clock that this machine can offer: the time-stamp counter if the processor calls it invariant.
+ClockKind best_clock();
+/// Reads `kind`. About 15 ns (counter) or 25 ns (monotonic).
+uint64_t read_clock(ClockKind kind);
+/// Takes the tightest of several readings; a few microseconds.
+ClockAnchor read_anchor(ClockKind kind);
+
+enum class RingState : uint32_t { kLive = 1, kClosed = 2 };
+
+/// The call that the producing thread is inside of right now, if any. Written at the call's entry and cleared at
+/// its exit, so that a hang or a sudden end shows where every thread stood.
+struct alignas(64) OpenCall {
+  std::atomic<uint64_t> begin;   // ticks at entry; 0: no call is open
+  std::atomic<uint64_t> stream;
+  std::atomic<uint64_t> object;
+  std::atomic<uint64_t> value;
+  std::atomic<uint32_t> context;
+  std::atomic<uint32_t> correlation_id;
+  std::atomic<uint32_t> operation;
+  std::atomic<uint16_t> call;    // CallId
+  std::atomic<uint8_t> flags;    // RecordFlags
+  std::atomic<uint8_t> leaving;  // 1 from before the exit stamp is read until the record is published
+};
+
+/// First page of a ring file. Producer and consumer fields are on different cache lines.
+struct RingHeader {
+  char magic[8];             // kRingMagic
+  uint32_t layout_version;   // kLayoutVersion
+  uint32_t pid;
+  uint64_t process_start;    // start time of the process in clock ticks since boot (/proc/PID/stat field 22)
+  uint64_t capacity;         // records, a power of two
+  ClockKind clock;
+  uint32_t index;            // number of the ring within its process; 0 is the first
+  ClockAnchor anchor;        // taken when the ring was made
+
+  alignas(64) std::atomic<uint64_t> head;  // records pushed since the beginning; producer writes
+  std::atomic<uint64_t> dropped;           // records dropped since the beginning; producer writes
+  std::atomic<uint32_t> tid;               // thread that produces now
+  std::atomic<RingState> state;            // producer side writes
+  OpenCall open_call;
+  alignas(64) std::atomic<uint64_t> tail;  // records consumed; consumer writes
+};
+
+inline constexpr char kRingMagic[8] = {'S', 'S', 'R', 'I', 'N', 'G', '\0', '\1'};
+inline constexpr size_t kRingHeaderBytes = 4096;
+static_assert(sizeof(RingHeader) <= kRingHeaderBytes);
+
+/// The producing end. Thread-compatible: one thread at a time pushes.
+class Producer {
+ public:
+  Producer() = default;
+  /// Creates `DIRECTORY/PID-START-INDEX.ring` (0600, O_EXCL, O_NOFOLLOW) with room for `capacity` records, rounded
+  /// up to a power of two. Returns a Producer that is not valid() if that fails; `error` then says why.
+  static Producer create(const char* directory, uint32_t index, uint64_t capacity, ClockKind clock, int* error);
+
+  bool valid() const { return header_ != nullptr; }
+  RingHeader& header() { return *header_; }
+
+  /// Copies `record` (64 bytes) into the ring. False and counted if the ring is full. A push after drops is preceded
+  /// by a kDropped LossRecord that says how many and when, so two free places are needed then.
+  template <class T>
+  bool push(const T& record) {
+    static_assert(kIsRecord<T>);
+    return push_bytes(reinterpret_cast<const Record&>(record));
+  }
+
+  /// Marks the ring closed: the thread has ended. The mapping stays until the process ends.
+  void close();
+  /// Takes a closed ring for a new thread.
+  void reopen(uint32_t tid);
+
+ private:
+  bool push_bytes(const Record& record);
+
+  RingHeader* header_ = nullptr;
+  Record* records_ = nullptr;
+  uint64_t mask_ = 0;
+  uint64_t head_ = 0;         // private copy of header_->head
+  uint64_t cached_tail_ = 0;  // last tail seen; refreshed only when the ring looks full
+  uint64_t drop_first_ = 0;   // ticks of the first drop since the last push, 0 if none
+  uint64_t drop_count_ = 0;
+};
+
+/// The consuming end. One consumer per ring; thread-compatible.
+class Consumer {
+ public:
+  /// Maps a ring file. Nothing if the file is not a whole ring of this layout version; `why` then says what is wrong.
+  /// Validates everything it later relies on: a torn or hostile file cannot make it read outside the mapping.
+  static std::optional<Consumer> open(const std::filesystem::path& file, std::string* why);
+
+  Consumer(Consumer&& other) noexcept;
+  Consumer& operator=(Consumer&& other) noexcept;
+  ~Consumer();
+
+  const RingHeader& header() const { return *header_; }
+  const std::filesystem::path& file() const { return file_; }
+
+  /// Records pushed and not yet released, in up to two pieces of the ring. Acquires the producer's stores.
+  /// Valid until release() or the next call.
+  struct Pending {
+    std::span<const Record> first, second;
+    size_t size() const { return first.size() + second.size(); }
+    const Record& operator[](size_t i) const {
+      return i < first.size() ? first[i] : second[i - first.size()];
+    }
+  };
+  Pending pending() const;
+  /// Gives the first `count` pending records' room back to the producer.
+  void release(size_t count);
+
+ private:
+  Consumer() = default;
+  RingHeader* header_ = nullptr;
+  const Record* records_ = nullptr;
+  size_t mapped_bytes_ = 0;
+  uint64_t capacity_ = 0;
+  std::filesystem::path file_;
+};
+
+}  // namespace streamscope::ring

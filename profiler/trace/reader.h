@@ -1,0 +1,54 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Loads a trace file into an immutable Trace of columns, the input of every analysis, report and view.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model.h"
+
+namespace streamscope::trace {
+
+/// A whole trace in memory. Immutable once read, so any number of threads may use it. `trace.op.start_ns[id]`.
+struct Trace {
+  std::filesystem::path file;
+  std::map<std::string, std::string, std::less<>> meta;
+  std::vector<std::string> strings;
+
+#define STREAMSCOPE_MEMBER(sql_name, Row, COLUMNS) Row##Columns sql_name;
+  STREAMSCOPE_TABLES(STREAMSCOPE_MEMBER)
+#undef STREAMSCOPE_MEMBER
+
+  /// Text of a string id; "" for kNoId.
+  std::string_view text(Id string_id) const {
+    return string_id < strings.size() ? std::string_view(strings[string_id]) : std::string_view();
+  }
+  /// True if the recording ended in good order and was finished.
+  bool complete() const;
+  /// Last instant named by any call, op, range or sync.
+  Ns end_ns() const;
+  /// Process of a thread, device of a stream, ...: kNoId where the chain is broken.
+  Id process_of_thread(Id thread_id) const;
+  Id process_of_stream(Id stream_id) const;
+  Id device_of_stream(Id stream_id) const;
+};
+
+struct ReadOptions {
+  /// Called with a fraction in [0, 1] now and then; return false to cancel (read() then throws Error "cancelled").
+  std::function<bool(double)> progress;
+};
+
+/// Reads FILE, finished or still being recorded. Throws Error that says what is wrong and what to do: not a file, not
+/// SQLite, not a trace, a newer format, truncated, corrupt.
+Trace read(const std::filesystem::path& file, const ReadOptions& options = {});
+
+/// Names of the views and tables that `query` users may rely on, for help texts.
+std::vector<std::string> stable_views();
+
+}  // namespace streamscope::trace

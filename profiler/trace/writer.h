@@ -1,0 +1,77 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Writes a trace file: rows are buffered and inserted in bulk, one transaction per flush().
+//
+// Used by `record` (rings), `import` (other tools' files), `analysis` results (derived tables) and test builders.
+// The file can be read by others at any moment; finish() turns it into one plain indexed file.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "model.h"
+
+namespace streamscope::trace {
+
+/// Thread-compatible. Throws streamscope::Error (disk full, unwritable path, file exists). A Writer that is destroyed
+/// without finish() leaves a readable, incomplete trace (WAL mode), as after a crash.
+class Writer {
+ public:
+  struct Options {
+    bool overwrite = false;  ///< replace an existing file; otherwise an existing file is an Error
+  };
+
+  /// Creates FILE (mode 0600) with the schema, meta and WAL mode.
+  static Writer create(const std::filesystem::path& file, Options options);
+  static Writer create(const std::filesystem::path& file) { return create(file, Options{}); }
+  /// Opens a finished trace to replace its derived tables.
+  static Writer open_derived(const std::filesystem::path& file);
+
+  Writer(Writer&&) noexcept;
+  Writer& operator=(Writer&&) noexcept;
+  ~Writer();
+
+  /// Adds a row and returns its id: 0, 1, 2, ... per table. Buffered; visible to readers after flush().
+  template <class Row>
+  Id append(const Row& row);
+  /// Replaces a row appended earlier, flushed or not.
+  template <class Row>
+  void update(Id id, const Row& row);
+  /// Number of rows appended to the table so far.
+  template <class Row>
+  Id count() const;
+  /// Deletes all rows of a derived table.
+  template <class Row>
+  void clear();
+
+  /// Id of the text; the same text has the same id.
+  Id intern(std::string_view text);
+  /// An id for a text that is not known yet. set_string() gives the text; without it the string reads "?".
+  Id reserve_string();
+  void set_string(Id id, std::string_view text);
+
+  void set_meta(std::string_view key, std::string_view value);
+  void set_meta(std::string_view key, int64_t value);
+
+  /// Inserts everything buffered in one transaction. Call at least a few times a second while recording.
+  void flush();
+  /// Bytes of rows buffered and not yet flushed; callers flush above some MiB.
+  size_t buffered_bytes() const;
+
+  /// Flushes, builds the indexes that the data needs, marks the trace complete or not, checkpoints and leaves one
+  /// file in journal mode DELETE. The Writer is done afterwards.
+  void finish(bool complete);
+
+  const std::filesystem::path& file() const;
+
+  struct Impl;
+
+ private:
+  explicit Writer(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace streamscope::trace
