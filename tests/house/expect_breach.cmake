@@ -1,0 +1,70 @@
+# SPDX-FileCopyrightText: 2026 StreamScope contributors
+# SPDX-License-Identifier: Apache-2.0
+
+# Proves that the checks of the house can fail: plants one breach at a time in a small tree and runs the check on it.
+#   cmake -DCHECKS=<tests folder> -DWORK=<scratch folder> -P expect_breach.cmake
+cmake_minimum_required(VERSION 3.24)
+
+set(licence "// SPDX-FileCopyrightText: 2026 StreamScope contributors\n// SPDX-License-Identifier: Apache-2.0\n")
+
+# plant(FILE TEXT): a fresh tree that holds one clean file and this one.
+function(plant file text)
+  file(REMOVE_RECURSE ${WORK})
+  file(WRITE ${WORK}/profiler/trace/clean.cpp "${licence}#include <vector>\n#include \"trace/model.h\"\n")
+  foreach(also CMakeLists.txt dev)
+    file(WRITE ${WORK}/${also} "${licence}")
+  endforeach()
+  file(WRITE ${WORK}/${file} "${text}")
+endfunction()
+
+# expect(CHECK ok|"message that must appear")
+function(expect check outcome)
+  execute_process(COMMAND ${CMAKE_COMMAND} -DROOT=${WORK} -P ${CHECKS}/${check}.cmake
+                  RESULT_VARIABLE code OUTPUT_VARIABLE out ERROR_VARIABLE err)
+  string(REGEX REPLACE "[ \n]+" " " said "${out}${err}")  # CMake wraps the lines of an error
+  if(outcome STREQUAL "ok")
+    if(NOT code EQUAL 0)
+      message(FATAL_ERROR "${check} refused a clean tree: ${said}")
+    endif()
+  elseif(code EQUAL 0)
+    message(FATAL_ERROR "${check} did not notice a breach that should say '${outcome}'")
+  else()
+    string(FIND "${said}" "${outcome}" at)
+    if(at EQUAL -1)
+      message(FATAL_ERROR "${check} should have said '${outcome}', but said: ${said}")
+    endif()
+  endif()
+endfunction()
+
+plant(profiler/ring/ring.cpp "${licence}#include \"ring/ring.h\"\n#include <sys/mman.h>\n")
+expect(check_layers ok)
+expect(check_spdx ok)
+
+plant(profiler/trace/upwards.cpp "${licence}#include \"report/text.h\"\n")
+expect(check_layers "profiler/trace/upwards.cpp: includes report/text.h")
+
+plant(profiler/record/sideways.cpp "${licence}#include \"collect/decode.h\"\n")
+expect(check_layers "profiler/record/sideways.cpp: includes collect/decode.h")
+
+plant(profiler/collect/too_much.cpp "${licence}#include <coord/device.h>\n")
+expect(check_layers "profiler/collect/too_much.cpp: includes coord/device.h")
+
+plant(profiler/collect/observer.cpp "${licence}#include <coord/observer.h>\n")
+expect(check_layers ok)
+
+plant(profiler/analysis/sql.cpp "${licence}  #  include <sqlite3.h>\n")
+expect(check_layers "profiler/analysis/sql.cpp: includes sqlite3.h, which only profiler/trace may")
+
+plant(viewer/views/escape.cpp "${licence}#include \"../../profiler/ring/ring.h\"\n")
+expect(check_layers "viewer/views/escape.cpp: includes ../../profiler/ring/ring.h, which leaves viewer")
+
+plant(libcoord/src/needs_test.cpp "${licence}#include \"tests/support/trace_builder.h\"\n")
+expect(check_layers "nothing may include tests/")
+
+plant(viewer/app.cpp "#pragma once\n")
+expect(check_spdx "viewer/app.cpp")
+
+plant(tests/apps/other.cu "// SPDX-FileCopyrightText: 2026 StreamScope contributors\n// SPDX-License-Identifier: MIT\n")
+expect(check_spdx "tests/apps/other.cu")
+
+file(REMOVE_RECURSE ${WORK})
