@@ -389,7 +389,7 @@ struct StackRecord {
 struct LossRecord {
   RecordKind kind;
   uint8_t flags;
-  uint16_t loss;       // trace::LossKind
+  uint16_t loss;       // Loss of losses.h
   uint32_t reserved;
   uint64_t count;
   uint64_t first;      // ticks
