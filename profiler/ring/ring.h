@@ -92,7 +92,7 @@ class Producer {
   template <class T>
   bool push(const T& record) {
     static_assert(kIsRecord<T>);
-    return push_bytes(reinterpret_cast<const Record&>(record));
+    return push_bytes(&record);
   }
 
   /// Marks the ring closed: the thread has ended. The mapping stays until the process ends.
@@ -101,7 +101,7 @@ class Producer {
   void reopen(uint32_t tid);
 
  private:
-  bool push_bytes(const Record& record);
+  bool push_bytes(const void* record);
 
   RingHeader* header_ = nullptr;
   Record* records_ = nullptr;
@@ -145,6 +145,7 @@ class Consumer {
   const Record* records_ = nullptr;
   size_t mapped_bytes_ = 0;
   uint64_t capacity_ = 0;
+  uint64_t tail_ = 0;  // our own copy: what the file says is not trusted twice
   std::filesystem::path file_;
 };
 

@@ -1,0 +1,61 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+#include "process.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+
+namespace streamscope::ring {
+namespace {
+
+struct Stat {
+  char state = 0;  // 0: no such process
+  uint64_t start = 0;
+};
+
+Stat read_stat(uint32_t pid) {
+  char path[32] = "/proc/";
+  auto end = std::to_chars(path + 6, path + 20, pid);
+  std::memcpy(end.ptr, "/stat", 6);
+  int file = ::open(path, O_RDONLY | O_CLOEXEC);
+  if (file < 0) return {};
+  char text[1024];
+  size_t size = 0;
+  while (size < sizeof text - 1) {
+    ssize_t got = ::read(file, text + size, sizeof text - 1 - size);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) break;
+    size += static_cast<size_t>(got);
+  }
+  ::close(file);
+  text[size] = '\0';
+
+  // The name in field 2 may hold blanks and parentheses; fields are counted from the last ')'.
+  const char* at = std::strrchr(text, ')');
+  if (at == nullptr || at + 2 >= text + size) return {};
+  Stat stat;
+  at += 2;
+  stat.state = *at;
+  for (int field = 3; field < 22; ++field) {
+    at = std::strchr(at, ' ');
+    if (at == nullptr) return {};
+    ++at;
+  }
+  std::from_chars(at, text + size, stat.start);
+  return stat;
+}
+
+}  // namespace
+
+uint64_t process_start(uint32_t pid) { return read_stat(pid).start; }
+
+bool process_alive(uint32_t pid, uint64_t start) {
+  Stat stat = read_stat(pid);
+  return stat.state != 0 && stat.state != 'Z' && stat.state != 'X' && stat.start == start;
+}
+
+}  // namespace streamscope::ring
