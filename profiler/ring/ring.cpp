@@ -38,6 +38,11 @@ int64_t now_ns(clockid_t clock) {
   return now.tv_sec * int64_t{1'000'000'000} + now.tv_nsec;
 }
 
+/// The magic as one word: it is written last and read first.
+std::atomic_ref<uint64_t> magic(RingHeader& header) {
+  return std::atomic_ref<uint64_t>(*reinterpret_cast<uint64_t*>(header.magic));
+}
+
 char* append(char* to, char* end, const char* text) {
   size_t size = std::min<size_t>(std::strlen(text), end - to);
   std::memcpy(to, text, size);
@@ -139,8 +144,7 @@ Producer Producer::create(const char* directory, uint32_t index, uint64_t capaci
   header->tid.store(static_cast<uint32_t>(::gettid()), std::memory_order_relaxed);
   header->state.store(RingState::kLive, std::memory_order_relaxed);
   // The magic comes last: a file without it is one whose making is not finished.
-  std::atomic_thread_fence(std::memory_order_release);
-  std::memcpy(header->magic, kRingMagic, sizeof header->magic);
+  magic(*header).store(std::bit_cast<uint64_t>(kRingMagic), std::memory_order_release);
 
   producer.header_ = header;
   producer.records_ = reinterpret_cast<Record*>(static_cast<char*>(base) + kRingHeaderBytes);
@@ -212,8 +216,8 @@ std::optional<Consumer> Consumer::open(const std::filesystem::path& file, std::s
   consumer.mapped_bytes_ = static_cast<size_t>(facts.st_size);
   consumer.file_ = file;
   const RingHeader& header = *consumer.header_;
-  bool whole = std::memcmp(header.magic, kRingMagic, sizeof header.magic) == 0;
-  std::atomic_thread_fence(std::memory_order_acquire);
+  const bool whole = magic(*consumer.header_).load(std::memory_order_acquire) ==
+                     std::bit_cast<uint64_t>(kRingMagic);
   consumer.capacity_ = header.capacity;
   consumer.tail_ = header.tail.load(std::memory_order_relaxed);
   if (!whole) {
