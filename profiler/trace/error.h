@@ -9,11 +9,12 @@
 
 namespace streamscope {
 
-/// Thrown by public functions of the profiler for unusable input or a failed system service; expected outcomes are
-/// return values instead. what() is one line: "SUBJECT: cause; remedy".
+/// Thrown by public functions of the profiler for unusable input or a failed system service;
+/// expected outcomes are return values instead. what() is one line: "SUBJECT: cause; remedy".
 class Error : public std::runtime_error {
  public:
-  /// `subject` is the file or call at fault, `code` the number from below (errno, SQLite), 0 if none.
+  /// `subject` is the file or call at fault, `code` the number from below (errno, SQLite), 0 if
+  /// none.
   Error(std::string subject, std::string cause, std::string remedy = "", int code = 0);
 
   const std::string& subject() const { return subject_; }

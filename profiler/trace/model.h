@@ -1,10 +1,12 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// The facts of a trace as plain types: one row struct per table for writing, one column store per table for reading.
+// The facts of a trace as plain types: one row struct per table for writing, one column store per
+// table for reading.
 //
-// Writer appends rows; Reader loads columns. Both are made from tables.def, so a column is named in one place there
-// and described in one place in schema.sql. What a column means is written in schema.sql (docs/trace-format.md).
+// Writer appends rows; Reader loads columns. Both are made from tables.def, so a column is named in
+// one place there and described in one place in schema.sql. What a column means is written in
+// schema.sql (docs/trace-format.md).
 #pragma once
 
 #include <cstddef>
@@ -17,13 +19,14 @@
 
 namespace streamscope::trace {
 
-/// Version of the file format (`user_version`). Raised by every change of a table, a column or its meaning.
+/// Version of the file format (`user_version`). Raised by every change of a table, a column or its
+/// meaning.
 inline constexpr int kFormatVersion = 1;
 /// `application_id` of a trace file: "SScp".
 inline constexpr int kApplicationId = 0x53536370;
 
-using Id = uint32_t;      ///< row of another table or a string; also the index into its columns
-using Ns = int64_t;       ///< nanoseconds since the trace start
+using Id = uint32_t;  ///< row of another table or a string; also the index into its columns
+using Ns = int64_t;   ///< nanoseconds since the trace start
 using Int = int64_t;
 using Small = int32_t;
 
@@ -35,9 +38,18 @@ inline constexpr Small kNoSmall = std::numeric_limits<Small>::min();
 namespace detail {
 template <class T>
 constexpr T none();
-template <> constexpr Id none<Id>() { return kNoId; }
-template <> constexpr Int none<Int>() { return kNoInt; }
-template <> constexpr Small none<Small>() { return kNoSmall; }
+template <>
+constexpr Id none<Id>() {
+  return kNoId;
+}
+template <>
+constexpr Int none<Int>() {
+  return kNoInt;
+}
+template <>
+constexpr Small none<Small>() {
+  return kNoSmall;
+}
 }  // namespace detail
 
 /// Row structs: `Op`, `EventWait`, ... Every field starts as NULL.
@@ -52,12 +64,12 @@ STREAMSCOPE_TABLES(STREAMSCOPE_ROW)
 
 /// Column stores: `OpColumns` with `std::vector<Ns> start_ns` and so on; index = id.
 #define STREAMSCOPE_COLUMN(type, name) std::vector<type> name;
-#define STREAMSCOPE_STORE(sql_name, Row, COLUMNS)        \
-  struct Row##Columns {                                  \
-    COLUMNS(STREAMSCOPE_COLUMN)                          \
-    size_t row_count = 0;                                \
-    size_t size() const { return row_count; }            \
-    bool empty() const { return row_count == 0; }        \
+#define STREAMSCOPE_STORE(sql_name, Row, COLUMNS) \
+  struct Row##Columns {                           \
+    COLUMNS(STREAMSCOPE_COLUMN)                   \
+    size_t row_count = 0;                         \
+    size_t size() const { return row_count; }     \
+    bool empty() const { return row_count == 0; } \
   };
 STREAMSCOPE_TABLES(STREAMSCOPE_STORE)
 #undef STREAMSCOPE_STORE
@@ -65,26 +77,99 @@ STREAMSCOPE_TABLES(STREAMSCOPE_STORE)
 
 // Enumerations stored in `Small` columns. Append only; schema.sql lists the same numbers.
 
-enum OpKind : Small { kKernel = 0, kMemcpy, kMemset, kHostFunction, kMemoryWait, kMemoryWrite, kGraphLaunch };
-enum StreamKind : Small { kLegacyStream = 0, kPerThreadStream, kBlockingStream, kNonBlockingStream, kGraphStream, kUnknownStream };
+enum OpKind : Small {
+  kKernel = 0,
+  kMemcpy,
+  kMemset,
+  kHostFunction,
+  kMemoryWait,
+  kMemoryWrite,
+  kGraphLaunch
+};
+enum StreamKind : Small {
+  kLegacyStream = 0,
+  kPerThreadStream,
+  kBlockingStream,
+  kNonBlockingStream,
+  kGraphStream,
+  kUnknownStream
+};
 enum Binding : Small { kBindingExact = 0, kNeverRecorded, kCaptured, kAmbiguous, kUnknownHistory };
-enum HostSyncKind : Small { kDeviceSynchronize = 0, kStreamSynchronize, kEventSynchronize, kStreamQuery, kEventQuery, kSynchronousCopy };
+enum HostSyncKind : Small {
+  kDeviceSynchronize = 0,
+  kStreamSynchronize,
+  kEventSynchronize,
+  kStreamQuery,
+  kEventQuery,
+  kSynchronousCopy
+};
 enum RangeKind : Small { kPushPop = 0, kStartEnd };
-enum EdgeKind : Small { kFifoEdge = 0, kEventEdge, kHostEdge, kLegacyEdge, kGraphEdgeKind, kOperationEdge };
+enum EdgeKind : Small {
+  kFifoEdge = 0,
+  kEventEdge,
+  kHostEdge,
+  kLegacyEdge,
+  kGraphEdgeKind,
+  kOperationEdge
+};
+enum WaitCauseKind : Small {
+  kLaunchLate = 0,
+  kEventWaitCause,
+  kFifoCause,
+  kLegacyStreamCause,
+  kMemoryWaitCause,
+  kHostFunctionCause,
+  kCopyEngineBusy,
+  kSmFull,
+  kQueueAliasing,
+  kProfilerCause,
+  kUnknownCause
+};
+enum PathStepKind : Small { kOpStep = 0, kHostSyncStep, kLaunchStep, kGapStep };
+enum PoolKind : Small { kEventPool = 0, kStreamPool, kMemoryPool };
+enum AllocationKind : Small {
+  kDeviceAllocation = 0,
+  kStreamOrderedAllocation,
+  kPinnedHostAllocation,
+  kManagedAllocation,
+  kLibcoordAllocation
+};
+enum FrameKind : Small { kNativeFrame = 0, kPythonFrame, kCallSiteFrame };
+enum HangNodeKind : Small {
+  kHangThread = 0,
+  kHangStream,
+  kHangOp,
+  kHangEventRecord,
+  kHangEventWait,
+  kHangHostSync,
+  kHangOperation,
+  kHangOutside
+};
+enum HangEdgeKind : Small { kNeedsAll = 0, kNeedsAny };
 enum class Severity : Small { kInfo = 0, kNotice, kDataLoss, kError };
 enum RecordFlag : Small { kCapturedRecord = 1, kExternalRecord = 2 };
 enum ProcessClock : Small { kMonotonicClock = 0, kVirtualClock = 1 };
-enum OperationStateValue : Small { kOperationRegistered = 0, kOperationBegun, kOperationSubmitted, kOperationCompleted, kOperationFailed, kOperationCancelled };
+enum OperationStateValue : Small {
+  kOperationRegistered = 0,
+  kOperationBegun,
+  kOperationSubmitted,
+  kOperationCompleted,
+  kOperationFailed,
+  kOperationCancelled
+};
 
 /// CUDA's result code for "not ready", the expected answer of a query.
 inline constexpr Small kResultNotReady = 600;
 
-std::string_view to_string(OpKind kind);        // "kernel", "memcpy", ...
-std::string_view to_string(StreamKind kind);    // "legacy", "per-thread", "blocking", "non-blocking", ...
-std::string_view to_string(Binding binding);    // "exact", "never_recorded", "captured", "ambiguous", "unknown_history"
+std::string_view to_string(OpKind kind);  // "kernel", "memcpy", ...
+std::string_view to_string(
+    StreamKind kind);  // "legacy", "per-thread", "blocking", "non-blocking", ...
+std::string_view to_string(
+    Binding binding);  // "exact", "never_recorded", "captured", "ambiguous", "unknown_history"
 std::string_view to_string(HostSyncKind kind);  // "device", "stream", "event", "stream query", ...
 std::string_view to_string(EdgeKind kind);
-std::string_view to_string(Severity severity);  // "info", "notice", "data_loss", "error"
+std::string_view to_string(WaitCauseKind cause);  // "launch_late", "event_wait", ...
+std::string_view to_string(Severity severity);    // "info", "notice", "data_loss", "error"
 /// Direction of a copy from Op::detail (CUPTI copy kind): "HtoD", "DtoH", "DtoD", "PtoP", ...
 std::string_view copy_kind_name(Small detail);
 

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Loads a trace file into an immutable Trace of columns, the input of every analysis, report and view.
+// Loads a trace file into an immutable Trace of columns, the input of every analysis, report and
+// view.
 #pragma once
 
 #include <filesystem>
@@ -15,7 +16,8 @@
 
 namespace streamscope::trace {
 
-/// A whole trace in memory. Immutable once read, so any number of threads may use it. `trace.op.start_ns[id]`.
+/// A whole trace in memory. Immutable once read, so any number of threads may use it.
+/// `trace.op.start_ns[id]`.
 struct Trace {
   std::filesystem::path file;
   std::map<std::string, std::string, std::less<>> meta;
@@ -40,12 +42,13 @@ struct Trace {
 };
 
 struct ReadOptions {
-  /// Called with a fraction in [0, 1] now and then; return false to cancel (read() then throws Error "cancelled").
+  /// Called with a fraction in [0, 1] now and then; return false to cancel (read() then throws
+  /// Error "cancelled").
   std::function<bool(double)> progress;
 };
 
-/// Reads FILE, finished or still being recorded. Throws Error that says what is wrong and what to do: not a file, not
-/// SQLite, not a trace, a newer format, truncated, corrupt.
+/// Reads FILE, finished or still being recorded. Throws Error that says what is wrong and what to
+/// do: not a file, not SQLite, not a trace, a newer format, truncated, corrupt.
 Trace read(const std::filesystem::path& file, const ReadOptions& options = {});
 
 /// Names of the views and tables that `query` users may rely on, for help texts.

@@ -3,8 +3,9 @@
 
 // Writes a trace file: rows are buffered and inserted in bulk, one transaction per flush().
 //
-// Used by `record` (rings), `import` (other tools' files), `analysis` results (derived tables) and test builders.
-// The file can be read by others at any moment; finish() turns it into one plain indexed file.
+// Used by `record` (rings), `import` (other tools' files), `analysis` results (derived tables) and
+// test builders. The file can be read by others at any moment; finish() turns it into one plain
+// indexed file.
 #pragma once
 
 #include <filesystem>
@@ -16,8 +17,9 @@
 
 namespace streamscope::trace {
 
-/// Thread-compatible. Throws streamscope::Error (disk full, unwritable path, file exists). A Writer that is destroyed
-/// without finish() leaves a readable, incomplete trace (WAL mode), as after a crash.
+/// Thread-compatible. Throws streamscope::Error (disk full, unwritable path, file exists). A Writer
+/// that is destroyed without finish() leaves a readable, incomplete trace (WAL mode), as after a
+/// crash.
 class Writer {
  public:
   struct Options {
@@ -27,14 +29,19 @@ class Writer {
   /// Creates FILE (mode 0600) with the schema, meta and WAL mode.
   static Writer create(const std::filesystem::path& file, Options options);
   static Writer create(const std::filesystem::path& file) { return create(file, Options{}); }
-  /// Opens a finished trace to replace its derived tables.
+  /// Opens a finished trace to replace its derived tables: clear(), append(), finish(). Nothing is
+  /// stored before finish().
   static Writer open_derived(const std::filesystem::path& file);
+  /// Opens a trace whose writer ended before finish(), to add what it left in the rings and finish
+  /// it. Ids go on where they were. The caller makes sure that the old writer is gone.
+  static Writer resume(const std::filesystem::path& file);
 
   Writer(Writer&&) noexcept;
   Writer& operator=(Writer&&) noexcept;
   ~Writer();
 
-  /// Adds a row and returns its id: 0, 1, 2, ... per table. Buffered; visible to readers after flush().
+  /// Adds a row and returns its id: 0, 1, 2, ... per table. Buffered; visible to readers after
+  /// flush().
   template <class Row>
   Id append(const Row& row);
   /// Replaces a row appended earlier, flushed or not.
@@ -43,28 +50,33 @@ class Writer {
   /// Number of rows appended to the table so far.
   template <class Row>
   Id count() const;
-  /// Deletes all rows of a derived table.
+  /// Deletes all rows of a derived table; the next row has id 0.
   template <class Row>
   void clear();
 
   /// Id of the text; the same text has the same id.
   Id intern(std::string_view text);
-  /// An id for a text that is not known yet. set_string() gives the text; without it the string reads "?".
+  /// An id for a text that is not known yet. set_string() gives the text; without it the string
+  /// reads "?".
   Id reserve_string();
   void set_string(Id id, std::string_view text);
 
+  /// Keys: schema.sql, table meta. format_version, complete, duration_ns, producer and
+  /// trace_start_realtime_ns are set by the writer itself; the last three only if nobody else does.
   void set_meta(std::string_view key, std::string_view value);
   void set_meta(std::string_view key, int64_t value);
 
-  /// Inserts everything buffered in one transaction. Call at least a few times a second while recording.
+  /// Stores everything buffered in one transaction. Call at least a few times a second while
+  /// recording.
   void flush();
   /// Bytes of rows buffered and not yet flushed; callers flush above some MiB.
   size_t buffered_bytes() const;
 
-  /// Flushes, builds the indexes that the data needs, marks the trace complete or not, checkpoints and leaves one
-  /// file in journal mode DELETE. The Writer is done afterwards.
+  /// Flushes, builds the indexes that the data needs, marks the trace complete or not, checkpoints
+  /// and leaves one file in journal mode DELETE (while somebody reads, the file stays in WAL mode;
+  /// it is finished all the same). After open_derived() `complete` is ignored: the trace stays what
+  /// it was. The Writer is done afterwards.
   void finish(bool complete);
-
   const std::filesystem::path& file() const;
 
   struct Impl;

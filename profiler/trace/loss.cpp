@@ -1,0 +1,96 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+#include "loss.h"
+
+namespace streamscope::trace {
+namespace {
+
+constexpr LossInfo kKinds[] = {
+    // What the collector reports (ring/losses.h).
+    {"ring-full", Severity::kDataLoss,
+     "A thread made records faster than they were stored, so some are missing.",
+     "Record a shorter part of the program, or enlarge the rings."},
+    {"cupti-dropped", Severity::kDataLoss,
+     "CUPTI had no buffer left, so device times of some work are missing.",
+     "Use --tier structure, or record a shorter part."},
+    {"activity-buffers", Severity::kDataLoss,
+     "Device times were thrown away to bound the memory that they took.",
+     "Record to a faster disk, or a shorter part."},
+    {"activity-ring-full", Severity::kDataLoss,
+     "Device times came faster than they were stored, so some are missing.",
+     "Record to a faster disk, or a shorter part."},
+    {"times-not-delivered", Severity::kDataLoss,
+     "The program ended before the device reported the times of this work.",
+     "Let the program synchronize with the device before it ends."},
+    {"unknown-activity", Severity::kNotice,
+     "CUPTI delivered records of a kind or layout that is not known here.",
+     "This libcupti is newer than this build knows; update StreamScope."},
+    {"other-subscriber", Severity::kError,
+     "Another tool holds CUPTI in this process, so no CUDA call was recorded.",
+     "Record without nsys, ncu or torch.profiler."},
+    {"profiler-conflict", Severity::kDataLoss,
+     "Another profiler inside the program took the device times for a while.",
+     "Do not run another CUDA profiler inside a recorded program."},
+    {"no-cupti", Severity::kError,
+     "libcupti was not found or refused, so no CUDA call was recorded.",
+     "Install the CUDA toolkit's libcupti or name it in STREAMSCOPE_CUPTI; `streamscope doctor` "
+     "shows where it looks."},
+    {"cupti-fatal", Severity::kError,
+     "CUPTI stopped by itself; what follows in the program is missing.",
+     "`streamscope doctor` checks driver, CUPTI and permissions."},
+    {"late-attach", Severity::kNotice,
+     "CUDA was in use before recording began: earlier objects and work are unknown.",
+     "Start the program under `streamscope record` to see all of it."},
+    {"graph-times", Severity::kNotice,
+     "Graph launches have no times, as graphs could exist when recording began.",
+     "Start the program under `streamscope record` to get them."},
+    {"no-thread-ring", Severity::kDataLoss, "A thread got no ring, so all its calls are missing.",
+     "Free space in the folder of the trace."},
+    {"bad-observer-fact", Severity::kNotice, "libcoord told facts that make no sense here.",
+     "libcoord and the collector are of different versions; use one version."},
+    {"no-stacks", Severity::kInfo, "Call stacks could not be taken.", ""},
+    // What the writer finds out.
+    {"unknown-history", Severity::kNotice,
+     "Some waits refer to records made before recording began.",
+     "Start recording before the program records its events."},
+    {"ambiguous-binding", Severity::kNotice,
+     "Some waits overlapped a record of the same event in another thread, so either may be meant.",
+     "Order the two calls in the program to make the wait exact."},
+    {"paused", Severity::kInfo, "Recording was switched off for a while, as asked.", ""},
+    {"process-ended-abruptly", Severity::kNotice,
+     "The process was killed or crashed; what it stored until then is here.", ""},
+    {"writer-ended-abruptly", Severity::kNotice,
+     "The recorder was killed; the trace was finished later from what it left.", ""},
+    {"ring-torn", Severity::kDataLoss,
+     "A ring was damaged, so the rest of its records could not be read.", ""},
+    {"string-missing", Severity::kNotice, "Some texts never reached the trace and read \"?\".", ""},
+    {"graph-nodes-not-recorded", Severity::kInfo,
+     "Graph launches are recorded as one op each, not node by node.",
+     "Use --graphs nodes to see the nodes; replay gets slower."},
+    {"no-device-times", Severity::kInfo, "Tier structure records no device times.",
+     "Use --tier times to get them."},
+    {"call-not-finished", Severity::kNotice, "Some calls had not returned when recording ended.",
+     ""},
+    {"stack-unreadable", Severity::kInfo, "Some call stacks could not be read.", ""},
+    {"clock-not-invariant", Severity::kNotice,
+     "The time-stamp counter of this machine is not invariant, so a slower clock was used.", ""},
+    {"record-invalid", Severity::kDataLoss, "Some records made no sense and were left out.",
+     "Report this with the trace."},
+};
+
+constexpr LossInfo kUnknown = {"", Severity::kDataLoss,
+                               "A kind of loss that this version does not know.",
+                               "Use a newer streamscope to read this trace."};
+
+}  // namespace
+
+std::span<const LossInfo> loss_kinds() { return kKinds; }
+
+const LossInfo& loss_info(std::string_view name) {
+  for (const LossInfo& kind : kKinds) {
+    if (kind.name == name) return kind;
+  }
+  return kUnknown;
+}
+
+}  // namespace streamscope::trace

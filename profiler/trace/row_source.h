@@ -1,0 +1,28 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Buffered rows as a virtual table, so that one `INSERT INTO t SELECT ... FROM rows` stores them
+// all.
+//
+// Binding and stepping a prepared statement once per row costs more than the insertion itself;
+// through a virtual table SQLite pulls the fields straight out of the buffer and never leaves its
+// own loop.
+#pragma once
+
+#include "sqlite.h"
+#include "tables.h"
+
+namespace streamscope::trace {
+
+/// What the virtual table `rows` (c0, c1, ...) currently shows. Set it, then run a statement that
+/// selects from it.
+struct RowSource {
+  const TableInfo* table = nullptr;
+  const unsigned char* begin = nullptr;
+  size_t count = 0;
+};
+
+/// Makes `rows` known to this connection. `source` must outlive it.
+void register_row_source(Database& database, RowSource* source);
+
+}  // namespace streamscope::trace

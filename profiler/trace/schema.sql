@@ -1,0 +1,687 @@
+-- SPDX-FileCopyrightText: 2026 StreamScope contributors
+-- SPDX-License-Identifier: Apache-2.0
+
+-- The StreamScope trace, format version 1: one SQLite file.
+--
+-- application_id is 0x53536370 ("SScp"), user_version is the format version. While a program is being recorded the file
+-- is in WAL mode and may be read by anybody; a finished trace is one plain file in journal mode DELETE.
+--
+-- Times are integer nanoseconds since the start of the trace (`meta.trace_start_realtime_ns` says when that was); a
+-- process with `clock` 1 has times of a simulated device, which start at 0. Intervals are half open: [start_ns, end_ns).
+-- What is not known is NULL, never 0. Ids are dense from 0 in order of insertion, so `id` counts the rows of a table.
+-- Texts are interned in `string`. REFERENCES clauses are documentation; they are not enforced while writing.
+-- One fact, one row: every traced call stands in exactly one of api_call, event_record, event_wait and host_sync.
+-- Tables whose comment starts with "Derived" are computed from the others by analysis and may be empty.
+--
+-- This text is the source of docs/trace-format.md: a heading is "-- == Heading ==", a comment inside the parentheses
+-- before the first column is about the table, a comment after a column is about the column.
+
+-- == The trace as a whole ==
+
+CREATE TABLE meta (
+  -- Facts about the file as a whole, one per key. Keys: format_version; producer (program and version that wrote it);
+  -- complete (1: recorded to the end and finished in good order); finished (1: no more is coming, 0: being recorded, or
+  -- the recorder was killed); trace_start_realtime_ns (Unix time of instant 0);
+  -- duration_ns (last known instant); tier (structure, times or events); analysis_version (of the derived tables,
+  -- absent if they were never computed). Further keys may appear.
+  key TEXT PRIMARY KEY,                                -- name of the fact
+  value                                                -- its value, text or integer
+) WITHOUT ROWID;
+
+CREATE TABLE string (
+  -- Every text of the trace, once.
+  id INTEGER PRIMARY KEY,                              -- what *_id columns that reference `string` hold
+  value TEXT NOT NULL                                  -- the text; "?" if only its name reached the trace
+);
+
+CREATE TABLE loss (
+  -- What is missing from the trace, graded. Read it before any result: a conclusion is only as good as its evidence.
+  id INTEGER PRIMARY KEY,                              -- dense from 0
+  process_id INTEGER REFERENCES process(id),           -- whose facts are missing; NULL: the whole trace
+  name_id INTEGER REFERENCES string(id),               -- kind of loss, e.g. ring-full; `streamscope info` explains it
+  severity INTEGER,                                    -- 0 info, 1 notice, 2 data_loss, 3 error
+  count INTEGER,                                       -- how many records, calls, ... ; NULL if not countable
+  start_ns INTEGER,                                    -- interval in which it happened, if known
+  end_ns INTEGER,                                      -- end of that interval
+  detail_id INTEGER REFERENCES string(id)              -- more about this one, for people
+);
+
+CREATE TABLE clock_anchor (
+  -- Pairs of readings from which the clock of a process was converted.
+  id INTEGER PRIMARY KEY,                              -- dense from 0
+  process_id INTEGER REFERENCES process(id),           -- whose clock
+  ticks INTEGER,                                       -- raw clock reading (time-stamp counter or CLOCK_MONOTONIC)
+  ns INTEGER,                                          -- the same instant on the trace clock
+  realtime_ns INTEGER                                  -- the same instant as Unix time
+);
+
+-- == Where things run ==
+
+CREATE TABLE process (
+  -- One observed process.
+  id INTEGER PRIMARY KEY,                              -- dense from 0
+  os_pid INTEGER,                                      -- the system's process id
+  parent_os_pid INTEGER,                               -- the system's id of its parent
+  name_id INTEGER REFERENCES string(id),               -- short name for people
+  executable_id INTEGER REFERENCES string(id),         -- path of the program
+  command_line_id INTEGER REFERENCES string(id),       -- arguments, separated by spaces
+  environment_id INTEGER REFERENCES string(id),        -- CUDA_*, NCCL_* and STREAMSCOPE_* variables, one NAME=VALUE a line
+  host_id INTEGER REFERENCES string(id),               -- name of the machine
+  collector_id INTEGER REFERENCES string(id),          -- what observed it, e.g. "cupti 130001, tier times"
+  clock INTEGER,                                       -- 0 monotonic (trace clock), 1 virtual (simulated device)
+  start_ns INTEGER,                                    -- when the collector started in it
+  end_ns INTEGER,                                      -- when it ended; NULL if it was never seen to end
+  exit_code INTEGER,                                   -- its exit status, if it exited by itself and that is known
+  exit_signal INTEGER,                                 -- the signal that ended it, if one did
+  complete INTEGER                                     -- 1: its collector said good-bye, 0: it ended abruptly
+);
+
+CREATE TABLE thread (
+  -- A host thread that did something traced.
+  id INTEGER PRIMARY KEY,                              -- dense from 0
+  process_id INTEGER REFERENCES process(id),           -- its process
+  os_tid INTEGER,                                      -- the system's thread id
+  name_id INTEGER REFERENCES string(id),               -- given by NVTX or the system
+  start_ns INTEGER                                     -- first traced act
+);
+
+CREATE TABLE device (
+  -- A GPU, real or simulated.
+  id INTEGER PRIMARY KEY,                              -- dense from 0
+  ordinal INTEGER,                                     -- CUDA device number in its process
+  name_id INTEGER REFERENCES string(id),               -- e.g. NVIDIA H200
+  uuid_id INTEGER REFERENCES string(id),               -- identity across processes and runs
+  compute_capability INTEGER,                          -- 10 * major + minor, e.g. 90
+  sm_count INTEGER,                                    -- streaming multiprocessors
+  copy_engines INTEGER,                                -- asynchronous copy engines
+  max_connections INTEGER,                             -- hardware queues in use (CUDA_DEVICE_MAX_CONNECTIONS)
+  memory_bytes INTEGER,                                -- size of its memory
+  simulated INTEGER                                    -- 1: libcoord's simulator, 0: a real GPU
+);
+
+CREATE TABLE context (
+  -- A CUDA context of a process on a device.
+  id INTEGER PRIMARY KEY,                              -- dense from 0
+  process_id INTEGER REFERENCES process(id),           -- its process
+  device_id INTEGER REFERENCES device(id),             -- its device
+  native_id INTEGER,                                   -- CUPTI's context id, unique in the process
+  created_ns INTEGER                                   -- when it was created; NULL if before recording
+);
+
+CREATE TABLE stream (
+  -- One life of a CUDA stream: a handle that is destroyed and returned again is another stream.
+  id INTEGER PRIMARY KEY,                              -- dense from 0
+  context_id INTEGER REFERENCES context(id),           -- its context
+  native_id INTEGER,                                   -- CUPTI's stream id, unique in the context
+  handle INTEGER,                                      -- raw handle (64 bits, as signed); 0 the legacy stream
+  generation INTEGER,                                  -- how often this handle was in use before
+  kind INTEGER,                                        -- 0 legacy, 1 per-thread, 2 blocking, 3 non-blocking, 4 graph,
+                                                       -- 5 unknown (existed before recording)
+  priority INTEGER,                                    -- CUDA's number: lower is more urgent, 0 is the default
+  thread_id INTEGER REFERENCES thread(id),             -- owner of a per-thread default stream
+  name_id INTEGER REFERENCES string(id),               -- given by the program (NVTX, libcoord)
+  created_ns INTEGER,                                  -- NULL if before recording
+  destroyed_ns INTEGER                                 -- NULL if never seen
+);
+
+CREATE TABLE event (
+  -- One life of a CUDA event: a handle that is destroyed and returned again is another event.
+  id INTEGER PRIMARY KEY,                              -- dense from 0
+  process_id INTEGER REFERENCES process(id),           -- its process
+  context_id INTEGER REFERENCES context(id),           -- its context, if known
+  handle INTEGER,                                      -- raw handle (64 bits, as signed)
+  generation INTEGER,                                  -- how often this handle was in use before
+  flags INTEGER,                                       -- CUDA's creation flags: 1 blocking sync, 2 no timing, 4 interprocess
+  name_id INTEGER REFERENCES string(id),               -- given by the program
+  created_ns INTEGER,                                  -- NULL if before recording
+  destroyed_ns INTEGER                                 -- NULL if never seen
+);
+
+-- == What the host called ==
+
+CREATE TABLE api_call (
+  -- A traced CUDA call that is no event record, stream wait or host synchronization (those have tables of their own).
+  id INTEGER PRIMARY KEY,                              -- dense from 0
+  thread_id INTEGER REFERENCES thread(id),             -- who called
+  kind INTEGER,                                        -- 0 other, 1 launch, 2 memcpy, 3 memcpy_async, 4 memset, 5 memset_async,
+                                                       -- 6 host_function, 7 event_create, 8 event_destroy, 9 event_record,
+                                                       -- 10 event_query, 11 event_synchronize, 12 event_elapsed_time,
+                                                       -- 13 stream_wait, 14 stream_create, 15 stream_destroy,
+                                                       -- 16 stream_query, 17 stream_synchronize, 18 device_synchronize,
+                                                       -- 19 context_record, 20 context_wait, 21 memory_wait,
+                                                       -- 22 memory_write, 23 memory_batch, 24 malloc, 25 free,
+                                                       -- 26 malloc_async, 27 free_async, 28 graph_instantiate,
+                                                       -- 29 graph_launch, 30 graph_destroy, 31 capture_begin,
+                                                       -- 32 capture_end, 33 profiler_start, 34 profiler_stop,
+                                                       -- 35 device_reset, 36 module_load
+  name_id INTEGER REFERENCES string(id),               -- function as the program called it, e.g. cudaLaunchKernel
+  stream_id INTEGER REFERENCES stream(id),             -- stream it acts on
+  start_ns INTEGER,                                    -- entry
+  end_ns INTEGER,                                      -- return; NULL: it never returned while recording
+  result INTEGER,                                      -- CUDA's result code, 0 success
+  correlation_id INTEGER,                              -- CUPTI's number of the call, unique in the process
+  object INTEGER,                                      -- by kind: event, executable graph, pointer, copy kind of the runtime API
+  value INTEGER,                                       -- by kind: bytes, creation flags, value waited for or written
+  operation_id INTEGER REFERENCES operation(id),       -- libcoord operation whose function made the call
+  stack_id INTEGER REFERENCES stack(id)                -- where in the program
+);
+
+CREATE TABLE event_record (
+  -- A cudaEventRecord (or driver equivalent): from here on the event stands for the work now in the stream.
+  id INTEGER PRIMARY KEY,                              -- dense from 0
+  thread_id INTEGER REFERENCES thread(id),             -- who called
+  name_id INTEGER REFERENCES string(id),               -- function as the program called it
+  stream_id INTEGER REFERENCES stream(id),             -- stream whose work the event stands for
+  event_id INTEGER REFERENCES event(id),               -- the event
+  version INTEGER,                                     -- 1 for the first record of this event, 2 for the second, ...
+  start_ns INTEGER,                                    -- entry
+  end_ns INTEGER,                                      -- return; NULL: it never returned while recording
+  result INTEGER,                                      -- CUDA's result code, 0 success
+  correlation_id INTEGER,                              -- CUPTI's number of the call, unique in the process
+  flags INTEGER,                                       -- 1 captured into a graph, 2 external (cudaEventRecordExternal); NULL none
+  operation_id INTEGER REFERENCES operation(id)        -- libcoord operation whose function made the call
+);
+
+CREATE TABLE event_wait (
+  -- A cudaStreamWaitEvent (or driver equivalent): later work in the stream waits for the record it is bound to.
+  id INTEGER PRIMARY KEY,                              -- dense from 0
+  thread_id INTEGER REFERENCES thread(id),             -- who called
+  name_id INTEGER REFERENCES string(id),               -- function as the program called it
+  stream_id INTEGER REFERENCES stream(id),             -- stream that waits
+  event_id INTEGER REFERENCES event(id),               -- event waited for
+  binding INTEGER,                                     -- 0 exact (record_id is the record), 1 never_recorded (the wait is a
+                                                       -- no-op), 2 captured (an edge of a graph), 3 ambiguous (calls overlapped:
+                                                       -- see event_wait_candidate), 4 unknown_history (recorded before recording)
+  record_id INTEGER REFERENCES event_record(id),       -- the record waited for, only if binding is 0
+  start_ns INTEGER,                                    -- entry
+  end_ns INTEGER,                                      -- return; NULL: it never returned while recording
+  result INTEGER,                                      -- CUDA's result code, 0 success
+  correlation_id INTEGER,                              -- CUPTI's number of the call, unique in the process
+  flags INTEGER,                                       -- the call's own flags, 1 external; NULL none
+  operation_id INTEGER REFERENCES operation(id)        -- libcoord operation whose function made the call
+);
+
+CREATE TABLE event_wait_candidate (
+  -- The records among which an ambiguous wait took one.
+  id INTEGER PRIMARY KEY,                              -- dense from 0
+  event_wait_id INTEGER REFERENCES event_wait(id),     -- a wait with binding 3
+  event_record_id INTEGER REFERENCES event_record(id)  -- a record it may be bound to
+);
+
+CREATE TABLE host_sync (
+  -- A call by which the host waited for, or asked about, the device.
+  id INTEGER PRIMARY KEY,                              -- dense from 0
+  thread_id INTEGER REFERENCES thread(id),             -- who called
+  kind INTEGER,                                        -- 0 device, 1 stream, 2 event (synchronize calls, blocking), 3 stream query,
+                                                       -- 4 event query (not blocking), 5 synchronous copy (blocking)
+  name_id INTEGER REFERENCES string(id),               -- function as the program called it
+  context_id INTEGER REFERENCES context(id),           -- context it acts on
+  stream_id INTEGER REFERENCES stream(id),             -- kinds 1, 3 and 5
+  event_id INTEGER REFERENCES event(id),               -- kinds 2 and 4
+  binding INTEGER,                                     -- kinds 2 and 4: which record was looked at, numbers as event_wait.binding
+  record_id INTEGER REFERENCES event_record(id),       -- that record, only if binding is 0
+  start_ns INTEGER,                                    -- entry
+  end_ns INTEGER,                                      -- return; NULL: it never returned while recording
+  result INTEGER,                                      -- CUDA's result code, 0 success, 600 not ready (queries)
+  correlation_id INTEGER,                              -- CUPTI's number of the call, unique in the process
+  operation_id INTEGER REFERENCES operation(id),       -- libcoord operation whose function made the call
+  stack_id INTEGER REFERENCES stack(id)                -- where in the program
+);
+
+CREATE TABLE sync_witness (
+  -- CUPTI's own word on which record an act refers to (tier events). Evidence to test bindings against; in a race of
+  -- threads it is not the truth.
+  id INTEGER PRIMARY KEY,                              -- dense from 0
+  process_id INTEGER REFERENCES process(id),           -- its process
+  correlation_id INTEGER,                              -- the call it is about
+  act INTEGER,                                         -- 0 record, 1 wait, 2 query, 3 synchronize
+  sync_id INTEGER,                                     -- equal numbers mean the same record; 0 never recorded or captured
+  device_ns INTEGER                                    -- device time of a record, only when asked for
+);
+
+-- == What the device did ==
+
+CREATE TABLE op (
+  -- Something that ran, or was to run, on a stream.
+  id INTEGER PRIMARY KEY,                              -- dense from 0
+  kind INTEGER,                                        -- 0 kernel, 1 memcpy, 2 memset, 3 host_function, 4 memory_wait,
+                                                       -- 5 memory_write, 6 graph_launch
+  stream_id INTEGER REFERENCES stream(id),             -- stream it ran on
+  name_id INTEGER REFERENCES string(id),               -- kernel name; NULL for most others
+  start_ns INTEGER,                                    -- start on the device; NULL: not known (tier structure, or lost)
+  end_ns INTEGER,                                      -- end on the device; NULL: not known, or it never ended
+  correlation_id INTEGER,                              -- number of the call that issued it, unique in the process
+  api_call_id INTEGER REFERENCES api_call(id),         -- that call; NULL if it was not traced
+  detail INTEGER,                                      -- memcpy: direction, 0 unknown, 1 HtoD, 2 DtoH, 3 HtoA, 4 AtoH, 5 AtoA,
+                                                       -- 6 AtoD, 7 DtoA, 8 DtoD, 9 HtoH, 10 PtoP; memset: memory kind
+  memory_kinds INTEGER,                                -- memcpy: source kind * 16 + destination kind; kinds: 0 unknown, 1 pageable,
+                                                       -- 2 pinned, 3 device, 4 array, 5 managed, 6 device static, 7 managed static
+  bytes INTEGER,                                       -- memcpy, memset: size
+  launch_shape_id INTEGER REFERENCES launch_shape(id), -- kernel: grid and block
+  graph_node INTEGER,                                  -- CUPTI's id of the graph node it ran for; NULL if none
+  channel INTEGER                                      -- hardware channel; NULL if unknown
+);
+
+CREATE TABLE launch_shape (
+  -- Grid, block and resources of kernel launches; launches of equal shape share a row.
+  id INTEGER PRIMARY KEY,                              -- dense from 0
+  grid_x INTEGER,                                      -- blocks in x
+  grid_y INTEGER,                                      -- blocks in y
+  grid_z INTEGER,                                      -- blocks in z
+  block_x INTEGER,                                     -- threads of a block in x
+  block_y INTEGER,                                     -- threads of a block in y
+  block_z INTEGER,                                     -- threads of a block in z
+  registers INTEGER,                                   -- registers per thread
+  static_shared_bytes INTEGER,                         -- shared memory fixed at compile time, per block
+  dynamic_shared_bytes INTEGER                         -- shared memory asked for at launch, per block
+);
+
+-- == Graphs ==
+
+CREATE TABLE graph (
+  -- A CUDA graph or an executable graph.
+  id INTEGER PRIMARY KEY,                              -- dense from 0
+  process_id INTEGER REFERENCES process(id),           -- its process
+  native_id INTEGER,                                   -- CUPTI's graph id
+  executable INTEGER,                                  -- 1: instantiated, can be launched; 0: a template
+  source_graph_id INTEGER REFERENCES graph(id),        -- graph it was cloned or instantiated from
+  handle INTEGER,                                      -- raw handle (64 bits, as signed)
+  created_ns INTEGER,                                  -- NULL if before recording
+  destroyed_ns INTEGER                                 -- NULL if never seen
+);
+
+CREATE TABLE graph_node (
+  -- A node of a graph.
+  id INTEGER PRIMARY KEY,                              -- dense from 0
+  graph_id INTEGER REFERENCES graph(id),               -- its graph
+  native_id INTEGER,                                   -- CUPTI's node id, as in op.graph_node
+  kind INTEGER,                                        -- CUgraphNodeType: 0 kernel, 1 memcpy, 2 memset, 3 host, 4 child graph,
+                                                       -- 5 empty, 6 event wait, 7 event record, 8 semaphore signal,
+                                                       -- 9 semaphore wait, 10 memory allocation, 11 memory free,
+                                                       -- 12 batch of memory operations, 13 conditional
+  original_native_id INTEGER,                          -- node it was cloned from; NULL if none
+  name_id INTEGER REFERENCES string(id)                -- kernel name or label
+);
+
+CREATE TABLE graph_edge (
+  -- An edge of a graph: to_node runs after from_node.
+  id INTEGER PRIMARY KEY,                              -- dense from 0
+  graph_id INTEGER REFERENCES graph(id),               -- its graph
+  from_node_id INTEGER REFERENCES graph_node(id),      -- the earlier node
+  to_node_id INTEGER REFERENCES graph_node(id)         -- the later node
+);
+
+-- == What libcoord knows ==
+
+CREATE TABLE operation (
+  -- A libcoord operation: a named piece of work with dependencies across streams.
+  id INTEGER PRIMARY KEY,                              -- dense from 0
+  process_id INTEGER REFERENCES process(id),           -- its process
+  native_id INTEGER,                                   -- libcoord's number, unique in the process
+  thread_id INTEGER REFERENCES thread(id),             -- who registered it
+  type INTEGER,                                        -- 0 kernel, 1 memory_transfer, 2 synchronization, 3 reduction, 4 broadcast,
+                                                       -- 5 all_reduce, 6 barrier
+  priority INTEGER,                                    -- 0 critical, 1 high, 2 normal, 3 low, 4 cleanup
+  stream_id INTEGER REFERENCES stream(id),             -- stream it is submitted to
+  name_id INTEGER REFERENCES string(id),               -- its description
+  call_site_id INTEGER REFERENCES string(id),          -- "file:line function" that registered it
+  parent_operation_id INTEGER REFERENCES operation(id), -- group it belongs to
+  state INTEGER,                                       -- last state seen: 0 registered, 1 begun, 2 submitted, 3 completed,
+                                                       -- 4 failed, 5 cancelled
+  registered_ns INTEGER,                               -- when it became known
+  begun_ns INTEGER,                                    -- when its submission began
+  submitted_ns INTEGER,                                -- when its submission ended
+  completed_ns INTEGER                                 -- when its completion (failure, cancellation) was proved
+);
+
+CREATE TABLE operation_dependency (
+  -- An operation that another one depends on.
+  id INTEGER PRIMARY KEY,                              -- dense from 0
+  operation_id INTEGER REFERENCES operation(id),       -- the later operation
+  depends_on_operation_id INTEGER REFERENCES operation(id), -- the earlier operation
+  inferred INTEGER,                                    -- 1: from declared memory ranges, 0: named by the program
+  elided INTEGER                                       -- 1: no wait was issued, an earlier one implied it
+);
+
+CREATE TABLE operation_op (
+  -- Which ops an operation's function issued.
+  id INTEGER PRIMARY KEY,                              -- dense from 0
+  operation_id INTEGER REFERENCES operation(id),       -- the operation
+  op_id INTEGER REFERENCES op(id)                      -- one of its ops
+);
+
+CREATE TABLE barrier (
+  -- A libcoord barrier across streams.
+  id INTEGER PRIMARY KEY,                              -- dense from 0
+  process_id INTEGER REFERENCES process(id),           -- its process
+  name_id INTEGER REFERENCES string(id),               -- its description
+  operation_id INTEGER REFERENCES operation(id),       -- operation it is part of
+  first_arrival_ns INTEGER,                            -- when the first stream arrived
+  release_ns INTEGER                                   -- when all streams could go on
+);
+
+CREATE TABLE barrier_stream (
+  -- A stream that took part in a barrier.
+  id INTEGER PRIMARY KEY,                              -- dense from 0
+  barrier_id INTEGER REFERENCES barrier(id),           -- the barrier
+  stream_id INTEGER REFERENCES stream(id),             -- the stream
+  arrival_ns INTEGER,                                  -- when it arrived
+  elided INTEGER                                       -- 1: its wait was implied and not issued
+);
+
+CREATE TABLE pool (
+  -- A pool of reusable things.
+  id INTEGER PRIMARY KEY,                              -- dense from 0
+  process_id INTEGER REFERENCES process(id),           -- its process
+  kind INTEGER,                                        -- 0 events, 1 streams, 2 memory
+  name_id INTEGER REFERENCES string(id),               -- its name
+  capacity INTEGER                                     -- most it may hold; NULL: no limit
+);
+
+CREATE TABLE pool_sample (
+  -- The state of a pool at an instant.
+  id INTEGER PRIMARY KEY,                              -- dense from 0
+  pool_id INTEGER REFERENCES pool(id),                 -- the pool
+  start_ns INTEGER,                                    -- the instant
+  available INTEGER,                                   -- free elements (bytes for memory)
+  in_use INTEGER,                                      -- elements handed out (bytes for memory)
+  high_water INTEGER,                                  -- most ever handed out
+  wait_ns INTEGER                                      -- time spent waiting for an element since the last sample
+);
+
+CREATE TABLE allocation (
+  -- One life of a piece of device memory (recorded with --with alloc, or told by libcoord).
+  id INTEGER PRIMARY KEY,                              -- dense from 0
+  process_id INTEGER REFERENCES process(id),           -- its process
+  kind INTEGER,                                        -- 0 device, 1 stream_ordered, 2 pinned_host, 3 managed, 4 libcoord
+  address INTEGER,                                     -- start (64 bits, as signed)
+  bytes INTEGER,                                       -- size
+  alloc_stream_id INTEGER REFERENCES stream(id),       -- stream it was allocated on, if stream-ordered
+  alloc_call_id INTEGER REFERENCES api_call(id),       -- the call that allocated it
+  allocated_ns INTEGER,                                -- when
+  free_stream_id INTEGER REFERENCES stream(id),        -- stream it was freed on, if stream-ordered
+  free_call_id INTEGER REFERENCES api_call(id),        -- the call that freed it
+  freed_ns INTEGER                                     -- when; NULL: not while recording
+);
+
+-- == What the program said ==
+
+CREATE TABLE range (
+  -- An NVTX range.
+  id INTEGER PRIMARY KEY,                              -- dense from 0
+  thread_id INTEGER REFERENCES thread(id),             -- who opened it
+  kind INTEGER,                                        -- 0 push_pop (nested on its thread), 1 start_end (may end on another thread)
+  domain_id INTEGER REFERENCES string(id),             -- NVTX domain; NULL the default domain
+  name_id INTEGER REFERENCES string(id),               -- its message
+  category INTEGER,                                    -- NVTX category; NULL none
+  color INTEGER,                                       -- 0xAARRGGBB; NULL none
+  payload INTEGER,                                     -- NVTX payload bits; NULL none
+  depth INTEGER,                                       -- push_pop: number of open ranges around it on its thread and domain
+  start_ns INTEGER,                                    -- opened
+  end_ns INTEGER,                                      -- closed; NULL: not while recording
+  operation_id INTEGER REFERENCES operation(id)        -- libcoord operation it stands for
+);
+
+CREATE TABLE mark (
+  -- An NVTX mark: an instant.
+  id INTEGER PRIMARY KEY,                              -- dense from 0
+  thread_id INTEGER REFERENCES thread(id),             -- who set it
+  domain_id INTEGER REFERENCES string(id),             -- NVTX domain; NULL the default domain
+  name_id INTEGER REFERENCES string(id),               -- its message
+  category INTEGER,                                    -- NVTX category; NULL none
+  color INTEGER,                                       -- 0xAARRGGBB; NULL none
+  start_ns INTEGER                                     -- the instant
+);
+
+CREATE TABLE stack (
+  -- A call stack; calls with the same stack share a row.
+  id INTEGER PRIMARY KEY,                              -- dense from 0
+  process_id INTEGER REFERENCES process(id),           -- its process
+  hash INTEGER,                                        -- hash of its frames (64 bits, as signed)
+  frame_count INTEGER                                  -- number of frames in stack_frame
+);
+
+CREATE TABLE stack_frame (
+  -- A frame of a call stack.
+  id INTEGER PRIMARY KEY,                              -- dense from 0
+  stack_id INTEGER REFERENCES stack(id),               -- the stack
+  depth INTEGER,                                       -- 0 the innermost frame
+  kind INTEGER,                                        -- 0 native, 1 python, 2 call_site (std::source_location)
+  address INTEGER,                                     -- native: address in the module's own file; NULL otherwise
+  symbol_id INTEGER REFERENCES string(id),             -- function, with file and line where known
+  module_id INTEGER REFERENCES string(id)              -- native: path of the module
+);
+
+CREATE TABLE overhead (
+  -- Time that the profiler or the driver took for itself, as CUPTI reports it.
+  id INTEGER PRIMARY KEY,                              -- dense from 0
+  process_id INTEGER REFERENCES process(id),           -- its process
+  thread_id INTEGER REFERENCES thread(id),             -- thread it held up, if one
+  name_id INTEGER REFERENCES string(id),               -- what it was, e.g. "buffer flush"
+  start_ns INTEGER,                                    -- start
+  end_ns INTEGER                                       -- end
+);
+
+-- == Hangs ==
+
+CREATE TABLE hang (
+  -- A hang that was seen while recording: what waited for what, and the verdict.
+  id INTEGER PRIMARY KEY,                              -- dense from 0
+  process_id INTEGER REFERENCES process(id),           -- its process
+  start_ns INTEGER,                                    -- when it was diagnosed
+  verdict_id INTEGER REFERENCES string(id),            -- kebab-case kind of hang
+  text_id INTEGER REFERENCES string(id)                -- the explanation for people
+);
+
+CREATE TABLE hang_node (
+  -- A party of the wait-for graph of a hang.
+  id INTEGER PRIMARY KEY,                              -- dense from 0
+  hang_id INTEGER REFERENCES hang(id),                 -- its hang
+  kind INTEGER,                                        -- 0 thread, 1 stream, 2 op, 3 event_record, 4 event_wait, 5 host_sync,
+                                                       -- 6 operation, 7 outside (lock, other process, network)
+  object_id INTEGER,                                   -- row of the table that `kind` names; NULL for outside
+  name_id INTEGER REFERENCES string(id),               -- label for people
+  in_cycle INTEGER                                     -- 1: part of the cycle that proves the deadlock
+);
+
+CREATE TABLE hang_edge (
+  -- from_node waits for to_node.
+  id INTEGER PRIMARY KEY,                              -- dense from 0
+  hang_id INTEGER REFERENCES hang(id),                 -- its hang
+  from_node_id INTEGER REFERENCES hang_node(id),       -- who waits
+  to_node_id INTEGER REFERENCES hang_node(id),         -- for whom
+  kind INTEGER,                                        -- 0 all (needs every such edge), 1 any (one such edge suffices)
+  reason_id INTEGER REFERENCES string(id)              -- why, for people
+);
+
+-- == Derived tables ==
+
+CREATE TABLE edge (
+  -- Derived. An ordering between two ops that is not the order of one stream; v_edge adds that.
+  id INTEGER PRIMARY KEY,                              -- dense from 0
+  kind INTEGER,                                        -- 0 fifo (only in v_edge), 1 event, 2 host, 3 legacy, 4 graph, 5 operation
+  from_op_id INTEGER REFERENCES op(id),                -- the earlier op
+  to_op_id INTEGER REFERENCES op(id),                  -- the later op
+  event_record_id INTEGER REFERENCES event_record(id), -- kind 1: the record
+  event_wait_id INTEGER REFERENCES event_wait(id)      -- kind 1: the wait
+);
+
+CREATE TABLE wait_cause (
+  -- Derived. Why an op started late: parts of the gap before it, which sum to the gap.
+  id INTEGER PRIMARY KEY,                              -- dense from 0
+  op_id INTEGER REFERENCES op(id),                     -- the op that started late
+  cause INTEGER,                                       -- 0 launch_late, 1 event_wait, 2 fifo, 3 legacy_stream, 4 memory_wait,
+                                                       -- 5 host_function, 6 copy_engine, 7 sm_full, 8 queue_aliasing,
+                                                       -- 9 profiler, 10 unknown
+  duration_ns INTEGER,                                 -- length of this part
+  edge_id INTEGER REFERENCES edge(id),                 -- the edge responsible, if one is
+  because_op_id INTEGER REFERENCES op(id)              -- the op responsible, if one is
+);
+
+CREATE TABLE critical_path (
+  -- Derived. The chain of steps that determined how long the run took, in order.
+  id INTEGER PRIMARY KEY,                              -- dense from 0
+  step INTEGER,                                        -- 0, 1, 2, ... from the start of the run
+  kind INTEGER,                                        -- 0 op, 1 host_sync, 2 launch (host work until the next op), 3 gap
+  op_id INTEGER REFERENCES op(id),                     -- kind 0: the op; kinds 2 and 3: the op waited for
+  host_sync_id INTEGER REFERENCES host_sync(id),       -- kind 1: the synchronization
+  start_ns INTEGER,                                    -- start of the step
+  end_ns INTEGER                                       -- end of the step
+);
+
+CREATE TABLE finding (
+  -- Derived. Something a detector found.
+  id INTEGER PRIMARY KEY,                              -- dense from 0
+  detector_id INTEGER REFERENCES string(id),           -- kebab-case id of the detector
+  severity INTEGER,                                    -- 0 note, 1 warning, 2 error
+  title_id INTEGER REFERENCES string(id),              -- one line
+  text_id INTEGER REFERENCES string(id),               -- explanation and remedy
+  first_op_id INTEGER REFERENCES op(id),               -- the op it is about
+  second_op_id INTEGER REFERENCES op(id),              -- the other op, if two take part
+  count INTEGER,                                       -- how often the same thing was found
+  gain_ns INTEGER,                                     -- estimated time that fixing it saves; NULL not estimated
+  start_ns INTEGER,                                    -- where to look
+  end_ns INTEGER                                       -- end of that interval
+);
+
+CREATE TABLE lod (
+  -- Derived. Level-of-detail pyramid: what a viewer draws when ops are narrower than a pixel.
+  id INTEGER PRIMARY KEY,                              -- dense from 0
+  level INTEGER,                                       -- 0 the finest
+  stream_id INTEGER REFERENCES stream(id),             -- the lane
+  start_ns INTEGER,                                    -- start of the bucket's first op
+  end_ns INTEGER,                                      -- end of its last op
+  busy_ns INTEGER,                                     -- time in it during which an op ran
+  count INTEGER,                                       -- ops in it
+  longest_op_id INTEGER REFERENCES op(id)              -- the longest of them
+);
+
+-- == Views ==
+-- Stable: these keep their columns and meaning; new columns are added at the end.
+
+CREATE VIEW v_op (
+  id, kind, name, process, device, context, stream, stream_name, start_ns, end_ns, correlation_id, operation) AS
+  -- Every op with names instead of numbers: kind as text; name (copies without one get their direction); process, device,
+  -- context and stream are ids of those tables; operation is the libcoord operation whose function issued it.
+  SELECT op.id,
+         CASE op.kind WHEN 0 THEN 'kernel' WHEN 1 THEN 'memcpy' WHEN 2 THEN 'memset' WHEN 3 THEN 'host_function'
+                      WHEN 4 THEN 'memory_wait' WHEN 5 THEN 'memory_write' WHEN 6 THEN 'graph_launch' END,
+         coalesce(name.value,
+                  CASE op.kind WHEN 1 THEN 'memcpy' || CASE op.detail
+                                 WHEN 1 THEN ' HtoD' WHEN 2 THEN ' DtoH' WHEN 3 THEN ' HtoA' WHEN 4 THEN ' AtoH'
+                                 WHEN 5 THEN ' AtoA' WHEN 6 THEN ' AtoD' WHEN 7 THEN ' DtoA' WHEN 8 THEN ' DtoD'
+                                 WHEN 9 THEN ' HtoH' WHEN 10 THEN ' PtoP' ELSE '' END
+                               WHEN 2 THEN 'memset' WHEN 3 THEN 'host function' WHEN 4 THEN 'memory wait'
+                               WHEN 5 THEN 'memory write' WHEN 6 THEN 'graph launch' END),
+         context.process_id, context.device_id, stream.context_id, op.stream_id, stream_name.value,
+         op.start_ns, op.end_ns, op.correlation_id,
+         (SELECT operation_id FROM api_call WHERE api_call.id = op.api_call_id)
+    FROM op
+    LEFT JOIN stream ON stream.id = op.stream_id
+    LEFT JOIN context ON context.id = stream.context_id
+    LEFT JOIN string AS name ON name.id = op.name_id
+    LEFT JOIN string AS stream_name ON stream_name.id = stream.name_id;
+
+CREATE VIEW v_api_call (
+  source, id, kind, name, process, thread, stream, start_ns, end_ns, result, correlation_id, operation) AS
+  -- Every traced call: source is the table it stands in and id its row there; kind as text; name as the program wrote it;
+  -- process, thread, stream and operation are ids of those tables.
+  SELECT call.source, call.id, call.kind, string.value, thread.process_id, call.thread_id, call.stream_id, call.start_ns,
+         call.end_ns, call.result, call.correlation_id, call.operation_id
+    FROM (SELECT 'api_call' AS source, id,
+                 CASE kind WHEN 0 THEN 'other' WHEN 1 THEN 'launch' WHEN 2 THEN 'memcpy' WHEN 3 THEN 'memcpy_async'
+                           WHEN 4 THEN 'memset' WHEN 5 THEN 'memset_async' WHEN 6 THEN 'host_function'
+                           WHEN 7 THEN 'event_create' WHEN 8 THEN 'event_destroy' WHEN 9 THEN 'event_record'
+                           WHEN 10 THEN 'event_query' WHEN 11 THEN 'event_synchronize' WHEN 12 THEN 'event_elapsed_time'
+                           WHEN 13 THEN 'stream_wait' WHEN 14 THEN 'stream_create' WHEN 15 THEN 'stream_destroy'
+                           WHEN 16 THEN 'stream_query' WHEN 17 THEN 'stream_synchronize'
+                           WHEN 18 THEN 'device_synchronize' WHEN 19 THEN 'context_record' WHEN 20 THEN 'context_wait'
+                           WHEN 21 THEN 'memory_wait' WHEN 22 THEN 'memory_write' WHEN 23 THEN 'memory_batch'
+                           WHEN 24 THEN 'malloc' WHEN 25 THEN 'free' WHEN 26 THEN 'malloc_async' WHEN 27 THEN 'free_async'
+                           WHEN 28 THEN 'graph_instantiate' WHEN 29 THEN 'graph_launch' WHEN 30 THEN 'graph_destroy'
+                           WHEN 31 THEN 'capture_begin' WHEN 32 THEN 'capture_end' WHEN 33 THEN 'profiler_start'
+                           WHEN 34 THEN 'profiler_stop' WHEN 35 THEN 'device_reset' WHEN 36 THEN 'module_load' END AS kind,
+                 name_id, thread_id, stream_id, start_ns, end_ns, result, correlation_id, operation_id
+            FROM api_call
+          UNION ALL
+          SELECT 'event_record', id, 'event_record', name_id, thread_id, stream_id, start_ns, end_ns, result,
+                 correlation_id, operation_id
+            FROM event_record
+          UNION ALL
+          SELECT 'event_wait', id, 'stream_wait', name_id, thread_id, stream_id, start_ns, end_ns, result,
+                 correlation_id, operation_id
+            FROM event_wait
+          UNION ALL
+          SELECT 'host_sync', id,
+                 CASE kind WHEN 0 THEN 'device_synchronize' WHEN 1 THEN 'stream_synchronize' WHEN 2 THEN 'event_synchronize'
+                           WHEN 3 THEN 'stream_query' WHEN 4 THEN 'event_query' WHEN 5 THEN 'memcpy' END,
+                 name_id, thread_id, stream_id, start_ns, end_ns, result, correlation_id, operation_id
+            FROM host_sync) AS call
+    LEFT JOIN thread ON thread.id = call.thread_id
+    LEFT JOIN string ON string.id = call.name_id;
+
+CREATE VIEW v_edge (kind, from_op, to_op, lag_ns, event_record, event_wait) AS
+  -- Every ordering between two ops: kind is fifo (neighbours in one stream), event, host, legacy, graph or operation;
+  -- from_op and to_op are ids of op; lag_ns is the time from the end of the first to the start of the second, negative
+  -- if they overlapped; event_record and event_wait are ids, for kind event. Nodes of a graph launch are ordered by the
+  -- graph, not by fifo.
+  SELECT pair.kind, pair.from_op, pair.to_op, later.start_ns - earlier.end_ns, pair.event_record, pair.event_wait
+    FROM (SELECT 'fifo' AS kind, from_op, to_op, NULL AS event_record, NULL AS event_wait
+            FROM (SELECT lag(id) OVER (PARTITION BY stream_id
+                                       ORDER BY start_ns IS NULL, start_ns, api_call_id, id) AS from_op, id AS to_op
+                    FROM op WHERE graph_node IS NULL AND stream_id IS NOT NULL)
+           WHERE from_op IS NOT NULL
+          UNION ALL
+          SELECT CASE kind WHEN 0 THEN 'fifo' WHEN 1 THEN 'event' WHEN 2 THEN 'host' WHEN 3 THEN 'legacy'
+                           WHEN 4 THEN 'graph' WHEN 5 THEN 'operation' END, from_op_id, to_op_id, event_record_id,
+                 event_wait_id
+            FROM edge) AS pair
+    JOIN op AS earlier ON earlier.id = pair.from_op
+    JOIN op AS later ON later.id = pair.to_op;
+
+CREATE VIEW v_wait (op, name, stream, cause, duration_ns, because_op, because_name, edge) AS
+  -- Why ops started late: one row per op and cause; the durations of an op sum to the gap before it. because_op is the op
+  -- responsible and edge the row of `edge`, where one is. Needs the derived tables (streamscope analyze).
+  SELECT wait_cause.op_id, name.value, op.stream_id,
+         CASE wait_cause.cause WHEN 0 THEN 'launch_late' WHEN 1 THEN 'event_wait' WHEN 2 THEN 'fifo'
+                               WHEN 3 THEN 'legacy_stream' WHEN 4 THEN 'memory_wait' WHEN 5 THEN 'host_function'
+                               WHEN 6 THEN 'copy_engine' WHEN 7 THEN 'sm_full' WHEN 8 THEN 'queue_aliasing'
+                               WHEN 9 THEN 'profiler' WHEN 10 THEN 'unknown' END,
+         wait_cause.duration_ns, wait_cause.because_op_id, because_name.value, wait_cause.edge_id
+    FROM wait_cause
+    LEFT JOIN op ON op.id = wait_cause.op_id
+    LEFT JOIN string AS name ON name.id = op.name_id
+    LEFT JOIN op AS because ON because.id = wait_cause.because_op_id
+    LEFT JOIN string AS because_name ON because_name.id = because.name_id;
+
+CREATE VIEW v_overlap (device, kernel_ns, copy_ns, both_ns) AS
+  -- Per device: time during which a kernel ran, time during which a copy or memset ran, and time during which both did.
+  SELECT device, sum(span) FILTER (WHERE kernels > 0), sum(span) FILTER (WHERE copies > 0),
+         sum(span) FILTER (WHERE kernels > 0 AND copies > 0)
+    FROM (SELECT device,
+                 lead(at_ns) OVER sweep - at_ns AS span,
+                 sum(kernel) OVER sweep_rows AS kernels,
+                 sum(copy) OVER sweep_rows AS copies
+            FROM (SELECT context.device_id AS device, op.start_ns AS at_ns, op.kind = 0 AS kernel, op.kind <> 0 AS copy
+                    FROM op JOIN stream ON stream.id = op.stream_id JOIN context ON context.id = stream.context_id
+                   WHERE op.kind <= 2 AND op.start_ns IS NOT NULL AND op.end_ns IS NOT NULL
+                  UNION ALL
+                  SELECT context.device_id, op.end_ns, -(op.kind = 0), -(op.kind <> 0)
+                    FROM op JOIN stream ON stream.id = op.stream_id JOIN context ON context.id = stream.context_id
+                   WHERE op.kind <= 2 AND op.start_ns IS NOT NULL AND op.end_ns IS NOT NULL)
+          WINDOW sweep AS (PARTITION BY device ORDER BY at_ns),
+                 sweep_rows AS (PARTITION BY device ORDER BY at_ns ROWS UNBOUNDED PRECEDING))
+   GROUP BY device;
+
+CREATE VIEW v_critical_path (step, kind, name, stream, op, host_sync, start_ns, end_ns) AS
+  -- The steps that determined how long the run took, in order: kind is op, host_sync, launch or gap. Needs the derived
+  -- tables (streamscope analyze).
+  SELECT critical_path.step,
+         CASE critical_path.kind WHEN 0 THEN 'op' WHEN 1 THEN 'host_sync' WHEN 2 THEN 'launch' WHEN 3 THEN 'gap' END,
+         string.value, op.stream_id, critical_path.op_id, critical_path.host_sync_id, critical_path.start_ns,
+         critical_path.end_ns
+    FROM critical_path
+    LEFT JOIN op ON op.id = critical_path.op_id
+    LEFT JOIN host_sync ON host_sync.id = critical_path.host_sync_id
+    LEFT JOIN string ON string.id = CASE critical_path.kind WHEN 1 THEN host_sync.name_id ELSE op.name_id END
+   ORDER BY critical_path.step;

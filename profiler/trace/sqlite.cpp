@@ -1,0 +1,108 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+#include "sqlite.h"
+
+#include <cerrno>
+#include <cstring>
+
+namespace streamscope::trace {
+
+Statement::Statement(const Database& database, std::string_view sql, bool persistent)
+    : database_(&database) {
+  sqlite3_stmt* statement = nullptr;
+  int code = sqlite3_prepare_v3(database.get(), sql.data(), static_cast<int>(sql.size()),
+                                persistent ? SQLITE_PREPARE_PERSISTENT : 0, &statement, nullptr);
+  if (code != SQLITE_OK) database.fail(code);
+  statement_.reset(statement);
+}
+
+bool Statement::step() {
+  int code = sqlite3_step(statement_.get());
+  if (code == SQLITE_ROW) return true;
+  if (code != SQLITE_DONE) {
+    sqlite3_reset(statement_.get());
+    database_->fail(code);
+  }
+  return false;
+}
+
+void Statement::run() {
+  while (step()) {
+  }
+  reset();
+}
+
+void Statement::bind(int index, std::string_view text) {
+  sqlite3_bind_text64(statement_.get(), index, text.empty() ? "" : text.data(), text.size(),
+                      SQLITE_STATIC, SQLITE_UTF8);
+}
+
+std::string_view Statement::text(int column) const {
+  auto data = reinterpret_cast<const char*>(sqlite3_column_text(statement_.get(), column));
+  if (data == nullptr) return {};
+  return {data, static_cast<size_t>(sqlite3_column_bytes(statement_.get(), column))};
+}
+
+Database::Database(const std::filesystem::path& file, int flags) : file_(file) {
+  sqlite3* connection = nullptr;
+  int code = sqlite3_open_v2(file.c_str(), &connection, flags | SQLITE_OPEN_EXRESCODE, nullptr);
+  connection_.reset(connection);
+  if (code != SQLITE_OK) fail(code);
+}
+
+void Database::run(const std::string& sql) {
+  int code = sqlite3_exec(get(), sql.c_str(), nullptr, nullptr, nullptr);
+  if (code != SQLITE_OK) fail(code);
+}
+
+int64_t Database::integer(std::string_view sql) const {
+  Statement statement(*this, sql);
+  if (!statement.step()) throw Error(file_, "gave no answer to " + std::string(sql));
+  return statement.integer(0);
+}
+
+std::string Database::text(std::string_view sql) const {
+  Statement statement(*this, sql);
+  if (!statement.step()) throw Error(file_, "gave no answer to " + std::string(sql));
+  return std::string(statement.text(0));
+}
+
+void Database::fail(int code) const {
+  // A failed open without memory leaves no connection to ask.
+  int system = get() == nullptr ? 0 : sqlite3_system_errno(get());
+  std::string message = get() == nullptr ? sqlite3_errstr(code) : sqlite3_errmsg(get());
+  switch (code & 0xff) {
+    case SQLITE_FULL:
+      throw Error(file_, "the disk is full", "free some space or choose another place", code);
+    case SQLITE_IOERR:
+      if (system == ENOSPC || system == EDQUOT || system == EFBIG) {
+        throw Error(file_, std::string("cannot be written: ") + std::strerror(system),
+                    "free some space or choose another place", code);
+      }
+      throw Error(
+          file_,
+          "input or output failed" + (system == 0 ? "" : std::string(": ") + std::strerror(system)),
+          "check the disk", code);
+    case SQLITE_NOTADB:
+      throw Error(file_, "is not a SQLite database", "", code);
+    case SQLITE_CORRUPT:
+      throw Error(file_, "is damaged (" + message + ")",
+                  "record it again, or try `sqlite3 FILE .recover`", code);
+    case SQLITE_CANTOPEN:
+      throw Error(
+          file_,
+          "cannot be opened" + (system == 0 ? "" : std::string(": ") + std::strerror(system)),
+          "check the path and its permissions", code);
+    case SQLITE_READONLY:
+    case SQLITE_PERM:
+      throw Error(file_, "may not be written", "check its permissions and those of its folder",
+                  code);
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+      throw Error(file_, "is in use by another program", "try again when that has ended", code);
+    default:
+      throw Error(file_, message, "", code);
+  }
+}
+
+}  // namespace streamscope::trace

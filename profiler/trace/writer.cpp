@@ -1,0 +1,517 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+#include "writer.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <deque>
+#include <map>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "error.h"
+#include "row_source.h"
+#include "schema.h"
+#include "sqlite.h"
+#include "tables.h"
+
+namespace streamscope::trace {
+namespace {
+
+// Small pages keep the file of a short run small (each of the 40 tables has at least one); larger
+// ones gain under 5 %.
+constexpr int kPageBytes = 4096;
+// The WAL is copied into the file when it has grown to this: rarely enough that pages which are
+// still being filled are copied once, often enough that the WAL of a long run stays small beside
+// the file.
+constexpr int kCheckpointPages = 8192;
+// A scan of fewer rows is faster than anybody notices, and an index would take a page at least.
+constexpr Id kFewestIndexedRows = 1000;
+
+constexpr std::string_view kUnknownText = "?";
+
+// Keys of table meta that the writer itself looks at; schema.sql describes them.
+constexpr char kFormat[] = "format_version";
+constexpr char kComplete[] = "complete";
+constexpr char kFinished[] = "finished";
+constexpr char kDuration[] = "duration_ns";
+
+// Rows of one table that are not stored yet, and what must be known about those that are.
+struct TableBuffer {
+  std::vector<unsigned char> bytes;  // rows in a row; its size is the room, not the content
+  size_t used = 0;
+  Id stored = 0;                       // rows in the database
+  Id count = 0;                        // rows appended
+  std::vector<unsigned char> changed;  // replacements of stored rows
+  std::vector<Id> changed_ids;
+  bool clear = false;  // delete the stored rows first
+  // Whether start_ns ascends with id. A change of a stored row may break that, so then the end
+  // looks again.
+  Ns last_start_ns = kUnknownNs;
+  bool ascends = true;
+  bool look_again = false;
+  Statement insert_first, insert_rest, update;
+};
+
+template <class Row>
+concept HasStart = requires(const Row& row) {
+  row.start_ns;
+};
+template <class Row>
+concept HasEnd = requires(const Row& row) {
+  row.end_ns;
+};
+
+void append_bytes(std::vector<unsigned char>& bytes, size_t& used, const void* data, size_t size) {
+  if (bytes.size() - used < size) bytes.resize(std::max<size_t>(bytes.size() * 2, 64 * size));
+  std::memcpy(bytes.data() + used, data, size);
+  used += size;
+}
+
+bool has_column(const TableInfo& table, std::string_view name) {
+  return std::any_of(table.columns.begin(), table.columns.end(),
+                     [&](const ColumnInfo& column) { return column.name == name; });
+}
+
+// "INSERT INTO op(kind,...) SELECT c0,... FROM rows". Without an id SQLite takes the highest plus
+// one and appends to the table without a search, which is what dense ids amount to; only the first
+// row must be told that it is 0.
+std::string insert_sql(const TableInfo& table, bool first) {
+  std::string names = first ? "id" : "", values = first ? "0" : "";
+  for (size_t i = 0; i < table.columns.size(); i++) {
+    std::string comma = names.empty() ? "" : ",";
+    names += comma + table.columns[i].name;
+    values += comma + "c" + std::to_string(i);
+  }
+  return "INSERT INTO " + std::string(table.name) + "(" + names + ") SELECT " + values +
+         " FROM rows";
+}
+
+std::string update_sql(const TableInfo& table) {
+  std::string sql = "UPDATE " + std::string(table.name) + " SET ";
+  for (size_t i = 0; i < table.columns.size(); i++) {
+    sql += (i == 0 ? "" : ",") + std::string(table.columns[i].name) + "=?" + std::to_string(i + 2);
+  }
+  return sql + " WHERE id=?1";
+}
+
+void bind_field(Statement& statement, int index, const ColumnInfo& column,
+                const unsigned char* row) {
+  int64_t value;
+  bool known;
+  if (column.type == ColumnType::kId) {
+    Id id;
+    std::memcpy(&id, row + column.offset, sizeof id);
+    value = id, known = id != kNoId;
+  } else if (column.type == ColumnType::kSmall) {
+    Small small;
+    std::memcpy(&small, row + column.offset, sizeof small);
+    value = small, known = small != kNoSmall;
+  } else {
+    std::memcpy(&value, row + column.offset, sizeof value);
+    known = value != kNoInt;
+  }
+  known ? statement.bind(index, value) : statement.bind_null(index);
+}
+
+// SQLite would follow a link, share a file or take what another program left; so the file is made
+// here.
+void create_file(const std::filesystem::path& file, bool overwrite) {
+  struct stat status;
+  if (lstat(file.c_str(), &status) == 0) {
+    if (!overwrite)
+      throw Error(file, "exists already", "choose another name or overwrite it with --force",
+                  EEXIST);
+    if (!S_ISREG(status.st_mode))
+      throw Error(file, "is not a plain file", "choose another name", EEXIST);
+  }
+  for (const char* suffix : {"-wal", "-journal", "-shm"}) {
+    std::string left_over = file.string() + suffix;
+    if (lstat(left_over.c_str(), &status) != 0) continue;
+    if (!overwrite)
+      throw Error(left_over, "is left from an earlier trace", "remove it or choose another name",
+                  EEXIST);
+    unlink(left_over.c_str());
+  }
+  if (overwrite) unlink(file.c_str());
+  int descriptor = open(file.c_str(), O_CREAT | O_EXCL | O_NOFOLLOW | O_WRONLY | O_CLOEXEC, 0600);
+  if (descriptor < 0) {
+    int code = errno;
+    throw Error(
+        file, std::string("cannot be created: ") + std::strerror(code),
+        code == EEXIST ? "choose another name" : "choose a folder that may be written with -o",
+        code);
+  }
+  close(descriptor);
+}
+
+}  // namespace
+
+struct Writer::Impl {
+  Impl(const std::filesystem::path& file)
+      : database(file, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX) {
+    sqlite3_busy_timeout(database.get(), 2'000);
+    register_row_source(database, &source);
+  }
+
+  TableBuffer& table(TableIndex index) { return buffers[static_cast<size_t>(index)]; }
+
+  void begin_recording();
+  void load_existing();
+  void store();
+  void store_table(const TableInfo& info, TableBuffer& buffer);
+  void store_strings();
+  void store_meta();
+  bool ascends(const TableInfo& info, TableBuffer& buffer);
+  void index_starts();
+  Id add_string(std::string text);
+
+  Database database;
+  RowSource source;
+  std::array<TableBuffer, kTableCount> buffers;
+
+  std::deque<std::string> strings;  // addresses are stable: `ids` refers to them
+  std::unordered_map<std::string_view, Id> ids;
+  size_t stored_strings = 0;
+  std::vector<Id> changed_strings;
+  Statement insert_string, update_string;
+
+  std::map<std::string, std::pair<std::string, bool>, std::less<>> meta;  // value, is it an integer
+  bool meta_changed = false;
+  bool own_duration = true;
+  Ns last_ns = 0;  // latest instant of any row
+  bool derived = false;
+};
+
+void Writer::Impl::begin_recording() {
+  // Killing the writer at any moment loses at most the transaction under way, whatever
+  // `synchronous` says. It matters only if the whole machine stops, and waiting for the disk would
+  // take a fifth of the writer's time.
+  database.run("PRAGMA synchronous=OFF; PRAGMA journal_mode=WAL; PRAGMA wal_autocheckpoint=" +
+               std::to_string(kCheckpointPages) + "; PRAGMA cache_size=-16384");
+}
+
+void Writer::Impl::load_existing() {
+  for (size_t i = 0; i < kTableCount; i++) {
+    std::string name = tables()[i].name;
+    TableBuffer& buffer = buffers[i];
+    int64_t count = database.integer("SELECT coalesce(max(id) + 1, 0) FROM " + name);
+    if (count < 0 || count >= kNoId)
+      throw Error(database.file(), "has ids out of range in table " + name);
+    buffer.stored = buffer.count = static_cast<Id>(count);
+    buffer.look_again = count > 0;
+  }
+  Statement read_strings(database, "SELECT id, value FROM string ORDER BY id");
+  while (read_strings.step()) {
+    if (read_strings.integer(0) != static_cast<int64_t>(strings.size())) {
+      throw Error(database.file(), "is damaged: the ids of its texts are not dense",
+                  "record it again");
+    }
+    add_string(std::string(read_strings.text(1)));
+  }
+  stored_strings = strings.size();
+  Statement read_meta(database, "SELECT key, value, typeof(value) = 'integer' FROM meta");
+  while (read_meta.step()) {
+    meta[std::string(read_meta.text(0))] = {std::string(read_meta.text(1)),
+                                            read_meta.integer(2) != 0};
+  }
+  if (auto duration = meta.find(kDuration); duration != meta.end()) {
+    last_ns = std::strtoll(duration->second.first.c_str(), nullptr, 10);
+  }
+}
+
+Id Writer::Impl::add_string(std::string text) {
+  Id id = static_cast<Id>(strings.size());
+  strings.push_back(std::move(text));
+  ids.emplace(strings.back(), id);
+  return id;
+}
+
+void Writer::Impl::store_table(const TableInfo& info, TableBuffer& buffer) {
+  if (buffer.clear) database.run("DELETE FROM " + std::string(info.name));
+  for (size_t i = 0; i < buffer.changed_ids.size(); i++) {
+    if (!buffer.update) buffer.update = Statement(database, update_sql(info), true);
+    const unsigned char* row = buffer.changed.data() + i * info.row_bytes;
+    buffer.update.bind(1, static_cast<int64_t>(buffer.changed_ids[i]));
+    for (size_t c = 0; c < info.columns.size(); c++) {
+      bind_field(buffer.update, static_cast<int>(c) + 2, info.columns[c], row);
+    }
+    buffer.update.run();
+  }
+  size_t rows = buffer.used / info.row_bytes;
+  if (rows == 0) return;
+  source = {&info, buffer.bytes.data(), rows};
+  if (buffer.stored == 0) {
+    source.count = 1;
+    if (!buffer.insert_first) buffer.insert_first = Statement(database, insert_sql(info, true));
+    buffer.insert_first.run();
+    source = {&info, buffer.bytes.data() + info.row_bytes, rows - 1};
+  }
+  if (source.count == 0) return;
+  if (!buffer.insert_rest) buffer.insert_rest = Statement(database, insert_sql(info, false), true);
+  buffer.insert_rest.run();
+}
+
+void Writer::Impl::store_strings() {
+  for (; stored_strings < strings.size(); stored_strings++) {
+    if (!insert_string)
+      insert_string = Statement(database, "INSERT INTO string VALUES(?1, ?2)", true);
+    insert_string.bind(1, static_cast<int64_t>(stored_strings));
+    insert_string.bind(2, strings[stored_strings]);
+    insert_string.run();
+  }
+  for (Id id : changed_strings) {
+    if (!update_string)
+      update_string = Statement(database, "UPDATE string SET value=?2 WHERE id=?1", true);
+    update_string.bind(1, static_cast<int64_t>(id));
+    update_string.bind(2, strings[id]);
+    update_string.run();
+  }
+  changed_strings.clear();
+}
+
+void Writer::Impl::store_meta() {
+  if (!meta_changed) return;
+  Statement statement(database, "INSERT OR REPLACE INTO meta VALUES(?1, ?2)");
+  for (const auto& [key, value] : meta) {
+    statement.bind(1, key);
+    if (value.second) {
+      statement.bind(2, static_cast<int64_t>(std::strtoll(value.first.c_str(), nullptr, 10)));
+    } else {
+      statement.bind(2, value.first);
+    }
+    statement.run();
+  }
+  meta_changed = false;
+}
+
+// Everything in one transaction; on failure nothing was stored and everything is still buffered.
+void Writer::Impl::store() {
+  size_t strings_before = stored_strings;
+  std::vector<Id> changed_before = changed_strings;
+  database.run("BEGIN IMMEDIATE");
+  try {
+    for (size_t i = 0; i < kTableCount; i++) store_table(tables()[i], buffers[i]);
+    store_strings();
+    store_meta();
+    database.run("COMMIT");
+  } catch (...) {
+    stored_strings = strings_before;
+    changed_strings = std::move(changed_before);
+    meta_changed = true;
+    if (sqlite3_get_autocommit(database.get()) == 0)
+      sqlite3_exec(database.get(), "ROLLBACK", nullptr, nullptr, nullptr);
+    throw;
+  }
+  for (TableBuffer& buffer : buffers) {
+    buffer.stored = buffer.count;
+    buffer.used = 0;
+    buffer.clear = false;
+    buffer.changed.clear();
+    buffer.changed_ids.clear();
+  }
+}
+
+bool Writer::Impl::ascends(const TableInfo& info, TableBuffer& buffer) {
+  if (!buffer.look_again) return buffer.ascends;
+  Statement starts(database, "SELECT start_ns FROM " + std::string(info.name) + " ORDER BY id");
+  Ns last = kUnknownNs;
+  while (starts.step()) {
+    if (starts.is_null(0)) continue;
+    if (starts.integer(0) < last) return false;
+    last = starts.integer(0);
+  }
+  return true;
+}
+
+void Writer::Impl::index_starts() {
+  for (size_t i = 0; i < kTableCount; i++) {
+    const TableInfo& info = tables()[i];
+    if (buffers[i].count < kFewestIndexedRows || !has_column(info, "start_ns")) continue;
+    if (ascends(info, buffers[i])) continue;
+    std::string name = info.name;
+    database.run("CREATE INDEX IF NOT EXISTS " + name + "_start ON " + name + "(start_ns)");
+  }
+}
+
+Writer::Writer(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Writer::Writer(Writer&&) noexcept = default;
+Writer& Writer::operator=(Writer&&) noexcept = default;
+Writer::~Writer() = default;
+
+Writer Writer::create(const std::filesystem::path& file, Options options) {
+  create_file(file, options.overwrite);
+  try {
+    auto impl = std::make_unique<Impl>(file);
+    impl->database.run("PRAGMA page_size=" + std::to_string(kPageBytes));
+    impl->begin_recording();
+    impl->database.run("BEGIN; PRAGMA application_id=" + std::to_string(kApplicationId) +
+                       "; PRAGMA user_version=" + std::to_string(kFormatVersion) + ";\n" +
+                       std::string(schema_sql()) + std::string(nsys_views_sql()) + "COMMIT");
+    Writer writer(std::move(impl));
+    auto now = std::chrono::system_clock::now().time_since_epoch();
+    writer.set_meta(kFormat, kFormatVersion);
+    writer.set_meta("producer", "streamscope " STREAMSCOPE_VERSION);
+    writer.set_meta("trace_start_realtime_ns", std::chrono::nanoseconds(now).count());
+    writer.set_meta(kComplete, 0);
+    writer.set_meta(kFinished, 0);
+    writer.flush();
+    return writer;
+  } catch (...) {
+    for (const char* suffix : {"", "-wal", "-journal", "-shm"})
+      unlink((file.string() + suffix).c_str());
+    throw;
+  }
+}
+
+Writer Writer::open_derived(const std::filesystem::path& file) {
+  auto impl = std::make_unique<Impl>(file);
+  impl->load_existing();
+  if (impl->meta[kFinished].first != "1") {
+    throw Error(file, "is not finished: it is being recorded, or its recorder was killed",
+                "wait for the end, or run `streamscope info` on it");
+  }
+  impl->derived = true;
+  impl->own_duration = false;
+  return Writer(std::move(impl));
+}
+
+Writer Writer::resume(const std::filesystem::path& file) {
+  auto impl = std::make_unique<Impl>(file);
+  impl->begin_recording();
+  impl->load_existing();
+  return Writer(std::move(impl));
+}
+
+template <class Row>
+Id Writer::append(const Row& row) {
+  TableBuffer& buffer = impl_->table(table_index<Row>());
+  append_bytes(buffer.bytes, buffer.used, &row, sizeof row);
+  if constexpr (HasStart<Row>) {
+    if (row.start_ns != kUnknownNs) {
+      if (row.start_ns < buffer.last_start_ns) buffer.ascends = false;
+      buffer.last_start_ns = row.start_ns;
+      impl_->last_ns = std::max(impl_->last_ns, row.start_ns);
+    }
+  }
+  if constexpr (HasEnd<Row>) impl_->last_ns = std::max(impl_->last_ns, row.end_ns);
+  return buffer.count++;
+}
+
+template <class Row>
+void Writer::update(Id id, const Row& row) {
+  TableBuffer& buffer = impl_->table(table_index<Row>());
+  if (id >= buffer.count) {
+    throw Error(impl_->database.file(),
+                "update of row " + std::to_string(id) + ", which was never appended");
+  }
+  if constexpr (HasStart<Row>) buffer.look_again = true;
+  if constexpr (HasEnd<Row>) impl_->last_ns = std::max(impl_->last_ns, row.end_ns);
+  if (id >= buffer.stored) {
+    std::memcpy(buffer.bytes.data() + (id - buffer.stored) * sizeof row, &row, sizeof row);
+    return;
+  }
+  const auto* bytes = reinterpret_cast<const unsigned char*>(&row);
+  buffer.changed.insert(buffer.changed.end(), bytes, bytes + sizeof row);
+  buffer.changed_ids.push_back(id);
+}
+
+template <class Row>
+Id Writer::count() const {
+  return impl_->table(table_index<Row>()).count;
+}
+
+template <class Row>
+void Writer::clear() {
+  TableBuffer& buffer = impl_->table(table_index<Row>());
+  buffer.clear = true;
+  buffer.used = buffer.stored = buffer.count = 0;
+  buffer.changed.clear();
+  buffer.changed_ids.clear();
+  buffer.last_start_ns = kUnknownNs;
+  buffer.ascends = true;
+  buffer.look_again = false;
+}
+
+#define STREAMSCOPE_INSTANTIATE(sql_name, Row, COLUMNS) \
+  template Id Writer::append<Row>(const Row&);          \
+  template void Writer::update<Row>(Id, const Row&);    \
+  template Id Writer::count<Row>() const;               \
+  template void Writer::clear<Row>();
+STREAMSCOPE_TABLES(STREAMSCOPE_INSTANTIATE)
+#undef STREAMSCOPE_INSTANTIATE
+
+Id Writer::intern(std::string_view text) {
+  if (auto known = impl_->ids.find(text); known != impl_->ids.end()) return known->second;
+  return impl_->add_string(std::string(text));
+}
+
+Id Writer::reserve_string() {
+  impl_->strings.emplace_back(kUnknownText);
+  return static_cast<Id>(impl_->strings.size() - 1);
+}
+
+void Writer::set_string(Id id, std::string_view text) {
+  std::string& stored = impl_->strings.at(id);
+  if (stored == text) return;
+  if (auto known = impl_->ids.find(stored); known != impl_->ids.end() && known->second == id) {
+    impl_->ids.erase(known);
+  }
+  stored = text;
+  impl_->ids.emplace(stored, id);
+  if (id < impl_->stored_strings) impl_->changed_strings.push_back(id);
+}
+
+void Writer::set_meta(std::string_view key, std::string_view value) {
+  impl_->meta[std::string(key)] = {std::string(value), false};
+  impl_->meta_changed = true;
+}
+
+void Writer::set_meta(std::string_view key, int64_t value) {
+  if (key == kDuration) impl_->own_duration = false;
+  impl_->meta[std::string(key)] = {std::to_string(value), true};
+  impl_->meta_changed = true;
+}
+
+void Writer::flush() {
+  if (impl_->own_duration) {
+    impl_->meta[kDuration] = {std::to_string(impl_->last_ns), true};
+    impl_->meta_changed = true;
+  }
+  impl_->store();
+}
+
+size_t Writer::buffered_bytes() const {
+  size_t bytes = 0;
+  for (const TableBuffer& buffer : impl_->buffers) bytes += buffer.used + buffer.changed.size();
+  return bytes;
+}
+
+void Writer::finish(bool complete) {
+  if (!impl_->derived) {
+    set_meta(kComplete, complete ? 1 : 0);
+    set_meta(kFinished, 1);
+    flush();
+    impl_->index_starts();
+    // Both do what they can while somebody reads; the pages are in the file or in its WAL, either
+    // way a whole trace.
+    sqlite3_wal_checkpoint_v2(impl_->database.get(), nullptr, SQLITE_CHECKPOINT_TRUNCATE, nullptr,
+                              nullptr);
+    sqlite3_exec(impl_->database.get(), "PRAGMA journal_mode=DELETE", nullptr, nullptr, nullptr);
+  } else {
+    impl_->store();
+  }
+  impl_.reset();
+}
+
+const std::filesystem::path& Writer::file() const { return impl_->database.file(); }
+
+}  // namespace streamscope::trace
