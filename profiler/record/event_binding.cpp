@@ -1,0 +1,93 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+#include "event_binding.h"
+
+#include <algorithm>
+
+namespace streamscope::record {
+
+void EventHistory::add(const Record& record) {
+  auto at = records_.end();
+  while (at != records_.begin() && std::prev(at)->span.end > record.span.end) --at;
+  records_.insert(at, record);
+}
+
+void EventHistory::close(trace::Id row, uint64_t end) {
+  auto at =
+      std::find_if(records_.begin(), records_.end(), [&](const Record& r) { return r.row == row; });
+  if (at == records_.end()) return;
+  Record record = *at;
+  records_.erase(at);
+  record.span.end = end;
+  add(record);
+}
+
+void EventHistory::remove(trace::Id row) {
+  std::erase_if(records_, [&](const Record& record) { return record.row == row; });
+}
+
+Bound EventHistory::bind(const CallSpan& call, uint64_t complete_since) const {
+  // Nearly always the newest record was over before the call began, and the one before it before
+  // that.
+  if (!records_.empty()) {
+    const Record& newest = records_.back();
+    if (surely_before(newest.span, call) && newest.span.begin > complete_since &&
+        (records_.size() == 1 || records_.end()[-2].span.end < newest.span.begin)) {
+      if (newest.captured) return {trace::kCaptured, trace::kNoId, {}};
+      return {trace::kBindingExact, newest.row, {}};
+    }
+  }
+
+  // A record that overlaps the call may be the one: it can take effect before the call, and every
+  // other record either before it or after the call. Of the records that were over when the call
+  // began, those are possible that no other of them surely followed.
+  std::vector<const Record*> possible, last;
+  bool history_known = false;
+  uint64_t latest_begin = 0;  // of the records in `last`
+  for (auto record = records_.rbegin(); record != records_.rend(); ++record) {
+    if (surely_before(call, record->span)) continue;
+    if (!surely_before(record->span, call)) {
+      possible.push_back(&*record);
+      continue;
+    }
+    if (record->span.end < latest_begin) break;  // so do all older ones
+    const bool followed = std::any_of(last.begin(), last.end(), [&](const Record* later) {
+      return surely_before(record->span, later->span);
+    });
+    if (followed) continue;
+    last.push_back(&*record);
+    latest_begin = std::max(latest_begin, record->span.begin);
+    history_known = history_known || record->span.begin > complete_since;
+  }
+
+  Bound bound;
+  if (last.empty()) history_known = complete_since == 0;
+  if (!history_known) return bound;
+  possible.insert(possible.end(), last.begin(), last.end());
+  if (possible.empty()) {
+    bound.binding = trace::kNeverRecorded;
+  } else if (possible.size() == 1 && !last.empty()) {
+    bound.binding = possible[0]->captured ? trace::kCaptured : trace::kBindingExact;
+    if (!possible[0]->captured) bound.record = possible[0]->row;
+  } else {
+    // One overlapping record and none before it is ambiguous too: record it or nothing.
+    bound.binding = trace::kAmbiguous;
+    for (const Record* record : possible) bound.candidates.push_back(record->row);
+  }
+  return bound;
+}
+
+void EventHistory::forget_before(uint64_t horizon) {
+  if (records_.size() < forget_at_) return;
+  uint64_t latest_begin = 0;
+  for (const Record& record : records_) {
+    if (record.span.end >= horizon) break;
+    latest_begin = std::max(latest_begin, record.span.begin);
+  }
+  auto keep = std::find_if(records_.begin(), records_.end(),
+                           [&](const Record& record) { return record.span.end >= latest_begin; });
+  records_.erase(records_.begin(), keep);
+  forget_at_ = std::max<size_t>(16, 2 * records_.size());
+}
+
+}  // namespace streamscope::record

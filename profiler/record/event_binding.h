@@ -1,0 +1,82 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Which record of an event a wait, query or synchronize took, from the entries and exits of the
+// calls alone.
+//
+// A call takes effect at some instant between its entry and its exit. A call that ended before
+// another began took effect before it; calls of different threads that overlap may have taken
+// effect in either order, and nothing outside the device knows which (docs/architecture.md). So the
+// newest record that is certain is named, or the set of records that are possible. Pure; used by
+// the drain, one history per event.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "trace/model.h"
+
+namespace streamscope::record {
+
+/// When a call ran, in ticks of its process. Calls of one lane (a ring: one thread at a time) never
+/// overlap and are ordered by `order`, also where their stamps are equal.
+struct CallSpan {
+  uint64_t begin = 0;
+  uint64_t end = 0;
+  uint32_t lane = kNoLane;
+  uint64_t order = 0;
+
+  static constexpr uint32_t kNoLane = std::numeric_limits<uint32_t>::max();
+  /// `end` of a call that has not returned.
+  static constexpr uint64_t kStillOpen = std::numeric_limits<uint64_t>::max();
+};
+
+/// True if `first` had taken effect before `second` could.
+inline bool surely_before(const CallSpan& first, const CallSpan& second) {
+  if (first.lane == second.lane && first.lane != CallSpan::kNoLane)
+    return first.order < second.order;
+  return first.end < second.begin;
+}
+
+/// What a wait is bound to.
+struct Bound {
+  trace::Binding binding = trace::kUnknownHistory;
+  trace::Id record = trace::kNoId;    ///< only if exact
+  std::vector<trace::Id> candidates;  ///< only if ambiguous; newest end first
+};
+
+/// The records of one event (one life of its handle). Thread-compatible.
+class EventHistory {
+ public:
+  struct Record {
+    CallSpan span;
+    trace::Id row = trace::kNoId;
+    bool captured = false;  ///< made while its stream was being captured into a graph
+  };
+
+  /// Adds a record that took effect. Records come by ascending end, but for those that were open
+  /// for long.
+  void add(const Record& record);
+  /// The record `row`, added while it was open, has ended at `end`.
+  void close(trace::Id row, uint64_t end);
+  /// The record `row`, added while it was open, has failed.
+  void remove(trace::Id row);
+
+  /// Binds a call. `complete_since`: records that ended later than this are all known (0: all that
+  /// ever were made).
+  Bound bind(const CallSpan& call, uint64_t complete_since) const;
+
+  /// Forgets records that no call which begins at `horizon` or later can be bound to. Amortized
+  /// constant.
+  void forget_before(uint64_t horizon);
+
+  size_t size() const { return records_.size(); }
+
+ private:
+  std::vector<Record> records_;  // by ascending end
+  size_t forget_at_ = 16;        // size at which forgetting is tried again
+};
+
+}  // namespace streamscope::record

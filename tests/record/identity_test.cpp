@@ -1,0 +1,97 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+#include "record/identity.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <random>
+#include <unordered_map>
+
+namespace streamscope::record {
+namespace {
+
+TEST(HandleLives, TellsTheLivesOfAReusedHandleApart) {
+  HandleLives lives;
+  const uint32_t first = lives.create(0xabc, 10, 20);
+  bool is_new = true;
+  EXPECT_EQ(lives.use(0xabc, 25, &is_new), first);
+  EXPECT_FALSE(is_new);
+  EXPECT_EQ(lives.destroy(0xabc, 30, 40, &is_new), first);
+  const uint32_t second = lives.create(0xabc, 50, 60);
+  EXPECT_NE(first, second);
+  EXPECT_EQ(lives[second].generation, 1u);
+  EXPECT_EQ(lives.use(0xabc, 70, &is_new), second);
+  EXPECT_EQ(lives.use(0xabc, 25, &is_new), first)
+      << "a use looked at late still means the old life";
+}
+
+TEST(HandleLives, KeepsADestructionAwayFromTheLifeThatFollowedDuringIt) {
+  HandleLives lives;
+  const uint32_t first = lives.create(1, 10, 20);
+  const uint32_t second =
+      lives.create(1, 32, 38);  // the handle was free again before destroy returned
+  bool is_new = false;
+  EXPECT_EQ(lives.destroy(1, 30, 40, &is_new), first);
+  EXPECT_EQ(lives[first].destroyed, 40u);
+  EXPECT_EQ(lives[second].destroyed, HandleLives::kNever);
+}
+
+TEST(HandleLives, TakesTwoReportsOfOneCreationAsOne) {
+  HandleLives lives;
+  const uint32_t life = lives.create(1, 15, 15);
+  EXPECT_EQ(lives.create(1, 10, 20), life);
+  EXPECT_NE(lives.create(1, 21, 25), life);
+}
+
+TEST(HandleLives, StartsALifeOfUnknownPastForAHandleItNeverSawCreated) {
+  HandleLives lives;
+  bool is_new = false;
+  const uint32_t old = lives.use(1, 100, &is_new);
+  EXPECT_TRUE(is_new);
+  EXPECT_EQ(lives[old].created, 0u);
+  lives.destroy(1, 110, 120, &is_new);
+  EXPECT_FALSE(is_new);
+  const uint32_t unseen = lives.use(1, 200, &is_new);
+  EXPECT_TRUE(is_new) << "used after its destruction: created again unseen";
+  EXPECT_EQ(lives[unseen].generation, 1u);
+
+  const uint32_t created = lives.create(2, 50, 60);
+  const uint32_t before = lives.use(2, 40, &is_new);
+  EXPECT_TRUE(is_new);
+  EXPECT_NE(before, created);
+  EXPECT_EQ(lives.use(2, 70, &is_new), created);
+  EXPECT_EQ(lives.use(2, 45, &is_new), before);
+}
+
+TEST(FlatMap, BehavesLikeAnOrdinaryMap) {
+  std::mt19937 random(7);
+  FlatMap<uint32_t, uint32_t, Spread::kDense> dense;
+  FlatMap<uint64_t, uint32_t> mixed;
+  std::unordered_map<uint32_t, uint32_t> expected;
+  for (int i = 0; i < 60'000; ++i) {
+    const uint32_t key = random() % 700 * (random() % 5 == 0 ? 1024 : 1);
+    if (random() % 2 == 0) {
+      expected[key] = i;
+      dense.insert_or_assign(key, i);
+      mixed.insert_or_assign(key, i);
+    } else {
+      const bool erased = expected.erase(key) == 1;
+      ASSERT_EQ(dense.erase(key), erased);
+      ASSERT_EQ(mixed.erase(key), erased);
+    }
+    ASSERT_EQ(dense.size(), expected.size());
+    const uint32_t probe = random() % 700;
+    auto found = expected.find(probe);
+    ASSERT_EQ(dense.find(probe) != nullptr, found != expected.end());
+    ASSERT_EQ(mixed.find(probe) != nullptr, found != expected.end());
+    if (found != expected.end()) {
+      ASSERT_EQ(*dense.find(probe), found->second);
+      ASSERT_EQ(*mixed.find(probe), found->second);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace streamscope::record
