@@ -33,7 +33,7 @@ struct Trace {
   }
   /// True if the recording ended in good order and was finished.
   bool complete() const;
-  /// Last instant named by any call, op, range or sync.
+  /// Last instant named by any call, op, range or sync. Linear in the rows.
   Ns end_ns() const;
   /// Process of a thread, device of a stream, ...: kNoId where the chain is broken.
   Id process_of_thread(Id thread_id) const;

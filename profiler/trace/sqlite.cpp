@@ -43,9 +43,10 @@ std::string_view Statement::text(int column) const {
   return {data, static_cast<size_t>(sqlite3_column_bytes(statement_.get(), column))};
 }
 
-Database::Database(const std::filesystem::path& file, int flags) : file_(file) {
+Database::Database(const std::string& name, int flags, const std::filesystem::path& file)
+    : file_(file) {
   sqlite3* connection = nullptr;
-  int code = sqlite3_open_v2(file.c_str(), &connection, flags | SQLITE_OPEN_EXRESCODE, nullptr);
+  int code = sqlite3_open_v2(name.c_str(), &connection, flags | SQLITE_OPEN_EXRESCODE, nullptr);
   connection_.reset(connection);
   if (code != SQLITE_OK) fail(code);
 }

@@ -57,7 +57,9 @@ class Statement {
 class Database {
  public:
   /// `flags` as for sqlite3_open_v2; extended result codes are on. Throws Error.
-  Database(const std::filesystem::path& file, int flags);
+  Database(const std::filesystem::path& file, int flags) : Database(file.string(), flags, file) {}
+  /// `name` is what SQLite opens, e.g. a URI; `file` stands in messages.
+  Database(const std::string& name, int flags, const std::filesystem::path& file);
   Database(const Database&) = delete;
   Database& operator=(const Database&) = delete;
 

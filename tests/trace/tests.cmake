@@ -1,5 +1,5 @@
 # SPDX-FileCopyrightText: 2026 StreamScope contributors
 # SPDX-License-Identifier: Apache-2.0
 find_package(SQLite3 REQUIRED)
-streamscope_test(trace LABELS unit LINK streamscope::trace streamscope::ring SQLite::SQLite3)
+streamscope_test(trace LABELS unit LINK streamscope_test_support streamscope::trace streamscope::ring SQLite::SQLite3)
 streamscope_bench(trace LINK streamscope::trace SQLite::SQLite3)

@@ -1,0 +1,19 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Opens a trace file for reading, after making sure that it is one. For Reader and Query.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+
+#include "sqlite.h"
+
+namespace streamscope::trace {
+
+/// A read-only connection in defensive mode with an untrusted schema. Throws Error that says what
+/// is wrong with the file and what to do: missing, empty, truncated, not SQLite, another program's
+/// database, a newer format.
+std::unique_ptr<Database> open_trace(const std::filesystem::path& file);
+
+}  // namespace streamscope::trace
