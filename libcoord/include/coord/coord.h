@@ -1,0 +1,45 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// libcoord: coordination of work on CUDA streams, on a GPU or on a simulated device.
+//
+//   #include <coord/coord.h>
+//
+//   coord::Device device = coord::Device::open();   // a GPU if there is one, else the simulator
+//   coord::Coordinator coordinator(device);
+//   coord::Stream copies = device.create_stream({.priority = coord::StreamPriority::kHigh, .name =
+//   "copies"}); coord::Stream math = device.create_stream({.name = "math"});
+//   coord::DeviceBuffer<float> batch = device.allocate<float>(host_batch.size());
+//
+//   auto load = coordinator.submit(
+//       {.type = coord::OperationType::kMemoryTransfer, .stream = copies, .description = "load
+//       batch"},
+//       [&](coord::StreamRef stream) { stream.copy_to_device(batch, host_batch); });
+//   auto scale = coordinator.submit(
+//       {.stream = math, .after = {load}, .description = "scale"},   // waits on the device, not
+//       here
+//       [&](coord::StreamRef stream) { launch_scale(stream.native(), batch.data()); });
+//   coordinator.on_complete(scale, [](coord::Outcome outcome) { /* in wait() or poll(), never a
+//   driver thread */ }); coordinator.wait(scale);
+//
+// Where to look:
+//   device.h       opening devices; making streams, events, memory
+//   stream.h       work: copies, kernels, host functions, waits on events and memory
+//   event.h        points in a stream's order
+//   coordinator.h  operations with dependencies, which become the fewest possible waits
+//   kernel.h       kernels that run on every backend
+//   sim.h          the simulated device's knobs
+//   error.h        the exception that everything throws
+//   observer.h     the C table through which a profiler listens
+#pragma once
+
+#include "coord/coordinator.h"
+#include "coord/device.h"
+#include "coord/error.h"
+#include "coord/event.h"
+#include "coord/kernel.h"
+#include "coord/memory.h"
+#include "coord/operation.h"
+#include "coord/sim.h"
+#include "coord/stream.h"
+#include "coord/types.h"

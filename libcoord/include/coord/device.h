@@ -1,0 +1,79 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// A device, real or simulated: makes streams, events and memory.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "coord/backend.h"
+#include "coord/event.h"
+#include "coord/export.h"
+#include "coord/memory.h"
+#include "coord/stream.h"
+#include "coord/types.h"
+
+namespace coord {
+
+namespace sim {
+struct Config;
+}
+
+/// A handle to an opened device: copies share it, and it stays open while a copy, stream, event or
+/// buffer of it lives. Thread-safe.
+class COORD_EXPORT Device {
+ public:
+  /// "auto": the first GPU if there is a usable one, else a simulated device; "cuda" or "cuda:N":
+  /// that GPU; "sim": a new simulated device. Throws kNoDevice (the text says why) or
+  /// kInvalidArgument.
+  [[nodiscard]] static Device open(std::string_view which = "auto");
+  /// A new simulated device with a virtual clock of its own.
+  [[nodiscard]] static Device open(const sim::Config& config);
+
+  [[nodiscard]] DeviceId id() const noexcept;
+  [[nodiscard]] const DeviceProperties& properties() const noexcept;
+  [[nodiscard]] bool simulated() const noexcept { return properties().simulated; }
+
+  [[nodiscard]] Stream create_stream(const StreamOptions& options = {}) const;
+  [[nodiscard]] Event create_event(const EventOptions& options = {}) const;
+  /// CUDA's legacy default stream, which orders itself with all streams that are not non-blocking.
+  [[nodiscard]] StreamRef legacy_stream() const;
+  /// The calling thread's own default stream. The reference is for this thread only.
+  [[nodiscard]] StreamRef per_thread_stream() const;
+
+  template <typename T>
+  [[nodiscard]] DeviceBuffer<T> allocate(std::size_t count) const {
+    return DeviceBuffer<T>(allocate_bytes(byte_count(count, sizeof(T)), false));
+  }
+  template <typename T>
+  [[nodiscard]] HostBuffer<T> allocate_host(std::size_t count) const {
+    return HostBuffer<T>(allocate_bytes(byte_count(count, sizeof(T)), true));
+  }
+
+  /// Blocks until all work of the device's context has ended. Throws as StreamRef::synchronize
+  /// does.
+  void synchronize() const;
+
+  /// The host's clock as this device sees it: CLOCK_MONOTONIC, or the calling thread's virtual
+  /// clock.
+  [[nodiscard]] TimeNs now() const;
+
+  friend bool operator==(const Device& a, const Device& b) noexcept { return a.state_ == b.state_; }
+
+  /// For libcoord's own parts.
+  [[nodiscard]] const std::shared_ptr<DeviceState>& state() const noexcept { return state_; }
+
+ private:
+  explicit Device(std::shared_ptr<DeviceState> state) : state_(std::move(state)) {}
+  static std::size_t byte_count(std::size_t count, std::size_t element_bytes);
+  [[nodiscard]] Allocation allocate_bytes(std::size_t bytes, bool on_host) const;
+
+  std::shared_ptr<DeviceState> state_;
+};
+
+}  // namespace coord

@@ -1,0 +1,83 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Memory that copies and kernels use: device buffers and page-locked host buffers.
+//
+// Plain allocation, not stream-ordered: releasing a device buffer may wait for the whole device, as
+// cuMemFree does.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <type_traits>
+#include <utility>
+
+#include "coord/export.h"
+
+namespace coord {
+
+struct DeviceState;
+
+/// An owned piece of memory; the base of the typed buffers below. Thread-compatible.
+class COORD_EXPORT Allocation {
+ public:
+  Allocation() = default;
+  Allocation(std::shared_ptr<DeviceState> device, void* address, std::size_t bytes, bool on_host);
+  ~Allocation();
+  Allocation(Allocation&& other) noexcept;
+  Allocation& operator=(Allocation&& other) noexcept;
+
+  [[nodiscard]] void* address() const noexcept { return address_; }
+  [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
+
+ private:
+  void release() noexcept;
+
+  std::shared_ptr<DeviceState> device_;
+  void* address_ = nullptr;
+  std::size_t bytes_ = 0;
+  bool on_host_ = false;
+};
+
+/// `size()` elements of device memory, not initialized. Made by Device::allocate.
+template <typename T>
+class DeviceBuffer {
+  static_assert(std::is_trivially_copyable_v<T>, "device memory holds bytes only");
+
+ public:
+  DeviceBuffer() = default;
+  explicit DeviceBuffer(Allocation allocation) : allocation_(std::move(allocation)) {}
+
+  /// A device address: host code must not follow it.
+  [[nodiscard]] T* data() const noexcept { return static_cast<T*>(allocation_.address()); }
+  [[nodiscard]] std::size_t size() const noexcept { return allocation_.bytes() / sizeof(T); }
+  [[nodiscard]] std::size_t bytes() const noexcept { return allocation_.bytes(); }
+
+ private:
+  Allocation allocation_;
+};
+
+/// `size()` elements of page-locked host memory, zeroed, readable by the device. Made by
+/// Device::allocate_host. The device's use must have ended before the buffer is destroyed.
+template <typename T>
+class HostBuffer {
+  static_assert(std::is_trivially_copyable_v<T>, "page-locked memory holds bytes only");
+
+ public:
+  HostBuffer() = default;
+  explicit HostBuffer(Allocation allocation) : allocation_(std::move(allocation)) {}
+
+  [[nodiscard]] T* data() const noexcept { return static_cast<T*>(allocation_.address()); }
+  [[nodiscard]] std::size_t size() const noexcept { return allocation_.bytes() / sizeof(T); }
+  [[nodiscard]] T* begin() const noexcept { return data(); }
+  [[nodiscard]] T* end() const noexcept { return data() + size(); }
+  [[nodiscard]] T& operator[](std::size_t index) const noexcept { return data()[index]; }
+  [[nodiscard]] operator std::span<T>() const noexcept { return {data(), size()}; }
+  [[nodiscard]] operator std::span<const T>() const noexcept { return {data(), size()}; }
+
+ private:
+  Allocation allocation_;
+};
+
+}  // namespace coord

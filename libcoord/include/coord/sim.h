@@ -1,0 +1,78 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// The simulated device's own knobs.
+//
+// A simulated device runs the same programs as a GPU, in virtual time: each call costs its host
+// thread some virtual nanoseconds, each piece of work takes device time, and what is computed is
+// real. It advances only inside calls: a host that polls memory without calling anything waits
+// forever. With one host thread, a run is a function of the program and the Config; several host
+// threads have virtual clocks of their own, and which of them calls first is then up to the
+// machine.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+
+#include "coord/device.h"
+#include "coord/export.h"
+#include "coord/types.h"
+
+namespace coord::sim {
+
+/// What calls and work cost. Nanoseconds unless the name says otherwise; calibration.cpp holds the
+/// figures of an H200 with their origin.
+struct Calibration {
+  // Host side: what the calling thread spends.
+  std::int64_t stream_create_ns, stream_destroy_ns, stream_query_ns;
+  std::int64_t event_create_ns, event_destroy_ns, event_query_ns, event_elapsed_ns;
+  std::int64_t record_ns, record_timing_ns, wait_ns;
+  std::int64_t launch_ns, copy_ns, memset_ns, host_function_ns, write_value_ns, wait_value_ns;
+  std::int64_t allocate_ns, release_ns;
+  std::int64_t synchronize_idle_ns;     // a synchronize that finds everything done
+  std::int64_t wake_spinning_ns;        // end of the work -> return of a spinning synchronize
+  std::int64_t wake_blocking_ns;        // the same for events of class kBlockingSync
+  std::int64_t pageable_bytes_per_us;   // copying into the staging buffer of a pageable copy
+  std::int64_t pageable_staging_bytes;  // larger pageable copies to the device block the host
+
+  // Device side.
+  std::int64_t launch_latency_ns;     // entry of a call -> start of its work on an idle device
+  std::int64_t successor_gap_ns;      // end of work -> start of work that waited for it
+  std::int64_t record_timing_gpu_ns;  // what a record with timing costs its stream
+  std::int64_t write_value_gpu_ns;
+  std::int64_t memory_wait_release_ns;   // store -> the waiting stream goes on
+  std::int64_t host_function_start_ns;   // ready -> the executor runs it
+  std::int64_t host_function_return_ns;  // it returns -> the stream goes on
+  std::int64_t copy_fixed_ns;            // on top of bytes / bandwidth
+  std::int64_t host_to_device_bytes_per_us, device_to_host_bytes_per_us, device_bytes_per_us,
+      memset_bytes_per_us;
+  std::int64_t pageable_copy_bytes_per_us;  // bandwidth of copies that are staged
+};
+
+/// Figures of an H200.
+[[nodiscard]] COORD_EXPORT const Calibration& h200() noexcept;
+
+struct Config {
+  std::string name = "Simulated H200";
+  /// With `jitter` > 0, work takes up to that fraction longer, drawn from `seed`.
+  std::uint64_t seed = 0;
+  double jitter = 0;
+
+  std::uint32_t sm_count = 132;
+  std::uint32_t concurrent_kernels = 128;
+  std::uint32_t copy_engines_per_direction = 1;
+  std::uint64_t memory_bytes = 141ull << 30;
+
+  /// How long, in real time, a host wait stays blocked while nothing can proceed before that is
+  /// called a deadlock: time for other host threads to store a value or to submit work.
+  std::chrono::milliseconds deadlock_patience{50};
+
+  Calibration calibration = h200();
+};
+
+/// Lets the calling thread's virtual clock advance, as if it had computed for so long. Throws
+/// kNotSupported if `device` is not simulated.
+COORD_EXPORT void host_work(const Device& device, Nanoseconds duration);
+
+}  // namespace coord::sim

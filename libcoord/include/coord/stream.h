@@ -1,0 +1,136 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Queues of work on a device: what one stream holds runs in order, streams run beside each other.
+//
+// Stream owns, StreamRef borrows. Every function only enqueues and returns, unless it says
+// otherwise. Calls on one stream need outside order; different streams are independent of each
+// other.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <type_traits>
+
+#include "coord/event.h"
+#include "coord/export.h"
+#include "coord/kernel.h"
+#include "coord/memory.h"
+#include "coord/types.h"
+
+struct CUstream_st;
+
+namespace coord {
+
+class Coordinator;
+struct StreamState;
+
+/// A hint to the device: work of higher streams is started first when both are ready; nothing that
+/// runs is ever interrupted, and copies do not care. Mapped to the range that the device offers;
+/// many offer nothing below kNormal.
+enum class StreamPriority { kLow, kNormal, kHigh };
+
+struct StreamOptions {
+  StreamPriority priority = StreamPriority::kNormal;
+  std::string_view name{};
+  /// False: the stream and the legacy default stream wait for each other's work, as
+  /// cudaStreamCreate has it.
+  bool non_blocking = true;
+};
+
+/// Borrows a stream. Cheap to copy; must not outlive the stream's Device. A call on a stream that
+/// was destroyed throws kInvalidHandle. All functions throw coord::Error.
+class COORD_EXPORT StreamRef {
+ public:
+  StreamRef() = default;
+  StreamRef(std::nullptr_t) = delete;
+  StreamRef(int) = delete;
+
+  [[nodiscard]] StreamId id() const noexcept { return id_; }
+  /// The backend's handle, which a later stream may get again: identify by id().
+  [[nodiscard]] std::uint64_t handle() const;
+  /// The CUDA stream, for launches and library calls of the program's own. Throws kNotSupported if
+  /// simulated.
+  [[nodiscard]] CUstream_st* native() const;
+  [[nodiscard]] std::string_view name() const;
+  /// The device's own number: lower is more urgent.
+  [[nodiscard]] int priority() const;
+
+  /// Copies `bytes`. Page-locked host memory must stay untouched until the copy has run. Pageable
+  /// memory may be reused on return; to allow that, copies to pageable memory and large ones from
+  /// it block the host.
+  void copy_to_device(void* to, const void* from, std::size_t bytes) const;
+  void copy_to_host(void* to, const void* from, std::size_t bytes) const;
+  /// Within the device.
+  void copy(void* to, const void* from, std::size_t bytes) const;
+  /// Sets every byte of device memory to `value`.
+  void memset(void* to, std::uint8_t value, std::size_t bytes) const;
+
+  template <typename T>
+  void copy_to_device(const DeviceBuffer<T>& to,
+                      std::span<const std::type_identity_t<T>> from) const {
+    copy_to_device(to.data(), from.data(), checked_bytes(from.size_bytes(), to.bytes()));
+  }
+  template <typename T>
+  void copy_to_host(std::span<std::type_identity_t<T>> to, const DeviceBuffer<T>& from) const {
+    copy_to_host(to.data(), from.data(), checked_bytes(to.size_bytes(), from.bytes()));
+  }
+
+  void launch(const KernelSpec& kernel) const;
+  /// Runs `function` on a thread of the driver once earlier work of the stream has ended; later
+  /// work waits for it. One such function runs at a time per device. It must neither throw, nor
+  /// call CUDA or libcoord, nor wait.
+  void host_function(std::function<void()> function) const;
+
+  /// Later work waits until the 64-bit word at `address` has reached `value`: (int64)(*address -
+  /// value) >= 0. CUDA does not see this order: a program that relies on it alone can hang.
+  /// `address` is device memory or page-locked host memory; a plain store by the host releases the
+  /// latter.
+  void wait_value(const std::uint64_t* address, std::uint64_t value) const;
+  /// Writes `value` once earlier work has ended.
+  void write_value(std::uint64_t* address, std::uint64_t value) const;
+
+  /// Lets `event` stand for all work now in the stream. The event must be of the same device.
+  void record(EventRef event) const;
+  /// Makes later work wait for the work that `event` recorded last. Never recorded: no effect, as
+  /// in CUDA. The event may be of another device, unless one of the two is simulated.
+  void wait(EventRef event) const;
+
+  /// Blocks until all work now in the stream has ended. Throws kDeviceFailure if work failed and,
+  /// on the simulated device, kDeadlock if it can never end.
+  void synchronize() const;
+  /// True if all work of the stream has ended. Never blocks.
+  [[nodiscard]] bool query() const;
+
+  friend bool operator==(StreamRef a, StreamRef b) noexcept { return a.id_ == b.id_; }
+
+ protected:
+  friend class Device;
+  friend class Coordinator;
+  StreamRef(StreamState* state, StreamId id) : state_(state), id_(id) {}
+  StreamState& checked(const char* call) const;
+  static std::size_t checked_bytes(std::size_t host_bytes, std::size_t device_bytes);
+
+  StreamState* state_ = nullptr;
+  StreamId id_;
+};
+
+/// Owns a stream; made by Device::create_stream. Destroying it does not wait: its work still runs.
+class COORD_EXPORT Stream : public StreamRef {
+ public:
+  Stream() = default;
+  ~Stream();
+  Stream(Stream&& other) noexcept;
+  Stream& operator=(Stream&& other) noexcept;
+
+ private:
+  friend class Device;
+  Stream(std::shared_ptr<DeviceState> device, StreamState* state, StreamId id);
+
+  std::shared_ptr<DeviceState> device_;
+};
+
+}  // namespace coord

@@ -1,0 +1,39 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// CUDA's numbers for outcomes, as far as libcoord itself has to produce or understand them.
+//
+// The simulated device answers with the same numbers as the driver, so that programs and traces
+// read alike.
+#pragma once
+
+#include <string>
+
+#include "coord/error.h"
+
+namespace coord {
+
+enum Code : int {
+  kCodeSuccess = 0,
+  kCodeInvalidValue = 1,
+  kCodeOutOfMemory = 2,
+  kCodeNoDevice = 100,
+  kCodeInvalidDevice = 101,
+  kCodeInvalidHandle = 400,
+  kCodeNotReady = 600,
+  kCodeLaunchFailed = 719,
+  kCodeNotPermitted = 800,
+  kCodeNotSupported = 801,
+  kCodeUnknown = 999,
+};
+
+/// What a driver's code means to a program.
+ErrorKind kind_of_code(int code) noexcept;
+
+/// Driver's name of one of the codes above, or "CUDA_ERROR_UNKNOWN".
+const char* name_of_code(int code) noexcept;
+
+/// An Error of the kind that belongs to `code`.
+Error make_error(int code, std::string call, const std::string& detail);
+
+}  // namespace coord

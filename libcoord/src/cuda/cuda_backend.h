@@ -1,0 +1,21 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// A GPU as a Backend, through the CUDA driver that is found at run time.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "coord/backend.h"
+
+namespace coord::cuda {
+
+/// GPUs that the driver offers; 0 with the reason if there is no driver, no GPU, or no CUDA in this
+/// build.
+int device_count(std::string& why_none);
+
+/// Opens the primary context of a GPU. Throws kNoDevice or what the driver says.
+std::unique_ptr<Backend> open(int ordinal);
+
+}  // namespace coord::cuda

@@ -1,0 +1,22 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Stands in for the CUDA backend where the headers of the toolkit were not found.
+
+#include "codes.h"
+#include "cuda/cuda_backend.h"
+
+namespace coord::cuda {
+
+namespace {
+constexpr const char* kWhy = "libcoord was built without the headers of the CUDA toolkit";
+}
+
+int device_count(std::string& why_none) {
+  why_none = kWhy;
+  return 0;
+}
+
+std::unique_ptr<Backend> open(int) { throw make_error(kCodeNoDevice, "cuda::open", kWhy); }
+
+}  // namespace coord::cuda

@@ -1,0 +1,214 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "coord/device.h"
+
+#include <charconv>
+#include <utility>
+
+#include "codes.h"
+#include "device_state.h"
+#include "observer.h"
+#include "sim/sim_backend.h"
+
+namespace coord {
+
+namespace {
+
+std::atomic<std::uint64_t> next_device_id{0};
+std::atomic<std::uint64_t> next_stream_id{0};
+std::atomic<std::uint64_t> next_event_id{0};
+
+std::shared_ptr<DeviceState> open_state(std::unique_ptr<Backend> backend) {
+  return std::make_shared<DeviceState>(std::move(backend));
+}
+
+int map_priority(StreamPriority priority, const DeviceProperties& properties) {
+  switch (priority) {
+    case StreamPriority::kLow:
+      return properties.least_priority;
+    case StreamPriority::kNormal:
+      return std::min(0, properties.least_priority);
+    case StreamPriority::kHigh:
+      return properties.greatest_priority;
+  }
+  throw make_error(kCodeInvalidValue, "Device::create_stream", "no such priority");
+}
+
+}  // namespace
+
+std::uint64_t this_thread_number() noexcept {
+  static std::atomic<std::uint64_t> next{0};
+  thread_local const std::uint64_t number = next.fetch_add(1, std::memory_order_relaxed);
+  return number;
+}
+
+DeviceState::DeviceState(std::unique_ptr<Backend> opened)
+    : id{next_device_id.fetch_add(1)}, backend(std::move(opened)) {
+  legacy = &add_stream(kLegacyStream, 0, "legacy default");
+}
+
+StreamState& DeviceState::add_stream(NativeStream native, int priority, std::string_view name) {
+  std::lock_guard lock(mutex_);
+  if (free_streams_.empty()) {
+    streams_.emplace_back();
+    free_streams_.push_back(&streams_.back());
+  }
+  StreamState& stream = *free_streams_.back();
+  free_streams_.pop_back();
+  stream.device = this;
+  stream.native = native;
+  stream.priority = priority;
+  stream.name = name;
+  stream.id.store(next_stream_id.fetch_add(1), std::memory_order_release);
+  return stream;
+}
+
+EventState& DeviceState::add_event(NativeEvent native, EventClass event_class) {
+  std::lock_guard lock(mutex_);
+  if (free_events_.empty()) {
+    events_.emplace_back();
+    free_events_.push_back(&events_.back());
+  }
+  EventState& event = *free_events_.back();
+  free_events_.pop_back();
+  event.device = this;
+  event.native = native;
+  event.event_class = event_class;
+  event.id.store(next_event_id.fetch_add(1), std::memory_order_release);
+  return event;
+}
+
+void DeviceState::remove(StreamState& stream) {
+  std::lock_guard lock(mutex_);
+  stream.id.store(StreamId::kNone, std::memory_order_release);
+  free_streams_.push_back(&stream);
+}
+
+void DeviceState::remove(EventState& event) {
+  std::lock_guard lock(mutex_);
+  event.id.store(EventId::kNone, std::memory_order_release);
+  free_events_.push_back(&event);
+}
+
+StreamState& DeviceState::per_thread_stream() {
+  const std::uint64_t thread = this_thread_number();
+  {
+    std::lock_guard lock(mutex_);
+    if (auto found = per_thread_.find(thread); found != per_thread_.end()) return *found->second;
+  }
+  StreamState& stream = add_stream(kPerThreadStream, 0, "per-thread default");
+  std::lock_guard lock(mutex_);
+  return *per_thread_.emplace(thread, &stream).first->second;
+}
+
+Device Device::open(std::string_view which) {
+  find_observer();
+  const std::string call = "Device::open(\"" + std::string(which) + "\")";
+  const std::string_view wanted = which.substr(0, which.find(':'));
+  int ordinal = 0;
+  if (wanted.size() < which.size()) {
+    const std::string_view digits = which.substr(wanted.size() + 1);
+    const auto [end, error] =
+        std::from_chars(digits.data(), digits.data() + digits.size(), ordinal);
+    if (error != std::errc() || end != digits.data() + digits.size() || ordinal < 0 ||
+        wanted == "auto") {
+      throw make_error(kCodeInvalidValue, call,
+                       "expected \"auto\", \"sim\", \"cuda\" or \"cuda:N\"");
+    }
+  }
+  bool known = false;
+  std::string why_none;
+  for (const BackendFactory& backend : backends()) {
+    if (wanted != "auto" && wanted != backend.name) continue;
+    known = true;
+    const int count = backend.device_count(why_none);
+    if (ordinal < count) return Device(open_state(backend.open(ordinal)));
+    if (count > 0) why_none = "there are " + std::to_string(count) + " devices, numbered from 0";
+  }
+  if (!known)
+    throw make_error(kCodeInvalidValue, call, "expected \"auto\", \"sim\", \"cuda\" or \"cuda:N\"");
+  throw make_error(kCodeNoDevice, call, why_none);
+}
+
+Device Device::open(const sim::Config& config) {
+  find_observer();
+  return Device(open_state(sim::open_simulated(config)));
+}
+
+DeviceId Device::id() const noexcept { return state_->id; }
+
+const DeviceProperties& Device::properties() const noexcept {
+  return state_->backend->properties();
+}
+
+Stream Device::create_stream(const StreamOptions& options) const {
+  const int priority = map_priority(options.priority, properties());
+  const NativeStream native =
+      state_->backend->create_stream(priority, options.non_blocking, options.name);
+  StreamState& stream = state_->add_stream(native, priority, options.name);
+  return Stream(state_, &stream, StreamId{stream.id.load()});
+}
+
+Event Device::create_event(const EventOptions& options) const {
+  const NativeEvent native = state_->backend->create_event(options.event_class, options.name);
+  EventState& event = state_->add_event(native, options.event_class);
+  return Event(state_, &event, EventId{event.id.load()});
+}
+
+StreamRef Device::legacy_stream() const {
+  return StreamRef(state_->legacy, StreamId{state_->legacy->id.load()});
+}
+
+StreamRef Device::per_thread_stream() const {
+  StreamState& stream = state_->per_thread_stream();
+  return StreamRef(&stream, StreamId{stream.id.load()});
+}
+
+std::size_t Device::byte_count(std::size_t count, std::size_t element_bytes) {
+  if (count == 0 || count > std::numeric_limits<std::size_t>::max() / element_bytes) {
+    throw make_error(kCodeInvalidValue, "Device::allocate",
+                     "cannot allocate " + std::to_string(count) + " elements of " +
+                         std::to_string(element_bytes) + " bytes");
+  }
+  return count * element_bytes;
+}
+
+Allocation Device::allocate_bytes(std::size_t bytes, bool on_host) const {
+  return Allocation(state_, state_->backend->allocate(bytes, on_host), bytes, on_host);
+}
+
+void Device::synchronize() const { state_->backend->synchronize_device(); }
+
+TimeNs Device::now() const { return state_->backend->now(); }
+
+Allocation::Allocation(std::shared_ptr<DeviceState> device, void* address, std::size_t bytes,
+                       bool on_host)
+    : device_(std::move(device)), address_(address), bytes_(bytes), on_host_(on_host) {}
+
+Allocation::~Allocation() { release(); }
+
+Allocation::Allocation(Allocation&& other) noexcept
+    : device_(std::move(other.device_)),
+      address_(std::exchange(other.address_, nullptr)),
+      bytes_(std::exchange(other.bytes_, 0)),
+      on_host_(other.on_host_) {}
+
+Allocation& Allocation::operator=(Allocation&& other) noexcept {
+  if (this != &other) {
+    release();
+    device_ = std::move(other.device_);
+    address_ = std::exchange(other.address_, nullptr);
+    bytes_ = std::exchange(other.bytes_, 0);
+    on_host_ = other.on_host_;
+  }
+  return *this;
+}
+
+void Allocation::release() noexcept {
+  if (address_ != nullptr) device_->backend->release(address_, on_host_);
+  address_ = nullptr;
+  device_.reset();
+}
+
+}  // namespace coord

@@ -1,0 +1,66 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// What Device, Stream and Event share: the opened backend and the table of live streams and events.
+//
+// Entries of the table are reused but never freed while the device is open, so that a reference to
+// a destroyed stream or event is recognised (its id no longer matches) instead of followed.
+#pragma once
+
+#include <atomic>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "coord/backend.h"
+#include "coord/types.h"
+
+namespace coord {
+
+struct StreamState {
+  std::atomic<std::uint64_t> id{StreamId::kNone};
+  DeviceState* device = nullptr;
+  NativeStream native = 0;
+  int priority = 0;
+  std::string name;
+};
+
+struct EventState {
+  std::atomic<std::uint64_t> id{EventId::kNone};
+  DeviceState* device = nullptr;
+  NativeEvent native = 0;
+  EventClass event_class{};
+};
+
+struct DeviceState {
+  explicit DeviceState(std::unique_ptr<Backend> opened);
+
+  /// An entry with a new id. Thread-safe.
+  StreamState& add_stream(NativeStream native, int priority, std::string_view name);
+  EventState& add_event(NativeEvent native, EventClass event_class);
+  /// Ends the id; the entry may be used again. Thread-safe.
+  void remove(StreamState& stream);
+  void remove(EventState& event);
+  /// The calling thread's entry.
+  StreamState& per_thread_stream();
+
+  DeviceId id;
+  std::unique_ptr<Backend> backend;
+  StreamState* legacy = nullptr;
+
+ private:
+  std::mutex mutex_;
+  std::deque<StreamState> streams_;
+  std::deque<EventState> events_;
+  std::vector<StreamState*> free_streams_;
+  std::vector<EventState*> free_events_;
+  std::unordered_map<std::uint64_t, StreamState*> per_thread_;
+};
+
+/// Number of the calling thread, unique in the process.
+std::uint64_t this_thread_number() noexcept;
+
+}  // namespace coord

@@ -1,0 +1,100 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "coord/error.h"
+
+#include <utility>
+
+#include "codes.h"
+
+namespace coord {
+
+const char* to_string(ErrorKind kind) noexcept {
+  switch (kind) {
+    case ErrorKind::kInvalidArgument:
+      return "InvalidArgument";
+    case ErrorKind::kInvalidHandle:
+      return "InvalidHandle";
+    case ErrorKind::kNotPermitted:
+      return "NotPermitted";
+    case ErrorKind::kNotSupported:
+      return "NotSupported";
+    case ErrorKind::kNoDevice:
+      return "NoDevice";
+    case ErrorKind::kOutOfMemory:
+      return "OutOfMemory";
+    case ErrorKind::kDeadlock:
+      return "Deadlock";
+    case ErrorKind::kDeviceFailure:
+      return "DeviceFailure";
+    case ErrorKind::kOther:
+      return "Other";
+  }
+  return "Other";
+}
+
+Error::Error(ErrorKind kind, int code, std::string code_name, std::string call,
+             const std::string& detail)
+    : std::runtime_error(call + ": " + detail + " (" + code_name + ", " + std::to_string(code) +
+                         ")"),
+      kind_(kind),
+      code_(code),
+      code_name_(std::move(code_name)),
+      call_(std::move(call)) {}
+
+Error::~Error() = default;
+
+ErrorKind kind_of_code(int code) noexcept {
+  switch (code) {
+    case kCodeInvalidValue:
+      return ErrorKind::kInvalidArgument;
+    case kCodeOutOfMemory:
+      return ErrorKind::kOutOfMemory;
+    case kCodeNoDevice:
+    case kCodeInvalidDevice:
+      return ErrorKind::kNoDevice;
+    case kCodeInvalidHandle:
+      return ErrorKind::kInvalidHandle;
+    case kCodeNotPermitted:
+      return ErrorKind::kNotPermitted;
+    case kCodeNotSupported:
+      return ErrorKind::kNotSupported;
+    default:
+      break;
+  }
+  // 700 to 721: faults of running work, after which the context answers every call with an error.
+  return code >= 700 && code <= 721 ? ErrorKind::kDeviceFailure : ErrorKind::kOther;
+}
+
+const char* name_of_code(int code) noexcept {
+  switch (code) {
+    case kCodeSuccess:
+      return "CUDA_SUCCESS";
+    case kCodeInvalidValue:
+      return "CUDA_ERROR_INVALID_VALUE";
+    case kCodeOutOfMemory:
+      return "CUDA_ERROR_OUT_OF_MEMORY";
+    case kCodeNoDevice:
+      return "CUDA_ERROR_NO_DEVICE";
+    case kCodeInvalidDevice:
+      return "CUDA_ERROR_INVALID_DEVICE";
+    case kCodeInvalidHandle:
+      return "CUDA_ERROR_INVALID_HANDLE";
+    case kCodeNotReady:
+      return "CUDA_ERROR_NOT_READY";
+    case kCodeLaunchFailed:
+      return "CUDA_ERROR_LAUNCH_FAILED";
+    case kCodeNotPermitted:
+      return "CUDA_ERROR_NOT_PERMITTED";
+    case kCodeNotSupported:
+      return "CUDA_ERROR_NOT_SUPPORTED";
+    default:
+      return "CUDA_ERROR_UNKNOWN";
+  }
+}
+
+Error make_error(int code, std::string call, const std::string& detail) {
+  return Error(kind_of_code(code), code, name_of_code(code), std::move(call), detail);
+}
+
+}  // namespace coord

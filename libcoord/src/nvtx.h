@@ -1,0 +1,24 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Names for tools that listen to NVTX (nsys, our collector): operations as ranges of domain
+// "coord", streams, events.
+//
+// Nothing, unless libcoord was built with the headers of the CUDA toolkit.
+#pragma once
+
+#include <cstdint>
+
+#include "coord/operation.h"
+
+namespace coord::nvtx {
+
+#ifdef COORD_HAVE_CUDA
+void push(const char* name) noexcept;
+void pop() noexcept;
+#else
+inline void push(const char*) noexcept {}
+inline void pop() noexcept {}
+#endif
+
+}  // namespace coord::nvtx

@@ -1,0 +1,151 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "coord/stream.h"
+
+#include <string>
+#include <utility>
+
+#include "codes.h"
+#include "device_state.h"
+
+namespace coord {
+
+StreamState& StreamRef::checked(const char* call) const {
+  if (state_ == nullptr) throw make_error(kCodeInvalidHandle, call, "the stream is null");
+  if (state_->id.load(std::memory_order_acquire) != id_.value) {
+    throw make_error(kCodeInvalidHandle, call, "the stream was destroyed");
+  }
+  return *state_;
+}
+
+std::size_t StreamRef::checked_bytes(std::size_t host_bytes, std::size_t device_bytes) {
+  if (host_bytes > device_bytes) {
+    throw make_error(kCodeInvalidValue, "StreamRef::copy",
+                     std::to_string(host_bytes) + " bytes on the host, but " +
+                         std::to_string(device_bytes) + " in the device buffer");
+  }
+  return host_bytes;
+}
+
+std::uint64_t StreamRef::handle() const { return checked("StreamRef::handle").native; }
+
+CUstream_st* StreamRef::native() const {
+  StreamState& stream = checked("StreamRef::native");
+  if (stream.device->backend->properties().simulated) {
+    throw make_error(kCodeNotSupported, "StreamRef::native",
+                     "a simulated device has no CUDA streams");
+  }
+  return reinterpret_cast<CUstream_st*>(stream.native);
+}
+
+std::string_view StreamRef::name() const { return checked("StreamRef::name").name; }
+
+int StreamRef::priority() const { return checked("StreamRef::priority").priority; }
+
+void StreamRef::copy_to_device(void* to, const void* from, std::size_t bytes) const {
+  StreamState& stream = checked("StreamRef::copy_to_device");
+  stream.device->backend->copy(stream.native, to, from, bytes, CopyDirection::kHostToDevice);
+}
+
+void StreamRef::copy_to_host(void* to, const void* from, std::size_t bytes) const {
+  StreamState& stream = checked("StreamRef::copy_to_host");
+  stream.device->backend->copy(stream.native, to, from, bytes, CopyDirection::kDeviceToHost);
+}
+
+void StreamRef::copy(void* to, const void* from, std::size_t bytes) const {
+  StreamState& stream = checked("StreamRef::copy");
+  stream.device->backend->copy(stream.native, to, from, bytes, CopyDirection::kDeviceToDevice);
+}
+
+void StreamRef::memset(void* to, std::uint8_t value, std::size_t bytes) const {
+  StreamState& stream = checked("StreamRef::memset");
+  stream.device->backend->memset(stream.native, to, value, bytes);
+}
+
+void StreamRef::launch(const KernelSpec& kernel) const {
+  constexpr const char* kCall = "StreamRef::launch";
+  StreamState& stream = checked(kCall);
+  if (kernel.blocks == 0)
+    throw make_error(kCodeInvalidValue, kCall, "a kernel needs at least one block");
+  if (kernel.duration < Nanoseconds(0))
+    throw make_error(kCodeInvalidValue, kCall, "the duration is negative");
+  if (kernel.transform.count > 0 &&
+      (kernel.transform.input == nullptr || kernel.transform.output == nullptr)) {
+    throw make_error(kCodeInvalidValue, kCall, "the transform lacks its input or output");
+  }
+  stream.device->backend->launch(stream.native, kernel);
+}
+
+void StreamRef::host_function(std::function<void()> function) const {
+  StreamState& stream = checked("StreamRef::host_function");
+  if (!function)
+    throw make_error(kCodeInvalidValue, "StreamRef::host_function", "the function is empty");
+  stream.device->backend->host_function(stream.native, std::move(function));
+}
+
+void StreamRef::wait_value(const std::uint64_t* address, std::uint64_t value) const {
+  StreamState& stream = checked("StreamRef::wait_value");
+  stream.device->backend->wait_value(stream.native, address, value);
+}
+
+void StreamRef::write_value(std::uint64_t* address, std::uint64_t value) const {
+  StreamState& stream = checked("StreamRef::write_value");
+  stream.device->backend->write_value(stream.native, address, value);
+}
+
+void StreamRef::record(EventRef event) const {
+  StreamState& stream = checked("StreamRef::record");
+  EventState& to = event.checked("StreamRef::record");
+  if (to.device != stream.device) {
+    throw make_error(kCodeInvalidHandle, "StreamRef::record", "the event is of another device");
+  }
+  stream.device->backend->record(stream.native, to.native);
+}
+
+void StreamRef::wait(EventRef event) const {
+  StreamState& stream = checked("StreamRef::wait");
+  EventState& from = event.checked("StreamRef::wait");
+  const auto simulated = [](const DeviceState& device) {
+    return device.backend->properties().simulated;
+  };
+  if (from.device != stream.device && (simulated(*from.device) || simulated(*stream.device))) {
+    throw make_error(kCodeInvalidHandle, "StreamRef::wait",
+                     "the event is of another simulated device");
+  }
+  stream.device->backend->wait(stream.native, from.native);
+}
+
+void StreamRef::synchronize() const {
+  StreamState& stream = checked("StreamRef::synchronize");
+  stream.device->backend->synchronize_stream(stream.native);
+}
+
+bool StreamRef::query() const {
+  StreamState& stream = checked("StreamRef::query");
+  return stream.device->backend->query_stream(stream.native);
+}
+
+Stream::Stream(std::shared_ptr<DeviceState> device, StreamState* state, StreamId id)
+    : StreamRef(state, id), device_(std::move(device)) {}
+
+Stream::~Stream() {
+  if (state_ == nullptr) return;
+  const NativeStream native = state_->native;
+  device_->remove(*state_);
+  device_->backend->destroy_stream(native);
+}
+
+Stream::Stream(Stream&& other) noexcept
+    : StreamRef(std::exchange(other.state_, nullptr), std::exchange(other.id_, StreamId{})),
+      device_(std::move(other.device_)) {}
+
+Stream& Stream::operator=(Stream&& other) noexcept {
+  Stream moved(std::move(other));
+  std::swap(state_, moved.state_);
+  std::swap(id_, moved.id_);
+  std::swap(device_, moved.device_);
+  return *this;
+}
+
+}  // namespace coord

@@ -1,0 +1,14 @@
+# SPDX-FileCopyrightText: 2026 StreamScope contributors
+# SPDX-License-Identifier: Apache-2.0
+
+# Every example, checking its own numbers: on the simulated device, and on a GPU where there is one (else skipped).
+get_property(examples GLOBAL PROPERTY STREAMSCOPE_EXAMPLES)
+foreach(example ${examples})
+  foreach(device sim cuda)
+    add_test(NAME example.${example}.${device}
+      COMMAND ${CMAKE_COMMAND} -DPROGRAM=$<TARGET_FILE:example_${example}> -DDEVICE=${device} -DEXAMPLE=${example}
+              -P ${CMAKE_CURRENT_LIST_DIR}/run_example.cmake)
+    set_tests_properties(example.${example}.${device} PROPERTIES LABELS "coord;conformance" TIMEOUT 60
+      SKIP_REGULAR_EXPRESSION "no such device here")
+  endforeach()
+endforeach()
