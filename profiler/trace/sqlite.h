@@ -24,6 +24,9 @@ class Statement {
  public:
   Statement() = default;
   Statement(const Database& database, std::string_view sql, bool persistent = false);
+  /// Takes a statement that was prepared elsewhere, may be null.
+  Statement(const Database& database, sqlite3_stmt* statement)
+      : statement_(statement), database_(&database) {}
 
   /// True if there is a row, false at the end.
   bool step();

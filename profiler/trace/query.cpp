@@ -1,0 +1,170 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+#include "query.h"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cctype>
+#include <utility>
+
+#include "error.h"
+#include "open.h"
+#include "sqlite.h"
+
+namespace streamscope::trace {
+namespace {
+
+// Virtual-machine steps between two looks at the interrupt flag: some tens of microseconds.
+constexpr int kStepsPerLook = 10'000;
+
+// Pragmas that only tell something about the database.
+constexpr std::string_view kTellingPragmas[] = {
+    "application_id",   "collation_list", "compile_options", "database_list", "encoding",
+    "foreign_key_list", "function_list",  "index_info",      "index_list",    "index_xinfo",
+    "page_count",       "page_size",      "schema_version",  "table_info",    "table_list",
+    "table_xinfo",      "user_version"};
+// Of these an argument names what to tell about; to the others it is a new value.
+constexpr std::string_view kPragmasWithSubject[] = {"foreign_key_list", "index_info", "index_list",
+                                                    "index_xinfo",      "table_info", "table_list",
+                                                    "table_xinfo"};
+
+std::string lower(std::string_view text) {
+  std::string result(text);
+  for (char& c : result) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return result;
+}
+
+int authorize(void* denied, int action, const char* first, const char* second, const char*,
+              const char*) {
+  switch (action) {
+    case SQLITE_SELECT:
+    case SQLITE_READ:
+    case SQLITE_RECURSIVE:
+      return SQLITE_OK;
+    case SQLITE_UPDATE:
+      // What SQLite asks when it meets a table-valued pragma; a statement that really did it would
+      // not be read-only.
+      if (std::string_view(first) == "sqlite_master") return SQLITE_OK;
+      break;
+    case SQLITE_FUNCTION:
+      if (second != nullptr && lower(second) != "load_extension") return SQLITE_OK;
+      break;
+    case SQLITE_PRAGMA: {
+      std::string pragma = lower(first);
+      std::span<const std::string_view> allowed = kTellingPragmas;
+      if (second != nullptr) allowed = kPragmasWithSubject;
+      if (std::find(allowed.begin(), allowed.end(), pragma) != allowed.end()) {
+        return SQLITE_OK;
+      }
+      break;
+    }
+    default:
+      break;
+  }
+  *static_cast<bool*>(denied) = true;
+  return SQLITE_DENY;
+}
+
+bool only_space_or_comments(std::string_view sql) {
+  for (size_t i = 0; i < sql.size(); i++) {
+    if (std::isspace(static_cast<unsigned char>(sql[i])) || sql[i] == ';') continue;
+    size_t end = std::string_view::npos;
+    if (sql.substr(i).starts_with("--"))
+      end = sql.find('\n', i);
+    else if (sql.substr(i).starts_with("/*"))
+      end = sql.find("*/", i + 2);
+    else
+      return false;
+    if (end == std::string_view::npos) return true;
+    i = sql[i] == '/' ? end + 1 : end;
+  }
+  return true;
+}
+
+}  // namespace
+
+struct Query::Impl {
+  std::unique_ptr<Database> database;
+  Statement statement;
+  std::vector<std::string> columns;
+  bool denied = false;
+  std::atomic<bool> interrupted = false;
+
+  [[noreturn]] void fail(int code) const {
+    if ((code & 0xff) == SQLITE_AUTH || denied) {
+      throw Error("query", "only reading is allowed",
+                  "use SELECT; the sqlite3 program can do the rest on a copy", code);
+    }
+    if ((code & 0xff) == SQLITE_INTERRUPT) throw Error("query", "was interrupted", "", code);
+    if ((code & 0xff) == SQLITE_ERROR) {
+      throw Error("query", sqlite3_errmsg(database->get()),
+                  "`streamscope query --help` names the tables and views", code);
+    }
+    database->fail(code);
+  }
+};
+
+Query::Query(const std::filesystem::path& file, std::string_view sql)
+    : impl_(std::make_unique<Impl>()) {
+  impl_->database = open_trace(file);
+  sqlite3* connection = impl_->database->get();
+  sqlite3_set_authorizer(connection, authorize, &impl_->denied);
+  sqlite3_progress_handler(
+      connection, kStepsPerLook,
+      [](void* flag) { return static_cast<std::atomic<bool>*>(flag)->load() ? 1 : 0; },
+      &impl_->interrupted);
+  sqlite3_stmt* statement = nullptr;
+  const char* tail = nullptr;
+  int code = sqlite3_prepare_v3(connection, sql.data(), static_cast<int>(sql.size()), 0, &statement,
+                                &tail);
+  if (code != SQLITE_OK) impl_->fail(code);
+  impl_->statement = Statement(*impl_->database, statement);
+  if (statement == nullptr) throw Error("query", "is empty", "give one SELECT statement");
+  if (!only_space_or_comments(sql.substr(static_cast<size_t>(tail - sql.data())))) {
+    throw Error("query", "has more than one statement", "give one SELECT statement");
+  }
+  if (sqlite3_stmt_readonly(statement) == 0) impl_->fail(SQLITE_AUTH);
+  for (int i = 0; i < sqlite3_column_count(statement); i++) {
+    impl_->columns.emplace_back(sqlite3_column_name(statement, i));
+  }
+}
+
+Query::Query(Query&&) noexcept = default;
+Query& Query::operator=(Query&&) noexcept = default;
+Query::~Query() = default;
+
+const std::vector<std::string>& Query::columns() const { return impl_->columns; }
+
+bool Query::next() {
+  if (impl_->interrupted.exchange(false)) impl_->fail(SQLITE_INTERRUPT);
+  int code = sqlite3_step(impl_->statement.get());
+  if (code == SQLITE_ROW) return true;
+  impl_->statement.reset();
+  if (code == SQLITE_DONE) return false;
+  impl_->interrupted = false;
+  impl_->fail(code);
+}
+
+Cell Query::cell(size_t column) const {
+  sqlite3_stmt* statement = impl_->statement.get();
+  int index = static_cast<int>(column);
+  switch (sqlite3_column_type(statement, index)) {
+    case SQLITE_INTEGER:
+      return sqlite3_column_int64(statement, index);
+    case SQLITE_FLOAT:
+      return sqlite3_column_double(statement, index);
+    case SQLITE_TEXT:
+      return impl_->statement.text(index);
+    case SQLITE_BLOB: {
+      auto data = static_cast<const std::byte*>(sqlite3_column_blob(statement, index));
+      return Blob{{data, static_cast<size_t>(sqlite3_column_bytes(statement, index))}};
+    }
+    default:
+      return {};
+  }
+}
+
+void Query::interrupt() { impl_->interrupted = true; }
+
+}  // namespace streamscope::trace

@@ -1,0 +1,55 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Runs a user's SQL on a trace, for the `query` command and the viewer's SQL panel.
+//
+// The statement may only read: an authorizer refuses everything that writes, attaches, vacuums,
+// loads extensions or changes settings, on a connection that could not do it anyway. It may be
+// hostile; it can be interrupted.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace streamscope::trace {
+
+struct Blob {
+  std::span<const std::byte> bytes;
+};
+/// A value as SQLite typed it; NULL is monostate. Texts and blobs live until the next call of
+/// next().
+using Cell = std::variant<std::monostate, int64_t, double, std::string_view, Blob>;
+
+/// One statement and its rows. Thread-compatible, but for interrupt(), which is thread-safe.
+class Query {
+ public:
+  /// Opens the trace and prepares `sql`. Throws Error: unusable file, wrong SQL, more than one
+  /// statement, not reading.
+  Query(const std::filesystem::path& file, std::string_view sql);
+  Query(Query&&) noexcept;
+  Query& operator=(Query&&) noexcept;
+  ~Query();
+
+  const std::vector<std::string>& columns() const;
+  /// Goes to the next row, first to the first; false at the end. Throws Error if that fails or was
+  /// interrupted.
+  [[nodiscard]] bool next();
+  /// Of the current row; `column` must be below columns().size().
+  Cell cell(size_t column) const;
+
+  /// Makes the running next(), or if none runs the next one, throw Error soon.
+  void interrupt();
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace streamscope::trace

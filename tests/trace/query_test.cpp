@@ -1,0 +1,176 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+#include "trace/query.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <thread>
+
+#include "support/trace_builder.h"
+#include "trace/error.h"
+#include "trace_file.h"
+
+namespace streamscope::trace {
+namespace {
+
+using test::TraceBuilder;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+class QueryTest : public testing::Test {
+ protected:
+  QueryTest() {
+    TraceBuilder builder;
+    builder.stream("copies").memcpy(test::kHtoD, 100, 200).record("loaded");
+    builder.stream("math").wait("loaded").kernel("gemm", 210, 350).kernel("relu", 360, 380);
+    Id from = 0, to = 1;
+    builder.add(Edge{.kind = kEventEdge,
+                     .from_op_id = from,
+                     .to_op_id = to,
+                     .event_record_id = 0,
+                     .event_wait_id = 0});
+    builder.add(WaitCause{
+        .op_id = 1, .cause = kEventWaitCause, .duration_ns = 10, .edge_id = 0, .because_op_id = 0});
+    builder.add(
+        CriticalPath{.step = 0, .kind = kOpStep, .op_id = 1, .start_ns = 210, .end_ns = 350});
+    builder.write(file_);
+  }
+  // All rows as text, cells separated by '|'.
+  std::vector<std::string> rows(std::string_view sql) {
+    struct Print {
+      std::string operator()(std::monostate) const { return "NULL"; }
+      std::string operator()(int64_t value) const { return std::to_string(value); }
+      std::string operator()(double value) const { return std::to_string(value); }
+      std::string operator()(std::string_view value) const { return std::string(value); }
+      std::string operator()(Blob value) const {
+        return "blob of " + std::to_string(value.bytes.size());
+      }
+    };
+    std::vector<std::string> result;
+    Query query(file_, sql);
+    while (query.next()) {
+      std::string row;
+      for (size_t i = 0; i < query.columns().size(); i++)
+        row += (i == 0 ? "" : "|") + std::visit(Print(), query.cell(i));
+      result.push_back(row);
+    }
+    return result;
+  }
+  std::string error_of(std::string_view sql) {
+    try {
+      rows(sql);
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "no error";
+  }
+  TempTrace file_;
+};
+
+TEST_F(QueryTest, GivesTypedCellsUnderTheirNames) {
+  Query query(file_, "SELECT 1 AS one, 2.5, 'text', x'0001', NULL;  -- that is all");
+  EXPECT_THAT(query.columns(), ElementsAre("one", "2.5", "'text'", "x'0001'", "NULL"));
+  ASSERT_TRUE(query.next());
+  EXPECT_EQ(std::get<int64_t>(query.cell(0)), 1);
+  EXPECT_EQ(std::get<double>(query.cell(1)), 2.5);
+  EXPECT_EQ(std::get<std::string_view>(query.cell(2)), "text");
+  EXPECT_EQ(std::get<Blob>(query.cell(3)).bytes.size(), 2u);
+  EXPECT_TRUE(std::holds_alternative<std::monostate>(query.cell(4)));
+  EXPECT_FALSE(query.next());
+}
+
+TEST_F(QueryTest, ShowsOpsByName) {
+  EXPECT_THAT(
+      rows("SELECT id, kind, name, process, device, context, stream, stream_name, start_ns, end_ns "
+           "FROM v_op"),
+      ElementsAre("0|memcpy|memcpy HtoD|0|0|0|0|copies|100|200",
+                  "1|kernel|gemm|0|0|0|1|math|210|350", "2|kernel|relu|0|0|0|1|math|360|380"));
+}
+
+TEST_F(QueryTest, ShowsAllCallsInOneView) {
+  EXPECT_THAT(rows("SELECT source, kind, name, thread, stream, correlation_id FROM v_api_call "
+                   "ORDER BY start_ns"),
+              ElementsAre("api_call|memcpy_async|cudaMemcpyAsync|0|0|1",
+                          "event_record|event_record|cudaEventRecord|0|0|2",
+                          "event_wait|stream_wait|cudaStreamWaitEvent|0|1|3",
+                          "api_call|launch|cudaLaunchKernel|0|1|4",
+                          "api_call|launch|cudaLaunchKernel|0|1|5"));
+}
+
+TEST_F(QueryTest, AddsTheOrderOfEachStreamToTheEdges) {
+  EXPECT_THAT(rows("SELECT * FROM v_edge ORDER BY kind"),
+              ElementsAre("event|0|1|10|0|0", "fifo|1|2|10|NULL|NULL"));
+}
+
+TEST_F(QueryTest, ShowsWaitsOverlapAndCriticalPath) {
+  EXPECT_THAT(rows("SELECT * FROM v_wait"), ElementsAre("1|gemm|1|event_wait|10|0|NULL|0"));
+  EXPECT_THAT(rows("SELECT * FROM v_critical_path"), ElementsAre("0|op|gemm|1|1|NULL|210|350"));
+  EXPECT_THAT(rows("SELECT * FROM v_overlap"), ElementsAre("0|160|100|NULL"));
+}
+
+TEST_F(QueryTest, SumsTimesInWhichKernelsAndCopiesOverlap) {
+  TempTrace file;
+  TraceBuilder builder;
+  builder.stream("a").kernel("k", 0, 100).kernel("k", 200, 300);
+  builder.stream("b").memcpy(test::kHtoD, 50, 250);
+  builder.stream("c").memcpy(test::kDtoH, 60, 80);
+  builder.write(file);
+  Query query(file, "SELECT kernel_ns, copy_ns, both_ns FROM v_overlap");
+  ASSERT_TRUE(query.next());
+  EXPECT_EQ(std::get<int64_t>(query.cell(0)), 200);
+  EXPECT_EQ(std::get<int64_t>(query.cell(1)), 200);
+  EXPECT_EQ(std::get<int64_t>(query.cell(2)), 100);
+}
+
+TEST_F(QueryTest, RefusesEverythingButReading) {
+  for (const char* sql :
+       {"DELETE FROM op", "INSERT INTO mark(id) VALUES(7)", "UPDATE op SET kind = 1",
+        "DROP TABLE op", "CREATE TABLE t(x)", "CREATE TEMP TABLE t(x)",
+        "ATTACH '/tmp/x.sqlite' AS x", "VACUUM", "VACUUM INTO '/tmp/x.sqlite'", "BEGIN",
+        "SAVEPOINT s", "PRAGMA journal_mode=DELETE", "PRAGMA user_version=7",
+        "PRAGMA writable_schema=1", "PRAGMA trusted_schema=1", "REINDEX", "ANALYZE",
+        "SELECT load_extension('x')", "PRAGMA journal_mode"}) {
+    EXPECT_THAT(error_of(sql), HasSubstr("only reading is allowed")) << sql;
+  }
+}
+
+TEST_F(QueryTest, AllowsWhatOnlyTells) {
+  EXPECT_THAT(rows("PRAGMA user_version"), ElementsAre("1"));
+  EXPECT_EQ(rows("PRAGMA table_info(op)").size(), 14u);
+  EXPECT_EQ(rows("SELECT name FROM pragma_table_info('op')").size(), 14u);
+  EXPECT_FALSE(rows("EXPLAIN QUERY PLAN SELECT * FROM v_op").empty());
+  EXPECT_THAT(rows("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3) "
+                   "SELECT sum(i) FROM n"),
+              ElementsAre("6"));
+}
+
+TEST_F(QueryTest, ExplainsMistakes) {
+  EXPECT_THAT(error_of("SELECT colour FROM op"), HasSubstr("no such column: colour"));
+  EXPECT_THAT(error_of("SELECT 1; SELECT 2"), HasSubstr("more than one statement"));
+  EXPECT_THAT(error_of("UPDATE sqlite_schema SET sql = ''"), HasSubstr("may not be modified"));
+  EXPECT_THAT(error_of(" -- nothing"), HasSubstr("is empty"));
+  EXPECT_THAT(error_of("SELECT 1; /* fine */ ; -- too"), "no error");
+}
+
+TEST_F(QueryTest, CanBeInterruptedFromAnotherThread) {
+  Query query(
+      file_,
+      "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT max(i) FROM n");
+  std::thread other([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    query.interrupt();
+  });
+  EXPECT_THROW((void)query.next(), Error);
+  other.join();
+}
+
+TEST_F(QueryTest, HeedsAnInterruptThatCameBeforeItRan) {
+  Query query(file_, "SELECT 1");
+  query.interrupt();
+  EXPECT_THROW((void)query.next(), Error);
+}
+
+}  // namespace
+}  // namespace streamscope::trace
