@@ -1,2 +1,48 @@
 # SPDX-FileCopyrightText: 2026 StreamScope contributors
 # SPDX-License-Identifier: Apache-2.0
+
+# What `cmake --install` lays down. Programs find what they need relative to themselves, so the tree may be moved:
+#   bin/streamscope, bin/streamscope-viewer
+#   lib/libcoord.so, lib/libstreamscope_inject.so, and whatever their static helpers are called
+#   libexec/streamscope/   the demos
+#   include/coord/         the public headers
+#   lib/cmake/streamscope/ find_package(streamscope): streamscope::coord, streamscope::collect
+include(CMakePackageConfigHelpers)
+
+set(streamscope_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/streamscope)
+
+# Programs of this build: the viewer is optional.
+foreach(program streamscope streamscope-viewer)
+  if(TARGET ${program})
+    install(TARGETS ${program} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  endif()
+endforeach()
+
+get_property(streamscope_examples GLOBAL PROPERTY STREAMSCOPE_EXAMPLES)
+if(streamscope_examples)
+  install(TARGETS ${streamscope_examples} RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/streamscope)
+endif()
+
+# Libraries that other projects link.
+set(streamscope_libraries "")
+foreach(library streamscope_coord streamscope_collect streamscope_inject)
+  if(TARGET ${library})
+    list(APPEND streamscope_libraries ${library})
+  endif()
+endforeach()
+if(NOT streamscope_libraries)
+  return()
+endif()
+install(TARGETS ${streamscope_libraries} EXPORT streamscopeTargets
+  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+  ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/libcoord/include/coord DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(EXPORT streamscopeTargets NAMESPACE streamscope:: DESTINATION ${streamscope_package_dir})
+
+configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/streamscopeConfig.cmake.in
+  ${CMAKE_CURRENT_BINARY_DIR}/streamscopeConfig.cmake INSTALL_DESTINATION ${streamscope_package_dir})
+write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/streamscopeConfigVersion.cmake
+  COMPATIBILITY SameMinorVersion)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/streamscopeConfig.cmake
+              ${CMAKE_CURRENT_BINARY_DIR}/streamscopeConfigVersion.cmake
+        DESTINATION ${streamscope_package_dir})

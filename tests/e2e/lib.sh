@@ -1,0 +1,63 @@
+# SPDX-FileCopyrightText: 2026 StreamScope contributors
+# SPDX-License-Identifier: Apache-2.0
+#
+# For the end-to-end tests: `source lib.sh BUILD` gives a scratch folder to work in, and these words.
+
+set -euo pipefail
+build=$1
+bin=$build/bin
+inject=$build/lib/libstreamscope_inject.so
+worker=$bin/tests/worker
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+unset "${!STREAMSCOPE_@}"
+
+fail() {
+  echo "FAILED: $*"
+  exit 1
+}
+
+# field FILE.json PATH: a value out of a JSON file
+field() { sqlite3 :memory: "select json_extract(cast(readfile('$1') as text), '\$.$2')"; }
+
+# sql TRACE QUERY
+sql() { sqlite3 -readonly "$1" "$2"; }
+
+# expect_counts TRACE COUNTS.json: `info --json` has every number that the program printed.
+expect_counts() {
+  "$bin/streamscope" info --json "$1" >info.json || fail "info $1 exited $?"
+  local key value got
+  while IFS='|' read -r key value; do
+    got=$(field info.json "counts.$key")
+    [[ $got == "$value" ]] || fail "$1: $key is ${got:-missing}, but the program did $value"
+  done < <(sqlite3 :memory: "select key, value from json_each(cast(readfile('$2') as text))
+                             where key in ('kernel', 'memcpy', 'memset', 'event_record', 'event_wait', 'event_edge',
+                                           'host_sync', 'operation', 'stream', 'process')")
+}
+
+# expect_complete TRACE 1|0
+expect_complete() {
+  "$bin/streamscope" info --json "$1" >info.json
+  local complete
+  complete=$(field info.json complete)
+  [[ $complete == "$2" ]] || fail "$1: complete is $complete, expected $2"
+}
+
+# expect_one_file TRACE: nothing but the trace is left beside it.
+expect_one_file() {
+  local left
+  left=$(ls -d "$1"?* 2>/dev/null || true)
+  [[ -z $left ]] || fail "left behind: $left"
+  [[ -f $1 ]] || fail "no $1"
+}
+
+# wait_until SECONDS COMMAND...: polls until the command succeeds
+wait_until() {
+  local end=$((SECONDS + $1))
+  shift
+  until "$@"; do
+    ((SECONDS < end)) || return 1
+    sleep 0.05
+  done
+}

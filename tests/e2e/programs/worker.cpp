@@ -1,0 +1,126 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// A program to be recorded: does a known amount of work on a simulated device and says how much, as
+// one JSON line with the keys of `streamscope info --json`.
+//
+//   worker count N           N steps, then the line
+//   worker exit N CODE       the same, then exit code CODE
+//   worker abort N           the same, then SIGABRT
+//   worker spawn N           runs itself with `count N` as a child, then N steps of its own; the
+//   line has the sum worker fork N            forks after half of the steps; the child ends at
+//   once, the parent does the rest worker forever           says its process id, then steps without
+//   end and after each, unbuffered, how many are done
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <coord/coord.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+namespace {
+
+/// Kernel on one stream, event, wait of the other, kernel there; a host synchronization at every
+/// eighth step.
+class Work {
+ public:
+  void step() {
+    const coord::KernelSpec kernel{.name = "step", .duration = std::chrono::microseconds(5)};
+    first_.launch(kernel);
+    first_.record(event_);
+    second_.wait(event_);
+    second_.launch(kernel);
+    ++steps_;
+    if (steps_ % 8 == 0) {
+      second_.synchronize();
+      ++synchronizations_;
+    }
+  }
+
+  void steps(long count) {
+    for (long i = 0; i < count; ++i) step();
+  }
+
+  long done() const { return steps_; }
+
+  /// The line, as if `factor` programs had done this.
+  void print(long factor = 1) const {
+    std::printf(
+        "{\"kernel\":%ld,\"event_record\":%ld,\"event_wait\":%ld,\"event_edge\":%ld,\"host_sync\":%"
+        "ld}\n",
+        2 * steps_ * factor, steps_ * factor, steps_ * factor, steps_ * factor,
+        synchronizations_ * factor);
+    std::fflush(stdout);
+  }
+
+ private:
+  coord::Device device_ = coord::Device::open("sim");
+  coord::Stream first_ = device_.create_stream({.name = "first"});
+  coord::Stream second_ = device_.create_stream({.name = "second"});
+  coord::Event event_ = device_.create_event();
+  long steps_ = 0;
+  long synchronizations_ = 0;
+};
+
+/// One line that is out when this returns, whatever happens to the process next.
+void say(long number) {
+  char line[32];
+  int length = std::snprintf(line, sizeof line, "%ld\n", number);
+  if (write(STDOUT_FILENO, line, static_cast<size_t>(length)) != length) std::_Exit(1);
+}
+
+int wait_for(pid_t child) {
+  int status = 0;
+  if (waitpid(child, &status, 0) < 0 || !WIFEXITED(status)) return 99;
+  return WEXITSTATUS(status);
+}
+
+int run_child(const char* program, const char* steps) {
+  pid_t child = fork();
+  if (child == 0) {
+    std::freopen("/dev/null", "w", stdout);
+    execl(program, program, "count", steps, static_cast<char*>(nullptr));
+    _exit(98);
+  }
+  return wait_for(child);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::string mode = argc > 1 ? argv[1] : "";
+  const long steps = argc > 2 ? std::atol(argv[2]) : 0;
+
+  if (mode == "spawn") {
+    if (int code = run_child("/proc/self/exe", argv[2]); code != 0) return code;
+    Work work;
+    work.steps(steps);
+    work.print(2);
+    return 0;
+  }
+
+  Work work;
+  if (mode == "forever") {
+    say(getpid());
+    while (true) {
+      work.step();
+      say(work.done());
+      usleep(200);  // slow enough that no ring is ever full
+    }
+  }
+  if (mode == "fork") {
+    work.steps(steps / 2);
+    pid_t child = fork();
+    if (child == 0) _exit(0);
+    if (int code = wait_for(child); code != 0) return code;
+    work.steps(steps - steps / 2);
+  } else {
+    work.steps(steps);
+  }
+  work.print();
+  if (mode == "exit") return argc > 3 ? std::atoi(argv[3]) : 0;
+  if (mode == "abort") std::abort();
+  return 0;
+}

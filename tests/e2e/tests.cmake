@@ -1,0 +1,21 @@
+# SPDX-FileCopyrightText: 2026 StreamScope contributors
+# SPDX-License-Identifier: Apache-2.0
+
+# The whole flow, program to trace, on the simulated device: shell scripts, each run with the build folder.
+# Sanitized builds leave them out: their runtime would have to come first in every recorded program.
+
+if(TARGET streamscope AND TARGET streamscope_coord AND TARGET streamscope_inject AND NOT STREAMSCOPE_SANITIZE)
+  add_executable(e2e_worker e2e/programs/worker.cpp)
+  streamscope_flags(e2e_worker)
+  set_target_properties(e2e_worker PROPERTIES
+    OUTPUT_NAME worker RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin/tests)
+  target_link_libraries(e2e_worker PRIVATE streamscope::coord)
+
+  file(GLOB scripts CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/e2e/*.sh)
+  list(FILTER scripts EXCLUDE REGEX "/lib\\.sh$")
+  foreach(script ${scripts})
+    get_filename_component(name ${script} NAME_WE)
+    add_test(NAME e2e.${name} COMMAND ${script} ${CMAKE_BINARY_DIR})
+    set_tests_properties(e2e.${name} PROPERTIES LABELS e2e TIMEOUT 120)
+  endforeach()
+endif()

@@ -1,0 +1,22 @@
+#!/usr/bin/env bash
+# SPDX-FileCopyrightText: 2026 StreamScope contributors
+# SPDX-License-Identifier: Apache-2.0
+#
+# A preloaded library without the launcher: the helper writes the same trace, in the current folder, and ends.
+source "$(dirname "$0")/lib.sh" "$1"
+
+LD_PRELOAD=$inject "$worker" count 60 >out.json
+finished() { compgen -G 'worker-*.sqlite' >/dev/null && ! compgen -G 'worker-*.sqlite?*' >/dev/null; }
+wait_until 20 finished || fail "no finished trace; there is: $(ls)"
+trace=$(ls worker-*.sqlite)
+expect_counts "$trace" out.json
+expect_complete "$trace" 1
+expect_one_file "$trace"
+rm "$trace"
+
+# Two processes of one run still have one trace.
+LD_PRELOAD=$inject "$worker" spawn 40 >out.json
+wait_until 20 finished || fail "no finished trace of two processes; there is: $(ls)"
+trace=$(ls worker-*.sqlite)
+expect_counts "$trace" out.json
+[[ $(field info.json counts.process) == 2 ]] || fail "$(field info.json counts.process) processes instead of 2"

@@ -1,0 +1,7 @@
+#!/usr/bin/env bash
+# SPDX-FileCopyrightText: 2026 StreamScope contributors
+# SPDX-License-Identifier: Apache-2.0
+#
+# Uses the sources by add_subdirectory.   sources.sh BUILD SOURCE
+source "$(dirname "$0")/consume.sh" "$1" "$2"
+consume -DSTREAMSCOPE_SOURCE="$source_folder"
