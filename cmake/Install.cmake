@@ -20,6 +20,7 @@ endforeach()
 
 get_property(streamscope_examples GLOBAL PROPERTY STREAMSCOPE_EXAMPLES)
 if(streamscope_examples)
+  list(TRANSFORM streamscope_examples PREPEND example_)
   install(TARGETS ${streamscope_examples} RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/streamscope)
 endif()
 

@@ -48,7 +48,7 @@ class Work {
   /// The line, as if `factor` programs had done this.
   void print(long factor = 1) const {
     std::printf(
-        "{\"kernel\":%ld,\"event_record\":%ld,\"event_wait\":%ld,\"event_edge\":%ld,\"host_sync\":%"
+        "{\"launches\":%ld,\"records\":%ld,\"waits\":%ld,\"edges\":%ld,\"syncs\":%"
         "ld}\n",
         2 * steps_ * factor, steps_ * factor, steps_ * factor, steps_ * factor,
         synchronizations_ * factor);
