@@ -1,0 +1,137 @@
+# SPDX-FileCopyrightText: 2026 StreamScope contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Graphs: topology against CUDA's own, counts at both levels of detail, late attach, and what a launch costs."""
+
+import statistics
+
+import counts
+
+
+def colours(kinds, edges):
+    """Canonical colours of the nodes of a small graph, refined by their neighbours until nothing changes."""
+    colour = [str(kind) for kind in kinds]
+    for _ in kinds:
+        colour = [
+            f"{colour[node]}<{sorted(colour[a] for a, b in edges if b == node)}>{sorted(colour[b] for a, b in edges if a == node)}"
+            for node in range(len(kinds))
+        ]
+        names = {text: str(number) for number, text in enumerate(sorted(set(colour)))}
+        colour = [f"{kind}:{names[text]}" for kind, text in zip(kinds, colour)]
+    return colour
+
+
+def isomorphic(first, second):
+    """Whether two (kinds, edges) graphs are the same but for numbering: a search over nodes of equal colour."""
+    (kinds, edges), (other_kinds, other_edges) = first, second
+    if len(edges) != len(other_edges) or len(kinds) != len(other_kinds):
+        return False
+    mine, theirs = colours(kinds, edges), colours(other_kinds, other_edges)
+    if sorted(mine) != sorted(theirs):
+        return False
+    edges, other_edges = set(map(tuple, edges)), set(map(tuple, other_edges))
+
+    def extend(mapping):
+        node = len(mapping)
+        if node == len(kinds):
+            return True
+        for candidate in range(len(kinds)):
+            if candidate in mapping or mine[node] != theirs[candidate]:
+                continue
+            trial = mapping + [candidate]
+            if all(((a, node) in edges) == ((trial[a], candidate) in other_edges)
+                   and ((node, a) in edges) == ((candidate, trial[a]) in other_edges) for a in range(node)):
+                if extend(trial):
+                    return True
+        return False
+
+    return extend([])
+
+
+def recorded_graphs(trace, executable):
+    """{graph row: (kinds, edges)} of the graphs in a trace."""
+    graphs = {}
+    for (graph,) in trace.rows("SELECT id FROM graph WHERE executable = ?", executable):
+        nodes = trace.rows("SELECT id, kind FROM graph_node WHERE graph_id = ? ORDER BY native_id", graph)
+        index = {node: number for number, (node, _) in enumerate(nodes)}
+        edges = [(index.get(a), index.get(b)) for a, b in trace.rows(
+            "SELECT from_node_id, to_node_id FROM graph_edge WHERE graph_id = ?", graph)]
+        graphs[graph] = ([kind for _, kind in nodes], edges)
+    return graphs
+
+
+def check_topology(harness, name, line, trace):
+    for executable, what in ((0, "graph"), (1, "executable graph")):
+        found = recorded_graphs(trace, executable)
+        for number, graph in enumerate(line["graphs"]):
+            expected = (graph["nodes"], [tuple(edge) for edge in graph["edges"]])
+            matches = [row for row, got in found.items()
+                       if None not in sum(got[1], ()) and isomorphic(expected, got)]
+            harness.check(f"{name}: {what} {number} equals cudaGraphGetEdges", bool(matches),
+                          f"expected (kinds, edges) {expected}; the trace has {found}")
+
+
+def check_replay(harness, app, detail):
+    name = f"{app}.{detail}"
+    recording = harness.recorded(name, [harness.app(app)], ["--graphs", detail])
+    if recording is None:
+        return
+    lines, trace = recording
+    counts.check_counts(harness, name, lines, trace, nodes=detail == "nodes")
+    check_topology(harness, name, lines[-1], trace)
+    if detail == "nodes":
+        strangers = trace.value(
+            "SELECT count(*) FROM op WHERE graph_node IS NOT NULL AND graph_node NOT IN (SELECT native_id FROM graph_node)")
+        harness.equal(f"{name}: ops of graph nodes that the trace does not know", 0, strangers)
+    trace.close()
+    if app == "graph_replay" and detail == "nodes":
+        harness.keep(trace.path, "graph_replay_nodes")
+
+
+def check_late_attach(harness, app):
+    """The library is loaded after a graph was instantiated: launching that graph must not crash."""
+    folder = harness.work / f"{app}.late"
+    folder.mkdir()
+    finished = harness.run([harness.app(app), harness.library], cwd=folder)
+    if not harness.check(f"{app}: runs after a late attach", finished.code == 0, finished.why()):
+        return
+    found = harness.finished_trace(folder, app)
+    if found is None:
+        return
+    line = finished.lines()[-1]
+    launches = found.value("SELECT count(*) FROM op WHERE kind = 6")
+    harness.equal(f"{app}: graph launches recorded after the attach", line["graph_launches"], launches)
+    harness.check(f"{app}: the late attach is stated", found.losses(1), f"losses {found.losses(0)}")
+    found.close()
+
+
+def cost_of_launch(harness):
+    """Alternated runs of a chain of 200 kernels: CPU time of a launch, and time until the graph is done."""
+    chain = [harness.app("graph_replay"), "--chain", 200]
+    ways = {
+        "bare": None,
+        "structure": ["--tier", "structure"],
+        "times": ["--tier", "times"],
+        "times, nodes": ["--tier", "times", "--graphs", "nodes"],
+    }
+    found = {way: [] for way in ways}
+    for _ in range(harness.rounds_of(5)):
+        for way, options in ways.items():
+            finished = harness.run(chain, 60) if options is None else harness.record("graph_cost", chain, options)[0]
+            if finished.code != 0 or not finished.lines():
+                harness.check(f"cost of a graph launch, {way}", False, finished.why())
+                return
+            found[way].append(finished.lines()[-1])
+    rows = []
+    for way, lines in found.items():
+        launch, done = (statistics.median(line[key] for line in lines) for key in ("launch_us", "done_us"))
+        rows.append((way, f"{launch:.1f}", f"{done:.1f}"))
+    harness.log("  launch of a graph of 200 kernels, medians")
+    harness.table(["recorded", "launch us", "done us"], rows)
+    harness.check("cost of a graph launch measured", True, str(rows))
+
+
+def run(harness):
+    harness.parallel([(check_replay, harness, app, detail) for app in ("graph_replay", "graph_replay_shared")
+                      for detail in ("launch", "nodes")]
+                     + [(check_late_attach, harness, app) for app in ("late_graph", "late_graph_shared")])
+    cost_of_launch(harness)

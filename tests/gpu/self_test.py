@@ -1,0 +1,204 @@
+# SPDX-FileCopyrightText: 2026 StreamScope contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Tests of the checks themselves, without a GPU: each must pass on a good trace and fail on a spoiled one."""
+
+import json
+import pathlib
+import sqlite3
+import sys
+import tempfile
+import unittest
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+import counts  # noqa: E402
+import graphs  # noqa: E402
+import pairing  # noqa: E402
+import pytorch  # noqa: E402
+from harness import REPOSITORY, Harness, Trace  # noqa: E402
+
+
+class QuietHarness(Harness):
+    """Answers `info` from the trace itself, as streamscope does, and keeps silent."""
+
+    def __init__(self, folder):
+        super().__init__(folder / "build", folder / "out", folder, 1, 0)
+
+    def log(self, text):
+        self.detail(text)
+
+    def info(self, path, name):
+        trace = Trace(path)
+        tables = ("process", "event_record", "event_wait", "host_sync", "range")
+        answer = {table: trace.value(f"SELECT count(*) FROM {table}") for table in tables}
+        for number, kind in enumerate(counts.OP_KINDS):
+            answer[kind] = trace.value("SELECT count(*) FROM op WHERE kind = ?", number)
+        answer["event_edge"] = trace.value("SELECT count(*) FROM event_wait WHERE binding = 0")
+        trace.close()
+        return {"complete": True, "counts": answer}
+
+    def failures(self):
+        return [name for _, name, verdict, _ in self.results if verdict == "FAIL"]
+
+
+def insert(database, table, **columns):
+    """A row; its id is the number of rows before it."""
+    row = database.execute(f"SELECT count(*) FROM {table}").fetchone()[0]
+    names = ["id", *columns]
+    database.execute(f"INSERT INTO {table}({', '.join(names)}) VALUES ({', '.join('?' * len(names))})",
+                     [row, *columns.values()])
+    return row
+
+
+def text(database, value):
+    row = database.execute("SELECT id FROM string WHERE value = ?", [value]).fetchone()
+    return row[0] if row else insert(database, "string", value=value)
+
+
+def handover(database, rounds):
+    """One thread, two streams: `rounds` times a kernel in the first, a record, a wait and a kernel in the second."""
+    process = insert(database, "process", os_pid=1)
+    thread = insert(database, "thread", process_id=process)
+    device = insert(database, "device", ordinal=0)
+    context = insert(database, "context", process_id=process, device_id=device)
+    streams = [insert(database, "stream", context_id=context, handle=7 + i, kind=3) for i in range(2)]
+    event = insert(database, "event", process_id=process, handle=9)
+    now = correlation = 0
+
+    def launch(stream):
+        nonlocal now, correlation
+        now, correlation = now + 1000, correlation + 1
+        call = insert(database, "api_call", thread_id=thread, kind=1, name_id=text(database, "cudaLaunchKernel"),
+                      stream_id=streams[stream], start_ns=now, end_ns=now + 100, result=0, correlation_id=correlation)
+        return insert(database, "op", kind=0, stream_id=streams[stream], start_ns=now + 200, end_ns=now + 700,
+                      correlation_id=correlation, api_call_id=call)
+
+    for version in range(1, rounds + 1):
+        first = launch(0)
+        now += 1000
+        record = insert(database, "event_record", thread_id=thread, name_id=text(database, "cudaEventRecord"),
+                        stream_id=streams[0], event_id=event, version=version, start_ns=now, end_ns=now + 50, result=0)
+        wait = insert(database, "event_wait", thread_id=thread, name_id=text(database, "cudaStreamWaitEvent_ptsz"),
+                      stream_id=streams[1], event_id=event, binding=0, record_id=record, start_ns=now + 100,
+                      end_ns=now + 150, result=0)
+        insert(database, "edge", kind=1, from_op_id=first, to_op_id=launch(1), event_record_id=record, event_wait_id=wait)
+    insert(database, "host_sync", thread_id=thread, kind=0, name_id=text(database, "cudaDeviceSynchronize"),
+           start_ns=now + 1000, end_ns=now + 1100, result=0)
+    return {"app": "handover", "launches": 2 * rounds, "records": rounds, "waits": rounds, "syncs": 1,
+            "calls": {"cudaLaunchKernel": 2 * rounds, "cudaEventRecord": rounds, "cudaStreamWaitEvent": rounds,
+                      "cudaDeviceSynchronize": 1, "cudaGetDeviceCount": 1}}
+
+
+class Checks(unittest.TestCase):
+    def failures_after(self, spoil=None, tier="times"):
+        """The checks that fail on the hand-over after `spoil`, some SQL, was applied to its trace."""
+        with tempfile.TemporaryDirectory() as folder:
+            harness = QuietHarness(pathlib.Path(folder))
+            path = pathlib.Path(folder) / "trace.sqlite"
+            database = sqlite3.connect(path)
+            database.executescript((REPOSITORY / "profiler/trace/schema.sql").read_text())
+            line = handover(database, 5)
+            if spoil:
+                database.execute(spoil)
+            database.commit()
+            database.close()
+            trace = Trace(path)
+            counts.check_counts(harness, "t", [line], trace, tier=tier)
+            trace.close()
+            harness.close()
+            return [name.removeprefix("t: ") for name in harness.failures()]
+
+    def test_a_faithful_trace_passes(self):
+        self.assertEqual(self.failures_after(), [])
+
+    def test_every_kind_of_flaw_is_found(self):
+        flaws = {
+            "DELETE FROM op WHERE id = 3": "info counts",
+            "DELETE FROM event_wait WHERE id = 0": "calls by name",
+            "UPDATE event_wait SET binding = 3, record_id = NULL WHERE id = 1": "bindings of waits",
+            "UPDATE event_record SET flags = 1 WHERE id = 2": "records marked as captured",
+            "UPDATE api_call SET result = 1 WHERE id = 0": "calls that failed",
+            "UPDATE op SET end_ns = NULL WHERE id = 1": "kernels, copies and memsets without times",
+            "UPDATE op SET start_ns = start_ns - 9000 WHERE id = 4": "ops that start before their call",
+            "UPDATE op SET end_ns = start_ns - 1 WHERE id = 4": "ops that end before they start",
+            "UPDATE op SET api_call_id = NULL WHERE id = 4": "ops without their call",
+            "UPDATE op SET stream_id = NULL WHERE id = 4": "ops without a stream",
+            "UPDATE op SET end_ns = end_ns + 9000 WHERE id = 2": "the GPU kept every edge",
+            "INSERT INTO op(id, kind, stream_id) VALUES (99, 3, 0)": "ops of kind host_function",
+            "INSERT INTO loss(id, name_id, severity, count) VALUES (0, 0, 2, 5)": "losses",
+        }
+        for spoil, check in flaws.items():
+            with self.subTest(spoil):
+                self.assertIn(check, self.failures_after(spoil))
+        self.assertIn("ops with times in tier structure", self.failures_after(tier="structure"))
+
+    def test_names_lose_their_suffixes(self):
+        self.assertEqual(counts.plain("cudaEventRecordWithFlags_ptsz"), "cudaEventRecordWithFlags")
+        self.assertEqual(counts.plain("cuMemcpyHtoDAsync_v2_ptsz"), "cuMemcpyHtoDAsync")
+        self.assertEqual(counts.plain("cudaGraphLaunch"), "cudaGraphLaunch")
+        self.assertTrue(counts.traced_calls()["cudaLaunchKernel"])
+        self.assertFalse(counts.traced_calls()["cudaMalloc"])
+
+
+class Topology(unittest.TestCase):
+    diamond = ([0, 0, 0, 0], [(0, 1), (0, 2), (1, 3), (2, 3)])
+
+    def test_numbering_does_not_matter(self):
+        self.assertTrue(graphs.isomorphic(self.diamond, ([0, 0, 0, 0], [(3, 2), (3, 0), (2, 1), (0, 1)])))
+
+    def test_edges_and_kinds_do(self):
+        self.assertFalse(graphs.isomorphic(self.diamond, ([0, 0, 0, 0], [(0, 1), (0, 2), (1, 3), (1, 2)])))
+        self.assertFalse(graphs.isomorphic(self.diamond, ([0, 2, 0, 0], self.diamond[1])))
+        self.assertFalse(graphs.isomorphic(self.diamond, ([0, 0, 0, 0], self.diamond[1][:3])))
+
+    def test_equal_colours_are_not_enough(self):
+        two_triangles = ([0] * 6, [(0, 1), (1, 2), (2, 0), (3, 4), (4, 5), (5, 3)])
+        hexagon = ([0] * 6, [(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (5, 0)])
+        self.assertFalse(graphs.isomorphic(two_triangles, hexagon))
+
+
+class Intervals(unittest.TestCase):
+    def possible(self, wait, records, slack=0):
+        records = sorted(records, key=lambda row: row[1])
+        return pairing.possible_records(wait, records, [row[1] for row in records], slack)
+
+    def test_the_newest_of_separate_records_is_the_only_one(self):
+        self.assertEqual(self.possible((100, 110), [(0, 10), (20, 30), (40, 50)]), 1)
+
+    def test_records_that_overlap_each_other_or_the_wait_are_all_possible(self):
+        self.assertEqual(self.possible((100, 110), [(0, 10), (20, 50), (40, 60)]), 2)
+        self.assertEqual(self.possible((100, 110), [(0, 10), (105, 120)]), 2)
+        self.assertEqual(self.possible((100, 110), [(0, 10), (111, 120)]), 1)
+
+    def test_one_hidden_inside_a_long_one_rules_out_the_older(self):
+        self.assertEqual(self.possible((100, 110), [(0, 10), (5, 90), (20, 30)]), 2)
+
+    def test_slack_decides_about_touching_stamps(self):
+        self.assertEqual(self.possible((100, 110), [(0, 10), (20, 101)], -2), 1)
+        self.assertEqual(self.possible((100, 110), [(0, 10), (20, 99)], 2), 2)
+
+
+class Kineto(unittest.TestCase):
+    def test_only_the_measured_part_counts(self):
+        def call(name, ts, correlation, cat="cuda_runtime"):
+            return {"ph": "X", "cat": cat, "name": name, "ts": ts, "dur": 1, "args": {"correlation": correlation}}
+
+        wait = {"ph": "X", "cat": "cuda_sync", "name": "Stream Wait Event", "ts": 131, "dur": 1,
+                "args": {"correlation": 6, "wait_on_cuda_event_record_corr_id": 5}}
+        events = [call("cudaLaunchKernel", 90, 1), call("cudaDeviceSynchronize", 100, 2), call("cudaLaunchKernel", 110, 3),
+                  call("cuLaunchKernel", 111, 3, "cuda_driver"), call("cuLaunchKernel", 112, 4, "cuda_driver"),
+                  call("cudaEventRecordWithFlags", 120, 5), call("cudaStreamWaitEvent", 130, 6), wait,
+                  {"ph": "X", "cat": "kernel", "name": "k", "ts": 115, "dur": 3, "args": {}},
+                  call("cudaDeviceSynchronize", 190, 7), call("cudaDeviceSynchronize", 195, 8)]
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "kineto.json"
+            path.write_text(json.dumps({"traceEvents": events}))
+            window = pytorch.KinetoWindow(path)
+        self.assertEqual(dict(window.by_name), {"cudaLaunchKernel": 1, "cuLaunchKernel": 1, "cudaEventRecordWithFlags": 1,
+                                                "cudaStreamWaitEvent": 1, "cudaDeviceSynchronize": 1})
+        self.assertEqual(dict(window.ops), {"kernel": 1})
+        self.assertEqual(window.edges, {0: 0})
+
+
+if __name__ == "__main__":
+    unittest.main()

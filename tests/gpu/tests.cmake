@@ -1,0 +1,9 @@
+# SPDX-FileCopyrightText: 2026 StreamScope contributors
+# SPDX-License-Identifier: Apache-2.0
+
+# The checks that tests/gpu/run makes on a GPU machine are tested here without one.
+find_package(Python3 3.9 COMPONENTS Interpreter)
+if(Python3_Interpreter_FOUND)
+  add_test(NAME gpu.checks COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/gpu/self_test.py)
+  set_tests_properties(gpu.checks PROPERTIES LABELS unit TIMEOUT 60)
+endif()
