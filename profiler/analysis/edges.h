@@ -1,0 +1,53 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Ordering edges between ops of different streams: which op had to end before which could start,
+// and why.
+//
+// The calls of a trace are walked once in the order in which they returned. Every stream carries a
+// frontier: the ops that whatever is enqueued next has to wait for. An op turns the frontier of its
+// stream into edges and becomes the frontier; a record keeps a copy of it, a wait bound to that
+// record adds the copy to its own stream, a legacy-stream item joins all blocking streams of the
+// context, and a host sync hands the frontier to the thread that waited. So edges run through any
+// chain of records and waits that has no op of its own (a barrier's hub, for example).
+//
+// Rules: A-F of CUDA's ordering as far as calls show it. Edges between ops of one stream are
+// implied (FIFO) and never listed. Nothing is guessed: waits whose binding is not exact, captured
+// calls, failed calls and ops whose call is missing give no edge. Graph-internal edges are not
+// derived yet.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "timeline.h"
+
+namespace streamscope::analysis {
+
+/// A frontier keeps at most so many ops, those that ended last: the cost stays linear, and a join
+/// of more than 16 streams at one point is explained well enough by the 16 that held it up longest.
+inline constexpr size_t kMaxFrontier = 16;
+
+/// Immutable; refers to nothing. Rows are sorted by `to_op_id`.
+class Edges {
+ public:
+  explicit Edges(const Trace& trace);
+
+  size_t size() const { return rows_.size(); }
+  const trace::Edge& operator[](size_t index) const { return rows_[index]; }
+  std::span<const trace::Edge> rows() const { return rows_; }
+  /// Edges that end at an op; the index of the first is `first_incoming(op)`.
+  std::span<const trace::Edge> incoming(Id op) const {
+    return {rows_.data() + first_[op], first_[op + 1] - first_[op]};
+  }
+  size_t first_incoming(Id op) const { return first_[op]; }
+  /// How often a frontier was full, so that an edge may be absent.
+  size_t truncated_count() const { return truncated_count_; }
+
+ private:
+  std::vector<trace::Edge> rows_;
+  std::vector<size_t> first_;  // per op: index into rows_; one more at the end
+  size_t truncated_count_ = 0;
+};
+
+}  // namespace streamscope::analysis

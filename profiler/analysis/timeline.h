@@ -1,0 +1,86 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// The ops of every stream in the order in which the stream runs them, and how busy each stream was.
+//
+// Everything in analysis starts from a Timeline: it turns the op table, which is in order of
+// arrival, into lanes. What orders ops of different streams is in edges.h, why one started late in
+// waits.h.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "trace/reader.h"
+
+namespace streamscope::analysis {
+
+using trace::Id;
+using trace::kNoId;
+using trace::kUnknownNs;
+using trace::Ns;
+using trace::Trace;
+
+/// The call that enqueued an op. Times are unknown and `thread_id` is kNoId if the trace does not
+/// hold the call.
+struct Issue {
+  Ns start_ns = kUnknownNs;
+  Ns end_ns = kUnknownNs;
+  Id thread_id = kNoId;
+};
+
+Issue issue_of(const Trace& trace, Id op);
+
+/// True if both ends of the op are known and in order.
+bool is_timed(const Trace& trace, Id op);
+
+/// What one stream did. Times are 0 and unknown where no op of the stream is timed.
+struct StreamActivity {
+  size_t op_count = 0;
+  size_t kernel_count = 0;
+  size_t copy_count = 0;  ///< memcpy only
+  size_t memset_count = 0;
+  size_t untimed_count = 0;
+  Ns first_start_ns = kUnknownNs;
+  Ns last_end_ns = kUnknownNs;
+  Ns busy_ns = 0;  ///< length of the union of the op intervals
+  int64_t copied_bytes = 0;
+
+  /// Time between the first start and the last end in which the stream ran nothing.
+  Ns idle_ns() const {
+    return first_start_ns == kUnknownNs ? 0 : last_end_ns - first_start_ns - busy_ns;
+  }
+};
+
+/// Immutable; refers to nothing. Built in O(n log n), in O(n) where the trace is in order already.
+class Timeline {
+ public:
+  explicit Timeline(const Trace& trace);
+
+  size_t stream_count() const { return activity_.size(); }
+  /// Ops of a stream in FIFO order: timed ones by start, the others where their call puts them
+  /// among those.
+  std::span<const Id> ops(Id stream) const {
+    return {ops_.data() + first_[stream], first_[stream + 1] - first_[stream]};
+  }
+  /// The op before this one on its stream; kNoId if it is the first or its stream is unknown.
+  Id predecessor(Id op) const { return predecessor_[op]; }
+  const StreamActivity& activity(Id stream) const { return activity_[stream]; }
+
+  /// From the first start to the last end of any timed op; unknown if there is none.
+  Ns first_start_ns() const { return first_start_ns_; }
+  Ns last_end_ns() const { return last_end_ns_; }
+  Ns window_ns() const {
+    return first_start_ns_ == kUnknownNs ? 0 : last_end_ns_ - first_start_ns_;
+  }
+
+ private:
+  std::vector<size_t> first_;  // per stream: index into ops_; one more at the end
+  std::vector<Id> ops_;
+  std::vector<Id> predecessor_;
+  std::vector<StreamActivity> activity_;
+  Ns first_start_ns_ = kUnknownNs;
+  Ns last_end_ns_ = kUnknownNs;
+};
+
+}  // namespace streamscope::analysis

@@ -1,0 +1,110 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "analysis/timeline.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "analysis/overlap.h"
+#include "memory_trace.h"
+
+namespace streamscope::analysis {
+namespace {
+
+using testing::ElementsAre;
+
+TEST(Timeline, OrdersTheOpsOfAStreamByStart) {
+  MemoryTrace t;
+  const Id a = t.add_stream(), b = t.add_stream();
+  const Id second = t.op(20, a, 200, 300), first = t.op(10, a, 100, 150),
+           other = t.op(15, b, 120, 130);
+  const Timeline timeline(t.trace);
+  EXPECT_THAT(timeline.ops(a), ElementsAre(first, second));
+  EXPECT_THAT(timeline.ops(b), ElementsAre(other));
+  EXPECT_EQ(timeline.predecessor(second), first);
+  EXPECT_EQ(timeline.predecessor(first), kNoId);
+}
+
+TEST(Timeline, PutsAnUntimedOpWhereItsCallStands) {
+  MemoryTrace t;
+  const Id a = t.add_stream();
+  const Id first = t.op(10, a, 100, 150), untimed = t.op(20, a), last = t.op(30, a, 160, 170);
+  const Timeline timeline(t.trace);
+  EXPECT_THAT(timeline.ops(a), ElementsAre(first, untimed, last));
+  EXPECT_EQ(timeline.activity(a).untimed_count, 1u);
+}
+
+TEST(Timeline, WithoutAnyTimesTheCallsGiveTheOrder) {
+  MemoryTrace t;
+  const Id a = t.add_stream();
+  const Id second = t.op(20, a), first = t.op(10, a);
+  const Timeline timeline(t.trace);
+  EXPECT_THAT(timeline.ops(a), ElementsAre(first, second));
+  EXPECT_EQ(timeline.window_ns(), 0);
+  EXPECT_EQ(timeline.activity(a).idle_ns(), 0);
+}
+
+TEST(Timeline, CountsOverlappingOpsOfOneStreamOnce) {
+  MemoryTrace t;
+  const Id a = t.add_stream();
+  t.op(1, a, 100, 200);
+  t.op(2, a, 150, 180, 0, trace::kMemset);
+  const Id copy = t.op(3, a, 190, 250, 0, trace::kMemcpy);
+  t.trace.op.bytes[copy] = 4096;
+  t.op(4, a, 300, 310);
+  const StreamActivity activity = Timeline(t.trace).activity(a);
+  EXPECT_EQ(activity.busy_ns, 160);
+  EXPECT_EQ(activity.idle_ns(), 50);
+  EXPECT_EQ(activity.kernel_count, 2u);
+  EXPECT_EQ(activity.copy_count, 1u);
+  EXPECT_EQ(activity.memset_count, 1u);
+  EXPECT_EQ(activity.copied_bytes, 4096);
+}
+
+TEST(Timeline, AcceptsAnEmptyTraceAndOddOps) {
+  EXPECT_EQ(Timeline(Trace()).stream_count(), 0u);
+  MemoryTrace t;
+  const Id a = t.add_stream();
+  append(t.trace, trace::Op{});
+  append(t.trace, trace::Op{.kind = 99, .stream_id = a, .start_ns = 10, .end_ns = 5});
+  append(t.trace, trace::Op{.kind = 0, .stream_id = 1000, .start_ns = 10, .end_ns = 20});
+  const Timeline timeline(t.trace);
+  EXPECT_EQ(timeline.activity(a).op_count, 1u);
+  EXPECT_EQ(timeline.activity(a).busy_ns, 0);
+}
+
+TEST(Overlap, MeasuresCopiesBesideKernels) {
+  MemoryTrace t;
+  const Id a = t.add_stream(), b = t.add_stream();
+  t.op(1, a, 100, 200);
+  t.op(2, b, 150, 250, 0, trace::kMemcpy);
+  t.op(3, b, 250, 260, 0, trace::kMemset);
+  t.op(4, a, 300, 310);
+  const auto devices = overlap(t.trace);
+  ASSERT_EQ(devices.size(), 1u);
+  EXPECT_EQ(devices[0].device_id, 0u);
+  EXPECT_EQ(devices[0].kernel_ns, 110);
+  EXPECT_EQ(devices[0].copy_ns, 110);
+  EXPECT_EQ(devices[0].both_ns, 50);
+  EXPECT_EQ(devices[0].window_ns(), 210);
+  EXPECT_THAT(devices[0].concurrency_ns, ElementsAre(40, 120, 50));
+  EXPECT_EQ(devices[0].idle_ns(), 40);
+}
+
+TEST(Overlap, KeepsDevicesApart) {
+  MemoryTrace t;
+  const Id a = t.add_stream(), b = t.add_stream(trace::kNonBlockingStream, t.add_context());
+  t.op(1, a, 100, 200);
+  t.op(2, b, 100, 200, 0, trace::kMemcpy);
+  append(t.trace, trace::Op{.kind = 0, .start_ns = 10, .end_ns = 20});  // on no known stream
+  const auto devices = overlap(t.trace);
+  ASSERT_EQ(devices.size(), 3u);
+  EXPECT_EQ(devices[0].both_ns, 0);
+  EXPECT_EQ(devices[1].copy_ns, 100);
+  EXPECT_EQ(devices[2].device_id, kNoId);
+  EXPECT_TRUE(overlap(Trace()).empty());
+}
+
+}  // namespace
+}  // namespace streamscope::analysis

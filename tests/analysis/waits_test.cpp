@@ -1,0 +1,224 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "analysis/waits.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <random>
+
+#include "analysis/host_syncs.h"
+#include "memory_trace.h"
+
+namespace streamscope::analysis {
+namespace {
+
+constexpr Ns kUs = 1000;
+
+std::vector<WaitPart> explain(const Trace& trace) {
+  return explain_waits(trace, Timeline(trace), Edges(trace));
+}
+
+std::map<WaitCause, Ns> parts_of(const Trace& trace, Id op) {
+  std::map<WaitCause, Ns> result;
+  for (const WaitPart& part : explain(trace)) {
+    if (part.op == op) result[part.cause] += part.duration_ns;
+  }
+  return result;
+}
+
+TEST(Waits, AnEventThatCameLateIsNamedWithTheOpBeforeItsRecord) {
+  MemoryTrace t;
+  const Id a = t.add_stream(), b = t.add_stream();
+  t.op(5, b, 20, 100 * kUs);
+  const Id copy = t.op(10, a, 30, 500 * kUs);
+  const Id wait = t.wait(30, b, t.record(20, a));
+  const Id kernel = t.op(40, b, 502 * kUs, 600 * kUs);
+  const Edges edges(t.trace);
+  const auto parts = explain(t.trace);
+  const auto part =
+      std::find_if(parts.begin(), parts.end(), [&](const WaitPart& p) { return p.op == kernel; });
+  ASSERT_NE(part, parts.end());
+  EXPECT_EQ(part->cause, WaitCause::kEvent);
+  EXPECT_EQ(part->duration_ns, 402 * kUs);  // with the hand-over after the copy
+  EXPECT_EQ(part->because_op, copy);
+  EXPECT_EQ(edges[part->edge].event_wait_id, wait);
+}
+
+TEST(Waits, AnEventThatWasDoneBeforeThePredecessorEndedIsNoCause) {
+  MemoryTrace t;
+  const Id a = t.add_stream(), b = t.add_stream();
+  t.op(10, a, 30, 50 * kUs);
+  t.op(12, b, 30, 100 * kUs);
+  t.wait(30, b, t.record(20, a));
+  const Id kernel = t.op(40, b, 102 * kUs, 110 * kUs);
+  EXPECT_THAT(parts_of(t.trace, kernel),
+              testing::ElementsAre(std::pair(WaitCause::kFifo, 2 * kUs)));
+}
+
+TEST(Waits, ALateLaunchIsSplitIntoHostSyncAndOtherHostWork) {
+  MemoryTrace t;
+  const Id a = t.add_stream();
+  t.op(10, a, 20, 100 * kUs);
+  const Id sync = t.sync(trace::kStreamSynchronize, 11, 130 * kUs, a);
+  const Id kernel = t.op(200 * kUs, a, 203 * kUs, 300 * kUs);
+  EXPECT_THAT(parts_of(t.trace, kernel),
+              testing::ElementsAre(std::pair(WaitCause::kLaunch, 73 * kUs),
+                                   std::pair(WaitCause::kHostSync, 30 * kUs)));
+  for (const WaitPart& part : explain(t.trace)) {
+    if (part.cause == WaitCause::kHostSync) {
+      EXPECT_EQ(part.host_sync, sync);
+    }
+  }
+}
+
+TEST(Waits, ASyncOfAnotherThreadIsNotBlamed) {
+  MemoryTrace t;
+  const Id a = t.add_stream();
+  t.op(10, a, 20, 100 * kUs);
+  t.sync(trace::kStreamSynchronize, 11, 130 * kUs, a, kNoId, t.add_thread());
+  const Id kernel = t.op(200 * kUs, a, 203 * kUs, 300 * kUs);
+  EXPECT_THAT(parts_of(t.trace, kernel),
+              testing::ElementsAre(std::pair(WaitCause::kLaunch, 103 * kUs)));
+}
+
+TEST(Waits, EachConditionIsChargedOnlyWhatItAdds) {
+  MemoryTrace t;
+  const Id a = t.add_stream(), b = t.add_stream(), c = t.add_stream();
+  t.op(5, c, 20, 100 * kUs);
+  const Id first = t.op(10, a, 30, 400 * kUs), second = t.op(11, b, 30, 500 * kUs);
+  t.wait(30, c, t.record(20, a));
+  t.wait(31, c, t.record(21, b));
+  const Id kernel = t.op(200 * kUs, c, 500 * kUs, 600 * kUs);
+  std::map<Id, Ns> because;
+  for (const WaitPart& part : explain(t.trace)) {
+    if (part.op == kernel) because[part.because_op] += part.duration_ns;
+  }
+  EXPECT_EQ(because[kNoId], 100 * kUs);  // until it was launched
+  EXPECT_EQ(because[first], 200 * kUs);
+  EXPECT_EQ(because[second], 100 * kUs);
+}
+
+TEST(Waits, WhatExceedsAHandOverIsUnknown) {
+  MemoryTrace t;
+  const Id a = t.add_stream();
+  t.op(10, a, 20, 100 * kUs);
+  const Id kernel = t.op(11, a, 150 * kUs, 160 * kUs);
+  EXPECT_THAT(parts_of(t.trace, kernel),
+              testing::ElementsAre(std::pair(WaitCause::kFifo, kHandOverNs),
+                                   std::pair(WaitCause::kUnknown, 50 * kUs - kHandOverNs)));
+}
+
+TEST(Waits, TheLegacyStreamIsNamed) {
+  MemoryTrace t;
+  const Id legacy = t.add_stream(trace::kLegacyStream), b = t.add_stream(trace::kBlockingStream);
+  const Id barrier = t.op(10, legacy, 20, 300 * kUs);
+  const Id kernel = t.op(20, b, 301 * kUs, 400 * kUs);
+  for (const WaitPart& part : explain(t.trace)) {
+    if (part.op == kernel && part.cause == WaitCause::kLegacyStream) {
+      EXPECT_EQ(part.because_op, barrier);
+      EXPECT_EQ(part.duration_ns, 301 * kUs - 20);
+      return;
+    }
+  }
+  FAIL() << "no legacy-stream part";
+}
+
+TEST(Waits, PartsSumToTheGapInRandomTraces) {
+  size_t gaps = 0;
+  for (uint32_t seed = 0; seed < 200; ++seed) {
+    std::mt19937 random(seed);
+    MemoryTrace t;
+    t.add_thread();
+    for (int i = 0; i < 4; ++i) {
+      t.add_stream(i == 0   ? trace::kLegacyStream
+                   : i == 1 ? trace::kBlockingStream
+                            : trace::kNonBlockingStream);
+    }
+    std::vector<Ns> busy_until(4, trace::kUnknownNs);
+    std::map<Id, Ns> gap;
+    Id record = kNoId;
+    Ns now = 10;
+    for (int i = 0; i < 120; ++i) {
+      now += 1 + random() % (20 * kUs);
+      const Id stream = random() % 4, thread = random() % 2;
+      switch (random() % 6) {
+        case 0:
+          record = t.record(now, stream, thread);
+          break;
+        case 1:
+          if (record != kNoId) t.wait(now, stream, record, trace::kBindingExact, thread);
+          break;
+        case 2:
+          t.sync(trace::kStreamSynchronize, now, now + 30 * kUs, stream, kNoId, thread);
+          break;
+        default: {
+          const Ns start = std::max(now - 1, busy_until[stream]) + random() % (30 * kUs);
+          const Ns end = start + random() % (40 * kUs);
+          const Id op = t.op(now, stream, start, end, thread);
+          gap[op] =
+              start - (busy_until[stream] == trace::kUnknownNs ? now - 1 : busy_until[stream]);
+          busy_until[stream] = end;
+        }
+      }
+    }
+    std::map<Id, Ns> sum;
+    for (const WaitPart& part : explain(t.trace)) {
+      EXPECT_GT(part.duration_ns, 0);
+      sum[part.op] += part.duration_ns;
+    }
+    for (const auto& [op, duration] : gap) {
+      ASSERT_EQ(sum[op], duration) << "seed " << seed << ", op " << op;
+      gaps += duration > 0;
+    }
+  }
+  EXPECT_GT(gaps, 10'000u);
+}
+
+TEST(Waits, UntimedTracesHaveNone) {
+  MemoryTrace t;
+  const Id a = t.add_stream();
+  t.op(10, a);
+  t.op(20, a);
+  EXPECT_TRUE(explain(t.trace).empty());
+  EXPECT_TRUE(explain(Trace()).empty());
+}
+
+TEST(HostSyncs, AreGroupedByPlaceAndSortedByCost) {
+  MemoryTrace t;
+  const Id a = t.add_stream();
+  t.sync(trace::kStreamSynchronize, 10, 20, a);
+  t.sync(trace::kDeviceSynchronize, 30, 130);
+  t.sync(trace::kStreamSynchronize, 140, 170, a);
+  t.sync(trace::kStreamQuery, 180, 999, a);
+  const Id open = t.sync(trace::kDeviceSynchronize, 1000, 0);
+  t.trace.host_sync.end_ns[open] = kUnknownNs;
+  const auto groups = host_syncs_by_cost(t.trace);
+  ASSERT_EQ(groups.size(), 2u);
+  EXPECT_EQ(groups[0].kind, trace::kDeviceSynchronize);
+  EXPECT_EQ(groups[0].count, 2u);
+  EXPECT_EQ(groups[0].open_count, 1u);
+  EXPECT_EQ(groups[0].total_ns, 100);
+  EXPECT_EQ(groups[1].total_ns, 40);
+  EXPECT_EQ(groups[1].longest_ns, 30);
+  EXPECT_EQ(groups[1].longest, 2u);
+}
+
+TEST(HostSyncs, TheIndexClipsToTheInterval) {
+  MemoryTrace t;
+  const Id a = t.add_stream();
+  t.sync(trace::kStreamSynchronize, 10, 20, a);
+  const Id last = t.sync(trace::kStreamSynchronize, 30, 50, a);
+  const SyncIndex index(t.trace);
+  EXPECT_EQ(index.blocked(0, 15, 40).duration_ns, 15);
+  EXPECT_EQ(index.blocked(0, 15, 40).last, last);
+  EXPECT_EQ(index.blocked(0, 20, 30).duration_ns, 0);
+  EXPECT_EQ(index.blocked(0, 0, 100).duration_ns, 30);
+  EXPECT_EQ(index.blocked(0, 35, 36).duration_ns, 1);
+  EXPECT_EQ(index.blocked(7, 0, 100).duration_ns, 0);
+}
+
+}  // namespace
+}  // namespace streamscope::analysis
