@@ -1,0 +1,320 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "document.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "labels.h"
+#include "units.h"
+
+namespace streamscope::report {
+namespace {
+
+using analysis::WaitCause;
+using trace::Trace;
+
+constexpr size_t kRowsShown = 10;  // of lists by cost: what follows is rarely worth reading
+constexpr size_t kStreamsShown = 32;
+
+Column left(const char* name) { return {name, false}; }
+Column right(const char* name) { return {name, true}; }
+
+std::string left_out(size_t total, size_t shown, const char* noun) {
+  return fmt::format("{} not shown: the next by time", format_count(total - shown, noun));
+}
+
+std::string quoted_or(const Trace& trace, Id text, const char* otherwise) {
+  const std::string name = printable(trace.text(text));
+  return name.empty() ? otherwise : name;
+}
+
+Section streams_section(const Trace& trace, const Summary& summary) {
+  Section section{.title = "Streams"};
+  std::vector<StreamSummary> streams = summary.streams;
+  const bool timed = summary.window_ns > 0;
+  if (streams.size() > kStreamsShown) {
+    std::stable_sort(streams.begin(), streams.end(),
+                     [](const StreamSummary& a, const StreamSummary& b) {
+                       return std::tuple(a.activity.busy_ns, a.activity.op_count) >
+                              std::tuple(b.activity.busy_ns, b.activity.op_count);
+                     });
+    section.footnotes.push_back(left_out(streams.size(), kStreamsShown, "stream"));
+    streams.resize(kStreamsShown);
+  }
+  // Causes that nothing waited for need no column.
+  std::vector<WaitCause> causes;
+  if (timed) {
+    for (WaitCause cause : {WaitCause::kLaunch, WaitCause::kEvent, WaitCause::kHostSync,
+                            WaitCause::kLegacyStream, WaitCause::kFifo, WaitCause::kUnknown}) {
+      const bool used = std::any_of(streams.begin(), streams.end(), [&](const StreamSummary& s) {
+        return s.waiting.count(cause) > 0;
+      });
+      if (used) causes.push_back(cause);
+    }
+    section.remarks.push_back(
+        fmt::format("Shares of the {} between the first and the last work on a device; the rest of "
+                    "a stream's time lies before its "
+                    "first or after its last op.",
+                    format_duration(summary.window_ns)));
+  } else if (summary.info.counts.op > 0) {
+    section.remarks.push_back("No device times were recorded, so there is order but no duration.");
+  }
+  section.columns.push_back(left("stream"));
+  if (timed) {
+    section.columns.push_back(right("busy"));
+    for (WaitCause cause : causes) {
+      section.columns.push_back({std::string(analysis::to_string(cause)), true, "waiting"});
+    }
+  }
+  for (const char* name : {"kernels", "copies", "other", "records", "waits"})
+    section.columns.push_back(right(name));
+  bool unbound = false;
+  for (const StreamSummary& stream : streams) {
+    std::vector<std::string> row{stream_label(trace, stream.stream)};
+    if (timed) {
+      row.push_back(format_percent(stream.activity.busy_ns, summary.window_ns));
+      for (WaitCause cause : causes) {
+        const auto found = stream.waiting.find(cause);
+        row.push_back(
+            found == stream.waiting.end() ? "" : format_percent(found->second, summary.window_ns));
+      }
+    }
+    const auto& activity = stream.activity;
+    row.push_back(format_count(activity.kernel_count));
+    row.push_back(format_count(activity.copy_count));
+    row.push_back(format_count(activity.op_count - activity.kernel_count - activity.copy_count));
+    row.push_back(format_count(stream.record_count));
+    unbound |= stream.edge_count != stream.wait_count;
+    row.push_back(stream.edge_count == stream.wait_count
+                      ? format_count(stream.wait_count)
+                      : fmt::format("{} ({} bound)", format_count(stream.wait_count),
+                                    format_count(stream.edge_count)));
+    section.rows.push_back(std::move(row));
+  }
+  if (unbound)
+    section.footnotes.push_back("bound: waits whose record is known for certain and in the trace");
+  return section;
+}
+
+std::string wait_sentence(const Trace& trace, const WaitGroup& wait) {
+  const std::string who = fmt::format("{} on stream {}", op_label(trace, wait.op),
+                                      stream_label(trace, trace.op.stream_id[wait.op]));
+  const auto work = [&](Id op) {
+    std::string text = op_label(trace, op);
+    if (op < trace.op.size() && trace.op.kind[op] == trace::kMemcpy && trace.op.bytes[op] > 0) {
+      text += " of " + format_bytes(trace.op.bytes[op]);
+    }
+    return text;
+  };
+  switch (wait.cause) {
+    case WaitCause::kEvent: {
+      const Id record = wait.event_record;
+      if (record >= trace.event_record.size()) break;
+      const Id stream = trace.event_record.stream_id[record];
+      std::string text = fmt::format("{} waited for {} recorded on stream {}", who,
+                                     event_label(trace, trace.event_record.event_id[record]),
+                                     stream_label(trace, stream));
+      const Id by = wait.because_op < trace.op.size() ? trace.op.stream_id[wait.because_op] : kNoId;
+      text += " after " + work(wait.because_op);
+      // The record may stand for work of further streams, through waits of its own.
+      if (by != stream) text += " on stream " + stream_label(trace, by);
+      return text;
+    }
+    case WaitCause::kLegacyStream:
+      return fmt::format("{} waited for {} on stream {}: the legacy default stream is a barrier",
+                         who, work(wait.because_op),
+                         stream_label(trace, wait.because_op < trace.op.size()
+                                                 ? trace.op.stream_id[wait.because_op]
+                                                 : kNoId));
+    case WaitCause::kHostSync: {
+      const Id name =
+          wait.host_sync < trace.host_sync.size() ? trace.host_sync.name_id[wait.host_sync] : kNoId;
+      return fmt::format("{} was launched late: the host sat in {}", who,
+                         quoted_or(trace, name, "a synchronization"));
+    }
+    default:
+      break;
+  }
+  return who + " waited";
+}
+
+Section waits_section(const Trace& trace, const Summary& summary) {
+  Section section{
+      .title = "Longest waits",
+      .columns = {right("total"), right("times"), right("longest"), left("who waited for whom")}};
+  for (const WaitGroup& wait : summary.waits) {
+    if (section.rows.size() == kRowsShown) {
+      section.footnotes.push_back(left_out(summary.waits.size(), kRowsShown, "kind of wait"));
+      section.footnotes.back() = fmt::format("{} shorter kinds of wait not shown",
+                                             format_count(summary.waits.size() - kRowsShown));
+      break;
+    }
+    section.rows.push_back({format_duration(wait.total_ns), format_count(wait.count),
+                            format_duration(wait.longest_ns), wait_sentence(trace, wait)});
+  }
+  return section;
+}
+
+Section overlap_section(const Trace& trace, const Summary& summary) {
+  Section section{.title = "Overlap",
+                  .columns = {left("device"), right("kernels"), right("copies"),
+                              right("both at once"), right("copies hidden"), right("nothing")}};
+  size_t most = 0;
+  for (const auto& device : summary.devices) most = std::max(most, device.concurrency_ns.size());
+  const size_t shown = std::min<size_t>(most, 5);  // 1, 2, 3 and "4 or more" ops at once
+  for (size_t n = 1; n < shown; ++n) {
+    section.columns.push_back({n + 1 == shown && most > shown ? fmt::format("{}+ at once", n)
+                                                              : fmt::format("{} at once", n),
+                               true});
+  }
+  for (const auto& device : summary.devices) {
+    const Ns window = device.window_ns();
+    std::vector<std::string> row{
+        device_label(trace, device.device_id),          format_percent(device.kernel_ns, window),
+        format_percent(device.copy_ns, window),         format_percent(device.both_ns, window),
+        format_percent(device.both_ns, device.copy_ns), format_percent(device.idle_ns(), window)};
+    for (size_t n = 1; n < shown; ++n) {
+      Ns time = 0;
+      for (size_t i = n; i < device.concurrency_ns.size(); ++i) {
+        if (i == n || n + 1 == shown) time += device.concurrency_ns[i];
+      }
+      row.push_back(format_percent(time, window));
+    }
+    section.rows.push_back(std::move(row));
+  }
+  if (!section.rows.empty())
+    section.footnotes.push_back("copies include memsets; hidden: while a kernel ran");
+  return section;
+}
+
+Section syncs_section(const Trace& trace, const Summary& summary) {
+  Section section{.title = "Host synchronizations",
+                  .columns = {right("total"), right("times"), right("longest"), left("call"),
+                              left("waited for"), left("called from")}};
+  bool anywhere = false;
+  for (const analysis::SyncGroup& sync : summary.syncs) {
+    if (section.rows.size() == kRowsShown) {
+      section.footnotes.push_back(fmt::format("{} cheaper places not shown",
+                                              format_count(summary.syncs.size() - kRowsShown)));
+      break;
+    }
+    std::string target = "the whole device";
+    if (sync.kind == trace::kStreamSynchronize) {
+      target = "stream " + stream_label(trace, sync.stream_id);
+    } else if (sync.kind == trace::kEventSynchronize) {
+      target = sync.stream_id == kNoId
+                   ? "an event"
+                   : "an event of stream " + stream_label(trace, sync.stream_id);
+    }
+    if (sync.open_count > 0)
+      target += fmt::format(" ({} never returned)", format_count(sync.open_count));
+    const std::string place = stack_label(trace, sync.stack_id);
+    anywhere |= !place.empty();
+    section.rows.push_back({format_duration(sync.total_ns), format_count(sync.count),
+                            format_duration(sync.longest_ns),
+                            quoted_or(trace, sync.name_id, "synchronize"), target, place});
+  }
+  if (!anywhere) {
+    section.columns.pop_back();
+    for (auto& row : section.rows) row.pop_back();
+  }
+  if (summary.info.counts.query > 0) {
+    section.footnotes.push_back(
+        fmt::format("besides, {} asked whether work was done, without blocking",
+                    format_count(summary.info.counts.query, "call")));
+  }
+  return section;
+}
+
+Section ops_section(const Trace& trace, const Summary& summary) {
+  Section section{.title = "Kernels and copies",
+                  .columns = {right("total"), right("times"), right("mean"), right("longest"),
+                              right("waited before"), left("name")}};
+  for (const OpGroup& op : summary.ops) {
+    if (section.rows.size() == 2 * kRowsShown) {
+      section.footnotes.push_back(fmt::format("{} shorter ones not shown",
+                                              format_count(summary.ops.size() - 2 * kRowsShown)));
+      break;
+    }
+    const bool timed = op.timed_count > 0;
+    section.rows.push_back(
+        {timed ? format_duration(op.total_ns) : "–", format_count(op.count),
+         timed ? format_duration(op.total_ns / static_cast<Ns>(op.timed_count)) : "–",
+         timed ? format_duration(op.longest_ns) : "–", format_duration(op.waited_ns),
+         op_label(trace, op.example)});
+  }
+  return section;
+}
+
+Section ranges_section(const Trace& trace, const Summary& summary) {
+  Section section{.title = "NVTX ranges",
+                  .columns = {right("host time"), right("times"), right("ops issued"),
+                              right("device time"), right("waited"), left("range")}};
+  for (const RangeGroup& range : summary.ranges) {
+    if (section.rows.size() == 2 * kRowsShown) {
+      section.footnotes.push_back(fmt::format(
+          "{} shorter ones not shown", format_count(summary.ranges.size() - 2 * kRowsShown)));
+      break;
+    }
+    const std::string domain = printable(trace.text(range.domain_id));
+    section.rows.push_back(
+        {format_duration(range.host_ns), format_count(range.count), format_count(range.op_count),
+         format_duration(range.device_ns), format_duration(range.waited_ns),
+         (domain.empty() ? "" : domain + ": ") + quoted_or(trace, range.name_id, "(unnamed)")});
+  }
+  if (summary.ranges.empty()) section.remarks.push_back("The program marked no ranges.");
+  return section;
+}
+
+Section counts_section(const Summary& summary) {
+  const Counts& counts = summary.info.counts;
+  std::string line =
+      fmt::format("{} · {} · {} · {} ({} bound) · {} · {}", format_count(counts.kernel, "kernel"),
+                  counts.memcpy == 1 ? "1 copy" : format_count(counts.memcpy) + " copies",
+                  format_count(counts.event_record, "event record"),
+                  format_count(counts.event_wait, "stream wait"), format_count(counts.event_edge),
+                  format_count(counts.host_sync, "host synchronization"),
+                  format_count(counts.api_call, "traced call"));
+  if (counts.memset > 0) line += " · " + format_count(counts.memset, "memset");
+  if (counts.graph_launch > 0) {
+    line += fmt::format(" · {} graph launch{}", format_count(counts.graph_launch),
+                        counts.graph_launch == 1 ? "" : "es");
+  }
+  if (counts.operation > 0) line += " · " + format_count(counts.operation, "operation");
+  if (counts.barrier > 0) line += " · " + format_count(counts.barrier, "barrier");
+  if (counts.range > 0) line += " · " + format_count(counts.range, "range");
+  return {.title = "Counts", .remarks = {line}};
+}
+
+}  // namespace
+
+Document compose(const Trace& trace, const Summary& summary, By by) {
+  Document document;
+  document.headline = headline(trace, summary.info);
+  for (const LossFact& loss : summary.info.losses) {
+    std::string text = loss.text;
+    if (loss.count > 0)
+      text = format_count(loss.count) + " × " + loss.name + ": " + text;
+    else
+      text = loss.name + ": " + text;
+    if (trace.process.size() > 1 && loss.process_id != kNoId) {
+      text = process_label(trace, loss.process_id) + ": " + text;
+    }
+    document.notices.push_back({loss.severity, text, loss.advice});
+  }
+  if (by == By::kNvtx) document.sections.push_back(ranges_section(trace, summary));
+  if (by == By::kKernel) document.sections.push_back(ops_section(trace, summary));
+  if (!summary.streams.empty()) document.sections.push_back(streams_section(trace, summary));
+  if (!summary.waits.empty()) document.sections.push_back(waits_section(trace, summary));
+  if (!summary.devices.empty()) document.sections.push_back(overlap_section(trace, summary));
+  if (!summary.syncs.empty() || summary.info.counts.query > 0) {
+    document.sections.push_back(syncs_section(trace, summary));
+  }
+  document.sections.push_back(counts_section(summary));
+  return document;
+}
+
+}  // namespace streamscope::report

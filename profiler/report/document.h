@@ -1,0 +1,46 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// A report as headings, remarks and tables of text, before it becomes terminal text, Markdown or
+// anything else.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "summary.h"
+
+namespace streamscope::report {
+
+/// What a report is broken down by.
+enum class By { kStream, kNvtx, kKernel };
+
+struct Column {
+  std::string name;
+  bool right = false;      ///< aligned to the right: numbers
+  std::string group = {};  ///< neighbours of one group stand under a common head
+};
+
+struct Section {
+  std::string title;
+  std::vector<std::string> remarks;  ///< sentences above the table
+  std::vector<Column> columns;
+  std::vector<std::vector<std::string>> rows;
+  std::vector<std::string> footnotes;
+};
+
+struct Notice {
+  trace::Severity severity;
+  std::string text;
+  std::string advice;
+};
+
+struct Document {
+  std::string headline;
+  std::vector<Notice> notices;  ///< losses: read before anything else
+  std::vector<Section> sections;
+};
+
+Document compose(const trace::Trace& trace, const Summary& summary, By by);
+
+}  // namespace streamscope::report

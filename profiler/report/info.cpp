@@ -1,0 +1,212 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "info.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "analysis/host_syncs.h"
+#include "json.h"
+#include "labels.h"
+#include "trace/loss.h"
+#include "units.h"
+
+namespace streamscope::report {
+namespace {
+
+using trace::Id;
+using trace::Severity;
+using trace::Trace;
+
+// Number of calls with this kind: 29 is graph_launch in the table api_call.
+constexpr trace::Small kGraphLaunchCall = 29;
+
+std::string meta(const Trace& trace, std::string_view key) {
+  const auto found = trace.meta.find(key);
+  return found == trace.meta.end() ? std::string() : printable(found->second);
+}
+
+Counts count(const Trace& trace) {
+  Counts counts;
+  counts.process = trace.process.size();
+  counts.thread = trace.thread.size();
+  counts.device = trace.device.size();
+  counts.stream = trace.stream.size();
+  counts.op = trace.op.size();
+  for (trace::Small kind : trace.op.kind) {
+    counts.kernel += kind == trace::kKernel;
+    counts.memcpy += kind == trace::kMemcpy;
+    counts.memset += kind == trace::kMemset;
+    counts.host_function += kind == trace::kHostFunction;
+  }
+  counts.event_record = trace.event_record.size();
+  counts.event_wait = trace.event_wait.size();
+  for (trace::Small binding : trace.event_wait.binding)
+    counts.event_edge += binding == trace::kBindingExact;
+  for (trace::Small kind : trace.host_sync.kind) {
+    counts.host_sync += analysis::is_blocking(kind);
+    counts.query += kind == trace::kStreamQuery || kind == trace::kEventQuery;
+  }
+  counts.api_call =
+      trace.api_call.size() + counts.event_record + counts.event_wait + trace.host_sync.size();
+  for (trace::Small kind : trace.api_call.kind) counts.graph_launch += kind == kGraphLaunchCall;
+  counts.range = trace.range.size();
+  counts.mark = trace.mark.size();
+  counts.operation = trace.operation.size();
+  counts.barrier = trace.barrier.size();
+  counts.allocation = trace.allocation.size();
+  return counts;
+}
+
+std::vector<LossFact> losses_of(const Trace& trace) {
+  // The same kind may have been noted for many threads: one entry per kind, process and detail.
+  std::map<std::tuple<std::string, Id, Id>, LossFact> by_kind;
+  const auto& losses = trace.loss;
+  for (Id row = 0; row < losses.size(); ++row) {
+    const std::string name = printable(trace.text(losses.name_id[row]));
+    LossFact& fact = by_kind[{name, losses.process_id[row], losses.detail_id[row]}];
+    const trace::LossInfo& kind = trace::loss_info(name);
+    fact.name = name;
+    const trace::Small severity = losses.severity[row];
+    fact.severity = severity >= static_cast<trace::Small>(Severity::kInfo) &&
+                            severity <= static_cast<trace::Small>(Severity::kError)
+                        ? static_cast<Severity>(severity)
+                        : kind.severity;
+    if (losses.count[row] > 0) fact.count += static_cast<uint64_t>(losses.count[row]);
+    fact.text = kind.meaning;
+    const std::string detail = printable(trace.text(losses.detail_id[row]));
+    if (!detail.empty()) fact.text += " (" + detail + ")";
+    fact.advice = kind.advice;
+    fact.process_id = losses.process_id[row];
+  }
+  std::vector<LossFact> result;
+  for (auto& [key, fact] : by_kind) result.push_back(std::move(fact));
+  std::stable_sort(result.begin(), result.end(), [](const LossFact& a, const LossFact& b) {
+    return a.severity > b.severity || (a.severity == b.severity && a.count > b.count);
+  });
+  return result;
+}
+
+}  // namespace
+
+Info info_of(const Trace& trace) {
+  Info info;
+  info.producer = meta(trace, "producer");
+  info.tier = meta(trace, "tier");
+  info.complete = trace.complete();
+  info.duration_ns = std::max<trace::Ns>(0, trace.end_ns());
+  info.counts = count(trace);
+  info.losses = losses_of(trace);
+  for (const LossFact& loss : info.losses) {
+    if (loss.severity >= Severity::kDataLoss) info.counts.dropped += loss.count;
+  }
+  for (Id row = 0; row < trace.overhead.size(); ++row) {
+    const trace::Ns start = trace.overhead.start_ns[row], end = trace.overhead.end_ns[row];
+    if (start != trace::kUnknownNs && end > start) info.overhead_ns += end - start;
+  }
+  return info;
+}
+
+Severity worst_loss(const Info& info) {
+  return info.losses.empty() ? Severity::kInfo : info.losses.front().severity;
+}
+
+std::string verdict(const Info& info) {
+  std::string text = info.complete ? "complete" : "incomplete";
+  if (worst_loss(info) < Severity::kDataLoss) {
+    // An abrupt end loses what had not reached the recorder; nobody can count that.
+    return info.complete ? text + ", nothing lost" : text + ", nothing known to be lost";
+  }
+  if (info.counts.dropped > 0)
+    return fmt::format("{}, {} lost", text, format_count(info.counts.dropped, "record"));
+  return text + ", data lost";
+}
+
+std::string headline(const Trace& trace, const Info& info) {
+  std::vector<std::string> parts;
+  if (!trace.process.empty()) parts.push_back(process_label(trace, 0));
+  parts.push_back(trace.process.size() == 1 ? "1 process"
+                                            : format_count(trace.process.size()) + " processes");
+  std::map<std::string, size_t> devices;
+  for (Id device = 0; device < trace.device.size(); ++device)
+    ++devices[device_label(trace, device)];
+  for (const auto& [name, number] : devices) {
+    parts.push_back(number > 1 ? fmt::format("{} × {}", number, name) : name);
+  }
+  parts.push_back(format_duration(info.duration_ns));
+  parts.push_back(verdict(info));
+  if (info.overhead_ns > 0) {
+    parts.push_back(fmt::format("recording cost at least {}",
+                                format_percent(info.overhead_ns, info.duration_ns)));
+  }
+  return fmt::format("{}", fmt::join(parts, " · "));
+}
+
+Json to_json(const Counts& counts) {
+  return Json{{"process", counts.process},
+              {"thread", counts.thread},
+              {"device", counts.device},
+              {"stream", counts.stream},
+              {"op", counts.op},
+              {"kernel", counts.kernel},
+              {"memcpy", counts.memcpy},
+              {"memset", counts.memset},
+              {"api_call", counts.api_call},
+              {"event_record", counts.event_record},
+              {"event_wait", counts.event_wait},
+              {"event_edge", counts.event_edge},
+              {"host_sync", counts.host_sync},
+              {"query", counts.query},
+              {"graph_launch", counts.graph_launch},
+              {"host_function", counts.host_function},
+              {"range", counts.range},
+              {"mark", counts.mark},
+              {"operation", counts.operation},
+              {"barrier", counts.barrier},
+              {"allocation", counts.allocation},
+              {"dropped", counts.dropped}};
+}
+
+Json to_json(const std::vector<LossFact>& losses) {
+  Json list = Json::array();
+  for (const LossFact& loss : losses) {
+    list.push_back({{"name", loss.name},
+                    {"severity", trace::to_string(loss.severity)},
+                    {"count", loss.count},
+                    {"text", loss.text},
+                    {"advice", loss.advice}});
+  }
+  return list;
+}
+
+std::string info_json(const Info& info) {
+  return dump(Json{{"schema", 1},
+                   {"format_version", trace::kFormatVersion},
+                   {"producer", info.producer},
+                   {"complete", info.complete},
+                   {"tier", info.tier},
+                   {"duration_ns", info.duration_ns},
+                   {"counts", to_json(info.counts)},
+                   {"losses", to_json(info.losses)}});
+}
+
+std::string info_text(const Trace& trace, const Info& info) {
+  std::string text = headline(trace, info) + "\n";
+  for (const LossFact& loss : info.losses) {
+    text += fmt::format("  {}: {}{}: {}{}{}\n", trace::to_string(loss.severity), loss.name,
+                        loss.count > 0 ? " × " + format_count(loss.count) : "", loss.text,
+                        loss.advice.empty() ? "" : " ", loss.advice);
+  }
+  text += fmt::format("  format {}, {}{}\n", trace::kFormatVersion, info.producer,
+                      info.tier.empty() ? "" : ", tier " + info.tier);
+  const Json counts = to_json(info.counts);
+  for (const auto& [key, value] : counts.items()) {
+    text += fmt::format("  {:<14} {:>14}\n", key, format_count(value.get<uint64_t>()));
+  }
+  return text;
+}
+
+}  // namespace streamscope::report

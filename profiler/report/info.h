@@ -1,0 +1,61 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// What a trace is and how much is in it: `streamscope info`, and the head of every report.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "trace/reader.h"
+
+namespace streamscope::report {
+
+/// Rows by meaning; docs/trace-format.md says what each table holds.
+struct Counts {
+  uint64_t process = 0, thread = 0, device = 0, stream = 0;
+  uint64_t op = 0, kernel = 0, memcpy = 0, memset = 0, host_function = 0;
+  uint64_t api_call = 0;  ///< all traced calls, whichever of the four tables they stand in
+  uint64_t event_record = 0;
+  uint64_t event_wait = 0;  ///< stream waits
+  uint64_t event_edge = 0;  ///< stream waits bound to a record in the trace
+  uint64_t host_sync = 0;   ///< synchronize calls, which block
+  uint64_t query = 0;       ///< event and stream queries, which do not
+  uint64_t graph_launch = 0;
+  uint64_t range = 0, mark = 0, operation = 0, barrier = 0, allocation = 0;
+  uint64_t dropped = 0;  ///< records known to be missing
+};
+
+struct LossFact {
+  std::string name;
+  trace::Severity severity = trace::Severity::kInfo;
+  uint64_t count = 0;  ///< 0 if it cannot be counted
+  std::string text;    ///< what is missing
+  std::string advice;  ///< what to do about it, may be empty
+  trace::Id process_id = trace::kNoId;
+};
+
+struct Info {
+  std::string producer;
+  std::string tier;  ///< "" if unknown
+  bool complete = false;
+  trace::Ns duration_ns = 0;
+  trace::Ns overhead_ns = 0;  ///< what the recording tools themselves reported to have cost
+  Counts counts;
+  std::vector<LossFact> losses;  ///< gravest first; one entry per kind and process
+};
+
+Info info_of(const trace::Trace& trace);
+
+/// The JSON of `info --json`; keys are never renamed.
+std::string info_json(const Info& info);
+std::string info_text(const trace::Trace& trace, const Info& info);
+
+/// Gravest severity among the losses; kInfo if there are none.
+trace::Severity worst_loss(const Info& info);
+/// "complete, nothing lost", "incomplete, 12 records lost", ...
+std::string verdict(const Info& info);
+/// "train.py · 2 processes · NVIDIA H200 · 4.21 s · complete, nothing lost"
+std::string headline(const trace::Trace& trace, const Info& info);
+
+}  // namespace streamscope::report

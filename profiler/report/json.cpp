@@ -1,0 +1,159 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "json.h"
+
+#include "exporter.h"
+#include "labels.h"
+
+namespace streamscope::report {
+namespace {
+
+using trace::Trace;
+
+// Rows that are not there are null, as unknown times are.
+Json id(Id value) { return value == kNoId ? Json() : Json(value); }
+Json ns(Ns value) { return value == trace::kUnknownNs ? Json() : Json(value); }
+
+Json name_of(const Trace& trace, Id op) { return op == kNoId ? Json() : Json(op_label(trace, op)); }
+
+Json stream_json(const Trace& trace, const StreamSummary& stream) {
+  Json waiting = Json::object();
+  for (const auto& [cause, duration] : stream.waiting)
+    waiting[std::string(analysis::to_string(cause))] = duration;
+  const auto& activity = stream.activity;
+  const trace::Small native = trace.stream.native_id[stream.stream];
+  return Json{{"stream", stream.stream},
+              {"native_id", native == trace::kNoSmall ? Json() : Json(native)},
+              {"name", printable(trace.text(trace.stream.name_id[stream.stream]))},
+              {"label", stream_label(trace, stream.stream)},
+              {"process", id(trace.process_of_stream(stream.stream))},
+              {"device", id(trace.device_of_stream(stream.stream))},
+              {"first_start_ns", ns(activity.first_start_ns)},
+              {"last_end_ns", ns(activity.last_end_ns)},
+              {"busy_ns", activity.busy_ns},
+              {"idle_ns", activity.idle_ns()},
+              {"waiting_ns", waiting},
+              {"op", activity.op_count},
+              {"kernel", activity.kernel_count},
+              {"memcpy", activity.copy_count},
+              {"memset", activity.memset_count},
+              {"copied_bytes", activity.copied_bytes},
+              {"event_record", stream.record_count},
+              {"event_wait", stream.wait_count},
+              {"event_edge", stream.edge_count}};
+}
+
+Json wait_json(const Trace& trace, const WaitGroup& wait) {
+  const auto stream_of = [&](Id op) {
+    return op < trace.op.size() ? id(trace.op.stream_id[op]) : Json();
+  };
+  Json event, recorded_on, call;
+  if (wait.event_record < trace.event_record.size()) {
+    event = id(trace.event_record.event_id[wait.event_record]);
+    recorded_on = id(trace.event_record.stream_id[wait.event_record]);
+  }
+  if (wait.host_sync < trace.host_sync.size())
+    call = printable(trace.text(trace.host_sync.name_id[wait.host_sync]));
+  return Json{{"cause", analysis::to_string(wait.cause)},
+              {"count", wait.count},
+              {"total_ns", wait.total_ns},
+              {"longest_ns", wait.longest_ns},
+              {"op", wait.op},
+              {"name", op_label(trace, wait.op)},
+              {"stream", stream_of(wait.op)},
+              {"because_op", id(wait.because_op)},
+              {"because_name", name_of(trace, wait.because_op)},
+              {"because_stream", stream_of(wait.because_op)},
+              {"event", event},
+              {"recorded_on_stream", recorded_on},
+              {"event_record", id(wait.event_record)},
+              {"event_wait", id(wait.event_wait)},
+              {"host_sync", id(wait.host_sync)},
+              {"host_sync_call", call}};
+}
+
+}  // namespace
+
+std::string write_json(const Trace& trace, const Summary& summary, const Options& options) {
+  Json processes = Json::array(), devices = Json::array(), streams = Json::array(),
+       waits = Json::array(), overlap = Json::array(), syncs = Json::array();
+  for (Id process = 0; process < trace.process.size(); ++process) {
+    const trace::Small pid = trace.process.os_pid[process], code = trace.process.exit_code[process],
+                       signal = trace.process.exit_signal[process];
+    processes.push_back({{"name", process_label(trace, process)},
+                         {"os_pid", pid == trace::kNoSmall ? Json() : Json(pid)},
+                         {"exit_code", code == trace::kNoSmall ? Json() : Json(code)},
+                         {"exit_signal", signal == trace::kNoSmall ? Json() : Json(signal)}});
+  }
+  for (Id device = 0; device < trace.device.size(); ++device) {
+    devices.push_back({{"name", device_label(trace, device)},
+                       {"simulated", trace.device.simulated[device] == 1}});
+  }
+  for (const StreamSummary& stream : summary.streams) streams.push_back(stream_json(trace, stream));
+  for (const WaitGroup& wait : summary.waits) waits.push_back(wait_json(trace, wait));
+  for (const auto& device : summary.devices) {
+    overlap.push_back({{"device", id(device.device_id)},
+                       {"window_ns", device.window_ns()},
+                       {"kernel_ns", device.kernel_ns},
+                       {"copy_ns", device.copy_ns},
+                       {"both_ns", device.both_ns},
+                       {"concurrency_ns", device.concurrency_ns}});
+  }
+  for (const analysis::SyncGroup& sync : summary.syncs) {
+    syncs.push_back({{"kind", trace::to_string(sync.kind)},
+                     {"call", printable(trace.text(sync.name_id))},
+                     {"stream", id(sync.stream_id)},
+                     {"process", id(sync.process_id)},
+                     {"called_from", stack_label(trace, sync.stack_id)},
+                     {"count", sync.count},
+                     {"total_ns", sync.total_ns},
+                     {"longest_ns", sync.longest_ns},
+                     {"never_returned", sync.open_count}});
+  }
+  Json report{{"schema", 1},
+              {"producer", summary.info.producer},
+              {"complete", summary.info.complete},
+              {"tier", summary.info.tier},
+              {"duration_ns", summary.info.duration_ns},
+              {"overhead_ns", summary.info.overhead_ns},
+              {"losses", to_json(summary.info.losses)},
+              {"counts", to_json(summary.info.counts)},
+              {"processes", processes},
+              {"devices", devices},
+              {"window_ns", summary.window_ns},
+              {"streams", streams},
+              {"longest_waits", waits},
+              {"overlap", overlap},
+              {"host_syncs", syncs}};
+  if (options.by == By::kKernel) {
+    Json ops = Json::array();
+    for (const OpGroup& op : summary.ops) {
+      ops.push_back(
+          {{"name", op_label(trace, op.example)},
+           {"full_name", printable(demangled(trace.text(trace.op.name_id[op.example])))},
+           {"kind", trace::to_string(static_cast<trace::OpKind>(trace.op.kind[op.example]))},
+           {"count", op.count},
+           {"total_ns", op.total_ns},
+           {"longest_ns", op.longest_ns},
+           {"waited_ns", op.waited_ns}});
+    }
+    report["ops"] = ops;
+  }
+  if (options.by == By::kNvtx) {
+    Json ranges = Json::array();
+    for (const RangeGroup& range : summary.ranges) {
+      ranges.push_back({{"domain", printable(trace.text(range.domain_id))},
+                        {"name", printable(trace.text(range.name_id))},
+                        {"count", range.count},
+                        {"host_ns", range.host_ns},
+                        {"op", range.op_count},
+                        {"device_ns", range.device_ns},
+                        {"waited_ns", range.waited_ns}});
+    }
+    report["ranges"] = ranges;
+  }
+  return dump(report);
+}
+
+}  // namespace streamscope::report

@@ -1,0 +1,25 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// JSON values of the types that several outputs share. Internal to report.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "info.h"
+
+namespace streamscope::report {
+
+using Json = nlohmann::ordered_json;  // keys in the order in which they were written down
+
+Json to_json(const Counts& counts);
+Json to_json(const std::vector<LossFact>& losses);
+
+/// Indented, with a line end; text that is no UTF-8 is repaired, never an exception.
+inline std::string dump(const Json& json) {
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace streamscope::report

@@ -1,0 +1,204 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "labels.h"
+
+#include <cxxabi.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <memory>
+
+namespace streamscope::report {
+namespace {
+
+using trace::Id;
+using trace::Trace;
+
+// Length of the well-formed UTF-8 sequence at the start of `text`, 0 if there is none.
+size_t utf8_length(std::string_view text) {
+  const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned char first = byte(0);
+  const size_t length = first < 0x80                    ? 1
+                        : first >= 0xc2 && first < 0xe0 ? 2
+                        : first < 0xf0                  ? 3
+                        : first < 0xf5                  ? 4
+                                                        : 0;
+  if (first >= 0x80 && first < 0xc2) return 0;
+  if (length == 0 || length > text.size()) return 0;
+  for (size_t i = 1; i < length; ++i) {
+    if ((byte(i) & 0xc0) != 0x80) return 0;
+  }
+  if ((first == 0xe0 && byte(1) < 0xa0) || (first == 0xed && byte(1) >= 0xa0) ||
+      (first == 0xf0 && byte(1) < 0x90) || (first == 0xf4 && byte(1) >= 0x90)) {
+    return 0;
+  }
+  return length;
+}
+
+template <class Column>
+auto at(const Column& column, Id id) {
+  using Value = typename Column::value_type;
+  return id < column.size() ? column[id] : trace::detail::none<Value>();
+}
+
+}  // namespace
+
+std::string printable(std::string_view text) {
+  std::string result;
+  result.reserve(text.size());
+  while (!text.empty()) {
+    const size_t length = utf8_length(text);
+    if (length == 0) {
+      result += "\uFFFD";
+      text.remove_prefix(1);
+      continue;
+    }
+    const auto first = static_cast<unsigned char>(text[0]);
+    const bool control = first < 0x20 || first == 0x7f ||
+                         (first == 0xc2 && static_cast<unsigned char>(text[1]) < 0xa0);
+    if (control) {
+      result += ' ';
+    } else {
+      result += text.substr(0, length);
+    }
+    text.remove_prefix(length);
+  }
+  return result;
+}
+
+std::string demangled(std::string_view name) {
+  if (name.substr(0, 2) != "_Z") return std::string(name);
+  int status = 0;
+  const std::unique_ptr<char, void (*)(void*)> text(
+      abi::__cxa_demangle(std::string(name).c_str(), nullptr, nullptr, &status), std::free);
+  return status == 0 && text ? text.get() : std::string(name);
+}
+
+std::string short_kernel_name(std::string_view raw) {
+  const std::string name = demangled(raw);
+  // Walk once over the text at nesting depth 0; what is in <> or () is left out, scopes before ::
+  // are dropped.
+  std::string result;
+  int angle = 0, round = 0;
+  bool parameters_seen = false;
+  for (size_t i = 0; i < name.size(); ++i) {
+    const char c = name[i];
+    if (c == '(') {
+      // "(anonymous namespace)::" and "operator()" are part of the name, "(int, float*)" ends it.
+      if (angle == 0 && round == 0) {
+        const bool anonymous = name.compare(i, 11, "(anonymous ") == 0;
+        if (!anonymous && !result.empty()) parameters_seen = true;
+      }
+      ++round;
+    } else if (c == ')') {
+      round = std::max(0, round - 1);
+    } else if (round > 0) {
+      continue;
+    } else if (c == '<') {
+      if (angle++ == 0 && !parameters_seen) result += "<…>";
+    } else if (c == '>') {
+      angle = std::max(0, angle - 1);
+    } else if (angle > 0) {
+      continue;
+    } else if (c == ':' && i + 1 < name.size() && name[i + 1] == ':') {
+      // After the parameters: a lambda inside a function, named by what follows.
+      result.clear();
+      parameters_seen = false;
+      ++i;
+    } else if (c == ' ') {
+      if (!parameters_seen) result.clear();  // a return type
+    } else if (!parameters_seen) {
+      result += c;
+    }
+  }
+  return printable(result.empty() ? name : result);
+}
+
+std::string op_label(const Trace& trace, Id op) {
+  if (op >= trace.op.size()) return "unknown work";
+  const std::string_view name = trace.text(trace.op.name_id[op]);
+  switch (trace.op.kind[op]) {
+    case trace::kKernel:
+      return name.empty() ? "kernel" : short_kernel_name(name);
+    case trace::kMemcpy: {
+      const trace::Small detail = trace.op.detail[op];
+      if (detail == trace::kNoSmall || detail == 0) return "memcpy";
+      return fmt::format("memcpy {}", trace::copy_kind_name(detail));
+    }
+    default: {
+      if (!name.empty()) return short_kernel_name(name);
+      std::string kind(trace::to_string(static_cast<trace::OpKind>(trace.op.kind[op])));
+      std::replace(kind.begin(), kind.end(), '_', ' ');
+      return kind;
+    }
+  }
+}
+
+std::string stream_label(const Trace& trace, Id stream) {
+  if (stream >= trace.stream.size()) return "unknown";
+  std::string label;
+  if (trace.process.size() > 1) {
+    const Id process = trace.process_of_stream(stream);
+    label = fmt::format(
+        "{}[{}] ", process_label(trace, process),
+        process < trace.process.size() && trace.process.os_pid[process] != trace::kNoSmall
+            ? std::to_string(trace.process.os_pid[process])
+            : "?");
+  }
+  const trace::Small native = trace.stream.native_id[stream];
+  label += native != trace::kNoSmall ? std::to_string(native) : fmt::format("#{}", stream);
+  const std::string name = printable(trace.text(trace.stream.name_id[stream]));
+  if (!name.empty()) return label + ' ' + name;
+  if (trace.stream.kind[stream] == trace::kLegacyStream) return label + " (default)";
+  if (trace.stream.kind[stream] == trace::kPerThreadStream) return label + " (per-thread default)";
+  return label;
+}
+
+std::string event_label(const Trace& trace, Id event) {
+  const std::string name = printable(trace.text(at(trace.event.name_id, event)));
+  if (!name.empty()) return fmt::format("event \"{}\"", name);
+  return event < trace.event.size() ? fmt::format("event {}", event) : "an event";
+}
+
+std::string process_label(const Trace& trace, Id process) {
+  if (process >= trace.process.size()) return "unknown process";
+  std::string name = printable(trace.text(trace.process.name_id[process]));
+  if (name.empty()) {
+    name = printable(trace.text(trace.process.executable_id[process]));
+    if (const size_t slash = name.rfind('/'); slash != std::string::npos) name.erase(0, slash + 1);
+  }
+  if (!name.empty()) return name;
+  const trace::Small pid = trace.process.os_pid[process];
+  return pid == trace::kNoSmall ? "unnamed process" : fmt::format("process {}", pid);
+}
+
+std::string device_label(const Trace& trace, Id device) {
+  if (device >= trace.device.size()) return "unknown device";
+  const std::string name = printable(trace.text(trace.device.name_id[device]));
+  if (!name.empty()) return name;
+  const trace::Small ordinal = trace.device.ordinal[device];
+  return fmt::format("device {}",
+                     ordinal == trace::kNoSmall ? static_cast<trace::Small>(device) : ordinal);
+}
+
+std::string stack_label(const Trace& trace, Id stack) {
+  if (stack >= trace.stack.size()) return "";
+  const auto& frames = trace.stack_frame;
+  std::string label;
+  trace::Small best = trace::kNoSmall;
+  for (Id frame = 0; frame < frames.size(); ++frame) {
+    if (frames.stack_id[frame] != stack || trace.text(frames.symbol_id[frame]).empty()) continue;
+    const std::string_view module = trace.text(frames.module_id[frame]);
+    if (module.find("libcuda") != std::string_view::npos ||
+        module.find("libcupti") != std::string_view::npos)
+      continue;
+    if (best != trace::kNoSmall && frames.depth[frame] >= best) continue;
+    best = frames.depth[frame];
+    label = printable(demangled(trace.text(frames.symbol_id[frame])));
+  }
+  return label;
+}
+
+}  // namespace streamscope::report

@@ -1,0 +1,76 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "exporter.h"
+
+namespace streamscope::report {
+namespace {
+
+// Names come from the recorded program: none of their characters may act as Markdown or HTML.
+std::string escaped(std::string_view text) {
+  std::string result;
+  for (char c : text) {
+    switch (c) {
+      case '&':
+        result += "&amp;";
+        break;
+      case '<':
+        result += "&lt;";
+        break;
+      case '>':
+        result += "&gt;";
+        break;
+      case '\\':
+      case '|':
+      case '*':
+      case '_':
+      case '`':
+      case '[':
+      case ']':
+      case '#':
+      case '~':
+        result += '\\';
+        [[fallthrough]];
+      default:
+        result += c;
+    }
+  }
+  return result;
+}
+
+}  // namespace
+
+std::string write_markdown(const trace::Trace& trace, const Summary& summary,
+                           const Options& options) {
+  const Document document = compose(trace, summary, options.by);
+  std::string text = "**" + escaped(document.headline) + "**\n";
+  if (!document.notices.empty()) text += "\n";
+  for (const Notice& notice : document.notices) {
+    text += "- **" + escaped(trace::to_string(notice.severity)) + "**: " + escaped(notice.text) +
+            (notice.advice.empty() ? "" : " " + escaped(notice.advice)) + "\n";
+  }
+  for (const Section& section : document.sections) {
+    text += "\n### " + escaped(section.title) + "\n";
+    for (const std::string& remark : section.remarks) text += "\n" + escaped(remark) + "\n";
+    if (!section.rows.empty()) {
+      text += "\n|";
+      for (const Column& column : section.columns) {
+        text += " " +
+                escaped(column.group.empty() ? column.name : column.group + ": " + column.name) +
+                " |";
+      }
+      text += "\n|";
+      for (const Column& column : section.columns) text += column.right ? " ---: |" : " --- |";
+      text += "\n";
+      for (const auto& row : section.rows) {
+        text += "|";
+        for (const std::string& cell : row) text += " " + escaped(cell) + " |";
+        text += "\n";
+      }
+    }
+    for (const std::string& footnote : section.footnotes) text += "\n" + escaped(footnote) + "\n";
+  }
+  return text;
+}
+
+}  // namespace streamscope::report

@@ -1,0 +1,203 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "summary.h"
+
+#include <algorithm>
+#include <tuple>
+
+namespace streamscope::report {
+namespace {
+
+using analysis::WaitCause;
+using analysis::WaitPart;
+using trace::kUnknownNs;
+using trace::Trace;
+
+// What a reader would call the same work: kind, and name or direction.
+using OpKey = std::tuple<trace::Small, Id, trace::Small>;
+
+OpKey key_of(const Trace& trace, Id op) {
+  if (op >= trace.op.size()) return {trace::kNoSmall, kNoId, 0};
+  const trace::Small kind = trace.op.kind[op];
+  return {kind, trace.op.name_id[op], kind == trace::kMemcpy ? trace.op.detail[op] : 0};
+}
+
+Id stream_of(const Trace& trace, Id op) {
+  return op < trace.op.size() ? trace.op.stream_id[op] : kNoId;
+}
+
+// Launching late for no known reason and handing over on a stream are not waits for somebody.
+bool is_wait(WaitCause cause) {
+  return cause == WaitCause::kEvent || cause == WaitCause::kLegacyStream ||
+         cause == WaitCause::kHostSync;
+}
+
+template <class Group>
+void sort_by_cost(std::vector<Group>& groups, Ns Group::*cost) {
+  std::stable_sort(groups.begin(), groups.end(),
+                   [cost](const Group& a, const Group& b) { return a.*cost > b.*cost; });
+}
+
+std::vector<WaitGroup> group_waits(const Trace& trace, const analysis::Edges& edges,
+                                   const std::vector<WaitPart>& parts) {
+  std::map<std::tuple<WaitCause, Id, OpKey, Id, OpKey, Id>, WaitGroup> groups;
+  for (const WaitPart& part : parts) {
+    if (!is_wait(part.cause)) continue;
+    const Id record = part.edge == WaitPart::kNoEdge ? kNoId : edges[part.edge].event_record_id;
+    Id by = stream_of(trace, part.because_op);
+    if (record < trace.event_record.size()) by = trace.event_record.stream_id[record];
+    if (part.host_sync < trace.host_sync.size()) by = trace.host_sync.name_id[part.host_sync];
+    WaitGroup& group = groups[{part.cause, stream_of(trace, part.op), key_of(trace, part.op), by,
+                               key_of(trace, part.because_op), stream_of(trace, part.because_op)}];
+    group.cause = part.cause;
+    ++group.count;
+    group.total_ns += part.duration_ns;
+    if (group.op != kNoId && part.duration_ns <= group.longest_ns) continue;
+    group.longest_ns = part.duration_ns;
+    group.op = part.op;
+    group.because_op = part.because_op;
+    group.event_record = record;
+    group.event_wait = part.edge == WaitPart::kNoEdge ? kNoId : edges[part.edge].event_wait_id;
+    group.host_sync = part.host_sync;
+  }
+  std::vector<WaitGroup> result;
+  for (const auto& [key, group] : groups) result.push_back(group);
+  sort_by_cost(result, &WaitGroup::total_ns);
+  return result;
+}
+
+std::vector<OpGroup> group_ops(const Trace& trace, const std::vector<Ns>& waited) {
+  std::map<OpKey, OpGroup> groups;
+  for (Id op = 0; op < trace.op.size(); ++op) {
+    OpGroup& group = groups[key_of(trace, op)];
+    if (group.example == kNoId) group.example = op;
+    ++group.count;
+    group.waited_ns += waited[op];
+    if (!analysis::is_timed(trace, op)) continue;
+    const Ns duration = trace.op.end_ns[op] - trace.op.start_ns[op];
+    ++group.timed_count;
+    group.total_ns += duration;
+    if (duration > group.longest_ns) {
+      group.longest_ns = duration;
+      group.example = op;
+    }
+  }
+  std::vector<OpGroup> result;
+  for (const auto& [key, group] : groups) result.push_back(group);
+  sort_by_cost(result, &OpGroup::total_ns);
+  return result;
+}
+
+// Work counts for every range that was open on the issuing thread when it was issued.
+std::vector<RangeGroup> group_ranges(const Trace& trace, const std::vector<Ns>& waited) {
+  struct Act {
+    Ns at_ns;
+    int order;  // ends, then work, then starts of one instant: a range holds what lies inside it
+    Id id;
+  };
+  std::vector<std::vector<Act>> acts(trace.thread.size());
+  const auto& ranges = trace.range;
+  for (Id range = 0; range < ranges.size(); ++range) {
+    if (ranges.thread_id[range] >= acts.size() || ranges.start_ns[range] == kUnknownNs) continue;
+    auto& of_thread = acts[ranges.thread_id[range]];
+    of_thread.push_back({ranges.start_ns[range], 2, range});
+    if (ranges.end_ns[range] != kUnknownNs) {
+      of_thread.push_back({std::max(ranges.start_ns[range] + 1, ranges.end_ns[range]), 0, range});
+    }
+  }
+  for (Id op = 0; !ranges.empty() && op < trace.op.size(); ++op) {
+    const analysis::Issue issue = analysis::issue_of(trace, op);
+    if (issue.thread_id < acts.size() && issue.start_ns != kUnknownNs &&
+        !acts[issue.thread_id].empty()) {
+      acts[issue.thread_id].push_back({issue.start_ns, 1, op});
+    }
+  }
+  std::map<std::pair<Id, Id>, RangeGroup> groups;
+  for (auto& of_thread : acts) {
+    std::stable_sort(of_thread.begin(), of_thread.end(), [](const Act& a, const Act& b) {
+      return std::tie(a.at_ns, a.order) < std::tie(b.at_ns, b.order);
+    });
+    std::vector<Id> open;
+    std::vector<RangeGroup*> charged;
+    for (const Act& act : of_thread) {
+      if (act.order == 0) {
+        std::erase(open, act.id);
+        continue;
+      }
+      if (act.order == 2) {
+        open.push_back(act.id);
+        RangeGroup& group = groups[{ranges.domain_id[act.id], ranges.name_id[act.id]}];
+        group.domain_id = ranges.domain_id[act.id];
+        group.name_id = ranges.name_id[act.id];
+        ++group.count;
+        if (ranges.end_ns[act.id] != kUnknownNs) {
+          group.host_ns += std::max<Ns>(0, ranges.end_ns[act.id] - ranges.start_ns[act.id]);
+        }
+        continue;
+      }
+      charged.clear();  // nested ranges of one name count an op once
+      for (Id range : open) {
+        RangeGroup* group = &groups[{ranges.domain_id[range], ranges.name_id[range]}];
+        if (std::find(charged.begin(), charged.end(), group) != charged.end()) continue;
+        charged.push_back(group);
+        ++group->op_count;
+        group->waited_ns += waited[act.id];
+        if (analysis::is_timed(trace, act.id)) {
+          group->device_ns += trace.op.end_ns[act.id] - trace.op.start_ns[act.id];
+        }
+      }
+    }
+  }
+  std::vector<RangeGroup> result;
+  for (const auto& [key, group] : groups) result.push_back(group);
+  sort_by_cost(result, &RangeGroup::host_ns);
+  return result;
+}
+
+}  // namespace
+
+Summary summarize(const Trace& trace) {
+  Summary summary;
+  summary.info = info_of(trace);
+  const analysis::Timeline timeline(trace);
+  const analysis::Edges edges(trace);
+  const std::vector<WaitPart> parts = analysis::explain_waits(trace, timeline, edges);
+  summary.window_ns = timeline.window_ns();
+
+  std::vector<StreamSummary> streams(trace.stream.size());
+  std::vector<Ns> waited(trace.op.size(), 0);
+  for (const WaitPart& part : parts) {
+    // The gap before the first op of a stream is not the stream's idle time: it had not begun.
+    const Id stream = trace.op.stream_id[part.op];
+    if (trace.op.start_ns[part.op] > timeline.activity(stream).first_start_ns) {
+      streams[stream].waiting[part.cause] += part.duration_ns;
+    }
+    if (is_wait(part.cause)) waited[part.op] += part.duration_ns;
+  }
+  for (Id stream : trace.event_record.stream_id) {
+    if (stream < streams.size()) ++streams[stream].record_count;
+  }
+  for (Id wait = 0; wait < trace.event_wait.size(); ++wait) {
+    const Id stream = trace.event_wait.stream_id[wait];
+    if (stream >= streams.size()) continue;
+    ++streams[stream].wait_count;
+    streams[stream].edge_count += trace.event_wait.binding[wait] == trace::kBindingExact;
+  }
+  for (Id stream = 0; stream < streams.size(); ++stream) {
+    StreamSummary& found = streams[stream];
+    found.stream = stream;
+    found.activity = timeline.activity(stream);
+    if (found.activity.op_count + found.record_count + found.wait_count > 0) {
+      summary.streams.push_back(std::move(found));
+    }
+  }
+  summary.waits = group_waits(trace, edges, parts);
+  summary.devices = analysis::overlap(trace);
+  summary.syncs = analysis::host_syncs_by_cost(trace);
+  summary.ops = group_ops(trace, waited);
+  summary.ranges = group_ranges(trace, waited);
+  return summary;
+}
+
+}  // namespace streamscope::report

@@ -1,0 +1,69 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "exporter.h"
+#include "table.h"
+
+namespace streamscope::report {
+namespace {
+
+// Colours by meaning; none of them carries information that the text does not.
+class Paint {
+ public:
+  explicit Paint(bool colour) : colour_(colour) {}
+  std::string bold(const std::string& text) const { return wrap("1", text); }
+  std::string dim(const std::string& text) const { return wrap("2", text); }
+  std::string severity(trace::Severity severity, const std::string& text) const {
+    switch (severity) {
+      case trace::Severity::kError:
+      case trace::Severity::kDataLoss:
+        return wrap("1;31", text);
+      case trace::Severity::kNotice:
+        return wrap("33", text);
+      default:
+        return dim(text);
+    }
+  }
+
+ private:
+  std::string wrap(const char* code, const std::string& text) const {
+    return colour_ ? "\x1b[" + std::string(code) + "m" + text + "\x1b[0m" : text;
+  }
+  bool colour_;
+};
+
+size_t inner(size_t width, size_t indent) { return width > indent ? width - indent : width; }
+
+}  // namespace
+
+std::string write_text(const trace::Trace& trace, const Summary& summary, const Options& options) {
+  const Document document = compose(trace, summary, options.by);
+  const Paint paint(options.colour);
+  const size_t width = options.width;
+  std::string text;
+  const auto paragraph = [&](const std::string& words, const char* indent, auto decorate) {
+    for (const std::string& line : wrapped(words, inner(width, 2)))
+      text += indent + decorate(line) + "\n";
+  };
+  for (const std::string& line : wrapped(document.headline, width)) text += paint.bold(line) + "\n";
+  for (const Notice& notice : document.notices) {
+    const std::string mark(trace::to_string(notice.severity));
+    paragraph(mark + ": " + notice.text + (notice.advice.empty() ? "" : " " + notice.advice), "  ",
+              [&](const std::string& line) { return paint.severity(notice.severity, line); });
+  }
+  for (const Section& section : document.sections) {
+    text += "\n" + paint.bold(section.title) + "\n";
+    for (const std::string& remark : section.remarks) {
+      paragraph(remark, "  ", [&](const std::string& line) { return line; });
+    }
+    for (const Table::Line& line : lay_out(section.columns, section.rows, width).lines) {
+      text += (line.head ? paint.dim(line.text) : line.text) + "\n";
+    }
+    for (const std::string& footnote : section.footnotes) {
+      paragraph(footnote, "  ", [&](const std::string& line) { return paint.dim(line); });
+    }
+  }
+  return text;
+}
+
+}  // namespace streamscope::report

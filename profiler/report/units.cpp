@@ -1,0 +1,64 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "units.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+namespace streamscope::report {
+namespace {
+
+// Three significant digits, but never fewer than the integer part has.
+std::string three_digits(double value) {
+  const int decimals = value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
+  return fmt::format("{:.{}f}", value, decimals);
+}
+
+}  // namespace
+
+std::string format_duration(int64_t ns) {
+  if (ns < 0) return "-" + format_duration(ns == INT64_MIN ? INT64_MAX : -ns);
+  if (ns < 1000) return fmt::format("{} ns", ns);
+  const double value = static_cast<double>(ns);
+  if (value < 999.5e3) return three_digits(value / 1e3) + " µs";
+  if (value < 999.5e6) return three_digits(value / 1e6) + " ms";
+  if (value < 120e9) return three_digits(value / 1e9) + " s";
+  const int64_t seconds = std::llround(value / 1e9);
+  if (seconds < 7200) return fmt::format("{} min {} s", seconds / 60, seconds % 60);
+  return fmt::format("{} h {} min", seconds / 3600, seconds / 60 % 60);
+}
+
+std::string format_count(uint64_t count) {
+  std::string digits = std::to_string(count);
+  for (size_t i = digits.size(); i > 3; i -= 3) digits.insert(i - 3, 1, ',');
+  return digits;
+}
+
+std::string format_count(uint64_t count, const char* noun) {
+  return fmt::format("{} {}{}", format_count(count), noun, count == 1 ? "" : "s");
+}
+
+std::string format_bytes(int64_t bytes) {
+  if (bytes < 1024) return fmt::format("{} B", bytes);
+  const char* const units[] = {"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+  double value = static_cast<double>(bytes) / 1024;
+  size_t unit = 0;
+  while (value >= 1023.5 && unit + 1 < std::size(units)) {
+    value /= 1024;
+    ++unit;
+  }
+  return three_digits(value) + ' ' + units[unit];
+}
+
+std::string format_percent(int64_t part, int64_t whole) {
+  if (whole <= 0) return "–";
+  if (part == 0) return "0 %";
+  const double percent = 100.0 * static_cast<double>(part) / static_cast<double>(whole);
+  if (percent < 0.05) return "<0.1 %";
+  if (percent < 0.95) return fmt::format("{:.1f} %", percent);
+  return fmt::format("{:.0f} %", percent);
+}
+
+}  // namespace streamscope::report

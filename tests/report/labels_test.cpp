@@ -1,0 +1,100 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "report/labels.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "report/table.h"
+#include "report/units.h"
+
+namespace streamscope::report {
+namespace {
+
+using testing::ElementsAre;
+
+TEST(Units, ChooseAUnitThatReadsWell) {
+  EXPECT_EQ(format_duration(0), "0 ns");
+  EXPECT_EQ(format_duration(999), "999 ns");
+  EXPECT_EQ(format_duration(1000), "1.00 µs");
+  EXPECT_EQ(format_duration(12'345), "12.3 µs");
+  EXPECT_EQ(format_duration(999'499), "999 µs");
+  EXPECT_EQ(format_duration(999'600), "1.00 ms");
+  EXPECT_EQ(format_duration(4'210'000'000), "4.21 s");
+  EXPECT_EQ(format_duration(192'000'000'000), "3 min 12 s");
+  EXPECT_EQ(format_duration(-1500), "-1.50 µs");
+  EXPECT_FALSE(format_duration(INT64_MIN).empty());
+  EXPECT_EQ(format_count(61'672), "61,672");
+  EXPECT_EQ(format_count(999), "999");
+  EXPECT_EQ(format_count(1'000'000), "1,000,000");
+  EXPECT_EQ(format_count(1, "stream"), "1 stream");
+  EXPECT_EQ(format_count(0, "stream"), "0 streams");
+  EXPECT_EQ(format_bytes(512), "512 B");
+  EXPECT_EQ(format_bytes(4 << 20), "4.00 MiB");
+  EXPECT_EQ(format_percent(61, 100), "61 %");
+  EXPECT_EQ(format_percent(4, 1000), "0.4 %");
+  EXPECT_EQ(format_percent(1, 100'000), "<0.1 %");
+  EXPECT_EQ(format_percent(0, 5), "0 %");
+  EXPECT_EQ(format_percent(5, 0), "–");
+}
+
+TEST(Labels, KernelNamesAreShortened) {
+  EXPECT_EQ(short_kernel_name("gemm"), "gemm");
+  EXPECT_EQ(short_kernel_name("_Z4gemmIfLi128EEvPKT_S2_PS0_i"), "gemm<…>");
+  EXPECT_EQ(short_kernel_name(
+                "void at::native::vectorized_elementwise_kernel<4, at::native::FillFunctor<float>, "
+                "at::detail::Array<char*, 1> >(int, at::native::FillFunctor<float>)"),
+            "vectorized_elementwise_kernel<…>");
+  EXPECT_EQ(short_kernel_name("(anonymous namespace)::fill(float*, int)"), "fill");
+  EXPECT_EQ(short_kernel_name("sm90_xmma_gemm_f32f32_tn_n"), "sm90_xmma_gemm_f32f32_tn_n");
+  EXPECT_EQ(short_kernel_name(""), "");
+  EXPECT_EQ(short_kernel_name("((("), "(((");
+  EXPECT_EQ(short_kernel_name("_Zbroken"), "_Zbroken");
+}
+
+TEST(Labels, UntrustedTextIsMadePrintable) {
+  EXPECT_EQ(printable("plain µs ✓"), "plain µs ✓");
+  EXPECT_EQ(printable("a\x1b[31mb\n"), "a [31mb ");
+  EXPECT_EQ(printable("bad \xff end"), "bad \uFFFD end");
+  EXPECT_EQ(printable("cut \xe2\x82"), "cut \uFFFD\uFFFD");
+  EXPECT_EQ(printable("\xc2\x9b"), " ");  // a control character of two bytes
+}
+
+std::vector<std::string> lines(const std::vector<Column>& columns,
+                               const std::vector<std::vector<std::string>>& rows, size_t width) {
+  std::vector<std::string> result;
+  for (const Table::Line& line : lay_out(columns, rows, width).lines) result.push_back(line.text);
+  return result;
+}
+
+TEST(Table, AlignsCountsCodePointsAndDropsEmptyColumns) {
+  EXPECT_THAT(
+      lines({{"name"}, {"nothing"}, {"time", true}}, {{"a", "", "5 µs"}, {"bcd", "", "12 µs"}}, 0),
+      ElementsAre("  name   time", "  a      5 µs", "  bcd   12 µs"));
+}
+
+TEST(Table, TextGivesWayToTheWidth) {
+  const auto text = lines({{"n", true}, {"text"}}, {{"1", std::string(100, 'x')}}, 30);
+  EXPECT_EQ(display_width(text[1]), 30u);
+  EXPECT_THAT(text[1], testing::EndsWith("…"));
+  EXPECT_THAT(lines({{"n", true}, {"text"}}, {{"1", "three words that do not fit"}}, 18),
+              ElementsAre("  n  text", "  1  three words", "     that do not", "     fit"));
+  EXPECT_EQ(shortened("größer", 4), "grö…");
+  EXPECT_TRUE(lines({{"a"}}, {}, 0).empty());
+  EXPECT_THAT(wrapped("one two three", 8), ElementsAre("one two", "three"));
+}
+
+TEST(Table, NumbersThatDoNotFitContinueBelow) {
+  EXPECT_THAT(lines({{"x"}, {"first", true}, {"second", true}}, {{"a", "1", "2"}}, 12),
+              ElementsAre("  x  first", "  a      1", "  x  second", "  a       2"));
+}
+
+TEST(Table, NeighboursOfAGroupHaveACommonHead) {
+  EXPECT_THAT(
+      lines({{"x"}, {"launch", true, "waiting"}, {"event", true, "waiting"}}, {{"a", "1", "2"}}, 0),
+      ElementsAre("     ── waiting ──", "  x  launch  event", "  a       1      2"));
+}
+
+}  // namespace
+}  // namespace streamscope::report

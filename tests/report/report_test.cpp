@@ -1,0 +1,182 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "report/exporter.h"
+#include "report/table.h"
+#include "samples.h"
+#include "support/golden.h"
+
+namespace streamscope::report {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+std::string extension(std::string_view format) {
+  return format == "markdown" ? "md" : format == "text" ? "txt" : "json";
+}
+
+std::string written(const char* format, const trace::Trace& trace, const Options& options = {}) {
+  return find_exporter(format)->write(trace, summarize(trace), options);
+}
+
+TEST(ReportGolden, EveryFormatOfEverySampleIsAsApproved) {
+  for (const test::Sample& sample : test::samples()) {
+    const Summary summary = summarize(sample.trace);
+    for (const Exporter& exporter : exporters()) {
+      test::expect_golden("report/" + std::string(sample.name) + "." + extension(exporter.name),
+                          exporter.write(sample.trace, summary, {}));
+    }
+    test::expect_golden("info/" + std::string(sample.name) + ".json", info_json(summary.info));
+    test::expect_golden("info/" + std::string(sample.name) + ".txt",
+                        info_text(sample.trace, summary.info));
+  }
+}
+
+TEST(ReportGolden, TheOtherBreakdownsAndTheTerminalAreAsApproved) {
+  const trace::Trace trace = test::pipeline().trace();
+  test::expect_golden("report/pipeline-kernel.txt", written("text", trace, {.by = By::kKernel}));
+  test::expect_golden("report/pipeline-nvtx.txt", written("text", trace, {.by = By::kNvtx}));
+  test::expect_golden("report/pipeline-kernel.json", written("json", trace, {.by = By::kKernel}));
+  test::expect_golden("report/pipeline-nvtx.json", written("json", trace, {.by = By::kNvtx}));
+  test::expect_golden("report/pipeline-colour-80.txt",
+                      written("text", trace, {.colour = true, .width = 80}));
+}
+
+TEST(Report, FitsTheTerminal) {
+  for (const test::Sample& sample : test::samples()) {
+    for (size_t width : {80u, 100u, 132u}) {
+      std::istringstream lines(written("text", sample.trace, {.width = width}));
+      for (std::string line; std::getline(lines, line);)
+        EXPECT_LE(display_width(line), width) << line;
+    }
+  }
+}
+
+TEST(Report, WithoutColourThereIsNoEscape) {
+  const trace::Trace trace = test::pipeline().trace();
+  EXPECT_THAT(written("text", trace), Not(HasSubstr("\x1b")));
+  EXPECT_THAT(written("text", trace, {.colour = true}), HasSubstr("\x1b[1m"));
+}
+
+TEST(Report, TheLongestWaitNamesEventStreamAndCopy) {
+  EXPECT_THAT(written("text", test::pipeline().trace()),
+              HasSubstr("gemm<…> on stream 8 math waited for event \"loaded 0\" recorded on stream "
+                        "7 copies after memcpy "
+                        "HtoD of 4.00 MiB"));
+}
+
+TEST(Report, StreamSharesSumToTheTimeBetweenFirstAndLastOp) {
+  for (const test::Sample& sample : test::samples()) {
+    for (const StreamSummary& stream : summarize(sample.trace).streams) {
+      Ns waiting = 0;
+      for (const auto& [cause, duration] : stream.waiting) waiting += duration;
+      EXPECT_EQ(waiting, stream.activity.idle_ns()) << sample.name << ", stream " << stream.stream;
+    }
+  }
+}
+
+TEST(Report, OddTracesAreReportedWithoutFuss) {
+  test::TraceBuilder builder;
+  builder.add(trace::Op{});
+  builder.add(
+      trace::Op{.kind = 42, .stream_id = 99, .name_id = 12345, .start_ns = 50, .end_ns = 10});
+  builder.add(trace::Op{.kind = trace::kMemcpy,
+                        .stream_id = builder.add(trace::Stream{}),
+                        .start_ns = 1,
+                        .end_ns = 9});
+  builder.add(trace::Op{.kind = trace::kKernel, .stream_id = 0, .start_ns = 100, .end_ns = 109});
+  builder.add(trace::EventRecord{.stream_id = 77, .event_id = 88});
+  builder.add(trace::EventWait{
+      .stream_id = 0, .event_id = 88, .binding = 0, .record_id = 99, .end_ns = 5, .result = 0});
+  builder.add(trace::HostSync{});
+  builder.add(trace::HostSync{
+      .thread_id = 9, .kind = 1, .stream_id = 5, .start_ns = 9, .end_ns = 3, .stack_id = 4});
+  builder.add(trace::Range{});
+  builder.add(trace::Range{.thread_id = 0, .name_id = 4444, .start_ns = 10, .end_ns = 3});
+  builder.add(trace::Loss{});
+  builder.add(trace::Overhead{});
+  builder.add(trace::Process{});
+  builder.add(trace::Device{});
+  builder.add(trace::Thread{});
+  builder.loss("bad \xff\xfe name \x1b[31m", -5);
+  for (const Exporter& exporter : exporters()) {
+    for (By by : {By::kStream, By::kNvtx, By::kKernel}) {
+      const std::string text = written(exporter.name.data(), builder.trace(), {.by = by});
+      EXPECT_FALSE(text.empty());
+      EXPECT_THAT(text, Not(HasSubstr("\x1b"))) << "a trace must not steer a terminal";
+    }
+  }
+  EXPECT_NO_THROW(info_text(builder.trace(), info_of(builder.trace())));
+}
+
+TEST(Report, JsonIsParsedBackAndHasItsSchema) {
+  for (const test::Sample& sample : test::samples()) {
+    for (By by : {By::kStream, By::kNvtx, By::kKernel}) {
+      EXPECT_EQ(nlohmann::json::parse(written("json", sample.trace, {.by = by}))["schema"], 1);
+    }
+  }
+}
+
+TEST(Report, MarkdownEscapesWhatTheProgramNamed) {
+  test::TraceBuilder builder;
+  builder.stream("<b>a|b</b>").kernel("k*_x", 10, 20);
+  const std::string text = written("markdown", builder.trace(), {.by = By::kKernel});
+  EXPECT_THAT(text, HasSubstr("&lt;b&gt;a\\|b&lt;/b&gt;"));
+  EXPECT_THAT(text, HasSubstr("k\\*\\_x"));
+}
+
+TEST(Info, CountsAreThoseOfTheProgram) {
+  test::TraceBuilder builder = test::pipeline();
+  builder.stream("copies").memset(960'000, 961'000).graph_launch(962'000, 963'000);
+  const Counts counts = info_of(builder.trace()).counts;
+  EXPECT_EQ(counts.kernel, 16u);
+  EXPECT_EQ(counts.memcpy, 9u);
+  EXPECT_EQ(counts.memset, 1u);
+  EXPECT_EQ(counts.graph_launch, 1u);
+  EXPECT_EQ(counts.op, 27u);
+  EXPECT_EQ(counts.event_record, 16u);
+  EXPECT_EQ(counts.event_wait, 14u);
+  EXPECT_EQ(counts.event_edge, 14u);
+  EXPECT_EQ(counts.host_sync, 2u);  // queries are no synchronizations
+  EXPECT_EQ(counts.query, 1u);
+  EXPECT_EQ(counts.api_call, 27u + 16 + 14 + 3);
+  EXPECT_EQ(counts.range, 1u);
+  EXPECT_EQ(counts.dropped, 0u);
+}
+
+TEST(Info, JsonHasThePromisedKeys) {
+  const auto json = nlohmann::json::parse(info_json(info_of(test::pipeline().trace())));
+  for (const char* key :
+       {"schema", "format_version", "producer", "complete", "duration_ns", "counts", "losses"}) {
+    EXPECT_TRUE(json.contains(key)) << key;
+  }
+  for (const char* key :
+       {"process", "thread", "device", "stream", "op", "kernel", "memcpy", "memset", "api_call",
+        "event_record", "event_wait", "event_edge", "host_sync", "range", "operation", "barrier"}) {
+    EXPECT_TRUE(json["counts"].contains(key)) << key;
+  }
+  EXPECT_TRUE(json["complete"].is_boolean());
+}
+
+TEST(Info, LossesAreGradedGravestFirstAndCounted) {
+  const auto samples = test::samples();
+  const Info info = info_of(samples[1].trace);
+  ASSERT_EQ(info.losses.size(), 4u);
+  EXPECT_EQ(info.losses[0].name, "ring-full");
+  EXPECT_EQ(info.losses[0].severity, trace::Severity::kDataLoss);
+  EXPECT_EQ(info.losses[0].count, 1234u);
+  EXPECT_FALSE(info.losses[0].advice.empty());
+  EXPECT_EQ(info.losses[3].severity, trace::Severity::kInfo);
+  EXPECT_EQ(info.counts.dropped, 1241u);  // an unknown kind counts as data loss
+  EXPECT_EQ(verdict(info), "incomplete, 1,241 records lost");
+}
+
+}  // namespace
+}  // namespace streamscope::report
