@@ -2,20 +2,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Names for tools that listen to NVTX (nsys, our collector): operations as ranges of domain
-// "coord", streams, events.
-//
-// Nothing, unless libcoord was built with the headers of the CUDA toolkit.
+// "coord", and streams and events by name. Nothing, unless libcoord was built with the headers of
+// the CUDA toolkit.
 #pragma once
 
 #include <cstdint>
-
-#include "coord/operation.h"
 
 namespace coord::nvtx {
 
 #ifdef COORD_HAVE_CUDA
 void push(const char* name) noexcept;
 void pop() noexcept;
+void name_stream(std::uint64_t handle, const char* name) noexcept;
+void name_event(std::uint64_t handle, const char* name) noexcept;
 #else
 inline void push(const char*) noexcept {}
 inline void pop() noexcept {}

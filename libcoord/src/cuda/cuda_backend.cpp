@@ -1,0 +1,327 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "cuda/cuda_backend.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+#include <utility>
+
+#include "codes.h"
+#include "coord/event.h"
+#include "cuda/busy_kernel.h"
+#include "cuda/driver.h"
+#include "nvtx.h"
+
+namespace coord::cuda {
+
+namespace {
+
+/// Makes a context the calling thread's current one for a scope.
+class Current {
+ public:
+  explicit Current(CUcontext context) {
+    CUcontext now = nullptr;
+    check(driver().context_get_current(&now), "cuCtxGetCurrent");
+    if (now == context) return;
+    check(driver().context_push(context), "cuCtxPushCurrent");
+    pushed_ = true;
+  }
+  ~Current() {
+    CUcontext popped = nullptr;
+    if (pushed_) driver().context_pop(&popped);
+  }
+  Current(const Current&) = delete;
+  Current& operator=(const Current&) = delete;
+
+ private:
+  bool pushed_ = false;
+};
+
+CUstream to_stream(NativeStream stream) { return reinterpret_cast<CUstream>(stream); }
+CUevent to_event(NativeEvent event) { return reinterpret_cast<CUevent>(event); }
+CUdeviceptr to_device(const void* address) { return reinterpret_cast<CUdeviceptr>(address); }
+
+int attribute(CUdevice_attribute which, CUdevice device) {
+  int value = 0;
+  check(driver().device_get_attribute(&value, which, device), "cuDeviceGetAttribute");
+  return value;
+}
+
+unsigned event_flags(EventClass event_class) {
+  switch (event_class) {
+    case EventClass::kTiming:
+      return CU_EVENT_DEFAULT;
+    case EventClass::kNoTiming:
+      return CU_EVENT_DISABLE_TIMING;
+    case EventClass::kBlockingSync:
+      return CU_EVENT_DISABLE_TIMING | CU_EVENT_BLOCKING_SYNC;
+  }
+  return CU_EVENT_DISABLE_TIMING;
+}
+
+void CUDA_CB call_function(void* data) noexcept {
+  const std::unique_ptr<std::function<void()>> function(static_cast<std::function<void()>*>(data));
+  (*function)();
+}
+
+class CudaBackend final : public Backend {
+ public:
+  explicit CudaBackend(int ordinal) {
+    check(driver().device_get(&device_, ordinal), "cuDeviceGet");
+    check(driver().primary_context_retain(&context_, device_), "cuDevicePrimaryCtxRetain");
+    try {
+      const Current current(context_);
+      describe(ordinal);
+      // Now, because loading a module later would wait for whatever runs.
+      check(driver().module_load(&module_, kBusyKernelPtx), "cuModuleLoadData");
+      check(driver().module_get_function(&busy_kernel_, module_, kBusyKernelName),
+            "cuModuleGetFunction");
+    } catch (...) {
+      close();
+      throw;
+    }
+  }
+  ~CudaBackend() override { close(); }
+  CudaBackend(const CudaBackend&) = delete;
+  CudaBackend& operator=(const CudaBackend&) = delete;
+
+  [[nodiscard]] const DeviceProperties& properties() const noexcept override { return properties_; }
+
+  [[nodiscard]] TimeNs now() override {
+    timespec time{};
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return {time.tv_sec * std::int64_t{1'000'000'000} + time.tv_nsec};
+  }
+
+  NativeStream create_stream(int priority, bool non_blocking, std::string_view name) override {
+    const Current current(context_);
+    CUstream stream = nullptr;
+    check(driver().stream_create(&stream, non_blocking ? CU_STREAM_NON_BLOCKING : CU_STREAM_DEFAULT,
+                                 priority),
+          "cuStreamCreateWithPriority");
+    const auto handle = reinterpret_cast<NativeStream>(stream);
+    if (!name.empty()) nvtx::name_stream(handle, std::string(name).c_str());
+    return handle;
+  }
+
+  void destroy_stream(NativeStream stream) noexcept override {
+    quietly([&] { driver().stream_destroy(to_stream(stream)); });
+  }
+
+  bool query_stream(NativeStream stream) override {
+    const Current current(context_);
+    return check_ready(driver().stream_query(to_stream(stream)), "cuStreamQuery");
+  }
+
+  void synchronize_stream(NativeStream stream) override {
+    const Current current(context_);
+    check(driver().stream_synchronize(to_stream(stream)), "cuStreamSynchronize");
+  }
+
+  void synchronize_device() override {
+    const Current current(context_);
+    check(driver().context_synchronize(), "cuCtxSynchronize");
+  }
+
+  NativeEvent create_event(EventClass event_class, std::string_view name) override {
+    const Current current(context_);
+    CUevent event = nullptr;
+    check(driver().event_create(&event, event_flags(event_class)), "cuEventCreate");
+    const auto handle = reinterpret_cast<NativeEvent>(event);
+    if (!name.empty()) nvtx::name_event(handle, std::string(name).c_str());
+    return handle;
+  }
+
+  void destroy_event(NativeEvent event) noexcept override {
+    quietly([&] { driver().event_destroy(to_event(event)); });
+  }
+
+  void record(NativeStream stream, NativeEvent event) override {
+    const Current current(context_);
+    check(driver().event_record(to_event(event), to_stream(stream)), "cuEventRecord");
+  }
+
+  void wait(NativeStream stream, NativeEvent event) override {
+    const Current current(context_);
+    check(driver().stream_wait_event(to_stream(stream), to_event(event), CU_EVENT_WAIT_DEFAULT),
+          "cuStreamWaitEvent");
+  }
+
+  bool query_event(NativeEvent event) override {
+    const Current current(context_);
+    return check_ready(driver().event_query(to_event(event)), "cuEventQuery");
+  }
+
+  void synchronize_event(NativeEvent event) override {
+    const Current current(context_);
+    check(driver().event_synchronize(to_event(event)), "cuEventSynchronize");
+  }
+
+  Nanoseconds elapsed(NativeEvent start, NativeEvent end) override {
+    const Current current(context_);
+    float milliseconds = 0;
+    check(driver().event_elapsed_time(&milliseconds, to_event(start), to_event(end)),
+          "cuEventElapsedTime");
+    return Nanoseconds(static_cast<std::int64_t>(static_cast<double>(milliseconds) * 1e6));
+  }
+
+  void* allocate(std::size_t bytes, bool on_host) override {
+    const Current current(context_);
+    if (on_host) {
+      void* address = nullptr;
+      check(driver().host_memory_allocate(&address, bytes,
+                                          CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP),
+            "cuMemHostAlloc");
+      std::fill_n(static_cast<std::byte*>(address), bytes, std::byte{0});
+      return address;
+    }
+    CUdeviceptr address = 0;
+    check(driver().memory_allocate(&address, bytes), "cuMemAlloc");
+    return reinterpret_cast<void*>(address);
+  }
+
+  void release(void* address, bool on_host) noexcept override {
+    quietly([&] {
+      if (on_host) {
+        driver().host_memory_free(address);
+      } else {
+        driver().memory_free(to_device(address));
+      }
+    });
+  }
+
+  void copy(NativeStream stream, void* to, const void* from, std::size_t bytes,
+            CopyDirection direction) override {
+    const Current current(context_);
+    switch (direction) {
+      case CopyDirection::kHostToDevice:
+        return check(driver().copy_to_device(to_device(to), from, bytes, to_stream(stream)),
+                     "cuMemcpyHtoDAsync");
+      case CopyDirection::kDeviceToHost:
+        return check(driver().copy_to_host(to, to_device(from), bytes, to_stream(stream)),
+                     "cuMemcpyDtoHAsync");
+      case CopyDirection::kDeviceToDevice:
+        return check(
+            driver().copy_in_device(to_device(to), to_device(from), bytes, to_stream(stream)),
+            "cuMemcpyDtoDAsync");
+    }
+  }
+
+  void memset(NativeStream stream, void* to, std::uint8_t value, std::size_t bytes) override {
+    const Current current(context_);
+    check(driver().memset(to_device(to), value, bytes, to_stream(stream)), "cuMemsetD8Async");
+  }
+
+  void launch(NativeStream stream, const KernelSpec& kernel) override {
+    const Current current(context_);
+    std::uint64_t duration_ns = static_cast<std::uint64_t>(kernel.duration.count());
+    Transform transform = kernel.transform;
+    void* arguments[] = {&duration_ns,     &transform.input, &transform.output,
+                         &transform.count, &transform.scale, &transform.offset};
+    check(driver().launch_kernel(busy_kernel_, kernel.blocks, 1, 1, kBusyKernelThreads, 1, 1, 0,
+                                 to_stream(stream), arguments, nullptr),
+          "cuLaunchKernel");
+  }
+
+  void host_function(NativeStream stream, std::function<void()> function) override {
+    const Current current(context_);
+    auto held = std::make_unique<std::function<void()>>(std::move(function));
+    check(driver().launch_host_function(to_stream(stream), call_function, held.get()),
+          "cuLaunchHostFunc");
+    held.release();  // call_function owns it now
+  }
+
+  void wait_value(NativeStream stream, const std::uint64_t* address, std::uint64_t value) override {
+    const Current current(context_);
+    check(driver().stream_wait_value(to_stream(stream), to_device(address), value,
+                                     CU_STREAM_WAIT_VALUE_GEQ),
+          "cuStreamWaitValue64");
+  }
+
+  void write_value(NativeStream stream, std::uint64_t* address, std::uint64_t value) override {
+    const Current current(context_);
+    check(driver().stream_write_value(to_stream(stream), to_device(address), value,
+                                      CU_STREAM_WRITE_VALUE_DEFAULT),
+          "cuStreamWriteValue64");
+  }
+
+ private:
+  /// For what destructors do: a driver that is gone or has failed needs no cleaning up.
+  template <typename Function>
+  void quietly(Function function) noexcept {
+    try {
+      const Current current(context_);
+      function();
+    } catch (const Error&) {
+    }
+  }
+
+  void close() noexcept {
+    if (module_ != nullptr) {
+      quietly([&] { driver().module_unload(module_); });
+    }
+    driver().primary_context_release(device_);
+  }
+
+  void describe(int ordinal) {
+    char name[256] = {};
+    check(driver().device_get_name(name, sizeof name, device_), "cuDeviceGetName");
+    std::size_t bytes = 0;
+    check(driver().device_total_mem(&bytes, device_), "cuDeviceTotalMem");
+    unsigned long long context_id = 0;
+    check(driver().context_get_id(context_, &context_id), "cuCtxGetId");
+    check(driver().context_stream_priorities(&properties_.least_priority,
+                                             &properties_.greatest_priority),
+          "cuCtxGetStreamPriorityRange");
+    CUuuid uuid{};
+    check(driver().device_get_uuid(&uuid, device_), "cuDeviceGetUuid");
+    properties_.uuid = "GPU";
+    for (std::size_t i = 0; i < sizeof uuid.bytes; ++i) {
+      if (i == 0 || i == 4 || i == 6 || i == 8 || i == 10) properties_.uuid += '-';
+      char digits[3];
+      std::snprintf(digits, sizeof digits, "%02x", static_cast<unsigned char>(uuid.bytes[i]));
+      properties_.uuid += digits;
+    }
+    const char* connections = std::getenv("CUDA_DEVICE_MAX_CONNECTIONS");
+    properties_.max_connections =
+        connections != nullptr ? std::clamp(std::atoi(connections), 1, 32) : 8;
+    properties_.name = name;
+    properties_.ordinal = static_cast<std::uint32_t>(ordinal);
+    properties_.context = static_cast<std::uint32_t>(context_id);  // CUPTI's number as well
+    properties_.compute_capability = static_cast<std::uint32_t>(
+        10 * attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device_) +
+        attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device_));
+    properties_.sm_count =
+        static_cast<std::uint32_t>(attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, device_));
+    properties_.copy_engines =
+        static_cast<std::uint32_t>(attribute(CU_DEVICE_ATTRIBUTE_ASYNC_ENGINE_COUNT, device_));
+    properties_.memory_bytes = bytes;
+  }
+
+  CUdevice device_ = 0;
+  CUcontext context_ = nullptr;
+  CUmodule module_ = nullptr;
+  CUfunction busy_kernel_ = nullptr;
+  DeviceProperties properties_;
+};
+
+}  // namespace
+
+int device_count(std::string& why_none) {
+  if (!driver().why_not.empty()) {
+    why_none = driver().why_not;
+    return 0;
+  }
+  int count = 0;
+  if (driver().device_get_count(&count) != CUDA_SUCCESS || count == 0)
+    why_none = "the driver offers no GPU";
+  return count;
+}
+
+std::unique_ptr<Backend> open(int ordinal) { return std::make_unique<CudaBackend>(ordinal); }
+
+}  // namespace coord::cuda

@@ -1,0 +1,71 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "cuda/driver.h"
+
+#include <dlfcn.h>
+
+#include "codes.h"
+
+namespace coord::cuda {
+
+namespace {
+
+// The name as cuda.h's macros expand it.
+#define COORD_TEXT_OF(name) #name
+#define COORD_NAME(function) COORD_TEXT_OF(function)
+
+Driver load() {
+  Driver loaded;
+  void* library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) {
+    const char* why = dlerror();
+    loaded.why_not = why != nullptr ? why : "libcuda.so.1 was not found";
+    return loaded;
+  }
+  const auto find = [&](const char* name) {
+    void* symbol = dlsym(library, name);
+    if (symbol == nullptr && loaded.why_not.empty())
+      loaded.why_not = std::string("the driver lacks ") + name;
+    return symbol;
+  };
+#define COORD_LOAD(member, function) \
+  loaded.member = reinterpret_cast<decltype(loaded.member)>(find(COORD_NAME(function)));
+  COORD_DRIVER_FUNCTIONS(COORD_LOAD)
+#undef COORD_LOAD
+  loaded.event_elapsed_time =
+      reinterpret_cast<decltype(loaded.event_elapsed_time)>(find("cuEventElapsedTime"));
+  if (!loaded.why_not.empty()) return loaded;
+
+  if (const CUresult result = loaded.init(0); result != CUDA_SUCCESS) {
+    const char* text = nullptr;
+    loaded.get_error_string(result, &text);
+    loaded.why_not = std::string("cuInit: ") + (text != nullptr ? text : "failed");
+  }
+  return loaded;
+}
+
+}  // namespace
+
+const Driver& driver() {
+  static const Driver kDriver = load();
+  return kDriver;
+}
+
+void check(CUresult result, const char* call) {
+  if (result == CUDA_SUCCESS) return;
+  const char* name = nullptr;
+  const char* text = nullptr;
+  driver().get_error_name(result, &name);
+  driver().get_error_string(result, &text);
+  throw Error(kind_of_code(result), result, name != nullptr ? name : "unknown", call,
+              text != nullptr ? text : "the driver does not explain");
+}
+
+bool check_ready(CUresult result, const char* call) {
+  if (result == CUDA_ERROR_NOT_READY) return false;
+  check(result, call);
+  return true;
+}
+
+}  // namespace coord::cuda

@@ -1,0 +1,82 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// The functions of the CUDA driver that libcoord calls, looked up in libcuda at run time.
+//
+// So a program with libcoord starts on a machine without CUDA. Nothing else in libcoord touches a
+// CUresult.
+#pragma once
+
+#include <cuda.h>
+
+#include <string>
+
+namespace coord::cuda {
+
+// Member of Driver, function of cuda.h (whose macros choose the version that belongs to the
+// header).
+#define COORD_DRIVER_FUNCTIONS(FUNCTION)                           \
+  FUNCTION(init, cuInit)                                           \
+  FUNCTION(get_error_name, cuGetErrorName)                         \
+  FUNCTION(get_error_string, cuGetErrorString)                     \
+  FUNCTION(device_get_count, cuDeviceGetCount)                     \
+  FUNCTION(device_get, cuDeviceGet)                                \
+  FUNCTION(device_get_name, cuDeviceGetName)                       \
+  FUNCTION(device_get_uuid, cuDeviceGetUuid)                       \
+  FUNCTION(device_get_attribute, cuDeviceGetAttribute)             \
+  FUNCTION(device_total_mem, cuDeviceTotalMem)                     \
+  FUNCTION(primary_context_retain, cuDevicePrimaryCtxRetain)       \
+  FUNCTION(primary_context_release, cuDevicePrimaryCtxRelease)     \
+  FUNCTION(context_get_current, cuCtxGetCurrent)                   \
+  FUNCTION(context_push, cuCtxPushCurrent)                         \
+  FUNCTION(context_pop, cuCtxPopCurrent)                           \
+  FUNCTION(context_get_id, cuCtxGetId)                             \
+  FUNCTION(context_synchronize, cuCtxSynchronize)                  \
+  FUNCTION(context_stream_priorities, cuCtxGetStreamPriorityRange) \
+  FUNCTION(module_load, cuModuleLoadData)                          \
+  FUNCTION(module_unload, cuModuleUnload)                          \
+  FUNCTION(module_get_function, cuModuleGetFunction)               \
+  FUNCTION(stream_create, cuStreamCreateWithPriority)              \
+  FUNCTION(stream_destroy, cuStreamDestroy)                        \
+  FUNCTION(stream_query, cuStreamQuery)                            \
+  FUNCTION(stream_synchronize, cuStreamSynchronize)                \
+  FUNCTION(stream_wait_event, cuStreamWaitEvent)                   \
+  FUNCTION(stream_wait_value, cuStreamWaitValue64)                 \
+  FUNCTION(stream_write_value, cuStreamWriteValue64)               \
+  FUNCTION(event_create, cuEventCreate)                            \
+  FUNCTION(event_destroy, cuEventDestroy)                          \
+  FUNCTION(event_record, cuEventRecord)                            \
+  FUNCTION(event_query, cuEventQuery)                              \
+  FUNCTION(event_synchronize, cuEventSynchronize)                  \
+  FUNCTION(memory_allocate, cuMemAlloc)                            \
+  FUNCTION(memory_free, cuMemFree)                                 \
+  FUNCTION(host_memory_allocate, cuMemHostAlloc)                   \
+  FUNCTION(host_memory_free, cuMemFreeHost)                        \
+  FUNCTION(copy_to_device, cuMemcpyHtoDAsync)                      \
+  FUNCTION(copy_to_host, cuMemcpyDtoHAsync)                        \
+  FUNCTION(copy_in_device, cuMemcpyDtoDAsync)                      \
+  FUNCTION(memset, cuMemsetD8Async)                                \
+  FUNCTION(launch_kernel, cuLaunchKernel)                          \
+  FUNCTION(launch_host_function, cuLaunchHostFunc)
+
+struct Driver {
+#define COORD_MEMBER(member, function) decltype(&::function) member = nullptr;
+  COORD_DRIVER_FUNCTIONS(COORD_MEMBER)
+#undef COORD_MEMBER
+  // The versions of this one differ in name only; the first is in every driver.
+  CUresult (*event_elapsed_time)(float*, CUevent, CUevent) = nullptr;
+
+  /// Why there is no usable driver; empty if all is there and initialized.
+  std::string why_not;
+};
+
+/// The driver; loaded and initialized on first use. Thread-safe.
+const Driver& driver();
+
+/// Throws the Error for a driver's code, unless it is success.
+void check(CUresult result, const char* call);
+
+/// The same for a query: false if the answer is "not ready".
+[[nodiscard]] bool check_ready(CUresult result, const char* call);
+
+}  // namespace coord::cuda
