@@ -656,8 +656,8 @@ CREATE VIEW v_wait (op, name, stream, cause, duration_ns, because_op, because_na
 
 CREATE VIEW v_overlap (device, kernel_ns, copy_ns, both_ns) AS
   -- Per device: time during which a kernel ran, time during which a copy or memset ran, and time during which both did.
-  SELECT device, sum(span) FILTER (WHERE kernels > 0), sum(span) FILTER (WHERE copies > 0),
-         sum(span) FILTER (WHERE kernels > 0 AND copies > 0)
+  SELECT device, coalesce(sum(span) FILTER (WHERE kernels > 0), 0), coalesce(sum(span) FILTER (WHERE copies > 0), 0),
+         coalesce(sum(span) FILTER (WHERE kernels > 0 AND copies > 0), 0)
     FROM (SELECT device,
                  lead(at_ns) OVER sweep - at_ns AS span,
                  sum(kernel) OVER sweep_rows AS kernels,

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sqlite.h"
 
-#include <cerrno>
 #include <cstring>
 
 namespace streamscope::trace {
@@ -72,28 +71,23 @@ void Database::fail(int code) const {
   // A failed open without memory leaves no connection to ask.
   int system = get() == nullptr ? 0 : sqlite3_system_errno(get());
   std::string message = get() == nullptr ? sqlite3_errstr(code) : sqlite3_errmsg(get());
+  std::string reason = system == 0 ? "" : std::string(": ") + std::strerror(system);
   switch (code & 0xff) {
     case SQLITE_FULL:
       throw Error(file_, "the disk is full", "free some space or choose another place", code);
     case SQLITE_IOERR:
-      if (system == ENOSPC || system == EDQUOT || system == EFBIG) {
-        throw Error(file_, std::string("cannot be written: ") + std::strerror(system),
-                    "free some space or choose another place", code);
+      if (code == SQLITE_IOERR_READ || code == SQLITE_IOERR_SHORT_READ) {
+        throw Error(file_, "cannot be read" + reason, "check the disk", code);
       }
-      throw Error(
-          file_,
-          "input or output failed" + (system == 0 ? "" : std::string(": ") + std::strerror(system)),
-          "check the disk", code);
+      throw Error(file_, "cannot be written" + reason,
+                  "check free space, quota and size limits, or choose another place", code);
     case SQLITE_NOTADB:
       throw Error(file_, "is not a SQLite database", "", code);
     case SQLITE_CORRUPT:
       throw Error(file_, "is damaged (" + message + ")",
                   "record it again, or try `sqlite3 FILE .recover`", code);
     case SQLITE_CANTOPEN:
-      throw Error(
-          file_,
-          "cannot be opened" + (system == 0 ? "" : std::string(": ") + std::strerror(system)),
-          "check the path and its permissions", code);
+      throw Error(file_, "cannot be opened" + reason, "check the path and its permissions", code);
     case SQLITE_READONLY:
     case SQLITE_PERM:
       throw Error(file_, "may not be written", "check its permissions and those of its folder",
