@@ -22,12 +22,12 @@ function(streamscope_flags target)
     C_VISIBILITY_PRESET hidden
     VISIBILITY_INLINES_HIDDEN ON
     POSITION_INDEPENDENT_CODE ON)
-  target_compile_options(${target} PRIVATE -Wall -Wextra -Wshadow=local -Wno-missing-field-initializers
-    $<$<BOOL:${STREAMSCOPE_WERROR}>:-Werror>)
+  target_compile_options(${target} PRIVATE -Wall -Wextra $<$<CXX_COMPILER_ID:GNU>:-Wshadow=local>
+    -Wno-missing-field-initializers $<$<BOOL:${STREAMSCOPE_WERROR}>:-Werror>)
   if(STREAMSCOPE_SANITIZE)
     # gcc 12 sees uninitialized members in instrumented code of its own library (std::regex, std::function).
     target_compile_options(${target} PRIVATE -fsanitize=${STREAMSCOPE_SANITIZE} -fno-omit-frame-pointer
-      -Wno-maybe-uninitialized)
+      $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
     target_link_options(${target} PUBLIC -fsanitize=${STREAMSCOPE_SANITIZE})
   endif()
 endfunction()
