@@ -157,7 +157,7 @@ class Harness:
         command = [str(word) for word in command]
         env = dict(env or {})
         if any(word.endswith("_shared") for word in command) and TOOLKIT_LIBRARIES.is_dir():
-            env.setdefault("LD_LIBRARY_PATH", str(TOOLKIT_LIBRARIES))
+            env.setdefault("LD_LIBRARY_PATH", f"{TOOLKIT_LIBRARIES}:{os.environ.get('LD_LIBRARY_PATH', '')}")
         start = time.monotonic()
         try:
             process = subprocess.Popen(
