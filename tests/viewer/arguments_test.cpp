@@ -1,0 +1,83 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "arguments.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "trace/error.h"
+
+namespace streamscope::viewer {
+namespace {
+
+using ::testing::HasSubstr;
+
+Arguments parse(std::initializer_list<const char*> words) {
+  return parse_arguments(std::span(words.begin(), words.size()));
+}
+
+std::string refusal(std::initializer_list<const char*> words) {
+  try {
+    parse(words);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Arguments, AreReadInAnyOrder) {
+  const Arguments arguments =
+      parse({"--size", "800x600", "t.sqlite", "--theme=light", "--scale", "1.5", "--select",
+             "op:12", "--panel", "inspector", "--screenshot", "a.png"});
+  EXPECT_EQ(arguments.trace, "t.sqlite");
+  EXPECT_EQ(arguments.width, 800);
+  EXPECT_EQ(arguments.height, 600);
+  EXPECT_EQ(arguments.theme, ThemeKind::kLight);
+  EXPECT_EQ(arguments.scale, 1.5f);
+  EXPECT_EQ(arguments.select, (Item{ItemKind::kOp, 12}));
+  EXPECT_EQ(arguments.panel, "inspector");
+  EXPECT_EQ(arguments.screenshot, "a.png");
+}
+
+TEST(Arguments, RangeEndsTakeUnitsAndPercent) {
+  const TimeRange extent{1000, 5000};
+  EXPECT_EQ(parse_range_end("1500").resolve(extent), 1500);
+  EXPECT_EQ(parse_range_end("1500ns").resolve(extent), 1500);
+  EXPECT_EQ(parse_range_end("1.5us").resolve(extent), 1500);
+  EXPECT_EQ(parse_range_end("12.5ms").resolve(extent), 12'500'000);
+  EXPECT_EQ(parse_range_end("2s").resolve(extent), 2'000'000'000);
+  EXPECT_EQ(parse_range_end("25%").resolve(extent), 2000);
+  EXPECT_EQ(parse_range_end("9007199254740993ns").resolve(extent), 9007199254740993)
+      << "exact beyond 2^53";
+}
+
+TEST(Arguments, AreRefusedInOneLineThatSaysWhatIsRight) {
+  EXPECT_THAT(refusal({"--size", "big"}), HasSubstr("WIDTHxHEIGHT"));
+  EXPECT_THAT(refusal({"--size", "10x10"}), HasSubstr("320x200"));
+  EXPECT_THAT(refusal({"--range", "5ms"}), HasSubstr("FROM:TO"));
+  EXPECT_THAT(refusal({"--range", "a:b"}), HasSubstr("number"));
+  EXPECT_THAT(refusal({"--select", "12"}), HasSubstr("op:ID"));
+  EXPECT_THAT(refusal({"--panel", "kitchen"}), HasSubstr("timeline, inspector"));
+  EXPECT_THAT(refusal({"--theme", "pink"}), HasSubstr("dark or light"));
+  EXPECT_THAT(refusal({"--scale", "0"}), HasSubstr("0.5 to 4"));
+  EXPECT_THAT(refusal({"--frobnicate"}), HasSubstr("no such option"));
+  EXPECT_THAT(refusal({"--size"}), HasSubstr("needs a value"));
+  EXPECT_THAT(refusal({"a.sqlite", "b.sqlite"}), HasSubstr("one trace"));
+  EXPECT_THAT(refusal({"--screenshot", "a.png"}), HasSubstr("no trace"));
+  for (const auto& words :
+       {std::initializer_list<const char*>{"--size", "x"}, {"--range", ":"}, {"--select", "op:"}}) {
+    EXPECT_EQ(refusal(words).find('\n'), std::string::npos);
+    EXPECT_FALSE(refusal(words).empty());
+  }
+}
+
+TEST(Arguments, AreAllInTheUsage) {
+  for (const char* flag :
+       {"--screenshot", "--size", "--range", "--select", "--panel", "--theme", "--scale"}) {
+    EXPECT_THAT(usage(), HasSubstr(flag));
+  }
+}
+
+}  // namespace
+}  // namespace streamscope::viewer

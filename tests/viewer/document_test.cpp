@@ -1,0 +1,185 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "document.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "support/trace_builder.h"
+
+namespace streamscope::viewer {
+namespace {
+
+using test::TraceBuilder;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+const Lane* find_lane(const Document& document, std::string_view title) {
+  for (const Lane& lane : document.lanes()) {
+    if (lane.title == title) return &lane;
+  }
+  return nullptr;
+}
+
+// copies: |copy 100-200|; math: waits for it, |gemm 210-350|; nothing before gemm on math.
+TraceBuilder copy_then_gemm() {
+  TraceBuilder builder;
+  builder.stream("copies").memcpy(test::kHtoD, 100, 200, 4096).record("loaded");
+  builder.stream("math").wait("loaded").kernel("void ns::gemm<float>(float*)", 210, 350);
+  return builder;
+}
+
+TEST(Document, ShowsProcessThenDeviceThenStreamsThenThreads) {
+  const Document document(copy_then_gemm().trace());
+  std::vector<LaneKind> kinds;
+  for (const Lane& lane : document.lanes()) kinds.push_back(lane.kind);
+  EXPECT_THAT(kinds, ElementsAre(LaneKind::kProcess, LaneKind::kDevice, LaneKind::kStream,
+                                 LaneKind::kStream, LaneKind::kHost, LaneKind::kThread));
+  EXPECT_EQ(document.lanes()[2].title, "copies");
+  EXPECT_EQ(document.lanes()[2].parent, 1);
+}
+
+TEST(Document, KnowsWhereEveryItemIsDrawn) {
+  const Document document(copy_then_gemm().trace());
+  for (const Item item :
+       {Item{ItemKind::kOp, 0}, Item{ItemKind::kOp, 1}, Item{ItemKind::kApiCall, 0},
+        Item{ItemKind::kEventRecord, 0}, Item{ItemKind::kEventWait, 0}}) {
+    const auto place = document.place(item);
+    ASSERT_TRUE(place) << static_cast<int>(item.kind);
+    EXPECT_EQ(document.item_at(*place), item);
+  }
+  EXPECT_FALSE(document.place({ItemKind::kOp, 2}));
+  EXPECT_FALSE(document.place({}));
+}
+
+TEST(Document, TiesARecordToTheWaitingOp) {
+  const Document document(copy_then_gemm().trace());
+  ASSERT_EQ(document.dependency_count(), 1u);
+  ASSERT_EQ(document.incoming(1).size(), 1u);
+  const Dependency& dependency = document.dependency(document.incoming(1)[0]);
+  EXPECT_EQ(dependency.from_op, 0u);
+  EXPECT_EQ(dependency.to_op, 1u);
+  EXPECT_EQ(dependency.record, 0u);
+  EXPECT_EQ(dependency.wait, 0u);
+  EXPECT_EQ(document.outgoing(0).size(), 1u);
+  EXPECT_THAT(document.dependencies_of({ItemKind::kEventWait, 0}),
+              ElementsAre(document.incoming(1)[0]));
+  EXPECT_THAT(document.dependencies_of({ItemKind::kEventRecord, 0}),
+              ElementsAre(document.incoming(1)[0]));
+  // Issued in [3, 4), it started at 210: what lies between is the event's doing.
+  EXPECT_EQ(document.waited_ns(document.incoming(1)[0]), 206);
+  ASSERT_EQ(document.why_late(1).size(), 2u);
+  EXPECT_EQ(document.why_late(1)[0].cause, analysis::WaitCause::kLaunch);
+  EXPECT_EQ(document.why_late(1)[1].cause, analysis::WaitCause::kEvent);
+  const Lane* math = find_lane(document, "math");
+  ASSERT_NE(math, nullptr);
+  ASSERT_EQ(math->waits.size(), 1u);
+  EXPECT_EQ(math->waits.start_ns[0], 4);
+  EXPECT_EQ(math->waits.end_ns[0], 210);
+  EXPECT_EQ(math->passed_waits.size(), 1u);
+}
+
+TEST(Document, DrawsNoWaitWhereTheWorkWasAlreadyDone) {
+  TraceBuilder builder;
+  builder.stream("copies").memcpy(test::kHtoD, 100, 200).record("loaded");
+  builder.stream("math").kernel("before", 50, 400).wait("loaded").kernel("gemm", 410, 500);
+  const Document document(builder.trace());
+  ASSERT_EQ(document.dependency_count(), 1u);
+  EXPECT_EQ(document.waited_ns(0), 0);
+  EXPECT_TRUE(document.longest_waits(5).empty());
+  EXPECT_EQ(find_lane(document, "math")->waits.size(), 0u);
+}
+
+TEST(Document, StandsOnIssueTimesWhereTheDeviceToldNone) {
+  TraceBuilder builder = copy_then_gemm();
+  for (size_t i = 0; i < 2; ++i) {
+    builder.columns().op.start_ns[i] = trace::kUnknownNs;
+    builder.columns().op.end_ns[i] = trace::kUnknownNs;
+  }
+  const Document document(builder.trace());
+  const Lane* math = find_lane(document, "math");
+  ASSERT_NE(math, nullptr);
+  EXPECT_TRUE(math->host_times);
+  EXPECT_LT(math->busy_share, 0);
+  EXPECT_EQ(document.time({ItemKind::kOp, 1}), document.time(document.call_of(1)));
+}
+
+TEST(Document, KeepsACallThatNeverReturnedOpenToTheEnd) {
+  TraceBuilder builder = copy_then_gemm();
+  builder.synchronize_device(20, 30);
+  builder.columns().host_sync.end_ns[0] = trace::kUnknownNs;
+  const Document document(builder.trace());
+  EXPECT_EQ(document.time({ItemKind::kHostSync, 0})->end_ns, document.extent().end_ns);
+}
+
+TEST(Document, NamesCopiesByDirectionAndSizeAndKernelsByFunction) {
+  const Document document(copy_then_gemm().trace());
+  EXPECT_EQ(document.label({ItemKind::kOp, 0}), "HtoD 4 KiB");
+  EXPECT_EQ(document.label({ItemKind::kOp, 1}), "gemm");
+  EXPECT_EQ(document.name({ItemKind::kOp, 1}), "void ns::gemm<float>(float*)");
+  EXPECT_EQ(document.category({ItemKind::kOp, 0}), Category::kCopyToDevice);
+}
+
+TEST(Document, SumsAMarkedRange) {
+  const Document document(copy_then_gemm().trace());
+  const Sums sums = document.sums({150, 300});
+  EXPECT_EQ(sums.by_category[static_cast<size_t>(Category::kCopyToDevice)].busy_ns, 50);
+  EXPECT_EQ(sums.by_category[static_cast<size_t>(Category::kKernel)].busy_ns, 90);
+  EXPECT_EQ(sums.by_category[static_cast<size_t>(Category::kKernel)].count, 1);
+  ASSERT_EQ(sums.by_stream.size(), 2u);
+  EXPECT_EQ(sums.by_stream[1].second.busy_ns, 90);
+}
+
+TEST(Document, TellsWhatIsMissing) {
+  TraceBuilder builder = copy_then_gemm();
+  builder.loss("ring-full", 1204);
+  const Document document(builder.trace());
+  ASSERT_FALSE(document.losses().empty());
+  EXPECT_EQ(document.losses()[0].severity, trace::Severity::kDataLoss);
+  EXPECT_THAT(document.losses()[0].text, HasSubstr("1,204"));
+}
+
+TEST(Document, SurvivesAnEmptyTrace) {
+  const Document document{trace::Trace{}};
+  EXPECT_GT(document.extent().duration_ns(), 0);
+  EXPECT_TRUE(document.lanes().empty());
+  EXPECT_TRUE(document.longest_waits(3).empty());
+  EXPECT_EQ(document.activity(10).kernels.size(), 10u);
+}
+
+TEST(Document, SurvivesIdsThatLeadNowhere) {
+  TraceBuilder builder = copy_then_gemm();
+  trace::Trace& columns = builder.columns();
+  columns.op.stream_id[0] = 77;
+  columns.op.api_call_id[1] = 4711;
+  columns.op.name_id[1] = kNoId;
+  columns.event_wait.record_id[0] = 99;
+  columns.event_record.thread_id[0] = kNoId;
+  builder.add(trace::Edge{.kind = trace::kEventEdge, .from_op_id = 500, .to_op_id = 1});
+  const Document document(builder.trace());
+  EXPECT_FALSE(document.place({ItemKind::kOp, 0}));
+  EXPECT_FALSE(document.call_of(1));
+  EXPECT_EQ(document.label({ItemKind::kOp, 1}), "kernel");
+}
+
+TEST(Loader, LoadsOnItsOwnThreadAndReportsWhatTheReaderSays) {
+  const auto folder = std::filesystem::path(::testing::TempDir()) / "viewer_loader";
+  std::filesystem::create_directories(folder);
+  std::filesystem::remove(folder / "good.sqlite");
+  copy_then_gemm().write(folder / "good.sqlite");
+  std::atomic<int> calls = 0;
+  Loader good(folder / "good.sqlite", [&] { ++calls; });
+  good.wait();
+  ASSERT_NE(good.document(), nullptr);
+  EXPECT_EQ(good.document()->trace().op.size(), 2u);
+  EXPECT_GT(calls, 0);
+  Loader bad(folder / "absent.sqlite", [] {});
+  bad.wait();
+  EXPECT_EQ(bad.document(), nullptr);
+  EXPECT_THAT(bad.error(), HasSubstr("absent.sqlite"));
+  std::filesystem::remove_all(folder);
+}
+
+}  // namespace
+}  // namespace streamscope::viewer

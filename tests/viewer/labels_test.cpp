@@ -1,0 +1,85 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "labels.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+namespace streamscope::viewer {
+namespace {
+
+TEST(FormatDuration, UsesTheUnitThatFits) {
+  EXPECT_EQ(format_duration(0), "0 ns");
+  EXPECT_EQ(format_duration(850), "850 ns");
+  EXPECT_EQ(format_duration(12'340), "12.34 \u00b5s");
+  EXPECT_EQ(format_duration(1'234'000), "1.234 ms");
+  EXPECT_EQ(format_duration(-2'500'000'000), "-2.500 s");
+}
+
+TEST(FormatExact, ShowsEveryNanosecond) {
+  EXPECT_EQ(format_exact(1'234'567'890), "1.234 567 890 s");
+  EXPECT_EQ(format_exact(1'234'567), "1.234 567 ms");
+  EXPECT_EQ(format_exact(17), "17 ns");
+  EXPECT_EQ(format_exact(std::numeric_limits<Ns>::min()), "\u22129,223,372,036.854 775 808 s");
+}
+
+TEST(FormatTick, TellsNeighboursApartAndNoMore) {
+  EXPECT_EQ(format_tick(0, 100, 900), "0 ns");
+  EXPECT_EQ(format_tick(500'000, 500'000, 3'000'000), "0.5 ms");
+  EXPECT_EQ(format_tick(15'000'000, 500'000, 40'000'000), "15.0 ms");
+  EXPECT_EQ(format_tick(3'000'000'000, 1'000'000'000, 9'000'000'000), "3 s");
+  EXPECT_EQ(format_tick(3'000'000'020, 20, 3'000'000'500), "3.000 000 02 s");
+}
+
+TEST(FormatCount, SeparatesThousands) {
+  EXPECT_EQ(format_count(7), "7");
+  EXPECT_EQ(format_count(1'234'567), "1,234,567");
+  EXPECT_EQ(format_count(100'000), "100,000");
+}
+
+TEST(FormatBytes, UsesBinaryUnits) {
+  EXPECT_EQ(format_bytes(512), "512 B");
+  EXPECT_EQ(format_bytes(4096), "4 KiB");
+  EXPECT_EQ(format_bytes(1'572'864), "1.50 MiB");
+}
+
+TEST(ShortName, KeepsTheFunctionOnly) {
+  EXPECT_EQ(short_name("saxpy"), "saxpy");
+  EXPECT_EQ(short_name("void at::native::(anonymous namespace)::gemm<float, 4>(float*, int)"),
+            "gemm");
+  EXPECT_EQ(
+      short_name("void cutlass::Kernel<cutlass::gemm::Shape<1, 2>, (bool)1>(cutlass::Params)"),
+      "Kernel");
+  EXPECT_EQ(short_name("_Z5saxpyfPfS_i"), "saxpy");
+  EXPECT_EQ(short_name("_ZN2ns5thingIiEEvPT_"), "thing");
+  EXPECT_EQ(short_name("std::ostream& operator<< <int>(std::ostream&, int)"), "operator<<");
+  EXPECT_EQ(short_name("void ns::Functor::operator()(int) const"), "operator()");
+}
+
+TEST(ShortName, LeavesNamesThatPeopleChose) {
+  EXPECT_EQ(short_name("load batch 3"), "load batch 3");
+  EXPECT_EQ(short_name("step (warm up)"), "step (warm up)");
+  EXPECT_EQ(short_name(""), "");
+  EXPECT_EQ(short_name("ampere_sgemm_128x64_tn"), "ampere_sgemm_128x64_tn");
+}
+
+TEST(ShortName, SurvivesBrokenNames) {
+  for (const char* name : {"<", ">", "(", "ns::", "f(", "operator", "a<b<c", "::", "_Z", "f(int",
+                           "(anonymous namespace)::"}) {
+    EXPECT_FALSE(short_name(name).empty()) << name;
+  }
+  EXPECT_FALSE(short_name(std::string(4000, '<')).empty());
+}
+
+TEST(Ellipsize, CutsInTheMiddleAndBetweenCharacters) {
+  EXPECT_EQ(ellipsize("short", 10), "short");
+  EXPECT_EQ(ellipsize("abcdefghijklmnop", 12), "abcdef\u2026nop");
+  const std::string cut = ellipsize("\u00e4\u00e4\u00e4\u00e4\u00e4\u00e4\u00e4\u00e4", 9);
+  EXPECT_LE(cut.size(), 9u);
+  EXPECT_EQ(cut.size() % 2, 1u);  // whole two-byte characters and the three-byte ellipsis
+}
+
+}  // namespace
+}  // namespace streamscope::viewer

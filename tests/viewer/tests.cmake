@@ -1,0 +1,5 @@
+# SPDX-FileCopyrightText: 2026 StreamScope contributors
+# SPDX-License-Identifier: Apache-2.0
+if(STREAMSCOPE_HAVE_VIEWER)
+  streamscope_test(viewer LABELS unit LINK streamscope::viewer streamscope_test_support)
+endif()

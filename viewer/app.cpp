@@ -1,0 +1,342 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "app.h"
+
+#define GL_GLEXT_PROTOTYPES
+#define GLFW_INCLUDE_NONE
+#include <EGL/egl.h>
+#include <EGL/eglext.h>
+#include <GL/gl.h>
+#include <GL/glext.h>
+#include <GLFW/glfw3.h>
+#include <backends/imgui_impl_glfw.h>
+#include <backends/imgui_impl_opengl3.h>
+#include <imgui.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cfloat>
+#include <fstream>
+#include <optional>
+
+#include "imgui_compat.h"
+#include "trace/error.h"
+
+namespace streamscope::viewer {
+namespace {
+
+constexpr const char* kGlsl = "#version 330 core";
+// After an input ImGui needs a few frames to settle: hover, then press, then layout.
+constexpr int kSettleFrames = 3;
+
+void set_up_imgui() {
+  IMGUI_CHECKVERSION();
+  ImGui::CreateContext();
+  ImGui::GetIO().IniFilename = nullptr;  // layout is our own business
+  ImGui::GetIO().LogFilename = nullptr;
+}
+
+// Draws one frame; `new_frame` is the platform's part of it.
+template <class NewFrame>
+void draw_frame(Workspace& workspace, int width, int height, NewFrame new_frame) {
+  if (workspace.update_theme() && compat::kFontsAreUploadedByHand) {
+    ImGui_ImplOpenGL3_DestroyDeviceObjects();
+  }
+  ImGui_ImplOpenGL3_NewFrame();
+  new_frame();
+  ImGui::NewFrame();
+  const ImVec2 size = ImGui::GetIO().DisplaySize;
+  workspace.draw(size.x, size.y);
+  ImGui::Render();
+  glViewport(0, 0, width, height);
+  const ImVec4 ground = Theme(workspace.state().theme, 1).vec(Color::kBackground);
+  glClearColor(ground.x, ground.y, ground.z, 1);
+  glClear(GL_COLOR_BUFFER_BIT);
+  ImGui_ImplOpenGL3_RenderDrawData(ImGui::GetDrawData());
+}
+
+}  // namespace
+
+struct Offscreen::Impl {
+  int width, height;
+  EGLDisplay display = EGL_NO_DISPLAY;
+  EGLContext context = EGL_NO_CONTEXT;
+  GLuint framebuffer = 0, color = 0;
+
+  ~Impl() {
+    if (ImGui::GetCurrentContext() != nullptr) {
+      if (ImGui::GetIO().BackendRendererUserData != nullptr) ImGui_ImplOpenGL3_Shutdown();
+      ImGui::DestroyContext();
+    }
+    if (framebuffer != 0) glDeleteFramebuffers(1, &framebuffer);
+    if (color != 0) glDeleteRenderbuffers(1, &color);
+    if (display != EGL_NO_DISPLAY) {
+      eglMakeCurrent(display, EGL_NO_SURFACE, EGL_NO_SURFACE, EGL_NO_CONTEXT);
+      if (context != EGL_NO_CONTEXT) eglDestroyContext(display, context);
+      eglTerminate(display);
+    }
+  }
+};
+
+Offscreen::Offscreen(int width, int height) : impl_(std::make_unique<Impl>()) {
+  const auto fail = [](const char* what) -> Error {
+    return Error("EGL", std::string("cannot draw without a display: ") + what,
+                 "install Mesa's drivers (libegl1, libgl1-mesa-dri)");
+  };
+  impl_->width = width;
+  impl_->height = height;
+  const auto get_display = reinterpret_cast<PFNEGLGETPLATFORMDISPLAYEXTPROC>(
+      eglGetProcAddress("eglGetPlatformDisplayEXT"));
+  if (get_display == nullptr) throw fail("no platform displays");
+  impl_->display = get_display(EGL_PLATFORM_SURFACELESS_MESA, EGL_DEFAULT_DISPLAY, nullptr);
+  if (impl_->display == EGL_NO_DISPLAY) throw fail("no surfaceless platform");
+  if (!eglInitialize(impl_->display, nullptr, nullptr)) {
+    impl_->display = EGL_NO_DISPLAY;
+    throw fail("the surfaceless platform does not start");
+  }
+  if (!eglBindAPI(EGL_OPENGL_API)) throw fail("no OpenGL");
+  constexpr std::array<EGLint, 5> kConfig = {EGL_RENDERABLE_TYPE, EGL_OPENGL_BIT, EGL_SURFACE_TYPE,
+                                             0, EGL_NONE};
+  EGLConfig config = nullptr;
+  EGLint count = 0;
+  if (!eglChooseConfig(impl_->display, kConfig.data(), &config, 1, &count) || count == 0)
+    throw fail("no configuration");
+  constexpr std::array<EGLint, 7> kContext = {EGL_CONTEXT_MAJOR_VERSION,
+                                              3,
+                                              EGL_CONTEXT_MINOR_VERSION,
+                                              3,
+                                              EGL_CONTEXT_OPENGL_PROFILE_MASK,
+                                              EGL_CONTEXT_OPENGL_CORE_PROFILE_BIT,
+                                              EGL_NONE};
+  impl_->context = eglCreateContext(impl_->display, config, EGL_NO_CONTEXT, kContext.data());
+  if (impl_->context == EGL_NO_CONTEXT) throw fail("no OpenGL 3.3");
+  if (!eglMakeCurrent(impl_->display, EGL_NO_SURFACE, EGL_NO_SURFACE, impl_->context))
+    throw fail("no context without a surface");
+  glGenFramebuffers(1, &impl_->framebuffer);
+  glGenRenderbuffers(1, &impl_->color);
+  glBindRenderbuffer(GL_RENDERBUFFER, impl_->color);
+  glRenderbufferStorage(GL_RENDERBUFFER, GL_RGBA8, width, height);
+  glBindFramebuffer(GL_FRAMEBUFFER, impl_->framebuffer);
+  glFramebufferRenderbuffer(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_RENDERBUFFER, impl_->color);
+  if (glCheckFramebufferStatus(GL_FRAMEBUFFER) != GL_FRAMEBUFFER_COMPLETE)
+    throw fail("no frame buffer of this size");
+  set_up_imgui();
+  if (!ImGui_ImplOpenGL3_Init(kGlsl)) throw fail("no OpenGL functions");
+}
+
+Offscreen::~Offscreen() = default;
+
+Image Offscreen::render(Workspace& workspace) {
+  for (int i = 0; i < kSettleFrames; ++i) {
+    draw_frame(workspace, impl_->width, impl_->height, [&] {
+      ImGuiIO& io = ImGui::GetIO();
+      io.DisplaySize = {static_cast<float>(impl_->width), static_cast<float>(impl_->height)};
+      io.DeltaTime = 1.0f / 60;
+      io.MousePos = {-FLT_MAX, -FLT_MAX};
+    });
+  }
+  Image image{impl_->width, impl_->height, {}};
+  const size_t row = static_cast<size_t>(image.width) * 3;
+  std::vector<uint8_t> pixels(row * static_cast<size_t>(image.height));
+  glPixelStorei(GL_PACK_ALIGNMENT, 1);
+  glReadPixels(0, 0, image.width, image.height, GL_RGB, GL_UNSIGNED_BYTE, pixels.data());
+  image.rgb.resize(pixels.size());
+  for (size_t y = 0; y < static_cast<size_t>(image.height);
+       ++y) {  // GL counts rows from the bottom
+    std::copy_n(pixels.begin() + static_cast<ptrdiff_t>(row * y), row,
+                image.rgb.begin() +
+                    static_cast<ptrdiff_t>(row * (static_cast<size_t>(image.height) - 1 - y)));
+  }
+  return image;
+}
+
+void run_screenshot(const Arguments& arguments) {
+  auto document = std::make_shared<const Document>(trace::read(arguments.trace));
+  Offscreen surface(arguments.width, arguments.height);
+  Workspace workspace(arguments);
+  workspace.set_document(std::move(document));
+  write_png(surface.render(workspace), arguments.screenshot);
+  if (!arguments.state_file.empty()) std::ofstream(arguments.state_file) << workspace.state_json();
+}
+
+namespace {
+
+// The name that the table of commands uses for a GLFW key; "" for keys it has no names for.
+Key key_name(int key, int mods) {
+  struct Named {
+    int code;
+    const char* name;
+  };
+  static constexpr std::array<Named, 15> kNamed = {{{GLFW_KEY_LEFT, "Left"},
+                                                    {GLFW_KEY_RIGHT, "Right"},
+                                                    {GLFW_KEY_UP, "Up"},
+                                                    {GLFW_KEY_DOWN, "Down"},
+                                                    {GLFW_KEY_HOME, "Home"},
+                                                    {GLFW_KEY_END, "End"},
+                                                    {GLFW_KEY_PAGE_UP, "PageUp"},
+                                                    {GLFW_KEY_PAGE_DOWN, "PageDown"},
+                                                    {GLFW_KEY_ESCAPE, "Escape"},
+                                                    {GLFW_KEY_ENTER, "Enter"},
+                                                    {GLFW_KEY_KP_ENTER, "Enter"},
+                                                    {GLFW_KEY_F1, "F1"},
+                                                    {GLFW_KEY_EQUAL, "="},
+                                                    {GLFW_KEY_MINUS, "-"},
+                                                    {GLFW_KEY_KP_ADD, "+"}}};
+  std::string name;
+  if (key >= GLFW_KEY_A && key <= GLFW_KEY_Z) {
+    name = static_cast<char>(key);
+  } else {
+    for (const Named& named : kNamed) {
+      if (named.code == key) name = named.name;
+    }
+    // Without Ctrl a sign comes as a character, whatever the layout of the keyboard.
+    if (name.size() == 1 && (mods & GLFW_MOD_CONTROL) == 0) return "";
+  }
+  if (name.empty()) return "";
+  if ((mods & GLFW_MOD_SHIFT) != 0) name = "Shift+" + name;
+  if ((mods & GLFW_MOD_CONTROL) != 0) name = "Ctrl+" + name;
+  return name;
+}
+
+class Window {
+ public:
+  explicit Window(const Arguments& arguments);
+  ~Window();
+  void run();
+
+ private:
+  static Window& self(GLFWwindow* window) {
+    return *static_cast<Window*>(glfwGetWindowUserPointer(window));
+  }
+  void open(const std::filesystem::path& trace);
+  void take_document();
+  void write_state();
+
+  Arguments arguments_;
+  GLFWwindow* window_ = nullptr;
+  std::optional<Workspace> workspace_;
+  std::unique_ptr<Loader> loader_;
+  std::string written_state_;
+};
+
+Window::Window(const Arguments& arguments) : arguments_(arguments) {
+  if (glfwInit() == 0) {
+    const char* why = nullptr;
+    glfwGetError(&why);
+    throw Error(
+        "display",
+        "cannot be opened" + (why != nullptr ? " (" + std::string(why) + ")" : std::string()),
+        "set DISPLAY, or draw a picture with --screenshot PNG, which needs none");
+  }
+  glfwWindowHint(GLFW_CONTEXT_VERSION_MAJOR, 3);
+  glfwWindowHint(GLFW_CONTEXT_VERSION_MINOR, 3);
+  glfwWindowHint(GLFW_OPENGL_PROFILE, GLFW_OPENGL_CORE_PROFILE);
+  const std::string title =
+      (arguments.trace.empty() ? "" : arguments.trace.filename().string() + " \u2013 ") +
+      "StreamScope";
+  window_ = glfwCreateWindow(arguments.width, arguments.height, title.c_str(), nullptr, nullptr);
+  if (window_ == nullptr) {
+    const char* why = nullptr;
+    glfwGetError(&why);
+    const std::string reason = why != nullptr ? why : "no reason given";
+    glfwTerminate();
+    throw Error("window", "cannot be opened (" + reason + ")",
+                "OpenGL 3.3 is needed; --screenshot PNG draws without a window");
+  }
+  glfwMakeContextCurrent(window_);
+  glfwSwapInterval(1);
+  glfwSetWindowUserPointer(window_, this);
+  set_up_imgui();
+  if (!arguments_.scale) {
+    float x = 1, y = 1;
+    glfwGetWindowContentScale(window_, &x, &y);
+    arguments_.scale = x;
+  }
+  workspace_.emplace(arguments_);
+  // Ours first: ImGui's own handlers call them.
+  glfwSetKeyCallback(window_, [](GLFWwindow* window, int key, int, int action, int mods) {
+    if (action == GLFW_RELEASE) return;
+    const Key name = key_name(key, mods);
+    if (!name.empty()) self(window).workspace_->press(name);
+  });
+  glfwSetCharCallback(window_, [](GLFWwindow* window, unsigned int character) {
+    const bool sign =
+        character > ' ' && character < 127 && std::isalnum(static_cast<int>(character)) == 0;
+    Window& that = self(window);
+    if (sign && that.workspace_->state().overlay != Overlay::kPalette)
+      that.workspace_->press(Key(1, static_cast<char>(character)));
+  });
+  glfwSetDropCallback(window_, [](GLFWwindow* window, int count, const char** paths) {
+    if (count > 0) self(window).open(paths[0]);
+  });
+  ImGui_ImplGlfw_InitForOpenGL(window_, true);
+  ImGui_ImplOpenGL3_Init(kGlsl);
+  if (!arguments_.trace.empty()) open(arguments_.trace);
+}
+
+Window::~Window() {
+  loader_.reset();
+  workspace_.reset();
+  ImGui_ImplOpenGL3_Shutdown();
+  ImGui_ImplGlfw_Shutdown();
+  ImGui::DestroyContext();
+  glfwDestroyWindow(window_);
+  glfwTerminate();
+}
+
+void Window::open(const std::filesystem::path& trace) {
+  loader_ = std::make_unique<Loader>(trace, [] { glfwPostEmptyEvent(); });
+}
+
+void Window::take_document() {
+  if (!loader_) return;
+  workspace_->set_progress(loader_->progress());
+  const std::string error = loader_->error();
+  auto document = loader_->document();
+  if (!document && error.empty()) return;
+  loader_.reset();
+  if (!document) return workspace_->set_error(error);
+  try {
+    workspace_->set_document(std::move(document));
+  } catch (const Error& refused) {
+    workspace_->set_notice(refused.what());
+  }
+}
+
+void Window::write_state() {
+  if (arguments_.state_file.empty()) return;
+  std::string state = workspace_->state_json();
+  if (state == written_state_) return;
+  const std::filesystem::path temporary = arguments_.state_file.string() + ".new";
+  std::ofstream(temporary) << state;
+  std::filesystem::rename(temporary, arguments_.state_file);
+  written_state_ = std::move(state);
+}
+
+void Window::run() {
+  int frames = kSettleFrames;
+  while (glfwWindowShouldClose(window_) == 0 && !workspace_->state().quit) {
+    if (frames > 0) {
+      glfwPollEvents();
+      --frames;
+    } else {
+      write_state();  // of a picture that has settled
+      glfwWaitEvents();
+      frames = kSettleFrames - 1;
+    }
+    take_document();
+    int width = 0, height = 0;
+    glfwGetFramebufferSize(window_, &width, &height);
+    if (width == 0 || height == 0) continue;  // minimized
+    draw_frame(*workspace_, width, height, [] { ImGui_ImplGlfw_NewFrame(); });
+    glfwSwapBuffers(window_);
+  }
+}
+
+}  // namespace
+
+void run_window(const Arguments& arguments) { Window(arguments).run(); }
+
+}  // namespace streamscope::viewer

@@ -1,0 +1,36 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Every action of the viewer once: its name, its keys and its effect. Key handling, the help
+// overlay and the command palette are made from this table, so none can know an action that the
+// others do not.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "view.h"
+
+namespace streamscope::viewer {
+
+/// A key press, by the name that the table uses: "F", "Ctrl+P", "Left", "F1", "?".
+using Key = std::string;
+
+struct Command {
+  std::string_view group;
+  std::string_view name;  ///< "Zoom to selection"
+  std::string_view keys;  ///< alternatives separated by blanks
+  void (*run)(const Document& document, ViewState& state);
+};
+
+std::span<const Command> commands();
+
+/// The command of a key; nullptr if it has none.
+const Command* find_command(const Key& key);
+/// Commands whose names hold all words of `text`, in any case; best match first. All of them for
+/// "".
+std::vector<const Command*> matching_commands(std::string_view text);
+
+}  // namespace streamscope::viewer

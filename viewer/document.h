@@ -1,0 +1,265 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// A trace as the views need it: lanes with rows of intervals, dependencies of every op, names and
+// facts of every item.
+//
+// Made once, on a worker, from a trace::Trace; immutable once shown. Views ask it and keep no
+// copies. What an edge is and how it is found is the analysis' business, how things look is the
+// theme's.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "analysis/waits.h"
+#include "timeline_layout.h"
+#include "trace/reader.h"
+
+namespace streamscope::viewer {
+
+using trace::Id;
+using trace::kNoId;
+
+enum class ItemKind : uint8_t {
+  kNone = 0,
+  kOp,
+  kApiCall,
+  kEventRecord,
+  kEventWait,
+  kHostSync,
+  kRange,
+  kOperation,
+  kBarrier,
+};
+
+/// Anything that can be selected: a row of one of the trace's tables.
+struct Item {
+  ItemKind kind = ItemKind::kNone;
+  Id id = kNoId;
+
+  explicit operator bool() const { return kind != ItemKind::kNone; }
+  bool operator==(const Item&) const = default;
+};
+
+/// An item in 32 bits, as rows hold them: 4 bits of kind, 28 of id.
+constexpr uint32_t pack(Item item) {
+  return static_cast<uint32_t>(item.kind) << 28 | (item.id & 0x0fffffffu);
+}
+constexpr Item unpack(uint32_t packed) {
+  return {static_cast<ItemKind>(packed >> 28), packed & 0x0fffffffu};
+}
+
+/// What an item is, for colours, legends and sums.
+enum class Category : uint8_t {
+  kKernel = 0,
+  kCopyToDevice,
+  kCopyToHost,
+  kCopyOnDevice,
+  kMemset,
+  kHostFunction,
+  kMemoryWait,
+  kMemoryWrite,
+  kGraphLaunch,
+  kLaunchCall,
+  kCopyCall,
+  kRecordCall,
+  kWaitCall,
+  kBlockingCall,
+  kOtherCall,
+  kRange,
+  kOperation,
+  kBarrier,
+};
+inline constexpr size_t kCategoryCount = 18;
+std::string_view to_string(Category category);  // "kernel", "copy to device", ...
+
+enum class LaneKind : uint8_t { kProcess, kDevice, kStream, kOperations, kHost, kThread };
+enum class BandKind : uint8_t { kRanges, kCalls, kOps, kOperations };
+
+/// One row of a lane and what it holds.
+struct Band {
+  BandKind kind;
+  Row row;
+};
+
+/// An event record or stream wait, as a glyph: on a stream where its work passes it, on a thread
+/// where it is called.
+struct Marker {
+  Ns at_ns;
+  Item item;
+};
+
+/// A horizontal strip of the timeline; lanes form a tree, listed in the order of display.
+struct Lane {
+  LaneKind kind;
+  int depth = 0;                ///< in the tree
+  int parent = -1;              ///< index of the lane above in the tree
+  Id object = kNoId;            ///< process, device, stream or thread
+  std::string title;            ///< "copies", "GPU 0", ...
+  std::string detail;           ///< "non-blocking, priority -1"
+  double busy_share = -1;       ///< of the extent; negative where it means nothing
+  bool host_times = false;      ///< device times are unknown: ops stand where the host issued them
+  std::vector<Band> bands;      ///< top to bottom
+  std::vector<Marker> records;  ///< by time
+  std::vector<Marker> passed_waits;  ///< by time
+  Row waits;  ///< streams: time spent waiting for events; item = the event_wait
+};
+
+struct Place {
+  size_t lane = 0, band = 0, index = 0;
+};
+
+/// An ordering edge between two ops, as the inspector tells it and the timeline draws it.
+struct Dependency {
+  trace::EdgeKind kind;
+  Id from_op, to_op;
+  Id record, wait;  ///< kNoId where the edge is not an event's
+};
+
+/// Text about data that is missing.
+struct LossLine {
+  trace::Severity severity;
+  std::string text;
+};
+
+/// What a range of time holds.
+struct Sums {
+  struct Entry {
+    int64_t count = 0;
+    Ns busy_ns = 0;
+  };
+  std::array<Entry, kCategoryCount> by_category;
+  std::vector<std::pair<size_t, Entry>> by_stream;  ///< lane, ops
+};
+
+/// Thread-safe: all const.
+class Document {
+ public:
+  explicit Document(trace::Trace trace);
+
+  const trace::Trace& trace() const { return trace_; }
+  /// From the first to the last instant that anything is known of; never empty.
+  TimeRange extent() const { return extent_; }
+  const std::vector<Lane>& lanes() const { return lanes_; }
+  const std::vector<LossLine>& losses() const { return losses_; }
+  /// Things drawn in lanes.
+  size_t item_count() const { return item_count_; }
+
+  /// Where an item is drawn; nothing if its time or place is unknown.
+  std::optional<Place> place(Item item) const;
+  Item item_at(const Place& place) const;
+  /// Lane of a stream or thread; nothing if it has none.
+  std::optional<size_t> lane_of(LaneKind kind, Id object) const;
+  /// Interval in which the item is drawn; for an op without device times, that of its call.
+  std::optional<TimeRange> time(Item item) const;
+  Category category(Item item) const;
+  /// Which categories occur in the lanes.
+  const std::array<bool, kCategoryCount>& present() const { return present_; }
+  /// Short text for a bar: "gemm", "HtoD 4 MiB".
+  std::string label(Item item) const;
+  /// Full name: demangled signature, API function, ...
+  std::string name(Item item) const;
+  std::string stream_name(Id stream) const;
+  std::string thread_name(Id thread) const;
+  std::string event_name(Id event) const;
+
+  /// Ops ordered before (after) `op` by an event, the host, a graph, ...; all but stream order.
+  std::span<const uint32_t> incoming(Id op) const;  ///< indexes for dependency()
+  std::span<const uint32_t> outgoing(Id op) const;
+  const Dependency& dependency(uint32_t index) const { return dependencies_[index]; }
+  size_t dependency_count() const { return dependencies_.size(); }
+  /// Edges in which the item takes part: an op at either end, a record, or a wait.
+  std::vector<uint32_t> dependencies_of(Item item) const;
+  /// How much later the op at the end of the edge started because of it; 0 if the work waited for
+  /// was already done.
+  Ns waited_ns(uint32_t dependency) const { return waited_ns_[dependency]; }
+  /// Why an op started later than its stream was free, in order of time; empty if it did not.
+  std::span<const analysis::WaitPart> why_late(Id op) const;
+  /// The edges for which streams stood still longest, longest first; at most `count`, none of 0 ns.
+  std::vector<uint32_t> longest_waits(size_t count) const;
+
+  /// The op's call on the host, or nothing.
+  Item call_of(Id op) const;
+  /// First op issued by a call, or kNoId.
+  Id op_of(Item call) const;
+  /// Name of an op's operation (libcoord), or kNoId.
+  Id operation_of(Id op) const;
+
+  Sums sums(TimeRange range) const;
+
+  /// How busy the devices are over time, for overviews: per bucket of the extent, the mean number
+  /// of kernels (copies) that run at once.
+  struct Activity {
+    std::vector<float> kernels, copies;
+  };
+  Activity activity(size_t buckets) const;
+
+ private:
+  void read_losses();
+  void find_extent();
+  void link_ops();
+  void link_dependencies();
+  void make_lanes();
+  void add_streams(Id process, int parent);
+  void add_operations(Id process, int parent);
+  void add_threads(Id process, int parent);
+  void add_waits();
+  void fill_stream(Lane& lane, std::span<const Id> ops);
+  size_t add_lane(Lane lane);
+  Id name_id(Item item) const;
+
+  trace::Trace trace_;
+  TimeRange extent_;
+  std::vector<Lane> lanes_;
+  std::vector<LossLine> losses_;
+  size_t item_count_ = 0;
+  std::array<bool, kCategoryCount> present_{};
+  std::vector<std::string> short_names_;  // by string id
+  std::vector<Dependency> dependencies_;
+  std::vector<uint32_t> incoming_index_, incoming_;  // by op: offsets, then dependency indexes
+  std::vector<uint32_t> outgoing_index_, outgoing_;
+  std::vector<Ns> waited_ns_;                 // by dependency
+  std::vector<analysis::WaitPart> why_late_;  // by op
+  std::vector<std::pair<uint32_t, uint32_t>> by_record_,
+      by_wait_;                                 // (record or wait, dependency), ordered
+  std::vector<Id> operation_of_;                // by op
+  std::vector<Id> op_of_call_;                  // by api_call
+  std::vector<int> stream_lane_, thread_lane_;  // lane by id, -1 = none
+  std::vector<int> operations_lane_;            // lane by process, -1 = none
+};
+
+/// Loads a trace on a thread of its own. UI thread only, except `on_change`, which is called from
+/// the worker.
+class Loader {
+ public:
+  Loader(std::filesystem::path file, std::function<void()> on_change);
+  ~Loader();
+
+  double progress() const { return progress_; }
+  /// The document once it is there.
+  std::shared_ptr<const Document> document() const;
+  /// Why there is none, as the reader says it; empty while loading or if all is well.
+  std::string error() const;
+  void wait();
+
+ private:
+  std::atomic<double> progress_ = 0;
+  std::atomic<bool> cancelled_ = false;
+  mutable std::mutex mutex_;
+  std::shared_ptr<const Document> document_;
+  std::string error_;
+  std::thread worker_;
+};
+
+}  // namespace streamscope::viewer

@@ -1,0 +1,43 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// What differs between Dear ImGui 1.86 and 1.92, in one place; everything else is written in their
+// common language.
+#pragma once
+
+#include <imgui.h>
+#include <imgui_freetype.h>
+
+namespace streamscope::viewer::compat {
+
+/// Rasterises with FreeType instead of stb_truetype.
+inline void use_freetype(ImFontAtlas& atlas) {
+#if IMGUI_VERSION_NUM >= 19200
+  atlas.SetFontLoader(ImGuiFreeType::GetFontLoader());
+#else
+  atlas.FontBuilderIO = ImGuiFreeType::GetBuilderForFreeType();
+#endif
+}
+
+/// Flags for crisp, lightly hinted text.
+inline void set_hinting(ImFontConfig& config) {
+#if IMGUI_VERSION_NUM >= 19200
+  config.FontLoaderFlags = ImGuiFreeTypeLoaderFlags_LightHinting;
+#else
+  config.FontBuilderFlags = ImGuiFreeTypeBuilderFlags_LightHinting;
+#endif
+}
+
+/// Fonts of 1.92 have any size; earlier ones have the size they were made with.
+inline void push_font(ImFont* font, [[maybe_unused]] float size) {
+#if IMGUI_VERSION_NUM >= 19200
+  ImGui::PushFont(font, size);
+#else
+  ImGui::PushFont(font);
+#endif
+}
+
+/// True where the renderer must be told that the font atlas changed.
+inline constexpr bool kFontsAreUploadedByHand = IMGUI_VERSION_NUM < 19200;
+
+}  // namespace streamscope::viewer::compat

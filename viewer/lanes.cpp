@@ -1,0 +1,321 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// How a Document lays out its lanes: process -> device -> stream, then libcoord's operations, then
+// host threads.
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+#include "document.h"
+#include "labels.h"
+
+namespace streamscope::viewer {
+namespace {
+
+using trace::kNoSmall;
+using trace::kUnknownNs;
+
+// More rows than this in one lane say less than they cost; what overlaps further shares the last
+// row.
+constexpr size_t kMaxOpRows = 4;
+constexpr size_t kMaxOperationRows = 12;
+constexpr size_t kMaxRangeRows = 16;
+constexpr size_t kMaxCallRows = 4;
+
+struct Interval {
+  TimeRange range;
+  Item item;
+};
+
+void sort_by_start(std::vector<Interval>& intervals) {
+  std::stable_sort(intervals.begin(), intervals.end(), [](const Interval& a, const Interval& b) {
+    // Of two that start together the longer one is outside.
+    return a.range.begin_ns != b.range.begin_ns ? a.range.begin_ns < b.range.begin_ns
+                                                : a.range.end_ns > b.range.end_ns;
+  });
+}
+
+// Distributes sorted intervals over as many bands as they need.
+void add_bands(Lane& lane, BandKind kind, const std::vector<Interval>& intervals, size_t max_rows) {
+  std::vector<Ns> start, end;
+  start.reserve(intervals.size());
+  end.reserve(intervals.size());
+  for (const Interval& interval : intervals) {
+    start.push_back(interval.range.begin_ns);
+    end.push_back(interval.range.end_ns);
+  }
+  const std::vector<uint16_t> rows = pack_rows(start, end, max_rows);
+  const size_t first = lane.bands.size();
+  for (size_t i = 0; i < intervals.size(); ++i) {
+    while (lane.bands.size() <= first + rows[i]) lane.bands.push_back({kind, {}});
+    Row& row = lane.bands[first + rows[i]].row;
+    row.start_ns.push_back(start[i]);
+    row.end_ns.push_back(end[i]);
+    row.item.push_back(pack(intervals[i].item));
+  }
+  for (size_t band = first; band < lane.bands.size(); ++band) lane.bands[band].row.finish();
+}
+
+void append_detail(std::string& detail, const std::string& text) {
+  if (!detail.empty()) detail += " \u00b7 ";
+  detail += text;
+}
+
+// Orders markers by time; many edges may share a record or a wait, which is one act.
+void tidy(std::vector<Marker>& markers) {
+  std::sort(markers.begin(), markers.end(), [](const Marker& a, const Marker& b) {
+    return a.at_ns != b.at_ns ? a.at_ns < b.at_ns : pack(a.item) < pack(b.item);
+  });
+  const auto same = [](const Marker& a, const Marker& b) {
+    return a.at_ns == b.at_ns && a.item == b.item;
+  };
+  markers.erase(std::unique(markers.begin(), markers.end(), same), markers.end());
+}
+
+// Ids of rows, grouped by the value of a column.
+std::vector<std::vector<Id>> group_by(const std::vector<Id>& column, size_t groups) {
+  std::vector<std::vector<Id>> result(groups);
+  for (Id id = 0; id < column.size(); ++id) {
+    if (column[id] < groups) result[column[id]].push_back(id);
+  }
+  return result;
+}
+
+}  // namespace
+
+size_t Document::add_lane(Lane lane) {
+  for (const Band& band : lane.bands) {
+    item_count_ += band.row.size();
+    for (const uint32_t item : band.row.item)
+      present_[static_cast<size_t>(category(unpack(item)))] = true;
+  }
+  lanes_.push_back(std::move(lane));
+  return lanes_.size() - 1;
+}
+
+void Document::make_lanes() {
+  stream_lane_.assign(trace_.stream.size(), -1);
+  thread_lane_.assign(trace_.thread.size(), -1);
+  operations_lane_.assign(trace_.process.size(), -1);
+  for (Id process = 0; process < trace_.process.size(); ++process) {
+    Lane lane{.kind = LaneKind::kProcess, .object = process};
+    const std::string_view name = trace_.text(trace_.process.name_id[process]);
+    lane.title = name.empty() ? "process" : std::string(name);
+    if (trace_.process.os_pid[process] != kNoSmall)
+      lane.detail = "pid " + std::to_string(trace_.process.os_pid[process]);
+    if (trace_.process.clock[process] == trace::kVirtualClock)
+      append_detail(lane.detail, "simulated time");
+    if (trace_.process.exit_signal[process] != kNoSmall &&
+        trace_.process.exit_signal[process] != 0) {
+      append_detail(lane.detail,
+                    "ended by signal " + std::to_string(trace_.process.exit_signal[process]));
+    }
+    const int parent = static_cast<int>(add_lane(std::move(lane)));
+    add_streams(process, parent);
+    add_operations(process, parent);
+    add_threads(process, parent);
+  }
+}
+
+void Document::add_streams(Id process, int parent) {
+  const auto& stream = trace_.stream;
+  std::vector<std::vector<Id>> ops = group_by(trace_.op.stream_id, stream.size());
+  std::vector<char> touched(stream.size(), 0);
+  for (const std::vector<Id>* column :
+       {&trace_.op.stream_id, &trace_.event_record.stream_id, &trace_.event_wait.stream_id}) {
+    for (const Id id : *column) {
+      if (id < touched.size()) touched[id] = 1;
+    }
+  }
+  std::map<Id, std::vector<Id>> by_device;
+  for (Id id = 0; id < stream.size(); ++id) {
+    if (trace_.process_of_stream(id) != process) continue;
+    // A default stream that nobody used is no news; a stream that the program made and never used
+    // is.
+    if (!touched[id] &&
+        (stream.kind[id] == trace::kLegacyStream || stream.kind[id] == trace::kPerThreadStream))
+      continue;
+    by_device[trace_.device_of_stream(id)].push_back(id);
+  }
+  for (const auto& [device, streams] : by_device) {
+    Lane header{.kind = LaneKind::kDevice, .depth = 1, .parent = parent, .object = device};
+    header.title = "device";
+    if (device < trace_.device.size()) {
+      const bool simulated = trace_.device.simulated[device] == 1;
+      const trace::Small ordinal = trace_.device.ordinal[device];
+      header.title = "GPU " + std::to_string(ordinal == kNoSmall ? static_cast<trace::Small>(device)
+                                                                 : ordinal);
+      header.detail = std::string(trace_.text(trace_.device.name_id[device]));
+      if (simulated && header.detail.find("simul") == std::string::npos)
+        append_detail(header.detail, "simulated");
+    }
+    const size_t header_lane = add_lane(std::move(header));
+    std::vector<Interval> all;
+    for (const Id id : streams) {
+      Lane lane{.kind = LaneKind::kStream,
+                .depth = 2,
+                .parent = static_cast<int>(header_lane),
+                .object = id};
+      lane.title = stream_name(id);
+      if (stream.kind[id] != kNoSmall && stream.kind[id] != trace::kLegacyStream) {
+        append_detail(lane.detail,
+                      std::string(to_string(static_cast<trace::StreamKind>(stream.kind[id]))));
+      }
+      if (stream.priority[id] != kNoSmall && stream.priority[id] != 0) {
+        append_detail(lane.detail, "priority " + std::to_string(stream.priority[id]));
+      }
+      fill_stream(lane, ops[id]);
+      for (const Band& band : lane.bands) {
+        for (size_t i = 0; i < band.row.size(); ++i)
+          all.push_back({{band.row.start_ns[i], band.row.end_ns[i]}, {}});
+      }
+      stream_lane_[id] = static_cast<int>(add_lane(std::move(lane)));
+    }
+    sort_by_start(all);
+    std::vector<Ns> start, end;
+    for (const Interval& interval : all) {
+      start.push_back(interval.range.begin_ns);
+      end.push_back(interval.range.end_ns);
+    }
+    lanes_[header_lane].busy_share =
+        static_cast<double>(covered_ns(start, end)) / static_cast<double>(extent_.duration_ns());
+  }
+}
+
+void Document::fill_stream(Lane& lane, std::span<const Id> ops) {
+  std::vector<Interval> intervals;
+  intervals.reserve(ops.size());
+  size_t unknown = 0;
+  for (const Id id : ops) {
+    const Item item{ItemKind::kOp, id};
+    if (trace_.op.start_ns[id] == kUnknownNs) ++unknown;
+    if (const auto range = time(item)) intervals.push_back({*range, item});
+  }
+  sort_by_start(intervals);
+  lane.host_times = unknown > 0 && unknown == ops.size();
+  add_bands(lane, BandKind::kOps, intervals, kMaxOpRows);
+  if (!lane.host_times) {
+    std::vector<Ns> start, end;
+    for (const Interval& interval : intervals) {
+      start.push_back(interval.range.begin_ns);
+      end.push_back(interval.range.end_ns);
+    }
+    lane.busy_share =
+        static_cast<double>(covered_ns(start, end)) / static_cast<double>(extent_.duration_ns());
+  }
+}
+
+void Document::add_waits() {
+  for (const Dependency& dependency : dependencies_) {
+    if (dependency.wait == kNoId) continue;
+    const Item from{ItemKind::kOp, dependency.from_op}, to{ItemKind::kOp, dependency.to_op};
+    if (const auto place = this->place(to)) {
+      lanes_[place->lane].passed_waits.push_back(
+          {time(to)->begin_ns, {ItemKind::kEventWait, dependency.wait}});
+    }
+    if (const auto place = this->place(from); place && dependency.record != kNoId) {
+      lanes_[place->lane].records.push_back(
+          {time(from)->end_ns, {ItemKind::kEventRecord, dependency.record}});
+    }
+  }
+  // The parts of a gap end where the op starts; those spent waiting for another op are drawn.
+  std::vector<std::vector<Interval>> by_lane(lanes_.size());
+  for (size_t first = 0, last = 0; first < why_late_.size(); first = last) {
+    const Id op = why_late_[first].op;
+    Ns gap = 0;
+    for (; last < why_late_.size() && why_late_[last].op == op; ++last)
+      gap += why_late_[last].duration_ns;
+    const auto place = this->place({ItemKind::kOp, op});
+    if (!place) continue;
+    Ns at = trace_.op.start_ns[op] - gap;
+    for (size_t i = first; i < last; ++i) {
+      const analysis::WaitPart& part = why_late_[i];
+      if (part.edge < dependencies_.size()) {
+        const Id wait = dependencies_[part.edge].wait;
+        const Item item =
+            wait != kNoId ? Item{ItemKind::kEventWait, wait} : Item{ItemKind::kOp, op};
+        by_lane[place->lane].push_back({{at, at + part.duration_ns}, item});
+      }
+      at += part.duration_ns;
+    }
+  }
+  for (size_t i = 0; i < lanes_.size(); ++i) {
+    Lane& lane = lanes_[i];
+    sort_by_start(by_lane[i]);
+    for (const Interval& interval : by_lane[i]) {
+      lane.waits.start_ns.push_back(interval.range.begin_ns);
+      lane.waits.end_ns.push_back(interval.range.end_ns);
+      lane.waits.item.push_back(pack(interval.item));
+    }
+    lane.waits.finish();
+    tidy(lane.records);
+    tidy(lane.passed_waits);
+  }
+}
+
+void Document::add_operations(Id process, int parent) {
+  std::vector<Interval> intervals;
+  const auto collect = [&](ItemKind kind, const std::vector<Id>& owners) {
+    for (Id id = 0; id < owners.size(); ++id) {
+      if (owners[id] != process) continue;
+      if (const auto range = time({kind, id})) intervals.push_back({*range, {kind, id}});
+    }
+  };
+  collect(ItemKind::kOperation, trace_.operation.process_id);
+  collect(ItemKind::kBarrier, trace_.barrier.process_id);
+  if (intervals.empty()) return;
+  sort_by_start(intervals);
+  Lane lane{.kind = LaneKind::kOperations, .depth = 1, .parent = parent, .object = process};
+  lane.title = "operations";
+  lane.detail = format_count(static_cast<int64_t>(intervals.size())) + " of libcoord";
+  add_bands(lane, BandKind::kOperations, intervals, kMaxOperationRows);
+  operations_lane_[process] = static_cast<int>(add_lane(std::move(lane)));
+}
+
+void Document::add_threads(Id process, int parent) {
+  const size_t threads = trace_.thread.size();
+  std::vector<std::vector<Interval>> calls(threads), ranges(threads);
+  const auto collect = [&](ItemKind kind, const std::vector<Id>& owners,
+                           std::vector<std::vector<Interval>>& into) {
+    for (Id id = 0; id < owners.size(); ++id) {
+      if (owners[id] >= threads || trace_.process_of_thread(owners[id]) != process) continue;
+      if (const auto range = time({kind, id})) into[owners[id]].push_back({*range, {kind, id}});
+    }
+  };
+  collect(ItemKind::kApiCall, trace_.api_call.thread_id, calls);
+  collect(ItemKind::kEventRecord, trace_.event_record.thread_id, calls);
+  collect(ItemKind::kEventWait, trace_.event_wait.thread_id, calls);
+  collect(ItemKind::kHostSync, trace_.host_sync.thread_id, calls);
+  collect(ItemKind::kRange, trace_.range.thread_id, ranges);
+  int group = -1;
+  for (Id id = 0; id < threads; ++id) {
+    if (calls[id].empty() && ranges[id].empty()) continue;
+    if (group < 0) {
+      group = static_cast<int>(add_lane({.kind = LaneKind::kHost,
+                                         .depth = 1,
+                                         .parent = parent,
+                                         .object = process,
+                                         .title = "Host threads"}));
+    }
+    Lane lane{.kind = LaneKind::kThread, .depth = 2, .parent = group, .object = id};
+    lane.title = thread_name(id);
+    if (!trace_.text(trace_.thread.name_id[id]).empty() && trace_.thread.os_tid[id] != kNoSmall) {
+      lane.detail = "thread " + std::to_string(trace_.thread.os_tid[id]);
+    }
+    sort_by_start(ranges[id]);
+    sort_by_start(calls[id]);
+    add_bands(lane, BandKind::kRanges, ranges[id], kMaxRangeRows);
+    add_bands(lane, BandKind::kCalls, calls[id], kMaxCallRows);
+    for (const Interval& call : calls[id]) {
+      if (call.item.kind == ItemKind::kEventRecord)
+        lane.records.push_back({call.range.begin_ns, call.item});
+      if (call.item.kind == ItemKind::kEventWait)
+        lane.passed_waits.push_back({call.range.begin_ns, call.item});
+    }
+    thread_lane_[id] = static_cast<int>(add_lane(std::move(lane)));
+  }
+}
+
+}  // namespace streamscope::viewer

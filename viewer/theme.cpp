@@ -1,0 +1,251 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "theme.h"
+
+#include <algorithm>
+#include <cfloat>
+#include <cmath>
+
+#include "fonts.h"
+#include "imgui_compat.h"
+
+namespace streamscope::viewer {
+namespace {
+
+constexpr ImU32 rgb(uint32_t value, uint32_t alpha = 255) {
+  return IM_COL32((value >> 16) & 255, (value >> 8) & 255, value & 255, alpha);
+}
+
+using Colors = std::array<ImU32, static_cast<size_t>(Color::kCount)>;
+using Categories = std::array<ImU32, kCategoryCount>;
+using Names = std::array<ImU32, 12>;
+
+constexpr Colors kDarkColors = {
+    rgb(0x0f1318),       // background
+    rgb(0x161b22),       // panel
+    rgb(0x1e252f),       // panel raised
+    rgb(0x2b3440),       // border
+    rgb(0x232b36),       // grid
+    rgb(0x181e26),       // grid, minor
+    rgb(0xe7ecf3),       // text
+    rgb(0x9aa7b8),       // text, dim
+    rgb(0x66748a),       // text, faint
+    rgb(0x6cb6ff),       // accent
+    rgb(0xffffff),       // selection
+    rgb(0xffffff, 60),   // hover
+    rgb(0x6cb6ff, 34),   // mark
+    rgb(0xd9622b),       // waiting
+    rgb(0xff7f50),       // incoming
+    rgb(0x3fe0c5),       // outgoing
+    rgb(0xe0a526),       // warning
+    rgb(0xff6b5e),       // error
+    rgb(0x221a04),       // on warning
+    rgb(0x06090d, 170),  // shade
+};
+
+constexpr Colors kLightColors = {
+    rgb(0xffffff),      // background
+    rgb(0xf5f7fa),      // panel
+    rgb(0xe9edf2),      // panel raised
+    rgb(0xcfd7e1),      // border
+    rgb(0xe3e8ee),      // grid
+    rgb(0xf1f4f7),      // grid, minor
+    rgb(0x17202c),      // text
+    rgb(0x536174),      // text, dim
+    rgb(0x8290a3),      // text, faint
+    rgb(0x0b62c4),      // accent
+    rgb(0x0b1320),      // selection
+    rgb(0x0b1320, 40),  // hover
+    rgb(0x0b62c4, 28),  // mark
+    rgb(0xd55e00),      // waiting
+    rgb(0xc8430a),      // incoming
+    rgb(0x00806a),      // outgoing
+    rgb(0xf2b632),      // warning
+    rgb(0xc62f23),      // error
+    rgb(0x2b2003),      // on warning
+    rgb(0x17202c, 90),  // shade
+};
+
+constexpr Categories kDarkCategories = {
+    rgb(0x56b4e9),  // kernel
+    rgb(0xe69f00),  // copy to device
+    rgb(0xe0d45c),  // copy to host
+    rgb(0xb98a2e),  // copy on device
+    rgb(0x9fb1c4),  // memset
+    rgb(0xcc79a7),  // host function
+    rgb(0xd55e00),  // memory wait
+    rgb(0xa993e0),  // memory write
+    rgb(0x1fb391),  // graph launch
+    rgb(0x3f7fae),  // launch call
+    rgb(0xa1762a),  // copy call
+    rgb(0x3fa889),  // record call
+    rgb(0xb86a94),  // wait call
+    rgb(0xd9622b),  // blocking call
+    rgb(0x56637a),  // other call
+    rgb(0x3a4658),  // range
+    rgb(0x5470b3),  // operation
+    rgb(0x2f8f7c),  // barrier
+};
+
+constexpr Categories kLightCategories = {
+    rgb(0x4ba3dc),  // kernel
+    rgb(0xe69f00),  // copy to device
+    rgb(0xe3d21a),  // copy to host
+    rgb(0xc4923a),  // copy on device
+    rgb(0xa9b8c9),  // memset
+    rgb(0xcc79a7),  // host function
+    rgb(0xd55e00),  // memory wait
+    rgb(0x9c86d8),  // memory write
+    rgb(0x009e73),  // graph launch
+    rgb(0x8fc1e6),  // launch call
+    rgb(0xf0cb7a),  // copy call
+    rgb(0x7ccbb4),  // record call
+    rgb(0xe3afcb),  // wait call
+    rgb(0xe57f3b),  // blocking call
+    rgb(0xc3ccd8),  // other call
+    rgb(0xdbe2eb),  // range
+    rgb(0x8fa9e6),  // operation
+    rgb(0x6cc5b2),  // barrier
+};
+
+// Alternating lightness, so that neighbours differ even without hue.
+constexpr Names kNameColors = {rgb(0x56b4e9), rgb(0xe69f00), rgb(0x009e73), rgb(0xf0e442),
+                               rgb(0x3f7fd0), rgb(0xd55e00), rgb(0xcc79a7), rgb(0x9fd8c8),
+                               rgb(0xa993e0), rgb(0xb98a2e), rgb(0x8fa3b8), rgb(0xf2a48b)};
+
+ImVec4 to_vec(ImU32 color) {
+  return {static_cast<float>(color >> IM_COL32_R_SHIFT & 255) / 255,
+          static_cast<float>(color >> IM_COL32_G_SHIFT & 255) / 255,
+          static_cast<float>(color >> IM_COL32_B_SHIFT & 255) / 255,
+          static_cast<float>(color >> IM_COL32_A_SHIFT & 255) / 255};
+}
+
+struct FaceSpec {
+  std::span<const std::byte> (*file)();
+  float size;
+};
+constexpr std::array<FaceSpec, static_cast<size_t>(Face::kCount)> kFaces = {{
+    {sans_font, 14},    // body
+    {sans_font, 12},    // small
+    {bold_font, 14},    // bold
+    {bold_font, 18},    // title
+    {mono_font, 13},    // mono
+    {mono_font, 11.5},  // mono, small
+}};
+
+// Latin, Greek and Cyrillic, punctuation, arrows and mathematical signs.
+constexpr ImWchar kGlyphs[] = {0x20,   0x17f,  0x370,  0x52f,  0x2010, 0x2044, 0x20ac,
+                               0x20ac, 0x2190, 0x21ff, 0x2200, 0x22ff, 0};
+
+}  // namespace
+
+Theme::Theme(ThemeKind kind, float scale)
+    : kind_(kind),
+      scale_(std::clamp(scale, 0.5f, 4.0f)),
+      colors_(kind == ThemeKind::kDark ? kDarkColors : kLightColors),
+      categories_(kind == ThemeKind::kDark ? kDarkCategories : kLightCategories),
+      names_(kNameColors) {}
+
+float Theme::px(float length) const { return std::round(length * scale_); }
+
+ImVec4 Theme::vec(Color color) const { return to_vec(this->color(color)); }
+
+ImU32 Theme::color_of_name(std::string_view name) const {
+  uint32_t hash = 2166136261u;
+  for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619u;
+  return names_[(hash ^ hash >> 15) % names_.size()];
+}
+
+ImU32 Theme::on(ImU32 fill) const {
+  const ImVec4 c = to_vec(fill);
+  const auto linear = [](float v) { return std::pow(v, 2.2f); };
+  const float luminance = 0.2126f * linear(c.x) + 0.7152f * linear(c.y) + 0.0722f * linear(c.z);
+  return luminance > 0.18f ? rgb(0x0b1016) : rgb(0xf4f7fb);
+}
+
+ImU32 Theme::fade(ImU32 color, float alpha) {
+  const float own = static_cast<float>(color >> IM_COL32_A_SHIFT & 255);
+  const auto a = static_cast<ImU32>(std::lround(own * std::clamp(alpha, 0.0f, 1.0f)));
+  return (color & ~IM_COL32_A_MASK) | (a << IM_COL32_A_SHIFT);
+}
+
+ImU32 Theme::dim(ImU32 color, float alpha) const {
+  const ImVec4 over = to_vec(color), under = vec(Color::kBackground);
+  const auto mix = [&](float a, float b) {
+    return static_cast<uint32_t>(std::lround((a * alpha + b * (1 - alpha)) * 255));
+  };
+  return IM_COL32(mix(over.x, under.x), mix(over.y, under.y), mix(over.z, under.z), 255);
+}
+
+float Theme::width(Face face, std::string_view text) const {
+  const Text& style = this->text(face);
+  return style.font->CalcTextSizeA(style.size, FLT_MAX, 0, text.data(), text.data() + text.size())
+      .x;
+}
+
+void Theme::apply() {
+  ImFontAtlas& atlas = *ImGui::GetIO().Fonts;
+  atlas.Clear();
+  compat::use_freetype(atlas);
+  for (size_t i = 0; i < kFaces.size(); ++i) {
+    const std::span<const std::byte> file = kFaces[i].file();
+    ImFontConfig config;
+    config.FontDataOwnedByAtlas = false;  // embedded, never freed
+    config.PixelSnapH = true;
+    compat::set_hinting(config);
+    const float size = std::round(kFaces[i].size * scale_ * 2) / 2;
+    texts_[i] = {atlas.AddFontFromMemoryTTF(const_cast<std::byte*>(file.data()),
+                                            static_cast<int>(file.size()), size, &config, kGlyphs),
+                 size};
+  }
+  ImGui::GetIO().FontDefault = texts_[static_cast<size_t>(Face::kBody)].font;
+  set_style();
+}
+
+void Theme::set_style() const {
+  ImGuiStyle style;  // default sizes, so that a second apply() starts from the same place
+  style.WindowRounding = style.ChildRounding = style.ScrollbarRounding = 0;
+  style.FrameRounding = style.PopupRounding = style.GrabRounding = 4;
+  style.WindowBorderSize = style.ChildBorderSize = style.FrameBorderSize = 0;
+  style.WindowPadding = {14, 12};
+  style.FramePadding = {8, 5};
+  style.ItemSpacing = {8, 6};
+  style.ScrollbarSize = 10;
+  style.ScaleAllSizes(scale_);
+  style.AntiAliasedLinesUseTex = true;
+  const auto set = [&](ImGuiCol index, Color color, float alpha = 1) {
+    style.Colors[index] = to_vec(fade(this->color(color), alpha));
+  };
+  for (ImVec4& color : style.Colors) color = vec(Color::kPanelRaised);
+  set(ImGuiCol_Text, Color::kText);
+  set(ImGuiCol_TextDisabled, Color::kTextDim);
+  set(ImGuiCol_WindowBg, Color::kPanel);
+  set(ImGuiCol_ChildBg, Color::kPanel, 0);
+  set(ImGuiCol_PopupBg, Color::kPanelRaised);
+  set(ImGuiCol_Border, Color::kBorder);
+  set(ImGuiCol_BorderShadow, Color::kBorder, 0);
+  set(ImGuiCol_FrameBg, Color::kBackground);
+  set(ImGuiCol_FrameBgHovered, Color::kBackground);
+  set(ImGuiCol_FrameBgActive, Color::kBackground);
+  set(ImGuiCol_ScrollbarBg, Color::kPanel, 0);
+  set(ImGuiCol_ScrollbarGrab, Color::kBorder);
+  set(ImGuiCol_ScrollbarGrabHovered, Color::kTextFaint);
+  set(ImGuiCol_ScrollbarGrabActive, Color::kTextDim);
+  set(ImGuiCol_Separator, Color::kBorder);
+  set(ImGuiCol_Header, Color::kAccent, 0.22f);
+  set(ImGuiCol_HeaderHovered, Color::kAccent, 0.16f);
+  set(ImGuiCol_HeaderActive, Color::kAccent, 0.28f);
+  set(ImGuiCol_Button, Color::kPanelRaised);
+  set(ImGuiCol_ButtonHovered, Color::kBorder);
+  set(ImGuiCol_ButtonActive, Color::kBorder);
+  set(ImGuiCol_TextSelectedBg, Color::kAccent, 0.35f);
+  set(ImGuiCol_NavHighlight, Color::kAccent);
+  set(ImGuiCol_PlotHistogram, Color::kAccent);
+  set(ImGuiCol_ModalWindowDimBg, Color::kShade);
+  set(ImGuiCol_TableRowBg, Color::kPanel, 0);
+  set(ImGuiCol_TableRowBgAlt, Color::kPanel, 0);
+  ImGui::GetStyle() = style;
+}
+
+}  // namespace streamscope::viewer

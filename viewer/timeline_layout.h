@@ -1,0 +1,130 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// The arithmetic of a timeline: nanoseconds to pixels and back, ticks, rows, and folding of what is
+// too small to see.
+//
+// Used by the views and by Document; knows neither Dear ImGui nor traces, so all of it is tested as
+// plain functions. Cost follows pixels: what a row draws is bounded by its width, whatever the
+// number of events.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace streamscope::viewer {
+
+/// Nanoseconds on the trace clock, as in trace/model.h.
+using Ns = int64_t;
+
+/// `to - from`, or the largest Ns where that does not fit.
+Ns distance_ns(Ns from, Ns to);
+/// `at + by`, clamped to the range of Ns.
+Ns add_ns(Ns at, double by);
+
+/// Half-open range of time.
+struct TimeRange {
+  Ns begin_ns = 0;
+  Ns end_ns = 0;
+
+  Ns duration_ns() const { return distance_ns(begin_ns, end_ns); }
+  bool operator==(const TimeRange&) const = default;
+};
+
+/// The part of time that a width of pixels shows. The first pixel is at `begin_ns +
+/// begin_fraction`, so that panning by single pixels works when a nanosecond is wider than a pixel.
+/// Exact: an instant less than 2^53 ns from `begin_ns` loses nothing on its way to pixels, wherever
+/// on the int64 axis it is.
+struct TimeWindow {
+  Ns begin_ns = 0;
+  double begin_fraction = 0;  ///< in [0, 1)
+  double ns_per_px = 1;
+  double width_px = 1;
+
+  double to_px(Ns at) const {
+    return (static_cast<double>(static_cast<__int128>(at) - begin_ns) - begin_fraction) / ns_per_px;
+  }
+  /// The instant at or just before a pixel, clamped to the range of Ns.
+  Ns to_ns(double px) const;
+  double span_ns() const { return ns_per_px * width_px; }
+  TimeRange range() const { return {begin_ns, to_ns(width_px)}; }
+
+  /// Moves the picture right by `px` pixels: earlier times come into view from the left.
+  void pan_px(double px);
+  /// Makes everything `factor` times wider, keeping the instant under `px` where it is.
+  void zoom(double px, double factor);
+  /// Shows `range` with a margin of `margin` of its width on both sides.
+  void show(TimeRange range, double margin = 0);
+  /// Shows the same range in another width.
+  void resize(double width);
+};
+
+/// Narrowest and widest scales a window may take: a nanosecond is at most 64 pixels wide.
+inline constexpr double kMinNsPerPx = 1.0 / 64;
+inline constexpr double kMaxNsPerPx = 1e16;
+
+struct Ticks {
+  Ns step_ns = 1;        ///< 1, 2 or 5 times a power of ten
+  Ns minor_step_ns = 1;  ///< a whole divisor of `step_ns`
+  std::vector<Ns> at;    ///< multiples of `step_ns` in the window
+};
+
+/// Ticks at round instants, at least `min_spacing_px` apart.
+Ticks ticks(const TimeWindow& window, double min_spacing_px);
+
+/// Intervals of one row of a lane, ordered by start.
+struct Row {
+  std::vector<Ns> start_ns;
+  std::vector<Ns> end_ns;
+  std::vector<uint32_t> item;  ///< what the interval is; its owner says what the number means
+  std::vector<Ns> max_end_ns;  ///< per interval, the latest end so far; empty where no two overlap
+  std::vector<Ns> busy_before_ns;  ///< per interval, the sum of the durations before it
+
+  size_t size() const { return start_ns.size(); }
+  /// Latest end of the intervals 0 ... `index`.
+  Ns reach(size_t index) const { return max_end_ns.empty() ? end_ns[index] : max_end_ns[index]; }
+  /// Sum of durations of the intervals [from, to).
+  Ns busy(size_t from, size_t to) const;
+  /// Fills what is derived from starts and ends. Call once after the last push.
+  void finish();
+};
+
+struct IndexRange {
+  size_t begin = 0;
+  size_t end = 0;
+};
+
+/// Intervals of `row` that may touch `range`: from the first whose reach is past its begin to the
+/// last that starts before its end. Logarithmic.
+IndexRange visible(const Row& row, TimeRange range);
+
+/// One thing to draw: an interval at least a pixel wide, or a run of intervals that share less than
+/// that.
+struct DrawItem {
+  float x0 = 0, x1 = 0;
+  uint32_t first = 0;  ///< index in the row
+  uint32_t count = 0;  ///< 1, or the number of intervals folded into this run
+  float coverage = 1;  ///< busy part of a folded run, in (0, 1]
+};
+
+/// What to draw of `row`, left to right: at most a few items per pixel. Intervals narrower than
+/// `min_px` are folded into cells of that width which lie on fixed multiples of time, so that
+/// panning does not make them flicker.
+void fold(const Row& row, const TimeWindow& window, double min_px, std::vector<DrawItem>& out);
+
+/// Puts intervals, ordered by start, into the fewest rows in which none overlap. What finds no
+/// place among `max_rows` goes to the last row. Returns the row of each.
+std::vector<uint16_t> pack_rows(std::span<const Ns> start_ns, std::span<const Ns> end_ns,
+                                size_t max_rows);
+
+/// Union of intervals ordered by start: time covered by at least one of them.
+Ns covered_ns(std::span<const Ns> start_ns, std::span<const Ns> end_ns);
+
+/// Number of intervals that touch each of `buckets` equal parts of `range`, as busy share in [0, 1]
+/// of the part.
+std::vector<float> density(const Row& row, TimeRange range, size_t buckets);
+
+}  // namespace streamscope::viewer

@@ -1,0 +1,182 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "view.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace streamscope::viewer {
+namespace {
+
+constexpr double kMargin = 0.02;
+// An item that is zoomed to fills this share of the width, so that its neighbours tell where one
+// is.
+constexpr double kItemMargin = 0.75;
+
+// Keeps at least a part of the trace in the window, and the window not much wider than the trace.
+void clamp_window(const Document& document, TimeWindow& window) {
+  const TimeRange extent = document.extent();
+  const double widest = static_cast<double>(extent.duration_ns()) * 2 / window.width_px;
+  if (window.ns_per_px > std::max(widest, kMinNsPerPx))
+    window.zoom(window.width_px / 2, window.ns_per_px / widest);
+  const double keep = window.width_px * 0.1;
+  if (const double end = window.to_px(extent.end_ns); end < keep) window.pan_px(keep - end);
+  if (const double begin = window.to_px(extent.begin_ns); begin > window.width_px - keep) {
+    window.pan_px(window.width_px - keep - begin);
+  }
+}
+
+std::optional<size_t> nearest(const Row& row, Ns at) {
+  if (row.size() == 0) return std::nullopt;
+  const auto it = std::upper_bound(row.start_ns.begin(), row.start_ns.end(), at);
+  const size_t after = static_cast<size_t>(it - row.start_ns.begin());
+  if (after == 0) return 0;
+  if (after == row.size() || row.end_ns[after - 1] >= at) return after - 1;
+  return distance_ns(row.end_ns[after - 1], at) <= distance_ns(at, row.start_ns[after]) ? after - 1
+                                                                                        : after;
+}
+
+bool is_hidden(const Document& document, const ViewState& state, size_t lane) {
+  for (int at = document.lanes()[lane].parent; at >= 0;
+       at = document.lanes()[static_cast<size_t>(at)].parent) {
+    if (state.is_collapsed(static_cast<size_t>(at))) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+void fit(const Document& document, ViewState& state) {
+  state.window.show(document.extent(), kMargin);
+}
+
+void show(const Document& document, ViewState& state, TimeRange range) {
+  state.window.show(range);
+  clamp_window(document, state.window);
+}
+
+void zoom_to_selection(const Document& document, ViewState& state) {
+  std::optional<TimeRange> range;
+  if (state.selection) {
+    range = document.time(state.selection);
+    // An op is shown with the ops that its edges lead to: the story, not just the bar.
+    for (const uint32_t index : document.dependencies_of(state.selection)) {
+      const Dependency& dependency = document.dependency(index);
+      for (const Id op : {dependency.from_op, dependency.to_op}) {
+        const auto other = document.time({ItemKind::kOp, op});
+        if (range && other) {
+          range->begin_ns = std::min(range->begin_ns, other->begin_ns);
+          range->end_ns = std::max(range->end_ns, other->end_ns);
+        }
+      }
+    }
+  } else {
+    range = state.marked;
+  }
+  if (!range) return;
+  state.window.show(*range, state.selection ? kItemMargin / 3 : kMargin);
+  clamp_window(document, state.window);
+  state.reveal = true;
+}
+
+void zoom(const Document& document, ViewState& state, double px, double factor) {
+  state.window.zoom(px, factor);
+  clamp_window(document, state.window);
+}
+
+void pan(const Document& document, ViewState& state, double px) {
+  state.window.pan_px(px);
+  clamp_window(document, state.window);
+}
+
+void select(ViewState& state, Item item) {
+  state.selection = item;
+  state.reveal = true;
+}
+
+void step_in_row(const Document& document, ViewState& state, int by) {
+  if (const auto place = document.place(state.selection)) {
+    const Row& row = document.lanes()[place->lane].bands[place->band].row;
+    const auto next = static_cast<ptrdiff_t>(place->index) + by;
+    if (next >= 0 && next < static_cast<ptrdiff_t>(row.size())) {
+      select(state, unpack(row.item[static_cast<size_t>(next)]));
+    }
+    return;
+  }
+  // Nothing selected yet: begin with the first op in sight.
+  for (const LaneKind kind : {LaneKind::kStream, LaneKind::kThread}) {
+    for (size_t lane = 0; lane < document.lanes().size(); ++lane) {
+      if (document.lanes()[lane].kind != kind || is_hidden(document, state, lane)) continue;
+      for (const Band& band : document.lanes()[lane].bands) {
+        const auto [first, last] = visible(band.row, state.window.range());
+        if (first < last) return select(state, unpack(band.row.item[first]));
+      }
+    }
+  }
+}
+
+void step_to_row(const Document& document, ViewState& state, int by) {
+  const auto place = document.place(state.selection);
+  if (!place) return step_in_row(document, state, by);
+  const auto range = document.time(state.selection);
+  const Ns at = range->begin_ns;
+  auto lane = static_cast<ptrdiff_t>(place->lane);
+  auto band = static_cast<ptrdiff_t>(place->band) + by;
+  for (; lane >= 0 && lane < static_cast<ptrdiff_t>(document.lanes().size());) {
+    const Lane& in = document.lanes()[static_cast<size_t>(lane)];
+    if (!is_hidden(document, state, static_cast<size_t>(lane))) {
+      for (; band >= 0 && band < static_cast<ptrdiff_t>(in.bands.size()); band += by) {
+        const Row& row = in.bands[static_cast<size_t>(band)].row;
+        if (const auto index = nearest(row, at)) return select(state, unpack(row.item[*index]));
+      }
+    }
+    lane += by;
+    if (lane < 0 || lane >= static_cast<ptrdiff_t>(document.lanes().size())) return;
+    band =
+        by > 0
+            ? 0
+            : static_cast<ptrdiff_t>(document.lanes()[static_cast<size_t>(lane)].bands.size()) - 1;
+  }
+}
+
+void follow_edge(const Document& document, ViewState& state, bool back) {
+  const Item from = state.selection;
+  if (from.kind == ItemKind::kApiCall) {
+    if (const Id op = document.op_of(from); op != kNoId) select(state, {ItemKind::kOp, op});
+    return;
+  }
+  Id best = kNoId;
+  Ns best_score = std::numeric_limits<Ns>::min();
+  for (const uint32_t index : document.dependencies_of(from)) {
+    const Dependency& dependency = document.dependency(index);
+    if (from.kind == ItemKind::kOp && (back ? dependency.to_op : dependency.from_op) != from.id)
+      continue;
+    const Id other = back ? dependency.from_op : dependency.to_op;
+    const auto range = document.time({ItemKind::kOp, other});
+    if (!range) continue;
+    // Back: what ended last held the op up. Forward: what started first was held up by it.
+    const Ns score = back ? range->end_ns : -range->begin_ns;
+    if (score > best_score) {
+      best_score = score;
+      best = other;
+    }
+  }
+  if (best != kNoId) return select(state, {ItemKind::kOp, best});
+  if (from.kind == ItemKind::kOp) step_in_row(document, state, back ? -1 : 1);
+}
+
+void jump_to_cause(const Document& document, ViewState& state) {
+  if (state.selection.kind == ItemKind::kOp) {
+    if (const Item call = document.call_of(state.selection.id)) select(state, call);
+  } else if (const Id op = document.op_of(state.selection); op != kNoId) {
+    select(state, {ItemKind::kOp, op});
+  }
+}
+
+void toggle_collapsed(const Document& document, ViewState& state, size_t lane) {
+  state.collapsed.resize(document.lanes().size());
+  if (lane < state.collapsed.size()) state.collapsed[lane] = !state.collapsed[lane];
+}
+
+}  // namespace streamscope::viewer

@@ -1,0 +1,88 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// What a view is, the one state that all views share, and the moves that change it.
+//
+// There is one ViewState and never a copy of a selection: a view draws from it and writes user
+// input into it, commands and the command line change it through the moves below.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "document.h"
+#include "theme.h"
+#include "timeline_layout.h"
+
+namespace streamscope::viewer {
+
+enum class ColorBy : uint8_t { kKind, kName };
+enum class Overlay : uint8_t { kNone, kHelp, kPalette };
+
+/// UI thread only.
+struct ViewState {
+  TimeWindow window;  ///< what the timeline shows; its width is set by the timeline
+  Item selection;
+  Item hovered;
+  std::optional<TimeRange> marked;  ///< range of time chosen for sums
+  std::vector<bool> collapsed;      ///< by lane
+  bool reveal = false;     ///< the timeline brings the selection into view when it is drawn next
+  float scroll_pages = 0;  ///< the timeline scrolls by this many heights when it is drawn next
+
+  ThemeKind theme = ThemeKind::kDark;
+  float scale = 1;
+  ColorBy color_by = ColorBy::kKind;
+  bool show_inspector = true;
+  bool show_minimap = true;
+  Overlay overlay = Overlay::kNone;
+  bool quit = false;
+
+  size_t drawn_items =
+      0;  ///< bars and glyphs of the last frame; bounded by pixels, whatever the trace
+
+  bool is_collapsed(size_t lane) const { return lane < collapsed.size() && collapsed[lane]; }
+};
+
+/// One panel. Draws into the current ImGui window and nothing else: no I/O, no SQL, no cost per
+/// event.
+class View {
+ public:
+  virtual ~View() = default;
+  /// Value of --panel and heading.
+  virtual std::string_view name() const = 0;
+  virtual void draw(const Document& document, ViewState& state, const Theme& theme) = 0;
+};
+
+/// All panels, in their order; views.cpp holds the only list.
+std::vector<std::unique_ptr<View>> make_views();
+/// Their names.
+std::vector<std::string_view> view_names();
+
+// Moves. All keep the window near the trace and the state consistent.
+
+void fit(const Document& document, ViewState& state);
+/// Shows `range` with a little around it.
+void show(const Document& document, ViewState& state, TimeRange range);
+/// Shows the selection, or the marked range if nothing is selected.
+void zoom_to_selection(const Document& document, ViewState& state);
+void zoom(const Document& document, ViewState& state, double px, double factor);
+void pan(const Document& document, ViewState& state, double px);
+/// Selects and brings into view.
+void select(ViewState& state, Item item);
+/// Next (+1) or previous (-1) item in the row of the selection; the first visible one if nothing is
+/// selected.
+void step_in_row(const Document& document, ViewState& state, int by);
+/// Nearest item in the row below (+1) or above (-1).
+void step_to_row(const Document& document, ViewState& state, int by);
+/// From an op to the one it waited for longest (back) or the first one that waited for it
+/// (forward). An op without such edges: its neighbour in the stream. A record or wait: the op at
+/// that end of its edge.
+void follow_edge(const Document& document, ViewState& state, bool back);
+/// Between an op and the call that issued it.
+void jump_to_cause(const Document& document, ViewState& state);
+void toggle_collapsed(const Document& document, ViewState& state, size_t lane);
+
+}  // namespace streamscope::viewer

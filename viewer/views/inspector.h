@@ -1,0 +1,43 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// All facts of what is selected, its dependencies in words, sums of a marked range; of nothing, the
+// whole trace.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "view.h"
+
+namespace streamscope::viewer {
+
+class InspectorView : public View {
+ public:
+  std::string_view name() const override { return "inspector"; }
+  void draw(const Document& document, ViewState& state, const Theme& theme) override;
+
+ private:
+  struct Sheet;  // what the functions below share in one frame
+
+  void draw_trace(Sheet& sheet);
+  void draw_item(Sheet& sheet);
+  void draw_op(Sheet& sheet, Id id);
+  void draw_call(Sheet& sheet, Id id);
+  void draw_record(Sheet& sheet, Id id);
+  void draw_wait(Sheet& sheet, Id id);
+  void draw_sync(Sheet& sheet, Id id);
+  void draw_range(Sheet& sheet, Id id);
+  void draw_operation(Sheet& sheet, Id id);
+  void draw_dependencies(Sheet& sheet);
+  void draw_sums(Sheet& sheet);
+
+  // Made once per document or range, because they cost more than a frame.
+  const Document* longest_of_ = nullptr;
+  std::vector<uint32_t> longest_;
+  const Document* sums_of_ = nullptr;
+  std::optional<TimeRange> sums_range_;
+  Sums sums_;
+};
+
+}  // namespace streamscope::viewer

@@ -1,0 +1,218 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// What surrounds the lanes: the axis, the overview strip, the names.
+
+#include <algorithm>
+#include <cmath>
+
+#include "labels.h"
+#include "views/timeline.h"
+
+namespace streamscope::viewer {
+namespace {
+
+constexpr float kTickSpacing = 130;
+constexpr float kIndent = 14;
+
+}  // namespace
+
+void TimelineView::draw_grid(Pane& pane) {
+  const Ticks marks = ticks(pane.state.window, pane.px(kTickSpacing));
+  const float step =
+      static_cast<float>(static_cast<double>(marks.minor_step_ns) / pane.state.window.ns_per_px);
+  if (!marks.at.empty() && step >= pane.px(8)) {
+    // Minor lines around the first tick in both directions; whole minor steps from it, so never
+    // beside a major line.
+    const float first = pane.x(marks.at.front());
+    const float begin = first - std::ceil((first - pane.min.x) / step) * step;
+    for (float x = begin; x < pane.max.x; x += step) {
+      pane.draw.AddLine({std::floor(x) + 0.5f, pane.min.y}, {std::floor(x) + 0.5f, pane.max.y},
+                        pane.color(Color::kGridMinor));
+    }
+  }
+  for (const Ns at : marks.at) {
+    const float x = std::floor(pane.x(at)) + 0.5f;
+    pane.draw.AddLine({x, pane.min.y}, {x, pane.max.y}, pane.color(Color::kGrid));
+  }
+}
+
+void TimelineView::draw_axis(Pane& pane, float top) {
+  const Theme& theme = pane.theme;
+  const TimeWindow& window = pane.state.window;
+  pane.draw.AddRectFilled({pane.gutter_x, top}, {pane.max.x, pane.min.y},
+                          pane.color(Color::kPanel));
+  pane.draw.AddLine({pane.gutter_x, pane.min.y - 0.5f}, {pane.max.x, pane.min.y - 0.5f},
+                    pane.color(Color::kBorder));
+  const Ticks marks = ticks(window, pane.px(kTickSpacing));
+  const TimeRange shown = window.range();
+  const Ns largest = std::max(std::abs(std::max(shown.begin_ns, -std::numeric_limits<Ns>::max())),
+                              std::abs(std::max(shown.end_ns, -std::numeric_limits<Ns>::max())));
+  // Deep in a trace the labels are offsets from a base, which stands exactly at the left.
+  const bool relative = !marks.at.empty() && largest / marks.step_ns >= 10'000;
+  const Ns base = relative ? marks.at.front() : 0;
+  const float y = std::round((top + pane.min.y - theme.text(Face::kMonoSmall).size) / 2);
+  const ImVec2 cell{pane.gutter_x + pane.px(12), y};
+  widgets::text(pane.draw, theme, Face::kMonoSmall, cell, pane.color(Color::kTextDim),
+                relative ? format_exact(base) + " +"
+                         : format_duration(distance_ns(shown.begin_ns, shown.end_ns)) + " in view");
+  pane.draw.PushClipRect({pane.min.x, top}, {pane.max.x, pane.min.y}, true);
+  for (const Ns at : marks.at) {
+    const float x = std::floor(pane.x(at)) + 0.5f;
+    pane.draw.AddLine({x, pane.min.y - pane.px(6)}, {x, pane.min.y}, pane.color(Color::kTextFaint));
+    const std::string text = relative ? format_tick(at - base, marks.step_ns, marks.step_ns * 10)
+                                      : format_tick(at, marks.step_ns, largest);
+    if (x + pane.px(8) + theme.width(Face::kMonoSmall, text) > pane.max.x) continue;
+    widgets::text(pane.draw, theme, Face::kMonoSmall, {x + pane.px(5), y},
+                  pane.color(Color::kTextDim), text);
+  }
+  // The instant under the mouse, to the nanosecond.
+  if (pane.mouse_in_plot) {
+    const std::string text = format_exact(window.to_ns(pane.mouse.x - pane.min.x));
+    const ImVec2 size = widgets::chip(nullptr, theme, Face::kMonoSmall, {}, 0, 0, text);
+    const float x = std::clamp(pane.mouse.x - size.x / 2, pane.min.x,
+                               std::max(pane.max.x - size.x, pane.min.x));
+    widgets::chip(&pane.draw, theme, Face::kMonoSmall, {x, top + (pane.min.y - top - size.y) / 2},
+                  pane.color(Color::kAccent), theme.on(pane.color(Color::kAccent)), text);
+  }
+  pane.draw.PopClipRect();
+}
+
+void TimelineView::draw_overview(Pane& pane, ImVec2 min, ImVec2 max) {
+  const Theme& theme = pane.theme;
+  const Document& document = pane.document;
+  const float width = pane.max.x - pane.min.x;
+  const auto buckets = static_cast<size_t>(std::max(width, 1.0f));
+  if (overview_of_ != &document || overview_.kernels.size() != buckets) {
+    overview_ = document.activity(buckets);
+    overview_of_ = &document;
+  }
+  pane.draw.AddRectFilled(min, max, pane.color(Color::kPanel));
+  widgets::text(pane.draw, theme, Face::kSmall, {min.x + pane.px(12), min.y + pane.px(8)},
+                pane.color(Color::kTextDim), "Whole trace");
+  widgets::text(pane.draw, theme, Face::kMonoSmall, {min.x + pane.px(12), min.y + pane.px(24)},
+                pane.color(Color::kText), format_duration(document.extent().duration_ns()));
+
+  // Kernels stand up from the middle line, copies hang below; both to the same scale, the highest
+  // fills its half.
+  const float top = min.y + pane.px(4), bottom = max.y - pane.px(4);
+  float most = 1e-6f;
+  for (size_t i = 0; i < buckets; ++i)
+    most = std::max({most, overview_.kernels[i], overview_.copies[i]});
+  const float middle = std::round(top + (bottom - top) * 0.6f);
+  for (size_t i = 0; i < buckets; ++i) {
+    const float x = pane.min.x + static_cast<float>(i);
+    const auto height = [&](float value, float room) {
+      return value <= 0 ? 0 : std::max(1.0f, std::round(value / most * room));
+    };
+    const float up = height(overview_.kernels[i], middle - top),
+                down = height(overview_.copies[i], bottom - middle);
+    if (up > 0)
+      pane.draw.AddRectFilled({x, middle - up}, {x + 1, middle}, theme.color(Category::kKernel));
+    if (down > 0)
+      pane.draw.AddRectFilled({x, middle}, {x + 1, middle + down},
+                              theme.color(Category::kCopyToDevice));
+  }
+  // What is in view stays bright.
+  const TimeRange extent = document.extent();
+  const double per_px = static_cast<double>(extent.duration_ns()) / width;
+  const TimeRange shown = pane.state.window.range();
+  const auto to_x = [&](Ns at) {
+    return pane.min.x +
+           static_cast<float>(std::clamp(
+               static_cast<double>(distance_ns(extent.begin_ns, at)) / per_px, 0.0, double{width}));
+  };
+  float from = to_x(shown.begin_ns), to = to_x(shown.end_ns);
+  if (to - from < pane.px(3)) {
+    const float center = (from + to) / 2;
+    from = center - pane.px(1.5f);
+    to = center + pane.px(1.5f);
+  }
+  const ImU32 veil = Theme::fade(pane.color(Color::kPanel), 0.62f);
+  pane.draw.AddRectFilled({pane.min.x, min.y}, {from, max.y}, veil);
+  pane.draw.AddRectFilled({to, min.y}, {pane.max.x, max.y}, veil);
+  pane.draw.AddRect({from, min.y + 1}, {to, max.y - 1}, pane.color(Color::kAccent), 0, 0, 1);
+  pane.draw.AddLine({min.x, max.y - 0.5f}, {max.x, max.y - 0.5f}, pane.color(Color::kBorder));
+}
+
+void TimelineView::draw_gutter(Pane& pane) {
+  const Theme& theme = pane.theme;
+  const float right = pane.min.x;
+  pane.draw.PushClipRect({pane.gutter_x, pane.min.y}, {right, pane.max.y}, true);
+  pane.draw.AddRectFilled({pane.gutter_x, pane.min.y}, {right, pane.max.y},
+                          pane.color(Color::kPanel));
+  const auto selected = pane.document.place(pane.state.selection);
+  for (const LaneBox& box : boxes_) {
+    if (box.bottom <= pane.min.y || box.top >= pane.max.y) continue;
+    const Lane& lane = pane.document.lanes()[box.lane];
+    const bool group = lane.kind == LaneKind::kProcess || lane.kind == LaneKind::kDevice ||
+                       lane.kind == LaneKind::kHost;
+    const bool collapsed = pane.state.is_collapsed(box.lane);
+    if (group) {
+      pane.draw.AddRectFilled({pane.gutter_x, box.top}, {right, box.bottom},
+                              pane.color(Color::kPanelRaised));
+    }
+    if (selected && selected->lane == box.lane) {
+      pane.draw.AddRectFilled({pane.gutter_x, box.top}, {pane.gutter_x + pane.px(3), box.bottom},
+                              pane.color(Color::kAccent));
+    }
+    const float left = pane.gutter_x + pane.px(12) +
+                       static_cast<float>(std::max(lane.depth - 1, 0)) * pane.px(kIndent);
+    const float center = (box.top + box.bottom) / 2;
+    widgets::disclosure(
+        pane.draw,
+        {left + pane.px(3), std::round(group || collapsed ? center : box.top + pane.px(15))},
+        pane.px(8), !collapsed, pane.color(Color::kTextFaint));
+    const float text_left = left + pane.px(14);
+    float text_right = right - pane.px(10);
+
+    // How busy, as a number over a small bar.
+    if (lane.busy_share >= 0) {
+      const std::string text = format_percent(lane.busy_share);
+      const float width = theme.width(Face::kSmall, text);
+      const float y = group || collapsed
+                          ? std::round(center - theme.text(Face::kSmall).size / 2 - 1)
+                          : box.top + pane.px(8);
+      widgets::text(pane.draw, theme, Face::kSmall, {text_right - width, y},
+                    pane.color(Color::kTextDim), text);
+      if (!group && !collapsed) {
+        const float bar = pane.px(40), bar_y = y + theme.text(Face::kSmall).size + pane.px(5);
+        pane.draw.AddRectFilled({text_right - bar, bar_y}, {text_right, bar_y + pane.px(3)},
+                                pane.color(Color::kBorder));
+        pane.draw.AddRectFilled(
+            {text_right - bar, bar_y},
+            {text_right - bar +
+                 std::round(bar * static_cast<float>(std::min(lane.busy_share, 1.0))),
+             bar_y + pane.px(3)},
+            theme.color(Category::kKernel));
+      }
+      text_right -= std::max(width, group || collapsed ? 0.0f : pane.px(40)) + pane.px(10);
+    }
+    const Face face = group ? Face::kBold : Face::kBody;
+    if (group || collapsed) {
+      const float y = std::round(center - theme.text(face).size / 2 - 1);
+      const float used =
+          widgets::fit_text(pane.draw, theme, face, {text_left, y}, text_right - text_left,
+                            pane.color(Color::kText), lane.title);
+      const float rest = text_left + used + pane.px(8);
+      if (group) {
+        widgets::fit_text(pane.draw, theme, Face::kSmall, {rest, y + pane.px(1.5f)},
+                          text_right - rest, pane.color(Color::kTextDim), lane.detail);
+      }
+    } else {
+      const float y = box.top + pane.px(6);
+      widgets::fit_text(pane.draw, theme, face, {text_left, y}, text_right - text_left,
+                        pane.color(Color::kText), lane.title);
+      widgets::fit_text(pane.draw, theme, Face::kSmall, {text_left, y + pane.px(17)},
+                        text_right - text_left, pane.color(Color::kTextFaint),
+                        lane.host_times ? "no device times: as issued" : lane.detail);
+    }
+    pane.draw.AddLine({pane.gutter_x, box.bottom - 0.5f}, {right, box.bottom - 0.5f},
+                      pane.color(Color::kGrid));
+  }
+  pane.draw.AddLine({right - 0.5f, pane.min.y}, {right - 0.5f, pane.max.y},
+                    pane.color(Color::kBorder));
+  pane.draw.PopClipRect();
+}
+
+}  // namespace streamscope::viewer

@@ -1,0 +1,146 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "widgets.h"
+
+#include <cfloat>
+
+#include "imgui_compat.h"
+
+namespace streamscope::viewer::widgets {
+namespace {
+
+constexpr std::string_view kEllipsis = "\u2026";
+constexpr float kFactColumn = 112;
+
+// Pushes a face for the time of a scope.
+class PushFace {
+ public:
+  PushFace(const Theme& theme, Face face) {
+    compat::push_font(theme.text(face).font, theme.text(face).size);
+  }
+  ~PushFace() { ImGui::PopFont(); }
+  PushFace(const PushFace&) = delete;
+  PushFace& operator=(const PushFace&) = delete;
+};
+
+}  // namespace
+
+void text(ImDrawList& draw, const Theme& theme, Face face, ImVec2 at, ImU32 color,
+          std::string_view text) {
+  const Text& style = theme.text(face);
+  // Whole pixels keep text crisp.
+  draw.AddText(
+      style.font, style.size,
+      {static_cast<float>(static_cast<int>(at.x)), static_cast<float>(static_cast<int>(at.y))},
+      color, text.data(), text.data() + text.size());
+}
+
+float fit_text(ImDrawList& draw, const Theme& theme, Face face, ImVec2 at, float width, ImU32 color,
+               std::string_view content) {
+  const Text& style = theme.text(face);
+  const char* end = content.data() + content.size();
+  const char* cut = nullptr;
+  // A bar of a hundred pixels never holds thousands of characters: measure no more than can fit.
+  const char* measured = std::min(end, content.data() + 512);
+  const float whole =
+      style.font->CalcTextSizeA(style.size, width, 0, content.data(), measured, &cut).x;
+  if (cut == end) {
+    text(draw, theme, face, at, color, content);
+    return whole;
+  }
+  const float dots = theme.width(face, kEllipsis);
+  if (width <= dots) return 0;
+  const float part =
+      style.font->CalcTextSizeA(style.size, width - dots, 0, content.data(), measured, &cut).x;
+  if (cut - content.data() < 3) return 0;
+  text(draw, theme, face, at, color, {content.data(), static_cast<size_t>(cut - content.data())});
+  text(draw, theme, face, {at.x + part, at.y}, color, kEllipsis);
+  return part + dots;
+}
+
+ImVec2 chip(ImDrawList* draw, const Theme& theme, Face face, ImVec2 at, ImU32 ground, ImU32 color,
+            std::string_view content) {
+  const ImVec2 pad{theme.px(6), theme.px(2)};
+  const ImVec2 size{theme.width(face, content) + 2 * pad.x, theme.text(face).size + 2 * pad.y};
+  if (draw != nullptr) {
+    draw->AddRectFilled(at, {at.x + size.x, at.y + size.y}, ground, theme.px(4));
+    text(*draw, theme, face, {at.x + pad.x, at.y + pad.y}, color, content);
+  }
+  return size;
+}
+
+void record_glyph(ImDrawList& draw, float x, float bottom, float size, ImU32 color) {
+  draw.AddTriangleFilled({x, bottom - size}, {x + size * 0.6f, bottom}, {x - size * 0.6f, bottom},
+                         color);
+}
+
+void wait_glyph(ImDrawList& draw, float x, float bottom, float size, ImU32 color) {
+  const float half = size * 0.5f;
+  draw.AddQuadFilled({x, bottom - size}, {x + half, bottom - half}, {x, bottom},
+                     {x - half, bottom - half}, color);
+}
+
+void disclosure(ImDrawList& draw, ImVec2 center, float size, bool open, ImU32 color) {
+  const float r = size * 0.5f;
+  if (open) {
+    draw.AddTriangleFilled({center.x - r, center.y - r * 0.6f}, {center.x + r, center.y - r * 0.6f},
+                           {center.x, center.y + r * 0.8f}, color);
+  } else {
+    draw.AddTriangleFilled({center.x - r * 0.6f, center.y - r}, {center.x + r * 0.8f, center.y},
+                           {center.x - r * 0.6f, center.y + r}, color);
+  }
+}
+
+void text(const Theme& theme, Face face, ImU32 color, std::string_view content) {
+  const PushFace push(theme, face);
+  ImGui::PushStyleColor(ImGuiCol_Text, color);
+  ImGui::TextUnformatted(content.data(), content.data() + content.size());
+  ImGui::PopStyleColor();
+}
+
+void wrapped(const Theme& theme, Face face, ImU32 color, std::string_view content) {
+  ImGui::PushTextWrapPos(0);
+  text(theme, face, color, content);
+  ImGui::PopTextWrapPos();
+}
+
+bool link(const Theme& theme, Face face, std::string_view content, int id) {
+  const PushFace push(theme, face);
+  ImGui::PushID(id);
+  const float room = ImGui::GetContentRegionAvail().x;
+  const ImVec2 size{std::min(theme.width(face, content), room), theme.text(face).size};
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const bool clicked = ImGui::InvisibleButton("link", {std::max(size.x, 1.0f), size.y});
+  const ImU32 color = theme.color(Color::kAccent);
+  ImDrawList& draw = *ImGui::GetWindowDrawList();
+  const float used = fit_text(draw, theme, face, at, room, color, content);
+  if (ImGui::IsItemHovered()) {
+    draw.AddLine({at.x, at.y + size.y + 1}, {at.x + used, at.y + size.y + 1}, color);
+    ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
+  }
+  ImGui::PopID();
+  return clicked;
+}
+
+void heading(const Theme& theme, std::string_view content) {
+  ImGui::Dummy({0, theme.px(8)});
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  ImGui::GetWindowDrawList()->AddLine({at.x, at.y}, {at.x + ImGui::GetContentRegionAvail().x, at.y},
+                                      theme.color(Color::kBorder));
+  ImGui::Dummy({0, theme.px(4)});
+  text(theme, Face::kBold, theme.color(Color::kText), content);
+}
+
+void fact_name(const Theme& theme, std::string_view name) {
+  text(theme, Face::kBody, theme.color(Color::kTextDim), name);
+  ImGui::SameLine(theme.px(kFactColumn) + ImGui::GetStyle().WindowPadding.x);
+}
+
+void fact(const Theme& theme, std::string_view name, std::string_view value) {
+  if (value.empty()) return;
+  fact_name(theme, name);
+  wrapped(theme, Face::kBody, theme.color(Color::kText), value);
+}
+
+}  // namespace streamscope::viewer::widgets

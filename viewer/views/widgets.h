@@ -1,0 +1,47 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Small pieces that views are drawn from: text in a face, links, chips, facts, glyphs, arrows.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "theme.h"
+
+namespace streamscope::viewer::widgets {
+
+// On a draw list, at a place.
+
+/// Draws one line of text with its top left corner at `at`.
+void text(ImDrawList& draw, const Theme& theme, Face face, ImVec2 at, ImU32 color,
+          std::string_view text);
+/// Draws as much of the text as `width` holds, with an ellipsis if it was cut; nothing if that
+/// would be a letter or two. Returns the width used.
+float fit_text(ImDrawList& draw, const Theme& theme, Face face, ImVec2 at, float width, ImU32 color,
+               std::string_view text);
+/// Text on a rounded ground; returns its size. With `draw` null only measures.
+ImVec2 chip(ImDrawList* draw, const Theme& theme, Face face, ImVec2 at, ImU32 ground, ImU32 color,
+            std::string_view text);
+/// The glyph of a record: a triangle standing on `bottom`.
+void record_glyph(ImDrawList& draw, float x, float bottom, float size, ImU32 color);
+/// The glyph of a wait: a diamond standing on `bottom`.
+void wait_glyph(ImDrawList& draw, float x, float bottom, float size, ImU32 color);
+/// A triangle that points right, or down if `open`.
+void disclosure(ImDrawList& draw, ImVec2 center, float size, bool open, ImU32 color);
+
+// In the flow of an ImGui window.
+
+void text(const Theme& theme, Face face, ImU32 color, std::string_view text);
+/// Text that breaks at the window's edge, also within words that are longer than a line.
+void wrapped(const Theme& theme, Face face, ImU32 color, std::string_view text);
+/// Text to click on; `id` tells equal texts apart. True when clicked.
+bool link(const Theme& theme, Face face, std::string_view text, int id);
+/// A heading with room above it.
+void heading(const Theme& theme, std::string_view text);
+/// Name on the left, value on the right.
+void fact(const Theme& theme, std::string_view name, std::string_view value);
+/// Begins the value of a fact; the caller draws it.
+void fact_name(const Theme& theme, std::string_view name);
+
+}  // namespace streamscope::viewer::widgets

@@ -1,0 +1,532 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "workspace.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+
+#include "imgui_compat.h"
+#include "labels.h"
+#include "trace/error.h"
+#include "views/widgets.h"
+
+namespace streamscope::viewer {
+namespace {
+
+constexpr float kHeader = 44;
+constexpr float kFooter = 30;
+constexpr float kInspector = 372;
+constexpr size_t kPaletteRows = 12;
+constexpr ImGuiWindowFlags kPlain = ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove |
+                                    ImGuiWindowFlags_NoSavedSettings |
+                                    ImGuiWindowFlags_NoBringToFrontOnFocus | ImGuiWindowFlags_NoNav;
+
+std::string json_text(std::string_view text) {
+  std::string result = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') result += '\\';
+    if (static_cast<unsigned char>(c) < 0x20) {
+      std::array<char, 8> code;
+      std::snprintf(code.data(), code.size(), "\\u%04x", c);
+      result += code.data();
+    } else {
+      result += c;
+    }
+  }
+  return result + "\"";
+}
+
+std::string_view name_of(ItemKind kind) {
+  static constexpr std::array<std::string_view, 9> kNames = {
+      "", "op", "call", "record", "wait", "sync", "range", "operation", "barrier"};
+  return kNames[static_cast<size_t>(kind)];
+}
+
+// Draws with the list of a full-screen window behind the panels.
+void begin_panel(const char* id, ImVec2 at, ImVec2 size, ImGuiWindowFlags flags) {
+  ImGui::SetNextWindowPos(at);
+  ImGui::SetNextWindowSize(size);
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(0, 0));
+  ImGui::Begin(id, nullptr, kPlain | flags);
+  ImGui::PopStyleVar();
+}
+
+}  // namespace
+
+Workspace::Workspace(Arguments arguments)
+    : arguments_(std::move(arguments)),
+      theme_(arguments_.theme, arguments_.scale.value_or(1)),
+      views_(make_views()) {
+  state_.theme = arguments_.theme;
+  state_.scale = arguments_.scale.value_or(1);
+}
+
+Workspace::~Workspace() = default;
+
+void Workspace::set_document(std::shared_ptr<const Document> document) {
+  document_ = std::move(document);
+  error_.clear();
+  state_.window = {};
+  state_.selection = {};
+  state_.marked.reset();
+  state_.collapsed.assign(document_->lanes().size(), false);
+  apply_arguments();
+}
+
+void Workspace::apply_arguments() {
+  const Item wanted = arguments_.select;
+  if (wanted && !document_->time(wanted)) {
+    throw Error("--select " + std::string(name_of(wanted.kind)) + ":" + std::to_string(wanted.id),
+                "the trace has none of this id",
+                "ids are those of the table, see streamscope query");
+  }
+  // The timeline fits the window to its own width when it is drawn first; a range given here is
+  // kept.
+  if (arguments_.range) {
+    const TimeRange extent = document_->extent();
+    const TimeRange range{arguments_.range->first.resolve(extent),
+                          arguments_.range->second.resolve(extent)};
+    if (range.end_ns <= range.begin_ns) {
+      throw Error("--range", "it ends before it begins", "write FROM:TO with FROM before TO");
+    }
+    if (range.end_ns <= extent.begin_ns || range.begin_ns >= extent.end_ns) {
+      throw Error("--range", "the trace has nothing there",
+                  "it runs from " + std::to_string(extent.begin_ns) + "ns to " +
+                      std::to_string(extent.end_ns) + "ns");
+    }
+    state_.window.width_px = static_cast<double>(arguments_.width);
+    state_.window.show(range);
+  }
+  if (wanted) {
+    state_.selection = wanted;
+    state_.reveal = true;
+    if (!arguments_.range) {
+      state_.window.width_px = static_cast<double>(arguments_.width);
+      zoom_to_selection(*document_, state_);
+    }
+  } else if (!arguments_.screenshot.empty() && !arguments_.select_nothing) {
+    // A picture should show what the tool is for.
+    for (const uint32_t index :
+         document_->longest_waits(arguments_.range ? document_->dependency_count() : 1)) {
+      const Item item{ItemKind::kOp, document_->dependency(index).to_op};
+      const TimeRange shown = state_.window.range();
+      const Ns at = document_->time(item)->begin_ns;
+      if (arguments_.range && (at < shown.begin_ns || at >= shown.end_ns)) continue;
+      state_.selection = item;
+      break;
+    }
+  }
+}
+
+bool Workspace::press(const Key& key) {
+  if (state_.overlay == Overlay::kPalette) {
+    const std::vector<const Command*> found = matching_commands(palette_text_);
+    if (key == "Escape") state_.overlay = Overlay::kNone;
+    if (key == "Down" && palette_index_ + 1 < found.size()) ++palette_index_;
+    if (key == "Up" && palette_index_ > 0) --palette_index_;
+    if (key == "Enter") {
+      state_.overlay = Overlay::kNone;
+      if (palette_index_ < found.size() && document_)
+        found[palette_index_]->run(*document_, state_);
+    }
+    return true;
+  }
+  const Command* command = find_command(key);
+  if (command == nullptr) return false;
+  if (state_.overlay == Overlay::kHelp && key != "Escape") state_.overlay = Overlay::kNone;
+  if (document_) {
+    command->run(*document_, state_);
+    palette_opened_ = state_.overlay == Overlay::kPalette;
+  } else if (command->name == "Quit") {
+    state_.quit = true;
+  }
+  return true;
+}
+
+bool Workspace::update_theme() {
+  if (themed_ && theme_.kind() == state_.theme && theme_.scale() == state_.scale) return false;
+  themed_ = true;
+  theme_ = Theme(state_.theme, state_.scale);
+  state_.scale = theme_.scale();
+  theme_.apply();
+  return true;
+}
+
+void Workspace::draw(float width, float height) {
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowMinSize, ImVec2(1, 1));
+  const float header = theme_.px(kHeader), footer = theme_.px(kFooter);
+  draw_header(width, header);
+  if (document_ && error_.empty()) {
+    const float top = draw_banner(header, width);
+    draw_panels(top, width, height - footer - top);
+    draw_footer(height - footer, width, footer);
+    if (state_.overlay == Overlay::kHelp) draw_help(width, height);
+    if (state_.overlay == Overlay::kPalette) draw_palette(width, height);
+  } else {
+    draw_message(width, height);
+  }
+  ImGui::PopStyleVar();
+}
+
+void Workspace::draw_header(float width, float height) {
+  begin_panel("header", {0, 0}, {width, height}, ImGuiWindowFlags_NoInputs);
+  ImDrawList& draw = *ImGui::GetWindowDrawList();
+  const auto color = [&](Color meaning) { return theme_.color(meaning); };
+  const float middle = height / 2;
+  const auto put = [&](Face face, float x, ImU32 ink, std::string_view text) {
+    widgets::text(draw, theme_, face, {x, std::round(middle - theme_.text(face).size / 2 - 1)}, ink,
+                  text);
+    return x + theme_.width(face, text);
+  };
+  // The mark: two lanes and an edge between them.
+  const float unit = theme_.px(4), left = theme_.px(14);
+  draw.AddRectFilled({left, middle - 2 * unit}, {left + 3 * unit, middle - unit},
+                     theme_.color(Category::kCopyToDevice));
+  draw.AddRectFilled({left + 3 * unit, middle + unit}, {left + 6 * unit, middle + 2 * unit},
+                     theme_.color(Category::kKernel));
+  draw.AddLine({left + 3 * unit, middle - unit}, {left + 3 * unit, middle + unit},
+               color(Color::kIncoming), theme_.px(1.5f));
+  float x = put(Face::kBold, left + 8 * unit, color(Color::kText), "StreamScope") + theme_.px(18);
+
+  const std::string hint = "Ctrl+P commands    F1 help";
+  const float right = width - theme_.px(14) - theme_.width(Face::kSmall, hint);
+  put(Face::kSmall, right, color(Color::kTextFaint), hint);
+  if (document_) {
+    const trace::Trace& trace = document_->trace();
+    std::string facts;
+    const auto add = [&](const std::string& fact) {
+      facts += (facts.empty() ? "" : "  \u00b7  ") + fact;
+    };
+    if (trace.process.size() > 1)
+      add(format_count(static_cast<int64_t>(trace.process.size())) + " processes");
+    if (!trace.device.empty() && trace.device.name_id[0] != kNoId) {
+      add((trace.device.size() > 1
+               ? format_count(static_cast<int64_t>(trace.device.size())) + " \u00d7 "
+               : "") +
+          std::string(trace.text(trace.device.name_id[0])));
+    }
+    add(format_duration(document_->extent().duration_ns()));
+    add(format_count(static_cast<int64_t>(trace.op.size())) + " operations");
+    add(format_count(static_cast<int64_t>(document_->dependency_count())) + " dependencies");
+    const std::string file = ellipsize(trace.file.filename().string(), 60);
+    x = put(Face::kBody, x, color(Color::kText), file) + theme_.px(18);
+    widgets::fit_text(draw, theme_, Face::kSmall,
+                      {x, std::round(middle - theme_.text(Face::kSmall).size / 2 - 1)},
+                      right - x - theme_.px(20), color(Color::kTextDim), facts);
+  }
+  draw.AddLine({0, height - 0.5f}, {width, height - 0.5f}, color(Color::kBorder));
+  ImGui::End();
+}
+
+float Workspace::draw_banner(float top, float width) {
+  const bool lossy =
+      std::any_of(document_->losses().begin(), document_->losses().end(),
+                  [](const LossLine& line) { return line.severity >= trace::Severity::kDataLoss; });
+  if (!lossy && notice_.empty()) return top;
+  std::string text = notice_;
+  if (lossy) {
+    text += (text.empty() ? "" : "  ") + std::string("This trace is incomplete.");
+    for (const LossLine& line : document_->losses()) text += " " + line.text;
+  }
+  const float height = theme_.px(28);
+  begin_panel("banner", {0, top}, {width, height}, ImGuiWindowFlags_NoBackground);
+  ImDrawList& draw = *ImGui::GetWindowDrawList();
+  draw.AddRectFilled({0, top}, {width, top + height}, theme_.color(Color::kWarning));
+  const float room = width - theme_.px(28);
+  const float used = widgets::fit_text(
+      draw, theme_, Face::kBold,
+      {theme_.px(14), std::round(top + (height - theme_.text(Face::kBold).size) / 2 - 1)}, room,
+      theme_.color(Color::kOnWarning), text);
+  if (ImGui::IsWindowHovered() && used < theme_.width(Face::kBold, text)) {
+    ImGui::BeginTooltip();
+    ImGui::PushTextWrapPos(theme_.px(560));
+    widgets::text(theme_, Face::kBody, theme_.color(Color::kText), text);
+    ImGui::PopTextWrapPos();
+    ImGui::EndTooltip();
+  }
+  ImGui::End();
+  return top + height;
+}
+
+void Workspace::draw_panels(float top, float width, float height) {
+  const std::string& only = arguments_.panel;
+  const float inspector_width =
+      only.empty() ? (state_.show_inspector ? std::min(theme_.px(kInspector), width * 0.4f) : 0)
+                   : width;
+  for (const auto& view : views_) {
+    if (!only.empty() && view->name() != only) continue;
+    const std::string id(view->name());
+    if (view->name() == "timeline") {
+      begin_panel(id.c_str(), {0, top}, {only.empty() ? width - inspector_width : width, height},
+                  ImGuiWindowFlags_NoBackground | ImGuiWindowFlags_NoScrollWithMouse);
+      view->draw(*document_, state_, theme_);
+      ImGui::End();
+    } else if (inspector_width > 0) {
+      begin_panel(id.c_str(), {width - inspector_width, top}, {inspector_width, height}, 0);
+      ImGui::GetWindowDrawList()->AddLine({width - inspector_width + 0.5f, top},
+                                          {width - inspector_width + 0.5f, top + height},
+                                          theme_.color(Color::kBorder));
+      const ImVec2 pad = ImGui::GetStyle().WindowPadding;
+      ImGui::SetCursorPos(pad);
+      ImGui::BeginChild(
+          "content",
+          {inspector_width - 2 * pad.x + ImGui::GetStyle().ScrollbarSize, height - pad.y}, false,
+          ImGuiWindowFlags_NoNav);
+      view->draw(*document_, state_, theme_);
+      ImGui::EndChild();
+      ImGui::End();
+    }
+  }
+}
+
+void Workspace::draw_footer(float top, float width, float height) {
+  begin_panel("footer", {0, top}, {width, height}, ImGuiWindowFlags_NoInputs);
+  ImDrawList& draw = *ImGui::GetWindowDrawList();
+  draw.AddLine({0, top + 0.5f}, {width, top + 0.5f}, theme_.color(Color::kBorder));
+  const float middle = top + height / 2;
+  const float text_y = std::round(middle - theme_.text(Face::kSmall).size / 2 - 1);
+  const ImU32 dim = theme_.color(Color::kTextDim);
+
+  constexpr std::string_view kHint = "wheel: zoom   drag: pan   Shift+drag: mark time";
+  float right = width - theme_.px(14) - theme_.width(Face::kSmall, kHint);
+  widgets::text(draw, theme_, Face::kSmall, {right, text_y}, theme_.color(Color::kTextFaint),
+                kHint);
+  right -= theme_.px(24);
+
+  // The legend: what this trace has, in the colours in use.
+  float x = theme_.px(14);
+  const auto entry = [&](std::string_view text, auto&& swatch) {
+    const float needed = theme_.px(16) + theme_.width(Face::kSmall, text);
+    if (x + needed > right) return;
+    swatch(x);
+    widgets::text(draw, theme_, Face::kSmall, {x + theme_.px(16), text_y}, dim, text);
+    x += needed + theme_.px(18);
+  };
+  const float box = theme_.px(10);
+  const auto square = [&](ImU32 color) {
+    return [&, color](float at) {
+      draw.AddRectFilled({at, std::round(middle - box / 2)},
+                         {at + box, std::round(middle - box / 2) + box}, color);
+    };
+  };
+  if (state_.color_by == ColorBy::kName) {
+    entry("operations and ranges coloured by name (K: by kind)",
+          square(theme_.color(Color::kAccent)));
+  }
+  const std::array<bool, kCategoryCount>& present = document_->present();
+  for (size_t i = 0; i < kCategoryCount; ++i) {
+    const auto category = static_cast<Category>(i);
+    if (!present[i] || category == Category::kRecordCall || category == Category::kWaitCall ||
+        category == Category::kRange)
+      continue;
+    if (state_.color_by == ColorBy::kName && category <= Category::kGraphLaunch) continue;
+    entry(to_string(category), square(theme_.color(category)));
+  }
+  const float glyph = theme_.px(9);
+  if (present[static_cast<size_t>(Category::kRecordCall)]) {
+    entry("event record", [&](float at) {
+      widgets::record_glyph(draw, at + box / 2, std::round(middle + glyph / 2), glyph,
+                            theme_.color(Category::kRecordCall));
+    });
+  }
+  if (present[static_cast<size_t>(Category::kWaitCall)]) {
+    entry("stream wait", [&](float at) {
+      widgets::wait_glyph(draw, at + box / 2, std::round(middle + glyph / 2), glyph,
+                          theme_.color(Category::kWaitCall));
+    });
+  }
+  if (document_->dependency_count() > 0) {
+    entry("standing still", [&](float at) {
+      draw.AddRectFilled({at, std::round(middle - box / 2)},
+                         {at + box, std::round(middle + box / 2)},
+                         theme_.dim(theme_.color(Color::kWaiting), 0.13f));
+      draw.AddRectFilled({at, std::round(middle + box / 2) - theme_.px(2)},
+                         {at + box, std::round(middle + box / 2)}, theme_.color(Color::kWaiting));
+    });
+  }
+  ImGui::End();
+}
+
+void Workspace::draw_message(float width, float height) {
+  begin_panel("message", {0, theme_.px(kHeader)}, {width, height - theme_.px(kHeader)},
+              ImGuiWindowFlags_NoBackground);
+  const float box = std::min(width - theme_.px(40), theme_.px(620));
+  ImGui::SetCursorPos({(width - box) / 2, height * 0.32f});
+  ImGui::BeginChild("box", {box, height * 0.5f});
+  if (!error_.empty()) {
+    widgets::wrapped(theme_, Face::kTitle, theme_.color(Color::kError),
+                     "This trace cannot be shown");
+    ImGui::Spacing();
+    widgets::wrapped(theme_, Face::kBody, theme_.color(Color::kText), error_);
+  } else if (!arguments_.trace.empty()) {
+    widgets::wrapped(theme_, Face::kTitle, theme_.color(Color::kText),
+                     "Reading " + arguments_.trace.filename().string());
+    ImGui::Spacing();
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    const float bar = theme_.px(4);
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
+    draw.AddRectFilled(at, {at.x + box, at.y + bar}, theme_.color(Color::kPanelRaised));
+    draw.AddRectFilled(at, {at.x + box * static_cast<float>(progress_), at.y + bar},
+                       theme_.color(Color::kAccent));
+  } else {
+    widgets::wrapped(theme_, Face::kTitle, theme_.color(Color::kText), "No trace yet");
+    ImGui::Spacing();
+    widgets::wrapped(theme_, Face::kBody, theme_.color(Color::kTextDim),
+                     "Record one and open it, or drop a trace file here:");
+    ImGui::Spacing();
+    widgets::wrapped(theme_, Face::kMono, theme_.color(Color::kText),
+                     "streamscope record -o trace.sqlite -- ./app");
+    widgets::wrapped(theme_, Face::kMono, theme_.color(Color::kText),
+                     "streamscope-viewer trace.sqlite");
+  }
+  ImGui::EndChild();
+  ImGui::End();
+}
+
+void Workspace::draw_help(float width, float height) {
+  begin_panel("shade", {0, 0}, {width, height}, ImGuiWindowFlags_NoBackground);
+  ImDrawList& draw = *ImGui::GetWindowDrawList();
+  draw.AddRectFilled({0, 0}, {width, height}, theme_.color(Color::kShade));
+  if (ImGui::IsMouseClicked(ImGuiMouseButton_Left)) state_.overlay = Overlay::kNone;
+
+  // Groups of commands in two columns, then what the mouse does.
+  const float row = theme_.px(24), column = theme_.px(440), key_column = theme_.px(128),
+              pad = theme_.px(24);
+  struct Line {
+    std::string_view left, right;
+    bool heading;
+  };
+  std::vector<Line> lines;
+  std::string_view group;
+  for (const Command& command : commands()) {
+    if (command.group != group) {
+      group = command.group;
+      lines.push_back({group, "", true});
+    }
+    lines.push_back({command.keys, command.name, false});
+  }
+  static constexpr std::array<Line, 8> kMouse = {
+      {{"Mouse", "", true},
+       {"click", "select", false},
+       {"double click", "zoom to it; beside it: show everything", false},
+       {"drag", "pan and scroll", false},
+       {"Shift+drag", "mark a range of time for sums", false},
+       {"wheel", "zoom where the mouse is", false},
+       {"Shift+wheel", "pan", false},
+       {"Ctrl+wheel", "scroll lanes; also over their names", false}}};
+  lines.insert(lines.end(), kMouse.begin(), kMouse.end());
+  size_t split = (lines.size() + 1) / 2;
+  while (split < lines.size() && !lines[split].heading) ++split;
+  const size_t longest = std::max(split, lines.size() - split);
+  const ImVec2 size{2 * column + 2 * pad,
+                    static_cast<float>(longest) * row + 2 * pad + theme_.px(34)};
+  const ImVec2 at{std::round((width - size.x) / 2),
+                  std::round(std::max((height - size.y) / 2, 0.0f))};
+  draw.AddRectFilled(at, {at.x + size.x, at.y + size.y}, theme_.color(Color::kPanel), theme_.px(8));
+  draw.AddRect(at, {at.x + size.x, at.y + size.y}, theme_.color(Color::kBorder), theme_.px(8));
+  widgets::text(draw, theme_, Face::kTitle, {at.x + pad, at.y + pad - theme_.px(4)},
+                theme_.color(Color::kText), "Keys and mouse");
+  for (size_t i = 0; i < lines.size(); ++i) {
+    const size_t in_column = i < split ? i : i - split;
+    const float x = at.x + pad + (i < split ? 0 : column),
+                y = at.y + pad + theme_.px(34) + static_cast<float>(in_column) * row;
+    if (lines[i].heading) {
+      widgets::text(draw, theme_, Face::kBold, {x, y + theme_.px(5)}, theme_.color(Color::kAccent),
+                    lines[i].left);
+    } else {
+      widgets::text(draw, theme_, Face::kMono, {x, y + theme_.px(2)}, theme_.color(Color::kTextDim),
+                    lines[i].left);
+      widgets::fit_text(draw, theme_, Face::kBody, {x + key_column, y + theme_.px(1)},
+                        column - key_column - pad, theme_.color(Color::kText), lines[i].right);
+    }
+  }
+  ImGui::End();
+}
+
+void Workspace::draw_palette(float width, float height) {
+  begin_panel("shade", {0, 0}, {width, height}, ImGuiWindowFlags_NoBackground);
+  ImGui::GetWindowDrawList()->AddRectFilled({0, 0}, {width, height}, theme_.color(Color::kShade));
+  const bool outside = ImGui::IsWindowHovered() && ImGui::IsMouseClicked(ImGuiMouseButton_Left);
+  ImGui::End();
+  if (outside) state_.overlay = Overlay::kNone;
+
+  const float box = std::min(theme_.px(560), width - theme_.px(40));
+  ImGui::SetNextWindowPos({std::round((width - box) / 2), std::round(height * 0.16f)});
+  ImGui::SetNextWindowSize({box, 0});
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowBorderSize, 1.0f);
+  ImGui::Begin(
+      "palette", nullptr,
+      (kPlain & ~ImGuiWindowFlags_NoBringToFrontOnFocus) | ImGuiWindowFlags_AlwaysAutoResize);
+  if (palette_opened_) {
+    palette_text_.clear();
+    palette_index_ = 0;
+    ImGui::SetWindowFocus();
+    ImGui::SetKeyboardFocusHere();
+    palette_opened_ = false;
+  }
+  std::array<char, 128> text{};
+  palette_text_.copy(text.data(), text.size() - 1);
+  ImGui::SetNextItemWidth(-1);
+  if (ImGui::InputTextWithHint("##text", "Type a command", text.data(), text.size())) {
+    palette_text_ = text.data();
+    palette_index_ = 0;
+  }
+  const std::vector<const Command*> found = matching_commands(palette_text_);
+  if (found.empty())
+    widgets::text(theme_, Face::kBody, theme_.color(Color::kTextDim), "No such command");
+  const size_t first = palette_index_ >= kPaletteRows ? palette_index_ - kPaletteRows + 1 : 0;
+  for (size_t i = first; i < std::min(found.size(), first + kPaletteRows); ++i) {
+    ImGui::PushID(static_cast<int>(i));
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    const float row = theme_.px(28), room = ImGui::GetContentRegionAvail().x;
+    if (ImGui::InvisibleButton("row", {room, row})) {
+      state_.overlay = Overlay::kNone;
+      found[i]->run(*document_, state_);
+    }
+    if (ImGui::IsItemHovered()) palette_index_ = i;
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
+    if (i == palette_index_) {
+      draw.AddRectFilled(at, {at.x + room, at.y + row},
+                         Theme::fade(theme_.color(Color::kAccent), 0.2f), theme_.px(4));
+    }
+    const float keys = theme_.width(Face::kMonoSmall, found[i]->keys);
+    widgets::fit_text(draw, theme_, Face::kBody, {at.x + theme_.px(8), at.y + theme_.px(5)},
+                      room - keys - theme_.px(32), theme_.color(Color::kText), found[i]->name);
+    widgets::text(draw, theme_, Face::kMonoSmall,
+                  {at.x + room - keys - theme_.px(8), at.y + theme_.px(7)},
+                  theme_.color(Color::kTextDim), found[i]->keys);
+    ImGui::PopID();
+  }
+  ImGui::End();
+  ImGui::PopStyleVar();
+}
+
+std::string Workspace::state_json() const {
+  const auto item = [](const Item& what) {
+    return what ? json_text(std::string(name_of(what.kind)) + ":" + std::to_string(what.id))
+                : std::string("null");
+  };
+  static constexpr std::array<std::string_view, 3> kOverlays = {"", "help", "palette"};
+  std::string text = "{\"schema\":1";
+  text += ",\"loaded\":" + std::string(document_ ? "true" : "false");
+  text += ",\"error\":" + json_text(error_);
+  text += ",\"window\":{\"begin_ns\":" + std::to_string(state_.window.begin_ns);
+  text += ",\"end_ns\":" + std::to_string(state_.window.range().end_ns);
+  std::array<char, 64> number;
+  std::snprintf(number.data(), number.size(), "%.17g,\"width_px\":%.17g", state_.window.ns_per_px,
+                state_.window.width_px);
+  text += ",\"ns_per_px\":" + std::string(number.data()) + "}";
+  text += ",\"selection\":" + item(state_.selection) + ",\"hovered\":" + item(state_.hovered);
+  text += ",\"marked\":" + (state_.marked ? "[" + std::to_string(state_.marked->begin_ns) + "," +
+                                                std::to_string(state_.marked->end_ns) + "]"
+                                          : std::string("null"));
+  text += ",\"theme\":" + std::string(state_.theme == ThemeKind::kDark ? "\"dark\"" : "\"light\"");
+  text += ",\"overlay\":" + json_text(kOverlays[static_cast<size_t>(state_.overlay)]);
+  text += ",\"drawn_items\":" + std::to_string(state_.drawn_items);
+  return text + "}\n";
+}
+
+}  // namespace streamscope::viewer

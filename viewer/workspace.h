@@ -1,0 +1,72 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// The whole picture: header, banner of losses, panels, legend, overlays. The window and the
+// offscreen surface draw the same workspace; tests draw it too.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "arguments.h"
+#include "commands.h"
+#include "document.h"
+#include "theme.h"
+#include "view.h"
+
+namespace streamscope::viewer {
+
+/// UI thread only. Needs a current ImGui context from its construction to its end.
+class Workspace {
+ public:
+  /// What the arguments ask for is applied once a document is there.
+  explicit Workspace(Arguments arguments);
+  ~Workspace();
+
+  ViewState& state() { return state_; }
+  const Document* document() const { return document_.get(); }
+  /// Shows a document, a message in its place, or how far loading is. The first throws Error if the
+  /// arguments ask for what the document does not have; it is shown all the same.
+  void set_document(std::shared_ptr<const Document> document);
+  void set_error(std::string message) { error_ = std::move(message); }
+  /// A line of text above the panels.
+  void set_notice(std::string message) { notice_ = std::move(message); }
+  void set_progress(double fraction) { progress_ = fraction; }
+
+  /// Acts on a key press. False if it means nothing here.
+  bool press(const Key& key);
+  /// Builds fonts and style anew if theme or scale changed; true if it did, so that the renderer
+  /// can follow.
+  bool update_theme();
+  /// Draws everything into the current ImGui frame.
+  void draw(float width, float height);
+  /// The state as one JSON object, for tests and scripts.
+  std::string state_json() const;
+
+ private:
+  void draw_header(float width, float height);
+  float draw_banner(float top, float width);
+  void draw_footer(float top, float width, float height);
+  void draw_panels(float top, float width, float height);
+  void draw_message(float width, float height);
+  void draw_help(float width, float height);
+  void draw_palette(float width, float height);
+  void apply_arguments();
+
+  Arguments arguments_;
+  ViewState state_;
+  Theme theme_;
+  bool themed_ = false;
+  std::vector<std::unique_ptr<View>> views_;
+  std::shared_ptr<const Document> document_;
+  std::string error_;
+  std::string notice_;
+  double progress_ = 0;
+  std::string palette_text_;
+  size_t palette_index_ = 0;
+  bool palette_opened_ = false;
+};
+
+}  // namespace streamscope::viewer
