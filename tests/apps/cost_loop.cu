@@ -45,6 +45,17 @@ void pin_this_thread() {
   }
 }
 
+/// How fast this process's processor runs: ns for a fixed chain of integer work.
+double calibration_ns() {
+  const auto start = std::chrono::steady_clock::now();
+  uint64_t value = 1;
+  for (int i = 0; i < 10'000'000; ++i) value = value * 6364136223846793005u + 1442695040888963407u;
+  const auto spent = std::chrono::steady_clock::now() - start;
+  volatile uint64_t sink = value;
+  (void)sink;
+  return std::chrono::duration<double, std::nano>(spent).count();
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -91,6 +102,7 @@ int main(int argc, char** argv) {
     CALL(cudaDeviceSynchronize);
   }
   CALL(cudaGetLastError);
+  counted::note("calibration_ns", calibration_ns());
   constexpr uint64_t kRounds = uint64_t{kRoundsPerBatch} * (kBatches + kWarmUpBatches);
   counted::add("cudaLaunchKernel", kRounds);
   counted::add("cudaEventRecord", kRounds);

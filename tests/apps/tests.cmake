@@ -76,7 +76,7 @@ if(CMAKE_CUDA_COMPILER)
   endfunction()
 
   foreach(name alloc_async cost_loop cupti_probe graph_replay host_function memops never_recorded pairing_race
-               pairing_stress)
+               pairing_stress ranges)
     streamscope_cuda_app(${name})
   endforeach()
   streamscope_cuda_app(spin ARGUMENTS --seconds 1)
