@@ -107,8 +107,10 @@ class Training:
 def kineto():
     """PyTorch's own profiler, GPU side only, with the edges of events where this version knows them."""
     try:
-        config = torch.profiler._ExperimentalConfig(enable_cuda_sync_events=True)
-    except TypeError:
+        from torch._C._profiler import _ExperimentalConfig
+
+        config = _ExperimentalConfig(enable_cuda_sync_events=True)
+    except (ImportError, TypeError):
         config = None
     return torch.profiler.profile(
         activities=[torch.profiler.ProfilerActivity.CUDA], experimental_config=config

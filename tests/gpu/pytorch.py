@@ -49,7 +49,7 @@ class KinetoWindow:
 
     def ordinals(self, *names):
         matching = [event for event in self.calls if counts.plain(event["name"]) in names]
-        return {event["args"]["correlation"]: number for number, event in enumerate(matching)}
+        return {event["args"].get("correlation"): number for number, event in enumerate(matching)}
 
     def wait_edges(self, waits):
         """{number of the wait in the window: number of its record}, where Kineto names a record in the window."""
@@ -112,8 +112,11 @@ def compare_with_kineto(harness):
     for name in names:
         harness.equal(f"torch: {name}", kineto.by_name[name], ours.by_name[name])
     differing = {wait: (record, ours.edges.get(wait)) for wait, record in kineto.edges.items() if ours.edges.get(wait) != record}
-    harness.check("torch: event edges are Kineto's where it has them", kineto.edges and not differing,
-                  f"{len(kineto.edges)} compared, (Kineto, ours) by wait: {dict(list(differing.items())[:5])}")
+    if kineto.edges:
+        harness.check("torch: event edges are Kineto's where it has them", not differing,
+                      f"{len(kineto.edges)} compared, (Kineto, ours) by wait: {dict(list(differing.items())[:5])}")
+    else:
+        harness.skip("torch: event edges", "this Kineto tells none")
     harness.equal("torch: waits that are not exact", {0}, set(ours.bindings), str(ours.bindings))
     report = harness.run([harness.streamscope, "report", trace.path], 60)
     harness.check("torch: report", report.code == 0 and report.out, report.why())
@@ -143,10 +146,9 @@ def two_processes(harness):
         return
     lines, trace = recording
     harness.equal("torchrun: processes that reported", 2, len([line for line in lines if "app" in line]))
-    harness.equal("torchrun: processes in the trace", 2, trace.value("SELECT count(*) FROM process"))
     kernels = trace.rows("SELECT context.process_id, count(*) FROM op JOIN stream ON stream.id = stream_id"
                          " JOIN context ON context.id = context_id WHERE op.kind = 0 GROUP BY 1")
-    harness.check("torchrun: the same number of kernels in both", len(kernels) == 2 and kernels[0][1] == kernels[1][1] > 0, str(kernels))
+    harness.check("torchrun: two processes in one trace, with the same number of kernels", len(kernels) == 2 and kernels[0][1] == kernels[1][1] > 0, str(kernels))
     harness.equal("torchrun: losses", [], trace.losses())
     trace.close()
 
