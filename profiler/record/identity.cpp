@@ -4,20 +4,25 @@
 
 namespace streamscope::record {
 
-uint32_t HandleLives::add(uint64_t handle, uint64_t created, uint32_t previous) {
-  const auto life = static_cast<uint32_t>(lives_.size());
-  const uint32_t generation = previous == kNone ? 0 : lives_[previous].generation + 1;
-  lives_.push_back({handle, created, kNever, generation, previous});
-  newest_.insert_or_assign(handle, life);
-  return life;
+uint32_t HandleLives::add(const Life& life) {
+  const auto index = static_cast<uint32_t>(lives_.size());
+  lives_.push_back(life);
+  if (life.previous != kNone) lives_[index].generation = lives_[life.previous].generation + 1;
+  newest_.insert_or_assign(life.handle, index);
+  return index;
 }
 
 uint32_t HandleLives::create(uint64_t handle, uint64_t begin, uint64_t end) {
-  const uint32_t* newest = newest_.find(handle);
-  if (newest == nullptr) return add(handle, end, kNone);
-  const Life& life = lives_[*newest];
-  if (life.created != 0 && life.created >= begin && life.created <= end) return *newest;
-  return add(handle, end, *newest);
+  Life life;
+  life.handle = handle;
+  life.creation_seen = true;
+  life.created = end;
+  if (const uint32_t* newest = newest_.find(handle)) {
+    const Life& known = lives_[*newest];
+    if (known.creation_seen && known.created >= begin && known.created <= end) return *newest;
+    life.previous = *newest;
+  }
+  return add(life);
 }
 
 uint32_t HandleLives::find(uint64_t handle, uint64_t begin) const {
@@ -36,22 +41,31 @@ uint32_t HandleLives::use(uint64_t handle, uint64_t begin, bool* is_new) {
   const uint32_t known = find(handle, begin);
   *is_new = known == kNone;
   if (known != kNone) return known;
+  Life life;
+  life.handle = handle;
   const uint32_t* newest = newest_.find(handle);
-  if (newest == nullptr || lives_[*newest].created <= begin)
-    return add(handle, 0, newest == nullptr ? kNone : *newest);
+  if (newest == nullptr) return add(life);
+  if (lives_[*newest].created <= begin) {
+    life.previous = *newest;
+    return add(life);
+  }
   // Older than every life known so far.
   uint32_t oldest = *newest;
   while (lives_[oldest].previous != kNone) oldest = lives_[oldest].previous;
-  const auto life = static_cast<uint32_t>(lives_.size());
-  lives_.push_back({handle});
-  lives_[oldest].previous = life;
-  return life;
+  lives_.push_back(life);
+  lives_[oldest].previous = static_cast<uint32_t>(lives_.size() - 1);
+  return lives_[oldest].previous;
 }
 
 uint32_t HandleLives::destroy(uint64_t handle, uint64_t begin, uint64_t end, bool* is_new) {
   const uint32_t life = use(handle, begin, is_new);
   if (lives_[life].destroyed == kNever) lives_[life].destroyed = end;
   return life;
+}
+
+uint32_t HandleLives::restore(Life life) {
+  if (const uint32_t* newest = newest_.find(life.handle)) life.previous = *newest;
+  return add(life);
 }
 
 }  // namespace streamscope::record

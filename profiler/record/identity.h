@@ -26,7 +26,8 @@ class HandleLives {
 
   struct Life {
     uint64_t handle = 0;
-    uint64_t created = 0;         ///< end of the creation; 0 if it was not seen
+    bool creation_seen = false;   ///< else it began before recording
+    uint64_t created = 0;         ///< end of the creation
     uint64_t destroyed = kNever;  ///< end of the destruction
     uint32_t generation = 0;      ///< lives of this handle before
     uint32_t previous = kNone;    ///< the life before
@@ -44,11 +45,14 @@ class HandleLives {
   /// use().
   uint32_t destroy(uint64_t handle, uint64_t begin, uint64_t end, bool* is_new);
 
+  /// Takes over a life from an earlier writer; lives of one handle come by generation.
+  uint32_t restore(Life life);
+
   const Life& operator[](uint32_t life) const { return lives_[life]; }
   uint32_t size() const { return static_cast<uint32_t>(lives_.size()); }
 
  private:
-  uint32_t add(uint64_t handle, uint64_t created, uint32_t previous);
+  uint32_t add(const Life& life);
 
   FlatMap<uint64_t, uint32_t> newest_;  // by handle
   std::vector<Life> lives_;

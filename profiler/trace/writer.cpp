@@ -185,6 +185,7 @@ struct Writer::Impl {
   Statement insert_string, update_string;
 
   std::map<std::string, std::pair<std::string, bool>, std::less<>> meta;  // value, is it an integer
+  std::vector<std::string> meta_erased;
   bool meta_changed = false;
   bool own_duration = true;
   Ns last_ns = 0;  // latest instant of any row
@@ -290,6 +291,12 @@ void Writer::Impl::store_meta() {
     }
     statement.run();
   }
+  Statement erase(database, "DELETE FROM meta WHERE key=?1");
+  for (const std::string& key : meta_erased) {
+    erase.bind(1, key);
+    erase.run();
+  }
+  meta_erased.clear();
   meta_changed = false;
 }
 
@@ -478,6 +485,12 @@ void Writer::set_meta(std::string_view key, std::string_view value) {
 void Writer::set_meta(std::string_view key, int64_t value) {
   if (key == kDuration) impl_->own_duration = false;
   impl_->meta[std::string(key)] = {std::to_string(value), true};
+  impl_->meta_changed = true;
+}
+
+void Writer::erase_meta(std::string_view key) {
+  impl_->meta.erase(std::string(key));
+  impl_->meta_erased.emplace_back(key);
   impl_->meta_changed = true;
 }
 

@@ -65,6 +65,8 @@ class Writer {
   /// trace_start_realtime_ns are set by the writer itself; the last three only if nobody else does.
   void set_meta(std::string_view key, std::string_view value);
   void set_meta(std::string_view key, int64_t value);
+  /// Removes a key that set_meta() made.
+  void erase_meta(std::string_view key);
 
   /// Stores everything buffered in one transaction. Call at least a few times a second while
   /// recording.

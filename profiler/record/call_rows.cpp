@@ -1,0 +1,407 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+#include "call_rows.h"
+
+#include <algorithm>
+
+namespace streamscope::record {
+namespace {
+
+using ring::CallKind;
+
+constexpr int32_t kSuccess = 0;
+constexpr uint64_t kExternalFlag = 1;  // cudaEventRecordExternal, cudaEventWaitExternal
+constexpr uint64_t kHostToHost = 0;    // cudaMemcpyKind
+
+CallSpan span_of(const ring::CallRecord& call, const CallPlace& place) {
+  return {call.begin, call.end, place.lane, place.order};
+}
+
+/// The columns that all tables of calls share.
+template <class Row>
+void fill(Row& row, RunState& run, Operations& operations, const ring::CallRecord& call,
+          const CallPlace& place, bool finished) {
+  row.thread_id = place.thread;
+  row.name_id = run.call_name(call.call);
+  row.start_ns = run.to_ns(call.begin, call.flags);
+  if (finished) {
+    row.end_ns = run.to_ns(call.end, call.flags);
+    row.result = call.result;
+  }
+  row.correlation_id = call.correlation_id;
+  row.operation_id = operations.id(call.operation);
+}
+
+/// CUPTI's number for the direction of a copy (Op::detail) from CUDA's.
+trace::Small copy_detail(uint64_t runtime_kind) {
+  constexpr trace::Small kDetails[] = {9, 1, 2,
+                                       8};  // host to host, to device, to host, device to device
+  return runtime_kind < std::size(kDetails) ? kDetails[runtime_kind] : trace::kNoSmall;
+}
+
+trace::Small allocation_kind(std::string_view call, CallKind kind) {
+  if (kind == CallKind::kMallocAsync) return 1;
+  if (call.find("Managed") != std::string_view::npos) return 3;
+  return call.find("Host") != std::string_view::npos ? 2 : 0;
+}
+
+}  // namespace
+
+void CallRows::change_identity(const ring::CallRecord& call, const CallPlace& place) {
+  trace::Id stream = trace::kNoId;
+  const bool succeeded = call.result == kSuccess;
+  switch (ring::call_info(call.call).kind) {
+    case CallKind::kEventRecord:
+    case CallKind::kContextRecord:
+      return record_event(call, place);
+    case CallKind::kEventCreate:
+      if (succeeded) objects_.create_event(call);
+      break;
+    case CallKind::kEventDestroy:
+      if (succeeded) objects_.destroy_event(call);
+      break;
+    case CallKind::kStreamCreate:
+      if (succeeded) stream = objects_.create_stream(call);
+      break;
+    case CallKind::kStreamDestroy:
+      if (succeeded) stream = objects_.destroy_stream(call);
+      break;
+    case CallKind::kDeviceReset:
+      if (succeeded) objects_.reset(call);
+      break;
+    default:
+      break;
+  }
+  add_api_call(call, place, stream, true);
+}
+
+trace::EventRecord CallRows::record_row(const ring::CallRecord& call, const CallPlace& place,
+                                        bool finished) {
+  trace::EventRecord row;
+  fill(row, run_, operations_, call, place, finished);
+  if (ring::call_info(call.call).kind == CallKind::kEventRecord)
+    row.stream_id = stream_of(call, place);
+  row.event_id = objects_[objects_.event(call.object, call.context, call.begin)].id;
+  const trace::Small flags = ((call.flags & ring::kCapturing) != 0 ? trace::kCapturedRecord : 0) |
+                             ((call.value & kExternalFlag) != 0 ? trace::kExternalRecord : 0);
+  if (flags != 0) row.flags = flags;
+  return row;
+}
+
+void CallRows::record_event(const ring::CallRecord& call, const CallPlace& place) {
+  trace::EventRecord row = record_row(call, place, true);
+  const uint32_t index = objects_.event(call.object, call.context, call.begin);
+  Objects::Event& event = objects_[index];
+  if (call.result != kSuccess) {
+    run_.writer.append(row);
+    return;
+  }
+  row.version = ++event.version;
+  const bool captured = (call.flags & ring::kCapturing) != 0;
+  if (captured && (call.value & kExternalFlag) != 0) event.recorded_by_graphs = true;
+  event.history.add({span_of(call, place), run_.writer.append(row), captured});
+  if ((call.flags & ring::kVirtualTime) == 0) event.history.forget_before(horizon_);
+}
+
+trace::Id CallRows::open_record(const ring::CallRecord& call, const CallPlace& place) {
+  const trace::EventRecord row = record_row(call, place, false);
+  const trace::Id id = run_.writer.append(row);
+  const uint32_t index = objects_.event(call.object, call.context, call.begin);
+  CallSpan span = span_of(call, place);
+  span.end = CallSpan::kStillOpen;
+  objects_[index].history.add({span, id, (call.flags & ring::kCapturing) != 0});
+  open_records_.push_back({id, index, row});
+  return id;
+}
+
+void CallRows::close_record(trace::Id row, const ring::CallRecord& call, const CallPlace& place) {
+  auto open = std::find_if(open_records_.begin(), open_records_.end(),
+                           [&](const OpenRecord& candidate) { return candidate.row == row; });
+  if (open == open_records_.end()) return;
+  fill(open->contents, run_, operations_, call, place, true);
+  Objects::Event& event = objects_[open->event];
+  if (call.result == kSuccess) {
+    open->contents.version = ++event.version;
+    event.history.close(row, call.end);
+  } else {
+    event.history.remove(row);
+  }
+  run_.writer.update(row, open->contents);
+  open_records_.erase(open);
+}
+
+void CallRows::add(const ring::CallRecord& call, const CallPlace& place) {
+  switch (ring::call_info(call.call).kind) {
+    case CallKind::kStreamWait:
+    case CallKind::kContextWait:
+      return add_wait(call, place, true);
+    case CallKind::kEventQuery:
+    case CallKind::kEventSynchronize:
+    case CallKind::kStreamQuery:
+    case CallKind::kStreamSynchronize:
+    case CallKind::kDeviceSynchronize:
+    case CallKind::kMemcpy:
+      return add_sync(call, place, true);
+    default:
+      return add_api_call(call, place, trace::kNoId, true);
+  }
+}
+
+void CallRows::add_unfinished(const ring::CallRecord& call, const CallPlace& place) {
+  switch (ring::call_info(call.call).kind) {
+    case CallKind::kEventRecord:
+    case CallKind::kContextRecord:
+      run_.writer.append(record_row(call, place, false));
+      break;
+    case CallKind::kStreamWait:
+    case CallKind::kContextWait:
+      add_wait(call, place, false);
+      break;
+    case CallKind::kEventQuery:
+    case CallKind::kEventSynchronize:
+    case CallKind::kStreamQuery:
+    case CallKind::kStreamSynchronize:
+    case CallKind::kDeviceSynchronize:
+    case CallKind::kMemcpy:
+      add_sync(call, place, false);
+      break;
+    default:
+      add_api_call(call, place, trace::kNoId, false);
+      break;
+  }
+  run_.losses.add(process_, "call-not-finished", 1);
+}
+
+void CallRows::add_api_call(const ring::CallRecord& call, const CallPlace& place, trace::Id stream,
+                            bool finished) {
+  trace::ApiCall row;
+  fill(row, run_, operations_, call, place, finished);
+  const CallKind kind = ring::call_info(call.call).kind;
+  row.kind = static_cast<trace::Small>(kind);
+  row.stack_id = stacks_.id(call.stack);
+  bool on_stream = true;
+  bool has_object = true, has_value = true;
+  switch (kind) {
+    case CallKind::kLaunch:
+      has_object = has_value = false;
+      break;
+    case CallKind::kMemsetAsync:
+    case CallKind::kMemcpyAsync:
+    case CallKind::kMallocAsync:
+    case CallKind::kMemoryWait:
+    case CallKind::kMemoryWrite:
+      break;
+    case CallKind::kHostFunction:
+    case CallKind::kFreeAsync:
+    case CallKind::kGraphLaunch:
+    case CallKind::kCaptureBegin:
+    case CallKind::kCaptureEnd:
+      has_value = false;
+      break;
+    case CallKind::kMemoryBatch:
+      has_object = false;
+      break;
+    default:
+      on_stream = call.stream != 0 && !ring::changes_identity(kind);
+      has_object = call.object != 0;
+      has_value = call.value != 0;
+      break;
+  }
+  if (on_stream) stream = stream_of(call, place);
+  row.stream_id = stream;
+  if (has_object) row.object = static_cast<trace::Int>(call.object);
+  if (has_value) row.value = static_cast<trace::Int>(call.value);
+  const trace::Id id = run_.writer.append(row);
+
+  if (!finished || call.result != kSuccess) return;
+  switch (kind) {
+    case CallKind::kLaunch:
+      return issue(call, trace::kKernel, id, stream);
+    case CallKind::kMemcpyAsync:
+      return issue(call, trace::kMemcpy, id, stream);
+    case CallKind::kMemset:
+    case CallKind::kMemsetAsync:
+      return issue(call, trace::kMemset, id,
+                   kind == CallKind::kMemset ? stream_of(call, place) : stream);
+    case CallKind::kHostFunction:
+      return issue(call, trace::kHostFunction, id, stream);
+    case CallKind::kMemoryWait:
+      return issue(call, trace::kMemoryWait, id, stream);
+    case CallKind::kMemoryWrite:
+      return issue(call, trace::kMemoryWrite, id, stream);
+    case CallKind::kGraphLaunch:
+      graphs_launched_until_ = std::max(graphs_launched_until_, call.end);
+      return issue(call, trace::kGraphLaunch, id, stream);
+    case CallKind::kMalloc:
+    case CallKind::kMallocAsync:
+    case CallKind::kFree:
+    case CallKind::kFreeAsync:
+      return track_allocation(call, kind, id, stream);
+    default:
+      break;
+  }
+}
+
+void CallRows::issue(const ring::CallRecord& call, trace::OpKind kind, trace::Id call_row,
+                     trace::Id stream) {
+  if ((call.flags & ring::kCapturing) != 0)
+    return;  // becomes a node of a graph and runs at its launches
+  Issue issue;
+  issue.kind = kind;
+  issue.virtual_time = (call.flags & ring::kVirtualTime) != 0;
+  issue.correlation_id = call.correlation_id;
+  issue.call = call_row;
+  issue.stream = stream;
+  issue.operation = operations_.id(call.operation);
+  if (kind == trace::kKernel) issue.name = run_.texts.id(call.object);
+  if (kind == trace::kMemcpy || kind == trace::kMemset) {
+    issue.bytes = static_cast<trace::Int>(call.value);
+    if (kind == trace::kMemcpy) issue.detail = copy_detail(call.object);
+    issue.silent = call.value == 0 || (kind == trace::kMemcpy && call.object == kHostToHost);
+  }
+  work_.issue(issue);
+}
+
+void CallRows::track_allocation(const ring::CallRecord& call, CallKind kind, trace::Id call_row,
+                                trace::Id stream) {
+  if ((run_.options.with & ring::kWithAlloc) == 0 && (call.flags & ring::kVirtualTime) == 0) return;
+  if (call.object == 0) return;
+  const bool allocates = kind == CallKind::kMalloc || kind == CallKind::kMallocAsync;
+  bool is_new = false;
+  const uint32_t life = allocates
+                            ? allocation_lives_.create(call.object, call.begin, call.end)
+                            : allocation_lives_.destroy(call.object, call.begin, call.end, &is_new);
+  if (life >= allocations_.size()) {
+    trace::Allocation row;
+    row.process_id = process_;
+    row.address = static_cast<trace::Int>(call.object);
+    allocations_.emplace_back(run_.writer.append(row), row);
+  }
+  auto& [id, row] = allocations_[life];
+  const trace::Ns at = run_.to_ns(call.end, call.flags);
+  if (allocates) {
+    row.kind = allocation_kind(ring::call_info(call.call).name, kind);
+    row.bytes = static_cast<trace::Int>(call.value);
+    if (kind == CallKind::kMallocAsync) row.alloc_stream_id = stream;
+    row.alloc_call_id = call_row;
+    row.allocated_ns = at;
+  } else {
+    if (kind == CallKind::kFreeAsync) row.free_stream_id = stream;
+    row.free_call_id = call_row;
+    row.freed_ns = at;
+  }
+  run_.writer.update(id, row);
+}
+
+Bound CallRows::bind(uint32_t event, const CallSpan& span) {
+  Objects::Event& known = objects_[event];
+  const uint64_t lost_until =
+      known.recorded_by_graphs ? std::max(lost_until_, graphs_launched_until_) : lost_until_;
+  Bound bound = known.history.bind(span, objects_.complete_since(event, lost_until));
+  if (bound.binding == trace::kAmbiguous) run_.losses.add(process_, "ambiguous-binding", 1);
+  if (bound.binding == trace::kUnknownHistory) run_.losses.add(process_, "unknown-history", 1);
+  return bound;
+}
+
+void CallRows::bind_row(const Deferred& wait, trace::EventWait& row) {
+  const Bound bound = bind(wait.event, wait.span);
+  row.binding = bound.binding;
+  row.record_id = bound.record;
+  for (trace::Id candidate : bound.candidates)
+    run_.writer.append(trace::EventWaitCandidate{wait.id, candidate});
+}
+
+void CallRows::bind_row(const Deferred& sync, trace::HostSync& row) {
+  const Bound bound = bind(sync.event, sync.span);
+  row.binding = bound.binding;
+  row.record_id = bound.record;
+}
+
+void CallRows::add_wait(const ring::CallRecord& call, const CallPlace& place, bool finished) {
+  trace::EventWait row;
+  fill(row, run_, operations_, call, place, finished);
+  if (ring::call_info(call.call).kind == CallKind::kStreamWait)
+    row.stream_id = stream_of(call, place);
+  const uint32_t event = objects_.event(call.object, call.context, call.begin);
+  row.event_id = objects_[event].id;
+  if (call.value != 0) row.flags = static_cast<trace::Small>(call.value);
+  if (!finished || call.result != kSuccess) {
+    run_.writer.append(row);
+    return;
+  }
+  if ((call.flags & ring::kCapturing) != 0) {
+    row.binding = trace::kCaptured;
+    run_.writer.append(row);
+    return;
+  }
+  const Deferred wait = {span_of(call, place), event, run_.writer.count<trace::EventWait>()};
+  if (can_bind(call)) {
+    bind_row(wait, row);
+    run_.writer.append(row);
+  } else {
+    row.binding = trace::kUnknownHistory;
+    run_.writer.append(row);
+    deferred_waits_.push_back({wait, row});
+  }
+}
+
+void CallRows::add_sync(const ring::CallRecord& call, const CallPlace& place, bool finished) {
+  trace::HostSync row;
+  fill(row, run_, operations_, call, place, finished);
+  row.context_id = objects_.context(call.context);
+  row.stack_id = stacks_.id(call.stack);
+  const CallKind kind = ring::call_info(call.call).kind;
+  bool on_event = false;
+  switch (kind) {
+    case CallKind::kEventQuery:
+    case CallKind::kEventSynchronize:
+      row.kind = kind == CallKind::kEventQuery ? trace::kEventQuery : trace::kEventSynchronize;
+      on_event = true;
+      break;
+    case CallKind::kDeviceSynchronize:
+      row.kind = trace::kDeviceSynchronize;
+      break;
+    default:
+      row.kind = kind == CallKind::kStreamQuery         ? trace::kStreamQuery
+                 : kind == CallKind::kStreamSynchronize ? trace::kStreamSynchronize
+                                                        : trace::kSynchronousCopy;
+      row.stream_id = stream_of(call, place);
+      break;
+  }
+  if (kind == CallKind::kMemcpy && finished && call.result == kSuccess)
+    issue(call, trace::kMemcpy, trace::kNoId, row.stream_id);
+  if (!on_event) {
+    run_.writer.append(row);
+    return;
+  }
+  const uint32_t event = objects_.event(call.object, call.context, call.begin);
+  row.event_id = objects_[event].id;
+  if (finished && call.result != kSuccess && call.result != trace::kResultNotReady) {
+    run_.writer.append(row);
+    return;
+  }
+  const Deferred sync = {span_of(call, place), event, run_.writer.count<trace::HostSync>()};
+  if (can_bind(call)) {
+    bind_row(sync, row);
+    run_.writer.append(row);
+  } else {
+    row.binding = trace::kUnknownHistory;
+    run_.writer.append(row);
+    deferred_syncs_.push_back({sync, row});
+  }
+}
+
+void CallRows::bind_deferred() {
+  const auto bind_all = [&](auto& deferred) {
+    std::erase_if(deferred, [&](auto& call) {
+      if (call.span.end > watermark_) return false;
+      bind_row(call, call.row);
+      run_.writer.update(call.id, call.row);
+      return true;
+    });
+  };
+  bind_all(deferred_waits_);
+  bind_all(deferred_syncs_);
+}
+
+}  // namespace streamscope::record

@@ -1,0 +1,158 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+#include "device_work.h"
+
+#include <algorithm>
+
+namespace streamscope::record {
+namespace {
+
+trace::Op op_of(const Issue& issue) {
+  trace::Op op;
+  op.kind = issue.kind;
+  op.stream_id = issue.stream;
+  op.name_id = issue.name;
+  op.correlation_id = issue.correlation_id;
+  op.api_call_id = issue.call;
+  op.detail = issue.detail;
+  op.bytes = issue.bytes;
+  return op;
+}
+
+}  // namespace
+
+// CUPTI reports kernels, copies, memsets and graphs; the simulator everything.
+bool DeviceWork::expects_report(const Issue& issue) const {
+  if (issue.virtual_time) return true;
+  if (run_.options.tier == ring::Tier::kStructure) return false;
+  return issue.kind == trace::kKernel || issue.kind == trace::kMemcpy ||
+         issue.kind == trace::kMemset || issue.kind == trace::kGraphLaunch;
+}
+
+void DeviceWork::issue(const Issue& issue) {
+  if (expects_report(issue)) {
+    pending_.get(issue.correlation_id) = {issue, false};
+  } else if (!issue.silent) {
+    run_.ops.store_now(op_of(issue), issue.operation);
+  }
+}
+
+trace::Id DeviceWork::shape(uint32_t shape) {
+  if (shape == ring::kNone32) return trace::kNoId;
+  bool inserted = false;
+  trace::Id& id = shapes_.get(shape, &inserted);
+  if (inserted) {
+    id = run_.writer.append(trace::LaunchShape{});
+    run_.journal.add(IdJournal::Kind::kLaunchShape, process_, shape, id);
+  }
+  return id;
+}
+
+void DeviceWork::describe(const ring::LaunchShapeRecord& record) {
+  trace::LaunchShape row;
+  row.grid_x = static_cast<trace::Small>(record.grid[0]);
+  row.grid_y = static_cast<trace::Small>(record.grid[1]);
+  row.grid_z = static_cast<trace::Small>(record.grid[2]);
+  row.block_x = static_cast<trace::Small>(record.block[0]);
+  row.block_y = static_cast<trace::Small>(record.block[1]);
+  row.block_z = static_cast<trace::Small>(record.block[2]);
+  row.registers = record.registers;
+  row.static_shared_bytes = record.static_shared_bytes;
+  row.dynamic_shared_bytes = record.dynamic_shared_bytes;
+  run_.writer.update(shape(record.shape), row);
+}
+
+void DeviceWork::store(const ring::OpRecord& record, const Issue* issue) {
+  trace::Op op;
+  switch (record.kind) {
+    case ring::RecordKind::kKernel:
+      op.kind = trace::kKernel;
+      op.launch_shape_id = shape(record.shape);
+      break;
+    case ring::RecordKind::kMemcpy:
+      op.kind = trace::kMemcpy;
+      op.detail = record.detail;
+      op.memory_kinds = record.memory_kinds;
+      op.bytes = static_cast<trace::Int>(record.bytes);
+      break;
+    case ring::RecordKind::kMemset:
+      op.kind = trace::kMemset;
+      op.detail = record.detail;
+      op.bytes = static_cast<trace::Int>(record.bytes);
+      break;
+    case ring::RecordKind::kGraphLaunch:
+      op.kind = trace::kGraphLaunch;
+      break;
+    default:
+      op.kind = record.detail <= trace::kGraphLaunch ? record.detail : trace::kNoSmall;
+      break;
+  }
+  if (issue != nullptr && record.graph_node == 0)
+    objects_.learn_native(issue->stream, record.context, record.stream);
+  op.stream_id = objects_.native_stream(record.context, record.stream, record.graph_node != 0);
+  op.name_id = run_.texts.id(record.name);
+  if (op.name_id == trace::kNoId && issue != nullptr && record.graph_node == 0)
+    op.name_id = issue->name;
+  const bool unfinished = (record.flags & ring::kUnfinished) != 0;
+  if (!unfinished || record.begin_ns != 0)
+    op.start_ns = run_.device_ns(record.begin_ns, record.flags);
+  if (!unfinished || record.end_ns != 0) op.end_ns = run_.device_ns(record.end_ns, record.flags);
+  op.correlation_id = record.correlation_id;
+  if (record.graph_node != 0) op.graph_node = static_cast<trace::Int>(record.graph_node);
+  if (record.channel != 0xffff) op.channel = record.channel;
+  if (issue != nullptr) op.api_call_id = issue->call;
+  const trace::Id operation = issue != nullptr ? issue->operation : trace::kNoId;
+  if (op.start_ns == trace::kUnknownNs) {
+    run_.ops.store_now(op, operation);
+  } else {
+    run_.ops.add(op, operation);
+  }
+}
+
+bool DeviceWork::match(const ring::OpRecord& record) {
+  Pending* pending = pending_.find(record.correlation_id);
+  if (pending == nullptr) return false;
+  const bool first = !pending->reported;
+  const bool is_graph = pending->issue.kind == trace::kGraphLaunch;
+  pending->reported = true;
+  store(record, &pending->issue);
+  if (first && !is_graph) {  // a graph's nodes may run for long
+    uint32_t& oldest = recent_[next_recent_++ % kRecent];
+    if (const Pending* old = pending_.find(oldest); old != nullptr && old->reported)
+      pending_.erase(oldest);
+    oldest = record.correlation_id;
+  }
+  return true;
+}
+
+void DeviceWork::describe(const ring::OpRecord& record) {
+  if (!match(record)) unmatched_.push_back({record, 0});
+}
+
+void DeviceWork::retry_unmatched() {
+  std::erase_if(unmatched_, [&](Unmatched& unmatched) {
+    if (match(unmatched.record)) return true;
+    if (++unmatched.retries < kRetries) return false;
+    store(unmatched.record, nullptr);  // its call was not traced
+    return true;
+  });
+}
+
+void DeviceWork::finish() {
+  for (const Unmatched& unmatched : unmatched_) {
+    if (!match(unmatched.record)) store(unmatched.record, nullptr);
+  }
+  unmatched_.clear();
+  std::vector<Issue> missing;
+  pending_.for_each([&](uint32_t, const Pending& pending) {
+    if (!pending.reported && !pending.issue.silent) missing.push_back(pending.issue);
+  });
+  pending_.clear();
+  std::sort(missing.begin(), missing.end(),
+            [](const Issue& a, const Issue& b) { return a.correlation_id < b.correlation_id; });
+  for (const Issue& issue : missing) run_.ops.store_now(op_of(issue), issue.operation);
+  if (!missing.empty())
+    run_.losses.add(process_, "times-not-delivered", static_cast<int64_t>(missing.size()));
+}
+
+}  // namespace streamscope::record

@@ -1,0 +1,86 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// The ops of one process: what calls put onto streams, joined with what the device reports by
+// correlation id.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+#include "flat_map.h"
+#include "objects.h"
+#include "operations.h"
+#include "ring/record.h"
+#include "run_state.h"
+
+namespace streamscope::record {
+
+/// A call that puts work onto a stream.
+struct Issue {
+  trace::OpKind kind = trace::kKernel;
+  bool virtual_time = false;
+  /// Nothing is missing if the device never reports it (a copy of no bytes, or between host
+  /// memories).
+  bool silent = false;
+  uint32_t correlation_id = 0;
+  trace::Id call = trace::kNoId;  ///< row of api_call
+  trace::Id stream = trace::kNoId;
+  trace::Id operation = trace::kNoId;
+  trace::Id name = trace::kNoId;
+  trace::Int bytes = trace::kNoInt;
+  trace::Small detail = trace::kNoSmall;
+};
+
+/// Thread-compatible.
+class DeviceWork {
+ public:
+  DeviceWork(RunState& run, Objects& objects, trace::Id process)
+      : run_(run), objects_(objects), process_(process), recent_(kRecent, 0) {}
+
+  void issue(const Issue& issue);
+  void describe(const ring::OpRecord& record);
+  void describe(const ring::LaunchShapeRecord& record);
+
+  /// Looks again for the calls of activities that came before them. After each pass over the rings.
+  void retry_unmatched();
+  /// Nothing more will come: stores what was issued and never reported, without times, and counts
+  /// it as lost.
+  void finish();
+
+  /// Takes over rows of an earlier writer.
+  void restore_shape(uint32_t shape, trace::Id row) { shapes_.insert_or_assign(shape, row); }
+
+  /// True if the device will tell about it.
+  bool expects_report(const Issue& issue) const;
+
+ private:
+  // Calls stay known for so many further reports after their first, as some are reported in several
+  // pieces.
+  static constexpr size_t kRecent = 4096;
+  static constexpr int kRetries = 64;
+
+  struct Pending {
+    Issue issue;
+    bool reported = false;
+  };
+  struct Unmatched {
+    ring::OpRecord record;
+    int retries;
+  };
+  void store(const ring::OpRecord& record, const Issue* issue);
+  bool match(const ring::OpRecord& record);
+  trace::Id shape(uint32_t shape);
+
+  RunState& run_;
+  Objects& objects_;
+  trace::Id process_;
+  FlatMap<uint32_t, Pending, Spread::kDense> pending_;  // by correlation id
+  std::vector<uint32_t> recent_;  // correlation ids that were reported, a ring
+  size_t next_recent_ = 0;
+  std::vector<Unmatched> unmatched_;
+  FlatMap<uint32_t, trace::Id> shapes_;
+};
+
+}  // namespace streamscope::record

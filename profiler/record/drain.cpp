@@ -1,0 +1,255 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+#include "drain.h"
+
+#include <algorithm>
+#include <charconv>
+#include <sstream>
+
+#include "restore.h"
+#include "ring/process.h"
+
+namespace streamscope::record {
+namespace {
+
+using namespace std::chrono_literals;
+
+// GPU times may be one flush of CUPTI's buffers old; rows need not be stored more often than those
+// come.
+constexpr auto kFlushInterval = 100ms;
+constexpr auto kLookForEndedInterval = 20ms;
+// Rows are stored earlier if they take more memory than this, or if a ring would run short of room.
+constexpr size_t kBufferedBytes = 8 << 20;
+constexpr double kRingShare = 0.25;
+// A folder's time stamp moves in steps of a timer tick.
+constexpr auto kScanGrace = 50ms;
+
+constexpr char kPositionsKey[] = "ring_positions";
+constexpr char kJournalFile[] = "names";
+
+struct RingName {
+  uint32_t pid = 0;
+  uint64_t start = 0;
+  uint32_t index = 0;
+};
+
+/// PID-START-INDEX.ring
+bool parse(const std::string& name, RingName* ring) {
+  const char* at = name.data();
+  const char* end = at + name.size();
+  auto number = [&](auto& value, char after) {
+    auto [next, error] = std::from_chars(at, end, value);
+    if (error != std::errc() || next == end || *next != after) return false;
+    at = next + 1;
+    return true;
+  };
+  return number(ring->pid, '-') && number(ring->start, '-') && number(ring->index, '.') &&
+         std::string_view(at, end) == "ring";
+}
+
+}  // namespace
+
+Drain::Drain(std::filesystem::path rings, trace::Writer writer, const Options& options,
+             const ring::ClockAnchor& first_anchor)
+    : rings_(std::move(rings)), writer_(std::move(writer)), options_(options) {
+  run_ = std::make_unique<RunState>(writer_, options.clock, options.trace_start_ns, options.run);
+  add_anchor(first_anchor);
+  run_->journal.open(rings_ / kJournalFile);
+  writer_.set_meta("trace_start_realtime_ns",
+                   first_anchor.realtime_ns - (first_anchor.monotonic_ns - options.trace_start_ns));
+  constexpr const char* kTiers[] = {"structure", "times", "events"};
+  writer_.set_meta("tier", kTiers[static_cast<uint32_t>(options.run.tier) % 3]);
+  if (options.run.tier == ring::Tier::kStructure)
+    run_->losses.add(trace::kNoId, "no-device-times", 1);
+}
+
+Drain::Drain(std::filesystem::path rings, trace::Writer writer, const Options& options,
+             const trace::Trace& trace)
+    : rings_(std::move(rings)), writer_(std::move(writer)), options_(options), recovering_(true) {
+  run_ = std::make_unique<RunState>(writer_, options.clock, options.trace_start_ns, options.run);
+  if (auto positions = trace.meta.find(kPositionsKey); positions != trace.meta.end()) {
+    std::istringstream stream(positions->second);
+    std::string name;
+    RingPosition position;
+    while (stream >> name >> position.records >> position.dropped) stored_[name] = position;
+  }
+  // A process is known by pid and start time, of which the trace has the pid only; the rings have
+  // both.
+  std::map<uint32_t, uint64_t> starts;
+  for (const auto& entry : std::filesystem::directory_iterator(rings_)) {
+    RingName name;
+    if (parse(entry.path().filename().string(), &name)) starts[name.pid] = name.start;
+  }
+  for (size_t i = 0; i < trace.clock_anchor.size(); ++i) {
+    const auto& anchors = trace.clock_anchor;
+    run_->clock.restore(
+        {static_cast<uint64_t>(anchors.ticks[i]), anchors.ns[i], anchors.realtime_ns[i]});
+  }
+  // Gives the rate if the earlier writer did not live to take a second anchor.
+  run_->clock.add(ring::read_anchor(options.clock));
+  processes_ = restore(*run_, trace, starts, IdJournal::read(rings_ / kJournalFile));
+  run_->journal.open(rings_ / kJournalFile);
+}
+
+void Drain::add_anchor(const ring::ClockAnchor& anchor) {
+  const auto knot = run_->clock.add(anchor);
+  if (!knot) return;
+  trace::ClockAnchor row;
+  row.ticks = static_cast<trace::Int>(knot->ticks);
+  row.ns = knot->ns;
+  row.realtime_ns = knot->realtime_ns;
+  writer_.append(row);
+}
+
+ProcessDrain& Drain::process(uint32_t pid, uint64_t start) {
+  for (auto& process : processes_) {
+    if (process->pid() == pid && process->start() == start && !process->finished()) return *process;
+  }
+  processes_.push_back(std::make_unique<ProcessDrain>(*run_, pid, start));
+  return *processes_.back();
+}
+
+bool Drain::open_ring(const std::filesystem::path& file) {
+  std::string why;
+  auto ring = ring::Consumer::open(file, &why);
+  RingName name;
+  if (ring && parse(file.filename().string(), &name) && ring->header().clock == options_.clock &&
+      ring->header().pid == name.pid && ring->header().process_start == name.start) {
+    auto stored = stored_.find(file.filename().string());
+    process(name.pid, name.start)
+        .add_ring(std::move(*ring), stored == stored_.end() ? RingPosition{} : stored->second);
+    return true;
+  }
+  // Its making may be under way; once its process is gone it never will be a ring.
+  if (!ring && parse(file.filename().string(), &name) && ring::process_alive(name.pid, name.start))
+    return false;
+  run_->losses.add(trace::kNoId, "ring-torn", 1, trace::kUnknownNs, trace::kUnknownNs,
+                   writer_.intern(file.filename().string() + " " +
+                                  (why.empty() ? "does not fit its name" : why)));
+  return true;
+}
+
+void Drain::scan() {
+  const auto now = Clock::now();
+  std::error_code error;
+  const auto changed = std::filesystem::last_write_time(rings_, error);
+  if (!error && changed == scanned_at_ && unreadable_.empty() && now - last_scan_ > kScanGrace)
+    return;
+  if (error) return;
+  if (changed != scanned_at_) last_scan_ = now;
+  scanned_at_ = changed;
+  std::vector<std::string> found;
+  for (const auto& entry : std::filesystem::directory_iterator(rings_, error)) {
+    std::string name = entry.path().filename().string();
+    if (name.ends_with(".ring") && !opened_.contains(name)) found.push_back(std::move(name));
+  }
+  std::sort(found.begin(), found.end());  // so that equal runs make equal traces
+  unreadable_.clear();
+  for (const std::string& name : found) {
+    if (open_ring(rings_ / name)) {
+      opened_.insert(name);
+    } else {
+      unreadable_.push_back(name);
+    }
+  }
+}
+
+size_t Drain::cycle_all(bool look_for_ended) {
+  size_t read = 0;
+  // Whether a process has ended is asked before its rings are looked at, so that the look is the
+  // last one needed.
+  std::vector<bool> ended(processes_.size(), false);
+  for (size_t i = 0; i < processes_.size(); ++i) {
+    const ProcessDrain& process = *processes_[i];
+    ended[i] = look_for_ended && !process.finished() &&
+               !ring::process_alive(process.pid(), process.start());
+  }
+  now_ = 0;
+  if (!recovering_) {
+    const ring::ClockAnchor anchor = ring::read_anchor(options_.clock);
+    now_ = anchor.ticks;
+    add_anchor(anchor);
+  }
+  scan();
+  for (size_t i = 0; i < processes_.size(); ++i) {
+    ProcessDrain& process = *processes_[i];
+    if (process.finished()) continue;
+    const bool last = recovering_ || (i < ended.size() && ended[i]);
+    read += process.cycle(now_, last);
+    if (last && !recovering_) finish_process(process, ProcessDrain::Ending::kEnded);
+  }
+  return read;
+}
+
+size_t Drain::cycle() {
+  const auto now = Clock::now();
+  const bool look = now - last_look_ > kLookForEndedInterval;
+  if (look) last_look_ = now;
+  const size_t read = cycle_all(look);
+  double fullest = 0;
+  for (const auto& process : processes_) fullest = std::max(fullest, process->fullest_ring());
+  if (now - last_flush_ > kFlushInterval || writer_.buffered_bytes() > kBufferedBytes ||
+      fullest > kRingShare)
+    flush();
+  return read;
+}
+
+void Drain::finish_process(ProcessDrain& process, ProcessDrain::Ending ending) {
+  process.finish(ending);
+  flush();
+  process.remove_rings();
+}
+
+bool Drain::all_finished() const {
+  return std::all_of(processes_.begin(), processes_.end(),
+                     [](const auto& process) { return process->finished(); });
+}
+
+void Drain::set_exit(uint32_t pid, int wait_status) {
+  for (auto& process : processes_) {
+    if (process->pid() == pid) process->set_exit(wait_status);
+  }
+}
+
+void Drain::store_positions() {
+  std::string positions;
+  for (const auto& process : processes_) process->describe_positions(positions);
+  writer_.set_meta(kPositionsKey, positions);
+}
+
+void Drain::flush() {
+  last_flush_ = Clock::now();
+  if (last_flush_ - last_settled_ >= kFlushInterval) {
+    run_->ops.store_settled();
+    last_settled_ = last_flush_;
+  }
+  run_->losses.store();
+  store_positions();
+  run_->journal.store();
+  writer_.flush();
+  for (auto& process : processes_) process->release();
+}
+
+bool Drain::finish() {
+  cycle_all(true);
+  bool complete = !recovering_ && !processes_.empty();
+  for (auto& process : processes_) {
+    if (!process->finished()) {
+      const bool alive = ring::process_alive(process->pid(), process->start());
+      finish_process(*process,
+                     alive ? ProcessDrain::Ending::kAbandoned : ProcessDrain::Ending::kEnded);
+    }
+    complete = complete && process->complete();
+  }
+  run_->ops.store_all();
+  if (recovering_) run_->losses.add(trace::kNoId, "writer-ended-abruptly", 1);
+  if (run_->texts.missing() > 0)
+    run_->losses.add(trace::kNoId, "string-missing", static_cast<int64_t>(run_->texts.missing()));
+  run_->losses.store();
+  run_->journal.store();
+  writer_.erase_meta(kPositionsKey);
+  writer_.finish(complete);
+  return complete;
+}
+
+}  // namespace streamscope::record

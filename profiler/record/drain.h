@@ -1,0 +1,85 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Drains all rings of a run into one trace.
+//
+// Used by Session while a program runs and by recover() afterwards. Room in a ring is given back
+// only once the rows are stored, so a writer that is killed leaves every record either in the trace
+// or in its ring.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "process_drain.h"
+#include "run_state.h"
+#include "trace/reader.h"
+#include "trace/writer.h"
+
+namespace streamscope::record {
+
+/// Thread-compatible. Throws Error if the trace cannot be written.
+class Drain {
+ public:
+  struct Options {
+    RunOptions run;
+    ring::ClockKind clock = ring::ClockKind::kMonotonic;
+    int64_t trace_start_ns = 0;  ///< CLOCK_MONOTONIC
+  };
+
+  /// `rings`: the folder with the ring files. `first_anchor`: taken before any record was made.
+  Drain(std::filesystem::path rings, trace::Writer writer, const Options& options,
+        const ring::ClockAnchor& first_anchor);
+  /// Goes on where another writer was killed. `trace` is what it stored; `writer` continues that
+  /// file.
+  Drain(std::filesystem::path rings, trace::Writer writer, const Options& options,
+        const trace::Trace& trace);
+
+  /// Finds new rings and reads what there is; stores and releases it when due. Returns the number
+  /// of records read.
+  size_t cycle();
+  /// True if every process that has made a ring has ended and is read to its end.
+  bool all_finished() const;
+  /// Tells how a process ended, from wait().
+  void set_exit(uint32_t pid, int wait_status);
+  /// Stores everything read so far and gives its room in the rings back.
+  void flush();
+  /// Reads what is left, gives up processes that still run, stores and closes the trace. True if it
+  /// is complete.
+  bool finish();
+
+  uint64_t records() const { return run_->records; }
+  int64_t dropped() const { return run_->losses.count("ring-full"); }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  void add_anchor(const ring::ClockAnchor& anchor);
+  void scan();
+  bool open_ring(const std::filesystem::path& file);
+  ProcessDrain& process(uint32_t pid, uint64_t start);
+  void finish_process(ProcessDrain& process, ProcessDrain::Ending ending);
+  void store_positions();
+  size_t cycle_all(bool look_for_ended);
+
+  std::filesystem::path rings_;
+  trace::Writer writer_;
+  Options options_;
+  std::unique_ptr<RunState> run_;
+  std::vector<std::unique_ptr<ProcessDrain>> processes_;
+  std::set<std::string> opened_;                // file names
+  std::map<std::string, RingPosition> stored_;  // by file name, from an earlier writer
+  std::vector<std::string> unreadable_;         // files that may still become rings
+  std::filesystem::file_time_type scanned_at_{};
+  Clock::time_point last_scan_{}, last_flush_{}, last_settled_{}, last_look_{};
+  uint64_t now_ = 0;  // ticks of this cycle's anchor
+  bool recovering_ = false;
+};
+
+}  // namespace streamscope::record

@@ -1,0 +1,52 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// What a writer must remember of the names in rings so that another one can take its place.
+//
+// Texts and launch shapes are announced once and then named by hash. The trace has their rows but
+// not their hashes; the journal, a small file beside the rings, ties the two. It is written before
+// the rows are, and entries for rows that never were stored do no harm.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <vector>
+
+#include "trace/model.h"
+
+namespace streamscope::record {
+
+/// Thread-compatible.
+class IdJournal {
+ public:
+  enum class Kind : uint32_t { kText = 1, kLaunchShape = 2 };
+  struct Entry {
+    Kind kind;
+    trace::Id process;  ///< kNoId for texts
+    uint64_t hash;
+    trace::Id id;
+    uint32_t reserved = 0;
+  };
+
+  /// Keeps entries in memory only until open() is called.
+  IdJournal() = default;
+  IdJournal(const IdJournal&) = delete;
+  IdJournal& operator=(const IdJournal&) = delete;
+  ~IdJournal();
+
+  /// Appends to `file` from now on; throws Error.
+  void open(const std::filesystem::path& file);
+  void add(Kind kind, trace::Id process, uint64_t hash, trace::Id id);
+  /// Writes what was added; throws Error.
+  void store();
+
+  /// The entries of a file; none if there is no such file.
+  static std::vector<Entry> read(const std::filesystem::path& file);
+
+ private:
+  std::filesystem::path file_;
+  int descriptor_ = -1;
+  std::vector<Entry> added_;
+};
+
+}  // namespace streamscope::record

@@ -1,0 +1,52 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+#include "losses.h"
+
+#include <algorithm>
+
+#include "trace/loss.h"
+
+namespace streamscope::record {
+
+Losses::Entry& Losses::entry(trace::Id process, std::string_view kind, trace::Id detail) {
+  for (Entry& entry : entries_) {
+    if (entry.row.process_id == process && entry.row.detail_id == detail && entry.kind == kind)
+      return entry;
+  }
+  trace::Loss row;
+  row.process_id = process;
+  row.name_id = writer_.intern(kind);
+  row.severity = static_cast<trace::Small>(trace::loss_info(kind).severity);
+  row.count = 0;
+  row.detail_id = detail;
+  entries_.push_back({row, writer_.append(row), std::string(kind), false});
+  return entries_.back();
+}
+
+void Losses::add(trace::Id process, std::string_view kind, int64_t count, trace::Ns first_ns,
+                 trace::Ns last_ns, trace::Id detail) {
+  Entry& loss = entry(process, kind, detail);
+  loss.row.count += count;
+  if (first_ns != trace::kUnknownNs &&
+      (loss.row.start_ns == trace::kUnknownNs || first_ns < loss.row.start_ns))
+    loss.row.start_ns = first_ns;
+  loss.row.end_ns = std::max(loss.row.end_ns, last_ns);
+  loss.changed = true;
+}
+
+int64_t Losses::count(std::string_view kind) const {
+  int64_t sum = 0;
+  for (const Entry& entry : entries_) {
+    if (entry.kind == kind) sum += entry.row.count;
+  }
+  return sum;
+}
+
+void Losses::store() {
+  for (Entry& entry : entries_) {
+    if (entry.changed) writer_.update(entry.id, entry.row);
+    entry.changed = false;
+  }
+}
+
+}  // namespace streamscope::record

@@ -1,0 +1,77 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+#include "operations.h"
+
+namespace streamscope::record {
+
+Operations::Operation& Operations::known(uint32_t native) {
+  bool inserted = false;
+  uint32_t& index = index_.get(native, &inserted);
+  if (inserted) {
+    index = static_cast<uint32_t>(operations_.size());
+    Operation operation;
+    operation.row.process_id = process_;
+    operation.row.native_id = static_cast<trace::Small>(native);
+    operation.id = run_.writer.append(operation.row);
+    operations_.push_back(operation);
+  }
+  return operations_[index];
+}
+
+void Operations::describe(const ring::OperationRecord& record, uint32_t tid) {
+  const trace::Id parent = id(record.parent);
+  Operation& operation = known(record.operation);
+  trace::Operation& row = operation.row;
+  row.thread_id = objects_.thread(tid);
+  row.type = record.type;
+  row.priority = record.priority;
+  if (record.context != ring::kNone32)
+    row.stream_id = objects_.stream(record.stream, record.flags, record.context, tid, record.begin);
+  row.name_id = run_.texts.id(record.name);
+  row.call_site_id = run_.texts.id(record.call_site);
+  row.parent_operation_id = parent;
+  if (row.state == trace::kNoSmall) row.state = trace::kOperationRegistered;
+  row.registered_ns = run_.to_ns(record.begin, record.flags);
+  run_.writer.update(operation.id, row);
+}
+
+void Operations::describe(const ring::OperationDependencyRecord& record) {
+  trace::OperationDependency row;
+  row.operation_id = id(record.operation);
+  row.depends_on_operation_id = id(record.depends_on);
+  row.inferred = record.inferred;
+  row.elided = record.elided;
+  run_.writer.append(row);
+}
+
+void Operations::describe(const ring::OperationStateRecord& record) {
+  Operation& operation = known(record.operation);
+  trace::Operation& row = operation.row;
+  const trace::Ns at = run_.to_ns(record.begin, record.flags);
+  switch (static_cast<ring::OperationState>(record.state)) {
+    case ring::OperationState::kBegun:
+      row.begun_ns = at;
+      break;
+    case ring::OperationState::kSubmitted:
+      row.submitted_ns = at;
+      break;
+    case ring::OperationState::kCompleted:
+    case ring::OperationState::kFailed:
+    case ring::OperationState::kCancelled:
+      row.completed_ns = at;
+      break;
+    default:
+      return;
+  }
+  // Threads may tell their facts in any order; the state only advances.
+  if (row.state == trace::kNoSmall || record.state > row.state) row.state = record.state;
+  run_.writer.update(operation.id, row);
+}
+
+void Operations::restore(trace::Id id, const trace::Operation& row) {
+  index_.insert_or_assign(static_cast<uint32_t>(row.native_id),
+                          static_cast<uint32_t>(operations_.size()));
+  operations_.push_back({row, id});
+}
+
+}  // namespace streamscope::record

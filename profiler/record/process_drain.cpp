@@ -1,0 +1,642 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+#include "process_drain.h"
+
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+
+#include "ring/losses.h"
+
+namespace streamscope::record {
+namespace {
+
+using ring::RecordKind;
+
+// Clocks of two processors may differ by less, and a stamp may be read so much before a store of
+// the same thread is seen by others.
+constexpr int64_t kSlackNs = 2'000;
+// A record that is under way for longer holds waits of other threads back no more.
+constexpr int64_t kPatienceNs = 1'000'000'000;
+// More records are not made by one thread in the slack.
+constexpr size_t kLookBack = 4096;
+constexpr uint64_t kNoLimit = std::numeric_limits<uint64_t>::max();
+
+template <class T>
+T as(const ring::Record& record) {
+  T result;
+  std::memcpy(&result, &record, sizeof result);
+  return result;
+}
+
+std::string joined(std::string text, char separator) {
+  while (!text.empty() && text.back() == '\0') text.pop_back();
+  std::replace(text.begin(), text.end(), '\0', separator);
+  return text;
+}
+
+std::string_view overhead_name(uint16_t kind) {
+  switch (kind) {
+    case 1:
+      return "driver compiler";
+    case 0x8001:
+      return "CUPTI buffer flush";
+    case 0x8002:
+      return "CUPTI instrumentation";
+    case 0x8003:
+      return "CUPTI resource";
+    case 0x8004:
+      return "runtime-triggered module loading";
+    case 0x8005:
+      return "lazy function loading";
+    case 0x8006:
+      return "command buffer full";
+    case 0x8007:
+      return "activity buffer request";
+    case 0x8008:
+      return "UVM activity setup";
+    default:
+      return "other overhead";
+  }
+}
+
+}  // namespace
+
+ProcessDrain::ProcessDrain(RunState& run, uint32_t pid, uint64_t start)
+    : ProcessDrain(run, pid, start, run.writer.append(trace::Process{})) {
+  row_.os_pid = static_cast<trace::Small>(pid);
+  row_.clock = trace::kMonotonicClock;
+  run_.writer.update(id_, row_);
+}
+
+ProcessDrain::ProcessDrain(RunState& run, uint32_t pid, uint64_t start, trace::Id row)
+    : run_(run),
+      pid_(pid),
+      start_(start),
+      id_(row),
+      objects_(run, row),
+      operations_(run, objects_, row),
+      stacks_(run, row),
+      work_(run, objects_, row),
+      annotations_(run, objects_, operations_),
+      graphs_(run, row),
+      calls_(run, objects_, operations_, stacks_, work_, row) {}
+
+void ProcessDrain::add_ring(ring::Consumer ring, const RingPosition& stored) {
+  auto lane = std::make_unique<Lane>(std::move(ring), static_cast<uint32_t>(lanes_.size()));
+  lane->tid = lane->identity_tid = lane->ring.header().tid.load(std::memory_order_relaxed);
+  const uint64_t tail = lane->ring.header().tail.load(std::memory_order_relaxed);
+  lane->released = tail;
+  if (stored.records > tail)
+    lane->at = lane->identity_at =
+        std::min<size_t>(stored.records - tail, lane->ring.pending().size());
+  lane->dropped = stored.dropped;
+  lanes_.push_back(std::move(lane));
+}
+
+// The slot may be overwritten while it is read; then its call is over and its record can be seen.
+bool ProcessDrain::read_open_call(const Lane& lane, OpenCallView* view) {
+  const ring::OpenCall& open = lane.ring.header().open_call;
+  const uint64_t begin = open.begin.load(std::memory_order_acquire);
+  if (begin == 0) return false;
+  ring::CallRecord& call = view->call;
+  call = {};
+  call.kind = RecordKind::kCall;
+  call.begin = begin;
+  call.stream = open.stream.load(std::memory_order_relaxed);
+  call.object = open.object.load(std::memory_order_relaxed);
+  call.value = open.value.load(std::memory_order_relaxed);
+  call.context = open.context.load(std::memory_order_relaxed);
+  call.correlation_id = open.correlation_id.load(std::memory_order_relaxed);
+  call.operation = open.operation.load(std::memory_order_relaxed);
+  call.call = open.call.load(std::memory_order_relaxed);
+  call.flags = open.flags.load(std::memory_order_relaxed);
+  view->leaving = open.leaving.load(std::memory_order_acquire) != 0;
+  return open.begin.load(std::memory_order_acquire) == begin && call.call < ring::call_count();
+}
+
+// A call whose record is not published yet shows in its open slot, or it has not begun to act. So
+// everything that ended before `cut` is there to be read, and no record that is not can have acted
+// before `watermark`.
+void ProcessDrain::watch_open_calls(uint64_t now, bool ended, uint64_t* cut, uint64_t* watermark,
+                                    uint64_t* horizon) {
+  if (ended) {
+    *cut = *watermark = kNoLimit;
+    return;
+  }
+  const trace::Ns now_ns = run_.clock.to_ns(now);
+  *cut = run_.clock.to_ticks(now_ns - kSlackNs);
+  *watermark = *horizon = *cut;
+  for (auto& lane : lanes_) {
+    OpenCallView open;
+    if (!read_open_call(*lane, &open) || (open.call.flags & ring::kVirtualTime) != 0) continue;
+    *horizon = std::min(*horizon, open.call.begin);
+    const ring::CallKind kind = ring::call_info(open.call.call).kind;
+    if (kind != ring::CallKind::kEventRecord && kind != ring::CallKind::kContextRecord) continue;
+    if (open.leaving) *cut = std::min(*cut, open.call.begin);  // its end may lie before `now`
+    if (open.call.begin == lane->open_since) continue;
+    if (now_ns - run_.clock.to_ns(open.call.begin) > kPatienceNs) {
+      stuck_.push_back({lane.get(), open.call});
+    } else {
+      *watermark = std::min(*watermark, open.call.begin);
+    }
+  }
+  *watermark = std::min(*watermark, *cut);
+}
+
+void ProcessDrain::count_drops(uint64_t now) {
+  for (auto& lane : lanes_) {
+    const uint64_t dropped = lane->ring.header().dropped.load(std::memory_order_acquire);
+    if (dropped <= lane->dropped) continue;
+    const auto count = static_cast<int64_t>(dropped - lane->dropped);
+    lane->dropped = dropped;
+    if (now == 0) {  // long ago
+      run_.losses.add(id_, "ring-full", count);
+      calls_.lose_history(kNoLimit);
+      continue;
+    }
+    // Whatever was lost ended after the last watermark, or a wait bound before it would have waited
+    // for it.
+    const uint64_t since =
+        watermark_ != 0 && watermark_ < now ? watermark_ : lane->ring.header().anchor.ticks;
+    run_.losses.add(id_, "ring-full", count, run_.clock.to_ns(since), run_.clock.to_ns(now));
+    calls_.lose_history(now);
+  }
+}
+
+bool ProcessDrain::is_identity(const ring::Record& record) const {
+  switch (record.head.kind) {
+    case RecordKind::kCall:
+      return record.head.small < ring::call_count() &&
+             ring::changes_identity(ring::call_info(record.head.small).kind);
+    case RecordKind::kDevice:
+    case RecordKind::kContext:
+    case RecordKind::kStream:
+      return true;
+    default:
+      return false;
+  }
+}
+
+size_t ProcessDrain::identity_limit(const Lane& lane, uint64_t cut) const {
+  const size_t size = lane.pending.size();
+  if (cut == kNoLimit) return size;
+  // Ends ascend within a lane, so only the newest calls can lie behind the cut.
+  size_t limit = size;
+  const size_t first = std::max(lane.identity_at, size - std::min(size, kLookBack));
+  for (size_t i = size; i > first; --i) {
+    const ring::Record& record = lane.pending[i - 1];
+    if (record.head.kind != RecordKind::kCall || (record.head.flags & ring::kVirtualTime) != 0)
+      continue;
+    if (as<ring::CallRecord>(record).end <= cut) break;
+    limit = i - 1;
+  }
+  return limit;
+}
+
+CallPlace ProcessDrain::place(Lane& lane, size_t index, uint32_t tid) {
+  if (tid != lane.tid) return {lane.number, lane.released + index, tid, objects_.thread(tid)};
+  if (lane.thread == trace::kNoId) lane.thread = objects_.thread(tid);
+  return {lane.number, lane.released + index, tid, lane.thread};
+}
+
+size_t ProcessDrain::cycle(uint64_t now, bool ended) {
+  uint64_t cut = 0, watermark = 0, horizon = kNoLimit;
+  watch_open_calls(now, ended, &cut, &watermark, &horizon);
+  // Everything that came before what the first look shows is in the second: what identities mean is
+  // read from the second, all else from the first.
+  for (auto& lane : lanes_) lane->visible = lane->ring.pending().size();
+  std::vector<Lane*> active;
+  for (auto& lane : lanes_) {
+    lane->pending = lane->ring.pending();
+    lane->identity_limit = identity_limit(*lane, cut);
+    lane->visible = std::min(lane->visible, lane->identity_limit);
+    if (lane->at < lane->visible || lane->identity_at < lane->identity_limit)
+      active.push_back(lane.get());
+  }
+  count_drops(now);
+  calls_.set_watermark(watermark, horizon);
+  watermark_ = watermark;
+
+  size_t before = 0, after = 0;
+  for (Lane* lane : active) before += lane->at;
+  if (active.size() == 1 && stuck_.empty()) {
+    read_alone(*active[0]);
+  } else {
+    read_identities(active);
+    open_stuck_records();
+    for (Lane* lane : active) read_rest(*lane);
+  }
+  for (Lane* lane : active) after += lane->at;
+  calls_.bind_deferred();
+  work_.retry_unmatched();
+  fill_process_texts(false);
+  run_.records += after - before;
+  return after - before;
+}
+
+// One lane alone is in order already: one pass does both.
+void ProcessDrain::read_alone(Lane& lane) {
+  size_t i = lane.at;
+  while (i < lane.visible) {
+    const ring::Record& record = lane.pending[i];
+    if (i < lane.identity_at && is_identity(record)) {
+      ++i;  // taken in an earlier cycle
+    } else if (record.head.kind == RecordKind::kCall) {
+      read_call(lane, i++);
+    } else if (is_identity(record)) {
+      take_identity(lane, i++, lane.tid);
+    } else {
+      const size_t taken = read(lane, i, lane.visible);
+      if (taken == 0) break;
+      i += taken;
+    }
+  }
+  lane.at = i;
+  if (lane.identity_at < i) {
+    lane.identity_at = i;
+    lane.identity_tid = lane.tid;
+  }
+}
+
+void ProcessDrain::read_identities(const std::vector<Lane*>& lanes) {
+  items_.clear();
+  for (Lane* lane : lanes) {
+    for (size_t i = lane->identity_at; i < lane->identity_limit; ++i) {
+      const ring::Record& record = lane->pending[i];
+      if (record.head.kind == RecordKind::kThread) {
+        lane->identity_tid = record.head.word;
+      } else if (is_identity(record)) {
+        uint64_t when = 0;  // devices first
+        if (record.head.kind == RecordKind::kCall) when = as<ring::CallRecord>(record).end;
+        if (record.head.kind == RecordKind::kContext) when = as<ring::ContextRecord>(record).begin;
+        if (record.head.kind == RecordKind::kStream) when = as<ring::StreamRecord>(record).begin;
+        items_.push_back({when, lane, i, lane->identity_tid});
+      }
+    }
+    lane->identity_at = std::max(lane->identity_at, lane->identity_limit);
+  }
+  const auto earlier = [](const IdentityItem& a, const IdentityItem& b) { return a.when < b.when; };
+  if (!std::is_sorted(items_.begin(), items_.end(), earlier))
+    std::stable_sort(items_.begin(), items_.end(), earlier);
+  for (const IdentityItem& item : items_) take_identity(*item.lane, item.index, item.tid);
+}
+
+// Records that are under way for long become candidates of the waits that overlap them.
+void ProcessDrain::open_stuck_records() {
+  for (const StuckRecord& stuck : stuck_) {
+    Lane& lane = *stuck.lane;
+    if (lane.last_begin == stuck.call.begin) continue;  // has just ended
+    lane.open_since = stuck.call.begin;
+    lane.open_row =
+        calls_.open_record(stuck.call, place(lane, lane.pending.size(), lane.identity_tid));
+  }
+  stuck_.clear();
+}
+
+void ProcessDrain::take_identity(Lane& lane, size_t index, uint32_t tid) {
+  const ring::Record& record = lane.pending[index];
+  switch (record.head.kind) {
+    case RecordKind::kDevice:
+      return objects_.describe(as<ring::DeviceRecord>(record));
+    case RecordKind::kContext:
+      return objects_.describe(as<ring::ContextRecord>(record));
+    case RecordKind::kStream:
+      return objects_.describe(as<ring::StreamRecord>(record));
+    default:
+      break;
+  }
+  const auto call = as<ring::CallRecord>(record);
+  see(call.end, call.flags);
+  lane.last_begin = call.begin;
+  if (lane.open_row != trace::kNoId && call.begin == lane.open_since) {
+    calls_.close_record(lane.open_row, call, place(lane, index, tid));
+    lane.open_row = trace::kNoId;
+  } else {
+    calls_.change_identity(call, place(lane, index, tid));
+  }
+}
+
+void ProcessDrain::read_rest(Lane& lane) {
+  size_t i = lane.at;
+  while (i < lane.visible) {
+    const ring::Record& record = lane.pending[i];
+    size_t taken = 1;
+    if (!is_identity(record)) taken = read(lane, i, lane.visible);
+    if (taken == 0) break;
+    i += taken;
+  }
+  lane.at = i;
+}
+
+void ProcessDrain::read_call(Lane& lane, size_t index) {
+  const auto call = as<ring::CallRecord>(lane.pending[index]);
+  if (call.call >= ring::call_count()) return invalid();
+  if (ring::changes_identity(ring::call_info(call.call).kind))
+    return take_identity(lane, index, lane.tid);
+  see(call.end, call.flags);
+  lane.last_begin = call.begin;
+  calls_.add(call, place(lane, index, lane.tid));
+}
+
+void ProcessDrain::see(uint64_t stamp, uint8_t flags) {
+  if ((flags & ring::kVirtualTime) == 0) {
+    last_seen_ = std::max(last_seen_, stamp);
+    return;
+  }
+  last_virtual_ = std::max(last_virtual_, stamp);
+  if (row_.clock == trace::kVirtualClock) return;
+  row_.clock = trace::kVirtualClock;
+  row_.start_ns = 0;
+  run_.writer.update(id_, row_);
+}
+
+size_t ProcessDrain::read(Lane& lane, size_t index, size_t limit) {
+  const ring::Record& record = lane.pending[index];
+  switch (record.head.kind) {
+    case RecordKind::kCall:
+      read_call(lane, index);
+      break;
+    case RecordKind::kKernel:
+    case RecordKind::kMemcpy:
+    case RecordKind::kMemset:
+    case RecordKind::kGraphLaunch:
+    case RecordKind::kDeviceWork: {
+      const auto op = as<ring::OpRecord>(record);
+      if ((op.flags & ring::kVirtualTime) != 0 && op.end_ns > 0)
+        see(static_cast<uint64_t>(op.end_ns), op.flags);
+      work_.describe(op);
+      break;
+    }
+    case RecordKind::kRangePush:
+    case RecordKind::kRangePop:
+    case RecordKind::kRangeStart:
+    case RecordKind::kRangeEnd:
+    case RecordKind::kMark:
+      annotations_.describe(as<ring::RangeRecord>(record), lane.tid);
+      break;
+    case RecordKind::kText:
+      return read_text(lane, index, limit);
+    case RecordKind::kStack:
+      return read_stack(lane, index, limit);
+    case RecordKind::kThread:
+      set_thread(lane, as<ring::ThreadRecord>(record));
+      break;
+    case RecordKind::kProcess:
+      describe(as<ring::ProcessRecord>(record));
+      break;
+    case RecordKind::kName:
+      objects_.describe(as<ring::NameRecord>(record));
+      break;
+    case RecordKind::kModule:
+      stacks_.describe(as<ring::ModuleRecord>(record));
+      break;
+    case RecordKind::kLaunchShape:
+      work_.describe(as<ring::LaunchShapeRecord>(record));
+      break;
+    case RecordKind::kSyncWitness:
+      describe(as<ring::SyncWitnessRecord>(record));
+      break;
+    case RecordKind::kOverhead:
+      describe(as<ring::OverheadRecord>(record));
+      break;
+    case RecordKind::kGraph:
+      graphs_.describe(as<ring::GraphRecord>(record));
+      break;
+    case RecordKind::kGraphNode:
+      graphs_.describe(as<ring::GraphNodeRecord>(record));
+      break;
+    case RecordKind::kGraphEdge:
+      graphs_.describe(as<ring::GraphEdgeRecord>(record));
+      break;
+    case RecordKind::kOperation:
+      operations_.describe(as<ring::OperationRecord>(record), lane.tid);
+      break;
+    case RecordKind::kOperationDependency:
+      operations_.describe(as<ring::OperationDependencyRecord>(record));
+      break;
+    case RecordKind::kOperationState:
+      operations_.describe(as<ring::OperationStateRecord>(record));
+      break;
+    case RecordKind::kDropped:
+      break;  // counted from the ring's header
+    case RecordKind::kLoss:
+      describe(as<ring::LossRecord>(record));
+      break;
+    case RecordKind::kCollecting:
+      describe(as<ring::CollectingRecord>(record));
+      break;
+    case RecordKind::kEnd:
+      describe(as<ring::EndRecord>(record));
+      break;
+    default:
+      invalid();
+      break;
+  }
+  return 1;
+}
+
+void ProcessDrain::set_thread(Lane& lane, const ring::ThreadRecord& record) {
+  objects_.describe(record);
+  lane.tid = record.tid;
+  lane.thread = objects_.thread(record.tid);
+}
+
+// The chunks of a text follow each other. A text is read once all of them are there, so that it is
+// either stored or still in the ring whenever its writer is killed.
+size_t ProcessDrain::read_text(Lane& lane, size_t index, size_t limit) {
+  const auto first = as<ring::TextRecord>(lane.pending[index]);
+  constexpr size_t kChunk = sizeof first.bytes;
+  const size_t chunks = std::max<size_t>((size_t{first.total_bytes} + kChunk - 1) / kChunk, 1);
+  if (first.offset != 0) return invalid(), 1;
+  std::string text;
+  for (size_t i = 0; i < chunks; ++i) {
+    if (index + i >= limit) {
+      // The rest is on its way, unless the ring cannot hold it all.
+      if (chunks < lane.ring.header().capacity / 2 && watermark_ != kNoLimit) return 0;
+      return invalid(), std::max<size_t>(i, 1);
+    }
+    const auto chunk = as<ring::TextRecord>(lane.pending[index + i]);
+    if (chunk.kind != RecordKind::kText || chunk.hash != first.hash ||
+        chunk.offset != text.size() || chunk.chunk_bytes > kChunk)
+      return invalid(), std::max<size_t>(i, 1);
+    text.append(chunk.bytes, chunk.chunk_bytes);
+  }
+  if (text.size() != first.total_bytes || !run_.texts.add(first.hash, std::move(text))) invalid();
+  return chunks;
+}
+
+size_t ProcessDrain::read_stack(Lane& lane, size_t index, size_t limit) {
+  const auto first = as<ring::StackRecord>(lane.pending[index]);
+  constexpr size_t kChunk = std::size(decltype(first.frames){});
+  const size_t chunks = std::max<size_t>((size_t{first.total_frames} + kChunk - 1) / kChunk, 1);
+  if (first.first_frame != 0) return invalid(), 1;
+  std::vector<uint64_t> frames;
+  for (size_t i = 0; i < chunks; ++i) {
+    if (index + i >= limit) {
+      if (chunks < lane.ring.header().capacity / 2 && watermark_ != kNoLimit) return 0;
+      return invalid(), std::max<size_t>(i, 1);
+    }
+    const auto chunk = as<ring::StackRecord>(lane.pending[index + i]);
+    if (chunk.kind != RecordKind::kStack || chunk.hash != first.hash ||
+        chunk.first_frame != frames.size() || chunk.frame_count > kChunk)
+      return invalid(), std::max<size_t>(i, 1);
+    frames.insert(frames.end(), chunk.frames, chunk.frames + chunk.frame_count);
+  }
+  stacks_.describe(first.hash, frames, first.python != 0);
+  return chunks;
+}
+
+void ProcessDrain::describe(const ring::ProcessRecord& record) {
+  row_.parent_os_pid = static_cast<trace::Small>(record.parent_pid);
+  if (row_.clock != trace::kVirtualClock) row_.start_ns = run_.to_ns(record.begin, record.flags);
+  run_.writer.update(id_, row_);
+  texts_to_come_ = record;
+  texts_complete_ = false;
+}
+
+void ProcessDrain::fill_process_texts(bool at_end) {
+  if (texts_complete_) return;
+  const ring::ProcessRecord& record = texts_to_come_;
+  const auto text = [&](ring::TextHash hash) {
+    return hash == 0 ? nullptr : run_.texts.find(hash);
+  };
+  for (ring::TextHash hash : {record.executable, record.command_line, record.environment,
+                              record.host, record.collector}) {
+    if (hash != 0 && text(hash) == nullptr && !at_end) return;
+  }
+  const auto intern = [&](const std::string& value) { return run_.writer.intern(value); };
+  if (const std::string* path = text(record.executable)) {
+    row_.executable_id = intern(*path);
+    row_.name_id = intern(std::filesystem::path(*path).filename().string());
+  }
+  if (const std::string* line = text(record.command_line))
+    row_.command_line_id = intern(joined(*line, ' '));
+  if (const std::string* variables = text(record.environment))
+    row_.environment_id = intern(joined(*variables, '\n'));
+  if (const std::string* host = text(record.host)) row_.host_id = intern(*host);
+  if (const std::string* collector = text(record.collector)) row_.collector_id = intern(*collector);
+  run_.writer.update(id_, row_);
+  texts_complete_ = true;
+}
+
+void ProcessDrain::describe(const ring::LossRecord& record) {
+  const auto loss = static_cast<ring::Loss>(record.loss);
+  const auto stamp = [&](uint64_t ticks) {
+    return ticks == 0 ? trace::kUnknownNs : run_.to_ns(ticks, record.flags);
+  };
+  run_.losses.add(id_, ring::loss_info(loss).name, static_cast<int64_t>(record.count),
+                  stamp(record.first), stamp(record.last), run_.texts.id(record.detail));
+  if (loss == ring::Loss::kNoThreadRing) calls_.lose_history(kNoLimit);
+}
+
+void ProcessDrain::describe(const ring::SyncWitnessRecord& record) {
+  trace::SyncWitness row;
+  row.process_id = id_;
+  row.correlation_id = record.correlation_id;
+  row.act = record.act;
+  row.sync_id = static_cast<trace::Int>(record.sync_id);
+  row.device_ns = run_.device_ns(record.device_ns, record.flags);
+  run_.writer.append(row);
+}
+
+void ProcessDrain::describe(const ring::OverheadRecord& record) {
+  trace::Overhead row;
+  row.process_id = id_;
+  if (record.tid != ring::kNone32) row.thread_id = objects_.thread(record.tid);
+  row.name_id = run_.writer.intern(overhead_name(record.overhead_kind));
+  row.start_ns = run_.device_ns(record.begin_ns, record.flags);
+  row.end_ns = run_.device_ns(record.end_ns, record.flags);
+  run_.writer.append(row);
+}
+
+// Calls made in a pause are unknown, so what an event stood for before it says nothing afterwards.
+void ProcessDrain::describe(const ring::CollectingRecord& record) {
+  if (record.on == 0) {
+    paused_ = true;
+    paused_since_ = record.begin;
+    return;
+  }
+  calls_.lose_history(record.begin);
+  if (!paused_) return;
+  paused_ = false;
+  run_.losses.add(id_, "paused", 1, run_.to_ns(paused_since_, record.flags),
+                  run_.to_ns(record.begin, record.flags));
+}
+
+void ProcessDrain::describe(const ring::EndRecord& record) {
+  said_goodbye_ = true;
+  if (row_.clock != trace::kVirtualClock) row_.end_ns = run_.to_ns(record.begin, record.flags);
+}
+
+void ProcessDrain::set_exit(int wait_status) {
+  if (WIFEXITED(wait_status)) row_.exit_code = WEXITSTATUS(wait_status);
+  if (WIFSIGNALED(wait_status)) row_.exit_signal = WTERMSIG(wait_status);
+  run_.writer.update(id_, row_);
+}
+
+void ProcessDrain::finish(Ending ending) {
+  if (finished_) return;
+  finished_ = true;
+  for (auto& lane : lanes_) {
+    OpenCallView open;
+    if (!read_open_call(*lane, &open)) continue;
+    if (lane->open_row != trace::kNoId && lane->open_since == open.call.begin) {
+      run_.losses.add(id_, "call-not-finished", 1);
+      continue;
+    }
+    // Killed between the publishing of the record and the clearing of the slot.
+    if (open.call.begin == lane->last_begin) continue;
+    open.call.end = CallSpan::kStillOpen - 1;
+    calls_.add_unfinished(open.call, place(*lane, lane->at, lane->tid));
+  }
+  if (paused_) run_.losses.add(id_, "paused", 1, run_.to_ns(paused_since_, 0));
+  work_.finish();
+  stacks_.finish();
+  fill_process_texts(true);
+  if (row_.clock == trace::kVirtualClock) {
+    row_.end_ns = static_cast<trace::Ns>(last_virtual_);
+  } else if (row_.end_ns == trace::kUnknownNs && ending == Ending::kEnded && last_seen_ != 0) {
+    row_.end_ns = run_.clock.to_ns(last_seen_);
+  }
+  row_.complete = said_goodbye_;
+  run_.writer.update(id_, row_);
+  if (ending == Ending::kEnded && !said_goodbye_) run_.losses.add(id_, "process-ended-abruptly", 1);
+}
+
+double ProcessDrain::fullest_ring() const {
+  double fullest = 0;
+  for (const auto& lane : lanes_)
+    fullest = std::max(
+        fullest, static_cast<double>(lane->at) / static_cast<double>(lane->ring.header().capacity));
+  return fullest;
+}
+
+void ProcessDrain::release() {
+  for (auto& lane : lanes_) {
+    lane->ring.release(lane->at);
+    lane->released += lane->at;
+    lane->identity_at -= lane->at;
+    lane->at = 0;
+    lane->pending = {};
+  }
+}
+
+void ProcessDrain::describe_positions(std::string& text) const {
+  for (const auto& lane : lanes_) {
+    text += lane->ring.file().filename().string() + " " +
+            std::to_string(lane->released + lane->at) + " " + std::to_string(lane->dropped) + "\n";
+  }
+}
+
+void ProcessDrain::remove_rings() {
+  for (auto& lane : lanes_) {
+    std::error_code ignored;
+    std::filesystem::remove(lane->ring.file(), ignored);
+  }
+  lanes_.clear();
+}
+
+}  // namespace streamscope::record

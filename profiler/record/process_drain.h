@@ -1,0 +1,165 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Reads the rings of one process and turns their records into rows.
+//
+// What a handle means and which record a wait took depends on calls of all threads, so each cycle
+// reads the rings in two passes: first everything that changes identities, in the order of the
+// calls' ends over all rings; then the rest, ring by ring. Waits are bound once every call that may
+// have come before them has been read: up to a watermark that open records hold back.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <vector>
+
+#include "annotations.h"
+#include "call_rows.h"
+#include "device_work.h"
+#include "graphs.h"
+#include "objects.h"
+#include "operations.h"
+#include "ring/record.h"
+#include "ring/ring.h"
+#include "run_state.h"
+#include "stacks.h"
+
+namespace streamscope::record {
+
+/// How much of a ring is in the trace already.
+struct RingPosition {
+  uint64_t records = 0;  ///< since the ring was made
+  uint64_t dropped = 0;  ///< drops that were counted
+};
+
+/// Thread-compatible.
+class ProcessDrain {
+ public:
+  enum class Ending {
+    kEnded,      ///< the process has ended
+    kAbandoned,  ///< it still runs, but its writer was killed or told to leave
+  };
+
+  ProcessDrain(RunState& run, uint32_t pid, uint64_t start);
+  /// Goes on with a process of an earlier writer.
+  ProcessDrain(RunState& run, uint32_t pid, uint64_t start, trace::Id row);
+
+  uint32_t pid() const { return pid_; }
+  uint64_t start() const { return start_; }
+  bool finished() const { return finished_; }
+  bool complete() const { return said_goodbye_; }
+  trace::Id row_id() const { return id_; }
+
+  void add_ring(ring::Consumer ring, const RingPosition& stored);
+
+  /// Reads what the rings hold by now. `now`: ticks read before the folder of rings was searched.
+  /// `ended`: it was seen before that the process has ended, so this is all there will ever be.
+  /// Returns the number of records read.
+  size_t cycle(uint64_t now, bool ended);
+  /// Nothing more will be read.
+  void finish(Ending ending);
+  void set_exit(int wait_status);
+
+  /// Largest part of a ring that is read but not released.
+  double fullest_ring() const;
+  /// Gives the room of everything read back to the program. The rows must be stored.
+  void release();
+  /// "FILE RECORDS DROPPED" of each ring: its RingPosition after the next flush.
+  void describe_positions(std::string& text) const;
+  void remove_rings();
+
+ private:
+  friend class Restorer;
+
+  struct Lane {
+    Lane(ring::Consumer consumer, uint32_t lane_number)
+        : ring(std::move(consumer)), number(lane_number) {}
+    ring::Consumer ring;
+    uint32_t number;
+    uint64_t released = 0;  // records before the first pending one
+    ring::Consumer::Pending pending;
+    size_t identity_at = 0;     // pending records whose identity changes were taken
+    size_t at = 0;              // pending records that were read
+    size_t visible = 0;         // of this cycle's first look
+    size_t identity_limit = 0;  // of this cycle
+    uint32_t identity_tid = 0;  // thread at identity_at
+    uint32_t tid = 0;           // thread at `at`
+    trace::Id thread = trace::kNoId;
+    uint64_t dropped = 0;
+    uint64_t last_begin = 0;  // of the newest call read
+    uint64_t open_since = 0;  // begin of the open record that `open_row` stands for
+    trace::Id open_row = trace::kNoId;
+  };
+  struct OpenCallView {
+    ring::CallRecord call;
+    bool leaving;
+  };
+  struct StuckRecord {
+    Lane* lane;
+    ring::CallRecord call;
+  };
+  struct IdentityItem {
+    uint64_t when;
+    Lane* lane;
+    size_t index;
+    uint32_t tid;
+  };
+
+  static bool read_open_call(const Lane& lane, OpenCallView* view);
+  void watch_open_calls(uint64_t now, bool ended, uint64_t* cut, uint64_t* watermark,
+                        uint64_t* horizon);
+  void count_drops(uint64_t now);
+  size_t identity_limit(const Lane& lane, uint64_t cut) const;
+  bool is_identity(const ring::Record& record) const;
+  CallPlace place(Lane& lane, size_t index, uint32_t tid);
+  void take_identity(Lane& lane, size_t index, uint32_t tid);
+  void read_alone(Lane& lane);
+  void read_identities(const std::vector<Lane*>& lanes);
+  void open_stuck_records();
+  void read_rest(Lane& lane);
+  void set_thread(Lane& lane, const ring::ThreadRecord& record);
+  /// Reads the record at `index` and returns the number of records it took; 0 if the rest of it is
+  /// still to come.
+  size_t read(Lane& lane, size_t index, size_t limit);
+  size_t read_text(Lane& lane, size_t index, size_t limit);
+  size_t read_stack(Lane& lane, size_t index, size_t limit);
+  void read_call(Lane& lane, size_t index);
+  void describe(const ring::ProcessRecord& record);
+  void describe(const ring::LossRecord& record);
+  void describe(const ring::SyncWitnessRecord& record);
+  void describe(const ring::OverheadRecord& record);
+  void describe(const ring::CollectingRecord& record);
+  void describe(const ring::EndRecord& record);
+  void fill_process_texts(bool at_end);
+  void see(uint64_t stamp, uint8_t flags);
+  void invalid() { run_.losses.add(id_, "record-invalid", 1); }
+
+  RunState& run_;
+  uint32_t pid_;
+  uint64_t start_;
+  trace::Process row_;
+  trace::Id id_;
+  Objects objects_;
+  Operations operations_;
+  Stacks stacks_;
+  DeviceWork work_;
+  Annotations annotations_;
+  Graphs graphs_;
+  CallRows calls_;
+
+  std::vector<std::unique_ptr<Lane>> lanes_;
+  std::vector<StuckRecord> stuck_;       // of one cycle
+  std::vector<IdentityItem> items_;      // of one cycle
+  ring::ProcessRecord texts_to_come_{};  // whose texts have not all come
+  bool texts_complete_ = true;
+  uint64_t watermark_ = 0;
+  uint64_t last_seen_ = 0;     // newest stamp of any call, ticks
+  uint64_t last_virtual_ = 0;  // the same, virtual
+  uint64_t paused_since_ = 0;
+  bool paused_ = false;
+  bool said_goodbye_ = false;
+  bool finished_ = false;
+};
+
+}  // namespace streamscope::record

@@ -1,0 +1,25 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Rebuilds what a writer knew from the rows that it stored before it was killed.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "id_journal.h"
+#include "process_drain.h"
+#include "run_state.h"
+#include "trace/reader.h"
+
+namespace streamscope::record {
+
+/// `starts`: start time of each pid that has rings. Processes that had ended before are finished()
+/// in the result.
+std::vector<std::unique_ptr<ProcessDrain>> restore(RunState& run, const trace::Trace& trace,
+                                                   const std::map<uint32_t, uint64_t>& starts,
+                                                   const std::vector<IdJournal::Entry>& journal);
+
+}  // namespace streamscope::record

@@ -1,0 +1,106 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+#include "stacks.h"
+
+#include "symbolize.h"
+
+namespace streamscope::record {
+namespace {
+
+enum FrameKind : trace::Small { kNative = 0, kPython = 1 };
+
+}  // namespace
+
+trace::Id Stacks::id(uint32_t low_hash) {
+  if (low_hash == 0) return trace::kNoId;
+  bool inserted = false;
+  trace::Id& id = stacks_.get(low_hash, &inserted);
+  if (inserted) {
+    trace::Stack row;
+    row.process_id = process_;
+    row.hash = low_hash;
+    row.frame_count = 0;
+    id = run_.writer.append(row);
+  }
+  return id;
+}
+
+void Stacks::describe(const ring::ModuleRecord& record) {
+  modules_.push_back({record.base, record.begin_address, record.end_address, record.path});
+}
+
+const Stacks::Module* Stacks::module_of(uint64_t address) const {
+  for (auto module = modules_.rbegin(); module != modules_.rend();
+       ++module) {  // the newest mapping counts
+    if (address >= module->begin && address < module->end) return &*module;
+  }
+  return nullptr;
+}
+
+void Stacks::describe(uint64_t hash, const std::vector<uint64_t>& frames, bool python) {
+  bool is_new = false;
+  described_.get(hash, &is_new);
+  if (!is_new) return;
+  const trace::Id stack = id(static_cast<uint32_t>(hash));
+  trace::Stack row;
+  row.process_id = process_;
+  row.hash = static_cast<trace::Int>(hash);
+  row.frame_count = static_cast<trace::Small>(frames.size());
+  run_.writer.update(stack, row);
+  for (size_t depth = 0; depth < frames.size(); ++depth) {
+    trace::StackFrame frame;
+    frame.stack_id = stack;
+    frame.depth = static_cast<trace::Small>(depth);
+    frame.kind = python ? kPython : kNative;
+    if (python) {
+      frame.symbol_id = run_.texts.id(frames[depth]);
+      run_.writer.append(frame);
+      continue;
+    }
+    frame.address = static_cast<trace::Int>(frames[depth]);
+    if (const Module* module = module_of(frames[depth])) {
+      frame.address = static_cast<trace::Int>(frames[depth] - module->base);
+      frame.module_id = run_.texts.id(module->path);
+    }
+    frames_.push_back({run_.writer.append(frame), frame, frames[depth], ""});
+  }
+}
+
+void Stacks::finish() {
+  Symbolizer symbolizer;
+  int64_t unnamed = 0;
+  for (Frame& frame : frames_) {
+    std::string path = frame.module_path;
+    if (path.empty()) {
+      const Module* module = module_of(frame.address);
+      const std::string* text = module == nullptr ? nullptr : run_.texts.find(module->path);
+      if (text == nullptr) {
+        ++unnamed;
+        continue;
+      }
+      path = *text;
+      frame.row.address = static_cast<trace::Int>(frame.address - module->base);
+      frame.row.module_id = run_.texts.id(module->path);
+    }
+    // Outer frames hold return addresses; the call is just before.
+    const uint64_t address =
+        static_cast<uint64_t>(frame.row.address) - (frame.row.depth > 0 ? 1 : 0);
+    const std::string name = symbolizer.name(path, address);
+    if (!name.empty()) frame.row.symbol_id = run_.writer.intern(name);
+    run_.writer.update(frame.id, frame.row);
+  }
+  frames_.clear();
+  if (unnamed > 0) run_.losses.add(process_, "stack-unreadable", unnamed);
+}
+
+void Stacks::restore(trace::Id id, const trace::Stack& row) {
+  stacks_.insert_or_assign(static_cast<uint32_t>(row.hash), id);
+  if (row.frame_count > 0) described_.get(static_cast<uint64_t>(row.hash)) = 1;
+}
+
+void Stacks::restore(trace::Id id, const trace::StackFrame& row, std::string module) {
+  if (row.kind == kNative && row.symbol_id == trace::kNoId && !module.empty())
+    frames_.push_back({id, row, 0, std::move(module)});
+}
+
+}  // namespace streamscope::record

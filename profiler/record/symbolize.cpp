@@ -1,0 +1,82 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+#include "symbolize.h"
+
+#include <map>
+
+#include "text_table.h"
+#if STREAMSCOPE_HAVE_LIBDW
+#include <elfutils/libdwfl.h>
+#endif
+
+namespace streamscope::record {
+
+#if STREAMSCOPE_HAVE_LIBDW
+
+struct Symbolizer::Impl {
+  struct File {
+    Dwfl* session = nullptr;
+    Dwfl_Module* module = nullptr;
+    GElf_Addr bias = 0;
+  };
+
+  ~Impl() {
+    for (auto& [path, file] : files) {
+      if (file.session != nullptr) dwfl_end(file.session);
+    }
+  }
+
+  File& open(const std::string& path) {
+    auto [known, is_new] = files.try_emplace(path);
+    File& file = known->second;
+    if (!is_new) return file;
+    // Separate debug files are looked for on this machine only.
+    static const Dwfl_Callbacks kCallbacks = {.find_elf = dwfl_build_id_find_elf,
+                                              .find_debuginfo = dwfl_build_id_find_debuginfo,
+                                              .section_address = dwfl_offline_section_address,
+                                              .debuginfo_path = nullptr};
+    file.session = dwfl_begin(&kCallbacks);
+    if (file.session == nullptr) return file;
+    dwfl_report_begin(file.session);
+    file.module = dwfl_report_offline(file.session, path.c_str(), path.c_str(), -1);
+    dwfl_report_end(file.session, nullptr, nullptr);
+    if (file.module != nullptr && dwfl_module_getelf(file.module, &file.bias) == nullptr)
+      file.module = nullptr;
+    return file;
+  }
+
+  std::map<std::string, File> files;
+};
+
+std::string Symbolizer::name(const std::string& file, uint64_t address) {
+  Impl::File& opened = impl_->open(file);
+  if (opened.module == nullptr) return "";
+  const GElf_Addr at = address + opened.bias;
+  GElf_Off offset = 0;
+  GElf_Sym symbol;
+  const char* function =
+      dwfl_module_addrinfo(opened.module, at, &offset, &symbol, nullptr, nullptr, nullptr);
+  if (function == nullptr) return "";
+  std::string result = demangle(function);
+  int line = 0;
+  Dwfl_Line* found = dwfl_module_getsrc(opened.module, at);
+  const char* source =
+      found == nullptr ? nullptr : dwfl_lineinfo(found, nullptr, &line, nullptr, nullptr, nullptr);
+  if (source != nullptr) result += " " + std::string(source) + ":" + std::to_string(line);
+  return result;
+}
+
+#else
+
+struct Symbolizer::Impl {};
+
+std::string Symbolizer::name(const std::string&, uint64_t) { return ""; }
+
+#endif
+
+Symbolizer::Symbolizer() : impl_(std::make_unique<Impl>()) {}
+Symbolizer::~Symbolizer() = default;
+Symbolizer::Symbolizer(Symbolizer&&) noexcept = default;
+Symbolizer& Symbolizer::operator=(Symbolizer&&) noexcept = default;
+
+}  // namespace streamscope::record

@@ -1,0 +1,492 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+#include "record/drain.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <fstream>
+#include <map>
+#include <optional>
+
+#include "fake_program.h"
+#include "trace/reader.h"
+
+namespace streamscope::record {
+namespace {
+
+namespace fs = std::filesystem;
+using ring::RecordKind;
+using test::FakeThread;
+using testing::ElementsAre;
+using trace::kNoId;
+using trace::Trace;
+
+class DrainTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string pattern = (fs::temp_directory_path() / "streamscope-drain-XXXXXX").string();
+    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
+    directory_ = pattern;
+    rings_ = directory_ / "rings";
+    file_ = directory_ / "trace.sqlite";
+    fs::create_directory(rings_);
+    FakeThread::correlation = 0;
+    options_.trace_start_ns = static_cast<int64_t>(ring::read_clock(ring::ClockKind::kMonotonic));
+  }
+  void TearDown() override {
+    drain_.reset();
+    fs::remove_all(directory_);
+  }
+
+  FakeThread& thread(uint32_t index, uint64_t capacity = 1024) {
+    if (threads_.size() <= index) threads_.resize(index + 1);
+    threads_[index] = std::make_unique<FakeThread>(rings_, index, capacity);
+    threads_[index]->thread(100 + index);
+    return *threads_[index];
+  }
+  Drain& drain() {
+    if (!drain_)
+      drain_.emplace(rings_, trace::Writer::create(file_), options_,
+                     ring::read_anchor(ring::ClockKind::kMonotonic));
+    return *drain_;
+  }
+  Trace finish() {
+    complete_ = drain().finish();
+    drain_.reset();
+    return trace::read(file_);
+  }
+  int64_t ns(uint64_t stamp) const { return static_cast<int64_t>(stamp) - options_.trace_start_ns; }
+  /// A drain sees only calls that ended a little before it looks.
+  void settle() { usleep(200); }
+
+  std::map<std::string, int64_t> losses(const Trace& trace) const {
+    std::map<std::string, int64_t> result;
+    for (size_t i = 0; i < trace.loss.size(); ++i)
+      result[std::string(trace.text(trace.loss.name_id[i]))] += trace.loss.count[i];
+    return result;
+  }
+
+  fs::path directory_, rings_, file_;
+  Drain::Options options_;
+  std::vector<std::unique_ptr<FakeThread>> threads_;
+  std::optional<Drain> drain_;
+  bool complete_ = false;
+};
+
+TEST_F(DrainTest, TurnsOneThreadsRecordsIntoRows) {
+  FakeThread& a = thread(0);
+  a.process("/bin/app");
+  a.context(1);
+  const uint64_t creation = a.now();
+  a.stream(0xaa, 13);
+  a.call_at(creation, a.now(), "cudaStreamCreateWithFlags", 0xaa, 0, 1);
+  a.call("cudaEventCreate", 0, 0xe1, 2);
+  const uint32_t launch = a.call("cudaLaunchKernel", 0xaa, 0);
+  a.call("cudaEventRecord", 0xaa, 0xe1);
+  a.call("cudaStreamWaitEvent", 0, 0xe1);
+  a.call("cudaEventQuery", 0, 0xe1, 0, 600);
+  a.call("cudaStreamSynchronize", 0xaa, 0);
+  const auto at = static_cast<int64_t>(a.now());
+  a.kernel(launch, 13, at, at + 500, "_Z4gemmPf");
+  a.end();
+  const Trace trace = finish();
+
+  EXPECT_TRUE(complete_);
+  EXPECT_TRUE(trace.complete());
+  EXPECT_TRUE(losses(trace).empty());
+  ASSERT_EQ(trace.process.size(), 1u);
+  EXPECT_EQ(trace.process.os_pid[0], getpid());
+  EXPECT_EQ(trace.text(trace.process.name_id[0]), "app");
+  EXPECT_EQ(trace.process.complete[0], 1);
+  EXPECT_NE(trace.process.end_ns[0], trace::kUnknownNs);
+  ASSERT_EQ(trace.thread.size(), 1u);
+  EXPECT_EQ(trace.thread.os_tid[0], 100);
+  ASSERT_EQ(trace.device.size(), 1u);
+  EXPECT_EQ(trace.text(trace.device.name_id[0]), "Test GPU");
+  ASSERT_EQ(trace.stream.size(), 2u);
+  EXPECT_EQ(trace.stream.handle[0], 0xaa);
+  EXPECT_EQ(trace.stream.native_id[0], 13);
+  EXPECT_EQ(trace.stream.kind[0], trace::kNonBlockingStream);
+  EXPECT_EQ(trace.stream.kind[1], trace::kLegacyStream);
+  EXPECT_EQ(trace.stream.native_id[1], 7);
+  ASSERT_EQ(trace.event.size(), 1u);
+  EXPECT_EQ(trace.event.flags[0], 2);
+
+  ASSERT_EQ(trace.api_call.size(), 3u);
+  EXPECT_EQ(trace.text(trace.api_call.name_id[2]), "cudaLaunchKernel");
+  EXPECT_EQ(trace.api_call.stream_id[2], 0u);
+  ASSERT_EQ(trace.event_record.size(), 1u);
+  EXPECT_EQ(trace.event_record.version[0], 1);
+  EXPECT_EQ(trace.event_record.stream_id[0], 0u);
+  ASSERT_EQ(trace.event_wait.size(), 1u);
+  EXPECT_EQ(trace.event_wait.stream_id[0], 1u);
+  EXPECT_EQ(trace.event_wait.binding[0], trace::kBindingExact);
+  EXPECT_EQ(trace.event_wait.record_id[0], 0u);
+  ASSERT_EQ(trace.host_sync.size(), 2u);
+  EXPECT_EQ(trace.host_sync.kind[0], trace::kEventQuery);
+  EXPECT_EQ(trace.host_sync.binding[0], trace::kBindingExact);
+  EXPECT_EQ(trace.host_sync.result[0], 600);
+  EXPECT_EQ(trace.host_sync.kind[1], trace::kStreamSynchronize);
+  ASSERT_EQ(trace.op.size(), 1u);
+  EXPECT_EQ(trace.op.kind[0], trace::kKernel);
+  EXPECT_EQ(trace.op.api_call_id[0], 2u);
+  EXPECT_EQ(trace.op.stream_id[0], 0u);
+  EXPECT_EQ(trace.text(trace.op.name_id[0]), "gemm(float*)");
+  EXPECT_EQ(trace.op.start_ns[0], ns(static_cast<uint64_t>(at)));
+  EXPECT_EQ(trace.op.end_ns[0], ns(static_cast<uint64_t>(at)) + 500);
+}
+
+TEST_F(DrainTest, BindsWaitsOfOneThreadToRecordsOfAnother) {
+  FakeThread& a = thread(0);
+  FakeThread& b = thread(1);
+  a.call("cudaEventCreate", 0, 0xe1);
+  b.call("cudaEventRecord", 0xaa, 0xe1);
+  a.call("cudaStreamWaitEvent", 0xbb, 0xe1);
+  b.call("cudaEventRecord", 0xaa, 0xe1);
+  a.call("cudaStreamWaitEvent", 0xbb, 0xe1);
+  a.end();
+  const Trace trace = finish();
+  EXPECT_THAT(trace.event_record.version, ElementsAre(1, 2));
+  EXPECT_THAT(trace.event_wait.binding, ElementsAre(trace::kBindingExact, trace::kBindingExact));
+  EXPECT_THAT(trace.event_wait.record_id, ElementsAre(0, 1));
+}
+
+TEST_F(DrainTest, NamesTheCandidatesWhereCallsOfTwoThreadsOverlap) {
+  FakeThread& a = thread(0);
+  FakeThread& b = thread(1);
+  const uint64_t t = a.now();
+  a.call_at(t + 1, t + 2, "cudaEventCreate", 0, 0xe1);
+  a.call_at(t + 10, t + 20, "cudaEventRecord", 0xaa, 0xe1);
+  b.call_at(t + 30, t + 60, "cudaEventRecord", 0xbb, 0xe1);
+  a.call_at(t + 40, t + 50, "cudaStreamWaitEvent", 0xcc, 0xe1);
+  a.end();
+  usleep(1000);
+  const Trace trace = finish();
+  EXPECT_THAT(trace.event_wait.binding, ElementsAre(trace::kAmbiguous));
+  EXPECT_EQ(trace.event_wait.record_id[0], kNoId);
+  EXPECT_THAT(trace.event_wait_candidate.event_wait_id, ElementsAre(0, 0));
+  EXPECT_THAT(trace.event_wait_candidate.event_record_id, testing::UnorderedElementsAre(0, 1));
+  EXPECT_EQ(losses(trace)["ambiguous-binding"], 1);
+}
+
+TEST_F(DrainTest, LetsAWaitWaitForARecordThatIsUnderWayInAnotherThread) {
+  FakeThread& a = thread(0);
+  FakeThread& b = thread(1);
+  a.call("cudaEventCreate", 0, 0xe1);
+  a.call("cudaEventRecord", 0xaa, 0xe1);
+  b.enter("cudaEventRecord", 0xbb, 0xe1);
+  a.call("cudaStreamWaitEvent", 0xcc, 0xe1);
+  settle();
+  drain().cycle();
+  drain().flush();
+  EXPECT_EQ(trace::read(file_).event_wait.binding[0], trace::kUnknownHistory) << "not decided yet";
+  b.leave("cudaEventRecord", 0xbb, 0xe1);
+  settle();
+  drain().cycle();
+  a.end();
+  const Trace trace = finish();
+  EXPECT_THAT(trace.event_wait.binding, ElementsAre(trace::kAmbiguous));
+  EXPECT_THAT(trace.event_wait_candidate.event_record_id, testing::UnorderedElementsAre(0, 1));
+}
+
+TEST_F(DrainTest, GoesOnWithoutARecordThatIsStuck) {
+  FakeThread& a = thread(0);
+  FakeThread& b = thread(1);
+  a.call("cudaEventCreate", 0, 0xe1);
+  a.call("cudaEventRecord", 0xaa, 0xe1);
+  b.enter("cudaEventRecord", 0xbb, 0xe1);
+  usleep(1'100'000);
+  a.call("cudaStreamWaitEvent", 0xcc, 0xe1);
+  settle();
+  drain().cycle();
+  drain().flush();
+  Trace trace = trace::read(file_);
+  ASSERT_EQ(trace.event_record.size(), 2u);
+  EXPECT_EQ(trace.event_record.end_ns[1], trace::kUnknownNs);
+  EXPECT_THAT(trace.event_wait.binding, ElementsAre(trace::kAmbiguous));
+  b.leave("cudaEventRecord", 0xbb, 0xe1);
+  a.end();
+  settle();
+  trace = finish();
+  ASSERT_EQ(trace.event_record.size(), 2u);
+  EXPECT_EQ(trace.event_record.version[1], 2);
+  EXPECT_NE(trace.event_record.end_ns[1], trace::kUnknownNs);
+}
+
+TEST_F(DrainTest, KeepsHandlesThatAreReusedApart) {
+  FakeThread& a = thread(0);
+  a.call("cudaEventCreate", 0, 0xe1);
+  a.call("cudaEventRecord", 0xaa, 0xe1);
+  a.call("cudaEventDestroy", 0, 0xe1);
+  a.call("cudaEventCreate", 0, 0xe1);
+  a.call("cudaStreamWaitEvent", 0xbb, 0xe1);
+  a.call("cudaEventRecord", 0xaa, 0xe1);
+  a.call("cudaStreamWaitEvent", 0xbb, 0xe1);
+  a.end();
+  const Trace trace = finish();
+  EXPECT_THAT(trace.event.generation, ElementsAre(0, 1));
+  EXPECT_NE(trace.event.destroyed_ns[0], trace::kUnknownNs);
+  EXPECT_THAT(trace.event_record.event_id, ElementsAre(0, 1));
+  EXPECT_THAT(trace.event_record.version, ElementsAre(1, 1));
+  EXPECT_THAT(trace.event_wait.binding, ElementsAre(trace::kNeverRecorded, trace::kBindingExact));
+}
+
+TEST_F(DrainTest, BindsNothingToFailedCallsAndMarksCapturedOnes) {
+  FakeThread& a = thread(0);
+  a.call("cudaEventCreate", 0, 0xe1);
+  a.call("cudaEventRecord", 0xaa, 0xe1, 0, 400);
+  a.call("cudaStreamWaitEvent", 0xbb, 0xe1);
+  a.call("cudaStreamWaitEvent", 0xbb, 0xe1, 0, 400);
+  a.flags = ring::kCapturing;
+  a.call("cudaEventRecord", 0xaa, 0xe1);
+  a.call("cudaStreamWaitEvent", 0xbb, 0xe1);
+  a.call("cudaLaunchKernel", 0xbb, 0);
+  a.flags = 0;
+  a.end();
+  const Trace trace = finish();
+  EXPECT_THAT(trace.event_record.version, ElementsAre(trace::kNoSmall, 1));
+  EXPECT_THAT(trace.event_record.flags, ElementsAre(trace::kNoSmall, trace::kCapturedRecord));
+  EXPECT_THAT(trace.event_wait.binding,
+              ElementsAre(trace::kNeverRecorded, trace::kNoSmall, trace::kCaptured));
+  EXPECT_EQ(trace.op.size(), 0u) << "a captured launch runs when its graph is launched";
+}
+
+TEST_F(DrainTest, KnowsNoHistoryOfWhatItNeverSawNorAcrossAPause) {
+  FakeThread& a = thread(0);
+  a.call("cudaStreamWaitEvent", 0xbb, 0xe1);
+  a.call("cudaEventRecord", 0xaa, 0xe1);
+  a.call("cudaStreamWaitEvent", 0xbb, 0xe1);
+  auto off = a.make<ring::CollectingRecord>(RecordKind::kCollecting);
+  off.begin = a.now();
+  a.ring.push(off);
+  auto on = off;
+  on.on = 1;
+  on.begin = a.now();
+  a.ring.push(on);
+  a.call("cudaStreamWaitEvent", 0xbb, 0xe1);
+  a.call("cudaEventRecord", 0xaa, 0xe1);
+  a.call("cudaStreamWaitEvent", 0xbb, 0xe1);
+  a.end();
+  const Trace trace = finish();
+  EXPECT_THAT(trace.event_wait.binding, ElementsAre(trace::kUnknownHistory, trace::kBindingExact,
+                                                    trace::kUnknownHistory, trace::kBindingExact));
+  EXPECT_EQ(losses(trace)["unknown-history"], 2);
+  EXPECT_EQ(losses(trace)["paused"], 1);
+}
+
+TEST_F(DrainTest, CountsDropsAndTrustsNoHistoryAcrossThem) {
+  FakeThread& a = thread(0, 16);
+  FakeThread& b = thread(1);
+  b.call("cudaEventCreate", 0, 0xe1);
+  b.call("cudaEventRecord", 0xaa, 0xe1);
+  settle();
+  drain().cycle();
+  int pushed = 0;
+  while (a.ring.header().dropped.load() < 5) pushed += 1, a.call("cudaLaunchKernel", 0xaa, 0);
+  b.call("cudaStreamWaitEvent", 0xbb, 0xe1);
+  settle();
+  drain().cycle();
+  drain().flush();
+  b.call("cudaEventRecord", 0xaa, 0xe1);
+  b.call("cudaStreamWaitEvent", 0xbb, 0xe1);
+  a.call("cudaLaunchKernel", 0xaa, 0);
+  b.end();
+  const Trace trace = finish();
+  EXPECT_EQ(losses(trace)["ring-full"], 5);
+  EXPECT_EQ(trace.api_call.size(), 1u + pushed - 5 + 1);
+  EXPECT_THAT(trace.event_wait.binding, ElementsAre(trace::kUnknownHistory, trace::kBindingExact));
+}
+
+TEST_F(DrainTest, JoinsDeviceWorkWithItsCallInWhateverOrderTheyCome) {
+  FakeThread& a = thread(0);
+  FakeThread& activities = thread(1);
+  const auto at = static_cast<int64_t>(a.now());
+  activities.kernel(1, 13, at + 100, at + 200, "second");  // before its call is read
+  activities.kernel(2, 13, at + 10, at + 20, "first");
+  settle();
+  drain().cycle();
+  a.context(1);
+  a.operation = 5;
+  EXPECT_EQ(a.call("cudaLaunchKernel", 0xaa, 0), 1u);
+  EXPECT_EQ(a.call("cudaLaunchKernel", 0xaa, 0), 2u);
+  EXPECT_EQ(a.call("cudaLaunchKernel", 0xaa, 0), 3u);
+  a.end();
+  const Trace trace = finish();
+  ASSERT_EQ(trace.op.size(), 3u);
+  EXPECT_EQ(losses(trace)["times-not-delivered"], 1);
+  // The one that was never reported is stored when its process is given up, the others in order of
+  // their start.
+  EXPECT_THAT(trace.op.api_call_id, testing::UnorderedElementsAre(2, 1, 0));
+  EXPECT_THAT(trace.operation_op.op_id, testing::UnorderedElementsAre(0, 1, 2));
+  const auto op_of = [&](trace::Id call) {
+    return static_cast<size_t>(
+        std::find(trace.op.api_call_id.begin(), trace.op.api_call_id.end(), call) -
+        trace.op.api_call_id.begin());
+  };
+  EXPECT_EQ(trace.op.start_ns[op_of(2)], trace::kUnknownNs);
+  EXPECT_EQ(trace.text(trace.op.name_id[op_of(1)]), "first");
+  EXPECT_LT(op_of(1), op_of(0));
+  EXPECT_EQ(trace.operation.size(), 1u);
+  EXPECT_EQ(trace.operation.native_id[0], 5);
+  EXPECT_EQ(trace.stream.native_id[trace.op.stream_id[0]], 13) << "learned from the activity";
+}
+
+TEST_F(DrainTest, MakesOpsFromCallsAloneInTierStructure) {
+  options_.run.tier = ring::Tier::kStructure;
+  FakeThread& a = thread(0);
+  auto launch = a.make_call("cudaLaunchKernel", 0xaa, a.text("kernel_of_call"));
+  launch.begin = a.now();
+  launch.end = a.now();
+  a.ring.push(launch);
+  a.call("cudaMemcpyAsync", 0xaa, 1, 4096);
+  a.call("cudaLaunchHostFunc", 0xaa, 0x1234);
+  a.end();
+  const Trace trace = finish();
+  EXPECT_THAT(trace.op.kind, ElementsAre(trace::kKernel, trace::kMemcpy, trace::kHostFunction));
+  EXPECT_EQ(trace.text(trace.op.name_id[0]), "kernel_of_call");
+  EXPECT_EQ(trace.op.detail[1], 1);
+  EXPECT_EQ(trace.op.bytes[1], 4096);
+  EXPECT_EQ(trace.op.start_ns[0], trace::kUnknownNs);
+  EXPECT_EQ(losses(trace), (std::map<std::string, int64_t>{{"no-device-times", 1}}));
+}
+
+TEST_F(DrainTest, KeepsEveryNodeOfAGraphLaunch) {
+  FakeThread& a = thread(0);
+  const uint32_t launch = a.call("cudaGraphLaunch", 0xaa, 0x66);
+  const auto at = static_cast<int64_t>(a.now());
+  for (int node = 1; node <= 3; ++node)
+    a.kernel(launch, 13 + node, at + node, at + node + 1, "node", node);
+  a.end();
+  const Trace trace = finish();
+  EXPECT_THAT(trace.op.graph_node, ElementsAre(1, 2, 3));
+  EXPECT_THAT(trace.op.api_call_id, ElementsAre(0, 0, 0));
+  EXPECT_TRUE(losses(trace).empty());
+}
+
+TEST_F(DrainTest, UsesVirtualTimesOfASimulatedDeviceAsTheyAre) {
+  FakeThread& a = thread(0);
+  a.flags = ring::kVirtualTime;
+  a.context(1);
+  a.call_at(0, 0, "simEventCreate", 0, 0xe1);
+  const uint32_t launch = a.call_at(0, 10, "simLaunchKernel", 0xaa, 0);
+  a.call_at(10, 10, "simEventRecord", 0xaa, 0xe1);
+  a.call_at(10, 10, "simStreamWaitEvent", 0xbb, 0xe1);
+  const uint32_t host = a.call_at(10, 12, "simLaunchHostFunc", 0xbb, 0x1);
+  a.kernel(launch, 2, 5, 105);
+  auto work = a.make<ring::OpRecord>(RecordKind::kDeviceWork);
+  work.detail = trace::kHostFunction;
+  work.correlation_id = host;
+  work.context = 1;
+  work.stream = 3;
+  work.begin_ns = 105;
+  work.end_ns = 110;
+  a.ring.push(work);
+  a.end();
+  const Trace trace = finish();
+  EXPECT_EQ(trace.process.clock[0], trace::kVirtualClock);
+  EXPECT_EQ(trace.process.start_ns[0], 0);
+  EXPECT_EQ(trace.process.end_ns[0], 110);
+  EXPECT_THAT(trace.op.kind, ElementsAre(trace::kKernel, trace::kHostFunction));
+  EXPECT_THAT(trace.op.start_ns, ElementsAre(5, 105));
+  EXPECT_THAT(trace.event_wait.binding, ElementsAre(trace::kBindingExact));
+  EXPECT_TRUE(losses(trace).empty());
+}
+
+TEST_F(DrainTest, NestsRangesAndLeavesOpenOnesOpen) {
+  FakeThread& a = thread(0);
+  FakeThread& b = thread(1);
+  a.range(RecordKind::kRangePush, "outer");
+  a.range(RecordKind::kRangePush, "inner");
+  a.range(RecordKind::kRangePop, "");
+  a.range(RecordKind::kMark, "mark");
+  b.range(RecordKind::kRangeEnd, "", 9);  // ring order is not time order
+  a.range(RecordKind::kRangeStart, "across", 9);
+  a.end();
+  const Trace trace = finish();
+  ASSERT_EQ(trace.range.size(), 3u);
+  EXPECT_THAT(trace.range.depth, ElementsAre(0, 1, trace::kNoSmall));
+  EXPECT_EQ(trace.range.end_ns[0], trace::kUnknownNs);
+  EXPECT_NE(trace.range.end_ns[1], trace::kUnknownNs);
+  EXPECT_NE(trace.range.end_ns[2], trace::kUnknownNs);
+  EXPECT_EQ(trace.mark.size(), 1u);
+}
+
+TEST_F(DrainTest, AcceptsTextsThatComeAfterTheirUseAndInParts) {
+  FakeThread& a = thread(0, 64);
+  const std::string name(150, 'n');
+  auto mark = a.make<ring::RangeRecord>(RecordKind::kMark);
+  mark.begin = a.now();
+  mark.name = ring::hash_text(name);
+  a.ring.push(mark);
+  settle();
+  drain().cycle();
+  drain().flush();
+  a.text(name);
+  auto unknown = mark;
+  unknown.name = ring::hash_text("never sent");
+  a.ring.push(unknown);
+  a.end();
+  const Trace trace = finish();
+  EXPECT_EQ(trace.text(trace.mark.name_id[0]), name);
+  EXPECT_EQ(trace.text(trace.mark.name_id[1]), "?");
+  EXPECT_EQ(losses(trace)["string-missing"], 1);
+}
+
+TEST_F(DrainTest, CountsRecordsThatMakeNoSense) {
+  FakeThread& a = thread(0);
+  ring::Record bad{};
+  bad.head.kind = static_cast<RecordKind>(200);
+  a.ring.push(bad);
+  auto call = a.make_call("cudaMalloc", 0, 0);
+  call.call = 60'000;
+  a.ring.push(call);
+  auto text = a.make<ring::TextRecord>(RecordKind::kText);
+  text.total_bytes = 0xffffffff;
+  text.chunk_bytes = 0xffff;
+  a.ring.push(text);
+  auto stack = a.make<ring::StackRecord>(RecordKind::kStack);
+  stack.total_frames = 1;
+  stack.frame_count = 200;
+  a.ring.push(stack);
+  a.end();
+  const Trace trace = finish();
+  EXPECT_GE(losses(trace)["record-invalid"], 4);
+  EXPECT_TRUE(trace.complete());
+}
+
+TEST_F(DrainTest, SaysWhichRingFilesItCannotRead) {
+  thread(0).end();
+  std::ofstream(rings_ / "1-2-3.ring") << "torn";
+  const Trace trace = finish();
+  EXPECT_EQ(losses(trace)["ring-torn"], 1);
+}
+
+TEST_F(DrainTest, StoresCallStacksOnce) {
+  FakeThread& a = thread(0);
+  auto stack = a.make<ring::StackRecord>(RecordKind::kStack);
+  stack.hash = 0x1111'2222'3333'4444;
+  stack.total_frames = 7;
+  for (uint32_t first : {0u, 5u}) {
+    stack.first_frame = first;
+    stack.frame_count = first == 0 ? 5 : 2;
+    for (uint64_t i = 0; i < stack.frame_count; ++i) stack.frames[i] = 0x1000 + first + i;
+    a.ring.push(stack);
+  }
+  auto sync = a.make_call("cudaDeviceSynchronize", 0, 0);
+  sync.stack = 0x3333'4444;
+  sync.begin = a.now();
+  sync.end = a.now();
+  a.ring.push(sync);
+  a.end();
+  const Trace trace = finish();
+  ASSERT_EQ(trace.stack.size(), 1u);
+  EXPECT_EQ(trace.stack.frame_count[0], 7);
+  EXPECT_EQ(trace.host_sync.stack_id[0], 0u);
+  EXPECT_THAT(trace.stack_frame.address,
+              ElementsAre(0x1000, 0x1001, 0x1002, 0x1003, 0x1004, 0x1005, 0x1006));
+}
+
+}  // namespace
+}  // namespace streamscope::record
