@@ -178,9 +178,6 @@ OperationHandle Coordinator::Impl::begin(const OperationOptions& options, Stream
     const std::uint32_t index = stream_index(stream);
     for (OperationHandle after : options.after) {
       const Record* record = find(after, kCall);
-      if (record != nullptr && record->state == OperationState::kBegun) {
-        throw make_error(kCodeInvalidValue, kCall, "a dependency has not been submitted yet");
-      }
       throw_if_failed(after);
       const auto same = [&](const Dependency& known) { return known.id == after.id(); };
       if (std::any_of(dependencies.begin(), dependencies.end(), same)) continue;
@@ -391,7 +388,6 @@ bool Coordinator::Impl::completed(OperationHandle operation) {
   const Record* record = find(operation, "Coordinator::completed");
   throw_if_failed(operation);
   if (record == nullptr || record->state == OperationState::kCompleted) return true;
-  if (record->state == OperationState::kBegun) return false;
   return ask(lock, operation.index_, Proof::kQuery);
 }
 
@@ -400,10 +396,6 @@ void Coordinator::Impl::wait(OperationHandle operation) {
     Lock lock(mutex_);
     const Record* record = find(operation, "Coordinator::wait");
     throw_if_failed(operation);
-    if (record != nullptr && record->state == OperationState::kBegun) {
-      throw make_error(kCodeInvalidValue, "Coordinator::wait",
-                       "the operation has not been submitted yet");
-    }
     if (record != nullptr && record->state == OperationState::kSubmitted) {
       ++metrics_.host_waits;
       ask(lock, operation.index_, Proof::kWait);

@@ -10,6 +10,7 @@
 #include <atomic>
 #include <cstdint>
 #include <optional>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,8 @@ struct BackendUnderTest {
 };
 
 const std::vector<BackendUnderTest>& backends();
+
+inline void PrintTo(const BackendUnderTest& backend, std::ostream* out) { *out << backend.device; }
 
 /// A test of one backend; skipped, visibly, where there is no such device.
 class OnDevice : public testing::TestWithParam<BackendUnderTest> {

@@ -12,3 +12,7 @@ foreach(example ${examples})
       SKIP_REGULAR_EXPRESSION "no such device here")
   endforeach()
 endforeach()
+
+# The test program exports an observer, which libcoord finds as it would find a profiler's.
+streamscope_test(coord LABELS coord unit SOURCES coord/fake_observer.cpp LINK streamscope::coord)
+set_target_properties(coord_test PROPERTIES ENABLE_EXPORTS ON)

@@ -55,12 +55,8 @@ void SimBackend::Call::enter() {
   begin_ns = std::max(clock_ns_, engine.now_ns());
   if (has_stream_) begin_ns = std::max(begin_ns, backend_.streams_[stream].last_call_ns);
   if (has_event_) begin_ns = std::max(begin_ns, backend_.events_[event].last_call_ns);
-  if (engine.pending_memory_waits() > 0) {
-    // The host may have stored a value since its last call: see there what is waiting by now.
-    InsideDevice inside;
-    engine.advance(begin_ns);
-    engine.recheck_memory();
-  }
+  backend_.see_memory_until(begin_ns);
+  engine.recheck_memory();  // the host may have stored a value since its last call
   end_ns_ = begin_ns;
   if (!engine.failure().empty()) fail(kCodeLaunchFailed, engine.failure());
 }
@@ -123,11 +119,7 @@ void SimBackend::Call::leave(std::int64_t end_ns, int result) {
   clock_ns_ = end_ns;
   if (has_stream_) backend_.streams_[stream].last_call_ns = end_ns;
   if (has_event_) backend_.events_[event].last_call_ns = end_ns;
-  if (backend_.engine_.pending_memory_waits() > 0) {
-    // What the host stores from here on must not release waits that look before.
-    InsideDevice inside;
-    backend_.engine_.advance(end_ns);
-  }
+  backend_.see_memory_until(end_ns);
   if (observer().sim_call == nullptr) return;
   coord_sim_call facts{};
   facts.name = name_;

@@ -119,9 +119,18 @@ TimeNs SimBackend::now() {
 }
 
 void SimBackend::host_work(Nanoseconds duration) {
+  if (inside_device())
+    throw make_error(kCodeNotPermitted, "sim::host_work", "called by a kernel or host function");
   std::lock_guard lock(mutex_);
   std::int64_t& clock = host_clocks_[this_thread_number()];
   clock = std::max(clock, engine_.now_ns()) + duration.count();
+  see_memory_until(clock);
+}
+
+void SimBackend::see_memory_until(std::int64_t time_ns) {
+  if (engine_.pending_memory_waits() == 0) return;
+  InsideDevice inside;
+  engine_.advance(time_ns);
 }
 
 // Streams

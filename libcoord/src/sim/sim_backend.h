@@ -103,6 +103,9 @@ class SimBackend final : public Backend {
   [[nodiscard]] std::vector<OpRef> barrier_before(std::uint32_t stream);
   /// Last operations of the streams that a query or synchronize of `stream` looks at.
   [[nodiscard]] std::vector<OpRef> tails(std::uint32_t stream);
+  /// If anything waits for a value in memory, lets it look as long as the host has not changed the
+  /// value yet: what the host stores after `time_ns` must not release a wait before.
+  void see_memory_until(std::int64_t time_ns);
   void on_ended(const Op& op);
   void tell_op(const Op& op, bool ended);
 

@@ -1,0 +1,139 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "coord/fake_observer.h"
+
+#include <gtest/gtest.h>
+
+#include <mutex>
+
+namespace fake_observer {
+
+namespace {
+
+std::mutex mutex;
+bool on = false;
+Told told;
+thread_local std::uint32_t current_operation = COORD_NONE;
+
+template <typename Keep>
+void keep(Keep function) {
+  const std::lock_guard lock(mutex);
+  if (on) function();
+}
+
+std::string text(const char* from) { return from != nullptr ? from : ""; }
+
+void device(const coord_device_facts* facts) {
+  keep([&] {
+    told.devices.push_back({facts->device, facts->context, facts->simulated, facts->sm_count,
+                            facts->copy_engines, text(facts->name)});
+  });
+}
+
+void stream(const coord_stream_facts* facts) {
+  keep([&] {
+    told.streams.push_back({facts->context, facts->stream, facts->handle, facts->kind,
+                            facts->priority, facts->destroyed != 0, facts->time_ns,
+                            text(facts->name)});
+  });
+}
+
+void event_name(std::uint32_t, std::uint64_t event, const char* name) {
+  keep([&] { told.event_names.emplace_back(event, name); });
+}
+
+void operation_registered(const coord_operation_facts* facts) {
+  keep([&] {
+    told.operations.push_back({facts->operation,
+                               facts->type,
+                               facts->priority,
+                               facts->context,
+                               facts->stream,
+                               {facts->dependencies, facts->dependencies + facts->dependency_count},
+                               facts->time_ns,
+                               text(facts->name),
+                               text(facts->call_site)});
+  });
+}
+
+void operation_begin(std::uint32_t operation, std::int64_t) { current_operation = operation; }
+void operation_end(std::uint32_t, std::int64_t) { current_operation = COORD_NONE; }
+
+void operation_state(std::uint32_t operation, std::uint32_t state, std::int64_t time_ns) {
+  keep([&] { told.states.push_back({operation, state, time_ns}); });
+}
+
+void dependency(std::uint32_t operation, std::uint32_t depends_on, std::uint32_t inferred,
+                std::uint32_t elided) {
+  keep([&] { told.dependencies.push_back({operation, depends_on, inferred != 0, elided != 0}); });
+}
+
+void sim_call(const coord_sim_call* facts) {
+  keep([&] {
+    told.calls.push_back({facts->name, *facts, current_operation});
+    told.calls.back().facts.name = nullptr;
+  });
+}
+
+void sim_op(const coord_sim_op* facts) {
+  keep([&] {
+    told.ops.push_back({text(facts->name), *facts});
+    told.ops.back().facts.name = nullptr;
+  });
+}
+
+void mark(const char* name, std::int64_t) {
+  keep([&] { told.marks.emplace_back(name); });
+}
+
+}  // namespace
+
+std::vector<Call> Told::calls_named(const std::string& name) const {
+  std::vector<Call> found;
+  for (const Call& call : calls) {
+    if (call.name == name) found.push_back(call);
+  }
+  return found;
+}
+
+Op Told::op_named(const std::string& name) const {
+  for (const Op& op : ops) {
+    if (op.name == name) return op;
+  }
+  ADD_FAILURE() << "nothing named " << name << " ran";
+  return {};
+}
+
+void start() {
+  const std::lock_guard lock(mutex);
+  on = true;
+  told = {};
+}
+
+Told stop() {
+  const std::lock_guard lock(mutex);
+  on = false;
+  return std::exchange(told, {});
+}
+
+}  // namespace fake_observer
+
+extern "C" __attribute__((visibility("default"))) const coord_observer_v1*
+streamscope_observer_v1() {
+  using namespace fake_observer;
+  static constexpr coord_observer_v1 kTable{sizeof(coord_observer_v1),
+                                            COORD_OBSERVER_VERSION,
+                                            device,
+                                            stream,
+                                            event_name,
+                                            operation_registered,
+                                            operation_begin,
+                                            operation_end,
+                                            operation_state,
+                                            dependency,
+                                            sim_call,
+                                            sim_op,
+                                            mark};
+  return &kTable;
+}

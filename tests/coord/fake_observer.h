@@ -1,0 +1,78 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// An observer for tests: keeps everything that libcoord tells, in order.
+//
+// It is exported by the test program as a profiler would export it, and libcoord finds it by
+// itself.
+#pragma once
+
+#include <coord/observer.h>
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace fake_observer {
+
+struct Device {
+  std::uint32_t ordinal, context, simulated, sm_count, copy_engines;
+  std::string name;
+};
+struct Stream {
+  std::uint32_t context, stream;
+  std::uint64_t handle;
+  std::uint32_t kind;
+  std::int32_t priority;
+  bool destroyed;
+  std::int64_t time_ns;
+  std::string name;
+};
+struct Operation {
+  std::uint32_t operation, type, priority, context;
+  std::uint64_t stream;
+  std::vector<std::uint32_t> dependencies;
+  std::int64_t time_ns;
+  std::string name, call_site;
+};
+struct Dependency {
+  std::uint32_t operation, depends_on;
+  bool inferred, elided;
+};
+struct State {
+  std::uint32_t operation, state;
+  std::int64_t time_ns;
+};
+struct Call {
+  std::string name;
+  coord_sim_call facts;     // its text is above
+  std::uint32_t operation;  // whose function made it, COORD_NONE if none
+};
+struct Op {
+  std::string name;
+  coord_sim_op facts;  // its text is above
+};
+
+struct Told {
+  std::vector<Device> devices;
+  std::vector<Stream> streams;
+  std::vector<std::pair<std::uint64_t, std::string>> event_names;
+  std::vector<Operation> operations;
+  std::vector<Dependency> dependencies;
+  std::vector<State> states;
+  std::vector<Call> calls;
+  std::vector<Op> ops;
+  std::vector<std::string> marks;
+
+  [[nodiscard]] std::vector<Call> calls_named(const std::string& name) const;
+  /// The first of that name; fails the test if there is none.
+  [[nodiscard]] Op op_named(const std::string& name) const;
+};
+
+/// Forgets what was told so far. While off, everything is ignored.
+void start();
+/// What was told since start(); nothing is kept from then on.
+Told stop();
+
+}  // namespace fake_observer

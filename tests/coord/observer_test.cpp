@@ -1,0 +1,217 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// What a profiler is told, and that it can put it together.
+
+#include <coord/coord.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+
+#include "coord/fake_observer.h"
+
+namespace {
+
+using coord::Device;
+using coord::Stream;
+
+TEST(Observer, IsToldTheDeviceAndEveryStreamFromTheLegacyOneOn) {
+  fake_observer::start();
+  {
+    const Device device = Device::open("sim");
+    const Stream named =
+        device.create_stream({.priority = coord::StreamPriority::kHigh, .name = "math"});
+    const Stream blocking = device.create_stream({.non_blocking = false});
+    device.per_thread_stream().synchronize();
+  }
+  const auto told = fake_observer::stop();
+  ASSERT_EQ(told.devices.size(), 1u);
+  EXPECT_EQ(told.devices[0].simulated, 1u);
+  EXPECT_EQ(told.devices[0].sm_count, 132u);
+  EXPECT_EQ(told.devices[0].name, "Simulated H200");
+
+  ASSERT_EQ(told.streams.size(), 6u);
+  const auto& legacy = told.streams[0];
+  EXPECT_EQ(legacy.kind, 0u);
+  EXPECT_EQ(legacy.handle, 0u);
+  EXPECT_EQ(legacy.context, told.devices[0].context);
+  EXPECT_EQ(told.streams[1].name, "math");
+  EXPECT_EQ(told.streams[1].kind, 3u);
+  EXPECT_EQ(told.streams[1].priority, -5);
+  EXPECT_EQ(told.streams[2].kind, 2u);
+  EXPECT_EQ(told.streams[3].kind, 1u);
+  EXPECT_EQ(told.streams[3].handle, 2u);
+  EXPECT_TRUE(told.streams[4].destroyed);
+  EXPECT_TRUE(told.streams[5].destroyed);
+}
+
+TEST(Observer, SeesAStreamBeginAndEndInsideTheCallsThatMakeAndEndIt) {
+  fake_observer::start();
+  {
+    const Device device = Device::open("sim");
+    const Stream stream = device.create_stream();
+  }
+  const auto told = fake_observer::stop();
+  const auto create = told.calls_named("simStreamCreate").at(0).facts;
+  const auto destroy = told.calls_named("simStreamDestroy").at(0).facts;
+  EXPECT_EQ(create.stream, told.streams.at(1).handle);
+  EXPECT_EQ(create.value & 0xffffffff, 1u);  // non-blocking
+  EXPECT_GT(told.streams.at(1).time_ns, create.begin_ns);
+  EXPECT_LT(told.streams.at(1).time_ns, create.end_ns);
+  EXPECT_GT(told.streams.at(2).time_ns, destroy.begin_ns);
+  EXPECT_LT(told.streams.at(2).time_ns, destroy.end_ns);
+}
+
+TEST(Observer, SeesHandlesUsedAgain) {
+  fake_observer::start();
+  {
+    const Device device = Device::open("sim");
+    std::uint64_t first = 0;
+    {
+      const Stream stream = device.create_stream();
+      first = stream.handle();
+    }
+    EXPECT_EQ(device.create_stream().handle(), first);
+  }
+  const auto told = fake_observer::stop();
+  EXPECT_EQ(told.streams.at(1).handle, told.streams.at(3).handle);
+  EXPECT_NE(told.streams.at(1).stream, told.streams.at(3).stream);
+}
+
+TEST(Observer, EveryOpBelongsToTheCallThatSubmittedIt) {
+  fake_observer::start();
+  {
+    const Device device = Device::open("sim");
+    const Stream stream = device.create_stream();
+    const auto memory = device.allocate<float>(16);
+    const auto host = device.allocate_host<std::uint64_t>(1);
+    std::vector<float> data(16);
+    stream.memset(memory.data(), 0, memory.bytes());
+    stream.copy_to_device(memory, data);
+    stream.launch({.name = "k", .blocks = 3});
+    stream.host_function([] {});
+    stream.write_value(host.data(), 1);
+    stream.wait_value(host.data(), 1);
+    stream.synchronize();
+  }
+  const auto told = fake_observer::stop();
+  std::map<std::uint32_t, std::string> call_of;
+  for (const auto& call : told.calls) {
+    EXPECT_TRUE(call_of.emplace(call.facts.correlation_id, call.name).second)
+        << "correlation ids are unique";
+    EXPECT_GE(call.facts.begin_ns, 0);
+    EXPECT_GE(call.facts.end_ns, call.facts.begin_ns);
+    EXPECT_EQ(call.facts.context, told.devices.at(0).context);
+  }
+  std::vector<std::pair<std::uint32_t, std::string>> seen;
+  for (const auto& op : told.ops) {
+    seen.emplace_back(op.facts.kind, call_of[op.facts.correlation_id]);
+    EXPECT_EQ(op.facts.stream, told.streams.at(1).stream);
+  }
+  EXPECT_THAT(seen, testing::ElementsAre(std::pair{COORD_SIM_MEMSET, "simMemsetAsync"},
+                                         std::pair{COORD_SIM_MEMCPY, "simMemcpyAsync"},
+                                         std::pair{COORD_SIM_KERNEL, "simLaunchKernel"},
+                                         std::pair{COORD_SIM_HOST_FUNCTION, "simLaunchHostFunc"},
+                                         std::pair{COORD_SIM_MEMORY_WRITE, "simStreamWriteValue"},
+                                         std::pair{COORD_SIM_MEMORY_WAIT, "simStreamWaitValue"}));
+  EXPECT_EQ(told.op_named("k").facts.grid[0], 3u);
+}
+
+TEST(Observer, SeesEventsByHandleFlagsAndName) {
+  fake_observer::start();
+  std::uint64_t handle = 0;
+  {
+    const Device device = Device::open("sim");
+    const Stream stream = device.create_stream();
+    const coord::Event event = device.create_event({.name = "uploaded"});
+    const coord::Event timing = device.create_event({.event_class = coord::EventClass::kTiming});
+    handle = event.handle();
+    stream.launch({.duration = std::chrono::milliseconds(1)});
+    stream.record(event);
+    stream.wait(event);
+    EXPECT_FALSE(event.query());
+    event.synchronize();
+  }
+  const auto told = fake_observer::stop();
+  EXPECT_THAT(told.event_names, testing::ElementsAre(std::pair{handle, std::string("uploaded")}));
+  const auto created = told.calls_named("simEventCreate");
+  EXPECT_EQ(created.at(0).facts.value, 2u);  // disable timing
+  EXPECT_EQ(created.at(1).facts.value, 0u);
+  for (const char* name :
+       {"simEventRecord", "simStreamWaitEvent", "simEventQuery", "simEventSynchronize"}) {
+    EXPECT_EQ(told.calls_named(name).at(0).facts.object, handle) << name;
+  }
+  EXPECT_EQ(told.calls_named("simEventQuery").at(0).facts.result, 600);
+}
+
+TEST(Observer, FailedCallsCarryTheirCode) {
+  fake_observer::start();
+  {
+    const Device device = Device::open("sim");
+    const Stream stream = device.create_stream();
+    float not_device_memory = 0;
+    EXPECT_THROW(stream.memset(&not_device_memory, 0, sizeof(float)), coord::Error);
+  }
+  EXPECT_EQ(fake_observer::stop().calls_named("simMemsetAsync").at(0).facts.result, 1);
+}
+
+TEST(Observer, IsToldOperationsWithWhatTheyIssuedAndWhatTheyWaitedFor) {
+  fake_observer::start();
+  {
+    const Device device = Device::open("sim");
+    const Stream a = device.create_stream(), b = device.create_stream();
+    coord::Coordinator coordinator(device);
+    const auto nothing = [](coord::StreamRef) {};
+    const auto first =
+        coordinator.submit({.type = coord::OperationType::kMemoryTransfer,
+                            .priority = coord::OperationPriority::kHigh,
+                            .stream = a,
+                            .description = "first"},
+                           [](coord::StreamRef stream) { stream.launch({.name = "of first"}); });
+    const auto second =
+        coordinator.submit({.stream = a, .after = {first}, .description = "second"}, nothing);
+    const auto third = coordinator.submit(
+        {.stream = b, .after = {first, second}, .description = "third"}, nothing);
+    b.launch({.name = "of nobody"});
+    coordinator.wait(third);
+    b.synchronize();
+  }
+  const auto told = fake_observer::stop();
+  ASSERT_EQ(told.operations.size(), 3u);
+  const auto& first = told.operations[0];
+  EXPECT_EQ(first.name, "first");
+  EXPECT_EQ(first.type, COORD_OPERATION_MEMORY_TRANSFER);
+  EXPECT_EQ(first.priority, COORD_PRIORITY_HIGH);
+  EXPECT_EQ(first.stream, told.streams.at(1).handle);
+  EXPECT_THAT(first.call_site, testing::HasSubstr("observer_test.cpp:"));
+  const std::uint32_t base = first.operation;
+  EXPECT_THAT(told.operations[2].dependencies, testing::ElementsAre(base, base + 1));
+
+  std::vector<std::tuple<std::uint32_t, std::uint32_t, bool>> dependencies;
+  for (const auto& each : told.dependencies) {
+    dependencies.emplace_back(each.operation - base, each.depends_on - base, each.elided);
+    EXPECT_FALSE(each.inferred);
+  }
+  EXPECT_THAT(dependencies,
+              testing::ElementsAre(std::tuple{1u, 0u, true},     // same stream
+                                   std::tuple{2u, 0u, true},     // second brings it along
+                                   std::tuple{2u, 1u, false}));  // the one wait
+
+  for (const char* name : {"simLaunchKernel", "simStreamWaitEvent"}) {
+    EXPECT_EQ(told.calls_named(name).at(0).operation,
+              name == std::string("simLaunchKernel") ? base : base + 2);
+  }
+  EXPECT_EQ(told.calls_named("simLaunchKernel").at(1).operation, COORD_NONE);
+  EXPECT_EQ(told.calls_named("simStreamWaitEvent").size(), 1u);
+
+  std::map<std::uint32_t, std::vector<std::uint32_t>> states;
+  for (const auto& state : told.states) states[state.operation - base].push_back(state.state);
+  for (std::uint32_t i = 0; i < 3; ++i) {
+    EXPECT_THAT(states[i], testing::ElementsAre(COORD_OPERATION_BEGUN, COORD_OPERATION_SUBMITTED,
+                                                COORD_OPERATION_COMPLETED));
+  }
+}
+
+}  // namespace

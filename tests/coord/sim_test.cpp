@@ -1,0 +1,489 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// The simulated device: virtual time, resources, determinism, and what it says of a deadlock.
+
+#include <coord/coord.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <thread>
+
+#include "coord/fake_observer.h"
+
+namespace {
+
+using namespace std::chrono_literals;
+using coord::Device;
+using coord::Stream;
+using coord::sim::h200;
+using testing::HasSubstr;
+
+std::int64_t duration_ns(const fake_observer::Op& op) {
+  return op.facts.end_ns - op.facts.begin_ns;
+}
+
+bool overlap(const fake_observer::Op& a, const fake_observer::Op& b) {
+  return a.facts.begin_ns < b.facts.end_ns && b.facts.begin_ns < a.facts.end_ns;
+}
+
+/// Records what `program` does on a device of that kind.
+template <typename Program>
+fake_observer::Told run(const coord::sim::Config& config, Program program) {
+  fake_observer::start();
+  program(Device::open(config));
+  return fake_observer::stop();
+}
+
+TEST(SimTime, CallsCostTheirThreadAndWorkStartsAfterTheLaunch) {
+  const auto told = run({}, [](const Device& device) {
+    const Stream stream = device.create_stream();
+    const coord::TimeNs before = device.now();
+    stream.launch({.name = "k", .duration = 10us});
+    EXPECT_EQ((device.now() - before).count(), h200().launch_ns);
+    stream.synchronize();
+    EXPECT_EQ((device.now() - before).count(),
+              h200().launch_latency_ns + 10'000 + h200().wake_spinning_ns);
+  });
+  const auto call = told.calls_named("simLaunchKernel").at(0);
+  const auto op = told.op_named("k");
+  EXPECT_EQ(op.facts.correlation_id, call.facts.correlation_id);
+  EXPECT_EQ(op.facts.begin_ns, call.facts.begin_ns + h200().launch_latency_ns);
+  EXPECT_EQ(duration_ns(op), 10'000);
+}
+
+TEST(SimTime, SuccessorStartsOneGapAfterItsPredecessor) {
+  const auto told = run({}, [](const Device& device) {
+    const Stream stream = device.create_stream();
+    stream.launch({.name = "first", .duration = 20us});
+    stream.launch({.name = "second", .duration = 20us});
+    stream.synchronize();
+  });
+  EXPECT_EQ(told.op_named("second").facts.begin_ns,
+            told.op_named("first").facts.end_ns + h200().successor_gap_ns);
+}
+
+TEST(SimTime, UntimedEventsCostTheDeviceNothingTimedOnesDo) {
+  for (const bool timing : {false, true}) {
+    const auto told = run({}, [&](const Device& device) {
+      const Stream stream = device.create_stream();
+      const coord::Event event = device.create_event(
+          {.event_class = timing ? coord::EventClass::kTiming : coord::EventClass::kNoTiming});
+      stream.launch({.name = "first", .duration = 20us});
+      stream.record(event);
+      stream.launch({.name = "second", .duration = 20us});
+      stream.synchronize();
+    });
+    const std::int64_t between =
+        told.op_named("second").facts.begin_ns - told.op_named("first").facts.end_ns;
+    EXPECT_EQ(between, h200().successor_gap_ns + (timing ? h200().record_timing_gpu_ns : 0));
+  }
+}
+
+TEST(SimTime, SynchronizingAnIdleStreamIsCheap) {
+  run({}, [](const Device& device) {
+    const Stream stream = device.create_stream();
+    const coord::TimeNs before = device.now();
+    stream.synchronize();
+    EXPECT_EQ((device.now() - before).count(), h200().synchronize_idle_ns);
+  });
+}
+
+TEST(SimTime, BlockingSyncEventsWakeLater) {
+  for (const auto event_class : {coord::EventClass::kNoTiming, coord::EventClass::kBlockingSync}) {
+    const auto told = run({}, [&](const Device& device) {
+      const Stream stream = device.create_stream();
+      const coord::Event event = device.create_event({.event_class = event_class});
+      stream.launch({.name = "k", .duration = 50us});
+      stream.record(event);
+      event.synchronize();
+    });
+    const std::int64_t woke_ns = told.calls_named("simEventSynchronize").at(0).facts.end_ns;
+    EXPECT_EQ(woke_ns - told.op_named("k").facts.end_ns,
+              event_class == coord::EventClass::kBlockingSync ? h200().wake_blocking_ns
+                                                              : h200().wake_spinning_ns);
+  }
+}
+
+TEST(SimTime, HostWorkDelaysWhatTheHostSubmitsNext) {
+  const auto told = run({}, [](const Device& device) {
+    const Stream stream = device.create_stream();
+    stream.launch({.name = "first"});
+    coord::sim::host_work(device, 1ms);
+    stream.launch({.name = "second"});
+    stream.synchronize();
+  });
+  EXPECT_GE(told.op_named("second").facts.begin_ns - told.op_named("first").facts.begin_ns,
+            1'000'000);
+}
+
+TEST(SimTime, EachHostThreadHasItsOwnClock) {
+  run({}, [](const Device& device) {
+    coord::sim::host_work(device, 1ms);
+    std::int64_t other_ns = -1;
+    std::thread([&] { other_ns = device.now().value; }).join();
+    EXPECT_GE(device.now().value, 1'000'000);
+    EXPECT_LT(other_ns, 1'000'000);
+  });
+}
+
+TEST(SimTime, ThreadsThatUseOneStreamFollowEachOther) {
+  const auto told = run({}, [](const Device& device) {
+    const Stream stream = device.create_stream();
+    const coord::Event event = device.create_event();
+    coord::sim::host_work(device, 1ms);
+    stream.record(event);
+    std::thread([&] { stream.wait(event); }).join();
+  });
+  EXPECT_GE(told.calls_named("simStreamWaitEvent").at(0).facts.begin_ns,
+            told.calls_named("simEventRecord").at(0).facts.end_ns);
+}
+
+TEST(SimKernels, SmallOnesRunBesideEachOtherLargeOnesInTurn) {
+  for (const unsigned blocks : {66u, 67u}) {
+    const auto told = run({}, [&](const Device& device) {
+      const Stream a = device.create_stream(), b = device.create_stream();
+      a.launch({.name = "a", .duration = 100us, .blocks = blocks});
+      b.launch({.name = "b", .duration = 100us, .blocks = blocks});
+      device.synchronize();
+    });
+    EXPECT_EQ(overlap(told.op_named("a"), told.op_named("b")), blocks == 66) << blocks;
+  }
+}
+
+TEST(SimKernels, GridLargerThanTheDeviceRunsInWaves) {
+  const auto told = run({}, [](const Device& device) {
+    const Stream stream = device.create_stream();
+    stream.launch({.name = "one", .duration = 10us, .blocks = 132});
+    stream.launch({.name = "three", .duration = 10us, .blocks = 265});
+    stream.synchronize();
+  });
+  EXPECT_EQ(duration_ns(told.op_named("one")), 10'000);
+  EXPECT_EQ(duration_ns(told.op_named("three")), 30'000);
+}
+
+TEST(SimKernels, NoMoreRunAtOnceThanTheLimit) {
+  const auto told = run({.concurrent_kernels = 2}, [](const Device& device) {
+    std::vector<Stream> streams;
+    for (int i = 0; i < 5; ++i) {
+      streams.push_back(device.create_stream());
+      streams.back().launch({.name = "k", .duration = 100us});
+    }
+    device.synchronize();
+  });
+  for (const auto& op : told.ops) {
+    const auto beside = std::count_if(told.ops.begin(), told.ops.end(), [&](const auto& other) {
+      return other.facts.begin_ns <= op.facts.begin_ns && op.facts.begin_ns < other.facts.end_ns;
+    });
+    EXPECT_LE(beside, 2);
+  }
+}
+
+TEST(SimKernels, HigherPriorityStartsFirstButInterruptsNothing) {
+  const auto told = run({}, [](const Device& device) {
+    const Stream busy = device.create_stream(), low = device.create_stream();
+    const Stream high = device.create_stream({.priority = coord::StreamPriority::kHigh});
+    busy.launch({.name = "busy", .duration = 100us, .blocks = 132});
+    low.launch({.name = "low", .duration = 10us, .blocks = 132});
+    high.launch({.name = "high", .duration = 10us, .blocks = 132});
+    device.synchronize();
+  });
+  EXPECT_EQ(duration_ns(told.op_named("busy")), 100'000);
+  EXPECT_GE(told.op_named("high").facts.begin_ns, told.op_named("busy").facts.end_ns);
+  EXPECT_GE(told.op_named("low").facts.begin_ns, told.op_named("high").facts.end_ns);
+}
+
+TEST(SimCopies, OneEngineForEachDirection) {
+  constexpr std::size_t kBytes = 5'500'000;
+  const auto told = run({}, [](const Device& device) {
+    const Stream a = device.create_stream(), b = device.create_stream(), c = device.create_stream();
+    const auto host = device.allocate_host<std::uint8_t>(3 * kBytes);
+    const auto memory = device.allocate<std::uint8_t>(3 * kBytes);
+    a.copy_to_device(memory.data(), host.data(), kBytes);
+    b.copy_to_device(memory.data() + kBytes, host.data() + kBytes, kBytes);
+    c.copy_to_host(host.data() + 2 * kBytes, memory.data() + 2 * kBytes, kBytes);
+    device.synchronize();
+  });
+  std::vector<fake_observer::Op> up, down;
+  for (const auto& op : told.ops) (op.facts.copy_kind == 1 ? up : down).push_back(op);
+  ASSERT_EQ(up.size(), 2u);
+  ASSERT_EQ(down.size(), 1u);
+  EXPECT_EQ(duration_ns(up[0]), h200().copy_fixed_ns + 100'000);  // 55 bytes in a nanosecond
+  EXPECT_FALSE(overlap(up[0], up[1]));
+  EXPECT_TRUE(overlap(up[0], down[0]));
+  EXPECT_EQ(up[0].facts.bytes, kBytes);
+  EXPECT_EQ(up[0].facts.memory_kinds, 2u << 4 | 3u);
+}
+
+TEST(SimCopies, PageableMemoryIsSlowerAndBlocksTheHostWhenLarge) {
+  const auto told = run({}, [](const Device& device) {
+    const Stream stream = device.create_stream();
+    const auto memory = device.allocate<std::uint8_t>(1 << 20);
+    const std::vector<std::uint8_t> host(1 << 20);
+    stream.copy_to_device(memory.data(), host.data(), 1 << 16);
+    EXPECT_FALSE(stream.query());
+    stream.copy_to_device(memory, host);
+    EXPECT_TRUE(stream.query());
+  });
+  EXPECT_EQ(told.ops.at(1).facts.memory_kinds, 1u << 4 | 3u);
+  EXPECT_EQ(duration_ns(told.ops.at(1)), h200().copy_fixed_ns + (1 << 20) / 10);
+}
+
+TEST(SimHostFunctions, RunOneAtATimeAcrossStreams) {
+  const auto told = run({}, [](const Device& device) {
+    const Stream a = device.create_stream(), b = device.create_stream();
+    a.host_function([] {});
+    b.host_function([] {});
+    device.synchronize();
+  });
+  ASSERT_EQ(told.ops.size(), 2u);
+  EXPECT_FALSE(overlap(told.ops[0], told.ops[1]));
+}
+
+TEST(SimMemory, AStoreReleasesAWaitWhenItIsMadeAndNotBefore) {
+  const auto told = run({}, [](const Device& device) {
+    const Stream stream = device.create_stream();
+    const auto flag = device.allocate_host<std::uint64_t>(1);
+    stream.wait_value(flag.data(), 1);
+    coord::sim::host_work(device, 1ms);
+    flag[0] = 1;
+    stream.synchronize();
+  });
+  const auto wait = told.op_named("memory wait");
+  EXPECT_GE(wait.facts.end_ns, 1'000'000);
+  EXPECT_LT(wait.facts.begin_ns, 100'000);
+}
+
+TEST(SimMemory, AStoreComesAfterTheCallBeforeIt) {
+  std::int64_t stored_ns = 0;
+  const auto told = run({}, [&](const Device& device) {
+    const Stream stream = device.create_stream(), other = device.create_stream();
+    const auto flag = device.allocate_host<std::uint64_t>(1);
+    stream.wait_value(flag.data(), 1);
+    // The wait looks at the flag while this launch is being issued.
+    coord::sim::host_work(device,
+                          coord::Nanoseconds(h200().launch_latency_ns - h200().wait_value_ns - 1));
+    other.launch({.name = "k"});
+    stored_ns = device.now().value;
+    flag[0] = 1;
+    stream.synchronize();
+  });
+  EXPECT_LT(told.op_named("memory wait").facts.begin_ns, stored_ns);
+  EXPECT_GE(told.op_named("memory wait").facts.end_ns, stored_ns);
+}
+
+TEST(SimMemory, IsLimitedAndComesBack) {
+  run({.memory_bytes = 1000}, [](const Device& device) {
+    { const auto first = device.allocate<std::uint8_t>(600); }
+    const auto second = device.allocate<std::uint8_t>(600);
+    EXPECT_THROW((void)device.allocate<std::uint8_t>(600), coord::Error);
+  });
+}
+
+TEST(SimMemory, ReleasingWaitsForTheDevice) {
+  run({}, [](const Device& device) {
+    const Stream stream = device.create_stream();
+    {
+      const auto memory = device.allocate<float>(1);
+      stream.launch({.duration = 1ms, .transform = {memory.data(), memory.data(), 1}});
+    }
+    EXPECT_TRUE(stream.query());
+  });
+}
+
+TEST(SimFailure, AThrowingKernelFailsTheDeviceForGood) {
+  run({}, [](const Device& device) {
+    const Stream stream = device.create_stream(), other = device.create_stream();
+    stream.launch({.name = "faulty", .function = [] { throw std::runtime_error("address 0x40"); }});
+    stream.launch({.name = "after"});
+    for (const Stream* each : {&stream, &other}) {
+      try {
+        each->synchronize();
+        ADD_FAILURE() << "nothing was thrown";
+      } catch (const coord::Error& error) {
+        EXPECT_EQ(error.kind(), coord::ErrorKind::kDeviceFailure);
+        EXPECT_EQ(error.code(), 719);
+        EXPECT_THAT(error.what(), HasSubstr("faulty failed: address 0x40"));
+      }
+    }
+    EXPECT_THROW(stream.launch({}), coord::Error);
+  });
+}
+
+TEST(SimFailure, KernelsMayNotCallTheDevice) {
+  run({}, [](const Device& device) {
+    const Stream stream = device.create_stream();
+    bool refused = false;
+    stream.launch({.function = [&] {
+      try {
+        (void)stream.query();
+      } catch (const coord::Error& error) {
+        refused = error.kind() == coord::ErrorKind::kNotPermitted;
+      }
+    }});
+    stream.synchronize();
+    EXPECT_TRUE(refused);
+  });
+}
+
+TEST(SimFailure, ConfigThatMakesNoDeviceIsRefused) {
+  EXPECT_THROW((void)Device::open(coord::sim::Config{.sm_count = 0}), coord::Error);
+  EXPECT_THROW((void)Device::open(coord::sim::Config{.jitter = -1}), coord::Error);
+}
+
+TEST(SimDeadlock, NamesTheStreamsTheirOperationsAndTheCycle) {
+  const auto told = run({.deadlock_patience = 0ms}, [](const Device& device) {
+    const Stream left = device.create_stream({.name = "left"}),
+                 right = device.create_stream({.name = "right"});
+    const Stream behind = device.create_stream({.name = "behind"});
+    const auto flags = device.allocate_host<std::uint64_t>(2);
+    const coord::Event event = device.create_event();
+    left.wait_value(&flags[0], 1);
+    left.write_value(&flags[1], 1);
+    right.wait_value(&flags[1], 1);
+    right.write_value(&flags[0], 1);
+    right.record(event);
+    behind.wait(event);
+    behind.launch({.name = "late"});
+    try {
+      behind.synchronize();
+      ADD_FAILURE() << "nothing was thrown";
+    } catch (const coord::Error& error) {
+      EXPECT_EQ(error.kind(), coord::ErrorKind::kDeadlock);
+      EXPECT_EQ(error.call(), "simStreamSynchronize");
+      EXPECT_THAT(error.what(), HasSubstr("of stream \"behind\""));
+      EXPECT_THAT(error.what(), HasSubstr("stream \"left\": memory wait for the value 1"));
+      EXPECT_THAT(error.what(),
+                  HasSubstr("to be written in stream \"right\" behind its memory wait"));
+      EXPECT_THAT(error.what(),
+                  HasSubstr("stream \"behind\": event wait, behind stream \"right\""));
+      EXPECT_THAT(error.what(), HasSubstr("cycle: \"left\" -> \"right\" -> \"left\""));
+    }
+  });
+  EXPECT_THAT(told.marks, testing::ElementsAre("deadlock"));
+  // What never ended is told as such when the device is closed.
+  EXPECT_EQ(told.op_named("late").facts.begin_ns, -1);
+  EXPECT_EQ(told.op_named("late").facts.end_ns, -1);
+  EXPECT_EQ(told.op_named("memory wait").facts.end_ns, -1);
+  EXPECT_GE(told.op_named("memory wait").facts.begin_ns, 0);
+  EXPECT_EQ(told.calls_named("simStreamSynchronize").at(0).facts.result, 999);
+}
+
+TEST(SimDeadlock, SaysIfNobodyWritesTheValue) {
+  run({.deadlock_patience = 0ms}, [](const Device& device) {
+    const Stream stream = device.create_stream({.name = "lonely"});
+    const auto flag = device.allocate_host<std::uint64_t>(1);
+    stream.wait_value(flag.data(), 7);
+    try {
+      device.synchronize();
+      ADD_FAILURE() << "nothing was thrown";
+    } catch (const coord::Error& error) {
+      EXPECT_THAT(error.what(), HasSubstr("for the value 7"));
+      EXPECT_THAT(error.what(), HasSubstr("which is 0; nothing that is pending writes it"));
+      EXPECT_THAT(error.what(), testing::Not(HasSubstr("cycle")));
+    }
+  });
+}
+
+TEST(SimDeadlock, IsNoneIfAnotherThreadStoresTheValueInTime) {
+  run({.deadlock_patience = 10s}, [](const Device& device) {
+    const Stream stream = device.create_stream();
+    const auto flag = device.allocate_host<std::uint64_t>(1);
+    stream.wait_value(flag.data(), 1);
+    std::thread helper([&] {
+      std::this_thread::sleep_for(20ms);
+      std::atomic_ref<std::uint64_t>(flag[0]).store(1);
+    });
+    stream.synchronize();
+    helper.join();
+  });
+}
+
+TEST(SimDeadlock, IsNoneIfAnotherThreadSubmitsTheWriteInTime) {
+  run({.deadlock_patience = 10s}, [](const Device& device) {
+    const Stream stream = device.create_stream(), writer = device.create_stream();
+    const auto flag = device.allocate_host<std::uint64_t>(1);
+    stream.wait_value(flag.data(), 1);
+    std::thread helper([&] {
+      std::this_thread::sleep_for(20ms);
+      writer.write_value(flag.data(), 1);
+    });
+    stream.synchronize();
+    helper.join();
+  });
+}
+
+TEST(SimDeadlock, CanBeResolvedAndTheDeviceGoesOn) {
+  run({.deadlock_patience = 0ms}, [](const Device& device) {
+    const Stream stream = device.create_stream();
+    const auto flag = device.allocate_host<std::uint64_t>(1);
+    stream.wait_value(flag.data(), 1);
+    EXPECT_THROW(stream.synchronize(), coord::Error);
+    flag[0] = 1;
+    stream.synchronize();
+    EXPECT_TRUE(stream.query());
+  });
+}
+
+/// A program with some of everything.
+void mixed_program(const Device& device) {
+  std::vector<Stream> streams;
+  for (int i = 0; i < 4; ++i)
+    streams.push_back(device.create_stream({.name = "s" + std::to_string(i)}));
+  const auto host = device.allocate_host<float>(4096);
+  const auto memory = device.allocate<float>(4096);
+  const auto flag = device.allocate_host<std::uint64_t>(1);
+  std::vector<coord::Event> events;
+  for (int i = 0; i < 4; ++i) events.push_back(device.create_event());
+  for (std::size_t round = 0; round < 20; ++round) {
+    const Stream& stream = streams[round % 4];
+    stream.wait(events[(round + 3) % 4]);
+    stream.copy_to_device(memory, host);
+    stream.launch(
+        {.name = "k", .duration = 13us, .blocks = static_cast<unsigned>(20 + 30 * (round % 3))});
+    if (round % 5 == 0) stream.host_function([] {});
+    if (round % 7 == 0) stream.write_value(flag.data(), round);
+    stream.record(events[round % 4]);
+  }
+  device.synchronize();
+}
+
+/// Everything that happened, but for the number of the device and of the calls, which count on in a
+/// process.
+std::string trace_of(const fake_observer::Told& told) {
+  std::string text;
+  const auto add = [&](auto... values) { ((text += std::to_string(values) + " "), ...); };
+  const std::uint32_t first = told.calls.empty() ? 0 : told.calls.front().facts.correlation_id;
+  for (const auto& call : told.calls) {
+    text += call.name + " ";
+    add(call.facts.correlation_id - first, call.facts.result, call.facts.begin_ns,
+        call.facts.end_ns, call.facts.stream, call.facts.object, call.facts.value);
+  }
+  for (const auto& op : told.ops) {
+    text += op.name + " ";
+    add(op.facts.kind, op.facts.correlation_id - first, op.facts.stream, op.facts.begin_ns,
+        op.facts.end_ns, op.facts.bytes);
+  }
+  for (const auto& stream : told.streams) {
+    text += stream.name + " ";
+    add(stream.stream, stream.handle, stream.time_ns);
+  }
+  return text;
+}
+
+TEST(SimDeterminism, EqualProgramsGiveEqualTraces) {
+  const auto first = run({.seed = 7, .jitter = 0.3}, mixed_program);
+  const auto second = run({.seed = 7, .jitter = 0.3}, mixed_program);
+  EXPECT_GT(first.ops.size(), 40u);
+  EXPECT_EQ(trace_of(first), trace_of(second));
+}
+
+TEST(SimDeterminism, AnotherSeedGivesAnotherTrace) {
+  const auto first = run({.seed = 7, .jitter = 0.3}, mixed_program);
+  const auto second = run({.seed = 8, .jitter = 0.3}, mixed_program);
+  EXPECT_NE(trace_of(first), trace_of(second));
+}
+
+}  // namespace
