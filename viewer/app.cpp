@@ -16,7 +16,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cfloat>
 #include <fstream>
 #include <optional>
@@ -128,8 +127,8 @@ Offscreen::Offscreen(int width, int height) : impl_(std::make_unique<Impl>()) {
 
 Offscreen::~Offscreen() = default;
 
-Image Offscreen::render(Workspace& workspace) {
-  for (int i = 0; i < kSettleFrames; ++i) {
+Image Offscreen::render(Workspace& workspace, int frames) {
+  for (int i = 0; i < frames; ++i) {
     draw_frame(workspace, impl_->width, impl_->height, [&] {
       ImGuiIO& io = ImGui::GetIO();
       io.DisplaySize = {static_cast<float>(impl_->width), static_cast<float>(impl_->height)};
@@ -169,7 +168,7 @@ Key key_name(int key, int mods) {
     int code;
     const char* name;
   };
-  static constexpr std::array<Named, 15> kNamed = {{{GLFW_KEY_LEFT, "Left"},
+  static constexpr std::array<Named, 16> kNamed = {{{GLFW_KEY_LEFT, "Left"},
                                                     {GLFW_KEY_RIGHT, "Right"},
                                                     {GLFW_KEY_UP, "Up"},
                                                     {GLFW_KEY_DOWN, "Down"},
@@ -180,6 +179,7 @@ Key key_name(int key, int mods) {
                                                     {GLFW_KEY_ESCAPE, "Escape"},
                                                     {GLFW_KEY_ENTER, "Enter"},
                                                     {GLFW_KEY_KP_ENTER, "Enter"},
+                                                    {GLFW_KEY_BACKSPACE, "Backspace"},
                                                     {GLFW_KEY_F1, "F1"},
                                                     {GLFW_KEY_EQUAL, "="},
                                                     {GLFW_KEY_MINUS, "-"},
@@ -262,11 +262,7 @@ Window::Window(const Arguments& arguments) : arguments_(arguments) {
     if (!name.empty()) self(window).workspace_->press(name);
   });
   glfwSetCharCallback(window_, [](GLFWwindow* window, unsigned int character) {
-    const bool sign =
-        character > ' ' && character < 127 && std::isalnum(static_cast<int>(character)) == 0;
-    Window& that = self(window);
-    if (sign && that.workspace_->state().overlay != Overlay::kPalette)
-      that.workspace_->press(Key(1, static_cast<char>(character)));
+    self(window).workspace_->type(character);
   });
   glfwSetDropCallback(window_, [](GLFWwindow* window, int count, const char** paths) {
     if (count > 0) self(window).open(paths[0]);

@@ -20,8 +20,8 @@ class Offscreen {
   Offscreen(int width, int height);
   ~Offscreen();
 
-  /// Draws until the layout has settled and returns the picture. Same input, same bits.
-  Image render(Workspace& workspace);
+  /// Draws so many frames (a layout settles in three) and returns the last. Same input, same bits.
+  Image render(Workspace& workspace, int frames = 3);
 
  private:
   struct Impl;

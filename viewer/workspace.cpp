@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cmath>
 #include <cstdio>
 
@@ -20,6 +21,7 @@ constexpr float kHeader = 44;
 constexpr float kFooter = 30;
 constexpr float kInspector = 372;
 constexpr size_t kPaletteRows = 12;
+constexpr size_t kPaletteLength = 60;
 constexpr ImGuiWindowFlags kPlain = ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove |
                                     ImGuiWindowFlags_NoSavedSettings |
                                     ImGuiWindowFlags_NoBringToFrontOnFocus | ImGuiWindowFlags_NoNav;
@@ -127,6 +129,10 @@ bool Workspace::press(const Key& key) {
     if (key == "Escape") state_.overlay = Overlay::kNone;
     if (key == "Down" && palette_index_ + 1 < found.size()) ++palette_index_;
     if (key == "Up" && palette_index_ > 0) --palette_index_;
+    if (key == "Backspace" && !palette_text_.empty()) {
+      palette_text_.pop_back();
+      palette_index_ = 0;
+    }
     if (key == "Enter") {
       state_.overlay = Overlay::kNone;
       if (palette_index_ < found.size() && document_)
@@ -136,14 +142,29 @@ bool Workspace::press(const Key& key) {
   }
   const Command* command = find_command(key);
   if (command == nullptr) return false;
-  if (state_.overlay == Overlay::kHelp && key != "Escape") state_.overlay = Overlay::kNone;
   if (document_) {
+    const bool help_was_open = state_.overlay == Overlay::kHelp;
     command->run(*document_, state_);
-    palette_opened_ = state_.overlay == Overlay::kPalette;
+    if (help_was_open && state_.overlay == Overlay::kHelp) state_.overlay = Overlay::kNone;
+    if (state_.overlay == Overlay::kPalette) {
+      palette_text_.clear();
+      palette_index_ = 0;
+    }
   } else if (command->name == "Quit") {
     state_.quit = true;
   }
   return true;
+}
+
+void Workspace::type(unsigned int character) {
+  if (character < ' ' || character > '~') return;  // names of commands are plain ASCII
+  const char c = static_cast<char>(character);
+  if (state_.overlay == Overlay::kPalette) {
+    if (palette_text_.size() < kPaletteLength) palette_text_ += c;
+    palette_index_ = 0;
+  } else if (std::isalnum(static_cast<unsigned char>(c)) == 0 && c != ' ') {
+    press(Key(1, c));
+  }
 }
 
 bool Workspace::update_theme() {
@@ -188,7 +209,7 @@ void Workspace::draw_header(float width, float height) {
   draw.AddRectFilled({left + 3 * unit, middle + unit}, {left + 6 * unit, middle + 2 * unit},
                      theme_.color(Category::kKernel));
   draw.AddLine({left + 3 * unit, middle - unit}, {left + 3 * unit, middle + unit},
-               color(Color::kIncoming), theme_.px(1.5f));
+               color(Color::kWaiting), theme_.px(1.5f));
   float x = put(Face::kBold, left + 8 * unit, color(Color::kText), "StreamScope") + theme_.px(18);
 
   const std::string hint = "Ctrl+P commands    F1 help";
@@ -460,19 +481,23 @@ void Workspace::draw_palette(float width, float height) {
   ImGui::Begin(
       "palette", nullptr,
       (kPlain & ~ImGuiWindowFlags_NoBringToFrontOnFocus) | ImGuiWindowFlags_AlwaysAutoResize);
-  if (palette_opened_) {
-    palette_text_.clear();
-    palette_index_ = 0;
-    ImGui::SetWindowFocus();
-    ImGui::SetKeyboardFocusHere();
-    palette_opened_ = false;
-  }
-  std::array<char, 128> text{};
-  palette_text_.copy(text.data(), text.size() - 1);
-  ImGui::SetNextItemWidth(-1);
-  if (ImGui::InputTextWithHint("##text", "Type a command", text.data(), text.size())) {
-    palette_text_ = text.data();
-    palette_index_ = 0;
+  {
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    const ImVec2 size{ImGui::GetContentRegionAvail().x, theme_.px(32)};
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
+    draw.AddRectFilled(at, {at.x + size.x, at.y + size.y}, theme_.color(Color::kBackground),
+                       theme_.px(4));
+    draw.AddRect(at, {at.x + size.x, at.y + size.y}, theme_.color(Color::kAccent), theme_.px(4));
+    const ImVec2 text{at.x + theme_.px(10),
+                      at.y + std::round((size.y - theme_.text(Face::kBody).size) / 2 - 1)};
+    const bool empty = palette_text_.empty();
+    widgets::text(draw, theme_, Face::kBody, text,
+                  theme_.color(empty ? Color::kTextFaint : Color::kText),
+                  empty ? std::string_view("Type a command") : palette_text_);
+    const float caret = text.x + (empty ? 0 : theme_.width(Face::kBody, palette_text_)) + 1;
+    draw.AddLine({caret, at.y + theme_.px(7)}, {caret, at.y + size.y - theme_.px(7)},
+                 theme_.color(Color::kText));
+    ImGui::Dummy(size);
   }
   const std::vector<const Command*> found = matching_commands(palette_text_);
   if (found.empty())

@@ -37,6 +37,9 @@ class Workspace {
 
   /// Acts on a key press. False if it means nothing here.
   bool press(const Key& key);
+  /// Acts on a typed character: text where text is asked for, else the key of that sign ("?", "+",
+  /// ...).
+  void type(unsigned int character);
   /// Builds fonts and style anew if theme or scale changed; true if it did, so that the renderer
   /// can follow.
   bool update_theme();
@@ -66,7 +69,6 @@ class Workspace {
   double progress_ = 0;
   std::string palette_text_;
   size_t palette_index_ = 0;
-  bool palette_opened_ = false;
 };
 
 }  // namespace streamscope::viewer

@@ -163,15 +163,6 @@ void TimelineView::handle_input(Pane& pane, bool gutter_hovered) {
             : pane.mouse.x >= pane.min.x ? Drag::kPending
                                          : Drag::kNone;
   }
-  if (!active && drag_ != Drag::kNone) {
-    // Released where it was pressed: a click.
-    if (drag_ == Drag::kPending && drag_from_.y >= pane.min.y) {
-      const Item item = state.hovered;
-      if (item || !state.marked) state.selection = item;
-      if (!item) state.marked.reset();
-    }
-    drag_ = Drag::kNone;
-  }
   if (hovered && drag_ == Drag::kPending && ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left)) {
     if (state.hovered) {
       state.selection = state.hovered;
@@ -208,6 +199,16 @@ void TimelineView::handle_input(Pane& pane, bool gutter_hovered) {
     }
     default:
       break;
+  }
+
+  if (!active && drag_ != Drag::kNone) {
+    // Released where it was pressed: a click.
+    if (drag_ == Drag::kPending && drag_from_.y >= pane.min.y) {
+      const Item item = state.hovered;
+      if (item || !state.marked) state.selection = item;
+      if (!item) state.marked.reset();
+    }
+    drag_ = Drag::kNone;
   }
 
   // Names of lanes: a click opens or closes.

@@ -1,0 +1,179 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Draws every view on every sample without a display and looks at the pixels.
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <set>
+
+#include "app.h"
+#include "trace/error.h"
+#include "viewer_e2e/sample_traces.h"
+
+namespace streamscope::viewer {
+namespace {
+
+class Picture : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    try {
+      Offscreen surface(320, 200);
+    } catch (const Error& error) {
+      GTEST_SKIP() << error.what();
+    }
+  }
+
+  // Draws a document; `change` may alter the state before the last frames.
+  template <class Change>
+  static Image draw(std::shared_ptr<const Document> document, Arguments arguments, Change change) {
+    Offscreen surface(arguments.width, arguments.height);
+    Workspace workspace(arguments);
+    workspace.set_document(std::move(document));
+    surface.render(workspace, 1);  // gives the window its width
+    change(workspace);
+    return surface.render(workspace);
+  }
+  static Image draw(std::shared_ptr<const Document> document, const Arguments& arguments = {}) {
+    Offscreen surface(arguments.width, arguments.height);
+    Workspace workspace(arguments);
+    workspace.set_document(std::move(document));
+    return surface.render(workspace);
+  }
+
+  static std::shared_ptr<const Document> pipeline() {
+    return std::make_shared<const Document>(test::pipeline_trace(6).trace());
+  }
+
+  static size_t count(const Image& image, ImU32 color) {
+    size_t found = 0;
+    for (size_t i = 0; i + 2 < image.rgb.size(); i += 3) {
+      found += image.rgb[i] == (color >> IM_COL32_R_SHIFT & 255) &&
+               image.rgb[i + 1] == (color >> IM_COL32_G_SHIFT & 255) &&
+               image.rgb[i + 2] == (color >> IM_COL32_B_SHIFT & 255);
+    }
+    return found;
+  }
+  static size_t colors(const Image& image) {
+    std::set<uint32_t> seen;
+    for (size_t i = 0; i + 2 < image.rgb.size(); i += 3) {
+      seen.insert(static_cast<uint32_t>(image.rgb[i]) << 16 |
+                  static_cast<uint32_t>(image.rgb[i + 1]) << 8 | image.rgb[i + 2]);
+    }
+    return seen.size();
+  }
+};
+
+TEST_F(Picture, ShowsEveryPanelOnEverySample) {
+  for (test::NamedTrace& sample : test::sample_traces()) {
+    const auto document = std::make_shared<const Document>(std::move(sample.trace));
+    std::vector<std::string_view> panels = view_names();
+    panels.push_back("");
+    for (const std::string_view panel : panels) {
+      Arguments arguments;
+      arguments.width = 640;
+      arguments.height = 400;
+      arguments.panel = panel;
+      arguments.theme = panel.empty() ? ThemeKind::kLight : ThemeKind::kDark;
+      EXPECT_GT(colors(draw(document, arguments)), 20u)
+          << sample.name << ", panel '" << panel << "'";
+    }
+  }
+}
+
+TEST_F(Picture, SurvivesEveryCommandOnEverySample) {
+  Offscreen surface(400, 300);
+  for (test::NamedTrace& sample : test::sample_traces()) {
+    const auto document = std::make_shared<const Document>(std::move(sample.trace));
+    Workspace workspace{Arguments{}};
+    workspace.set_document(document);
+    surface.render(workspace, 1);
+    for (const Command& command : commands()) {
+      command.run(*document, workspace.state());
+      workspace.state().scale = 1;  // fonts are made anew for every scale, which takes time
+      surface.render(workspace, 1);
+    }
+  }
+}
+
+TEST_F(Picture, IsTheSameBitByBitEachTime) {
+  const Image first = draw(pipeline()), second = draw(pipeline());
+  EXPECT_EQ(first.rgb, second.rgb);
+}
+
+TEST_F(Picture, ShowsEdgesOfTheSelectionOnly) {
+  const auto document = pipeline();
+  const uint32_t longest = document->longest_waits(1).at(0);
+  const Id waiter = document->dependency(longest).to_op;
+  for (const ThemeKind kind : {ThemeKind::kDark, ThemeKind::kLight}) {
+    Arguments arguments;
+    arguments.theme = kind;
+    arguments.panel = "timeline";
+    const ImU32 incoming = Theme(kind, 1).color(Color::kIncoming);
+    const auto select = [&](Item item) {
+      return draw(document, arguments, [&](Workspace& workspace) {
+        workspace.state().selection = item;
+        zoom_to_selection(*document, workspace.state());
+      });
+    };
+    EXPECT_EQ(count(draw(document, arguments), incoming), 0u);
+    EXPECT_GT(count(select({ItemKind::kOp, waiter}), incoming), 50u);
+    const ImU32 outgoing = Theme(kind, 1).color(Color::kOutgoing);
+    EXPECT_GT(count(select({ItemKind::kOp, document->dependency(longest).from_op}), outgoing), 50u);
+  }
+}
+
+TEST_F(Picture, ShowsLossesOnTop) {
+  test::TraceBuilder lossy = test::pipeline_trace(2);
+  lossy.loss("ring-full", 1204);
+  const ImU32 warning = Theme(ThemeKind::kDark, 1).color(Color::kWarning);
+  EXPECT_GT(count(draw(std::make_shared<const Document>(lossy.trace())), warning), 10'000u);
+  EXPECT_EQ(count(draw(pipeline()), warning), 0u);
+}
+
+TEST_F(Picture, GrowsWithTheScale) {
+  const auto document = pipeline();
+  const Image normal = draw(document);
+  Arguments arguments;
+  arguments.scale = 2.0f;
+  const Image large = draw(document, arguments);
+  const ImU32 panel = Theme(ThemeKind::kDark, 1).color(Color::kPanel);
+  EXPECT_GT(count(large, panel), count(normal, panel));
+}
+
+TEST_F(Picture, CostsPixelsNotOperations) {
+  size_t drawn[2];
+  for (const size_t i : {0, 1}) {
+    const auto document =
+        std::make_shared<const Document>(test::dense_trace(i == 0 ? 10'000 : 1'000'000));
+    Offscreen surface(1920, 1080);
+    Workspace workspace{Arguments{}};
+    workspace.set_document(document);
+    size_t most = 0;
+    for (int step = 0; step < 9; ++step) {
+      surface.render(workspace, 1);
+      most = std::max(most, workspace.state().drawn_items);
+      zoom(*document, workspace.state(), 400, 6);
+    }
+    drawn[i] = most;
+  }
+  EXPECT_LE(drawn[1], 2u * 1920);
+  EXPECT_LE(drawn[1], drawn[0] * 6 / 5);
+}
+
+TEST_F(Picture, IsWrittenAsPngThatSaysItsSize) {
+  const auto file = std::filesystem::path(::testing::TempDir()) / "viewer_picture.png";
+  write_png(draw(pipeline()), file);
+  std::ifstream in(file, std::ios::binary);
+  std::vector<unsigned char> head(24);
+  in.read(reinterpret_cast<char*>(head.data()), 24);
+  EXPECT_EQ(std::string(head.begin() + 1, head.begin() + 4), "PNG");
+  EXPECT_EQ(head[18] * 256 + head[19], 1600);
+  EXPECT_EQ(head[22] * 256 + head[23], 1000);
+  std::filesystem::remove(file);
+  EXPECT_THROW(write_png(draw(pipeline()), "/nowhere/at/all.png"), Error);
+}
+
+}  // namespace
+}  // namespace streamscope::viewer

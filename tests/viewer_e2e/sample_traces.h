@@ -1,0 +1,28 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Traces to draw: an ordinary one and the extremes.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "support/trace_builder.h"
+
+namespace streamscope::test {
+
+/// Copies, kernels that wait for them, copies back; two host threads with ranges, libcoord
+/// operations; `steps` rounds.
+TraceBuilder pipeline_trace(int steps);
+/// One stream with so many short kernels.
+trace::Trace dense_trace(size_t ops);
+
+struct NamedTrace {
+  std::string name;
+  trace::Trace trace;
+};
+/// Ordinary, empty, tiny, crowded, nameless, endless, lossy, without device times, at the ends of
+/// time.
+std::vector<NamedTrace> sample_traces();
+
+}  // namespace streamscope::test
