@@ -3,10 +3,11 @@
 
 // The fixed-size records that travel from an observed process to the writer.
 //
-// `profiler/collect` fills them inside the target, `profiler/record` reads them outside. A record states one fact
-// as it was seen and resolves nothing: handles stay raw, texts are named by their hash, times are clock ticks.
-// Everything that needs more than one fact (identity of reused handles, versions of events, which record a wait
-// binds to) is worked out by the writer from the stamps, so that the target pays for stores only.
+// `profiler/collect` fills them inside the target, `profiler/record` reads them outside. A record
+// states one fact as it was seen and resolves nothing: handles stay raw, texts are named by their
+// hash, times are clock ticks. Everything that needs more than one fact (identity of reused
+// handles, versions of events, which record a wait binds to) is worked out by the writer from the
+// stamps, so that the target pays for stores only.
 #pragma once
 
 #include <cstddef>
@@ -19,8 +20,8 @@ namespace streamscope::ring {
 /// Version of everything in this header and in ring.h and control.h. Both sides must agree exactly.
 inline constexpr uint32_t kLayoutVersion = 1;
 
-/// A text, named by a 64-bit hash of its bytes. 0 is "no text". The bytes follow in kString records of any ring
-/// of the same process, before or after the first use.
+/// A text, named by a 64-bit hash of its bytes. 0 is "no text". The bytes follow in kString records
+/// of any ring of the same process, before or after the first use.
 using TextHash = uint64_t;
 
 /// FNV-1a, never 0 for a non-empty text.
@@ -34,44 +35,45 @@ constexpr TextHash hash_text(std::string_view text) {
 enum class RecordKind : uint8_t {
   kNone = 0,
   // Facts about the process and its objects.
-  kText,         // TextRecord: a chunk of a text
-  kProcess,      // ProcessRecord: first record of a process
-  kThread,       // ThreadRecord: the records after it in this ring belong to this thread
-  kDevice,       // DeviceRecord
-  kContext,      // ContextRecord
-  kStream,       // StreamRecord: identity of a stream handle in a context
-  kName,         // NameRecord: the program named a thread, stream, event, ...
-  kModule,       // ModuleRecord: a loaded file, for symbolizing stacks
-  kStack,        // StackRecord: a chunk of a call stack
+  kText,     // TextRecord: a chunk of a text
+  kProcess,  // ProcessRecord: first record of a process
+  kThread,   // ThreadRecord: the records after it in this ring belong to this thread
+  kDevice,   // DeviceRecord
+  kContext,  // ContextRecord
+  kStream,   // StreamRecord: identity of a stream handle in a context
+  kName,     // NameRecord: the program named a thread, stream, event, ...
+  kModule,   // ModuleRecord: a loaded file, for symbolizing stacks
+  kStack,    // StackRecord: a chunk of a call stack
   // What the host did.
-  kCall,         // CallRecord: one CUDA call, written at its exit
-  kRangePush,    // RangeRecord
-  kRangePop,     // RangeRecord
-  kRangeStart,   // RangeRecord; `id` matches the kRangeEnd
-  kRangeEnd,     // RangeRecord
-  kMark,         // RangeRecord
+  kCall,        // CallRecord: one CUDA call, written at its exit
+  kRangePush,   // RangeRecord
+  kRangePop,    // RangeRecord
+  kRangeStart,  // RangeRecord; `id` matches the kRangeEnd
+  kRangeEnd,    // RangeRecord
+  kMark,        // RangeRecord
   // What the device did (times in nanoseconds of CLOCK_MONOTONIC, or virtual).
   kKernel,       // OpRecord
   kMemcpy,       // OpRecord
   kMemset,       // OpRecord
   kGraphLaunch,  // OpRecord: one whole launch of a graph
-  kDeviceWork,   // OpRecord: host function, memory wait or memory write executed on a stream (simulator)
+  kDeviceWork,   // OpRecord: host function, memory wait or memory write executed on a stream
+                 // (simulator)
   kLaunchShape,  // LaunchShapeRecord
   kSyncWitness,  // SyncWitnessRecord: CUPTI's own pairing of records and waits (tier events)
   kOverhead,     // OverheadRecord: time that the profiler or the driver itself took
   // Graph structure.
-  kGraph,        // GraphRecord
-  kGraphNode,    // GraphNodeRecord
-  kGraphEdge,    // GraphEdgeRecord
+  kGraph,      // GraphRecord
+  kGraphNode,  // GraphNodeRecord
+  kGraphEdge,  // GraphEdgeRecord
   // What libcoord knows.
   kOperation,            // OperationRecord
   kOperationDependency,  // OperationDependencyRecord
   kOperationState,       // OperationStateRecord
   // What the collector itself has to say.
-  kDropped,      // LossRecord: this ring was full
-  kLoss,         // LossRecord: anything else that is missing
-  kCollecting,   // CollectingRecord: recording switched on or off (delay, duration, capture range)
-  kEnd,          // EndRecord: the process is ending in good order
+  kDropped,     // LossRecord: this ring was full
+  kLoss,        // LossRecord: anything else that is missing
+  kCollecting,  // CollectingRecord: recording switched on or off (delay, duration, capture range)
+  kEnd,         // EndRecord: the process is ending in good order
 };
 
 enum RecordFlags : uint8_t {
@@ -118,12 +120,12 @@ struct ProcessRecord {
   uint8_t flags;
   uint16_t reserved;
   uint32_t parent_pid;
-  uint64_t begin;           // ticks at which the collector started
+  uint64_t begin;  // ticks at which the collector started
   TextHash executable;
-  TextHash command_line;    // arguments separated by '\0'
-  TextHash environment;     // CUDA_*, NCCL_*, STREAMSCOPE_* as NAME=VALUE, separated by '\0'
+  TextHash command_line;  // arguments separated by '\0'
+  TextHash environment;   // CUDA_*, NCCL_*, STREAMSCOPE_* as NAME=VALUE, separated by '\0'
   TextHash host;
-  TextHash collector;       // e.g. "cupti 130001, tier times" or "coord simulator"
+  TextHash collector;  // e.g. "cupti 130001, tier times" or "coord simulator"
   uint64_t unused;
 };
 
@@ -156,15 +158,22 @@ struct ContextRecord {
   RecordKind kind;
   uint8_t flags;
   uint16_t reserved;
-  uint32_t context;       // process-unique id, as in CallRecord
-  uint32_t device;        // ordinal
-  uint32_t null_stream;   // CUPTI id of the legacy default stream, kNone32 if unknown
+  uint32_t context;      // process-unique id, as in CallRecord
+  uint32_t device;       // ordinal
+  uint32_t null_stream;  // CUPTI id of the legacy default stream, kNone32 if unknown
   uint64_t handle;
-  uint64_t begin;         // ticks
+  uint64_t begin;  // ticks
   uint64_t unused[4];
 };
 
-enum class StreamKind : uint8_t { kLegacy = 0, kPerThreadDefault, kBlocking, kNonBlocking, kGraphInternal, kUnknown };
+enum class StreamKind : uint8_t {
+  kLegacy = 0,
+  kPerThreadDefault,
+  kBlocking,
+  kNonBlocking,
+  kGraphInternal,
+  kUnknown
+};
 
 struct StreamRecord {
   RecordKind kind;
@@ -172,11 +181,11 @@ struct StreamRecord {
   uint8_t stream_kind;  // StreamKind
   uint8_t destroyed;    // 1: the handle ends here
   uint32_t context;
-  uint64_t handle;      // 0 for the legacy stream, 2 for a per-thread default stream
-  uint64_t begin;       // ticks
-  uint32_t stream;      // device-side id within the context (CUPTI stream id), as in OpRecord
+  uint64_t handle;  // 0 for the legacy stream, 2 for a per-thread default stream
+  uint64_t begin;   // ticks
+  uint32_t stream;  // device-side id within the context (CUPTI stream id), as in OpRecord
   int32_t priority;
-  uint32_t tid;         // per-thread default streams: whose
+  uint32_t tid;  // per-thread default streams: whose
   uint32_t reserved;
   TextHash name;
   uint64_t unused[2];
@@ -189,10 +198,10 @@ struct NameRecord {
   uint8_t flags;
   uint8_t object_kind;  // ObjectKind
   uint8_t reserved;
-  uint32_t context;     // kNone32 if not known
-  uint64_t object;      // handle, tid, ...
+  uint32_t context;  // kNone32 if not known
+  uint64_t object;   // handle, tid, ...
   TextHash name;
-  uint64_t begin;       // ticks
+  uint64_t begin;  // ticks
   uint64_t unused[4];
 };
 
@@ -232,12 +241,12 @@ struct RangeRecord {
 struct OpRecord {
   RecordKind kind;
   uint8_t flags;
-  uint8_t detail;       // kMemcpy: CopyKind; kMemset: memory kind; kDeviceWork: OpKind of trace/model.h
-  uint8_t memory_kinds; // kMemcpy: source kind << 4 | destination kind (CUPTI memory kinds)
+  uint8_t detail;  // kMemcpy: CopyKind; kMemset: memory kind; kDeviceWork: OpKind of trace/model.h
+  uint8_t memory_kinds;  // kMemcpy: source kind << 4 | destination kind (CUPTI memory kinds)
   uint32_t correlation_id;
-  int64_t begin_ns;     // CLOCK_MONOTONIC or virtual; 0 with kUnfinished
+  int64_t begin_ns;  // CLOCK_MONOTONIC or virtual; 0 with kUnfinished
   int64_t end_ns;
-  TextHash name;        // kernels
+  TextHash name;  // kernels
   uint32_t context;
   uint32_t stream;      // device-side id within the context
   uint64_t bytes;       // copies, memsets
@@ -260,19 +269,33 @@ struct LaunchShapeRecord {
   uint64_t unused[3];
 };
 
-/// CUPTI's own word on which record a wait took (tier events): the witness against which pairing is tested.
+/// The number of a shape: a hash of what it consists of, never kNone32.
+constexpr uint32_t shape_number(const LaunchShapeRecord& shape) {
+  uint64_t hash = 0xcbf29ce484222325ull;
+  auto add = [&hash](uint32_t value) { hash = (hash ^ value) * 0x100000001b3ull; };
+  add(shape.registers);
+  for (uint32_t extent : shape.grid) add(extent);
+  for (uint32_t extent : shape.block) add(extent);
+  add(shape.static_shared_bytes);
+  add(shape.dynamic_shared_bytes);
+  const auto number = static_cast<uint32_t>(hash ^ hash >> 32);
+  return number == kNone32 ? 0 : number;
+}
+
+/// CUPTI's own word on which record a wait took (tier events): the witness against which pairing is
+/// tested.
 struct SyncWitnessRecord {
   RecordKind kind;
   uint8_t flags;
-  uint8_t act;            // 0 record, 1 wait, 2 query, 3 synchronize
+  uint8_t act;  // 0 record, 1 wait, 2 query, 3 synchronize
   uint8_t reserved;
   uint32_t correlation_id;
-  uint64_t sync_id;       // cudaEventSyncId; 0: never recorded or captured
-  uint32_t event;         // CUPTI event id
+  uint64_t sync_id;  // cudaEventSyncId; 0: never recorded or captured
+  uint32_t event;    // CUPTI event id
   uint32_t context;
   uint32_t stream;
   uint32_t reserved2;
-  int64_t device_ns;      // device time of a record, 0 unless --with event-times
+  int64_t device_ns;  // device time of a record, 0 unless --with event-times
   uint64_t unused[3];
 };
 
@@ -289,24 +312,24 @@ struct OverheadRecord {
 struct GraphRecord {
   RecordKind kind;
   uint8_t flags;
-  uint8_t executable;     // 0 a graph, 1 an executable graph
+  uint8_t executable;  // 0 a graph, 1 an executable graph
   uint8_t destroyed;
-  uint32_t graph;         // CUPTI graph id
-  uint32_t source;        // graph it was cloned or instantiated from, kNone32 if none
+  uint32_t graph;   // CUPTI graph id
+  uint32_t source;  // graph it was cloned or instantiated from, kNone32 if none
   uint32_t context;
   uint64_t handle;
-  uint64_t begin;         // ticks
+  uint64_t begin;  // ticks
   uint64_t unused[4];
 };
 
 struct GraphNodeRecord {
   RecordKind kind;
   uint8_t flags;
-  uint8_t node_kind;      // CUgraphNodeType
+  uint8_t node_kind;  // CUgraphNodeType
   uint8_t destroyed;
   uint32_t graph;
-  uint64_t node;          // CUPTI node id
-  uint64_t original;      // node it was cloned from, 0 if none
+  uint64_t node;      // CUPTI node id
+  uint64_t original;  // node it was cloned from, 0 if none
   TextHash name;
   uint64_t unused[4];
 };
@@ -333,15 +356,15 @@ struct OperationRecord {
   TextHash name;
   TextHash call_site;  // "file:line function"
   uint32_t context;
-  uint32_t parent;     // group it belongs to, kNone32 if none
+  uint32_t parent;  // group it belongs to, kNone32 if none
   uint64_t unused[2];
 };
 
 struct OperationDependencyRecord {
   RecordKind kind;
   uint8_t flags;
-  uint8_t inferred;    // 1: from memory ranges, 0: named by the program
-  uint8_t elided;      // 1: no wait was issued because it was already implied
+  uint8_t inferred;  // 1: from memory ranges, 0: named by the program
+  uint8_t elided;    // 1: no wait was issued because it was already implied
   uint32_t operation;
   uint32_t depends_on;
   uint32_t reserved;
@@ -360,7 +383,8 @@ struct OperationStateRecord {
   uint64_t unused[6];
 };
 
-/// A file mapped into the process. `base` is the load bias that turns a run-time address into one of the file's.
+/// A file mapped into the process. `base` is the load bias that turns a run-time address into one
+/// of the file's.
 struct ModuleRecord {
   RecordKind kind;
   uint8_t flags;
@@ -373,12 +397,13 @@ struct ModuleRecord {
   uint64_t unused[3];
 };
 
-/// Frames of a call stack, innermost first; a stack longer than a chunk is several records in a row in one ring.
+/// Frames of a call stack, innermost first; a stack longer than a chunk is several records in a row
+/// in one ring.
 struct StackRecord {
   RecordKind kind;
   uint8_t flags;
-  uint8_t frame_count;   // frames used in this chunk
-  uint8_t python;        // 1: `frames` are TextHash of "file:line function"
+  uint8_t frame_count;  // frames used in this chunk
+  uint8_t python;       // 1: `frames` are TextHash of "file:line function"
   uint32_t total_frames;
   uint64_t hash;         // of the whole stack; CallRecord::stack is its low half
   uint32_t first_frame;  // index of frames[0] in the stack
@@ -389,11 +414,11 @@ struct StackRecord {
 struct LossRecord {
   RecordKind kind;
   uint8_t flags;
-  uint16_t loss;       // Loss of losses.h
+  uint16_t loss;  // Loss of losses.h
   uint32_t reserved;
   uint64_t count;
-  uint64_t first;      // ticks
-  uint64_t last;       // ticks
+  uint64_t first;  // ticks
+  uint64_t last;   // ticks
   TextHash detail;
   uint64_t unused[3];
 };
@@ -413,9 +438,9 @@ struct EndRecord {
   uint8_t flags;
   uint16_t reserved;
   uint32_t reserved2;
-  uint64_t begin;           // ticks
-  uint64_t callbacks;       // calls seen in all threads
-  uint64_t cupti_dropped;   // records that CUPTI says it dropped
+  uint64_t begin;          // ticks
+  uint64_t callbacks;      // calls seen in all threads
+  uint64_t cupti_dropped;  // records that CUPTI says it dropped
   uint64_t unused[4];
 };
 

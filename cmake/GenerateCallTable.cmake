@@ -1,0 +1,71 @@
+# SPDX-FileCopyrightText: 2026 StreamScope contributors
+# SPDX-License-Identifier: Apache-2.0
+
+# Joins the traced calls (calls.def) with the callback ids that a CUDA toolkit has, so that one list serves all toolkits.
+#   cmake -DCALLS=calls.def -DINCLUDE=/usr/local/cuda/include -DOUT=call_ids.inc -P GenerateCallTable.cmake
+#
+# Writes one line per callback id of a traced call:
+#   CALL_ID_RUNTIME(cbid name, line's name, line's version, per-thread variant 0|1)
+#   CALL_ID_DRIVER(cbid name, line's name, per-thread variant 0|1)
+# A variant (_ptsz, _ptds) carries its own version; it belongs to the line with that version, else to the first line of
+# its name, since variants came later than their originals.
+cmake_minimum_required(VERSION 3.24)
+
+# Reads the ids of one header into a list of names.
+function(read_ids header prefix out)
+  file(STRINGS ${INCLUDE}/${header} lines REGEX "${prefix}[A-Za-z_0-9]+ *=")
+  set(names "")
+  foreach(line IN LISTS lines)
+    if(line MATCHES "${prefix}([A-Za-z_0-9]+) *=")
+      list(APPEND names ${CMAKE_MATCH_1})
+    endif()
+  endforeach()
+  if(names STREQUAL "")
+    message(FATAL_ERROR "no callback ids in ${INCLUDE}/${header}")
+  endif()
+  set(${out} "${names}" PARENT_SCOPE)
+endfunction()
+
+read_ids(cupti_runtime_cbid.h CUPTI_RUNTIME_TRACE_CBID_ runtime_ids)
+read_ids(cupti_driver_cbid.h CUPTI_DRIVER_TRACE_CBID_ driver_ids)
+
+file(STRINGS ${CALLS} lines REGEX "^CALL_(RUNTIME|DRIVER)\\(")
+set(text "")
+set(runtime_names "")
+set(taken "")
+foreach(line IN LISTS lines)
+  if(line MATCHES "^CALL_RUNTIME\\(([A-Za-z_0-9]+), (v[0-9]+),")
+    set(name ${CMAKE_MATCH_1})
+    set(version ${CMAKE_MATCH_2})
+    if(NOT name IN_LIST runtime_names)
+      list(APPEND runtime_names ${name})
+      set(first_${name} ${version})
+    endif()
+    list(APPEND versions_${name} ${version})
+    if(${name}_${version} IN_LIST runtime_ids)
+      string(APPEND text "CALL_ID_RUNTIME(${name}_${version}, ${name}, ${version}, 0)\n")
+    endif()
+  elseif(line MATCHES "^CALL_DRIVER\\(([A-Za-z_0-9]+),")
+    set(name ${CMAKE_MATCH_1})
+    foreach(variant "" _ptsz _ptds)
+      if(${name}${variant} IN_LIST driver_ids)
+        set(per_thread 1)
+        if(variant STREQUAL "")
+          set(per_thread 0)
+        endif()
+        string(APPEND text "CALL_ID_DRIVER(${name}${variant}, ${name}, ${per_thread})\n")
+      endif()
+    endforeach()
+  endif()
+endforeach()
+foreach(id IN LISTS runtime_ids)
+  if(id MATCHES "^(.+)_pt[sd][sz]_(v[0-9]+)$" AND CMAKE_MATCH_1 IN_LIST runtime_names)
+    set(name ${CMAKE_MATCH_1})
+    set(version ${CMAKE_MATCH_2})
+    if(NOT version IN_LIST versions_${name})
+      set(version ${first_${name}})
+    endif()
+    string(APPEND text "CALL_ID_RUNTIME(${id}, ${name}, ${version}, 1)\n")
+  endif()
+endforeach()
+file(CONFIGURE OUTPUT ${OUT} CONTENT "${text}" @ONLY)

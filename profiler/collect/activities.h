@@ -1,0 +1,53 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// CUPTI's activity records: which kinds are on, the buffers they come in, and two threads of our
+// own.
+//
+// CUPTI hands out completed buffers from any thread of the program; that callback only queues. A
+// decoder thread turns them into ring records, a flusher thread asks CUPTI for them. The flusher is
+// sacrificial: CUPTI blocks a flush while some thread sits in cudaFree or in another call with the
+// context's lock, so nobody waits for it without a bound.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "ring/control.h"
+
+namespace streamscope::collect {
+
+/// Turns on the kinds of the tier. `late`: CUDA was in use before, so graphs may exist; then graph
+/// launches get no times, because CUPTI 13.0 crashes in the launch of a graph that was made before
+/// GRAPH_TRACE was on. Returns CUPTI's code, 0 on success. Call once, before the program makes a
+/// graph.
+int start_activities(const ring::Control& control, bool late);
+
+/// The program gave the device something to do. Called from callbacks.
+extern constinit std::atomic<bool> work_seen;
+inline void note_work() {
+  if (!work_seen.load(std::memory_order_relaxed)) work_seen.store(true, std::memory_order_relaxed);
+}
+
+/// Another client took CUPTI's buffers (true) or gave them back (false).
+void activities_taken(bool taken);
+
+/// CUPTI is gone (it reported a fatal error): no call of it from now on.
+void abandon_activities();
+
+/// Turns every kind off; what was not delivered is lost. For detaching from a program that goes on.
+void stop_activities();
+
+/// One forced flush and the decoding of what it brings; returns after 2 s at the latest. For the
+/// end of the process.
+void finish_activities();
+
+/// Records that CUPTI said it dropped.
+uint64_t dropped_activities();
+
+/// Module code may have been unloaded: names cached by address are void.
+extern constinit std::atomic<uint32_t> names_epoch;
+
+void forget_activities_after_fork();
+
+}  // namespace streamscope::collect

@@ -1,0 +1,44 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// From a CUPTI callback id to what is recorded of the call: two flat tables made from calls.def and
+// the toolkit.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "ring/calls.h"
+
+namespace streamscope::collect {
+
+/// Fields of a CallRecord that come from the call's parameters.
+struct CallValues {
+  uint64_t stream = 0;
+  uint64_t object = 0;
+  uint64_t value = 0;
+};
+
+enum CallEntryFlags : uint8_t {
+  kEntryPerThread = 1 << 0,  // the variant for per-thread default streams
+  kEntryDriver = 1 << 1,     // a function of the driver
+  kEntryOutput = 1 << 2,     // a field is stored by the call: read the parameters again at its exit
+  kEntryWork = 1 << 3,       // puts work on a device, of which CUPTI reports the times
+  kEntryIdentity = 1 << 4,   // makes or ends a stream, event or graph: recorded also while paused
+  kEntryStack = 1 << 5,      // may block the host: its call stack is worth having
+};
+
+struct CallEntry {
+  /// Reads the parameters; `exit` says that the call has succeeded and its outputs are valid. Null:
+  /// not traced.
+  void (*read)(const void* parameters, bool exit, CallValues& values) = nullptr;
+  ring::CallId id = 0;
+  ring::CallKind kind = ring::CallKind::kOther;
+  uint8_t flags = 0;
+};
+
+/// Tables by callback id.
+std::span<const CallEntry> runtime_calls();
+std::span<const CallEntry> driver_calls();
+
+}  // namespace streamscope::collect

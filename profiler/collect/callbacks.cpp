@@ -1,0 +1,298 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+#include "collect/callbacks.h"
+
+#include <cuda.h>
+#include <cupti.h>
+
+#include <atomic>
+#include <cstdio>
+#include <cstring>
+
+#include "collect/activities.h"
+#include "collect/call_table.h"
+#include "collect/cupti_library.h"
+#include "collect/resources.h"
+#include "collect/session.h"
+#include "collect/stacks.h"
+#include "collect/thread_state.h"
+
+namespace streamscope::collect {
+namespace {
+
+using ring::CallKind;
+
+constinit CUpti_SubscriberHandle subscriber = nullptr;
+constinit std::atomic<bool> attached_late{false};
+constinit std::atomic<int32_t> active_captures{
+    0};  // stream captures begun and not ended, in the whole process
+
+// CUPTI gives entry and exit of a call one shared word. It carries the thread's state, tagged with
+// the call, so that the exit needs no thread-local lookup and a word we did not write is told
+// apart.
+constexpr uint64_t kAddressBits = (uint64_t{1} << 48) - 1;
+
+uint64_t pack(ThreadState* thread, uint32_t correlation_id) {
+  return reinterpret_cast<uintptr_t>(thread) |
+         static_cast<uint64_t>((correlation_id ^ 0x5353) & 0xffff) << 48;
+}
+
+ThreadState* unpack(uint64_t word, uint32_t correlation_id) {
+  if ((word & kAddressBits) == 0 || word >> 48 != ((correlation_id ^ 0x5353) & 0xffff))
+    return nullptr;
+  return reinterpret_cast<ThreadState*>(word & kAddressBits);
+}
+
+ring::TextHash kernel_name(ThreadState& thread, const char* name) {
+  if (name == nullptr) return 0;
+  const uint32_t epoch = names_epoch.load(std::memory_order_relaxed);
+  KernelNameSlot& slot =
+      thread
+          .kernel_names[(reinterpret_cast<uintptr_t>(name) >> 4) % std::size(thread.kernel_names)];
+  if (slot.text != name || slot.epoch != epoch) slot = {name, send_text(thread, name), epoch};
+  return slot.hash;
+}
+
+void on_enter(const CallEntry& entry, const CUpti_CallbackData& call) {
+  ThreadState* thread = this_thread();
+  if (thread == nullptr || thread->open_entry != nullptr || thread->in_collector) {
+    *call.correlationData = 0;  // nested, ours, or not recorded
+    return;
+  }
+  CallValues values;
+  entry.read(call.functionParams, false, values);
+  if (entry.kind == CallKind::kLaunch) values.object = kernel_name(*thread, call.symbolName);
+  thread->open_entry = &entry;
+  thread->open_stack = (entry.flags & kEntryStack) != 0 ? take_stack(*thread) : 0;
+  *call.correlationData = pack(thread, call.correlationId);
+
+  ring::OpenCall& open = *thread->open_call;
+  open.stream.store(values.stream, std::memory_order_relaxed);
+  open.object.store(values.object, std::memory_order_relaxed);
+  open.value.store(values.value, std::memory_order_relaxed);
+  open.context.store(call.context != nullptr ? call.contextUid : ring::kNone32,
+                     std::memory_order_relaxed);
+  open.correlation_id.store(call.correlationId, std::memory_order_relaxed);
+  open.operation.store(thread->operation, std::memory_order_relaxed);
+  open.call.store(entry.id, std::memory_order_relaxed);
+  open.flags.store(
+      static_cast<uint8_t>(((entry.flags & kEntryPerThread) != 0 ? ring::kPerThread : 0) |
+                           ((entry.flags & kEntryDriver) != 0 ? ring::kDriverCall : 0)),
+      std::memory_order_relaxed);
+  thread->begin = ticks();
+  open.begin.store(thread->begin, std::memory_order_release);
+}
+
+bool is_capturing(uint64_t stream, bool per_thread) {
+  if (cuda.cuStreamIsCapturing == nullptr) return false;
+  if (stream == 0 && per_thread) stream = reinterpret_cast<uintptr_t>(CU_STREAM_PER_THREAD);
+  CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+  // The legacy stream answers with an error while another stream captures; it is not captured
+  // itself.
+  return cuda.cuStreamIsCapturing(reinterpret_cast<CUstream>(stream), &status) == CUDA_SUCCESS &&
+         status != CU_STREAM_CAPTURE_STATUS_NONE;
+}
+
+// What a call means to the collector itself, once it has succeeded.
+void follow(const CallEntry& entry, bool succeeded) {
+  switch (entry.kind) {
+    case CallKind::kCaptureBegin:
+      if (succeeded) active_captures.fetch_add(1, std::memory_order_relaxed);
+      break;
+    case CallKind::kCaptureEnd:
+      // Also when it failed: the capture is over then.
+      if (active_captures.load(std::memory_order_relaxed) > 0)
+        active_captures.fetch_sub(1, std::memory_order_relaxed);
+      break;
+    case CallKind::kProfilerStart:
+      if (session.control->capture_range == ring::CaptureRange::kCudaProfilerApi)
+        capture_range_opened();
+      break;
+    case CallKind::kProfilerStop:
+      if (session.control->capture_range == ring::CaptureRange::kCudaProfilerApi)
+        capture_range_closed();
+      break;
+    default:
+      break;
+  }
+}
+
+bool needs_following(CallKind kind) {
+  return kind == CallKind::kCaptureBegin || kind == CallKind::kCaptureEnd ||
+         kind == CallKind::kProfilerStart || kind == CallKind::kProfilerStop;
+}
+
+void on_exit(const CallEntry& entry, const CUpti_CallbackData& call) {
+  ThreadState* thread = unpack(*call.correlationData, call.correlationId);
+  if (thread == nullptr || thread->open_entry != &entry) return;
+  ring::OpenCall& open = *thread->open_call;
+  // The writer orders calls by their end. From here until the record is published it must not take
+  // this thread for one that has nothing older than now to say.
+  open.leaving.store(1, std::memory_order_relaxed);
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+
+  ring::CallRecord record;
+  record.kind = ring::RecordKind::kCall;
+  record.end = ticks();
+  record.flags = open.flags.load(std::memory_order_relaxed);
+  record.call = entry.id;
+  record.correlation_id = call.correlationId;
+  record.begin = thread->begin;
+  record.stream = open.stream.load(std::memory_order_relaxed);
+  record.object = open.object.load(std::memory_order_relaxed);
+  record.value = open.value.load(std::memory_order_relaxed);
+  record.context = call.context != nullptr ? call.contextUid : ring::kNone32;
+  record.result = call.functionReturnValue != nullptr
+                      ? *static_cast<const int32_t*>(call.functionReturnValue)
+                      : 0;
+  record.operation = thread->operation;
+  record.stack = thread->open_stack;
+  if ((entry.flags & kEntryOutput) != 0 && record.result == 0) {
+    CallValues values;
+    entry.read(call.functionParams, true, values);
+    record.stream = values.stream;
+    record.object = values.object;
+  }
+  if (__builtin_expect(active_captures.load(std::memory_order_relaxed) > 0, 0) &&
+      is_capturing(record.stream, (entry.flags & kEntryPerThread) != 0))
+    record.flags |= ring::kCapturing;
+  if (__builtin_expect(needs_following(entry.kind), 0)) follow(entry, record.result == 0);
+
+  ++thread->calls;
+  if (__builtin_expect(collecting(), 1)) {
+    thread->push(record);
+  } else {
+    if ((entry.flags & kEntryIdentity) != 0) thread->push(record);
+    if ((entry.flags & kEntryWork) != 0) note_paused_correlation(call.correlationId);
+  }
+  if ((entry.flags & kEntryWork) != 0) note_work();
+  open.begin.store(0, std::memory_order_release);
+  open.leaving.store(0, std::memory_order_release);
+  thread->open_entry = nullptr;
+
+  if (__builtin_expect((record.flags & ring::kPerThread) != 0 ||
+                           record.stream == reinterpret_cast<uintptr_t>(CU_STREAM_PER_THREAD),
+                       0) &&
+      record.stream <= 2 && call.context != nullptr)
+    tell_per_thread_stream(*thread, call.context, call.contextUid);
+  if (__builtin_expect(attached_late.load(std::memory_order_relaxed), 0) && call.context != nullptr)
+    tell_used(*thread, call.context, call.contextUid, record.stream);
+}
+
+void on_state(CUpti_CallbackId id, const CUpti_StateData& data) {
+  if (id != CUPTI_CBID_STATE_FATAL_ERROR) return;
+  // CUPTI has finalized itself: no further call of it is allowed.
+  abandon_activities();
+  subscriber = nullptr;
+  const char* message =
+      data.notification.message != nullptr ? data.notification.message : "no message";
+  report_loss(ring::Loss::kCuptiFatal, 1, message);
+  tell_user("recording is incomplete from here on: CUPTI stopped", message, "the program goes on");
+}
+
+void CUPTIAPI on_callback(void*, CUpti_CallbackDomain domain, CUpti_CallbackId id,
+                          const void* data) {
+  if (!running()) return;
+  if (domain == CUPTI_CB_DOMAIN_RUNTIME_API || domain == CUPTI_CB_DOMAIN_DRIVER_API) {
+    const auto table = domain == CUPTI_CB_DOMAIN_RUNTIME_API ? runtime_calls() : driver_calls();
+    if (id >= table.size() || table[id].read == nullptr) return;
+    const auto& call = *static_cast<const CUpti_CallbackData*>(data);
+    if (call.callbackSite == CUPTI_API_ENTER) {
+      on_enter(table[id], call);
+    } else {
+      on_exit(table[id], call);
+    }
+  } else if (domain == CUPTI_CB_DOMAIN_RESOURCE) {
+    on_resource(id, *static_cast<const CUpti_ResourceData*>(data));
+  } else if (domain == CUPTI_CB_DOMAIN_STATE) {
+    on_state(id, *static_cast<const CUpti_StateData*>(data));
+  }
+}
+
+// An older libcupti refuses ids that it does not know; the calls behind them do not exist there
+// either.
+CUptiResult switch_callbacks(bool enable) {
+  const uint32_t on = enable ? 1 : 0;
+  const auto runtime = runtime_calls();
+  for (CUpti_CallbackId id = 0; id < runtime.size(); ++id) {
+    if (runtime[id].read != nullptr)
+      cupti.cuptiEnableCallback(on, subscriber, CUPTI_CB_DOMAIN_RUNTIME_API, id);
+  }
+  const auto driver = driver_calls();
+  for (CUpti_CallbackId id = 0; id < driver.size(); ++id) {
+    if (driver[id].read != nullptr)
+      cupti.cuptiEnableCallback(on, subscriber, CUPTI_CB_DOMAIN_DRIVER_API, id);
+  }
+  cupti.cuptiEnableCallback(on, subscriber, CUPTI_CB_DOMAIN_STATE, CUPTI_CBID_STATE_FATAL_ERROR);
+  return switch_resource_callbacks(subscriber, enable);
+}
+
+const char* error_text(CUptiResult result) {
+  const char* text = nullptr;
+  if (cupti.cuptiGetResultString(result, &text) != CUPTI_SUCCESS || text == nullptr)
+    text = "unknown CUPTI error";
+  return text;
+}
+
+CuptiStart refuse(CUptiResult result, const char* what, const char* other) {
+  if (result == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED) {
+    char cause[160];
+    std::snprintf(cause, sizeof cause, "%s already uses CUPTI in this process",
+                  other[0] != '\0' ? other : "another profiling tool");
+    tell_user("CUDA calls and GPU times are not recorded", cause, "run the program without it");
+    report_loss(ring::Loss::kOtherSubscriber, 1, other[0] != '\0' ? other : "unnamed");
+    return CuptiStart::kOtherSubscriber;
+  }
+  char cause[160];
+  std::snprintf(cause, sizeof cause, "%s: %s", what, error_text(result));
+  tell_user("CUDA calls and GPU times are not recorded", cause, "run `streamscope doctor`");
+  report_loss(ring::Loss::kNoCupti, 1, cause);
+  return CuptiStart::kFailed;
+}
+
+}  // namespace
+
+CuptiStart start_cupti(bool late) {
+  find_cuda();
+  char other[128];
+  CUptiResult result = subscribe(&subscriber, on_callback, other, sizeof other);
+  if (result != CUPTI_SUCCESS) return refuse(result, "cuptiSubscribe", other);
+  if (late) {
+    attached_late.store(true, std::memory_order_relaxed);
+    report_loss(ring::Loss::kLateAttach, 1);
+  }
+  if (session.control->tier > ring::Tier::kStructure || session.control->with != 0) {
+    // Subscribing alone does not protect the buffers: a second copy of libcupti refuses only here.
+    result = static_cast<CUptiResult>(start_activities(*session.control, late));
+    if (result != CUPTI_SUCCESS) {
+      cupti.cuptiUnsubscribe(subscriber);
+      subscriber = nullptr;
+      return refuse(result, "cuptiActivityRegisterCallbacks", other);
+    }
+  }
+  result = switch_callbacks(true);
+  return result == CUPTI_SUCCESS ? CuptiStart::kOk : refuse(result, "cuptiEnableCallback", other);
+}
+
+void stop_cupti() {
+  if (subscriber == nullptr) return;
+  // Unsubscribing with callbacks enabled would leave their cost in every call of the program.
+  stop_activities();
+  switch_callbacks(false);
+  cupti.cuptiUnsubscribe(subscriber);
+  subscriber = nullptr;
+}
+
+const char* collector_text() {
+  static constinit char text[64] = {};
+  std::snprintf(text, sizeof text, "cupti %u", cupti.version);
+  return text;
+}
+
+void forget_cupti_after_fork() {
+  subscriber = nullptr;
+  attached_late.store(false, std::memory_order_relaxed);
+  active_captures.store(0, std::memory_order_relaxed);
+}
+
+}  // namespace streamscope::collect

@@ -1,0 +1,35 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// CUPTI callbacks -> CallRecords: one per outermost traced call of a thread, pushed at its exit.
+//
+// A runtime call makes driver calls inside; those are part of it and not recorded. Only traced
+// callback ids are enabled, so an untraced runtime call is not seen: a traced driver call inside it
+// is then the outermost call we know, and is recorded as one. Order across threads follows from the
+// exit stamps alone (entry order is unreliable).
+#pragma once
+
+#include <cstdint>
+
+namespace streamscope::collect {
+
+enum class CuptiStart {
+  kOk,
+  kOtherSubscriber,  // another tool is subscribed; told the user
+  kFailed,           // told the user
+};
+
+/// Subscribes, turns the tier's activities on and enables the callbacks of all traced calls. Needs
+/// a running session and load_cupti(). `late`: CUDA was in use before. Call once.
+CuptiStart start_cupti(bool late);
+
+/// Turns every callback off and unsubscribes, in the order that leaves nothing behind in the
+/// driver.
+void stop_cupti();
+
+/// "cupti 130001, tier times": for ProcessRecord. Static text.
+const char* collector_text();
+
+void forget_cupti_after_fork();
+
+}  // namespace streamscope::collect

@@ -1,0 +1,319 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// libcoord's facts -> ring records. The hooks are called from any thread of the program and never
+// call back.
+#include <coord/observer.h>
+
+#include <atomic>
+#include <cstring>
+
+#include "collect/inject.h"
+#include "collect/session.h"
+#include "collect/thread_state.h"
+#include "ring/calls.h"
+
+namespace streamscope::collect {
+namespace {
+
+using ring::RecordKind;
+using ring::TextHash;
+
+constexpr const char kDomain[] = "coord";
+
+std::string_view view(const char* text) { return text != nullptr ? text : ""; }
+
+// A hook that has nothing to tell while nothing is recorded.
+ThreadState* recording_thread() { return running() && collecting() ? this_thread() : nullptr; }
+// Identities are told also while paused.
+ThreadState* running_thread() { return running() ? this_thread() : nullptr; }
+
+// Simulated devices give their virtual time, real ones leave the stamp to us.
+struct Stamp {
+  uint64_t begin;
+  uint8_t flags;
+  Stamp(bool simulated, int64_t time_ns)
+      : begin(simulated ? static_cast<uint64_t>(time_ns) : ticks()),
+        flags(simulated ? uint8_t{ring::kVirtualTime} : uint8_t{0}) {}
+};
+
+// A process has simulated devices or real ones; libcoord gives no kind with later facts.
+constinit std::atomic<bool> simulated{false};
+
+void on_device(const coord_device_facts* facts) {
+  if (facts->simulated == 0) return;  // CUPTI tells of real devices
+  simulated.store(true, std::memory_order_relaxed);
+  ThreadState* thread = running_thread();
+  if (thread == nullptr) return;
+  ring::DeviceRecord device{};
+  device.kind = RecordKind::kDevice;
+  device.flags = ring::kVirtualTime;
+  device.compute_capability = static_cast<uint16_t>(facts->compute_capability);
+  device.ordinal = facts->device;
+  device.name = send_text(*thread, view(facts->name));
+  device.uuid = send_text(*thread, view(facts->uuid));
+  device.memory_bytes = facts->memory_bytes;
+  device.sm_count = facts->sm_count;
+  device.copy_engines = facts->copy_engines;
+  device.max_connections = facts->max_connections;
+  device.simulated = 1;
+  thread->push(device);
+
+  ring::ContextRecord context{};
+  context.kind = RecordKind::kContext;
+  context.flags = ring::kVirtualTime;
+  context.context = facts->context;
+  context.device = facts->device;
+  context.null_stream = ring::kNone32;
+  thread->push(context);
+}
+
+void on_stream(const coord_stream_facts* facts) {
+  ThreadState* thread = running_thread();
+  if (thread == nullptr) return;
+  if (!simulated.load(std::memory_order_relaxed)) {
+    // CUPTI tells of the stream itself; its name only we know.
+    if (facts->destroyed != 0 || view(facts->name).empty()) return;
+    ring::NameRecord name{};
+    name.kind = RecordKind::kName;
+    name.object_kind = static_cast<uint8_t>(ring::ObjectKind::kStream);
+    name.context = ring::kNone32;
+    name.object = facts->handle;
+    name.name = send_text(*thread, view(facts->name));
+    name.begin = ticks();
+    thread->push(name);
+    return;
+  }
+  ring::StreamRecord record{};
+  record.kind = RecordKind::kStream;
+  record.flags = ring::kVirtualTime;
+  record.stream_kind = static_cast<uint8_t>(facts->kind);
+  record.destroyed = facts->destroyed != 0 ? 1 : 0;
+  record.context = facts->context;
+  record.handle = facts->handle;
+  record.begin = static_cast<uint64_t>(facts->time_ns);
+  record.stream = facts->stream;
+  record.priority = facts->priority;
+  record.tid =
+      facts->kind == static_cast<uint32_t>(ring::StreamKind::kPerThreadDefault) ? thread->tid : 0;
+  record.name = send_text(*thread, view(facts->name));
+  thread->push(record);
+}
+
+void on_event_name(uint32_t context, uint64_t event, const char* name) {
+  ThreadState* thread = running_thread();
+  if (thread == nullptr) return;
+  ring::NameRecord record{};
+  record.kind = RecordKind::kName;
+  record.object_kind = static_cast<uint8_t>(ring::ObjectKind::kEvent);
+  record.context = simulated.load(std::memory_order_relaxed) ? context : ring::kNone32;
+  record.object = event;
+  record.name = send_text(*thread, view(name));
+  record.begin = ticks();
+  thread->push(record);
+}
+
+void push_dependency(ThreadState& thread, uint32_t operation, uint32_t depends_on, bool inferred,
+                     bool elided) {
+  ring::OperationDependencyRecord record{};
+  record.kind = RecordKind::kOperationDependency;
+  record.inferred = inferred ? 1 : 0;
+  record.elided = elided ? 1 : 0;
+  record.operation = operation;
+  record.depends_on = depends_on;
+  thread.push(record);
+}
+
+void on_operation_registered(const coord_operation_facts* facts) {
+  ThreadState* thread = recording_thread();
+  if (thread == nullptr) return;
+  const Stamp stamp(simulated.load(std::memory_order_relaxed), facts->time_ns);
+  ring::OperationRecord record{};
+  record.kind = RecordKind::kOperation;
+  record.flags = stamp.flags;
+  record.type = static_cast<uint8_t>(facts->type);
+  record.priority = static_cast<uint8_t>(facts->priority);
+  record.operation = facts->operation;
+  record.begin = stamp.begin;
+  record.stream = facts->stream;
+  record.name = send_text(*thread, view(facts->name));
+  record.call_site = send_text(*thread, view(facts->call_site));
+  record.context = facts->context;
+  record.parent = facts->parent;
+  thread->push(record);
+  for (uint32_t i = 0; i < facts->dependency_count; ++i)
+    push_dependency(*thread, facts->operation, facts->dependencies[i], false, false);
+}
+
+void push_state(uint32_t operation, uint32_t state, int64_t time_ns) {
+  ThreadState* thread = recording_thread();
+  if (thread == nullptr) return;
+  const Stamp stamp(simulated.load(std::memory_order_relaxed), time_ns);
+  ring::OperationStateRecord record{};
+  record.kind = RecordKind::kOperationState;
+  record.flags = stamp.flags;
+  record.state = static_cast<uint8_t>(state);
+  record.operation = operation;
+  record.begin = stamp.begin;
+  thread->push(record);
+}
+
+void on_operation_begin(uint32_t operation, int64_t) {
+  if (ThreadState* thread = running_thread()) thread->operation = operation;
+}
+
+void on_operation_end(uint32_t, int64_t) {
+  if (ThreadState* thread = running_thread()) thread->operation = ring::kNone32;
+}
+
+void on_operation_state(uint32_t operation, uint32_t state, int64_t time_ns) {
+  push_state(operation, state, time_ns);
+}
+
+void on_dependency(uint32_t operation, uint32_t depends_on, uint32_t inferred, uint32_t elided) {
+  if (ThreadState* thread = recording_thread())
+    push_dependency(*thread, operation, depends_on, inferred != 0, elided != 0);
+}
+
+// Names of calls are literals: a small cache by address spares the search.
+bool call_id(const char* name, ring::CallId* id) {
+  struct Known {
+    std::atomic<const char*> name;
+    std::atomic<ring::CallId> id;
+  };
+  static constinit Known known[256] = {};
+  Known& slot = known[(reinterpret_cast<uintptr_t>(name) * 0x9e3779b97f4a7c15ull) >> 56];
+  if (slot.name.load(std::memory_order_acquire) == name) {
+    *id = slot.id.load(std::memory_order_relaxed);
+    // Another name may have taken the slot in between.
+    if (ring::call_info(*id).name == name) return true;
+  }
+  const auto found = ring::find_call(name);
+  if (!found) return false;
+  *id = *found;
+  slot.id.store(*found, std::memory_order_relaxed);
+  slot.name.store(name, std::memory_order_release);
+  return true;
+}
+
+void on_sim_call(const coord_sim_call* call) {
+  ThreadState* thread = running_thread();
+  if (thread == nullptr) return;
+  ring::CallRecord record{};
+  if (call->name == nullptr || !call_id(call->name, &record.call)) {
+    report_loss(ring::Loss::kBadObserverFact, 1,
+                call->name != nullptr ? call->name : "a call without a name");
+    return;
+  }
+  if (!collecting() && !ring::changes_identity(ring::call_info(record.call).kind)) return;
+  ++thread->calls;
+  record.kind = RecordKind::kCall;
+  record.flags =
+      static_cast<uint8_t>(ring::kVirtualTime | ((call->flags & 1) != 0 ? ring::kPerThread : 0) |
+                           ((call->flags & 2) != 0 ? ring::kCapturing : 0));
+  record.correlation_id = call->correlation_id;
+  record.begin = static_cast<uint64_t>(call->begin_ns);
+  record.end = static_cast<uint64_t>(call->end_ns);
+  record.stream = call->stream;
+  record.object = call->object;
+  record.value = call->value;
+  record.context = call->context;
+  record.result = call->result;
+  record.operation = thread->operation;
+  thread->push(record);
+}
+
+void on_sim_op(const coord_sim_op* op) {
+  ThreadState* thread = recording_thread();
+  if (thread == nullptr) return;
+  ring::OpRecord record{};
+  record.flags = ring::kVirtualTime;
+  switch (op->kind) {
+    case COORD_SIM_KERNEL:
+      record.kind = RecordKind::kKernel;
+      break;
+    case COORD_SIM_MEMCPY:
+      record.kind = RecordKind::kMemcpy;
+      break;
+    case COORD_SIM_MEMSET:
+      record.kind = RecordKind::kMemset;
+      break;
+    case COORD_SIM_GRAPH_LAUNCH:
+      record.kind = RecordKind::kGraphLaunch;
+      break;
+    case COORD_SIM_HOST_FUNCTION:
+    case COORD_SIM_MEMORY_WAIT:
+    case COORD_SIM_MEMORY_WRITE:
+      record.kind = RecordKind::kDeviceWork;
+      break;
+    default:
+      report_loss(ring::Loss::kBadObserverFact, 1, "an operation of an unknown kind");
+      return;
+  }
+  if (record.kind == RecordKind::kMemcpy) {
+    record.detail = static_cast<uint8_t>(op->copy_kind);
+    record.memory_kinds = static_cast<uint8_t>(op->memory_kinds);
+  } else if (record.kind == RecordKind::kDeviceWork) {
+    record.detail = static_cast<uint8_t>(op->kind);
+  }
+  record.correlation_id = op->correlation_id;
+  record.begin_ns = op->begin_ns < 0 ? 0 : op->begin_ns;
+  record.end_ns = op->end_ns < 0 ? 0 : op->end_ns;
+  if (op->begin_ns < 0 || op->end_ns < 0) record.flags |= ring::kUnfinished;
+  record.name = send_text(*thread, view(op->name));
+  record.context = op->context;
+  record.stream = op->stream;
+  record.bytes = op->bytes;
+  record.graph_node = op->graph_node;
+  record.shape = ring::kNone32;
+  record.channel = 0xffff;
+  if (record.kind == RecordKind::kKernel && op->grid[0] != 0) {
+    ring::LaunchShapeRecord shape{};
+    shape.kind = RecordKind::kLaunchShape;
+    std::memcpy(shape.grid, op->grid, sizeof shape.grid);
+    std::memcpy(shape.block, op->block, sizeof shape.block);
+    record.shape = shape.shape = ring::shape_number(shape);
+    thread->push(shape);
+  }
+  thread->push(record);
+}
+
+void on_mark(const char* name, int64_t time_ns) {
+  ThreadState* thread = recording_thread();
+  if (thread == nullptr) return;
+  const Stamp stamp(simulated.load(std::memory_order_relaxed), time_ns);
+  ring::RangeRecord record{};
+  record.kind = RecordKind::kMark;
+  record.flags = stamp.flags;
+  record.begin = stamp.begin;
+  record.name = send_text(*thread, view(name));
+  record.domain = send_text(*thread, kDomain);
+  record.tid = thread->tid;
+  record.operation = thread->operation;
+  thread->push(record);
+}
+
+constexpr coord_observer_v1 kObserver = {
+    .size = sizeof(coord_observer_v1),
+    .version = COORD_OBSERVER_VERSION,
+    .device = on_device,
+    .stream = on_stream,
+    .event_name = on_event_name,
+    .operation_registered = on_operation_registered,
+    .operation_begin = on_operation_begin,
+    .operation_end = on_operation_end,
+    .operation_state = on_operation_state,
+    .dependency = on_dependency,
+    .sim_call = on_sim_call,
+    .sim_op = on_sim_op,
+    .mark = on_mark,
+};
+
+}  // namespace
+}  // namespace streamscope::collect
+
+/// libcoord asks for this when it opens its first device.
+extern "C" __attribute__((visibility("default"))) const coord_observer_v1* streamscope_observer_v1(
+    void) {
+  return streamscope::collect::record_coord() ? &streamscope::collect::kObserver : nullptr;
+}

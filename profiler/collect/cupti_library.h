@@ -1,0 +1,85 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// libcupti and libcuda as found at run time: nothing here is linked, so the library loads on
+// machines without CUDA.
+#pragma once
+
+#include <cuda.h>
+#include <cupti.h>
+
+namespace streamscope::collect {
+
+// The functions we use. Required ones make the library unusable when missing, optional ones are
+// null then.
+#define STREAMSCOPE_CUPTI_REQUIRED(X)  \
+  X(cuptiGetVersion)                   \
+  X(cuptiSubscribe)                    \
+  X(cuptiUnsubscribe)                  \
+  X(cuptiEnableCallback)               \
+  X(cuptiGetResultString)              \
+  X(cuptiActivityRegisterCallbacks)    \
+  X(cuptiActivityEnable)               \
+  X(cuptiActivityDisable)              \
+  X(cuptiActivityFlushAll)             \
+  X(cuptiActivityGetNextRecord)        \
+  X(cuptiActivityGetNumDroppedRecords) \
+  X(cuptiGetContextId)                 \
+  X(cuptiGetDeviceId)                  \
+  X(cuptiGetStreamIdEx)
+#define STREAMSCOPE_CUPTI_OPTIONAL(X)             \
+  X(cuptiActivityRegisterTimestampCallback)       \
+  X(cuptiActivityEnableAllSyncRecords)            \
+  X(cuptiActivityEnableCudaEventDeviceTimestamps) \
+  X(cuptiSetThreadIdType)                         \
+  X(cuptiGetGraphId)                              \
+  X(cuptiGetGraphExecId)                          \
+  X(cuptiGetGraphNodeId)
+
+/// Function pointers into one copy of libcupti; null pointers until load_cupti().
+struct CuptiFunctions {
+#define STREAMSCOPE_POINTER(name) decltype(&::name) name;
+  STREAMSCOPE_CUPTI_REQUIRED(STREAMSCOPE_POINTER)
+  STREAMSCOPE_CUPTI_OPTIONAL(STREAMSCOPE_POINTER)
+#undef STREAMSCOPE_POINTER
+  void* cuptiSubscribe_v2;  // since 13.0; its types are not in older headers
+  uint32_t version;         // as the loaded library says, e.g. 130001
+};
+extern constinit CuptiFunctions cupti;
+
+/// Finds libcupti: the copies already in the process, then STREAMSCOPE_CUPTI, beside libcudart, by
+/// its names, in the toolkit's folders. False with a static text in `cause` if none can be used.
+/// Call once.
+bool load_cupti(const char** cause);
+
+/// Subscribes. 0 on success, else CUPTI's code; `other` then names the tool in the way, if CUPTI
+/// knows it.
+CUptiResult subscribe(CUpti_SubscriberHandle* subscriber, CUpti_CallbackFunc callback, char* other,
+                      size_t other_size);
+
+// Cheap queries of the driver; looked up in the libcuda of the process.
+#define STREAMSCOPE_CUDA_QUERIES(X) \
+  X(cuDeviceGet)                    \
+  X(cuDeviceGetCount)               \
+  X(cuDeviceGetName)                \
+  X(cuDeviceGetAttribute)
+
+struct CudaQueries {
+#define STREAMSCOPE_POINTER(name) decltype(&::name) name;
+  STREAMSCOPE_CUDA_QUERIES(STREAMSCOPE_POINTER)
+#undef STREAMSCOPE_POINTER
+  CUresult (*cuDeviceGetUuid)(CUuuid*, CUdevice);
+  CUresult (*cuDeviceTotalMem)(size_t*, CUdevice);
+  CUresult (*cuStreamIsCapturing)(CUstream, CUstreamCaptureStatus*);
+  CUresult (*cuStreamGetFlags)(CUstream, unsigned*);
+  CUresult (*cuStreamGetPriority)(CUstream, int*);
+};
+extern constinit CudaQueries cuda;
+
+/// Looks the queries up if libcuda is in the process already; never loads it.
+bool find_cuda();
+
+/// True if the program initialized CUDA before now.
+bool cuda_in_use();
+
+}  // namespace streamscope::collect

@@ -1,0 +1,125 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+#include "collect/inject.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "collect/session.h"
+#include "collect/thread_state.h"
+#include "collect/writer_process.h"
+#ifdef STREAMSCOPE_WITH_CUPTI
+#include "collect/activities.h"
+#include "collect/callbacks.h"
+#include "collect/cupti_library.h"
+#include "collect/resources.h"
+#include "collect/stacks.h"
+#endif
+
+namespace streamscope::collect {
+namespace {
+
+constexpr const char* kInjectionVariables[] = {"CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH"};
+
+constinit std::atomic<bool> cuda_started{false};
+constinit std::atomic<bool> exit_watched{false};
+constinit bool cuda_injection_taken = false;  // the variable names another tool's library
+
+void at_exit() {
+#ifdef STREAMSCOPE_WITH_CUPTI
+  finish_activities();
+#endif
+}
+
+void in_child_after_fork() {
+#ifdef STREAMSCOPE_WITH_CUPTI
+  forget_cupti_after_fork();
+  forget_activities_after_fork();
+  forget_resources_after_fork();
+  forget_stacks_after_fork();
+#endif
+  forget_session_after_fork();
+  cuda_started.store(false, std::memory_order_relaxed);
+}
+
+// Exit handlers run in reverse order: registered at the first use of CUDA, ours comes before the
+// CUDA runtime's.
+void watch_exit() {
+  if (!exit_watched.exchange(true)) std::atexit(at_exit);
+}
+
+bool same_file(const char* one, const char* other) {
+  char* resolved = ::realpath(one, nullptr);
+  const bool same = std::strcmp(resolved != nullptr ? resolved : one, other) == 0;
+  std::free(resolved);
+  return same;
+}
+
+__attribute__((constructor)) void loaded() {
+  session.clock = ring::best_clock();
+  const char* path = library_path();
+  if (path[0] == '\0') return;
+  for (const char* variable : kInjectionVariables) {
+    const char* value = std::getenv(variable);
+    if (value == nullptr || *value == '\0') {
+      set_environment(variable, path);
+    } else if (variable == kInjectionVariables[0]) {
+      cuda_injection_taken = !same_file(value, path);
+    }
+  }
+  reserve_environment(ring::kRingsVariable);
+  ::pthread_atfork(nullptr, nullptr, in_child_after_fork);
+#ifdef STREAMSCOPE_WITH_CUPTI
+  if (cuda_in_use()) record_cuda(true);
+#endif
+}
+
+__attribute__((destructor)) void unloading() {
+#ifdef STREAMSCOPE_WITH_CUPTI
+  end_session(dropped_activities());
+#else
+  end_session(0);
+#endif
+  if (running()) session.state.store(SessionState::kEnded, std::memory_order_release);
+  if (cuda_injection_taken &&
+      session.state.load(std::memory_order_relaxed) == SessionState::kIdle &&
+      ::dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD) != nullptr)
+    tell_user("not recorded", "CUDA_INJECTION64_PATH names another tool's library", "unset it");
+}
+
+}  // namespace
+
+bool record_coord() {
+  if (!start_session("libcoord")) return false;
+  watch_exit();
+  return true;
+}
+
+void record_cuda([[maybe_unused]] bool late) {
+#ifdef STREAMSCOPE_WITH_CUPTI
+  if (cuda_started.exchange(true)) return;
+  const char* cause = nullptr;
+  const bool have_cupti = load_cupti(&cause);
+  if (!start_session(have_cupti ? collector_text() : "no cupti")) return;
+  watch_exit();
+  if (have_cupti) {
+    if (start_cupti(late) == CuptiStart::kOk) session.detach.store(stop_cupti);
+    return;
+  }
+  tell_user("CUDA calls and GPU times are not recorded", cause, "name it in STREAMSCOPE_CUPTI");
+  report_loss(ring::Loss::kNoCupti, 1, cause);
+#endif
+}
+
+}  // namespace streamscope::collect
+
+/// The CUDA driver calls this from cuInit when CUDA_INJECTION64_PATH names this library.
+extern "C" __attribute__((visibility("default"))) int InitializeInjection(void) {
+  streamscope::collect::record_cuda(false);
+  return 1;
+}

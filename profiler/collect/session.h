@@ -1,0 +1,83 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// The recording of this process: whether there is one, where its rings lie, whether it is paused.
+//
+// Everything here lives in constant-initialized globals without destructors: the library's
+// constructor may run before its own static initialization, and other threads may call CUDA while
+// the process exits.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "ring/control.h"
+#include "ring/losses.h"
+#include "ring/ring.h"
+
+namespace streamscope::collect {
+
+enum class SessionState : uint32_t {
+  kIdle = 0,  // nothing was asked for yet; no file, thread or mapping exists
+  kStarting,
+  kRunning,
+  kRefused,  // recording is not possible; the user was told
+  kEnded,    // the writer is leaving or the process is
+};
+
+struct Session {
+  std::atomic<SessionState> state{SessionState::kIdle};
+  std::atomic<bool> collecting{false};  // false while paused (delay, duration, capture range)
+  std::atomic<uint32_t> epoch{0};  // raised in a forked child: whatever threads held before is void
+  const ring::Control* control = nullptr;  // mapped; valid from kRunning on, until the process ends
+  ring::ClockKind clock = ring::ClockKind::kMonotonic;
+  std::atomic<void (*)()> detach{
+      nullptr};  // called once if the writer leaves before the process ends
+  char rings_folder[4096] = {};
+};
+
+extern constinit Session session;
+
+inline bool running() {
+  return session.state.load(std::memory_order_acquire) == SessionState::kRunning;
+}
+inline bool collecting() { return session.collecting.load(std::memory_order_relaxed); }
+
+/// Time stamp on the recording's clock. Works before a session starts.
+uint64_t ticks();
+int64_t monotonic_ns();
+
+/// Joins the run this process belongs to or starts a writer for it, and writes the facts of the
+/// process. False if that is not possible; then the user has been told once and nothing was
+/// created. Thread-safe; later calls return the same. `collector` says what records, for
+/// ProcessRecord.
+bool start_session(const char* collector);
+
+/// Says on stderr, in one line, that recording is not possible or incomplete.
+void tell_user(const char* what, const char* cause, const char* remedy);
+
+/// Writes a loss into the calling thread's ring. `first` and `last` are ticks; 0 means now.
+void report_loss(ring::Loss loss, uint64_t count, const char* detail = nullptr, uint64_t first = 0,
+                 uint64_t last = 0);
+
+/// A range or profiler call that delimits what is to be recorded was entered or left.
+void capture_range_opened();
+void capture_range_closed();
+
+/// Operations issued while paused have correlation ids in some interval; the decoder drops their
+/// activities.
+void note_paused_correlation(uint32_t correlation_id);
+bool was_paused(uint32_t correlation_id);
+
+/// Ends the recording: EndRecord, rings closed. The process is leaving.
+void end_session(uint64_t cupti_dropped);
+
+/// In a forked child: forgets the session without touching the parent's rings; the child may start
+/// its own.
+void forget_session_after_fork();
+
+/// A thread of ours: all signals blocked, named, small stack. Returns false if it could not be
+/// started.
+bool start_thread(const char* name, void* (*body)(void*), void* argument);
+
+}  // namespace streamscope::collect

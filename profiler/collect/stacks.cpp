@@ -1,0 +1,142 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+#include "collect/stacks.h"
+
+#include <link.h>
+#include <unwind.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <mutex>
+#include <new>
+
+#include "collect/session.h"
+#include "collect/writer_process.h"
+
+namespace streamscope::collect {
+namespace {
+
+constexpr uint32_t kMaxFrames = 32;
+
+// Hashes of the stacks already sent; insert only, 0 is empty.
+constexpr size_t kStackSlots = 1 << 12;
+constinit std::atomic<uint64_t> sent_stacks[kStackSlots] = {};
+
+constinit std::mutex modules_mutex;
+constinit unsigned long long modules_seen = 0;  // dlpi_adds when the modules were told last
+
+bool claim_stack(uint64_t hash) {
+  for (size_t i = 0; i < 32; ++i) {
+    std::atomic<uint64_t>& slot = sent_stacks[(hash + i) % kStackSlots];
+    uint64_t seen = slot.load(std::memory_order_relaxed);
+    if (seen == hash) return false;
+    if (seen == 0) {
+      if (slot.compare_exchange_strong(seen, hash, std::memory_order_relaxed)) return true;
+      if (seen == hash) return false;
+    }
+  }
+  return true;
+}
+
+struct Frames {
+  uint32_t count = 0;
+  uint64_t addresses[kMaxFrames];
+};
+
+_Unwind_Reason_Code add_frame(_Unwind_Context* context, void* pointer) {
+  auto* frames = static_cast<Frames*>(pointer);
+  int before_instruction = 0;
+  uintptr_t address = _Unwind_GetIPInfo(context, &before_instruction);
+  if (address == 0) return _URC_END_OF_STACK;
+  // A return address is behind its call; the byte before it belongs to the calling line.
+  if (before_instruction == 0) --address;
+  frames->addresses[frames->count++] = address;
+  return frames->count == kMaxFrames ? _URC_END_OF_STACK : _URC_NO_REASON;
+}
+
+struct ModuleWalk {
+  ThreadState* thread;
+  bool fresh;
+};
+
+int count_modules(dl_phdr_info* object, size_t size, void* pointer) {
+  if (size >= offsetof(dl_phdr_info, dlpi_subs))
+    *static_cast<unsigned long long*>(pointer) = object->dlpi_adds;
+  return 1;
+}
+
+int tell_module(dl_phdr_info* object, size_t, void* pointer) {
+  auto& thread = *static_cast<ThreadState*>(pointer);
+  ring::ModuleRecord record{};
+  record.kind = ring::RecordKind::kModule;
+  record.base = object->dlpi_addr;
+  record.begin_address = ~uint64_t{0};
+  for (int i = 0; i < object->dlpi_phnum; ++i) {
+    const auto& segment = object->dlpi_phdr[i];
+    if (segment.p_type != PT_LOAD) continue;
+    record.begin_address =
+        std::min<uint64_t>(record.begin_address, object->dlpi_addr + segment.p_vaddr);
+    record.end_address = std::max<uint64_t>(record.end_address,
+                                            object->dlpi_addr + segment.p_vaddr + segment.p_memsz);
+  }
+  if (record.end_address == 0) return 0;
+  // The program itself has no name here; ProcessRecord tells its path.
+  if (object->dlpi_name != nullptr && object->dlpi_name[0] != '\0')
+    record.path = send_text(thread, object->dlpi_name);
+  thread.push(record);
+  return 0;
+}
+
+// Tells of all modules again whenever one was loaded since.
+void tell_modules(ThreadState& thread) {
+  std::lock_guard lock(modules_mutex);
+  unsigned long long adds = 0;
+  ::dl_iterate_phdr(count_modules, &adds);
+  if (adds == modules_seen) return;
+  modules_seen = adds;
+  ::dl_iterate_phdr(tell_module, &thread);
+}
+
+void send_stack(ThreadState& thread, const Frames& frames, uint64_t hash) {
+  ring::StackRecord record{};
+  record.kind = ring::RecordKind::kStack;
+  record.total_frames = frames.count;
+  record.hash = hash;
+  constexpr uint32_t kChunk = std::size(decltype(record.frames){});
+  for (uint32_t first = 0; first < frames.count; first += kChunk) {
+    record.first_frame = first;
+    record.frame_count = static_cast<uint8_t>(std::min(kChunk, frames.count - first));
+    for (uint32_t i = 0; i < record.frame_count; ++i)
+      record.frames[i] = frames.addresses[first + i];
+    thread.push(record);
+  }
+}
+
+}  // namespace
+
+uint32_t take_stack(ThreadState& thread) {
+  if (session.control->stacks == ring::StackMode::kNone || !collecting()) return 0;
+  Frames frames;
+  _Unwind_Backtrace(add_frame, &frames);
+  if (frames.count == 0) return 0;
+  uint64_t hash = 0xcbf29ce484222325ull;
+  for (uint32_t i = 0; i < frames.count; ++i)
+    hash = (hash ^ frames.addresses[i]) * 0x100000001b3ull;
+  if (static_cast<uint32_t>(hash) == 0) ++hash;  // 0 stands for none
+  if (claim_stack(hash)) {
+    tell_modules(thread);
+    send_stack(thread, frames, hash);
+  }
+  return static_cast<uint32_t>(hash);
+}
+
+void forget_stacks_after_fork() {
+  for (std::atomic<uint64_t>& slot : sent_stacks) {
+    if (slot.load(std::memory_order_relaxed) != 0) slot.store(0, std::memory_order_relaxed);
+  }
+  new (&modules_mutex) std::mutex;
+  modules_seen = 0;
+}
+
+}  // namespace streamscope::collect

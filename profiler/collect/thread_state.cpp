@@ -1,0 +1,241 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+#include "collect/thread_state.h"
+
+#include <pthread.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+#include <new>
+
+#include "collect/session.h"
+
+namespace streamscope::collect {
+namespace {
+
+using ring::TextHash;
+
+struct ThreadLocal {
+  ThreadState* state;
+  PendingRanges* pending;
+  uint32_t refused_epoch;  // session epoch + 1 in which no ring could be made for this thread
+};
+
+// Trivial, so that no destructor of the language runs for it; `exit_key` gives the ring back.
+thread_local ThreadLocal local{};
+
+struct Pool {
+  std::mutex mutex;
+  ThreadState* all = nullptr;
+  ThreadState* free = nullptr;
+  uint32_t next_index = 0;
+  pthread_key_t exit_key = 0;
+  bool has_key = false;
+};
+constinit Pool pool;
+
+// Hashes of the texts already sent. Open addressing, insert only; 0 is empty.
+constexpr size_t kTextSlots = 1 << 16;
+constexpr uint64_t kForgotten = ~uint64_t{0};
+constinit std::atomic<uint64_t> sent_texts[kTextSlots] = {};
+
+// True if the caller must send the text. False only if some thread sent it or is sending it.
+bool claim_text(TextHash hash, std::atomic<uint64_t>** slot) {
+  *slot = nullptr;
+  if (hash == kForgotten) return true;
+  for (size_t i = 0; i < 64; ++i) {
+    std::atomic<uint64_t>& at = sent_texts[(hash + i) % kTextSlots];
+    uint64_t seen = at.load(std::memory_order_relaxed);
+    if (seen == hash) return false;
+    if (seen == 0) {
+      if (at.compare_exchange_strong(seen, hash, std::memory_order_relaxed)) {
+        *slot = &at;
+        return true;
+      }
+      if (seen == hash) return false;
+    }
+  }
+  return true;  // crowded: sending a text twice does no harm
+}
+
+bool send_chunks(ThreadState& thread, TextHash hash, std::string_view text) {
+  ring::TextRecord record{};
+  record.kind = ring::RecordKind::kText;
+  record.total_bytes = static_cast<uint32_t>(text.size());
+  record.hash = hash;
+  for (size_t offset = 0; offset < text.size(); offset += sizeof record.bytes) {
+    std::string_view chunk = text.substr(offset, sizeof record.bytes);
+    record.chunk_bytes = static_cast<uint16_t>(chunk.size());
+    record.offset = static_cast<uint32_t>(offset);
+    std::memcpy(record.bytes, chunk.data(), chunk.size());
+    if (!thread.push(record)) return false;
+  }
+  return true;
+}
+
+void announce(ThreadState& thread) {
+  char name[17] = {};
+  ::prctl(PR_GET_NAME, name, 0, 0, 0);
+  ring::ThreadRecord record{};
+  record.kind = ring::RecordKind::kThread;
+  record.tid = thread.tid;
+  record.begin = ticks();
+  record.name = send_text(thread, name);
+  thread.push(record);
+}
+
+ThreadState* new_state(uint64_t capacity) {
+  void* memory = std::aligned_alloc(64, (sizeof(ThreadState) + 63) / 64 * 64);
+  if (memory == nullptr) return nullptr;
+  auto* state = new (memory) ThreadState;
+  uint32_t index;
+  {
+    std::lock_guard lock(pool.mutex);
+    index = pool.next_index++;
+  }
+  int error = 0;
+  state->ring =
+      ring::Producer::create(session.rings_folder, index, capacity, session.clock, &error);
+  if (!state->ring.valid()) {
+    std::free(memory);
+    // Told through the ring of another thread, if there is one; nothing else can be done here.
+    if (ThreadState* other = existing_thread()) {
+      ring::LossRecord loss{};
+      loss.kind = ring::RecordKind::kLoss;
+      loss.loss = static_cast<uint16_t>(ring::Loss::kNoThreadRing);
+      loss.count = 1;
+      loss.first = loss.last = ticks();
+      loss.detail = send_text(*other, std::strerror(error));
+      other->push(loss);
+    }
+    return nullptr;
+  }
+  state->open_call = &state->ring.header().open_call;
+  std::lock_guard lock(pool.mutex);
+  state->next = pool.all;
+  pool.all = state;
+  return state;
+}
+
+void give_back(ThreadState* state) {
+  state->open_entry = nullptr;
+  state->operation = ring::kNone32;
+  state->per_thread_contexts = 0;
+  state->open_call->begin.store(0, std::memory_order_release);
+  state->ring.close();
+  std::lock_guard lock(pool.mutex);
+  state->next_free = pool.free;
+  pool.free = state;
+}
+
+void thread_exits(void* pointer) {
+  std::free(local.pending);
+  local.pending = nullptr;
+  auto* state = static_cast<ThreadState*>(pointer);
+  if (state == nullptr || local.state != state) return;
+  local.state = nullptr;
+  give_back(state);
+}
+
+// A key whose value is not null makes `thread_exits` run; it can run again if the thread records
+// once more.
+void watch_thread_exit(void* value) {
+  {
+    std::lock_guard lock(pool.mutex);
+    if (!pool.has_key) pool.has_key = ::pthread_key_create(&pool.exit_key, thread_exits) == 0;
+  }
+  if (pool.has_key) ::pthread_setspecific(pool.exit_key, value);
+}
+
+__attribute__((noinline, cold)) ThreadState* make_state() {
+  if (!running()) return nullptr;
+  const uint32_t epoch = session.epoch.load(std::memory_order_relaxed) + 1;
+  if (local.refused_epoch == epoch) return nullptr;
+  ThreadState* state = nullptr;
+  {
+    std::lock_guard lock(pool.mutex);
+    if (pool.free != nullptr) {
+      state = pool.free;
+      pool.free = state->next_free;
+    }
+  }
+  const auto tid = static_cast<uint32_t>(::gettid());
+  if (state != nullptr) {
+    state->ring.reopen(tid);
+  } else {
+    state = new_state(session.control->ring_records);
+    if (state == nullptr) {
+      local.refused_epoch = epoch;
+      return nullptr;
+    }
+  }
+  state->tid = tid;
+  local.state = state;
+  watch_thread_exit(state);
+  announce(*state);
+  return state;
+}
+
+}  // namespace
+
+ThreadState* this_thread() {
+  ThreadState* state = local.state;
+  return __builtin_expect(state != nullptr, 1) ? state : make_state();
+}
+
+ThreadState* existing_thread() { return local.state; }
+
+ThreadState* own_thread_state(uint64_t capacity) {
+  ThreadState* state = new_state(capacity);
+  if (state == nullptr) return nullptr;
+  state->tid = static_cast<uint32_t>(::gettid());
+  state->in_collector = true;
+  local.state = state;
+  announce(*state);
+  return state;
+}
+
+TextHash send_text(ThreadState& thread, std::string_view text) {
+  const TextHash hash = ring::hash_text(text);
+  if (hash == 0) return 0;
+  std::atomic<uint64_t>* slot;
+  if (claim_text(hash, &slot) && !send_chunks(thread, hash, text) && slot != nullptr)
+    slot->store(kForgotten,
+                std::memory_order_relaxed);  // the ring was full: whoever needs it next sends it
+  return hash;
+}
+
+PendingRanges* pending_ranges(bool make) {
+  if (local.pending == nullptr && make) {
+    void* memory = std::malloc(sizeof(PendingRanges));
+    if (memory == nullptr) return nullptr;
+    local.pending = new (memory) PendingRanges;
+    if (local.state == nullptr) watch_thread_exit(&local);
+  }
+  return local.pending;
+}
+
+uint64_t total_calls() {
+  std::lock_guard lock(pool.mutex);
+  uint64_t sum = 0;
+  for (ThreadState* state = pool.all; state != nullptr; state = state->next) sum += state->calls;
+  return sum;
+}
+
+void forget_threads_after_fork() {
+  // The only thread of the child; whoever held the mutex is not here.
+  new (&pool.mutex) std::mutex;
+  pool.all = pool.free = nullptr;
+  pool.next_index = 0;
+  local.state = nullptr;
+  local.refused_epoch = 0;
+  for (std::atomic<uint64_t>& slot : sent_texts) {
+    if (slot.load(std::memory_order_relaxed) != 0) slot.store(0, std::memory_order_relaxed);
+  }
+}
+
+}  // namespace streamscope::collect

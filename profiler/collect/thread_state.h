@@ -1,0 +1,87 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// What the collector keeps for each thread of the observed program: its ring, its open call, small
+// caches.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "ring/ring.h"
+
+namespace streamscope::collect {
+
+struct CallEntry;
+
+/// A range that was pushed while nothing was recorded; told when recording begins.
+struct PendingRange {
+  uint64_t begin;
+  uint64_t payload;
+  uint32_t color;
+  uint16_t category;
+  uint16_t text_bytes;
+  const void* domain;
+  char text[72];
+};
+
+inline constexpr uint32_t kMaxPendingRanges = 32;
+
+struct KernelNameSlot {
+  const char* text = nullptr;
+  ring::TextHash hash = 0;
+  uint32_t epoch = 0;
+};
+
+/// One per recorded thread; lives in a pool and is never freed, so that a late callback cannot
+/// touch freed memory.
+struct ThreadState {
+  ring::Producer ring;
+  ring::OpenCall* open_call = nullptr;
+  const CallEntry* open_entry = nullptr;  // outermost traced call this thread is in, null outside
+  uint64_t begin = 0;                     // its entry stamp
+  uint32_t open_correlation = 0;
+  uint32_t operation = ring::kNone32;  // libcoord operation this thread is submitting
+  uint32_t open_stack = 0;             // of the open call
+  uint32_t tid = 0;
+  uint64_t calls = 0;                // traced calls so far
+  uint64_t per_thread_contexts = 0;  // contexts (bit = id % 64) whose per-thread stream was told
+  bool in_collector = false;         // set while the collector itself calls CUDA or CUPTI
+  KernelNameSlot kernel_names[64];
+  ThreadState* next = nullptr;  // all states of this process
+  ThreadState* next_free = nullptr;
+
+  template <class T>
+  bool push(const T& record) {
+    return ring.push(record);
+  }
+};
+
+/// State of the calling thread; made at its first call, null if there is no session or no ring for
+/// it. Not for forked children of a recorded process before they start a session of their own.
+ThreadState* this_thread();
+
+/// State of the calling thread if it has one already. Cheap.
+ThreadState* existing_thread();
+
+/// A state with a ring of `capacity` records for a thread of the collector itself.
+ThreadState* own_thread_state(uint64_t capacity);
+
+/// Hash of `text` for a record; the bytes are sent once per process, through the ring of `thread`.
+ring::TextHash send_text(ThreadState& thread, std::string_view text);
+
+/// Ranges the calling thread opened while nothing was recorded.
+struct PendingRanges {
+  uint32_t count = 0;     // kept in `ranges`
+  uint32_t overflow = 0;  // opened on top of those, names not kept
+  PendingRange ranges[kMaxPendingRanges];
+};
+/// Null if there is none and `make` is false, or memory is short.
+PendingRanges* pending_ranges(bool make);
+
+/// Calls that all threads of this process made so far.
+uint64_t total_calls();
+/// In a forked child: forgets all states without touching the parent's rings.
+void forget_threads_after_fork();
+
+}  // namespace streamscope::collect

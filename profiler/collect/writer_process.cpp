@@ -1,0 +1,255 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+#include "collect/writer_process.h"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "ring/control.h"
+
+namespace streamscope::collect {
+namespace {
+
+constexpr int kReadyTimeoutMs = 5000;
+constexpr size_t kStackBytes = 64 * 1024;
+constexpr int kMaxArguments = 24;
+constexpr int kReadyFile = 3;  // number of the pipe in the helper
+
+struct Launch {
+  const char* program;
+  char* arguments[kMaxArguments];
+  char** environment;
+  int ready_file;
+  char* inner_stack;
+  int error;  // errno of a failed exec
+};
+
+// Runs in the helper-to-be. It shares our memory until execve: system calls and stores to its own
+// stack only.
+int become_writer(void* pointer) {
+  auto* launch = static_cast<Launch*>(pointer);
+  // Handlers of the program must not run here; ignored signals would stay ignored in the helper.
+  struct sigaction action {};
+  action.sa_handler = SIG_DFL;
+  for (int signal = 1; signal < NSIG; ++signal) ::sigaction(signal, &action, nullptr);
+  ::setsid();  // Ctrl-C is for the program; the writer ends after it
+  int null = ::open("/dev/null", O_RDWR);
+  if (null >= 0) {
+    ::dup2(null, STDIN_FILENO);
+    ::dup2(null, STDOUT_FILENO);
+  }
+  if (::dup2(launch->ready_file, kReadyFile) < 0) ::_exit(126);
+  if (launch->ready_file == kReadyFile) ::fcntl(kReadyFile, F_SETFD, 0);
+  if (::syscall(SYS_close_range, kReadyFile + 1, ~0u, 0) != 0) {
+    for (int file = kReadyFile + 1; file < 65536; ++file) ::close(file);
+  }
+  sigset_t none;
+  ::sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+  ::execve(launch->program, launch->arguments, launch->environment);
+  launch->error = errno;
+  ::_exit(127);
+}
+
+// The process between: its end makes the helper a child of init.
+int become_parent(void* pointer) {
+  auto* launch = static_cast<Launch*>(pointer);
+  int child =
+      ::clone(become_writer, launch->inner_stack + kStackBytes, CLONE_VM | CLONE_VFORK, launch);
+  ::_exit(child > 0 ? 0 : 125);
+}
+
+bool executable(const char* path) { return ::access(path, X_OK) == 0; }
+
+// STREAMSCOPE_BIN, beside the library (../bin), then PATH.
+bool find_program(char* path, size_t size) {
+  auto fits = [size](int length) { return length > 0 && static_cast<size_t>(length) < size; };
+  if (const char* named = ::secure_getenv("STREAMSCOPE_BIN"); named != nullptr && *named != '\0')
+    return fits(std::snprintf(path, size, "%s", named)) && executable(path);
+  const char* library = library_path();
+  if (const char* slash = std::strrchr(library, '/')) {
+    const int folder = static_cast<int>(slash - library);
+    // lib/ beside bin/, also one level deeper as in lib/x86_64-linux-gnu/.
+    for (const char* up : {"/../bin/streamscope", "/../../bin/streamscope"}) {
+      if (fits(std::snprintf(path, size, "%.*s%s", folder, library, up)) && executable(path))
+        return true;
+    }
+  }
+  const char* at = ::secure_getenv("PATH");
+  while (at != nullptr && *at != '\0') {
+    const char* colon = ::strchrnul(at, ':');
+    const int folder = static_cast<int>(colon - at);
+    if (folder > 0 && fits(std::snprintf(path, size, "%.*s/streamscope", folder, at)) &&
+        executable(path))
+      return true;
+    at = *colon == ':' ? colon + 1 : nullptr;
+  }
+  return false;
+}
+
+bool names_variable(const char* entry, const char* name) {
+  size_t length = std::strlen(name);
+  return std::strncmp(entry, name, length) == 0 && entry[length] == '=';
+}
+
+// The environment without what would make the helper record itself.
+char** helper_environment() {
+  size_t count = 0;
+  while (environ[count] != nullptr) ++count;
+  auto** copy = static_cast<char**>(std::malloc((count + 1) * sizeof(char*)));
+  if (copy == nullptr) return nullptr;
+  size_t kept = 0;
+  for (size_t i = 0; i < count; ++i) {
+    bool drop = false;
+    for (const char* name :
+         {"LD_PRELOAD", "CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH", ring::kRingsVariable})
+      drop = drop || names_variable(environ[i], name);
+    if (!drop) copy[kept++] = environ[i];
+  }
+  copy[kept] = nullptr;
+  return copy;
+}
+
+// One line from the pipe: the folder, within the time.
+bool read_folder(int file, char* folder, size_t size) {
+  size_t used = 0;
+  timespec start;
+  ::clock_gettime(CLOCK_MONOTONIC, &start);
+  for (;;) {
+    timespec now;
+    ::clock_gettime(CLOCK_MONOTONIC, &now);
+    const long passed =
+        (now.tv_sec - start.tv_sec) * 1000 + (now.tv_nsec - start.tv_nsec) / 1'000'000;
+    if (passed >= kReadyTimeoutMs) return false;
+    pollfd wait{file, POLLIN, 0};
+    int ready = ::poll(&wait, 1, static_cast<int>(kReadyTimeoutMs - passed));
+    if (ready < 0 && errno == EINTR) continue;
+    if (ready <= 0) return false;
+    ssize_t got = ::read(file, folder + used, size - 1 - used);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) break;
+    used += static_cast<size_t>(got);
+    if (std::memchr(folder, '\n', used) != nullptr || used == size - 1) break;
+  }
+  folder[used] = '\0';
+  if (char* end = std::strchr(folder, '\n')) *end = '\0';
+  return folder[0] == '/';
+}
+
+}  // namespace
+
+const char* library_path() {
+  static constinit char path[PATH_MAX] = {};
+  if (path[0] == '\0') {
+    Dl_info facts{};
+    if (::dladdr(reinterpret_cast<void*>(&library_path), &facts) != 0 &&
+        facts.dli_fname != nullptr) {
+      char resolved[PATH_MAX];
+      const char* name =
+          ::realpath(facts.dli_fname, resolved) != nullptr ? resolved : facts.dli_fname;
+      std::snprintf(path, sizeof path, "%s", name);
+    }
+  }
+  return path;
+}
+
+void set_environment(const char* name, const char* value) {
+  auto set = reinterpret_cast<decltype(&::setenv)>(::dlsym(RTLD_NEXT, "setenv"));
+  if (set == nullptr) set = ::setenv;
+  set(name, value, 1);
+}
+
+void reserve_environment(const char* name) {
+  if (::secure_getenv(name) != nullptr) return;
+  auto unset = reinterpret_cast<decltype(&::unsetenv)>(::dlsym(RTLD_NEXT, "unsetenv"));
+  set_environment(name, "");
+  (unset != nullptr ? unset : ::unsetenv)(name);
+}
+
+bool start_writer(char* folder, size_t folder_size, const char** cause, const char** remedy) {
+  static constinit char program[PATH_MAX] = {};
+  if (!find_program(program, sizeof program)) {
+    *cause = "the program `streamscope` was not found";
+    *remedy = "start with `streamscope record -- PROGRAM`, or name it in STREAMSCOPE_BIN";
+    return false;
+  }
+  *cause = "the writer could not be started";
+  *remedy = "start with `streamscope record -- PROGRAM`";
+
+  Launch launch{};
+  launch.program = program;
+  char target[16], ready[16];
+  std::snprintf(target, sizeof target, "%d", static_cast<int>(::getpid()));
+  std::snprintf(ready, sizeof ready, "%d", kReadyFile);
+  int count = 0;
+  auto add = [&launch, &count](const char* argument) {
+    if (count < kMaxArguments - 1) launch.arguments[count++] = const_cast<char*>(argument);
+  };
+  for (const char* argument :
+       {static_cast<const char*>(program), "record", "--attach-writer", "--ready-fd",
+        static_cast<const char*>(ready), "--target", static_cast<const char*>(target)})
+    add(argument);
+  struct Option {
+    const char* variable;
+    const char* option;
+  };
+  for (Option option :
+       {Option{"STREAMSCOPE_OUTPUT", "-o"}, Option{"STREAMSCOPE_TIER", "--tier"},
+        Option{"STREAMSCOPE_WITH", "--with"}, Option{"STREAMSCOPE_GRAPHS", "--graphs"},
+        Option{"STREAMSCOPE_STACKS", "--stacks"}, Option{"STREAMSCOPE_DELAY", "--delay"},
+        Option{"STREAMSCOPE_DURATION", "--duration"},
+        Option{"STREAMSCOPE_CAPTURE_RANGE", "--capture-range"}}) {
+    const char* value = ::secure_getenv(option.variable);
+    if (value == nullptr || *value == '\0') continue;
+    add(option.option);
+    add(value);
+  }
+  launch.environment = helper_environment();
+  if (launch.environment == nullptr) return false;
+
+  int pipe_files[2] = {-1, -1};
+  auto* stacks = static_cast<char*>(::mmap(nullptr, 2 * kStackBytes, PROT_READ | PROT_WRITE,
+                                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0));
+  bool started = false;
+  if (stacks != MAP_FAILED && ::pipe2(pipe_files, O_CLOEXEC) == 0) {
+    launch.ready_file = pipe_files[1];
+    launch.inner_stack = stacks;
+    sigset_t all, before;
+    ::sigfillset(&all);
+    ::pthread_sigmask(SIG_SETMASK, &all, &before);
+    // Exit signal 0: no SIGCHLD, and only __WCLONE waits for it.
+    int child = ::clone(become_parent, stacks + 2 * kStackBytes, CLONE_VM | CLONE_VFORK, &launch);
+    if (child > 0) {
+      int status = 0;
+      while (::waitpid(child, &status, __WCLONE) < 0 && errno == EINTR) {
+      }
+      started = WIFEXITED(status) && WEXITSTATUS(status) == 0 && launch.error == 0;
+    }
+    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    ::close(pipe_files[1]);
+    if (started) {
+      started = read_folder(pipe_files[0], folder, folder_size);
+      if (!started) *cause = "the writer did not get ready";
+    }
+    ::close(pipe_files[0]);
+  }
+  if (stacks != MAP_FAILED) ::munmap(stacks, 2 * kStackBytes);
+  std::free(launch.environment);
+  return started;
+}
+
+}  // namespace streamscope::collect

@@ -1,0 +1,171 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Activity kinds, buffers and flushes, through the stand-in libcupti.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "observed.h"
+
+namespace streamscope::collect {
+namespace {
+
+using ring::RecordKind;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+// Numbers of the kinds: 1 memcpy, 2 memset, 3 kernel (serializing), 10 concurrent kernel, 17
+// overhead, 22 peer copies, 36 event, 38 synchronization, 51 graph trace.
+std::string kinds_of(ring::Tier tier, void (*change)(ring::Control&) = nullptr) {
+  Observed run;
+  run.control().tier = tier;
+  if (change != nullptr) change(run.control());
+  EXPECT_EQ(run.run_child("kinds"), 0) << run.error_text();
+  return run.output_text();
+}
+
+TEST(Activities, AreOffInTierStructure) {
+  const std::string output = kinds_of(ring::Tier::kStructure);
+  EXPECT_THAT(output, StartsWith("subscribe"));
+  EXPECT_THAT(output, Not(HasSubstr("enable")));
+}
+
+TEST(Activities, OfTierTimesNeverSerializeKernelsAndIncludeGraphLaunches) {
+  const std::string output = kinds_of(ring::Tier::kTimes);
+  EXPECT_THAT(output, StartsWith("1\n2\n10\n17\n22\n51\n"));
+}
+
+TEST(Activities, AreTurnedOnAfterOurClock) {
+  const std::string output = kinds_of(ring::Tier::kTimes);
+  EXPECT_LT(output.find("timestamp"), output.find("enable:"));
+  EXPECT_LT(output.find("register"), output.find("enable:"));
+}
+
+TEST(Activities, ReportNodesInsteadOfLaunchesOnRequest) {
+  EXPECT_THAT(kinds_of(ring::Tier::kTimes,
+                       [](ring::Control& control) { control.graphs = ring::GraphDetail::kNodes; }),
+              StartsWith("1\n2\n10\n17\n22\nsubscribe"));
+}
+
+TEST(Activities, OfTierEventsDropUnreadyQueriesAndTakeNoEventTimes) {
+  const std::string output = kinds_of(ring::Tier::kEvents);
+  EXPECT_THAT(output, StartsWith("1\n2\n10\n17\n22\n36\n38\n51\n"));
+  EXPECT_THAT(output, HasSubstr("all-syncs:0"));
+  EXPECT_THAT(output, Not(HasSubstr("event-times")));
+}
+
+TEST(Activities, TakeEventTimesOnRequestOnly) {
+  EXPECT_THAT(kinds_of(ring::Tier::kEvents,
+                       [](ring::Control& control) { control.with = ring::kWithEventTimes; }),
+              HasSubstr("event-times:1"));
+}
+
+TEST(Activities, BecomeRecordsJoinedByCorrelationId) {
+  Observed run;
+  run.control().tier = ring::Tier::kEvents;
+  ASSERT_EQ(run.run_child("activities"), 0) << run.error_text();
+  const auto kernels = run.all<ring::OpRecord>(RecordKind::kKernel);
+  ASSERT_EQ(kernels.size(), 2u);
+  EXPECT_EQ(kernels[0].correlation_id, run.calls().at(0).correlation_id);
+  EXPECT_EQ(kernels[0].begin_ns, 1000);
+  EXPECT_EQ(kernels[0].end_ns, 2000);
+  EXPECT_EQ(kernels[0].stream, 13u);
+  EXPECT_EQ(kernels[0].channel, 5);
+  EXPECT_EQ(run.text(kernels[0].name), "_Z6kernelv");
+  EXPECT_EQ(kernels[0].flags & ring::kUnfinished, 0);
+  const auto shapes = run.all<ring::LaunchShapeRecord>(RecordKind::kLaunchShape);
+  ASSERT_EQ(shapes.size(), 1u);
+  EXPECT_EQ(shapes[0].shape, kernels[0].shape);
+  EXPECT_EQ(shapes[0].grid[0], 4u);
+  EXPECT_EQ(shapes[0].block[0], 128u);
+
+  const auto copies = run.all<ring::OpRecord>(RecordKind::kMemcpy);
+  ASSERT_EQ(copies.size(), 1u);
+  EXPECT_EQ(copies[0].memory_kinds, 0x23);
+  EXPECT_EQ(copies[0].bytes, 4096u);
+  EXPECT_EQ(run.all<ring::OpRecord>(RecordKind::kMemset).size(), 1u);
+  EXPECT_EQ(run.all<ring::OpRecord>(RecordKind::kGraphLaunch).size(), 1u);
+
+  const auto witnesses = run.all<ring::SyncWitnessRecord>(RecordKind::kSyncWitness);
+  ASSERT_EQ(witnesses.size(), 2u);
+  EXPECT_EQ(witnesses[0].act, 0);
+  EXPECT_EQ(witnesses[1].act, 1);
+  EXPECT_EQ(witnesses[0].sync_id, witnesses[1].sync_id);
+
+  const auto overheads = run.all<ring::OverheadRecord>(RecordKind::kOverhead);
+  ASSERT_EQ(overheads.size(), 1u);
+  EXPECT_EQ(overheads[0].overhead_kind, 0x8006);
+  EXPECT_EQ(overheads[0].tid, 4242u);
+}
+
+TEST(Activities, ThatAForcedFlushReturnsUnfinishedHaveNoTimes) {
+  Observed run;
+  ASSERT_EQ(run.run_child("activities"), 0) << run.error_text();
+  const auto kernels = run.all<ring::OpRecord>(RecordKind::kKernel);
+  ASSERT_EQ(kernels.size(), 2u);
+  EXPECT_NE(kernels[1].flags & ring::kUnfinished, 0);
+  EXPECT_EQ(kernels[1].begin_ns, 0);
+  EXPECT_EQ(kernels[1].end_ns, 0);
+}
+
+TEST(Activities, ReachTheRingsByThePeriodicFlushBeforeTheProgramDies) {
+  Observed run;
+  ASSERT_EQ(run.run_child("activities", {"die"}), 3);
+  EXPECT_EQ(run.all<ring::OpRecord>(RecordKind::kKernel).size(), 2u);
+}
+
+TEST(Activities, ThatCuptiDroppedAreCounted) {
+  Observed run;
+  ASSERT_EQ(run.run_child("activities", {"drop"}), 0) << run.error_text();
+  EXPECT_EQ(run.losses()["cupti-dropped"], 12u);
+  const auto ends = run.all<ring::EndRecord>(RecordKind::kEnd);
+  ASSERT_EQ(ends.size(), 1u);
+  EXPECT_EQ(ends[0].cupti_dropped, 12u);
+  EXPECT_EQ(ends[0].callbacks, 2u);
+}
+
+class OlderCupti : public testing::TestWithParam<const char*> {};
+
+TEST_P(OlderCupti, LayoutsAreStepped) {
+  Observed run;
+  run.set("FAKE_CUPTI_VERSION", GetParam());
+  run.control().tier = ring::Tier::kEvents;
+  ASSERT_EQ(run.run_child("activities"), 0) << run.error_text();
+  EXPECT_EQ(run.all<ring::OpRecord>(RecordKind::kKernel).size(), 2u);
+  EXPECT_EQ(run.all<ring::OpRecord>(RecordKind::kMemcpy).size(), 1u);
+  EXPECT_EQ(run.all<ring::OpRecord>(RecordKind::kMemset).size(), 1u);
+  EXPECT_EQ(run.all<ring::OverheadRecord>(RecordKind::kOverhead).size(), 1u);
+  // Before 12.8 (26) nothing says which record a wait took.
+  const size_t witnesses = std::stoi(GetParam()) < 26 ? 0 : 2;
+  EXPECT_EQ(run.all<ring::SyncWitnessRecord>(RecordKind::kSyncWitness).size(), witnesses);
+  EXPECT_TRUE(run.losses().empty());
+}
+
+INSTANTIATE_TEST_SUITE_P(Versions, OlderCupti,
+                         testing::Values("22", "24", "26", "28", "130000", "130001", "140000"));
+
+TEST(Activities, AreFlushedOnlyWhileThereIsWorkAndByForceOnlyAtTheEnd) {
+  Observed run;
+  EXPECT_EQ(run.run_child("flushes"), 0) << run.error_text();
+}
+
+TEST(Activities, AFlushThatBlocksDoesNotKeepTheProgramFromEnding) {
+  Observed run;
+  const auto start = std::chrono::steady_clock::now();
+  EXPECT_EQ(run.run_child("blocked-flush"), 0) << run.error_text();
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(4));
+  EXPECT_EQ(run.all<ring::EndRecord>(RecordKind::kEnd).size(), 1u);
+}
+
+TEST(Activities, OfKindsWeNeverAskedForBetrayAnotherProfiler) {
+  Observed run;
+  EXPECT_EQ(run.run_child("foreign-activity"), 0) << run.error_text();
+  EXPECT_GE(run.losses()["profiler-conflict"], 1u);
+  const std::string& text = run.error_text();
+  EXPECT_THAT(text, HasSubstr("another CUDA profiler"));
+  EXPECT_EQ(text.find("streamscope:"), text.rfind("streamscope:"));  // told once
+}
+
+}  // namespace
+}  // namespace streamscope::collect

@@ -1,0 +1,454 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Scenarios about what CUPTI says: calls, resources, activities.
+#include <unistd.h>
+
+#include <barrier>
+#include <cstring>
+#include <span>
+#include <thread>
+
+#include "child.h"
+#include "collect/decode.h"
+
+namespace child {
+namespace {
+
+namespace layout = streamscope::collect;
+
+const auto kStreamA = handle<cudaStream_t>(0xa00a);
+const auto kStreamB = handle<cudaStream_t>(0xb00b);
+const auto kEvent = handle<cudaEvent_t>(0xe00e);
+
+void start() {
+  cuInit(0);
+  create_context();
+}
+
+int nested(const Arguments&) {
+  start();
+  cudaLaunchKernel_v7000_params launch_parameters{};
+  launch_parameters.stream = kStreamA;
+  runtime(RUNTIME_ID(cudaLaunchKernel_v7000), launch_parameters,
+          {.symbol = "outer", .inside = [&](const FakeCall& outer) {
+             cuLaunchKernel_params inner{};
+             inner.hStream = kStreamA;
+             driver(DRIVER_ID(cuLaunchKernel), inner, {.symbol = "inner", .outer = &outer});
+           }});
+  record(kEvent, kStreamA);
+  return 0;
+}
+
+int direct_driver(const Arguments&) {
+  start();
+  cuLaunchKernel_params parameters{};
+  parameters.hStream = kStreamA;
+  driver(DRIVER_ID(cuLaunchKernel), parameters, {.symbol = "triton_kernel"});
+  CUlaunchConfig config{};
+  config.hStream = kStreamB;
+  cuLaunchKernelEx_params extended{};
+  extended.config = &config;
+  driver(DRIVER_ID(cuLaunchKernelEx), extended, {.symbol = "triton_kernel"});
+  return 0;
+}
+
+int inside_untraced(const Arguments&) {
+  start();
+  cudaMemPoolCreate_v11020_params untraced{};
+  runtime(RUNTIME_ID(cudaMemPoolCreate_v11020), untraced, {.inside = [&](const FakeCall& outer) {
+            cuMemAlloc_v2_params inner{};
+            CUdeviceptr made = 0x1000;
+            inner.dptr = &made;
+            inner.bytesize = 64;
+            driver(DRIVER_ID(cuMemAlloc_v2), inner, {.outer = &outer});
+          }});
+  return 0;
+}
+
+int launches(const Arguments&) {
+  start();
+  cudaLaunchKernel_v7000_params plain{};
+  plain.stream = kStreamA;
+  cudaLaunchConfig_t config{};
+  config.stream = kStreamA;
+  cudaLaunchKernelExC_v11060_params extended{};
+  extended.config = &config;
+  cudaLaunchCooperativeKernel_v9000_params cooperative{};
+  cooperative.stream = kStreamA;
+  runtime(RUNTIME_ID(cudaLaunchKernel_v7000), plain);
+  runtime(RUNTIME_ID(cudaLaunchKernel_ptsz_v7000), plain);
+  runtime(RUNTIME_ID(cudaLaunchKernelExC_v11060), extended);
+  runtime(RUNTIME_ID(cudaLaunchKernelExC_ptsz_v11060), extended);
+  runtime(RUNTIME_ID(cudaLaunchCooperativeKernel_v9000), cooperative);
+  runtime(RUNTIME_ID(__cudaLaunchKernel_v13000), plain);
+  return 0;
+}
+
+int copies(const Arguments&) {
+  start();
+  cudaMemcpyAsync_v3020_params async{};
+  async.count = 4096;
+  async.kind = cudaMemcpyHostToDevice;
+  async.stream = kStreamA;
+  runtime(RUNTIME_ID(cudaMemcpyAsync_v3020), async);
+  cudaMemcpy2D_v3020_params plane{};
+  plane.width = 10;
+  plane.height = 20;
+  plane.kind = cudaMemcpyDeviceToHost;
+  runtime(RUNTIME_ID(cudaMemcpy2D_v3020), plane);
+  cudaMemcpy3DParms box{};
+  box.extent = {4, 5, 6};
+  box.kind = cudaMemcpyDeviceToDevice;
+  cudaMemcpy3DAsync_v3020_params volume{};
+  volume.p = &box;
+  volume.stream = kStreamB;
+  runtime(RUNTIME_ID(cudaMemcpy3DAsync_v3020), volume);
+  cuMemcpyDtoHAsync_v2_params down{};
+  down.ByteCount = 77;
+  down.hStream = kStreamA;
+  driver(DRIVER_ID(cuMemcpyDtoHAsync_v2), down);
+  CUDA_MEMCPY2D copy{};
+  copy.srcMemoryType = CU_MEMORYTYPE_HOST;
+  copy.dstMemoryType = CU_MEMORYTYPE_DEVICE;
+  copy.WidthInBytes = 8;
+  copy.Height = 9;
+  cuMemcpy2DAsync_v2_params described{};
+  described.pCopy = &copy;
+  described.hStream = kStreamA;
+  driver(DRIVER_ID(cuMemcpy2DAsync_v2), described);
+  cudaMemsetAsync_v3020_params set{};
+  set.devPtr = handle<void*>(0x5000);
+  set.count = 256;
+  set.stream = kStreamA;
+  runtime(RUNTIME_ID(cudaMemsetAsync_v3020), set);
+  return 0;
+}
+
+int objects(const Arguments&) {
+  start();
+  create_event(kEvent, cudaEventDisableTiming);
+  cudaEvent_t untouched = handle<cudaEvent_t>(0xbad);
+  cudaEventCreate_v3020_params failing{&untouched};
+  runtime(RUNTIME_ID(cudaEventCreate_v3020), failing, {.result = cudaErrorMemoryAllocation});
+  create_stream(kStreamA, cudaStreamNonBlocking, -2);
+  destroy_stream(kStreamA);
+  create_stream(kStreamA, 0, 0);  // the handle is reused
+  cudaEventQuery_v3020_params query{kEvent};
+  runtime(RUNTIME_ID(cudaEventQuery_v3020), query, {.result = cudaErrorNotReady});
+  return 0;
+}
+
+int per_thread_stream(const Arguments&) {
+  start();
+  const cudaEventRecord_v3020_params parameters{kEvent, nullptr};
+  runtime(RUNTIME_ID(cudaEventRecord_ptsz_v7000), parameters);
+  runtime(RUNTIME_ID(cudaEventRecord_ptsz_v7000), parameters);
+  record(kEvent, handle<cudaStream_t>(2));
+  std::thread([&] { runtime(RUNTIME_ID(cudaEventRecord_ptsz_v7000), parameters); }).join();
+  return 0;
+}
+
+int capture(const Arguments&) {
+  start();
+  record(kEvent, kStreamA);
+  if (fake_capture_queries() != 0) return 1;  // nothing is captured: nothing may be asked
+  cudaStreamBeginCapture_v10000_params begin{kStreamA, cudaStreamCaptureModeGlobal};
+  runtime(RUNTIME_ID(cudaStreamBeginCapture_v10000), begin,
+          {.inside = [](const FakeCall&) { fake_set_capturing(handle<CUstream>(0xa00a), true); }});
+  record(kEvent, kStreamA);
+  launch(kStreamB);
+  cudaStreamWaitEvent_v3020_params join{kStreamB, kEvent, 0};
+  runtime(RUNTIME_ID(cudaStreamWaitEvent_v3020), join,
+          {.inside = [](const FakeCall&) { fake_set_capturing(handle<CUstream>(0xb00b), true); }});
+  cudaGraph_t graph = nullptr;
+  cudaStreamEndCapture_v10000_params end{kStreamA, &graph};
+  runtime(RUNTIME_ID(cudaStreamEndCapture_v10000), end, {.inside = [&](const FakeCall&) {
+            graph = handle<cudaGraph_t>(0x99);
+            fake_set_capturing(handle<CUstream>(0xa00a), false);
+            fake_set_capturing(handle<CUstream>(0xb00b), false);
+          }});
+  const unsigned asked = fake_capture_queries();
+  record(kEvent, kStreamA);
+  return fake_capture_queries() == asked ? 0 : 1;
+}
+
+int kernel_names(const Arguments&) {
+  start();
+  char name[] = "_Z5firstv";
+  for (int i = 0; i < 3; ++i) launch(kStreamA, name);
+  std::thread([&] { launch(kStreamA, name); }).join();
+  CUpti_ResourceData data{};
+  fake_resource(CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING, &data);
+  std::strcpy(name, "_Z5otherv");  // another module's name at the same address
+  launch(kStreamA, name);
+  return 0;
+}
+
+int exit_without_entry(const Arguments&) {
+  start();
+  FakeCall call;
+  const cudaEventRecord_v3020_params parameters{kEvent, kStreamA};
+  fake_enter(&call, CUPTI_CB_DOMAIN_INVALID, 0, &parameters, nullptr, context(), nullptr);
+  call.domain = CUPTI_CB_DOMAIN_RUNTIME_API;
+  call.id = RUNTIME_ID(cudaEventRecord_v3020);
+  fake_exit(&call, 0);  // its entry was never delivered: the shared word is garbage
+  for (uint64_t word : {uint64_t{0}, ~uint64_t{0}}) {
+    call.correlation_data = word;
+    fake_exit(&call, 0);
+  }
+  wait(kStreamA, kEvent);
+  return 0;
+}
+
+int dies_inside(const Arguments& arguments) {
+  start();
+  launch(kStreamA);
+  cudaEventSynchronize_v3020_params parameters{kEvent};
+  runtime(RUNTIME_ID(cudaEventSynchronize_v3020), parameters, {.inside = [&](const FakeCall&) {
+            if (arguments.empty()) _exit(0);
+            say("inside");
+            pause_ms(20'000);
+          }});
+  return 0;
+}
+
+int threads(const Arguments&) {
+  start();
+  std::barrier both(2);
+  auto work = [] {
+    for (int i = 0; i < 100; ++i) {
+      record(kEvent, kStreamA);
+      wait(kStreamB, kEvent);
+    }
+  };
+  auto work_together = [&] {
+    record(kEvent, kStreamA);
+    both.arrive_and_wait();
+    work();
+    both.arrive_and_wait();
+  };
+  std::thread one(work_together), two(work_together);
+  one.join();
+  two.join();
+  std::thread(work).join();  // takes the ring of an ended thread
+  return 0;
+}
+
+// All kinds of activities, oldest correlation last and not finished where CUPTI says so.
+int activities(const Arguments& arguments) {
+  start();
+  const uint32_t id = launch(kStreamA, "_Z6kernelv");
+  layout::KernelActivity kernel{};
+  kernel.kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
+  kernel.registers_per_thread = 32;
+  kernel.start = 1000;
+  kernel.end = 2000;
+  kernel.context = 1;
+  kernel.stream = 13;
+  kernel.grid[0] = 4;
+  kernel.grid[1] = kernel.grid[2] = kernel.block[1] = kernel.block[2] = 1;
+  kernel.block[0] = 128;
+  kernel.dynamic_shared_bytes = 48;
+  kernel.correlation_id = id;
+  kernel.name = "_Z6kernelv";
+  kernel.channel = 5;
+  fake_activity(&kernel, sizeof kernel, false);
+  kernel.correlation_id = launch(kStreamA, "_Z6kernelv");
+  kernel.start = kernel.end = 0;  // not finished
+  fake_activity(&kernel, sizeof kernel, false);
+
+  layout::MemcpyActivity copy{};
+  copy.kind = CUPTI_ACTIVITY_KIND_MEMCPY;
+  copy.copy_kind = 1;
+  copy.source_kind = 2;
+  copy.destination_kind = 3;
+  copy.bytes = 4096;
+  copy.start = 10;
+  copy.end = 20;
+  copy.context = 1;
+  copy.stream = 13;
+  copy.correlation_id = 77;
+  fake_activity(&copy, sizeof copy, false);
+
+  layout::MemsetActivity set{};
+  set.kind = CUPTI_ACTIVITY_KIND_MEMSET;
+  set.bytes = 64;
+  set.start = 5;
+  set.end = 6;
+  set.correlation_id = 78;
+  fake_activity(&set, sizeof set, false);
+
+  layout::GraphTraceActivity graph{};
+  graph.kind = CUPTI_ACTIVITY_KIND_GRAPH_TRACE;
+  graph.correlation_id = 79;
+  graph.graph = 6;
+  graph.start = 30;
+  graph.end = 40;
+  fake_activity(&graph, sizeof graph, false);
+
+  layout::CudaEventActivity recorded{};
+  recorded.kind = CUPTI_ACTIVITY_KIND_CUDA_EVENT;
+  recorded.correlation_id = 80;
+  recorded.event = 3;
+  recorded.sync_id = 9;
+  fake_activity(&recorded, sizeof recorded, false);
+  layout::SynchronizationActivity waited{};
+  waited.kind = CUPTI_ACTIVITY_KIND_SYNCHRONIZATION;
+  waited.type = 2;
+  waited.correlation_id = 81;
+  waited.event = 3;
+  waited.sync_id = 9;
+  fake_activity(&waited, sizeof waited, false);
+
+  layout::OverheadActivity overhead{};
+  overhead.kind = CUPTI_ACTIVITY_KIND_OVERHEAD;
+  overhead.overhead_kind = 6u << 16;
+  overhead.object_kind = 2;
+  overhead.thread = 4242;
+  overhead.start = 100;
+  overhead.end = 200;
+  char bytes[56] = {};
+  std::memcpy(bytes, &overhead, sizeof overhead);
+  fake_activity(bytes, sizeof bytes, false);
+  if (!arguments.empty() && arguments[0] == "drop") fake_drop(12);
+  if (!arguments.empty() && arguments[0] == "die") {
+    pause_ms(300);  // a plain flush comes in between
+    _exit(3);
+  }
+  return 0;
+}
+
+int kinds(const Arguments&) {
+  start();
+  for (int kind : {1, 2, 3, 10, 17, 22, 36, 38, 51}) {
+    if (fake_kind_enabled(static_cast<CUpti_ActivityKind>(kind))) say(std::to_string(kind).c_str());
+  }
+  say(fake_log());
+  return 0;
+}
+
+int enabled_callbacks(const Arguments&) {
+  start();
+  say(std::to_string(fake_enabled_callbacks()).c_str());
+  for (int id : {17, 10, 28}) {  // cudaGetDevice and the like
+    if (fake_callback_enabled(CUPTI_CB_DOMAIN_RUNTIME_API, static_cast<CUpti_CallbackId>(id)))
+      return 1;
+  }
+  return fake_callback_enabled(CUPTI_CB_DOMAIN_DRIVER_API, 719) ? 1 : 0;  // cuKernelGetName
+}
+
+int flushes(const Arguments&) {
+  start();
+  pause_ms(150);
+  const unsigned idle = fake_flushes(false);
+  for (int i = 0; i < 10; ++i) {
+    launch(kStreamA);
+    pause_ms(20);
+  }
+  const unsigned busy = fake_flushes(false) - idle;
+  if (idle != 0 || busy < 2) return 1;
+  return fake_flushes(true) == 0 ? 0 : 2;
+}
+
+int blocked_flush(const Arguments&) {
+  start();
+  launch(kStreamA);
+  fake_block_flush(true);  // some thread sits in cudaFree for good
+  pause_ms(100);
+  return 0;
+}
+
+int foreign_activity(const Arguments&) {
+  start();
+  char bytes[40] = {};
+  const uint32_t kind = CUPTI_ACTIVITY_KIND_RUNTIME;  // never asked for by us
+  std::memcpy(bytes, &kind, sizeof kind);
+  for (int i = 0; i < 3; ++i) {
+    fake_activity(bytes, sizeof bytes, true);
+    fake_deliver();
+    pause_ms(30);
+  }
+  return 0;
+}
+
+int fatal_error(const Arguments&) {
+  start();
+  launch(kStreamA);
+  fake_fatal_error("the device fell off the bus");
+  launch(kStreamA);
+  return fake_flushes(true) == 0 ? 0 : 1;
+}
+
+void graph_callback(CUpti_CallbackId id, uintptr_t graph, uintptr_t node, uintptr_t other,
+                    CUgraphNodeType type = CU_GRAPH_NODE_TYPE_KERNEL, uintptr_t exec = 0) {
+  CUpti_GraphData data{};
+  data.graph = handle<CUgraph>(graph);
+  data.node = handle<CUgraphNode>(node);
+  data.nodeType = type;
+  data.graphExec = handle<CUgraphExec>(exec);
+  if (id == CUPTI_CBID_RESOURCE_GRAPHNODE_DEPENDENCY_CREATED)
+    data.dependency = handle<CUgraphNode>(other);
+  if (id == CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED) data.originalNode = handle<CUgraphNode>(other);
+  if (id == CUPTI_CBID_RESOURCE_GRAPH_CLONED) data.originalGraph = handle<CUgraph>(other);
+  CUpti_ResourceData resource{};
+  resource.resourceDescriptor = &data;
+  fake_resource(id, &resource);
+}
+
+// What CUPTI 13.0 says about a captured copy -> kernel chain and its instantiation.
+int graphs(const Arguments&) {
+  start();
+  graph_callback(CUPTI_CBID_RESOURCE_GRAPH_CREATED, 5, 0, 0);
+  graph_callback(CUPTI_CBID_RESOURCE_GRAPHNODE_CREATE_STARTING, 5, 51, 0,
+                 CU_GRAPH_NODE_TYPE_MEMCPY);
+  graph_callback(CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED, 5, 51, 0);  // says kernel, wrongly
+  graph_callback(CUPTI_CBID_RESOURCE_GRAPHNODE_CREATE_STARTING, 5, 52, 0,
+                 CU_GRAPH_NODE_TYPE_KERNEL);
+  graph_callback(CUPTI_CBID_RESOURCE_GRAPHNODE_DEPENDENCY_CREATED, 5, 51,
+                 52);  // before the node is there
+  graph_callback(CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED, 5, 52, 0);
+  // The clone that becomes the executable graph.
+  graph_callback(CUPTI_CBID_RESOURCE_GRAPH_CLONED, 6, 0, 5);
+  for (uintptr_t node : {51, 52}) {
+    graph_callback(CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED, 6, node + 10, 0);
+    graph_callback(CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED, 6, node + 10, node);
+  }
+  graph_callback(CUPTI_CBID_RESOURCE_GRAPHNODE_DEPENDENCY_CREATED, 6, 61, 62);
+  // The internal second graph: never created, to be ignored.
+  graph_callback(CUPTI_CBID_RESOURCE_GRAPHNODE_CREATE_STARTING, 7, 71, 0,
+                 CU_GRAPH_NODE_TYPE_KERNEL);
+  graph_callback(CUPTI_CBID_RESOURCE_GRAPHNODE_CREATE_STARTING, 7, 72, 0,
+                 CU_GRAPH_NODE_TYPE_KERNEL);
+  graph_callback(CUPTI_CBID_RESOURCE_GRAPHNODE_DEPENDENCY_CREATED, 7, 71, 72);
+  graph_callback(CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATED, 5, 0, 0, CU_GRAPH_NODE_TYPE_KERNEL, 6);
+  return 0;
+}
+
+constexpr Scenario kScenarios[] = {
+    {"nested", nested},
+    {"direct-driver", direct_driver},
+    {"inside-untraced", inside_untraced},
+    {"launches", launches},
+    {"copies", copies},
+    {"objects", objects},
+    {"per-thread-stream", per_thread_stream},
+    {"capture", capture},
+    {"kernel-names", kernel_names},
+    {"exit-without-entry", exit_without_entry},
+    {"dies-inside", dies_inside},
+    {"threads", threads},
+    {"activities", activities},
+    {"kinds", kinds},
+    {"enabled-callbacks", enabled_callbacks},
+    {"flushes", flushes},
+    {"blocked-flush", blocked_flush},
+    {"foreign-activity", foreign_activity},
+    {"fatal-error", fatal_error},
+    {"graphs", graphs},
+};
+
+}  // namespace
+}  // namespace child
+
+std::span<const child::Scenario> call_scenarios() { return child::kScenarios; }

@@ -1,0 +1,272 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// What callbacks become. Each pitfall of CUPTI's callbacks is a test.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "observed.h"
+
+namespace streamscope::collect {
+namespace {
+
+using ring::RecordKind;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+TEST(Callbacks, KeepTheOutermostCallOnly) {
+  Observed run;
+  ASSERT_EQ(run.run_child("nested"), 0) << run.error_text();
+  EXPECT_EQ(run.call_names(), "cudaLaunchKernel cudaEventRecord");
+  EXPECT_EQ(run.calls()[0].flags & ring::kDriverCall, 0);
+  EXPECT_EQ(run.text(run.calls()[0].object), "outer");
+  EXPECT_EQ(run.error_text(), "");
+}
+
+TEST(Callbacks, KeepCallsMadeDirectlyAtTheDriver) {
+  Observed run;
+  ASSERT_EQ(run.run_child("direct-driver"), 0) << run.error_text();
+  EXPECT_EQ(run.call_names(), "cuLaunchKernel cuLaunchKernelEx");
+  for (const ring::CallRecord& call : run.calls()) {
+    EXPECT_NE(call.flags & ring::kDriverCall, 0);
+    EXPECT_EQ(run.text(call.object), "triton_kernel");
+  }
+  EXPECT_EQ(run.calls()[1].stream, 0xb00bu);
+}
+
+TEST(Callbacks, KeepADriverCallInsideAnUntracedRuntimeCall) {
+  Observed run;
+  ASSERT_EQ(run.run_child("inside-untraced"), 0) << run.error_text();
+  EXPECT_EQ(run.call_names(), "cuMemAlloc_v2");
+  EXPECT_EQ(run.calls()[0].object, 0x1000u);
+  EXPECT_EQ(run.calls()[0].value, 64u);
+}
+
+TEST(Callbacks, EnableSingleCallsNeverWholeDomains) {
+  Observed run;
+  ASSERT_EQ(run.run_child("enabled-callbacks"), 0) << run.error_text();
+  const int count = std::stoi(run.output_text());
+  EXPECT_GT(count, 250);
+  EXPECT_LT(count, 450);
+}
+
+TEST(Callbacks, KnowEveryWayToLaunch) {
+  Observed run;
+  ASSERT_EQ(run.run_child("launches"), 0) << run.error_text();
+  EXPECT_EQ(run.call_names(),
+            "cudaLaunchKernel cudaLaunchKernel cudaLaunchKernelExC cudaLaunchKernelExC "
+            "cudaLaunchCooperativeKernel "
+            "__cudaLaunchKernel");
+  std::vector<bool> per_thread;
+  for (const ring::CallRecord& call : run.calls()) {
+    EXPECT_EQ(call.stream, 0xa00au);
+    EXPECT_EQ(ring::call_info(call.call).kind, ring::CallKind::kLaunch);
+    per_thread.push_back((call.flags & ring::kPerThread) != 0);
+  }
+  EXPECT_THAT(per_thread, ElementsAre(false, true, false, true, false, false));
+}
+
+TEST(Callbacks, ReadSizesAndKindsOfCopies) {
+  Observed run;
+  ASSERT_EQ(run.run_child("copies"), 0) << run.error_text();
+  std::vector<std::pair<uint64_t, uint64_t>> kind_and_bytes;
+  for (const ring::CallRecord& call : run.calls())
+    kind_and_bytes.emplace_back(call.object, call.value);
+  using P = std::pair<uint64_t, uint64_t>;
+  EXPECT_THAT(kind_and_bytes,
+              ElementsAre(P{1, 4096}, P{2, 200}, P{3, 120}, P{2, 77}, P{1, 72}, P{0x5000, 256}));
+}
+
+TEST(Callbacks, ReadWhatACallReturnsAtItsExitAndOnlyOnSuccess) {
+  Observed run;
+  ASSERT_EQ(run.run_child("objects"), 0) << run.error_text();
+  const auto calls = run.calls();
+  ASSERT_EQ(calls.size(), 6u);
+  EXPECT_EQ(calls[0].object, 0xe00eu);
+  EXPECT_EQ(calls[0].value, 2u);  // cudaEventDisableTiming
+  EXPECT_EQ(calls[1].object, 0u);
+  EXPECT_EQ(calls[1].result, 2);
+  EXPECT_EQ(calls[2].stream, 0xa00au);
+  EXPECT_EQ(calls[2].value, 1 | uint64_t{0xfffffffe} << 32);  // non-blocking, priority -2
+  EXPECT_EQ(calls[5].result, 600);
+}
+
+TEST(Callbacks, TellStreamsWithTheirKindAndNumberAlsoWhenAHandleIsReused) {
+  Observed run;
+  ASSERT_EQ(run.run_child("objects"), 0) << run.error_text();
+  const auto streams = run.all<ring::StreamRecord>(RecordKind::kStream);
+  ASSERT_EQ(streams.size(), 4u);
+  EXPECT_EQ(streams[0].handle, 0u);
+  EXPECT_EQ(streams[0].stream_kind, static_cast<uint8_t>(ring::StreamKind::kLegacy));
+  EXPECT_EQ(streams[0].stream, 7u);
+  EXPECT_EQ(streams[1].stream_kind, static_cast<uint8_t>(ring::StreamKind::kNonBlocking));
+  EXPECT_EQ(streams[1].priority, -2);
+  EXPECT_EQ(streams[1].stream, 0xa00au);
+  EXPECT_EQ(streams[2].destroyed, 1);
+  EXPECT_EQ(streams[3].handle, streams[1].handle);
+  EXPECT_EQ(streams[3].stream_kind, static_cast<uint8_t>(ring::StreamKind::kBlocking));
+  EXPECT_LT(streams[1].begin, streams[2].begin);
+  EXPECT_LT(streams[2].begin, streams[3].begin);
+}
+
+TEST(Callbacks, TellTheDeviceAndTheContext) {
+  Observed run;
+  run.set("CUDA_DEVICE_MAX_CONNECTIONS", "4");
+  ASSERT_EQ(run.run_child("nested"), 0) << run.error_text();
+  const auto devices = run.all<ring::DeviceRecord>(RecordKind::kDevice);
+  ASSERT_EQ(devices.size(), 1u);
+  EXPECT_EQ(run.text(devices[0].name), "Fake GPU");
+  EXPECT_EQ(run.text(devices[0].uuid), "GPU-00010203-0405-0607-0809-0a0b0c0d0e0f");
+  EXPECT_EQ(devices[0].sm_count, 132u);
+  EXPECT_EQ(devices[0].copy_engines, 3u);
+  EXPECT_EQ(devices[0].compute_capability, 90);
+  EXPECT_EQ(devices[0].max_connections, 4u);
+  const auto contexts = run.all<ring::ContextRecord>(RecordKind::kContext);
+  ASSERT_EQ(contexts.size(), 1u);
+  EXPECT_EQ(contexts[0].context, 1u);
+  EXPECT_EQ(contexts[0].null_stream, 7u);
+  for (const ring::CallRecord& call : run.calls()) EXPECT_EQ(call.context, 1u);
+}
+
+TEST(Callbacks, TellEachThreadsOwnDefaultStreamOnce) {
+  Observed run;
+  ASSERT_EQ(run.run_child("per-thread-stream"), 0) << run.error_text();
+  std::set<uint32_t> tids;
+  for (const auto& stream : run.all<ring::StreamRecord>(RecordKind::kStream)) {
+    if (stream.stream_kind != static_cast<uint8_t>(ring::StreamKind::kPerThreadDefault)) continue;
+    EXPECT_EQ(stream.handle, 2u);
+    EXPECT_EQ(stream.stream, 16u);
+    EXPECT_TRUE(tids.insert(stream.tid).second);
+  }
+  EXPECT_EQ(tids.size(), 2u);
+}
+
+TEST(Callbacks, MarkCallsOfCapturedStreamsAndAskOnlyDuringACapture) {
+  Observed run;
+  ASSERT_EQ(run.run_child("capture"), 0) << run.error_text();
+  std::string marked;
+  for (const ring::CallRecord& call : run.calls())
+    marked += (call.flags & ring::kCapturing) != 0 ? "c" : "-";
+  // record; begin, record, launch on another stream, wait that pulls it in, end; record
+  EXPECT_EQ(marked, "--c-c--");
+}
+
+TEST(Callbacks, SendAKernelNameOnceAndNoticeThatItsModuleWasUnloaded) {
+  Observed run;
+  ASSERT_EQ(run.run_child("kernel-names"), 0) << run.error_text();
+  std::vector<std::string> names;
+  for (const ring::CallRecord& call : run.calls()) names.push_back(run.text(call.object));
+  EXPECT_THAT(names, ElementsAre("_Z5firstv", "_Z5firstv", "_Z5firstv", "_Z5otherv", "_Z5firstv"));
+  int sent = 0;
+  for (const auto& text : run.all<ring::TextRecord>(RecordKind::kText))
+    sent += text.hash == ring::hash_text("_Z5firstv");
+  EXPECT_EQ(sent, 1);
+}
+
+TEST(Callbacks, IgnoreAnExitWhoseEntryWasNotSeen) {
+  Observed run;
+  ASSERT_EQ(run.run_child("exit-without-entry"), 0) << run.error_text();
+  EXPECT_EQ(run.call_names(), "cudaStreamWaitEvent");
+}
+
+TEST(Callbacks, LeaveTheOpenCallInTheRingWhenTheProgramDiesInside) {
+  Observed run;
+  ASSERT_EQ(run.run_child("dies-inside"), 0) << run.error_text();
+  EXPECT_EQ(run.call_names(), "cudaLaunchKernel");
+  const ObservedRing& ring = run.rings().at(0);
+  EXPECT_NE(ring.open_begin, 0u);
+  EXPECT_EQ(ring::call_info(ring.open_call).name, "cudaEventSynchronize");
+  EXPECT_EQ(ring.open_object, 0xe00eu);
+}
+
+TEST(Callbacks, LoseNothingThatReachedARingWhenTheProgramIsKilled) {
+  Observed run;
+  run.start_child("dies-inside", {"wait"});
+  run.wait_for_line("inside");
+  run.read_rings();
+  EXPECT_NE(run.rings().at(0).open_begin, 0u);
+  kill(run.pid(), SIGKILL);
+  EXPECT_EQ(run.finish(), 128 + SIGKILL);
+  EXPECT_EQ(run.call_names(), "cudaLaunchKernel");
+  EXPECT_NE(run.rings().at(0).open_begin, 0u);
+}
+
+TEST(Callbacks, GiveEveryThreadItsRingAndTheRingsOfEndedThreadsToNewOnes) {
+  Observed run;
+  ASSERT_EQ(run.run_child("threads"), 0) << run.error_text();
+  EXPECT_EQ(run.calls().size(), 602u);
+  size_t with_calls = 0;
+  for (const ObservedRing& ring : run.rings()) {
+    uint64_t end = 0;
+    bool any = false;
+    for (const ring::Record& record : ring.records) {
+      if (record.head.kind != RecordKind::kCall) continue;
+      const auto& call = reinterpret_cast<const ring::CallRecord&>(record);
+      EXPECT_LE(end, call.begin);  // calls of a thread follow each other
+      EXPECT_LE(call.begin, call.end);
+      end = call.end;
+      any = true;
+    }
+    with_calls += any;
+    EXPECT_EQ(ring.open_begin, 0u);
+  }
+  EXPECT_EQ(with_calls, 2u);
+  std::set<uint32_t> tids;
+  for (const auto& thread : run.all<ring::ThreadRecord>(RecordKind::kThread))
+    tids.insert(thread.tid);
+  EXPECT_GE(tids.size(), 4u);
+}
+
+TEST(Callbacks, TakeStacksOfBlockingCallsOnly) {
+  Observed run;
+  run.control().stacks = ring::StackMode::kSyncs;
+  ASSERT_EQ(run.run_child("dies-inside"), 0) << run.error_text();
+  EXPECT_EQ(run.calls().at(0).stack, 0u);  // a launch does not block
+  const auto stacks = run.all<ring::StackRecord>(RecordKind::kStack);
+  ASSERT_FALSE(stacks.empty());
+  EXPECT_GE(stacks[0].total_frames, 3u);
+  // The innermost frames lie in modules that were told.
+  bool found = false;
+  for (const auto& module : run.all<ring::ModuleRecord>(RecordKind::kModule))
+    found = found || (module.begin_address <= stacks[0].frames[2] &&
+                      stacks[0].frames[2] < module.end_address);
+  EXPECT_TRUE(found);
+}
+
+TEST(Callbacks, TellTheGraphAsItWasBuiltAndIgnoreTheInternalCopy) {
+  Observed run;
+  ASSERT_EQ(run.run_child("graphs"), 0) << run.error_text();
+  std::map<uint64_t, uint8_t> kinds;
+  std::map<uint64_t, uint64_t> originals;
+  for (const auto& node : run.all<ring::GraphNodeRecord>(RecordKind::kGraphNode)) {
+    if (node.node_kind != 0xff) kinds[node.node] = node.node_kind;
+    if (node.original != 0) originals[node.node] = node.original;
+  }
+  EXPECT_EQ(kinds[51], 1);  // a copy, although CREATED says kernel
+  EXPECT_EQ(kinds[52], 0);
+  EXPECT_EQ(originals[61], 51u);
+  EXPECT_EQ(originals[62], 52u);
+  EXPECT_FALSE(kinds.contains(71));
+  std::set<std::pair<uint64_t, uint64_t>> edges;
+  for (const auto& edge : run.all<ring::GraphEdgeRecord>(RecordKind::kGraphEdge))
+    edges.emplace(edge.from_node, edge.to_node);
+  EXPECT_EQ(edges, (std::set<std::pair<uint64_t, uint64_t>>{{51, 52}, {61, 62}}));
+  const auto graphs = run.all<ring::GraphRecord>(RecordKind::kGraph);
+  ASSERT_EQ(graphs.size(), 3u);
+  EXPECT_EQ(graphs[1].source, 5u);
+  EXPECT_EQ(graphs[2].executable, 1);
+  EXPECT_EQ(graphs[2].graph, 6u);
+  EXPECT_EQ(graphs[2].source, 5u);
+}
+
+TEST(Callbacks, GoOnWithoutCuptiAfterItsFatalError) {
+  Observed run;
+  ASSERT_EQ(run.run_child("fatal-error"), 0) << run.error_text();
+  EXPECT_EQ(run.loss_detail(ring::Loss::kCuptiFatal), "the device fell off the bus");
+  EXPECT_THAT(run.error_text(), HasSubstr("CUPTI stopped: the device fell off the bus"));
+}
+
+}  // namespace
+}  // namespace streamscope::collect

@@ -1,0 +1,62 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Script interface of the stand-in libcuda.so.1 and libcupti.so.13: a test program plays the CUDA
+// runtime and tells the fakes what happened; they call the collector back exactly as the real
+// libraries do.
+#pragma once
+
+#include <cuda.h>
+#include <cupti.h>
+
+#include <cstddef>
+#include <cstdint>
+
+#define FAKE_API extern "C" __attribute__((visibility("default")))
+
+// A call that is under way: fake_enter() delivers the ENTER callback, fake_exit() the EXIT. Calls
+// nest.
+struct FakeCall {
+  CUpti_CallbackDomain domain;
+  CUpti_CallbackId id;
+  CUpti_CallbackData data;
+  uint64_t correlation_data;
+  int32_t result;
+  bool enabled;
+};
+
+/// `context` may be null: no context is current. A nested call (`outer` not null) shares the
+/// outer's correlation id.
+FAKE_API void fake_enter(FakeCall* call, CUpti_CallbackDomain domain, CUpti_CallbackId id,
+                         const void* parameters, const char* symbol, CUcontext context,
+                         const FakeCall* outer);
+FAKE_API void fake_exit(FakeCall* call, int32_t result);
+
+/// One resource callback, if enabled.
+FAKE_API void fake_resource(CUpti_CallbackId id, const CUpti_ResourceData* data);
+FAKE_API void fake_fatal_error(const char* message);
+
+/// Adds an activity record to the buffer under way; complete ones are handed over by the next flush
+/// or fake_deliver(). Records whose kind is not enabled are ignored, unless `foreign`.
+FAKE_API void fake_activity(const void* record, size_t size, bool foreign);
+FAKE_API void fake_deliver();
+/// The next completed buffer comes with this many dropped records.
+FAKE_API void fake_drop(size_t count);
+/// FlushAll blocks until this is called with false.
+FAKE_API void fake_block_flush(bool blocked);
+
+FAKE_API void fake_set_capturing(CUstream stream, bool capturing);
+
+/// Answers about what the collector did.
+FAKE_API bool fake_kind_enabled(CUpti_ActivityKind kind);
+FAKE_API bool fake_callback_enabled(CUpti_CallbackDomain domain, CUpti_CallbackId id);
+FAKE_API unsigned fake_enabled_callbacks();
+FAKE_API unsigned fake_flushes(bool forced);
+/// Number of cuStreamIsCapturing queries so far.
+FAKE_API unsigned fake_capture_queries();
+/// Names of the functions called so far that change something, in order, separated by spaces.
+FAKE_API const char* fake_log();
+/// What the timestamp callback answers, 0 without one.
+FAKE_API uint64_t fake_timestamp();
+/// The collector's callback itself, for measuring it.
+FAKE_API CUpti_CallbackFunc fake_callback();

@@ -1,0 +1,105 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Stand-in libcuda.so.1: initialization with injection as the real driver does it, and the few
+// queries we use.
+#include <dlfcn.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+#include <set>
+
+#include "fake.h"
+
+#undef cuDeviceGetUuid
+#undef cuDeviceTotalMem
+
+namespace {
+std::atomic<bool> initialized{false};
+std::atomic<unsigned> capture_queries{0};
+std::mutex mutex;
+std::set<CUstream> capturing;
+}  // namespace
+
+FAKE_API CUresult cuInit(unsigned) {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    const char* path = std::getenv("CUDA_INJECTION64_PATH");
+    if (path != nullptr && *path != '\0') {
+      if (void* library = dlopen(path, RTLD_NOW | RTLD_LOCAL)) {
+        if (auto start = reinterpret_cast<int (*)()>(dlsym(library, "InitializeInjection")))
+          start();
+      }
+    }
+    initialized = true;
+  });
+  return CUDA_SUCCESS;
+}
+
+FAKE_API CUresult cuDeviceGetCount(int* count) {
+  if (!initialized) return CUDA_ERROR_NOT_INITIALIZED;
+  *count = 1;
+  return CUDA_SUCCESS;
+}
+FAKE_API CUresult cuDeviceGet(CUdevice* device, int ordinal) {
+  *device = ordinal;
+  return CUDA_SUCCESS;
+}
+FAKE_API CUresult cuDeviceGetName(char* name, int size, CUdevice) {
+  std::strncpy(name, "Fake GPU", static_cast<size_t>(size));
+  return CUDA_SUCCESS;
+}
+FAKE_API CUresult cuDeviceGetUuid_v2(CUuuid* uuid, CUdevice) {
+  for (int i = 0; i < 16; ++i) uuid->bytes[i] = static_cast<char>(i);
+  return CUDA_SUCCESS;
+}
+FAKE_API CUresult cuDeviceTotalMem_v2(size_t* bytes, CUdevice) {
+  *bytes = size_t{8} << 30;
+  return CUDA_SUCCESS;
+}
+FAKE_API CUresult cuDeviceGetAttribute(int* value, CUdevice_attribute attribute, CUdevice) {
+  switch (attribute) {
+    case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR:
+      *value = 9;
+      break;
+    case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR:
+      *value = 0;
+      break;
+    case CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT:
+      *value = 132;
+      break;
+    case CU_DEVICE_ATTRIBUTE_ASYNC_ENGINE_COUNT:
+      *value = 3;
+      break;
+    default:
+      return CUDA_ERROR_INVALID_VALUE;
+  }
+  return CUDA_SUCCESS;
+}
+FAKE_API CUresult cuStreamGetFlags(CUstream, unsigned* flags) {
+  *flags = CU_STREAM_NON_BLOCKING;
+  return CUDA_SUCCESS;
+}
+FAKE_API CUresult cuStreamGetPriority(CUstream, int* priority) {
+  *priority = -3;
+  return CUDA_SUCCESS;
+}
+FAKE_API CUresult cuStreamIsCapturing(CUstream stream, CUstreamCaptureStatus* status) {
+  ++capture_queries;
+  std::lock_guard lock(mutex);
+  *status =
+      capturing.contains(stream) ? CU_STREAM_CAPTURE_STATUS_ACTIVE : CU_STREAM_CAPTURE_STATUS_NONE;
+  return CUDA_SUCCESS;
+}
+
+FAKE_API void fake_set_capturing(CUstream stream, bool on) {
+  std::lock_guard lock(mutex);
+  if (on) {
+    capturing.insert(stream);
+  } else {
+    capturing.erase(stream);
+  }
+}
+FAKE_API unsigned fake_capture_queries() { return capture_queries; }

@@ -1,0 +1,281 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Scenarios about the process: ways in and out, pauses, NVTX, libcoord, forks.
+#include <coord/observer.h>
+#include <dlfcn.h>
+#include <nvtx3/nvToolsExt.h>
+#include <nvtx3/nvToolsExtCudaRt.h>
+#include <nvtx3/nvToolsExtSync.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <span>
+#include <thread>
+
+#include "child.h"
+
+namespace child {
+namespace {
+
+const auto kStreamA = handle<cudaStream_t>(0xa00a);
+const auto kEvent = handle<cudaEvent_t>(0xe00e);
+
+void start() {
+  cuInit(0);
+  create_context();
+}
+
+// The test makes this file when it has done its part.
+void wait_for_file(const std::string& path) {
+  for (int i = 0; i < 1000 && access(path.c_str(), F_OK) != 0; ++i) pause_ms(10);
+}
+
+int no_cuda(const Arguments&) {
+  nvtxRangePushA("only nvtx");
+  nvtxRangePop();
+  return 0;
+}
+
+int simple(const Arguments&) {
+  start();
+  launch(kStreamA);
+  return 0;
+}
+
+// The library comes in by dlopen after CUDA and a context are there.
+int late(const Arguments& arguments) {
+  cuInit(0);
+  if (dlopen(arguments[0].c_str(), RTLD_NOW | RTLD_LOCAL) == nullptr) return 1;
+  launch(kStreamA);
+  launch(kStreamA);
+  return 0;
+}
+
+int late_before_cuda(const Arguments& arguments) {
+  if (dlopen(arguments[0].c_str(), RTLD_NOW | RTLD_LOCAL) == nullptr) return 1;
+  return simple({});
+}
+
+volatile sig_atomic_t children_signalled = 0;
+
+// A writer is started inside; the program must not notice a child.
+int own_writer(const Arguments&) {
+  struct sigaction action {};
+  action.sa_handler = [](int) { children_signalled = 1; };
+  sigaction(SIGCHLD, &action, nullptr);
+  start();
+  launch(kStreamA);
+  pause_ms(50);
+  if (children_signalled != 0) return 1;
+  if (waitpid(-1, nullptr, WNOHANG) != -1 || errno != ECHILD) return 2;
+  const char* rings = std::getenv("STREAMSCOPE_RINGS");
+  return rings != nullptr && *rings == '/' ? 0 : 3;
+}
+
+int forks(const Arguments& arguments) {
+  start();
+  launch(kStreamA);
+  const int parent = getpid();
+  pid_t pid = fork();
+  if (pid == 0) {
+    nvtxMarkA("in the child");
+    record(kEvent, kStreamA);  // CUDA is unusable here, but callbacks of a broken program may come
+    if (!arguments.empty()) {
+      execl(arguments[0].c_str(), arguments[0].c_str(), "simple", nullptr);
+      _exit(9);
+    }
+    _exit(getpid() == parent ? 1 : 0);
+  }
+  int status = 0;
+  waitpid(pid, &status, 0);
+  launch(kStreamA);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+}
+
+// A process that used only libcoord forks, and the child uses CUDA for the first time.
+int fork_then_cuda(const Arguments&) {
+  auto observer =
+      reinterpret_cast<coord_observer_v1_function>(dlsym(RTLD_DEFAULT, COORD_OBSERVER_SYMBOL));
+  if (observer == nullptr || observer() == nullptr) return 1;
+  pid_t pid = fork();
+  if (pid == 0) {
+    start();
+    launch(kStreamA);
+    exit(0);
+  }
+  int status = 0;
+  waitpid(pid, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+}
+
+// Work before, between and after what the test switches.
+int paused(const Arguments& arguments) {
+  start();
+  create_event(kEvent);
+  launch(kStreamA, "while paused");
+  say("one");
+  wait_for_file(arguments[0]);
+  pause_ms(50);
+  launch(kStreamA, "while collecting");
+  return 0;
+}
+
+int profiler_range(const Arguments&) {
+  start();
+  launch(kStreamA, "before");
+  const char none = 0;
+  runtime(RUNTIME_ID(cudaProfilerStart_v4000), none);
+  launch(kStreamA, "inside");
+  runtime(RUNTIME_ID(cudaProfilerStop_v4000), none);
+  launch(kStreamA, "after");
+  return 0;
+}
+
+int nvtx_range(const Arguments&) {
+  start();
+  launch(kStreamA, "before");
+  nvtxRangePushA("step");
+  launch(kStreamA, "inside");
+  nvtxRangePushA("step");
+  nvtxRangePop();
+  launch(kStreamA, "still inside");
+  nvtxRangePop();
+  launch(kStreamA, "after");
+  nvtxRangeId_t id = nvtxRangeStartA("step");
+  launch(kStreamA, "inside again");
+  nvtxRangeEnd(id);
+  launch(kStreamA, "after again");
+  return 0;
+}
+
+int nvtx(const Arguments&) {
+  nvtxRangePushA("open at start");
+  nvtxRangePushA("closed before start");
+  nvtxRangePop();
+  start();
+  nvtxDomainHandle_t domain = nvtxDomainCreateA("my domain");
+  nvtxStringHandle_t text = nvtxDomainRegisterStringA(domain, "registered");
+  nvtxEventAttributes_t attributes{};
+  attributes.version = NVTX_VERSION;
+  attributes.size = NVTX_EVENT_ATTRIB_STRUCT_SIZE;
+  attributes.category = 7;
+  attributes.colorType = NVTX_COLOR_ARGB;
+  attributes.color = 0xff102030;
+  attributes.payloadType = NVTX_PAYLOAD_TYPE_UNSIGNED_INT64;
+  attributes.payload.ullValue = 99;
+  attributes.messageType = NVTX_MESSAGE_TYPE_REGISTERED;
+  attributes.message.registered = text;
+  if (nvtxDomainRangePushEx(domain, &attributes) != 1) return 1;  // one is open already
+  if (nvtxDomainRangePop(domain) != 1) return 2;
+  nvtxMarkW(L"gr\u00f6\u00dfe");
+  nvtxRangeId_t id = nvtxRangeStartA("across threads");
+  std::thread([id] { nvtxRangeEnd(id); }).join();
+  nvtxRangePop();
+  nvtxNameCudaStreamA(kStreamA, "copies");
+  nvtxNameCudaEventA(kEvent, "done");
+  nvtxNameOsThreadA(static_cast<uint32_t>(gettid()), "the main thread");
+  return 0;
+}
+
+int coord(const Arguments&) {
+  auto find =
+      reinterpret_cast<coord_observer_v1_function>(dlsym(RTLD_DEFAULT, COORD_OBSERVER_SYMBOL));
+  const coord_observer_v1* observer = find != nullptr ? find() : nullptr;
+  if (observer == nullptr || observer->version != COORD_OBSERVER_VERSION) return 1;
+  coord_device_facts device{};
+  device.simulated = 1;
+  device.context = 1;
+  device.name = "Simulated H200";
+  device.uuid = "SIM-0";
+  observer->device(&device);
+  coord_stream_facts stream{};
+  stream.context = 1;
+  stream.stream = 4;
+  stream.handle = 40;
+  stream.kind = 3;
+  stream.name = "math";
+  observer->stream(&stream);
+  const uint32_t dependencies[] = {0};
+  coord_operation_facts operation{};
+  operation.operation = 1;
+  operation.context = 1;
+  operation.stream = 40;
+  operation.parent = COORD_NONE;
+  operation.dependency_count = 1;
+  operation.dependencies = dependencies;
+  operation.time_ns = 5;
+  operation.name = "gemm";
+  operation.call_site = "main.cpp:3 main";
+  observer->operation_registered(&operation);
+  observer->operation_begin(1, 6);
+  coord_sim_call call{};
+  call.name = "simLaunchKernel";
+  call.correlation_id = 1;
+  call.context = 1;
+  call.begin_ns = 7;
+  call.end_ns = 9;
+  call.stream = 40;
+  observer->sim_call(&call);
+  observer->operation_end(1, 10);
+  call.correlation_id = 2;
+  observer->sim_call(&call);
+  call.name = "simUnheardOf";
+  observer->sim_call(&call);
+  coord_sim_op op{};
+  op.kind = COORD_SIM_KERNEL;
+  op.correlation_id = 1;
+  op.context = 1;
+  op.stream = 4;
+  op.begin_ns = 0;  // virtual time starts at 0
+  op.end_ns = 50;
+  op.name = "gemm_kernel";
+  op.grid[0] = op.block[0] = 1;
+  observer->sim_op(&op);
+  op.kind = COORD_SIM_HOST_FUNCTION;
+  op.begin_ns = 60;
+  op.end_ns = -1;  // hangs
+  observer->sim_op(&op);
+  observer->operation_state(1, COORD_OPERATION_COMPLETED, 50);
+  observer->dependency(1, 0, 0, 1);
+  observer->mark("here", 51);
+  return 0;
+}
+
+// The writer tells collectors to fall silent.
+int stopped(const Arguments& arguments) {
+  start();
+  launch(kStreamA);
+  say("one");
+  wait_for_file(arguments[0]);
+  pause_ms(100);
+  launch(kStreamA);
+  say(fake_log());
+  return fake_enabled_callbacks() == 0 ? 0 : 1;
+}
+
+constexpr Scenario kScenarios[] = {
+    {"no-cuda", no_cuda},
+    {"simple", simple},
+    {"late", late},
+    {"late-before-cuda", late_before_cuda},
+    {"own-writer", own_writer},
+    {"forks", forks},
+    {"fork-then-cuda", fork_then_cuda},
+    {"paused", paused},
+    {"profiler-range", profiler_range},
+    {"nvtx-range", nvtx_range},
+    {"nvtx", nvtx},
+    {"coord", coord},
+    {"stopped", stopped},
+};
+
+}  // namespace
+}  // namespace child
+
+std::span<const child::Scenario> process_scenarios() { return child::kScenarios; }

@@ -1,0 +1,372 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// The collector and the process it lives in: ways in, ways out, what the program may notice.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <fstream>
+#include <set>
+#include <sstream>
+
+#include "observed.h"
+#include "ring/process.h"
+
+namespace streamscope::collect {
+namespace {
+
+using ring::RecordKind;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+std::string shell(const std::string& command) {
+  FILE* pipe = popen(command.c_str(), "r");
+  std::string text;
+  char bytes[4096];
+  for (size_t got; (got = fread(bytes, 1, sizeof bytes, pipe)) > 0;) text.append(bytes, got);
+  pclose(pipe);
+  return text;
+}
+
+TEST(Library, ShowsOnlyItsEntryPoints) {
+  EXPECT_EQ(shell("nm -D --defined-only " COLLECT_LIBRARY " | awk '{print $3}' | sort"),
+            "InitializeInjection\nInitializeInjectionNvtx2\nstreamscope_observer_v1\n");
+}
+
+TEST(Library, NeedsOnlyTheLibcFamily) {
+  const std::string needed = shell("readelf -d " COLLECT_LIBRARY " | grep NEEDED");
+  std::istringstream lines(needed);
+  for (std::string line; std::getline(lines, line);)
+    EXPECT_THAT(line, ::testing::ContainsRegex(
+                          "\\[(libc|libm|libdl|libpthread|librt|ld-linux-x86-64)\\.so"));
+}
+
+TEST(Library, KeepsToTheStatedGlibcFloor) {
+  // Debian 12's own: binaries built there run on it and on everything newer.
+  const std::string newest = shell("objdump -T " COLLECT_LIBRARY
+                                   " | grep -o 'GLIBC_[0-9.]*' | sort -V | tail -1 | cut -d. -f2");
+  EXPECT_LE(std::stoi(newest), 36);
+}
+
+TEST(Library, UsesNoInitialExecStorage) {
+  // The driver may dlopen it when no static room is left.
+  EXPECT_EQ(shell("readelf -d " COLLECT_LIBRARY " | grep STATIC_TLS"), "");
+}
+
+TEST(Process, WithoutCudaLeavesNothing) {
+  Observed run;
+  EXPECT_EQ(run.run_child("no-cuda"), 0) << run.error_text();
+  EXPECT_THAT(run.rings(), IsEmpty());
+  EXPECT_EQ(run.error_text(), "");
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(run.folder()), {}),
+            1);  // the control file
+}
+
+TEST(Process, WithoutCudaSeesNoMoreThanTwoVariables) {
+  Observed run;
+  ASSERT_EQ(run.run({"/usr/bin/env"}), 0);
+  std::istringstream with(run.output_text());
+  run.set("LD_PRELOAD", "");
+  ASSERT_EQ(run.run({"/usr/bin/env"}), 0);
+  std::istringstream without(run.output_text());
+  std::set<std::string> names;
+  for (std::string line; std::getline(with, line);) names.insert(line);
+  for (std::string line; std::getline(without, line);) names.erase(line);
+  std::set<std::string> added;
+  for (const std::string& name : names) added.insert(name.substr(0, name.find('=')));
+  EXPECT_THAT(added, ElementsAre("CUDA_INJECTION64_PATH", "LD_PRELOAD", "NVTX_INJECTION64_PATH"));
+}
+
+TEST(Process, ThatIsAShellWithItsOwnSetenvPassesTheVariablesOn) {
+  Observed run;
+  ASSERT_EQ(
+      run.run({"/bin/bash", "-c", "echo $CUDA_INJECTION64_PATH; exec " COLLECT_CHILD " simple"}), 0)
+      << run.error_text();
+  EXPECT_THAT(run.output_text(), HasSubstr("libstreamscope_inject.so"));
+  EXPECT_EQ(run.call_names(), "cudaLaunchKernel");
+}
+
+TEST(Process, FactsComeFirst) {
+  Observed run;
+  run.set("SECRET_TOKEN", "hush");
+  run.set("NCCL_DEBUG", "INFO");
+  ASSERT_EQ(run.run_child("simple"), 0) << run.error_text();
+  const auto processes = run.all<ring::ProcessRecord>(RecordKind::kProcess);
+  ASSERT_THAT(processes, SizeIs(1));
+  EXPECT_EQ(run.text(processes[0].executable), COLLECT_CHILD);
+  EXPECT_EQ(run.text(processes[0].command_line), std::string(COLLECT_CHILD) + '\0' + "simple");
+  EXPECT_THAT(run.text(processes[0].environment), HasSubstr("NCCL_DEBUG=INFO"));
+  EXPECT_THAT(run.text(processes[0].environment), ::testing::Not(HasSubstr("hush")));
+  EXPECT_EQ(run.text(processes[0].collector), "cupti 130001");
+  EXPECT_THAT(run.all<ring::EndRecord>(RecordKind::kEnd), SizeIs(1));
+}
+
+TEST(Process, MayLoadTheLibraryItselfBeforeCuda) {
+  Observed run;
+  run.set("LD_PRELOAD", "");
+  ASSERT_EQ(run.run_child("late-before-cuda", {COLLECT_LIBRARY}), 0) << run.error_text();
+  EXPECT_EQ(run.call_names(), "cudaLaunchKernel");
+  EXPECT_THAT(run.losses(), IsEmpty());
+}
+
+TEST(Process, MayBeEnteredThroughTheDriverAlone) {
+  Observed run;
+  run.set("LD_PRELOAD", "");
+  run.set("CUDA_INJECTION64_PATH", COLLECT_LIBRARY);
+  ASSERT_EQ(run.run_child("simple"), 0) << run.error_text();
+  EXPECT_EQ(run.call_names(), "cudaLaunchKernel");
+}
+
+TEST(Process, MayBeLinkedWithTheLibraryAndNoVariableSet) {
+  Observed run;
+  run.set("LD_PRELOAD", "");
+  ASSERT_EQ(run.run({COLLECT_LINKED_CHILD, "simple"}), 0) << run.error_text();
+  EXPECT_EQ(run.call_names(), "cudaLaunchKernel");
+}
+
+TEST(Process, EnteredLateSaysSoAndNeverTracesGraphs) {
+  Observed run;
+  run.set("LD_PRELOAD", "");
+  ASSERT_EQ(run.run_child("late", {COLLECT_LIBRARY}), 0) << run.error_text();
+  EXPECT_EQ(run.losses()["late-attach"], 1u);
+  EXPECT_EQ(run.losses()["graph-times"], 1u);
+  EXPECT_THAT(run.calls(), SizeIs(2));
+  // Contexts and streams that nobody told of become known at their first use, once.
+  EXPECT_THAT(run.all<ring::ContextRecord>(RecordKind::kContext), SizeIs(1));
+  const auto streams = run.all<ring::StreamRecord>(RecordKind::kStream);
+  ASSERT_THAT(streams, SizeIs(2));
+  EXPECT_EQ(streams[1].handle, 0xa00au);
+  EXPECT_EQ(streams[1].priority, -3);
+}
+
+TEST(Process, WithAnotherSubscriberNamesItAndGoesOn) {
+  Observed run;
+  run.set("FAKE_OTHER_SUBSCRIBER", "Nsight Systems");
+  ASSERT_EQ(run.run_child("nvtx"), 0);
+  EXPECT_THAT(run.error_text(), HasSubstr("CUPTI for Nsight Systems already uses CUPTI"));
+  EXPECT_EQ(run.loss_detail(ring::Loss::kOtherSubscriber), "CUPTI for Nsight Systems");
+  EXPECT_FALSE(run.all<ring::RangeRecord>(RecordKind::kRangePush).empty());
+}
+
+TEST(Process, WithBuffersRefusedByAnotherCopyOfCuptiGoesOn) {
+  Observed run;
+  run.set("FAKE_REFUSE_BUFFERS", "1");
+  ASSERT_EQ(run.run_child("simple"), 0);
+  EXPECT_EQ(run.losses()["other-subscriber"], 1u);
+}
+
+TEST(Process, WithoutCuptiStillRecordsWhatItCan) {
+  Observed run;
+  run.set("STREAMSCOPE_CUPTI", "/nonexistent/libcupti.so");
+  ASSERT_EQ(run.run({COLLECT_PLAIN_CHILD}), 0) << run.error_text();
+  EXPECT_EQ(run.losses()["no-cupti"], 1u);
+  EXPECT_THAT(run.error_text(), HasSubstr("STREAMSCOPE_CUPTI"));
+}
+
+TEST(Process, ThatForksKeepsItsRingsToItself) {
+  Observed run;
+  ASSERT_EQ(run.run_child("forks"), 0) << run.error_text();
+  EXPECT_EQ(run.call_names(), "cudaLaunchKernel cudaLaunchKernel");
+  EXPECT_THAT(run.all<ring::RangeRecord>(RecordKind::kMark), IsEmpty());
+  EXPECT_THAT(run.all<ring::EndRecord>(RecordKind::kEnd), SizeIs(1));
+}
+
+TEST(Process, ThatForksAndExecutesJoinsTheSameRun) {
+  Observed run;
+  ASSERT_EQ(run.run_child("forks", {COLLECT_CHILD}), 0) << run.error_text();
+  EXPECT_THAT(run.calls(), SizeIs(3));
+  EXPECT_THAT(run.all<ring::ProcessRecord>(RecordKind::kProcess), SizeIs(2));
+}
+
+TEST(Process, ForkedFromOneThatUsedNoCudaMayUseItItself) {
+  Observed run;
+  ASSERT_EQ(run.run_child("fork-then-cuda"), 0) << run.error_text();
+  EXPECT_EQ(run.call_names(), "cudaLaunchKernel");
+  const auto processes = run.all<ring::ProcessRecord>(RecordKind::kProcess);
+  ASSERT_THAT(processes, SizeIs(2));
+}
+
+TEST(Process, WithoutAWriterRunsOnAndSaysWhy) {
+  Observed run;
+  run.set(ring::kRingsVariable, "");
+  run.set("STREAMSCOPE_BIN", "/nonexistent");
+  EXPECT_EQ(run.run_child("simple"), 0);
+  EXPECT_EQ(run.error_text(),
+            "streamscope: not recording: the program `streamscope` was not found; start with "
+            "`streamscope record -- "
+            "PROGRAM`, or name it in STREAMSCOPE_BIN\n");
+}
+
+// A stand-in for `streamscope`: writes down its arguments and environment and says where the rings
+// are.
+std::filesystem::path fake_writer(const Observed& run, const std::string& answer) {
+  const std::filesystem::path path = run.folder() / "writer";
+  std::ofstream(path) << "#!/bin/sh\necho \"$@\" > " << run.folder().string()
+                      << "/arguments\nenv > " << run.folder().string()
+                      << "/environment\nls -l /proc/$$/fd > " << run.folder().string() << "/files\n"
+                      << answer << "\n";
+  std::filesystem::permissions(path, std::filesystem::perms::owner_all);
+  return path;
+}
+
+std::string contents(const std::filesystem::path& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+TEST(Process, AloneStartsAWriterThatItNeverNotices) {
+  Observed run;
+  run.set(ring::kRingsVariable, "");
+  run.set("STREAMSCOPE_TIER", "events");
+  run.set("STREAMSCOPE_BIN", fake_writer(run, "echo " + run.folder().string() + " >&3"));
+  ASSERT_EQ(run.run_child("own-writer"), 0) << run.error_text();
+  EXPECT_EQ(run.call_names(), "cudaLaunchKernel");
+  const std::string arguments = contents(run.folder() / "arguments");
+  EXPECT_THAT(arguments, ::testing::StartsWith("record --attach-writer --ready-fd 3 --target "));
+  EXPECT_THAT(arguments, HasSubstr("--tier events"));
+  // It must not record itself, and must not hold the program's files.
+  EXPECT_THAT(contents(run.folder() / "environment"), ::testing::Not(HasSubstr("LD_PRELOAD")));
+  EXPECT_THAT(contents(run.folder() / "environment"),
+              ::testing::Not(HasSubstr("INJECTION64_PATH")));
+}
+
+TEST(Process, IgnoresTheRunOfAWriterThatIsDead) {
+  Observed run;
+  run.control().writer_start -= 1;  // this pid is somebody else by now
+  run.set("STREAMSCOPE_BIN", "/nonexistent");
+  EXPECT_EQ(run.run_child("simple"), 0);
+  EXPECT_THAT(run.error_text(), HasSubstr("not recording"));
+  EXPECT_THAT(run.rings(), IsEmpty());
+}
+
+TEST(Process, DoesNotWaitForAWriterThatEndsWithoutAnAnswer) {
+  Observed run;
+  run.set(ring::kRingsVariable, "");
+  run.set("STREAMSCOPE_BIN", fake_writer(run, "exit 1"));
+  EXPECT_EQ(run.run_child("simple"), 0);
+  EXPECT_THAT(run.error_text(), HasSubstr("the writer did not get ready"));
+}
+
+TEST(Process, WhilePausedTellsOnlyWhatIdentitiesNeed) {
+  Observed run;
+  run.control().collecting.store(0);
+  const std::filesystem::path go = run.folder() / "go";
+  run.start_child("paused", {go});
+  run.wait_for_line("one");
+  run.control().collecting.store(1);
+  std::ofstream(go) << "go";
+  ASSERT_EQ(run.finish(), 0) << run.error_text();
+  EXPECT_EQ(run.call_names(), "cudaEventCreateWithFlags cudaLaunchKernel");
+  EXPECT_EQ(run.text(run.calls()[1].object), "while collecting");
+  std::vector<int> switches;
+  for (const auto& each : run.all<ring::CollectingRecord>(RecordKind::kCollecting))
+    switches.push_back(each.on);
+  EXPECT_THAT(switches, ElementsAre(0, 1));
+}
+
+std::vector<std::string> launched(const Observed& run) {
+  std::vector<std::string> names;
+  for (const ring::CallRecord& call : run.calls()) {
+    if (ring::call_info(call.call).kind == ring::CallKind::kLaunch)
+      names.push_back(run.text(call.object));
+  }
+  return names;
+}
+
+TEST(Process, RecordsBetweenTheProfilerCallsIfAskedTo) {
+  Observed run;
+  run.control().capture_range = ring::CaptureRange::kCudaProfilerApi;
+  ASSERT_EQ(run.run_child("profiler-range"), 0) << run.error_text();
+  EXPECT_THAT(launched(run), ElementsAre("inside"));
+}
+
+TEST(Process, RecordsInsideTheNamedRangeIfAskedTo) {
+  Observed run;
+  run.control().capture_range = ring::CaptureRange::kNvtx;
+  std::strcpy(run.control().capture_range_name, "step");
+  ASSERT_EQ(run.run_child("nvtx-range"), 0) << run.error_text();
+  EXPECT_THAT(launched(run), ElementsAre("inside", "still inside", "inside again"));
+}
+
+TEST(Process, ToldToStopDetachesInTheOrderThatLeavesNothingBehind) {
+  Observed run;
+  const std::filesystem::path go = run.folder() / "go";
+  run.start_child("stopped", {go});
+  run.wait_for_line("one");
+  run.control().stop.store(1);
+  std::ofstream(go) << "go";
+  ASSERT_EQ(run.finish(), 0) << run.error_text();
+  EXPECT_THAT(run.calls(), SizeIs(1));
+  EXPECT_THAT(run.output_text(), HasSubstr("unsubscribe:0"));  // no callback was enabled any more
+}
+
+TEST(Nvtx, RangesMarksAndNamesAreRecorded) {
+  Observed run;
+  ASSERT_EQ(run.run_child("nvtx"), 0) << run.error_text();
+  const auto pushes = run.all<ring::RangeRecord>(RecordKind::kRangePush);
+  ASSERT_THAT(pushes, SizeIs(2));
+  EXPECT_EQ(run.text(pushes[0].name), "open at start");  // opened before CUDA was there
+  EXPECT_EQ(run.text(pushes[1].name), "registered");
+  EXPECT_EQ(run.text(pushes[1].domain), "my domain");
+  EXPECT_EQ(pushes[1].category, 7);
+  EXPECT_EQ(pushes[1].color, 0xff102030);
+  EXPECT_EQ(pushes[1].payload, 99u);
+  EXPECT_LT(pushes[0].begin, pushes[1].begin);
+  EXPECT_THAT(run.all<ring::RangeRecord>(RecordKind::kRangePop), SizeIs(2));
+  const auto marks = run.all<ring::RangeRecord>(RecordKind::kMark);
+  ASSERT_THAT(marks, SizeIs(1));
+  EXPECT_EQ(run.text(marks[0].name),
+            "gr\xc3\xb6\xc3\x9f"
+            "e");
+  const auto starts = run.all<ring::RangeRecord>(RecordKind::kRangeStart);
+  const auto ends = run.all<ring::RangeRecord>(RecordKind::kRangeEnd);
+  ASSERT_THAT(starts, SizeIs(1));
+  ASSERT_THAT(ends, SizeIs(1));
+  EXPECT_EQ(starts[0].id, ends[0].id);
+  EXPECT_NE(starts[0].tid, ends[0].tid);
+  std::map<int, std::string> names;
+  for (const auto& name : run.all<ring::NameRecord>(RecordKind::kName))
+    names[name.object_kind] = run.text(name.name);
+  EXPECT_EQ(names[static_cast<int>(ring::ObjectKind::kStream)], "copies");
+  EXPECT_EQ(names[static_cast<int>(ring::ObjectKind::kEvent)], "done");
+  EXPECT_EQ(names[static_cast<int>(ring::ObjectKind::kThread)], "the main thread");
+}
+
+TEST(CoordObserver, TellsSimulatedWorkInVirtualTime) {
+  Observed run;
+  ASSERT_EQ(run.run_child("coord"), 0) << run.error_text();
+  EXPECT_EQ(run.all<ring::DeviceRecord>(RecordKind::kDevice).at(0).simulated, 1u);
+  const auto streams = run.all<ring::StreamRecord>(RecordKind::kStream);
+  ASSERT_THAT(streams, SizeIs(1));
+  EXPECT_EQ(run.text(streams[0].name), "math");
+  const auto operations = run.all<ring::OperationRecord>(RecordKind::kOperation);
+  ASSERT_THAT(operations, SizeIs(1));
+  EXPECT_EQ(run.text(operations[0].name), "gemm");
+  EXPECT_EQ(run.text(operations[0].call_site), "main.cpp:3 main");
+  EXPECT_EQ(operations[0].begin, 5u);
+  EXPECT_THAT(run.all<ring::OperationDependencyRecord>(RecordKind::kOperationDependency),
+              SizeIs(2));
+  const auto calls = run.calls();
+  ASSERT_THAT(calls, SizeIs(2));
+  EXPECT_EQ(name_of(calls[0]), "simLaunchKernel");
+  EXPECT_EQ(calls[0].operation, 1u);  // made between begin and end
+  EXPECT_EQ(calls[1].operation, ring::kNone32);
+  EXPECT_NE(calls[0].flags & ring::kVirtualTime, 0);
+  EXPECT_EQ(run.losses()["bad-observer-fact"], 1u);
+  EXPECT_EQ(run.loss_detail(ring::Loss::kBadObserverFact), "simUnheardOf");
+  const auto kernels = run.all<ring::OpRecord>(RecordKind::kKernel);
+  ASSERT_THAT(kernels, SizeIs(1));
+  EXPECT_EQ(kernels[0].flags, ring::kVirtualTime);  // began at 0 and is finished
+  EXPECT_EQ(kernels[0].end_ns, 50);
+  const auto work = run.all<ring::OpRecord>(RecordKind::kDeviceWork);
+  ASSERT_THAT(work, SizeIs(1));
+  EXPECT_NE(work[0].flags & ring::kUnfinished, 0);
+  EXPECT_EQ(work[0].begin_ns, 60);
+  EXPECT_THAT(run.all<ring::RangeRecord>(RecordKind::kMark), SizeIs(1));
+}
+
+}  // namespace
+}  // namespace streamscope::collect

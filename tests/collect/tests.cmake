@@ -1,0 +1,39 @@
+# SPDX-FileCopyrightText: 2026 StreamScope contributors
+# SPDX-License-Identifier: Apache-2.0
+
+set(collect ${CMAKE_CURRENT_SOURCE_DIR}/collect)
+if(STREAMSCOPE_HAVE_CUDA)
+  # Stand-ins for the driver and for CUPTI, in a folder of their own that no other program searches.
+  set(fake_folder ${CMAKE_BINARY_DIR}/tests/fake)
+  function(collect_fake target soname)
+    add_library(${target} SHARED ${ARGN})
+    streamscope_flags(${target})
+    target_link_libraries(${target} PRIVATE streamscope::cuda_headers)
+    set_target_properties(${target} PROPERTIES PREFIX "" SUFFIX "" OUTPUT_NAME ${soname} NO_SONAME ON
+      LIBRARY_OUTPUT_DIRECTORY ${fake_folder})
+    target_link_options(${target} PRIVATE -Wl,-soname,${soname})
+  endfunction()
+  collect_fake(fake_cuda libcuda.so.1 ${collect}/fake/fake_cuda.cpp)
+  collect_fake(fake_cupti libcupti.so.13 ${collect}/fake/fake_cupti.cpp)
+
+  # The observed program, once to be preloaded into and once linked with the library.
+  foreach(target collect_child collect_linked_child)
+    add_executable(${target} ${collect}/child.cpp ${collect}/call_scenarios.cpp ${collect}/process_scenarios.cpp)
+    streamscope_flags(${target})
+    target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/profiler ${PROJECT_SOURCE_DIR}/libcoord/include)
+    target_link_libraries(${target} PRIVATE streamscope::cuda_headers fake_cuda fake_cupti Threads::Threads ${CMAKE_DL_LIBS})
+    set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin/tests)
+  endforeach()
+  target_link_libraries(collect_linked_child PRIVATE streamscope::collect)
+  add_executable(collect_plain_child ${collect}/plain_child.cpp)
+  streamscope_flags(collect_plain_child)
+  target_link_libraries(collect_plain_child PRIVATE streamscope::cuda_headers fake_cuda)
+  set_target_properties(collect_plain_child PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin/tests)
+
+  streamscope_test(collect LABELS unit SOURCES ${collect}/observed.cpp
+    LINK streamscope::ring streamscope::collect_decode)
+  target_compile_definitions(collect_test PRIVATE COLLECT_LIBRARY="$<TARGET_FILE:streamscope_collect>"
+    COLLECT_CHILD="$<TARGET_FILE:collect_child>" COLLECT_LINKED_CHILD="$<TARGET_FILE:collect_linked_child>"
+    COLLECT_PLAIN_CHILD="$<TARGET_FILE:collect_plain_child>")
+  add_dependencies(collect_test streamscope_collect collect_child collect_linked_child collect_plain_child)
+endif()
