@@ -26,10 +26,49 @@ concept HasEnds = requires(const T& columns) {
   columns.end_ns;
 };
 
+// A column of a Trace, of whichever type.
+struct ColumnTarget {
+  ColumnTarget(const char* column, std::vector<Id>& ids) : name(column), ids(&ids) {}
+  ColumnTarget(const char* column, std::vector<Small>& smalls) : name(column), smalls(&smalls) {}
+  ColumnTarget(const char* column, std::vector<Int>& ints) : name(column), ints(&ints) {}
+
+  void reserve(size_t rows) {
+    if (ids != nullptr) ids->reserve(rows);
+    if (smalls != nullptr) smalls->reserve(rows);
+    if (ints != nullptr) ints->reserve(rows);
+  }
+
+  const char* name;
+  std::vector<Id>* ids = nullptr;
+  std::vector<Small>* smalls = nullptr;
+  std::vector<Int>* ints = nullptr;
+};
+
+struct TableTarget {
+  const char* name;
+  size_t* row_count;
+  std::vector<ColumnTarget> columns;
+};
+
+// The columns of a Trace by table, in the order of tables.def.
+std::vector<TableTarget> targets_of(Trace& trace) {
+  std::vector<TableTarget> targets;
+#define STREAMSCOPE_COLUMN_TARGET(type, name) {#name, columns.name},
+#define STREAMSCOPE_TARGET(sql_name, Row, COLUMNS)                                            \
+  {                                                                                           \
+    Row##Columns& columns = trace.sql_name;                                                   \
+    targets.push_back({#sql_name, &columns.row_count, {COLUMNS(STREAMSCOPE_COLUMN_TARGET)}}); \
+  }
+  STREAMSCOPE_TABLES(STREAMSCOPE_TARGET)
+#undef STREAMSCOPE_TARGET
+#undef STREAMSCOPE_COLUMN_TARGET
+  return targets;
+}
+
 class Loader {
  public:
   Loader(const Database& database, const ReadOptions& options, Trace& trace)
-      : database_(database), options_(options), trace_(trace) {
+      : database_(database), options_(options), trace_(trace), targets_(targets_of(trace)) {
     // A row takes four bytes at least, which bounds what a forged highest id can make us reserve.
     most_rows_ = static_cast<uint64_t>(database.integer("PRAGMA page_count")) *
                  static_cast<uint64_t>(database.integer("PRAGMA page_size")) / 4;
@@ -37,15 +76,11 @@ class Loader {
 
   void load() {
     total_rows_ = row_count("string");
-    for (const TableInfo& table : tables()) total_rows_ += row_count(table.name);
+    for (const TableTarget& table : targets_) total_rows_ += row_count(table.name);
     load_meta();
     load_strings();
-#define STREAMSCOPE_LOAD(sql_name, Row, COLUMNS) load_table(TableIndex::k##Row, trace_.sql_name);
-    STREAMSCOPE_TABLES(STREAMSCOPE_LOAD)
-#undef STREAMSCOPE_LOAD
-#define STREAMSCOPE_CHECK(sql_name, Row, COLUMNS) check(#sql_name, trace_.sql_name);
-    STREAMSCOPE_TABLES(STREAMSCOPE_CHECK)
-#undef STREAMSCOPE_CHECK
+    for (TableTarget& table : targets_) load_table(table);
+    for (const TableTarget& table : targets_) check_ids(table);
     report();
   }
 
@@ -76,10 +111,75 @@ class Loader {
     }
   }
 
+  void load_table(TableTarget& table) {
+    std::string sql = "SELECT id";
+    uint64_t rows = row_count(table.name);
+    for (ColumnTarget& column : table.columns) {
+      sql += std::string(",") + column.name;
+      column.reserve(rows);
+    }
+    Statement statement(database_, sql + " FROM " + table.name + " ORDER BY id");
+    while (statement.step()) {
+      expect_id(table.name, statement.integer(0), *table.row_count);
+      int index = 0;
+      for (ColumnTarget& column : table.columns) {
+        index++;
+        if (column.ids != nullptr) {
+          column.ids->push_back(value<Id>(statement.get(), index, column.name));
+        } else if (column.smalls != nullptr) {
+          column.smalls->push_back(value<Small>(statement.get(), index, column.name));
+        } else {
+          column.ints->push_back(value<Int>(statement.get(), index, column.name));
+        }
+      }
+      ++*table.row_count;
+      count_row();
+    }
+  }
+
   void expect_id(const char* table, int64_t id, size_t expected) const {
     if (id != static_cast<int64_t>(expected) || expected >= kNoId) {
       damaged(std::string("row ") + std::to_string(id) + " of table " + table +
               " stands where row " + std::to_string(expected) + " should");
+    }
+  }
+
+  // sqlite3_column_int64 answers 0 for NULL, so the type is asked for only then.
+  template <class T>
+  T value(sqlite3_stmt* statement, int column, const char* name) const {
+    int64_t value = sqlite3_column_int64(statement, column);
+    if (value == 0 && sqlite3_column_type(statement, column) == SQLITE_NULL)
+      return detail::none<T>();
+    if constexpr (!std::is_same_v<T, Int>) {
+      if (value < int64_t{std::numeric_limits<T>::min()} ||
+          value > int64_t{std::numeric_limits<T>::max()}) {
+        damaged(std::string("column ") + name + " holds " + std::to_string(value));
+      }
+    }
+    return static_cast<T>(value);
+  }
+
+  size_t size_of(std::string_view name) const {
+    if (name == "string") return trace_.strings.size();
+    for (const TableTarget& table : targets_) {
+      if (table.name == name) return *table.row_count;
+    }
+    return 0;
+  }
+
+  // Whoever works on a Trace indexes columns by ids without a second look, so every id must lead
+  // somewhere.
+  void check_ids(const TableTarget& table) const {
+    for (const ColumnTarget& column : table.columns) {
+      const char* target =
+          column.ids == nullptr ? nullptr : referenced_table(table.name, column.name);
+      if (target == nullptr) continue;
+      Id most = 0;
+      for (Id id : *column.ids) most = std::max(most, id + 1);  // kNoId + 1 is 0
+      if (most <= size_of(target)) continue;
+      damaged(std::string(table.name) + "." + column.name + " names row " +
+              std::to_string(most - 1) + " of table " + target + ", which has " +
+              std::to_string(size_of(target)));
     }
   }
 
@@ -95,85 +195,10 @@ class Loader {
       throw Error(database_.file(), "reading was cancelled");
   }
 
-  // sqlite3_column_int64 answers 0 for NULL, so the type is asked for only then.
-  template <class T>
-  T value(sqlite3_stmt* statement, int column, const char* name) const {
-    int64_t value = sqlite3_column_int64(statement, column);
-    if (value == 0 && sqlite3_column_type(statement, column) == SQLITE_NULL)
-      return detail::none<T>();
-    if constexpr (!std::is_same_v<T, Int>) {
-      if (value < static_cast<int64_t>(std::numeric_limits<T>::min()) ||
-          value > static_cast<int64_t>(std::numeric_limits<T>::max())) {
-        damaged(std::string("column ") + name + " holds " + std::to_string(value));
-      }
-    }
-    return static_cast<T>(value);
-  }
-
-#define STREAMSCOPE_RESERVE(type, name) columns.name.reserve(rows);
-#define STREAMSCOPE_READ(type, name) \
-  columns.name.push_back(value<type>(statement.get(), ++column, #name));
-#define STREAMSCOPE_LOAD(sql_name, Row, COLUMNS)                                \
-  void load_columns(Statement& statement, size_t rows, Row##Columns& columns) { \
-    COLUMNS(STREAMSCOPE_RESERVE)                                                \
-    while (statement.step()) {                                                  \
-      expect_id(#sql_name, statement.integer(0), columns.row_count);            \
-      int column = 0;                                                           \
-      COLUMNS(STREAMSCOPE_READ)                                                 \
-      columns.row_count++;                                                      \
-      count_row();                                                              \
-    }                                                                           \
-  }
-  STREAMSCOPE_TABLES(STREAMSCOPE_LOAD)
-#undef STREAMSCOPE_LOAD
-#undef STREAMSCOPE_READ
-#undef STREAMSCOPE_RESERVE
-
-  template <class Columns>
-  void load_table(TableIndex index, Columns& columns) {
-    const TableInfo& table = tables()[static_cast<size_t>(index)];
-    std::string sql = "SELECT id";
-    for (const ColumnInfo& column : table.columns) sql += std::string(",") + column.name;
-    Statement statement(database_, sql + " FROM " + table.name + " ORDER BY id");
-    load_columns(statement, row_count(table.name), columns);
-  }
-
-  size_t size_of(std::string_view table) const {
-    if (table == "string") return trace_.strings.size();
-#define STREAMSCOPE_SIZE(sql_name, Row, COLUMNS) \
-  if (table == #sql_name) return trace_.sql_name.size();
-    STREAMSCOPE_TABLES(STREAMSCOPE_SIZE)
-#undef STREAMSCOPE_SIZE
-    return 0;
-  }
-
-  // Whoever works on a Trace indexes columns by ids without a second look, so every id must lead
-  // somewhere.
-  void check_ids(const char* table, const char* column, const std::vector<Id>& ids) const {
-    const char* target = referenced_table(table, column);
-    if (target == nullptr) return;
-    Id most = 0;
-    for (Id id : ids) most = std::max(most, id + 1);  // kNoId + 1 is 0
-    if (most > size_of(target)) {
-      damaged(std::string(table) + "." + column + " names row " + std::to_string(most - 1) +
-              " of table " + target + ", which has " + std::to_string(size_of(target)));
-    }
-  }
-  template <class T>
-  void check_ids(const char*, const char*, const std::vector<T>&) const {}
-
-#define STREAMSCOPE_CHECK_COLUMN(type, name) check_ids(table, #name, columns.name);
-#define STREAMSCOPE_CHECK(sql_name, Row, COLUMNS)                    \
-  void check(const char* table, const Row##Columns& columns) const { \
-    COLUMNS(STREAMSCOPE_CHECK_COLUMN)                                \
-  }
-  STREAMSCOPE_TABLES(STREAMSCOPE_CHECK)
-#undef STREAMSCOPE_CHECK
-#undef STREAMSCOPE_CHECK_COLUMN
-
   const Database& database_;
   const ReadOptions& options_;
   Trace& trace_;
+  std::vector<TableTarget> targets_;
   uint64_t most_rows_ = 0;
   uint64_t total_rows_ = 0;
   uint64_t rows_ = 0;
@@ -200,6 +225,13 @@ Trace read(const std::filesystem::path& file, const ReadOptions& options) {
   }
   return trace;
 }
+
+Trace::Trace() = default;
+Trace::Trace(const Trace&) = default;
+Trace::Trace(Trace&&) noexcept = default;
+Trace& Trace::operator=(const Trace&) = default;
+Trace& Trace::operator=(Trace&&) noexcept = default;
+Trace::~Trace() = default;
 
 bool Trace::complete() const {
   auto found = meta.find("complete");

@@ -19,6 +19,14 @@ namespace streamscope::trace {
 /// A whole trace in memory. Immutable once read, so any number of threads may use it.
 /// `trace.op.start_ns[id]`.
 struct Trace {
+  // Out of line: some four hundred vectors are not to be copied and destroyed inline in every user.
+  Trace();
+  Trace(const Trace&);
+  Trace(Trace&&) noexcept;
+  Trace& operator=(const Trace&);
+  Trace& operator=(Trace&&) noexcept;
+  ~Trace();
+
   std::filesystem::path file;
   std::map<std::string, std::string, std::less<>> meta;
   std::vector<std::string> strings;

@@ -166,7 +166,7 @@ struct Writer::Impl {
 
   void begin_recording();
   void load_existing();
-  void store();
+  void store(bool commit);
   void store_table(const TableInfo& info, TableBuffer& buffer);
   void store_strings();
   void store_meta();
@@ -301,21 +301,24 @@ void Writer::Impl::store_meta() {
 }
 
 // Everything in one transaction; on failure nothing was stored and everything is still buffered.
-void Writer::Impl::store() {
+// Without `commit` the transaction stays open for the next call, and a failure undoes those before
+// it too.
+void Writer::Impl::store(bool commit) {
   size_t strings_before = stored_strings;
   std::vector<Id> changed_before = changed_strings;
-  database.run("BEGIN IMMEDIATE");
+  if (sqlite3_get_autocommit(database.get()) != 0) database.run("BEGIN IMMEDIATE");
   try {
     for (size_t i = 0; i < kTableCount; i++) store_table(tables()[i], buffers[i]);
     store_strings();
     store_meta();
-    database.run("COMMIT");
+    if (commit) database.run("COMMIT");
   } catch (...) {
     stored_strings = strings_before;
     changed_strings = std::move(changed_before);
     meta_changed = true;
-    if (sqlite3_get_autocommit(database.get()) == 0)
+    if (sqlite3_get_autocommit(database.get()) == 0) {
       sqlite3_exec(database.get(), "ROLLBACK", nullptr, nullptr, nullptr);
+    }
     throw;
   }
   for (TableBuffer& buffer : buffers) {
@@ -499,7 +502,7 @@ void Writer::flush() {
     impl_->meta[kDuration] = {std::to_string(impl_->last_ns), true};
     impl_->meta_changed = true;
   }
-  impl_->store();
+  impl_->store(!impl_->derived);
 }
 
 size_t Writer::buffered_bytes() const {
@@ -520,7 +523,7 @@ void Writer::finish(bool complete) {
                               nullptr);
     sqlite3_exec(impl_->database.get(), "PRAGMA journal_mode=DELETE", nullptr, nullptr, nullptr);
   } else {
-    impl_->store();
+    impl_->store(true);
   }
   impl_.reset();
 }

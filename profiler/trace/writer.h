@@ -68,8 +68,8 @@ class Writer {
   /// Removes a key that set_meta() made.
   void erase_meta(std::string_view key);
 
-  /// Stores everything buffered in one transaction. Call at least a few times a second while
-  /// recording.
+  /// Stores everything buffered in one transaction (after open_derived() all flushes are one
+  /// transaction). Call at least a few times a second while recording.
   void flush();
   /// Bytes of rows buffered and not yet flushed; callers flush above some MiB.
   size_t buffered_bytes() const;
