@@ -1,6 +1,9 @@
 -- SPDX-FileCopyrightText: 2026 StreamScope contributors
 -- SPDX-License-Identifier: Apache-2.0
 
+/* Source of docs/trace-format.md (format_doc.cpp): a heading is "-- == Heading ==", a comment inside the parentheses before
+   the first column is about the table, a comment after a column is about the column, one after AS about the view. */
+
 -- The StreamScope trace, format version 1: one SQLite file.
 --
 -- application_id is 0x53536370 ("SScp"), user_version is the format version. While a program is being recorded the file
@@ -12,9 +15,6 @@
 -- Texts are interned in `string`. REFERENCES clauses are documentation; they are not enforced while writing.
 -- One fact, one row: every traced call stands in exactly one of api_call, event_record, event_wait and host_sync.
 -- Tables whose comment starts with "Derived" are computed from the others by analysis and may be empty.
---
--- This text is the source of docs/trace-format.md: a heading is "-- == Heading ==", a comment inside the parentheses
--- before the first column is about the table, a comment after a column is about the column.
 
 -- == The trace as a whole ==
 

@@ -106,11 +106,10 @@ inline void note(std::string key, double value) {
   note(std::move(key), std::string(text));
 }
 
-/// Forgets everything counted; for a child after fork().
+/// Forgets what was counted so far. Entries stay: call sites refer to them.
 inline void reset() {
   std::lock_guard lock(state().mutex);
-  state().calls.clear();
-  state().notes.clear();
+  for (auto& [name, call] : state().calls) call.made = call.captured = 0;
 }
 
 [[noreturn]] inline void fail(const char* what, long long expected, long long got) {
@@ -165,6 +164,7 @@ inline void report(const char* app) {
   line += ", \"calls\": {";
   const char* comma = "";
   for (const auto& [name, call] : state().calls) {
+    if (call.made + call.captured == 0) continue;
     line += comma + ("\"" + name + "\": ") + std::to_string(call.made + call.captured);
     comma = ", ";
   }

@@ -4,7 +4,7 @@
 # The whole flow, program to trace, on the simulated device: shell scripts, each run with the build folder.
 # Sanitized builds leave them out: their runtime would have to come first in every recorded program.
 
-if(TARGET streamscope AND TARGET streamscope_coord AND TARGET streamscope_inject AND NOT STREAMSCOPE_SANITIZE)
+if(TARGET streamscope AND TARGET streamscope_coord AND TARGET streamscope_collect AND NOT STREAMSCOPE_SANITIZE)
   add_executable(e2e_worker e2e/programs/worker.cpp)
   streamscope_flags(e2e_worker)
   set_target_properties(e2e_worker PROPERTIES

@@ -74,7 +74,7 @@ def check_trace(harness, tier):
     harness.equal(f"cost.{tier}: kernels", rounds, kernels)
     harness.equal(f"cost.{tier}: kernels with times", rounds if tier == "times" else 0, timed)
     rows = sum(trace.value(f"SELECT count(*) FROM {table}") for table in ("api_call", "event_record", "event_wait", "op", "host_sync"))
-    harness.log(f"  cost.{tier}: {path.stat().st_size / rows:.1f} bytes per row in {rows} rows")
+    harness.log(f"  cost.{tier}: {path.stat().st_size / max(1, rows):.1f} bytes per row in {rows} rows")
     trace.close()
 
 

@@ -95,7 +95,8 @@ class Harness:
         self.results = []  # (section, name, "PASS" | "FAIL" | "SKIP", message)
         self.lock = threading.RLock()
         self.out.mkdir(parents=True, exist_ok=True)
-        (self.out / "traces").mkdir(exist_ok=True)
+        self.kept = self.work / "kept"  # small traces for the repository
+        self.kept.mkdir(exist_ok=True)
         self.log_file = open(self.out / "log.txt", "a", buffering=1)
 
     def close(self):
@@ -116,10 +117,9 @@ class Harness:
     def result(self, name, verdict, message=""):
         with self.lock:
             self.results.append((self.section, name, verdict, message))
+            self.detail(f"{verdict} {self.section}: {name}: {message}")
             if verdict != "PASS":
-                self.log(f"{verdict} {self.section}: {name}: {message}")
-            else:
-                self.detail(f"PASS {self.section}: {name} {message}")
+                print(f"{verdict} {self.section}: {name}", flush=True)  # the reason comes with the table
 
     def check(self, name, ok, message=""):
         self.result(name, "PASS" if ok else "FAIL", message)
@@ -157,7 +157,7 @@ class Harness:
         command = [str(word) for word in command]
         env = dict(env or {})
         if any(word.endswith("_shared") for word in command) and TOOLKIT_LIBRARIES.is_dir():
-            env.setdefault("LD_LIBRARY_PATH", str(TOOLKIT_LIBRARIES))
+            env.setdefault("LD_LIBRARY_PATH", f"{TOOLKIT_LIBRARIES}:{os.environ.get('LD_LIBRARY_PATH', '')}")
         start = time.monotonic()
         try:
             process = subprocess.Popen(
@@ -220,7 +220,7 @@ class Harness:
         path = pathlib.Path(path)
         size = path.stat().st_size
         if size <= SMALL_TRACE_BYTES:
-            shutil.copyfile(path, self.out / "traces" / f"{name or path.stem}.sqlite")
+            shutil.copyfile(path, self.kept / f"{name or path.stem}.sqlite")
         else:
             self.detail(f"not kept: {path.name} has {size} bytes")
 

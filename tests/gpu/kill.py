@@ -52,7 +52,7 @@ def start_and_kill(harness, name, victims):
 
 def check_trace(harness, name, last, path):
     info = harness.info(path, name)
-    if info is None:
+    if info is None or not harness.check(f"{name}: the trace exists", path.exists(), str(path)):
         return
     harness.equal(f"{name}: complete", False, info.get("complete"))
     rings = path.with_name(path.name + ".rings")
@@ -62,7 +62,7 @@ def check_trace(harness, name, last, path):
     for call in CALLS:
         harness.check(f"{name}: {call} calls that were reported are recorded", calls.get(call, 0) >= last["rounds"],
                       f"reported {last['rounds']}, recorded {calls.get(call, 0)}")
-    newest = trace.value("SELECT max(end_ns) FROM v_api_call")
+    newest = trace.value("SELECT max(end_ns) FROM v_api_call") or 0
     missing, late = trace.rows(
         "SELECT count(*), sum(call.start_ns < ?) FROM op JOIN api_call AS call ON call.id = op.api_call_id"
         " WHERE op.kind = 0 AND op.end_ns IS NULL", newest - FLUSH_NS)[0]

@@ -96,6 +96,7 @@ class Checks(unittest.TestCase):
             harness = QuietHarness(pathlib.Path(folder))
             path = pathlib.Path(folder) / "trace.sqlite"
             database = sqlite3.connect(path)
+            database.execute("PRAGMA synchronous = OFF")
             database.executescript((REPOSITORY / "profiler/trace/schema.sql").read_text())
             line = handover(database, 5)
             if spoil:
