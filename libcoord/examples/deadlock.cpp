@@ -55,7 +55,7 @@ int run_deadlock(const example::Arguments& arguments) {
   std::jthread rescue;
   if (!device.simulated()) {
     rescue = std::jthread(
-        [&, timeout = std::chrono::seconds(arguments.timeout_s)](std::stop_token stop) {
+        [&, timeout = std::chrono::seconds(arguments.timeout_s)](const std::stop_token& stop) {
           for (const auto end = std::chrono::steady_clock::now() + timeout;
                std::chrono::steady_clock::now() < end && !stop.stop_requested();) {
             std::this_thread::sleep_for(10ms);

@@ -30,6 +30,9 @@ std::atomic<std::uint64_t> next_operation_id{0};
 /// ended.
 constexpr std::size_t kUnprovedLimit = 4096;
 
+/// Operations whose functions run on this thread, the innermost last.
+thread_local std::vector<std::uint32_t> entered;
+
 std::uint32_t observer_id(OperationId id) { return static_cast<std::uint32_t>(id.value); }
 
 std::string describe(const std::source_location& where) {
@@ -84,12 +87,14 @@ class Coordinator::Impl {
   NativeEvent acquire_event();
   void prove(const Clock& clock);
   void end(std::uint64_t index, OperationState state, std::exception_ptr error = nullptr);
-  void fail_all(std::exception_ptr error);
+  void fail_all(const std::exception_ptr& error);
   void release(Record& record);
   void forget_ended();
   void throw_if_failed(OperationHandle operation) const;
   bool ask(Lock& lock, std::uint64_t index, Proof proof);
   void tell_state(const Record& record) const;
+  void enter(OperationHandle operation, std::string_view description) const;
+  void leave(OperationHandle operation) const;
   std::int64_t now_ns() const { return simulated_ ? device_->backend->now().value : 0; }
   Record& at(std::uint64_t index) { return records_[index - first_index_]; }
   OperationHandle handle(std::uint64_t index) {
@@ -157,6 +162,23 @@ void Coordinator::Impl::tell_state(const Record& record) const {
                              now_ns());
 }
 
+// From here on, what the thread calls belongs to the operation.
+void Coordinator::Impl::enter(OperationHandle operation, std::string_view description) const {
+  if (nvtx_) nvtx::push(std::string(description).c_str());
+  if (observer().operation_begin == nullptr) return;
+  entered.push_back(observer_id(operation.id()));
+  observer().operation_begin(entered.back(), now_ns());
+}
+
+// Back to the operation around it, if there is one.
+void Coordinator::Impl::leave(OperationHandle operation) const {
+  if (nvtx_) nvtx::pop();
+  if (observer().operation_begin == nullptr || observer().operation_end == nullptr) return;
+  observer().operation_end(observer_id(operation.id()), now_ns());
+  entered.pop_back();
+  if (!entered.empty()) observer().operation_begin(entered.back(), now_ns());
+}
+
 OperationHandle Coordinator::Impl::begin(const OperationOptions& options, StreamState& stream,
                                          const std::source_location& where) {
   constexpr const char* kCall = "Coordinator::submit";
@@ -219,6 +241,7 @@ OperationHandle Coordinator::Impl::begin(const OperationOptions& options, Stream
   const std::uint32_t id = observer_id(operation.id());
   if (observer().operation_registered != nullptr) {
     std::vector<std::uint32_t> ids;
+    ids.reserve(dependencies.size());
     for (const Dependency& dependency : dependencies) ids.push_back(observer_id(dependency.id));
     const std::string name(options.description);
     const std::string call_site = describe(where);
@@ -241,8 +264,7 @@ OperationHandle Coordinator::Impl::begin(const OperationOptions& options, Stream
       observer().dependency(id, observer_id(dependency.id), 0, dependency.elided ? 1 : 0);
     }
   }
-  if (nvtx_) nvtx::push(std::string(options.description).c_str());
-  if (observer().operation_begin != nullptr) observer().operation_begin(id, now_ns());
+  enter(operation, options.description);
   if (observer().operation_state != nullptr)
     observer().operation_state(id, COORD_OPERATION_BEGUN, now_ns());
 
@@ -270,9 +292,7 @@ OperationHandle Coordinator::Impl::begin(const OperationOptions& options, Stream
 void Coordinator::Impl::finish(OperationHandle operation, StreamState& stream) {
   const NativeEvent event = acquire_event();
   device_->backend->record(stream.native, event);
-  if (observer().operation_end != nullptr)
-    observer().operation_end(observer_id(operation.id()), now_ns());
-  if (nvtx_) nvtx::pop();
+  leave(operation);
   Lock lock(mutex_);
   Record& record = at(operation.index_);
   record.event = event;
@@ -285,9 +305,7 @@ void Coordinator::Impl::finish(OperationHandle operation, StreamState& stream) {
 }
 
 void Coordinator::Impl::abandon(OperationHandle operation, std::exception_ptr error) noexcept {
-  if (observer().operation_end != nullptr)
-    observer().operation_end(observer_id(operation.id()), now_ns());
-  if (nvtx_) nvtx::pop();
+  leave(operation);
   Lock lock(mutex_);
   end(operation.index_, OperationState::kFailed, std::move(error));
   forget_ended();
@@ -318,7 +336,7 @@ void Coordinator::Impl::prove(const Clock& clock) {
   forget_ended();
 }
 
-void Coordinator::Impl::fail_all(std::exception_ptr error) {
+void Coordinator::Impl::fail_all(const std::exception_ptr& error) {
   for (StreamEntry& stream : streams_) {
     for (std::uint64_t index : stream.unproved) end(index, OperationState::kFailed, error);
     stream.unproved.clear();

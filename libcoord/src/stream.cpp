@@ -36,6 +36,7 @@ CUstream_st* StreamRef::native() const {
     throw make_error(kCodeNotSupported, "StreamRef::native",
                      "a simulated device has no CUDA streams");
   }
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): CUDA's own pointer
   return reinterpret_cast<CUstream_st*>(stream.native);
 }
 

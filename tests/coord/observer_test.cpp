@@ -157,6 +157,28 @@ TEST(Observer, FailedCallsCarryTheirCode) {
   EXPECT_EQ(fake_observer::stop().calls_named("simMemsetAsync").at(0).facts.result, 1);
 }
 
+TEST(Observer, CallsAfterANestedOperationBelongToTheOuterOne) {
+  fake_observer::start();
+  {
+    const Device device = Device::open("sim");
+    const Stream a = device.create_stream(), b = device.create_stream();
+    coord::Coordinator coordinator(device);
+    coordinator.submit({.stream = a}, [&](coord::StreamRef outer) {
+      coordinator.submit({.stream = b},
+                         [](coord::StreamRef inner) { inner.launch({.name = "inner"}); });
+      outer.launch({.name = "outer"});
+    });
+    a.launch({.name = "neither"});
+    device.synchronize();
+  }
+  const auto told = fake_observer::stop();
+  const std::uint32_t outer = told.operations.at(0).operation;
+  const auto launches = told.calls_named("simLaunchKernel");
+  EXPECT_EQ(launches.at(0).operation, outer + 1);
+  EXPECT_EQ(launches.at(1).operation, outer);
+  EXPECT_EQ(launches.at(2).operation, COORD_NONE);
+}
+
 TEST(Observer, IsToldOperationsWithWhatTheyIssuedAndWhatTheyWaitedFor) {
   fake_observer::start();
   {

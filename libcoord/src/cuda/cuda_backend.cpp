@@ -14,6 +14,7 @@
 #include "coord/event.h"
 #include "cuda/busy_kernel.h"
 #include "cuda/driver.h"
+#include "cuda/handles.h"
 #include "nvtx.h"
 
 namespace coord::cuda {
@@ -40,10 +41,6 @@ class Current {
  private:
   bool pushed_ = false;
 };
-
-CUstream to_stream(NativeStream stream) { return reinterpret_cast<CUstream>(stream); }
-CUevent to_event(NativeEvent event) { return reinterpret_cast<CUevent>(event); }
-CUdeviceptr to_device(const void* address) { return reinterpret_cast<CUdeviceptr>(address); }
 
 int attribute(CUdevice_attribute which, CUdevice device) {
   int value = 0;
@@ -181,7 +178,7 @@ class CudaBackend final : public Backend {
     }
     CUdeviceptr address = 0;
     check(driver().memory_allocate(&address, bytes), "cuMemAlloc");
-    return reinterpret_cast<void*>(address);
+    return to_pointer(address);
   }
 
   void release(void* address, bool on_host) noexcept override {
@@ -232,7 +229,7 @@ class CudaBackend final : public Backend {
     auto held = std::make_unique<std::function<void()>>(std::move(function));
     check(driver().launch_host_function(to_stream(stream), call_function, held.get()),
           "cuLaunchHostFunc");
-    held.release();  // call_function owns it now
+    (void)held.release();  // call_function owns it now
   }
 
   void wait_value(NativeStream stream, const std::uint64_t* address, std::uint64_t value) override {

@@ -48,8 +48,8 @@ Driver load() {
 }  // namespace
 
 const Driver& driver() {
-  static const Driver kDriver = load();
-  return kDriver;
+  static const Driver loaded = load();
+  return loaded;
 }
 
 void check(CUresult result, const char* call) {

@@ -60,6 +60,7 @@ namespace coord::cuda {
   FUNCTION(launch_host_function, cuLaunchHostFunc)
 
 struct Driver {
+// NOLINTNEXTLINE(bugprone-macro-parentheses): a declaration
 #define COORD_MEMBER(member, function) decltype(&::function) member = nullptr;
   COORD_DRIVER_FUNCTIONS(COORD_MEMBER)
 #undef COORD_MEMBER

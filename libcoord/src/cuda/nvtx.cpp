@@ -7,13 +7,15 @@
 #include <nvtx3/nvToolsExt.h>
 #include <nvtx3/nvToolsExtCuda.h>
 
+#include "cuda/handles.h"
+
 namespace coord::nvtx {
 
 namespace {
 
-nvtxDomainHandle_t domain() noexcept {
-  static nvtxDomainHandle_t const kDomain = nvtxDomainCreateA("coord");
-  return kDomain;
+nvtxDomainHandle_t coord_domain() noexcept {
+  static nvtxDomainHandle_t const domain = nvtxDomainCreateA("coord");
+  return domain;
 }
 
 }  // namespace
@@ -24,17 +26,17 @@ void push(const char* name) noexcept {
   attributes.size = NVTX_EVENT_ATTRIB_STRUCT_SIZE;
   attributes.messageType = NVTX_MESSAGE_TYPE_ASCII;
   attributes.message.ascii = name;
-  nvtxDomainRangePushEx(domain(), &attributes);
+  nvtxDomainRangePushEx(coord_domain(), &attributes);
 }
 
-void pop() noexcept { nvtxDomainRangePop(domain()); }
+void pop() noexcept { nvtxDomainRangePop(coord_domain()); }
 
 void name_stream(std::uint64_t handle, const char* name) noexcept {
-  nvtxNameCuStreamA(reinterpret_cast<CUstream>(handle), name);
+  nvtxNameCuStreamA(cuda::to_stream(handle), name);
 }
 
 void name_event(std::uint64_t handle, const char* name) noexcept {
-  nvtxNameCuEventA(reinterpret_cast<CUevent>(handle), name);
+  nvtxNameCuEventA(cuda::to_event(handle), name);
 }
 
 }  // namespace coord::nvtx

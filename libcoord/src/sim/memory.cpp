@@ -45,7 +45,7 @@ void* SimBackend::allocate(std::size_t bytes, bool on_host) {
     device_bytes_in_use_ += bytes;
   }
   memory_[reinterpret_cast<std::uintptr_t>(address)] = {
-      .bytes = bytes, .on_host = on_host, .trace_address = next_trace_address_};
+      .address = address, .bytes = bytes, .on_host = on_host, .trace_address = next_trace_address_};
   call.says(next_trace_address_, bytes);
   next_trace_address_ += rounded;
   call.finish(config_.calibration.allocate_ns);
@@ -68,7 +68,7 @@ void SimBackend::release(void* address, bool on_host) noexcept {
       stuck = !engine_.run_until(engine_.tail(stream)) || stuck;
     }
     if (stuck) {
-      abandoned_memory_.push_back(key);
+      abandoned_memory_.push_back(address);
     } else {
       std::free(address);
     }

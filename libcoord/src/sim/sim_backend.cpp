@@ -108,8 +108,8 @@ SimBackend::SimBackend(const Config& config)
 
 SimBackend::~SimBackend() {
   engine_.for_each_pending([this](const Op& op) { tell_op(op, false); });
-  for (std::uintptr_t address : abandoned_memory_) std::free(reinterpret_cast<void*>(address));
-  for (const auto& [address, range] : memory_) std::free(reinterpret_cast<void*>(address));
+  for (void* address : abandoned_memory_) std::free(address);
+  for (const auto& [key, range] : memory_) std::free(range.address);
 }
 
 TimeNs SimBackend::now() {

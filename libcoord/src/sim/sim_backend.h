@@ -84,6 +84,7 @@ class SimBackend final : public Backend {
     bool destroyed = true;
   };
   struct Range {
+    void* address = nullptr;
     std::size_t bytes = 0;
     bool on_host = false;
     std::uint64_t trace_address = 0;  // what traces show: the same in every run
@@ -125,7 +126,7 @@ class SimBackend final : public Backend {
   std::unordered_map<NativeEvent, std::uint32_t> event_of_handle_;
   std::vector<std::uint32_t> free_events_;
   std::map<std::uintptr_t, Range> memory_;
-  std::vector<std::uintptr_t> abandoned_memory_;  // released while the device was stuck
+  std::vector<void*> abandoned_memory_;  // released while the device was stuck
   std::uint64_t device_bytes_in_use_ = 0;
   std::uint64_t next_trace_address_;
   std::unordered_map<std::uint64_t, std::int64_t> host_clocks_;  // by thread number
