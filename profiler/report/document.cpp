@@ -194,7 +194,6 @@ Section syncs_section(const Trace& trace, const Summary& summary) {
   Section section{.title = "Host synchronizations",
                   .columns = {right("total"), right("times"), right("longest"), left("call"),
                               left("waited for"), left("called from")}};
-  bool anywhere = false;
   for (const analysis::SyncGroup& sync : summary.syncs) {
     if (section.rows.size() == kRowsShown) {
       section.footnotes.push_back(fmt::format("{} cheaper places not shown",
@@ -211,15 +210,9 @@ Section syncs_section(const Trace& trace, const Summary& summary) {
     }
     if (sync.open_count > 0)
       target += fmt::format(" ({} never returned)", format_count(sync.open_count));
-    const std::string place = stack_label(trace, sync.stack_id);
-    anywhere |= !place.empty();
-    section.rows.push_back({format_duration(sync.total_ns), format_count(sync.count),
-                            format_duration(sync.longest_ns),
-                            quoted_or(trace, sync.name_id, "synchronize"), target, place});
-  }
-  if (!anywhere) {
-    section.columns.pop_back();
-    for (auto& row : section.rows) row.pop_back();
+    section.rows.push_back(
+        {format_duration(sync.total_ns), format_count(sync.count), format_duration(sync.longest_ns),
+         quoted_or(trace, sync.name_id, "synchronize"), target, stack_label(trace, sync.stack_id)});
   }
   if (summary.info.counts.query > 0) {
     section.footnotes.push_back(
@@ -289,6 +282,16 @@ Section counts_section(const Summary& summary) {
   return {.title = "Counts", .remarks = {line}};
 }
 
+// A column in which nothing stands says nothing.
+void drop_empty_columns(Section& section) {
+  for (size_t column = section.columns.size(); column-- > 0;) {
+    const auto empty = [&](const std::vector<std::string>& row) { return row[column].empty(); };
+    if (!std::all_of(section.rows.begin(), section.rows.end(), empty)) continue;
+    section.columns.erase(section.columns.begin() + static_cast<ptrdiff_t>(column));
+    for (auto& row : section.rows) row.erase(row.begin() + static_cast<ptrdiff_t>(column));
+  }
+}
+
 }  // namespace
 
 Document compose(const Trace& trace, const Summary& summary, By by) {
@@ -314,6 +317,7 @@ Document compose(const Trace& trace, const Summary& summary, By by) {
     document.sections.push_back(syncs_section(trace, summary));
   }
   document.sections.push_back(counts_section(summary));
+  for (Section& section : document.sections) drop_empty_columns(section);
   return document;
 }
 

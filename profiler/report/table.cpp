@@ -59,13 +59,11 @@ Table lay_out(const std::vector<Column>& columns, const std::vector<std::vector<
   };
   std::vector<Used> used;
   for (size_t index = 0; index < columns.size(); ++index) {
-    size_t widest = 0;
+    size_t widest = display_width(columns[index].name);
     for (const auto& row : rows) {
       if (index < row.size()) widest = std::max(widest, display_width(row[index]));
     }
-    if (widest > 0)
-      used.push_back(
-          {&columns[index], index, std::max(widest, display_width(columns[index].name))});
+    used.push_back({&columns[index], index, widest});
   }
   Table table;
   if (used.empty()) return table;

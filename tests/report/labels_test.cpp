@@ -68,10 +68,9 @@ std::vector<std::string> lines(const std::vector<Column>& columns,
   return result;
 }
 
-TEST(Table, AlignsCountsCodePointsAndDropsEmptyColumns) {
-  EXPECT_THAT(
-      lines({{"name"}, {"nothing"}, {"time", true}}, {{"a", "", "5 µs"}, {"bcd", "", "12 µs"}}, 0),
-      ElementsAre("  name   time", "  a      5 µs", "  bcd   12 µs"));
+TEST(Table, AlignsByCodePoints) {
+  EXPECT_THAT(lines({{"name"}, {"time", true}}, {{"a", "5 µs"}, {"bcd", "12 µs"}}, 0),
+              ElementsAre("  name   time", "  a      5 µs", "  bcd   12 µs"));
 }
 
 TEST(Table, TextGivesWayToTheWidth) {
@@ -81,7 +80,7 @@ TEST(Table, TextGivesWayToTheWidth) {
   EXPECT_THAT(lines({{"n", true}, {"text"}}, {{"1", "three words that do not fit"}}, 18),
               ElementsAre("  n  text", "  1  three words", "     that do not", "     fit"));
   EXPECT_EQ(shortened("größer", 4), "grö…");
-  EXPECT_TRUE(lines({{"a"}}, {}, 0).empty());
+  EXPECT_THAT(lines({{"a"}}, {}, 0), ElementsAre("  a"));
   EXPECT_THAT(wrapped("one two three", 8), ElementsAre("one two", "three"));
 }
 

@@ -1,0 +1,38 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "analysis/derive.h"
+#include "command.h"
+#include "report/units.h"
+#include "traces.h"
+
+namespace streamscope::cli {
+
+std::function<int()> define_analyze(CLI::App& app, ProgramArguments&) {
+  struct Options {
+    std::string file;
+    bool quiet = false;
+  };
+  auto options = std::make_shared<Options>();
+  app.add_option("TRACE", options->file, "a recorded trace; its derived tables are replaced")
+      ->required()
+      ->option_text(" ");
+  app.add_flag("--quiet", options->quiet, "no progress and no summary");
+  return [options]() -> int {
+    const trace::Trace trace = load(options->file, options->quiet);
+    const analysis::Edges edges(trace);
+    analysis::write_derived_tables(trace, edges);
+    if (!options->quiet) {
+      fmt::print("{}: {} between {}\n", options->file,
+                 report::format_count(edges.size(), "ordering edge"),
+                 report::format_count(trace.op.size(), "op"));
+    }
+    return kDone;
+  };
+}
+
+}  // namespace streamscope::cli

@@ -1,0 +1,30 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "command.h"
+
+namespace streamscope::cli {
+namespace {
+
+constexpr Command kCommands[] = {
+#if __has_include("record/launcher.h")
+    {"record", "[OPTIONS] -- PROGRAM [ARG…]",
+     "run a program and record its CUDA streams into a trace", define_record,
+     Command::kRunsProgram},
+    {"demo", "[NAME] [OPTIONS]", "record an example program and show its report", define_demo},
+#endif
+    {"info", "TRACE [--json]", "what a trace holds and what it lacks", define_info},
+    {"report", "TRACE [OPTIONS]", "explain a trace: who waited for whom, what overlapped",
+     define_report},
+    {"query", "TRACE SQL [--format F]", "read a trace with SQL", define_query},
+    {"analyze", "TRACE", "compute a trace's derived tables anew", define_analyze},
+    {"view", "TRACE… [OPTIONS]", "show traces in the viewer", define_view,
+     Command::kPassesEverythingOn},
+    {"doctor", "[--json]", "check what recording and viewing need on this machine", define_doctor},
+};
+
+}  // namespace
+
+std::span<const Command> commands() { return kCommands; }
+
+}  // namespace streamscope::cli

@@ -1,0 +1,103 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Records one of libcoord's examples exactly as `record` would, then prints the report.
+
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "command.h"
+#include "inject_library.h"
+#include "recording.h"
+#include "report/exporter.h"
+#include "terminal.h"
+#include "trace/error.h"
+#include "traces.h"
+
+namespace streamscope::cli {
+namespace {
+
+struct Demo {
+  std::string_view name;
+  std::string_view program;
+  std::string_view summary;
+};
+
+constexpr Demo kDemos[] = {
+    {"pipeline", "pipeline", "copies and kernels overlap on several streams, ordered by events"},
+    {"forkjoin", "fork_join", "one stream forks into several and joins them again"},
+    {"deadlock", "deadlock",
+     "two streams wait for each other through memory: it hangs, and says so"},
+};
+
+std::string names() {
+  std::string text;
+  for (const Demo& demo : kDemos) text += fmt::format("{}{}", text.empty() ? "" : ", ", demo.name);
+  return text;
+}
+
+std::filesystem::path program_of(const Demo& demo) {
+  // In the build folder, or as installed.
+  for (const char* folder : {"examples", "../" STREAMSCOPE_LIBEXECDIR "/streamscope"}) {
+    const std::filesystem::path program = program_folder() / folder / demo.program;
+    std::error_code error;
+    if (std::filesystem::exists(program, error)) return program.lexically_normal();
+  }
+  throw Error(std::string(demo.program), "the example was not built",
+              "build all of StreamScope (./dev build)");
+}
+
+}  // namespace
+
+std::function<int()> define_demo(CLI::App& app, ProgramArguments&) {
+  struct Choices {
+    std::string name = "pipeline", device = "auto", output;
+    int iterations = 0;
+    bool force = false, quiet = false;
+  };
+  auto choices = std::make_shared<Choices>();
+  std::vector<std::string> known;
+  std::string help = "which program (default pipeline):";
+  for (const Demo& demo : kDemos) {
+    known.emplace_back(demo.name);
+    help += fmt::format(" {}: {};", demo.name, demo.summary);
+  }
+  help.pop_back();
+  app.add_option("NAME", choices->name, help)->check(CLI::IsMember(known))->option_text(" ");
+  app.add_option("--device", choices->device,
+                 "auto (default): a GPU if there is one, else the simulator; sim, cuda")
+      ->check(CLI::IsMember({"auto", "sim", "cuda"}))
+      ->option_text("auto|sim|cuda");
+  app.add_option("--iterations", choices->iterations, "how often the program does its work")
+      ->check(CLI::PositiveNumber)
+      ->option_text("N");
+  app.add_option("-o,--output", choices->output, "trace file; default NAME-PID.sqlite")
+      ->option_text("FILE");
+  app.add_flag("--force", choices->force, "replace an existing file");
+  app.add_flag("--quiet", choices->quiet, "no progress, no summary and no report");
+  return [choices]() -> int {
+    const Demo* demo = nullptr;
+    for (const Demo& known_demo : kDemos) {
+      if (known_demo.name == choices->name) demo = &known_demo;
+    }
+    std::vector<std::string> program{program_of(*demo).string(), "--device", choices->device};
+    if (choices->iterations > 0) {
+      program.insert(program.end(), {"--iterations", std::to_string(choices->iterations)});
+    }
+    record::Options options;
+    options.output = choices->output;
+    options.force = choices->force;
+    options.quiet = choices->quiet;
+    options.inject_library = inject_library();
+    const record::Outcome outcome = record_program(options, program);
+    if (outcome.trace_written && !choices->quiet) {
+      const trace::Trace trace = load(outcome.trace, choices->quiet);
+      const report::Options look{.colour = wants_colour(), .width = terminal_width()};
+      fmt::print("\n{}", report::write_text(trace, report::summarize(trace), look));
+    }
+    return outcome.exit_code;
+  };
+}
+
+}  // namespace streamscope::cli

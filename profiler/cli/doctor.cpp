@@ -1,0 +1,266 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Looks at everything that recording and viewing need, and says what to do where something is
+// missing.
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <sys/statvfs.h>
+#include <sys/vfs.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "command.h"
+#include "inject_library.h"
+#include "report/units.h"
+#include "terminal.h"
+#include "traces.h"
+
+namespace streamscope::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+enum class Status { kOk, kNote, kProblem };
+
+/// A note limits what can be done; a problem prevents recording.
+struct Check {
+  std::string name;
+  Status status;
+  std::string text;
+  std::string advice = {};
+};
+
+const char* to_text(Status status) {
+  return status == Status::kOk ? "ok" : status == Status::kNote ? "note" : "problem";
+}
+
+std::string variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value ? value : "";
+}
+
+std::string first_line(const fs::path& file) {
+  std::ifstream in(file);
+  std::string line;
+  std::getline(in, line);
+  return line;
+}
+
+template <class Function>
+Function* look_up(void* library, const char* name) {
+  return reinterpret_cast<Function*>(dlsym(library, name));
+}
+
+// CUDA writes versions as 1000 * major + 10 * minor.
+std::string cuda_version(int version) {
+  return fmt::format("{}.{}", version / 1000, version % 1000 / 10);
+}
+
+Check check_gpu() {
+  // The driver would load another tool's library, or ours, into this program.
+  unsetenv("CUDA_INJECTION64_PATH");
+  void* driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+  if (!driver) {
+    return {"gpu", Status::kNote, "no NVIDIA driver (libcuda.so.1) here",
+            "install the driver, or record on the simulated device: streamscope demo --device sim"};
+  }
+  const auto init = look_up<int(unsigned)>(driver, "cuInit");
+  const auto driver_version = look_up<int(int*)>(driver, "cuDriverGetVersion");
+  const auto device_count = look_up<int(int*)>(driver, "cuDeviceGetCount");
+  const auto device_name = look_up<int(char*, int, int)>(driver, "cuDeviceGetName");
+  int version = 0, count = 0;
+  if (!init || !driver_version || !device_count || !device_name) {
+    return {"gpu", Status::kNote, "libcuda.so.1 is not a CUDA driver",
+            "reinstall the NVIDIA driver"};
+  }
+  driver_version(&version);
+  if (const int result = init(0); result != 0) {
+    return {"gpu", Status::kNote,
+            fmt::format("the driver for CUDA {} does not start (code {})", cuda_version(version),
+                        result),
+            "nvidia-smi says more; in a container, pass the GPU in"};
+  }
+  device_count(&count);
+  if (count == 0)
+    return {"gpu", Status::kNote, "a driver but no GPU", "check CUDA_VISIBLE_DEVICES"};
+  std::string names;
+  for (int device = 0; device < count; ++device) {
+    char name[256] = {};
+    device_name(name, sizeof name - 1, device);
+    names += fmt::format("{}{}", device ? ", " : "", name);
+  }
+  return {"gpu", Status::kOk, fmt::format("{}; driver for CUDA {}", names, cuda_version(version))};
+}
+
+// The order in which the collector looks, as far as it does not depend on the program.
+Check check_cupti() {
+  std::vector<std::string> candidates;
+  const std::string named = variable("STREAMSCOPE_CUPTI");
+  if (!named.empty()) {
+    candidates.push_back(named);
+  } else {
+    const char* const names[] = {"libcupti.so.13", "libcupti.so.12"};
+    candidates.assign(std::begin(names), std::end(names));
+    for (const std::string& home :
+         {variable("CUDA_HOME"), variable("CUDA_PATH"), std::string("/usr/local/cuda")}) {
+      if (home.empty()) continue;
+      for (const char* folder :
+           {"lib64", "extras/CUPTI/lib64", "targets/x86_64-linux/lib", "lib"}) {
+        for (const char* name : names) candidates.push_back(home + '/' + folder + '/' + name);
+      }
+    }
+  }
+  for (const std::string& candidate : candidates) {
+    void* library = dlopen(candidate.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (!library) continue;
+    uint32_t version = 0;
+    const auto get_version = look_up<int(uint32_t*)>(library, "cuptiGetVersion");
+    if (!get_version || get_version(&version) != 0) continue;
+    Dl_info place{};
+    dladdr(reinterpret_cast<void*>(get_version), &place);
+    return {"cupti", Status::kOk,
+            fmt::format("CUPTI API version {} at {}", version,
+                        place.dli_fname ? place.dli_fname : candidate)};
+  }
+  return {"cupti", Status::kNote,
+          named.empty() ? "no libcupti found outside of recorded programs"
+                        : "STREAMSCOPE_CUPTI names no usable libcupti",
+          "install the CUDA toolkit's libcupti or name it in STREAMSCOPE_CUPTI; a program that "
+          "brings its own (PyTorch) "
+          "needs neither"};
+}
+
+Check check_collector() {
+  const fs::path library = inject_library();
+  if (library.empty()) {
+    return {"collector", Status::kProblem, "libstreamscope_inject.so was not found",
+            "build or install all of StreamScope, or name the library in STREAMSCOPE_INJECT"};
+  }
+  return {"collector", Status::kOk, library.string()};
+}
+
+Check check_environment() {
+  std::string others;
+  for (const char* name :
+       {"CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH", "LD_PRELOAD", "NSYS_PROFILING_SESSION_ID",
+        "CUDA_LAUNCH_BLOCKING", "STREAMSCOPE_RINGS"}) {
+    const std::string value = variable(name);
+    if (!value.empty()) others += fmt::format("{}{}={}", others.empty() ? "" : ", ", name, value);
+  }
+  if (others.empty())
+    return {"environment", Status::kOk, "no variable of another CUDA tool is set"};
+  return {"environment", Status::kNote, others,
+          "only one tool at a time can use CUPTI; CUDA_LAUNCH_BLOCKING makes every launch wait"};
+}
+
+Check check_clock() {
+  constexpr int kReads = 20000;
+  timespec begin{}, now{};
+  clock_gettime(CLOCK_MONOTONIC, &begin);
+  for (int i = 0; i < kReads; ++i) clock_gettime(CLOCK_MONOTONIC, &now);
+  const double cost = (static_cast<double>(now.tv_sec - begin.tv_sec) * 1e9 +
+                       static_cast<double>(now.tv_nsec - begin.tv_nsec)) /
+                      kReads;
+  const std::string source =
+      first_line("/sys/devices/system/clocksource/clocksource0/current_clocksource");
+  const std::string text = fmt::format("{:.0f} ns per reading of the clock{}", cost,
+                                       source.empty() ? "" : ", source " + source);
+  // A clock behind a system call costs more than everything else that a record costs.
+  if (cost > 150)
+    return {"clock", Status::kNote, text, "recording will be dear: the clock source is not tsc"};
+  return {"clock", Status::kOk, text};
+}
+
+Check check_ptrace() {
+  const std::string scope = first_line("/proc/sys/kernel/yama/ptrace_scope");
+  if (scope.empty() || scope == "0")
+    return {"ptrace", Status::kOk, "stacks of hung programs can be read"};
+  return {"ptrace", Status::kNote, "kernel.yama.ptrace_scope is " + scope,
+          "stacks of hung programs can be read only if they were started by streamscope record"};
+}
+
+Check check_disk() {
+  struct statvfs space {};
+  if (statvfs(".", &space) != 0 || access(".", W_OK) != 0) {
+    return {"disk", Status::kProblem, "the working folder cannot be written",
+            "work elsewhere, or record with -o FILE"};
+  }
+  const auto free = static_cast<int64_t>(space.f_bavail * space.f_frsize);
+  struct statfs system {};
+  constexpr long kNfs = 0x6969, kLustre = 0x0bd00bd0;
+  const bool shared =
+      statfs(".", &system) == 0 && (system.f_type == kNfs || system.f_type == kLustre);
+  const std::string text =
+      fmt::format("{} free in the working folder{}", report::format_bytes(free),
+                  shared ? ", which is a network file system" : "");
+  if (free < (1 << 30))
+    return {"disk", Status::kNote, text, "a minute of recording may need a GiB"};
+  if (shared)
+    return {"disk", Status::kNote, text, "record to a local disk with -o FILE: it is faster"};
+  return {"disk", Status::kOk, text};
+}
+
+Check check_viewer() {
+  std::error_code error;
+  if (!fs::exists(program_folder() / "streamscope-viewer", error)) {
+    return {"viewer", Status::kNote, "streamscope-viewer was not built",
+            "install Dear ImGui and GLFW and build again"};
+  }
+  const bool display = !variable("DISPLAY").empty() || !variable("WAYLAND_DISPLAY").empty();
+  if (display)
+    return {"viewer", Status::kOk, "a display is named; streamscope view opens a window"};
+  void* egl = dlopen("libEGL.so.1", RTLD_NOW | RTLD_LOCAL);
+  if (egl)
+    return {"viewer", Status::kOk, "no display, but streamscope view --screenshot works (EGL)"};
+  return {"viewer", Status::kNote, "no display and no libEGL.so.1",
+          "install libegl1 for streamscope view --screenshot"};
+}
+
+}  // namespace
+
+std::function<int()> define_doctor(CLI::App& app, ProgramArguments&) {
+  auto json = std::make_shared<bool>(false);
+  app.add_flag("--json", *json, "for programs");
+  return [json]() -> int {
+    // The environment before check_gpu(), which changes it.
+    std::vector<Check> checks{check_environment()};
+    for (const auto& check : {check_gpu, check_cupti, check_collector, check_clock, check_ptrace,
+                              check_disk, check_viewer}) {
+      checks.push_back(check());
+    }
+    bool problem = false;
+    nlohmann::ordered_json list = nlohmann::ordered_json::array();
+    std::string text;
+    for (const Check& check : checks) {
+      problem |= check.status == Status::kProblem;
+      list.push_back({{"name", check.name},
+                      {"status", to_text(check.status)},
+                      {"text", check.text},
+                      {"advice", check.advice}});
+      const char* colour = !wants_colour()                 ? ""
+                           : check.status == Status::kOk   ? "\x1b[32m"
+                           : check.status == Status::kNote ? "\x1b[33m"
+                                                           : "\x1b[1;31m";
+      text += fmt::format("{}{:<8}{}{:<12} {}\n", colour, to_text(check.status),
+                          *colour ? "\x1b[0m" : "", check.name, one_line(check.text));
+      if (!check.advice.empty()) text += fmt::format("{:<21}{}\n", "", check.advice);
+    }
+    if (*json) {
+      const nlohmann::ordered_json result{{"schema", 1}, {"checks", list}};
+      text = result.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+    }
+    fmt::print("{}", text);
+    return problem ? kFound : kDone;
+  };
+}
+
+}  // namespace streamscope::cli

@@ -1,0 +1,28 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "inject_library.h"
+
+#include <cstdlib>
+
+#include "traces.h"
+
+namespace streamscope::cli {
+
+std::filesystem::path inject_library() {
+  std::error_code error;
+  const auto usable = [&](const std::filesystem::path& file) {
+    return std::filesystem::is_regular_file(file, error);
+  };
+  if (const char* named = std::getenv("STREAMSCOPE_INJECT"); named && *named) {
+    return usable(named) ? std::filesystem::absolute(named, error) : std::filesystem::path();
+  }
+  // The build folder has lib/, an installation its own CMAKE_INSTALL_LIBDIR.
+  for (const char* folder : {"../lib", "../" STREAMSCOPE_LIBDIR, "../lib64"}) {
+    const std::filesystem::path file = program_folder() / folder / "libstreamscope_inject.so";
+    if (usable(file)) return std::filesystem::canonical(file, error);
+  }
+  return {};
+}
+
+}  // namespace streamscope::cli

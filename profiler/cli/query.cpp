@@ -1,0 +1,130 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "trace/query.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "command.h"
+#include "report/labels.h"
+#include "report/table.h"
+#include "report/units.h"
+#include "terminal.h"
+#include "traces.h"
+
+namespace streamscope::cli {
+namespace {
+
+using trace::Cell;
+
+std::string hex(const trace::Blob& blob) {
+  std::string text;
+  for (std::byte byte : blob.bytes) text += fmt::format("{:02x}", std::to_integer<int>(byte));
+  return text;
+}
+
+std::string plain(const Cell& cell) {
+  if (const auto* integer = std::get_if<int64_t>(&cell)) return fmt::format("{}", *integer);
+  if (const auto* real = std::get_if<double>(&cell)) return fmt::format("{}", *real);
+  if (const auto* text = std::get_if<std::string_view>(&cell)) return std::string(*text);
+  if (const auto* blob = std::get_if<trace::Blob>(&cell)) return hex(*blob);
+  return "";
+}
+
+void print_table(trace::Query& query) {
+  const size_t columns = query.columns().size();
+  std::vector<report::Column> head;
+  for (const std::string& name : query.columns()) head.push_back({report::printable(name), true});
+  std::vector<std::vector<std::string>> rows;
+  while (query.next()) {
+    std::vector<std::string>& row = rows.emplace_back();
+    for (size_t i = 0; i < columns; ++i) {
+      const Cell cell = query.cell(i);
+      const bool is_null = std::holds_alternative<std::monostate>(cell);
+      row.push_back(is_null ? "NULL" : report::printable(plain(cell)));
+      // Numbers stand right; one text makes it a column of texts.
+      if (std::holds_alternative<std::string_view>(cell)) head[i].right = false;
+    }
+  }
+  for (const report::Table::Line& line : report::lay_out(head, rows, terminal_width()).lines) {
+    fmt::print("{}\n", line.text);
+  }
+  fmt::print("({})\n", report::format_count(rows.size(), "row"));
+}
+
+std::string csv_field(const std::string& text) {
+  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  std::string quoted = "\"";
+  for (char c : text) {
+    if (c == '"') quoted += '"';
+    quoted += c;
+  }
+  return quoted + '"';
+}
+
+void print_csv(trace::Query& query) {
+  const size_t columns = query.columns().size();
+  for (size_t i = 0; i < columns; ++i)
+    fmt::print("{}{}", i ? "," : "", csv_field(query.columns()[i]));
+  fmt::print("\n");
+  while (query.next()) {
+    for (size_t i = 0; i < columns; ++i)
+      fmt::print("{}{}", i ? "," : "", csv_field(plain(query.cell(i))));
+    fmt::print("\n");
+  }
+}
+
+void print_json(trace::Query& query) {
+  using Json = nlohmann::ordered_json;
+  const auto value = [](const Cell& cell) -> Json {
+    if (const auto* integer = std::get_if<int64_t>(&cell)) return *integer;
+    if (const auto* real = std::get_if<double>(&cell))
+      return std::isfinite(*real) ? Json(*real) : Json();
+    if (std::holds_alternative<std::monostate>(cell)) return Json();
+    return plain(cell);
+  };
+  fmt::print("[");
+  for (bool first = true; query.next(); first = false) {
+    Json row = Json::object();
+    for (size_t i = 0; i < query.columns().size(); ++i)
+      row[query.columns()[i]] = value(query.cell(i));
+    fmt::print("{}\n {}", first ? "" : ",",
+               row.dump(-1, ' ', false, Json::error_handler_t::replace));
+  }
+  fmt::print("\n]\n");
+}
+
+}  // namespace
+
+std::function<int()> define_query(CLI::App& app, ProgramArguments&) {
+  struct Options {
+    std::string file, sql, format = "table";
+  };
+  auto options = std::make_shared<Options>();
+  app.add_option("TRACE", options->file, "a recorded trace")->required()->option_text(" ");
+  app.add_option("SQL", options->sql,
+                 "one statement that reads; docs/trace-format.md lists tables and views")
+      ->required()
+      ->option_text(" ");
+  app.add_option("--format", options->format, "table (default), csv or json")
+      ->check(CLI::IsMember({"table", "csv", "json"}))
+      ->option_text("table|csv|json");
+  return [options]() -> int {
+    recover(options->file);
+    trace::Query query(options->file, options->sql);
+    if (options->format == "csv") {
+      print_csv(query);
+    } else if (options->format == "json") {
+      print_json(query);
+    } else {
+      print_table(query);
+    }
+    return kDone;
+  };
+}
+
+}  // namespace streamscope::cli

@@ -1,0 +1,128 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <charconv>
+#include <map>
+#include <memory>
+
+#include "command.h"
+#include "inject_library.h"
+#include "recording.h"
+#include "trace/error.h"
+
+namespace streamscope::cli {
+namespace {
+
+struct Choices {
+  std::string output, tier = "times", graphs = "launch", stacks = "syncs", capture_range;
+  std::vector<std::string> with;
+  double delay_s = 0, duration_s = 0;
+  bool force = false, quiet = false;
+  // Of the writer that a preloaded library starts for itself.
+  bool attach_writer = false;
+  int ready_fd = -1;
+  int target = 0;
+};
+
+record::Options options_from(const Choices& choices) {
+  record::Options options;
+  options.output = choices.output;
+  options.force = choices.force;
+  options.quiet = choices.quiet;
+  options.delay_s = choices.delay_s;
+  options.duration_s = choices.duration_s;
+  options.tier = choices.tier == "structure" ? ring::Tier::kStructure
+                 : choices.tier == "events"  ? ring::Tier::kEvents
+                                             : ring::Tier::kTimes;
+  options.graphs =
+      choices.graphs == "nodes" ? ring::GraphDetail::kNodes : ring::GraphDetail::kLaunch;
+  options.stacks = choices.stacks == "none"  ? ring::StackMode::kNone
+                   : choices.stacks == "all" ? ring::StackMode::kAll
+                                             : ring::StackMode::kSyncs;
+  for (const std::string& extra : choices.with) {
+    if (extra == "args") options.with |= ring::kWithArgs;
+    if (extra == "alloc") options.with |= ring::kWithAlloc;
+    if (extra == "event-times") options.with |= ring::kWithEventTimes;
+    if (extra == "graph-nodes") options.graphs = ring::GraphDetail::kNodes;
+    if (extra == "stacks") options.stacks = ring::StackMode::kAll;
+  }
+  if (options.graphs == ring::GraphDetail::kNodes) options.with |= ring::kWithGraphNodes;
+  constexpr std::string_view kNvtx = "nvtx:";
+  if (choices.capture_range == "cudaProfilerApi") {
+    options.capture_range = ring::CaptureRange::kCudaProfilerApi;
+  } else if (!choices.capture_range.empty()) {
+    options.capture_range = ring::CaptureRange::kNvtx;
+    options.capture_range_name = choices.capture_range.substr(kNvtx.size());
+  }
+  options.inject_library = inject_library();
+  return options;
+}
+
+std::string check_capture_range(const std::string& value) {
+  if (value == "cudaProfilerApi" || (value.substr(0, 5) == "nvtx:" && value.size() > 5)) return "";
+  return "'" + value + "' is neither nvtx:NAME nor cudaProfilerApi";
+}
+
+}  // namespace
+
+std::function<int()> define_record(CLI::App& app, ProgramArguments& program) {
+  auto choices = std::make_shared<Choices>();
+  app.add_option("-o,--output", choices->output, "trace file; default PROGRAM-PID.sqlite")
+      ->option_text("FILE");
+  app.add_flag("--force", choices->force, "replace an existing file");
+  app.add_option("--tier", choices->tier,
+                 "structure: calls only, cheapest; times (default): when work ran; events: CUPTI's "
+                 "own event records too")
+      ->check(CLI::IsMember({"structure", "times", "events"}))
+      ->option_text("structure|times|events");
+  app.add_option("--with", choices->with,
+                 "extras, separated by commas: args, alloc, graph-nodes, event-times (slows the "
+                 "GPU), stacks")
+      ->delimiter(',')
+      ->check(CLI::IsMember({"args", "alloc", "graph-nodes", "event-times", "stacks"}))
+      ->option_text("EXTRA,…");
+  app.add_option("--graphs", choices->graphs,
+                 "graph launches as one op (launch, default) or node by node (nodes)")
+      ->check(CLI::IsMember({"launch", "nodes"}))
+      ->option_text("launch|nodes");
+  app.add_option("--stacks", choices->stacks,
+                 "call stacks of no call, of blocking synchronizations (default) or of all calls")
+      ->check(CLI::IsMember({"none", "syncs", "all"}))
+      ->option_text("none|syncs|all");
+  app.add_option("--delay", choices->delay_s, "seconds until recording begins")
+      ->check(CLI::NonNegativeNumber)
+      ->option_text("SECONDS");
+  app.add_option("--duration", choices->duration_s,
+                 "seconds that are recorded; the program runs on")
+      ->check(CLI::PositiveNumber)
+      ->option_text("SECONDS");
+  app.add_option("--capture-range", choices->capture_range,
+                 "record only inside NVTX ranges of a name (nvtx:NAME), or between "
+                 "cudaProfilerStart and Stop "
+                 "(cudaProfilerApi)")
+      ->check(check_capture_range)
+      ->option_text("RANGE");
+  app.add_flag("--quiet", choices->quiet, "no progress and no summary");
+  // Used by the preloaded library only, so not in the help.
+  app.add_flag("--attach-writer", choices->attach_writer)->group("");
+  app.add_option("--ready-fd", choices->ready_fd)->group("");
+  app.add_option("--target", choices->target)->group("");
+
+  return [choices, &program]() -> int {
+    const record::Options options = options_from(*choices);
+    if (choices->attach_writer) {
+      if (choices->target <= 0 || choices->ready_fd < 0) {
+        throw Error("record", "--attach-writer needs --ready-fd and --target",
+                    "it is for libstreamscope_inject.so; use streamscope record -- PROGRAM");
+      }
+      return record::run_detached(options, choices->target, choices->ready_fd);
+    }
+    if (program.empty()) {
+      throw Error("record", "no program is named",
+                  "use streamscope record [OPTIONS] -- PROGRAM [ARG…]");
+    }
+    return record_program(options, program).exit_code;
+  };
+}
+
+}  // namespace streamscope::cli

@@ -1,0 +1,35 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "command.h"
+#include "trace/error.h"
+#include "traces.h"
+
+namespace streamscope::cli {
+
+std::function<int()> define_view(CLI::App&, ProgramArguments& arguments) {
+  // The viewer has options of its own; all of them are passed on.
+  return [&arguments]() -> int {
+    const std::filesystem::path viewer = program_folder() / "streamscope-viewer";
+    std::error_code error;
+    if (!std::filesystem::exists(viewer, error)) {
+      throw Error(viewer.string(), "the viewer was not built",
+                  "install Dear ImGui and GLFW, configure with STREAMSCOPE_VIEWER=ON and build");
+    }
+    for (const std::string& argument : arguments) {
+      if (std::filesystem::is_regular_file(argument, error)) recover(argument);
+    }
+    std::vector<char*> words{const_cast<char*>(viewer.c_str())};
+    for (std::string& argument : arguments) words.push_back(argument.data());
+    words.push_back(nullptr);
+    execv(viewer.c_str(), words.data());
+    throw Error(viewer.string(), std::strerror(errno), "check that it may be executed", errno);
+  };
+}
+
+}  // namespace streamscope::cli

@@ -1,0 +1,269 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sqlite3.h>
+
+#include <nlohmann/json.hpp>
+
+#include "program.h"
+#include "support/golden.h"
+
+namespace streamscope::test {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
+
+using Help = CommandLine;
+using HelpGolden = CommandLine;
+using Usage = CommandLine;
+using WrongInput = CommandLine;
+using InfoCommand = CommandLine;
+using ReportCommand = CommandLine;
+using QueryCommand = CommandLine;
+using AnalyzeCommand = CommandLine;
+using DoctorCommand = CommandLine;
+
+const char* const kCommands[] = {
+#if __has_include("record/launcher.h")
+    "record", "demo",
+#endif
+    "info",   "report", "query", "analyze", "view", "doctor"};
+
+TEST_F(HelpGolden, OverviewAndCommandsAreAsApproved) {
+  expect_golden("help/streamscope.txt", streamscope({"help"}).out);
+  for (const std::string command : kCommands) {
+    if (command == "view") continue;  // the viewer has its own
+    const Result help = streamscope({command, "--help"});
+    EXPECT_EQ(help.code, 0) << command << help.err;
+    expect_golden("help/" + command + ".txt", help.out);
+  }
+}
+
+TEST_F(Help, IsTheSameByEveryName) {
+  const std::string overview = streamscope({}).out;
+  EXPECT_THAT(overview, HasSubstr("record"));
+  for (const char* argument : {"help", "--help", "-h"}) {
+    const Result help = streamscope({argument});
+    EXPECT_EQ(help.code, 0);
+    EXPECT_EQ(help.out, overview);
+  }
+  EXPECT_EQ(streamscope({"help", "info"}).out, streamscope({"info", "--help"}).out);
+  EXPECT_EQ(streamscope({"--version"}).out, "streamscope " STREAMSCOPE_VERSION "\n");
+}
+
+TEST_F(Usage, ErrorsAreOneLineAndCodeTwo) {
+  write_trace();
+  const std::vector<std::vector<std::string>> wrong = {
+      {"frobnicate"},
+      {"info"},
+      {"info", "t.sqlite", "extra"},
+      {"info", "--frobnicate", "t.sqlite"},
+      {"report", "t.sqlite", "--format", "pdf"},
+      {"report", "t.sqlite", "--by", "moon"},
+      {"report", "t.sqlite", "-o"},
+      {"query", "t.sqlite"},
+      {"query", "t.sqlite", "select 1", "--format", "xml"},
+      {"doctor", "--frobnicate"},
+      {"help", "frobnicate"},
+      {"record"},
+      {"record", "--"},
+      {"record", "--tier", "all", "--", "true"},
+      {"record", "--with", "args,moon", "--", "true"},
+      {"record", "--capture-range", "nvtx:", "--", "true"},
+      {"record", "--delay", "-1", "--", "true"},
+      {"record", "--duration", "0", "--", "true"},
+      {"record", "--attach-writer"},
+      {"demo", "frobnicate"},
+      {"demo", "--iterations", "0"},
+      {"demo", "--device", "tpu"},
+  };
+  for (const auto& arguments : wrong) {
+    const Result result = streamscope(arguments);
+    const std::string words = testing::PrintToString(arguments);
+    EXPECT_EQ(result.code, 2) << words << result.err;
+    EXPECT_EQ(result.error_lines(), 1u) << words << result.err;
+    EXPECT_THAT(result.err, StartsWith("streamscope: ")) << words;
+    EXPECT_EQ(result.out, "") << words;
+  }
+}
+
+void make_database(const fs::path& file, const char* sql) {
+  sqlite3* database = nullptr;
+  ASSERT_EQ(sqlite3_open(file.c_str(), &database), SQLITE_OK);
+  ASSERT_EQ(sqlite3_exec(database, sql, nullptr, nullptr, nullptr), SQLITE_OK);
+  sqlite3_close(database);
+}
+
+TEST_F(WrongInput, IsOneLineThatNamesFileCauseAndRemedy) {
+  write_trace();
+  fs::create_directory(folder_ / "folder.sqlite");
+  std::ofstream(folder_ / "empty.sqlite").close();
+  std::ofstream(folder_ / "text.sqlite") << std::string(5000, 'x');
+  const std::string whole = content(folder_ / "t.sqlite");
+  std::ofstream(folder_ / "truncated.sqlite", std::ios::binary)
+      << whole.substr(0, whole.size() / 2);
+  std::ofstream(folder_ / "header.sqlite", std::ios::binary) << whole.substr(0, 60);
+  make_database(folder_ / "foreign.sqlite", "create table t(x)");
+  fs::copy(folder_ / "t.sqlite", folder_ / "newer.sqlite");
+  make_database(folder_ / "newer.sqlite", "pragma user_version = 999");
+
+  for (const std::string name :
+       {"missing", "folder", "empty", "text", "truncated", "header", "foreign", "newer"}) {
+    const std::string file = name + ".sqlite";
+    const std::string before = name == "missing" || name == "folder" ? "" : content(folder_ / file);
+    for (std::vector<std::string> arguments :
+         {std::vector<std::string>{"info", file},
+          {"info", "--json", file},
+          {"report", file},
+          {"report", file, "--format", "json", "-o", "never.json"},
+          {"query", file, "select count(*) from op"},
+          {"analyze", file}}) {
+      const Result result = streamscope(arguments);
+      const std::string words = testing::PrintToString(arguments);
+      EXPECT_EQ(result.code, 2) << words << result.err;
+      EXPECT_EQ(result.error_lines(), 1u) << words << result.err;
+      EXPECT_THAT(result.err, HasSubstr(file)) << words;
+      EXPECT_THAT(result.err, HasSubstr(";")) << words << " names no remedy";
+      EXPECT_EQ(result.out, "") << words;
+    }
+    if (!before.empty()) {
+      EXPECT_EQ(content(folder_ / file), before) << file << " was touched";
+    }
+  }
+  EXPECT_FALSE(fs::exists(folder_ / "missing.sqlite"));
+  EXPECT_FALSE(fs::exists(folder_ / "never.json"));
+  EXPECT_THAT(streamscope({"info", "newer.sqlite"}).err, HasSubstr("999"));
+}
+
+TEST_F(InfoCommand, JsonHasThePromisedKeysAndCounts) {
+  write_trace();
+  const Result result = streamscope({"info", "--json", "t.sqlite"});
+  ASSERT_EQ(result.code, 0) << result.err;
+  const json info = json::parse(result.out);
+  EXPECT_EQ(info["schema"], 1);
+  EXPECT_EQ(info["complete"], true);
+  EXPECT_EQ(info["losses"], json::array());
+  EXPECT_EQ(info["counts"]["kernel"], 1);
+  EXPECT_EQ(info["counts"]["memcpy"], 1);
+  EXPECT_EQ(info["counts"]["event_edge"], 1);
+  EXPECT_EQ(info["counts"]["host_sync"], 1);
+  EXPECT_EQ(info["counts"]["api_call"], 5);
+  for (const char* key : {"format_version", "producer", "duration_ns"})
+    EXPECT_TRUE(info.contains(key)) << key;
+  EXPECT_THAT(streamscope({"info", "t.sqlite"}).out, HasSubstr("complete, nothing lost"));
+}
+
+TEST_F(ReportCommand, WritesEveryFormatToOutputOrFile) {
+  write_trace();
+  EXPECT_THAT(streamscope({"report", "t.sqlite"}).out,
+              HasSubstr("gemm on stream 8 math waited for event \"loaded\""));
+  EXPECT_THAT(streamscope({"report", "t.sqlite", "--format", "markdown"}).out,
+              HasSubstr("### Streams"));
+  EXPECT_EQ(json::parse(streamscope({"report", "t.sqlite", "--format", "json"}).out)["schema"], 1);
+  EXPECT_THAT(streamscope({"report", "t.sqlite", "--by", "nvtx"}).out, HasSubstr("step"));
+  EXPECT_THAT(streamscope({"report", "t.sqlite", "--by", "kernel"}).out,
+              HasSubstr("Kernels and copies"));
+  const Result to_file = streamscope({"report", "t.sqlite", "-o", "r.txt"});
+  EXPECT_EQ(to_file.code, 0) << to_file.err;
+  EXPECT_EQ(to_file.out, "");
+  EXPECT_EQ(content(folder_ / "r.txt"), streamscope({"report", "t.sqlite"}).out);
+}
+
+TEST_F(ReportCommand, NeverOverwritesATrace) {
+  write_trace();
+  write_trace("other.sqlite");
+  const std::string before = content(folder_ / "t.sqlite");
+  for (const char* output : {"t.sqlite", "./t.sqlite", "other.sqlite"}) {
+    const Result result = streamscope({"report", "t.sqlite", "-o", output});
+    EXPECT_EQ(result.code, 2) << output;
+    EXPECT_EQ(result.error_lines(), 1u) << result.err;
+  }
+  EXPECT_EQ(content(folder_ / "t.sqlite"), before);
+  EXPECT_EQ(streamscope({"report", "t.sqlite", "-o", "no/such/folder.txt"}).code, 2);
+}
+
+TEST_F(ReportCommand, HasNoColourWithoutATerminal) {
+  write_trace();
+  EXPECT_THAT(streamscope({"report", "t.sqlite"}, {"TERM=xterm"}).out, Not(HasSubstr("\x1b")));
+}
+
+TEST_F(QueryCommand, PrintsTableCsvAndJson) {
+  write_trace();
+  const std::string sql =
+      "select name, end_ns - start_ns as ns, null as none from v_op order by start_ns";
+  EXPECT_EQ(streamscope({"query", "t.sqlite", sql}).out,
+            "  name             ns  none\n"
+            "  memcpy HtoD  199900  NULL\n"
+            "  gemm         149000  NULL\n"
+            "(2 rows)\n");
+  EXPECT_EQ(streamscope({"query", "t.sqlite", sql, "--format", "csv"}).out,
+            "name,ns,none\nmemcpy HtoD,199900,\ngemm,149000,\n");
+  EXPECT_EQ(json::parse(streamscope({"query", "t.sqlite", sql, "--format", "json"}).out),
+            json::parse(R"([{"name": "memcpy HtoD", "ns": 199900, "none": null},
+                            {"name": "gemm", "ns": 149000, "none": null}])"));
+  EXPECT_EQ(
+      streamscope({"query", "t.sqlite", "select 'a,\"b\"' as x, x'00ff' as y", "--format", "csv"})
+          .out,
+      "x,y\n\"a,\"\"b\"\"\",00ff\n");
+  EXPECT_EQ(
+      json::parse(streamscope({"query", "t.sqlite", "select 1 where 0", "--format", "json"}).out),
+      json::array());
+  EXPECT_EQ(streamscope({"query", "t.sqlite", "select kind from op where 0"}).out,
+            "  kind\n(0 rows)\n");
+}
+
+TEST_F(QueryCommand, OnlyReads) {
+  write_trace();
+  const std::string before = content(folder_ / "t.sqlite");
+  for (const char* sql :
+       {"delete from op", "attach 'x.sqlite' as x", "vacuum", "pragma user_version = 3",
+        "drop view v_op", "select 1; select 2", "select load_extension('x')", "selec", ""}) {
+    const Result result = streamscope({"query", "t.sqlite", sql});
+    EXPECT_EQ(result.code, 2) << sql;
+    EXPECT_EQ(result.error_lines(), 1u) << sql << result.err;
+    EXPECT_EQ(result.out, "") << sql;
+  }
+  EXPECT_EQ(content(folder_ / "t.sqlite"), before);
+  EXPECT_FALSE(fs::exists(folder_ / "x.sqlite"));
+}
+
+TEST_F(AnalyzeCommand, FillsTheEdgeTableAndMayBeRepeated) {
+  write_trace();
+  EXPECT_EQ(streamscope({"analyze", "t.sqlite"}).out, "t.sqlite: 1 ordering edge between 2 ops\n");
+  EXPECT_EQ(streamscope({"analyze", "--quiet", "t.sqlite"}).out, "");
+  EXPECT_EQ(streamscope({"query", "t.sqlite", "select kind, from_op, to_op, lag_ns from v_edge",
+                         "--format", "csv"})
+                .out,
+            "kind,from_op,to_op,lag_ns\nevent,0,1,1000\n");
+  EXPECT_EQ(json::parse(streamscope({"info", "--json", "t.sqlite"}).out)["complete"], true);
+}
+
+TEST_F(DoctorCommand, ChecksWhatRecordingNeeds) {
+  const Result result =
+      streamscope({"doctor", "--json"}, {"CUDA_INJECTION64_PATH=/opt/other/tool.so"});
+  EXPECT_THAT(result.code, testing::AnyOf(0, 1)) << result.err;
+  std::vector<std::string> names;
+  const json report = json::parse(result.out);
+  for (const json& check : report["checks"]) {
+    names.push_back(check["name"]);
+    EXPECT_THAT(check["status"], testing::AnyOf("ok", "note", "problem"));
+    EXPECT_NE(check["text"], "");
+    if (check["status"] != "ok") {
+      EXPECT_NE(check["advice"], "") << check["name"];
+    }
+    if (check["name"] == "environment") {
+      EXPECT_THAT(std::string(check["text"]), HasSubstr("/opt/other/tool.so"));
+    }
+  }
+  EXPECT_THAT(names, testing::UnorderedElementsAre("environment", "gpu", "cupti", "collector",
+                                                   "clock", "ptrace", "disk", "viewer"));
+  EXPECT_THAT(streamscope({"doctor"}, {"STREAMSCOPE_INJECT=/nowhere.so"}).code, 1);
+}
+
+}  // namespace
+}  // namespace streamscope::test

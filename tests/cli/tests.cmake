@@ -1,0 +1,10 @@
+# SPDX-FileCopyrightText: 2026 StreamScope contributors
+# SPDX-License-Identifier: Apache-2.0
+find_package(nlohmann_json REQUIRED)
+find_package(SQLite3 REQUIRED)
+streamscope_test(cli LABELS unit golden
+  LINK streamscope::trace streamscope_test_support nlohmann_json::nlohmann_json SQLite::SQLite3)
+target_compile_definitions(cli_test PRIVATE
+  STREAMSCOPE_PROGRAM="$<TARGET_FILE:streamscope>" STREAMSCOPE_VERSION="${PROJECT_VERSION}")
+add_dependencies(cli_test streamscope)
+streamscope_golden(cli_test)
