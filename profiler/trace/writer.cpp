@@ -58,6 +58,8 @@ struct TableBuffer {
   Ns last_start_ns = kUnknownNs;
   bool ascends = true;
   bool look_again = false;
+  uint32_t used_columns =
+      0;  // bit i: column i has ever had a value; insert_rest fetches only those
   Statement insert_first, insert_rest, update;
 };
 
@@ -81,16 +83,18 @@ bool has_column(const TableInfo& table, std::string_view name) {
                      [&](const ColumnInfo& column) { return column.name == name; });
 }
 
-// "INSERT INTO op(kind,...) SELECT c0,... FROM rows". Without an id SQLite takes the highest plus
-// one and appends to the table without a search, which is what dense ids amount to; only the first
-// row must be told that it is 0.
-std::string insert_sql(const TableInfo& table, bool first) {
+// "INSERT INTO op(kind,...) SELECT c0,... FROM rows", with those columns only that `wanted` has.
+// Without an id SQLite takes the highest plus one and appends to the table without a search, which
+// is what dense ids amount to; only the first row must be told that it is 0.
+std::string insert_sql(const TableInfo& table, bool first, uint32_t wanted) {
   std::string names = first ? "id" : "", values = first ? "0" : "";
   for (size_t i = 0; i < table.columns.size(); i++) {
+    if (!first && (wanted >> i & 1) == 0) continue;
     std::string comma = names.empty() ? "" : ",";
     names += comma + table.columns[i].name;
     values += comma + "c" + std::to_string(i);
   }
+  if (names.empty()) names = "id", values = "NULL";
   return "INSERT INTO " + std::string(table.name) + "(" + names + ") SELECT " + values +
          " FROM rows";
 }
@@ -103,23 +107,20 @@ std::string update_sql(const TableInfo& table) {
   return sql + " WHERE id=?1";
 }
 
-void bind_field(Statement& statement, int index, const ColumnInfo& column,
-                const unsigned char* row) {
-  int64_t value;
-  bool known;
+// A field as SQLite takes it; false if it is NULL.
+bool field_value(const ColumnInfo& column, const unsigned char* row, int64_t* value) {
   if (column.type == ColumnType::kId) {
     Id id;
     std::memcpy(&id, row + column.offset, sizeof id);
-    value = id, known = id != kNoId;
-  } else if (column.type == ColumnType::kSmall) {
+    return *value = id, id != kNoId;
+  }
+  if (column.type == ColumnType::kSmall) {
     Small small;
     std::memcpy(&small, row + column.offset, sizeof small);
-    value = small, known = small != kNoSmall;
-  } else {
-    std::memcpy(&value, row + column.offset, sizeof value);
-    known = value != kNoInt;
+    return *value = small, small != kNoSmall;
   }
-  known ? statement.bind(index, value) : statement.bind_null(index);
+  std::memcpy(value, row + column.offset, sizeof *value);
+  return *value != kNoInt;
 }
 
 // SQLite would follow a link, share a file or take what another program left; so the file is made
@@ -151,6 +152,19 @@ void create_file(const std::filesystem::path& file, bool overwrite) {
         code);
   }
   close(descriptor);
+}
+
+// The columns that ever had a value, those of the buffered rows included. Many never do, and each
+// that is not fetched saves a thirtieth of the time that a row takes.
+uint32_t columns_in_use(const TableInfo& info, const TableBuffer& buffer) {
+  uint32_t used = buffer.used_columns;
+  for (size_t c = 0; c < info.columns.size(); c++) {
+    for (size_t at = 0; (used >> c & 1) == 0 && at < buffer.used; at += info.row_bytes) {
+      int64_t ignored;
+      if (field_value(info.columns[c], buffer.bytes.data() + at, &ignored)) used |= 1u << c;
+    }
+  }
+  return used;
 }
 
 }  // namespace
@@ -243,7 +257,10 @@ void Writer::Impl::store_table(const TableInfo& info, TableBuffer& buffer) {
     const unsigned char* row = buffer.changed.data() + i * info.row_bytes;
     buffer.update.bind(1, static_cast<int64_t>(buffer.changed_ids[i]));
     for (size_t c = 0; c < info.columns.size(); c++) {
-      bind_field(buffer.update, static_cast<int>(c) + 2, info.columns[c], row);
+      int64_t value;
+      int index = static_cast<int>(c) + 2;
+      field_value(info.columns[c], row, &value) ? buffer.update.bind(index, value)
+                                                : buffer.update.bind_null(index);
     }
     buffer.update.run();
   }
@@ -252,12 +269,16 @@ void Writer::Impl::store_table(const TableInfo& info, TableBuffer& buffer) {
   source = {&info, buffer.bytes.data(), rows};
   if (buffer.stored == 0) {
     source.count = 1;
-    if (!buffer.insert_first) buffer.insert_first = Statement(database, insert_sql(info, true));
+    if (!buffer.insert_first) buffer.insert_first = Statement(database, insert_sql(info, true, 0));
     buffer.insert_first.run();
     source = {&info, buffer.bytes.data() + info.row_bytes, rows - 1};
   }
   if (source.count == 0) return;
-  if (!buffer.insert_rest) buffer.insert_rest = Statement(database, insert_sql(info, false), true);
+  uint32_t used_columns = columns_in_use(info, buffer);
+  if (!buffer.insert_rest || used_columns != buffer.used_columns) {
+    buffer.used_columns = used_columns;
+    buffer.insert_rest = Statement(database, insert_sql(info, false, used_columns), true);
+  }
   buffer.insert_rest.run();
 }
 
