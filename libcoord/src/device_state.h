@@ -20,6 +20,8 @@
 
 namespace coord {
 
+struct DeviceState;
+
 struct StreamState {
   std::atomic<std::uint64_t> id{StreamId::kNone};
   DeviceState* device = nullptr;

@@ -13,6 +13,16 @@ foreach(example ${examples})
   endforeach()
 endforeach()
 
+# Each public header compiles alone.
+file(GLOB headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/libcoord/include/coord/*.h)
+set(alone "")
+foreach(header ${headers})
+  get_filename_component(name ${header} NAME_WE)
+  set(source ${CMAKE_CURRENT_BINARY_DIR}/coord_headers/${name}.cpp)
+  file(CONFIGURE OUTPUT ${source} CONTENT "#include <coord/${name}.h>\n")
+  list(APPEND alone ${source})
+endforeach()
+
 # The test program exports an observer, which libcoord finds as it would find a profiler's.
-streamscope_test(coord LABELS coord unit SOURCES coord/fake_observer.cpp LINK streamscope::coord)
+streamscope_test(coord LABELS coord unit SOURCES coord/fake_observer.cpp ${alone} LINK streamscope::coord)
 set_target_properties(coord_test PROPERTIES ENABLE_EXPORTS ON)
