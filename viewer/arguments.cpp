@@ -129,7 +129,7 @@ constexpr std::array<Flag, 10> kFlags = {{
 
 Ns RangeEnd::resolve(TimeRange extent) const {
   if (!is_percent) return ns;
-  return add_ns(extent.begin_ns, percent / 100 * static_cast<double>(extent.duration_ns()));
+  return add_ns(extent.begin_ns, percent / 100 * extent.span_ns());
 }
 
 RangeEnd parse_range_end(std::string_view text) {

@@ -490,7 +490,7 @@ Sums Document::sums(TimeRange range) const {
 
 Document::Activity Document::activity(size_t buckets) const {
   Activity result{std::vector<float>(buckets, 0), std::vector<float>(buckets, 0)};
-  const double width = static_cast<double>(extent_.duration_ns()) / static_cast<double>(buckets);
+  const double width = extent_.span_ns() / static_cast<double>(buckets);
   for (Id id = 0; id < trace_.op.size(); ++id) {
     const auto range = time({ItemKind::kOp, id});
     if (!range) continue;
@@ -498,8 +498,8 @@ Document::Activity Document::activity(size_t buckets) const {
     const bool copy = kind == Category::kCopyToDevice || kind == Category::kCopyToHost ||
                       kind == Category::kCopyOnDevice || kind == Category::kMemset;
     std::vector<float>& into = copy ? result.copies : result.kernels;
-    const double from = static_cast<double>(distance_ns(extent_.begin_ns, range->begin_ns)) / width;
-    const double to = static_cast<double>(distance_ns(extent_.begin_ns, range->end_ns)) / width;
+    const double from = TimeRange{extent_.begin_ns, range->begin_ns}.span_ns() / width;
+    const double to = TimeRange{extent_.begin_ns, range->end_ns}.span_ns() / width;
     for (auto bucket = static_cast<size_t>(from);
          bucket < buckets && static_cast<double>(bucket) < to; ++bucket) {
       into[bucket] += static_cast<float>(std::min(to, static_cast<double>(bucket + 1)) -

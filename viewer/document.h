@@ -155,6 +155,8 @@ class Document {
   const std::vector<LossLine>& losses() const { return losses_; }
   /// Things drawn in lanes.
   size_t item_count() const { return item_count_; }
+  /// True if any stream is seen waiting.
+  bool stands_still() const { return stands_still_; }
 
   /// Where an item is drawn; nothing if its time or place is unknown.
   std::optional<Place> place(Item item) const;
@@ -224,6 +226,7 @@ class Document {
   std::vector<Lane> lanes_;
   std::vector<LossLine> losses_;
   size_t item_count_ = 0;
+  bool stands_still_ = false;
   std::array<bool, kCategoryCount> present_{};
   std::vector<std::string> short_names_;  // by string id
   std::vector<Dependency> dependencies_;

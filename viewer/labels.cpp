@@ -100,6 +100,12 @@ std::string format_count(int64_t count) {
   return text;
 }
 
+std::string format_count(size_t count, std::string_view one, std::string_view many) {
+  std::string text = format_count(static_cast<int64_t>(count)) + " ";
+  if (count == 1) return text + std::string(one);
+  return text + (many.empty() ? std::string(one) + "s" : std::string(many));
+}
+
 std::string format_bytes(int64_t bytes) {
   constexpr std::array<const char*, 5> kNames = {"B", "KiB", "MiB", "GiB", "TiB"};
   double value = static_cast<double>(bytes);

@@ -21,6 +21,8 @@ std::string format_exact(Ns duration_ns);
 std::string format_tick(Ns at, Ns step_ns, Ns largest_ns);
 /// "1,234,567".
 std::string format_count(int64_t count);
+/// "1 edge", "2 edges".
+std::string format_count(size_t count, std::string_view one, std::string_view many = "");
 /// "4 KiB", "1.5 MiB".
 std::string format_bytes(int64_t bytes);
 /// "61 %", "0.4 %".

@@ -153,6 +153,7 @@ void Document::add_streams(Id process, int parent) {
     }
     const size_t header_lane = add_lane(std::move(header));
     std::vector<Interval> all;
+    bool timed = false;
     for (const Id id : streams) {
       Lane lane{.kind = LaneKind::kStream,
                 .depth = 2,
@@ -171,8 +172,10 @@ void Document::add_streams(Id process, int parent) {
         for (size_t i = 0; i < band.row.size(); ++i)
           all.push_back({{band.row.start_ns[i], band.row.end_ns[i]}, {}});
       }
+      timed = timed || !lane.host_times;
       stream_lane_[id] = static_cast<int>(add_lane(std::move(lane)));
     }
+    if (!timed) continue;
     sort_by_start(all);
     std::vector<Ns> start, end;
     for (const Interval& interval : all) {
@@ -180,7 +183,7 @@ void Document::add_streams(Id process, int parent) {
       end.push_back(interval.range.end_ns);
     }
     lanes_[header_lane].busy_share =
-        static_cast<double>(covered_ns(start, end)) / static_cast<double>(extent_.duration_ns());
+        static_cast<double>(covered_ns(start, end)) / extent_.span_ns();
   }
 }
 
@@ -202,8 +205,7 @@ void Document::fill_stream(Lane& lane, std::span<const Id> ops) {
       start.push_back(interval.range.begin_ns);
       end.push_back(interval.range.end_ns);
     }
-    lane.busy_share =
-        static_cast<double>(covered_ns(start, end)) / static_cast<double>(extent_.duration_ns());
+    lane.busy_share = static_cast<double>(covered_ns(start, end)) / extent_.span_ns();
   }
 }
 
@@ -250,6 +252,7 @@ void Document::add_waits() {
       lane.waits.item.push_back(pack(interval.item));
     }
     lane.waits.finish();
+    stands_still_ = stands_still_ || lane.waits.size() > 0;
     tidy(lane.records);
     tidy(lane.passed_waits);
   }

@@ -151,6 +151,24 @@ float Theme::px(float length) const { return std::round(length * scale_); }
 
 ImVec4 Theme::vec(Color color) const { return to_vec(this->color(color)); }
 
+ImU32 Theme::color(analysis::WaitCause cause) const {
+  switch (cause) {
+    case analysis::WaitCause::kLaunch:
+      return color(Category::kLaunchCall);
+    case analysis::WaitCause::kEvent:
+      return color(Color::kWaiting);
+    case analysis::WaitCause::kLegacyStream:
+      return color(Category::kHostFunction);
+    case analysis::WaitCause::kHostSync:
+      return color(Category::kCopyToDevice);
+    case analysis::WaitCause::kFifo:
+      return color(Color::kTextDim);
+    case analysis::WaitCause::kUnknown:
+      break;
+  }
+  return color(Color::kTextFaint);
+}
+
 ImU32 Theme::color_of_name(std::string_view name) const {
   uint32_t hash = 2166136261u;
   for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619u;

@@ -49,7 +49,7 @@ void TimeWindow::zoom(double px, double factor) {
 }
 
 void TimeWindow::show(TimeRange range, double margin) {
-  const double span = std::max<double>(static_cast<double>(range.duration_ns()), 1);
+  const double span = std::max(range.span_ns(), 1.0);
   ns_per_px = std::clamp(span * (1 + 2 * margin) / width_px, kMinNsPerPx, kMaxNsPerPx);
   const double shift = span / 2 - span_ns() / 2;
   begin_ns = add_ns(range.begin_ns, shift);
@@ -191,15 +191,13 @@ Ns covered_ns(std::span<const Ns> start_ns, std::span<const Ns> end_ns) {
 
 std::vector<float> density(const Row& row, TimeRange range, size_t buckets) {
   std::vector<float> result(buckets, 0);
-  const double width = static_cast<double>(range.duration_ns()) / static_cast<double>(buckets);
+  const double width = range.span_ns() / static_cast<double>(buckets);
   if (width <= 0) return result;
   const auto [first, last] = visible(row, range);
   for (size_t i = first; i < last; ++i) {
-    const double from =
-        std::max(static_cast<double>(distance_ns(range.begin_ns, row.start_ns[i])) / width, 0.0);
-    const double to =
-        std::min(static_cast<double>(distance_ns(range.begin_ns, row.end_ns[i])) / width,
-                 static_cast<double>(buckets));
+    const double from = std::max(TimeRange{range.begin_ns, row.start_ns[i]}.span_ns() / width, 0.0);
+    const double to = std::min(TimeRange{range.begin_ns, row.end_ns[i]}.span_ns() / width,
+                               static_cast<double>(buckets));
     for (size_t bucket = static_cast<size_t>(from);
          bucket < buckets && static_cast<double>(bucket) < to; ++bucket) {
       const double share = std::min(to, static_cast<double>(bucket + 1)) -

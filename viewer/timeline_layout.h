@@ -30,7 +30,10 @@ struct TimeRange {
   Ns begin_ns = 0;
   Ns end_ns = 0;
 
+  /// The duration, or the largest Ns where it does not fit; `span_ns` is right (to 53 bits) there
+  /// too.
   Ns duration_ns() const { return distance_ns(begin_ns, end_ns); }
+  double span_ns() const { return static_cast<double>(static_cast<__int128>(end_ns) - begin_ns); }
   bool operator==(const TimeRange&) const = default;
 };
 
@@ -64,7 +67,7 @@ struct TimeWindow {
 
 /// Narrowest and widest scales a window may take: a nanosecond is at most 64 pixels wide.
 inline constexpr double kMinNsPerPx = 1.0 / 64;
-inline constexpr double kMaxNsPerPx = 1e16;
+inline constexpr double kMaxNsPerPx = 1e17;
 
 struct Ticks {
   Ns step_ns = 1;        ///< 1, 2 or 5 times a power of ten

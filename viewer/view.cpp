@@ -17,7 +17,7 @@ constexpr double kItemMargin = 0.75;
 // Keeps at least a part of the trace in the window, and the window not much wider than the trace.
 void clamp_window(const Document& document, TimeWindow& window) {
   const TimeRange extent = document.extent();
-  const double widest = static_cast<double>(extent.duration_ns()) * 2 / window.width_px;
+  const double widest = extent.span_ns() * 2 / window.width_px;
   if (window.ns_per_px > std::max(widest, kMinNsPerPx))
     window.zoom(window.width_px / 2, window.ns_per_px / widest);
   const double keep = window.width_px * 0.1;

@@ -56,6 +56,17 @@ void begin_panel(const char* id, ImVec2 at, ImVec2 size, ImGuiWindowFlags flags)
   ImGui::PopStyleVar();
 }
 
+// A window over everything before it, which takes the mouse.
+void begin_overlay(float width, float height) {
+  ImGui::SetNextWindowFocus();
+  ImGui::SetNextWindowPos({0, 0});
+  ImGui::SetNextWindowSize({width, height});
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(0, 0));
+  ImGui::Begin("overlay", nullptr,
+               (kPlain & ~ImGuiWindowFlags_NoBringToFrontOnFocus) | ImGuiWindowFlags_NoBackground);
+  ImGui::PopStyleVar();
+}
+
 }  // namespace
 
 Workspace::Workspace(Arguments arguments)
@@ -221,8 +232,7 @@ void Workspace::draw_header(float width, float height) {
     const auto add = [&](const std::string& fact) {
       facts += (facts.empty() ? "" : "  \u00b7  ") + fact;
     };
-    if (trace.process.size() > 1)
-      add(format_count(static_cast<int64_t>(trace.process.size())) + " processes");
+    if (trace.process.size() > 1) add(format_count(trace.process.size(), "process", "processes"));
     if (!trace.device.empty() && trace.device.name_id[0] != kNoId) {
       add((trace.device.size() > 1
                ? format_count(static_cast<int64_t>(trace.device.size())) + " \u00d7 "
@@ -230,8 +240,8 @@ void Workspace::draw_header(float width, float height) {
           std::string(trace.text(trace.device.name_id[0])));
     }
     add(format_duration(document_->extent().duration_ns()));
-    add(format_count(static_cast<int64_t>(trace.op.size())) + " operations");
-    add(format_count(static_cast<int64_t>(document_->dependency_count())) + " dependencies");
+    add(format_count(trace.op.size(), "operation"));
+    add(format_count(document_->dependency_count(), "edge"));
     const std::string file = ellipsize(trace.file.filename().string(), 60);
     x = put(Face::kBody, x, color(Color::kText), file) + theme_.px(18);
     widgets::fit_text(draw, theme_, Face::kSmall,
@@ -292,10 +302,8 @@ void Workspace::draw_panels(float top, float width, float height) {
                                           theme_.color(Color::kBorder));
       const ImVec2 pad = ImGui::GetStyle().WindowPadding;
       ImGui::SetCursorPos(pad);
-      ImGui::BeginChild(
-          "content",
-          {inspector_width - 2 * pad.x + ImGui::GetStyle().ScrollbarSize, height - pad.y}, false,
-          ImGuiWindowFlags_NoNav);
+      ImGui::BeginChild("content", {inspector_width - 2 * pad.x, height - pad.y}, false,
+                        ImGuiWindowFlags_NoNav);
       view->draw(*document_, state_, theme_);
       ImGui::EndChild();
       ImGui::End();
@@ -359,7 +367,7 @@ void Workspace::draw_footer(float top, float width, float height) {
                           theme_.color(Category::kWaitCall));
     });
   }
-  if (document_->dependency_count() > 0) {
+  if (document_->stands_still()) {
     entry("standing still", [&](float at) {
       draw.AddRectFilled({at, std::round(middle - box / 2)},
                          {at + box, std::round(middle + box / 2)},
@@ -408,7 +416,7 @@ void Workspace::draw_message(float width, float height) {
 }
 
 void Workspace::draw_help(float width, float height) {
-  begin_panel("shade", {0, 0}, {width, height}, ImGuiWindowFlags_NoBackground);
+  begin_overlay(width, height);
   ImDrawList& draw = *ImGui::GetWindowDrawList();
   draw.AddRectFilled({0, 0}, {width, height}, theme_.color(Color::kShade));
   if (ImGui::IsMouseClicked(ImGuiMouseButton_Left)) state_.overlay = Overlay::kNone;
@@ -468,13 +476,14 @@ void Workspace::draw_help(float width, float height) {
 }
 
 void Workspace::draw_palette(float width, float height) {
-  begin_panel("shade", {0, 0}, {width, height}, ImGuiWindowFlags_NoBackground);
+  begin_overlay(width, height);
   ImGui::GetWindowDrawList()->AddRectFilled({0, 0}, {width, height}, theme_.color(Color::kShade));
   const bool outside = ImGui::IsWindowHovered() && ImGui::IsMouseClicked(ImGuiMouseButton_Left);
   ImGui::End();
   if (outside) state_.overlay = Overlay::kNone;
 
   const float box = std::min(theme_.px(560), width - theme_.px(40));
+  ImGui::SetNextWindowFocus();
   ImGui::SetNextWindowPos({std::round((width - box) / 2), std::round(height * 0.16f)});
   ImGui::SetNextWindowSize({box, 0});
   ImGui::PushStyleVar(ImGuiStyleVar_WindowBorderSize, 1.0f);

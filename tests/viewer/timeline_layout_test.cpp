@@ -94,6 +94,11 @@ TEST(Ticks, EndAtTheEndsOfTheAxis) {
   EXPECT_FALSE(ticks(window, 100).at.empty());
   window = {kBegin, 0, 1e16, 1844};
   EXPECT_FALSE(ticks(window, 100).at.empty());
+  window.width_px = 1000;
+  window.show({kBegin, kEnd}, 0.01);
+  EXPECT_GE(window.to_px(kBegin), 0);
+  EXPECT_LE(window.to_px(kEnd), 1000);
+  EXPECT_FALSE(ticks(window, 100).at.empty());
 }
 
 TEST(Row, KnowsTheBusyTimeOfAnyStretch) {

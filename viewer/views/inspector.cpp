@@ -38,6 +38,19 @@ std::string_view explain(trace::Binding binding) {
   }
 }
 
+std::string_view explain(analysis::WaitCause cause) {
+  switch (cause) {
+    case analysis::WaitCause::kLaunch:
+      return "the host had not issued it yet";
+    case analysis::WaitCause::kFifo:
+      return "hand-over within its stream";
+    case analysis::WaitCause::kLegacyStream:
+      return "the legacy default stream";
+    default:
+      return "unknown";
+  }
+}
+
 }  // namespace
 
 struct InspectorView::Sheet {
@@ -188,7 +201,51 @@ void InspectorView::draw_item(Sheet& sheet) {
     default:
       break;
   }
+  if (item.kind == ItemKind::kOp) draw_why_late(sheet, item.id);
   draw_dependencies(sheet);
+}
+
+void InspectorView::draw_why_late(Sheet& sheet, Id op) {
+  const Document& document = sheet.document;
+  const Theme& theme = sheet.theme;
+  const std::span<const analysis::WaitPart> parts = document.why_late(op);
+  Ns gap = 0;
+  for (const analysis::WaitPart& part : parts) gap += part.duration_ns;
+  if (gap == 0) return;
+  widgets::heading(theme, "Started late by " + format_duration(gap));
+  // The gap before it, from left to right as time went.
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const float width = ImGui::GetContentRegionAvail().x, height = theme.px(10);
+  ImDrawList& draw = *ImGui::GetWindowDrawList();
+  float x = at.x;
+  for (const analysis::WaitPart& part : parts) {
+    const float share =
+        static_cast<float>(static_cast<double>(part.duration_ns) / static_cast<double>(gap));
+    draw.AddRectFilled({x, at.y}, {x + std::max(share * width - 1, 1.0f), at.y + height},
+                       theme.color(part.cause));
+    x += share * width;
+  }
+  ImGui::Dummy({width, height + theme.px(2)});
+  for (const analysis::WaitPart& part : parts) {
+    const ImVec2 row = ImGui::GetCursorScreenPos();
+    const float swatch = theme.px(8), top = row.y + (theme.text(Face::kBody).size - swatch) / 2;
+    draw.AddRectFilled({row.x, top}, {row.x + swatch, top + swatch}, theme.color(part.cause));
+    ImGui::SetCursorPosX(ImGui::GetCursorPosX() + theme.px(16));
+    widgets::text(theme, Face::kBody, theme.color(Color::kText), format_duration(part.duration_ns));
+    ImGui::SameLine(theme.px(112));
+    const auto on_stream = [&](Id other) {
+      return document.label({ItemKind::kOp, other}) + " on " +
+             document.stream_name(sheet.trace().op.stream_id[other]);
+    };
+    if (part.host_sync != kNoId) {
+      sheet.link("host sat in " + document.label({ItemKind::kHostSync, part.host_sync}),
+                 {ItemKind::kHostSync, part.host_sync});
+    } else if (part.because_op != kNoId) {
+      sheet.link("waited for " + on_stream(part.because_op), {ItemKind::kOp, part.because_op});
+    } else {
+      sheet.note(explain(part.cause));
+    }
+  }
 }
 
 void InspectorView::draw_op(Sheet& sheet, Id id) {
@@ -355,7 +412,7 @@ void InspectorView::draw_dependencies(Sheet& sheet) {
   if (all.empty()) {
     if (item.kind == ItemKind::kOp && trace.op.start_ns[item.id] != kUnknownNs) {
       widgets::heading(sheet.theme, "Dependencies");
-      sheet.note("Only the order of its own stream.");
+      sheet.note("None but the order of its own stream.");
     }
     return;
   }

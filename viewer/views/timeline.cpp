@@ -193,7 +193,7 @@ void TimelineView::handle_input(Pane& pane, bool gutter_hovered) {
       const TimeRange extent = pane.document.extent();
       const double share =
           std::clamp(mouse_px / static_cast<float>(state.window.width_px), 0.0f, 1.0f);
-      const Ns at = add_ns(extent.begin_ns, share * static_cast<double>(extent.duration_ns()));
+      const Ns at = add_ns(extent.begin_ns, share * extent.span_ns());
       pan(pane.document, state, state.window.width_px / 2 - state.window.to_px(at));
       break;
     }

@@ -115,12 +115,11 @@ void TimelineView::draw_overview(Pane& pane, ImVec2 min, ImVec2 max) {
   }
   // What is in view stays bright.
   const TimeRange extent = document.extent();
-  const double per_px = static_cast<double>(extent.duration_ns()) / width;
+  const double per_px = extent.span_ns() / width;
   const TimeRange shown = pane.state.window.range();
   const auto to_x = [&](Ns at) {
-    return pane.min.x +
-           static_cast<float>(std::clamp(
-               static_cast<double>(distance_ns(extent.begin_ns, at)) / per_px, 0.0, double{width}));
+    return pane.min.x + static_cast<float>(std::clamp(
+                            TimeRange{extent.begin_ns, at}.span_ns() / per_px, 0.0, double{width}));
   };
   float from = to_x(shown.begin_ns), to = to_x(shown.end_ns);
   if (to - from < pane.px(3)) {

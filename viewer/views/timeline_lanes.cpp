@@ -19,12 +19,30 @@ constexpr float kLabelFromPx = 26;  // wider bars carry a label
 constexpr float kGrabPx = 3;        // how near the mouse must be to a narrow bar
 constexpr float kGlyphSpacing = 9;
 
+// A label that fits: of a CUDA call first the prefix goes, which all share.
+std::string_view shortened(const Pane& pane, Item item, std::string_view label, float width) {
+  const bool call = item.kind == ItemKind::kApiCall || item.kind == ItemKind::kHostSync ||
+                    item.kind == ItemKind::kEventRecord || item.kind == ItemKind::kEventWait;
+  if (!call || pane.theme.width(Face::kSmall, label) <= width) return label;
+  for (const std::string_view prefix : {"cuda", "cu"}) {
+    if (label.starts_with(prefix)) return label.substr(prefix.size());
+  }
+  return label;
+}
+
 }  // namespace
 
 ImU32 TimelineView::fill_of(const Pane& pane, Item item) const {
   if (pane.state.color_by == ColorBy::kName &&
       (item.kind == ItemKind::kOp || item.kind == ItemKind::kRange)) {
     return pane.theme.color_of_name(pane.document.label(item));
+  }
+  if (item.kind == ItemKind::kRange) {
+    // The program may have chosen a colour: 0xAARRGGBB.
+    const trace::Int own = pane.document.trace().range.color[item.id];
+    if (own != trace::kNoInt && own != 0) {
+      return IM_COL32(own >> 16 & 255, own >> 8 & 255, own & 255, 255);
+    }
   }
   return pane.theme.color(pane.document.category(item));
 }
@@ -106,8 +124,9 @@ void TimelineView::draw_bars(Pane& pane, const Lane& lane, const Band& band, flo
       const float from = std::max(x0, pane.min.x) + pane.px(5),
                   to = std::min(x1, pane.max.x) - pane.px(4);
       const ImU32 ink = pane.theme.on(fill);
+      const std::string label = pane.document.label(item);
       const float used = widgets::fit_text(pane.draw, pane.theme, Face::kSmall, {from, text_y},
-                                           to - from, ink, pane.document.label(item));
+                                           to - from, ink, shortened(pane, item, label, to - from));
       if (used > 0 && !ranges) {
         const Ns start = band.row.start_ns[bar.first];
         const std::string duration =
@@ -159,9 +178,11 @@ void TimelineView::draw_waits(Pane& pane, const Lane& lane, float top, float bot
       const std::string text =
           "waits " + format_duration(
                          distance_ns(lane.waits.start_ns[bar.first], lane.waits.end_ns[bar.first]));
-      if (pane.theme.width(Face::kSmall, text) <= to - from) {
+      const float width = pane.theme.width(Face::kSmall, text);
+      if (width <= to - from) {  // in the middle: arrows begin and end at the sides
         const float y = std::round((top + bottom - pane.theme.text(Face::kSmall).size) / 2) - 1;
-        widgets::text(pane.draw, pane.theme, Face::kSmall, {from, y}, color, text);
+        widgets::text(pane.draw, pane.theme, Face::kSmall, {(from + to - width) / 2, y}, color,
+                      text);
       }
     }
   }
