@@ -1,0 +1,154 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// What the collector's callback costs, entry and exit together, over a handler that does nothing:
+// the record mix of the cost loop (launch, record, wait), through the stand-in libcupti.
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "bench/budget.h"
+#include "collect/child.h"
+#include "ring/control.h"
+#include "ring/process.h"
+#include "ring/ring.h"
+
+using namespace streamscope;
+
+namespace {
+
+constexpr size_t kRingRecords = 1 << 18;
+constexpr double kLimitNs = 60;
+
+// The control file of a run whose writer is this process.
+std::filesystem::path make_run(ring::Tier tier) {
+  std::string pattern = std::filesystem::temp_directory_path() / "streamscope-bench-XXXXXX";
+  if (::mkdtemp(pattern.data()) == nullptr) std::exit(2);
+  const std::filesystem::path folder = pattern;
+  int file = ::open((folder / ring::kControlFile).c_str(), O_RDWR | O_CREAT | O_EXCL, 0600);
+  if (file < 0 || ::ftruncate(file, sizeof(ring::Control)) != 0) std::exit(2);
+  void* base = ::mmap(nullptr, sizeof(ring::Control), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  ::close(file);
+  if (base == MAP_FAILED) std::exit(2);
+  auto* control = new (base) ring::Control{};
+  std::memcpy(control->magic, ring::kControlMagic, sizeof control->magic);
+  control->layout_version = ring::kLayoutVersion;
+  control->writer_pid = static_cast<uint32_t>(::getpid());
+  control->writer_start = ring::process_start(control->writer_pid);
+  control->tier = tier;
+  control->ring_records = kRingRecords;
+  control->collecting.store(1);
+  return folder;
+}
+
+// Time this thread has run: other load on the machine does not count.
+double thread_ns() {
+  timespec now;
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) * 1e9 + static_cast<double>(now.tv_nsec);
+}
+
+void CUPTIAPI do_nothing(void*, CUpti_CallbackDomain, CUpti_CallbackId, const void* data) {
+  asm volatile("" ::"r"(data) : "memory");
+}
+
+// Calls `handler` as CUPTI would for `rounds` rounds of launch, record and wait. Nanoseconds per
+// call.
+double measure(CUpti_CallbackFunc handler, size_t rounds) {
+  const auto stream = child::handle<cudaStream_t>(0xa00a);
+  const auto event = child::handle<cudaEvent_t>(0xe00e);
+  cudaLaunchKernel_v7000_params launch{};
+  launch.stream = stream;
+  const cudaEventRecord_v3020_params record{event, stream};
+  const cudaStreamWaitEvent_v3020_params wait{stream, event, 0};
+  struct Step {
+    CUpti_CallbackId id;
+    const void* parameters;
+    const char* symbol;
+  };
+  const Step steps[] = {{RUNTIME_ID(cudaLaunchKernel_v7000), &launch, "_Z6kernelPfS_i"},
+                        {RUNTIME_ID(cudaEventRecord_v3020), &record, nullptr},
+                        {RUNTIME_ID(cudaStreamWaitEvent_v3020), &wait, nullptr}};
+  int32_t result = 0;
+  uint64_t shared = 0;
+  CUpti_CallbackData data{};
+  data.functionReturnValue = &result;
+  data.context = child::context();
+  data.contextUid = 1;
+  data.correlationData = &shared;
+  static uint32_t correlation = 1;
+  const double begin = thread_ns();
+  for (size_t round = 0; round < rounds; ++round) {
+    for (const Step& step : steps) {
+      data.functionParams = step.parameters;
+      data.symbolName = step.symbol;
+      data.correlationId = correlation++;
+      data.callbackSite = CUPTI_API_ENTER;
+      handler(nullptr, CUPTI_CB_DOMAIN_RUNTIME_API, step.id, &data);
+      data.callbackSite = CUPTI_API_EXIT;
+      handler(nullptr, CUPTI_CB_DOMAIN_RUNTIME_API, step.id, &data);
+    }
+  }
+  return (thread_ns() - begin) / (3.0 * static_cast<double>(rounds));
+}
+
+// Nanoseconds per reading of the recording's clock.
+double measure_clock(size_t readings) {
+  const ring::ClockKind kind = ring::best_clock();
+  const double begin = thread_ns();
+  for (size_t i = 0; i < readings; ++i) {
+    uint64_t stamp = ring::read_clock(kind);
+    asm volatile("" ::"r"(stamp));
+  }
+  return (thread_ns() - begin) / static_cast<double>(readings);
+}
+
+// Gives the records of the ring back, as the writer would.
+void drain(const std::filesystem::path& folder) {
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    if (entry.path().extension() != ".ring") continue;
+    std::string why;
+    if (auto consumer = ring::Consumer::open(entry.path(), &why))
+      consumer->release(consumer->pending().size());
+  }
+}
+
+}  // namespace
+
+int main() {
+  const std::filesystem::path folder = make_run(ring::Tier::kStructure);
+  ::setenv(ring::kRingsVariable, folder.c_str(), 1);
+  cuInit(0);
+  CUpti_ResourceData context{};
+  context.context = child::context();
+  fake_resource(CUPTI_CBID_RESOURCE_CONTEXT_CREATED, &context);
+  CUpti_CallbackFunc handler = fake_callback();
+  if (handler == nullptr) return 2;
+  const size_t rounds = bench::scaled(4000);  // a batch is about a millisecond
+  for (size_t i = 0; i < 3 * kRingRecords / (3 * rounds) + 1;
+       ++i) {  // first touches of the whole ring
+    measure(handler, rounds);
+    drain(folder);
+  }
+  drain(folder);
+  std::vector<double> ours, empty, clock;
+  for (size_t i = 0; i < bench::scaled(300); ++i) {  // alternated, as the speed of a machine drifts
+    empty.push_back(measure(do_nothing, rounds));
+    ours.push_back(measure(handler, rounds));
+    drain(folder);
+    clock.push_back(measure_clock(rounds));
+  }
+  bench::budget("callback_record_ns", bench::median(ours) - bench::median(empty), "ns", kLimitNs,
+                bench::Better::kLess);
+  bench::rival("empty_handler_ns", bench::median(empty), "ns");
+  bench::rival("two_clock_readings_ns", 2 * bench::median(clock), "ns");
+  std::error_code ignored;
+  std::filesystem::remove_all(folder, ignored);
+}
