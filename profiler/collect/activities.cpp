@@ -64,8 +64,19 @@ constinit std::atomic<uint64_t> dropped_total{0};
 constinit std::atomic<uint64_t> scrapped{0};
 constinit uint64_t enabled_kinds = 0;  // bit = kind; written before the threads start
 
-// --- Decoding
-// -----------------------------------------------------------------------------------------------------
+// From now on another client has the buffers.
+void mark_taken() {
+  if (taken.exchange(true)) return;
+  conflict_begin.store(ticks(), std::memory_order_relaxed);
+  static constinit std::atomic<bool> told{false};
+  if (!told.exchange(true)) {
+    tell_user("GPU times are incomplete",
+              "another CUDA profiler (such as torch.profiler) took over CUPTI's buffers",
+              "do not run one inside a recorded program");
+  }
+}
+
+// Decoding.
 
 class RingSink final : public DecodeSink {
  public:
@@ -102,7 +113,7 @@ class RingSink final : public DecodeSink {
   void report() {
     if (lost_ != 0) report_loss(ring::Loss::kActivityRing, lost_);
     if (unknown_ != 0 && !foreign_) report_loss(ring::Loss::kUnknownActivity, unknown_);
-    if (foreign_) activities_taken(true);
+    if (foreign_) mark_taken();
     lost_ = unknown_ = 0;
     foreign_ = false;
   }
@@ -214,8 +225,7 @@ void* decode_buffers(void*) {
   return nullptr;
 }
 
-// --- Buffers
-// ------------------------------------------------------------------------------------------------------
+// Buffers.
 
 Buffer* new_buffer(size_t bytes, bool scrap) {
   void* memory = std::aligned_alloc(64, 64 + bytes);
@@ -263,8 +273,7 @@ void CUPTIAPI buffer_completed(CUcontext context, uint32_t stream, uint8_t* byte
 
 uint64_t CUPTIAPI timestamp() { return static_cast<uint64_t>(monotonic_ns()); }
 
-// --- Flushing
-// -----------------------------------------------------------------------------------------------------
+// Flushing.
 
 void* flush_regularly(void*) {
   const uint32_t epoch = session.epoch.load(std::memory_order_relaxed);
@@ -296,6 +305,22 @@ void* flush_once(void*) {
   exchange->flushed = true;
   exchange->changed.notify_all();
   return nullptr;
+}
+
+// One forced flush in a thread that may be lost to it, and the decoding of what came; kFinishMs at
+// most.
+void flush_by_force() {
+  if (!usable.load(std::memory_order_relaxed) || exchange == nullptr) return;
+  {
+    std::lock_guard lock(exchange->mutex);
+    exchange->flushed = false;
+  }
+  if (!start_thread("streamscope-fls", flush_once, nullptr)) return;
+  const int64_t until = monotonic_ns() + kFinishMs * int64_t{1'000'000};
+  std::unique_lock lock(exchange->mutex);
+  while (!(exchange->flushed && exchange->completed == nullptr && !exchange->decoding) &&
+         monotonic_ns() < until)
+    exchange->changed.wait_for(lock, std::chrono::milliseconds(20));
 }
 
 bool enable(CUpti_ActivityKind kind) {
@@ -346,18 +371,23 @@ int start_activities(const ring::Control& control, bool late) {
   return CUPTI_SUCCESS;
 }
 
-void activities_taken(bool now_taken) {
-  const bool before = taken.exchange(now_taken);
-  if (now_taken && !before) {
-    conflict_begin.store(ticks(), std::memory_order_relaxed);
-    tell_user("GPU times are incomplete",
-              "another CUDA profiler (such as torch.profiler) took over CUPTI's buffers",
-              "do not run one inside a recorded program");
-    report_loss(ring::Loss::kProfilerConflict, 1,
-                "another client of CUPTI took the activity buffers");
-  } else if (!now_taken && before) {
-    report_loss(ring::Loss::kProfilerConflict, 1, "until here",
-                conflict_begin.load(std::memory_order_relaxed));
+void yield_activities() {
+  if (!usable.load(std::memory_order_relaxed) || taken.load(std::memory_order_relaxed)) return;
+  flush_by_force();
+  mark_taken();
+}
+
+void reclaim_activities() {
+  if (!taken.exchange(false) || !usable.load(std::memory_order_relaxed)) return;
+  report_loss(ring::Loss::kProfilerConflict, 1, "until the other profiler stopped",
+              conflict_begin.load(std::memory_order_relaxed));
+  cupti.cuptiActivityRegisterCallbacks(buffer_requested, buffer_completed);
+  // The other client turned kinds off for everybody. GRAPH_TRACE stayed on all the time, or it
+  // stays off: turning it on again after a graph was made without it crashes the graph's next
+  // launch.
+  for (uint32_t kind = 0; kind < 64; ++kind) {
+    if ((enabled_kinds >> kind & 1) != 0 && kind != CUPTI_ACTIVITY_KIND_GRAPH_TRACE)
+      cupti.cuptiActivityEnable(static_cast<CUpti_ActivityKind>(kind));
   }
 }
 
@@ -372,23 +402,9 @@ void stop_activities() {
 }
 
 void finish_activities() {
-  if (taken.load(std::memory_order_relaxed) && running())
-    report_loss(ring::Loss::kProfilerConflict, 1, "until the end",
-                conflict_begin.load(std::memory_order_relaxed));
-  if (!usable.load(std::memory_order_relaxed) || exchange == nullptr) return;
-  timespec deadline;
-  ::clock_gettime(CLOCK_MONOTONIC, &deadline);
-  deadline.tv_sec += kFinishMs / 1000;
-  {
-    std::lock_guard lock(exchange->mutex);
-    exchange->flushed = false;
-  }
-  if (!start_thread("streamscope-fls", flush_once, nullptr)) return;
-  const int64_t until = deadline.tv_sec * int64_t{1'000'000'000} + deadline.tv_nsec;
-  std::unique_lock lock(exchange->mutex);
-  while (!(exchange->flushed && exchange->completed == nullptr && !exchange->decoding) &&
-         monotonic_ns() < until)
-    exchange->changed.wait_for(lock, std::chrono::milliseconds(20));
+  if (!taken.load(std::memory_order_relaxed)) return flush_by_force();
+  report_loss(ring::Loss::kProfilerConflict, 1, "until the end",
+              conflict_begin.load(std::memory_order_relaxed));
 }
 
 uint64_t dropped_activities() { return dropped_total.load(std::memory_order_relaxed); }

@@ -141,8 +141,7 @@ auto with_text(const wchar_t* text, Use use) {
   return use(act);
 }
 
-// --- The range that delimits what is recorded (--capture-range nvtx:NAME or nvtx:NAME@DOMAIN)
-// ------------------------
+// The range that delimits what is recorded (--capture-range nvtx:NAME or nvtx:NAME@DOMAIN).
 
 thread_local int depth = 0;                // push/pop ranges open in this thread
 thread_local uint64_t matched_depths = 0;  // bit d: the range at depth d is the delimiting one
@@ -158,8 +157,7 @@ bool delimits(const Act& act) {
          text_of(act.domain) == wanted.substr(at + 1);
 }
 
-// --- Records
-// ---------------------------------------------------------------------------------------------------------
+// Records.
 
 bool recording() { return running() && collecting(); }
 
@@ -312,8 +310,7 @@ uint64_t bits(Handle handle) {
   }
 }
 
-// --- Handlers
-// --------------------------------------------------------------------------------------------------------
+// Handlers.
 
 void NVTX_API mark_ex(const nvtxEventAttributes_t* attributes) {
   with_act(nullptr, attributes, mark);

@@ -151,8 +151,7 @@ void on_stream(ThreadState& thread, const CUpti_ResourceData& data, bool destroy
               destroyed);
 }
 
-// --- Graphs
-// -------------------------------------------------------------------------------------------------------
+// Graphs.
 //
 // CUPTI 13.0 (seen on driver 580): a captured or added node is CREATE_STARTING (the only place
 // where its type is right), then one DEPENDENCY_CREATED per edge, then CREATED. Instantiation first

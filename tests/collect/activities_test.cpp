@@ -158,6 +158,26 @@ TEST(Activities, AFlushThatBlocksDoesNotKeepTheProgramFromEnding) {
   EXPECT_EQ(run.all<ring::EndRecord>(RecordKind::kEnd).size(), 1u);
 }
 
+TEST(Activities, AreLentToAnotherProfilerAndTheIntervalIsMarked) {
+  Observed run;
+  ASSERT_EQ(run.run_child("other-profiler"), 0) << run.error_text();
+  std::vector<std::string> kernels, launches;
+  for (const auto& kernel : run.all<ring::OpRecord>(RecordKind::kKernel))
+    kernels.push_back(run.text(kernel.name));
+  for (const auto& call : run.calls()) launches.push_back(run.text(call.object));
+  EXPECT_THAT(kernels, ::testing::ElementsAre("before", "after", "after teardown"));
+  EXPECT_THAT(launches, ::testing::ElementsAre("before", "theirs", "after", "after teardown"));
+  const auto losses = run.all<ring::LossRecord>(RecordKind::kLoss);
+  ASSERT_EQ(losses.size(), 1u);
+  EXPECT_EQ(losses[0].loss, static_cast<uint16_t>(ring::Loss::kProfilerConflict));
+  EXPECT_LT(losses[0].first, run.calls()[1].begin);
+  EXPECT_GT(losses[0].last, run.calls()[1].end);
+  EXPECT_LT(losses[0].last, run.calls()[2].begin);
+  const std::string& text = run.error_text();
+  EXPECT_THAT(text, HasSubstr("another CUDA profiler"));
+  EXPECT_EQ(text.find("streamscope:"), text.rfind("streamscope:"));
+}
+
 TEST(Activities, OfKindsWeNeverAskedForBetrayAnotherProfiler) {
   Observed run;
   EXPECT_EQ(run.run_child("foreign-activity"), 0) << run.error_text();

@@ -372,6 +372,45 @@ int foreign_activity(const Arguments&) {
   return 0;
 }
 
+// torch.profiler in the middle of the run, as Kineto does it: linked with libcupti.
+int other_profiler(const Arguments&) {
+  start();
+  auto run_kernel = [](const char* name) {
+    layout::KernelActivity kernel{};
+    kernel.kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
+    kernel.start = 1;
+    kernel.end = 2;
+    kernel.name = name;
+    kernel.correlation_id = launch(kStreamA, name);
+    fake_activity(&kernel, sizeof kernel, false);
+  };
+  static char theirs[1 << 16];
+  static int their_buffers = 0;
+  run_kernel("before");
+  cuptiActivityRegisterCallbacks(
+      [](uint8_t** buffer, size_t* size, size_t* records) {
+        *buffer = reinterpret_cast<uint8_t*>(theirs);
+        *size = sizeof theirs;
+        *records = 0;
+      },
+      [](CUcontext, uint32_t, uint8_t*, size_t, size_t valid) { their_buffers += valid != 0; });
+  cuptiActivityEnable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
+  cuptiActivityEnable(CUPTI_ACTIVITY_KIND_RUNTIME);
+  run_kernel("theirs");
+  pause_ms(60);  // our flusher must not steal it
+  cuptiActivityDisable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
+  cuptiActivityDisable(CUPTI_ACTIVITY_KIND_RUNTIME);
+  if (their_buffers != 0) return 1;
+  cuptiActivityFlushAll(0);
+  if (their_buffers != 1) return 2;
+  run_kernel("after");
+  cuptiFinalize();
+  run_kernel("after teardown");
+  if (std::strstr(fake_log(), "finalize") != nullptr) return 3;
+  pause_ms(60);
+  return 0;
+}
+
 int fatal_error(const Arguments&) {
   start();
   launch(kStreamA);
@@ -444,6 +483,7 @@ constexpr Scenario kScenarios[] = {
     {"flushes", flushes},
     {"blocked-flush", blocked_flush},
     {"foreign-activity", foreign_activity},
+    {"other-profiler", other_profiler},
     {"fatal-error", fatal_error},
     {"graphs", graphs},
 };

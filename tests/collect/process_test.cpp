@@ -32,8 +32,11 @@ std::string shell(const std::string& command) {
 }
 
 TEST(Library, ShowsOnlyItsEntryPoints) {
-  EXPECT_EQ(shell("nm -D --defined-only " COLLECT_LIBRARY " | awk '{print $3}' | sort"),
-            "InitializeInjection\nInitializeInjectionNvtx2\nstreamscope_observer_v1\n");
+  EXPECT_EQ(
+      shell("nm -D --defined-only " COLLECT_LIBRARY " | awk '{print $3}' | sort"),
+      "InitializeInjection\nInitializeInjectionNvtx2\ncuptiActivityDisable\ncuptiActivityEnable\n"
+      "cuptiActivityFlushAll\ncuptiActivityRegisterCallbacks\ncuptiFinalize\nstreamscope_observer_"
+      "v1\n");
 }
 
 TEST(Library, NeedsOnlyTheLibcFamily) {

@@ -186,6 +186,11 @@ FAKE_API CUptiResult cuptiActivityFlushAll(uint32_t flag) {
   return CUPTI_SUCCESS;
 }
 
+FAKE_API CUptiResult cuptiFinalize() {
+  log("finalize");
+  return CUPTI_SUCCESS;
+}
+
 FAKE_API CUptiResult cuptiGetContextId(CUcontext context, uint32_t* id) {
   *id = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(context) & 0xff);
   return CUPTI_SUCCESS;
@@ -213,8 +218,7 @@ FAKE_API CUptiResult cuptiGetGraphNodeId(CUgraphNode node, uint64_t* id) {
   return CUPTI_SUCCESS;
 }
 
-// --- The script's side
-// -------------------------------------------------------------------------------------------------
+// The script's side.
 
 FAKE_API void fake_enter(FakeCall* call, CUpti_CallbackDomain domain, CUpti_CallbackId id,
                          const void* parameters, const char* symbol, CUcontext context,
