@@ -229,7 +229,7 @@ constexpr uint8_t kind_flags(CallKind kind) {
 template <class Rule, class P>
 constexpr CallEntry entry(CallId line, uint8_t flags) {
   return {&Rule::template read<P>, line, kLines[line].kind,
-          static_cast<uint8_t>(flags | kind_flags(kLines[line].kind) |
+          static_cast<uint8_t>(flags | kEntryTraced | kind_flags(kLines[line].kind) |
                                (kLines[line].has_output ? kEntryOutput : 0))};
 }
 

@@ -25,6 +25,7 @@ enum CallEntryFlags : uint8_t {
   kEntryOutput = 1 << 2,     // a field is stored by the call: read the parameters again at its exit
   kEntryWork = 1 << 3,       // puts work on a device, of which CUPTI reports the times
   kEntryIdentity = 1 << 4,   // makes or ends a stream, event or graph: recorded also while paused
+  kEntryTraced = 1 << 6,     // every entry that is traced
   kEntryStack = 1 << 5,      // may block the host: its call stack is worth having
 };
 

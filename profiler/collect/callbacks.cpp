@@ -24,6 +24,8 @@ using ring::CallKind;
 
 constinit CUpti_SubscriberHandle subscriber = nullptr;
 constinit std::atomic<bool> attached_late{false};
+constinit uint8_t stack_calls =
+    0;  // CallEntryFlags of calls whose stack is taken; set before callbacks are enabled
 constinit std::atomic<int32_t> active_captures{
     0};  // stream captures begun and not ended, in the whole process
 
@@ -63,7 +65,7 @@ void on_enter(const CallEntry& entry, const CUpti_CallbackData& call) {
   entry.read(call.functionParams, false, values);
   if (entry.kind == CallKind::kLaunch) values.object = kernel_name(*thread, call.symbolName);
   thread->open_entry = &entry;
-  thread->open_stack = (entry.flags & kEntryStack) != 0 ? take_stack(*thread) : 0;
+  thread->open_stack = (entry.flags & stack_calls) != 0 ? take_stack(*thread) : 0;
   *call.correlationData = pack(thread, call.correlationId);
 
   ring::OpenCall& open = *thread->open_call;
@@ -270,6 +272,9 @@ CuptiStart start_cupti(bool late) {
       return refuse(result, "cuptiActivityRegisterCallbacks", other);
     }
   }
+  stack_calls = session.control->stacks == ring::StackMode::kAll     ? kEntryTraced
+                : session.control->stacks == ring::StackMode::kSyncs ? kEntryStack
+                                                                     : 0;
   result = switch_callbacks(true);
   return result == CUPTI_SUCCESS ? CuptiStart::kOk : refuse(result, "cuptiEnableCallback", other);
 }

@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <mutex>
-#include <unordered_set>
+#include <unordered_map>
 #include <vector>
 
 #include "collect/activities.h"
@@ -165,9 +165,16 @@ struct Edge {
   uint64_t from, to;
 };
 
+// What is known of a node; no callback has all of it.
+struct Node {
+  uint8_t kind = kUnknownNodeKind;
+  uint64_t original = 0;
+  ring::TextHash name = 0;
+};
+
 struct Graphs {
   std::mutex mutex;
-  std::unordered_set<uint64_t> nodes;
+  std::unordered_map<uint64_t, Node> nodes;  // those that were CREATED
   std::vector<Edge> waiting;
 };
 alignas(Graphs) constinit unsigned char graphs_memory[sizeof(Graphs)] = {};  // never destroyed
@@ -240,27 +247,36 @@ void tell_edge(ThreadState& thread, const Edge& edge, bool destroyed) {
 void tell_node(ThreadState& thread, const CUpti_GraphData& graph, bool destroyed) {
   const uint64_t id = node_id(graph.node);
   if (id == 0) return;
+  Graphs& all = graphs();
+  std::lock_guard lock(all.mutex);
+  Node& node = all.nodes[id];
+  if (!destroyed) {
+    if (node.kind == kUnknownNodeKind) node.kind = starting_node_kind;
+    // A captured launch is still open: its kernel is the node's.
+    if (thread.open_entry != nullptr && thread.open_entry->kind == ring::CallKind::kLaunch)
+      node.name = thread.open_call->object.load(std::memory_order_relaxed);
+    const uint64_t original = node_id(graph.originalNode);
+    if (original != 0 && original != id) {
+      node.original = original;
+      if (auto found = all.nodes.find(original); found != all.nodes.end()) {
+        node.kind = found->second.kind;
+        node.name = found->second.name;
+      }
+    }
+  }
   ring::GraphNodeRecord record{};
   record.kind = RecordKind::kGraphNode;
-  record.node_kind = starting_node_kind;
+  record.node_kind = node.kind;
   record.destroyed = destroyed ? 1 : 0;
   record.graph = graph_id(graph.graph);
   record.node = id;
-  record.original = node_id(graph.originalNode);
-  if (record.original == id) record.original = 0;
-  // A captured launch is still open: its kernel is the node's.
-  if (thread.open_entry != nullptr && thread.open_entry->kind == ring::CallKind::kLaunch &&
-      !destroyed)
-    record.name = thread.open_call->object.load(std::memory_order_relaxed);
+  record.original = node.original;
+  record.name = node.name;
   thread.push(record);
-
-  Graphs& all = graphs();
-  std::lock_guard lock(all.mutex);
   if (destroyed) {
     all.nodes.erase(id);
     return;
   }
-  all.nodes.insert(id);
   std::erase_if(all.waiting, [&](const Edge& edge) {
     if (!all.nodes.contains(edge.from) || !all.nodes.contains(edge.to)) return false;
     tell_edge(thread, edge, false);

@@ -116,7 +116,7 @@ void send_stack(ThreadState& thread, const Frames& frames, uint64_t hash) {
 }  // namespace
 
 uint32_t take_stack(ThreadState& thread) {
-  if (session.control->stacks == ring::StackMode::kNone || !collecting()) return 0;
+  if (!collecting()) return 0;
   Frames frames;
   _Unwind_Backtrace(add_frame, &frames);
   if (frames.count == 0) return 0;

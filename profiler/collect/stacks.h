@@ -10,8 +10,8 @@
 
 namespace streamscope::collect {
 
-/// Takes the calling thread's stack if the recording wants stacks, and sends it once per process.
-/// Returns the low half of its hash, 0 if there is none. A few microseconds.
+/// Takes the calling thread's stack and sends it once per process. Returns the low half of its
+/// hash, 0 if there is none. A few microseconds; nothing while paused.
 uint32_t take_stack(ThreadState& thread);
 
 void forget_stacks_after_fork();

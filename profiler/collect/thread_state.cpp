@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
@@ -92,14 +93,18 @@ ThreadState* new_state(uint64_t capacity) {
   void* memory = std::aligned_alloc(64, (sizeof(ThreadState) + 63) / 64 * 64);
   if (memory == nullptr) return nullptr;
   auto* state = new (memory) ThreadState;
-  uint32_t index;
-  {
-    std::lock_guard lock(pool.mutex);
-    index = pool.next_index++;
+  int error = EEXIST;
+  // A process that executed another program keeps its pid and start time: the rings of the program
+  // before are there.
+  while (error == EEXIST) {
+    uint32_t index;
+    {
+      std::lock_guard lock(pool.mutex);
+      index = pool.next_index++;
+    }
+    state->ring =
+        ring::Producer::create(session.rings_folder, index, capacity, session.clock, &error);
   }
-  int error = 0;
-  state->ring =
-      ring::Producer::create(session.rings_folder, index, capacity, session.clock, &error);
   if (!state->ring.valid()) {
     std::free(memory);
     // Told through the ring of another thread, if there is one; nothing else can be done here.

@@ -11,6 +11,7 @@
 
 #include <cstring>
 #include <filesystem>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,7 @@ namespace {
 
 constexpr size_t kRingRecords = 1 << 18;
 constexpr double kLimitNs = 60;
+constexpr double kStackLimitNs = 5000;
 
 // The control file of a run whose writer is this process.
 std::filesystem::path make_run(ring::Tier tier) {
@@ -43,6 +45,7 @@ std::filesystem::path make_run(ring::Tier tier) {
   control->writer_pid = static_cast<uint32_t>(::getpid());
   control->writer_start = ring::process_start(control->writer_pid);
   control->tier = tier;
+  control->stacks = ring::StackMode::kSyncs;  // the mix has none of them
   control->ring_records = kRingRecords;
   control->collecting.store(1);
   return folder;
@@ -59,23 +62,14 @@ void CUPTIAPI do_nothing(void*, CUpti_CallbackDomain, CUpti_CallbackId, const vo
   asm volatile("" ::"r"(data) : "memory");
 }
 
-// Calls `handler` as CUPTI would for `rounds` rounds of launch, record and wait. Nanoseconds per
-// call.
-double measure(CUpti_CallbackFunc handler, size_t rounds) {
-  const auto stream = child::handle<cudaStream_t>(0xa00a);
-  const auto event = child::handle<cudaEvent_t>(0xe00e);
-  cudaLaunchKernel_v7000_params launch{};
-  launch.stream = stream;
-  const cudaEventRecord_v3020_params record{event, stream};
-  const cudaStreamWaitEvent_v3020_params wait{stream, event, 0};
-  struct Step {
-    CUpti_CallbackId id;
-    const void* parameters;
-    const char* symbol;
-  };
-  const Step steps[] = {{RUNTIME_ID(cudaLaunchKernel_v7000), &launch, "_Z6kernelPfS_i"},
-                        {RUNTIME_ID(cudaEventRecord_v3020), &record, nullptr},
-                        {RUNTIME_ID(cudaStreamWaitEvent_v3020), &wait, nullptr}};
+struct Step {
+  CUpti_CallbackId id;
+  const void* parameters;
+  const char* symbol;
+};
+
+// Calls `handler` as CUPTI would for `rounds` rounds of the steps. Nanoseconds per call.
+double measure(CUpti_CallbackFunc handler, std::span<const Step> steps, size_t rounds) {
   int32_t result = 0;
   uint64_t shared = 0;
   CUpti_CallbackData data{};
@@ -96,7 +90,7 @@ double measure(CUpti_CallbackFunc handler, size_t rounds) {
       handler(nullptr, CUPTI_CB_DOMAIN_RUNTIME_API, step.id, &data);
     }
   }
-  return (thread_ns() - begin) / (3.0 * static_cast<double>(rounds));
+  return (thread_ns() - begin) / static_cast<double>(steps.size() * rounds);
 }
 
 // Nanoseconds per reading of the recording's clock.
@@ -131,17 +125,31 @@ int main() {
   fake_resource(CUPTI_CBID_RESOURCE_CONTEXT_CREATED, &context);
   CUpti_CallbackFunc handler = fake_callback();
   if (handler == nullptr) return 2;
+
+  const auto stream = child::handle<cudaStream_t>(0xa00a);
+  const auto event = child::handle<cudaEvent_t>(0xe00e);
+  cudaLaunchKernel_v7000_params launch{};
+  launch.stream = stream;
+  const cudaEventRecord_v3020_params record{event, stream};
+  const cudaStreamWaitEvent_v3020_params wait{stream, event, 0};
+  const cudaEventSynchronize_v3020_params synchronize{event};
+  const Step mix[] = {{RUNTIME_ID(cudaLaunchKernel_v7000), &launch, "_Z6kernelPfS_i"},
+                      {RUNTIME_ID(cudaEventRecord_v3020), &record, nullptr},
+                      {RUNTIME_ID(cudaStreamWaitEvent_v3020), &wait, nullptr}};
+  const Step sync[] = {{RUNTIME_ID(cudaEventSynchronize_v3020), &synchronize, nullptr}};
+
   const size_t rounds = bench::scaled(4000);  // a batch is about a millisecond
-  for (size_t i = 0; i < 3 * kRingRecords / (3 * rounds) + 1;
-       ++i) {  // first touches of the whole ring
-    measure(handler, rounds);
+  for (size_t i = 0; i < bench::scaled(kRingRecords / (3 * rounds) + 1);
+       ++i) {  // touches all of the ring
+    measure(handler, mix, rounds);
     drain(folder);
   }
-  drain(folder);
-  std::vector<double> ours, empty, clock;
+  std::vector<double> ours, empty, clock, with_stack;
   for (size_t i = 0; i < bench::scaled(300); ++i) {  // alternated, as the speed of a machine drifts
-    empty.push_back(measure(do_nothing, rounds));
-    ours.push_back(measure(handler, rounds));
+    empty.push_back(measure(do_nothing, mix, rounds));
+    ours.push_back(measure(handler, mix, rounds));
+    drain(folder);
+    with_stack.push_back(measure(handler, sync, rounds / 10 + 1));
     drain(folder);
     clock.push_back(measure_clock(rounds));
   }
@@ -149,6 +157,9 @@ int main() {
                 bench::Better::kLess);
   bench::rival("empty_handler_ns", bench::median(empty), "ns");
   bench::rival("two_clock_readings_ns", 2 * bench::median(clock), "ns");
+  // Of a shallow stack; each further frame adds to it.
+  bench::budget("stack_ns", bench::median(with_stack) - bench::median(ours), "ns", kStackLimitNs,
+                bench::Better::kLess);
   std::error_code ignored;
   std::filesystem::remove_all(folder, ignored);
 }

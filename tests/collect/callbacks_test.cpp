@@ -248,6 +248,8 @@ TEST(Callbacks, TellTheGraphAsItWasBuiltAndIgnoreTheInternalCopy) {
   EXPECT_EQ(kinds[52], 0);
   EXPECT_EQ(originals[61], 51u);
   EXPECT_EQ(originals[62], 52u);
+  EXPECT_EQ(kinds[61], 1);  // of its original
+  EXPECT_EQ(kinds[62], 0);
   EXPECT_FALSE(kinds.contains(71));
   std::set<std::pair<uint64_t, uint64_t>> edges;
   for (const auto& edge : run.all<ring::GraphEdgeRecord>(RecordKind::kGraphEdge))

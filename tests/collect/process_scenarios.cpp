@@ -98,6 +98,14 @@ int forks(const Arguments& arguments) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
 }
 
+// Another program takes this process over, in the middle of its recording.
+int executes(const Arguments& arguments) {
+  start();
+  launch(kStreamA);
+  execl(arguments[0].c_str(), arguments[0].c_str(), "simple", nullptr);
+  return 9;
+}
+
 // A process that used only libcoord forks, and the child uses CUDA for the first time.
 int fork_then_cuda(const Arguments&) {
   auto observer =
@@ -266,6 +274,7 @@ constexpr Scenario kScenarios[] = {
     {"late-before-cuda", late_before_cuda},
     {"own-writer", own_writer},
     {"forks", forks},
+    {"executes", executes},
     {"fork-then-cuda", fork_then_cuda},
     {"paused", paused},
     {"profiler-range", profiler_range},

@@ -184,6 +184,13 @@ TEST(Process, ThatForksAndExecutesJoinsTheSameRun) {
   EXPECT_THAT(run.all<ring::ProcessRecord>(RecordKind::kProcess), SizeIs(2));
 }
 
+TEST(Process, ThatExecutesAnotherProgramGoesOnWithNewRings) {
+  Observed run;
+  ASSERT_EQ(run.run_child("executes", {COLLECT_CHILD}), 0) << run.error_text();
+  EXPECT_THAT(run.calls(), SizeIs(2));
+  EXPECT_THAT(run.all<ring::ProcessRecord>(RecordKind::kProcess), SizeIs(2));
+}
+
 TEST(Process, ForkedFromOneThatUsedNoCudaMayUseItItself) {
   Observed run;
   ASSERT_EQ(run.run_child("fork-then-cuda"), 0) << run.error_text();
