@@ -149,20 +149,23 @@ class Harness:
             if key not in ("LD_PRELOAD", "CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH")
             and not key.startswith("STREAMSCOPE_")
         }
+        carried = self.build / "carried"  # libraries that tests/gpu/pack brought along
+        if carried.is_dir():
+            environment["LD_LIBRARY_PATH"] = f"{carried}:{environment.get('LD_LIBRARY_PATH', '')}".rstrip(":")
         environment.update(extra or {})
         return environment
 
     def run(self, command, timeout=60, env=None, cwd=None, stdin=None):
         """Runs a program to its end or its limit; then its process group is killed."""
         command = [str(word) for word in command]
-        env = dict(env or {})
+        env = self.environment(env)
         if any(word.endswith("_shared") for word in command) and TOOLKIT_LIBRARIES.is_dir():
-            env.setdefault("LD_LIBRARY_PATH", f"{TOOLKIT_LIBRARIES}:{os.environ.get('LD_LIBRARY_PATH', '')}")
+            env["LD_LIBRARY_PATH"] = f"{env.get('LD_LIBRARY_PATH', '')}:{TOOLKIT_LIBRARIES}".lstrip(":")
         start = time.monotonic()
         try:
             process = subprocess.Popen(
                 command, stdin=subprocess.PIPE if stdin else subprocess.DEVNULL, stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE, env=self.environment(env), cwd=cwd or self.work, text=True,
+                stderr=subprocess.PIPE, env=env, cwd=cwd or self.work, text=True,
                 errors="replace", start_new_session=True,
             )
         except OSError as error:
