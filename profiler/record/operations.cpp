@@ -41,7 +41,14 @@ void Operations::describe(const ring::OperationDependencyRecord& record) {
   row.depends_on_operation_id = id(record.depends_on);
   row.inferred = record.inferred;
   row.elided = record.elided;
-  run_.writer.append(row);
+  bool inserted = false;
+  trace::Id& known_row =
+      dependencies_.get(uint64_t{record.operation} << 32 | record.depends_on, &inserted);
+  if (inserted) {
+    known_row = run_.writer.append(row);
+  } else {
+    run_.writer.update(known_row, row);
+  }
 }
 
 void Operations::describe(const ring::OperationStateRecord& record) {

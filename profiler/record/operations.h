@@ -42,6 +42,8 @@ class Operations {
   trace::Id process_;
   FlatMap<uint32_t, uint32_t, Spread::kDense> index_;  // native -> index
   std::vector<Operation> operations_;
+  /// (operation, what it depends on) -> row: told at registration, and again once satisfied.
+  FlatMap<uint64_t, trace::Id> dependencies_;
 };
 
 }  // namespace streamscope::record

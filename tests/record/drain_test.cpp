@@ -413,6 +413,22 @@ TEST_F(DrainTest, NestsRangesAndLeavesOpenOnesOpen) {
   EXPECT_EQ(trace.mark.size(), 1u);
 }
 
+TEST_F(DrainTest, KeepsADependencyThatIsToldTwiceOnce) {
+  FakeThread& a = thread(0);
+  a.process("/bin/app");
+  for (const uint8_t elided : {uint8_t{0}, uint8_t{1}}) {
+    auto dependency =
+        a.make<ring::OperationDependencyRecord>(ring::RecordKind::kOperationDependency);
+    dependency.operation = 1;
+    dependency.depends_on = 0;
+    dependency.elided = elided;
+    a.ring.push(dependency);
+  }
+  const Trace trace = finish();
+  ASSERT_EQ(trace.operation_dependency.size(), 1u);
+  EXPECT_EQ(trace.operation_dependency.elided[0], 1);
+}
+
 TEST_F(DrainTest, AcceptsTextsThatComeAfterTheirUseAndInParts) {
   FakeThread& a = thread(0, 64);
   const std::string name(150, 'n');
