@@ -54,10 +54,15 @@ def expected_counts(app, processes, nodes):
         "event_record": app["records"] + app["captured_records"],
         "event_wait": app["waits"] + app["captured_waits"],
         "event_edge": exact,
-        "host_sync": app["syncs"] + app["queries"] + app["sync_copies"],
+        "host_sync": app["syncs"] + app["sync_copies"],
+        "query": app["queries"],
+        "host_function": app["host_functions"],
     }
-    if app["ranges"]:
-        counts["range"] = app["ranges"]
+    if not nodes:  # node by node, a launch is told by its nodes
+        counts["graph_launch"] = app["graph_launches"]
+    for field, name in (("ranges", "range"), ("marks", "mark")):
+        if app[field]:
+            counts[name] = app[field]
     return counts, exact
 
 
@@ -79,9 +84,7 @@ def check_counts(harness, name, lines, trace, nodes=False, tier="times", process
 
     check_calls_by_name(harness, name, calls, trace)
     kinds = trace.counted("SELECT kind, count(*) FROM op GROUP BY kind")
-    for field, kind in (("host_functions", 3), ("memory_waits", 4), ("memory_writes", 5), ("graph_launches", 6)):
-        if field == "graph_launches" and nodes:
-            continue  # the launch is then told by its nodes
+    for field, kind in (("memory_waits", 4), ("memory_writes", 5)):
         harness.equal(f"{name}: ops of kind {OP_KINDS[kind]}", app[field], kinds.get(kind, 0))
     bindings = trace.counted("SELECT binding, count(*) FROM event_wait GROUP BY binding")
     harness.equal(

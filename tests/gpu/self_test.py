@@ -29,10 +29,12 @@ class QuietHarness(Harness):
 
     def info(self, path, name):
         trace = Trace(path)
-        tables = ("process", "event_record", "event_wait", "host_sync", "range")
+        tables = ("process", "event_record", "event_wait", "range", "mark")
         answer = {table: trace.value(f"SELECT count(*) FROM {table}") for table in tables}
         for number, kind in enumerate(counts.OP_KINDS):
             answer[kind] = trace.value("SELECT count(*) FROM op WHERE kind = ?", number)
+        for name, kinds in (("host_sync", "0, 1, 2, 5"), ("query", "3, 4")):
+            answer[name] = trace.value(f"SELECT count(*) FROM host_sync WHERE kind IN ({kinds})")
         answer["event_edge"] = trace.value("SELECT count(*) FROM event_wait WHERE binding = 0")
         trace.close()
         return {"complete": True, "counts": answer}
@@ -125,7 +127,7 @@ class Checks(unittest.TestCase):
             "UPDATE op SET api_call_id = NULL WHERE id = 4": "ops without their call",
             "UPDATE op SET stream_id = NULL WHERE id = 4": "ops without a stream",
             "UPDATE op SET end_ns = end_ns + 9000 WHERE id = 2": "the GPU kept every edge",
-            "INSERT INTO op(id, kind, stream_id) VALUES (99, 3, 0)": "ops of kind host_function",
+            "INSERT INTO op(id, kind, stream_id) VALUES (99, 4, 0)": "ops of kind memory_wait",
             "INSERT INTO loss(id, name_id, severity, count) VALUES (0, 0, 2, 5)": "losses",
         }
         for spoil, check in flaws.items():
