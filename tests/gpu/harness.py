@@ -104,9 +104,12 @@ class Harness:
 
     # Checks.
 
+    def announce(self, text):
+        print(text, flush=True)
+
     def log(self, text):
         with self.lock:
-            print(text, flush=True)
+            self.announce(text)
             self.log_file.write(text + "\n")
 
     def detail(self, text):
@@ -119,7 +122,7 @@ class Harness:
             self.results.append((self.section, name, verdict, message))
             self.detail(f"{verdict} {self.section}: {name}: {message}")
             if verdict != "PASS":
-                print(f"{verdict} {self.section}: {name}", flush=True)  # the reason comes with the table
+                self.announce(f"{verdict} {self.section}: {name}")  # the reason comes with the table
 
     def check(self, name, ok, message=""):
         self.result(name, "PASS" if ok else "FAIL", message)

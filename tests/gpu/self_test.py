@@ -24,8 +24,8 @@ class QuietHarness(Harness):
     def __init__(self, folder):
         super().__init__(folder / "build", folder / "out", folder, 1, 0)
 
-    def log(self, text):
-        self.detail(text)
+    def announce(self, text):
+        pass
 
     def info(self, path, name):
         trace = Trace(path)
@@ -179,6 +179,70 @@ class Intervals(unittest.TestCase):
     def test_slack_decides_about_touching_stamps(self):
         self.assertEqual(self.possible((100, 110), [(0, 10), (20, 101)], -2), 1)
         self.assertEqual(self.possible((100, 110), [(0, 10), (20, 99)], 2), 2)
+
+
+def race(database):
+    """Two trials on one event. In the first every call stands alone and the wait takes B's record; in the second the
+    wait overlaps A's record, and the GPU says that it took A's."""
+    process = insert(database, "process", os_pid=1)
+    thread = insert(database, "thread", process_id=process)
+    context = insert(database, "context", process_id=process)
+    streams = {letter: insert(database, "stream", context_id=context, handle=100 + i, kind=3)
+               for i, letter in enumerate("ABCW")}
+    event = insert(database, "event", process_id=process, handle=9)
+
+    def record(letter, start, end):
+        return insert(database, "event_record", thread_id=thread, stream_id=streams[letter], event_id=event,
+                      start_ns=start, end_ns=end, result=0)
+
+    def wait(start, end, **bound):
+        return insert(database, "event_wait", thread_id=thread, stream_id=streams["W"], event_id=event,
+                      start_ns=start, end_ns=end, result=0, **bound)
+
+    record("C", 100, 110), record("A", 200, 210)
+    wait(400, 410, binding=0, record_id=record("B", 300, 310))
+    record("C", 1100, 1110)
+    candidates = [record("B", 1200, 1210), record("A", 1300, 1320)]
+    unsure = wait(1305, 1330, binding=3)
+    for candidate in candidates:
+        insert(database, "event_wait_candidate", event_wait_id=unsure, event_record_id=candidate)
+    return {"app": "pairing_race", "truth": "BA", "streams": {letter: 100 + i for i, letter in enumerate("ABCW")}}
+
+
+class Race(unittest.TestCase):
+    def failures_after(self, spoil=None):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "trace.sqlite"
+            database = sqlite3.connect(path)
+            database.execute("PRAGMA synchronous = OFF")
+            database.executescript((REPOSITORY / "profiler/trace/schema.sql").read_text())
+            line = race(database)
+            if spoil:
+                database.execute(spoil)
+            database.commit()
+            database.close()
+            harness = QuietHarness(pathlib.Path(folder))
+            harness.recorded = lambda *_, **__: ([line], Trace(path))
+            pairing.check_race(harness, "times", 2)
+            harness.close()
+            return [name.removeprefix("pairing_race.times: ") for name in harness.failures()]
+
+    def test_right_bindings_pass(self):
+        self.assertEqual(self.failures_after(), [])
+
+    def test_every_kind_of_wrong_binding_is_found(self):
+        flaws = {
+            "UPDATE event_wait SET record_id = 1 WHERE id = 0": "exact bindings that the GPU contradicts",
+            "DELETE FROM event_wait_candidate WHERE id = 1": "ambiguous waits whose record is no candidate",
+            "UPDATE event_wait SET binding = 0, record_id = 5 WHERE id = 1":
+                "waits that overlap a record but are called exact",
+            "UPDATE event_wait SET binding = 3 WHERE id = 0": "waits called ambiguous without an overlap",
+            "UPDATE event_wait SET binding = 4 WHERE id = 0": "waits bound otherwise",
+            "DELETE FROM event_record WHERE id = 0": "calls on stream C",
+        }
+        for spoil, check in flaws.items():
+            with self.subTest(spoil):
+                self.assertIn(check, self.failures_after(spoil))
 
 
 class Kineto(unittest.TestCase):
