@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "collect/resources.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
@@ -156,13 +157,15 @@ void on_stream(ThreadState& thread, const CUpti_ResourceData& data, bool destroy
 // CUPTI 13.0 (seen on driver 580): a captured or added node is CREATE_STARTING (the only place
 // where its type is right), then one DEPENDENCY_CREATED per edge, then CREATED. Instantiation first
 // makes a clone (nodes CREATED and CLONED, then edges) whose id is the executable graph's, then an
-// internal second graph that has CREATE_STARTING and edges but never CREATED. So an edge counts
-// once both its nodes are CREATED, and edges still waiting when the executable graph is there were
-// of the internal one.
+// internal second graph that has CREATE_STARTING and edges but never CREATED. The driver adds nodes
+// of its own to the clone (CREATED, never CLONED) and tells some edges of it twice. So while a
+// graph is instantiated a node counts once it is CLONED, an edge counts once when both its nodes
+// do, and edges still waiting when the executable graph is there were of the driver.
 
 struct Edge {
   uint32_t graph;
   uint64_t from, to;
+  bool operator==(const Edge&) const = default;
 };
 
 // What is known of a node; no callback has all of it.
@@ -174,8 +177,9 @@ struct Node {
 
 struct Graphs {
   std::mutex mutex;
-  std::unordered_map<uint64_t, Node> nodes;  // those that were CREATED
+  std::unordered_map<uint64_t, Node> nodes;  // those that count
   std::vector<Edge> waiting;
+  std::vector<Edge> of_clone;  // told of the graph that is being instantiated
 };
 alignas(Graphs) constinit unsigned char graphs_memory[sizeof(Graphs)] = {};  // never destroyed
 constinit std::atomic<Graphs*> graphs_pointer{nullptr};
@@ -234,7 +238,17 @@ void tell_graph(ThreadState& thread, uint32_t id, uint32_t source, uint64_t hand
   thread.push(record);
 }
 
-void tell_edge(ThreadState& thread, const Edge& edge, bool destroyed) {
+bool instantiating(const ThreadState& thread) {
+  return thread.open_entry != nullptr &&
+         thread.open_entry->kind == ring::CallKind::kGraphInstantiate;
+}
+
+// The lock of `all` is held.
+void tell_edge(ThreadState& thread, Graphs& all, const Edge& edge, bool destroyed) {
+  if (instantiating(thread) && !destroyed) {
+    if (std::find(all.of_clone.begin(), all.of_clone.end(), edge) != all.of_clone.end()) return;
+    all.of_clone.push_back(edge);
+  }
   ring::GraphEdgeRecord record{};
   record.kind = RecordKind::kGraphEdge;
   record.destroyed = destroyed ? 1 : 0;
@@ -279,19 +293,19 @@ void tell_node(ThreadState& thread, const CUpti_GraphData& graph, bool destroyed
   }
   std::erase_if(all.waiting, [&](const Edge& edge) {
     if (!all.nodes.contains(edge.from) || !all.nodes.contains(edge.to)) return false;
-    tell_edge(thread, edge, false);
+    tell_edge(thread, all, edge, false);
     return true;
   });
 }
 
-// `dependency` is the node that depends on `node`.
+// `node` depends on `dependency` (CUPTI 13.0; compared with cudaGraphGetEdges).
 void on_dependency(ThreadState& thread, const CUpti_GraphData& graph, bool destroyed) {
-  const Edge edge{graph_id(graph.graph), node_id(graph.node), node_id(graph.dependency)};
+  const Edge edge{graph_id(graph.graph), node_id(graph.dependency), node_id(graph.node)};
   if (edge.from == 0 || edge.to == 0) return;
   Graphs& all = graphs();
   std::lock_guard lock(all.mutex);
   if (all.nodes.contains(edge.from) && all.nodes.contains(edge.to)) {
-    tell_edge(thread, edge, destroyed);
+    tell_edge(thread, all, edge, destroyed);
   } else if (!destroyed) {
     all.waiting.push_back(edge);
   }
@@ -312,9 +326,11 @@ void on_graph(ThreadState& thread, CUpti_CallbackId id, const CUpti_GraphData& g
       starting_node_kind = static_cast<uint8_t>(graph.nodeType);
       break;
     case CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED:
+      if (!instantiating(thread)) tell_node(thread, graph, false);
+      starting_node_kind = kUnknownNodeKind;
+      break;
     case CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED:
       tell_node(thread, graph, false);
-      starting_node_kind = kUnknownNodeKind;
       break;
     case CUPTI_CBID_RESOURCE_GRAPHNODE_DESTROY_STARTING:
       tell_node(thread, graph, true);
@@ -331,6 +347,7 @@ void on_graph(ThreadState& thread, CUpti_CallbackId id, const CUpti_GraphData& g
       Graphs& all = graphs();
       std::lock_guard lock(all.mutex);
       all.waiting.clear();
+      all.of_clone.clear();
       break;
     }
     case CUPTI_CBID_RESOURCE_GRAPHEXEC_DESTROY_STARTING:

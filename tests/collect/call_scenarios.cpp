@@ -444,23 +444,31 @@ int graphs(const Arguments&) {
   graph_callback(CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED, 5, 51, 0);  // says kernel, wrongly
   graph_callback(CUPTI_CBID_RESOURCE_GRAPHNODE_CREATE_STARTING, 5, 52, 0,
                  CU_GRAPH_NODE_TYPE_KERNEL);
-  graph_callback(CUPTI_CBID_RESOURCE_GRAPHNODE_DEPENDENCY_CREATED, 5, 51,
-                 52);  // before the node is there
+  graph_callback(CUPTI_CBID_RESOURCE_GRAPHNODE_DEPENDENCY_CREATED, 5, 52,
+                 51);  // before the node is there
   graph_callback(CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED, 5, 52, 0);
-  // The clone that becomes the executable graph.
-  graph_callback(CUPTI_CBID_RESOURCE_GRAPH_CLONED, 6, 0, 5);
-  for (uintptr_t node : {51, 52}) {
-    graph_callback(CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED, 6, node + 10, 0);
-    graph_callback(CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED, 6, node + 10, node);
-  }
-  graph_callback(CUPTI_CBID_RESOURCE_GRAPHNODE_DEPENDENCY_CREATED, 6, 61, 62);
-  // The internal second graph: never created, to be ignored.
-  graph_callback(CUPTI_CBID_RESOURCE_GRAPHNODE_CREATE_STARTING, 7, 71, 0,
-                 CU_GRAPH_NODE_TYPE_KERNEL);
-  graph_callback(CUPTI_CBID_RESOURCE_GRAPHNODE_CREATE_STARTING, 7, 72, 0,
-                 CU_GRAPH_NODE_TYPE_KERNEL);
-  graph_callback(CUPTI_CBID_RESOURCE_GRAPHNODE_DEPENDENCY_CREATED, 7, 71, 72);
-  graph_callback(CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATED, 5, 0, 0, CU_GRAPH_NODE_TYPE_KERNEL, 6);
+  cudaGraphExec_t executable = nullptr;
+  cudaGraphInstantiate_v12000_params instantiate{&executable, handle<cudaGraph_t>(5), 0};
+  const auto inside = [](const FakeCall&) {
+    // The clone that becomes the executable graph, with a node of the driver's own at its end.
+    graph_callback(CUPTI_CBID_RESOURCE_GRAPH_CLONED, 6, 0, 5);
+    for (uintptr_t node : {51, 52}) {
+      graph_callback(CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED, 6, node + 10, 0);
+      graph_callback(CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED, 6, node + 10, node);
+    }
+    graph_callback(CUPTI_CBID_RESOURCE_GRAPHNODE_DEPENDENCY_CREATED, 6, 62, 61);
+    graph_callback(CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED, 6, 63, 0);
+    graph_callback(CUPTI_CBID_RESOURCE_GRAPHNODE_DEPENDENCY_CREATED, 6, 63, 62);
+    graph_callback(CUPTI_CBID_RESOURCE_GRAPHNODE_DEPENDENCY_CREATED, 6, 62, 61);  // once more
+    // The internal second graph: never created, to be ignored.
+    graph_callback(CUPTI_CBID_RESOURCE_GRAPHNODE_CREATE_STARTING, 7, 71, 0,
+                   CU_GRAPH_NODE_TYPE_KERNEL);
+    graph_callback(CUPTI_CBID_RESOURCE_GRAPHNODE_CREATE_STARTING, 7, 72, 0,
+                   CU_GRAPH_NODE_TYPE_KERNEL);
+    graph_callback(CUPTI_CBID_RESOURCE_GRAPHNODE_DEPENDENCY_CREATED, 7, 72, 71);
+    graph_callback(CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATED, 5, 0, 0, CU_GRAPH_NODE_TYPE_KERNEL, 6);
+  };
+  runtime(RUNTIME_ID(cudaGraphInstantiate_v12000), instantiate, {.inside = inside});
   return 0;
 }
 
