@@ -13,6 +13,7 @@
 
 #include "collect/cupti_library.h"
 #include "collect/decode.h"
+#include "collect/memory.h"
 #include "collect/session.h"
 #include "collect/thread_state.h"
 
@@ -187,7 +188,7 @@ void decode_buffer(Buffer& buffer, RingSink& sink) {
 
 void* decode_buffers(void*) {
   ThreadState* thread = own_thread_state(session.control->ring_records * kDecoderRingFactor);
-  void* memory = thread != nullptr ? std::malloc(sizeof(RingSink)) : nullptr;
+  void* memory = thread != nullptr ? permanent_memory(sizeof(RingSink)) : nullptr;
   RingSink* sink = memory != nullptr ? new (memory) RingSink(*thread) : nullptr;
   std::unique_lock lock(exchange->mutex);
   for (;;) {
@@ -228,7 +229,7 @@ void* decode_buffers(void*) {
 // Buffers.
 
 Buffer* new_buffer(size_t bytes, bool scrap) {
-  void* memory = std::aligned_alloc(64, 64 + bytes);
+  void* memory = permanent_memory(64 + bytes);
   return memory != nullptr ? new (memory) Buffer{nullptr, nullptr, 0, 0, scrap} : nullptr;
 }
 

@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "collect/memory.h"
 #include "collect/session.h"
 #include "collect/thread_state.h"
 #include "collect/writer_process.h"
@@ -43,6 +44,7 @@ void in_child_after_fork() {
   forget_resources_after_fork();
   forget_stacks_after_fork();
 #endif
+  forget_memory_after_fork();
   forget_session_after_fork();
   cuda_started.store(false, std::memory_order_relaxed);
 }

@@ -12,6 +12,7 @@
 #include <mutex>
 #include <new>
 
+#include "collect/memory.h"
 #include "collect/session.h"
 
 namespace streamscope::collect {
@@ -31,7 +32,7 @@ struct Name {
 };
 
 Name* new_name(std::string_view text) {
-  auto* name = static_cast<Name*>(std::malloc(sizeof(Name) + text.size()));
+  auto* name = static_cast<Name*>(permanent_memory(sizeof(Name) + text.size()));
   if (name == nullptr) return nullptr;
   name->bytes = text.size();
   std::memcpy(name->text, text.data(), text.size());

@@ -295,6 +295,7 @@ bool was_paused(uint32_t correlation_id) {
 
 void end_session(uint64_t cupti_dropped) {
   if (!running()) return;
+  report_refused_threads();
   if (ThreadState* thread = this_thread()) {
     ring::EndRecord record{};
     record.kind = ring::RecordKind::kEnd;

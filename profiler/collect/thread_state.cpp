@@ -13,6 +13,7 @@
 #include <mutex>
 #include <new>
 
+#include "collect/memory.h"
 #include "collect/session.h"
 
 namespace streamscope::collect {
@@ -38,6 +39,9 @@ struct Pool {
   bool has_key = false;
 };
 constinit Pool pool;
+
+constinit std::atomic<uint32_t> refused_threads{0};  // that got no ring
+constinit std::atomic<int> refusal{0};               // errno of the last of them
 
 // Hashes of the texts already sent. Open addressing, insert only; 0 is empty.
 constexpr size_t kTextSlots = 1 << 16;
@@ -90,7 +94,7 @@ void announce(ThreadState& thread) {
 }
 
 ThreadState* new_state(uint64_t capacity) {
-  void* memory = std::aligned_alloc(64, (sizeof(ThreadState) + 63) / 64 * 64);
+  void* memory = permanent_memory(sizeof(ThreadState));
   if (memory == nullptr) return nullptr;
   auto* state = new (memory) ThreadState;
   int error = EEXIST;
@@ -106,17 +110,8 @@ ThreadState* new_state(uint64_t capacity) {
         ring::Producer::create(session.rings_folder, index, capacity, session.clock, &error);
   }
   if (!state->ring.valid()) {
-    std::free(memory);
-    // Told through the ring of another thread, if there is one; nothing else can be done here.
-    if (ThreadState* other = existing_thread()) {
-      ring::LossRecord loss{};
-      loss.kind = ring::RecordKind::kLoss;
-      loss.loss = static_cast<uint16_t>(ring::Loss::kNoThreadRing);
-      loss.count = 1;
-      loss.first = loss.last = ticks();
-      loss.detail = send_text(*other, std::strerror(error));
-      other->push(loss);
-    }
+    refusal.store(error, std::memory_order_relaxed);
+    refused_threads.fetch_add(1, std::memory_order_relaxed);
     return nullptr;
   }
   state->open_call = &state->ring.header().open_call;
@@ -222,6 +217,12 @@ PendingRanges* pending_ranges(bool make) {
     if (local.state == nullptr) watch_thread_exit(&local);
   }
   return local.pending;
+}
+
+void report_refused_threads() {
+  if (uint32_t count = refused_threads.exchange(0))
+    report_loss(ring::Loss::kNoThreadRing, count,
+                std::strerror(refusal.load(std::memory_order_relaxed)));
 }
 
 uint64_t total_calls() {

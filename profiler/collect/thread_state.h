@@ -79,6 +79,8 @@ struct PendingRanges {
 /// Null if there is none and `make` is false, or memory is short.
 PendingRanges* pending_ranges(bool make);
 
+/// Writes the loss of the threads that got no ring since the last time.
+void report_refused_threads();
 /// Calls that all threads of this process made so far.
 uint64_t total_calls();
 /// In a forked child: forgets all states without touching the parent's rings.

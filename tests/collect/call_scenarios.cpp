@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Scenarios about what CUPTI says: calls, resources, activities.
+#include <signal.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <barrier>
@@ -232,6 +234,20 @@ int threads(const Arguments&) {
   one.join();
   two.join();
   std::thread(work).join();  // takes the ring of an ended thread
+  return 0;
+}
+
+// A second thread finds no room for its ring.
+int no_room(const Arguments&) {
+  start();
+  rlimit none{1 << 20, 1 << 20};
+  setrlimit(RLIMIT_FSIZE, &none);
+  signal(SIGXFSZ, SIG_IGN);
+  std::thread([] {
+    launch(kStreamA);
+    launch(kStreamA);
+  }).join();
+  launch(kStreamA);
   return 0;
 }
 
@@ -485,6 +501,7 @@ constexpr Scenario kScenarios[] = {
     {"exit-without-entry", exit_without_entry},
     {"dies-inside", dies_inside},
     {"threads", threads},
+    {"no-room", no_room},
     {"activities", activities},
     {"kinds", kinds},
     {"enabled-callbacks", enabled_callbacks},

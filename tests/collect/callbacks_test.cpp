@@ -219,6 +219,16 @@ TEST(Callbacks, GiveEveryThreadItsRingAndTheRingsOfEndedThreadsToNewOnes) {
   EXPECT_GE(tids.size(), 4u);
 }
 
+TEST(Callbacks, OfAThreadThatGotNoRingAreALossAndTheProgramRunsOn) {
+  Observed run;
+  run.control().tier = ring::Tier::kStructure;
+  run.control().ring_records = 1 << 15;  // 2 MiB
+  ASSERT_EQ(run.run_child("no-room"), 0) << run.error_text();
+  EXPECT_EQ(run.calls().size(), 1u);
+  EXPECT_EQ(run.losses()["no-thread-ring"], 1u);
+  EXPECT_EQ(run.loss_detail(ring::Loss::kNoThreadRing), "File too large");
+}
+
 TEST(Callbacks, TakeStacksOfBlockingCallsOnly) {
   Observed run;
   run.control().stacks = ring::StackMode::kSyncs;

@@ -50,7 +50,7 @@ Observed::Observed() {
   control_->ring_records = 4096;
   control_->collecting.store(1);
   set(ring::kRingsVariable, folder_);
-  set("LD_PRELOAD", COLLECT_LIBRARY);
+  set("LD_PRELOAD", kCanPreload ? COLLECT_LIBRARY : "");
   set("CUDA_INJECTION64_PATH", "");
   set("NVTX_INJECTION64_PATH", "");
 }
@@ -146,7 +146,7 @@ int Observed::run(const std::vector<std::string>& command) {
 }
 
 void Observed::start_child(const std::string& name, const std::vector<std::string>& more) {
-  std::vector<std::string> command = {COLLECT_CHILD, name};
+  std::vector<std::string> command = {kChild, name};
   command.insert(command.end(), more.begin(), more.end());
   start(command);
 }

@@ -21,6 +21,18 @@
 
 namespace streamscope::collect {
 
+/// A sanitizer's runtime must be the first library, so nothing can be preloaded in a sanitized
+/// build; the scenarios then run in the program that is linked with the library.
+#ifdef COLLECT_SANITIZED
+inline constexpr bool kCanPreload = false;
+inline constexpr char kChild[] = COLLECT_LINKED_CHILD;
+#else
+inline constexpr bool kCanPreload = true;
+inline constexpr char kChild[] = COLLECT_CHILD;
+#endif
+#define NEEDS_PRELOADING() \
+  if (!kCanPreload) GTEST_SKIP() << "nothing can be preloaded into a sanitized program"
+
 /// One ring as the program left it.
 struct ObservedRing {
   uint32_t index = 0;

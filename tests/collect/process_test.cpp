@@ -32,6 +32,7 @@ std::string shell(const std::string& command) {
 }
 
 TEST(Library, ShowsOnlyItsEntryPoints) {
+  NEEDS_PRELOADING();
   EXPECT_EQ(
       shell("nm -D --defined-only " COLLECT_LIBRARY " | awk '{print $3}' | sort"),
       "InitializeInjection\nInitializeInjectionNvtx2\ncuptiActivityDisable\ncuptiActivityEnable\n"
@@ -40,6 +41,7 @@ TEST(Library, ShowsOnlyItsEntryPoints) {
 }
 
 TEST(Library, NeedsOnlyTheLibcFamily) {
+  NEEDS_PRELOADING();
   const std::string needed = shell("readelf -d " COLLECT_LIBRARY " | grep NEEDED");
   std::istringstream lines(needed);
   for (std::string line; std::getline(lines, line);)
@@ -48,6 +50,7 @@ TEST(Library, NeedsOnlyTheLibcFamily) {
 }
 
 TEST(Library, KeepsToTheStatedGlibcFloor) {
+  NEEDS_PRELOADING();
   // Debian 12's own: binaries built there run on it and on everything newer.
   const std::string newest = shell("objdump -T " COLLECT_LIBRARY
                                    " | grep -o 'GLIBC_[0-9.]*' | sort -V | tail -1 | cut -d. -f2");
@@ -55,6 +58,7 @@ TEST(Library, KeepsToTheStatedGlibcFloor) {
 }
 
 TEST(Library, UsesNoInitialExecStorage) {
+  NEEDS_PRELOADING();
   // The driver may dlopen it when no static room is left.
   EXPECT_EQ(shell("readelf -d " COLLECT_LIBRARY " | grep STATIC_TLS"), "");
 }
@@ -69,6 +73,7 @@ TEST(Process, WithoutCudaLeavesNothing) {
 }
 
 TEST(Process, WithoutCudaSeesNoMoreThanTwoVariables) {
+  NEEDS_PRELOADING();
   Observed run;
   ASSERT_EQ(run.run({"/usr/bin/env"}), 0);
   std::istringstream with(run.output_text());
@@ -84,6 +89,7 @@ TEST(Process, WithoutCudaSeesNoMoreThanTwoVariables) {
 }
 
 TEST(Process, ThatIsAShellWithItsOwnSetenvPassesTheVariablesOn) {
+  NEEDS_PRELOADING();
   Observed run;
   ASSERT_EQ(
       run.run({"/bin/bash", "-c", "echo $CUDA_INJECTION64_PATH; exec " COLLECT_CHILD " simple"}), 0)
@@ -99,8 +105,8 @@ TEST(Process, FactsComeFirst) {
   ASSERT_EQ(run.run_child("simple"), 0) << run.error_text();
   const auto processes = run.all<ring::ProcessRecord>(RecordKind::kProcess);
   ASSERT_THAT(processes, SizeIs(1));
-  EXPECT_EQ(run.text(processes[0].executable), COLLECT_CHILD);
-  EXPECT_EQ(run.text(processes[0].command_line), std::string(COLLECT_CHILD) + '\0' + "simple");
+  EXPECT_EQ(run.text(processes[0].executable), kChild);
+  EXPECT_EQ(run.text(processes[0].command_line), std::string(kChild) + '\0' + "simple");
   EXPECT_THAT(run.text(processes[0].environment), HasSubstr("NCCL_DEBUG=INFO"));
   EXPECT_THAT(run.text(processes[0].environment), ::testing::Not(HasSubstr("hush")));
   EXPECT_EQ(run.text(processes[0].collector), "cupti 130001");
@@ -110,7 +116,7 @@ TEST(Process, FactsComeFirst) {
 TEST(Process, MayLoadTheLibraryItselfBeforeCuda) {
   Observed run;
   run.set("LD_PRELOAD", "");
-  ASSERT_EQ(run.run_child("late-before-cuda", {COLLECT_LIBRARY}), 0) << run.error_text();
+  ASSERT_EQ(run.run({COLLECT_CHILD, "late-before-cuda", COLLECT_LIBRARY}), 0) << run.error_text();
   EXPECT_EQ(run.call_names(), "cudaLaunchKernel");
   EXPECT_THAT(run.losses(), IsEmpty());
 }
@@ -119,7 +125,7 @@ TEST(Process, MayBeEnteredThroughTheDriverAlone) {
   Observed run;
   run.set("LD_PRELOAD", "");
   run.set("CUDA_INJECTION64_PATH", COLLECT_LIBRARY);
-  ASSERT_EQ(run.run_child("simple"), 0) << run.error_text();
+  ASSERT_EQ(run.run({COLLECT_CHILD, "simple"}), 0) << run.error_text();
   EXPECT_EQ(run.call_names(), "cudaLaunchKernel");
 }
 
@@ -133,7 +139,7 @@ TEST(Process, MayBeLinkedWithTheLibraryAndNoVariableSet) {
 TEST(Process, EnteredLateSaysSoAndNeverTracesGraphs) {
   Observed run;
   run.set("LD_PRELOAD", "");
-  ASSERT_EQ(run.run_child("late", {COLLECT_LIBRARY}), 0) << run.error_text();
+  ASSERT_EQ(run.run({COLLECT_CHILD, "late", COLLECT_LIBRARY}), 0) << run.error_text();
   EXPECT_EQ(run.losses()["late-attach"], 1u);
   EXPECT_EQ(run.losses()["graph-times"], 1u);
   EXPECT_THAT(run.calls(), SizeIs(2));
@@ -162,6 +168,7 @@ TEST(Process, WithBuffersRefusedByAnotherCopyOfCuptiGoesOn) {
 }
 
 TEST(Process, WithoutCuptiStillRecordsWhatItCan) {
+  NEEDS_PRELOADING();
   Observed run;
   run.set("STREAMSCOPE_CUPTI", "/nonexistent/libcupti.so");
   ASSERT_EQ(run.run({COLLECT_PLAIN_CHILD}), 0) << run.error_text();
@@ -179,14 +186,14 @@ TEST(Process, ThatForksKeepsItsRingsToItself) {
 
 TEST(Process, ThatForksAndExecutesJoinsTheSameRun) {
   Observed run;
-  ASSERT_EQ(run.run_child("forks", {COLLECT_CHILD}), 0) << run.error_text();
+  ASSERT_EQ(run.run_child("forks", {kChild}), 0) << run.error_text();
   EXPECT_THAT(run.calls(), SizeIs(3));
   EXPECT_THAT(run.all<ring::ProcessRecord>(RecordKind::kProcess), SizeIs(2));
 }
 
 TEST(Process, ThatExecutesAnotherProgramGoesOnWithNewRings) {
   Observed run;
-  ASSERT_EQ(run.run_child("executes", {COLLECT_CHILD}), 0) << run.error_text();
+  ASSERT_EQ(run.run_child("executes", {kChild}), 0) << run.error_text();
   EXPECT_THAT(run.calls(), SizeIs(2));
   EXPECT_THAT(run.all<ring::ProcessRecord>(RecordKind::kProcess), SizeIs(2));
 }
