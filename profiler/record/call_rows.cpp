@@ -3,6 +3,7 @@
 #include "call_rows.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace streamscope::record {
 namespace {
@@ -389,6 +390,13 @@ void CallRows::add_sync(const ring::CallRecord& call, const CallPlace& place, bo
     run_.writer.append(row);
     deferred_syncs_.push_back({sync, row});
   }
+}
+
+uint64_t CallRows::earliest_deferred() const {
+  uint64_t earliest = std::numeric_limits<uint64_t>::max();
+  for (const DeferredWait& wait : deferred_waits_) earliest = std::min(earliest, wait.span.begin);
+  for (const DeferredSync& sync : deferred_syncs_) earliest = std::min(earliest, sync.span.begin);
+  return earliest;
 }
 
 void CallRows::bind_deferred() {

@@ -52,6 +52,8 @@ class CallRows {
   }
   void change_identity(const ring::CallRecord& call, const CallPlace& place);
   void add(const ring::CallRecord& call, const CallPlace& place);
+  /// Begin of the first call that is not bound yet.
+  uint64_t earliest_deferred() const;
   /// Binds what can be bound by now.
   void bind_deferred();
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <optional>
 #include <sstream>
 
 #include "restore.h"
@@ -53,14 +54,8 @@ Drain::Drain(std::filesystem::path rings, trace::Writer writer, const Options& o
              const ring::ClockAnchor& first_anchor)
     : rings_(std::move(rings)), writer_(std::move(writer)), options_(options) {
   run_ = std::make_unique<RunState>(writer_, options.clock, options.trace_start_ns, options.run);
-  add_anchor(first_anchor);
   run_->journal.open(rings_ / kJournalFile);
-  writer_.set_meta("trace_start_realtime_ns",
-                   first_anchor.realtime_ns - (first_anchor.monotonic_ns - options.trace_start_ns));
-  constexpr const char* kTiers[] = {"structure", "times", "events"};
-  writer_.set_meta("tier", kTiers[static_cast<uint32_t>(options.run.tier) % 3]);
-  if (options.run.tier == ring::Tier::kStructure)
-    run_->losses.add(trace::kNoId, "no-device-times", 1);
+  begin_trace(first_anchor);
 }
 
 Drain::Drain(std::filesystem::path rings, trace::Writer writer, const Options& options,
@@ -76,10 +71,18 @@ Drain::Drain(std::filesystem::path rings, trace::Writer writer, const Options& o
   // A process is known by pid and start time, of which the trace has the pid only; the rings have
   // both.
   std::map<uint32_t, uint64_t> starts;
+  std::optional<ring::ClockAnchor> earliest;
   for (const auto& entry : std::filesystem::directory_iterator(rings_)) {
     RingName name;
-    if (parse(entry.path().filename().string(), &name)) starts[name.pid] = name.start;
+    if (!parse(entry.path().filename().string(), &name)) continue;
+    starts[name.pid] = name.start;
+    std::string why;
+    const auto ring = ring::Consumer::open(entry.path(), &why);
+    if (!ring || ring->header().clock != options.clock) continue;
+    if (!earliest || ring->header().anchor.ticks < earliest->ticks)
+      earliest = ring->header().anchor;
   }
+  if (trace.clock_anchor.empty() && earliest) begin_trace(*earliest);
   for (size_t i = 0; i < trace.clock_anchor.size(); ++i) {
     const auto& anchors = trace.clock_anchor;
     run_->clock.restore(
@@ -89,6 +92,17 @@ Drain::Drain(std::filesystem::path rings, trace::Writer writer, const Options& o
   run_->clock.add(ring::read_anchor(options.clock));
   processes_ = restore(*run_, trace, starts, IdJournal::read(rings_ / kJournalFile));
   run_->journal.open(rings_ / kJournalFile);
+}
+
+void Drain::begin_trace(const ring::ClockAnchor& first_anchor) {
+  add_anchor(first_anchor);
+  writer_.set_meta(
+      "trace_start_realtime_ns",
+      first_anchor.realtime_ns - (first_anchor.monotonic_ns - options_.trace_start_ns));
+  constexpr const char* kTiers[] = {"structure", "times", "events"};
+  writer_.set_meta("tier", kTiers[static_cast<uint32_t>(options_.run.tier) % std::size(kTiers)]);
+  if (options_.run.tier == ring::Tier::kStructure)
+    run_->losses.add(trace::kNoId, "no-device-times", 1);
 }
 
 void Drain::add_anchor(const ring::ClockAnchor& anchor) {

@@ -60,6 +60,7 @@ class Drain {
  private:
   using Clock = std::chrono::steady_clock;
 
+  void begin_trace(const ring::ClockAnchor& first_anchor);
   void add_anchor(const ring::ClockAnchor& anchor);
   void scan();
   bool open_ring(const std::filesystem::path& file);

@@ -217,7 +217,7 @@ size_t ProcessDrain::cycle(uint64_t now, bool ended) {
       active.push_back(lane.get());
   }
   count_drops(now);
-  calls_.set_watermark(watermark, horizon);
+  calls_.set_watermark(watermark, horizon_);
   watermark_ = watermark;
 
   size_t before = 0, after = 0;
@@ -231,10 +231,21 @@ size_t ProcessDrain::cycle(uint64_t now, bool ended) {
   }
   for (Lane* lane : active) after += lane->at;
   calls_.bind_deferred();
+  // Calls that the next cycles read began after this, or are named here.
+  horizon_ = std::min(horizon, calls_.earliest_deferred());
+  for (auto& lane : lanes_) horizon_ = std::min(horizon_, earliest_unread(*lane));
   work_.retry_unmatched();
   fill_process_texts(false);
   run_.records += after - before;
   return after - before;
+}
+
+uint64_t ProcessDrain::earliest_unread(const Lane& lane) const {
+  for (size_t i = lane.at; i < lane.pending.size(); ++i) {
+    if (lane.pending[i].head.kind == RecordKind::kCall)
+      return as<ring::CallRecord>(lane.pending[i]).begin;
+  }
+  return kNoLimit;
 }
 
 // One lane alone is in order already: one pass does both.

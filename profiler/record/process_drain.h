@@ -112,6 +112,8 @@ class ProcessDrain {
   void count_drops(uint64_t now);
   size_t identity_limit(const Lane& lane, uint64_t cut) const;
   bool is_identity(const ring::Record& record) const;
+  /// Begin of the first call that is there and not read.
+  uint64_t earliest_unread(const Lane& lane) const;
   CallPlace place(Lane& lane, size_t index, uint32_t tid);
   void take_identity(Lane& lane, size_t index, uint32_t tid);
   void read_alone(Lane& lane);
@@ -154,6 +156,7 @@ class ProcessDrain {
   ring::ProcessRecord texts_to_come_{};  // whose texts have not all come
   bool texts_complete_ = true;
   uint64_t watermark_ = 0;
+  uint64_t horizon_ = 0;       // no call that is yet to be read began earlier
   uint64_t last_seen_ = 0;     // newest stamp of any call, ticks
   uint64_t last_virtual_ = 0;  // the same, virtual
   uint64_t paused_since_ = 0;

@@ -6,9 +6,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
+#include <atomic>
 #include <fstream>
 #include <map>
 #include <optional>
+#include <random>
+#include <set>
+#include <thread>
 
 #include "fake_program.h"
 #include "trace/reader.h"
@@ -213,6 +218,126 @@ TEST_F(DrainTest, GoesOnWithoutARecordThatIsStuck) {
   ASSERT_EQ(trace.event_record.size(), 2u);
   EXPECT_EQ(trace.event_record.version[1], 2);
   EXPECT_NE(trace.event_record.end_ns[1], trace::kUnknownNs);
+}
+
+// Threads race on a few events, as a driver would let them: each call takes effect at one instant
+// between its entry and its exit, and notes what it did. Whatever the writer says afterwards must
+// agree with the notes.
+TEST_F(DrainTest, NeverContradictsWhatHappenedWhileThreadsRace) {
+  constexpr int kThreads = 4, kCalls = 15'000, kEvents = 3;
+  options_.clock = ring::best_clock();
+  struct Note {
+    uint32_t correlation_id;
+    bool is_record;
+    uint32_t newest;  // correlation id of the record that was made, or found newest; 0: none
+  };
+  struct Actor {
+    std::unique_ptr<FakeThread> thread;
+    std::vector<Note> notes;
+  };
+  std::vector<Actor> actors(kThreads);
+  std::array<std::atomic<uint32_t>, kEvents> newest{};
+  std::atomic<bool> stop_draining = false;
+  for (int i = 0; i < kThreads; ++i) {
+    actors[i].thread = std::make_unique<FakeThread>(rings_, i, 1 << 16, options_.clock);
+    actors[i].thread->thread(100 + i);
+  }
+  for (int event = 0; event < kEvents; ++event)
+    actors[0].thread->call("cudaEventCreate", 0, 0xe0 + event);
+  drain_.emplace(rings_, trace::Writer::create(file_), options_, ring::read_anchor(options_.clock));
+  usleep(2000);
+
+  std::vector<std::thread> threads;
+  for (int i = 0; i < kThreads; ++i) {
+    threads.emplace_back([&, i] {
+      FakeThread& me = *actors[i].thread;
+      std::minstd_rand random(i + 1);
+      for (int n = 0; n < kCalls; ++n) {
+        const uint32_t id = 1000 + n * kThreads + i;
+        const int event = random() % kEvents;
+        const bool is_record = random() % 3 == 0;
+        const auto kind = is_record           ? test::kRecord
+                          : random() % 4 == 0 ? test::kQuery
+                                              : test::kWait;
+        uint32_t found = 0;
+        me.perform(kind, 0xaa + i, 0xe0 + event, id, [&] {
+          if (is_record) {
+            newest[event].store(id);
+            found = id;
+          } else {
+            found = newest[event].load();
+          }
+          for (int pause = random() % 64; pause > 0; --pause)
+            std::atomic_signal_fence(std::memory_order_seq_cst);
+        });
+        actors[i].notes.push_back({id, is_record, found});
+        if (random() % 16 == 0) std::this_thread::yield();
+      }
+    });
+  }
+  std::thread drainer([&] {
+    while (!stop_draining.load()) {
+      drain_->cycle();
+      usleep(200);
+    }
+  });
+  for (auto& thread : threads) thread.join();
+  stop_draining = true;
+  drainer.join();
+  usleep(100);
+  actors[0].thread->end();
+  const Trace trace = finish();
+  EXPECT_EQ(losses(trace)["ring-full"], 0);
+
+  std::map<uint32_t, uint32_t> truth;
+  size_t records = 0;
+  for (const Actor& actor : actors) {
+    for (const Note& note : actor.notes) {
+      truth[note.correlation_id] = note.newest;
+      records += note.is_record;
+    }
+  }
+  ASSERT_EQ(trace.event_record.size(), records);
+  ASSERT_EQ(trace.event_wait.size() + trace.host_sync.size(), truth.size() - records);
+  const auto made_by = [&](trace::Id record) {
+    return static_cast<uint32_t>(trace.event_record.correlation_id[record]);
+  };
+  std::map<trace::Id, std::set<uint32_t>> candidates;
+  for (size_t i = 0; i < trace.event_wait_candidate.size(); ++i)
+    candidates[trace.event_wait_candidate.event_wait_id[i]].insert(
+        made_by(trace.event_wait_candidate.event_record_id[i]));
+  std::map<trace::Small, int> bindings;
+  for (trace::Id wait = 0; wait < trace.event_wait.size(); ++wait) {
+    const uint32_t found = truth.at(static_cast<uint32_t>(trace.event_wait.correlation_id[wait]));
+    const trace::Small binding = trace.event_wait.binding[wait];
+    ++bindings[binding];
+    if (binding == trace::kBindingExact) {
+      ASSERT_EQ(made_by(trace.event_wait.record_id[wait]), found);
+    } else if (binding == trace::kNeverRecorded) {
+      ASSERT_EQ(found, 0u);
+    } else {
+      ASSERT_EQ(binding, trace::kAmbiguous);
+      ASSERT_TRUE(found == 0 || candidates[wait].contains(found));
+    }
+  }
+  for (trace::Id sync = 0; sync < trace.host_sync.size(); ++sync) {
+    if (trace.host_sync.binding[sync] != trace::kBindingExact) continue;
+    ASSERT_EQ(made_by(trace.host_sync.record_id[sync]),
+              truth.at(trace.host_sync.correlation_id[sync]));
+  }
+  EXPECT_GT(bindings[trace::kBindingExact], 1000);
+  // Versions follow the ends of the records.
+  std::map<trace::Id, std::vector<std::pair<trace::Ns, trace::Small>>> versions;
+  for (trace::Id record = 0; record < trace.event_record.size(); ++record)
+    versions[trace.event_record.event_id[record]].push_back(
+        {trace.event_record.end_ns[record], trace.event_record.version[record]});
+  for (auto& [event, list] : versions) {
+    std::sort(list.begin(), list.end());
+    trace::Small expected = 1;
+    int swapped = 0;
+    for (const auto& [end, version] : list) swapped += version != expected++;
+    EXPECT_LE(swapped, 20) << "only ends of the same nanosecond may be told in either order";
+  }
 }
 
 TEST_F(DrainTest, KeepsHandlesThatAreReusedApart) {

@@ -20,6 +20,8 @@
 
 namespace streamscope::test {
 
+enum CallName { kRecord, kWait, kQuery };
+
 /// One thread of the recorded program and its ring. Times are stamps of CLOCK_MONOTONIC unless
 /// given.
 class FakeThread {
@@ -129,6 +131,36 @@ class FakeThread {
     record.result = result;
     ring.push(record);
     return record.correlation_id;
+  }
+  /// A call as the real collector tells it: entry stamp, open slot, `effect`, exit stamp, record,
+  /// slot cleared.
+  template <class Effect>
+  void perform(CallName name, uint64_t stream, uint64_t object, uint32_t id, Effect effect) {
+    static const ring::CallId kIds[] = {ring::find_call("cudaEventRecord").value(),
+                                        ring::find_call("cudaStreamWaitEvent").value(),
+                                        ring::find_call("cudaEventQuery").value()};
+    ring::OpenCall& open = ring.header().open_call;
+    ring::CallRecord call = make<ring::CallRecord>(ring::RecordKind::kCall);
+    call.call = kIds[name];
+    call.correlation_id = id;
+    call.stream = stream;
+    call.object = object;
+    call.context = 1;
+    call.operation = ring::kNone32;
+    call.begin = now();
+    open.stream.store(stream, std::memory_order_relaxed);
+    open.object.store(object, std::memory_order_relaxed);
+    open.context.store(1, std::memory_order_relaxed);
+    open.correlation_id.store(id, std::memory_order_relaxed);
+    open.operation.store(ring::kNone32, std::memory_order_relaxed);
+    open.call.store(call.call, std::memory_order_relaxed);
+    open.begin.store(call.begin, std::memory_order_release);
+    effect();
+    open.leaving.store(1, std::memory_order_seq_cst);
+    call.end = now();
+    ring.push(call);
+    open.begin.store(0, std::memory_order_release);
+    open.leaving.store(0, std::memory_order_release);
   }
   /// Enters a call and stays in it.
   void enter(std::string_view name, uint64_t stream, uint64_t object) {

@@ -1,0 +1,287 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+#include "launcher.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <optional>
+
+#include "ring/process.h"
+#include "trace/error.h"
+
+namespace streamscope::record {
+namespace {
+
+using namespace std::chrono_literals;
+namespace fs = std::filesystem;
+
+constexpr int kPassedOn[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
+
+/// Takes signals by waiting for them instead of by handlers; puts everything back at its end.
+class Signals {
+ public:
+  Signals() {
+    ::sigemptyset(&set_);
+    for (int signal : kPassedOn) ::sigaddset(&set_, signal);
+    ::sigaddset(&set_, SIGCHLD);
+    ::sigprocmask(SIG_BLOCK, &set_, &before_);
+    struct sigaction standard {};
+    standard.sa_handler = SIG_DFL;  // an ignored SIGCHLD would take the exit code away
+    ::sigaction(SIGCHLD, &standard, &child_before_);
+  }
+  ~Signals() {
+    ::sigaction(SIGCHLD, &child_before_, nullptr);
+    ::sigprocmask(SIG_SETMASK, &before_, nullptr);
+  }
+  Signals(const Signals&) = delete;
+  Signals& operator=(const Signals&) = delete;
+
+  /// The next signal, or nothing after `pause`.
+  std::optional<siginfo_t> wait(std::chrono::microseconds pause) const {
+    const timespec limit = {static_cast<time_t>(pause.count() / 1'000'000),
+                            static_cast<long>(pause.count() % 1'000'000) * 1000};
+    siginfo_t info;
+    if (::sigtimedwait(&set_, &info, &limit) > 0) return info;
+    return std::nullopt;
+  }
+  /// In the child: as it was before.
+  void restore_in_child() const {
+    ::sigaction(SIGCHLD, &child_before_, nullptr);
+    ::sigprocmask(SIG_SETMASK, &before_, nullptr);
+  }
+
+ private:
+  sigset_t set_, before_;
+  struct sigaction child_before_ {};
+};
+
+/// The library under a name that LD_PRELOAD can carry: it splits at blanks and colons and knows no
+/// quoting.
+class PreloadName {
+ public:
+  explicit PreloadName(const fs::path& library) : name_(library) {
+    if (library.empty()) return;
+    name_ = fs::absolute(library);
+    if (!fs::exists(name_))
+      throw Error(name_, "is not there",
+                  "install StreamScope whole, or name the library in STREAMSCOPE_INJECT", ENOENT);
+    if (name_.string().find_first_of(" :") == std::string::npos) return;
+    char folder[] = "/tmp/streamscope-XXXXXX";
+    if (::mkdtemp(folder) == nullptr) throw Error("/tmp", std::strerror(errno), "", errno);
+    folder_ = folder;
+    fs::create_symlink(name_, folder_ / library.filename());
+    name_ = folder_ / library.filename();
+  }
+  ~PreloadName() {
+    std::error_code ignored;
+    if (!folder_.empty()) fs::remove_all(folder_, ignored);
+  }
+  PreloadName(const PreloadName&) = delete;
+  PreloadName& operator=(const PreloadName&) = delete;
+
+  std::string string() const { return name_.string(); }
+
+ private:
+  fs::path name_;
+  fs::path folder_;  // of the link, if one was needed
+};
+
+/// A child that has been forked and waits to be told to become the program.
+class Child {
+ public:
+  Child(const Signals& signals, const std::vector<std::string>& command,
+        const std::string& preload) {
+    int go[2], result[2];
+    if (::pipe2(go, O_CLOEXEC) != 0 || ::pipe2(result, O_CLOEXEC) != 0)
+      throw Error(command[0], std::string("cannot be started: ") + std::strerror(errno), "", errno);
+    std::fflush(nullptr);
+    pid_ = ::fork();
+    if (pid_ < 0)
+      throw Error(command[0], std::string("cannot be started: ") + std::strerror(errno), "", errno);
+    if (pid_ == 0) {
+      ::close(go[1]);
+      ::close(result[0]);
+      become(signals, command, preload, go[0], result[1]);
+    }
+    ::close(go[0]);
+    ::close(result[1]);
+    go_ = go[1];
+    result_ = result[0];
+  }
+  ~Child() {
+    if (go_ >= 0) ::close(go_);  // ends a child that was never told to go on
+    if (result_ >= 0) ::close(result_);
+    if (!reaped_) ::waitpid(pid_, nullptr, 0);
+  }
+  Child(const Child&) = delete;
+  Child& operator=(const Child&) = delete;
+
+  pid_t pid() const { return pid_; }
+
+  /// Lets the child become the program; throws Error if it cannot.
+  void go(const fs::path& rings, const std::string& program) {
+    const std::string folder = rings.string() + '\n';
+    if (::write(go_, folder.data(), folder.size()) != static_cast<ssize_t>(folder.size()))
+      throw Error(program, "cannot be started", "");
+    ::close(std::exchange(go_, -1));
+    int failure = 0;
+    if (::read(result_, &failure, sizeof failure) != sizeof failure) return;  // closed by exec
+    if (failure == ENOENT)
+      throw Error(program, "no such program", "check the name, or give its path", failure);
+    throw Error(program, std::string("cannot be run: ") + std::strerror(failure),
+                "check its permissions", failure);
+  }
+
+  /// The wait status, once it has ended.
+  std::optional<int> ended() {
+    int status = 0;
+    if (reaped_ || ::waitpid(pid_, &status, WNOHANG) != pid_) return std::nullopt;
+    reaped_ = true;
+    return status;
+  }
+
+ private:
+  [[noreturn]] static void become(const Signals& signals, const std::vector<std::string>& command,
+                                  const std::string& preload, int go, int result) {
+    std::string folder;
+    char byte;
+    while (::read(go, &byte, 1) == 1 && byte != '\n') folder += byte;
+    if (folder.empty()) ::_exit(127);
+    ::setenv(ring::kRingsVariable, folder.c_str(), 1);
+    if (!preload.empty()) {
+      const char* theirs = std::getenv("LD_PRELOAD");
+      const std::string value =
+          theirs != nullptr && *theirs != '\0' ? preload + ":" + theirs : preload;
+      ::setenv("LD_PRELOAD", value.c_str(), 1);
+    }
+    std::vector<char*> arguments;
+    for (const std::string& argument : command)
+      arguments.push_back(const_cast<char*>(argument.c_str()));
+    arguments.push_back(nullptr);
+    signals.restore_in_child();
+    ::execvp(arguments[0], arguments.data());
+    const int failure = errno;
+    (void)!::write(result, &failure, sizeof failure);
+    ::_exit(127);
+  }
+
+  pid_t pid_ = -1;
+  int go_ = -1, result_ = -1;
+  bool reaped_ = false;
+};
+
+void say(const Options& options, const char* text) {
+  if (!options.quiet) std::fprintf(stderr, "streamscope: %s\n", text);
+}
+
+/// A signal for the program that reached us alone. What the terminal sends, it sends to the program
+/// too.
+bool is_for_us_alone(const siginfo_t& info) {
+  return info.si_code == SI_USER || info.si_code == SI_TKILL || info.si_code == SI_QUEUE;
+}
+
+}  // namespace
+
+fs::path default_output(const fs::path& program, pid_t pid) {
+  return program.filename().string() + "-" + std::to_string(pid) + ".sqlite";
+}
+
+Outcome run(const Options& options, const std::vector<std::string>& command) {
+  if (command.empty())
+    throw Error("record", "no program is named",
+                "use streamscope record [OPTIONS] -- PROGRAM [ARG…]");
+  const PreloadName preload(options.inject_library);
+  const Signals signals;
+  Child child(signals, command, preload.string());
+  Session session(options.output.empty() ? default_output(command[0], child.pid()) : options.output,
+                  options);
+  Outcome outcome;
+  try {
+    child.go(session.rings(), command[0]);
+  } catch (const Error&) {
+    session.finish(&outcome);
+    throw;
+  }
+
+  bool child_ended = false, told = false, stop = false;
+  int interrupts = 0;
+  auto ended_at = std::chrono::steady_clock::now();
+  while (!stop && (!child_ended || !session.all_finished())) {
+    const auto pause = session.step();
+    if (const auto status = child_ended ? std::nullopt : child.ended()) {
+      child_ended = true;
+      ended_at = std::chrono::steady_clock::now();
+      outcome.exit_code = WIFSIGNALED(*status) ? 128 + WTERMSIG(*status) : WEXITSTATUS(*status);
+      session.step();  // the rings of a program that was too short for a look
+      session.set_exit(static_cast<uint32_t>(child.pid()), *status);
+      continue;
+    }
+    if (child_ended && !told && std::chrono::steady_clock::now() - ended_at > 1s) {
+      told = true;
+      say(options, "waiting for the other processes of the program; Ctrl-C ends the recording");
+    }
+    const auto signal = signals.wait(pause);
+    if (!signal || signal->si_signo == SIGCHLD) continue;
+    if (signal->si_signo == SIGINT) ++interrupts;
+    if (!child_ended) {
+      if (is_for_us_alone(*signal)) ::kill(child.pid(), signal->si_signo);
+    } else {
+      stop = signal->si_signo != SIGINT || interrupts > 1 || told;
+    }
+  }
+  session.finish(&outcome);
+  return outcome;
+}
+
+int run_detached(const Options& options, pid_t target, int ready_fd,
+                 const std::function<void(const Outcome&)>& finished) {
+  // The library has started us apart from the program already; this is for a start by hand.
+  ::setsid();
+  for (int file : {STDIN_FILENO, STDOUT_FILENO}) {
+    const int null = ::open("/dev/null", O_RDWR | O_CLOEXEC);
+    if (null >= 0) {
+      ::dup2(null, file);
+      ::close(null);
+    }
+  }
+  struct sigaction ignore {};
+  ignore.sa_handler = SIG_IGN;
+  for (int signal : {SIGINT, SIGHUP, SIGQUIT, SIGPIPE}) ::sigaction(signal, &ignore, nullptr);
+  const Signals signals;  // SIGTERM ends the recording in good order
+
+  const auto pid = static_cast<uint32_t>(target);
+  const uint64_t start = ring::process_start(pid);
+  std::error_code error;
+  const fs::path program = fs::read_symlink("/proc/" + std::to_string(target) + "/exe", error);
+  Session session(options.output.empty()
+                      ? default_output(program.empty() ? "program" : program, target)
+                      : options.output,
+                  options);
+  const std::string folder = session.rings().string() + '\n';
+  const bool heard =
+      ::write(ready_fd, folder.data(), folder.size()) == static_cast<ssize_t>(folder.size());
+  ::close(ready_fd);
+
+  Outcome outcome;
+  bool stop = !heard;
+  while (!stop) {
+    const bool target_lives = ring::process_alive(pid, start);
+    const auto pause = session.step();
+    if (!target_lives && session.all_finished()) break;
+    const auto signal = signals.wait(pause);
+    stop = signal && signal->si_signo == SIGTERM;
+  }
+  session.finish(&outcome);
+  if (finished && outcome.trace_written) finished(outcome);
+  return 0;
+}
+
+}  // namespace streamscope::record

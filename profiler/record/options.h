@@ -1,0 +1,39 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// What a user may ask of a recording, and what comes of it.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "ring/control.h"
+
+namespace streamscope::record {
+
+struct Options {
+  std::filesystem::path output;  ///< empty: default_output()
+  bool force = false;            ///< replace an existing file
+  ring::Tier tier = ring::Tier::kTimes;
+  uint32_t with = 0;  ///< ring::With bits
+  ring::GraphDetail graphs = ring::GraphDetail::kLaunch;
+  ring::StackMode stacks = ring::StackMode::kSyncs;
+  std::optional<double> delay_s, duration_s;
+  ring::CaptureRange capture_range = ring::CaptureRange::kNone;
+  std::string capture_range_name;
+  bool quiet = false;
+  std::filesystem::path inject_library;  ///< preloaded into the program; empty: none
+};
+
+struct Outcome {
+  int exit_code = 0;           ///< of the program, 128 + n if signal n ended it
+  bool trace_written = false;  ///< false: the program made no CUDA call and left no file
+  bool complete = false;
+  std::filesystem::path trace;
+  uint64_t records = 0;  ///< read from rings
+  uint64_t dropped = 0;  ///< because a ring was full
+};
+
+}  // namespace streamscope::record

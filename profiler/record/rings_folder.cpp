@@ -1,0 +1,204 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+#include "rings_folder.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <new>
+#include <utility>
+
+#include "ring/process.h"
+#include "trace/error.h"
+
+namespace streamscope::record {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Of one thread: 8 MiB. A thread that makes a million records a second fills it in 130 ms; the
+// writer looks every few.
+constexpr uint64_t kRingRecords = uint64_t{1} << 17;
+constexpr uint32_t kFlushIntervalMs = 100;
+
+std::string reason() { return std::strerror(errno); }
+
+/// File systems on which a mapping shared between processes is refused, incoherent or slow.
+bool shares_badly(const fs::path& folder) {
+  struct statfs facts {};
+  if (::statfs(folder.c_str(), &facts) != 0) return false;
+  switch (static_cast<uint64_t>(facts.f_type) & 0xffffffff) {
+    case 0x6969:      // NFS
+    case 0x0bd00bd0:  // Lustre
+    case 0x65735546:  // FUSE
+    case 0xff534d42:  // CIFS
+    case 0xfe534d42:  // SMB2
+    case 0x47504653:  // GPFS
+    case 0x01021997:  // 9P
+      return true;
+    default:
+      return false;
+  }
+}
+
+uint64_t ring_records() {
+  const char* wanted = std::getenv("STREAMSCOPE_RING_RECORDS");
+  uint64_t records = 0;
+  if (wanted == nullptr) return kRingRecords;
+  const auto parsed = std::from_chars(wanted, wanted + std::strlen(wanted), records);
+  if (parsed.ec != std::errc() || *parsed.ptr != '\0' || records < 16 ||
+      records > (uint64_t{1} << 28))
+    throw Error("STREAMSCOPE_RING_RECORDS", "is no number of records",
+                "give a number from 16 to 268435456");
+  return records;
+}
+
+void make_private_folder(const fs::path& folder) {
+  if (::mkdir(folder.c_str(), 0700) != 0)
+    throw Error(folder, "cannot be made: " + reason(),
+                "choose a folder that may be written with -o", errno);
+}
+
+}  // namespace
+
+fs::path rings_path(const fs::path& trace) { return trace.string() + ".rings"; }
+
+RingsFolder::RingsFolder(RingsFolder&& other) noexcept
+    : pointer_(std::move(other.pointer_)),
+      path_(std::move(other.path_)),
+      control_(std::exchange(other.control_, nullptr)),
+      lock_(std::exchange(other.lock_, -1)) {}
+
+RingsFolder::~RingsFolder() {
+  if (control_ != nullptr) ::munmap(control_, sizeof(ring::Control));
+  if (lock_ >= 0) ::close(lock_);
+}
+
+bool RingsFolder::map_control(int file) {
+  void* base = ::mmap(nullptr, sizeof(ring::Control), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  if (base == MAP_FAILED) return false;
+  control_ = static_cast<ring::Control*>(base);
+  return true;
+}
+
+RingsFolder RingsFolder::create(const fs::path& trace, const Options& options) {
+  RingsFolder folder;
+  folder.pointer_ = rings_path(trace);
+  folder.path_ = folder.pointer_;
+  const uint64_t records = ring_records();
+  const fs::path parent = trace.parent_path();
+  if (shares_badly(parent.empty() ? "." : parent)) {
+    folder.path_ = "/dev/shm/streamscope-" + std::to_string(::getpid()) + "-" +
+                   std::to_string(ring::process_start(static_cast<uint32_t>(::getpid())));
+    make_private_folder(folder.path_);
+    const int file =
+        ::open(folder.pointer_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    const std::string text = folder.path_.string();
+    if (file < 0 || ::write(file, text.data(), text.size()) != static_cast<ssize_t>(text.size())) {
+      const int code = errno;
+      if (file >= 0) ::close(file);
+      ::rmdir(folder.path_.c_str());
+      throw Error(folder.pointer_, std::string("cannot be made: ") + std::strerror(code),
+                  "choose a folder that may be written with -o", code);
+    }
+    ::close(file);
+  } else {
+    make_private_folder(folder.path_);
+  }
+
+  const fs::path control = folder.path_ / ring::kControlFile;
+  folder.lock_ = ::open(control.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+  int failure =
+      folder.lock_ < 0 ? errno : ::posix_fallocate(folder.lock_, 0, sizeof(ring::Control));
+  if (failure == 0 &&
+      (::flock(folder.lock_, LOCK_EX | LOCK_NB) != 0 || !folder.map_control(folder.lock_)))
+    failure = errno;
+  if (failure != 0) {
+    folder.remove();
+    throw Error(control, std::string("cannot be made: ") + std::strerror(failure),
+                "free space there, or choose another folder with -o", failure);
+  }
+
+  auto* facts = new (folder.control_) ring::Control{};
+  std::memcpy(facts->magic, ring::kControlMagic, sizeof facts->magic);
+  facts->layout_version = ring::kLayoutVersion;
+  facts->writer_pid = static_cast<uint32_t>(::getpid());
+  facts->writer_start = ring::process_start(facts->writer_pid);
+  facts->tier = options.tier;
+  facts->with = options.with;
+  facts->graphs = options.graphs;
+  facts->stacks = options.stacks;
+  facts->capture_range = options.capture_range;
+  facts->flush_interval_ms = kFlushIntervalMs;
+  facts->ring_records = records;
+  timespec now;
+  ::clock_gettime(CLOCK_MONOTONIC, &now);
+  facts->trace_start_ns = now.tv_sec * int64_t{1'000'000'000} + now.tv_nsec;
+  options.capture_range_name.copy(facts->capture_range_name, sizeof facts->capture_range_name - 1);
+  trace.string().copy(facts->trace_file, sizeof facts->trace_file - 1);
+  facts->collecting.store(options.delay_s.value_or(0) > 0 ? 0 : 1, std::memory_order_release);
+  return folder;
+}
+
+std::optional<RingsFolder> RingsFolder::take_over(const fs::path& trace) {
+  RingsFolder folder;
+  folder.pointer_ = rings_path(trace);
+  struct stat facts {};
+  if (::lstat(folder.pointer_.c_str(), &facts) != 0 || facts.st_uid != ::geteuid())
+    return std::nullopt;
+  folder.path_ = folder.pointer_;
+  if (S_ISREG(facts.st_mode)) {
+    std::string target;
+    std::getline(std::ifstream(folder.pointer_), target);
+    folder.path_ = target;
+    if (::lstat(folder.path_.c_str(), &facts) != 0 || facts.st_uid != ::geteuid())
+      return std::nullopt;
+  }
+  if (!S_ISDIR(facts.st_mode)) return std::nullopt;
+
+  const fs::path control = folder.path_ / ring::kControlFile;
+  folder.lock_ = ::open(control.c_str(), O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+  if (folder.lock_ < 0 || ::flock(folder.lock_, LOCK_EX | LOCK_NB) != 0) return std::nullopt;
+  if (::fstat(folder.lock_, &facts) != 0 ||
+      facts.st_size < static_cast<off_t>(sizeof(ring::Control)) ||
+      !folder.map_control(folder.lock_))
+    return std::nullopt;
+  const ring::Control& found = *folder.control_;
+  if (std::memcmp(found.magic, ring::kControlMagic, sizeof found.magic) != 0 ||
+      found.layout_version != ring::kLayoutVersion ||
+      ring::process_alive(found.writer_pid, found.writer_start))
+    return std::nullopt;
+  return folder;
+}
+
+bool RingsFolder::has_rings() const {
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(path_, error)) {
+    if (entry.path().extension() == ".ring") return true;
+  }
+  return false;
+}
+
+void RingsFolder::remove() {
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(path_, ignored)) {
+    const std::string name = entry.path().filename().string();
+    if (name == ring::kControlFile || name == "names" || name.ends_with(".ring"))
+      fs::remove(entry.path(), ignored);
+  }
+  fs::remove(path_, ignored);  // stays if somebody else put something into it
+  if (pointer_ != path_) fs::remove(pointer_, ignored);
+}
+
+}  // namespace streamscope::record

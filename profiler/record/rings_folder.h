@@ -1,0 +1,52 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// The folder FILE.rings/ of a recording: the control file, the rings, and the lock that makes one
+// writer the owner.
+//
+// It lies beside the trace. Where files cannot be mapped and shared well (network file systems), it
+// lies in shared memory, and FILE.rings is a file that names it.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+
+#include "options.h"
+#include "ring/control.h"
+
+namespace streamscope::record {
+
+/// FILE.rings of a trace.
+std::filesystem::path rings_path(const std::filesystem::path& trace);
+
+/// Owns the folder while it exists. Move-only; thread-compatible.
+class RingsFolder {
+ public:
+  /// Makes the folder (0700) and its control file for a new recording. Throws Error.
+  static RingsFolder create(const std::filesystem::path& trace, const Options& options);
+  /// Takes the folder of a recording whose writer is gone. Nothing if there is none, or if its
+  /// writer lives.
+  static std::optional<RingsFolder> take_over(const std::filesystem::path& trace);
+
+  RingsFolder(RingsFolder&& other) noexcept;
+  RingsFolder& operator=(RingsFolder&&) = delete;
+  /// Leaves the folder where it is.
+  ~RingsFolder();
+
+  const std::filesystem::path& path() const { return path_; }
+  ring::Control& control() { return *control_; }
+  bool has_rings() const;
+  /// Deletes the folder and everything that this project puts into it.
+  void remove();
+
+ private:
+  RingsFolder() = default;
+  bool map_control(int file);
+
+  std::filesystem::path pointer_;  // FILE.rings
+  std::filesystem::path path_;     // the folder itself
+  ring::Control* control_ = nullptr;
+  int lock_ = -1;  // the control file, locked
+};
+
+}  // namespace streamscope::record

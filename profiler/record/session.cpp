@@ -1,0 +1,155 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+#include "session.h"
+
+#include <sys/stat.h>
+
+#include <cerrno>
+
+#include "trace/reader.h"
+
+namespace streamscope::record {
+namespace {
+
+using namespace std::chrono_literals;
+namespace fs = std::filesystem;
+
+constexpr auto kShortestPause = 1000us;
+constexpr auto kLongestPause = 10'000us;
+// So many records in one look mean that more are waiting already.
+constexpr size_t kBusy = 4096;
+
+/// What an earlier recording left under this name is finished first; then the name must be free, or
+/// free to take.
+void claim(const fs::path& trace, bool force) {
+  recover(trace);
+  struct stat facts {};
+  const fs::path rings = rings_path(trace);
+  if (::lstat(rings.c_str(), &facts) == 0) {
+    if (auto folder = RingsFolder::take_over(trace)) {
+      folder->remove();
+    } else {
+      throw Error(
+          rings, "exists already",
+          "a recording of this name is under way; wait for it or choose another name with -o",
+          EEXIST);
+    }
+  }
+  if (!force && ::lstat(trace.c_str(), &facts) == 0)
+    throw Error(trace, "exists already",
+                "choose another name with -o, or overwrite it with --force", EEXIST);
+}
+
+RingsFolder make_folder(const fs::path& trace, const Options& options) {
+  claim(trace, options.force);
+  return RingsFolder::create(trace, options);
+}
+
+Drain::Options drain_options(const ring::Control& control) {
+  Drain::Options options;
+  options.run = {control.tier, control.with};
+  options.clock = ring::best_clock();
+  options.trace_start_ns = control.trace_start_ns;
+  return options;
+}
+
+}  // namespace
+
+Session::Session(fs::path trace, const Options& options)
+    : trace_(fs::absolute(trace)),
+      options_(options),
+      folder_(make_folder(trace_, options)),
+      first_anchor_(ring::read_anchor(ring::best_clock())) {}
+
+void Session::fail(const Error& error) {
+  failure_ = error;
+  folder_.control().stop.store(1, std::memory_order_release);
+}
+
+void Session::switch_collecting() {
+  if (!options_.delay_s && !options_.duration_s) return;
+  const double now_s = std::chrono::duration<double>(Clock::now() - begin_).count();
+  const double from_s = options_.delay_s.value_or(0);
+  const bool on =
+      now_s >= from_s && (!options_.duration_s || now_s < from_s + *options_.duration_s);
+  folder_.control().collecting.store(on ? 1 : 0, std::memory_order_relaxed);
+}
+
+std::chrono::microseconds Session::step() {
+  switch_collecting();
+  if (failure_) return kLongestPause;
+  try {
+    if (!drain_) {
+      if (!folder_.has_rings()) return kShortestPause;
+      drain_ = std::make_unique<Drain>(folder_.path(),
+                                       trace::Writer::create(trace_, {.overwrite = options_.force}),
+                                       drain_options(folder_.control()), first_anchor_);
+    }
+    const size_t read = drain_->cycle();
+    if (read > kBusy) return 0us;
+    pause_ =
+        read > 0 ? kShortestPause : std::min<std::chrono::microseconds>(2 * pause_, kLongestPause);
+    return pause_;
+  } catch (const Error& error) {
+    fail(error);
+    return kLongestPause;
+  }
+}
+
+void Session::set_exit(uint32_t pid, int wait_status) {
+  if (drain_ && !failure_) drain_->set_exit(pid, wait_status);
+}
+
+void Session::finish(Outcome* outcome) {
+  folder_.control().stop.store(1, std::memory_order_release);
+  outcome->trace = trace_;
+  if (!failure_) {
+    try {
+      if (!drain_ && folder_.has_rings()) step();  // made since the last look
+      if (drain_) {
+        outcome->complete = drain_->finish();
+        outcome->trace_written = true;
+        outcome->records = drain_->records();
+        outcome->dropped = static_cast<uint64_t>(drain_->dropped());
+      }
+    } catch (const Error& error) {
+      fail(error);
+    }
+  }
+  if (failure_) throw *failure_;  // the rings stay for recover()
+  drain_.reset();
+  folder_.remove();
+}
+
+bool recover(const fs::path& trace) {
+  struct stat facts {};
+  const fs::path file = fs::absolute(trace);
+  if (::lstat(rings_path(file).c_str(), &facts) != 0) return false;
+  auto folder = RingsFolder::take_over(file);
+  if (!folder) return false;
+  folder->control().stop.store(1, std::memory_order_release);
+  const bool exists = ::lstat(file.c_str(), &facts) == 0;
+  if (!exists && !folder->has_rings()) {
+    folder->remove();
+    return false;
+  }
+  const Drain::Options options = drain_options(folder->control());
+  if (exists) {
+    const trace::Trace stored = trace::read(file);
+    const auto finished = stored.meta.find("finished");
+    if (finished == stored.meta.end() || finished->second != "1") {
+      Drain drain(folder->path(), trace::Writer::resume(file), options, stored);
+      drain.finish();
+      folder->remove();
+      return true;
+    }
+    folder->remove();  // killed after the last row and before the cleaning up
+    return false;
+  }
+  Drain drain(folder->path(), trace::Writer::create(file), options, trace::Trace{});
+  drain.finish();
+  folder->remove();
+  return true;
+}
+
+}  // namespace streamscope::record

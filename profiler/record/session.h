@@ -1,0 +1,60 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// One recording from the writer's side: the folder of rings, the trace once there is something to
+// write, the end.
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <memory>
+#include <optional>
+
+#include "drain.h"
+#include "options.h"
+#include "rings_folder.h"
+#include "trace/error.h"
+
+namespace streamscope::record {
+
+/// Thread-compatible.
+class Session {
+ public:
+  /// Makes the folder of the rings. Throws Error, also if `trace` exists and `options.force` is not
+  /// set.
+  Session(std::filesystem::path trace, const Options& options);
+  /// Without finish() everything is left for recover().
+  ~Session() = default;
+
+  const std::filesystem::path& rings() const { return folder_.path(); }
+  /// Reads what there is and returns how long to wait before the next time. A trace that cannot be
+  /// written ends the recording: the error is kept for finish(), the program goes on.
+  std::chrono::microseconds step();
+  /// True if all processes that took part have ended.
+  bool all_finished() const { return !drain_ || failure_ || drain_->all_finished(); }
+  void set_exit(uint32_t pid, int wait_status);
+  /// Ends the recording and cleans up; throws the Error that ended it early, if one did. `outcome`
+  /// gets all but the exit code.
+  void finish(Outcome* outcome);
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  void switch_collecting();
+  void fail(const Error& error);
+
+  std::filesystem::path trace_;
+  Options options_;
+  RingsFolder folder_;
+  ring::ClockAnchor first_anchor_;
+  Clock::time_point begin_ = Clock::now();
+  std::unique_ptr<Drain> drain_;
+  std::optional<Error> failure_;
+  std::chrono::microseconds pause_{1000};
+};
+
+/// Puts what a killed recorder left in FILE.rings/ into its trace and finishes it. False if there
+/// is nothing to do: no such folder, or a recorder is at work on it. Costs one stat() then. Throws
+/// Error.
+bool recover(const std::filesystem::path& trace);
+
+}  // namespace streamscope::record

@@ -1,0 +1,159 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// A program that records itself into the rings of its run, as the collector would. First argument:
+// what to do.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "fake_program.h"
+#include "ring/control.h"
+
+namespace {
+
+using streamscope::test::FakeThread;
+namespace ring = streamscope::ring;
+
+uint64_t number(const char* text) { return std::strtoull(text, nullptr, 10); }
+
+FakeThread make_thread(uint32_t index, uint64_t capacity = 4096) {
+  const char* rings = std::getenv(ring::kRingsVariable);
+  if (rings == nullptr) std::exit(99);
+  FakeThread thread(rings, index, capacity, ring::best_clock());
+  thread.thread(static_cast<uint32_t>(gettid()));
+  return thread;
+}
+
+// Waits for room, so that nothing is dropped.
+void push(FakeThread& thread, const ring::CallRecord& call) {
+  const ring::RingHeader& header = thread.ring.header();
+  while (header.head.load() - header.tail.load() > header.capacity - 8) usleep(100);
+  thread.ring.push(call);
+}
+
+ring::CallRecord call_now(FakeThread& thread, const char* name, uint64_t stream, uint64_t object,
+                          uint32_t correlation) {
+  ring::CallRecord call = thread.make_call(name, stream, object);
+  call.correlation_id = correlation;
+  call.begin = thread.now();
+  call.end = thread.now();
+  return call;
+}
+
+// `count` times launch, record, wait on an event of its own.
+void work(FakeThread& thread, uint64_t count, uint64_t stream) {
+  const uint64_t event = 0x1000 + stream;
+  push(thread, call_now(thread, "cudaEventCreate", 0, event, 0));
+  for (uint64_t i = 0; i < count; ++i) {
+    push(thread, call_now(thread, "cudaLaunchKernel", stream, 0, static_cast<uint32_t>(3 * i + 1)));
+    push(thread,
+         call_now(thread, "cudaEventRecord", stream, event, static_cast<uint32_t>(3 * i + 2)));
+    push(thread, call_now(thread, "cudaStreamWaitEvent", stream + 1, event,
+                          static_cast<uint32_t>(3 * i + 3)));
+  }
+}
+
+int calls(uint64_t count, uint64_t threads, int exit_code) {
+  FakeThread main = make_thread(0);
+  main.process("/bin/recorded");
+  std::vector<std::thread> others;
+  for (uint64_t i = 1; i < threads; ++i) {
+    others.emplace_back([=] {
+      FakeThread thread = make_thread(static_cast<uint32_t>(i));
+      work(thread, count, 100 * (i + 1));
+      thread.ring.close();
+    });
+  }
+  work(main, count, 100);
+  for (auto& other : others) other.join();
+  main.end();
+  return exit_code;
+}
+
+int spawn(const char* self, uint64_t children, const char* count) {
+  std::vector<pid_t> pids;
+  for (uint64_t i = 0; i < children; ++i) {
+    const pid_t pid = fork();
+    if (pid == 0) {
+      execl(self, self, "calls", count, "1", "0", nullptr);
+      _exit(98);
+    }
+    pids.push_back(pid);
+  }
+  for (pid_t pid : pids) waitpid(pid, nullptr, 0);
+  return 0;
+}
+
+// Leaves a child behind that goes on after this program has ended.
+int leave_behind() {
+  int ready[2];
+  if (pipe(ready) != 0) return 97;
+  if (fork() == 0) {
+    FakeThread thread = make_thread(0);
+    thread.process("/bin/left-behind");
+    (void)!write(ready[1], "x", 1);
+    usleep(300'000);
+    work(thread, 10, 100);
+    thread.end();
+    _exit(0);
+  }
+  char byte;
+  return read(ready[0], &byte, 1) == 1 ? 0 : 96;
+}
+
+// Makes calls without end and says on standard output how many were made.
+int forever() {
+  FakeThread thread = make_thread(0, 1 << 14);
+  thread.process("/bin/forever");
+  for (uint32_t i = 1;; ++i) {
+    push(thread, call_now(thread, "cudaLaunchKernel", 100, 0, i));
+    if (i % 100 == 0) {
+      if (write(STDOUT_FILENO, &i, sizeof i) != sizeof i) return 95;
+    }
+    if (i % 20 == 0) usleep(50);
+  }
+}
+
+int killed(uint64_t count) {
+  FakeThread thread = make_thread(0);
+  thread.process("/bin/killed");
+  work(thread, count, 100);
+  thread.enter("cudaDeviceSynchronize", 0, 0);
+  raise(SIGKILL);
+  return 0;
+}
+
+int wait_for_signal(int expected) {
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, expected);
+  sigprocmask(SIG_BLOCK, &set, nullptr);
+  (void)!write(STDOUT_FILENO, "x", 1);
+  int signal = 0;
+  sigwait(&set, &signal);
+  return 7;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::string what = argc > 1 ? argv[1] : "";
+  if (what == "calls" && argc == 5)
+    return calls(number(argv[2]), number(argv[3]), static_cast<int>(number(argv[4])));
+  if (what == "spawn" && argc == 4) return spawn(argv[0], number(argv[2]), argv[3]);
+  if (what == "leave-behind") return leave_behind();
+  if (what == "forever") return forever();
+  if (what == "killed" && argc == 3) return killed(number(argv[2]));
+  if (what == "signal") return wait_for_signal(SIGTERM);
+  if (what == "exit" && argc == 3) return static_cast<int>(number(argv[2]));
+  std::fprintf(stderr, "recorded_program: wrong arguments\n");
+  return 94;
+}
