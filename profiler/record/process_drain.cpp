@@ -213,6 +213,7 @@ size_t ProcessDrain::cycle(uint64_t now, bool ended) {
     lane->pending = lane->ring.pending();
     lane->identity_limit = identity_limit(*lane, cut);
     lane->visible = std::min(lane->visible, lane->identity_limit);
+    watermark = std::min(watermark, earliest_record(*lane));
     if (lane->at < lane->visible || lane->identity_at < lane->identity_limit)
       active.push_back(lane.get());
   }
@@ -238,6 +239,16 @@ size_t ProcessDrain::cycle(uint64_t now, bool ended) {
   fill_process_texts(false);
   run_.records += after - before;
   return after - before;
+}
+
+uint64_t ProcessDrain::earliest_record(const Lane& lane) const {
+  uint64_t earliest = kNoLimit;
+  for (size_t i = lane.identity_limit; i < lane.pending.size(); ++i) {
+    const ring::Record& record = lane.pending[i];
+    if (!is_identity(record) || record.head.kind != RecordKind::kCall) continue;
+    earliest = std::min(earliest, as<ring::CallRecord>(record).begin);
+  }
+  return earliest;
 }
 
 uint64_t ProcessDrain::earliest_unread(const Lane& lane) const {

@@ -112,6 +112,8 @@ class ProcessDrain {
   void count_drops(uint64_t now);
   size_t identity_limit(const Lane& lane, uint64_t cut) const;
   bool is_identity(const ring::Record& record) const;
+  /// Earliest begin of an event record that lies behind this cycle's cut.
+  uint64_t earliest_record(const Lane& lane) const;
   /// Begin of the first call that is there and not read.
   uint64_t earliest_unread(const Lane& lane) const;
   CallPlace place(Lane& lane, size_t index, uint32_t tid);

@@ -69,6 +69,16 @@ uint64_t read_clock(ClockKind kind) {
   return static_cast<uint64_t>(now_ns(CLOCK_MONOTONIC));
 }
 
+uint64_t read_clock_after(ClockKind kind) {
+#if defined(__x86_64__)
+  if (kind == ClockKind::kTimeStampCounter) {
+    unsigned processor;
+    return __rdtscp(&processor);
+  }
+#endif
+  return read_clock(kind);
+}
+
 ClockAnchor read_anchor(ClockKind kind) {
   ClockAnchor best{};
   uint64_t best_gap = ~uint64_t{0};

@@ -1,11 +1,13 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// A ring of records in a mapped file: one producing thread inside the observed process, one consumer outside.
+// A ring of records in a mapped file: one producing thread inside the observed process, one
+// consumer outside.
 //
-// The producer never blocks, allocates or calls the system while pushing; a full ring drops the record and counts
-// it. All state lives in the file, so whatever was pushed survives the end of either process, however it ends.
-// A ring is handed from an ended thread to a new one by its owner (collect); ThreadRecords mark the borders.
+// The producer never blocks, allocates or calls the system while pushing; a full ring drops the
+// record and counts it. All state lives in the file, so whatever was pushed survives the end of
+// either process, however it ends. A ring is handed from an ended thread to a new one by its owner
+// (collect); ThreadRecords mark the borders.
 #pragma once
 
 #include <atomic>
@@ -29,40 +31,46 @@ struct ClockAnchor {
   int64_t realtime_ns;   // CLOCK_REALTIME
 };
 
-/// The clock that this machine can offer: the time-stamp counter if the processor calls it invariant.
+/// The clock that this machine can offer: the time-stamp counter if the processor calls it
+/// invariant.
 ClockKind best_clock();
 /// Reads `kind`. About 15 ns (counter) or 25 ns (monotonic).
 uint64_t read_clock(ClockKind kind);
+/// Reads `kind` once everything before it in the program has happened; for stamps at the exit of
+/// calls, which else may be taken while the call still waits for memory. About 5 ns more.
+uint64_t read_clock_after(ClockKind kind);
 /// Takes the tightest of several readings; a few microseconds.
 ClockAnchor read_anchor(ClockKind kind);
 
 enum class RingState : uint32_t { kLive = 1, kClosed = 2 };
 
-/// The call that the producing thread is inside of right now, if any. Written at the call's entry and cleared at
-/// its exit, so that a hang or a sudden end shows where every thread stood.
+/// The call that the producing thread is inside of right now, if any. Written at the call's entry
+/// and cleared at its exit, so that a hang or a sudden end shows where every thread stood.
 struct alignas(64) OpenCall {
-  std::atomic<uint64_t> begin;   // ticks at entry; 0: no call is open
+  std::atomic<uint64_t> begin;  // ticks at entry; 0: no call is open
   std::atomic<uint64_t> stream;
   std::atomic<uint64_t> object;
   std::atomic<uint64_t> value;
   std::atomic<uint32_t> context;
   std::atomic<uint32_t> correlation_id;
   std::atomic<uint32_t> operation;
-  std::atomic<uint16_t> call;    // CallId
-  std::atomic<uint8_t> flags;    // RecordFlags
-  std::atomic<uint8_t> leaving;  // 1 from before the exit stamp is read until the record is published
+  std::atomic<uint16_t> call;  // CallId
+  std::atomic<uint8_t> flags;  // RecordFlags
+  std::atomic<uint8_t>
+      leaving;  // 1 from before the exit stamp is read until the record is published
 };
 
 /// First page of a ring file. Producer and consumer fields are on different cache lines.
 struct RingHeader {
-  char magic[8];             // kRingMagic
-  uint32_t layout_version;   // kLayoutVersion
+  char magic[8];            // kRingMagic
+  uint32_t layout_version;  // kLayoutVersion
   uint32_t pid;
-  uint64_t process_start;    // start time of the process in clock ticks since boot (/proc/PID/stat field 22)
-  uint64_t capacity;         // records, a power of two
+  uint64_t process_start;  // start time of the process in clock ticks since boot (/proc/PID/stat
+                           // field 22)
+  uint64_t capacity;       // records, a power of two
   ClockKind clock;
-  uint32_t index;            // number of the ring within its process; 0 is the first
-  ClockAnchor anchor;        // taken when the ring was made
+  uint32_t index;      // number of the ring within its process; 0 is the first
+  ClockAnchor anchor;  // taken when the ring was made
 
   alignas(64) std::atomic<uint64_t> head;  // records pushed since the beginning; producer writes
   std::atomic<uint64_t> dropped;           // records dropped since the beginning; producer writes
@@ -80,15 +88,18 @@ static_assert(sizeof(RingHeader) <= kRingHeaderBytes);
 class Producer {
  public:
   Producer() = default;
-  /// Creates `DIRECTORY/PID-START-INDEX.ring` (0600, O_EXCL, O_NOFOLLOW) with room for `capacity` records, rounded
-  /// up to a power of two. Returns a Producer that is not valid() if that fails; `error` then says why.
-  static Producer create(const char* directory, uint32_t index, uint64_t capacity, ClockKind clock, int* error);
+  /// Creates `DIRECTORY/PID-START-INDEX.ring` (0600, O_EXCL, O_NOFOLLOW) with room for `capacity`
+  /// records, rounded up to a power of two. Returns a Producer that is not valid() if that fails;
+  /// `error` then says why.
+  static Producer create(const char* directory, uint32_t index, uint64_t capacity, ClockKind clock,
+                         int* error);
 
   bool valid() const { return header_ != nullptr; }
   RingHeader& header() { return *header_; }
 
-  /// Copies `record` (64 bytes) into the ring. False and counted if the ring is full. A push after drops is preceded
-  /// by a kDropped LossRecord that says how many and when, so two free places are needed then.
+  /// Copies `record` (64 bytes) into the ring. False and counted if the ring is full. A push after
+  /// drops is preceded by a kDropped LossRecord that says how many and when, so two free places are
+  /// needed then.
   template <class T>
   bool push(const T& record) {
     static_assert(kIsRecord<T>);
@@ -115,8 +126,9 @@ class Producer {
 /// The consuming end. One consumer per ring; thread-compatible.
 class Consumer {
  public:
-  /// Maps a ring file. Nothing if the file is not a whole ring of this layout version; `why` then says what is wrong.
-  /// Validates everything it later relies on: a torn or hostile file cannot make it read outside the mapping.
+  /// Maps a ring file. Nothing if the file is not a whole ring of this layout version; `why` then
+  /// says what is wrong. Validates everything it later relies on: a torn or hostile file cannot
+  /// make it read outside the mapping.
   static std::optional<Consumer> open(const std::filesystem::path& file, std::string* why);
 
   Consumer(Consumer&& other) noexcept;
@@ -126,8 +138,8 @@ class Consumer {
   const RingHeader& header() const { return *header_; }
   const std::filesystem::path& file() const { return file_; }
 
-  /// Records pushed and not yet released, in up to two pieces of the ring. Acquires the producer's stores.
-  /// Valid until release() or the next call.
+  /// Records pushed and not yet released, in up to two pieces of the ring. Acquires the producer's
+  /// stores. Valid until release() or the next call.
   struct Pending {
     std::span<const Record> first, second;
     size_t size() const { return first.size() + second.size(); }

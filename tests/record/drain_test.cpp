@@ -261,11 +261,12 @@ TEST_F(DrainTest, NeverContradictsWhatHappenedWhileThreadsRace) {
                                               : test::kWait;
         uint32_t found = 0;
         me.perform(kind, 0xaa + i, 0xe0 + event, id, [&] {
+          // Locked operations both, as the driver's lock is one: nothing moves past them.
           if (is_record) {
-            newest[event].store(id);
+            newest[event].exchange(id);
             found = id;
           } else {
-            found = newest[event].load();
+            found = newest[event].fetch_add(0);
           }
           for (int pause = random() % 64; pause > 0; --pause)
             std::atomic_signal_fence(std::memory_order_seq_cst);

@@ -157,7 +157,7 @@ class FakeThread {
     open.begin.store(call.begin, std::memory_order_release);
     effect();
     open.leaving.store(1, std::memory_order_seq_cst);
-    call.end = now();
+    call.end = ring::read_clock_after(clock_);
     ring.push(call);
     open.begin.store(0, std::memory_order_release);
     open.leaving.store(0, std::memory_order_release);
