@@ -17,17 +17,18 @@
 
 namespace streamscope::analysis {
 
-/// Stored in `wait_cause.cause`: append only.
+/// With the numbers of `wait_cause.cause`.
 enum class WaitCause : trace::Small {
-  kLaunch = 0,    ///< the host issued the op late, doing something else
-  kEvent,         ///< an event that the stream waited for
-  kFifo,          ///< hand-over from the op before it on the stream
-  kLegacyStream,  ///< the implicit barrier of the legacy default stream
-  kUnknown = 10,
-  kHostSync = 11,  ///< the issuing thread sat in a synchronization
+  kLaunch = trace::kLaunchLate,               ///< the host issued the op late, doing something else
+  kEvent = trace::kEventWaitCause,            ///< an event that the stream waited for
+  kFifo = trace::kFifoCause,                  ///< hand-over from the op before it on the stream
+  kLegacyStream = trace::kLegacyStreamCause,  ///< the implicit barrier of the legacy default stream
+  kUnknown = trace::kUnknownCause,
+  kHostSync = trace::kHostSyncCause,  ///< the issuing thread sat in a synchronization
 };
 
-std::string_view to_string(WaitCause cause);  // "launch", "event", "same-stream", ...
+/// For people: "launch", "event", "same-stream", ...
+std::string_view to_string(WaitCause cause);
 
 struct WaitPart {
   Id op = kNoId;

@@ -17,10 +17,14 @@ Json ns(Ns value) { return value == trace::kUnknownNs ? Json() : Json(value); }
 
 Json name_of(const Trace& trace, Id op) { return op == kNoId ? Json() : Json(op_label(trace, op)); }
 
+// As in the view v_wait.
+std::string cause_name(analysis::WaitCause cause) {
+  return std::string(trace::to_string(static_cast<trace::WaitCauseKind>(cause)));
+}
+
 Json stream_json(const Trace& trace, const StreamSummary& stream) {
   Json waiting = Json::object();
-  for (const auto& [cause, duration] : stream.waiting)
-    waiting[std::string(analysis::to_string(cause))] = duration;
+  for (const auto& [cause, duration] : stream.waiting) waiting[cause_name(cause)] = duration;
   const auto& activity = stream.activity;
   const trace::Small native = trace.stream.native_id[stream.stream];
   return Json{{"stream", stream.stream},
@@ -55,7 +59,7 @@ Json wait_json(const Trace& trace, const WaitGroup& wait) {
   }
   if (wait.host_sync < trace.host_sync.size())
     call = printable(trace.text(trace.host_sync.name_id[wait.host_sync]));
-  return Json{{"cause", analysis::to_string(wait.cause)},
+  return Json{{"cause", cause_name(wait.cause)},
               {"count", wait.count},
               {"total_ns", wait.total_ns},
               {"longest_ns", wait.longest_ns},

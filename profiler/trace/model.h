@@ -123,7 +123,8 @@ enum WaitCauseKind : Small {
   kSmFull,
   kQueueAliasing,
   kProfilerCause,
-  kUnknownCause
+  kUnknownCause,
+  kHostSyncCause
 };
 enum PathStepKind : Small { kOpStep = 0, kHostSyncStep, kLaunchStep, kGapStep };
 enum PoolKind : Small { kEventPool = 0, kStreamPool, kMemoryPool };

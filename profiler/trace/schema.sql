@@ -512,7 +512,7 @@ CREATE TABLE wait_cause (
   op_id INTEGER REFERENCES op(id),                     -- the op that started late
   cause INTEGER,                                       -- 0 launch_late, 1 event_wait, 2 fifo, 3 legacy_stream, 4 memory_wait,
                                                        -- 5 host_function, 6 copy_engine, 7 sm_full, 8 queue_aliasing,
-                                                       -- 9 profiler, 10 unknown
+                                                       -- 9 profiler, 10 unknown, 11 host_sync
   duration_ns INTEGER,                                 -- length of this part
   edge_id INTEGER REFERENCES edge(id),                 -- the edge responsible, if one is
   because_op_id INTEGER REFERENCES op(id)              -- the op responsible, if one is
@@ -646,7 +646,7 @@ CREATE VIEW v_wait (op, name, stream, cause, duration_ns, because_op, because_na
          CASE wait_cause.cause WHEN 0 THEN 'launch_late' WHEN 1 THEN 'event_wait' WHEN 2 THEN 'fifo'
                                WHEN 3 THEN 'legacy_stream' WHEN 4 THEN 'memory_wait' WHEN 5 THEN 'host_function'
                                WHEN 6 THEN 'copy_engine' WHEN 7 THEN 'sm_full' WHEN 8 THEN 'queue_aliasing'
-                               WHEN 9 THEN 'profiler' WHEN 10 THEN 'unknown' END,
+                               WHEN 9 THEN 'profiler' WHEN 10 THEN 'unknown' WHEN 11 THEN 'host_sync' END,
          wait_cause.duration_ns, wait_cause.because_op_id, because_name.value, wait_cause.edge_id
     FROM wait_cause
     LEFT JOIN op ON op.id = wait_cause.op_id
