@@ -7,12 +7,10 @@ namespace streamscope::cli {
 namespace {
 
 constexpr Command kCommands[] = {
-#if __has_include("record/launcher.h")
     {"record", "[OPTIONS] -- PROGRAM [ARG…]",
      "run a program and record its CUDA streams into a trace", define_record,
      Command::kRunsProgram},
     {"demo", "[NAME] [OPTIONS]", "record an example program and show its report", define_demo},
-#endif
     {"info", "TRACE [--json]", "what a trace holds and what it lacks", define_info},
     {"report", "TRACE [OPTIONS]", "explain a trace: who waited for whom, what overlapped",
      define_report},

@@ -31,12 +31,6 @@ constexpr Demo kDemos[] = {
      "two streams wait for each other through memory: it hangs, and says so"},
 };
 
-std::string names() {
-  std::string text;
-  for (const Demo& demo : kDemos) text += fmt::format("{}{}", text.empty() ? "" : ", ", demo.name);
-  return text;
-}
-
 std::filesystem::path program_of(const Demo& demo) {
   // In the build folder, or as installed.
   for (const char* folder : {"examples", "../" STREAMSCOPE_LIBEXECDIR "/streamscope"}) {

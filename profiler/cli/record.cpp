@@ -1,9 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-#include <charconv>
-#include <map>
 #include <memory>
+#include <optional>
 
 #include "command.h"
 #include "inject_library.h"
@@ -16,7 +15,7 @@ namespace {
 struct Choices {
   std::string output, tier = "times", graphs = "launch", stacks = "syncs", capture_range;
   std::vector<std::string> with;
-  double delay_s = 0, duration_s = 0;
+  std::optional<double> delay_s, duration_s;
   bool force = false, quiet = false;
   // Of the writer that a preloaded library starts for itself.
   bool attach_writer = false;
@@ -115,7 +114,9 @@ std::function<int()> define_record(CLI::App& app, ProgramArguments& program) {
         throw Error("record", "--attach-writer needs --ready-fd and --target",
                     "it is for libstreamscope_inject.so; use streamscope record -- PROGRAM");
       }
-      return record::run_detached(options, choices->target, choices->ready_fd);
+      return record::run_detached(
+          options, choices->target, choices->ready_fd,
+          [&](const record::Outcome& outcome) { finish_trace(outcome, options.quiet); });
     }
     if (program.empty()) {
       throw Error("record", "no program is named",

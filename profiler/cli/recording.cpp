@@ -14,42 +14,39 @@
 
 namespace streamscope::cli {
 
-std::string finish_trace(const std::filesystem::path& file, bool quiet) {
-  const trace::Trace trace = load(file, quiet);
-  const analysis::Edges edges(trace);
-  analysis::write_derived_tables(trace, edges);
-  const report::Info info = report::info_of(trace);
-  const auto& counts = info.counts;
-  std::string text = fmt::format(
-      "wrote {}: {} on {}, {}; {}", file.string(), report::format_count(counts.op, "op"),
-      report::format_count(counts.stream, "stream"),
-      report::format_count(counts.event_edge, "event edge"), report::verdict(info));
-  for (const report::LossFact& loss : info.losses) {
-    if (loss.severity < trace::Severity::kNotice) continue;
-    text += fmt::format("\n  {}: {}{}", trace::to_string(loss.severity), loss.text,
-                        loss.advice.empty() ? "" : " " + loss.advice);
-  }
-  return text;
-}
-
 record::Outcome record_program(const record::Options& options,
                                const std::vector<std::string>& program) {
   const record::Outcome outcome = record::run(options, program);
-  if (!outcome.trace_written) {
-    if (!options.quiet) {
-      fmt::print(stderr, "streamscope: {} made no CUDA call, so there is no trace\n",
-                 program.front());
-    }
-    return outcome;
-  }
-  try {
-    const std::string summary = finish_trace(outcome.trace, options.quiet);
-    if (!options.quiet) fmt::print(stderr, "streamscope: {}\n", summary);
-  } catch (const Error& error) {
-    // The program has run and its exit code counts; the trace itself is there.
-    fmt::print(stderr, "streamscope: {}\n", one_line(error.what()));
+  if (outcome.trace_written) {
+    finish_trace(outcome, options.quiet);
+  } else if (!options.quiet) {
+    fmt::print(stderr, "streamscope: {} made no CUDA call, so there is no trace\n",
+               program.front());
   }
   return outcome;
+}
+
+void finish_trace(const record::Outcome& outcome, bool quiet) {
+  try {
+    const trace::Trace trace = load(outcome.trace, quiet);
+    const analysis::Edges edges(trace);
+    analysis::write_derived_tables(trace, edges);
+    if (quiet) return;
+    const report::Info info = report::info_of(trace);
+    std::string text = fmt::format(
+        "streamscope: wrote {}: {} on {}, {}; {}\n", outcome.trace.string(),
+        report::format_count(info.counts.op, "op"),
+        report::format_count(info.counts.stream, "stream"),
+        report::format_count(info.counts.event_edge, "event edge"), report::verdict(info));
+    for (const report::LossFact& loss : info.losses) {
+      if (loss.severity < trace::Severity::kNotice) continue;
+      text += fmt::format("  {}: {}{}\n", trace::to_string(loss.severity), loss.text,
+                          loss.advice.empty() ? "" : " " + loss.advice);
+    }
+    fmt::print(stderr, "{}", text);
+  } catch (const Error& error) {
+    fmt::print(stderr, "streamscope: {}\n", one_line(error.what()));
+  }
 }
 
 }  // namespace streamscope::cli

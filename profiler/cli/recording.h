@@ -12,13 +12,14 @@
 
 namespace streamscope::cli {
 
-/// Runs the program and computes the derived tables of its trace. The summary goes to standard
-/// error, unless quiet.
+/// Runs the program and finishes its trace.
 record::Outcome record_program(const record::Options& options,
                                const std::vector<std::string>& program);
 
-/// Computes the derived tables of a trace that has just been recorded and returns its summary:
-/// "wrote t.sqlite: 61,672 ops on 4 streams, 1,200 event edges; nothing lost".
-std::string finish_trace(const std::filesystem::path& file, bool quiet);
+/// Computes the derived tables of a trace that has just been recorded and, unless quiet, says on
+/// standard error what it holds and lacks: "wrote t.sqlite: 61,672 ops on 4 streams, 1,200 event
+/// edges; complete, nothing lost". Trouble is told there too: by now the program has run and its
+/// exit code is what counts.
+void finish_trace(const record::Outcome& outcome, bool quiet);
 
 }  // namespace streamscope::cli

@@ -8,23 +8,19 @@
 #include <cstdio>
 #include <fstream>
 
+#include "record/session.h"
 #include "terminal.h"
 #include "trace/error.h"
-#if __has_include("record/launcher.h")
-#include "record/launcher.h"
-#endif
 
 namespace streamscope::cli {
 
 namespace fs = std::filesystem;
 
-void recover([[maybe_unused]] const fs::path& file) {
-#if __has_include("record/launcher.h")
+void recover(const fs::path& file) {
   if (record::recover(file)) {
     fmt::print(stderr, "streamscope: {}: its recorder had been killed; added what it left behind\n",
                file.string());
   }
-#endif
 }
 
 trace::Trace load(const fs::path& file, bool quiet) {

@@ -28,11 +28,8 @@ using QueryCommand = CommandLine;
 using AnalyzeCommand = CommandLine;
 using DoctorCommand = CommandLine;
 
-const char* const kCommands[] = {
-#if __has_include("record/launcher.h")
-    "record", "demo",
-#endif
-    "info",   "report", "query", "analyze", "view", "doctor"};
+const char* const kCommands[] = {"record", "demo",    "info", "report",
+                                 "query",  "analyze", "view", "doctor"};
 
 TEST_F(HelpGolden, OverviewAndCommandsAreAsApproved) {
   expect_golden("help/streamscope.txt", streamscope({"help"}).out);
