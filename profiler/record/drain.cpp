@@ -125,18 +125,19 @@ ProcessDrain& Drain::process(uint32_t pid, uint64_t start) {
 
 bool Drain::open_ring(const std::filesystem::path& file) {
   std::string why;
-  auto ring = ring::Consumer::open(file, &why);
   RingName name;
-  if (ring && parse(file.filename().string(), &name) && ring->header().clock == options_.clock &&
-      ring->header().pid == name.pid && ring->header().process_start == name.start) {
+  const bool named = parse(file.filename().string(), &name);
+  // Asked before the look: a ring that was being made then is whole once its process has ended.
+  const bool being_made = named && ring::process_alive(name.pid, name.start);
+  auto ring = ring::Consumer::open(file, &why);
+  if (ring && named && ring->header().clock == options_.clock && ring->header().pid == name.pid &&
+      ring->header().process_start == name.start) {
     auto stored = stored_.find(file.filename().string());
     process(name.pid, name.start)
         .add_ring(std::move(*ring), stored == stored_.end() ? RingPosition{} : stored->second);
     return true;
   }
-  // Its making may be under way; once its process is gone it never will be a ring.
-  if (!ring && parse(file.filename().string(), &name) && ring::process_alive(name.pid, name.start))
-    return false;
+  if (!ring && being_made) return false;
   run_->losses.add(trace::kNoId, "ring-torn", 1, trace::kUnknownNs, trace::kUnknownNs,
                    writer_.intern(file.filename().string() + " " +
                                   (why.empty() ? "does not fit its name" : why)));

@@ -93,14 +93,6 @@ int main(int argc, char** argv) {
   const std::string mode = argc > 1 ? argv[1] : "";
   const long steps = argc > 2 ? std::atol(argv[2]) : 0;
 
-  if (mode == "spawn") {
-    if (int code = run_child("/proc/self/exe", argv[2]); code != 0) return code;
-    Work work;
-    work.steps(steps);
-    work.print(2);
-    return 0;
-  }
-
   Work work;
   if (mode == "forever") {
     say(getpid());
@@ -109,6 +101,13 @@ int main(int argc, char** argv) {
       say(work.done());
       usleep(200);  // slow enough that no ring is ever full
     }
+  }
+  if (mode == "spawn") {
+    work.step();  // from here on there is a run for the child to join
+    if (int code = run_child("/proc/self/exe", argv[2]); code != 0) return code;
+    work.steps(steps - 1);
+    work.print(2);
+    return 0;
   }
   if (mode == "fork") {
     work.steps(steps / 2);
