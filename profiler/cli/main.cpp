@@ -9,13 +9,18 @@
 #include <algorithm>
 #include <cstdio>
 #include <exception>
+#include <sstream>
 
 #include "command.h"
+#include "report/table.h"
 #include "terminal.h"
 #include "trace/error.h"
 
 namespace streamscope::cli {
 namespace {
+
+constexpr size_t kOptionColumn = 34;  // where the descriptions of options begin
+constexpr size_t kHelpColumns = 100;
 
 std::string overview() {
   std::string text = "streamscope " STREAMSCOPE_VERSION
@@ -49,21 +54,28 @@ const Command* find_command(std::string_view name) {
 std::string command_help(const Command& command, const CLI::App& app) {
   std::string text = fmt::format("streamscope {}: {}\n\nusage: streamscope {} {}\n", command.name,
                                  command.summary, command.name, command.arguments);
-  // CLI11 prints its own usage line first; the table's is better.
-  std::string options = app.help();
-  if (const size_t at = options.find("\nPositionals:"); at != std::string::npos) {
-    text += options.substr(at);
-  } else if (const size_t only_options = options.find("\nOptions:");
-             only_options != std::string::npos) {
-    text += options.substr(only_options);
+  // CLI11 prints its own usage line first; the table's is better. It leaves long lines to the
+  // terminal.
+  const std::string all = app.help();
+  const size_t positionals = all.find("\nPositionals:"), options = all.find("\nOptions:");
+  std::istringstream lines(all.substr(std::min({positionals, options, all.size()})));
+  for (std::string line; std::getline(lines, line);) {
+    bool first = true;
+    const std::string head = line.substr(0, kOptionColumn);
+    for (const std::string& part :
+         report::wrapped(line.substr(head.size()), kHelpColumns - kOptionColumn)) {
+      text += (first ? head : std::string(kOptionColumn, ' ')) + part + "\n";
+      first = false;
+    }
   }
+  while (text.ends_with("\n\n")) text.pop_back();
   return text;
 }
 
 int run_command(const Command& command, std::vector<std::string> arguments) {
   CLI::App app{std::string(command.summary), "streamscope " + std::string(command.name)};
   app.set_help_flag("-h,--help", "print this help");
-  app.get_formatter()->column_width(34);
+  app.get_formatter()->column_width(kOptionColumn);
   ProgramArguments program;
   if (command.kind == Command::kPassesEverythingOn) {
     program = std::move(arguments);

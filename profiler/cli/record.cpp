@@ -79,7 +79,7 @@ std::function<int()> define_record(CLI::App& app, ProgramArguments& program) {
                  "GPU), stacks")
       ->delimiter(',')
       ->check(CLI::IsMember({"args", "alloc", "graph-nodes", "event-times", "stacks"}))
-      ->option_text("EXTRA,…");
+      ->option_text("EXTRA,...");
   app.add_option("--graphs", choices->graphs,
                  "graph launches as one op (launch, default) or node by node (nodes)")
       ->check(CLI::IsMember({"launch", "nodes"}))

@@ -14,6 +14,18 @@
 
 namespace streamscope::cli {
 
+namespace {
+
+// As a user in the working folder would name it.
+std::string short_path(const std::filesystem::path& file) {
+  std::error_code error;
+  const std::filesystem::path near = std::filesystem::proximate(file, error);
+  return error || near.begin() == near.end() || *near.begin() == ".." ? file.string()
+                                                                      : near.string();
+}
+
+}  // namespace
+
 record::Outcome record_program(const record::Options& options,
                                const std::vector<std::string>& program) {
   const record::Outcome outcome = record::run(options, program);
@@ -34,7 +46,7 @@ void finish_trace(const record::Outcome& outcome, bool quiet) {
     if (quiet) return;
     const report::Info info = report::info_of(trace);
     std::string text = fmt::format(
-        "streamscope: wrote {}: {} on {}, {}; {}\n", outcome.trace.string(),
+        "streamscope: wrote {}: {} on {}, {}; {}\n", short_path(outcome.trace),
         report::format_count(info.counts.op, "op"),
         report::format_count(info.counts.stream, "stream"),
         report::format_count(info.counts.event_edge, "event edge"), report::verdict(info));

@@ -99,6 +99,20 @@ Section streams_section(const Trace& trace, const Summary& summary) {
   return section;
 }
 
+// Work of a trace with times that itself has no end: the first sign of a hang.
+Section unfinished_section(const Trace& trace, const Summary& summary) {
+  Section section{.title = "Never seen to end",
+                  .columns = {left("stream"), right("ops"), left("first of them")},
+                  .footnotes = {"it never ended (a hang), or its times were lost"}};
+  for (const StreamSummary& stream : summary.streams) {
+    if (stream.activity.untimed_count == 0 || section.rows.size() == kStreamsShown) continue;
+    section.rows.push_back({stream_label(trace, stream.stream),
+                            format_count(stream.activity.untimed_count),
+                            op_label(trace, stream.first_untimed)});
+  }
+  return section;
+}
+
 std::string wait_sentence(const Trace& trace, const WaitGroup& wait) {
   const std::string who = fmt::format("{} on stream {}", op_label(trace, wait.op),
                                       stream_label(trace, trace.op.stream_id[wait.op]));
@@ -210,8 +224,10 @@ Section syncs_section(const Trace& trace, const Summary& summary) {
     }
     if (sync.open_count > 0)
       target += fmt::format(" ({} never returned)", format_count(sync.open_count));
+    const bool returned = sync.open_count < sync.count;
     section.rows.push_back(
-        {format_duration(sync.total_ns), format_count(sync.count), format_duration(sync.longest_ns),
+        {returned ? format_duration(sync.total_ns) : "–", format_count(sync.count),
+         returned ? format_duration(sync.longest_ns) : "–",
          quoted_or(trace, sync.name_id, "synchronize"), target, stack_label(trace, sync.stack_id)});
   }
   if (summary.info.counts.query > 0) {
@@ -311,6 +327,10 @@ Document compose(const Trace& trace, const Summary& summary, By by) {
   if (by == By::kNvtx) document.sections.push_back(ranges_section(trace, summary));
   if (by == By::kKernel) document.sections.push_back(ops_section(trace, summary));
   if (!summary.streams.empty()) document.sections.push_back(streams_section(trace, summary));
+  if (summary.window_ns > 0) {
+    Section unfinished = unfinished_section(trace, summary);
+    if (!unfinished.rows.empty()) document.sections.push_back(std::move(unfinished));
+  }
   if (!summary.waits.empty()) document.sections.push_back(waits_section(trace, summary));
   if (!summary.devices.empty()) document.sections.push_back(overlap_section(trace, summary));
   if (!summary.syncs.empty() || summary.info.counts.query > 0) {

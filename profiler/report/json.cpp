@@ -39,6 +39,7 @@ Json stream_json(const Trace& trace, const StreamSummary& stream) {
               {"idle_ns", activity.idle_ns()},
               {"waiting_ns", waiting},
               {"op", activity.op_count},
+              {"untimed_op", activity.untimed_count},
               {"kernel", activity.kernel_count},
               {"memcpy", activity.copy_count},
               {"memset", activity.memset_count},

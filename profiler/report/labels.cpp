@@ -128,10 +128,9 @@ std::string op_label(const Trace& trace, Id op) {
       return fmt::format("memcpy {}", trace::copy_kind_name(detail));
     }
     default: {
-      if (!name.empty()) return short_kernel_name(name);
       std::string kind(trace::to_string(static_cast<trace::OpKind>(trace.op.kind[op])));
       std::replace(kind.begin(), kind.end(), '_', ' ');
-      return kind;
+      return name.empty() ? kind : fmt::format("{} \"{}\"", kind, short_kernel_name(name));
     }
   }
 }

@@ -19,7 +19,7 @@ std::string short_kernel_name(std::string_view name);
 /// Demangled if it was mangled.
 std::string demangled(std::string_view name);
 
-/// "gemm<…>", "memcpy HtoD", "memset", "host function", ...
+/// "gemm<…>", "memcpy HtoD", "memset", `host function "notify"`, ...
 std::string op_label(const trace::Trace& trace, trace::Id op);
 /// "7", "7 copies" or "7 (default)"; with the process in front if the trace has several:
 /// "train.py[812] 7 copies".

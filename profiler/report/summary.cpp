@@ -188,6 +188,10 @@ Summary summarize(const Trace& trace) {
     StreamSummary& found = streams[stream];
     found.stream = stream;
     found.activity = timeline.activity(stream);
+    for (Id op : timeline.ops(stream)) {
+      if (found.activity.untimed_count == 0 || found.first_untimed != kNoId) break;
+      if (!analysis::is_timed(trace, op)) found.first_untimed = op;
+    }
     if (found.activity.op_count + found.record_count + found.wait_count > 0) {
       summary.streams.push_back(std::move(found));
     }

@@ -25,6 +25,7 @@ using trace::Ns;
 struct StreamSummary {
   Id stream = kNoId;
   analysis::StreamActivity activity;
+  Id first_untimed = kNoId;  ///< first op without a known start and end
   std::map<analysis::WaitCause, Ns>
       waiting;  ///< parts of the stream's idle time; causes without time are absent
   uint64_t record_count = 0;

@@ -23,6 +23,8 @@ using HelpGolden = CommandLine;
 using Usage = CommandLine;
 using WrongInput = CommandLine;
 using InfoCommand = CommandLine;
+using RecordCommand = CommandLine;
+using DemoCommand = CommandLine;
 using ReportCommand = CommandLine;
 using QueryCommand = CommandLine;
 using AnalyzeCommand = CommandLine;
@@ -135,6 +137,65 @@ TEST_F(WrongInput, IsOneLineThatNamesFileCauseAndRemedy) {
   EXPECT_FALSE(fs::exists(folder_ / "missing.sqlite"));
   EXPECT_FALSE(fs::exists(folder_ / "never.json"));
   EXPECT_THAT(streamscope({"info", "newer.sqlite"}).err, HasSubstr("999"));
+}
+
+TEST_F(RecordCommand, PassesOnOutputAndExitCodeOfAProgramWithoutCuda) {
+  const Result result = streamscope({"record", "--", "sh", "-c", "echo out; echo err >&2; exit 7"});
+  EXPECT_EQ(result.code, 7);
+  EXPECT_EQ(result.out, "out\n");
+  EXPECT_THAT(result.err, HasSubstr("err\n"));
+  EXPECT_THAT(result.err, HasSubstr("no CUDA call"));
+  EXPECT_EQ(streamscope({"record", "--quiet", "sh", "-c", "exit 3"}).err, "");
+  EXPECT_EQ(streamscope({"record", "--", "sh", "-c", "kill -TERM $$"}).code, 128 + 15);
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder_)) {
+    EXPECT_THAT(entry.path().filename().string(), StartsWith("."))
+        << "a file of a program without CUDA";
+  }
+}
+
+TEST_F(RecordCommand, RefusesBeforeItRunsTheProgram) {
+  write_trace();
+  const std::string before = content(folder_ / "t.sqlite");
+  for (const std::vector<std::string>& arguments :
+       {std::vector<std::string>{"record", "-o", "t.sqlite", "--", "touch", "ran"},
+        {"record", "-o", "no/such/folder.sqlite", "--", "touch", "ran"},
+        {"record", "--", "./no-such-program"}}) {
+    const Result result = streamscope(arguments);
+    EXPECT_EQ(result.code, 2) << result.err;
+    EXPECT_EQ(result.error_lines(), 1u) << result.err;
+  }
+  EXPECT_FALSE(fs::exists(folder_ / "ran"));
+  EXPECT_EQ(content(folder_ / "t.sqlite"), before);
+}
+
+TEST_F(DemoCommand, RecordsReportsAndStoresTheEdges) {
+  const Result result =
+      streamscope({"demo", "pipeline", "--device", "sim", "--iterations", "4", "-o", "p.sqlite"});
+  ASSERT_EQ(result.code, 0) << result.err;
+  EXPECT_THAT(result.err, HasSubstr("streamscope: wrote p.sqlite: "));
+  EXPECT_THAT(result.out, HasSubstr("complete, nothing lost"));
+  EXPECT_THAT(result.out, HasSubstr("Longest waits"));
+  const json printed = json::parse(result.out.substr(0, result.out.find('\n')));
+  const json counts = json::parse(streamscope({"info", "--json", "p.sqlite"}).out)["counts"];
+  EXPECT_EQ(counts["kernel"], printed["launches"]);
+  EXPECT_EQ(counts["event_record"], printed["records"]);
+  EXPECT_EQ(counts["event_wait"], printed["waits"]);
+  EXPECT_EQ(counts["event_edge"], printed["waits"]);
+  EXPECT_EQ(counts["host_sync"], printed["syncs"]);
+  EXPECT_THAT(
+      streamscope({"query", "p.sqlite", "select count(*) > 0 from edge", "--format", "csv"}).out,
+      HasSubstr("\n1\n"));
+  EXPECT_EQ(streamscope({"demo", "pipeline", "--device", "sim", "-o", "p.sqlite"}).code, 2)
+      << "overwrote a trace";
+  EXPECT_EQ(streamscope({"demo", "--device", "sim", "--quiet", "--force", "-o", "p.sqlite"}).err,
+            "");
+}
+
+TEST_F(DemoCommand, ADeadlockIsReportedWithTheProgramsOwnExitCode) {
+  const Result result = streamscope({"demo", "deadlock", "--device", "sim", "-o", "d.sqlite"});
+  EXPECT_EQ(result.code, 3) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("Never seen to end"));
+  EXPECT_THAT(result.out, HasSubstr("memory wait"));
 }
 
 TEST_F(InfoCommand, JsonHasThePromisedKeysAndCounts) {

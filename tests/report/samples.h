@@ -75,6 +75,15 @@ inline std::vector<Sample> samples() {
   worker.kernel("work", 403'000, 900'000);
   result.push_back({"legacy", legacy.trace()});
 
+  TraceBuilder hang;
+  StreamBuilder left = hang.stream("left"), right = hang.stream("right");
+  left.kernel("before", 100, 50'000).memory_wait(0x1000, 1, 51'000, trace::kUnknownNs);
+  left.memory_write(0x2000, 1, trace::kUnknownNs, trace::kUnknownNs);
+  right.memory_wait(0x2000, 1, 100, trace::kUnknownNs)
+      .memory_write(0x1000, 1, trace::kUnknownNs, trace::kUnknownNs);
+  hang.synchronize_device(60'000, trace::kUnknownNs);
+  result.push_back({"hang", hang.trace()});
+
   TraceBuilder ranks;
   ranks.stream("compute").kernel("train", 0, 500'000);
   ranks.device("Test GPU").process("rank.py");
