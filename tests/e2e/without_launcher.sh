@@ -14,7 +14,7 @@ expect_complete "$trace" 1
 expect_one_file "$trace"
 rm "$trace"
 
-# Two processes of one run still have one trace.
+# A process and its child still have one trace: the run begins with the first that uses a device.
 LD_PRELOAD=$inject "$worker" spawn 40 >out.json
 wait_until 20 finished || fail "no finished trace of two processes; there is: $(ls)"
 trace=$(ls worker-*.sqlite)

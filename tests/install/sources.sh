@@ -4,4 +4,6 @@
 #
 # Uses the sources by add_subdirectory.   sources.sh BUILD SOURCE
 source "$(dirname "$0")/consume.sh" "$1" "$2"
+# The writer is found beside the library or, as here, by the search path.
+PATH=$1/bin:$PATH
 consume -DSTREAMSCOPE_SOURCE="$source_folder"
