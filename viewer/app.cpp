@@ -27,8 +27,8 @@ namespace streamscope::viewer {
 namespace {
 
 constexpr const char* kGlsl = "#version 330 core";
-// After an input ImGui needs a few frames to settle: hover, then press, then layout.
-constexpr int kSettleFrames = 3;
+// After an input ImGui needs a few frames to settle: hover, then press, then the size of a tooltip.
+constexpr int kSettleFrames = 4;
 
 void set_up_imgui() {
   IMGUI_CHECKVERSION();
@@ -40,9 +40,7 @@ void set_up_imgui() {
 // Draws one frame; `new_frame` is the platform's part of it.
 template <class NewFrame>
 void draw_frame(Workspace& workspace, int width, int height, NewFrame new_frame) {
-  if (workspace.update_theme() && compat::kFontsAreUploadedByHand) {
-    ImGui_ImplOpenGL3_DestroyDeviceObjects();
-  }
+  if (workspace.update_theme()) compat::upload_fonts();
   ImGui_ImplOpenGL3_NewFrame();
   new_frame();
   ImGui::NewFrame();

@@ -140,6 +140,18 @@ void Document::link_ops() {
   for (size_t i = 0; i < link.size(); ++i) {
     if (link.op_id[i] < operation_of_.size()) operation_of_[link.op_id[i]] = link.operation_id[i];
   }
+  operation_span_.assign(trace_.operation.size(), {kUnknownNs, kUnknownNs});
+  for (Id id = 0; id < op.size(); ++id) {
+    const Id operation = operation_of_[id];
+    if (operation >= operation_span_.size() || op.start_ns[id] == kUnknownNs ||
+        op.end_ns[id] == kUnknownNs) {
+      continue;
+    }
+    TimeRange& span = operation_span_[operation];
+    const bool first = span.begin_ns == kUnknownNs;
+    span.begin_ns = first ? op.start_ns[id] : std::min(span.begin_ns, op.start_ns[id]);
+    span.end_ns = first ? op.end_ns[id] : std::max(span.end_ns, op.end_ns[id]);
+  }
 }
 
 void Document::link_dependencies() {
@@ -260,6 +272,8 @@ std::optional<TimeRange> Document::time(Item item) const {
     case ItemKind::kOperation: {
       const auto& operation = trace_.operation;
       if (id >= operation.size()) break;
+      // The work itself says best when it ran; "completed" is only when the host learnt of it.
+      if (operation_span_[id].begin_ns != kUnknownNs) return operation_span_[id];
       const Ns begun = operation.begun_ns[id] != kUnknownNs ? operation.begun_ns[id]
                                                             : operation.registered_ns[id];
       return range_of(begun, operation.completed_ns[id], extent_.end_ns);
@@ -362,9 +376,9 @@ Id Document::name_id(Item item) const {
 std::string Document::label(Item item) const {
   const Id name = name_id(item);
   if (item.kind == ItemKind::kOp && item.id < trace_.op.size() &&
-      trace_.op.kind[item.id] == trace::kMemcpy) {
-    std::string text(name < short_names_.size() ? std::string_view(short_names_[name])
-                                                : trace::copy_kind_name(trace_.op.detail[item.id]));
+      trace_.op.kind[item.id] == trace::kMemcpy && trace_.op.detail[item.id] != trace::kNoSmall) {
+    // Of a copy the direction and the size matter, whatever it is called.
+    std::string text(trace::copy_kind_name(trace_.op.detail[item.id]));
     if (trace_.op.bytes[item.id] != trace::kNoInt)
       text += " " + format_bytes(trace_.op.bytes[item.id]);
     return text;

@@ -237,6 +237,7 @@ class Document {
   std::vector<std::pair<uint32_t, uint32_t>> by_record_,
       by_wait_;                                 // (record or wait, dependency), ordered
   std::vector<Id> operation_of_;                // by op
+  std::vector<TimeRange> operation_span_;       // by operation, of its ops; unknown without
   std::vector<Id> op_of_call_;                  // by api_call
   std::vector<int> stream_lane_, thread_lane_;  // lane by id, -1 = none
   std::vector<int> operations_lane_;            // lane by process, -1 = none

@@ -5,6 +5,7 @@
 // common language.
 #pragma once
 
+#include <backends/imgui_impl_opengl3.h>
 #include <imgui.h>
 #include <imgui_freetype.h>
 
@@ -37,7 +38,14 @@ inline void push_font(ImFont* font, [[maybe_unused]] float size) {
 #endif
 }
 
-/// True where the renderer must be told that the font atlas changed.
-inline constexpr bool kFontsAreUploadedByHand = IMGUI_VERSION_NUM < 19200;
+/// Tells the renderer that the font atlas was made anew; 1.92 sees that by itself.
+inline void upload_fonts() {
+#if IMGUI_VERSION_NUM < 19200
+  if (ImGui::GetIO().Fonts->TexID == ImTextureID{})
+    return;  // nothing uploaded yet, the first frame will
+  ImGui_ImplOpenGL3_DestroyFontsTexture();
+  ImGui_ImplOpenGL3_CreateFontsTexture();
+#endif
+}
 
 }  // namespace streamscope::viewer::compat

@@ -148,7 +148,7 @@ void Document::add_streams(Id process, int parent) {
       header.title = "GPU " + std::to_string(ordinal == kNoSmall ? static_cast<trace::Small>(device)
                                                                  : ordinal);
       header.detail = std::string(trace_.text(trace_.device.name_id[device]));
-      if (simulated && header.detail.find("simul") == std::string::npos)
+      if (simulated && header.detail.find("imulated") == std::string::npos)
         append_detail(header.detail, "simulated");
     }
     const size_t header_lane = add_lane(std::move(header));

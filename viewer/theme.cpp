@@ -126,12 +126,12 @@ struct FaceSpec {
   float size;
 };
 constexpr std::array<FaceSpec, static_cast<size_t>(Face::kCount)> kFaces = {{
-    {sans_font, 14},    // body
-    {sans_font, 12},    // small
-    {bold_font, 14},    // bold
-    {bold_font, 18},    // title
-    {mono_font, 13},    // mono
-    {mono_font, 11.5},  // mono, small
+    {sans_font, 14},  // body
+    {sans_font, 12},  // small
+    {bold_font, 14},  // bold
+    {bold_font, 18},  // title
+    {mono_font, 13},  // mono
+    {mono_font, 12},  // mono, small
 }};
 
 // Latin, Greek and Cyrillic, punctuation, arrows and mathematical signs.

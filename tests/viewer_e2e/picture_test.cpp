@@ -102,6 +102,17 @@ TEST_F(Picture, IsTheSameBitByBitEachTime) {
   EXPECT_EQ(first.rgb, second.rgb);
 }
 
+TEST_F(Picture, FollowsAChangeOfThemeAndScale) {
+  Arguments light;
+  light.theme = ThemeKind::kLight;
+  light.scale = 1.5f;
+  const Image changed = draw(pipeline(), Arguments{}, [](Workspace& workspace) {
+    workspace.state().theme = ThemeKind::kLight;
+    workspace.state().scale = 1.5f;
+  });
+  EXPECT_EQ(changed.rgb, draw(pipeline(), light).rgb);
+}
+
 TEST_F(Picture, ShowsEdgesOfTheSelectionOnly) {
   const auto document = pipeline();
   const uint32_t longest = document->longest_waits(1).at(0);

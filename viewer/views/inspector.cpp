@@ -38,6 +38,21 @@ std::string_view explain(trace::Binding binding) {
   }
 }
 
+std::string_view explain(trace::EdgeKind kind) {
+  switch (kind) {
+    case trace::kHostEdge:
+      return "by the host, which waited for one before it issued the other";
+    case trace::kLegacyEdge:
+      return "by the rules of the legacy default stream";
+    case trace::kGraphEdgeKind:
+      return "by an edge of the graph";
+    case trace::kOperationEdge:
+      return "by a dependency of libcoord";
+    default:
+      return "by the order of the stream";
+  }
+}
+
 std::string_view explain(analysis::WaitCause cause) {
   switch (cause) {
     case analysis::WaitCause::kLaunch:
@@ -276,7 +291,7 @@ void InspectorView::draw_op(Sheet& sheet, Id id) {
     };
     sheet.fact("grid", dims(shape.grid_x[row], shape.grid_y[row], shape.grid_z[row]));
     sheet.fact("block", dims(shape.block_x[row], shape.block_y[row], shape.block_z[row]));
-    sheet.fact("registers", number_or(shape.registers[row]));
+    if (shape.registers[row] > 0) sheet.fact("registers", format_count(shape.registers[row]));
     trace::Int shared = 0;
     for (const trace::Int part : {shape.static_shared_bytes[row], shape.dynamic_shared_bytes[row]})
       shared += part == kNoInt ? 0 : part;
@@ -466,8 +481,8 @@ void InspectorView::draw_dependencies(Sheet& sheet) {
         if (widgets::link(sheet.theme, Face::kSmall, "its wait", sheet.next_id++))
           select(sheet.state, {ItemKind::kEventWait, dependency.wait});
       } else {
-        widgets::text(sheet.theme, Face::kSmall, sheet.theme.color(Color::kTextDim),
-                      std::string(to_string(dependency.kind)) + " order");
+        widgets::wrapped(sheet.theme, Face::kSmall, sheet.theme.color(Color::kTextDim),
+                         explain(dependency.kind));
       }
       const float bottom = ImGui::GetCursorScreenPos().y - ImGui::GetStyle().ItemSpacing.y;
       ImGui::GetWindowDrawList()->AddRectFilled(

@@ -31,7 +31,7 @@ float TimelineView::lane_height(const Pane& pane, const Lane& lane, bool collaps
   }
   if (collapsed) return pane.px(20);
   float height = pane.px(10);
-  for (const Band& band : lane.bands) height += pane.px(band.kind == BandKind::kRanges ? 19 : 24);
+  for (const Band& band : lane.bands) height += pane.px(band_pitch(band.kind));
   if (!lane.records.empty() || !lane.passed_waits.empty()) height += pane.px(9);
   return std::max(height, pane.px(40));
 }

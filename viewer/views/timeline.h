@@ -34,6 +34,11 @@ struct Pane {
   float px(float length) const { return theme.px(length); }
 };
 
+/// Distance from band to band, before scaling: what frames the work is lower than the work.
+constexpr float band_pitch(BandKind kind) {
+  return kind == BandKind::kRanges || kind == BandKind::kOperations ? 19 : 24;
+}
+
 /// A lane on the screen.
 struct LaneBox {
   size_t lane = 0;

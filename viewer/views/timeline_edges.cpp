@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <vector>
 
 #include "labels.h"
 #include "views/timeline.h"
@@ -82,18 +83,19 @@ void TimelineView::draw_edges(Pane& pane) {
     }
     const auto from = call ? end_of(pane, call, false) : std::nullopt,
                to = call ? end_of(pane, op, false) : std::nullopt;
-    const bool apart = from && to && !(from->left && to->left) && !(from->right && to->right);
+    const bool apart = from && to && !from->left && !from->right && !to->left && !to->right;
     if (apart && !document.lanes()[document.place(op)->lane].host_times) {
       const float bend = (to->at.y - from->at.y) * 0.5f;
       const ImU32 color = Theme::fade(theme.color(Color::kAccent), 0.8f);
       pane.draw.AddBezierCubic(from->at, {from->at.x, from->at.y + bend},
                                {to->at.x, to->at.y - bend}, to->at, color, pane.px(1.4f));
-      if (!from->left && !from->right) pane.draw.AddCircleFilled(from->at, pane.px(2.5f), color);
+      pane.draw.AddCircleFilled(from->at, pane.px(2.5f), color);
       pane.draw.AddCircleFilled(to->at, pane.px(2.5f), color);
     }
   }
 
   const std::vector<uint32_t> dependencies = document.dependencies_of(selection);
+  std::vector<ImVec2> chips;                    // top left corners of times so far
   std::map<std::pair<bool, int>, int> stacked;  // off-screen tags so far, by side and height
   for (size_t i = 0; i < std::min(dependencies.size(), kMaxArrows); ++i) {
     const uint32_t index = dependencies[i];
@@ -137,14 +139,19 @@ void TimelineView::draw_edges(Pane& pane) {
         const ImVec2 size = widgets::chip(nullptr, theme, Face::kSmall, {}, 0, 0, text);
         // In the middle of a long arrow; beside a short one, which it would hide.
         const ImVec2 middle = curve.at(0.5f);
-        const float reach = std::fabs(curve.to.x - curve.from.x);
-        const float x = reach > size.x + pane.px(60)
-                            ? middle.x - size.x / 2
-                            : std::min(curve.from.x, curve.to.x) - pane.px(24) - size.x;
-        const ImVec2 at{
-            std::clamp(x, pane.min.x + pane.px(4),
-                       std::max(pane.max.x - size.x - pane.px(10), pane.min.x + pane.px(4))),
-            std::round(middle.y - size.y / 2)};
+        const auto [near, far] = std::minmax(curve.from.x, curve.to.x);
+        const float beside = pane.px(24);
+        const float x = far - near > size.x + pane.px(60) ? middle.x - size.x / 2
+                        : incoming                        ? near - beside - size.x
+                                                          : far + beside;
+        ImVec2 at{std::clamp(x, pane.min.x + pane.px(4),
+                             std::max(pane.max.x - size.x - pane.px(10), pane.min.x + pane.px(4))),
+                  std::round(middle.y - size.y / 2)};
+        const auto overlaps = [&](const ImVec2& other) {  // the corner of one that is there
+          return std::fabs(other.y - at.y) < size.y + 2 && std::fabs(other.x - at.x) < size.x;
+        };
+        while (std::any_of(chips.begin(), chips.end(), overlaps)) at.y += size.y + pane.px(4);
+        chips.push_back(at);
         pane.draw.AddRectFilled({at.x - 1, at.y - 1}, {at.x + size.x + 1, at.y + size.y + 1}, color,
                                 pane.px(4));
         widgets::chip(&pane.draw, theme, Face::kSmall, at, theme.color(Color::kPanelRaised),

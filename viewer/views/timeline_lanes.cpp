@@ -24,7 +24,7 @@ std::string_view shortened(const Pane& pane, Item item, std::string_view label, 
   const bool call = item.kind == ItemKind::kApiCall || item.kind == ItemKind::kHostSync ||
                     item.kind == ItemKind::kEventRecord || item.kind == ItemKind::kEventWait;
   if (!call || pane.theme.width(Face::kSmall, label) <= width) return label;
-  for (const std::string_view prefix : {"cuda", "cu"}) {
+  for (const std::string_view prefix : {"cuda", "cu", "sim"}) {
     if (label.starts_with(prefix)) return label.substr(prefix.size());
   }
   return label;
@@ -53,11 +53,11 @@ std::pair<float, float> TimelineView::band_span(const Pane& pane, const LaneBox&
   if (pane.state.is_collapsed(box.lane)) return {box.top + pane.px(4), box.bottom - pane.px(4)};
   const bool glyphs = !lane.records.empty() || !lane.passed_waits.empty();
   float used = 0;
-  for (const Band& each : lane.bands) used += pane.px(each.kind == BandKind::kRanges ? 19 : 24);
+  for (const Band& each : lane.bands) used += pane.px(band_pitch(each.kind));
   const float room = box.bottom - box.top - used - (glyphs ? pane.px(9) : 0);
   float y = box.top + std::round(room / 2);
-  for (size_t i = 0; i < band; ++i) y += pane.px(lane.bands[i].kind == BandKind::kRanges ? 19 : 24);
-  const float height = pane.px(lane.bands[band].kind == BandKind::kRanges ? 17 : 22);
+  for (size_t i = 0; i < band; ++i) y += pane.px(band_pitch(lane.bands[i].kind));
+  const float height = pane.px(band_pitch(lane.bands[band].kind) - 2);
   return {y, y + height};
 }
 
