@@ -22,7 +22,6 @@ struct FakeCall {
   CUpti_CallbackData data;
   uint64_t correlation_data;
   int32_t result;
-  bool enabled;
 };
 
 /// `context` may be null: no context is current. A nested call (`outer` not null) shares the

@@ -23,12 +23,12 @@ namespace {
 struct State {
   std::mutex mutex;
   std::condition_variable changed;
-  CUpti_CallbackFunc callback = nullptr;
+  std::atomic<CUpti_CallbackFunc> callback{nullptr};
   void* userdata = nullptr;
   std::set<std::pair<int, CUpti_CallbackId>> callbacks;
   std::set<CUpti_ActivityKind> kinds;
-  CUpti_BuffersCallbackRequestFunc request = nullptr;
-  CUpti_BuffersCallbackCompleteFunc complete = nullptr;
+  std::atomic<CUpti_BuffersCallbackRequestFunc> request{nullptr};
+  std::atomic<CUpti_BuffersCallbackCompleteFunc> complete{nullptr};
   CUpti_TimestampCallbackFunc timestamp = nullptr;
   std::vector<std::vector<char>> records;
   std::atomic<uint32_t> next_correlation{1};
@@ -41,6 +41,19 @@ struct State {
 State& state() {
   static State* made = new State;  // outlives every exit handler
   return *made;
+}
+
+// Delivers a callback if it is enabled now.
+bool deliver(CUpti_CallbackDomain domain, CUpti_CallbackId id, const void* data) {
+  CUpti_CallbackFunc callback;
+  {
+    std::lock_guard lock(state().mutex);
+    if (!state().callbacks.contains({domain, id})) return false;
+    callback = state().callback;
+  }
+  if (callback == nullptr) return false;
+  callback(state().userdata, domain, id, data);
+  return true;
 }
 
 void log(const std::string& what) {
@@ -111,7 +124,7 @@ FAKE_API CUptiResult cuptiSubscribe_v2(CUpti_SubscriberHandle* subscriber,
 }
 #endif
 FAKE_API CUptiResult cuptiUnsubscribe(CUpti_SubscriberHandle) {
-  log("unsubscribe:" + std::to_string(state().callbacks.size()));
+  log("unsubscribe:" + std::to_string(fake_enabled_callbacks()));
   state().callback = nullptr;
   return CUPTI_SUCCESS;
 }
@@ -138,11 +151,13 @@ FAKE_API CUptiResult cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequest
 }
 FAKE_API CUptiResult cuptiActivityEnable(CUpti_ActivityKind kind) {
   log("enable:" + std::to_string(kind));
+  std::lock_guard lock(state().mutex);
   state().kinds.insert(kind);
   return CUPTI_SUCCESS;
 }
 FAKE_API CUptiResult cuptiActivityDisable(CUpti_ActivityKind kind) {
   log("disable:" + std::to_string(kind));
+  std::lock_guard lock(state().mutex);
   state().kinds.erase(kind);
   return CUPTI_SUCCESS;
 }
@@ -237,29 +252,25 @@ FAKE_API void fake_enter(FakeCall* call, CUpti_CallbackDomain domain, CUpti_Call
   call->data.correlationData = &call->correlation_data;
   call->data.correlationId =
       outer != nullptr ? outer->data.correlationId : state().next_correlation++;
-  call->enabled = fake_callback_enabled(domain, id);
   call->data.callbackSite = CUPTI_API_ENTER;
-  if (call->enabled) state().callback(state().userdata, domain, id, &call->data);
+  deliver(domain, id, &call->data);
 }
 
 FAKE_API void fake_exit(FakeCall* call, int32_t result) {
   call->result = result;
   call->data.callbackSite = CUPTI_API_EXIT;
-  if (fake_callback_enabled(call->domain, call->id))
-    state().callback(state().userdata, call->domain, call->id, &call->data);
+  deliver(call->domain, call->id, &call->data);
 }
 
 FAKE_API void fake_resource(CUpti_CallbackId id, const CUpti_ResourceData* data) {
-  if (fake_callback_enabled(CUPTI_CB_DOMAIN_RESOURCE, id))
-    state().callback(state().userdata, CUPTI_CB_DOMAIN_RESOURCE, id, data);
+  deliver(CUPTI_CB_DOMAIN_RESOURCE, id, data);
 }
 
 FAKE_API void fake_fatal_error(const char* message) {
   CUpti_StateData data{};
   data.notification.result = CUPTI_ERROR_UNKNOWN;
   data.notification.message = message;
-  if (fake_callback_enabled(CUPTI_CB_DOMAIN_STATE, CUPTI_CBID_STATE_FATAL_ERROR))
-    state().callback(state().userdata, CUPTI_CB_DOMAIN_STATE, CUPTI_CBID_STATE_FATAL_ERROR, &data);
+  deliver(CUPTI_CB_DOMAIN_STATE, CUPTI_CBID_STATE_FATAL_ERROR, &data);
 }
 
 FAKE_API void fake_activity(const void* record, size_t size, bool foreign) {
@@ -310,7 +321,10 @@ FAKE_API void fake_block_flush(bool blocked) {
   state().flush_blocked = blocked;
   state().changed.notify_all();
 }
-FAKE_API bool fake_kind_enabled(CUpti_ActivityKind kind) { return state().kinds.contains(kind); }
+FAKE_API bool fake_kind_enabled(CUpti_ActivityKind kind) {
+  std::lock_guard lock(state().mutex);
+  return state().kinds.contains(kind);
+}
 FAKE_API bool fake_callback_enabled(CUpti_CallbackDomain domain, CUpti_CallbackId id) {
   std::lock_guard lock(state().mutex);
   return state().callback != nullptr && state().callbacks.contains({domain, id});
