@@ -2,12 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "collect/resources.h"
 
-#include <algorithm>
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <mutex>
+#include <set>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "collect/activities.h"
@@ -165,7 +166,6 @@ void on_stream(ThreadState& thread, const CUpti_ResourceData& data, bool destroy
 struct Edge {
   uint32_t graph;
   uint64_t from, to;
-  bool operator==(const Edge&) const = default;
 };
 
 // What is known of a node; no callback has all of it.
@@ -179,7 +179,7 @@ struct Graphs {
   std::mutex mutex;
   std::unordered_map<uint64_t, Node> nodes;  // those that count
   std::vector<Edge> waiting;
-  std::vector<Edge> of_clone;  // told of the graph that is being instantiated
+  std::set<std::pair<uint64_t, uint64_t>> of_clone;  // told of the graph that is being instantiated
 };
 alignas(Graphs) constinit unsigned char graphs_memory[sizeof(Graphs)] = {};  // never destroyed
 constinit std::atomic<Graphs*> graphs_pointer{nullptr};
@@ -245,10 +245,8 @@ bool instantiating(const ThreadState& thread) {
 
 // The lock of `all` is held.
 void tell_edge(ThreadState& thread, Graphs& all, const Edge& edge, bool destroyed) {
-  if (instantiating(thread) && !destroyed) {
-    if (std::find(all.of_clone.begin(), all.of_clone.end(), edge) != all.of_clone.end()) return;
-    all.of_clone.push_back(edge);
-  }
+  if (instantiating(thread) && !destroyed && !all.of_clone.emplace(edge.from, edge.to).second)
+    return;
   ring::GraphEdgeRecord record{};
   record.kind = RecordKind::kGraphEdge;
   record.destroyed = destroyed ? 1 : 0;
