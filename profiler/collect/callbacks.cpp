@@ -135,7 +135,7 @@ void on_exit(const CallEntry& entry, const CUpti_CallbackData& call) {
 
   ring::CallRecord record;
   record.kind = ring::RecordKind::kCall;
-  record.end = ticks();
+  record.end = ring::read_clock_after(session.clock);
   record.flags = open.flags.load(std::memory_order_relaxed);
   record.call = entry.id;
   record.correlation_id = call.correlationId;

@@ -41,6 +41,7 @@ class ClockMap {
   /// The inverse, to within a tick or a nanosecond, whichever is longer.
   uint64_t to_ticks(trace::Ns ns) const;
 
+  int64_t to_monotonic(trace::Ns ns) const { return ns + trace_start_ns_; }
   trace::Ns from_monotonic(int64_t monotonic_ns) const { return monotonic_ns - trace_start_ns_; }
 
  private:

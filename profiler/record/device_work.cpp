@@ -126,14 +126,15 @@ bool DeviceWork::match(const ring::OpRecord& record) {
 }
 
 void DeviceWork::describe(const ring::OpRecord& record) {
-  if (!match(record)) unmatched_.push_back({record, 0});
+  if (!match(record)) unmatched_.push_back({record, trace::kUnknownNs});
 }
 
-void DeviceWork::retry_unmatched() {
+void DeviceWork::retry_unmatched(trace::Ns now) {
   std::erase_if(unmatched_, [&](Unmatched& unmatched) {
     if (match(unmatched.record)) return true;
-    if (++unmatched.retries < kRetries) return false;
-    store(unmatched.record, nullptr);  // its call was not traced
+    if (unmatched.since == trace::kUnknownNs) unmatched.since = now;
+    if (now - unmatched.since < kPatienceNs) return false;
+    store(unmatched.record, nullptr);
     return true;
   });
 }

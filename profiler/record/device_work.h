@@ -44,7 +44,7 @@ class DeviceWork {
   void describe(const ring::LaunchShapeRecord& record);
 
   /// Looks again for the calls of activities that came before them. After each pass over the rings.
-  void retry_unmatched();
+  void retry_unmatched(trace::Ns now);
   /// Nothing more will come: stores what was issued and never reported, without times, and counts
   /// it as lost.
   void finish();
@@ -59,7 +59,8 @@ class DeviceWork {
   // Calls stay known for so many further reports after their first, as some are reported in several
   // pieces.
   static constexpr size_t kRecent = 4096;
-  static constexpr int kRetries = 64;
+  // A call is read within a second of its end, or it was never traced.
+  static constexpr trace::Ns kPatienceNs = 1'000'000'000;
 
   struct Pending {
     Issue issue;
@@ -67,7 +68,7 @@ class DeviceWork {
   };
   struct Unmatched {
     ring::OpRecord record;
-    int retries;
+    trace::Ns since;
   };
   void store(const ring::OpRecord& record, const Issue* issue);
   bool match(const ring::OpRecord& record);

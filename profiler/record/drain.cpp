@@ -190,7 +190,12 @@ size_t Drain::cycle_all(bool look_for_ended) {
     ProcessDrain& process = *processes_[i];
     if (process.finished()) continue;
     const bool last = recovering_ || (i < ended.size() && ended[i]);
-    read += process.cycle(now_, last);
+    size_t piece = 0;
+    do {
+      piece = process.cycle(now_, last);
+      read += piece;
+      if (last) flush_if_due();
+    } while (last && piece > 0);
     if (last && !recovering_) finish_process(process, ProcessDrain::Ending::kEnded);
   }
   return read;
@@ -201,12 +206,16 @@ size_t Drain::cycle() {
   const bool look = now - last_look_ > kLookForEndedInterval;
   if (look) last_look_ = now;
   const size_t read = cycle_all(look);
+  flush_if_due();
+  return read;
+}
+
+void Drain::flush_if_due() {
   double fullest = 0;
   for (const auto& process : processes_) fullest = std::max(fullest, process->fullest_ring());
-  if (now - last_flush_ > kFlushInterval || writer_.buffered_bytes() > kBufferedBytes ||
+  if (Clock::now() - last_flush_ > kFlushInterval || writer_.buffered_bytes() > kBufferedBytes ||
       fullest > kRingShare)
     flush();
-  return read;
 }
 
 void Drain::finish_process(ProcessDrain& process, ProcessDrain::Ending ending) {
@@ -246,7 +255,7 @@ void Drain::flush() {
 }
 
 bool Drain::finish() {
-  cycle_all(true);
+  while (cycle_all(true) > 0) flush_if_due();
   bool complete = !recovering_ && !processes_.empty();
   for (auto& process : processes_) {
     if (!process->finished()) {

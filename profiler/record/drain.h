@@ -67,6 +67,7 @@ class Drain {
   ProcessDrain& process(uint32_t pid, uint64_t start);
   void finish_process(ProcessDrain& process, ProcessDrain::Ending ending);
   void store_positions();
+  void flush_if_due();
   size_t cycle_all(bool look_for_ended);
 
   std::filesystem::path rings_;

@@ -7,32 +7,49 @@
 namespace streamscope::record {
 
 void EventHistory::add(const Record& record) {
+  if (record.span.end == CallSpan::kStillOpen) {
+    open_.push_back(record);
+    return;
+  }
+  longest_ = std::max(longest_, record.span.end - record.span.begin);
   auto at = records_.end();
   while (at != records_.begin() && std::prev(at)->span.end > record.span.end) --at;
   records_.insert(at, record);
 }
 
 void EventHistory::close(trace::Id row, uint64_t end) {
-  auto at =
-      std::find_if(records_.begin(), records_.end(), [&](const Record& r) { return r.row == row; });
-  if (at == records_.end()) return;
-  Record record = *at;
-  records_.erase(at);
-  record.span.end = end;
-  add(record);
+  for (const Record& open : open_) {
+    if (open.row != row) continue;
+    Record record = open;
+    record.span.end = end;
+    remove(row);
+    add(record);
+    return;
+  }
 }
 
 void EventHistory::remove(trace::Id row) {
-  std::erase_if(records_, [&](const Record& record) { return record.row == row; });
+  std::erase_if(open_, [&](const Record& record) { return record.row == row; });
+}
+
+// The first of the records that surely came after `call`, all that follow included.
+size_t EventHistory::end_of_earlier(const CallSpan& call) const {
+  if (records_.empty() || records_.back().span.end <= call.end) return records_.size();
+  auto end = std::partition_point(records_.begin(), records_.end(), [&](const Record& record) {
+    return record.span.end - std::min(longest_, record.span.end) <= call.end;
+  });
+  while (end != records_.begin() && surely_before(call, std::prev(end)->span)) --end;
+  return static_cast<size_t>(end - records_.begin());
 }
 
 Bound EventHistory::bind(const CallSpan& call, uint64_t complete_since) const {
   // Nearly always the newest record was over before the call began, and the one before it before
   // that.
-  if (!records_.empty()) {
-    const Record& newest = records_.back();
+  const size_t end = end_of_earlier(call);
+  if (end > 0 && open_.empty()) {
+    const Record& newest = records_[end - 1];
     if (surely_before(newest.span, call) && newest.span.begin > complete_since &&
-        (records_.size() == 1 || records_.end()[-2].span.end < newest.span.begin)) {
+        (end == 1 || records_[end - 2].span.end < newest.span.begin)) {
       if (newest.captured) return {trace::kCaptured, trace::kNoId, {}};
       return {trace::kBindingExact, newest.row, {}};
     }
@@ -42,22 +59,26 @@ Bound EventHistory::bind(const CallSpan& call, uint64_t complete_since) const {
   // other record either before it or after the call. Of the records that were over when the call
   // began, those are possible that no other of them surely followed.
   std::vector<const Record*> possible, last;
+  for (const Record& open : open_) {
+    if (!surely_before(call, open.span)) possible.push_back(&open);
+  }
   bool history_known = false;
   uint64_t latest_begin = 0;  // of the records in `last`
-  for (auto record = records_.rbegin(); record != records_.rend(); ++record) {
-    if (surely_before(call, record->span)) continue;
-    if (!surely_before(record->span, call)) {
-      possible.push_back(&*record);
+  for (size_t i = end; i > 0; --i) {
+    const Record& record = records_[i - 1];
+    if (surely_before(call, record.span)) continue;
+    if (!surely_before(record.span, call)) {
+      possible.push_back(&record);
       continue;
     }
-    if (record->span.end < latest_begin) break;  // so do all older ones
+    if (record.span.end < latest_begin) break;  // so do all older ones
     const bool followed = std::any_of(last.begin(), last.end(), [&](const Record* later) {
-      return surely_before(record->span, later->span);
+      return surely_before(record.span, later->span);
     });
     if (followed) continue;
-    last.push_back(&*record);
-    latest_begin = std::max(latest_begin, record->span.begin);
-    history_known = history_known || record->span.begin > complete_since;
+    last.push_back(&record);
+    latest_begin = std::max(latest_begin, record.span.begin);
+    history_known = history_known || record.span.begin > complete_since;
   }
 
   Bound bound;

@@ -75,8 +75,12 @@ class EventHistory {
   size_t size() const { return records_.size(); }
 
  private:
+  size_t end_of_earlier(const CallSpan& call) const;
+
   std::vector<Record> records_;  // by ascending end
-  size_t forget_at_ = 16;        // size at which forgetting is tried again
+  std::vector<Record> open_;
+  uint64_t longest_ = 0;   // no record in `records_` took longer
+  size_t forget_at_ = 16;  // size at which forgetting is tried again
 };
 
 }  // namespace streamscope::record

@@ -20,8 +20,7 @@ using ring::RecordKind;
 constexpr int64_t kSlackNs = 2'000;
 // A record that is under way for longer holds waits of other threads back no more.
 constexpr int64_t kPatienceNs = 1'000'000'000;
-// More records are not made by one thread in the slack.
-constexpr size_t kLookBack = 4096;
+constexpr size_t kPiece = 8192;
 constexpr uint64_t kNoLimit = std::numeric_limits<uint64_t>::max();
 
 template <class T>
@@ -180,20 +179,42 @@ bool ProcessDrain::is_identity(const ring::Record& record) const {
   }
 }
 
+// Much that has piled up is read in pieces of like ends, so that what is read together fits into
+// the processor's caches. Returns where this lane wants the piece to end.
+uint64_t ProcessDrain::end_of_piece(const Lane& lane) const {
+  const size_t first = lane.at + kPiece;
+  for (size_t i = first; i < std::min(first + kPiece, lane.pending.size()); ++i) {
+    const ring::Record& record = lane.pending[i];
+    if (record.head.kind == RecordKind::kCall && (record.head.flags & ring::kVirtualTime) == 0)
+      return as<ring::CallRecord>(record).end;
+  }
+  return kNoLimit;
+}
+
+// The first call that ended behind the cut; ends ascend within a lane.
 size_t ProcessDrain::identity_limit(const Lane& lane, uint64_t cut) const {
-  const size_t size = lane.pending.size();
-  if (cut == kNoLimit) return size;
-  // Ends ascend within a lane, so only the newest calls can lie behind the cut.
-  size_t limit = size;
-  const size_t first = std::max(lane.identity_at, size - std::min(size, kLookBack));
-  for (size_t i = size; i > first; --i) {
-    const ring::Record& record = lane.pending[i - 1];
-    if (record.head.kind != RecordKind::kCall || (record.head.flags & ring::kVirtualTime) != 0)
-      continue;
-    if (as<ring::CallRecord>(record).end <= cut) break;
-    limit = i - 1;
+  size_t limit = std::max(lane.at, lane.identity_at);
+  for (; limit < lane.pending.size(); ++limit) {
+    const ring::Record& record = lane.pending[limit];
+    if (record.head.kind == RecordKind::kCall && (record.head.flags & ring::kVirtualTime) == 0 &&
+        as<ring::CallRecord>(record).end > cut)
+      break;
   }
   return limit;
+}
+
+// Device work that began behind the cut of a piece belongs to calls that are not read yet.
+size_t ProcessDrain::work_limit(const Lane& lane, uint64_t cut) const {
+  const int64_t cut_ns = run_.clock.to_monotonic(run_.clock.to_ns(cut));
+  for (size_t i = lane.at; i < lane.visible; ++i) {
+    const ring::Record& record = lane.pending[i];
+    if (record.head.kind < RecordKind::kKernel || record.head.kind > RecordKind::kGraphLaunch)
+      continue;
+    if ((record.head.flags & ring::kVirtualTime) == 0 &&
+        as<ring::OpRecord>(record).begin_ns > cut_ns)
+      return i;
+  }
+  return lane.visible;
 }
 
 CallPlace ProcessDrain::place(Lane& lane, size_t index, uint32_t tid) {
@@ -208,12 +229,20 @@ size_t ProcessDrain::cycle(uint64_t now, bool ended) {
   // Everything that came before what the first look shows is in the second: what identities mean is
   // read from the second, all else from the first.
   for (auto& lane : lanes_) lane->visible = lane->ring.pending().size();
-  std::vector<Lane*> active;
+  uint64_t piece = kNoLimit;
   for (auto& lane : lanes_) {
     lane->pending = lane->ring.pending();
+    piece = std::min(piece, end_of_piece(*lane));
+  }
+  const bool in_pieces = piece < cut;
+  cut = std::min(cut, piece);
+  watermark = std::min(watermark, cut);
+  std::vector<Lane*> active;
+  for (auto& lane : lanes_) {
     lane->identity_limit = identity_limit(*lane, cut);
     lane->visible = std::min(lane->visible, lane->identity_limit);
-    watermark = std::min(watermark, earliest_record(*lane));
+    if (in_pieces) lane->visible = work_limit(*lane, cut);
+    watermark = std::min(watermark, record_behind(*lane));
     if (lane->at < lane->visible || lane->identity_at < lane->identity_limit)
       active.push_back(lane.get());
   }
@@ -235,20 +264,20 @@ size_t ProcessDrain::cycle(uint64_t now, bool ended) {
   // Calls that the next cycles read began after this, or are named here.
   horizon_ = std::min(horizon, calls_.earliest_deferred());
   for (auto& lane : lanes_) horizon_ = std::min(horizon_, earliest_unread(*lane));
-  work_.retry_unmatched();
+  if (now != 0) work_.retry_unmatched(run_.clock.to_ns(now));
   fill_process_texts(false);
   run_.records += after - before;
   return after - before;
 }
 
-uint64_t ProcessDrain::earliest_record(const Lane& lane) const {
-  uint64_t earliest = kNoLimit;
+// Only the first call behind the cut can have begun before it.
+uint64_t ProcessDrain::record_behind(const Lane& lane) const {
   for (size_t i = lane.identity_limit; i < lane.pending.size(); ++i) {
     const ring::Record& record = lane.pending[i];
-    if (!is_identity(record) || record.head.kind != RecordKind::kCall) continue;
-    earliest = std::min(earliest, as<ring::CallRecord>(record).begin);
+    if (record.head.kind != RecordKind::kCall) continue;
+    return is_identity(record) ? as<ring::CallRecord>(record).begin : kNoLimit;
   }
-  return earliest;
+  return kNoLimit;
 }
 
 uint64_t ProcessDrain::earliest_unread(const Lane& lane) const {
@@ -471,13 +500,14 @@ void ProcessDrain::set_thread(Lane& lane, const ring::ThreadRecord& record) {
 size_t ProcessDrain::read_text(Lane& lane, size_t index, size_t limit) {
   const auto first = as<ring::TextRecord>(lane.pending[index]);
   constexpr size_t kChunk = sizeof first.bytes;
+  const size_t most_chunks = std::min<uint64_t>(lane.ring.header().capacity, kPiece) / 2;
   const size_t chunks = std::max<size_t>((size_t{first.total_bytes} + kChunk - 1) / kChunk, 1);
   if (first.offset != 0) return invalid(), 1;
   std::string text;
   for (size_t i = 0; i < chunks; ++i) {
     if (index + i >= limit) {
-      // The rest is on its way, unless the ring cannot hold it all.
-      if (chunks < lane.ring.header().capacity / 2 && watermark_ != kNoLimit) return 0;
+      // The rest is on its way, unless it is more than is ever there at once.
+      if (chunks < most_chunks && watermark_ != kNoLimit) return 0;
       return invalid(), std::max<size_t>(i, 1);
     }
     const auto chunk = as<ring::TextRecord>(lane.pending[index + i]);
@@ -493,12 +523,13 @@ size_t ProcessDrain::read_text(Lane& lane, size_t index, size_t limit) {
 size_t ProcessDrain::read_stack(Lane& lane, size_t index, size_t limit) {
   const auto first = as<ring::StackRecord>(lane.pending[index]);
   constexpr size_t kChunk = std::size(decltype(first.frames){});
+  const size_t most_chunks = std::min<uint64_t>(lane.ring.header().capacity, kPiece) / 2;
   const size_t chunks = std::max<size_t>((size_t{first.total_frames} + kChunk - 1) / kChunk, 1);
   if (first.first_frame != 0) return invalid(), 1;
   std::vector<uint64_t> frames;
   for (size_t i = 0; i < chunks; ++i) {
     if (index + i >= limit) {
-      if (chunks < lane.ring.header().capacity / 2 && watermark_ != kNoLimit) return 0;
+      if (chunks < most_chunks && watermark_ != kNoLimit) return 0;
       return invalid(), std::max<size_t>(i, 1);
     }
     const auto chunk = as<ring::StackRecord>(lane.pending[index + i]);

@@ -112,8 +112,10 @@ class ProcessDrain {
   void count_drops(uint64_t now);
   size_t identity_limit(const Lane& lane, uint64_t cut) const;
   bool is_identity(const ring::Record& record) const;
-  /// Earliest begin of an event record that lies behind this cycle's cut.
-  uint64_t earliest_record(const Lane& lane) const;
+  size_t work_limit(const Lane& lane, uint64_t cut) const;
+  uint64_t end_of_piece(const Lane& lane) const;
+  /// Begin of the event record that lies across this cycle's cut, if one does.
+  uint64_t record_behind(const Lane& lane) const;
   /// Begin of the first call that is there and not read.
   uint64_t earliest_unread(const Lane& lane) const;
   CallPlace place(Lane& lane, size_t index, uint32_t tid);

@@ -91,8 +91,10 @@ TEST(EventBinding, TakesARecordThatIsStillOpenAsACandidateUntilItEnds) {
   EXPECT_THAT(events.bind(span(50, 60, 2), kAllKnown).candidates, UnorderedElementsAre(1, 2));
   events.close(2, 70);
   EXPECT_EQ(events.bind(span(80, 90, 2), kAllKnown).record, 2u);
-  events.remove(2);
-  EXPECT_EQ(events.bind(span(80, 90, 2), kAllKnown).record, 1u);
+  events.add({span(75, CallSpan::kStillOpen, 1), 3});
+  EXPECT_EQ(events.bind(span(80, 90, 2), kAllKnown).binding, trace::kAmbiguous);
+  events.remove(3);
+  EXPECT_EQ(events.bind(span(80, 90, 2), kAllKnown).record, 2u);
 }
 
 // The oracle: tries every order in which the calls can have taken effect and collects what the wait
