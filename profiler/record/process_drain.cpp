@@ -280,10 +280,11 @@ uint64_t ProcessDrain::record_behind(const Lane& lane) const {
   return kNoLimit;
 }
 
-uint64_t ProcessDrain::earliest_unread(const Lane& lane) const {
-  for (size_t i = lane.at; i < lane.pending.size(); ++i) {
-    if (lane.pending[i].head.kind == RecordKind::kCall)
-      return as<ring::CallRecord>(lane.pending[i]).begin;
+uint64_t ProcessDrain::earliest_unread(Lane& lane) const {
+  lane.next_call = std::max(lane.next_call, lane.at);
+  for (; lane.next_call < lane.pending.size(); ++lane.next_call) {
+    const ring::Record& record = lane.pending[lane.next_call];
+    if (record.head.kind == RecordKind::kCall) return as<ring::CallRecord>(record).begin;
   }
   return kNoLimit;
 }
@@ -672,6 +673,7 @@ void ProcessDrain::release() {
     lane->ring.release(lane->at);
     lane->released += lane->at;
     lane->identity_at -= lane->at;
+    lane->next_call -= std::min(lane->next_call, lane->at);
     lane->at = 0;
     lane->pending = {};
   }

@@ -83,6 +83,7 @@ class ProcessDrain {
     size_t at = 0;              // pending records that were read
     size_t visible = 0;         // of this cycle's first look
     size_t identity_limit = 0;  // of this cycle
+    size_t next_call = 0;       // no call stands from `at` up to here
     uint32_t identity_tid = 0;  // thread at identity_at
     uint32_t tid = 0;           // thread at `at`
     trace::Id thread = trace::kNoId;
@@ -117,7 +118,7 @@ class ProcessDrain {
   /// Begin of the event record that lies across this cycle's cut, if one does.
   uint64_t record_behind(const Lane& lane) const;
   /// Begin of the first call that is there and not read.
-  uint64_t earliest_unread(const Lane& lane) const;
+  uint64_t earliest_unread(Lane& lane) const;
   CallPlace place(Lane& lane, size_t index, uint32_t tid);
   void take_identity(Lane& lane, size_t index, uint32_t tid);
   void read_alone(Lane& lane);
