@@ -6,4 +6,6 @@
 source "$(dirname "$0")/consume.sh" "$1" "$2"
 # The writer is found beside the library or, as here, by the search path.
 PATH=$1/bin:$PATH
+# The project links the two libraries only; the writer is the one that was built.
+export STREAMSCOPE_BIN=$bin/streamscope
 consume -DSTREAMSCOPE_SOURCE="$source_folder"

@@ -2,15 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // A program to be recorded: does a known amount of work on a simulated device and says how much, as
-// one JSON line with the keys of `streamscope info --json`.
+// one JSON line.
 //
-//   worker count N           N steps, then the line
-//   worker exit N CODE       the same, then exit code CODE
-//   worker abort N           the same, then SIGABRT
-//   worker spawn N           runs itself with `count N` as a child, then N steps of its own; the
-//   line has the sum worker fork N            forks after half of the steps; the child ends at
-//   once, the parent does the rest worker forever           says its process id, then steps without
-//   end and after each, unbuffered, how many are done
+//   worker count N      N steps, then the line
+//   worker exit N CODE  the same, then exit code CODE
+//   worker abort N      the same, then SIGABRT
+//   worker spawn N      a step, then itself with `count N` as a child, then the other steps;
+//                       the line has the sum
+//   worker fork N       forks after half of the steps; the child ends at once, the parent goes on
+//   worker forever      says its process id, then steps without end; after each, unbuffered, how
+//                       many are done
 #include <sys/wait.h>
 #include <unistd.h>
 
