@@ -8,6 +8,7 @@
 
 #include "command.h"
 #include "trace/error.h"
+#include "trace/query.h"
 #include "traces.h"
 
 namespace streamscope::cli {
@@ -15,14 +16,17 @@ namespace streamscope::cli {
 std::function<int()> define_view(CLI::App&, ProgramArguments& arguments) {
   // The viewer has options of its own; all of them are passed on.
   return [&arguments]() -> int {
+    // Traces come first. One that cannot be read is better refused here than in a window.
+    for (const std::string& argument : arguments) {
+      if (argument.starts_with('-')) break;
+      recover(argument);
+      trace::Query(argument, "SELECT 1");
+    }
     const std::filesystem::path viewer = program_folder() / "streamscope-viewer";
     std::error_code error;
     if (!std::filesystem::exists(viewer, error)) {
       throw Error(viewer.string(), "the viewer was not built",
                   "install Dear ImGui and GLFW, configure with STREAMSCOPE_VIEWER=ON and build");
-    }
-    for (const std::string& argument : arguments) {
-      if (std::filesystem::is_regular_file(argument, error)) recover(argument);
     }
     std::vector<char*> words{const_cast<char*>(viewer.c_str())};
     for (std::string& argument : arguments) words.push_back(argument.data());

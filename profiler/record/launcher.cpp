@@ -279,8 +279,7 @@ int run_detached(const Options& options, pid_t target, int ready_fd,
     const auto signal = signals.wait(pause);
     stop = signal && signal->si_signo == SIGTERM;
   }
-  session.finish(&outcome);
-  if (finished && outcome.trace_written) finished(outcome);
+  session.finish(&outcome, finished);
   return 0;
 }
 

@@ -100,7 +100,7 @@ void Session::set_exit(uint32_t pid, int wait_status) {
   if (drain_ && !failure_) drain_->set_exit(pid, wait_status);
 }
 
-void Session::finish(Outcome* outcome) {
+void Session::finish(Outcome* outcome, const std::function<void(const Outcome&)>& finished) {
   folder_.control().stop.store(1, std::memory_order_release);
   outcome->trace = trace_;
   if (!failure_) {
@@ -118,6 +118,7 @@ void Session::finish(Outcome* outcome) {
   }
   if (failure_) throw *failure_;  // the rings stay for recover()
   drain_.reset();
+  if (finished && outcome->trace_written) finished(*outcome);
   folder_.remove();
 }
 

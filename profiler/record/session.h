@@ -7,6 +7,7 @@
 
 #include <chrono>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 
@@ -35,7 +36,9 @@ class Session {
   void set_exit(uint32_t pid, int wait_status);
   /// Ends the recording and cleans up; throws the Error that ended it early, if one did. `outcome`
   /// gets all but the exit code.
-  void finish(Outcome* outcome);
+  /// `finished` is called with the finished trace while the folder of the rings still says that
+  /// somebody is at work.
+  void finish(Outcome* outcome, const std::function<void(const Outcome&)>& finished = {});
 
  private:
   using Clock = std::chrono::steady_clock;

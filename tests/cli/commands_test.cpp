@@ -121,6 +121,7 @@ TEST_F(WrongInput, IsOneLineThatNamesFileCauseAndRemedy) {
           {"report", file},
           {"report", file, "--format", "json", "-o", "never.json"},
           {"query", file, "select count(*) from op"},
+          {"view", file, "--screenshot", "never.png"},
           {"analyze", file}}) {
       const Result result = streamscope(arguments);
       const std::string words = testing::PrintToString(arguments);
@@ -136,6 +137,7 @@ TEST_F(WrongInput, IsOneLineThatNamesFileCauseAndRemedy) {
   }
   EXPECT_FALSE(fs::exists(folder_ / "missing.sqlite"));
   EXPECT_FALSE(fs::exists(folder_ / "never.json"));
+  EXPECT_FALSE(fs::exists(folder_ / "never.png"));
   EXPECT_THAT(streamscope({"info", "newer.sqlite"}).err, HasSubstr("999"));
 }
 
