@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <charconv>
+#include <fstream>
+#include <iterator>
 #include <optional>
 #include <sstream>
 
@@ -46,6 +48,13 @@ bool parse(const std::string& name, RingName* ring) {
   };
   return number(ring->pid, '-') && number(ring->start, '-') && number(ring->index, '.') &&
          std::string_view(at, end) == "ring";
+}
+
+// True for a ring whose magic, which comes last, was not written.
+bool never_made(const std::filesystem::path& file) {
+  char magic[sizeof(ring::RingHeader::magic)] = {};
+  std::ifstream(file, std::ios::binary).read(magic, sizeof magic);
+  return std::all_of(std::begin(magic), std::end(magic), [](char c) { return c == 0; });
 }
 
 }  // namespace
@@ -138,6 +147,8 @@ bool Drain::open_ring(const std::filesystem::path& file) {
     return true;
   }
   if (!ring && being_made) return false;
+  // Its program ended while making it, so nothing was ever pushed: nothing is lost.
+  if (!ring && named && never_made(file)) return true;
   run_->losses.add(trace::kNoId, "ring-torn", 1, trace::kUnknownNs, trace::kUnknownNs,
                    writer_.intern(file.filename().string() + " " +
                                   (why.empty() ? "does not fit its name" : why)));

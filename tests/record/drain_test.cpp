@@ -605,6 +605,14 @@ TEST_F(DrainTest, SaysWhichRingFilesItCannotRead) {
   EXPECT_EQ(losses(trace)["ring-torn"], 1);
 }
 
+TEST_F(DrainTest, TakesARingWhoseMakingWasCutShortForEmpty) {
+  thread(0).end();
+  std::ofstream(rings_ / "1-2-3.ring") << std::string(5000, '\0');
+  std::ofstream(rings_ / "1-2-4.ring");
+  const Trace trace = finish();
+  EXPECT_EQ(losses(trace)["ring-torn"], 0);
+}
+
 TEST_F(DrainTest, StoresCallStacksOnce) {
   FakeThread& a = thread(0);
   auto stack = a.make<ring::StackRecord>(RecordKind::kStack);
