@@ -6,6 +6,7 @@
 #pragma once
 
 #include <unistd.h>
+#include <atomic>
 
 #include <cstring>
 #include <filesystem>
@@ -221,7 +222,7 @@ class FakeThread {
   ring::Producer ring;
   uint8_t flags = 0;
   uint32_t operation = ring::kNone32;
-  static inline uint32_t correlation = 0;  // unique in the process
+  static inline std::atomic<uint32_t> correlation = 0;  // unique in the process
 
  private:
   ring::ClockKind clock_;
