@@ -3,8 +3,8 @@
 
 // The calls that are traced, as both sides of a ring know them: a number, a name and a kind.
 //
-// calls.def is the one list. `profiler/collect` expands it with the toolkit's headers into callback ids and
-// parameter access; here it is only names, so that the writer needs no CUDA.
+// calls.def is the one list. `profiler/collect` expands it with the toolkit's headers into callback
+// ids and parameter access; here it is only names, so that the writer needs no CUDA.
 #pragma once
 
 #include <cstdint>
@@ -15,12 +15,13 @@
 
 namespace streamscope::ring {
 
-/// What a call means for stream coordination, whatever API it belongs to. Stored in traces: append only.
-/// The comment says what `stream`, `object` and `value` of its CallRecord hold, where they hold anything.
+/// What a call means for stream coordination, whatever API it belongs to. Stored in traces: append
+/// only. The comment says what `stream`, `object` and `value` of its CallRecord hold, where they
+/// hold anything.
 enum class CallKind : uint8_t {
   kOther = 0,
-  kLaunch,             // stream; object = TextHash of the kernel name (0 if the device record brings it)
-  kMemcpy,             // stream; object = copy kind (CUDA's cudaMemcpyKind); value = bytes; blocks the host
+  kLaunch,  // stream; object = TextHash of the kernel name (0 if the device record brings it)
+  kMemcpy,  // stream; object = copy kind (CUDA's cudaMemcpyKind); value = bytes; blocks the host
   kMemcpyAsync,        // the same; may return before the copy ended
   kMemset,             // stream; object = address; value = bytes
   kMemsetAsync,        // the same
@@ -42,19 +43,19 @@ enum class CallKind : uint8_t {
   kMemoryWait,         // stream; object = address; value = value waited for
   kMemoryWrite,        // stream; object = address; value = value written
   kMemoryBatch,        // stream; value = operation count
-  kMalloc,             // object = address returned; value = bytes; host or device, not stream-ordered
-  kFree,               // object = address; may wait for the device
-  kMallocAsync,        // stream; object = address returned; value = bytes
-  kFreeAsync,          // stream; object = address
-  kGraphInstantiate,   // object = executable graph returned; value = graph
-  kGraphLaunch,        // stream; object = executable graph
-  kGraphDestroy,       // object = executable graph
-  kCaptureBegin,       // stream
-  kCaptureEnd,         // stream; object = graph returned
-  kProfilerStart,      // cudaProfilerStart
-  kProfilerStop,       // cudaProfilerStop
-  kDeviceReset,        // everything of the process on the device is gone
-  kModuleLoad,         // may wait for the device
+  kMalloc,       // object = address returned; value = bytes; host or device, not stream-ordered
+  kFree,         // object = address; may wait for the device
+  kMallocAsync,  // stream; object = address returned; value = bytes
+  kFreeAsync,    // stream; object = address
+  kGraphInstantiate,  // object = executable graph returned; value = graph
+  kGraphLaunch,       // stream; object = executable graph
+  kGraphDestroy,      // object = executable graph
+  kCaptureBegin,      // stream
+  kCaptureEnd,        // stream; object = graph returned
+  kProfilerStart,     // cudaProfilerStart
+  kProfilerStop,      // cudaProfilerStop
+  kDeviceReset,       // everything of the process on the device is gone
+  kModuleLoad,        // may wait for the device
 };
 
 struct CallInfo {
@@ -71,8 +72,8 @@ CallId call_count();
 /// Id of the call with this name. Linear; for tests and set-up.
 std::optional<CallId> find_call(std::string_view name);
 
-/// True for calls that make, end or rebind the identity of an event or stream; the writer orders these
-/// exactly across threads.
+/// True for calls that make, end or rebind the identity of an event or stream; the writer orders
+/// these exactly across threads.
 bool changes_identity(CallKind kind);
 
 }  // namespace streamscope::ring

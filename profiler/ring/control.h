@@ -1,10 +1,12 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What the writer tells the collectors of a run: one small mapped file, `control`, in the folder of the rings.
+// What the writer tells the collectors of a run: one small mapped file, `control`, in the folder of
+// the rings.
 //
-// The writer (launcher or detached helper) creates it before any process of the run looks; collectors map it when
-// they start. Processes find the folder through the inherited variable STREAMSCOPE_RINGS.
+// The writer (launcher or detached helper) creates it before any process of the run looks;
+// collectors map it when they start. Processes find the folder through the inherited variable
+// STREAMSCOPE_RINGS.
 #pragma once
 
 #include <atomic>
@@ -36,21 +38,23 @@ struct Control {
   char magic[8];
   uint32_t layout_version;
   uint32_t writer_pid;
-  uint64_t writer_start;           // start time of the writer process (/proc/PID/stat field 22)
+  uint64_t writer_start;  // start time of the writer process (/proc/PID/stat field 22)
   Tier tier;
-  uint32_t with;                   // With bits
+  uint32_t with;  // With bits
   GraphDetail graphs;
   StackMode stacks;
   CaptureRange capture_range;
-  uint32_t flush_interval_ms;      // of CUPTI's buffers; 100
-  uint64_t ring_records;           // capacity of a thread's ring
-  int64_t trace_start_ns;          // CLOCK_MONOTONIC
-  char capture_range_name[256];    // kNvtx: name of the range, NUL-terminated
-  char trace_file[1024];           // absolute, NUL-terminated; for messages
+  uint32_t flush_interval_ms;    // of CUPTI's buffers; 100
+  uint64_t ring_records;         // capacity of a thread's ring
+  int64_t trace_start_ns;        // CLOCK_MONOTONIC
+  char capture_range_name[256];  // kNvtx: name of the range, NUL-terminated
+  char trace_file[1024];         // absolute, NUL-terminated; for messages
 
-  std::atomic<uint32_t> collecting;     // 0: --delay has not passed or --duration has; collectors poll it
-  std::atomic<uint32_t> stop;           // 1: the writer is leaving; collectors fall silent for good
-  std::atomic<uint32_t> flush_request;  // counter; a collector that sees a change makes one forced flush
+  std::atomic<uint32_t>
+      collecting;              // 0: --delay has not passed or --duration has; collectors poll it
+  std::atomic<uint32_t> stop;  // 1: the writer is leaving; collectors fall silent for good
+  std::atomic<uint32_t>
+      flush_request;  // counter; a collector that sees a change makes one forced flush
 };
 
 }  // namespace streamscope::ring

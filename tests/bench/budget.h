@@ -1,13 +1,15 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// How a benchmark tells its results: one line per budget, then one per rival measured beside it in the same run.
+// How a benchmark tells its results: one line per budget, then one per rival measured beside it in
+// the same run.
 //
 //   budget NAME VALUE UNIT LIMIT ok|miss
 //   rival NAME VALUE UNIT
 //
-// `./dev bench` collects these lines into a table and build/bench.json. ctest runs each benchmark with
-// STREAMSCOPE_BENCH_SMOKE=1, so that it cannot rot: every loop is then short and no figure means anything.
+// `./dev bench` collects these lines into a table and build/bench.json. ctest runs each benchmark
+// with STREAMSCOPE_BENCH_SMOKE=1, so that it cannot rot: every loop is then short and no figure
+// means anything.
 #pragma once
 
 #include <algorithm>

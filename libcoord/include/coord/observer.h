@@ -3,10 +3,11 @@
  *
  * The versioned C table through which a profiler listens to libcoord.
  *
- * libcoord looks the symbol `streamscope_observer_v1` up at run time (dlsym, once, when the first Device is opened).
- * Without it every hook is one predictable branch. With it, libcoord tells what no driver callback can know: which
- * operation a call belongs to, what depends on what, and, on the simulated device, everything that CUPTI would have
- * told. Hooks never throw, never block and never call back into libcoord. They may be called from any thread.
+ * libcoord looks the symbol `streamscope_observer_v1` up at run time (dlsym, once, when the first
+ * Device is opened). Without it every hook is one predictable branch. With it, libcoord tells what
+ * no driver callback can know: which operation a call belongs to, what depends on what, and, on the
+ * simulated device, everything that CUPTI would have told. Hooks never throw, never block and never
+ * call back into libcoord. They may be called from any thread.
  *
  * The table only grows at its end; `size` says how much of it the other side knows.
  */
@@ -48,11 +49,12 @@ enum coord_operation_state {
   COORD_OPERATION_CANCELLED
 };
 
-/* Times of the hooks below: for a simulated device nanoseconds of its virtual clock, else 0: the observer stamps. */
+/* Times of the hooks below: for a simulated device nanoseconds of its virtual clock, else 0: the
+ * observer stamps. */
 
 struct coord_device_facts {
-  uint32_t device;             /* ordinal; a simulated device counts from 0 as well */
-  uint32_t context;            /* number that later facts of this device use */
+  uint32_t device;  /* ordinal; a simulated device counts from 0 as well */
+  uint32_t context; /* number that later facts of this device use */
   uint32_t simulated;
   uint32_t compute_capability; /* 10 * major + minor */
   uint32_t sm_count;
@@ -66,23 +68,23 @@ struct coord_device_facts {
 
 struct coord_stream_facts {
   uint32_t context;
-  uint32_t stream;      /* id within the context, as in coord_sim_op */
-  uint64_t handle;      /* native handle; as in coord_sim_call */
-  uint32_t kind;        /* 0 legacy, 1 per-thread default, 2 blocking, 3 non-blocking */
+  uint32_t stream; /* id within the context, as in coord_sim_op */
+  uint64_t handle; /* native handle; as in coord_sim_call */
+  uint32_t kind;   /* 0 legacy, 1 per-thread default, 2 blocking, 3 non-blocking */
   int32_t priority;
-  uint32_t destroyed;   /* 1: the stream ends here */
+  uint32_t destroyed; /* 1: the stream ends here */
   uint32_t reserved;
   int64_t time_ns;
-  const char* name;     /* may be NULL or "" */
+  const char* name; /* may be NULL or "" */
 };
 
 struct coord_operation_facts {
-  uint32_t operation;   /* process-unique */
-  uint32_t type;        /* coord_operation_type */
-  uint32_t priority;    /* coord_operation_priority */
+  uint32_t operation; /* process-unique */
+  uint32_t type;      /* coord_operation_type */
+  uint32_t priority;  /* coord_operation_priority */
   uint32_t context;
-  uint64_t stream;      /* native handle */
-  uint32_t parent;      /* group, COORD_NONE if none */
+  uint64_t stream; /* native handle */
+  uint32_t parent; /* group, COORD_NONE if none */
   uint32_t dependency_count;
   const uint32_t* dependencies;
   int64_t time_ns;
@@ -92,19 +94,20 @@ struct coord_operation_facts {
 
 /* One call on the simulated device, told at its exit. */
 struct coord_sim_call {
-  const char* name;        /* must be a SIM entry of the profiler's call table, e.g. "simEventRecord" */
+  const char* name; /* must be a SIM entry of the profiler's call table, e.g. "simEventRecord" */
   uint32_t correlation_id; /* 1, 2, ...; ties the call to its coord_sim_op */
   uint32_t context;
-  int32_t result;          /* CUDA's code for the same outcome; 0 success, 600 not ready */
-  uint32_t flags;          /* 1: per-thread default stream variant, 2: the stream was being captured */
+  int32_t result; /* CUDA's code for the same outcome; 0 success, 600 not ready */
+  uint32_t flags; /* 1: per-thread default stream variant, 2: the stream was being captured */
   int64_t begin_ns;
   int64_t end_ns;
-  uint64_t stream;         /* handle */
-  uint64_t object;         /* as in ring::CallRecord for the call's kind (event handle, ...); kernel names: 0 */
+  uint64_t stream; /* handle */
+  uint64_t object; /* as ring::CallRecord has it for the call's kind; kernel names: 0 */
   uint64_t value;
 };
 
-enum coord_sim_op_kind { /* the numbers of trace::OpKind */
+/* The numbers of trace::OpKind. */
+enum coord_sim_op_kind {
   COORD_SIM_KERNEL = 0,
   COORD_SIM_MEMCPY,
   COORD_SIM_MEMSET,
@@ -114,17 +117,17 @@ enum coord_sim_op_kind { /* the numbers of trace::OpKind */
   COORD_SIM_GRAPH_LAUNCH
 };
 
-/* Something that ran on the simulated device, told when it has ended (end_ns < 0: it never will). */
+/* Something that ran on the simulated device, told when it has ended (end_ns < 0: never). */
 struct coord_sim_op {
   uint32_t kind;
   uint32_t correlation_id;
   uint32_t context;
   uint32_t stream;
-  int64_t begin_ns;        /* < 0: not started */
+  int64_t begin_ns; /* < 0: not started */
   int64_t end_ns;
   uint64_t bytes;
-  uint32_t copy_kind;      /* CUPTI copy kind: 1 HtoD, 2 DtoH, 8 DtoD, 10 PtoP */
-  uint32_t memory_kinds;   /* source << 4 | destination: 1 pageable, 2 pinned, 3 device */
+  uint32_t copy_kind;    /* CUPTI copy kind: 1 HtoD, 2 DtoH, 8 DtoD, 10 PtoP */
+  uint32_t memory_kinds; /* source << 4 | destination: 1 pageable, 2 pinned, 3 device */
   uint32_t grid[3];
   uint32_t block[3];
   const char* name;
@@ -140,11 +143,13 @@ typedef struct coord_observer_v1 {
   void (*event_name)(uint32_t context, uint64_t event, const char* name);
 
   void (*operation_registered)(const struct coord_operation_facts*);
-  /* Between begin and end on a thread, every CUDA (or simulated) call of that thread belongs to the operation. */
+  /* Between begin and end on a thread, every CUDA (or simulated) call of that thread belongs to the
+   * operation. */
   void (*operation_begin)(uint32_t operation, int64_t time_ns);
   void (*operation_end)(uint32_t operation, int64_t time_ns);
   void (*operation_state)(uint32_t operation, uint32_t state, int64_t time_ns);
-  /* How a dependency was satisfied at submission: elided 1 means no wait was issued because one implied it. */
+  /* How a dependency was satisfied at submission: elided 1 means no wait was issued because one
+   * implied it. */
   void (*dependency)(uint32_t operation, uint32_t depends_on, uint32_t inferred, uint32_t elided);
 
   void (*sim_call)(const struct coord_sim_call*);
