@@ -53,6 +53,22 @@ Drain::Options drain_options(const ring::Control& control) {
   return options;
 }
 
+constexpr char kFinishedKey[] = "finished";
+// A trace whose making was cut short is one page at most; its tables come in one transaction.
+constexpr off_t kPageBytes = 4096;
+
+/// The trace as a killed recorder left it; nothing if it had not got so far as to have one.
+std::optional<trace::Trace> read_unfinished(const fs::path& file) {
+  struct stat facts {};
+  if (::lstat(file.c_str(), &facts) != 0) return std::nullopt;
+  try {
+    return trace::read(file);
+  } catch (const Error&) {
+    if (S_ISREG(facts.st_mode) && facts.st_size <= kPageBytes) return std::nullopt;
+    throw;
+  }
+}
+
 }  // namespace
 
 Session::Session(fs::path trace, const Options& options)
@@ -129,28 +145,23 @@ bool recover(const fs::path& trace) {
   auto folder = RingsFolder::take_over(file);
   if (!folder) return false;
   folder->control().stop.store(1, std::memory_order_release);
-  const bool exists = ::lstat(file.c_str(), &facts) == 0;
-  if (!exists && !folder->has_rings()) {
-    folder->remove();
-    return false;
-  }
   const Drain::Options options = drain_options(folder->control());
-  if (exists) {
-    const trace::Trace stored = trace::read(file);
-    const auto finished = stored.meta.find("finished");
-    if (finished == stored.meta.end() || finished->second != "1") {
-      Drain drain(folder->path(), trace::Writer::resume(file), options, stored);
-      drain.finish();
+
+  if (const auto stored = read_unfinished(file)) {
+    if (!stored->meta.contains(kFinishedKey) || stored->meta.at(kFinishedKey) != "1") {
+      Drain(folder->path(), trace::Writer::resume(file), options, *stored).finish();
       folder->remove();
       return true;
     }
-    folder->remove();  // killed after the last row and before the cleaning up
-    return false;
+    // Killed after the last row and before the cleaning up.
+  } else if (folder->has_rings()) {
+    Drain(folder->path(), trace::Writer::create(file, {.overwrite = true}), options, trace::Trace{})
+        .finish();
+    folder->remove();
+    return true;
   }
-  Drain drain(folder->path(), trace::Writer::create(file), options, trace::Trace{});
-  drain.finish();
   folder->remove();
-  return true;
+  return false;
 }
 
 }  // namespace streamscope::record

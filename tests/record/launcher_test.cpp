@@ -287,6 +287,34 @@ TEST_F(Recording, IsRecoveredAfterRecorderAndProgramWereKilled) {
   }
 }
 
+TEST_F(Recording, IsRecoveredIfItsTraceWasOnlyBeingMade) {
+  for (const bool begun : {false, true}) {
+    int output = -1;
+    const pid_t writer = in_child(
+        [&] {
+          Session session(options_.output, options_);
+          const pid_t program = fork();
+          if (program == 0) {
+            setenv(ring::kRingsVariable, session.rings().c_str(), 1);
+            execl(kProgram, kProgram, "calls", "100", "1", "0", nullptr);
+          }
+          waitpid(program, nullptr, 0);
+          return 0;  // as if killed: the session is not finished
+        },
+        &output);
+    waitpid(writer, nullptr, 0);
+    close(output);
+    if (begun) std::ofstream(options_.output) << "";
+    EXPECT_TRUE(recover(options_.output));
+    const Trace trace = this->trace();
+    EXPECT_EQ(trace.event_wait.size(), 100u);
+    EXPECT_TRUE(
+        std::is_sorted(trace.event_record.start_ns.begin(), trace.event_record.start_ns.end()));
+    EXPECT_EQ(files(), std::set<std::string>{"t.sqlite"});
+    fs::remove(options_.output);
+  }
+}
+
 TEST_F(Recording, IsFinishedByItsDetachedWriter) {
   int ready[2];
   ASSERT_EQ(pipe(ready), 0);
