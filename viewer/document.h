@@ -188,6 +188,14 @@ class Document {
   Ns waited_ns(uint32_t dependency) const { return waited_ns_[dependency]; }
   /// Why an op started later than its stream was free, in order of time; empty if it did not.
   std::span<const analysis::WaitPart> why_late(Id op) const;
+  /// Waits of alike ops on one stream for alike ops on another, taken together; the greatest total
+  /// first.
+  struct WaitGroup {
+    Ns total_ns = 0;
+    size_t count = 0;
+    uint32_t longest = 0;  ///< dependency
+  };
+  std::vector<WaitGroup> wait_groups(size_t count) const;
   /// The edges for which streams stood still longest, longest first; at most `count`, none of 0 ns.
   std::vector<uint32_t> longest_waits(size_t count) const;
 

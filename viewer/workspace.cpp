@@ -342,7 +342,7 @@ void Workspace::draw_footer(float top, float width, float height) {
     };
   };
   if (state_.color_by == ColorBy::kName) {
-    entry("operations and ranges coloured by name (K: by kind)",
+    entry("operations and ranges colored by name (K: by kind)",
           square(theme_.color(Color::kAccent)));
   }
   const std::array<bool, kCategoryCount>& present = document_->present();

@@ -91,6 +91,23 @@ TEST(Document, DrawsNoWaitWhereTheWorkWasAlreadyDone) {
   EXPECT_EQ(find_lane(document, "math")->waits.size(), 0u);
 }
 
+TEST(Document, TakesAlikeWaitsTogether) {
+  TraceBuilder builder;
+  for (const Ns at : {0, 10'000, 20'000}) {
+    builder.at(at);
+    builder.stream("copies").memcpy(test::kHtoD, at + 100, at + 200 + at / 10).record("loaded");
+    builder.stream("math").wait("loaded").kernel("gemm", at + 210 + at / 10, at + 3000);
+  }
+  const Document document(builder.trace());
+  const auto groups = document.wait_groups(5);
+  ASSERT_EQ(groups.size(), 1u);
+  EXPECT_EQ(groups[0].count, 3u);
+  EXPECT_EQ(groups[0].longest, document.longest_waits(1).at(0));
+  Ns total = 0;
+  for (uint32_t i = 0; i < 3; ++i) total += document.waited_ns(i);
+  EXPECT_EQ(groups[0].total_ns, total);
+}
+
 TEST(Document, StandsOnIssueTimesWhereTheDeviceToldNone) {
   TraceBuilder builder = copy_then_gemm();
   for (size_t i = 0; i < 2; ++i) {

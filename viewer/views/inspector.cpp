@@ -16,7 +16,7 @@ using trace::kNoInt;
 using trace::kNoSmall;
 using trace::kUnknownNs;
 
-constexpr size_t kLongestWaits = 8;
+constexpr size_t kWaitGroups = 10;
 constexpr size_t kMaxListed = 50;
 
 std::string number_or(trace::Small value, const char* none = "") {
@@ -143,29 +143,32 @@ void InspectorView::draw_trace(Sheet& sheet) {
   count("other calls", trace.api_call.size());
   count("NVTX ranges", trace.range.size());
 
-  if (longest_of_ != &document) {
-    longest_ = document.longest_waits(kLongestWaits);
-    longest_of_ = &document;
+  if (waits_of_ != &document) {
+    waits_ = document.wait_groups(kWaitGroups);
+    waits_of_ = &document;
   }
-  widgets::heading(sheet.theme, "Longest waits");
-  if (longest_.empty()) sheet.note("No stream stood still for an event.");
-  for (const uint32_t index : longest_) {
-    const Dependency& dependency = document.dependency(index);
+  widgets::heading(sheet.theme, "Who waited for whom");
+  if (waits_.empty()) sheet.note("No stream stood still for another.");
+  for (const Document::WaitGroup& group : waits_) {
+    const Dependency& dependency = document.dependency(group.longest);
     const Item waiter{ItemKind::kOp, dependency.to_op}, cause{ItemKind::kOp, dependency.from_op};
     widgets::text(sheet.theme, Face::kBold, sheet.theme.color(Color::kWaiting),
-                  format_duration(document.waited_ns(index)));
+                  format_duration(group.total_ns));
     ImGui::SameLine(sheet.theme.px(88) + ImGui::GetStyle().WindowPadding.x);
     ImGui::BeginGroup();
-    if (widgets::link(
-            sheet.theme, Face::kBody,
-            document.label(waiter) + " on " + document.stream_name(trace.op.stream_id[waiter.id]),
-            sheet.next_id++)) {
+    const std::string text =
+        document.label(waiter) + " on " + document.stream_name(trace.op.stream_id[waiter.id]);
+    if (widgets::link(sheet.theme, Face::kBody, text, sheet.next_id++)) {
       select(sheet.state, waiter);
       zoom_to_selection(document, sheet.state);
     }
-    widgets::wrapped(sheet.theme, Face::kSmall, sheet.theme.color(Color::kTextDim),
-                     "for " + document.label(cause) + " on " +
-                         document.stream_name(trace.op.stream_id[cause.id]));
+    std::string story = "for " + document.label(cause) + " on " +
+                        document.stream_name(trace.op.stream_id[cause.id]);
+    if (group.count > 1) {
+      story += "; " + format_count(static_cast<int64_t>(group.count)) + " times, up to " +
+               format_duration(document.waited_ns(group.longest));
+    }
+    widgets::wrapped(sheet.theme, Face::kSmall, sheet.theme.color(Color::kTextDim), story);
     ImGui::EndGroup();
   }
 }

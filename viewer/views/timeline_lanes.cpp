@@ -231,7 +231,9 @@ void TimelineView::draw_tooltip(Pane& pane) {
     return;
   }
   ImGui::PushTextWrapPos(theme.px(440));
-  widgets::text(theme, Face::kBold, theme.color(Color::kText), ellipsize(document.name(item), 300));
+  const std::string label = document.label(item), name = document.name(item);
+  widgets::text(theme, Face::kBold, theme.color(Color::kText), ellipsize(label, 200));
+  if (name != label) widgets::text(theme, Face::kSmall, dim, ellipsize(name, 300));
   std::string kind(to_string(document.category(item)));
   if (const auto range = document.time(item)) {
     widgets::text(theme, Face::kBody, theme.color(Color::kText),
