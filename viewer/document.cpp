@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <exception>
 #include <limits>
-#include <map>
 
 #include "labels.h"
 #include "trace/error.h"
@@ -174,6 +173,7 @@ void Document::link_dependencies() {
   index_pairs(trace_.op.size(), in, incoming_index_, incoming_);
   index_pairs(trace_.op.size(), out, outgoing_index_, outgoing_);
   why_late_ = analysis::explain_waits(trace_, timeline, edges);
+  wait_groups_ = analysis::group_waits(trace_, edges, why_late_);
   waited_ns_.assign(dependencies_.size(), 0);
   for (const analysis::WaitPart& part : why_late_) {
     if (part.edge < waited_ns_.size()) waited_ns_[part.edge] += part.duration_ns;
@@ -214,27 +214,6 @@ std::vector<uint32_t> Document::dependencies_of(Item item) const {
   } else if (item.kind == ItemKind::kEventWait) {
     collect(by_wait_);
   }
-  return result;
-}
-
-std::vector<Document::WaitGroup> Document::wait_groups(size_t count) const {
-  const auto& op = trace_.op;
-  std::map<std::array<Id, 4>, WaitGroup> groups;
-  for (uint32_t i = 0; i < dependencies_.size(); ++i) {
-    const Ns waited = waited_ns(i);
-    if (waited <= 0) continue;
-    const Id from = dependencies_[i].from_op, to = dependencies_[i].to_op;
-    WaitGroup& group =
-        groups[{op.stream_id[to], op.name_id[to], op.stream_id[from], op.name_id[from]}];
-    if (group.count == 0 || waited > waited_ns(group.longest)) group.longest = i;
-    group.total_ns += waited;
-    ++group.count;
-  }
-  std::vector<WaitGroup> result;
-  for (const auto& [key, group] : groups) result.push_back(group);
-  std::stable_sort(result.begin(), result.end(),
-                   [](const WaitGroup& a, const WaitGroup& b) { return a.total_ns > b.total_ns; });
-  if (result.size() > count) result.resize(count);
   return result;
 }
 

@@ -22,7 +22,7 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/waits.h"
+#include "analysis/wait_groups.h"
 #include "timeline_layout.h"
 #include "trace/reader.h"
 
@@ -188,14 +188,8 @@ class Document {
   Ns waited_ns(uint32_t dependency) const { return waited_ns_[dependency]; }
   /// Why an op started later than its stream was free, in order of time; empty if it did not.
   std::span<const analysis::WaitPart> why_late(Id op) const;
-  /// Waits of alike ops on one stream for alike ops on another, taken together; the greatest total
-  /// first.
-  struct WaitGroup {
-    Ns total_ns = 0;
-    size_t count = 0;
-    uint32_t longest = 0;  ///< dependency
-  };
-  std::vector<WaitGroup> wait_groups(size_t count) const;
+  /// Alike waits taken together, the dearest first.
+  const std::vector<analysis::WaitGroup>& wait_groups() const { return wait_groups_; }
   /// The edges for which streams stood still longest, longest first; at most `count`, none of 0 ns.
   std::vector<uint32_t> longest_waits(size_t count) const;
 
@@ -242,6 +236,7 @@ class Document {
   std::vector<uint32_t> outgoing_index_, outgoing_;
   std::vector<Ns> waited_ns_;                 // by dependency
   std::vector<analysis::WaitPart> why_late_;  // by op
+  std::vector<analysis::WaitGroup> wait_groups_;
   std::vector<std::pair<uint32_t, uint32_t>> by_record_,
       by_wait_;                                 // (record or wait, dependency), ordered
   std::vector<Id> operation_of_;                // by op

@@ -158,7 +158,10 @@ ImU32 Theme::color(analysis::WaitCause cause) const {
     case analysis::WaitCause::kEvent:
       return color(Color::kWaiting);
     case analysis::WaitCause::kLegacyStream:
+    case analysis::WaitCause::kHostFunction:
       return color(Category::kHostFunction);
+    case analysis::WaitCause::kMemoryWait:
+      return color(Category::kMemoryWait);
     case analysis::WaitCause::kHostSync:
       return color(Category::kCopyToDevice);
     case analysis::WaitCause::kFifo:

@@ -22,8 +22,9 @@ class Splitter {
  public:
   Splitter(const Trace& trace, const Edges& edges) : trace_(trace), edges_(edges), syncs_(trace) {}
 
-  // Appends the parts of the gap [from, start of op).
-  void split(Id op, Ns from, std::vector<WaitPart>& parts) {
+  // Appends the parts of the gap [from, start of op). `blocker`: what ran on the stream in the gap,
+  // we do not know from when to when; kNoId if nothing.
+  void split(Id op, Ns from, Id blocker, std::vector<WaitPart>& parts) {
     const Ns start = trace_.op.start_ns[op];
     const Issue issue = issue_of(trace_, op);
     conditions_.clear();
@@ -54,6 +55,12 @@ class Splitter {
       last = condition;
     }
     if (at >= start) return;
+    if (blocker != kNoId) {
+      const bool function = trace_.op.kind[blocker] == trace::kHostFunction;
+      const WaitCause cause = function ? WaitCause::kHostFunction : WaitCause::kMemoryWait;
+      charge(op, {start, cause, WaitPart::kNoEdge, blocker}, issue, at, start, parts);
+      return;
+    }
     const Ns hand_over = std::min(start, at + kHandOverNs);
     charge(op, last, issue, at, hand_over, parts);
     if (hand_over < start) charge(op, {start, WaitCause::kUnknown}, issue, hand_over, start, parts);
@@ -101,6 +108,10 @@ std::string_view to_string(WaitCause cause) {
       return "legacy";
     case WaitCause::kHostSync:
       return "host";
+    case WaitCause::kMemoryWait:
+      return "memory-wait";
+    case WaitCause::kHostFunction:
+      return "host-function";
     case WaitCause::kUnknown:
       break;
   }
@@ -109,21 +120,31 @@ std::string_view to_string(WaitCause cause) {
 
 std::vector<WaitPart> explain_waits(const Trace& trace, const Timeline& timeline,
                                     const Edges& edges) {
-  // Where the gap before each op begins; kUnknownNs where there is none.
-  std::vector<Ns> gap_from(trace.op.size(), kUnknownNs);
+  // Where the gap before each op begins, kUnknownNs where there is none, and what is in it.
+  struct Gap {
+    Ns from = kUnknownNs;
+    Id blocker = kNoId;
+  };
+  std::vector<Gap> gaps(trace.op.size());
   for (Id stream = 0; stream < timeline.stream_count(); ++stream) {
     Ns busy_until = kUnknownNs;
+    Id blocker = kNoId;
     for (Id op : timeline.ops(stream)) {
-      if (!is_timed(trace, op)) continue;
+      if (!is_timed(trace, op)) {
+        const trace::Small kind = trace.op.kind[op];
+        if (kind == trace::kHostFunction || kind == trace::kMemoryWait) blocker = op;
+        continue;
+      }
       const Ns from = busy_until != kUnknownNs ? busy_until : issue_of(trace, op).start_ns;
-      if (from != kUnknownNs && from < trace.op.start_ns[op]) gap_from[op] = from;
+      if (from != kUnknownNs && from < trace.op.start_ns[op]) gaps[op] = {from, blocker};
       busy_until = std::max(busy_until, trace.op.end_ns[op]);
+      blocker = kNoId;
     }
   }
   Splitter splitter(trace, edges);
   std::vector<WaitPart> parts;
   for (Id op = 0; op < trace.op.size(); ++op) {
-    if (gap_from[op] != kUnknownNs) splitter.split(op, gap_from[op], parts);
+    if (gaps[op].from != kUnknownNs) splitter.split(op, gaps[op].from, gaps[op].blocker, parts);
   }
   return parts;
 }

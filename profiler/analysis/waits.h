@@ -23,6 +23,9 @@ enum class WaitCause : trace::Small {
   kEvent = trace::kEventWaitCause,            ///< an event that the stream waited for
   kFifo = trace::kFifoCause,                  ///< hand-over from the op before it on the stream
   kLegacyStream = trace::kLegacyStreamCause,  ///< the implicit barrier of the legacy default stream
+  kMemoryWait = trace::kMemoryWaitCause,  ///< a memory wait before it, whose own times are unknown
+  kHostFunction =
+      trace::kHostFunctionCause,  ///< a host function before it, whose own times are unknown
   kUnknown = trace::kUnknownCause,
   kHostSync = trace::kHostSyncCause,  ///< the issuing thread sat in a synchronization
 };

@@ -48,7 +48,8 @@ Section streams_section(const Trace& trace, const Summary& summary) {
   std::vector<WaitCause> causes;
   if (timed) {
     for (WaitCause cause : {WaitCause::kLaunch, WaitCause::kEvent, WaitCause::kHostSync,
-                            WaitCause::kLegacyStream, WaitCause::kFifo, WaitCause::kUnknown}) {
+                            WaitCause::kLegacyStream, WaitCause::kHostFunction,
+                            WaitCause::kMemoryWait, WaitCause::kFifo, WaitCause::kUnknown}) {
       const bool used = std::any_of(streams.begin(), streams.end(), [&](const StreamSummary& s) {
         return s.waiting.count(cause) > 0;
       });
@@ -105,17 +106,17 @@ Section unfinished_section(const Trace& trace, const Summary& summary) {
                   .columns = {left("stream"), right("ops"), left("first of them")},
                   .footnotes = {"it never ended (a hang), or its times were lost"}};
   for (const StreamSummary& stream : summary.streams) {
-    if (stream.activity.untimed_count == 0 || section.rows.size() == kStreamsShown) continue;
+    if (stream.unfinished_count == 0 || section.rows.size() == kStreamsShown) continue;
     section.rows.push_back({stream_label(trace, stream.stream),
-                            format_count(stream.activity.untimed_count),
-                            op_label(trace, stream.first_untimed)});
+                            format_count(stream.unfinished_count),
+                            op_label(trace, stream.first_unfinished)});
   }
   return section;
 }
 
-std::string wait_sentence(const Trace& trace, const WaitGroup& wait) {
-  const std::string who = fmt::format("{} on stream {}", op_label(trace, wait.op),
-                                      stream_label(trace, trace.op.stream_id[wait.op]));
+std::string wait_sentence(const Trace& trace, const analysis::WaitGroup& wait) {
+  const std::string who = fmt::format("{} on stream {}", op_label(trace, wait.longest.op),
+                                      stream_label(trace, trace.op.stream_id[wait.longest.op]));
   const auto work = [&](Id op) {
     std::string text = op_label(trace, op);
     if (op < trace.op.size() && trace.op.kind[op] == trace::kMemcpy && trace.op.bytes[op] > 0) {
@@ -123,7 +124,7 @@ std::string wait_sentence(const Trace& trace, const WaitGroup& wait) {
     }
     return text;
   };
-  switch (wait.cause) {
+  switch (wait.longest.cause) {
     case WaitCause::kEvent: {
       const Id record = wait.event_record;
       if (record >= trace.event_record.size()) break;
@@ -131,21 +132,28 @@ std::string wait_sentence(const Trace& trace, const WaitGroup& wait) {
       std::string text = fmt::format("{} waited for {} recorded on stream {}", who,
                                      event_label(trace, trace.event_record.event_id[record]),
                                      stream_label(trace, stream));
-      const Id by = wait.because_op < trace.op.size() ? trace.op.stream_id[wait.because_op] : kNoId;
-      text += " after " + work(wait.because_op);
+      const Id by = wait.longest.because_op < trace.op.size()
+                        ? trace.op.stream_id[wait.longest.because_op]
+                        : kNoId;
+      text += " after " + work(wait.longest.because_op);
       // The record may stand for work of further streams, through waits of its own.
       if (by != stream) text += " on stream " + stream_label(trace, by);
       return text;
     }
     case WaitCause::kLegacyStream:
       return fmt::format("{} waited for {} on stream {}: the legacy default stream is a barrier",
-                         who, work(wait.because_op),
-                         stream_label(trace, wait.because_op < trace.op.size()
-                                                 ? trace.op.stream_id[wait.because_op]
+                         who, work(wait.longest.because_op),
+                         stream_label(trace, wait.longest.because_op < trace.op.size()
+                                                 ? trace.op.stream_id[wait.longest.because_op]
                                                  : kNoId));
+    case WaitCause::kHostFunction:
+    case WaitCause::kMemoryWait:
+      return fmt::format("{} waited behind {} on its own stream", who,
+                         work(wait.longest.because_op));
     case WaitCause::kHostSync: {
-      const Id name =
-          wait.host_sync < trace.host_sync.size() ? trace.host_sync.name_id[wait.host_sync] : kNoId;
+      const Id name = wait.longest.host_sync < trace.host_sync.size()
+                          ? trace.host_sync.name_id[wait.longest.host_sync]
+                          : kNoId;
       return fmt::format("{} was launched late: the host sat in {}", who,
                          quoted_or(trace, name, "a synchronization"));
     }
@@ -159,7 +167,7 @@ Section waits_section(const Trace& trace, const Summary& summary) {
   Section section{
       .title = "Longest waits",
       .columns = {right("total"), right("times"), right("longest"), left("who waited for whom")}};
-  for (const WaitGroup& wait : summary.waits) {
+  for (const analysis::WaitGroup& wait : summary.waits) {
     if (section.rows.size() == kRowsShown) {
       section.footnotes.push_back(left_out(summary.waits.size(), kRowsShown, "kind of wait"));
       section.footnotes.back() = fmt::format("{} shorter kinds of wait not shown",
@@ -167,7 +175,7 @@ Section waits_section(const Trace& trace, const Summary& summary) {
       break;
     }
     section.rows.push_back({format_duration(wait.total_ns), format_count(wait.count),
-                            format_duration(wait.longest_ns), wait_sentence(trace, wait)});
+                            format_duration(wait.longest.duration_ns), wait_sentence(trace, wait)});
   }
   return section;
 }
@@ -228,7 +236,7 @@ Section syncs_section(const Trace& trace, const Summary& summary) {
     section.rows.push_back(
         {returned ? format_duration(sync.total_ns) : "–", format_count(sync.count),
          returned ? format_duration(sync.longest_ns) : "–",
-         quoted_or(trace, sync.name_id, "synchronize"), target, stack_label(trace, sync.stack_id)});
+         quoted_or(trace, sync.name_id, "synchronize"), target, summary.call_site(sync.stack_id)});
   }
   if (summary.info.counts.query > 0) {
     section.footnotes.push_back(

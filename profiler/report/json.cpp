@@ -40,6 +40,7 @@ Json stream_json(const Trace& trace, const StreamSummary& stream) {
               {"waiting_ns", waiting},
               {"op", activity.op_count},
               {"untimed_op", activity.untimed_count},
+              {"unfinished_op", stream.unfinished_count},
               {"kernel", activity.kernel_count},
               {"memcpy", activity.copy_count},
               {"memset", activity.memset_count},
@@ -49,7 +50,7 @@ Json stream_json(const Trace& trace, const StreamSummary& stream) {
               {"event_edge", stream.edge_count}};
 }
 
-Json wait_json(const Trace& trace, const WaitGroup& wait) {
+Json wait_json(const Trace& trace, const analysis::WaitGroup& wait) {
   const auto stream_of = [&](Id op) {
     return op < trace.op.size() ? id(trace.op.stream_id[op]) : Json();
   };
@@ -58,23 +59,23 @@ Json wait_json(const Trace& trace, const WaitGroup& wait) {
     event = id(trace.event_record.event_id[wait.event_record]);
     recorded_on = id(trace.event_record.stream_id[wait.event_record]);
   }
-  if (wait.host_sync < trace.host_sync.size())
-    call = printable(trace.text(trace.host_sync.name_id[wait.host_sync]));
-  return Json{{"cause", cause_name(wait.cause)},
+  if (wait.longest.host_sync < trace.host_sync.size())
+    call = printable(trace.text(trace.host_sync.name_id[wait.longest.host_sync]));
+  return Json{{"cause", cause_name(wait.longest.cause)},
               {"count", wait.count},
               {"total_ns", wait.total_ns},
-              {"longest_ns", wait.longest_ns},
-              {"op", wait.op},
-              {"name", op_label(trace, wait.op)},
-              {"stream", stream_of(wait.op)},
-              {"because_op", id(wait.because_op)},
-              {"because_name", name_of(trace, wait.because_op)},
-              {"because_stream", stream_of(wait.because_op)},
+              {"longest_ns", wait.longest.duration_ns},
+              {"op", wait.longest.op},
+              {"name", op_label(trace, wait.longest.op)},
+              {"stream", stream_of(wait.longest.op)},
+              {"because_op", id(wait.longest.because_op)},
+              {"because_name", name_of(trace, wait.longest.because_op)},
+              {"because_stream", stream_of(wait.longest.because_op)},
               {"event", event},
               {"recorded_on_stream", recorded_on},
               {"event_record", id(wait.event_record)},
               {"event_wait", id(wait.event_wait)},
-              {"host_sync", id(wait.host_sync)},
+              {"host_sync", id(wait.longest.host_sync)},
               {"host_sync_call", call}};
 }
 
@@ -96,7 +97,7 @@ std::string write_json(const Trace& trace, const Summary& summary, const Options
                        {"simulated", trace.device.simulated[device] == 1}});
   }
   for (const StreamSummary& stream : summary.streams) streams.push_back(stream_json(trace, stream));
-  for (const WaitGroup& wait : summary.waits) waits.push_back(wait_json(trace, wait));
+  for (const analysis::WaitGroup& wait : summary.waits) waits.push_back(wait_json(trace, wait));
   for (const auto& device : summary.devices) {
     overlap.push_back({{"device", id(device.device_id)},
                        {"window_ns", device.window_ns()},
@@ -110,7 +111,7 @@ std::string write_json(const Trace& trace, const Summary& summary, const Options
                      {"call", printable(trace.text(sync.name_id))},
                      {"stream", id(sync.stream_id)},
                      {"process", id(sync.process_id)},
-                     {"called_from", stack_label(trace, sync.stack_id)},
+                     {"called_from", summary.call_site(sync.stack_id)},
                      {"count", sync.count},
                      {"total_ns", sync.total_ns},
                      {"longest_ns", sync.longest_ns},

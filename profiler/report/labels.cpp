@@ -76,6 +76,20 @@ std::string demangled(std::string_view name) {
   return status == 0 && text ? text.get() : std::string(name);
 }
 
+std::string function_name(std::string_view raw) {
+  const std::string name = demangled(raw);
+  int angle = 0;
+  for (size_t i = 0; i < name.size(); ++i) {
+    if (name[i] == '<') ++angle;
+    if (name[i] == '>') --angle;
+    const bool parameters = name[i] == '(' && angle == 0 && i > 0 &&
+                            name.compare(i, 11, "(anonymous ") != 0 &&
+                            !std::string_view(name).substr(0, i).ends_with("operator");
+    if (parameters) return printable(name.substr(0, i));
+  }
+  return printable(name);
+}
+
 std::string short_kernel_name(std::string_view raw) {
   const std::string name = demangled(raw);
   // Walk once over the text at nesting depth 0; what is in <> or () is left out, scopes before ::
@@ -180,24 +194,6 @@ std::string device_label(const Trace& trace, Id device) {
   const trace::Small ordinal = trace.device.ordinal[device];
   return fmt::format("device {}",
                      ordinal == trace::kNoSmall ? static_cast<trace::Small>(device) : ordinal);
-}
-
-std::string stack_label(const Trace& trace, Id stack) {
-  if (stack >= trace.stack.size()) return "";
-  const auto& frames = trace.stack_frame;
-  std::string label;
-  trace::Small best = trace::kNoSmall;
-  for (Id frame = 0; frame < frames.size(); ++frame) {
-    if (frames.stack_id[frame] != stack || trace.text(frames.symbol_id[frame]).empty()) continue;
-    const std::string_view module = trace.text(frames.module_id[frame]);
-    if (module.find("libcuda") != std::string_view::npos ||
-        module.find("libcupti") != std::string_view::npos)
-      continue;
-    if (best != trace::kNoSmall && frames.depth[frame] >= best) continue;
-    best = frames.depth[frame];
-    label = printable(demangled(trace.text(frames.symbol_id[frame])));
-  }
-  return label;
 }
 
 }  // namespace streamscope::report

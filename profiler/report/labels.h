@@ -16,6 +16,8 @@ namespace streamscope::report {
 /// A kernel's name as its author knows it: demangled, without return type, parameters, enclosing
 /// scopes and template arguments, e.g. "gemm<…>".
 std::string short_kernel_name(std::string_view name);
+/// Demangled, without parameters: "c10::cuda::device_synchronize".
+std::string function_name(std::string_view name);
 /// Demangled if it was mangled.
 std::string demangled(std::string_view name);
 
@@ -30,9 +32,6 @@ std::string event_label(const trace::Trace& trace, trace::Id event);
 std::string process_label(const trace::Trace& trace, trace::Id process);
 /// "NVIDIA H200", or "device 0".
 std::string device_label(const trace::Trace& trace, trace::Id device);
-/// Innermost frame of a call site outside of CUDA's own libraries, "" if unknown.
-std::string stack_label(const trace::Trace& trace, trace::Id stack);
-
 /// The text with control characters replaced and invalid UTF-8 repaired, so that a trace cannot
 /// steer a terminal.
 std::string printable(std::string_view text);

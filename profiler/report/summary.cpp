@@ -6,31 +6,21 @@
 #include <algorithm>
 #include <tuple>
 
+#include "call_sites.h"
+
 namespace streamscope::report {
 namespace {
 
-using analysis::WaitCause;
 using analysis::WaitPart;
 using trace::kUnknownNs;
 using trace::Trace;
 
-// What a reader would call the same work: kind, and name or direction.
-using OpKey = std::tuple<trace::Small, Id, trace::Small>;
-
-OpKey key_of(const Trace& trace, Id op) {
-  if (op >= trace.op.size()) return {trace::kNoSmall, kNoId, 0};
+// Of host functions and memory waits CUDA does not tell when they ran; the simulator does.
+bool has_times(const Trace& trace, Id op) {
   const trace::Small kind = trace.op.kind[op];
-  return {kind, trace.op.name_id[op], kind == trace::kMemcpy ? trace.op.detail[op] : 0};
-}
-
-Id stream_of(const Trace& trace, Id op) {
-  return op < trace.op.size() ? trace.op.stream_id[op] : kNoId;
-}
-
-// Launching late for no known reason and handing over on a stream are not waits for somebody.
-bool is_wait(WaitCause cause) {
-  return cause == WaitCause::kEvent || cause == WaitCause::kLegacyStream ||
-         cause == WaitCause::kHostSync;
+  if (kind == trace::kKernel || kind == trace::kMemcpy || kind == trace::kMemset) return true;
+  const Id device = trace.device_of_stream(trace.op.stream_id[op]);
+  return device < trace.device.size() && trace.device.simulated[device] == 1;
 }
 
 template <class Group>
@@ -39,38 +29,10 @@ void sort_by_cost(std::vector<Group>& groups, Ns Group::*cost) {
                    [cost](const Group& a, const Group& b) { return a.*cost > b.*cost; });
 }
 
-std::vector<WaitGroup> group_waits(const Trace& trace, const analysis::Edges& edges,
-                                   const std::vector<WaitPart>& parts) {
-  std::map<std::tuple<WaitCause, Id, OpKey, Id, OpKey, Id>, WaitGroup> groups;
-  for (const WaitPart& part : parts) {
-    if (!is_wait(part.cause)) continue;
-    const Id record = part.edge == WaitPart::kNoEdge ? kNoId : edges[part.edge].event_record_id;
-    Id by = stream_of(trace, part.because_op);
-    if (record < trace.event_record.size()) by = trace.event_record.stream_id[record];
-    if (part.host_sync < trace.host_sync.size()) by = trace.host_sync.name_id[part.host_sync];
-    WaitGroup& group = groups[{part.cause, stream_of(trace, part.op), key_of(trace, part.op), by,
-                               key_of(trace, part.because_op), stream_of(trace, part.because_op)}];
-    group.cause = part.cause;
-    ++group.count;
-    group.total_ns += part.duration_ns;
-    if (group.op != kNoId && part.duration_ns <= group.longest_ns) continue;
-    group.longest_ns = part.duration_ns;
-    group.op = part.op;
-    group.because_op = part.because_op;
-    group.event_record = record;
-    group.event_wait = part.edge == WaitPart::kNoEdge ? kNoId : edges[part.edge].event_wait_id;
-    group.host_sync = part.host_sync;
-  }
-  std::vector<WaitGroup> result;
-  for (const auto& [key, group] : groups) result.push_back(group);
-  sort_by_cost(result, &WaitGroup::total_ns);
-  return result;
-}
-
 std::vector<OpGroup> group_ops(const Trace& trace, const std::vector<Ns>& waited) {
-  std::map<OpKey, OpGroup> groups;
+  std::map<analysis::Work, OpGroup> groups;
   for (Id op = 0; op < trace.op.size(); ++op) {
-    OpGroup& group = groups[key_of(trace, op)];
+    OpGroup& group = groups[analysis::work_of(trace, op)];
     if (group.example == kNoId) group.example = op;
     ++group.count;
     group.waited_ns += waited[op];
@@ -86,6 +48,31 @@ std::vector<OpGroup> group_ops(const Trace& trace, const std::vector<Ns>& waited
   std::vector<OpGroup> result;
   for (const auto& [key, group] : groups) result.push_back(group);
   sort_by_cost(result, &OpGroup::total_ns);
+  return result;
+}
+
+// Stacks that differ only further out, or inside CUDA, are one place to a reader.
+std::vector<analysis::SyncGroup> merge_by_call_site(const std::vector<analysis::SyncGroup>& groups,
+                                                    const Summary& summary) {
+  std::map<std::tuple<trace::HostSyncKind, Id, Id, Id, std::string>, analysis::SyncGroup> merged;
+  for (const analysis::SyncGroup& group : groups) {
+    const auto [place, is_new] =
+        merged.try_emplace({group.kind, group.process_id, group.name_id, group.stream_id,
+                            summary.call_site(group.stack_id)},
+                           group);
+    if (is_new) continue;
+    analysis::SyncGroup& into = place->second;
+    into.count += group.count;
+    into.open_count += group.open_count;
+    into.total_ns += group.total_ns;
+    if (group.longest_ns > into.longest_ns) {
+      into.longest_ns = group.longest_ns;
+      into.longest = group.longest;
+    }
+  }
+  std::vector<analysis::SyncGroup> result;
+  for (const auto& [key, group] : merged) result.push_back(group);
+  sort_by_cost(result, &analysis::SyncGroup::total_ns);
   return result;
 }
 
@@ -173,7 +160,7 @@ Summary summarize(const Trace& trace) {
     if (trace.op.start_ns[part.op] > timeline.activity(stream).first_start_ns) {
       streams[stream].waiting[part.cause] += part.duration_ns;
     }
-    if (is_wait(part.cause)) waited[part.op] += part.duration_ns;
+    if (analysis::is_wait(part.cause)) waited[part.op] += part.duration_ns;
   }
   for (Id stream : trace.event_record.stream_id) {
     if (stream < streams.size()) ++streams[stream].record_count;
@@ -189,16 +176,18 @@ Summary summarize(const Trace& trace) {
     found.stream = stream;
     found.activity = timeline.activity(stream);
     for (Id op : timeline.ops(stream)) {
-      if (found.activity.untimed_count == 0 || found.first_untimed != kNoId) break;
-      if (!analysis::is_timed(trace, op)) found.first_untimed = op;
+      if (found.activity.untimed_count == 0 || summary.window_ns == 0) break;
+      if (analysis::is_timed(trace, op) || !has_times(trace, op)) continue;
+      if (found.unfinished_count++ == 0) found.first_unfinished = op;
     }
     if (found.activity.op_count + found.record_count + found.wait_count > 0) {
       summary.streams.push_back(std::move(found));
     }
   }
-  summary.waits = group_waits(trace, edges, parts);
+  summary.waits = analysis::group_waits(trace, edges, parts);
   summary.devices = analysis::overlap(trace);
-  summary.syncs = analysis::host_syncs_by_cost(trace);
+  summary.call_sites = call_sites(trace);
+  summary.syncs = merge_by_call_site(analysis::host_syncs_by_cost(trace), summary);
   summary.ops = group_ops(trace, waited);
   summary.ranges = group_ranges(trace, waited);
   return summary;

@@ -13,7 +13,7 @@
 #include "analysis/host_syncs.h"
 #include "analysis/overlap.h"
 #include "analysis/timeline.h"
-#include "analysis/waits.h"
+#include "analysis/wait_groups.h"
 #include "info.h"
 
 namespace streamscope::report {
@@ -25,26 +25,13 @@ using trace::Ns;
 struct StreamSummary {
   Id stream = kNoId;
   analysis::StreamActivity activity;
-  Id first_untimed = kNoId;  ///< first op without a known start and end
+  uint64_t unfinished_count = 0;  ///< ops without an end in a trace with times
+  Id first_unfinished = kNoId;    ///< the first of these
   std::map<analysis::WaitCause, Ns>
       waiting;  ///< parts of the stream's idle time; causes without time are absent
   uint64_t record_count = 0;
   uint64_t wait_count = 0;  ///< stream waits issued on it
   uint64_t edge_count = 0;  ///< of these, bound to a record in the trace
-};
-
-/// Waits of one kind of work for one kind of work.
-struct WaitGroup {
-  analysis::WaitCause cause = analysis::WaitCause::kUnknown;
-  uint64_t count = 0;
-  Ns total_ns = 0;
-  Ns longest_ns = 0;
-  // Of the longest one:
-  Id op = kNoId;
-  Id because_op = kNoId;
-  Id event_record = kNoId;
-  Id event_wait = kNoId;
-  Id host_sync = kNoId;
 };
 
 /// Ops of one kind and name.
@@ -54,8 +41,7 @@ struct OpGroup {
   uint64_t timed_count = 0;
   Ns total_ns = 0;
   Ns longest_ns = 0;
-  Ns waited_ns =
-      0;  ///< gaps before them that an event, the legacy stream or a host synchronization caused
+  Ns waited_ns = 0;  ///< gaps before them in which they waited for something
 };
 
 /// NVTX ranges of one domain and name.
@@ -70,11 +56,17 @@ struct RangeGroup {
 };
 
 struct Summary {
+  /// Where in the program, "" if unknown.
+  std::string call_site(Id stack) const {
+    return stack < call_sites.size() ? call_sites[stack] : "";
+  }
+
   Info info;
-  Ns window_ns = 0;                    ///< from the first start to the last end on any device
-  std::vector<StreamSummary> streams;  ///< those that did anything, in order of id
-  std::vector<WaitGroup> waits;        ///< dearest first
+  Ns window_ns = 0;                        ///< from the first start to the last end on any device
+  std::vector<StreamSummary> streams;      ///< those that did anything, in order of id
+  std::vector<analysis::WaitGroup> waits;  ///< dearest first
   std::vector<analysis::DeviceOverlap> devices;
+  std::vector<std::string> call_sites;     ///< per stack; see call_sites.h
   std::vector<analysis::SyncGroup> syncs;  ///< dearest first
   std::vector<OpGroup> ops;                ///< dearest first
   std::vector<RangeGroup> ranges;          ///< dearest first

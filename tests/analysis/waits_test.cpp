@@ -111,6 +111,27 @@ TEST(Waits, WhatExceedsAHandOverIsUnknown) {
                                    std::pair(WaitCause::kUnknown, 50 * kUs - kHandOverNs)));
 }
 
+TEST(Waits, AHostFunctionOrMemoryWaitWithoutTimesTakesWhatNothingElseExplains) {
+  for (auto [kind, cause] : {std::pair(trace::kHostFunction, WaitCause::kHostFunction),
+                             std::pair(trace::kMemoryWait, WaitCause::kMemoryWait)}) {
+    MemoryTrace t;
+    const Id a = t.add_stream();
+    t.op(10, a, 20, 100 * kUs);
+    const Id blocker = t.op(11, a, kUnknownNs, kUnknownNs, 0, kind);
+    const Id kernel = t.op(120 * kUs, a, 150 * kUs, 160 * kUs),
+             next = t.op(120 * kUs + 1, a, 165 * kUs, 170 * kUs);
+    EXPECT_THAT(parts_of(t.trace, kernel),
+                testing::UnorderedElementsAre(std::pair(WaitCause::kLaunch, 20 * kUs),
+                                              std::pair(cause, 30 * kUs)));
+    EXPECT_EQ(parts_of(t.trace, next).count(cause), 0u);
+    for (const WaitPart& part : explain(t.trace)) {
+      if (part.cause == cause) {
+        EXPECT_EQ(part.because_op, blocker);
+      }
+    }
+  }
+}
+
 TEST(Waits, TheLegacyStreamIsNamed) {
   MemoryTrace t;
   const Id legacy = t.add_stream(trace::kLegacyStream), b = t.add_stream(trace::kBlockingStream);

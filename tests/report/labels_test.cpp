@@ -6,8 +6,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "report/call_sites.h"
 #include "report/table.h"
 #include "report/units.h"
+#include "support/trace_builder.h"
 
 namespace streamscope::report {
 namespace {
@@ -51,6 +53,45 @@ TEST(Labels, KernelNamesAreShortened) {
   EXPECT_EQ(short_kernel_name(""), "");
   EXPECT_EQ(short_kernel_name("((("), "(((");
   EXPECT_EQ(short_kernel_name("_Zbroken"), "_Zbroken");
+}
+
+TEST(Labels, FunctionNamesLoseTheirParametersOnly) {
+  EXPECT_EQ(function_name("c10::cuda::device_synchronize()"), "c10::cuda::device_synchronize");
+  EXPECT_EQ(function_name("a::(anonymous namespace)::f(int) [clone .isra.0]"),
+            "a::(anonymous namespace)::f");
+  EXPECT_EQ(function_name("std::function<void (int)>::operator()(int) const"),
+            "std::function<void (int)>::operator()");
+  EXPECT_EQ(function_name("main"), "main");
+}
+
+TEST(CallSites, AreTheInnermostFrameOfTheProgram) {
+  test::TraceBuilder builder;
+  const auto stack = [&] { return builder.add(trace::Stack{.process_id = 0}); };
+  const auto frame = [&](trace::Id of, trace::Small depth, trace::Small kind, const char* symbol,
+                         const char* module) {
+    builder.add(trace::StackFrame{.stack_id = of,
+                                  .depth = depth,
+                                  .kind = kind,
+                                  .address = 0x1234,
+                                  .symbol_id = *symbol ? builder.intern(symbol) : trace::kNoId,
+                                  .module_id = *module ? builder.intern(module) : trace::kNoId});
+  };
+  const trace::Id native = stack(), python = stack(), bare = stack(), none = stack(),
+                  library = stack();
+  for (trace::Id of : {native, python, bare, none, library}) {
+    frame(of, 0, trace::kNativeFrame, "callback", "/opt/lib/libstreamscope_inject.so");
+    frame(of, 1, trace::kNativeFrame, "cuEventSynchronize", "/usr/lib/libcuda.so.1");
+    frame(of, 9, trace::kNativeFrame, "__libc_start_main", "/lib/libc.so.6");
+  }
+  for (trace::Id of : {native, python})
+    frame(of, 2, trace::kNativeFrame, "coord::wait(int)", "/opt/lib/libcoord.so");
+  frame(library, 2, trace::kNativeFrame, "coord::wait(int)", "/opt/lib/libcoord.so");
+  frame(native, 4, trace::kNativeFrame, "outer()", "/home/app");
+  frame(native, 3, trace::kNativeFrame, "_Z4loadi", "/home/app");
+  frame(python, 3, trace::kPythonFrame, "train.py:41 step", "");
+  frame(bare, 3, trace::kNativeFrame, "", "");
+  EXPECT_THAT(call_sites(builder.trace()),
+              ElementsAre("load", "train.py:41 step", "app+0x1234", "", "coord::wait"));
 }
 
 TEST(Labels, UntrustedTextIsMadePrintable) {

@@ -79,6 +79,7 @@ inline std::vector<Sample> samples() {
   StreamBuilder left = hang.stream("left"), right = hang.stream("right");
   left.kernel("before", 100, 50'000).memory_wait(0x1000, 1, 51'000, trace::kUnknownNs);
   left.memory_write(0x2000, 1, trace::kUnknownNs, trace::kUnknownNs);
+  hang.columns().device.simulated[0] = 1;
   right.memory_wait(0x2000, 1, 100, trace::kUnknownNs)
       .memory_write(0x1000, 1, trace::kUnknownNs, trace::kUnknownNs);
   hang.synchronize_device(60'000, trace::kUnknownNs);

@@ -99,6 +99,10 @@ struct InspectorView::Sheet {
       fact_link("operation", document.label({ItemKind::kOperation, id}),
                 {ItemKind::kOperation, id});
   }
+  std::string on_stream(Id op) const {
+    return document.label({ItemKind::kOp, op}) + " on " +
+           document.stream_name(trace().op.stream_id[op]);
+  }
   void correlation(trace::Int id) {
     if (id != kNoInt) fact("correlation", std::to_string(id));
   }
@@ -143,30 +147,28 @@ void InspectorView::draw_trace(Sheet& sheet) {
   count("other calls", trace.api_call.size());
   count("NVTX ranges", trace.range.size());
 
-  if (waits_of_ != &document) {
-    waits_ = document.wait_groups(kWaitGroups);
-    waits_of_ = &document;
-  }
+  const std::vector<analysis::WaitGroup>& waits = document.wait_groups();
   widgets::heading(sheet.theme, "Who waited for whom");
-  if (waits_.empty()) sheet.note("No stream stood still for another.");
-  for (const Document::WaitGroup& group : waits_) {
-    const Dependency& dependency = document.dependency(group.longest);
-    const Item waiter{ItemKind::kOp, dependency.to_op}, cause{ItemKind::kOp, dependency.from_op};
+  if (waits.empty()) sheet.note("No stream stood still for another.");
+  for (const analysis::WaitGroup& group :
+       std::span(waits).first(std::min(waits.size(), kWaitGroups))) {
+    const analysis::WaitPart& longest = group.longest;
+    const Item waiter{ItemKind::kOp, longest.op};
     widgets::text(sheet.theme, Face::kBold, sheet.theme.color(Color::kWaiting),
                   format_duration(group.total_ns));
     ImGui::SameLine(sheet.theme.px(88) + ImGui::GetStyle().WindowPadding.x);
     ImGui::BeginGroup();
-    const std::string text =
-        document.label(waiter) + " on " + document.stream_name(trace.op.stream_id[waiter.id]);
-    if (widgets::link(sheet.theme, Face::kBody, text, sheet.next_id++)) {
+    if (widgets::link(sheet.theme, Face::kBody, sheet.on_stream(longest.op), sheet.next_id++)) {
       select(sheet.state, waiter);
       zoom_to_selection(document, sheet.state);
     }
-    std::string story = "for " + document.label(cause) + " on " +
-                        document.stream_name(trace.op.stream_id[cause.id]);
+    std::string story =
+        longest.host_sync != kNoId
+            ? "the host sat in " + document.label({ItemKind::kHostSync, longest.host_sync})
+            : "for " + sheet.on_stream(longest.because_op);
     if (group.count > 1) {
       story += "; " + format_count(static_cast<int64_t>(group.count)) + " times, up to " +
-               format_duration(document.waited_ns(group.longest));
+               format_duration(longest.duration_ns);
     }
     widgets::wrapped(sheet.theme, Face::kSmall, sheet.theme.color(Color::kTextDim), story);
     ImGui::EndGroup();
@@ -251,15 +253,12 @@ void InspectorView::draw_why_late(Sheet& sheet, Id op) {
     ImGui::SetCursorPosX(ImGui::GetCursorPosX() + theme.px(16));
     widgets::text(theme, Face::kBody, theme.color(Color::kText), format_duration(part.duration_ns));
     ImGui::SameLine(theme.px(112));
-    const auto on_stream = [&](Id other) {
-      return document.label({ItemKind::kOp, other}) + " on " +
-             document.stream_name(sheet.trace().op.stream_id[other]);
-    };
     if (part.host_sync != kNoId) {
       sheet.link("host sat in " + document.label({ItemKind::kHostSync, part.host_sync}),
                  {ItemKind::kHostSync, part.host_sync});
     } else if (part.because_op != kNoId) {
-      sheet.link("waited for " + on_stream(part.because_op), {ItemKind::kOp, part.because_op});
+      sheet.link("waited for " + sheet.on_stream(part.because_op),
+                 {ItemKind::kOp, part.because_op});
     } else {
       sheet.note(explain(part.cause));
     }

@@ -34,8 +34,6 @@ class InspectorView : public View {
   void draw_sums(Sheet& sheet);
 
   // Made once per document or range, because they cost more than a frame.
-  const Document* waits_of_ = nullptr;
-  std::vector<Document::WaitGroup> waits_;
   const Document* sums_of_ = nullptr;
   std::optional<TimeRange> sums_range_;
   Sums sums_;

@@ -1,0 +1,58 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "wait_groups.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+namespace streamscope::analysis {
+namespace {
+
+Id stream_of(const Trace& trace, Id op) {
+  return op < trace.op.size() ? trace.op.stream_id[op] : kNoId;
+}
+
+}  // namespace
+
+bool is_wait(WaitCause cause) {
+  return cause == WaitCause::kEvent || cause == WaitCause::kLegacyStream ||
+         cause == WaitCause::kHostSync || cause == WaitCause::kHostFunction ||
+         cause == WaitCause::kMemoryWait;
+}
+
+Work work_of(const Trace& trace, Id op) {
+  if (op >= trace.op.size()) return {};
+  const trace::Small kind = trace.op.kind[op];
+  return {kind, trace.op.name_id[op], kind == trace::kMemcpy ? trace.op.detail[op] : 0};
+}
+
+std::vector<WaitGroup> group_waits(const Trace& trace, const Edges& edges,
+                                   const std::vector<WaitPart>& parts) {
+  std::map<std::tuple<WaitCause, Id, Work, Id, Work, Id>, WaitGroup> groups;
+  for (const WaitPart& part : parts) {
+    if (!is_wait(part.cause)) continue;
+    const bool has_edge = part.edge != WaitPart::kNoEdge;
+    const Id record = has_edge ? edges[part.edge].event_record_id : kNoId;
+    // A record may stand for work of another stream, through waits of its own.
+    Id by = stream_of(trace, part.because_op);
+    if (record < trace.event_record.size()) by = trace.event_record.stream_id[record];
+    if (part.host_sync < trace.host_sync.size()) by = trace.host_sync.name_id[part.host_sync];
+    WaitGroup& group = groups[{part.cause, stream_of(trace, part.op), work_of(trace, part.op), by,
+                               work_of(trace, part.because_op), stream_of(trace, part.because_op)}];
+    ++group.count;
+    group.total_ns += part.duration_ns;
+    if (group.count > 1 && part.duration_ns <= group.longest.duration_ns) continue;
+    group.longest = part;
+    group.event_record = record;
+    group.event_wait = has_edge ? edges[part.edge].event_wait_id : kNoId;
+  }
+  std::vector<WaitGroup> result;
+  for (const auto& [key, group] : groups) result.push_back(group);
+  std::stable_sort(result.begin(), result.end(),
+                   [](const WaitGroup& a, const WaitGroup& b) { return a.total_ns > b.total_ns; });
+  return result;
+}
+
+}  // namespace streamscope::analysis

@@ -1,0 +1,41 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Who waited for whom: alike waits taken together, for people who have a few seconds. An iteration
+// repeated a thousand times is one line with a count.
+#pragma once
+
+#include <vector>
+
+#include "waits.h"
+
+namespace streamscope::analysis {
+
+/// True if something that the program did held the op up. Launching late for no known reason and
+/// handing over on a stream are not waits for anything.
+bool is_wait(WaitCause cause);
+
+/// What a reader would call the same work: its kind, and its name or direction.
+struct Work {
+  trace::Small kind = trace::kNoSmall;
+  Id name_id = kNoId;
+  trace::Small direction = 0;  ///< of copies
+
+  auto operator<=>(const Work&) const = default;
+};
+Work work_of(const Trace& trace, Id op);
+
+/// Waits of one kind of work on one stream for one kind of work on another.
+struct WaitGroup {
+  uint64_t count = 0;
+  Ns total_ns = 0;
+  WaitPart longest;
+  Id event_record = kNoId;  ///< of the longest, where it was for an event
+  Id event_wait = kNoId;
+};
+
+/// The dearest first.
+std::vector<WaitGroup> group_waits(const Trace& trace, const Edges& edges,
+                                   const std::vector<WaitPart>& parts);
+
+}  // namespace streamscope::analysis

@@ -1,0 +1,78 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "call_sites.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "labels.h"
+
+namespace streamscope::report {
+namespace {
+
+using trace::Id;
+using trace::Trace;
+
+// How good a frame is as the place of a call; among equals the innermost wins.
+enum Rank { kNothing, kFramework, kProgram, kNamedPlace };
+
+Rank rank_of(const Trace& trace, Id frame) {
+  const auto& frames = trace.stack_frame;
+  const std::string_view symbol = trace.text(frames.symbol_id[frame]),
+                         path = trace.text(frames.module_id[frame]);
+  if (frames.kind[frame] == trace::kPythonFrame || frames.kind[frame] == trace::kCallSiteFrame) {
+    return symbol.empty() ? kNothing : kNamedPlace;
+  }
+  const std::string_view module = path.substr(path.rfind('/') + 1);
+  const auto is_one_of = [&](std::initializer_list<std::string_view> prefixes) {
+    return std::any_of(prefixes.begin(), prefixes.end(),
+                       [&](std::string_view p) { return module.starts_with(p); });
+  };
+  if (is_one_of({"libstreamscope", "libcupti", "libcuda", "libnv", "libc.so", "libpthread",
+                 "libstdc++", "ld-linux"}) ||
+      symbol == "_start") {
+    return kNothing;
+  }
+  if (is_one_of({"libcoord", "libtorch", "libc10", "libpython"}))
+    return symbol.empty() ? kNothing : kFramework;
+  return kProgram;
+}
+
+std::string frame_label(const Trace& trace, Id stack, Id frame) {
+  const auto& frames = trace.stack_frame;
+  const std::string_view symbol = trace.text(frames.symbol_id[frame]);
+  if (frames.kind[frame] == trace::kNativeFrame && !symbol.empty()) return function_name(symbol);
+  if (!symbol.empty()) return printable(symbol);
+  const std::string_view path = trace.text(frames.module_id[frame]);
+  const std::string module = path.empty() ? process_label(trace, trace.stack.process_id[stack])
+                                          : printable(path.substr(path.rfind('/') + 1));
+  return frames.address[frame] == trace::kNoInt
+             ? module
+             : fmt::format("{}+{:#x}", module, frames.address[frame]);
+}
+
+}  // namespace
+
+std::vector<std::string> call_sites(const Trace& trace) {
+  const auto& frames = trace.stack_frame;
+  std::vector<Id> best(trace.stack.size(), trace::kNoId);
+  for (Id frame = 0; frame < frames.size(); ++frame) {
+    const Id stack = frames.stack_id[frame];
+    if (stack >= best.size()) continue;
+    const Rank rank = rank_of(trace, frame);
+    if (rank == kNothing) continue;
+    const Id known = best[stack];
+    const Rank known_rank = known == trace::kNoId ? kNothing : rank_of(trace, known);
+    if (rank > known_rank || (rank == known_rank && frames.depth[frame] < frames.depth[known]))
+      best[stack] = frame;
+  }
+  std::vector<std::string> result(best.size());
+  for (Id stack = 0; stack < best.size(); ++stack) {
+    if (best[stack] != trace::kNoId) result[stack] = frame_label(trace, stack, best[stack]);
+  }
+  return result;
+}
+
+}  // namespace streamscope::report

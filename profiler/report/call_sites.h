@@ -1,0 +1,19 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Of a call stack the one frame that a user calls the place: the innermost that is neither the
+// tool's, CUDA's nor the C library's, a Python line or a libcoord call site if there is one.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "trace/reader.h"
+
+namespace streamscope::report {
+
+/// One text per stack: "train.py:41 step", "load_batch", "app+0xb667" without symbols, "" if
+/// nothing is known.
+std::vector<std::string> call_sites(const trace::Trace& trace);
+
+}  // namespace streamscope::report
