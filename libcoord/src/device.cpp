@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "codes.h"
+#include "cuda/cuda_backend.h"
 #include "device_state.h"
 #include "observer.h"
 #include "sim/sim_backend.h"
@@ -136,6 +137,11 @@ Device Device::open(const sim::Config& config) {
   return Device(open_state(sim::open_simulated(config)));
 }
 
+Device Device::of_context(CUctx_st* context) {
+  find_observer();
+  return Device(open_state(cuda::open(context)));
+}
+
 DeviceId Device::id() const noexcept { return state_->id; }
 
 const DeviceProperties& Device::properties() const noexcept {
@@ -179,6 +185,10 @@ Allocation Device::allocate_bytes(std::size_t bytes, bool on_host) const {
 }
 
 void Device::synchronize() const { state_->backend->synchronize_device(); }
+
+CaptureMode Device::exchange_capture_mode(CaptureMode mode) const {
+  return state_->backend->exchange_capture_mode(mode);
+}
 
 TimeNs Device::now() const { return state_->backend->now(); }
 

@@ -37,7 +37,7 @@ struct EventState {
   EventClass event_class{};
 };
 
-struct DeviceState {
+struct DeviceState : std::enable_shared_from_this<DeviceState> {
   explicit DeviceState(std::unique_ptr<Backend> opened);
 
   /// An entry with a new id. Thread-safe.

@@ -23,6 +23,8 @@ const char* to_string(ErrorKind kind) noexcept {
       return "NoDevice";
     case ErrorKind::kOutOfMemory:
       return "OutOfMemory";
+    case ErrorKind::kCapture:
+      return "Capture";
     case ErrorKind::kDeadlock:
       return "Deadlock";
     case ErrorKind::kDeviceFailure:
@@ -62,6 +64,9 @@ ErrorKind kind_of_code(int code) noexcept {
     default:
       break;
   }
+  if (code == kCodeIllegalState ||
+      (code >= kCodeCaptureUnsupported && code <= kCodeCaptureWrongThread))
+    return ErrorKind::kCapture;
   // 700 to 721: faults of running work, after which the context answers every call with an error.
   return code >= 700 && code <= 721 ? ErrorKind::kDeviceFailure : ErrorKind::kOther;
 }
@@ -80,6 +85,28 @@ const char* name_of_code(int code) noexcept {
       return "CUDA_ERROR_INVALID_DEVICE";
     case kCodeInvalidHandle:
       return "CUDA_ERROR_INVALID_HANDLE";
+    case kCodeIllegalState:
+      return "CUDA_ERROR_ILLEGAL_STATE";
+    case kCodeIllegalAddress:
+      return "CUDA_ERROR_ILLEGAL_ADDRESS";
+    case kCodeCaptureUnsupported:
+      return "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED";
+    case kCodeCaptureInvalidated:
+      return "CUDA_ERROR_STREAM_CAPTURE_INVALIDATED";
+    case kCodeCaptureMerge:
+      return "CUDA_ERROR_STREAM_CAPTURE_MERGE";
+    case kCodeCaptureUnmatched:
+      return "CUDA_ERROR_STREAM_CAPTURE_UNMATCHED";
+    case kCodeCaptureUnjoined:
+      return "CUDA_ERROR_STREAM_CAPTURE_UNJOINED";
+    case kCodeCaptureIsolation:
+      return "CUDA_ERROR_STREAM_CAPTURE_ISOLATION";
+    case kCodeCaptureImplicit:
+      return "CUDA_ERROR_STREAM_CAPTURE_IMPLICIT";
+    case kCodeCapturedEvent:
+      return "CUDA_ERROR_CAPTURED_EVENT";
+    case kCodeCaptureWrongThread:
+      return "CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD";
     case kCodeNotReady:
       return "CUDA_ERROR_NOT_READY";
     case kCodeLaunchFailed:

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "codes.h"
+#include "coord/device.h"
 #include "device_state.h"
 
 namespace coord {
@@ -59,6 +60,19 @@ void StreamRef::copy(void* to, const void* from, std::size_t bytes) const {
   stream.device->backend->copy(stream.native, to, from, bytes, CopyDirection::kDeviceToDevice);
 }
 
+void StreamRef::copy_peer(const Device& to_device, void* to, const Device& from_device,
+                          const void* from, std::size_t bytes) const {
+  constexpr const char* kCall = "StreamRef::copy_peer";
+  StreamState& stream = checked(kCall);
+  Backend& target = *to_device.state()->backend;
+  Backend& source = *from_device.state()->backend;
+  if (stream.device->backend.get() != &target && stream.device->backend.get() != &source)
+    throw make_error(kCodeInvalidHandle, kCall, "the stream is of neither device");
+  if (!target.can_reach(source))
+    throw make_error(kCodeNotSupported, kCall, "the devices do not reach each other");
+  stream.device->backend->copy_peer(stream.native, to, target, from, source, bytes);
+}
+
 void StreamRef::memset(void* to, std::uint8_t value, std::size_t bytes) const {
   StreamState& stream = checked("StreamRef::memset");
   stream.device->backend->memset(stream.native, to, value, bytes);
@@ -69,6 +83,8 @@ void StreamRef::launch(const KernelSpec& kernel) const {
   StreamState& stream = checked(kCall);
   if (kernel.blocks == 0)
     throw make_error(kCodeInvalidValue, kCall, "a kernel needs at least one block");
+  if (kernel.blocks_per_sm > 16)
+    throw make_error(kCodeInvalidValue, kCall, "a multiprocessor holds at most 16 of its blocks");
   if (kernel.duration < Nanoseconds(0))
     throw make_error(kCodeInvalidValue, kCall, "the duration is negative");
   if (kernel.transform.count > 0 &&
@@ -95,6 +111,34 @@ void StreamRef::write_value(std::uint64_t* address, std::uint64_t value) const {
   stream.device->backend->write_value(stream.native, address, value);
 }
 
+void* StreamRef::allocate_async(std::size_t bytes) const {
+  StreamState& stream = checked("StreamRef::allocate_async");
+  if (bytes == 0)
+    throw make_error(kCodeInvalidValue, "StreamRef::allocate_async", "cannot allocate 0 bytes");
+  return stream.device->backend->allocate_async(stream.native, bytes);
+}
+
+void StreamRef::free_async(void* address) const {
+  StreamState& stream = checked("StreamRef::free_async");
+  stream.device->backend->free_async(stream.native, address);
+}
+
+void StreamRef::begin_capture(CaptureMode mode) const {
+  StreamState& stream = checked("StreamRef::begin_capture");
+  stream.device->backend->begin_capture(stream.native, mode);
+}
+
+Graph StreamRef::end_capture() const {
+  StreamState& stream = checked("StreamRef::end_capture");
+  return Graph(stream.device->shared_from_this(),
+               stream.device->backend->end_capture(stream.native));
+}
+
+CaptureStatus StreamRef::capture_status() const {
+  StreamState& stream = checked("StreamRef::capture_status");
+  return stream.device->backend->capture_status(stream.native);
+}
+
 void StreamRef::record(EventRef event) const {
   StreamState& stream = checked("StreamRef::record");
   EventState& to = event.checked("StreamRef::record");
@@ -107,12 +151,9 @@ void StreamRef::record(EventRef event) const {
 void StreamRef::wait(EventRef event) const {
   StreamState& stream = checked("StreamRef::wait");
   EventState& from = event.checked("StreamRef::wait");
-  const auto simulated = [](const DeviceState& device) {
-    return device.backend->properties().simulated;
-  };
-  if (from.device != stream.device && (simulated(*from.device) || simulated(*stream.device))) {
+  if (from.device != stream.device && !stream.device->backend->can_reach(*from.device->backend)) {
     throw make_error(kCodeInvalidHandle, "StreamRef::wait",
-                     "the event is of another simulated device");
+                     "the event is of a device that this one cannot reach");
   }
   stream.device->backend->wait(stream.native, from.native);
 }

@@ -4,7 +4,8 @@
 // What a backend must do, and the list of those built in.
 //
 // A backend is one opened device behind raw handles. It checks nothing about their lifetime:
-// Device, Stream and Event do. Users of libcoord need only DeviceProperties from here.
+// Device, Stream and Event do. Users of libcoord need only DeviceProperties and CaptureMode from
+// here.
 #pragma once
 
 #include <cstddef>
@@ -46,9 +47,31 @@ using NativeEvent = std::uint64_t;
 inline constexpr NativeStream kLegacyStream = 0;
 inline constexpr NativeStream kPerThreadStream = 2;
 
+/// Which calls a stream capture forbids to which threads, as CUDA has it: those that might
+/// interfere with it (queries, synchronization, allocation) are forbidden to every thread, to the
+/// capturing thread, or to none.
+enum class CaptureMode { kGlobal, kThreadLocal, kRelaxed };
+enum class CaptureStatus {
+  kNone,
+  kActive,
+  kInvalidated,  // a forbidden call was made; only end_capture is left
+};
+
+using NativeGraph = std::uint64_t;
+using NativeExecutable = std::uint64_t;
+
+struct GraphShape {
+  std::size_t nodes = 0;
+  std::size_t edges = 0;
+};
+
 /// One opened device. All functions are thread-safe for different streams, throw coord::Error
 /// unless noexcept, and block only where their names say synchronize, or where CUDA's do (free,
-/// copies of pageable memory).
+/// copies of pageable memory, a stream with some thousand operations queued up).
+///
+/// While a stream is captured, calls on it (and on streams that wait for its events) become nodes
+/// and edges of a graph and nothing runs. What CUDA refuses then (see CaptureMode) throws kCapture
+/// and invalidates the capture. The functions marked capture-safe are always allowed.
 class Backend {
  public:
   virtual ~Backend() = default;
@@ -67,6 +90,7 @@ class Backend {
   [[nodiscard]] virtual NativeEvent create_event(EventClass event_class, std::string_view name) = 0;
   virtual void destroy_event(NativeEvent event) noexcept = 0;
   virtual void record(NativeStream stream, NativeEvent event) = 0;
+  /// The event may be of another device if can_reach() says so.
   virtual void wait(NativeStream stream, NativeEvent event) = 0;
   [[nodiscard]] virtual bool query_event(NativeEvent event) = 0;
   virtual void synchronize_event(NativeEvent event) = 0;
@@ -83,6 +107,38 @@ class Backend {
   virtual void wait_value(NativeStream stream, const std::uint64_t* address,
                           std::uint64_t value) = 0;
   virtual void write_value(NativeStream stream, std::uint64_t* address, std::uint64_t value) = 0;
+
+  /// Memory that exists for what is ordered after this call in `stream`, until free_async in
+  /// whichever stream. Device memory from the device's pool; freed memory is used again.
+  [[nodiscard]] virtual void* allocate_async(NativeStream stream, std::size_t bytes) = 0;
+  virtual void free_async(NativeStream stream, void* address) = 0;
+
+  /// Whether streams of this device can wait for events of `other` and copy to and from it.
+  /// Capture-safe.
+  [[nodiscard]] virtual bool can_reach(const Backend& other) const noexcept = 0;
+  /// Copies between two devices that can_reach() each other; `stream` is of this device.
+  virtual void copy_peer(NativeStream stream, void* to, Backend& to_device, const void* from,
+                         Backend& from_device, std::size_t bytes) = 0;
+
+  virtual void begin_capture(NativeStream stream, CaptureMode mode) = 0;
+  /// The graph of what was captured since begin_capture on `stream`. Throws kCapture if the capture
+  /// is invalid, by then over, or if streams that joined it were not joined back.
+  [[nodiscard]] virtual NativeGraph end_capture(NativeStream stream) = 0;
+  /// Capture-safe.
+  [[nodiscard]] virtual CaptureStatus capture_status(NativeStream stream) = 0;
+  /// Sets the calling thread's own mode, which lets it make calls that others' captures would
+  /// forbid; returns the mode before. Capture-safe.
+  virtual CaptureMode exchange_capture_mode(CaptureMode mode) = 0;
+  [[nodiscard]] virtual GraphShape graph_shape(NativeGraph graph) = 0;
+  virtual void destroy_graph(NativeGraph graph) noexcept = 0;
+  /// Copies the graph into a form that can be launched many times, one launch after the other.
+  [[nodiscard]] virtual NativeExecutable instantiate(NativeGraph graph) = 0;
+  virtual void launch_graph(NativeExecutable executable, NativeStream stream) = 0;
+  virtual void destroy_executable(NativeExecutable executable) noexcept = 0;
+
+  /// Tells that the calling thread now reads or writes memory that the device uses too. The
+  /// simulated device judges races by it; others ignore it. Capture-safe.
+  virtual void host_access(const void* /*address*/, std::size_t /*bytes*/, bool /*writes*/) {}
 };
 
 /// A kind of device that libcoord can open.

@@ -27,6 +27,7 @@
 //   stream.h       work: copies, kernels, host functions, waits on events and memory
 //   event.h        points in a stream's order
 //   coordinator.h  operations with dependencies, which become the fewest possible waits
+//   graph.h        captured work that is launched with one call
 //   kernel.h       kernels that run on every backend
 //   sim.h          the simulated device's knobs
 //   error.h        the exception that everything throws
@@ -37,6 +38,7 @@
 #include "coord/device.h"
 #include "coord/error.h"
 #include "coord/event.h"
+#include "coord/graph.h"
 #include "coord/kernel.h"
 #include "coord/memory.h"
 #include "coord/operation.h"

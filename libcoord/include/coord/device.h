@@ -18,6 +18,8 @@
 #include "coord/stream.h"
 #include "coord/types.h"
 
+struct CUctx_st;
+
 namespace coord {
 
 namespace sim {
@@ -34,6 +36,10 @@ class COORD_EXPORT Device {
   [[nodiscard]] static Device open(std::string_view which = "auto");
   /// A new simulated device with a virtual clock of its own.
   [[nodiscard]] static Device open(const sim::Config& config);
+
+  /// A GPU through a CUDA context of the program's own, which must outlive the Device and all that
+  /// is made of it. Throws kNoDevice without CUDA, or what the driver says of the context.
+  [[nodiscard]] static Device of_context(CUctx_st* context);
 
   [[nodiscard]] DeviceId id() const noexcept;
   [[nodiscard]] const DeviceProperties& properties() const noexcept;
@@ -58,6 +64,10 @@ class COORD_EXPORT Device {
   /// Blocks until all work of the device's context has ended. Throws as StreamRef::synchronize
   /// does.
   void synchronize() const;
+
+  /// Sets which captures of other threads the calling thread heeds (see CaptureMode), so that a
+  /// thread that polls can use kRelaxed; returns the mode before. Allowed at any time.
+  CaptureMode exchange_capture_mode(CaptureMode mode) const;
 
   /// The host's clock as this device sees it: CLOCK_MONOTONIC, or the calling thread's virtual
   /// clock.

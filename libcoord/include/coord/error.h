@@ -22,6 +22,7 @@ enum class ErrorKind {
   kNotSupported,     // this backend or device cannot do it
   kNoDevice,         // no such device, no driver, or the backend was not built in
   kOutOfMemory,
+  kCapture,        // not allowed while a stream is being captured, or the capture is invalid
   kDeadlock,       // simulated device: the wait can never end; what() says who waits for whom
   kDeviceFailure,  // work on the device failed; later calls on it fail as well
   kOther,          // see code()

@@ -19,6 +19,12 @@ namespace coord {
 
 struct DeviceState;
 
+/// A piece of memory that somebody else owns.
+struct MemoryRange {
+  const void* address = nullptr;
+  std::size_t bytes = 0;
+};
+
 /// An owned piece of memory; the base of the typed buffers below. Thread-compatible.
 class COORD_EXPORT Allocation {
  public:

@@ -15,8 +15,10 @@
 #include <string_view>
 #include <type_traits>
 
+#include "coord/backend.h"
 #include "coord/event.h"
 #include "coord/export.h"
+#include "coord/graph.h"
 #include "coord/kernel.h"
 #include "coord/memory.h"
 #include "coord/types.h"
@@ -26,6 +28,7 @@ struct CUstream_st;
 namespace coord {
 
 class Coordinator;
+class Device;
 struct StreamState;
 
 /// A hint to the device: work of higher streams is started first when both are ready; nothing that
@@ -66,6 +69,10 @@ class COORD_EXPORT StreamRef {
   void copy_to_host(void* to, const void* from, std::size_t bytes) const;
   /// Within the device.
   void copy(void* to, const void* from, std::size_t bytes) const;
+  /// Between two devices, one of which the stream is of. Throws kNotSupported unless they reach
+  /// each other: GPUs of one driver, or simulated devices of one sim::open_devices().
+  void copy_peer(const Device& to_device, void* to, const Device& from_device, const void* from,
+                 std::size_t bytes) const;
   /// Sets every byte of device memory to `value`.
   void memset(void* to, std::uint8_t value, std::size_t bytes) const;
 
@@ -93,10 +100,26 @@ class COORD_EXPORT StreamRef {
   /// Writes `value` once earlier work has ended.
   void write_value(std::uint64_t* address, std::uint64_t value) const;
 
+  /// Device memory from the device's pool, there for work ordered after this call, until
+  /// free_async() in whichever stream. Use that is not ordered between the two is an error that a
+  /// GPU does not notice; the simulated device fails with CUDA_ERROR_ILLEGAL_ADDRESS.
+  [[nodiscard]] void* allocate_async(std::size_t bytes) const;
+  void free_async(void* address) const;
+
+  /// From here to end_capture(), calls on this stream, and on streams that wait for events recorded
+  /// in it, become nodes and edges of a graph; nothing runs. What CUDA forbids meanwhile throws
+  /// kCapture and invalidates the capture: synchronizing, querying, waiting for events from
+  /// outside.
+  void begin_capture(CaptureMode mode = CaptureMode::kGlobal) const;
+  /// Throws kCapture if the capture is invalid or streams that joined it were not joined back.
+  [[nodiscard]] Graph end_capture() const;
+  /// Allowed at any time.
+  [[nodiscard]] CaptureStatus capture_status() const;
+
   /// Lets `event` stand for all work now in the stream. The event must be of the same device.
   void record(EventRef event) const;
   /// Makes later work wait for the work that `event` recorded last. Never recorded: no effect, as
-  /// in CUDA. The event may be of another device, unless one of the two is simulated.
+  /// in CUDA. The event may be of another device, if the two reach each other (see copy_peer).
   void wait(EventRef event) const;
 
   /// Blocks until all work now in the stream has ended. Throws kDeviceFailure if work failed and,
@@ -110,6 +133,7 @@ class COORD_EXPORT StreamRef {
  protected:
   friend class Device;
   friend class Coordinator;
+  friend class ExecutableGraph;
   StreamRef(StreamState* state, StreamId id) : state_(state), id_(id) {}
   StreamState& checked(const char* call) const;
   static std::size_t checked_bytes(std::size_t host_bytes, std::size_t device_bytes);

@@ -5,7 +5,8 @@
 // compiler.
 //
 // output[i] = input[i] * scale + offset for i < count, over all threads of the grid; then each
-// thread spins until `duration_ns` have passed since it began.
+// thread spins until `duration_ns` have passed since it began and, if there is a `flag`, until the
+// word there has reached `wanted`.
 #pragma once
 
 namespace coord::cuda {
@@ -24,12 +25,14 @@ inline constexpr const char* kBusyKernelPtx = R"(
   .param .u64 output,
   .param .u64 count,
   .param .f32 scale,
-  .param .f32 offset)
+  .param .f32 offset,
+  .param .u64 flag,
+  .param .u64 wanted)
 {
-  .reg .pred %at_end, %early;
+  .reg .pred %at_end, %early, %no_flag, %less;
   .reg .f32 %value, %scale, %offset;
   .reg .b32 %block, %threads, %thread, %blocks;
-  .reg .b64 %begin, %duration, %input, %output, %count, %index, %step, %extra, %place, %address, %now, %passed;
+  .reg .b64 %begin, %duration, %input, %output, %count, %index, %step, %extra, %place, %address, %now, %passed, %flag, %wanted, %seen;
 
   mov.u64 %begin, %globaltimer;
   ld.param.u64 %duration, [duration_ns];
@@ -67,6 +70,17 @@ spin:
   sub.u64 %passed, %now, %begin;
   setp.lt.u64 %early, %passed, %duration;
   @%early bra spin;
+
+  ld.param.u64 %flag, [flag];
+  ld.param.u64 %wanted, [wanted];
+  setp.eq.u64 %no_flag, %flag, 0;
+  @%no_flag bra end;
+look:
+  ld.volatile.u64 %seen, [%flag];
+  sub.s64 %seen, %seen, %wanted;
+  setp.lt.s64 %less, %seen, 0;
+  @%less bra look;
+end:
   ret;
 }
 )";

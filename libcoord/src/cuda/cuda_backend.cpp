@@ -21,10 +21,13 @@ namespace coord::cuda {
 
 namespace {
 
-/// Makes a context the calling thread's current one for a scope.
+/// Makes a context the calling thread's current one for a scope. The calls that this takes are
+/// allowed during a capture. Throws kNotPermitted in a forked child, whose driver does not work.
 class Current {
  public:
   explicit Current(CUcontext context) {
+    if (forked())
+      throw make_error(kCodeNotPermitted, "fork", "a child process cannot use its parent's GPU");
     CUcontext now = nullptr;
     check(driver().context_get_current(&now), "cuCtxGetCurrent");
     if (now == context) return;
@@ -60,27 +63,41 @@ unsigned event_flags(EventClass event_class) {
   return CU_EVENT_DISABLE_TIMING;
 }
 
-void CUDA_CB call_function(void* data) noexcept {
-  const std::unique_ptr<std::function<void()>> function(static_cast<std::function<void()>*>(data));
+CUstreamCaptureMode to_cuda(CaptureMode mode) {
+  switch (mode) {
+    case CaptureMode::kGlobal:
+      return CU_STREAM_CAPTURE_MODE_GLOBAL;
+    case CaptureMode::kThreadLocal:
+      return CU_STREAM_CAPTURE_MODE_THREAD_LOCAL;
+    case CaptureMode::kRelaxed:
+      return CU_STREAM_CAPTURE_MODE_RELAXED;
+  }
+  return CU_STREAM_CAPTURE_MODE_GLOBAL;
+}
+
+using Function = std::function<void()>;
+
+void CUDA_CB call_once(void* data) noexcept {
+  const std::unique_ptr<Function> function(static_cast<Function*>(data));
   (*function)();
 }
 
+void CUDA_CB call_again(void* data) noexcept { (*static_cast<Function*>(data))(); }
+void CUDA_CB delete_function(void* data) noexcept { delete static_cast<Function*>(data); }
+
 class CudaBackend final : public Backend {
  public:
-  explicit CudaBackend(int ordinal) {
+  /// Through the device's primary context.
+  explicit CudaBackend(int ordinal) : owns_context_(true) {
     check(driver().device_get(&device_, ordinal), "cuDeviceGet");
     check(driver().primary_context_retain(&context_, device_), "cuDevicePrimaryCtxRetain");
-    try {
-      const Current current(context_);
-      describe(ordinal);
-      // Now, because loading a module later would wait for whatever runs.
-      check(driver().module_load(&module_, kBusyKernelPtx), "cuModuleLoadData");
-      check(driver().module_get_function(&busy_kernel_, module_, kBusyKernelName),
-            "cuModuleGetFunction");
-    } catch (...) {
-      close();
-      throw;
-    }
+    prepare();
+  }
+  /// Through a context that the program keeps alive.
+  explicit CudaBackend(CUcontext context) : context_(context) {
+    const Current current(context_);
+    check(driver().context_get_device(&device_), "cuCtxGetDevice");
+    prepare();
   }
   ~CudaBackend() override { close(); }
   CudaBackend(const CudaBackend&) = delete;
@@ -217,19 +234,24 @@ class CudaBackend final : public Backend {
     const Current current(context_);
     std::uint64_t duration_ns = static_cast<std::uint64_t>(kernel.duration.count());
     Transform transform = kernel.transform;
-    void* arguments[] = {&duration_ns,     &transform.input, &transform.output,
-                         &transform.count, &transform.scale, &transform.offset};
-    check(driver().launch_kernel(busy_kernel_, kernel.blocks, 1, 1, kBusyKernelThreads, 1, 1, 0,
-                                 to_stream(stream), arguments, nullptr),
+    const std::uint64_t* spin_address = kernel.spin_address;
+    std::uint64_t spin_value = kernel.spin_value;
+    void* arguments[] = {&duration_ns,     &transform.input,  &transform.output, &transform.count,
+                         &transform.scale, &transform.offset, &spin_address,     &spin_value};
+    check(driver().launch_kernel(busy_kernel_, kernel.blocks, 1, 1, kBusyKernelThreads, 1, 1,
+                                 shared_bytes(kernel.blocks_per_sm), to_stream(stream), arguments,
+                                 nullptr),
           "cuLaunchKernel");
   }
 
   void host_function(NativeStream stream, std::function<void()> function) override {
     const Current current(context_);
-    auto held = std::make_unique<std::function<void()>>(std::move(function));
-    check(driver().launch_host_function(to_stream(stream), call_function, held.get()),
+    auto held = std::make_unique<Function>(std::move(function));
+    if (capture_status(stream) == CaptureStatus::kActive)
+      return capture_host_function(stream, std::move(held));
+    check(driver().launch_host_function(to_stream(stream), call_once, held.get()),
           "cuLaunchHostFunc");
-    (void)held.release();  // call_function owns it now
+    (void)held.release();  // call_once owns it now
   }
 
   void wait_value(NativeStream stream, const std::uint64_t* address, std::uint64_t value) override {
@@ -246,7 +268,154 @@ class CudaBackend final : public Backend {
           "cuStreamWriteValue64");
   }
 
+  void* allocate_async(NativeStream stream, std::size_t bytes) override {
+    const Current current(context_);
+    CUdeviceptr address = 0;
+    check(driver().memory_allocate_async(&address, bytes, to_stream(stream)), "cuMemAllocAsync");
+    return to_pointer(address);
+  }
+
+  void free_async(NativeStream stream, void* address) override {
+    const Current current(context_);
+    check(driver().memory_free_async(to_device(address), to_stream(stream)), "cuMemFreeAsync");
+  }
+
+  [[nodiscard]] bool can_reach(const Backend& other) const noexcept override {
+    // Without peer access the driver copies through the host.
+    return dynamic_cast<const CudaBackend*>(&other) != nullptr;
+  }
+
+  void copy_peer(NativeStream stream, void* to, Backend& to_device_of, const void* from,
+                 Backend& from_device_of, std::size_t bytes) override {
+    const Current current(context_);
+    check(driver().copy_peer(to_device(to), dynamic_cast<CudaBackend&>(to_device_of).context_,
+                             to_device(from), dynamic_cast<CudaBackend&>(from_device_of).context_,
+                             bytes, to_stream(stream)),
+          "cuMemcpyPeerAsync");
+  }
+
+  void begin_capture(NativeStream stream, CaptureMode mode) override {
+    const Current current(context_);
+    check(driver().capture_begin(to_stream(stream), to_cuda(mode)), "cuStreamBeginCapture");
+  }
+
+  NativeGraph end_capture(NativeStream stream) override {
+    const Current current(context_);
+    CUgraph graph = nullptr;
+    check(driver().capture_end(to_stream(stream), &graph), "cuStreamEndCapture");
+    return reinterpret_cast<NativeGraph>(graph);
+  }
+
+  CaptureStatus capture_status(NativeStream stream) override {
+    const Current current(context_);
+    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+    check(driver().capture_status(to_stream(stream), &status), "cuStreamIsCapturing");
+    switch (status) {
+      case CU_STREAM_CAPTURE_STATUS_ACTIVE:
+        return CaptureStatus::kActive;
+      case CU_STREAM_CAPTURE_STATUS_INVALIDATED:
+        return CaptureStatus::kInvalidated;
+      default:
+        return CaptureStatus::kNone;
+    }
+  }
+
+  CaptureMode exchange_capture_mode(CaptureMode mode) override {
+    CUstreamCaptureMode exchanged = to_cuda(mode);
+    check(driver().capture_exchange_mode(&exchanged), "cuThreadExchangeStreamCaptureMode");
+    return exchanged == CU_STREAM_CAPTURE_MODE_GLOBAL         ? CaptureMode::kGlobal
+           : exchanged == CU_STREAM_CAPTURE_MODE_THREAD_LOCAL ? CaptureMode::kThreadLocal
+                                                              : CaptureMode::kRelaxed;
+  }
+
+  GraphShape graph_shape(NativeGraph graph) override {
+    const Current current(context_);
+    GraphShape shape;
+    check(driver().graph_get_nodes(to_graph(graph), nullptr, &shape.nodes), "cuGraphGetNodes");
+    check(driver().graph_get_edges(to_graph(graph), nullptr, nullptr, &shape.edges),
+          "cuGraphGetEdges");
+    return shape;
+  }
+
+  void destroy_graph(NativeGraph graph) noexcept override {
+    quietly([&] { driver().graph_destroy(to_graph(graph)); });
+  }
+
+  NativeExecutable instantiate(NativeGraph graph) override {
+    const Current current(context_);
+    CUgraphExec executable = nullptr;
+    check(driver().graph_instantiate(&executable, to_graph(graph), 0),
+          "cuGraphInstantiateWithFlags");
+    return reinterpret_cast<NativeExecutable>(executable);
+  }
+
+  void launch_graph(NativeExecutable executable, NativeStream stream) override {
+    const Current current(context_);
+    check(driver().graph_launch(to_executable(executable), to_stream(stream)), "cuGraphLaunch");
+  }
+
+  void destroy_executable(NativeExecutable executable) noexcept override {
+    quietly([&] { driver().graph_exec_destroy(to_executable(executable)); });
+  }
+
  private:
+  /// What the constructors have in common. Closes if it fails.
+  void prepare() {
+    try {
+      const Current current(context_);
+      describe();
+      // Now, because loading a module later would wait for whatever runs, and break a capture.
+      check(driver().module_load(&module_, kBusyKernelPtx), "cuModuleLoadData");
+      check(driver().module_get_function(&busy_kernel_, module_, kBusyKernelName),
+            "cuModuleGetFunction");
+      allow_shared_memory();
+    } catch (...) {
+      close();
+      throw;
+    }
+  }
+
+  /// A node that runs with each launch of the graph, which then owns the function.
+  void capture_host_function(NativeStream stream, std::unique_ptr<Function> function) {
+    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+    CUgraph graph = nullptr;
+    check(driver().capture_info(to_stream(stream), &status, nullptr, &graph, nullptr, nullptr),
+          "cuStreamGetCaptureInfo");
+    CUuserObject owner = nullptr;
+    check(driver().user_object_create(&owner, function.get(), delete_function, 1,
+                                      CU_USER_OBJECT_NO_DESTRUCTOR_SYNC),
+          "cuUserObjectCreate");
+    Function* const held = function.release();
+    if (const CUresult result =
+            driver().graph_retain_user_object(graph, owner, 1, CU_GRAPH_USER_OBJECT_MOVE);
+        result != CUDA_SUCCESS) {
+      driver().user_object_release(owner, 1);
+      check(result, "cuGraphRetainUserObject");
+    }
+    check(driver().launch_host_function(to_stream(stream), call_again, held), "cuLaunchHostFunc");
+  }
+
+  /// Lets blocks of the kernel ask for as much shared memory as there is; see shared_bytes().
+  void allow_shared_memory() {
+    shared_per_sm_ = attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR, device_);
+    shared_per_block_ = attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, device_);
+    check(driver().function_set_attribute(
+              busy_kernel_, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, shared_per_block_),
+          "cuFuncSetAttribute");
+    // Always the same division between cache and shared memory: changing it drains the device.
+    check(driver().function_set_attribute(busy_kernel_,
+                                          CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, 100),
+          "cuFuncSetAttribute");
+  }
+
+  /// Shared memory for each block, so that no more than `blocks` of them fit a multiprocessor.
+  [[nodiscard]] unsigned shared_bytes(unsigned blocks) const {
+    constexpr int kReservedPerBlock = 1024;
+    if (blocks == 0) return 0;
+    return static_cast<unsigned>(std::clamp(
+        shared_per_sm_ / static_cast<int>(blocks) - kReservedPerBlock, 0, shared_per_block_));
+  }
+
   /// For what destructors do: a driver that is gone or has failed needs no cleaning up.
   template <typename Function>
   void quietly(Function function) noexcept {
@@ -261,10 +430,10 @@ class CudaBackend final : public Backend {
     if (module_ != nullptr) {
       quietly([&] { driver().module_unload(module_); });
     }
-    driver().primary_context_release(device_);
+    if (owns_context_ && !forked()) driver().primary_context_release(device_);
   }
 
-  void describe(int ordinal) {
+  void describe() {
     char name[256] = {};
     check(driver().device_get_name(name, sizeof name, device_), "cuDeviceGetName");
     std::size_t bytes = 0;
@@ -287,7 +456,7 @@ class CudaBackend final : public Backend {
     properties_.max_connections =
         connections != nullptr ? std::clamp(std::atoi(connections), 1, 32) : 8;
     properties_.name = name;
-    properties_.ordinal = static_cast<std::uint32_t>(ordinal);
+    properties_.ordinal = static_cast<std::uint32_t>(device_);  // CUDA's ordinals are its devices
     properties_.context = static_cast<std::uint32_t>(context_id);  // CUPTI's number as well
     properties_.compute_capability = static_cast<std::uint32_t>(
         10 * attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device_) +
@@ -299,10 +468,12 @@ class CudaBackend final : public Backend {
     properties_.memory_bytes = bytes;
   }
 
+  const bool owns_context_ = false;
   CUdevice device_ = 0;
   CUcontext context_ = nullptr;
   CUmodule module_ = nullptr;
   CUfunction busy_kernel_ = nullptr;
+  int shared_per_sm_ = 0, shared_per_block_ = 0;
   DeviceProperties properties_;
 };
 
@@ -320,5 +491,13 @@ int device_count(std::string& why_none) {
 }
 
 std::unique_ptr<Backend> open(int ordinal) { return std::make_unique<CudaBackend>(ordinal); }
+
+std::unique_ptr<Backend> open(CUctx_st* context) {
+  if (std::string why_none; device_count(why_none) == 0)
+    throw make_error(kCodeNoDevice, "Device::of_context", why_none);
+  if (context == nullptr)
+    throw make_error(kCodeInvalidHandle, "Device::of_context", "the context is null");
+  return std::make_unique<CudaBackend>(context);
+}
 
 }  // namespace coord::cuda

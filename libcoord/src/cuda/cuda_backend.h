@@ -9,6 +9,8 @@
 
 #include "coord/backend.h"
 
+struct CUctx_st;
+
 namespace coord::cuda {
 
 /// GPUs that the driver offers; 0 with the reason if there is no driver, no GPU, or no CUDA in this
@@ -17,5 +19,8 @@ int device_count(std::string& why_none);
 
 /// Opens the primary context of a GPU. Throws kNoDevice or what the driver says.
 std::unique_ptr<Backend> open(int ordinal);
+
+/// The same through a context of the program's own, which it keeps alive.
+std::unique_ptr<Backend> open(CUctx_st* context);
 
 }  // namespace coord::cuda

@@ -4,6 +4,9 @@
 #include "cuda/driver.h"
 
 #include <dlfcn.h>
+#include <pthread.h>
+
+#include <atomic>
 
 #include "codes.h"
 
@@ -14,6 +17,8 @@ namespace {
 // The name as cuda.h's macros expand it.
 #define COORD_TEXT_OF(name) #name
 #define COORD_NAME(function) COORD_TEXT_OF(function)
+
+std::atomic<bool> in_child_of_user{false};
 
 Driver load() {
   Driver loaded;
@@ -33,6 +38,10 @@ Driver load() {
   loaded.member = reinterpret_cast<decltype(loaded.member)>(find(COORD_NAME(function)));
   COORD_DRIVER_FUNCTIONS(COORD_LOAD)
 #undef COORD_LOAD
+  loaded.capture_info =
+      reinterpret_cast<decltype(loaded.capture_info)>(find("cuStreamGetCaptureInfo_v2"));
+  loaded.graph_get_edges =
+      reinterpret_cast<decltype(loaded.graph_get_edges)>(find("cuGraphGetEdges"));
   loaded.event_elapsed_time =
       reinterpret_cast<decltype(loaded.event_elapsed_time)>(find("cuEventElapsedTime"));
   if (!loaded.why_not.empty()) return loaded;
@@ -42,15 +51,18 @@ Driver load() {
     loaded.get_error_string(result, &text);
     loaded.why_not = std::string("cuInit: ") + (text != nullptr ? text : "failed");
   }
+  pthread_atfork(nullptr, nullptr, [] { in_child_of_user.store(true, std::memory_order_relaxed); });
   return loaded;
 }
 
 }  // namespace
 
 const Driver& driver() {
-  static const Driver loaded = load();
-  return loaded;
+  static const Driver* const loaded = new Driver(load());
+  return *loaded;
 }
+
+bool forked() noexcept { return in_child_of_user.load(std::memory_order_relaxed); }
 
 void check(CUresult result, const char* call) {
   if (result == CUDA_SUCCESS) return;

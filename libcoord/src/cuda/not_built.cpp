@@ -18,5 +18,8 @@ int device_count(std::string& why_none) {
 }
 
 std::unique_ptr<Backend> open(int) { throw make_error(kCodeNoDevice, "cuda::open", kWhy); }
+std::unique_ptr<Backend> open(CUctx_st*) {
+  throw make_error(kCodeNoDevice, "Device::of_context", kWhy);
+}
 
 }  // namespace coord::cuda

@@ -61,6 +61,21 @@ class SimBackend final : public Backend {
   void wait_value(NativeStream stream, const std::uint64_t* address, std::uint64_t value) override;
   void write_value(NativeStream stream, std::uint64_t* address, std::uint64_t value) override;
 
+  void* allocate_async(NativeStream stream, std::size_t bytes) override;
+  void free_async(NativeStream stream, void* address) override;
+  [[nodiscard]] bool can_reach(const Backend& other) const noexcept override;
+  void copy_peer(NativeStream stream, void* to, Backend& to_device, const void* from,
+                 Backend& from_device, std::size_t bytes) override;
+  void begin_capture(NativeStream stream, CaptureMode mode) override;
+  NativeGraph end_capture(NativeStream stream) override;
+  CaptureStatus capture_status(NativeStream stream) override;
+  CaptureMode exchange_capture_mode(CaptureMode mode) override;
+  GraphShape graph_shape(NativeGraph graph) override;
+  void destroy_graph(NativeGraph graph) noexcept override;
+  NativeExecutable instantiate(NativeGraph graph) override;
+  void launch_graph(NativeExecutable executable, NativeStream stream) override;
+  void destroy_executable(NativeExecutable executable) noexcept override;
+
  private:
   enum class StreamKind : std::uint32_t {
     kLegacy,
