@@ -3,6 +3,8 @@
 
 #include "png.h"
 
+#include <fstream>
+
 #include "trace/error.h"
 
 // Own copy of the few functions used: the system's library is not everywhere where the header is.
@@ -16,10 +18,16 @@
 namespace streamscope::viewer {
 
 void write_png(const Image& image, const std::filesystem::path& file) {
-  if (stbi_write_png(file.c_str(), image.width, image.height, 3, image.rgb.data(),
-                     image.width * 3) == 0) {
+  std::ofstream out(file, std::ios::binary);
+  const auto write = [](void* to, void* bytes, int size) {
+    static_cast<std::ofstream*>(to)->write(static_cast<const char*>(bytes), size);
+  };
+  const int made = stbi_write_png_to_func(write, &out, image.width, image.height, 3,
+                                          image.rgb.data(), image.width * 3);
+  out.close();
+  if (made == 0 || !out) {
     throw Error(file.string(), "cannot be written",
-                "name a file in a folder that exists and is writable");
+                "name a file in a folder that may be written, and check free space");
   }
 }
 

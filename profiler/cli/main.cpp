@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <exception>
 #include <sstream>
+#include <system_error>
 
 #include "command.h"
 #include "report/table.h"
@@ -141,6 +142,9 @@ int main(int argc, char** argv) {
     }
   } catch (const Error& error) {
     return cli::fail(error.what());
+  } catch (const std::system_error& error) {
+    // As fmt reports it; other outputs are written where their names are known.
+    return cli::fail(std::string("standard output: ") + error.what() + "; is the disk full?");
   } catch (const std::bad_alloc&) {
     return cli::fail("out of memory; record or read a shorter part");
   } catch (const std::exception& error) {

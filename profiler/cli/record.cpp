@@ -116,7 +116,7 @@ std::function<int()> define_record(CLI::App& app, ProgramArguments& program) {
       }
       return record::run_detached(
           options, choices->target, choices->ready_fd,
-          [&](const record::Outcome& outcome) { finish_trace(outcome, options.quiet); });
+          [&](const record::Outcome& outcome) { finish_trace(outcome, options); });
     }
     if (program.empty()) {
       throw Error("record", "no program is named",

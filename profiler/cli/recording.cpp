@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 
 #include "analysis/derive.h"
+#include "command.h"
+#include "record/rings_folder.h"
 #include "report/info.h"
 #include "report/units.h"
 #include "terminal.h"
@@ -24,26 +26,59 @@ std::string short_path(const std::filesystem::path& file) {
                                                                       : near.string();
 }
 
+// All that a user needs to know when the disk fills up in the middle, in one line.
+std::string failure_line(const record::Outcome& outcome) {
+  std::string line = fmt::format("{}; the program was not disturbed and ended with exit code {}",
+                                 one_line(outcome.failure->what()), outcome.exit_code);
+  const std::filesystem::path rings = record::rings_path(outcome.trace);
+  std::error_code error;
+  if (std::filesystem::exists(rings, error)) {
+    line += fmt::format("; what was recorded is kept in {} and added by: streamscope info {}",
+                        short_path(rings), short_path(outcome.trace));
+  }
+  return line;
+}
+
+// A recording of a part of the run may miss that part.
+std::string why_empty(const record::Options& options) {
+  switch (options.capture_range) {
+    case ring::CaptureRange::kNvtx:
+      return fmt::format("  note: no work was issued inside an NVTX range \"{}\"\n",
+                         options.capture_range_name);
+    case ring::CaptureRange::kCudaProfilerApi:
+      return "  note: no work was issued between cudaProfilerStart and cudaProfilerStop\n";
+    case ring::CaptureRange::kNone:
+      break;
+  }
+  if (options.delay_s || options.duration_s)
+    return "  note: no work was issued in the time that was to be recorded\n";
+  return "";
+}
+
 }  // namespace
 
 record::Outcome record_program(const record::Options& options,
                                const std::vector<std::string>& program) {
-  const record::Outcome outcome = record::run(options, program);
-  if (outcome.trace_written) {
-    finish_trace(outcome, options.quiet);
+  record::Outcome outcome = record::run(options, program);
+  if (outcome.failure) {
+    fmt::print(stderr, "streamscope: {}\n", failure_line(outcome));
+    // The program's own trouble counts more than ours.
+    if (outcome.exit_code == 0) outcome.exit_code = kUnusable;
+  } else if (outcome.trace_written) {
+    finish_trace(outcome, options);
   } else if (!options.quiet) {
-    fmt::print(stderr, "streamscope: {} made no CUDA call, so there is no trace\n",
+    fmt::print(stderr, "streamscope: no CUDA call of {} was recorded, so there is no trace\n",
                program.front());
   }
   return outcome;
 }
 
-void finish_trace(const record::Outcome& outcome, bool quiet) {
+void finish_trace(const record::Outcome& outcome, const record::Options& options) {
   try {
-    const trace::Trace trace = load(outcome.trace, quiet);
+    const trace::Trace trace = load(outcome.trace, options.quiet);
     const analysis::Edges edges(trace);
     analysis::write_derived_tables(trace, edges);
-    if (quiet) return;
+    if (options.quiet) return;
     const report::Info info = report::info_of(trace);
     std::string text = fmt::format(
         "streamscope: wrote {}: {} on {}, {}; {}\n", short_path(outcome.trace),
@@ -55,6 +90,7 @@ void finish_trace(const record::Outcome& outcome, bool quiet) {
       text += fmt::format("  {}: {}{}\n", trace::to_string(loss.severity), loss.text,
                           loss.advice.empty() ? "" : " " + loss.advice);
     }
+    if (info.counts.op == 0) text += why_empty(options);
     fmt::print(stderr, "{}", text);
   } catch (const Error& error) {
     fmt::print(stderr, "streamscope: {}\n", one_line(error.what()));

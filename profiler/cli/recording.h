@@ -12,7 +12,8 @@
 
 namespace streamscope::cli {
 
-/// Runs the program and finishes its trace.
+/// Runs the program and finishes its trace. One that could not be written is told on standard
+/// error and turns exit code 0 into 2.
 record::Outcome record_program(const record::Options& options,
                                const std::vector<std::string>& program);
 
@@ -20,6 +21,6 @@ record::Outcome record_program(const record::Options& options,
 /// standard error what it holds and lacks: "wrote t.sqlite: 61,672 ops on 4 streams, 1,200 event
 /// edges; complete, nothing lost". Trouble is told there too: by now the program has run and its
 /// exit code is what counts.
-void finish_trace(const record::Outcome& outcome, bool quiet);
+void finish_trace(const record::Outcome& outcome, const record::Options& options);
 
 }  // namespace streamscope::cli

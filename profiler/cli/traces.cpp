@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <csignal>
 #include <cstdio>
 #include <fstream>
 
@@ -17,6 +18,8 @@ namespace streamscope::cli {
 namespace fs = std::filesystem;
 
 void recover(const fs::path& file) {
+  // A limit on the size of files (ulimit -f) is to be told as a full disk is.
+  std::signal(SIGXFSZ, SIG_IGN);
   if (record::recover(file)) {
     fmt::print(stderr, "streamscope: {}: its recorder had been killed; added what it left behind\n",
                file.string());

@@ -36,11 +36,11 @@ class Signals {
     struct sigaction standard {};
     standard.sa_handler = SIG_DFL;  // an ignored SIGCHLD would take the exit code away
     ::sigaction(SIGCHLD, &standard, &child_before_);
+    struct sigaction ignore {};
+    ignore.sa_handler = SIG_IGN;  // a limit on the size of files is told as a full disk is
+    ::sigaction(SIGXFSZ, &ignore, &size_before_);
   }
-  ~Signals() {
-    ::sigaction(SIGCHLD, &child_before_, nullptr);
-    ::sigprocmask(SIG_SETMASK, &before_, nullptr);
-  }
+  ~Signals() { restore(); }
   Signals(const Signals&) = delete;
   Signals& operator=(const Signals&) = delete;
 
@@ -53,14 +53,16 @@ class Signals {
     return std::nullopt;
   }
   /// In the child: as it was before.
-  void restore_in_child() const {
+  void restore() const {
     ::sigaction(SIGCHLD, &child_before_, nullptr);
+    ::sigaction(SIGXFSZ, &size_before_, nullptr);
     ::sigprocmask(SIG_SETMASK, &before_, nullptr);
   }
 
  private:
   sigset_t set_, before_;
-  struct sigaction child_before_ {};
+  struct sigaction child_before_ {
+  }, size_before_{};
 };
 
 /// The library under a name that LD_PRELOAD can carry: it splits at blanks and colons and knows no
@@ -166,7 +168,7 @@ class Child {
     for (const std::string& argument : command)
       arguments.push_back(const_cast<char*>(argument.c_str()));
     arguments.push_back(nullptr);
-    signals.restore_in_child();
+    signals.restore();
     ::execvp(arguments[0], arguments.data());
     const int failure = errno;
     (void)!::write(result, &failure, sizeof failure);
@@ -237,7 +239,11 @@ Outcome run(const Options& options, const std::vector<std::string>& command) {
       stop = signal->si_signo != SIGINT || interrupts > 1 || told;
     }
   }
-  session.finish(&outcome);
+  try {
+    session.finish(&outcome);
+  } catch (const Error& error) {
+    outcome.failure = error;
+  }
   return outcome;
 }
 

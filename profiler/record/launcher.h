@@ -19,8 +19,8 @@ namespace streamscope::record {
 /// Runs `command` and records it and the processes it starts, until all of those that used CUDA
 /// have ended. Signals are passed on to it as a shell would; a second Ctrl-C while others are
 /// waited for ends the recording. Throws Error before anything runs if the output or the program
-/// cannot be used, and after the program has ended if the trace could not be written. Not
-/// thread-safe: it forks and takes the signals of the process while it runs.
+/// cannot be used. A trace that cannot be written does not disturb the program; the outcome says
+/// so. Not thread-safe: it forks and takes the signals of the process while it runs.
 Outcome run(const Options& options, const std::vector<std::string>& command);
 
 /// The writer of a program that runs already: started by the library preloaded into process

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "ring/control.h"
+#include "trace/error.h"
 
 namespace streamscope::record {
 
@@ -32,8 +33,9 @@ struct Outcome {
   bool trace_written = false;  ///< false: the program made no CUDA call and left no file
   bool complete = false;
   std::filesystem::path trace;
-  uint64_t records = 0;  ///< read from rings
-  uint64_t dropped = 0;  ///< because a ring was full
+  uint64_t records = 0;          ///< read from rings
+  uint64_t dropped = 0;          ///< because a ring was full
+  std::optional<Error> failure;  ///< why the trace could not be written, after the program began
 };
 
 }  // namespace streamscope::record

@@ -6,6 +6,7 @@
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/vfs.h>
 #include <time.h>
 #include <unistd.h>
@@ -70,6 +71,21 @@ void make_private_folder(const fs::path& folder) {
                 "choose a folder that may be written with -o", errno);
 }
 
+// Better refused before the program runs than noticed by it.
+void check_free_space(const fs::path& folder, uint64_t ring_records) {
+  constexpr uint64_t kMiB = 1 << 20;
+  const uint64_t needed = ring_records * sizeof(ring::Record) + 2 * kMiB;
+  struct statvfs space {};
+  if (::statvfs(folder.c_str(), &space) != 0) return;
+  const uint64_t free = uint64_t{space.f_bavail} * space.f_frsize;
+  if (free >= needed) return;
+  throw Error(folder, "is full: " + std::to_string(free / kMiB) + " MiB are free",
+              "free " + std::to_string(needed / kMiB + 1) +
+                  " MiB or more for every thread that "
+                  "uses CUDA, or choose another folder with -o",
+              ENOSPC);
+}
+
 }  // namespace
 
 fs::path rings_path(const fs::path& trace) { return trace.string() + ".rings"; }
@@ -98,7 +114,9 @@ RingsFolder RingsFolder::create(const fs::path& trace, const Options& options) {
   folder.path_ = folder.pointer_;
   const uint64_t records = ring_records();
   const fs::path parent = trace.parent_path();
-  if (shares_badly(parent.empty() ? "." : parent)) {
+  const bool elsewhere = shares_badly(parent.empty() ? "." : parent);
+  check_free_space(elsewhere ? "/dev/shm" : parent.empty() ? "." : parent, records);
+  if (elsewhere) {
     folder.path_ = "/dev/shm/streamscope-" + std::to_string(::getpid()) + "-" +
                    std::to_string(ring::process_start(static_cast<uint32_t>(::getpid())));
     make_private_folder(folder.path_);

@@ -35,7 +35,13 @@ void claim(const fs::path& trace, bool force) {
           EEXIST);
     }
   }
-  if (!force && ::lstat(trace.c_str(), &facts) == 0)
+  if (::stat(trace.parent_path().c_str(), &facts) != 0 || !S_ISDIR(facts.st_mode))
+    throw Error(trace, "its folder does not exist", "make it, or choose another with -o", ENOENT);
+  if (::lstat(trace.c_str(), &facts) != 0) return;
+  if (!S_ISREG(facts.st_mode))
+    throw Error(trace, "exists already and is not a plain file", "choose another name with -o",
+                EEXIST);
+  if (!force)
     throw Error(trace, "exists already",
                 "choose another name with -o, or overwrite it with --force", EEXIST);
 }

@@ -24,7 +24,11 @@ refuse no-such-program "$bin/streamscope" record -o none.sqlite -- ./no-such-pro
 refuse good.sqlite "$bin/streamscope" record -o good.sqlite -- "$worker" count 1
 cmp good.sqlite keep.sqlite || fail "an existing trace was touched"
 "$bin/streamscope" record --force -o good.sqlite -- "$worker" count 200 >/dev/null || fail "--force should replace a file"
-refuse no-such-folder "$bin/streamscope" record -o no-such-folder/x.sqlite -- "$worker" count 1
+mkdir directory
+refuse directory "$bin/streamscope" record --force -o directory -- touch ran
+refuse no-such-folder/x.sqlite: "$bin/streamscope" record -o no-such-folder/x.sqlite -- "$worker" count 1
+
+[[ ! -e ran && ! -e directory.rings ]] || fail "a refused recording left $(ls)"
 
 : >empty.sqlite
 echo "this is not a database, whatever its name says, and long enough to be looked at" >text.sqlite
