@@ -21,6 +21,10 @@
 
 #include "ring/control.h"
 
+// libc's own name of clone: the thread sanitizer replaces the usual one, and would take the process
+// that shares our memory for one with a copy of it.
+extern "C" int __clone(int (*)(void*), void*, int, void*, ...);
+
 namespace streamscope::collect {
 namespace {
 
@@ -38,39 +42,49 @@ struct Launch {
   int error;  // errno of a failed exec
 };
 
-// Runs in the helper-to-be. It shares our memory until execve: system calls and stores to its own
-// stack only.
+// Runs in the helper-to-be. It shares our memory until execve, so stores go to its own stack only
+// and system calls are made without their wrappers: whoever replaces those (the program's own
+// preloaded libraries, the thread sanitizer) keeps books in the memory that we share.
 int become_writer(void* pointer) {
   auto* launch = static_cast<Launch*>(pointer);
   // Handlers of the program must not run here; ignored signals would stay ignored in the helper.
-  struct sigaction action {};
-  action.sa_handler = SIG_DFL;
-  for (int signal = 1; signal < NSIG; ++signal) ::sigaction(signal, &action, nullptr);
-  ::setsid();  // Ctrl-C is for the program; the writer ends after it
-  int null = ::open("/dev/null", O_RDWR);
+  struct {
+    void* handler;  // SIG_DFL
+    unsigned long flags;
+    void* restorer;
+    uint64_t mask;
+  } by_default{};  // as the kernel has it, which is not libc's struct sigaction
+  for (int signal = 1; signal < NSIG; ++signal)
+    ::syscall(SYS_rt_sigaction, signal, &by_default, nullptr, sizeof by_default.mask);
+  ::syscall(SYS_setsid);  // Ctrl-C is for the program; the writer ends after it
+  const long null = ::syscall(SYS_openat, AT_FDCWD, "/dev/null", O_RDWR, 0);
   if (null >= 0) {
-    ::dup2(null, STDIN_FILENO);
-    ::dup2(null, STDOUT_FILENO);
+    ::syscall(SYS_dup3, null, STDIN_FILENO, 0);
+    ::syscall(SYS_dup3, null, STDOUT_FILENO, 0);
   }
-  if (::dup2(launch->ready_file, kReadyFile) < 0) ::_exit(126);
-  if (launch->ready_file == kReadyFile) ::fcntl(kReadyFile, F_SETFD, 0);
+  if (launch->ready_file == kReadyFile) {
+    ::syscall(SYS_fcntl, kReadyFile, F_SETFD, 0);
+  } else if (::syscall(SYS_dup3, launch->ready_file, kReadyFile, 0) < 0) {
+    ::syscall(SYS_exit_group, 126);
+  }
   if (::syscall(SYS_close_range, kReadyFile + 1, ~0u, 0) != 0) {
-    for (int file = kReadyFile + 1; file < 65536; ++file) ::close(file);
+    for (int file = kReadyFile + 1; file < 65536; ++file) ::syscall(SYS_close, file);
   }
-  sigset_t none;
-  ::sigemptyset(&none);
-  ::sigprocmask(SIG_SETMASK, &none, nullptr);
-  ::execve(launch->program, launch->arguments, launch->environment);
+  const uint64_t none = 0;
+  ::syscall(SYS_rt_sigprocmask, SIG_SETMASK, &none, nullptr, sizeof none);
+  ::syscall(SYS_execve, launch->program, launch->arguments, launch->environment);
   launch->error = errno;
-  ::_exit(127);
+  ::syscall(SYS_exit_group, 127);
+  __builtin_unreachable();
 }
 
 // The process between: its end makes the helper a child of init.
 int become_parent(void* pointer) {
   auto* launch = static_cast<Launch*>(pointer);
   int child =
-      ::clone(become_writer, launch->inner_stack + kStackBytes, CLONE_VM | CLONE_VFORK, launch);
-  ::_exit(child > 0 ? 0 : 125);
+      __clone(become_writer, launch->inner_stack + kStackBytes, CLONE_VM | CLONE_VFORK, launch);
+  ::syscall(SYS_exit_group, child > 0 ? 0 : 125);
+  __builtin_unreachable();
 }
 
 bool executable(const char* path) { return ::access(path, X_OK) == 0; }
@@ -232,7 +246,7 @@ bool start_writer(char* folder, size_t folder_size, const char** cause, const ch
     ::sigfillset(&all);
     ::pthread_sigmask(SIG_SETMASK, &all, &before);
     // Exit signal 0: no SIGCHLD, and only __WCLONE waits for it.
-    int child = ::clone(become_parent, stacks + 2 * kStackBytes, CLONE_VM | CLONE_VFORK, &launch);
+    int child = __clone(become_parent, stacks + 2 * kStackBytes, CLONE_VM | CLONE_VFORK, &launch);
     if (child > 0) {
       int status = 0;
       while (::waitpid(child, &status, __WCLONE) < 0 && errno == EINTR) {
