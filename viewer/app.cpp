@@ -217,6 +217,7 @@ class Window {
   std::optional<Workspace> workspace_;
   std::unique_ptr<Loader> loader_;
   std::string written_state_;
+  int frames_ = kSettleFrames;  // still to be drawn before it waits for the next event
 };
 
 Window::Window(const Arguments& arguments) : arguments_(arguments) {
@@ -255,13 +256,25 @@ Window::Window(const Arguments& arguments) : arguments_(arguments) {
   workspace_.emplace(arguments_);
   // Ours first: ImGui's own handlers call them.
   glfwSetKeyCallback(window_, [](GLFWwindow* window, int key, int, int action, int mods) {
+    self(window).frames_ = kSettleFrames;
     if (action == GLFW_RELEASE) return;
     const Key name = key_name(key, mods);
     if (!name.empty()) self(window).workspace_->press(name);
   });
   glfwSetCharCallback(window_, [](GLFWwindow* window, unsigned int character) {
+    self(window).frames_ = kSettleFrames;
     self(window).workspace_->type(character);
   });
+  // What arrives while the picture settles needs frames of its own: a press and its release that
+  // come together are two.
+  glfwSetMouseButtonCallback(
+      window_, [](GLFWwindow* window, int, int, int) { self(window).frames_ = kSettleFrames; });
+  glfwSetCursorPosCallback(
+      window_, [](GLFWwindow* window, double, double) { self(window).frames_ = kSettleFrames; });
+  glfwSetScrollCallback(
+      window_, [](GLFWwindow* window, double, double) { self(window).frames_ = kSettleFrames; });
+  glfwSetFramebufferSizeCallback(
+      window_, [](GLFWwindow* window, int, int) { self(window).frames_ = kSettleFrames; });
   glfwSetDropCallback(window_, [](GLFWwindow* window, int count, const char** paths) {
     if (count > 0) self(window).open(paths[0]);
   });
@@ -310,15 +323,14 @@ void Window::write_state() {
 }
 
 void Window::run() {
-  int frames = kSettleFrames;
   while (glfwWindowShouldClose(window_) == 0 && !workspace_->state().quit) {
-    if (frames > 0) {
+    if (frames_ > 0) {
+      --frames_;
       glfwPollEvents();
-      --frames;
     } else {
       write_state();  // of a picture that has settled
       glfwWaitEvents();
-      frames = kSettleFrames - 1;
+      frames_ = kSettleFrames - 1;
     }
     take_document();
     int width = 0, height = 0;

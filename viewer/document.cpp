@@ -99,6 +99,10 @@ void Document::find_extent() {
   if (extent.begin_ns > extent.end_ns) extent = {0, 1'000'000};
   if (extent.begin_ns == extent.end_ns) extent.end_ns = add_ns(extent.end_ns, 1);
   extent_ = extent;
+  work_ = {std::numeric_limits<Ns>::max(), std::numeric_limits<Ns>::min()};
+  widen(work_, trace_.op);
+  if (work_.begin_ns >= work_.end_ns) work_ = extent_;
+  if (!never_ended_ops().empty()) work_.end_ns = extent_.end_ns;
 }
 
 void Document::read_losses() {
@@ -245,6 +249,33 @@ Id Document::op_of(Item call) const {
 
 Id Document::operation_of(Id op) const {
   return op < operation_of_.size() ? operation_of_[op] : kNoId;
+}
+
+bool Document::never_ended(Item item) const {
+  const auto open = [&](const auto& table) {
+    return item.id < table.size() && table.start_ns[item.id] != kUnknownNs &&
+           table.end_ns[item.id] == kUnknownNs;
+  };
+  switch (item.kind) {
+    case ItemKind::kOp:
+      return open(trace_.op);
+    case ItemKind::kApiCall:
+      return open(trace_.api_call);
+    case ItemKind::kHostSync:
+      return open(trace_.host_sync);
+    case ItemKind::kRange:
+      return open(trace_.range);
+    default:
+      return false;
+  }
+}
+
+std::vector<Id> Document::never_ended_ops() const {
+  std::vector<Id> result;
+  for (Id id = 0; id < trace_.op.size(); ++id) {
+    if (never_ended({ItemKind::kOp, id})) result.push_back(id);
+  }
+  return result;
 }
 
 std::optional<TimeRange> Document::time(Item item) const {

@@ -151,6 +151,8 @@ class Document {
   const trace::Trace& trace() const { return trace_; }
   /// From the first to the last instant that anything is known of; never empty.
   TimeRange extent() const { return extent_; }
+  /// From the first to the last work on a device; the extent where no device time is known.
+  TimeRange work() const { return work_; }
   const std::vector<Lane>& lanes() const { return lanes_; }
   const std::vector<LossLine>& losses() const { return losses_; }
   /// Things drawn in lanes.
@@ -165,6 +167,10 @@ class Document {
   std::optional<size_t> lane_of(LaneKind kind, Id object) const;
   /// Interval in which the item is drawn; for an op without device times, that of its call.
   std::optional<TimeRange> time(Item item) const;
+  /// True if its start is known and its end is not: a hang, or the end of the recording.
+  bool never_ended(Item item) const;
+  /// Ops that began and never ended.
+  std::vector<Id> never_ended_ops() const;
   Category category(Item item) const;
   /// Which categories occur in the lanes.
   const std::array<bool, kCategoryCount>& present() const { return present_; }
@@ -224,7 +230,7 @@ class Document {
   Id name_id(Item item) const;
 
   trace::Trace trace_;
-  TimeRange extent_;
+  TimeRange extent_, work_;
   std::vector<Lane> lanes_;
   std::vector<LossLine> losses_;
   size_t item_count_ = 0;

@@ -58,6 +58,9 @@ void add_bands(Lane& lane, BandKind kind, const std::vector<Interval>& intervals
   for (size_t band = first; band < lane.bands.size(); ++band) lane.bands[band].row.finish();
 }
 
+// A few streams that were made and never used are news; a framework's pool of them is in the way.
+constexpr size_t kUnusedShown = 4;
+
 void append_detail(std::string& detail, const std::string& text) {
   if (!detail.empty()) detail += " \u00b7 ";
   detail += text;
@@ -130,6 +133,7 @@ void Document::add_streams(Id process, int parent) {
     }
   }
   std::map<Id, std::vector<Id>> by_device;
+  std::map<Id, size_t> unused;
   for (Id id = 0; id < stream.size(); ++id) {
     if (trace_.process_of_stream(id) != process) continue;
     // A default stream that nobody used is no news; a stream that the program made and never used
@@ -138,6 +142,14 @@ void Document::add_streams(Id process, int parent) {
         (stream.kind[id] == trace::kLegacyStream || stream.kind[id] == trace::kPerThreadStream))
       continue;
     by_device[trace_.device_of_stream(id)].push_back(id);
+    if (!touched[id]) ++unused[trace_.device_of_stream(id)];
+  }
+  for (auto& [device, streams] : by_device) {
+    if (unused[device] <= kUnusedShown) {
+      unused[device] = 0;
+    } else {
+      std::erase_if(streams, [&](Id id) { return !touched[id]; });
+    }
   }
   for (const auto& [device, streams] : by_device) {
     Lane header{.kind = LaneKind::kDevice, .depth = 1, .parent = parent, .object = device};
@@ -151,6 +163,8 @@ void Document::add_streams(Id process, int parent) {
       if (simulated && header.detail.find("imulated") == std::string::npos)
         append_detail(header.detail, "simulated");
     }
+    if (unused[device] > 0)
+      append_detail(header.detail, std::to_string(unused[device]) + " idle");
     const size_t header_lane = add_lane(std::move(header));
     std::vector<Interval> all;
     bool timed = false;

@@ -51,6 +51,12 @@ void fit(const Document& document, ViewState& state) {
   state.window.show(document.extent(), kMargin);
 }
 
+void fit_work(const Document& document, ViewState& state) {
+  const TimeRange work = document.work();
+  const bool most = work.span_ns() * 2 > document.extent().span_ns();
+  state.window.show(most ? document.extent() : work, kMargin);
+}
+
 void show(const Document& document, ViewState& state, TimeRange range) {
   state.window.show(range);
   clamp_window(document, state.window);

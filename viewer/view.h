@@ -64,6 +64,9 @@ std::vector<std::string_view> view_names();
 // Moves. All keep the window near the trace and the state consistent.
 
 void fit(const Document& document, ViewState& state);
+/// The work on the devices fills the width, unless it is most of the trace anyway: making a CUDA
+/// context takes longer than many programs.
+void fit_work(const Document& document, ViewState& state);
 /// Shows `range` with a little around it.
 void show(const Document& document, ViewState& state, TimeRange range);
 /// Shows the selection, or the marked range if nothing is selected.

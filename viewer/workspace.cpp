@@ -121,7 +121,13 @@ void Workspace::apply_arguments() {
       zoom_to_selection(*document_, state_);
     }
   } else if (!arguments_.screenshot.empty() && !arguments_.select_nothing) {
-    // A picture should show what the tool is for.
+    // A picture should show what the tool is for: what hangs, else who waited for whom.
+    const std::vector<Id> hanging = document_->never_ended_ops();
+    if (!hanging.empty() && !arguments_.range) {
+      state_.selection = {ItemKind::kOp, hanging.front()};
+      state_.reveal = true;
+      return;
+    }
     for (const uint32_t index :
          document_->longest_waits(arguments_.range ? document_->dependency_count() : 1)) {
       const Item item{ItemKind::kOp, document_->dependency(index).to_op};
@@ -559,6 +565,7 @@ std::string Workspace::state_json() const {
                                           : std::string("null"));
   text += ",\"theme\":" + std::string(state_.theme == ThemeKind::kDark ? "\"dark\"" : "\"light\"");
   text += ",\"overlay\":" + json_text(kOverlays[static_cast<size_t>(state_.overlay)]);
+  text += ",\"pressed\":" + std::string(ImGui::GetIO().MouseDown[0] ? "true" : "false");
   text += ",\"drawn_items\":" + std::to_string(state_.drawn_items);
   return text + "}\n";
 }

@@ -108,6 +108,41 @@ TEST(Document, TakesAlikeWaitsTogether) {
   EXPECT_EQ(groups[0].total_ns, total);
 }
 
+TEST(Document, HidesAPoolOfUnusedStreamsButNotAFew) {
+  const auto shown = [](int unused) {
+    TraceBuilder builder = copy_then_gemm();
+    for (int i = 0; i < unused; ++i) builder.stream("spare " + std::to_string(i));
+    const Document document(builder.trace());
+    size_t streams = 0;
+    for (const Lane& lane : document.lanes()) streams += lane.kind == LaneKind::kStream;
+    return std::pair(streams, document.lanes()[1].detail);
+  };
+  EXPECT_EQ(shown(4).first, 6u);
+  EXPECT_THAT(shown(4).second, ::testing::Not(HasSubstr("idle")));
+  EXPECT_EQ(shown(32).first, 2u);
+  EXPECT_THAT(shown(32).second, HasSubstr("32 idle"));
+}
+
+TEST(Document, KnowsWhenTheDevicesWorked) {
+  TraceBuilder builder = copy_then_gemm();
+  builder.synchronize_device(400, 90'000);
+  const Document document(builder.trace());
+  EXPECT_EQ(document.work().begin_ns, 100);
+  EXPECT_EQ(document.work().end_ns, 350);
+  EXPECT_EQ(document.extent().end_ns, 90'000);
+}
+
+TEST(Document, KnowsWhatNeverEnded) {
+  TraceBuilder builder = copy_then_gemm();
+  builder.stream("math").memory_wait(0x1000, 1, 400, trace::kUnknownNs);
+  builder.synchronize_device(500, trace::kUnknownNs);
+  const Document document(builder.trace());
+  EXPECT_THAT(document.never_ended_ops(), ElementsAre(2u));
+  EXPECT_TRUE(document.never_ended({ItemKind::kHostSync, 0}));
+  EXPECT_FALSE(document.never_ended({ItemKind::kOp, 1}));
+  EXPECT_EQ(document.work().end_ns, document.extent().end_ns);
+}
+
 TEST(Document, StandsOnIssueTimesWhereTheDeviceToldNone) {
   TraceBuilder builder = copy_then_gemm();
   for (size_t i = 0; i < 2; ++i) {

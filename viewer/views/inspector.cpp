@@ -192,7 +192,8 @@ void InspectorView::draw_item(Sheet& sheet) {
   ImGui::Spacing();
   if (const auto range = document.time(item)) {
     sheet.fact("start", format_exact(range->begin_ns));
-    sheet.fact("duration", format_exact(range->duration_ns()));
+    sheet.fact("duration",
+               document.never_ended(item) ? "never ended" : format_exact(range->duration_ns()));
   } else {
     sheet.note("Its time is unknown.");
   }

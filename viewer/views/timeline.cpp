@@ -101,7 +101,7 @@ void TimelineView::draw(const Document& document, ViewState& state, const Theme&
             .mouse = ImGui::GetIO().MousePos};
   const bool first = state.window.width_px <= 1;
   state.window.resize(std::max(pane.max.x - pane.min.x, 16.0f));
-  if (first) fit(document, state);
+  if (first) fit_work(document, state);
   state.drawn_items = 0;
 
   lay_out(pane);

@@ -130,7 +130,9 @@ void TimelineView::draw_bars(Pane& pane, const Lane& lane, const Band& band, flo
       if (used > 0 && !ranges) {
         const Ns start = band.row.start_ns[bar.first];
         const std::string duration =
-            format_duration(distance_ns(start, band.row.end_ns[bar.first]));
+            pane.document.never_ended(item)
+                ? "never ended"
+                : format_duration(distance_ns(start, band.row.end_ns[bar.first]));
         const float needed = pane.theme.width(Face::kSmall, duration);
         if (to - from - used > needed + pane.px(16)) {
           widgets::text(pane.draw, pane.theme, Face::kSmall, {to - needed, text_y},
@@ -236,8 +238,10 @@ void TimelineView::draw_tooltip(Pane& pane) {
   if (name != label) widgets::text(theme, Face::kSmall, dim, ellipsize(name, 300));
   std::string kind(to_string(document.category(item)));
   if (const auto range = document.time(item)) {
-    widgets::text(theme, Face::kBody, theme.color(Color::kText),
-                  kind + "  \u00b7  " + format_duration(range->duration_ns()));
+    widgets::text(
+        theme, Face::kBody, theme.color(Color::kText),
+        kind + "  \u00b7  " +
+            (document.never_ended(item) ? "never ended" : format_duration(range->duration_ns())));
     widgets::text(theme, Face::kMonoSmall, dim, "from " + format_exact(range->begin_ns));
   }
   Ns waited = 0;
