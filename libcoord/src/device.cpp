@@ -38,6 +38,10 @@ int map_priority(StreamPriority priority, const DeviceProperties& properties) {
 
 }  // namespace
 
+std::uint64_t take_event_ids(std::uint64_t count) noexcept {
+  return next_event_id.fetch_add(count, std::memory_order_relaxed);
+}
+
 std::uint64_t this_thread_number() noexcept {
   static std::atomic<std::uint64_t> next{0};
   thread_local const std::uint64_t number = next.fetch_add(1, std::memory_order_relaxed);
@@ -76,7 +80,8 @@ EventState& DeviceState::add_event(NativeEvent native, EventClass event_class) {
   event.device = this;
   event.native = native;
   event.event_class = event_class;
-  event.id.store(next_event_id.fetch_add(1), std::memory_order_release);
+  event.pool = 0;
+  event.id.store(take_event_ids(1), std::memory_order_release);
   return event;
 }
 

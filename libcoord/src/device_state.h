@@ -30,11 +30,13 @@ struct StreamState {
   std::string name;
 };
 
-struct EventState {
+/// On a cache line of its own: threads that share a pool write the ids of neighbours.
+struct alignas(64) EventState {
   std::atomic<std::uint64_t> id{EventId::kNone};
   DeviceState* device = nullptr;
   NativeEvent native = 0;
   EventClass event_class{};
+  std::uint64_t pool = 0;  // number of the EventPool that owns it, 0 if none
 };
 
 struct DeviceState : std::enable_shared_from_this<DeviceState> {
@@ -61,6 +63,9 @@ struct DeviceState : std::enable_shared_from_this<DeviceState> {
   std::vector<EventState*> free_events_;
   std::unordered_map<std::uint64_t, StreamState*> per_thread_;
 };
+
+/// The first of `count` event ids that nobody else gets. Thread-safe.
+std::uint64_t take_event_ids(std::uint64_t count) noexcept;
 
 /// Number of the calling thread, unique in the process.
 std::uint64_t this_thread_number() noexcept;

@@ -29,6 +29,14 @@ const char* to_string(ErrorKind kind) noexcept {
       return "Deadlock";
     case ErrorKind::kDeviceFailure:
       return "DeviceFailure";
+    case ErrorKind::kExhausted:
+      return "Exhausted";
+    case ErrorKind::kCycle:
+      return "Cycle";
+    case ErrorKind::kCancelled:
+      return "Cancelled";
+    case ErrorKind::kTimedOut:
+      return "TimedOut";
     case ErrorKind::kOther:
       return "Other";
   }

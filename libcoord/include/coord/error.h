@@ -25,6 +25,10 @@ enum class ErrorKind {
   kCapture,        // not allowed while a stream is being captured, or the capture is invalid
   kDeadlock,       // simulated device: the wait can never end; what() says who waits for whom
   kDeviceFailure,  // work on the device failed; later calls on it fail as well
+  kExhausted,      // a bounded pool has nothing left
+  kCycle,          // a dependency would close a cycle; what() names its members
+  kCancelled,      // cancelled, or something it depends on was
+  kTimedOut,       // its time ran out
   kOther,          // see code()
 };
 

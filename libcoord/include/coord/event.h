@@ -54,6 +54,7 @@ class COORD_EXPORT EventRef {
   friend bool operator==(EventRef a, EventRef b) noexcept { return a.id_ == b.id_; }
 
  protected:
+  friend class EventPool;
   friend class StreamRef;
   EventRef(EventState* state, EventId id) : state_(state), id_(id) {}
   EventState& checked(const char* call) const;
