@@ -80,7 +80,7 @@ EventState& DeviceState::add_event(NativeEvent native, EventClass event_class) {
   event.device = this;
   event.native = native;
   event.event_class = event_class;
-  event.pool = 0;
+  event.pool.store(0, std::memory_order_relaxed);
   event.id.store(take_event_ids(1), std::memory_order_release);
   return event;
 }

@@ -36,7 +36,10 @@ struct alignas(64) EventState {
   DeviceState* device = nullptr;
   NativeEvent native = 0;
   EventClass event_class{};
-  std::uint64_t pool = 0;  // number of the EventPool that owns it, 0 if none
+  std::atomic<std::uint64_t> pool{0};  // number of the EventPool that owns it, 0 if none
+  /// Id under which it was given back to its pool while `id` waits to be ended by its owner.
+  std::atomic<std::uint64_t> returned{EventId::kNone};
+  void* owner = nullptr;  // for the pool
 };
 
 struct DeviceState : std::enable_shared_from_this<DeviceState> {

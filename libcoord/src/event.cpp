@@ -12,8 +12,9 @@ namespace coord {
 
 EventState& EventRef::checked(const char* call) const {
   if (state_ == nullptr) throw make_error(kCodeInvalidHandle, call, "the event is null");
-  if (state_->id.load(std::memory_order_acquire) != id_.value) {
-    throw make_error(kCodeInvalidHandle, call, "the event was destroyed");
+  if (state_->id.load(std::memory_order_acquire) != id_.value ||
+      state_->returned.load(std::memory_order_relaxed) == id_.value) {
+    throw make_error(kCodeInvalidHandle, call, "the event was destroyed or given back");
   }
   return *state_;
 }

@@ -26,3 +26,5 @@ endforeach()
 # The test program exports an observer, which libcoord finds as it would find a profiler's.
 streamscope_test(coord LABELS coord unit SOURCES coord/fake_observer.cpp ${alone} LINK streamscope::coord)
 set_target_properties(coord_test PROPERTIES ENABLE_EXPORTS ON)
+
+streamscope_bench(coord LINK streamscope::coord Threads::Threads)

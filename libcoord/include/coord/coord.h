@@ -26,6 +26,7 @@
 //   device.h       opening devices; making streams, events, memory
 //   stream.h       work: copies, kernels, host functions, waits on events and memory
 //   event.h        points in a stream's order
+//   event_pool.h   events to borrow and give back
 //   coordinator.h  operations with dependencies, which become the fewest possible waits
 //   graph.h        captured work that is launched with one call
 //   kernel.h       kernels that run on every backend
@@ -38,6 +39,7 @@
 #include "coord/device.h"
 #include "coord/error.h"
 #include "coord/event.h"
+#include "coord/event_pool.h"
 #include "coord/graph.h"
 #include "coord/kernel.h"
 #include "coord/memory.h"

@@ -72,10 +72,10 @@ struct EventPoolMetrics {
   /// class.
   std::size_t high_water = 0;
 
+  [[nodiscard]] std::uint64_t in_use() const noexcept { return acquired - released; }
   /// Share of acquisitions that found a free event; 1 before the first.
   [[nodiscard]] double hit_rate() const noexcept {
-    return acquired == 0 ? 1.0
-                         : 1.0 - static_cast<double>(misses) / static_cast<double>(acquired);
+    return acquired == 0 ? 1.0 : 1.0 - static_cast<double>(misses) / static_cast<double>(acquired);
   }
 };
 
@@ -92,8 +92,8 @@ class COORD_EXPORT EventPool {
   EventPool& operator=(const EventPool&) = delete;
 
   /// An event that nobody else has. It may have been recorded before: record it before anybody
-  /// waits for it. Makes no call to the driver if a free event is at hand; blocks only as AtCapacity
-  /// says. Throws kExhausted, or what creating an event throws.
+  /// waits for it. Makes no call to the driver if a free event is at hand; blocks only as
+  /// AtCapacity says. Throws kExhausted, or what creating an event throws.
   [[nodiscard]] EventRef acquire(EventClass event_class = EventClass::kNoTiming);
   /// Fills `events`, or throws and takes none.
   void acquire(EventClass event_class, std::span<EventRef> events);
@@ -117,7 +117,7 @@ class COORD_EXPORT EventPool {
 
  private:
   class Impl;
-  std::shared_ptr<Impl> impl_;
+  std::unique_ptr<Impl> impl_;
 };
 
 /// Owns an event of a pool until it is destroyed, which gives the event back. Thread-compatible;

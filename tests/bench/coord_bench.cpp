@@ -1,0 +1,126 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// What libcoord itself costs, beside the ways to do without it. STREAMSCOPE_BENCH_DEVICE chooses
+// the device (default auto); on the simulated one the calls of the "driver" cost what the
+// simulator's bookkeeping costs.
+
+#include "bench/budget.h"
+
+#include <coord/coord.h>
+
+#include <atomic>
+#include <barrier>
+#include <chrono>
+#include <ctime>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace {
+
+namespace bench = streamscope::bench;
+using Clock = std::chrono::steady_clock;
+
+constexpr int kRounds = 7;
+
+/// Time of this thread on a processor, so that what else the machine does counts for nothing.
+double thread_nanoseconds() {
+  timespec time{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) * 1e9 + static_cast<double>(time.tv_nsec);
+}
+
+double nanoseconds_since(Clock::time_point begin) {
+  return std::chrono::duration<double, std::nano>(Clock::now() - begin).count();
+}
+
+/// ns per call of `function`, the median of some rounds of `count` calls.
+template <typename Function>
+double per_call(std::size_t count, Function function) {
+  std::vector<double> rounds;
+  for (int round = 0; round < kRounds; ++round) {
+    const double begin = thread_nanoseconds();
+    for (std::size_t i = 0; i < count; ++i) function();
+    rounds.push_back((thread_nanoseconds() - begin) / static_cast<double>(count));
+  }
+  return bench::median(rounds);
+}
+
+/// The same with several threads, in ns of processor time for each call: a machine with fewer
+/// processors than threads does not make the calls any dearer.
+template <typename Function>
+double per_call_of(unsigned threads, std::size_t count, Function function) {
+  std::vector<double> rounds;
+  const unsigned processors = std::max(1u, std::min(threads, std::thread::hardware_concurrency()));
+  for (int round = 0; round < kRounds; ++round) {
+    std::barrier start(threads + 1);
+    std::vector<std::jthread> all;
+    for (unsigned t = 0; t < threads; ++t) {
+      all.emplace_back([&] {
+        function();  // the thread's first call is its own
+        start.arrive_and_wait();
+        for (std::size_t i = 0; i < count; ++i) function();
+      });
+    }
+    start.arrive_and_wait();
+    const auto begin = Clock::now();
+    all.clear();
+    rounds.push_back(nanoseconds_since(begin) * processors / static_cast<double>(count * threads));
+  }
+  return bench::median(rounds);
+}
+
+/// What others have: one lock around a vector.
+class LockedPool {
+ public:
+  explicit LockedPool(const coord::Device& device) : device_(device) {}
+  coord::Event* acquire() {
+    const std::lock_guard lock(mutex_);
+    if (free_.empty()) {
+      all_.push_back(std::make_unique<coord::Event>(device_.create_event()));
+      free_.push_back(all_.back().get());
+    }
+    coord::Event* event = free_.back();
+    free_.pop_back();
+    return event;
+  }
+  void release(coord::Event* event) {
+    const std::lock_guard lock(mutex_);
+    free_.push_back(event);
+  }
+
+ private:
+  coord::Device device_;
+  std::mutex mutex_;
+  std::vector<coord::Event*> free_;
+  std::vector<std::unique_ptr<coord::Event>> all_;
+};
+
+void measure_event_pool(const coord::Device& device) {
+  coord::EventPool pool(device);
+  LockedPool locked(device);
+  const auto ours = [&] { pool.release(pool.acquire()); };
+  const auto theirs = [&] { locked.release(locked.acquire()); };
+  const auto without = [&] { (void)device.create_event(); };
+  const std::size_t many = bench::scaled(1'000'000), few = bench::scaled(20'000);
+
+  bench::budget("event_acquire_release_1_thread", per_call(many, ours), "ns", 15,
+                bench::Better::kLess);
+  bench::rival("mutex_and_vector_1_thread", per_call(many, theirs), "ns");
+  bench::rival("create_and_destroy_1_thread", per_call(few, without), "ns");
+  bench::budget("event_acquire_release_16_threads", per_call_of(16, many / 4, ours), "ns", 25,
+                bench::Better::kLess);
+  bench::rival("mutex_and_vector_16_threads", per_call_of(16, few, theirs), "ns");
+  bench::rival("create_and_destroy_16_threads", per_call_of(16, few / 4, without), "ns");
+}
+
+}  // namespace
+
+int main() {
+  const char* which = std::getenv("STREAMSCOPE_BENCH_DEVICE");
+  const coord::Device device = coord::Device::open(which != nullptr ? which : "auto");
+  std::printf("device %s\n", device.properties().name.c_str());
+  measure_event_pool(device);
+}
