@@ -224,24 +224,33 @@ TEST_F(Recording, PassesSignalsOn) {
 }
 
 TEST_F(Recording, SwitchesCollectorsByDelayAndDuration) {
-  options_.delay_s = 0.05;
-  options_.duration_s = 0.05;
-  Session session(options_.output, options_);
-  std::string seen;
-  {
+  // What the collectors are told before the first step, and at last.
+  const auto told = [&] {
+    Session session(options_.output, options_);
     const fs::path control = session.rings() / ring::kControlFile;
-    for (int i = 0; i < 15; ++i) {
-      session.step();
+    const auto look = [&] {
       std::ifstream stream(control, std::ios::binary);
       stream.seekg(offsetof(ring::Control, collecting));
-      seen += stream.get() == 1 ? '1' : '0';
-      usleep(10'000);
+      return stream.get();
+    };
+    const int first = look();
+    int last = first;
+    for (int i = 0; i < 10'000 && last == first; ++i) {
+      usleep(1000);
+      session.step();
+      last = look();
     }
-  }
-  seen.erase(std::unique(seen.begin(), seen.end()), seen.end());
-  EXPECT_EQ(seen, "010");
-  Outcome outcome;
-  session.finish(&outcome);
+    Outcome outcome;
+    session.finish(&outcome);
+    return std::pair(first, last);
+  };
+  options_.delay_s = 0.02;
+  EXPECT_EQ(told(), std::pair(0, 1));
+  options_.duration_s = 1000;
+  EXPECT_EQ(told(), std::pair(0, 1));
+  options_.delay_s.reset();
+  options_.duration_s = 0.02;
+  EXPECT_EQ(told(), std::pair(1, 0));
   EXPECT_TRUE(files().empty());
 }
 
