@@ -20,10 +20,12 @@ constexpr std::string_view kBindings[] = {"exact", "never_recorded", "captured",
                                           "unknown_history"};
 constexpr std::string_view kHostSyncKinds[] = {"device",       "stream",      "event",
                                                "stream query", "event query", "synchronous copy"};
-constexpr std::string_view kEdgeKinds[] = {"fifo", "event", "host", "legacy", "graph", "operation"};
+constexpr std::string_view kEdgeKinds[] = {"fifo",  "event",     "host",  "legacy",
+                                           "graph", "operation", "memory"};
 constexpr std::string_view kWaitCauses[] = {
     "launch_late", "event_wait", "fifo",           "legacy_stream", "memory_wait", "host_function",
-    "copy_engine", "sm_full",    "queue_aliasing", "profiler",      "unknown",     "host_sync"};
+    "copy_engine", "sm_full",    "queue_aliasing", "profiler",      "unknown",     "host_sync",
+    "graph"};
 constexpr std::string_view kSeverities[] = {"info", "notice", "data_loss", "error"};
 constexpr std::string_view kCopyKinds[] = {"unknown", "HtoD", "DtoH", "HtoA", "AtoH", "AtoA",
                                            "AtoD",    "DtoA", "DtoD", "HtoH", "PtoP"};

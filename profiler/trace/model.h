@@ -110,7 +110,8 @@ enum EdgeKind : Small {
   kHostEdge,
   kLegacyEdge,
   kGraphEdgeKind,
-  kOperationEdge
+  kOperationEdge,
+  kMemoryEdge
 };
 enum WaitCauseKind : Small {
   kLaunchLate = 0,
@@ -124,7 +125,8 @@ enum WaitCauseKind : Small {
   kQueueAliasing,
   kProfilerCause,
   kUnknownCause,
-  kHostSyncCause
+  kHostSyncCause,
+  kGraphCause
 };
 enum PathStepKind : Small { kOpStep = 0, kHostSyncStep, kLaunchStep, kGapStep };
 enum PoolKind : Small { kEventPool = 0, kStreamPool, kMemoryPool };

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 #include <memory>
+#include <set>
 
 #include "error.h"
 #include "open.h"
@@ -111,11 +112,23 @@ class Loader {
     }
   }
 
+  // Derived tables of older programs may lack the newest columns; they can be computed anew.
+  static constexpr std::string_view kDerivedTables[] = {"edge", "wait_cause", "critical_path",
+                                                        "finding", "lod"};
+  std::set<std::string, std::less<>> stored_columns(const std::string& table) const {
+    std::set<std::string, std::less<>> names;
+    Statement statement(database_, "SELECT name FROM pragma_table_info('" + table + "')");
+    while (statement.step()) names.emplace(statement.text(0));
+    return names;
+  }
+
   void load_table(TableTarget& table) {
     std::string sql = "SELECT id";
     uint64_t rows = row_count(table.name);
+    const bool may_lack = std::ranges::count(kDerivedTables, std::string_view(table.name)) > 0;
+    const std::set<std::string, std::less<>> stored = stored_columns(table.name);
     for (ColumnTarget& column : table.columns) {
-      sql += std::string(",") + column.name;
+      sql += may_lack && !stored.contains(column.name) ? ",NULL" : std::string(",") + column.name;
       column.reserve(rows);
     }
     Statement statement(database_, sql + " FROM " + table.name + " ORDER BY id");

@@ -499,7 +499,8 @@ CREATE TABLE hang_edge (
 CREATE TABLE edge (
   -- Derived. An ordering between two ops that is not the order of one stream; v_edge adds that.
   id INTEGER PRIMARY KEY,                              -- dense from 0
-  kind INTEGER,                                        -- 0 fifo (only in v_edge), 1 event, 2 host, 3 legacy, 4 graph, 5 operation
+  kind INTEGER,                                        -- 0 fifo (only in v_edge), 1 event, 2 host, 3 legacy, 4 graph, 5 operation,
+                                                       -- 6 memory (a memory write that a memory wait needed)
   from_op_id INTEGER REFERENCES op(id),                -- the earlier op
   to_op_id INTEGER REFERENCES op(id),                  -- the later op
   event_record_id INTEGER REFERENCES event_record(id), -- kind 1: the record
@@ -512,7 +513,7 @@ CREATE TABLE wait_cause (
   op_id INTEGER REFERENCES op(id),                     -- the op that started late
   cause INTEGER,                                       -- 0 launch_late, 1 event_wait, 2 fifo, 3 legacy_stream, 4 memory_wait,
                                                        -- 5 host_function, 6 copy_engine, 7 sm_full, 8 queue_aliasing,
-                                                       -- 9 profiler, 10 unknown, 11 host_sync
+                                                       -- 9 profiler, 10 unknown, 11 host_sync, 12 graph
   duration_ns INTEGER,                                 -- length of this part
   edge_id INTEGER REFERENCES edge(id),                 -- the edge responsible, if one is
   because_op_id INTEGER REFERENCES op(id)              -- the op responsible, if one is
@@ -540,8 +541,14 @@ CREATE TABLE finding (
   second_op_id INTEGER REFERENCES op(id),              -- the other op, if two take part
   count INTEGER,                                       -- how often the same thing was found
   gain_ns INTEGER,                                     -- estimated time that fixing it saves; NULL not estimated
-  start_ns INTEGER,                                    -- where to look
-  end_ns INTEGER                                       -- end of that interval
+  start_ns INTEGER,                                    -- where to look: the first time
+  end_ns INTEGER,                                      -- end of that interval
+  confidence INTEGER,                                  -- 0 certain, 1 suspected (evidence is incomplete), 2 possible (a guess from
+                                                       -- indirect evidence; never fails a check)
+  event_record_id INTEGER REFERENCES event_record(id), -- the record it is about, if one is
+  event_wait_id INTEGER REFERENCES event_wait(id),     -- the wait it is about, if one is
+  host_sync_id INTEGER REFERENCES host_sync(id),       -- the synchronization it is about, if one is
+  last_ns INTEGER                                      -- when it was found last
 );
 
 CREATE TABLE lod (
@@ -621,7 +628,7 @@ CREATE VIEW v_api_call (
     LEFT JOIN string ON string.id = call.name_id;
 
 CREATE VIEW v_edge (kind, from_op, to_op, lag_ns, event_record, event_wait) AS
-  -- Every ordering between two ops: kind is fifo (neighbours in one stream), event, host, legacy, graph or operation;
+  -- Every ordering between two ops: kind is fifo (neighbours in one stream), event, host, legacy, graph, operation or memory;
   -- from_op and to_op are ids of op; lag_ns is the time from the end of the first to the start of the second, negative
   -- if they overlapped; event_record and event_wait are ids, for kind event. Nodes of a graph launch are ordered by the
   -- graph, not by fifo.
@@ -633,8 +640,8 @@ CREATE VIEW v_edge (kind, from_op, to_op, lag_ns, event_record, event_wait) AS
            WHERE from_op IS NOT NULL
           UNION ALL
           SELECT CASE kind WHEN 0 THEN 'fifo' WHEN 1 THEN 'event' WHEN 2 THEN 'host' WHEN 3 THEN 'legacy'
-                           WHEN 4 THEN 'graph' WHEN 5 THEN 'operation' END, from_op_id, to_op_id, event_record_id,
-                 event_wait_id
+                           WHEN 4 THEN 'graph' WHEN 5 THEN 'operation' WHEN 6 THEN 'memory' END, from_op_id, to_op_id,
+                 event_record_id, event_wait_id
             FROM edge) AS pair
     JOIN op AS earlier ON earlier.id = pair.from_op
     JOIN op AS later ON later.id = pair.to_op;
@@ -646,7 +653,8 @@ CREATE VIEW v_wait (op, name, stream, cause, duration_ns, because_op, because_na
          CASE wait_cause.cause WHEN 0 THEN 'launch_late' WHEN 1 THEN 'event_wait' WHEN 2 THEN 'fifo'
                                WHEN 3 THEN 'legacy_stream' WHEN 4 THEN 'memory_wait' WHEN 5 THEN 'host_function'
                                WHEN 6 THEN 'copy_engine' WHEN 7 THEN 'sm_full' WHEN 8 THEN 'queue_aliasing'
-                               WHEN 9 THEN 'profiler' WHEN 10 THEN 'unknown' WHEN 11 THEN 'host_sync' END,
+                               WHEN 9 THEN 'profiler' WHEN 10 THEN 'unknown' WHEN 11 THEN 'host_sync'
+                               WHEN 12 THEN 'graph' END,
          wait_cause.duration_ns, wait_cause.because_op_id, because_name.value, wait_cause.edge_id
     FROM wait_cause
     LEFT JOIN op ON op.id = wait_cause.op_id

@@ -167,6 +167,13 @@ uint32_t columns_in_use(const TableInfo& info, const TableBuffer& buffer) {
   return used;
 }
 
+// The statement of schema.sql that makes a table.
+std::string create_sql(const TableInfo& info) {
+  const std::string_view schema = schema_sql();
+  const size_t begin = schema.find("CREATE TABLE " + std::string(info.name) + " (");
+  return std::string(schema.substr(begin, schema.find("\n);", begin) + 4 - begin));
+}
+
 }  // namespace
 
 struct Writer::Impl {
@@ -251,7 +258,11 @@ Id Writer::Impl::add_string(std::string text) {
 }
 
 void Writer::Impl::store_table(const TableInfo& info, TableBuffer& buffer) {
-  if (buffer.clear) database.run("DELETE FROM " + std::string(info.name));
+  if (buffer.clear) {
+    // Made anew, as a file of an older program may lack columns.
+    database.run("DROP TABLE " + std::string(info.name));
+    database.run(create_sql(info));
+  }
   for (size_t i = 0; i < buffer.changed_ids.size(); i++) {
     if (!buffer.update) buffer.update = Statement(database, update_sql(info), true);
     const unsigned char* row = buffer.changed.data() + i * info.row_bytes;

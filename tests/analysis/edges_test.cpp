@@ -6,10 +6,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <bitset>
-#include <random>
-
 #include "memory_trace.h"
+#include "random_program.h"
 
 namespace streamscope::analysis {
 namespace {
@@ -263,165 +261,6 @@ TEST(Edges, OddRowsAreSkipped) {
 
 // ---- Random programs against a brute-force model of the same rules.
 
-constexpr size_t kMaxItems = 256;
-using Set = std::bitset<kMaxItems>;
-
-struct Item {
-  enum Kind { kOp, kRecord, kWait, kSync } kind;
-  Id id, stream, thread;
-  Ns at;              // when it takes effect
-  Id record = kNoId;  // waits and event syncs
-  Id context = kNoId;
-  trace::HostSyncKind sync = trace::kDeviceSynchronize;
-  bool void_wait = false;
-};
-
-struct Program {
-  MemoryTrace t;
-  std::vector<Item> items;  // by `at`
-};
-
-Program random_program(uint32_t seed) {
-  std::mt19937 random(seed);
-  const auto pick = [&](size_t n) { return static_cast<Id>(random() % n); };
-  Program p;
-  MemoryTrace& t = p.t;
-  t.add_thread();
-  if (pick(2)) t.add_context();
-  const trace::StreamKind kinds[] = {trace::kLegacyStream,    trace::kBlockingStream,
-                                     trace::kBlockingStream,  trace::kNonBlockingStream,
-                                     trace::kPerThreadStream, trace::kUnknownStream};
-  for (Id context = 0; context < t.trace.context.size(); ++context) {
-    const size_t count = 2 + pick(4);
-    for (size_t i = 0; i < count; ++i)
-      t.add_stream(i == 0 ? trace::kLegacyStream : kinds[pick(6)], context);
-  }
-  for (Id stream = 0, context = kNoId; stream < t.trace.stream.size(); ++stream) {
-    // One legacy stream per context.
-    if (t.trace.stream.kind[stream] == trace::kLegacyStream &&
-        t.trace.stream.context_id[stream] == context) {
-      t.trace.stream.kind[stream] = trace::kBlockingStream;
-    }
-    context = t.trace.stream.context_id[stream];
-  }
-  std::vector<Ns> free_at(t.trace.thread.size(), 10);
-  std::vector<std::pair<Ns, Id>> records;
-  const bool legacy_used = pick(2);
-  for (int i = 0; i < 90; ++i) {
-    const Id thread = pick(free_at.size());
-    const Ns start = free_at[thread];
-    Ns end = (start / 100 + 1 + pick(3)) * 100 + i;  // distinct ends
-    Id stream = pick(t.trace.stream.size());
-    if (!legacy_used && t.trace.stream.kind[stream] == trace::kLegacyStream)
-      stream = (stream + 1) % t.trace.stream.size();
-    Item item{Item::kOp, 0, stream, thread, end};
-    switch (pick(8)) {
-      default:
-        item.id = t.op(end, stream, kUnknownNs, kUnknownNs, thread);
-        break;
-      case 0:
-      case 1:
-        item.kind = Item::kRecord;
-        item.id = t.record(end, stream, thread);
-        records.push_back({end, item.id});
-        break;
-      case 2:
-      case 3: {
-        item.kind = Item::kWait;
-        std::vector<Id> done;
-        for (auto [at, id] : records) {
-          if (at < start) done.push_back(id);
-        }
-        if (done.empty()) {
-          item.void_wait = true;
-          item.id = t.wait(end, stream, kNoId, trace::kNeverRecorded, thread);
-        } else {
-          item.record = done[pick(done.size())];
-          item.id = t.wait(end, stream, item.record, trace::kBindingExact, thread);
-        }
-        break;
-      }
-      case 4: {
-        item.kind = Item::kSync;
-        item.at = start;
-        end += 200;
-        item.sync = static_cast<trace::HostSyncKind>(pick(5));
-        item.context = t.trace.stream.context_id[stream];
-        if (item.sync == trace::kEventSynchronize || item.sync == trace::kEventQuery) {
-          for (auto [at, id] : records) {
-            if (at < start) item.record = id;
-          }
-        }
-        item.id = t.sync(item.sync, start, end, stream, item.record, thread, item.context);
-        break;
-      }
-    }
-    free_at[thread] = end + 1;
-    p.items.push_back(item);
-  }
-  std::stable_sort(p.items.begin(), p.items.end(),
-                   [](const Item& a, const Item& b) { return a.at < b.at; });
-  return p;
-}
-
-// before[i]: items that are ordered before item i, by the rules read literally.
-std::vector<Set> order_by_rules(const Program& p, bool host) {
-  const auto& streams = p.t.trace.stream;
-  const auto legacy = [&](Id s) { return streams.kind[s] == trace::kLegacyStream; };
-  const auto blocking = [&](Id s) {
-    return streams.kind[s] == trace::kBlockingStream || streams.kind[s] == trace::kPerThreadStream;
-  };
-  const auto same_context = [&](Id a, Id b) {
-    return streams.context_id[a] == streams.context_id[b];
-  };
-  std::vector<Set> before(p.items.size());
-  for (size_t i = 0; i < p.items.size(); ++i) {
-    const Item& later = p.items[i];
-    const auto after = [&](size_t j) {
-      before[i] |= before[j];
-      before[i].set(j);
-    };
-    for (size_t j = 0; j < i; ++j) {
-      const Item& earlier = p.items[j];
-      if (earlier.kind == Item::kSync) {
-        if (host && later.kind == Item::kOp && later.thread == earlier.thread) after(j);
-        continue;
-      }
-      if (earlier.void_wait || later.void_wait) continue;
-      if (later.kind != Item::kSync) {
-        if (earlier.stream == later.stream) after(j);
-        if (same_context(earlier.stream, later.stream) &&
-            ((legacy(earlier.stream) && blocking(later.stream)) ||
-             (legacy(later.stream) && blocking(earlier.stream)))) {
-          after(j);
-        }
-        if (later.kind == Item::kWait && earlier.kind == Item::kRecord &&
-            earlier.id == later.record)
-          after(j);
-        continue;
-      }
-      switch (later.sync) {
-        case trace::kDeviceSynchronize:
-          if (streams.context_id[earlier.stream] == later.context) after(j);
-          break;
-        case trace::kStreamSynchronize:
-        case trace::kStreamQuery:
-          if (earlier.stream == later.stream ||
-              (same_context(earlier.stream, later.stream) &&
-               ((legacy(earlier.stream) && blocking(later.stream)) ||
-                (legacy(later.stream) && blocking(earlier.stream))))) {
-            after(j);
-          }
-          break;
-        default:
-          if (earlier.kind == Item::kRecord && earlier.id == later.record) after(j);
-          break;
-      }
-    }
-  }
-  return before;
-}
-
 // The same relation from FIFO and the edges of some kinds, over ops only: before[op].
 std::vector<Set> order_by_edges(const Program& p, bool host) {
   const Trace& trace = p.t.trace;
@@ -449,7 +288,8 @@ TEST(Edges, RandomProgramsHaveTheOrderThatTheRulesGive) {
     const Program p = random_program(seed);
     if (Edges(p.t.trace).truncated_count() > 0) continue;  // has fewer edges by intent
     ++programs;
-    const auto rules = order_by_rules(p, false), rules_host = order_by_rules(p, true);
+    const auto rules = order_by_rules(p, HostRule::kNone),
+               rules_host = order_by_rules(p, HostRule::kOps);
     const auto found = order_by_edges(p, false), found_host = order_by_edges(p, true);
     for (size_t i = 0; i < p.items.size(); ++i) {
       if (p.items[i].kind != Item::kOp) continue;

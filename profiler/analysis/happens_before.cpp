@@ -1,0 +1,659 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "happens_before.h"
+
+#include <algorithm>
+#include <deque>
+#include <queue>
+
+#include "clock_pool.h"
+#include "graph_nodes.h"
+
+namespace streamscope::analysis {
+namespace {
+
+using ChainId = uint32_t;
+using Version = uint32_t;  // how many joins of a chain something knows
+
+// What was known at a place: the clock of a chain, its newest op, and how much it had joined.
+struct Snapshot {
+  ClockPool::Ref clock = ClockPool::kNone;
+  ChainId chain = kNoId;
+  Position position = -1;
+  Version version = 0;
+  // Clock of the first that joined it: those who join it later often know just the same.
+  ClockPool::Ref joined = ClockPool::kNone;
+};
+
+// News from another chain: ops after position `at` know of it.
+struct Join {
+  Position at;
+  ChainId from;
+  Position from_position;
+  Version from_version;
+  Id cause;  // event_wait, host_sync or op, by kind
+  uint8_t kind;
+  bool copy;  // kHostEdge: the cause is a synchronous copy
+};
+
+// A stream, a thread, a context as a whole, or all threads together. Streams come first; they alone
+// have ops and an entry in the clocks.
+struct Chain {
+  ClockPool::Ref clock = ClockPool::kNothing;
+  Position position = -1;  // newest op
+  std::vector<Join> joins;
+};
+
+struct StreamState {
+  Id context = kNoId;
+  bool legacy = false, blocking = false;
+  bool dirty = false;  // listed in ContextState::dirty
+  uint32_t epoch = 0;  // last item on the legacy stream that it knows of
+};
+
+struct ContextState {
+  std::vector<ChainId> streams, dirty;  // dirty: blocking streams with news since the last epoch
+  ChainId legacy = kNoId;
+  uint32_t epoch = 0;
+};
+
+// How far back calls of other threads are looked up: a call during which so many synchronizations
+// of others returned knows, for us, only what its own thread knew.
+constexpr size_t kHostVersionsKept = 64;
+
+}  // namespace
+
+struct HappensBefore::Impl {
+  Impl(const IssueOrder& order, Options options);
+
+  bool reaches(ChainId chain, Version version, ChainId from, Position position,
+               std::vector<Hop>* path) const;
+  Version version_before(ChainId chain, Position position) const;
+  struct Return;
+  bool known(ChainId thread, const std::vector<Return>& returns, Version version, Id op) const;
+
+  std::vector<ChainId> chain_of_op;      // kNoId: not placed
+  std::vector<Position> position;        // per op; nodes of one graph launch share theirs
+  std::vector<ClockPool::Ref> op_clock;  // kNone: not kept
+  std::vector<Id> stream_of_chain;       // streams only
+  std::vector<Chain> chains;
+  std::vector<Version> sync_version;
+  std::vector<bool> redundant_wait, redundant_sync;
+  // Per thread, in order of return: what it knew then.
+  struct Return {
+    Ns at_ns;
+    Version version;
+    ClockPool::Ref clock;
+  };
+  std::vector<std::vector<Return>> returns;
+  std::vector<Return> host_returns;  // observed relation: what all threads together knew
+  std::vector<Id> sync_thread;
+  ChainId first_thread = 0, host = 0;
+  std::unique_ptr<ClockPool> clocks;
+  size_t stream_chains = 0;
+  bool all_kept = true;
+  GraphNodes graph_nodes;
+  std::vector<Id> op_node;  // graph_node of an op, empty if there are no graphs
+};
+
+namespace {
+
+// Walks the order of issue once and fills an Impl.
+template <class Impl>
+class Walk {
+ public:
+  Walk(Impl& impl, const IssueOrder& order, HappensBefore::Options options)
+      : impl_(impl), order_(order), trace_(order.trace()), options_(options) {
+    make_chains();
+    records_.resize(trace_.event_record.size());
+    last_use_.assign(records_.size(), kNoId);
+    const auto items = order.items();
+    for (uint32_t i = 0; i < items.size(); ++i) {
+      if (items[i].kind() == Issued::kWait) use(trace_.event_wait.record_id[items[i].id()], i);
+      if (items[i].kind() == Issued::kSync) use(trace_.host_sync.record_id[items[i].id()], i);
+    }
+    for (const Issued item : items) {
+      if (item.kind() != Issued::kOp) continue;
+      if (const Id writer = order.writer_of(item.id()); writer != kNoId) written_[writer] = {};
+    }
+  }
+
+  void run() {
+    const auto items = order_.items();
+    for (now_ = 0; now_ < static_cast<Position>(items.size()); ++now_) {
+      const Issued item = items[static_cast<size_t>(now_)];
+      switch (item.kind()) {
+        case Issued::kOp:
+          on_op(item.id());
+          break;
+        case Issued::kRecord:
+          on_record(item.id());
+          break;
+        case Issued::kWait:
+          on_wait(item.id());
+          break;
+        case Issued::kSync:
+          on_sync(item.id());
+          break;
+      }
+    }
+  }
+
+ private:
+  void make_chains();
+  void use(Id record, uint32_t item) {
+    if (record < last_use_.size()) last_use_[record] = item;
+  }
+  Chain& chain(ChainId id) { return impl_.chains[id]; }
+  ClockPool& clocks() { return *impl_.clocks; }
+  ChainId chain_of_stream(Id stream) const {
+    return stream < chain_of_stream_.size() ? chain_of_stream_[stream] : kNoId;
+  }
+  ChainId chain_of_thread(Id thread) const {
+    return thread < trace_.thread.size() ? first_thread_ + thread : kNoId;
+  }
+  Snapshot snapshot(ChainId id) {
+    const Chain& of = chain(id);
+    clocks().retain(of.clock);
+    return {of.clock, id, of.position, static_cast<Version>(of.joins.size())};
+  }
+  void drop(Snapshot& s) {
+    if (s.clock != ClockPool::kNone) clocks().release(s.clock);
+    if (s.joined != ClockPool::kNone) clocks().release(s.joined);
+    s = {};
+  }
+  // The chain learns what the snapshot knows; false if it knew that already.
+  bool join(ChainId into, Snapshot& news, trace::EdgeKind kind, Id cause, bool copy = false);
+  bool join_chain(ChainId into, ChainId from, trace::EdgeKind kind, Id cause = kNoId) {
+    Snapshot news = snapshot(from);
+    const bool learned = join(into, news, kind, cause);
+    drop(news);
+    return learned;
+  }
+
+  void enter(ChainId stream, Id thread, Ns call_start);
+  void leave(ChainId stream);
+  void learn_from_threads(ChainId thread, Ns call_start);
+  void teach_thread(ChainId thread, ChainId stream, Id sync);
+  void on_op(Id op);
+  void on_record(Id record);
+  void on_wait(Id wait);
+  void on_sync(Id sync);
+  void returned(ChainId thread, Ns at_ns);
+  // Keeps the chain's clock for questions if there is room.
+  ClockPool::Ref keep(ClockPool::Ref clock) {
+    if (impl_.all_kept && clocks().live_bytes() > options_.clock_budget_bytes)
+      impl_.all_kept = false;
+    if (!impl_.all_kept) return ClockPool::kNone;
+    clocks().retain(clock);
+    return clock;
+  }
+  template <class Returns>
+  void keep_return(Returns& returns, ChainId id, Ns at_ns) {
+    returns.push_back({at_ns, static_cast<Version>(chain(id).joins.size()), keep(chain(id).clock)});
+  }
+
+  Impl& impl_;
+  const IssueOrder& order_;
+  const Trace& trace_;
+  const HappensBefore::Options options_;
+  Position now_ = 0;
+  std::vector<ChainId> chain_of_stream_;
+  std::vector<StreamState> streams_;    // per stream chain
+  std::vector<ContextState> contexts_;  // per context
+  ChainId first_thread_ = 0, first_context_ = 0, host_ = 0;
+  std::vector<Version> handed_;  // per thread and stream chain: version of the thread it knows
+  std::vector<Snapshot> records_;
+  std::vector<uint32_t> last_use_;  // per record: item that needs it last
+  std::unordered_map<Id, Snapshot> written_;
+  std::vector<Id> last_call_;  // per stream chain: call of its newest op
+
+  // Observed relation: what all threads together know, and what they will when calls return.
+  struct Returning {
+    Ns at_ns;
+    Snapshot known;
+    bool operator>(const Returning& other) const { return at_ns > other.at_ns; }
+  };
+  std::priority_queue<Returning, std::vector<Returning>, std::greater<>> returning_;
+  struct HostVersion {
+    Ns from_ns;
+    Snapshot known;
+  };
+  std::deque<HostVersion> host_versions_;
+};
+
+template <class Impl>
+void Walk<Impl>::make_chains() {
+  const size_t stream_count = trace_.stream.size();
+  std::vector<bool> used(stream_count);
+  for (const Issued item : order_.items()) {
+    Id stream = kNoId;
+    if (item.kind() == Issued::kOp) stream = order_.stream(item.id());
+    if (item.kind() == Issued::kRecord) stream = trace_.event_record.stream_id[item.id()];
+    if (item.kind() == Issued::kWait) stream = trace_.event_wait.stream_id[item.id()];
+    if (stream < stream_count) used[stream] = true;
+  }
+  chain_of_stream_.assign(stream_count, kNoId);
+  contexts_.resize(trace_.context.size());
+  for (Id stream = 0; stream < stream_count; ++stream) {
+    if (!used[stream]) continue;
+    const ChainId id = static_cast<ChainId>(streams_.size());
+    chain_of_stream_[stream] = id;
+    impl_.stream_of_chain.push_back(stream);
+    StreamState& state = streams_.emplace_back();
+    state.context = trace_.stream.context_id[stream];
+    if (state.context >= contexts_.size()) continue;
+    const auto kind = trace_.stream.kind[stream];
+    state.legacy = kind == trace::kLegacyStream;
+    state.blocking = kind == trace::kBlockingStream || kind == trace::kPerThreadStream;
+    contexts_[state.context].streams.push_back(id);
+    if (state.legacy) contexts_[state.context].legacy = id;
+  }
+  impl_.stream_chains = streams_.size();
+  first_thread_ = static_cast<ChainId>(streams_.size());
+  first_context_ = first_thread_ + static_cast<ChainId>(trace_.thread.size());
+  host_ = first_context_ + static_cast<ChainId>(contexts_.size());
+  impl_.chains.resize(host_ + 1);
+  impl_.clocks = std::make_unique<ClockPool>(streams_.size());
+  for (size_t i = 0; i < impl_.chains.size(); ++i) impl_.clocks->retain(ClockPool::kNothing);
+  handed_.assign(trace_.thread.size() * streams_.size(), 0);
+  last_call_.assign(streams_.size(), kNoId);
+  impl_.returns.resize(trace_.thread.size());
+  impl_.first_thread = first_thread_;
+  impl_.host = host_;
+}
+
+template <class Impl>
+bool Walk<Impl>::join(ChainId into, Snapshot& news, trace::EdgeKind kind, Id cause, bool copy) {
+  Chain& mine = chain(into);
+  if (into == news.chain) return false;
+  if (!clocks().join(&mine.clock, into, news.clock, news.chain, news.position, news.joined))
+    return false;
+  mine.joins.push_back(
+      {now_, news.chain, news.position, news.version, cause, static_cast<uint8_t>(kind), copy});
+  if (news.joined == ClockPool::kNone) {
+    clocks().retain(mine.clock);
+    news.joined = mine.clock;
+  }
+  return true;
+}
+
+// Before anything takes its place in a stream: what the legacy rule and the issuing thread bring.
+template <class Impl>
+void Walk<Impl>::enter(ChainId id, Id thread, Ns call_start) {
+  StreamState& state = streams_[id];
+  if (state.context < contexts_.size()) {
+    ContextState& context = contexts_[state.context];
+    if (state.blocking && state.epoch < context.epoch) {
+      state.epoch = context.epoch;
+      join_chain(id, context.legacy, trace::kLegacyEdge);
+    }
+    if (state.legacy) {
+      for (ChainId blocking : context.dirty) {
+        streams_[blocking].dirty = false;
+        join_chain(id, blocking, trace::kLegacyEdge);
+      }
+      context.dirty.clear();
+    }
+  }
+  const ChainId caller = chain_of_thread(thread);
+  if (caller == kNoId) return;
+  if (options_.relation == Relation::kObserved) learn_from_threads(caller, call_start);
+  Version& handed = handed_[size_t{thread} * streams_.size() + id];
+  const Version version = static_cast<Version>(chain(caller).joins.size());
+  if (handed == version) return;
+  handed = version;
+  join_chain(id, caller, trace::kHostEdge);
+}
+
+// After it: blocking streams and the legacy stream of the context have news for each other.
+template <class Impl>
+void Walk<Impl>::leave(ChainId id) {
+  StreamState& state = streams_[id];
+  if (state.context >= contexts_.size()) return;
+  ContextState& context = contexts_[state.context];
+  if (state.legacy) ++context.epoch;
+  if (state.blocking && !state.dirty) {
+    state.dirty = true;
+    context.dirty.push_back(id);
+  }
+}
+
+template <class Impl>
+void Walk<Impl>::learn_from_threads(ChainId thread, Ns call_start) {
+  while (!returning_.empty() && returning_.top().at_ns <= call_start) {
+    Returning next = returning_.top();
+    returning_.pop();
+    if (join(host_, next.known, trace::kHostEdge, kNoId)) {
+      host_versions_.push_back({next.at_ns, snapshot(host_)});
+      keep_return(impl_.host_returns, host_, next.at_ns);
+      if (host_versions_.size() > kHostVersionsKept) {
+        drop(host_versions_.front().known);
+        host_versions_.pop_front();
+      }
+    }
+    drop(next.known);
+  }
+  // Items come in order of return; this call may have begun before others that were looked at.
+  for (auto version = host_versions_.rbegin(); version != host_versions_.rend(); ++version) {
+    if (version->from_ns > call_start) continue;
+    join(thread, version->known, trace::kHostEdge, kNoId);
+    return;
+  }
+}
+
+template <class Impl>
+void Walk<Impl>::on_op(Id op) {
+  const ChainId id = chain_of_stream(order_.stream(op));
+  if (id == kNoId) return;
+  const Issue issue = order_.issue(op);
+  const Id call = trace_.op.api_call_id[op];
+  Chain& mine = chain(id);
+  const bool same_launch =
+      trace_.op.graph_node[op] != trace::kNoInt && call != kNoId && call == last_call_[id];
+  if (!same_launch) {
+    enter(id, issue.thread_id, issue.start_ns);
+    if (const Id writer = order_.writer_of(op); writer != kNoId) {
+      const auto found = written_.find(writer);
+      if (found != written_.end() && found->second.clock != ClockPool::kNone)
+        join(id, found->second, trace::kMemoryEdge, writer);
+    }
+    mine.position = now_;
+    last_call_[id] = call;
+  }
+  impl_.chain_of_op[op] = id;
+  impl_.position[op] = mine.position;
+  impl_.op_clock[op] = keep(mine.clock);
+  leave(id);
+  if (!written_.empty()) {
+    const auto found = written_.find(op);
+    if (found != written_.end()) found->second = snapshot(id);
+  }
+  // Synchronous copies (rule J): of these CUDA promises that the copy, or at least what came before
+  // it in the stream, has ended when the call returns.
+  const ChainId thread = chain_of_thread(issue.thread_id);
+  const trace::Small call_kind = call < trace_.api_call.size() ? trace_.api_call.kind[call] : 0;
+  constexpr trace::Small kSynchronousCopyCall = 2, kToHost = 2, kToDevice = 1, kPinned = 2,
+                         kPageable = 1;
+  const bool synchronous = order_.copy_sync(op) != kNoId || call_kind == kSynchronousCopyCall;
+  if (thread == kNoId || trace_.op.kind[op] != trace::kMemcpy || !synchronous) return;
+  const trace::Small direction = trace_.op.detail[op], memory = trace_.op.memory_kinds[op];
+  const trace::Small source = memory == trace::kNoSmall ? 0 : memory >> 4;
+  Snapshot known = snapshot(id);
+  if (direction == kToDevice && source == kPageable) {
+    known.position = now_ - 1;  // what came before; the copy itself may still be under way
+  } else if (direction != kToHost && !(direction == kToDevice && source == kPinned)) {
+    known.chain = kNoId;
+  }
+  if (known.chain != kNoId && join(thread, known, trace::kHostEdge, op, true))
+    returned(thread, issue.end_ns);
+  drop(known);
+}
+
+template <class Impl>
+void Walk<Impl>::on_record(Id record) {
+  const Id stream = trace_.event_record.stream_id[record];
+  const Id thread = trace_.event_record.thread_id[record];
+  const Ns start = trace_.event_record.start_ns[record];
+  ChainId id = chain_of_stream(stream);
+  if (id != kNoId) {
+    enter(id, thread, start);
+    leave(id);
+  } else {
+    // cuCtxRecordEvent: the work of all streams of the context.
+    const Id event = trace_.event_record.event_id[record];
+    const Id context = event < trace_.event.size() ? trace_.event.context_id[event] : kNoId;
+    if (context >= contexts_.size()) return;
+    id = first_context_ + context;
+    for (ChainId member : contexts_[context].streams) {
+      enter(member, thread, start);
+      join_chain(id, member, trace::kEventEdge);
+    }
+  }
+  if (last_use_[record] != kNoId && last_use_[record] > static_cast<uint32_t>(now_))
+    records_[record] = snapshot(id);
+}
+
+template <class Impl>
+void Walk<Impl>::on_wait(Id wait) {
+  const Id record = trace_.event_wait.record_id[wait];
+  const Id thread = trace_.event_wait.thread_id[wait];
+  const Ns start = trace_.event_wait.start_ns[wait];
+  const bool exact = trace_.event_wait.binding[wait] == trace::kBindingExact &&
+                     record < records_.size() && records_[record].clock != ClockPool::kNone;
+  const ChainId id = chain_of_stream(trace_.event_wait.stream_id[wait]);
+  if (id != kNoId) {
+    enter(id, thread, start);
+    const bool learned = exact && join(id, records_[record], trace::kEventEdge, wait);
+    impl_.redundant_wait[wait] = exact && !learned;
+    leave(id);
+  } else {
+    // cuCtxWaitEvent: all later work of the context.
+    const Id event = trace_.event_wait.event_id[wait];
+    const Id context = event < trace_.event.size() ? trace_.event.context_id[event] : kNoId;
+    bool learned = false;
+    if (context < contexts_.size() && exact) {
+      for (ChainId member : contexts_[context].streams) {
+        enter(member, thread, start);
+        learned |= join(member, records_[record], trace::kEventEdge, wait);
+        leave(member);
+      }
+      impl_.redundant_wait[wait] = !learned;
+    }
+  }
+  if (record < records_.size() && last_use_[record] == static_cast<uint32_t>(now_))
+    drop(records_[record]);
+}
+
+template <class Impl>
+void Walk<Impl>::teach_thread(ChainId thread, ChainId stream, Id sync) {
+  const Chain& theirs = chain(stream);
+  // Nothing since an op that the thread knows of: cheap, as a device has many idle streams.
+  const bool known = clocks().entry(chain(thread).clock, stream) >= theirs.position &&
+                     (theirs.joins.empty() || theirs.joins.back().at <= theirs.position);
+  if (known) return;
+  Snapshot news = snapshot(stream);
+  join(thread, news, trace::kHostEdge, sync);
+  drop(news);
+}
+
+template <class Impl>
+void Walk<Impl>::on_sync(Id sync) {
+  const Id thread_id = trace_.host_sync.thread_id[sync];
+  const ChainId thread = chain_of_thread(thread_id);
+  if (options_.relation == Relation::kObserved)
+    learn_from_threads(thread, trace_.host_sync.start_ns[sync]);
+  const size_t before = chain(thread).joins.size();
+  const auto teach_all = [&](ChainId id) {
+    teach_thread(thread, id, sync);
+    const StreamState& state = streams_[id];
+    if (state.context >= contexts_.size()) return;
+    ContextState& context = contexts_[state.context];
+    if (state.legacy) {
+      for (ChainId blocking : context.dirty) teach_thread(thread, blocking, sync);
+    } else if (state.blocking && state.epoch < context.epoch) {
+      teach_thread(thread, context.legacy, sync);
+    }
+  };
+  switch (trace_.host_sync.kind[sync]) {
+    case trace::kDeviceSynchronize: {
+      const Id context = trace_.host_sync.context_id[sync];
+      if (context >= contexts_.size()) break;
+      for (ChainId id : contexts_[context].streams) teach_thread(thread, id, sync);
+      break;
+    }
+    case trace::kStreamSynchronize:
+    case trace::kStreamQuery:
+      if (const ChainId id = chain_of_stream(trace_.host_sync.stream_id[sync]); id != kNoId)
+        teach_all(id);
+      break;
+    case trace::kEventSynchronize:
+    case trace::kEventQuery: {
+      const Id record = trace_.host_sync.record_id[sync];
+      if (record >= records_.size()) break;
+      if (trace_.host_sync.binding[sync] == trace::kBindingExact &&
+          records_[record].clock != ClockPool::kNone) {
+        join(thread, records_[record], trace::kHostEdge, sync);
+      }
+      if (last_use_[record] == static_cast<uint32_t>(now_)) drop(records_[record]);
+      break;
+    }
+    default:
+      break;
+  }
+  impl_.redundant_sync[sync] = chain(thread).joins.size() == before;
+  impl_.sync_version[sync] = static_cast<Version>(chain(thread).joins.size());
+  if (chain(thread).joins.size() > before) returned(thread, trace_.host_sync.end_ns[sync]);
+}
+
+// The thread knows more from the return of a call on.
+template <class Impl>
+void Walk<Impl>::returned(ChainId thread, Ns at_ns) {
+  keep_return(impl_.returns[thread - first_thread_], thread, at_ns);
+  if (options_.relation == Relation::kObserved) returning_.push({at_ns, snapshot(thread)});
+}
+
+}  // namespace
+
+HappensBefore::Impl::Impl(const IssueOrder& order, Options options)
+    : chain_of_op(order.trace().op.size(), kNoId),
+      position(order.trace().op.size(), -1),
+      op_clock(order.trace().op.size(), ClockPool::kNone),
+      sync_version(order.trace().host_sync.size(), 0),
+      redundant_wait(order.trace().event_wait.size()),
+      redundant_sync(order.trace().host_sync.size()),
+      graph_nodes(order.trace()) {
+  const Trace& trace = order.trace();
+  if (!graph_nodes.empty()) {
+    op_node.assign(trace.op.size(), kNoId);
+    for (Id op = 0; op < trace.op.size(); ++op) {
+      if (trace.op.graph_node[op] == trace::kNoInt) continue;
+      op_node[op] =
+          graph_nodes.node(trace.process_of_stream(order.stream(op)), trace.op.graph_node[op]);
+    }
+  }
+  sync_thread = trace.host_sync.thread_id;
+  Walk<Impl>(*this, order, options).run();
+}
+
+// The joins that ops up to a position know of.
+Version HappensBefore::Impl::version_before(ChainId chain, Position at) const {
+  const auto& joins = chains[chain].joins;
+  const auto end = std::upper_bound(joins.begin(), joins.end(), at,
+                                    [](Position p, const Join& join) { return p < join.at; });
+  return static_cast<Version>(end - joins.begin());
+}
+
+// Walks the joins backwards, breadth first. Joins older than what is looked for cannot know of it.
+bool HappensBefore::Impl::reaches(ChainId chain, Version version, ChainId from, Position at,
+                                  std::vector<Hop>* path) const {
+  struct Step {
+    ChainId chain;
+    Version version;
+    size_t parent;
+    const Join* join;  // by which the parent learned from this chain
+  };
+  std::vector<Step> steps{{chain, version, 0, nullptr}};
+  std::vector<Version> looked_at(chains.size(), 0);
+  const auto hop = [&](const Join& join, ChainId to) {
+    Hop result;
+    result.kind = static_cast<trace::EdgeKind>(join.kind);
+    if (join.from < stream_chains) result.from_stream = stream_of_chain[join.from];
+    if (to < stream_chains) result.to_stream = stream_of_chain[to];
+    if (join.kind == trace::kEventEdge) result.event_wait = join.cause;
+    if (join.kind == trace::kMemoryEdge || join.copy) result.op = join.cause;
+    if (join.kind == trace::kHostEdge && !join.copy) result.host_sync = join.cause;
+    return result;
+  };
+  for (size_t i = 0; i < steps.size(); ++i) {
+    const Step step = steps[i];
+    const auto& joins = chains[step.chain].joins;
+    const Version begin = looked_at[step.chain];
+    looked_at[step.chain] = std::max(begin, step.version);
+    for (Version v = step.version; v-- > begin;) {
+      const Join& join = joins[v];
+      if (join.at < at) break;
+      if (join.from == from && join.from_position >= at) {
+        if (!path) return true;
+        path->push_back(hop(join, step.chain));
+        for (size_t s = i; steps[s].join; s = steps[s].parent)
+          path->push_back(hop(*steps[s].join, steps[steps[s].parent].chain));
+        return true;
+      }
+      if (join.from_version > looked_at[join.from])
+        steps.push_back({join.from, join.from_version, i, &join});
+    }
+  }
+  return false;
+}
+
+bool HappensBefore::Impl::known(ChainId thread, const std::vector<Return>& of, Version version,
+                                Id op) const {
+  if (version == 0 || chain_of_op[op] == kNoId) return false;
+  const auto found = std::lower_bound(of.begin(), of.end(), version,
+                                      [](const Return& r, Version v) { return r.version < v; });
+  if (found != of.end() && found->version == version && found->clock != ClockPool::kNone)
+    return clocks->entry(found->clock, chain_of_op[op]) >= position[op];
+  return reaches(thread, version, chain_of_op[op], position[op], nullptr);
+}
+
+HappensBefore::HappensBefore(const IssueOrder& order, Options options)
+    : impl_(std::make_unique<Impl>(order, options)) {}
+HappensBefore::HappensBefore(HappensBefore&&) noexcept = default;
+HappensBefore::~HappensBefore() = default;
+
+bool HappensBefore::placed(Id op) const { return impl_->chain_of_op[op] != kNoId; }
+
+bool HappensBefore::ordered(Id from, Id to) const {
+  const Impl& m = *impl_;
+  const ChainId from_chain = m.chain_of_op[from], to_chain = m.chain_of_op[to];
+  if (from_chain == kNoId || to_chain == kNoId) return false;
+  if (from_chain == to_chain) {
+    if (m.position[from] != m.position[to]) return m.position[from] < m.position[to];
+    return from != to && !m.op_node.empty() && m.op_node[from] != kNoId && m.op_node[to] != kNoId &&
+           m.graph_nodes.ordered(m.op_node[from], m.op_node[to]);
+  }
+  if (m.op_clock[to] != ClockPool::kNone)
+    return m.clocks->entry(m.op_clock[to], from_chain) >= m.position[from];
+  return m.reaches(to_chain, m.version_before(to_chain, m.position[to]), from_chain,
+                   m.position[from], nullptr);
+}
+
+std::vector<Hop> HappensBefore::path(Id from, Id to) const {
+  const Impl& m = *impl_;
+  const ChainId from_chain = m.chain_of_op[from], to_chain = m.chain_of_op[to];
+  std::vector<Hop> result;
+  if (from_chain == kNoId || to_chain == kNoId || from_chain == to_chain) return result;
+  m.reaches(to_chain, m.version_before(to_chain, m.position[to]), from_chain, m.position[from],
+            &result);
+  return result;
+}
+
+bool HappensBefore::known_at_return(Id op, Id host_sync) const {
+  const Impl& m = *impl_;
+  const Id thread = m.sync_thread[host_sync];
+  if (thread >= m.returns.size()) return false;
+  return m.known(m.first_thread + thread, m.returns[thread], m.sync_version[host_sync], op);
+}
+
+bool HappensBefore::known_to_thread(Id op, Id thread, Ns at_ns) const {
+  const Impl& m = *impl_;
+  const auto known = [&](ChainId chain, const std::vector<Impl::Return>& returns) {
+    const auto next = std::upper_bound(returns.begin(), returns.end(), at_ns,
+                                       [](Ns at, const Impl::Return& r) { return at < r.at_ns; });
+    return next != returns.begin() && m.known(chain, returns, std::prev(next)->version, op);
+  };
+  return (thread < m.returns.size() && known(m.first_thread + thread, m.returns[thread])) ||
+         known(m.host, m.host_returns);
+}
+
+bool HappensBefore::is_redundant_wait(Id event_wait) const {
+  return impl_->redundant_wait[event_wait];
+}
+bool HappensBefore::is_redundant_sync(Id host_sync) const {
+  return impl_->redundant_sync[host_sync];
+}
+bool HappensBefore::keeps_all_clocks() const { return impl_->all_kept; }
+
+}  // namespace streamscope::analysis

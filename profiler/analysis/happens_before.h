@@ -1,0 +1,80 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Which op had to end before which could start, by the rules of CUDA's ordering: stream order,
+// records and waits by version, legacy and per-thread default streams, host syncs, synchronous
+// copies, graphs, memory waits, context-wide records and waits. docs/analysis.md lists the rules.
+//
+// Every stream carries a vector clock: per other stream, the newest op known to have ended. It
+// changes only where something from outside comes in, so ops between two waits share one. Threads
+// carry one too: what they learned by synchronizing, and pass on to whatever they issue next.
+// Detectors ask this class; it says nothing about times.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "issue_order.h"
+
+namespace streamscope::analysis {
+
+enum class Relation {
+  kGuaranteed,  ///< what CUDA documents and what one thread did in a row
+  kObserved,    ///< besides: a call that returned before another began, in whatever thread
+};
+
+/// One step from the work of one stream or thread to that of another; steps within a stream are
+/// implied. For people: "recorded on `from_stream`, waited for by `event_wait` on `to_stream`".
+struct Hop {
+  trace::EdgeKind kind = trace::kEventEdge;  ///< kHostEdge: into a thread, or out of one
+  Id from_stream = kNoId;                    ///< kNoId: a thread
+  Id to_stream = kNoId;                      ///< kNoId: a thread
+  Id event_wait = kNoId;                     ///< kEventEdge
+  Id host_sync = kNoId;                      ///< kHostEdge into a thread, unless a copy's
+  Id op = kNoId;  ///< kMemoryEdge: the write; kHostEdge of a synchronous copy: the copy
+
+  bool operator==(const Hop&) const = default;
+};
+
+/// Immutable, thread-safe; refers to nothing. Built in O(items + joins * streams). Failed calls,
+/// waits whose record is not known, and ops whose call is missing order nothing.
+class HappensBefore {
+ public:
+  struct Options {
+    Relation relation = Relation::kGuaranteed;
+    /// Clocks kept for questions about any op. Beyond it, such questions search: exact all the
+    /// same, but in time that grows with the number of waits between the two ops.
+    size_t clock_budget_bytes = size_t{512} << 20;
+  };
+  HappensBefore(const IssueOrder& order, Options options);
+  explicit HappensBefore(const IssueOrder& order) : HappensBefore(order, Options{}) {}
+  HappensBefore(HappensBefore&&) noexcept;
+  ~HappensBefore();
+
+  /// False for ops whose call is not in the trace: nothing is known of their order then.
+  bool placed(Id op) const;
+  /// True if `from` must have ended before `to` starts. O(1) within the budget of clocks.
+  bool ordered(Id from, Id to) const;
+  /// True if the host knew, when this synchronization had returned, that the op had ended.
+  bool known_at_return(Id op, Id host_sync) const;
+  /// True if a thread knew at an instant, from what had returned until then, that the op had ended.
+  bool known_to_thread(Id op, Id thread, Ns at_ns) const;
+  /// Why `from` comes before `to`: the steps between streams, with the fewest of them. Empty if
+  /// stream or graph order alone says so, or if they are not ordered.
+  std::vector<Hop> path(Id from, Id to) const;
+
+  /// True if a stream wait ordered nothing that was not ordered without it: everything its record
+  /// stands for was before the stream's next op anyway. False for waits without an exact record.
+  bool is_redundant_wait(Id event_wait) const;
+  /// True if a synchronization told its thread nothing new.
+  bool is_redundant_sync(Id host_sync) const;
+
+  /// False if clocks were dropped for the budget.
+  bool keeps_all_clocks() const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace streamscope::analysis

@@ -1,0 +1,61 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Everything that takes a place in a stream or makes the host wait, in an order in which whatever
+// something depends on comes before it.
+//
+// That is the order in which the calls returned (measured to be the order in which streams take
+// their work), but for memory waits whose write is issued later: what such a wait holds back comes
+// after the write. Whoever walks the rules of CUDA's ordering walks this list: edges.h,
+// happens_before.h.
+#pragma once
+
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "timeline.h"
+
+namespace streamscope::analysis {
+
+/// One row of op, event_record, event_wait or host_sync. Four bytes, as traces have tens of
+/// millions.
+class Issued {
+ public:
+  enum Kind : uint32_t { kOp = 0, kRecord, kWait, kSync };
+  Issued(Kind kind, Id id) : bits_(id << 2 | kind) {}
+  Kind kind() const { return static_cast<Kind>(bits_ & 3); }
+  Id id() const { return bits_ >> 2; }
+
+ private:
+  uint32_t bits_;
+};
+
+/// Immutable; keeps a reference to the trace. Left out are calls that failed, were captured or
+/// never returned, waits without a record (no-ops), and ops whose call is missing.
+class IssueOrder {
+ public:
+  explicit IssueOrder(const Trace& trace);
+
+  std::span<const Issued> items() const { return items_; }
+  const Trace& trace() const { return trace_; }
+
+  /// The call that issued an op, a synchronous copy's (a row of host_sync) included.
+  Issue issue(Id op) const;
+  /// The stream in whose order an op stands: for nodes of a graph that of the launch.
+  Id stream(Id op) const;
+  /// The host_sync row of a synchronous copy; kNoId for every other op.
+  Id copy_sync(Id op) const;
+  /// The write that had to run before a memory wait could end: the first of all known writes that
+  /// satisfy it, if those stand in one stream. Host stores and kernels may write too, unseen: the
+  /// order is real only as far as nobody else wrote. kNoId for every other op. O(1).
+  Id writer_of(Id memory_wait) const;
+
+ private:
+  const Trace& trace_;
+  std::vector<Issued> items_;
+  std::unordered_map<Id, Id> copy_syncs_;  // op -> host_sync
+  std::unordered_map<Id, Id> writers_;     // memory wait -> memory write
+};
+
+}  // namespace streamscope::analysis
