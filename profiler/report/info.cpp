@@ -115,14 +115,15 @@ Severity worst_loss(const Info& info) {
 }
 
 std::string verdict(const Info& info) {
-  std::string text = info.complete ? "complete" : "incomplete";
   if (worst_loss(info) < Severity::kDataLoss) {
     // An abrupt end loses what had not reached the recorder; nobody can count that.
-    return info.complete ? text + ", nothing lost" : text + ", nothing known to be lost";
+    return info.complete ? "complete, nothing lost" : "incomplete, nothing known to be lost";
   }
+  // A recording that ended in good order is still not complete to a reader if it lost something.
+  const std::string text = info.complete ? "" : "incomplete, ";
   if (info.counts.dropped > 0)
-    return fmt::format("{}, {} lost", text, format_count(info.counts.dropped, "record"));
-  return text + ", data lost";
+    return fmt::format("{}{} lost", text, format_count(info.counts.dropped, "record"));
+  return text + "data lost";
 }
 
 std::string headline(const Trace& trace, const Info& info) {

@@ -53,7 +53,7 @@ std::string info_text(const trace::Trace& trace, const Info& info);
 
 /// Gravest severity among the losses; kInfo if there are none.
 trace::Severity worst_loss(const Info& info);
-/// "complete, nothing lost", "incomplete, 12 records lost", ...
+/// "complete, nothing lost", "12 records lost", "incomplete, 12 records lost", ...
 std::string verdict(const Info& info);
 /// "train.py · 2 processes · NVIDIA H200 · 4.21 s · complete, nothing lost"
 std::string headline(const trace::Trace& trace, const Info& info);

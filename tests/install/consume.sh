@@ -18,7 +18,7 @@ consume() {
   quietly consumer/recorded_consumer
   local pattern='recorded_consumer-*.sqlite'
   finished() { compgen -G "$pattern" >/dev/null && ! compgen -G "$pattern?*" >/dev/null; }
-  wait_until 20 finished || fail "no trace of the program linked with streamscope::collect; there is: $(ls)"
+  wait_until 60 finished || fail "no trace of the program linked with streamscope::collect; there is: $(ls)"
   expect_complete "$(compgen -G "$pattern")" 1
   [[ $(field info.json counts.kernel) == 2 && $(field info.json counts.operation) == 2 ]] || fail "$(cat info.json)"
 }

@@ -176,6 +176,9 @@ TEST(Info, LossesAreGradedGravestFirstAndCounted) {
   EXPECT_EQ(info.losses[3].severity, trace::Severity::kInfo);
   EXPECT_EQ(info.counts.dropped, 1241u);  // an unknown kind counts as data loss
   EXPECT_EQ(verdict(info), "incomplete, 1,241 records lost");
+  Info finished = info;
+  finished.complete = true;
+  EXPECT_EQ(verdict(finished), "1,241 records lost");
 }
 
 }  // namespace

@@ -1,0 +1,16 @@
+#!/usr/bin/env bash
+# SPDX-FileCopyrightText: 2026 StreamScope contributors
+# SPDX-License-Identifier: Apache-2.0
+#
+# On a terminal a report has colours, unless NO_COLOR or the terminal says no; --quiet leaves only the program's output.
+source "$(dirname "$0")/lib.sh" "$1"
+
+"$bin/streamscope" record --quiet -o t.sqlite -- "$worker" count 20 >out.txt 2>err.txt
+[[ ! -s err.txt && $(wc -l <out.txt) == 1 ]] || fail "--quiet is not: $(cat out.txt err.txt)"
+[[ -z $("$bin/streamscope" analyze --quiet t.sqlite 2>&1) ]] || fail "analyze --quiet is not"
+
+command -v script >/dev/null || exit 0  # of util-linux; stands in for a terminal
+escapes() { script -qec "env -u NO_COLOR $* $bin/streamscope report t.sqlite" /dev/null | grep -c $'\x1b\\[' || true; }
+(($(escapes TERM=xterm) > 0)) || fail "no colours on a terminal"
+[[ $(escapes TERM=xterm NO_COLOR=1) == 0 ]] || fail "NO_COLOR is not obeyed"
+[[ $(escapes TERM=dumb) == 0 ]] || fail "colours on a dumb terminal"
