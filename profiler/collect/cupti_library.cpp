@@ -29,7 +29,8 @@ bool look_up(void* library) {
   complete = complete && cupti.name != nullptr;
   STREAMSCOPE_CUPTI_REQUIRED(STREAMSCOPE_FIND)
 #undef STREAMSCOPE_FIND
-#define STREAMSCOPE_FIND(name) cupti.name = reinterpret_cast<decltype(cupti.name)>(find(#name));
+#define STREAMSCOPE_FIND(name, ...) \
+  cupti.name = reinterpret_cast<decltype(cupti.name)>(find(#name));
   STREAMSCOPE_CUPTI_OPTIONAL(STREAMSCOPE_FIND)
 #undef STREAMSCOPE_FIND
   cupti.cuptiSubscribe_v2 = find("cuptiSubscribe_v2");

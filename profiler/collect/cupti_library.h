@@ -27,19 +27,23 @@ namespace streamscope::collect {
   X(cuptiGetContextId)                 \
   X(cuptiGetDeviceId)                  \
   X(cuptiGetStreamIdEx)
-#define STREAMSCOPE_CUPTI_OPTIONAL(X)             \
-  X(cuptiActivityRegisterTimestampCallback)       \
-  X(cuptiActivityEnableAllSyncRecords)            \
-  X(cuptiActivityEnableCudaEventDeviceTimestamps) \
-  X(cuptiSetThreadIdType)                         \
-  X(cuptiGetGraphId)                              \
-  X(cuptiGetGraphExecId)                          \
-  X(cuptiGetGraphNodeId)
+// The types of optional ones are written out: the toolkit this is built with may be older than the
+// library it meets.
+#define STREAMSCOPE_CUPTI_OPTIONAL(X)                              \
+  X(cuptiActivityRegisterTimestampCallback, uint64_t(CUPTIAPI*)()) \
+  X(cuptiActivityEnableAllSyncRecords, uint8_t)                    \
+  X(cuptiActivityEnableCudaEventDeviceTimestamps, uint8_t)         \
+  X(cuptiSetThreadIdType, CUpti_ActivityThreadIdType)              \
+  X(cuptiGetGraphId, CUgraph, uint32_t*)                           \
+  X(cuptiGetGraphExecId, CUgraphExec, uint32_t*)                   \
+  X(cuptiGetGraphNodeId, CUgraphNode, uint64_t*)
 
 /// Function pointers into one copy of libcupti; null pointers until load_cupti().
 struct CuptiFunctions {
 #define STREAMSCOPE_POINTER(name) decltype(&::name) name;
   STREAMSCOPE_CUPTI_REQUIRED(STREAMSCOPE_POINTER)
+#undef STREAMSCOPE_POINTER
+#define STREAMSCOPE_POINTER(name, ...) CUptiResult(CUPTIAPI* name)(__VA_ARGS__);
   STREAMSCOPE_CUPTI_OPTIONAL(STREAMSCOPE_POINTER)
 #undef STREAMSCOPE_POINTER
   void* cuptiSubscribe_v2;  // since 13.0; its types are not in older headers
