@@ -85,6 +85,7 @@ void finish_trace(const record::Outcome& outcome, const record::Options& options
         report::format_count(info.counts.op, "op"),
         report::format_count(info.counts.stream, "stream"),
         report::format_count(info.counts.event_edge, "event edge"), report::verdict(info));
+    if (info.stack_count > 0) text += fmt::format("  {}\n", report::stack_cost(info));
     for (const report::LossFact& loss : info.losses) {
       if (loss.severity < trace::Severity::kNotice) continue;
       text += fmt::format("  {}: {}{}\n", trace::to_string(loss.severity), loss.text,

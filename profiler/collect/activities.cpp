@@ -66,9 +66,9 @@ constinit std::atomic<uint64_t> scrapped{0};
 constinit uint64_t enabled_kinds = 0;  // bit = kind; written before the threads start
 
 // From now on another client has the buffers.
-void mark_taken() {
+void mark_taken(uint64_t begin) {
   if (taken.exchange(true)) return;
-  conflict_begin.store(ticks(), std::memory_order_relaxed);
+  conflict_begin.store(begin, std::memory_order_relaxed);
   static constinit std::atomic<bool> told{false};
   if (!told.exchange(true)) {
     tell_user("GPU times are incomplete",
@@ -114,7 +114,7 @@ class RingSink final : public DecodeSink {
   void report() {
     if (lost_ != 0) report_loss(ring::Loss::kActivityRing, lost_);
     if (unknown_ != 0 && !foreign_) report_loss(ring::Loss::kUnknownActivity, unknown_);
-    if (foreign_) mark_taken();
+    if (foreign_) mark_taken(ticks());
     lost_ = unknown_ = 0;
     foreign_ = false;
   }
@@ -375,10 +375,12 @@ int start_activities(const ring::Control& control, bool late) {
   return CUPTI_SUCCESS;
 }
 
-void yield_activities() {
-  if (!usable.load(std::memory_order_relaxed) || taken.load(std::memory_order_relaxed)) return;
-  flush_by_force();
-  mark_taken();
+void drain_activities() {
+  if (!taken.load(std::memory_order_relaxed)) flush_by_force();
+}
+
+void yield_activities(uint64_t begin) {
+  if (usable.load(std::memory_order_relaxed)) mark_taken(begin);
 }
 
 void reclaim_activities() {

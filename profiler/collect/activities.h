@@ -29,10 +29,13 @@ inline void note_work() {
   if (!work_seen.load(std::memory_order_relaxed)) work_seen.store(true, std::memory_order_relaxed);
 }
 
-/// Another client of CUPTI is about to take the buffers: what is in them comes to us first (2 s at
-/// most). The user is told once, and the trace marks the interval until reclaim_activities() as
-/// lost.
-void yield_activities();
+/// Another client of CUPTI is about to ask for the buffers: what is in them comes to us first (2 s
+/// at most).
+void drain_activities();
+
+/// It has them since `begin` (ticks). The user is told once, and the trace marks the interval until
+/// reclaim_activities() as lost.
+void yield_activities(uint64_t begin);
 
 /// The other client has left: the buffers and kinds are ours again. No effect if nothing was taken.
 void reclaim_activities();

@@ -275,9 +275,12 @@ CuptiStart start_cupti(bool late) {
   stack_calls = session.control->stacks == ring::StackMode::kAll     ? kEntryTraced
                 : session.control->stacks == ring::StackMode::kSyncs ? kEntryStack
                                                                      : 0;
+  if (stack_calls != 0) prepare_stacks();
   result = switch_callbacks(true);
   return result == CUPTI_SUCCESS ? CuptiStart::kOk : refuse(result, "cuptiEnableCallback", other);
 }
+
+bool holds_cupti() { return running() && subscriber != nullptr; }
 
 void stop_cupti() {
   if (subscriber == nullptr) return;

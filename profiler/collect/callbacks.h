@@ -23,6 +23,9 @@ enum class CuptiStart {
 /// a running session and load_cupti(). `late`: CUDA was in use before. Call once.
 CuptiStart start_cupti(bool late);
 
+/// We are CUPTI's subscriber; then it refuses every other one.
+bool holds_cupti();
+
 /// Turns every callback off and unsubscribes, in the order that leaves nothing behind in the
 /// driver.
 void stop_cupti();

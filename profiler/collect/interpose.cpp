@@ -3,19 +3,25 @@
 
 // Another profiler inside the recorded program: notices it by the CUPTI functions it calls.
 //
-// CUPTI has one set of activity buffers. A second client that registers its own takes ours, and one
-// that turns a kind off turns it off for everybody; Kineto (torch.profiler) does both, and CUPTI
-// reports neither. Kineto is linked with libcupti, so a preloaded library sees these calls by
-// having functions of the same names. The other profiler wins: its calls go through unchanged; we
-// give the buffers up in good order and take them back after its last flush. Clients that look
-// CUPTI's functions up with dlsym are not seen here; activities.cpp notices them by what they
-// leave.
+// CUPTI serves one subscriber, us. A client that subscribes before it does anything else, as Kineto
+// (torch.profiler) does, is refused and leaves CUPTI alone: our trace lacks nothing, its profile
+// does, so the user is told. A client that does not subscribe is not refused: there is one set of
+// activity buffers, so whoever registers buffers takes ours, and whoever turns a kind off turns it
+// off for everybody; CUPTI reports neither. Such a client wins: its calls go through unchanged; we
+// give the buffers up in good order, take them back after its last flush and mark the interval.
+//
+// Profilers are linked with libcupti, so a preloaded library sees these calls by having functions
+// of the same names. Clients that look CUPTI's functions up with dlsym are not seen here;
+// activities.cpp notices them by what they leave.
 #include <cupti.h>
 #include <dlfcn.h>
 
 #include <atomic>
+#include <cstdio>
+#include <cstring>
 
 #include "collect/activities.h"
+#include "collect/callbacks.h"
 #include "collect/cupti_library.h"
 #include "collect/session.h"
 
@@ -23,6 +29,17 @@ namespace streamscope::collect {
 namespace {
 
 constinit std::atomic<uint64_t> other_kinds{0};  // kinds the other client has on, bit = kind
+
+// Who made a call that returns to `address`. We never call these functions by name: what returns
+// into this library is libcupti's, jumped to from a function of its own that we called.
+void* caller_of(void* address) {
+  Dl_info from{}, ours{};
+  if (::dladdr(address, &from) == 0 ||
+      ::dladdr(reinterpret_cast<const void*>(&caller_of), &ours) == 0 ||
+      from.dli_fbase != ours.dli_fbase)
+    return address;
+  return reinterpret_cast<void*>(cupti.cuptiGetVersion);
+}
 
 // The function that the caller would have reached without us: next in the global scope, else in the
 // scope of the library that calls (a Python module's dependencies are in no other).
@@ -48,36 +65,88 @@ bool is_other_client(void* caller, const void* function) {
   return target.dli_fbase == ours.dli_fbase && from.dli_fbase != ours.dli_fbase;
 }
 
+// CUPTI answered somebody who wanted to subscribe.
+void note_subscription(CUptiResult result, void* caller, const void* function) {
+  if (result != CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED || !holds_cupti()) return;
+  Dl_info target{}, from{};
+  // Not a call inside libcupti; whose copy of it was asked does not matter.
+  if (::dladdr(function, &target) == 0 || ::dladdr(caller, &from) == 0 ||
+      target.dli_fbase == from.dli_fbase)
+    return;
+  static constinit std::atomic<bool> told{false};
+  if (told.exchange(true)) return;
+  const char* file = from.dli_fname != nullptr ? std::strrchr(from.dli_fname, '/') : nullptr;
+  char cause[256];
+  std::snprintf(cause, sizeof cause,
+                "CUPTI serves one, this recording, and refused %s; nothing is missing here",
+                file != nullptr ? file + 1 : "it");
+  tell_user("another CUDA profiler in the program sees no GPU activity", cause,
+            "run the program without `streamscope record` to use it");
+}
+
 }  // namespace
 }  // namespace streamscope::collect
 
 #define STREAMSCOPE_INTERPOSED \
   extern "C" __attribute__((visibility("default"))) CUptiResult CUPTIAPI
 
+STREAMSCOPE_INTERPOSED cuptiSubscribe(CUpti_SubscriberHandle* subscriber,
+                                      CUpti_CallbackFunc callback, void* data) {
+  using namespace streamscope::collect;
+  void* caller = caller_of(__builtin_return_address(0));
+  auto* function = real<decltype(::cuptiSubscribe)>("cuptiSubscribe", caller);
+  if (function == nullptr) return CUPTI_ERROR_NOT_INITIALIZED;
+  const CUptiResult result = function(subscriber, callback, data);
+  note_subscription(result, caller, reinterpret_cast<void*>(function));
+  return result;
+}
+
+// Declared by toolkits from 13.0 on only, with a type of its own for `parameters`.
+STREAMSCOPE_INTERPOSED subscribe_with_parameters(CUpti_SubscriberHandle* subscriber,
+                                                 CUpti_CallbackFunc callback, void* data,
+                                                 void* parameters) __asm__("cuptiSubscribe_v2");
+CUptiResult CUPTIAPI subscribe_with_parameters(CUpti_SubscriberHandle* subscriber,
+                                               CUpti_CallbackFunc callback, void* data,
+                                               void* parameters) {
+  using namespace streamscope::collect;
+  void* caller = caller_of(__builtin_return_address(0));
+  auto* function = real<decltype(subscribe_with_parameters)>("cuptiSubscribe_v2", caller);
+  if (function == nullptr) return CUPTI_ERROR_NOT_INITIALIZED;
+  const CUptiResult result = function(subscriber, callback, data, parameters);
+  note_subscription(result, caller, reinterpret_cast<void*>(function));
+  return result;
+}
+
 STREAMSCOPE_INTERPOSED cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequestFunc request,
                                                       CUpti_BuffersCallbackCompleteFunc complete) {
   using namespace streamscope::collect;
-  void* caller = __builtin_return_address(0);
+  void* caller = caller_of(__builtin_return_address(0));
   auto* function =
       real<decltype(::cuptiActivityRegisterCallbacks)>("cuptiActivityRegisterCallbacks", caller);
   if (function == nullptr) return CUPTI_ERROR_NOT_INITIALIZED;
-  if (is_other_client(caller, reinterpret_cast<void*>(function))) yield_activities();
-  return function(request, complete);
+  const bool other = is_other_client(caller, reinterpret_cast<void*>(function));
+  if (other) drain_activities();
+  const uint64_t begin = ticks();
+  const CUptiResult result = function(request, complete);
+  if (other && result == CUPTI_SUCCESS) yield_activities(begin);
+  return result;
 }
 
 STREAMSCOPE_INTERPOSED cuptiActivityEnable(CUpti_ActivityKind kind) {
   using namespace streamscope::collect;
-  void* caller = __builtin_return_address(0);
+  void* caller = caller_of(__builtin_return_address(0));
   auto* function = real<decltype(::cuptiActivityEnable)>("cuptiActivityEnable", caller);
   if (function == nullptr) return CUPTI_ERROR_NOT_INITIALIZED;
-  if (kind < 64 && is_other_client(caller, reinterpret_cast<void*>(function)))
+  const CUptiResult result = function(kind);
+  if (result == CUPTI_SUCCESS && kind < 64 &&
+      is_other_client(caller, reinterpret_cast<void*>(function)))
     other_kinds.fetch_or(uint64_t{1} << kind, std::memory_order_relaxed);
-  return function(kind);
+  return result;
 }
 
 STREAMSCOPE_INTERPOSED cuptiActivityDisable(CUpti_ActivityKind kind) {
   using namespace streamscope::collect;
-  void* caller = __builtin_return_address(0);
+  void* caller = caller_of(__builtin_return_address(0));
   auto* function = real<decltype(::cuptiActivityDisable)>("cuptiActivityDisable", caller);
   if (function == nullptr) return CUPTI_ERROR_NOT_INITIALIZED;
   if (kind < 64 && is_other_client(caller, reinterpret_cast<void*>(function)))
@@ -87,7 +156,7 @@ STREAMSCOPE_INTERPOSED cuptiActivityDisable(CUpti_ActivityKind kind) {
 
 STREAMSCOPE_INTERPOSED cuptiActivityFlushAll(uint32_t flag) {
   using namespace streamscope::collect;
-  void* caller = __builtin_return_address(0);
+  void* caller = caller_of(__builtin_return_address(0));
   auto* function = real<decltype(::cuptiActivityFlushAll)>("cuptiActivityFlushAll", caller);
   if (function == nullptr) return CUPTI_ERROR_NOT_INITIALIZED;
   CUptiResult result = function(flag);
@@ -102,7 +171,7 @@ STREAMSCOPE_INTERPOSED cuptiActivityFlushAll(uint32_t flag) {
 // a CUPTI that is gone.
 STREAMSCOPE_INTERPOSED cuptiFinalize() {
   using namespace streamscope::collect;
-  void* caller = __builtin_return_address(0);
+  void* caller = caller_of(__builtin_return_address(0));
   auto* function = real<decltype(::cuptiFinalize)>("cuptiFinalize", caller);
   if (function == nullptr) return CUPTI_ERROR_NOT_INITIALIZED;
   if (!is_other_client(caller, reinterpret_cast<void*>(function))) return function();

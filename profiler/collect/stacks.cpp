@@ -3,6 +3,7 @@
 #include "collect/stacks.h"
 
 #include <link.h>
+#include <unistd.h>
 #include <unwind.h>
 
 #include <algorithm>
@@ -11,17 +12,20 @@
 #include <mutex>
 #include <new>
 
+#include "collect/code_range.h"
+#include "collect/python_frames.h"
 #include "collect/session.h"
-#include "collect/writer_process.h"
 
 namespace streamscope::collect {
 namespace {
 
-constexpr uint32_t kMaxFrames = 32;
+constexpr uint32_t kMaxFrames = 32, kMaxPythonFrames = 32;
 
 // Hashes of the stacks already sent; insert only, 0 is empty.
 constexpr size_t kStackSlots = 1 << 12;
 constinit std::atomic<uint64_t> sent_stacks[kStackSlots] = {};
+
+constinit CodeRange own_code;
 
 constinit std::mutex modules_mutex;
 constinit unsigned long long modules_seen = 0;  // dlpi_adds when the modules were told last
@@ -41,7 +45,9 @@ bool claim_stack(uint64_t hash) {
 
 struct Frames {
   uint32_t count = 0;
-  uint64_t addresses[kMaxFrames];
+  uint32_t first_text = 0;  // from here on Python's
+  bool stop_at_python = false;
+  uint64_t values[kMaxFrames + kMaxPythonFrames];
 };
 
 _Unwind_Reason_Code add_frame(_Unwind_Context* context, void* pointer) {
@@ -51,14 +57,11 @@ _Unwind_Reason_Code add_frame(_Unwind_Context* context, void* pointer) {
   if (address == 0) return _URC_END_OF_STACK;
   // A return address is behind its call; the byte before it belongs to the calling line.
   if (before_instruction == 0) --address;
-  frames->addresses[frames->count++] = address;
+  if (own_code.contains(address)) return _URC_NO_REASON;
+  if (frames->stop_at_python && in_python(address)) return _URC_END_OF_STACK;
+  frames->values[frames->count++] = address;
   return frames->count == kMaxFrames ? _URC_END_OF_STACK : _URC_NO_REASON;
 }
-
-struct ModuleWalk {
-  ThreadState* thread;
-  bool fresh;
-};
 
 int count_modules(dl_phdr_info* object, size_t size, void* pointer) {
   if (size >= offsetof(dl_phdr_info, dlpi_subs))
@@ -81,9 +84,13 @@ int tell_module(dl_phdr_info* object, size_t, void* pointer) {
                                             object->dlpi_addr + segment.p_vaddr + segment.p_memsz);
   }
   if (record.end_address == 0) return 0;
-  // The program itself has no name here; ProcessRecord tells its path.
-  if (object->dlpi_name != nullptr && object->dlpi_name[0] != '\0')
+  if (object->dlpi_name != nullptr && object->dlpi_name[0] != '\0') {
     record.path = send_text(thread, object->dlpi_name);
+  } else {  // the program itself
+    char path[1024];
+    const ssize_t bytes = ::readlink("/proc/self/exe", path, sizeof path);
+    if (bytes > 0) record.path = send_text(thread, {path, static_cast<size_t>(bytes)});
+  }
   thread.push(record);
   return 0;
 }
@@ -95,6 +102,7 @@ void tell_modules(ThreadState& thread) {
   ::dl_iterate_phdr(count_modules, &adds);
   if (adds == modules_seen) return;
   modules_seen = adds;
+  find_python();
   ::dl_iterate_phdr(tell_module, &thread);
 }
 
@@ -107,22 +115,33 @@ void send_stack(ThreadState& thread, const Frames& frames, uint64_t hash) {
   for (uint32_t first = 0; first < frames.count; first += kChunk) {
     record.first_frame = first;
     record.frame_count = static_cast<uint8_t>(std::min(kChunk, frames.count - first));
-    for (uint32_t i = 0; i < record.frame_count; ++i)
-      record.frames[i] = frames.addresses[first + i];
+    record.texts = 0;
+    for (uint32_t i = 0; i < record.frame_count; ++i) {
+      record.frames[i] = frames.values[first + i];
+      if (first + i >= frames.first_text) record.texts |= static_cast<uint8_t>(1 << i);
+    }
     thread.push(record);
   }
 }
 
-}  // namespace
-
-uint32_t take_stack(ThreadState& thread) {
-  if (!collecting()) return 0;
-  Frames frames;
+// The native frames from here out to the interpreter, then Python's in place of the interpreter's
+// own; all native ones where there is no Python.
+void walk(ThreadState& thread, Frames& frames) {
+  uint64_t python[kMaxPythonFrames];
+  const uint32_t python_count = python_frames(thread, python, kMaxPythonFrames);
+  frames.stop_at_python = python_count > 0;
   _Unwind_Backtrace(add_frame, &frames);
+  frames.first_text = frames.count;
+  std::copy_n(python, python_count, frames.values + frames.count);
+  frames.count += python_count;
+}
+
+uint32_t take(ThreadState& thread) {
+  Frames frames;
+  walk(thread, frames);
   if (frames.count == 0) return 0;
   uint64_t hash = 0xcbf29ce484222325ull;
-  for (uint32_t i = 0; i < frames.count; ++i)
-    hash = (hash ^ frames.addresses[i]) * 0x100000001b3ull;
+  for (uint32_t i = 0; i < frames.count; ++i) hash = (hash ^ frames.values[i]) * 0x100000001b3ull;
   if (static_cast<uint32_t>(hash) == 0) ++hash;  // 0 stands for none
   if (claim_stack(hash)) {
     tell_modules(thread);
@@ -131,12 +150,35 @@ uint32_t take_stack(ThreadState& thread) {
   return static_cast<uint32_t>(hash);
 }
 
+// Only the ring's own thread writes these.
+void add(std::atomic<uint64_t>& sum, uint64_t more) {
+  sum.store(sum.load(std::memory_order_relaxed) + more, std::memory_order_relaxed);
+}
+
+}  // namespace
+
+void prepare_stacks() {
+  own_code = code_around(reinterpret_cast<uintptr_t>(&take_stack));
+  find_python();
+}
+
+uint32_t take_stack(ThreadState& thread) {
+  if (!collecting()) return 0;
+  const uint64_t begin = ticks();
+  const uint32_t stack = take(thread);
+  ring::RingHeader& header = thread.ring.header();
+  add(header.stacks, 1);
+  add(header.stack_ticks, ticks() - begin);
+  return stack;
+}
+
 void forget_stacks_after_fork() {
   for (std::atomic<uint64_t>& slot : sent_stacks) {
     if (slot.load(std::memory_order_relaxed) != 0) slot.store(0, std::memory_order_relaxed);
   }
   new (&modules_mutex) std::mutex;
   modules_seen = 0;
+  forget_python_after_fork();
 }
 
 }  // namespace streamscope::collect

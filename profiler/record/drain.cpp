@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdlib>
 #include <fstream>
 #include <iterator>
 #include <optional>
@@ -76,6 +77,11 @@ Drain::Drain(std::filesystem::path rings, trace::Writer writer, const Options& o
     std::string name;
     RingPosition position;
     while (stream >> name >> position.records >> position.dropped) stored_[name] = position;
+  }
+  for (auto [key, value] :
+       {std::pair{"stack_count", &run_->stack_count}, std::pair{"stack_ns", &run_->stack_ns}}) {
+    if (auto found = trace.meta.find(key); found != trace.meta.end())
+      *value = std::strtoll(found->second.c_str(), nullptr, 10);
   }
   // A process is known by pid and start time, of which the trace has the pid only; the rings have
   // both.

@@ -527,7 +527,7 @@ size_t ProcessDrain::read_stack(Lane& lane, size_t index, size_t limit) {
   const size_t most_chunks = std::min<uint64_t>(lane.ring.header().capacity, kPiece) / 2;
   const size_t chunks = std::max<size_t>((size_t{first.total_frames} + kChunk - 1) / kChunk, 1);
   if (first.first_frame != 0) return invalid(), 1;
-  std::vector<uint64_t> frames;
+  std::vector<Stacks::Frame> frames;
   for (size_t i = 0; i < chunks; ++i) {
     if (index + i >= limit) {
       if (chunks < most_chunks && watermark_ != kNoLimit) return 0;
@@ -537,9 +537,10 @@ size_t ProcessDrain::read_stack(Lane& lane, size_t index, size_t limit) {
     if (chunk.kind != RecordKind::kStack || chunk.hash != first.hash ||
         chunk.first_frame != frames.size() || chunk.frame_count > kChunk)
       return invalid(), std::max<size_t>(i, 1);
-    frames.insert(frames.end(), chunk.frames, chunk.frames + chunk.frame_count);
+    for (uint32_t frame = 0; frame < chunk.frame_count; ++frame)
+      frames.push_back({chunk.frames[frame], (chunk.texts >> frame & 1) != 0});
   }
-  stacks_.describe(first.hash, frames, first.python != 0);
+  stacks_.describe(first.hash, frames);
   return chunks;
 }
 
@@ -581,8 +582,10 @@ void ProcessDrain::describe(const ring::LossRecord& record) {
   const auto stamp = [&](uint64_t ticks) {
     return ticks == 0 ? trace::kUnknownNs : run_.to_ns(ticks, record.flags);
   };
-  run_.losses.add(id_, ring::loss_info(loss).name, static_cast<int64_t>(record.count),
-                  stamp(record.first), stamp(record.last), run_.texts.id(record.detail));
+  const std::string_view name = ring::loss_name(loss);
+  if (name.empty()) return invalid();
+  run_.losses.add(id_, name, static_cast<int64_t>(record.count), stamp(record.first),
+                  stamp(record.last), run_.texts.id(record.detail));
   if (loss == ring::Loss::kNoThreadRing) calls_.lose_history(kNoLimit);
 }
 
@@ -625,6 +628,19 @@ void ProcessDrain::describe(const ring::EndRecord& record) {
   if (row_.clock != trace::kVirtualClock) row_.end_ns = run_.to_ns(record.begin, record.flags);
 }
 
+void ProcessDrain::count_stacks() {
+  for (const auto& lane : lanes_) {
+    const ring::RingHeader& header = lane->ring.header();
+    const uint64_t begin = header.anchor.ticks;
+    const uint64_t cost = header.stack_ticks.load(std::memory_order_relaxed);
+    run_.stack_count += static_cast<int64_t>(header.stacks.load(std::memory_order_relaxed));
+    run_.stack_ns += run_.clock.to_ns(begin + cost) - run_.clock.to_ns(begin);
+  }
+  if (run_.stack_count == 0) return;
+  run_.writer.set_meta("stack_count", run_.stack_count);
+  run_.writer.set_meta("stack_ns", run_.stack_ns);
+}
+
 void ProcessDrain::set_exit(int wait_status) {
   if (WIFEXITED(wait_status)) row_.exit_code = WEXITSTATUS(wait_status);
   if (WIFSIGNALED(wait_status)) row_.exit_signal = WTERMSIG(wait_status);
@@ -649,6 +665,7 @@ void ProcessDrain::finish(Ending ending) {
   if (paused_) run_.losses.add(id_, "paused", 1, run_.to_ns(paused_since_, 0));
   work_.finish();
   stacks_.finish();
+  count_stacks();
   fill_process_texts(true);
   if (row_.clock == trace::kVirtualClock) {
     row_.end_ns = static_cast<trace::Ns>(last_virtual_);

@@ -139,6 +139,8 @@ class ProcessDrain {
   void describe(const ring::CollectingRecord& record);
   void describe(const ring::EndRecord& record);
   void fill_process_texts(bool at_end);
+  /// Adds what the rings say of the cost of call stacks to the run's.
+  void count_stacks();
   void see(uint64_t stamp, uint8_t flags);
   void invalid() { run_.losses.add(id_, "record-invalid", 1); }
 

@@ -5,11 +5,6 @@
 #include "symbolize.h"
 
 namespace streamscope::record {
-namespace {
-
-enum FrameKind : trace::Small { kNative = 0, kPython = 1 };
-
-}  // namespace
 
 trace::Id Stacks::id(uint32_t low_hash) {
   if (low_hash == 0) return trace::kNoId;
@@ -37,7 +32,7 @@ const Stacks::Module* Stacks::module_of(uint64_t address) const {
   return nullptr;
 }
 
-void Stacks::describe(uint64_t hash, const std::vector<uint64_t>& frames, bool python) {
+void Stacks::describe(uint64_t hash, const std::vector<Frame>& frames) {
   bool is_new = false;
   described_.get(hash, &is_new);
   if (!is_new) return;
@@ -51,25 +46,26 @@ void Stacks::describe(uint64_t hash, const std::vector<uint64_t>& frames, bool p
     trace::StackFrame frame;
     frame.stack_id = stack;
     frame.depth = static_cast<trace::Small>(depth);
-    frame.kind = python ? kPython : kNative;
-    if (python) {
-      frame.symbol_id = run_.texts.id(frames[depth]);
+    const auto [value, is_text] = frames[depth];
+    frame.kind = is_text ? trace::kPythonFrame : trace::kNativeFrame;
+    if (is_text) {
+      frame.symbol_id = run_.texts.id(value);
       run_.writer.append(frame);
       continue;
     }
-    frame.address = static_cast<trace::Int>(frames[depth]);
-    if (const Module* module = module_of(frames[depth])) {
-      frame.address = static_cast<trace::Int>(frames[depth] - module->base);
+    frame.address = static_cast<trace::Int>(value);
+    if (const Module* module = module_of(value)) {
+      frame.address = static_cast<trace::Int>(value - module->base);
       frame.module_id = run_.texts.id(module->path);
     }
-    frames_.push_back({run_.writer.append(frame), frame, frames[depth], ""});
+    frames_.push_back({run_.writer.append(frame), frame, value, ""});
   }
 }
 
 void Stacks::finish() {
   Symbolizer symbolizer;
   int64_t unnamed = 0;
-  for (Frame& frame : frames_) {
+  for (NativeFrame& frame : frames_) {
     std::string path = frame.module_path;
     if (path.empty()) {
       const Module* module = module_of(frame.address);
@@ -99,7 +95,7 @@ void Stacks::restore(trace::Id id, const trace::Stack& row) {
 }
 
 void Stacks::restore(trace::Id id, const trace::StackFrame& row, std::string module) {
-  if (row.kind == kNative && row.symbol_id == trace::kNoId && !module.empty())
+  if (row.kind == trace::kNativeFrame && row.symbol_id == trace::kNoId && !module.empty())
     frames_.push_back({id, row, 0, std::move(module)});
 }
 

@@ -21,8 +21,12 @@ class Stacks {
   /// Row of the stack with this CallRecord::stack; kNoId for 0. It may be described later.
   trace::Id id(uint32_t low_hash);
   void describe(const ring::ModuleRecord& record);
-  /// A whole stack, innermost frame first. Python frames are text hashes.
-  void describe(uint64_t hash, const std::vector<uint64_t>& frames, bool python);
+  struct Frame {
+    uint64_t value;  ///< an address in the process, or a TextHash
+    bool is_text;    ///< a Python frame, named by the collector
+  };
+  /// A whole stack, innermost frame first.
+  void describe(uint64_t hash, const std::vector<Frame>& frames);
   /// Names the frames.
   void finish();
 
@@ -35,7 +39,7 @@ class Stacks {
     uint64_t base, begin, end;
     ring::TextHash path;
   };
-  struct Frame {
+  struct NativeFrame {
     trace::Id id;
     trace::StackFrame row;
     uint64_t address;         // in the process
@@ -48,7 +52,7 @@ class Stacks {
   FlatMap<uint32_t, trace::Id> stacks_;  // by low half of the hash
   FlatMap<uint64_t, uint8_t> described_;
   std::vector<Module> modules_;
-  std::vector<Frame> frames_;  // native ones
+  std::vector<NativeFrame> frames_;
 };
 
 }  // namespace streamscope::record

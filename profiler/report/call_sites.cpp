@@ -16,15 +16,22 @@ using trace::Id;
 using trace::Trace;
 
 // How good a frame is as the place of a call; among equals the innermost wins.
-enum Rank { kNothing, kFramework, kProgram, kNamedPlace };
+enum Rank { kNothing, kFramework, kProgram, kPackage, kNamedPlace };
 
 Rank rank_of(const Trace& trace, Id frame) {
   const auto& frames = trace.stack_frame;
   const std::string_view symbol = trace.text(frames.symbol_id[frame]),
                          path = trace.text(frames.module_id[frame]);
-  if (frames.kind[frame] == trace::kPythonFrame || frames.kind[frame] == trace::kCallSiteFrame) {
-    return symbol.empty() ? kNothing : kNamedPlace;
+  if (frames.kind[frame] == trace::kPythonFrame) {
+    if (symbol.empty()) return kNothing;
+    // Of a Python program that calls a library, its own line says more than the library's.
+    for (std::string_view folder :
+         {"/site-packages/", "/dist-packages/", "/lib/python3", "<frozen "}) {
+      if (symbol.find(folder) != symbol.npos) return kPackage;
+    }
+    return kNamedPlace;
   }
+  if (frames.kind[frame] == trace::kCallSiteFrame) return symbol.empty() ? kNothing : kNamedPlace;
   const std::string_view module = path.substr(path.rfind('/') + 1);
   const auto is_one_of = [&](std::initializer_list<std::string_view> prefixes) {
     return std::any_of(prefixes.begin(), prefixes.end(),
@@ -44,6 +51,8 @@ std::string frame_label(const Trace& trace, Id stack, Id frame) {
   const auto& frames = trace.stack_frame;
   const std::string_view symbol = trace.text(frames.symbol_id[frame]);
   if (frames.kind[frame] == trace::kNativeFrame && !symbol.empty()) return function_name(symbol);
+  if (frames.kind[frame] == trace::kPythonFrame)
+    return printable(symbol.substr(symbol.rfind('/') + 1));  // without the folder
   if (!symbol.empty()) return printable(symbol);
   const std::string_view path = trace.text(frames.module_id[frame]);
   const std::string module = path.empty() ? process_label(trace, trace.stack.process_id[stack])
@@ -54,6 +63,19 @@ std::string frame_label(const Trace& trace, Id stack, Id frame) {
 }
 
 }  // namespace
+
+std::vector<std::string> stack_lines(const Trace& trace, Id stack) {
+  const auto& frames = trace.stack_frame;
+  std::vector<Id> found;
+  for (Id frame = 0; frame < frames.size(); ++frame) {
+    if (frames.stack_id[frame] == stack) found.push_back(frame);
+  }
+  std::sort(found.begin(), found.end(),
+            [&](Id a, Id b) { return frames.depth[a] < frames.depth[b]; });
+  std::vector<std::string> lines;
+  for (Id frame : found) lines.push_back(frame_label(trace, stack, frame));
+  return lines;
+}
 
 std::vector<std::string> call_sites(const Trace& trace) {
   const auto& frames = trace.stack_frame;

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Of a call stack the one frame that a user calls the place: the innermost that is neither the
-// tool's, CUDA's nor the C library's, a Python line or a libcoord call site if there is one.
+// tool's, CUDA's nor the C library's; a Python line (of the program rather than of a package) or a
+// libcoord call site if there is one.
 #pragma once
 
 #include <string>
@@ -15,5 +16,8 @@ namespace streamscope::report {
 /// One text per stack: "train.py:41 step", "load_batch", "app+0xb667" without symbols, "" if
 /// nothing is known.
 std::vector<std::string> call_sites(const trace::Trace& trace);
+
+/// All frames of a stack, innermost first, in the same words. Searches all frames of the trace.
+std::vector<std::string> stack_lines(const trace::Trace& trace, trace::Id stack);
 
 }  // namespace streamscope::report

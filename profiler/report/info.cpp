@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <map>
 
 #include "analysis/host_syncs.h"
@@ -27,6 +28,13 @@ constexpr trace::Small kGraphLaunchCall = 29;
 std::string meta(const Trace& trace, std::string_view key) {
   const auto found = trace.meta.find(key);
   return found == trace.meta.end() ? std::string() : printable(found->second);
+}
+
+int64_t meta_number(const Trace& trace, std::string_view key) {
+  int64_t value = 0;
+  if (const auto found = trace.meta.find(key); found != trace.meta.end())
+    std::from_chars(found->second.data(), found->second.data() + found->second.size(), value);
+  return std::max<int64_t>(value, 0);
 }
 
 Counts count(const Trace& trace) {
@@ -98,6 +106,8 @@ Info info_of(const Trace& trace) {
   info.tier = meta(trace, "tier");
   info.complete = trace.complete();
   info.duration_ns = std::max<trace::Ns>(0, trace.end_ns());
+  info.stack_count = static_cast<uint64_t>(meta_number(trace, "stack_count"));
+  info.stack_ns = meta_number(trace, "stack_ns");
   info.counts = count(trace);
   info.losses = losses_of(trace);
   for (const LossFact& loss : info.losses) {
@@ -124,6 +134,13 @@ std::string verdict(const Info& info) {
   if (info.counts.dropped > 0)
     return fmt::format("{}{} lost", text, format_count(info.counts.dropped, "record"));
   return text + "data lost";
+}
+
+std::string stack_cost(const Info& info) {
+  if (info.stack_count == 0) return "";
+  return fmt::format("{} at {} each, {} in all", format_count(info.stack_count, "call stack"),
+                     format_duration(info.stack_ns / static_cast<trace::Ns>(info.stack_count)),
+                     format_duration(info.stack_ns));
 }
 
 std::string headline(const Trace& trace, const Info& info) {
@@ -191,6 +208,7 @@ std::string info_json(const Info& info) {
                    {"tier", info.tier},
                    {"duration_ns", info.duration_ns},
                    {"counts", to_json(info.counts)},
+                   {"stacks", {{"count", info.stack_count}, {"ns", info.stack_ns}}},
                    {"losses", to_json(info.losses)}});
 }
 
@@ -203,6 +221,7 @@ std::string info_text(const Trace& trace, const Info& info) {
   }
   text += fmt::format("  format {}, {}{}\n", trace::kFormatVersion, info.producer,
                       info.tier.empty() ? "" : ", tier " + info.tier);
+  if (info.stack_count > 0) text += "  " + stack_cost(info) + "\n";
   const Json counts = to_json(info.counts);
   for (const auto& [key, value] : counts.items()) {
     text += fmt::format("  {:<14} {:>14}\n", key, format_count(value.get<uint64_t>()));

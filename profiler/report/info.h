@@ -41,6 +41,8 @@ struct Info {
   bool complete = false;
   trace::Ns duration_ns = 0;
   trace::Ns overhead_ns = 0;  ///< what the recording tools themselves reported to have cost
+  uint64_t stack_count = 0;   ///< call stacks taken
+  trace::Ns stack_ns = 0;     ///< what those cost the program
   Counts counts;
   std::vector<LossFact> losses;  ///< gravest first; one entry per kind and process
 };
@@ -55,6 +57,8 @@ std::string info_text(const trace::Trace& trace, const Info& info);
 trace::Severity worst_loss(const Info& info);
 /// "complete, nothing lost", "12 records lost", "incomplete, 12 records lost", ...
 std::string verdict(const Info& info);
+/// "12 call stacks at 3.1 µs each, 37.2 µs in all"; "" if none was taken.
+std::string stack_cost(const Info& info);
 /// "train.py · 2 processes · NVIDIA H200 · 4.21 s · complete, nothing lost"
 std::string headline(const trace::Trace& trace, const Info& info);
 

@@ -3,8 +3,8 @@
 
 // What can be missing from a recording, as LossRecord::loss names it.
 //
-// The collector reports losses by number; the writer stores the names, the grades and the advice of
-// this list.
+// The collector reports losses by number; the writer stores them by name. Grades, meanings and
+// advice stand in trace/loss.cpp.
 #pragma once
 
 #include <cstdint>
@@ -34,57 +34,44 @@ enum class Loss : uint16_t {
   kStacks,           // call stacks could not be taken; count
 };
 
-struct LossInfo {
-  std::string_view name;    // kebab-case, never renamed
-  int severity;             // trace::Severity: 0 info, 1 notice, 2 data loss, 3 error
-  std::string_view advice;  // for the user, one sentence
-};
-
-constexpr LossInfo loss_info(Loss loss) {
+/// Kebab-case, never renamed; what it means and what to do about it says trace/loss.h. "" for a
+/// number that this build does not know.
+constexpr std::string_view loss_name(Loss loss) {
   switch (loss) {
     case Loss::kRingFull:
-      return {"ring-full", 2, "Record a shorter part of the program, or enlarge the rings."};
+      return "ring-full";
     case Loss::kCuptiDropped:
-      return {"cupti-dropped", 2,
-              "CUPTI ran out of buffers; record fewer kinds or a shorter part."};
+      return "cupti-dropped";
     case Loss::kActivityBuffers:
-      return {"activity-buffers", 2,
-              "The writer did not keep up; record to a faster disk or a shorter part."};
+      return "activity-buffers";
     case Loss::kActivityRing:
-      return {"activity-ring-full", 2,
-              "The writer did not keep up; record to a faster disk or a shorter part."};
+      return "activity-ring-full";
     case Loss::kTimesNotDelivered:
-      return {"times-not-delivered", 2,
-              "The program ended before the device reported these operations."};
+      return "times-not-delivered";
     case Loss::kUnknownActivity:
-      return {"unknown-activity", 1,
-              "This libcupti is newer than this build knows; update StreamScope."};
+      return "unknown-activity";
     case Loss::kOtherSubscriber:
-      return {"other-subscriber", 3, "Record without the other profiling tool."};
+      return "other-subscriber";
     case Loss::kProfilerConflict:
-      return {"profiler-conflict", 2,
-              "Do not run another CUDA profiler inside a recorded program."};
+      return "profiler-conflict";
     case Loss::kNoCupti:
-      return {"no-cupti", 3,
-              "Install the CUDA toolkit's libcupti or name it in STREAMSCOPE_CUPTI."};
+      return "no-cupti";
     case Loss::kCuptiFatal:
-      return {"cupti-fatal", 3, "CUPTI stopped by itself; what follows in the program is missing."};
+      return "cupti-fatal";
     case Loss::kLateAttach:
-      return {"late-attach", 1, "Start the program under `streamscope record` to see all of it."};
+      return "late-attach";
     case Loss::kGraphTimes:
-      return {"graph-times", 1,
-              "Start the program under `streamscope record` to get times of graph launches."};
+      return "graph-times";
     case Loss::kNoThreadRing:
-      return {"no-thread-ring", 2, "Free space in the folder of the trace."};
+      return "no-thread-ring";
     case Loss::kBadObserverFact:
-      return {"bad-observer-fact", 1,
-              "libcoord and the collector are of different versions; use one version."};
+      return "bad-observer-fact";
     case Loss::kStacks:
-      return {"no-stacks", 0, "Call stacks were not available here."};
+      return "no-stacks";
     case Loss::kNone:
       break;
   }
-  return {"unknown", 2, ""};
+  return "";
 }
 
 }  // namespace streamscope::ring

@@ -18,7 +18,7 @@
 namespace streamscope::ring {
 
 /// Version of everything in this header and in ring.h and control.h. Both sides must agree exactly.
-inline constexpr uint32_t kLayoutVersion = 1;
+inline constexpr uint32_t kLayoutVersion = 2;
 
 /// A text, named by a 64-bit hash of its bytes. 0 is "no text". The bytes follow in kString records
 /// of any ring of the same process, before or after the first use.
@@ -403,7 +403,8 @@ struct StackRecord {
   RecordKind kind;
   uint8_t flags;
   uint8_t frame_count;  // frames used in this chunk
-  uint8_t python;       // 1: `frames` are TextHash of "file:line function"
+  uint8_t texts;        // bit i: frames[i] is a TextHash, "file:line function" of a Python frame;
+                        // else an address
   uint32_t total_frames;
   uint64_t hash;         // of the whole stack; CallRecord::stack is its low half
   uint32_t first_frame;  // index of frames[0] in the stack

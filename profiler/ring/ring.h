@@ -76,6 +76,8 @@ struct RingHeader {
   std::atomic<uint64_t> dropped;           // records dropped since the beginning; producer writes
   std::atomic<uint32_t> tid;               // thread that produces now
   std::atomic<RingState> state;            // producer side writes
+  std::atomic<uint64_t> stacks;            // call stacks taken since the beginning
+  std::atomic<uint64_t> stack_ticks;       // what they cost the program
   OpenCall open_call;
   alignas(64) std::atomic<uint64_t> tail;  // records consumed; consumer writes
 };

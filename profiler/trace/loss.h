@@ -4,8 +4,8 @@
 // Every kind of loss with its grade and what a user can do about it.
 //
 // Whoever writes a trace stores losses as rows of table `loss` by these names; whoever reads one
-// shows the advice. ring/losses.h numbers those that a collector reports; a test compares the two
-// lists.
+// shows the advice. ring/losses.h numbers those that a collector reports; a test checks that
+// all of them are here.
 #pragma once
 
 #include <span>

@@ -23,7 +23,8 @@ CREATE TABLE meta (
   -- complete (1: recorded to the end and finished in good order); finished (1: no more is coming, 0: being recorded, or
   -- the recorder was killed); trace_start_realtime_ns (Unix time of instant 0);
   -- duration_ns (last known instant); tier (structure, times or events); analysis_version (of the derived tables,
-  -- absent if they were never computed). Further keys may appear.
+  -- absent if they were never computed); stack_count and stack_ns (call stacks that ended processes took, and what those
+  -- cost them; absent if none). Further keys may appear.
   key TEXT PRIMARY KEY,                                -- name of the fact
   value                                                -- its value, text or integer
 ) WITHOUT ROWID;

@@ -178,6 +178,33 @@ TEST(Activities, AreLentToAnotherProfilerAndTheIntervalIsMarked) {
   EXPECT_EQ(text.find("streamscope:"), text.rfind("streamscope:"));
 }
 
+std::vector<std::string> kernels_of(const Observed& run) {
+  std::vector<std::string> names;
+  for (const auto& kernel : run.all<ring::OpRecord>(RecordKind::kKernel))
+    names.push_back(run.text(kernel.name));
+  return names;
+}
+
+TEST(Activities, StayOursWhenAProfilerThatSubscribesIsRefusedAndItsUserIsTold) {
+  Observed run;
+  ASSERT_EQ(run.run_child("refused-profiler"), 0) << run.error_text();
+  EXPECT_THAT(kernels_of(run), ::testing::ElementsAre("before", "after"));
+  EXPECT_TRUE(run.losses().empty());
+  const std::string& text = run.error_text();
+  EXPECT_THAT(text, HasSubstr("another CUDA profiler in the program sees no GPU activity"));
+  EXPECT_THAT(text, HasSubstr("_child; nothing is missing here"));   // who it was
+  EXPECT_EQ(text.find("streamscope:"), text.rfind("streamscope:"));  // told once
+}
+
+TEST(Activities, StayOursWhenTheBuffersAreRefusedToAnother) {
+  Observed run;
+  run.set("FAKE_REFUSE_BUFFERS", "again");
+  ASSERT_EQ(run.run_child("refused-buffers"), 0) << run.error_text();
+  EXPECT_THAT(kernels_of(run), ::testing::ElementsAre("before", "after"));
+  EXPECT_TRUE(run.losses().empty());
+  EXPECT_EQ(run.error_text(), "");
+}
+
 TEST(Activities, OfKindsWeNeverAskedForBetrayAnotherProfiler) {
   Observed run;
   EXPECT_EQ(run.run_child("foreign-activity"), 0) << run.error_text();

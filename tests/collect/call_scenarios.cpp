@@ -388,18 +388,46 @@ int foreign_activity(const Arguments&) {
   return 0;
 }
 
-// torch.profiler in the middle of the run, as Kineto does it: linked with libcupti.
+void run_kernel(const char* name) {
+  layout::KernelActivity kernel{};
+  kernel.kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
+  kernel.start = 1;
+  kernel.end = 2;
+  kernel.name = name;
+  kernel.correlation_id = launch(kStreamA, name);
+  fake_activity(&kernel, sizeof kernel, false);
+}
+
+// torch.profiler in the middle of the run: Kineto subscribes first, is refused, and goes on without
+// CUPTI.
+int refused_profiler(const Arguments&) {
+  start();
+  run_kernel("before");
+  CUpti_SubscriberHandle subscriber;
+  for (int i = 0; i < 2; ++i) {
+    if (cuptiSubscribe(
+            &subscriber, [](void*, CUpti_CallbackDomain, CUpti_CallbackId, const void*) {},
+            nullptr) != CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED)
+      return 1;
+  }
+  run_kernel("after");
+  return 0;
+}
+
+// A client whose copy of CUPTI refuses everything.
+int refused_buffers(const Arguments&) {
+  start();
+  run_kernel("before");
+  if (cuptiActivityRegisterCallbacks(nullptr, nullptr) !=
+      CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED)
+    return 1;
+  run_kernel("after");
+  return 0;
+}
+
+// A profiler that does not subscribe, in the middle of the run; linked with libcupti.
 int other_profiler(const Arguments&) {
   start();
-  auto run_kernel = [](const char* name) {
-    layout::KernelActivity kernel{};
-    kernel.kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
-    kernel.start = 1;
-    kernel.end = 2;
-    kernel.name = name;
-    kernel.correlation_id = launch(kStreamA, name);
-    fake_activity(&kernel, sizeof kernel, false);
-  };
   static char theirs[1 << 16];
   static int their_buffers = 0;
   run_kernel("before");
@@ -508,6 +536,8 @@ constexpr Scenario kScenarios[] = {
     {"flushes", flushes},
     {"blocked-flush", blocked_flush},
     {"foreign-activity", foreign_activity},
+    {"refused-profiler", refused_profiler},
+    {"refused-buffers", refused_buffers},
     {"other-profiler", other_profiler},
     {"fatal-error", fatal_error},
     {"graphs", graphs},

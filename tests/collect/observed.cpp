@@ -187,6 +187,8 @@ void Observed::read_rings() {
     ring.open_call = header.open_call.call.load();
     ring.open_stream = header.open_call.stream.load();
     ring.open_object = header.open_call.object.load();
+    ring.stacks = header.stacks.load();
+    ring.stack_ticks = header.stack_ticks.load();
     const auto pending = consumer->pending();
     for (size_t i = 0; i < pending.size(); ++i) ring.records.push_back(pending[i]);
     rings_.push_back(std::move(ring));
@@ -215,7 +217,7 @@ std::string Observed::text(ring::TextHash hash) const {
 std::map<std::string, uint64_t> Observed::losses() const {
   std::map<std::string, uint64_t> found;
   for (const auto& loss : all<ring::LossRecord>(ring::RecordKind::kLoss))
-    found[std::string(ring::loss_info(static_cast<ring::Loss>(loss.loss)).name)] += loss.count;
+    found[std::string(ring::loss_name(static_cast<ring::Loss>(loss.loss)))] += loss.count;
   return found;
 }
 

@@ -36,8 +36,8 @@ TEST(Library, ShowsOnlyItsEntryPoints) {
   EXPECT_EQ(
       shell("nm -D --defined-only " COLLECT_LIBRARY " | awk '{print $3}' | sort"),
       "InitializeInjection\nInitializeInjectionNvtx2\ncuptiActivityDisable\ncuptiActivityEnable\n"
-      "cuptiActivityFlushAll\ncuptiActivityRegisterCallbacks\ncuptiFinalize\nstreamscope_observer_"
-      "v1\n");
+      "cuptiActivityFlushAll\ncuptiActivityRegisterCallbacks\ncuptiFinalize\ncuptiSubscribe\n"
+      "cuptiSubscribe_v2\nstreamscope_observer_v1\n");
 }
 
 TEST(Library, NeedsOnlyTheLibcFamily) {

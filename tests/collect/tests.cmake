@@ -32,14 +32,20 @@ if(STREAMSCOPE_HAVE_CUDA)
   target_link_libraries(collect_plain_child PRIVATE streamscope::cuda_headers fake_cuda)
   set_target_properties(collect_plain_child PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin/tests)
 
+  add_library(collect_python_scene SHARED ${collect}/python_scene.cpp)
+  streamscope_flags(collect_python_scene)
+  target_link_libraries(collect_python_scene PRIVATE streamscope::cuda_headers fake_cuda fake_cupti)
+  set_target_properties(collect_python_scene PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+
   streamscope_test(collect LABELS unit SOURCES ${collect}/observed.cpp
     LINK streamscope::ring streamscope::collect_decode)
   target_compile_definitions(collect_test PRIVATE COLLECT_LIBRARY="$<TARGET_FILE:streamscope_collect>"
     COLLECT_CHILD="$<TARGET_FILE:collect_child>" COLLECT_LINKED_CHILD="$<TARGET_FILE:collect_linked_child>"
-    COLLECT_PLAIN_CHILD="$<TARGET_FILE:collect_plain_child>")
+    COLLECT_PLAIN_CHILD="$<TARGET_FILE:collect_plain_child>"
+    COLLECT_PYTHON_SCENE="$<TARGET_FILE:collect_python_scene>")
   streamscope_bench(collect LINK streamscope::ring streamscope::cuda_headers fake_cuda fake_cupti streamscope::collect)
   if(STREAMSCOPE_SANITIZE)
     target_compile_definitions(collect_test PRIVATE COLLECT_SANITIZED)
   endif()
-  add_dependencies(collect_test streamscope_collect collect_child collect_linked_child collect_plain_child)
+  add_dependencies(collect_test streamscope_collect collect_child collect_linked_child collect_plain_child collect_python_scene)
 endif()

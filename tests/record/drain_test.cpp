@@ -636,6 +636,32 @@ TEST_F(DrainTest, StoresCallStacksOnce) {
   EXPECT_EQ(trace.host_sync.stack_id[0], 0u);
   EXPECT_THAT(trace.stack_frame.address,
               ElementsAre(0x1000, 0x1001, 0x1002, 0x1003, 0x1004, 0x1005, 0x1006));
+  EXPECT_FALSE(trace.meta.contains("stack_count"));
+}
+
+TEST_F(DrainTest, StoresPythonFramesOfAStackByTheirTextsAndWhatStacksCost) {
+  FakeThread& a = thread(0);
+  auto stack = a.make<ring::StackRecord>(RecordKind::kStack);
+  stack.hash = 0x55;
+  stack.total_frames = 3;
+  stack.frame_count = 3;
+  stack.frames[0] = 0x1000;
+  stack.frames[1] = a.text("train.py:41 step");
+  stack.frames[2] = a.text("train.py:99 <module>");
+  stack.texts = 0b110;
+  a.ring.push(stack);
+  const uint64_t begin = a.now();
+  a.ring.header().stacks = 4;
+  a.ring.header().stack_ticks = a.now() - begin;
+  a.end();
+  const Trace trace = finish();
+  EXPECT_THAT(trace.stack_frame.kind,
+              ElementsAre(trace::kNativeFrame, trace::kPythonFrame, trace::kPythonFrame));
+  EXPECT_EQ(trace.text(trace.stack_frame.symbol_id[1]), "train.py:41 step");
+  EXPECT_EQ(trace.text(trace.stack_frame.symbol_id[2]), "train.py:99 <module>");
+  EXPECT_EQ(trace.stack_frame.address[1], trace::kNoInt);
+  EXPECT_EQ(trace.meta.at("stack_count"), "4");
+  EXPECT_GE(std::stoll(trace.meta.at("stack_ns")), 0);
 }
 
 }  // namespace

@@ -88,10 +88,15 @@ TEST(CallSites, AreTheInnermostFrameOfTheProgram) {
   frame(library, 2, trace::kNativeFrame, "coord::wait(int)", "/opt/lib/libcoord.so");
   frame(native, 4, trace::kNativeFrame, "outer()", "/home/app");
   frame(native, 3, trace::kNativeFrame, "_Z4loadi", "/home/app");
-  frame(python, 3, trace::kPythonFrame, "train.py:41 step", "");
+  frame(python, 3, trace::kPythonFrame, "/usr/lib/python3/dist-packages/torch/cuda.py:7 sync", "");
+  frame(python, 4, trace::kPythonFrame, "/home/me/train.py:41 step", "");
+  frame(python, 5, trace::kPythonFrame, "/home/me/train.py:99 <module>", "");
   frame(bare, 3, trace::kNativeFrame, "", "");
   EXPECT_THAT(call_sites(builder.trace()),
               ElementsAre("load", "train.py:41 step", "app+0x1234", "", "coord::wait"));
+  EXPECT_THAT(stack_lines(builder.trace(), python),
+              ElementsAre("callback", "cuEventSynchronize", "coord::wait", "cuda.py:7 sync",
+                          "train.py:41 step", "train.py:99 <module>", "__libc_start_main"));
 }
 
 TEST(Labels, UntrustedTextIsMadePrintable) {

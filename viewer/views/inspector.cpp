@@ -7,6 +7,7 @@
 #include <array>
 
 #include "labels.h"
+#include "report/call_sites.h"
 #include "views/widgets.h"
 
 namespace streamscope::viewer {
@@ -102,6 +103,14 @@ struct InspectorView::Sheet {
   std::string on_stream(Id op) const {
     return document.label({ItemKind::kOp, op}) + " on " +
            document.stream_name(trace().op.stream_id[op]);
+  }
+  void stack(Id id) {
+    if (id >= trace().stack.size()) return;
+    bool first = true;
+    for (const std::string& line : report::stack_lines(trace(), id)) {
+      fact(first ? "called from" : " ", line);
+      first = false;
+    }
   }
   void correlation(trace::Int id) {
     if (id != kNoInt) fact("correlation", std::to_string(id));
@@ -327,6 +336,7 @@ void InspectorView::draw_call(Sheet& sheet, Id id) {
     sheet.fact_link("issued", sheet.document.label({ItemKind::kOp, op}), {ItemKind::kOp, op});
   }
   sheet.correlation(call.correlation_id[id]);
+  sheet.stack(call.stack_id[id]);
 }
 
 void InspectorView::draw_record(Sheet& sheet, Id id) {
@@ -377,6 +387,7 @@ void InspectorView::draw_sync(Sheet& sheet, Id id) {
     sheet.note("It never returned while the program was recorded.", Color::kWarning);
   sheet.operation(sync.operation_id[id]);
   sheet.correlation(sync.correlation_id[id]);
+  sheet.stack(sync.stack_id[id]);
 }
 
 void InspectorView::draw_range(Sheet& sheet, Id id) {

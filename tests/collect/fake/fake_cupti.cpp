@@ -1,10 +1,9 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Stand-in libcupti.so.13 (built a second time as libcupti.so.12). Its version is
-// FAKE_CUPTI_VERSION, if set; it refuses the first subscriber in favour of the tool
-// FAKE_OTHER_SUBSCRIBER, if set, and registering buffers with code 39 if FAKE_REFUSE_BUFFERS is
-// set.
+// Stand-in libcupti.so.13. Its version is FAKE_CUPTI_VERSION, if set; it refuses the first
+// subscriber in favour of the tool FAKE_OTHER_SUBSCRIBER, if set, and registering buffers with code
+// 39 if FAKE_REFUSE_BUFFERS is set (only from the second time on, if it is "again").
 #include <atomic>
 #include <condition_variable>
 #include <cstdio>
@@ -104,7 +103,7 @@ FAKE_API CUptiResult cuptiGetResultString(CUptiResult result, const char** text)
 
 FAKE_API CUptiResult cuptiSubscribe(CUpti_SubscriberHandle* subscriber, CUpti_CallbackFunc callback,
                                     void* userdata) {
-  if (std::getenv("FAKE_OTHER_SUBSCRIBER") != nullptr)
+  if (std::getenv("FAKE_OTHER_SUBSCRIBER") != nullptr || state().callback != nullptr)
     return CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
   log("subscribe");
   state().callback = callback;
@@ -142,7 +141,8 @@ FAKE_API CUptiResult cuptiEnableCallback(uint32_t on, CUpti_SubscriberHandle,
 }
 FAKE_API CUptiResult cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequestFunc request,
                                                     CUpti_BuffersCallbackCompleteFunc complete) {
-  if (std::getenv("FAKE_REFUSE_BUFFERS") != nullptr)
+  const char* refuse = std::getenv("FAKE_REFUSE_BUFFERS");
+  if (refuse != nullptr && (std::strcmp(refuse, "again") != 0 || state().request != nullptr))
     return CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
   log("register");
   state().request = request;
