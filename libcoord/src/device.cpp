@@ -142,6 +142,14 @@ Device Device::open(const sim::Config& config) {
   return Device(open_state(sim::open_simulated(config)));
 }
 
+std::vector<Device> sim::open_devices(const Config& config, std::uint32_t count) {
+  find_observer();
+  std::vector<Device> devices;
+  for (std::unique_ptr<Backend>& backend : open_simulated(config, count, nullptr))
+    devices.push_back(Device(open_state(std::move(backend))));
+  return devices;
+}
+
 Device Device::of_context(CUctx_st* context) {
   find_observer();
   return Device(open_state(cuda::open(context)));

@@ -141,23 +141,24 @@ TEST(SimTime, ThreadsThatUseOneStreamFollowEachOther) {
             told.calls_named("simEventRecord").at(0).facts.end_ns);
 }
 
-TEST(SimKernels, SmallOnesRunBesideEachOtherLargeOnesInTurn) {
+TEST(SimKernels, BlocksThatFindNoRoomStartLater) {
   for (const unsigned blocks : {66u, 67u}) {
     const auto told = run({}, [&](const Device& device) {
       const Stream a = device.create_stream(), b = device.create_stream();
-      a.launch({.name = "a", .duration = 100us, .blocks = blocks});
-      b.launch({.name = "b", .duration = 100us, .blocks = blocks});
+      a.launch({.name = "a", .duration = 100us, .blocks = blocks, .blocks_per_sm = 1});
+      b.launch({.name = "b", .duration = 100us, .blocks = blocks, .blocks_per_sm = 1});
       device.synchronize();
     });
-    EXPECT_EQ(overlap(told.op_named("a"), told.op_named("b")), blocks == 66) << blocks;
+    EXPECT_TRUE(overlap(told.op_named("a"), told.op_named("b")));
+    EXPECT_EQ(duration_ns(told.op_named("b")) == 100'000, blocks == 66) << blocks;
   }
 }
 
 TEST(SimKernels, GridLargerThanTheDeviceRunsInWaves) {
   const auto told = run({}, [](const Device& device) {
     const Stream stream = device.create_stream();
-    stream.launch({.name = "one", .duration = 10us, .blocks = 132});
-    stream.launch({.name = "three", .duration = 10us, .blocks = 265});
+    stream.launch({.name = "one", .duration = 10us, .blocks = 132, .blocks_per_sm = 1});
+    stream.launch({.name = "three", .duration = 10us, .blocks = 265, .blocks_per_sm = 1});
     stream.synchronize();
   });
   EXPECT_EQ(duration_ns(told.op_named("one")), 10'000);
@@ -185,9 +186,9 @@ TEST(SimKernels, HigherPriorityStartsFirstButInterruptsNothing) {
   const auto told = run({}, [](const Device& device) {
     const Stream busy = device.create_stream(), low = device.create_stream();
     const Stream high = device.create_stream({.priority = coord::StreamPriority::kHigh});
-    busy.launch({.name = "busy", .duration = 100us, .blocks = 132});
-    low.launch({.name = "low", .duration = 10us, .blocks = 132});
-    high.launch({.name = "high", .duration = 10us, .blocks = 132});
+    busy.launch({.name = "busy", .duration = 100us, .blocks = 132, .blocks_per_sm = 1});
+    low.launch({.name = "low", .duration = 10us, .blocks = 132, .blocks_per_sm = 1});
+    high.launch({.name = "high", .duration = 10us, .blocks = 132, .blocks_per_sm = 1});
     device.synchronize();
   });
   EXPECT_EQ(duration_ns(told.op_named("busy")), 100'000);

@@ -28,3 +28,4 @@ streamscope_test(coord LABELS coord unit SOURCES coord/fake_observer.cpp ${alone
 set_target_properties(coord_test PROPERTIES ENABLE_EXPORTS ON)
 
 streamscope_bench(coord LINK streamscope::coord Threads::Threads)
+streamscope_bench(sim LINK streamscope::coord)

@@ -76,10 +76,10 @@ class COORD_EXPORT Device {
   friend bool operator==(const Device& a, const Device& b) noexcept { return a.state_ == b.state_; }
 
   /// For libcoord's own parts.
+  explicit Device(std::shared_ptr<DeviceState> state) : state_(std::move(state)) {}
   [[nodiscard]] const std::shared_ptr<DeviceState>& state() const noexcept { return state_; }
 
  private:
-  explicit Device(std::shared_ptr<DeviceState> state) : state_(std::move(state)) {}
   static std::size_t byte_count(std::size_t count, std::size_t element_bytes);
   [[nodiscard]] Allocation allocate_bytes(std::size_t bytes, bool on_host) const;
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// The simulated device's own knobs.
+// The simulated device's own knobs. For running a program in every order, see explore.h.
 //
 // A simulated device runs the same programs as a GPU, in virtual time: each call costs its host
 // thread some virtual nanoseconds, each piece of work takes device time, and what is computed is
@@ -14,6 +14,7 @@
 #include <chrono>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "coord/device.h"
 #include "coord/export.h"
@@ -29,7 +30,10 @@ struct Calibration {
   std::int64_t event_create_ns, event_destroy_ns, event_query_ns, event_elapsed_ns;
   std::int64_t record_ns, record_timing_ns, wait_ns;
   std::int64_t launch_ns, copy_ns, memset_ns, host_function_ns, write_value_ns, wait_value_ns;
-  std::int64_t allocate_ns, release_ns;
+  std::int64_t allocate_ns, release_ns, allocate_async_ns, free_async_ns;
+  std::int64_t capture_ns;  // beginning or ending one
+  std::int64_t graph_instantiate_ns, graph_instantiate_node_ns;
+  std::int64_t graph_launch_ns, graph_launch_node_ns;
   std::int64_t synchronize_idle_ns;     // a synchronize that finds everything done
   std::int64_t wake_spinning_ns;        // end of the work -> return of a spinning synchronize
   std::int64_t wake_blocking_ns;        // the same for events of class kBlockingSync
@@ -39,19 +43,30 @@ struct Calibration {
   // Device side.
   std::int64_t launch_latency_ns;     // entry of a call -> start of its work on an idle device
   std::int64_t successor_gap_ns;      // end of work -> start of work that waited for it
+  std::int64_t graph_gap_ns;          // the same between nodes of a graph
   std::int64_t record_timing_gpu_ns;  // what a record with timing costs its stream
   std::int64_t write_value_gpu_ns;
+  // What these keep the device from starting others, whatever their streams.
+  std::int64_t kernel_dispatch_ns, record_timing_dispatch_ns, write_value_dispatch_ns;
   std::int64_t memory_wait_release_ns;   // store -> the waiting stream goes on
   std::int64_t host_function_start_ns;   // ready -> the executor runs it
   std::int64_t host_function_return_ns;  // it returns -> the stream goes on
   std::int64_t copy_fixed_ns;            // on top of bytes / bandwidth
   std::int64_t host_to_device_bytes_per_us, device_to_host_bytes_per_us, device_bytes_per_us,
-      memset_bytes_per_us;
+      memset_bytes_per_us, peer_bytes_per_us;
   std::int64_t pageable_copy_bytes_per_us;  // bandwidth of copies that are staged
 };
 
 /// Figures of an H200.
 [[nodiscard]] COORD_EXPORT const Calibration& h200() noexcept;
+
+/// Makes a call fail: the `nth` (from 1) call with that name, or of all calls if the name is "*",
+/// throws CUDA's error `code` and has no effect. A code from 700 to 721 fails the device for good.
+struct Injection {
+  std::string call;  // as in traces: "simEventRecord"
+  std::uint64_t nth = 1;
+  int code = 999;
+};
 
 struct Config {
   std::string name = "Simulated H200";
@@ -63,6 +78,13 @@ struct Config {
   std::uint32_t concurrent_kernels = 128;
   std::uint32_t copy_engines_per_direction = 1;
   std::uint64_t memory_bytes = 141ull << 30;
+  /// Hardware queues, as CUDA_DEVICE_MAX_CONNECTIONS: kernels of streams that share one wait for
+  /// each other. 1 to 32.
+  std::uint32_t max_connections = 8;
+  /// Pending operations of one stream (event records and waits do not count) at which further calls
+  /// on it block.
+  std::uint32_t stream_queue_depth = 1020;
+  std::vector<Injection> injections{};
 
   /// How long, in real time, a host wait stays blocked while nothing can proceed before that is
   /// called a deadlock: time for other host threads to store a value or to submit work.
@@ -70,6 +92,14 @@ struct Config {
 
   Calibration calibration = h200();
 };
+
+/// Opens `count` simulated devices, each as `config` says, with one virtual clock: streams of one
+/// wait for events of another, and memory is copied between them. A failure fails them all.
+[[nodiscard]] COORD_EXPORT std::vector<Device> open_devices(const Config& config,
+                                                            std::uint32_t count);
+
+/// Adds an injection, counting calls from now. Throws kNotSupported if `device` is not simulated.
+COORD_EXPORT void inject(const Device& device, const Injection& injection);
 
 /// Lets the calling thread's virtual clock advance, as if it had computed for so long. Throws
 /// kNotSupported if `device` is not simulated.

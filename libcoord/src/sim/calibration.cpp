@@ -28,8 +28,15 @@ const Calibration& h200() noexcept {
       .host_function_ns = 1470,
       .write_value_ns = 739,
       .wait_value_ns = 714,
-      .allocate_ns = 2000,  // estimate
-      .release_ns = 2000,   // estimate
+      .allocate_ns = 2000,       // estimate
+      .release_ns = 2000,        // estimate
+      .allocate_async_ns = 400,  // 806 for the pair
+      .free_async_ns = 406,
+      .capture_ns = 1000,                // estimate
+      .graph_instantiate_ns = 5000,      // estimate
+      .graph_instantiate_node_ns = 500,  // estimate
+      .graph_launch_ns = 2200,           // 2.7 us for 1000 nodes, 2 to 4 us for 200
+      .graph_launch_node_ns = 0,
       .synchronize_idle_ns = 322,
       .wake_spinning_ns = 4200,         // 4.0 to 4.4 us from the end of the gate
       .wake_blocking_ns = 39000,        // 38 to 40 us
@@ -39,10 +46,14 @@ const Calibration& h200() noexcept {
       .launch_latency_ns =
           5000,  // kernel start minus launch entry on an idle device: minimum 4.6, median 7 us
       .successor_gap_ns = 1550,  // step of 3.5 us with a kernel of 2 us; 21.6 us with one of 20 us
-      .record_timing_gpu_ns = 1950,     // 5.4 - 3.5 us
-      .write_value_gpu_ns = 2000,       // 5.5 - 3.5 us
-      .memory_wait_release_ns = 1000,   // estimate: a third of the round trip of 3.0 us
-      .host_function_start_ns = 15000,  // latency on an idle device
+      .graph_gap_ns = 530,       // 200 nodes of 1 us take 306 us
+      .record_timing_gpu_ns = 1950,       // 5.4 - 3.5 us
+      .write_value_gpu_ns = 2000,         // 5.5 - 3.5 us
+      .kernel_dispatch_ns = 630,          // 16 streams of short kernels: 10.1 us for each round
+      .record_timing_dispatch_ns = 2850,  // with a record each, rounds take 45.8 us
+      .write_value_dispatch_ns = 1570,    // 8 streams: 17.7 us, of which 0.63 for each kernel
+      .memory_wait_release_ns = 1000,     // estimate: a third of the round trip of 3.0 us
+      .host_function_start_ns = 15000,    // latency on an idle device
       .host_function_return_ns =
           25000,              // a host function after each kernel costs the stream 44 us in all
       .copy_fixed_ns = 1500,  // estimate
@@ -50,6 +61,7 @@ const Calibration& h200() noexcept {
       .device_to_host_bytes_per_us = 55'000,  // estimate
       .device_bytes_per_us = 2'000'000,       // estimate: HBM3e, read and write
       .memset_bytes_per_us = 3'000'000,       // estimate
+      .peer_bytes_per_us = 390'000,           // estimate: NVLink 4, one direction
       .pageable_copy_bytes_per_us = 10'000,   // estimate
   };
   return kH200;

@@ -8,28 +8,25 @@
 
 #include "codes.h"
 #include "device_state.h"
-#include "observer.h"
 
 namespace coord::sim {
 
 namespace {
 
-thread_local bool is_inside_device = false;
 std::atomic<std::uint32_t> next_correlation_id{1};
+
+bool is_device_failure(int code) { return kind_of_code(code) == ErrorKind::kDeviceFailure; }
 
 }  // namespace
 
-bool inside_device() noexcept { return is_inside_device; }
-InsideDevice::InsideDevice() noexcept { is_inside_device = true; }
-InsideDevice::~InsideDevice() { is_inside_device = false; }
-
 SimBackend::Call::Call(SimBackend& backend, const char* name)
     : backend_(backend),
+      machine_(backend.machine_),
       name_(name),
       lock_(inside_device()
                 ? throw make_error(kCodeNotPermitted, name, "called by a kernel or host function")
-                : std::unique_lock(backend.mutex_)),
-      clock_ns_(backend.host_clocks_[this_thread_number()]),
+                : std::unique_lock(machine_.mutex)),
+      clock_ns_(machine_.host_clocks[this_thread_number()]),
       correlation_id_(next_correlation_id.fetch_add(1, std::memory_order_relaxed)) {
   begin_ns = end_ns_ = clock_ns_;
 }
@@ -40,67 +37,238 @@ SimBackend::Call::~Call() {
 
 void SimBackend::Call::on_stream(NativeStream handle) {
   stream_handle_ = handle;
-  stream = backend_.find_stream(handle, name_);
+  stream = machine_.find_stream(backend_.device_, handle, name_);
   has_stream_ = true;
+  if (machine_.scheduler == nullptr) return;
+  const StreamEntry& entry = machine_.streams[stream];
+  touches(Touch::of(Touch::kStreamTail, stream, true));
+  if (entry.kind != StreamKind::kNonBlocking)
+    touches(Touch::of(Touch::kLegacy, entry.device, entry.kind == StreamKind::kLegacy));
 }
 
-void SimBackend::Call::on_event(NativeEvent handle) {
+void SimBackend::Call::on_event(NativeEvent handle, bool changes_it) {
   object_ = handle;
-  event = backend_.find_event(handle, name_);
+  event = machine_.find_event(handle, name_);
   has_event_ = true;
+  if (machine_.scheduler != nullptr) touches(Touch::of(Touch::kEvent, event, changes_it));
 }
 
-void SimBackend::Call::enter() {
-  Engine& engine = backend_.engine_;
+void SimBackend::Call::enter(CaptureRule rule) {
+  Engine& engine = machine_.engine;
+  if (machine_.scheduler != nullptr) {
+    lock_.unlock();
+    machine_.scheduler->turn(name_, touches_, may_throw_);
+    lock_.lock();
+  }
   begin_ns = std::max(clock_ns_, engine.now_ns());
-  if (has_stream_) begin_ns = std::max(begin_ns, backend_.streams_[stream].last_call_ns);
-  if (has_event_) begin_ns = std::max(begin_ns, backend_.events_[event].last_call_ns);
-  backend_.see_memory_until(begin_ns);
+  if (has_stream_) begin_ns = std::max(begin_ns, machine_.streams[stream].last_call_ns);
+  if (has_event_) begin_ns = std::max(begin_ns, machine_.events[event].last_call_ns);
+  machine_.see_memory_until(begin_ns);
   engine.recheck_memory();  // the host may have stored a value since its last call
   end_ns_ = begin_ns;
-  if (!engine.failure().empty()) fail(kCodeLaunchFailed, engine.failure());
+  if (!machine_.injections.empty()) {
+    if (const int code = machine_.injected(name_); code != 0) {
+      if (is_device_failure(code)) engine.fail(code, "injected failure");
+      fail(code, "injected failure");
+    }
+  }
+  if (!engine.failure().empty()) fail(engine.failure_code(), engine.failure());
+  if (!machine_.captures.empty()) check_captures(rule);
+}
+
+bool SimBackend::Call::captured() const { return machine_.streams[stream].capture != 0; }
+
+void SimBackend::Call::break_capture(Capture& capture, int code, const std::string& detail) {
+  capture.invalid = true;
+  fail(code, detail);
+}
+
+void SimBackend::Call::check_captures(CaptureRule rule) {
+  if (rule == CaptureRule::kSafe) return;
+  const auto capture_of = [this](std::uint64_t id) {
+    const auto found = machine_.captures.find(id);
+    return found == machine_.captures.end() ? nullptr : &found->second;
+  };
+  if (has_stream_) {
+    const StreamEntry& entry = machine_.streams[stream];
+    if (Capture* capture = capture_of(entry.capture)) {
+      was_captured_ = true;
+      if (capture->invalid)
+        fail(kCodeCaptureInvalidated, "the capture was invalidated by an earlier error");
+      if (rule != CaptureRule::kEnqueues)
+        break_capture(*capture, kCodeCaptureUnsupported, "the stream is being captured");
+      return;
+    }
+    if (entry.kind == StreamKind::kLegacy) {
+      for (const std::uint32_t other : machine_.blocking_streams[entry.device]) {
+        if (Capture* capture = capture_of(machine_.streams[other].capture)) {
+          break_capture(*capture, kCodeCaptureImplicit,
+                        "the legacy stream would wait for a stream that is being captured");
+        }
+      }
+    }
+  }
+  if (has_event_ && rule == CaptureRule::kLooks && machine_.events[event].capture != 0) {
+    if (Capture* capture = capture_of(machine_.events[event].capture))
+      break_capture(*capture, kCodeCapturedEvent, "the event was recorded in a capture");
+    fail(kCodeInvalidValue, "the event's newest record became part of a graph");
+  }
+  if (rule == CaptureRule::kWholeDevice) {
+    for (auto& [id, capture] : machine_.captures) {
+      if (capture.device == backend_.device_)
+        break_capture(capture, kCodeCaptureUnsupported, "a stream of the device is being captured");
+    }
+  }
+  if (rule == CaptureRule::kUnsafe || (rule == CaptureRule::kLooks && has_event_)) {
+    const std::uint64_t thread = this_thread_number();
+    const auto chosen = machine_.capture_modes.find(thread);
+    const CaptureMode mode =
+        chosen == machine_.capture_modes.end() ? CaptureMode::kGlobal : chosen->second;
+    if (mode == CaptureMode::kRelaxed) return;
+    for (auto& [id, capture] : machine_.captures) {
+      const bool forbids = capture.thread == thread ? capture.mode != CaptureMode::kRelaxed
+                                                    : mode == CaptureMode::kGlobal &&
+                                                          capture.mode == CaptureMode::kGlobal;
+      if (forbids)
+        break_capture(capture, kCodeCaptureUnsupported, "not allowed while a stream is captured");
+    }
+  }
 }
 
 OpRef SimBackend::Call::submit(OpSpec spec, std::span<const OpRef> after) {
+  Engine& engine = machine_.engine;
   spec.stream = stream;
+  spec.priority = engine.stream_priority(stream);
+  StreamEntry& entry = machine_.streams[stream];
+  if (entry.capture != 0) {
+    GraphNodes& nodes = machine_.captures.at(entry.capture).nodes;
+    GraphNode node{.name = std::string(spec.name), .after = std::move(entry.capture_tail)};
+    node.spec = std::move(spec);
+    entry.capture_tail = {static_cast<std::uint32_t>(nodes.size())};
+    nodes.push_back(std::move(node));
+    return {};
+  }
+  const std::uint32_t depth = machine_.config.stream_queue_depth;
+  if (spec.kind < OpKind::kRecord && !spec.in_graph && engine.depth(stream) >= depth) {
+    const OpRef tail = engine.tail(stream);
+    block([&] { return engine.depth(stream) < depth || engine.done(tail); },
+          {Touch::of(Touch::kStreamTail, stream, false)});
+    begin_ns = end_ns_ = std::max(begin_ns, engine.now_ns());
+  }
   spec.correlation_id = correlation_id_;
-  spec.earliest_ns = begin_ns + backend_.config_.calibration.launch_latency_ns;
-  std::vector<OpRef> all = backend_.barrier_before(stream);
+  spec.earliest_ns = begin_ns + machine_.config.calibration.launch_latency_ns;
+  if (machine_.scheduler == nullptr && entry.kind == StreamKind::kNonBlocking) {
+    const OpRef op = engine.submit(std::move(spec), after);
+    if (engine.pending_memory_waits() != 0) machine_.submitted.notify_all();
+    return op;
+  }
+  std::vector<OpRef> all;
+  machine_.add_barrier(stream, all);
   all.insert(all.end(), after.begin(), after.end());
-  const OpRef op = backend_.engine_.submit(std::move(spec), all);
-  backend_.submitted_.notify_all();
+  const OpRef previous = spec.in_graph ? OpRef{} : engine.tail(stream);
+  const OpRef op = engine.submit(std::move(spec), all);
+  machine_.submitted.notify_all();
+  if (machine_.scheduler != nullptr) {
+    if (previous.serial != 0) all.push_back(previous);
+    machine_.scheduler->submitted(op, all);
+  }
   return op;
+}
+
+void SimBackend::Call::block(const std::function<bool()>& ready, std::vector<Touch> needs) {
+  using Clock = std::chrono::steady_clock;
+  Engine& engine = machine_.engine;
+  std::string stuck;
+  if (machine_.scheduler != nullptr) {
+    lock_.unlock();
+    const bool came = machine_.scheduler->wait(name_, needs, ready);
+    lock_.lock();
+    if (came) return;
+  } else {
+    InsideDevice inside;
+    engine.advance(begin_ns);
+    Clock::time_point give_up = Clock::now() + machine_.config.deadlock_patience;
+    while (!ready()) {
+      if (engine.run_step()) continue;
+      // Nothing can happen by itself. Another host thread may store a value or submit work.
+      const std::uint64_t steps = engine.steps();
+      if (Clock::now() >= give_up) break;
+      machine_.submitted.wait_for(lock_, std::chrono::milliseconds(1));
+      engine.recheck_memory();
+      if (engine.steps() != steps) give_up = Clock::now() + machine_.config.deadlock_patience;
+    }
+    if (ready()) return;
+  }
+  std::string text = "deadlock: the host waits for work that can never end";
+  if (has_stream_) text += ", of stream \"" + std::string(engine.stream_name(stream)) + "\"";
+  if (const auto& mark = machine_.told().mark; mark != nullptr) mark("deadlock", engine.now_ns());
+  leave(std::max(begin_ns, engine.now_ns()), kCodeUnknown);
+  throw Error(ErrorKind::kDeadlock, kCodeUnknown, name_of_code(kCodeUnknown), name_,
+              text + engine.explain_stuck());
 }
 
 void SimBackend::Call::block_until(std::span<const OpRef> ops, std::int64_t idle_ns,
                                    std::int64_t wake_ns) {
-  using Clock = std::chrono::steady_clock;
-  Engine& engine = backend_.engine_;
-  InsideDevice inside;
-  engine.advance(begin_ns);
-  const bool idle = std::all_of(ops.begin(), ops.end(), [&](OpRef op) { return engine.done(op); });
-  Clock::time_point give_up = Clock::now() + backend_.config_.deadlock_patience;
-  for (std::size_t i = 0; i < ops.size();) {
-    if (engine.run_until(ops[i])) {
-      ++i;
-      continue;
-    }
-    // Nothing can happen by itself. Another host thread may store a value or submit work.
-    const std::uint64_t steps = engine.steps();
-    if (Clock::now() >= give_up) {
-      std::string text = "deadlock: the host waits for work that can never end";
-      if (has_stream_) text += ", of stream \"" + std::string(engine.stream_name(stream)) + "\"";
-      if (const auto& mark = observer().mark; mark != nullptr) mark("deadlock", engine.now_ns());
-      leave(std::max(begin_ns, engine.now_ns()), kCodeUnknown);
-      throw Error(ErrorKind::kDeadlock, kCodeUnknown, name_of_code(kCodeUnknown), name_,
-                  text + engine.explain_stuck());
-    }
-    backend_.submitted_.wait_for(lock_, std::chrono::milliseconds(1));
-    engine.recheck_memory();
-    if (engine.steps() != steps) give_up = Clock::now() + backend_.config_.deadlock_patience;
+  Engine& engine = machine_.engine;
+  const auto ended = [&] {
+    return std::all_of(ops.begin(), ops.end(), [&](OpRef op) { return engine.done(op); });
+  };
+  {
+    InsideDevice inside;
+    engine.advance(begin_ns);
   }
-  if (!engine.failure().empty()) fail(kCodeLaunchFailed, engine.failure());
+  const bool idle = ended();
+  std::vector<Touch> needs;
+  if (machine_.scheduler != nullptr) {
+    for (const OpRef op : ops) needs.push_back(Touch::of(Touch::kOp, op.serial, false));
+  }
+  block(ended, std::move(needs));
+  if (!engine.failure().empty()) fail(engine.failure_code(), engine.failure());
+  if (machine_.scheduler != nullptr) machine_.scheduler->seen(ops);
   end_ns_ = idle ? begin_ns + idle_ns : std::max(begin_ns, engine.now_ns()) + wake_ns;
+}
+
+bool SimBackend::Call::look(std::span<const OpRef> ops) {
+  Engine& engine = machine_.engine;
+  {
+    InsideDevice inside;
+    engine.advance(begin_ns);
+  }
+  const bool done = std::all_of(ops.begin(), ops.end(), [&](OpRef op) { return engine.done(op); });
+  if (machine_.scheduler != nullptr) {
+    if (done) {
+      machine_.scheduler->seen(ops);
+    } else {
+      machine_.scheduler->looked_in_vain();
+    }
+  }
+  return done;
+}
+
+bool SimBackend::Call::drain() {
+  Engine& engine = machine_.engine;
+  std::vector<OpRef> all;
+  for (std::uint32_t device = 0; device < machine_.contexts.size(); ++device) {
+    const std::vector<OpRef> last = machine_.all_tails(device);
+    all.insert(all.end(), last.begin(), last.end());
+  }
+  bool ended = true;
+  if (machine_.scheduler != nullptr) {
+    std::vector<Touch> needs;
+    for (const OpRef op : all) needs.push_back(Touch::of(Touch::kOp, op.serial, false));
+    lock_.unlock();
+    ended = machine_.scheduler->wait(name_, needs, [&] {
+      return std::all_of(all.begin(), all.end(), [&](OpRef op) { return engine.done(op); });
+    });
+    lock_.lock();
+    if (ended) machine_.scheduler->seen(all);
+  } else {
+    InsideDevice inside;
+    engine.advance(begin_ns);
+    for (const OpRef op : all) ended = engine.run_until(op) && ended;
+  }
+  end_ns_ = std::max(end_ns_, engine.now_ns());
+  return ended;
 }
 
 void SimBackend::Call::finish(std::int64_t cost_ns) { leave(end_ns_ + cost_ns, kCodeSuccess); }
@@ -117,22 +285,22 @@ void SimBackend::Call::fail(int code, const std::string& detail) {
 void SimBackend::Call::leave(std::int64_t end_ns, int result) {
   left_ = true;
   clock_ns_ = end_ns;
-  if (has_stream_) backend_.streams_[stream].last_call_ns = end_ns;
-  if (has_event_) backend_.events_[event].last_call_ns = end_ns;
-  backend_.see_memory_until(end_ns);
-  if (observer().sim_call == nullptr) return;
+  if (has_stream_) machine_.streams[stream].last_call_ns = end_ns;
+  if (has_event_) machine_.events[event].last_call_ns = end_ns;
+  machine_.see_memory_until(end_ns);
+  if (machine_.told().sim_call == nullptr) return;
   coord_sim_call facts{};
   facts.name = name_;
   facts.correlation_id = correlation_id_;
   facts.context = backend_.properties_.context;
   facts.result = result;
-  facts.flags = stream_handle_ == kPerThreadStream ? 1 : 0;
+  facts.flags = (stream_handle_ == kPerThreadStream ? 1 : 0) | (was_captured_ ? 2 : 0);
   facts.begin_ns = begin_ns;
   facts.end_ns = end_ns;
   facts.stream = stream_handle_;
   facts.object = object_;
   facts.value = value_;
-  observer().sim_call(&facts);
+  machine_.told().sim_call(&facts);
 }
 
 }  // namespace coord::sim

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Explains a simulated device on which nothing can happen any more.
+// Explains simulated devices on which nothing can happen any more.
 
 #include <algorithm>
 #include <atomic>
@@ -14,7 +14,13 @@ namespace coord::sim {
 
 namespace {
 
-const char* describe(OpKind kind) {
+std::string quoted(std::string_view name, std::uint32_t stream) {
+  return name.empty() ? "stream " + std::to_string(stream) : "\"" + std::string(name) + "\"";
+}
+
+}  // namespace
+
+const char* describe(OpKind kind) noexcept {
   switch (kind) {
     case OpKind::kKernel:
       return "kernel";
@@ -24,6 +30,8 @@ const char* describe(OpKind kind) {
       return "copy to the host";
     case OpKind::kCopyInDevice:
       return "copy within the device";
+    case OpKind::kCopyPeer:
+      return "copy between devices";
     case OpKind::kMemset:
       return "memset";
     case OpKind::kHostFunction:
@@ -36,63 +44,88 @@ const char* describe(OpKind kind) {
       return "event record";
     case OpKind::kWait:
       return "event wait";
+    case OpKind::kAllocate:
+      return "allocation";
+    case OpKind::kFree:
+      return "release of memory";
+    case OpKind::kGraphBegin:
+    case OpKind::kGraphEnd:
+      return "graph launch";
   }
   return "operation";
 }
 
-std::string quoted(std::string_view name, std::uint32_t stream) {
-  return name.empty() ? "stream " + std::to_string(stream) : "\"" + std::string(name) + "\"";
-}
-
-}  // namespace
-
 std::vector<Engine::Blocked> Engine::blocked_streams() const {
-  // Which pending operations must end before each stream's first one: the engine keeps only the
-  // other direction.
-  std::map<std::uint32_t, std::vector<std::uint32_t>>
-      waits_for;  // first operation's slot -> streams
-  for_each_pending([&](const Op& op) {
-    for (std::uint32_t successor : op.successors) {
-      if (streams_[ops_[successor].stream].head == successor)
-        waits_for[successor].push_back(op.stream);
+  const std::vector<std::uint32_t> all = pending();
+  // The first of each stream, and which pending operations must end before it: the engine keeps
+  // only the other direction.
+  std::map<std::uint32_t, std::uint32_t> first_of;                // stream -> slot
+  std::map<std::uint32_t, std::vector<std::uint32_t>> waits_for;  // slot -> streams
+  for (const std::uint32_t slot : all) first_of.try_emplace(ops_[slot].stream, slot);
+  const auto is_first = [&](std::uint32_t slot) { return first_of[ops_[slot].stream] == slot; };
+  for (const std::uint32_t slot : all) {
+    const Op& op = ops_[slot];
+    for (const std::uint32_t successor : op.successors) {
+      if (is_first(successor)) waits_for[successor].push_back(op.stream);
     }
-  });
+  }
 
   std::vector<Blocked> blocked;
-  for (std::uint32_t stream = 0; stream < streams_.size(); ++stream) {
-    if (streams_[stream].head == kNoSlot) continue;
-    const Op& first = ops_[streams_[stream].head];
-    Blocked entry{.stream = stream};
+  for (const auto& [stream, slot] : first_of) {
+    const Op& first = ops_[slot];
+    Blocked entry{.stream = stream, .waits_for = waits_for[slot]};
+    const bool spinning = first.kind == OpKind::kKernel && first.begin_ns >= 0;
+    const bool on_memory = first.kind == OpKind::kMemoryWait || spinning;
+    const char* how = ", behind stream ";
     std::ostringstream reason;
     reason << describe(first.kind);
     if (first.kind == OpKind::kKernel) reason << " " << first.name;
-    if (first.kind == OpKind::kMemoryWait) {
+    if (on_memory && first.address != nullptr) {
       const std::uint64_t value =
           std::atomic_ref<std::uint64_t>(*first.address).load(std::memory_order_acquire);
-      reason << " for the value " << first.value << " at "
+      reason << (spinning ? ", which spins" : "") << " for the value " << first.value << " at "
              << static_cast<const void*>(first.address) << ", which is " << value;
-      for_each_pending([&](const Op& op) {
+      how = "; to be written in stream ";
+      for (const std::uint32_t other : all) {
+        const Op& op = ops_[other];
         if (op.kind == OpKind::kMemoryWrite && op.address == first.address &&
             static_cast<std::int64_t>(op.value - first.value) >= 0) {
           entry.waits_for.push_back(op.stream);
         }
-      });
+      }
       if (entry.waits_for.empty()) reason << "; nothing that is pending writes it";
-    } else {
-      entry.waits_for = waits_for[streams_[stream].head];
+    } else if (first.unmet == 0 && first.channel != kNoChannel && queues(first)) {
+      // Nothing to wait for, and yet it has not run.
+      const auto& channel = device_for(first).channels[first.channel];
+      if (std::find(channel.begin(), channel.end(), slot) != channel.end()) {
+        how = ", in the same hardware queue as what is blocked in stream ";
+        entry.waits_for.push_back(ops_[channel.front()].stream);
+      } else {
+        how = ", without a free multiprocessor beside what spins in stream ";
+        for (const std::uint32_t other : all) {
+          const Op& op = ops_[other];
+          if (op.kind == OpKind::kKernel && op.begin_ns >= 0 &&
+              streams_[op.stream].device == streams_[stream].device)
+            entry.waits_for.push_back(op.stream);
+        }
+      }
+    } else if (first.unmet == 0 && first.kind == OpKind::kHostFunction && first.begin_ns < 0) {
+      how = ", behind the host function of stream ";
+      for (const std::uint32_t other : all) {
+        const Op& op = ops_[other];
+        if (op.kind == OpKind::kHostFunction && op.begin_ns >= 0)
+          entry.waits_for.push_back(op.stream);
+      }
+    } else if (first.kind == OpKind::kHostFunction && first.begin_ns >= 0) {
+      reason << ", which does not return";
     }
     std::sort(entry.waits_for.begin(), entry.waits_for.end());
     entry.waits_for.erase(std::unique(entry.waits_for.begin(), entry.waits_for.end()),
                           entry.waits_for.end());
     for (std::size_t i = 0; i < entry.waits_for.size(); ++i) {
       const std::uint32_t other = entry.waits_for[i];
-      reason << (i > 0                               ? " or stream "
-                 : first.kind == OpKind::kMemoryWait ? "; to be written in stream "
-                                                     : ", behind stream ")
-             << quoted(streams_[other].name, other);
-      if (first.kind == OpKind::kMemoryWait) {
-        reason << " behind its " << describe(ops_[streams_[other].head].kind);
-      }
+      reason << (i > 0 ? " or stream " : how) << quoted(streams_[other].name, other);
+      if (on_memory) reason << " behind its " << describe(ops_[first_of[other]].kind);
     }
     entry.reason = reason.str();
     blocked.push_back(std::move(entry));

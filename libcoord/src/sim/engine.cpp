@@ -8,43 +8,52 @@
 #include <exception>
 #include <utility>
 
+#include "codes.h"
+
 namespace coord::sim {
 
 namespace {
 
-std::uint64_t load(const std::uint64_t* address) {
-  return std::atomic_ref<std::uint64_t>(*const_cast<std::uint64_t*>(address))
-      .load(std::memory_order_acquire);
+bool reached(const Op& op) {
+  const std::uint64_t value =
+      std::atomic_ref<std::uint64_t>(*op.address).load(std::memory_order_acquire);
+  return static_cast<std::int64_t>(value - op.value) >= 0;
 }
 
-bool reached(const Op& op) { return static_cast<std::int64_t>(load(op.address) - op.value) >= 0; }
-
+bool is_mark(OpKind kind) { return kind >= OpKind::kRecord; }
+bool spins(const Op& op) { return op.kind == OpKind::kKernel && op.address != nullptr; }
 }  // namespace
 
-Engine::Engine(const Config& config, std::function<void(const Op&)> ended)
+Engine::Engine(const Config& config, std::uint32_t devices, bool controlled,
+               std::function<void(const Op&)> ended)
     : calibration_(config.calibration),
-      sm_count_(config.sm_count),
+      sm_units_(config.sm_count * kUnitsPerSm),
       concurrent_kernels_(config.concurrent_kernels),
-      copy_engines_per_direction_(config.copy_engines_per_direction),
       jitter_(config.jitter),
+      controlled_(controlled),
       random_state_(config.seed),
-      ended_(std::move(ended)) {}
+      ended_(std::move(ended)),
+      devices_(devices) {
+  for (Device& device : devices_) {
+    device.channels.resize(config.max_connections);
+    device.last_channel = config.max_connections - 1;
+    device.to_device.capacity = device.to_host.capacity = config.copy_engines_per_direction;
+  }
+}
 
-std::uint32_t Engine::add_stream(int priority, std::string_view name) {
-  streams_.push_back({.name = std::string(name), .priority = priority});
+std::uint32_t Engine::add_stream(std::uint32_t device, int priority, std::string_view name) {
+  streams_.push_back({.name = std::string(name), .device = device, .priority = priority});
   return static_cast<std::uint32_t>(streams_.size() - 1);
 }
 
-std::int64_t Engine::gap_before(OpKind kind) const {
-  switch (kind) {
-    case OpKind::kRecord:
-    case OpKind::kWait:
-      return 0;
-    case OpKind::kHostFunction:
-      return calibration_.host_function_start_ns;
-    default:
-      return calibration_.successor_gap_ns;
-  }
+bool Engine::queues(const Op& op) {
+  return !op.in_graph && (op.kind == OpKind::kKernel || op.kind == OpKind::kMemset);
+}
+
+std::int64_t Engine::gap_before(const Op& op) const {
+  if (is_mark(op.kind)) return 0;
+  if (op.kind == OpKind::kHostFunction) return calibration_.host_function_start_ns;
+  return op.in_graph ? calibration_.graph_gap_ns : calibration_.successor_gap_ns;
 }
 
 std::int64_t Engine::jittered(std::int64_t duration_ns) {
@@ -72,48 +81,88 @@ OpRef Engine::submit(OpSpec spec, std::span<const OpRef> after) {
   op.begin_ns = op.end_ns = -1;
   op.next_in_stream = kNoSlot;
   op.unmet = 0;
+  op.ready = false;
+  op.blocks_left = op.blocks;
+  op.blocks_running = 0;
   op.duration_ns = jittered(op.duration_ns);
   op.name = keep(op.name);
-  if (op.kind == OpKind::kMemoryWait) ++pending_memory_waits_;
+  if (op.kind == OpKind::kMemoryWait || spins(op)) ++pending_memory_waits_;
+  if (!is_mark(op.kind) && !op.in_graph) ++stream.depth;
+  if (queues(op)) take_channel(slot);
 
-  if (done(stream.tail)) {
-    stream.head = slot;
-  } else {
-    ops_[stream.tail.slot].next_in_stream = slot;
+  const OpRef previous = op.in_graph ? OpRef{} : stream.tail;
+  if (!done(previous)) {
+    ops_[previous.slot].next_in_stream = slot;
     ++op.unmet;
   }
   for (const OpRef& other : after) {
-    if (done(other) || (other.slot == stream.tail.slot && other.serial == stream.tail.serial))
-      continue;
+    if (done(other) || other.serial == previous.serial) continue;
     ops_[other.slot].successors.push_back(slot);
     ++op.unmet;
   }
-  stream.tail = {slot, op.serial};
+  const OpRef submitted{slot, op.serial};
+  if (!op.in_graph) stream.tail = submitted;
   ++steps_;
   if (op.unmet == 0) schedule(op.ready_ns, slot, Happening::kReady);
-  return stream.tail;
+  return submitted;
 }
 
 std::string_view Engine::keep(std::string_view name) {
-  if (auto found = names_.find(name); found != names_.end()) return *found;
-  return *names_.emplace(name).first;
+  if (name == last_name_) return last_name_;
+  const auto found = names_.find(name);
+  last_name_ = found != names_.end() ? *found : *names_.emplace(name).first;
+  return last_name_;
 }
 
-void Engine::schedule(std::int64_t time_ns, std::uint32_t slot, Happening what) {
+// A stream's operations that wait follow each other through one hardware queue. Otherwise the next
+// one that is empty is taken, but not the one that was taken last. So streams beyond the number of
+// queues less two, each with work behind something that blocks it, start to hold up the others, and
+// as many as there are queues hold up all: as observed on an H200.
+void Engine::take_channel(std::uint32_t slot) {
+  Op& op = ops_[slot];
+  Stream& stream = streams_[op.stream];
+  Device& device = devices_[stream.device];
+  if (stream.in_channel == 0) {
+    const auto count = static_cast<std::uint32_t>(device.channels.size());
+    std::uint32_t channel = (device.last_channel + 1) % count;
+    for (std::uint32_t tried = 1; tried < count && !device.channels[channel].empty(); ++tried) {
+      const std::uint32_t next = (channel + 1) % count;
+      if (next == device.last_channel) break;
+      channel = next;
+    }
+    stream.channel = device.last_channel = channel;
+  }
+  ++stream.in_channel;
+  op.channel = stream.channel;
+  device.channels[op.channel].push_back(slot);
+}
+
+void Engine::schedule(std::int64_t time_ns, std::uint32_t slot, Happening what,
+                      std::uint32_t blocks) {
   ++steps_;
-  happenings_.push({std::max(time_ns, now_ns_), next_order_++, slot, what});
+  if (controlled_) {
+    if (what == Happening::kReady) make_ready(slot);
+    return;
+  }
+  happenings_.push({std::max(time_ns, now_ns_), next_order_++, slot, blocks, what});
 }
 
 void Engine::advance(std::int64_t until_ns) {
+  if (controlled_) return;
   while (!happenings_.empty() && happenings_.top().time_ns <= until_ns) step();
   now_ns_ = std::max(now_ns_, until_ns);
 }
 
 bool Engine::run_until(OpRef op) {
   while (!done(op)) {
-    if (happenings_.empty()) return false;
-    step();
+    if (!run_step()) return false;
   }
+  return true;
+}
+
+bool Engine::run_step() {
+  if (happenings_.empty()) return false;
+  step();
   return true;
 }
 
@@ -122,80 +171,172 @@ void Engine::step() {
   happenings_.pop();
   now_ns_ = event.time_ns;
   ++steps_;
-  if (event.what == Happening::kReady) {
-    make_ready(event.slot);
-  } else {
-    finish(event.slot);
+  switch (event.what) {
+    case Happening::kReady:
+      make_ready(event.slot);
+      break;
+    case Happening::kArrive:
+      reach_device(event.slot);
+      break;
+    case Happening::kEnd:
+      if (ops_[event.slot].kind == OpKind::kKernel) {
+        end_blocks(event.slot, event.blocks);
+      } else {
+        finish(event.slot);
+      }
+      break;
   }
+  run_marks();
 }
 
-Engine::Fifo* Engine::fifo_of(OpKind kind) {
-  switch (kind) {
+void Engine::run_marks() {
+  for (std::size_t i = 0; i < marks_.size(); ++i) make_ready(marks_[i]);
+  marks_.clear();
+}
+
+Engine::Fifo* Engine::fifo_of(const Op& op) {
+  Device& device = device_for(op);
+  switch (op.kind) {
     case OpKind::kCopyToDevice:
-      return &to_device_;
+      return &device.to_device;
     case OpKind::kCopyToHost:
-      return &to_host_;
+      return &device.to_host;
+    case OpKind::kCopyInDevice:
+      return &device.in_device;
+    case OpKind::kCopyPeer:
+      return &device.peer;
     case OpKind::kHostFunction:
-      return &host_executor_;
+      return &device.host_executor;
     default:
       return nullptr;
   }
 }
 
-std::uint32_t Engine::fifo_capacity(OpKind kind) const {
-  return kind == OpKind::kHostFunction ? 1 : copy_engines_per_direction_;
+/// Books the front end for one thing; returns when it is through.
+std::int64_t Engine::pass_front_end(Device& device, std::int64_t cost_ns) {
+  const std::int64_t at_ns = std::max(now_ns_, device.front_end_free_ns);
+  device.front_end_free_ns = at_ns + cost_ns;
+  return at_ns;
 }
 
 void Engine::make_ready(std::uint32_t slot) {
   Op& op = ops_[slot];
+  op.ready = true;
+  if (!queues(op)) return reach_device(slot);
+  // Only the first of a hardware queue reaches the device, and frees the next to do so.
+  auto& channel = device_for(op).channels[op.channel];
+  while (!channel.empty() && ops_[channel.front()].ready) {
+    const std::uint32_t first = channel.front();
+    channel.pop_front();
+    --streams_[ops_[first].stream].in_channel;
+    Device& device = device_for(ops_[first]);
+    if (controlled_ || ops_[first].kind != OpKind::kKernel) {
+      reach_device(first);
+      continue;
+    }
+    const std::int64_t at_ns = pass_front_end(device, calibration_.kernel_dispatch_ns);
+    if (at_ns > now_ns_) {
+      schedule(at_ns, first, Happening::kArrive);
+    } else {
+      reach_device(first);
+    }
+  }
+}
+
+void Engine::reach_device(std::uint32_t slot) {
+  Op& op = ops_[slot];
+  if (controlled_) {
+    performable_.push_back(slot);
+    return;
+  }
   if (op.kind == OpKind::kKernel) {
-    waiting_kernels_.emplace(streams_[op.stream].priority, next_order_++, slot);
-    start_waiting_kernels();
+    Device& device = device_for(op);
+    device.waiting_kernels.push({op.priority, next_order_++, slot});
+    start_waiting_kernels(device);
   } else if (op.kind == OpKind::kMemoryWait) {
     op.begin_ns = now_ns_;
     if (reached(op)) {
-      schedule(now_ns_, slot, Happening::kEnd);
+      finish(slot);
     } else {
       open_memory_waits_.push_back(slot);
     }
-  } else if (Fifo* fifo = fifo_of(op.kind);
-             fifo != nullptr && fifo->in_use == fifo_capacity(op.kind)) {
+  } else if (Fifo* fifo = fifo_of(op); fifo != nullptr && fifo->in_use == fifo->capacity) {
     fifo->waiting.push_back(slot);
   } else {
     start(slot);
   }
 }
 
-void Engine::start_waiting_kernels() {
-  while (!waiting_kernels_.empty() && kernels_running_ < concurrent_kernels_) {
-    const std::uint32_t slot = std::get<2>(*waiting_kernels_.begin());
-    if (sms_in_use_ + std::min(ops_[slot].blocks, sm_count_) > sm_count_) return;
-    waiting_kernels_.erase(waiting_kernels_.begin());
-    start(slot);
+void Engine::start_waiting_kernels(Device& device) {
+  while (!device.waiting_kernels.empty()) {
+    const std::uint32_t slot = device.waiting_kernels.top().slot;
+    Op& op = ops_[slot];
+    const bool fresh = op.begin_ns < 0;
+    if (fresh && device.kernels_running == concurrent_kernels_) return;
+    const std::uint32_t count =
+        std::min(op.blocks_left, (sm_units_ - device.units_in_use) / op.block_units);
+    if (count == 0) return;
+    device.units_in_use += count * op.block_units;
+    op.blocks_left -= count;
+    op.blocks_running += count;
+    if (op.blocks_left == 0) device.waiting_kernels.pop();
+    schedule(now_ns_ + op.duration_ns, slot, Happening::kEnd, count);
+    if (!fresh) continue;
+    ++device.kernels_running;
+    begin(slot);
+    if (!failure_.empty()) return;
   }
 }
 
 void Engine::start(std::uint32_t slot) {
   Op& op = ops_[slot];
-  op.begin_ns = now_ns_;
-  std::int64_t duration_ns = op.duration_ns;
-  if (op.kind == OpKind::kKernel) {
-    ++kernels_running_;
-    sms_in_use_ += std::min(op.blocks, sm_count_);
-    duration_ns *=
-        (op.blocks + sm_count_ - 1) / sm_count_;  // a grid larger than the device runs in waves
-  } else if (Fifo* fifo = fifo_of(op.kind); fifo != nullptr) {
-    ++fifo->in_use;
+  std::int64_t begin_ns = now_ns_;
+  if (Fifo* fifo = fifo_of(op); fifo != nullptr) ++fifo->in_use;
+  if (op.kind == OpKind::kMemoryWrite) {
+    begin_ns = pass_front_end(device_for(op), calibration_.write_value_dispatch_ns);
+  } else if (op.timed) {
+    begin_ns = pass_front_end(device_for(op), calibration_.record_timing_dispatch_ns);
   }
-  schedule(now_ns_ + duration_ns, slot, Happening::kEnd);
+  begin(slot);
+  if (!failure_.empty()) return;
+  op.begin_ns = begin_ns;
+  if (is_mark(op.kind) && begin_ns + op.duration_ns == now_ns_) {
+    finish(slot);
+  } else {
+    schedule(begin_ns + op.duration_ns, slot, Happening::kEnd);
+  }
+}
+
+void Engine::begin(std::uint32_t slot) {
+  Op& op = ops_[slot];
+  op.begin_ns = now_ns_;
   if (!op.work) return;
   try {
     op.work();
+  } catch (const DeviceFault& fault) {
+    fail(fault.code, std::string(op.name) + " failed: " + fault.what());
   } catch (const std::exception& error) {
-    fail(std::string(op.name) + " failed: " + error.what());
+    fail(kCodeLaunchFailed, std::string(op.name) + " failed: " + error.what());
   } catch (...) {
-    fail(std::string(op.name) + " failed");
+    fail(kCodeLaunchFailed, std::string(op.name) + " failed");
   }
+}
+
+void Engine::end_blocks(std::uint32_t slot, std::uint32_t blocks) {
+  Op& op = ops_[slot];
+  if (spins(op) && !reached(op)) {
+    spinning_.push_back({slot, blocks});
+    return;
+  }
+  Device& device = device_for(op);
+  device.units_in_use -= blocks * op.block_units;
+  op.blocks_running -= blocks;
+  if (op.blocks_left == 0 && op.blocks_running == 0) {
+    --device.kernels_running;
+    finish(slot);
+    if (!failure_.empty()) return;
+  }
+  start_waiting_kernels(device);
 }
 
 void Engine::finish(std::uint32_t slot) {
@@ -204,70 +345,136 @@ void Engine::finish(std::uint32_t slot) {
   op.end_ns = now_ns_;
   if (op.kind == OpKind::kMemoryWrite) {
     std::atomic_ref<std::uint64_t>(*op.address).store(op.value, std::memory_order_release);
-  } else if (op.kind == OpKind::kMemoryWait) {
+  } else if (op.kind == OpKind::kMemoryWait || spins(op)) {
     --pending_memory_waits_;
   }
   ended_(op);
 
-  const OpKind kind = op.kind;
-  if (kind == OpKind::kKernel) {
-    --kernels_running_;
-    sms_in_use_ -= std::min(op.blocks, sm_count_);
-  }
-  Stream& stream = streams_[op.stream];
-  stream.head = op.next_in_stream;
+  const bool mark = is_mark(op.kind);
+  if (!mark && !op.in_graph) --streams_[op.stream].depth;
   if (op.next_in_stream != kNoSlot) satisfy(op.next_in_stream);
   for (std::uint32_t successor : op.successors) satisfy(successor);
   op.successors.clear();
   op.work = nullptr;
+  op.accesses.clear();
   op.serial = 0;
+  Fifo* fifo = fifo_of(op);
   free_ops_.push_back(slot);
 
-  if (kind == OpKind::kKernel) {
-    start_waiting_kernels();
-  } else if (Fifo* fifo = fifo_of(kind); fifo != nullptr) {
+  if (fifo != nullptr) {
     --fifo->in_use;
-    if (!fifo->waiting.empty()) {
+    if (!controlled_ && !fifo->waiting.empty()) {
       const std::uint32_t next = fifo->waiting.front();
       fifo->waiting.pop_front();
       start(next);
     }
   }
-  // A marker changes no memory; anything else may have.
-  if (kind != OpKind::kRecord && kind != OpKind::kWait) recheck_memory();
+  // A mark changes no memory; anything else may have.
+  if (!mark) recheck_memory();
 }
 
 void Engine::satisfy(std::uint32_t slot) {
   Op& op = ops_[slot];
-  op.ready_ns = std::max(op.ready_ns, now_ns_ + gap_before(op.kind));
-  if (--op.unmet == 0) schedule(op.ready_ns, slot, Happening::kReady);
+  op.ready_ns = std::max(op.ready_ns, now_ns_ + gap_before(op));
+  if (--op.unmet != 0) return;
+  if (!controlled_ && is_mark(op.kind) && op.ready_ns <= now_ns_) {
+    marks_.push_back(slot);
+  } else {
+    schedule(op.ready_ns, slot, Happening::kReady);
+  }
 }
 
 void Engine::recheck_memory() {
-  std::erase_if(open_memory_waits_, [this](std::uint32_t slot) {
+  if (controlled_ || (open_memory_waits_.empty() && spinning_.empty())) return;
+  const std::int64_t at_ns = now_ns_ + calibration_.memory_wait_release_ns;
+  std::erase_if(open_memory_waits_, [&](std::uint32_t slot) {
     if (!reached(ops_[slot])) return false;
-    schedule(now_ns_ + calibration_.memory_wait_release_ns, slot, Happening::kEnd);
+    schedule(at_ns, slot, Happening::kEnd);
+    return true;
+  });
+  std::erase_if(spinning_, [&](const Spinning& blocks) {
+    if (!reached(ops_[blocks.slot])) return false;
+    schedule(at_ns, blocks.slot, Happening::kEnd, blocks.blocks);
     return true;
   });
 }
 
-void Engine::fail(const std::string& why) {
+void Engine::performable(std::vector<std::uint32_t>& slots) const {
+  slots.clear();
+  for (const std::uint32_t slot : performable_) {
+    const Op& op = ops_[slot];
+    const Device& device = device_for(op);
+    const bool can = op.kind == OpKind::kMemoryWait     ? reached(op)
+                     : op.kind == OpKind::kHostFunction ? device.host_executor.in_use == 0
+                     : op.kind != OpKind::kKernel       ? true
+                     : op.begin_ns >= 0                 ? reached(op)
+                                        : sm_units_ - device.units_in_use >= op.block_units;
+    if (can) slots.push_back(slot);
+  }
+  std::sort(slots.begin(), slots.end(),
+            [this](std::uint32_t a, std::uint32_t b) { return ops_[a].serial < ops_[b].serial; });
+}
+
+void Engine::perform(std::uint32_t slot) {
+  ++now_ns_;
+  Op& op = ops_[slot];
+  Device& device = device_for(op);
+  if (op.begin_ns < 0) {
+    begin(slot);
+    if (!failure_.empty()) return;
+    if (spins(op) && !reached(op)) {
+      op.blocks_running = std::min(op.blocks, (sm_units_ - device.units_in_use) / op.block_units);
+      device.units_in_use += op.blocks_running * op.block_units;
+      return;
+    }
+  }
+  device.units_in_use -= op.blocks_running * op.block_units;
+  std::erase(performable_, slot);
+  finish(slot);
+}
+
+void Engine::begin_host_function(std::uint32_t slot) {
+  ++now_ns_;
+  ops_[slot].begin_ns = now_ns_;
+  ++device_for(ops_[slot]).host_executor.in_use;
+  std::erase(performable_, slot);
+}
+
+void Engine::end_host_function(std::uint32_t slot) {
+  if (!failure_.empty()) return;
+  ++now_ns_;
+  finish(slot);
+}
+
+void Engine::fail(int code, const std::string& why) {
+  if (!failure_.empty()) return;
   failure_ = why;
+  failure_code_ = code;
   happenings_ = {};
-  waiting_kernels_.clear();
+  marks_.clear();
   open_memory_waits_.clear();
-  to_device_.waiting.clear();
-  to_host_.waiting.clear();
-  host_executor_.waiting.clear();
+  spinning_.clear();
+  performable_.clear();
+  for (Device& device : devices_) {
+    device.waiting_kernels = {};
+    for (Fifo* fifo : {&device.to_device, &device.to_host, &device.in_device, &device.peer,
+                       &device.host_executor}) {
+      fifo->waiting.clear();
+    }
+  }
   pending_memory_waits_ = 0;
   for (Op& op : ops_) op.serial = 0;  // done, for whoever waits; failure() says how
 }
 
-void Engine::for_each_pending(const std::function<void(const Op&)>& function) const {
-  for (const Stream& stream : streams_) {
-    for (std::uint32_t slot = stream.head; slot != kNoSlot; slot = ops_[slot].next_in_stream)
-      function(ops_[slot]);
+std::vector<std::uint32_t> Engine::pending() const {
+  std::vector<std::uint32_t> slots;
+  for (std::uint32_t slot = 0; slot < ops_.size(); ++slot) {
+    if (ops_[slot].serial != 0) slots.push_back(slot);
   }
+  std::sort(slots.begin(), slots.end(), [this](std::uint32_t a, std::uint32_t b) {
+    return std::tie(ops_[a].stream, ops_[a].serial) < std::tie(ops_[b].stream, ops_[b].serial);
+  });
+  return slots;
 }
 
 }  // namespace coord::sim

@@ -1,22 +1,25 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Virtual time of one simulated device: which work runs when.
+// Which work runs when, on the simulated devices that share one virtual clock.
 //
 // The engine knows operations, their order and the resources they need; it knows nothing of calls,
 // handles, costs on the host or observers (sim_backend.h does). An operation becomes ready when the
 // one before it in its stream and all others it waits for have ended; it starts when its resource
 // is free. Everything is decided by (time, order of submission), so equal programs give equal runs.
 //
-// Thread-compatible: sim_backend.h holds the lock.
+// A controlled engine has no clock: it offers what could run next and whoever drives it chooses
+// (explore.cpp).
+//
+// Thread-compatible: machine.h holds the lock.
 #pragma once
 
 #include <cstdint>
 #include <deque>
 #include <functional>
 #include <queue>
-#include <set>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -32,13 +35,22 @@ enum class OpKind : std::uint8_t {
   kCopyToDevice,
   kCopyToHost,
   kCopyInDevice,
+  kCopyPeer,
   kMemset,
   kHostFunction,
   kMemoryWait,
   kMemoryWrite,
-  kRecord,  // marks a point; takes no time
-  kWait,    // waits for operations of other streams; takes no time
+  // The rest are marks in a stream: they take no time and no resource.
+  kRecord,
+  kWait,      // for operations of other streams
+  kAllocate,  // from here on, stream-ordered memory exists
+  kFree,
+  kGraphBegin,
+  kGraphEnd,
 };
+
+/// In words, for messages.
+[[nodiscard]] const char* describe(OpKind kind) noexcept;
 
 /// Names an operation, also after it has ended and its slot has been used again.
 struct OpRef {
@@ -46,27 +58,43 @@ struct OpRef {
   std::uint64_t serial = 0;  // 0: no operation
 };
 
+/// Memory that an operation touches, by which races are judged.
+struct Access {
+  std::uintptr_t address = 0;
+  std::size_t bytes = 0;
+  bool writes = false;
+};
+
 /// What a submitter says about an operation.
 struct OpSpec {
   OpKind kind = OpKind::kKernel;
+  bool timed = false;     // a record with timing
+  bool in_graph = false;  // ordered by what it waits for alone, not by its stream
+  bool computes = false;  // runs code of the program, which may touch anything
+  int priority = 0;       // kernels; lower is more urgent
   std::uint32_t stream = 0;
-  std::int64_t earliest_ns = 0;  // when it can have reached the device
-  std::int64_t duration_ns = 0;
-  std::uint32_t blocks = 1;  // kernels
+  std::int64_t earliest_ns = 0;   // when it can have reached the device
+  std::int64_t duration_ns = 0;   // of a kernel: of each of its blocks
+  std::uint32_t blocks = 1;       // kernels
+  std::uint32_t block_units = 1;  // what each takes of a multiprocessor's kUnitsPerSm
   std::uint32_t correlation_id = 0;
-  std::uint64_t bytes = 0;
   std::uint32_t memory_kinds = 0;
+  std::uint64_t bytes = 0;
   std::string_view name{};
-  std::uint64_t* address = nullptr;  // memory waits and writes
+  std::uint64_t* address = nullptr;  // memory waits and writes, kernels that spin
   std::uint64_t value = 0;
   std::uint32_t event = 0;  // records: whose, and which of its records
   std::uint64_t version = 0;
-  std::function<void()> work{};  // run when the operation starts
+  std::function<void()> work{};    // run when the operation starts
+  std::vector<Access> accesses{};  // filled for controlled engines only
 };
 
 struct Op : OpSpec {
   std::uint64_t serial = 0;
   std::uint32_t unmet = 0;  // operations that must end first
+  std::uint32_t blocks_left = 0, blocks_running = 0;
+  std::uint32_t channel = 0;
+  bool ready = false;  // nothing is unmet and the launch has arrived
   std::int64_t ready_ns = 0;
   std::int64_t begin_ns = -1;
   std::int64_t end_ns = -1;
@@ -74,20 +102,35 @@ struct Op : OpSpec {
   std::vector<std::uint32_t> successors;  // in other streams
 };
 
+/// What an operation throws to fail its device with one of CUDA's codes.
+struct DeviceFault : std::runtime_error {
+  DeviceFault(int fault_code, const std::string& why) : runtime_error(why), code(fault_code) {}
+  int code;
+};
+
 class Engine {
  public:
-  /// `ended` is told each operation that has ended, in order of their ends.
-  Engine(const Config& config, std::function<void(const Op&)> ended);
+  static constexpr std::uint32_t kUnitsPerSm = 16;
+
+  /// Each of `devices` devices is as `config` says. `ended` is told each operation that has ended,
+  /// in order of their ends.
+  Engine(const Config& config, std::uint32_t devices, bool controlled,
+         std::function<void(const Op&)> ended);
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
 
   /// Streams are numbered from 0 and never reused.
-  std::uint32_t add_stream(int priority, std::string_view name);
+  std::uint32_t add_stream(std::uint32_t device, int priority, std::string_view name);
   [[nodiscard]] std::string_view stream_name(std::uint32_t stream) const {
     return streams_[stream].name;
   }
+  [[nodiscard]] int stream_priority(std::uint32_t stream) const {
+    return streams_[stream].priority;
+  }
   /// The stream's last operation.
   [[nodiscard]] OpRef tail(std::uint32_t stream) const { return streams_[stream].tail; }
+  /// Operations in the stream that have not ended; marks do not count.
+  [[nodiscard]] std::uint32_t depth(std::uint32_t stream) const { return streams_[stream].depth; }
 
   /// Appends an operation to its stream; it also waits for `after`.
   OpRef submit(OpSpec spec, std::span<const OpRef> after);
@@ -95,44 +138,95 @@ class Engine {
   [[nodiscard]] bool done(OpRef op) const {
     return op.serial == 0 || ops_[op.slot].serial != op.serial;
   }
+  [[nodiscard]] const Op& op(std::uint32_t slot) const { return ops_[slot]; }
   [[nodiscard]] std::int64_t now_ns() const { return now_ns_; }
   /// Counts everything that happened; unchanged means that nothing did.
   [[nodiscard]] std::uint64_t steps() const { return steps_; }
+  /// Memory waits and spinning kernels that have not ended.
   [[nodiscard]] std::uint32_t pending_memory_waits() const { return pending_memory_waits_; }
-  /// Why the device failed; empty while it is well. A failed device has dropped all its work.
+  /// Why the devices failed; empty while they are well. Failed devices have dropped all their work.
   [[nodiscard]] const std::string& failure() const { return failure_; }
+  [[nodiscard]] int failure_code() const { return failure_code_; }
+  void fail(int code, const std::string& why);
 
-  /// Lets everything happen that happens until `until_ns`.
+  /// Lets everything happen that happens until `until_ns`. Nothing if controlled.
   void advance(std::int64_t until_ns);
-  /// Advances until `op` has ended. False if it cannot: nothing more would ever happen.
+  /// Advances until `op` has ended. False if it cannot: nothing more would ever happen. Not for
+  /// controlled engines.
   bool run_until(OpRef op);
+  /// Advances by one step; false if there is none.
+  bool run_step();
   /// Lets memory waits go on whose value a host thread has stored meanwhile.
   void recheck_memory();
 
-  /// For a device on which nothing more can happen: each stream with what its first operation waits
+  /// Controlled engines: the operations that can be performed now, by order of submission.
+  void performable(std::vector<std::uint32_t>& slots) const;
+  /// Lets one of them happen. A kernel that has to spin stays, and is performable again later.
+  void perform(std::uint32_t slot);
+  /// The two halves of perform() for a host function, whose work the caller runs between them.
+  void begin_host_function(std::uint32_t slot);
+  void end_host_function(std::uint32_t slot);
+
+  /// For devices on which nothing more can happen: each stream with what its first operation waits
   /// for, and the cycle among them if there is one.
   [[nodiscard]] std::string explain_stuck() const;
-  /// Calls `function` with each operation that has not ended, by stream.
-  void for_each_pending(const std::function<void(const Op&)>& function) const;
+  /// Slots of the operations that have not ended, by stream and order.
+  [[nodiscard]] std::vector<std::uint32_t> pending() const;
+  [[nodiscard]] std::uint32_t device_of(std::uint32_t stream) const {
+    return streams_[stream].device;
+  }
 
  private:
   static constexpr std::uint32_t kNoSlot = ~std::uint32_t{0};
+  static constexpr std::uint32_t kNoChannel = ~std::uint32_t{0};
 
   struct Stream {
     std::string name;
+    std::uint32_t device = 0;
     int priority = 0;
     OpRef tail;
-    std::uint32_t head = kNoSlot;  // first that has not ended
+    std::uint32_t depth = 0;
+    std::uint32_t channel = kNoChannel;  // where its operations go that have not reached the device
+    std::uint32_t in_channel = 0;        // how many are there
   };
-  enum class Happening : std::uint8_t { kReady, kEnd };
+  enum class Happening : std::uint8_t { kReady, kArrive, kEnd };
   struct Event {
     std::int64_t time_ns;
     std::uint64_t order;
     std::uint32_t slot;
+    std::uint32_t blocks;  // kEnd of some of a kernel's blocks
     Happening what;
     bool operator>(const Event& other) const {
       return std::tie(time_ns, order) > std::tie(other.time_ns, other.order);
     }
+  };
+  struct Fifo {
+    std::uint32_t capacity = 1;
+    std::uint32_t in_use = 0;
+    std::deque<std::uint32_t> waiting;
+  };
+  struct WaitingKernel {
+    int priority;
+    std::uint64_t order;
+    std::uint32_t slot;
+    bool operator>(const WaitingKernel& other) const {
+      return std::tie(priority, order) > std::tie(other.priority, other.order);
+    }
+  };
+  struct Device {
+    std::uint32_t units_in_use = 0, kernels_running = 0;
+    std::priority_queue<WaitingKernel, std::vector<WaitingKernel>, std::greater<>> waiting_kernels;
+    /// Grids, memory writes and timestamps pass through here one by one.
+    std::int64_t front_end_free_ns = 0;
+    /// The hardware queues: operations that have been submitted and are not ready yet, in order. A
+    /// queue whose first is not ready holds up those behind it.
+    std::vector<std::deque<std::uint32_t>> channels;
+    std::uint32_t last_channel = 0;
+    Fifo to_device, to_host, in_device, peer, host_executor;
+  };
+  struct Spinning {
+    std::uint32_t slot;
+    std::uint32_t blocks;
   };
   /// Waits of a stuck device: stream -> streams that must go on first, with the reason in words.
   struct Blocked {
@@ -141,22 +235,35 @@ class Engine {
     std::vector<std::uint32_t> waits_for;
   };
 
-  void schedule(std::int64_t time_ns, std::uint32_t slot, Happening what);
+  void schedule(std::int64_t time_ns, std::uint32_t slot, Happening what, std::uint32_t blocks = 0);
   void step();
+  void run_marks();
   void make_ready(std::uint32_t slot);
+  void reach_device(std::uint32_t slot);
+  void begin(std::uint32_t slot);
   void start(std::uint32_t slot);
+  void end_blocks(std::uint32_t slot, std::uint32_t blocks);
   void finish(std::uint32_t slot);
   void satisfy(std::uint32_t slot);
-  void start_waiting_kernels();
-  void fail(const std::string& why);
+  void start_waiting_kernels(Device& device);
+  /// Whether it takes a place in a hardware queue. Nodes of a graph come in by another way.
+  [[nodiscard]] static bool queues(const Op& op);
+  void take_channel(std::uint32_t slot);
+  Device& device_for(const Op& op) { return devices_[streams_[op.stream].device]; }
+  [[nodiscard]] const Device& device_for(const Op& op) const {
+    return devices_[streams_[op.stream].device];
+  }
+  Fifo* fifo_of(const Op& op);
+  [[nodiscard]] std::int64_t pass_front_end(Device& device, std::int64_t cost_ns);
   [[nodiscard]] std::string_view keep(std::string_view name);
-  [[nodiscard]] std::int64_t gap_before(OpKind kind) const;
+  [[nodiscard]] std::int64_t gap_before(const Op& op) const;
   [[nodiscard]] std::int64_t jittered(std::int64_t duration_ns);
   [[nodiscard]] std::vector<Blocked> blocked_streams() const;
 
   const Calibration calibration_;
-  const std::uint32_t sm_count_, concurrent_kernels_, copy_engines_per_direction_;
+  const std::uint32_t sm_units_, concurrent_kernels_;
   const double jitter_;
+  const bool controlled_;
   std::uint64_t random_state_;
   std::function<void(const Op&)> ended_;
 
@@ -165,11 +272,13 @@ class Engine {
   std::uint64_t next_serial_ = 1;
   std::uint64_t next_order_ = 0;
   std::string failure_;
+  int failure_code_ = 0;
   std::uint32_t pending_memory_waits_ = 0;
 
   std::deque<Op> ops_;
   std::vector<std::uint32_t> free_ops_;
   std::deque<Stream> streams_;
+  std::vector<Device> devices_;
   struct TextHash {
     using is_transparent = void;
     std::size_t operator()(std::string_view text) const {
@@ -178,20 +287,12 @@ class Engine {
   };
   std::unordered_set<std::string, TextHash, std::equal_to<>>
       names_;  // texts outlive their submitters here
+  std::string_view last_name_;
   std::priority_queue<Event, std::vector<Event>, std::greater<>> happenings_;
-
-  // Resources: what is in use, and who waits for it.
-  std::uint32_t sms_in_use_ = 0, kernels_running_ = 0;
-  std::set<std::tuple<int, std::uint64_t, std::uint32_t>>
-      waiting_kernels_;  // priority, arrival, slot
-  struct Fifo {
-    std::uint32_t in_use = 0;
-    std::deque<std::uint32_t> waiting;
-  };
-  Fifo to_device_, to_host_, host_executor_;
-  Fifo* fifo_of(OpKind kind);
-  [[nodiscard]] std::uint32_t fifo_capacity(OpKind kind) const;
+  std::vector<std::uint32_t> marks_;              // ready now, in order
   std::vector<std::uint32_t> open_memory_waits_;  // started, value not reached
+  std::vector<Spinning> spinning_;                // the same of kernels, with their blocks
+  std::vector<std::uint32_t> performable_;        // controlled: ready, not ended
 };
 
 }  // namespace coord::sim

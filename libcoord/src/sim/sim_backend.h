@@ -2,39 +2,38 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The simulated device as a Backend: calls, what they cost their thread, CUDA's rules for streams
-// and events, and what the observer is told. The engine below it decides when work runs.
+// and events, and what the observer is told. Devices with one clock share a Machine; its engine
+// decides when work runs.
 #pragma once
 
-#include <condition_variable>
-#include <deque>
-#include <map>
 #include <memory>
-#include <mutex>
-#include <span>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "coord/backend.h"
-#include "coord/event.h"
 #include "coord/sim.h"
-#include "sim/engine.h"
+#include "sim/machine.h"
 
 namespace coord::sim {
 
 /// Throws kInvalidArgument for a Config that makes no device.
 std::unique_ptr<Backend> open_simulated(const Config& config);
 
+/// The same for several that share a clock. With a scheduler, that decides what happens next.
+std::vector<std::unique_ptr<Backend>> open_simulated(const Config& config, std::uint32_t count,
+                                                     Scheduler* scheduler);
+
 class SimBackend final : public Backend {
  public:
-  explicit SimBackend(const Config& config);
-  ~SimBackend() override;
+  SimBackend(std::shared_ptr<Machine> machine, std::uint32_t device);
   SimBackend(const SimBackend&) = delete;
   SimBackend& operator=(const SimBackend&) = delete;
 
   [[nodiscard]] const DeviceProperties& properties() const noexcept override { return properties_; }
   [[nodiscard]] TimeNs now() override;
   void host_work(Nanoseconds duration);
+  void inject(const Injection& injection);
+  [[nodiscard]] Machine& machine() { return machine_; }
 
   NativeStream create_stream(int priority, bool non_blocking, std::string_view name) override;
   void destroy_stream(NativeStream stream) noexcept override;
@@ -75,76 +74,22 @@ class SimBackend final : public Backend {
   NativeExecutable instantiate(NativeGraph graph) override;
   void launch_graph(NativeExecutable executable, NativeStream stream) override;
   void destroy_executable(NativeExecutable executable) noexcept override;
+  void host_access(const void* address, std::size_t bytes, bool writes) override;
 
  private:
-  enum class StreamKind : std::uint32_t {
-    kLegacy,
-    kPerThread,
-    kBlocking,
-    kNonBlocking
-  };  // as the observer's
-  struct StreamEntry {
-    NativeStream handle = 0;
-    StreamKind kind = StreamKind::kNonBlocking;
-    std::int64_t last_call_ns = 0;  // end of the latest call on it, of any thread
-    bool destroyed = false;
-  };
-  struct EventEntry {
-    NativeEvent handle = 0;
-    EventClass event_class{};
-    std::uint64_t version = 0;      // records so far
-    OpRef record;                   // the newest
-    std::int64_t recorded_ns = -1;  // device time of the newest record, < 0 while pending
-    std::int64_t last_call_ns = 0;
-    bool destroyed = true;
-  };
-  struct Range {
-    void* address = nullptr;
-    std::size_t bytes = 0;
-    bool on_host = false;
-    std::uint64_t trace_address = 0;  // what traces show: the same in every run
-  };
   class Call;
 
-  [[nodiscard]] std::uint32_t add_stream(NativeStream handle, StreamKind kind, int priority,
-                                         std::string_view name, std::int64_t time_ns);
-  void tell_stream(std::uint32_t stream, int priority, bool destroyed, std::int64_t time_ns);
-  [[nodiscard]] std::uint32_t find_stream(NativeStream handle, const char* call);
-  [[nodiscard]] std::uint32_t find_event(NativeEvent handle, const char* call);
-  [[nodiscard]] std::map<std::uintptr_t, Range>::const_iterator find_range(
-      const void* address) const;
-  [[nodiscard]] bool in_range(const void* address, std::size_t bytes, bool on_host) const;
-  [[nodiscard]] std::uint64_t trace_address(const void* address) const;
-  /// Operations that a call on `stream` has to follow besides the stream's own.
-  [[nodiscard]] std::vector<OpRef> barrier_before(std::uint32_t stream);
-  /// Last operations of the streams that a query or synchronize of `stream` looks at.
-  [[nodiscard]] std::vector<OpRef> tails(std::uint32_t stream);
-  /// If anything waits for a value in memory, lets it look as long as the host has not changed the
-  /// value yet: what the host stores after `time_ns` must not release a wait before.
-  void see_memory_until(std::int64_t time_ns);
-  void on_ended(const Op& op);
-  void tell_op(const Op& op, bool ended);
+  /// Says what the operation touches: to whoever judges races, and to itself, so that it faults on
+  /// stream-ordered memory outside its life.
+  void touches(OpSpec& spec, const void* address, std::size_t bytes, bool writes);
+  /// A wait that is captured, or that joins the call's stream to the capture of the event.
+  void join_capture(Call& call, const EventEntry& event);
 
-  const Config config_;
+  const std::shared_ptr<Machine> shared_;
+  Machine& machine_;
+  const std::uint32_t device_;
+  const Calibration& costs_;
   DeviceProperties properties_;
-  std::mutex mutex_;
-  std::condition_variable submitted_;  // wakes host waits that nothing can satisfy yet
-  Engine engine_;
-
-  std::deque<StreamEntry> streams_;  // by engine stream; never reused
-  std::unordered_map<NativeStream, std::uint32_t> stream_of_handle_;
-  std::unordered_map<std::uint64_t, std::uint32_t> per_thread_streams_;  // by thread number
-  std::vector<NativeStream> free_stream_handles_;
-  NativeStream next_stream_handle_;
-  std::vector<std::uint32_t> blocking_streams_;
-  std::deque<EventEntry> events_;
-  std::unordered_map<NativeEvent, std::uint32_t> event_of_handle_;
-  std::vector<std::uint32_t> free_events_;
-  std::map<std::uintptr_t, Range> memory_;
-  std::vector<void*> abandoned_memory_;  // released while the device was stuck
-  std::uint64_t device_bytes_in_use_ = 0;
-  std::uint64_t next_trace_address_;
-  std::unordered_map<std::uint64_t, std::int64_t> host_clocks_;  // by thread number
 };
 
 }  // namespace coord::sim

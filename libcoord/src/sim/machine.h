@@ -1,0 +1,185 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// What the simulated devices that share a clock have in common: streams, events, memory, captures,
+// graphs and the engine that runs their work. One lock guards all of it.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "coord/backend.h"
+#include "coord/event.h"
+#include "coord/observer.h"
+#include "coord/sim.h"
+#include "sim/engine.h"
+#include "sim/scheduler.h"
+
+namespace coord::sim {
+
+enum class StreamKind : std::uint32_t {
+  kLegacy,
+  kPerThread,
+  kBlocking,
+  kNonBlocking
+};  // as the observer's
+
+/// Stream-ordered memory in one of its lives; what uses it outside that life faults.
+struct PoolBlock {
+  bool live = false;
+  bool freed = false;
+};
+
+struct StreamEntry {
+  NativeStream handle = 0;
+  StreamKind kind = StreamKind::kNonBlocking;
+  std::uint32_t device = 0;
+  std::int64_t last_call_ns = 0;  // end of the latest call on it, of any thread
+  bool destroyed = false;
+  std::uint64_t capture = 0;                  // 0: none
+  std::vector<std::uint32_t> capture_tail{};  // nodes that the next one follows
+};
+
+struct EventEntry {
+  NativeEvent handle = 0;
+  EventClass event_class{};
+  std::uint32_t device = 0;
+  std::uint64_t version = 0;      // records so far
+  OpRef record;                   // the newest
+  std::int64_t recorded_ns = -1;  // device time of the newest record, < 0 while pending
+  std::int64_t last_call_ns = 0;
+  bool destroyed = true;
+  std::uint64_t capture = 0;  // of the newest record; 0: it was not captured
+  std::vector<std::uint32_t> capture_tail{};
+};
+
+struct Range {
+  void* address = nullptr;
+  std::size_t bytes = 0;
+  bool on_host = false;
+  std::uint32_t device = 0;
+  std::uint64_t trace_address = 0;     // what traces show: the same in every run
+  std::shared_ptr<PoolBlock> block{};  // stream-ordered memory
+  bool freed = false;                  // free_async was called
+  OpRef freed_by{};
+  std::uint32_t freed_in = 0;  // stream
+};
+
+struct GraphNode {
+  OpSpec spec;
+  std::string name;
+  std::vector<std::uint32_t> after;
+};
+using GraphNodes = std::vector<GraphNode>;
+
+struct Capture {
+  CaptureMode mode{};
+  std::uint64_t thread = 0;
+  std::uint32_t origin = 0;
+  std::uint32_t device = 0;
+  bool invalid = false;
+  std::vector<std::uint32_t> streams;
+  GraphNodes nodes;
+};
+
+struct Executable {
+  std::shared_ptr<const GraphNodes> nodes;
+  OpRef last_end;
+};
+
+struct PendingInjection {
+  Injection what;
+  std::uint64_t seen = 0;
+};
+
+struct Machine {
+  /// `scheduler` may be null; else it outlives the machine.
+  Machine(const Config& machine_config, std::uint32_t devices, Scheduler* machine_scheduler);
+  ~Machine();
+  Machine(const Machine&) = delete;
+  Machine& operator=(const Machine&) = delete;
+
+  /// Where facts for a profiler go: nowhere while orders are explored.
+  [[nodiscard]] const coord_observer_v1& told() const;
+
+  std::uint32_t add_stream(std::uint32_t device, NativeStream handle, StreamKind kind, int priority,
+                           std::string_view name, std::int64_t time_ns);
+  void tell_stream(std::uint32_t stream, int priority, bool destroyed, std::int64_t time_ns);
+  /// Throw kInvalidHandle.
+  std::uint32_t find_stream(std::uint32_t device, NativeStream handle, const char* call);
+  std::uint32_t find_event(NativeEvent handle, const char* call) const;
+
+  [[nodiscard]] std::map<std::uintptr_t, Range>::const_iterator find_range(
+      const void* address) const;
+  [[nodiscard]] bool in_range(const void* address, std::size_t bytes, bool on_host) const;
+  [[nodiscard]] std::uint64_t trace_address(const void* address) const;
+
+  /// Operations that a call on `stream` has to follow besides the stream's own are added to
+  /// `before`.
+  void add_barrier(std::uint32_t stream, std::vector<OpRef>& before);
+  /// Last operations of the streams that a query or synchronize of `stream` looks at.
+  [[nodiscard]] std::vector<OpRef> tails(std::uint32_t stream);
+  [[nodiscard]] std::vector<OpRef> all_tails(std::uint32_t device) const;
+  /// If anything waits for a value in memory, lets it look as long as the host has not changed the
+  /// value yet: what the host stores after `time_ns` must not release a wait before.
+  void see_memory_until(std::int64_t time_ns);
+  /// The code that an injection has for this call; 0 if none.
+  int injected(const char* call);
+
+  const Config config;
+  Scheduler* const scheduler;
+  std::mutex mutex;
+  std::condition_variable submitted;  // wakes host waits that nothing can satisfy yet
+  Engine engine;
+  std::vector<std::uint32_t> contexts;  // by device: their numbers in traces
+
+  std::deque<StreamEntry> streams;            // by engine stream; never reused
+  std::vector<std::uint32_t> legacy_streams;  // by device
+  std::unordered_map<NativeStream, std::uint32_t> stream_of_handle;
+  std::map<std::pair<std::uint32_t, std::uint64_t>, std::uint32_t>
+      per_thread_streams;  // by device and thread number
+  std::vector<NativeStream> free_stream_handles;
+  NativeStream next_stream_handle;
+  std::vector<std::vector<std::uint32_t>> blocking_streams;  // by device
+  std::deque<EventEntry> events;
+  std::unordered_map<NativeEvent, std::uint32_t> event_of_handle;
+  std::vector<std::uint32_t> free_events;
+  std::map<std::uintptr_t, Range> memory;
+  std::vector<void*> abandoned_memory;  // released while the devices were stuck
+  std::vector<std::uint64_t> device_bytes_in_use;
+  std::uint64_t next_trace_address;
+  std::unordered_map<std::uint64_t, std::int64_t> host_clocks;  // by thread number
+
+  std::uint64_t next_graph_id = 1;  // of captures, graphs and executables alike
+  std::map<std::uint64_t, Capture> captures;
+  std::unordered_map<std::uint64_t, CaptureMode> capture_modes;  // by thread number
+  std::unordered_map<NativeGraph, std::shared_ptr<const GraphNodes>> graphs;
+  std::unordered_map<NativeExecutable, Executable> executables;
+  std::unordered_map<std::uint64_t, std::int64_t> graph_begins_ns;  // of launches that run
+
+  std::vector<PendingInjection> injections;
+
+ private:
+  void on_ended(const Op& op);
+  void tell_op(const Op& op, bool ended);
+};
+
+/// True while the calling thread runs work of a simulated device, from where no call may be made.
+bool inside_device() noexcept;
+
+/// Marks the calling thread so while the engine moves.
+class InsideDevice {
+ public:
+  InsideDevice() noexcept;
+  ~InsideDevice();
+  InsideDevice(const InsideDevice&) = delete;
+  InsideDevice& operator=(const InsideDevice&) = delete;
+};
+
+}  // namespace coord::sim
