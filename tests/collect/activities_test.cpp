@@ -185,6 +185,27 @@ std::vector<std::string> kernels_of(const Observed& run) {
   return names;
 }
 
+TEST(Activities, ThatFindNoBufferAnyMoreAreALossOfWholeBuffers) {
+  Observed run;
+  ASSERT_EQ(run.run_child("held-buffers"), 0) << run.error_text();
+  EXPECT_TRUE(kernels_of(run).empty());
+  EXPECT_EQ(run.losses()["activity-buffers"], 1u);
+  EXPECT_EQ(run.calls().size(), 1u);
+}
+
+TEST(Activities, ThatTheWriterDoesNotTakeInTimeAreCountedOneByOne) {
+  Observed run;
+  run.control().ring_records = 256;  // the decoder has four times as many, and the test takes none
+  ASSERT_EQ(run.run_child("activity-flood"), 0) << run.error_text();
+  const size_t kernels = run.all<ring::OpRecord>(RecordKind::kKernel).size();
+  EXPECT_GT(kernels, 500u);
+  EXPECT_LT(kernels, 1024u);
+  // The loss itself needs room in the full ring; what does not fit is in the ring's own count.
+  uint64_t dropped = 0;
+  for (const ObservedRing& ring : run.rings()) dropped += ring.dropped;
+  EXPECT_GT(run.losses()["activity-ring-full"] + dropped, 0u);
+}
+
 TEST(Activities, StayOursWhenAProfilerThatSubscribesIsRefusedAndItsUserIsTold) {
   Observed run;
   ASSERT_EQ(run.run_child("refused-profiler"), 0) << run.error_text();

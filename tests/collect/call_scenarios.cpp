@@ -388,21 +388,29 @@ int foreign_activity(const Arguments&) {
   return 0;
 }
 
-void run_kernel(const char* name) {
-  layout::KernelActivity kernel{};
-  kernel.kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
-  kernel.start = 1;
-  kernel.end = 2;
-  kernel.name = name;
-  kernel.correlation_id = launch(kStreamA, name);
-  fake_activity(&kernel, sizeof kernel, false);
+// CUPTI holds all buffers that it can get, and more work comes.
+int held_buffers(const Arguments&) {
+  start();
+  const size_t held = fake_hold_buffers();
+  if (held == 0 || held > 1000) return 1;  // their memory must be bounded
+  run_kernel(kStreamA, "one too many");
+  fake_deliver();
+  return 0;
+}
+
+// Nobody takes what the decoder makes.
+int activity_flood(const Arguments&) {
+  start();
+  for (int i = 0; i < 3000; ++i) run_kernel(kStreamA, "k");
+  fake_deliver();
+  return 0;
 }
 
 // torch.profiler in the middle of the run: Kineto subscribes first, is refused, and goes on without
 // CUPTI.
 int refused_profiler(const Arguments&) {
   start();
-  run_kernel("before");
+  run_kernel(kStreamA, "before");
   CUpti_SubscriberHandle subscriber;
   for (int i = 0; i < 2; ++i) {
     if (cuptiSubscribe(
@@ -410,18 +418,18 @@ int refused_profiler(const Arguments&) {
             nullptr) != CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED)
       return 1;
   }
-  run_kernel("after");
+  run_kernel(kStreamA, "after");
   return 0;
 }
 
 // A client whose copy of CUPTI refuses everything.
 int refused_buffers(const Arguments&) {
   start();
-  run_kernel("before");
+  run_kernel(kStreamA, "before");
   if (cuptiActivityRegisterCallbacks(nullptr, nullptr) !=
       CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED)
     return 1;
-  run_kernel("after");
+  run_kernel(kStreamA, "after");
   return 0;
 }
 
@@ -430,7 +438,7 @@ int other_profiler(const Arguments&) {
   start();
   static char theirs[1 << 16];
   static int their_buffers = 0;
-  run_kernel("before");
+  run_kernel(kStreamA, "before");
   cuptiActivityRegisterCallbacks(
       [](uint8_t** buffer, size_t* size, size_t* records) {
         *buffer = reinterpret_cast<uint8_t*>(theirs);
@@ -440,16 +448,16 @@ int other_profiler(const Arguments&) {
       [](CUcontext, uint32_t, uint8_t*, size_t, size_t valid) { their_buffers += valid != 0; });
   cuptiActivityEnable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
   cuptiActivityEnable(CUPTI_ACTIVITY_KIND_RUNTIME);
-  run_kernel("theirs");
+  run_kernel(kStreamA, "theirs");
   pause_ms(60);  // our flusher must not steal it
   cuptiActivityDisable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
   cuptiActivityDisable(CUPTI_ACTIVITY_KIND_RUNTIME);
   if (their_buffers != 0) return 1;
   cuptiActivityFlushAll(0);
   if (their_buffers != 1) return 2;
-  run_kernel("after");
+  run_kernel(kStreamA, "after");
   cuptiFinalize();
-  run_kernel("after teardown");
+  run_kernel(kStreamA, "after teardown");
   if (std::strstr(fake_log(), "finalize") != nullptr) return 3;
   pause_ms(60);
   return 0;
@@ -536,6 +544,8 @@ constexpr Scenario kScenarios[] = {
     {"flushes", flushes},
     {"blocked-flush", blocked_flush},
     {"foreign-activity", foreign_activity},
+    {"held-buffers", held_buffers},
+    {"activity-flood", activity_flood},
     {"refused-profiler", refused_profiler},
     {"refused-buffers", refused_buffers},
     {"other-profiler", other_profiler},

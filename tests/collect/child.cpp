@@ -11,6 +11,8 @@
 #include <cstring>
 #include <span>
 
+#include "collect/decode.h"
+
 std::span<const child::Scenario> call_scenarios();
 std::span<const child::Scenario> process_scenarios();
 
@@ -20,6 +22,16 @@ uint32_t launch(cudaStream_t stream, const char* name) {
   cudaLaunchKernel_v7000_params parameters{};
   parameters.stream = stream;
   return runtime(RUNTIME_ID(cudaLaunchKernel_v7000), parameters, {.symbol = name});
+}
+
+void run_kernel(cudaStream_t stream, const char* name) {
+  streamscope::collect::KernelActivity kernel{};
+  kernel.kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
+  kernel.start = 1;
+  kernel.end = 2;
+  kernel.name = name;
+  kernel.correlation_id = launch(stream, name);
+  fake_activity(&kernel, sizeof kernel, false);
 }
 
 uint32_t record(cudaEvent_t event, cudaStream_t stream) {

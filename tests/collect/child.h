@@ -58,6 +58,8 @@ uint32_t driver(CUpti_CallbackId id, const Parameters& parameters, const Call& o
 }
 
 uint32_t launch(cudaStream_t stream, const char* name = "_Z6kernelv");
+/// A launch and its finished activity.
+void run_kernel(cudaStream_t stream, const char* name);
 uint32_t record(cudaEvent_t event, cudaStream_t stream);
 uint32_t wait(cudaStream_t stream, cudaEvent_t event);
 void create_event(cudaEvent_t event, unsigned flags = 0);

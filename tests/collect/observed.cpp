@@ -188,6 +188,7 @@ void Observed::read_rings() {
     ring.open_stream = header.open_call.stream.load();
     ring.open_object = header.open_call.object.load();
     ring.stacks = header.stacks.load();
+    ring.dropped = header.dropped.load();
     ring.stack_ticks = header.stack_ticks.load();
     const auto pending = consumer->pending();
     for (size_t i = 0; i < pending.size(); ++i) ring.records.push_back(pending[i]);

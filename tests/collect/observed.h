@@ -42,6 +42,7 @@ struct ObservedRing {
   uint16_t open_call = 0;
   uint64_t open_stream = 0, open_object = 0;
   uint64_t stacks = 0, stack_ticks = 0;
+  uint64_t dropped = 0;
   std::vector<ring::Record> records;
 };
 

@@ -126,11 +126,11 @@ int fork_then_cuda(const Arguments&) {
 int paused(const Arguments& arguments) {
   start();
   create_event(kEvent);
-  launch(kStreamA, "while paused");
+  run_kernel(kStreamA, "while paused");
   say("one");
   wait_for_file(arguments[0]);
   pause_ms(50);
-  launch(kStreamA, "while collecting");
+  run_kernel(kStreamA, "while collecting");
   return 0;
 }
 

@@ -278,6 +278,9 @@ TEST(Process, WhilePausedTellsOnlyWhatIdentitiesNeed) {
   ASSERT_EQ(run.finish(), 0) << run.error_text();
   EXPECT_EQ(run.call_names(), "cudaEventCreateWithFlags cudaLaunchKernel");
   EXPECT_EQ(run.text(run.calls()[1].object), "while collecting");
+  const auto kernels = run.all<ring::OpRecord>(RecordKind::kKernel);
+  ASSERT_THAT(kernels, SizeIs(1));  // the device's work of the pause comes later and is left out
+  EXPECT_EQ(run.text(kernels[0].name), "while collecting");
   std::vector<int> switches;
   for (const auto& each : run.all<ring::CollectingRecord>(RecordKind::kCollecting))
     switches.push_back(each.on);

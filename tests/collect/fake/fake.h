@@ -39,6 +39,9 @@ FAKE_API void fake_fatal_error(const char* message);
 /// or fake_deliver(). Records whose kind is not enabled are ignored, unless `foreign`.
 FAKE_API void fake_activity(const void* record, size_t size, bool foreign);
 FAKE_API void fake_deliver();
+/// Asks for buffers as long as big ones are given (and then keeps these, as if their work hung).
+/// Returns how many.
+FAKE_API size_t fake_hold_buffers();
 /// The next completed buffer comes with this many dropped records.
 FAKE_API void fake_drop(size_t count);
 /// FlushAll blocks until this is called with false.
