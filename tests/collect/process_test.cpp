@@ -88,6 +88,24 @@ TEST(Process, WithoutCudaSeesNoMoreThanTwoVariables) {
   EXPECT_THAT(added, ElementsAre("CUDA_INJECTION64_PATH", "LD_PRELOAD", "NVTX_INJECTION64_PATH"));
 }
 
+TEST(Process, WithItsOwnSqliteBehavesTheSameAndLeavesNothing) {
+  NEEDS_PRELOADING();
+  const std::vector<std::string> program = {
+      "/usr/bin/env", "python3", "-c",
+      "import sqlite3; d = sqlite3.connect(':memory:'); d.execute('create table t(x)');"
+      "d.executemany('insert into t values(?)', [(i,) for i in range(100)]);"
+      "print(sqlite3.sqlite_version, d.execute('select sum(x) from t').fetchone()[0])"};
+  Observed with, without;
+  without.set("LD_PRELOAD", "");
+  if (without.run(program) != 0) GTEST_SKIP() << "python3 with sqlite3 is not here";
+  ASSERT_EQ(with.run(program), 0) << with.error_text();
+  EXPECT_THAT(with.output_text(), HasSubstr(" 4950"));
+  EXPECT_EQ(with.output_text(), without.output_text());
+  EXPECT_EQ(with.error_text(), without.error_text());
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(with.folder()), {}),
+            1);  // the control file
+}
+
 TEST(Process, ThatIsAShellWithItsOwnSetenvPassesTheVariablesOn) {
   NEEDS_PRELOADING();
   Observed run;
