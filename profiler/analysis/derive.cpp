@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "detector.h"
 #include "trace/writer.h"
 
 namespace streamscope::analysis {
@@ -13,17 +14,68 @@ namespace {
 constexpr char kVersionKey[] = "analysis_version";
 constexpr size_t kFlushAboveBytes = 16 << 20;
 
+template <class Row>
+void append(trace::Writer& writer, const Row& row) {
+  writer.append(row);
+  if (writer.buffered_bytes() > kFlushAboveBytes) writer.flush();
+}
+
+void append_wait(trace::Writer& writer, const WaitPart& part) {
+  trace::WaitCause row;
+  row.op_id = part.op;
+  row.cause = static_cast<trace::Small>(part.cause);
+  row.duration_ns = part.duration_ns;
+  row.edge_id = part.edge == WaitPart::kNoEdge ? kNoId : static_cast<Id>(part.edge);
+  row.because_op_id = part.because_op;
+  append(writer, row);
+}
+
+void append_finding(trace::Writer& writer, const Detector& detector, const Finding& finding) {
+  trace::Finding row;
+  row.detector_id = writer.intern(detector.id);
+  row.severity = static_cast<trace::Small>(detector.severity);
+  row.title_id = writer.intern(finding.title);
+  row.text_id = writer.intern(finding.text);
+  row.first_op_id = finding.first_op;
+  row.second_op_id = finding.second_op;
+  row.count = static_cast<trace::Int>(finding.count);
+  if (finding.gain_ns) row.gain_ns = *finding.gain_ns;
+  row.start_ns = finding.start_ns;
+  row.end_ns = finding.end_ns;
+  row.confidence = static_cast<trace::Small>(finding.confidence);
+  row.event_record_id = finding.event_record;
+  row.event_wait_id = finding.event_wait;
+  row.host_sync_id = finding.host_sync;
+  row.last_ns = finding.last_ns;
+  append(writer, row);
+}
+
 }  // namespace
 
-void write_derived_tables(const Trace& trace, const Edges& edges) {
+DerivedCounts write_derived_tables(Analyses& analyses) {
+  const Trace& trace = analyses.trace();
+  DerivedCounts counts;
+  // Computed before the file is touched.
+  const Edges& edges = analyses.edges();
+  const std::vector<WaitPart>& waits = analyses.waits();
+  const std::vector<Verdict> verdicts = evaluate_all(analyses);
+
   trace::Writer writer = trace::Writer::open_derived(trace.file);
   writer.clear<trace::Edge>();
-  for (const trace::Edge& edge : edges.rows()) {
-    writer.append(edge);
-    if (writer.buffered_bytes() > kFlushAboveBytes) writer.flush();
+  for (const trace::Edge& edge : edges.rows()) append(writer, edge);
+  counts.edges = edges.size();
+  writer.clear<trace::WaitCause>();
+  for (const WaitPart& part : waits) append_wait(writer, part);
+  counts.wait_causes = waits.size();
+  writer.clear<trace::Finding>();
+  for (const Verdict& verdict : verdicts) {
+    for (const Finding& finding : verdict.findings)
+      append_finding(writer, *verdict.detector, finding);
+    counts.findings += verdict.findings.size();
   }
   writer.set_meta(kVersionKey, kAnalysisVersion);
   writer.finish(trace.complete());
+  return counts;
 }
 
 bool has_derived_tables(const Trace& trace) {

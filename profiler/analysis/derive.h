@@ -5,16 +5,22 @@
 // them.
 #pragma once
 
-#include "edges.h"
+#include "analyses.h"
 
 namespace streamscope::analysis {
 
 /// `analysis_version` of the derived tables written here; a trace with another one is stale.
-inline constexpr int64_t kAnalysisVersion = 1;
+inline constexpr int64_t kAnalysisVersion = 2;
 
-/// Replaces the derived tables of the file that `trace` was read from. Throws Error if the file
+struct DerivedCounts {
+  size_t edges = 0;
+  size_t wait_causes = 0;
+  size_t findings = 0;
+};
+
+/// Replaces the derived tables of the file that the trace was read from. Throws Error if the file
 /// cannot be written.
-void write_derived_tables(const Trace& trace, const Edges& edges);
+DerivedCounts write_derived_tables(Analyses& analyses);
 
 /// True if the trace holds derived tables of this version.
 bool has_derived_tables(const Trace& trace);

@@ -24,12 +24,13 @@ std::function<int()> define_analyze(CLI::App& app, ProgramArguments&) {
   app.add_flag("--quiet", options->quiet, "no progress and no summary");
   return [options]() -> int {
     const trace::Trace trace = load(options->file, options->quiet);
-    const analysis::Edges edges(trace);
-    analysis::write_derived_tables(trace, edges);
+    analysis::Analyses analyses(trace);
+    const analysis::DerivedCounts counts = analysis::write_derived_tables(analyses);
     if (!options->quiet) {
-      fmt::print("{}: {} between {}\n", options->file,
-                 report::format_count(edges.size(), "ordering edge"),
-                 report::format_count(trace.op.size(), "op"));
+      fmt::print("{}: {} between {}, {}\n", options->file,
+                 report::format_count(counts.edges, "ordering edge"),
+                 report::format_count(trace.op.size(), "op"),
+                 report::format_count(counts.findings, "finding"));
     }
     return kDone;
   };

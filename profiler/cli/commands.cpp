@@ -16,6 +16,7 @@ constexpr Command kCommands[] = {
      define_report},
     {"query", "TRACE SQL [--format F]", "read a trace with SQL", define_query},
     {"analyze", "TRACE", "compute a trace's derived tables anew", define_analyze},
+    {"detectors", "[--json]", "list what StreamScope can find in a trace", define_detectors},
     {"view", "TRACE [OPTIONS]", "show a trace in the viewer", define_view,
      Command::kPassesEverythingOn},
     {"doctor", "[--json]", "check what recording and viewing need on this machine", define_doctor},

@@ -76,8 +76,8 @@ record::Outcome record_program(const record::Options& options,
 void finish_trace(const record::Outcome& outcome, const record::Options& options) {
   try {
     const trace::Trace trace = load(outcome.trace, options.quiet);
-    const analysis::Edges edges(trace);
-    analysis::write_derived_tables(trace, edges);
+    analysis::Analyses analyses(trace);
+    analysis::write_derived_tables(analyses);
     if (options.quiet) return;
     const report::Info info = report::info_of(trace);
     std::string text = fmt::format(

@@ -1,21 +1,16 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Numbers as people read them: a unit that fits, three digits, thousands grouped.
+// Numbers in reports, as findings write them.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <string>
+#include "analysis/units.h"
 
 namespace streamscope::report {
 
-std::string format_duration(int64_t ns);   ///< "850 ns", "12.3 µs", "4.21 s", "3 min 12 s"
-std::string format_count(uint64_t count);  ///< "61,672"
-std::string format_bytes(int64_t bytes);   ///< "512 B", "4.00 MiB"
-std::string format_percent(int64_t part,
-                           int64_t whole);  ///< "61 %", "0.4 %", "<0.1 %"; "–" of nothing
-/// "1 stream", "3 streams"; the plural adds an s.
-std::string format_count(uint64_t count, const char* noun);
+using analysis::format_bytes;
+using analysis::format_count;
+using analysis::format_duration;
+using analysis::format_percent;
 
 }  // namespace streamscope::report

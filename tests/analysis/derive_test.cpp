@@ -25,7 +25,8 @@ TEST(Derive, StoresTheEdgesAndTheirVersionAndKeepsTheRest) {
   EXPECT_TRUE(before.edge.empty());
   for (int round = 0; round < 2; ++round) {  // the second replaces the first
     const Trace trace = trace::read(file);
-    write_derived_tables(trace, Edges(trace));
+    Analyses analyses(trace);
+    write_derived_tables(analyses);
   }
   const Trace after = trace::read(file);
   EXPECT_TRUE(has_derived_tables(after));

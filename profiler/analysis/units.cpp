@@ -7,7 +7,7 @@
 
 #include <cmath>
 
-namespace streamscope::report {
+namespace streamscope::analysis {
 namespace {
 
 // Three significant digits, but never fewer than the integer part has.
@@ -61,4 +61,4 @@ std::string format_percent(int64_t part, int64_t whole) {
   return fmt::format("{:.0f} %", percent);
 }
 
-}  // namespace streamscope::report
+}  // namespace streamscope::analysis

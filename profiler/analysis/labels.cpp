@@ -10,7 +10,7 @@
 #include <cstdlib>
 #include <memory>
 
-namespace streamscope::report {
+namespace streamscope::analysis {
 namespace {
 
 using trace::Id;
@@ -196,4 +196,4 @@ std::string device_label(const Trace& trace, Id device) {
                      ordinal == trace::kNoSmall ? static_cast<trace::Small>(device) : ordinal);
 }
 
-}  // namespace streamscope::report
+}  // namespace streamscope::analysis

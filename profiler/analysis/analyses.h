@@ -1,0 +1,41 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// What the analyses say about one trace, each computed when it is first asked for. Whoever needs
+// more than one of them (detectors, derived tables) shares them through this.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "edges.h"
+#include "happens_before.h"
+#include "issue_order.h"
+#include "timeline.h"
+#include "waits.h"
+
+namespace streamscope::analysis {
+
+/// Keeps a reference to the trace. Not thread-safe: questions compute.
+class Analyses {
+ public:
+  explicit Analyses(const Trace& trace) : trace_(trace) {}
+
+  const Trace& trace() const { return trace_; }
+  const Timeline& timeline();
+  const IssueOrder& order();
+  const HappensBefore& before(Relation relation = Relation::kGuaranteed);
+  const Edges& edges();
+  const std::vector<WaitPart>& waits();
+
+ private:
+  const Trace& trace_;
+  std::unique_ptr<Timeline> timeline_;
+  std::unique_ptr<IssueOrder> order_;
+  std::unique_ptr<HappensBefore> guaranteed_, observed_;
+  std::unique_ptr<Edges> edges_;
+  std::optional<std::vector<WaitPart>> waits_;
+};
+
+}  // namespace streamscope::analysis

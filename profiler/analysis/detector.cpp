@@ -1,0 +1,200 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "detector.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "trace/loss.h"
+#include "units.h"
+
+namespace streamscope::analysis {
+namespace {
+
+constexpr std::string_view kEvidenceNames[] = {"calls",       "events", "times", "arguments",
+                                               "allocations", "graphs", "hangs"};
+
+// When and where the rows of a finding are.
+void locate(const Trace& trace, Finding& finding) {
+  const auto widen = [&](Ns start, Ns end) {
+    if (start == kUnknownNs) return;
+    if (finding.start_ns == kUnknownNs || start < finding.start_ns) finding.start_ns = start;
+    finding.end_ns = std::max({finding.end_ns, start, end});
+  };
+  if (finding.start_ns == kUnknownNs) {
+    for (Id op : {finding.first_op, finding.second_op}) {
+      if (op >= trace.op.size()) continue;
+      if (is_timed(trace, op)) {
+        widen(trace.op.start_ns[op], trace.op.end_ns[op]);
+      } else {
+        const Issue issue = issue_of(trace, op);
+        widen(issue.start_ns, issue.end_ns);
+      }
+    }
+    if (finding.event_wait < trace.event_wait.size())
+      widen(trace.event_wait.start_ns[finding.event_wait],
+            trace.event_wait.end_ns[finding.event_wait]);
+    if (finding.host_sync < trace.host_sync.size())
+      widen(trace.host_sync.start_ns[finding.host_sync], trace.host_sync.end_ns[finding.host_sync]);
+  }
+  if (finding.last_ns == kUnknownNs) finding.last_ns = finding.start_ns;
+}
+
+}  // namespace
+
+void Findings::add(Key key, Ns at_ns, const std::function<Finding()>& make) {
+  const auto [known, is_new] = by_key_.try_emplace(std::move(key), findings_.size());
+  if (is_new) {
+    findings_.push_back(make());
+    findings_.back().last_ns = at_ns;
+    return;
+  }
+  Finding& finding = findings_[known->second];
+  ++finding.count;
+  finding.last_ns = std::max(finding.last_ns, at_ns);
+}
+
+Finding* Findings::find(const Key& key) {
+  const auto found = by_key_.find(key);
+  return found == by_key_.end() ? nullptr : &findings_[found->second];
+}
+
+void Findings::lacks(std::string reason) {
+  if (std::find(lacking_.begin(), lacking_.end(), reason) == lacking_.end())
+    lacking_.push_back(std::move(reason));
+}
+
+const Detector* find_detector(std::string_view name) {
+  for (const Detector& detector : detectors()) {
+    if (detector.id == name || detector.number == name) return &detector;
+  }
+  return nullptr;
+}
+
+std::string to_string_of_evidence(unsigned evidence) {
+  std::string result;
+  for (size_t i = 0; i < std::size(kEvidenceNames); ++i) {
+    if ((evidence >> i & 1) == 0) continue;
+    if (!result.empty()) result += ", ";
+    result += kEvidenceNames[i];
+  }
+  return result;
+}
+
+std::string_view to_string(FindingSeverity severity) {
+  constexpr std::string_view kNames[] = {"note", "warning", "error"};
+  return kNames[static_cast<size_t>(severity)];
+}
+
+std::string_view to_string(Confidence confidence) {
+  constexpr std::string_view kNames[] = {"certain", "suspected", "possible"};
+  return kNames[static_cast<size_t>(confidence)];
+}
+
+std::string_view to_string(Outcome outcome) {
+  constexpr std::string_view kNames[] = {"found", "clean", "not-at-this-tier", "not-evaluable"};
+  return kNames[static_cast<size_t>(outcome)];
+}
+
+std::string AvailableEvidence::reason(unsigned needs) const {
+  std::string result;
+  for (const Gap& gap : gaps) {
+    if ((gap.evidence & needs) == 0) continue;
+    if (!result.empty()) result += "; ";
+    result += gap.reason;
+  }
+  return result;
+}
+
+AvailableEvidence evidence_of(const Trace& trace) {
+  AvailableEvidence result;
+  const auto tier = trace.meta.find("tier");
+  const bool structure_only = tier != trace.meta.end() && tier->second == "structure";
+  result.promised = kCallEvidence | kEventEvidence | kGraphEvidence | kHangEvidence;
+  if (!structure_only) result.promised |= kTimeEvidence;
+  if (!trace.allocation.empty()) result.promised |= kAllocationEvidence;
+
+  for (Id loss = 0; loss < trace.loss.size(); ++loss) {
+    const trace::Small severity = trace.loss.severity[loss];
+    if (severity != trace::kNoSmall &&
+        severity < static_cast<trace::Small>(trace::Severity::kDataLoss)) {
+      continue;
+    }
+    const std::string_view name = trace.text(trace.loss.name_id[loss]);
+    result.gaps.push_back({~0u, fmt::format("{} ({})", trace::loss_info(name).meaning, name)});
+  }
+  size_t ambiguous = 0, unknown = 0;
+  for (trace::Small binding : trace.event_wait.binding) {
+    ambiguous += binding == trace::kAmbiguous;
+    unknown += binding == trace::kUnknownHistory;
+  }
+  for (trace::Small binding : trace.host_sync.binding) {
+    ambiguous += binding == trace::kAmbiguous;
+    unknown += binding == trace::kUnknownHistory;
+  }
+  const auto gap = [&](unsigned evidence, size_t count, const char* noun, const char* what) {
+    if (count > 0)
+      result.gaps.push_back({evidence, fmt::format("{} {}", format_count(count, noun), what)});
+  };
+  gap(kEventEvidence, ambiguous, "wait", "overlapped with records of the same event");
+  gap(kEventEvidence, unknown, "wait", "may refer to records from before recording began");
+  size_t late_streams = 0;
+  for (trace::Small kind : trace.stream.kind) late_streams += kind == trace::kUnknownStream;
+  gap(kCallEvidence, late_streams, "stream", "existed before recording began");
+  if (!structure_only) {
+    size_t untimed = 0;
+    for (Id op = 0; op < trace.op.size(); ++op) {
+      // Of memory operations and host functions the device tells no times.
+      const trace::Small kind = trace.op.kind[op];
+      const bool measurable = kind == trace::kKernel || kind == trace::kMemcpy ||
+                              kind == trace::kMemset || kind == trace::kGraphLaunch;
+      untimed += measurable && !is_timed(trace, op);
+    }
+    gap(kTimeEvidence, untimed, "op", "without times");
+  }
+  return result;
+}
+
+Verdict evaluate(const Detector& detector, Analyses& analyses, const AvailableEvidence& evidence) {
+  Verdict verdict{.detector = &detector};
+  if (const unsigned never = detector.needs & ~evidence.promised; never != 0) {
+    verdict.outcome = Outcome::kNotAtThisTier;
+    verdict.reason = "needs " + to_string_of_evidence(never);
+    return verdict;
+  }
+  Findings findings;
+  detector.look(analyses, findings);
+  verdict.reason = evidence.reason(detector.needs);
+  for (const std::string& reason : findings.lacking()) {
+    if (!verdict.reason.empty()) verdict.reason += "; ";
+    verdict.reason += reason;
+  }
+  verdict.findings = findings.take();
+  for (Finding& finding : verdict.findings) {
+    locate(analyses.trace(), finding);
+    if (!verdict.reason.empty() && finding.confidence == Confidence::kCertain)
+      finding.confidence = Confidence::kSuspected;
+  }
+  std::stable_sort(verdict.findings.begin(), verdict.findings.end(),
+                   [](const Finding& a, const Finding& b) {
+                     return std::pair(a.gain_ns.value_or(0), a.count) >
+                            std::pair(b.gain_ns.value_or(0), b.count);
+                   });
+  verdict.outcome = !verdict.findings.empty() ? Outcome::kFound
+                    : verdict.reason.empty()  ? Outcome::kClean
+                                              : Outcome::kNotEvaluable;
+  return verdict;
+}
+
+std::vector<Verdict> evaluate_all(Analyses& analyses) {
+  const AvailableEvidence evidence = evidence_of(analyses.trace());
+  std::vector<Verdict> verdicts;
+  for (const Detector& detector : detectors()) {
+    if (detector.look) verdicts.push_back(evaluate(detector, analyses, evidence));
+  }
+  return verdicts;
+}
+
+}  // namespace streamscope::analysis

@@ -1,0 +1,59 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// The table of detectors. Rows without a function are planned.
+#include "families.h"
+
+namespace streamscope::analysis {
+namespace {
+
+using enum FindingSeverity;
+constexpr unsigned kCalls = kCallEvidence, kEvents = kEventEvidence, kTimes = kTimeEvidence,
+                   kArguments = kArgumentEvidence, kAllocations = kAllocationEvidence,
+                   kGraphs = kGraphEvidence, kHangs = kHangEvidence;
+
+// clang-format off
+constexpr Detector kDetectors[] = {
+    {"stream-race", "SS001", "two ops touch the same memory on different streams in no order", kError, kCalls | kEvents | kArguments},
+    {"host-race", "SS002", "host code touches memory that a device op still uses", kError, kCalls | kEvents | kArguments},
+    {"use-before-alloc", "SS003", "an op uses stream-ordered memory before its allocation", kError, kCalls | kEvents | kArguments | kAllocations},
+    {"use-after-free", "SS004", "an op uses memory that is freed in no order with it", kError, kCalls | kEvents | kArguments | kAllocations},
+    {"wait-on-unrecorded", "SS005", "a wait for an event that nobody has recorded does nothing", kError, kCalls | kEvents, find_waits_on_unrecorded},
+    {"record-overwritten", "SS006", "an event is recorded again before anybody waited for the last record", kError, kCalls | kEvents},
+    {"wait-before-record", "SS007", "a wait takes the record before the one it was meant for", kError, kCalls | kEvents | kArguments},
+    {"racy-binding", "SS008", "threads record and wait for one event at the same time", kError, kCalls},
+    {"destroyed-in-use", "SS009", "a stream or an event is used after it was destroyed", kError, kCalls | kEvents},
+    {"capture-hazard", "SS010", "a call breaks or escapes the capture of a graph", kError, kCalls | kGraphs},
+    {"deadlock-cycle", "SS101", "streams and threads wait for each other", kError, kCalls | kHangs},
+    {"lost-signal", "SS102", "a memory wait that no write can satisfy", kError, kCalls | kHangs},
+    {"stuck-kernel", "SS103", "everything waits for one kernel that does not end", kError, kCalls | kHangs},
+    {"host-func-hazard", "SS104", "a host function calls CUDA or waits for a thread inside a CUDA call", kError, kCalls},
+    {"sync-holding-lock", "SS105", "a thread synchronizes while it holds a lock that others need", kError, kCalls},
+    {"collective-order", "SS106", "ranks issue collectives in different orders", kError, kCalls},
+    {"implicit-sync-under-spin", "SS107", "a call that waits for the device is made while a kernel waits for the host", kError, kCalls},
+    {"queue-full-block", "SS108", "a launch blocks on a full queue that its own thread would have to release", kError, kCalls | kTimes},
+    {"endless-poll", "SS109", "a loop asks for something that cannot become true", kError, kCalls},
+    {"redundant-wait", "SS201", "a stream waits for what was ordered before it anyway", kWarning, kCalls | kEvents, find_redundant_waits},
+    {"redundant-host-sync", "SS202", "the host waits for what it already knew to be done", kWarning, kCalls | kEvents},
+    {"over-broad-sync", "SS203", "the host waits where an event and a stream wait would do", kWarning, kCalls | kEvents | kTimes},
+    {"relies-on-undocumented-sync", "SS204", "only an undocumented synchronization orders two ops", kWarning, kCalls | kEvents | kArguments},
+    {"legacy-stream-barrier", "SS205", "work on the legacy default stream holds up other streams", kWarning, kCalls | kTimes},
+    {"pageable-async", "SS206", "an asynchronous copy from or to pageable memory", kWarning, kTimes},
+    {"false-serialization", "SS207", "ops that nothing orders never run at the same time", kWarning, kCalls | kEvents | kTimes},
+    {"graph-over-serialised", "SS208", "a graph has edges that nothing needs", kWarning, kGraphs | kArguments},
+    {"poll-storm", "SS209", "far more queries and synchronizations than work", kWarning, kCalls},
+    {"churn-and-leak", "SS210", "streams or events are made in a loop, or never destroyed", kWarning, kCalls},
+    {"orphan-record", "SS211", "an event is recorded and nobody looks at it", kNote, kCalls | kEvents},
+    {"priority-inversion", "SS212", "urgent work waits for work of low priority", kWarning, kCalls | kEvents | kTimes},
+    {"bad-timing", "SS213", "a time is measured over unrelated work", kNote, kCalls | kEvents},
+    {"pdl-weak-order", "SS214", "data passes over an edge that does not wait for completion", kNote, kCalls | kGraphs},
+    {"timed-event-cost", "SS215", "events with timing slow down work on many streams", kWarning, kCalls | kTimes},
+    {"connections-exhausted", "SS216", "more streams are blocked than there are hardware queues", kWarning, kCalls | kTimes},
+};
+// clang-format on
+
+}  // namespace
+
+std::span<const Detector> detectors() { return kDetectors; }
+
+}  // namespace streamscope::analysis

@@ -1,0 +1,182 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Stream waits that do nothing.
+//
+// redundant-wait (SS201): everything that the record stands for is ordered before the stream's next
+//   op without the wait: through the same stream, an earlier wait, the legacy stream or a
+//   synchronization of the issuing thread. It costs a call (0.2 µs and more), hides the order that
+//   matters and keeps a hardware queue busy. Evidence: calls, exact records. No false alarms by the
+//   guaranteed relation; a wait may still be wanted on a path that this run did not take.
+// wait-on-unrecorded (SS005): CUDA takes a wait, synchronization or query of an event that nobody
+//   recorded for done, so the order it was written for does not exist. Evidence: calls, the history
+//   of events. Programs may rely on it in a first iteration: then it is found once and the events
+//   are recorded later, which the finding says and which lowers it to "suspected".
+#include <fmt/format.h>
+
+#include "../labels.h"
+#include "families.h"
+
+namespace streamscope::analysis {
+namespace {
+
+// What a stream does next is what the wait was written for.
+Id next_op_on(const Timeline& timeline, const IssueOrder& order, Id stream, Ns after) {
+  if (stream >= timeline.stream_count() || after == kUnknownNs) return kNoId;
+  Id next = kNoId;
+  Ns next_at = kUnknownNs;
+  for (Id op : timeline.ops(stream)) {
+    const Ns at = order.issue(op).end_ns;
+    if (at == kUnknownNs || at < after) continue;
+    if (next == kNoId || at < next_at) {
+      next = op;
+      next_at = at;
+    }
+    if (at >= after) break;
+  }
+  return next;
+}
+
+Id last_op_before(const Timeline& timeline, const IssueOrder& order, Id stream, Ns before) {
+  if (stream >= timeline.stream_count() || before == kUnknownNs) return kNoId;
+  const auto ops = timeline.ops(stream);
+  for (auto op = ops.rbegin(); op != ops.rend(); ++op) {
+    const Ns at = order.issue(*op).end_ns;
+    if (at != kUnknownNs && at < before) return *op;
+  }
+  return kNoId;
+}
+
+std::string describe(const Trace& trace, const std::vector<Hop>& path) {
+  std::string text;
+  for (const Hop& hop : path) {
+    if (!text.empty()) text += ", then ";
+    const auto stream = [&](Id id) { return "stream " + stream_label(trace, id); };
+    switch (hop.kind) {
+      case trace::kEventEdge:
+        text += fmt::format("a wait of {} for an event of {}",
+                            hop.to_stream == kNoId ? "all streams" : stream(hop.to_stream),
+                            hop.from_stream == kNoId ? "all streams" : stream(hop.from_stream));
+        break;
+      case trace::kLegacyEdge:
+        text += fmt::format("the legacy default stream between {} and {}", stream(hop.from_stream),
+                            stream(hop.to_stream));
+        break;
+      case trace::kMemoryEdge:
+        text += fmt::format("a memory wait on {}", stream(hop.to_stream));
+        break;
+      case trace::kHostEdge:
+        if (hop.to_stream != kNoId) {
+          text += fmt::format("its issue on {}", stream(hop.to_stream));
+        } else if (hop.op != kNoId) {
+          text += "a synchronous copy";
+        } else {
+          const Id sync = hop.host_sync;
+          const std::string name = sync < trace.host_sync.size()
+                                       ? printable(trace.text(trace.host_sync.name_id[sync]))
+                                       : std::string();
+          text += name.empty() ? "a synchronization of the host" : name;
+        }
+        break;
+      default:
+        text += "the order of a graph";
+    }
+  }
+  return text;
+}
+
+}  // namespace
+
+void find_redundant_waits(Analyses& analyses, Findings& findings) {
+  const Trace& trace = analyses.trace();
+  const HappensBefore& before = analyses.before();
+  const auto& waits = trace.event_wait;
+  for (Id wait = 0; wait < waits.size(); ++wait) {
+    if (!before.is_redundant_wait(wait)) continue;
+    const Id record = waits.record_id[wait], stream = waits.stream_id[wait];
+    const Id recorded_on = trace.event_record.stream_id[record];
+    const bool own = recorded_on == stream;
+    findings.add({stream, recorded_on, own, waits.name_id[wait]}, waits.start_ns[wait], [&] {
+      const Timeline& timeline = analyses.timeline();
+      const IssueOrder& order = analyses.order();
+      Finding finding;
+      finding.event_wait = wait;
+      finding.event_record = record;
+      finding.first_op =
+          last_op_before(timeline, order, recorded_on, trace.event_record.end_ns[record]);
+      finding.second_op = next_op_on(timeline, order, stream, waits.end_ns[wait]);
+      finding.title =
+          own ? fmt::format("stream {} waits for its own event", stream_label(trace, stream))
+              : fmt::format("stream {} waits for stream {} once more than it needs to",
+                            stream_label(trace, stream), stream_label(trace, recorded_on));
+      std::string why = "The record stands for no work that was not ordered already.";
+      if (own) {
+        why = "A stream runs its work in order; it need not wait for itself.";
+      } else if (finding.first_op != kNoId && finding.second_op != kNoId) {
+        const auto path = before.path(finding.first_op, finding.second_op);
+        if (!path.empty())
+          why = fmt::format("{} comes before {} anyway, through {}.",
+                            op_label(trace, finding.first_op), op_label(trace, finding.second_op),
+                            describe(trace, path));
+      }
+      finding.text = why + " Remove the wait.";
+      return finding;
+    });
+  }
+}
+
+void find_waits_on_unrecorded(Analyses& analyses, Findings& findings) {
+  const Trace& trace = analyses.trace();
+  std::vector<Ns> first_recorded(trace.event.size(), kUnknownNs);
+  for (Id record = 0; record < trace.event_record.size(); ++record) {
+    const Id event = trace.event_record.event_id[record];
+    if (event >= first_recorded.size()) continue;
+    const Ns at = trace.event_record.end_ns[record];
+    if (first_recorded[event] == kUnknownNs || at < first_recorded[event])
+      first_recorded[event] = at;
+  }
+  const auto found = [&](Id event, Id stream, Id name, Ns at, Id wait, Id sync) {
+    const bool recorded_later = event < first_recorded.size() &&
+                                first_recorded[event] != kUnknownNs && first_recorded[event] > at;
+    // One place in the program: alike calls on a stream, whatever event of a pool they name.
+    findings.add({stream, name, recorded_later}, at, [&] {
+      const std::string what = event_label(trace, event);
+      Finding finding;
+      finding.event_wait = wait;
+      finding.host_sync = sync;
+      if (wait != kNoId) {
+        finding.second_op = next_op_on(analyses.timeline(), analyses.order(), stream, at);
+        finding.title = fmt::format("stream {} waits for {}, which nobody has recorded",
+                                    stream_label(trace, stream), what);
+      } else {
+        finding.title = fmt::format("the host waits for {}, which nobody has recorded", what);
+      }
+      finding.text = "CUDA takes such an event for done: the call does nothing. ";
+      if (recorded_later) {
+        finding.confidence = Confidence::kSuspected;
+        finding.text +=
+            "The event is recorded later, so this may be meant for a first iteration. Otherwise "
+            "record it before waiting for it.";
+      } else {
+        finding.text += "Record the event before waiting for it, or remove the call.";
+      }
+      return finding;
+    });
+  };
+  const auto& waits = trace.event_wait;
+  for (Id wait = 0; wait < waits.size(); ++wait) {
+    if (waits.binding[wait] != trace::kNeverRecorded) continue;
+    found(waits.event_id[wait], waits.stream_id[wait], waits.name_id[wait], waits.end_ns[wait],
+          wait, kNoId);
+  }
+  const auto& syncs = trace.host_sync;
+  for (Id sync = 0; sync < syncs.size(); ++sync) {
+    if (syncs.kind[sync] != trace::kEventSynchronize ||
+        syncs.binding[sync] != trace::kNeverRecorded) {
+      continue;
+    }
+    found(syncs.event_id[sync], kNoId, syncs.name_id[sync], syncs.end_ns[sync], kNoId, sync);
+  }
+}
+
+}  // namespace streamscope::analysis

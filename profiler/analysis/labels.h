@@ -1,0 +1,39 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// What things of a trace are called in front of people. Used by every report and by the viewer, so
+// that both name a stream alike. Total: odd ids and missing names give something readable, never an
+// exception.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "trace/reader.h"
+
+namespace streamscope::analysis {
+
+/// A kernel's name as its author knows it: demangled, without return type, parameters, enclosing
+/// scopes and template arguments, e.g. "gemm<…>".
+std::string short_kernel_name(std::string_view name);
+/// Demangled, without parameters: "c10::cuda::device_synchronize".
+std::string function_name(std::string_view name);
+/// Demangled if it was mangled.
+std::string demangled(std::string_view name);
+
+/// "gemm<…>", "memcpy HtoD", "memset", `host function "notify"`, ...
+std::string op_label(const trace::Trace& trace, trace::Id op);
+/// "7", "7 copies" or "7 (default)"; with the process in front if the trace has several:
+/// "train.py[812] 7 copies".
+std::string stream_label(const trace::Trace& trace, trace::Id stream);
+/// `event "ready"` by name, else "event 12".
+std::string event_label(const trace::Trace& trace, trace::Id event);
+/// "train.py" or "process 812".
+std::string process_label(const trace::Trace& trace, trace::Id process);
+/// "NVIDIA H200", or "device 0".
+std::string device_label(const trace::Trace& trace, trace::Id device);
+/// The text with control characters replaced and invalid UTF-8 repaired, so that a trace cannot
+/// steer a terminal.
+std::string printable(std::string_view text);
+
+}  // namespace streamscope::analysis

@@ -1,0 +1,49 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "analysis/detector.h"
+#include "command.h"
+
+namespace streamscope::cli {
+namespace {
+
+std::string detectors_json() {
+  nlohmann::ordered_json rows = nlohmann::ordered_json::array();
+  for (const analysis::Detector& detector : analysis::detectors()) {
+    rows.push_back({{"id", detector.id},
+                    {"number", detector.number},
+                    {"title", detector.title},
+                    {"severity", analysis::to_string(detector.severity)},
+                    {"needs", analysis::to_string_of_evidence(detector.needs)},
+                    {"planned", detector.look == nullptr}});
+  }
+  return nlohmann::ordered_json{{"schema", 1}, {"detectors", rows}}.dump(2) + "\n";
+}
+
+std::string detectors_text() {
+  std::string text;
+  for (const analysis::Detector& detector : analysis::detectors()) {
+    text += fmt::format("{}  {:27} {:8} {}{}\n", detector.number, detector.id,
+                        analysis::to_string(detector.severity), detector.title,
+                        detector.look ? "" : " (planned)");
+  }
+  return text;
+}
+
+}  // namespace
+
+std::function<int()> define_detectors(CLI::App& app, ProgramArguments&) {
+  auto json = std::make_shared<bool>(false);
+  app.add_flag("--json", *json, "for programs, with the evidence each needs");
+  return [json]() -> int {
+    fmt::print("{}", *json ? detectors_json() : detectors_text());
+    return kDone;
+  };
+}
+
+}  // namespace streamscope::cli

@@ -1,0 +1,167 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "analysis/detector.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "support/trace_builder.h"
+
+namespace streamscope::analysis {
+namespace {
+
+using test::TraceBuilder;
+using testing::HasSubstr;
+
+Verdict run(std::string_view id, const Trace& trace) {
+  Analyses analyses(trace);
+  return evaluate(*find_detector(id), analyses, evidence_of(trace));
+}
+
+TEST(Detectors, HaveDistinctIdsAndNumbersInOrder) {
+  std::set<std::string_view> ids;
+  std::string_view last;
+  for (const Detector& detector : detectors()) {
+    EXPECT_TRUE(ids.insert(detector.id).second) << detector.id;
+    EXPECT_LT(last, detector.number);
+    last = detector.number;
+    EXPECT_NE(detector.needs, 0u) << detector.id;
+    for (char c : detector.id) EXPECT_TRUE((c >= 'a' && c <= 'z') || c == '-') << detector.id;
+    EXPECT_EQ(find_detector(detector.id), &detector);
+    EXPECT_EQ(find_detector(detector.number), &detector);
+    const char group = detector.number[2];
+    EXPECT_EQ(detector.severity == FindingSeverity::kError, group == '0' || group == '1')
+        << detector.id;
+  }
+  EXPECT_EQ(find_detector("no-such-thing"), nullptr);
+}
+
+TEST(Detectors, AFindingNamesItsPlaceInTimeAndAlikeOnesAreCounted) {
+  TraceBuilder builder;
+  builder.stream("a").at(100).kernel("k", 200, 300).record("e");
+  for (int i = 0; i < 3; ++i) builder.stream("a").at(400 + 100 * i).wait("e");
+  const Verdict verdict = run("redundant-wait", builder.trace());
+  ASSERT_EQ(verdict.findings.size(), 1u);
+  EXPECT_EQ(verdict.outcome, Outcome::kFound);
+  EXPECT_EQ(verdict.findings[0].count, 3u);
+  EXPECT_EQ(verdict.findings[0].confidence, Confidence::kCertain);
+  EXPECT_EQ(verdict.findings[0].start_ns, 200);
+  EXPECT_EQ(verdict.findings[0].last_ns, 600);
+}
+
+TEST(Detectors, LostRecordsMakeACleanAnswerNotEvaluableAndAFindingSuspected) {
+  for (bool planted : {false, true}) {
+    TraceBuilder builder;
+    builder.stream("a").kernel("k", 200, 300).record("e");
+    if (planted) builder.stream("a").wait("e");
+    builder.loss("ring-full", 1024);
+    builder.columns().loss.severity[0] = static_cast<trace::Small>(trace::Severity::kDataLoss);
+    const Verdict verdict = run("redundant-wait", builder.trace());
+    EXPECT_THAT(verdict.reason, HasSubstr("ring-full"));
+    EXPECT_EQ(verdict.outcome, planted ? Outcome::kFound : Outcome::kNotEvaluable);
+    if (planted) {
+      EXPECT_EQ(verdict.findings[0].confidence, Confidence::kSuspected);
+    }
+  }
+}
+
+TEST(Detectors, EvidenceThatWasNeverPromisedIsNotMissed) {
+  TraceBuilder builder;
+  builder.meta("tier", "structure");
+  builder.stream("a").kernel("k", trace::kUnknownNs, trace::kUnknownNs);
+  const AvailableEvidence evidence = evidence_of(builder.trace());
+  EXPECT_EQ(evidence.promised & kTimeEvidence, 0u);
+  EXPECT_EQ(evidence.reason(kTimeEvidence), "");
+  const Detector needs_times{.id = "x",
+                             .number = "SS999",
+                             .title = "",
+                             .needs = kTimeEvidence,
+                             .look = [](Analyses&, Findings&) { FAIL(); }};
+  const Trace trace = builder.trace();
+  Analyses analyses(trace);
+  const Verdict verdict = evaluate(needs_times, analyses, evidence);
+  EXPECT_EQ(verdict.outcome, Outcome::kNotAtThisTier);
+  EXPECT_THAT(verdict.reason, HasSubstr("times"));
+}
+
+TEST(Detectors, AmbiguousAndUnknownBindingsAndLateStreamsAreGaps) {
+  TraceBuilder builder;
+  builder.stream("a").kernel("k", 200, 300).record("e");
+  builder.stream("b").wait("e").wait("e").kernel("k", 400, 500);
+  EXPECT_EQ(run("redundant-wait", builder.trace()).outcome, Outcome::kFound);
+  auto& waits = builder.columns().event_wait;
+  for (auto binding : {trace::kAmbiguous, trace::kUnknownHistory}) {
+    waits.binding.assign(waits.size(), binding);
+    const Verdict verdict = run("redundant-wait", builder.trace());
+    EXPECT_EQ(verdict.outcome, Outcome::kNotEvaluable);
+    EXPECT_THAT(verdict.reason, HasSubstr("2 waits"));
+  }
+  waits.binding.assign(waits.size(), trace::kNeverRecorded);
+  builder.columns().stream.kind[0] = trace::kUnknownStream;
+  EXPECT_THAT(run("redundant-wait", builder.trace()).reason, HasSubstr("1 stream existed"));
+}
+
+TEST(RedundantWait, NamesThePathThatImpliesTheWait) {
+  TraceBuilder builder;
+  builder.stream("copies").memcpy(test::kHtoD, 100, 200).record("loaded");
+  builder.stream("math").wait("loaded").kernel("gemm", 210, 350).record("done");
+  builder.stream("out").wait("done").wait("loaded").kernel("store", 360, 400);
+  const Verdict verdict = run("redundant-wait", builder.trace());
+  ASSERT_EQ(verdict.findings.size(), 1u);
+  const Finding& finding = verdict.findings[0];
+  EXPECT_THAT(finding.title, HasSubstr("out"));
+  EXPECT_THAT(finding.text, HasSubstr("memcpy HtoD comes before store anyway"));
+  EXPECT_THAT(finding.text, HasSubstr("then"));
+  EXPECT_EQ(finding.first_op, 0u);
+  EXPECT_EQ(finding.second_op, 2u);
+  EXPECT_EQ(finding.event_wait, 2u);
+}
+
+TEST(RedundantWait, IsSilentWhereEveryWaitOrdersSomething) {
+  TraceBuilder builder;
+  for (int i = 0; i < 4; ++i) {
+    builder.stream("copies").memcpy(test::kHtoD, 100 + 1000 * i, 200 + 1000 * i).record("loaded");
+    builder.stream("math").wait("loaded").kernel("gemm", 210 + 1000 * i, 350 + 1000 * i);
+    builder.stream("math").record("done");
+    builder.stream("copies").wait("done");
+  }
+  EXPECT_EQ(run("redundant-wait", builder.trace()).outcome, Outcome::kClean);
+}
+
+TEST(WaitOnUnrecorded, FindsWaitsAndSynchronizationsThatDoNothing) {
+  TraceBuilder builder;
+  builder.stream("a").kernel("k", 100, 200);
+  builder.stream("b").wait("e").kernel("l", 100, 200);
+  builder.synchronize_event("f", 300, 301);
+  const Verdict verdict = run("wait-on-unrecorded", builder.trace());
+  EXPECT_EQ(verdict.outcome, Outcome::kFound);
+  ASSERT_EQ(verdict.findings.size(), 2u);
+  EXPECT_THAT(verdict.findings[0].title, HasSubstr("which nobody has recorded"));
+  EXPECT_EQ(verdict.findings[0].confidence, Confidence::kCertain);
+}
+
+TEST(WaitOnUnrecorded, AnEventThatIsRecordedLaterIsOnlySuspected) {
+  TraceBuilder builder;
+  for (int i = 0; i < 3; ++i) {
+    builder.stream("b").wait("free").kernel("l", 100 + 1000 * i, 200 + 1000 * i);
+    builder.stream("a").kernel("k", 300 + 1000 * i, 400 + 1000 * i).record("free");
+  }
+  const Verdict verdict = run("wait-on-unrecorded", builder.trace());
+  ASSERT_EQ(verdict.findings.size(), 1u);
+  EXPECT_EQ(verdict.findings[0].count, 1u);
+  EXPECT_EQ(verdict.findings[0].confidence, Confidence::kSuspected);
+}
+
+TEST(WaitOnUnrecorded, IsSilentWhereEveryEventWasRecorded) {
+  TraceBuilder builder;
+  builder.stream("a").kernel("k", 100, 200).record("e");
+  builder.stream("b").wait("e").kernel("l", 210, 300);
+  builder.synchronize_event("e", 300, 301);
+  EXPECT_EQ(run("wait-on-unrecorded", builder.trace()).outcome, Outcome::kClean);
+}
+
+}  // namespace
+}  // namespace streamscope::analysis
