@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <tuple>
 
-#include "call_sites.h"
+#include "analysis/call_sites.h"
 
 namespace streamscope::report {
 namespace {
@@ -186,7 +186,7 @@ Summary summarize(const Trace& trace) {
   }
   summary.waits = analysis::group_waits(trace, edges, parts);
   summary.devices = analysis::overlap(trace);
-  summary.call_sites = call_sites(trace);
+  summary.call_sites = analysis::call_sites(trace);
   summary.syncs = merge_by_call_site(analysis::host_syncs_by_cost(trace), summary);
   summary.ops = group_ops(trace, waited);
   summary.ranges = group_ranges(trace, waited);

@@ -66,7 +66,7 @@ struct Summary {
   std::vector<StreamSummary> streams;      ///< those that did anything, in order of id
   std::vector<analysis::WaitGroup> waits;  ///< dearest first
   std::vector<analysis::DeviceOverlap> devices;
-  std::vector<std::string> call_sites;     ///< per stack; see call_sites.h
+  std::vector<std::string> call_sites;     ///< per stack; see analysis/call_sites.h
   std::vector<analysis::SyncGroup> syncs;  ///< dearest first
   std::vector<OpGroup> ops;                ///< dearest first
   std::vector<RangeGroup> ranges;          ///< dearest first

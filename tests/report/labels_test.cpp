@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "report/call_sites.h"
+#include "analysis/call_sites.h"
 #include "report/table.h"
 #include "report/units.h"
 #include "support/trace_builder.h"

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <array>
 
+#include "analysis/call_sites.h"
 #include "labels.h"
-#include "report/call_sites.h"
 #include "views/widgets.h"
 
 namespace streamscope::viewer {
@@ -107,7 +107,7 @@ struct InspectorView::Sheet {
   void stack(Id id) {
     if (id >= trace().stack.size()) return;
     bool first = true;
-    for (const std::string& line : report::stack_lines(trace(), id)) {
+    for (const std::string& line : analysis::stack_lines(trace(), id)) {
       fact(first ? "called from" : " ", line);
       first = false;
     }

@@ -11,7 +11,7 @@
 
 #include "trace/reader.h"
 
-namespace streamscope::report {
+namespace streamscope::analysis {
 
 /// One text per stack: "train.py:41 step", "load_batch", "app+0xb667" without symbols, "" if
 /// nothing is known.
@@ -20,4 +20,4 @@ std::vector<std::string> call_sites(const trace::Trace& trace);
 /// All frames of a stack, innermost first, in the same words. Searches all frames of the trace.
 std::vector<std::string> stack_lines(const trace::Trace& trace, trace::Id stack);
 
-}  // namespace streamscope::report
+}  // namespace streamscope::analysis

@@ -9,7 +9,7 @@
 
 #include "labels.h"
 
-namespace streamscope::report {
+namespace streamscope::analysis {
 namespace {
 
 using trace::Id;
@@ -97,4 +97,4 @@ std::vector<std::string> call_sites(const Trace& trace) {
   return result;
 }
 
-}  // namespace streamscope::report
+}  // namespace streamscope::analysis
