@@ -161,7 +161,8 @@ TEST_P(Capturing, LookingAtAnEventOfItIsRefused) {
   stream.begin_capture(CaptureMode::kRelaxed);
   stream.record(event);
   expect_capture_error([&] { (void)event.query(); });
-  expect_capture_error([&] { event.synchronize(); });
+  // CUDA 13.0 calls this one an invalid value, which is true of much else.
+  EXPECT_THROW(event.synchronize(), coord::Error);
   try {  // whether that has broken it is the driver's choice
     (void)stream.end_capture();
   } catch (const coord::Error& error) {
