@@ -7,38 +7,37 @@
 
 namespace coord {
 
-namespace {
-
-void raise(Clock& clock, std::span<const std::uint64_t> to) {
-  if (clock.size() < to.size()) clock.resize(to.size(), 0);
-  for (std::size_t i = 0; i < to.size(); ++i) clock[i] = std::max(clock[i], to[i]);
-}
-
-}  // namespace
-
-bool covers(std::span<const std::uint64_t> clock, Point point) noexcept {
-  return point.stream < clock.size() && clock[point.stream] >= point.ticket;
+ClockRow& ClockRef::own() {
+  if (row_ == nullptr || row_->references > 1) {
+    auto* copy = row_ == nullptr ? new ClockRow() : new ClockRow(*row_);
+    copy->references = 0;
+    *this = ClockRef(copy);
+  }
+  return *row_;
 }
 
 std::uint32_t ClockTable::add_stream() {
-  rows_.emplace_back();
-  return static_cast<std::uint32_t>(rows_.size() - 1);
+  streams_.emplace_back();
+  return static_cast<std::uint32_t>(streams_.size() - 1);
 }
 
-bool ClockTable::implied(std::uint32_t stream, Point point) const noexcept {
-  return covers(rows_[stream], point) || proved(point);
+void ClockTable::join(std::uint32_t stream, Point point, const ClockRef& before) {
+  std::vector<std::uint64_t>& to = streams_[stream].row.own().tickets;
+  if (to.size() < streams_.size()) to.resize(streams_.size(), 0);
+  if (!before.empty()) {
+    const std::vector<std::uint64_t>& from = before->tickets;
+    for (std::size_t i = 0; i < from.size(); ++i) to[i] = std::max(to[i], from[i]);
+  }
+  to[point.stream] = std::max(to[point.stream], point.ticket);
 }
 
-void ClockTable::join(std::uint32_t stream, std::span<const std::uint64_t> clock) {
-  raise(rows_[stream], clock);
+void ClockTable::prove(Point point, const ClockRef& before) {
+  if (!before.empty()) {
+    const std::vector<std::uint64_t>& from = before->tickets;
+    for (std::size_t i = 0; i < from.size(); ++i)
+      streams_[i].proved = std::max(streams_[i].proved, from[i]);
+  }
+  streams_[point.stream].proved = std::max(streams_[point.stream].proved, point.ticket);
 }
-
-Point ClockTable::advance(std::uint32_t stream) {
-  Clock& row = rows_[stream];
-  if (row.size() <= stream) row.resize(stream + 1, 0);
-  return {stream, ++row[stream]};
-}
-
-void ClockTable::prove(std::span<const std::uint64_t> clock) { raise(proved_, clock); }
 
 }  // namespace coord

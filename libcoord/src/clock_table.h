@@ -5,12 +5,14 @@
 // twice.
 //
 // Each operation of a stream has a ticket, counted from 1. The row of a stream holds, for every
-// stream, the highest ticket that is ordered before whatever the stream gets next.
-// Thread-compatible.
+// other stream, the highest ticket that is ordered before whatever the stream gets next. Operations
+// between two joins of their stream share one row, so that remembering an operation's clock copies
+// nothing. Thread-compatible.
 #pragma once
 
 #include <cstdint>
-#include <span>
+#include <memory>
+#include <utility>
 #include <vector>
 
 namespace coord {
@@ -21,30 +23,80 @@ struct Point {
   std::uint64_t ticket = 0;
 };
 
-using Clock = std::vector<std::uint64_t>;  // ticket by stream; streams beyond its end count 0
+/// Tickets by stream; streams beyond its end count 0. Never changed while shared.
+struct ClockRow {
+  std::uint32_t references = 0;
+  std::vector<std::uint64_t> tickets;
 
-/// True if whatever `clock` belongs to comes after the point.
-[[nodiscard]] bool covers(std::span<const std::uint64_t> clock, Point point) noexcept;
+  [[nodiscard]] bool covers(Point point) const noexcept {
+    return point.stream < tickets.size() && tickets[point.stream] >= point.ticket;
+  }
+};
+
+/// Shares a row; counted without atomics, so all copies are under one lock.
+class ClockRef {
+ public:
+  ClockRef() = default;
+  explicit ClockRef(ClockRow* row) noexcept : row_(row) { ++row_->references; }
+  ClockRef(const ClockRef& other) noexcept : row_(other.row_) {
+    if (row_ != nullptr) ++row_->references;
+  }
+  ClockRef(ClockRef&& other) noexcept : row_(std::exchange(other.row_, nullptr)) {}
+  ClockRef& operator=(ClockRef other) noexcept {
+    std::swap(row_, other.row_);
+    return *this;
+  }
+  ~ClockRef() {
+    if (row_ != nullptr && --row_->references == 0) delete row_;
+  }
+
+  [[nodiscard]] bool covers(Point point) const noexcept {
+    return row_ != nullptr && row_->covers(point);
+  }
+  /// The row, to be changed by this holder alone: a copy if it is shared.
+  [[nodiscard]] ClockRow& own();
+  [[nodiscard]] const ClockRow* operator->() const noexcept { return row_; }
+  [[nodiscard]] bool empty() const noexcept { return row_ == nullptr; }
+
+ private:
+  ClockRow* row_ = nullptr;
+};
 
 class ClockTable {
  public:
   std::uint32_t add_stream();
+  [[nodiscard]] std::size_t size() const noexcept { return streams_.size(); }
 
   /// True if work that `stream` gets next comes after the point anyhow.
-  [[nodiscard]] bool implied(std::uint32_t stream, Point point) const noexcept;
-  /// Orders what `stream` gets next after everything that `clock` is after.
-  void join(std::uint32_t stream, std::span<const std::uint64_t> clock);
+  [[nodiscard]] bool implied(std::uint32_t stream, Point point) const noexcept {
+    return point.stream == stream || streams_[stream].row.covers(point) || proved(point);
+  }
+  /// Orders what `stream` gets next after the point and everything that `before` covers.
+  void join(std::uint32_t stream, Point point, const ClockRef& before);
   /// Takes the stream's next ticket.
-  Point advance(std::uint32_t stream);
-  [[nodiscard]] const Clock& row(std::uint32_t stream) const noexcept { return rows_[stream]; }
+  Point advance(std::uint32_t stream) noexcept { return {stream, ++streams_[stream].ticket}; }
+  /// What the work of `stream` submitted last comes after, other streams only.
+  [[nodiscard]] const ClockRef& row(std::uint32_t stream) const noexcept {
+    return streams_[stream].row;
+  }
+  /// Exchanges what `stream` is known to come after, as where a capture begins or ends.
+  ClockRef exchange_row(std::uint32_t stream, ClockRef row) {
+    return std::exchange(streams_[stream].row, std::move(row));
+  }
 
-  /// The host has seen that everything `clock` is after has ended.
-  void prove(std::span<const std::uint64_t> clock);
-  [[nodiscard]] bool proved(Point point) const noexcept { return covers(proved_, point); }
+  /// The host has seen that the point and everything that `before` covers has ended.
+  void prove(Point point, const ClockRef& before);
+  [[nodiscard]] bool proved(Point point) const noexcept {
+    return streams_[point.stream].proved >= point.ticket;
+  }
 
  private:
-  std::vector<Clock> rows_;
-  Clock proved_;
+  struct Stream {
+    ClockRef row;
+    std::uint64_t ticket = 0;  // the last one taken
+    std::uint64_t proved = 0;
+  };
+  std::vector<Stream> streams_;
 };
 
 }  // namespace coord

@@ -1,506 +1,614 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
+// Registering and submitting operations.
+
 #include "coord/coordinator.h"
 
 #include <algorithm>
-#include <atomic>
-#include <deque>
-#include <mutex>
-#include <string>
-#include <unordered_map>
-#include <utility>
-#include <vector>
 
-#include "clock_table.h"
 #include "codes.h"
-#include "coord/error.h"
-#include "device_state.h"
+#include "coordinator_impl.h"
 #include "nvtx.h"
 #include "observer.h"
+#include "ticks.h"
 
 namespace coord {
 
 namespace {
 
-std::atomic<std::uint32_t> next_coordinator{1};
+std::atomic<std::uint64_t> next_coordinator{1};
 std::atomic<std::uint64_t> next_operation_id{0};
 
-/// With so many operations whose end was never asked for, submitting looks whether the oldest have
-/// ended.
-constexpr std::size_t kUnprovedLimit = 4096;
+/// One submission in so many is timed.
+constexpr std::uint64_t kCostSample = 32;
+/// An event is recorded behind one operation in so many even if nobody needs it, and the device
+/// asked about an old one: so what has ended is forgotten without anybody waiting for it.
+constexpr std::uint64_t kMilestone = 256;
 
 /// Operations whose functions run on this thread, the innermost last.
 thread_local std::vector<std::uint32_t> entered;
 
-std::uint32_t observer_id(OperationId id) { return static_cast<std::uint32_t>(id.value); }
+/// All there are, for host_access().
+struct Coordinators {
+  std::mutex mutex;
+  std::vector<Coordinator*> all;
+};
+Coordinators& coordinators() {
+  static auto* const kept = new Coordinators;  // some may end after static destructors have run
+  return *kept;
+}
 
-std::string describe(const std::source_location& where) {
+std::uint32_t observer_id(std::uint64_t id) { return static_cast<std::uint32_t>(id); }
+std::uint32_t observer_id(OperationId id) { return observer_id(id.value); }
+
+std::string text_of(const std::source_location& where) {
   return std::string(where.file_name()) + ":" + std::to_string(where.line()) + " " +
          where.function_name();
 }
 
 }  // namespace
 
-class Coordinator::Impl {
- public:
-  explicit Impl(const Device& device)
-      : device_(device.state()),
-        simulated_(device.simulated()),
-        number_(next_coordinator.fetch_add(1)),
-        nvtx_(!simulated_ || observer().operation_registered == nullptr) {}
-  ~Impl();
-
-  OperationHandle begin(const OperationOptions& options, StreamState& stream,
-                        const std::source_location& where);
-  void finish(OperationHandle operation, StreamState& stream);
-  void abandon(OperationHandle operation, std::exception_ptr error) noexcept;
-
-  bool completed(OperationHandle operation);
-  void wait(OperationHandle operation);
-  void on_complete(OperationHandle operation, std::function<void(Outcome)> callback);
-  std::size_t poll();
-  std::size_t run_callbacks();
-  void shut_down() noexcept;
-  CoordinatorMetrics metrics() const;
-
- private:
-  using Lock = std::unique_lock<std::mutex>;
-  enum class Proof { kQuery, kWait };
-
-  struct Record {
-    OperationId id;
-    OperationState state = OperationState::kBegun;
-    Point point;
-    Clock clock;            // everything that has ended when this operation has; itself included
-    NativeEvent event = 0;  // recorded behind the operation's work
-    bool has_event = false;
-    std::uint32_t users = 0;  // host waits and submissions that are about to use the event
-    std::vector<std::function<void(Outcome)>> callbacks;
-  };
-  struct StreamEntry {
-    std::deque<std::uint64_t> unproved;  // indices of its operations, oldest first
-  };
-
-  Record* find(OperationHandle operation, const char* call);
-  std::uint32_t stream_index(const StreamState& stream);
-  NativeEvent acquire_event();
-  void prove(const Clock& clock);
-  void end(std::uint64_t index, OperationState state, std::exception_ptr error = nullptr);
-  void fail_all(const std::exception_ptr& error);
-  void release(Record& record);
-  void forget_ended();
-  void throw_if_failed(OperationHandle operation) const;
-  bool ask(Lock& lock, std::uint64_t index, Proof proof);
-  void tell_state(const Record& record) const;
-  void enter(OperationHandle operation, std::string_view description) const;
-  void leave(OperationHandle operation) const;
-  std::int64_t now_ns() const { return simulated_ ? device_->backend->now().value : 0; }
-  Record& at(std::uint64_t index) { return records_[index - first_index_]; }
-  OperationHandle handle(std::uint64_t index) {
-    return OperationHandle(at(index).id, number_, index);
-  }
-
-  const std::shared_ptr<DeviceState> device_;
-  const bool simulated_;
-  const std::uint32_t number_;
-  const bool nvtx_;
-
-  mutable std::mutex mutex_;  // never held during a call of the backend that may block
-  ClockTable clocks_;
-  std::unordered_map<std::uint64_t, std::uint32_t> stream_indices_;  // by stream id
-  std::vector<StreamEntry> streams_;
-  std::deque<Record> records_;  // from the oldest that has not ended
-  std::uint64_t first_index_ = 0;
-  std::unordered_map<std::uint64_t, std::exception_ptr> failures_;  // by index
-  std::vector<NativeEvent> free_events_;
-  std::vector<NativeEvent> all_events_;
-  std::vector<std::pair<std::function<void(Outcome)>, Outcome>> due_;
-  CoordinatorMetrics metrics_;
-};
-
-Coordinator::Impl::~Impl() {
-  for (NativeEvent event : all_events_) device_->backend->destroy_event(event);
+const char* to_string(OperationType type) noexcept {
+  constexpr const char* kNames[] = {"Kernel",    "MemoryTransfer", "Synchronization", "Reduction",
+                                    "Broadcast", "AllReduce",      "Barrier"};
+  return kNames[static_cast<std::size_t>(type)];
 }
 
-// Null if the operation has ended and was forgotten; failures_ remembers those that failed.
-Coordinator::Impl::Record* Coordinator::Impl::find(OperationHandle operation, const char* call) {
+const char* to_string(OperationPriority priority) noexcept {
+  constexpr const char* kNames[] = {"Critical", "High", "Normal", "Low", "Cleanup"};
+  return kNames[static_cast<std::size_t>(priority)];
+}
+
+const char* to_string(OperationState state) noexcept {
+  constexpr const char* kNames[] = {"registered", "begun",     "submitted", "completed",
+                                    "failed",     "cancelled", "captured"};
+  return kNames[static_cast<std::size_t>(state)];
+}
+
+Coordinator::Impl::Impl(const Device& device, const CoordinatorOptions& options)
+    : device_(device.state()),
+      options_(options),
+      number_(next_coordinator.fetch_add(1)),
+      nvtx_(!device.simulated() || observer().operation_registered == nullptr),
+      operations_(options.history),
+      executor_(options.executor != nullptr || options.polled ? options.executor
+                                                              : Executor::shared()),
+      wait_graph_source_([this](WaitGraph& graph) { tell_waits(graph); }) {
+  if (!options.polled) poller_ = std::make_unique<PollClient>([this] { return look(); });
+}
+
+Coordinator::Impl::~Impl() = default;
+
+// Lookup
+
+// The record of a handle, or null if the operation ended so long ago that another one has it.
+OperationRecord* Coordinator::Impl::live(OperationHandle operation) const {
+  return operation.record_->id.load(std::memory_order_relaxed) == operation.id_.value
+             ? operation.record_
+             : nullptr;
+}
+
+OperationRecord* Coordinator::Impl::find(OperationHandle operation, const char* call) const {
   if (!operation.id().valid()) throw make_error(kCodeInvalidHandle, call, "the operation is null");
-  if (operation.coordinator_ != number_) {
+  if (operation.coordinator_ != number_)
     throw make_error(kCodeInvalidHandle, call, "the operation is of another Coordinator");
-  }
-  return operation.index_ < first_index_ ? nullptr : &at(operation.index_);
+  return live(operation);
 }
 
-std::uint32_t Coordinator::Impl::stream_index(const StreamState& stream) {
-  const auto [entry, is_new] = stream_indices_.try_emplace(stream.id.load(), 0);
-  if (is_new) {
-    entry->second = clocks_.add_stream();
-    streams_.emplace_back();
-  }
-  return entry->second;
+OperationHandle Coordinator::Impl::handle(OperationRecord& record) const {
+  return {OperationId{record.id.load(std::memory_order_relaxed)}, &record, number_};
 }
 
-NativeEvent Coordinator::Impl::acquire_event() {
-  {
-    Lock lock(mutex_);
-    if (!free_events_.empty()) {
-      const NativeEvent event = free_events_.back();
-      free_events_.pop_back();
-      return event;
-    }
-  }
-  const NativeEvent event = device_->backend->create_event(EventClass::kNoTiming, {});
-  Lock lock(mutex_);
-  all_events_.push_back(event);
-  return event;
-}
-
-void Coordinator::Impl::tell_state(const Record& record) const {
-  if (observer().operation_state == nullptr) return;
-  observer().operation_state(observer_id(record.id), static_cast<std::uint32_t>(record.state),
-                             now_ns());
-}
-
-// From here on, what the thread calls belongs to the operation.
-void Coordinator::Impl::enter(OperationHandle operation, std::string_view description) const {
-  if (nvtx_) nvtx::push(std::string(description).c_str());
-  if (observer().operation_begin == nullptr) return;
-  entered.push_back(observer_id(operation.id()));
-  observer().operation_begin(entered.back(), now_ns());
-}
-
-// Back to the operation around it, if there is one.
-void Coordinator::Impl::leave(OperationHandle operation) const {
-  if (nvtx_) nvtx::pop();
-  if (observer().operation_begin == nullptr || observer().operation_end == nullptr) return;
-  observer().operation_end(observer_id(operation.id()), now_ns());
-  entered.pop_back();
-  if (!entered.empty()) observer().operation_begin(entered.back(), now_ns());
-}
-
-OperationHandle Coordinator::Impl::begin(const OperationOptions& options, StreamState& stream,
-                                         const std::source_location& where) {
-  constexpr const char* kCall = "Coordinator::submit";
-  struct Dependency {
-    std::uint64_t index;
-    OperationId id;
-    bool elided;
-  };
-  std::vector<Dependency> dependencies;
-  std::vector<std::uint64_t> waits;  // indices
-  std::vector<NativeEvent> events;
-  OperationHandle operation;
-  {
-    Lock lock(mutex_);
-    if (records_.size() >= kUnprovedLimit && !streams_.empty()) {
-      const std::uint64_t oldest = first_index_;
-      if (at(oldest).state == OperationState::kSubmitted) ask(lock, oldest, Proof::kQuery);
-    }
-    const std::uint32_t index = stream_index(stream);
-    for (OperationHandle after : options.after) {
-      const Record* record = find(after, kCall);
-      throw_if_failed(after);
-      const auto same = [&](const Dependency& known) { return known.id == after.id(); };
-      if (std::any_of(dependencies.begin(), dependencies.end(), same)) continue;
-      const bool implied = record == nullptr || clocks_.implied(index, record->point);
-      dependencies.push_back({after.index_, after.id(), implied});
-      if (!implied) waits.push_back(after.index_);
-    }
-    // Of what is left, drop what another one brings along.
-    for (Dependency& dependency : dependencies) {
-      if (dependency.elided) continue;
-      dependency.elided = std::any_of(waits.begin(), waits.end(), [&](std::uint64_t other) {
-        return other != dependency.index && covers(at(other).clock, at(dependency.index).point);
-      });
-    }
-    std::erase_if(waits, [&](std::uint64_t wait) {
-      return std::any_of(dependencies.begin(), dependencies.end(),
-                         [&](const Dependency& dependency) {
-                           return dependency.index == wait && dependency.elided;
-                         });
-    });
-    for (std::uint64_t wait : waits) {
-      Record& record = at(wait);
-      clocks_.join(index, record.clock);
-      ++record.users;
-      events.push_back(record.event);
-    }
-    metrics_.waits_placed += waits.size();
-    metrics_.waits_elided += dependencies.size() - waits.size();
-    ++metrics_.registered;
-
-    const Point point = clocks_.advance(index);
-    records_.push_back({.id = OperationId{next_operation_id.fetch_add(1)},
-                        .point = point,
-                        .clock = clocks_.row(index)});
-    const std::uint64_t record_index = first_index_ + records_.size() - 1;
-    operation = handle(record_index);
-  }
-
-  const std::uint32_t id = observer_id(operation.id());
-  if (observer().operation_registered != nullptr) {
-    std::vector<std::uint32_t> ids;
-    ids.reserve(dependencies.size());
-    for (const Dependency& dependency : dependencies) ids.push_back(observer_id(dependency.id));
-    const std::string name(options.description);
-    const std::string call_site = describe(where);
-    coord_operation_facts facts{};
-    facts.operation = id;
-    facts.type = static_cast<std::uint32_t>(options.type);
-    facts.priority = static_cast<std::uint32_t>(options.priority);
-    facts.context = device_->backend->properties().context;
-    facts.stream = stream.native;
-    facts.parent = COORD_NONE;
-    facts.dependency_count = static_cast<std::uint32_t>(ids.size());
-    facts.dependencies = ids.data();
-    facts.time_ns = now_ns();
-    facts.name = name.c_str();
-    facts.call_site = call_site.c_str();
-    observer().operation_registered(&facts);
-  }
-  if (observer().dependency != nullptr) {
-    for (const Dependency& dependency : dependencies) {
-      observer().dependency(id, observer_id(dependency.id), 0, dependency.elided ? 1 : 0);
-    }
-  }
-  enter(operation, options.description);
-  if (observer().operation_state != nullptr)
-    observer().operation_state(id, COORD_OPERATION_BEGUN, now_ns());
-
-  std::exception_ptr error;
-  try {
-    for (NativeEvent event : events) device_->backend->wait(stream.native, event);
-  } catch (...) {
-    error = std::current_exception();
-  }
-  {
-    Lock lock(mutex_);
-    for (std::uint64_t wait : waits) {
-      --at(wait).users;
-      release(at(wait));
-    }
-    forget_ended();
-  }
-  if (error != nullptr) {
-    abandon(operation, error);
-    std::rethrow_exception(error);
-  }
-  return operation;
-}
-
-void Coordinator::Impl::finish(OperationHandle operation, StreamState& stream) {
-  const NativeEvent event = acquire_event();
-  device_->backend->record(stream.native, event);
-  leave(operation);
-  Lock lock(mutex_);
-  Record& record = at(operation.index_);
-  record.event = event;
-  record.has_event = true;
-  record.state = OperationState::kSubmitted;
-  streams_[record.point.stream].unproved.push_back(operation.index_);
-  ++metrics_.records;
-  ++metrics_.submitted;
-  tell_state(record);
-}
-
-void Coordinator::Impl::abandon(OperationHandle operation, std::exception_ptr error) noexcept {
-  leave(operation);
-  Lock lock(mutex_);
-  end(operation.index_, OperationState::kFailed, std::move(error));
-  forget_ended();
-}
-
-// Marks an operation as ended; its callbacks become due.
-void Coordinator::Impl::end(std::uint64_t index, OperationState state, std::exception_ptr error) {
-  Record& record = at(index);
-  record.state = state;
-  ++(state == OperationState::kCompleted ? metrics_.completed : metrics_.failed);
-  tell_state(record);
-  const Outcome outcome{handle(index), state, error};
-  for (auto& callback : record.callbacks) due_.emplace_back(std::move(callback), outcome);
-  record.callbacks.clear();
-  if (error != nullptr) failures_[index] = std::move(error);
-  release(record);
-}
-
-// The host has seen that everything `clock` is after has ended.
-void Coordinator::Impl::prove(const Clock& clock) {
-  clocks_.prove(clock);
-  for (StreamEntry& stream : streams_) {
-    while (!stream.unproved.empty() && clocks_.proved(at(stream.unproved.front()).point)) {
-      end(stream.unproved.front(), OperationState::kCompleted);
-      stream.unproved.pop_front();
-    }
-  }
-  forget_ended();
-}
-
-void Coordinator::Impl::fail_all(const std::exception_ptr& error) {
-  for (StreamEntry& stream : streams_) {
-    for (std::uint64_t index : stream.unproved) end(index, OperationState::kFailed, error);
-    stream.unproved.clear();
-  }
-  forget_ended();
-}
-
-// Gives the event of an operation back once nobody can want it any more.
-void Coordinator::Impl::release(Record& record) {
-  const bool ended =
-      record.state == OperationState::kCompleted || record.state == OperationState::kFailed;
-  if (!ended || record.users > 0 || !record.has_event) return;
-  free_events_.push_back(record.event);
-  record.has_event = false;
-}
-
-void Coordinator::Impl::forget_ended() {
-  const auto ended = [](const Record& record) {
-    return record.users == 0 &&
-           (record.state == OperationState::kCompleted || record.state == OperationState::kFailed);
-  };
-  while (!records_.empty() && ended(records_.front())) {
-    records_.pop_front();
-    ++first_index_;
-  }
-}
-
-void Coordinator::Impl::throw_if_failed(OperationHandle operation) const {
+void Coordinator::Impl::throw_failure(OperationHandle operation) const {
   if (failures_.empty()) return;
-  if (auto found = failures_.find(operation.index_); found != failures_.end())
+  if (auto found = failures_.find(operation.id_.value); found != failures_.end())
     std::rethrow_exception(found->second);
 }
 
-// Asks the device about a submitted operation. The lock is open meanwhile.
-bool Coordinator::Impl::ask(Lock& lock, std::uint64_t index, Proof proof) {
-  Record* record = &at(index);
-  const NativeEvent event = record->event;
-  ++record->users;
-  lock.unlock();
-  bool ended = true;
-  std::exception_ptr error;
-  bool failed = false;
-  try {
-    if (proof == Proof::kWait) {
-      device_->backend->synchronize_event(event);
+std::string Coordinator::Impl::describe(const OperationRecord& record) const {
+  std::string text = record.is_group ? "group " : "operation ";
+  text += std::to_string(record.id.load(std::memory_order_relaxed));
+  if (!record.description.empty()) text += " \"" + record.description + "\"";
+  return text + " (" + to_string(record.state.load(std::memory_order_relaxed)) + ", " +
+         text_of(record.where) + ")";
+}
+
+std::uint64_t Coordinator::Impl::stamp(const DeviceState& device) const {
+  return device.backend->properties().simulated
+             ? static_cast<std::uint64_t>(device.backend->now().value)
+             : ticks();
+}
+
+TimeNs Coordinator::Impl::time_of(std::uint64_t stamp, const OperationRecord& record) const {
+  if (stamp == 0) return {};
+  if (record.device->backend->properties().simulated) return {static_cast<std::int64_t>(stamp)};
+  return time_of_ticks(stamp);
+}
+
+std::int64_t Coordinator::Impl::observer_time(const DeviceState& device) const {
+  return device.backend->properties().simulated ? device.backend->now().value : 0;
+}
+
+std::uint32_t Coordinator::Impl::stream_index(StreamState& stream) {
+  // The stream remembers where it is in the table of the Coordinator that used it last.
+  const std::uint64_t id = stream.id.load(std::memory_order_relaxed);
+  const std::uint64_t known = stream.coordinator.load(std::memory_order_relaxed);
+  if (const auto index = static_cast<std::uint32_t>(known);
+      known >> 32 == (number_ & 0xffff'ffff) && index < streams_.size() &&
+      streams_[index].id == id) {
+    return index;
+  }
+  const auto [entry, is_new] = stream_indices_.try_emplace(id, 0);
+  if (is_new) {
+    // The place of a stream that is gone, if all its work has ended; its tickets go on.
+    std::uint32_t index = 0;
+    while (index < streams_.size() &&
+           (streams_[index].state->id.load(std::memory_order_relaxed) == streams_[index].id ||
+            streams_[index].oldest != nullptr || streams_[index].open > 0 ||
+            streams_[index].capture != 0)) {
+      ++index;
+    }
+    if (index == streams_.size()) {
+      streams_.emplace_back();
+      clocks_.add_stream();
     } else {
-      ended = device_->backend->query_event(event);
+      stream_indices_.erase(streams_[index].id);
+      clocks_.exchange_row(index, ClockRef());  // the new stream comes after nothing yet
     }
-  } catch (const Error& caught) {
-    error = std::current_exception();
-    failed = caught.kind() == ErrorKind::kDeviceFailure;
+    StreamEntry& fresh = streams_[index];
+    const std::uint64_t count = fresh.count;
+    fresh = StreamEntry{};
+    fresh.count = count;
+    fresh.id = id;
+    fresh.state = &stream;
+    fresh.device = stream.device;
+    const auto same = [&](const auto& pool) { return pool.first.get() == stream.device; };
+    auto pool = std::find_if(pools_.begin(), pools_.end(), same);
+    if (pool == pools_.end()) {
+      const Device device(stream.device->shared_from_this());
+      EventPoolOptions events = options_.events;
+      pools_.emplace_back(device.state(), std::make_unique<EventPool>(device, events));
+      pool = std::prev(pools_.end());
+    }
+    fresh.events = pool->second.get();
+    entry->second = index;
   }
-  lock.lock();
-  record = &at(index);
-  const Clock clock = record->clock;  // the record may be forgotten
-  --record->users;
-  release(*record);
-  if (failed) fail_all(error);
-  if (error == nullptr && ended) prove(clock);
-  forget_ended();
-  if (error != nullptr) std::rethrow_exception(error);
-  return ended;
+  stream.coordinator.store((number_ & 0xffff'ffff) << 32 | entry->second,
+                           std::memory_order_relaxed);
+  return entry->second;
 }
 
-bool Coordinator::Impl::completed(OperationHandle operation) {
+// Registration
+
+OperationHandle Coordinator::Impl::add(const OperationOptions& options,
+                                       const std::source_location& where, bool named, bool is_group,
+                                       bool begin_if_ready, bool& begun) {
+  constexpr const char* kCall = "Coordinator::submit";
+  StreamState* const stream = is_group ? nullptr : &options.stream.checked(kCall);
   Lock lock(mutex_);
-  const Record* record = find(operation, "Coordinator::completed");
-  throw_if_failed(operation);
-  if (record == nullptr || record->state == OperationState::kCompleted) return true;
-  return ask(lock, operation.index_, Proof::kQuery);
-}
-
-void Coordinator::Impl::wait(OperationHandle operation) {
-  {
-    Lock lock(mutex_);
-    const Record* record = find(operation, "Coordinator::wait");
-    throw_if_failed(operation);
-    if (record != nullptr && record->state == OperationState::kSubmitted) {
-      ++metrics_.host_waits;
-      ask(lock, operation.index_, Proof::kWait);
+  OperationRecord* group = nullptr;
+  if (options.group.id().valid()) {
+    group = find(options.group, kCall);
+    if (group == nullptr || !group->is_group || !group->more().open)
+      throw make_error(kCodeInvalidValue, kCall, "the group is closed, or not a group");
+  }
+  for (OperationHandle after : options.after) {
+    const OperationRecord* dependency = find(after, kCall);
+    throw_failure(after);
+    if (dependency == nullptr || dependency->ended_already()) continue;
+    if (!dependency->named)
+      throw make_error(kCodeInvalidHandle, kCall, "a posted operation cannot be depended on");
+    if (dependency->unsubmitted() && options_.unsubmitted == Unsubmitted::kRefuse && !is_group) {
+      throw make_error(kCodeNotPermitted, kCall,
+                       "it depends on " + describe(*dependency) + ", which is not submitted");
     }
   }
-  run_callbacks();
-}
+  const std::uint32_t index = is_group ? 0 : stream_index(*stream);
 
-void Coordinator::Impl::on_complete(OperationHandle operation,
-                                    std::function<void(Outcome)> callback) {
-  if (!callback)
-    throw make_error(kCodeInvalidValue, "Coordinator::on_complete", "the callback is empty");
-  Lock lock(mutex_);
-  Record* record = find(operation, "Coordinator::on_complete");
-  if (auto failure = failures_.find(operation.index_); failure != failures_.end()) {
-    due_.emplace_back(std::move(callback),
-                      Outcome{operation, OperationState::kFailed, failure->second});
-  } else if (record == nullptr || record->state == OperationState::kCompleted) {
-    due_.emplace_back(std::move(callback), Outcome{operation, OperationState::kCompleted, nullptr});
+  OperationRecord& record = operations_.take();
+  record.state.store(OperationState::kRegistered, std::memory_order_relaxed);
+  const std::uint64_t id = next_operation_id.fetch_add(1, std::memory_order_relaxed);
+  record.id.store(id, std::memory_order_release);
+  record.type = options.type;
+  record.priority = record.effective = options.priority;
+  record.is_group = is_group;
+  record.has_ranges = !options.reads.empty() || !options.writes.empty();
+  record.named = named || record.has_ranges;
+  record.has_event = record.dispatched = record.retired = false;
+  record.users = record.missing = 0;
+  record.stream = index;
+  record.capture = 0;
+  record.stream_ref = options.stream;
+  record.device = is_group ? device_.get() : streams_[index].device;
+  record.events = is_group ? nullptr : streams_[index].events;
+  record.point = {};
+  record.order = record.runner = 0;
+  record.created = stamp(*record.device);
+  record.begun = record.submitted = record.ended = 0;
+  record.after.clear();
+  record.dependants.clear();
+  record.description.assign(options.description);
+  record.where = where;
+  record.extra.reset();
+  ++metrics_.registered;
+
+  if (is_group) {
+    record.more().open = true;
   } else {
-    record->callbacks.push_back(std::move(callback));
-  }
-}
-
-std::size_t Coordinator::Impl::poll() {
-  {
-    Lock lock(mutex_);
-    std::vector<std::uint64_t> wanted;
-    for (std::size_t i = 0; i < records_.size(); ++i) {
-      if (!records_[i].callbacks.empty() && records_[i].state == OperationState::kSubmitted) {
-        wanted.push_back(first_index_ + i);
-      }
-    }
-    for (std::uint64_t index : wanted) {
-      if (index < first_index_ || at(index).state != OperationState::kSubmitted) continue;
-      try {
-        ask(lock, index, Proof::kQuery);
-      } catch (const Error& error) {
-        if (error.kind() != ErrorKind::kDeviceFailure) throw;  // a failure reaches the callbacks
-      }
+    for (OperationHandle after : options.after) {
+      if (OperationRecord* dependency = live(after); dependency != nullptr)
+        depend(record, *dependency, false);
     }
   }
-  return run_callbacks();
-}
-
-std::size_t Coordinator::Impl::run_callbacks() {
-  std::size_t ran = 0;
-  for (;;) {
-    Lock lock(mutex_);
-    if (due_.empty()) return ran;
-    auto due = std::exchange(due_, {});
-    lock.unlock();
-    for (auto& [callback, outcome] : due) callback(outcome);
-    ran += due.size();
-  }
-}
-
-void Coordinator::Impl::shut_down() noexcept {
-  {
-    Lock lock(mutex_);
-    const std::uint64_t end_index = first_index_ + records_.size();
-    for (std::uint64_t index = first_index_; index < end_index; ++index) {
-      if (index < first_index_ || at(index).callbacks.empty()) continue;
-      try {
-        ask(lock, index, Proof::kWait);
-      } catch (const Error&) {
-        if (index >= first_index_ && at(index).state == OperationState::kSubmitted) {
-          end(index, OperationState::kFailed, std::current_exception());
-        }
-      }
+  if (group != nullptr) {
+    record.more().group = group;
+    ++group->users;
+    ++group->more().unsubmitted;
+    ++group->more().not_ended;
+    for (OperationHandle after : group->after) {
+      if (OperationRecord* dependency = live(after); dependency != nullptr)
+        depend(record, *dependency, false);
     }
   }
-  run_callbacks();
+  if (is_group) {  // its members inherit these
+    for (OperationHandle after : options.after) record.after.push_back(after);
+  }
+  if (record.has_ranges) {
+    record.more().reads = options.reads;
+    record.more().writes = options.writes;
+    if (options.infer_dependencies) infer(record);
+  }
+  announce(record);
+  if (options.timeout != Nanoseconds::max()) {
+    record.more().deadline_ns = monotonic_ns() + options.timeout.count();
+    deadlines_.push_back(handle(record));
+    wake_poller();
+  }
+  const OperationHandle result = handle(record);
+  begun = false;
+  if (begin_if_ready && record.missing == 0) {
+    await_stream(lock, record);
+    const bool over = over_connections(lock, record);
+    if (!over || options_.connections == Connections::kReport) {
+      start(lock, record);
+      begun = true;
+    } else {
+      held_.push_back(result);
+      ++metrics_.deferred;
+      wake_poller();
+    }
+  }
+  if (record.missing > 0) {
+    ++metrics_.deferred;
+    ++metrics_.blocked_now;
+  }
+  return result;
 }
 
-CoordinatorMetrics Coordinator::Impl::metrics() const {
+// A deferred operation may be using the stream from another thread.
+void Coordinator::Impl::await_stream(Lock& lock, OperationRecord& record) {
+  StreamEntry& stream = streams_[record.stream];
+  while (stream.dispatched && stream.open > 0) {
+    const bool mine = std::any_of(
+        operations_.all().begin(), operations_.all().end(), [&](const OperationRecord& other) {
+          return other.state.load(std::memory_order_relaxed) == OperationState::kBegun &&
+                 other.stream == record.stream && other.runner == this_thread_number();
+        });
+    if (mine) return;
+    changed_.wait(lock);
+  }
+}
+
+// Begins the operation's submission: from here on what its thread enqueues is its work.
+void Coordinator::Impl::start(Lock& lock, OperationRecord& record) {
+  place(record);
+  if (record.has_ranges) judge(record);
+  lock.unlock();
+  enter(record);
+  try {
+    issue_waits(record);
+  } catch (...) {
+    abandon(handle(record), std::current_exception());
+    throw;
+  }
+}
+
+void Coordinator::Impl::issue_waits(OperationRecord& record) {
+  for (const OperationRecord* before : record.waits) record.stream_ref.wait(before->event);
+}
+
+void Coordinator::Impl::announce(const OperationRecord& record) const {
+  if (observer().operation_registered == nullptr) return;
+  std::vector<std::uint32_t> ids;
+  ids.reserve(record.after.size());
+  for (OperationHandle dependency : record.after) ids.push_back(observer_id(dependency.id()));
+  const std::string call_site = text_of(record.where);
+  coord_operation_facts facts{};
+  facts.operation = observer_id(record.id.load(std::memory_order_relaxed));
+  facts.type = static_cast<std::uint32_t>(record.type);
+  facts.priority = static_cast<std::uint32_t>(record.priority);
+  facts.context = record.device->backend->properties().context;
+  facts.stream = record.is_group ? 0 : streams_[record.stream].state->native;
+  facts.parent = record.extra != nullptr && record.extra->group != nullptr
+                     ? observer_id(record.extra->group->id.load(std::memory_order_relaxed))
+                     : COORD_NONE;
+  facts.dependency_count = static_cast<std::uint32_t>(ids.size());
+  facts.dependencies = ids.data();
+  facts.time_ns = observer_time(*record.device);
+  facts.name = record.description.c_str();
+  facts.call_site = call_site.c_str();
+  observer().operation_registered(&facts);
+}
+
+void Coordinator::Impl::tell_state(const OperationRecord& record) const {
+  const OperationState state = record.state.load(std::memory_order_relaxed);
+  if (observer().operation_state == nullptr || state == OperationState::kCaptured) return;
+  observer().operation_state(observer_id(record.id.load(std::memory_order_relaxed)),
+                             static_cast<std::uint32_t>(state), observer_time(*record.device));
+}
+
+// From here on, what the thread calls belongs to the operation.
+void Coordinator::Impl::enter(const OperationRecord& record) const {
+  if (nvtx_) nvtx::push(record.description.c_str());
+  if (observer().operation_begin != nullptr) {
+    entered.push_back(observer_id(record.id.load(std::memory_order_relaxed)));
+    observer().operation_begin(entered.back(), observer_time(*record.device));
+  }
+  tell_state(record);
+}
+
+// Back to the operation around it, if there is one.
+void Coordinator::Impl::leave(const OperationRecord& record) const {
+  if (nvtx_) nvtx::pop();
+  if (observer().operation_begin == nullptr || observer().operation_end == nullptr) return;
+  const std::int64_t now_ns = observer_time(*record.device);
+  observer().operation_end(observer_id(record.id.load(std::memory_order_relaxed)), now_ns);
+  if (!entered.empty()) entered.pop_back();
+  if (!entered.empty()) observer().operation_begin(entered.back(), now_ns);
+}
+
+// Submission
+
+void Coordinator::Impl::keep(OperationHandle operation, std::function<void(StreamRef)> function) {
   Lock lock(mutex_);
-  return metrics_;
+  OperationRecord* record = live(operation);
+  if (record == nullptr || record->state.load() != OperationState::kRegistered)
+    return;  // timed out
+  record->more().function = std::move(function);
+  if (record->missing == 0) {
+    make_ready(*record);
+    dispatch(lock);
+  }
 }
 
-Coordinator::Coordinator(const Device& device) : impl_(std::make_unique<Impl>(device)) {}
+void Coordinator::Impl::begin(OperationHandle operation) {
+  constexpr const char* kCall = "Coordinator::begin";
+  Lock lock(mutex_);
+  OperationRecord* record = find(operation, kCall);
+  throw_failure(operation);
+  if (record == nullptr || record->is_group ||
+      record->state.load() != OperationState::kRegistered ||
+      (record->extra != nullptr && record->extra->function)) {
+    throw make_error(kCodeNotPermitted, kCall,
+                     record == nullptr ? "the operation has ended"
+                                       : describe(*record) + " cannot be begun (again)");
+  }
+  for (OperationHandle after : record->after) {
+    const OperationRecord* dependency = live(after);
+    if (record->missing > 0 && dependency != nullptr && dependency->unsubmitted()) {
+      throw make_error(
+          kCodeNotPermitted, kCall,
+          describe(*record) + " depends on " + describe(*dependency) + ", which is not submitted");
+    }
+  }
+  await_stream(lock, *record);
+  (void)over_connections(lock, *record);
+  start(lock, *record);
+}
 
-Coordinator::~Coordinator() { impl_->shut_down(); }
+void Coordinator::Impl::finish(OperationHandle operation) {
+  constexpr const char* kCall = "Coordinator::complete";
+  OperationRecord& record = *operation.record_;
+  if (operation.coordinator_ != number_ || live(operation) == nullptr ||
+      record.state.load(std::memory_order_relaxed) != OperationState::kBegun) {
+    throw make_error(kCodeNotPermitted, kCall, "the operation was not begun");
+  }
+  const bool timed = operation.id_.value % kCostSample == 0;
+  const std::uint64_t from = timed ? ticks() : 0;
+  EventRef event;
+  if (record.named || operation.id_.value % kMilestone == 0) {
+    event = record.events->acquire(EventClass::kNoTiming);
+    try {
+      record.stream_ref.record(event);
+    } catch (...) {
+      record.events->discard(event);
+      throw;
+    }
+  }
+  leave(record);
+
+  Lock lock(mutex_);
+  StreamEntry& stream = streams_[record.stream];
+  record.event = event;
+  record.has_event = event.id().valid();
+  record.point = clocks_.advance(record.stream);
+  record.clock = clocks_.row(record.stream);
+  record.submitted = stamp(*record.device);
+  record.state.store(record.capture == 0 ? OperationState::kSubmitted : OperationState::kCaptured,
+                     std::memory_order_release);
+  ++metrics_.submitted;
+  if (record.has_event) ++metrics_.records;
+  if (record.capture == 0) {
+    (stream.newest != nullptr ? stream.newest->next : stream.oldest) = &record;
+    stream.newest = &record;
+    record.next = nullptr;
+  } else {
+    ++record.users;
+    captured_[record.capture].push_back(&record);
+  }
+  --stream.open;
+  if (stream.open == 0) stream.dispatched = false;
+  for (OperationRecord* before : record.waits) drop_user(*before);
+  record.waits.clear();
+  tell_state(record);
+  submitted_one(record);
+  if (timed) sample_cost(ticks() - from);
+  if (record.capture == 0 && (++stream.count % kMilestone == 0 || operations_.live() > 65536))
+    housekeep(lock, stream);
+  if (!watched_.empty()) wake_poller();
+  if (!host_waits_.empty() || stream.dispatched || record.dispatched) changed_.notify_all();
+  dispatch(lock);
+}
+
+// Now and then, ask about an old operation of the stream, so that what nobody waits for is
+// forgotten.
+void Coordinator::Impl::housekeep(Lock& lock, StreamEntry& stream) {
+  OperationRecord* const newest = stream.newest;
+  if (newest != nullptr && newest->has_event &&
+      (stream.milestones.empty() || stream.milestones.back().first != newest)) {
+    ++newest->users;
+    stream.milestones.emplace_back(newest, newest->point);
+  }
+  while (!stream.milestones.empty()) {
+    const auto [record, point] = stream.milestones.front();
+    bool over = clocks_.proved(point);
+    if (!over) {
+      try {
+        over = ask(lock, *record, Proof::kQuery);
+      } catch (const Error&) {
+        over = true;  // the device has failed, and all its operations with it
+      }
+    }
+    if (!over) return;
+    if (!stream.milestones.empty() && stream.milestones.front().first == record) {
+      stream.milestones.pop_front();
+      drop_user(*record);
+    }
+  }
+}
+
+void Coordinator::Impl::abandon(OperationHandle operation,
+                                const std::exception_ptr& error) noexcept {
+  OperationRecord& record = *operation.record_;
+  leave(record);
+  Lock lock(mutex_);
+  StreamEntry& stream = streams_[record.stream];
+  --stream.open;
+  if (stream.open == 0) stream.dispatched = false;
+  for (OperationRecord* before : record.waits) drop_user(*before);
+  record.waits.clear();
+  end(record, OperationState::kFailed, error);
+  changed_.notify_all();
+  dispatch(lock);
+}
+
+// Runs the function of a deferred operation that is ready. The lock is open meanwhile.
+void Coordinator::Impl::run_deferred(Lock& lock, OperationRecord& record) {
+  const OperationHandle operation = handle(record);
+  const StreamRef stream = record.stream_ref;
+  std::function<void(StreamRef)> function = std::move(record.more().function);
+  record.more().function = nullptr;
+  record.dispatched = true;
+  streams_[record.stream].dispatched = true;
+  try {
+    start(lock, record);
+    try {
+      function(stream);
+      finish(operation);
+    } catch (...) {
+      if (live(operation) != nullptr && record.state.load() == OperationState::kBegun)
+        abandon(operation, std::current_exception());
+    }
+  } catch (...) {
+    // Its waits could not be placed: start() has told those who depend on it.
+  }
+  function = nullptr;
+  if (!lock.owns_lock()) lock.lock();
+}
+
+void Coordinator::Impl::close_group(OperationHandle group) {
+  Lock lock(mutex_);
+  OperationRecord* record = find(group, "Coordinator::close_group");
+  if (record == nullptr || !record->is_group || !record->more().open)
+    throw make_error(kCodeNotPermitted, "Coordinator::close_group", "it is not an open group");
+  OperationExtra& extra = record->more();
+  extra.open = false;
+  if (extra.unsubmitted == 0) {
+    record->state.store(OperationState::kSubmitted, std::memory_order_release);
+    record->submitted = stamp(*record->device);
+    ++metrics_.submitted;
+    tell_state(*record);
+    submitted_one(*record);
+  }
+  if (extra.not_ended == 0 && !record->ended_already()) {
+    end(*record, extra.error == nullptr ? OperationState::kCompleted : OperationState::kFailed,
+        extra.error);
+  }
+  changed_.notify_all();
+  dispatch(lock);
+}
+
+void Coordinator::Impl::sample_cost(std::uint64_t cost) {
+  costs_[cost_count_++ % costs_.size()] = cost;
+  cost_sum_ += static_cast<double>(cost);
+}
+
+// The public class
+
+Coordinator::Coordinator(const Device& device, const CoordinatorOptions& options)
+    : impl_(std::make_unique<Impl>(device, options)) {
+  const std::lock_guard lock(coordinators().mutex);
+  coordinators().all.push_back(this);
+}
+
+Coordinator::~Coordinator() {
+  {
+    const std::lock_guard lock(coordinators().mutex);
+    std::erase(coordinators().all, this);
+  }
+  impl_->shut_down();
+}
+
+bool host_access(MemoryRange range, Access access) {
+  const std::lock_guard lock(coordinators().mutex);
+  bool safe = true;
+  for (Coordinator* coordinator : coordinators().all)
+    safe = coordinator->host_access(range, access) && safe;
+  return safe;
+}
+
+OperationHandle Coordinator::register_operation(const OperationOptions& options,
+                                                std::source_location where) {
+  bool begun = false;
+  return impl_->add(options, where, true, false, false, begun);
+}
+
+OperationHandle Coordinator::open_group(const OperationOptions& options,
+                                        std::source_location where) {
+  bool begun = false;
+  return impl_->add(options, where, true, true, false, begun);
+}
+
+void Coordinator::close_group(OperationHandle group) { impl_->close_group(group); }
+
+void Coordinator::add_dependency(OperationHandle operation, OperationHandle after) {
+  impl_->add_dependency(operation, after);
+}
+
+void Coordinator::begin(OperationHandle operation) { impl_->begin(operation); }
+
+void Coordinator::complete(OperationHandle operation) { impl_->finish(operation); }
+
+bool Coordinator::cancel(OperationHandle operation) { return impl_->cancel(operation); }
 
 bool Coordinator::completed(OperationHandle operation) { return impl_->completed(operation); }
 
 void Coordinator::wait(OperationHandle operation) { impl_->wait(operation); }
+
+bool Coordinator::wait_for(OperationHandle operation, Nanoseconds limit) {
+  return impl_->wait_for(operation, limit);
+}
 
 void Coordinator::on_complete(OperationHandle operation, std::function<void(Outcome)> callback) {
   impl_->on_complete(operation, std::move(callback));
@@ -508,25 +616,42 @@ void Coordinator::on_complete(OperationHandle operation, std::function<void(Outc
 
 std::size_t Coordinator::poll() { return impl_->poll(); }
 
-CoordinatorMetrics Coordinator::metrics() const { return impl_->metrics(); }
-
-Coordinator::Submission::Submission(Coordinator& coordinator, const OperationOptions& options,
-                                    const std::source_location& where)
-    : coordinator_(coordinator), stream_(options.stream) {
-  StreamState& stream = stream_.checked("Coordinator::submit");
-  handle_ = coordinator.impl_->begin(options, stream, where);
+bool Coordinator::host_access(MemoryRange range, Access access) {
+  return impl_->host_access(range, access);
 }
 
-Coordinator::Submission::~Submission() {
-  if (finished_) return;
-  const auto error =
-      make_error(kCodeUnknown, "Coordinator::submit", "the operation's function threw");
-  coordinator_.impl_->abandon(handle_, std::make_exception_ptr(error));
+std::vector<Race> Coordinator::races() const { return impl_->races(); }
+
+std::optional<OperationInfo> Coordinator::info(OperationHandle operation) const {
+  return impl_->info(operation);
+}
+
+CoordinatorMetrics Coordinator::metrics() const { return impl_->metrics(); }
+
+PoolUtilization Coordinator::event_utilization() const { return impl_->event_utilization(); }
+
+Coordinator::Submission::Submission(Coordinator& coordinator, const OperationOptions& options,
+                                    const std::source_location& where, bool named)
+    : impl_(*coordinator.impl_) {
+  handle_ = impl_.add(options, where, named, false, true, ready_);
+}
+
+void Coordinator::Submission::fail() noexcept {
+  impl_.abandon(handle_, std::current_exception());
 }
 
 OperationHandle Coordinator::Submission::finish() {
-  coordinator_.impl_->finish(handle_, stream_.checked("Coordinator::submit"));
-  finished_ = true;
+  try {
+    impl_.finish(handle_);
+  } catch (...) {
+    fail();
+    throw;
+  }
+  return handle_;
+}
+
+OperationHandle Coordinator::Submission::defer(std::function<void(StreamRef)> function) {
+  impl_.keep(handle_, std::move(function));
   return handle_;
 }
 

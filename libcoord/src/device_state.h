@@ -28,6 +28,8 @@ struct StreamState {
   NativeStream native = 0;
   int priority = 0;
   std::string name;
+  /// For the Coordinator that used it last: which one, and where it keeps the stream.
+  std::atomic<std::uint64_t> coordinator{0};
 };
 
 /// On a cache line of its own: threads that share a pool write the ids of neighbours.

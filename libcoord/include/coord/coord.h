@@ -7,20 +7,18 @@
 //
 //   coord::Device device = coord::Device::open();   // a GPU if there is one, else the simulator
 //   coord::Coordinator coordinator(device);
-//   coord::Stream copies = device.create_stream({.priority = coord::StreamPriority::kHigh, .name =
-//   "copies"}); coord::Stream math = device.create_stream({.name = "math"});
+//   coord::Stream copies = device.create_stream({.name = "copies"});
+//   coord::Stream math = device.create_stream({.name = "math"});
 //   coord::DeviceBuffer<float> batch = device.allocate<float>(host_batch.size());
 //
 //   auto load = coordinator.submit(
-//       {.type = coord::OperationType::kMemoryTransfer, .stream = copies, .description = "load
-//       batch"},
+//       {.type = coord::OperationType::kMemoryTransfer, .stream = copies, .description = "load"},
 //       [&](coord::StreamRef stream) { stream.copy_to_device(batch, host_batch); });
-//   auto scale = coordinator.submit(
-//       {.stream = math, .after = {load}, .description = "scale"},   // waits on the device, not
-//       here
+//   auto scale = coordinator.submit(   // waits on the device, not here
+//       {.stream = math, .after = {load}, .description = "scale"},
 //       [&](coord::StreamRef stream) { launch_scale(stream.native(), batch.data()); });
-//   coordinator.on_complete(scale, [](coord::Outcome outcome) { /* in wait() or poll(), never a
-//   driver thread */ }); coordinator.wait(scale);
+//   coordinator.on_complete(scale, [](coord::Outcome) { /* on a thread of libcoord's own */ });
+//   coordinator.wait(scale);
 //
 // Where to look:
 //   device.h       opening devices; making streams, events, memory
@@ -36,10 +34,12 @@
 #pragma once
 
 #include "coord/coordinator.h"
+#include "coord/deadlock.h"
 #include "coord/device.h"
 #include "coord/error.h"
 #include "coord/event.h"
 #include "coord/event_pool.h"
+#include "coord/executor.h"
 #include "coord/graph.h"
 #include "coord/kernel.h"
 #include "coord/memory.h"

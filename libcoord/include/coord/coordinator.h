@@ -3,97 +3,240 @@
 
 // Submits operations and places exactly the waits that their dependencies need.
 //
-// A dependency on an operation of another stream becomes a wait of the stream on the device; the
-// host never waits for it. A wait that is already implied (same stream, an earlier wait, through
-// any chain of operations, or work that the host has seen completed) is not issued. A wait covers
-// the operation it names and nothing submitted after it.
+// A dependency on an operation of another stream or device becomes a wait of the stream, on the
+// device; the host never waits for it. A wait that is already implied (same stream, an earlier
+// wait, through any chain of operations, or work that the host has seen completed) is not issued. A
+// wait covers the operation it names and nothing submitted after it. A dependency on an operation
+// that is not submitted yet defers the operation, or is refused; it is never ignored.
+//
+// Order within a stream is the order in which operations are submitted to it. While a stream is
+// being captured, the same program makes a graph with only the edges that its dependencies need.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <source_location>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
 
 #include "coord/device.h"
+#include "coord/event_pool.h"
+#include "coord/executor.h"
 #include "coord/export.h"
 #include "coord/operation.h"
 
 namespace coord {
 
+/// What becomes of an operation that depends on one that is not submitted yet.
+enum class Unsubmitted {
+  kDefer,   // its function is kept, and called once it can be, by whoever submits the last of them
+  kRefuse,  // kNotPermitted
+};
+
+/// What becomes of an operation whose waits would block more streams than the device has hardware
+/// queues for, less two: from there on streams that wait for nothing may stall, or hang.
+enum class Connections {
+  kReport,  // it is submitted, counted in `over_connections`, and marked in traces
+  kHold,    // it is deferred until enough of the others have gone on
+};
+
+struct CoordinatorOptions {
+  Unsubmitted unsubmitted = Unsubmitted::kDefer;
+  Connections connections = Connections::kReport;
+  /// A ready operation becomes more urgent by one step for each such time that it waits for others.
+  Nanoseconds ageing = std::chrono::milliseconds(10);
+  /// Where callbacks run; null: Executor::shared().
+  std::shared_ptr<Executor> executor{};
+  /// Callbacks run in wait(), poll() and the destructor instead, on the thread that calls these; no
+  /// thread of libcoord is started.
+  bool polled = false;
+  /// Operations that have ended whose info() is kept at least.
+  std::size_t history = 1024;
+  /// The events that mark the operations' ends.
+  EventPoolOptions events{};
+};
+
 /// Counts since the Coordinator was made.
 struct CoordinatorMetrics {
   std::uint64_t registered = 0;
+  std::uint64_t begun = 0;
   std::uint64_t submitted = 0;
   std::uint64_t completed = 0;  // proved so far
   std::uint64_t failed = 0;
-  std::uint64_t records = 0;       // events recorded, one per submitted operation
-  std::uint64_t waits_placed = 0;  // stream waits issued
-  std::uint64_t waits_elided = 0;  // dependencies that needed none
-  std::uint64_t host_waits = 0;    // event synchronizations by wait()
+  std::uint64_t cancelled = 0;
+  std::uint64_t deferred = 0;             // whose submission had to wait
+  std::uint64_t blocked_now = 0;          // registered, and waiting for others to be submitted
+  std::uint64_t records = 0;              // events recorded
+  std::uint64_t waits_placed = 0;         // stream waits issued
+  std::uint64_t waits_elided = 0;         // dependencies that needed none
+  std::uint64_t inferred = 0;             // dependencies that came from memory ranges
+  std::uint64_t races = 0;                // conflicting accesses without an order
+  std::uint64_t host_waits = 0;           // event synchronizations by wait()
+  std::uint64_t priority_inversions = 0;  // a less urgent operation was raised by one that needs it
+  std::uint64_t over_connections = 0;     // operations beyond what the hardware queues allow
+  std::uint64_t deadlock_reports = 0;
+  // Time that submitting an operation took besides its function, of a sample of the operations.
+  Nanoseconds coordination_average{0}, coordination_median{0}, coordination_p99{0};
 };
 
-/// Thread-safe, but submissions to one stream need outside order. Keeps its device open; the
-/// streams of its operations must live until those have been submitted.
+/// Two accesses of one piece of memory, at least one of them writing, that nothing orders.
+struct Race {
+  OperationId earlier, later;  // `later` is none if it was the host
+  MemoryRange range;
+  std::string text;  // both operations with their call sites
+};
+
+enum class Access { kRead, kWrite };
+
+/// Thread-safe, but submissions to one stream need outside order. Keeps the devices of its streams
+/// open; the streams of its operations must live until those have been submitted. Functions of
+/// operations and callbacks may use the Coordinator.
 class COORD_EXPORT Coordinator {
  public:
-  explicit Coordinator(const Device& device);
-  /// Waits for operations that have callbacks which did not run yet, and runs them.
+  explicit Coordinator(const Device& device, const CoordinatorOptions& options = {});
+  /// Cancels what was not begun, waits for operations that have callbacks which did not run yet,
+  /// and returns when those have run. Not to be called from a callback.
   ~Coordinator();
   Coordinator(const Coordinator&) = delete;
   Coordinator& operator=(const Coordinator&) = delete;
 
-  /// Places the waits for `options.after`, calls `function(options.stream)`, which enqueues the
-  /// operation's work and nothing else on that stream, and marks the point. Returns without waiting
-  /// for any of it. If `function` throws, the operation has failed and the exception passes
-  /// through.
+  /// Places the waits for the operation's dependencies, calls `function(options.stream)`, which
+  /// enqueues the operation's work and nothing else on that stream, and marks the point. Returns
+  /// without waiting for any of it.
+  ///
+  /// If a dependency is not submitted yet, `function` is kept (moved or copied, so it should not
+  /// refer to what ends before) and called later, on the thread that submits the last dependency;
+  /// ready ones in order of their priority. An exception of `function` makes the operation fail; it
+  /// passes through if `function` was called at once.
   ///
   /// Throws kInvalidHandle for a null or destroyed stream, or a dependency that is null or of
-  /// another Coordinator.
+  /// another Coordinator; what a dependency failed with; kNotPermitted as Unsubmitted says.
   template <typename Function>
   OperationHandle submit(const OperationOptions& options, Function&& function,
                          std::source_location where = std::source_location::current()) {
-    Submission submission(*this, options, where);
-    std::forward<Function>(function)(options.stream);
+    Submission submission(*this, options, where, true);
+    if (!submission.ready()) return submission.defer(keep(std::forward<Function>(function)));
+    submission.run(function, options.stream);
     return submission.finish();
   }
+  /// The same for an operation that nobody will name: nothing can depend on it or wait for it, so
+  /// no event is recorded behind it (unless its memory ranges make somebody depend on it).
+  template <typename Function>
+  void post(const OperationOptions& options, Function&& function,
+            std::source_location where = std::source_location::current()) {
+    Submission submission(*this, options, where, false);
+    if (!submission.ready()) {
+      submission.defer(keep(std::forward<Function>(function)));
+    } else {
+      submission.run(function, options.stream);
+      submission.finish();
+    }
+  }
+
+  /// The same in three steps. Operations may depend on one that is only registered.
+  [[nodiscard]] OperationHandle register_operation(
+      const OperationOptions& options,
+      std::source_location where = std::source_location::current());
+  /// Adds a dependency to an operation that is not begun. Throws kCycle, with the cycle, if `after`
+  /// depends on it already.
+  void add_dependency(OperationHandle operation, OperationHandle after);
+  /// Places its waits: what the calling thread then enqueues on its stream is its work. Throws
+  /// kNotPermitted if a dependency is not submitted yet.
+  void begin(OperationHandle operation);
+  /// Ends its submission, not its work.
+  void complete(OperationHandle operation);
+
+  /// An operation that stands for others: those whose options name it as their group. They inherit
+  /// its dependencies; depending on it means depending on all of them.
+  [[nodiscard]] OperationHandle open_group(
+      const OperationOptions& options = {},
+      std::source_location where = std::source_location::current());
+  /// No more members. Until then the group counts as not submitted.
+  void close_group(OperationHandle group);
+
+  /// Gives up an operation that is not begun, and those that depend on it. False if it was begun or
+  /// has ended: work on a device cannot be taken back.
+  bool cancel(OperationHandle operation);
 
   /// True once the device has proved that the operation's work has ended. Never blocks. Throws if
   /// it failed.
   [[nodiscard]] bool completed(OperationHandle operation);
-  /// Blocks until the operation's work has ended, then runs callbacks that are due. Throws
-  /// kDeviceFailure if it failed, kDeadlock if it can never end (simulated device).
+  /// Blocks until the operation's work has ended. Throws what it failed with (kDeviceFailure,
+  /// kCancelled and so on), kDeadlock if it can never end as far as can be seen.
   void wait(OperationHandle operation);
+  /// Blocks no longer than `limit`. False if it had not ended by then.
+  [[nodiscard]] bool wait_for(OperationHandle operation, Nanoseconds limit);
 
-  /// Calls `callback` once the operation has completed or failed: from wait(), poll() or the
-  /// destructor, on the thread that calls these, never on a thread of the driver. The callback may
-  /// use the Coordinator; it must not throw.
+  /// Calls `callback` once the operation has completed, failed or been cancelled: on the executor,
+  /// never on a thread of the driver. It must not throw, and should not block.
   void on_complete(OperationHandle operation, std::function<void(Outcome)> callback);
-  /// Looks which operations with callbacks have ended and runs the callbacks. Never blocks on the
-  /// device. Returns how many ran.
+  /// Looks which operations with callbacks have ended, and, if `polled`, runs the callbacks. Never
+  /// blocks on the device. Returns how many callbacks became due or ran.
   std::size_t poll();
 
+  /// Tells that the calling thread now reads or writes this memory. True if all operations that
+  /// conflict have ended; else the race is kept as between operations.
+  bool host_access(MemoryRange range, Access access);
+  /// The races found so far, at most the first 1000.
+  [[nodiscard]] std::vector<Race> races() const;
+
+  /// What is known about an operation; nothing if it ended so long ago that it was forgotten.
+  [[nodiscard]] std::optional<OperationInfo> info(OperationHandle operation) const;
   [[nodiscard]] CoordinatorMetrics metrics() const;
+  [[nodiscard]] PoolUtilization event_utilization() const;
 
  private:
-  /// One submission from its waits to its record; failed unless finished.
+  class Impl;
+
+  /// One submission from its waits to its record; failed unless finished or deferred.
   class COORD_EXPORT Submission {
    public:
     Submission(Coordinator& coordinator, const OperationOptions& options,
-               const std::source_location& where);
-    ~Submission();
+               const std::source_location& where, bool named);
+    ~Submission() = default;
     Submission(const Submission&) = delete;
     Submission& operator=(const Submission&) = delete;
+    [[nodiscard]] bool ready() const noexcept { return ready_; }
+    template <typename Function>
+    void run(Function& function, StreamRef stream) {
+      try {
+        function(stream);
+      } catch (...) {
+        fail();
+        throw;
+      }
+    }
     OperationHandle finish();
+    OperationHandle defer(std::function<void(StreamRef)> function);
 
    private:
-    Coordinator& coordinator_;
-    StreamRef stream_;
+    void fail() noexcept;  // with the exception that is being handled
+
+    Impl& impl_;
     OperationHandle handle_;
-    bool finished_ = false;
+    bool ready_ = false;
   };
 
-  class Impl;
+  template <typename Function>
+  static std::function<void(StreamRef)> keep(Function&& function) {
+    if constexpr (std::is_copy_constructible_v<std::decay_t<Function>>) {
+      return std::forward<Function>(function);
+    } else {
+      auto kept = std::make_shared<std::decay_t<Function>>(std::forward<Function>(function));
+      return [kept](StreamRef stream) { (*kept)(stream); };
+    }
+  }
+
   std::unique_ptr<Impl> impl_;
 };
+
+/// Tells all Coordinators that the calling thread now reads or writes this memory (see
+/// Coordinator::host_access). True if none of them knows a conflict. Thread-safe.
+COORD_EXPORT bool host_access(MemoryRange range, Access access);
 
 }  // namespace coord

@@ -19,10 +19,21 @@ namespace coord {
 
 struct DeviceState;
 
-/// A piece of memory that somebody else owns.
+/// A piece of memory that work reads or writes: any address, on the device or the host.
 struct MemoryRange {
   const void* address = nullptr;
   std::size_t bytes = 0;
+
+  MemoryRange() = default;
+  MemoryRange(const void* from, std::size_t byte_count) : address(from), bytes(byte_count) {}
+  /// A whole DeviceBuffer, HostBuffer, span, vector or the like.
+  template <typename Buffer>
+  requires requires(const Buffer& buffer) {
+    buffer.data();
+    buffer.size();
+  }
+  MemoryRange(const Buffer& buffer)
+      : address(buffer.data()), bytes(buffer.size() * sizeof(*buffer.data())) {}
 };
 
 /// An owned piece of memory; the base of the typed buffers below. Thread-compatible.

@@ -5,14 +5,18 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <initializer_list>
+#include <source_location>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "coord/export.h"
+#include "coord/memory.h"
 #include "coord/stream.h"
 #include "coord/types.h"
 
@@ -30,8 +34,10 @@ enum class OperationType : std::uint8_t {
 
 enum class OperationPriority : std::uint8_t { kCritical, kHigh, kNormal, kLow, kCleanup };
 
+struct OperationRecord;
+
 /// Names an operation of one Coordinator. A value; stays meaningful after the operation has
-/// completed.
+/// completed, but must not be used after its Coordinator is gone.
 class OperationHandle {
  public:
   OperationHandle() = default;
@@ -40,12 +46,12 @@ class OperationHandle {
 
  private:
   friend class Coordinator;
-  OperationHandle(OperationId id, std::uint32_t coordinator, std::uint64_t index)
-      : id_(id), index_(index), coordinator_(coordinator) {}
+  OperationHandle(OperationId id, OperationRecord* record, std::uint64_t coordinator)
+      : id_(id), record_(record), coordinator_(coordinator) {}
 
   OperationId id_;
-  std::uint64_t index_ = 0;
-  std::uint32_t coordinator_ = 0;
+  OperationRecord* record_ = nullptr;  // reused by later operations: the id tells
+  std::uint64_t coordinator_ = 0;
 };
 
 /// A list of operations that keeps up to four without allocating.
@@ -87,23 +93,58 @@ struct OperationOptions {
   StreamRef stream{};
   /// Work of these operations ends before work of this one starts.
   Dependencies after{};
-  /// Shown in traces.
+  /// What the operation's work reads and writes. Two operations that touch the same memory, one of
+  /// them writing, need an order: without one they are reported as a race.
+  std::vector<MemoryRange> reads{};
+  std::vector<MemoryRange> writes{};
+  /// Adds the dependencies that `reads` and `writes` call for, instead of judging them.
+  bool infer_dependencies = false;
+  /// The group (Coordinator::open_group) that it is part of.
+  OperationHandle group{};
+  /// If its submission has not begun so long after it was registered, it fails with kTimedOut.
+  Nanoseconds timeout = Nanoseconds::max();
+  /// Shown in traces and reports.
   std::string_view description{};
 };
 
 enum class OperationState : std::uint8_t {
-  kBegun = 1,  // its waits are placed, its function runs
-  kSubmitted,  // all its work is in the stream
-  kCompleted,  // the device proved that its work has ended
+  kRegistered = 0,  // known; its submission has not begun
+  kBegun,           // its waits are placed, its function runs
+  kSubmitted,       // all its work is in the stream
+  kCompleted,       // the device proved that its work has ended
   kFailed,
+  kCancelled,
+  kCaptured,  // all its work is in a graph; it runs whenever that is launched
 };
+
+[[nodiscard]] COORD_EXPORT const char* to_string(OperationType type) noexcept;
+[[nodiscard]] COORD_EXPORT const char* to_string(OperationPriority priority) noexcept;
+[[nodiscard]] COORD_EXPORT const char* to_string(OperationState state) noexcept;
 
 /// How an operation ended, as a completion callback gets it.
 struct Outcome {
   OperationHandle operation;
   OperationState state = OperationState::kCompleted;
-  /// Why it failed; null if it completed.
+  /// Why it failed or was cancelled; null if it completed.
   std::exception_ptr error;
+};
+
+/// Everything known about an operation.
+struct OperationInfo {
+  OperationId id;
+  OperationType type = OperationType::kKernel;
+  OperationPriority priority = OperationPriority::kNormal;
+  /// At least as urgent: operations that depend on it, and waiting, raise it.
+  OperationPriority effective_priority = OperationPriority::kNormal;
+  OperationState state = OperationState::kRegistered;
+  bool is_group = false;
+  StreamId stream;
+  /// Named and inferred ones.
+  std::vector<OperationId> dependencies;
+  std::string description;
+  std::source_location where;
+  // On the clock of its device (Device::now); 0 if it has not happened.
+  TimeNs created, begun, submitted, ended;
 };
 
 }  // namespace coord

@@ -1,0 +1,40 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Who read and wrote which memory last, by address. Thread-compatible.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <vector>
+
+#include "coord/operation.h"
+
+namespace coord {
+
+class MemoryAccesses {
+ public:
+  /// Called with an earlier access that conflicts, and where.
+  using Conflict = std::function<void(OperationHandle earlier, MemoryRange where)>;
+  /// True for operations that need not be remembered any more.
+  using Forget = std::function<bool(OperationHandle)>;
+
+  /// What an access of `range` conflicts with: the last write, and if it writes, the reads since.
+  void conflicts(const MemoryRange& range, bool writes, const Conflict& conflict) const;
+  /// Remembers an access.
+  void add(const MemoryRange& range, bool writes, OperationHandle operation, const Forget& forget);
+
+ private:
+  struct Segment {
+    std::uintptr_t end = 0;
+    OperationHandle writer;
+    std::vector<OperationHandle> readers;  // since the write
+  };
+
+  void split(std::uintptr_t at);
+
+  std::map<std::uintptr_t, Segment> segments_;  // by their begin; they do not overlap
+};
+
+}  // namespace coord

@@ -1,0 +1,65 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// The wait-for graph behind find_deadlocks(): every part of libcoord in which something can wait
+// adds its nodes and edges.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "coord/deadlock.h"
+
+namespace coord {
+
+/// Thread-compatible.
+class WaitGraph {
+ public:
+  /// A node by its key, unique in the process; made at its first mention.
+  std::size_t node(const std::string& key, const std::string& label = {});
+  void edge(std::size_t from, std::size_t to) { nodes_[from].waits_for.push_back(to); }
+  /// The node sits in a stream, at `order` (take_order()): it waits for what is there before it.
+  void in_stream(std::size_t node, std::uint64_t stream, std::uint64_t order);
+  /// Nobody has promised what it waits for.
+  void orphan(std::size_t node) { nodes_[node].orphan = true; }
+
+  [[nodiscard]] DeadlockReport report();
+
+ private:
+  struct Node {
+    std::string label;
+    std::vector<std::size_t> waits_for;
+    bool orphan = false;
+  };
+  struct Place {
+    std::uint64_t order;
+    std::size_t node;
+  };
+  std::vector<Node> nodes_;
+  std::unordered_map<std::string, std::size_t> by_key_;
+  std::unordered_map<std::uint64_t, std::vector<Place>> streams_;
+};
+
+/// Adds to the graph while it lives. Thread-safe; the function must not make or end sources.
+class WaitGraphSource {
+ public:
+  explicit WaitGraphSource(std::function<void(WaitGraph&)> tell);
+  ~WaitGraphSource();
+  WaitGraphSource(const WaitGraphSource&) = delete;
+  WaitGraphSource& operator=(const WaitGraphSource&) = delete;
+
+ private:
+  std::uint64_t number_;
+};
+
+/// A number larger than all before: where something stands in the order of submissions.
+std::uint64_t take_order() noexcept;
+
+/// Keys and labels of nodes that several sources name.
+std::string thread_key(std::uint64_t thread);
+std::string thread_label(std::uint64_t thread);
+
+}  // namespace coord
