@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "codes.h"
+#include "coord/barrier.h"
 #include "coordinator_impl.h"
 #include "nvtx.h"
 #include "observer.h"
@@ -447,6 +448,7 @@ void Coordinator::Impl::finish(OperationHandle operation) {
     ++record.users;
     captured_[record.capture].push_back(&record);
   }
+  stream.last = operation;
   --stream.open;
   if (stream.open == 0) stream.dispatched = false;
   for (OperationRecord* before : record.waits) drop_user(*before);
@@ -549,6 +551,81 @@ void Coordinator::Impl::close_group(OperationHandle group) {
   dispatch(lock);
 }
 
+bool Coordinator::Impl::order_after(StreamRef stream, OperationHandle operation) {
+  constexpr const char* kCall = "Coordinator::order_after";
+  StreamState& state = stream.checked(kCall);
+  Lock lock(mutex_);
+  OperationRecord* record = find(operation, kCall);
+  throw_failure(operation);
+  if (record == nullptr || record->ended_already()) return false;
+  if (record->unsubmitted() || record->is_group || !record->has_event)
+    throw make_error(kCodeNotPermitted, kCall, describe(*record) + " has no end to wait for yet");
+  const std::uint32_t index = stream_index(state);
+  if (clocks_.implied(index, record->point)) return false;
+  clocks_.join(index, record->point, record->clock);
+  streams_[index].held_by.push_back(operation);
+  ++metrics_.waits_placed;
+  ++record->users;
+  const EventRef event = record->event;
+  lock.unlock();
+  std::exception_ptr error;
+  try {
+    stream.wait(event);
+  } catch (const Error&) {
+    error = std::current_exception();
+  }
+  lock.lock();
+  drop_user(*record);
+  if (error != nullptr) std::rethrow_exception(error);
+  return true;
+}
+
+std::vector<OperationHandle> Coordinator::Impl::newest(const std::vector<StreamRef>& streams,
+                                                       OperationHandle& all_ordered,
+                                                       std::uint64_t& records) {
+  Lock lock(mutex_);
+  std::vector<OperationHandle> result;
+  std::vector<std::uint32_t> indices;
+  for (StreamRef stream : streams) indices.push_back(stream_index(stream.checked("Barrier::pass")));
+  for (std::uint32_t index : indices) {
+    const OperationHandle last = streams_[index].last;
+    OperationRecord* record = last.id().valid() ? live(last) : nullptr;
+    if (record != nullptr && !record->ended_already()) result.push_back(last);
+  }
+  const OperationHandle first = streams_[indices.front()].last;
+  const auto ordered = [&](OperationHandle operation) {
+    return std::all_of(indices.begin(), indices.end(), [&](std::uint32_t index) {
+      return clocks_.implied(index, operation.record_->point);
+    });
+  };
+  if (first.id().valid() && std::all_of(result.begin(), result.end(), ordered)) {
+    all_ordered = first;
+    return {};
+  }
+  for (OperationHandle operation : result) {
+    OperationRecord& record = *operation.record_;
+    if (record.has_event || operation == first) continue;
+    ++record.users;
+    lock.unlock();
+    const EventRef event = record.events->acquire();
+    try {
+      record.stream_ref.record(event);
+    } catch (...) {
+      record.events->release(event);
+      lock.lock();
+      drop_user(record);
+      throw;
+    }
+    lock.lock();
+    record.event = event;
+    record.has_event = record.named = true;
+    ++metrics_.records;
+    ++records;
+    drop_user(record);
+  }
+  return result;
+}
+
 void Coordinator::Impl::sample_cost(std::uint64_t cost) {
   costs_[cost_count_++ % costs_.size()] = cost;
   cost_sum_ += static_cast<double>(cost);
@@ -600,6 +677,37 @@ void Coordinator::begin(OperationHandle operation) { impl_->begin(operation); }
 
 void Coordinator::complete(OperationHandle operation) { impl_->finish(operation); }
 
+bool Coordinator::order_after(StreamRef stream, OperationHandle operation) {
+  return impl_->order_after(stream, operation);
+}
+
+// The first stream gathers the others, and they wait for it.
+OperationHandle Coordinator::pass_barrier(const std::vector<StreamRef>& streams,
+                                          std::string_view name, const std::source_location& where,
+                                          BarrierMetrics& metrics) {
+  OperationHandle passed;
+  const std::vector<OperationHandle> newest = impl_->newest(streams, passed, metrics.records);
+  if (passed.id().valid()) {
+    metrics.elided += 2 * (streams.size() - 1);
+    return passed;
+  }
+  const std::uint64_t placed = impl_->metrics().waits_placed;
+  passed = submit(
+      {.type = OperationType::kBarrier,
+       .priority = OperationPriority::kCritical,
+       .stream = streams.front(),
+       .after = std::span(newest),
+       .description = name},
+      [](StreamRef) {}, where);
+  ++metrics.records;
+  for (std::size_t i = 1; i < streams.size(); ++i) order_after(streams[i], passed);
+  const std::uint64_t waits = impl_->metrics().waits_placed - placed;
+  metrics.waits += waits;
+  metrics.elided +=
+      2 * (streams.size() - 1) - std::min<std::uint64_t>(waits, 2 * (streams.size() - 1));
+  return passed;
+}
+
 bool Coordinator::cancel(OperationHandle operation) { return impl_->cancel(operation); }
 
 bool Coordinator::completed(OperationHandle operation) { return impl_->completed(operation); }
@@ -636,9 +744,7 @@ Coordinator::Submission::Submission(Coordinator& coordinator, const OperationOpt
   handle_ = impl_.add(options, where, named, false, true, ready_);
 }
 
-void Coordinator::Submission::fail() noexcept {
-  impl_.abandon(handle_, std::current_exception());
-}
+void Coordinator::Submission::fail() noexcept { impl_.abandon(handle_, std::current_exception()); }
 
 OperationHandle Coordinator::Submission::finish() {
   try {

@@ -45,6 +45,12 @@ class Coordinator::Impl {
   void finish(OperationHandle operation);
   void abandon(OperationHandle operation, const std::exception_ptr& error) noexcept;
   void close_group(OperationHandle group);
+  bool order_after(StreamRef stream, OperationHandle operation);
+  /// The newest operation of each stream that has any and is not over, in their order; an event is
+  /// recorded behind those that have none. None of them if each stream comes after all of them
+  /// already, and then the first stream's in `all_ordered`.
+  std::vector<OperationHandle> newest(const std::vector<StreamRef>& streams,
+                                      OperationHandle& all_ordered, std::uint64_t& records);
 
   // coordinator_order.cpp
   void add_dependency(OperationHandle operation, OperationHandle after);
@@ -80,6 +86,7 @@ class Coordinator::Impl {
     std::uint64_t capture = 0;  // number of the capture that the stream is part of
     ClockRef outside;           // its row before that
     std::uint64_t count = 0;    // operations submitted
+    OperationHandle last;       // of them
     std::deque<std::pair<OperationRecord*, Point>> milestones;
     std::vector<OperationHandle> held_by;  // what its last waits are for
   };

@@ -26,6 +26,12 @@
 //   event.h        points in a stream's order
 //   event_pool.h   events to borrow and give back
 //   coordinator.h  operations with dependencies, which become the fewest possible waits
+//   barrier.h      a point that several streams pass together
+//   fork_join.h    from one stream to several and back, without a Coordinator
+//   timeline.h     a number that host and streams signal and wait for, in any order
+//   waiter.h       functions called once a stream has passed a point
+//   executor.h     the threads on which they run
+//   deadlock.h     who waits for whom, and whether it can end
 //   graph.h        captured work that is launched with one call
 //   kernel.h       kernels that run on every backend
 //   sim.h          the simulated device's knobs
@@ -33,6 +39,7 @@
 //   observer.h     the C table through which a profiler listens
 #pragma once
 
+#include "coord/barrier.h"
 #include "coord/coordinator.h"
 #include "coord/deadlock.h"
 #include "coord/device.h"
@@ -40,10 +47,13 @@
 #include "coord/event.h"
 #include "coord/event_pool.h"
 #include "coord/executor.h"
+#include "coord/fork_join.h"
 #include "coord/graph.h"
 #include "coord/kernel.h"
 #include "coord/memory.h"
 #include "coord/operation.h"
 #include "coord/sim.h"
 #include "coord/stream.h"
+#include "coord/timeline.h"
 #include "coord/types.h"
+#include "coord/waiter.h"

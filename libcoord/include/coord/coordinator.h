@@ -20,6 +20,7 @@
 #include <optional>
 #include <source_location>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -93,6 +94,8 @@ struct Race {
 
 enum class Access { kRead, kWrite };
 
+struct BarrierMetrics;
+
 /// Thread-safe, but submissions to one stream need outside order. Keeps the devices of its streams
 /// open; the streams of its operations must live until those have been submitted. Functions of
 /// operations and callbacks may use the Coordinator.
@@ -159,6 +162,10 @@ class COORD_EXPORT Coordinator {
   /// No more members. Until then the group counts as not submitted.
   void close_group(OperationHandle group);
 
+  /// Makes what `stream` gets next wait for an operation that is submitted. Enqueues at most one
+  /// wait; none if it is implied. True if one was placed.
+  bool order_after(StreamRef stream, OperationHandle operation);
+
   /// Gives up an operation that is not begun, and those that depend on it. False if it was begun or
   /// has ended: work on a device cannot be taken back.
   bool cancel(OperationHandle operation);
@@ -191,7 +198,11 @@ class COORD_EXPORT Coordinator {
   [[nodiscard]] PoolUtilization event_utilization() const;
 
  private:
+  friend class Barrier;
   class Impl;
+
+  OperationHandle pass_barrier(const std::vector<StreamRef>& streams, std::string_view name,
+                               const std::source_location& where, BarrierMetrics& metrics);
 
   /// One submission from its waits to its record; failed unless finished or deferred.
   class COORD_EXPORT Submission {

@@ -1,0 +1,146 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "coord/barrier.h"
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "codes.h"
+#include "coord/deadlock.h"
+#include "coord/error.h"
+#include "device_state.h"
+#include "wait_graph.h"
+
+namespace coord {
+
+namespace {
+
+std::atomic<std::uint64_t> next_barrier{1};
+
+}  // namespace
+
+class Barrier::Impl {
+ public:
+  Impl(Coordinator& coordinator, std::span<const StreamRef> streams, std::string_view name)
+      : coordinator_(coordinator), streams_(streams.begin(), streams.end()), name_(name) {
+    constexpr const char* kCall = "Barrier";
+    if (streams_.empty()) throw make_error(kCodeInvalidValue, kCall, "there are no streams");
+    for (std::size_t i = 0; i < streams_.size(); ++i) {
+      if (std::find(streams_.begin(), streams_.begin() + static_cast<std::ptrdiff_t>(i),
+                    streams_[i]) != streams_.begin() + static_cast<std::ptrdiff_t>(i))
+        throw make_error(kCodeInvalidValue, kCall, "a stream is named twice");
+    }
+  }
+
+  OperationHandle pass(const std::source_location& where) {
+    const Lock lock(mutex_);
+    return pass_now(where);
+  }
+
+  OperationHandle arrive_and_wait(StreamRef stream, const std::source_location& where) {
+    constexpr const char* kCall = "Barrier::arrive_and_wait";
+    Lock lock(mutex_);
+    if (std::find(streams_.begin(), streams_.end(), stream) == streams_.end())
+      throw make_error(kCodeInvalidValue, kCall, "the stream takes no part in \"" + name_ + "\"");
+    const auto same = [&](const Arrival& arrival) { return arrival.stream == stream; };
+    if (std::any_of(arrived_.begin(), arrived_.end(), same))
+      throw make_error(kCodeNotPermitted, kCall,
+                       "the stream has arrived at \"" + name_ + "\" already, and not all others");
+    arrived_.push_back({stream, this_thread_number()});
+    if (arrived_.size() == streams_.size()) {
+      ++generation_;
+      arrived_.clear();
+      error_ = nullptr;
+      try {
+        passed_ = pass_now(where);
+      } catch (...) {
+        error_ = std::current_exception();
+      }
+      all_here_.notify_all();
+      if (error_ != nullptr) std::rethrow_exception(error_);
+      return passed_;
+    }
+    const std::uint64_t mine = generation_;
+    while (generation_ == mine) {
+      const auto until = std::chrono::system_clock::now() + std::chrono::milliseconds(20);
+      if (all_here_.wait_until(lock, until) == std::cv_status::no_timeout) continue;
+      lock.unlock();
+      const DeadlockReport report = find_deadlocks();
+      lock.lock();
+      if (report.cycles.empty() || generation_ != mine) continue;
+      std::erase_if(arrived_, same);
+      throw Error(ErrorKind::kDeadlock, kCodeUnknown, name_of_code(kCodeUnknown), kCall,
+                  report.text());
+    }
+    if (error_ != nullptr) std::rethrow_exception(error_);
+    return passed_;
+  }
+
+  BarrierMetrics metrics() const {
+    const Lock lock(mutex_);
+    return metrics_;
+  }
+
+ private:
+  using Lock = std::unique_lock<std::mutex>;
+  struct Arrival {
+    StreamRef stream;
+    std::uint64_t thread;
+  };
+
+  OperationHandle pass_now(const std::source_location& where) {
+    ++metrics_.uses;
+    return coordinator_.pass_barrier(streams_, name_, where, metrics_);
+  }
+
+  void tell_waits(WaitGraph& graph) const {
+    const Lock lock(mutex_);
+    if (arrived_.empty()) return;
+    std::string missing;
+    for (StreamRef stream : streams_) {
+      const auto same = [&](const Arrival& arrival) { return arrival.stream == stream; };
+      if (std::none_of(arrived_.begin(), arrived_.end(), same))
+        missing += " " + std::to_string(stream.id().value);
+    }
+    const std::size_t node =
+        graph.node("barrier " + std::to_string(number_),
+                   "barrier \"" + name_ + "\", at which these streams are missing:" + missing);
+    graph.orphan(node);
+    for (const Arrival& arrival : arrived_)
+      graph.edge(graph.node(thread_key(arrival.thread), thread_label(arrival.thread)), node);
+  }
+
+  Coordinator& coordinator_;
+  const std::vector<StreamRef> streams_;
+  const std::string name_;
+  const std::uint64_t number_ = next_barrier.fetch_add(1);
+  mutable std::mutex mutex_;
+  std::condition_variable all_here_;
+  std::vector<Arrival> arrived_;
+  std::uint64_t generation_ = 0;
+  OperationHandle passed_;
+  std::exception_ptr error_;
+  BarrierMetrics metrics_;
+  const WaitGraphSource source_{[this](WaitGraph& graph) { tell_waits(graph); }};
+};
+
+Barrier::Barrier(Coordinator& coordinator, std::span<const StreamRef> streams,
+                 std::string_view name)
+    : impl_(std::make_unique<Impl>(coordinator, streams, name)) {}
+
+Barrier::~Barrier() = default;
+
+OperationHandle Barrier::pass(std::source_location where) { return impl_->pass(where); }
+
+OperationHandle Barrier::arrive_and_wait(StreamRef stream, std::source_location where) {
+  return impl_->arrive_and_wait(stream, where);
+}
+
+BarrierMetrics Barrier::metrics() const { return impl_->metrics(); }
+
+}  // namespace coord
