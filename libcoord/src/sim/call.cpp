@@ -234,6 +234,8 @@ bool SimBackend::Call::look(std::span<const OpRef> ops) {
     InsideDevice inside;
     engine.advance(begin_ns);
   }
+  // The failure may have come just now, and dropped what is asked about.
+  if (!engine.failure().empty()) fail(engine.failure_code(), engine.failure());
   const bool done = std::all_of(ops.begin(), ops.end(), [&](OpRef op) { return engine.done(op); });
   if (machine_.scheduler != nullptr) {
     if (done) {
