@@ -24,7 +24,8 @@ foreach(header ${headers})
 endforeach()
 
 # The test program exports an observer, which libcoord finds as it would find a profiler's.
-streamscope_test(coord LABELS coord unit SOURCES coord/fake_observer.cpp ${alone} LINK streamscope::coord)
+streamscope_test(coord LABELS coord unit SOURCES coord/fake_observer.cpp coord/explore_device_corpus.cpp
+  coord/explore_host_corpus.cpp ${alone} LINK streamscope::coord)
 set_target_properties(coord_test PROPERTIES ENABLE_EXPORTS ON)
 
 streamscope_bench(coord LINK streamscope::coord Threads::Threads)

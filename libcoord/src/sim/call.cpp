@@ -41,21 +41,31 @@ void SimBackend::Call::on_stream(NativeStream handle) {
   has_stream_ = true;
   if (machine_.scheduler == nullptr) return;
   const StreamEntry& entry = machine_.streams[stream];
-  touches(Touch::of(Touch::kStreamTail, stream, true));
+  touches_.push_back(Touch::of(Touch::kStreamTail, stream, true));
   if (entry.kind != StreamKind::kNonBlocking)
-    touches(Touch::of(Touch::kLegacy, entry.device, entry.kind == StreamKind::kLegacy));
+    touches_.push_back(Touch::of(Touch::kLegacy, entry.device, entry.kind == StreamKind::kLegacy));
 }
 
 void SimBackend::Call::on_event(NativeEvent handle, bool changes_it) {
   object_ = handle;
   event = machine_.find_event(handle, name_);
   has_event_ = true;
-  if (machine_.scheduler != nullptr) touches(Touch::of(Touch::kEvent, event, changes_it));
+  if (machine_.scheduler != nullptr)
+    touches_.push_back(Touch::of(Touch::kEvent, event, changes_it));
+}
+
+void SimBackend::Call::touches(const std::vector<OpRef>& ops) {
+  if (machine_.scheduler == nullptr) return;
+  for (const OpRef op : ops) touches_.push_back(Touch::of(Touch::kOp, op.serial, false));
 }
 
 void SimBackend::Call::enter(CaptureRule rule) {
   Engine& engine = machine_.engine;
   if (machine_.scheduler != nullptr) {
+    const bool asks = rule == CaptureRule::kLooks || rule == CaptureRule::kUnsafe ||
+                      rule == CaptureRule::kWholeDevice;
+    if (asks || rule == CaptureRule::kCaptures)
+      touches_.push_back(Touch::of(Touch::kCaptures, 0, !asks));
     lock_.unlock();
     machine_.scheduler->turn(name_, touches_, may_throw_);
     lock_.lock();
@@ -84,7 +94,7 @@ void SimBackend::Call::break_capture(Capture& capture, int code, const std::stri
 }
 
 void SimBackend::Call::check_captures(CaptureRule rule) {
-  if (rule == CaptureRule::kSafe) return;
+  if (rule == CaptureRule::kSafe || rule == CaptureRule::kCaptures) return;
   const auto capture_of = [this](std::uint64_t id) {
     const auto found = machine_.captures.find(id);
     return found == machine_.captures.end() ? nullptr : &found->second;

@@ -17,6 +17,7 @@ namespace coord::sim {
 /// What a stream capture thinks of a call, as CUDA has it.
 enum class CaptureRule {
   kSafe,         // always allowed
+  kCaptures,     // begins or ends one
   kEnqueues,     // on a captured stream it becomes part of the graph
   kLooks,        // at a stream or event: never at a captured one
   kUnsafe,       // might interfere: depends on the modes of captures and threads
@@ -38,8 +39,8 @@ class SimBackend::Call {
   void on_event(NativeEvent handle, bool changes_it = false);
   void says(std::uint64_t object, std::uint64_t value = 0) { object_ = object, value_ = value; }
   void says_stream(NativeStream handle) { stream_handle_ = handle; }
-  /// The call reads (or changes) more than its stream and event.
-  void touches(Touch touch) { touches_.push_back(touch); }
+  /// The call's answer depends on whether these have ended.
+  void touches(const std::vector<OpRef>& ops);
   void cannot_throw() { may_throw_ = false; }
 
   /// Fixes the time of entry, after which the device may be looked at. Throws if the device has

@@ -65,7 +65,7 @@ void SimBackend::join_capture(Call& call, const EventEntry& event) {
 void SimBackend::begin_capture(NativeStream stream, CaptureMode mode) {
   Call call(*this, "simStreamBeginCapture");
   call.on_stream(stream);
-  call.enter(CaptureRule::kSafe);
+  call.enter(CaptureRule::kCaptures);
   StreamEntry& entry = machine_.streams[call.stream];
   if (entry.kind == StreamKind::kLegacy)
     call.fail(kCodeCaptureUnsupported, "the legacy stream cannot be captured");
@@ -82,7 +82,7 @@ void SimBackend::begin_capture(NativeStream stream, CaptureMode mode) {
 NativeGraph SimBackend::end_capture(NativeStream stream) {
   Call call(*this, "simStreamEndCapture");
   call.on_stream(stream);
-  call.enter(CaptureRule::kSafe);
+  call.enter(CaptureRule::kCaptures);
   const auto found = machine_.captures.find(machine_.streams[call.stream].capture);
   if (found == machine_.captures.end())
     call.fail(kCodeIllegalState, "the stream is not being captured");

@@ -246,7 +246,7 @@ void Engine::make_ready(std::uint32_t slot) {
 void Engine::reach_device(std::uint32_t slot) {
   Op& op = ops_[slot];
   if (controlled_) {
-    performable_.push_back(slot);
+    ready_.push_back(slot);
     return;
   }
   if (op.kind == OpKind::kKernel) {
@@ -399,20 +399,23 @@ void Engine::recheck_memory() {
   });
 }
 
-void Engine::performable(std::vector<std::uint32_t>& slots) const {
-  slots.clear();
-  for (const std::uint32_t slot : performable_) {
-    const Op& op = ops_[slot];
-    const Device& device = device_for(op);
-    const bool can = op.kind == OpKind::kMemoryWait     ? reached(op)
-                     : op.kind == OpKind::kHostFunction ? device.host_executor.in_use == 0
-                     : op.kind != OpKind::kKernel       ? true
-                     : op.begin_ns >= 0                 ? reached(op)
-                                        : sm_units_ - device.units_in_use >= op.block_units;
-    if (can) slots.push_back(slot);
+bool Engine::can_perform(std::uint32_t slot) const {
+  const Op& op = ops_[slot];
+  const Device& device = device_for(op);
+  switch (op.kind) {
+    case OpKind::kMemoryWait:
+      return reached(op);
+    case OpKind::kHostFunction:
+      return device.host_executor.in_use == 0;
+    case OpKind::kKernel:
+      return op.begin_ns >= 0 ? reached(op) : sm_units_ - device.units_in_use >= op.block_units;
+    default:
+      return true;
   }
-  std::sort(slots.begin(), slots.end(),
-            [this](std::uint32_t a, std::uint32_t b) { return ops_[a].serial < ops_[b].serial; });
+}
+
+bool Engine::would_spin(std::uint32_t slot) const {
+  return spins(ops_[slot]) && ops_[slot].begin_ns < 0 && !reached(ops_[slot]);
 }
 
 void Engine::perform(std::uint32_t slot) {
@@ -420,16 +423,17 @@ void Engine::perform(std::uint32_t slot) {
   Op& op = ops_[slot];
   Device& device = device_for(op);
   if (op.begin_ns < 0) {
+    const bool stays = would_spin(slot);
     begin(slot);
     if (!failure_.empty()) return;
-    if (spins(op) && !reached(op)) {
+    if (stays) {
       op.blocks_running = std::min(op.blocks, (sm_units_ - device.units_in_use) / op.block_units);
       device.units_in_use += op.blocks_running * op.block_units;
       return;
     }
   }
   device.units_in_use -= op.blocks_running * op.block_units;
-  std::erase(performable_, slot);
+  std::erase(ready_, slot);
   finish(slot);
 }
 
@@ -437,7 +441,7 @@ void Engine::begin_host_function(std::uint32_t slot) {
   ++now_ns_;
   ops_[slot].begin_ns = now_ns_;
   ++device_for(ops_[slot]).host_executor.in_use;
-  std::erase(performable_, slot);
+  std::erase(ready_, slot);
 }
 
 void Engine::end_host_function(std::uint32_t slot) {
@@ -454,7 +458,7 @@ void Engine::fail(int code, const std::string& why) {
   marks_.clear();
   open_memory_waits_.clear();
   spinning_.clear();
-  performable_.clear();
+  ready_.clear();
   for (Device& device : devices_) {
     device.waiting_kernels = {};
     for (Fifo* fifo : {&device.to_device, &device.to_host, &device.in_device, &device.peer,

@@ -159,9 +159,13 @@ class Engine {
   /// Lets memory waits go on whose value a host thread has stored meanwhile.
   void recheck_memory();
 
-  /// Controlled engines: the operations that can be performed now, by order of submission.
-  void performable(std::vector<std::uint32_t>& slots) const;
-  /// Lets one of them happen. A kernel that has to spin stays, and is performable again later.
+  /// Controlled engines: slots of the operations that nothing keeps from running but, perhaps, a
+  /// value in memory or a resource.
+  [[nodiscard]] const std::vector<std::uint32_t>& ready() const { return ready_; }
+  [[nodiscard]] bool can_perform(std::uint32_t slot) const;
+  /// Whether it would start to spin, and stay.
+  [[nodiscard]] bool would_spin(std::uint32_t slot) const;
+  /// Lets one of them happen.
   void perform(std::uint32_t slot);
   /// The two halves of perform() for a host function, whose work the caller runs between them.
   void begin_host_function(std::uint32_t slot);
@@ -292,7 +296,7 @@ class Engine {
   std::vector<std::uint32_t> marks_;              // ready now, in order
   std::vector<std::uint32_t> open_memory_waits_;  // started, value not reached
   std::vector<Spinning> spinning_;                // the same of kernels, with their blocks
-  std::vector<std::uint32_t> performable_;        // controlled: ready, not ended
+  std::vector<std::uint32_t> ready_;              // controlled only
 };
 
 }  // namespace coord::sim

@@ -29,6 +29,8 @@ struct Touch {
     kHostState,
     kUnknownMemory,
     kLegacy,
+    kThread,
+    kCaptures,
   };
   std::uint64_t object = 0;
   bool writes = false;

@@ -192,6 +192,7 @@ void SimBackend::destroy_stream(NativeStream handle) noexcept {
 bool SimBackend::query_stream(NativeStream handle) {
   Call call(*this, "simStreamQuery");
   call.on_stream(handle);
+  call.touches(machine_.tails(call.stream));
   call.enter(CaptureRule::kLooks);
   const bool done = call.look(machine_.tails(call.stream));
   if (done) {
@@ -302,6 +303,7 @@ void SimBackend::wait(NativeStream stream, NativeEvent event) {
 bool SimBackend::query_event(NativeEvent event) {
   Call call(*this, "simEventQuery");
   call.on_event(event);
+  call.touches({machine_.events[call.event].record});
   call.enter(CaptureRule::kLooks);
   const OpRef record[] = {machine_.events[call.event].record};
   const bool done = call.look(record);

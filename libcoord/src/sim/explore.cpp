@@ -1,0 +1,367 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Which orders of a program are run: first all that differ, one after the other (dynamic
+// partial-order reduction with sleep sets, after Flanagan and Godefroid), and if those are too
+// many, random ones by priorities that change at few places (after Burckhardt et al.).
+
+#include "coord/explore.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+#include <set>
+#include <unordered_map>
+
+#include "codes.h"
+#include "sim/controller.h"
+
+namespace coord::sim {
+
+namespace {
+
+/// Remembers what was tried at each point of the current order, and what else has to be.
+class Search final : public Decider {
+ public:
+  std::optional<std::size_t> decide(const Step* last, const std::vector<Step>& next) override {
+    const std::size_t depth = depth_++;
+    if (last != nullptr && depth >= replayed_) complete(depth - 1, *last);
+    if (depth >= replayed_) {
+      for (const Step& step : next) find_reversals(depth, step);
+      nodes_.push_back({.enabled = {}, .sleep = inherited_sleep(depth)});
+      Node& node = nodes_.back();
+      for (const Step& step : next) {
+        if (step.enabled) node.enabled.push_back(step);
+      }
+      const auto chosen = std::find_if(node.enabled.begin(), node.enabled.end(),
+                                       [&](const Step& step) { return !asleep(node, step.who); });
+      if (chosen == node.enabled.end()) return std::nullopt;  // an order like one that was run
+      node.chosen = chosen->who;
+      node.wanted.insert(node.chosen);
+    }
+    const std::uint64_t who = nodes_[depth].chosen;
+    const auto found = std::find_if(next.begin(), next.end(), [&](const Step& step) {
+      return step.who == who && step.enabled;
+    });
+    if (found == next.end()) return std::nullopt;  // the program did something else this time
+    return static_cast<std::size_t>(found - next.begin());
+  }
+
+  /// Prepares for the next order. False if all have been run.
+  bool advance() {
+    for (; !nodes_.empty(); nodes_.pop_back()) {
+      Node& node = nodes_.back();
+      const auto tried = std::find_if(node.enabled.begin(), node.enabled.end(),
+                                      [&](const Step& step) { return step.who == node.chosen; });
+      if (tried != node.enabled.end() && !asleep(node, tried->who)) node.sleep.push_back(*tried);
+      const auto next = std::find_if(node.wanted.begin(), node.wanted.end(),
+                                     [&](std::uint64_t who) { return !asleep(node, who); });
+      if (next == node.wanted.end()) continue;
+      node.chosen = *next;
+      replayed_ = nodes_.size();
+      depth_ = 0;
+      return true;
+    }
+    return false;
+  }
+
+ private:
+  struct Node {
+    std::vector<Step> enabled;
+    std::vector<Step> sleep;         // steps whose orders from here were all run
+    std::set<std::uint64_t> wanted;  // who has to be tried here
+    std::uint64_t chosen = 0;
+    Step step;    // what the chosen one turned out to do
+    Past before;  // positions of the steps that it depends on
+  };
+
+  static bool asleep(const Node& node, std::uint64_t who) {
+    return std::any_of(node.sleep.begin(), node.sleep.end(),
+                       [&](const Step& step) { return step.who == who; });
+  }
+
+  [[nodiscard]] std::vector<Step> inherited_sleep(std::size_t depth) const {
+    std::vector<Step> sleep;
+    if (depth == 0) return sleep;
+    const Node& parent = nodes_[depth - 1];
+    for (const Step& step : parent.sleep) {
+      if (commute(step, parent.step)) sleep.push_back(step);
+    }
+    return sleep;
+  }
+
+  void complete(std::size_t position, const Step& step) {
+    Node& node = nodes_[position];
+    node.step = step;
+    node.before = Past();
+    for (std::size_t i = position; i-- > 0;) {
+      if (node.before.contains(static_cast<std::uint32_t>(i)) || commute(nodes_[i].step, step))
+        continue;
+      node.before.add(static_cast<std::uint32_t>(i));
+      node.before.add(nodes_[i].before);
+    }
+  }
+
+  /// Finds steps taken that could as well have come after `pending`, and has that tried.
+  void find_reversals(std::size_t depth, const Step& pending) {
+    Past base;  // what has to come before `pending` in any case
+    for (std::size_t i = depth; i-- > 0;) {
+      const Step& step = nodes_[i].step;
+      if (step.who != pending.who && !enables(step, pending)) continue;
+      base.add(static_cast<std::uint32_t>(i));
+      base.add(nodes_[i].before);
+    }
+    Past covered = base;
+    for (std::size_t i = depth; i-- > 0;) {
+      if (covered.contains(static_cast<std::uint32_t>(i)) || commute(nodes_[i].step, pending))
+        continue;
+      covered.add(nodes_[i].before);
+      want(nodes_[i], i, depth, pending, base);
+    }
+  }
+
+  static bool enables(const Step& step, const Step& pending) {
+    return std::any_of(step.touches.begin(), step.touches.end(), [&](const Touch& touch) {
+      return touch.writes && std::find(pending.needs.begin(), pending.needs.end(), touch.object) !=
+                                 pending.needs.end();
+    });
+  }
+
+  void want(Node& node, std::size_t at, std::size_t depth, const Step& pending, const Past& base) {
+    const auto enabled = [&](std::uint64_t who) {
+      return std::any_of(node.enabled.begin(), node.enabled.end(),
+                         [&](const Step& step) { return step.who == who; });
+    };
+    if (enabled(pending.who)) {
+      node.wanted.insert(pending.who);
+      return;
+    }
+    for (std::size_t j = at + 1; j < depth; ++j) {
+      const std::uint64_t who = nodes_[j].step.who;
+      if (!base.contains(static_cast<std::uint32_t>(j)) || !enabled(who) || who == node.chosen)
+        continue;
+      node.wanted.insert(who);
+      return;
+    }
+    for (const Step& step : node.enabled) node.wanted.insert(step.who);
+  }
+
+  std::vector<Node> nodes_;
+  std::size_t replayed_ = 0;  // nodes that the coming run repeats
+  std::size_t depth_ = 0;
+};
+
+/// Threads and streams have random priorities; the most urgent goes on, and at a few random places
+/// becomes the least urgent.
+class Sample final : public Decider {
+ public:
+  Sample(std::uint64_t seed, std::uint32_t changes, std::size_t length) : state_(seed) {
+    for (std::uint32_t i = 0; i < changes; ++i)
+      changes_.insert(random() % std::max<std::size_t>(length, 1));
+  }
+
+  std::optional<std::size_t> decide(const Step*, const std::vector<Step>& next) override {
+    for (const Step& step : next) {
+      const auto [priority, is_new] = priorities_.try_emplace(step.lane, 0);
+      if (is_new) priority->second = random() | std::uint64_t{1} << 63;
+    }
+    const std::size_t chosen = most_urgent(next);
+    if (changes_.count(step_++) == 0) return chosen;
+    priorities_[next[chosen].lane] = lowest_--;
+    return most_urgent(next);
+  }
+
+ private:
+  std::size_t most_urgent(const std::vector<Step>& next) {
+    std::size_t best = next.size();
+    for (std::size_t i = 0; i < next.size(); ++i) {
+      if (!next[i].enabled) continue;
+      if (best == next.size() || priorities_[next[i].lane] > priorities_[next[best].lane]) best = i;
+    }
+    return best;
+  }
+
+  std::uint64_t random() {  // splitmix64
+    std::uint64_t z = (state_ += 0x9e3779b97f4a7c15ull);
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
+    return z ^ (z >> 31);
+  }
+
+  std::uint64_t state_;
+  std::uint64_t step_ = 0;
+  std::uint64_t lowest_ = 1'000'000;
+  std::set<std::uint64_t> changes_;
+  std::unordered_map<std::uint64_t, std::uint64_t> priorities_;  // by lane
+};
+
+class Repeat final : public Decider {
+ public:
+  explicit Repeat(const Schedule& schedule) : schedule_(schedule) {}
+
+  std::optional<std::size_t> decide(const Step*, const std::vector<Step>& next) override {
+    if (step_ < schedule_.choices.size()) {
+      const std::size_t choice = schedule_.choices[step_++];
+      if (choice >= next.size() || !next[choice].enabled) {
+        fits_ = false;
+        return std::nullopt;
+      }
+      return choice;
+    }
+    return static_cast<std::size_t>(
+        std::find_if(next.begin(), next.end(), [](const Step& step) { return step.enabled; }) -
+        next.begin());
+  }
+  [[nodiscard]] bool fits() const { return fits_; }
+
+ private:
+  const Schedule& schedule_;
+  std::size_t step_ = 0;
+  bool fits_ = true;
+};
+
+/// What the runs so far have shown.
+class Outcome {
+ public:
+  Outcome(const Program& program, const ExploreOptions& options)
+      : program_(program), options_(options) {}
+
+  /// False once there are enough findings.
+  bool run(Decider& decider) {
+    Controller controller(options_, decider);
+    controller.run(program_);
+    ++report.runs;
+    report.result = controller.result();
+    length_ = std::max(length_, controller.schedule().choices.size());
+    std::optional<Finding> finding = controller.take_finding();
+    if (!finding && !controller.given_up()) finding = compare(controller);
+    if (finding &&
+        std::none_of(report.findings.begin(), report.findings.end(), [&](const Finding& known) {
+          return known.kind == finding->kind && known.text == finding->text;
+        })) {
+      report.findings.push_back(std::move(*finding));
+    }
+    return report.findings.size() < options_.max_findings;
+  }
+
+  [[nodiscard]] std::size_t length() const { return length_; }
+
+  Report report;
+
+ private:
+  std::optional<Finding> compare(const Controller& controller) {
+    const std::vector<double>& result = controller.result();
+    if (!first_) {
+      first_ = result;
+      first_schedule_ = controller.schedule();
+      return std::nullopt;
+    }
+    if (result.size() == first_->size() &&
+        std::memcmp(result.data(), first_->data(), result.size() * sizeof(double)) == 0)
+      return std::nullopt;
+    std::size_t at = 0;
+    while (at < std::min(result.size(), first_->size()) && result[at] == (*first_)[at]) ++at;
+    const auto value = [at](const std::vector<double>& values) {
+      return at < values.size() ? std::to_string(values[at]) : std::string("missing");
+    };
+    return Finding{FindingKind::kOrderDependence,
+                   "the result depends on the order: value " + std::to_string(at) + " is " +
+                       value(result) + ", and " + value(*first_) + " in the order " +
+                       first_schedule_.text(),
+                   controller.schedule()};
+  }
+
+  const Program& program_;
+  const ExploreOptions& options_;
+  std::size_t length_ = 0;
+  std::optional<std::vector<double>> first_;
+  Schedule first_schedule_;
+};
+
+}  // namespace
+
+Report explore(const Program& program, const ExploreOptions& options) {
+  Outcome outcome(program, options);
+  Search search;
+  bool more = options.max_runs > 0;
+  while (more && outcome.run(search)) {
+    more = search.advance();
+    if (!more) outcome.report.exhaustive = true;
+    if (outcome.report.runs >= options.max_runs) break;
+  }
+  if (outcome.report.exhaustive || outcome.report.findings.size() >= options.max_findings)
+    return std::move(outcome.report);
+  for (std::uint64_t i = 0; i < options.samples; ++i) {
+    Sample sample(options.seed * 1'000'003 + i, options.sample_depth - 1, outcome.length());
+    if (!outcome.run(sample)) break;
+  }
+  return std::move(outcome.report);
+}
+
+Report replay(const Program& program, const Schedule& schedule, const ExploreOptions& options) {
+  Outcome outcome(program, options);
+  Repeat repeat(schedule);
+  outcome.run(repeat);
+  if (!repeat.fits())
+    throw make_error(kCodeInvalidValue, "sim::replay", "the schedule is of another program");
+  return std::move(outcome.report);
+}
+
+std::string Schedule::text() const {
+  std::string text;
+  for (std::size_t i = 0; i < choices.size();) {  // runs of equal choices are written 3x0
+    std::size_t end = i;
+    while (end < choices.size() && choices[end] == choices[i]) ++end;
+    if (!text.empty()) text += ' ';
+    if (end - i > 1) text += std::to_string(end - i) + "x";
+    text += std::to_string(choices[i]);
+    i = end;
+  }
+  return text;
+}
+
+Schedule Schedule::parse(std::string_view text) {
+  Schedule schedule;
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  const auto number = [&] {
+    std::uint32_t value = 0;
+    const auto [stop, error] = std::from_chars(at, end, value);
+    if (error != std::errc())
+      throw make_error(kCodeInvalidValue, "sim::Schedule::parse", "expected numbers, as 3x0 1");
+    at = stop;
+    return value;
+  };
+  while (at != end) {
+    std::uint32_t count = 1, choice = number();
+    if (at != end && *at == 'x') {
+      ++at;
+      count = choice;
+      choice = number();
+    }
+    constexpr std::size_t kLongest = 10'000'000;
+    if (count > kLongest || schedule.choices.size() > kLongest)
+      throw make_error(kCodeInvalidValue, "sim::Schedule::parse", "too long");
+    schedule.choices.insert(schedule.choices.end(), count, choice);
+    if (at != end && *at != ' ')
+      throw make_error(kCodeInvalidValue, "sim::Schedule::parse", "expected numbers, as 3x0 1");
+    while (at != end && *at == ' ') ++at;
+  }
+  return schedule;
+}
+
+const char* to_string(FindingKind kind) noexcept {
+  switch (kind) {
+    case FindingKind::kRace:
+      return "race";
+    case FindingKind::kDeadlock:
+      return "deadlock";
+    case FindingKind::kOrderDependence:
+      return "order dependence";
+    case FindingKind::kFailure:
+      return "failure";
+  }
+  return "finding";
+}
+
+}  // namespace coord::sim
