@@ -164,8 +164,14 @@ ImU32 Theme::color(analysis::WaitCause cause) const {
       return color(Category::kMemoryWait);
     case analysis::WaitCause::kHostSync:
       return color(Category::kCopyToDevice);
+    case analysis::WaitCause::kCopyEngine:
+    case analysis::WaitCause::kSmFull:
+    case analysis::WaitCause::kQueueAliasing:
+      return color(Color::kWaiting);
+    case analysis::WaitCause::kGraph:
     case analysis::WaitCause::kFifo:
       return color(Color::kTextDim);
+    case analysis::WaitCause::kProfiler:
     case analysis::WaitCause::kUnknown:
       break;
   }

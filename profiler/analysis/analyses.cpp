@@ -3,7 +3,12 @@
 
 #include "analyses.h"
 
+#include "what_if.h"
+
 namespace streamscope::analysis {
+
+Analyses::Analyses(const Trace& trace) : trace_(trace) {}
+Analyses::~Analyses() = default;
 
 const Timeline& Analyses::timeline() {
   if (!timeline_) timeline_ = std::make_unique<Timeline>(trace_);
@@ -23,13 +28,39 @@ const HappensBefore& Analyses::before(Relation relation) {
 }
 
 const Edges& Analyses::edges() {
-  if (!edges_) edges_ = std::make_unique<Edges>(trace_);
+  if (!edges_) edges_ = std::make_unique<Edges>(order());
   return *edges_;
 }
 
+const std::vector<Id>& Analyses::by_start() {
+  if (!by_start_) by_start_ = ops_by_start(trace_);
+  return *by_start_;
+}
+
+const Rivals& Analyses::rivals() {
+  if (!rivals_) rivals_ = std::make_unique<Rivals>(order(), by_start());
+  return *rivals_;
+}
+
+WaitExplainer& Analyses::explainer() {
+  if (!explainer_)
+    explainer_ = std::make_unique<WaitExplainer>(order(), timeline(), edges(), rivals());
+  return *explainer_;
+}
+
 const std::vector<WaitPart>& Analyses::waits() {
-  if (!waits_) waits_ = explain_waits(trace_, timeline(), edges());
+  if (!waits_) waits_ = explain_waits(explainer(), trace_);
   return *waits_;
+}
+
+const HostBounds& Analyses::host_bounds() {
+  if (!host_bounds_) host_bounds_ = std::make_unique<HostBounds>(order(), edges());
+  return *host_bounds_;
+}
+
+Replay& Analyses::replay() {
+  if (!replay_) replay_ = std::make_unique<Replay>(*this);
+  return *replay_;
 }
 
 }  // namespace streamscope::analysis

@@ -9,6 +9,7 @@
 #include <optional>
 #include <vector>
 
+#include "critical_path.h"
 #include "edges.h"
 #include "happens_before.h"
 #include "issue_order.h"
@@ -17,17 +18,25 @@
 
 namespace streamscope::analysis {
 
+class Replay;
+
 /// Keeps a reference to the trace. Not thread-safe: questions compute.
 class Analyses {
  public:
-  explicit Analyses(const Trace& trace) : trace_(trace) {}
+  explicit Analyses(const Trace& trace);
+  ~Analyses();
 
   const Trace& trace() const { return trace_; }
   const Timeline& timeline();
   const IssueOrder& order();
   const HappensBefore& before(Relation relation = Relation::kGuaranteed);
   const Edges& edges();
+  const std::vector<Id>& by_start();  ///< as ops_by_start()
+  const Rivals& rivals();
+  WaitExplainer& explainer();
   const std::vector<WaitPart>& waits();
+  const HostBounds& host_bounds();
+  Replay& replay();
 
  private:
   const Trace& trace_;
@@ -35,7 +44,12 @@ class Analyses {
   std::unique_ptr<IssueOrder> order_;
   std::unique_ptr<HappensBefore> guaranteed_, observed_;
   std::unique_ptr<Edges> edges_;
+  std::optional<std::vector<Id>> by_start_;
+  std::unique_ptr<Rivals> rivals_;
+  std::unique_ptr<WaitExplainer> explainer_;
   std::optional<std::vector<WaitPart>> waits_;
+  std::unique_ptr<HostBounds> host_bounds_;
+  std::unique_ptr<Replay> replay_;
 };
 
 }  // namespace streamscope::analysis

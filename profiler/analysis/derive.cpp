@@ -58,6 +58,8 @@ DerivedCounts write_derived_tables(Analyses& analyses) {
   // Computed before the file is touched.
   const Edges& edges = analyses.edges();
   const std::vector<WaitPart>& waits = analyses.waits();
+  const std::vector<PathStep> path =
+      critical_path(analyses.order(), analyses.explainer(), analyses.host_bounds());
   const std::vector<Verdict> verdicts = evaluate_all(analyses);
 
   trace::Writer writer = trace::Writer::open_derived(trace.file);
@@ -67,6 +69,17 @@ DerivedCounts write_derived_tables(Analyses& analyses) {
   writer.clear<trace::WaitCause>();
   for (const WaitPart& part : waits) append_wait(writer, part);
   counts.wait_causes = waits.size();
+  writer.clear<trace::CriticalPath>();
+  for (const PathStep& step : path) {
+    trace::CriticalPath row;
+    row.step = static_cast<decltype(row.step)>(counts.path_steps++);
+    row.kind = step.kind;
+    row.op_id = step.op;
+    row.host_sync_id = step.host_sync;
+    row.start_ns = step.start_ns;
+    row.end_ns = step.end_ns;
+    append(writer, row);
+  }
   writer.clear<trace::Finding>();
   for (const Verdict& verdict : verdicts) {
     for (const Finding& finding : verdict.findings)

@@ -15,6 +15,7 @@ inline constexpr int64_t kAnalysisVersion = 2;
 struct DerivedCounts {
   size_t edges = 0;
   size_t wait_causes = 0;
+  size_t path_steps = 0;
   size_t findings = 0;
 };
 

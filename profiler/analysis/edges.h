@@ -11,16 +11,16 @@
 // context, and a host sync hands the frontier to the thread that waited. So edges run through any
 // chain of records and waits that has no op of its own (a barrier's hub, for example).
 //
-// Rules: A-F of CUDA's ordering as far as calls show it. Edges between ops of one stream are
-// implied (FIFO) and never listed. Nothing is guessed: waits whose binding is not exact, captured
-// calls, failed calls and ops whose call is missing give no edge. Graph-internal edges are not
-// derived yet.
+// Edges between ops of one stream are implied (FIFO) and never listed, those between nodes of one
+// graph launch are. Nothing is guessed: waits whose binding is not exact, captured calls, failed
+// calls and ops whose call is missing give no edge. happens_before.h answers what is ordered at
+// all; edges are what explains it.
 #pragma once
 
 #include <span>
 #include <vector>
 
-#include "timeline.h"
+#include "issue_order.h"
 
 namespace streamscope::analysis {
 
@@ -31,7 +31,8 @@ inline constexpr size_t kMaxFrontier = 16;
 /// Immutable; refers to nothing. Rows are sorted by `to_op_id`.
 class Edges {
  public:
-  explicit Edges(const Trace& trace);
+  explicit Edges(const IssueOrder& order);
+  explicit Edges(const Trace& trace) : Edges(IssueOrder(trace)) {}
 
   size_t size() const { return rows_.size(); }
   const trace::Edge& operator[](size_t index) const { return rows_[index]; }
@@ -41,12 +42,24 @@ class Edges {
     return {rows_.data() + first_[op], first_[op + 1] - first_[op]};
   }
   size_t first_incoming(Id op) const { return first_[op]; }
+  /// Ops that a synchronization waited for, as far as its thread did not know them to have ended;
+  /// of many the 16 that ended last.
+  std::span<const Id> sync_sources(Id host_sync) const {
+    const Slice& slice = sync_slices_[host_sync];
+    return {sync_ops_.data() + slice.first, slice.count};
+  }
   /// How often a frontier was full, so that an edge may be absent.
   size_t truncated_count() const { return truncated_count_; }
 
  private:
+  friend class EdgeWalk;
+  struct Slice {
+    uint32_t first = 0, count = 0;
+  };
   std::vector<trace::Edge> rows_;
-  std::vector<size_t> first_;  // per op: index into rows_; one more at the end
+  std::vector<uint32_t> first_;  // per op: index into rows_; one more at the end
+  std::vector<Slice> sync_slices_;
+  std::vector<Id> sync_ops_;
   size_t truncated_count_ = 0;
 };
 

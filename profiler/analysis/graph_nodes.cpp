@@ -7,7 +7,7 @@
 
 namespace streamscope::analysis {
 
-GraphNodes::GraphNodes(const Trace& trace) : first_(trace.graph_node.size() + 1, 0) {
+GraphNodes::GraphNodes(const Trace& trace) {
   const size_t count = trace.graph_node.size();
   node_.reserve(count);
   for (Id node = 0; node < count; ++node) {
@@ -15,19 +15,24 @@ GraphNodes::GraphNodes(const Trace& trace) : first_(trace.graph_node.size() + 1,
     const Id process = graph < trace.graph.size() ? trace.graph.process_id[graph] : kNoId;
     node_[{process, trace.graph_node.native_id[node]}] = node;
   }
-  const auto& edges = trace.graph_edge;
-  const auto valid = [&](Id edge) {
-    return edges.from_node_id[edge] < count && edges.to_node_id[edge] < count;
+  const auto& from = trace.graph_edge.from_node_id;
+  const auto& to = trace.graph_edge.to_node_id;
+  const auto list = [&](const std::vector<Id>& by, const std::vector<Id>& other,
+                        std::vector<size_t>& first, std::vector<Id>& nodes) {
+    first.assign(count + 1, 0);
+    const auto valid = [&](size_t edge) { return by[edge] < count && other[edge] < count; };
+    for (size_t edge = 0; edge < by.size(); ++edge) {
+      if (valid(edge)) ++first[by[edge] + 1];
+    }
+    std::partial_sum(first.begin(), first.end(), first.begin());
+    nodes.resize(first.back());
+    std::vector<size_t> next(first.begin(), first.end() - 1);
+    for (size_t edge = 0; edge < by.size(); ++edge) {
+      if (valid(edge)) nodes[next[by[edge]]++] = other[edge];
+    }
   };
-  for (Id edge = 0; edge < edges.size(); ++edge) {
-    if (valid(edge)) ++first_[edges.to_node_id[edge] + 1];
-  }
-  std::partial_sum(first_.begin(), first_.end(), first_.begin());
-  edges_.resize(first_.back());
-  std::vector<size_t> next(first_.begin(), first_.end() - 1);
-  for (Id edge = 0; edge < edges.size(); ++edge) {
-    if (valid(edge)) edges_[next[edges.to_node_id[edge]]++] = edges.from_node_id[edge];
-  }
+  list(to, from, first_, edges_);
+  list(from, to, first_successor_, successors_);
 }
 
 Id GraphNodes::node(Id process, trace::Int native_id) const {

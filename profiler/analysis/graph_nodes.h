@@ -26,6 +26,11 @@ class GraphNodes {
   std::span<const Id> before(Id node) const {
     return {edges_.data() + first_[node], first_[node + 1] - first_[node]};
   }
+  /// Nodes that start when this one has ended.
+  std::span<const Id> after(Id node) const {
+    return {successors_.data() + first_successor_[node],
+            first_successor_[node + 1] - first_successor_[node]};
+  }
   /// True if a path leads from one node to the other. O(edges between).
   bool ordered(Id from, Id to) const;
 
@@ -41,8 +46,8 @@ class GraphNodes {
     }
   };
   std::unordered_map<Key, Id, Hash> node_;
-  std::vector<size_t> first_;
-  std::vector<Id> edges_;
+  std::vector<size_t> first_, first_successor_;
+  std::vector<Id> edges_, successors_;
 };
 
 }  // namespace streamscope::analysis

@@ -44,7 +44,7 @@ class HappensBefore {
     Relation relation = Relation::kGuaranteed;
     /// Clocks kept for questions about any op. Beyond it, such questions search: exact all the
     /// same, but in time that grows with the number of waits between the two ops.
-    size_t clock_budget_bytes = size_t{512} << 20;
+    size_t clock_budget_bytes = size_t{256} << 20;
   };
   HappensBefore(const IssueOrder& order, Options options);
   explicit HappensBefore(const IssueOrder& order) : HappensBefore(order, Options{}) {}

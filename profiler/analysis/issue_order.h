@@ -44,6 +44,7 @@ class IssueOrder {
   Issue issue(Id op) const;
   /// The stream in whose order an op stands: for nodes of a graph that of the launch.
   Id stream(Id op) const;
+  bool has_copy_syncs() const { return !copy_syncs_.empty(); }
   /// The host_sync row of a synchronous copy; kNoId for every other op.
   Id copy_sync(Id op) const;
   /// The write that had to run before a memory wait could end: the first of all known writes that

@@ -66,6 +66,7 @@ StreamActivity measure(const Trace& trace, std::span<const Id> ops) {
       ++result.untimed_count;
       continue;
     }
+    if (trace.op.kind[op] == trace::kMemoryWait) continue;  // waits; the stream is idle meanwhile
     const Ns start = trace.op.start_ns[op], end = trace.op.end_ns[op];
     if (result.first_start_ns == kUnknownNs) result.first_start_ns = result.last_end_ns = start;
     // Ops of one stream overlap only inside a graph or under programmatic launch: count such time

@@ -43,7 +43,7 @@ struct StreamActivity {
   size_t untimed_count = 0;
   Ns first_start_ns = kUnknownNs;
   Ns last_end_ns = kUnknownNs;
-  Ns busy_ns = 0;  ///< length of the union of the op intervals
+  Ns busy_ns = 0;  ///< length of the union of the op intervals, memory waits left out
   int64_t copied_bytes = 0;
 
   /// Time between the first start and the last end in which the stream ran nothing.

@@ -19,7 +19,8 @@ Id stream_of(const Trace& trace, Id op) {
 bool is_wait(WaitCause cause) {
   return cause == WaitCause::kEvent || cause == WaitCause::kLegacyStream ||
          cause == WaitCause::kHostSync || cause == WaitCause::kHostFunction ||
-         cause == WaitCause::kMemoryWait;
+         cause == WaitCause::kMemoryWait || cause == WaitCause::kCopyEngine ||
+         cause == WaitCause::kSmFull || cause == WaitCause::kQueueAliasing;
 }
 
 Work work_of(const Trace& trace, Id op) {

@@ -10,91 +10,247 @@
 namespace streamscope::analysis {
 namespace {
 
-// What an op had to wait for, and when that was no longer so.
-struct Condition {
-  Ns met_ns;
-  WaitCause cause;
-  size_t edge = WaitPart::kNoEdge;
-  Id because_op = kNoId;
-};
+// Less than this after the last condition is plain hand-over, whoever else was busy.
+constexpr Ns kShortestRivalryNs = 3'000;
 
-class Splitter {
+WaitCause cause_of(Rivals::Kind kind) {
+  switch (kind) {
+    case Rivals::kCopyEngine:
+      return WaitCause::kCopyEngine;
+    case Rivals::kSmFull:
+      return WaitCause::kSmFull;
+    case Rivals::kQueueAliasing:
+      return WaitCause::kQueueAliasing;
+    case Rivals::kHostFunction:
+      return WaitCause::kHostFunction;
+    case Rivals::kIdleDevice:
+    case Rivals::kNone:
+      break;
+  }
+  return WaitCause::kUnknown;
+}
+
+// When the profiler held threads up.
+class OverheadIndex {
  public:
-  Splitter(const Trace& trace, const Edges& edges) : trace_(trace), edges_(edges), syncs_(trace) {}
-
-  // Appends the parts of the gap [from, start of op). `blocker`: what ran on the stream in the gap,
-  // we do not know from when to when; kNoId if nothing.
-  void split(Id op, Ns from, Id blocker, std::vector<WaitPart>& parts) {
-    const Ns start = trace_.op.start_ns[op];
-    const Issue issue = issue_of(trace_, op);
-    conditions_.clear();
-    // The call may return after the op has started; it is over as a reason then.
-    if (issue.end_ns != kUnknownNs) conditions_.push_back({issue.end_ns, WaitCause::kLaunch});
-    const auto incoming = edges_.incoming(op);
-    for (size_t i = 0; i < incoming.size(); ++i) {
-      const trace::Edge& edge = incoming[i];
-      const Ns ended = trace_.op.end_ns[edge.from_op_id];
-      if (ended == kUnknownNs) continue;
-      const size_t index = edges_.first_incoming(op) + i;
-      if (edge.kind == trace::kEventEdge) {
-        conditions_.push_back({ended, WaitCause::kEvent, index, edge.from_op_id});
-      } else if (edge.kind == trace::kLegacyEdge) {
-        conditions_.push_back({ended, WaitCause::kLegacyStream, index, edge.from_op_id});
+  explicit OverheadIndex(const Trace& trace) : threads_(trace.thread.size()) {
+    for (Id row = 0; row < trace.overhead.size(); ++row) {
+      const Id thread = trace.overhead.thread_id[row];
+      // Loading a kernel's code late is the driver's doing, and happens without a profiler too.
+      if (thread >= threads_.size() ||
+          trace.text(trace.overhead.name_id[row]) == "lazy function loading") {
+        continue;
+      }
+      threads_[thread].emplace_back(trace.overhead.start_ns[row], trace.overhead.end_ns[row]);
+    }
+    for (auto& spans : threads_) std::sort(spans.begin(), spans.end());
+  }
+  Ns within(Id thread, Ns from, Ns to) const {
+    if (thread >= threads_.size()) return 0;
+    Ns total = 0, at = from;
+    for (const auto& [start, end] : threads_[thread]) {
+      if (start >= to) break;
+      const Ns begin = std::max(start, at), until = std::min(end, to);
+      if (begin < until) {
+        total += until - begin;
+        at = until;
       }
     }
-    std::sort(conditions_.begin(), conditions_.end(),
-              [](const Condition& a, const Condition& b) { return a.met_ns < b.met_ns; });
-
-    Ns at = from;
-    Condition last{from, WaitCause::kFifo};
-    for (const Condition& condition : conditions_) {
-      const Ns until = std::min(condition.met_ns, start);
-      if (until <= at) continue;
-      charge(op, condition, issue, at, until, parts);
-      at = until;
-      last = condition;
-    }
-    if (at >= start) return;
-    if (blocker != kNoId) {
-      const bool function = trace_.op.kind[blocker] == trace::kHostFunction;
-      const WaitCause cause = function ? WaitCause::kHostFunction : WaitCause::kMemoryWait;
-      charge(op, {start, cause, WaitPart::kNoEdge, blocker}, issue, at, start, parts);
-      return;
-    }
-    const Ns hand_over = std::min(start, at + kHandOverNs);
-    charge(op, last, issue, at, hand_over, parts);
-    if (hand_over < start) charge(op, {start, WaitCause::kUnknown}, issue, hand_over, start, parts);
+    return total;
   }
 
  private:
-  void charge(Id op, const Condition& condition, const Issue& issue, Ns from, Ns to,
-              std::vector<WaitPart>& parts) {
-    Ns duration = to - from;
-    if (condition.cause == WaitCause::kLaunch) {
-      const SyncIndex::Blocked blocked =
-          syncs_.blocked(issue.thread_id, from, std::min(to, issue.start_ns));
-      if (blocked.duration_ns > 0) {
-        parts.push_back({op, WaitCause::kHostSync, blocked.duration_ns, WaitPart::kNoEdge, kNoId,
-                         blocked.last});
-        duration -= blocked.duration_ns;
-      }
-    }
-    if (duration <= 0) return;
-    WaitPart* same = parts.empty() ? nullptr : &parts.back();
-    if (same && same->op == op && same->cause == condition.cause && same->edge == condition.edge) {
-      same->duration_ns += duration;
-    } else {
-      parts.push_back({op, condition.cause, duration, condition.edge, condition.because_op, kNoId});
-    }
-  }
-
-  const Trace& trace_;
-  const Edges& edges_;
-  SyncIndex syncs_;
-  std::vector<Condition> conditions_;
+  std::vector<std::vector<std::pair<Ns, Ns>>> threads_;  // few: a handful per second
 };
 
 }  // namespace
+
+struct WaitExplainer::Hold {
+  explicit Hold(const Trace& trace) : syncs(trace), overhead(trace) {}
+  SyncIndex syncs;
+  OverheadIndex overhead;
+};
+
+WaitExplainer::WaitExplainer(const IssueOrder& order, const Timeline& timeline, const Edges& edges,
+                             const Rivals& rivals)
+    : trace_(order.trace()),
+      order_(order),
+      timeline_(timeline),
+      edges_(edges),
+      rivals_(rivals),
+      graph_nodes_(trace_),
+      hold_(std::make_unique<Hold>(trace_)),
+      gap_from_(trace_.op.size(), kUnknownNs),
+      predecessor_(trace_.op.size(), kNoId) {
+  for (Id stream = 0; stream < timeline.stream_count(); ++stream) {
+    Ns busy_until = kUnknownNs;
+    Id last = kNoId;
+    for (Id op : timeline.ops(stream)) {
+      if (!is_timed(trace_, op)) continue;
+      predecessor_[op] = last;
+      if (trace_.op.kind[op] == trace::kMemoryWait) continue;
+      const Ns from = busy_until != kUnknownNs ? busy_until : order.issue(op).start_ns;
+      if (from != kUnknownNs && from < trace_.op.start_ns[op]) gap_from_[op] = from;
+      if (last == kNoId || trace_.op.end_ns[op] >= busy_until) last = op;
+      busy_until = std::max(busy_until, trace_.op.end_ns[op]);
+    }
+  }
+}
+
+WaitExplainer::~WaitExplainer() = default;
+
+const std::vector<WaitExplainer::Condition>& WaitExplainer::conditions(Id op) {
+  conditions_.clear();
+  const Id before = predecessor_[op];
+  if (before != kNoId) {
+    const bool function = trace_.op.kind[before] == trace::kHostFunction;
+    conditions_.push_back({trace_.op.end_ns[before],
+                           function ? WaitCause::kHostFunction : WaitCause::kFifo,
+                           WaitPart::kNoEdge, before});
+  }
+  // The call may return after the op has started; it is over as a reason then.
+  const Issue issue = order_.issue(op);
+  if (issue.end_ns != kUnknownNs) conditions_.push_back({issue.end_ns, WaitCause::kLaunch});
+  const auto incoming = edges_.incoming(op);
+  for (size_t i = 0; i < incoming.size(); ++i) {
+    const trace::Edge& edge = incoming[i];
+    const Ns ended = trace_.op.end_ns[edge.from_op_id];
+    WaitCause cause;
+    if (edge.kind == trace::kEventEdge) {
+      cause = WaitCause::kEvent;
+    } else if (edge.kind == trace::kLegacyEdge) {
+      cause = WaitCause::kLegacyStream;
+    } else if (edge.kind == trace::kGraphEdgeKind) {
+      cause = WaitCause::kGraph;
+    } else {
+      continue;  // what the host waited for shows in the launch
+    }
+    if (ended == kUnknownNs) continue;
+    const Id index = static_cast<Id>(edges_.first_incoming(op) + i);
+    conditions_.push_back({ended, cause, index, edge.from_op_id});
+  }
+  // Memory waits and host functions since the last work on the stream. Of recorded ones only the
+  // simulator knows times; another that is not timed held the op until it started.
+  for (Id at = timeline_.predecessor(op); at != kNoId && at != before;
+       at = timeline_.predecessor(at)) {
+    const bool memory = trace_.op.kind[at] == trace::kMemoryWait;
+    if (!memory && (trace_.op.kind[at] != trace::kHostFunction || is_timed(trace_, at))) {
+      if (is_timed(trace_, at)) break;
+      continue;
+    }
+    Condition held{is_timed(trace_, at) ? trace_.op.end_ns[at] : trace_.op.start_ns[op],
+                   memory ? WaitCause::kMemoryWait : WaitCause::kHostFunction, WaitPart::kNoEdge,
+                   at};
+    for (size_t i = 0; memory && i < edges_.incoming(at).size(); ++i) {
+      if (edges_.incoming(at)[i].kind != trace::kMemoryEdge) continue;
+      held.edge = static_cast<Id>(edges_.first_incoming(at) + i);  // names the write
+    }
+    conditions_.push_back(held);
+  }
+  if (behind_host_node(op))
+    conditions_.push_back({trace_.op.start_ns[op], WaitCause::kHostFunction});
+  std::stable_sort(conditions_.begin(), conditions_.end(),
+                   [](const Condition& a, const Condition& b) { return a.met_ns < b.met_ns; });
+  const Ns start = trace_.op.start_ns[op];
+  const Ns gone = rivals_.gone_ns(trace_, op);
+  const Ns ready = conditions_.empty() ? kUnknownNs : conditions_.back().met_ns;
+  if (gone != kUnknownNs && gone > ready && gone <= start && start - ready > kShortestRivalryNs &&
+      start - gone <= kHandOverNs) {
+    conditions_.push_back({gone, cause_of(rivals_.kind(op)), WaitPart::kNoEdge, rivals_.of(op)});
+  }
+  return conditions_;
+}
+
+// Host nodes of graphs have no op: they show as the time that they take.
+bool WaitExplainer::behind_host_node(Id op) const {
+  if (graph_nodes_.empty()) return false;
+  constexpr trace::Small kHostNode = 3;
+  const Id process = trace_.process_of_stream(trace_.op.stream_id[op]);
+  const auto node_of = [&](Id id) {
+    return id == kNoId || trace_.op.graph_node[id] == trace::kNoInt
+               ? kNoId
+               : graph_nodes_.node(process, trace_.op.graph_node[id]);
+  };
+  if (const Id node = node_of(op); node != kNoId) {
+    for (Id earlier : graph_nodes_.before(node)) {
+      if (trace_.graph_node.kind[earlier] == kHostNode) return true;
+    }
+  }
+  const Id before = predecessor_[op];
+  if (before == kNoId || trace_.op.api_call_id[before] == trace_.op.api_call_id[op]) return false;
+  const Id last = node_of(before);
+  if (last == kNoId) return false;
+  for (Id later : graph_nodes_.after(last)) {
+    if (trace_.graph_node.kind[later] == kHostNode) return true;
+  }
+  return false;
+}
+
+bool WaitExplainer::woke_device(Id op, Ns ready_ns) const {
+  if (rivals_.kind(op) != Rivals::kIdleDevice) return false;
+  const Id last = rivals_.of(op);
+  return last == kNoId || trace_.op.end_ns[last] <= ready_ns + kHandOverNs;
+}
+
+void WaitExplainer::explain(Id op, std::vector<WaitPart>& parts) {
+  const Ns from = gap_from_[op];
+  if (from == kUnknownNs) return;
+  const Ns start = trace_.op.start_ns[op];
+  const Issue issue = order_.issue(op);
+  Ns at = from;
+  Condition last{from, WaitCause::kFifo};
+  bool first = true;
+  for (const Condition& condition : conditions(op)) {
+    const Ns until = std::min(condition.met_ns, start);
+    if (until <= at) {
+      // Over when the gap begins: the work before it on the stream hands over.
+      if (first && condition.because_op == predecessor_[op]) last = condition;
+      continue;
+    }
+    charge(op, condition, issue, at, until, parts);
+    at = until;
+    last = condition;
+    first = false;
+  }
+  if (at >= start) return;
+  const bool function =
+      last.cause == WaitCause::kHostFunction || trace_.op.kind[op] == trace::kHostFunction;
+  if (function && last.cause == WaitCause::kFifo) last.cause = WaitCause::kHostFunction;
+  const Ns limit = function ? kHostFunctionHandOverNs
+                   : last.cause == WaitCause::kLaunch && woke_device(op, at) ? kWakeUpNs
+                                                                             : kHandOverNs;
+  const Ns hand_over = std::min(start, at + limit);
+  if (last.cause == WaitCause::kFifo) last.because_op = kNoId;
+  charge(op, last, issue, at, hand_over, parts);
+  if (hand_over < start) charge(op, {start, WaitCause::kUnknown}, issue, hand_over, start, parts);
+}
+
+void WaitExplainer::charge(Id op, const Condition& condition, const Issue& issue, Ns from, Ns to,
+                           std::vector<WaitPart>& parts) {
+  Ns duration = to - from;
+  if (condition.cause == WaitCause::kLaunch) {
+    const Ns until = std::min(to, issue.start_ns);
+    const SyncIndex::Blocked blocked = hold_->syncs.blocked(issue.thread_id, from, until);
+    if (blocked.duration_ns > 0) {
+      parts.push_back(
+          {op, WaitCause::kHostSync, blocked.duration_ns, WaitPart::kNoEdge, kNoId, blocked.last});
+      duration -= blocked.duration_ns;
+    }
+    const Ns overhead = std::min(duration, hold_->overhead.within(issue.thread_id, from, to));
+    if (overhead > 0) {
+      parts.push_back({op, WaitCause::kProfiler, overhead});
+      duration -= overhead;
+    }
+  }
+  if (duration <= 0) return;
+  WaitPart* same = parts.empty() ? nullptr : &parts.back();
+  if (same && same->op == op && same->cause == condition.cause && same->edge == condition.edge &&
+      same->because_op == condition.because_op) {
+    same->duration_ns += duration;
+  } else {
+    parts.push_back({op, condition.cause, duration, condition.edge, condition.because_op, kNoId});
+  }
+}
 
 std::string_view to_string(WaitCause cause) {
   switch (cause) {
@@ -106,47 +262,43 @@ std::string_view to_string(WaitCause cause) {
       return "same-stream";
     case WaitCause::kLegacyStream:
       return "legacy";
-    case WaitCause::kHostSync:
-      return "host";
     case WaitCause::kMemoryWait:
       return "memory-wait";
     case WaitCause::kHostFunction:
       return "host-function";
+    case WaitCause::kCopyEngine:
+      return "copy-engine";
+    case WaitCause::kSmFull:
+      return "device-full";
+    case WaitCause::kQueueAliasing:
+      return "queue";
+    case WaitCause::kProfiler:
+      return "profiler";
+    case WaitCause::kHostSync:
+      return "host";
+    case WaitCause::kGraph:
+      return "graph";
     case WaitCause::kUnknown:
       break;
   }
   return "unknown";
 }
 
+std::vector<WaitPart> explain_waits(WaitExplainer& explainer, const Trace& trace) {
+  std::vector<WaitPart> parts;
+  size_t gaps = 0;
+  for (Id op = 0; op < trace.op.size(); ++op) gaps += explainer.gap_from(op) != kUnknownNs;
+  parts.reserve(gaps + gaps / 2);  // most gaps have one part or two
+  for (Id op = 0; op < trace.op.size(); ++op) explainer.explain(op, parts);
+  return parts;
+}
+
 std::vector<WaitPart> explain_waits(const Trace& trace, const Timeline& timeline,
                                     const Edges& edges) {
-  // Where the gap before each op begins, kUnknownNs where there is none, and what is in it.
-  struct Gap {
-    Ns from = kUnknownNs;
-    Id blocker = kNoId;
-  };
-  std::vector<Gap> gaps(trace.op.size());
-  for (Id stream = 0; stream < timeline.stream_count(); ++stream) {
-    Ns busy_until = kUnknownNs;
-    Id blocker = kNoId;
-    for (Id op : timeline.ops(stream)) {
-      if (!is_timed(trace, op)) {
-        const trace::Small kind = trace.op.kind[op];
-        if (kind == trace::kHostFunction || kind == trace::kMemoryWait) blocker = op;
-        continue;
-      }
-      const Ns from = busy_until != kUnknownNs ? busy_until : issue_of(trace, op).start_ns;
-      if (from != kUnknownNs && from < trace.op.start_ns[op]) gaps[op] = {from, blocker};
-      busy_until = std::max(busy_until, trace.op.end_ns[op]);
-      blocker = kNoId;
-    }
-  }
-  Splitter splitter(trace, edges);
-  std::vector<WaitPart> parts;
-  for (Id op = 0; op < trace.op.size(); ++op) {
-    if (gaps[op].from != kUnknownNs) splitter.split(op, gaps[op].from, gaps[op].blocker, parts);
-  }
-  return parts;
+  const IssueOrder order(trace);
+  const Rivals rivals(order, ops_by_start(trace));
+  WaitExplainer explainer(order, timeline, edges, rivals);
+  return explain_waits(explainer, trace);
 }
 
 }  // namespace streamscope::analysis

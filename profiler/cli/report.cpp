@@ -1,18 +1,62 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-#include <memory>
+#include <fmt/format.h>
 
+#include <cstdlib>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "analysis/what_if.h"
 #include "command.h"
 #include "report/exporter.h"
+#include "report/units.h"
 #include "terminal.h"
+#include "trace/error.h"
 #include "traces.h"
 
 namespace streamscope::cli {
 
+namespace {
+
+// The run replayed with all changes at once.
+std::string what_if(const trace::Trace& trace, const std::vector<std::string>& texts, bool json,
+                    const std::string& file) {
+  analysis::Analyses analyses(trace);
+  std::vector<analysis::Change> changes;
+  for (const std::string& text : texts) {
+    const auto change = analysis::parse_change(text, trace, analyses.edges().size());
+    if (!change) {
+      throw Error(file, "has nothing that '" + text + "' could change",
+                  "see streamscope report --help; ids are those of its tables");
+    }
+    changes.push_back(*change);
+  }
+  analysis::Replay& replay = analyses.replay();
+  const trace::Ns before = replay.measured_ns(), after = replay.with(changes);
+  if (json) {
+    return nlohmann::ordered_json{{"schema", 1},
+                                  {"what_if", texts},
+                                  {"measured_ns", before},
+                                  {"replayed_ns", after},
+                                  {"gain_ns", before - after}}
+               .dump(2) +
+           "\n";
+  }
+  std::string list;
+  for (const std::string& text : texts) list += (list.empty() ? "" : ", ") + text;
+  return fmt::format(
+      "{}: {} instead of {}, {} {} ({})\n", list, report::format_duration(after),
+      report::format_duration(before), report::format_duration(std::abs(before - after)),
+      after > before ? "more" : "less", report::format_percent(std::abs(before - after), before));
+}
+
+}  // namespace
+
 std::function<int()> define_report(CLI::App& app, ProgramArguments&) {
   struct Options {
     std::string file, output, format = "text", by = "stream";
+    std::vector<std::string> what_if;
     bool quiet = false;
   };
   auto options = std::make_shared<Options>();
@@ -25,10 +69,20 @@ std::function<int()> define_report(CLI::App& app, ProgramArguments&) {
   app.add_option("--by", options->by, "what to break down by: stream (default), nvtx or kernel")
       ->check(CLI::IsMember({"stream", "nvtx", "kernel"}))
       ->option_text("stream|nvtx|kernel");
+  app.add_option("--what-if", options->what_if,
+                 "how long the run would take with a change: drop-edge:ID, drop-sync:ID, "
+                 "scale-op:ID=FACTOR, drop-op:ID, add-stream:ID (one more for the work of stream "
+                 "ID) or add-copy-engine; ids as in the trace's tables; repeat to combine")
+      ->option_text("CHANGE");
   app.add_option("-o,--output", options->output, "write to a file")->option_text("FILE");
   app.add_flag("--quiet", options->quiet, "no progress");
   return [options]() -> int {
     const trace::Trace trace = load(options->file, options->quiet);
+    if (!options->what_if.empty()) {
+      write_output(what_if(trace, options->what_if, options->format == "json", options->file),
+                   options->output, options->file);
+      return kDone;
+    }
     const bool to_terminal = options->output.empty();
     const report::Options look{
         .by = options->by == "nvtx"     ? report::By::kNvtx

@@ -47,9 +47,11 @@ Section streams_section(const Trace& trace, const Summary& summary) {
   // Causes that nothing waited for need no column.
   std::vector<WaitCause> causes;
   if (timed) {
-    for (WaitCause cause : {WaitCause::kLaunch, WaitCause::kEvent, WaitCause::kHostSync,
-                            WaitCause::kLegacyStream, WaitCause::kHostFunction,
-                            WaitCause::kMemoryWait, WaitCause::kFifo, WaitCause::kUnknown}) {
+    for (WaitCause cause :
+         {WaitCause::kLaunch, WaitCause::kEvent, WaitCause::kHostSync, WaitCause::kLegacyStream,
+          WaitCause::kHostFunction, WaitCause::kMemoryWait, WaitCause::kCopyEngine,
+          WaitCause::kSmFull, WaitCause::kQueueAliasing, WaitCause::kGraph, WaitCause::kProfiler,
+          WaitCause::kFifo, WaitCause::kUnknown}) {
       const bool used = std::any_of(streams.begin(), streams.end(), [&](const StreamSummary& s) {
         return s.waiting.count(cause) > 0;
       });
@@ -146,6 +148,17 @@ std::string wait_sentence(const Trace& trace, const analysis::WaitGroup& wait) {
                          stream_label(trace, wait.longest.because_op < trace.op.size()
                                                  ? trace.op.stream_id[wait.longest.because_op]
                                                  : kNoId));
+    case WaitCause::kCopyEngine:
+    case WaitCause::kSmFull:
+    case WaitCause::kQueueAliasing: {
+      const Id by = wait.longest.because_op;
+      return fmt::format("{} waited for {} on stream {}: {}", who, work(by),
+                         stream_label(trace, by < trace.op.size() ? trace.op.stream_id[by] : kNoId),
+                         wait.longest.cause == WaitCause::kCopyEngine ? "the copy engine was busy"
+                         : wait.longest.cause == WaitCause::kSmFull
+                             ? "the device was full"
+                             : "both stood in one hardware queue");
+    }
     case WaitCause::kHostFunction:
     case WaitCause::kMemoryWait:
       return fmt::format("{} waited behind {} on its own stream", who,
@@ -286,6 +299,26 @@ Section ranges_section(const Trace& trace, const Summary& summary) {
   return section;
 }
 
+Section path_section(const Summary& summary) {
+  const PathSummary& path = summary.path;
+  std::string line =
+      "The chain that decided how long the run took, from its first call to the end "
+      "of its last op: " +
+      format_duration(path.total_ns()) + ", of which";
+  const char* separator = " ";
+  for (const auto& [name, time] : {std::pair("kernels", path.kernel_ns),
+                                   {"copies", path.copy_ns},
+                                   {"other ops", path.other_ns},
+                                   {"launching", path.launch_ns},
+                                   {"host synchronization", path.host_sync_ns},
+                                   {"hand-overs", path.gap_ns}}) {
+    if (time == 0) continue;
+    line += separator + format_percent(time, path.total_ns()) + " " + name;
+    separator = ", ";
+  }
+  return {.title = "Critical path", .remarks = {line + "."}};
+}
+
 Section counts_section(const Summary& summary) {
   const Counts& counts = summary.info.counts;
   std::string line =
@@ -344,6 +377,7 @@ Document compose(const Trace& trace, const Summary& summary, By by) {
   if (!summary.syncs.empty() || summary.info.counts.query > 0) {
     document.sections.push_back(syncs_section(trace, summary));
   }
+  if (summary.path.total_ns() > 0) document.sections.push_back(path_section(summary));
   document.sections.push_back(counts_section(summary));
   for (Section& section : document.sections) drop_empty_columns(section);
   return document;

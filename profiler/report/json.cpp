@@ -131,7 +131,15 @@ std::string write_json(const Trace& trace, const Summary& summary, const Options
               {"streams", streams},
               {"longest_waits", waits},
               {"overlap", overlap},
-              {"host_syncs", syncs}};
+              {"host_syncs", syncs},
+              {"critical_path_ns",
+               {{"total", summary.path.total_ns()},
+                {"kernel", summary.path.kernel_ns},
+                {"copy", summary.path.copy_ns},
+                {"other_op", summary.path.other_ns},
+                {"launch", summary.path.launch_ns},
+                {"host_sync", summary.path.host_sync_ns},
+                {"gap", summary.path.gap_ns}}}};
   if (options.by == By::kKernel) {
     Json ops = Json::array();
     for (const OpGroup& op : summary.ops) {

@@ -8,6 +8,8 @@
 
 #include "analysis/call_sites.h"
 
+#include "analysis/analyses.h"
+
 namespace streamscope::report {
 namespace {
 
@@ -142,14 +144,33 @@ std::vector<RangeGroup> group_ranges(const Trace& trace, const std::vector<Ns>& 
   return result;
 }
 
+PathSummary compose_path(const Trace& trace, const std::vector<analysis::PathStep>& path) {
+  PathSummary result;
+  for (const analysis::PathStep& step : path) {
+    const Ns duration = step.end_ns - step.start_ns;
+    if (step.kind == trace::kOpStep) {
+      const trace::Small kind = trace.op.kind[step.op];
+      (kind == trace::kKernel                             ? result.kernel_ns
+       : kind == trace::kMemcpy || kind == trace::kMemset ? result.copy_ns
+                                                          : result.other_ns) += duration;
+    } else {
+      (step.kind == trace::kHostSyncStep ? result.host_sync_ns
+       : step.kind == trace::kLaunchStep ? result.launch_ns
+                                         : result.gap_ns) += duration;
+    }
+  }
+  return result;
+}
+
 }  // namespace
 
 Summary summarize(const Trace& trace) {
   Summary summary;
   summary.info = info_of(trace);
-  const analysis::Timeline timeline(trace);
-  const analysis::Edges edges(trace);
-  const std::vector<WaitPart> parts = analysis::explain_waits(trace, timeline, edges);
+  analysis::Analyses analyses(trace);
+  const analysis::Timeline& timeline = analyses.timeline();
+  const analysis::Edges& edges = analyses.edges();
+  const std::vector<WaitPart>& parts = analyses.waits();
   summary.window_ns = timeline.window_ns();
 
   std::vector<StreamSummary> streams(trace.stream.size());
@@ -190,6 +211,8 @@ Summary summarize(const Trace& trace) {
   summary.syncs = merge_by_call_site(analysis::host_syncs_by_cost(trace), summary);
   summary.ops = group_ops(trace, waited);
   summary.ranges = group_ranges(trace, waited);
+  summary.path = compose_path(
+      trace, critical_path(analyses.order(), analyses.explainer(), analyses.host_bounds()));
   return summary;
 }
 

@@ -55,6 +55,17 @@ struct RangeGroup {
   Ns waited_ns = 0;       ///< gaps before that work, summed, as in OpGroup
 };
 
+/// What the critical path consists of.
+struct PathSummary {
+  Ns kernel_ns = 0;
+  Ns copy_ns = 0;       ///< memsets included
+  Ns other_ns = 0;      ///< graph launches, host functions, memory operations
+  Ns host_sync_ns = 0;  ///< from the end of the work waited for to the return of the host
+  Ns launch_ns = 0;     ///< host work before the next launch
+  Ns gap_ns = 0;        ///< hand-overs between ops
+  Ns total_ns() const { return kernel_ns + copy_ns + other_ns + host_sync_ns + launch_ns + gap_ns; }
+};
+
 struct Summary {
   /// Where in the program, "" if unknown.
   std::string call_site(Id stack) const {
@@ -70,6 +81,7 @@ struct Summary {
   std::vector<analysis::SyncGroup> syncs;  ///< dearest first
   std::vector<OpGroup> ops;                ///< dearest first
   std::vector<RangeGroup> ranges;          ///< dearest first
+  PathSummary path;
 };
 
 Summary summarize(const trace::Trace& trace);

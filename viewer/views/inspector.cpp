@@ -62,6 +62,16 @@ std::string_view explain(analysis::WaitCause cause) {
       return "hand-over within its stream";
     case analysis::WaitCause::kLegacyStream:
       return "the legacy default stream";
+    case analysis::WaitCause::kCopyEngine:
+      return "the copy engine was busy";
+    case analysis::WaitCause::kSmFull:
+      return "the device was full";
+    case analysis::WaitCause::kQueueAliasing:
+      return "unrelated work before it in its hardware queue";
+    case analysis::WaitCause::kGraph:
+      return "another node of its graph";
+    case analysis::WaitCause::kProfiler:
+      return "the profiler held the host up";
     default:
       return "unknown";
   }

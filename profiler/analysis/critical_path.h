@@ -1,0 +1,59 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// The chain of work and waiting that determined how long a run took, from its first call to the end
+// of its last op, and how much every op could be later without making the run longer.
+//
+// Found backwards: an op started when the last of what held it back was over; if that was its
+// launch, the host had been busy since it last came back from a synchronization, and that ended
+// when the last op that it waited for ended.
+#pragma once
+
+#include <vector>
+
+#include "waits.h"
+
+namespace streamscope::analysis {
+
+struct PathStep {
+  trace::PathStepKind kind = trace::kOpStep;
+  Id op = kNoId;         ///< kOpStep: itself; kLaunchStep and kGapStep: the op waited for
+  Id host_sync = kNoId;  ///< kHostSyncStep
+  Ns start_ns = 0;
+  Ns end_ns = 0;
+
+  bool operator==(const PathStep&) const = default;
+};
+
+/// What bound a synchronization: the last of the ops it waited for, if that ended while it waited.
+class HostBounds {
+ public:
+  HostBounds(const IssueOrder& order, const Edges& edges);
+
+  struct Bound {
+    Id sync = kNoId;
+    Id op = kNoId;  ///< its last source
+    Ns start_ns = 0, end_ns = 0;
+  };
+  /// The last synchronization of a thread that returned until an instant and was bound by an op.
+  const Bound* last(Id thread, Ns until) const;
+  /// All of them, by return.
+  const std::vector<Bound>& of(Id thread) const { return threads_[thread]; }
+  /// When a thread made its first call; kUnknownNs if it made none.
+  Ns first_call_ns(Id thread) const { return first_call_[thread]; }
+
+ private:
+  std::vector<std::vector<Bound>> threads_;
+  std::vector<Ns> first_call_;
+};
+
+/// Steps in order of time; each begins where the one before it ends. Empty without timed ops.
+std::vector<PathStep> critical_path(const IssueOrder& order, WaitExplainer& explainer,
+                                    const HostBounds& bounds);
+
+/// Per op: how much later it could end without making the last op end later, everything else
+/// taking as long as it did. kUnknownNs for ops without times.
+std::vector<Ns> slack(const IssueOrder& order, WaitExplainer& explainer, const HostBounds& bounds,
+                      const Edges& edges, const std::vector<Id>& by_start);
+
+}  // namespace streamscope::analysis
