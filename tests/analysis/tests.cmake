@@ -1,3 +1,5 @@
 # SPDX-FileCopyrightText: 2026 StreamScope contributors
 # SPDX-License-Identifier: Apache-2.0
 streamscope_test(analysis LABELS unit LINK streamscope::analysis streamscope_test_support)
+target_compile_definitions(analysis_test PRIVATE STREAMSCOPE_TRACES="${PROJECT_SOURCE_DIR}/traces")
+streamscope_bench(analysis LINK streamscope::analysis)

@@ -1,0 +1,186 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// What the analyses cost on a large trace, on one core: 10⁷ ops and 3·10⁶ waits, on 16 and on 512
+// streams. Happens-before with redundancy, edges, why-late and critical path; the trace is in
+// memory already. Memory is what they need beside the trace.
+#include <malloc.h>
+#include <sys/resource.h>
+
+#include <chrono>
+#include <cstdio>
+#include <fstream>
+#include <random>
+#include <string>
+
+#include "analysis/analyses.h"
+#include "bench/budget.h"
+
+namespace {
+
+using namespace streamscope;
+using namespace streamscope::trace;
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point begin) {
+  return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+// Highest resident memory since the last call of reset_peak(), in bytes.
+double peak_bytes() {
+  std::ifstream status("/proc/self/status");
+  for (std::string word; status >> word;) {
+    if (word == "VmHWM:") {
+      double kib = 0;
+      status >> kib;
+      return kib * 1024;
+    }
+  }
+  return 0;
+}
+void reset_peak() { std::ofstream("/proc/self/clear_refs") << "5"; }
+
+template <class Columns>
+void grow(Columns& columns, size_t rows) {
+  columns.row_count = rows;
+}
+
+// A program of four threads that launch onto random streams, each now and then recording on one
+// stream and waiting on another; kernels run a few at once and are stored as they end.
+Trace make_trace(size_t ops, size_t waits, size_t streams) {
+  Trace t;
+  std::mt19937_64 random(7);
+  t.process.os_pid = {1}, grow(t.process, 1);
+  t.device.sm_count = {132}, t.device.copy_engines = {3}, grow(t.device, 1);
+  t.context.process_id = {0}, t.context.device_id = {0}, grow(t.context, 1);
+  t.thread.process_id.assign(4, 0), grow(t.thread, 4);
+  t.stream.context_id.assign(streams, 0);
+  t.stream.kind.assign(streams, kNonBlockingStream);
+  grow(t.stream, streams);
+  const auto ids = [](auto& column, size_t n) { column.assign(n, kNoId); };
+  const auto ints = [](auto& column, size_t n) { column.assign(n, kNoInt); };
+  const auto smalls = [](auto& column, size_t n) { column.assign(n, kNoSmall); };
+  auto& op = t.op;
+  for (auto* column : {&op.stream_id, &op.name_id, &op.api_call_id, &op.launch_shape_id})
+    ids(*column, ops);
+  for (auto* column : {&op.start_ns, &op.end_ns, &op.correlation_id, &op.bytes, &op.graph_node})
+    ints(*column, ops);
+  for (auto* column : {&op.kind, &op.detail, &op.memory_kinds, &op.channel}) smalls(*column, ops);
+  grow(op, ops);
+  auto& call = t.api_call;
+  for (auto* column :
+       {&call.thread_id, &call.name_id, &call.stream_id, &call.operation_id, &call.stack_id})
+    ids(*column, ops);
+  for (auto* column :
+       {&call.start_ns, &call.end_ns, &call.correlation_id, &call.object, &call.value})
+    ints(*column, ops);
+  for (auto* column : {&call.kind, &call.result}) smalls(*column, ops);
+  grow(call, ops);
+  auto& record = t.event_record;
+  for (auto* column : {&record.thread_id, &record.name_id, &record.stream_id, &record.event_id,
+                       &record.operation_id})
+    ids(*column, waits);
+  for (auto* column : {&record.start_ns, &record.end_ns, &record.correlation_id})
+    ints(*column, waits);
+  for (auto* column : {&record.version, &record.result, &record.flags}) smalls(*column, waits);
+  grow(record, waits);
+  auto& wait = t.event_wait;
+  for (auto* column : {&wait.thread_id, &wait.name_id, &wait.stream_id, &wait.event_id,
+                       &wait.record_id, &wait.operation_id})
+    ids(*column, waits);
+  for (auto* column : {&wait.start_ns, &wait.end_ns, &wait.correlation_id}) ints(*column, waits);
+  for (auto* column : {&wait.binding, &wait.result, &wait.flags}) smalls(*column, waits);
+  grow(wait, waits);
+
+  std::vector<Ns> busy(streams, 0), held(streams, 0);
+  Ns now = 0;
+  Int correlation = 0;
+  size_t next_wait = 0;
+  for (size_t i = 0; i < ops; ++i) {
+    const Id stream = static_cast<Id>(random() % streams), thread = static_cast<Id>(random() % 4);
+    now += 1'500;
+    call.thread_id[i] = thread, call.kind[i] = 1, call.stream_id[i] = stream;
+    call.start_ns[i] = now - 1'400, call.end_ns[i] = now, call.result[i] = 0;
+    call.correlation_id[i] = ++correlation;
+    const Ns start = std::max({now + 5'000, busy[stream] + 1'500, held[stream] + 2'000});
+    op.kind[i] = i % 8 == 0 ? kMemcpy : kKernel;
+    op.detail[i] = i % 8 == 0 ? 1 : kNoSmall;
+    op.stream_id[i] = stream, op.api_call_id[i] = static_cast<Id>(i);
+    op.correlation_id[i] = correlation, op.channel[i] = static_cast<Small>(stream % 8);
+    op.start_ns[i] = start,
+    op.end_ns[i] = busy[stream] = start + 1'000 + static_cast<Ns>(random() % 20'000);
+    if (next_wait * ops >= (i + 1) * waits || next_wait == waits) continue;
+    const Id waiter = static_cast<Id>(random() % streams);
+    record.thread_id[next_wait] = wait.thread_id[next_wait] = thread;
+    record.stream_id[next_wait] = stream, wait.stream_id[next_wait] = waiter;
+    record.start_ns[next_wait] = now + 10, record.end_ns[next_wait] = now + 20;
+    wait.start_ns[next_wait] = now + 30, wait.end_ns[next_wait] = now + 40;
+    record.correlation_id[next_wait] = ++correlation,
+    wait.correlation_id[next_wait] = ++correlation;
+    record.result[next_wait] = wait.result[next_wait] = 0;
+    wait.binding[next_wait] = kBindingExact, wait.record_id[next_wait] = static_cast<Id>(next_wait);
+    held[waiter] = std::max(held[waiter], busy[stream]);
+    ++next_wait;
+  }
+  return t;
+}
+
+struct Cost {
+  double seconds, bytes;
+};
+
+Cost analyze(const Trace& trace, bool verbose) {
+  malloc_trim(0);
+  reset_peak();
+  const double before = peak_bytes();
+  const auto begin = Clock::now();
+  auto last = begin;
+  const auto lap = [&](const char* what) {
+    if (verbose) std::printf("# %-16s %.2f s\n", what, seconds_since(last));
+    last = Clock::now();
+  };
+  size_t redundant = 0;
+  analysis::Analyses analyses(trace);
+  analyses.order();
+  lap("issue order");
+  {
+    const analysis::HappensBefore order(analyses.order());
+    for (Id wait = 0; wait < trace.event_wait.size(); ++wait)
+      redundant += order.is_redundant_wait(wait);
+    lap("happens-before");
+  }
+  analyses.timeline();
+  lap("timeline");
+  analyses.edges();
+  lap("edges");
+  analyses.rivals();
+  lap("rivals");
+  const size_t parts = analyses.waits().size();
+  lap("why late");
+  const size_t steps =
+      critical_path(analyses.order(), analyses.explainer(), analyses.host_bounds()).size();
+  lap("critical path");
+  const Cost cost{seconds_since(begin), peak_bytes() - before};
+  if (verbose) {
+    std::printf("# %zu redundant waits, %zu edges, %zu parts, %zu steps\n", redundant,
+                analyses.edges().size(), parts, steps);
+  }
+  return cost;
+}
+
+}  // namespace
+
+int main() {
+  const size_t ops = bench::scaled(10'000'000), waits = bench::scaled(3'000'000);
+  for (size_t streams : {16, 512}) {
+    const Cost half = analyze(make_trace(ops / 2, waits / 2, streams), false);
+    const Cost whole = analyze(make_trace(ops, waits, streams), !bench::smoke());
+    const std::string suffix = streams == 16 ? "" : "_512_streams";
+    bench::budget(("analysis_10m_ops_s" + suffix).c_str(), whole.seconds, "s", 8,
+                  bench::Better::kLess);
+    bench::budget(("analysis_10m_ops_gib" + suffix).c_str(), whole.bytes / (1u << 30), "GiB", 2,
+                  bench::Better::kLess);
+    bench::budget(("analysis_doubling" + suffix).c_str(), whole.seconds / half.seconds, "x", 2.3,
+                  bench::Better::kLess);
+  }
+}
