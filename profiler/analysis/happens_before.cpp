@@ -114,6 +114,7 @@ class Walk {
       if (items[i].kind() == Issued::kSync) use(trace_.host_sync.record_id[items[i].id()], i);
     }
     for (const Issued item : items) {
+      if (!order.has_writers()) break;
       if (item.kind() != Issued::kOp) continue;
       if (const Id writer = order.writer_of(item.id()); writer != kNoId) written_[writer] = {};
     }

@@ -47,6 +47,7 @@ class IssueOrder {
   bool has_copy_syncs() const { return !copy_syncs_.empty(); }
   /// The host_sync row of a synchronous copy; kNoId for every other op.
   Id copy_sync(Id op) const;
+  bool has_writers() const { return !writers_.empty(); }
   /// The write that had to run before a memory wait could end: the first of all known writes that
   /// satisfy it, if those stand in one stream. Host stores and kernels may write too, unseen: the
   /// order is real only as far as nobody else wrote. kNoId for every other op. O(1).

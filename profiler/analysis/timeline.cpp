@@ -13,8 +13,10 @@ namespace {
 // Puts the ops of one stream into FIFO order. A stream runs its ops one after another, so the start
 // times are the truth; an op without times takes the place that the order of the calls gives it.
 void order_stream(const Trace& trace, std::span<Id> ops) {
-  const auto untimed =
-      std::stable_partition(ops.begin(), ops.end(), [&](Id op) { return is_timed(trace, op); });
+  const auto timed = [&](Id op) { return is_timed(trace, op); };
+  const auto untimed = std::all_of(ops.begin(), ops.end(), timed)
+                           ? ops.end()
+                           : std::stable_partition(ops.begin(), ops.end(), timed);
   const auto by_start = [&](Id a, Id b) {
     return std::tie(trace.op.start_ns[a], trace.op.end_ns[a], a) <
            std::tie(trace.op.start_ns[b], trace.op.end_ns[b], b);

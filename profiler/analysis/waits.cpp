@@ -43,24 +43,32 @@ class OverheadIndex {
       }
       threads_[thread].emplace_back(trace.overhead.start_ns[row], trace.overhead.end_ns[row]);
     }
-    for (auto& spans : threads_) std::sort(spans.begin(), spans.end());
+    for (auto& spans : threads_) {
+      std::sort(spans.begin(), spans.end());
+      size_t kept = 0;
+      for (const auto& span : spans) {  // overlapping ones become one
+        if (kept > 0 && span.first <= spans[kept - 1].second) {
+          spans[kept - 1].second = std::max(spans[kept - 1].second, span.second);
+        } else {
+          spans[kept++] = span;
+        }
+      }
+      spans.resize(kept);
+    }
   }
   Ns within(Id thread, Ns from, Ns to) const {
     if (thread >= threads_.size()) return 0;
-    Ns total = 0, at = from;
-    for (const auto& [start, end] : threads_[thread]) {
-      if (start >= to) break;
-      const Ns begin = std::max(start, at), until = std::min(end, to);
-      if (begin < until) {
-        total += until - begin;
-        at = until;
-      }
-    }
+    const auto& spans = threads_[thread];
+    auto span = std::upper_bound(spans.begin(), spans.end(), from,
+                                 [](Ns at, const auto& s) { return at < s.second; });
+    Ns total = 0;
+    for (; span != spans.end() && span->first < to; ++span)
+      total += std::min(span->second, to) - std::max(span->first, from);
     return total;
   }
 
  private:
-  std::vector<std::vector<std::pair<Ns, Ns>>> threads_;  // few: a handful per second
+  std::vector<std::vector<std::pair<Ns, Ns>>> threads_;
 };
 
 }  // namespace
@@ -149,8 +157,11 @@ const std::vector<WaitExplainer::Condition>& WaitExplainer::conditions(Id op) {
   }
   if (behind_host_node(op))
     conditions_.push_back({trace_.op.start_ns[op], WaitCause::kHostFunction});
-  std::stable_sort(conditions_.begin(), conditions_.end(),
-                   [](const Condition& a, const Condition& b) { return a.met_ns < b.met_ns; });
+  // A handful, nearly in order.
+  for (size_t i = 1; i < conditions_.size(); ++i) {
+    for (size_t j = i; j > 0 && conditions_[j].met_ns < conditions_[j - 1].met_ns; --j)
+      std::swap(conditions_[j], conditions_[j - 1]);
+  }
   const Ns start = trace_.op.start_ns[op];
   const Ns gone = rivals_.gone_ns(trace_, op);
   const Ns ready = conditions_.empty() ? kUnknownNs : conditions_.back().met_ns;
