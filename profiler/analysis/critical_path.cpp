@@ -31,16 +31,18 @@ bool is_resource(WaitCause cause) {
 }  // namespace
 
 HostBounds::HostBounds(const IssueOrder& order, const Edges& edges)
-    : threads_(order.trace().thread.size()), first_call_(order.trace().thread.size(), kUnknownNs) {
+    : threads_(order.trace().thread.size()), first_issue_(order.trace().thread.size(), kUnknownNs) {
   const Trace& trace = order.trace();
   const auto began = [&](Id thread, Ns at) {
-    if (thread < first_call_.size() && at != kUnknownNs &&
-        (first_call_[thread] == kUnknownNs || at < first_call_[thread])) {
-      first_call_[thread] = at;
+    if (thread < first_issue_.size() && at != kUnknownNs &&
+        (first_issue_[thread] == kUnknownNs || at < first_issue_[thread])) {
+      first_issue_[thread] = at;
     }
   };
-  for (Id call = 0; call < trace.api_call.size(); ++call)
-    began(trace.api_call.thread_id[call], trace.api_call.start_ns[call]);
+  for (Id op = 0; op < trace.op.size(); ++op) {
+    const Issue issue = order.issue(op);
+    began(issue.thread_id, issue.start_ns);
+  }
   const auto& syncs = trace.host_sync;
   std::vector<Id> copies(order.has_copy_syncs() ? syncs.size() : 0, kNoId);
   for (Id op = 0; !copies.empty() && op < trace.op.size(); ++op) {
@@ -48,7 +50,6 @@ HostBounds::HostBounds(const IssueOrder& order, const Edges& edges)
   }
   for (Id sync = 0; sync < syncs.size(); ++sync) {
     const Id thread = syncs.thread_id[sync];
-    began(thread, syncs.start_ns[sync]);
     if (thread >= threads_.size() || syncs.start_ns[sync] == kUnknownNs ||
         syncs.end_ns[sync] == kUnknownNs) {
       continue;
@@ -119,8 +120,9 @@ std::vector<PathStep> critical_path(const IssueOrder& order, WaitExplainer& expl
     const Issue issue = order.issue(op);
     const HostBounds::Bound* bound = bounds.last(issue.thread_id, issue.start_ns);
     if (!bound || trace.op.start_ns[bound->op] >= start) {
-      const Ns began = issue.thread_id < trace.thread.size() ? bounds.first_call_ns(issue.thread_id)
-                                                             : issue.start_ns;
+      const Ns began = issue.thread_id < trace.thread.size()
+                           ? bounds.first_issue_ns(issue.thread_id)
+                           : issue.start_ns;
       if (began != kUnknownNs) step(trace::kLaunchStep, op, kNoId, began);
       break;
     }

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// The chain of work and waiting that determined how long a run took, from its first call to the end
-// of its last op, and how much every op could be later without making the run longer.
+// The chain of work and waiting that determined how long a run took, from its first launch to the
+// end of its last op, and how much every op could be later without making the run longer.
 //
 // Found backwards: an op started when the last of what held it back was over; if that was its
 // launch, the host had been busy since it last came back from a synchronization, and that ended
@@ -39,12 +39,12 @@ class HostBounds {
   const Bound* last(Id thread, Ns until) const;
   /// All of them, by return.
   const std::vector<Bound>& of(Id thread) const { return threads_[thread]; }
-  /// When a thread made its first call; kUnknownNs if it made none.
-  Ns first_call_ns(Id thread) const { return first_call_[thread]; }
+  /// When a thread began to issue its first op; kUnknownNs if it issued none.
+  Ns first_issue_ns(Id thread) const { return first_issue_[thread]; }
 
  private:
   std::vector<std::vector<Bound>> threads_;
-  std::vector<Ns> first_call_;
+  std::vector<Ns> first_issue_;
 };
 
 /// Steps in order of time; each begins where the one before it ends. Empty without timed ops.

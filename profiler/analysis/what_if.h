@@ -44,7 +44,7 @@ class Replay {
  public:
   explicit Replay(Analyses& analyses);
 
-  /// From the first call to the end of the last op, as measured; 0 without timed ops.
+  /// From the first launch to the end of the last op, as measured; 0 without timed ops.
   Ns measured_ns() const { return measured_ns_; }
   /// The same with changes. O(ops).
   Ns with(std::span<const Change> changes);

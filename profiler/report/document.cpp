@@ -302,7 +302,7 @@ Section ranges_section(const Trace& trace, const Summary& summary) {
 Section path_section(const Summary& summary) {
   const PathSummary& path = summary.path;
   std::string line =
-      "The chain that decided how long the run took, from its first call to the end "
+      "The chain that decided how long the run took, from its first launch to the end "
       "of its last op: " +
       format_duration(path.total_ns()) + ", of which";
   const char* separator = " ";
