@@ -23,9 +23,9 @@ constexpr std::string_view kHostSyncKinds[] = {"device",       "stream",      "e
 constexpr std::string_view kEdgeKinds[] = {"fifo",  "event",     "host",  "legacy",
                                            "graph", "operation", "memory"};
 constexpr std::string_view kWaitCauses[] = {
-    "launch_late", "event_wait", "fifo",           "legacy_stream", "memory_wait", "host_function",
-    "copy_engine", "sm_full",    "queue_aliasing", "profiler",      "unknown",     "host_sync",
-    "graph"};
+    "launch_late",   "event_wait",  "fifo",    "legacy_stream",  "memory_wait",
+    "host_function", "copy_engine", "sm_full", "queue_aliasing", "profiler",
+    "unknown",       "host_sync",   "graph"};
 constexpr std::string_view kSeverities[] = {"info", "notice", "data_loss", "error"};
 constexpr std::string_view kCopyKinds[] = {"unknown", "HtoD", "DtoH", "HtoA", "AtoH", "AtoA",
                                            "AtoD",    "DtoA", "DtoD", "HtoH", "PtoP"};

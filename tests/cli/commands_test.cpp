@@ -294,7 +294,8 @@ TEST_F(QueryCommand, OnlyReads) {
 
 TEST_F(AnalyzeCommand, FillsTheEdgeTableAndMayBeRepeated) {
   write_trace();
-  EXPECT_EQ(streamscope({"analyze", "t.sqlite"}).out, "t.sqlite: 1 ordering edge between 2 ops, 0 findings\n");
+  EXPECT_EQ(streamscope({"analyze", "t.sqlite"}).out,
+            "t.sqlite: 1 ordering edge between 2 ops, 0 findings\n");
   EXPECT_EQ(streamscope({"analyze", "--quiet", "t.sqlite"}).out, "");
   EXPECT_EQ(streamscope({"query", "t.sqlite", "select kind, from_op, to_op, lag_ns from v_edge",
                          "--format", "csv"})
