@@ -30,3 +30,4 @@ set_target_properties(coord_test PROPERTIES ENABLE_EXPORTS ON)
 
 streamscope_bench(coord LINK streamscope::coord Threads::Threads)
 streamscope_bench(sim LINK streamscope::coord)
+streamscope_bench(fidelity LINK streamscope::coord)

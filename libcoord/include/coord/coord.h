@@ -34,7 +34,7 @@
 //   deadlock.h     who waits for whom, and whether it can end
 //   graph.h        captured work that is launched with one call
 //   kernel.h       kernels that run on every backend
-//   sim.h          the simulated device's knobs
+//   sim.h          the simulated device's knobs; explore.h, not included here, tries every order
 //   error.h        the exception that everything throws
 //   observer.h     the C table through which a profiler listens
 #pragma once
