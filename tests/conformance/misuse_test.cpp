@@ -3,6 +3,9 @@
 
 // Wrong use is an error with a kind and a text, never a crash and never silence.
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <functional>
 
 #include "conformance/backends.h"
@@ -124,6 +127,32 @@ TEST(OpeningADevice, RefusesNamesThatMeanNothing) {
       EXPECT_EQ(error.kind(), coord::ErrorKind::kInvalidArgument) << error.what();
     }
   }
+}
+
+// A driver does not survive fork(): the child is told so, and destroys what it inherited in peace.
+TEST_P(Misuse, InAForkedChildIsRefusedWhereTheDriverDoesNotWork) {
+  const coord::Stream stream = this->stream();
+  stream.synchronize();
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    int code = 1;
+    try {
+      { const coord::Stream mine = device().create_stream(); }
+      code = device().simulated() ? 0 : 2;
+    } catch (const coord::Error& error) {
+      code = error.kind() == coord::ErrorKind::kNotPermitted && !device().simulated() ? 0 : 3;
+    }
+    _exit(code);
+  }
+  int status = -1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  stream.synchronize();  // the parent goes on
+}
+
+TEST(OpeningADevice, RefusesNoContext) {
+  EXPECT_THROW((void)coord::Device::of_context(nullptr), coord::Error);
 }
 
 TEST(OpeningADevice, SaysWhyThereIsNone) {
