@@ -222,6 +222,19 @@ TEST(Explore, CollectsAsManyFindingsAsAreWanted) {
   EXPECT_TRUE(report.exhaustive);
 }
 
+TEST(Explore, TellsThatAProgramDependsOnMoreThanTheOrder) {
+  int runs = 0;
+  const Report report = coord::sim::explore([&runs](coord::sim::Run& run) {
+    const auto& device = run.device();
+    const Stream stream = device.create_stream();
+    if (++runs == 1) stream.launch({});
+    (void)stream.query();
+    device.synchronize();
+  });
+  ASSERT_EQ(report.findings.size(), 1u);
+  EXPECT_THAT(report.findings[0].text, HasSubstr("depends on more than the order"));
+}
+
 TEST(Explore, TellsThatAScheduleDoesNotFit) {
   const Program program = [](coord::sim::Run& run) { run.device().synchronize(); };
   EXPECT_THROW((void)replay(program, Schedule{{7}}), coord::Error);

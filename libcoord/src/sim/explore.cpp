@@ -43,9 +43,15 @@ class Search final : public Decider {
     const auto found = std::find_if(next.begin(), next.end(), [&](const Step& step) {
       return step.who == who && step.enabled;
     });
-    if (found == next.end()) return std::nullopt;  // the program did something else this time
+    if (found == next.end()) {
+      diverged_ = true;
+      return std::nullopt;
+    }
     return static_cast<std::size_t>(found - next.begin());
   }
+
+  /// The program did something else than before in the same order.
+  [[nodiscard]] bool diverged() const { return diverged_; }
 
   /// Prepares for the next order. False if all have been run.
   bool advance() {
@@ -149,6 +155,7 @@ class Search final : public Decider {
   std::vector<Node> nodes_;
   std::size_t replayed_ = 0;  // nodes that the coming run repeats
   std::size_t depth_ = 0;
+  bool diverged_ = false;
 };
 
 /// Threads and streams have random priorities; the most urgent goes on, and at a few random places
@@ -285,6 +292,13 @@ Report explore(const Program& program, const ExploreOptions& options) {
   Search search;
   bool more = options.max_runs > 0;
   while (more && outcome.run(search)) {
+    if (search.diverged()) {
+      outcome.report.findings.push_back(
+          {FindingKind::kFailure,
+           "the program did something else in the same order: it depends on more than the order",
+           {}});
+      return std::move(outcome.report);
+    }
     more = search.advance();
     if (!more) outcome.report.exhaustive = true;
     if (outcome.report.runs >= options.max_runs) break;
