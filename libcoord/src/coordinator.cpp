@@ -255,6 +255,7 @@ OperationHandle Coordinator::Impl::add(const OperationOptions& options,
   if (is_group) {  // its members inherit these
     for (OperationHandle after : options.after) record.after.push_back(after);
   }
+  record.inferred_from = record.after.size();
   if (record.has_ranges) {
     record.more().reads = options.reads;
     record.more().writes = options.writes;

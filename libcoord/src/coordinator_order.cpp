@@ -89,7 +89,8 @@ void Coordinator::Impl::find_candidates(OperationRecord& record, bool tell) {
     candidates_.swap(kept);
   }
   if (!tell || observer().dependency == nullptr) return;
-  for (OperationHandle after : record.after) {
+  for (std::size_t i = 0; i < record.after.size(); ++i) {
+    const OperationHandle after = record.after[i];
     OperationRecord* before = live(after);
     const auto waited_for = [&](OperationRecord* one) {
       return std::find(candidates_.begin(), candidates_.end(), one) != candidates_.end();
@@ -100,7 +101,8 @@ void Coordinator::Impl::find_candidates(OperationRecord& record, bool tell) {
       elided = std::none_of(last.begin(), last.end(), waited_for);
     }
     observer().dependency(static_cast<std::uint32_t>(record.id.load()),
-                          static_cast<std::uint32_t>(after.id().value), 0, elided ? 1 : 0);
+                          static_cast<std::uint32_t>(after.id().value),
+                          i >= record.inferred_from ? 1 : 0, elided ? 1 : 0);
   }
 }
 

@@ -62,7 +62,8 @@ struct OperationRecord {
   std::uint64_t order = 0;   // take_order() at its begin
   std::uint64_t runner = 0;  // number of the thread that began it
   std::uint64_t created = 0, begun = 0, submitted = 0, ended = 0;  // stamps
-  std::vector<OperationHandle> after;        // named and inferred dependencies
+  std::vector<OperationHandle> after;                              // dependencies
+  std::size_t inferred_from = 0;             // those from here on were inferred
   std::vector<OperationRecord*> waits;       // what it waits for on the device; used until finished
   std::vector<OperationRecord*> dependants;  // which count it as missing
   std::string description;
