@@ -218,6 +218,7 @@ OperationHandle Coordinator::Impl::add(const OperationOptions& options,
   record.named = named || record.has_ranges;
   record.has_event = record.dispatched = record.retired = false;
   record.users = record.missing = 0;
+  record.cost = 0;
   record.stream = index;
   record.capture = 0;
   record.stream_ref = options.stream;
@@ -232,7 +233,8 @@ OperationHandle Coordinator::Impl::add(const OperationOptions& options,
   record.description.assign(options.description);
   record.where = where;
   record.extra.reset();
-  ++metrics_.registered;
+  record.timed = metrics_.registered++ % kCostSample == 0;
+  const std::uint64_t from = record.timed ? ticks() : 0;
 
   if (is_group) {
     record.more().open = true;
@@ -275,6 +277,7 @@ OperationHandle Coordinator::Impl::add(const OperationOptions& options,
     if (!over || options_.connections == Connections::kReport) {
       start(lock, record);
       begun = true;
+      if (record.timed) record.cost = ticks() - from;
     } else {
       held_.push_back(result);
       ++metrics_.deferred;
@@ -416,8 +419,7 @@ void Coordinator::Impl::finish(OperationHandle operation) {
       record.state.load(std::memory_order_relaxed) != OperationState::kBegun) {
     throw make_error(kCodeNotPermitted, kCall, "the operation was not begun");
   }
-  const bool timed = operation.id_.value % kCostSample == 0;
-  const std::uint64_t from = timed ? ticks() : 0;
+  const std::uint64_t from = record.timed ? ticks() : 0;
   EventRef event;
   if (record.named || operation.id_.value % kMilestone == 0) {
     event = record.events->acquire(EventClass::kNoTiming);
@@ -456,7 +458,7 @@ void Coordinator::Impl::finish(OperationHandle operation) {
   record.waits.clear();
   tell_state(record);
   submitted_one(record);
-  if (timed) sample_cost(ticks() - from);
+  if (record.timed) sample_cost(record.cost + ticks() - from);
   if (record.capture == 0 && (++stream.count % kMilestone == 0 || operations_.live() > 65536))
     housekeep(lock, stream);
   if (!watched_.empty()) wake_poller();
@@ -701,7 +703,24 @@ OperationHandle Coordinator::pass_barrier(const std::vector<StreamRef>& streams,
        .description = name},
       [](StreamRef) {}, where);
   ++metrics.records;
-  for (std::size_t i = 1; i < streams.size(); ++i) order_after(streams[i], passed);
+  std::vector<coord_barrier_stream> told;
+  for (std::size_t i = 0; i < streams.size(); ++i) {
+    const bool placed_one = i > 0 && order_after(streams[i], passed);
+    const StreamState& stream = streams[i].checked("Barrier::pass");
+    told.push_back({stream.device->backend->properties().context, placed_one || i == 0 ? 0u : 1u,
+                    stream.native});
+  }
+  if (observer().barrier != nullptr) {
+    const std::string text(name);
+    DeviceState& device = *streams.front().checked("Barrier::pass").device;
+    coord_barrier_facts facts{};
+    facts.operation = observer_id(passed.id());
+    facts.stream_count = static_cast<std::uint32_t>(told.size());
+    facts.streams = told.data();
+    facts.name = text.c_str();
+    facts.time_ns = device.backend->properties().simulated ? device.backend->now().value : 0;
+    observer().barrier(&facts);
+  }
   const std::uint64_t waits = impl_->metrics().waits_placed - placed;
   metrics.waits += waits;
   metrics.elided +=

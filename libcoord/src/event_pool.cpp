@@ -122,6 +122,7 @@ class EventPool::Impl {
   std::size_t in_use_now() const;
   std::size_t in_use_now(std::size_t which) const;
   PoolUtilization utilization_now() const;
+  void sample() const;
   void note_use(std::size_t in_use);
   std::vector<EventState*> surplus();
 
@@ -139,6 +140,7 @@ class EventPool::Impl {
   std::unordered_map<std::uint64_t, ThreadCache*> cache_of_thread_;
   mutable EventPoolMetrics totals_;  // of what is counted under the lock
   std::unordered_set<EventState*> all_;
+  mutable Nanoseconds sampled_wait_{0};
   std::size_t lately_ = 0, before_ = 0;  // most in use since the last trim, and before that
   std::uint32_t moves_ = 0;              // half magazines given back since the last trim
 };
@@ -180,6 +182,14 @@ EventPool::Impl::Impl(const Device& device, const EventPoolOptions& options)
       process_((watch_forks(), process_generation())) {
   if (bounded_ && options.initial > options.capacity)
     throw make_error(kCodeInvalidValue, "EventPool", "more initial events than the capacity");
+  if (observer().pool != nullptr) {
+    coord_pool_facts facts{};
+    facts.pool = static_cast<std::uint32_t>(number);
+    facts.kind = COORD_POOL_EVENTS;
+    facts.capacity = options.capacity;
+    facts.name = name_.c_str();
+    observer().pool(&facts);
+  }
   Lock lock(mutex_);
   make(lock, EventClass::kNoTiming, options.initial, stores_[index_of(EventClass::kNoTiming)].free);
   totals_.misses = 0;
@@ -309,6 +319,7 @@ EventState* EventPool::Impl::acquire_bounded(EventClass event_class) {
   store.free.pop_back();
   ++store.acquired;
   note_use(in_use_now());
+  sample();
   return event;
 }
 
@@ -338,6 +349,7 @@ void EventPool::Impl::refill(ThreadCache& cache, EventClass event_class) {
     magazine.events[magazine.count++] = from.back();
     from.pop_back();
   }
+  sample();
 }
 
 // Makes at least one of `count` events, or throws. The lock is open meanwhile.
@@ -422,6 +434,7 @@ inline void EventPool::Impl::release(EventState* event, std::uint64_t id) {
     {
       const Lock lock(mutex_);
       give_back_foreign(event, id);
+      if (bounded_) sample();
     }
     if (bounded_) returned_.notify_one();
     return;
@@ -439,6 +452,7 @@ inline void EventPool::Impl::release(EventState* event, std::uint64_t id) {
                         magazine.events.begin() + magazine.count + kMove);
       note_use(in_use_now());
       if (++moves_ >= kTrimEvery) unneeded = surplus();
+      sample();
     }
     destroy(unneeded);
   }
@@ -490,6 +504,21 @@ std::size_t EventPool::Impl::in_use_now() const {
   std::size_t in_use = 0;
   for (std::size_t c = 0; c < kClasses; ++c) in_use += in_use_now(c);
   return in_use;
+}
+
+// Tells the observer, from wherever the lock is held anyway.
+void EventPool::Impl::sample() const {
+  if (observer().pool_sample == nullptr) return;
+  const PoolUtilization now = utilization_now();
+  coord_pool_sample_facts facts{};
+  facts.pool = static_cast<std::uint32_t>(number);
+  facts.available = now.available;
+  facts.in_use = now.in_use;
+  facts.high_water = std::max(totals_.high_water, now.in_use);
+  facts.waited_ns = static_cast<std::uint64_t>((totals_.blocked_time - sampled_wait_).count());
+  facts.time_ns = device_->backend->properties().simulated ? device_->backend->now().value : 0;
+  sampled_wait_ = totals_.blocked_time;
+  observer().pool_sample(&facts);
 }
 
 void EventPool::Impl::note_use(std::size_t in_use) {
@@ -554,6 +583,7 @@ EventPoolMetrics EventPool::Impl::metrics() const {
   check_process("EventPool::metrics");
   const Lock lock(mutex_);
   totals_.high_water = std::max(totals_.high_water, in_use_now());
+  sample();
   EventPoolMetrics result = totals_;
   for (std::size_t c = 0; c < kClasses; ++c) {
     result.released += stores_[c].released;

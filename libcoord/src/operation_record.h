@@ -49,6 +49,7 @@ struct OperationRecord {
   bool has_ranges = false;
   bool dispatched = false;  // begun by make_ready(), not by its submitter
   bool retired = false;
+  bool timed = false;         // its submission is one of the sample
   std::uint32_t users = 0;    // who still looks at this record: submissions, host waits, groups
   std::uint32_t missing = 0;  // dependencies that are not submitted
   std::uint32_t stream = 0;   // index
@@ -59,6 +60,7 @@ struct OperationRecord {
   Point point;  // ticket 0: not submitted
   ClockRef clock;
   EventRef event;
+  std::uint64_t cost = 0;    // ticks, if timed
   std::uint64_t order = 0;   // take_order() at its begin
   std::uint64_t runner = 0;  // number of the thread that began it
   std::uint64_t created = 0, begun = 0, submitted = 0, ended = 0;  // stamps

@@ -27,6 +27,7 @@ struct Demo {
 constexpr Demo kDemos[] = {
     {"pipeline", "pipeline", "copies and kernels overlap on several streams, ordered by events"},
     {"forkjoin", "fork_join", "one stream forks into several and joins them again"},
+    {"pools", "pools", "a bounded pool of events that batches of work borrow and give back"},
     {"deadlock", "deadlock",
      "two streams wait for each other through memory: it hangs, and says so"},
 };

@@ -293,6 +293,58 @@ void on_mark(const char* name, int64_t time_ns) {
   thread->push(record);
 }
 
+void on_pool(const coord_pool_facts* facts) {
+  ThreadState* thread = running_thread();
+  if (thread == nullptr) return;
+  ring::PoolRecord record{};
+  record.kind = RecordKind::kPool;
+  record.pool_kind = static_cast<uint16_t>(facts->kind);
+  record.pool = facts->pool;
+  record.capacity = facts->capacity;
+  record.name = send_text(*thread, view(facts->name));
+  thread->push(record);
+}
+
+void on_pool_sample(const coord_pool_sample_facts* facts) {
+  ThreadState* thread = recording_thread();
+  if (thread == nullptr) return;
+  const Stamp stamp(simulated.load(std::memory_order_relaxed), facts->time_ns);
+  ring::PoolSampleRecord record{};
+  record.kind = RecordKind::kPoolSample;
+  record.flags = stamp.flags;
+  record.pool = facts->pool;
+  record.begin = stamp.begin;
+  record.available = facts->available;
+  record.in_use = facts->in_use;
+  record.high_water = facts->high_water;
+  record.waited_ns = facts->waited_ns;
+  thread->push(record);
+}
+
+void on_barrier(const coord_barrier_facts* facts) {
+  ThreadState* thread = recording_thread();
+  if (thread == nullptr) return;
+  const Stamp stamp(simulated.load(std::memory_order_relaxed), facts->time_ns);
+  ring::BarrierRecord record{};
+  record.kind = RecordKind::kBarrier;
+  record.flags = stamp.flags;
+  record.operation = facts->operation;
+  record.begin = stamp.begin;
+  record.name = send_text(*thread, view(facts->name));
+  thread->push(record);
+  for (uint32_t i = 0; i < facts->stream_count; ++i) {
+    ring::BarrierStreamRecord member{};
+    member.kind = RecordKind::kBarrierStream;
+    member.flags = stamp.flags;
+    member.elided = facts->streams[i].elided != 0 ? 1 : 0;
+    member.operation = facts->operation;
+    member.begin = stamp.begin;
+    member.stream = facts->streams[i].stream;
+    member.context = facts->streams[i].context;
+    thread->push(member);
+  }
+}
+
 constexpr coord_observer_v1 kObserver = {
     .size = sizeof(coord_observer_v1),
     .version = COORD_OBSERVER_VERSION,
@@ -307,6 +359,9 @@ constexpr coord_observer_v1 kObserver = {
     .sim_call = on_sim_call,
     .sim_op = on_sim_op,
     .mark = on_mark,
+    .pool = on_pool,
+    .pool_sample = on_pool_sample,
+    .barrier = on_barrier,
 };
 
 }  // namespace

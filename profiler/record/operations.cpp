@@ -75,6 +75,58 @@ void Operations::describe(const ring::OperationStateRecord& record) {
   run_.writer.update(operation.id, row);
 }
 
+trace::Id Operations::pool(uint32_t native) {
+  bool inserted = false;
+  trace::Id& id = pools_.get(native, &inserted);
+  if (inserted) {
+    trace::Pool row;
+    row.process_id = process_;
+    id = run_.writer.append(row);
+  }
+  return id;
+}
+
+void Operations::describe(const ring::PoolRecord& record) {
+  trace::Pool row;
+  row.process_id = process_;
+  row.kind = static_cast<trace::Small>(record.pool_kind);
+  row.name_id = run_.texts.id(record.name);
+  if (record.capacity != 0) row.capacity = static_cast<int64_t>(record.capacity);
+  run_.writer.update(pool(record.pool), row);
+}
+
+void Operations::describe(const ring::PoolSampleRecord& record) {
+  trace::PoolSample row;
+  row.pool_id = pool(record.pool);
+  row.start_ns = run_.to_ns(record.begin, record.flags);
+  row.available = static_cast<int64_t>(record.available);
+  row.in_use = static_cast<int64_t>(record.in_use);
+  row.high_water = static_cast<int64_t>(record.high_water);
+  row.wait_ns = static_cast<int64_t>(record.waited_ns);
+  run_.writer.append(row);
+}
+
+void Operations::describe(const ring::BarrierRecord& record) {
+  trace::Barrier row;
+  row.process_id = process_;
+  row.name_id = run_.texts.id(record.name);
+  row.operation_id = id(record.operation);
+  bool inserted = false;
+  trace::Id& barrier = barriers_.get(record.operation, &inserted);
+  barrier = run_.writer.append(row);
+}
+
+void Operations::describe(const ring::BarrierStreamRecord& record, uint32_t tid) {
+  bool inserted = false;
+  const trace::Id barrier = barriers_.get(record.operation, &inserted);
+  if (inserted) return;  // its barrier was lost, and counted as such
+  trace::BarrierStream row;
+  row.barrier_id = barrier;
+  row.stream_id = objects_.stream(record.stream, record.flags, record.context, tid, record.begin);
+  row.elided = static_cast<trace::Small>(record.elided);
+  run_.writer.append(row);
+}
+
 void Operations::restore(trace::Id id, const trace::Operation& row) {
   index_.insert_or_assign(static_cast<uint32_t>(row.native_id),
                           static_cast<uint32_t>(operations_.size()));

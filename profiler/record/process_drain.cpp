@@ -472,6 +472,18 @@ size_t ProcessDrain::read(Lane& lane, size_t index, size_t limit) {
     case RecordKind::kOperationState:
       operations_.describe(as<ring::OperationStateRecord>(record));
       break;
+    case RecordKind::kPool:
+      operations_.describe(as<ring::PoolRecord>(record));
+      break;
+    case RecordKind::kPoolSample:
+      operations_.describe(as<ring::PoolSampleRecord>(record));
+      break;
+    case RecordKind::kBarrier:
+      operations_.describe(as<ring::BarrierRecord>(record));
+      break;
+    case RecordKind::kBarrierStream:
+      operations_.describe(as<ring::BarrierStreamRecord>(record), lane.tid);
+      break;
     case RecordKind::kDropped:
       break;  // counted from the ring's header
     case RecordKind::kLoss:

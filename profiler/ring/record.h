@@ -18,7 +18,7 @@
 namespace streamscope::ring {
 
 /// Version of everything in this header and in ring.h and control.h. Both sides must agree exactly.
-inline constexpr uint32_t kLayoutVersion = 2;
+inline constexpr uint32_t kLayoutVersion = 3;
 
 /// A text, named by a 64-bit hash of its bytes. 0 is "no text". The bytes follow in kString records
 /// of any ring of the same process, before or after the first use.
@@ -69,6 +69,10 @@ enum class RecordKind : uint8_t {
   kOperation,            // OperationRecord
   kOperationDependency,  // OperationDependencyRecord
   kOperationState,       // OperationStateRecord
+  kPool,                 // PoolRecord
+  kPoolSample,           // PoolSampleRecord
+  kBarrier,              // BarrierRecord
+  kBarrierStream,        // BarrierStreamRecord
   // What the collector itself has to say.
   kDropped,     // LossRecord: this ring was full
   kLoss,        // LossRecord: anything else that is missing
@@ -381,6 +385,52 @@ struct OperationStateRecord {
   uint32_t operation;
   uint64_t begin;  // ticks or virtual ns
   uint64_t unused[6];
+};
+
+struct PoolRecord {
+  RecordKind kind;
+  uint8_t flags;
+  uint16_t pool_kind;  // coord_pool_kind
+  uint32_t pool;       // process-unique
+  uint64_t capacity;   // 0: no limit
+  TextHash name;
+  uint64_t unused[5];
+};
+
+struct PoolSampleRecord {
+  RecordKind kind;
+  uint8_t flags;
+  uint16_t reserved;
+  uint32_t pool;
+  uint64_t begin;  // ticks or virtual ns
+  uint64_t available;
+  uint64_t in_use;
+  uint64_t high_water;
+  uint64_t waited_ns;
+  uint64_t unused[2];
+};
+
+/// A barrier, named by the operation that has completed when it was reached; its streams follow.
+struct BarrierRecord {
+  RecordKind kind;
+  uint8_t flags;
+  uint16_t reserved;
+  uint32_t operation;
+  uint64_t begin;  // ticks or virtual ns: when it was submitted
+  TextHash name;
+  uint64_t unused[5];
+};
+
+struct BarrierStreamRecord {
+  RecordKind kind;
+  uint8_t flags;
+  uint16_t elided;
+  uint32_t operation;
+  uint64_t begin;
+  uint64_t stream;  // handle
+  uint32_t context;
+  uint32_t reserved;
+  uint64_t unused[4];
 };
 
 /// A file mapped into the process. `base` is the load bias that turns a run-time address into one

@@ -87,6 +87,24 @@ void mark(const char* name, std::int64_t) {
   keep([&] { told.marks.emplace_back(name); });
 }
 
+void pool(const coord_pool_facts* facts) {
+  keep([&] {
+    told.pools.push_back({facts->pool, facts->kind, facts->capacity, text(facts->name)});
+  });
+}
+
+void pool_sample(const coord_pool_sample_facts* facts) {
+  keep([&] { told.pool_samples.push_back(*facts); });
+}
+
+void barrier(const coord_barrier_facts* facts) {
+  keep([&] {
+    told.barriers.push_back({facts->operation,
+                             text(facts->name),
+                             {facts->streams, facts->streams + facts->stream_count}});
+  });
+}
+
 }  // namespace
 
 std::vector<Call> Told::calls_named(const std::string& name) const {
@@ -134,6 +152,9 @@ streamscope_observer_v1() {
                                             dependency,
                                             sim_call,
                                             sim_op,
-                                            mark};
+                                            mark,
+                                            pool,
+                                            pool_sample,
+                                            barrier};
   return &kTable;
 }

@@ -54,6 +54,17 @@ struct Op {
   coord_sim_op facts;  // its text is above
 };
 
+struct Pool {
+  std::uint32_t pool, kind;
+  std::uint64_t capacity;
+  std::string name;
+};
+struct Barrier {
+  std::uint32_t operation;
+  std::string name;
+  std::vector<coord_barrier_stream> streams;
+};
+
 struct Told {
   std::vector<Device> devices;
   std::vector<Stream> streams;
@@ -64,6 +75,9 @@ struct Told {
   std::vector<Call> calls;
   std::vector<Op> ops;
   std::vector<std::string> marks;
+  std::vector<Pool> pools;
+  std::vector<coord_pool_sample_facts> pool_samples;
+  std::vector<Barrier> barriers;
 
   [[nodiscard]] std::vector<Call> calls_named(const std::string& name) const;
   /// The first of that name; fails the test if there is none.

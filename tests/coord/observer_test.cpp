@@ -236,4 +236,49 @@ TEST(Observer, IsToldOperationsWithWhatTheyIssuedAndWhatTheyWaitedFor) {
   }
 }
 
+TEST(Observer, IsToldPoolsAndWhatIsInThem) {
+  fake_observer::start();
+  {
+    const Device device = Device::open("sim");
+    coord::EventPool pool(device, {.capacity = 4, .name = "four"});
+    const auto first = pool.acquire(), second = pool.acquire();
+    pool.release(first);
+    pool.release(second);
+  }
+  const auto told = fake_observer::stop();
+  ASSERT_EQ(told.pools.size(), 1u);
+  EXPECT_EQ(told.pools[0].name, "four");
+  EXPECT_EQ(told.pools[0].capacity, 4u);
+  std::vector<std::uint64_t> in_use;
+  for (const auto& sample : told.pool_samples) {
+    EXPECT_EQ(sample.pool, told.pools[0].pool);
+    in_use.push_back(sample.in_use);
+  }
+  EXPECT_THAT(in_use, testing::ElementsAre(1u, 2u, 1u, 0u));
+  EXPECT_EQ(told.pool_samples.back().high_water, 2u);
+  EXPECT_EQ(told.pool_samples.back().available, 2u);
+}
+
+TEST(Observer, IsToldBarriersWithTheirStreams) {
+  fake_observer::start();
+  {
+    const Device device = Device::open("sim");
+    const Stream a = device.create_stream(), b = device.create_stream();
+    coord::Coordinator coordinator(device, {.polled = true});
+    const std::vector<coord::StreamRef> streams{a, b};
+    coord::Barrier barrier(coordinator, streams, "phase");
+    for (const auto stream : streams)
+      coordinator.submit({.stream = stream}, [](coord::StreamRef s) { s.launch({}); });
+    barrier.pass();
+    device.synchronize();
+  }
+  const auto told = fake_observer::stop();
+  ASSERT_EQ(told.barriers.size(), 1u);
+  EXPECT_EQ(told.barriers[0].name, "phase");
+  EXPECT_EQ(told.barriers[0].operation, told.operations.back().operation);
+  ASSERT_EQ(told.barriers[0].streams.size(), 2u);
+  EXPECT_EQ(told.barriers[0].streams[1].stream, told.streams.at(2).handle);
+  EXPECT_EQ(told.barriers[0].streams[1].elided, 0u);
+}
+
 }  // namespace

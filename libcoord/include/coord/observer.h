@@ -134,6 +134,39 @@ struct coord_sim_op {
   uint64_t graph_node;
 };
 
+enum coord_pool_kind { COORD_POOL_EVENTS = 0, COORD_POOL_STREAMS, COORD_POOL_MEMORY };
+
+struct coord_pool_facts {
+  uint32_t pool;     /* process-unique */
+  uint32_t kind;     /* coord_pool_kind */
+  uint64_t capacity; /* 0: no limit */
+  const char* name;
+};
+
+struct coord_pool_sample_facts {
+  uint32_t pool;
+  uint32_t reserved;
+  uint64_t available;
+  uint64_t in_use;
+  uint64_t high_water; /* most ever in use */
+  uint64_t waited_ns;  /* spent waiting for an element since the last sample */
+  int64_t time_ns;
+};
+
+struct coord_barrier_stream {
+  uint32_t context;
+  uint32_t elided; /* 1: its wait was implied and not issued */
+  uint64_t stream; /* native handle */
+};
+
+struct coord_barrier_facts {
+  uint32_t operation; /* the one that has completed when the barrier was reached */
+  uint32_t stream_count;
+  const struct coord_barrier_stream* streams;
+  const char* name;
+  int64_t time_ns; /* when it was submitted */
+};
+
 typedef struct coord_observer_v1 {
   uint32_t size;    /* bytes of this table that the observer filled */
   uint32_t version; /* COORD_OBSERVER_VERSION */
@@ -156,6 +189,11 @@ typedef struct coord_observer_v1 {
   void (*sim_op)(const struct coord_sim_op*);
 
   void (*mark)(const char* name, int64_t time_ns);
+
+  /* Absent from the tables of observers that are older than these. */
+  void (*pool)(const struct coord_pool_facts*);
+  void (*pool_sample)(const struct coord_pool_sample_facts*);
+  void (*barrier)(const struct coord_barrier_facts*);
 } coord_observer_v1;
 
 /* Exported by libstreamscope_inject.so. Returns NULL if this process is not being recorded. */
