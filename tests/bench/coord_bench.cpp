@@ -9,12 +9,14 @@
 
 #include <coord/coord.h>
 
+#include <array>
 #include <atomic>
 #include <barrier>
 #include <chrono>
 #include <ctime>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <thread>
 #include <vector>
 
@@ -116,6 +118,107 @@ void measure_event_pool(const coord::Device& device) {
   bench::rival("create_and_destroy_16_threads", per_call_of(16, few / 4, without), "ns");
 }
 
+void measure_coordinator(const coord::Device& device) {
+  const coord::Stream stream = device.create_stream(), other = device.create_stream();
+  const std::size_t count = bench::scaled(20'000);
+  const auto nothing = [](coord::StreamRef) {};
+  coord::EventPool pool(device);
+  // The call that a submission cannot do without, on an event of a pool.
+  const auto record = [&] {
+    const coord::EventRef event = pool.acquire();
+    stream.record(event);
+    pool.release(event);
+  };
+  std::vector<double> own, check;
+  for (int round = 0; round < kRounds; ++round) {
+    coord::Coordinator coordinator(device, {.polled = true});
+    std::array<coord::OperationHandle, 4> recent;
+    for (auto& operation : recent) operation = coordinator.submit({.stream = other}, nothing);
+    // The stream has waited for them: from here on they are implied.
+    coordinator.submit({.stream = stream, .after = std::span<const coord::OperationHandle>(recent)},
+                       nothing);
+    const auto measure = [&](std::size_t dependencies) {
+      const coord::OperationOptions options{
+          .stream = stream,
+          .after = std::span<const coord::OperationHandle>(recent).first(dependencies)};
+      const double begin = thread_nanoseconds();
+      for (std::size_t i = 0; i < count; ++i) coordinator.submit(options, nothing);
+      return (thread_nanoseconds() - begin) / static_cast<double>(count);
+    };
+    const double none = measure(0), four = measure(4);
+    const double begin = thread_nanoseconds();
+    for (std::size_t i = 0; i < count; ++i) record();
+    const double call = (thread_nanoseconds() - begin) / static_cast<double>(count);
+    own.push_back(four - call);
+    check.push_back((four - none) / 4);
+    stream.synchronize();
+    other.synchronize();
+  }
+  bench::budget("operation_own_cost_4_dependencies", bench::median(own), "ns", 60,
+                bench::Better::kLess);
+  bench::budget("elision_check", bench::median(check), "ns", 10, bench::Better::kLess);
+}
+
+void measure_timeline() {
+  const std::size_t many = bench::scaled(2'000'000);
+  coord::TimelineSignal timeline;
+  std::uint64_t value = 0, sum = 0;
+  bench::budget("timeline_completed", per_call(many, [&] { sum += timeline.completed(); }), "ns", 3,
+                bench::Better::kLess);
+  bench::budget("host_signal_without_waiter", per_call(many, [&] { timeline.signal(++value); }),
+                "ns", 10, bench::Better::kLess);
+  if (sum == 1) std::printf("\n");  // keeps the loads
+
+  // Ping and pong between two threads that sleep: through timelines, and through a bare futex.
+  const std::uint64_t rounds = bench::scaled(3'000);
+  const auto round_trip = [&](auto&& ping, auto&& pong) {
+    std::vector<double> all;
+    for (int round = 0; round < kRounds; ++round) {
+      std::jthread peer([&] {
+        for (std::uint64_t i = 1; i <= rounds; ++i) pong(i);
+      });
+      const auto begin = Clock::now();
+      for (std::uint64_t i = 1; i <= rounds; ++i) ping(i);
+      peer.join();
+      all.push_back(nanoseconds_since(begin) / static_cast<double>(2 * rounds));
+    }
+    return bench::median(all);
+  };
+  std::unique_ptr<coord::TimelineSignal> there, back;
+  std::uint64_t base = 0;
+  there = std::make_unique<coord::TimelineSignal>();
+  back = std::make_unique<coord::TimelineSignal>();
+  std::atomic<std::uint64_t> answered{0};
+  const double ours = round_trip(
+      [&](std::uint64_t i) {
+        if (i == 1) base = there->completed();
+        there->signal(base + i);
+        back->wait(base + i);
+      },
+      [&](std::uint64_t) {
+        const std::uint64_t next = ++answered;
+        there->wait(next);
+        back->signal(next);
+      });
+  std::atomic<std::uint32_t> asked{0}, replied{0};
+  const double bare = round_trip(
+      [&](std::uint64_t) {
+        const std::uint32_t mine = asked.load() + 1;
+        asked.store(mine);
+        asked.notify_one();
+        for (std::uint32_t now = replied.load(); now != mine; now = replied.load())
+          replied.wait(now);
+      },
+      [&](std::uint64_t) {
+        const std::uint32_t next = replied.load() + 1;
+        for (std::uint32_t now = asked.load(); now != next; now = asked.load()) asked.wait(now);
+        replied.store(next);
+        replied.notify_one();
+      });
+  bench::budget("timeline_wake", ours, "ns", 1.2 * bare, bench::Better::kLess);
+  bench::rival("futex_wake", bare, "ns");
+}
+
 }  // namespace
 
 int main() {
@@ -123,4 +226,6 @@ int main() {
   const coord::Device device = coord::Device::open(which != nullptr ? which : "auto");
   std::printf("device %s\n", device.properties().name.c_str());
   measure_event_pool(device);
+  measure_coordinator(device);
+  measure_timeline();
 }
