@@ -63,4 +63,14 @@ Replay& Analyses::replay() {
   return *replay_;
 }
 
+const RepairReplay& Analyses::repairs() {
+  if (!repairs_) repairs_ = std::make_unique<RepairReplay>(order());
+  return *repairs_;
+}
+
+const Places& Analyses::places() {
+  if (!places_) places_ = std::make_unique<Places>(trace_);
+  return *places_;
+}
+
 }  // namespace streamscope::analysis

@@ -13,6 +13,8 @@
 #include "edges.h"
 #include "happens_before.h"
 #include "issue_order.h"
+#include "places.h"
+#include "repair.h"
 #include "timeline.h"
 #include "waits.h"
 
@@ -37,6 +39,8 @@ class Analyses {
   const std::vector<WaitPart>& waits();
   const HostBounds& host_bounds();
   Replay& replay();
+  const RepairReplay& repairs();
+  const Places& places();
 
  private:
   const Trace& trace_;
@@ -50,6 +54,8 @@ class Analyses {
   std::optional<std::vector<WaitPart>> waits_;
   std::unique_ptr<HostBounds> host_bounds_;
   std::unique_ptr<Replay> replay_;
+  std::unique_ptr<RepairReplay> repairs_;
+  std::unique_ptr<Places> places_;
 };
 
 }  // namespace streamscope::analysis

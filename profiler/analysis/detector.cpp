@@ -42,6 +42,21 @@ void locate(const Trace& trace, Finding& finding) {
   if (finding.last_ns == kUnknownNs) finding.last_ns = finding.start_ns;
 }
 
+// The first row that knows its place in the source speaks for the finding.
+void place(const Places& places, Finding& finding) {
+  for (const Place& candidate :
+       {finding.place, places.of_sync(finding.host_sync), places.of_wait(finding.event_wait),
+        places.of_record(finding.event_record), places.of_op(finding.second_op),
+        places.of_op(finding.first_op)}) {
+    if (finding.place.call_site.empty() &&
+        (!candidate.call_site.empty() || finding.place.sentence().empty())) {
+      finding.place = candidate;
+    }
+  }
+  if (const std::string where = finding.place.sentence(); !where.empty())
+    finding.text += fmt::format(" First {}.", where);
+}
+
 }  // namespace
 
 void Findings::add(Key key, Ns at_ns, const std::function<Finding()>& make) {
@@ -174,6 +189,7 @@ Verdict evaluate(const Detector& detector, Analyses& analyses, const AvailableEv
   verdict.findings = findings.take();
   for (Finding& finding : verdict.findings) {
     locate(analyses.trace(), finding);
+    place(analyses.places(), finding);
     if (!verdict.reason.empty() && finding.confidence == Confidence::kCertain)
       finding.confidence = Confidence::kSuspected;
   }

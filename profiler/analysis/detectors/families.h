@@ -11,5 +11,16 @@ namespace streamscope::analysis {
 
 void find_redundant_waits(Analyses& analyses, Findings& findings);
 void find_waits_on_unrecorded(Analyses& analyses, Findings& findings);
+void find_redundant_host_syncs(Analyses& analyses, Findings& findings);
+void find_over_broad_syncs(Analyses& analyses, Findings& findings);
+void find_legacy_stream_barriers(Analyses& analyses, Findings& findings);
+void find_pageable_async_copies(Analyses& analyses, Findings& findings);
+void find_false_serialization(Analyses& analyses, Findings& findings);
+void find_poll_storms(Analyses& analyses, Findings& findings);
+void find_churn_and_leaks(Analyses& analyses, Findings& findings);
+void find_orphan_records(Analyses& analyses, Findings& findings);
+void find_priority_inversions(Analyses& analyses, Findings& findings);
+void find_costly_timed_events(Analyses& analyses, Findings& findings);
+void find_exhausted_connections(Analyses& analyses, Findings& findings);
 
 }  // namespace streamscope::analysis

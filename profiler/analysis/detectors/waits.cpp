@@ -14,115 +14,55 @@
 //   are recorded later, which the finding says and which lowers it to "suspected".
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "../labels.h"
 #include "families.h"
+#include "steps.h"
 
 namespace streamscope::analysis {
-namespace {
-
-// What a stream does next is what the wait was written for.
-Id next_op_on(const Timeline& timeline, const IssueOrder& order, Id stream, Ns after) {
-  if (stream >= timeline.stream_count() || after == kUnknownNs) return kNoId;
-  Id next = kNoId;
-  Ns next_at = kUnknownNs;
-  for (Id op : timeline.ops(stream)) {
-    const Ns at = order.issue(op).end_ns;
-    if (at == kUnknownNs || at < after) continue;
-    if (next == kNoId || at < next_at) {
-      next = op;
-      next_at = at;
-    }
-    if (at >= after) break;
-  }
-  return next;
-}
-
-Id last_op_before(const Timeline& timeline, const IssueOrder& order, Id stream, Ns before) {
-  if (stream >= timeline.stream_count() || before == kUnknownNs) return kNoId;
-  const auto ops = timeline.ops(stream);
-  for (auto op = ops.rbegin(); op != ops.rend(); ++op) {
-    const Ns at = order.issue(*op).end_ns;
-    if (at != kUnknownNs && at < before) return *op;
-  }
-  return kNoId;
-}
-
-std::string describe(const Trace& trace, const std::vector<Hop>& path) {
-  std::string text;
-  for (const Hop& hop : path) {
-    if (!text.empty()) text += ", then ";
-    const auto stream = [&](Id id) { return "stream " + stream_label(trace, id); };
-    switch (hop.kind) {
-      case trace::kEventEdge:
-        text += fmt::format("a wait of {} for an event of {}",
-                            hop.to_stream == kNoId ? "all streams" : stream(hop.to_stream),
-                            hop.from_stream == kNoId ? "all streams" : stream(hop.from_stream));
-        break;
-      case trace::kLegacyEdge:
-        text += fmt::format("the legacy default stream between {} and {}", stream(hop.from_stream),
-                            stream(hop.to_stream));
-        break;
-      case trace::kMemoryEdge:
-        text += fmt::format("a memory wait on {}", stream(hop.to_stream));
-        break;
-      case trace::kHostEdge:
-        if (hop.to_stream != kNoId) {
-          text += fmt::format("its issue on {}", stream(hop.to_stream));
-        } else if (hop.op != kNoId) {
-          text += "a synchronous copy";
-        } else {
-          const Id sync = hop.host_sync;
-          const std::string name = sync < trace.host_sync.size()
-                                       ? printable(trace.text(trace.host_sync.name_id[sync]))
-                                       : std::string();
-          text += name.empty() ? "a synchronization of the host" : name;
-        }
-        break;
-      default:
-        text += "the order of a graph";
-    }
-  }
-  return text;
-}
-
-}  // namespace
 
 void find_redundant_waits(Analyses& analyses, Findings& findings) {
   const Trace& trace = analyses.trace();
   const HappensBefore& before = analyses.before();
   const auto& waits = trace.event_wait;
+  std::map<Findings::Key, Repair> repairs;
   for (Id wait = 0; wait < waits.size(); ++wait) {
     if (!before.is_redundant_wait(wait)) continue;
     const Id record = waits.record_id[wait], stream = waits.stream_id[wait];
     const Id recorded_on = trace.event_record.stream_id[record];
     const bool own = recorded_on == stream;
-    findings.add({stream, recorded_on, own, waits.name_id[wait]}, waits.start_ns[wait], [&] {
-      const Timeline& timeline = analyses.timeline();
-      const IssueOrder& order = analyses.order();
+    const Findings::Key key{stream, recorded_on, own, waits.name_id[wait]};
+    repairs[key].without_wait.add(wait);
+    findings.add(key, waits.start_ns[wait], [&] {
       Finding finding;
       finding.event_wait = wait;
       finding.event_record = record;
-      finding.first_op =
-          last_op_before(timeline, order, recorded_on, trace.event_record.end_ns[record]);
-      finding.second_op = next_op_on(timeline, order, stream, waits.end_ns[wait]);
+      finding.first_op = last_op_before(analyses, recorded_on, trace.event_record.end_ns[record]);
+      finding.second_op = next_op_on(analyses, stream, waits.end_ns[wait]);
       finding.title =
           own ? fmt::format("stream {} waits for its own event", stream_label(trace, stream))
               : fmt::format("stream {} waits for stream {} once more than it needs to",
                             stream_label(trace, stream), stream_label(trace, recorded_on));
+      bool through_host = false;
       std::string why = "The record stands for no work that was not ordered already.";
       if (own) {
         why = "A stream runs its work in order; it need not wait for itself.";
       } else if (finding.first_op != kNoId && finding.second_op != kNoId) {
         const auto path = before.path(finding.first_op, finding.second_op);
+        through_host = std::any_of(path.begin(), path.end(),
+                                   [](const Hop& hop) { return hop.kind == trace::kHostEdge; });
         if (!path.empty())
           why = fmt::format("{} comes before {} anyway, through {}.",
                             op_label(trace, finding.first_op), op_label(trace, finding.second_op),
                             describe(trace, path));
       }
-      finding.text = why + " Remove the wait.";
+      finding.text = why + (through_host ? " Remove the wait, unless that synchronization goes."
+                                         : " Remove the wait.");
       return finding;
     });
   }
+  set_gains(analyses, findings, repairs);
 }
 
 void find_waits_on_unrecorded(Analyses& analyses, Findings& findings) {
@@ -145,7 +85,7 @@ void find_waits_on_unrecorded(Analyses& analyses, Findings& findings) {
       finding.event_wait = wait;
       finding.host_sync = sync;
       if (wait != kNoId) {
-        finding.second_op = next_op_on(analyses.timeline(), analyses.order(), stream, at);
+        finding.second_op = next_op_on(analyses, stream, at);
         finding.title = fmt::format("stream {} waits for {}, which nobody has recorded",
                                     stream_label(trace, stream), what);
       } else {

@@ -1,0 +1,60 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// connections-exhausted (SS216): streams feed a device through a few hardware queues (8 by
+// default).
+//   A queue whose head waits for an event, or for the kernel before it, is blocked, and with
+//   connections - 1 or more of them blocked other streams stall although nothing orders them: seen
+//   on an H200 with 1 to 32 queues. If a blocked stream needs a stalled one, that is a deadlock.
+//   Evidence: calls, times; the queue of each op where the device tells it, which makes the finding
+//   certain. Found only if ops did stall for 20 µs or more with room on the device. Known false
+//   alarm without queue numbers: a driver that was slow for another reason just then.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "../labels.h"
+#include "../units.h"
+#include "families.h"
+#include "stalls.h"
+#include "steps.h"
+
+namespace streamscope::analysis {
+
+void find_exhausted_connections(Analyses& analyses, Findings& findings) {
+  const Trace& trace = analyses.trace();
+  std::map<Findings::Key, Repair> repairs;
+  std::map<Findings::Key, Ns> stalled;
+  for (const Stall& stall : find_stalls(analyses)) {
+    if (!stall.exhausted()) continue;
+    const Findings::Key key{trace.device_of_stream(trace.op.stream_id[stall.op])};
+    repairs[key].prompt_op.add(stall.op);
+    stalled[key] += stall.lasted_ns;
+    findings.add(key, trace.op.start_ns[stall.op], [&] {
+      Finding finding;
+      finding.first_op = stall.behind;
+      finding.second_op = stall.op;
+      finding.confidence = stall.same_channel ? Confidence::kCertain : Confidence::kSuspected;
+      finding.title =
+          fmt::format("{} wait with work behind them: the {} hardware queues are used up",
+                      format_count(stall.blocked_streams, "stream"), stall.connections);
+      finding.text = fmt::format(
+          "{} was ready {} before it started, with nothing that orders it and room on the device; "
+          "it came only after {}, which went through the same queues. ",
+          op_on_stream(trace, stall.op), format_duration(stall.lasted_ns),
+          op_on_stream(trace, stall.behind));
+      return finding;
+    });
+  }
+  set_gains(analyses, findings, repairs);
+  for (const auto& [key, time] : stalled) {
+    if (Finding* finding = findings.find(key)) {
+      finding->text += fmt::format(
+          "Such stalls sum to {}. Raise CUDA_DEVICE_MAX_CONNECTIONS (up to 32), or keep fewer "
+          "streams waiting at a time.",
+          format_duration(time));
+    }
+  }
+}
+
+}  // namespace streamscope::analysis

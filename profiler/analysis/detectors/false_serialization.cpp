@@ -1,0 +1,96 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// false-serialization (SS207): ops of two streams never run at the same time, although nothing
+//   orders them, the later one was ready and the device had room. The cause is named: the hardware
+//   queue that both were given to, if the device tells it; otherwise it is not known, and the
+//   finding is only possible and needs three cases. What saturates all queues is SS216, room on
+//   multiprocessors and copy engines are no fault of the program. Evidence: calls, records, times.
+//   Known false alarm: limits of the device that a trace does not show.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "../labels.h"
+#include "../units.h"
+#include "families.h"
+#include "stalls.h"
+#include "steps.h"
+
+namespace streamscope::analysis {
+namespace {
+
+constexpr size_t kCasesNeeded = 3;  // where the cause is not known
+
+// True if an op of one stream ever ran beside one of the other.
+bool ever_overlap(const Trace& trace, const Timeline& timeline, Id a, Id b) {
+  const auto of_a = timeline.ops(a), of_b = timeline.ops(b);
+  auto x = of_a.begin();
+  auto y = of_b.begin();
+  while (x != of_a.end() && y != of_b.end()) {
+    if (!is_timed(trace, *x)) {
+      ++x;
+    } else if (!is_timed(trace, *y)) {
+      ++y;
+    } else if (trace.op.end_ns[*x] <= trace.op.start_ns[*y]) {
+      ++x;
+    } else if (trace.op.end_ns[*y] <= trace.op.start_ns[*x]) {
+      ++y;
+    } else {
+      return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+void find_false_serialization(Analyses& analyses, Findings& findings) {
+  const Trace& trace = analyses.trace();
+  std::map<Findings::Key, std::vector<Stall>> pairs;
+  for (const Stall& stall : find_stalls(analyses)) {
+    if (stall.exhausted()) continue;
+    if (analyses.before().ordered(stall.behind, stall.op)) continue;
+    pairs[{trace.op.stream_id[stall.behind], trace.op.stream_id[stall.op], stall.same_channel}]
+        .push_back(stall);
+  }
+  std::map<Findings::Key, Repair> repairs;
+  for (const auto& [key, stalls] : pairs) {
+    const Stall& first = stalls.front();
+    if (!first.same_channel && (stalls.size() < kCasesNeeded ||
+                                ever_overlap(trace, analyses.timeline(), static_cast<Id>(key[0]),
+                                             static_cast<Id>(key[1])))) {
+      continue;
+    }
+    Ns total = 0;
+    for (const Stall& stall : stalls) {
+      repairs[key].prompt_op.add(stall.op);
+      total += stall.lasted_ns;
+      findings.add(key, trace.op.start_ns[stall.op], [&] {
+        Finding finding;
+        finding.first_op = stall.behind;
+        finding.second_op = stall.op;
+        finding.confidence = stall.same_channel ? Confidence::kCertain : Confidence::kPossible;
+        finding.title =
+            fmt::format("streams {} and {} run one after the other, though nothing orders them",
+                        stream_label(trace, static_cast<Id>(key[0])),
+                        stream_label(trace, static_cast<Id>(key[1])));
+        return finding;
+      });
+    }
+    findings.find(key)->text = fmt::format(
+        "{} was ready {} before it started, and started only after {}. {} Such delays sum to {}.",
+        op_on_stream(trace, first.op), format_duration(first.lasted_ns),
+        op_on_stream(trace, first.behind),
+        first.same_channel
+            ? fmt::format("Both went through hardware queue {}: raise "
+                          "CUDA_DEVICE_MAX_CONNECTIONS (up to 32), or issue what can "
+                          "run first.",
+                          trace.op.channel[first.op])
+            : "The trace does not tell the cause.",
+        format_duration(total));
+  }
+  set_gains(analyses, findings, repairs);
+}
+
+}  // namespace streamscope::analysis

@@ -1,0 +1,193 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// over-broad-sync (SS203): the host sits in a synchronization and then issues more work, although
+//   it reads nothing that this covers, or only a copy that ended earlier. While it sits there it
+//   issues nothing, so the device runs dry afterwards. An event record and a stream wait keep the
+//   order without the host; an event after the copy is enough for what the host reads.
+//   Evidence: calls, records, times. The gain comes from a replay in which the device does all the
+//   waiting: all later work of the thread still runs after all that the call covered. A call is let
+//   pass if nothing is issued after it, if it is made once and costs little, if the thread takes a
+//   measured time afterwards, or if the gain is lost in the noise. Known false alarms: host code
+//   that reads managed memory, or files and sockets that a host function fills; the trace does not
+//   show it.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "../labels.h"
+#include "../units.h"
+#include "families.h"
+#include "steps.h"
+
+namespace streamscope::analysis {
+namespace {
+
+constexpr trace::Small kElapsedTimeCall = 12;  // api_call.kind
+constexpr size_t kCopiesRemembered = 64;       // of which the host may still use the memory
+constexpr Ns kShareOfOne = 20;  // a single call has to cost more than 1/20 of the run
+
+// The times at which threads did something, to be asked for the next one.
+class Acts {
+ public:
+  explicit Acts(size_t threads) : at_(threads) {}
+  void add(Id thread, Ns at, Id what = kNoId) {
+    if (thread < at_.size() && at != kUnknownNs) at_[thread].push_back({at, what});
+  }
+  void sort() {
+    for (auto& acts : at_) std::sort(acts.begin(), acts.end());
+  }
+  /// The first from an instant on; (kUnknownNs, kNoId) if there is none.
+  std::pair<Ns, Id> next(Id thread, Ns from) const {
+    const auto& acts = at_[thread];
+    const auto found = std::lower_bound(acts.begin(), acts.end(), std::pair(from, Id{0}));
+    return found == acts.end() ? std::pair(kUnknownNs, kNoId) : *found;
+  }
+
+ private:
+  std::vector<std::vector<std::pair<Ns, Id>>> at_;
+};
+
+// Copies touch memory of the host, which it may want to use again after a synchronization.
+bool touches_host(const Trace& trace, Id op) {
+  return trace.op.kind[op] == trace::kMemcpy &&
+         (trace.op.detail[op] == 1 || trace.op.detail[op] == 2) && is_timed(trace, op);
+}
+
+struct Site {
+  Id example = kNoId;  // the longest
+  Repair change;
+  Id copy = kNoId;  // what the host reads after the example
+  size_t count = 0;
+  Ns first_ns = kUnknownNs, last_ns = kUnknownNs, blocked_ns = 0;
+};
+
+// Of what a synchronization waited for, the op that ended last.
+Id last_awaited(Analyses& analyses, Id sync) {
+  const Trace& trace = analyses.trace();
+  const auto& syncs = trace.host_sync;
+  Id last = kNoId;
+  for (Id stream = 0; stream < trace.stream.size(); ++stream) {
+    if (trace.process_of_stream(stream) != trace.process_of_thread(syncs.thread_id[sync])) continue;
+    const auto ops = analyses.timeline().ops(stream);
+    for (auto op = ops.rbegin(); op != ops.rend(); ++op) {
+      if (!is_timed(trace, *op) || trace.op.start_ns[*op] >= syncs.end_ns[sync]) continue;
+      if (!analyses.before().known_at_return(*op, sync)) continue;
+      if (last == kNoId || trace.op.end_ns[*op] > trace.op.end_ns[last]) last = *op;
+      break;
+    }
+  }
+  return last;
+}
+
+}  // namespace
+
+void find_over_broad_syncs(Analyses& analyses, Findings& findings) {
+  const Trace& trace = analyses.trace();
+  const HappensBefore& before = analyses.before();
+  const auto& syncs = trace.host_sync;
+  Acts issues(trace.thread.size()), timings(trace.thread.size()), blocks(trace.thread.size());
+  for (Id call = 0; call < trace.api_call.size(); ++call) {
+    if (trace.api_call.kind[call] == kElapsedTimeCall)
+      timings.add(trace.api_call.thread_id[call], trace.api_call.start_ns[call]);
+  }
+  for (Id op = 0; op < trace.op.size(); ++op) {
+    const Issue issue = analyses.order().issue(op);
+    issues.add(issue.thread_id, issue.start_ns, op);
+  }
+  for (Id sync = 0; sync < syncs.size(); ++sync) {
+    if (is_blocking_sync(trace, sync)) blocks.add(syncs.thread_id[sync], syncs.start_ns[sync]);
+  }
+  for (Acts* acts : {&issues, &timings, &blocks}) acts->sort();
+
+  std::map<Findings::Key, Site> places;
+  std::vector<Id> copies;  // asynchronous ones that no synchronization has covered yet
+  for (const Issued item : analyses.order().items()) {
+    if (item.kind() == Issued::kOp && touches_host(trace, item.id()) &&
+        analyses.order().copy_sync(item.id()) == kNoId) {
+      if (copies.size() == kCopiesRemembered) copies.erase(copies.begin());
+      copies.push_back(item.id());
+    }
+    if (item.kind() != Issued::kSync || !is_blocking_sync(trace, item.id())) continue;
+    const Id sync = item.id(), thread = syncs.thread_id[sync];
+    Id copy = kNoId;  // the last to end of those that the host learns of here
+    std::erase_if(copies, [&](Id op) {
+      if (!before.known_at_return(op, sync)) return false;
+      if (copy == kNoId || trace.op.end_ns[op] > trace.op.end_ns[copy]) copy = op;
+      return true;
+    });
+    const Ns end = syncs.end_ns[sync];
+    if (before.is_redundant_sync(sync) || issues.next(thread, end).second == kNoId) continue;
+    const Ns timing = timings.next(thread, end).first, block = blocks.next(thread, end).first;
+    if (timing != kUnknownNs && (block == kUnknownNs || timing < block)) continue;
+    const bool narrow = copy != kNoId;
+    const Findings::Key key{
+        thread, syncs.name_id[sync],
+        syncs.kind[sync] == trace::kEventSynchronize ? kNoId : syncs.stream_id[sync],
+        syncs.stack_id[sync], narrow};
+    Site& place = places[key];
+    ++place.count;
+    place.blocked_ns += end - syncs.start_ns[sync];
+    if (narrow) {
+      place.change.narrowed_sync[sync] = copy;
+    } else {
+      place.change.deferred_sync.add(sync);
+    }
+    if (place.first_ns == kUnknownNs) place.first_ns = syncs.start_ns[sync];
+    place.last_ns = syncs.start_ns[sync];
+    if (place.example == kNoId ||
+        end - syncs.start_ns[sync] > syncs.end_ns[place.example] - syncs.start_ns[place.example]) {
+      place.example = sync;
+      place.copy = copy;
+    }
+  }
+
+  for (const auto& [key, place] : places) {
+    // Nothing can be gained beyond the time that the host sat there.
+    if (!is_worth_a_line(analyses, place.blocked_ns)) continue;
+    const Ns gain = analyses.repairs().gain_ns(place.change);
+    if (!is_worth_a_line(analyses, gain)) continue;
+    // Once may be a warm-up that is to be over before something else is measured.
+    if (place.count == 1 && gain * kShareOfOne < analyses.repairs().recorded_ns()) continue;
+    const Id sync = place.example;
+    findings.add(key, place.last_ns, [&, &place = place] {
+      Finding finding;
+      finding.host_sync = sync;
+      finding.event_record = syncs.record_id[sync];
+      finding.start_ns = place.first_ns;
+      finding.end_ns = syncs.end_ns[sync];
+      finding.first_op = last_awaited(analyses, sync);
+      finding.second_op = issues.next(syncs.thread_id[sync], syncs.end_ns[sync]).second;
+      const bool narrow = place.copy != kNoId;
+      finding.title = fmt::format("the host waits for {} before it issues more work",
+                                  syncs.kind[sync] == trace::kDeviceSynchronize ? "the whole device"
+                                  : syncs.kind[sync] == trace::kStreamSynchronize
+                                      ? "stream " + stream_label(trace, syncs.stream_id[sync])
+                                      : "an event");
+      finding.text = fmt::format(
+          "{} ended with {}, and only then the host issued {}; it sat there for {} in all. ",
+          sync_name(trace, sync), op_on_stream(trace, finding.first_op),
+          op_on_stream(trace, finding.second_op), format_duration(place.blocked_ns));
+      if (narrow) {
+        finding.text += fmt::format(
+            "Of what it covers, only {} touches memory of the host: record an event after it, wait "
+            "for that on the host, and let the streams wait for the rest.",
+            op_on_stream(trace, place.copy));
+      } else if (finding.first_op != kNoId && finding.second_op != kNoId &&
+                 trace.op.stream_id[finding.first_op] == trace.op.stream_id[finding.second_op]) {
+        finding.text +=
+            "No copy that it covers touches memory of the host, and a stream runs its work in "
+            "order: remove the call.";
+      } else {
+        finding.text +=
+            "No copy that it covers touches memory of the host: record an event after that work "
+            "and let the stream that uses it wait for the event, not the host.";
+      }
+      finding.gain_ns = gain;
+      return finding;
+    });
+    if (Finding* finding = findings.find(key)) finding->count = place.count;
+  }
+}
+
+}  // namespace streamscope::analysis

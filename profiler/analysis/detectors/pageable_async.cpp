@@ -1,0 +1,135 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// pageable-async (SS206): an asynchronous copy from or to pageable host memory. The driver stages
+//   it through a buffer of its own: the call blocks (always to the host, from some 64 KiB on to the
+//   device), the copy is slower and overlaps with nothing. Evidence: memory kinds of copies, times.
+//   Let pass are small copies to the device, which return at once, and copies after which the
+//   thread issues nothing before it synchronizes, unless a faster copy alone is worth it. The gain
+//   assumes that the call returns at once and that the copy runs as fast as the fastest page-locked
+//   one of the trace in the same direction; without one, as fast as it did, which is a lower bound.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "../labels.h"
+#include "../units.h"
+#include "families.h"
+#include "steps.h"
+
+namespace streamscope::analysis {
+namespace {
+
+constexpr trace::Small kToDevice = 1, kToHost = 2;
+constexpr trace::Small kPageable = 1, kPinned = 2;
+constexpr trace::Small kAsyncCopyCall = 3;  // api_call.kind
+constexpr trace::Int kReturnsAtOnce = 64
+                                      << 10;  // bytes: CUDA documents it for copies to the device
+constexpr trace::Int kTellsBandwidth = 64 << 10;
+
+trace::Small host_memory(const Trace& trace, Id op) {
+  const trace::Small kinds = trace.op.memory_kinds[op];
+  if (trace.op.kind[op] != trace::kMemcpy || kinds == trace::kNoSmall) return 0;
+  if (trace.op.detail[op] == kToDevice) return kinds >> 4;
+  return trace.op.detail[op] == kToHost ? kinds & 15 : 0;
+}
+
+// ns per byte of the fastest page-locked copy in a direction; 0 if there is none.
+double pinned_pace(const Trace& trace, trace::Small direction) {
+  double best = 0;
+  for (Id op = 0; op < trace.op.size(); ++op) {
+    if (trace.op.detail[op] != direction || host_memory(trace, op) != kPinned ||
+        !is_timed(trace, op) || trace.op.bytes[op] < kTellsBandwidth) {
+      continue;
+    }
+    const double pace = static_cast<double>(trace.op.end_ns[op] - trace.op.start_ns[op]) /
+                        static_cast<double>(trace.op.bytes[op]);
+    if (pace > 0 && (best == 0 || pace < best)) best = pace;
+  }
+  return best;
+}
+
+}  // namespace
+
+void find_pageable_async_copies(Analyses& analyses, Findings& findings) {
+  const Trace& trace = analyses.trace();
+  const double pace[] = {0, pinned_pace(trace, kToDevice), pinned_pace(trace, kToHost)};
+  // Per thread, in order: calls that issue work, and (as kNoId) synchronizations.
+  std::vector<std::vector<std::pair<Ns, Id>>> acts(trace.thread.size());
+  for (Id op = 0; op < trace.op.size(); ++op) {
+    const Issue issue = analyses.order().issue(op);
+    if (issue.thread_id < acts.size() && issue.start_ns != kUnknownNs)
+      acts[issue.thread_id].push_back({issue.start_ns, op});
+  }
+  for (Id sync = 0; sync < trace.host_sync.size(); ++sync) {
+    if (is_blocking_sync(trace, sync))
+      acts[trace.host_sync.thread_id[sync]].push_back({trace.host_sync.start_ns[sync], kNoId});
+  }
+  for (auto& of_thread : acts) std::sort(of_thread.begin(), of_thread.end());
+  const auto overlaps_nothing = [&](Id op) {
+    const Issue issue = analyses.order().issue(op);
+    if (issue.thread_id >= acts.size()) return true;
+    const auto& of_thread = acts[issue.thread_id];
+    const auto next =
+        std::lower_bound(of_thread.begin(), of_thread.end(), std::pair(issue.end_ns, Id{0}));
+    return next == of_thread.end() || next->second == kNoId;
+  };
+  struct Group {
+    Id first = kNoId, last = kNoId;
+    uint64_t count = 0;
+    trace::Int bytes = 0;
+    Ns call_ns = 0;
+    bool overlaps = false;
+    Repair change;
+  };
+  std::map<Findings::Key, Group> groups;
+  for (Id op = 0; op < trace.op.size(); ++op) {
+    const Id call = trace.op.api_call_id[op];
+    if (host_memory(trace, op) != kPageable || call >= trace.api_call.size() ||
+        trace.api_call.kind[call] != kAsyncCopyCall || !is_timed(trace, op)) {
+      continue;
+    }
+    const trace::Small direction = trace.op.detail[op];
+    if (direction == kToDevice && trace.op.bytes[op] < kReturnsAtOnce) continue;
+    const bool overlaps = !overlaps_nothing(op);
+    Group& group = groups[{trace.op.stream_id[op], static_cast<uint64_t>(direction),
+                           trace.api_call.stack_id[call], overlaps}];
+    if (group.count++ == 0) group.first = op;
+    group.last = op;
+    group.overlaps = overlaps;
+    group.bytes += trace.op.bytes[op];
+    group.call_ns += trace.api_call.end_ns[call] - trace.api_call.start_ns[call];
+    if (overlaps) group.change.async_op.add(op);
+    const Ns length = trace.op.end_ns[op] - trace.op.start_ns[op];
+    const double pinned = pace[direction] * static_cast<double>(trace.op.bytes[op]);
+    if (pinned > 0) group.change.length_ns[op] = std::min(length, static_cast<Ns>(pinned));
+  }
+  for (const auto& [key, group] : groups) {
+    const Ns gain = std::max<Ns>(0, analyses.repairs().gain_ns(group.change));
+    if (!group.overlaps && !is_worth_a_line(analyses, gain)) continue;
+    const trace::Small direction = trace.op.detail[group.first];
+    findings.add(key, trace.op.start_ns[group.last], [&, &group = group] {
+      Finding finding;
+      finding.first_op = group.first;
+      finding.title =
+          fmt::format("asynchronous copies {} pageable memory on stream {} block the host",
+                      direction == kToDevice ? "from" : "to",
+                      stream_label(trace, trace.op.stream_id[group.first]));
+      finding.text = fmt::format(
+          "The driver stages {} through a buffer of its own; the host sat {} in the calls. "
+          "Allocate the buffer with cudaMallocHost, or register it.",
+          format_bytes(group.bytes), format_duration(group.call_ns));
+      if (pace[direction] == 0)
+        finding.text += " The gain leaves out that page-locked copies are faster.";
+      if (!group.overlaps) {
+        finding.text +=
+            " The gain is that of the faster copy alone, as the host synchronizes right after it.";
+      }
+      finding.gain_ns = gain;
+      return finding;
+    });
+    findings.find(key)->count = group.count;
+  }
+}
+
+}  // namespace streamscope::analysis

@@ -1,0 +1,82 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// priority-inversion (SS212): an op of an urgent stream waits, through an event, for an op of a
+// less
+//   urgent stream, and that one had to wait for room on the device because it is not urgent.
+//   Evidence: priorities of streams, records, times. The gain assumes that the op waited for starts
+//   as soon as nothing orders it. Known false alarm: a device so full that urgency would not have
+//   helped either.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "../labels.h"
+#include "../units.h"
+#include "families.h"
+#include "stalls.h"
+#include "steps.h"
+
+namespace streamscope::analysis {
+
+void find_priority_inversions(Analyses& analyses, Findings& findings) {
+  const Trace& trace = analyses.trace();
+  const RepairReplay& replay = analyses.repairs();
+  struct Inversion {
+    Repair change;
+    Ns delay_ns = 0, last_ns = kUnknownNs;
+    Id urgent = kNoId, blocker = kNoId;
+    Ns longest_ns = 0;
+    std::set<Id> blockers;
+  };
+  std::map<Findings::Key, Inversion> inversions;
+  for (const WaitPart& part : analyses.waits()) {
+    if (part.cause != WaitCause::kEvent || part.because_op >= trace.op.size()) continue;
+    const Id urgent = trace.op.stream_id[part.op], other = trace.op.stream_id[part.because_op];
+    if (urgent >= trace.stream.size() || other >= trace.stream.size()) continue;
+    const trace::Small mine = trace.stream.priority[urgent], theirs = trace.stream.priority[other];
+    // CUDA's numbers: lower is more urgent.
+    if (mine == trace::kNoSmall || theirs == trace::kNoSmall || mine >= theirs) continue;
+    const Readiness& ready = replay.readiness(part.because_op);
+    if (ready.ordered_ns == kUnknownNs || trace.op.kind[part.because_op] != trace::kKernel)
+      continue;
+    const Ns delay =
+        std::min(part.duration_ns, trace.op.start_ns[part.because_op] - ready.ordered_ns);
+    if (delay < kStallNs) continue;
+    Inversion& inversion = inversions[{urgent, other}];
+    inversion.change.prompt_op.add(part.because_op);
+    inversion.blockers.insert(part.because_op);
+    inversion.delay_ns += delay;
+    inversion.last_ns = std::max(inversion.last_ns, trace.op.start_ns[part.op]);
+    if (delay > inversion.longest_ns) {
+      inversion.longest_ns = delay;
+      inversion.urgent = part.op;
+      inversion.blocker = part.because_op;
+    }
+  }
+  for (const auto& [key, inversion] : inversions) {
+    const Ns gain = replay.gain_ns(inversion.change);
+    if (!is_worth_a_line(analyses, gain)) continue;
+    findings.add(key, inversion.last_ns, [&, &key = key, &inversion = inversion] {
+      const Id urgent = static_cast<Id>(key[0]), other = static_cast<Id>(key[1]);
+      Finding finding;
+      finding.first_op = inversion.blocker;
+      finding.second_op = inversion.urgent;
+      finding.title =
+          fmt::format("urgent stream {} (priority {}) waits for stream {} (priority {})",
+                      stream_label(trace, urgent), trace.stream.priority[urgent],
+                      stream_label(trace, other), trace.stream.priority[other]);
+      finding.text = fmt::format(
+          "{} waits for {}, which was ready and stood {} behind other work; such delays sum to {}. "
+          "Put what urgent work needs on a stream of its priority.",
+          op_on_stream(trace, inversion.urgent), op_on_stream(trace, inversion.blocker),
+          format_duration(inversion.longest_ns), format_duration(inversion.delay_ns));
+      finding.gain_ns = gain;
+      return finding;
+    });
+    if (Finding* finding = findings.find(key)) finding->count = inversion.blockers.size();
+  }
+}
+
+}  // namespace streamscope::analysis

@@ -1,0 +1,147 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "stalls.h"
+
+#include <algorithm>
+#include <map>
+
+namespace streamscope::analysis {
+namespace {
+
+constexpr Ns kFollowsNs = 10'000;  // an op starts within so long after what held it up was gone
+constexpr trace::Small kDefaultConnections = 8;  // of the GPUs since Hopper; older ones have 8 too
+
+// How many streams of a device had work behind something unfinished, over time.
+class BlockedStreams {
+ public:
+  void add(Id stream, Ns from, Ns to) { intervals_[stream].push_back({from, to}); }
+  void finish() {
+    std::vector<std::pair<Ns, int>> changes;
+    for (auto& [stream, intervals] : intervals_) {
+      std::sort(intervals.begin(), intervals.end());
+      Ns from = kUnknownNs, to = kUnknownNs;
+      const auto close = [&] {
+        if (from == kUnknownNs) return;
+        changes.push_back({from, +1});
+        changes.push_back({to, -1});
+      };
+      for (const auto& [start, end] : intervals) {
+        if (from != kUnknownNs && start <= to) {
+          to = std::max(to, end);
+          continue;
+        }
+        close();
+        from = start;
+        to = end;
+      }
+      close();
+    }
+    std::sort(changes.begin(), changes.end());
+    size_t count = 0;
+    for (const auto& [at, change] : changes) {
+      count = static_cast<size_t>(static_cast<int>(count) + change);
+      if (!counts_.empty() && counts_.back().first == at) {
+        counts_.back().second = count;
+      } else {
+        counts_.push_back({at, count});
+      }
+    }
+  }
+  size_t at(Ns instant) const {
+    auto found = std::upper_bound(counts_.begin(), counts_.end(), instant,
+                                  [](Ns value, const auto& entry) { return value < entry.first; });
+    return found == counts_.begin() ? 0 : std::prev(found)->second;
+  }
+
+ private:
+  std::map<Id, std::vector<std::pair<Ns, Ns>>> intervals_;
+  std::vector<std::pair<Ns, size_t>> counts_;
+};
+
+struct Device {
+  BlockedStreams blocked;
+  std::vector<std::pair<Ns, Id>> ends;                            // of timed ops
+  std::map<trace::Small, std::vector<std::pair<Ns, Id>>> starts;  // by channel
+};
+
+}  // namespace
+
+std::vector<Stall> find_stalls(Analyses& analyses) {
+  const Trace& trace = analyses.trace();
+  const RepairReplay& replay = analyses.repairs();
+  std::map<Id, Device> devices;
+  std::vector<Id> late;
+  for (Id op = 0; op < trace.op.size(); ++op) {
+    if (!is_timed(trace, op) || replay.readiness(op).ready_ns == kUnknownNs) continue;
+    const Id device_id = trace.device_of_stream(trace.op.stream_id[op]);
+    if (device_id >= trace.device.size()) continue;
+    Device& device = devices[device_id];
+    const Readiness& ready = replay.readiness(op);
+    const Issue issue = analyses.order().issue(op);
+    if (ready.ordered_ns > issue.end_ns + kFollowsNs)
+      device.blocked.add(trace.op.stream_id[op], issue.end_ns, ready.ordered_ns);
+    device.ends.push_back({trace.op.end_ns[op], op});
+    if (trace.op.channel[op] != trace::kNoSmall)
+      device.starts[trace.op.channel[op]].push_back({trace.op.start_ns[op], op});
+    // The place of graph nodes is the graph's matter, host functions have a thread of their own.
+    if (trace.op.kind[op] == trace::kKernel && trace.op.graph_node[op] == trace::kNoInt &&
+        replay.lag_ns(op) > kStallNs) {
+      late.push_back(op);
+    }
+  }
+  std::vector<Stall> stalls;
+  if (late.empty()) return stalls;
+  for (auto& [id, device] : devices) {
+    device.blocked.finish();
+    std::sort(device.ends.begin(), device.ends.end());
+    for (auto& [channel, starts] : device.starts) std::sort(starts.begin(), starts.end());
+  }
+  std::sort(late.begin(), late.end(),
+            [&](Id a, Id b) { return trace.op.start_ns[a] < trace.op.start_ns[b]; });
+  for (Id op : late) {
+    const Id device_id = trace.device_of_stream(trace.op.stream_id[op]);
+    const Device& device = devices[device_id];
+    const Ns start = trace.op.start_ns[op], ready = replay.readiness(op).ready_ns;
+    Stall stall{.op = op, .lasted_ns = start - ready};
+    if (const trace::Small known = trace.device.max_connections[device_id]; known > 0)
+      stall.connections = static_cast<size_t>(known);
+    else
+      stall.connections = kDefaultConnections;
+    stall.blocked_streams = device.blocked.at(ready);
+    // What left the queue just before: by channel if that is known.
+    const Ns issued = analyses.order().issue(op).end_ns;
+    if (const auto channel = device.starts.find(trace.op.channel[op]);
+        channel != device.starts.end()) {
+      auto place =
+          std::lower_bound(channel->second.begin(), channel->second.end(), std::pair(start, Id{0}));
+      while (place != channel->second.begin() && stall.behind == kNoId) {
+        --place;
+        if (place->first < start - kFollowsNs) break;
+        if (trace.op.stream_id[place->second] != trace.op.stream_id[op] &&
+            analyses.order().issue(place->second).end_ns <= issued) {
+          stall.behind = place->second;
+          stall.same_channel = true;
+        }
+      }
+    }
+    if (stall.behind == kNoId) {
+      auto place =
+          std::upper_bound(device.ends.begin(), device.ends.end(), std::pair(start, kNoId));
+      while (place != device.ends.begin() && stall.behind == kNoId) {
+        --place;
+        if (place->first < start - kFollowsNs) break;
+        const Id other = place->second;
+        // It must have been in the way for most of the time.
+        if (trace.op.stream_id[other] != trace.op.stream_id[op] &&
+            trace.op.start_ns[other] <= ready + stall.lasted_ns / 2) {
+          stall.behind = other;
+        }
+      }
+    }
+    if (stall.behind != kNoId) stalls.push_back(stall);
+  }
+  return stalls;
+}
+
+}  // namespace streamscope::analysis

@@ -1,0 +1,104 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "steps.h"
+
+#include <fmt/format.h>
+
+#include "../host_syncs.h"
+#include "../labels.h"
+
+namespace streamscope::analysis {
+
+Id next_op_on(Analyses& analyses, Id stream, Ns after) {
+  const Timeline& timeline = analyses.timeline();
+  if (stream >= timeline.stream_count() || after == kUnknownNs) return kNoId;
+  for (Id op : timeline.ops(stream)) {
+    const Ns at = analyses.order().issue(op).end_ns;
+    if (at != kUnknownNs && at >= after) return op;
+  }
+  return kNoId;
+}
+
+Id last_op_before(Analyses& analyses, Id stream, Ns before) {
+  const Timeline& timeline = analyses.timeline();
+  if (stream >= timeline.stream_count() || before == kUnknownNs) return kNoId;
+  const auto ops = timeline.ops(stream);
+  for (auto op = ops.rbegin(); op != ops.rend(); ++op) {
+    const Ns at = analyses.order().issue(*op).end_ns;
+    if (at != kUnknownNs && at < before) return *op;
+  }
+  return kNoId;
+}
+
+std::string op_on_stream(const Trace& trace, Id op) {
+  if (op >= trace.op.size()) return "other work";
+  return fmt::format("{} on stream {}", op_label(trace, op),
+                     stream_label(trace, trace.op.stream_id[op]));
+}
+
+std::string describe(const Trace& trace, const std::vector<Hop>& path) {
+  std::string text;
+  for (const Hop& hop : path) {
+    if (!text.empty()) text += ", then ";
+    const auto stream = [&](Id id) { return "stream " + stream_label(trace, id); };
+    switch (hop.kind) {
+      case trace::kEventEdge:
+        text += fmt::format("a wait of {} for an event of {}",
+                            hop.to_stream == kNoId ? "all streams" : stream(hop.to_stream),
+                            hop.from_stream == kNoId ? "all streams" : stream(hop.from_stream));
+        break;
+      case trace::kLegacyEdge:
+        text += fmt::format("the legacy default stream between {} and {}", stream(hop.from_stream),
+                            stream(hop.to_stream));
+        break;
+      case trace::kMemoryEdge:
+        text += fmt::format("a memory wait on {}", stream(hop.to_stream));
+        break;
+      case trace::kHostEdge:
+        if (hop.to_stream != kNoId) {
+          text += fmt::format("its issue on {}", stream(hop.to_stream));
+        } else if (hop.op != kNoId) {
+          text += "a synchronous copy";
+        } else {
+          const Id sync = hop.host_sync;
+          const std::string name = sync < trace.host_sync.size()
+                                       ? printable(trace.text(trace.host_sync.name_id[sync]))
+                                       : std::string();
+          text += name.empty() ? "a synchronization of the host" : name;
+        }
+        break;
+      default:
+        text += "the order of a graph";
+    }
+  }
+  return text;
+}
+
+void set_gains(Analyses& analyses, Findings& findings,
+               const std::map<Findings::Key, Repair>& repairs) {
+  for (const auto& [key, change] : repairs) {
+    Finding* finding = findings.find(key);
+    if (finding) finding->gain_ns = std::max<Ns>(0, analyses.repairs().gain_ns(change));
+  }
+}
+
+bool is_blocking_sync(const Trace& trace, Id sync) {
+  const auto& syncs = trace.host_sync;
+  return is_blocking(syncs.kind[sync]) && syncs.kind[sync] != trace::kSynchronousCopy &&
+         syncs.start_ns[sync] != kUnknownNs && syncs.end_ns[sync] != kUnknownNs &&
+         (syncs.result[sync] == 0 || syncs.result[sync] == trace::kNoSmall) &&
+         syncs.thread_id[sync] < trace.thread.size();
+}
+
+std::string sync_name(const Trace& trace, Id sync) {
+  if (sync >= trace.host_sync.size()) return "a synchronization";
+  const std::string name = printable(trace.text(trace.host_sync.name_id[sync]));
+  return name.empty() ? "a synchronization" : name;
+}
+
+bool is_worth_a_line(Analyses& analyses, Ns gain_ns) {
+  return gain_ns >= kLeastGainNs && gain_ns >= analyses.repairs().recorded_ns() / kLeastGainShare;
+}
+
+}  // namespace streamscope::analysis

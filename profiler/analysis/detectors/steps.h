@@ -1,0 +1,39 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// What several detectors ask: neighbours of a call on its stream, words for an op or a path, and
+// whether a gain is worth a line.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "../detector.h"
+
+namespace streamscope::analysis {
+
+/// The first op that a stream was given after an instant, the last one before it.
+Id next_op_on(Analyses& analyses, Id stream, Ns after);
+Id last_op_before(Analyses& analyses, Id stream, Ns before);
+
+/// "gemm<…> on stream 7 math"; "other work" if there is no such op.
+std::string op_on_stream(const Trace& trace, Id op);
+/// The steps of a path in words, joined by "then".
+std::string describe(const Trace& trace, const std::vector<Hop>& path);
+
+/// Gives every finding the gain that its change brings, by replay.
+void set_gains(Analyses& analyses, Findings& findings,
+               const std::map<Findings::Key, Repair>& repairs);
+
+/// True for successful synchronizations in which the host may block, queries and copies aside.
+bool is_blocking_sync(const Trace& trace, Id host_sync);
+/// "cudaDeviceSynchronize", or what the call is about if its name is not known.
+std::string sync_name(const Trace& trace, Id host_sync);
+
+/// A gain below this share of the run, or so small, is lost in the noise of the next run.
+inline constexpr Ns kLeastGainNs = 5'000;
+inline constexpr int64_t kLeastGainShare = 200;  // one in so many
+bool is_worth_a_line(Analyses& analyses, Ns gain_ns);
+
+}  // namespace streamscope::analysis

@@ -1,0 +1,73 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// timed-event-cost (SS215): events created without cudaEventDisableTiming are recorded in the midst
+//   of the work. Each such record takes a time stamp, which costs its stream about 2 µs and keeps
+//   the whole device from starting anything for about 3 µs: up to 4.5 times the run time where many
+//   streams run short kernels (measured on an H200). Evidence: creation flags of events, calls,
+//   times. Let pass if the replay without the stamps gains nothing worth telling. Programs that do
+//   ask for elapsed times need some of them, which the finding says.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "../labels.h"
+#include "../units.h"
+#include "families.h"
+#include "steps.h"
+
+namespace streamscope::analysis {
+
+void find_costly_timed_events(Analyses& analyses, Findings& findings) {
+  const Trace& trace = analyses.trace();
+  constexpr trace::Small kDisableTiming = 2, kElapsedTimeCall = 12;
+  std::vector<size_t> asked(trace.process.size());
+  for (Id call = 0; call < trace.api_call.size(); ++call) {
+    if (trace.api_call.kind[call] != kElapsedTimeCall) continue;
+    const Id process = trace.process_of_thread(trace.api_call.thread_id[call]);
+    if (process < asked.size()) ++asked[process];
+  }
+  std::map<Findings::Key, Repair> repairs;
+  std::map<Findings::Key, std::vector<Id>> records;
+  for (const Issued item : analyses.order().items()) {
+    if (item.kind() != Issued::kRecord) continue;
+    const Id event = trace.event_record.event_id[item.id()];
+    if (event >= trace.event.size()) continue;
+    const trace::Small flags = trace.event.flags[event];
+    if (flags == trace::kNoSmall || (flags & kDisableTiming) != 0) continue;
+    const Findings::Key key{trace.process_of_thread(trace.event_record.thread_id[item.id()])};
+    repairs[key].untimed_record.add(item.id());
+    records[key].push_back(item.id());
+  }
+  for (const auto& [key, rows] : records) {
+    const Ns gain = analyses.repairs().gain_ns(repairs[key]);
+    if (!is_worth_a_line(analyses, gain)) continue;
+    findings.add(key, trace.event_record.end_ns[rows.back()], [&, &rows = rows, &key = key] {
+      Finding finding;
+      finding.event_record = rows.front();
+      finding.start_ns = trace.event_record.start_ns[rows.front()];
+      finding.end_ns = trace.event_record.end_ns[rows.back()];
+      finding.second_op =
+          next_op_on(analyses, trace.event_record.stream_id[rows.front()], finding.start_ns);
+      finding.title = "event records that take a time stamp hold up the device";
+      finding.text = fmt::format(
+          "{}, such as on stream {} before {}, take a time stamp of about 3 µs each, in which the "
+          "device starts nothing. ",
+          format_count(rows.size(), "record"),
+          stream_label(trace, trace.event_record.stream_id[rows.front()]),
+          op_on_stream(trace, finding.second_op));
+      const size_t times = key[0] < asked.size() ? asked[key[0]] : 0;
+      finding.text += times == 0 ? "No elapsed time is ever asked for: create the events with "
+                                   "cudaEventDisableTiming."
+                                 : fmt::format(
+                                       "The program asks for {}: time fewer places, and create all "
+                                       "other events with cudaEventDisableTiming.",
+                                       format_count(times, "elapsed time"));
+      finding.gain_ns = gain;
+      return finding;
+    });
+    if (Finding* finding = findings.find(key)) finding->count = rows.size();
+  }
+}
+
+}  // namespace streamscope::analysis

@@ -1,0 +1,42 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Where in a program something was called: thread, call site and the NVTX ranges around it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "timeline.h"
+
+namespace streamscope::analysis {
+
+/// Parts that are not known are empty.
+struct Place {
+  std::string thread;     ///< "main", or "thread 4711"
+  std::string call_site;  ///< "train.py:41 step"
+  std::string ranges;     ///< NVTX, outermost first: "step/forward"
+
+  /// "on thread main, from train.py:41 step, in step/forward"; empty if nothing is known.
+  std::string sentence() const;
+};
+
+/// Immutable; keeps a reference to the trace. Questions are linear in the ranges of the trace.
+class Places {
+ public:
+  explicit Places(const Trace& trace);
+
+  Place of_op(Id op) const;
+  Place of_record(Id event_record) const;
+  Place of_wait(Id event_wait) const;
+  Place of_sync(Id host_sync) const;
+  Place of_call(Id api_call) const;
+
+ private:
+  Place place(Id thread, Ns at, Id stack, Id operation) const;
+
+  const Trace& trace_;
+  std::vector<std::string> call_sites_;
+};
+
+}  // namespace streamscope::analysis
