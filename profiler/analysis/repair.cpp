@@ -25,13 +25,16 @@ struct Twin {
 // Something that several ops share. It remembers the last few users: more than run at once.
 class Resource {
  public:
-  // The first instant from `at` on, on both clocks, at which `share` of it is free.
-  Twin room(Twin at, double share) const {
+  // The first instant from `at` on, on both clocks, at which `share` of it is free. What runs at
+  // `at` is never interrupted; what would start later is passed by if it is less urgent. CUDA's
+  // priorities: lower is more urgent.
+  Twin room(Twin at, double share, Twin priority) const {
     if (count_ == 0) return at;
-    return {room_on(&Twin::was, at.was, share), room_on(&Twin::now, at.now, share)};
+    return {room_on(&Twin::was, at.was, share, priority.was),
+            room_on(&Twin::now, at.now, share, priority.now)};
   }
-  void use(const Twin& start, const Twin& end, double share) {
-    users_[next_] = {start, end, share};
+  void use(const Twin& start, const Twin& end, double share, Twin priority) {
+    users_[next_] = {start, end, priority, share};
     next_ = (next_ + 1) % kUsers;
     count_ = std::min(count_ + 1, kUsers);
   }
@@ -40,13 +43,15 @@ class Resource {
   static constexpr size_t kUsers = 64;
   static constexpr double kRounding = 1e-6;
 
-  Ns room_on(Ns Twin::*clock, Ns at, double share) const {
+  Ns room_on(Ns Twin::*clock, Ns at, double share, Ns priority) const {
+    const Ns ready = at;
     for (;;) {
       double used = 0;
       Ns first_end = std::numeric_limits<Ns>::max();
       for (size_t i = 0; i < count_; ++i) {
         const User& user = users_[i];
         if (user.start.*clock > at || user.end.*clock <= at) continue;
+        if (user.start.*clock > ready && user.priority.*clock > priority) continue;
         used += user.share;
         first_end = std::min(first_end, user.end.*clock);
       }
@@ -56,7 +61,7 @@ class Resource {
   }
 
   struct User {
-    Twin start, end;
+    Twin start, end, priority;
     double share;
   };
   std::array<User, kUsers> users_;
@@ -73,8 +78,12 @@ double share_of_device(const Trace& trace, Id op, Id device) {
   };
   // Of every GPU since Ampere; only their order of magnitude matters.
   constexpr double kThreads = 2048, kBlocks = 32, kRegisters = 65536, kSharedBytes = 227 << 10;
-  const double threads = known(shapes.block_x[shape], 1) * known(shapes.block_y[shape], 1) *
-                         known(shapes.block_z[shape], 1);
+  constexpr double kSimulatedThreads = 128;  // coord::KernelSpec: the simulator tells no block
+  const bool simulated = trace.device.simulated[device] == 1;
+  const double threads = simulated
+                             ? kSimulatedThreads
+                             : known(shapes.block_x[shape], 1) * known(shapes.block_y[shape], 1) *
+                                   known(shapes.block_z[shape], 1);
   const double blocks = known(shapes.grid_x[shape], 1) * known(shapes.grid_y[shape], 1) *
                         known(shapes.grid_z[shape], 1);
   double held = std::min(kBlocks, kThreads / threads);
@@ -265,9 +274,10 @@ class RepairReplay::Walk {
     }
     const Ns start = trace_.op.start_ns[op], end = trace_.op.end_ns[op];
     const Ns latency = std::clamp<Ns>(start - issue.start_ns, 0, kLaunchLatencyNs);
-    Twin ready{issue.start_ns + latency, entry + latency};
-    if (held.was != kNever || held.now != kNever)
-      ready.wait_for({held.was + kSuccessorGapNs, held.now + kSuccessorGapNs});
+    const Twin launched{issue.start_ns + latency, entry + latency};
+    held = {held.was + kSuccessorGapNs, held.now + kSuccessorGapNs};
+    Twin ready = launched;
+    ready.wait_for(held);
     const Twin ordered = ready;
 
     const auto length = change_.length_ns.find(op);
@@ -285,14 +295,24 @@ class RepairReplay::Walk {
         share = 1;
       }
     }
-    if (resource) ready = resource->room(ready, share);
+    const Ns urgency =
+        trace_.stream.priority[id] == trace::kNoSmall ? 0 : trace_.stream.priority[id];
+    const Twin priority{urgency, change_.prompt_op.has(op) ? kMostUrgent : urgency};
+    if (resource) ready = resource->room(ready, share, priority);
     Ns lag = start - ready.was;
     if (readiness_) (*readiness_)[op] = {std::min(ordered.was, start), std::min(ready.was, start)};
     if (lag > 0) lag -= std::min(lag, stamps_within(ready.was, start));
     Ns start_now = ready.now + lag;
-    if (change_.prompt_op.has(op)) start_now = ordered.now + std::min<Ns>(lag, 0);
+    if (lag > 0 && ready.was == ordered.was) {
+      // What came after the launch need not come after what is ahead in the stream, and vice versa.
+      Twin late = ordered;
+      late.now = launched.was >= held.was ? std::max(launched.now + lag, held.now)
+                                          : std::max(launched.now, held.now + lag);
+      start_now = resource ? resource->room(late, share, priority).now : late.now;
+    }
+    if (change_.prompt_op.has(op)) start_now = ready.now + std::min<Ns>(lag, 0);
     const Twin begin{start, start_now}, stop{end, start_now + lasts};
-    if (resource) resource->use(begin, stop, share);
+    if (resource) resource->use(begin, stop, share, priority);
     stream.launch_shift = start - start_now;
     finish(op, stream, stop);
     leave_context(stream, barrier);
@@ -427,6 +447,7 @@ class RepairReplay::Walk {
     return count * kTimedRecordNs;
   }
 
+  static constexpr Ns kMostUrgent = -1'000;
   static constexpr Ns kRecordAndWaitNs = 500;
   static constexpr Ns kCopyCallNs = 1'300;
   static constexpr ptrdiff_t kStampsLookedAt = 64;
@@ -446,7 +467,8 @@ class RepairReplay::Walk {
   Twin last_;
 };
 
-RepairReplay::RepairReplay(const IssueOrder& order) : order_(order), readiness_(order.trace().op.size()) {
+RepairReplay::RepairReplay(const IssueOrder& order)
+    : order_(order), readiness_(order.trace().op.size()) {
   const Repair nothing;
   Walk walk(order, nothing, &readiness_);
   walk.run();

@@ -42,7 +42,7 @@ struct Repair {
   Marks no_barrier_op;  ///< op of a legacy default stream: orders no other stream
   Marks no_barrier_record;  ///< the same of event_record
   Marks no_barrier_wait;    ///< the same of event_wait
-  Marks prompt_op;          ///< op: starts as soon as nothing orders it: no lag, room at once
+  Marks prompt_op;          ///< op: the most urgent of all, starts without a lag once there is room
   Marks async_op;           ///< op: its call does not wait for it
   Marks untimed_record;     ///< event_record: takes no device time stamp
   /// host_sync -> op: the host waits for this op only, the device for the rest in its stead

@@ -6,4 +6,11 @@ find_package(Python3 3.9 COMPONENTS Interpreter)
 if(Python3_Interpreter_FOUND)
   add_test(NAME gpu.checks COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/gpu/self_test.py)
   set_tests_properties(gpu.checks PROPERTIES LABELS unit TIMEOUT 60)
+
+  # Planted faults on the simulated device: estimated gains against those of the repaired twins.
+  if(TARGET app_faults AND TARGET streamscope AND TARGET streamscope_collect AND NOT STREAMSCOPE_SANITIZE)
+    add_test(NAME faults.simulated
+             COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/gpu/faults.py ${CMAKE_BINARY_DIR})
+    set_tests_properties(faults.simulated PROPERTIES LABELS e2e TIMEOUT 240)
+  endif()
 endif()
