@@ -31,6 +31,48 @@ std::string quoted_or(const Trace& trace, Id text, const char* otherwise) {
   return name.empty() ? otherwise : name;
 }
 
+// Words of a text in lines of about so many characters.
+std::vector<std::string> wrapped(const std::string& text, size_t width) {
+  std::vector<std::string> lines(1);
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = std::min(text.find(' ', at), text.size());
+    if (!lines.back().empty() && lines.back().size() + end - at >= width) lines.emplace_back();
+    if (!lines.back().empty()) lines.back() += ' ';
+    lines.back() += text.substr(at, end - at);
+    at = end + 1;
+  }
+  return lines;
+}
+
+Section advice_section(const Summary& summary) {
+  constexpr size_t kShown = 3, kWidth = 84;
+  Section section{
+      .title = "Worth fixing first",
+      .columns = {right(""), left("what and why"), right("gain"), right("times"), left("rule")}};
+  for (const Advice& advice : summary.advice) {
+    if (section.rows.size() > 0 && summary.advice.size() > kShown &&
+        &advice == &summary.advice[kShown]) {
+      section.footnotes.push_back(
+          fmt::format("{} more: streamscope detectors says what each rule means",
+                      format_count(summary.advice.size() - kShown, "finding")));
+      break;
+    }
+    const analysis::Finding& finding = advice.finding;
+    std::string gain;
+    if (finding.gain_ns) {
+      gain = format_duration(*finding.gain_ns);
+      if (summary.window_ns > 0)
+        gain += fmt::format(" ({})", format_percent(*finding.gain_ns, summary.window_ns));
+    }
+    section.rows.push_back({fmt::format("{}", &advice - summary.advice.data() + 1), finding.title,
+                            gain, format_count(finding.count),
+                            fmt::format("{} {}", advice.detector->number, advice.detector->id)});
+    for (const std::string& line : wrapped(finding.text, kWidth))
+      section.rows.push_back({"", "  " + line, "", "", ""});
+  }
+  return section;
+}
+
 Section streams_section(const Trace& trace, const Summary& summary) {
   Section section{.title = "Streams"};
   std::vector<StreamSummary> streams = summary.streams;
@@ -365,6 +407,7 @@ Document compose(const Trace& trace, const Summary& summary, By by) {
     }
     document.notices.push_back({loss.severity, text, loss.advice});
   }
+  if (!summary.advice.empty()) document.sections.push_back(advice_section(summary));
   if (by == By::kNvtx) document.sections.push_back(ranges_section(trace, summary));
   if (by == By::kKernel) document.sections.push_back(ops_section(trace, summary));
   if (!summary.streams.empty()) document.sections.push_back(streams_section(trace, summary));

@@ -117,6 +117,25 @@ std::string write_json(const Trace& trace, const Summary& summary, const Options
                      {"longest_ns", sync.longest_ns},
                      {"never_returned", sync.open_count}});
   }
+  Json advice = Json::array();
+  for (const Advice& each : summary.advice) {
+    const analysis::Finding& finding = each.finding;
+    advice.push_back({{"detector", each.detector->id},
+                      {"number", each.detector->number},
+                      {"title", finding.title},
+                      {"text", finding.text},
+                      {"confidence", analysis::to_string(finding.confidence)},
+                      {"count", finding.count},
+                      {"gain_ns", finding.gain_ns ? Json(*finding.gain_ns) : Json()},
+                      {"first_op", id(finding.first_op)},
+                      {"second_op", id(finding.second_op)},
+                      {"event_record", id(finding.event_record)},
+                      {"event_wait", id(finding.event_wait)},
+                      {"host_sync", id(finding.host_sync)},
+                      {"thread", finding.place.thread},
+                      {"called_from", finding.place.call_site},
+                      {"ranges", finding.place.ranges}});
+  }
   Json report{{"schema", 1},
               {"producer", summary.info.producer},
               {"complete", summary.info.complete},
@@ -128,6 +147,7 @@ std::string write_json(const Trace& trace, const Summary& summary, const Options
               {"processes", processes},
               {"devices", devices},
               {"window_ns", summary.window_ns},
+              {"worth_fixing", advice},
               {"streams", streams},
               {"longest_waits", waits},
               {"overlap", overlap},

@@ -162,6 +162,24 @@ PathSummary compose_path(const Trace& trace, const std::vector<analysis::PathSte
   return result;
 }
 
+std::vector<Advice> advice_of(analysis::Analyses& analyses) {
+  std::vector<Advice> result;
+  for (analysis::Verdict& verdict : analysis::evaluate_all(analyses)) {
+    if (verdict.detector->severity == analysis::FindingSeverity::kNote) continue;
+    for (analysis::Finding& finding : verdict.findings) {
+      if (finding.confidence != analysis::Confidence::kPossible)
+        result.push_back({verdict.detector, std::move(finding)});
+    }
+  }
+  const auto rank = [](const Advice& advice) {
+    return std::tuple(advice.detector->severity, advice.finding.gain_ns.value_or(0),
+                      advice.finding.count);
+  };
+  std::stable_sort(result.begin(), result.end(),
+                   [&](const Advice& a, const Advice& b) { return rank(a) > rank(b); });
+  return result;
+}
+
 }  // namespace
 
 Summary summarize(const Trace& trace) {
@@ -213,6 +231,7 @@ Summary summarize(const Trace& trace) {
   summary.ranges = group_ranges(trace, waited);
   summary.path = compose_path(
       trace, critical_path(analyses.order(), analyses.explainer(), analyses.host_bounds()));
+  summary.advice = advice_of(analyses);
   return summary;
 }
 

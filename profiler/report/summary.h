@@ -10,6 +10,7 @@
 #include <map>
 #include <vector>
 
+#include "analysis/detector.h"
 #include "analysis/host_syncs.h"
 #include "analysis/overlap.h"
 #include "analysis/timeline.h"
@@ -66,6 +67,12 @@ struct PathSummary {
   Ns total_ns() const { return kernel_ns + copy_ns + other_ns + host_sync_ns + launch_ns + gap_ns; }
 };
 
+/// A finding and who found it.
+struct Advice {
+  const analysis::Detector* detector = nullptr;
+  analysis::Finding finding;
+};
+
 struct Summary {
   /// Where in the program, "" if unknown.
   std::string call_site(Id stack) const {
@@ -73,6 +80,9 @@ struct Summary {
   }
 
   Info info;
+  /// What to do something about: errors, then warnings by gain; notes and what is merely possible
+  /// left out.
+  std::vector<Advice> advice;
   Ns window_ns = 0;                        ///< from the first start to the last end on any device
   std::vector<StreamSummary> streams;      ///< those that did anything, in order of id
   std::vector<analysis::WaitGroup> waits;  ///< dearest first
