@@ -116,19 +116,17 @@ std::string Coordinator::Impl::describe(const OperationRecord& record) const {
 }
 
 std::uint64_t Coordinator::Impl::stamp(const DeviceState& device) const {
-  return device.backend->properties().simulated
-             ? static_cast<std::uint64_t>(device.backend->now().value)
-             : ticks();
+  return device.simulated ? static_cast<std::uint64_t>(device.backend->now().value) : ticks();
 }
 
 TimeNs Coordinator::Impl::time_of(std::uint64_t stamp, const OperationRecord& record) const {
   if (stamp == 0) return {};
-  if (record.device->backend->properties().simulated) return {static_cast<std::int64_t>(stamp)};
+  if (record.device->simulated) return {static_cast<std::int64_t>(stamp)};
   return time_of_ticks(stamp);
 }
 
 std::int64_t Coordinator::Impl::observer_time(const DeviceState& device) const {
-  return device.backend->properties().simulated ? device.backend->now().value : 0;
+  return device.simulated ? device.backend->now().value : 0;
 }
 
 std::uint32_t Coordinator::Impl::stream_index(StreamState& stream) {
@@ -718,7 +716,7 @@ OperationHandle Coordinator::pass_barrier(const std::vector<StreamRef>& streams,
     facts.stream_count = static_cast<std::uint32_t>(told.size());
     facts.streams = told.data();
     facts.name = text.c_str();
-    facts.time_ns = device.backend->properties().simulated ? device.backend->now().value : 0;
+    facts.time_ns = device.simulated ? device.backend->now().value : 0;
     observer().barrier(&facts);
   }
   const std::uint64_t waits = impl_->metrics().waits_placed - placed;

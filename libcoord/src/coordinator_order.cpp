@@ -195,7 +195,7 @@ bool Coordinator::Impl::waits_needed(const OperationRecord& record) {
 // Whether the operation's waits would block more streams than connections - 2, as far as the device
 // can tell. The lock may be open meanwhile.
 bool Coordinator::Impl::over_connections(Lock& lock, OperationRecord& record) {
-  const std::uint32_t connections = record.device->backend->properties().max_connections;
+  const std::uint32_t connections = record.device->max_connections;
   const std::size_t limit = connections > 3 ? connections - 2 : 1;
   if (streams_.size() <= limit || !waits_needed(record)) return false;
   const auto blocked = [&] {
@@ -300,7 +300,7 @@ OperationRecord* Coordinator::Impl::next_ready() {
       if (stale(queue[i], level)) continue;
       OperationRecord& record = *queue[i].record_;
       if (streams_[record.stream].open > 0) continue;
-      const bool simulated = record.device->backend->properties().simulated;
+      const bool simulated = record.device->simulated;
       const std::uint64_t age = now > record.created ? now - record.created : 0;
       const auto waited = static_cast<double>(simulated ? static_cast<std::int64_t>(age)
                                                         : length_of_ticks(age).count());

@@ -49,7 +49,10 @@ std::uint64_t this_thread_number() noexcept {
 }
 
 DeviceState::DeviceState(std::unique_ptr<Backend> opened)
-    : id{next_device_id.fetch_add(1)}, backend(std::move(opened)) {
+    : id{next_device_id.fetch_add(1)},
+      backend(std::move(opened)),
+      simulated(backend->properties().simulated),
+      max_connections(backend->properties().max_connections) {
   legacy = &add_stream(kLegacyStream, 0, "legacy default");
 }
 

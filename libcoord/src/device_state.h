@@ -58,6 +58,9 @@ struct DeviceState : std::enable_shared_from_this<DeviceState> {
 
   DeviceId id;
   std::unique_ptr<Backend> backend;
+  // Of its properties, for hot paths:
+  const bool simulated;
+  const std::uint32_t max_connections;
   StreamState* legacy = nullptr;
 
  private:

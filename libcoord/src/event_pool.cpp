@@ -516,7 +516,7 @@ void EventPool::Impl::sample() const {
   facts.in_use = now.in_use;
   facts.high_water = std::max(totals_.high_water, now.in_use);
   facts.waited_ns = static_cast<std::uint64_t>((totals_.blocked_time - sampled_wait_).count());
-  facts.time_ns = device_->backend->properties().simulated ? device_->backend->now().value : 0;
+  facts.time_ns = device_->simulated ? device_->backend->now().value : 0;
   sampled_wait_ = totals_.blocked_time;
   observer().pool_sample(&facts);
 }

@@ -37,7 +37,7 @@ namespace {
 /// What every 64-bit wait on a word of memory takes for "reached": they compare signed.
 constexpr std::uint64_t kPoison = 0x7fff'ffff'ffff'ffff;
 /// Looks before a waiter goes to sleep: some microseconds, about what going to sleep costs.
-constexpr int kSpins = 200;
+constexpr int kSpins = 64;
 /// How long a waiter sleeps before it looks for dead peers and deadlocks.
 constexpr std::int64_t kNapNs = 20'000'000;
 

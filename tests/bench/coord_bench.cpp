@@ -8,6 +8,9 @@
 #include "bench/budget.h"
 
 #include <coord/coord.h>
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <array>
 #include <atomic>
@@ -201,19 +204,24 @@ void measure_timeline() {
         back->signal(next);
       });
   std::atomic<std::uint32_t> asked{0}, replied{0};
+  const auto sleep_until = [](std::atomic<std::uint32_t>& word, std::uint32_t wanted) {
+    for (std::uint32_t now = word.load(); now != wanted; now = word.load())
+      syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, now, nullptr, nullptr, 0);
+  };
+  const auto wake = [](std::atomic<std::uint32_t>& word, std::uint32_t wanted) {
+    word.store(wanted);
+    syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
+  };
   const double bare = round_trip(
       [&](std::uint64_t) {
         const std::uint32_t mine = asked.load() + 1;
-        asked.store(mine);
-        asked.notify_one();
-        for (std::uint32_t now = replied.load(); now != mine; now = replied.load())
-          replied.wait(now);
+        wake(asked, mine);
+        sleep_until(replied, mine);
       },
       [&](std::uint64_t) {
         const std::uint32_t next = replied.load() + 1;
-        for (std::uint32_t now = asked.load(); now != next; now = asked.load()) asked.wait(now);
-        replied.store(next);
-        replied.notify_one();
+        sleep_until(asked, next);
+        wake(replied, next);
       });
   bench::budget("timeline_wake", ours, "ns", 1.2 * bare, bench::Better::kLess);
   bench::rival("futex_wake", bare, "ns");
