@@ -599,12 +599,17 @@ std::vector<OperationHandle> Coordinator::Impl::newest(const std::vector<StreamR
       return clocks_.implied(index, operation.record_->point);
     });
   };
-  if (first.id().valid() && std::all_of(result.begin(), result.end(), ordered)) {
+  const OperationRecord* first_record = first.id().valid() ? live(first) : nullptr;
+  const bool first_posted = first_record != nullptr && !first_record->named;
+  if (first.id().valid() && !first_posted && std::all_of(result.begin(), result.end(), ordered)) {
     all_ordered = first;
     return {};
   }
+  // Nothing can depend on a posted operation; in the stream of the barrier nothing needs to.
+  if (first_posted) std::erase(result, first);
   for (OperationHandle operation : result) {
     OperationRecord& record = *operation.record_;
+    record.named |= record.has_event;
     if (record.has_event || operation == first) continue;
     ++record.users;
     lock.unlock();

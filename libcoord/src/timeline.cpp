@@ -171,13 +171,21 @@ void TimelineSignal::Impl::map(int file) {
   mapped_ = true;
 }
 
+// Memory that a device may read until the process ends.
+static void keep_for_ever(HostBuffer<std::uint64_t> memory) {
+  static std::mutex mutex;
+  static auto* const kept = new std::vector<HostBuffer<std::uint64_t>>;
+  const std::lock_guard lock(mutex);
+  kept->push_back(std::move(memory));
+}
+
 TimelineSignal::Impl::~Impl() {
   source_.reset();
   poller_.reset();
   if (gate_used_) {
     std::atomic_ref<std::uint64_t>(gate_[0]).store(kPoison);
     // Streams may not have looked yet, and only the device knows when they have.
-    if (!gates_.empty()) new HostBuffer<std::uint64_t>(std::move(gate_));
+    if (!gates_.empty()) keep_for_ever(std::move(gate_));
   }
   for (const Point& point : points_) {
     if (point.event.id().valid()) events_->release(point.event);

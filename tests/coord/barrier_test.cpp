@@ -110,6 +110,21 @@ TEST(Barrier, CoversPostedOperations) {
   EXPECT_TRUE(seen);
 }
 
+TEST(Barrier, GivesAHandleToWaitForAfterPostedOperations) {
+  const Device device = Device::open("sim");
+  const Streams streams(device, 2);
+  Coordinator coordinator(device, {.polled = true});
+  Barrier one(coordinator, std::span(streams.refs).first(1)), both(coordinator, streams.refs);
+  for (int i = 0; i < 200; ++i) {  // past every operation that has an event for other reasons
+    coordinator.post({.stream = streams.refs[i % 2]},
+                     [&](StreamRef s) { s.launch({.duration = 1us}); });
+    coordinator.wait(both.pass());
+    coordinator.post({.stream = streams.refs[0]},
+                     [&](StreamRef s) { s.launch({.duration = 1us}); });
+    coordinator.wait(one.pass());
+  }
+}
+
 TEST(Barrier, RefusesNoStreamsAndTheSameTwice) {
   const Device device = Device::open("sim");
   const Streams streams(device, 1);
