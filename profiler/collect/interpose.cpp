@@ -5,10 +5,11 @@
 //
 // CUPTI serves one subscriber, us. A client that subscribes before it does anything else, as Kineto
 // (torch.profiler) does, is refused and leaves CUPTI alone: our trace lacks nothing, its profile
-// does, so the user is told. A client that does not subscribe is not refused: there is one set of
-// activity buffers, so whoever registers buffers takes ours, and whoever turns a kind off turns it
-// off for everybody; CUPTI reports neither. Such a client wins: its calls go through unchanged; we
-// give the buffers up in good order, take them back after its last flush and mark the interval.
+// does, so the user is told and the trace says so. A client that does not subscribe is not refused:
+// there is one set of activity buffers, so whoever registers buffers takes ours, and whoever turns
+// a kind off turns it off for everybody; CUPTI reports neither. Such a client wins: its calls go
+// through unchanged; we give the buffers up in good order, take them back after its last flush and
+// mark the interval.
 //
 // Profilers are linked with libcupti, so a preloaded library sees these calls by having functions
 // of the same names. Clients that look CUPTI's functions up with dlsym are not seen here;
@@ -65,21 +66,24 @@ bool is_other_client(void* caller, const void* function) {
   return target.dli_fbase == ours.dli_fbase && from.dli_fbase != ours.dli_fbase;
 }
 
-// CUPTI answered somebody who wanted to subscribe.
-void note_subscription(CUptiResult result, void* caller, const void* function) {
+// CUPTI answered somebody who wanted to subscribe, from `begin` on.
+void note_subscription(CUptiResult result, uint64_t begin, void* caller, const void* function) {
   if (result != CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED || !holds_cupti()) return;
   Dl_info target{}, from{};
   // Not a call inside libcupti; whose copy of it was asked does not matter.
   if (::dladdr(function, &target) == 0 || ::dladdr(caller, &from) == 0 ||
       target.dli_fbase == from.dli_fbase)
     return;
+  const char* path = from.dli_fname != nullptr ? from.dli_fname : "it";
+  const char* slash = std::strrchr(path, '/');
+  const char* client = slash != nullptr ? slash + 1 : path;
+  report_loss(ring::Loss::kProfilerRefused, 1, client, begin, ticks());
   static constinit std::atomic<bool> told{false};
   if (told.exchange(true)) return;
-  const char* file = from.dli_fname != nullptr ? std::strrchr(from.dli_fname, '/') : nullptr;
   char cause[256];
   std::snprintf(cause, sizeof cause,
                 "CUPTI serves one, this recording, and refused %s; nothing is missing here",
-                file != nullptr ? file + 1 : "it");
+                client);
   tell_user("another CUDA profiler in the program sees no GPU activity", cause,
             "run the program without `streamscope record` to use it");
 }
@@ -96,8 +100,9 @@ STREAMSCOPE_INTERPOSED cuptiSubscribe(CUpti_SubscriberHandle* subscriber,
   void* caller = caller_of(__builtin_return_address(0));
   auto* function = real<decltype(::cuptiSubscribe)>("cuptiSubscribe", caller);
   if (function == nullptr) return CUPTI_ERROR_NOT_INITIALIZED;
+  const uint64_t begin = ticks();
   const CUptiResult result = function(subscriber, callback, data);
-  note_subscription(result, caller, reinterpret_cast<void*>(function));
+  note_subscription(result, begin, caller, reinterpret_cast<void*>(function));
   return result;
 }
 
@@ -112,8 +117,9 @@ CUptiResult CUPTIAPI subscribe_with_parameters(CUpti_SubscriberHandle* subscribe
   void* caller = caller_of(__builtin_return_address(0));
   auto* function = real<decltype(subscribe_with_parameters)>("cuptiSubscribe_v2", caller);
   if (function == nullptr) return CUPTI_ERROR_NOT_INITIALIZED;
+  const uint64_t begin = ticks();
   const CUptiResult result = function(subscriber, callback, data, parameters);
-  note_subscription(result, caller, reinterpret_cast<void*>(function));
+  note_subscription(result, begin, caller, reinterpret_cast<void*>(function));
   return result;
 }
 

@@ -31,6 +31,10 @@ constexpr LossInfo kKinds[] = {
     {"profiler-conflict", Severity::kDataLoss,
      "Another profiler inside the program took the device times for a while.",
      "Do not run another CUDA profiler inside a recorded program."},
+    {"profiler-refused", Severity::kInfo,
+     "CUPTI refused another profiler inside the program: its profile lacks GPU activity from here "
+     "on, this trace lacks nothing.",
+     "Run the program without `streamscope record` to use the other profiler."},
     {"no-cupti", Severity::kError,
      "libcupti was not found or refused, so no CUDA call was recorded.",
      "Install the CUDA toolkit's libcupti or name it in STREAMSCOPE_CUPTI; `streamscope doctor` "
