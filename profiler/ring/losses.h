@@ -32,7 +32,7 @@ enum class Loss : uint16_t {
   kBadObserverFact,  // libcoord told something this build cannot store; count; detail gives an
                      // example
   kStacks,           // call stacks could not be taken; count
-  kProfilerRefused,  // CUPTI refused another profiler, from the first to the last try; detail names it
+  kProfilerRefused,  // CUPTI refused another profiler between `first` and `last`; detail names it
 };
 
 /// Kebab-case, never renamed; what it means and what to do about it says trace/loss.h. "" for a
