@@ -97,6 +97,18 @@ ClockAnchor read_anchor(ClockKind kind) {
   return best;
 }
 
+// A place of the ring was last read by another processor or lies in memory only; a store to it
+// takes some 100 ns, which the traced program would feel. Fetching a few places ahead hides that
+// behind the calls in between.
+constexpr uint64_t kFetchAhead = 4;
+void fetch_for_writing(const void* place) {
+#if defined(__x86_64__)
+  asm volatile("prefetchw %0" ::"m"(*static_cast<const char*>(place)));  // ignored where unknown
+#else
+  __builtin_prefetch(place, 1);
+#endif
+}
+
 Producer Producer::create(const char* directory, uint32_t index, uint64_t capacity, ClockKind clock,
                           int* error) {
   Producer producer;
@@ -185,6 +197,7 @@ bool Producer::push_bytes(const void* record) {
   }
   std::memcpy(&records_[head_++ & mask_], record, sizeof(Record));
   header_->head.store(head_, std::memory_order_release);
+  fetch_for_writing(&records_[(head_ + kFetchAhead) & mask_]);
   return true;
 }
 
