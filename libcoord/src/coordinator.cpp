@@ -262,6 +262,10 @@ OperationHandle Coordinator::Impl::add(const OperationOptions& options,
     if (options.infer_dependencies) infer(record);
   }
   announce(record);
+  for (const MemoryRange& range : options.reads)
+    record.device->backend->declare_access(observer_id(id), range.address, range.bytes, false);
+  for (const MemoryRange& range : options.writes)
+    record.device->backend->declare_access(observer_id(id), range.address, range.bytes, true);
   if (options.timeout != Nanoseconds::max()) {
     record.more().deadline_ns = monotonic_ns() + options.timeout.count();
     deadlines_.push_back(handle(record));
@@ -655,6 +659,11 @@ Coordinator::~Coordinator() {
 
 bool host_access(MemoryRange range, Access access) {
   const std::lock_guard lock(coordinators().mutex);
+  if (coordinators().all.empty()) {
+    find_observer();
+    tell_access(observer(), COORD_NONE, COORD_NONE, reinterpret_cast<std::uintptr_t>(range.address),
+                range.bytes, access == Access::kWrite, 0);
+  }
   bool safe = true;
   for (Coordinator* coordinator : coordinators().all)
     safe = coordinator->host_access(range, access) && safe;

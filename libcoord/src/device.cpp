@@ -202,6 +202,10 @@ Allocation Device::allocate_bytes(std::size_t bytes, bool on_host) const {
 
 void Device::synchronize() const { state_->backend->synchronize_device(); }
 
+void Device::host_access(const MemoryRange& range, Access access) const {
+  state_->backend->host_access(range.address, range.bytes, access == Access::kWrite);
+}
+
 CaptureMode Device::exchange_capture_mode(CaptureMode mode) const {
   return state_->backend->exchange_capture_mode(mode);
 }

@@ -9,6 +9,8 @@
 #include <cstring>
 #include <mutex>
 
+#include "coord/backend.h"
+
 namespace coord {
 
 coord_observer_v1 observer_table{};
@@ -25,6 +27,17 @@ void find_observer() {
                   std::min<std::size_t>(table->size, sizeof observer_table));
     }
   });
+}
+
+void Backend::host_access(const void* address, std::size_t bytes, bool writes) {
+  tell_access(observer(), COORD_NONE, COORD_NONE, reinterpret_cast<std::uintptr_t>(address), bytes,
+              writes, 0);
+}
+
+void Backend::declare_access(std::uint32_t operation, const void* address, std::size_t bytes,
+                             bool writes) {
+  tell_access(observer(), operation, COORD_NONE, reinterpret_cast<std::uintptr_t>(address), bytes,
+              writes, 0);
 }
 
 }  // namespace coord

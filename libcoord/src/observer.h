@@ -7,6 +7,9 @@
 // branch.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+
 #include "coord/observer.h"
 
 namespace coord {
@@ -17,5 +20,16 @@ void find_observer();
 /// The hooks. All null before find_observer(), or without an observer.
 extern coord_observer_v1 observer_table;
 inline const coord_observer_v1& observer() noexcept { return observer_table; }
+
+/// Tells that an operation or a call (COORD_NONE: not that; neither: the calling thread, now) reads
+/// or writes memory.
+inline void tell_access(const coord_observer_v1& to, std::uint32_t operation,
+                        std::uint32_t correlation_id, std::uint64_t address, std::size_t bytes,
+                        bool writes, std::int64_t time_ns) {
+  if (to.access == nullptr || bytes == 0) return;
+  const coord_access_facts facts{operation, correlation_id, address, bytes, writes ? 1u : 0u,
+                                 0,         time_ns};
+  to.access(&facts);
+}
 
 }  // namespace coord

@@ -6,9 +6,11 @@
 #include <cuda_runtime_api.h>
 #include <cupti.h>  // brings the parameter structs of both APIs
 
+#include <algorithm>
 #include <array>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 
 namespace streamscope::collect {
 namespace {
@@ -146,6 +148,123 @@ uint64_t copy_kind(const T* copy) {
          (copy->dstMemoryType == CU_MEMORYTYPE_HOST ? 0 : 1);
 }
 
+// What the statements of accesses.def may use.
+
+constexpr MemoryEnd nothing{};
+
+template <class T>
+MemoryEnd bytes_at(T address, uint64_t bytes) {
+  return {bits(address), bytes, 0};
+}
+
+struct Rows {
+  MemoryEnd end;
+  uint64_t count = 1;
+};
+template <class T>
+Rows rows_at(T address, uint64_t pitch, uint64_t width, uint64_t height) {
+  if (width == pitch || height == 1) return {bytes_at(address, width * height), 1};
+  return {{bits(address), width, static_cast<uint32_t>(pitch)}, height};
+}
+
+// A box in memory whose slices lie `slice` apart: rows, if the slices follow each other so.
+struct Box {
+  uint64_t address = 0, pitch = 0, slice = 0;
+};
+// Slices that are told one by one, at most.
+constexpr uint64_t kSlicesTold = 64;
+
+class Accesses {
+ public:
+  explicit Accesses(AccessSink& sink) : sink_(sink) {}
+
+  void copy(const MemoryEnd& source, const MemoryEnd& destination, uint64_t rows = 1) const {
+    sink_.touches(source, destination, static_cast<uint32_t>(rows));
+  }
+  // Pitches differ, so that one end may be in one piece and the other not.
+  void copy(Rows source, Rows destination) const {
+    const uint64_t rows = std::max(source.count, destination.count);
+    for (Rows* end : {&source, &destination}) {
+      if (end->count == rows || end->end.bytes == 0) continue;
+      end->end.bytes /= rows;
+      end->end.pitch = static_cast<uint32_t>(end->end.bytes);
+    }
+    copy(source.end, destination.end, rows);
+  }
+  void copy(const Rows& source, const MemoryEnd& none) const { copy(source, Rows{none}); }
+  void copy(const MemoryEnd& none, const Rows& destination) const { copy(Rows{none}, destination); }
+  void set(const MemoryEnd& destination) const { copy(nothing, destination); }
+  void set(const Rows& destination) const { copy(nothing, destination); }
+
+  template <class Batch>
+  void copy_batch(const Batch& p) const {
+    if (p.srcs == nullptr || p.dsts == nullptr || p.sizes == nullptr) return;
+    for (size_t i = 0; i < p.count; ++i)
+      copy(bytes_at(p.srcs[i], p.sizes[i]), bytes_at(p.dsts[i], p.sizes[i]));
+  }
+  void set_volume(const cudaPitchedPtr& to, const cudaExtent& extent) const {
+    copy_boxes({}, {bits(to.ptr), to.pitch, to.pitch * to.ysize}, extent.width, extent.height,
+               extent.depth);
+  }
+  template <class Copy>
+  void copy_volume(const Copy* p) const {
+    // An extent is in elements if an array takes part; their size is not known here.
+    if (p == nullptr || p->srcArray != nullptr || p->dstArray != nullptr) return;
+    const auto box = [](const cudaPitchedPtr& at, const cudaPos& from) {
+      const uint64_t slice = uint64_t{at.pitch} * at.ysize;
+      return Box{bits(at.ptr) + from.x + from.y * at.pitch + from.z * slice, at.pitch, slice};
+    };
+    copy_boxes(box(p->srcPtr, p->srcPos), box(p->dstPtr, p->dstPos), p->extent.width,
+               p->extent.height, p->extent.depth);
+  }
+  template <class Copy>
+  void copy_plane(const Copy* p) const {
+    if (p == nullptr) return;
+    copy_boxes(
+        {origin(p->srcMemoryType, p->srcHost, p->srcDevice, p->srcXInBytes + p->srcY * p->srcPitch),
+         p->srcPitch, 0},
+        {origin(p->dstMemoryType, p->dstHost, p->dstDevice, p->dstXInBytes + p->dstY * p->dstPitch),
+         p->dstPitch, 0},
+        p->WidthInBytes, p->Height, 1);
+  }
+  template <class Copy>
+  void copy_planes(const Copy* p) const {
+    if (p == nullptr) return;
+    const uint64_t from = uint64_t{p->srcPitch} * p->srcHeight,
+                   to = uint64_t{p->dstPitch} * p->dstHeight;
+    copy_boxes({origin(p->srcMemoryType, p->srcHost, p->srcDevice,
+                       p->srcXInBytes + p->srcY * p->srcPitch + p->srcZ * from),
+                p->srcPitch, from},
+               {origin(p->dstMemoryType, p->dstHost, p->dstDevice,
+                       p->dstXInBytes + p->dstY * p->dstPitch + p->dstZ * to),
+                p->dstPitch, to},
+               p->WidthInBytes, p->Height, p->Depth);
+  }
+
+ private:
+  template <class Type, class Host, class Device>
+  static uint64_t origin(Type type, Host host, Device device, uint64_t offset) {
+    const bool on_host = type == static_cast<Type>(CU_MEMORYTYPE_HOST);
+    if (type == static_cast<Type>(CU_MEMORYTYPE_ARRAY)) return 0;
+    return (on_host ? bits(host) : bits(device)) + offset;
+  }
+  static Rows end(const Box& box, uint64_t slice, uint64_t width, uint64_t height) {
+    if (box.address == 0) return {};
+    return rows_at(box.address + slice * box.slice, box.pitch, width, height);
+  }
+  void copy_boxes(const Box& from, const Box& to, uint64_t width, uint64_t height,
+                  uint64_t depth) const {
+    const auto stacked = [&](const Box& box) {
+      return box.address == 0 || box.slice == box.pitch * height;
+    };
+    if (stacked(from) && stacked(to)) height *= std::exchange(depth, 1);
+    for (uint64_t slice = 0; slice < std::min(depth, kSlicesTold); ++slice)
+      copy(end(from, slice, width, height), end(to, slice, width, height));
+  }
+
+  AccessSink& sink_;
+};
+
 // How the fields of one line of calls.def are read. `P` is the line's parameter struct, also for
 // the variants with per-thread default streams: the toolkit gives them structs of the same layout,
 // but not always the same names.
@@ -171,6 +290,31 @@ uint64_t copy_kind(const T* copy) {
   STREAMSCOPE_RULE(Rule_##name, stream, object, value)
 #define CALL_SIM(name, kind)
 #include "ring/calls.def"
+
+// What the lines touch; null for those without a line in accesses.def.
+template <class Rule>
+struct RuleAccesses {
+  template <class P>
+  static constexpr void (*read())(const void*, AccessSink&) {
+    return nullptr;
+  }
+};
+#define ACCESS(line, ...)                                       \
+  template <>                                                   \
+  struct RuleAccesses<Rule_##line> {                            \
+    template <class P>                                          \
+    struct Of : Accesses {                                      \
+      using Accesses::Accesses;                                 \
+      void tell(const P& p) const { __VA_ARGS__; }              \
+    };                                                          \
+    template <class P>                                          \
+    static constexpr void (*read())(const void*, AccessSink&) { \
+      return [](const void* parameters, AccessSink& sink) {     \
+        Of<P>(sink).tell(*static_cast<const P*>(parameters));   \
+      };                                                        \
+    }                                                           \
+  };
+#include "accesses.def"
 
 // CallId of each line, and what of it does not depend on the callback id.
 enum Line : CallId {
@@ -228,8 +372,10 @@ constexpr uint8_t kind_flags(CallKind kind) {
 
 template <class Rule, class P>
 constexpr CallEntry entry(CallId line, uint8_t flags) {
-  return {&Rule::template read<P>, line, kLines[line].kind,
-          static_cast<uint8_t>(flags | kEntryTraced | kind_flags(kLines[line].kind) |
+  constexpr auto accesses = RuleAccesses<Rule>::template read<P>();
+  return {&Rule::template read<P>, accesses, line, kLines[line].kind,
+          static_cast<uint8_t>(flags | (accesses != nullptr ? kEntryAccesses : 0) | kEntryTraced |
+                               kind_flags(kLines[line].kind) |
                                (kLines[line].has_output ? kEntryOutput : 0))};
 }
 

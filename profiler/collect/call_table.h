@@ -19,6 +19,24 @@ struct CallValues {
   uint64_t value = 0;
 };
 
+/// One side of a copy, or what a memset fills: rows of `bytes` that lie `pitch` apart. No bytes:
+/// not memory with an address.
+struct MemoryEnd {
+  uint64_t address = 0;
+  uint64_t bytes = 0;
+  uint32_t pitch = 0;
+};
+
+/// Is told what a call's work touches.
+class AccessSink {
+ public:
+  /// Both ends have as many rows. A memset has no source.
+  virtual void touches(const MemoryEnd& source, const MemoryEnd& destination, uint32_t rows) = 0;
+
+ protected:
+  ~AccessSink() = default;
+};
+
 enum CallEntryFlags : uint8_t {
   kEntryPerThread = 1 << 0,  // the variant for per-thread default streams
   kEntryDriver = 1 << 1,     // a function of the driver
@@ -26,6 +44,7 @@ enum CallEntryFlags : uint8_t {
   kEntryWork = 1 << 3,       // puts work on a device, of which CUPTI reports the times
   kEntryIdentity = 1 << 4,   // makes or ends a stream, event or graph: recorded also while paused
   kEntryTraced = 1 << 6,     // every entry that is traced
+  kEntryAccesses = 1 << 7,   // a copy or memset: `accesses` says of what
   kEntryStack = 1 << 5,      // may block the host: its call stack is worth having
 };
 
@@ -33,6 +52,8 @@ struct CallEntry {
   /// Reads the parameters; `exit` says that the call has succeeded and its outputs are valid. Null:
   /// not traced.
   void (*read)(const void* parameters, bool exit, CallValues& values) = nullptr;
+  /// Tells what memory the work touches; not null with kEntryAccesses.
+  void (*accesses)(const void* parameters, AccessSink& sink) = nullptr;
   ring::CallId id = 0;
   ring::CallKind kind = ring::CallKind::kOther;
   uint8_t flags = 0;

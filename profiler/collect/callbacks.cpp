@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "collect/accesses.h"
 #include "collect/activities.h"
 #include "collect/call_table.h"
 #include "collect/cupti_library.h"
@@ -83,6 +84,16 @@ void on_enter(const CallEntry& entry, const CUpti_CallbackData& call) {
       std::memory_order_relaxed);
   thread->begin = ticks();
   open.begin.store(thread->begin, std::memory_order_release);
+}
+
+// The parameters of a kernel are known to the driver's call only, which may lie inside of the
+// runtime's.
+void on_driver_launch(const CallEntry& entry, const CUpti_CallbackData& call) {
+  ThreadState* thread = existing_thread();
+  if (thread == nullptr || thread->open_entry == nullptr || thread->in_collector ||
+      thread->open_entry->kind != CallKind::kLaunch || !collecting())
+    return;
+  tell_arguments(*thread, entry.id, call.functionParams, *thread->open_call);
 }
 
 bool is_capturing(uint64_t stream, bool per_thread) {
@@ -163,6 +174,8 @@ void on_exit(const CallEntry& entry, const CUpti_CallbackData& call) {
   ++thread->calls;
   if (__builtin_expect(collecting(), 1)) {
     thread->push(record);
+    if ((entry.flags & kEntryAccesses) != 0 && record.result == 0)
+      tell_accesses(*thread, entry, call.functionParams, record);
   } else {
     if ((entry.flags & kEntryIdentity) != 0) thread->push(record);
     if ((entry.flags & kEntryWork) != 0) note_paused_correlation(call.correlationId);
@@ -201,6 +214,9 @@ void CUPTIAPI on_callback(void*, CUpti_CallbackDomain domain, CUpti_CallbackId i
     const auto& call = *static_cast<const CUpti_CallbackData*>(data);
     if (call.callbackSite == CUPTI_API_ENTER) {
       on_enter(table[id], call);
+      if (__builtin_expect(tells_arguments, 0) && table[id].kind == CallKind::kLaunch &&
+          domain == CUPTI_CB_DOMAIN_DRIVER_API)
+        on_driver_launch(table[id], call);
     } else {
       on_exit(table[id], call);
     }
@@ -276,6 +292,7 @@ CuptiStart start_cupti(bool late) {
                 : session.control->stacks == ring::StackMode::kSyncs ? kEntryStack
                                                                      : 0;
   if (stack_calls != 0) prepare_stacks();
+  tells_arguments = (session.control->with & ring::kWithArgs) != 0;
   result = switch_callbacks(true);
   return result == CUPTI_SUCCESS ? CuptiStart::kOk : refuse(result, "cuptiEnableCallback", other);
 }

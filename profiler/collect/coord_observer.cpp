@@ -345,6 +345,26 @@ void on_barrier(const coord_barrier_facts* facts) {
   }
 }
 
+void on_access(const coord_access_facts* facts) {
+  ThreadState* thread = recording_thread();
+  if (thread == nullptr) return;
+  const Stamp stamp(simulated.load(std::memory_order_relaxed), facts->time_ns);
+  ring::AccessRecord record{};
+  record.kind = RecordKind::kAccess;
+  record.flags = stamp.flags;
+  record.source =
+      static_cast<uint8_t>(facts->operation != COORD_NONE        ? ring::AccessSource::kOperation
+                           : facts->correlation_id != COORD_NONE ? ring::AccessSource::kArgument
+                                                                 : ring::AccessSource::kHost);
+  record.writes = facts->writes != 0 ? 1 : 0;
+  record.correlation_id = facts->correlation_id;
+  record.begin = stamp.begin;
+  record.ranges[0] = {facts->address, facts->bytes};
+  record.rows = 1;
+  record.operation = facts->operation;
+  thread->push(record);
+}
+
 constexpr coord_observer_v1 kObserver = {
     .size = sizeof(coord_observer_v1),
     .version = COORD_OBSERVER_VERSION,
@@ -362,6 +382,7 @@ constexpr coord_observer_v1 kObserver = {
     .pool = on_pool,
     .pool_sample = on_pool_sample,
     .barrier = on_barrier,
+    .access = on_access,
 };
 
 }  // namespace

@@ -146,6 +146,10 @@ bool find_cuda() {
   // variants.
   cuda.cuStreamIsCapturing =
       reinterpret_cast<decltype(cuda.cuStreamIsCapturing)>(::dlsym(library, "cuStreamIsCapturing"));
+  cuda.cuFuncGetParamInfo =
+      reinterpret_cast<decltype(cuda.cuFuncGetParamInfo)>(::dlsym(library, "cuFuncGetParamInfo"));
+  cuda.cuKernelGetParamInfo = reinterpret_cast<decltype(cuda.cuKernelGetParamInfo)>(
+      ::dlsym(library, "cuKernelGetParamInfo"));
   cuda.cuStreamGetFlags =
       reinterpret_cast<decltype(cuda.cuStreamGetFlags)>(::dlsym(library, "cuStreamGetFlags"));
   cuda.cuStreamGetPriority =

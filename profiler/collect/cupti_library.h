@@ -75,6 +75,9 @@ struct CudaQueries {
   CUresult (*cuDeviceGetUuid)(CUuuid*, CUdevice);
   CUresult (*cuDeviceTotalMem)(size_t*, CUdevice);
   CUresult (*cuStreamIsCapturing)(CUstream, CUstreamCaptureStatus*);
+  // Since 12.4; a CUkernel is asked as such.
+  CUresult (*cuFuncGetParamInfo)(void*, size_t, size_t*, size_t*);
+  CUresult (*cuKernelGetParamInfo)(void*, size_t, size_t*, size_t*);
   CUresult (*cuStreamGetFlags)(CUstream, unsigned*);
   CUresult (*cuStreamGetPriority)(CUstream, int*);
 };

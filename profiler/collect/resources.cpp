@@ -173,6 +173,7 @@ struct Node {
   uint8_t kind = kUnknownNodeKind;
   uint64_t original = 0;
   ring::TextHash name = 0;
+  uint32_t correlation_id = ring::kNone32;  // of the captured call
 };
 
 struct Graphs {
@@ -264,6 +265,8 @@ void tell_node(ThreadState& thread, const CUpti_GraphData& graph, bool destroyed
   Node& node = all.nodes[id];
   if (!destroyed) {
     if (node.kind == kUnknownNodeKind) node.kind = starting_node_kind;
+    if (thread.open_entry != nullptr && (thread.open_entry->flags & kEntryWork) != 0)
+      node.correlation_id = thread.open_call->correlation_id.load(std::memory_order_relaxed);
     // A captured launch is still open: its kernel is the node's.
     if (thread.open_entry != nullptr && thread.open_entry->kind == ring::CallKind::kLaunch)
       node.name = thread.open_call->object.load(std::memory_order_relaxed);
@@ -273,6 +276,7 @@ void tell_node(ThreadState& thread, const CUpti_GraphData& graph, bool destroyed
       if (auto found = all.nodes.find(original); found != all.nodes.end()) {
         node.kind = found->second.kind;
         node.name = found->second.name;
+        node.correlation_id = found->second.correlation_id;
       }
     }
   }
@@ -284,6 +288,7 @@ void tell_node(ThreadState& thread, const CUpti_GraphData& graph, bool destroyed
   record.node = id;
   record.original = node.original;
   record.name = node.name;
+  record.correlation_id = node.correlation_id;
   thread.push(record);
   if (destroyed) {
     all.nodes.erase(id);

@@ -14,6 +14,7 @@ namespace streamscope::collect {
 
 struct CallEntry;
 struct PythonNames;
+struct KernelParameters;
 
 /// A range that was pushed while nothing was recorded; told when recording begins.
 struct PendingRange {
@@ -49,8 +50,9 @@ struct ThreadState {
   uint64_t per_thread_contexts = 0;  // contexts (bit = id % 64) whose per-thread stream was told
   bool in_collector = false;         // set while the collector itself calls CUDA or CUPTI
   KernelNameSlot kernel_names[64];
-  PythonNames* python_names = nullptr;  // made at the first Python frame
-  ThreadState* next = nullptr;          // all states of this process
+  KernelParameters* kernel_parameters = nullptr;  // made at the first launch, with --with args
+  PythonNames* python_names = nullptr;            // made at the first Python frame
+  ThreadState* next = nullptr;                    // all states of this process
   ThreadState* next_free = nullptr;
 
   template <class T>

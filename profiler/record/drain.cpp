@@ -116,6 +116,7 @@ void Drain::begin_trace(const ring::ClockAnchor& first_anchor) {
       first_anchor.realtime_ns - (first_anchor.monotonic_ns - options_.trace_start_ns));
   constexpr const char* kTiers[] = {"structure", "times", "events"};
   writer_.set_meta("tier", kTiers[static_cast<uint32_t>(options_.run.tier) % std::size(kTiers)]);
+  writer_.set_meta("kernel_arguments", (options_.run.with & ring::kWithArgs) != 0 ? 1 : 0);
   if (options_.run.tier == ring::Tier::kStructure)
     run_->losses.add(trace::kNoId, "no-device-times", 1);
 }

@@ -81,7 +81,8 @@ ProcessDrain::ProcessDrain(RunState& run, uint32_t pid, uint64_t start, trace::I
       work_(run, objects_, row),
       annotations_(run, objects_, operations_),
       graphs_(run, row),
-      calls_(run, objects_, operations_, stacks_, work_, row) {}
+      calls_(run, objects_, operations_, stacks_, work_, row),
+      accesses_(run, objects_, operations_, row) {}
 
 void ProcessDrain::add_ring(ring::Consumer ring, const RingPosition& stored) {
   auto lane = std::make_unique<Lane>(std::move(ring), static_cast<uint32_t>(lanes_.size()));
@@ -483,6 +484,12 @@ size_t ProcessDrain::read(Lane& lane, size_t index, size_t limit) {
       break;
     case RecordKind::kBarrierStream:
       operations_.describe(as<ring::BarrierStreamRecord>(record), lane.tid);
+      break;
+    case RecordKind::kAccess:
+      accesses_.describe(as<ring::AccessRecord>(record), lane.tid);
+      break;
+    case RecordKind::kKernelArguments:
+      accesses_.describe(as<ring::KernelArgumentsRecord>(record), lane.tid);
       break;
     case RecordKind::kDropped:
       break;  // counted from the ring's header

@@ -14,6 +14,7 @@
 #include <memory>
 #include <vector>
 
+#include "accesses.h"
 #include "annotations.h"
 #include "call_rows.h"
 #include "device_work.h"
@@ -156,6 +157,7 @@ class ProcessDrain {
   Annotations annotations_;
   Graphs graphs_;
   CallRows calls_;
+  Accesses accesses_;
 
   std::vector<std::unique_ptr<Lane>> lanes_;
   std::vector<StuckRecord> stuck_;       // of one cycle

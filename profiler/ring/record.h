@@ -18,7 +18,7 @@
 namespace streamscope::ring {
 
 /// Version of everything in this header and in ring.h and control.h. Both sides must agree exactly.
-inline constexpr uint32_t kLayoutVersion = 3;
+inline constexpr uint32_t kLayoutVersion = 4;
 
 /// A text, named by a 64-bit hash of its bytes. 0 is "no text". The bytes follow in kString records
 /// of any ring of the same process, before or after the first use.
@@ -73,6 +73,9 @@ enum class RecordKind : uint8_t {
   kPoolSample,           // PoolSampleRecord
   kBarrier,              // BarrierRecord
   kBarrierStream,        // BarrierStreamRecord
+  // What memory is touched.
+  kAccess,           // AccessRecord
+  kKernelArguments,  // KernelArgumentsRecord (--with args)
   // What the collector itself has to say.
   kDropped,     // LossRecord: this ring was full
   kLoss,        // LossRecord: anything else that is missing
@@ -335,7 +338,9 @@ struct GraphNodeRecord {
   uint64_t node;      // CUPTI node id
   uint64_t original;  // node it was cloned from, 0 if none
   TextHash name;
-  uint64_t unused[4];
+  uint32_t correlation_id;  // of the captured call, kNone32 if none
+  uint32_t reserved;
+  uint64_t unused[3];
 };
 
 struct GraphEdgeRecord {
@@ -433,6 +438,43 @@ struct BarrierStreamRecord {
   uint64_t unused[4];
 };
 
+/// How it is known that memory is touched. Stored in traces: append only.
+enum class AccessSource : uint8_t {
+  kArgument = 0,  // argument of a copy or memset, or what a simulated kernel does
+  kOperation,     // declared by an operation of libcoord
+  kHost,          // host code says so, now
+  kParameter,     // a kernel's parameter that may be a pointer
+};
+
+/// Memory that the work of a call, an operation or host code reads or writes: one range, or the
+/// source and the destination of a copy. Ranges of several rows lie `pitch` apart.
+struct AccessRecord {
+  RecordKind kind;
+  uint8_t flags;
+  uint8_t source;           // AccessSource
+  uint8_t writes;           // bit i: ranges[i] is written
+  uint32_t correlation_id;  // of the call, kNone32 if none
+  uint64_t begin;           // ticks or virtual ns; of the host's access, else of the call's end
+  struct {
+    uint64_t address;
+    uint64_t bytes;  // of a row; 0: no range
+  } ranges[2];
+  uint32_t pitch[2];  // bytes
+  uint32_t rows;
+  uint32_t operation;  // that declares it, kNone32 if none
+};
+
+/// Parameters of a kernel launch that may be pointers.
+struct KernelArgumentsRecord {
+  RecordKind kind;
+  uint8_t flags;
+  uint16_t count;  // used in `values`
+  uint32_t correlation_id;
+  TextHash kernel;
+  uint64_t values[5];
+  uint8_t parameters[8];  // which parameter of the kernel each value is
+};
+
 /// A file mapped into the process. `base` is the load bias that turns a run-time address into one
 /// of the file's.
 struct ModuleRecord {
@@ -504,6 +546,7 @@ static_assert(kIsRecord<TextRecord> && kIsRecord<ProcessRecord> && kIsRecord<Thr
               kIsRecord<OverheadRecord> && kIsRecord<GraphRecord> && kIsRecord<GraphNodeRecord> &&
               kIsRecord<GraphEdgeRecord> && kIsRecord<OperationRecord> &&
               kIsRecord<OperationDependencyRecord> && kIsRecord<OperationStateRecord> &&
+              kIsRecord<AccessRecord> && kIsRecord<KernelArgumentsRecord> &&
               kIsRecord<ModuleRecord> && kIsRecord<StackRecord> && kIsRecord<LossRecord> &&
               kIsRecord<CollectingRecord> && kIsRecord<EndRecord>);
 

@@ -87,6 +87,7 @@ class Loader {
 
  private:
   uint64_t row_count(const std::string& table) const {
+    if (may_lack(table) && stored_columns(table).empty()) return 0;
     int64_t count = database_.integer("SELECT coalesce(max(id), -1) + 1 FROM " + table);
     return static_cast<uint64_t>(std::clamp<int64_t>(count, 0, static_cast<int64_t>(most_rows_)));
   }
@@ -112,9 +113,13 @@ class Loader {
     }
   }
 
-  // Derived tables of older programs may lack the newest columns; they can be computed anew.
-  static constexpr std::string_view kDerivedTables[] = {"edge", "wait_cause", "critical_path",
-                                                        "finding", "lod"};
+  // Tables that older programs did not write or that have newer columns. Derived ones can be
+  // computed anew.
+  static constexpr std::string_view kGrownTables[] = {
+      "access", "graph_node", "edge", "wait_cause", "critical_path", "finding", "lod"};
+  static bool may_lack(std::string_view table) {
+    return std::ranges::find(kGrownTables, table) != std::end(kGrownTables);
+  }
   std::set<std::string, std::less<>> stored_columns(const std::string& table) const {
     std::set<std::string, std::less<>> names;
     Statement statement(database_, "SELECT name FROM pragma_table_info('" + table + "')");
@@ -125,10 +130,11 @@ class Loader {
   void load_table(TableTarget& table) {
     std::string sql = "SELECT id";
     uint64_t rows = row_count(table.name);
-    const bool may_lack = std::ranges::count(kDerivedTables, std::string_view(table.name)) > 0;
     const std::set<std::string, std::less<>> stored = stored_columns(table.name);
+    if (may_lack(table.name) && stored.empty()) return;
     for (ColumnTarget& column : table.columns) {
-      sql += may_lack && !stored.contains(column.name) ? ",NULL" : std::string(",") + column.name;
+      sql += may_lack(table.name) && !stored.contains(column.name) ? ",NULL"
+                                                                   : std::string(",") + column.name;
       column.reserve(rows);
     }
     Statement statement(database_, sql + " FROM " + table.name + " ORDER BY id");

@@ -22,7 +22,8 @@ CREATE TABLE meta (
   -- Facts about the file as a whole, one per key. Keys: format_version; producer (program and version that wrote it);
   -- complete (1: recorded to the end and finished in good order); finished (1: no more is coming, 0: being recorded, or
   -- the recorder was killed); trace_start_realtime_ns (Unix time of instant 0);
-  -- duration_ns (last known instant); tier (structure, times or events); analysis_version (of the derived tables,
+  -- duration_ns (last known instant); tier (structure, times or events);
+  -- kernel_arguments (1: recorded with --with args); analysis_version (of the derived tables,
   -- absent if they were never computed); stack_count and stack_ns (call stacks that ended processes took, and what those
   -- cost them; absent if none). Further keys may appear.
   key TEXT PRIMARY KEY,                                -- name of the fact
@@ -301,7 +302,8 @@ CREATE TABLE graph_node (
                                                        -- 9 semaphore wait, 10 memory allocation, 11 memory free,
                                                        -- 12 batch of memory operations, 13 conditional
   original_native_id INTEGER,                          -- node it was cloned from; NULL if none
-  name_id INTEGER REFERENCES string(id)                -- kernel name or label
+  name_id INTEGER REFERENCES string(id),               -- kernel name or label
+  correlation_id INTEGER                               -- of the call that was captured; NULL: not captured, or in an older file
 );
 
 CREATE TABLE graph_edge (
@@ -403,6 +405,27 @@ CREATE TABLE allocation (
   free_stream_id INTEGER REFERENCES stream(id),        -- stream it was freed on, if stream-ordered
   free_call_id INTEGER REFERENCES api_call(id),        -- the call that freed it
   freed_ns INTEGER                                     -- when; NULL: not while recording
+);
+
+CREATE TABLE access (
+  -- Memory that an op, a libcoord operation or host code reads or writes, as far as it is known: copies and memsets
+  -- always, the rest as the program or --with args says.
+  id INTEGER PRIMARY KEY,                              -- dense from 0
+  process_id INTEGER REFERENCES process(id),           -- its process
+  thread_id INTEGER REFERENCES thread(id),             -- the thread that issued or declared it, or touches the memory itself
+  source INTEGER,                                      -- how it is known: 0 an argument of the call (or what a simulated kernel
+                                                       -- does), 1 declared by an operation, 2 declared by host code, 3 a kernel
+                                                       -- parameter of the size of a pointer: perhaps, if it points into
+                                                       -- allocated memory; the kernel's name says what is const
+  writes INTEGER,                                      -- 1: written, 0: read, NULL: source 3
+  address INTEGER,                                     -- start (64 bits, as signed)
+  bytes INTEGER,                                       -- size, of one row; NULL: source 3
+  pitch_bytes INTEGER,                                 -- from row to row; NULL: one row
+  rows INTEGER,                                        -- rows; NULL: one
+  correlation_id INTEGER,                              -- call whose work it is, as in op and graph_node; NULL for sources 1 and 2
+  operation_id INTEGER REFERENCES operation(id),       -- operation that declared it (source 1)
+  parameter INTEGER,                                   -- which parameter of the kernel, from 0 (source 3)
+  start_ns INTEGER                                     -- host code (source 2): when; else when it was declared or issued
 );
 
 -- == What the program said ==

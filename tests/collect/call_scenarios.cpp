@@ -127,6 +127,85 @@ int copies(const Arguments&) {
   return 0;
 }
 
+// The ends of copies: in one piece, in rows, without an address, refused, inside of a batch.
+int accesses(const Arguments&) {
+  start();
+  cudaMemcpyAsync_v3020_params plain{};
+  plain.src = handle<void*>(0x1000);
+  plain.dst = handle<void*>(0x2000);
+  plain.count = 4096;
+  runtime(RUNTIME_ID(cudaMemcpyAsync_v3020), plain);
+  runtime(RUNTIME_ID(cudaMemcpyAsync_v3020), plain, {.result = cudaErrorInvalidValue});
+  cudaMemcpy2D_v3020_params plane{};
+  plane.src = handle<void*>(0x1000);
+  plane.spitch = 64;
+  plane.dst = handle<void*>(0x2000);
+  plane.dpitch = plane.width = 10;
+  plane.height = 3;
+  runtime(RUNTIME_ID(cudaMemcpy2D_v3020), plane);
+  cudaMemcpyToSymbol_v3020_params symbol{};
+  symbol.src = handle<void*>(0x1000);
+  symbol.count = 8;
+  runtime(RUNTIME_ID(cudaMemcpyToSymbol_v3020), symbol);
+  cudaMemcpy3DParms box{};
+  box.srcPtr = {handle<void*>(0x1000), 16, 16, 4};
+  box.srcPos = {1, 2, 3};
+  box.dstPtr = {handle<void*>(0x9000), 32, 32, 8};
+  box.extent = {4, 2, 2};
+  cudaMemcpy3DAsync_v3020_params volume{};
+  volume.p = &box;
+  runtime(RUNTIME_ID(cudaMemcpy3DAsync_v3020), volume);
+  CUDA_MEMCPY2D described{};
+  described.srcMemoryType = CU_MEMORYTYPE_HOST;
+  described.srcHost = handle<void*>(0x1000);
+  described.srcY = 2;
+  described.srcPitch = 16;
+  described.dstMemoryType = CU_MEMORYTYPE_DEVICE;
+  described.dstDevice = 0x2000;
+  described.dstPitch = 32;
+  described.WidthInBytes = 16;
+  described.Height = 2;
+  cuMemcpy2DAsync_v2_params driver_plane{};
+  driver_plane.pCopy = &described;
+  driver(DRIVER_ID(cuMemcpy2DAsync_v2), driver_plane);
+  cudaMemset2DAsync_v3020_params set{};
+  set.devPtr = handle<void*>(0x5000);
+  set.pitch = 512;
+  set.width = 100;
+  set.height = 2;
+  runtime(RUNTIME_ID(cudaMemset2DAsync_v3020), set);
+  return 0;
+}
+
+// Parameters of kernels, which only the driver's call knows, inside of the runtime's or alone.
+int kernel_arguments(const Arguments&) {
+  start();
+  uint64_t pointer = 0x7f0000001000, number = 41;
+  float scale = 2;
+  uint64_t other = 0x7f0000002000;
+  void* values[] = {&pointer, &scale, &number, &other};
+  cuLaunchKernel_params inner{};
+  inner.f = handle<CUfunction>(0xf00);
+  inner.kernelParams = values;
+  cudaLaunchKernel_v7000_params outer{};
+  runtime(RUNTIME_ID(cudaLaunchKernel_v7000), outer,
+          {.symbol = "outer", .inside = [&](const FakeCall& call) {
+             driver(DRIVER_ID(cuLaunchKernel), inner, {.symbol = "inner", .outer = &call});
+           }});
+  struct {
+    uint64_t pointer = 0x7f0000003000;
+    float scale = 1;
+    uint64_t number = 41, other = 0x7f0000004000;
+  } packed;
+  size_t bytes = 20;  // the last parameter is not there
+  void* extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, &packed, CU_LAUNCH_PARAM_BUFFER_SIZE, &bytes,
+                   CU_LAUNCH_PARAM_END};
+  inner.kernelParams = nullptr;
+  inner.extra = extra;
+  driver(DRIVER_ID(cuLaunchKernel), inner, {.symbol = "alone"});
+  return 0;
+}
+
 int objects(const Arguments&) {
   start();
   create_event(kEvent, cudaEventDisableTiming);
@@ -530,6 +609,8 @@ constexpr Scenario kScenarios[] = {
     {"inside-untraced", inside_untraced},
     {"launches", launches},
     {"copies", copies},
+    {"accesses", accesses},
+    {"kernel-arguments", kernel_arguments},
     {"objects", objects},
     {"per-thread-stream", per_thread_stream},
     {"capture", capture},

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <set>
 
 #include "observed.h"
@@ -77,6 +78,58 @@ TEST(Callbacks, ReadSizesAndKindsOfCopies) {
   using P = std::pair<uint64_t, uint64_t>;
   EXPECT_THAT(kind_and_bytes,
               ElementsAre(P{1, 4096}, P{2, 200}, P{3, 120}, P{2, 77}, P{1, 72}, P{0x5000, 256}));
+}
+
+TEST(Callbacks, TellBothEndsOfCopiesThatSucceeded) {
+  Observed run;
+  ASSERT_EQ(run.run_child("accesses"), 0) << run.error_text();
+  const auto calls = run.calls();
+  const auto accesses = run.all<ring::AccessRecord>(RecordKind::kAccess);
+  using Range = std::array<uint64_t, 3>;  // address, bytes, pitch
+  const auto expect = [&](size_t index, size_t call, Range source, Range destination,
+                          uint32_t rows) {
+    const ring::AccessRecord& access = accesses.at(index);
+    EXPECT_EQ(access.correlation_id, calls.at(call).correlation_id) << index;
+    EXPECT_EQ((Range{access.ranges[0].address, access.ranges[0].bytes, access.pitch[0]}), source)
+        << index;
+    EXPECT_EQ((Range{access.ranges[1].address, access.ranges[1].bytes, access.pitch[1]}),
+              destination)
+        << index;
+    EXPECT_EQ(access.rows, rows) << index;
+    EXPECT_EQ(access.writes, 2) << index;
+  };
+  ASSERT_EQ(accesses.size(), 7u);
+  expect(0, 0, {0x1000, 4096, 0}, {0x2000, 4096, 0}, 1);
+  expect(1, 2, {0x1000, 10, 64}, {0x2000, 10, 10}, 3);
+  expect(2, 3, {0x1000, 8, 0}, {0, 0, 0}, 1);
+  const uint64_t box = 0x1000 + 1 + 2 * 16 + 3 * 64;  // two slices
+  expect(3, 4, {box, 4, 16}, {0x9000, 4, 32}, 2);
+  expect(4, 4, {box + 64, 4, 16}, {0x9000 + 256, 4, 32}, 2);
+  expect(5, 5, {0x1020, 16, 16}, {0x2000, 16, 32}, 2);
+  expect(6, 6, {0, 0, 0}, {0x5000, 100, 512}, 2);
+}
+
+TEST(Callbacks, TellKernelParametersThatMayBePointersOnlyIfAsked) {
+  for (const bool asked : {false, true}) {
+    Observed run;
+    if (asked) run.control().with = ring::kWithArgs;
+    ASSERT_EQ(run.run_child("kernel-arguments"), 0) << run.error_text();
+    const auto told = run.all<ring::KernelArgumentsRecord>(RecordKind::kKernelArguments);
+    if (!asked) {
+      EXPECT_TRUE(told.empty());
+      continue;
+    }
+    ASSERT_EQ(told.size(), 2u);
+    ASSERT_EQ(told[0].count, 2u);  // a small number is none
+    EXPECT_EQ(told[0].values[0], 0x7f0000001000u);
+    EXPECT_EQ(told[0].values[1], 0x7f0000002000u);
+    EXPECT_EQ(told[0].parameters[1], 3);
+    EXPECT_EQ(told[0].correlation_id, run.calls().at(0).correlation_id);
+    EXPECT_EQ(run.text(told[0].kernel), "outer");
+    ASSERT_EQ(told[1].count, 1u);
+    EXPECT_EQ(told[1].values[0], 0x7f0000003000u);
+    EXPECT_EQ(told[1].correlation_id, run.calls().at(1).correlation_id);
+  }
 }
 
 TEST(Callbacks, ReadWhatACallReturnsAtItsExitAndOnlyOnSuccess) {

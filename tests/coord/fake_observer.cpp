@@ -105,6 +105,10 @@ void barrier(const coord_barrier_facts* facts) {
   });
 }
 
+void access(const coord_access_facts* facts) {
+  keep([&] { told.accesses.push_back(*facts); });
+}
+
 }  // namespace
 
 std::vector<Call> Told::calls_named(const std::string& name) const {
@@ -155,6 +159,7 @@ streamscope_observer_v1() {
                                             mark,
                                             pool,
                                             pool_sample,
-                                            barrier};
+                                            barrier,
+                                            access};
   return &kTable;
 }

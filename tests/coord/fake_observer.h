@@ -78,6 +78,7 @@ struct Told {
   std::vector<Pool> pools;
   std::vector<coord_pool_sample_facts> pool_samples;
   std::vector<Barrier> barriers;
+  std::vector<coord_access_facts> accesses;
 
   [[nodiscard]] std::vector<Call> calls_named(const std::string& name) const;
   /// The first of that name; fails the test if there is none.

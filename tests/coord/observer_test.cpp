@@ -281,4 +281,44 @@ TEST(Observer, IsToldBarriersWithTheirStreams) {
   EXPECT_EQ(told.barriers[0].streams[1].elided, 0u);
 }
 
+TEST(Observer, IsToldWhatMemoryIsTouchedByTheAddressesOfTraces) {
+  fake_observer::start();
+  std::uint32_t operation = 0;
+  {
+    const Device device = Device::open("sim");
+    const Stream stream = device.create_stream();
+    const auto pinned = device.allocate_host<float>(64);
+    const auto buffer = device.allocate<float>(64);
+    stream.copy_to_device(buffer, pinned);
+    stream.memset(buffer.data(), 0, buffer.bytes());
+    coord::Coordinator coordinator(device, {.polled = true});
+    const auto handle = coordinator.submit({.stream = stream, .reads = {buffer}},
+                                           [](coord::StreamRef s) { s.launch({}); });
+    operation = static_cast<std::uint32_t>(handle.id().value);
+    coordinator.wait(handle);
+    coord::host_access({pinned.data(), 16}, coord::Access::kWrite);
+  }
+  const auto told = fake_observer::stop();
+  const auto copy = told.calls_named("simMemcpyAsync").at(0),
+             set = told.calls_named("simMemsetAsync").at(0);
+  const std::uint64_t host = told.calls_named("simMallocHost").at(0).facts.object;
+  const std::uint64_t device = told.calls_named("simMalloc").at(0).facts.object;
+  ASSERT_EQ(told.accesses.size(), 5u);
+  const auto is = [&](std::size_t index, std::uint32_t of, std::uint32_t call,
+                      std::uint64_t address, std::uint64_t bytes, bool writes) {
+    const coord_access_facts& access = told.accesses[index];
+    EXPECT_EQ(access.operation, of) << index;
+    EXPECT_EQ(access.correlation_id, call) << index;
+    EXPECT_EQ(access.address, address) << index;
+    EXPECT_EQ(access.bytes, bytes) << index;
+    EXPECT_EQ(access.writes, writes ? 1u : 0u) << index;
+  };
+  is(0, COORD_NONE, copy.facts.correlation_id, host, 256, false);
+  is(1, COORD_NONE, copy.facts.correlation_id, device, 256, true);
+  is(2, COORD_NONE, set.facts.correlation_id, device, 256, true);
+  is(3, operation, COORD_NONE, device, 256, false);
+  is(4, COORD_NONE, COORD_NONE, host, 16, true);
+  EXPECT_GE(told.accesses[4].time_ns, set.facts.end_ns);
+}
+
 }  // namespace

@@ -555,6 +555,52 @@ TEST_F(DrainTest, KeepsADependencyThatIsToldTwiceOnce) {
   EXPECT_EQ(trace.operation_dependency.elided[0], 1);
 }
 
+TEST_F(DrainTest, StoresWhatMemoryIsTouched) {
+  FakeThread& a = thread(0);
+  a.process("/bin/app");
+  const uint32_t call = a.call("cudaMemcpy2DAsync", 0, 1, 20);
+  auto copy = a.make<ring::AccessRecord>(RecordKind::kAccess);
+  copy.source = static_cast<uint8_t>(ring::AccessSource::kArgument);
+  copy.writes = 2;
+  copy.correlation_id = call;
+  copy.begin = a.now();
+  copy.ranges[0] = {0x1000, 10};
+  copy.ranges[1] = {uint64_t{0xff} << 56, 10};
+  copy.pitch[0] = 64;
+  copy.pitch[1] = 10;
+  copy.rows = 2;
+  copy.operation = ring::kNone32;
+  a.ring.push(copy);
+  auto host = copy;
+  host.source = static_cast<uint8_t>(ring::AccessSource::kHost);
+  host.writes = 1;
+  host.correlation_id = ring::kNone32;
+  host.ranges[1] = {};
+  host.rows = 1;
+  a.ring.push(host);
+  auto arguments = a.make<ring::KernelArgumentsRecord>(RecordKind::kKernelArguments);
+  arguments.correlation_id = call;
+  arguments.count = 2;
+  arguments.values[0] = 0x7000;
+  arguments.values[1] = 0x8000;
+  arguments.parameters[1] = 3;
+  a.ring.push(arguments);
+  const trace::AccessColumns access = finish().access;
+  using I = std::vector<trace::Int>;
+  EXPECT_EQ(access.source, (std::vector<trace::Small>{0, 0, 2, 3, 3}));
+  EXPECT_EQ(access.writes, (std::vector<trace::Small>{0, 1, 1, trace::kNoSmall, trace::kNoSmall}));
+  EXPECT_EQ(access.address, (I{0x1000, -(trace::Int{1} << 56), 0x1000, 0x7000, 0x8000}));
+  EXPECT_EQ(access.bytes, (I{10, 10, 10, trace::kNoInt, trace::kNoInt}));
+  EXPECT_EQ(access.pitch_bytes, (I{64, 10, trace::kNoInt, trace::kNoInt, trace::kNoInt}));
+  EXPECT_EQ(access.rows, (I{2, 2, trace::kNoInt, trace::kNoInt, trace::kNoInt}));
+  EXPECT_EQ(access.correlation_id, (I{call, call, trace::kNoInt, call, call}));
+  EXPECT_EQ(access.parameter,
+            (std::vector<trace::Small>{trace::kNoSmall, trace::kNoSmall, trace::kNoSmall, 0, 3}));
+  EXPECT_EQ(access.start_ns[2], ns(copy.begin));
+  EXPECT_EQ(access.thread_id[4], 0u);
+  EXPECT_EQ(access.operation_id[0], kNoId);
+}
+
 TEST_F(DrainTest, AcceptsTextsThatComeAfterTheirUseAndInParts) {
   FakeThread& a = thread(0, 64);
   const std::string name(150, 'n');

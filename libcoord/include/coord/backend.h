@@ -136,9 +136,12 @@ class Backend {
   virtual void launch_graph(NativeExecutable executable, NativeStream stream) = 0;
   virtual void destroy_executable(NativeExecutable executable) noexcept = 0;
 
-  /// Tells that the calling thread now reads or writes memory that the device uses too. The
-  /// simulated device judges races by it; others ignore it. Capture-safe.
-  virtual void host_access(const void* /*address*/, std::size_t /*bytes*/, bool /*writes*/) {}
+  /// Tells the observer that the calling thread now reads or writes memory that the device uses
+  /// too. The simulated device judges races by it while orders are explored. Capture-safe.
+  virtual void host_access(const void* address, std::size_t bytes, bool writes);
+  /// Tells the observer what the work of an operation reads or writes. Capture-safe.
+  virtual void declare_access(std::uint32_t operation, const void* address, std::size_t bytes,
+                              bool writes);
 };
 
 /// A kind of device that libcoord can open.

@@ -92,8 +92,6 @@ struct Race {
   std::string text;  // both operations with their call sites
 };
 
-enum class Access { kRead, kWrite };
-
 struct BarrierMetrics;
 
 /// Thread-safe, but submissions to one stream need outside order. Keeps the devices of its streams

@@ -65,6 +65,10 @@ class COORD_EXPORT Device {
   /// does.
   void synchronize() const;
 
+  /// Tells that the calling thread now reads or writes memory that the device uses too: to a
+  /// profiler, and while orders are explored to the simulated device, which judge races by it.
+  void host_access(const MemoryRange& range, Access access) const;
+
   /// Sets which captures of other threads the calling thread heeds (see CaptureMode), so that a
   /// thread that polls can use kRelaxed; returns the mode before. Allowed at any time.
   CaptureMode exchange_capture_mode(CaptureMode mode) const;

@@ -36,6 +36,8 @@ struct MemoryRange {
       : address(buffer.data()), bytes(buffer.size() * sizeof(*buffer.data())) {}
 };
 
+enum class Access { kRead, kWrite };
+
 /// An owned piece of memory; the base of the typed buffers below. Thread-compatible.
 class COORD_EXPORT Allocation {
  public:

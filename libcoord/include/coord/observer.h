@@ -167,6 +167,19 @@ struct coord_barrier_facts {
   int64_t time_ns; /* when it was submitted */
 };
 
+/* Memory that somebody reads or writes. One of the first two fields says who; if neither does, the
+ * calling thread does it now. */
+struct coord_access_facts {
+  uint32_t operation; /* its work does, as declared; COORD_NONE if not */
+  uint32_t
+      correlation_id; /* the work of this call on the simulated device does; COORD_NONE if not */
+  uint64_t address;   /* of a simulated device: as in coord_sim_call */
+  uint64_t bytes;
+  uint32_t writes; /* 0: reads */
+  uint32_t reserved;
+  int64_t time_ns;
+};
+
 typedef struct coord_observer_v1 {
   uint32_t size;    /* bytes of this table that the observer filled */
   uint32_t version; /* COORD_OBSERVER_VERSION */
@@ -194,6 +207,7 @@ typedef struct coord_observer_v1 {
   void (*pool)(const struct coord_pool_facts*);
   void (*pool_sample)(const struct coord_pool_sample_facts*);
   void (*barrier)(const struct coord_barrier_facts*);
+  void (*access)(const struct coord_access_facts*);
 } coord_observer_v1;
 
 /* Exported by libstreamscope_inject.so. Returns NULL if this process is not being recorded. */

@@ -9,6 +9,7 @@
 
 #include "codes.h"
 #include "device_state.h"
+#include "observer.h"
 
 namespace coord::sim {
 
@@ -170,6 +171,11 @@ OpRef SimBackend::Call::submit(OpSpec spec, std::span<const OpRef> after) {
   }
   spec.correlation_id = correlation_id_;
   spec.earliest_ns = begin_ns + machine_.config.calibration.launch_latency_ns;
+  for (const Access& access : spec.accesses) {
+    tell_access(machine_.told(), COORD_NONE, correlation_id_,
+                machine_.told_address(reinterpret_cast<const void*>(access.address)), access.bytes,
+                access.writes, begin_ns);
+  }
   if (machine_.scheduler == nullptr && entry.kind == StreamKind::kNonBlocking) {
     const OpRef op = engine.submit(std::move(spec), after);
     if (engine.pending_memory_waits() != 0) machine_.submitted.notify_all();

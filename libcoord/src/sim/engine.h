@@ -86,7 +86,7 @@ struct OpSpec {
   std::uint32_t event = 0;  // records: whose, and which of its records
   std::uint64_t version = 0;
   std::function<void()> work{};    // run when the operation starts
-  std::vector<Access> accesses{};  // filled for controlled engines only
+  std::vector<Access> accesses{};  // filled for controlled engines, and for an observer
 };
 
 struct Op : OpSpec {

@@ -4,6 +4,7 @@
 #include "sim/machine.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <utility>
 
@@ -16,7 +17,14 @@ namespace coord::sim {
 namespace {
 
 constexpr NativeStream kFirstStreamHandle = 0x10000;
-constexpr std::uint64_t kFirstTraceAddress = 0x7'0000'0000;
+// Each machine of a process has addresses of its own, as real devices do.
+constexpr std::uint64_t kFirstTraceAddress = 0x7'0000'0000,
+                        kTraceAddresses = std::uint64_t{1} << 40;
+std::atomic<std::uint64_t> machines_told_of{0};
+
+std::uint64_t first_trace_address(bool explored) {
+  return kFirstTraceAddress + (explored ? 0 : machines_told_of.fetch_add(1) * kTraceAddresses);
+}
 
 thread_local bool is_inside_device = false;
 
@@ -35,7 +43,7 @@ Machine::Machine(const Config& machine_config, std::uint32_t devices, Scheduler*
       next_stream_handle(kFirstStreamHandle),
       blocking_streams(devices),
       device_bytes_in_use(devices),
-      next_trace_address(kFirstTraceAddress) {
+      next_trace_address(first_trace_address(scheduler != nullptr)) {
   for (const Injection& injection : config.injections) injections.push_back({injection});
 }
 
@@ -117,6 +125,11 @@ std::uint64_t Machine::trace_address(const void* address) const {
   const auto range = find_range(address);
   if (range == memory.end()) return 0;
   return range->second.trace_address + (reinterpret_cast<std::uintptr_t>(address) - range->first);
+}
+
+std::uint64_t Machine::told_address(const void* address) const {
+  const std::uint64_t known = trace_address(address);
+  return known != 0 ? known : reinterpret_cast<std::uintptr_t>(address);
 }
 
 void Machine::add_barrier(std::uint32_t stream, std::vector<OpRef>& before) {

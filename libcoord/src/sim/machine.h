@@ -118,7 +118,9 @@ struct Machine {
   [[nodiscard]] std::map<std::uintptr_t, Range>::const_iterator find_range(
       const void* address) const;
   [[nodiscard]] bool in_range(const void* address, std::size_t bytes, bool on_host) const;
-  [[nodiscard]] std::uint64_t trace_address(const void* address) const;
+  [[nodiscard]] std::uint64_t trace_address(const void* address) const;  // 0: none of the devices'
+  /// The same, and memory of the host's own by its address.
+  [[nodiscard]] std::uint64_t told_address(const void* address) const;
 
   /// Operations that a call on `stream` has to follow besides the stream's own are added to
   /// `before`.

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "codes.h"
+#include "observer.h"
 #include "sim/call.h"
 #include "sim/sim_backend.h"
 
@@ -158,7 +159,7 @@ void SimBackend::free_async(NativeStream stream, void* address) {
 
 void SimBackend::touches(OpSpec& spec, const void* address, std::size_t bytes, bool writes) {
   if (bytes == 0) return;
-  if (machine_.scheduler != nullptr)
+  if (machine_.scheduler != nullptr || machine_.told().access != nullptr)
     spec.accesses.push_back({reinterpret_cast<std::uintptr_t>(address), bytes, writes});
   const auto range = machine_.find_range(address);
   if (range == machine_.memory.end() || range->second.block == nullptr) return;
@@ -169,9 +170,21 @@ void SimBackend::touches(OpSpec& spec, const void* address, std::size_t bytes, b
 }
 
 void SimBackend::host_access(const void* address, std::size_t bytes, bool writes) {
-  if (machine_.scheduler != nullptr)
+  if (machine_.scheduler != nullptr) {
     machine_.scheduler->host_access({reinterpret_cast<std::uintptr_t>(address), bytes, writes},
                                     "host access");
+  } else {
+    declare_access(COORD_NONE, address, bytes, writes);
+  }
+}
+
+void SimBackend::declare_access(std::uint32_t operation, const void* address, std::size_t bytes,
+                                bool writes) {
+  if (machine_.told().access == nullptr) return;
+  const TimeNs at = now();
+  const std::lock_guard lock(machine_.mutex);
+  tell_access(machine_.told(), operation, COORD_NONE, machine_.told_address(address), bytes, writes,
+              at.value);
 }
 
 void SimBackend::copy(NativeStream stream, void* to, const void* from, std::size_t bytes,

@@ -75,6 +75,8 @@ class SimBackend final : public Backend {
   void launch_graph(NativeExecutable executable, NativeStream stream) override;
   void destroy_executable(NativeExecutable executable) noexcept override;
   void host_access(const void* address, std::size_t bytes, bool writes) override;
+  void declare_access(std::uint32_t operation, const void* address, std::size_t bytes,
+                      bool writes) override;
 
  private:
   class Call;

@@ -78,6 +78,14 @@ FAKE_API CUresult cuDeviceGetAttribute(int* value, CUdevice_attribute attribute,
   }
   return CUDA_SUCCESS;
 }
+// Every kernel has the parameters (pointer, float, number, pointer).
+FAKE_API CUresult cuFuncGetParamInfo(CUfunction, size_t index, size_t* offset, size_t* size) {
+  constexpr size_t kOffsets[] = {0, 8, 16, 24}, kSizes[] = {8, 4, 8, 8};
+  if (index >= 4) return CUDA_ERROR_INVALID_VALUE;
+  *offset = kOffsets[index];
+  *size = kSizes[index];
+  return CUDA_SUCCESS;
+}
 FAKE_API CUresult cuStreamGetFlags(CUstream, unsigned* flags) {
   *flags = CU_STREAM_NON_BLOCKING;
   return CUDA_SUCCESS;
