@@ -73,4 +73,10 @@ const Places& Analyses::places() {
   return *places_;
 }
 
+const MemoryConflicts& Analyses::memory_conflicts() {
+  if (!memory_conflicts_)
+    memory_conflicts_ = find_memory_conflicts(order(), before(Relation::kObserved));
+  return *memory_conflicts_;
+}
+
 }  // namespace streamscope::analysis

@@ -13,6 +13,7 @@
 #include "edges.h"
 #include "happens_before.h"
 #include "issue_order.h"
+#include "memory_conflicts.h"
 #include "places.h"
 #include "repair.h"
 #include "timeline.h"
@@ -41,6 +42,7 @@ class Analyses {
   Replay& replay();
   const RepairReplay& repairs();
   const Places& places();
+  const MemoryConflicts& memory_conflicts();
 
  private:
   const Trace& trace_;
@@ -56,6 +58,7 @@ class Analyses {
   std::unique_ptr<Replay> replay_;
   std::unique_ptr<RepairReplay> repairs_;
   std::unique_ptr<Places> places_;
+  std::optional<MemoryConflicts> memory_conflicts_;
 };
 
 }  // namespace streamscope::analysis

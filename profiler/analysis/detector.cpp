@@ -81,6 +81,8 @@ void Findings::lacks(std::string reason) {
     lacking_.push_back(std::move(reason));
 }
 
+void Findings::never_told(std::string reason) { untold_ = std::move(reason); }
+
 const Detector* find_detector(std::string_view name) {
   for (const Detector& detector : detectors()) {
     if (detector.id == name || detector.number == name) return &detector;
@@ -129,7 +131,7 @@ AvailableEvidence evidence_of(const Trace& trace) {
   const bool structure_only = tier != trace.meta.end() && tier->second == "structure";
   result.promised = kCallEvidence | kEventEvidence | kGraphEvidence | kHangEvidence;
   if (!structure_only) result.promised |= kTimeEvidence;
-  if (!trace.allocation.empty()) result.promised |= kAllocationEvidence;
+  if (!trace.access.empty()) result.promised |= kArgumentEvidence | kAllocationEvidence;
 
   for (Id loss = 0; loss < trace.loss.size(); ++loss) {
     const trace::Small severity = trace.loss.severity[loss];
@@ -198,9 +200,11 @@ Verdict evaluate(const Detector& detector, Analyses& analyses, const AvailableEv
                      return std::pair(a.gain_ns.value_or(0), a.count) >
                             std::pair(b.gain_ns.value_or(0), b.count);
                    });
-  verdict.outcome = !verdict.findings.empty() ? Outcome::kFound
-                    : verdict.reason.empty()  ? Outcome::kClean
-                                              : Outcome::kNotEvaluable;
+  verdict.outcome = !verdict.findings.empty()    ? Outcome::kFound
+                    : !verdict.reason.empty()    ? Outcome::kNotEvaluable
+                    : !findings.untold().empty() ? Outcome::kNotAtThisTier
+                                                 : Outcome::kClean;
+  if (verdict.outcome == Outcome::kNotAtThisTier) verdict.reason = findings.untold();
   return verdict;
 }
 

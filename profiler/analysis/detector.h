@@ -73,14 +73,19 @@ class Findings {
   Finding* find(const Key& key);
   /// Evidence that one of them turned out to lack; the answer is then not "clean".
   void lacks(std::string reason);
+  /// Evidence that this recording was never meant to have; if nothing was found, the answer is "not
+  /// at this tier".
+  void never_told(std::string reason);
 
   std::vector<Finding> take() { return std::move(findings_); }
   const std::vector<std::string>& lacking() const { return lacking_; }
+  const std::string& untold() const { return untold_; }
 
  private:
   std::map<Key, size_t> by_key_;
   std::vector<Finding> findings_;
   std::vector<std::string> lacking_;
+  std::string untold_;
 };
 
 struct Detector {

@@ -394,6 +394,8 @@ void EdgeWalk::run() {
       case Issued::kSync:
         on_sync(id);
         break;
+      case Issued::kMemory:
+        break;
     }
   }
 }

@@ -71,12 +71,14 @@ struct HappensBefore::Impl {
                std::vector<Hop>* path) const;
   Version version_before(ChainId chain, Position position) const;
   struct Return;
-  bool known(ChainId thread, const std::vector<Return>& returns, Version version, Id op) const;
+  bool known(ChainId thread, const std::vector<Return>& returns, Version version,
+             const Point& point) const;
 
-  std::vector<ChainId> chain_of_op;      // kNoId: not placed
-  std::vector<Position> position;        // per op; nodes of one graph launch share theirs
-  std::vector<ClockPool::Ref> op_clock;  // kNone: not kept
-  std::vector<Id> stream_of_chain;       // streams only
+  std::vector<ChainId> chain_of_op;             // kNoId: not placed
+  std::vector<Position> position;               // per op; nodes of one graph launch share theirs
+  std::vector<ClockPool::Ref> op_clock;         // kNone: not kept
+  std::unordered_map<Id, Point> memory_points;  // by api_call
+  std::vector<Id> stream_of_chain;              // streams only
   std::vector<Chain> chains;
   std::vector<Version> sync_version;
   std::vector<bool> redundant_wait, redundant_sync;
@@ -137,6 +139,9 @@ class Walk {
         case Issued::kSync:
           on_sync(item.id());
           break;
+        case Issued::kMemory:
+          on_memory(item.id());
+          break;
       }
     }
   }
@@ -174,6 +179,7 @@ class Walk {
   }
 
   void enter(ChainId stream, Id thread, Ns call_start);
+  void learn_from_thread(ChainId stream, Id thread, Ns call_start);
   void leave(ChainId stream);
   void learn_from_threads(ChainId thread, Ns call_start);
   void teach_thread(ChainId thread, ChainId stream, Id sync);
@@ -181,6 +187,7 @@ class Walk {
   void on_record(Id record);
   void on_wait(Id wait);
   void on_sync(Id sync);
+  void on_memory(Id call);
   void returned(ChainId thread, Ns at_ns);
   // Keeps the chain's clock for questions if there is room.
   ClockPool::Ref keep(ClockPool::Ref clock) {
@@ -233,6 +240,7 @@ void Walk<Impl>::make_chains() {
     if (item.kind() == Issued::kOp) stream = order_.stream(item.id());
     if (item.kind() == Issued::kRecord) stream = trace_.event_record.stream_id[item.id()];
     if (item.kind() == Issued::kWait) stream = trace_.event_wait.stream_id[item.id()];
+    if (item.kind() == Issued::kMemory) stream = trace_.api_call.stream_id[item.id()];
     if (stream < stream_count) used[stream] = true;
   }
   chain_of_stream_.assign(stream_count, kNoId);
@@ -298,6 +306,11 @@ void Walk<Impl>::enter(ChainId id, Id thread, Ns call_start) {
       context.dirty.clear();
     }
   }
+  learn_from_thread(id, thread, call_start);
+}
+
+template <class Impl>
+void Walk<Impl>::learn_from_thread(ChainId id, Id thread, Ns call_start) {
   const ChainId caller = chain_of_thread(thread);
   if (caller == kNoId) return;
   if (options_.relation == Relation::kObserved) learn_from_threads(caller, call_start);
@@ -508,6 +521,24 @@ void Walk<Impl>::on_sync(Id sync) {
   if (chain(thread).joins.size() > before) returned(thread, trace_.host_sync.end_ns[sync]);
 }
 
+// Stream-ordered memory begins and ends in the order of its stream. On the legacy stream it is no
+// barrier (measured).
+template <class Impl>
+void Walk<Impl>::on_memory(Id call) {
+  const auto& calls = trace_.api_call;
+  const ChainId id = chain_of_stream(calls.stream_id[call]);
+  if (id == kNoId) return;
+  const bool legacy = streams_[id].legacy;
+  if (legacy) {
+    learn_from_thread(id, calls.thread_id[call], calls.start_ns[call]);
+  } else {
+    enter(id, calls.thread_id[call], calls.start_ns[call]);
+  }
+  chain(id).position = now_;
+  impl_.memory_points[call] = {id, now_, keep(chain(id).clock), kNoId};
+  if (!legacy) leave(id);
+}
+
 // The thread knows more from the return of a call on.
 template <class Impl>
 void Walk<Impl>::returned(ChainId thread, Ns at_ns) {
@@ -590,13 +621,13 @@ bool HappensBefore::Impl::reaches(ChainId chain, Version version, ChainId from, 
 }
 
 bool HappensBefore::Impl::known(ChainId thread, const std::vector<Return>& of, Version version,
-                                Id op) const {
-  if (version == 0 || chain_of_op[op] == kNoId) return false;
+                                const Point& point) const {
+  if (version == 0 || !point.placed()) return false;
   const auto found = std::lower_bound(of.begin(), of.end(), version,
                                       [](const Return& r, Version v) { return r.version < v; });
   if (found != of.end() && found->version == version && found->clock != ClockPool::kNone)
-    return clocks->entry(found->clock, chain_of_op[op]) >= position[op];
-  return reaches(thread, version, chain_of_op[op], position[op], nullptr);
+    return clocks->entry(found->clock, point.chain) >= point.position;
+  return reaches(thread, version, point.chain, point.position, nullptr);
 }
 
 HappensBefore::HappensBefore(const IssueOrder& order, Options options)
@@ -606,19 +637,27 @@ HappensBefore::~HappensBefore() = default;
 
 bool HappensBefore::placed(Id op) const { return impl_->chain_of_op[op] != kNoId; }
 
-bool HappensBefore::ordered(Id from, Id to) const {
+Point HappensBefore::point_of_op(Id op) const {
   const Impl& m = *impl_;
-  const ChainId from_chain = m.chain_of_op[from], to_chain = m.chain_of_op[to];
-  if (from_chain == kNoId || to_chain == kNoId) return false;
-  if (from_chain == to_chain) {
-    if (m.position[from] != m.position[to]) return m.position[from] < m.position[to];
-    return from != to && !m.op_node.empty() && m.op_node[from] != kNoId && m.op_node[to] != kNoId &&
-           m.graph_nodes.ordered(m.op_node[from], m.op_node[to]);
+  return {m.chain_of_op[op], m.position[op], m.op_clock[op], op};
+}
+
+Point HappensBefore::point_of_call(Id api_call) const {
+  const auto found = impl_->memory_points.find(api_call);
+  return found == impl_->memory_points.end() ? Point{} : found->second;
+}
+
+bool HappensBefore::ordered(const Point& from, const Point& to) const {
+  const Impl& m = *impl_;
+  if (!from.placed() || !to.placed()) return false;
+  if (from.chain == to.chain) {
+    if (from.position != to.position) return from.position < to.position;
+    return from.op != to.op && !m.op_node.empty() && m.op_node[from.op] != kNoId &&
+           m.op_node[to.op] != kNoId && m.graph_nodes.ordered(m.op_node[from.op], m.op_node[to.op]);
   }
-  if (m.op_clock[to] != ClockPool::kNone)
-    return m.clocks->entry(m.op_clock[to], from_chain) >= m.position[from];
-  return m.reaches(to_chain, m.version_before(to_chain, m.position[to]), from_chain,
-                   m.position[from], nullptr);
+  if (to.clock != ClockPool::kNone) return m.clocks->entry(to.clock, from.chain) >= from.position;
+  return m.reaches(to.chain, m.version_before(to.chain, to.position), from.chain, from.position,
+                   nullptr);
 }
 
 std::vector<Hop> HappensBefore::path(Id from, Id to) const {
@@ -635,15 +674,16 @@ bool HappensBefore::known_at_return(Id op, Id host_sync) const {
   const Impl& m = *impl_;
   const Id thread = m.sync_thread[host_sync];
   if (thread >= m.returns.size()) return false;
-  return m.known(m.first_thread + thread, m.returns[thread], m.sync_version[host_sync], op);
+  return m.known(m.first_thread + thread, m.returns[thread], m.sync_version[host_sync],
+                 point_of_op(op));
 }
 
-bool HappensBefore::known_to_thread(Id op, Id thread, Ns at_ns) const {
+bool HappensBefore::known_to_thread(const Point& point, Id thread, Ns at_ns) const {
   const Impl& m = *impl_;
   const auto known = [&](ChainId chain, const std::vector<Impl::Return>& returns) {
     const auto next = std::upper_bound(returns.begin(), returns.end(), at_ns,
                                        [](Ns at, const Impl::Return& r) { return at < r.at_ns; });
-    return next != returns.begin() && m.known(chain, returns, std::prev(next)->version, op);
+    return next != returns.begin() && m.known(chain, returns, std::prev(next)->version, point);
   };
   return (thread < m.returns.size() && known(m.first_thread + thread, m.returns[thread])) ||
          known(m.host, m.host_returns);

@@ -36,6 +36,17 @@ struct Hop {
   bool operator==(const Hop&) const = default;
 };
 
+/// Where in the order of a device something stands: an op, or a stream-ordered allocation or
+/// release.
+struct Point {
+  uint32_t chain = UINT32_MAX;  ///< of its stream; UINT32_MAX: not known
+  int32_t position = -1;
+  uint32_t clock = UINT32_MAX;
+  Id op = kNoId;  ///< ops of one graph launch share a position
+
+  bool placed() const { return chain != UINT32_MAX; }
+};
+
 /// Immutable, thread-safe; refers to nothing. Built in O(items + joins * streams). Failed calls,
 /// waits whose record is not known, and ops whose call is missing order nothing.
 class HappensBefore {
@@ -54,11 +65,18 @@ class HappensBefore {
   /// False for ops whose call is not in the trace: nothing is known of their order then.
   bool placed(Id op) const;
   /// True if `from` must have ended before `to` starts. O(1) within the budget of clocks.
-  bool ordered(Id from, Id to) const;
+  bool ordered(Id from, Id to) const { return ordered(point_of_op(from), point_of_op(to)); }
+  bool ordered(const Point& from, const Point& to) const;
+  Point point_of_op(Id op) const;
+  /// Of a row of api_call that allocates or releases stream-ordered memory.
+  Point point_of_call(Id api_call) const;
   /// True if the host knew, when this synchronization had returned, that the op had ended.
   bool known_at_return(Id op, Id host_sync) const;
   /// True if a thread knew at an instant, from what had returned until then, that the op had ended.
-  bool known_to_thread(Id op, Id thread, Ns at_ns) const;
+  bool known_to_thread(Id op, Id thread, Ns at_ns) const {
+    return known_to_thread(point_of_op(op), thread, at_ns);
+  }
+  bool known_to_thread(const Point& point, Id thread, Ns at_ns) const;
   /// Why `from` comes before `to`: the steps between streams, with the fewest of them. Empty if
   /// stream or graph order alone says so, or if they are not ordered.
   std::vector<Hop> path(Id from, Id to) const;

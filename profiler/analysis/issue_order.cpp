@@ -211,6 +211,9 @@ class Deferral {
         return is_blocked(thread_chain(trace_.event_wait.thread_id[id])) ||
                stream_held(trace_.event_wait.stream_id[id]) ||
                late_records_.contains(trace_.event_wait.record_id[id]);
+      case Issued::kMemory:
+        return is_blocked(thread_chain(trace_.api_call.thread_id[id])) ||
+               stream_held(trace_.api_call.stream_id[id]);
       case Issued::kSync: {
         if (is_blocked(thread_chain(trace_.host_sync.thread_id[id]))) return true;
         if (trace_.host_sync.kind[id] == trace::kDeviceSynchronize) {
@@ -233,6 +236,7 @@ class Deferral {
     Id stream = kNoId;
     if (item.kind() == Issued::kOp) stream = order_.stream(id);
     if (item.kind() == Issued::kWait) stream = trace_.event_wait.stream_id[id];
+    if (item.kind() == Issued::kMemory) stream = trace_.api_call.stream_id[id];
     if (item.kind() == Issued::kRecord) {
       stream = trace_.event_record.stream_id[id];
       late_records_.insert(id);
@@ -347,6 +351,17 @@ IssueOrder::IssueOrder(const Trace& trace) : trace_(trace), copy_syncs_(find_cop
   }
   sort_by_call(wait_rows, waits.correlation_id);
 
+  const auto& calls = trace.api_call;
+  std::vector<Entry> memory_rows;
+  for (Id id = 0; id < calls.size(); ++id) {
+    if ((calls.kind[id] == kMallocAsyncCall || calls.kind[id] == kFreeAsyncCall) &&
+        calls.stream_id[id] < streams && calls.end_ns[id] != kUnknownNs &&
+        succeeded(calls.result[id])) {
+      memory_rows.push_back({calls.end_ns[id], id});
+    }
+  }
+  sort_by_call(memory_rows, calls.correlation_id);
+
   // What a sync waits for is settled when it is called; its thread issues nothing before it
   // returns. One that never returned proves nothing.
   std::vector<Entry> sync_rows;
@@ -368,7 +383,8 @@ IssueOrder::IssueOrder(const Trace& trace) : trace_(trace), copy_syncs_(find_cop
   Source sources[] = {{Issued::kOp, &ops},
                       {Issued::kRecord, &record_rows},
                       {Issued::kWait, &wait_rows},
-                      {Issued::kSync, &sync_rows}};
+                      {Issued::kSync, &sync_rows},
+                      {Issued::kMemory, &memory_rows}};
   const auto correlation = [&](Issued::Kind kind, Id id) {
     switch (kind) {
       case Issued::kOp: {
@@ -380,11 +396,14 @@ IssueOrder::IssueOrder(const Trace& trace) : trace_(trace), copy_syncs_(find_cop
         return records.correlation_id[id];
       case Issued::kWait:
         return waits.correlation_id[id];
+      case Issued::kMemory:
+        return calls.correlation_id[id];
       default:
         return syncs.correlation_id[id];
     }
   };
-  items_.reserve(ops.size() + record_rows.size() + wait_rows.size() + sync_rows.size());
+  items_.reserve(ops.size() + record_rows.size() + wait_rows.size() + sync_rows.size() +
+                 memory_rows.size());
   for (;;) {
     Source* best = nullptr;
     Ns best_at = std::numeric_limits<Ns>::max();

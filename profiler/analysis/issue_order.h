@@ -18,18 +18,21 @@
 
 namespace streamscope::analysis {
 
-/// One row of op, event_record, event_wait or host_sync. Four bytes, as traces have tens of
-/// millions.
+/// One row of op, event_record, event_wait or host_sync, or of api_call if it allocates or releases
+/// stream-ordered memory (kMemory). Four bytes, as traces have tens of millions.
 class Issued {
  public:
-  enum Kind : uint32_t { kOp = 0, kRecord, kWait, kSync };
-  Issued(Kind kind, Id id) : bits_(id << 2 | kind) {}
-  Kind kind() const { return static_cast<Kind>(bits_ & 3); }
-  Id id() const { return bits_ >> 2; }
+  enum Kind : uint32_t { kOp = 0, kRecord, kWait, kSync, kMemory };
+  Issued(Kind kind, Id id) : bits_(id << 3 | kind) {}
+  Kind kind() const { return static_cast<Kind>(bits_ & 7); }
+  Id id() const { return bits_ >> 3; }
 
  private:
   uint32_t bits_;
 };
+
+/// Numbers of api_call.kind that name memory.
+enum MemoryCall : trace::Small { kMallocCall = 24, kFreeCall, kMallocAsyncCall, kFreeAsyncCall };
 
 /// Immutable; keeps a reference to the trace. Left out are calls that failed, were captured or
 /// never returned, waits without a record (no-ops), and ops whose call is missing.

@@ -150,6 +150,8 @@ class RepairReplay::Walk {
         case Issued::kSync:
           on_sync(item.id());
           break;
+        case Issued::kMemory:
+          break;
       }
     }
     for (const Thread& thread : threads_) {

@@ -123,7 +123,7 @@ void check_schema(const Database& database) {
                   "record it again");
   }
   for (const TableInfo& table : tables()) {
-    if (!has_table(database, table.name)) {
+    if (!added_later(table.name) && !has_table(database, table.name)) {
       throw Error(file, std::string("is damaged: table ") + table.name + " is missing",
                   "record it again");
     }

@@ -87,7 +87,7 @@ class Loader {
 
  private:
   uint64_t row_count(const std::string& table) const {
-    if (may_lack(table) && stored_columns(table).empty()) return 0;
+    if (added_later(table) && stored_columns(table).empty()) return 0;
     int64_t count = database_.integer("SELECT coalesce(max(id), -1) + 1 FROM " + table);
     return static_cast<uint64_t>(std::clamp<int64_t>(count, 0, static_cast<int64_t>(most_rows_)));
   }
@@ -113,13 +113,6 @@ class Loader {
     }
   }
 
-  // Tables that older programs did not write or that have newer columns. Derived ones can be
-  // computed anew.
-  static constexpr std::string_view kGrownTables[] = {
-      "access", "graph_node", "edge", "wait_cause", "critical_path", "finding", "lod"};
-  static bool may_lack(std::string_view table) {
-    return std::ranges::find(kGrownTables, table) != std::end(kGrownTables);
-  }
   std::set<std::string, std::less<>> stored_columns(const std::string& table) const {
     std::set<std::string, std::less<>> names;
     Statement statement(database_, "SELECT name FROM pragma_table_info('" + table + "')");
@@ -131,10 +124,11 @@ class Loader {
     std::string sql = "SELECT id";
     uint64_t rows = row_count(table.name);
     const std::set<std::string, std::less<>> stored = stored_columns(table.name);
-    if (may_lack(table.name) && stored.empty()) return;
+    if (added_later(table.name) && stored.empty()) return;
     for (ColumnTarget& column : table.columns) {
-      sql += may_lack(table.name) && !stored.contains(column.name) ? ",NULL"
-                                                                   : std::string(",") + column.name;
+      sql += grown_later(table.name) && !stored.contains(column.name)
+                 ? ",NULL"
+                 : std::string(",") + column.name;
       column.reserve(rows);
     }
     Statement statement(database_, sql + " FROM " + table.name + " ORDER BY id");

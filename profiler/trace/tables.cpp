@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tables.h"
 
+#include <algorithm>
+#include <iterator>
 #include <string_view>
 
 namespace streamscope::trace {
@@ -58,6 +60,14 @@ constexpr Reference kReferences[] = {
 }  // namespace
 
 std::span<const TableInfo, kTableCount> tables() { return kTables; }
+
+bool added_later(std::string_view table) { return table == "access"; }
+
+bool grown_later(std::string_view table) {
+  constexpr std::string_view kGrown[] = {"graph_node",    "edge",    "wait_cause",
+                                         "critical_path", "finding", "lod"};
+  return added_later(table) || std::ranges::find(kGrown, table) != std::end(kGrown);
+}
 
 const char* referenced_table(const char* table, std::string_view column) {
   if (column == "from_node_id" || column == "to_node_id") {

@@ -226,7 +226,9 @@ void Writer::Impl::load_existing() {
     std::string name = tables()[i].name;
     TableBuffer& buffer = buffers[i];
     // An older file lacks the newest tables, to which nothing is added then.
-    if (database.integer("SELECT count(*) FROM pragma_table_info('" + name + "')") == 0) continue;
+    if (added_later(name) &&
+        database.integer("SELECT count(*) FROM pragma_table_info('" + name + "')") == 0)
+      continue;
     int64_t count = database.integer("SELECT coalesce(max(id) + 1, 0) FROM " + name);
     if (count < 0 || count >= kNoId)
       throw Error(database.file(), "has ids out of range in table " + name);

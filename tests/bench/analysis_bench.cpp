@@ -125,9 +125,47 @@ Trace make_trace(size_t ops, size_t waits, size_t streams) {
   return t;
 }
 
+// Every op writes a piece of its stream's own memory and reads one of the memory that all share.
+void add_accesses(Trace& t) {
+  constexpr Int kPiece = 4096, kPieces = 64;
+  std::mt19937_64 random(11);
+  const size_t ops = t.op.size(), rows = 2 * ops;
+  auto& access = t.access;
+  for (auto* column : {&access.process_id, &access.thread_id}) column->assign(rows, 0);
+  access.operation_id.assign(rows, kNoId);
+  for (auto* column : {&access.pitch_bytes, &access.rows, &access.start_ns})
+    column->assign(rows, kNoInt);
+  for (auto* column : {&access.source, &access.writes}) column->assign(rows, 0);
+  access.parameter.assign(rows, kNoSmall);
+  access.bytes.assign(rows, kPiece);
+  access.address.resize(rows);
+  access.correlation_id.resize(rows);
+  access.row_count = rows;
+  for (size_t i = 0; i < ops; ++i) {
+    const auto piece = static_cast<Int>(random() % kPieces),
+               other = static_cast<Int>(random() % kPieces);
+    access.correlation_id[2 * i] = access.correlation_id[2 * i + 1] = t.op.correlation_id[i];
+    access.address[2 * i] = (piece + 1) * kPiece;
+    access.address[2 * i + 1] = ((Int{t.op.stream_id[i]} + 2) * kPieces + other) * kPiece;
+    access.writes[2 * i + 1] = 1;
+  }
+}
+
 struct Cost {
   double seconds, bytes;
 };
+
+Cost find_conflicts(const Trace& trace) {
+  malloc_trim(0);
+  reset_peak();
+  const double before = peak_bytes(), begin = now_s();
+  const analysis::IssueOrder order(trace);
+  const analysis::HappensBefore observed(order, {.relation = analysis::Relation::kObserved});
+  const size_t found = analysis::find_memory_conflicts(order, observed).found.size();
+  const Cost cost{now_s() - begin, peak_bytes() - before};
+  if (found > 0) std::printf("# %zu conflicts in a trace that has none\n", found);
+  return cost;
+}
 
 Cost analyze(const Trace& trace, bool verbose) {
   malloc_trim(0);
@@ -181,6 +219,20 @@ int main() {
     bench::budget(("analysis_10m_ops_gib" + suffix).c_str(), whole.bytes / (1u << 30), "GiB", 2,
                   bench::Better::kLess);
     bench::budget(("analysis_doubling" + suffix).c_str(), whole.seconds / half.seconds, "x", 2.3,
+                  bench::Better::kLess);
+  }
+  for (size_t streams : {16, 512}) {
+    Trace half = make_trace(ops / 2, waits / 2, streams), whole = make_trace(ops, waits, streams);
+    add_accesses(half);
+    add_accesses(whole);
+    const double first = find_conflicts(half).seconds;
+    const Cost cost = find_conflicts(whole);
+    const std::string suffix = streams == 16 ? "" : "_512_streams";
+    bench::budget(("conflicts_10m_ops_s" + suffix).c_str(), cost.seconds, "s", 30,
+                  bench::Better::kLess);
+    bench::budget(("conflicts_10m_ops_gib" + suffix).c_str(), cost.bytes / (1u << 30), "GiB", 4,
+                  bench::Better::kLess);
+    bench::budget(("conflicts_doubling" + suffix).c_str(), cost.seconds / first, "x", 2.3,
                   bench::Better::kLess);
   }
 }

@@ -573,11 +573,15 @@ int graphs(const Arguments&) {
   graph_callback(CUPTI_CBID_RESOURCE_GRAPHNODE_CREATE_STARTING, 5, 51, 0,
                  CU_GRAPH_NODE_TYPE_MEMCPY);
   graph_callback(CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED, 5, 51, 0);  // says kernel, wrongly
-  graph_callback(CUPTI_CBID_RESOURCE_GRAPHNODE_CREATE_STARTING, 5, 52, 0,
-                 CU_GRAPH_NODE_TYPE_KERNEL);
-  graph_callback(CUPTI_CBID_RESOURCE_GRAPHNODE_DEPENDENCY_CREATED, 5, 52,
-                 51);  // before the node is there
-  graph_callback(CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED, 5, 52, 0);
+  const cudaLaunchKernel_v7000_params captured{};
+  runtime(RUNTIME_ID(cudaLaunchKernel_v7000), captured,
+          {.symbol = "captured", .inside = [](const FakeCall&) {
+             graph_callback(CUPTI_CBID_RESOURCE_GRAPHNODE_CREATE_STARTING, 5, 52, 0,
+                            CU_GRAPH_NODE_TYPE_KERNEL);
+             graph_callback(CUPTI_CBID_RESOURCE_GRAPHNODE_DEPENDENCY_CREATED, 5, 52,
+                            51);  // before the node is there
+             graph_callback(CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED, 5, 52, 0);
+           }});
   cudaGraphExec_t executable = nullptr;
   cudaGraphInstantiate_v12000_params instantiate{&executable, handle<cudaGraph_t>(5), 0};
   const auto inside = [](const FakeCall&) {

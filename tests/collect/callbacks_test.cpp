@@ -303,9 +303,11 @@ TEST(Callbacks, TellTheGraphAsItWasBuiltAndIgnoreTheInternalCopy) {
   ASSERT_EQ(run.run_child("graphs"), 0) << run.error_text();
   std::map<uint64_t, uint8_t> kinds;
   std::map<uint64_t, uint64_t> originals;
+  std::map<uint64_t, uint32_t> correlation_ids;
   for (const auto& node : run.all<ring::GraphNodeRecord>(RecordKind::kGraphNode)) {
     if (node.node_kind != 0xff) kinds[node.node] = node.node_kind;
     if (node.original != 0) originals[node.node] = node.original;
+    correlation_ids[node.node] = node.correlation_id;
   }
   EXPECT_EQ(kinds[51], 1);  // a copy, although CREATED says kernel
   EXPECT_EQ(kinds[52], 0);
@@ -319,6 +321,10 @@ TEST(Callbacks, TellTheGraphAsItWasBuiltAndIgnoreTheInternalCopy) {
   for (const auto& edge : run.all<ring::GraphEdgeRecord>(RecordKind::kGraphEdge))
     edges.emplace(edge.from_node, edge.to_node);
   EXPECT_EQ(edges, (std::multiset<std::pair<uint64_t, uint64_t>>{{51, 52}, {61, 62}}));
+  const uint32_t launch = run.calls().at(0).correlation_id;  // that was captured
+  EXPECT_EQ(correlation_ids,
+            (std::map<uint64_t, uint32_t>{
+                {51, ring::kNone32}, {52, launch}, {61, ring::kNone32}, {62, launch}}));
   const auto graphs = run.all<ring::GraphRecord>(RecordKind::kGraph);
   ASSERT_EQ(graphs.size(), 3u);
   EXPECT_EQ(graphs[1].source, 5u);

@@ -20,6 +20,10 @@ enum CallKind : Small {
   kHostCall = 6,
   kWaitValue = 21,
   kWriteValue = 22,
+  kMalloc = 24,
+  kFree = 25,
+  kMallocAsync = 26,
+  kFreeAsync = 27,
   kGraph = 29
 };
 
@@ -179,6 +183,40 @@ TraceBuilder& TraceBuilder::mark(std::string_view name, Ns at_ns) {
   return *this;
 }
 
+void TraceBuilder::host_access(Int address, Int bytes, bool writes) {
+  Access row{.process_id = process_, .thread_id = thread_, .source = 2, .writes = writes ? 1 : 0};
+  row.address = address, row.bytes = bytes, row.start_ns = now_ns_;
+  add(row);
+}
+
+TraceBuilder& TraceBuilder::host_reads(Int address, Int bytes) {
+  host_access(address, bytes, false);
+  return *this;
+}
+
+TraceBuilder& TraceBuilder::host_writes(Int address, Int bytes) {
+  host_access(address, bytes, true);
+  return *this;
+}
+
+void TraceBuilder::memory_call(ApiCall row, const char* name) {
+  HostCall at = call();
+  row.thread_id = thread_, row.name_id = intern(name);
+  row.start_ns = at.start_ns, row.end_ns = at.end_ns;
+  row.result = 0, row.correlation_id = at.correlation_id;
+  add(row);
+}
+
+TraceBuilder& TraceBuilder::malloc(Int address, Int bytes) {
+  memory_call({.kind = kMalloc, .object = address, .value = bytes}, "cudaMalloc");
+  return *this;
+}
+
+TraceBuilder& TraceBuilder::free(Int address) {
+  memory_call({.kind = kFree, .object = address}, "cudaFree");
+  return *this;
+}
+
 TraceBuilder& TraceBuilder::loss(std::string_view name, Int count) {
   add(Loss{.process_id = process_,
            .name_id = intern(name),
@@ -273,6 +311,37 @@ StreamBuilder& StreamBuilder::memory_write(Int address, Int value, Ns start_ns, 
 StreamBuilder& StreamBuilder::graph_launch(Ns start_ns, Ns end_ns) {
   return issue({.kind = kGraphLaunch, .start_ns = start_ns, .end_ns = end_ns}, kGraph,
                "cudaGraphLaunch");
+}
+
+StreamBuilder& StreamBuilder::access(Access row) {
+  const Id op = last_op();
+  row.process_id = builder_->process_, row.thread_id = builder_->thread_;
+  row.correlation_id = builder_->trace_.op.correlation_id[op];
+  builder_->add(row);
+  return *this;
+}
+
+StreamBuilder& StreamBuilder::reads(Int address, Int bytes) {
+  return access({.source = 0, .writes = 0, .address = address, .bytes = bytes});
+}
+
+StreamBuilder& StreamBuilder::writes(Int address, Int bytes) {
+  return access({.source = 0, .writes = 1, .address = address, .bytes = bytes});
+}
+
+StreamBuilder& StreamBuilder::parameter(Small index, Int address) {
+  return access({.source = 3, .address = address, .parameter = index});
+}
+
+StreamBuilder& StreamBuilder::malloc_async(Int address, Int bytes) {
+  builder_->memory_call({.kind = kMallocAsync, .stream_id = id_, .object = address, .value = bytes},
+                        "cudaMallocAsync");
+  return *this;
+}
+
+StreamBuilder& StreamBuilder::free_async(Int address) {
+  builder_->memory_call({.kind = kFreeAsync, .stream_id = id_, .object = address}, "cudaFreeAsync");
+  return *this;
 }
 
 StreamBuilder& StreamBuilder::record(std::string_view event) {

@@ -43,6 +43,13 @@ class StreamBuilder {
   StreamBuilder& memory_write(trace::Int address, trace::Int value, trace::Ns start_ns,
                               trace::Ns end_ns);
   StreamBuilder& graph_launch(trace::Ns start_ns, trace::Ns end_ns);
+  /// What the last op reads or writes: an argument of its call.
+  StreamBuilder& reads(trace::Int address, trace::Int bytes);
+  StreamBuilder& writes(trace::Int address, trace::Int bytes);
+  /// A parameter of the last kernel that points there, by its index.
+  StreamBuilder& parameter(trace::Small index, trace::Int address);
+  StreamBuilder& malloc_async(trace::Int address, trace::Int bytes);
+  StreamBuilder& free_async(trace::Int address);
   /// cudaEventRecord; the event comes into being at its first mention.
   StreamBuilder& record(std::string_view event);
   /// cudaStreamWaitEvent; never_recorded if nobody recorded the event before.
@@ -61,6 +68,7 @@ class StreamBuilder {
  private:
   friend class TraceBuilder;
   StreamBuilder(TraceBuilder* builder, trace::Id id) : builder_(builder), id_(id) {}
+  StreamBuilder& access(trace::Access row);
   StreamBuilder& issue(trace::Op op, trace::Small call_kind, const char* call,
                        trace::ApiCall extra = {});
 
@@ -90,6 +98,12 @@ class TraceBuilder {
   TraceBuilder& query_event(std::string_view event, bool ready = true);
   TraceBuilder& range(std::string_view name, trace::Ns start_ns, trace::Ns end_ns);
   TraceBuilder& mark(std::string_view name, trace::Ns at_ns);
+  /// coord::host_access now.
+  TraceBuilder& host_reads(trace::Int address, trace::Int bytes);
+  TraceBuilder& host_writes(trace::Int address, trace::Int bytes);
+  /// Device memory, not stream-ordered.
+  TraceBuilder& malloc(trace::Int address, trace::Int bytes);
+  TraceBuilder& free(trace::Int address);
   TraceBuilder& loss(std::string_view name, trace::Int count = 1);
   TraceBuilder& meta(std::string_view key, std::string_view value);
 
@@ -118,6 +132,8 @@ class TraceBuilder {
     trace::Int correlation_id;
   };
   HostCall call();
+  void memory_call(trace::ApiCall row, const char* name);
+  void host_access(trace::Int address, trace::Int bytes, bool writes);
   trace::Id newest_record(trace::Id event) const;
   void sync(trace::HostSync row, const char* name, trace::Ns start_ns, trace::Ns end_ns);
 

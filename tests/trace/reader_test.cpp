@@ -122,6 +122,23 @@ TEST(Reader, RefusesIdsThatLeadNowhere) {
   }
 }
 
+TEST(Reader, TakesWhatAnOlderFileLacksForEmpty) {
+  TempTrace file;
+  TraceBuilder builder;
+  builder.stream("s").memset(10, 20).writes(0x1000, 64);
+  builder.add(GraphNode{.native_id = 5, .correlation_id = 7});
+  builder.write(file);
+  EXPECT_EQ(read(file).access.size(), 1u);
+  Database(file.path(), SQLITE_OPEN_READWRITE)
+      .run(
+          "PRAGMA legacy_alter_table=ON; DROP TABLE access;"
+          "ALTER TABLE graph_node DROP COLUMN correlation_id");
+  const Trace trace = read(file);
+  EXPECT_TRUE(trace.access.empty());
+  EXPECT_EQ(trace.graph_node.correlation_id.at(0), kNoInt);
+  EXPECT_EQ(trace.graph_node.native_id.at(0), 5);
+}
+
 TEST(Reader, LeavesTheFileAsItWas) {
   TempTrace file;
   TraceBuilder().write(file);

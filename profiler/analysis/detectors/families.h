@@ -22,5 +22,9 @@ void find_orphan_records(Analyses& analyses, Findings& findings);
 void find_priority_inversions(Analyses& analyses, Findings& findings);
 void find_costly_timed_events(Analyses& analyses, Findings& findings);
 void find_exhausted_connections(Analyses& analyses, Findings& findings);
+void find_stream_races(Analyses& analyses, Findings& findings);
+void find_host_races(Analyses& analyses, Findings& findings);
+void find_uses_before_alloc(Analyses& analyses, Findings& findings);
+void find_uses_after_free(Analyses& analyses, Findings& findings);
 
 }  // namespace streamscope::analysis

@@ -14,10 +14,10 @@ constexpr unsigned kCalls = kCallEvidence, kEvents = kEventEvidence, kTimes = kT
 
 // clang-format off
 constexpr Detector kDetectors[] = {
-    {"stream-race", "SS001", "two ops touch the same memory on different streams in no order", kError, kCalls | kEvents | kArguments},
-    {"host-race", "SS002", "host code touches memory that a device op still uses", kError, kCalls | kEvents | kArguments},
-    {"use-before-alloc", "SS003", "an op uses stream-ordered memory before its allocation", kError, kCalls | kEvents | kArguments | kAllocations},
-    {"use-after-free", "SS004", "an op uses memory that is freed in no order with it", kError, kCalls | kEvents | kArguments | kAllocations},
+    {"stream-race", "SS001", "two ops touch the same memory on different streams in no order", kError, kCalls | kEvents | kArguments, find_stream_races},
+    {"host-race", "SS002", "host code touches memory that a device op still uses", kError, kCalls | kEvents | kArguments, find_host_races},
+    {"use-before-alloc", "SS003", "an op uses stream-ordered memory before its allocation", kError, kCalls | kEvents | kArguments | kAllocations, find_uses_before_alloc},
+    {"use-after-free", "SS004", "an op uses memory that is freed in no order with it", kError, kCalls | kEvents | kArguments | kAllocations, find_uses_after_free},
     {"wait-on-unrecorded", "SS005", "a wait for an event that nobody has recorded does nothing", kError, kCalls | kEvents, find_waits_on_unrecorded},
     {"record-overwritten", "SS006", "an event is recorded again before anybody waited for the last record", kError, kCalls | kEvents},
     {"wait-before-record", "SS007", "a wait takes the record before the one it was meant for", kError, kCalls | kEvents | kArguments},

@@ -1,0 +1,184 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Uses of memory that nothing orders. All four look at the same walk (memory_conflicts.h) and stand
+// on what is known of accesses: copies and memsets always, the rest as far as operations of
+// libcoord, coord::host_access or --with args tell. Order is that of the observed relation, so a
+// race that only another run of the host's threads would show is not found. What only scanned
+// kernel parameters say, or what a value in memory may have ordered, is "possible".
+//
+// stream-race (SS001): two ops touch the same bytes, one of them writes, and nothing orders them.
+//   No false alarms where accesses are certain, but for order that no call shows: a kernel that
+//   spins on memory, another process.
+// host-race (SS002): host code touches memory while a device op on it, one of the two writing, is
+//   not known to have ended, or touches it after the op was issued. Host code has to say what it
+//   touches (coord::host_access).
+// use-before-alloc (SS003): an op uses stream-ordered memory without being ordered after the
+//   cudaMallocAsync that made it. Often hidden, because pools give out memory that exists already.
+// use-after-free (SS004): an op uses stream-ordered memory and the cudaFreeAsync is not ordered
+//   after it, or was issued before it; or an op uses memory after cudaFree. cudaFree of memory in
+//   use waits for the device and is let pass.
+#include <fmt/format.h>
+
+#include "../labels.h"
+#include "../units.h"
+#include "families.h"
+
+namespace streamscope::analysis {
+namespace {
+
+struct Side {
+  std::string what;    // "gemm on stream 7", "host code on thread main"
+  std::string name;    // "gemm"
+  std::string stream;  // "" for host code
+  std::string where;   // " (on thread main, from train.py:41 step)"
+};
+
+Side side_of(Analyses& analyses, Id op, Id access) {
+  const Trace& trace = analyses.trace();
+  Side side;
+  if (op == kNoId) {
+    const Id thread = trace.access.thread_id[access];
+    const Id name = thread < trace.thread.size() ? trace.thread.name_id[thread] : kNoId;
+    side.name = "host code";
+    side.what = name == kNoId ? "host code"
+                              : fmt::format("host code on thread {}", printable(trace.text(name)));
+    return side;
+  }
+  side.name = op_label(trace, op);
+  side.stream = stream_label(trace, analyses.order().stream(op));
+  side.what = fmt::format("{} on stream {}", side.name, side.stream);
+  if (const std::string where = analyses.places().of_op(op).sentence(); !where.empty())
+    side.where = fmt::format(" ({})", where);
+  return side;
+}
+
+// "4.00 KiB at 0x7f00".
+std::string piece(const MemoryConflict& conflict) {
+  return fmt::format("{} at {:#x}",
+                     format_bytes(static_cast<int64_t>(conflict.end - conflict.begin)),
+                     conflict.begin);
+}
+
+Findings::Key key_of(size_t index) { return {index}; }
+
+void add(Findings& findings, size_t index, const MemoryConflict& conflict, Finding finding) {
+  finding.confidence = conflict.possible ? Confidence::kPossible : Confidence::kCertain;
+  finding.start_ns = conflict.first_ns;
+  finding.end_ns = conflict.first_ns;
+  findings.add(key_of(index), conflict.last_ns, [&] { return finding; });
+  Finding* kept = findings.find(key_of(index));
+  kept->count = conflict.count;
+  kept->last_ns = conflict.last_ns;
+}
+
+void never_told(const MemoryConflicts& conflicts, Findings& findings) {
+  if (conflicts.unknown_kernels == 0) return;
+  findings.never_told(fmt::format(
+      "what {} touch is not known: record --with args, or say it to libcoord (.reads, .writes)",
+      format_count(conflicts.unknown_kernels, "kernel")));
+}
+
+void find_races(Analyses& analyses, Findings& findings, MemoryConflict::Kind kind) {
+  const MemoryConflicts& conflicts = analyses.memory_conflicts();
+  never_told(conflicts, findings);
+  if (kind == MemoryConflict::kHostRace && !conflicts.host_told)
+    findings.never_told("what host code touches is not known: say it with coord::host_access");
+  for (size_t i = 0; i < conflicts.found.size(); ++i) {
+    const MemoryConflict& conflict = conflicts.found[i];
+    if (conflict.kind != kind) continue;
+    const Side first = side_of(analyses, conflict.first_op, conflict.first_access);
+    const Side second = side_of(analyses, conflict.second_op, conflict.second_access);
+    Finding finding;
+    finding.first_op = conflict.first_op;
+    finding.second_op = conflict.second_op;
+    finding.title =
+        fmt::format("{} and {} touch the same memory in no order", first.what, second.what);
+    const auto verb = [](bool writes) { return writes ? "writes" : "reads"; };
+    finding.text =
+        fmt::format("{}{} {} {}, which {}{} {}, and nothing orders the two. ", first.what,
+                    first.where, verb(conflict.first_writes), piece(conflict), second.what,
+                    second.where, verb(conflict.second_writes));
+    if (kind == MemoryConflict::kStreamRace) {
+      finding.text += first.stream == second.stream
+                          ? "Let the one depend on the other in the graph."
+                          : fmt::format(
+                                "Record an event on stream {} after {} and let stream {} "
+                                "wait for it before {}.",
+                                first.stream, first.name, second.stream, second.name);
+    } else if (conflict.first_op != kNoId) {
+      finding.text += fmt::format(
+          "Synchronize with stream {} or with an event recorded after {} before the host goes on.",
+          first.stream, first.name);
+    } else {
+      finding.text += fmt::format("Let the host be done before {} is issued.", second.name);
+    }
+    if (conflict.possible)
+      finding.text +=
+          " Possible only: what a kernel does with its parameters is not known, or a value in "
+          "memory "
+          "may have ordered them.";
+    add(findings, i, conflict, std::move(finding));
+  }
+}
+
+void find_outside_of_life(Analyses& analyses, Findings& findings, MemoryConflict::Kind kind) {
+  const Trace& trace = analyses.trace();
+  const MemoryConflicts& conflicts = analyses.memory_conflicts();
+  never_told(conflicts, findings);
+  for (size_t i = 0; i < conflicts.found.size(); ++i) {
+    const MemoryConflict& conflict = conflicts.found[i];
+    if (conflict.kind != kind) continue;
+    const Side use = side_of(analyses, conflict.first_op, conflict.first_access);
+    const Id stream = trace.api_call.stream_id[conflict.memory_call];
+    const std::string call = printable(trace.text(trace.api_call.name_id[conflict.memory_call]));
+    const std::string on =
+        stream == kNoId ? call : fmt::format("{} on stream {}", call, stream_label(trace, stream));
+    Finding finding;
+    finding.first_op = conflict.first_op;
+    if (kind == MemoryConflict::kBeforeAllocation) {
+      finding.title = fmt::format("{} uses memory that {} may not have made yet", use.what, on);
+      finding.text = fmt::format(
+          "{}{} touches {}, which exists only in the order of stream {}. Record an event there "
+          "after "
+          "{} and let stream {} wait for it before {}.",
+          use.what, use.where, piece(conflict), stream_label(trace, stream), call, use.stream,
+          use.name);
+    } else {
+      const bool issued_after = trace.api_call.end_ns[conflict.memory_call] <=
+                                analyses.order().issue(conflict.first_op).start_ns;
+      finding.title = issued_after
+                          ? fmt::format("{} uses memory after {}", use.what, on)
+                          : fmt::format("{} gives memory back that {} may still use", on, use.what);
+      finding.text = fmt::format("{}{} touches {}. ", use.what, use.where, piece(conflict));
+      finding.text += issued_after ? fmt::format("Issue it before {}.", call)
+                      : stream == kNoId
+                          ? fmt::format("Synchronize with stream {} before {}.", use.stream, call)
+                          : fmt::format(
+                                "Record an event on stream {} after {} and let stream {} wait for "
+                                "it before {}.",
+                                use.stream, use.name, stream_label(trace, stream), call);
+    }
+    const Place place = analyses.places().of_call(conflict.memory_call);
+    if (const std::string where = place.sentence(); !where.empty())
+      finding.text += fmt::format(" {} is called {}.", call, where);
+    add(findings, i, conflict, std::move(finding));
+  }
+}
+
+}  // namespace
+
+void find_stream_races(Analyses& analyses, Findings& findings) {
+  find_races(analyses, findings, MemoryConflict::kStreamRace);
+}
+void find_host_races(Analyses& analyses, Findings& findings) {
+  find_races(analyses, findings, MemoryConflict::kHostRace);
+}
+void find_uses_before_alloc(Analyses& analyses, Findings& findings) {
+  find_outside_of_life(analyses, findings, MemoryConflict::kBeforeAllocation);
+}
+void find_uses_after_free(Analyses& analyses, Findings& findings) {
+  find_outside_of_life(analyses, findings, MemoryConflict::kAfterFree);
+}
+
+}  // namespace streamscope::analysis

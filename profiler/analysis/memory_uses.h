@@ -1,0 +1,62 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Who touches which memory: the rows of `access` tied to ops, in an order that memory_conflicts.h
+// can walk.
+//
+// Copies and memsets, and what operations and simulated kernels declare, are certain. A kernel's
+// parameter that points into allocated memory is certain only where the kernel's name says const,
+// and then only for the read of the first byte; that it may write, or go on to the end of the
+// allocation, is possible.
+#pragma once
+
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "issue_order.h"
+
+namespace streamscope::analysis {
+
+/// A piece of memory that the work of one op, the ops of one operation, or host code touches.
+struct MemoryUse {
+  Id access = kNoId;                     ///< row of access, which knows about further rows
+  uint32_t item = 0;                     ///< of last_op, in the order of issue
+  Id first_op = kNoId, last_op = kNoId;  ///< in order of issue; kNoId: host code
+  uint64_t begin = 0, end = 0;           ///< of the first row; end 0: a kernel's parameter
+  bool write = false;
+  bool possible = false;
+
+  bool by_host() const { return first_op == kNoId; }
+};
+
+/// A plane with more rows is judged as one piece, and only as a possible use.
+inline constexpr trace::Int kMostRows = 4096;
+
+/// Immutable; keeps a reference to the trace.
+class MemoryUses {
+ public:
+  explicit MemoryUses(const IssueOrder& order);
+
+  /// By ops, in order of their items.
+  std::span<const MemoryUse> of_ops() const { return uses_; }
+  /// By host code, in order of time.
+  std::span<const MemoryUse> of_host() const { return host_; }
+  bool empty() const { return uses_.empty() && host_.empty(); }
+
+  bool any_possible() const { return any_possible_; }
+  /// Kernels of which nobody says what they touch.
+  size_t unknown_kernels() const { return unknown_kernels_; }
+  Id process(const MemoryUse& use) const { return trace_.access.process_id[use.access]; }
+
+ private:
+  const Trace& trace_;
+  std::vector<MemoryUse> uses_, host_;
+  size_t unknown_kernels_ = 0;
+  bool any_possible_ = false;
+};
+
+/// True if a mangled kernel name says that this parameter points to const.
+bool points_to_const(std::string_view mangled, trace::Small parameter);
+
+}  // namespace streamscope::analysis
