@@ -8,6 +8,7 @@
 #include <condition_variable>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "codes.h"
@@ -39,7 +40,7 @@ class Barrier::Impl {
 
   OperationHandle pass(const std::source_location& where) {
     const Lock lock(mutex_);
-    return pass_now(where);
+    return pass_now(where, {});
   }
 
   OperationHandle arrive_and_wait(StreamRef stream, const std::source_location& where) {
@@ -51,13 +52,18 @@ class Barrier::Impl {
     if (std::any_of(arrived_.begin(), arrived_.end(), same))
       throw make_error(kCodeNotPermitted, kCall,
                        "the stream has arrived at \"" + name_ + "\" already, and not all others");
-    arrived_.push_back({stream, this_thread_number()});
+    arrived_.push_back({stream, this_thread_number(), coordinator_.arrival_time()});
     if (arrived_.size() == streams_.size()) {
       ++generation_;
-      arrived_.clear();
+      const std::vector<Arrival> arrived = std::exchange(arrived_, {});
       error_ = nullptr;
       try {
-        passed_ = pass_now(where);
+        std::vector<std::int64_t> times;
+        for (StreamRef one : streams_) {
+          const auto of = [&](const Arrival& arrival) { return arrival.stream == one; };
+          times.push_back(std::find_if(arrived.begin(), arrived.end(), of)->time_ns);
+        }
+        passed_ = pass_now(where, times);
       } catch (...) {
         error_ = std::current_exception();
       }
@@ -91,11 +97,13 @@ class Barrier::Impl {
   struct Arrival {
     StreamRef stream;
     std::uint64_t thread;
+    std::int64_t time_ns;
   };
 
-  OperationHandle pass_now(const std::source_location& where) {
+  OperationHandle pass_now(const std::source_location& where,
+                           std::span<const std::int64_t> arrivals) {
     ++metrics_.uses;
-    return coordinator_.pass_barrier(streams_, name_, where, metrics_);
+    return coordinator_.pass_barrier(streams_, name_, where, metrics_, arrivals);
   }
 
   void tell_waits(WaitGraph& graph) const {

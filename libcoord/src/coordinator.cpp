@@ -10,7 +10,6 @@
 #include "codes.h"
 #include "coord/barrier.h"
 #include "coordinator_impl.h"
-#include "nvtx.h"
 #include "observer.h"
 #include "ticks.h"
 
@@ -27,9 +26,6 @@ constexpr std::uint64_t kCostSample = 32;
 /// asked about an old one: so what has ended is forgotten without anybody waiting for it.
 constexpr std::uint64_t kMilestone = 256;
 
-/// Operations whose functions run on this thread, the innermost last.
-thread_local std::vector<std::uint32_t> entered;
-
 /// All there are, for host_access().
 struct Coordinators {
   std::mutex mutex;
@@ -38,14 +34,6 @@ struct Coordinators {
 Coordinators& coordinators() {
   static auto* const kept = new Coordinators;  // some may end after static destructors have run
   return *kept;
-}
-
-std::uint32_t observer_id(std::uint64_t id) { return static_cast<std::uint32_t>(id); }
-std::uint32_t observer_id(OperationId id) { return observer_id(id.value); }
-
-std::string text_of(const std::source_location& where) {
-  return std::string(where.file_name()) + ":" + std::to_string(where.line()) + " " +
-         where.function_name();
 }
 
 }  // namespace
@@ -71,7 +59,7 @@ Coordinator::Impl::Impl(const Device& device, const CoordinatorOptions& options)
     : device_(device.state()),
       options_(options),
       number_(next_coordinator.fetch_add(1)),
-      nvtx_(!device.simulated() || observer().operation_registered == nullptr),
+      nvtx_(observer().operation_registered == nullptr),
       operations_(options.history),
       executor_(options.executor != nullptr || options.polled ? options.executor
                                                               : Executor::shared()),
@@ -214,7 +202,7 @@ OperationHandle Coordinator::Impl::add(const OperationOptions& options,
   record.is_group = is_group;
   record.has_ranges = !options.reads.empty() || !options.writes.empty();
   record.named = named || record.has_ranges;
-  record.has_event = record.dispatched = record.retired = false;
+  record.has_event = record.dispatched = record.retired = record.announced = false;
   record.users = record.missing = 0;
   record.cost = 0;
   record.stream = index;
@@ -261,11 +249,15 @@ OperationHandle Coordinator::Impl::add(const OperationOptions& options,
     record.more().writes = options.writes;
     if (options.infer_dependencies) infer(record);
   }
-  announce(record);
+  record.inferred_to = record.after.size();
+  const bool begins = begin_if_ready && record.missing == 0;
+  if (!begins) announce(record);
   for (const MemoryRange& range : options.reads)
-    record.device->backend->declare_access(observer_id(id), range.address, range.bytes, false);
+    record.device->backend->declare_access(static_cast<std::uint32_t>(id), range.address,
+                                           range.bytes, false);
   for (const MemoryRange& range : options.writes)
-    record.device->backend->declare_access(observer_id(id), range.address, range.bytes, true);
+    record.device->backend->declare_access(static_cast<std::uint32_t>(id), range.address,
+                                           range.bytes, true);
   if (options.timeout != Nanoseconds::max()) {
     record.more().deadline_ns = monotonic_ns() + options.timeout.count();
     deadlines_.push_back(handle(record));
@@ -273,7 +265,7 @@ OperationHandle Coordinator::Impl::add(const OperationOptions& options,
   }
   const OperationHandle result = handle(record);
   begun = false;
-  if (begin_if_ready && record.missing == 0) {
+  if (begins) {
     await_stream(lock, record);
     const bool over = over_connections(lock, record);
     if (!over || options_.connections == Connections::kReport) {
@@ -281,6 +273,7 @@ OperationHandle Coordinator::Impl::add(const OperationOptions& options,
       begun = true;
       if (record.timed) record.cost = ticks() - from;
     } else {
+      announce(record);
       held_.push_back(result);
       ++metrics_.deferred;
       wake_poller();
@@ -323,56 +316,6 @@ void Coordinator::Impl::start(Lock& lock, OperationRecord& record) {
 
 void Coordinator::Impl::issue_waits(OperationRecord& record) {
   for (const OperationRecord* before : record.waits) record.stream_ref.wait(before->event);
-}
-
-void Coordinator::Impl::announce(const OperationRecord& record) const {
-  if (observer().operation_registered == nullptr) return;
-  std::vector<std::uint32_t> ids;
-  ids.reserve(record.after.size());
-  for (OperationHandle dependency : record.after) ids.push_back(observer_id(dependency.id()));
-  const std::string call_site = text_of(record.where);
-  coord_operation_facts facts{};
-  facts.operation = observer_id(record.id.load(std::memory_order_relaxed));
-  facts.type = static_cast<std::uint32_t>(record.type);
-  facts.priority = static_cast<std::uint32_t>(record.priority);
-  facts.context = record.device->backend->properties().context;
-  facts.stream = record.is_group ? 0 : streams_[record.stream].state->native;
-  facts.parent = record.extra != nullptr && record.extra->group != nullptr
-                     ? observer_id(record.extra->group->id.load(std::memory_order_relaxed))
-                     : COORD_NONE;
-  facts.dependency_count = static_cast<std::uint32_t>(ids.size());
-  facts.dependencies = ids.data();
-  facts.time_ns = observer_time(*record.device);
-  facts.name = record.description.c_str();
-  facts.call_site = call_site.c_str();
-  observer().operation_registered(&facts);
-}
-
-void Coordinator::Impl::tell_state(const OperationRecord& record) const {
-  const OperationState state = record.state.load(std::memory_order_relaxed);
-  if (observer().operation_state == nullptr || state == OperationState::kCaptured) return;
-  observer().operation_state(observer_id(record.id.load(std::memory_order_relaxed)),
-                             static_cast<std::uint32_t>(state), observer_time(*record.device));
-}
-
-// From here on, what the thread calls belongs to the operation.
-void Coordinator::Impl::enter(const OperationRecord& record) const {
-  if (nvtx_) nvtx::push(record.description.c_str());
-  if (observer().operation_begin != nullptr) {
-    entered.push_back(observer_id(record.id.load(std::memory_order_relaxed)));
-    observer().operation_begin(entered.back(), observer_time(*record.device));
-  }
-  tell_state(record);
-}
-
-// Back to the operation around it, if there is one.
-void Coordinator::Impl::leave(const OperationRecord& record) const {
-  if (nvtx_) nvtx::pop();
-  if (observer().operation_begin == nullptr || observer().operation_end == nullptr) return;
-  const std::int64_t now_ns = observer_time(*record.device);
-  observer().operation_end(observer_id(record.id.load(std::memory_order_relaxed)), now_ns);
-  if (!entered.empty()) entered.pop_back();
-  if (!entered.empty()) observer().operation_begin(entered.back(), now_ns);
 }
 
 // Submission
@@ -699,7 +642,8 @@ bool Coordinator::order_after(StreamRef stream, OperationHandle operation) {
 // The first stream gathers the others, and they wait for it.
 OperationHandle Coordinator::pass_barrier(const std::vector<StreamRef>& streams,
                                           std::string_view name, const std::source_location& where,
-                                          BarrierMetrics& metrics) {
+                                          BarrierMetrics& metrics,
+                                          std::span<const std::int64_t> arrivals) {
   OperationHandle passed;
   const std::vector<OperationHandle> newest = impl_->newest(streams, passed, metrics.records);
   if (passed.id().valid()) {
@@ -715,24 +659,10 @@ OperationHandle Coordinator::pass_barrier(const std::vector<StreamRef>& streams,
        .description = name},
       [](StreamRef) {}, where);
   ++metrics.records;
-  std::vector<coord_barrier_stream> told;
-  for (std::size_t i = 0; i < streams.size(); ++i) {
-    const bool placed_one = i > 0 && order_after(streams[i], passed);
-    const StreamState& stream = streams[i].checked("Barrier::pass");
-    told.push_back({stream.device->backend->properties().context, placed_one || i == 0 ? 0u : 1u,
-                    stream.native});
-  }
-  if (observer().barrier != nullptr) {
-    const std::string text(name);
-    DeviceState& device = *streams.front().checked("Barrier::pass").device;
-    coord_barrier_facts facts{};
-    facts.operation = observer_id(passed.id());
-    facts.stream_count = static_cast<std::uint32_t>(told.size());
-    facts.streams = told.data();
-    facts.name = text.c_str();
-    facts.time_ns = device.simulated ? device.backend->now().value : 0;
-    observer().barrier(&facts);
-  }
+  std::vector<std::uint32_t> elided;
+  for (std::size_t i = 0; i < streams.size(); ++i)
+    elided.push_back(i == 0 || order_after(streams[i], passed) ? 0 : 1);
+  tell_barrier(passed, streams, elided, name, arrivals);
   const std::uint64_t waits = impl_->metrics().waits_placed - placed;
   metrics.waits += waits;
   metrics.elided +=

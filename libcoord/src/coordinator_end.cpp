@@ -347,8 +347,9 @@ Look Coordinator::Impl::look() {
   const std::uint64_t before = metrics_.completed + metrics_.failed + metrics_.cancelled;
   ask_watched(lock);
   deliver(lock);
-  if (metrics_.completed + metrics_.failed + metrics_.cancelled != before) return Look::kProgress;
-  return watched_.empty() && deadlines_.empty() && held_.empty() ? Look::kIdle : Look::kWaiting;
+  if (metrics_.completed + metrics_.failed + metrics_.cancelled != before) return {Look::kProgress};
+  if (!held_.empty()) return {Look::kWaiting};
+  return {watched_.empty() && deadlines_.empty() ? Look::kIdle : Look::kPatient};
 }
 
 void Coordinator::Impl::ask_watched(Lock& lock) {

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// The inside of a Coordinator. Its functions are in three files: coordinator.cpp registers and
+// The inside of a Coordinator. Its functions are in four files: coordinator.cpp registers and
 // submits, coordinator_order.cpp decides what waits for what, coordinator_end.cpp finds out what
-// has ended and tells it.
+// has ended, coordinator_tell.cpp tells a profiler.
 #pragma once
 
 #include <array>
@@ -26,11 +26,16 @@
 #include "coord/error.h"
 #include "device_state.h"
 #include "memory_accesses.h"
+#include "nvtx.h"
+#include "observer.h"
 #include "operation_record.h"
 #include "poller.h"
 #include "wait_graph.h"
 
 namespace coord {
+
+/// "file:line function".
+std::string text_of(const std::source_location& where);
 
 class Coordinator::Impl {
  public:
@@ -69,6 +74,7 @@ class Coordinator::Impl {
   std::vector<Race> races() const;
   PoolUtilization event_utilization() const;
   void tell_waits(WaitGraph& graph) const;
+  [[nodiscard]] const std::shared_ptr<DeviceState>& device() const { return device_; }
 
  private:
   using Lock = std::unique_lock<std::mutex>;
@@ -125,18 +131,45 @@ class Coordinator::Impl {
   bool over_connections(Lock& lock, OperationRecord& record);
   std::size_t blocked_streams(const DeviceState& device);
   bool waits_needed(const OperationRecord& record);
-  void find_candidates(OperationRecord& record, bool tell);
+  void find_candidates(OperationRecord& record);
   void place(OperationRecord& record);
   void enter_capture(OperationRecord& record);
 
   // Submission
   void issue_waits(OperationRecord& record);
-  void announce(const OperationRecord& record) const;
   void await_stream(Lock& lock, OperationRecord& record);
   void start(Lock& lock, OperationRecord& record);
-  void enter(const OperationRecord& record) const;
-  void leave(const OperationRecord& record) const;
   void run_deferred(Lock& lock, OperationRecord& record);
+
+  // What a profiler is told (coordinator_tell.cpp). Without one each is a branch.
+  void announce(OperationRecord& record) const {
+    if (observer().operation_registered != nullptr) tell_registered(record);
+  }
+  void tell_dependency(const OperationRecord& record, OperationHandle on, bool inferred) const;
+  /// Keeps for enter() why each dependency is waited for or not: before the waits in candidates_
+  /// have become part of the stream's clock.
+  void note_elisions(OperationRecord& record) {
+    if (observer().dependency != nullptr) find_elisions(record);
+  }
+  /// From here on, what the thread calls belongs to the operation.
+  void enter(OperationRecord& record) const {
+    if (nvtx_) nvtx::push(record.description.c_str());
+    if (observer().operation_begin != nullptr) tell_begun(record);
+  }
+  /// Back to the operation around it, if there is one.
+  void leave(const OperationRecord& record) const {
+    if (nvtx_) nvtx::pop();
+    if (observer().operation_end != nullptr) tell_left(record);
+  }
+  void tell_state(const OperationRecord& record) const {
+    if (observer().operation_state != nullptr) tell_new_state(record);
+  }
+  void tell_registered(OperationRecord& record) const;
+  std::uint8_t elision(const OperationRecord& record, OperationRecord& before) const;
+  void find_elisions(OperationRecord& record);
+  void tell_begun(OperationRecord& record) const;
+  void tell_left(const OperationRecord& record) const;
+  void tell_new_state(const OperationRecord& record) const;
 
   // Ends
   bool ask(Lock& lock, OperationRecord& record, Proof proof);
@@ -156,13 +189,12 @@ class Coordinator::Impl {
   void look_at_held(Lock& lock);
   void unlink_and_fail(OperationRecord& record, const std::exception_ptr& error);
   void wake_poller();
-  void tell_state(const OperationRecord& record) const;
   void sample_cost(std::uint64_t cost);
 
   const std::shared_ptr<DeviceState> device_;
   const CoordinatorOptions options_;
   const std::uint64_t number_;
-  const bool nvtx_;
+  const bool nvtx_;  // operations are ranges: for profilers that do not know libcoord
 
   mutable std::mutex mutex_;         // never held during a call of the backend that may block
   std::condition_variable changed_;  // an operation was submitted or has ended, a stream is free

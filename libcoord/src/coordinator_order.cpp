@@ -40,9 +40,8 @@ void Coordinator::Impl::depend(OperationRecord& record, OperationRecord& on, boo
   raise(on, record.effective);
 }
 
-// What the stream has to wait for, in candidates_; the rest is implied. Tells the observer if
-// asked.
-void Coordinator::Impl::find_candidates(OperationRecord& record, bool tell) {
+// What the stream has to wait for, in candidates_; the rest is implied.
+void Coordinator::Impl::find_candidates(OperationRecord& record) {
   candidates_.clear();
   const auto consider = [&](OperationRecord& before) {
     if (before.state.load(std::memory_order_relaxed) == OperationState::kCaptured) {
@@ -88,29 +87,14 @@ void Coordinator::Impl::find_candidates(OperationRecord& record, bool tell) {
     }
     candidates_.swap(kept);
   }
-  if (!tell || observer().dependency == nullptr) return;
-  for (std::size_t i = 0; i < record.after.size(); ++i) {
-    const OperationHandle after = record.after[i];
-    OperationRecord* before = live(after);
-    const auto waited_for = [&](OperationRecord* one) {
-      return std::find(candidates_.begin(), candidates_.end(), one) != candidates_.end();
-    };
-    bool elided = before == nullptr || !waited_for(before);
-    if (before != nullptr && before->is_group) {
-      const auto& last = before->more().last;
-      elided = std::none_of(last.begin(), last.end(), waited_for);
-    }
-    observer().dependency(static_cast<std::uint32_t>(record.id.load()),
-                          static_cast<std::uint32_t>(after.id().value),
-                          i >= record.inferred_from ? 1 : 0, elided ? 1 : 0);
-  }
 }
 
 // Fixes the waits of an operation whose dependencies are all submitted, and begins it.
 void Coordinator::Impl::place(OperationRecord& record) {
   StreamEntry& stream = streams_[record.stream];
   enter_capture(record);
-  find_candidates(record, true);
+  find_candidates(record);
+  note_elisions(record);
   record.waits.clear();
   for (OperationRecord* before : candidates_) {
     clocks_.join(record.stream, before->point, before->clock);
@@ -413,10 +397,7 @@ void Coordinator::Impl::add_dependency(OperationHandle operation, OperationHandl
     ++metrics_.blocked_now;
     ++metrics_.deferred;
   }
-  if (observer().dependency != nullptr) {
-    observer().dependency(static_cast<std::uint32_t>(record->id.load()),
-                          static_cast<std::uint32_t>(after.id().value), 0, 0);
-  }
+  tell_dependency(*record, after, false);
 }
 
 bool Coordinator::Impl::cancel(OperationHandle operation) {
@@ -465,12 +446,7 @@ void Coordinator::Impl::infer(OperationRecord& record) {
   const auto conflict = [&](OperationHandle earlier, MemoryRange) {
     OperationRecord* before = live(earlier);
     if (before == nullptr || before->ended_already() || before == &record) return;
-    const std::size_t known = record.after.size();
     depend(record, *before, true);
-    if (record.after.size() > known && observer().dependency != nullptr) {
-      observer().dependency(static_cast<std::uint32_t>(record.id.load()),
-                            static_cast<std::uint32_t>(earlier.id().value), 1, 0);
-    }
   };
   const auto forget = [&](OperationHandle reader) {
     const OperationRecord* before = live(reader);

@@ -17,8 +17,12 @@ namespace coord {
 /// Looks the observer up, once per process; called when a device is opened.
 void find_observer();
 
+#ifdef COORD_WITHOUT_OBSERVER  // for measuring what telling nobody costs
+inline constexpr coord_observer_v1 observer_table{};
+#else
 /// The hooks. All null before find_observer(), or without an observer.
 extern coord_observer_v1 observer_table;
+#endif
 inline const coord_observer_v1& observer() noexcept { return observer_table; }
 
 /// Tells that an operation or a call (COORD_NONE: not that; neither: the calling thread, now) reads

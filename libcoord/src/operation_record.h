@@ -49,6 +49,7 @@ struct OperationRecord {
   bool has_ranges = false;
   bool dispatched = false;  // begun by make_ready(), not by its submitter
   bool retired = false;
+  bool announced = false;     // the observer knows it already
   bool timed = false;         // its submission is one of the sample
   std::uint32_t users = 0;    // who still looks at this record: submissions, host waits, groups
   std::uint32_t missing = 0;  // dependencies that are not submitted
@@ -65,7 +66,9 @@ struct OperationRecord {
   std::uint64_t runner = 0;  // number of the thread that began it
   std::uint64_t created = 0, begun = 0, submitted = 0, ended = 0;  // stamps
   std::vector<OperationHandle> after;                              // dependencies
-  std::size_t inferred_from = 0;             // those from here on were inferred
+  std::size_t inferred_from = 0, inferred_to = 0;                  // those between were inferred
+  std::vector<std::uint8_t> elisions;        // coord_elision of each; empty without an observer
+  std::uint32_t outer = 0;                   // for the observer: whose function it is begun in
   std::vector<OperationRecord*> waits;       // what it waits for on the device; used until finished
   std::vector<OperationRecord*> dependants;  // which count it as missing
   std::string description;

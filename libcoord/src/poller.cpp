@@ -6,13 +6,15 @@
 #include <pthread.h>
 #include <sys/prctl.h>
 
+#include <algorithm>
 #include <atomic>
-#include <chrono>
-#include <condition_variable>
 #include <mutex>
 #include <thread>
 #include <utility>
 #include <vector>
+
+#include "doorbell.h"
+#include "ticks.h"
 
 namespace coord {
 
@@ -20,15 +22,22 @@ struct PollClient::State {
   std::function<Look()> look;
   std::mutex running;  // held while `look` runs
   bool ended = false;  // under `running`
-  std::atomic<bool> active{false};
+  std::atomic<bool> woken{false};
+  bool waiting = false;  // the poller's thread only
 };
 
 namespace {
 
-/// Looks without a pause before the thread begins to sleep in between: some 50 us on a GPU.
-constexpr int kEagerLooks = 100;
-/// What a value that a poller keeps may be stale by.
-constexpr std::chrono::microseconds kPause{15};
+/// How long the thread looks without a pause after the last news: some ten times what going to
+/// sleep and waking up takes.
+constexpr std::int64_t kEagerNs = 50'000;
+/// Between looks if somebody must not be more than 20 us behind: the rest is for waking up and for
+/// looking.
+constexpr std::int64_t kPauseNs = 8'000;
+/// Between looks for the patient: a sixteenth of what they have waited, up to what keeps the
+/// thread's share of a processor below 5 %.
+constexpr std::int64_t kPatience = 16;
+constexpr std::int64_t kLongestPauseNs = 250'000;
 
 class Poller {
  public:
@@ -52,56 +61,57 @@ class Poller {
   }
 
   void wake(PollClient::State& client) {
-    if (client.active.exchange(true)) return;
-    {
-      const std::lock_guard lock(mutex_);
-      woken_ = true;
-    }
-    wake_.notify_one();
+    client.woken.store(true);
+    doorbell_.ring();
   }
 
  private:
   void run() {
     pthread_setname_np(pthread_self(), "coord-poller");
-    prctl(PR_SET_TIMERSLACK, 1000UL);  // the default would make 70 us of 20
-    int quiet = 0;
+    prctl(PR_SET_TIMERSLACK, 1000UL);  // the default would make 60 us of 8
+    std::int64_t news_ns = monotonic_ns();
     std::vector<std::shared_ptr<PollClient::State>> clients;
     for (;;) {
+      const std::uint64_t heard = doorbell_.rings();
       {
-        std::unique_lock lock(mutex_);
+        const std::lock_guard lock(mutex_);
         clients = clients_;
-        woken_ = false;
       }
-      bool waiting = false, progress = false;
+      Look all{Look::kIdle};
+      bool news = false;
       for (const auto& client : clients) {
-        if (!client->active.load()) continue;
+        const bool woken = client->woken.exchange(false);
+        if (!woken && !client->waiting) continue;
         const std::lock_guard running(client->running);
         if (client->ended) continue;
-        client->active.store(false);  // before the look: a wake() during it counts
         const Look look = client->look();
-        if (look != Look::kIdle) client->active.store(true);
-        waiting |= look != Look::kIdle;
-        progress |= look == Look::kProgress;
+        client->waiting = look.found != Look::kIdle;
+        news |= woken || look.found == Look::kProgress;
+        all.found = std::max(all.found, look.found);
+        all.again_ns = std::min(all.again_ns, look.again_ns);
       }
       clients.clear();
-      quiet = progress ? 0 : quiet + 1;
-      if (!waiting) {
-        std::unique_lock lock(mutex_);
-        wake_.wait(lock, [this] { return woken_; });
-        quiet = 0;
-      } else if (quiet > kEagerLooks) {
-        std::this_thread::sleep_for(kPause);
-      } else {
+      const std::int64_t now_ns = monotonic_ns();
+      if (news) news_ns = now_ns;
+      if (all.found != Look::kIdle && now_ns - news_ns < kEagerNs) {
         std::this_thread::yield();
+        continue;
       }
+      std::int64_t until_ns = all.again_ns;
+      if (all.found == Look::kPatient) {
+        until_ns = std::min(until_ns, now_ns + std::clamp((now_ns - news_ns) / kPatience, kPauseNs,
+                                                          kLongestPauseNs));
+      } else if (all.found != Look::kIdle) {
+        until_ns = std::min(until_ns, now_ns + kPauseNs);
+      }
+      doorbell_.sleep(heard, until_ns);
     }
   }
 
   std::mutex mutex_;
-  std::condition_variable wake_;
-  bool woken_ = false;
   bool started_ = false;
   std::vector<std::shared_ptr<PollClient::State>> clients_;
+  Doorbell doorbell_;
 };
 
 }  // namespace

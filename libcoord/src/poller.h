@@ -4,19 +4,28 @@
 // The one thread that looks whether the device has reached what somebody waits for.
 //
 // Clients give it a function that looks once and says what it found. While anybody waits, the
-// thread looks without pause for a short time and then about every 20 us; while nobody does, it
-// sleeps and costs nothing.
+// thread looks without pause for a short time. Then it pauses between looks: some microseconds if
+// somebody needs a fresh answer; else longer and longer, but never long beside what was waited
+// already. While nobody waits it sleeps and costs nothing.
 #pragma once
 
+#include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 
 namespace coord {
 
-enum class Look {
-  kIdle,      // nothing to wait for: do not ask again before wake()
-  kWaiting,   // something to wait for, and nothing new
-  kProgress,  // something was reached
+struct Look {
+  enum Found {
+    kIdle,      // nothing to wait for: do not ask again before wake()
+    kPatient,   // something to wait for, and nothing new; it may be noticed somewhat late
+    kWaiting,   // the same, and whoever waits must not be more than 20 us behind
+    kProgress,  // something was reached
+  };
+  Found found;
+  /// CLOCK_MONOTONIC: look again by then.
+  std::int64_t again_ns = std::numeric_limits<std::int64_t>::max();
 };
 
 /// Thread-safe. The function runs on the poller's thread only; it must not throw.
@@ -28,7 +37,7 @@ class PollClient {
   PollClient(const PollClient&) = delete;
   PollClient& operator=(const PollClient&) = delete;
 
-  /// There is something to look for.
+  /// There is something new to look for.
   void wake();
 
   struct State;

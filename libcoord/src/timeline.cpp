@@ -89,6 +89,10 @@ class TimelineSignal::Impl {
     std::uint64_t thread;
   };
 
+  void announce() const;
+  void tell(coord_timeline_act act, std::uint64_t value) const;
+  void tell(coord_timeline_act act, std::uint64_t value, StreamRef stream) const;
+  bool block(std::uint64_t value, std::int64_t limit_ns);
   void map(int file);
   void check_device(const char* call) const;
   void throw_failure();
@@ -142,6 +146,7 @@ TimelineSignal::Impl::Impl(std::optional<Device> device, const TimelineOptions& 
   if (device_) events_ = std::make_unique<EventPool>(*device_, EventPoolOptions{.name = name_});
   source_ = std::make_unique<WaitGraphSource>([this](WaitGraph& graph) { tell_waits(graph); });
   if (device_) poller_ = std::make_unique<PollClient>([this] { return look(); });
+  announce();
 }
 
 TimelineSignal::Impl::Impl(std::optional<Device> device, const std::string& share_name)
@@ -160,6 +165,41 @@ TimelineSignal::Impl::Impl(std::optional<Device> device, const std::string& shar
   if (device_) events_ = std::make_unique<EventPool>(*device_);
   source_ = std::make_unique<WaitGraphSource>([this](WaitGraph& graph) { tell_waits(graph); });
   if (device_) poller_ = std::make_unique<PollClient>([this] { return look(); });
+  announce();
+}
+
+// What a profiler is told
+
+void TimelineSignal::Impl::announce() const {
+  if (observer().timeline == nullptr) return;
+  const coord_timeline_facts facts{static_cast<std::uint32_t>(number_), 0, word_->completed.load(),
+                                   name_.c_str()};
+  observer().timeline(&facts);
+}
+
+void TimelineSignal::Impl::tell(coord_timeline_act act, std::uint64_t value) const {
+  if (observer().timeline_act == nullptr) return;
+  coord_timeline_act_facts facts{};
+  facts.timeline = static_cast<std::uint32_t>(number_);
+  facts.act = act;
+  facts.context = COORD_NONE;
+  facts.value = value;
+  facts.time_ns = device_ && device_->simulated() ? device_->now().value : 0;
+  observer().timeline_act(&facts);
+}
+
+void TimelineSignal::Impl::tell(coord_timeline_act act, std::uint64_t value,
+                                StreamRef stream) const {
+  if (observer().timeline_act == nullptr) return;
+  coord_timeline_act_facts facts{};
+  facts.timeline = static_cast<std::uint32_t>(number_);
+  facts.act = act;
+  const StreamState& state = stream.checked("TimelineSignal");
+  facts.context = state.device->backend->properties().context;
+  facts.stream = state.native;
+  facts.value = value;
+  facts.time_ns = device_->simulated() ? device_->now().value : 0;
+  observer().timeline_act(&facts);
 }
 
 void TimelineSignal::Impl::map(int file) {
@@ -192,8 +232,7 @@ TimelineSignal::Impl::~Impl() {
   }
   if (mapped_) {
     if (!imported_) {
-      word_->failed.store(1);
-      word_->wake_all();
+      word_->fail();
       shm_unlink(share_name_.c_str());
     }
     munmap(word_, sizeof(TimelineWord));
@@ -228,12 +267,15 @@ void TimelineSignal::Impl::signal(std::uint64_t value) {
     do {
       if (value <= now) throw too_small(now);
     } while (!word_->raise(now, value));
+    tell(COORD_TIMELINE_SIGNAL, value);
+    tell(COORD_TIMELINE_REACH, value);
     return;
   }
   const Lock lock(mutex_);
   now = std::max(word_->completed.load(), word_->promised.load());
   if (value <= now) throw too_small(now);
   word_->promised.store(value);
+  tell(COORD_TIMELINE_SIGNAL, value);
   if (points_.empty()) {
     reach(value);
     open_gates();
@@ -275,6 +317,7 @@ void TimelineSignal::Impl::signal(StreamRef stream, std::uint64_t value) {
   points_.push_back({value, event, stream.id(), take_order()});
   word_->promised.store(value);
   word_->outstanding.fetch_add(1);
+  tell(COORD_TIMELINE_SIGNAL, value, stream);
   if (!gates_.empty() || !host_waits_.empty() || word_->sleepers.load() != 0) poller_->wake();
   if (points_.size() % 64 == 0) refresh();  // so that nobody waiting does not mean no end of events
 }
@@ -282,6 +325,7 @@ void TimelineSignal::Impl::signal(StreamRef stream, std::uint64_t value) {
 // What was reached. All of the following with the lock held.
 
 void TimelineSignal::Impl::reach(std::uint64_t value) {
+  tell(COORD_TIMELINE_REACH, value);
   std::uint64_t now = word_->completed.load(std::memory_order_relaxed);
   while (now < value && !word_->raise(now, value)) {
   }
@@ -332,16 +376,18 @@ bool TimelineSignal::Impl::refresh() {
 Look TimelineSignal::Impl::look() {
   const Lock lock(mutex_);
   const bool progress = refresh();
-  if (progress) return Look::kProgress;
+  if (progress) return {Look::kProgress};
   // Of an imported timeline only looking at the word tells.
   const bool wanted = !gates_.empty() || (!points_.empty() && word_->sleepers.load() != 0);
-  return wanted && word_->failed.load() == 0 ? Look::kWaiting : Look::kIdle;
+  return {wanted && word_->failed.load() == 0 ? Look::kWaiting : Look::kIdle};
 }
 
 void TimelineSignal::Impl::note_failure(const std::exception_ptr& error) {
-  if (error_ == nullptr) error_ = error;
-  word_->failed.store(1);
-  word_->wake_all();
+  if (error_ == nullptr) {
+    error_ = error;
+    tell(COORD_TIMELINE_FAIL, word_->completed.load());
+  }
+  word_->fail();
   open_gates();
   gates_.clear();
   for (const Point& point : points_) {
@@ -380,6 +426,18 @@ bool TimelineSignal::Impl::try_wait(std::uint64_t value) {
 }
 
 bool TimelineSignal::Impl::wait(std::uint64_t value, std::int64_t limit_ns) {
+  tell(COORD_TIMELINE_WAIT, value);
+  try {
+    const bool reached = block(value, limit_ns);
+    tell(reached ? COORD_TIMELINE_RELEASE : COORD_TIMELINE_GIVE_UP, value);
+    return reached;
+  } catch (...) {
+    tell(COORD_TIMELINE_GIVE_UP, value);
+    throw;
+  }
+}
+
+bool TimelineSignal::Impl::block(std::uint64_t value, std::int64_t limit_ns) {
   const auto reached = [&] { return word_->completed.load(std::memory_order_acquire) >= value; };
   const std::int64_t begin_ns = monotonic_ns();
   const std::int64_t until_ns = limit_ns > std::numeric_limits<std::int64_t>::max() - begin_ns
@@ -417,7 +475,7 @@ bool TimelineSignal::Impl::wait(std::uint64_t value, std::int64_t limit_ns) {
       }
       if (poller_ != nullptr) poller_->wake();
       const std::int64_t nap_ns = std::min(until_ns, now_ns + kNapNs);
-      word_->sleep(value, {nap_ns / 1'000'000'000, nap_ns % 1'000'000'000});
+      word_->sleep(value, nap_ns);
       if (reached()) break;
       if (poller_ != nullptr) poller_->wake();  // it slept if nobody did when it looked
       if (monotonic_ns() < nap_ns) continue;
@@ -445,7 +503,12 @@ bool TimelineSignal::Impl::wait(std::uint64_t value, std::int64_t limit_ns) {
 
 void TimelineSignal::Impl::wait(StreamRef stream, std::uint64_t value) {
   check_device("TimelineSignal::wait");
-  if (try_wait(value)) return;
+  const bool reached = try_wait(value);
+  tell(COORD_TIMELINE_WAIT, value, stream);
+  if (reached) {
+    tell(COORD_TIMELINE_RELEASE, value, stream);
+    return;
+  }
   const Lock lock(mutex_);
   const auto point = std::find_if(points_.begin(), points_.end(),
                                   [&](const Point& candidate) { return candidate.value >= value; });

@@ -7,6 +7,7 @@
 #include <array>
 #include <condition_variable>
 #include <deque>
+#include <limits>
 #include <mutex>
 #include <unordered_map>
 #include <utility>
@@ -26,6 +27,8 @@ namespace {
 /// Timeouts are kept in a wheel: slots of so many ns, taken round and round.
 constexpr std::int64_t kSlotNs = 50'000;
 constexpr std::size_t kSlots = 1024;
+/// Slots that are looked at for the next timeout; about as long as the poller pauses at most.
+constexpr std::int64_t kSoonSlots = 8;
 
 }  // namespace
 
@@ -68,6 +71,7 @@ class AsyncWaiter::Impl {
   }
   void end(std::uint64_t id, const WaitOutcome& outcome);
   void expire();
+  std::int64_t next_timeout() const;
   Look look();
 
   const Device device_;
@@ -83,8 +87,9 @@ class AsyncWaiter::Impl {
   std::size_t running_ = 0;  // functions that the executor has
   std::unordered_map<std::uint64_t, std::deque<Recorded>> streams_;
   std::array<std::vector<std::uint64_t>, kSlots> wheel_;
-  std::size_t timed_ = 0;  // entries of the wheel
-  std::int64_t wheel_at_;  // slots before this one are empty
+  std::size_t timed_ = 0;             // entries of the wheel
+  std::int64_t wheel_at_;             // slots before this one are empty
+  std::vector<std::uint64_t> asked_;  // by look(): the streams
   std::unique_ptr<PollClient> poller_;
 };
 
@@ -191,18 +196,25 @@ void AsyncWaiter::Impl::expire() {
   wheel_at_ = until;  // once more: it is not over
 }
 
+// When a slot of the wheel that is not empty comes round, if that is soon. With the lock held.
+std::int64_t AsyncWaiter::Impl::next_timeout() const {
+  if (timed_ == 0) return std::numeric_limits<std::int64_t>::max();
+  std::int64_t at = wheel_at_;
+  while (at < wheel_at_ + kSoonSlots && wheel_[static_cast<std::size_t>(at) % kSlots].empty()) ++at;
+  return (at + 1) * kSlotNs;
+}
+
 Look AsyncWaiter::Impl::look() {
   bool progress = false;
   Backend& backend = *device_.state()->backend;
-  std::vector<std::uint64_t> streams;
   {
     const Lock lock(mutex_);
     expire();
-    streams.reserve(streams_.size());
-    for (const auto& [stream, recorded] : streams_) streams.push_back(stream);
+    asked_.clear();
+    for (const auto& [stream, recorded] : streams_) asked_.push_back(stream);
   }
   std::exception_ptr failure;
-  for (std::uint64_t stream : streams) {
+  for (std::uint64_t stream : asked_) {
     // One question for each stream, and one more for each answer that is yes.
     for (bool more = true; more && failure == nullptr;) {
       Recorded first;
@@ -242,8 +254,8 @@ Look AsyncWaiter::Impl::look() {
     }
     streams_.clear();
   }
-  if (progress) return Look::kProgress;
-  return streams_.empty() && timed_ == 0 ? Look::kIdle : Look::kWaiting;
+  if (progress) return {Look::kProgress, next_timeout()};
+  return {streams_.empty() && timed_ == 0 ? Look::kIdle : Look::kPatient, next_timeout()};
 }
 
 AsyncWaiter::AsyncWaiter(const Device& device, const AsyncWaiterOptions& options)

@@ -5,7 +5,9 @@
 // call back.
 #include <coord/observer.h>
 
+#include <algorithm>
 #include <atomic>
+#include <cstdio>
 #include <cstring>
 
 #include "collect/inject.h"
@@ -28,17 +30,33 @@ ThreadState* recording_thread() { return running() && collecting() ? this_thread
 // Identities are told also while paused.
 ThreadState* running_thread() { return running() ? this_thread() : nullptr; }
 
+// A process has simulated devices or real ones; libcoord gives no kind with later facts.
+constinit std::atomic<bool> simulated{false};
+// The latest end of a simulated call: the time of facts that are of no device.
+constinit std::atomic<int64_t> virtual_now{0};
+
 // Simulated devices give their virtual time, real ones leave the stamp to us.
 struct Stamp {
   uint64_t begin;
   uint8_t flags;
-  Stamp(bool simulated, int64_t time_ns)
-      : begin(simulated ? static_cast<uint64_t>(time_ns) : ticks()),
-        flags(simulated ? uint8_t{ring::kVirtualTime} : uint8_t{0}) {}
+  explicit Stamp(int64_t time_ns) : begin(0), flags(0) {
+    if (!simulated.load(std::memory_order_relaxed)) {
+      begin = ticks();
+      return;
+    }
+    if (time_ns == 0) time_ns = virtual_now.load(std::memory_order_relaxed);
+    begin = static_cast<uint64_t>(time_ns);
+    flags = ring::kVirtualTime;
+  }
+  // One of libcoord's, if both read the same clock.
+  Stamp(uint32_t clock, uint64_t stamp)
+      : begin(stamp),
+        flags(clock == COORD_CLOCK_VIRTUAL ? uint8_t{ring::kVirtualTime} : uint8_t{0}) {
+    if (clock != COORD_CLOCK_VIRTUAL &&
+        (clock == COORD_CLOCK_COUNTER) != (session.clock == ring::ClockKind::kTimeStampCounter))
+      begin = ticks();
+  }
 };
-
-// A process has simulated devices or real ones; libcoord gives no kind with later facts.
-constinit std::atomic<bool> simulated{false};
 
 void on_device(const coord_device_facts* facts) {
   if (facts->simulated == 0) return;  // CUPTI tells of real devices
@@ -113,21 +131,24 @@ void on_event_name(uint32_t context, uint64_t event, const char* name) {
   thread->push(record);
 }
 
-void push_dependency(ThreadState& thread, uint32_t operation, uint32_t depends_on, bool inferred,
-                     bool elided) {
-  ring::OperationDependencyRecord record{};
-  record.kind = RecordKind::kOperationDependency;
-  record.inferred = inferred ? 1 : 0;
-  record.elided = elided ? 1 : 0;
-  record.operation = operation;
-  record.depends_on = depends_on;
-  thread.push(record);
+// Sends `count` dependencies, so many to a record; `fill` gives each.
+template <class Fill>
+void push_dependencies(ThreadState& thread, uint32_t operation, uint32_t count, Fill fill) {
+  constexpr uint32_t kMost = ring::OperationDependenciesRecord::kMost;
+  for (uint32_t first = 0; first < count; first += kMost) {
+    ring::OperationDependenciesRecord record{};
+    record.kind = RecordKind::kOperationDependencies;
+    record.operation = operation;
+    record.count = static_cast<uint16_t>(std::min(count - first, kMost));
+    for (uint32_t i = 0; i < record.count; ++i) record.dependencies[i] = fill(first + i);
+    thread.push(record);
+  }
 }
 
 void on_operation_registered(const coord_operation_facts* facts) {
   ThreadState* thread = recording_thread();
   if (thread == nullptr) return;
-  const Stamp stamp(simulated.load(std::memory_order_relaxed), facts->time_ns);
+  const Stamp stamp(facts->time_ns);
   ring::OperationRecord record{};
   record.kind = RecordKind::kOperation;
   record.flags = stamp.flags;
@@ -140,15 +161,73 @@ void on_operation_registered(const coord_operation_facts* facts) {
   record.call_site = send_text(*thread, view(facts->call_site));
   record.context = facts->context;
   record.parent = facts->parent;
+  record.begun = ring::kNotYet;
   thread->push(record);
-  for (uint32_t i = 0; i < facts->dependency_count; ++i)
-    push_dependency(*thread, facts->operation, facts->dependencies[i], false, false);
+  push_dependencies(*thread, facts->operation, facts->dependency_count, [&](uint32_t i) {
+    return ring::OperationDependenciesRecord::Dependency{facts->dependencies[i], 0, 0};
+  });
 }
 
-void push_state(uint32_t operation, uint32_t state, int64_t time_ns) {
+// The texts of an operation. Call sites are literals and most names repeat at one call site, so the
+// thread remembers them.
+CallSiteSlot& call_site(ThreadState& thread, const coord_operation_begin_facts& facts) {
+  const auto place = reinterpret_cast<uintptr_t>(facts.file) + facts.line;
+  CallSiteSlot& slot = thread.call_sites[(place * 0x9e3779b97f4a7c15ull) >> 60];
+  const uint32_t epoch = session.epoch.load(std::memory_order_relaxed);
+  if (slot.file != facts.file || slot.line != facts.line || slot.function != facts.function ||
+      slot.epoch != epoch) {
+    char text[512];
+    const int length =
+        std::snprintf(text, sizeof text, "%s:%u %s", facts.file, facts.line, facts.function);
+    slot = {};
+    slot.file = facts.file;
+    slot.function = facts.function;
+    slot.line = facts.line;
+    slot.epoch = epoch;
+    slot.call_site = send_text(
+        thread, {text, std::min(static_cast<size_t>(std::max(length, 0)), sizeof text - 1)});
+  }
+  const std::string_view name = view(facts.name);
+  if (name != std::string_view(slot.text, slot.text_bytes)) {
+    slot.name = send_text(thread, name);
+    slot.text_bytes = static_cast<uint32_t>(name.size() <= sizeof slot.text ? name.size() : 0);
+    std::memcpy(slot.text, name.data(), slot.text_bytes);
+  } else if (name.empty()) {
+    slot.name = 0;  // a long name is remembered as an empty one
+  }
+  return slot;
+}
+
+void on_operation_begun(const coord_operation_begin_facts* facts) {
+  ThreadState* thread = running_thread();
+  if (thread == nullptr) return;
+  thread->operation = facts->operation;
+  if (!collecting()) return;
+  const CallSiteSlot& texts = call_site(*thread, *facts);
+  const Stamp registered(facts->clock, facts->registered), begun(facts->clock, facts->begun);
+  ring::OperationRecord record{};
+  record.kind = RecordKind::kOperation;
+  record.flags = registered.flags;
+  record.type = static_cast<uint8_t>(facts->type);
+  record.priority = static_cast<uint8_t>(facts->priority);
+  record.operation = facts->operation;
+  record.begin = registered.begin;
+  record.begun = begun.begin;
+  record.stream = facts->stream;
+  record.name = texts.name;
+  record.call_site = texts.call_site;
+  record.context = facts->context;
+  record.parent = facts->parent;
+  thread->push(record);
+  push_dependencies(*thread, facts->operation, facts->dependency_count, [&](uint32_t i) {
+    const coord_dependency_facts& one = facts->dependencies[i];
+    return ring::OperationDependenciesRecord::Dependency{one.operation, one.inferred, one.elided};
+  });
+}
+
+void push_state(uint32_t operation, uint32_t state, const Stamp& stamp) {
   ThreadState* thread = recording_thread();
   if (thread == nullptr) return;
-  const Stamp stamp(simulated.load(std::memory_order_relaxed), time_ns);
   ring::OperationStateRecord record{};
   record.kind = RecordKind::kOperationState;
   record.flags = stamp.flags;
@@ -167,12 +246,20 @@ void on_operation_end(uint32_t, int64_t) {
 }
 
 void on_operation_state(uint32_t operation, uint32_t state, int64_t time_ns) {
-  push_state(operation, state, time_ns);
+  push_state(operation, state, Stamp(time_ns));
+}
+
+void on_operation_stamp(uint32_t operation, uint32_t state, uint32_t clock, uint64_t stamp) {
+  push_state(operation, state, Stamp(clock, stamp));
 }
 
 void on_dependency(uint32_t operation, uint32_t depends_on, uint32_t inferred, uint32_t elided) {
-  if (ThreadState* thread = recording_thread())
-    push_dependency(*thread, operation, depends_on, inferred != 0, elided != 0);
+  ThreadState* thread = recording_thread();
+  if (thread == nullptr) return;
+  push_dependencies(*thread, operation, 1, [&](uint32_t) {
+    return ring::OperationDependenciesRecord::Dependency{
+        depends_on, static_cast<uint16_t>(inferred), static_cast<uint16_t>(elided)};
+  });
 }
 
 // Names of calls are literals: a small cache by address spares the search.
@@ -220,6 +307,7 @@ void on_sim_call(const coord_sim_call* call) {
   record.context = call->context;
   record.result = call->result;
   record.operation = thread->operation;
+  virtual_now.store(call->end_ns, std::memory_order_relaxed);
   thread->push(record);
 }
 
@@ -281,7 +369,7 @@ void on_sim_op(const coord_sim_op* op) {
 void on_mark(const char* name, int64_t time_ns) {
   ThreadState* thread = recording_thread();
   if (thread == nullptr) return;
-  const Stamp stamp(simulated.load(std::memory_order_relaxed), time_ns);
+  const Stamp stamp(time_ns);
   ring::RangeRecord record{};
   record.kind = RecordKind::kMark;
   record.flags = stamp.flags;
@@ -308,7 +396,7 @@ void on_pool(const coord_pool_facts* facts) {
 void on_pool_sample(const coord_pool_sample_facts* facts) {
   ThreadState* thread = recording_thread();
   if (thread == nullptr) return;
-  const Stamp stamp(simulated.load(std::memory_order_relaxed), facts->time_ns);
+  const Stamp stamp(facts->time_ns);
   ring::PoolSampleRecord record{};
   record.kind = RecordKind::kPoolSample;
   record.flags = stamp.flags;
@@ -324,7 +412,7 @@ void on_pool_sample(const coord_pool_sample_facts* facts) {
 void on_barrier(const coord_barrier_facts* facts) {
   ThreadState* thread = recording_thread();
   if (thread == nullptr) return;
-  const Stamp stamp(simulated.load(std::memory_order_relaxed), facts->time_ns);
+  const Stamp stamp(facts->time_ns);
   ring::BarrierRecord record{};
   record.kind = RecordKind::kBarrier;
   record.flags = stamp.flags;
@@ -348,7 +436,7 @@ void on_barrier(const coord_barrier_facts* facts) {
 void on_access(const coord_access_facts* facts) {
   ThreadState* thread = recording_thread();
   if (thread == nullptr) return;
-  const Stamp stamp(simulated.load(std::memory_order_relaxed), facts->time_ns);
+  const Stamp stamp(facts->time_ns);
   ring::AccessRecord record{};
   record.kind = RecordKind::kAccess;
   record.flags = stamp.flags;
@@ -362,6 +450,46 @@ void on_access(const coord_access_facts* facts) {
   record.ranges[0] = {facts->address, facts->bytes};
   record.rows = 1;
   record.operation = facts->operation;
+  thread->push(record);
+}
+
+void on_barrier_arrival(const coord_barrier_arrival_facts* facts) {
+  ThreadState* thread = recording_thread();
+  if (thread == nullptr) return;
+  ring::BarrierArrivalRecord record{};
+  record.kind = RecordKind::kBarrierArrival;
+  if (simulated.load(std::memory_order_relaxed)) record.flags = ring::kVirtualTime;
+  record.operation = facts->operation;
+  record.arrival_ns = facts->arrival_ns;
+  record.stream = facts->stream;
+  record.context = facts->context;
+  thread->push(record);
+}
+
+void on_timeline(const coord_timeline_facts* facts) {
+  ThreadState* thread = running_thread();
+  if (thread == nullptr) return;
+  ring::TimelineRecord record{};
+  record.kind = RecordKind::kTimeline;
+  record.timeline = facts->timeline;
+  record.initial = facts->initial;
+  record.name = send_text(*thread, view(facts->name));
+  thread->push(record);
+}
+
+void on_timeline_act(const coord_timeline_act_facts* facts) {
+  ThreadState* thread = recording_thread();
+  if (thread == nullptr) return;
+  const Stamp stamp(facts->time_ns);
+  ring::TimelinePointRecord record{};
+  record.kind = RecordKind::kTimelinePoint;
+  record.flags = stamp.flags;
+  record.act = static_cast<uint16_t>(facts->act);
+  record.timeline = facts->timeline;
+  record.begin = stamp.begin;
+  record.value = facts->value;
+  record.stream = facts->stream;
+  record.context = facts->context;
   thread->push(record);
 }
 
@@ -383,6 +511,11 @@ constexpr coord_observer_v1 kObserver = {
     .pool_sample = on_pool_sample,
     .barrier = on_barrier,
     .access = on_access,
+    .barrier_arrival = on_barrier_arrival,
+    .timeline = on_timeline,
+    .timeline_act = on_timeline_act,
+    .operation_begun = on_operation_begun,
+    .operation_stamp = on_operation_stamp,
 };
 
 }  // namespace

@@ -35,6 +35,18 @@ struct KernelNameSlot {
   uint32_t epoch = 0;
 };
 
+/// A call site of libcoord operations and the name of the last one, as sent.
+struct CallSiteSlot {
+  const char* file = nullptr;
+  const char* function = nullptr;
+  uint32_t line = 0;
+  uint32_t epoch = 0;
+  ring::TextHash call_site = 0;
+  ring::TextHash name = 0;
+  uint32_t text_bytes = 0;  // of `text`; 0 also if the name did not fit
+  char text[36];
+};
+
 /// One per recorded thread; lives in a pool and is never freed, so that a late callback cannot
 /// touch freed memory.
 struct ThreadState {
@@ -50,6 +62,7 @@ struct ThreadState {
   uint64_t per_thread_contexts = 0;  // contexts (bit = id % 64) whose per-thread stream was told
   bool in_collector = false;         // set while the collector itself calls CUDA or CUPTI
   KernelNameSlot kernel_names[64];
+  CallSiteSlot call_sites[16];
   KernelParameters* kernel_parameters = nullptr;  // made at the first launch, with --with args
   PythonNames* python_names = nullptr;            // made at the first Python frame
   ThreadState* next = nullptr;                    // all states of this process

@@ -2,7 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "operations.h"
 
+#include <algorithm>
+
 namespace streamscope::record {
+namespace {
+
+uint64_t pair(uint64_t high, uint64_t low) { return high << 32 | low; }
+
+}  // namespace
 
 Operations::Operation& Operations::known(uint32_t native) {
   bool inserted = false;
@@ -32,22 +39,31 @@ void Operations::describe(const ring::OperationRecord& record, uint32_t tid) {
   row.parent_operation_id = parent;
   if (row.state == trace::kNoSmall) row.state = trace::kOperationRegistered;
   row.registered_ns = run_.to_ns(record.begin, record.flags);
+  if (record.begun != ring::kNotYet) {
+    row.begun_ns = run_.to_ns(record.begun, record.flags);
+    row.state = std::max<trace::Small>(row.state, trace::kOperationBegun);
+  }
   run_.writer.update(operation.id, row);
 }
 
-void Operations::describe(const ring::OperationDependencyRecord& record) {
-  trace::OperationDependency row;
-  row.operation_id = id(record.operation);
-  row.depends_on_operation_id = id(record.depends_on);
-  row.inferred = record.inferred;
-  row.elided = record.elided;
-  bool inserted = false;
-  trace::Id& known_row =
-      dependencies_.get(uint64_t{record.operation} << 32 | record.depends_on, &inserted);
-  if (inserted) {
-    known_row = run_.writer.append(row);
-  } else {
-    run_.writer.update(known_row, row);
+void Operations::describe(const ring::OperationDependenciesRecord& record) {
+  const uint32_t count = std::min<uint32_t>(record.count, ring::OperationDependenciesRecord::kMost);
+  for (uint32_t i = 0; i < count; ++i) {
+    const auto& one = record.dependencies[i];
+    trace::OperationDependency row;
+    row.operation_id = id(record.operation);
+    row.depends_on_operation_id = id(one.operation);
+    row.inferred = one.inferred;
+    row.elided = one.elided != 0 ? 1 : 0;
+    if (one.elided > 1) row.elided_because = one.elided - 1;
+    bool inserted = false;
+    trace::Id& known_row =
+        dependencies_.get(pair(row.operation_id, row.depends_on_operation_id), &inserted);
+    if (inserted) {
+      known_row = run_.writer.append(row);
+    } else {
+      run_.writer.update(known_row, row);
+    }
   }
 }
 
@@ -66,6 +82,8 @@ void Operations::describe(const ring::OperationStateRecord& record) {
     case ring::OperationState::kFailed:
     case ring::OperationState::kCancelled:
       row.completed_ns = at;
+      if (const uint32_t* barrier = barrier_of_.find(record.operation))
+        release(barriers_[*barrier], at);
       break;
     default:
       return;
@@ -107,23 +125,88 @@ void Operations::describe(const ring::PoolSampleRecord& record) {
 }
 
 void Operations::describe(const ring::BarrierRecord& record) {
-  trace::Barrier row;
-  row.process_id = process_;
-  row.name_id = run_.texts.id(record.name);
-  row.operation_id = id(record.operation);
-  bool inserted = false;
-  trace::Id& barrier = barriers_.get(record.operation, &inserted);
-  barrier = run_.writer.append(row);
+  Barrier barrier;
+  barrier.row.process_id = process_;
+  barrier.row.name_id = run_.texts.id(record.name);
+  barrier.row.operation_id = id(record.operation);
+  barrier.row.release_ns = known(record.operation).row.completed_ns;  // if that is told already
+  barrier.id = run_.writer.append(barrier.row);
+  barrier_of_.insert_or_assign(record.operation, static_cast<uint32_t>(barriers_.size()));
+  barriers_.push_back(barrier);
+}
+
+void Operations::release(Barrier& barrier, trace::Ns at) {
+  barrier.row.release_ns = at;
+  run_.writer.update(barrier.id, barrier.row);
+}
+
+void Operations::arrive(Barrier& barrier, trace::Ns at) {
+  // kUnknownNs is less than any time.
+  if (barrier.row.first_arrival_ns != trace::kUnknownNs && barrier.row.first_arrival_ns <= at)
+    return;
+  barrier.row.first_arrival_ns = at;
+  run_.writer.update(barrier.id, barrier.row);
 }
 
 void Operations::describe(const ring::BarrierStreamRecord& record, uint32_t tid) {
+  const uint32_t* index = barrier_of_.find(record.operation);
+  if (index == nullptr) return;  // its barrier was lost, and counted as such
+  BarrierStream member;
+  member.row.barrier_id = barriers_[*index].id;
+  member.row.stream_id =
+      objects_.stream(record.stream, record.flags, record.context, tid, record.begin);
+  member.row.arrival_ns = run_.to_ns(record.begin, record.flags);  // unless another one is told
+  member.row.elided = static_cast<trace::Small>(record.elided);
+  member.id = run_.writer.append(member.row);
+  members_.insert_or_assign(pair(member.row.barrier_id, member.row.stream_id), member);
+  arrive(barriers_[*index], member.row.arrival_ns);
+}
+
+void Operations::describe(const ring::BarrierArrivalRecord& record, uint32_t tid) {
+  const uint32_t* index = barrier_of_.find(record.operation);
+  if (index == nullptr) return;
+  const trace::Ns at = run_.device_ns(record.arrival_ns, record.flags);
+  const bool is_virtual = (record.flags & ring::kVirtualTime) != 0;
+  const trace::Id stream = objects_.stream(
+      record.stream, record.flags, record.context, tid,
+      is_virtual ? static_cast<uint64_t>(record.arrival_ns) : run_.clock.to_ticks(at));
+  BarrierStream* member = members_.find(pair(barriers_[*index].id, stream));
+  if (member == nullptr) return;
+  member->row.arrival_ns = at;
+  run_.writer.update(member->id, member->row);
+  arrive(barriers_[*index], at);
+}
+
+trace::Id Operations::timeline(uint32_t native) {
   bool inserted = false;
-  const trace::Id barrier = barriers_.get(record.operation, &inserted);
-  if (inserted) return;  // its barrier was lost, and counted as such
-  trace::BarrierStream row;
-  row.barrier_id = barrier;
-  row.stream_id = objects_.stream(record.stream, record.flags, record.context, tid, record.begin);
-  row.elided = static_cast<trace::Small>(record.elided);
+  trace::Id& id = timelines_.get(native, &inserted);
+  if (inserted) {
+    trace::Timeline row;
+    row.process_id = process_;
+    row.native_id = static_cast<trace::Small>(native);
+    id = run_.writer.append(row);
+  }
+  return id;
+}
+
+void Operations::describe(const ring::TimelineRecord& record) {
+  trace::Timeline row;
+  row.process_id = process_;
+  row.native_id = static_cast<trace::Small>(record.timeline);
+  row.name_id = run_.texts.id(record.name);
+  row.initial = static_cast<int64_t>(record.initial);
+  run_.writer.update(timeline(record.timeline), row);
+}
+
+void Operations::describe(const ring::TimelinePointRecord& record, uint32_t tid) {
+  trace::TimelinePoint row;
+  row.timeline_id = timeline(record.timeline);
+  row.act = static_cast<trace::Small>(record.act);
+  row.value = static_cast<int64_t>(record.value);
+  row.thread_id = objects_.thread(tid);
+  if (record.context != ring::kNone32)
+    row.stream_id = objects_.stream(record.stream, record.flags, record.context, tid, record.begin);
+  row.start_ns = run_.to_ns(record.begin, record.flags);
   run_.writer.append(row);
 }
 
@@ -131,6 +214,23 @@ void Operations::restore(trace::Id id, const trace::Operation& row) {
   index_.insert_or_assign(static_cast<uint32_t>(row.native_id),
                           static_cast<uint32_t>(operations_.size()));
   operations_.push_back({row, id});
+}
+
+void Operations::restore(trace::Id id, const trace::OperationDependency& row) {
+  dependencies_.insert_or_assign(pair(row.operation_id, row.depends_on_operation_id), id);
+}
+
+void Operations::restore(trace::Id id, const trace::Barrier& row, uint32_t operation) {
+  barrier_of_.insert_or_assign(operation, static_cast<uint32_t>(barriers_.size()));
+  barriers_.push_back({row, id});
+}
+
+void Operations::restore(trace::Id id, const trace::BarrierStream& row) {
+  members_.insert_or_assign(pair(row.barrier_id, row.stream_id), BarrierStream{row, id});
+}
+
+void Operations::restore(trace::Id id, const trace::Timeline& row) {
+  timelines_.insert_or_assign(static_cast<uint32_t>(row.native_id), id);
 }
 
 }  // namespace streamscope::record

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What libcoord says about one process: operations and what they depend on, pools, barriers.
+// What libcoord says about one process: operations and what they depend on, pools, barriers,
+// timelines.
 #pragma once
 
 #include <vector>
@@ -25,31 +26,52 @@ class Operations {
   }
 
   void describe(const ring::OperationRecord& record, uint32_t tid);
-  void describe(const ring::OperationDependencyRecord& record);
+  void describe(const ring::OperationDependenciesRecord& record);
   void describe(const ring::OperationStateRecord& record);
   void describe(const ring::PoolRecord& record);
   void describe(const ring::PoolSampleRecord& record);
   void describe(const ring::BarrierRecord& record);
   /// Of the barrier that was described last with this operation, in the same ring.
   void describe(const ring::BarrierStreamRecord& record, uint32_t tid);
+  void describe(const ring::BarrierArrivalRecord& record, uint32_t tid);
+  void describe(const ring::TimelineRecord& record);
+  void describe(const ring::TimelinePointRecord& record, uint32_t tid);
   /// Takes over a row of an earlier writer.
   void restore(trace::Id id, const trace::Operation& row);
+  void restore(trace::Id id, const trace::OperationDependency& row);
+  void restore(trace::Id id, const trace::Barrier& row, uint32_t operation);
+  void restore(trace::Id id, const trace::BarrierStream& row);
+  void restore(trace::Id id, const trace::Timeline& row);
 
  private:
   struct Operation {
     trace::Operation row;
     trace::Id id = trace::kNoId;
   };
+  struct Barrier {
+    trace::Barrier row;
+    trace::Id id = trace::kNoId;
+  };
+  struct BarrierStream {
+    trace::BarrierStream row;
+    trace::Id id = trace::kNoId;
+  };
   Operation& known(uint32_t native);
   trace::Id pool(uint32_t native);
+  trace::Id timeline(uint32_t native);
+  void arrive(Barrier& barrier, trace::Ns at);
+  void release(Barrier& barrier, trace::Ns at);
 
   RunState& run_;
   Objects& objects_;
   trace::Id process_;
   FlatMap<uint32_t, uint32_t, Spread::kDense> index_;  // native -> index
   std::vector<Operation> operations_;
-  FlatMap<uint32_t, trace::Id> pools_, barriers_;  // by pool; by operation
-  /// (operation, what it depends on) -> row: told at registration, and again once satisfied.
+  FlatMap<uint32_t, trace::Id> pools_, timelines_;
+  FlatMap<uint32_t, uint32_t> barrier_of_;  // operation -> index
+  std::vector<Barrier> barriers_;
+  FlatMap<uint64_t, BarrierStream> members_;  // by barrier and stream
+  /// By operation and what it depends on: told at registration, and again once satisfied.
   FlatMap<uint64_t, trace::Id> dependencies_;
 };
 

@@ -467,8 +467,8 @@ size_t ProcessDrain::read(Lane& lane, size_t index, size_t limit) {
     case RecordKind::kOperation:
       operations_.describe(as<ring::OperationRecord>(record), lane.tid);
       break;
-    case RecordKind::kOperationDependency:
-      operations_.describe(as<ring::OperationDependencyRecord>(record));
+    case RecordKind::kOperationDependencies:
+      operations_.describe(as<ring::OperationDependenciesRecord>(record));
       break;
     case RecordKind::kOperationState:
       operations_.describe(as<ring::OperationStateRecord>(record));
@@ -490,6 +490,15 @@ size_t ProcessDrain::read(Lane& lane, size_t index, size_t limit) {
       break;
     case RecordKind::kKernelArguments:
       accesses_.describe(as<ring::KernelArgumentsRecord>(record), lane.tid);
+      break;
+    case RecordKind::kBarrierArrival:
+      operations_.describe(as<ring::BarrierArrivalRecord>(record), lane.tid);
+      break;
+    case RecordKind::kTimeline:
+      operations_.describe(as<ring::TimelineRecord>(record));
+      break;
+    case RecordKind::kTimelinePoint:
+      operations_.describe(as<ring::TimelinePointRecord>(record), lane.tid);
       break;
     case RecordKind::kDropped:
       break;  // counted from the ring's header

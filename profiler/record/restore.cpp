@@ -205,6 +205,32 @@ class Restorer {
       ProcessDrain* process = at(trace_.operation.process_id[id]);
       if (process != nullptr) process->operations_.restore(id, row(trace_.operation, id));
     }
+    const auto of_operation = [&](Id operation) {
+      return operation < trace_.operation.size() ? at(trace_.operation.process_id[operation])
+                                                 : nullptr;
+    };
+    for (Id id = 0; id < trace_.operation_dependency.size(); ++id) {
+      ProcessDrain* process = of_operation(trace_.operation_dependency.operation_id[id]);
+      if (process != nullptr)
+        process->operations_.restore(id, row(trace_.operation_dependency, id));
+    }
+    for (Id id = 0; id < trace_.barrier.size(); ++id) {
+      const Id operation = trace_.barrier.operation_id[id];
+      if (ProcessDrain* process = of_operation(operation)) {
+        process->operations_.restore(id, row(trace_.barrier, id),
+                                     static_cast<uint32_t>(trace_.operation.native_id[operation]));
+      }
+    }
+    for (Id id = 0; id < trace_.barrier_stream.size(); ++id) {
+      const Id barrier = trace_.barrier_stream.barrier_id[id];
+      ProcessDrain* process =
+          barrier < trace_.barrier.size() ? at(trace_.barrier.process_id[barrier]) : nullptr;
+      if (process != nullptr) process->operations_.restore(id, row(trace_.barrier_stream, id));
+    }
+    for (Id id = 0; id < trace_.timeline.size(); ++id) {
+      ProcessDrain* process = at(trace_.timeline.process_id[id]);
+      if (process != nullptr) process->operations_.restore(id, row(trace_.timeline, id));
+    }
   }
 
   void graphs() {

@@ -18,7 +18,7 @@
 namespace streamscope::ring {
 
 /// Version of everything in this header and in ring.h and control.h. Both sides must agree exactly.
-inline constexpr uint32_t kLayoutVersion = 4;
+inline constexpr uint32_t kLayoutVersion = 5;
 
 /// A text, named by a 64-bit hash of its bytes. 0 is "no text". The bytes follow in kString records
 /// of any ring of the same process, before or after the first use.
@@ -66,13 +66,16 @@ enum class RecordKind : uint8_t {
   kGraphNode,  // GraphNodeRecord
   kGraphEdge,  // GraphEdgeRecord
   // What libcoord knows.
-  kOperation,            // OperationRecord
-  kOperationDependency,  // OperationDependencyRecord
-  kOperationState,       // OperationStateRecord
-  kPool,                 // PoolRecord
-  kPoolSample,           // PoolSampleRecord
-  kBarrier,              // BarrierRecord
-  kBarrierStream,        // BarrierStreamRecord
+  kOperation,              // OperationRecord
+  kOperationDependencies,  // OperationDependenciesRecord
+  kOperationState,         // OperationStateRecord
+  kPool,                   // PoolRecord
+  kPoolSample,             // PoolSampleRecord
+  kBarrier,                // BarrierRecord
+  kBarrierStream,          // BarrierStreamRecord
+  kBarrierArrival,         // BarrierArrivalRecord
+  kTimeline,               // TimelineRecord
+  kTimelinePoint,          // TimelinePointRecord
   // What memory is touched.
   kAccess,           // AccessRecord
   kKernelArguments,  // KernelArgumentsRecord (--with args)
@@ -366,18 +369,26 @@ struct OperationRecord {
   TextHash call_site;  // "file:line function"
   uint32_t context;
   uint32_t parent;  // group it belongs to, kNone32 if none
-  uint64_t unused[2];
+  uint64_t begun;   // as `begin`; kNotYet: told later
+  uint64_t unused;
 };
 
-struct OperationDependencyRecord {
+/// Wire value for an instant that is not known yet.
+inline constexpr uint64_t kNotYet = 0xffffffffffffffffull;
+
+/// Some of what an operation depends on.
+struct OperationDependenciesRecord {
+  static constexpr uint32_t kMost = 7;
+  struct Dependency {
+    uint32_t operation;
+    uint16_t inferred;  // 1: from memory ranges, 0: named by the program
+    uint16_t elided;    // coord_elision
+  };
   RecordKind kind;
   uint8_t flags;
-  uint8_t inferred;  // 1: from memory ranges, 0: named by the program
-  uint8_t elided;    // 1: no wait was issued because it was already implied
+  uint16_t count;  // of `dependencies`
   uint32_t operation;
-  uint32_t depends_on;
-  uint32_t reserved;
-  uint64_t unused[6];
+  Dependency dependencies[kMost];
 };
 
 enum class OperationState : uint8_t { kBegun = 1, kSubmitted, kCompleted, kFailed, kCancelled };
@@ -475,6 +486,42 @@ struct KernelArgumentsRecord {
   uint8_t parameters[8];  // which parameter of the kernel each value is
 };
 
+/// When a host thread brought a stream to a barrier.
+struct BarrierArrivalRecord {
+  RecordKind kind;
+  uint8_t flags;
+  uint16_t reserved;
+  uint32_t operation;
+  int64_t arrival_ns;  // CLOCK_MONOTONIC or virtual
+  uint64_t stream;     // handle
+  uint32_t context;
+  uint32_t reserved2;
+  uint64_t unused[4];
+};
+
+struct TimelineRecord {
+  RecordKind kind;
+  uint8_t flags;
+  uint16_t reserved;
+  uint32_t timeline;  // process-unique
+  uint64_t initial;
+  TextHash name;
+  uint64_t unused[5];
+};
+
+struct TimelinePointRecord {
+  RecordKind kind;
+  uint8_t flags;
+  uint16_t act;  // coord_timeline_act
+  uint32_t timeline;
+  uint64_t begin;  // ticks or virtual ns
+  uint64_t value;
+  uint64_t stream;   // handle
+  uint32_t context;  // kNone32: the host acted
+  uint32_t reserved;
+  uint64_t unused[3];
+};
+
 /// A file mapped into the process. `base` is the load bias that turns a run-time address into one
 /// of the file's.
 struct ModuleRecord {
@@ -545,7 +592,10 @@ static_assert(kIsRecord<TextRecord> && kIsRecord<ProcessRecord> && kIsRecord<Thr
               kIsRecord<OpRecord> && kIsRecord<LaunchShapeRecord> && kIsRecord<SyncWitnessRecord> &&
               kIsRecord<OverheadRecord> && kIsRecord<GraphRecord> && kIsRecord<GraphNodeRecord> &&
               kIsRecord<GraphEdgeRecord> && kIsRecord<OperationRecord> &&
-              kIsRecord<OperationDependencyRecord> && kIsRecord<OperationStateRecord> &&
+              kIsRecord<OperationDependenciesRecord> && kIsRecord<OperationStateRecord> &&
+              kIsRecord<PoolRecord> && kIsRecord<PoolSampleRecord> && kIsRecord<BarrierRecord> &&
+              kIsRecord<BarrierStreamRecord> && kIsRecord<BarrierArrivalRecord> &&
+              kIsRecord<TimelineRecord> && kIsRecord<TimelinePointRecord> &&
               kIsRecord<AccessRecord> && kIsRecord<KernelArgumentsRecord> &&
               kIsRecord<ModuleRecord> && kIsRecord<StackRecord> && kIsRecord<LossRecord> &&
               kIsRecord<CollectingRecord> && kIsRecord<EndRecord>);

@@ -343,7 +343,10 @@ CREATE TABLE operation_dependency (
   operation_id INTEGER REFERENCES operation(id),       -- the later operation
   depends_on_operation_id INTEGER REFERENCES operation(id), -- the earlier operation
   inferred INTEGER,                                    -- 1: from declared memory ranges, 0: named by the program
-  elided INTEGER                                       -- 1: no wait was issued, an earlier one implied it
+  elided INTEGER,                                      -- 1: no wait was issued, as it was implied
+  elided_because INTEGER                               -- why: 1 same_stream (its own order), 2 earlier_wait (of the stream),
+                                                       -- 3 other_dependency (which comes after this one), 4 ended (as the host
+                                                       -- had seen); NULL: not elided, or not told
 );
 
 CREATE TABLE operation_op (
@@ -359,8 +362,8 @@ CREATE TABLE barrier (
   process_id INTEGER REFERENCES process(id),           -- its process
   name_id INTEGER REFERENCES string(id),               -- its description
   operation_id INTEGER REFERENCES operation(id),       -- operation it is part of
-  first_arrival_ns INTEGER,                            -- when the first stream arrived
-  release_ns INTEGER                                   -- when all streams could go on
+  first_arrival_ns INTEGER,                            -- when the host brought the first stream to it
+  release_ns INTEGER                                   -- when the host saw that all had passed; NULL: it did not
 );
 
 CREATE TABLE barrier_stream (
@@ -368,7 +371,7 @@ CREATE TABLE barrier_stream (
   id INTEGER PRIMARY KEY,                              -- dense from 0
   barrier_id INTEGER REFERENCES barrier(id),           -- the barrier
   stream_id INTEGER REFERENCES stream(id),             -- the stream
-  arrival_ns INTEGER,                                  -- when it arrived
+  arrival_ns INTEGER,                                  -- when the host brought it
   elided INTEGER                                       -- 1: its wait was implied and not issued
 );
 
@@ -390,6 +393,29 @@ CREATE TABLE pool_sample (
   in_use INTEGER,                                      -- elements handed out (bytes for memory)
   high_water INTEGER,                                  -- most ever handed out
   wait_ns INTEGER                                      -- time spent waiting for an element since the last sample
+);
+
+CREATE TABLE timeline (
+  -- A libcoord timeline: a number that only grows, signaled and waited for by host threads and streams.
+  id INTEGER PRIMARY KEY,                              -- dense from 0
+  process_id INTEGER REFERENCES process(id),           -- its process
+  native_id INTEGER,                                   -- libcoord's number, unique in the process
+  name_id INTEGER REFERENCES string(id),               -- its name
+  initial INTEGER                                      -- the value it began with (64 bits, as signed)
+);
+
+CREATE TABLE timeline_point (
+  -- Something that happened to a timeline.
+  id INTEGER PRIMARY KEY,                              -- dense from 0
+  timeline_id INTEGER REFERENCES timeline(id),         -- the timeline
+  act INTEGER,                                         -- 0 signal (the host's, or promised by a stream), 1 wait (begins),
+                                                       -- 2 release (the wait has ended, as the value was reached; of a stream
+                                                       -- only if there was nothing to wait for), 3 give_up (the wait has ended
+                                                       -- without), 4 reach (the host knows that the value was reached), 5 fail
+  value INTEGER,                                       -- the value signaled, waited for or reached (64 bits, as signed)
+  thread_id INTEGER REFERENCES thread(id),             -- the thread that called, or saw it
+  stream_id INTEGER REFERENCES stream(id),             -- the stream that signals or waits; NULL: the thread does
+  start_ns INTEGER                                     -- when
 );
 
 CREATE TABLE allocation (
@@ -704,6 +730,17 @@ CREATE VIEW v_overlap (device, kernel_ns, copy_ns, both_ns) AS
           WINDOW sweep AS (PARTITION BY device ORDER BY at_ns),
                  sweep_rows AS (PARTITION BY device ORDER BY at_ns ROWS UNBOUNDED PRECEDING))
    GROUP BY device;
+
+CREATE VIEW v_queue_depth (process, stream, stream_name, at_ns, depth) AS
+  -- How many libcoord operations of a stream were submitted and not yet seen to have ended, at every instant at which that changed.
+  SELECT process, stream, string.value, at_ns, sum(change) OVER (PARTITION BY stream ORDER BY at_ns, change DESC ROWS UNBOUNDED PRECEDING)
+    FROM (SELECT process_id AS process, stream_id AS stream, submitted_ns AS at_ns, 1 AS change
+            FROM operation WHERE submitted_ns IS NOT NULL AND stream_id IS NOT NULL
+          UNION ALL
+          SELECT process_id, stream_id, completed_ns, -1
+            FROM operation WHERE submitted_ns IS NOT NULL AND completed_ns IS NOT NULL AND stream_id IS NOT NULL)
+    JOIN stream ON stream.id = stream
+    LEFT JOIN string ON string.id = stream.name_id;
 
 CREATE VIEW v_critical_path (step, kind, name, stream, op, host_sync, start_ns, end_ns) AS
   -- The steps that determined how long the run took, in order: kind is op, host_sync, launch or gap. Needs the derived

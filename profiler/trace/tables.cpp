@@ -61,11 +61,14 @@ constexpr Reference kReferences[] = {
 
 std::span<const TableInfo, kTableCount> tables() { return kTables; }
 
-bool added_later(std::string_view table) { return table == "access"; }
+bool added_later(std::string_view table) {
+  return table == "access" || table == "timeline" || table == "timeline_point";
+}
 
 bool grown_later(std::string_view table) {
-  constexpr std::string_view kGrown[] = {"graph_node",    "edge",    "wait_cause",
-                                         "critical_path", "finding", "lod"};
+  constexpr std::string_view kGrown[] = {"graph_node", "operation_dependency", "edge",
+                                         "wait_cause", "critical_path",        "finding",
+                                         "lod"};
   return added_later(table) || std::ranges::find(kGrown, table) != std::end(kGrown);
 }
 

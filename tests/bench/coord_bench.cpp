@@ -8,9 +8,6 @@
 #include "bench/budget.h"
 
 #include <coord/coord.h>
-#include <linux/futex.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include <array>
 #include <atomic>
@@ -22,6 +19,8 @@
 #include <span>
 #include <thread>
 #include <vector>
+
+#include "bench/futex_wake.h"
 
 namespace {
 
@@ -174,25 +173,13 @@ void measure_timeline() {
 
   // Ping and pong between two threads that sleep: through timelines, and through a bare futex.
   const std::uint64_t rounds = bench::scaled(3'000);
-  const auto round_trip = [&](auto&& ping, auto&& pong) {
-    std::vector<double> all;
-    for (int round = 0; round < kRounds; ++round) {
-      std::jthread peer([&] {
-        for (std::uint64_t i = 1; i <= rounds; ++i) pong(i);
-      });
-      const auto begin = Clock::now();
-      for (std::uint64_t i = 1; i <= rounds; ++i) ping(i);
-      peer.join();
-      all.push_back(nanoseconds_since(begin) / static_cast<double>(2 * rounds));
-    }
-    return bench::median(all);
-  };
   std::unique_ptr<coord::TimelineSignal> there, back;
   std::uint64_t base = 0;
   there = std::make_unique<coord::TimelineSignal>();
   back = std::make_unique<coord::TimelineSignal>();
   std::atomic<std::uint64_t> answered{0};
-  const double ours = round_trip(
+  const double ours = bench::hand_over_ns(
+      rounds,
       [&](std::uint64_t i) {
         if (i == 1) base = there->completed();
         there->signal(base + i);
@@ -203,26 +190,7 @@ void measure_timeline() {
         there->wait(next);
         back->signal(next);
       });
-  std::atomic<std::uint32_t> asked{0}, replied{0};
-  const auto sleep_until = [](std::atomic<std::uint32_t>& word, std::uint32_t wanted) {
-    for (std::uint32_t now = word.load(); now != wanted; now = word.load())
-      syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, now, nullptr, nullptr, 0);
-  };
-  const auto wake = [](std::atomic<std::uint32_t>& word, std::uint32_t wanted) {
-    word.store(wanted);
-    syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
-  };
-  const double bare = round_trip(
-      [&](std::uint64_t) {
-        const std::uint32_t mine = asked.load() + 1;
-        wake(asked, mine);
-        sleep_until(replied, mine);
-      },
-      [&](std::uint64_t) {
-        const std::uint32_t next = replied.load() + 1;
-        sleep_until(asked, next);
-        wake(replied, next);
-      });
+  const double bare = bench::futex_wake_ns(rounds);
   bench::budget("timeline_wake", ours, "ns", 1.2 * bare, bench::Better::kLess);
   bench::rival("futex_wake", bare, "ns");
 }

@@ -252,6 +252,42 @@ int coord(const Arguments&) {
   observer->operation_state(1, COORD_OPERATION_COMPLETED, 50);
   observer->dependency(1, 0, 0, 1);
   observer->mark("here", 51);
+
+  // Two that begin as soon as they are known, from one call site with names of their own.
+  const coord_dependency_facts on[] = {{1, 0, COORD_ELIDED_SAME_STREAM}, {0, 1, COORD_WAITED}};
+  coord_operation_begin_facts begun{};
+  begun.context = 1;
+  begun.stream = 40;
+  begun.parent = COORD_NONE;
+  begun.clock = COORD_CLOCK_VIRTUAL;
+  begun.dependency_count = 2;
+  begun.dependencies = on;
+  begun.file = "main.cpp";
+  begun.line = 7;
+  begun.function = "main";
+  for (uint32_t i : {2u, 3u, 4u}) {
+    begun.operation = i;
+    begun.registered = 50 + i;
+    begun.begun = 60 + i;
+    begun.name =
+        i == 4 ? "a name that is longer than what the collector remembers of names" : "axpy";
+    observer->operation_begun(&begun);
+    observer->operation_end(i, 70);
+    observer->operation_stamp(i, COORD_OPERATION_SUBMITTED, COORD_CLOCK_VIRTUAL, 80 + i);
+    begun.dependency_count = 0;
+  }
+  const coord_timeline_facts timeline{9, 0, 3, "steps"};
+  observer->timeline(&timeline);
+  coord_timeline_act_facts act{};
+  act.timeline = 9;
+  act.act = COORD_TIMELINE_SIGNAL;
+  act.context = 1;
+  act.stream = 40;
+  act.value = 4;
+  act.time_ns = 90;
+  observer->timeline_act(&act);
+  const coord_barrier_arrival_facts arrival{4, 1, 40, 85};
+  observer->barrier_arrival(&arrival);
   return 0;
 }
 

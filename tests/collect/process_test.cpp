@@ -381,12 +381,32 @@ TEST(CoordObserver, TellsSimulatedWorkInVirtualTime) {
   ASSERT_THAT(streams, SizeIs(1));
   EXPECT_EQ(run.text(streams[0].name), "math");
   const auto operations = run.all<ring::OperationRecord>(RecordKind::kOperation);
-  ASSERT_THAT(operations, SizeIs(1));
+  ASSERT_THAT(operations, SizeIs(4));
   EXPECT_EQ(run.text(operations[0].name), "gemm");
   EXPECT_EQ(run.text(operations[0].call_site), "main.cpp:3 main");
   EXPECT_EQ(operations[0].begin, 5u);
-  EXPECT_THAT(run.all<ring::OperationDependencyRecord>(RecordKind::kOperationDependency),
-              SizeIs(2));
+  EXPECT_EQ(operations[0].begun, ring::kNotYet);
+  for (uint32_t i : {1u, 2u, 3u}) {
+    EXPECT_EQ(run.text(operations[i].name),
+              i == 3 ? "a name that is longer than what the collector remembers of names" : "axpy");
+    EXPECT_EQ(run.text(operations[i].call_site), "main.cpp:7 main");
+    EXPECT_EQ(operations[i].begin, 51u + i);
+    EXPECT_EQ(operations[i].begun, 61u + i);
+    EXPECT_EQ(operations[i].flags, ring::kVirtualTime);
+  }
+  const auto dependencies =
+      run.all<ring::OperationDependenciesRecord>(RecordKind::kOperationDependencies);
+  ASSERT_THAT(dependencies, SizeIs(3));  // at registration, when it was satisfied; two in one
+  EXPECT_EQ(dependencies[2].count, 2);
+  EXPECT_EQ(dependencies[2].dependencies[0].elided, 2);  // the same stream
+  EXPECT_EQ(dependencies[2].dependencies[1].inferred, 1);
+  const auto points = run.all<ring::TimelinePointRecord>(RecordKind::kTimelinePoint);
+  ASSERT_THAT(points, SizeIs(1));
+  EXPECT_EQ(points[0].begin, 90u);
+  EXPECT_EQ(points[0].value, 4u);
+  EXPECT_EQ(points[0].stream, 40u);
+  EXPECT_EQ(run.text(run.all<ring::TimelineRecord>(RecordKind::kTimeline).at(0).name), "steps");
+  EXPECT_EQ(run.all<ring::BarrierArrivalRecord>(RecordKind::kBarrierArrival).at(0).arrival_ns, 85);
   const auto calls = run.calls();
   ASSERT_THAT(calls, SizeIs(2));
   EXPECT_EQ(name_of(calls[0]), "simLaunchKernel");

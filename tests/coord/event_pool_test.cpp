@@ -16,6 +16,7 @@
 #include <thread>
 
 #include "coord/fake_observer.h"
+#include "coord/thrown.h"
 
 namespace {
 
@@ -24,17 +25,6 @@ using coord::Device;
 using coord::EventClass;
 using coord::EventPool;
 using coord::EventRef;
-
-template <typename Function>
-coord::ErrorKind kind_thrown(Function function) {
-  try {
-    function();
-  } catch (const coord::Error& error) {
-    return error.kind();
-  }
-  ADD_FAILURE() << "nothing was thrown";
-  return coord::ErrorKind::kOther;
-}
 
 TEST(EventPool, AnEventGivenBackTwiceIsAnErrorAndKeepsOneOwner) {
   const Device device = Device::open("sim");

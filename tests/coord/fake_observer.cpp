@@ -57,6 +57,25 @@ void operation_registered(const coord_operation_facts* facts) {
   });
 }
 
+void operation_begun(const coord_operation_begin_facts* facts) {
+  current_operation = facts->operation;
+  keep([&] {
+    std::vector<std::uint32_t> on;
+    for (std::uint32_t i = 0; i < facts->dependency_count; ++i) {
+      const coord_dependency_facts& one = facts->dependencies[i];
+      on.push_back(one.operation);
+      told.dependencies.push_back(
+          {facts->operation, one.operation, one.inferred != 0, one.elided != 0, one.elided});
+    }
+    told.operations.push_back(
+        {facts->operation, facts->type, facts->priority, facts->context, facts->stream, on,
+         static_cast<std::int64_t>(facts->registered), text(facts->name),
+         text(facts->file) + ":" + std::to_string(facts->line) + " " + text(facts->function)});
+    told.states.push_back(
+        {facts->operation, COORD_OPERATION_BEGUN, static_cast<std::int64_t>(facts->begun)});
+  });
+}
+
 void operation_begin(std::uint32_t operation, std::int64_t) { current_operation = operation; }
 void operation_end(std::uint32_t, std::int64_t) { current_operation = COORD_NONE; }
 
@@ -64,9 +83,16 @@ void operation_state(std::uint32_t operation, std::uint32_t state, std::int64_t 
   keep([&] { told.states.push_back({operation, state, time_ns}); });
 }
 
+void operation_stamp(std::uint32_t operation, std::uint32_t state, std::uint32_t,
+                     std::uint64_t stamp) {
+  operation_state(operation, state, static_cast<std::int64_t>(stamp));
+}
+
 void dependency(std::uint32_t operation, std::uint32_t depends_on, std::uint32_t inferred,
                 std::uint32_t elided) {
-  keep([&] { told.dependencies.push_back({operation, depends_on, inferred != 0, elided != 0}); });
+  keep([&] {
+    told.dependencies.push_back({operation, depends_on, inferred != 0, elided != 0, elided});
+  });
 }
 
 void sim_call(const coord_sim_call* facts) {
@@ -107,6 +133,18 @@ void barrier(const coord_barrier_facts* facts) {
 
 void access(const coord_access_facts* facts) {
   keep([&] { told.accesses.push_back(*facts); });
+}
+
+void barrier_arrival(const coord_barrier_arrival_facts* facts) {
+  keep([&] { told.arrivals.push_back(*facts); });
+}
+
+void timeline(const coord_timeline_facts* facts) {
+  keep([&] { told.timelines.push_back({facts->timeline, facts->initial, text(facts->name)}); });
+}
+
+void timeline_act(const coord_timeline_act_facts* facts) {
+  keep([&] { told.timeline_acts.push_back(*facts); });
 }
 
 }  // namespace
@@ -160,6 +198,11 @@ streamscope_observer_v1() {
                                             pool,
                                             pool_sample,
                                             barrier,
-                                            access};
+                                            access,
+                                            barrier_arrival,
+                                            timeline,
+                                            timeline_act,
+                                            operation_begun,
+                                            operation_stamp};
   return &kTable;
 }

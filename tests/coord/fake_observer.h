@@ -39,6 +39,7 @@ struct Operation {
 struct Dependency {
   std::uint32_t operation, depends_on;
   bool inferred, elided;
+  std::uint32_t because;  // coord_elision
 };
 struct State {
   std::uint32_t operation, state;
@@ -64,6 +65,11 @@ struct Barrier {
   std::string name;
   std::vector<coord_barrier_stream> streams;
 };
+struct Timeline {
+  std::uint32_t timeline;
+  std::uint64_t initial;
+  std::string name;
+};
 
 struct Told {
   std::vector<Device> devices;
@@ -79,6 +85,9 @@ struct Told {
   std::vector<coord_pool_sample_facts> pool_samples;
   std::vector<Barrier> barriers;
   std::vector<coord_access_facts> accesses;
+  std::vector<coord_barrier_arrival_facts> arrivals;
+  std::vector<Timeline> timelines;
+  std::vector<coord_timeline_act_facts> timeline_acts;
 
   [[nodiscard]] std::vector<Call> calls_named(const std::string& name) const;
   /// The first of that name; fails the test if there is none.

@@ -8,7 +8,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <map>
+#include <stdexcept>
+#include <thread>
 
 #include "coord/fake_observer.h"
 
@@ -236,6 +239,92 @@ TEST(Observer, IsToldOperationsWithWhatTheyIssuedAndWhatTheyWaitedFor) {
   }
 }
 
+TEST(Observer, IsToldWhyAWaitWasNotNeeded) {
+  fake_observer::start();
+  {
+    const Device device = Device::open("sim");
+    const Stream a = device.create_stream(), b = device.create_stream();
+    coord::Coordinator coordinator(device, {.polled = true});
+    const auto nothing = [](coord::StreamRef) {};
+    const auto work = [](coord::StreamRef s) {
+      s.launch({.duration = std::chrono::milliseconds(1)});
+    };
+    const auto early = coordinator.submit({.stream = a}, nothing);
+    coordinator.wait(early);
+    const auto first = coordinator.submit({.stream = a}, work);
+    const auto second = coordinator.submit({.stream = a}, work);
+    coordinator.submit({.stream = b, .after = {early, first, second}}, nothing);
+    coordinator.submit({.stream = b, .after = {first}}, nothing);
+    coordinator.submit({.stream = a, .after = {first}}, nothing);
+    device.synchronize();
+  }
+  std::vector<std::uint32_t> reasons;
+  for (const auto& each : fake_observer::stop().dependencies) reasons.push_back(each.because);
+  EXPECT_THAT(reasons,
+              testing::ElementsAre(COORD_ELIDED_ENDED, COORD_ELIDED_OTHER_DEPENDENCY, COORD_WAITED,
+                                   COORD_ELIDED_EARLIER_WAIT, COORD_ELIDED_SAME_STREAM));
+}
+
+TEST(Observer, HearsOfDeferredOperationsBeforeTheyBegin) {
+  fake_observer::start();
+  {
+    const Device device = Device::open("sim");
+    const Stream a = device.create_stream(), b = device.create_stream();
+    coord::Coordinator coordinator(device, {.polled = true});
+    const auto later = coordinator.register_operation({.stream = a, .description = "later"});
+    const auto after = coordinator.submit({.stream = b, .after = {later}, .description = "after"},
+                                          [](coord::StreamRef) {});
+    coordinator.begin(later);
+    coordinator.complete(later);
+    coordinator.wait(after);
+  }
+  const auto told = fake_observer::stop();
+  ASSERT_EQ(told.operations.size(), 2u) << "each once";
+  EXPECT_EQ(told.operations[0].name, "later");
+  EXPECT_EQ(told.operations[1].name, "after");
+  EXPECT_THAT(told.operations[1].dependencies, testing::ElementsAre(told.operations[0].operation));
+  ASSERT_EQ(told.dependencies.size(), 1u) << "and how it was satisfied once it began";
+  EXPECT_EQ(told.dependencies[0].because, std::uint32_t{COORD_WAITED});
+}
+
+TEST(Observer, IsToldEveryActOfATimeline) {
+  fake_observer::start();
+  std::uint64_t handle = 0;
+  {
+    const Device device = Device::open("sim");
+    const Stream producer = device.create_stream(), consumer = device.create_stream();
+    handle = producer.handle();
+    coord::TimelineSignal timeline(device, {.initial = 3, .name = "steps"});
+    producer.launch({.duration = std::chrono::milliseconds(1)});
+    timeline.signal(producer, 4);
+    timeline.wait(consumer, 4);
+    timeline.wait(4);
+    EXPECT_FALSE(timeline.wait_for(9, std::chrono::nanoseconds(0)));
+    timeline.signal(5);
+    timeline.fail(std::make_exception_ptr(std::runtime_error("broken")));
+  }
+  const auto told = fake_observer::stop();
+  ASSERT_EQ(told.timelines.size(), 1u);
+  EXPECT_EQ(told.timelines[0].name, "steps");
+  EXPECT_EQ(told.timelines[0].initial, 3u);
+  std::vector<std::tuple<std::uint32_t, std::uint64_t, bool>> acts;
+  for (const auto& act : told.timeline_acts) {
+    acts.emplace_back(act.act, act.value, act.context != COORD_NONE);
+    EXPECT_EQ(act.timeline, told.timelines[0].timeline);
+    EXPECT_GT(act.time_ns, 0) << "virtual time";
+  }
+  EXPECT_THAT(
+      acts,
+      testing::ElementsAre(
+          std::tuple{COORD_TIMELINE_SIGNAL, 4u, true}, std::tuple{COORD_TIMELINE_WAIT, 4u, true},
+          std::tuple{COORD_TIMELINE_WAIT, 4u, false}, std::tuple{COORD_TIMELINE_REACH, 4u, false},
+          std::tuple{COORD_TIMELINE_RELEASE, 4u, false}, std::tuple{COORD_TIMELINE_WAIT, 9u, false},
+          std::tuple{COORD_TIMELINE_GIVE_UP, 9u, false},
+          std::tuple{COORD_TIMELINE_SIGNAL, 5u, false}, std::tuple{COORD_TIMELINE_REACH, 5u, false},
+          std::tuple{COORD_TIMELINE_FAIL, 5u, false}));
+  EXPECT_EQ(told.timeline_acts[0].stream, handle);
+}
+
 TEST(Observer, IsToldPoolsAndWhatIsInThem) {
   fake_observer::start();
   {
@@ -319,6 +408,32 @@ TEST(Observer, IsToldWhatMemoryIsTouchedByTheAddressesOfTraces) {
   is(3, operation, COORD_NONE, device, 256, false);
   is(4, COORD_NONE, COORD_NONE, host, 16, true);
   EXPECT_GE(told.accesses[4].time_ns, set.facts.end_ns);
+}
+
+TEST(Observer, IsToldWhenTheHostBroughtEachStreamToABarrier) {
+  fake_observer::start();
+  {
+    const Device device = Device::open("sim");
+    const Stream a = device.create_stream(), b = device.create_stream();
+    coord::Coordinator coordinator(device, {.polled = true});
+    const std::vector<coord::StreamRef> streams{a, b};
+    coord::Barrier barrier(coordinator, streams, "phase");
+    for (const auto stream : streams)
+      coordinator.submit({.stream = stream}, [](coord::StreamRef s) { s.launch({}); });
+    std::thread early([&] { barrier.arrive_and_wait(b); });
+    while (coord::find_deadlocks().orphans.empty()) std::this_thread::yield();
+    coord::sim::host_work(device, std::chrono::milliseconds(5));
+    barrier.arrive_and_wait(a);
+    early.join();
+    device.synchronize();
+  }
+  const auto told = fake_observer::stop();
+  ASSERT_EQ(told.barriers.size(), 1u);
+  ASSERT_EQ(told.arrivals.size(), 2u);
+  EXPECT_EQ(told.arrivals[0].operation, told.barriers[0].operation);
+  EXPECT_EQ(told.arrivals[0].stream, told.streams.at(1).handle);
+  EXPECT_EQ(told.arrivals[1].stream, told.streams.at(2).handle);
+  EXPECT_GT(told.arrivals[0].arrival_ns, told.arrivals[1].arrival_ns);
 }
 
 }  // namespace

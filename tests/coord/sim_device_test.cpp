@@ -12,6 +12,7 @@
 #include <atomic>
 
 #include "coord/fake_observer.h"
+#include "coord/thrown.h"
 
 namespace {
 
@@ -26,18 +27,6 @@ fake_observer::Told run(const coord::sim::Config& config, Program program) {
   fake_observer::start();
   program(Device::open(config));
   return fake_observer::stop();
-}
-
-template <typename Function>
-coord::ErrorKind kind_of_error(Function function, std::string* text = nullptr) {
-  try {
-    function();
-  } catch (const coord::Error& error) {
-    if (text != nullptr) *text = error.what();
-    return error.kind();
-  }
-  ADD_FAILURE() << "nothing was thrown";
-  return coord::ErrorKind::kOther;
 }
 
 /// Of 32 streams, `blocked` have a kernel behind a wait that is never satisfied; how many of the
@@ -93,7 +82,7 @@ TEST(SimConnections, DeadlockReportNamesTheFalseDependency) {
     releases.launch({.name = "before the write"});
     releases.write_value(flag.data(), 1);
     std::string text;
-    EXPECT_EQ(kind_of_error([&] { waits.synchronize(); }, &text), coord::ErrorKind::kDeadlock);
+    EXPECT_EQ(kind_thrown([&] { waits.synchronize(); }, &text), coord::ErrorKind::kDeadlock);
     EXPECT_THAT(text, HasSubstr("\"releases\": kernel before the write, in the same hardware queue "
                                 "as what is blocked in stream \"waits\""));
     EXPECT_THAT(text, HasSubstr("cycle"));
@@ -205,7 +194,7 @@ TEST(SimKernels, ThatSpinForWhatCannotRunBesideThemAreADeadlock) {
     releases.launch({.name = "work"});
     releases.write_value(flag.data(), 1);
     std::string text;
-    EXPECT_EQ(kind_of_error([&] { device.synchronize(); }, &text), coord::ErrorKind::kDeadlock);
+    EXPECT_EQ(kind_thrown([&] { device.synchronize(); }, &text), coord::ErrorKind::kDeadlock);
     EXPECT_THAT(text, HasSubstr("without a free multiprocessor beside what spins in stream "
                                 "\"spins\""));
     flag[0] = 1;
@@ -234,7 +223,7 @@ TEST(SimStream, ThatIsFullForGoodIsADeadlock) {
     const Stream stream = device.create_stream();
     stream.wait_value(flag.data(), 1);
     for (int i = 0; i < 3; ++i) stream.launch({});
-    EXPECT_EQ(kind_of_error([&] { stream.launch({}); }), coord::ErrorKind::kDeadlock);
+    EXPECT_EQ(kind_thrown([&] { stream.launch({}); }), coord::ErrorKind::kDeadlock);
     flag[0] = 1;
     device.synchronize();
   });
@@ -248,8 +237,7 @@ TEST(SimPool, FaultsOnUseAfterTheRelease) {
     stream.free_async(memory);
     stream.memset(memory, 2, 64);
     std::string text;
-    EXPECT_EQ(kind_of_error([&] { stream.synchronize(); }, &text),
-              coord::ErrorKind::kDeviceFailure);
+    EXPECT_EQ(kind_thrown([&] { stream.synchronize(); }, &text), coord::ErrorKind::kDeviceFailure);
     EXPECT_THAT(text, HasSubstr("memset failed: illegal address: stream-ordered memory"));
     EXPECT_THAT(text, HasSubstr("CUDA_ERROR_ILLEGAL_ADDRESS, 700"));
   });
@@ -261,7 +249,7 @@ TEST(SimPool, FaultsOnUseBeforeTheAllocation) {
     allocates.launch({.duration = 1ms});
     void* memory = allocates.allocate_async(64);
     uses.memset(memory, 1, 64);
-    EXPECT_EQ(kind_of_error([&] { device.synchronize(); }), coord::ErrorKind::kDeviceFailure);
+    EXPECT_EQ(kind_thrown([&] { device.synchronize(); }), coord::ErrorKind::kDeviceFailure);
   });
 }
 
@@ -277,8 +265,7 @@ TEST(SimPool, GivesFreedMemoryOutAgainInItsStream) {
     stream.memset(second, 1, 100);
     stream.free_async(second);
     device.synchronize();
-    EXPECT_EQ(kind_of_error([&] { stream.free_async(second); }),
-              coord::ErrorKind::kInvalidArgument);
+    EXPECT_EQ(kind_thrown([&] { stream.free_async(second); }), coord::ErrorKind::kInvalidArgument);
   });
 }
 
@@ -323,7 +310,7 @@ TEST(SimPeers, OfAnotherMachineAreOutOfReach) {
   const Device one = Device::open("sim"), other = Device::open("sim");
   const auto from = one.allocate<float>(1), to = other.allocate<float>(1);
   const Stream stream = one.create_stream();
-  EXPECT_EQ(kind_of_error([&] { stream.copy_peer(other, to.data(), one, from.data(), 4); }),
+  EXPECT_EQ(kind_thrown([&] { stream.copy_peer(other, to.data(), one, from.data(), 4); }),
             coord::ErrorKind::kNotSupported);
 }
 
@@ -353,8 +340,8 @@ TEST(SimInjection, OfADeviceFailureIsForGood) {
     const Stream stream = device.create_stream();
     coord::sim::inject(device, {.call = "*", .nth = 2, .code = 700});
     stream.launch({});
-    EXPECT_EQ(kind_of_error([&] { stream.launch({}); }), coord::ErrorKind::kDeviceFailure);
-    EXPECT_EQ(kind_of_error([&] { device.synchronize(); }), coord::ErrorKind::kDeviceFailure);
+    EXPECT_EQ(kind_thrown([&] { stream.launch({}); }), coord::ErrorKind::kDeviceFailure);
+    EXPECT_EQ(kind_thrown([&] { device.synchronize(); }), coord::ErrorKind::kDeviceFailure);
   });
 }
 

@@ -25,9 +25,35 @@ endforeach()
 
 # The test program exports an observer, which libcoord finds as it would find a profiler's.
 streamscope_test(coord LABELS coord unit SOURCES coord/fake_observer.cpp coord/explore_device_corpus.cpp
-  coord/explore_host_corpus.cpp ${alone} LINK streamscope::coord)
+  coord/explore_host_corpus.cpp coord/interleave.cpp ${alone} LINK streamscope::coord)
+# Two of its headers are tested in every order of their steps.
+target_include_directories(coord_test PRIVATE ${PROJECT_SOURCE_DIR}/libcoord/src)
 set_target_properties(coord_test PROPERTIES ENABLE_EXPORTS ON)
 
 streamscope_bench(coord LINK streamscope::coord Threads::Threads)
+streamscope_bench(chains LINK streamscope::coord)
+streamscope_bench(waiting LINK streamscope::coord Threads::Threads)
 streamscope_bench(sim LINK streamscope::coord)
 streamscope_bench(fidelity LINK streamscope::coord)
+
+# What telling a profiler costs: one loop with libcoord as it is, and with one whose operations know of no observer.
+if(TARGET streamscope AND TARGET streamscope_collect)
+  file(GLOB telling CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/libcoord/src/coordinator*.cpp)
+  add_library(coord_untraced OBJECT ${telling})
+  streamscope_flags(coord_untraced)
+  target_compile_definitions(coord_untraced PRIVATE COORD_WITHOUT_OBSERVER $<$<BOOL:${STREAMSCOPE_HAVE_CUDA}>:COORD_HAVE_CUDA>)
+  target_include_directories(coord_untraced PRIVATE ${PROJECT_SOURCE_DIR}/libcoord/src ${PROJECT_SOURCE_DIR}/libcoord/include)
+  target_compile_options(coord_untraced PRIVATE -fPIC -fno-semantic-interposition)
+  foreach(loop submit_loop submit_loop_untraced)
+    add_executable(${loop} ${CMAKE_CURRENT_SOURCE_DIR}/bench/submit_loop.cpp)
+    streamscope_flags(${loop})
+    target_include_directories(${loop} PRIVATE ${PROJECT_SOURCE_DIR}/libcoord/include)
+    target_link_libraries(${loop} PRIVATE Threads::Threads ${CMAKE_DL_LIBS})
+    set_target_properties(${loop} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin/bench)
+  endforeach()
+  target_sources(submit_loop PRIVATE $<TARGET_OBJECTS:streamscope_coord>)
+  target_sources(submit_loop_untraced PRIVATE $<TARGET_OBJECTS:coord_untraced>
+    $<FILTER:$<TARGET_OBJECTS:streamscope_coord>,EXCLUDE,/coordinator[^/]*$>)
+  streamscope_bench(traced)
+  add_dependencies(traced_bench submit_loop submit_loop_untraced streamscope streamscope_collect)
+endif()

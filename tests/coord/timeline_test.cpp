@@ -12,24 +12,14 @@
 #include <atomic>
 #include <thread>
 
+#include "coord/thrown.h"
+
 namespace {
 
 using namespace std::chrono_literals;
 using coord::Device;
 using coord::Stream;
 using coord::TimelineSignal;
-
-template <typename Function>
-coord::ErrorKind kind_thrown(Function function, std::string* text = nullptr) {
-  try {
-    function();
-  } catch (const coord::Error& error) {
-    if (text != nullptr) *text = error.what();
-    return error.kind();
-  }
-  ADD_FAILURE() << "nothing was thrown";
-  return coord::ErrorKind::kOther;
-}
 
 TEST(HostTimeline, GrowsOnly) {
   TimelineSignal timeline(coord::TimelineOptions{.initial = 3});

@@ -542,17 +542,84 @@ TEST_F(DrainTest, NestsRangesAndLeavesOpenOnesOpen) {
 TEST_F(DrainTest, KeepsADependencyThatIsToldTwiceOnce) {
   FakeThread& a = thread(0);
   a.process("/bin/app");
-  for (const uint8_t elided : {uint8_t{0}, uint8_t{1}}) {
-    auto dependency =
-        a.make<ring::OperationDependencyRecord>(ring::RecordKind::kOperationDependency);
-    dependency.operation = 1;
-    dependency.depends_on = 0;
-    dependency.elided = elided;
-    a.ring.push(dependency);
+  for (const uint16_t elided : {uint16_t{0}, uint16_t{3}}) {
+    auto dependencies =
+        a.make<ring::OperationDependenciesRecord>(ring::RecordKind::kOperationDependencies);
+    dependencies.operation = 2;
+    dependencies.count = 2;
+    dependencies.dependencies[0] = {0, 0, elided};
+    dependencies.dependencies[1] = {1, 1, 0};
+    a.ring.push(dependencies);
   }
   const Trace trace = finish();
-  ASSERT_EQ(trace.operation_dependency.size(), 1u);
-  EXPECT_EQ(trace.operation_dependency.elided[0], 1);
+  EXPECT_THAT(trace.operation_dependency.elided, ElementsAre(1, 0));
+  EXPECT_THAT(trace.operation_dependency.elided_because, ElementsAre(2, trace::kNoSmall));
+  EXPECT_THAT(trace.operation_dependency.inferred, ElementsAre(0, 1));
+}
+
+TEST_F(DrainTest, KnowsWhenBarriersWereReachedAndPassed) {
+  FakeThread& a = thread(0);
+  a.flags = ring::kVirtualTime;
+  a.process("/bin/app");
+  a.thread(7);
+  auto barrier = a.make<ring::BarrierRecord>(RecordKind::kBarrier);
+  barrier.operation = 3;
+  barrier.begin = 100;
+  a.ring.push(barrier);
+  for (const uint64_t stream : {0x11, 0x12}) {
+    auto member = a.make<ring::BarrierStreamRecord>(RecordKind::kBarrierStream);
+    member.operation = 3;
+    member.begin = 100;
+    member.stream = stream;
+    member.context = 1;
+    a.ring.push(member);
+  }
+  auto arrival = a.make<ring::BarrierArrivalRecord>(RecordKind::kBarrierArrival);
+  arrival.operation = 3;
+  arrival.arrival_ns = 40;
+  arrival.stream = 0x12;
+  arrival.context = 1;
+  a.ring.push(arrival);
+  auto state = a.make<ring::OperationStateRecord>(RecordKind::kOperationState);
+  state.operation = 3;
+  state.state = static_cast<uint8_t>(ring::OperationState::kCompleted);
+  state.begin = 250;
+  a.ring.push(state);
+  const Trace trace = finish();
+  EXPECT_THAT(trace.barrier.first_arrival_ns, ElementsAre(40));
+  EXPECT_THAT(trace.barrier.release_ns, ElementsAre(250));
+  EXPECT_THAT(trace.barrier_stream.arrival_ns, ElementsAre(100, 40));
+}
+
+TEST_F(DrainTest, KeepsTheActsOfTimelines) {
+  FakeThread& a = thread(0);
+  a.process("/bin/app");
+  a.thread(7);
+  auto point = a.make<ring::TimelinePointRecord>(RecordKind::kTimelinePoint);
+  point.timeline = 5;  // described later
+  point.begin = a.now();
+  point.act = 1;
+  point.value = 12;
+  point.context = ring::kNone32;
+  a.ring.push(point);
+  point.act = 0;
+  point.context = 1;
+  point.stream = 0x11;
+  a.ring.push(point);
+  auto timeline = a.make<ring::TimelineRecord>(RecordKind::kTimeline);
+  timeline.timeline = 5;
+  timeline.initial = 3;
+  timeline.name = a.text("steps");
+  a.ring.push(timeline);
+  const Trace trace = finish();
+  ASSERT_EQ(trace.timeline.size(), 1u);
+  EXPECT_EQ(trace.text(trace.timeline.name_id[0]), "steps");
+  EXPECT_EQ(trace.timeline.initial[0], 3);
+  EXPECT_THAT(trace.timeline_point.act, ElementsAre(1, 0));
+  EXPECT_THAT(trace.timeline_point.value, ElementsAre(12, 12));
+  EXPECT_EQ(trace.timeline_point.stream_id[0], trace::kNoId);
+  EXPECT_NE(trace.timeline_point.stream_id[1], trace::kNoId);
+  EXPECT_NE(trace.timeline_point.start_ns[0], trace::kUnknownNs);
 }
 
 TEST_F(DrainTest, StoresWhatMemoryIsTouched) {

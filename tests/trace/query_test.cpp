@@ -11,6 +11,7 @@
 #include "query_rows.h"
 #include "support/trace_builder.h"
 #include "trace/error.h"
+#include "trace/sqlite.h"
 #include "trace_file.h"
 
 namespace streamscope::trace {
@@ -105,6 +106,25 @@ TEST_F(QueryTest, SumsTimesInWhichKernelsAndCopiesOverlap) {
   EXPECT_EQ(std::get<int64_t>(query.cell(2)), 100);
 }
 
+TEST_F(QueryTest, CountsOperationsInTheQueueOfTheirStream) {
+  TempTrace file;
+  TraceBuilder builder;
+  builder.stream("a").kernel("k", 0, 100);
+  builder.write(file);
+  Database(file.path(), SQLITE_OPEN_READWRITE)
+      .run(
+          "INSERT INTO operation(id, process_id, stream_id, submitted_ns, completed_ns)"
+          " VALUES (0, 0, 0, 10, 50), (1, 0, 0, 20, 50), (2, 0, 0, 50, NULL), (3, 0, 0, NULL, 60)");
+  Query query(file, "SELECT stream_name, at_ns, depth FROM v_queue_depth ORDER BY at_ns, depth");
+  std::vector<std::pair<int64_t, int64_t>> depths;
+  while (query.next()) {
+    EXPECT_EQ(std::get<std::string_view>(query.cell(0)), "a");
+    depths.emplace_back(std::get<int64_t>(query.cell(1)), std::get<int64_t>(query.cell(2)));
+  }
+  EXPECT_EQ(depths, (std::vector<std::pair<int64_t, int64_t>>{
+                        {10, 1}, {20, 2}, {50, 1}, {50, 2}, {50, 3}}));
+}
+
 TEST_F(QueryTest, RefusesEverythingButReading) {
   for (const char* sql :
        {"DELETE FROM op", "INSERT INTO mark(id) VALUES(7)", "UPDATE op SET kind = 1",
@@ -118,7 +138,7 @@ TEST_F(QueryTest, RefusesEverythingButReading) {
 }
 
 TEST_F(QueryTest, AllowsWhatOnlyTells) {
-  EXPECT_THAT(rows("PRAGMA user_version"), ElementsAre("1"));
+  EXPECT_THAT(rows("PRAGMA user_version"), ElementsAre(std::to_string(kFormatVersion)));
   EXPECT_EQ(rows("PRAGMA table_info(op)").size(), 14u);
   EXPECT_EQ(rows("SELECT name FROM pragma_table_info('op')").size(), 14u);
   EXPECT_FALSE(rows("EXPLAIN QUERY PLAN SELECT * FROM v_op").empty());

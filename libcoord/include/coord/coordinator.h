@@ -199,8 +199,15 @@ class COORD_EXPORT Coordinator {
   friend class Barrier;
   class Impl;
 
+  /// `arrivals`: when the host brought each stream, as arrival_time() told; empty: just now.
   OperationHandle pass_barrier(const std::vector<StreamRef>& streams, std::string_view name,
-                               const std::source_location& where, BarrierMetrics& metrics);
+                               const std::source_location& where, BarrierMetrics& metrics,
+                               std::span<const std::int64_t> arrivals);
+  /// For a profiler; 0 without one.
+  [[nodiscard]] std::int64_t arrival_time() const;
+  static void tell_barrier(OperationHandle passed, std::span<const StreamRef> streams,
+                           std::span<const std::uint32_t> elided, std::string_view name,
+                           std::span<const std::int64_t> arrivals);
 
   /// One submission from its waits to its record; failed unless finished or deferred.
   class COORD_EXPORT Submission {

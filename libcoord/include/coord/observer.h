@@ -49,6 +49,24 @@ enum coord_operation_state {
   COORD_OPERATION_CANCELLED
 };
 
+/* Whether the stream of an operation was made to wait for a dependency, and if not, why there was
+ * no need. */
+enum coord_elision {
+  COORD_WAITED = 0,              /* a wait was issued, or the dependency is not submitted yet */
+  COORD_ELIDED = 1,              /* none was, for a reason not told */
+  COORD_ELIDED_SAME_STREAM,      /* the stream's own order */
+  COORD_ELIDED_EARLIER_WAIT,     /* an earlier wait of the stream implied it */
+  COORD_ELIDED_OTHER_DEPENDENCY, /* another dependency of the operation comes after it */
+  COORD_ELIDED_ENDED             /* the host had seen that it had ended */
+};
+
+/* What a stamp is. */
+enum coord_clock {
+  COORD_CLOCK_VIRTUAL = 0, /* nanoseconds of a simulated device */
+  COORD_CLOCK_COUNTER,     /* the processor's time-stamp counter, which is invariant */
+  COORD_CLOCK_MONOTONIC    /* nanoseconds of CLOCK_MONOTONIC */
+};
+
 /* Times of the hooks below: for a simulated device nanoseconds of its virtual clock, else 0: the
  * observer stamps. */
 
@@ -90,6 +108,31 @@ struct coord_operation_facts {
   int64_t time_ns;
   const char* name;
   const char* call_site; /* "file:line function" */
+};
+
+struct coord_dependency_facts {
+  uint32_t operation; /* the one depended on */
+  uint16_t inferred;
+  uint16_t elided; /* coord_elision */
+};
+
+/* An operation that begins as soon as it is known. */
+struct coord_operation_begin_facts {
+  uint32_t operation;
+  uint32_t type;
+  uint32_t priority;
+  uint32_t context;
+  uint64_t stream; /* native handle */
+  uint32_t parent; /* group, COORD_NONE if none */
+  uint32_t clock;  /* coord_clock of the stamps */
+  uint64_t registered;
+  uint64_t begun;
+  uint32_t dependency_count;
+  uint32_t line; /* of the call site */
+  const struct coord_dependency_facts* dependencies;
+  const char* name;
+  const char* file; /* literals, as is the function */
+  const char* function;
 };
 
 /* One call on the simulated device, told at its exit. */
@@ -180,6 +223,40 @@ struct coord_access_facts {
   int64_t time_ns;
 };
 
+struct coord_barrier_arrival_facts {
+  uint32_t operation; /* of the barrier, told before */
+  uint32_t context;
+  uint64_t stream;    /* native handle */
+  int64_t arrival_ns; /* of the host thread that brought it; virtual, or CLOCK_MONOTONIC */
+};
+
+struct coord_timeline_facts {
+  uint32_t timeline; /* process-unique */
+  uint32_t reserved;
+  uint64_t initial;
+  const char* name;
+};
+
+enum coord_timeline_act {
+  COORD_TIMELINE_SIGNAL = 0, /* the value was signaled by the host, or promised by a stream */
+  COORD_TIMELINE_WAIT,       /* a host thread or a stream begins to wait for the value */
+  COORD_TIMELINE_RELEASE,    /* the wait has ended, as the value was reached; of waits of streams
+                                only those that needed not begin */
+  COORD_TIMELINE_GIVE_UP,    /* it has ended without: time was over, or the timeline failed */
+  COORD_TIMELINE_REACH,      /* the host knows from now on that the value was reached */
+  COORD_TIMELINE_FAIL        /* nothing will be reached any more */
+};
+
+struct coord_timeline_act_facts {
+  uint32_t timeline;
+  uint32_t act;     /* coord_timeline_act */
+  uint32_t context; /* COORD_NONE: the calling thread acts, not a stream */
+  uint32_t reserved;
+  uint64_t stream; /* native handle */
+  uint64_t value;
+  int64_t time_ns; /* 0 also for a timeline without a device */
+};
+
 typedef struct coord_observer_v1 {
   uint32_t size;    /* bytes of this table that the observer filled */
   uint32_t version; /* COORD_OBSERVER_VERSION */
@@ -194,8 +271,7 @@ typedef struct coord_observer_v1 {
   void (*operation_begin)(uint32_t operation, int64_t time_ns);
   void (*operation_end)(uint32_t operation, int64_t time_ns);
   void (*operation_state)(uint32_t operation, uint32_t state, int64_t time_ns);
-  /* How a dependency was satisfied at submission: elided 1 means no wait was issued because one
-   * implied it. */
+  /* How a dependency was satisfied at submission; elided: coord_elision. */
   void (*dependency)(uint32_t operation, uint32_t depends_on, uint32_t inferred, uint32_t elided);
 
   void (*sim_call)(const struct coord_sim_call*);
@@ -208,6 +284,14 @@ typedef struct coord_observer_v1 {
   void (*pool_sample)(const struct coord_pool_sample_facts*);
   void (*barrier)(const struct coord_barrier_facts*);
   void (*access)(const struct coord_access_facts*);
+  void (*barrier_arrival)(const struct coord_barrier_arrival_facts*);
+  void (*timeline)(const struct coord_timeline_facts*);
+  void (*timeline_act)(const struct coord_timeline_act_facts*);
+  /* In one call what operation_registered, dependency, operation_begin and operation_state would
+   * tell. */
+  void (*operation_begun)(const struct coord_operation_begin_facts*);
+  /* As operation_state, with libcoord's own stamp. */
+  void (*operation_stamp)(uint32_t operation, uint32_t state, uint32_t clock, uint64_t stamp);
 } coord_observer_v1;
 
 /* Exported by libstreamscope_inject.so. Returns NULL if this process is not being recorded. */

@@ -1,0 +1,203 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// What a Coordinator tells a profiler of its operations. Nothing here changes what is done.
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "coordinator_impl.h"
+#include "observer.h"
+#include "ticks.h"
+
+namespace coord {
+
+namespace {
+
+/// The operation whose function runs on this thread, the innermost one.
+thread_local std::uint32_t entered = COORD_NONE;
+
+std::uint32_t observer_id(const OperationRecord& record) {
+  return static_cast<std::uint32_t>(record.id.load(std::memory_order_relaxed));
+}
+
+std::uint32_t clock_of(const DeviceState& device) {
+  if (device.simulated) return COORD_CLOCK_VIRTUAL;
+  return has_invariant_counter() ? COORD_CLOCK_COUNTER : COORD_CLOCK_MONOTONIC;
+}
+
+std::uint32_t parent_of(const OperationRecord& record) {
+  return record.extra != nullptr && record.extra->group != nullptr
+             ? observer_id(*record.extra->group)
+             : COORD_NONE;
+}
+
+}  // namespace
+
+std::string text_of(const std::source_location& where) {
+  return std::string(where.file_name()) + ":" + std::to_string(where.line()) + " " +
+         where.function_name();
+}
+
+// An operation that is not begun at once. The others are told when they begin.
+void Coordinator::Impl::tell_registered(OperationRecord& record) const {
+  record.announced = true;
+  std::vector<std::uint32_t> ids;
+  ids.reserve(record.after.size());
+  for (OperationHandle dependency : record.after)
+    ids.push_back(static_cast<std::uint32_t>(dependency.id().value));
+  const std::string call_site = text_of(record.where);
+  coord_operation_facts facts{};
+  facts.operation = observer_id(record);
+  facts.type = static_cast<std::uint32_t>(record.type);
+  facts.priority = static_cast<std::uint32_t>(record.priority);
+  facts.context = record.device->backend->properties().context;
+  facts.stream = record.is_group ? 0 : streams_[record.stream].state->native;
+  facts.parent = parent_of(record);
+  facts.dependency_count = static_cast<std::uint32_t>(ids.size());
+  facts.dependencies = ids.data();
+  facts.time_ns = observer_time(*record.device);
+  facts.name = record.description.c_str();
+  facts.call_site = call_site.c_str();
+  observer().operation_registered(&facts);
+  for (std::size_t i = record.inferred_from; i < record.inferred_to; ++i)
+    tell_dependency(record, record.after[i], true);
+}
+
+void Coordinator::Impl::tell_dependency(const OperationRecord& record, OperationHandle on,
+                                        bool inferred) const {
+  if (observer().dependency == nullptr) return;
+  observer().dependency(observer_id(record), static_cast<std::uint32_t>(on.id().value),
+                        inferred ? 1 : 0, COORD_WAITED);
+}
+
+// Why the stream of `record` waits for `before` or need not.
+std::uint8_t Coordinator::Impl::elision(const OperationRecord& record,
+                                        OperationRecord& before) const {
+  if (std::find(candidates_.begin(), candidates_.end(), &before) != candidates_.end())
+    return COORD_WAITED;
+  if (before.ended_already() || clocks_.proved(before.point)) return COORD_ELIDED_ENDED;
+  if (before.stream == record.stream) return COORD_ELIDED_SAME_STREAM;
+  return clocks_.implied(record.stream, before.point) ? COORD_ELIDED_EARLIER_WAIT
+                                                      : COORD_ELIDED_OTHER_DEPENDENCY;
+}
+
+void Coordinator::Impl::find_elisions(OperationRecord& record) {
+  record.elisions.clear();
+  for (OperationHandle after : record.after) {
+    OperationRecord* before = live(after);
+    std::uint8_t reason = COORD_ELIDED_ENDED;
+    if (before != nullptr && !before->is_group) reason = elision(record, *before);
+    if (before != nullptr && before->is_group) {
+      // Of a group its last members are waited for: the group is, if one of them is.
+      for (OperationRecord* last : before->more().last) {
+        reason = elision(record, *last);
+        if (reason == COORD_WAITED) break;
+      }
+    }
+    record.elisions.push_back(reason);
+  }
+}
+
+void Coordinator::Impl::tell_begun(OperationRecord& record) const {
+  const coord_observer_v1& told = observer();
+  const std::uint32_t id = observer_id(record);
+  record.outer = std::exchange(entered, id);
+  std::array<coord_dependency_facts, 16> few;
+  std::vector<coord_dependency_facts> many(
+      record.elisions.size() > few.size() ? record.elisions.size() : 0);
+  coord_dependency_facts* const dependencies = many.empty() ? few.data() : many.data();
+  for (std::size_t i = 0; i < record.elisions.size(); ++i) {
+    dependencies[i] = {
+        static_cast<std::uint32_t>(record.after[i].id().value),
+        static_cast<std::uint16_t>(i >= record.inferred_from && i < record.inferred_to ? 1 : 0),
+        record.elisions[i]};
+  }
+  if (told.operation_begun != nullptr && !record.announced) {
+    coord_operation_begin_facts facts{};
+    facts.operation = id;
+    facts.type = static_cast<std::uint32_t>(record.type);
+    facts.priority = static_cast<std::uint32_t>(record.priority);
+    facts.context = record.device->backend->properties().context;
+    facts.stream = record.stream_ref.checked("Coordinator::submit").native;
+    facts.parent = parent_of(record);
+    facts.clock = clock_of(*record.device);
+    facts.registered = record.created;
+    facts.begun = record.begun;
+    facts.dependency_count = static_cast<std::uint32_t>(record.elisions.size());
+    facts.line = record.where.line();
+    facts.dependencies = dependencies;
+    facts.name = record.description.c_str();
+    facts.file = record.where.file_name();
+    facts.function = record.where.function_name();
+    told.operation_begun(&facts);
+    return;
+  }
+  if (told.dependency != nullptr) {
+    for (std::size_t i = 0; i < record.elisions.size(); ++i)
+      told.dependency(id, dependencies[i].operation, dependencies[i].inferred,
+                      dependencies[i].elided);
+  }
+  told.operation_begin(id, observer_time(*record.device));
+  tell_state(record);
+}
+
+void Coordinator::Impl::tell_left(const OperationRecord& record) const {
+  const coord_observer_v1& told = observer();
+  entered = record.outer;
+  const std::int64_t now_ns = observer_time(*record.device);
+  told.operation_end(observer_id(record), now_ns);
+  if (entered != COORD_NONE) told.operation_begin(entered, now_ns);
+}
+
+void Coordinator::Impl::tell_new_state(const OperationRecord& record) const {
+  const OperationState state = record.state.load(std::memory_order_relaxed);
+  if (state == OperationState::kCaptured) return;
+  const auto told = static_cast<std::uint32_t>(state);
+  if (observer().operation_stamp == nullptr) {
+    observer().operation_state(observer_id(record), told, observer_time(*record.device));
+    return;
+  }
+  const std::uint64_t stamp = state == OperationState::kBegun       ? record.begun
+                              : state == OperationState::kSubmitted ? record.submitted
+                                                                    : record.ended;
+  observer().operation_stamp(observer_id(record), told, clock_of(*record.device), stamp);
+}
+
+// Barriers
+
+std::int64_t Coordinator::arrival_time() const {
+  if (observer().barrier_arrival == nullptr) return 0;
+  const DeviceState& device = *impl_->device();
+  return device.simulated ? device.backend->now().value : monotonic_ns();
+}
+
+void Coordinator::tell_barrier(OperationHandle passed, std::span<const StreamRef> streams,
+                               std::span<const std::uint32_t> elided, std::string_view name,
+                               std::span<const std::int64_t> arrivals) {
+  if (observer().barrier == nullptr) return;
+  const auto operation = static_cast<std::uint32_t>(passed.id().value);
+  std::vector<coord_barrier_stream> told;
+  for (std::size_t i = 0; i < streams.size(); ++i) {
+    const StreamState& stream = streams[i].checked("Barrier::pass");
+    told.push_back({stream.device->backend->properties().context, elided[i], stream.native});
+  }
+  const std::string text(name);
+  const DeviceState& device = *streams.front().checked("Barrier::pass").device;
+  coord_barrier_facts facts{};
+  facts.operation = operation;
+  facts.stream_count = static_cast<std::uint32_t>(told.size());
+  facts.streams = told.data();
+  facts.name = text.c_str();
+  facts.time_ns = device.simulated ? device.backend->now().value : 0;
+  observer().barrier(&facts);
+  if (observer().barrier_arrival == nullptr) return;
+  for (std::size_t i = 0; i < arrivals.size(); ++i) {
+    const coord_barrier_arrival_facts arrival{operation, told[i].context, told[i].stream,
+                                              arrivals[i]};
+    observer().barrier_arrival(&arrival);
+  }
+}
+
+}  // namespace coord

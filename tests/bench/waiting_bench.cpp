@@ -1,0 +1,142 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// How late the host learns what a device has reached: callbacks of an AsyncWaiter, the value of a
+// timeline, and what looking for it costs. STREAMSCOPE_BENCH_DEVICE chooses the device (default
+// auto). Streams are held by a word of host memory, so the instant at which a point is reached is
+// known; on a GPU the figures include the time until it sees that word.
+
+#include <coord/coord.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+#include <stdexcept>
+#include <thread>
+#include <vector>
+
+#include "bench/budget.h"
+#include "bench/futex_wake.h"
+
+namespace {
+
+namespace bench = streamscope::bench;
+using namespace std::chrono_literals;
+using Clock = std::chrono::steady_clock;
+
+double microseconds(Clock::duration time) {
+  return std::chrono::duration<double, std::micro>(time).count();
+}
+
+double process_seconds() {
+  timespec time{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
+}
+
+double quantile(std::vector<double> values, double q) {
+  std::sort(values.begin(), values.end());
+  return values[static_cast<std::size_t>(q * static_cast<double>(values.size() - 1))];
+}
+
+/// Holds streams until the host lets them go on.
+class Gate {
+ public:
+  explicit Gate(const coord::Device& device) : word_(device.allocate_host<std::uint64_t>(1)) {}
+  void hold(coord::StreamRef stream) { stream.wait_value(word_.data(), ++held_); }
+  Clock::time_point open() {
+    const Clock::time_point now = Clock::now();
+    std::atomic_ref<std::uint64_t>(word_[0]).store(held_);
+    return now;
+  }
+
+ private:
+  coord::HostBuffer<std::uint64_t> word_;
+  std::uint64_t held_ = 0;
+};
+
+/// From the point to its callback, if it is reached `after` the wait for it began.
+double callback_delay_us(const coord::Device& device, std::size_t count, Clock::duration after) {
+  coord::AsyncWaiter waiter(device);
+  const coord::Stream stream = device.create_stream();
+  Gate gate(device);
+  std::vector<double> delays;
+  for (std::size_t i = 0; i < count; ++i) {
+    Clock::time_point called;
+    std::atomic<bool> was_called{false};
+    gate.hold(stream);
+    waiter.when_reached(stream, [&](coord::WaitOutcome) {
+      called = Clock::now();
+      was_called.store(true, std::memory_order_release);
+    });
+    if (after > 1ms) std::this_thread::sleep_for(after);
+    for (const auto begin = Clock::now(); Clock::now() - begin < after && after <= 1ms;) {
+    }
+    const Clock::time_point reached = gate.open();
+    while (!was_called.load(std::memory_order_acquire)) std::this_thread::yield();
+    delays.push_back(microseconds(called - reached));
+  }
+  return bench::median(delays);
+}
+
+/// Share of a processor while a wait has been going on for a while.
+double idle_percent(const coord::Device& device) {
+  coord::AsyncWaiter waiter(device);
+  const coord::Stream stream = device.create_stream();
+  Gate gate(device);
+  gate.hold(stream);
+  waiter.when_reached(stream, [](coord::WaitOutcome) {});
+  std::this_thread::sleep_for(50ms);
+  const double processor = process_seconds();
+  const auto begin = Clock::now();
+  std::this_thread::sleep_for(std::chrono::milliseconds(bench::scaled(1000)));
+  const double used = process_seconds() - processor;
+  const double percent = 100 * used * 1e6 / microseconds(Clock::now() - begin);
+  gate.open();
+  stream.synchronize();
+  return percent;
+}
+
+/// How long completed() does not tell of points that were reached, while a thread waits.
+std::vector<double> staleness_us(const coord::Device& device, std::size_t count) {
+  coord::TimelineSignal timeline(device);
+  const coord::Stream stream = device.create_stream();
+  Gate gate(device);
+  std::jthread waiting([&] { timeline.wait(count); });
+  std::vector<double> all;
+  for (std::uint64_t i = 1; i <= count; ++i) {
+    gate.hold(stream);
+    timeline.signal(stream, i);
+    std::this_thread::sleep_for(200us);  // the first eagerness is over
+    const Clock::time_point reached = gate.open();
+    while (timeline.completed() < i) {
+    }
+    all.push_back(microseconds(Clock::now() - reached));
+  }
+  return all;
+}
+
+}  // namespace
+
+int main() {
+  const char* which = std::getenv("STREAMSCOPE_BENCH_DEVICE");
+  const coord::Device device = coord::Device::open(which != nullptr ? which : "auto");
+  std::printf("device %s\n", device.properties().name.c_str());
+  const double bare = bench::futex_wake_ns(bench::scaled(3'000)) / 1000;
+  const double spinning = callback_delay_us(device, bench::scaled(1'000), 20us);
+  bench::budget("waiter_callback_delay_us", spinning, "us", std::max(5.0, 1.2 * bare),
+                bench::Better::kLess);
+  bench::rival("futex_wake_us", bare, "us");
+  bench::rival("waiter_callback_delay_after_1_ms_us",
+               callback_delay_us(device, bench::scaled(200), 1ms), "us");
+  bench::rival("waiter_callback_delay_after_20_ms_us",
+               callback_delay_us(device, bench::scaled(30), 20ms), "us");
+  bench::budget("waiter_idle_cpu_pct", idle_percent(device), "%", 5, bench::Better::kLess);
+  const std::vector<double> stale = staleness_us(device, bench::scaled(1'000));
+  bench::budget("completed_staleness_us", quantile(stale, 0.99), "us", 20, bench::Better::kLess);
+  bench::rival("completed_staleness_median_us", quantile(stale, 0.5), "us");
+  bench::rival("completed_staleness_longest_us", quantile(stale, 1), "us");
+}

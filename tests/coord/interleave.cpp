@@ -1,0 +1,203 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "coord/interleave.h"
+
+#include <ucontext.h>
+
+#include <deque>
+#include <memory>
+#include <unordered_set>
+#include <utility>
+
+#if defined(__SANITIZE_THREAD__)
+#include <sanitizer/tsan_interface.h>
+#endif
+
+namespace model {
+
+namespace {
+
+constexpr std::size_t kStackBytes = 256 * 1024;
+
+/// A place where code runs: the explorer, or a thread of the program under test.
+struct Fiber {
+  ucontext_t context{};
+#if defined(__SANITIZE_THREAD__)
+  void* sanitizer = __tsan_get_current_fiber();
+#endif
+};
+
+void switch_to(Fiber& from, Fiber& to) {
+#if defined(__SANITIZE_THREAD__)
+  from.sanitizer = __tsan_get_current_fiber();
+  __tsan_switch_to_fiber(to.sanitizer, 0);
+#endif
+  swapcontext(&from.context, &to.context);
+}
+
+struct Thread : Fiber {
+  std::unique_ptr<char[]> stack = std::make_unique<char[]>(kStackBytes);
+  std::function<void()> body;
+  std::uint64_t history = 0;  // of its steps and what they saw
+  bool ended = false;
+  const void* sleeps_on = nullptr;
+  std::uint32_t bits = 0;
+};
+
+struct Word {
+  const void* address;
+  std::function<std::uint64_t()> value;
+};
+
+std::uint64_t mix(std::uint64_t hash, std::uint64_t value) {
+  hash = ((hash << 5 | hash >> 59) + 0x9e3779b97f4a7c15ull) ^ value * 0xff51afd7ed558ccdull;
+  return hash * 0xc4ceb9fe1a85ec53ull ^ hash >> 29;
+}
+
+std::vector<Word> words;  // of the run
+std::deque<Thread> threads;
+std::size_t thread_count = 0;  // of the run; the others are kept for the next one
+Thread* self = nullptr;        // null: the explorer runs
+Fiber explorer;
+
+void run_body() {
+  self->body();
+  self->ended = true;
+  switch_to(*std::exchange(self, nullptr), explorer);
+}
+
+void start(Thread& thread, std::function<void()> body) {
+  thread.body = std::move(body);
+  thread.history = 0;
+  thread.ended = false;
+  thread.sleeps_on = nullptr;
+  getcontext(&thread.context);
+  thread.context.uc_stack.ss_sp = thread.stack.get();
+  thread.context.uc_stack.ss_size = kStackBytes;
+  makecontext(&thread.context, run_body, 0);
+#if defined(__SANITIZE_THREAD__)
+  thread.sanitizer = __tsan_create_fiber(0);
+#endif
+}
+
+/// Lets a thread take its next step.
+void resume(Thread& thread) {
+  self = &thread;
+  switch_to(explorer, thread);
+}
+
+struct Choice {
+  std::vector<std::size_t> enabled;
+  std::size_t taken = 0;
+};
+
+class Explorer {
+ public:
+  explicit Explorer(const std::function<Program()>& make) : make_(make) {}
+
+  Result explore() {
+    do {
+      words.clear();
+      one_order();
+      ++result_.orders;
+    } while (result_.failure.empty() && next_order());
+    result_.states = seen_.size();
+    return result_;
+  }
+
+ private:
+  bool next_order() {
+    while (!path_.empty() && ++path_.back().taken == path_.back().enabled.size()) path_.pop_back();
+    return !path_.empty();
+  }
+
+  static std::uint64_t state() {
+    std::uint64_t hash = 1;
+    for (const Word& word : words) hash = mix(hash, word.value());
+    for (std::size_t i = 0; i < thread_count; ++i) {
+      hash = mix(hash, threads[i].history);
+      hash = mix(hash, (threads[i].ended ? 2u : 0u) + (threads[i].sleeps_on != nullptr ? 1u : 0u));
+    }
+    return hash;
+  }
+
+  void one_order() {
+    Program program = make_();
+    thread_count = program.threads.size();
+    while (threads.size() < thread_count) threads.emplace_back();
+    for (std::size_t i = 0; i < thread_count; ++i) start(threads[i], program.threads[i]);
+    bool known = false;  // this order goes on like one before
+    for (std::size_t depth = 0;; ++depth) {
+      std::vector<std::size_t> enabled;
+      bool all_ended = true;
+      for (std::size_t i = 0; i < thread_count; ++i) {
+        all_ended = all_ended && threads[i].ended;
+        if (!threads[i].ended && threads[i].sleeps_on == nullptr) enabled.push_back(i);
+      }
+      if (all_ended) break;
+      if (enabled.empty()) {
+        result_.failure = "a thread sleeps and nobody is left to wake it";
+        return;
+      }
+      std::size_t next = enabled.front();
+      if (depth < path_.size()) {
+        next = path_[depth].enabled[path_[depth].taken];
+      } else if (!known && seen_.insert(state()).second) {
+        path_.push_back({enabled, 0});
+      } else {
+        known = true;
+      }
+      resume(threads[next]);
+    }
+    result_.failure = program.check();
+  }
+
+  const std::function<Program()>& make_;
+  std::vector<Choice> path_;
+  std::unordered_set<std::uint64_t> seen_;
+  Result result_;
+};
+
+}  // namespace
+
+void step() {
+  if (self == nullptr) return;
+  self->history = mix(self->history, 0);  // where it is
+  switch_to(*std::exchange(self, nullptr), explorer);
+}
+
+void saw(std::uint64_t value) {
+  if (self != nullptr) self->history = mix(self->history, value + 1);
+}
+
+void add_word(const void* address, std::function<std::uint64_t()> value) {
+  words.push_back({address, std::move(value)});
+}
+
+void remove_word(const void* address) {
+  std::erase_if(words, [&](const Word& word) { return word.address == address; });
+}
+
+void wait_on(const void* word, const std::function<std::uint64_t()>& now, std::uint64_t value,
+             std::uint32_t bits) {
+  step();
+  const bool sleeps = now() == value;
+  saw(sleeps);
+  if (!sleeps) return;
+  self->sleeps_on = word;
+  self->bits = bits;
+  step();
+}
+
+void wake_on(const void* word, std::uint32_t bits) {
+  step();
+  for (std::size_t i = 0; i < thread_count; ++i) {
+    if (threads[i].sleeps_on == word && (threads[i].bits & bits) != 0)
+      threads[i].sleeps_on = nullptr;
+  }
+}
+
+Result explore(const std::function<Program()>& make) { return Explorer(make).explore(); }
+
+}  // namespace model
