@@ -79,11 +79,11 @@ class Program {
   }
 
   bool with_fork_and_join() {
-    coord::EventPool pool(device_);
+    coord::Coordinator coordinator(device_);
     const std::array<StreamRef, 1> branches{side_};
     upload(main_);
     {
-      coord::ForkJoin fork(pool, main_, branches);
+      coord::ForkJoin fork(coordinator, main_, branches);
       compute(main_, 0);
       compute(side_, 1);
     }  // joined, also if something in between throws

@@ -7,13 +7,21 @@
 
 namespace coord {
 
-ClockRow& ClockRef::own() {
-  if (row_ == nullptr || row_->references > 1) {
-    auto* copy = row_ == nullptr ? new ClockRow() : new ClockRow(*row_);
-    copy->references = 0;
-    *this = ClockRef(copy);
+void ClockRef::give_back() noexcept { row_->unused->push_back(row_); }
+
+ClockRow& ClockTable::own_row(Stream& stream) {
+  if (stream.row.empty() || stream.row.shared()) {
+    if (unused_.empty()) {
+      rows_.emplace_back().unused = &unused_;
+      unused_.push_back(&rows_.back());
+    }
+    ClockRow& row = *unused_.back();
+    unused_.pop_back();
+    row.tickets.clear();
+    if (!stream.row.empty()) row.tickets = stream.row->tickets;
+    stream.row = ClockRef(&row);
   }
-  return *row_;
+  return *stream.row.operator->();
 }
 
 std::uint32_t ClockTable::add_stream() {
@@ -22,7 +30,7 @@ std::uint32_t ClockTable::add_stream() {
 }
 
 void ClockTable::join(std::uint32_t stream, Point point, const ClockRef& before) {
-  std::vector<std::uint64_t>& to = streams_[stream].row.own().tickets;
+  std::vector<std::uint64_t>& to = own_row(streams_[stream]).tickets;
   if (to.size() < streams_.size()) to.resize(streams_.size(), 0);
   if (!before.empty()) {
     const std::vector<std::uint64_t>& from = before->tickets;

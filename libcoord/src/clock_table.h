@@ -11,7 +11,7 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
+#include <deque>
 #include <utility>
 #include <vector>
 
@@ -26,6 +26,7 @@ struct Point {
 /// Tickets by stream; streams beyond its end count 0. Never changed while shared.
 struct ClockRow {
   std::uint32_t references = 0;
+  std::vector<ClockRow*>* unused = nullptr;  // where it goes when nobody refers to it any more
   std::vector<std::uint64_t> tickets;
 
   [[nodiscard]] bool covers(Point point) const noexcept {
@@ -42,28 +43,45 @@ class ClockRef {
     if (row_ != nullptr) ++row_->references;
   }
   ClockRef(ClockRef&& other) noexcept : row_(std::exchange(other.row_, nullptr)) {}
-  ClockRef& operator=(ClockRef other) noexcept {
+  ClockRef& operator=(const ClockRef& other) noexcept {
+    if (row_ == other.row_) return *this;
+    if (other.row_ != nullptr) ++other.row_->references;
+    reset();
+    row_ = other.row_;
+    return *this;
+  }
+  ClockRef& operator=(ClockRef&& other) noexcept {
     std::swap(row_, other.row_);
     return *this;
   }
-  ~ClockRef() {
-    if (row_ != nullptr && --row_->references == 0) delete row_;
+  ~ClockRef() { reset(); }
+
+  void reset() noexcept {
+    if (row_ == nullptr) return;
+    if (--row_->references == 0) give_back();
+    row_ = nullptr;
   }
 
   [[nodiscard]] bool covers(Point point) const noexcept {
     return row_ != nullptr && row_->covers(point);
   }
-  /// The row, to be changed by this holder alone: a copy if it is shared.
-  [[nodiscard]] ClockRow& own();
-  [[nodiscard]] const ClockRow* operator->() const noexcept { return row_; }
+  [[nodiscard]] bool shared() const noexcept { return row_ != nullptr && row_->references > 1; }
+  [[nodiscard]] ClockRow* operator->() const noexcept { return row_; }
   [[nodiscard]] bool empty() const noexcept { return row_ == nullptr; }
 
  private:
+  void give_back() noexcept;
+
   ClockRow* row_ = nullptr;
 };
 
+/// Must outlive all references to its rows.
 class ClockTable {
  public:
+  ClockTable() = default;
+  ClockTable(const ClockTable&) = delete;
+  ClockTable& operator=(const ClockTable&) = delete;
+
   std::uint32_t add_stream();
   [[nodiscard]] std::size_t size() const noexcept { return streams_.size(); }
 
@@ -96,6 +114,11 @@ class ClockTable {
     std::uint64_t ticket = 0;  // the last one taken
     std::uint64_t proved = 0;
   };
+  /// The row of a stream, to be changed: a copy if others refer to it.
+  ClockRow& own_row(Stream& stream);
+
+  std::deque<ClockRow> rows_;
+  std::vector<ClockRow*> unused_;
   std::vector<Stream> streams_;
 };
 

@@ -1,12 +1,10 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Finding out which operations have ended, and telling it: proofs, failures, waits of the host,
-// callbacks, metadata and metrics.
+// Finding out which operations have ended, and what follows: proofs, failures, waits of the host.
 
 #include <algorithm>
 #include <chrono>
-#include <map>
 #include <thread>
 
 #include "codes.h"
@@ -86,12 +84,18 @@ void Coordinator::Impl::prove(Point point, const ClockRef& clock) {
   const ClockRef kept = clock;
   clocks_.prove(point, kept);
   for (StreamEntry& stream : streams_) {
-    while (stream.oldest != nullptr && clocks_.proved(stream.oldest->point)) {
+    if (stream.oldest == nullptr || !clocks_.proved(stream.oldest->point)) continue;
+    const std::uint64_t now = stamp(*stream.device);
+    do {
       OperationRecord& record = *stream.oldest;
       stream.oldest = record.next;
       if (stream.oldest == nullptr) stream.newest = nullptr;
-      end(record, OperationState::kCompleted);
-    }
+      if (record.extra == nullptr) {
+        end_plainly(record, now);
+      } else {
+        end(record, OperationState::kCompleted);
+      }
+    } while (stream.oldest != nullptr && clocks_.proved(stream.oldest->point));
   }
   if (!host_waits_.empty()) changed_.notify_all();
 }
@@ -107,6 +111,16 @@ void Coordinator::Impl::fail_all(const DeviceState& device, const std::exception
     stream.newest = nullptr;
   }
   changed_.notify_all();
+}
+
+// What end() comes to for an operation that was submitted, has completed, and that no callback and
+// no group is waiting for.
+void Coordinator::Impl::end_plainly(OperationRecord& record, std::uint64_t now) {
+  record.state.store(OperationState::kCompleted, std::memory_order_release);
+  record.ended = now;
+  ++metrics_.completed;
+  tell_state(record);
+  retire_if_over(record);
 }
 
 // Marks an operation as ended; its callbacks become due, its dependants fail with it.
@@ -156,12 +170,17 @@ void Coordinator::Impl::end(OperationRecord& record, OperationState state,
   drop_user(record);
 }
 
-// A capture is over: its operations are part of the graph, and their events of no more use.
-void Coordinator::Impl::end_captured(std::uint64_t capture) {
-  const auto found = captured_.find(capture);
-  if (found == captured_.end()) return;
-  for (OperationRecord* record : found->second) drop_user(*record);
-  captured_.erase(found);
+// For an operation that cannot be asked about any more.
+void Coordinator::Impl::unlink_and_fail(OperationRecord& record, const std::exception_ptr& error) {
+  StreamEntry& stream = *record.entry;
+  OperationRecord* previous = nullptr;
+  for (OperationRecord* at = stream.oldest; at != nullptr; previous = at, at = at->next) {
+    if (at != &record) continue;
+    (previous != nullptr ? previous->next : stream.oldest) = at->next;
+    if (stream.newest == at) stream.newest = previous;
+    end(record, OperationState::kFailed, error);
+    return;
+  }
 }
 
 void Coordinator::Impl::drop_user(OperationRecord& record) {
@@ -173,18 +192,44 @@ void Coordinator::Impl::drop_user(OperationRecord& record) {
 void Coordinator::Impl::retire_if_over(OperationRecord& record) {
   const bool captured = record.state.load(std::memory_order_relaxed) == OperationState::kCaptured;
   if (record.users > 0 || record.retired || !(record.ended_already() || captured)) return;
-  if (record.has_event) {
-    if (captured) {
-      record.events->discard(record.event);
+  if (record.event.id().valid()) {
+    if (captured || !record.has_event) {  // in a graph, or could not be recorded
+      record.events->pool->discard(record.event);
     } else {
-      record.events->release(record.event);
+      record.events->give_back(record.event);
     }
+    record.event = EventRef();
     record.has_event = false;
   }
-  record.clock = ClockRef();
+  record.clock.reset();
   record.retired = true;
   operations_.retire(record);
 }
+
+// Asks about the old milestones of the stream, of which `milestone` is the newest, so that what
+// nobody waits for is forgotten.
+void Coordinator::Impl::housekeep(Lock& lock, StreamEntry& stream, OperationRecord& milestone) {
+  ++milestone.users;
+  stream.milestones.emplace_back(&milestone, milestone.point);
+  while (!stream.milestones.empty()) {
+    const auto [record, point] = stream.milestones.front();
+    bool over = clocks_.proved(point);
+    if (!over) {
+      try {
+        over = ask(lock, *record, Proof::kQuery);
+      } catch (const Error&) {
+        over = true;  // the device has failed, and all its operations with it
+      }
+    }
+    if (!over) return;
+    if (!stream.milestones.empty() && stream.milestones.front().first == record) {
+      stream.milestones.pop_front();
+      drop_user(*record);
+    }
+  }
+}
+
+// Waits of the host
 
 // Waits of the host
 
@@ -304,305 +349,6 @@ bool Coordinator::Impl::wait_for(OperationHandle operation, Nanoseconds limit) {
     } else {
       changed_.wait_until(lock, std::min(until, in(std::chrono::milliseconds(1))));
     }
-  }
-}
-
-// Callbacks
-
-void Coordinator::Impl::on_complete(OperationHandle operation,
-                                    std::function<void(Outcome)> callback) {
-  constexpr const char* kCall = "Coordinator::on_complete";
-  if (!callback) throw make_error(kCodeInvalidValue, kCall, "the callback is empty");
-  Lock lock(mutex_);
-  OperationRecord* record = find(operation, kCall);
-  if (auto failure = failures_.find(operation.id_.value); failure != failures_.end()) {
-    const bool cancelled = record != nullptr && record->state.load() == OperationState::kCancelled;
-    due_.push_back(
-        {std::move(callback),
-         Outcome{operation, cancelled ? OperationState::kCancelled : OperationState::kFailed,
-                 failure->second}});
-  } else if (record == nullptr || record->ended_already()) {
-    due_.push_back({std::move(callback), Outcome{operation, OperationState::kCompleted, nullptr}});
-  } else if (!record->named) {
-    throw make_error(kCodeInvalidHandle, kCall, "a posted operation cannot be asked about");
-  } else {
-    record->more().callbacks.push_back(std::move(callback));
-    watched_.push_back(operation);
-    wake_poller();
-    return;
-  }
-  if (!options_.polled) deliver(lock);
-}
-
-void Coordinator::Impl::wake_poller() {
-  if (poller_ != nullptr) poller_->wake();
-}
-
-// Looks once, asking the device about one operation of each stream at a time.
-Look Coordinator::Impl::look() {
-  Lock lock(mutex_);
-  expire();
-  look_at_held(lock);
-  dispatch(lock);
-  const std::uint64_t before = metrics_.completed + metrics_.failed + metrics_.cancelled;
-  ask_watched(lock);
-  deliver(lock);
-  if (metrics_.completed + metrics_.failed + metrics_.cancelled != before) return {Look::kProgress};
-  if (!held_.empty()) return {Look::kWaiting};
-  return {watched_.empty() && deadlines_.empty() ? Look::kIdle : Look::kPatient};
-}
-
-void Coordinator::Impl::ask_watched(Lock& lock) {
-  for (;;) {
-    // The oldest watched operation of each stream: if that has not ended, the others have not.
-    std::map<std::uint32_t, OperationRecord*> oldest;
-    std::erase_if(watched_, [&](OperationHandle operation) {
-      OperationRecord* record = live(operation);
-      if (record == nullptr || record->ended_already() || record->extra == nullptr ||
-          record->extra->callbacks.empty())
-        return true;
-      const auto add = [&](OperationRecord* one) {
-        if (one->state.load() != OperationState::kSubmitted || !one->has_event) return;
-        OperationRecord*& place = oldest[one->stream];
-        if (place == nullptr || one->point.ticket < place->point.ticket) place = one;
-      };
-      if (record->is_group) {
-        for (OperationRecord* last : record->more().last) add(last);
-      } else {
-        add(record);
-      }
-      return false;
-    });
-    for (auto& [stream, record] : oldest) ++record->users;
-    bool progress = false;
-    for (auto& [stream, record] : oldest) {
-      try {
-        const bool was = record->ended_already();
-        progress |= ask(lock, *record, Proof::kQuery) && !was;
-      } catch (const Error& error) {
-        // A failure of the device has reached the callbacks; anything else concerns this one.
-        if (!record->ended_already() && error.kind() != ErrorKind::kDeviceFailure)
-          unlink_and_fail(*record, std::current_exception());
-      }
-    }
-    for (auto& [stream, record] : oldest) drop_user(*record);
-    if (!progress) return;
-  }
-}
-
-// For an operation that cannot be asked about any more.
-void Coordinator::Impl::unlink_and_fail(OperationRecord& record, const std::exception_ptr& error) {
-  StreamEntry& stream = streams_[record.stream];
-  OperationRecord* previous = nullptr;
-  for (OperationRecord* at = stream.oldest; at != nullptr; previous = at, at = at->next) {
-    if (at != &record) continue;
-    (previous != nullptr ? previous->next : stream.oldest) = at->next;
-    if (stream.newest == at) stream.newest = previous;
-    end(record, OperationState::kFailed, error);
-    return;
-  }
-}
-
-// Operations whose time to begin is over.
-void Coordinator::Impl::expire() {
-  if (deadlines_.empty()) return;
-  const std::int64_t now_ns = monotonic_ns();
-  const std::vector<OperationHandle> all = std::exchange(deadlines_, {});
-  for (OperationHandle operation : all) {
-    OperationRecord* record = live(operation);
-    if (record == nullptr || record->state.load() != OperationState::kRegistered) continue;
-    if (now_ns < record->more().deadline_ns) {
-      deadlines_.push_back(operation);
-      continue;
-    }
-    end(*record, OperationState::kFailed,
-        std::make_exception_ptr(Error(ErrorKind::kTimedOut, kCodeUnknown,
-                                      name_of_code(kCodeUnknown), "Coordinator::submit",
-                                      describe(*record) + " could not be begun in time")));
-    changed_.notify_all();
-  }
-}
-
-// Operations that are held back because of the hardware queues.
-void Coordinator::Impl::look_at_held(Lock& lock) {
-  if (held_.empty()) return;
-  connection_checks_ = 0;  // ask the device now
-  const std::vector<OperationHandle> all = std::exchange(held_, {});
-  for (OperationHandle operation : all) {
-    OperationRecord* record = live(operation);
-    if (record == nullptr || record->state.load() != OperationState::kRegistered) continue;
-    if (record->extra == nullptr || !record->extra->function) {
-      held_.push_back(operation);  // its submitter is about to leave the function
-      continue;
-    }
-    ++record->users;
-    const bool over = over_connections(lock, *record);
-    drop_user(*record);
-    if (record->state.load() != OperationState::kRegistered) continue;
-    if (over) {
-      held_.push_back(operation);
-    } else {
-      make_ready(*record);
-    }
-  }
-}
-
-std::size_t Coordinator::Impl::poll() {
-  Lock lock(mutex_);
-  expire();
-  look_at_held(lock);
-  dispatch(lock);
-  ask_watched(lock);
-  return deliver(lock);
-}
-
-// Runs the callbacks that are due, or hands them to the executor. The lock is open meanwhile.
-std::size_t Coordinator::Impl::deliver(Lock& lock) {
-  std::size_t count = 0;
-  while (!due_.empty()) {
-    Due due = std::move(due_.front());
-    due_.pop_front();
-    ++count;
-    if (!options_.polled) ++callbacks_posted_;
-    lock.unlock();
-    if (options_.polled) {
-      due.callback(due.outcome);
-    } else {
-      executor_->post([this, due = std::move(due)]() mutable {
-        due.callback(due.outcome);
-        due = Due();
-        const Lock inner(mutex_);
-        --callbacks_posted_;
-        changed_.notify_all();
-      });
-    }
-    lock.lock();
-  }
-  return count;
-}
-
-void Coordinator::Impl::shut_down() noexcept {
-  Lock lock(mutex_);
-  const auto cancelled = std::make_exception_ptr(
-      Error(ErrorKind::kCancelled, kCodeUnknown, name_of_code(kCodeUnknown),
-            "Coordinator::~Coordinator", "the Coordinator ended before it was begun"));
-  for (OperationRecord& record : operations_.all()) {
-    if (record.state.load() == OperationState::kRegistered && !record.retired &&
-        record.id.load() != OperationId::kNone && !record.is_group)
-      end(record, OperationState::kCancelled, cancelled);
-  }
-  for (OperationRecord& record : operations_.all()) {  // groups that were never closed
-    if (record.state.load() == OperationState::kRegistered && !record.retired && record.is_group)
-      record.more().open = false;
-  }
-  for (const OperationHandle operation : std::vector<OperationHandle>(watched_)) {
-    OperationRecord* record = live(operation);
-    if (record == nullptr || record->ended_already()) continue;
-    std::vector<OperationRecord*> wanted{record};
-    if (record->is_group) wanted = record->more().last;
-    for (OperationRecord* one : wanted) {
-      if (one->ended_already()) continue;
-      try {
-        if (one->state.load() == OperationState::kSubmitted) ask(lock, *one, Proof::kWait);
-      } catch (const Error&) {
-        if (!one->ended_already()) unlink_and_fail(*one, std::current_exception());
-      }
-    }
-    if (!record->ended_already()) end(*record, OperationState::kCancelled, cancelled);
-  }
-  deliver(lock);
-  changed_.wait(lock, [this] { return callbacks_posted_ == 0; });
-}
-
-// What is known
-
-std::optional<OperationInfo> Coordinator::Impl::info(OperationHandle operation) const {
-  const Lock lock(mutex_);
-  const OperationRecord* record = find(operation, "Coordinator::info");
-  if (record == nullptr) return std::nullopt;
-  OperationInfo result;
-  result.id = operation.id();
-  result.type = record->type;
-  result.priority = record->priority;
-  result.effective_priority = record->effective;
-  result.state = record->state.load();
-  result.is_group = record->is_group;
-  result.stream = record->stream_ref.id();
-  for (OperationHandle after : record->after) result.dependencies.push_back(after.id());
-  result.description = record->description;
-  result.where = record->where;
-  result.created = time_of(record->created, *record);
-  result.begun = time_of(record->begun, *record);
-  result.submitted = time_of(record->submitted, *record);
-  result.ended = time_of(record->ended, *record);
-  return result;
-}
-
-CoordinatorMetrics Coordinator::Impl::metrics() const {
-  const Lock lock(mutex_);
-  CoordinatorMetrics result = metrics_;
-  if (cost_count_ > 0) {
-    std::vector<std::uint64_t> costs(
-        costs_.begin(), costs_.begin() + static_cast<std::ptrdiff_t>(
-                                             std::min<std::uint64_t>(cost_count_, costs_.size())));
-    std::sort(costs.begin(), costs.end());
-    result.coordination_average =
-        length_of_ticks(static_cast<std::uint64_t>(cost_sum_ / static_cast<double>(cost_count_)));
-    result.coordination_median = length_of_ticks(costs[costs.size() / 2]);
-    result.coordination_p99 = length_of_ticks(costs[(costs.size() - 1) * 99 / 100]);
-  }
-  return result;
-}
-
-std::vector<Race> Coordinator::Impl::races() const {
-  const Lock lock(mutex_);
-  return races_;
-}
-
-PoolUtilization Coordinator::Impl::event_utilization() const {
-  const Lock lock(mutex_);
-  PoolUtilization all;
-  for (const auto& [device, pool] : pools_) {
-    const PoolUtilization one = pool->utilization();
-    all.available += one.available;
-    all.timing += one.timing;
-    all.in_use += one.in_use;
-  }
-  return all;
-}
-
-void Coordinator::Impl::tell_waits(WaitGraph& graph) const {
-  const Lock lock(mutex_);
-  const auto key = [](const OperationRecord& record) {
-    return "operation " + std::to_string(record.id.load());
-  };
-  auto& all = const_cast<OperationTable&>(operations_).all();
-  for (OperationRecord& record : all) {
-    if (record.retired || record.ended_already() ||
-        record.state.load() == OperationState::kCaptured)
-      continue;
-    const std::size_t node = graph.node(key(record), describe(record));
-    for (OperationHandle after : record.after) {
-      const OperationRecord* before = live(after);
-      if (before != nullptr && !before->ended_already())
-        graph.edge(node, graph.node(key(*before), describe(*before)));
-    }
-    if (record.extra != nullptr && record.extra->group != nullptr &&
-        !record.extra->group->ended_already()) {
-      graph.edge(graph.node(key(*record.extra->group), describe(*record.extra->group)), node);
-    }
-    if (record.state.load() == OperationState::kBegun) {
-      // Only its thread can end the submission.
-      graph.edge(node, graph.node(thread_key(record.runner), thread_label(record.runner)));
-    }
-    if (!record.is_group && !record.unsubmitted())
-      graph.in_stream(node, record.stream_ref.id().value, record.order);
-  }
-  for (const HostWait& wait : host_waits_) {
-    const OperationRecord* record = live(wait.operation);
-    if (record == nullptr || record->ended_already()) continue;
-    graph.edge(graph.node(thread_key(wait.thread), thread_label(wait.thread)),
-               graph.node(key(*record), describe(*record)));
   }
 }
 

@@ -1,9 +1,15 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// The inside of a Coordinator. Its functions are in four files: coordinator.cpp registers and
-// submits, coordinator_order.cpp decides what waits for what, coordinator_end.cpp finds out what
-// has ended, coordinator_tell.cpp tells a profiler.
+// The inside of a Coordinator. coordinator.cpp is its public face; what it does is in
+//   coordinator_submit.cpp     the way of every operation: registered, begun, finished
+//   coordinator_order.cpp      the waits that it needs, captures, hardware queues
+//   coordinator_deferred.cpp   operations that cannot begin yet, groups, cycles, cancelling
+//   coordinator_memory.cpp     memory ranges: inferred dependencies, races
+//   coordinator_end.cpp        proofs of the device, failures, waits of the host
+//   coordinator_callbacks.cpp  completion callbacks
+//   coordinator_report.cpp     what it knows of itself
+//   coordinator_tell.cpp       what a profiler is told
 #pragma once
 
 #include <array>
@@ -30,72 +36,114 @@
 #include "observer.h"
 #include "operation_record.h"
 #include "poller.h"
+#include "short_lock.h"
+#include "ticks.h"
 #include "wait_graph.h"
 
 namespace coord {
 
+/// An event is recorded behind one operation in so many even if nobody needs it, and the device
+/// asked about an old one: so what has ended is forgotten without anybody waiting for it.
+inline constexpr std::uint64_t kMilestone = 256;
+
 /// "file:line function".
 std::string text_of(const std::source_location& where);
+
+/// The events for operations of one device. Those that were used and may be recorded again are kept
+/// at hand, under the Coordinator's lock: most operations then take one without asking the pool.
+struct DeviceEvents {
+  std::shared_ptr<DeviceState> device;
+  std::unique_ptr<EventPool> pool;
+  std::atomic<std::size_t>* spare_count = nullptr;  // of the pool, which does not call them in use
+  std::array<EventRef, 2 * kMilestone> spare;
+
+  /// A spare one, or none.
+  EventRef take() noexcept {
+    const std::size_t count = spare_count->load(std::memory_order_relaxed);
+    if (count == 0) return {};
+    spare_count->store(count - 1, std::memory_order_relaxed);
+    return spare[count - 1];
+  }
+  void give_back(EventRef event) {
+    const std::size_t count = spare_count->load(std::memory_order_relaxed);
+    if (count == spare.size()) return pool->release(event);
+    spare[count] = event;
+    spare_count->store(count + 1, std::memory_order_relaxed);
+  }
+};
+
+/// A stream that a Coordinator has operations of. Addresses stay.
+struct StreamEntry {
+  std::uint64_t id = 0;
+  std::uint32_t index = 0;
+  StreamState* state = nullptr;
+  DeviceEvents* events = nullptr;
+  DeviceState* device = nullptr;
+  OperationRecord* oldest = nullptr;  // submitted and not proved, in order
+  OperationRecord* newest = nullptr;
+  std::uint32_t open = 0;        // operations whose functions run now
+  bool dispatched = false;       // one of them is a deferred one, on another's thread maybe
+  std::uint64_t capture = 0;     // number of the capture that the stream is part of
+  ClockRef outside;              // its row before that
+  OperationHandle outside_last;  // `last` before that
+  std::uint64_t count = 0;       // operations begun, outside of captures
+  OperationHandle last;          // of them
+  std::deque<std::pair<OperationRecord*, Point>> milestones;
+  std::vector<OperationHandle> held_by;  // what its last waits are for
+};
 
 class Coordinator::Impl {
  public:
   Impl(const Device& device, const CoordinatorOptions& options);
   ~Impl();
 
-  // coordinator.cpp
+  // coordinator_submit.cpp
   OperationHandle add(const OperationOptions& options, const std::source_location& where,
                       bool named, bool is_group, bool begin_if_ready, bool& begun);
-  void keep(OperationHandle operation, std::function<void(StreamRef)> function);
   void begin(OperationHandle operation);
-  void finish(OperationHandle operation);
+  void finish(const OperationHandle& operation);
   void abandon(OperationHandle operation, const std::exception_ptr& error) noexcept;
-  void close_group(OperationHandle group);
+
+  // coordinator_order.cpp
   bool order_after(StreamRef stream, OperationHandle operation);
   /// The newest operation of each stream that has any and is not over, in their order; an event is
   /// recorded behind those that have none. None of them if each stream comes after all of them
   /// already, and then the first stream's in `all_ordered`.
   std::vector<OperationHandle> newest(const std::vector<StreamRef>& streams,
                                       OperationHandle& all_ordered, std::uint64_t& records);
+  [[nodiscard]] bool is_submitted(OperationHandle operation) const;
+  [[nodiscard]] DeviceState& device() const noexcept { return *device_; }
 
-  // coordinator_order.cpp
+  // coordinator_deferred.cpp
+  void keep(OperationHandle operation, std::function<void(StreamRef)> function);
+  void close_group(OperationHandle group);
   void add_dependency(OperationHandle operation, OperationHandle after);
   bool cancel(OperationHandle operation);
+
+  // coordinator_memory.cpp
+  std::vector<Race> races() const;
   bool host_access(const MemoryRange& range, Access access);
 
   // coordinator_end.cpp
   bool completed(OperationHandle operation);
   void wait(OperationHandle operation);
   bool wait_for(OperationHandle operation, Nanoseconds limit);
+
+  // coordinator_callbacks.cpp
   void on_complete(OperationHandle operation, std::function<void(Outcome)> callback);
   std::size_t poll();
   void shut_down() noexcept;
+
+  // coordinator_report.cpp
   std::optional<OperationInfo> info(OperationHandle operation) const;
   CoordinatorMetrics metrics() const;
-  std::vector<Race> races() const;
   PoolUtilization event_utilization() const;
   void tell_waits(WaitGraph& graph) const;
-  [[nodiscard]] const std::shared_ptr<DeviceState>& device() const { return device_; }
 
  private:
-  using Lock = std::unique_lock<std::mutex>;
+  using Lock = std::unique_lock<ShortLock>;
   enum class Proof { kQuery, kWait };
 
-  struct StreamEntry {
-    std::uint64_t id = 0;
-    StreamState* state = nullptr;
-    EventPool* events = nullptr;
-    DeviceState* device = nullptr;
-    OperationRecord* oldest = nullptr;  // submitted and not proved, in order
-    OperationRecord* newest = nullptr;
-    std::uint32_t open = 0;     // operations whose functions run now
-    bool dispatched = false;    // one of them is a deferred one, on another's thread maybe
-    std::uint64_t capture = 0;  // number of the capture that the stream is part of
-    ClockRef outside;           // its row before that
-    std::uint64_t count = 0;    // operations submitted
-    OperationHandle last;       // of them
-    std::deque<std::pair<OperationRecord*, Point>> milestones;
-    std::vector<OperationHandle> held_by;  // what its last waits are for
-  };
   struct Due {
     std::function<void(Outcome)> callback;
     Outcome outcome;
@@ -106,18 +154,48 @@ class Coordinator::Impl {
   };
 
   // Lookup. All with the lock held, as everything private that does not take a Lock.
-  OperationRecord* find(OperationHandle operation, const char* call) const;
-  OperationHandle handle(OperationRecord& record) const;
-  OperationRecord* live(OperationHandle operation) const;
+  /// The record of a handle, or null if the operation ended so long ago that another one has it.
+  static OperationRecord* live(const OperationHandle& operation) noexcept {
+    return operation.record_->id.load(std::memory_order_relaxed) == operation.id_.value
+               ? operation.record_
+               : nullptr;
+  }
+  OperationRecord* find(const OperationHandle& operation, const char* call) const {
+    if (!operation.id_.valid() || operation.coordinator_ != number_) [[unlikely]]
+      refuse(operation, call);
+    return live(operation);
+  }
+  OperationHandle handle(OperationRecord& record) const noexcept {
+    return {OperationId{record.id.load(std::memory_order_relaxed)}, &record, number_};
+  }
+  void throw_failure(const OperationHandle& operation) const {
+    if (failures_.empty()) [[likely]]
+      return;
+    if (auto found = failures_.find(operation.id_.value); found != failures_.end())
+      std::rethrow_exception(found->second);
+  }
+  /// Of the device's hardware queues, how many may be blocked.
+  static std::size_t connections_limit(const OperationRecord& record) noexcept {
+    const std::uint32_t connections = record.device->max_connections;
+    return connections > 3 ? connections - 2 : 1;
+  }
+  static std::uint64_t stamp(const DeviceState& device) {
+    return device.simulated ? static_cast<std::uint64_t>(device.backend->now().value) : ticks();
+  }
+  static std::int64_t observer_time(const DeviceState& device) {
+    return device.simulated ? device.backend->now().value : 0;
+  }
+  [[noreturn]] static void refuse(const OperationHandle& operation, const char* call);
+  StreamEntry& stream_entry(StreamState& stream);
   std::uint32_t stream_index(StreamState& stream);
+  std::uint32_t add_stream(StreamState& stream);
+  DeviceEvents& events_of(DeviceState& device);
   std::string describe(const OperationRecord& record) const;
-  std::uint64_t stamp(const DeviceState& device) const;
   TimeNs time_of(std::uint64_t stamp, const OperationRecord& record) const;
-  std::int64_t observer_time(const DeviceState& device) const;
-  void throw_failure(OperationHandle operation) const;
 
   // Order
   void depend(OperationRecord& record, OperationRecord& on, bool inferred);
+  void await_submission(OperationRecord& record, OperationRecord& on);
   void infer(OperationRecord& record);
   void judge(const OperationRecord& record);
   void note_race(const OperationRecord& earlier, const OperationRecord* later, MemoryRange where);
@@ -128,17 +206,28 @@ class Coordinator::Impl {
   void make_ready(OperationRecord& record);
   OperationRecord* next_ready();
   void dispatch(Lock& lock);
+  static OperationHandle last_of(const StreamEntry& stream);
   bool over_connections(Lock& lock, OperationRecord& record);
   std::size_t blocked_streams(const DeviceState& device);
   bool waits_needed(const OperationRecord& record);
+  bool same_capture(const OperationRecord& record, const OperationRecord& before) const;
   void find_candidates(OperationRecord& record);
-  void place(OperationRecord& record);
-  void enter_capture(OperationRecord& record);
+  void drop_what_is_brought();
+  void place(OperationRecord& record, bool direct);
+  void take_waits(StreamEntry& stream, OperationRecord& record);
+  void enter_capture(OperationRecord& record, bool capturing);
 
   // Submission
   void issue_waits(OperationRecord& record);
+  void drop_waits(OperationRecord& record);
+  bool check_dependency(const OperationHandle& after, bool is_group) const;
+  [[noreturn]] void refuse_dependency(const OperationRecord& on) const;
+  OperationRecord& fresh_record(const OperationOptions& options, StreamState* stream,
+                                const std::source_location& where, bool named);
+  void join_group(OperationRecord& record, OperationRecord& group);
+  void declare_accesses(const OperationRecord& record, const OperationOptions& options) const;
   void await_stream(Lock& lock, OperationRecord& record);
-  void start(Lock& lock, OperationRecord& record);
+  void start(Lock& lock, OperationRecord& record, bool direct = false);
   void run_deferred(Lock& lock, OperationRecord& record);
 
   // What a profiler is told (coordinator_tell.cpp). Without one each is a branch.
@@ -176,12 +265,13 @@ class Coordinator::Impl {
   void prove(Point point, const ClockRef& clock);
   void end(OperationRecord& record, OperationState state,
            const std::exception_ptr& error = nullptr);
+  void end_plainly(OperationRecord& record, std::uint64_t now);
   void end_captured(std::uint64_t capture);
   void fail_dependants(OperationRecord& record);
   void fail_all(const DeviceState& device, const std::exception_ptr& error);
   void drop_user(OperationRecord& record);
   void retire_if_over(OperationRecord& record);
-  void housekeep(Lock& lock, StreamEntry& stream);
+  void housekeep(Lock& lock, StreamEntry& stream, OperationRecord& milestone);
   std::size_t deliver(Lock& lock);
   Look look();
   void expire();
@@ -196,15 +286,19 @@ class Coordinator::Impl {
   const std::uint64_t number_;
   const bool nvtx_;  // operations are ranges: for profilers that do not know libcoord
 
-  mutable std::mutex mutex_;         // never held during a call of the backend that may block
-  std::condition_variable changed_;  // an operation was submitted or has ended, a stream is free
+  mutable ShortLock mutex_;  // never held during a call of the backend that may block
+  std::condition_variable_any
+      changed_;  // an operation was submitted or has ended, a stream is free
+  std::uint64_t next_id_ = 0, end_id_ = 0;  // operation ids taken from the process
   ClockTable clocks_;
   std::deque<StreamEntry> streams_;
+  StreamEntry* last_stream_ = nullptr;                               // used last
   std::unordered_map<std::uint64_t, std::uint32_t> stream_indices_;  // by stream id
-  std::vector<std::pair<std::shared_ptr<DeviceState>, std::unique_ptr<EventPool>>> pools_;
+  std::deque<DeviceEvents> events_;                                  // of each device
   OperationTable operations_;
   std::unordered_map<std::uint64_t, std::exception_ptr> failures_;  // by id
   std::array<std::deque<OperationHandle>, 5> ready_;                // by effective priority
+  std::size_t ready_count_ = 0;                                     // entries of these
   std::vector<OperationHandle> held_;                               // for the hardware queues
   std::uint64_t connection_checks_ = 0;
   bool was_over_ = false;
@@ -217,7 +311,7 @@ class Coordinator::Impl {
   MemoryAccesses accesses_;
   std::vector<Race> races_;
   std::unordered_map<std::uint64_t, std::vector<OperationRecord*>> captured_;  // by capture
-  std::vector<OperationRecord*> candidates_;                                   // scratch of place()
+  std::vector<OperationRecord*> candidates_, kept_;                            // scratch of place()
   CoordinatorMetrics metrics_;
   std::array<std::uint64_t, 256> costs_{};  // of a sample of the submissions, in ticks
   std::uint64_t cost_count_ = 0;
@@ -226,5 +320,14 @@ class Coordinator::Impl {
   WaitGraphSource wait_graph_source_;
   std::unique_ptr<PollClient> poller_;  // the last member: ends first
 };
+
+// Adds a dependency, unless the operation has it already.
+inline void Coordinator::Impl::depend(OperationRecord& record, OperationRecord& on, bool inferred) {
+  const OperationHandle dependency = handle(on);
+  if (&record == &on || record.after.contains(dependency)) return;
+  record.after.push_back(dependency);
+  if (inferred) ++metrics_.inferred;
+  if (on.unsubmitted()) await_submission(record, on);
+}
 
 }  // namespace coord

@@ -45,7 +45,7 @@ void Coordinator::Impl::tell_registered(OperationRecord& record) const {
   record.announced = true;
   std::vector<std::uint32_t> ids;
   ids.reserve(record.after.size());
-  for (OperationHandle dependency : record.after)
+  for (const OperationHandle& dependency : record.after)
     ids.push_back(static_cast<std::uint32_t>(dependency.id().value));
   const std::string call_site = text_of(record.where);
   coord_operation_facts facts{};
@@ -53,12 +53,12 @@ void Coordinator::Impl::tell_registered(OperationRecord& record) const {
   facts.type = static_cast<std::uint32_t>(record.type);
   facts.priority = static_cast<std::uint32_t>(record.priority);
   facts.context = record.device->backend->properties().context;
-  facts.stream = record.is_group ? 0 : streams_[record.stream].state->native;
+  facts.stream = record.is_group ? 0 : record.entry->state->native;
   facts.parent = parent_of(record);
   facts.dependency_count = static_cast<std::uint32_t>(ids.size());
   facts.dependencies = ids.data();
   facts.time_ns = observer_time(*record.device);
-  facts.name = record.description.c_str();
+  facts.name = record.name();
   facts.call_site = call_site.c_str();
   observer().operation_registered(&facts);
   for (std::size_t i = record.inferred_from; i < record.inferred_to; ++i)
@@ -85,7 +85,7 @@ std::uint8_t Coordinator::Impl::elision(const OperationRecord& record,
 
 void Coordinator::Impl::find_elisions(OperationRecord& record) {
   record.elisions.clear();
-  for (OperationHandle after : record.after) {
+  for (const OperationHandle& after : record.after) {
     OperationRecord* before = live(after);
     std::uint8_t reason = COORD_ELIDED_ENDED;
     if (before != nullptr && !before->is_group) reason = elision(record, *before);
@@ -128,7 +128,7 @@ void Coordinator::Impl::tell_begun(OperationRecord& record) const {
     facts.dependency_count = static_cast<std::uint32_t>(record.elisions.size());
     facts.line = record.where.line();
     facts.dependencies = dependencies;
-    facts.name = record.description.c_str();
+    facts.name = record.name();
     facts.file = record.where.file_name();
     facts.function = record.where.function_name();
     told.operation_begun(&facts);
@@ -169,7 +169,7 @@ void Coordinator::Impl::tell_new_state(const OperationRecord& record) const {
 
 std::int64_t Coordinator::arrival_time() const {
   if (observer().barrier_arrival == nullptr) return 0;
-  const DeviceState& device = *impl_->device();
+  const DeviceState& device = impl_->device();
   return device.simulated ? device.backend->now().value : monotonic_ns();
 }
 

@@ -42,10 +42,11 @@ std::uint64_t take_event_ids(std::uint64_t count) noexcept {
   return next_event_id.fetch_add(count, std::memory_order_relaxed);
 }
 
-std::uint64_t this_thread_number() noexcept {
-  static std::atomic<std::uint64_t> next{0};
-  thread_local const std::uint64_t number = next.fetch_add(1, std::memory_order_relaxed);
-  return number;
+constinit thread_local std::uint64_t this_thread_number_value = 0;
+
+std::uint64_t take_thread_number() noexcept {
+  static std::atomic<std::uint64_t> next{1};
+  return this_thread_number_value = next.fetch_add(1, std::memory_order_relaxed);
 }
 
 DeviceState::DeviceState(std::unique_ptr<Backend> opened)
@@ -156,6 +157,13 @@ std::vector<Device> sim::open_devices(const Config& config, std::uint32_t count)
 Device Device::of_context(CUctx_st* context) {
   find_observer();
   return Device(open_state(cuda::open(context)));
+}
+
+Device Device::of_backend(std::unique_ptr<Backend> backend) {
+  if (backend == nullptr)
+    throw make_error(kCodeInvalidValue, "Device::of_backend", "the backend is null");
+  find_observer();
+  return Device(open_state(std::move(backend)));
 }
 
 DeviceId Device::id() const noexcept { return state_->id; }

@@ -16,6 +16,8 @@
 #include <vector>
 
 #include "coord/backend.h"
+#include "coord/event.h"
+#include "coord/stream.h"
 #include "coord/types.h"
 
 namespace coord {
@@ -72,10 +74,29 @@ struct DeviceState : std::enable_shared_from_this<DeviceState> {
   std::unordered_map<std::uint64_t, StreamState*> per_thread_;
 };
 
+inline StreamState& StreamRef::checked(const char* call) const {
+  if (state_ == nullptr || state_->id.load(std::memory_order_acquire) != id_.value) [[unlikely]]
+    refuse(call);
+  return *state_;
+}
+
+inline EventState& EventRef::checked(const char* call) const {
+  if (state_ == nullptr || state_->id.load(std::memory_order_acquire) != id_.value ||
+      state_->returned.load(std::memory_order_relaxed) == id_.value) [[unlikely]]
+    refuse(call);
+  return *state_;
+}
+
 /// The first of `count` event ids that nobody else gets. Thread-safe.
 std::uint64_t take_event_ids(std::uint64_t count) noexcept;
 
-/// Number of the calling thread, unique in the process.
-std::uint64_t this_thread_number() noexcept;
+extern constinit thread_local std::uint64_t this_thread_number_value;  // 0: none yet
+std::uint64_t take_thread_number() noexcept;
+
+/// Number of the calling thread, from 1, unique in the process.
+inline std::uint64_t this_thread_number() noexcept {
+  const std::uint64_t number = this_thread_number_value;
+  return number != 0 ? number : take_thread_number();
+}
 
 }  // namespace coord

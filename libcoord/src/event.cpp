@@ -10,13 +10,10 @@
 
 namespace coord {
 
-EventState& EventRef::checked(const char* call) const {
-  if (state_ == nullptr) throw make_error(kCodeInvalidHandle, call, "the event is null");
-  if (state_->id.load(std::memory_order_acquire) != id_.value ||
-      state_->returned.load(std::memory_order_relaxed) == id_.value) {
-    throw make_error(kCodeInvalidHandle, call, "the event was destroyed or given back");
-  }
-  return *state_;
+void EventRef::refuse(const char* call) const {
+  throw make_error(
+      kCodeInvalidHandle, call,
+      state_ == nullptr ? "the event is null" : "the event was destroyed or given back");
 }
 
 std::uint64_t EventRef::handle() const { return checked("EventRef::handle").native; }

@@ -1,66 +1,25 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "coord/event_pool.h"
+// What threads do with the events of a pool: each keeps some for itself.
 
 #include <algorithm>
-#include <array>
-#include <atomic>
-#include <chrono>
-#include <condition_variable>
 #include <functional>
-#include <mutex>
-#include <string>
-#include <unordered_map>
-#include <unordered_set>
 #include <utility>
-#include <vector>
 
 #include "codes.h"
 #include "coord/error.h"
-#include "device_state.h"
+#include "event_pool_impl.h"
 #include "observer.h"
-#include "process.h"
 
 namespace coord {
 
 namespace {
 
-/// Free events that a thread keeps for itself, for each class; half of them move to or from the
-/// shared store at a time, so that a thread that swings by a few events leaves it alone.
-constexpr std::uint32_t kMagazine = 64;
-constexpr std::uint32_t kMove = kMagazine / 2;
 /// Event ids that a thread takes at a time.
 constexpr std::uint64_t kIdBlock = 1024;
 /// The store is trimmed after so many times that a thread gave back half a magazine.
 constexpr std::uint32_t kTrimEvery = 64;
-constexpr std::size_t kClasses = 3;
-
-using Count = std::atomic<std::uint64_t>;
-
-/// One writer: no read-modify-write is needed.
-void add(Count& count, std::uint64_t n) noexcept {
-  count.store(count.load(std::memory_order_relaxed) + n, std::memory_order_relaxed);
-}
-
-/// What a thread keeps of one pool.
-///
-/// The thread that acquired an event owns it: it alone ends and begins the event's ids, so it needs
-/// no atomic read-modify-write, which would cost more than all the rest. Other threads that give
-/// the event back put it into the owner's inbox, under the pool's lock. A cache whose thread has
-/// ended is owned by whoever holds the lock.
-struct alignas(64) ThreadCache {
-  struct Magazine {
-    std::uint32_t count = 0;
-    std::array<EventState*, kMagazine> events;
-  };
-  std::array<Magazine, kClasses> magazines;
-  std::uint64_t next_id = 0, end_id = 0;
-  std::array<Count, kClasses> acquired{}, released{};
-  // Under the pool's lock:
-  bool retired = false;
-  std::vector<EventState*> inbox;
-};
 
 /// Most recently used pool of this thread and what the thread keeps of it.
 struct Hot {
@@ -68,84 +27,6 @@ struct Hot {
   ThreadCache* cache = nullptr;
 };
 constinit thread_local Hot hot;
-
-std::atomic<std::uint64_t> next_pool_number{1};
-
-std::size_t index_of(EventClass event_class) { return static_cast<std::size_t>(event_class); }
-
-}  // namespace
-
-class EventPool::Impl {
- public:
-  Impl(const Device& device, const EventPoolOptions& options);
-  ~Impl();
-
-  EventState* acquire(EventClass event_class, std::uint64_t& id);
-  void release(EventState* event, std::uint64_t id);
-  void discard(EventState* event, std::uint64_t id);
-  void trim(std::size_t keep);
-  PoolUtilization utilization() const;
-  EventPoolMetrics metrics() const;
-  /// The thread that owned `cache` has ended.
-  void retire(ThreadCache& cache);
-  void close();
-
-  const std::uint64_t number = next_pool_number.fetch_add(1, std::memory_order_relaxed);
-
- private:
-  using Lock = std::unique_lock<std::mutex>;
-  struct Store {
-    std::vector<EventState*> free;
-    std::size_t total = 0;       // free, in magazines and in use
-    std::size_t being_made = 0;  // counted in total already
-    std::uint32_t batch = 1;     // events to make at the next miss
-    std::uint64_t acquired_at_growth = 0;
-    // Of bounded pools, and events that were discarded.
-    std::uint64_t acquired = 0, released = 0;
-  };
-
-  ThreadCache& cache() { return hot.pool == number ? *hot.cache : find_cache(); }
-  ThreadCache& find_cache();
-  void check_process(const char* call) const {
-    if (process_ != process_generation()) [[unlikely]]
-      refuse_fork(call);
-  }
-  [[noreturn]] static void refuse_fork(const char* call);
-  void check_event(const EventState* event, std::uint64_t id, const char* call) const;
-  void give_back_foreign(EventState* event, std::uint64_t id);
-  void empty_inbox(ThreadCache& cache);
-  EventState* acquire_bounded(EventClass event_class);
-  void refill(ThreadCache& cache, EventClass event_class);
-  void make(Lock& lock, EventClass event_class, std::size_t count, std::vector<EventState*>& made);
-  void destroy(const std::vector<EventState*>& events) noexcept;
-  void forget(Store& store, EventState* event);
-  std::size_t in_use_now() const;
-  std::size_t in_use_now(std::size_t which) const;
-  PoolUtilization utilization_now() const;
-  void sample() const;
-  void note_use(std::size_t in_use);
-  std::vector<EventState*> surplus();
-
-  const std::shared_ptr<DeviceState> device_;
-  const EventPoolOptions options_;
-  const std::string name_;
-  const bool bounded_;
-  const std::uint32_t process_;
-
-  mutable std::mutex mutex_;  // never held during a call of the backend
-  std::condition_variable returned_;
-  std::array<Store, kClasses> stores_;
-  std::vector<std::unique_ptr<ThreadCache>> caches_;
-  std::vector<ThreadCache*> free_caches_;
-  std::unordered_map<std::uint64_t, ThreadCache*> cache_of_thread_;
-  mutable EventPoolMetrics totals_;  // of what is counted under the lock
-  std::unordered_set<EventState*> all_;
-  mutable Nanoseconds sampled_wait_{0};
-  std::size_t lately_ = 0, before_ = 0;  // most in use since the last trim, and before that
-  std::uint32_t moves_ = 0;              // half magazines given back since the last trim
-};
-
-namespace {
 
 /// Live pools, so that a thread that ends finds those whose events it still keeps.
 std::mutex& registry_mutex() {
@@ -173,6 +54,15 @@ struct PoolsOfThread {
 };
 
 }  // namespace
+
+std::uint64_t EventPool::Impl::next_number() noexcept {
+  static std::atomic<std::uint64_t> next{1};
+  return next.fetch_add(1, std::memory_order_relaxed);
+}
+
+inline ThreadCache& EventPool::Impl::cache() {
+  return hot.pool == number ? *hot.cache : find_cache();
+}
 
 EventPool::Impl::Impl(const Device& device, const EventPoolOptions& options)
     : device_(device.state()),
@@ -280,49 +170,6 @@ inline EventState* EventPool::Impl::acquire(EventClass event_class, std::uint64_
   return event;
 }
 
-EventState* EventPool::Impl::acquire_bounded(EventClass event_class) {
-  Lock lock(mutex_);
-  Store& store = stores_[index_of(event_class)];
-  if (store.free.empty() && store.total >= options_.capacity &&
-      options_.at_capacity != AtCapacity::kGrow) {
-    const auto exhausted = [&](const char* why) {
-      ++totals_.refused;
-      return Error(ErrorKind::kExhausted, kCodeOutOfMemory, name_of_code(kCodeOutOfMemory),
-                   "EventPool::acquire",
-                   "all " + std::to_string(options_.capacity) + " events of \"" + name_ +
-                       "\" are in use" + why);
-    };
-    if (options_.at_capacity == AtCapacity::kFail) throw exhausted("");
-    ++totals_.blocked;
-    const auto begin = std::chrono::system_clock::now();
-    const auto has_one = [&] { return !store.free.empty() || store.total < options_.capacity; };
-    bool in_time = true;
-    if (options_.patience == Nanoseconds::max()) {
-      returned_.wait(lock, has_one);
-    } else {
-      in_time = returned_.wait_until(
-          lock,
-          begin +
-              std::chrono::duration_cast<std::chrono::system_clock::duration>(options_.patience),
-          has_one);
-    }
-    const auto waited =
-        std::chrono::duration_cast<Nanoseconds>(std::chrono::system_clock::now() - begin);
-    totals_.blocked_time += waited;
-    if (!in_time) throw exhausted(", and none was released in time");
-  }
-  if (store.free.empty()) {
-    if (store.total >= options_.capacity) ++totals_.over_capacity;
-    make(lock, event_class, 1, store.free);
-  }
-  EventState* event = store.free.back();
-  store.free.pop_back();
-  ++store.acquired;
-  note_use(in_use_now());
-  sample();
-  return event;
-}
-
 void EventPool::Impl::refill(ThreadCache& cache, EventClass event_class) {
   Lock lock(mutex_);
   Store& store = stores_[index_of(event_class)];
@@ -350,38 +197,6 @@ void EventPool::Impl::refill(ThreadCache& cache, EventClass event_class) {
     from.pop_back();
   }
   sample();
-}
-
-// Makes at least one of `count` events, or throws. The lock is open meanwhile.
-void EventPool::Impl::make(Lock& lock, EventClass event_class, std::size_t count,
-                           std::vector<EventState*>& made) {
-  if (count == 0) return;
-  Store& store = stores_[index_of(event_class)];
-  store.total += count;  // now, so that others see what there will be
-  std::vector<EventState*> fresh;
-  lock.unlock();
-  std::exception_ptr error;
-  try {
-    for (std::size_t i = 0; i < count; ++i) {
-      EventState& event =
-          device_->add_event(device_->backend->create_event(event_class, {}), event_class);
-      event.pool.store(number, std::memory_order_relaxed);
-      event.id.store(EventId::kNone, std::memory_order_release);
-      fresh.push_back(&event);
-    }
-  } catch (const Error&) {
-    error = std::current_exception();
-  }
-  lock.lock();
-  store.total -= count - fresh.size();
-  totals_.created += fresh.size();
-  all_.insert(fresh.begin(), fresh.end());
-  if (fresh.empty()) {
-    returned_.notify_one();
-    std::rethrow_exception(error);
-  }
-  ++totals_.misses;
-  made.insert(made.end(), fresh.begin(), fresh.end());
 }
 
 // Throws unless the event is the pool's and `id` its present one.
@@ -475,127 +290,6 @@ void EventPool::Impl::discard(EventState* event, std::uint64_t id) {
   destroy({event});
 }
 
-void EventPool::Impl::destroy(const std::vector<EventState*>& events) noexcept {
-  for (EventState* event : events) {
-    const NativeEvent native = event->native;
-    device_->remove(*event);
-    device_->backend->destroy_event(native);
-  }
-}
-
-// Takes an event out of the books; it is destroyed once the lock is open.
-void EventPool::Impl::forget(Store& store, EventState* event) {
-  --store.total;
-  all_.erase(event);
-  ++totals_.destroyed;
-}
-
-std::size_t EventPool::Impl::in_use_now(std::size_t which) const {
-  // Released before acquired: what happens in between makes the result too large, never negative.
-  std::uint64_t released = stores_[which].released, acquired = stores_[which].acquired;
-  for (const auto& cache : caches_)
-    released += cache->released[which].load(std::memory_order_acquire);
-  for (const auto& cache : caches_)
-    acquired += cache->acquired[which].load(std::memory_order_relaxed);
-  return acquired > released ? acquired - released : 0;
-}
-
-std::size_t EventPool::Impl::in_use_now() const {
-  std::size_t in_use = 0;
-  for (std::size_t c = 0; c < kClasses; ++c) in_use += in_use_now(c);
-  return in_use;
-}
-
-// Tells the observer, from wherever the lock is held anyway.
-void EventPool::Impl::sample() const {
-  if (observer().pool_sample == nullptr) return;
-  const PoolUtilization now = utilization_now();
-  coord_pool_sample_facts facts{};
-  facts.pool = static_cast<std::uint32_t>(number);
-  facts.available = now.available;
-  facts.in_use = now.in_use;
-  facts.high_water = std::max(totals_.high_water, now.in_use);
-  facts.waited_ns = static_cast<std::uint64_t>((totals_.blocked_time - sampled_wait_).count());
-  facts.time_ns = device_->simulated ? device_->backend->now().value : 0;
-  sampled_wait_ = totals_.blocked_time;
-  observer().pool_sample(&facts);
-}
-
-void EventPool::Impl::note_use(std::size_t in_use) {
-  totals_.high_water = std::max(totals_.high_water, in_use);
-  lately_ = std::max(lately_, in_use);
-}
-
-// What the shared store can do without, going by the most that was in use lately.
-std::vector<EventState*> EventPool::Impl::surplus() {
-  const std::size_t peak = std::max(lately_, before_);
-  before_ = std::exchange(lately_, in_use_now());
-  moves_ = 0;
-  std::vector<EventState*> unneeded;
-  for (std::size_t c = 0; c < kClasses; ++c) {
-    Store& store = stores_[c];
-    std::size_t keep = peak + peak / 4 + caches_.size() * kMagazine;
-    if (c == index_of(EventClass::kNoTiming)) keep = std::max(keep, options_.initial);
-    while (store.total > keep && !store.free.empty()) {
-      unneeded.push_back(store.free.back());
-      store.free.pop_back();
-      forget(store, unneeded.back());
-    }
-  }
-  return unneeded;
-}
-
-void EventPool::Impl::trim(std::size_t keep) {
-  check_process("EventPool::trim");
-  std::vector<EventState*> unneeded;
-  {
-    const Lock lock(mutex_);
-    for (Store& store : stores_) {
-      while (store.free.size() > keep) {
-        unneeded.push_back(store.free.back());
-        store.free.pop_back();
-        forget(store, unneeded.back());
-      }
-    }
-  }
-  returned_.notify_all();
-  destroy(unneeded);
-}
-
-PoolUtilization EventPool::Impl::utilization_now() const {
-  PoolUtilization result;
-  for (std::size_t c = 0; c < kClasses; ++c) {
-    const std::size_t in_use = std::min(in_use_now(c), stores_[c].total);
-    result.in_use += in_use;
-    result.available += stores_[c].total - in_use;
-    if (c == index_of(EventClass::kTiming)) result.timing = stores_[c].total - in_use;
-  }
-  return result;
-}
-
-PoolUtilization EventPool::Impl::utilization() const {
-  check_process("EventPool::utilization");
-  const Lock lock(mutex_);
-  return utilization_now();
-}
-
-EventPoolMetrics EventPool::Impl::metrics() const {
-  check_process("EventPool::metrics");
-  const Lock lock(mutex_);
-  totals_.high_water = std::max(totals_.high_water, in_use_now());
-  sample();
-  EventPoolMetrics result = totals_;
-  for (std::size_t c = 0; c < kClasses; ++c) {
-    result.released += stores_[c].released;
-    result.acquired += stores_[c].acquired;
-    for (const auto& cache : caches_) {
-      result.released += cache->released[c].load(std::memory_order_relaxed);
-      result.acquired += cache->acquired[c].load(std::memory_order_relaxed);
-    }
-  }
-  return result;
-}
-
 EventPool::EventPool(const Device& device, const EventPoolOptions& options)
     : impl_(std::make_unique<Impl>(device, options)) {}
 
@@ -629,6 +323,8 @@ void EventPool::release(std::span<const EventRef> events) {
 void EventPool::discard(EventRef event) { impl_->discard(event.state_, event.id_.value); }
 
 void EventPool::trim(std::size_t keep) { impl_->trim(keep); }
+
+std::atomic<std::size_t>& EventPool::spare_count() noexcept { return impl_->spare_count; }
 
 PoolUtilization EventPool::utilization() const { return impl_->utilization(); }
 

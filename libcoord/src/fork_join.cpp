@@ -10,18 +10,30 @@
 
 namespace coord {
 
-ForkJoin::ForkJoin(EventPool& pool, StreamRef trunk, std::span<const StreamRef> branches)
-    : pool_(pool), trunk_(trunk), captured_(trunk.capture_status() != CaptureStatus::kNone) {
+namespace {
+
+const auto kNothing = [](StreamRef) {};
+
+/// A point of a stream: all work that it has now.
+OperationOptions point(StreamRef stream, const char* what) {
+  return {.type = OperationType::kSynchronization, .stream = stream, .description = what};
+}
+
+}  // namespace
+
+ForkJoin::ForkJoin(Coordinator& coordinator, StreamRef trunk, std::span<const StreamRef> branches,
+                   std::source_location where)
+    : coordinator_(coordinator), trunk_(trunk), where_(where) {
   branches_.reserve(branches.size());
-  const EventRef forked = pool_.acquire();
   try {
-    trunk_.record(forked);
+    const OperationHandle forked = coordinator_.submit(point(trunk_, "fork"), kNothing, where_);
     for (StreamRef branch : branches) {
-      branch.wait(forked);
+      OperationOptions options = point(branch, "branch");
+      options.after = {forked};
+      coordinator_.post(options, kNothing, where_);
       branches_.push_back(branch);
     }
   } catch (...) {
-    give_back(forked);
     try {
       join();
     } catch (const Error&) {
@@ -29,13 +41,6 @@ ForkJoin::ForkJoin(EventPool& pool, StreamRef trunk, std::span<const StreamRef> 
     }
     throw;
   }
-  give_back(forked);
-}
-
-// All waits for it were issued. What was recorded in a capture must not be queried by its next
-// user.
-void ForkJoin::give_back(EventRef event) {
-  captured_ ? pool_.discard(event) : pool_.release(event);
 }
 
 ForkJoin::~ForkJoin() {
@@ -47,17 +52,20 @@ ForkJoin::~ForkJoin() {
 }
 
 void ForkJoin::join() {
+  if (branches_.empty()) return;
   std::exception_ptr first;
+  OperationOptions joined = point(trunk_, "join");
   for (StreamRef branch : std::exchange(branches_, {})) {
-    EventRef joined;
     try {
-      joined = pool_.acquire();
-      branch.record(joined);
-      trunk_.wait(joined);
+      joined.after.push_back(coordinator_.submit(point(branch, "branch end"), kNothing, where_));
     } catch (const Error&) {
       if (first == nullptr) first = std::current_exception();
     }
-    if (joined.id().valid()) give_back(joined);
+  }
+  try {
+    coordinator_.post(joined, kNothing, where_);
+  } catch (const Error&) {
+    if (first == nullptr) first = std::current_exception();
   }
   if (first != nullptr) std::rethrow_exception(first);
 }

@@ -11,11 +11,14 @@
 namespace coord::nvtx {
 
 #ifdef COORD_HAVE_CUDA
+/// Whether a tool listens: if not, none ever will.
+bool listening() noexcept;
 void push(const char* name) noexcept;
 void pop() noexcept;
 void name_stream(std::uint64_t handle, const char* name) noexcept;
 void name_event(std::uint64_t handle, const char* name) noexcept;
 #else
+inline bool listening() noexcept { return false; }
 inline void push(const char*) noexcept {}
 inline void pop() noexcept {}
 #endif

@@ -4,12 +4,14 @@
 // What a Coordinator keeps of one operation, and the table of them.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <functional>
 #include <memory>
+#include <ranges>
 #include <string>
 #include <vector>
 
@@ -18,8 +20,9 @@
 
 namespace coord {
 
+struct DeviceEvents;
 struct DeviceState;
-class EventPool;
+struct StreamEntry;
 
 /// What few operations have.
 struct OperationExtra {
@@ -37,7 +40,10 @@ struct OperationExtra {
 
 /// A slot of the table; a new id makes it a new operation. All under the Coordinator's lock but for
 /// id and state, which may be read without.
-struct OperationRecord {
+///
+/// Ordered by use: a line of the cache each for what others ask of it, for its place, for its
+/// times, and for those that it and that wait for it.
+struct alignas(64) OperationRecord {
   std::atomic<std::uint64_t> id{OperationId::kNone};
   std::atomic<OperationState> state{OperationState::kRegistered};
   OperationType type = OperationType::kKernel;
@@ -47,39 +53,45 @@ struct OperationRecord {
   bool named = true;  // false: nobody can consume its end
   bool has_event = false;
   bool has_ranges = false;
+  bool described = false;
   bool dispatched = false;  // begun by make_ready(), not by its submitter
-  bool retired = false;
+  bool retired = true;
   bool announced = false;     // the observer knows it already
   bool timed = false;         // its submission is one of the sample
+  bool milestone = false;     // see kMilestone
   std::uint32_t users = 0;    // who still looks at this record: submissions, host waits, groups
   std::uint32_t missing = 0;  // dependencies that are not submitted
   std::uint32_t stream = 0;   // index
-  std::uint64_t capture = 0;  // number of the capture it is part of, 0 if none
-  StreamRef stream_ref;
-  DeviceState* device = nullptr;
-  EventPool* events = nullptr;
-  Point point;  // ticket 0: not submitted
+  Point point;                // ticket 0: not submitted
+  OperationRecord* next = nullptr;  // in its stream's queue of unproved ones, or among the free
+  std::unique_ptr<OperationExtra> extra;
+
   ClockRef clock;
-  EventRef event;
-  std::uint64_t cost = 0;    // ticks, if timed
-  std::uint64_t order = 0;   // take_order() at its begin
-  std::uint64_t runner = 0;  // number of the thread that began it
+  EventRef event;  // has_event: recorded behind it; else, of one that was begun, to be recorded
+  StreamRef stream_ref;
+  StreamEntry* entry = nullptr;  // null for a group
+  DeviceState* device = nullptr;
+  std::source_location where;
+
   std::uint64_t created = 0, begun = 0, submitted = 0, ended = 0;  // stamps
-  std::vector<OperationHandle> after;                              // dependencies
-  std::size_t inferred_from = 0, inferred_to = 0;                  // those between were inferred
-  std::vector<std::uint8_t> elisions;        // coord_elision of each; empty without an observer
-  std::uint32_t outer = 0;                   // for the observer: whose function it is begun in
+  std::uint64_t order = 0;                                         // take_order() at its begin
+  std::uint64_t runner = 0;   // number of the thread that began it
+  std::uint64_t cost = 0;     // ticks, if timed
+  std::uint64_t capture = 0;  // number of the capture it is part of, 0 if none
+
   std::vector<OperationRecord*> waits;       // what it waits for on the device; used until finished
   std::vector<OperationRecord*> dependants;  // which count it as missing
-  std::string description;
-  std::source_location where;
-  std::unique_ptr<OperationExtra> extra;
-  OperationRecord* next = nullptr;  // in its stream's queue of unproved ones, or among the free
+  DeviceEvents* events = nullptr;
+  std::size_t inferred_from = 0, inferred_to = 0;  // the dependencies between were inferred
+  Dependencies after;
+  std::vector<std::uint8_t> elisions;  // coord_elision of each; empty without an observer
+  std::uint32_t outer = 0;             // for the observer: whose function it is begun in
+  std::string description;             // meaningless unless `described`
 
+  [[nodiscard]] const char* name() const noexcept { return described ? description.c_str() : ""; }
   [[nodiscard]] bool ended_already() const noexcept {
     const OperationState now = state.load(std::memory_order_relaxed);
-    return now == OperationState::kCompleted || now == OperationState::kFailed ||
-           now == OperationState::kCancelled;
+    return now >= OperationState::kCompleted && now <= OperationState::kCancelled;
   }
   [[nodiscard]] bool unsubmitted() const noexcept {
     return state.load(std::memory_order_relaxed) < OperationState::kSubmitted;
@@ -96,7 +108,7 @@ class OperationTable {
  public:
   explicit OperationTable(std::size_t history) : history_(history) {}
 
-  /// A slot without an id. Its vectors and strings keep their memory.
+  /// A slot to be filled. Its vectors and strings keep their memory.
   OperationRecord& take() {
     if (free_count_ > history_) {
       OperationRecord& record = *oldest_;
@@ -106,7 +118,8 @@ class OperationTable {
       record.next = nullptr;
       return record;
     }
-    return records_.emplace_back();
+    if (count_ % kSlab == 0) slabs_.emplace_back();
+    return slabs_.back()[count_++ % kSlab];
   }
   /// The operation has ended and nobody uses its record.
   void retire(OperationRecord& record) {
@@ -115,15 +128,18 @@ class OperationTable {
     newest_ = &record;
     ++free_count_;
   }
-  [[nodiscard]] std::deque<OperationRecord>& all() noexcept { return records_; }
-  [[nodiscard]] std::size_t live() const noexcept { return records_.size() - free_count_; }
+  /// All slots; those that hold no operation are `retired`.
+  [[nodiscard]] auto all() noexcept { return slabs_ | std::views::join; }
+  [[nodiscard]] std::size_t live() const noexcept { return count_ - free_count_; }
 
  private:
+  static constexpr std::size_t kSlab = 32;  // slots that lie side by side
+
   const std::size_t history_;
-  std::deque<OperationRecord> records_;
+  std::deque<std::array<OperationRecord, kSlab>> slabs_;
   OperationRecord* oldest_ = nullptr;
   OperationRecord* newest_ = nullptr;
-  std::size_t free_count_ = 0;
+  std::size_t count_ = 0, free_count_ = 0;
 };
 
 }  // namespace coord

@@ -12,12 +12,9 @@
 
 namespace coord {
 
-StreamState& StreamRef::checked(const char* call) const {
-  if (state_ == nullptr) throw make_error(kCodeInvalidHandle, call, "the stream is null");
-  if (state_->id.load(std::memory_order_acquire) != id_.value) {
-    throw make_error(kCodeInvalidHandle, call, "the stream was destroyed");
-  }
-  return *state_;
+void StreamRef::refuse(const char* call) const {
+  throw make_error(kCodeInvalidHandle, call,
+                   state_ == nullptr ? "the stream is null" : "the stream was destroyed");
 }
 
 std::size_t StreamRef::checked_bytes(std::size_t host_bytes, std::size_t device_bytes) {

@@ -49,6 +49,14 @@ void relax() noexcept {
 #endif
 }
 
+// Memory that a device may read until the process ends.
+void keep_for_ever(HostBuffer<std::uint64_t> memory) {
+  static std::mutex mutex;
+  static auto* const kept = new std::vector<HostBuffer<std::uint64_t>>;
+  const std::lock_guard lock(mutex);
+  kept->push_back(std::move(memory));
+}
+
 }  // namespace
 
 class TimelineSignal::Impl {
@@ -209,14 +217,6 @@ void TimelineSignal::Impl::map(int file) {
     throw make_error(kCodeUnknown, "TimelineSignal", "shared memory cannot be mapped");
   word_ = static_cast<TimelineWord*>(address);
   mapped_ = true;
-}
-
-// Memory that a device may read until the process ends.
-static void keep_for_ever(HostBuffer<std::uint64_t> memory) {
-  static std::mutex mutex;
-  static auto* const kept = new std::vector<HostBuffer<std::uint64_t>>;
-  const std::lock_guard lock(mutex);
-  kept->push_back(std::move(memory));
 }
 
 TimelineSignal::Impl::~Impl() {

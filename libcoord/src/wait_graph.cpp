@@ -4,7 +4,6 @@
 #include "wait_graph.h"
 
 #include <algorithm>
-#include <atomic>
 #include <map>
 #include <mutex>
 
@@ -24,11 +23,6 @@ Sources& sources() {
 }
 
 }  // namespace
-
-std::uint64_t take_order() noexcept {
-  static std::atomic<std::uint64_t> next{1};
-  return next.fetch_add(1, std::memory_order_relaxed);
-}
 
 std::string thread_key(std::uint64_t thread) { return "thread " + std::to_string(thread); }
 std::string thread_label(std::uint64_t thread) { return "host thread " + std::to_string(thread); }

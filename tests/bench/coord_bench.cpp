@@ -6,6 +6,7 @@
 // simulator's bookkeeping costs.
 
 #include "bench/budget.h"
+#include "bench/free_backend.h"
 
 #include <coord/coord.h>
 
@@ -120,45 +121,118 @@ void measure_event_pool(const coord::Device& device) {
   bench::rival("create_and_destroy_16_threads", per_call_of(16, few / 4, without), "ns");
 }
 
-void measure_coordinator(const coord::Device& device) {
-  const coord::Stream stream = device.create_stream(), other = device.create_stream();
-  const std::size_t count = bench::scaled(20'000);
+/// A device whose calls cost nothing.
+coord::Device free_device() {
+  return coord::Device::of_backend(std::make_unique<bench::FreeBackend>());
+}
+
+/// What an operation costs the thread that submits it, in ns, once the Coordinator has what it
+/// needs.
+struct OperationCost {
+  double no_dependency, four_dependencies, posted, other_stream;
+};
+
+OperationCost measure_operations(const coord::Device& device) {
   const auto nothing = [](coord::StreamRef) {};
-  coord::EventPool pool(device);
-  // The call that a submission cannot do without, on an event of a pool.
-  const auto record = [&] {
-    const coord::EventRef event = pool.acquire();
-    stream.record(event);
-    pool.release(event);
-  };
-  std::vector<double> own, check;
+  const std::size_t batches = bench::scaled(200);
+  constexpr std::size_t kBatch = 256;  // a driver's queue takes so many without holding us up
+  std::vector<double> none, four, posted, other_stream;
   for (int round = 0; round < kRounds; ++round) {
+    const coord::Stream stream = device.create_stream(), other = device.create_stream();
     coord::Coordinator coordinator(device, {.polled = true});
     std::array<coord::OperationHandle, 4> recent;
+    const auto measure = [&](std::vector<double>& result, auto&& submit) {
+      double spent = 0;
+      for (std::size_t batch = 0; batch < batches; ++batch) {
+        const double begin = thread_nanoseconds();
+        for (std::size_t i = 0; i < kBatch; ++i) submit();
+        spent += thread_nanoseconds() - begin;
+        stream.synchronize();
+        other.synchronize();
+      }
+      result.push_back(spent / static_cast<double>(batches * kBatch));
+    };
+    std::vector<double> warmed_up;
+    measure(warmed_up, [&] { coordinator.submit({.stream = stream}, nothing); });
     for (auto& operation : recent) operation = coordinator.submit({.stream = other}, nothing);
     // The stream has waited for them: from here on they are implied.
-    coordinator.submit({.stream = stream, .after = std::span<const coord::OperationHandle>(recent)},
-                       nothing);
-    const auto measure = [&](std::size_t dependencies) {
-      const coord::OperationOptions options{
-          .stream = stream,
-          .after = std::span<const coord::OperationHandle>(recent).first(dependencies)};
-      const double begin = thread_nanoseconds();
-      for (std::size_t i = 0; i < count; ++i) coordinator.submit(options, nothing);
-      return (thread_nanoseconds() - begin) / static_cast<double>(count);
-    };
-    const double none = measure(0), four = measure(4);
-    const double begin = thread_nanoseconds();
-    for (std::size_t i = 0; i < count; ++i) record();
-    const double call = (thread_nanoseconds() - begin) / static_cast<double>(count);
-    own.push_back(four - call);
-    check.push_back((four - none) / 4);
-    stream.synchronize();
-    other.synchronize();
+    const coord::OperationOptions after{.stream = stream,
+                                        .after = std::span<const coord::OperationHandle>(recent)};
+    coordinator.submit(after, nothing);
+    const coord::OperationOptions alone{.stream = stream};
+    measure(none, [&] { coordinator.submit(alone, nothing); });
+    measure(four, [&] { coordinator.submit(after, nothing); });
+    measure(posted, [&] { coordinator.post(alone, nothing); });
+    coord::OperationHandle last = recent[3];
+    bool odd = false;
+    measure(other_stream, [&] {
+      odd = !odd;
+      last = coordinator.submit({.stream = odd ? stream : other, .after = {last}}, nothing);
+    });
   }
-  bench::budget("operation_own_cost_4_dependencies", bench::median(own), "ns", 60,
+  return {bench::median(none), bench::median(four), bench::median(posted),
+          bench::median(other_stream)};
+}
+
+/// Its own cost is measured where calls of the driver cost nothing; beside it the same with the
+/// device's calls, and these alone.
+void measure_coordinator(const coord::Device& device) {
+  const OperationCost own = measure_operations(free_device());
+  bench::budget("coordinator_own_ns_per_operation", own.four_dependencies, "ns", 60,
                 bench::Better::kLess);
-  bench::budget("elision_check", bench::median(check), "ns", 10, bench::Better::kLess);
+  bench::rival("own_cost_without_dependency", own.no_dependency, "ns");
+  bench::rival("own_cost_posted", own.posted, "ns");
+  bench::rival("own_cost_wait_for_other_stream", own.other_stream, "ns");
+  const OperationCost whole = measure_operations(device);
+  bench::rival("operation_with_calls_of_the_device", whole.four_dependencies, "ns");
+  bench::rival("posted_with_calls_of_the_device", whole.posted, "ns");
+
+  const coord::Stream stream = device.create_stream();
+  coord::EventPool pool(device);
+  std::vector<coord::EventRef> events(512);
+  pool.acquire(coord::EventClass::kNoTiming, events);
+  std::vector<double> record;
+  for (int round = 0; round < kRounds; ++round) {
+    const double begin = thread_nanoseconds();
+    for (std::size_t i = 0; i < 256; ++i) stream.record(events[(256 * round + i) % 512]);
+    record.push_back((thread_nanoseconds() - begin) / 256);
+    stream.synchronize();
+  }
+  bench::rival("bare_record_of_the_device", bench::median(record), "ns");
+  bench::rival("bare_capture_status_of_the_device",
+               per_call(bench::scaled(20'000), [&] { (void)stream.capture_status(); }), "ns");
+  pool.release(events);
+  bench::budget("elision_check", (own.four_dependencies - own.no_dependency) / 4, "ns", 10,
+                bench::Better::kLess);
+}
+
+/// A section of 1000 operations on two streams, launched as a graph; what launching takes the
+/// driver is part of it, on a GPU.
+void measure_repeated(const coord::Device& device) {
+  const coord::Stream stream = device.create_stream(), other = device.create_stream();
+  coord::Coordinator coordinator(device, {.polled = true});
+  coord::Repeated section(coordinator, stream, "thousand operations");
+  const auto work = [](coord::StreamRef on) { on.launch({}); };
+  const auto run = [&] {
+    coordinator.wait(section.run({}, [&](coord::Section& body) {
+      for (int i = 0; i < 1000; ++i) body.submit({.stream = i % 2 == 0 ? stream : other}, work);
+    }));
+  };
+  for (int i = 0; i < 6; ++i) run();
+  std::vector<double> launches;
+  for (std::size_t i = 0; i < bench::scaled(1000) && section.promoted(); ++i) {
+    const double begin = thread_nanoseconds();
+    const auto launched = section.run({}, [](coord::Section&) {});
+    launches.push_back((thread_nanoseconds() - begin) / 1000);
+    coordinator.wait(launched);
+  }
+  if (launches.empty()) {
+    std::printf("the section was not promoted\n");
+    return;
+  }
+  bench::budget("graph_launch_1000_us", bench::median(launches), "us", 5, bench::Better::kLess);
+  bench::rival("submitted_one_by_one",
+               static_cast<double>(section.metrics().submission_time.count()) / 1000, "us");
 }
 
 void measure_timeline() {
@@ -203,5 +277,6 @@ int main() {
   std::printf("device %s\n", device.properties().name.c_str());
   measure_event_pool(device);
   measure_coordinator(device);
+  measure_repeated(device.simulated() ? free_device() : device);
   measure_timeline();
 }

@@ -182,14 +182,14 @@ TEST(Barrier, ReportsWhoIsMissing) {
 TEST(ForkJoin, ReplacesHostSyncsByRecordsAndWaits) {
   const Device device = Device::open("sim");
   const Streams streams(device, 5);
-  coord::EventPool pool(device);
+  Coordinator coordinator(device, {.polled = true});
   int stage = 0;
   bool ordered = true;
   fake_observer::start();
   streams.refs[0].launch({.duration = 1ms});
   streams.refs[0].launch({.function = [&] { stage = 1; }});
   {
-    coord::ForkJoin fork(pool, streams.refs[0], std::span(streams.refs).subspan(1));
+    coord::ForkJoin fork(coordinator, streams.refs[0], std::span(streams.refs).subspan(1));
     for (std::size_t i = 1; i < 5; ++i) {
       streams.refs[i].launch({.duration = 1ms, .function = [&] { ordered &= stage >= 1; }});
       streams.refs[i].launch({.function = [&] { ++stage; }});
@@ -203,17 +203,18 @@ TEST(ForkJoin, ReplacesHostSyncsByRecordsAndWaits) {
   EXPECT_TRUE(told.calls_named("simStreamSynchronize").empty());
   streams.refs[0].synchronize();
   EXPECT_TRUE(ordered);
-  EXPECT_EQ(pool.utilization().in_use, 0u);
+  coordinator.wait(coordinator.submit({.stream = streams.refs[0]}, [](StreamRef) {}));
+  EXPECT_EQ(coordinator.event_utilization().in_use, 0u);
 }
 
 TEST(ForkJoin, AnExceptionInBetweenLeavesNothingUnjoinedAndNoEventInUse) {
   const Device device = Device::open("sim");
   const Streams streams(device, 3);
-  coord::EventPool pool(device);
+  Coordinator coordinator(device, {.polled = true});
   bool ended = false, seen = false;
   EXPECT_THROW(
       {
-        coord::ForkJoin fork(pool, streams.refs[0], std::span(streams.refs).subspan(1));
+        coord::ForkJoin fork(coordinator, streams.refs[0], std::span(streams.refs).subspan(1));
         streams.refs[1].launch({.duration = 1ms});
         streams.refs[1].launch({.function = [&] { ended = true; }});
         throw std::runtime_error("no");
@@ -222,22 +223,45 @@ TEST(ForkJoin, AnExceptionInBetweenLeavesNothingUnjoinedAndNoEventInUse) {
   streams.refs[0].launch({.function = [&] { seen = ended; }});
   streams.refs[0].synchronize();
   EXPECT_TRUE(seen);
-  EXPECT_EQ(pool.utilization().in_use, 0u);
+  coordinator.wait(coordinator.submit({.stream = streams.refs[0]}, [](StreamRef) {}));
+  EXPECT_EQ(coordinator.event_utilization().in_use, 0u);
 }
 
 TEST(ForkJoin, AFailedForkGivesItsEventsBack) {
   const Device device = Device::open("sim");
   const Streams streams(device, 2);
-  coord::EventPool pool(device);
+  Coordinator coordinator(device, {.polled = true});
   StreamRef gone;
   {
     const Stream temporary = device.create_stream();
     gone = temporary;
   }
   const std::vector<StreamRef> branches{streams.refs[1], gone};
-  EXPECT_THROW(coord::ForkJoin(pool, streams.refs[0], branches), coord::Error);
-  EXPECT_EQ(pool.utilization().in_use, 0u);
+  EXPECT_THROW(coord::ForkJoin(coordinator, streams.refs[0], branches), coord::Error);
+  coordinator.wait(coordinator.submit({.stream = streams.refs[0]}, [](StreamRef) {}));
+  EXPECT_EQ(coordinator.event_utilization().in_use, 0u);
   device.synchronize();
+}
+
+TEST(ForkJoin, PlacesNoWaitThatIsImplied) {
+  const std::vector<Device> devices = coord::sim::open_devices({}, 2);
+  const Stream trunk = devices[0].create_stream();
+  const Stream left = devices[0].create_stream(), right = devices[1].create_stream();
+  Coordinator coordinator(devices[0], {.polled = true});
+  const auto work = [](StreamRef stream) { stream.launch({.duration = 1us}); };
+  coord::ForkJoin fork(coordinator, trunk, std::vector<StreamRef>{left, right});
+  EXPECT_EQ(coordinator.metrics().waits_placed, 2u);
+  const auto first = coordinator.submit({.stream = left}, work);
+  coordinator.submit({.stream = right, .after = {first}}, work);
+  const auto last = coordinator.submit({.stream = right}, work);
+  coordinator.submit({.stream = left, .after = {last}}, work);
+  EXPECT_EQ(coordinator.metrics().waits_placed, 4u);
+  fork.join();
+  EXPECT_EQ(coordinator.metrics().waits_placed, 6u)
+      << "nothing orders the ends of the two branches before each other";
+  coord::ForkJoin again(coordinator, trunk, std::vector<StreamRef>{trunk});
+  again.join();
+  EXPECT_EQ(coordinator.metrics().waits_placed, 6u) << "the stream itself";
 }
 
 TEST(Capture, MakesAGraphWithOnlyTheEdgesThatAreNeeded) {

@@ -72,7 +72,7 @@ struct GraphShape {
 /// While a stream is captured, calls on it (and on streams that wait for its events) become nodes
 /// and edges of a graph and nothing runs. What CUDA refuses then (see CaptureMode) throws kCapture
 /// and invalidates the capture. The functions marked capture-safe are always allowed.
-class Backend {
+class COORD_EXPORT Backend {
  public:
   virtual ~Backend() = default;
 

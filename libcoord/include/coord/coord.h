@@ -52,6 +52,7 @@
 #include "coord/kernel.h"
 #include "coord/memory.h"
 #include "coord/operation.h"
+#include "coord/repeated.h"
 #include "coord/sim.h"
 #include "coord/stream.h"
 #include "coord/timeline.h"

@@ -43,7 +43,8 @@ enum class Unsubmitted {
 /// queues for, less two: from there on streams that wait for nothing may stall, or hang.
 enum class Connections {
   kReport,  // it is submitted, counted in `over_connections`, and marked in traces
-  kHold,    // it is deferred until enough of the others have gone on
+  kHold,    // it is deferred until enough of the others have gone on; but for operations of type
+            // kSynchronization and kBarrier, on which streams rely at once
 };
 
 struct CoordinatorOptions {
@@ -197,6 +198,7 @@ class COORD_EXPORT Coordinator {
 
  private:
   friend class Barrier;
+  friend class Section;
   class Impl;
 
   /// `arrivals`: when the host brought each stream, as arrival_time() told; empty: just now.
@@ -208,6 +210,13 @@ class COORD_EXPORT Coordinator {
   static void tell_barrier(OperationHandle passed, std::span<const StreamRef> streams,
                            std::span<const std::uint32_t> elided, std::string_view name,
                            std::span<const std::int64_t> arrivals);
+
+  // For Repeated. The newest operation of each stream, unless all streams come after all of them;
+  // the time of the host, as the device sees it.
+  [[nodiscard]] std::vector<OperationHandle> newest(const std::vector<StreamRef>& streams);
+  [[nodiscard]] bool is_submitted(OperationHandle operation) const;
+  [[nodiscard]] bool simulated() const;
+  [[nodiscard]] TimeNs now() const;
 
   /// One submission from its waits to its record; failed unless finished or deferred.
   class COORD_EXPORT Submission {

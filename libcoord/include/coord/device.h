@@ -40,6 +40,9 @@ class COORD_EXPORT Device {
   /// A GPU through a CUDA context of the program's own, which must outlive the Device and all that
   /// is made of it. Throws kNoDevice without CUDA, or what the driver says of the context.
   [[nodiscard]] static Device of_context(CUctx_st* context);
+  /// A device of a backend that is not built in, such as a test's own. Throws kInvalidArgument if
+  /// it is null.
+  [[nodiscard]] static Device of_backend(std::unique_ptr<Backend> backend);
 
   [[nodiscard]] DeviceId id() const noexcept;
   [[nodiscard]] const DeviceProperties& properties() const noexcept;

@@ -54,10 +54,12 @@ class COORD_EXPORT EventRef {
   friend bool operator==(EventRef a, EventRef b) noexcept { return a.id_ == b.id_; }
 
  protected:
+  friend class Coordinator;
   friend class EventPool;
   friend class StreamRef;
   EventRef(EventState* state, EventId id) : state_(state), id_(id) {}
   EventState& checked(const char* call) const;
+  [[noreturn]] void refuse(const char* call) const;
 
   EventState* state_ = nullptr;
   EventId id_;

@@ -12,6 +12,7 @@
 // stream waits on it have been issued and nobody will query, synchronize or time it any more.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -116,7 +117,13 @@ class COORD_EXPORT EventPool {
   [[nodiscard]] EventPoolMetrics metrics() const;
 
  private:
+  friend class Coordinator;
   class Impl;
+
+  /// How many of the events in use a Coordinator only keeps at hand, so that they are not called in
+  /// use.
+  std::atomic<std::size_t>& spare_count() noexcept;
+
   std::unique_ptr<Impl> impl_;
 };
 

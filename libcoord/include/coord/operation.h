@@ -58,32 +58,52 @@ class OperationHandle {
 class Dependencies {
  public:
   Dependencies() = default;
+  Dependencies(const Dependencies&) = default;
+  Dependencies(Dependencies&&) = default;
+  Dependencies& operator=(Dependencies&&) = default;
+  Dependencies& operator=(const Dependencies& other) {
+    count_ = other.count_;
+    few_ = other.few_;
+    if (count_ > few_.size()) many_ = other.many_;
+    return *this;
+  }
+  ~Dependencies() = default;
   Dependencies(std::initializer_list<OperationHandle> list)
       : Dependencies(std::span(list.begin(), list.size())) {}
   Dependencies(const std::vector<OperationHandle>& list) : Dependencies(std::span(list)) {}
   Dependencies(std::span<const OperationHandle> list) {
-    for (OperationHandle operation : list) push_back(operation);
+    for (const OperationHandle& operation : list) push_back(operation);
   }
 
-  void push_back(OperationHandle operation) {
-    if (many_.empty() && count_ < few_.size()) {
+  void push_back(const OperationHandle& operation) {
+    if (count_ < few_.size()) {
       few_[count_] = operation;
     } else {
-      if (many_.empty()) many_.assign(few_.begin(), few_.end());
+      if (count_ == few_.size()) many_.assign(few_.begin(), few_.end());
       many_.push_back(operation);
     }
     ++count_;
   }
+  void clear() noexcept { count_ = 0; }
+  [[nodiscard]] bool contains(OperationHandle operation) const noexcept {
+    for (const OperationHandle& one : *this) {
+      if (one == operation) return true;
+    }
+    return false;
+  }
+  [[nodiscard]] const OperationHandle& operator[](std::size_t i) const noexcept {
+    return begin()[i];
+  }
   [[nodiscard]] std::size_t size() const noexcept { return count_; }
   [[nodiscard]] const OperationHandle* begin() const noexcept {
-    return many_.empty() ? few_.data() : many_.data();
+    return count_ <= few_.size() ? few_.data() : many_.data();
   }
   [[nodiscard]] const OperationHandle* end() const noexcept { return begin() + count_; }
 
  private:
-  std::array<OperationHandle, 4> few_;
-  std::vector<OperationHandle> many_;
   std::size_t count_ = 0;
+  std::array<OperationHandle, 4> few_;
+  std::vector<OperationHandle> many_;  // all of them, if they are more than few
 };
 
 struct OperationOptions {

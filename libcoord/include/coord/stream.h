@@ -137,6 +137,7 @@ class COORD_EXPORT StreamRef {
   friend class TimelineSignal;
   StreamRef(StreamState* state, StreamId id) : state_(state), id_(id) {}
   StreamState& checked(const char* call) const;
+  [[noreturn]] void refuse(const char* call) const;
   static std::size_t checked_bytes(std::size_t host_bytes, std::size_t device_bytes);
 
   StreamState* state_ = nullptr;

@@ -1,0 +1,434 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// The way of every operation: registered, begun, finished.
+
+#include <algorithm>
+
+#include "codes.h"
+#include "coordinator_impl.h"
+#include "nvtx.h"
+#include "observer.h"
+#include "ticks.h"
+
+namespace coord {
+
+namespace {
+
+std::atomic<std::uint64_t> next_coordinator{1};
+std::atomic<std::uint64_t> next_operation_id{0};
+
+/// One submission in so many is timed.
+constexpr std::uint64_t kCostSample = 32;
+/// Operation ids that a Coordinator takes at a time.
+constexpr std::uint64_t kIdBlock = 256;
+
+constexpr const char* kSubmit = "Coordinator::submit";
+
+}  // namespace
+
+Coordinator::Impl::Impl(const Device& device, const CoordinatorOptions& options)
+    : device_(device.state()),
+      options_(options),
+      number_(next_coordinator.fetch_add(1)),
+      nvtx_(nvtx::listening() && observer().operation_registered == nullptr),
+      operations_(options.history),
+      executor_(options.executor != nullptr || options.polled ? options.executor
+                                                              : Executor::shared()),
+      wait_graph_source_([this](WaitGraph& graph) { tell_waits(graph); }) {
+  if (!options.polled) poller_ = std::make_unique<PollClient>([this] { return look(); });
+}
+
+Coordinator::Impl::~Impl() = default;
+
+void Coordinator::Impl::refuse(const OperationHandle& operation, const char* call) {
+  throw make_error(
+      kCodeInvalidHandle, call,
+      operation.id().valid() ? "the operation is of another Coordinator" : "the operation is null");
+}
+
+DeviceEvents& Coordinator::Impl::events_of(DeviceState& device) {
+  for (DeviceEvents& events : events_) {
+    if (events.device.get() == &device) return events;
+  }
+  const Device opened(device.shared_from_this());
+  DeviceEvents& events = events_.emplace_back();
+  events.device = opened.state();
+  events.pool = std::make_unique<EventPool>(opened, options_.events);
+  events.spare_count = &events.pool->spare_count();
+  return events;
+}
+
+inline StreamEntry& Coordinator::Impl::stream_entry(StreamState& stream) {
+  // The stream remembers where it is in the table of the Coordinator that used it last.
+  const std::uint64_t id = stream.id.load(std::memory_order_relaxed);
+  if (StreamEntry* const known = last_stream_; known != nullptr && known->id == id) return *known;
+  const std::uint64_t known = stream.coordinator.load(std::memory_order_relaxed);
+  if (const auto index = static_cast<std::uint32_t>(known);
+      known >> 32 == (number_ & 0xffff'ffff) && index < streams_.size() && streams_[index].id == id)
+      [[likely]]
+    return *(last_stream_ = &streams_[index]);
+  const auto found = stream_indices_.find(id);
+  const std::uint32_t index = found != stream_indices_.end() ? found->second : add_stream(stream);
+  stream.coordinator.store((number_ & 0xffff'ffff) << 32 | index, std::memory_order_relaxed);
+  return *(last_stream_ = &streams_[index]);
+}
+
+std::uint32_t Coordinator::Impl::stream_index(StreamState& stream) {
+  return stream_entry(stream).index;
+}
+
+std::uint32_t Coordinator::Impl::add_stream(StreamState& stream) {
+  DeviceEvents& events = events_of(*stream.device);
+  // The place of a stream that is gone, if all its work has ended; its tickets go on.
+  std::uint32_t index = 0;
+  while (index < streams_.size() &&
+         (streams_[index].state->id.load(std::memory_order_relaxed) == streams_[index].id ||
+          streams_[index].oldest != nullptr || streams_[index].open > 0 ||
+          streams_[index].capture != 0)) {
+    ++index;
+  }
+  if (index == streams_.size()) {
+    streams_.emplace_back();
+    clocks_.add_stream();
+  } else {
+    stream_indices_.erase(streams_[index].id);
+    clocks_.exchange_row(index, ClockRef());  // the new stream comes after nothing yet
+  }
+  StreamEntry& fresh = streams_[index];
+  const std::uint64_t count = fresh.count;
+  fresh = StreamEntry{};
+  fresh.count = count;
+  fresh.index = index;
+  fresh.id = stream.id.load(std::memory_order_relaxed);
+  fresh.state = &stream;
+  fresh.device = stream.device;
+  fresh.events = &events;
+  stream_indices_[fresh.id] = index;
+  return index;
+}
+
+// Registration
+
+// Throws if an operation must not depend on `after`. Whether that is submitted.
+inline bool Coordinator::Impl::check_dependency(const OperationHandle& after, bool is_group) const {
+  const OperationRecord* dependency = find(after, kSubmit);
+  throw_failure(after);
+  if (dependency == nullptr || dependency->ended_already()) return true;
+  const bool unsubmitted = dependency->unsubmitted();
+  const bool refused = unsubmitted && !is_group && options_.unsubmitted == Unsubmitted::kRefuse;
+  if (!dependency->named || refused) [[unlikely]]
+    refuse_dependency(*dependency);
+  return !unsubmitted;
+}
+
+void Coordinator::Impl::refuse_dependency(const OperationRecord& on) const {
+  if (!on.named)
+    throw make_error(kCodeInvalidHandle, kSubmit, "a posted operation cannot be depended on");
+  throw make_error(kCodeNotPermitted, kSubmit,
+                   "it depends on " + describe(on) + ", which is not submitted");
+}
+
+// A registered operation without dependencies; a group, if it has no stream.
+OperationRecord& Coordinator::Impl::fresh_record(const OperationOptions& options,
+                                                 StreamState* stream,
+                                                 const std::source_location& where, bool named) {
+  const bool is_group = stream == nullptr;
+  StreamEntry* const entry = is_group ? nullptr : &stream_entry(*stream);
+  if (next_id_ == end_id_) {
+    next_id_ = next_operation_id.fetch_add(kIdBlock, std::memory_order_relaxed);
+    end_id_ = next_id_ + kIdBlock;
+  }
+  OperationRecord& record = operations_.take();
+  record.state.store(OperationState::kRegistered, std::memory_order_relaxed);
+  record.id.store(next_id_++, std::memory_order_release);
+  record.type = options.type;
+  record.priority = record.effective = options.priority;
+  record.is_group = is_group;
+  record.has_ranges = !options.reads.empty() || !options.writes.empty();
+  record.named = named || record.has_ranges;
+  record.has_event = record.dispatched = record.retired = record.announced = false;
+  record.users = record.missing = 0;
+  record.cost = 0;
+  record.stream = is_group ? 0 : entry->index;
+  record.entry = entry;
+  record.capture = 0;
+  record.stream_ref = options.stream;
+  record.device = is_group ? device_.get() : stream->device;
+  record.events = is_group ? nullptr : entry->events;
+  record.point = {};
+  record.order = record.runner = 0;
+  record.created = stamp(*record.device);
+  record.begun = record.submitted = record.ended = 0;
+  record.described = !options.description.empty();
+  if (record.described) record.description.assign(options.description);
+  record.where = where;
+  if (record.extra != nullptr) record.extra.reset();
+  record.timed = metrics_.registered++ % kCostSample == 0;
+  return record;
+}
+
+void Coordinator::Impl::join_group(OperationRecord& record, OperationRecord& group) {
+  record.more().group = &group;
+  ++group.users;
+  ++group.more().unsubmitted;
+  ++group.more().not_ended;
+  for (const OperationHandle& after : group.after) {
+    if (OperationRecord* dependency = live(after); dependency != nullptr)
+      depend(record, *dependency, false);
+  }
+}
+
+void Coordinator::Impl::declare_accesses(const OperationRecord& record,
+                                         const OperationOptions& options) const {
+  Backend& backend = *record.device->backend;
+  const std::uint32_t id = static_cast<std::uint32_t>(record.id.load(std::memory_order_relaxed));
+  for (const MemoryRange& range : options.reads)
+    backend.declare_access(id, range.address, range.bytes, false);
+  for (const MemoryRange& range : options.writes)
+    backend.declare_access(id, range.address, range.bytes, true);
+}
+
+OperationHandle Coordinator::Impl::add(const OperationOptions& options,
+                                       const std::source_location& where, bool named, bool is_group,
+                                       bool begin_if_ready, bool& begun) {
+  StreamState* const stream = is_group ? nullptr : &options.stream.checked(kSubmit);
+  Lock lock(mutex_);
+  OperationRecord* group = nullptr;
+  if (options.group.id().valid()) {
+    group = find(options.group, kSubmit);
+    if (group == nullptr || !group->is_group || !group->more().open)
+      throw make_error(kCodeInvalidValue, kSubmit, "the group is closed, or not a group");
+  }
+  bool submitted = true;  // all that it depends on
+  for (const OperationHandle& after : options.after)
+    submitted = check_dependency(after, is_group) && submitted;
+  OperationRecord& record = fresh_record(options, stream, where, named);
+  const std::uint64_t from = record.timed ? ticks() : 0;
+  record.after.clear();
+  for (const OperationHandle& after : options.after) {
+    if (record.after.contains(after)) continue;
+    record.after.push_back(after);
+    if (submitted || is_group) continue;  // what a group depends on, its members inherit
+    OperationRecord* on = live(after);
+    if (on != nullptr && on->unsubmitted()) await_submission(record, *on);
+  }
+  if (is_group) record.more().open = true;
+  if (group != nullptr) join_group(record, *group);
+  record.inferred_from = record.after.size();
+  if (record.has_ranges) {
+    record.more().reads = options.reads;
+    record.more().writes = options.writes;
+    if (options.infer_dependencies) infer(record);
+  }
+  record.inferred_to = record.after.size();
+  const bool begins = begin_if_ready && record.missing == 0;
+  if (!begins) announce(record);
+  if (record.has_ranges) declare_accesses(record, options);
+  if (options.timeout != Nanoseconds::max()) {
+    record.more().deadline_ns = monotonic_ns() + options.timeout.count();
+    deadlines_.push_back(handle(record));
+    wake_poller();
+  }
+  const OperationHandle result = handle(record);
+  begun = false;
+  if (begins) {
+    StreamEntry& entry = *record.entry;
+    if (entry.dispatched && entry.open > 0) await_stream(lock, record);
+    const bool over = clocks_.size() > connections_limit(record) && over_connections(lock, record);
+    if (!over || options_.connections == Connections::kReport ||
+        record.type == OperationType::kSynchronization || record.type == OperationType::kBarrier) {
+      start(lock, record, true);
+      begun = true;
+      if (record.timed) record.cost = ticks() - from;
+    } else {
+      announce(record);
+      held_.push_back(result);
+      ++metrics_.deferred;
+      wake_poller();
+    }
+  }
+  if (record.missing > 0) {
+    ++metrics_.deferred;
+    ++metrics_.blocked_now;
+  }
+  return result;
+}
+
+// A deferred operation may be using the stream from another thread.
+void Coordinator::Impl::await_stream(Lock& lock, OperationRecord& record) {
+  StreamEntry& stream = *record.entry;
+  while (stream.dispatched && stream.open > 0) {
+    const bool mine = std::any_of(
+        operations_.all().begin(), operations_.all().end(), [&](const OperationRecord& other) {
+          return other.state.load(std::memory_order_relaxed) == OperationState::kBegun &&
+                 other.stream == record.stream && other.runner == this_thread_number();
+        });
+    if (mine) return;
+    changed_.wait(lock);
+  }
+}
+
+// What the stream has to wait for, in candidates_; the rest is implied.
+void Coordinator::Impl::find_candidates(OperationRecord& record) {
+  candidates_.clear();
+  const bool captures = record.capture != 0;
+  const auto consider = [&](OperationRecord& before) {
+    const bool captured = before.state.load(std::memory_order_relaxed) == OperationState::kCaptured;
+    if ((captures || captured) && !same_capture(record, before)) return;
+    if (before.ended_already() || clocks_.implied(record.stream, before.point)) return;
+    if (std::find(candidates_.begin(), candidates_.end(), &before) == candidates_.end())
+      candidates_.push_back(&before);
+  };
+  for (const OperationHandle& after : record.after) {
+    OperationRecord* before = live(after);
+    if (before == nullptr) continue;
+    if (before->is_group) {
+      for (OperationRecord* member : before->more().last) consider(*member);
+    } else {
+      consider(*before);
+    }
+  }
+  if (candidates_.size() > 1) drop_what_is_brought();
+}
+
+// Fixes the waits of an operation whose dependencies are all submitted, and begins it; `direct`: as
+// part of registering it.
+void Coordinator::Impl::place(OperationRecord& record, bool direct) {
+  StreamEntry& stream = *record.entry;
+  const bool capturing =
+      record.device->backend->capture_status(stream.state->native) != CaptureStatus::kNone;
+  if (capturing || stream.capture != 0 || !captured_.empty()) enter_capture(record, capturing);
+  find_candidates(record);
+  note_elisions(record);
+  metrics_.waits_placed += candidates_.size();
+  metrics_.waits_elided += record.after.size() - std::min(record.after.size(), candidates_.size());
+  if (!candidates_.empty()) take_waits(stream, record);
+  record.milestone = record.capture == 0 && ++stream.count % kMilestone == 0;
+  if (record.named || record.milestone) record.event = record.events->take();
+  record.begun = direct ? record.created : stamp(*record.device);
+  record.order = record.device->simulated ? take_order() : record.begun;
+  record.runner = this_thread_number();
+  record.state.store(OperationState::kBegun, std::memory_order_release);
+  ++stream.open;
+  ++metrics_.begun;
+}
+
+// Begins the operation's submission: from here on what its thread enqueues is its work.
+void Coordinator::Impl::start(Lock& lock, OperationRecord& record, bool direct) {
+  place(record, direct);
+  if (record.has_ranges) judge(record);
+  lock.unlock();
+  enter(record);
+  if (record.waits.empty()) return;
+  try {
+    issue_waits(record);
+  } catch (...) {
+    abandon(handle(record), std::current_exception());
+    throw;
+  }
+}
+
+// The waits of an operation were issued: what they are for need not be kept for it.
+void Coordinator::Impl::drop_waits(OperationRecord& record) {
+  for (OperationRecord* before : record.waits) drop_user(*before);
+  record.waits.clear();
+}
+
+void Coordinator::Impl::issue_waits(OperationRecord& record) {
+  for (const OperationRecord* before : record.waits) record.stream_ref.wait(before->event);
+}
+
+void Coordinator::Impl::begin(OperationHandle operation) {
+  constexpr const char* kCall = "Coordinator::begin";
+  Lock lock(mutex_);
+  OperationRecord* record = find(operation, kCall);
+  throw_failure(operation);
+  if (record == nullptr || record->is_group ||
+      record->state.load() != OperationState::kRegistered ||
+      (record->extra != nullptr && record->extra->function)) {
+    throw make_error(kCodeNotPermitted, kCall,
+                     record == nullptr ? "the operation has ended"
+                                       : describe(*record) + " cannot be begun (again)");
+  }
+  for (OperationHandle after : record->after) {
+    const OperationRecord* dependency = live(after);
+    if (record->missing > 0 && dependency != nullptr && dependency->unsubmitted()) {
+      throw make_error(
+          kCodeNotPermitted, kCall,
+          describe(*record) + " depends on " + describe(*dependency) + ", which is not submitted");
+    }
+  }
+  await_stream(lock, *record);
+  (void)over_connections(lock, *record);
+  start(lock, *record);
+}
+
+void Coordinator::Impl::finish(const OperationHandle& operation) {
+  constexpr const char* kCall = "Coordinator::complete";
+  OperationRecord& record = *operation.record_;
+  if (operation.coordinator_ != number_ || live(operation) == nullptr ||
+      record.state.load(std::memory_order_relaxed) != OperationState::kBegun) {
+    throw make_error(kCodeNotPermitted, kCall, "the operation was not begun");
+  }
+  const std::uint64_t from = record.timed ? ticks() : 0;
+  const bool has_event = record.named || record.milestone;
+  if (has_event) {
+    if (!record.event.id().valid()) record.event = record.events->pool->acquire();
+    // The event is nobody else's, and of the stream's device.
+    const StreamState& stream = record.stream_ref.checked(kSubmit);
+    record.device->backend->record(stream.native, record.event.state_->native);
+  }
+  leave(record);
+
+  Lock lock(mutex_);
+  StreamEntry& stream = *record.entry;
+  record.has_event = has_event;
+  record.point = clocks_.advance(record.stream);
+  record.clock = clocks_.row(record.stream);
+  record.submitted = stamp(*record.device);
+  record.state.store(record.capture == 0 ? OperationState::kSubmitted : OperationState::kCaptured,
+                     std::memory_order_release);
+  ++metrics_.submitted;
+  if (record.has_event) ++metrics_.records;
+  if (record.capture == 0) {
+    (stream.newest != nullptr ? stream.newest->next : stream.oldest) = &record;
+    stream.newest = &record;
+    record.next = nullptr;
+  } else {
+    ++record.users;
+    captured_[record.capture].push_back(&record);
+  }
+  stream.last = operation;
+  --stream.open;
+  if (stream.open == 0) stream.dispatched = false;
+  if (!record.waits.empty()) drop_waits(record);
+  tell_state(record);
+  if (!record.dependants.empty() || record.extra != nullptr) submitted_one(record);
+  if (record.timed) sample_cost(record.cost + ticks() - from);
+  if (record.milestone) housekeep(lock, stream, record);
+  if (!watched_.empty()) wake_poller();
+  if (!host_waits_.empty() || stream.dispatched || record.dispatched) changed_.notify_all();
+  if (ready_count_ > 0) dispatch(lock);
+}
+
+void Coordinator::Impl::abandon(OperationHandle operation,
+                                const std::exception_ptr& error) noexcept {
+  OperationRecord& record = *operation.record_;
+  leave(record);
+  Lock lock(mutex_);
+  StreamEntry& stream = *record.entry;
+  --stream.open;
+  if (stream.open == 0) stream.dispatched = false;
+  drop_waits(record);
+  end(record, OperationState::kFailed, error);
+  changed_.notify_all();
+  dispatch(lock);
+}
+
+void Coordinator::Impl::sample_cost(std::uint64_t cost) {
+  costs_[cost_count_++ % costs_.size()] = cost;
+  cost_sum_ += static_cast<double>(cost);
+}
+
+}  // namespace coord

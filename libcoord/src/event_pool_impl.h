@@ -1,0 +1,133 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// The inside of an EventPool: event_pool.cpp has what threads do with the events that they keep,
+// event_pool_store.cpp what they share, makes and destroys events, and counts.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "coord/event_pool.h"
+#include "device_state.h"
+#include "process.h"
+
+namespace coord {
+
+/// Free events that a thread keeps for itself, for each class; half of them move to or from the
+/// shared store at a time, so that a thread that swings by a few events leaves it alone.
+inline constexpr std::uint32_t kMagazine = 64;
+inline constexpr std::uint32_t kMove = kMagazine / 2;
+inline constexpr std::size_t kClasses = 3;
+
+using Count = std::atomic<std::uint64_t>;
+
+/// One writer: no read-modify-write is needed.
+inline void add(Count& count, std::uint64_t n) noexcept {
+  count.store(count.load(std::memory_order_relaxed) + n, std::memory_order_relaxed);
+}
+
+/// What a thread keeps of one pool.
+///
+/// The thread that acquired an event owns it: it alone ends and begins the event's ids, so it needs
+/// no atomic read-modify-write, which would cost more than all the rest. Other threads that give
+/// the event back put it into the owner's inbox, under the pool's lock. A cache whose thread has
+/// ended is owned by whoever holds the lock.
+struct alignas(64) ThreadCache {
+  struct Magazine {
+    std::uint32_t count = 0;
+    std::array<EventState*, kMagazine> events;
+  };
+  std::array<Magazine, kClasses> magazines;
+  std::uint64_t next_id = 0, end_id = 0;
+  std::array<Count, kClasses> acquired{}, released{};
+  // Under the pool's lock:
+  bool retired = false;
+  std::vector<EventState*> inbox;
+};
+
+inline std::size_t index_of(EventClass event_class) {
+  return static_cast<std::size_t>(event_class);
+}
+
+class EventPool::Impl {
+ public:
+  Impl(const Device& device, const EventPoolOptions& options);
+  ~Impl();
+
+  EventState* acquire(EventClass event_class, std::uint64_t& id);
+  void release(EventState* event, std::uint64_t id);
+  void discard(EventState* event, std::uint64_t id);
+  void trim(std::size_t keep);
+  PoolUtilization utilization() const;
+  EventPoolMetrics metrics() const;
+  /// The thread that owned `cache` has ended.
+  void retire(ThreadCache& cache);
+  void close();
+
+  std::atomic<std::size_t> spare_count{0};  // see EventPool::spare_count()
+  const std::uint64_t number = next_number();
+
+ private:
+  using Lock = std::unique_lock<std::mutex>;
+  static std::uint64_t next_number() noexcept;
+  struct Store {
+    std::vector<EventState*> free;
+    std::size_t total = 0;       // free, in magazines and in use
+    std::size_t being_made = 0;  // counted in total already
+    std::uint32_t batch = 1;     // events to make at the next miss
+    std::uint64_t acquired_at_growth = 0;
+    // Of bounded pools, and events that were discarded.
+    std::uint64_t acquired = 0, released = 0;
+  };
+
+  ThreadCache& cache();
+  ThreadCache& find_cache();
+  void check_process(const char* call) const {
+    if (process_ != process_generation()) [[unlikely]]
+      refuse_fork(call);
+  }
+  [[noreturn]] static void refuse_fork(const char* call);
+  void check_event(const EventState* event, std::uint64_t id, const char* call) const;
+  void give_back_foreign(EventState* event, std::uint64_t id);
+  void empty_inbox(ThreadCache& cache);
+  EventState* acquire_bounded(EventClass event_class);
+  void refill(ThreadCache& cache, EventClass event_class);
+  void make(Lock& lock, EventClass event_class, std::size_t count, std::vector<EventState*>& made);
+  void destroy(const std::vector<EventState*>& events) noexcept;
+  void forget(Store& store, EventState* event);
+  std::size_t in_use_now() const;
+  std::size_t in_use_now(std::size_t which) const;
+  PoolUtilization utilization_now() const;
+  void sample() const;
+  void note_use(std::size_t in_use);
+  std::vector<EventState*> surplus();
+
+  const std::shared_ptr<DeviceState> device_;
+  const EventPoolOptions options_;
+  const std::string name_;
+  const bool bounded_;
+  const std::uint32_t process_;
+
+  mutable std::mutex mutex_;  // never held during a call of the backend
+  std::condition_variable returned_;
+  std::array<Store, kClasses> stores_;
+  std::vector<std::unique_ptr<ThreadCache>> caches_;
+  std::vector<ThreadCache*> free_caches_;
+  std::unordered_map<std::uint64_t, ThreadCache*> cache_of_thread_;
+  mutable EventPoolMetrics totals_;  // of what is counted under the lock
+  std::unordered_set<EventState*> all_;
+  mutable Nanoseconds sampled_wait_{0};
+  std::size_t lately_ = 0, before_ = 0;  // most in use since the last trim, and before that
+  std::uint32_t moves_ = 0;              // half magazines given back since the last trim
+};
+
+}  // namespace coord

@@ -1,0 +1,216 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// What the threads that use a pool share: its free events, their making and destruction, the
+// counts.
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "codes.h"
+#include "coord/error.h"
+#include "event_pool_impl.h"
+#include "observer.h"
+
+namespace coord {
+
+EventState* EventPool::Impl::acquire_bounded(EventClass event_class) {
+  Lock lock(mutex_);
+  Store& store = stores_[index_of(event_class)];
+  if (store.free.empty() && store.total >= options_.capacity &&
+      options_.at_capacity != AtCapacity::kGrow) {
+    const auto exhausted = [&](const char* why) {
+      ++totals_.refused;
+      return Error(ErrorKind::kExhausted, kCodeOutOfMemory, name_of_code(kCodeOutOfMemory),
+                   "EventPool::acquire",
+                   "all " + std::to_string(options_.capacity) + " events of \"" + name_ +
+                       "\" are in use" + why);
+    };
+    if (options_.at_capacity == AtCapacity::kFail) throw exhausted("");
+    ++totals_.blocked;
+    const auto begin = std::chrono::system_clock::now();
+    const auto has_one = [&] { return !store.free.empty() || store.total < options_.capacity; };
+    bool in_time = true;
+    if (options_.patience == Nanoseconds::max()) {
+      returned_.wait(lock, has_one);
+    } else {
+      in_time = returned_.wait_until(
+          lock,
+          begin +
+              std::chrono::duration_cast<std::chrono::system_clock::duration>(options_.patience),
+          has_one);
+    }
+    const auto waited =
+        std::chrono::duration_cast<Nanoseconds>(std::chrono::system_clock::now() - begin);
+    totals_.blocked_time += waited;
+    if (!in_time) throw exhausted(", and none was released in time");
+  }
+  if (store.free.empty()) {
+    if (store.total >= options_.capacity) ++totals_.over_capacity;
+    make(lock, event_class, 1, store.free);
+  }
+  EventState* event = store.free.back();
+  store.free.pop_back();
+  ++store.acquired;
+  note_use(in_use_now());
+  sample();
+  return event;
+}
+
+// Makes at least one of `count` events, or throws. The lock is open meanwhile.
+void EventPool::Impl::make(Lock& lock, EventClass event_class, std::size_t count,
+                           std::vector<EventState*>& made) {
+  if (count == 0) return;
+  Store& store = stores_[index_of(event_class)];
+  store.total += count;  // now, so that others see what there will be
+  std::vector<EventState*> fresh;
+  lock.unlock();
+  std::exception_ptr error;
+  try {
+    for (std::size_t i = 0; i < count; ++i) {
+      EventState& event =
+          device_->add_event(device_->backend->create_event(event_class, {}), event_class);
+      event.pool.store(number, std::memory_order_relaxed);
+      event.id.store(EventId::kNone, std::memory_order_release);
+      fresh.push_back(&event);
+    }
+  } catch (const Error&) {
+    error = std::current_exception();
+  }
+  lock.lock();
+  store.total -= count - fresh.size();
+  totals_.created += fresh.size();
+  all_.insert(fresh.begin(), fresh.end());
+  if (fresh.empty()) {
+    returned_.notify_one();
+    std::rethrow_exception(error);
+  }
+  ++totals_.misses;
+  made.insert(made.end(), fresh.begin(), fresh.end());
+}
+
+void EventPool::Impl::destroy(const std::vector<EventState*>& events) noexcept {
+  for (EventState* event : events) {
+    const NativeEvent native = event->native;
+    device_->remove(*event);
+    device_->backend->destroy_event(native);
+  }
+}
+
+// Takes an event out of the books; it is destroyed once the lock is open.
+void EventPool::Impl::forget(Store& store, EventState* event) {
+  --store.total;
+  all_.erase(event);
+  ++totals_.destroyed;
+}
+
+std::size_t EventPool::Impl::in_use_now(std::size_t which) const {
+  // Released before acquired: what happens in between makes the result too large, never negative.
+  std::uint64_t released = stores_[which].released, acquired = stores_[which].acquired;
+  for (const auto& cache : caches_)
+    released += cache->released[which].load(std::memory_order_acquire);
+  for (const auto& cache : caches_)
+    acquired += cache->acquired[which].load(std::memory_order_relaxed);
+  if (which == index_of(EventClass::kNoTiming))
+    released += spare_count.load(std::memory_order_relaxed);
+  return acquired > released ? acquired - released : 0;
+}
+
+std::size_t EventPool::Impl::in_use_now() const {
+  std::size_t in_use = 0;
+  for (std::size_t c = 0; c < kClasses; ++c) in_use += in_use_now(c);
+  return in_use;
+}
+
+// Tells the observer, from wherever the lock is held anyway.
+void EventPool::Impl::sample() const {
+  if (observer().pool_sample == nullptr) return;
+  const PoolUtilization now = utilization_now();
+  coord_pool_sample_facts facts{};
+  facts.pool = static_cast<std::uint32_t>(number);
+  facts.available = now.available;
+  facts.in_use = now.in_use;
+  facts.high_water = std::max(totals_.high_water, now.in_use);
+  facts.waited_ns = static_cast<std::uint64_t>((totals_.blocked_time - sampled_wait_).count());
+  facts.time_ns = device_->simulated ? device_->backend->now().value : 0;
+  sampled_wait_ = totals_.blocked_time;
+  observer().pool_sample(&facts);
+}
+
+void EventPool::Impl::note_use(std::size_t in_use) {
+  totals_.high_water = std::max(totals_.high_water, in_use);
+  lately_ = std::max(lately_, in_use);
+}
+
+// What the shared store can do without, going by the most that was in use lately.
+std::vector<EventState*> EventPool::Impl::surplus() {
+  const std::size_t peak = std::max(lately_, before_);
+  before_ = std::exchange(lately_, in_use_now());
+  moves_ = 0;
+  std::vector<EventState*> unneeded;
+  for (std::size_t c = 0; c < kClasses; ++c) {
+    Store& store = stores_[c];
+    std::size_t keep = peak + peak / 4 + caches_.size() * kMagazine;
+    if (c == index_of(EventClass::kNoTiming)) keep = std::max(keep, options_.initial);
+    while (store.total > keep && !store.free.empty()) {
+      unneeded.push_back(store.free.back());
+      store.free.pop_back();
+      forget(store, unneeded.back());
+    }
+  }
+  return unneeded;
+}
+
+void EventPool::Impl::trim(std::size_t keep) {
+  check_process("EventPool::trim");
+  std::vector<EventState*> unneeded;
+  {
+    const Lock lock(mutex_);
+    for (Store& store : stores_) {
+      while (store.free.size() > keep) {
+        unneeded.push_back(store.free.back());
+        store.free.pop_back();
+        forget(store, unneeded.back());
+      }
+    }
+  }
+  returned_.notify_all();
+  destroy(unneeded);
+}
+
+PoolUtilization EventPool::Impl::utilization_now() const {
+  PoolUtilization result;
+  for (std::size_t c = 0; c < kClasses; ++c) {
+    const std::size_t in_use = std::min(in_use_now(c), stores_[c].total);
+    result.in_use += in_use;
+    result.available += stores_[c].total - in_use;
+    if (c == index_of(EventClass::kTiming)) result.timing = stores_[c].total - in_use;
+  }
+  return result;
+}
+
+PoolUtilization EventPool::Impl::utilization() const {
+  check_process("EventPool::utilization");
+  const Lock lock(mutex_);
+  return utilization_now();
+}
+
+EventPoolMetrics EventPool::Impl::metrics() const {
+  check_process("EventPool::metrics");
+  const Lock lock(mutex_);
+  totals_.high_water = std::max(totals_.high_water, in_use_now());
+  sample();
+  EventPoolMetrics result = totals_;
+  for (std::size_t c = 0; c < kClasses; ++c) {
+    result.released += stores_[c].released;
+    result.acquired += stores_[c].acquired;
+    for (const auto& cache : caches_) {
+      result.released += cache->released[c].load(std::memory_order_relaxed);
+      result.acquired += cache->acquired[c].load(std::memory_order_relaxed);
+    }
+  }
+  return result;
+}
+
+}  // namespace coord

@@ -1,0 +1,348 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "coord/repeated.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "codes.h"
+#include "coordinator_impl.h"
+#include "nvtx.h"
+
+namespace coord {
+
+namespace {
+
+/// Launches after which it is decided whether the graph is cheaper.
+constexpr std::uint32_t kTrialLaunches = 3;
+/// Operations from which on a graph is kept if a profiler makes the comparison meaningless: a
+/// launch takes some 2.7 us without one, submitting an operation with its record and a kernel half
+/// a microsecond and more.
+constexpr std::size_t kWorthAGraph = 8;
+
+const auto kNothing = [](StreamRef) {};
+
+bool overlap(const std::vector<MemoryRange>& a, const std::vector<MemoryRange>& b) {
+  const auto begin = [](const MemoryRange& range) {
+    return reinterpret_cast<std::uintptr_t>(range.address);
+  };
+  for (const MemoryRange& x : a) {
+    for (const MemoryRange& y : b) {
+      if (begin(x) < begin(y) + y.bytes && begin(y) < begin(x) + x.bytes) return true;
+    }
+  }
+  return false;
+}
+
+bool same(const std::vector<MemoryRange>& a, const std::vector<MemoryRange>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](const MemoryRange& x, const MemoryRange& y) {
+                      return x.address == y.address && x.bytes == y.bytes;
+                    });
+}
+
+/// The section is not what it was when it is to be captured.
+struct Changed {};
+
+/// What Section::submit was told of an operation.
+struct Step {
+  StreamRef stream;
+  OperationType type{};
+  OperationPriority priority{};
+  std::vector<std::size_t> after;  // steps
+  std::vector<MemoryRange> reads, writes;
+  bool infers = false;
+  std::uint32_t line = 0;
+
+  friend bool operator==(const Step& a, const Step& b) {
+    return a.stream == b.stream && a.type == b.type && a.priority == b.priority &&
+           a.after == b.after && a.infers == b.infers && a.line == b.line &&
+           same(a.reads, b.reads) && same(a.writes, b.writes);
+  }
+};
+
+bool conflict(const Step& a, const Step& b) {
+  return overlap(a.writes, b.writes) || overlap(a.writes, b.reads) || overlap(a.reads, b.writes);
+}
+
+}  // namespace
+
+class Section::Impl {
+ public:
+  Impl(Coordinator& coordinator, StreamRef stream, std::string_view name,
+       const RepeatedOptions& options)
+      : coordinator_(coordinator), stream_(stream), name_(name), options_(options) {
+    if (!stream.id().valid())
+      throw make_error(kCodeInvalidHandle, "Repeated", "the stream is null");
+    if (options.promote_after == 0)
+      throw make_error(kCodeInvalidValue, "Repeated", "promote_after is 0");
+  }
+
+  OperationHandle run(const RepeatedRun& run, const std::function<void(Section&)>& body,
+                      const std::source_location& where) {
+    ++metrics_.runs;
+    if (unchanged_ > 0 && run.version != version_) forget("its version has changed");
+    version_ = run.version;
+    const bool known = graph_ != nullptr || unchanged_ + 1 >= options_.promote_after;
+    const bool by_graph = known && !refused_ && !structure_.empty() &&
+                          stream_.capture_status() == CaptureStatus::kNone &&
+                          all_submitted(run.after);
+    if (by_graph && graph_ == nullptr && !capture(body)) {
+      refused_ = true;
+      ++metrics_.refusals;
+      tell("could not be captured");
+    }
+    if (by_graph && graph_ != nullptr) {
+      try {
+        return launch(run, where);
+      } catch (const Error& error) {
+        if (error.kind() == ErrorKind::kDeviceFailure) throw;
+        forget("its graph could not be launched");
+        refused_ = true;
+      }
+    }
+    return submit(run, body, where);
+  }
+
+  /// The step that is about to be submitted.
+  void enter(OperationOptions& options, const std::source_location& where) {
+    constexpr const char* kCall = "Section::submit";
+    if (options.group.id().valid() || options.timeout != Nanoseconds::max())
+      throw make_error(kCodeInvalidValue, kCall,
+                       "an operation of a section has no group or timeout");
+    Step step{.stream = options.stream,
+              .type = options.type,
+              .priority = options.priority,
+              .reads = options.reads,
+              .writes = options.writes,
+              .infers = options.infer_dependencies,
+              .line = where.line()};
+    for (const OperationHandle& after : options.after) {
+      const auto found = std::find(handles_.begin(), handles_.end(), after);
+      if (found == handles_.end()) foreign_ = true;
+      step.after.push_back(static_cast<std::size_t>(found - handles_.begin()));
+    }
+    if (!capturing_) {
+      steps_.push_back(std::move(step));
+      options.group = group_;
+      return;
+    }
+    if (handles_.size() >= structure_.size() || foreign_ || step != structure_[handles_.size()])
+      throw Changed{};
+    // Ranges concern what is outside of the graph as well: its launch has them. The order that they
+    // made inside was kept.
+    options.reads.clear();
+    options.writes.clear();
+    options.infer_dependencies = false;
+    for (std::size_t i = 0; step.infers && i < handles_.size(); ++i) {
+      if (conflict(structure_[i], step)) options.after.push_back(handles_[i]);
+    }
+  }
+
+  void leave(OperationHandle operation) { handles_.push_back(operation); }
+
+  [[nodiscard]] const RepeatedMetrics& metrics() const noexcept { return metrics_; }
+  [[nodiscard]] bool promoted() const noexcept { return graph_ != nullptr; }
+
+ private:
+  /// Submits the operations one by one.
+  OperationHandle submit(const RepeatedRun& run, const std::function<void(Section&)>& body,
+                         const std::source_location& where) {
+    capturing_ = foreign_ = false;
+    handles_.clear();
+    steps_.clear();
+    const TimeNs begin = coordinator_.now();
+    group_ = coordinator_.open_group({.after = run.after, .description = name_}, where);
+    Section section(coordinator_, *this);
+    try {
+      body(section);
+    } catch (...) {
+      coordinator_.close_group(group_);
+      forget("its body has thrown");
+      throw;
+    }
+    coordinator_.close_group(group_);
+    const Nanoseconds time(coordinator_.now().value - begin.value);
+    if (steps_ != structure_) {
+      forget("its operations have changed");
+      structure_.swap(steps_);
+      sum_up();
+    }
+    ++unchanged_;
+    ++metrics_.submissions;
+    metrics_.operations = structure_.size();
+    if (unchanged_ == 1 || time < metrics_.submission_time) metrics_.submission_time = time;
+    if (foreign_ && !refused_) {
+      refused_ = true;
+      ++metrics_.refusals;
+      tell("depends on operations of others, which a graph cannot");
+    }
+    return group_;
+  }
+
+  /// Makes the graph. False if that fails, with nothing left behind.
+  bool capture(const std::function<void(Section&)>& body) {
+    capturing_ = true;
+    foreign_ = false;
+    handles_.clear();
+    try {
+      stream_.begin_capture(CaptureMode::kThreadLocal);
+    } catch (const Error&) {
+      return false;
+    }
+    try {
+      // The branches join the capture, and are joined back at its end.
+      const OperationHandle root = coordinator_.submit({.stream = stream_}, kNothing);
+      for (StreamRef branch : branches_)
+        coordinator_.post({.stream = branch, .after = {root}}, kNothing);
+      Section section(coordinator_, *this);
+      body(section);
+      if (handles_.size() != structure_.size()) throw Changed{};
+      Dependencies ends;
+      for (StreamRef branch : branches_)
+        ends.push_back(coordinator_.submit({.stream = branch}, kNothing));
+      coordinator_.post({.stream = stream_, .after = ends}, kNothing);
+      graph_ = std::make_shared<ExecutableGraph>(stream_.end_capture().instantiate());
+    } catch (...) {
+      try {
+        if (stream_.capture_status() != CaptureStatus::kNone) (void)stream_.end_capture();
+      } catch (const Error&) {
+        // Invalidated, or its branches were not joined: over in any case.
+      }
+      return false;
+    }
+    launches_ = 0;
+    ++metrics_.promotions;
+    tell("is promoted to a graph");
+    return true;
+  }
+
+  /// Launches the graph as one operation that comes after all earlier ones of its streams, and
+  /// before all later ones.
+  OperationHandle launch(const RepeatedRun& run, const std::source_location& where) {
+    const TimeNs begin = coordinator_.now();
+    OperationOptions options{.stream = stream_, .after = run.after, .description = name_};
+    for (const OperationHandle& last : coordinator_.newest(streams_)) options.after.push_back(last);
+    options.reads = reads_;
+    options.writes = writes_;
+    options.infer_dependencies = infers_;
+    const OperationHandle launched = coordinator_.submit(
+        options, [graph = graph_](StreamRef stream) { graph->launch(stream); }, where);
+    const bool in_stream = all_submitted({launched});  // if not, it is held back
+    for (StreamRef branch : branches_) {
+      if (in_stream) {
+        coordinator_.order_after(branch, launched);
+      } else {
+        coordinator_.post({.stream = branch, .after = {launched}}, kNothing);
+      }
+    }
+    const Nanoseconds time(coordinator_.now().value - begin.value);
+    ++metrics_.launches;
+    if (launches_ == 0 || time < metrics_.launch_time) metrics_.launch_time = time;
+    if (++launches_ == kTrialLaunches && !worth_it()) {
+      graph_.reset();
+      refused_ = true;
+      ++metrics_.refusals;
+      tell("is not cheaper as a graph");
+    }
+    return launched;
+  }
+
+  [[nodiscard]] bool worth_it() const {
+    const bool profiled = !coordinator_.simulated() &&
+                          (nvtx::listening() || observer().operation_registered != nullptr);
+    return profiled ? structure_.size() >= kWorthAGraph
+                    : metrics_.launch_time < metrics_.submission_time;
+  }
+
+  /// What was known of the section is no more true.
+  void forget(const char* why) {
+    if (graph_ != nullptr) {
+      ++metrics_.fallbacks;
+      tell(why);
+    }
+    graph_.reset();
+    structure_.clear();
+    unchanged_ = 0;
+    refused_ = false;
+  }
+
+  [[nodiscard]] bool all_submitted(const Dependencies& operations) const {
+    return std::all_of(operations.begin(), operations.end(), [&](const OperationHandle& operation) {
+      return coordinator_.is_submitted(operation);
+    });
+  }
+
+  /// What all steps together use.
+  void sum_up() {
+    branches_.clear();
+    reads_.clear();
+    writes_.clear();
+    infers_ = false;
+    for (const Step& step : structure_) {
+      reads_.insert(reads_.end(), step.reads.begin(), step.reads.end());
+      writes_.insert(writes_.end(), step.writes.begin(), step.writes.end());
+      infers_ |= step.infers;
+      const bool known =
+          std::find(branches_.begin(), branches_.end(), step.stream) != branches_.end();
+      if (!known && !(step.stream == stream_)) branches_.push_back(step.stream);
+    }
+    streams_ = branches_;
+    streams_.insert(streams_.begin(), stream_);
+  }
+
+  void tell(const char* what) const {
+    if (observer().mark == nullptr) return;
+    const std::string text = name_ + " " + what;
+    observer().mark(text.c_str(), coordinator_.simulated() ? coordinator_.now().value : 0);
+  }
+
+  Coordinator& coordinator_;
+  const StreamRef stream_;
+  const std::string name_;
+  const RepeatedOptions options_;
+
+  // The section as it was submitted last, and how often in a row.
+  std::vector<Step> structure_;
+  std::vector<StreamRef> branches_, streams_;  // without and with stream_
+  std::vector<MemoryRange> reads_, writes_;
+  bool infers_ = false;
+  std::uint64_t version_ = 0;
+  std::uint32_t unchanged_ = 0;
+  bool refused_ = false;  // no graph until it changes
+
+  std::shared_ptr<ExecutableGraph> graph_;  // a launch that is held back shares it
+  std::uint32_t launches_ = 0;              // of this graph
+  RepeatedMetrics metrics_;
+
+  // Of the run that goes on:
+  bool capturing_ = false;
+  bool foreign_ = false;  // an operation of somebody else was named
+  OperationHandle group_;
+  std::vector<Step> steps_;
+  std::vector<OperationHandle> handles_;
+};
+
+void Section::enter(OperationOptions& options, const std::source_location& where) {
+  impl_.enter(options, where);
+}
+void Section::leave(OperationHandle operation) { impl_.leave(operation); }
+
+Repeated::Repeated(Coordinator& coordinator, StreamRef stream, std::string_view name,
+                   const RepeatedOptions& options)
+    : impl_(std::make_unique<Section::Impl>(coordinator, stream, name, options)) {}
+
+Repeated::~Repeated() = default;
+
+OperationHandle Repeated::run(const RepeatedRun& run, const std::function<void(Section&)>& body,
+                              std::source_location where) {
+  return impl_->run(run, body, where);
+}
+
+RepeatedMetrics Repeated::metrics() const { return impl_->metrics(); }
+
+bool Repeated::promoted() const { return impl_->promoted(); }
+
+}  // namespace coord
