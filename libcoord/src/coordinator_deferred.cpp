@@ -245,6 +245,7 @@ void Coordinator::Impl::close_group(OperationHandle group) {
   if (extra.not_ended == 0 && !record->ended_already()) {
     end(*record, extra.error == nullptr ? OperationState::kCompleted : OperationState::kFailed,
         extra.error);
+    tell_completed();
   }
   changed_.notify_all();
   dispatch(lock);

@@ -97,6 +97,7 @@ void Coordinator::Impl::prove(Point point, const ClockRef& clock) {
       }
     } while (stream.oldest != nullptr && clocks_.proved(stream.oldest->point));
   }
+  tell_completed();
   if (!host_waits_.empty()) changed_.notify_all();
 }
 

@@ -241,7 +241,7 @@ class Coordinator::Impl {
     if (observer().dependency != nullptr) find_elisions(record);
   }
   /// From here on, what the thread calls belongs to the operation.
-  void enter(OperationRecord& record) const {
+  void enter(OperationRecord& record) {
     if (nvtx_) nvtx::push(record.description.c_str());
     if (observer().operation_begin != nullptr) tell_begun(record);
   }
@@ -250,15 +250,20 @@ class Coordinator::Impl {
     if (nvtx_) nvtx::pop();
     if (observer().operation_end != nullptr) tell_left(record);
   }
-  void tell_state(const OperationRecord& record) const {
+  void tell_state(const OperationRecord& record) {
     if (observer().operation_state != nullptr) tell_new_state(record);
+  }
+  /// After the last of some ends of operations.
+  void tell_completed() {
+    if (!told_completed_.empty()) tell_all_completed();
   }
   void tell_registered(OperationRecord& record) const;
   std::uint8_t elision(const OperationRecord& record, OperationRecord& before) const;
   void find_elisions(OperationRecord& record);
-  void tell_begun(OperationRecord& record) const;
+  void tell_begun(OperationRecord& record);
   void tell_left(const OperationRecord& record) const;
-  void tell_new_state(const OperationRecord& record) const;
+  void tell_new_state(const OperationRecord& record);
+  void tell_all_completed();
 
   // Ends
   bool ask(Lock& lock, OperationRecord& record, Proof proof);
@@ -312,6 +317,9 @@ class Coordinator::Impl {
   std::vector<Race> races_;
   std::unordered_map<std::uint64_t, std::vector<OperationRecord*>> captured_;  // by capture
   std::vector<OperationRecord*> candidates_, kept_;                            // scratch of place()
+  std::vector<std::uint32_t> told_completed_;  // about to be told, all of one device
+  const DeviceState* told_device_ = nullptr;
+  std::uint64_t told_stamp_ = 0;
   CoordinatorMetrics metrics_;
   std::array<std::uint64_t, 256> costs_{};  // of a sample of the submissions, in ticks
   std::uint64_t cost_count_ = 0;

@@ -15,6 +15,13 @@ namespace coord {
 
 namespace {
 
+/// Whether the observer takes the state that is told at the end of a submission for the end of what
+/// the thread's calls belong to.
+bool ends_by_its_state(const OperationRecord& record) {
+  return observer().operation_stamp != nullptr && observer().operation_begun != nullptr &&
+         !record.announced && record.outer == COORD_NONE;
+}
+
 /// The operation whose function runs on this thread, the innermost one.
 thread_local std::uint32_t entered = COORD_NONE;
 
@@ -23,8 +30,9 @@ std::uint32_t observer_id(const OperationRecord& record) {
 }
 
 std::uint32_t clock_of(const DeviceState& device) {
-  if (device.simulated) return COORD_CLOCK_VIRTUAL;
-  return has_invariant_counter() ? COORD_CLOCK_COUNTER : COORD_CLOCK_MONOTONIC;
+  static const std::uint32_t real =
+      has_invariant_counter() ? COORD_CLOCK_COUNTER : COORD_CLOCK_MONOTONIC;
+  return device.simulated ? std::uint32_t{COORD_CLOCK_VIRTUAL} : real;
 }
 
 std::uint32_t parent_of(const OperationRecord& record) {
@@ -100,7 +108,7 @@ void Coordinator::Impl::find_elisions(OperationRecord& record) {
   }
 }
 
-void Coordinator::Impl::tell_begun(OperationRecord& record) const {
+void Coordinator::Impl::tell_begun(OperationRecord& record) {
   const coord_observer_v1& told = observer();
   const std::uint32_t id = observer_id(record);
   record.outer = std::exchange(entered, id);
@@ -129,6 +137,7 @@ void Coordinator::Impl::tell_begun(OperationRecord& record) const {
     facts.line = record.where.line();
     facts.dependencies = dependencies;
     facts.name = record.name();
+    facts.name_bytes = record.described ? record.description.size() : 0;
     facts.file = record.where.file_name();
     facts.function = record.where.function_name();
     told.operation_begun(&facts);
@@ -146,23 +155,43 @@ void Coordinator::Impl::tell_begun(OperationRecord& record) const {
 void Coordinator::Impl::tell_left(const OperationRecord& record) const {
   const coord_observer_v1& told = observer();
   entered = record.outer;
+  if (ends_by_its_state(record)) return;
   const std::int64_t now_ns = observer_time(*record.device);
   told.operation_end(observer_id(record), now_ns);
   if (entered != COORD_NONE) told.operation_begin(entered, now_ns);
 }
 
-void Coordinator::Impl::tell_new_state(const OperationRecord& record) const {
+void Coordinator::Impl::tell_new_state(const OperationRecord& record) {
   const OperationState state = record.state.load(std::memory_order_relaxed);
-  if (state == OperationState::kCaptured) return;
-  const auto told = static_cast<std::uint32_t>(state);
-  if (observer().operation_stamp == nullptr) {
-    observer().operation_state(observer_id(record), told, observer_time(*record.device));
+  const coord_observer_v1& told = observer();
+  if (state == OperationState::kCaptured) {
+    // That is no state of a trace; its submission is over all the same.
+    if (ends_by_its_state(record)) told.operation_end(observer_id(record), 0);
+    return;
+  }
+  const auto number = static_cast<std::uint32_t>(state);
+  if (told.operation_stamp == nullptr) {
+    told.operation_state(observer_id(record), number, observer_time(*record.device));
+    return;
+  }
+  if (state == OperationState::kCompleted && told.operations_completed != nullptr) {
+    if (told_device_ != record.device) tell_completed();
+    told_completed_.push_back(observer_id(record));
+    told_device_ = record.device;
+    told_stamp_ = record.ended;
     return;
   }
   const std::uint64_t stamp = state == OperationState::kBegun       ? record.begun
                               : state == OperationState::kSubmitted ? record.submitted
                                                                     : record.ended;
-  observer().operation_stamp(observer_id(record), told, clock_of(*record.device), stamp);
+  told.operation_stamp(observer_id(record), number, clock_of(*record.device), stamp);
+}
+
+void Coordinator::Impl::tell_all_completed() {
+  observer().operations_completed(told_completed_.data(),
+                                  static_cast<std::uint32_t>(told_completed_.size()),
+                                  clock_of(*told_device_), told_stamp_);
+  told_completed_.clear();
 }
 
 // Barriers

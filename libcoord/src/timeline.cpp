@@ -377,9 +377,12 @@ Look TimelineSignal::Impl::look() {
   const Lock lock(mutex_);
   const bool progress = refresh();
   if (progress) return {Look::kProgress};
-  // Of an imported timeline only looking at the word tells.
-  const bool wanted = !gates_.empty() || (!points_.empty() && word_->sleepers.load() != 0);
-  return {wanted && word_->failed.load() == 0 ? Look::kWaiting : Look::kIdle};
+  if (word_->failed.load() != 0 || (points_.empty() && gates_.empty())) return {Look::kIdle};
+  // Not only who sleeps counts: a thread that is about to sleep has told the poller already.
+  if (!gates_.empty() || !host_waits_.empty() || word_->sleepers.load() != 0)
+    return {Look::kWaiting};
+  // Other processes cannot say that they begin to wait.
+  return {mapped_ ? Look::kPatient : Look::kIdle};
 }
 
 void TimelineSignal::Impl::note_failure(const std::exception_ptr& error) {

@@ -187,7 +187,7 @@ CallSiteSlot& call_site(ThreadState& thread, const coord_operation_begin_facts& 
     slot.call_site = send_text(
         thread, {text, std::min(static_cast<size_t>(std::max(length, 0)), sizeof text - 1)});
   }
-  const std::string_view name = view(facts.name);
+  const std::string_view name(facts.name, facts.name_bytes);
   if (name != std::string_view(slot.text, slot.text_bytes)) {
     slot.name = send_text(thread, name);
     slot.text_bytes = static_cast<uint32_t>(name.size() <= sizeof slot.text ? name.size() : 0);
@@ -250,7 +250,27 @@ void on_operation_state(uint32_t operation, uint32_t state, int64_t time_ns) {
 }
 
 void on_operation_stamp(uint32_t operation, uint32_t state, uint32_t clock, uint64_t stamp) {
+  ThreadState* thread = running_thread();
+  if (thread != nullptr && thread->operation == operation && state != COORD_OPERATION_BEGUN)
+    thread->operation = ring::kNone32;
   push_state(operation, state, Stamp(clock, stamp));
+}
+
+void on_operations_completed(const uint32_t* operations, uint32_t count, uint32_t clock,
+                             uint64_t at) {
+  ThreadState* thread = recording_thread();
+  if (thread == nullptr) return;
+  const Stamp stamp(clock, at);
+  constexpr uint32_t kMost = ring::OperationsCompletedRecord::kMost;
+  for (uint32_t first = 0; first < count; first += kMost) {
+    ring::OperationsCompletedRecord record{};
+    record.kind = RecordKind::kOperationsCompleted;
+    record.flags = stamp.flags;
+    record.count = static_cast<uint16_t>(std::min(count - first, kMost));
+    record.begin = stamp.begin;
+    std::copy_n(operations + first, record.count, record.operations);
+    thread->push(record);
+  }
 }
 
 void on_dependency(uint32_t operation, uint32_t depends_on, uint32_t inferred, uint32_t elided) {
@@ -516,6 +536,7 @@ constexpr coord_observer_v1 kObserver = {
     .timeline_act = on_timeline_act,
     .operation_begun = on_operation_begun,
     .operation_stamp = on_operation_stamp,
+    .operations_completed = on_operations_completed,
 };
 
 }  // namespace

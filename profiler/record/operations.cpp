@@ -68,10 +68,21 @@ void Operations::describe(const ring::OperationDependenciesRecord& record) {
 }
 
 void Operations::describe(const ring::OperationStateRecord& record) {
-  Operation& operation = known(record.operation);
-  trace::Operation& row = operation.row;
+  change_state(record.operation, static_cast<ring::OperationState>(record.state),
+               run_.to_ns(record.begin, record.flags));
+}
+
+void Operations::describe(const ring::OperationsCompletedRecord& record) {
+  const uint32_t count = std::min<uint32_t>(record.count, ring::OperationsCompletedRecord::kMost);
   const trace::Ns at = run_.to_ns(record.begin, record.flags);
-  switch (static_cast<ring::OperationState>(record.state)) {
+  for (uint32_t i = 0; i < count; ++i)
+    change_state(record.operations[i], ring::OperationState::kCompleted, at);
+}
+
+void Operations::change_state(uint32_t native, ring::OperationState state, trace::Ns at) {
+  Operation& operation = known(native);
+  trace::Operation& row = operation.row;
+  switch (state) {
     case ring::OperationState::kBegun:
       row.begun_ns = at;
       break;
@@ -82,14 +93,14 @@ void Operations::describe(const ring::OperationStateRecord& record) {
     case ring::OperationState::kFailed:
     case ring::OperationState::kCancelled:
       row.completed_ns = at;
-      if (const uint32_t* barrier = barrier_of_.find(record.operation))
-        release(barriers_[*barrier], at);
+      if (const uint32_t* barrier = barrier_of_.find(native)) release(barriers_[*barrier], at);
       break;
     default:
       return;
   }
   // Threads may tell their facts in any order; the state only advances.
-  if (row.state == trace::kNoSmall || record.state > row.state) row.state = record.state;
+  const auto number = static_cast<trace::Small>(state);
+  if (row.state == trace::kNoSmall || number > row.state) row.state = number;
   run_.writer.update(operation.id, row);
 }
 

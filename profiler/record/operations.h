@@ -28,6 +28,7 @@ class Operations {
   void describe(const ring::OperationRecord& record, uint32_t tid);
   void describe(const ring::OperationDependenciesRecord& record);
   void describe(const ring::OperationStateRecord& record);
+  void describe(const ring::OperationsCompletedRecord& record);
   void describe(const ring::PoolRecord& record);
   void describe(const ring::PoolSampleRecord& record);
   void describe(const ring::BarrierRecord& record);
@@ -59,6 +60,7 @@ class Operations {
   Operation& known(uint32_t native);
   trace::Id pool(uint32_t native);
   trace::Id timeline(uint32_t native);
+  void change_state(uint32_t native, ring::OperationState state, trace::Ns at);
   void arrive(Barrier& barrier, trace::Ns at);
   void release(Barrier& barrier, trace::Ns at);
 

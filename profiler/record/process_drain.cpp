@@ -473,6 +473,9 @@ size_t ProcessDrain::read(Lane& lane, size_t index, size_t limit) {
     case RecordKind::kOperationState:
       operations_.describe(as<ring::OperationStateRecord>(record));
       break;
+    case RecordKind::kOperationsCompleted:
+      operations_.describe(as<ring::OperationsCompletedRecord>(record));
+      break;
     case RecordKind::kPool:
       operations_.describe(as<ring::PoolRecord>(record));
       break;

@@ -109,6 +109,7 @@ Info info_of(const Trace& trace) {
   info.stack_count = static_cast<uint64_t>(meta_number(trace, "stack_count"));
   info.stack_ns = meta_number(trace, "stack_ns");
   info.counts = count(trace);
+  info.coordination = coordination_of(trace);
   info.losses = losses_of(trace);
   for (const LossFact& loss : info.losses) {
     if (loss.severity >= Severity::kDataLoss) info.counts.dropped += loss.count;
@@ -188,6 +189,24 @@ Json to_json(const Counts& counts) {
               {"dropped", counts.dropped}};
 }
 
+Json to_json(const Coordination& coordination) {
+  Json elided = Json::object();
+  for (size_t i = 0; i < coordination.elided.size(); ++i)
+    elided[elision_name(i)] = coordination.elided[i];
+  Json timelines = Json::array();
+  for (const TimelineFact& timeline : coordination.timelines) {
+    timelines.push_back({{"name", timeline.name},
+                         {"signaled", timeline.signaled},
+                         {"reached", timeline.reached},
+                         {"waits", timeline.waits},
+                         {"given_up", timeline.given_up}});
+  }
+  return Json{{"dependencies", coordination.dependencies},
+              {"waited", coordination.waited},
+              {"elided", elided},
+              {"timelines", timelines}};
+}
+
 Json to_json(const std::vector<LossFact>& losses) {
   Json list = Json::array();
   for (const LossFact& loss : losses) {
@@ -208,6 +227,7 @@ std::string info_json(const Info& info) {
                    {"tier", info.tier},
                    {"duration_ns", info.duration_ns},
                    {"counts", to_json(info.counts)},
+                   {"coordination", to_json(info.coordination)},
                    {"stacks", {{"count", info.stack_count}, {"ns", info.stack_ns}}},
                    {"losses", to_json(info.losses)}});
 }
@@ -226,7 +246,7 @@ std::string info_text(const Trace& trace, const Info& info) {
   for (const auto& [key, value] : counts.items()) {
     text += fmt::format("  {:<14} {:>14}\n", key, format_count(value.get<uint64_t>()));
   }
-  return text;
+  return text + coordination_text(info.coordination);
 }
 
 }  // namespace streamscope::report

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "coordination.h"
 #include "trace/reader.h"
 
 namespace streamscope::report {
@@ -44,6 +45,7 @@ struct Info {
   uint64_t stack_count = 0;   ///< call stacks taken
   trace::Ns stack_ns = 0;     ///< what those cost the program
   Counts counts;
+  Coordination coordination;
   std::vector<LossFact> losses;  ///< gravest first; one entry per kind and process
 };
 

@@ -18,7 +18,7 @@
 namespace streamscope::ring {
 
 /// Version of everything in this header and in ring.h and control.h. Both sides must agree exactly.
-inline constexpr uint32_t kLayoutVersion = 5;
+inline constexpr uint32_t kLayoutVersion = 6;
 
 /// A text, named by a 64-bit hash of its bytes. 0 is "no text". The bytes follow in kString records
 /// of any ring of the same process, before or after the first use.
@@ -69,6 +69,7 @@ enum class RecordKind : uint8_t {
   kOperation,              // OperationRecord
   kOperationDependencies,  // OperationDependenciesRecord
   kOperationState,         // OperationStateRecord
+  kOperationsCompleted,    // OperationsCompletedRecord
   kPool,                   // PoolRecord
   kPoolSample,             // PoolSampleRecord
   kBarrier,                // BarrierRecord
@@ -403,6 +404,17 @@ struct OperationStateRecord {
   uint64_t unused[6];
 };
 
+/// Operations that were proved to be completed at once.
+struct OperationsCompletedRecord {
+  static constexpr uint32_t kMost = 12;
+  RecordKind kind;
+  uint8_t flags;
+  uint16_t count;  // of `operations`
+  uint32_t reserved;
+  uint64_t begin;  // ticks or virtual ns
+  uint32_t operations[kMost];
+};
+
 struct PoolRecord {
   RecordKind kind;
   uint8_t flags;
@@ -593,7 +605,8 @@ static_assert(kIsRecord<TextRecord> && kIsRecord<ProcessRecord> && kIsRecord<Thr
               kIsRecord<OverheadRecord> && kIsRecord<GraphRecord> && kIsRecord<GraphNodeRecord> &&
               kIsRecord<GraphEdgeRecord> && kIsRecord<OperationRecord> &&
               kIsRecord<OperationDependenciesRecord> && kIsRecord<OperationStateRecord> &&
-              kIsRecord<PoolRecord> && kIsRecord<PoolSampleRecord> && kIsRecord<BarrierRecord> &&
+              kIsRecord<OperationsCompletedRecord> && kIsRecord<PoolRecord> &&
+              kIsRecord<PoolSampleRecord> && kIsRecord<BarrierRecord> &&
               kIsRecord<BarrierStreamRecord> && kIsRecord<BarrierArrivalRecord> &&
               kIsRecord<TimelineRecord> && kIsRecord<TimelinePointRecord> &&
               kIsRecord<AccessRecord> && kIsRecord<KernelArgumentsRecord> &&

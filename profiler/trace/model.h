@@ -161,6 +161,15 @@ enum OperationStateValue : Small {
   kOperationCancelled
 };
 
+enum TimelineAct : Small {
+  kTimelineSignal = 0,
+  kTimelineWait,
+  kTimelineRelease,
+  kTimelineGiveUp,
+  kTimelineReach,
+  kTimelineFail
+};
+
 /// CUDA's result code for "not ready", the expected answer of a query.
 inline constexpr Small kResultNotReady = 600;
 

@@ -127,16 +127,25 @@ int main() {
   std::printf("device %s\n", device.properties().name.c_str());
   const double bare = bench::futex_wake_ns(bench::scaled(3'000)) / 1000;
   const double spinning = callback_delay_us(device, bench::scaled(1'000), 20us);
-  bench::budget("waiter_callback_delay_us", spinning, "us", std::max(5.0, 1.2 * bare),
-                bench::Better::kLess);
-  bench::rival("futex_wake_us", bare, "us");
-  bench::rival("waiter_callback_delay_after_1_ms_us",
-               callback_delay_us(device, bench::scaled(200), 1ms), "us");
-  bench::rival("waiter_callback_delay_after_20_ms_us",
-               callback_delay_us(device, bench::scaled(30), 20ms), "us");
-  bench::budget("waiter_idle_cpu_pct", idle_percent(device), "%", 5, bench::Better::kLess);
+  const double after_1_ms = callback_delay_us(device, bench::scaled(200), 1ms);
+  const double after_20_ms = callback_delay_us(device, bench::scaled(30), 20ms);
+  const double idle = idle_percent(device);
   const std::vector<double> stale = staleness_us(device, bench::scaled(1'000));
-  bench::budget("completed_staleness_us", quantile(stale, 0.99), "us", 20, bench::Better::kLess);
+  // On the simulated device each thread has its own clock, and the one that looks has to catch up
+  // with the one that opens the gate: times then are no budget.
+  const auto budget_on_a_gpu = [&](const char* name, double value, double limit) {
+    if (device.simulated()) {
+      bench::rival(name, value, "us");
+    } else {
+      bench::budget(name, value, "us", limit, bench::Better::kLess);
+    }
+  };
+  bench::budget("waiter_idle_cpu_pct", idle, "%", 5, bench::Better::kLess);
+  budget_on_a_gpu("waiter_callback_delay_us", spinning, std::max(5.0, 1.2 * bare));
+  bench::rival("futex_wake_us", bare, "us");
+  bench::rival("waiter_callback_delay_after_1_ms_us", after_1_ms, "us");
+  bench::rival("waiter_callback_delay_after_20_ms_us", after_20_ms, "us");
+  budget_on_a_gpu("completed_staleness_us", quantile(stale, 0.99), 20);
   bench::rival("completed_staleness_median_us", quantile(stale, 0.5), "us");
   bench::rival("completed_staleness_longest_us", quantile(stale, 1), "us");
 }

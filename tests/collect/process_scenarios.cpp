@@ -269,13 +269,18 @@ int coord(const Arguments&) {
     begun.operation = i;
     begun.registered = 50 + i;
     begun.begun = 60 + i;
+    begun.name_bytes = i == 4 ? 64 : 4;
     begun.name =
         i == 4 ? "a name that is longer than what the collector remembers of names" : "axpy";
     observer->operation_begun(&begun);
-    observer->operation_end(i, 70);
     observer->operation_stamp(i, COORD_OPERATION_SUBMITTED, COORD_CLOCK_VIRTUAL, 80 + i);
+    call.name = "simLaunchKernel";
+    observer->sim_call(&call);  // of no operation any more
     begun.dependency_count = 0;
   }
+  uint32_t completed[14];
+  for (uint32_t i = 0; i < 14; ++i) completed[i] = i;
+  observer->operations_completed(completed, 14, COORD_CLOCK_VIRTUAL, 89);
   const coord_timeline_facts timeline{9, 0, 3, "steps"};
   observer->timeline(&timeline);
   coord_timeline_act_facts act{};

@@ -408,10 +408,15 @@ TEST(CoordObserver, TellsSimulatedWorkInVirtualTime) {
   EXPECT_EQ(run.text(run.all<ring::TimelineRecord>(RecordKind::kTimeline).at(0).name), "steps");
   EXPECT_EQ(run.all<ring::BarrierArrivalRecord>(RecordKind::kBarrierArrival).at(0).arrival_ns, 85);
   const auto calls = run.calls();
-  ASSERT_THAT(calls, SizeIs(2));
+  ASSERT_THAT(calls, SizeIs(5));
   EXPECT_EQ(name_of(calls[0]), "simLaunchKernel");
   EXPECT_EQ(calls[0].operation, 1u);  // made between begin and end
-  EXPECT_EQ(calls[1].operation, ring::kNone32);
+  for (size_t i = 1; i < 5; ++i) EXPECT_EQ(calls[i].operation, ring::kNone32);
+  const auto completed = run.all<ring::OperationsCompletedRecord>(RecordKind::kOperationsCompleted);
+  ASSERT_THAT(completed, SizeIs(2));
+  EXPECT_EQ(completed[0].count + completed[1].count, 14);
+  EXPECT_EQ(completed[1].operations[1], 13u);
+  EXPECT_EQ(completed[1].begin, 89u);
   EXPECT_NE(calls[0].flags & ring::kVirtualTime, 0);
   EXPECT_EQ(run.losses()["bad-observer-fact"], 1u);
   EXPECT_EQ(run.loss_detail(ring::Loss::kBadObserverFact), "simUnheardOf");

@@ -85,7 +85,15 @@ void operation_state(std::uint32_t operation, std::uint32_t state, std::int64_t 
 
 void operation_stamp(std::uint32_t operation, std::uint32_t state, std::uint32_t,
                      std::uint64_t stamp) {
+  if (current_operation == operation && state != COORD_OPERATION_BEGUN)
+    current_operation = COORD_NONE;
   operation_state(operation, state, static_cast<std::int64_t>(stamp));
+}
+
+void operations_completed(const std::uint32_t* operations, std::uint32_t count, std::uint32_t,
+                          std::uint64_t stamp) {
+  for (std::uint32_t i = 0; i < count; ++i)
+    operation_state(operations[i], COORD_OPERATION_COMPLETED, static_cast<std::int64_t>(stamp));
 }
 
 void dependency(std::uint32_t operation, std::uint32_t depends_on, std::uint32_t inferred,
@@ -203,6 +211,7 @@ streamscope_observer_v1() {
                                             timeline,
                                             timeline_act,
                                             operation_begun,
-                                            operation_stamp};
+                                            operation_stamp,
+                                            operations_completed};
   return &kTable;
 }

@@ -32,6 +32,7 @@ set_target_properties(coord_test PROPERTIES ENABLE_EXPORTS ON)
 
 streamscope_bench(coord LINK streamscope::coord Threads::Threads)
 streamscope_bench(chains LINK streamscope::coord)
+set_tests_properties(bench.chains PROPERTIES PASS_REGULAR_EXPRESSION "rival [a-z0-9_]+ ")
 streamscope_bench(waiting LINK streamscope::coord Threads::Threads)
 streamscope_bench(sim LINK streamscope::coord)
 streamscope_bench(fidelity LINK streamscope::coord)

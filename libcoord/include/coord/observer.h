@@ -131,6 +131,7 @@ struct coord_operation_begin_facts {
   uint32_t line; /* of the call site */
   const struct coord_dependency_facts* dependencies;
   const char* name;
+  uint64_t name_bytes;
   const char* file; /* literals, as is the function */
   const char* function;
 };
@@ -290,8 +291,12 @@ typedef struct coord_observer_v1 {
   /* In one call what operation_registered, dependency, operation_begin and operation_state would
    * tell. */
   void (*operation_begun)(const struct coord_operation_begin_facts*);
-  /* As operation_state, with libcoord's own stamp. */
+  /* As operation_state, with libcoord's own stamp. Ends what operation_begun began on this thread,
+   * unless operation_end or another beginning has come in between. */
   void (*operation_stamp)(uint32_t operation, uint32_t state, uint32_t clock, uint64_t stamp);
+  /* Operations that are proved to be completed, all at once. */
+  void (*operations_completed)(const uint32_t* operations, uint32_t count, uint32_t clock,
+                               uint64_t stamp);
 } coord_observer_v1;
 
 /* Exported by libstreamscope_inject.so. Returns NULL if this process is not being recorded. */

@@ -1,0 +1,95 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "coordination.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "labels.h"
+#include "trace/reader.h"
+#include "units.h"
+
+namespace streamscope::report {
+
+using trace::Id;
+
+const char* elision_name(size_t because) {
+  constexpr const char* kNames[] = {"not_told", "same_stream", "earlier_wait", "other_dependency",
+                                    "ended"};
+  return kNames[because];
+}
+
+Coordination coordination_of(const trace::Trace& trace) {
+  Coordination result;
+  const auto& dependencies = trace.operation_dependency;
+  result.dependencies = dependencies.size();
+  for (Id row = 0; row < dependencies.size(); ++row) {
+    const trace::Small because = dependencies.elided_because[row];
+    if (dependencies.elided[row] != 1) {
+      ++result.waited;
+    } else if (because >= 0 && static_cast<size_t>(because) < result.elided.size()) {
+      ++result.elided[static_cast<size_t>(because)];
+    } else {
+      ++result.elided[0];
+    }
+  }
+  for (Id row = 0; row < trace.timeline.size(); ++row) {
+    TimelineFact fact;
+    fact.name = printable(trace.text(trace.timeline.name_id[row]));
+    const trace::Int initial = trace.timeline.initial[row];
+    fact.signaled = fact.reached = initial == trace::kNoInt ? 0 : initial;
+    result.timelines.push_back(std::move(fact));
+  }
+  const auto& points = trace.timeline_point;
+  for (Id row = 0; row < points.size(); ++row) {
+    if (points.timeline_id[row] >= result.timelines.size()) continue;
+    TimelineFact& fact = result.timelines[points.timeline_id[row]];
+    switch (points.act[row]) {
+      case trace::kTimelineSignal:
+        fact.signaled = std::max(fact.signaled, points.value[row]);
+        break;
+      case trace::kTimelineWait:
+        ++fact.waits;
+        break;
+      case trace::kTimelineGiveUp:
+        ++fact.given_up;
+        break;
+      case trace::kTimelineReach:
+        fact.reached = std::max(fact.reached, points.value[row]);
+        break;
+      default:
+        break;
+    }
+  }
+  return result;
+}
+
+std::string coordination_text(const Coordination& coordination) {
+  std::string text;
+  if (coordination.dependencies > 0) {
+    text += fmt::format("  {} of {} made a stream wait\n", format_count(coordination.waited),
+                        coordination.dependencies == 1
+                            ? "1 dependency"
+                            : format_count(coordination.dependencies) + " dependencies");
+    constexpr const char* kWhy[] = {
+        "not told why", "the stream's own order", "an earlier wait of the stream",
+        "another dependency comes after it", "it was seen to have ended"};
+    for (size_t i = 0; i < coordination.elided.size(); ++i) {
+      if (coordination.elided[i] > 0)
+        text += fmt::format("    {:>14} not needed: {}\n", format_count(coordination.elided[i]),
+                            kWhy[i]);
+    }
+  }
+  for (const TimelineFact& timeline : coordination.timelines) {
+    text += fmt::format("  timeline {}: reached {} of {}, {}", timeline.name, timeline.reached,
+                        timeline.signaled, format_count(timeline.waits, "wait"));
+    if (timeline.given_up > 0)
+      text += fmt::format(", {} of them given up", format_count(timeline.given_up));
+    text += "\n";
+  }
+  return text;
+}
+
+}  // namespace streamscope::report

@@ -1,0 +1,74 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+#include "report/coordination.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "report/info.h"
+#include "support/trace_builder.h"
+
+namespace streamscope::report {
+namespace {
+
+void add_dependency(trace::Trace& trace, trace::Small elided, trace::Small because) {
+  auto& rows = trace.operation_dependency;
+  rows.operation_id.push_back(0);
+  rows.depends_on_operation_id.push_back(0);
+  rows.inferred.push_back(0);
+  rows.elided.push_back(elided);
+  rows.elided_because.push_back(because);
+  ++rows.row_count;
+}
+
+void add_point(trace::Trace& trace, trace::TimelineAct act, trace::Int value) {
+  auto& rows = trace.timeline_point;
+  rows.timeline_id.push_back(0);
+  rows.act.push_back(act);
+  rows.value.push_back(value);
+  rows.thread_id.push_back(trace::kNoId);
+  rows.stream_id.push_back(trace::kNoId);
+  rows.start_ns.push_back(0);
+  ++rows.row_count;
+}
+
+TEST(Coordination, SaysWhyWaitsWereNotNeeded) {
+  test::TraceBuilder builder;
+  trace::Trace trace = builder.trace();
+  EXPECT_EQ(coordination_text(coordination_of(trace)), "") << "nothing was told";
+  add_dependency(trace, 0, trace::kNoSmall);
+  add_dependency(trace, 1, 1);
+  add_dependency(trace, 1, 1);
+  add_dependency(trace, 1, 4);
+  add_dependency(trace, 1, trace::kNoSmall);
+  add_dependency(trace, 1, 77);
+  const Coordination coordination = coordination_of(trace);
+  EXPECT_EQ(coordination.dependencies, 6u);
+  EXPECT_EQ(coordination.waited, 1u);
+  EXPECT_THAT(coordination.elided, testing::ElementsAre(2, 2, 0, 0, 1));
+  const std::string text = coordination_text(coordination);
+  EXPECT_THAT(text, testing::HasSubstr("1 of 6 dependencies made a stream wait"));
+  EXPECT_THAT(text, testing::HasSubstr("2 not needed: the stream's own order"));
+}
+
+TEST(Coordination, SaysHowFarTimelinesCame) {
+  test::TraceBuilder builder;
+  trace::Trace trace = builder.trace();
+  trace.timeline.process_id.push_back(trace::kNoId);
+  trace.timeline.native_id.push_back(1);
+  trace.timeline.name_id.push_back(static_cast<trace::Id>(trace.strings.size()));
+  trace.strings.emplace_back("steps");
+  trace.timeline.initial.push_back(3);
+  trace.timeline.row_count = 1;
+  add_point(trace, trace::kTimelineSignal, 7);
+  add_point(trace, trace::kTimelineWait, 5);
+  add_point(trace, trace::kTimelineReach, 5);
+  add_point(trace, trace::kTimelineRelease, 5);
+  add_point(trace, trace::kTimelineWait, 9);
+  add_point(trace, trace::kTimelineGiveUp, 9);
+  EXPECT_EQ(coordination_text(coordination_of(trace)),
+            "  timeline steps: reached 5 of 7, 2 waits, 1 of them given up\n");
+}
+
+}  // namespace
+}  // namespace streamscope::report
