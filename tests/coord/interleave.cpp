@@ -10,33 +10,15 @@
 #include <unordered_set>
 #include <utility>
 
-#if defined(__SANITIZE_THREAD__)
-#include <sanitizer/tsan_interface.h>
-#endif
-
 namespace model {
 
 namespace {
 
 constexpr std::size_t kStackBytes = 256 * 1024;
 
-/// A place where code runs: the explorer, or a thread of the program under test.
-struct Fiber {
+/// A thread of the program under test.
+struct Thread {
   ucontext_t context{};
-#if defined(__SANITIZE_THREAD__)
-  void* sanitizer = __tsan_get_current_fiber();
-#endif
-};
-
-void switch_to(Fiber& from, Fiber& to) {
-#if defined(__SANITIZE_THREAD__)
-  from.sanitizer = __tsan_get_current_fiber();
-  __tsan_switch_to_fiber(to.sanitizer, 0);
-#endif
-  swapcontext(&from.context, &to.context);
-}
-
-struct Thread : Fiber {
   std::unique_ptr<char[]> stack = std::make_unique<char[]>(kStackBytes);
   std::function<void()> body;
   std::uint64_t history = 0;  // of its steps and what they saw
@@ -59,12 +41,12 @@ std::vector<Word> words;  // of the run
 std::deque<Thread> threads;
 std::size_t thread_count = 0;  // of the run; the others are kept for the next one
 Thread* self = nullptr;        // null: the explorer runs
-Fiber explorer;
+ucontext_t explorer;
 
 void run_body() {
   self->body();
   self->ended = true;
-  switch_to(*std::exchange(self, nullptr), explorer);
+  setcontext(&explorer);
 }
 
 void start(Thread& thread, std::function<void()> body) {
@@ -76,15 +58,13 @@ void start(Thread& thread, std::function<void()> body) {
   thread.context.uc_stack.ss_sp = thread.stack.get();
   thread.context.uc_stack.ss_size = kStackBytes;
   makecontext(&thread.context, run_body, 0);
-#if defined(__SANITIZE_THREAD__)
-  thread.sanitizer = __tsan_create_fiber(0);
-#endif
 }
 
 /// Lets a thread take its next step.
 void resume(Thread& thread) {
   self = &thread;
-  switch_to(explorer, thread);
+  swapcontext(&explorer, &thread.context);
+  self = nullptr;
 }
 
 struct Choice {
@@ -164,7 +144,7 @@ class Explorer {
 void step() {
   if (self == nullptr) return;
   self->history = mix(self->history, 0);  // where it is
-  switch_to(*std::exchange(self, nullptr), explorer);
+  swapcontext(&self->context, &explorer);
 }
 
 void saw(std::uint64_t value) {

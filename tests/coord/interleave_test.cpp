@@ -19,6 +19,15 @@ namespace {
 constexpr std::int64_t kForEver = std::numeric_limits<std::int64_t>::max();
 using Word = coord::BasicTimelineWord<model::Platform>;
 
+class EveryOrder : public testing::Test {
+ protected:
+  void SetUp() override {
+#if defined(__SANITIZE_THREAD__)
+    GTEST_SKIP() << "there is one real thread, which the thread sanitizer would only slow down";
+#endif
+  }
+};
+
 /// Sleeps until the value is reached or the timeline failed, as TimelineSignal::wait does.
 template <typename AnyWord>
 void wait_for(AnyWord& word, std::uint64_t value) {
@@ -56,34 +65,34 @@ model::Result timeline(const std::vector<std::vector<int>>& threads, std::uint64
   });
 }
 
-TEST(EveryOrder, WakesAWaiterOfATimeline) {
+TEST_F(EveryOrder, WakesAWaiterOfATimeline) {
   const model::Result result = timeline<Word>({{1}, {-1}}, 1);
   EXPECT_EQ(result.failure, "");
   EXPECT_GT(result.orders, 20u) << "there is more than one order";
 }
 
-TEST(EveryOrder, WakesOneWhoWaitsForALaterSignal) {
+TEST_F(EveryOrder, WakesOneWhoWaitsForALaterSignal) {
   EXPECT_EQ(timeline<Word>({{2}, {-1, -2}}, 2).failure, "");
 }
 
-TEST(EveryOrder, WakesAllWhoseValueASignalReaches) {
+TEST_F(EveryOrder, WakesAllWhoseValueASignalReaches) {
   EXPECT_EQ(timeline<Word>({{1}, {2}, {-2}}, 2).failure, "");
 }
 
-TEST(EveryOrder, WakesWaitersWhoShareABit) {
+TEST_F(EveryOrder, WakesWaitersWhoShareABit) {
   EXPECT_EQ(timeline<Word>({{33}, {-1, -33}}, 33).failure, "");
   EXPECT_EQ(timeline<Word>({{1}, {33}, {-33}}, 33).failure, "");
 }
 
-TEST(EveryOrder, WakesAfterSignalsThatRace) {
+TEST_F(EveryOrder, WakesAfterSignalsThatRace) {
   EXPECT_EQ(timeline<Word>({{2}, {-1}, {-2}}, 2).failure, "");
 }
 
-TEST(EveryOrder, AnswersFromThreadToThread) {
+TEST_F(EveryOrder, AnswersFromThreadToThread) {
   EXPECT_EQ(timeline<Word>({{1, -2}, {-1, 2}}, 2).failure, "");
 }
 
-TEST(EveryOrder, AFailureWakesWaiters) {
+TEST_F(EveryOrder, AFailureWakesWaiters) {
   EXPECT_EQ(timeline<Word>({{5}, {0}}, 0).failure, "");
   EXPECT_EQ(timeline<Word>({{5}, {7}, {0}}, 0).failure, "");
   EXPECT_EQ(timeline<Word>({{2}, {-1}, {0}}, 1).failure, "");
@@ -112,7 +121,7 @@ struct LooksBeforeItSignals : Word {
   }
 };
 
-TEST(EveryOrder, FindsALostWakeUpWhereThereIsOne) {
+TEST_F(EveryOrder, FindsALostWakeUpWhereThereIsOne) {
   EXPECT_NE(timeline<SleepsWithoutLooking>({{1}, {-1}}, 1).failure, "");
   EXPECT_NE(timeline<LooksBeforeItSignals>({{1}, {-1}}, 1).failure, "");
 }
@@ -147,7 +156,7 @@ model::Result doorbell(int ringers) {
   });
 }
 
-TEST(EveryOrder, HearsEveryRingOfADoorbell) {
+TEST_F(EveryOrder, HearsEveryRingOfADoorbell) {
   EXPECT_EQ(doorbell<coord::BasicDoorbell<model::Platform>>(1).failure, "");
   EXPECT_EQ(doorbell<coord::BasicDoorbell<model::Platform>>(2).failure, "");
 }
@@ -171,6 +180,6 @@ struct DeafDoorbell {
   }
 };
 
-TEST(EveryOrder, FindsARingThatIsLost) { EXPECT_NE(doorbell<DeafDoorbell>(1).failure, ""); }
+TEST_F(EveryOrder, FindsARingThatIsLost) { EXPECT_NE(doorbell<DeafDoorbell>(1).failure, ""); }
 
 }  // namespace
