@@ -225,16 +225,14 @@ void on_operation_begun(const coord_operation_begin_facts* facts) {
   });
 }
 
-void push_state(uint32_t operation, uint32_t state, const Stamp& stamp) {
-  ThreadState* thread = recording_thread();
-  if (thread == nullptr) return;
+void push_state(ThreadState& thread, uint32_t operation, uint32_t state, const Stamp& stamp) {
   ring::OperationStateRecord record{};
   record.kind = RecordKind::kOperationState;
   record.flags = stamp.flags;
   record.state = static_cast<uint8_t>(state);
   record.operation = operation;
   record.begin = stamp.begin;
-  thread->push(record);
+  thread.push(record);
 }
 
 void on_operation_begin(uint32_t operation, int64_t) {
@@ -246,14 +244,16 @@ void on_operation_end(uint32_t, int64_t) {
 }
 
 void on_operation_state(uint32_t operation, uint32_t state, int64_t time_ns) {
-  push_state(operation, state, Stamp(time_ns));
+  if (ThreadState* thread = recording_thread())
+    push_state(*thread, operation, state, Stamp(time_ns));
 }
 
 void on_operation_stamp(uint32_t operation, uint32_t state, uint32_t clock, uint64_t stamp) {
   ThreadState* thread = running_thread();
-  if (thread != nullptr && thread->operation == operation && state != COORD_OPERATION_BEGUN)
+  if (thread == nullptr) return;
+  if (thread->operation == operation && state != COORD_OPERATION_BEGUN)
     thread->operation = ring::kNone32;
-  push_state(operation, state, Stamp(clock, stamp));
+  if (collecting()) push_state(*thread, operation, state, Stamp(clock, stamp));
 }
 
 void on_operations_completed(const uint32_t* operations, uint32_t count, uint32_t clock,
