@@ -242,7 +242,7 @@ class Coordinator::Impl {
   }
   /// From here on, what the thread calls belongs to the operation.
   void enter(OperationRecord& record) {
-    if (nvtx_) nvtx::push(record.description.c_str());
+    if (nvtx_) nvtx::push(record.name());
     if (observer().operation_begin != nullptr) tell_begun(record);
   }
   /// Back to the operation around it, if there is one.

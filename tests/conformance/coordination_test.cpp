@@ -242,9 +242,9 @@ TEST_P(RepeatedSections, WhatCannotBeCapturedIsSubmittedAndLosesNothing) {
 }
 
 TEST_P(RepeatedSections, AGraphComesAfterAndBeforeTheOtherWorkOfItsStreams) {
-  const coord::Stream trunk = stream(), branch = stream(), outer = stream();
+  const coord::Stream trunk = stream(), branch = stream(), outer = stream(), pausing = stream();
   Cell a(device()), b(device());
-  Gate gate(device());
+  Gate gate(device()), later(device());
   Coordinator coordinator(device());
   coord::Repeated step(coordinator, trunk, "step");
   const auto run = [&](const coord::Dependencies& after) {
@@ -257,7 +257,7 @@ TEST_P(RepeatedSections, AGraphComesAfterAndBeforeTheOtherWorkOfItsStreams) {
   ASSERT_TRUE(step.promoted());
   // Held: work of a branch before the section, and an operation that it is to come after.
   coordinator.submit({.stream = branch}, [&](StreamRef stream) {
-    gate.close(stream);
+    later.close(stream);
     change(b, 0, 100)(stream);
   });
   const auto before = coordinator.submit({.stream = outer}, [&](StreamRef stream) {
@@ -270,6 +270,10 @@ TEST_P(RepeatedSections, AGraphComesAfterAndBeforeTheOtherWorkOfItsStreams) {
   const auto last = coordinator.submit({.stream = trunk}, change(a, 2, 0));
   EXPECT_FALSE(coordinator.completed(last));
   gate.open();
+  coordinator.wait(coordinator.submit({.stream = pausing, .after = {before}},
+                                      [](StreamRef stream) { stream.launch({.duration = 5ms}); }));
+  EXPECT_FALSE(coordinator.completed(last)) << "the branch is held still";
+  later.open();
   device().synchronize();
   EXPECT_EQ(a.value(), 220.0f);
   EXPECT_EQ(b.value(), 220.0f);
