@@ -72,6 +72,7 @@ class EdgeWalk {
   size_t truncated_count = 0;
 
  private:
+  friend Issued;
   void on_op(Id op);
   void on_launch(std::span<const Id> nodes);
   void enter(Id op, StreamState& state);
@@ -79,6 +80,7 @@ class EdgeWalk {
   void on_record(Id record);
   void on_wait(Id wait);
   void on_sync(Id sync);
+  void on_memory(Id) {}  // no op
 
   StreamState& touch(Id stream);
   void add(Frontier& frontier, const Source& source);
@@ -369,33 +371,20 @@ void EdgeWalk::run() {
   std::vector<Id> nodes;
   const auto items = order_.items();
   for (size_t i = 0; i < items.size(); ++i) {
-    const Id id = items[i].id();
-    switch (items[i].kind()) {
-      case Issued::kOp: {
-        const Id call = trace_.op.api_call_id[id];
-        nodes.assign(1, id);
-        while (call != kNoId && i + 1 < items.size() && items[i + 1].kind() == Issued::kOp &&
-               trace_.op.api_call_id[items[i + 1].id()] == call) {
-          nodes.push_back(items[++i].id());
-        }
-        if (nodes.size() == 1 && trace_.op.graph_node[id] == trace::kNoInt) {
-          on_op(id);
-        } else {
-          on_launch(nodes);
-        }
-        break;
-      }
-      case Issued::kRecord:
-        on_record(id);
-        break;
-      case Issued::kWait:
-        on_wait(id);
-        break;
-      case Issued::kSync:
-        on_sync(id);
-        break;
-      case Issued::kMemory:
-        break;
+    if (items[i].kind() != Issued::kOp) {
+      items[i].tell(*this);
+      continue;
+    }
+    const Id id = items[i].id(), call = trace_.op.api_call_id[id];
+    nodes.assign(1, id);
+    while (call != kNoId && i + 1 < items.size() && items[i + 1].kind() == Issued::kOp &&
+           trace_.op.api_call_id[items[i + 1].id()] == call) {
+      nodes.push_back(items[++i].id());
+    }
+    if (nodes.size() == 1 && trace_.op.graph_node[id] == trace::kNoInt) {
+      on_op(id);
+    } else {
+      on_launch(nodes);
     }
   }
 }

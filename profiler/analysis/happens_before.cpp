@@ -124,29 +124,12 @@ class Walk {
 
   void run() {
     const auto items = order_.items();
-    for (now_ = 0; now_ < static_cast<Position>(items.size()); ++now_) {
-      const Issued item = items[static_cast<size_t>(now_)];
-      switch (item.kind()) {
-        case Issued::kOp:
-          on_op(item.id());
-          break;
-        case Issued::kRecord:
-          on_record(item.id());
-          break;
-        case Issued::kWait:
-          on_wait(item.id());
-          break;
-        case Issued::kSync:
-          on_sync(item.id());
-          break;
-        case Issued::kMemory:
-          on_memory(item.id());
-          break;
-      }
-    }
+    for (now_ = 0; now_ < static_cast<Position>(items.size()); ++now_)
+      items[static_cast<size_t>(now_)].tell(*this);
   }
 
  private:
+  friend Issued;
   void make_chains();
   void use(Id record, uint32_t item) {
     if (record < last_use_.size()) last_use_[record] = item;

@@ -102,8 +102,7 @@ std::unordered_map<Id, Id> find_copy_syncs(const Trace& trace) {
   return result;
 }
 
-// Which write lets each memory wait go on. The trace does not hold the comparison that a wait
-// makes: a write counts if it satisfies "greater or equal", "equal" or "and" (not "nor").
+// Which write lets each memory wait go on.
 std::unordered_map<Id, Id> find_writers(const Trace& trace, const IssueOrder& order,
                                         const std::vector<Entry>& ops) {
   struct Write {
@@ -131,8 +130,7 @@ std::unordered_map<Id, Id> find_writers(const Trace& trace, const IssueOrder& or
     if (found == writes.end() || value == trace::kNoInt) continue;
     const Write* first = nullptr;
     for (const Write& write : found->second) {
-      if (write.value == trace::kNoInt || (write.value < value && (write.value & value) == 0))
-        continue;
+      if (!can_satisfy(write.value, value)) continue;
       if (first && first->stream != write.stream) {
         first = nullptr;
         break;
@@ -289,6 +287,10 @@ class Deferral {
 };
 
 }  // namespace
+
+bool can_satisfy(Int written, Int awaited) {
+  return written != trace::kNoInt && (written >= awaited || (written & awaited) != 0);
+}
 
 Issue IssueOrder::issue(Id op) const {
   if (const Id sync = copy_sync(op); sync != kNoId) {

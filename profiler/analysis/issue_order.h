@@ -26,13 +26,42 @@ class Issued {
   Issued(Kind kind, Id id) : bits_(id << 3 | kind) {}
   Kind kind() const { return static_cast<Kind>(bits_ & 7); }
   Id id() const { return bits_ >> 3; }
+  /// Calls on_op, on_record, on_wait, on_sync or on_memory of the walker with the id.
+  template <class Walker>
+  void tell(Walker& walker) const;
 
  private:
   uint32_t bits_;
 };
 
+template <class Walker>
+void Issued::tell(Walker& walker) const {
+  switch (kind()) {
+    case kOp:
+      walker.on_op(id());
+      break;
+    case kRecord:
+      walker.on_record(id());
+      break;
+    case kWait:
+      walker.on_wait(id());
+      break;
+    case kSync:
+      walker.on_sync(id());
+      break;
+    case kMemory:
+      walker.on_memory(id());
+      break;
+  }
+}
+
 /// Numbers of api_call.kind that name memory.
 enum MemoryCall : trace::Small { kMallocCall = 24, kFreeCall, kMallocAsyncCall, kFreeAsyncCall };
+
+/// True if a memory wait for `awaited` may go on once `written` stands there. The trace does not
+/// hold the comparison that a wait makes: "greater or equal", "equal" and "and" count, "nor" does
+/// not.
+bool can_satisfy(trace::Int written, trace::Int awaited);
 
 /// Immutable; keeps a reference to the trace. Left out are calls that failed, were captured or
 /// never returned, waits without a record (no-ops), and ops whose call is missing.

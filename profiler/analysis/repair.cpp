@@ -136,24 +136,7 @@ class RepairReplay::Walk {
   }
 
   void run() {
-    for (const Issued item : order_.items()) {
-      switch (item.kind()) {
-        case Issued::kOp:
-          on_op(item.id());
-          break;
-        case Issued::kRecord:
-          on_record(item.id());
-          break;
-        case Issued::kWait:
-          on_wait(item.id());
-          break;
-        case Issued::kSync:
-          on_sync(item.id());
-          break;
-        case Issued::kMemory:
-          break;
-      }
-    }
+    for (const Issued item : order_.items()) item.tell(*this);
     for (const Thread& thread : threads_) {
       if (thread.began) saw(thread.free.was, thread.free.now);
     }
@@ -162,6 +145,8 @@ class RepairReplay::Walk {
   Ns gain_ns() const { return first_ == kUnknownNs ? 0 : last_.was - last_.now; }
 
  private:
+  friend Issued;
+  void on_memory(Id) {}  // takes no time
   enum { kToDevice, kToHost, kProcessors, kEngines };
 
   struct Stream {

@@ -6,8 +6,8 @@
 #include <memory>
 
 #include "analysis/derive.h"
+#include "analysis/units.h"
 #include "command.h"
-#include "report/units.h"
 #include "traces.h"
 
 namespace streamscope::cli {
@@ -28,9 +28,9 @@ std::function<int()> define_analyze(CLI::App& app, ProgramArguments&) {
     const analysis::DerivedCounts counts = analysis::write_derived_tables(analyses);
     if (!options->quiet) {
       fmt::print("{}: {} between {}, {}\n", options->file,
-                 report::format_count(counts.edges, "ordering edge"),
-                 report::format_count(trace.op.size(), "op"),
-                 report::format_count(counts.findings, "finding"));
+                 analysis::format_count(counts.edges, "ordering edge"),
+                 analysis::format_count(trace.op.size(), "op"),
+                 analysis::format_count(counts.findings, "finding"));
     }
     return kDone;
   };

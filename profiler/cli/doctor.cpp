@@ -18,9 +18,9 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "analysis/units.h"
 #include "command.h"
 #include "inject_library.h"
-#include "report/units.h"
 #include "terminal.h"
 #include "traces.h"
 
@@ -200,7 +200,7 @@ Check check_disk() {
   const bool shared =
       statfs(".", &system) == 0 && (system.f_type == kNfs || system.f_type == kLustre);
   const std::string text =
-      fmt::format("{} free in the working folder{}", report::format_bytes(free),
+      fmt::format("{} free in the working folder{}", analysis::format_bytes(free),
                   shared ? ", which is a network file system" : "");
   if (free < (1 << 30))
     return {"disk", Status::kNote, text, "a minute of recording may need a GiB"};

@@ -9,10 +9,10 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "analysis/labels.h"
+#include "analysis/units.h"
 #include "command.h"
-#include "report/labels.h"
 #include "report/table.h"
-#include "report/units.h"
 #include "terminal.h"
 #include "traces.h"
 
@@ -38,14 +38,14 @@ std::string plain(const Cell& cell) {
 void print_table(trace::Query& query) {
   const size_t columns = query.columns().size();
   std::vector<report::Column> head;
-  for (const std::string& name : query.columns()) head.push_back({report::printable(name), true});
+  for (const std::string& name : query.columns()) head.push_back({analysis::printable(name), true});
   std::vector<std::vector<std::string>> rows;
   while (query.next()) {
     std::vector<std::string>& row = rows.emplace_back();
     for (size_t i = 0; i < columns; ++i) {
       const Cell cell = query.cell(i);
       const bool is_null = std::holds_alternative<std::monostate>(cell);
-      row.push_back(is_null ? "NULL" : report::printable(plain(cell)));
+      row.push_back(is_null ? "NULL" : analysis::printable(plain(cell)));
       // Numbers stand right; one text makes it a column of texts.
       if (std::holds_alternative<std::string_view>(cell)) head[i].right = false;
     }
@@ -53,7 +53,7 @@ void print_table(trace::Query& query) {
   for (const report::Table::Line& line : report::lay_out(head, rows, terminal_width()).lines) {
     fmt::print("{}\n", line.text);
   }
-  fmt::print("({})\n", report::format_count(rows.size(), "row"));
+  fmt::print("({})\n", analysis::format_count(rows.size(), "row"));
 }
 
 std::string csv_field(const std::string& text) {

@@ -6,10 +6,10 @@
 #include <fmt/format.h>
 
 #include "analysis/derive.h"
+#include "analysis/units.h"
 #include "command.h"
 #include "record/rings_folder.h"
 #include "report/info.h"
-#include "report/units.h"
 #include "terminal.h"
 #include "trace/error.h"
 #include "traces.h"
@@ -82,9 +82,9 @@ void finish_trace(const record::Outcome& outcome, const record::Options& options
     const report::Info info = report::info_of(trace);
     std::string text = fmt::format(
         "streamscope: wrote {}: {} on {}, {}; {}\n", short_path(outcome.trace),
-        report::format_count(info.counts.op, "op"),
-        report::format_count(info.counts.stream, "stream"),
-        report::format_count(info.counts.event_edge, "event edge"), report::verdict(info));
+        analysis::format_count(info.counts.op, "op"),
+        analysis::format_count(info.counts.stream, "stream"),
+        analysis::format_count(info.counts.event_edge, "event edge"), report::verdict(info));
     if (info.stack_count > 0) text += fmt::format("  {}\n", report::stack_cost(info));
     for (const report::LossFact& loss : info.losses) {
       if (loss.severity < trace::Severity::kNotice) continue;

@@ -7,10 +7,10 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "analysis/units.h"
 #include "analysis/what_if.h"
 #include "command.h"
 #include "report/exporter.h"
-#include "report/units.h"
 #include "terminal.h"
 #include "trace/error.h"
 #include "traces.h"
@@ -46,9 +46,9 @@ std::string what_if(const trace::Trace& trace, const std::vector<std::string>& t
   std::string list;
   for (const std::string& text : texts) list += (list.empty() ? "" : ", ") + text;
   return fmt::format(
-      "{}: {} instead of {}, {} {} ({})\n", list, report::format_duration(after),
-      report::format_duration(before), report::format_duration(std::abs(before - after)),
-      after > before ? "more" : "less", report::format_percent(std::abs(before - after), before));
+      "{}: {} instead of {}, {} {} ({})\n", list, analysis::format_duration(after),
+      analysis::format_duration(before), analysis::format_duration(std::abs(before - after)),
+      after > before ? "more" : "less", analysis::format_percent(std::abs(before - after), before));
 }
 
 }  // namespace

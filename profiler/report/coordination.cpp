@@ -7,12 +7,14 @@
 
 #include <algorithm>
 
-#include "labels.h"
+#include "analysis/labels.h"
+#include "analysis/units.h"
 #include "trace/reader.h"
-#include "units.h"
 
 namespace streamscope::report {
 
+using analysis::format_count;
+using analysis::printable;
 using trace::Id;
 
 const char* elision_name(size_t because) {

@@ -7,12 +7,22 @@
 
 #include <algorithm>
 
-#include "labels.h"
-#include "units.h"
+#include "analysis/labels.h"
+#include "analysis/units.h"
 
 namespace streamscope::report {
 namespace {
 
+using analysis::device_label;
+using analysis::event_label;
+using analysis::format_bytes;
+using analysis::format_count;
+using analysis::format_duration;
+using analysis::format_percent;
+using analysis::op_label;
+using analysis::printable;
+using analysis::process_label;
+using analysis::stream_label;
 using analysis::WaitCause;
 using trace::Trace;
 
@@ -393,10 +403,9 @@ void drop_empty_columns(Section& section) {
 
 }  // namespace
 
-Document compose(const Trace& trace, const Summary& summary, By by) {
-  Document document;
-  document.headline = headline(trace, summary.info);
-  for (const LossFact& loss : summary.info.losses) {
+std::vector<Notice> notices_of(const Trace& trace, const Info& info) {
+  std::vector<Notice> notices;
+  for (const LossFact& loss : info.losses) {
     std::string text = loss.text;
     if (loss.count > 0)
       text = format_count(loss.count) + " × " + loss.name + ": " + text;
@@ -405,8 +414,15 @@ Document compose(const Trace& trace, const Summary& summary, By by) {
     if (trace.process.size() > 1 && loss.process_id != kNoId) {
       text = process_label(trace, loss.process_id) + ": " + text;
     }
-    document.notices.push_back({loss.severity, text, loss.advice});
+    notices.push_back({loss.severity, text, loss.advice});
   }
+  return notices;
+}
+
+Document compose(const Trace& trace, const Summary& summary, By by) {
+  Document document;
+  document.headline = headline(trace, summary.info);
+  document.notices = notices_of(trace, summary.info);
   if (!summary.advice.empty()) document.sections.push_back(advice_section(summary));
   if (by == By::kNvtx) document.sections.push_back(ranges_section(trace, summary));
   if (by == By::kKernel) document.sections.push_back(ops_section(trace, summary));

@@ -42,5 +42,14 @@ struct Document {
 };
 
 Document compose(const trace::Trace& trace, const Summary& summary, By by);
+/// The losses of a trace, to be read before anything else.
+std::vector<Notice> notices_of(const trace::Trace& trace, const Info& info);
+
+/// How a text is to look.
+struct Look {
+  bool colour = false;  ///< ANSI colours
+  size_t width = 0;     ///< columns of the terminal to fit it into; 0: no limit
+};
+std::string to_text(const Document& document, const Look& look);
 
 }  // namespace streamscope::report

@@ -10,14 +10,20 @@
 #include <map>
 
 #include "analysis/host_syncs.h"
+#include "analysis/labels.h"
+#include "analysis/units.h"
 #include "json.h"
-#include "labels.h"
 #include "trace/loss.h"
-#include "units.h"
 
 namespace streamscope::report {
 namespace {
 
+using analysis::device_label;
+using analysis::format_count;
+using analysis::format_duration;
+using analysis::format_percent;
+using analysis::printable;
+using analysis::process_label;
 using trace::Id;
 using trace::Severity;
 using trace::Trace;

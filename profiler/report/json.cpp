@@ -3,12 +3,18 @@
 
 #include "json.h"
 
+#include "analysis/labels.h"
 #include "exporter.h"
-#include "labels.h"
 
 namespace streamscope::report {
 namespace {
 
+using analysis::demangled;
+using analysis::device_label;
+using analysis::op_label;
+using analysis::printable;
+using analysis::process_label;
+using analysis::stream_label;
 using trace::Trace;
 
 // Rows that are not there are null, as unknown times are.
@@ -81,6 +87,25 @@ Json wait_json(const Trace& trace, const analysis::WaitGroup& wait) {
 
 }  // namespace
 
+Json to_json(const Advice& advice) {
+  const analysis::Finding& finding = advice.finding;
+  return Json{{"detector", advice.detector->id},
+              {"number", advice.detector->number},
+              {"title", finding.title},
+              {"text", finding.text},
+              {"confidence", analysis::to_string(finding.confidence)},
+              {"count", finding.count},
+              {"gain_ns", finding.gain_ns ? Json(*finding.gain_ns) : Json()},
+              {"first_op", id(finding.first_op)},
+              {"second_op", id(finding.second_op)},
+              {"event_record", id(finding.event_record)},
+              {"event_wait", id(finding.event_wait)},
+              {"host_sync", id(finding.host_sync)},
+              {"thread", finding.place.thread},
+              {"called_from", finding.place.call_site},
+              {"ranges", finding.place.ranges}};
+}
+
 std::string write_json(const Trace& trace, const Summary& summary, const Options& options) {
   Json processes = Json::array(), devices = Json::array(), streams = Json::array(),
        waits = Json::array(), overlap = Json::array(), syncs = Json::array();
@@ -118,24 +143,7 @@ std::string write_json(const Trace& trace, const Summary& summary, const Options
                      {"never_returned", sync.open_count}});
   }
   Json advice = Json::array();
-  for (const Advice& each : summary.advice) {
-    const analysis::Finding& finding = each.finding;
-    advice.push_back({{"detector", each.detector->id},
-                      {"number", each.detector->number},
-                      {"title", finding.title},
-                      {"text", finding.text},
-                      {"confidence", analysis::to_string(finding.confidence)},
-                      {"count", finding.count},
-                      {"gain_ns", finding.gain_ns ? Json(*finding.gain_ns) : Json()},
-                      {"first_op", id(finding.first_op)},
-                      {"second_op", id(finding.second_op)},
-                      {"event_record", id(finding.event_record)},
-                      {"event_wait", id(finding.event_wait)},
-                      {"host_sync", id(finding.host_sync)},
-                      {"thread", finding.place.thread},
-                      {"called_from", finding.place.call_site},
-                      {"ranges", finding.place.ranges}});
-  }
+  for (const Advice& each : summary.advice) advice.push_back(to_json(each));
   Json report{{"schema", 1},
               {"producer", summary.info.producer},
               {"complete", summary.info.complete},

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "info.h"
+#include "summary.h"
 
 namespace streamscope::report {
 
@@ -16,6 +16,7 @@ using Json = nlohmann::ordered_json;  // keys in the order in which they were wr
 
 Json to_json(const Counts& counts);
 Json to_json(const std::vector<LossFact>& losses);
+Json to_json(const Advice& advice);
 
 /// Indented, with a line end; text that is no UTF-8 is repaired, never an exception.
 inline std::string dump(const Json& json) {

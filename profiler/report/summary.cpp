@@ -163,13 +163,21 @@ PathSummary compose_path(const Trace& trace, const std::vector<analysis::PathSte
 }
 
 std::vector<Advice> advice_of(analysis::Analyses& analyses) {
+  std::vector<Advice> result = by_weight(analysis::evaluate_all(analyses));
+  std::erase_if(result, [](const Advice& advice) {
+    return advice.detector->severity == analysis::FindingSeverity::kNote ||
+           advice.finding.confidence == analysis::Confidence::kPossible;
+  });
+  return result;
+}
+
+}  // namespace
+
+std::vector<Advice> by_weight(std::vector<analysis::Verdict> verdicts) {
   std::vector<Advice> result;
-  for (analysis::Verdict& verdict : analysis::evaluate_all(analyses)) {
-    if (verdict.detector->severity == analysis::FindingSeverity::kNote) continue;
-    for (analysis::Finding& finding : verdict.findings) {
-      if (finding.confidence != analysis::Confidence::kPossible)
-        result.push_back({verdict.detector, std::move(finding)});
-    }
+  for (analysis::Verdict& verdict : verdicts) {
+    for (analysis::Finding& finding : verdict.findings)
+      result.push_back({verdict.detector, std::move(finding)});
   }
   const auto rank = [](const Advice& advice) {
     return std::tuple(advice.detector->severity, advice.finding.gain_ns.value_or(0),
@@ -179,8 +187,6 @@ std::vector<Advice> advice_of(analysis::Analyses& analyses) {
                    [&](const Advice& a, const Advice& b) { return rank(a) > rank(b); });
   return result;
 }
-
-}  // namespace
 
 Summary summarize(const Trace& trace) {
   Summary summary;

@@ -73,6 +73,10 @@ struct Advice {
   analysis::Finding finding;
 };
 
+/// All findings: errors before warnings before notes; within these, dearest, then most frequent
+/// first.
+std::vector<Advice> by_weight(std::vector<analysis::Verdict> verdicts);
+
 struct Summary {
   /// Where in the program, "" if unknown.
   std::string call_site(Id stack) const {

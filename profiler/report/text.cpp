@@ -36,10 +36,9 @@ size_t inner(size_t width, size_t indent) { return width > indent ? width - inde
 
 }  // namespace
 
-std::string write_text(const trace::Trace& trace, const Summary& summary, const Options& options) {
-  const Document document = compose(trace, summary, options.by);
-  const Paint paint(options.colour);
-  const size_t width = options.width;
+std::string to_text(const Document& document, const Look& look) {
+  const Paint paint(look.colour);
+  const size_t width = look.width;
   std::string text;
   const auto paragraph = [&](const std::string& words, const char* indent, auto decorate) {
     for (const std::string& line : wrapped(words, inner(width, 2)))
@@ -64,6 +63,11 @@ std::string write_text(const trace::Trace& trace, const Summary& summary, const 
     }
   }
   return text;
+}
+
+std::string write_text(const trace::Trace& trace, const Summary& summary, const Options& options) {
+  return to_text(compose(trace, summary, options.by),
+                 {.colour = options.colour, .width = options.width});
 }
 
 }  // namespace streamscope::report

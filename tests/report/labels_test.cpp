@@ -1,19 +1,27 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "report/labels.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "analysis/call_sites.h"
+#include "analysis/labels.h"
+#include "analysis/units.h"
 #include "report/table.h"
-#include "report/units.h"
 #include "support/trace_builder.h"
 
 namespace streamscope::report {
 namespace {
 
+using analysis::call_sites;
+using analysis::format_bytes;
+using analysis::format_count;
+using analysis::format_duration;
+using analysis::format_percent;
+using analysis::function_name;
+using analysis::printable;
+using analysis::short_kernel_name;
+using analysis::stack_lines;
 using testing::ElementsAre;
 
 TEST(Units, ChooseAUnitThatReadsWell) {
