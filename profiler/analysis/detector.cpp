@@ -7,7 +7,6 @@
 
 #include <algorithm>
 
-#include "trace/loss.h"
 #include "units.h"
 
 namespace streamscope::analysis {
@@ -134,13 +133,13 @@ AvailableEvidence evidence_of(const Trace& trace) {
   if (!trace.access.empty()) result.promised |= kArgumentEvidence | kAllocationEvidence;
 
   for (Id loss = 0; loss < trace.loss.size(); ++loss) {
-    const trace::Small severity = trace.loss.severity[loss];
-    if (severity != trace::kNoSmall &&
-        severity < static_cast<trace::Small>(trace::Severity::kDataLoss)) {
-      continue;
-    }
     const std::string_view name = trace.text(trace.loss.name_id[loss]);
-    result.gaps.push_back({~0u, fmt::format("{} ({})", trace::loss_info(name).meaning, name)});
+    const trace::LossInfo& info = trace::loss_info(name);
+    const trace::Small stored = trace.loss.severity[loss];
+    const auto severity =
+        stored == trace::kNoSmall ? info.severity : static_cast<trace::Severity>(stored);
+    if (severity < trace::Severity::kDataLoss) continue;
+    result.gaps.push_back({info.touches, fmt::format("{} ({})", info.meaning, name)});
   }
   size_t ambiguous = 0, unknown = 0;
   for (trace::Small binding : trace.event_wait.binding) {

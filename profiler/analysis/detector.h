@@ -19,6 +19,7 @@
 
 #include "analyses.h"
 #include "places.h"
+#include "trace/loss.h"
 
 namespace streamscope::analysis {
 
@@ -32,16 +33,7 @@ enum class Confidence : trace::Small {
   kPossible,     ///< from indirect evidence, such as scanned kernel arguments; never fails a check
 };
 
-/// What a detector looks at. A set of them is the sum.
-enum Evidence : unsigned {
-  kCallEvidence = 1,         ///< calls with their streams, events and order
-  kEventEvidence = 2,        ///< which record every wait and sync looked at, from the start on
-  kTimeEvidence = 4,         ///< when ops ran on the device
-  kArgumentEvidence = 8,     ///< what memory ops touch
-  kAllocationEvidence = 16,  ///< when memory was allocated and freed
-  kGraphEvidence = 32,       ///< nodes and edges of graphs
-  kHangEvidence = 64,        ///< what waited for what when the program stood still
-};
+using enum trace::Evidence;  // what a detector looks at
 
 /// One mistake, however often it was made. Ids that do not apply are kNoId.
 struct Finding {

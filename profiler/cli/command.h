@@ -45,6 +45,7 @@ std::function<int()> define_record(CLI::App& app, ProgramArguments& program);
 std::function<int()> define_demo(CLI::App& app, ProgramArguments& program);
 std::function<int()> define_info(CLI::App& app, ProgramArguments& program);
 std::function<int()> define_report(CLI::App& app, ProgramArguments& program);
+std::function<int()> define_check(CLI::App& app, ProgramArguments& program);
 std::function<int()> define_query(CLI::App& app, ProgramArguments& program);
 std::function<int()> define_analyze(CLI::App& app, ProgramArguments& program);
 std::function<int()> define_view(CLI::App& app, ProgramArguments& program);

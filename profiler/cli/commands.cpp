@@ -14,6 +14,7 @@ constexpr Command kCommands[] = {
     {"info", "TRACE [--json]", "what a trace holds and what it lacks", define_info},
     {"report", "TRACE [OPTIONS]", "explain a trace: who waited for whom, what overlapped",
      define_report},
+    {"check", "TRACE [OPTIONS]", "judge a trace by all detectors; fails on findings", define_check},
     {"query", "TRACE SQL [--format F]", "read a trace with SQL", define_query},
     {"analyze", "TRACE", "compute a trace's derived tables anew", define_analyze},
     {"detectors", "[--json]", "list what StreamScope can find in a trace", define_detectors},

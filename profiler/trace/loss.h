@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Every kind of loss with its grade and what a user can do about it.
+// Every kind of loss with its grade, the evidence it touches and what a user can do about it.
 //
 // Whoever writes a trace stores losses as rows of table `loss` by these names; whoever reads one
 // shows the advice. ring/losses.h numbers those that a collector reports; a test checks that
@@ -15,9 +15,23 @@
 
 namespace streamscope::trace {
 
+/// What a trace can serve as evidence for. A set of them is the sum.
+enum Evidence : unsigned {
+  kNoEvidence = 0,
+  kCallEvidence = 1,         ///< calls with their streams, events and order
+  kEventEvidence = 2,        ///< which record every wait and sync looked at, from the start on
+  kTimeEvidence = 4,         ///< when ops ran on the device
+  kArgumentEvidence = 8,     ///< what memory ops touch
+  kAllocationEvidence = 16,  ///< when memory was allocated and freed
+  kGraphEvidence = 32,       ///< nodes and edges of graphs
+  kHangEvidence = 64,        ///< what waited for what when the program stood still
+  kAllEvidence = 127,
+};
+
 struct LossInfo {
   std::string_view name;  ///< kebab-case, stable
   Severity severity;      ///< kInfo and kNotice leave results sound; kDataLoss and kError may not
+  unsigned touches;       ///< set of Evidence that is incomplete where this happened
   std::string_view meaning;  ///< what is missing, one sentence
   std::string_view advice;   ///< what to do about it, one sentence; may be empty
 };

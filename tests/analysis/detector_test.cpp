@@ -68,6 +68,28 @@ TEST(Detectors, LostRecordsMakeACleanAnswerNotEvaluableAndAFindingSuspected) {
   }
 }
 
+TEST(Detectors, ALossWeakensOnlyTheEvidenceThatItTouches) {
+  for (const trace::LossInfo& kind : trace::loss_kinds()) {
+    TraceBuilder builder;
+    builder.stream("a").kernel("k", 200, 300).record("e").wait("e");
+    builder.loss(kind.name);
+    builder.columns().loss.severity[0] = trace::kNoSmall;  // the kind's own
+    const bool weakens = kind.severity >= trace::Severity::kDataLoss;
+    const AvailableEvidence evidence = evidence_of(builder.trace());
+    for (unsigned one = 1; one < kAllEvidence; one *= 2) {
+      EXPECT_EQ(!evidence.reason(one).empty(), weakens && (kind.touches & one) != 0)
+          << kind.name << ", " << to_string_of_evidence(one);
+    }
+  }
+  TraceBuilder builder;
+  builder.stream("a").kernel("k", 200, 300).record("e").wait("e");
+  builder.loss("cupti-dropped");
+  EXPECT_EQ(run("redundant-wait", builder.trace()).findings[0].confidence, Confidence::kCertain);
+  builder.loss("from-the-future");
+  EXPECT_EQ(run("redundant-wait", builder.trace()).findings[0].confidence, Confidence::kSuspected)
+      << "what a newer version lost may be anything";
+}
+
 TEST(Detectors, EvidenceThatWasNeverPromisedIsNotMissed) {
   TraceBuilder builder;
   builder.meta("tier", "structure");

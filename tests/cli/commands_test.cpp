@@ -26,11 +26,12 @@ using InfoCommand = CommandLine;
 using RecordCommand = CommandLine;
 using DemoCommand = CommandLine;
 using ReportCommand = CommandLine;
+using CheckCommand = CommandLine;
 using QueryCommand = CommandLine;
 using AnalyzeCommand = CommandLine;
 using DoctorCommand = CommandLine;
 
-const char* const kCommands[] = {"record", "demo",    "info", "report",
+const char* const kCommands[] = {"record", "demo",    "info", "report", "check",
                                  "query",  "analyze", "view", "doctor"};
 
 TEST_F(HelpGolden, OverviewAndCommandsAreAsApproved) {
@@ -65,6 +66,10 @@ TEST_F(Usage, ErrorsAreOneLineAndCodeTwo) {
       {"report", "t.sqlite", "--format", "pdf"},
       {"report", "t.sqlite", "--by", "moon"},
       {"report", "t.sqlite", "-o"},
+      {"check"},
+      {"check", "t.sqlite", "--fail-on", "moon"},
+      {"check", "t.sqlite", "--require", "moon"},
+      {"check", "t.sqlite", "--format", "pdf"},
       {"query", "t.sqlite"},
       {"query", "t.sqlite", "select 1", "--format", "xml"},
       {"doctor", "--frobnicate"},
@@ -120,6 +125,8 @@ TEST_F(WrongInput, IsOneLineThatNamesFileCauseAndRemedy) {
           {"info", "--json", file},
           {"report", file},
           {"report", file, "--format", "json", "-o", "never.json"},
+          {"check", file},
+          {"check", file, "--format", "sarif", "-o", "never.json"},
           {"query", file, "select count(*) from op"},
           {"view", file, "--screenshot", "never.png"},
           {"analyze", file}}) {
@@ -245,6 +252,52 @@ TEST_F(ReportCommand, NeverOverwritesATrace) {
   }
   EXPECT_EQ(content(folder_ / "t.sqlite"), before);
   EXPECT_EQ(streamscope({"report", "t.sqlite", "-o", "no/such/folder.txt"}).code, 2);
+}
+
+TEST_F(CheckCommand, EndsWithTheCodeOfItsResult) {
+  write_trace();
+  EXPECT_EQ(streamscope({"check", "t.sqlite"}).code, 0);
+  EXPECT_EQ(streamscope({"check", "t.sqlite", "--fail-on", "warning"}).code, 0);
+
+  TraceBuilder error;
+  error.stream("a").wait("never").kernel("k", 100, 200);
+  error.write(folder_ / "error.sqlite");
+  const Result found = streamscope({"check", "error.sqlite"});
+  EXPECT_EQ(found.code, 1) << found.err;
+  EXPECT_THAT(found.out, HasSubstr("SS005 wait-on-unrecorded"));
+
+  TraceBuilder warning;
+  warning.stream("a").kernel("k", 100, 200).record("own").wait("own").kernel("k", 200, 300);
+  warning.write(folder_ / "warning.sqlite");
+  EXPECT_EQ(streamscope({"check", "warning.sqlite"}).code, 0);
+  EXPECT_EQ(streamscope({"check", "warning.sqlite", "--fail-on", "warning"}).code, 1);
+
+  TraceBuilder lossy;
+  lossy.stream("a").kernel("k", 100, 200);
+  lossy.loss("ring-full");
+  lossy.write(folder_ / "lossy.sqlite");
+  const Result open = streamscope({"check", "lossy.sqlite"});
+  EXPECT_EQ(open.code, 3) << open.err;
+  EXPECT_THAT(open.out, HasSubstr("ring-full"));
+
+  TraceBuilder structure;
+  structure.meta("tier", "structure");
+  structure.stream("a").kernel("k", trace::kUnknownNs, trace::kUnknownNs);
+  structure.write(folder_ / "structure.sqlite");
+  EXPECT_EQ(streamscope({"check", "structure.sqlite"}).code, 0);
+  EXPECT_EQ(streamscope({"check", "--require", "SS207", "structure.sqlite"}).code, 3);
+  EXPECT_EQ(streamscope({"check", "--require", "SS207", "t.sqlite"}).code, 0);
+}
+
+TEST_F(CheckCommand, WritesEveryFormatToOutputOrFile) {
+  write_trace();
+  EXPECT_THAT(streamscope({"check", "t.sqlite"}).out, HasSubstr("passed"));
+  EXPECT_EQ(json::parse(streamscope({"check", "t.sqlite", "--format", "json"}).out)["schema"], 1);
+  const Result to_file = streamscope({"check", "t.sqlite", "--format", "sarif", "-o", "c.sarif"});
+  EXPECT_EQ(to_file.code, 0) << to_file.err;
+  EXPECT_EQ(to_file.out, "");
+  EXPECT_EQ(json::parse(content(folder_ / "c.sarif"))["version"], "2.1.0");
+  EXPECT_EQ(streamscope({"check", "t.sqlite", "-o", "t.sqlite"}).code, 2);
 }
 
 TEST_F(ReportCommand, HasNoColourWithoutATerminal) {

@@ -1,0 +1,90 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "report/check.h"
+
+#include <memory>
+
+#include "command.h"
+#include "terminal.h"
+#include "trace/error.h"
+#include "traces.h"
+
+namespace streamscope::cli {
+namespace {
+
+std::vector<const analysis::Detector*> named_detectors(const std::vector<std::string>& names) {
+  std::vector<const analysis::Detector*> found;
+  for (const std::string& name : names) {
+    found.push_back(analysis::find_detector(name));
+    if (!found.back())
+      throw Error("--require", "there is no detector '" + name + "'",
+                  "streamscope detectors lists them");
+  }
+  return found;
+}
+
+analysis::FindingSeverity severity_named(const std::string& name) {
+  using enum analysis::FindingSeverity;
+  for (auto severity : {kNote, kWarning}) {
+    if (analysis::to_string(severity) == name) return severity;
+  }
+  return kError;
+}
+
+int exit_code(report::CheckResult result) {
+  switch (result) {
+    case report::CheckResult::kFailed:
+      return kFound;
+    case report::CheckResult::kNotEvaluable:
+      return kNotEvaluable;
+    case report::CheckResult::kPassed:
+      break;
+  }
+  return kDone;
+}
+
+}  // namespace
+
+std::function<int()> define_check(CLI::App& app, ProgramArguments&) {
+  struct Options {
+    std::string file, output, format = "text", fail_on = "error";
+    std::vector<std::string> required;
+    bool quiet = false;
+  };
+  auto options = std::make_shared<Options>();
+  std::vector<std::string> formats;
+  for (const report::CheckFormat& format : report::check_formats())
+    formats.emplace_back(format.name);
+  app.add_option("TRACE", options->file, "a recorded trace")->required()->option_text(" ");
+  app.add_option(
+         "--fail-on", options->fail_on,
+         "the least severity of certain findings that fails, with exit code 1: error (default), "
+         "warning or note; 3 says that evidence which this needs is missing")
+      ->check(CLI::IsMember({"error", "warning", "note"}))
+      ->option_text("error|warning|note");
+  app.add_option("--require", options->required,
+                 "a detector that must be able to judge this trace, by id or number, else the exit "
+                 "code is 3, also for evidence that the recording never promised; may be repeated")
+      ->allow_extra_args(false)
+      ->option_text("ID");
+  app.add_option("--format", options->format, "text (default), json or sarif")
+      ->check(CLI::IsMember(formats))
+      ->option_text("text|json|sarif");
+  app.add_option("-o,--output", options->output, "write to a file")->option_text("FILE");
+  app.add_flag("--quiet", options->quiet, "no progress");
+  return [options]() -> int {
+    const report::CheckOptions wanted{.fail_on = severity_named(options->fail_on),
+                                      .required = named_detectors(options->required)};
+    const trace::Trace trace = load(options->file, options->quiet);
+    const report::Check check = report::check(trace, wanted);
+    const bool to_terminal = options->output.empty();
+    const report::Look look{.colour = to_terminal && wants_colour(),
+                            .width = to_terminal ? terminal_width() : 0};
+    write_output(report::find_check_format(options->format)->write(trace, check, look),
+                 options->output, options->file);
+    return exit_code(check.result);
+  };
+}
+
+}  // namespace streamscope::cli

@@ -1,0 +1,26 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "check.h"
+
+namespace streamscope::report {
+namespace {
+
+constexpr CheckFormat kFormats[] = {
+    {"text", "for the terminal", write_check_text},
+    {"json", "for programs", write_check_json},
+    {"sarif", "SARIF 2.1.0, for code scanning", write_check_sarif},
+};
+
+}  // namespace
+
+std::span<const CheckFormat> check_formats() { return kFormats; }
+
+const CheckFormat* find_check_format(std::string_view name) {
+  for (const CheckFormat& format : kFormats) {
+    if (format.name == name) return &format;
+  }
+  return nullptr;
+}
+
+}  // namespace streamscope::report

@@ -1,0 +1,117 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "analysis/units.h"
+#include "check.h"
+
+namespace streamscope::report {
+namespace {
+
+using analysis::Confidence;
+using analysis::FindingSeverity;
+using analysis::format_count;
+using analysis::format_duration;
+using analysis::Outcome;
+
+constexpr size_t kFindingsShown = 50;  // nobody reads more; json has all
+
+std::string rule(const analysis::Detector& detector) {
+  return fmt::format("{} {}", detector.number, detector.id);
+}
+
+// "1 error, 2 warnings", or "no findings".
+std::string tally(const Check& check) {
+  std::string text;
+  for (FindingSeverity severity :
+       {FindingSeverity::kError, FindingSeverity::kWarning, FindingSeverity::kNote}) {
+    const auto count =
+        std::count_if(check.findings.begin(), check.findings.end(),
+                      [&](const Advice& advice) { return advice.detector->severity == severity; });
+    if (count == 0) continue;
+    if (!text.empty()) text += ", ";
+    text += format_count(static_cast<uint64_t>(count),
+                         std::string(analysis::to_string(severity)).c_str());
+  }
+  return text.empty() ? "no findings" : text;
+}
+
+Section finding_section(const Check& check, const Advice& advice) {
+  const analysis::Finding& finding = advice.finding;
+  std::string facts = rule(*advice.detector);
+  if (finding.count > 1) facts += fmt::format(", {} times", format_count(finding.count));
+  if (finding.gain_ns) facts += ", gain " + format_duration(*finding.gain_ns);
+  if (finding.start_ns != trace::kUnknownNs) facts += ", at " + format_duration(finding.start_ns);
+  if (finding.confidence == Confidence::kSuspected) facts += "; suspected: evidence is missing";
+  if (finding.confidence == Confidence::kPossible) facts += "; possible, by indirect evidence";
+  const auto& options = check.options;
+  const bool counts = advice.detector->severity >= options.fail_on;
+  return {
+      .title = fmt::format("{}: {}", analysis::to_string(advice.detector->severity), finding.title),
+      .remarks = {finding.text},
+      .footnotes = {facts + (counts ? "" : "; does not fail this check")}};
+}
+
+Section open_section(const Check& check) {
+  Section section{.title = "Not evaluable", .columns = {{"rule"}, {"what is missing"}}};
+  for (const OpenQuestion& question : check.open)
+    section.rows.push_back({rule(*question.detector), question.reason});
+  return section;
+}
+
+Section result_section(const Check& check) {
+  const std::string_view level = analysis::to_string(check.options.fail_on);
+  std::string text;
+  switch (check.result) {
+    case CheckResult::kPassed:
+      text = fmt::format("passed: nothing certain of severity {} or above", level);
+      break;
+    case CheckResult::kFailed:
+      text = fmt::format("failed: {} of severity {} or above",
+                         format_count(check.failing, "finding"), level);
+      break;
+    case CheckResult::kNotEvaluable:
+      text =
+          fmt::format("not evaluable: {} of severity {} or above, or required, without a verdict",
+                      format_count(check.open.size(), "rule"), level);
+      break;
+  }
+  size_t evaluated = 0;
+  std::string absent;
+  for (const analysis::Verdict& verdict : check.verdicts) {
+    evaluated += verdict.outcome != Outcome::kNotAtThisTier;
+    if (verdict.outcome != Outcome::kNotAtThisTier) continue;
+    absent += (absent.empty() ? "" : ", ") + std::string(verdict.detector->id);
+  }
+  Section section{.title = "Result", .remarks = {text}};
+  section.footnotes.push_back(
+      fmt::format("{} by {}", tally(check), format_count(evaluated, "rule")));
+  if (!absent.empty())
+    section.footnotes.push_back("Not evaluated, as this recording never promised the evidence: " +
+                                absent);
+  return section;
+}
+
+}  // namespace
+
+std::string write_check_text(const trace::Trace& trace, const Check& check, const Look& look) {
+  Document document{.headline = headline(trace, check.info),
+                    .notices = notices_of(trace, check.info)};
+  for (const Advice& advice : check.findings) {
+    if (document.sections.size() == kFindingsShown) {
+      document.sections.push_back(
+          {.title = fmt::format("{} not shown: --format json has them",
+                                format_count(check.findings.size() - kFindingsShown, "finding"))});
+      break;
+    }
+    document.sections.push_back(finding_section(check, advice));
+  }
+  if (!check.open.empty()) document.sections.push_back(open_section(check));
+  document.sections.push_back(result_section(check));
+  return to_text(document, look);
+}
+
+}  // namespace streamscope::report

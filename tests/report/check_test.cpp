@@ -1,0 +1,198 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "report/check.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "samples.h"
+#include "support/golden.h"
+
+namespace streamscope::report {
+namespace {
+
+using analysis::FindingSeverity;
+using nlohmann::json;
+using testing::HasSubstr;
+using testing::Not;
+using trace::Id;
+using trace::Trace;
+
+constexpr trace::Ns kUs = 1000;
+
+// An error with a call site: the kernel runs before what it should wait for. `first_stream` streams
+// and `at` shift ids and times; `line` and `kernel` say what the program looks like.
+test::TraceBuilder wait_for_nothing(int first_stream = 0, trace::Ns at = 0,
+                                    const char* call_site = "/home/ada/train.py:41 step",
+                                    const char* kernel = "consume") {
+  test::TraceBuilder builder;
+  for (int i = 0; i < first_stream; ++i)
+    builder.stream("other " + std::to_string(i)).kernel("busy", at, at + kUs);
+  test::StreamBuilder stream = builder.stream("math");
+  builder.at(at);
+  stream.wait("ready").kernel(kernel, at + 10 * kUs, at + 20 * kUs).record("done");
+  builder.synchronize_event("done", at + 5 * kUs, at + 21 * kUs);
+  const Id operation = builder.operation("consume", stream);
+  builder.columns().operation.call_site_id[operation] = builder.intern(call_site);
+  builder.columns().event_wait.operation_id[0] = operation;
+  builder.meta("tier", "times");
+  return builder;
+}
+
+// Work that another stream waits for in vain: a warning, no error.
+test::TraceBuilder redundant_wait() {
+  test::TraceBuilder builder;
+  test::StreamBuilder stream = builder.stream("math");
+  stream.kernel("a", 10 * kUs, 20 * kUs).record("own").wait("own").kernel("b", 21 * kUs, 30 * kUs);
+  stream.synchronize(5 * kUs, 31 * kUs);
+  return builder.meta("tier", "times");
+}
+
+CheckResult result_of(const Trace& trace, CheckOptions options = {}) {
+  return check(trace, options).result;
+}
+
+json sarif_of(const Trace& trace) {
+  return json::parse(write_check_sarif(trace, check(trace, {}), {}));
+}
+
+TEST(CheckGolden, EveryFormatIsAsApproved) {
+  const Trace found = wait_for_nothing().trace();
+  for (const CheckFormat& format : check_formats()) {
+    const std::string extension = format.name == "text" ? "txt" : std::string(format.name);
+    test::expect_golden("check/error." + extension, format.write(found, check(found, {}), {}));
+  }
+  const std::vector<test::Sample> samples = test::samples();
+  const auto lossy = std::find_if(samples.begin(), samples.end(),
+                                  [](const auto& s) { return s.name == std::string("losses"); });
+  ASSERT_NE(lossy, samples.end());
+  test::expect_golden("check/losses.txt",
+                      write_check_text(lossy->trace, check(lossy->trace, {}), {}));
+}
+
+TEST(Check, FailsOnCertainFindingsOfTheSeverityAskedFor) {
+  EXPECT_EQ(result_of(test::pipeline().trace()), CheckResult::kPassed);
+  EXPECT_EQ(result_of(wait_for_nothing().trace()), CheckResult::kFailed);
+  const Trace warned = redundant_wait().trace();
+  EXPECT_EQ(result_of(warned), CheckResult::kPassed);
+  EXPECT_EQ(result_of(warned, {.fail_on = FindingSeverity::kWarning}), CheckResult::kFailed);
+  EXPECT_EQ(result_of(wait_for_nothing().trace(), {.fail_on = FindingSeverity::kNote}),
+            CheckResult::kFailed);
+}
+
+TEST(Check, AbstainsWhenPromisedEvidenceIsMissing) {
+  test::TraceBuilder clean = test::pipeline();
+  clean.loss("ring-full");
+  EXPECT_EQ(result_of(clean.trace()), CheckResult::kNotEvaluable);
+  // What was found may be due to what is missing.
+  test::TraceBuilder suspect = wait_for_nothing();
+  suspect.loss("ring-full");
+  const Check checked = check(suspect.trace(), {});
+  EXPECT_EQ(checked.result, CheckResult::kNotEvaluable);
+  EXPECT_EQ(checked.findings.size(), 1u);
+  EXPECT_FALSE(checked.open.empty());
+}
+
+TEST(Check, IgnoresMissingEvidenceThatItsSeverityDoesNotNeed) {
+  test::TraceBuilder untimed = test::pipeline();
+  untimed.loss("cupti-dropped");
+  EXPECT_EQ(result_of(untimed.trace()), CheckResult::kPassed);
+  EXPECT_EQ(result_of(untimed.trace(), {.fail_on = FindingSeverity::kWarning}),
+            CheckResult::kNotEvaluable);
+}
+
+TEST(Check, LeavesEvidenceThatWasNeverPromisedAloneUnlessRequired) {
+  test::TraceBuilder builder = test::pipeline();
+  builder.meta("tier", "structure");
+  const Trace trace = builder.trace();
+  EXPECT_EQ(result_of(trace, {.fail_on = FindingSeverity::kWarning}), CheckResult::kPassed);
+  const auto* needs_times = analysis::find_detector("false-serialization");
+  EXPECT_EQ(result_of(trace, {.required = {needs_times}}), CheckResult::kNotEvaluable);
+  EXPECT_EQ(result_of(test::pipeline().trace(), {.required = {needs_times}}), CheckResult::kPassed);
+  EXPECT_EQ(result_of(trace, {.required = {analysis::find_detector("bad-timing")}}),
+            CheckResult::kNotEvaluable)
+      << "what is only planned judges nothing";
+}
+
+TEST(CheckText, SaysTheResultAndWhatIsMissing) {
+  const Trace trace = wait_for_nothing().trace();
+  EXPECT_THAT(write_check_text(trace, check(trace, {}), {}),
+              testing::AllOf(HasSubstr("failed: 1 finding of severity error or above"),
+                             HasSubstr("SS005 wait-on-unrecorded")));
+  test::TraceBuilder lossy = test::pipeline();
+  lossy.loss("ring-full");
+  const Trace lost = lossy.trace();
+  EXPECT_THAT(write_check_text(lost, check(lost, {}), {}),
+              testing::AllOf(HasSubstr("not evaluable:"), HasSubstr("(ring-full)")));
+}
+
+TEST(CheckFingerprint, StaysWhenIdsTimesAndLinesMove) {
+  const auto print = [](const test::TraceBuilder& builder) {
+    const Trace trace = builder.trace();
+    const Check checked = check(trace, {});
+    return checked.findings.empty() ? "none" : fingerprint(trace, checked.findings.front());
+  };
+  const std::string original = print(wait_for_nothing());
+  EXPECT_EQ(original.size(), 16u);
+  EXPECT_EQ(print(wait_for_nothing(3, 5000 * kUs)), original);
+  EXPECT_EQ(print(wait_for_nothing(0, 0, "/home/ada/train.py:57 step")), original);
+  EXPECT_NE(print(wait_for_nothing(0, 0, "/home/ada/train.py:41 evaluate")), original);
+  EXPECT_NE(print(wait_for_nothing(0, 0, "/home/ada/train.py:41 step", "other")), original);
+}
+
+TEST(CheckSarif, HasWhatTheSchemaRequires) {
+  for (const test::Sample& sample : test::samples()) {
+    const json log = sarif_of(sample.trace);
+    EXPECT_EQ(log["version"], "2.1.0");
+    ASSERT_EQ(log["runs"].size(), 1u);
+    const json& run = log["runs"][0];
+    const json& driver = run["tool"]["driver"];
+    EXPECT_EQ(driver["name"], "streamscope");
+    EXPECT_EQ(driver["rules"].size(), analysis::detectors().size());
+    std::set<std::string> ids;
+    for (const json& rule : driver["rules"]) {
+      EXPECT_TRUE(ids.insert(rule["id"]).second);
+      EXPECT_TRUE(rule["shortDescription"]["text"].is_string());
+      EXPECT_THAT((std::set<std::string>{"none", "note", "warning", "error"}),
+                  testing::Contains(rule["defaultConfiguration"]["level"].get<std::string>()));
+    }
+    EXPECT_TRUE(run["invocations"][0]["executionSuccessful"].is_boolean());
+    for (const json& result : run["results"]) {
+      EXPECT_EQ(driver["rules"].at(result["ruleIndex"].get<size_t>())["id"], result["ruleId"]);
+      EXPECT_FALSE(result["message"]["text"].get<std::string>().empty());
+      EXPECT_GE(result["occurrenceCount"], 1);
+      EXPECT_TRUE(result["partialFingerprints"]["structure/v1"].is_string());
+    }
+  }
+}
+
+TEST(CheckSarif, NamesFileAndLineWithoutTheFolder) {
+  const json log = sarif_of(wait_for_nothing().trace());
+  ASSERT_EQ(log["runs"][0]["results"].size(), 1u);
+  const json& result = log["runs"][0]["results"][0];
+  EXPECT_EQ(result["level"], "error");
+  const json& place = result["locations"][0]["physicalLocation"];
+  EXPECT_EQ(place["artifactLocation"]["uri"], "train.py");
+  EXPECT_EQ(place["region"]["startLine"], 41);
+  EXPECT_THAT(log.dump(), Not(HasSubstr("ada")));
+}
+
+TEST(CheckSarif, TellsAlikeFindingsApart) {
+  test::TraceBuilder builder;
+  // Without names there is nothing to tell two streams apart by.
+  for (const char* stream : {"a", "b"})
+    builder.stream(stream).wait(std::string("never ") + stream).kernel("same", 10, 20);
+  for (Id stream = 0; stream < 2; ++stream) builder.columns().stream.name_id[stream] = trace::kNoId;
+  for (Id event = 0; event < 2; ++event) builder.columns().event.name_id[event] = trace::kNoId;
+  const json results = sarif_of(builder.trace())["runs"][0]["results"];
+  ASSERT_EQ(results.size(), 2u);
+  EXPECT_NE(results[0]["partialFingerprints"], results[1]["partialFingerprints"]);
+}
+
+}  // namespace
+}  // namespace streamscope::report
