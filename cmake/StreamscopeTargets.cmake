@@ -52,3 +52,18 @@ function(streamscope_library name)
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/profiler> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
   target_link_libraries(streamscope_${name} PUBLIC ${arg_LINK} PRIVATE ${arg_PRIVATE_LINK})
 endfunction()
+
+# streamscope_produces_doc(PAGE TOOL name SOURCE file LINK ... [ARGUMENT arg]): a program whose output is docs/PAGE.md;
+# target update-docs writes it. streamscope_produced_doc() in tests/ checks it.
+add_custom_target(update-docs)
+function(streamscope_produces_doc page)
+  cmake_parse_arguments(arg "" "TOOL;SOURCE;ARGUMENT" "LINK" ${ARGN})
+  add_executable(${arg_TOOL} ${arg_SOURCE})
+  streamscope_flags(${arg_TOOL})
+  target_include_directories(${arg_TOOL} PRIVATE ${PROJECT_SOURCE_DIR}/profiler)
+  target_link_libraries(${arg_TOOL} PRIVATE ${arg_LINK})
+  set_target_properties(${arg_TOOL} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
+  add_custom_target(update-docs-${page}
+    COMMAND ${arg_TOOL} ${arg_ARGUMENT} > ${PROJECT_SOURCE_DIR}/docs/${page}.md VERBATIM)
+  add_dependencies(update-docs update-docs-${page})
+endfunction()

@@ -79,4 +79,9 @@ const MemoryConflicts& Analyses::memory_conflicts() {
   return *memory_conflicts_;
 }
 
+const WaitFor& Analyses::wait_for() {
+  if (!wait_for_) wait_for_ = std::make_unique<WaitFor>(order(), before());
+  return *wait_for_;
+}
+
 }  // namespace streamscope::analysis

@@ -17,6 +17,7 @@
 #include "places.h"
 #include "repair.h"
 #include "timeline.h"
+#include "wait_for.h"
 #include "waits.h"
 
 namespace streamscope::analysis {
@@ -43,6 +44,7 @@ class Analyses {
   const RepairReplay& repairs();
   const Places& places();
   const MemoryConflicts& memory_conflicts();
+  const WaitFor& wait_for();
 
  private:
   const Trace& trace_;
@@ -59,6 +61,7 @@ class Analyses {
   std::unique_ptr<RepairReplay> repairs_;
   std::unique_ptr<Places> places_;
   std::optional<MemoryConflicts> memory_conflicts_;
+  std::unique_ptr<WaitFor> wait_for_;
 };
 
 }  // namespace streamscope::analysis

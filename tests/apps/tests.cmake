@@ -30,6 +30,8 @@ if(STREAMSCOPE_HAVE_CUDA)
 endif()
 streamscope_app(no_cuda SOURCE apps/no_cuda.cpp)
 if(TARGET streamscope_coord)
+  streamscope_app(hangs SOURCE apps/hangs.cpp LINK streamscope::coord
+    ARGUMENTS crossed_signals --repaired --device cuda)
   streamscope_app(faults SOURCE apps/faults.cpp LINK streamscope::coord ARGUMENTS device_syncs --device cuda)
 endif()
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")

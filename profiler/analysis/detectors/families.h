@@ -9,6 +9,14 @@
 
 namespace streamscope::analysis {
 
+void find_overwritten_records(Analyses& analyses, Findings& findings);
+void find_racy_bindings(Analyses& analyses, Findings& findings);
+void find_uses_after_destruction(Analyses& analyses, Findings& findings);
+void find_deadlock_cycles(Analyses& analyses, Findings& findings);
+void find_lost_signals(Analyses& analyses, Findings& findings);
+void find_stuck_kernels(Analyses& analyses, Findings& findings);
+void find_host_function_hazards(Analyses& analyses, Findings& findings);
+void find_implicit_syncs_under_spin(Analyses& analyses, Findings& findings);
 void find_redundant_waits(Analyses& analyses, Findings& findings);
 void find_waits_on_unrecorded(Analyses& analyses, Findings& findings);
 void find_redundant_host_syncs(Analyses& analyses, Findings& findings);

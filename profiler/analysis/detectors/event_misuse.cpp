@@ -1,0 +1,270 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Events, and streams, that do not stand for what the program thinks they do.
+//
+// record-overwritten (SS006): a thread records one event on several streams in a row and then waits
+//   for it: the wait takes the last record only, and the work of the other streams is not waited
+//   for. It costs correctness: what follows runs too early. Evidence: calls, exact records, the
+//   order by vector clocks. Found where the thread made no wait between the records, nobody looked
+//   at the earlier one, and its work is not ordered before what waits for the later one in another
+//   way. Events with timing whose times are taken, and libcoord's own records, are let pass. "The
+//   latest wins" may be meant: then one stream should say so.
+// racy-binding (SS008): one thread records an event while another one waits for it or asks for it,
+//   in calls that overlap: which record is meant is up to chance, from run to run (on an H200 up to
+//   all of such waits). Evidence: entry and return of the calls. No false alarms: the calls did
+//   overlap; a lock held around both calls would have kept them apart.
+// destroyed-in-use (SS009): a stream or an event is used after it was destroyed, or destroyed by
+// one
+//   thread while a call of another one uses it. The handle may by then be another object's.
+//   Evidence: calls with the lives of handles. Objects from before recording are let pass; that
+//   work is pending when a stream or an event is destroyed is allowed.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "../labels.h"
+#include "../units.h"
+#include "families.h"
+#include "steps.h"
+
+namespace streamscope::analysis {
+namespace {
+
+// Per event the records in order of issue that nobody looked at, and the waits bound to a record.
+struct RecordUses {
+  std::vector<bool> used;
+  std::vector<std::vector<Id>> waits;  // per record
+};
+
+RecordUses uses_of_records(const Trace& trace) {
+  RecordUses uses{std::vector<bool>(trace.event_record.size()),
+                  std::vector<std::vector<Id>>(trace.event_record.size())};
+  for (Id wait = 0; wait < trace.event_wait.size(); ++wait) {
+    const Id record = trace.event_wait.record_id[wait];
+    if (record >= uses.used.size()) continue;
+    uses.used[record] = true;
+    uses.waits[record].push_back(wait);
+  }
+  for (const Id record : trace.host_sync.record_id) {
+    if (record < uses.used.size()) uses.used[record] = true;
+  }
+  const auto& candidates = trace.event_wait_candidate;
+  for (const Id record : candidates.event_record_id) {
+    if (record < uses.used.size()) uses.used[record] = true;
+  }
+  return uses;
+}
+
+}  // namespace
+
+void find_overwritten_records(Analyses& analyses, Findings& findings) {
+  const Trace& trace = analyses.trace();
+  const auto& records = trace.event_record;
+  const RecordUses uses = uses_of_records(trace);
+  const HappensBefore& before = analyses.before();
+  constexpr trace::Small kNoTiming = 2;
+
+  // A burst: records by one thread without a wait or a synchronization of that thread in between.
+  std::vector<uint64_t> burst_of_thread(trace.thread.size(), 0), burst(records.size(), 0);
+  std::vector<Id> last_of_event(trace.event.size(), kNoId);
+  for (const Issued item : analyses.order().items()) {
+    const Id id = item.id();
+    if (item.kind() == Issued::kWait || item.kind() == Issued::kSync) {
+      const Id thread = item.kind() == Issued::kWait ? trace.event_wait.thread_id[id]
+                                                     : trace.host_sync.thread_id[id];
+      if (thread < burst_of_thread.size()) ++burst_of_thread[thread];
+    }
+    if (item.kind() != Issued::kRecord) continue;
+    const Id event = records.event_id[id], thread = records.thread_id[id];
+    if (event >= last_of_event.size() || thread >= burst_of_thread.size()) continue;
+    burst[id] = burst_of_thread[thread];
+    const Id earlier = std::exchange(last_of_event[event], id);
+    const trace::Small flags = trace.event.flags[event];
+    if (earlier == kNoId || uses.used[earlier] || uses.waits[id].empty() ||
+        records.thread_id[earlier] != thread || burst[earlier] != burst[id] ||
+        records.stream_id[earlier] == records.stream_id[id] || records.operation_id[id] != kNoId ||
+        (flags != trace::kNoSmall && (flags & kNoTiming) == 0)) {
+      continue;
+    }
+    const Id lost_stream = records.stream_id[earlier];
+    const Id lost = last_op_before(analyses, lost_stream, records.end_ns[earlier]);
+    for (const Id wait : uses.waits[id]) {
+      const Id stream = trace.event_wait.stream_id[wait];
+      const Id next = next_op_on(analyses, stream, trace.event_wait.end_ns[wait]);
+      if (stream == lost_stream || lost == kNoId || next == kNoId || before.ordered(lost, next))
+        continue;
+      findings.add({lost_stream, records.stream_id[id], stream, records.name_id[id]},
+                   records.start_ns[id], [&] {
+                     Finding finding;
+                     finding.first_op = lost;
+                     finding.second_op = next;
+                     finding.event_record = earlier;
+                     finding.event_wait = wait;
+                     finding.start_ns = records.start_ns[id];
+                     finding.title = fmt::format(
+                         "{} is recorded on stream {} and again on stream {} before "
+                         "stream {} waits for it",
+                         event_label(trace, event), stream_label(trace, lost_stream),
+                         stream_label(trace, records.stream_id[id]), stream_label(trace, stream));
+                     finding.text = fmt::format(
+                         "The wait takes the last record only: nothing orders {} before {}. Use an "
+                         "event for "
+                         "each stream and wait for all of them.",
+                         op_on_stream(trace, lost), op_on_stream(trace, next));
+                     return finding;
+                   });
+    }
+  }
+}
+
+void find_racy_bindings(Analyses& analyses, Findings& findings) {
+  const Trace& trace = analyses.trace();
+  const auto& records = trace.event_record;
+  std::vector<Id> candidate(trace.event_wait.size(), kNoId);  // one that another thread made
+  for (Id row = 0; row < trace.event_wait_candidate.size(); ++row) {
+    const Id wait = trace.event_wait_candidate.event_wait_id[row],
+             record = trace.event_wait_candidate.event_record_id[row];
+    if (wait >= candidate.size() || record >= records.size()) continue;
+    if (candidate[wait] == kNoId || records.thread_id[record] != trace.event_wait.thread_id[wait]) {
+      candidate[wait] = record;
+    }
+  }
+  const auto found = [&](Id event, Id thread, Id record, Id wait, Id sync, Ns at, Id name) {
+    const Id other = record == kNoId ? kNoId : records.thread_id[record];
+    findings.add(
+        {event < trace.event.size() ? trace.event.name_id[event] : kNoId, name, thread, other}, at,
+        [&] {
+          Finding finding;
+          finding.event_record = record;
+          finding.event_wait = wait;
+          finding.host_sync = sync;
+          finding.start_ns = at;
+          finding.title = fmt::format("{} for {} while another thread records it",
+                                      printable(trace.text(name)), event_label(trace, event));
+          finding.text =
+              "The calls overlap, so chance decides whether this means the record before or the "
+              "new "
+              "one. Let the thread that waits learn of the record first, from the thread that made "
+              "it, "
+              "or use an event for each.";
+          return finding;
+        });
+  };
+  const auto& waits = trace.event_wait;
+  for (Id wait = 0; wait < waits.size(); ++wait) {
+    if (waits.binding[wait] != trace::kAmbiguous) continue;
+    found(waits.event_id[wait], waits.thread_id[wait], candidate[wait], wait, kNoId,
+          waits.start_ns[wait], waits.name_id[wait]);
+  }
+  // A query that is repeated until it succeeds, as usual, comes to the newest record anyway.
+  const auto& syncs = trace.host_sync;
+  for (Id sync = 0; sync < syncs.size(); ++sync) {
+    if (syncs.binding[sync] != trace::kAmbiguous || syncs.kind[sync] != trace::kEventSynchronize)
+      continue;
+    found(syncs.event_id[sync], syncs.thread_id[sync], kNoId, kNoId, sync, syncs.start_ns[sync],
+          syncs.name_id[sync]);
+  }
+}
+
+void find_uses_after_destruction(Analyses& analyses, Findings& findings) {
+  const Trace& trace = analyses.trace();
+  // Who destroyed what: the call returned at the end of the object's life.
+  constexpr trace::Small kEventDestroy = 8, kStreamDestroy = 15;
+  std::map<std::pair<Id, Ns>, Id> destroyers;  // process and instant -> call
+  const auto& calls = trace.api_call;
+  for (Id call = 0; call < calls.size(); ++call) {
+    if (calls.kind[call] == kEventDestroy || calls.kind[call] == kStreamDestroy)
+      destroyers[{trace.process_of_thread(calls.thread_id[call]), calls.end_ns[call]}] = call;
+  }
+  struct Use {
+    Id thread, name;
+    Ns start_ns, end_ns;
+    Id record = kNoId, wait = kNoId, sync = kNoId, call = kNoId;
+  };
+  const auto look = [&](const Use& use, bool of_stream, Id object, Ns created, Ns destroyed) {
+    if (created == kUnknownNs || destroyed == kUnknownNs || use.start_ns == kUnknownNs) return;
+    const Ns end = use.end_ns == kUnknownNs ? use.start_ns : use.end_ns;
+    if (end <= destroyed && use.start_ns < destroyed) {
+      // It returned before the destruction did. Whether the two overlapped, its call says.
+      const auto found = destroyers.find({trace.process_of_thread(use.thread), destroyed});
+      if (found == destroyers.end() || calls.thread_id[found->second] == use.thread ||
+          calls.start_ns[found->second] >= end) {
+        return;
+      }
+    }
+    const bool after = use.start_ns >= destroyed;
+    findings.add({of_stream, use.name, use.thread, after}, use.start_ns, [&] {
+      Finding finding;
+      finding.event_record = use.record;
+      finding.event_wait = use.wait;
+      finding.host_sync = use.sync;
+      finding.start_ns = use.start_ns;
+      finding.end_ns = end;
+      if (use.call != kNoId) finding.place = analyses.places().of_call(use.call);
+      const std::string what =
+          of_stream ? "stream " + stream_label(trace, object) : event_label(trace, object);
+      finding.title = after ? fmt::format("{} uses {} after its destruction",
+                                          printable(trace.text(use.name)), what)
+                            : fmt::format("{} is destroyed while {} of another thread uses it",
+                                          what, printable(trace.text(use.name)));
+      finding.text = fmt::format(
+          "{} The handle may be another object's by then. Destroy it after the last call that uses "
+          "it has returned.",
+          after ? fmt::format("It had been destroyed {} before.",
+                              format_duration(use.start_ns - destroyed))
+                : "The two calls overlap.");
+      return finding;
+    });
+  };
+  const auto of_stream = [&](const Use& use, Id stream) {
+    if (stream < trace.stream.size())
+      look(use, true, stream, trace.stream.created_ns[stream], trace.stream.destroyed_ns[stream]);
+  };
+  const auto of_event = [&](const Use& use, Id event) {
+    if (event < trace.event.size())
+      look(use, false, event, trace.event.created_ns[event], trace.event.destroyed_ns[event]);
+  };
+  for (Id call = 0; call < calls.size(); ++call) {
+    if (calls.kind[call] == kStreamDestroy) continue;
+    of_stream({.thread = calls.thread_id[call],
+               .name = calls.name_id[call],
+               .start_ns = calls.start_ns[call],
+               .end_ns = calls.end_ns[call],
+               .call = call},
+              calls.stream_id[call]);
+  }
+  const auto& records = trace.event_record;
+  for (Id record = 0; record < records.size(); ++record) {
+    const Use use{.thread = records.thread_id[record],
+                  .name = records.name_id[record],
+                  .start_ns = records.start_ns[record],
+                  .end_ns = records.end_ns[record],
+                  .record = record};
+    of_stream(use, records.stream_id[record]);
+    of_event(use, records.event_id[record]);
+  }
+  const auto& waits = trace.event_wait;
+  for (Id wait = 0; wait < waits.size(); ++wait) {
+    const Use use{.thread = waits.thread_id[wait],
+                  .name = waits.name_id[wait],
+                  .start_ns = waits.start_ns[wait],
+                  .end_ns = waits.end_ns[wait],
+                  .wait = wait};
+    of_stream(use, waits.stream_id[wait]);
+    of_event(use, waits.event_id[wait]);
+  }
+  const auto& syncs = trace.host_sync;
+  for (Id sync = 0; sync < syncs.size(); ++sync) {
+    const Use use{.thread = syncs.thread_id[sync],
+                  .name = syncs.name_id[sync],
+                  .start_ns = syncs.start_ns[sync],
+                  .end_ns = syncs.end_ns[sync],
+                  .sync = sync};
+    of_stream(use, syncs.stream_id[sync]);
+    of_event(use, syncs.event_id[sync]);
+  }
+}
+
+}  // namespace streamscope::analysis

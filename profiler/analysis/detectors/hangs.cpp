@@ -1,0 +1,373 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Programs that stood still. All of these look at calls that had not returned when their process or
+// the recording ended; on a GPU a call counts after a second, on the simulated device when that
+// said that it can never return.
+//
+// deadlock-cycle (SS101): memory waits, the work queued behind them, and host threads wait for each
+//   other in a circle. It costs the whole run. Evidence: calls with their order, records by
+//   version, addresses and values of memory waits and writes; no device times. Streams, events and
+//   synchronizations alone cannot form a circle. No false alarm is known but for a host store that
+//   nobody sees and that would have come later.
+// lost-signal (SS102): a memory wait for a value that no write in the trace satisfies, and a call
+// is
+//   held up by it. Evidence: as above. A kernel, the host or another device may write without being
+//   seen: then it had not done so when the trace ended.
+// stuck-kernel (SS103): a call waits, and all that it waits for comes down to a kernel that does
+// not
+//   end. Evidence: calls, order; device times show which kernel it is where several were pending,
+//   without them it is suspected. Kernels that really take so long are told apart by their earlier
+//   runs: ten times the longest of these counts as stuck; without any the finding is suspected.
+// host-func-hazard (SS104): a host function that does not return holds up its stream and, as one
+//   thread runs them all, every other host function of its context; or a host function calls CUDA,
+//   which is refused with code 800. Evidence: calls. A host function that merely takes long is told
+//   like a kernel that does.
+// implicit-sync-under-spin (SS107): cudaFree, cudaFreeHost, cudaHostUnregister, loading a module or
+//   setting a limit waits for all work of the device; if some of that waits for the host, this is a
+//   hang. On a simulated device, which lets the call pass, it is found where the same thread makes
+//   the write that a pending memory wait needs after such a call. Evidence: calls. Frees of memory
+//   from a pool return at once; they are told apart only by having returned.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "../labels.h"
+#include "../units.h"
+#include "families.h"
+#include "steps.h"
+
+namespace streamscope::analysis {
+namespace {
+
+using Why = WaitFor::Why;
+using Kind = WaitFor::Kind;
+
+std::string thread_name(const Trace& trace, Id thread) {
+  if (thread >= trace.thread.size()) return "a thread";
+  const std::string name = printable(trace.text(trace.thread.name_id[thread]));
+  return name.empty() ? fmt::format("thread {}", trace.thread.os_tid[thread]) : "thread " + name;
+}
+
+std::string call_name(const Trace& trace, const WaitFor::Node& node) {
+  if (node.kind == Kind::kSync) return sync_name(trace, node.id);
+  const std::string name = printable(trace.text(trace.api_call.name_id[node.id]));
+  return name.empty() ? "a call" : name;
+}
+
+Id thread_of_call(const Trace& trace, const WaitFor::Node& node) {
+  return node.kind == Kind::kSync ? trace.host_sync.thread_id[node.id]
+                                  : trace.api_call.thread_id[node.id];
+}
+
+// `memory wait "wait" on stream 7 math`, `cudaStreamSynchronize on thread main`.
+std::string name_of(const Trace& trace, const WaitFor::Node& node) {
+  switch (node.kind) {
+    case Kind::kOp:
+      return op_on_stream(trace, node.id);
+    case Kind::kRecord:
+      return fmt::format("the record of {} on stream {}",
+                         event_label(trace, trace.event_record.event_id[node.id]),
+                         stream_label(trace, node.stream));
+    case Kind::kWait:
+      return fmt::format("stream {}'s wait for {}", stream_label(trace, node.stream),
+                         event_label(trace, trace.event_wait.event_id[node.id]));
+    default:
+      return fmt::format("{} on {}", call_name(trace, node),
+                         thread_name(trace, thread_of_call(trace, node)));
+  }
+}
+
+// A cycle as sentences: "A needs B, which is queued behind C, which needs ...".
+std::string in_words(const Trace& trace, const WaitFor& graph,
+                     const std::vector<WaitFor::Step>& cycle) {
+  std::string text;
+  for (size_t i = 0; i < cycle.size(); ++i) {
+    const WaitFor::Node& node = graph.node(cycle[i].node);
+    const bool ordered = cycle[i].why == Why::kStreamOrder;
+    // Of a queue only its ends are told.
+    if (i > 0 && ordered && cycle[i - 1].why == Why::kStreamOrder) continue;
+    text += i == 0 ? name_of(trace, node) : fmt::format(" {}, which", name_of(trace, node));
+    switch (cycle[i].why) {
+      case Why::kStreamOrder:
+        text += " is queued behind";
+        break;
+      case Why::kMemory:
+        text += " needs";
+        break;
+      case Why::kNotIssued:
+        text += " needs a write that was last issued by the thread now in";
+        break;
+      case Why::kEvent:
+      case Why::kSynchronize:
+        text += " waits for";
+        break;
+      case Why::kLegacyStream:
+        text += " waits, by the rule of the legacy stream, for";
+        break;
+      case Why::kDevice:
+        text += " waits for all work, such as";
+        break;
+    }
+  }
+  return text + " the first";
+}
+
+// Kernels and host functions: how long such an op took before, at most.
+Ns longest_before(const Trace& trace, Id op) {
+  Ns longest = 0;
+  for (Id other = 0; other < trace.op.size(); ++other) {
+    if (trace.op.kind[other] == trace.op.kind[op] &&
+        trace.op.name_id[other] == trace.op.name_id[op] && is_timed(trace, other)) {
+      longest = std::max(longest, trace.op.end_ns[other] - trace.op.start_ns[other]);
+    }
+  }
+  return longest;
+}
+
+constexpr Ns kTimesLonger = 10;  // than ever before: that is another kind of run
+
+// What a blocked call that is not part of a deadlock waits for in the end, if of this kind.
+void find_running(Analyses& analyses, Findings& findings, trace::OpKind kind,
+                  const std::function<void(Finding&, Id op, size_t held)>& describe) {
+  const Trace& trace = analyses.trace();
+  const WaitFor& graph = analyses.wait_for();
+  for (const WaitFor::Blocked& call : graph.blocked()) {
+    if (graph.node(call.node).stuck) continue;
+    const std::vector<WaitFor::Index> running = graph.running(call);
+    // Where no time says which of them is under way, the first in each stream may have ended long
+    // ago.
+    bool any_started = false;
+    for (const WaitFor::Index node : running)
+      any_started |= trace.op.start_ns[graph.node(node).id] != kUnknownNs;
+    for (const WaitFor::Index node : running) {
+      const Id op = graph.node(node).id;
+      const bool started = trace.op.start_ns[op] != kUnknownNs;
+      if (trace.op.kind[op] != kind || (any_started && !started)) continue;
+      const Ns before = longest_before(trace, op);
+      if (!call.proved && call.held_ns < kTimesLonger * before) continue;
+      const Findings::Key key{trace.op.name_id[op], trace.op.stream_id[op]};
+      findings.add(key, trace.op.start_ns[op], [&] {
+        Finding finding;
+        finding.first_op = op;
+        if (graph.node(call.node).kind == Kind::kSync) finding.host_sync = graph.node(call.node).id;
+        finding.start_ns = started ? trace.op.start_ns[op] : issue_of(trace, op).start_ns;
+        finding.place = analyses.places().of_op(op);
+        const bool only_one = running.size() == 1 && graph.held_by(node) == 0;
+        if (!call.proved && (before == 0 || !(started || only_one)))
+          finding.confidence = Confidence::kSuspected;
+        describe(finding, op, graph.held_by(node));
+        finding.text +=
+            fmt::format(" {} on {} had waited {} for it", call_name(trace, graph.node(call.node)),
+                        thread_name(trace, call.thread), format_duration(call.held_ns));
+        finding.text += before > 0
+                            ? fmt::format("; earlier runs took up to {}.", format_duration(before))
+                            : "; the trace has no earlier run to compare with.";
+        return finding;
+      });
+    }
+  }
+}
+
+}  // namespace
+
+void find_deadlock_cycles(Analyses& analyses, Findings& findings) {
+  const Trace& trace = analyses.trace();
+  const WaitFor& graph = analyses.wait_for();
+  for (const std::vector<WaitFor::Step>& cycle : graph.cycles()) {
+    std::vector<std::string> parties;
+    std::vector<Id> waits;
+    Findings::Key key;
+    Id sync = kNoId;
+    for (const WaitFor::Step& step : cycle) {
+      const WaitFor::Node& node = graph.node(step.node);
+      const bool is_call = node.kind == Kind::kSync || node.kind == Kind::kCall;
+      const std::string party = is_call ? thread_name(trace, thread_of_call(trace, node))
+                                        : "stream " + stream_label(trace, node.stream);
+      if (std::find(parties.begin(), parties.end(), party) == parties.end()) {
+        parties.push_back(party);
+        key.push_back(node.stream);
+      }
+      if (node.kind == Kind::kSync) sync = node.id;
+      if (step.why == Why::kMemory || step.why == Why::kNotIssued) waits.push_back(node.id);
+    }
+    std::sort(key.begin(), key.end());
+    findings.add(key, kUnknownNs, [&] {
+      Finding finding;
+      finding.first_op = waits.empty() ? kNoId : waits.front();
+      finding.second_op = waits.size() > 1 ? waits[1] : kNoId;
+      finding.host_sync = sync;
+      std::string names;
+      for (size_t i = 0; i < parties.size(); ++i)
+        names += (i == 0 ? "" : i + 1 == parties.size() ? " and " : ", ") + parties[i];
+      finding.title =
+          parties.size() == 1 ? names + " waits for itself" : names + " wait for each other";
+      finding.text = fmt::format(
+          "Deadlock: {}. {} can never run. Issue one of the writes before the wait that its own "
+          "stream makes, or make it on a stream that does not wait.",
+          in_words(trace, graph, cycle),
+          format_count(graph.held_by(cycle.front().node), "further op"));
+      if (finding.first_op != kNoId) {
+        finding.start_ns = issue_of(trace, finding.first_op).start_ns;
+        finding.place = analyses.places().of_op(finding.first_op);
+      }
+      return finding;
+    });
+  }
+}
+
+void find_lost_signals(Analyses& analyses, Findings& findings) {
+  const Trace& trace = analyses.trace();
+  const WaitFor& graph = analyses.wait_for();
+  for (const WaitFor::Index node : graph.lost_signals()) {
+    const Id op = graph.node(node).id, call = trace.op.api_call_id[op];
+    const uint64_t address = static_cast<uint64_t>(trace.api_call.object[call]);
+    const Ns at = trace.api_call.start_ns[call];
+    findings.add({trace.op.stream_id[op], trace.api_call.name_id[call]}, at, [&] {
+      Finding finding;
+      finding.first_op = op;
+      finding.start_ns = at;
+      finding.title = fmt::format("stream {} waits for a value that nobody writes",
+                                  stream_label(trace, trace.op.stream_id[op]));
+      finding.text = fmt::format(
+          "{} needs {} at {:#x}, and no write that was issued brings it. {} wait for it. Issue the "
+          "write before anything that waits for this stream; if a kernel or the host is to store "
+          "the value, it had not done so when the trace ended.",
+          op_on_stream(trace, op), trace.api_call.value[call], address,
+          format_count(graph.held_by(node), "op"));
+      return finding;
+    });
+  }
+}
+
+void find_stuck_kernels(Analyses& analyses, Findings& findings) {
+  const Trace& trace = analyses.trace();
+  find_running(analyses, findings, trace::kKernel, [&](Finding& finding, Id op, size_t held) {
+    finding.title = fmt::format("{} does not end", op_on_stream(trace, op));
+    finding.text = fmt::format(
+        "Everything that is pending comes down to this kernel; {} behind it.{} Look for a loop "
+        "that "
+        "waits for memory which nobody writes, or for blocks that cannot all be resident.",
+        held == 1 ? "1 op waits" : format_count(held) + " ops wait",
+        finding.confidence == Confidence::kSuspected ? " It may also be slow." : "");
+  });
+}
+
+void find_host_function_hazards(Analyses& analyses, Findings& findings) {
+  const Trace& trace = analyses.trace();
+  find_running(analyses, findings, trace::kHostFunction, [&](Finding& finding, Id op, size_t held) {
+    finding.title = fmt::format("{} does not return", op_on_stream(trace, op));
+    finding.text = fmt::format(
+        "It holds up its stream and every other host function of the context; {} for it. It must "
+        "not wait for a lock or a flag that a thread inside a CUDA call has to release: hand the "
+        "work to a thread of the program instead.",
+        held == 1 ? "1 op waits" : format_count(held) + " ops wait");
+  });
+  // CUDA refuses calls from inside a host function.
+  constexpr trace::Small kNotPermitted = 800;
+  std::vector<bool> has_host_functions(trace.process.size());
+  for (Id op = 0; op < trace.op.size(); ++op) {
+    const Id process = trace.process_of_stream(trace.op.stream_id[op]);
+    if (trace.op.kind[op] == trace::kHostFunction && process < has_host_functions.size())
+      has_host_functions[process] = true;
+  }
+  const auto refused = [&](Id thread, Id name, Ns at, trace::Small result, Place place, Id sync) {
+    const Id process = trace.process_of_thread(thread);
+    if (result != kNotPermitted || process >= has_host_functions.size() ||
+        !has_host_functions[process]) {
+      return;
+    }
+    findings.add({name, thread}, at, [&] {
+      Finding finding;
+      finding.host_sync = sync;
+      finding.start_ns = at;
+      finding.place = std::move(place);
+      finding.title = fmt::format("a host function calls {}", printable(trace.text(name)));
+      finding.text =
+          "CUDA refuses it with code 800 (not permitted), so the call had no effect. Let the host "
+          "function hand the work to a thread of the program.";
+      return finding;
+    });
+  };
+  const auto& calls = trace.api_call;
+  for (Id call = 0; call < calls.size(); ++call) {
+    if (calls.result[call] == kNotPermitted)
+      refused(calls.thread_id[call], calls.name_id[call], calls.start_ns[call], calls.result[call],
+              analyses.places().of_call(call), kNoId);
+  }
+  const auto& syncs = trace.host_sync;
+  for (Id sync = 0; sync < syncs.size(); ++sync)
+    refused(syncs.thread_id[sync], syncs.name_id[sync], syncs.start_ns[sync], syncs.result[sync],
+            {}, sync);
+  const auto& records = trace.event_record;
+  for (Id record = 0; record < records.size(); ++record)
+    refused(records.thread_id[record], records.name_id[record], records.start_ns[record],
+            records.result[record], {}, kNoId);
+  const auto& waits = trace.event_wait;
+  for (Id wait = 0; wait < waits.size(); ++wait)
+    refused(waits.thread_id[wait], waits.name_id[wait], waits.start_ns[wait], waits.result[wait],
+            {}, kNoId);
+}
+
+void find_implicit_syncs_under_spin(Analyses& analyses, Findings& findings) {
+  const Trace& trace = analyses.trace();
+  const WaitFor& graph = analyses.wait_for();
+  const auto& calls = trace.api_call;
+  const auto found = [&](Id call, Id held_by, bool hung) {
+    findings.add({calls.name_id[call], calls.thread_id[call], hung}, calls.start_ns[call], [&] {
+      Finding finding;
+      finding.first_op = held_by;
+      finding.place = analyses.places().of_call(call);
+      finding.start_ns = calls.start_ns[call];
+      const std::string name = printable(trace.text(calls.name_id[call]));
+      finding.title =
+          fmt::format("{} while {} waits for the host", name, op_on_stream(trace, held_by));
+      finding.text = fmt::format(
+          "{} waits for all work of the device, and meanwhile most other calls wait for it. {} "
+          "Make "
+          "the call before such work is launched or after it has ended, or use stream-ordered "
+          "memory (cudaFreeAsync).",
+          name,
+          hung ? "It never returned."
+               : "The thread makes the write that lets this work go on only afterwards: on a GPU "
+                 "it never comes to that.");
+      return finding;
+    });
+  };
+  for (const WaitFor::Blocked& blocked : graph.blocked()) {
+    const WaitFor::Node& node = graph.node(blocked.node);
+    const auto links = graph.links(blocked.node);
+    if (node.kind != Kind::kCall || links.empty() || links.front().why != Why::kDevice) continue;
+    // What holds it: a memory wait without a write, or work that does not end.
+    Id held_by = kNoId;
+    if (node.stuck) {
+      for (const WaitFor::Index lost : graph.lost_signals()) held_by = graph.node(lost).id;
+    } else if (const auto running = graph.running(blocked); !running.empty()) {
+      held_by = graph.node(running.front()).id;
+    }
+    if (held_by != kNoId) found(node.id, held_by, true);
+  }
+  // Simulated devices let the call pass.
+  if (!analyses.order().has_writers()) return;
+  std::vector<Id> device_calls;
+  for (Id call = 0; call < calls.size(); ++call) {
+    const Id process = trace.process_of_thread(calls.thread_id[call]);
+    if (waits_for_device(trace, call) && calls.end_ns[call] != kUnknownNs &&
+        process < trace.process.size() && trace.process.clock[process] == trace::kVirtualClock) {
+      device_calls.push_back(call);
+    }
+  }
+  for (Id op = 0; op < trace.op.size() && !device_calls.empty(); ++op) {
+    const Id writer = analyses.order().writer_of(op);
+    if (writer == kNoId) continue;
+    const Issue wait = issue_of(trace, op), write = issue_of(trace, writer);
+    for (const Id call : device_calls) {
+      if (calls.thread_id[call] == write.thread_id && calls.start_ns[call] >= wait.end_ns &&
+          calls.end_ns[call] <= write.start_ns) {
+        found(call, op, false);
+      }
+    }
+  }
+}
+
+}  // namespace streamscope::analysis

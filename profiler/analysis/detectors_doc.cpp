@@ -1,0 +1,103 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Prints docs/detectors.md, made from the table of detectors and the comments that open their
+// files:
+//   detectors_doc profiler/analysis/detectors > docs/detectors.md      (target update-docs)
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <map>
+#include <regex>
+#include <stdexcept>
+#include <string>
+
+#include "detector.h"
+
+namespace {
+
+using namespace streamscope::analysis;
+
+constexpr std::string_view kHead = R"(# Detectors
+
+This page is produced from `profiler/analysis/detectors`; change the comments there, then run
+`cmake --build build --target update-docs`. `streamscope detectors --json` lists the same rules.
+
+Each answers *found*, *clean*, *not evaluated at this tier* (it needs evidence that the recording or the format never
+promised) or *not evaluable* (promised evidence is missing: drops, a late start, ambiguity). A finding is *certain*, *suspected*
+(evidence is incomplete) or *possible* (from indirect evidence). `streamscope check` fails on certain findings, does not evaluate
+where they are only suspected, and never counts what is merely possible. How order and gains are computed: [analysis.md](analysis.md).
+
+)";
+
+// By number: what is said of each detector, from lines "// id (SS123): ..." to the next one.
+std::map<std::string, std::string> texts_in(const std::filesystem::path& folder) {
+  std::map<std::string, std::string> texts;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    if (entry.path().extension() != ".cpp") continue;
+    std::ifstream file(entry.path());
+    std::string line, current;
+    while (std::getline(file, line) && (line.empty() || line.starts_with("//"))) {
+      static const std::regex opening(R"(// [a-z-]+ \((SS\d{3})\): (.*))");
+      static const std::regex more(R"(//\s*(.*))");
+      std::smatch match;
+      if (std::regex_match(line, match, opening)) {
+        current = match[1];
+        if (!texts.emplace(current, match[2]).second)
+          throw std::runtime_error(current + " is described twice");
+      } else if (!current.empty() && std::regex_match(line, match, more)) {
+        texts[current] += (match[1].length() == 0 ? "\n" : " ") + match[1].str();
+      }
+    }
+  }
+  return texts;
+}
+
+// In lines of the width that the other pages have.
+void print_wrapped(const std::string& text) {
+  constexpr size_t kWidth = 120;
+  size_t column = 0;
+  std::istringstream words(text);
+  for (std::string word; words >> word;) {
+    if (column > 0 && column + 1 + word.size() > kWidth) {
+      std::cout << "\n";
+      column = 0;
+    }
+    if (column > 0) std::cout << " ";
+    column += word.size() + (column > 0);
+    std::cout << word;
+  }
+  std::cout << "\n\n";
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 2) {
+    std::cerr << "usage: detectors_doc FOLDER\n";
+    return 2;
+  }
+  std::cout << kHead;
+  const std::map<std::string, std::string> texts = texts_in(argv[1]);
+  for (const Detector& detector : detectors()) {
+    if (!detector.look) continue;
+    const auto text = texts.find(std::string(detector.number));
+    if (text == texts.end()) {
+      std::cerr << detector.id << " is described by no comment of " << argv[1] << "\n";
+      return 1;
+    }
+    std::cout << "## " << detector.number << " " << detector.id << "\n\n";
+    print_wrapped("**" + std::string(to_string(detector.severity)) +
+                  "**: " + std::string(detector.title) +
+                  ". Needs: " + to_string_of_evidence(detector.needs) + ".");
+    std::string what = text->second;
+    what[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(what[0])));
+    print_wrapped(what);
+  }
+  std::cout << "## Planned\n\n| | id | finds |\n| --- | --- | --- |\n";
+  for (const Detector& detector : detectors()) {
+    if (!detector.look)
+      std::cout << "| " << detector.number << " | " << detector.id << " | " << detector.title
+                << " |\n";
+  }
+}

@@ -1,0 +1,283 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Detectors of programs that stand still: SS101 to SS104 and SS107.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "analysis/detector.h"
+#include "support/trace_builder.h"
+
+namespace streamscope::analysis {
+namespace {
+
+using test::StreamBuilder;
+using test::TraceBuilder;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+constexpr Ns kNever = kUnknownNs, kSecond = 1'000'000'000;
+
+Verdict run(std::string_view id, const Trace& trace) {
+  Analyses analyses(trace);
+  return evaluate(*find_detector(id), analyses, evidence_of(trace));
+}
+
+// The program was killed after ten seconds.
+TraceBuilder& killed(TraceBuilder& builder, Ns at = 10 * kSecond) {
+  builder.columns().process.end_ns[0] = at;
+  builder.columns().process.complete[0] = 0;
+  return builder;
+}
+
+// Each stream waits for the other's write; `crossed` says whether the write comes behind the wait.
+TraceBuilder two_signals(bool crossed, bool returns = false) {
+  TraceBuilder builder;
+  StreamBuilder left = builder.stream("left"), right = builder.stream("right");
+  if (!crossed) left.memory_write(0x10, 1, kNever, kNever);
+  left.memory_wait(0x20, 1, kNever, kNever).kernel("l", kNever, kNever);
+  if (crossed) left.memory_write(0x10, 1, kNever, kNever);
+  right.memory_wait(0x10, 1, kNever, kNever).kernel("r", kNever, kNever);
+  right.memory_write(0x20, 1, kNever, kNever);
+  left.synchronize(50, returns ? 100 : kNever);
+  return killed(builder);
+}
+
+TEST(DeadlockCycle, TellsTheCircleOfMemoryWaits) {
+  const Verdict verdict = run("deadlock-cycle", two_signals(true).trace());
+  ASSERT_EQ(verdict.findings.size(), 1u);
+  const Finding& finding = verdict.findings[0];
+  EXPECT_EQ(finding.confidence, Confidence::kCertain);
+  EXPECT_EQ(finding.title, "stream 7 left and stream 8 right wait for each other");
+  EXPECT_THAT(finding.text, AllOf(HasSubstr("memory write on stream 8 right"),
+                                  HasSubstr("is queued behind memory wait on stream 8 right"),
+                                  HasSubstr("memory write on stream 7 left"),
+                                  HasSubstr("is queued behind the first")));
+  EXPECT_NE(finding.first_op, kNoId);
+  EXPECT_NE(finding.second_op, kNoId);
+}
+
+TEST(DeadlockCycle, StaysSilentWhenAWriteComesFirstOrTheCallReturned) {
+  EXPECT_EQ(run("deadlock-cycle", two_signals(false).trace()).outcome, Outcome::kClean);
+  EXPECT_EQ(run("deadlock-cycle", two_signals(true, true).trace()).outcome, Outcome::kClean);
+}
+
+TEST(DeadlockCycle, NeedsACallThatWaitedForLongEnough) {
+  TraceBuilder builder = two_signals(true);
+  killed(builder, kSecond / 2);
+  EXPECT_EQ(run("deadlock-cycle", builder.trace()).outcome, Outcome::kClean);
+}
+
+TEST(DeadlockCycle, BelievesTheSimulatedDeviceAtOnce) {
+  TraceBuilder builder = two_signals(true);
+  killed(builder, 200);
+  builder.columns().process.clock[0] = trace::kVirtualClock;
+  builder.columns().host_sync.end_ns[0] = 100;
+  builder.columns().host_sync.result[0] = 999;
+  EXPECT_EQ(run("deadlock-cycle", builder.trace()).outcome, Outcome::kFound);
+}
+
+TEST(DeadlockCycle, FollowsEventsAndTheLegacyStream) {
+  TraceBuilder events;
+  StreamBuilder a = events.stream("a"), b = events.stream("b");
+  a.memory_wait(0x10, 1, kNever, kNever).record("done");
+  b.wait("done").memory_write(0x10, 1, kNever, kNever).synchronize(50, kNever);
+  const Verdict through_event = run("deadlock-cycle", killed(events).trace());
+  ASSERT_EQ(through_event.findings.size(), 1u);
+  EXPECT_THAT(through_event.findings[0].text, HasSubstr("event \"done\""));
+
+  TraceBuilder legacy;
+  legacy.stream("blocking", trace::kBlockingStream).memory_wait(0x10, 1, kNever, kNever);
+  legacy.stream("null", trace::kLegacyStream)
+      .memory_write(0x10, 1, kNever, kNever)
+      .synchronize(50, kNever);
+  const Verdict through_legacy = run("deadlock-cycle", killed(legacy).trace());
+  ASSERT_EQ(through_legacy.findings.size(), 1u);
+  EXPECT_THAT(through_legacy.findings[0].text, HasSubstr("rule of the legacy stream"));
+
+  TraceBuilder apart;
+  apart.stream("own", trace::kNonBlockingStream).memory_wait(0x10, 1, kNever, kNever);
+  apart.stream("null", trace::kLegacyStream)
+      .memory_write(0x10, 1, kNever, kNever)
+      .synchronize(50, kNever);
+  EXPECT_EQ(run("deadlock-cycle", killed(apart).trace()).outcome, Outcome::kClean);
+}
+
+TEST(LostSignal, HoldsUpTheSynchronizationOfABlockingStreamThroughTheLegacyStream) {
+  for (const auto kind : {trace::kBlockingStream, trace::kNonBlockingStream}) {
+    TraceBuilder builder;
+    builder.stream("null", trace::kLegacyStream).memory_wait(0x10, 1, kNever, kNever);
+    builder.stream("other", kind).synchronize(50, kNever);
+    EXPECT_EQ(run("lost-signal", killed(builder).trace()).outcome,
+              kind == trace::kBlockingStream ? Outcome::kFound : Outcome::kClean);
+  }
+}
+
+TEST(DeadlockCycle, KnowsTheThreadThatMadeTheWriteLastTime) {
+  TraceBuilder builder;
+  StreamBuilder work = builder.stream("work"), signals = builder.stream("signals");
+  signals.memory_write(0x10, 1, 1, 2);
+  work.memory_wait(0x10, 1, 2, 3).kernel("first", 3, 4).synchronize(20, 30);
+  work.memory_wait(0x10, 2, kNever, kNever).kernel("second", kNever, kNever);
+  work.synchronize(50, kNever);  // before the write of 2
+  const Verdict verdict = run("deadlock-cycle", killed(builder).trace());
+  ASSERT_EQ(verdict.findings.size(), 1u);
+  EXPECT_THAT(verdict.findings[0].title, HasSubstr("thread main"));
+  EXPECT_THAT(verdict.findings[0].text, HasSubstr("last issued by the thread now in"));
+}
+
+TEST(DeadlockCycle, DoesNotNeedDeviceTimes) {
+  TraceBuilder builder = two_signals(true);
+  builder.loss("times-not-delivered");
+  EXPECT_EQ(run("deadlock-cycle", builder.trace()).findings.at(0).confidence, Confidence::kCertain);
+}
+
+TEST(LostSignal, NamesTheMemoryWaitThatNobodyAnswers) {
+  TraceBuilder builder;
+  StreamBuilder stream = builder.stream("a");
+  stream.memory_wait(0x10, 3, kNever, kNever).kernel("k", kNever, kNever);
+  builder.stream("b").memory_write(0x10, 2, 1, 2).memory_write(0x18, 3, 2, 3);
+  // By another thread than the one that is blocked, so that nobody is known to write again.
+  builder.thread("other");
+  stream.synchronize(50, kNever);
+  const Verdict verdict = run("lost-signal", killed(builder).trace());
+  // 2 & 3 is not 0: under "and" the first write would do.
+  EXPECT_EQ(verdict.outcome, Outcome::kClean);
+
+  TraceBuilder lost;
+  StreamBuilder waits = lost.stream("a");
+  waits.memory_wait(0x10, 4, kNever, kNever).kernel("k", kNever, kNever);
+  lost.stream("b").memory_write(0x10, 2, 1, 2).memory_write(0x18, 4, 2, 3);
+  lost.thread("other");
+  waits.synchronize(50, kNever);
+  const Verdict found = run("lost-signal", killed(lost).trace());
+  ASSERT_EQ(found.findings.size(), 1u);
+  EXPECT_EQ(found.findings[0].first_op, 0u);
+  EXPECT_THAT(found.findings[0].text, HasSubstr("needs 4 at 0x10"));
+  EXPECT_THAT(run("deadlock-cycle", lost.trace()).findings, IsEmpty());
+}
+
+TEST(LostSignal, StaysSilentWhenAWriteIsPendingOrNothingIsHeldUp) {
+  for (const bool written : {true, false}) {
+    TraceBuilder builder;
+    StreamBuilder stream = builder.stream("a");
+    stream.memory_wait(0x10, 1, kNever, kNever);
+    StreamBuilder other = builder.stream("b");
+    if (written) other.memory_write(0x10, 1, kNever, kNever);
+    // Without the write the call waits for another stream.
+    (written ? stream : other).kernel("k", kNever, kNever).synchronize(50, kNever);
+    EXPECT_EQ(run("lost-signal", killed(builder).trace()).outcome, Outcome::kClean) << written;
+  }
+}
+
+// A kernel that did not end, after `runs` of it that took a millisecond each.
+TraceBuilder endless_kernel(int runs, Ns killed_at = 10 * kSecond) {
+  TraceBuilder builder;
+  StreamBuilder stream = builder.stream("math");
+  for (Ns i = 0; i < runs; ++i) stream.kernel("spin", i * 2'000'000, i * 2'000'000 + 1'000'000);
+  stream.kernel("spin", 100'000'000, kNever).kernel("behind", kNever, kNever);
+  stream.synchronize(110'000'000, kNever);
+  killed(builder, killed_at);
+  return builder;
+}
+
+TEST(StuckKernel, NamesTheKernelThatAllWaitFor) {
+  const Verdict verdict = run("stuck-kernel", endless_kernel(3).trace());
+  ASSERT_EQ(verdict.findings.size(), 1u);
+  EXPECT_EQ(verdict.findings[0].first_op, 3u);
+  EXPECT_EQ(verdict.findings[0].confidence, Confidence::kCertain);
+  EXPECT_THAT(verdict.findings[0].text, AllOf(HasSubstr("cudaStreamSynchronize on thread main"),
+                                              HasSubstr("earlier runs took up to 1.00 ms")));
+}
+
+TEST(StuckKernel, IsOnlySuspectedWithoutEarlierRuns) {
+  const Verdict verdict = run("stuck-kernel", endless_kernel(0).trace());
+  ASSERT_EQ(verdict.findings.size(), 1u);
+  EXPECT_EQ(verdict.findings[0].confidence, Confidence::kSuspected);
+}
+
+TEST(StuckKernel, FindsItBehindAnEvent) {
+  TraceBuilder builder;
+  builder.stream("math").kernel("spin", 1, 2).kernel("spin", 10, kNever).record("done");
+  builder.stream("other").wait("done").kernel("after", kNever, kNever).synchronize(20, kNever);
+  const Verdict verdict = run("stuck-kernel", killed(builder).trace());
+  ASSERT_EQ(verdict.findings.size(), 1u);
+  EXPECT_EQ(verdict.findings[0].first_op, 1u);
+}
+
+TEST(StuckKernel, StaysSilentForKernelsThatTakeLongAndForDeadlocks) {
+  TraceBuilder slow;
+  StreamBuilder stream = slow.stream("math");
+  stream.kernel("long", 0, 3 * kSecond).kernel("long", 3 * kSecond, kNever);
+  stream.synchronize(3 * kSecond, kNever);
+  EXPECT_EQ(run("stuck-kernel", killed(slow, 5 * kSecond).trace()).outcome, Outcome::kClean);
+  EXPECT_EQ(run("stuck-kernel", endless_kernel(3, kSecond / 2).trace()).outcome, Outcome::kClean);
+  EXPECT_EQ(run("stuck-kernel", two_signals(true).trace()).outcome, Outcome::kClean);
+}
+
+TEST(HostFuncHazard, NamesTheFunctionThatDoesNotReturn) {
+  TraceBuilder builder;
+  StreamBuilder stream = builder.stream("a");
+  stream.host_function(1, 2).host_function(10, kNever).kernel("k", kNever, kNever);
+  stream.synchronize(20, kNever);
+  const Verdict verdict = run("host-func-hazard", killed(builder).trace());
+  ASSERT_EQ(verdict.findings.size(), 1u);
+  EXPECT_EQ(verdict.findings[0].first_op, 1u);
+  EXPECT_EQ(run("stuck-kernel", builder.trace()).outcome, Outcome::kClean);
+}
+
+TEST(HostFuncHazard, NamesACallThatCudaRefused) {
+  TraceBuilder builder;
+  builder.stream("a").host_function(1, 2);
+  builder.thread("executor").stream("b").kernel("k", 3, 4);
+  builder.columns().api_call.result[1] = 800;
+  const Verdict verdict = run("host-func-hazard", builder.trace());
+  ASSERT_EQ(verdict.findings.size(), 1u);
+  EXPECT_EQ(verdict.findings[0].title, "a host function calls cudaLaunchKernel");
+}
+
+TEST(HostFuncHazard, StaysSilentWhenFunctionsReturn) {
+  TraceBuilder builder;
+  builder.stream("a").host_function(1, 2).kernel("k", 3, 4).synchronize(5, 6);
+  EXPECT_EQ(run("host-func-hazard", builder.trace()).outcome, Outcome::kClean);
+}
+
+Id add_free(TraceBuilder& builder, Ns start, Ns end) {
+  return builder.add(trace::ApiCall{.thread_id = 0,
+                                    .kind = 25,
+                                    .name_id = builder.intern("cudaFree"),
+                                    .start_ns = start,
+                                    .end_ns = end,
+                                    .result = 0,
+                                    .correlation_id = 900});
+}
+
+TEST(ImplicitSyncUnderSpin, NamesTheCallThatWaitsForTheDevice) {
+  TraceBuilder builder;
+  builder.stream("a").memory_wait(0x10, 1, kNever, kNever).kernel("k", kNever, kNever);
+  add_free(builder, 50, kNever);
+  const Verdict verdict = run("implicit-sync-under-spin", killed(builder).trace());
+  ASSERT_EQ(verdict.findings.size(), 1u);
+  EXPECT_EQ(verdict.findings[0].first_op, 0u);
+  EXPECT_THAT(verdict.findings[0].title, HasSubstr("cudaFree while memory wait"));
+}
+
+TEST(ImplicitSyncUnderSpin, IsToldOfSimulatedRunsThatGotThrough) {
+  for (const bool between : {true, false}) {
+    TraceBuilder builder;
+    builder.columns().process.clock[0] = trace::kVirtualClock;
+    builder.stream("a").memory_wait(0x10, 1, 5, 80).kernel("k", 80, 90);
+    if (between) add_free(builder, 50, 60);
+    builder.at(70);
+    builder.stream("b").memory_write(0x10, 1, 71, 72);
+    builder.synchronize_device(75, 95);
+    if (!between) add_free(builder, 96, 97);
+    EXPECT_EQ(run("implicit-sync-under-spin", builder.trace()).outcome,
+              between ? Outcome::kFound : Outcome::kClean);
+  }
+}
+
+}  // namespace
+}  // namespace streamscope::analysis
