@@ -28,6 +28,7 @@ using trace::Trace;
 
 constexpr size_t kRowsShown = 10;  // of lists by cost: what follows is rarely worth reading
 constexpr size_t kStreamsShown = 32;
+constexpr size_t kOpsShownOfRange = 5;
 
 Column left(const char* name) { return {name, false}; }
 Column right(const char* name) { return {name, true}; }
@@ -336,7 +337,7 @@ Section ranges_section(const Trace& trace, const Summary& summary) {
                   .columns = {right("host time"), right("times"), right("ops issued"),
                               right("device time"), right("waited"), left("range")}};
   for (const RangeGroup& range : summary.ranges) {
-    if (section.rows.size() == 2 * kRowsShown) {
+    if (&range == &summary.ranges[0] + 2 * kRowsShown) {
       section.footnotes.push_back(fmt::format(
           "{} shorter ones not shown", format_count(summary.ranges.size() - 2 * kRowsShown)));
       break;
@@ -346,6 +347,16 @@ Section ranges_section(const Trace& trace, const Summary& summary) {
         {format_duration(range.host_ns), format_count(range.count), format_count(range.op_count),
          format_duration(range.device_ns), format_duration(range.waited_ns),
          (domain.empty() ? "" : domain + ": ") + quoted_or(trace, range.name_id, "(unnamed)")});
+    for (size_t i = 0; i < range.ops.size(); ++i) {
+      const OpGroup& op = range.ops[i];
+      const bool last = i + 1 == kOpsShownOfRange && range.ops.size() > kOpsShownOfRange;
+      section.rows.push_back(
+          {"", format_count(op.count), "", op.timed_count > 0 ? format_duration(op.total_ns) : "–",
+           format_duration(op.waited_ns),
+           "  " + op_label(trace, op.example) +
+               (last ? fmt::format(", and {} more", range.ops.size() - kOpsShownOfRange) : "")});
+      if (last) break;
+    }
   }
   if (summary.ranges.empty()) section.remarks.push_back("The program marked no ranges.");
   return section;

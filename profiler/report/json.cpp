@@ -85,6 +85,21 @@ Json wait_json(const Trace& trace, const analysis::WaitGroup& wait) {
               {"host_sync_call", call}};
 }
 
+Json to_json(const Trace& trace, const std::vector<OpGroup>& groups) {
+  Json ops = Json::array();
+  for (const OpGroup& op : groups) {
+    ops.push_back(
+        {{"name", op_label(trace, op.example)},
+         {"full_name", printable(demangled(trace.text(trace.op.name_id[op.example])))},
+         {"kind", trace::to_string(static_cast<trace::OpKind>(trace.op.kind[op.example]))},
+         {"count", op.count},
+         {"total_ns", op.total_ns},
+         {"longest_ns", op.longest_ns},
+         {"waited_ns", op.waited_ns}});
+  }
+  return ops;
+}
+
 }  // namespace
 
 Json to_json(const Advice& advice) {
@@ -169,18 +184,7 @@ std::string write_json(const Trace& trace, const Summary& summary, const Options
                 {"host_sync", summary.path.host_sync_ns},
                 {"gap", summary.path.gap_ns}}}};
   if (options.by == By::kKernel) {
-    Json ops = Json::array();
-    for (const OpGroup& op : summary.ops) {
-      ops.push_back(
-          {{"name", op_label(trace, op.example)},
-           {"full_name", printable(demangled(trace.text(trace.op.name_id[op.example])))},
-           {"kind", trace::to_string(static_cast<trace::OpKind>(trace.op.kind[op.example]))},
-           {"count", op.count},
-           {"total_ns", op.total_ns},
-           {"longest_ns", op.longest_ns},
-           {"waited_ns", op.waited_ns}});
-    }
-    report["ops"] = ops;
+    report["ops"] = to_json(trace, summary.ops);
   }
   if (options.by == By::kNvtx) {
     Json ranges = Json::array();
@@ -191,7 +195,8 @@ std::string write_json(const Trace& trace, const Summary& summary, const Options
                         {"host_ns", range.host_ns},
                         {"op", range.op_count},
                         {"device_ns", range.device_ns},
-                        {"waited_ns", range.waited_ns}});
+                        {"waited_ns", range.waited_ns},
+                        {"ops", to_json(trace, range.ops)}});
     }
     report["ranges"] = ranges;
   }

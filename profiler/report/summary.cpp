@@ -31,14 +31,15 @@ void sort_by_cost(std::vector<Group>& groups, Ns Group::*cost) {
                    [cost](const Group& a, const Group& b) { return a.*cost > b.*cost; });
 }
 
-std::vector<OpGroup> group_ops(const Trace& trace, const std::vector<Ns>& waited) {
-  std::map<analysis::Work, OpGroup> groups;
-  for (Id op = 0; op < trace.op.size(); ++op) {
-    OpGroup& group = groups[analysis::work_of(trace, op)];
+// Takes ops of one kind and name together.
+class OpGroups {
+ public:
+  void add(const Trace& trace, Id op, Ns waited) {
+    OpGroup& group = groups_[analysis::work_of(trace, op)];
     if (group.example == kNoId) group.example = op;
     ++group.count;
-    group.waited_ns += waited[op];
-    if (!analysis::is_timed(trace, op)) continue;
+    group.waited_ns += waited;
+    if (!analysis::is_timed(trace, op)) return;
     const Ns duration = trace.op.end_ns[op] - trace.op.start_ns[op];
     ++group.timed_count;
     group.total_ns += duration;
@@ -47,10 +48,21 @@ std::vector<OpGroup> group_ops(const Trace& trace, const std::vector<Ns>& waited
       group.example = op;
     }
   }
-  std::vector<OpGroup> result;
-  for (const auto& [key, group] : groups) result.push_back(group);
-  sort_by_cost(result, &OpGroup::total_ns);
-  return result;
+  std::vector<OpGroup> by_cost() const {
+    std::vector<OpGroup> result;
+    for (const auto& [key, group] : groups_) result.push_back(group);
+    sort_by_cost(result, &OpGroup::total_ns);
+    return result;
+  }
+
+ private:
+  std::map<analysis::Work, OpGroup> groups_;
+};
+
+std::vector<OpGroup> group_ops(const Trace& trace, const std::vector<Ns>& waited) {
+  OpGroups groups;
+  for (Id op = 0; op < trace.op.size(); ++op) groups.add(trace, op, waited[op]);
+  return groups.by_cost();
 }
 
 // Stacks that differ only further out, or inside CUDA, are one place to a reader.
@@ -102,13 +114,17 @@ std::vector<RangeGroup> group_ranges(const Trace& trace, const std::vector<Ns>& 
       acts[issue.thread_id].push_back({issue.start_ns, 1, op});
     }
   }
-  std::map<std::pair<Id, Id>, RangeGroup> groups;
+  struct Group {
+    RangeGroup range;
+    OpGroups ops;
+  };
+  std::map<std::pair<Id, Id>, Group> groups;
   for (auto& of_thread : acts) {
     std::stable_sort(of_thread.begin(), of_thread.end(), [](const Act& a, const Act& b) {
       return std::tie(a.at_ns, a.order) < std::tie(b.at_ns, b.order);
     });
     std::vector<Id> open;
-    std::vector<RangeGroup*> charged;
+    std::vector<Group*> charged;
     for (const Act& act : of_thread) {
       if (act.order == 0) {
         std::erase(open, act.id);
@@ -116,7 +132,7 @@ std::vector<RangeGroup> group_ranges(const Trace& trace, const std::vector<Ns>& 
       }
       if (act.order == 2) {
         open.push_back(act.id);
-        RangeGroup& group = groups[{ranges.domain_id[act.id], ranges.name_id[act.id]}];
+        RangeGroup& group = groups[{ranges.domain_id[act.id], ranges.name_id[act.id]}].range;
         group.domain_id = ranges.domain_id[act.id];
         group.name_id = ranges.name_id[act.id];
         ++group.count;
@@ -127,19 +143,23 @@ std::vector<RangeGroup> group_ranges(const Trace& trace, const std::vector<Ns>& 
       }
       charged.clear();  // nested ranges of one name count an op once
       for (Id range : open) {
-        RangeGroup* group = &groups[{ranges.domain_id[range], ranges.name_id[range]}];
+        Group* group = &groups[{ranges.domain_id[range], ranges.name_id[range]}];
         if (std::find(charged.begin(), charged.end(), group) != charged.end()) continue;
         charged.push_back(group);
-        ++group->op_count;
-        group->waited_ns += waited[act.id];
+        group->ops.add(trace, act.id, waited[act.id]);
+        ++group->range.op_count;
+        group->range.waited_ns += waited[act.id];
         if (analysis::is_timed(trace, act.id)) {
-          group->device_ns += trace.op.end_ns[act.id] - trace.op.start_ns[act.id];
+          group->range.device_ns += trace.op.end_ns[act.id] - trace.op.start_ns[act.id];
         }
       }
     }
   }
   std::vector<RangeGroup> result;
-  for (const auto& [key, group] : groups) result.push_back(group);
+  for (auto& [key, group] : groups) {
+    group.range.ops = group.ops.by_cost();
+    result.push_back(std::move(group.range));
+  }
   sort_by_cost(result, &RangeGroup::host_ns);
   return result;
 }

@@ -50,10 +50,11 @@ struct RangeGroup {
   Id domain_id = kNoId;
   Id name_id = kNoId;
   uint64_t count = 0;
-  Ns host_ns = 0;         ///< time between push and pop
-  uint64_t op_count = 0;  ///< work that the thread issued inside
-  Ns device_ns = 0;       ///< how long that work ran, summed
-  Ns waited_ns = 0;       ///< gaps before that work, summed, as in OpGroup
+  Ns host_ns = 0;            ///< time between push and pop
+  uint64_t op_count = 0;     ///< work that the thread issued inside
+  Ns device_ns = 0;          ///< how long that work ran, summed
+  Ns waited_ns = 0;          ///< gaps before that work, summed, as in OpGroup
+  std::vector<OpGroup> ops;  ///< that work, dearest first
 };
 
 /// What the critical path consists of.

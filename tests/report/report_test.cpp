@@ -15,6 +15,7 @@
 namespace streamscope::report {
 namespace {
 
+using nlohmann::json;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -57,6 +58,25 @@ TEST(Report, FitsTheTerminal) {
         EXPECT_LE(display_width(line), width) << line;
     }
   }
+}
+
+TEST(Report, ARangeNamesTheWorkThatWasIssuedInIt) {
+  test::TraceBuilder builder;
+  builder.range("outer", 0, 100).range("inner", 10, 20);
+  builder.at(5).stream("a").kernel("before", 200, 300);
+  builder.at(12).stream("a").kernel("within", 300, 330).kernel("within", 330, 350);
+  const Summary summary = summarize(builder.trace());
+  ASSERT_EQ(summary.ranges.size(), 2u);
+  const auto& outer = summary.ranges[0].ops;
+  const auto& inner = summary.ranges[1].ops;
+  ASSERT_EQ(outer.size(), 2u);
+  EXPECT_EQ(outer[0].total_ns, 100) << "dearest first";
+  EXPECT_EQ(outer[1].count, 2u);
+  ASSERT_EQ(inner.size(), 1u);
+  EXPECT_EQ(inner[0].total_ns, 50);
+  EXPECT_THAT(written("text", builder.trace(), {.by = By::kNvtx}), HasSubstr("  within"));
+  const json ranges = json::parse(written("json", builder.trace(), {.by = By::kNvtx}))["ranges"];
+  EXPECT_EQ(ranges[1]["ops"][0]["name"], "within");
 }
 
 TEST(Report, WithoutColourThereIsNoEscape) {
@@ -119,7 +139,7 @@ TEST(Report, OddTracesAreReportedWithoutFuss) {
 TEST(Report, JsonIsParsedBackAndHasItsSchema) {
   for (const test::Sample& sample : test::samples()) {
     for (By by : {By::kStream, By::kNvtx, By::kKernel}) {
-      EXPECT_EQ(nlohmann::json::parse(written("json", sample.trace, {.by = by}))["schema"], 1);
+      EXPECT_EQ(json::parse(written("json", sample.trace, {.by = by}))["schema"], 1);
     }
   }
 }
