@@ -4,7 +4,6 @@
 // What a Coordinator tells a profiler of its operations. Nothing here changes what is done.
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "coordinator_impl.h"
@@ -93,7 +92,8 @@ std::uint8_t Coordinator::Impl::elision(const OperationRecord& record,
 
 void Coordinator::Impl::find_elisions(OperationRecord& record) {
   record.elisions.clear();
-  for (const OperationHandle& after : record.after) {
+  for (std::size_t i = 0; i < record.after.size(); ++i) {
+    const OperationHandle& after = record.after[i];
     OperationRecord* before = live(after);
     std::uint8_t reason = COORD_ELIDED_ENDED;
     if (before != nullptr && !before->is_group) reason = elision(record, *before);
@@ -104,7 +104,9 @@ void Coordinator::Impl::find_elisions(OperationRecord& record) {
         if (reason == COORD_WAITED) break;
       }
     }
-    record.elisions.push_back(reason);
+    const bool inferred = i >= record.inferred_from && i < record.inferred_to;
+    record.elisions.push_back({static_cast<std::uint32_t>(after.id().value),
+                               static_cast<std::uint16_t>(inferred ? 1 : 0), reason});
   }
 }
 
@@ -112,41 +114,31 @@ void Coordinator::Impl::tell_begun(OperationRecord& record) {
   const coord_observer_v1& told = observer();
   const std::uint32_t id = observer_id(record);
   record.outer = std::exchange(entered, id);
-  std::array<coord_dependency_facts, 16> few;
-  std::vector<coord_dependency_facts> many(
-      record.elisions.size() > few.size() ? record.elisions.size() : 0);
-  coord_dependency_facts* const dependencies = many.empty() ? few.data() : many.data();
-  for (std::size_t i = 0; i < record.elisions.size(); ++i) {
-    dependencies[i] = {
-        static_cast<std::uint32_t>(record.after[i].id().value),
-        static_cast<std::uint16_t>(i >= record.inferred_from && i < record.inferred_to ? 1 : 0),
-        record.elisions[i]};
-  }
   if (told.operation_begun != nullptr && !record.announced) {
-    coord_operation_begin_facts facts{};
-    facts.operation = id;
-    facts.type = static_cast<std::uint32_t>(record.type);
-    facts.priority = static_cast<std::uint32_t>(record.priority);
-    facts.context = record.device->backend->properties().context;
-    facts.stream = record.stream_ref.checked("Coordinator::submit").native;
-    facts.parent = parent_of(record);
-    facts.clock = clock_of(*record.device);
-    facts.registered = record.created;
-    facts.begun = record.begun;
-    facts.dependency_count = static_cast<std::uint32_t>(record.elisions.size());
-    facts.line = record.where.line();
-    facts.dependencies = dependencies;
-    facts.name = record.name();
-    facts.name_bytes = record.described ? record.description.size() : 0;
-    facts.file = record.where.file_name();
-    facts.function = record.where.function_name();
+    const coord_operation_begin_facts facts{
+        .operation = id,
+        .type = static_cast<std::uint32_t>(record.type),
+        .priority = static_cast<std::uint32_t>(record.priority),
+        .context = record.device->backend->properties().context,
+        .stream = record.entry->state->native,
+        .parent = parent_of(record),
+        .clock = clock_of(*record.device),
+        .registered = record.created,
+        .begun = record.begun,
+        .dependency_count = static_cast<std::uint32_t>(record.elisions.size()),
+        .line = record.where.line(),
+        .dependencies = record.elisions.data(),
+        .name = record.name(),
+        .name_bytes = record.described ? record.description.size() : 0,
+        .file = record.where.file_name(),
+        .function = record.where.function_name(),
+    };
     told.operation_begun(&facts);
     return;
   }
   if (told.dependency != nullptr) {
-    for (std::size_t i = 0; i < record.elisions.size(); ++i)
-      told.dependency(id, dependencies[i].operation, dependencies[i].inferred,
-                      dependencies[i].elided);
+    for (const coord_dependency_facts& one : record.elisions)
+      told.dependency(id, one.operation, one.inferred, one.elided);
   }
   told.operation_begin(id, observer_time(*record.device));
   tell_state(record);

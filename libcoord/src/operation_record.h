@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "clock_table.h"
+#include "coord/observer.h"
 #include "coord/operation.h"
 
 namespace coord {
@@ -84,9 +85,9 @@ struct alignas(64) OperationRecord {
   DeviceEvents* events = nullptr;
   std::size_t inferred_from = 0, inferred_to = 0;  // the dependencies between were inferred
   Dependencies after;
-  std::vector<std::uint8_t> elisions;  // coord_elision of each; empty without an observer
-  std::uint32_t outer = 0;             // for the observer: whose function it is begun in
-  std::string description;             // meaningless unless `described`
+  std::vector<coord_dependency_facts> elisions;  // of each dependency; empty without an observer
+  std::uint32_t outer = 0;                       // for the observer: whose function it is begun in
+  std::string description;                       // meaningless unless `described`
 
   [[nodiscard]] const char* name() const noexcept { return described ? description.c_str() : ""; }
   [[nodiscard]] bool ended_already() const noexcept {
