@@ -44,7 +44,7 @@ class ClockRef {
   }
   ClockRef(ClockRef&& other) noexcept : row_(std::exchange(other.row_, nullptr)) {}
   ClockRef& operator=(const ClockRef& other) noexcept {
-    if (row_ == other.row_) return *this;
+    if (this == &other) return *this;
     if (other.row_ != nullptr) ++other.row_->references;
     reset();
     row_ = other.row_;

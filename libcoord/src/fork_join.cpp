@@ -12,7 +12,7 @@ namespace coord {
 
 namespace {
 
-const auto kNothing = [](StreamRef) {};
+constexpr auto kNothing = [](StreamRef) {};
 
 /// A point of a stream: all work that it has now.
 OperationOptions point(StreamRef stream, const char* what) {

@@ -22,7 +22,7 @@ constexpr std::uint32_t kTrialLaunches = 3;
 /// a microsecond and more.
 constexpr std::size_t kWorthAGraph = 8;
 
-const auto kNothing = [](StreamRef) {};
+constexpr auto kNothing = [](StreamRef) {};
 
 bool overlap(const std::vector<MemoryRange>& a, const std::vector<MemoryRange>& b) {
   const auto begin = [](const MemoryRange& range) {
