@@ -19,6 +19,7 @@ struct Arguments {
   std::string device = "auto";  // --device sim|cuda|auto
   int iterations = 16;          // --iterations N
   bool verify = false;          // --verify: check every number, not only that the program ends
+  bool repaired = false;        // --repaired: race does not have its race
   int timeout_s = 5;            // --timeout S: deadlock on a GPU lets itself go after that
 };
 
@@ -31,16 +32,20 @@ inline constexpr int kNoDevice = 77;  // no such device here: test runners count
 inline Arguments parse(int argc, char** argv) {
   Arguments arguments;
   const auto usage = [&](const std::string& why) {
-    std::fprintf(
-        stderr,
-        "%s: %s\nusage: %s [--device sim|cuda|auto] [--iterations N] [--verify] [--timeout S]\n",
-        argv[0], why.c_str(), argv[0]);
+    std::fprintf(stderr,
+                 "%s: %s\nusage: %s [--device sim|cuda|auto] [--iterations N] [--verify] "
+                 "[--repaired] [--timeout S]\n",
+                 argv[0], why.c_str(), argv[0]);
     std::exit(kWrongUsage);
   };
   for (int i = 1; i < argc; ++i) {
     const std::string_view name = argv[i];
     if (name == "--verify") {
       arguments.verify = true;
+      continue;
+    }
+    if (name == "--repaired") {
+      arguments.repaired = true;
       continue;
     }
     if (name != "--device" && name != "--iterations" && name != "--timeout")

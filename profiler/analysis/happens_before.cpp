@@ -224,6 +224,12 @@ void Walk<Impl>::make_chains() {
     if (item.kind() == Issued::kRecord) stream = trace_.event_record.stream_id[item.id()];
     if (item.kind() == Issued::kWait) stream = trace_.event_wait.stream_id[item.id()];
     if (item.kind() == Issued::kMemory) stream = trace_.api_call.stream_id[item.id()];
+    // Who synchronizes with the legacy stream learns of the blocking streams.
+    if (item.kind() == Issued::kSync) {
+      const Id synced = trace_.host_sync.stream_id[item.id()];
+      if (synced < stream_count && trace_.stream.kind[synced] == trace::kLegacyStream)
+        stream = synced;
+    }
     if (stream < stream_count) used[stream] = true;
   }
   chain_of_stream_.assign(stream_count, kNoId);

@@ -7,10 +7,14 @@
 #include <limits>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 namespace streamscope::analysis {
 namespace {
+
+// How many memory waits back a pair is looked up, so that a racing loop does not cost its square.
+constexpr size_t kWaitsLookedAt = 4096;
 
 // One life of allocated memory.
 struct Life {
@@ -127,7 +131,10 @@ class Walk {
   void live(Shadows& shadows, const MemoryUse& use, uint64_t begin);
   bool ends_in_host_staging(const MemoryUse& use, const Life* life) const;
   bool ordered(const MemoryUse& earlier, const MemoryUse& later) const;
+  template <class Accepted>
+  bool behind_write(const MemoryUse& later, Accepted accepted) const;
   bool may_be_ordered_by_memory(const MemoryUse& earlier, const MemoryUse& later) const;
+  void report_early_free(const Life& life, Id call);
   void report(MemoryConflict::Kind kind, const MemoryUse& first, const MemoryUse* second,
               Id memory_call, Overlap overlap, bool possible);
 
@@ -155,8 +162,9 @@ class Walk {
   std::map<Id, Shadows> shadows_;  // by process
   std::vector<HostEvent> host_events_;
   size_t next_host_event_ = 0;
-  std::vector<Id> open_waits_, memory_writes_;  // ops that order by what stands in memory
-  std::vector<MemoryUse> parameters_;           // made from kernels' parameters
+  std::vector<Id> open_waits_;         // memory waits so far
+  std::vector<Id> host_signals_;       // memory writes so far that no stream waits for
+  std::vector<MemoryUse> parameters_;  // made from kernels' parameters
   std::map<std::vector<uint64_t>, size_t> known_;
   std::vector<MemoryConflict> conflicts_;
   std::vector<std::pair<Id, Id>> last_pairs_;   // per conflict
@@ -209,6 +217,11 @@ std::vector<MemoryConflict> Walk::run() {
                                             [](const MemoryUse& use) { return use.end == 0; })));
   const auto items = order_.items();
   const auto uses = uses_.of_ops();
+  std::unordered_set<Id> awaited;  // writes that a stream waits for
+  for (const Issued item : items) {
+    if (!order_.has_writers()) break;
+    if (item.kind() == Issued::kOp) awaited.insert(order_.writer_of(item.id()));
+  }
   size_t next = 0;
   for (uint32_t i = 0; i < items.size(); ++i) {
     const Id id = items[i].id();
@@ -224,7 +237,7 @@ std::vector<MemoryConflict> Walk::run() {
     if (items[i].kind() != Issued::kOp) continue;
     const trace::Small kind = trace_.op.kind[id];
     if (kind == trace::kMemoryWait) open_waits_.push_back(id);
-    if (kind == trace::kMemoryWrite) memory_writes_.push_back(id);
+    if (kind == trace::kMemoryWrite && !awaited.contains(id)) host_signals_.push_back(id);
     const bool used = next < uses.size() && uses[next].item == i;
     if (used) host_events_before(order_.issue(id).end_ns);
     for (; next < uses.size() && uses[next].item == i; ++next) {
@@ -321,20 +334,28 @@ bool Walk::ordered(const MemoryUse& earlier, const MemoryUse& later) const {
   }
   if (earlier.by_host()) {
     const Ns at = at_ns(earlier);
-    if (order_.issue(later.first_op).start_ns >= at) return true;
-    // It may be behind a memory wait whose write was issued later.
-    return order_.has_writers() &&
-           std::any_of(open_waits_.begin(), open_waits_.end(), [&](Id wait) {
-             const Id write = order_.writer_of(wait);
-             return write != kNoId && order_.issue(write).start_ns >= at &&
-                    before_.ordered(wait, later.first_op);
-           });
+    return order_.issue(later.first_op).start_ns >= at ||
+           behind_write(later, [&](Id write) { return order_.issue(write).start_ns >= at; });
   }
   if (earlier.last_op == later.last_op || earlier.last_op == later.first_op) return true;
   if (trace_.access.operation_id[earlier.access] != kNoId &&
       trace_.access.operation_id[earlier.access] == trace_.access.operation_id[later.access])
     return true;
-  return before_.ordered(earlier.last_op, later.first_op);
+  return before_.ordered(earlier.last_op, later.first_op) ||
+         behind_write(later, [&](Id write) { return before_.ordered(earlier.last_op, write); });
+}
+
+// True if the use is behind a memory wait whose write is as asked for. The write may be issued
+// later, or never run.
+template <class Accepted>
+bool Walk::behind_write(const MemoryUse& later, Accepted accepted) const {
+  if (!order_.has_writers()) return false;
+  const size_t looked_at = std::min(open_waits_.size(), kWaitsLookedAt);
+  return std::any_of(
+      open_waits_.rbegin(), open_waits_.rbegin() + static_cast<ptrdiff_t>(looked_at), [&](Id wait) {
+        const Id write = order_.writer_of(wait);
+        return write != kNoId && accepted(write) && before_.ordered(wait, later.first_op);
+      });
 }
 
 // A host store that lets a memory wait go on, or a host that saw what the device wrote, may order
@@ -347,7 +368,7 @@ bool Walk::may_be_ordered_by_memory(const MemoryUse& earlier, const MemoryUse& l
               (order_.writer_of(wait) == kNoId && !before_.ordered(wait, earlier.last_op)));
     });
   }
-  return std::any_of(memory_writes_.begin(), memory_writes_.end(),
+  return std::any_of(host_signals_.begin(), host_signals_.end(),
                      [&](Id write) { return before_.ordered(earlier.last_op, write); });
 }
 
@@ -408,6 +429,8 @@ void Walk::on_free(Id call, bool stream_ordered) {
     return;
   }
   const Point freed = before_.point_of_call(call);
+  if (stream_ordered && life.allocated.placed() && !before_.ordered(life.allocated, freed))
+    report_early_free(life, call);
   for (const auto& [chain, use] : life.last_uses) {
     const Point last = before_.point_of_op(use->last_op);
     const bool ordered =
@@ -475,6 +498,25 @@ void Walk::report(MemoryConflict::Kind kind, const MemoryUse& first, const Memor
   conflict.possible = possible;
   conflict.count = 1;
   conflict.first_ns = conflict.last_ns = at;
+}
+
+void Walk::report_early_free(const Life& life, Id call) {
+  const auto& calls = trace_.api_call;
+  const Ns at = calls.end_ns[call];
+  const auto [known, is_new] = known_.try_emplace(
+      {calls.stream_id[life.alloc_call], calls.stream_id[call]}, conflicts_.size());
+  if (is_new) {
+    conflicts_.push_back({.kind = MemoryConflict::kBeforeAllocation,
+                          .memory_call = life.alloc_call,
+                          .free_call = call,
+                          .begin = life.begin,
+                          .end = life.end,
+                          .first_ns = at});
+    last_pairs_.emplace_back();
+  }
+  MemoryConflict& conflict = conflicts_[known->second];
+  ++conflict.count;
+  conflict.last_ns = at;
 }
 
 }  // namespace

@@ -27,6 +27,7 @@ struct MemoryConflict {
   Id first_access = kNoId, second_access = kNoId;
   Id first_op = kNoId, second_op = kNoId;  ///< kNoId: host code, or a call
   Id memory_call = kNoId;  ///< kBeforeAllocation, kAfterFree: the api_call that allocates or frees
+  Id free_call = kNoId;    ///< kBeforeAllocation without an op: the api_call that frees
   uint64_t begin = 0, end = 0;  ///< what both touch
   bool first_writes = false, second_writes = false;
   bool possible = false;

@@ -28,6 +28,7 @@ constexpr Demo kDemos[] = {
     {"pipeline", "pipeline", "copies and kernels overlap on several streams, ordered by events"},
     {"forkjoin", "fork_join", "one stream forks into several and joins them again"},
     {"pools", "pools", "a bounded pool of events that batches of work borrow and give back"},
+    {"race", "race", "a buffer is filled again while it is still read: the report names both"},
     {"deadlock", "deadlock",
      "two streams wait for each other through memory: it hangs, and says so"},
 };

@@ -214,6 +214,19 @@ TEST(HappensBefore, RuleF_RecordsAndWaitsOnTheLegacyStreamAreBarriersToo) {
   EXPECT_FALSE(ordered(t, before, t.op(30, b)));
 }
 
+TEST(HappensBefore, RuleF_SynchronizingWithAnUnusedLegacyStreamCoversBlockingStreams) {
+  for (auto kind : {trace::kBlockingStream, trace::kNonBlockingStream}) {
+    MemoryTrace t;
+    const Id legacy = t.add_stream(trace::kLegacyStream), a = t.add_stream(kind),
+             b = t.add_stream();
+    const Id first = t.op(10, a);
+    t.sync(trace::kStreamSynchronize, 11, 12, legacy);
+    const Id second = t.op(20, b);
+    EXPECT_EQ(HappensBefore(IssueOrder(t.trace)).ordered(first, second),
+              kind == trace::kBlockingStream);
+  }
+}
+
 TEST(HappensBefore, RuleF_ALegacyStreamIsNoBarrierForAnotherContext) {
   MemoryTrace t;
   const Id legacy = t.add_stream(trace::kLegacyStream);

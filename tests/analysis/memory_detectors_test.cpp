@@ -227,6 +227,22 @@ TEST(StreamRace, BehindAMemoryWaitOfUnknownWriterIsOnlyPossible) {
   EXPECT_EQ(run("stream-race", builder).findings.at(0).confidence, Confidence::kPossible);
 }
 
+TEST(StreamRace, SeesTheWriteThatAMemoryWaitIsForAlsoIfItNeverRan) {
+  for (const bool repaired : {false, true}) {
+    TraceBuilder builder;
+    auto left = builder.stream("left"), right = builder.stream("right");
+    left.memory_wait(0x1000, 1, 100, trace::kUnknownNs);
+    if (repaired) right.memset(100, 200).writes(kA, 64);
+    left.memset(trace::kUnknownNs, trace::kUnknownNs).writes(kA, 64);
+    left.memory_write(0x2000, 1, trace::kUnknownNs, trace::kUnknownNs);
+    right.memory_wait(0x2000, 1, 300, trace::kUnknownNs);
+    right.memory_write(0x1000, 1, trace::kUnknownNs, trace::kUnknownNs);
+    if (!repaired) builder.stream("other").memset(100, 200).writes(kA, 64);
+    const Verdict verdict = run("stream-race", builder);
+    EXPECT_EQ(verdict.findings.size(), repaired ? 0u : 1u);
+  }
+}
+
 TEST(PointsToConst, ReadsParametersOfMangledNames) {
   // void scale<float>(float const*, Pair<int, float const*>, float*, float const&, float const*
   // const*)
@@ -312,6 +328,19 @@ TEST(UseBeforeAlloc, StaysSilentOnTheStreamOfTheAllocationAndAfterASynchronizati
   builder.stream("pool").synchronize(210, 220);
   builder.stream("math").memset(300, 400).writes(kA, 64);
   EXPECT_EQ(run("use-before-alloc", builder).outcome, Outcome::kClean);
+}
+
+TEST(UseBeforeAlloc, TakesAReleaseForAUse) {
+  for (const bool repaired : {false, true}) {
+    TraceBuilder builder;
+    builder.stream("pool").malloc_async(kA, 256).memset(100, 200).writes(kB, 64).record("made");
+    if (repaired) builder.stream("other").wait("made");
+    builder.stream("other").free_async(kA);
+    const Verdict verdict = run("use-before-alloc", builder);
+    EXPECT_EQ(verdict.outcome, repaired ? Outcome::kClean : Outcome::kFound);
+    if (repaired) continue;
+    EXPECT_THAT(verdict.findings[0].title, HasSubstr("cudaFreeAsync on stream 8 other"));
+  }
 }
 
 // --- use-after-free

@@ -456,12 +456,13 @@ void mixed_program(const Device& device) {
 std::string trace_of(const fake_observer::Told& told) {
   std::string text;
   const auto add = [&](auto... values) { ((text += std::to_string(values) + " "), ...); };
-  constexpr std::uint64_t kAddresses = std::uint64_t{1} << 40;  // of each device of a process
+  constexpr std::uint64_t kHandles = std::uint64_t{1} << 40;  // of each device of a process
   const std::uint32_t first = told.calls.empty() ? 0 : told.calls.front().facts.correlation_id;
   for (const auto& call : told.calls) {
     text += call.name + " ";
     add(call.facts.correlation_id - first, call.facts.result, call.facts.begin_ns,
-        call.facts.end_ns, call.facts.stream, call.facts.object % kAddresses, call.facts.value);
+        call.facts.end_ns, call.facts.stream % kHandles, call.facts.object % kHandles,
+        call.facts.value);
   }
   for (const auto& op : told.ops) {
     text += op.name + " ";
@@ -470,7 +471,7 @@ std::string trace_of(const fake_observer::Told& told) {
   }
   for (const auto& stream : told.streams) {
     text += stream.name + " ";
-    add(stream.stream, stream.handle, stream.time_ns);
+    add(stream.stream, stream.handle % kHandles, stream.time_ns);
   }
   return text;
 }

@@ -5,11 +5,15 @@
 # Sanitized builds leave them out: their runtime would have to come first in every recorded program.
 
 if(TARGET streamscope AND TARGET streamscope_coord AND TARGET streamscope_collect AND NOT STREAMSCOPE_SANITIZE)
-  add_executable(e2e_worker e2e/programs/worker.cpp)
-  streamscope_flags(e2e_worker)
-  set_target_properties(e2e_worker PROPERTIES
-    OUTPUT_NAME worker RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin/tests)
+  foreach(program worker explored explored_check)
+    add_executable(e2e_${program} e2e/programs/${program}.cpp)
+    streamscope_flags(e2e_${program})
+    set_target_properties(e2e_${program} PROPERTIES
+      OUTPUT_NAME ${program} RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin/tests)
+  endforeach()
   target_link_libraries(e2e_worker PRIVATE streamscope::coord)
+  target_link_libraries(e2e_explored PRIVATE streamscope::coord)
+  target_link_libraries(e2e_explored_check PRIVATE streamscope::analysis)
 
   file(GLOB scripts CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/e2e/*.sh)
   list(FILTER scripts EXCLUDE REGEX "/lib\\.sh$")

@@ -17,14 +17,10 @@ namespace coord::sim {
 namespace {
 
 constexpr NativeStream kFirstStreamHandle = 0x10000;
-// Each machine of a process has addresses of its own, as real devices do.
-constexpr std::uint64_t kFirstTraceAddress = 0x7'0000'0000,
-                        kTraceAddresses = std::uint64_t{1} << 40;
+constexpr std::uint64_t kFirstTraceAddress = 0x7'0000'0000;
+// Each machine of a process has handles and addresses of its own, as real devices do.
+constexpr std::uint64_t kHandles = std::uint64_t{1} << 40;
 std::atomic<std::uint64_t> machines_told_of{0};
-
-std::uint64_t first_trace_address(bool explored) {
-  return kFirstTraceAddress + (explored ? 0 : machines_told_of.fetch_add(1) * kTraceAddresses);
-}
 
 thread_local bool is_inside_device = false;
 
@@ -40,10 +36,12 @@ Machine::Machine(const Config& machine_config, std::uint32_t devices, Scheduler*
       engine(config, devices, scheduler != nullptr, [this](const Op& op) { on_ended(op); }),
       contexts(devices),
       legacy_streams(devices),
-      next_stream_handle(kFirstStreamHandle),
+      first_handle(scheduler != nullptr ? 0 : machines_told_of.fetch_add(1) * kHandles),
+      next_stream_handle(first_handle + kFirstStreamHandle),
       blocking_streams(devices),
       device_bytes_in_use(devices),
-      next_trace_address(first_trace_address(scheduler != nullptr)) {
+      next_trace_address(first_handle + kFirstTraceAddress),
+      next_graph_id(first_handle + 1) {
   for (const Injection& injection : config.injections) injections.push_back({injection});
 }
 

@@ -147,6 +147,7 @@ struct Machine {
   std::map<std::pair<std::uint32_t, std::uint64_t>, std::uint32_t>
       per_thread_streams;  // by device and thread number
   std::vector<NativeStream> free_stream_handles;
+  const std::uint64_t first_handle;  // all handles, and addresses in traces, lie above it
   NativeStream next_stream_handle;
   std::vector<std::vector<std::uint32_t>> blocking_streams;  // by device
   std::deque<EventEntry> events;
@@ -158,7 +159,7 @@ struct Machine {
   std::uint64_t next_trace_address;
   std::unordered_map<std::uint64_t, std::int64_t> host_clocks;  // by thread number
 
-  std::uint64_t next_graph_id = 1;  // of captures, graphs and executables alike
+  std::uint64_t next_graph_id;  // of captures, graphs and executables alike
   std::map<std::uint64_t, Capture> captures;
   std::unordered_map<std::uint64_t, CaptureMode> capture_modes;  // by thread number
   std::unordered_map<NativeGraph, std::shared_ptr<const GraphNodes>> graphs;

@@ -231,7 +231,7 @@ NativeEvent SimBackend::create_event(EventClass event_class, std::string_view na
   }
   const std::uint32_t index = machine_.free_events.back();
   machine_.free_events.pop_back();
-  const NativeEvent handle = kFirstEventHandle + index * kHandleStep;
+  const NativeEvent handle = machine_.first_handle + kFirstEventHandle + index * kHandleStep;
   machine_.events[index] = {.handle = handle,
                             .event_class = event_class,
                             .device = device_,

@@ -14,7 +14,8 @@
 //   not known to have ended, or touches it after the op was issued. Host code has to say what it
 //   touches (coord::host_access).
 // use-before-alloc (SS003): an op uses stream-ordered memory without being ordered after the
-//   cudaMallocAsync that made it. Often hidden, because pools give out memory that exists already.
+//   cudaMallocAsync that made it, or so does its cudaFreeAsync. Often hidden, because pools give
+//   out memory that exists already.
 // use-after-free (SS004): an op uses stream-ordered memory and the cudaFreeAsync is not ordered
 //   after it, or was issued before it; or an op uses memory after cudaFree. cudaFree of memory in
 //   use waits for the device and is let pass.
@@ -129,14 +130,26 @@ void find_outside_of_life(Analyses& analyses, Findings& findings, MemoryConflict
   for (size_t i = 0; i < conflicts.found.size(); ++i) {
     const MemoryConflict& conflict = conflicts.found[i];
     if (conflict.kind != kind) continue;
-    const Side use = side_of(analyses, conflict.first_op, conflict.first_access);
+    const Side use = conflict.free_call != kNoId
+                         ? Side{}
+                         : side_of(analyses, conflict.first_op, conflict.first_access);
     const Id stream = trace.api_call.stream_id[conflict.memory_call];
     const std::string call = printable(trace.text(trace.api_call.name_id[conflict.memory_call]));
     const std::string on =
         stream == kNoId ? call : fmt::format("{} on stream {}", call, stream_label(trace, stream));
     Finding finding;
     finding.first_op = conflict.first_op;
-    if (kind == MemoryConflict::kBeforeAllocation) {
+    if (conflict.free_call != kNoId) {
+      const std::string free = printable(trace.text(trace.api_call.name_id[conflict.free_call]));
+      const std::string freed = stream_label(trace, trace.api_call.stream_id[conflict.free_call]);
+      finding.title = fmt::format("{} on stream {} gives memory back that {} may not have made yet",
+                                  free, freed, on);
+      finding.text = fmt::format(
+          "{} exists only in the order of stream {}. Record an event there after {} and let stream "
+          "{} wait for it before {}.",
+          piece(conflict), stream_label(trace, stream), call, freed, free);
+      finding.place = analyses.places().of_call(conflict.free_call);
+    } else if (kind == MemoryConflict::kBeforeAllocation) {
       finding.title = fmt::format("{} uses memory that {} may not have made yet", use.what, on);
       finding.text = fmt::format(
           "{}{} touches {}, which exists only in the order of stream {}. Record an event there "

@@ -1,0 +1,60 @@
+# SPDX-FileCopyrightText: 2026 StreamScope contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Planted races and lifetime mistakes: each is found once, at its place, and its repaired twin is silent."""
+
+MEMORY = ("stream-race", "host-race", "use-before-alloc", "use-after-free")
+CERTAIN, POSSIBLE = 0, 2
+
+
+def findings(trace):
+    """[(detector, title, confidence)] of the detectors that look at memory."""
+    marks = ",".join("?" * len(MEMORY))
+    return trace.rows(
+        "SELECT detector.value, title.value, confidence FROM finding"
+        " JOIN string AS detector ON detector.id = detector_id JOIN string AS title ON title.id = title_id"
+        f" WHERE detector.value IN ({marks})", *MEMORY)
+
+
+def names(title, first, second):
+    """True if a title names both ops."""
+    other = title.replace(first, "", 1)
+    return other != title and second in other
+
+
+def one(harness, case, fixed):
+    """The certain and the possible findings of one recording, or None."""
+    name = f"race_{case['case']}{'_fixed' if fixed else ''}"
+    command = [harness.app("races"), case["case"]] + (["--fixed"] if fixed else [])
+    recording = harness.recorded(name, command, ["--with", "args"])
+    if recording is None:
+        return None
+    trace = recording[1]
+    found = findings(trace)
+    trace.close()
+    return [row for row in found if row[2] != POSSIBLE], [row for row in found if row[2] == POSSIBLE]
+
+
+def pair(harness, case):
+    racy, fixed = one(harness, case, False), one(harness, case, True)
+    if racy is None or fixed is None:
+        return None
+    wanted = [row for row in racy[0] if row[0] == case["detector"] and names(row[1], case["first"], case["second"])]
+    harness.check(f"{case['case']}: found once at its place", len(wanted) == 1 and wanted[0][2] == CERTAIN,
+                  f"{case['detector']} naming {case['first']} and {case['second']} among {racy[0]}")
+    harness.check(f"{case['case']}: repaired is silent", not fixed[0], f"{fixed[0]}")
+    noise = [row for row in racy[0] if row not in wanted]
+    return case["case"], case["detector"], len(wanted), len(noise), len(fixed[0]), len(racy[1]), len(fixed[1]), noise
+
+
+def run(harness):
+    cases = harness.run([harness.app("races"), "--list"]).lines()
+    harness.check("enough programs", len(cases) >= 40, f"{len(cases)}")
+    rows = [row for row in harness.parallel([(pair, harness, case) for case in cases]) if row]
+    harness.table(["program", "detector", "found", "extra", "repaired", "possible", "possible, repaired"],
+                  [row[:7] for row in rows])
+    noise = sum(row[3] for row in rows)
+    harness.log(f"  {sum(row[2] == 1 for row in rows)} of {len(cases)} found once, {sum(row[4] == 0 for row in rows)}"
+                f" repaired ones silent, {noise} extra findings, {sum(row[5] + row[6] for row in rows)} possible ones")
+    for row in rows:
+        for extra in row[7]:
+            harness.log(f"  extra in {row[0]}: {extra[0]}: {extra[1]}")
