@@ -14,8 +14,7 @@
 //   not known to have ended, or touches it after the op was issued. Host code has to say what it
 //   touches (coord::host_access).
 // use-before-alloc (SS003): an op uses stream-ordered memory without being ordered after the
-//   cudaMallocAsync that made it, or so does its cudaFreeAsync. Often hidden, because pools give
-//   out memory that exists already.
+//   cudaMallocAsync that made it. Often hidden, because pools give out memory that exists already.
 // use-after-free (SS004): an op uses stream-ordered memory and the cudaFreeAsync is not ordered
 //   after it, or was issued before it; or an op uses memory after cudaFree. cudaFree of memory in
 //   use waits for the device and is let pass.
