@@ -89,9 +89,8 @@ class Program {
     }  // joined, also if something in between throws
     reduce(main_);
     main_.synchronize();
-    counts.records += 2;
-    counts.waits += 2;
     ++counts.syncs;
+    counts.add(coordinator.metrics());
     return right();
   }
 

@@ -129,9 +129,9 @@ bool is_simulated(const Trace& trace, Id op) {
 
 }  // namespace
 
-bool points_to_const(std::string_view mangled, trace::Small parameter) {
-  const std::string text = demangled(mangled);
-  if (!text.ends_with(')') || text.size() == mangled.size()) return false;
+bool points_to_const(std::string_view name, trace::Small parameter) {
+  const std::string text = demangled(name);  // CUPTI may have done so already
+  if (!text.ends_with(')')) return false;
   // The last (...) holds the parameters.
   int depth = 0;
   size_t begin = text.size();

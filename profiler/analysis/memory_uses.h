@@ -56,7 +56,7 @@ class MemoryUses {
   bool any_possible_ = false;
 };
 
-/// True if a mangled kernel name says that this parameter points to const.
-bool points_to_const(std::string_view mangled, trace::Small parameter);
+/// True if a kernel's name, mangled or not, says that this parameter points to const.
+bool points_to_const(std::string_view name, trace::Small parameter);
 
 }  // namespace streamscope::analysis

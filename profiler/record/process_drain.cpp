@@ -225,6 +225,7 @@ CallPlace ProcessDrain::place(Lane& lane, size_t index, uint32_t tid) {
 }
 
 size_t ProcessDrain::cycle(uint64_t now, bool ended) {
+  if (!ended) last_seen_ = std::max(last_seen_, now);
   uint64_t cut = 0, watermark = 0, horizon = kNoLimit;
   watch_open_calls(now, ended, &cut, &watermark, &horizon);
   // Everything that came before what the first look shows is in the second: what identities mean is

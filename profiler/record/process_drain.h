@@ -166,7 +166,7 @@ class ProcessDrain {
   bool texts_complete_ = true;
   uint64_t watermark_ = 0;
   uint64_t horizon_ = 0;       // no call that is yet to be read began earlier
-  uint64_t last_seen_ = 0;     // newest stamp of any call, ticks
+  uint64_t last_seen_ = 0;     // newest stamp of any call, or when it was alive; ticks
   uint64_t last_virtual_ = 0;  // the same, virtual
   uint64_t paused_since_ = 0;
   bool paused_ = false;

@@ -243,7 +243,7 @@ TEST(StreamRace, SeesTheWriteThatAMemoryWaitIsForAlsoIfItNeverRan) {
   }
 }
 
-TEST(PointsToConst, ReadsParametersOfMangledNames) {
+TEST(PointsToConst, ReadsParametersOfNames) {
   // void scale<float>(float const*, Pair<int, float const*>, float*, float const&, float const*
   // const*)
   const char* name = "_Z5scaleIfEvPKT_4PairIiS2_EPS0_RS1_PKS2_";
@@ -255,6 +255,8 @@ TEST(PointsToConst, ReadsParametersOfMangledNames) {
   EXPECT_FALSE(points_to_const(name, 5));
   EXPECT_FALSE(points_to_const("gemm", 0));
   EXPECT_TRUE(points_to_const("_ZN12_GLOBAL__N_13getEPKf", 0));
+  EXPECT_TRUE(points_to_const("(anonymous namespace)::get(float const*, float*)", 0));
+  EXPECT_FALSE(points_to_const("(anonymous namespace)::get(float const*, float*)", 1));
 }
 
 // --- host-race

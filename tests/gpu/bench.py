@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """libcoord's benchmarks on the cuda backend, one check per budget. Their lines go to the log."""
 
-import os
 import re
 import subprocess
 
@@ -14,7 +13,7 @@ def run(harness):
         program = harness.build / "bin" / "bench" / f"{name}_bench"
         try:
             finished = subprocess.run([program], capture_output=True, text=True, timeout=120, check=False,
-                                      env={**os.environ, "STREAMSCOPE_BENCH_DEVICE": "cuda"})
+                                      env=harness.environment({"STREAMSCOPE_BENCH_DEVICE": "cuda"}))
         except (OSError, subprocess.TimeoutExpired) as error:
             harness.check(f"{name} runs to its end", False, str(error))
             continue

@@ -122,11 +122,12 @@ int forever() {
   }
 }
 
-int killed(uint64_t count) {
+int killed(uint64_t count, uint64_t after_ms) {
   FakeThread thread = make_thread(0);
   thread.process("/bin/killed");
   work(thread, count, 100);
   thread.enter("cudaDeviceSynchronize", 0, 0);
+  usleep(static_cast<useconds_t>(after_ms * 1000));
   raise(SIGKILL);
   return 0;
 }
@@ -151,7 +152,8 @@ int main(int argc, char** argv) {
   if (what == "spawn" && argc == 4) return spawn(argv[0], number(argv[2]), argv[3]);
   if (what == "leave-behind") return leave_behind();
   if (what == "forever") return forever();
-  if (what == "killed" && argc == 3) return killed(number(argv[2]));
+  if (what == "killed" && argc == 3) return killed(number(argv[2]), 0);
+  if (what == "killed" && argc == 4) return killed(number(argv[2]), number(argv[3]));
   if (what == "signal") return wait_for_signal(SIGTERM);
   if (what == "exit" && argc == 3) return static_cast<int>(number(argv[2]));
   std::fprintf(stderr, "recorded_program: wrong arguments\n");
