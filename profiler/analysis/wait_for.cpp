@@ -7,6 +7,7 @@
 #include <charconv>
 #include <limits>
 #include <map>
+#include <utility>
 
 namespace streamscope::analysis {
 namespace {
@@ -405,10 +406,8 @@ void WaitFor::release() {
   }
 }
 
-std::vector<bool> WaitFor::reachable_from_blocked() const {
+std::vector<bool> WaitFor::reachable(std::vector<Index> next) const {
   std::vector<bool> reached(nodes_.size());
-  std::vector<Index> next;
-  for (const Blocked& call : blocked_) next.push_back(call.node);
   while (!next.empty()) {
     const Index node = next.back();
     next.pop_back();
@@ -417,6 +416,12 @@ std::vector<bool> WaitFor::reachable_from_blocked() const {
     for (const Link& link : links_[node]) next.push_back(link.to);
   }
   return reached;
+}
+
+std::vector<bool> WaitFor::reachable_from_blocked() const {
+  std::vector<Index> calls;
+  for (const Blocked& call : blocked_) calls.push_back(call.node);
+  return reachable(std::move(calls));
 }
 
 std::vector<WaitFor::Index> WaitFor::lost_signals() const {
@@ -433,15 +438,9 @@ std::vector<WaitFor::Index> WaitFor::lost_signals() const {
 }
 
 std::vector<WaitFor::Index> WaitFor::running(const Blocked& call) const {
-  std::vector<bool> reached(nodes_.size()), waits_for_op(nodes_.size());
-  std::vector<Index> next{call.node}, found;
-  while (!next.empty()) {
-    const Index node = next.back();
-    next.pop_back();
-    if (reached[node]) continue;
-    reached[node] = true;
-    for (const Link& link : links_[node]) next.push_back(link.to);
-  }
+  const std::vector<bool> reached = reachable({call.node});
+  std::vector<bool> waits_for_op(nodes_.size());
+  std::vector<Index> found;
   for (const Index node : released_) {
     if (!reached[node]) continue;
     for (const Link& link : links_[node])

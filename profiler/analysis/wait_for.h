@@ -80,6 +80,8 @@ class WaitFor {
  private:
   class Builder;
   void release();
+  /// By node: whether one of `next` waits for it, however indirectly, or is it.
+  std::vector<bool> reachable(std::vector<Index> next) const;
   std::vector<bool> reachable_from_blocked() const;
 
   std::vector<Node> nodes_;

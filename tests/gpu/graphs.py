@@ -91,7 +91,7 @@ def check_late_attach(harness, app):
     """The library is loaded after a graph was instantiated: launching that graph must not crash."""
     folder = harness.work / f"{app}.late"
     folder.mkdir()
-    finished = harness.run([harness.app(app), harness.library], cwd=folder)
+    finished = harness.run([harness.app(app), harness.collector], cwd=folder)
     if not harness.check(f"{app}: runs after a late attach", finished.code == 0, finished.why()):
         return
     found = harness.finished_trace(folder, app)

@@ -90,7 +90,7 @@ class Harness:
         self.build, self.out, self.work = pathlib.Path(build), pathlib.Path(out), pathlib.Path(work)
         self.jobs, self.rounds = jobs, rounds
         self.streamscope = self.build / "bin/streamscope"
-        self.library = self.build / "lib/libstreamscope_inject.so"
+        self.collector = self.build / "lib/libstreamscope_inject.so"
         self.section = ""
         self.results = []  # (section, name, "PASS" | "FAIL" | "SKIP", message)
         self.lock = threading.RLock()

@@ -16,7 +16,7 @@ def run_bare(harness, app, *arguments):
 def run(harness):
     gpu = harness.run(["nvidia-smi", "--query-gpu=name,driver_version,memory.total", "--format=csv,noheader"], 30)
     harness.log(f"  {gpu.out.strip()} | {platform.platform()} | python {platform.python_version()}")
-    for path in (harness.streamscope, harness.library):
+    for path in (harness.streamscope, harness.collector):
         harness.check(f"{path.name} is built", path.exists(), str(path))
     doctor = harness.run([harness.streamscope, "doctor"], 30)
     harness.log(doctor.out.rstrip() or doctor.err.rstrip())

@@ -42,7 +42,7 @@ def check_same_behaviour(harness, app, arguments=()):
     bare, _ = run_apart(harness, f"{app} bare", [harness.app(app), *arguments])
     if not harness.check(f"{app} bare: runs", bare.code == 0, bare.why()):
         return
-    finished, folder = run_apart(harness, name, [harness.app(app), *arguments], {"LD_PRELOAD": str(harness.library)})
+    finished, folder = run_apart(harness, name, [harness.app(app), *arguments], {"LD_PRELOAD": str(harness.collector)})
     if not harness.check(f"{name}: runs", finished.code == 0, finished.why()):
         return
     harness.equal(f"{name}: output", bare.out, finished.out)
@@ -57,8 +57,8 @@ def check_same_behaviour(harness, app, arguments=()):
 
 
 def run(harness):
-    preload = {"LD_PRELOAD": str(harness.library)}
-    injection = {"CUDA_INJECTION64_PATH": str(harness.library)}
+    preload = {"LD_PRELOAD": str(harness.collector)}
+    injection = {"CUDA_INJECTION64_PATH": str(harness.collector)}
     tasks = []
     for app in ("forkjoin", "pipeline_shared", "driver_api", "graph_replay"):
         tasks.append((check_way, harness, f"{app} by LD_PRELOAD", app, preload))
