@@ -1,0 +1,375 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// What was pending when a process ended, and what each of it waited for.
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+#include <map>
+#include <utility>
+
+#include "wait_for.h"
+
+namespace streamscope::analysis {
+namespace {
+
+constexpr WaitFor::Index kNone = std::numeric_limits<WaitFor::Index>::max();
+// A call on a GPU that has waited for less may yet return; programs that wait longer for one thing
+// are rare, and people who end a program wait longer before they do.
+constexpr Ns kPatienceNs = 1'000'000'000;
+
+}  // namespace
+
+bool waits_for_device(const Trace& trace, Id call) {
+  constexpr trace::Small kModuleLoadCall = 36;
+  const trace::Small kind = trace.api_call.kind[call];
+  const std::string_view name = trace.text(trace.api_call.name_id[call]);
+  return kind == kFreeCall || kind == kModuleLoadCall || name.ends_with("SetLimit");
+}
+
+class WaitFor::Builder {
+ public:
+  Builder(WaitFor& graph, const IssueOrder& order, const HappensBefore& before)
+      : graph_(graph),
+        order_(order),
+        trace_(order.trace()),
+        before_(before),
+        in_scope_(trace_.process.size()),
+        streams_(trace_.stream.size()),
+        contexts_(trace_.context.size()),
+        record_node_(trace_.event_record.size(), kNone) {}
+
+  void run() {
+    find_blocked();
+    if (calls_.empty()) return;
+    find_pending();
+    for (const Issued item : order_.items()) item.tell(*this);
+    link_calls();
+    link_memory();
+  }
+
+ private:
+  friend Issued;
+
+  struct Call {
+    Kind kind;
+    Id id, thread, process;
+    Ns start_ns;
+    bool proved;
+  };
+  struct Stream {
+    Id context = kNoId;
+    bool in_scope = false, legacy = false, blocking = false, dirty = false;
+    size_t done = 0, seen = 0;  // items known to have ended, and walked
+    Index last = kNone;
+    uint32_t epoch = 0;
+    std::vector<Index> gates;                   // context-wide waits that its next item needs
+    std::vector<std::pair<Ns, Index>> pending;  // by return of their calls
+  };
+  struct Context {
+    std::vector<Id> streams, dirty;
+    Index legacy = kNone;
+    uint32_t epoch = 0;
+  };
+  struct Write {
+    trace::Int value;
+    Index node;  // kNone: it has ended
+    Id thread;
+  };
+  using Address = std::pair<Id, trace::Int>;  // process and address
+
+  void find_blocked();
+  void find_pending();
+  void link_calls();
+  void link_memory();
+
+  Index add(Kind kind, Id id, Id stream) {
+    graph_.nodes_.push_back({.kind = kind, .id = id, .stream = stream});
+    graph_.links_.emplace_back();
+    graph_.unsatisfied_.push_back(false);
+    return static_cast<Index>(graph_.nodes_.size() - 1);
+  }
+  void link(Index from, Index to, Why why) {
+    if (to != kNone && to != from) graph_.links_[from].push_back({to, why});
+  }
+  // The node of the next item of a stream, behind what holds it; kNone if it has ended.
+  Index enter(Kind kind, Id id, Id stream, Ns at);
+  void on_op(Id op);
+  void on_record(Id record);
+  void on_wait(Id wait);
+  void on_sync(Id) {}    // returned
+  void on_memory(Id) {}  // holds nothing up
+  Id context_of_event(Id event) const {
+    return event < trace_.event.size() ? trace_.event.context_id[event] : kNoId;
+  }
+
+  WaitFor& graph_;
+  const IssueOrder& order_;
+  const Trace& trace_;
+  const HappensBefore& before_;
+  std::vector<bool> in_scope_;  // per process: a call of it never returned
+  std::vector<Call> calls_;
+  std::vector<Stream> streams_;
+  std::vector<Context> contexts_;
+  std::vector<Index> record_node_;
+  std::map<Address, std::vector<Write>> writes_;
+  std::vector<std::pair<Index, Address>> memory_waits_;
+};
+
+void WaitFor::Builder::find_blocked() {
+  constexpr trace::Small kCodeUnknown = 999;  // how the simulated device ends a hopeless wait
+  const auto add_call = [&](Kind kind, Id id, Id thread, Ns start, bool proved) {
+    const Id process = trace_.process_of_thread(thread);
+    if (process >= in_scope_.size() || start == kUnknownNs) return;
+    in_scope_[process] = true;
+    calls_.push_back({kind, id, thread, process, start, proved});
+  };
+  const auto& syncs = trace_.host_sync;
+  for (Id sync = 0; sync < syncs.size(); ++sync) {
+    const Id process = trace_.process_of_thread(syncs.thread_id[sync]);
+    const bool simulated =
+        process < trace_.process.size() && trace_.process.clock[process] == trace::kVirtualClock;
+    const bool asks =
+        syncs.kind[sync] == trace::kStreamQuery || syncs.kind[sync] == trace::kEventQuery;
+    const bool hopeless = simulated && !asks && syncs.result[sync] == kCodeUnknown;
+    if (syncs.end_ns[sync] == kUnknownNs || hopeless)
+      add_call(Kind::kSync, sync, syncs.thread_id[sync], syncs.start_ns[sync], hopeless);
+  }
+  const auto& calls = trace_.api_call;
+  for (Id call = 0; call < calls.size(); ++call) {
+    if (calls.end_ns[call] == kUnknownNs)
+      add_call(Kind::kCall, call, calls.thread_id[call], calls.start_ns[call], false);
+  }
+}
+
+// What has ended, per stream: ops with an end, and whatever these or the host's synchronizations
+// prove. What comes before something that has ended has ended, so one boundary says all.
+void WaitFor::Builder::find_pending() {
+  std::vector<std::vector<Id>> ops(streams_.size());  // in order of issue
+  std::vector<std::vector<size_t>> place(streams_.size());
+  std::vector<size_t> items(streams_.size(), 0);
+  for (Id stream = 0; stream < streams_.size(); ++stream) {
+    Stream& state = streams_[stream];
+    const Id process = trace_.process_of_stream(stream);
+    state.in_scope = process < in_scope_.size() && in_scope_[process];
+    state.context = trace_.stream.context_id[stream];
+    if (!state.in_scope || state.context >= contexts_.size()) continue;
+    const auto kind = trace_.stream.kind[stream];
+    state.legacy = kind == trace::kLegacyStream;
+    state.blocking = kind == trace::kBlockingStream || kind == trace::kPerThreadStream;
+    contexts_[state.context].streams.push_back(stream);
+  }
+  for (const Issued item : order_.items()) {
+    Id stream = kNoId;
+    if (item.kind() == Issued::kOp) stream = order_.stream(item.id());
+    if (item.kind() == Issued::kRecord) stream = trace_.event_record.stream_id[item.id()];
+    if (item.kind() == Issued::kWait) stream = trace_.event_wait.stream_id[item.id()];
+    if (stream >= streams_.size() || !streams_[stream].in_scope) continue;
+    ++items[stream];
+    if (item.kind() != Issued::kOp) continue;
+    ops[stream].push_back(item.id());
+    place[stream].push_back(items[stream]);
+  }
+  std::vector<Id> ended;  // per stream its last op with an end
+  std::vector<size_t> first_open(streams_.size(), 0);
+  for (Id stream = 0; stream < streams_.size(); ++stream) {
+    for (size_t i = ops[stream].size(); i-- > 0;) {
+      if (trace_.op.end_ns[ops[stream][i]] == kUnknownNs) continue;
+      ended.push_back(ops[stream][i]);
+      first_open[stream] = i + 1;
+      break;
+    }
+  }
+  const auto has_ended = [&](Id op) {
+    for (const Id later : ended) {
+      if (before_.ordered(op, later)) return true;
+    }
+    const Id process = trace_.process_of_stream(trace_.op.stream_id[op]);
+    for (Id thread = 0; thread < trace_.thread.size(); ++thread) {
+      if (trace_.thread.process_id[thread] == process &&
+          before_.known_to_thread(op, thread, std::numeric_limits<Ns>::max())) {
+        return true;
+      }
+    }
+    return false;
+  };
+  for (Id stream = 0; stream < streams_.size(); ++stream) {
+    const auto begin = ops[stream].begin();
+    const auto open = std::partition_point(begin + static_cast<ptrdiff_t>(first_open[stream]),
+                                           ops[stream].end(), has_ended);
+    if (open != begin) streams_[stream].done = place[stream][static_cast<size_t>(open - begin) - 1];
+  }
+}
+
+WaitFor::Index WaitFor::Builder::enter(Kind kind, Id id, Id stream, Ns at) {
+  Stream& state = streams_[stream];
+  if (!state.in_scope || state.seen++ < state.done) return kNone;
+  const Index node = add(kind, id, stream);
+  link(node, state.last, Why::kStreamOrder);
+  for (const Index gate : state.gates) link(node, gate, Why::kEvent);
+  state.gates.clear();
+  if (state.context < contexts_.size()) {
+    Context& context = contexts_[state.context];
+    if (state.blocking && state.epoch < context.epoch)
+      link(node, context.legacy, Why::kLegacyStream);
+    if (state.blocking) state.epoch = context.epoch;
+    if (state.blocking && !state.dirty) {
+      state.dirty = true;
+      context.dirty.push_back(stream);
+    }
+    if (state.legacy) {
+      for (const Id blocking : context.dirty) {
+        streams_[blocking].dirty = false;
+        link(node, streams_[blocking].last, Why::kLegacyStream);
+      }
+      context.dirty.clear();
+      context.legacy = node;
+      ++context.epoch;
+    }
+  }
+  state.last = node;
+  state.pending.push_back({at, node});
+  return node;
+}
+
+void WaitFor::Builder::on_op(Id op) {
+  const Id stream = order_.stream(op);
+  if (stream >= streams_.size()) return;
+  const Index node = enter(Kind::kOp, op, stream, order_.issue(op).end_ns);
+  const trace::Small kind = trace_.op.kind[op];
+  const Id call = trace_.op.api_call_id[op];
+  if (!streams_[stream].in_scope || call >= trace_.api_call.size()) return;
+  const Address address{trace_.process_of_stream(stream), trace_.api_call.object[call]};
+  if (kind == trace::kMemoryWrite)
+    writes_[address].push_back(
+        {trace_.api_call.value[call], node, trace_.api_call.thread_id[call]});
+  // Of batches of memory operations the addresses are not known: those are let pass.
+  if (kind == trace::kMemoryWait && node != kNone && address.second != trace::kNoInt &&
+      trace_.api_call.value[call] != trace::kNoInt) {
+    memory_waits_.push_back({node, address});
+  }
+}
+
+void WaitFor::Builder::on_record(Id record) {
+  const Ns at = trace_.event_record.end_ns[record];
+  const Id stream = trace_.event_record.stream_id[record];
+  if (stream < streams_.size()) {
+    record_node_[record] = enter(Kind::kRecord, record, stream, at);
+    return;
+  }
+  const Id context = context_of_event(trace_.event_record.event_id[record]);
+  if (context >= contexts_.size()) return;
+  record_node_[record] = add(Kind::kRecord, record, kNoId);
+  for (const Id member : contexts_[context].streams)
+    link(record_node_[record], streams_[member].last, Why::kStreamOrder);
+}
+
+void WaitFor::Builder::on_wait(Id wait) {
+  const Id record = trace_.event_wait.record_id[wait];
+  const Index awaited = record < record_node_.size() ? record_node_[record] : kNone;
+  const Id stream = trace_.event_wait.stream_id[wait];
+  if (stream < streams_.size()) {
+    const Index node = enter(Kind::kWait, wait, stream, trace_.event_wait.end_ns[wait]);
+    if (node != kNone) link(node, awaited, Why::kEvent);
+    return;
+  }
+  const Id context = context_of_event(trace_.event_wait.event_id[wait]);
+  if (context >= contexts_.size() || awaited == kNone) return;
+  const Index node = add(Kind::kWait, wait, kNoId);
+  link(node, awaited, Why::kEvent);
+  for (const Id member : contexts_[context].streams) streams_[member].gates.push_back(node);
+}
+
+// What was pending when the call began.
+void WaitFor::Builder::link_calls() {
+  const auto last_before = [&](Id stream, Ns at) {
+    const auto& pending = streams_[stream].pending;
+    const auto next = std::upper_bound(pending.begin(), pending.end(), at,
+                                       [](Ns t, const auto& entry) { return t < entry.first; });
+    return next == pending.begin() ? kNone : std::prev(next)->second;
+  };
+  Ns trace_end = trace_.end_ns();
+  if (const auto found = trace_.meta.find("duration_ns"); found != trace_.meta.end()) {
+    Ns duration = 0;
+    std::from_chars(found->second.data(), found->second.data() + found->second.size(), duration);
+    trace_end = std::max(trace_end, duration);
+  }
+  for (const Call& call : calls_) {
+    const Index node = add(call.kind, call.id, kNoId);
+    const auto wait_for = [&](Id stream, Why why) {
+      if (stream < streams_.size() && streams_[stream].in_scope)
+        link(node, last_before(stream, call.start_ns), why);
+    };
+    const auto wait_for_all = [&](Id context, Why why) {
+      for (Id stream = 0; stream < streams_.size(); ++stream) {
+        const bool counts = context == kNoId ? trace_.process_of_stream(stream) == call.process
+                                             : streams_[stream].context == context;
+        if (counts) wait_for(stream, why);
+      }
+    };
+    const auto wait_for_stream = [&](Id stream) {
+      wait_for(stream, Why::kSynchronize);
+      if (stream >= streams_.size()) return;
+      const Stream& own = streams_[stream];
+      if (!own.legacy && !own.blocking) return;
+      for (const Id other : contexts_[own.context].streams) {
+        if (own.legacy ? streams_[other].blocking : streams_[other].legacy)
+          wait_for(other, Why::kLegacyStream);
+      }
+    };
+    if (call.kind == Kind::kCall) {
+      if (waits_for_device(trace_, call.id)) {
+        wait_for_all(kNoId, Why::kDevice);
+      } else {
+        wait_for_stream(trace_.api_call.stream_id[call.id]);
+      }
+    } else if (trace_.host_sync.kind[call.id] == trace::kDeviceSynchronize) {
+      wait_for_all(trace_.host_sync.context_id[call.id], Why::kSynchronize);
+    } else if (trace_.host_sync.kind[call.id] == trace::kEventSynchronize) {
+      const Id record = trace_.host_sync.record_id[call.id];
+      if (record < record_node_.size()) link(node, record_node_[record], Why::kSynchronize);
+    } else {
+      wait_for_stream(trace_.host_sync.stream_id[call.id]);
+    }
+    const Ns process_end = trace_.process.end_ns[call.process];
+    const Ns held = (process_end == kUnknownNs ? trace_end : process_end) - call.start_ns;
+    graph_.blocked_.push_back({node, call.thread, held, call.proved});
+  }
+}
+
+void WaitFor::Builder::link_memory() {
+  for (const auto& [node, address] : memory_waits_) {
+    const Id op = graph_.nodes_[node].id;
+    const trace::Int value = trace_.api_call.value[trace_.op.api_call_id[op]];
+    bool satisfied = false;
+    Id last_writer = kNoId;
+    const auto found = writes_.find(address);
+    const auto unknown = writes_.find({address.first, trace::kNoInt});
+    for (const auto& list : {found, unknown}) {
+      if (list == writes_.end()) continue;
+      for (const Write& write : list->second) {
+        last_writer = write.thread;
+        if (list == found && !can_satisfy(write.value, value)) continue;
+        satisfied |= write.node == kNone;
+        link(node, write.node, Why::kMemory);
+      }
+    }
+    graph_.unsatisfied_[node] = !satisfied;
+    auto& links = graph_.links_[node];
+    const auto is_write = [](const Link& l) { return l.why == Why::kMemory; };
+    if (satisfied) std::erase_if(links, is_write);
+    if (satisfied || std::any_of(links.begin(), links.end(), is_write)) continue;
+    for (const Blocked& call : graph_.blocked_) {
+      if (call.thread == last_writer) link(node, call.node, Why::kNotIssued);
+    }
+  }
+}
+
+WaitFor::WaitFor(const IssueOrder& order, const HappensBefore& guaranteed) {
+  Builder(*this, order, guaranteed).run();
+  release();
+  std::erase_if(blocked_, [](const Blocked& b) { return !b.proved && b.held_ns < kPatienceNs; });
+}
+
+}  // namespace streamscope::analysis
