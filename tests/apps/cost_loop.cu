@@ -1,21 +1,23 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What one CUDA call costs: 240,000 calls (launch, record, wait on 4 streams), never more than 900
-// operations queued in a stream; draining is outside the timed part. Prints ns per call, the median
-// of 80 batches, so that a neighbour's burst on the host does not count. Bare, under a collector,
-// or as a client of CUPTI itself, which gives the floor that no collector can go below:
-//   cost_loop                     whatever is attached from outside
-//   cost_loop --floor             empty handlers on launch, record and wait, runtime and driver
-//   cost_loop --floor-runtime     the same, runtime only
-//   cost_loop --floor-kernel      as --floor, and kernel activity
-//   cost_loop --kernel-activity   kernel activity, no subscriber
+// What one CUDA call costs: batches of 3000 calls (launch, record, wait on 4 streams), never more
+// than 900 operations queued in a stream; draining is outside the timed part. Bare, under a
+// collector, or as a client of CUPTI itself, which gives the floor that no collector can go below:
+//   cost_loop GO DONE                     whatever is attached from outside
+//   cost_loop GO DONE --floor             empty handlers on launch, record and wait
+//   cost_loop GO DONE --floor-runtime     the same in the runtime only, not in the driver
+//   cost_loop GO DONE --floor-kernel      as --floor, and kernel activity
+//   cost_loop GO DONE --kernel-activity   kernel activity, no subscriber
+// GO and DONE are named pipes: each line on GO asks for one batch, whose ns per call is the answer
+// on DONE; the end of GO ends the program. So several processes take turns within milliseconds,
+// all on one processor, and what a neighbour does to the host, it does to all of them.
 #include <pthread.h>
 #include <sched.h>
 
-#include <algorithm>
-#include <array>
 #include <chrono>
+#include <fstream>
+#include <string>
 
 #include "counted.h"
 #include "cupti_client.h"
@@ -23,10 +25,10 @@
 namespace {
 
 constexpr int kStreams = 4;
-constexpr int kRoundsPerBatch =
-    1000;  // 250 launches, records and waits each in every stream: 750 operations
-constexpr int kBatches = 80;
-constexpr int kWarmUpBatches = 4;
+// 250 launches, records and waits each in every stream: 750 operations.
+constexpr int kRoundsPerBatch = 1000;
+// Before each batch, untimed: the caches belonged to another process.
+constexpr int kWarmUpRounds = 100;
 
 __global__ void nothing() {}
 
@@ -47,20 +49,13 @@ void pin_this_thread() {
   }
 }
 
-/// How fast this process's processor runs: ns for a fixed chain of integer work.
-double calibration_ns() {
-  const auto start = std::chrono::steady_clock::now();
-  uint64_t value = 1;
-  for (int i = 0; i < 10'000'000; ++i) value = value * 6364136223846793005u + 1442695040888963407u;
-  const auto spent = std::chrono::steady_clock::now() - start;
-  volatile uint64_t sink = value;
-  (void)sink;
-  return std::chrono::duration<double, std::nano>(spent).count();
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
+  if (argc < 3) {
+    std::fprintf(stderr, "usage: cost_loop GO DONE [--floor|...]\n");
+    return 2;
+  }
   counted::require_device();
   const bool floor_kernel = counted::flag(argc, argv, "--floor-kernel");
   const bool floor_runtime = counted::flag(argc, argv, "--floor-runtime");
@@ -79,9 +74,10 @@ int main(int argc, char** argv) {
     CALL(cudaStreamCreateWithFlags, &streams[i], cudaStreamNonBlocking);
     CALL(cudaEventCreateWithFlags, &events[i], cudaEventDisableTiming);
   }
-  auto batch = [&] {
+  uint64_t rounds = 0;
+  auto batch = [&](int count) {
     cudaError_t error = cudaSuccess;
-    for (int round = 0; round < kRoundsPerBatch; ++round) {
+    for (int round = 0; round < count; ++round) {
       const int here = round % kStreams, next = (round + 1) % kStreams;
       nothing<<<1, 32, 0, streams[here]>>>();
       error = cudaEventRecord(events[here], streams[here]);
@@ -90,28 +86,25 @@ int main(int argc, char** argv) {
       if (error != cudaSuccess) break;
     }
     counted::check(error, "record or wait", __FILE__, __LINE__);
+    rounds += count;
   };
-  for (int i = 0; i < kWarmUpBatches; ++i) {
-    batch();
-    CALL(cudaDeviceSynchronize);
-  }
+  batch(kRoundsPerBatch);
+  CALL(cudaDeviceSynchronize);
   pin_this_thread();
-  std::array<std::chrono::nanoseconds, kBatches> spent;
-  for (std::chrono::nanoseconds& time : spent) {
-    const auto start = std::chrono::steady_clock::now();
-    batch();
-    time = std::chrono::steady_clock::now() - start;
+  std::ifstream go(argv[1]);
+  std::ofstream done(argv[2]);
+  for (std::string line; std::getline(go, line);) {
+    batch(kWarmUpRounds);
     CALL(cudaDeviceSynchronize);
+    const auto start = std::chrono::steady_clock::now();
+    batch(kRoundsPerBatch);
+    const std::chrono::duration<double, std::nano> spent = std::chrono::steady_clock::now() - start;
+    CALL(cudaDeviceSynchronize);
+    done << spent.count() / (3.0 * kRoundsPerBatch) << std::endl;
   }
-  std::nth_element(spent.begin(), spent.begin() + kBatches / 2, spent.end());
   CALL(cudaGetLastError);
-  counted::note("calibration_ns", calibration_ns());
-  constexpr uint64_t kRounds = uint64_t{kRoundsPerBatch} * (kBatches + kWarmUpBatches);
-  counted::add("cudaLaunchKernel", kRounds);
-  counted::add("cudaEventRecord", kRounds);
-  counted::add("cudaStreamWaitEvent", kRounds);
-  constexpr double kCallsPerBatch = 3.0 * kRoundsPerBatch;
-  counted::note("timed_calls", kCallsPerBatch * kBatches);
-  counted::note("ns_per_call", static_cast<double>(spent[kBatches / 2].count()) / kCallsPerBatch);
+  counted::add("cudaLaunchKernel", rounds);
+  counted::add("cudaEventRecord", rounds);
+  counted::add("cudaStreamWaitEvent", rounds);
   counted::report("cost_loop");
 }

@@ -1,15 +1,23 @@
 # SPDX-FileCopyrightText: 2026 StreamScope contributors
 # SPDX-License-Identifier: Apache-2.0
 """What recording costs per CUDA call: the cost loop bare, under empty handlers (the floor), under StreamScope, under
-nsys; alternated runs, medians. Nothing else may run meanwhile."""
+nsys. All of them live at once and take turns on one processor, a batch each, so that every difference is taken within
+milliseconds; medians over the turns, then over fresh sets of processes. Nothing else may run meanwhile."""
 
 import glob
+import os
+import select
 import shutil
+import signal
 import statistics
+import subprocess
+import time
 
 from harness import Trace
 
 OWN_NS = 60  # what our part of a traced call may add to the floor, entry and exit together
+WARM_UP_TURNS, TURNS = 4, 80  # 240,000 timed calls of each process
+TURN_LIMIT_S = 60  # the first one waits for the program to start
 
 
 def find_nsys(harness):
@@ -28,36 +36,104 @@ def find_nsys(harness):
     return None
 
 
+class Turns:
+    """One process of the cost loop, waiting for its turns."""
+
+    def __init__(self, harness, way, command, arguments):
+        self.way = way
+        self.pipes = [harness.work / f"cost.{way.replace(' ', '_')}.{end}" for end in ("go", "done")]
+        for pipe in self.pipes:
+            pipe.unlink(missing_ok=True)
+            os.mkfifo(pipe)
+        self.log = harness.work / f"cost.{way.replace(' ', '_')}.log"
+        with open(self.log, "w") as log:
+            self.process = subprocess.Popen(
+                [str(word) for word in [*command, harness.app("cost_loop"), *self.pipes, *arguments]], cwd=harness.work,
+                stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=harness.environment(), start_new_session=True)
+        # Both ends of both pipes are ours too, so that opening and reading never wait for a program that is gone.
+        self.go, self.done = (os.open(pipe, os.O_RDWR | os.O_NONBLOCK) for pipe in self.pipes)
+
+    def take(self):
+        """ns per call of the next batch; ValueError if the program ends or stops."""
+        os.write(self.go, b"turn\n")
+        answer = b""
+        end = time.monotonic() + TURN_LIMIT_S
+        while not answer.endswith(b"\n"):
+            if select.select([self.done], [], [], 0.2)[0]:
+                answer += os.read(self.done, 100)
+            elif self.process.poll() is not None or time.monotonic() > end:
+                raise ValueError("no answer")
+        return float(answer)
+
+    def finish(self):
+        """Whether the program ended well."""
+        os.close(self.go)
+        os.close(self.done)
+        try:
+            return self.process.wait(60) == 0
+        except subprocess.TimeoutExpired:
+            os.killpg(self.process.pid, signal.SIGKILL)
+            self.process.wait()
+            return False
+
+    def why(self):
+        return f"code {self.process.returncode}: {self.log.read_text(errors='replace')[-800:]}"
+
+
+def take_turns(harness, ways):
+    """{way: [ns per call, one per turn]} of one set of processes; None after a failed check."""
+    runners = [Turns(harness, way, *how) for way, how in ways.items()]
+    found = {runner.way: [] for runner in runners}
+    failed = None
+    try:
+        for turn in range(WARM_UP_TURNS + TURNS):
+            first = turn % len(runners)  # nobody always follows the same neighbour
+            for runner in runners[first:] + runners[:first]:
+                failed = runner
+                value = runner.take()
+                if turn >= WARM_UP_TURNS:
+                    found[runner.way].append(value)
+        failed = None
+    except (OSError, ValueError):
+        pass  # of `failed`
+    finally:
+        ended = {runner: runner.finish() for runner in runners}
+    for runner, well in ended.items():
+        # nsys fails to make its report here and says so; what counts is that the loop ran.
+        if runner is failed or not (well or runner.way.startswith("nsys")):
+            harness.check(f"cost loop, {runner.way}", False, runner.why())
+            return None
+    return found
+
+
+def recording(harness, tier):
+    return [harness.streamscope, "record", "-o", harness.work / f"cost.{tier}.sqlite", "--force", "--tier", tier, "--"]
+
+
 def measure(harness):
-    """{way: [report of a run]} of alternated runs."""
-    loop = [harness.app("cost_loop")]
+    """[{way: [ns per call, one per turn]}], one of each set of processes."""
     nsys = find_nsys(harness)
     ways = {
-        "floor, runtime only": lambda: harness.run([*loop, "--floor-runtime"], 60),
-        "floor + kernel activity": lambda: harness.run([*loop, "--floor-kernel"], 60),
-        "kernel activity": lambda: harness.run([*loop, "--kernel-activity"], 60),
-        "bare": lambda: harness.run(loop, 60),
-        "floor": lambda: harness.run([*loop, "--floor"], 60),
-        "structure": lambda: harness.record("cost.structure", loop, ["--tier", "structure"], 90)[0],
-        "times": lambda: harness.record("cost.times", loop, ["--tier", "times"], 90)[0],
+        "bare": ([], []),
+        "floor": ([], ["--floor"]),
+        "structure": (recording(harness, "structure"), []),
+        "kernel activity": ([], ["--kernel-activity"]),
+        "times": (recording(harness, "times"), []),
+        "floor, runtime only": ([], ["--floor-runtime"]),
+        "floor + kernel activity": ([], ["--floor-kernel"]),
     }
     if nsys:
-        ways["nsys -t cuda"] = lambda: harness.run(
-            [nsys, "profile", "-t", "cuda", "--sample=none", "--cpuctxsw=none", "-f", "true", "-o", "cost_nsys", *loop], 120)
+        ways["nsys -t cuda"] = ([nsys, "profile", "-t", "cuda", "--sample=none", "--cpuctxsw=none", "-f", "true",
+                                 "-o", "cost_nsys"], [])
     else:
         harness.skip("nsys", "not found on this machine: no comparison")
-    found = {way: [] for way in ways}
-    for _ in range(harness.rounds_of(9)):
-        for way, make in list(ways.items()):
-            finished = make()
-            lines = [line for line in finished.lines() if "ns_per_call" in line]
-            # nsys fails to make its report here and says so; what counts is that the loop ran.
-            if not lines or (finished.code != 0 and not way.startswith("nsys")):
-                harness.check(f"cost loop, {way}", False, finished.why())
-                del ways[way]
-                continue
-            found[way].append(lines[-1])
-    return {way: values for way, values in found.items() if values}
+    sets = []
+    for _ in range(harness.rounds_of(5)):
+        found = take_turns(harness, ways)
+        if found is None:
+            break
+        sets.append(found)
+    return sets
 
 
 def check_trace(harness, tier):
@@ -67,7 +143,7 @@ def check_trace(harness, tier):
         return
     trace = Trace(path)
     harness.equal(f"cost.{tier}: losses", [], trace.losses())
-    rounds = 84_000  # 80 timed batches and 4 before, of 1000 rounds
+    rounds = 1000 + (WARM_UP_TURNS + TURNS) * 1100  # with those that are not timed
     for table in ("event_record", "event_wait"):
         harness.equal(f"cost.{tier}: rows of {table}", rounds, trace.value(f"SELECT count(*) FROM {table}"))
     kernels, timed = trace.rows("SELECT count(*), count(end_ns) FROM op WHERE kind = 0")[0]
@@ -79,33 +155,36 @@ def check_trace(harness, tier):
 
 
 def run(harness):
-    reports = measure(harness)
-    if "bare" not in reports:
+    sets = measure(harness)
+    if not sets:
         return
-    found = {way: [line["ns_per_call"] for line in lines] for way, lines in reports.items()}
-    # Processors change their speed between runs; the same, as if every run had had the usual speed.
-    usual = statistics.median(line["calibration_ns"] for lines in reports.values() for line in lines)
-    adjusted = {way: statistics.median(line["ns_per_call"] * usual / line["calibration_ns"] for line in lines)
-                for way, lines in reports.items()}
-    median = {way: statistics.median(values) for way, values in found.items()}
-    bare = median["bare"]
-    harness.log(f"  cost loop, ns per call, medians of {max(map(len, found.values()))} alternated runs")
-    harness.table(
-        ["way", "median", "low", "high", "added", "at usual speed", "added"],
-        [(way, f"{median[way]:.0f}", f"{min(values):.0f}", f"{max(values):.0f}", f"{median[way] - bare:+.0f}", f"{adjusted[way]:.0f}", f"{adjusted[way] - adjusted['bare']:+.0f}")
-         for way, values in found.items()])
+    ways = list(sets[0])
+
+    def of_sets(value):
+        """The median over a set's turns of value({way: ns per call}), for every set."""
+        return [statistics.median(value(dict(zip(ways, turn))) for turn in zip(*found.values())) for found in sets]
+
+    harness.log(f"  cost loop, ns per call: medians of {TURNS} turns, then of {len(sets)} sets of processes")
+    rows = []
+    for way in ways:
+        cost, added = of_sets(lambda turn: turn[way]), of_sets(lambda turn: turn[way] - turn["bare"])
+        rows.append((way, f"{statistics.median(cost):.0f}", f"{min(cost):.0f}", f"{max(cost):.0f}",
+                     f"{statistics.median(added):+.0f}", f"{min(added):+.0f}", f"{max(added):+.0f}"))
+    harness.table(["way", "median", "low", "high", "added", "low", "high"], rows)
     for tier in ("structure", "times"):
         check_trace(harness, tier)
-    # The speed of the host drifts over minutes, so runs are compared within their round.
-    rounds = [dict(zip(found, values)) for values in zip(*found.values())]
-    added = [{way: value - times["bare"] for way, value in times.items()} for times in rounds]
-    if all(way in found for way in ("floor", "structure")):
-        above = statistics.median(of["structure"] - of["floor"] for of in added)
-        harness.budget("structure_above_floor_ns", above, "ns", OWN_NS, above <= OWN_NS)
-    if all(way in found for way in ("floor", "times", "kernel activity")):
-        above = statistics.median(of["times"] - of["floor"] - of["kernel activity"] for of in added)
-        harness.budget("times_above_floor_and_activity_ns", above, "ns", OWN_NS, above <= OWN_NS)
-    for tier, goal in (("structure", 0.6), ("times", 0.85)):
-        if tier in found and "nsys -t cuda" in found:
-            ratio = statistics.median(of[tier] / of["nsys -t cuda"] for of in added)
-            harness.budget(f"{tier}_against_nsys", ratio, "x", goal, ratio <= goal)
+
+    def limit(name, unit, most, values):
+        harness.log(f"  {name}, by set: {' '.join(f'{value:.3g}' for value in values)}")
+        value = statistics.median(values)
+        harness.budget(name, value, unit, most, value <= most)
+
+    limit("structure_above_floor_ns", "ns", OWN_NS, of_sets(lambda turn: turn["structure"] - turn["floor"]))
+    # What kernel activity alone adds is taken over the bare loop.
+    limit("times_above_floor_and_activity_ns", "ns", OWN_NS,
+          of_sets(lambda turn: turn["times"] - turn["floor"] - (turn["kernel activity"] - turn["bare"])))
+    if "nsys -t cuda" in ways:
+        theirs = of_sets(lambda turn: turn["nsys -t cuda"] - turn["bare"])
+        for tier, goal in (("structure", 0.6), ("times", 0.85)):
+            ours = of_sets(lambda turn: turn[tier] - turn["bare"])
+            limit(f"{tier}_against_nsys", "x", goal, [mine / other for mine, other in zip(ours, theirs)])
