@@ -3,13 +3,14 @@
 
 // The critical path, slack and what-if. Among the paths are the situations on which HTA's
 // critical-path analysis is tested (a launch onto an idle stream, kernels back to back, cudaEvent-
-// and cudaDeviceSynchronize, events across streams), as traces of our own. HTA's nodes are the two
-// ends of CPU operators; ours are ops, synchronizations and the host's time between them, so paths
-// are compared by the GPU work and synchronizations on them. Its operators inside a launch step
-// have no counterpart: a trace of streams does not hold them.
+// and cudaDeviceSynchronize, queries, events across streams, the breakdown by kind), as traces of
+// our own. HTA's nodes are the two ends of CPU operators; ours are ops, synchronizations and the
+// host's time between them, so paths are compared by the GPU work and synchronizations on them. Its
+// operators inside a launch step have no counterpart: a trace of streams does not hold them.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
 #include <random>
 
 #include "analysis/what_if.h"
@@ -121,6 +122,67 @@ TEST(CriticalPath, ASyncThatFoundItsWorkDoneBelongsToTheHost) {
   builder.synchronize_device(50 * kUs, 51 * kUs);
   builder.at(60 * kUs).stream("a").kernel("next", 70 * kUs, 80 * kUs);
   EXPECT_THAT(work_on(path_of(builder.trace())), ElementsAre("k1"));
+}
+
+TEST(CriticalPath, OfAnEventAndADeviceSyncOnOneKernelTheLaterHasNothingLeftToWaitFor) {
+  // HTA draws an edge from the kernel into both; the path needs the first alone, as the second
+  // finds its work done. A query that comes back empty draws none.
+  TraceBuilder builder;
+  builder.stream("a").kernel("spin", 10 * kUs, 100 * kUs).record("e");
+  builder.query_event("e", false);
+  builder.synchronize_event("e", 5 * kUs, 104 * kUs);
+  builder.at(105 * kUs).query_event("e", true);
+  builder.synchronize_device(110 * kUs, 112 * kUs);
+  builder.at(113 * kUs).stream("a").kernel("next", 120 * kUs, 150 * kUs);
+  const Trace trace = builder.trace();
+  const Edges edges(trace);
+  Id device_sync = 0;
+  while (trace.host_sync.kind[device_sync] != trace::kDeviceSynchronize) ++device_sync;
+  EXPECT_THAT(edges.sync_sources(device_sync), IsEmpty());
+  EXPECT_THAT(work_on(path_of(trace)), ElementsAre("k0", "s1", "k1"));
+}
+
+TEST(CriticalPath, ARecordStandsForTheWorkOfItsStreamNotForWhatWasLaunchedLast) {
+  TraceBuilder builder;
+  builder.stream("20").kernel("own", 10 * kUs, 100 * kUs);
+  builder.stream("28").kernel("launched later", 20 * kUs, 300 * kUs);
+  builder.stream("20").record("e");
+  builder.stream("24").wait("e").memset(101 * kUs, 310 * kUs);
+  const Trace trace = builder.trace();
+  const Edges edges(trace);
+  ASSERT_EQ(edges.size(), 1u);
+  EXPECT_EQ(edges[0].from_op_id, 0u);
+  EXPECT_EQ(edges[0].to_op_id, 2u);
+  EXPECT_THAT(work_on(path_of(trace)), ElementsAre("k0", "k2"));
+}
+
+TEST(CriticalPath, AKernelThatWasLaunchedInTimeIsHeldByTheOneBeforeItNotByItsLaunch) {
+  // As HTA's launch edge of no weight beside the one between the kernels: two conditions, and the
+  // one that was met last is on the path.
+  TraceBuilder builder;
+  builder.at(0).stream("a").kernel("fft", 27 * kUs, 60 * kUs).kernel("gemm", 67 * kUs, 90 * kUs);
+  const Trace trace = builder.trace();
+  Analyses analyses(trace);
+  bool launch = false;
+  for (const auto& condition : analyses.explainer().conditions(1))
+    launch |= condition.cause == WaitCause::kLaunch;
+  EXPECT_TRUE(launch);
+  EXPECT_THAT(work_on(path_of(trace)), ElementsAre("k0", "k1"));
+}
+
+TEST(CriticalPath, ItsPartsByKindAddUpToTheRun) {
+  TraceBuilder builder;
+  builder.at(0).stream("a").kernel("long", 30 * kUs, 100 * kUs).record("e");
+  builder.stream("b").kernel("short", 40 * kUs, 50 * kUs).wait("e");
+  builder.stream("b").memcpy(test::kDtoH, 105 * kUs, 140 * kUs).synchronize(110 * kUs, 150 * kUs);
+  builder.at(160 * kUs).stream("a").kernel("last", 175 * kUs, 200 * kUs);
+  std::map<trace::PathStepKind, Ns> parts;
+  for (const PathStep& step : path_of(builder.trace()))
+    parts[step.kind] += step.end_ns - step.start_ns;
+  EXPECT_EQ(parts[kOpStep], (70 + 35 + 25) * kUs);
+  EXPECT_EQ(parts[kGapStep], 5 * kUs);
+  EXPECT_EQ(parts[kHostSyncStep], 10 * kUs);
+  EXPECT_EQ(parts[kLaunchStep], (30 + 25) * kUs);
 }
 
 TEST(CriticalPath, OfAnEmptyOrUntimedTraceIsEmpty) {
