@@ -329,7 +329,8 @@ void EdgeWalk::on_sync(Id sync) {
     if (hand_to_thread(thread, op)) add(learned, {op, trace::kHostEdge, kNoId, kNoId});
   };
   const auto hand_stream = [&](Id stream) {
-    StreamState& state = touch(stream);
+    const StreamState& state =
+        streams_[stream];  // no item: what it has, not what it would wait for
     for (const Source& source : state.frontier) hand(source.op);
     if (!state.legacy) return;
     for (Id blocking : contexts_[state.context].dirty) {

@@ -468,16 +468,13 @@ void Walk<Impl>::on_sync(Id sync) {
   if (options_.relation == Relation::kObserved)
     learn_from_threads(thread, trace_.host_sync.start_ns[sync]);
   const size_t before = chain(thread).joins.size();
+  // The legacy stream is done when the blocking streams are; a blocking stream is done when its own
+  // work is, whatever the legacy stream still does.
   const auto teach_all = [&](ChainId id) {
     teach_thread(thread, id, sync);
     const StreamState& state = streams_[id];
-    if (state.context >= contexts_.size()) return;
-    ContextState& context = contexts_[state.context];
-    if (state.legacy) {
-      for (ChainId blocking : context.dirty) teach_thread(thread, blocking, sync);
-    } else if (state.blocking && state.epoch < context.epoch) {
-      teach_thread(thread, context.legacy, sync);
-    }
+    if (!state.legacy || state.context >= contexts_.size()) return;
+    for (ChainId blocking : contexts_[state.context].dirty) teach_thread(thread, blocking, sync);
   };
   switch (trace_.host_sync.kind[sync]) {
     case trace::kDeviceSynchronize: {

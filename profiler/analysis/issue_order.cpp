@@ -223,7 +223,12 @@ class Deferral {
           }
           return false;
         }
-        return stream_held(trace_.host_sync.stream_id[id]) ||
+        // Of the legacy stream the blocking ones count, too; of a blocking stream only its own
+        // work.
+        const Id stream = trace_.host_sync.stream_id[id];
+        const bool legacy =
+            stream < trace_.stream.size() && trace_.stream.kind[stream] == trace::kLegacyStream;
+        return (legacy ? stream_held(stream) : is_blocked(stream)) ||
                late_records_.contains(trace_.host_sync.record_id[id]);
       }
     }

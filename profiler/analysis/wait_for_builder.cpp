@@ -312,10 +312,9 @@ void WaitFor::Builder::link_calls() {
       wait_for(stream, Why::kSynchronize);
       if (stream >= streams_.size()) return;
       const Stream& own = streams_[stream];
-      if (!own.legacy && !own.blocking) return;
+      if (!own.legacy) return;
       for (const Id other : contexts_[own.context].streams) {
-        if (own.legacy ? streams_[other].blocking : streams_[other].legacy)
-          wait_for(other, Why::kLegacyStream);
+        if (streams_[other].blocking) wait_for(other, Why::kLegacyStream);
       }
     };
     if (call.kind == Kind::kCall) {

@@ -105,13 +105,18 @@ TEST(DeadlockCycle, FollowsEventsAndTheLegacyStream) {
   EXPECT_EQ(run("deadlock-cycle", killed(apart).trace()).outcome, Outcome::kClean);
 }
 
-TEST(LostSignal, HoldsUpTheSynchronizationOfABlockingStreamThroughTheLegacyStream) {
+TEST(LostSignal, HoldsUpABlockingStreamThroughTheLegacyStreamIfThereIsWorkOnIt) {
   for (const auto kind : {trace::kBlockingStream, trace::kNonBlockingStream}) {
-    TraceBuilder builder;
-    builder.stream("null", trace::kLegacyStream).memory_wait(0x10, 1, kNever, kNever);
-    builder.stream("other", kind).synchronize(50, kNever);
-    EXPECT_EQ(run("lost-signal", killed(builder).trace()).outcome,
-              kind == trace::kBlockingStream ? Outcome::kFound : Outcome::kClean);
+    for (const bool idle : {true, false}) {
+      TraceBuilder builder;
+      builder.stream("null", trace::kLegacyStream).memory_wait(0x10, 1, kNever, kNever);
+      StreamBuilder other = builder.stream("other", kind);
+      if (!idle) other.kernel("k", kNever, kNever);
+      other.synchronize(50, kNever);
+      EXPECT_EQ(run("lost-signal", killed(builder).trace()).outcome,
+                kind == trace::kBlockingStream && !idle ? Outcome::kFound : Outcome::kClean)
+          << idle;
+    }
   }
 }
 

@@ -227,6 +227,20 @@ TEST(HappensBefore, RuleF_SynchronizingWithAnUnusedLegacyStreamCoversBlockingStr
   }
 }
 
+TEST(HappensBefore, RuleF_SynchronizingWithABlockingStreamCoversTheLegacyStreamOnlyBehindAnItem) {
+  for (const bool idle : {true, false}) {
+    MemoryTrace t;
+    const Id legacy = t.add_stream(trace::kLegacyStream), a = t.add_stream(trace::kBlockingStream),
+             other = t.add_stream();
+    const Id own = t.op(5, a), barrier = t.op(10, legacy);
+    if (!idle) t.record(11, a);
+    t.sync(trace::kStreamSynchronize, 12, 13, a);
+    const Id next = t.op(20, other);
+    EXPECT_TRUE(ordered(t, own, next));
+    EXPECT_EQ(ordered(t, barrier, next), !idle);
+  }
+}
+
 TEST(HappensBefore, RuleF_ALegacyStreamIsNoBarrierForAnotherContext) {
   MemoryTrace t;
   const Id legacy = t.add_stream(trace::kLegacyStream);

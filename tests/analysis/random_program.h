@@ -173,9 +173,8 @@ inline std::vector<Set> order_by_rules(const Program& p, HostRule host) {
         case trace::kStreamSynchronize:
         case trace::kStreamQuery:
           if (earlier.stream == later.stream ||
-              (same_context(earlier.stream, later.stream) &&
-               ((legacy(earlier.stream) && blocking(later.stream)) ||
-                (legacy(later.stream) && blocking(earlier.stream))))) {
+              (same_context(earlier.stream, later.stream) && legacy(later.stream) &&
+               blocking(earlier.stream))) {
             after(j);
           }
           break;

@@ -86,7 +86,7 @@ if(CMAKE_CUDA_COMPILER)
     endif()
   endfunction()
 
-  foreach(name alloc_async cost_loop cupti_probe graph_replay host_function memops never_recorded pairing_race
+  foreach(name alloc_async cost_loop cupti_probe graph_replay host_function legacy_sync memops never_recorded pairing_race
                pairing_stress ranges)
     streamscope_cuda_app(${name})
   endforeach()

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 StreamScope contributors
 # SPDX-License-Identifier: Apache-2.0
 """Questions about CUPTI, the driver and the clock that only a real machine answers. Answers are printed; only a
-question that got no answer fails, except where the collector's design depends on it."""
+question that got no answer fails, except where the design of the collector or the analysis depends on it."""
 
 
 def injection_from_constructor(harness):
@@ -45,7 +45,22 @@ def clock(harness):
                   not line["invariant"] or line["worst_step_back_ticks"] <= 0, str(line))
 
 
+def legacy_synchronize(harness):
+    """Whom does synchronizing with a stream wait for while a kernel on the legacy stream runs? happens_before.h goes by it."""
+    finished = harness.run([harness.app("legacy_sync")])
+    cases = {line["case"]: line for line in finished.lines() if "case" in line}
+    if not harness.check("legacy_sync: answered", finished.code == 0 and cases, finished.why()):
+        return
+    harness.table(["stream synchronized with", "answer", "waited", "ms"],
+                  [(name, case["answer"], case["waited"], case["ms"]) for name, case in cases.items()])
+    for name, case in cases.items():
+        idle = "idle" in name or "never used" in name
+        waits = case["waited"] or case["answer"] == 600
+        harness.check(f"legacy_sync: {name}: {'is done' if idle else 'waits'}", waits != idle, str(case))
+
+
 def run(harness):
     injection_from_constructor(harness)
     nested_callbacks(harness)
     clock(harness)
+    legacy_synchronize(harness)
