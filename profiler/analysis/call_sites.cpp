@@ -42,15 +42,27 @@ Rank rank_of(const Trace& trace, Id frame) {
       symbol == "_start") {
     return kNothing;
   }
-  if (is_one_of({"libcoord", "libtorch", "libc10", "libpython"}))
+  if (is_one_of({"libcoord", "libtorch", "libc10", "libpython"}) || symbol.starts_with("coord::"))
     return symbol.empty() ? kNothing : kFramework;
   return kProgram;
+}
+
+// "load(int) /src/data.cpp:41" as "data.cpp:41 load"; without file and line "load".
+std::string native_label(std::string_view symbol) {
+  const size_t space = symbol.rfind(' '), colon = symbol.rfind(':');
+  const bool has_line = space != symbol.npos && colon != symbol.npos && colon > space &&
+                        colon + 1 < symbol.size() &&
+                        symbol.find_first_not_of("0123456789", colon + 1) == symbol.npos;
+  if (!has_line) return function_name(symbol);
+  const std::string_view place = symbol.substr(space + 1);
+  return printable(place.substr(place.rfind('/') + 1)) + " " +
+         function_name(symbol.substr(0, space));
 }
 
 std::string frame_label(const Trace& trace, Id stack, Id frame) {
   const auto& frames = trace.stack_frame;
   const std::string_view symbol = trace.text(frames.symbol_id[frame]);
-  if (frames.kind[frame] == trace::kNativeFrame && !symbol.empty()) return function_name(symbol);
+  if (frames.kind[frame] == trace::kNativeFrame && !symbol.empty()) return native_label(symbol);
   if (frames.kind[frame] == trace::kPythonFrame)
     return printable(symbol.substr(symbol.rfind('/') + 1));  // without the folder
   if (!symbol.empty()) return printable(symbol);

@@ -13,8 +13,8 @@
 
 namespace streamscope::analysis {
 
-/// One text per stack: "train.py:41 step", "load_batch", "app+0xb667" without symbols, "" if
-/// nothing is known.
+/// One text per stack: "train.py:41 step", "data.cpp:41 load", "load" without debug information,
+/// "app+0xb667" without symbols, "" if nothing is known.
 std::vector<std::string> call_sites(const trace::Trace& trace);
 
 /// All frames of a stack, innermost first, in the same words. Searches all frames of the trace.

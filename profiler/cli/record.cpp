@@ -84,8 +84,10 @@ std::function<int()> define_record(CLI::App& app, ProgramArguments& program) {
                  "graph launches as one op (launch, default) or node by node (nodes)")
       ->check(CLI::IsMember({"launch", "nodes"}))
       ->option_text("launch|nodes");
-  app.add_option("--stacks", choices->stacks,
-                 "call stacks of no call, of blocking synchronizations (default) or of all calls")
+  app.add_option(
+         "--stacks", choices->stacks,
+         "call stacks of no call, of blocking synchronizations and the first work on the default "
+         "stream (syncs, default) or of all calls")
       ->check(CLI::IsMember({"none", "syncs", "all"}))
       ->option_text("none|syncs|all");
   app.add_option("--delay", choices->delay_s, "seconds until recording begins")

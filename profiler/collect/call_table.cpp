@@ -342,17 +342,8 @@ constexpr LineFacts kLines[] = {
 #include "ring/calls.def"
 };
 
-constexpr uint8_t kind_flags(CallKind kind) {
+constexpr bool makes_or_ends(CallKind kind) {
   switch (kind) {
-    case CallKind::kLaunch:
-    case CallKind::kMemcpyAsync:
-    case CallKind::kMemset:
-    case CallKind::kMemsetAsync:
-    case CallKind::kGraphLaunch:
-    case CallKind::kEventRecord:
-      return kEntryWork;
-    case CallKind::kMemcpy:
-      return kEntryWork | kEntryStack;
     case CallKind::kEventCreate:
     case CallKind::kEventDestroy:
     case CallKind::kStreamCreate:
@@ -360,14 +351,17 @@ constexpr uint8_t kind_flags(CallKind kind) {
     case CallKind::kGraphInstantiate:
     case CallKind::kGraphDestroy:
     case CallKind::kDeviceReset:
-      return kEntryIdentity;
-    case CallKind::kEventSynchronize:
-    case CallKind::kStreamSynchronize:
-    case CallKind::kDeviceSynchronize:
-      return kEntryStack;
+      return true;
     default:
-      return 0;
+      return false;
   }
+}
+
+constexpr uint8_t kind_flags(CallKind kind) {
+  const int flags = (ring::issues_work(kind) ? kEntryWork : 0) |
+                    (ring::blocks_host(kind) ? kEntryStack : 0) |
+                    (makes_or_ends(kind) ? kEntryIdentity : 0);
+  return static_cast<uint8_t>(flags);
 }
 
 template <class Rule, class P>

@@ -66,7 +66,11 @@ void on_enter(const CallEntry& entry, const CUpti_CallbackData& call) {
   entry.read(call.functionParams, false, values);
   if (entry.kind == CallKind::kLaunch) values.object = kernel_name(*thread, call.symbolName);
   thread->open_entry = &entry;
-  thread->open_stack = (entry.flags & stack_calls) != 0 ? take_stack(*thread) : 0;
+  const bool legacy = (entry.flags & kEntryWork) != 0 && values.stream <= 1 &&
+                      (values.stream == 1 || (entry.flags & kEntryPerThread) == 0);
+  const bool stack = (entry.flags & stack_calls) != 0 ||
+                     (legacy && stack_calls != 0 && is_early_legacy_call(*thread));
+  thread->open_stack = stack ? take_stack(*thread) : 0;
   *call.correlationData = pack(thread, call.correlationId);
 
   ring::OpenCall& open = *thread->open_call;

@@ -12,6 +12,7 @@
 
 #include "collect/inject.h"
 #include "collect/session.h"
+#include "collect/stacks.h"
 #include "collect/thread_state.h"
 #include "ring/calls.h"
 
@@ -327,6 +328,14 @@ void on_sim_call(const coord_sim_call* call) {
   record.context = call->context;
   record.result = call->result;
   record.operation = thread->operation;
+  const ring::CallKind kind = ring::call_info(record.call).kind;
+  const bool legacy =
+      ring::issues_work(kind) && call->stream == 0 && (record.flags & ring::kPerThread) == 0;
+  const ring::StackMode stacks = session.control->stacks;
+  if (stacks == ring::StackMode::kAll ||
+      (stacks == ring::StackMode::kSyncs &&
+       (ring::blocks_host(kind) || (legacy && is_early_legacy_call(*thread)))))
+    record.stack = take_stack(*thread);
   virtual_now.store(call->end_ns, std::memory_order_relaxed);
   thread->push(record);
 }

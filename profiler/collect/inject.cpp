@@ -12,6 +12,7 @@
 
 #include "collect/memory.h"
 #include "collect/session.h"
+#include "collect/stacks.h"
 #include "collect/thread_state.h"
 #include "collect/writer_process.h"
 #ifdef STREAMSCOPE_WITH_CUPTI
@@ -19,7 +20,6 @@
 #include "collect/callbacks.h"
 #include "collect/cupti_library.h"
 #include "collect/resources.h"
-#include "collect/stacks.h"
 #endif
 
 namespace streamscope::collect {
@@ -42,8 +42,8 @@ void in_child_after_fork() {
   forget_cupti_after_fork();
   forget_activities_after_fork();
   forget_resources_after_fork();
-  forget_stacks_after_fork();
 #endif
+  forget_stacks_after_fork();
   forget_memory_after_fork();
   forget_session_after_fork();
   cuda_started.store(false, std::memory_order_relaxed);
@@ -98,6 +98,7 @@ __attribute__((destructor)) void unloading() {
 
 bool record_coord() {
   if (!start_session("libcoord")) return false;
+  if (session.control->stacks != ring::StackMode::kNone) prepare_stacks();
   watch_exit();
   return true;
 }

@@ -158,7 +158,9 @@ void add(std::atomic<uint64_t>& sum, uint64_t more) {
 }  // namespace
 
 void prepare_stacks() {
-  own_code = code_around(reinterpret_cast<uintptr_t>(&take_stack));
+  static constinit std::once_flag once;  // CUDA and libcoord may both be in use
+  std::call_once(once, [] { own_code = code_around(reinterpret_cast<uintptr_t>(&take_stack)); });
+  std::lock_guard lock(modules_mutex);
   find_python();
 }
 
@@ -170,6 +172,11 @@ uint32_t take_stack(ThreadState& thread) {
   add(header.stacks, 1);
   add(header.stack_ticks, ticks() - begin);
   return stack;
+}
+
+bool is_early_legacy_call(ThreadState& thread) {
+  constexpr uint32_t kEarly = 64;
+  return thread.legacy_calls < kEarly && ++thread.legacy_calls <= kEarly;
 }
 
 void forget_stacks_after_fork() {

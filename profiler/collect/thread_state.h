@@ -57,6 +57,7 @@ struct ThreadState {
   uint32_t open_correlation = 0;
   uint32_t operation = ring::kNone32;  // libcoord operation this thread is submitting
   uint32_t open_stack = 0;             // of the open call
+  uint32_t legacy_calls = 0;           // see is_early_legacy_call()
   uint32_t tid = 0;
   uint64_t calls = 0;                // traced calls so far
   uint64_t per_thread_contexts = 0;  // contexts (bit = id % 64) whose per-thread stream was told

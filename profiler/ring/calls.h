@@ -76,4 +76,17 @@ std::optional<CallId> find_call(std::string_view name);
 /// these exactly across threads.
 bool changes_identity(CallKind kind);
 
+/// True for calls whose purpose is that the host waits: their call stack is worth its cost.
+constexpr bool blocks_host(CallKind kind) {
+  return kind == CallKind::kMemcpy || kind == CallKind::kEventSynchronize ||
+         kind == CallKind::kStreamSynchronize || kind == CallKind::kDeviceSynchronize;
+}
+
+/// True for calls that put something into a stream of which a device tells times.
+constexpr bool issues_work(CallKind kind) {
+  return kind == CallKind::kLaunch || kind == CallKind::kMemcpy || kind == CallKind::kMemcpyAsync ||
+         kind == CallKind::kMemset || kind == CallKind::kMemsetAsync ||
+         kind == CallKind::kGraphLaunch || kind == CallKind::kEventRecord;
+}
+
 }  // namespace streamscope::ring

@@ -11,7 +11,7 @@ function(streamscope_app name)
   set_target_properties(app_${name} PROPERTIES OUTPUT_NAME ${name} RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin/apps
     CXX_STANDARD 20 CXX_STANDARD_REQUIRED ON)
   target_compile_options(app_${name} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra>)
-  target_link_options(app_${name} PRIVATE -s)  # they travel to other machines
+  target_link_options(app_${name} PRIVATE -Wl,--compress-debug-sections=zlib)  # they travel to other machines, and findings name lines
   target_link_libraries(app_${name} PRIVATE streamscope::cuda_headers Threads::Threads ${CMAKE_DL_LIBS} ${arg_LINK})
   if(NOT arg_NO_TEST)
     add_test(NAME apps.${name} COMMAND app_${name} ${arg_ARGUMENTS})

@@ -8,6 +8,7 @@ A section of tests/gpu/run; by itself it does the same on the simulated device: 
 
 import json
 import pathlib
+import re
 import statistics
 import sys
 import tempfile
@@ -16,6 +17,7 @@ WITHIN = 0.25  # of the measured gain
 OF_TEN = 8  # estimates out of ten that have to be so good
 LEAST_GAIN = 0.05  # of the makespan: smaller gains are noise
 MAX_ITERATIONS_S = 60
+NAMES_A_LINE = ("SS203", "SS205")  # that the programs of tests/apps, built with line tables, let them know
 
 
 def findings(trace):
@@ -51,6 +53,7 @@ def estimate(harness, fault, detector, device, repaired):
     trace = recording[1]
     found = findings(trace)
     trace.close()
+    harness.keep(trace.path)  # so that an estimate that is off can be looked into later
     return found.get(detector, None if detector in found else 0), found
 
 
@@ -86,8 +89,24 @@ def compare(harness, device, rounds, chosen=()):
     (harness.out / f"faults-{device}.json").write_text(json.dumps(rows, indent=1))
 
 
+def named_places(harness):
+    """Findings about waiting hosts and the default stream name the line of the program, in all programs recorded so far."""
+    for path in sorted(harness.work.glob("*.sqlite")):
+        checked = harness.run([harness.streamscope, "check", "--format", "json", path])
+        try:
+            listed = json.loads(checked.out)["findings"]
+        except (ValueError, KeyError):
+            continue  # nothing that can be analysed
+        for finding in listed:
+            if finding["number"] in NAMES_A_LINE:
+                harness.check(f"{path.stem}: {finding['number']} names file and line",
+                              re.match(r".+:[0-9]+ .", finding["called_from"] or ""),
+                              f"{finding['called_from']!r}: {finding['title']}")
+
+
 def run(harness):
     compare(harness, "cuda", max(5, harness.rounds_of(5)))
+    named_places(harness)
 
 
 if __name__ == "__main__":
@@ -99,6 +118,7 @@ if __name__ == "__main__":
         work = pathlib.Path(folder)
         simulated = Harness(pathlib.Path(sys.argv[1]).resolve(), work / "out", work, 1, 0)
         compare(simulated, "sim", 1, sys.argv[2:])
+        named_places(simulated)
         failed = [row for row in simulated.results if row[2] == "FAIL"]
         for _, check, _, message in failed:
             print(f"FAIL {check}: {message}")

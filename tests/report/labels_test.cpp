@@ -85,8 +85,8 @@ TEST(CallSites, AreTheInnermostFrameOfTheProgram) {
                                   .module_id = *module ? builder.intern(module) : trace::kNoId});
   };
   const trace::Id native = stack(), python = stack(), bare = stack(), none = stack(),
-                  library = stack();
-  for (trace::Id of : {native, python, bare, none, library}) {
+                  library = stack(), line = stack();
+  for (trace::Id of : {native, python, bare, none, library, line}) {
     frame(of, 0, trace::kNativeFrame, "callback", "/opt/lib/libstreamscope_inject.so");
     frame(of, 1, trace::kNativeFrame, "cuEventSynchronize", "/usr/lib/libcuda.so.1");
     frame(of, 9, trace::kNativeFrame, "__libc_start_main", "/lib/libc.so.6");
@@ -96,12 +96,16 @@ TEST(CallSites, AreTheInnermostFrameOfTheProgram) {
   frame(library, 2, trace::kNativeFrame, "coord::wait(int)", "/opt/lib/libcoord.so");
   frame(native, 4, trace::kNativeFrame, "outer()", "/home/app");
   frame(native, 3, trace::kNativeFrame, "_Z4loadi", "/home/app");
+  frame(line, 2, trace::kNativeFrame, "coord::StreamRef::wait(int) /src/stream.cpp:7", "/home/app");
+  frame(line, 3, trace::kNativeFrame, "(anonymous namespace)::load(int) /src/my data/load.cpp:41",
+        "/home/app");
   frame(python, 3, trace::kPythonFrame, "/usr/lib/python3/dist-packages/torch/cuda.py:7 sync", "");
   frame(python, 4, trace::kPythonFrame, "/home/me/train.py:41 step", "");
   frame(python, 5, trace::kPythonFrame, "/home/me/train.py:99 <module>", "");
   frame(bare, 3, trace::kNativeFrame, "", "");
   EXPECT_THAT(call_sites(builder.trace()),
-              ElementsAre("load", "train.py:41 step", "app+0x1234", "", "coord::wait"));
+              ElementsAre("load", "train.py:41 step", "app+0x1234", "", "coord::wait",
+                          "load.cpp:41 (anonymous namespace)::load"));
   EXPECT_THAT(stack_lines(builder.trace(), python),
               ElementsAre("callback", "cuEventSynchronize", "coord::wait", "cuda.py:7 sync",
                           "train.py:41 step", "train.py:99 <module>", "__libc_start_main"));
