@@ -56,12 +56,19 @@ ring::TextHash kernel_name(ThreadState& thread, const char* name) {
   return slot.hash;
 }
 
-void on_enter(const CallEntry& entry, const CUpti_CallbackData& call) {
+// The table is asked by its size too: a newer libcupti knows more ids.
+const CallEntry* entry_of(CUpti_CallbackDomain domain, CUpti_CallbackId id) {
+  const auto table = domain == CUPTI_CB_DOMAIN_RUNTIME_API ? runtime_calls() : driver_calls();
+  return id < table.size() && table[id].read != nullptr ? &table[id] : nullptr;
+}
+
+void on_enter(CUpti_CallbackDomain domain, CUpti_CallbackId id, const CUpti_CallbackData& call) {
+  *call.correlationData = 0;  // nested, ours, or not recorded
   ThreadState* thread = this_thread();
-  if (thread == nullptr || thread->open_entry != nullptr || thread->in_collector) {
-    *call.correlationData = 0;  // nested, ours, or not recorded
-    return;
-  }
+  if (thread == nullptr || thread->open_entry != nullptr || thread->in_collector) return;
+  const CallEntry* found = entry_of(domain, id);
+  if (found == nullptr) return;
+  const CallEntry& entry = *found;
   CallValues values;
   entry.read(call.functionParams, false, values);
   if (entry.kind == CallKind::kLaunch) values.object = kernel_name(*thread, call.symbolName);
@@ -71,6 +78,7 @@ void on_enter(const CallEntry& entry, const CUpti_CallbackData& call) {
   const bool stack = (entry.flags & stack_calls) != 0 ||
                      (legacy && stack_calls != 0 && is_early_legacy_call(*thread));
   thread->open_stack = stack ? take_stack(*thread) : 0;
+  thread->open_correlation = call.correlationId;
   *call.correlationData = pack(thread, call.correlationId);
 
   ring::OpenCall& open = *thread->open_call;
@@ -92,12 +100,14 @@ void on_enter(const CallEntry& entry, const CUpti_CallbackData& call) {
 
 // The parameters of a kernel are known to the driver's call only, which may lie inside of the
 // runtime's.
-void on_driver_launch(const CallEntry& entry, const CUpti_CallbackData& call) {
+void on_driver_launch(CUpti_CallbackId id, const CUpti_CallbackData& call) {
+  const CallEntry* entry = entry_of(CUPTI_CB_DOMAIN_DRIVER_API, id);
+  if (entry == nullptr || entry->kind != CallKind::kLaunch) return;
   ThreadState* thread = existing_thread();
   if (thread == nullptr || thread->open_entry == nullptr || thread->in_collector ||
       thread->open_entry->kind != CallKind::kLaunch || !collecting())
     return;
-  tell_arguments(*thread, entry.id, call.functionParams, *thread->open_call);
+  tell_arguments(*thread, entry->id, call.functionParams, *thread->open_call);
 }
 
 bool is_capturing(uint64_t stream, bool per_thread) {
@@ -139,63 +149,77 @@ bool needs_following(CallKind kind) {
          kind == CallKind::kProfilerStart || kind == CallKind::kProfilerStop;
 }
 
-void on_exit(const CallEntry& entry, const CUpti_CallbackData& call) {
+void on_exit(const CUpti_CallbackData& call) {
   ThreadState* thread = unpack(*call.correlationData, call.correlationId);
-  if (thread == nullptr || thread->open_entry != &entry) return;
+  if (thread == nullptr || thread->open_entry == nullptr ||
+      thread->open_correlation != call.correlationId)
+    return;
+  const CallEntry& entry = *thread->open_entry;
   ring::OpenCall& open = *thread->open_call;
   // The writer orders calls by their end. From here until the record is published it must not take
   // this thread for one that has nothing older than now to say.
   open.leaving.store(1, std::memory_order_relaxed);
   std::atomic_signal_fence(std::memory_order_seq_cst);
 
-  ring::CallRecord record;
-  record.kind = ring::RecordKind::kCall;
-  record.end = ring::read_clock_after(session.clock);
-  record.flags = open.flags.load(std::memory_order_relaxed);
-  record.call = entry.id;
-  record.correlation_id = call.correlationId;
-  record.begin = thread->begin;
-  record.stream = open.stream.load(std::memory_order_relaxed);
-  record.object = open.object.load(std::memory_order_relaxed);
-  record.value = open.value.load(std::memory_order_relaxed);
-  record.context = call.context != nullptr ? call.contextUid : ring::kNone32;
-  record.result = call.functionReturnValue != nullptr
-                      ? *static_cast<const int32_t*>(call.functionReturnValue)
-                      : 0;
-  record.operation = thread->operation;
-  record.stack = thread->open_stack;
-  if ((entry.flags & kEntryOutput) != 0 && record.result == 0) {
+  // Whoever is alone needs no stamp that other threads' calls can be ordered against.
+  const uint64_t end = session.several_threads.load(std::memory_order_relaxed)
+                           ? ring::read_clock_after(session.clock)
+                           : ticks();
+  uint64_t stream = open.stream.load(std::memory_order_relaxed);
+  uint64_t object = open.object.load(std::memory_order_relaxed);
+  uint8_t flags = open.flags.load(std::memory_order_relaxed);
+  const int32_t result = call.functionReturnValue != nullptr
+                             ? *static_cast<const int32_t*>(call.functionReturnValue)
+                             : 0;
+  if ((entry.flags & kEntryOutput) != 0 && result == 0) {
     CallValues values;
     entry.read(call.functionParams, true, values);
-    record.stream = values.stream;
-    record.object = values.object;
+    stream = values.stream;
+    object = values.object;
   }
   if (__builtin_expect(active_captures.load(std::memory_order_relaxed) > 0, 0) &&
-      is_capturing(record.stream, (entry.flags & kEntryPerThread) != 0))
-    record.flags |= ring::kCapturing;
-  if (__builtin_expect(needs_following(entry.kind), 0)) follow(entry, record.result == 0);
+      is_capturing(stream, (entry.flags & kEntryPerThread) != 0))
+    flags |= ring::kCapturing;
+  if (__builtin_expect(needs_following(entry.kind), 0)) follow(entry, result == 0);
 
   ++thread->calls;
-  if (__builtin_expect(collecting(), 1)) {
-    thread->push(record);
-    if ((entry.flags & kEntryAccesses) != 0 && record.result == 0)
-      tell_accesses(*thread, entry, call.functionParams, record);
-  } else {
-    if ((entry.flags & kEntryIdentity) != 0) thread->push(record);
-    if ((entry.flags & kEntryWork) != 0) note_paused_correlation(call.correlationId);
+  const bool collected = collecting();
+  if (__builtin_expect(!collected, 0) && (entry.flags & kEntryWork) != 0)
+    note_paused_correlation(call.correlationId);
+  auto* record = __builtin_expect(collected || (entry.flags & kEntryIdentity) != 0, 1)
+                     ? thread->ring.claim<ring::CallRecord>()
+                     : nullptr;
+  if (__builtin_expect(record != nullptr, 1)) {
+    record->kind = ring::RecordKind::kCall;
+    record->flags = flags;
+    record->call = entry.id;
+    record->correlation_id = call.correlationId;
+    record->begin = thread->begin;
+    record->end = end;
+    record->stream = stream;
+    record->object = object;
+    record->value = open.value.load(std::memory_order_relaxed);
+    record->context = call.context != nullptr ? call.contextUid : ring::kNone32;
+    record->result = result;
+    record->operation = thread->operation;
+    record->stack = thread->open_stack;
+    thread->ring.publish();
+    // The writer only reads the record, and this thread is the one to write its place again.
+    if ((entry.flags & kEntryAccesses) != 0 && result == 0 && collected)
+      tell_accesses(*thread, entry, call.functionParams, *record);
   }
   if ((entry.flags & kEntryWork) != 0) note_work();
   open.begin.store(0, std::memory_order_release);
   open.leaving.store(0, std::memory_order_release);
   thread->open_entry = nullptr;
 
-  if (__builtin_expect((record.flags & ring::kPerThread) != 0 ||
-                           record.stream == reinterpret_cast<uintptr_t>(CU_STREAM_PER_THREAD),
+  if (__builtin_expect((flags & ring::kPerThread) != 0 ||
+                           stream == reinterpret_cast<uintptr_t>(CU_STREAM_PER_THREAD),
                        0) &&
-      record.stream <= 2 && call.context != nullptr)
+      stream <= 2 && call.context != nullptr)
     tell_per_thread_stream(*thread, call.context, call.contextUid);
   if (__builtin_expect(attached_late.load(std::memory_order_relaxed), 0) && call.context != nullptr)
-    tell_used(*thread, call.context, call.contextUid, record.stream);
+    tell_used(*thread, call.context, call.contextUid, stream);
 }
 
 void on_state(CUpti_CallbackId id, const CUpti_StateData& data) {
@@ -213,17 +237,11 @@ void CUPTIAPI on_callback(void*, CUpti_CallbackDomain domain, CUpti_CallbackId i
                           const void* data) {
   if (!running()) return;
   if (domain == CUPTI_CB_DOMAIN_RUNTIME_API || domain == CUPTI_CB_DOMAIN_DRIVER_API) {
-    const auto table = domain == CUPTI_CB_DOMAIN_RUNTIME_API ? runtime_calls() : driver_calls();
-    if (id >= table.size() || table[id].read == nullptr) return;
     const auto& call = *static_cast<const CUpti_CallbackData*>(data);
-    if (call.callbackSite == CUPTI_API_ENTER) {
-      on_enter(table[id], call);
-      if (__builtin_expect(tells_arguments, 0) && table[id].kind == CallKind::kLaunch &&
-          domain == CUPTI_CB_DOMAIN_DRIVER_API)
-        on_driver_launch(table[id], call);
-    } else {
-      on_exit(table[id], call);
-    }
+    if (call.callbackSite == CUPTI_API_EXIT) return on_exit(call);
+    on_enter(domain, id, call);
+    if (__builtin_expect(tells_arguments, 0) && domain == CUPTI_CB_DOMAIN_DRIVER_API)
+      on_driver_launch(id, call);
   } else if (domain == CUPTI_CB_DOMAIN_RESOURCE) {
     on_resource(id, *static_cast<const CUpti_ResourceData*>(data));
   } else if (domain == CUPTI_CB_DOMAIN_STATE) {

@@ -196,8 +196,6 @@ int64_t monotonic_ns() {
   return now.tv_sec * int64_t{1'000'000'000} + now.tv_nsec;
 }
 
-uint64_t ticks() { return ring::read_clock(session.clock); }
-
 void tell_user(const char* what, const char* cause, const char* remedy) {
   char line[1024];
   int length = std::snprintf(line, sizeof line, "streamscope: %s: %s; %s\n", what, cause, remedy);

@@ -28,6 +28,9 @@ enum class SessionState : uint32_t {
 struct Session {
   std::atomic<SessionState> state{SessionState::kIdle};
   std::atomic<bool> collecting{false};  // false while paused (delay, duration, capture range)
+  // More than one thread of the program is or was recorded. While there is one, no other thread's
+  // calls can be ordered against its own.
+  std::atomic<bool> several_threads{false};
   std::atomic<uint32_t> epoch{0};  // raised in a forked child: whatever threads held before is void
   const ring::Control* control = nullptr;  // mapped; valid from kRunning on, until the process ends
   ring::ClockKind clock = ring::ClockKind::kMonotonic;
@@ -44,7 +47,7 @@ inline bool running() {
 inline bool collecting() { return session.collecting.load(std::memory_order_relaxed); }
 
 /// Time stamp on the recording's clock. Works before a session starts.
-uint64_t ticks();
+inline uint64_t ticks() { return ring::read_clock(session.clock); }
 int64_t monotonic_ns();
 
 /// Joins the run this process belongs to or starts a writer for it, and writes the facts of the

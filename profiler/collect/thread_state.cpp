@@ -17,18 +17,12 @@
 #include "collect/session.h"
 
 namespace streamscope::collect {
+
+constinit thread_local ThreadSlot thread_slot{};  // `exit_key` gives the ring back
+
 namespace {
 
 using ring::TextHash;
-
-struct ThreadLocal {
-  ThreadState* state;
-  PendingRanges* pending;
-  uint32_t refused_epoch;  // session epoch + 1 in which no ring could be made for this thread
-};
-
-// Trivial, so that no destructor of the language runs for it; `exit_key` gives the ring back.
-thread_local ThreadLocal local{};
 
 struct Pool {
   std::mutex mutex;
@@ -40,6 +34,7 @@ struct Pool {
 };
 constinit Pool pool;
 
+constinit std::atomic<uint32_t> threads{0};          // that got a ring, with those that ended
 constinit std::atomic<uint32_t> refused_threads{0};  // that got no ring
 constinit std::atomic<int> refusal{0};               // errno of the last of them
 
@@ -133,11 +128,11 @@ void give_back(ThreadState* state) {
 }
 
 void thread_exits(void* pointer) {
-  std::free(local.pending);
-  local.pending = nullptr;
+  std::free(thread_slot.pending);
+  thread_slot.pending = nullptr;
   auto* state = static_cast<ThreadState*>(pointer);
-  if (state == nullptr || local.state != state) return;
-  local.state = nullptr;
+  if (state == nullptr || thread_slot.state != state) return;
+  thread_slot.state = nullptr;
   give_back(state);
 }
 
@@ -151,10 +146,12 @@ void watch_thread_exit(void* value) {
   if (pool.has_key) ::pthread_setspecific(pool.exit_key, value);
 }
 
-__attribute__((noinline, cold)) ThreadState* make_state() {
+}  // namespace
+
+ThreadState* make_thread_state() {
   if (!running()) return nullptr;
   const uint32_t epoch = session.epoch.load(std::memory_order_relaxed) + 1;
-  if (local.refused_epoch == epoch) return nullptr;
+  if (thread_slot.refused_epoch == epoch) return nullptr;
   ThreadState* state = nullptr;
   {
     std::lock_guard lock(pool.mutex);
@@ -169,32 +166,25 @@ __attribute__((noinline, cold)) ThreadState* make_state() {
   } else {
     state = new_state(session.control->ring_records);
     if (state == nullptr) {
-      local.refused_epoch = epoch;
+      thread_slot.refused_epoch = epoch;
       return nullptr;
     }
   }
   state->tid = tid;
-  local.state = state;
+  thread_slot.state = state;
+  if (threads.fetch_add(1, std::memory_order_relaxed) > 0)
+    session.several_threads.store(true, std::memory_order_relaxed);
   watch_thread_exit(state);
   announce(*state);
   return state;
 }
-
-}  // namespace
-
-ThreadState* this_thread() {
-  ThreadState* state = local.state;
-  return __builtin_expect(state != nullptr, 1) ? state : make_state();
-}
-
-ThreadState* existing_thread() { return local.state; }
 
 ThreadState* own_thread_state(uint64_t capacity) {
   ThreadState* state = new_state(capacity);
   if (state == nullptr) return nullptr;
   state->tid = static_cast<uint32_t>(::gettid());
   state->in_collector = true;
-  local.state = state;
+  thread_slot.state = state;
   announce(*state);
   return state;
 }
@@ -210,13 +200,13 @@ TextHash send_text(ThreadState& thread, std::string_view text) {
 }
 
 PendingRanges* pending_ranges(bool make) {
-  if (local.pending == nullptr && make) {
+  if (thread_slot.pending == nullptr && make) {
     void* memory = std::malloc(sizeof(PendingRanges));
     if (memory == nullptr) return nullptr;
-    local.pending = new (memory) PendingRanges;
-    if (local.state == nullptr) watch_thread_exit(&local);
+    thread_slot.pending = new (memory) PendingRanges;
+    if (thread_slot.state == nullptr) watch_thread_exit(&thread_slot);
   }
-  return local.pending;
+  return thread_slot.pending;
 }
 
 void report_refused_threads() {
@@ -237,8 +227,10 @@ void forget_threads_after_fork() {
   new (&pool.mutex) std::mutex;
   pool.all = pool.free = nullptr;
   pool.next_index = 0;
-  local.state = nullptr;
-  local.refused_epoch = 0;
+  threads.store(0, std::memory_order_relaxed);
+  session.several_threads.store(false, std::memory_order_relaxed);
+  thread_slot.state = nullptr;
+  thread_slot.refused_epoch = 0;
   for (std::atomic<uint64_t>& slot : sent_texts) {
     if (slot.load(std::memory_order_relaxed) != 0) slot.store(0, std::memory_order_relaxed);
   }

@@ -54,10 +54,10 @@ struct ThreadState {
   ring::OpenCall* open_call = nullptr;
   const CallEntry* open_entry = nullptr;  // outermost traced call this thread is in, null outside
   uint64_t begin = 0;                     // its entry stamp
-  uint32_t open_correlation = 0;
-  uint32_t operation = ring::kNone32;  // libcoord operation this thread is submitting
-  uint32_t open_stack = 0;             // of the open call
-  uint32_t legacy_calls = 0;           // see is_early_legacy_call()
+  uint32_t open_correlation = 0;          // its correlation id
+  uint32_t operation = ring::kNone32;     // libcoord operation this thread is submitting
+  uint32_t open_stack = 0;                // of the open call
+  uint32_t legacy_calls = 0;              // see is_early_legacy_call()
   uint32_t tid = 0;
   uint64_t calls = 0;                // traced calls so far
   uint64_t per_thread_contexts = 0;  // contexts (bit = id % 64) whose per-thread stream was told
@@ -75,12 +75,29 @@ struct ThreadState {
   }
 };
 
-/// State of the calling thread; made at its first call, null if there is no session or no ring for
-/// it. Not for forked children of a recorded process before they start a session of their own.
-ThreadState* this_thread();
+struct PendingRanges;
+
+/// What a thread of the program holds of the collector. Trivial, so that no destructor of the
+/// language runs for it.
+struct ThreadSlot {
+  ThreadState* state;
+  PendingRanges* pending;
+  uint32_t refused_epoch;  // session epoch + 1 in which no ring could be made for this thread
+};
+extern constinit thread_local ThreadSlot thread_slot;
 
 /// State of the calling thread if it has one already. Cheap.
-ThreadState* existing_thread();
+inline ThreadState* existing_thread() { return thread_slot.state; }
+
+/// What this_thread() does at a thread's first call.
+ThreadState* make_thread_state();
+
+/// State of the calling thread; made at its first call, null if there is no session or no ring for
+/// it. Not for forked children of a recorded process before they start a session of their own.
+inline ThreadState* this_thread() {
+  ThreadState* state = existing_thread();
+  return __builtin_expect(state != nullptr, 1) ? state : make_thread_state();
+}
 
 /// A state with a ring of `capacity` records for a thread of the collector itself.
 ThreadState* own_thread_state(uint64_t capacity);

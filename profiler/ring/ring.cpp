@@ -9,7 +9,6 @@
 #include <unistd.h>
 #if defined(__x86_64__)
 #include <cpuid.h>
-#include <x86intrin.h>
 #endif
 
 #include <algorithm>
@@ -61,23 +60,7 @@ ClockKind best_clock() {
   return ClockKind::kMonotonic;
 }
 
-uint64_t read_clock(ClockKind kind) {
-#if defined(__x86_64__)
-  if (kind == ClockKind::kTimeStampCounter) return __rdtsc();
-#endif
-  (void)kind;
-  return static_cast<uint64_t>(now_ns(CLOCK_MONOTONIC));
-}
-
-uint64_t read_clock_after(ClockKind kind) {
-#if defined(__x86_64__)
-  if (kind == ClockKind::kTimeStampCounter) {
-    unsigned processor;
-    return __rdtscp(&processor);
-  }
-#endif
-  return read_clock(kind);
-}
+uint64_t read_monotonic() { return static_cast<uint64_t>(now_ns(CLOCK_MONOTONIC)); }
 
 ClockAnchor read_anchor(ClockKind kind) {
   ClockAnchor best{};
@@ -95,18 +78,6 @@ ClockAnchor read_anchor(ClockKind kind) {
     }
   }
   return best;
-}
-
-// A place of the ring was last read by another processor or lies in memory only; a store to it
-// takes some 100 ns, which the traced program would feel. Fetching a few places ahead hides that
-// behind the calls in between.
-constexpr uint64_t kFetchAhead = 4;
-void fetch_for_writing(const void* place) {
-#if defined(__x86_64__)
-  asm volatile("prefetchw %0" ::"m"(*static_cast<const char*>(place)));  // ignored where unknown
-#else
-  __builtin_prefetch(place, 1);
-#endif
 }
 
 Producer Producer::create(const char* directory, uint32_t index, uint64_t capacity, ClockKind clock,
@@ -175,7 +146,8 @@ Producer Producer::create(const char* directory, uint32_t index, uint64_t capaci
   return producer;
 }
 
-bool Producer::push_bytes(const void* record) {
+// The ring looks full, or records were dropped since the last one was written.
+bool Producer::make_room() {
   const uint64_t needed = drop_count_ == 0 ? 1 : 2;
   if (head_ + needed - cached_tail_ > mask_ + 1) {
     cached_tail_ = header_->tail.load(std::memory_order_acquire);
@@ -195,9 +167,6 @@ bool Producer::push_bytes(const void* record) {
     std::memcpy(&records_[head_++ & mask_], &loss, sizeof loss);
     drop_count_ = 0;
   }
-  std::memcpy(&records_[head_++ & mask_], record, sizeof(Record));
-  header_->head.store(head_, std::memory_order_release);
-  fetch_for_writing(&records_[(head_ + kFetchAhead) & mask_]);
   return true;
 }
 

@@ -63,7 +63,7 @@ void CUPTIAPI do_nothing(void*, CUpti_CallbackDomain, CUpti_CallbackId, const vo
 }
 
 struct Step {
-  CUpti_CallbackId id;
+  CUpti_CallbackId id, driver_id;  // the runtime's call and the driver's inside of it
   const void* parameters;
   const char* symbol;
 };
@@ -77,6 +77,7 @@ double measure(CUpti_CallbackFunc handler, std::span<const Step> steps, size_t r
   data.context = child::context();
   data.contextUid = 1;
   data.correlationData = &shared;
+  CUpti_CallbackData inner = data;
   static uint32_t correlation = 1;
   const double begin = thread_ns();
   for (size_t round = 0; round < rounds; ++round) {
@@ -86,6 +87,14 @@ double measure(CUpti_CallbackFunc handler, std::span<const Step> steps, size_t r
       data.correlationId = correlation++;
       data.callbackSite = CUPTI_API_ENTER;
       handler(nullptr, CUPTI_CB_DOMAIN_RUNTIME_API, step.id, &data);
+      uint64_t inner_shared = 0;
+      inner.functionParams = step.parameters;
+      inner.correlationId = data.correlationId;
+      inner.correlationData = &inner_shared;
+      inner.callbackSite = CUPTI_API_ENTER;
+      handler(nullptr, CUPTI_CB_DOMAIN_DRIVER_API, step.driver_id, &inner);
+      inner.callbackSite = CUPTI_API_EXIT;
+      handler(nullptr, CUPTI_CB_DOMAIN_DRIVER_API, step.driver_id, &inner);
       data.callbackSite = CUPTI_API_EXIT;
       handler(nullptr, CUPTI_CB_DOMAIN_RUNTIME_API, step.id, &data);
     }
@@ -133,10 +142,12 @@ int main() {
   const cudaEventRecord_v3020_params record{event, stream};
   const cudaStreamWaitEvent_v3020_params wait{stream, event, 0};
   const cudaEventSynchronize_v3020_params synchronize{event};
-  const Step mix[] = {{RUNTIME_ID(cudaLaunchKernel_v7000), &launch, "_Z6kernelPfS_i"},
-                      {RUNTIME_ID(cudaEventRecord_v3020), &record, nullptr},
-                      {RUNTIME_ID(cudaStreamWaitEvent_v3020), &wait, nullptr}};
-  const Step sync[] = {{RUNTIME_ID(cudaEventSynchronize_v3020), &synchronize, nullptr}};
+  const Step mix[] = {
+      {RUNTIME_ID(cudaLaunchKernel_v7000), DRIVER_ID(cuLaunchKernel), &launch, "_Z6kernelPfS_i"},
+      {RUNTIME_ID(cudaEventRecord_v3020), DRIVER_ID(cuEventRecord), &record, nullptr},
+      {RUNTIME_ID(cudaStreamWaitEvent_v3020), DRIVER_ID(cuStreamWaitEvent), &wait, nullptr}};
+  const Step sync[] = {{RUNTIME_ID(cudaEventSynchronize_v3020), DRIVER_ID(cuEventSynchronize),
+                        &synchronize, nullptr}};
 
   const size_t rounds = bench::scaled(4000);  // a batch is about a millisecond
   for (size_t i = 0; i < bench::scaled(kRingRecords / (3 * rounds) + 1);
