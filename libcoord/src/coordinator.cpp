@@ -174,27 +174,4 @@ CoordinatorMetrics Coordinator::metrics() const { return impl_->metrics(); }
 
 PoolUtilization Coordinator::event_utilization() const { return impl_->event_utilization(); }
 
-Coordinator::Submission::Submission(Coordinator& coordinator, const OperationOptions& options,
-                                    const std::source_location& where, bool named)
-    : impl_(*coordinator.impl_) {
-  handle_ = impl_.add(options, where, named, false, true, ready_);
-}
-
-void Coordinator::Submission::fail() noexcept { impl_.abandon(handle_, std::current_exception()); }
-
-OperationHandle Coordinator::Submission::finish() {
-  try {
-    impl_.finish(handle_);
-  } catch (...) {
-    fail();
-    throw;
-  }
-  return handle_;
-}
-
-OperationHandle Coordinator::Submission::defer(std::function<void(StreamRef)> function) {
-  impl_.keep(handle_, std::move(function));
-  return handle_;
-}
-
 }  // namespace coord

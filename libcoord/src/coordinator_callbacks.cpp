@@ -67,7 +67,7 @@ void Coordinator::Impl::ask_watched(Lock& lock) {
         return true;
       const auto add = [&](OperationRecord* one) {
         if (one->state.load() != OperationState::kSubmitted || !one->has_event) return;
-        OperationRecord*& place = oldest[one->stream];
+        OperationRecord*& place = oldest[one->point.stream];
         if (place == nullptr || one->point.ticket < place->point.ticket) place = one;
       };
       if (record->is_group) {

@@ -68,7 +68,9 @@ void Coordinator::Impl::submitted_one(OperationRecord& record) {
   OperationExtra& extra = group.more();
   --extra.unsubmitted;
   if (!record.ended_already() && record.point.ticket != 0) {
-    const auto same = [&](const OperationRecord* last) { return last->stream == record.stream; };
+    const auto same = [&](const OperationRecord* last) {
+      return last->point.stream == record.point.stream;
+    };
     auto last = std::find_if(extra.last.begin(), extra.last.end(), same);
     ++record.users;
     if (last == extra.last.end()) {

@@ -236,7 +236,7 @@ void Coordinator::Impl::housekeep(Lock& lock, StreamEntry& stream, OperationReco
 
 bool Coordinator::Impl::completed(OperationHandle operation) {
   constexpr const char* kCall = "Coordinator::completed";
-  if (operation.coordinator_ == number_ && operation.id_.valid() &&
+  if (operation.id_.valid() && operation.record_->coordinator == number_ &&
       operation.record_->state.load(std::memory_order_acquire) == OperationState::kCompleted &&
       operation.record_->id.load(std::memory_order_acquire) == operation.id_.value)
     return true;

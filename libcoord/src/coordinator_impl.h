@@ -144,6 +144,13 @@ class Coordinator::Impl {
   using Lock = std::unique_lock<ShortLock>;
   enum class Proof { kQuery, kWait };
 
+  /// What a dependency asks of an operation that is about to be begun, in ascending order.
+  enum class Need {
+    kNothing,     // it has ended, or its order is implied
+    kOrder,       // maybe a wait
+    kSubmission,  // that it be submitted first
+  };
+
   struct Due {
     std::function<void(Outcome)> callback;
     Outcome outcome;
@@ -161,12 +168,12 @@ class Coordinator::Impl {
                : nullptr;
   }
   OperationRecord* find(const OperationHandle& operation, const char* call) const {
-    if (!operation.id_.valid() || operation.coordinator_ != number_) [[unlikely]]
+    if (!operation.id_.valid() || operation.record_->coordinator != number_) [[unlikely]]
       refuse(operation, call);
     return live(operation);
   }
   OperationHandle handle(OperationRecord& record) const noexcept {
-    return {OperationId{record.id.load(std::memory_order_relaxed)}, &record, number_};
+    return {OperationId{record.id.load(std::memory_order_relaxed)}, &record};
   }
   void throw_failure(const OperationHandle& operation) const {
     if (failures_.empty()) [[likely]]
@@ -180,7 +187,10 @@ class Coordinator::Impl {
     return connections > 3 ? connections - 2 : 1;
   }
   static std::uint64_t stamp(const DeviceState& device) {
-    return device.simulated ? static_cast<std::uint64_t>(device.backend->now().value) : ticks();
+    if (device.clock == COORD_CLOCK_COUNTER) [[likely]]
+      return counter();
+    return static_cast<std::uint64_t>(device.simulated ? device.backend->now().value
+                                                       : monotonic_ns());
   }
   static std::int64_t observer_time(const DeviceState& device) {
     return device.simulated ? device.backend->now().value : 0;
@@ -213,21 +223,22 @@ class Coordinator::Impl {
   bool same_capture(const OperationRecord& record, const OperationRecord& before) const;
   void find_candidates(OperationRecord& record);
   void drop_what_is_brought();
-  void place(OperationRecord& record, bool direct);
+  void place(OperationRecord& record, Need need);
   void take_waits(StreamEntry& stream, OperationRecord& record);
   void enter_capture(OperationRecord& record, bool capturing);
 
   // Submission
   void issue_waits(OperationRecord& record);
   void drop_waits(OperationRecord& record);
-  bool check_dependency(const OperationHandle& after, bool is_group) const;
+  Need check_dependency(const OperationHandle& after, const StreamEntry* stream) const;
   [[noreturn]] void refuse_dependency(const OperationRecord& on) const;
-  OperationRecord& fresh_record(const OperationOptions& options, StreamState* stream,
+  OperationRecord& fresh_record(const OperationOptions& options, StreamEntry* stream,
                                 const std::source_location& where, bool named);
   void join_group(OperationRecord& record, OperationRecord& group);
   void declare_accesses(const OperationRecord& record, const OperationOptions& options) const;
   void await_stream(Lock& lock, OperationRecord& record);
-  void start(Lock& lock, OperationRecord& record, bool direct = false);
+  void start(Lock& lock, OperationRecord& record);
+  void issue(OperationRecord& record);
   void run_deferred(Lock& lock, OperationRecord& record);
 
   // What a profiler is told (coordinator_tell.cpp). Without one each is a branch.
@@ -290,6 +301,7 @@ class Coordinator::Impl {
   const CoordinatorOptions options_;
   const std::uint64_t number_;
   const bool nvtx_;  // operations are ranges: for profilers that do not know libcoord
+  const bool stamps_submissions_;
 
   mutable ShortLock mutex_;  // never held during a call of the backend that may block
   std::condition_variable_any

@@ -40,7 +40,8 @@ void Coordinator::Impl::judge(const OperationRecord& record) {
   const auto conflict = [&](OperationHandle earlier, MemoryRange where) {
     OperationRecord* before = live(earlier);
     if (before == nullptr || before->ended_already() || before == &record) return;
-    const bool ordered = !before->unsubmitted() && clocks_.implied(record.stream, before->point);
+    const bool ordered =
+        !before->unsubmitted() && clocks_.implied(record.point.stream, before->point);
     if (!ordered) note_race(*before, &record, where);
   };
   const auto forget = [&](OperationHandle reader) {

@@ -162,7 +162,7 @@ std::vector<OperationHandle> Coordinator::Impl::newest(const std::vector<StreamR
 // The waits that find_candidates() has left are the operation's.
 void Coordinator::Impl::take_waits(StreamEntry& stream, OperationRecord& record) {
   for (OperationRecord* before : candidates_) {
-    clocks_.join(record.stream, before->point, before->clock);
+    clocks_.join(record.point.stream, before->point, before->clock);
     ++before->users;
     record.waits.push_back(before);
   }
@@ -198,12 +198,12 @@ void Coordinator::Impl::enter_capture(OperationRecord& record, bool capturing) {
   if (capture == stream.capture) return;
   const std::uint64_t left = std::exchange(stream.capture, capture);
   if (left == 0) {
-    stream.outside = clocks_.exchange_row(record.stream, ClockRef());
+    stream.outside = clocks_.exchange_row(record.point.stream, ClockRef());
     stream.outside_last = std::exchange(stream.last, OperationHandle());
   } else {
     stream.last =
         capture == 0 ? std::exchange(stream.outside_last, OperationHandle()) : OperationHandle();
-    clocks_.exchange_row(record.stream,
+    clocks_.exchange_row(record.point.stream,
                          capture == 0 ? std::exchange(stream.outside, ClockRef()) : ClockRef());
     const auto inside = [&](const StreamEntry& other) {
       return other.capture == left &&
@@ -242,7 +242,7 @@ bool Coordinator::Impl::waits_needed(const OperationRecord& record) {
   return std::any_of(record.after.begin(), record.after.end(), [&](OperationHandle after) {
     const OperationRecord* before = live(after);
     return before != nullptr && !before->ended_already() &&
-           (before->is_group || !clocks_.implied(record.stream, before->point));
+           (before->is_group || !clocks_.implied(record.point.stream, before->point));
   });
 }
 

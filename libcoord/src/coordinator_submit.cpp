@@ -32,7 +32,8 @@ Coordinator::Impl::Impl(const Device& device, const CoordinatorOptions& options)
       options_(options),
       number_(next_coordinator.fetch_add(1)),
       nvtx_(nvtx::listening() && observer().operation_registered == nullptr),
-      operations_(options.history),
+      stamps_submissions_(options.submission_times || observer().operation_state != nullptr),
+      operations_(options.history, number_),
       executor_(options.executor != nullptr || options.polled ? options.executor
                                                               : Executor::shared()),
       wait_graph_source_([this](WaitGraph& graph) { tell_waits(graph); }) {
@@ -110,16 +111,21 @@ std::uint32_t Coordinator::Impl::add_stream(StreamState& stream) {
 
 // Registration
 
-// Throws if an operation must not depend on `after`. Whether that is submitted.
-inline bool Coordinator::Impl::check_dependency(const OperationHandle& after, bool is_group) const {
+// Throws if an operation of `stream` (null: a group) must not depend on `after`.
+inline Coordinator::Impl::Need Coordinator::Impl::check_dependency(
+    const OperationHandle& after, const StreamEntry* stream) const {
   const OperationRecord* dependency = find(after, kSubmit);
   throw_failure(after);
-  if (dependency == nullptr || dependency->ended_already()) return true;
+  if (dependency == nullptr || dependency->ended_already()) return Need::kNothing;
   const bool unsubmitted = dependency->unsubmitted();
-  const bool refused = unsubmitted && !is_group && options_.unsubmitted == Unsubmitted::kRefuse;
+  const bool refused =
+      unsubmitted && stream != nullptr && options_.unsubmitted == Unsubmitted::kRefuse;
   if (!dependency->named || refused) [[unlikely]]
     refuse_dependency(*dependency);
-  return !unsubmitted;
+  if (unsubmitted) return Need::kSubmission;
+  const bool implied = stream != nullptr && !dependency->is_group &&
+                       clocks_.implied(stream->index, dependency->point);
+  return implied ? Need::kNothing : Need::kOrder;
 }
 
 void Coordinator::Impl::refuse_dependency(const OperationRecord& on) const {
@@ -130,11 +136,10 @@ void Coordinator::Impl::refuse_dependency(const OperationRecord& on) const {
 }
 
 // A registered operation without dependencies; a group, if it has no stream.
-OperationRecord& Coordinator::Impl::fresh_record(const OperationOptions& options,
-                                                 StreamState* stream,
-                                                 const std::source_location& where, bool named) {
+[[gnu::always_inline]] inline OperationRecord& Coordinator::Impl::fresh_record(
+    const OperationOptions& options, StreamEntry* stream, const std::source_location& where,
+    bool named) {
   const bool is_group = stream == nullptr;
-  StreamEntry* const entry = is_group ? nullptr : &stream_entry(*stream);
   if (next_id_ == end_id_) {
     next_id_ = next_operation_id.fetch_add(kIdBlock, std::memory_order_relaxed);
     end_id_ = next_id_ + kIdBlock;
@@ -150,13 +155,12 @@ OperationRecord& Coordinator::Impl::fresh_record(const OperationOptions& options
   record.has_event = record.dispatched = record.retired = record.announced = false;
   record.users = record.missing = 0;
   record.cost = 0;
-  record.stream = is_group ? 0 : entry->index;
-  record.entry = entry;
+  record.entry = stream;
   record.capture = 0;
   record.stream_ref = options.stream;
   record.device = is_group ? device_.get() : stream->device;
-  record.events = is_group ? nullptr : entry->events;
-  record.point = {};
+  record.events = is_group ? nullptr : stream->events;
+  record.point = {is_group ? 0 : stream->index, 0};
   record.order = record.runner = 0;
   record.created = stamp(*record.device);
   record.begun = record.submitted = record.ended = 0;
@@ -192,36 +196,40 @@ void Coordinator::Impl::declare_accesses(const OperationRecord& record,
 OperationHandle Coordinator::Impl::add(const OperationOptions& options,
                                        const std::source_location& where, bool named, bool is_group,
                                        bool begin_if_ready, bool& begun) {
-  StreamState* const stream = is_group ? nullptr : &options.stream.checked(kSubmit);
+  StreamState* const state = is_group ? nullptr : &options.stream.checked(kSubmit);
   Lock lock(mutex_);
+  StreamEntry* const stream = is_group ? nullptr : &stream_entry(*state);
   OperationRecord* group = nullptr;
   if (options.group.id().valid()) {
     group = find(options.group, kSubmit);
     if (group == nullptr || !group->is_group || !group->more().open)
       throw make_error(kCodeInvalidValue, kSubmit, "the group is closed, or not a group");
   }
-  bool submitted = true;  // all that it depends on
+  Need need = Need::kNothing;  // the most that any dependency asks
   for (const OperationHandle& after : options.after)
-    submitted = check_dependency(after, is_group) && submitted;
+    need = std::max(need, check_dependency(after, stream));
   OperationRecord& record = fresh_record(options, stream, where, named);
   const std::uint64_t from = record.timed ? ticks() : 0;
-  record.after.clear();
-  for (const OperationHandle& after : options.after) {
-    if (record.after.contains(after)) continue;
-    record.after.push_back(after);
-    if (submitted || is_group) continue;  // what a group depends on, its members inherit
-    OperationRecord* on = live(after);
-    if (on != nullptr && on->unsubmitted()) await_submission(record, *on);
+  record.after.assign_distinct(options.after);
+  if (need == Need::kSubmission && !is_group) {  // what a group needs, its members inherit
+    for (const OperationHandle& after : record.after) {
+      OperationRecord* on = live(after);
+      if (on != nullptr && on->unsubmitted()) await_submission(record, *on);
+    }
   }
   if (is_group) record.more().open = true;
-  if (group != nullptr) join_group(record, *group);
-  record.inferred_from = record.after.size();
+  if (group != nullptr) {
+    join_group(record, *group);
+    need = std::max(need, Need::kOrder);
+  }
+  record.inferred_from = static_cast<std::uint32_t>(record.after.size());
   if (record.has_ranges) {
     record.more().reads = options.reads;
     record.more().writes = options.writes;
     if (options.infer_dependencies) infer(record);
+    need = std::max(need, Need::kOrder);
   }
-  record.inferred_to = record.after.size();
+  record.inferred_to = static_cast<std::uint32_t>(record.after.size());
   const bool begins = begin_if_ready && record.missing == 0;
   if (!begins) announce(record);
   if (record.has_ranges) declare_accesses(record, options);
@@ -233,12 +241,14 @@ OperationHandle Coordinator::Impl::add(const OperationOptions& options,
   const OperationHandle result = handle(record);
   begun = false;
   if (begins) {
-    StreamEntry& entry = *record.entry;
-    if (entry.dispatched && entry.open > 0) await_stream(lock, record);
+    if (stream->dispatched && stream->open > 0) await_stream(lock, record);
     const bool over = clocks_.size() > connections_limit(record) && over_connections(lock, record);
     if (!over || options_.connections == Connections::kReport ||
         record.type == OperationType::kSynchronization || record.type == OperationType::kBarrier) {
-      start(lock, record, true);
+      record.begun = record.created;
+      place(record, need);
+      lock.unlock();
+      issue(record);
       begun = true;
       if (record.timed) record.cost = ticks() - from;
     } else {
@@ -262,7 +272,7 @@ void Coordinator::Impl::await_stream(Lock& lock, OperationRecord& record) {
     const bool mine = std::any_of(
         operations_.all().begin(), operations_.all().end(), [&](const OperationRecord& other) {
           return other.state.load(std::memory_order_relaxed) == OperationState::kBegun &&
-                 other.stream == record.stream && other.runner == this_thread_number();
+                 other.point.stream == record.point.stream && other.runner == this_thread_number();
         });
     if (mine) return;
     changed_.wait(lock);
@@ -271,12 +281,11 @@ void Coordinator::Impl::await_stream(Lock& lock, OperationRecord& record) {
 
 // What the stream has to wait for, in candidates_; the rest is implied.
 void Coordinator::Impl::find_candidates(OperationRecord& record) {
-  candidates_.clear();
   const bool captures = record.capture != 0;
   const auto consider = [&](OperationRecord& before) {
     const bool captured = before.state.load(std::memory_order_relaxed) == OperationState::kCaptured;
     if ((captures || captured) && !same_capture(record, before)) return;
-    if (before.ended_already() || clocks_.implied(record.stream, before.point)) return;
+    if (before.ended_already() || clocks_.implied(record.point.stream, before.point)) return;
     if (std::find(candidates_.begin(), candidates_.end(), &before) == candidates_.end())
       candidates_.push_back(&before);
   };
@@ -292,33 +301,43 @@ void Coordinator::Impl::find_candidates(OperationRecord& record) {
   if (candidates_.size() > 1) drop_what_is_brought();
 }
 
-// Fixes the waits of an operation whose dependencies are all submitted, and begins it; `direct`: as
-// part of registering it.
-void Coordinator::Impl::place(OperationRecord& record, bool direct) {
+// Fixes the waits of an operation whose dependencies are all submitted, and begins it.
+inline void Coordinator::Impl::place(OperationRecord& record, Need need) {
   StreamEntry& stream = *record.entry;
   const bool capturing =
       record.device->backend->capture_status(stream.state->native) != CaptureStatus::kNone;
-  if (capturing || stream.capture != 0 || !captured_.empty()) enter_capture(record, capturing);
-  find_candidates(record);
+  if (capturing || stream.capture != 0 || !captured_.empty()) {
+    enter_capture(record, capturing);
+    need = Need::kOrder;
+  }
+  candidates_.clear();
+  if (need != Need::kNothing) find_candidates(record);
   note_elisions(record);
-  metrics_.waits_placed += candidates_.size();
-  metrics_.waits_elided += record.after.size() - std::min(record.after.size(), candidates_.size());
-  if (!candidates_.empty()) take_waits(stream, record);
+  const std::size_t waits = candidates_.size();
+  if (waits > 0) take_waits(stream, record);
+  metrics_.waits_placed += waits;
+  metrics_.waits_elided += record.after.size() - std::min(record.after.size(), waits);
   record.milestone = record.capture == 0 && ++stream.count % kMilestone == 0;
   if (record.named || record.milestone) record.event = record.events->take();
-  record.begun = direct ? record.created : stamp(*record.device);
   record.order = record.device->simulated ? take_order() : record.begun;
   record.runner = this_thread_number();
   record.state.store(OperationState::kBegun, std::memory_order_release);
   ++stream.open;
   ++metrics_.begun;
+  if (record.has_ranges) judge(record);
 }
 
-// Begins the operation's submission: from here on what its thread enqueues is its work.
-void Coordinator::Impl::start(Lock& lock, OperationRecord& record, bool direct) {
-  place(record, direct);
-  if (record.has_ranges) judge(record);
+// Begins the submission of an operation that was registered.
+void Coordinator::Impl::start(Lock& lock, OperationRecord& record) {
+  record.begun = stamp(*record.device);
+  place(record, Need::kOrder);
   lock.unlock();
+  issue(record);
+}
+
+// Issues the waits of an operation that was begun: from here on what its thread enqueues is its
+// work.
+inline void Coordinator::Impl::issue(OperationRecord& record) {
   enter(record);
   if (record.waits.empty()) return;
   try {
@@ -367,7 +386,7 @@ void Coordinator::Impl::begin(OperationHandle operation) {
 void Coordinator::Impl::finish(const OperationHandle& operation) {
   constexpr const char* kCall = "Coordinator::complete";
   OperationRecord& record = *operation.record_;
-  if (operation.coordinator_ != number_ || live(operation) == nullptr ||
+  if (!operation.id_.valid() || record.coordinator != number_ || live(operation) == nullptr ||
       record.state.load(std::memory_order_relaxed) != OperationState::kBegun) {
     throw make_error(kCodeNotPermitted, kCall, "the operation was not begun");
   }
@@ -384,9 +403,9 @@ void Coordinator::Impl::finish(const OperationHandle& operation) {
   Lock lock(mutex_);
   StreamEntry& stream = *record.entry;
   record.has_event = has_event;
-  record.point = clocks_.advance(record.stream);
-  record.clock = clocks_.row(record.stream);
-  record.submitted = stamp(*record.device);
+  record.point = clocks_.advance(record.point.stream);
+  record.clock = clocks_.row(record.point.stream);
+  if (stamps_submissions_ || record.device->simulated) record.submitted = stamp(*record.device);
   record.state.store(record.capture == 0 ? OperationState::kSubmitted : OperationState::kCaptured,
                      std::memory_order_release);
   ++metrics_.submitted;
@@ -429,6 +448,31 @@ void Coordinator::Impl::abandon(OperationHandle operation,
 void Coordinator::Impl::sample_cost(std::uint64_t cost) {
   costs_[cost_count_++ % costs_.size()] = cost;
   cost_sum_ += static_cast<double>(cost);
+}
+
+// One submission, for the functions that are templates
+
+Coordinator::Submission::Submission(Coordinator& coordinator, const OperationOptions& options,
+                                    const std::source_location& where, bool named)
+    : impl_(*coordinator.impl_) {
+  handle_ = impl_.add(options, where, named, false, true, ready_);
+}
+
+void Coordinator::Submission::fail() noexcept { impl_.abandon(handle_, std::current_exception()); }
+
+OperationHandle Coordinator::Submission::finish() {
+  try {
+    impl_.finish(handle_);
+  } catch (...) {
+    fail();
+    throw;
+  }
+  return handle_;
+}
+
+OperationHandle Coordinator::Submission::defer(std::function<void(StreamRef)> function) {
+  impl_.keep(handle_, std::move(function));
+  return handle_;
 }
 
 }  // namespace coord

@@ -28,12 +28,6 @@ std::uint32_t observer_id(const OperationRecord& record) {
   return static_cast<std::uint32_t>(record.id.load(std::memory_order_relaxed));
 }
 
-std::uint32_t clock_of(const DeviceState& device) {
-  static const std::uint32_t real =
-      has_invariant_counter() ? COORD_CLOCK_COUNTER : COORD_CLOCK_MONOTONIC;
-  return device.simulated ? std::uint32_t{COORD_CLOCK_VIRTUAL} : real;
-}
-
 std::uint32_t parent_of(const OperationRecord& record) {
   return record.extra != nullptr && record.extra->group != nullptr
              ? observer_id(*record.extra->group)
@@ -85,9 +79,9 @@ std::uint8_t Coordinator::Impl::elision(const OperationRecord& record,
   if (std::find(candidates_.begin(), candidates_.end(), &before) != candidates_.end())
     return COORD_WAITED;
   if (before.ended_already() || clocks_.proved(before.point)) return COORD_ELIDED_ENDED;
-  if (before.stream == record.stream) return COORD_ELIDED_SAME_STREAM;
-  return clocks_.implied(record.stream, before.point) ? COORD_ELIDED_EARLIER_WAIT
-                                                      : COORD_ELIDED_OTHER_DEPENDENCY;
+  if (before.point.stream == record.point.stream) return COORD_ELIDED_SAME_STREAM;
+  return clocks_.implied(record.point.stream, before.point) ? COORD_ELIDED_EARLIER_WAIT
+                                                            : COORD_ELIDED_OTHER_DEPENDENCY;
 }
 
 void Coordinator::Impl::find_elisions(OperationRecord& record) {
@@ -122,7 +116,7 @@ void Coordinator::Impl::tell_begun(OperationRecord& record) {
         .context = record.device->backend->properties().context,
         .stream = record.entry->state->native,
         .parent = parent_of(record),
-        .clock = clock_of(*record.device),
+        .clock = static_cast<std::uint32_t>(record.device->clock),
         .registered = record.created,
         .begun = record.begun,
         .dependency_count = static_cast<std::uint32_t>(record.elisions.size()),
@@ -176,13 +170,14 @@ void Coordinator::Impl::tell_new_state(const OperationRecord& record) {
   const std::uint64_t stamp = state == OperationState::kBegun       ? record.begun
                               : state == OperationState::kSubmitted ? record.submitted
                                                                     : record.ended;
-  told.operation_stamp(observer_id(record), number, clock_of(*record.device), stamp);
+  told.operation_stamp(observer_id(record), number,
+                       static_cast<std::uint32_t>(record.device->clock), stamp);
 }
 
 void Coordinator::Impl::tell_all_completed() {
   observer().operations_completed(told_completed_.data(),
                                   static_cast<std::uint32_t>(told_completed_.size()),
-                                  clock_of(*told_device_), told_stamp_);
+                                  static_cast<std::uint32_t>(told_device_->clock), told_stamp_);
   told_completed_.clear();
 }
 

@@ -11,6 +11,7 @@
 #include "device_state.h"
 #include "observer.h"
 #include "sim/sim_backend.h"
+#include "ticks.h"
 
 namespace coord {
 
@@ -19,6 +20,11 @@ namespace {
 std::atomic<std::uint64_t> next_device_id{0};
 std::atomic<std::uint64_t> next_stream_id{0};
 std::atomic<std::uint64_t> next_event_id{0};
+
+coord_clock clock_of(bool simulated) {
+  if (simulated) return COORD_CLOCK_VIRTUAL;
+  return has_invariant_counter() ? COORD_CLOCK_COUNTER : COORD_CLOCK_MONOTONIC;
+}
 
 std::shared_ptr<DeviceState> open_state(std::unique_ptr<Backend> backend) {
   return std::make_shared<DeviceState>(std::move(backend));
@@ -42,17 +48,11 @@ std::uint64_t take_event_ids(std::uint64_t count) noexcept {
   return next_event_id.fetch_add(count, std::memory_order_relaxed);
 }
 
-constinit thread_local std::uint64_t this_thread_number_value = 0;
-
-std::uint64_t take_thread_number() noexcept {
-  static std::atomic<std::uint64_t> next{1};
-  return this_thread_number_value = next.fetch_add(1, std::memory_order_relaxed);
-}
-
 DeviceState::DeviceState(std::unique_ptr<Backend> opened)
     : id{next_device_id.fetch_add(1)},
       backend(std::move(opened)),
       simulated(backend->properties().simulated),
+      clock(clock_of(simulated)),
       max_connections(backend->properties().max_connections) {
   legacy = &add_stream(kLegacyStream, 0, "legacy default");
 }

@@ -17,8 +17,10 @@
 
 #include "coord/backend.h"
 #include "coord/event.h"
+#include "coord/observer.h"
 #include "coord/stream.h"
 #include "coord/types.h"
+#include "thread_number.h"
 
 namespace coord {
 
@@ -62,6 +64,7 @@ struct DeviceState : std::enable_shared_from_this<DeviceState> {
   std::unique_ptr<Backend> backend;
   // Of its properties, for hot paths:
   const bool simulated;
+  const coord_clock clock;  // of stamps
   const std::uint32_t max_connections;
   StreamState* legacy = nullptr;
 
@@ -89,14 +92,5 @@ inline EventState& EventRef::checked(const char* call) const {
 
 /// The first of `count` event ids that nobody else gets. Thread-safe.
 std::uint64_t take_event_ids(std::uint64_t count) noexcept;
-
-extern constinit thread_local std::uint64_t this_thread_number_value;  // 0: none yet
-std::uint64_t take_thread_number() noexcept;
-
-/// Number of the calling thread, from 1, unique in the process.
-inline std::uint64_t this_thread_number() noexcept {
-  const std::uint64_t number = this_thread_number_value;
-  return number != 0 ? number : take_thread_number();
-}
 
 }  // namespace coord

@@ -52,39 +52,39 @@ struct alignas(64) OperationRecord {
   OperationPriority effective = OperationPriority::kNormal;
   bool is_group = false;
   bool named = true;  // false: nobody can consume its end
-  bool has_event = false;
   bool has_ranges = false;
   bool described = false;
+  bool timed = false;  // its submission is one of the sample
+  bool has_event = false;
   bool dispatched = false;  // begun by make_ready(), not by its submitter
+  bool announced = false;   // the observer knows it already
+  bool milestone = false;   // see kMilestone
   bool retired = true;
-  bool announced = false;     // the observer knows it already
-  bool timed = false;         // its submission is one of the sample
-  bool milestone = false;     // see kMilestone
   std::uint32_t users = 0;    // who still looks at this record: submissions, host waits, groups
   std::uint32_t missing = 0;  // dependencies that are not submitted
-  std::uint32_t stream = 0;   // index
   Point point;                // ticket 0: not submitted
   OperationRecord* next = nullptr;  // in its stream's queue of unproved ones, or among the free
-  std::unique_ptr<OperationExtra> extra;
+  std::uint64_t coordinator = 0;    // number of the one whose table this is
 
   ClockRef clock;
   EventRef event;  // has_event: recorded behind it; else, of one that was begun, to be recorded
   StreamRef stream_ref;
   StreamEntry* entry = nullptr;  // null for a group
   DeviceState* device = nullptr;
-  std::source_location where;
+  std::unique_ptr<OperationExtra> extra;
 
   std::uint64_t created = 0, begun = 0, submitted = 0, ended = 0;  // stamps
   std::uint64_t order = 0;                                         // take_order() at its begin
   std::uint64_t runner = 0;   // number of the thread that began it
-  std::uint64_t cost = 0;     // ticks, if timed
   std::uint64_t capture = 0;  // number of the capture it is part of, 0 if none
+  std::source_location where;
 
   std::vector<OperationRecord*> waits;       // what it waits for on the device; used until finished
   std::vector<OperationRecord*> dependants;  // which count it as missing
   DeviceEvents* events = nullptr;
-  std::size_t inferred_from = 0, inferred_to = 0;  // the dependencies between were inferred
+  std::uint32_t inferred_from = 0, inferred_to = 0;  // the dependencies between were inferred
   Dependencies after;
+  std::uint64_t cost = 0;                        // ticks, if timed
   std::vector<coord_dependency_facts> elisions;  // of each dependency; empty without an observer
   std::uint32_t outer = 0;                       // for the observer: whose function it is begun in
   std::string description;                       // meaningless unless `described`
@@ -107,7 +107,8 @@ struct alignas(64) OperationRecord {
 /// of them are kept. Addresses stay; thread-compatible.
 class OperationTable {
  public:
-  explicit OperationTable(std::size_t history) : history_(history) {}
+  OperationTable(std::size_t history, std::uint64_t coordinator)
+      : history_(history), coordinator_(coordinator) {}
 
   /// A slot to be filled. Its vectors and strings keep their memory.
   OperationRecord& take() {
@@ -120,7 +121,9 @@ class OperationTable {
       return record;
     }
     if (count_ % kSlab == 0) slabs_.emplace_back();
-    return slabs_.back()[count_++ % kSlab];
+    OperationRecord& record = slabs_.back()[count_++ % kSlab];
+    record.coordinator = coordinator_;
+    return record;
   }
   /// The operation has ended and nobody uses its record.
   void retire(OperationRecord& record) {
@@ -137,6 +140,7 @@ class OperationTable {
   static constexpr std::size_t kSlab = 32;  // slots that lie side by side
 
   const std::size_t history_;
+  const std::uint64_t coordinator_;
   std::deque<std::array<OperationRecord, kSlab>> slabs_;
   OperationRecord* oldest_ = nullptr;
   OperationRecord* newest_ = nullptr;

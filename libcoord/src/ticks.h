@@ -25,10 +25,19 @@ inline std::int64_t monotonic_ns() noexcept {
 /// True if the processor's counter runs at one rate on all cores and in all power states.
 bool has_invariant_counter() noexcept;
 
+/// The processor's counter, where it is known to be invariant.
+inline std::uint64_t counter() noexcept {
+#if defined(__x86_64__)
+  return __rdtsc();
+#else
+  return 0;
+#endif
+}
+
 inline std::uint64_t ticks() noexcept {
 #if defined(__x86_64__)
-  static const bool counter = has_invariant_counter();
-  if (counter) return __rdtsc();
+  static const bool invariant = has_invariant_counter();
+  if (invariant) return counter();
 #endif
   return static_cast<std::uint64_t>(monotonic_ns());
 }

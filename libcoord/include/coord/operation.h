@@ -46,12 +46,10 @@ class OperationHandle {
 
  private:
   friend class Coordinator;
-  OperationHandle(OperationId id, OperationRecord* record, std::uint64_t coordinator)
-      : id_(id), record_(record), coordinator_(coordinator) {}
+  OperationHandle(OperationId id, OperationRecord* record) : id_(id), record_(record) {}
 
   OperationId id_;
   OperationRecord* record_ = nullptr;  // reused by later operations: the id tells
-  std::uint64_t coordinator_ = 0;
 };
 
 /// A list of operations that keeps up to four without allocating.
@@ -85,6 +83,22 @@ class Dependencies {
     ++count_;
   }
   void clear() noexcept { count_ = 0; }
+  /// Becomes `other` without what that names twice.
+  void assign_distinct(const Dependencies& other) {
+    const OperationHandle* const all = other.begin();
+    bool distinct = true;
+    for (std::size_t i = 1; i < other.count_ && distinct; ++i) {
+      for (std::size_t before = 0; before < i; ++before) distinct &= !(all[before] == all[i]);
+    }
+    if (distinct) {
+      *this = other;
+      return;
+    }
+    count_ = 0;
+    for (const OperationHandle& operation : other) {
+      if (!contains(operation)) push_back(operation);
+    }
+  }
   [[nodiscard]] bool contains(OperationHandle operation) const noexcept {
     for (const OperationHandle& one : *this) {
       if (one == operation) return true;
@@ -163,7 +177,9 @@ struct OperationInfo {
   std::vector<OperationId> dependencies;
   std::string description;
   std::source_location where;
-  // On the clock of its device (Device::now); 0 if it has not happened.
+  // On the clock of its device (Device::now); 0 if it has not happened. `submitted` is kept if
+  // CoordinatorOptions::submission_times asks for it, a profiler listens, or the device is
+  // simulated.
   TimeNs created, begun, submitted, ended;
 };
 

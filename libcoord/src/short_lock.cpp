@@ -1,0 +1,75 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "short_lock.h"
+
+#include <linux/membarrier.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <thread>
+
+namespace coord {
+
+namespace {
+
+/// A thread is favoured after so many locks in a row: those have cost more than ending the favour
+/// does, which is some microseconds.
+constexpr std::uint32_t kInARow = 4096;
+
+bool command(int which) noexcept { return syscall(SYS_membarrier, which, 0, 0) == 0; }
+
+/// Whether the system has the call; a process has to announce that it will use it.
+bool can_lean() noexcept {
+  static const bool can = command(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED);
+  return can;
+}
+
+/// Until `free` says so. A holder that runs is done within the first looks; one that does not needs
+/// the processor.
+template <typename Free>
+void await(Free free) noexcept {
+  constexpr int kLooks = 200, kYields = 20;
+  for (int looks = 0; !free(); ++looks) {
+    if (looks < kLooks) {
+#if defined(__x86_64__)
+      __builtin_ia32_pause();
+#endif
+    } else if (looks < kLooks + kYields) {
+      std::this_thread::yield();
+    } else {
+      std::this_thread::sleep_for(std::chrono::microseconds(20));
+    }
+  }
+}
+
+}  // namespace
+
+void ShortLock::take(std::uint64_t self) noexcept {
+  await([&] {
+    return !taken_.load(std::memory_order_relaxed) &&
+           !taken_.exchange(true, std::memory_order_acquire);
+  });
+  if (favoured_.load(std::memory_order_relaxed) != 0) {
+    favoured_.store(0, std::memory_order_relaxed);
+    // After this the favoured thread either is seen to be inside, or will see that it is not
+    // favoured any more.
+    command(MEMBARRIER_CMD_PRIVATE_EXPEDITED);
+    await([&] { return !inside_.load(std::memory_order_acquire); });
+    leaning_ = false;
+    in_a_row_ = 0;
+  }
+  in_a_row_ = last_ == self ? in_a_row_ + 1 : 0;
+  last_ = self;
+  if (in_a_row_ < kInARow || (candidate_ != 0 && candidate_ != self) || !can_lean()) return;
+  // Never another one: a thread that has looked whom the lock favours may be about to write
+  // `inside_`, however long ago that was, which is harmless only as long as nobody else does.
+  candidate_ = self;
+  leaning_ = true;
+  inside_.store(true, std::memory_order_relaxed);
+  favoured_.store(self, std::memory_order_relaxed);
+  taken_.store(false, std::memory_order_release);
+}
+
+}  // namespace coord
