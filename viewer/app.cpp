@@ -21,6 +21,7 @@
 #include <optional>
 
 #include "imgui_compat.h"
+#include "loader.h"
 #include "trace/error.h"
 
 namespace streamscope::viewer {
@@ -37,16 +38,55 @@ void set_up_imgui() {
   ImGui::GetIO().LogFilename = nullptr;
 }
 
+// The texture behind the rows of a Raster. Needs the GL context it was made in.
+class RasterTexture {
+ public:
+  RasterTexture() = default;
+  ~RasterTexture() {
+    if (texture_ != 0) glDeleteTextures(1, &texture_);
+  }
+  RasterTexture(const RasterTexture&) = delete;
+  RasterTexture& operator=(const RasterTexture&) = delete;
+
+  void begin_frame(Raster& raster, int width) {
+    if (width != width_) {
+      if (texture_ == 0) glGenTextures(1, &texture_);
+      width_ = width;
+      glBindTexture(GL_TEXTURE_2D, texture_);
+      glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, GL_NEAREST);
+      glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MAG_FILTER, GL_NEAREST);
+      glTexImage2D(GL_TEXTURE_2D, 0, GL_RGBA, width, Raster::kRows, 0, GL_RGBA, GL_UNSIGNED_BYTE,
+                   nullptr);
+    }
+    raster.begin_frame((ImTextureID)(intptr_t)texture_,
+                       width);  // a pointer until 1.91, then a number
+  }
+  void upload(const Raster& raster) const {
+    if (raster.row_count() == 0) return;
+    glBindTexture(GL_TEXTURE_2D, texture_);
+    glPixelStorei(GL_UNPACK_ALIGNMENT, 4);
+    glTexSubImage2D(GL_TEXTURE_2D, 0, 0, 0, raster.width_px(), raster.row_count(), GL_RGBA,
+                    GL_UNSIGNED_BYTE, raster.pixels().data());
+  }
+
+ private:
+  GLuint texture_ = 0;
+  int width_ = 0;
+};
+
 // Draws one frame; `new_frame` is the platform's part of it.
 template <class NewFrame>
-void draw_frame(Workspace& workspace, int width, int height, NewFrame new_frame) {
+void draw_frame(Workspace& workspace, RasterTexture& texture, int width, int height,
+                NewFrame new_frame) {
   if (workspace.update_theme()) compat::upload_fonts();
   ImGui_ImplOpenGL3_NewFrame();
   new_frame();
   ImGui::NewFrame();
+  texture.begin_frame(workspace.state().raster, width);
   const ImVec2 size = ImGui::GetIO().DisplaySize;
   workspace.draw(size.x, size.y);
   ImGui::Render();
+  texture.upload(workspace.state().raster);
   glViewport(0, 0, width, height);
   const ImVec4 ground = Theme(workspace.state().theme, 1).vec(Color::kBackground);
   glClearColor(ground.x, ground.y, ground.z, 1);
@@ -61,8 +101,10 @@ struct Offscreen::Impl {
   EGLDisplay display = EGL_NO_DISPLAY;
   EGLContext context = EGL_NO_CONTEXT;
   GLuint framebuffer = 0, color = 0;
+  std::optional<RasterTexture> raster;
 
   ~Impl() {
+    raster.reset();
     if (ImGui::GetCurrentContext() != nullptr) {
       if (ImGui::GetIO().BackendRendererUserData != nullptr) ImGui_ImplOpenGL3_Shutdown();
       ImGui::DestroyContext();
@@ -121,19 +163,23 @@ Offscreen::Offscreen(int width, int height) : impl_(std::make_unique<Impl>()) {
     throw fail("no frame buffer of this size");
   set_up_imgui();
   if (!ImGui_ImplOpenGL3_Init(kGlsl)) throw fail("no OpenGL functions");
+  impl_->raster.emplace();
 }
 
 Offscreen::~Offscreen() = default;
 
+void Offscreen::draw(Workspace& workspace) {
+  draw_frame(workspace, *impl_->raster, impl_->width, impl_->height, [&] {
+    ImGuiIO& io = ImGui::GetIO();
+    io.DisplaySize = {static_cast<float>(impl_->width), static_cast<float>(impl_->height)};
+    io.DeltaTime = 1.0f / 60;
+    io.MousePos = {-FLT_MAX, -FLT_MAX};
+  });
+  glFinish();
+}
+
 Image Offscreen::render(Workspace& workspace, int frames) {
-  for (int i = 0; i < frames; ++i) {
-    draw_frame(workspace, impl_->width, impl_->height, [&] {
-      ImGuiIO& io = ImGui::GetIO();
-      io.DisplaySize = {static_cast<float>(impl_->width), static_cast<float>(impl_->height)};
-      io.DeltaTime = 1.0f / 60;
-      io.MousePos = {-FLT_MAX, -FLT_MAX};
-    });
-  }
+  for (int i = 0; i < frames; ++i) draw(workspace);
   Image image{impl_->width, impl_->height, {}};
   const size_t row = static_cast<size_t>(image.width) * 3;
   std::vector<uint8_t> pixels(row * static_cast<size_t>(image.height));
@@ -215,6 +261,7 @@ class Window {
   Arguments arguments_;
   GLFWwindow* window_ = nullptr;
   std::optional<Workspace> workspace_;
+  std::optional<RasterTexture> raster_;
   std::unique_ptr<Loader> loader_;
   std::string written_state_;
   int frames_ = kSettleFrames;  // still to be drawn before it waits for the next event
@@ -254,6 +301,7 @@ Window::Window(const Arguments& arguments) : arguments_(arguments) {
     arguments_.scale = x;
   }
   workspace_.emplace(arguments_);
+  raster_.emplace();
   // Ours first: ImGui's own handlers call them.
   glfwSetKeyCallback(window_, [](GLFWwindow* window, int key, int, int action, int mods) {
     self(window).frames_ = kSettleFrames;
@@ -286,6 +334,7 @@ Window::Window(const Arguments& arguments) : arguments_(arguments) {
 Window::~Window() {
   loader_.reset();
   workspace_.reset();
+  raster_.reset();
   ImGui_ImplOpenGL3_Shutdown();
   ImGui_ImplGlfw_Shutdown();
   ImGui::DestroyContext();
@@ -294,7 +343,7 @@ Window::~Window() {
 }
 
 void Window::open(const std::filesystem::path& trace) {
-  loader_ = std::make_unique<Loader>(trace, [] { glfwPostEmptyEvent(); });
+  loader_ = std::make_unique<Loader>(trace, arguments_.width, [] { glfwPostEmptyEvent(); });
 }
 
 void Window::take_document() {
@@ -302,9 +351,9 @@ void Window::take_document() {
   workspace_->set_progress(loader_->progress());
   const std::string error = loader_->error();
   auto document = loader_->document();
-  if (!document && error.empty()) return;
-  loader_.reset();
-  if (!document) return workspace_->set_error(error);
+  if (!error.empty() || (document && !document->is_sketch())) loader_.reset();
+  if (!error.empty()) return workspace_->set_error(error);
+  if (!document || document.get() == workspace_->document()) return;
   try {
     workspace_->set_document(std::move(document));
   } catch (const Error& refused) {
@@ -336,7 +385,7 @@ void Window::run() {
     int width = 0, height = 0;
     glfwGetFramebufferSize(window_, &width, &height);
     if (width == 0 || height == 0) continue;  // minimized
-    draw_frame(*workspace_, width, height, [] { ImGui_ImplGlfw_NewFrame(); });
+    draw_frame(*workspace_, *raster_, width, height, [] { ImGui_ImplGlfw_NewFrame(); });
     glfwSwapBuffers(window_);
   }
 }

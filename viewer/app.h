@@ -20,6 +20,8 @@ class Offscreen {
   Offscreen(int width, int height);
   ~Offscreen();
 
+  /// Draws a frame and waits until it is done.
+  void draw(Workspace& workspace);
   /// Draws so many frames (a layout settles in three) and returns the last. Same input, same bits.
   Image render(Workspace& workspace, int frames = 3);
 

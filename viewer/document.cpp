@@ -4,11 +4,9 @@
 #include "document.h"
 
 #include <algorithm>
-#include <exception>
 #include <limits>
 
 #include "labels.h"
-#include "trace/error.h"
 #include "trace/loss.h"
 
 namespace streamscope::viewer {
@@ -67,7 +65,8 @@ std::string_view to_string(Category category) {
   return kNames[static_cast<size_t>(category)];
 }
 
-Document::Document(trace::Trace trace) : trace_(std::move(trace)) {
+Document::Document(trace::Trace trace, bool is_sketch)
+    : trace_(std::move(trace)), is_sketch_(is_sketch) {
   find_extent();
   read_losses();
   short_names_.resize(trace_.strings.size());
@@ -77,6 +76,7 @@ Document::Document(trace::Trace trace) : trace_(std::move(trace)) {
   link_dependencies();
   make_lanes();
   add_waits();
+  measure_activity();
 }
 
 void Document::find_extent() {
@@ -534,66 +534,24 @@ Sums Document::sums(TimeRange range) const {
   return result;
 }
 
-Document::Activity Document::activity(size_t buckets) const {
-  Activity result{std::vector<float>(buckets, 0), std::vector<float>(buckets, 0)};
-  const double width = extent_.span_ns() / static_cast<double>(buckets);
+void Document::measure_activity() {
+  activity_ = {std::vector<float>(kActivityBuckets, 0), std::vector<float>(kActivityBuckets, 0)};
+  const double width = extent_.span_ns() / kActivityBuckets;
   for (Id id = 0; id < trace_.op.size(); ++id) {
     const auto range = time({ItemKind::kOp, id});
     if (!range) continue;
     const Category kind = category({ItemKind::kOp, id});
     const bool copy = kind == Category::kCopyToDevice || kind == Category::kCopyToHost ||
                       kind == Category::kCopyOnDevice || kind == Category::kMemset;
-    std::vector<float>& into = copy ? result.copies : result.kernels;
+    std::vector<float>& into = copy ? activity_.copies : activity_.kernels;
     const double from = TimeRange{extent_.begin_ns, range->begin_ns}.span_ns() / width;
     const double to = TimeRange{extent_.begin_ns, range->end_ns}.span_ns() / width;
     for (auto bucket = static_cast<size_t>(from);
-         bucket < buckets && static_cast<double>(bucket) < to; ++bucket) {
+         bucket < kActivityBuckets && static_cast<double>(bucket) < to; ++bucket) {
       into[bucket] += static_cast<float>(std::min(to, static_cast<double>(bucket + 1)) -
                                          std::max(from, static_cast<double>(bucket)));
     }
   }
-  return result;
-}
-
-Loader::Loader(std::filesystem::path file, std::function<void()> on_change)
-    : worker_([this, file = std::move(file), on_change = std::move(on_change)] {
-        try {
-          trace::ReadOptions options;
-          options.progress = [&](double fraction) {
-            if (fraction - progress_ >= 0.01) {
-              progress_ = fraction;
-              on_change();
-            }
-            return !cancelled_;
-          };
-          auto document = std::make_shared<const Document>(trace::read(file, options));
-          const std::lock_guard lock(mutex_);
-          document_ = std::move(document);
-        } catch (const std::exception& error) {
-          const std::lock_guard lock(mutex_);
-          error_ = error.what();
-        }
-        progress_ = 1;
-        on_change();
-      }) {}
-
-Loader::~Loader() {
-  cancelled_ = true;
-  wait();
-}
-
-std::shared_ptr<const Document> Loader::document() const {
-  const std::lock_guard lock(mutex_);
-  return document_;
-}
-
-std::string Loader::error() const {
-  const std::lock_guard lock(mutex_);
-  return error_;
-}
-
-void Loader::wait() {
-  if (worker_.joinable()) worker_.join();
 }
 
 }  // namespace streamscope::viewer

@@ -10,15 +10,9 @@
 #pragma once
 
 #include <array>
-#include <atomic>
-#include <filesystem>
-#include <functional>
-#include <memory>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -146,7 +140,11 @@ struct Sums {
 /// Thread-safe: all const.
 class Document {
  public:
-  explicit Document(trace::Trace trace);
+  /// A sketch's ops are cells of the pyramid (sketch.h), which have no names and cannot be
+  /// selected.
+  explicit Document(trace::Trace trace, bool is_sketch = false);
+
+  bool is_sketch() const { return is_sketch_; }
 
   const trace::Trace& trace() const { return trace_; }
   /// From the first to the last instant that anything is known of; never empty.
@@ -210,10 +208,11 @@ class Document {
 
   /// How busy the devices are over time, for overviews: per bucket of the extent, the mean number
   /// of kernels (copies) that run at once.
+  static constexpr size_t kActivityBuckets = 2048;
   struct Activity {
     std::vector<float> kernels, copies;
   };
-  Activity activity(size_t buckets) const;
+  const Activity& activity() const { return activity_; }
 
  private:
   void read_losses();
@@ -225,11 +224,14 @@ class Document {
   void add_operations(Id process, int parent);
   void add_threads(Id process, int parent);
   void add_waits();
+  void measure_activity();
   void fill_stream(Lane& lane, std::span<const Id> ops);
   size_t add_lane(Lane lane);
   Id name_id(Item item) const;
 
   trace::Trace trace_;
+  bool is_sketch_ = false;
+  Activity activity_;
   TimeRange extent_, work_;
   std::vector<Lane> lanes_;
   std::vector<LossLine> losses_;
@@ -250,29 +252,6 @@ class Document {
   std::vector<Id> op_of_call_;                  // by api_call
   std::vector<int> stream_lane_, thread_lane_;  // lane by id, -1 = none
   std::vector<int> operations_lane_;            // lane by process, -1 = none
-};
-
-/// Loads a trace on a thread of its own. UI thread only, except `on_change`, which is called from
-/// the worker.
-class Loader {
- public:
-  Loader(std::filesystem::path file, std::function<void()> on_change);
-  ~Loader();
-
-  double progress() const { return progress_; }
-  /// The document once it is there.
-  std::shared_ptr<const Document> document() const;
-  /// Why there is none, as the reader says it; empty while loading or if all is well.
-  std::string error() const;
-  void wait();
-
- private:
-  std::atomic<double> progress_ = 0;
-  std::atomic<bool> cancelled_ = false;
-  mutable std::mutex mutex_;
-  std::shared_ptr<const Document> document_;
-  std::string error_;
-  std::thread worker_;
 };
 
 }  // namespace streamscope::viewer

@@ -163,8 +163,7 @@ void Document::add_streams(Id process, int parent) {
       if (simulated && header.detail.find("imulated") == std::string::npos)
         append_detail(header.detail, "simulated");
     }
-    if (unused[device] > 0)
-      append_detail(header.detail, std::to_string(unused[device]) + " idle");
+    if (unused[device] > 0) append_detail(header.detail, std::to_string(unused[device]) + " idle");
     const size_t header_lane = add_lane(std::move(header));
     std::vector<Interval> all;
     bool timed = false;

@@ -24,6 +24,21 @@ Wide to_wide(double value) {
   return static_cast<Wide>(std::clamp(value, -1e30, 1e30));
 }
 
+// As std::lower_bound over [from, to), looking near `from` first: the next pixel is near.
+size_t first_not_before(const std::vector<Ns>& sorted, size_t from, size_t to, Ns at) {
+  size_t step = 1, last = from;
+  while (last < to && sorted[last] < at) {
+    from = last + 1;
+    last += step;
+    step *= 2;
+  }
+  const auto begin = sorted.begin();
+  return static_cast<size_t>(std::lower_bound(begin + static_cast<ptrdiff_t>(from),
+                                              begin + static_cast<ptrdiff_t>(std::min(last, to)),
+                                              at) -
+                             begin);
+}
+
 Wide floor_div(Wide a, Wide b) { return a / b - ((a % b != 0) && ((a < 0) != (b < 0))); }
 
 }  // namespace
@@ -141,10 +156,8 @@ void fold(const Row& row, const TimeWindow& window, double min_px, std::vector<D
     // The cell of this interval, counted from time 0, not from the window.
     const double cell = std::floor(static_cast<double>(row.start_ns[i]) / cell_ns);
     const Ns cell_end = add_ns(0, (cell + 1) * cell_ns);
-    const auto stop = std::lower_bound(row.start_ns.begin() + static_cast<ptrdiff_t>(i) + 1,
-                                       row.start_ns.begin() + static_cast<ptrdiff_t>(end),
-                                       std::max(cell_end, row.start_ns[i] + 1));
-    size_t next = static_cast<size_t>(stop - row.start_ns.begin());
+    size_t next =
+        first_not_before(row.start_ns, i + 1, end, std::max(cell_end, add_ns(row.start_ns[i], 1)));
     // The last of the run may be wide: it is drawn for itself.
     if (next - i > 1 &&
         window.to_px(row.end_ns[next - 1]) - window.to_px(row.start_ns[next - 1]) >= min_px)

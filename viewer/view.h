@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "document.h"
+#include "raster.h"
 #include "theme.h"
 #include "timeline_layout.h"
 
@@ -41,7 +42,8 @@ struct ViewState {
   bool quit = false;
 
   size_t drawn_items =
-      0;  ///< bars and glyphs of the last frame; bounded by pixels, whatever the trace
+      0;          ///< bars and glyphs of the last frame; bounded by pixels, whatever the trace
+  Raster raster;  ///< for bars of a pixel or two
 
   bool is_collapsed(size_t lane) const { return lane < collapsed.size() && collapsed[lane]; }
 };

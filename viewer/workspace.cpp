@@ -80,8 +80,11 @@ Workspace::Workspace(Arguments arguments)
 Workspace::~Workspace() = default;
 
 void Workspace::set_document(std::shared_ptr<const Document> document) {
+  // Where a sketch gives way to all details, stay where the user went.
+  const bool stay = document_ && document_->is_sketch() && !is_fitted();
   document_ = std::move(document);
   error_.clear();
+  if (stay) return state_.collapsed.assign(document_->lanes().size(), false);
   state_.window = {};
   state_.selection = {};
   state_.marked.reset();
@@ -89,7 +92,15 @@ void Workspace::set_document(std::shared_ptr<const Document> document) {
   apply_arguments();
 }
 
+bool Workspace::is_fitted() const {
+  ViewState fitted;
+  fitted.window.width_px = state_.window.width_px;
+  fit_work(*document_, fitted);
+  return fitted.window.range() == state_.window.range();
+}
+
 void Workspace::apply_arguments() {
+  if (document_->is_sketch()) return;
   const Item wanted = arguments_.select;
   if (wanted && !document_->time(wanted)) {
     throw Error("--select " + std::string(name_of(wanted.kind)) + ":" + std::to_string(wanted.id),
@@ -159,6 +170,7 @@ bool Workspace::press(const Key& key) {
   }
   const Command* command = find_command(key);
   if (command == nullptr) return false;
+  if (document_ && document_->is_sketch() && command->group == "Select") return true;
   if (document_) {
     const bool help_was_open = state_.overlay == Overlay::kHelp;
     command->run(*document_, state_);
@@ -246,8 +258,12 @@ void Workspace::draw_header(float width, float height) {
           std::string(trace.text(trace.device.name_id[0])));
     }
     add(format_duration(document_->extent().duration_ns()));
-    add(format_count(trace.op.size(), "operation"));
-    add(format_count(document_->dependency_count(), "edge"));
+    if (document_->is_sketch()) {
+      add("reading the details: " + format_percent(progress_));
+    } else {
+      add(format_count(trace.op.size(), "operation"));
+      add(format_count(document_->dependency_count(), "edge"));
+    }
     const std::string file = ellipsize(trace.file.filename().string(), 60);
     x = put(Face::kBody, x, color(Color::kText), file) + theme_.px(18);
     widgets::fit_text(draw, theme_, Face::kSmall,

@@ -57,6 +57,8 @@ class Workspace {
   void draw_help(float width, float height);
   void draw_palette(float width, float height);
   void apply_arguments();
+  /// True if the timeline shows what it shows at first.
+  bool is_fitted() const;
 
   Arguments arguments_;
   ViewState state_;

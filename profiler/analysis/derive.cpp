@@ -6,6 +6,7 @@
 #include <string>
 
 #include "detector.h"
+#include "lod.h"
 #include "trace/writer.h"
 
 namespace streamscope::analysis {
@@ -61,6 +62,7 @@ DerivedCounts write_derived_tables(Analyses& analyses) {
   const std::vector<PathStep> path =
       critical_path(analyses.order(), analyses.explainer(), analyses.host_bounds());
   const std::vector<Verdict> verdicts = evaluate_all(analyses);
+  const std::vector<trace::Lod> pyramid = level_of_detail(trace, analyses.timeline());
 
   trace::Writer writer = trace::Writer::open_derived(trace.file);
   writer.clear<trace::Edge>();
@@ -86,6 +88,9 @@ DerivedCounts write_derived_tables(Analyses& analyses) {
       append_finding(writer, *verdict.detector, finding);
     counts.findings += verdict.findings.size();
   }
+  writer.clear<trace::Lod>();
+  for (const trace::Lod& row : pyramid) append(writer, row);
+  counts.lod_rows = pyramid.size();
   writer.set_meta(kVersionKey, kAnalysisVersion);
   writer.finish(trace.complete());
   return counts;

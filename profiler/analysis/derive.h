@@ -10,13 +10,14 @@
 namespace streamscope::analysis {
 
 /// `analysis_version` of the derived tables written here; a trace with another one is stale.
-inline constexpr int64_t kAnalysisVersion = 3;
+inline constexpr int64_t kAnalysisVersion = 4;
 
 struct DerivedCounts {
   size_t edges = 0;
   size_t wait_causes = 0;
   size_t path_steps = 0;
   size_t findings = 0;
+  size_t lod_rows = 0;
 };
 
 /// Replaces the derived tables of the file that the trace was read from. Throws Error if the file

@@ -70,6 +70,11 @@ class Loader {
  public:
   Loader(const Database& database, const ReadOptions& options, Trace& trace)
       : database_(database), options_(options), trace_(trace), targets_(targets_of(trace)) {
+    if (!options.only.empty()) {
+      std::erase_if(targets_, [&](const TableTarget& table) {
+        return std::ranges::find(options.only, std::string_view(table.name)) == options.only.end();
+      });
+    }
     // A row takes four bytes at least, which bounds what a forged highest id can make us reserve.
     most_rows_ = static_cast<uint64_t>(database.integer("PRAGMA page_count")) *
                  static_cast<uint64_t>(database.integer("PRAGMA page_size")) / 4;
@@ -172,6 +177,12 @@ class Loader {
     return static_cast<T>(value);
   }
 
+  bool is_read(std::string_view name) const {
+    return name == "string" || std::ranges::any_of(targets_, [&](const TableTarget& table) {
+             return table.name == name;
+           });
+  }
+
   size_t size_of(std::string_view name) const {
     if (name == "string") return trace_.strings.size();
     for (const TableTarget& table : targets_) {
@@ -186,7 +197,7 @@ class Loader {
     for (const ColumnTarget& column : table.columns) {
       const char* target =
           column.ids == nullptr ? nullptr : referenced_table(table.name, column.name);
-      if (target == nullptr) continue;
+      if (target == nullptr || !is_read(target)) continue;
       Id most = 0;
       for (Id id : *column.ids) most = std::max(most, id + 1);  // kNoId + 1 is 0
       if (most <= size_of(target)) continue;

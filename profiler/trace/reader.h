@@ -53,6 +53,9 @@ struct ReadOptions {
   /// Called with a fraction in [0, 1] now and then; return false to cancel (read() then throws
   /// Error "cancelled").
   std::function<bool(double)> progress;
+  /// Read these tables (and meta and the strings) and leave the others empty; none named: all of
+  /// them. For a first look at a large trace: ids that lead into a table left out lead nowhere.
+  std::vector<std::string_view> only;
 };
 
 /// Reads FILE, finished or still being recorded. Throws Error that says what is wrong and what to

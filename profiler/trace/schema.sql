@@ -602,11 +602,13 @@ CREATE TABLE finding (
 );
 
 CREATE TABLE lod (
-  -- Derived. Level-of-detail pyramid: what a viewer draws when ops are narrower than a pixel.
+  -- Derived. Level-of-detail pyramid: what a viewer draws when ops are narrower than a pixel. A row is a cell of time of one
+  -- stream and the ops that start in it; cells of a level are equally wide, a level has cells four times as wide as the one below.
+  -- Traces that are small enough to be drawn op by op have none.
   id INTEGER PRIMARY KEY,                              -- dense from 0
   level INTEGER,                                       -- 0 the finest
   stream_id INTEGER REFERENCES stream(id),             -- the lane
-  start_ns INTEGER,                                    -- start of the bucket's first op
+  start_ns INTEGER,                                    -- start of the first op in the cell
   end_ns INTEGER,                                      -- end of its last op
   busy_ns INTEGER,                                     -- time in it during which an op ran
   count INTEGER,                                       -- ops in it

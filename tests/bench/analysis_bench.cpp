@@ -13,6 +13,7 @@
 #include <string>
 
 #include "analysis/analyses.h"
+#include "bench/big_trace.h"
 #include "bench/budget.h"
 
 namespace {
@@ -39,91 +40,6 @@ double peak_bytes() {
   return 0;
 }
 void reset_peak() { std::ofstream("/proc/self/clear_refs") << "5"; }
-
-template <class Columns>
-void grow(Columns& columns, size_t rows) {
-  columns.row_count = rows;
-}
-
-// A program of four threads that launch onto random streams, each now and then recording on one
-// stream and waiting on another; kernels run a few at once and are stored as they end.
-Trace make_trace(size_t ops, size_t waits, size_t streams) {
-  Trace t;
-  std::mt19937_64 random(7);
-  t.process.os_pid = {1}, grow(t.process, 1);
-  t.device.sm_count = {132}, t.device.copy_engines = {3}, grow(t.device, 1);
-  t.context.process_id = {0}, t.context.device_id = {0}, grow(t.context, 1);
-  t.thread.process_id.assign(4, 0), grow(t.thread, 4);
-  t.stream.context_id.assign(streams, 0);
-  t.stream.kind.assign(streams, kNonBlockingStream);
-  grow(t.stream, streams);
-  const auto ids = [](auto& column, size_t n) { column.assign(n, kNoId); };
-  const auto ints = [](auto& column, size_t n) { column.assign(n, kNoInt); };
-  const auto smalls = [](auto& column, size_t n) { column.assign(n, kNoSmall); };
-  auto& op = t.op;
-  for (auto* column : {&op.stream_id, &op.name_id, &op.api_call_id, &op.launch_shape_id})
-    ids(*column, ops);
-  for (auto* column : {&op.start_ns, &op.end_ns, &op.correlation_id, &op.bytes, &op.graph_node})
-    ints(*column, ops);
-  for (auto* column : {&op.kind, &op.detail, &op.memory_kinds, &op.channel}) smalls(*column, ops);
-  grow(op, ops);
-  auto& call = t.api_call;
-  for (auto* column :
-       {&call.thread_id, &call.name_id, &call.stream_id, &call.operation_id, &call.stack_id})
-    ids(*column, ops);
-  for (auto* column :
-       {&call.start_ns, &call.end_ns, &call.correlation_id, &call.object, &call.value})
-    ints(*column, ops);
-  for (auto* column : {&call.kind, &call.result}) smalls(*column, ops);
-  grow(call, ops);
-  auto& record = t.event_record;
-  for (auto* column : {&record.thread_id, &record.name_id, &record.stream_id, &record.event_id,
-                       &record.operation_id})
-    ids(*column, waits);
-  for (auto* column : {&record.start_ns, &record.end_ns, &record.correlation_id})
-    ints(*column, waits);
-  for (auto* column : {&record.version, &record.result, &record.flags}) smalls(*column, waits);
-  grow(record, waits);
-  auto& wait = t.event_wait;
-  for (auto* column : {&wait.thread_id, &wait.name_id, &wait.stream_id, &wait.event_id,
-                       &wait.record_id, &wait.operation_id})
-    ids(*column, waits);
-  for (auto* column : {&wait.start_ns, &wait.end_ns, &wait.correlation_id}) ints(*column, waits);
-  for (auto* column : {&wait.binding, &wait.result, &wait.flags}) smalls(*column, waits);
-  grow(wait, waits);
-
-  std::vector<Ns> busy(streams, 0), held(streams, 0);
-  Ns now = 0;
-  Int correlation = 0;
-  size_t next_wait = 0;
-  for (size_t i = 0; i < ops; ++i) {
-    const Id stream = static_cast<Id>(random() % streams), thread = static_cast<Id>(random() % 4);
-    now += 1'500;
-    call.thread_id[i] = thread, call.kind[i] = 1, call.stream_id[i] = stream;
-    call.start_ns[i] = now - 1'400, call.end_ns[i] = now, call.result[i] = 0;
-    call.correlation_id[i] = ++correlation;
-    const Ns start = std::max({now + 5'000, busy[stream] + 1'500, held[stream] + 2'000});
-    op.kind[i] = i % 8 == 0 ? kMemcpy : kKernel;
-    op.detail[i] = i % 8 == 0 ? 1 : kNoSmall;
-    op.stream_id[i] = stream, op.api_call_id[i] = static_cast<Id>(i);
-    op.correlation_id[i] = correlation, op.channel[i] = static_cast<Small>(stream % 8);
-    op.start_ns[i] = start,
-    op.end_ns[i] = busy[stream] = start + 1'000 + static_cast<Ns>(random() % 20'000);
-    if (next_wait * ops >= (i + 1) * waits || next_wait == waits) continue;
-    const Id waiter = static_cast<Id>(random() % streams);
-    record.thread_id[next_wait] = wait.thread_id[next_wait] = thread;
-    record.stream_id[next_wait] = stream, wait.stream_id[next_wait] = waiter;
-    record.start_ns[next_wait] = now + 10, record.end_ns[next_wait] = now + 20;
-    wait.start_ns[next_wait] = now + 30, wait.end_ns[next_wait] = now + 40;
-    record.correlation_id[next_wait] = ++correlation,
-    wait.correlation_id[next_wait] = ++correlation;
-    record.result[next_wait] = wait.result[next_wait] = 0;
-    wait.binding[next_wait] = kBindingExact, wait.record_id[next_wait] = static_cast<Id>(next_wait);
-    held[waiter] = std::max(held[waiter], busy[stream]);
-    ++next_wait;
-  }
-  return t;
-}
 
 // Every op writes a piece of its stream's own memory and reads one of the memory that all share.
 void add_accesses(Trace& t) {
@@ -211,8 +127,8 @@ Cost analyze(const Trace& trace, bool verbose) {
 int main() {
   const size_t ops = bench::scaled(10'000'000), waits = bench::scaled(3'000'000);
   for (size_t streams : {16, 512}) {
-    const Cost half = analyze(make_trace(ops / 2, waits / 2, streams), false);
-    const Cost whole = analyze(make_trace(ops, waits, streams), !bench::smoke());
+    const Cost half = analyze(bench::big_trace(ops / 2, waits / 2, streams), false);
+    const Cost whole = analyze(bench::big_trace(ops, waits, streams), !bench::smoke());
     const std::string suffix = streams == 16 ? "" : "_512_streams";
     bench::budget(("analysis_10m_ops_s" + suffix).c_str(), whole.seconds, "s", 8,
                   bench::Better::kLess);
@@ -222,7 +138,8 @@ int main() {
                   bench::Better::kLess);
   }
   for (size_t streams : {16, 512}) {
-    Trace half = make_trace(ops / 2, waits / 2, streams), whole = make_trace(ops, waits, streams);
+    Trace half = bench::big_trace(ops / 2, waits / 2, streams),
+          whole = bench::big_trace(ops, waits, streams);
     add_accesses(half);
     add_accesses(whole);
     const double first = find_conflicts(half).seconds;

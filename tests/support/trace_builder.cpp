@@ -239,27 +239,29 @@ Id TraceBuilder::operation(std::string_view name, const StreamBuilder& stream) {
   return add(row);
 }
 
-void TraceBuilder::write(const std::filesystem::path& file) const {
+void write_trace(const Trace& trace, const std::filesystem::path& file) {
+  constexpr size_t kFlushAboveBytes = 16 << 20;
   Writer writer = Writer::create(file);
-  for (const std::string& text : trace_.strings) writer.intern(text);
-  for (const auto& [key, value] : trace_.meta) {
+  for (const std::string& text : trace.strings) writer.intern(text);
+  for (const auto& [key, value] : trace.meta) {
     if (key != "format_version" && key != "complete" && key != "finished")
       writer.set_meta(key, value);
   }
 #define STREAMSCOPE_COPY(type, name) row.name = columns.name[i];
-#define STREAMSCOPE_WRITE(sql_name, Row, COLUMNS)  \
-  {                                                \
-    const Row##Columns& columns = trace_.sql_name; \
-    for (size_t i = 0; i < columns.size(); i++) {  \
-      Row row;                                     \
-      COLUMNS(STREAMSCOPE_COPY)                    \
-      writer.append(row);                          \
-    }                                              \
+#define STREAMSCOPE_WRITE(sql_name, Row, COLUMNS)                     \
+  {                                                                   \
+    const Row##Columns& columns = trace.sql_name;                     \
+    for (size_t i = 0; i < columns.size(); i++) {                     \
+      Row row;                                                        \
+      COLUMNS(STREAMSCOPE_COPY)                                       \
+      writer.append(row);                                             \
+      if (writer.buffered_bytes() > kFlushAboveBytes) writer.flush(); \
+    }                                                                 \
   }
   STREAMSCOPE_TABLES(STREAMSCOPE_WRITE)
 #undef STREAMSCOPE_WRITE
 #undef STREAMSCOPE_COPY
-  writer.finish(trace_.complete());
+  writer.finish(trace.complete());
 }
 
 StreamBuilder& StreamBuilder::issue(Op op, Small call_kind, const char* name, ApiCall api_call) {

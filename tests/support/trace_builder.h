@@ -28,6 +28,9 @@ namespace streamscope::test {
 /// Directions for memcpy(), as in op.detail.
 enum CopyKind : trace::Small { kHtoD = 1, kDtoH = 2, kDtoD = 8, kPtoP = 10 };
 
+/// Writes a trace to a file that must not exist, through trace::Writer.
+void write_trace(const trace::Trace& trace, const std::filesystem::path& file);
+
 class TraceBuilder;
 
 /// A stream of the trace under construction; a light handle, valid as long as its builder.
@@ -122,8 +125,7 @@ class TraceBuilder {
 
   /// The trace so far.
   trace::Trace trace() const { return trace_; }
-  /// Writes it to a file that must not exist, through trace::Writer.
-  void write(const std::filesystem::path& file) const;
+  void write(const std::filesystem::path& file) const { write_trace(trace_, file); }
 
  private:
   friend class StreamBuilder;

@@ -56,6 +56,22 @@ TEST(Reader, ReadsWhatABuilderWrote) {
   EXPECT_EQ(trace.strings, builder.trace().strings);
 }
 
+TEST(Reader, LeavesOutTablesThatAreNotAskedFor) {
+  TraceBuilder builder;
+  builder.stream("copies").memcpy(test::kHtoD, 100, 200).record("loaded");
+  builder.stream("math").wait("loaded").kernel("gemm", 200, 350);
+  TempTrace file;
+  builder.write(file);
+  ReadOptions options;
+  options.only = {"stream", "event_wait"};  // a wait names a record, which is not read
+  const Trace trace = read(file, options);
+  EXPECT_TRUE(trace.complete());
+  EXPECT_EQ(trace.text(trace.stream.name_id[1]), "math");
+  EXPECT_EQ(trace.event_wait.record_id[0], 0u);
+  EXPECT_TRUE(trace.event_record.empty());
+  EXPECT_TRUE(trace.op.empty());
+}
+
 TEST(Reader, ReportsProgressAndCanBeCancelled) {
   TempTrace file;
   TraceBuilder().write(file);

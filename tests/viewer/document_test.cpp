@@ -197,7 +197,7 @@ TEST(Document, SurvivesAnEmptyTrace) {
   EXPECT_GT(document.extent().duration_ns(), 0);
   EXPECT_TRUE(document.lanes().empty());
   EXPECT_TRUE(document.longest_waits(3).empty());
-  EXPECT_EQ(document.activity(10).kernels.size(), 10u);
+  EXPECT_EQ(document.activity().kernels.size(), Document::kActivityBuckets);
 }
 
 TEST(Document, SurvivesIdsThatLeadNowhere) {
@@ -213,24 +213,6 @@ TEST(Document, SurvivesIdsThatLeadNowhere) {
   EXPECT_FALSE(document.place({ItemKind::kOp, 0}));
   EXPECT_FALSE(document.call_of(1));
   EXPECT_EQ(document.label({ItemKind::kOp, 1}), "kernel");
-}
-
-TEST(Loader, LoadsOnItsOwnThreadAndReportsWhatTheReaderSays) {
-  const auto folder = std::filesystem::path(::testing::TempDir()) / "viewer_loader";
-  std::filesystem::create_directories(folder);
-  std::filesystem::remove(folder / "good.sqlite");
-  copy_then_gemm().write(folder / "good.sqlite");
-  std::atomic<int> calls = 0;
-  Loader good(folder / "good.sqlite", [&] { ++calls; });
-  good.wait();
-  ASSERT_NE(good.document(), nullptr);
-  EXPECT_EQ(good.document()->trace().op.size(), 2u);
-  EXPECT_GT(calls, 0);
-  Loader bad(folder / "absent.sqlite", [] {});
-  bad.wait();
-  EXPECT_EQ(bad.document(), nullptr);
-  EXPECT_THAT(bad.error(), HasSubstr("absent.sqlite"));
-  std::filesystem::remove_all(folder);
 }
 
 }  // namespace

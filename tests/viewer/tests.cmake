@@ -2,4 +2,5 @@
 # SPDX-License-Identifier: Apache-2.0
 if(STREAMSCOPE_HAVE_VIEWER)
   streamscope_test(viewer LABELS unit LINK streamscope::viewer streamscope_test_support)
+  streamscope_bench(viewer LINK streamscope::viewer streamscope_test_support)
 endif()

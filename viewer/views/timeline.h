@@ -70,6 +70,8 @@ class TimelineView : public View {
   // timeline_lanes.cpp
   void draw_lane(Pane& pane, const LaneBox& box);
   void draw_bars(Pane& pane, const Lane& lane, const Band& band, float top, float bottom);
+  /// Pixels for the narrow ones among `items_`; empty if there are few, which rectangles serve.
+  std::span<ImU32> pixels_for_narrow(Pane& pane, float top, float bottom);
   void draw_waits(Pane& pane, const Lane& lane, float top, float bottom);
   void draw_markers(Pane& pane, const Lane& lane, float bottom);
   /// Vertical place of a band of an open lane.
@@ -96,10 +98,6 @@ class TimelineView : public View {
   float scroll_ = 0;
   Hit hit_;
   std::vector<DrawItem> items_;  // reused each frame
-
-  // Overview, made once per document and width.
-  const Document* overview_of_ = nullptr;
-  Document::Activity overview_;
 
   // A drag in progress.
   enum class Drag { kNone, kPending, kPan, kMark, kOverview };

@@ -82,11 +82,6 @@ void TimelineView::draw_overview(Pane& pane, ImVec2 min, ImVec2 max) {
   const Theme& theme = pane.theme;
   const Document& document = pane.document;
   const float width = pane.max.x - pane.min.x;
-  const auto buckets = static_cast<size_t>(std::max(width, 1.0f));
-  if (overview_of_ != &document || overview_.kernels.size() != buckets) {
-    overview_ = document.activity(buckets);
-    overview_of_ = &document;
-  }
   pane.draw.AddRectFilled(min, max, pane.color(Color::kPanel));
   widgets::text(pane.draw, theme, Face::kSmall, {min.x + pane.px(12), min.y + pane.px(8)},
                 pane.color(Color::kTextDim), "Whole trace");
@@ -96,17 +91,22 @@ void TimelineView::draw_overview(Pane& pane, ImVec2 min, ImVec2 max) {
   // Kernels stand up from the middle line, copies hang below; both to the same scale, the highest
   // fills its half.
   const float top = min.y + pane.px(4), bottom = max.y - pane.px(4);
-  float most = 1e-6f;
-  for (size_t i = 0; i < buckets; ++i)
-    most = std::max({most, overview_.kernels[i], overview_.copies[i]});
+  const Document::Activity& activity = document.activity();
+  const float most = std::max({1e-6f, *std::ranges::max_element(activity.kernels),
+                               *std::ranges::max_element(activity.copies)});
   const float middle = std::round(top + (bottom - top) * 0.6f);
-  for (size_t i = 0; i < buckets; ++i) {
-    const float x = pane.min.x + static_cast<float>(i);
-    const auto height = [&](float value, float room) {
+  const auto columns = static_cast<size_t>(std::max(width, 1.0f));
+  for (size_t column = 0; column < columns; ++column) {
+    const float x = pane.min.x + static_cast<float>(column);
+    const size_t first = column * Document::kActivityBuckets / columns;
+    const size_t last = std::max(first + 1, (column + 1) * Document::kActivityBuckets / columns);
+    const auto height = [&](const std::vector<float>& values, float room) {
+      const float value = *std::max_element(values.begin() + static_cast<ptrdiff_t>(first),
+                                            values.begin() + static_cast<ptrdiff_t>(last));
       return value <= 0 ? 0 : std::max(1.0f, std::round(value / most * room));
     };
-    const float up = height(overview_.kernels[i], middle - top),
-                down = height(overview_.copies[i], bottom - middle);
+    const float up = height(activity.kernels, middle - top),
+                down = height(activity.copies, bottom - middle);
     if (up > 0)
       pane.draw.AddRectFilled({x, middle - up}, {x + 1, middle}, theme.color(Category::kKernel));
     if (down > 0)

@@ -18,6 +18,16 @@ constexpr float kGapFromPx = 4;     // wider bars leave a pixel to their neighbo
 constexpr float kLabelFromPx = 26;  // wider bars carry a label
 constexpr float kGrabPx = 3;        // how near the mouse must be to a narrow bar
 constexpr float kGlyphSpacing = 9;
+constexpr float kNarrowPx = 3;  // narrower bars are pixels in a texture, if there are many of them
+constexpr size_t kManyBars = 64;  // in one band
+
+// Gives the pixels of a bar a colour: those whose middle it covers, at least one.
+void fill_pixels(std::span<ImU32> pixels, float x0, float x1, ImU32 color) {
+  const float first = std::max(std::floor(x0 + 0.5f), 0.0f);
+  const float last = std::max(std::floor(x1 + 0.5f), first + 1);
+  for (auto i = static_cast<size_t>(first); i < pixels.size() && static_cast<float>(i) < last; ++i)
+    pixels[i] = color;
+}
 
 // A label that fits: of a CUDA call first the prefix goes, which all share.
 std::string_view shortened(const Pane& pane, Item item, std::string_view label, float width) {
@@ -85,14 +95,24 @@ void TimelineView::draw_lane(Pane& pane, const LaneBox& box) {
   if (!collapsed) draw_markers(pane, lane, box.bottom - pane.px(3));
 }
 
+std::span<ImU32> TimelineView::pixels_for_narrow(Pane& pane, float top, float bottom) {
+  const auto narrow = [](const DrawItem& bar) { return bar.x1 - bar.x0 < kNarrowPx; };
+  if (items_.size() < kManyBars ||
+      static_cast<size_t>(std::ranges::count_if(items_, narrow)) < kManyBars)
+    return {};
+  return pane.state.raster.add_row(pane.draw, {pane.min.x, top}, {pane.max.x, bottom});
+}
+
 void TimelineView::draw_bars(Pane& pane, const Lane& lane, const Band& band, float top,
                              float bottom) {
   items_.clear();
   fold(band.row, pane.state.window, kMinPx, items_);
   pane.state.drawn_items += items_.size();
+  const std::span<ImU32> pixels = pixels_for_narrow(pane, top, bottom);
   const bool ranges = band.kind == BandKind::kRanges;
   const float text_y = std::round((top + bottom - pane.theme.text(Face::kSmall).size) / 2) - 1;
-  const bool mouse_in_band = pane.mouse_in_plot && pane.mouse.y >= top && pane.mouse.y < bottom;
+  const bool mouse_in_band = pane.mouse_in_plot && !pane.document.is_sketch() &&
+                             pane.mouse.y >= top && pane.mouse.y < bottom;
   float nearest = pane.px(kGrabPx);
   for (const DrawItem& bar : items_) {
     const Item item = unpack(band.row.item[bar.first]);
@@ -107,6 +127,8 @@ void TimelineView::draw_bars(Pane& pane, const Lane& lane, const Band& band, flo
       pane.draw.AddRectFilled({x0, top}, {x1, bottom}, pane.theme.dim(fill, 0.25f));
       pane.draw.AddRect({x0 + 0.5f, top + 0.5f}, {x1 - 0.5f, bottom - 0.5f}, fill);
       fill = pane.theme.dim(fill, 0.25f);
+    } else if (width < kNarrowPx && !pixels.empty()) {
+      fill_pixels(pixels, bar.x0, bar.x1, fill);
     } else {
       pane.draw.AddRectFilled({x0, top}, {x1, bottom}, fill);
     }
@@ -164,11 +186,20 @@ void TimelineView::draw_waits(Pane& pane, const Lane& lane, float top, float bot
   fold(lane.waits, pane.state.window, kMinPx, items_);
   pane.state.drawn_items += items_.size();
   const ImU32 color = pane.color(Color::kWaiting);
+  const ImU32 ground = pane.theme.dim(color, 0.13f), ink = pane.theme.dim(color, 0.8f);
   const float line = pane.px(2);
+  const std::span<ImU32> grounds = pixels_for_narrow(pane, top, bottom - line);
+  const std::span<ImU32> lines =
+      grounds.empty() ? grounds : pixels_for_narrow(pane, bottom - line, bottom);
   for (const DrawItem& bar : items_) {
     const float x0 = pane.min.x + bar.x0, x1 = pane.min.x + bar.x1;
-    pane.draw.AddRectFilled({x0, top}, {x1, bottom}, pane.theme.dim(color, 0.13f));
-    pane.draw.AddRectFilled({x0, bottom - line}, {x1, bottom}, pane.theme.dim(color, 0.8f));
+    if (bar.x1 - bar.x0 < kNarrowPx && !lines.empty()) {
+      fill_pixels(grounds, bar.x0, bar.x1, ground);
+      fill_pixels(lines, bar.x0, bar.x1, ink);
+    } else {
+      pane.draw.AddRectFilled({x0, top}, {x1, bottom}, ground);
+      pane.draw.AddRectFilled({x0, bottom - line}, {x1, bottom}, ink);
+    }
     const Item item = unpack(lane.waits.item[bar.first]);
     if (pane.mouse_in_plot && pane.mouse.y >= top && pane.mouse.y < bottom && pane.mouse.x >= x0 &&
         pane.mouse.x < x1) {

@@ -1,0 +1,155 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// What the viewer costs on a trace of 10⁷ operations, drawn by software (llvmpipe) at 1920x1080:
+// how soon the first picture is there, how long frames take on a journey through every zoom level,
+// how much memory it holds; and that a frame costs pixels, against a trace of 10⁴.
+//
+// The trace is written to TMPDIR once (about 2 GB) and removed.
+#include <unistd.h>
+
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "analysis/derive.h"
+#include "app.h"
+#include "bench/big_trace.h"
+#include "bench/budget.h"
+#include "sketch.h"
+#include "support/trace_builder.h"
+#include "trace/error.h"
+
+namespace {
+
+using namespace streamscope;
+using Clock = std::chrono::steady_clock;
+
+constexpr size_t kStreams = 16;
+constexpr int kWidth = 1920, kHeight = 1080;
+
+double ms_since(Clock::time_point begin) {
+  return std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
+}
+
+double resident_gib() {
+  long pages = 0;
+  std::ifstream("/proc/self/statm").ignore(64, ' ') >> pages;
+  return static_cast<double>(pages) * static_cast<double>(sysconf(_SC_PAGESIZE)) / (1 << 30);
+}
+
+class TraceFile {
+ public:
+  explicit TraceFile(size_t ops)
+      : path_(std::filesystem::temp_directory_path() / ("viewer_bench_" + std::to_string(getpid()) +
+                                                        "_" + std::to_string(ops) + ".sqlite")) {
+    trace::Trace trace = bench::big_trace(ops, ops * 3 / 10, kStreams);
+    trace.strings = {"void gemm_kernel<float, 128>(float*, int)", "relu", "softmax",
+                     "cudaLaunchKernel"};
+    for (size_t i = 0; i < ops; ++i) {
+      trace.op.name_id[i] = static_cast<trace::Id>(i % 3);
+      trace.api_call.name_id[i] = 3;
+    }
+    trace.meta["complete"] = "1";
+    test::write_trace(trace, path_);
+    trace.file = path_;
+    analysis::Analyses analyses(trace);
+    analysis::write_derived_tables(analyses);
+  }
+  ~TraceFile() { std::filesystem::remove(path_); }
+  TraceFile(const TraceFile&) = delete;
+  TraceFile& operator=(const TraceFile&) = delete;
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+viewer::Arguments arguments_for(const std::filesystem::path& file) {
+  viewer::Arguments arguments;
+  arguments.trace = file;
+  arguments.width = kWidth;
+  arguments.height = kHeight;
+  return arguments;
+}
+
+// From an open file to pixels; the surface, which a window makes once, is there.
+double first_picture_ms(const std::filesystem::path& file) {
+  viewer::Offscreen surface(kWidth, kHeight);
+  viewer::Workspace workspace(arguments_for(file));
+  surface.draw(workspace);  // fonts
+  const auto begin = Clock::now();
+  std::optional<trace::Trace> sketch = viewer::read_sketch(file, kWidth);
+  if (!sketch) sketch = trace::read(file);  // a smoke run's trace is too small for one
+  workspace.set_document(std::make_shared<const viewer::Document>(std::move(*sketch), true));
+  surface.draw(workspace);
+  return ms_since(begin);
+}
+
+struct Journey {
+  double median_ms, p99_ms;
+};
+
+// Zooms in from the whole trace to nanoseconds at a place in its middle and pans at every level.
+Journey travel(viewer::Offscreen& surface, viewer::Workspace& workspace,
+               std::shared_ptr<const viewer::Document> shown) {
+  const viewer::Document& document = *shown;
+  workspace.set_document(std::move(shown));
+  surface.draw(workspace);
+  fit(document, workspace.state());
+  std::vector<double> frames;
+  const auto frame = [&] {
+    const auto begin = Clock::now();
+    surface.draw(workspace);
+    frames.push_back(ms_since(begin));
+  };
+  const double middle = workspace.state().window.width_px * 0.45;
+  while (workspace.state().window.ns_per_px > viewer::kMinNsPerPx) {
+    zoom(document, workspace.state(), middle, 1.25);
+    frame();
+    for (const double px : {40.0, 40.0, -80.0}) {
+      pan(document, workspace.state(), px);
+      frame();
+    }
+  }
+  std::ranges::sort(frames);
+  return {frames[frames.size() / 2], frames[frames.size() * 99 / 100]};
+}
+
+}  // namespace
+
+int main() try {
+  const size_t ops = bench::scaled(10'000'000);
+  const TraceFile large(ops), small(bench::scaled(10'000));
+  std::vector<double> first;
+  for (int i = 0; i < 5; ++i) first.push_back(first_picture_ms(large.path()));
+  bench::budget("viewer_10m_first_picture_ms", bench::median(first), "ms", 1000,
+                bench::Better::kLess);
+
+  viewer::Offscreen surface(kWidth, kHeight);
+  viewer::Workspace workspace(arguments_for(large.path()));
+  const auto few = std::make_shared<const viewer::Document>(trace::read(small.path()));
+  const auto begin = Clock::now();
+  const auto many = std::make_shared<const viewer::Document>(trace::read(large.path()));
+  std::printf("# all of it read in %.1f s\n", ms_since(begin) / 1000);
+  // Taken in turns, so that a busy machine slows both.
+  std::vector<double> median, p99, ratio;
+  for (int i = 0; i < 3; ++i) {
+    const Journey short_one = travel(surface, workspace, few),
+                  long_one = travel(surface, workspace, many);
+    median.push_back(long_one.median_ms);
+    p99.push_back(long_one.p99_ms);
+    ratio.push_back(long_one.median_ms / short_one.median_ms);
+  }
+  bench::budget("viewer_10m_frame_ms", bench::median(median), "ms", 1000.0 / 60,
+                bench::Better::kLess);
+  bench::budget("viewer_10m_frame_p99_ms", bench::median(p99), "ms", 33, bench::Better::kLess);
+  bench::budget("viewer_frame_10m_over_10k", bench::median(ratio), "x", 1.2, bench::Better::kLess);
+  bench::budget("viewer_10m_gib", resident_gib(), "GiB", 1.5, bench::Better::kLess);
+} catch (const Error& error) {
+  std::fprintf(stderr, "viewer_bench: %s\n", error.what());
+  return 1;
+}

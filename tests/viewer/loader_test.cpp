@@ -1,0 +1,106 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "loader.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "analysis/derive.h"
+#include "sketch.h"
+#include "support/trace_builder.h"
+
+namespace streamscope::viewer {
+namespace {
+
+using ::testing::HasSubstr;
+
+class LoadedFile : public ::testing::Test {
+ protected:
+  void SetUp() override { std::filesystem::create_directories(folder_); }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+  std::filesystem::path operator/(const char* name) const { return folder_ / name; }
+
+  // Two streams with so many kernels each, one of which is idle half of the time.
+  std::filesystem::path write_dense(int kernels, bool with_derived_tables) const {
+    test::TraceBuilder builder;
+    test::StreamBuilder full = builder.stream("full"), half = builder.stream("half");
+    for (int i = 0; i < kernels; ++i) {
+      full.kernel("tick", i * 100, i * 100 + 100);
+      half.memcpy(test::kHtoD, i * 100, i * 100 + 50);
+    }
+    const std::filesystem::path file = folder_ / "dense.sqlite";
+    builder.write(file);
+    if (with_derived_tables) {
+      const trace::Trace trace = trace::read(file);
+      analysis::Analyses analyses(trace);
+      analysis::write_derived_tables(analyses);
+    }
+    return file;
+  }
+
+ private:
+  const std::filesystem::path folder_ =
+      std::filesystem::path(::testing::TempDir()) /
+      ::testing::UnitTest::GetInstance()->current_test_info()->name();
+};
+
+using Loading = LoadedFile;
+using Sketch = LoadedFile;
+
+TEST_F(Loading, HappensOnItsOwnThreadAndReportsWhatTheReaderSays) {
+  std::atomic<int> calls = 0;
+  Loader good(write_dense(1, false), 1000, [&] { ++calls; });
+  good.wait();
+  ASSERT_NE(good.document(), nullptr);
+  EXPECT_EQ(good.document()->trace().op.size(), 2u);
+  EXPECT_GT(calls, 0);
+  Loader bad(*this / "absent.sqlite", 1000, [] {});
+  bad.wait();
+  EXPECT_EQ(bad.document(), nullptr);
+  EXPECT_THAT(bad.error(), HasSubstr("absent.sqlite"));
+}
+
+TEST_F(Loading, ShowsASketchOfALargeTraceFirst) {
+  std::vector<size_t> seen;
+  Loader* loader = nullptr;
+  std::mutex made;
+  made.lock();
+  Loader loading(write_dense(30'000, true), 200, [&] {
+    const std::lock_guard wait(made);
+    if (const auto document = loader->document()) seen.push_back(document->trace().op.size());
+  });
+  loader = &loading;
+  made.unlock();
+  loading.wait();
+  ASSERT_GE(seen.size(), 2u);
+  EXPECT_LT(seen.front(), 10'000u);
+  EXPECT_EQ(seen.back(), 60'000u);
+  EXPECT_FALSE(loading.document()->is_sketch());
+}
+
+TEST_F(Sketch, KeepsStreamsKindsAndBusyTime) {
+  const auto sketch = read_sketch(write_dense(30'000, true), 200);
+  ASSERT_TRUE(sketch);
+  EXPECT_LT(sketch->op.size(), 10'000u);
+  const Document document(*sketch, true);
+  std::vector<std::string> titles;
+  for (const Lane& lane : document.lanes()) {
+    if (lane.kind != LaneKind::kStream) continue;
+    titles.push_back(lane.title);
+    EXPECT_NEAR(lane.busy_share, lane.title == "full" ? 1 : 0.5, 0.01);
+    const Item first = unpack(lane.bands.at(0).row.item.at(0));
+    EXPECT_EQ(document.category(first),
+              lane.title == "full" ? Category::kKernel : Category::kCopyToDevice);
+  }
+  EXPECT_THAT(titles, ::testing::ElementsAre("full", "half"));
+}
+
+TEST_F(Sketch, IsAbsentWithoutAPyramid) {
+  EXPECT_FALSE(read_sketch(write_dense(30'000, false), 200));
+}
+
+TEST_F(Sketch, IsAbsentOfASmallTrace) { EXPECT_FALSE(read_sketch(write_dense(10, true), 200)); }
+
+}  // namespace
+}  // namespace streamscope::viewer

@@ -1,0 +1,46 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Loads a trace on a thread of its own, so that the window answers meanwhile: first a sketch of a
+// large one, then all of it.
+#pragma once
+
+#include <atomic>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "document.h"
+
+namespace streamscope::viewer {
+
+/// UI thread only, except `on_change`, which is called from the worker.
+class Loader {
+ public:
+  Loader(std::filesystem::path file, int width_px, std::function<void()> on_change);
+  ~Loader();
+
+  double progress() const { return progress_; }
+  /// What there is by now: nothing, a sketch, the document.
+  std::shared_ptr<const Document> document() const;
+  /// Why there is none, as the reader says it; empty while loading or if all is well.
+  std::string error() const;
+  void wait();
+
+ private:
+  void load(const std::filesystem::path& file, int width_px);
+  void publish(std::shared_ptr<const Document> document);
+
+  std::atomic<double> progress_ = 0;
+  std::atomic<bool> cancelled_ = false;
+  mutable std::mutex mutex_;
+  std::shared_ptr<const Document> document_;
+  std::string error_;
+  std::function<void()> on_change_;
+  std::thread worker_;
+};
+
+}  // namespace streamscope::viewer

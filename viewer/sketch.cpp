@@ -1,0 +1,63 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "sketch.h"
+
+#include <algorithm>
+
+#include "analysis/derive.h"
+#include "trace/query.h"
+
+namespace streamscope::viewer {
+namespace {
+
+int64_t integer(const trace::Cell& cell, int64_t none) {
+  const auto* value = std::get_if<int64_t>(&cell);
+  return value != nullptr ? *value : none;
+}
+
+// The coarsest level whose longest lane still has a cell per pixel; the finest if none has. The
+// levels have at most four times as many rows each, so that a lane's share of them tells.
+std::optional<int64_t> level_for(const std::filesystem::path& file, int width_px) {
+  trace::Query levels(file,
+                      "SELECT level, max(cells) FROM (SELECT level, count(*) AS cells FROM lod"
+                      " GROUP BY level, stream_id) GROUP BY level ORDER BY level DESC");
+  std::optional<int64_t> level;
+  while (levels.next()) {
+    level = integer(levels.cell(0), 0);
+    if (integer(levels.cell(1), 0) >= width_px) break;
+  }
+  return level;
+}
+
+}  // namespace
+
+std::optional<trace::Trace> read_sketch(const std::filesystem::path& file, int width_px) {
+  trace::ReadOptions options;
+  options.only = {"process", "thread", "device", "context", "stream"};
+  trace::Trace sketch = trace::read(file, options);
+  if (!analysis::has_derived_tables(sketch)) return std::nullopt;
+  const std::optional<int64_t> level = level_for(file, width_px);
+  if (!level) return std::nullopt;
+  trace::Query cells(file,
+                     "SELECT lod.stream_id, lod.start_ns, lod.busy_ns, op.kind, op.detail FROM lod"
+                     " JOIN op ON op.id = lod.longest_op_id WHERE lod.level = " +
+                         std::to_string(*level));
+  auto& columns = sketch.op;
+  while (cells.next()) {
+    trace::Op op;
+    op.stream_id = static_cast<trace::Id>(integer(cells.cell(0), trace::kNoId));
+    op.start_ns = integer(cells.cell(1), trace::kUnknownNs);
+    op.end_ns = op.start_ns + integer(cells.cell(2), 0);
+    op.kind = static_cast<trace::Small>(integer(cells.cell(3), trace::kNoSmall));
+    op.detail = static_cast<trace::Small>(integer(cells.cell(4), trace::kNoSmall));
+    if (op.start_ns == trace::kUnknownNs) continue;
+#define STREAMSCOPE_PUSH(type, name) columns.name.push_back(op.name);
+    STREAMSCOPE_OP_COLUMNS(STREAMSCOPE_PUSH)
+#undef STREAMSCOPE_PUSH
+    ++columns.row_count;
+  }
+  return sketch;
+}
+
+}  // namespace streamscope::viewer
