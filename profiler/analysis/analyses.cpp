@@ -3,8 +3,6 @@
 
 #include "analyses.h"
 
-#include "what_if.h"
-
 namespace streamscope::analysis {
 
 Analyses::Analyses(const Trace& trace) : trace_(trace) {}
@@ -58,14 +56,9 @@ const HostBounds& Analyses::host_bounds() {
   return *host_bounds_;
 }
 
-Replay& Analyses::replay() {
-  if (!replay_) replay_ = std::make_unique<Replay>(*this);
+const Replay& Analyses::replay() {
+  if (!replay_) replay_ = std::make_unique<Replay>(order());
   return *replay_;
-}
-
-const RepairReplay& Analyses::repairs() {
-  if (!repairs_) repairs_ = std::make_unique<RepairReplay>(order());
-  return *repairs_;
 }
 
 const Places& Analyses::places() {

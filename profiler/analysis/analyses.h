@@ -15,14 +15,12 @@
 #include "issue_order.h"
 #include "memory_conflicts.h"
 #include "places.h"
-#include "repair.h"
+#include "replay.h"
 #include "timeline.h"
 #include "wait_for.h"
 #include "waits.h"
 
 namespace streamscope::analysis {
-
-class Replay;
 
 /// Keeps a reference to the trace. Not thread-safe: questions compute.
 class Analyses {
@@ -40,8 +38,7 @@ class Analyses {
   WaitExplainer& explainer();
   const std::vector<WaitPart>& waits();
   const HostBounds& host_bounds();
-  Replay& replay();
-  const RepairReplay& repairs();
+  const Replay& replay();
   const Places& places();
   const MemoryConflicts& memory_conflicts();
   const WaitFor& wait_for();
@@ -58,7 +55,6 @@ class Analyses {
   std::optional<std::vector<WaitPart>> waits_;
   std::unique_ptr<HostBounds> host_bounds_;
   std::unique_ptr<Replay> replay_;
-  std::unique_ptr<RepairReplay> repairs_;
   std::unique_ptr<Places> places_;
   std::optional<MemoryConflicts> memory_conflicts_;
   std::unique_ptr<WaitFor> wait_for_;

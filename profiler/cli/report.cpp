@@ -23,17 +23,15 @@ namespace {
 std::string what_if(const trace::Trace& trace, const std::vector<std::string>& texts, bool json,
                     const std::string& file) {
   analysis::Analyses analyses(trace);
-  std::vector<analysis::Change> changes;
+  analysis::Change change;
   for (const std::string& text : texts) {
-    const auto change = analysis::parse_change(text, trace, analyses.edges().size());
-    if (!change) {
+    if (!analysis::add_change(analyses, text, change)) {
       throw Error(file, "has nothing that '" + text + "' could change",
                   "see streamscope report --help; ids are those of its tables");
     }
-    changes.push_back(*change);
   }
-  analysis::Replay& replay = analyses.replay();
-  const trace::Ns before = replay.measured_ns(), after = replay.with(changes);
+  const trace::Ns before = analyses.replay().recorded_ns(),
+                  after = before - analyses.replay().gain_ns(change);
   if (json) {
     return nlohmann::ordered_json{{"schema", 1},
                                   {"what_if", texts},

@@ -43,7 +43,7 @@ TEST(RedundantHostSync, FindsASecondSyncWithNothingNew) {
   EXPECT_THAT(finding.title, HasSubstr("cudaDeviceSynchronize"));
   EXPECT_THAT(finding.text, HasSubstr("cudaStreamSynchronize had returned 5.00 µs before"));
   EXPECT_THAT(finding.text, HasSubstr("on thread main, in step"));
-  EXPECT_EQ(finding.gain_ns, 10 * kUs);
+  EXPECT_EQ(finding.gain_ns, 10 * kUs - kRecorderInsideNs);
 }
 
 TEST(RedundantHostSync, IsSilentWhereEachSyncTellsSomethingOrNothingFollows) {
@@ -376,15 +376,63 @@ TEST(TimedEventCost, IsSilentOfEventsWithoutTiming) {
   EXPECT_EQ(run("timed-event-cost", recorded(false)).outcome, Outcome::kClean);
 }
 
-TEST(RepairReplay, WithoutAChangeIsTheRecording) {
+TEST(Replay, WithoutAChangeIsTheRecording) {
   for (const TraceBuilder& builder :
        {alternating(true), barriers(trace::kLegacyStream), uploads(true), crowd(8, true)}) {
     const Trace trace = builder.trace();
     const IssueOrder order(trace);
-    const RepairReplay replay(order);
+    const Replay replay(order);
     EXPECT_GT(replay.recorded_ns(), 0);
     EXPECT_EQ(replay.gain_ns({}), 0);
   }
+}
+
+// A host that launches a kernel and waits for it, over and over.
+Trace launches_and_waits(trace::ProcessClock clock) {
+  TraceBuilder builder;
+  builder.columns().process.clock[0] = clock;
+  for (Ns at = 0; at < 100; at += 20) {
+    kernel(builder.stream("a"), at, at + 6, at + 14);
+    builder.stream("a").synchronize((at + 2) * kUs, (at + 16) * kUs);
+  }
+  return builder.trace();
+}
+
+TEST(Replay, TakesTheRecordersShareOutOfBothSidesOnARealClockOnly) {
+  for (const auto clock : {trace::kMonotonicClock, trace::kVirtualClock}) {
+    const Trace trace = launches_and_waits(clock);
+    const IssueOrder order(trace);
+    const Replay replay(order);
+    EXPECT_EQ(replay.gain_ns({}), 0);
+    Change change;
+    for (Id sync = 0; sync + 1 < trace.host_sync.size(); ++sync) change.without_sync.add(sync);
+    // Per round: launch at 0, start at 6, end at 14, the host goes on at 20. Without the waits the
+    // kernels follow each other; what made each launch late to start is no longer waited for.
+    const Ns gain = replay.gain_ns(change);
+    if (clock == trace::kVirtualClock) {
+      EXPECT_GT(gain, 30 * kUs);
+      EXPECT_EQ(replay.recorded_ns(), 96 * kUs);
+      continue;
+    }
+    const Trace unrecorded = launches_and_waits(trace::kVirtualClock);
+    const IssueOrder same(unrecorded);
+    const Ns less = Replay(same).gain_ns(change) - gain;
+    EXPECT_GT(less, 4 * (kRecorderIssueNs + kRecorderBetweenNs)) << "four rounds were bound by it";
+    EXPECT_LT(less, 4 * (kRecorderIssueNs + 3 * kRecorderBetweenNs + 3 * kRecorderInsideNs));
+  }
+}
+
+TEST(Replay, TakesThePiecesOfARecordedPageableCopyForFewer) {
+  TraceBuilder builder;
+  builder.stream("a").memcpy(test::kDtoH, 10 * kUs, 110 * kUs, 1 << 20);
+  builder.columns().op.memory_kinds[0] = 0x31;  // device to pageable
+  builder.at(120 * kUs).stream("a").kernel("k", 130 * kUs, 140 * kUs);
+  const Trace trace = builder.trace();
+  const IssueOrder order(trace);
+  Change change;
+  change.length_ns[0] = 80 * kUs;
+  // 100 µs recorded are 80 without the recorder: nothing to gain.
+  EXPECT_EQ(Replay(order).gain_ns(change), 0);
 }
 
 }  // namespace

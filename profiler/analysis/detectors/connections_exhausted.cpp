@@ -23,7 +23,7 @@ namespace streamscope::analysis {
 
 void find_exhausted_connections(Analyses& analyses, Findings& findings) {
   const Trace& trace = analyses.trace();
-  std::map<Findings::Key, Repair> repairs;
+  std::map<Findings::Key, Change> repairs;
   std::map<Findings::Key, Ns> stalled;
   for (const Stall& stall : find_stalls(analyses)) {
     if (!stall.exhausted()) continue;

@@ -54,7 +54,7 @@ void find_false_serialization(Analyses& analyses, Findings& findings) {
     pairs[{trace.op.stream_id[stall.behind], trace.op.stream_id[stall.op], stall.same_channel}]
         .push_back(stall);
   }
-  std::map<Findings::Key, Repair> repairs;
+  std::map<Findings::Key, Change> repairs;
   for (const auto& [key, stalls] : pairs) {
     const Stall& first = stalls.front();
     if (!first.same_channel && (stalls.size() < kCasesNeeded ||

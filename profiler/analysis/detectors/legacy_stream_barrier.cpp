@@ -63,7 +63,7 @@ void find_legacy_stream_barriers(Analyses& analyses, Findings& findings) {
   }
   for (const auto& [key, barrier] : barriers) {
     if (barrier.streams.size() < 2) continue;
-    Repair change;
+    Change change;
     for (Id op : barrier.barriers) change.no_barrier_op.add(op);
     if (barrier.first == kNoId) {
       const auto legacy = [&](Id stream) {
@@ -76,7 +76,7 @@ void find_legacy_stream_barriers(Analyses& analyses, Findings& findings) {
         if (legacy(trace.event_wait.stream_id[wait])) change.no_barrier_wait.add(wait);
       }
     }
-    const Ns gain = analyses.repairs().gain_ns(change);
+    const Ns gain = analyses.replay().gain_ns(change);
     if (!is_worth_a_line(analyses, gain)) continue;
     findings.add(key, barrier.last_ns, [&, &barrier = barrier] {
       Finding finding;

@@ -56,7 +56,7 @@ bool touches_host(const Trace& trace, Id op) {
 
 struct Site {
   Id example = kNoId;  // the longest
-  Repair change;
+  Change change;
   Id copy = kNoId;  // what the host reads after the example
   size_t count = 0;
   Ns first_ns = kUnknownNs, last_ns = kUnknownNs, blocked_ns = 0;
@@ -145,10 +145,10 @@ void find_over_broad_syncs(Analyses& analyses, Findings& findings) {
   for (const auto& [key, place] : places) {
     // Nothing can be gained beyond the time that the host sat there.
     if (!is_worth_a_line(analyses, place.blocked_ns)) continue;
-    const Ns gain = analyses.repairs().gain_ns(place.change);
+    const Ns gain = analyses.replay().gain_ns(place.change);
     if (!is_worth_a_line(analyses, gain)) continue;
     // Once may be a warm-up that is to be over before something else is measured.
-    if (place.count == 1 && gain * kShareOfOne < analyses.repairs().recorded_ns()) continue;
+    if (place.count == 1 && gain * kShareOfOne < analyses.replay().recorded_ns()) continue;
     const Id sync = place.example;
     findings.add(key, place.last_ns, [&, &place = place] {
       Finding finding;

@@ -80,7 +80,7 @@ void find_pageable_async_copies(Analyses& analyses, Findings& findings) {
     trace::Int bytes = 0;
     Ns call_ns = 0;
     bool overlaps = false;
-    Repair change;
+    Change change;
   };
   std::map<Findings::Key, Group> groups;
   for (Id op = 0; op < trace.op.size(); ++op) {
@@ -105,7 +105,7 @@ void find_pageable_async_copies(Analyses& analyses, Findings& findings) {
     if (pinned > 0) group.change.length_ns[op] = std::min(length, static_cast<Ns>(pinned));
   }
   for (const auto& [key, group] : groups) {
-    const Ns gain = std::max<Ns>(0, analyses.repairs().gain_ns(group.change));
+    const Ns gain = std::max<Ns>(0, analyses.replay().gain_ns(group.change));
     if (!group.overlaps && !is_worth_a_line(analyses, gain)) continue;
     const trace::Small direction = trace.op.detail[group.first];
     findings.add(key, trace.op.start_ns[group.last], [&, &group = group] {

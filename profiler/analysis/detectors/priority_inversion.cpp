@@ -22,9 +22,9 @@ namespace streamscope::analysis {
 
 void find_priority_inversions(Analyses& analyses, Findings& findings) {
   const Trace& trace = analyses.trace();
-  const RepairReplay& replay = analyses.repairs();
+  const Replay& replay = analyses.replay();
   struct Inversion {
-    Repair change;
+    Change change;
     Ns delay_ns = 0, last_ns = kUnknownNs;
     Id urgent = kNoId, blocker = kNoId;
     Ns longest_ns = 0;

@@ -49,7 +49,7 @@ void find_redundant_host_syncs(Analyses& analyses, Findings& findings) {
     if (process >= first_work.size() || at == kUnknownNs) continue;
     if (first_work[process] == kUnknownNs || at < first_work[process]) first_work[process] = at;
   }
-  std::map<Findings::Key, Repair> repairs;
+  std::map<Findings::Key, Change> repairs;
   for (Id sync = 0; sync < syncs.size(); ++sync) {
     if (!is_blocking_sync(trace, sync) || !before.is_redundant_sync(sync)) continue;
     if (syncs.kind[sync] == trace::kEventSynchronize &&

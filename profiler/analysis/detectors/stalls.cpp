@@ -69,7 +69,7 @@ struct Device {
 
 std::vector<Stall> find_stalls(Analyses& analyses) {
   const Trace& trace = analyses.trace();
-  const RepairReplay& replay = analyses.repairs();
+  const Replay& replay = analyses.replay();
   std::map<Id, Device> devices;
   std::vector<Id> late;
   for (Id op = 0; op < trace.op.size(); ++op) {

@@ -76,10 +76,10 @@ std::string describe(const Trace& trace, const std::vector<Hop>& path) {
 }
 
 void set_gains(Analyses& analyses, Findings& findings,
-               const std::map<Findings::Key, Repair>& repairs) {
+               const std::map<Findings::Key, Change>& repairs) {
   for (const auto& [key, change] : repairs) {
     Finding* finding = findings.find(key);
-    if (finding) finding->gain_ns = std::max<Ns>(0, analyses.repairs().gain_ns(change));
+    if (finding) finding->gain_ns = std::max<Ns>(0, analyses.replay().gain_ns(change));
   }
 }
 
@@ -98,7 +98,7 @@ std::string sync_name(const Trace& trace, Id sync) {
 }
 
 bool is_worth_a_line(Analyses& analyses, Ns gain_ns) {
-  return gain_ns >= kLeastGainNs && gain_ns >= analyses.repairs().recorded_ns() / kLeastGainShare;
+  return gain_ns >= kLeastGainNs && gain_ns >= analyses.replay().recorded_ns() / kLeastGainShare;
 }
 
 }  // namespace streamscope::analysis

@@ -24,7 +24,7 @@ std::string describe(const Trace& trace, const std::vector<Hop>& path);
 
 /// Gives every finding the gain that its change brings, by replay.
 void set_gains(Analyses& analyses, Findings& findings,
-               const std::map<Findings::Key, Repair>& repairs);
+               const std::map<Findings::Key, Change>& repairs);
 
 /// True for successful synchronizations in which the host may block, queries and copies aside.
 bool is_blocking_sync(const Trace& trace, Id host_sync);

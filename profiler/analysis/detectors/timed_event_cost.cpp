@@ -27,7 +27,7 @@ void find_costly_timed_events(Analyses& analyses, Findings& findings) {
     const Id process = trace.process_of_thread(trace.api_call.thread_id[call]);
     if (process < asked.size()) ++asked[process];
   }
-  std::map<Findings::Key, Repair> repairs;
+  std::map<Findings::Key, Change> repairs;
   std::map<Findings::Key, std::vector<Id>> records;
   for (const Issued item : analyses.order().items()) {
     if (item.kind() != Issued::kRecord) continue;
@@ -40,7 +40,7 @@ void find_costly_timed_events(Analyses& analyses, Findings& findings) {
     records[key].push_back(item.id());
   }
   for (const auto& [key, rows] : records) {
-    const Ns gain = analyses.repairs().gain_ns(repairs[key]);
+    const Ns gain = analyses.replay().gain_ns(repairs[key]);
     if (!is_worth_a_line(analyses, gain)) continue;
     findings.add(key, trace.event_record.end_ns[rows.back()], [&, &rows = rows, &key = key] {
       Finding finding;

@@ -26,7 +26,7 @@ void find_redundant_waits(Analyses& analyses, Findings& findings) {
   const Trace& trace = analyses.trace();
   const HappensBefore& before = analyses.before();
   const auto& waits = trace.event_wait;
-  std::map<Findings::Key, Repair> repairs;
+  std::map<Findings::Key, Change> repairs;
   for (Id wait = 0; wait < waits.size(); ++wait) {
     if (!before.is_redundant_wait(wait)) continue;
     const Id record = waits.record_id[wait], stream = waits.stream_id[wait];

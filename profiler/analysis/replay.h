@@ -1,15 +1,18 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What a run would have taken if the program had been another: the recorded calls and ops, walked
-// in the order of issue with two clocks at once.
+// What a run would have taken if the program, or what it ran on, had been another: the recorded
+// calls and ops, walked in the order of issue with two clocks at once.
 //
-// One clock is what was recorded. The other starts equal and differs by what a Repair takes away.
+// One clock is what was recorded. The other starts equal and differs by what a Change takes away.
 // Every op keeps its length and its own lag: the time between the instant at which nothing known
 // held it back and its start. Threads keep the time between their calls. So a replay without a
 // change is the recording, and a change moves exactly what depended on it. Modelled besides the
 // order of CUDA: the host's own pace, room on the multiprocessors, copy engines. Not modelled: that
 // ops which newly meet slow each other down, and threads that wait for each other unseen.
+//
+// A gain is that of a program which nobody records: of runs on a real clock what recording adds to
+// the host's calls is taken out of both sides, as a change may remove those calls or hide them.
 #pragma once
 
 #include <algorithm>
@@ -33,8 +36,8 @@ class Marks {
   std::vector<bool> bits_;
 };
 
-/// What the program would do otherwise.
-struct Repair {
+/// What would be otherwise.
+struct Change {
   Marks without_wait;   ///< event_wait: the call is not made
   Marks without_sync;   ///< host_sync: the call is not made
   Marks deferred_sync;  ///< host_sync: the device waits in the host's stead: what the thread issues
@@ -48,6 +51,10 @@ struct Repair {
   /// host_sync -> op: the host waits for this op only, the device for the rest in its stead
   std::unordered_map<Id, Id> narrowed_sync;
   std::unordered_map<Id, Ns> length_ns;  ///< op -> another length
+  /// op -> all the ops that still hold it back on the device
+  std::unordered_map<Id, std::vector<Id>> held_only_by;
+  Marks spread_stream;        ///< stream: its work runs on it and on one more, in no order
+  int more_copy_engines = 0;  ///< of every device and direction
 };
 
 /// A launch takes so long from the entry of its call to its start on an idle device, a successor so
@@ -59,6 +66,14 @@ inline constexpr Ns kSuccessorGapNs = 1'500;
 inline constexpr Ns kTimedRecordNs = 2'850;
 inline constexpr Ns kTimedRecordCallNs = 900;
 
+/// What recording adds, measured on an H200 (docs/performance.md): between the stamps of any call
+/// and between two calls, to calls that issue work of which the times are recorded, and to copies
+/// of a MiB to pageable memory.
+inline constexpr Ns kRecorderInsideNs = 60;
+inline constexpr Ns kRecorderBetweenNs = 130;
+inline constexpr Ns kRecorderIssueNs = 700;
+inline constexpr Ns kRecorderPageableNs = 20'000;
+
 /// When an op could have started, as recorded.
 struct Readiness {
   Ns ordered_ns = kUnknownNs;  ///< issued, and everything ordered before it had ended
@@ -66,15 +81,15 @@ struct Readiness {
 };
 
 /// Immutable, thread-safe; keeps a reference to the order.
-class RepairReplay {
+class Replay {
  public:
-  explicit RepairReplay(const IssueOrder& order);
-  ~RepairReplay();
+  explicit Replay(const IssueOrder& order);
+  ~Replay();
 
   /// From the first call or op to the end of the last, as recorded.
   Ns recorded_ns() const { return recorded_ns_; }
   /// How much shorter the run would be; negative if longer. O(items).
-  Ns gain_ns(const Repair& change) const;
+  Ns gain_ns(const Change& change) const;
   /// As recorded; unknown for ops that are not timed. O(1).
   const Readiness& readiness(Id op) const { return readiness_[op]; }
   /// The op's start after it was ready.
@@ -85,6 +100,7 @@ class RepairReplay {
   const IssueOrder& order_;
   std::vector<Readiness> readiness_;
   Ns recorded_ns_ = 0;
+  Ns recorder_ns_ = 0;  // how much shorter it would have been with nobody recording
 };
 
 }  // namespace streamscope::analysis

@@ -1,107 +1,20 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "repair.h"
+#include "replay.h"
 
 #include <algorithm>
-#include <array>
-#include <cmath>
-#include <limits>
+
+#include "device_room.h"
 
 namespace streamscope::analysis {
-namespace {
 
-constexpr Ns kNever = std::numeric_limits<Ns>::min() / 2;  // before everything
-
-// An instant on both clocks: as recorded, and with the change.
-struct Twin {
-  Ns was = kNever, now = kNever;
-  void wait_for(const Twin& other) {
-    was = std::max(was, other.was);
-    now = std::max(now, other.now);
-  }
-};
-
-// Something that several ops share. It remembers the last few users: more than run at once.
-class Resource {
+class Replay::Walk {
  public:
-  // The first instant from `at` on, on both clocks, at which `share` of it is free. What runs at
-  // `at` is never interrupted; what would start later is passed by if it is less urgent. CUDA's
-  // priorities: lower is more urgent.
-  Twin room(Twin at, double share, Twin priority) const {
-    if (count_ == 0) return at;
-    return {room_on(&Twin::was, at.was, share, priority.was),
-            room_on(&Twin::now, at.now, share, priority.now)};
-  }
-  void use(const Twin& start, const Twin& end, double share, Twin priority) {
-    users_[next_] = {start, end, priority, share};
-    next_ = (next_ + 1) % kUsers;
-    count_ = std::min(count_ + 1, kUsers);
-  }
-
- private:
-  static constexpr size_t kUsers = 64;
-  static constexpr double kRounding = 1e-6;
-
-  Ns room_on(Ns Twin::*clock, Ns at, double share, Ns priority) const {
-    const Ns ready = at;
-    for (;;) {
-      double used = 0;
-      Ns first_end = std::numeric_limits<Ns>::max();
-      for (size_t i = 0; i < count_; ++i) {
-        const User& user = users_[i];
-        if (user.start.*clock > at || user.end.*clock <= at) continue;
-        if (user.start.*clock > ready && user.priority.*clock > priority) continue;
-        used += user.share;
-        first_end = std::min(first_end, user.end.*clock);
-      }
-      if (used == 0 || used + share <= 1 + kRounding) return at;
-      at = first_end;
-    }
-  }
-
-  struct User {
-    Twin start, end, priority;
-    double share;
-  };
-  std::array<User, kUsers> users_;
-  size_t next_ = 0, count_ = 0;
-};
-
-// How much of a device a kernel fills: by its blocks, and how many of them a multiprocessor holds.
-double share_of_device(const Trace& trace, Id op, Id device) {
-  const Id shape = trace.op.launch_shape_id[op];
-  if (shape >= trace.launch_shape.size() || device >= trace.device.size()) return 0;
-  const auto& shapes = trace.launch_shape;
-  const auto known = [](auto value, double otherwise) {
-    return value > 0 ? static_cast<double>(value) : otherwise;
-  };
-  // Of every GPU since Ampere; only their order of magnitude matters.
-  constexpr double kThreads = 2048, kBlocks = 32, kRegisters = 65536, kSharedBytes = 227 << 10;
-  constexpr double kSimulatedThreads = 128;  // coord::KernelSpec: the simulator tells no block
-  const bool simulated = trace.device.simulated[device] == 1;
-  const double threads = simulated
-                             ? kSimulatedThreads
-                             : known(shapes.block_x[shape], 1) * known(shapes.block_y[shape], 1) *
-                                   known(shapes.block_z[shape], 1);
-  const double blocks = known(shapes.grid_x[shape], 1) * known(shapes.grid_y[shape], 1) *
-                        known(shapes.grid_z[shape], 1);
-  double held = std::min(kBlocks, kThreads / threads);
-  if (shapes.registers[shape] > 0)
-    held = std::min(held, kRegisters / (threads * static_cast<double>(shapes.registers[shape])));
-  const double shared =
-      known(shapes.static_shared_bytes[shape], 0) + known(shapes.dynamic_shared_bytes[shape], 0);
-  if (shared > 0) held = std::min(held, kSharedBytes / shared);
-  held = std::max(1.0, std::floor(held));
-  const double processors = known(trace.device.sm_count[device], 132);
-  return std::min(1.0, blocks / (processors * held));
-}
-
-}  // namespace
-
-class RepairReplay::Walk {
- public:
-  Walk(const IssueOrder& order, const Repair& change, std::vector<Readiness>* readiness)
+  enum Host { kAsRecorded, kUnrecorded };
+  /// `host`: whether calls take as long as they did, or as they do when nobody records.
+  Walk(const IssueOrder& order, const Change& change, Host host,
+       std::vector<Readiness>* readiness = nullptr)
       : order_(order),
         trace_(order.trace()),
         change_(change),
@@ -119,12 +32,21 @@ class RepairReplay::Walk {
       const auto kind = trace_.stream.kind[stream];
       state.legacy = kind == trace::kLegacyStream;
       state.blocking = kind == trace::kBlockingStream || kind == trace::kPerThreadStream;
+      state.spread = change.spread_stream.has(stream);
+      state.recorded = host == kUnrecorded && has_real_clock(trace_.process_of_stream(stream));
+    }
+    for (Id thread = 0; thread < threads_.size(); ++thread) {
+      threads_[thread].recorded =
+          host == kUnrecorded && has_real_clock(trace_.process_of_thread(thread));
     }
     for (const Issued item : order.items()) {
       if (item.kind() != Issued::kOp) continue;
       if (const Id writer = order.writer_of(item.id()); writer != kNoId) written_[writer] = {};
     }
     for (const auto& [sync, op] : change.narrowed_sync) awaited_[op] = {};
+    for (const auto& [op, others] : change.held_only_by) {
+      for (const Id other : others) awaited_[other] = {};
+    }
     const auto& syncs = trace_.host_sync;
     for (Id sync = 0; sync < syncs.size(); ++sync) {
       if (is_query(syncs.kind[sync]) && syncs.result[sync] == trace::kResultNotReady &&
@@ -152,9 +74,13 @@ class RepairReplay::Walk {
   struct Stream {
     Id context = kNoId, device = kNoId;
     bool legacy = false, blocking = false;
-    Twin done;            // when all it holds so far has ended
-    Id launch = kNoId;    // call of its newest graph launch
-    Ns launch_shift = 0;  // how much earlier that began with the change
+    bool recorded = false;               // the recorder's share of its copies is left out
+    bool spread = false;                 // its work runs on two
+    Twin done;                           // when all it holds so far has ended
+    Ns joined_now = kNever;              // if spread: what both wait for,
+    Ns lanes_now[2] = {kNever, kNever};  // and when each is free
+    Id launch = kNoId;                   // call of its newest graph launch
+    Ns launch_shift = 0;                 // how much earlier that began with the change
   };
   struct Context {
     Twin blocking, legacy;  // all work of blocking streams; the newest item of the legacy stream
@@ -162,8 +88,9 @@ class RepairReplay::Walk {
   };
   struct Thread {
     bool began = false;
-    Twin free;             // when it is done with its last call
-    Ns call_was = kNever;  // entry of that call, and the same with the change
+    bool recorded = false;  // the recorder's share of its calls is left out
+    Twin free;              // when it is done with its last call
+    Ns call_was = kNever;   // entry of that call, and the same with the change
     Ns call_now = kNever;
     Ns floor_now = kNever;    // what it issues runs after this: syncs that the device does instead
     std::vector<Ns> polls{};  // when it asked in vain
@@ -180,6 +107,14 @@ class RepairReplay::Walk {
     if (first_ == kUnknownNs || was < first_) first_ = was;
   }
 
+  bool has_real_clock(Id process) const {
+    return process < trace_.process.size() && trace_.process.clock[process] != trace::kVirtualClock;
+  }
+  // What the recorder took of a time of the host.
+  static Ns less(const Thread& host, Ns time, Ns recorder) {
+    return host.recorded ? std::clamp<Ns>(time, 0, recorder) : 0;
+  }
+
   // The thread enters a call; when, with the change. `made`: it still makes the call.
   Ns enter(Id thread, Ns start, Ns end, bool made = true, Ns saved = 0) {
     began(start);
@@ -193,10 +128,12 @@ class RepairReplay::Walk {
       host.free = {start, start};
     }
     if (start == host.call_was && end == host.free.was) return host.call_now;  // the same call
-    const Ns entry = host.free.now + (start - host.free.was);
+    const Ns gap = start - host.free.was;
+    const Ns entry = host.free.now + gap - less(host, gap, kRecorderBetweenNs);
     host.call_was = start;
     host.call_now = entry;
-    host.free = {end, made ? entry + std::max<Ns>(0, end - start - saved) : entry};
+    const Ns took = end - start - less(host, end - start, kRecorderInsideNs);
+    host.free = {end, made ? entry + std::max<Ns>(0, took - saved) : entry};
     return entry;
   }
   // The call returns only when something else has happened.
@@ -204,30 +141,40 @@ class RepairReplay::Walk {
     if (thread >= threads_.size()) return;
     Thread& host = threads_[thread];
     const Ns tail = std::max<Ns>(0, end - std::max(host.call_was, until.was));
-    host.free.now = std::max(host.call_now, until.now) + tail;
+    host.free.now = std::max(host.call_now, until.now) + tail - less(host, tail, kRecorderInsideNs);
   }
 
   // Something takes its place in a stream.
   void join_context(Stream& stream, bool barrier) {
     if (stream.context >= contexts_.size()) return;
     Context& context = contexts_[stream.context];
-    if (stream.blocking) stream.done.wait_for(context.legacy);
-    if (stream.legacy) {
-      const Ns alone = stream.done.now;
-      stream.done.wait_for(context.blocking);
-      if (!barrier) stream.done.now = alone;
-    }
+    if (stream.blocking) hold(stream, context.legacy);
+    if (stream.legacy)
+      hold(stream, {context.blocking.was, barrier ? context.blocking.now : kNever});
   }
   void leave_context(const Stream& stream, bool barrier) {
     if (stream.context >= contexts_.size()) return;
     Context& context = contexts_[stream.context];
     if (stream.blocking) context.blocking.wait_for(stream.done);
-    if (stream.legacy) {
-      const Ns before = context.legacy.now;
-      context.legacy.wait_for(stream.done);
-      if (!barrier) context.legacy.now = before;
-    }
+    if (stream.legacy)
+      context.legacy.wait_for({stream.done.was, barrier ? stream.done.now : kNever});
     context.all.wait_for(stream.done);
+  }
+  // What a stream is given later waits for this.
+  static void hold(Stream& stream, const Twin& until) {
+    stream.done.wait_for(until);
+    stream.joined_now = std::max(stream.joined_now, until.now);
+  }
+  // What holds the next op of a stream.
+  Twin holds(Id op, const Stream& stream) const {
+    Twin held = stream.done;
+    if (stream.spread)
+      held.now = std::max(stream.joined_now, std::min(stream.lanes_now[0], stream.lanes_now[1]));
+    if (const auto only = change_.held_only_by.find(op); only != change_.held_only_by.end()) {
+      held.now = kNever;
+      for (const Id other : only->second) held.now = std::max(held.now, awaited_.at(other).now);
+    }
+    return held;
   }
 
   void on_op(Id op) {
@@ -246,10 +193,11 @@ class RepairReplay::Walk {
       }
       stream.launch = call;
     }
-    const Ns entry = enter(issue.thread_id, issue.start_ns, issue.end_ns);
+    const Ns entry = enter(issue.thread_id, issue.start_ns, issue.end_ns, true,
+                           timed ? recorder_of_issue(issue) : 0);
     const bool barrier = !change_.no_barrier_op.has(op);
     join_context(stream, barrier);
-    Twin held = stream.done;
+    Twin held = holds(op, stream);
     if (const auto writer = written_.find(order_.writer_of(op)); writer != written_.end())
       held.wait_for(writer->second);
     if (issue.thread_id < threads_.size())
@@ -261,31 +209,40 @@ class RepairReplay::Walk {
     }
     const Ns start = trace_.op.start_ns[op], end = trace_.op.end_ns[op];
     const Ns latency = std::clamp<Ns>(start - issue.start_ns, 0, kLaunchLatencyNs);
-    const Twin launched{issue.start_ns + latency, entry + latency};
+    const Twin launched{issue.start_ns + latency,
+                        entry + latency - std::min(latency, recorder_of_issue(issue))};
     held = {held.was + kSuccessorGapNs, held.now + kSuccessorGapNs};
     Twin ready = launched;
     ready.wait_for(held);
     const Twin ordered = ready;
 
     const auto length = change_.length_ns.find(op);
-    const Ns lasts = length == change_.length_ns.end() ? end - start : length->second;
-    Resource* resource = nullptr;
-    double share = 0;
+    const Ns lasts = length == change_.length_ns.end()
+                         ? end - start - (stream.recorded ? recorder_of_copy(op) : 0)
+                         : length->second;
+    DeviceRoom* resource = nullptr;
+    Share share;
     if (stream.device < trace_.device.size()) {
       if (trace_.op.kind[op] == trace::kKernel) {
         resource = &engines_[stream.device * kEngines + kProcessors];
-        share = share_of_device(trace_, op, stream.device);
+        const double of_device = share_of_device(trace_, op, stream.device);
+        share = {of_device, of_device};
       } else if (trace_.op.kind[op] == trace::kMemcpy &&
                  (trace_.op.detail[op] == 1 || trace_.op.detail[op] == 2)) {
         resource =
             &engines_[stream.device * kEngines + (trace_.op.detail[op] == 1 ? kToDevice : kToHost)];
-        share = 1;
+        share = {1, 1.0 / (1 + change_.more_copy_engines)};
       }
     }
     const Ns urgency =
         trace_.stream.priority[id] == trace::kNoSmall ? 0 : trace_.stream.priority[id];
     const Twin priority{urgency, change_.prompt_op.has(op) ? kMostUrgent : urgency};
-    if (resource) ready = resource->room(ready, share, priority);
+    const auto find_room = [&](const Twin& from) {
+      if (!resource) return from;
+      return trace_.op.kind[op] == trace::kMemcpy ? resource->turn(from, share, start)
+                                                  : resource->room(from, share, priority);
+    };
+    ready = find_room(ready);
     Ns lag = start - ready.was;
     if (readiness_) (*readiness_)[op] = {std::min(ordered.was, start), std::min(ready.was, start)};
     if (lag > 0) lag -= std::min(lag, stamps_within(ready.was, start));
@@ -295,7 +252,7 @@ class RepairReplay::Walk {
       Twin late = ordered;
       late.now = launched.was >= held.was ? std::max(launched.now + lag, held.now)
                                           : std::max(launched.now, held.now + lag);
-      start_now = resource ? resource->room(late, share, priority).now : late.now;
+      start_now = find_room(late).now;
     }
     if (change_.prompt_op.has(op)) start_now = ready.now + std::min<Ns>(lag, 0);
     const Twin begin{start, start_now}, stop{end, start_now + lasts};
@@ -320,6 +277,11 @@ class RepairReplay::Walk {
 
   void finish(Id op, Stream& stream, const Twin& stop) {
     stream.done.wait_for(stop);
+    if (change_.held_only_by.contains(op)) {
+      stream.done.now = stop.now;
+      stream.joined_now = kNever;
+    }
+    if (stream.spread) *std::min_element(stream.lanes_now, stream.lanes_now + 2) = stop.now;
     if (stop.was != kNever) {
       began(stop.was);
       saw(stop.was, stop.now);
@@ -362,9 +324,7 @@ class RepairReplay::Walk {
     Stream& stream = streams_[id];
     const bool barrier = !change_.no_barrier_wait.has(wait);
     join_context(stream, barrier);
-    const Ns before = stream.done.now;
-    stream.done.wait_for(records_[record]);
-    if (!made) stream.done.now = before;
+    hold(stream, {records_[record].was, made ? records_[record].now : kNever});
     leave_context(stream, barrier);
   }
 
@@ -434,6 +394,24 @@ class RepairReplay::Walk {
     return count * kTimedRecordNs;
   }
 
+  // Recording the work of a call and its times takes that call longer; so do the pieces in which
+  // the driver copies to pageable memory.
+  Ns recorder_of_issue(const Issue& issue) const {
+    return issue.thread_id < threads_.size() && threads_[issue.thread_id].recorded
+               ? kRecorderIssueNs
+               : 0;
+  }
+  Ns recorder_of_copy(Id op) const {
+    constexpr trace::Small kToHostMemory = 2, kPageable = 1;
+    const trace::Small kinds = trace_.op.memory_kinds[op];
+    if (trace_.op.kind[op] != trace::kMemcpy || trace_.op.detail[op] != kToHostMemory ||
+        kinds == trace::kNoSmall || (kinds & 15) != kPageable || trace_.op.bytes[op] <= 0) {
+      return 0;
+    }
+    const Ns extra = trace_.op.bytes[op] * kRecorderPageableNs >> 20;
+    return std::min(extra, (trace_.op.end_ns[op] - trace_.op.start_ns[op]) / 2);
+  }
+
   static constexpr Ns kMostUrgent = -1'000;
   static constexpr Ns kRecordAndWaitNs = 500;
   static constexpr Ns kCopyCallNs = 1'300;
@@ -441,36 +419,43 @@ class RepairReplay::Walk {
 
   const IssueOrder& order_;
   const Trace& trace_;
-  const Repair& change_;
+  const Change& change_;
   std::vector<Readiness>* readiness_;
   std::vector<Stream> streams_;
   std::vector<Context> contexts_;
   std::vector<Thread> threads_;
   std::vector<Twin> records_;
-  std::vector<Resource> engines_;
+  std::vector<DeviceRoom> engines_;
   std::unordered_map<Id, Twin> written_, awaited_;
   std::vector<Ns> stamps_;
   Ns first_ = kUnknownNs;
   Twin last_;
 };
 
-RepairReplay::RepairReplay(const IssueOrder& order)
-    : order_(order), readiness_(order.trace().op.size()) {
-  const Repair nothing;
-  Walk walk(order, nothing, &readiness_);
-  walk.run();
-  recorded_ns_ = walk.recorded_ns();
+Replay::Replay(const IssueOrder& order) : order_(order), readiness_(order.trace().op.size()) {
+  const Change nothing;
+  Walk recorded(order, nothing, Walk::kAsRecorded, &readiness_);
+  recorded.run();
+  recorded_ns_ = recorded.recorded_ns();
+  const auto& clocks = order.trace().process.clock;
+  if (std::all_of(clocks.begin(), clocks.end(),
+                  [](trace::Small clock) { return clock == trace::kVirtualClock; })) {
+    return;
+  }
+  Walk unrecorded(order, nothing, Walk::kUnrecorded);
+  unrecorded.run();
+  recorder_ns_ = unrecorded.gain_ns();
 }
 
-RepairReplay::~RepairReplay() = default;
+Replay::~Replay() = default;
 
-Ns RepairReplay::gain_ns(const Repair& change) const {
-  Walk walk(order_, change, nullptr);
+Ns Replay::gain_ns(const Change& change) const {
+  Walk walk(order_, change, Walk::kUnrecorded);
   walk.run();
-  return walk.gain_ns();
+  return walk.gain_ns() - recorder_ns_;
 }
 
-Ns RepairReplay::lag_ns(Id op) const {
+Ns Replay::lag_ns(Id op) const {
   const Ns ready = readiness_[op].ready_ns;
   return ready == kUnknownNs ? 0 : order_.trace().op.start_ns[op] - ready;
 }
