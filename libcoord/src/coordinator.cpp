@@ -76,13 +76,13 @@ bool host_access(MemoryRange range, Access access) {
 OperationHandle Coordinator::register_operation(const OperationOptions& options,
                                                 std::source_location where) {
   bool begun = false;
-  return impl_->add(options, where, true, false, false, begun);
+  return impl_->add<Impl::Entry::kRegistered>(options, where, true, begun);
 }
 
 OperationHandle Coordinator::open_group(const OperationOptions& options,
                                         std::source_location where) {
   bool begun = false;
-  return impl_->add(options, where, true, true, false, begun);
+  return impl_->add<Impl::Entry::kGroup>(options, where, true, begun);
 }
 
 void Coordinator::close_group(OperationHandle group) { impl_->close_group(group); }

@@ -79,6 +79,32 @@ bool Coordinator::Impl::ask(Lock& lock, OperationRecord& record, Proof proof) {
   return ended;
 }
 
+// Gives the event and the record back.
+inline void Coordinator::Impl::retire(OperationRecord& record, bool captured) {
+  if (record.event.id().valid()) {
+    if (captured || !record.has_event) {  // in a graph, or could not be recorded
+      record.events->pool->discard(record.event);
+    } else {
+      record.events->give_back(record.event);
+    }
+    record.event = EventRef();
+    record.has_event = false;
+  }
+  record.clock.reset();
+  record.retired = true;
+  operations_.retire(record);
+}
+
+// What end() comes to for an operation that was submitted, has completed, and that no callback and
+// no group is waiting for.
+inline void Coordinator::Impl::end_plainly(OperationRecord& record, std::uint64_t now) {
+  record.state.store(OperationState::kCompleted, std::memory_order_release);
+  record.ended = now;
+  ++metrics_.completed;
+  tell_state(record);
+  if (record.users == 0) retire(record, false);
+}
+
 // The host has seen that the point, and all that comes before it, has ended.
 void Coordinator::Impl::prove(Point point, const ClockRef& clock) {
   const ClockRef kept = clock;
@@ -112,16 +138,6 @@ void Coordinator::Impl::fail_all(const DeviceState& device, const std::exception
     stream.newest = nullptr;
   }
   changed_.notify_all();
-}
-
-// What end() comes to for an operation that was submitted, has completed, and that no callback and
-// no group is waiting for.
-void Coordinator::Impl::end_plainly(OperationRecord& record, std::uint64_t now) {
-  record.state.store(OperationState::kCompleted, std::memory_order_release);
-  record.ended = now;
-  ++metrics_.completed;
-  tell_state(record);
-  retire_if_over(record);
 }
 
 // Marks an operation as ended; its callbacks become due, its dependants fail with it.
@@ -189,22 +205,11 @@ void Coordinator::Impl::drop_user(OperationRecord& record) {
   retire_if_over(record);
 }
 
-// Gives the event and the record back once nobody can want them any more.
+// For an operation that nobody can want any more.
 void Coordinator::Impl::retire_if_over(OperationRecord& record) {
   const bool captured = record.state.load(std::memory_order_relaxed) == OperationState::kCaptured;
-  if (record.users > 0 || record.retired || !(record.ended_already() || captured)) return;
-  if (record.event.id().valid()) {
-    if (captured || !record.has_event) {  // in a graph, or could not be recorded
-      record.events->pool->discard(record.event);
-    } else {
-      record.events->give_back(record.event);
-    }
-    record.event = EventRef();
-    record.has_event = false;
-  }
-  record.clock.reset();
-  record.retired = true;
-  operations_.retire(record);
+  if (record.users == 0 && !record.retired && (record.ended_already() || captured))
+    retire(record, captured);
 }
 
 // Asks about the old milestones of the stream, of which `milestone` is the newest, so that what
@@ -229,8 +234,6 @@ void Coordinator::Impl::housekeep(Lock& lock, StreamEntry& stream, OperationReco
     }
   }
 }
-
-// Waits of the host
 
 // Waits of the host
 

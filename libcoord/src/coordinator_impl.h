@@ -98,10 +98,18 @@ class Coordinator::Impl {
   ~Impl();
 
   // coordinator_submit.cpp
+  /// How an operation comes to be known.
+  enum class Entry {
+    kSubmitted,   // it begins at once if it can: `begun`
+    kRegistered,  // it begins when begin() says so
+    kGroup,       // it only stands for others
+  };
+  template <Entry entry>
   OperationHandle add(const OperationOptions& options, const std::source_location& where,
-                      bool named, bool is_group, bool begin_if_ready, bool& begun);
+                      bool named, bool& begun);
   void begin(OperationHandle operation);
   void finish(const OperationHandle& operation);
+  void end_submission(OperationRecord& record, const OperationHandle& operation);
   void abandon(OperationHandle operation, const std::exception_ptr& error) noexcept;
 
   // coordinator_order.cpp
@@ -196,7 +204,14 @@ class Coordinator::Impl {
     return device.simulated ? device.backend->now().value : 0;
   }
   [[noreturn]] static void refuse(const OperationHandle& operation, const char* call);
-  StreamEntry& stream_entry(StreamState& stream);
+  /// Where a stream is in the table; the one used last at once.
+  StreamEntry& stream_entry(StreamState& stream) {
+    StreamEntry* const known = last_stream_;
+    return known != nullptr && known->id == stream.id.load(std::memory_order_relaxed)
+               ? *known
+               : find_stream(stream);
+  }
+  StreamEntry& find_stream(StreamState& stream);
   std::uint32_t stream_index(StreamState& stream);
   std::uint32_t add_stream(StreamState& stream);
   DeviceEvents& events_of(DeviceState& device);
@@ -231,6 +246,7 @@ class Coordinator::Impl {
   void issue_waits(OperationRecord& record);
   void drop_waits(OperationRecord& record);
   Need check_dependency(const OperationHandle& after, const StreamEntry* stream) const;
+  void name_dependencies(OperationRecord& record, const Dependencies& after) const;
   [[noreturn]] void refuse_dependency(const OperationRecord& on) const;
   OperationRecord& fresh_record(const OperationOptions& options, StreamEntry* stream,
                                 const std::source_location& where, bool named);
@@ -249,20 +265,22 @@ class Coordinator::Impl {
   /// Keeps for enter() why each dependency is waited for or not: before the waits in candidates_
   /// have become part of the stream's clock.
   void note_elisions(OperationRecord& record) {
-    if (observer().dependency != nullptr) find_elisions(record);
+    if (listened_ && observer().dependency != nullptr) find_elisions(record);
   }
   /// From here on, what the thread calls belongs to the operation.
   void enter(OperationRecord& record) {
+    if (!listened_) return;
     if (nvtx_) nvtx::push(record.name());
     if (observer().operation_begin != nullptr) tell_begun(record);
   }
   /// Back to the operation around it, if there is one.
   void leave(const OperationRecord& record) const {
+    if (!listened_) return;
     if (nvtx_) nvtx::pop();
     if (observer().operation_end != nullptr) tell_left(record);
   }
   void tell_state(const OperationRecord& record) {
-    if (observer().operation_state != nullptr) tell_new_state(record);
+    if (listened_ && observer().operation_state != nullptr) tell_new_state(record);
   }
   /// After the last of some ends of operations.
   void tell_completed() {
@@ -287,6 +305,7 @@ class Coordinator::Impl {
   void fail_all(const DeviceState& device, const std::exception_ptr& error);
   void drop_user(OperationRecord& record);
   void retire_if_over(OperationRecord& record);
+  void retire(OperationRecord& record, bool captured);
   void housekeep(Lock& lock, StreamEntry& stream, OperationRecord& milestone);
   std::size_t deliver(Lock& lock);
   Look look();
@@ -299,8 +318,9 @@ class Coordinator::Impl {
 
   const std::shared_ptr<DeviceState> device_;
   const CoordinatorOptions options_;
-  const std::uint64_t number_;
-  const bool nvtx_;  // operations are ranges: for profilers that do not know libcoord
+  const std::uint32_t number_;
+  const bool nvtx_;      // operations are ranges: for profilers that do not know libcoord
+  const bool listened_;  // by anything at all
   const bool stamps_submissions_;
 
   mutable ShortLock mutex_;  // never held during a call of the backend that may block

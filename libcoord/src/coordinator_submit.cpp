@@ -15,7 +15,7 @@ namespace coord {
 
 namespace {
 
-std::atomic<std::uint64_t> next_coordinator{1};
+std::atomic<std::uint32_t> next_coordinator{1};
 std::atomic<std::uint64_t> next_operation_id{0};
 
 /// One submission in so many is timed.
@@ -32,6 +32,8 @@ Coordinator::Impl::Impl(const Device& device, const CoordinatorOptions& options)
       options_(options),
       number_(next_coordinator.fetch_add(1)),
       nvtx_(nvtx::listening() && observer().operation_registered == nullptr),
+      listened_(nvtx_ || observer().operation_begin != nullptr ||
+                observer().operation_state != nullptr || observer().dependency != nullptr),
       stamps_submissions_(options.submission_times || observer().operation_state != nullptr),
       operations_(options.history, number_),
       executor_(options.executor != nullptr || options.polled ? options.executor
@@ -60,18 +62,16 @@ DeviceEvents& Coordinator::Impl::events_of(DeviceState& device) {
   return events;
 }
 
-inline StreamEntry& Coordinator::Impl::stream_entry(StreamState& stream) {
+StreamEntry& Coordinator::Impl::find_stream(StreamState& stream) {
   // The stream remembers where it is in the table of the Coordinator that used it last.
   const std::uint64_t id = stream.id.load(std::memory_order_relaxed);
-  if (StreamEntry* const known = last_stream_; known != nullptr && known->id == id) return *known;
   const std::uint64_t known = stream.coordinator.load(std::memory_order_relaxed);
   if (const auto index = static_cast<std::uint32_t>(known);
-      known >> 32 == (number_ & 0xffff'ffff) && index < streams_.size() && streams_[index].id == id)
-      [[likely]]
+      known >> 32 == number_ && index < streams_.size() && streams_[index].id == id) [[likely]]
     return *(last_stream_ = &streams_[index]);
   const auto found = stream_indices_.find(id);
   const std::uint32_t index = found != stream_indices_.end() ? found->second : add_stream(stream);
-  stream.coordinator.store((number_ & 0xffff'ffff) << 32 | index, std::memory_order_relaxed);
+  stream.coordinator.store(std::uint64_t{number_} << 32 | index, std::memory_order_relaxed);
   return *(last_stream_ = &streams_[index]);
 }
 
@@ -172,6 +172,25 @@ void Coordinator::Impl::refuse_dependency(const OperationRecord& on) const {
   return record;
 }
 
+// The operation's dependencies are these, each once.
+inline void Coordinator::Impl::name_dependencies(OperationRecord& record,
+                                                 const Dependencies& after) const {
+  const auto id = static_cast<std::uint32_t>(record.id.load(std::memory_order_relaxed));
+  bool maybe_again = false;  // or two that had one slot
+  for (const OperationHandle& one : after) {
+    maybe_again |= one.record_->named_by == id;
+    one.record_->named_by = id;
+  }
+  if (!maybe_again) [[likely]] {
+    record.after = after;
+    return;
+  }
+  record.after.clear();
+  for (const OperationHandle& one : after) {
+    if (!record.after.contains(one)) record.after.push_back(one);
+  }
+}
+
 void Coordinator::Impl::join_group(OperationRecord& record, OperationRecord& group) {
   record.more().group = &group;
   ++group.users;
@@ -193,9 +212,10 @@ void Coordinator::Impl::declare_accesses(const OperationRecord& record,
     backend.declare_access(id, range.address, range.bytes, true);
 }
 
+template <Coordinator::Impl::Entry entry>
 OperationHandle Coordinator::Impl::add(const OperationOptions& options,
-                                       const std::source_location& where, bool named, bool is_group,
-                                       bool begin_if_ready, bool& begun) {
+                                       const std::source_location& where, bool named, bool& begun) {
+  constexpr bool is_group = entry == Entry::kGroup;
   StreamState* const state = is_group ? nullptr : &options.stream.checked(kSubmit);
   Lock lock(mutex_);
   StreamEntry* const stream = is_group ? nullptr : &stream_entry(*state);
@@ -210,7 +230,7 @@ OperationHandle Coordinator::Impl::add(const OperationOptions& options,
     need = std::max(need, check_dependency(after, stream));
   OperationRecord& record = fresh_record(options, stream, where, named);
   const std::uint64_t from = record.timed ? ticks() : 0;
-  record.after.assign_distinct(options.after);
+  name_dependencies(record, options.after);
   if (need == Need::kSubmission && !is_group) {  // what a group needs, its members inherit
     for (const OperationHandle& after : record.after) {
       OperationRecord* on = live(after);
@@ -230,7 +250,7 @@ OperationHandle Coordinator::Impl::add(const OperationOptions& options,
     need = std::max(need, Need::kOrder);
   }
   record.inferred_to = static_cast<std::uint32_t>(record.after.size());
-  const bool begins = begin_if_ready && record.missing == 0;
+  const bool begins = entry == Entry::kSubmitted && record.missing == 0;
   if (!begins) announce(record);
   if (record.has_ranges) declare_accesses(record, options);
   if (options.timeout != Nanoseconds::max()) {
@@ -278,6 +298,11 @@ void Coordinator::Impl::await_stream(Lock& lock, OperationRecord& record) {
     changed_.wait(lock);
   }
 }
+
+template OperationHandle Coordinator::Impl::add<Coordinator::Impl::Entry::kRegistered>(
+    const OperationOptions&, const std::source_location&, bool, bool&);
+template OperationHandle Coordinator::Impl::add<Coordinator::Impl::Entry::kGroup>(
+    const OperationOptions&, const std::source_location&, bool, bool&);
 
 // What the stream has to wait for, in candidates_; the rest is implied.
 void Coordinator::Impl::find_candidates(OperationRecord& record) {
@@ -390,6 +415,12 @@ void Coordinator::Impl::finish(const OperationHandle& operation) {
       record.state.load(std::memory_order_relaxed) != OperationState::kBegun) {
     throw make_error(kCodeNotPermitted, kCall, "the operation was not begun");
   }
+  end_submission(record, operation);
+}
+
+// `operation` is begun.
+inline void Coordinator::Impl::end_submission(OperationRecord& record,
+                                              const OperationHandle& operation) {
   const std::uint64_t from = record.timed ? ticks() : 0;
   const bool has_event = record.named || record.milestone;
   if (has_event) {
@@ -455,14 +486,14 @@ void Coordinator::Impl::sample_cost(std::uint64_t cost) {
 Coordinator::Submission::Submission(Coordinator& coordinator, const OperationOptions& options,
                                     const std::source_location& where, bool named)
     : impl_(*coordinator.impl_) {
-  handle_ = impl_.add(options, where, named, false, true, ready_);
+  handle_ = impl_.add<Impl::Entry::kSubmitted>(options, where, named, ready_);
 }
 
 void Coordinator::Submission::fail() noexcept { impl_.abandon(handle_, std::current_exception()); }
 
 OperationHandle Coordinator::Submission::finish() {
   try {
-    impl_.finish(handle_);
+    impl_.end_submission(*handle_.record_, handle_);
   } catch (...) {
     fail();
     throw;

@@ -64,7 +64,8 @@ struct alignas(64) OperationRecord {
   std::uint32_t missing = 0;  // dependencies that are not submitted
   Point point;                // ticket 0: not submitted
   OperationRecord* next = nullptr;  // in its stream's queue of unproved ones, or among the free
-  std::uint64_t coordinator = 0;    // number of the one whose table this is
+  std::uint32_t coordinator = 0;    // number of the one whose table this is
+  std::uint32_t named_by = 0;       // low half of the id of the operation that named it last
 
   ClockRef clock;
   EventRef event;  // has_event: recorded behind it; else, of one that was begun, to be recorded
@@ -107,7 +108,7 @@ struct alignas(64) OperationRecord {
 /// of them are kept. Addresses stay; thread-compatible.
 class OperationTable {
  public:
-  OperationTable(std::size_t history, std::uint64_t coordinator)
+  OperationTable(std::size_t history, std::uint32_t coordinator)
       : history_(history), coordinator_(coordinator) {}
 
   /// A slot to be filled. Its vectors and strings keep their memory.
@@ -140,7 +141,7 @@ class OperationTable {
   static constexpr std::size_t kSlab = 32;  // slots that lie side by side
 
   const std::size_t history_;
-  const std::uint64_t coordinator_;
+  const std::uint32_t coordinator_;
   std::deque<std::array<OperationRecord, kSlab>> slabs_;
   OperationRecord* oldest_ = nullptr;
   OperationRecord* newest_ = nullptr;

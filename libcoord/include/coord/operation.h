@@ -83,22 +83,6 @@ class Dependencies {
     ++count_;
   }
   void clear() noexcept { count_ = 0; }
-  /// Becomes `other` without what that names twice.
-  void assign_distinct(const Dependencies& other) {
-    const OperationHandle* const all = other.begin();
-    bool distinct = true;
-    for (std::size_t i = 1; i < other.count_ && distinct; ++i) {
-      for (std::size_t before = 0; before < i; ++before) distinct &= !(all[before] == all[i]);
-    }
-    if (distinct) {
-      *this = other;
-      return;
-    }
-    count_ = 0;
-    for (const OperationHandle& operation : other) {
-      if (!contains(operation)) push_back(operation);
-    }
-  }
   [[nodiscard]] bool contains(OperationHandle operation) const noexcept {
     for (const OperationHandle& one : *this) {
       if (one == operation) return true;
