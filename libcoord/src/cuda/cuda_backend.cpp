@@ -13,6 +13,7 @@
 #include "codes.h"
 #include "coord/event.h"
 #include "cuda/busy_kernel.h"
+#include "cuda/current.h"
 #include "cuda/driver.h"
 #include "cuda/handles.h"
 #include "nvtx.h"
@@ -20,30 +21,6 @@
 namespace coord::cuda {
 
 namespace {
-
-/// Makes a context the calling thread's current one for a scope. The calls that this takes are
-/// allowed during a capture. Throws kNotPermitted in a forked child, whose driver does not work.
-class Current {
- public:
-  explicit Current(CUcontext context) {
-    if (forked())
-      throw make_error(kCodeNotPermitted, "fork", "a child process cannot use its parent's GPU");
-    CUcontext now = nullptr;
-    check(driver().context_get_current(&now), "cuCtxGetCurrent");
-    if (now == context) return;
-    check(driver().context_push(context), "cuCtxPushCurrent");
-    pushed_ = true;
-  }
-  ~Current() {
-    CUcontext popped = nullptr;
-    if (pushed_) driver().context_pop(&popped);
-  }
-  Current(const Current&) = delete;
-  Current& operator=(const Current&) = delete;
-
- private:
-  bool pushed_ = false;
-};
 
 int attribute(CUdevice_attribute which, CUdevice device) {
   int value = 0;
@@ -155,19 +132,21 @@ class CudaBackend final : public Backend {
   }
 
   void record(NativeStream stream, NativeEvent event) override {
-    const Current current(context_);
-    check(driver().event_record(to_event(event), to_stream(stream)), "cuEventRecord");
+    check(of_stream(stream,
+                    [&] { return driver().event_record(to_event(event), to_stream(stream)); }),
+          "cuEventRecord");
   }
 
   void wait(NativeStream stream, NativeEvent event) override {
-    const Current current(context_);
-    check(driver().stream_wait_event(to_stream(stream), to_event(event), CU_EVENT_WAIT_DEFAULT),
-          "cuStreamWaitEvent");
+    const auto call = [&] {
+      return driver().stream_wait_event(to_stream(stream), to_event(event), CU_EVENT_WAIT_DEFAULT);
+    };
+    check(of_stream(stream, call), "cuStreamWaitEvent");
   }
 
   bool query_event(NativeEvent event) override {
-    const Current current(context_);
-    return check_ready(driver().event_query(to_event(event)), "cuEventQuery");
+    return check_ready(of_handle_(context_, [&] { return driver().event_query(to_event(event)); }),
+                       "cuEventQuery");
   }
 
   void synchronize_event(NativeEvent event) override {
@@ -307,9 +286,9 @@ class CudaBackend final : public Backend {
   }
 
   CaptureStatus capture_status(NativeStream stream) override {
-    const Current current(context_);
     CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
-    check(driver().capture_status(to_stream(stream), &status), "cuStreamIsCapturing");
+    check(of_stream(stream, [&] { return driver().capture_status(to_stream(stream), &status); }),
+          "cuStreamIsCapturing");
     switch (status) {
       case CU_STREAM_CAPTURE_STATUS_ACTIVE:
         return CaptureStatus::kActive;
@@ -468,9 +447,17 @@ class CudaBackend final : public Backend {
     properties_.memory_bytes = bytes;
   }
 
+  template <typename Call>
+  CUresult of_stream(NativeStream stream, Call call) {
+    if (stream > kPerThreadStream) return of_handle_(context_, call);
+    const Current current(context_);  // which context a default stream is of follows from that
+    return call();
+  }
+
   const bool owns_context_ = false;
   CUdevice device_ = 0;
   CUcontext context_ = nullptr;
+  HandleCalls of_handle_;
   CUmodule module_ = nullptr;
   CUfunction busy_kernel_ = nullptr;
   int shared_per_sm_ = 0, shared_per_block_ = 0;
