@@ -3,7 +3,7 @@
 
 # What `cmake --install` lays down. Programs find what they need relative to themselves, so the tree may be moved:
 #   bin/streamscope, bin/streamscope-viewer
-#   lib/libcoord.so, lib/libstreamscope_inject.so, and whatever their static helpers are called
+#   lib/libcoord.so (a link to the version), lib/libstreamscope_inject.so, and whatever their static helpers are called
 #   libexec/streamscope/   the demos
 #   include/coord/         the public headers
 #   lib/cmake/streamscope/ find_package(streamscope): streamscope::coord, streamscope::collect

@@ -1,0 +1,175 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Signals of the host and of streams, and finding out what was reached.
+
+#include <algorithm>
+#include <atomic>
+
+#include "codes.h"
+#include "coord/error.h"
+#include "device_state.h"
+#include "timeline_impl.h"
+
+namespace coord {
+
+void TimelineSignal::Impl::check_device(const char* call) const {
+  if (!device_) throw make_error(kCodeNotSupported, call, "the timeline has no device");
+}
+
+// Signals
+
+void TimelineSignal::Impl::signal(std::uint64_t value) {
+  constexpr const char* kCall = "TimelineSignal::signal";
+  const auto too_small = [&](std::uint64_t now) {
+    return make_error(kCodeInvalidValue, kCall,
+                      "\"" + name_ + "\" was signaled " + std::to_string(now) +
+                          " already, not less than " + std::to_string(value));
+  };
+  std::uint64_t now = word_->completed.load(std::memory_order_relaxed);
+  if (!device_ && word_->outstanding.load(std::memory_order_relaxed) == 0) {
+    do {
+      if (value <= now) throw too_small(now);
+    } while (!word_->raise(now, value));
+    tell(COORD_TIMELINE_SIGNAL, value);
+    tell(COORD_TIMELINE_REACH, value);
+    return;
+  }
+  const Lock lock(mutex_);
+  now = std::max(word_->completed.load(), word_->promised.load());
+  if (value <= now) throw too_small(now);
+  word_->promised.store(value);
+  tell(COORD_TIMELINE_SIGNAL, value);
+  if (points_.empty()) {
+    reach(value);
+    open_gates();
+  } else {
+    points_.push_back({value, EventRef(), StreamId(), take_order()});
+    poller_->wake();
+  }
+}
+
+void TimelineSignal::Impl::signal(StreamRef stream, std::uint64_t value) {
+  constexpr const char* kCall = "TimelineSignal::signal";
+  check_device(kCall);
+  if (imported_)
+    throw make_error(kCodeNotSupported, kCall, "only the process that made it signals by streams");
+  if (stream.capture_status() != CaptureStatus::kNone)
+    throw Error(ErrorKind::kCapture, 900, "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED", kCall,
+                "the stream is being captured");
+  // One lock from the value to the record: the order of the events is that of the values.
+  const Lock lock(mutex_);
+  const std::uint64_t now = std::max(word_->completed.load(), word_->promised.load());
+  if (value <= now)
+    throw make_error(kCodeInvalidValue, kCall,
+                     "\"" + name_ + "\" was signaled " + std::to_string(now) + " already");
+  const EventRef event = events_->acquire();
+  try {
+    stream.record(event);
+  } catch (...) {
+    events_->release(event);
+    throw;
+  }
+  // Streams that wait for this value on the word are let go by the device itself, if nothing else
+  // has to be reached first.
+  const bool alone = std::all_of(points_.begin(), points_.end(), [&](const Point& point) {
+    return point.event.id().valid() && point.stream == stream.id();
+  });
+  const bool wanted = std::any_of(gates_.begin(), gates_.end(),
+                                  [&](const StreamWait& gate) { return gate.value <= value; });
+  if (alone && wanted) stream.write_value(gate_.data(), value);
+  points_.push_back({value, event, stream.id(), take_order()});
+  word_->promised.store(value);
+  word_->outstanding.fetch_add(1);
+  tell(COORD_TIMELINE_SIGNAL, value, stream);
+  if (!gates_.empty() || !host_waits_.empty() || word_->sleepers.load() != 0) poller_->wake();
+  if (points_.size() % 64 == 0) refresh();  // so that nobody waiting does not mean no end of events
+}
+
+// What was reached. All of the following with the lock held.
+
+void TimelineSignal::Impl::reach(std::uint64_t value) {
+  tell(COORD_TIMELINE_REACH, value);
+  std::uint64_t now = word_->completed.load(std::memory_order_relaxed);
+  while (now < value && !word_->raise(now, value)) {
+  }
+}
+
+void TimelineSignal::Impl::open_gates() {
+  if (!gate_used_) return;
+  const std::uint64_t value = word_->failed.load() != 0 ? kPoison : word_->completed.load();
+  const std::atomic_ref<std::uint64_t> gate(gate_[0]);
+  if (gate.load() < value) gate.store(value);
+}
+
+void TimelineSignal::Impl::forget_passed() {
+  const std::uint64_t now = word_->completed.load();
+  const auto passed = [now](const StreamWait& wait) { return wait.value <= now; };
+  std::erase_if(gates_, passed);
+  std::erase_if(waits_, passed);
+}
+
+// Asks the device about the points in their order. True if a new value was reached.
+bool TimelineSignal::Impl::refresh() {
+  bool progress = false;
+  while (!points_.empty()) {
+    const Point point = points_.front();
+    if (point.event.id().valid()) {
+      try {
+        Backend& backend = *device_->state()->backend;
+        const CaptureMode before = backend.exchange_capture_mode(CaptureMode::kRelaxed);
+        const bool ended = point.event.query();
+        backend.exchange_capture_mode(before);
+        if (!ended) break;
+      } catch (const Error&) {
+        note_failure(std::current_exception());
+        return true;
+      }
+      events_->release(point.event);
+      word_->outstanding.fetch_sub(1);
+    }
+    points_.pop_front();
+    reach(point.value);
+    progress = true;
+  }
+  open_gates();
+  forget_passed();
+  return progress;
+}
+
+Look TimelineSignal::Impl::look() {
+  const Lock lock(mutex_);
+  const bool progress = refresh();
+  if (progress) return {Look::kProgress};
+  if (word_->failed.load() != 0 || (points_.empty() && gates_.empty())) return {Look::kIdle};
+  // Not only who sleeps counts: a thread that is about to sleep has told the poller already.
+  if (!gates_.empty() || !host_waits_.empty() || word_->sleepers.load() != 0)
+    return {Look::kWaiting};
+  // Other processes cannot say that they begin to wait.
+  return {mapped_ ? Look::kPatient : Look::kIdle};
+}
+
+void TimelineSignal::Impl::note_failure(const std::exception_ptr& error) {
+  if (error_ == nullptr) {
+    error_ = error;
+    tell(COORD_TIMELINE_FAIL, word_->completed.load());
+  }
+  word_->fail();
+  open_gates();
+  gates_.clear();
+  for (const Point& point : points_) {
+    if (!point.event.id().valid()) continue;
+    events_->release(point.event);
+    word_->outstanding.fetch_sub(1);
+  }
+  points_.clear();
+}
+
+void TimelineSignal::Impl::fail(const std::exception_ptr& error) {
+  if (error == nullptr)
+    throw make_error(kCodeInvalidValue, "TimelineSignal::fail", "there is no error");
+  const Lock lock(mutex_);
+  note_failure(error);
+}
+
+}  // namespace coord

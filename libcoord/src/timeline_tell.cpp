@@ -1,0 +1,91 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// What a profiler and the search for deadlocks are told of a timeline.
+
+#include <algorithm>
+
+#include "device_state.h"
+#include "observer.h"
+#include "timeline_impl.h"
+
+namespace coord {
+
+void TimelineSignal::Impl::announce() const {
+  if (observer().timeline == nullptr) return;
+  const coord_timeline_facts facts{static_cast<std::uint32_t>(number_), 0, word_->completed.load(),
+                                   name_.c_str()};
+  observer().timeline(&facts);
+}
+
+void TimelineSignal::Impl::tell(coord_timeline_act act, std::uint64_t value) const {
+  if (observer().timeline_act == nullptr) return;
+  coord_timeline_act_facts facts{};
+  facts.timeline = static_cast<std::uint32_t>(number_);
+  facts.act = act;
+  facts.context = COORD_NONE;
+  facts.value = value;
+  facts.time_ns = device_ && device_->simulated() ? device_->now().value : 0;
+  observer().timeline_act(&facts);
+}
+
+void TimelineSignal::Impl::tell(coord_timeline_act act, std::uint64_t value,
+                                StreamRef stream) const {
+  if (observer().timeline_act == nullptr) return;
+  coord_timeline_act_facts facts{};
+  facts.timeline = static_cast<std::uint32_t>(number_);
+  facts.act = act;
+  const StreamState& state = stream.checked("TimelineSignal");
+  facts.context = state.device->backend->properties().context;
+  facts.stream = state.native;
+  facts.value = value;
+  facts.time_ns = device_->simulated() ? device_->now().value : 0;
+  observer().timeline_act(&facts);
+}
+
+void TimelineSignal::Impl::tell_waits(WaitGraph& graph) {
+  const Lock lock(mutex_);
+  if (word_->failed.load() != 0) return;
+  forget_passed();
+  const std::string prefix = "timeline " + std::to_string(number_) + " ";
+  const auto label = [&](std::uint64_t value) {
+    return "value " + std::to_string(value) + " of timeline \"" + name_ + "\"";
+  };
+  const Point* before = nullptr;
+  for (const Point& point : points_) {
+    const std::size_t node = graph.node(prefix + std::to_string(point.value), label(point.value));
+    if (point.event.id().valid()) graph.in_stream(node, point.stream.value, point.order);
+    if (before != nullptr) graph.edge(node, graph.node(prefix + std::to_string(before->value)));
+    before = &point;
+  }
+  const auto wait_for = [&](std::size_t waiter, std::uint64_t value) {
+    const auto point = std::find_if(points_.begin(), points_.end(),
+                                    [&](const Point& one) { return one.value >= value; });
+    if (point != points_.end()) {
+      graph.edge(waiter, graph.node(prefix + std::to_string(point->value)));
+    } else if (!imported_ && word_->completed.load() < value) {
+      graph.orphan(waiter);
+    }
+  };
+  const auto stream_wait = [&](const StreamWait& wait) {
+    const std::size_t node =
+        graph.node(prefix + "wait " + std::to_string(wait.order),
+                   "stream " + std::to_string(wait.stream.value) + " waits for " +
+                       label(wait.value) + ", which was signaled up to " +
+                       std::to_string(std::max(word_->completed.load(), word_->promised.load())));
+    graph.in_stream(node, wait.stream.value, wait.order);
+    wait_for(node, wait.value);
+  };
+  for (const StreamWait& wait : gates_) stream_wait(wait);
+  for (const StreamWait& wait : waits_) stream_wait(wait);
+  for (const HostWait& wait : host_waits_) {
+    const std::size_t thread = graph.node(thread_key(wait.thread), thread_label(wait.thread));
+    const std::size_t node =
+        graph.node(prefix + "host wait " + std::to_string(wait.thread),
+                   thread_label(wait.thread) + " waits for " + label(wait.value));
+    graph.edge(thread, node);
+    wait_for(node, wait.value);
+  }
+}
+
+}  // namespace coord
