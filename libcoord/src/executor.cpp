@@ -4,6 +4,7 @@
 #include "coord/executor.h"
 
 #include <algorithm>
+#include <atomic>
 #include <condition_variable>
 #include <deque>
 #include <mutex>
@@ -11,7 +12,23 @@
 #include <utility>
 #include <vector>
 
+#include "ticks.h"
+
 namespace coord {
+
+namespace {
+
+/// How long a thread that has run something looks for more before it goes to sleep: some ten times
+/// what going to sleep and waking up takes.
+constexpr std::int64_t kEagerNs = 50'000;
+
+/// Only where it takes nothing from the program and from the thread that looks at the device.
+bool can_look() {
+  static const bool can = std::thread::hardware_concurrency() > 2;
+  return can;
+}
+
+}  // namespace
 
 class Executor::Impl {
  public:
@@ -31,21 +48,27 @@ class Executor::Impl {
   Impl& operator=(const Impl&) = delete;
 
   void post(std::function<void()> function) {
+    bool noticed = false;
     {
       const std::lock_guard lock(mutex_);
       waiting_.push_back(std::move(function));
+      count_.store(waiting_.size(), std::memory_order_relaxed);
+      noticed = looking_ && waiting_.size() == 1;
     }
-    posted_.notify_one();
+    if (!noticed) posted_.notify_one();
   }
 
  private:
   void run() {
     std::unique_lock lock(mutex_);
-    for (;;) {
+    for (bool eager = false;;) {
+      if (eager && waiting_.empty() && !looking_) look(lock);
       posted_.wait(lock, [this] { return ending_ || !waiting_.empty(); });
       if (waiting_.empty()) return;
       std::function<void()> function = std::move(waiting_.front());
       waiting_.pop_front();
+      count_.store(waiting_.size(), std::memory_order_relaxed);
+      eager = can_look();
       lock.unlock();
       function();
       function = nullptr;  // what it holds ends here, without the lock
@@ -53,9 +76,22 @@ class Executor::Impl {
     }
   }
 
+  // Looks for a while whether something is posted, so that nobody has to wake this thread.
+  void look(std::unique_lock<std::mutex>& lock) {
+    looking_ = true;
+    lock.unlock();
+    const std::int64_t until_ns = monotonic_ns() + kEagerNs;
+    while (count_.load(std::memory_order_relaxed) == 0 && monotonic_ns() < until_ns)
+      std::this_thread::yield();
+    lock.lock();
+    looking_ = false;
+  }
+
   std::mutex mutex_;
   std::condition_variable posted_;
   std::deque<std::function<void()>> waiting_;
+  std::atomic<std::size_t> count_{0};  // of `waiting_`
+  bool looking_ = false;               // one of the threads does
   bool ending_ = false;
   std::vector<std::thread> threads_;
 };

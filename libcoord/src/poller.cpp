@@ -31,9 +31,12 @@ namespace {
 /// How long the thread looks without a pause after the last news: some ten times what going to
 /// sleep and waking up takes.
 constexpr std::int64_t kEagerNs = 50'000;
+/// The same while somebody must not be more than 20 us behind, who sleeps meanwhile. A
+/// synchronization of CUDA's own looks without a pause for as long as it takes.
+constexpr std::int64_t kEagerForWaitingNs = 500'000;
 /// Between looks if somebody must not be more than 20 us behind: the rest is for waking up and for
 /// looking.
-constexpr std::int64_t kPauseNs = 8'000;
+constexpr std::int64_t kPauseNs = 4'000;
 /// Between looks for the patient: a sixteenth of what they have waited, up to what keeps the
 /// thread's share of a processor below 5 %.
 constexpr std::int64_t kPatience = 16;
@@ -68,7 +71,7 @@ class Poller {
  private:
   void run() {
     pthread_setname_np(pthread_self(), "coord-poller");
-    prctl(PR_SET_TIMERSLACK, 1000UL);  // the default would make 60 us of 8
+    prctl(PR_SET_TIMERSLACK, 1000UL);  // the default would make 60 us of 4
     std::int64_t news_ns = monotonic_ns();
     std::vector<std::shared_ptr<PollClient::State>> clients;
     for (;;) {
@@ -93,7 +96,8 @@ class Poller {
       clients.clear();
       const std::int64_t now_ns = monotonic_ns();
       if (news) news_ns = now_ns;
-      if (all.found != Look::kIdle && now_ns - news_ns < kEagerNs) {
+      const std::int64_t eager_ns = all.found == Look::kWaiting ? kEagerForWaitingNs : kEagerNs;
+      if (all.found != Look::kIdle && now_ns - news_ns < eager_ns) {
         std::this_thread::yield();
         continue;
       }

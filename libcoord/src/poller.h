@@ -4,9 +4,9 @@
 // The one thread that looks whether the device has reached what somebody waits for.
 //
 // Clients give it a function that looks once and says what it found. While anybody waits, the
-// thread looks without pause for a short time. Then it pauses between looks: some microseconds if
-// somebody needs a fresh answer; else longer and longer, but never long beside what was waited
-// already. While nobody waits it sleeps and costs nothing.
+// thread looks without pause for a short time, longer if somebody needs a fresh answer. Then it
+// pauses between looks: some microseconds if so; else longer and longer, but never long beside what
+// was waited already. While nobody waits it sleeps and costs nothing.
 #pragma once
 
 #include <cstdint>

@@ -101,7 +101,8 @@ double idle_percent(const coord::Device& device) {
 }
 
 /// How long completed() does not tell of points that were reached, while a thread waits.
-std::vector<double> staleness_us(const coord::Device& device, std::size_t count) {
+std::vector<double> staleness_us(const coord::Device& device, std::size_t count,
+                                 Clock::duration apart) {
   coord::TimelineSignal timeline(device);
   const coord::Stream stream = device.create_stream();
   Gate gate(device);
@@ -110,7 +111,7 @@ std::vector<double> staleness_us(const coord::Device& device, std::size_t count)
   for (std::uint64_t i = 1; i <= count; ++i) {
     gate.hold(stream);
     timeline.signal(stream, i);
-    std::this_thread::sleep_for(200us);  // the first eagerness is over
+    std::this_thread::sleep_for(apart);
     const Clock::time_point reached = gate.open();
     while (timeline.completed() < i) {
     }
@@ -130,7 +131,8 @@ int main() {
   const double after_1_ms = callback_delay_us(device, bench::scaled(200), 1ms);
   const double after_20_ms = callback_delay_us(device, bench::scaled(30), 20ms);
   const double idle = idle_percent(device);
-  const std::vector<double> stale = staleness_us(device, bench::scaled(1'000));
+  const std::vector<double> stale = staleness_us(device, bench::scaled(1'000), 200us);
+  const std::vector<double> late = staleness_us(device, bench::scaled(300), 3ms);
   // On the simulated device each thread has its own clock, and the one that looks has to catch up
   // with the one that opens the gate: times then are no budget.
   const auto budget_on_a_gpu = [&](const char* name, double value, double limit) {
@@ -148,4 +150,7 @@ int main() {
   budget_on_a_gpu("completed_staleness_us", quantile(stale, 0.99), 20);
   bench::rival("completed_staleness_median_us", quantile(stale, 0.5), "us");
   bench::rival("completed_staleness_longest_us", quantile(stale, 1), "us");
+  // The looks have pauses by then.
+  budget_on_a_gpu("completed_staleness_after_3_ms_us", quantile(late, 0.99), 20);
+  bench::rival("completed_staleness_after_3_ms_median_us", quantile(late, 0.5), "us");
 }
