@@ -130,6 +130,8 @@ AvailableEvidence evidence_of(const Trace& trace) {
   const bool structure_only = tier != trace.meta.end() && tier->second == "structure";
   result.promised = kCallEvidence | kEventEvidence | kGraphEvidence | kHangEvidence;
   if (!structure_only) result.promised |= kTimeEvidence;
+  // Other tools' files say neither what graphs hold nor what waits for what.
+  if (trace.meta.contains("imported_from")) result.promised &= ~(kGraphEvidence | kHangEvidence);
   if (!trace.access.empty()) result.promised |= kArgumentEvidence | kAllocationEvidence;
 
   for (Id loss = 0; loss < trace.loss.size(); ++loss) {

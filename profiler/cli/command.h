@@ -43,6 +43,7 @@ std::span<const Command> commands();
 
 std::function<int()> define_record(CLI::App& app, ProgramArguments& program);
 std::function<int()> define_demo(CLI::App& app, ProgramArguments& program);
+std::function<int()> define_import(CLI::App& app, ProgramArguments& program);
 std::function<int()> define_info(CLI::App& app, ProgramArguments& program);
 std::function<int()> define_report(CLI::App& app, ProgramArguments& program);
 std::function<int()> define_check(CLI::App& app, ProgramArguments& program);

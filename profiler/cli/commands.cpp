@@ -11,6 +11,7 @@ constexpr Command kCommands[] = {
      "run a program and record its CUDA streams into a trace", define_record,
      Command::kRunsProgram},
     {"demo", "[NAME] [OPTIONS]", "record an example program and show its report", define_demo},
+    {"import", "FILE… [OPTIONS]", "make traces from profiles of nsys and PyTorch", define_import},
     {"info", "TRACE [--json]", "what a trace holds and what it lacks", define_info},
     {"report", "TRACE [OPTIONS]", "explain a trace: who waited for whom, what overlapped",
      define_report},

@@ -55,6 +55,28 @@ std::string why_empty(const record::Options& options) {
   return "";
 }
 
+// Computes the derived tables and tells what the trace holds and lacks.
+report::Info finish(const std::filesystem::path& file, bool quiet) {
+  const trace::Trace trace = load(file, quiet);
+  analysis::Analyses analyses(trace);
+  analysis::write_derived_tables(analyses);
+  report::Info info = report::info_of(trace);
+  if (quiet) return info;
+  std::string text = fmt::format("streamscope: wrote {}: {} on {}, {}; {}\n", short_path(file),
+                                 analysis::format_count(info.counts.op, "op"),
+                                 analysis::format_count(info.counts.stream, "stream"),
+                                 analysis::format_count(info.counts.event_edge, "event edge"),
+                                 report::verdict(info));
+  if (info.stack_count > 0) text += fmt::format("  {}\n", report::stack_cost(info));
+  for (const report::LossFact& loss : info.losses) {
+    if (loss.severity < trace::Severity::kNotice) continue;
+    text += fmt::format("  {}: {}{}\n", trace::to_string(loss.severity), loss.text,
+                        loss.advice.empty() ? "" : " " + loss.advice);
+  }
+  fmt::print(stderr, "{}", text);
+  return info;
+}
+
 }  // namespace
 
 record::Outcome record_program(const record::Options& options,
@@ -75,27 +97,13 @@ record::Outcome record_program(const record::Options& options,
 
 void finish_trace(const record::Outcome& outcome, const record::Options& options) {
   try {
-    const trace::Trace trace = load(outcome.trace, options.quiet);
-    analysis::Analyses analyses(trace);
-    analysis::write_derived_tables(analyses);
-    if (options.quiet) return;
-    const report::Info info = report::info_of(trace);
-    std::string text = fmt::format(
-        "streamscope: wrote {}: {} on {}, {}; {}\n", short_path(outcome.trace),
-        analysis::format_count(info.counts.op, "op"),
-        analysis::format_count(info.counts.stream, "stream"),
-        analysis::format_count(info.counts.event_edge, "event edge"), report::verdict(info));
-    if (info.stack_count > 0) text += fmt::format("  {}\n", report::stack_cost(info));
-    for (const report::LossFact& loss : info.losses) {
-      if (loss.severity < trace::Severity::kNotice) continue;
-      text += fmt::format("  {}: {}{}\n", trace::to_string(loss.severity), loss.text,
-                          loss.advice.empty() ? "" : " " + loss.advice);
-    }
-    if (info.counts.op == 0) text += why_empty(options);
-    fmt::print(stderr, "{}", text);
+    if (finish(outcome.trace, options.quiet).counts.op == 0 && !options.quiet)
+      fmt::print(stderr, "{}", why_empty(options));
   } catch (const Error& error) {
     fmt::print(stderr, "streamscope: {}\n", one_line(error.what()));
   }
 }
+
+void finish_trace(const std::filesystem::path& file, bool quiet) { finish(file, quiet); }
 
 }  // namespace streamscope::cli

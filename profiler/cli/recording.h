@@ -1,10 +1,11 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What `record` and `demo` share: run a program under the recorder, finish its trace, say in one
-// line what came of it.
+// What `record`, `demo`, `import` and `merge` share: make a trace, finish it, say in one line what
+// came of it.
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -22,5 +23,8 @@ record::Outcome record_program(const record::Options& options,
 /// edges; complete, nothing lost". Trouble is told there too: by now the program has run and its
 /// exit code is what counts.
 void finish_trace(const record::Outcome& outcome, const record::Options& options);
+
+/// The same for a trace made of other files. Throws Error.
+void finish_trace(const std::filesystem::path& file, bool quiet);
 
 }  // namespace streamscope::cli

@@ -56,6 +56,10 @@ Counts count(const Trace& trace) {
     counts.memset += kind == trace::kMemset;
     counts.host_function += kind == trace::kHostFunction;
   }
+  for (Id op = 0; op < trace.op.size(); ++op) {
+    counts.page_migration +=
+        trace.op.kind[op] == trace::kMemcpy && trace.op.detail[op] >= trace::kFirstMigration;
+  }
   counts.event_record = trace.event_record.size();
   counts.event_wait = trace.event_wait.size();
   for (trace::Small binding : trace.event_wait.binding)
@@ -179,6 +183,7 @@ Json to_json(const Counts& counts) {
               {"kernel", counts.kernel},
               {"memcpy", counts.memcpy},
               {"memset", counts.memset},
+              {"page_migration", counts.page_migration},
               {"api_call", counts.api_call},
               {"event_record", counts.event_record},
               {"event_wait", counts.event_wait},

@@ -85,6 +85,24 @@ constexpr LossInfo kKinds[] = {
      "The time-stamp counter of this machine is not invariant, so a slower clock was used.", ""},
     {"record-invalid", Severity::kDataLoss, kAllEvidence,
      "Some records made no sense and were left out.", "Report this with the trace."},
+    // What an import finds out.
+    {"import-no-cuda", Severity::kDataLoss, kAllEvidence,
+     "The imported file holds nothing of CUDA.", "Profile again with CUDA tracing switched on."},
+    {"import-op-without-call", Severity::kDataLoss, kCallEvidence | kEventEvidence,
+     "The imported file lacks the calls that issued some work.",
+     "Profile the whole run, or import a file that was not cut."},
+    {"import-sync-without-call", Severity::kNotice, kEventEvidence,
+     "The imported file tells of synchronizations whose calls it lacks; they were left out.",
+     "Profile the whole run, or import a file that was not cut."},
+    {"import-unknown-object", Severity::kDataLoss, kEventEvidence,
+     "The imported file does not say which event or stream some calls act on.",
+     "Profile with event tracing (nsys --cuda-event-trace, Kineto's CUDA_SYNC activity), or record "
+     "with streamscope."},
+    {"import-not-understood", Severity::kInfo, kNoEvidence,
+     "The imported file holds more, of kinds that a trace has no place for.", ""},
+    {"import-truncated", Severity::kDataLoss, kAllEvidence,
+     "The imported file ends in the middle; what stands before that was imported.",
+     "Copy or profile it again."},
 };
 
 constexpr LossInfo kUnknown = {"", Severity::kDataLoss, kAllEvidence,

@@ -27,8 +27,9 @@ constexpr std::string_view kWaitCauses[] = {
     "host_function", "copy_engine", "sm_full", "queue_aliasing", "profiler",
     "unknown",       "host_sync",   "graph"};
 constexpr std::string_view kSeverities[] = {"info", "notice", "data_loss", "error"};
-constexpr std::string_view kCopyKinds[] = {"unknown", "HtoD", "DtoH", "HtoA", "AtoH", "AtoA",
-                                           "AtoD",    "DtoA", "DtoD", "HtoH", "PtoP"};
+constexpr std::string_view kCopyKinds[] = {
+    "unknown", "HtoD", "DtoH", "HtoA", "AtoH",       "AtoA",       "AtoD",
+    "DtoA",    "DtoD", "HtoH", "PtoP", "pages HtoD", "pages DtoH", "pages DtoD"};
 
 }  // namespace
 

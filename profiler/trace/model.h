@@ -170,6 +170,9 @@ enum TimelineAct : Small {
   kTimelineFail
 };
 
+/// Op::detail of a copy from here on: the driver moved pages of managed memory by itself.
+inline constexpr Small kFirstMigration = 11;
+
 /// CUDA's result code for "not ready", the expected answer of a query.
 inline constexpr Small kResultNotReady = 600;
 

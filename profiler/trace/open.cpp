@@ -156,7 +156,7 @@ std::unique_ptr<Database> connect(const std::filesystem::path& file, const std::
 
 }  // namespace
 
-std::unique_ptr<Database> open_trace(const std::filesystem::path& file) {
+std::unique_ptr<Database> open_database(const std::filesystem::path& file) {
   Header header = check_file(file);
   std::unique_ptr<Database> database;
   try {
@@ -170,6 +170,11 @@ std::unique_ptr<Database> open_trace(const std::filesystem::path& file) {
     if ((error.code() & 0xff) != SQLITE_CANTOPEN || !header.is_wal() || !wal_is_empty) throw;
     database = connect(file, uri_of(file), SQLITE_OPEN_URI);
   }
+  return database;
+}
+
+std::unique_ptr<Database> open_trace(const std::filesystem::path& file) {
+  std::unique_ptr<Database> database = open_database(file);
   check_schema(*database);
   return database;
 }

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Opens a trace file for reading, after making sure that it is one. For Reader and Query.
+// Opens a trace file, or another program's database, for reading, after making sure that it is one.
 #pragma once
 
 #include <filesystem>
@@ -15,5 +15,8 @@ namespace streamscope::trace {
 /// is wrong with the file and what to do: missing, empty, truncated, not SQLite, another program's
 /// database, a newer format.
 std::unique_ptr<Database> open_trace(const std::filesystem::path& file);
+
+/// The same for any SQLite file, whatever is in it.
+std::unique_ptr<Database> open_database(const std::filesystem::path& file);
 
 }  // namespace streamscope::trace

@@ -23,6 +23,7 @@ CREATE TABLE meta (
   -- complete (1: recorded to the end and finished in good order); finished (1: no more is coming, 0: being recorded, or
   -- the recorder was killed); trace_start_realtime_ns (Unix time of instant 0);
   -- duration_ns (last known instant); tier (structure, times or events);
+  -- imported_from (the tool whose file this trace was made from; absent if it was recorded);
   -- kernel_arguments (1: recorded with --with args); analysis_version (of the derived tables,
   -- absent if they were never computed); stack_count and stack_ns (call stacks that ended processes took, and what those
   -- cost them; absent if none). Further keys may appear.
@@ -255,7 +256,9 @@ CREATE TABLE op (
   correlation_id INTEGER,                              -- number of the call that issued it, unique in the process
   api_call_id INTEGER REFERENCES api_call(id),         -- that call; NULL if it was not traced
   detail INTEGER,                                      -- memcpy: direction, 0 unknown, 1 HtoD, 2 DtoH, 3 HtoA, 4 AtoH, 5 AtoA,
-                                                       -- 6 AtoD, 7 DtoA, 8 DtoD, 9 HtoH, 10 PtoP; memset: memory kind
+                                                       -- 6 AtoD, 7 DtoA, 8 DtoD, 9 HtoH, 10 PtoP; pages of managed memory
+                                                       -- that the driver moved (imports only): 11 HtoD, 12 DtoH, 13 DtoD;
+                                                       -- memset: memory kind
   memory_kinds INTEGER,                                -- memcpy: source kind * 16 + destination kind; kinds: 0 unknown, 1 pageable,
                                                        -- 2 pinned, 3 device, 4 array, 5 managed, 6 device static, 7 managed static
   bytes INTEGER,                                       -- memcpy, memset: size
@@ -629,7 +632,8 @@ CREATE VIEW v_op (
                   CASE op.kind WHEN 1 THEN 'memcpy' || CASE op.detail
                                  WHEN 1 THEN ' HtoD' WHEN 2 THEN ' DtoH' WHEN 3 THEN ' HtoA' WHEN 4 THEN ' AtoH'
                                  WHEN 5 THEN ' AtoA' WHEN 6 THEN ' AtoD' WHEN 7 THEN ' DtoA' WHEN 8 THEN ' DtoD'
-                                 WHEN 9 THEN ' HtoH' WHEN 10 THEN ' PtoP' ELSE '' END
+                                 WHEN 9 THEN ' HtoH' WHEN 10 THEN ' PtoP' WHEN 11 THEN ' pages HtoD'
+                                 WHEN 12 THEN ' pages DtoH' WHEN 13 THEN ' pages DtoD' ELSE '' END
                                WHEN 2 THEN 'memset' WHEN 3 THEN 'host function' WHEN 4 THEN 'memory wait'
                                WHEN 5 THEN 'memory write' WHEN 6 THEN 'graph launch' END),
          context.process_id, context.device_id, stream.context_id, op.stream_id, stream_name.value,

@@ -1,0 +1,507 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "assembly.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace streamscope::import {
+namespace {
+
+constexpr size_t kFlushBytes = 32 << 20;
+
+// A number of the file in a column of 32 bits; NULL if it does not fit or means "none" there.
+Small narrow(Int number) {
+  return number == kNoInt || number <= std::numeric_limits<Small>::min() ||
+                 number > std::numeric_limits<Small>::max()
+             ? kNoSmall
+             : static_cast<Small>(number);
+}
+
+template <class Map, class Key, class Rows, class Row>
+Id find_or_add(Map& ids, const Key& key, Rows& rows, const Row& row) {
+  const auto [known, is_new] = ids.try_emplace(key, static_cast<Id>(rows.size()));
+  if (is_new) rows.push_back(row);
+  return known->second;
+}
+
+bool is_record(CallKind kind) { return kind == kEventRecordCall || kind == kContextRecordCall; }
+bool is_wait(CallKind kind) { return kind == kStreamWaitCall || kind == kContextWaitCall; }
+
+}  // namespace
+
+Id Assembly::process(Int os_pid) {
+  return find_or_add(process_ids_, os_pid, processes_,
+                     trace::Process{.os_pid = narrow(os_pid), .clock = 0, .complete = 1});
+}
+
+Id Assembly::thread(Id process, Int os_tid) {
+  return find_or_add(thread_ids_, std::pair(process, os_tid), threads_,
+                     trace::Thread{.process_id = process, .os_tid = narrow(os_tid)});
+}
+
+Id Assembly::device(Int key) {
+  return find_or_add(device_ids_, key, devices_, trace::Device{.simulated = 0});
+}
+
+Id Assembly::find_device(Int key) const {
+  const auto known = device_ids_.find(key);
+  return known == device_ids_.end() ? kNoId : known->second;
+}
+
+Id Assembly::context(Id process, Int native, Id device) {
+  return find_or_add(
+      context_ids_, std::tuple(process, native, device), contexts_,
+      trace::Context{.process_id = process, .device_id = device, .native_id = narrow(native)});
+}
+
+Id Assembly::stream(Id context, Int native) {
+  return find_or_add(stream_ids_, std::pair(context, native), streams_,
+                     trace::Stream{.context_id = context,
+                                   .native_id = narrow(native),
+                                   .generation = 0,
+                                   .kind = trace::kUnknownStream});
+}
+
+Id Assembly::event(Id process, Id context, Int native) {
+  const auto [known, is_new] =
+      events_.try_emplace(Event{process, context, native}, static_cast<Id>(events_.size()));
+  if (is_new) {
+    writer_.append(trace::Event{
+        .process_id = process, .context_id = context, .handle = native, .generation = 0});
+  }
+  return known->second;
+}
+
+Id Assembly::name_call(std::string_view text) {
+  const std::string_view name = without_version(text);
+  const Id id = intern(name);
+  call_kinds_.try_emplace(id, call_kind(name));
+  return id;
+}
+
+Id Assembly::launch_shape(const trace::LaunchShape& shape) {
+  const Shape key = {shape.grid_x,
+                     shape.grid_y,
+                     shape.grid_z,
+                     shape.block_x,
+                     shape.block_y,
+                     shape.block_z,
+                     shape.registers,
+                     shape.static_shared_bytes,
+                     shape.dynamic_shared_bytes};
+  if (last_shape_id_ != kNoId && key == last_shape_) return last_shape_id_;
+  const auto [known, is_new] = shapes_.try_emplace(key, static_cast<Id>(shapes_.size()));
+  if (is_new) writer_.append(shape);
+  last_shape_ = key;
+  last_shape_id_ = known->second;
+  return last_shape_id_;
+}
+
+void Assembly::add_graph_launch(Id process, Int correlation, Int graph, Int executable) {
+  graph_launches_[{process, correlation}] = executable;
+  const auto row = [&](Int native, Small is_executable, Id source) {
+    const auto [known, is_new] =
+        graphs_.try_emplace(std::tuple(process, native), static_cast<Id>(graphs_.size()));
+    if (is_new) {
+      writer_.append(trace::Graph{.process_id = process,
+                                  .native_id = narrow(native),
+                                  .executable = is_executable,
+                                  .source_graph_id = source,
+                                  .handle = native});
+    }
+    return known->second;
+  };
+  row(executable, 1, graph == kNoInt ? kNoId : row(graph, 0, kNoId));
+}
+
+Id Assembly::process_of_stream(Id stream) const {
+  if (stream >= streams_.size()) return kNoId;
+  const Id context = streams_[stream].context_id;
+  return context < contexts_.size() ? contexts_[context].process_id : kNoId;
+}
+
+// What a device synchronization waits for if the file does not say.
+Id Assembly::sole_context(Id process) const {
+  Id found = kNoId;
+  for (Id context = 0; context < contexts_.size(); ++context) {
+    // Page migrations have a context of their own, without a number.
+    if (contexts_[context].process_id != process || contexts_[context].native_id == 0) continue;
+    if (found != kNoId) return kNoId;
+    found = context;
+  }
+  return found;
+}
+
+void Assembly::shift_times() {
+  if (start_ns_ == 0) return;
+  const auto shift = [&](auto& rows) {
+    for (auto& row : rows) {
+      row.start_ns -= start_ns_;
+      if constexpr (requires { row.end_ns; }) {
+        if (row.end_ns != kUnknownNs) row.end_ns -= start_ns_;
+      }
+    }
+  };
+  shift(calls_);
+  shift(ops_);
+  shift(ranges_);
+  shift(marks_);
+  shift(overheads_);
+}
+
+void Assembly::sort_calls() {
+  const auto before = [](const Call& a, const Call& b) { return a.start_ns < b.start_ns; };
+  if (!std::is_sorted(calls_.begin(), calls_.end(), before))
+    std::stable_sort(calls_.begin(), calls_.end(), before);
+}
+
+// Numbers of a process are mostly dense; then a table answers, else a sorted list.
+void Assembly::index_calls() {
+  if (indexed_) return;
+  indexed_ = true;
+  sort_calls();
+  struct Extent {
+    Int first = std::numeric_limits<Int>::max(), last = std::numeric_limits<Int>::min();
+    size_t count = 0;
+  };
+  std::vector<Extent> extents(processes_.size());
+  for (const Call& call : calls_) {
+    const Id process = process_of(call);
+    if (process >= extents.size() || call.correlation == kNoInt) continue;
+    Extent& extent = extents[process];
+    extent.first = std::min(extent.first, call.correlation);
+    extent.last = std::max(extent.last, call.correlation);
+    ++extent.count;
+  }
+  index_.resize(processes_.size());
+  for (Id process = 0; process < index_.size(); ++process) {
+    const Extent& extent = extents[process];
+    if (extent.count == 0) continue;
+    index_[process].first = extent.first;
+    const auto width = static_cast<uint64_t>(extent.last) - static_cast<uint64_t>(extent.first);
+    if (width < 16 * extent.count + 1024) index_[process].dense.assign(width + 1, kNoId);
+  }
+  for (Id id = 0; id < calls_.size(); ++id) {
+    const Id process = process_of(calls_[id]);
+    if (process >= index_.size() || calls_[id].correlation == kNoInt) continue;
+    Index& index = index_[process];
+    if (index.dense.empty()) {
+      index.sorted.emplace_back(calls_[id].correlation, id);
+    } else if (Id& slot = index.dense[static_cast<size_t>(calls_[id].correlation - index.first)];
+               slot == kNoId) {
+      slot = id;  // of calls with one number the first is the outermost
+    }
+  }
+  for (Index& index : index_) std::sort(index.sorted.begin(), index.sorted.end());
+}
+
+Id Assembly::find_call(Id process, Int correlation) const {
+  if (process >= index_.size() || correlation == kNoInt) return kNoId;
+  const Index& index = index_[process];
+  if (!index.dense.empty()) {
+    const auto at = static_cast<uint64_t>(correlation) - static_cast<uint64_t>(index.first);
+    return at < index.dense.size() ? index.dense[at] : kNoId;
+  }
+  const auto found =
+      std::lower_bound(index.sorted.begin(), index.sorted.end(), std::pair(correlation, Id{0}));
+  return found != index.sorted.end() && found->first == correlation ? found->second : kNoId;
+}
+
+Id Assembly::process_of_call(Int correlation) {
+  index_calls();
+  Id found = kNoId;
+  for (Id process = 0; process < index_.size(); ++process) {
+    if (find_call(process, correlation) == kNoId) continue;
+    if (found != kNoId) return kNoId;
+    found = process;
+  }
+  return found;
+}
+
+Id Assembly::busiest_process() const {
+  std::vector<size_t> counts(processes_.size());
+  for (const Call& call : calls_) {
+    if (const Id process = process_of(call); process < counts.size()) ++counts[process];
+  }
+  const auto most = std::max_element(counts.begin(), counts.end());
+  return most == counts.end() || *most == 0 ? kNoId : static_cast<Id>(most - counts.begin());
+}
+
+// Work and the calls that issued it; until append_ops(), api_call_id is the place of the call.
+void Assembly::join_work() {
+  const auto before = [](const trace::Op& a, const trace::Op& b) {
+    return a.start_ns < b.start_ns;
+  };
+  if (!std::is_sorted(ops_.begin(), ops_.end(), before))
+    std::stable_sort(ops_.begin(), ops_.end(), before);
+  call_stream_.assign(calls_.size(), kNoId);
+  std::map<Id, uint64_t> lost;
+  for (trace::Op& op : ops_) {
+    const Id process = process_of_stream(op.stream_id);
+    const Id call = find_call(process, op.correlation_id);
+    op.api_call_id = call;
+    if (call != kNoId) {
+      call_stream_[call] = op.stream_id;
+    } else if (op.kind != trace::kMemcpy || op.detail < trace::kFirstMigration) {
+      ++lost[process];
+    }
+  }
+  for (const auto& [process, count] : lost) losses_.add("import-op-without-call", count, process);
+}
+
+// Per call the act that the file tells of it; acts of calls that are missing are lost.
+std::vector<Id> Assembly::join_acts(std::vector<Act>& acts) {
+  std::vector<Id> act_of(acts.empty() ? 0 : calls_.size(), kNoId);
+  for (Id id = 0; id < acts.size(); ++id) {
+    const Id call = find_call(acts[id].process, acts[id].correlation);
+    if (call == kNoId) {
+      losses_.add("import-sync-without-call", 1, acts[id].process);
+    } else {
+      act_of[call] = id;
+    }
+  }
+  return act_of;
+}
+
+// A file that tells of waits only says there what it knows of their records.
+void Assembly::name_records() {
+  if (call_look_.empty()) return;
+  const size_t looks = looks_.size();
+  for (size_t i = 0; i < looks; ++i) {
+    const Act& look = looks_[i];
+    const Id call = find_call(look.process, look.record_correlation);
+    if (call == kNoId || !is_record(kind_of(calls_[call]))) continue;
+    if (call_record_.empty()) call_record_.assign(calls_.size(), kNoId);
+    if (call_record_[call] != kNoId) continue;
+    call_record_[call] = static_cast<Id>(records_.size());
+    const Id context = look.record_stream < streams_.size()
+                           ? streams_[look.record_stream].context_id
+                           : look.context;
+    records_.push_back({.process = look.process,
+                        .correlation = look.record_correlation,
+                        .context = context,
+                        .stream = look.record_stream,
+                        .event = look.event});
+  }
+}
+
+void Assembly::append_records() {
+  std::unordered_map<Id, Small> versions;
+  uint64_t unknown = 0;
+  for (size_t i = 0; i < calls_.size(); ++i) {
+    const Call& call = calls_[i];
+    const CallKind kind = kind_of(call);
+    if (!is_record(kind)) continue;
+    trace::EventRecord row{.thread_id = call.thread,
+                           .name_id = call.name,
+                           .start_ns = call.start_ns,
+                           .end_ns = call.end_ns,
+                           .result = call.result,
+                           .correlation_id = call.correlation};
+    RecordCall record{.process = process_of(call),
+                      .thread = call.thread,
+                      .start_ns = call.start_ns,
+                      .end_ns = call.end_ns,
+                      .correlation = call.correlation};
+    if (!call_record_.empty() && call_record_[i] != kNoId) {
+      const Act& act = records_[call_record_[i]];
+      if (kind == kEventRecordCall) row.stream_id = act.stream;
+      if (act.event != kNoInt) row.event_id = event(act.process, act.context, act.event);
+      record.event = row.event_id;
+      record.instance = act.instance;
+    }
+    if (row.event_id != kNoId) row.version = ++versions[row.event_id];
+    unknown += row.event_id == kNoId;
+    writer_.append(row);
+    record_calls_.push_back(record);
+  }
+  losses_.add("import-unknown-object", unknown, kNoId, "records of events");
+}
+
+void Assembly::append_sync(const Call& call, size_t index, CallKind kind, const Pairing& pairing) {
+  const Act* act =
+      call_look_.empty() || call_look_[index] == kNoId ? nullptr : &looks_[call_look_[index]];
+  const Id process = process_of(call);
+  Id event_id = kNoId;
+  Bound bound;
+  const bool on_event = is_wait(kind) || kind == kEventQueryCall || kind == kEventSynchronizeCall;
+  if (act && on_event) {
+    LookCall look{.process = process,
+                  .thread = call.thread,
+                  .start_ns = call.start_ns,
+                  .end_ns = call.end_ns,
+                  .instance = act->instance,
+                  .record_correlation = act->record_correlation};
+    if (act->event != kNoInt) {
+      // The record names the context of the event; a wait may be in another one.
+      const auto own = events_.find({process, act->context, act->event});
+      if (own != events_.end()) look.event = own->second;
+    }
+    bound = pairing.bind(look);
+    const Id record = bound.record != kNoId       ? bound.record
+                      : !bound.candidates.empty() ? bound.candidates.front()
+                                                  : kNoId;
+    event_id = record != kNoId && record_calls_[record].event != kNoId ? record_calls_[record].event
+               : look.event != kNoId                                   ? look.event
+               : act->event != kNoInt ? event(process, act->context, act->event)
+                                      : kNoId;
+  }
+  if (on_event && bound.binding == trace::kAmbiguous) losses_.add("ambiguous-binding", 1, process);
+  if (on_event && bound.binding == trace::kUnknownHistory)
+    losses_.add("import-unknown-object", 1, process, "records that were waited for");
+  if (is_wait(kind)) {
+    const Id wait = writer_.append(
+        trace::EventWait{.thread_id = call.thread,
+                         .name_id = call.name,
+                         .stream_id = act && kind == kStreamWaitCall ? act->stream : kNoId,
+                         .event_id = event_id,
+                         .binding = bound.binding,
+                         .record_id = bound.record,
+                         .start_ns = call.start_ns,
+                         .end_ns = call.end_ns,
+                         .result = call.result,
+                         .correlation_id = call.correlation});
+    for (const Id candidate : bound.candidates)
+      writer_.append(trace::EventWaitCandidate{wait, candidate});
+    return;
+  }
+  trace::HostSync row{.thread_id = call.thread,
+                      .name_id = call.name,
+                      .context_id = act ? act->context : kNoId,
+                      .start_ns = call.start_ns,
+                      .end_ns = call.end_ns,
+                      .result = call.result,
+                      .correlation_id = call.correlation};
+  switch (kind) {
+    case kDeviceSynchronizeCall:
+      row.kind = trace::kDeviceSynchronize;
+      if (row.context_id == kNoId) row.context_id = sole_context(process);
+      break;
+    case kStreamSynchronizeCall:
+    case kStreamQueryCall:
+      row.kind = kind == kStreamQueryCall ? trace::kStreamQuery : trace::kStreamSynchronize;
+      if (act) row.stream_id = act->stream;
+      break;
+    case kMemcpyCall:
+      row.kind = trace::kSynchronousCopy;
+      row.stream_id = call_stream_[index];
+      break;
+    default:
+      row.kind = kind == kEventQueryCall ? trace::kEventQuery : trace::kEventSynchronize;
+      row.event_id = event_id;
+      row.binding = bound.binding;
+      row.record_id = bound.record;
+      break;
+  }
+  if (row.context_id == kNoId && row.stream_id < streams_.size())
+    row.context_id = streams_[row.stream_id].context_id;
+  writer_.append(row);
+}
+
+void Assembly::append_calls() {
+  const Pairing pairing(record_calls_);
+  call_row_.assign(calls_.size(), kNoId);
+  for (size_t i = 0; i < calls_.size(); ++i) {
+    const Call& call = calls_[i];
+    const CallKind kind = kind_of(call);
+    switch (kind) {
+      case kEventRecordCall:
+      case kContextRecordCall:
+        break;
+      case kStreamWaitCall:
+      case kContextWaitCall:
+      case kEventQueryCall:
+      case kEventSynchronizeCall:
+      case kStreamQueryCall:
+      case kStreamSynchronizeCall:
+      case kDeviceSynchronizeCall:
+      case kMemcpyCall:
+        append_sync(call, i, kind, pairing);
+        break;
+      default: {
+        trace::ApiCall row{.thread_id = call.thread,
+                           .kind = kind,
+                           .name_id = call.name,
+                           .stream_id = call_stream_[i],
+                           .start_ns = call.start_ns,
+                           .end_ns = call.end_ns,
+                           .result = call.result,
+                           .correlation_id = call.correlation};
+        if (kind == kGraphLaunchCall) {
+          const auto launch = graph_launches_.find({process_of(call), call.correlation});
+          if (launch != graph_launches_.end()) row.object = launch->second;
+        }
+        call_row_[i] = writer_.append(row);
+        break;
+      }
+    }
+    if (i % 4096 == 0) flush_if_large();
+  }
+}
+
+void Assembly::append_ops() {
+  for (size_t i = 0; i < ops_.size(); ++i) {
+    trace::Op& op = ops_[i];
+    if (op.api_call_id != kNoId) op.api_call_id = call_row_[op.api_call_id];
+    writer_.append(op);
+    if (i % 4096 == 0) flush_if_large();
+  }
+}
+
+// Ranges in order of start; the depth of each among those of its thread and domain.
+void Assembly::append_annotations() {
+  const auto outer_first = [](const trace::Range& a, const trace::Range& b) {
+    if (a.start_ns != b.start_ns) return a.start_ns < b.start_ns;
+    const Ns a_end = a.end_ns == kUnknownNs ? std::numeric_limits<Ns>::max() : a.end_ns;
+    const Ns b_end = b.end_ns == kUnknownNs ? std::numeric_limits<Ns>::max() : b.end_ns;
+    return a_end > b_end;
+  };
+  std::stable_sort(ranges_.begin(), ranges_.end(), outer_first);
+  std::map<std::pair<Id, Id>, std::vector<Ns>> open;  // ends, by thread and domain
+  for (size_t i = 0; i < ranges_.size(); ++i) {
+    trace::Range& range = ranges_[i];
+    if (range.kind == trace::kPushPop) {
+      std::vector<Ns>& ends = open[{range.thread_id, range.domain_id}];
+      while (!ends.empty() && ends.back() <= range.start_ns) ends.pop_back();
+      range.depth = static_cast<Small>(ends.size());
+      ends.push_back(range.end_ns == kUnknownNs ? std::numeric_limits<Ns>::max() : range.end_ns);
+    }
+    writer_.append(range);
+    if (i % 4096 == 0) flush_if_large();
+  }
+  for (const trace::Mark& mark : marks_) writer_.append(mark);
+  for (const trace::Overhead& overhead : overheads_) writer_.append(overhead);
+}
+
+void Assembly::append_objects() {
+  for (const auto& row : processes_) writer_.append(row);
+  for (const auto& row : threads_) writer_.append(row);
+  for (const auto& row : devices_) writer_.append(row);
+  for (const auto& row : contexts_) writer_.append(row);
+  for (const auto& row : streams_) writer_.append(row);
+}
+
+void Assembly::flush_if_large() {
+  if (writer_.buffered_bytes() > kFlushBytes) writer_.flush();
+}
+
+void Assembly::finish() {
+  shift_times();
+  index_calls();
+  join_work();
+  call_record_ = join_acts(records_);
+  call_look_ = join_acts(looks_);
+  name_records();
+  append_records();
+  append_calls();
+  append_ops();
+  if (calls_.empty() && ops_.empty()) losses_.add("import-no-cuda");
+  append_annotations();
+  append_objects();
+  losses_.write(writer_);
+  writer_.set_meta("tier", ops_.empty() ? "structure" : "times");
+}
+
+}  // namespace streamscope::import

@@ -1,0 +1,175 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Joins what a foreign file says into rows of a trace: objects by their native numbers, work with
+// the calls that issued it, calls with what the file knows of their streams and events, waits with
+// records.
+//
+// Importers state facts in any order and call finish(); times are ns on the axis of the trace,
+// numbers are those of the file. Everything that finds no partner is a counted loss.
+#pragma once
+
+#include <array>
+#include <map>
+#include <string_view>
+#include <tuple>
+#include <unordered_map>
+#include <vector>
+
+#include "api_calls.h"
+#include "losses.h"
+#include "pairing.h"
+#include "trace/writer.h"
+
+namespace streamscope::import {
+
+using trace::kNoSmall;
+using trace::kUnknownNs;
+using trace::Small;
+
+/// A function of CUDA or HIP that returned.
+struct Call {
+  Ns start_ns = 0, end_ns = 0;
+  Int correlation = kNoInt;  ///< unique in the process
+  Id thread = kNoId;
+  Id name = kNoId;  ///< of name_call()
+  Small result = kNoSmall;
+};
+
+/// What a file says of a call that records, waits for, queries or synchronizes, besides the call.
+struct Act {
+  Id process = kNoId;
+  Int correlation = kNoInt;
+  Id context = kNoId;
+  Id stream = kNoId;
+  Int event = kNoInt;               ///< the tool's number of the event, unique in the context
+  Int instance = kNoInt;            ///< number of one record, unique in the process
+  Int record_correlation = kNoInt;  ///< the call that made the record waited for
+  Id record_stream = kNoId;         ///< and its stream
+};
+
+/// Thread-compatible.
+class Assembly {
+ public:
+  explicit Assembly(trace::Writer& writer) : writer_(writer) {}
+
+  trace::Writer& writer() { return writer_; }
+  LossLog& losses() { return losses_; }
+
+  // Objects come into being at their first mention; later words may complete them.
+  Id process(Int os_pid);
+  Id thread(Id process, Int os_tid);
+  /// A device by a number of the importer's.
+  Id device(Int key);
+  Id find_device(Int key) const;
+  Id context(Id process, Int native, Id device);
+  Id stream(Id context, Int native);
+  trace::Process& process_row(Id id) { return processes_[id]; }
+  trace::Thread& thread_row(Id id) { return threads_[id]; }
+  trace::Device& device_row(Id id) { return devices_[id]; }
+  trace::Context& context_row(Id id) { return contexts_[id]; }
+  trace::Stream& stream_row(Id id) { return streams_[id]; }
+  size_t process_count() const { return processes_.size(); }
+  /// The only process, kNoId if there are none or several.
+  Id only_process() const { return processes_.size() == 1 ? 0 : kNoId; }
+
+  Id intern(std::string_view text) { return writer_.intern(text); }
+  /// Name of a function as the file writes it.
+  Id name_call(std::string_view text);
+  Id launch_shape(const trace::LaunchShape& shape);
+
+  void add(const Call& call) { calls_.push_back(call); }
+  void add_record(const Act& act) { records_.push_back(act); }
+  /// A stream wait, a query or a synchronization.
+  void add_look(const Act& act) { looks_.push_back(act); }
+  /// Work on a device; its stream must be known. `api_call_id` is found by the correlation id.
+  void add(const trace::Op& op) { ops_.push_back(op); }
+  /// A launch of this graph, by the correlation id of its call.
+  void add_graph_launch(Id process, Int correlation, Int graph, Int executable);
+  /// `depth` is found out.
+  void add(const trace::Range& range) { ranges_.push_back(range); }
+  void add(const trace::Mark& mark) { marks_.push_back(mark); }
+  void add(const trace::Overhead& overhead) { overheads_.push_back(overhead); }
+  /// All times stated are relative to this instant of the file; it becomes 0.
+  void set_start(Ns start_ns) { start_ns_ = start_ns; }
+  /// The process that made the only call with this correlation id; kNoId if none or several did.
+  Id process_of_call(Int correlation);
+  /// The process with most calls; kNoId if there are no calls.
+  Id busiest_process() const;
+
+  /// Writes everything. `origin` stands in meta as imported_from.
+  void finish();
+  void set_origin(std::string_view origin) { writer_.set_meta("imported_from", origin); }
+
+ private:
+  struct Event {
+    Id process, context;
+    Int native;
+    auto operator<=>(const Event&) const = default;
+  };
+  using Shape = std::array<Int, 9>;  // columns of launch_shape
+  Id event(Id process, Id context, Int native);
+  CallKind kind_of(const Call& call) const { return call_kinds_.at(call.name); }
+  Id process_of(const Call& call) const {
+    return call.thread < threads_.size() ? threads_[call.thread].process_id : kNoId;
+  }
+  Id process_of_stream(Id stream) const;
+  Id sole_context(Id process) const;
+
+  void shift_times();
+  void sort_calls();
+  void index_calls();
+  Id find_call(Id process, Int correlation) const;
+  void join_work();
+  std::vector<Id> join_acts(std::vector<Act>& acts);
+  void name_records();
+  void append_records();
+  void append_calls();
+  void append_sync(const Call& call, size_t index, CallKind kind, const Pairing& pairing);
+  void append_ops();
+  void append_annotations();
+  void append_objects();
+  void flush_if_large();
+
+  trace::Writer& writer_;
+  LossLog losses_;
+
+  std::vector<trace::Process> processes_;
+  std::vector<trace::Thread> threads_;
+  std::vector<trace::Device> devices_;
+  std::vector<trace::Context> contexts_;
+  std::vector<trace::Stream> streams_;
+  std::unordered_map<Int, Id> process_ids_, device_ids_;
+  std::map<std::pair<Id, Int>, Id> thread_ids_, stream_ids_;
+  std::map<std::tuple<Id, Int, Id>, Id> context_ids_;
+  std::map<Event, Id> events_;
+  std::map<Shape, Id> shapes_;
+  Shape last_shape_{};
+  Id last_shape_id_ = kNoId;
+  std::unordered_map<Id, CallKind> call_kinds_;  // by name
+
+  std::vector<Call> calls_;
+  std::vector<Act> records_, looks_;
+  std::vector<trace::Op> ops_;
+  std::vector<trace::Range> ranges_;
+  std::vector<trace::Mark> marks_;
+  std::vector<trace::Overhead> overheads_;
+  Ns start_ns_ = 0;
+  std::map<std::pair<Id, Int>, Int> graph_launches_;  // (process, correlation) -> executable
+  std::map<std::tuple<Id, Int>, Id> graphs_;
+
+  // Made by finish(): per call, in order of start.
+  struct Index {
+    Int first = 0;
+    std::vector<Id> dense;                   // by correlation - first
+    std::vector<std::pair<Int, Id>> sorted;  // if the numbers are far apart
+  };
+  std::vector<Index> index_;  // by process
+  bool indexed_ = false;
+  std::vector<Id> call_stream_;              // of the work it issued
+  std::vector<Id> call_record_, call_look_;  // its act; empty if there are none
+  std::vector<Id> call_row_;                 // row of api_call
+  std::vector<RecordCall> record_calls_;
+};
+
+}  // namespace streamscope::import

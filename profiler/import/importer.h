@@ -1,0 +1,46 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Traces of other tools, read into a trace of ours. To add a format: a file with its two functions,
+// a line in importers.cpp.
+//
+// An importer states what the file says through Assembly, which joins it into rows. A file that
+// cannot be used is an Error; what is not understood or missing in it is a counted loss.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <span>
+#include <string_view>
+
+namespace streamscope::import {
+
+class Assembly;
+
+struct Importer {
+  std::string_view name;  ///< value of --from
+  std::string_view summary;
+  /// True if a file with these first bytes (at most kHeadBytes) may be of this format.
+  bool (*sniff)(std::span<const std::byte> head);
+  /// Throws Error if the file is unusable.
+  void (*read)(const std::filesystem::path& file, Assembly& assembly);
+};
+
+inline constexpr size_t kHeadBytes = 4096;
+
+std::span<const Importer> importers();
+/// nullptr if there is no such format.
+const Importer* find_importer(std::string_view name);
+/// By its first bytes. Throws Error if no importer wants the file.
+const Importer& importer_of(const std::filesystem::path& file);
+
+/// Writes `trace` from `file`. Throws Error; then no trace is left. Memory grows with the file.
+void import_file(const Importer& importer, const std::filesystem::path& file,
+                 const std::filesystem::path& trace, bool overwrite);
+
+bool sniff_nsys(std::span<const std::byte> head);
+void read_nsys(const std::filesystem::path& file, Assembly& assembly);
+bool sniff_kineto(std::span<const std::byte> head);
+void read_kineto(const std::filesystem::path& file, Assembly& assembly);
+
+}  // namespace streamscope::import

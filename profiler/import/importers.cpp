@@ -1,0 +1,86 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+
+#include "assembly.h"
+#include "importer.h"
+#include "trace/error.h"
+
+namespace streamscope::import {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr Importer kImporters[] = {
+    {"nsys", "SQLite export of Nsight Systems", sniff_nsys, read_nsys},
+    {"kineto", "JSON of the PyTorch profiler or any Chrome trace, gzip too", sniff_kineto,
+     read_kineto},
+};
+
+// Why nobody wants a file, for the formats that people try.
+std::string what_it_is(const fs::path& file, std::string_view head) {
+  if (head.empty()) return "is empty";
+  if (head.starts_with("version https://git-lfs"))
+    return "is a Git LFS pointer, not the file itself; fetch it with `git lfs pull`";
+  if (file.extension() == ".nsys-rep" || file.extension() == ".qdrep")
+    return "is a report of Nsight Systems; convert it with `nsys export --type sqlite`";
+  return "is neither a SQLite export of Nsight Systems nor JSON of a profiler; check the name";
+}
+
+}  // namespace
+
+std::span<const Importer> importers() { return kImporters; }
+
+const Importer* find_importer(std::string_view name) {
+  for (const Importer& importer : kImporters) {
+    if (importer.name == name) return &importer;
+  }
+  return nullptr;
+}
+
+const Importer& importer_of(const fs::path& file) {
+  std::error_code error;
+  const fs::file_status status = fs::status(file, error);
+  if (!fs::exists(status)) throw Error(file, "does not exist", "check the path");
+  if (!fs::is_regular_file(status)) throw Error(file, "is not a plain file", "check the path");
+  std::ifstream in(file, std::ios::binary);
+  if (!in)
+    throw Error(file, std::string("cannot be read: ") + std::strerror(errno),
+                "check its permissions");
+  std::array<char, kHeadBytes> head;
+  in.read(head.data(), head.size());
+  const std::string_view text(head.data(), static_cast<size_t>(in.gcount()));
+  for (const Importer& importer : kImporters) {
+    if (importer.sniff(std::as_bytes(std::span(text)))) return importer;
+  }
+  throw Error(file, what_it_is(file, text), "");
+}
+
+void import_file(const Importer& importer, const fs::path& file, const fs::path& trace,
+                 bool overwrite) {
+  std::error_code ignored;
+  if (fs::equivalent(file, trace, ignored))
+    throw Error(trace, "is the file to import itself", "name another output with -o");
+  // Written under another name, so that a file that turns out unusable costs no older trace.
+  if (!overwrite && fs::exists(fs::symlink_status(trace, ignored)))
+    throw Error(trace, "exists already", "choose another name or overwrite it with --force");
+  const fs::path part = trace.string() + ".part";
+  try {
+    trace::Writer writer = trace::Writer::create(part, {.overwrite = true});
+    Assembly assembly(writer);
+    importer.read(file, assembly);
+    assembly.finish();
+    writer.finish(true);
+    fs::rename(part, trace);
+  } catch (...) {
+    for (const char* suffix : {"", "-wal", "-shm", "-journal"})
+      fs::remove(part.string() + suffix, ignored);
+    throw;
+  }
+}
+
+}  // namespace streamscope::import

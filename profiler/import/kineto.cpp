@@ -1,0 +1,454 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Profiles of PyTorch (Kineto, since 2021, CUDA and HIP), and Chrome traces of any other tool,
+// whose events become ranges.
+//
+// Device work says device and stream, not process: that is the one whose call has its correlation
+// id. A wait names its record by that call (CUDA); it is a guess of Kineto's, so pairing.h decides
+// whether it can be another one. What a HIP profile says of waits is only that they were called.
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <limits>
+#include <set>
+#include <string>
+
+#include "assembly.h"
+#include "importer.h"
+#include "kineto_events.h"
+#include "trace/error.h"
+
+namespace streamscope::import {
+namespace {
+
+constexpr Int kNone32 = 0xffffffff;    // "not applicable", also as -1
+constexpr Ns kLatestNs = Ns{1} << 61;  // 73 years: epoch times fit, sums do not overflow
+
+enum class Category {
+  kHost,  // ranges of host threads: operators, Python functions, annotations, any other tool's
+  kCall,
+  kKernel,
+  kMemcpy,
+  kMemset,
+  kSync,
+  kRecord,
+  kOverhead,
+  kDeviceRange,  // shadows of annotations on streams
+  kSpan,         // the profiler's own life
+};
+
+// Names of 2021 are those of today without underscores, capitalized.
+Category category_of(std::string_view name) {
+  struct Row {
+    std::string_view name;
+    Category category;
+  };
+  static constexpr Row kRows[] = {
+      {"kernel", Category::kKernel},
+      {"Kernel", Category::kKernel},
+      {"gpu_memcpy", Category::kMemcpy},
+      {"Memcpy", Category::kMemcpy},
+      {"gpu_memset", Category::kMemset},
+      {"Memset", Category::kMemset},
+      {"cuda_runtime", Category::kCall},
+      {"Runtime", Category::kCall},
+      {"cuda_driver", Category::kCall},
+      {"hip_runtime", Category::kCall},
+      {"hip_driver", Category::kCall},
+      {"cuda_sync", Category::kSync},
+      {"cuda_event", Category::kRecord},
+      {"overhead", Category::kOverhead},
+      {"gpu_user_annotation", Category::kDeviceRange},
+      {"Trace", Category::kSpan},
+  };
+  for (const Row& row : kRows) {
+    if (row.name == name) return row.category;
+  }
+  return Category::kHost;
+}
+
+Int or_none(Int number) { return number == kNone32 || number < 0 ? kNoInt : number; }
+
+// "Memcpy HtoD (Pageable -> Device)" in the numbers of op.detail and op.memory_kinds.
+void read_copy_name(std::string_view name, trace::Op& op) {
+  constexpr std::string_view kDirections[] = {"HtoD", "DtoH", "HtoA", "AtoH", "AtoA",
+                                              "AtoD", "DtoA", "DtoD", "HtoH", "PtoP"};
+  constexpr std::string_view kKinds[] = {"Pageable", "Pinned", "Device", "Array", "Managed"};
+  op.detail = 0;
+  for (size_t i = 0; i < std::size(kDirections); ++i) {
+    if (name.find(kDirections[i]) != name.npos) op.detail = static_cast<Small>(i + 1);
+  }
+  const auto kind = [&](std::string_view text) -> Small {
+    for (size_t i = 0; i < std::size(kKinds); ++i) {
+      if (text == kKinds[i]) return static_cast<Small>(i + 1);
+    }
+    return 0;
+  };
+  const size_t open = name.find('('), arrow = name.find(" -> "), close = name.rfind(')');
+  if (open == name.npos || arrow == name.npos || close == name.npos || arrow < open ||
+      close < arrow)
+    return;
+  op.memory_kinds = static_cast<Small>(kind(name.substr(open + 1, arrow - open - 1)) << 4 |
+                                       kind(name.substr(arrow + 4, close - arrow - 4)));
+}
+
+class KinetoReader {
+ public:
+  explicit KinetoReader(Assembly& assembly) : assembly_(assembly) {}
+
+  void read(const std::filesystem::path& file) {
+    Text text = read_text(file, kMostJsonBytes, kJsonPadding);
+    const JsonFacts facts =
+        read_events(file, text, [this](const JsonEvent& event) { take(event); });
+    if (facts.event_count == 0 && facts.bad_count > 0)
+      throw Error(file, "is JSON, but no profile: its elements are no events", "check the name");
+    if (facts.truncated) assembly_.losses().add("import-truncated");
+    assembly_.losses().add("record-invalid", facts.bad_count + invalid_);
+    set_start(facts);
+    place_device_work(facts);
+    close_open_ranges();
+    name_objects(facts);
+    for (const auto& [what, count] : not_understood_)
+      assembly_.losses().add("import-not-understood", count, kNoId, what);
+    assembly_.set_origin(saw_cuda_ ? "kineto" : "chrome");
+  }
+
+ private:
+  // What device work and synchronizations say of their place, until all calls are known.
+  struct Place {
+    Int device, context, stream;
+    auto operator<=>(const Place&) const = default;
+  };
+  struct Work {
+    trace::Op op;
+    Place place;
+  };
+  struct PendingAct {
+    Act act;
+    Place place;
+    Int record_stream;
+    bool is_record;
+  };
+
+  // An id that is no number gets one below zero; os_tid is then not known, the text is its name.
+  Int number_of(const JsonId& id) {
+    if (id.number != kNoInt && id.number >= 0) return id.number;
+    const auto [known, is_new] =
+        texts_.try_emplace(std::string(id.text), -static_cast<Int>(texts_.size()) - 2);
+    if (is_new) named_[known->second] = assembly_.intern(id.text);
+    return known->second;
+  }
+  Id thread_of(const JsonEvent& event) {
+    const std::pair key{number_of(event.pid), number_of(event.tid)};
+    if (key == last_thread_key_ && last_thread_ != kNoId) return last_thread_;
+    const Id process = assembly_.process(key.first);
+    last_thread_ = assembly_.thread(process, key.second);
+    last_thread_key_ = key;
+    threads_.insert({key, last_thread_});
+    return last_thread_;
+  }
+
+  bool interval(const JsonEvent& event, Ns& start, Ns& end) {
+    const Ns length = event.duration_ns == kUnknownNs ? 0 : event.duration_ns;
+    const bool good = event.start_ns > -kLatestNs && event.start_ns < kLatestNs && length >= 0 &&
+                      length < kLatestNs;
+    if (!good) {
+      ++invalid_;
+      return false;
+    }
+    start = event.start_ns;
+    end = start + length;
+    earliest_ns_ = std::min(earliest_ns_, start);
+    return true;
+  }
+
+  void take(const JsonEvent& event) {
+    switch (event.phase) {
+      case 'X':
+        return take_complete(event);
+      case 'B':
+      case 'E':
+        return take_half(event);
+      case 'i':
+      case 'I':
+      case 'R':
+        return take_instant(event);
+      case 'M':
+        return take_metadata(event);
+      case 's':
+      case 't':
+      case 'f':
+        // Arrows from calls to their work say what correlation ids say.
+        if (event.category != "ac2g" && event.category != "async") ++not_understood_["flow events"];
+        return;
+      case 0:
+        ++invalid_;
+        return;
+      default:
+        ++not_understood_[std::string("events of phase ") +
+                          (std::isprint(static_cast<unsigned char>(event.phase)) != 0 ? event.phase
+                                                                                      : '?')];
+    }
+  }
+
+  void take_complete(const JsonEvent& event) {
+    const Category category = category_of(event.category);
+    Ns start, end;
+    if (category == Category::kSpan) return;
+    if (!interval(event, start, end)) return;
+    switch (category) {
+      case Category::kCall:
+        saw_cuda_ = true;
+        assembly_.add(Call{.start_ns = start,
+                           .end_ns = end,
+                           .correlation = event.correlation,
+                           .thread = thread_of(event),
+                           .name = assembly_.name_call(event.name)});
+        break;
+      case Category::kKernel:
+      case Category::kMemcpy:
+      case Category::kMemset:
+        saw_cuda_ = true;
+        take_work(event, category, start, end);
+        break;
+      case Category::kSync:
+      case Category::kRecord:
+        take_act(event, category == Category::kRecord);
+        break;
+      case Category::kOverhead: {
+        const Id thread = thread_of(event);
+        assembly_.add(trace::Overhead{.process_id = assembly_.thread_row(thread).process_id,
+                                      .thread_id = thread,
+                                      .name_id = assembly_.intern(event.name),
+                                      .start_ns = start,
+                                      .end_ns = end});
+        break;
+      }
+      case Category::kDeviceRange:
+        ++not_understood_["annotations drawn on streams"];
+        break;
+      default:
+        assembly_.add(host_range(event, start, end));
+        break;
+    }
+  }
+
+  trace::Range host_range(const JsonEvent& event, Ns start, Ns end) {
+    return {.thread_id = thread_of(event),
+            .kind = trace::kPushPop,
+            .domain_id = domain_of(event),
+            .name_id = assembly_.intern(event.name),
+            .start_ns = start,
+            .end_ns = end};
+  }
+  Id domain_of(const JsonEvent& event) {
+    return event.category.empty() ? kNoId : assembly_.intern(event.category);
+  }
+
+  void take_half(const JsonEvent& event) {
+    Ns start, end;
+    if (!interval(event, start, end)) return;
+    std::vector<trace::Range>& open = open_[thread_of(event)];
+    if (event.phase == 'B') {
+      open.push_back(host_range(event, start, kUnknownNs));
+    } else if (open.empty()) {
+      ++not_understood_["ends without a begin"];
+    } else {
+      trace::Range range = open.back();
+      open.pop_back();
+      range.end_ns = std::max(start, range.start_ns);
+      assembly_.add(range);
+    }
+  }
+  void close_open_ranges() {
+    for (const auto& [thread, ranges] : open_) {
+      for (const trace::Range& range : ranges) assembly_.add(range);
+    }
+  }
+
+  void take_instant(const JsonEvent& event) {
+    Ns start, end;
+    if (!event.pid.text.empty() && event.category.empty() && event.pid.number == kNoInt)
+      return;  // the profiler's own: "Iteration Start" and the like
+    if (!interval(event, start, end)) return;
+    assembly_.add(trace::Mark{.thread_id = thread_of(event),
+                              .domain_id = domain_of(event),
+                              .name_id = assembly_.intern(event.name),
+                              .start_ns = start});
+  }
+
+  void take_metadata(const JsonEvent& event) {
+    if (event.name == "process_name") process_names_[number_of(event.pid)] = event.arg_name;
+    if (event.name == "thread_name")
+      thread_names_[{number_of(event.pid), number_of(event.tid)}] = event.arg_name;
+  }
+
+  static Place place_of(const JsonEvent& event) {
+    // The device is also what the event pretends to be a process.
+    const Int device = event.device != kNoInt ? event.device : or_none(event.pid.number);
+    return {or_none(device), or_none(event.context), or_none(event.stream)};
+  }
+
+  void take_work(const JsonEvent& event, Category category, Ns start, Ns end) {
+    Work work{.place = place_of(event)};
+    trace::Op& op = work.op;
+    op.start_ns = start;
+    op.end_ns = end;
+    op.correlation_id = event.correlation;
+    if (event.graph_node != kNoInt && event.graph_node != 0) op.graph_node = event.graph_node;
+    op.channel = small(event.channel);
+    if (category == Category::kKernel) {
+      op.kind = trace::kKernel;
+      op.name_id = assembly_.intern(event.name);
+      op.launch_shape_id = assembly_.launch_shape({.grid_x = small(event.grid[0]),
+                                                   .grid_y = small(event.grid[1]),
+                                                   .grid_z = small(event.grid[2]),
+                                                   .block_x = small(event.block[0]),
+                                                   .block_y = small(event.block[1]),
+                                                   .block_z = small(event.block[2]),
+                                                   .registers = small(event.registers),
+                                                   .dynamic_shared_bytes = event.shared_bytes});
+    } else {
+      op.bytes = event.bytes;
+      op.kind = category == Category::kMemcpy ? trace::kMemcpy : trace::kMemset;
+      if (category == Category::kMemcpy) read_copy_name(event.name, op);
+    }
+    work_.push_back(work);
+  }
+  static Small small(Int number) {
+    return number == kNoInt || number < 0 || number > std::numeric_limits<Small>::max()
+               ? kNoSmall
+               : static_cast<Small>(number);
+  }
+
+  void take_act(const JsonEvent& event, bool is_record) {
+    PendingAct pending{.place = place_of(event),
+                       .record_stream = or_none(event.record_stream),
+                       .is_record = is_record};
+    Act& act = pending.act;
+    act.correlation = event.correlation;
+    act.event = or_none(is_record ? event.event : event.waited_event);
+    act.record_correlation = or_none(event.record_correlation);
+    acts_.push_back(pending);
+  }
+
+  // Times become relative to the first event, of whatever kind it is.
+  void set_start(const JsonFacts& facts) {
+    if (earliest_ns_ == kNothingSeen) return;
+    assembly_.set_start(earliest_ns_);
+    // Before 2023 times counted from 1970 by themselves.
+    constexpr Ns kYear2001Ns = 1'000'000'000'000'000'000;
+    const Ns base = facts.base_ns == kUnknownNs ? 0 : facts.base_ns;
+    if (facts.base_ns != kUnknownNs || earliest_ns_ > kYear2001Ns)
+      assembly_.writer().set_meta(
+          "trace_start_realtime_ns",
+          static_cast<Int>(static_cast<uint64_t>(base) + static_cast<uint64_t>(earliest_ns_)));
+  }
+
+  Id process_of(Int correlation) {
+    if (assembly_.only_process() != kNoId) return assembly_.only_process();
+    const Id process = correlation == kNoInt ? kNoId : assembly_.process_of_call(correlation);
+    if (process != kNoId) return process;
+    const Id busiest = assembly_.busiest_process();
+    return busiest != kNoId ? busiest : assembly_.process(0);
+  }
+  Id context_of(Id process, const Place& place) {
+    Id device = kNoId;
+    if (place.device != kNoInt) {
+      device = assembly_.device(place.device);
+      assembly_.device_row(device).ordinal = small(place.device);
+    }
+    return assembly_.context(process, place.context, device);
+  }
+  void place_device_work(const JsonFacts&) {
+    std::map<std::pair<Id, Place>, Id> streams;
+    for (Work& work : work_) {
+      const Id process = process_of(work.op.correlation_id);
+      const auto [known, is_new] = streams.try_emplace({process, work.place}, kNoId);
+      if (is_new) {
+        known->second = assembly_.stream(context_of(process, work.place), work.place.stream);
+      }
+      work.op.stream_id = known->second;
+      assembly_.add(work.op);
+    }
+    for (PendingAct& pending : acts_) {
+      Act& act = pending.act;
+      act.process = process_of(act.correlation);
+      act.context = context_of(act.process, pending.place);
+      if (pending.place.stream != kNoInt)
+        act.stream = assembly_.stream(act.context, pending.place.stream);
+      if (pending.record_stream != kNoInt)
+        act.record_stream = assembly_.stream(act.context, pending.record_stream);
+      pending.is_record ? assembly_.add_record(act) : assembly_.add_look(act);
+    }
+  }
+
+  void name_objects(const JsonFacts& facts) {
+    for (const auto& [key, thread] : threads_) {
+      const auto& [pid, tid] = key;
+      const Id process = assembly_.thread_row(thread).process_id;
+      trace::Process& process_row = assembly_.process_row(process);
+      process_row.collector_id = assembly_.intern(saw_cuda_ ? "kineto" : "chrome");
+      if (const auto name = process_names_.find(pid); name != process_names_.end()) {
+        std::string text = name->second;
+        if (facts.rank != kNoInt) text += " (rank " + std::to_string(facts.rank) + ")";
+        process_row.name_id = assembly_.intern(text);
+      } else if (const auto text = named_.find(pid); text != named_.end()) {
+        process_row.name_id = text->second;
+      }
+      trace::Thread& row = assembly_.thread_row(thread);
+      if (const auto name = thread_names_.find(key); name != thread_names_.end()) {
+        row.name_id = assembly_.intern(name->second);
+      } else if (const auto text = named_.find(tid); text != named_.end()) {
+        row.name_id = text->second;
+      }
+      if (pid < 0) process_row.os_pid = kNoSmall;
+      if (tid < 0) row.os_tid = kNoSmall;
+    }
+    for (const JsonDevice& device : facts.devices) {
+      const Id id = assembly_.find_device(device.id);
+      if (id == kNoId) continue;
+      trace::Device& row = assembly_.device_row(id);
+      row.name_id = assembly_.intern(device.name);
+      row.memory_bytes = device.memory_bytes;
+      row.sm_count = small(device.sm_count);
+      if (device.major >= 0 && device.major < 1000 && device.minor >= 0 && device.minor < 10)
+        row.compute_capability = static_cast<Small>(device.major * 10 + device.minor);
+    }
+  }
+
+  static constexpr Ns kNothingSeen = std::numeric_limits<Ns>::max();
+
+  Assembly& assembly_;
+  bool saw_cuda_ = false;
+  uint64_t invalid_ = 0;
+  Ns earliest_ns_ = kNothingSeen;
+  std::map<std::string, uint64_t> not_understood_;
+  std::map<std::string, Int> texts_;  // ids that are no numbers
+  std::map<Int, Id> named_;           // what they read
+  std::map<std::pair<Int, Int>, Id> threads_;
+  std::pair<Int, Int> last_thread_key_{};
+  Id last_thread_ = kNoId;
+  std::map<Int, std::string> process_names_;
+  std::map<std::pair<Int, Int>, std::string> thread_names_;
+  std::map<Id, std::vector<trace::Range>> open_;
+  std::vector<Work> work_;
+  std::vector<PendingAct> acts_;
+};
+
+}  // namespace
+
+bool sniff_kineto(std::span<const std::byte> head) {
+  const std::string_view text(reinterpret_cast<const char*>(head.data()), head.size());
+  if (text.starts_with("\x1f\x8b")) return true;
+  const size_t first = text.find_first_not_of(" \t\r\n");
+  return first != text.npos && (text[first] == '{' || text[first] == '[');
+}
+
+void read_kineto(const std::filesystem::path& file, Assembly& assembly) {
+  KinetoReader(assembly).read(file);
+}
+
+}  // namespace streamscope::import

@@ -1,0 +1,334 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "kineto_events.h"
+
+#include <simdjson.h>
+
+#include <charconv>
+#include <cmath>
+#include <cstring>
+
+#include "trace/error.h"
+
+namespace streamscope::import {
+namespace {
+
+namespace json = simdjson::ondemand;
+using trace::Int;
+using trace::kNoInt;
+using trace::Ns;
+
+constexpr std::string_view kCloseObject = "]}", kCloseArray = "]";
+
+std::string_view trimmed(std::string_view token) {
+  while (!token.empty() && static_cast<unsigned char>(token.back()) <= ' ') token.remove_suffix(1);
+  if (token.size() >= 2 && token.front() == '"' && token.back() == '"')
+    token = token.substr(1, token.size() - 2);
+  return token;
+}
+
+// Digits are kept as they are: through a double, times since 1970 lose some tens of ns.
+Int scaled(std::string_view token, int decimals) {
+  const std::string_view text = trimmed(token);
+  const bool negative = text.starts_with('-');
+  constexpr Int kLargest = Int{1} << 62;
+  Int value = 0;
+  int missing = decimals;
+  bool digits = false, point = false;
+  for (size_t i = negative ? 1 : 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c >= '0' && c <= '9') {
+      digits = true;
+      if (point && missing-- <= 0) continue;  // less than a unit
+      if (value > kLargest / 10) return kNoInt;
+      value = value * 10 + (c - '0');
+    } else if (c == '.' && !point) {
+      point = true;
+    } else {
+      // 1.5e3 and the like, which no profiler writes for long times.
+      double number = 0;
+      const auto end = text.data() + text.size();
+      const auto [stop, error] = std::from_chars(text.data(), end, number);
+      number *= std::pow(10, decimals);
+      if (error != std::errc() || stop != end ||
+          !(std::abs(number) < static_cast<double>(kLargest)))
+        return kNoInt;
+      return std::llround(number);
+    }
+  }
+  if (!digits) return kNoInt;
+  for (; missing > 0; --missing) {
+    if (value > kLargest / 10) return kNoInt;
+    value *= 10;
+  }
+  return negative ? -value : value;
+}
+
+Int integer(json::value value) {
+  std::string_view token;
+  json::json_type type;
+  if (value.type().get(type) != simdjson::SUCCESS) return kNoInt;
+  if (type != json::json_type::number && type != json::json_type::string) return kNoInt;
+  token = value.raw_json_token();
+  return scaled(token, 0);
+}
+
+std::string_view text_of(json::value value) {
+  std::string_view text;
+  return value.get_string().get(text) == simdjson::SUCCESS ? text : std::string_view();
+}
+
+JsonId id_of(json::value value) {
+  JsonId id;
+  json::json_type type;
+  if (value.type().get(type) != simdjson::SUCCESS) return id;
+  if (type == json::json_type::string) {
+    id.text = text_of(value);
+    id.number = scaled(id.text, 0);
+  } else if (type == json::json_type::number) {
+    id.number = scaled(value.raw_json_token(), 0);
+  }
+  return id;
+}
+
+void read_triple(json::value value, Int (&triple)[3]) {
+  json::array list;
+  if (value.get_array().get(list) != simdjson::SUCCESS) return;
+  size_t i = 0;
+  for (auto element : list) {
+    json::value number;
+    if (element.get(number) != simdjson::SUCCESS) return;
+    if (i < 3) triple[i++] = integer(number);
+  }
+}
+
+void read_argument(std::string_view key, json::value value, JsonEvent& event) {
+  struct Row {
+    std::string_view key;
+    Int JsonEvent::*member;
+  };
+  static constexpr Row kRows[] = {
+      {"correlation", &JsonEvent::correlation},
+      {"device", &JsonEvent::device},
+      {"context", &JsonEvent::context},
+      {"stream", &JsonEvent::stream},
+      {"bytes", &JsonEvent::bytes},
+      {"registers per thread", &JsonEvent::registers},
+      {"shared memory", &JsonEvent::shared_bytes},
+      {"graph node id", &JsonEvent::graph_node},
+      {"channel", &JsonEvent::channel},
+      {"event_id", &JsonEvent::event},
+      {"wait_on_cuda_event_id", &JsonEvent::waited_event},
+      {"wait_on_cuda_event_record_corr_id", &JsonEvent::record_correlation},
+      {"wait_on_stream", &JsonEvent::record_stream},
+  };
+  for (const Row& row : kRows) {
+    if (row.key == key) {
+      event.*row.member = integer(value);
+      return;
+    }
+  }
+  if (key == "grid") return read_triple(value, event.grid);
+  if (key == "block") return read_triple(value, event.block);
+  if (key == "name") event.arg_name = text_of(value);
+}
+
+// Categories whose args are of no use here; they hold most of the text of a profile.
+bool skips_arguments(std::string_view category) {
+  return category == "cpu_op" || category == "python_function" || category == "Operator" ||
+         category == "user_annotation" || category == "cpu_instant_event" || category == "ac2g" ||
+         category == "fwdbwd";
+}
+
+// False if the element is no event.
+bool read_event(json::object object, JsonEvent& event) {
+  for (auto field : object) {
+    std::string_view key;
+    json::value value;
+    if (field.unescaped_key().get(key) != simdjson::SUCCESS ||
+        field.value().get(value) != simdjson::SUCCESS) {
+      return false;
+    }
+    if (key == "ph") {
+      const std::string_view phase = text_of(value);
+      event.phase = phase.empty() ? '\0' : phase.front();
+    } else if (key == "cat") {
+      event.category = text_of(value);
+    } else if (key == "name") {
+      event.name = text_of(value);
+    } else if (key == "pid") {
+      event.pid = id_of(value);
+    } else if (key == "tid") {
+      event.tid = id_of(value);
+    } else if (key == "ts") {
+      event.start_ns = scaled(value.raw_json_token(), 3);
+    } else if (key == "dur") {
+      event.duration_ns = scaled(value.raw_json_token(), 3);
+    } else if (key == "args" && !skips_arguments(event.category)) {
+      json::object arguments;
+      if (value.get_object().get(arguments) != simdjson::SUCCESS) continue;
+      for (auto argument : arguments) {
+        std::string_view name;
+        json::value content;
+        if (argument.unescaped_key().get(name) != simdjson::SUCCESS ||
+            argument.value().get(content) != simdjson::SUCCESS) {
+          return false;
+        }
+        read_argument(name, content, event);
+      }
+    }
+  }
+  return true;
+}
+
+void read_devices(json::value value, JsonFacts& facts) {
+  json::array list;
+  if (value.get_array().get(list) != simdjson::SUCCESS) return;
+  for (auto element : list) {
+    json::object object;
+    if (element.get_object().get(object) != simdjson::SUCCESS) return;
+    JsonDevice device;
+    for (auto field : object) {
+      std::string_view key;
+      json::value member;
+      if (field.unescaped_key().get(key) != simdjson::SUCCESS ||
+          field.value().get(member) != simdjson::SUCCESS) {
+        return;
+      }
+      if (key == "id") device.id = integer(member);
+      if (key == "name") device.name = text_of(member);
+      if (key == "totalGlobalMem") device.memory_bytes = integer(member);
+      if (key == "numSms") device.sm_count = integer(member);
+      if (key == "computeMajor") device.major = integer(member);
+      if (key == "computeMinor") device.minor = integer(member);
+    }
+    facts.devices.push_back(std::move(device));
+  }
+}
+
+void read_rank(json::value value, JsonFacts& facts) {
+  json::object object;
+  if (value.get_object().get(object) != simdjson::SUCCESS) return;
+  for (auto field : object) {
+    std::string_view key;
+    json::value member;
+    if (field.unescaped_key().get(key) != simdjson::SUCCESS ||
+        field.value().get(member) != simdjson::SUCCESS) {
+      return;
+    }
+    if (key == "rank") facts.rank = integer(member);
+  }
+}
+
+class Reader {
+ public:
+  Reader(JsonFacts& facts, const std::function<void(const JsonEvent&)>& on_event)
+      : facts_(facts), on_event_(on_event) {}
+
+  // Fails before the first event only if there is none to be had.
+  simdjson::error_code run(const char* text, size_t size, size_t room) {
+    json::document document;
+    if (const auto error = parser_.iterate(text, size, room).get(document)) return error;
+    json::json_type type;
+    if (const auto error = document.type().get(type)) return error;
+    if (type == json::json_type::array) {
+      json::array list;
+      if (const auto error = document.get_array().get(list)) return error;
+      return events(list);
+    }
+    json::object root;
+    if (const auto error = document.get_object().get(root)) return error;
+    for (auto field : root) {
+      std::string_view key;
+      json::value value;
+      if (const auto error = field.unescaped_key().get(key)) return stop(error);
+      if (const auto error = field.value().get(value)) return stop(error);
+      if (key == "traceEvents") {
+        json::array list;
+        if (const auto error = value.get_array().get(list)) return stop(error);
+        seen_ = true;
+        if (const auto error = events(list)) return error;
+        if (facts_.truncated) return simdjson::SUCCESS;
+      } else if (key == "baseTimeNanoseconds") {
+        facts_.base_ns = integer(value);
+      } else if (key == "deviceProperties" || key == "computeProperties") {
+        read_devices(value, facts_);
+      } else if (key == "distributedInfo") {
+        read_rank(value, facts_);
+      }
+    }
+    return seen_ ? simdjson::SUCCESS : simdjson::NO_SUCH_FIELD;
+  }
+
+ private:
+  simdjson::error_code stop(simdjson::error_code error) {
+    if (!seen_) return error;
+    facts_.truncated = true;
+    return simdjson::SUCCESS;
+  }
+  simdjson::error_code events(json::array list) {
+    seen_ = true;
+    for (auto element : list) {
+      json::value value;
+      json::object object;
+      json::json_type type;
+      if (element.get(value) != simdjson::SUCCESS || value.type().get(type) != simdjson::SUCCESS)
+        return stop(simdjson::TAPE_ERROR);
+      if (type != json::json_type::object) {
+        ++facts_.bad_count;
+        continue;
+      }
+      JsonEvent event;
+      if (value.get_object().get(object) != simdjson::SUCCESS || !read_event(object, event))
+        return stop(simdjson::TAPE_ERROR);
+      ++facts_.event_count;
+      on_event_(event);
+    }
+    return simdjson::SUCCESS;
+  }
+
+  JsonFacts& facts_;
+  const std::function<void(const JsonEvent&)>& on_event_;
+  json::parser parser_{simdjson::SIMDJSON_MAXSIZE_BYTES};
+  bool seen_ = false;
+};
+
+// A profile that was cut off: ends after the last object that was closed.
+void close(Text& text) {
+  const std::string_view view = text.view();
+  const size_t last = view.rfind('}');
+  const size_t size = last == view.npos ? 0 : last + 1;
+  const std::string_view closers = view.find_first_not_of(" \t\r\n") != view.npos &&
+                                           view[view.find_first_not_of(" \t\r\n")] == '['
+                                       ? kCloseArray
+                                       : kCloseObject;
+  text.replace_tail(size, closers);
+}
+
+}  // namespace
+
+// simdjson counts in 32 bits.
+const size_t kMostJsonBytes = (size_t{1} << 32) - (size_t{1} << 20);
+const size_t kJsonPadding = simdjson::SIMDJSON_PADDING + kCloseObject.size();
+
+JsonFacts read_events(const std::filesystem::path& file, Text& text,
+                      const std::function<void(const JsonEvent&)>& on_event) {
+  JsonFacts facts;
+  const auto room = [&] { return text.size() + simdjson::SIMDJSON_PADDING; };
+  auto error = Reader(facts, on_event).run(text.data(), text.size(), room());
+  if (error && facts.event_count == 0 && error != simdjson::NO_SUCH_FIELD) {
+    close(text);
+    error = Reader(facts, on_event).run(text.data(), text.size(), room());
+    if (!error) facts.truncated = true;
+  }
+  if (error == simdjson::NO_SUCH_FIELD)
+    throw Error(file, "is JSON, but no profile: it has no traceEvents", "check the name");
+  if (error) {
+    throw Error(file, std::string("is no JSON that can be read: ") + simdjson::error_message(error),
+                "check the file");
+  }
+  return facts;
+}
+
+}  // namespace streamscope::import

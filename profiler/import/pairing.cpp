@@ -1,0 +1,96 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "pairing.h"
+
+#include <algorithm>
+
+namespace streamscope::import {
+namespace {
+
+// Of (process, number); numbers of CUPTI have 32 bits.
+uint64_t key(Id process, Int number) {
+  return uint64_t{process} << 40 ^ static_cast<uint64_t>(number);
+}
+
+template <class A, class B>
+bool overlap(const A& a, const B& b) {
+  return a.start_ns < b.end_ns && b.start_ns < a.end_ns;
+}
+
+}  // namespace
+
+Pairing::Pairing(const std::vector<RecordCall>& records) : records_(records) {
+  for (Id id = 0; id < records.size(); ++id) {
+    const RecordCall& record = records[id];
+    if (record.instance != kNoInt) by_instance_.emplace(key(record.process, record.instance), id);
+    if (record.correlation != kNoInt)
+      by_correlation_.emplace(key(record.process, record.correlation), id);
+    if (record.event != kNoId) by_event_[record.event].push_back(id);
+    const auto known = process_is_known_.try_emplace(record.process, true).first;
+    known->second &= record.event != kNoId;
+    longest_ns_ = std::max(longest_ns_, record.end_ns - record.start_ns);
+  }
+}
+
+Id Pairing::named(const LookCall& look) const {
+  const auto look_up = [&](const auto& map, Int number) {
+    if (number == kNoInt) return kNoId;
+    const auto found = map.find(key(look.process, number));
+    return found == map.end() ? kNoId : found->second;
+  };
+  if (const Id record = look_up(by_instance_, look.instance); record != kNoId) return record;
+  return look_up(by_correlation_, look.record_correlation);
+}
+
+// The last record of the event that returned before the look began.
+Id Pairing::newest(const LookCall& look) const {
+  if (look.event == kNoId || look.instance != kNoInt || look.record_correlation != kNoInt)
+    return kNoId;
+  const auto known = process_is_known_.find(look.process);
+  const auto history = by_event_.find(look.event);
+  if (known == process_is_known_.end() || !known->second || history == by_event_.end())
+    return kNoId;
+  auto after = std::lower_bound(history->second.begin(), history->second.end(), look.start_ns,
+                                [&](Id id, Ns at_ns) { return records_[id].start_ns < at_ns; });
+  while (after != history->second.begin()) {
+    --after;
+    if (records_[*after].end_ns <= look.start_ns) return *after;
+  }
+  return kNoId;
+}
+
+Bound Pairing::bind(const LookCall& look) const {
+  Id record = named(look);
+  const bool by_event = record == kNoId;
+  if (by_event) record = newest(look);
+  if (record == kNoId) return {};
+  const RecordCall& taken = records_[record];
+  Bound bound{.binding = trace::kBindingExact, .record = record};
+  // Records of other threads that may be of the same event and ran at the same time.
+  const Ns from = std::min(taken.start_ns, look.start_ns) - longest_ns_;
+  const Ns until = std::max(taken.end_ns, look.end_ns);
+  const auto first = std::lower_bound(
+      records_.begin(), records_.end(), from,
+      [](const RecordCall& candidate, Ns at_ns) { return candidate.start_ns < at_ns; });
+  const bool instance_named = look.instance != kNoInt && taken.instance == look.instance;
+  for (auto rival = first; rival != records_.end() && rival->start_ns < until; ++rival) {
+    const Id id = static_cast<Id>(rival - records_.begin());
+    if (id == record || rival->process != look.process) continue;
+    const bool may_be_same =
+        rival->event == taken.event || (rival->event == kNoId && !instance_named);
+    if (!may_be_same) continue;
+    const bool races = (rival->thread != look.thread && overlap(*rival, look)) ||
+                       (rival->thread != taken.thread && overlap(*rival, taken));
+    if (races) bound.candidates.push_back(id);
+  }
+  if (taken.thread != look.thread && overlap(taken, look)) bound.binding = trace::kAmbiguous;
+  if (!bound.candidates.empty()) bound.binding = trace::kAmbiguous;
+  if (bound.binding == trace::kAmbiguous) {
+    bound.candidates.insert(bound.candidates.begin(), record);
+    bound.record = kNoId;
+  }
+  return bound;
+}
+
+}  // namespace streamscope::import

@@ -1,0 +1,41 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "import/api_calls.h"
+
+#include <gtest/gtest.h>
+
+#include "ring/calls.h"
+
+namespace streamscope::import {
+namespace {
+
+TEST(ApiCalls, MeanWhatTheyMeanInARecording) {
+  for (ring::CallId id = 0; id < ring::call_count(); ++id) {
+    const ring::CallInfo& call = ring::call_info(id);
+    if (call.name.starts_with("sim")) continue;
+    EXPECT_EQ(static_cast<int>(call_kind(call.name)), static_cast<int>(call.kind)) << call.name;
+  }
+}
+
+TEST(ApiCalls, AreKnownByTheirNamesInHipAndOldReleases) {
+  EXPECT_EQ(call_kind("hipStreamWaitEvent"), kStreamWaitCall);
+  EXPECT_EQ(call_kind("hipLaunchKernel"), kLaunchCall);
+  EXPECT_EQ(call_kind("hipMemcpyWithStream"), kMemcpyAsyncCall);
+  EXPECT_EQ(call_kind("hipDeviceSynchronize"), kDeviceSynchronizeCall);
+  EXPECT_EQ(call_kind("cudaThreadSynchronize"), kDeviceSynchronizeCall);
+  EXPECT_EQ(call_kind("cudaStreamIsCapturing"), kOtherCall);
+  EXPECT_EQ(call_kind(""), kOtherCall);
+}
+
+TEST(ApiCalls, LoseTheVersionsThatAnExportGivesThem) {
+  EXPECT_EQ(without_version("cudaStreamWaitEvent_v3020"), "cudaStreamWaitEvent");
+  EXPECT_EQ(without_version("cudaEventRecord_ptsz_v7000"), "cudaEventRecord");
+  EXPECT_EQ(without_version("cuStreamWaitEvent_ptsz"), "cuStreamWaitEvent");
+  EXPECT_EQ(without_version("cuMemcpyDtoH_v2"), "cuMemcpyDtoH_v2");
+  EXPECT_EQ(without_version("cuda_v1"), "cuda");
+  EXPECT_EQ(without_version("_v1"), "_v1");
+}
+
+}  // namespace
+}  // namespace streamscope::import

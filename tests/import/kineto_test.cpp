@@ -1,0 +1,168 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <gmock/gmock.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "imported.h"
+#include "trace/error.h"
+
+namespace streamscope::test {
+namespace {
+
+using trace::Trace;
+
+constexpr char kHead[] =
+    R"({"schemaVersion": 1, "baseTimeNanoseconds": 1700000000000000000, "distributedInfo": {"rank": 3},
+  "deviceProperties": [{"id": 0, "name": "NVIDIA H200", "totalGlobalMem": 150, "computeMajor": 9, "computeMinor": 0, "numSms": 132}],
+  "traceEvents": [)";
+
+std::string call(const char* name, const char* ts, int correlation, int thread = 1, int pid = 10) {
+  return R"({"ph":"X","cat":"cuda_runtime","name":")" + std::string(name) + R"(","pid":)" +
+         std::to_string(pid) + R"(,"tid":)" + std::to_string(thread) + R"(,"ts":)" + ts +
+         R"(,"dur":1.5,"args":{"cbid":1,"correlation":)" + std::to_string(correlation) + "}},\n";
+}
+std::string kernel(const char* ts, int stream, int correlation) {
+  return R"({"ph":"X","cat":"kernel","name":"gemm<float>[\"x\"]","pid":0,"tid":)" +
+         std::to_string(stream) + R"(,"ts":)" + ts +
+         R"(,"dur":10.001,"args":{"device":0,"context":1,"stream":)" + std::to_string(stream) +
+         R"(,"correlation":)" + std::to_string(correlation) +
+         R"(,"registers per thread":40,"shared memory":1024,"grid":[8,4,1],"block":[256,1,1]}},)"
+         "\n";
+}
+std::string wait(const char* ts, int stream, int correlation, int record, int record_stream) {
+  return R"({"ph":"X","cat":"cuda_sync","name":"Stream Wait Event","pid":0,"tid":)" +
+         std::to_string(stream) + R"(,"ts":)" + ts +
+         R"(,"dur":1,"args":{"cuda_sync_kind":"Stream Wait Event","wait_on_stream":)" +
+         std::to_string(record_stream) + R"(,"wait_on_cuda_event_record_corr_id":)" +
+         std::to_string(record) + R"(,"wait_on_cuda_event_id":19,"stream":)" +
+         std::to_string(stream) + R"(,"correlation":)" + std::to_string(correlation) +
+         R"(,"device":0,"context":1}},)"
+         "\n";
+}
+constexpr char kTail[] =
+    R"({"ph":"M","name":"process_name","pid":10,"tid":0,"args":{"name":"python3"}}]})";
+
+std::string profile() {
+  return kHead + call("cudaLaunchKernel", "100.000", 1) + kernel("103.123", 20, 1) +
+         call("cudaEventRecord", "105", 2) + call("cudaStreamWaitEvent", "110.5", 3) +
+         wait("110.6", 24, 3, 2, 20) + call("cudaLaunchKernel", "120", 4) + kernel("125", 24, 4) +
+         kTail;
+}
+
+using KinetoImport = ImportTest;
+
+TEST_F(KinetoImport, KeepsNanosecondsAndTheTimeOfTheDay) {
+  const Trace trace = import(write(profile()));
+  EXPECT_THAT(trace.op.start_ns, testing::ElementsAre(3'123, 25'000));
+  EXPECT_EQ(trace.op.end_ns[0] - trace.op.start_ns[0], 10'001);
+  EXPECT_EQ(trace.meta.at("trace_start_realtime_ns"), "1700000000000100000");
+}
+
+TEST_F(KinetoImport, BindsAWaitToTheRecordItNames) {
+  const Trace trace = import(write(profile()));
+  ASSERT_EQ(trace.event_wait.size(), 1u);
+  EXPECT_EQ(trace.event_wait.binding[0], trace::kBindingExact);
+  EXPECT_EQ(trace.stream.native_id[trace.event_record.stream_id[0]], 20);
+  EXPECT_EQ(trace.stream.native_id[trace.event_wait.stream_id[0]], 24);
+  EXPECT_EQ(trace.event_wait.event_id[0], trace.event_record.event_id[0]);
+}
+
+TEST_F(KinetoImport, CallsAGuessAmbiguousIfAnotherThreadRecordedMeanwhile) {
+  const Trace trace = import(
+      write(kHead + call("cudaEventRecord", "105", 2) + call("cudaEventRecord", "110", 5, 2) +
+            call("cudaStreamWaitEvent", "110.5", 3) + wait("110.6", 24, 3, 2, 20) + kTail));
+  EXPECT_THAT(trace.event_wait.binding, testing::ElementsAre(trace::kAmbiguous));
+  EXPECT_EQ(trace.event_wait_candidate.size(), 2u);
+}
+
+TEST_F(KinetoImport, NamesDevicesProcessesAndShapes) {
+  const Trace trace = import(write(profile()));
+  EXPECT_EQ(trace.text(trace.device.name_id[0]), "NVIDIA H200");
+  EXPECT_EQ(trace.device.compute_capability[0], 90);
+  EXPECT_EQ(trace.text(trace.process.name_id[0]), "python3 (rank 3)");
+  EXPECT_EQ(trace.text(trace.op.name_id[0]), "gemm<float>[\"x\"]");
+  EXPECT_EQ(trace.launch_shape.grid_x[0], 8);
+  EXPECT_EQ(trace.launch_shape.registers[0], 40);
+}
+
+TEST_F(KinetoImport, GivesWorkToTheProcessWhoseCallItIs) {
+  const Trace trace = import(write(kHead + call("cudaLaunchKernel", "100", 1, 1, 10) +
+                                   call("cudaLaunchKernel", "100", 2, 1, 11) +
+                                   kernel("103", 20, 1) + kernel("104", 20, 2) + kTail));
+  ASSERT_EQ(trace.op.size(), 2u);
+  EXPECT_NE(trace.op.stream_id[0], trace.op.stream_id[1]);
+  EXPECT_EQ(trace.process.os_pid[trace.process_of_stream(trace.op.stream_id[0])], 10);
+  EXPECT_EQ(trace.process.os_pid[trace.process_of_stream(trace.op.stream_id[1])], 11);
+}
+
+TEST_F(KinetoImport, ReadsGzip) {
+  const auto file = folder_ / "input.json.gz";
+  gzFile out = gzopen(file.c_str(), "wb");
+  const std::string text = profile();
+  gzwrite(out, text.data(), static_cast<unsigned>(text.size()));
+  gzclose(out);
+  EXPECT_EQ(import(file).op.size(), 2u);
+}
+
+TEST_F(KinetoImport, MakesRangesOfAnyChromeTrace) {
+  const Trace trace = import(write(R"([{"ph":"B","name":"outer","pid":"main","tid":"worker","ts":1},
+    {"ph":"B","name":"inner","pid":"main","tid":"worker","ts":2},{"ph":"E","pid":"main","tid":"worker","ts":3},
+    {"ph":"E","pid":"main","tid":"worker","ts":"4.5"},{"ph":"X","name":"whole","pid":1,"tid":2,"ts":1e1,"dur":2},
+    {"ph":"i","name":"tick","pid":1,"tid":2,"ts":5},{"ph":"C","name":"count","pid":1,"ts":5,"args":{"x":1}}, 17])"));
+  ASSERT_EQ(trace.range.size(), 3u);
+  EXPECT_EQ(trace.text(trace.range.name_id[0]), "outer");
+  EXPECT_THAT(trace.range.depth, testing::ElementsAre(0, 1, 0));
+  EXPECT_THAT(trace.range.start_ns, testing::ElementsAre(0, 1'000, 9'000));
+  EXPECT_EQ(trace.range.end_ns[0], 3'500);
+  EXPECT_EQ(trace.text(trace.thread.name_id[0]), "worker");
+  EXPECT_EQ(trace.mark.size(), 1u);
+  EXPECT_EQ(lost(trace, "import-no-cuda"), 1);
+  EXPECT_EQ(lost(trace, "import-not-understood"), 1);
+  EXPECT_EQ(lost(trace, "record-invalid"), 1);
+}
+
+TEST_F(KinetoImport, KeepsWhatStandsBeforeTheEndOfATruncatedFile) {
+  const std::string whole = profile();
+  const Trace trace = import(write(whole.substr(0, whole.find("Stream Wait Event") + 5)));
+  EXPECT_EQ(trace.op.size(), 1u);
+  EXPECT_EQ(trace.event_record.size(), 1u);
+  EXPECT_EQ(lost(trace, "import-truncated"), 1);
+}
+
+TEST_F(KinetoImport, CountsHipWaitsThatNameNothing) {
+  const Trace trace = import(write(kHead + call("hipStreamWaitEvent", "100", 1) + kTail));
+  EXPECT_EQ(trace.event_wait.size(), 1u);
+  EXPECT_EQ(lost(trace, "import-unknown-object"), 1);
+}
+
+TEST_F(KinetoImport, RefusesWhatIsNoProfile) {
+  EXPECT_THROW(import(write(R"({"hello": "world"})")), Error);
+  EXPECT_THROW(import(write("{")), Error);
+  EXPECT_THROW(import(write("[1, 2]")), Error);
+  EXPECT_THROW(import(write("hello")), Error);
+  EXPECT_THROW(import(write("")), Error);
+  EXPECT_THROW(import(write(std::string(100'000, '['))), Error);
+  EXPECT_THROW(import(write("\x1f\x8b\x08 damaged")), Error);
+}
+
+TEST_F(KinetoImport, RefusesAZipBombWithoutFillingTheMemory) {
+  const auto file = folder_ / "bomb.json.gz";
+  gzFile out = gzopen(file.c_str(), "wb9");
+  const std::string piece(1 << 20, ' ');
+  gzwrite(out, "{", 1);
+  for (int i = 0; i < 512; ++i) gzwrite(out, piece.data(), static_cast<unsigned>(piece.size()));
+  gzclose(out);
+  EXPECT_THROW(import(file), Error);
+}
+
+TEST_F(KinetoImport, RefusesAHugeSparseFileAtOnce) {
+  const auto file = write("{\"traceEvents\": [");
+  ASSERT_EQ(truncate(file.c_str(), off_t{100} << 30), 0);
+  EXPECT_THROW(import(file), Error);
+}
+
+}  // namespace
+}  // namespace streamscope::test
