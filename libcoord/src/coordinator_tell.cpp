@@ -22,7 +22,7 @@ bool ends_by_its_state(const OperationRecord& record) {
 }
 
 /// The operation whose function runs on this thread, the innermost one.
-thread_local std::uint32_t entered = COORD_NONE;
+[[gnu::tls_model("initial-exec")]] thread_local std::uint32_t entered = COORD_NONE;
 
 std::uint32_t observer_id(const OperationRecord& record) {
   return static_cast<std::uint32_t>(record.id.load(std::memory_order_relaxed));

@@ -206,20 +206,21 @@ void on_operation_begun(const coord_operation_begin_facts* facts) {
   if (!collecting()) return;
   const CallSiteSlot& texts = call_site(*thread, *facts);
   const Stamp registered(facts->clock, facts->registered), begun(facts->clock, facts->begun);
-  ring::OperationRecord record{};
-  record.kind = RecordKind::kOperation;
-  record.flags = registered.flags;
-  record.type = static_cast<uint8_t>(facts->type);
-  record.priority = static_cast<uint8_t>(facts->priority);
-  record.operation = facts->operation;
-  record.begin = registered.begin;
-  record.begun = begun.begin;
-  record.stream = facts->stream;
-  record.name = texts.name;
-  record.call_site = texts.call_site;
-  record.context = facts->context;
-  record.parent = facts->parent;
-  thread->push(record);
+  thread->push_in_place<ring::OperationRecord>([&](ring::OperationRecord& record) {
+    record = {.kind = RecordKind::kOperation,
+              .flags = registered.flags,
+              .type = static_cast<uint8_t>(facts->type),
+              .priority = static_cast<uint8_t>(facts->priority),
+              .operation = facts->operation,
+              .begin = registered.begin,
+              .stream = facts->stream,
+              .name = texts.name,
+              .call_site = texts.call_site,
+              .context = facts->context,
+              .parent = facts->parent,
+              .begun = begun.begin,
+              .unused = 0};
+  });
   push_dependencies(*thread, facts->operation, facts->dependency_count, [&](uint32_t i) {
     const coord_dependency_facts& one = facts->dependencies[i];
     return ring::OperationDependenciesRecord::Dependency{one.operation, one.inferred, one.elided};
@@ -227,13 +228,14 @@ void on_operation_begun(const coord_operation_begin_facts* facts) {
 }
 
 void push_state(ThreadState& thread, uint32_t operation, uint32_t state, const Stamp& stamp) {
-  ring::OperationStateRecord record{};
-  record.kind = RecordKind::kOperationState;
-  record.flags = stamp.flags;
-  record.state = static_cast<uint8_t>(state);
-  record.operation = operation;
-  record.begin = stamp.begin;
-  thread.push(record);
+  thread.push_in_place<ring::OperationStateRecord>([&](ring::OperationStateRecord& record) {
+    record = {};
+    record.kind = RecordKind::kOperationState;
+    record.flags = stamp.flags;
+    record.state = static_cast<uint8_t>(state);
+    record.operation = operation;
+    record.begin = stamp.begin;
+  });
 }
 
 void on_operation_begin(uint32_t operation, int64_t) {
