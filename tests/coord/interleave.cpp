@@ -178,6 +178,42 @@ void wake_on(const void* word, std::uint32_t bits) {
   }
 }
 
+namespace {
+
+void sleep_on(const void* object) {
+  self->sleeps_on = object;
+  self->bits = ~0u;
+  step();
+}
+
+void let_go(const void* object) {
+  for (std::size_t i = 0; i < thread_count; ++i) {
+    if (threads[i].sleeps_on == object) threads[i].sleeps_on = nullptr;
+  }
+}
+
+}  // namespace
+
+Mutex::Mutex() {
+  add_word(this, [this] { return 2 * times_ + (taken_ ? 1 : 0); });
+}
+Mutex::~Mutex() { remove_word(this); }
+
+void Mutex::lock() {
+  step();
+  while (taken_) sleep_on(this);
+  taken_ = true;
+  saw(times_++);
+}
+
+void Mutex::unlock() {
+  taken_ = false;
+  let_go(this);
+}
+
+void Condition::sleep() { sleep_on(this); }
+void Condition::notify_all() { let_go(this); }
+
 Result explore(const std::function<Program()>& make) { return Explorer(make).explore(); }
 
 }  // namespace model

@@ -101,6 +101,40 @@ struct Platform {
   static void wake(Atomic<std::uint32_t>& word, std::uint32_t bits = ~0u) { wake_on(&word, bits); }
 };
 
+/// A mutex; taking it is a step. Who gets it sees how often it was taken before: what it protects
+/// follows from that order, and so is part of what the threads have seen. Giving it back is none:
+/// it only lets others go on.
+class Mutex {
+ public:
+  Mutex();
+  ~Mutex();
+  Mutex(const Mutex&) = delete;
+  Mutex& operator=(const Mutex&) = delete;
+  void lock();
+  void unlock();
+
+ private:
+  bool taken_ = false;
+  std::uint64_t times_ = 0;
+};
+
+/// A condition variable that never wakes without a reason; used with its mutex held.
+class Condition {
+ public:
+  template <typename Lock, typename Predicate>
+  void wait(Lock& lock, Predicate predicate) {
+    while (!predicate()) {
+      lock.unlock();
+      sleep();
+      lock.lock();
+    }
+  }
+  void notify_all();
+
+ private:
+  void sleep();
+};
+
 /// One run: its threads, and what has to hold once all have ended (empty: it does).
 struct Program {
   std::vector<std::function<void()>> threads;

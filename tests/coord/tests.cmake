@@ -29,7 +29,7 @@ set(internal ${PROJECT_SOURCE_DIR}/libcoord/src/short_lock.cpp ${PROJECT_SOURCE_
 # The test program exports an observer, which libcoord finds as it would find a profiler's.
 streamscope_test(coord LABELS coord unit SOURCES coord/fake_observer.cpp coord/explore_device_corpus.cpp
   coord/explore_host_corpus.cpp coord/interleave.cpp ${alone} ${internal} LINK streamscope::coord)
-# Two of its headers are tested in every order of their steps.
+# Three of its headers are tested in every order of their steps.
 target_include_directories(coord_test PRIVATE ${PROJECT_SOURCE_DIR}/libcoord/src)
 set_target_properties(coord_test PROPERTIES ENABLE_EXPORTS ON)
 
