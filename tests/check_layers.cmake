@@ -22,7 +22,7 @@ set(folders libcoord profiler/trace profiler/ring profiler/collect profiler/reco
 # Outside header (a prefix), then the folders that alone may include it, separated by |.
 set(outside "sqlite3.h|profiler/trace" "CLI/|profiler/cli" "cuda.h|profiler/collect|libcoord/src/cuda"
             "cupti|profiler/collect" "nvtx3/|profiler/collect|libcoord/src" "imgui|viewer" "GLFW/|viewer"
-            "elfutils/|profiler/record" "simdjson|profiler/import" "nlohmann/|profiler/report|profiler/cli")
+            "elfutils/|profiler/record" "simdjson|profiler/import" "zlib.h|profiler/import" "perfetto.pb.h|profiler/report" "nlohmann/|profiler/report|profiler/cli")
 
 set(breaches "")
 set(seen 0)

@@ -32,6 +32,15 @@ analysis::FindingSeverity severity_named(const std::string& name) {
   return kError;
 }
 
+// "nvtx:step" names a range.
+std::string iteration_named(const std::string& text) {
+  constexpr std::string_view kPrefix = "nvtx:";
+  if (text.empty()) return "";
+  if (!text.starts_with(kPrefix) || text.size() == kPrefix.size())
+    throw Error("--iteration", "'" + text + "' names no NVTX range", "write nvtx:NAME");
+  return text.substr(kPrefix.size());
+}
+
 int exit_code(report::CheckResult result) {
   switch (result) {
     case report::CheckResult::kFailed:
@@ -49,13 +58,18 @@ int exit_code(report::CheckResult result) {
 std::function<int()> define_check(CLI::App& app, ProgramArguments&) {
   struct Options {
     std::string file, output, format = "text", fail_on = "error";
+    std::string baseline, write_baseline, budget, iteration;
     std::vector<std::string> required;
     bool quiet = false;
   };
   auto options = std::make_shared<Options>();
   std::vector<std::string> formats;
-  for (const report::CheckFormat& format : report::check_formats())
+  std::string format_help;
+  for (const report::CheckFormat& format : report::check_formats()) {
     formats.emplace_back(format.name);
+    format_help +=
+        (format_help.empty() ? "" : "; ") + formats.back() + ": " + std::string(format.summary);
+  }
   app.add_option("TRACE", options->file, "a recorded trace")->required()->option_text(" ");
   app.add_option(
          "--fail-on", options->fail_on,
@@ -68,14 +82,30 @@ std::function<int()> define_check(CLI::App& app, ProgramArguments&) {
                  "code is 3, also for evidence that the recording never promised; may be repeated")
       ->allow_extra_args(false)
       ->option_text("ID");
-  app.add_option("--format", options->format, "text (default), json or sarif")
+  app.add_option("--baseline", options->baseline,
+                 "findings that are known: those in this file do not fail the check again")
+      ->option_text("FILE");
+  app.add_option("--write-baseline", options->write_baseline,
+                 "write the findings of this trace for later checks; the result is then 0")
+      ->option_text("FILE");
+  app.add_option(
+         "--budget", options->budget,
+         "limits that the run must keep, one per line: critical-path <= 12 ms; wait event_wait "
+         "<= 3 ms; overlap >= 40 %; waits-per-iteration <= 8; overhead <= 5 %")
+      ->option_text("FILE");
+  app.add_option("--iteration", options->iteration, "the NVTX range that is one iteration")
+      ->option_text("nvtx:NAME");
+  app.add_option("--format", options->format, format_help)
       ->check(CLI::IsMember(formats))
-      ->option_text("text|json|sarif");
+      ->option_text("FORMAT");
   app.add_option("-o,--output", options->output, "write to a file")->option_text("FILE");
   app.add_flag("--quiet", options->quiet, "no progress");
   return [options]() -> int {
-    const report::CheckOptions wanted{.fail_on = severity_named(options->fail_on),
-                                      .required = named_detectors(options->required)};
+    report::CheckOptions wanted{.fail_on = severity_named(options->fail_on),
+                                .required = named_detectors(options->required)};
+    if (!options->baseline.empty()) wanted.baseline = report::read_baseline(options->baseline);
+    if (!options->budget.empty())
+      wanted.budgets = report::read_budgets(options->budget, iteration_named(options->iteration));
     const trace::Trace trace = load(options->file, options->quiet);
     const report::Check check = report::check(trace, wanted);
     const bool to_terminal = options->output.empty();
@@ -83,6 +113,10 @@ std::function<int()> define_check(CLI::App& app, ProgramArguments&) {
                             .width = to_terminal ? terminal_width() : 0};
     write_output(report::find_check_format(options->format)->write(trace, check, look),
                  options->output, options->file);
+    if (!options->write_baseline.empty()) {
+      write_output(report::write_baseline(trace, check), options->write_baseline, options->file);
+      return kDone;
+    }
     return exit_code(check.result);
   };
 }

@@ -12,6 +12,7 @@
 #include "analysis/labels.h"
 #include "analysis/units.h"
 #include "command.h"
+#include "report/export.h"
 #include "report/table.h"
 #include "terminal.h"
 #include "traces.h"
@@ -20,20 +21,6 @@ namespace streamscope::cli {
 namespace {
 
 using trace::Cell;
-
-std::string hex(const trace::Blob& blob) {
-  std::string text;
-  for (std::byte byte : blob.bytes) text += fmt::format("{:02x}", std::to_integer<int>(byte));
-  return text;
-}
-
-std::string plain(const Cell& cell) {
-  if (const auto* integer = std::get_if<int64_t>(&cell)) return fmt::format("{}", *integer);
-  if (const auto* real = std::get_if<double>(&cell)) return fmt::format("{}", *real);
-  if (const auto* text = std::get_if<std::string_view>(&cell)) return std::string(*text);
-  if (const auto* blob = std::get_if<trace::Blob>(&cell)) return hex(*blob);
-  return "";
-}
 
 void print_table(trace::Query& query) {
   const size_t columns = query.columns().size();
@@ -45,7 +32,7 @@ void print_table(trace::Query& query) {
     for (size_t i = 0; i < columns; ++i) {
       const Cell cell = query.cell(i);
       const bool is_null = std::holds_alternative<std::monostate>(cell);
-      row.push_back(is_null ? "NULL" : analysis::printable(plain(cell)));
+      row.push_back(is_null ? "NULL" : analysis::printable(report::cell_text(cell)));
       // Numbers stand right; one text makes it a column of texts.
       if (std::holds_alternative<std::string_view>(cell)) head[i].right = false;
     }
@@ -56,28 +43,6 @@ void print_table(trace::Query& query) {
   fmt::print("({})\n", analysis::format_count(rows.size(), "row"));
 }
 
-std::string csv_field(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (char c : text) {
-    if (c == '"') quoted += '"';
-    quoted += c;
-  }
-  return quoted + '"';
-}
-
-void print_csv(trace::Query& query) {
-  const size_t columns = query.columns().size();
-  for (size_t i = 0; i < columns; ++i)
-    fmt::print("{}{}", i ? "," : "", csv_field(query.columns()[i]));
-  fmt::print("\n");
-  while (query.next()) {
-    for (size_t i = 0; i < columns; ++i)
-      fmt::print("{}{}", i ? "," : "", csv_field(plain(query.cell(i))));
-    fmt::print("\n");
-  }
-}
-
 void print_json(trace::Query& query) {
   using Json = nlohmann::ordered_json;
   const auto value = [](const Cell& cell) -> Json {
@@ -85,7 +50,7 @@ void print_json(trace::Query& query) {
     if (const auto* real = std::get_if<double>(&cell))
       return std::isfinite(*real) ? Json(*real) : Json();
     if (std::holds_alternative<std::monostate>(cell)) return Json();
-    return plain(cell);
+    return report::cell_text(cell);
   };
   fmt::print("[");
   for (bool first = true; query.next(); first = false) {
@@ -117,7 +82,7 @@ std::function<int()> define_query(CLI::App& app, ProgramArguments&) {
     recover(options->file);
     trace::Query query(options->file, options->sql);
     if (options->format == "csv") {
-      print_csv(query);
+      report::write_csv(query, [](std::string_view piece) { fmt::print("{}", piece); });
     } else if (options->format == "json") {
       print_json(query);
     } else {

@@ -61,9 +61,9 @@ std::function<int()> define_report(CLI::App& app, ProgramArguments&) {
   std::vector<std::string> formats;
   for (const report::Exporter& exporter : report::exporters()) formats.emplace_back(exporter.name);
   app.add_option("TRACE", options->file, "a recorded trace")->required()->option_text(" ");
-  app.add_option("--format", options->format, "text (default), markdown or json")
+  app.add_option("--format", options->format, "text (default), markdown, html or json")
       ->check(CLI::IsMember(formats))
-      ->option_text("text|markdown|json");
+      ->option_text("text|markdown|html|json");
   app.add_option("--by", options->by, "what to break down by: stream (default), nvtx or kernel")
       ->check(CLI::IsMember({"stream", "nvtx", "kernel"}))
       ->option_text("stream|nvtx|kernel");

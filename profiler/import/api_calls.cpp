@@ -15,8 +15,8 @@ struct Row {
   CallKind kind;
 };
 
-// Names after the prefix cuda, cu, hip or __cuda and before _v2, _v3. Copies and memsets are
-// recognized by the parts of their names.
+// Names after the prefix cuda, cu, hip, sim (of our simulated devices) or __cuda and before _v2,
+// _v3. Copies and memsets are recognized by the parts of their names.
 constexpr Row kRows[] = {
     {"LaunchKernel", kLaunchCall},
     {"LaunchKernelEx", kLaunchCall},
@@ -58,6 +58,8 @@ constexpr Row kRows[] = {
     {"DeviceSynchronize", kDeviceSynchronizeCall},
     {"ThreadSynchronize", kDeviceSynchronizeCall},
     {"CtxSynchronize", kDeviceSynchronizeCall},
+    {"StreamWaitValue", kMemoryWaitCall},
+    {"StreamWriteValue", kMemoryWriteCall},
     {"StreamWaitValue32", kMemoryWaitCall},
     {"StreamWaitValue64", kMemoryWaitCall},
     {"StreamWriteValue32", kMemoryWriteCall},
@@ -155,7 +157,7 @@ CallKind call_kind(std::string_view name) {
     for (const Row& row : kRows) kinds.emplace(row.name, row.kind);
     return kinds;
   }();
-  for (std::string_view prefix : {"__cuda", "cuda", "cu", "hip"}) {
+  for (std::string_view prefix : {"__cuda", "cuda", "cu", "hip", "sim"}) {
     if (!name.starts_with(prefix)) continue;
     name.remove_prefix(prefix.size());
     break;

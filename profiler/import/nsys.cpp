@@ -379,7 +379,8 @@ class NsysReader {
         table, {"demangledName", "shortName", "gridX", "gridY", "gridZ", "blockX", "blockY",
                 "blockZ", "registersPerThread", "staticSharedMemory", "dynamicSharedMemory"});
     const auto small = [&](int column) {
-      return kernels.is_null(column) ? kNoSmall : static_cast<Small>(kernels.integer(column));
+      const Int number = kernels.integer(column, kNoInt);
+      return number == kNoInt ? kNoSmall : static_cast<Small>(number);
     };
     trace::Op op;
     while (kernels.next()) {

@@ -6,8 +6,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <fstream>
 
+#include "analysis/diff.h"
 #include "analysis/labels.h"
+#include "json.h"
+#include "trace/error.h"
 
 namespace streamscope::report {
 namespace {
@@ -30,21 +34,22 @@ class Hash {
   uint64_t value_ = 0xcbf29ce484222325u;
 };
 
-// Numbers of streams and events differ from run to run; names do not.
-std::string lasting_name(const Trace& trace, Id stream) {
-  if (stream >= trace.stream.size()) return {};
-  const std::string_view name = trace.text(trace.stream.name_id[stream]);
-  return name.empty() ? std::string(trace::to_string(
-                            static_cast<trace::StreamKind>(trace.stream.kind[stream])))
-                      : analysis::printable(name);
-}
-
 // "train.py:41 step" without the number of its line.
 std::string without_line(const std::string& call_site) {
   const size_t colon = call_site.find(':');
   if (colon == call_site.npos) return call_site;
   const size_t end = call_site.find_first_not_of("0123456789", colon + 1);
   return call_site.substr(0, colon) + (end == call_site.npos ? "" : call_site.substr(end));
+}
+
+// True for as many findings of a fingerprint as the baseline has; each takes one of them.
+bool is_known(const Trace& trace, const analysis::Detector& detector,
+              const analysis::Finding& finding, std::map<std::string, uint64_t>& baseline) {
+  if (baseline.empty()) return false;
+  const auto entry = baseline.find(fingerprint(trace, {&detector, finding}));
+  if (entry == baseline.end() || entry->second == 0) return false;
+  --entry->second;
+  return true;
 }
 
 }  // namespace
@@ -62,12 +67,14 @@ Check check(const Trace& trace, const CheckOptions& options) {
   Check result{.info = info_of(trace), .options = options};
   analysis::Analyses analyses(trace);
   std::vector<analysis::Verdict> verdicts = analysis::evaluate_all(analyses);
+  auto baseline = options.baseline;
   for (const analysis::Verdict& verdict : verdicts) {
     const bool fails = verdict.detector->severity >= options.fail_on;
     const bool required = options.requires_verdict(*verdict.detector);
     if (!fails && !required) continue;
     bool suspects = false;
     for (const analysis::Finding& finding : verdict.findings) {
+      if (is_known(trace, *verdict.detector, finding, baseline)) continue;
       suspects |= finding.confidence == Confidence::kSuspected;
       result.failing += fails && finding.confidence == Confidence::kCertain;
     }
@@ -86,10 +93,60 @@ Check check(const Trace& trace, const CheckOptions& options) {
         {.detector = verdict.detector, .outcome = verdict.outcome, .reason = verdict.reason});
   }
   result.findings = by_weight(std::move(verdicts));
-  result.result = result.failing > 0     ? CheckResult::kFailed
-                  : !result.open.empty() ? CheckResult::kNotEvaluable
-                                         : CheckResult::kPassed;
+  baseline = options.baseline;
+  for (Advice& advice : result.findings)
+    advice.known = is_known(trace, *advice.detector, advice.finding, baseline);
+  result.budgets = measure(analyses, result.info, options.budgets);
+  bool unmeasured = false;
+  for (const BudgetResult& budget : result.budgets) {
+    result.over_budget += budget.outcome == BudgetOutcome::kExceeded;
+    unmeasured |= budget.outcome == BudgetOutcome::kNotMeasurable;
+  }
+  result.result = result.failing + result.over_budget > 0 ? CheckResult::kFailed
+                  : !result.open.empty() || unmeasured    ? CheckResult::kNotEvaluable
+                                                          : CheckResult::kPassed;
   return result;
+}
+
+std::string write_baseline(const Trace& trace, const Check& check) {
+  std::map<std::string, uint64_t> counts;
+  for (const Advice& advice : check.findings) ++counts[fingerprint(trace, advice)];
+  Json findings = Json::array();
+  for (const Advice& advice : check.findings) {
+    const std::string print = fingerprint(trace, advice);
+    const auto count = counts.find(print);
+    if (count == counts.end()) continue;
+    // The title is for people who read the change of a baseline.
+    findings.push_back({{"fingerprint", print},
+                        {"count", count->second},
+                        {"detector", advice.detector->id},
+                        {"title", advice.finding.title}});
+    counts.erase(count);
+  }
+  return dump(Json{{"schema", 1}, {"findings", findings}});
+}
+
+std::map<std::string, uint64_t> read_baseline(const std::filesystem::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  if (!in) throw Error(file, "cannot be read", "make it with --write-baseline " + file.string());
+  const Json document = Json::parse(in, nullptr, false);
+  const auto fail = [&](const char* cause) {
+    throw Error(file, cause, "make it anew with --write-baseline");
+  };
+  if (!document.is_object() || document.value("schema", Json()) != Json(1) ||
+      !document.contains("findings") || !document["findings"].is_array()) {
+    fail("is no baseline of this version");
+  }
+  std::map<std::string, uint64_t> counts;
+  for (const Json& finding : document["findings"]) {
+    if (!finding.is_object() || !finding.contains("fingerprint") ||
+        !finding["fingerprint"].is_string())
+      fail("has a finding without a fingerprint");
+    const Json count = finding.value("count", Json(1));
+    if (!count.is_number_unsigned()) fail("has a finding whose count is no number");
+    counts[finding["fingerprint"].get<std::string>()] += count.get<uint64_t>();
+  }
+  return counts;
 }
 
 std::string fingerprint(const Trace& trace, const Advice& advice) {
@@ -99,11 +156,11 @@ std::string fingerprint(const Trace& trace, const Advice& advice) {
   for (Id op : {finding.first_op, finding.second_op}) {
     if (op >= trace.op.size()) continue;
     hash.add(analysis::op_label(trace, op));
-    hash.add(lasting_name(trace, trace.op.stream_id[op]));
+    hash.add(analysis::lasting_stream_name(trace, trace.op.stream_id[op]));
   }
   const auto add_event = [&](Id event, Id stream) {
     if (event < trace.event.size()) hash.add(trace.text(trace.event.name_id[event]));
-    hash.add(lasting_name(trace, stream));
+    hash.add(analysis::lasting_stream_name(trace, stream));
   };
   if (finding.event_record < trace.event_record.size())
     add_event(trace.event_record.event_id[finding.event_record],
@@ -113,7 +170,7 @@ std::string fingerprint(const Trace& trace, const Advice& advice) {
               trace.event_wait.stream_id[finding.event_wait]);
   if (finding.host_sync < trace.host_sync.size()) {
     hash.add(trace.text(trace.host_sync.name_id[finding.host_sync]));
-    hash.add(lasting_name(trace, trace.host_sync.stream_id[finding.host_sync]));
+    hash.add(analysis::lasting_stream_name(trace, trace.host_sync.stream_id[finding.host_sync]));
   }
   hash.add(without_line(finding.place.call_site));
   hash.add(finding.place.ranges);

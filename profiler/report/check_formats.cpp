@@ -10,6 +10,9 @@ constexpr CheckFormat kFormats[] = {
     {"text", "for the terminal", write_check_text},
     {"json", "for programs", write_check_json},
     {"sarif", "SARIF 2.1.0, for code scanning", write_check_sarif},
+    {"junit", "JUnit XML, for test reports", write_check_junit},
+    {"github", "workflow commands, for annotations of GitHub", write_check_github},
+    {"markdown", "for the summary of a job", write_check_markdown},
 };
 
 }  // namespace

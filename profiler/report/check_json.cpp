@@ -7,11 +7,13 @@
 namespace streamscope::report {
 
 std::string write_check_json(const trace::Trace& trace, const Check& check, const Look&) {
-  Json findings = Json::array(), rules = Json::array(), open = Json::array();
+  Json findings = Json::array(), rules = Json::array(), open = Json::array(),
+       budgets = Json::array();
   for (const Advice& advice : check.findings) {
     Json finding = to_json(advice);
     finding["severity"] = analysis::to_string(advice.detector->severity);
     finding["fingerprint"] = fingerprint(trace, advice);
+    finding["known"] = advice.known;
     findings.push_back(std::move(finding));
   }
   for (const analysis::Verdict& verdict : check.verdicts) {
@@ -20,6 +22,13 @@ std::string write_check_json(const trace::Trace& trace, const Check& check, cons
                      {"severity", analysis::to_string(verdict.detector->severity)},
                      {"outcome", analysis::to_string(verdict.outcome)},
                      {"reason", verdict.reason}});
+  }
+  for (const BudgetResult& result : check.budgets) {
+    Json budget{{"budget", result.budget.text()},
+                {"limit", result.budget.limit_text()},
+                {"outcome", to_string(result.outcome)}};
+    if (result.measured) budget["measured"] = result.measured_text();
+    budgets.push_back(std::move(budget));
   }
   for (const OpenQuestion& question : check.open)
     open.push_back({{"detector", question.detector->id}, {"reason", question.reason}});
@@ -31,6 +40,7 @@ std::string write_check_json(const trace::Trace& trace, const Check& check, cons
                    {"complete", check.info.complete},
                    {"tier", check.info.tier},
                    {"losses", to_json(check.info.losses)},
+                   {"budgets", budgets},
                    {"findings", findings},
                    {"rules", rules}});
 }

@@ -75,6 +75,7 @@ Json result_of(const trace::Trace& trace, const Advice& advice,
       {"occurrenceCount", finding.count},
       {"partialFingerprints", {{"structure/v1", print + ":" + std::to_string(++seen[print])}}},
       {"properties", properties}};
+  if (advice.known) result["baselineState"] = "unchanged";
   if (Json where = location(finding.place); !where.empty())
     result["locations"] = Json::array({where});
   return result;
@@ -96,6 +97,13 @@ Json notifications(const trace::Trace& trace, const Check& check) {
     open["associatedRule"] = {{"id", question.detector->id},
                               {"index", index_of(*question.detector)}};
     list.push_back(std::move(open));
+  }
+  for (const BudgetResult& result : check.budgets) {
+    if (result.outcome == BudgetOutcome::kMet) continue;
+    list.push_back(notification("warning", "budget " + std::string(to_string(result.outcome)) +
+                                               ": " + result.budget.text() + " " +
+                                               result.budget.limit_text() + ", measured " +
+                                               result.measured_text()));
   }
   return list;
 }

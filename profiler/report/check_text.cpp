@@ -48,7 +48,8 @@ Section finding_section(const Check& check, const Advice& advice) {
   if (finding.confidence == Confidence::kSuspected) facts += "; suspected: evidence is missing";
   if (finding.confidence == Confidence::kPossible) facts += "; possible, by indirect evidence";
   const auto& options = check.options;
-  const bool counts = advice.detector->severity >= options.fail_on;
+  const bool counts = advice.detector->severity >= options.fail_on && !advice.known;
+  if (advice.known) facts += "; known from the baseline";
   return {
       .title = fmt::format("{}: {}", analysis::to_string(advice.detector->severity), finding.title),
       .remarks = {finding.text},
@@ -62,6 +63,16 @@ Section open_section(const Check& check) {
   return section;
 }
 
+Section budget_section(const Check& check) {
+  Section section{.title = "Budgets",
+                  .columns = {{"budget"}, {"measured", true}, {"limit", true}, {"result"}}};
+  for (const BudgetResult& result : check.budgets) {
+    section.rows.push_back({result.budget.text(), result.measured_text(),
+                            result.budget.limit_text(), std::string(to_string(result.outcome))});
+  }
+  return section;
+}
+
 Section result_section(const Check& check) {
   const std::string_view level = analysis::to_string(check.options.fail_on);
   std::string text;
@@ -72,11 +83,14 @@ Section result_section(const Check& check) {
     case CheckResult::kFailed:
       text = fmt::format("failed: {} of severity {} or above",
                          format_count(check.failing, "finding"), level);
+      if (check.over_budget > 0)
+        text += fmt::format(", {} exceeded", format_count(check.over_budget, "budget"));
       break;
     case CheckResult::kNotEvaluable:
       text =
           fmt::format("not evaluable: {} of severity {} or above, or required, without a verdict",
                       format_count(check.open.size(), "rule"), level);
+      if (check.open.empty()) text = "not evaluable: a budget cannot be measured on this trace";
       break;
   }
   size_t evaluated = 0;
@@ -97,7 +111,7 @@ Section result_section(const Check& check) {
 
 }  // namespace
 
-std::string write_check_text(const trace::Trace& trace, const Check& check, const Look& look) {
+Document check_document(const trace::Trace& trace, const Check& check) {
   Document document{.headline = headline(trace, check.info),
                     .notices = notices_of(trace, check.info)};
   for (const Advice& advice : check.findings) {
@@ -110,8 +124,17 @@ std::string write_check_text(const trace::Trace& trace, const Check& check, cons
     document.sections.push_back(finding_section(check, advice));
   }
   if (!check.open.empty()) document.sections.push_back(open_section(check));
+  if (!check.budgets.empty()) document.sections.push_back(budget_section(check));
   document.sections.push_back(result_section(check));
-  return to_text(document, look);
+  return document;
+}
+
+std::string write_check_text(const trace::Trace& trace, const Check& check, const Look& look) {
+  return to_text(check_document(trace, check), look);
+}
+
+std::string write_check_markdown(const trace::Trace& trace, const Check& check, const Look&) {
+  return to_markdown(check_document(trace, check));
 }
 
 }  // namespace streamscope::report

@@ -51,5 +51,7 @@ struct Look {
   size_t width = 0;     ///< columns of the terminal to fit it into; 0: no limit
 };
 std::string to_text(const Document& document, const Look& look);
+/// GitHub's Markdown; nothing in the texts acts as Markdown or HTML.
+std::string to_markdown(const Document& document);
 
 }  // namespace streamscope::report

@@ -32,6 +32,8 @@ const Exporter* find_exporter(std::string_view name);
 std::string write_text(const trace::Trace& trace, const Summary& summary, const Options& options);
 std::string write_markdown(const trace::Trace& trace, const Summary& summary,
                            const Options& options);
+/// One self-contained page. Without folders of absolute paths.
+std::string write_html(const trace::Trace& trace, const Summary& summary, const Options& options);
 std::string write_json(const trace::Trace& trace, const Summary& summary, const Options& options);
 
 }  // namespace streamscope::report

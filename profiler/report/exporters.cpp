@@ -9,6 +9,7 @@ namespace {
 constexpr Exporter kExporters[] = {
     {"text", "for the terminal", write_text},
     {"markdown", "for issues and merge requests", write_markdown},
+    {"html", "one page with a timeline, for everybody", write_html},
     {"json", "for programs", write_json},
 };
 

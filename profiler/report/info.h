@@ -17,7 +17,7 @@ struct Counts {
   uint64_t process = 0, thread = 0, device = 0, stream = 0;
   uint64_t op = 0, kernel = 0, memcpy = 0, memset = 0, host_function = 0;
   uint64_t page_migration = 0;  ///< those of memcpy that the driver made by itself (imports only)
-  uint64_t api_call = 0;  ///< all traced calls, whichever of the four tables they stand in
+  uint64_t api_call = 0;        ///< all traced calls, whichever of the four tables they stand in
   uint64_t event_record = 0;
   uint64_t event_wait = 0;  ///< stream waits
   uint64_t event_edge = 0;  ///< stream waits bound to a record in the trace

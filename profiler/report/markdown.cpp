@@ -40,9 +40,7 @@ std::string escaped(std::string_view text) {
 
 }  // namespace
 
-std::string write_markdown(const trace::Trace& trace, const Summary& summary,
-                           const Options& options) {
-  const Document document = compose(trace, summary, options.by);
+std::string to_markdown(const Document& document) {
   std::string text = "**" + escaped(document.headline) + "**\n";
   if (!document.notices.empty()) text += "\n";
   for (const Notice& notice : document.notices) {
@@ -71,6 +69,11 @@ std::string write_markdown(const trace::Trace& trace, const Summary& summary,
     for (const std::string& footnote : section.footnotes) text += "\n" + escaped(footnote) + "\n";
   }
   return text;
+}
+
+std::string write_markdown(const trace::Trace& trace, const Summary& summary,
+                           const Options& options) {
+  return to_markdown(compose(trace, summary, options.by));
 }
 
 }  // namespace streamscope::report

@@ -72,6 +72,7 @@ struct PathSummary {
 struct Advice {
   const analysis::Detector* detector = nullptr;
   analysis::Finding finding;
+  bool known = false;  ///< in the baseline of a check
 };
 
 /// All findings: errors before warnings before notes; within these, dearest, then most frequent

@@ -85,6 +85,8 @@ constexpr LossInfo kKinds[] = {
      "The time-stamp counter of this machine is not invariant, so a slower clock was used.", ""},
     {"record-invalid", Severity::kDataLoss, kAllEvidence,
      "Some records made no sense and were left out.", "Report this with the trace."},
+    {"merge-no-clock", Severity::kNotice, kNoEvidence,
+     "A merged trace does not say when it was recorded; its times start at 0.", ""},
     // What an import finds out.
     {"import-no-cuda", Severity::kDataLoss, kAllEvidence,
      "The imported file holds nothing of CUDA.", "Profile again with CUDA tracing switched on."},

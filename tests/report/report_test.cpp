@@ -31,6 +31,7 @@ TEST(ReportGolden, EveryFormatOfEverySampleIsAsApproved) {
   for (const test::Sample& sample : test::samples()) {
     const Summary summary = summarize(sample.trace);
     for (const Exporter& exporter : exporters()) {
+      if (exporter.name == "html") continue;  // used, not compared: tests/e2e/html.sh
       test::expect_golden("report/" + std::string(sample.name) + "." + extension(exporter.name),
                           exporter.write(sample.trace, summary, {}));
     }

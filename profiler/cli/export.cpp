@@ -1,0 +1,95 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "report/export.h"
+
+#include <charconv>
+#include <cmath>
+#include <memory>
+
+#include "command.h"
+#include "trace/error.h"
+#include "traces.h"
+
+namespace streamscope::cli {
+namespace {
+
+using trace::Ns;
+
+// "12", "12ns", "1.5us", "3ms", "2s"; plain numbers are ns.
+std::optional<Ns> parse_time(std::string_view text) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc()) return std::nullopt;
+  const std::string_view unit = text.substr(static_cast<size_t>(end - text.data()));
+  const double scale = unit.empty() || unit == "ns" ? 1
+                       : unit == "us"               ? 1e3
+                       : unit == "ms"               ? 1e6
+                       : unit == "s"                ? 1e9
+                                                    : 0;
+  if (scale == 0 || !(std::abs(value * scale) < 9e18)) return std::nullopt;
+  return static_cast<Ns>(std::llround(value * scale));
+}
+
+std::pair<Ns, Ns> parse_range(const std::string& text) {
+  const size_t colon = text.find(':');
+  if (colon != text.npos) {
+    const auto from = parse_time(std::string_view(text).substr(0, colon));
+    const auto to = parse_time(std::string_view(text).substr(colon + 1));
+    if (from && to && *from < *to) return {*from, *to};
+  }
+  throw Error("--range", "'" + text + "' is no range", "write FROM:TO, such as 1.5ms:20ms");
+}
+
+}  // namespace
+
+std::function<int()> define_export(CLI::App& app, ProgramArguments&) {
+  struct Options {
+    std::string file, output, to, range, view;
+    int64_t around = -1;
+    bool quiet = false;
+  };
+  auto options = std::make_shared<Options>();
+  std::vector<std::string> formats;
+  std::string help = "the format";
+  for (const report::ExportFormat& format : report::export_formats()) {
+    formats.emplace_back(format.name);
+    help += "; " + std::string(format.name) + ": " + std::string(format.summary);
+  }
+  app.add_option("TRACE", options->file, "a recorded trace")->required()->option_text(" ");
+  app.add_option("--to", options->to, help)
+      ->required()
+      ->check(CLI::IsMember(formats))
+      ->option_text("chrome|perfetto|dot|csv");
+  app.add_option("--view", options->view,
+                 "csv: the view or table (default v_op); docs/trace-format.md lists them")
+      ->option_text("NAME");
+  app.add_option(
+         "--range", options->range,
+         "only what runs then, since the start of the trace: 1.5ms:20ms; plain numbers are ns")
+      ->option_text("FROM:TO");
+  app.add_option("--around", options->around, "dot: only this op and its nearest relatives")
+      ->option_text("OP")
+      ->check(CLI::NonNegativeNumber);
+  app.add_option("-o,--output", options->output, "write to a file")->option_text("FILE");
+  app.add_flag("--quiet", options->quiet, "no progress");
+  return [options]() -> int {
+    report::ExportOptions wanted;
+    if (!options->view.empty()) wanted.view = options->view;
+    if (!options->range.empty()) wanted.range = parse_range(options->range);
+    if (options->around >= 0) {
+      wanted.around = options->around < trace::kNoId ? static_cast<trace::Id>(options->around)
+                                                     : trace::kNoId - 1;
+    }
+    if (!options->view.empty() && options->to != "csv")
+      throw Error("--view", "is for --to csv", "leave it out");
+    if (options->around >= 0 && options->to != "dot")
+      throw Error("--around", "is for --to dot", "leave it out, or use --range");
+    const trace::Trace trace = load(options->file, options->quiet);
+    write_output(report::find_export_format(options->to)->write(trace, wanted), options->output,
+                 options->file);
+    return kDone;
+  };
+}
+
+}  // namespace streamscope::cli

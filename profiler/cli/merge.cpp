@@ -1,0 +1,44 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "trace/merge.h"
+
+#include <memory>
+
+#include "command.h"
+#include "recording.h"
+#include "terminal.h"
+#include "trace/error.h"
+#include "traces.h"
+
+namespace streamscope::cli {
+
+std::function<int()> define_merge(CLI::App& app, ProgramArguments&) {
+  struct Options {
+    std::vector<std::filesystem::path> files;
+    std::string output;
+    bool force = false, quiet = false;
+  };
+  auto options = std::make_shared<Options>();
+  app.add_option("TRACE", options->files, "two or more traces: of ranks, machines or runs")
+      ->required()
+      ->option_text(" ");
+  app.add_option("-o,--output", options->output, "the trace to write")
+      ->required()
+      ->option_text("FILE");
+  app.add_flag("--force", options->force, "replace an existing trace");
+  app.add_flag("--quiet", options->quiet, "no progress and no summary");
+  return [options]() -> int {
+    if (options->files.size() < 2)
+      throw Error("merge", "takes two or more traces", "name the others too");
+    for (const auto& file : options->files) recover(file);
+    {
+      const Progress progress("merging into " + options->output, options->quiet);
+      trace::merge(options->files, options->output, options->force);
+    }
+    finish_trace(options->output, options->quiet);
+    return kDone;
+  };
+}
+
+}  // namespace streamscope::cli

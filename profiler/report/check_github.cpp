@@ -1,0 +1,75 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <fmt/format.h>
+
+#include <regex>
+
+#include "analysis/labels.h"
+#include "check.h"
+
+namespace streamscope::report {
+namespace {
+
+// GitHub shows ten annotations of a kind and step; the rest stands in the log.
+constexpr size_t kMostAnnotations = 50;
+
+// Texts of commands may hold no line end, values of properties neither colon nor comma.
+std::string escaped(std::string_view text, bool property) {
+  std::string result;
+  for (const char c : analysis::printable(text)) {
+    if (c == '%') {
+      result += "%25";
+    } else if (property && (c == ':' || c == ',')) {
+      result += c == ':' ? "%3A" : "%2C";
+    } else {
+      result += c;
+    }
+  }
+  return result;
+}
+
+std::string place_of(const analysis::Place& place) {
+  static const std::regex file_and_line(R"(([^:]+):([1-9][0-9]*)(?: .*)?)");
+  std::smatch part;
+  if (!std::regex_match(place.call_site, part, file_and_line)) return "";
+  return fmt::format("file={},line={},", escaped(part[1].str(), true), part[2].str());
+}
+
+}  // namespace
+
+std::string write_check_github(const trace::Trace&, const Check& check, const Look&) {
+  std::string text;
+  size_t count = 0;
+  for (const Advice& advice : check.findings) {
+    if (advice.known) continue;
+    if (++count > kMostAnnotations) break;
+    const analysis::Finding& finding = advice.finding;
+    const bool certain = finding.confidence == analysis::Confidence::kCertain;
+    const char* command = !certain ? "notice"
+                          : advice.detector->severity == analysis::FindingSeverity::kError ? "error"
+                          : advice.detector->severity == analysis::FindingSeverity::kWarning
+                              ? "warning"
+                              : "notice";
+    text += fmt::format(
+        "::{} {}title={}::{}\n", command, place_of(finding.place),
+        escaped(fmt::format("{} {}", advice.detector->number, advice.detector->id), true),
+        escaped(finding.title + ". " + finding.text, false));
+  }
+  for (const BudgetResult& result : check.budgets) {
+    if (result.outcome == BudgetOutcome::kMet) continue;
+    text +=
+        fmt::format("::{} title=budget {}::{}, measured {}\n",
+                    result.outcome == BudgetOutcome::kExceeded ? "error" : "warning",
+                    escaped(result.budget.text(), true), escaped(result.budget.limit_text(), false),
+                    escaped(result.measured_text(), false));
+  }
+  for (const OpenQuestion& question : check.open) {
+    text += fmt::format("::warning title={} not evaluable::{}\n", question.detector->id,
+                        escaped(question.reason, false));
+  }
+  // Never an empty output.
+  return text + fmt::format("::notice title=streamscope check::{}\n", to_string(check.result));
+}
+
+}  // namespace streamscope::report

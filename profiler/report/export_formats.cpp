@@ -1,0 +1,39 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "export.h"
+#include "trace/error.h"
+
+namespace streamscope::report {
+namespace {
+
+constexpr ExportFormat kFormats[] = {
+    {"chrome", "JSON as the PyTorch profiler writes it, for chrome://tracing, Perfetto and others",
+     export_chrome},
+    {"perfetto", "protobuf for ui.perfetto.dev, with what each op waited for", export_perfetto},
+    {"dot", "ops and their dependencies as a graph, for graphviz", export_dot},
+    {"csv", "the rows of a view", export_csv},
+};
+
+}  // namespace
+
+std::span<const ExportFormat> export_formats() { return kFormats; }
+
+const ExportFormat* find_export_format(std::string_view name) {
+  for (const ExportFormat& format : kFormats) {
+    if (format.name == name) return &format;
+  }
+  return nullptr;
+}
+
+bool is_wanted(const ExportOptions& options, trace::Ns start_ns, trace::Ns end_ns) {
+  if (start_ns == trace::kUnknownNs || end_ns == trace::kUnknownNs) return false;
+  return !options.range || (start_ns < options.range->second && end_ns >= options.range->first);
+}
+
+void refuse_empty(const trace::Trace& trace, const ExportOptions& options) {
+  throw Error(trace.file, options.range ? "holds nothing in that range" : "holds nothing to export",
+              options.range ? "see streamscope info for its duration" : "record the program again");
+}
+
+}  // namespace streamscope::report

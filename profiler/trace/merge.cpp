@@ -1,0 +1,167 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "merge.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "error.h"
+#include "loss.h"
+#include "query.h"
+#include "reader.h"
+#include "tables.h"
+#include "writer.h"
+
+namespace streamscope::trace {
+namespace {
+
+constexpr size_t kFlushBytes = 32 << 20;
+
+std::optional<Int> integer_meta(const std::filesystem::path& file, const char* key) {
+  Query query(file,
+              std::string("SELECT CAST(value AS INTEGER) FROM meta WHERE key = '") + key + "'");
+  if (!query.next()) return std::nullopt;
+  const Cell cell = query.cell(0);
+  const auto* value = std::get_if<int64_t>(&cell);
+  return value ? std::optional(*value) : std::nullopt;
+}
+
+bool is_simulated(const Trace& trace) {
+  return !trace.process.empty() &&
+         std::all_of(trace.process.clock.begin(), trace.process.clock.end(),
+                     [](Small clock) { return clock == kVirtualClock; });
+}
+
+size_t index_of(std::string_view table) {
+  for (size_t i = 0; i < kTableCount; ++i) {
+    if (tables()[i].name == table) return i;
+  }
+  return kTableCount;
+}
+
+constexpr bool is_derived(TableIndex table) {
+  return table == TableIndex::kEdge || table == TableIndex::kWaitCause ||
+         table == TableIndex::kCriticalPath || table == TableIndex::kFinding ||
+         table == TableIndex::kLod;
+}
+
+// The table that hang_node.object_id means, by its kind.
+std::string_view hang_object(Small kind) {
+  constexpr std::string_view kTables[] = {"thread",     "stream",    "op",       "event_record",
+                                          "event_wait", "host_sync", "operation"};
+  return kind >= 0 && static_cast<size_t>(kind) < std::size(kTables) ? kTables[kind] : "";
+}
+
+// Appends the rows of one trace: ids move up by the rows that are there, times by the shift.
+class Copy {
+ public:
+  Copy(const Trace& trace, Writer& writer, Ns shift_ns)
+      : trace_(trace), writer_(writer), shift_ns_(shift_ns) {
+#define STREAMSCOPE_BASE(sql_name, Row, COLUMNS) \
+  bases_[static_cast<size_t>(TableIndex::k##Row)] = writer.count<Row>();
+    STREAMSCOPE_TABLES(STREAMSCOPE_BASE)
+#undef STREAMSCOPE_BASE
+    for (const std::string& text : trace.strings) strings_.push_back(writer.intern(text));
+  }
+
+  void run() {
+#define STREAMSCOPE_CELL(type, name) \
+  row.name = moved(table, #name, columns.name[id], id, std::string_view(#type) == "Ns");
+#define STREAMSCOPE_COPY(sql_name, Row, COLUMNS)                   \
+  if (!is_derived(TableIndex::k##Row)) {                           \
+    const auto& columns = trace_.sql_name;                         \
+    for (Id id = 0; id < columns.size(); ++id) {                   \
+      const char* const table = #sql_name;                         \
+      Row row;                                                     \
+      COLUMNS(STREAMSCOPE_CELL)                                    \
+      writer_.append(row);                                         \
+      if (writer_.buffered_bytes() > kFlushBytes) writer_.flush(); \
+    }                                                              \
+  }
+    STREAMSCOPE_TABLES(STREAMSCOPE_COPY)
+#undef STREAMSCOPE_COPY
+#undef STREAMSCOPE_CELL
+  }
+
+ private:
+  // Instants move; durations, addresses and numbers do not.
+  Int moved(const char*, std::string_view, Int value, Id, bool is_instant) const {
+    if (value == kNoInt || !is_instant) return value;
+    return static_cast<Int>(static_cast<uint64_t>(value) + static_cast<uint64_t>(shift_ns_));
+  }
+  Small moved(const char*, std::string_view, Small value, Id, bool) const { return value; }
+  Id moved(const char* table, std::string_view column, Id value, Id row, bool) const {
+    if (value == kNoId) return value;
+    const char* target = referenced_table(table, column);
+    if (!target) {
+      const size_t object = index_of(hang_object(trace_.hang_node.kind[row]));
+      return object < kTableCount ? value + bases_[object] : value;
+    }
+    if (target == std::string_view("string"))
+      return value < strings_.size() ? strings_[value] : kNoId;
+    return value + bases_[index_of(target)];
+  }
+
+  const Trace& trace_;
+  Writer& writer_;
+  Ns shift_ns_;
+  std::array<Id, kTableCount> bases_{};
+  std::vector<Id> strings_;
+};
+
+}  // namespace
+
+void merge(std::span<const std::filesystem::path> files, const std::filesystem::path& out,
+           bool overwrite) {
+  std::optional<Int> first;
+  std::vector<std::optional<Int>> starts;
+  for (const std::filesystem::path& file : files) {
+    std::error_code ignored;
+    if (std::filesystem::equivalent(file, out, ignored))
+      throw Error(out, "is one of the traces to merge", "name another output file");
+    starts.push_back(integer_meta(file, "trace_start_realtime_ns"));
+    if (starts.back()) first = std::min(first.value_or(*starts.back()), *starts.back());
+  }
+  Writer writer = Writer::create(out, {.overwrite = overwrite});
+  try {
+    bool complete = true;
+    std::set<std::string> tiers;
+    for (size_t i = 0; i < files.size(); ++i) {
+      const Trace trace = read(files[i]);
+      const bool placed = starts[i] && !is_simulated(trace);
+      if (!placed) {
+        writer.append(Loss{.name_id = writer.intern("merge-no-clock"),
+                           .severity = static_cast<Small>(loss_info("merge-no-clock").severity),
+                           .count = 1,
+                           .detail_id = writer.intern(files[i].filename().string())});
+      }
+      Copy(trace, writer, placed ? *starts[i] - *first : 0).run();
+      complete &= trace.complete();
+      if (const auto tier = trace.meta.find("tier"); tier != trace.meta.end())
+        tiers.insert(tier->second);
+      if (const auto origin = trace.meta.find("imported_from"); origin != trace.meta.end())
+        writer.set_meta("imported_from", origin->second);
+      if (trace.meta.contains("kernel_arguments")) writer.set_meta("kernel_arguments", 1);
+    }
+    if (first) writer.set_meta("trace_start_realtime_ns", *first);
+    // The least that all of them promise.
+    for (const char* tier : {"structure", "times", "events"}) {
+      if (!tiers.contains(tier)) continue;
+      writer.set_meta("tier", tier);
+      break;
+    }
+    writer.finish(complete);
+  } catch (...) {
+    std::error_code ignored;
+    for (const char* suffix : {"", "-wal", "-shm"})
+      std::filesystem::remove(out.string() + suffix, ignored);
+    throw;
+  }
+}
+
+}  // namespace streamscope::trace

@@ -1,0 +1,18 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Joins traces of several runs, ranks or machines into one, on one axis of time.
+#pragma once
+
+#include <filesystem>
+#include <span>
+
+namespace streamscope::trace {
+
+/// Writes `out` from two or more finished traces. Their wall-clock anchors say how their times lie
+/// to each other; a trace without one, or with simulated devices only, starts at 0. Derived tables
+/// are left empty. Reads one trace at a time into memory. Throws Error.
+void merge(std::span<const std::filesystem::path> files, const std::filesystem::path& out,
+           bool overwrite);
+
+}  // namespace streamscope::trace

@@ -1,0 +1,19 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "fuzz/scratch_file.h"
+#include "report/budget.h"
+#include "trace/error.h"
+
+using namespace streamscope;
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  try {
+    for (const report::Budget& budget :
+         report::parse_budgets({reinterpret_cast<const char*>(data), size}, "budget", "step")) {
+      if (budget.text().empty() || budget.limit_text().empty()) __builtin_trap();
+    }
+  } catch (const Error&) {  // a mistake in the file
+  }
+  return 0;
+}

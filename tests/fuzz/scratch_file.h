@@ -1,0 +1,31 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// One file per fuzzer, overwritten by every input.
+#pragma once
+
+#include <unistd.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+namespace streamscope::test {
+
+inline std::filesystem::path scratch(const char* name) {
+  const std::filesystem::path memory = "/dev/shm";
+  std::error_code ignored;
+  const auto folder =
+      std::filesystem::exists(memory, ignored) ? memory : std::filesystem::temp_directory_path();
+  return folder / ("streamscope-fuzz-" + std::to_string(getpid()) + "-" + name);
+}
+
+inline std::filesystem::path write_scratch(const uint8_t* data, size_t size) {
+  static const std::filesystem::path kFile = scratch("input");
+  std::ofstream(kFile, std::ios::binary | std::ios::trunc)
+      .write(reinterpret_cast<const char*>(data), static_cast<std::streamsize>(size));
+  return kFile;
+}
+
+}  // namespace streamscope::test

@@ -1,0 +1,152 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "report/export.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "perfetto.pb.h"
+#include "support/trace_builder.h"
+#include "trace/error.h"
+
+namespace streamscope::test {
+namespace {
+
+using nlohmann::json;
+using report::ExportOptions;
+using trace::Trace;
+
+// Copies feed a kernel on another stream through an event, twice.
+TraceBuilder pipeline() {
+  TraceBuilder builder;
+  for (int step = 0; step < 2; ++step) {
+    const trace::Ns at = step * 1'000;
+    builder.at(at);
+    builder.stream("copies").memcpy(kHtoD, at + 100, at + 200).record("loaded");
+    builder.stream("math").wait("loaded").kernel("gemm<\"x\">(float*)", at + 250, at + 400);
+  }
+  builder.range("a \\ \"range\"\x1b[31m", 0, 5'000);
+  builder.synchronize_device(3'000, 4'000);
+  return builder;
+}
+
+TEST(ChromeExport, HoldsEveryOpCallWaitAndArrow) {
+  const Trace trace = pipeline().trace();
+  const json document = json::parse(report::export_chrome(trace, {}));
+  std::map<std::string, int> complete, begins, ends;
+  for (const json& event : document["traceEvents"]) {
+    if (event["ph"] == "X") ++complete[event["cat"]];
+    if (event["ph"] == "s") ++begins[event["cat"]];
+    if (event["ph"] == "f") ++ends[event["cat"]];
+  }
+  EXPECT_EQ(complete["kernel"], 2);
+  EXPECT_EQ(complete["gpu_memcpy"], 2);
+  EXPECT_EQ(complete["cuda_sync"], 2);
+  EXPECT_EQ(complete["cuda_runtime"],
+            static_cast<int>(trace.api_call.size() + trace.event_record.size() +
+                             trace.event_wait.size() + trace.host_sync.size()));
+  EXPECT_EQ(begins["ac2g"], 4);
+  EXPECT_EQ(begins["event"], 2);
+  EXPECT_EQ(begins, ends);
+}
+
+TEST(ChromeExport, KeepsNanosecondsAndTakesOnlyTheRange) {
+  const json document =
+      json::parse(report::export_chrome(pipeline().trace(), {.range = std::pair(1'000, 1'300)}));
+  int ops = 0;
+  for (const json& event : document["traceEvents"]) {
+    if (event["ph"] != "X" || !event["args"].contains("device") || event["cat"] == "cuda_sync")
+      continue;
+    ++ops;
+    if (event["cat"] == "gpu_memcpy") {
+      EXPECT_DOUBLE_EQ(event["ts"], 1.1);
+      EXPECT_DOUBLE_EQ(event["dur"], 0.1);
+    }
+  }
+  EXPECT_EQ(ops, 2);
+}
+
+TEST(PerfettoExport, NamesTheWorkThatEachOpWaitedFor) {
+  const Trace trace = pipeline().trace();
+  perfetto::Trace parsed;
+  ASSERT_TRUE(parsed.ParseFromString(report::export_perfetto(trace, {})));
+  std::map<uint64_t, std::vector<uint64_t>> waits;
+  int begins = 0, ends = 0;
+  for (const auto& packet : parsed.packet()) {
+    if (packet.has_gpu_render_stage_event()) {
+      const auto& event = packet.gpu_render_stage_event();
+      const auto& ids = event.event_wait_ids();
+      waits[event.event_id()].assign(ids.begin(), ids.end());
+    }
+    begins += packet.track_event().type() == perfetto::TrackEvent::TYPE_SLICE_BEGIN;
+    ends += packet.track_event().type() == perfetto::TrackEvent::TYPE_SLICE_END;
+  }
+  ASSERT_EQ(waits.size(), trace.op.size());
+  for (trace::Id op = 0; op < trace.op.size(); ++op) {
+    if (trace.op.kind[op] != trace::kKernel) continue;
+    EXPECT_EQ(waits[op + 1], std::vector<uint64_t>{op});  // the copy before it
+  }
+  EXPECT_EQ(begins, ends);
+  EXPECT_GT(begins, 0);
+}
+
+// Writes it and asks graphviz for a picture.
+int graphviz(const std::string& text) {
+  const auto file = std::filesystem::path(testing::TempDir()) / "export_test.dot";
+  std::ofstream(file) << text;
+  return std::system(("dot -Tsvg '" + file.string() + "' >/dev/null 2>&1").c_str());
+}
+
+TEST(DotExport, IsAGraphThatGraphvizDraws) {
+  if (std::system("dot -V >/dev/null 2>&1") != 0) GTEST_SKIP() << "graphviz is not installed";
+  const std::string text = report::export_dot(pipeline().trace(), {});
+  EXPECT_NE(text.find("op0 -> op1 [color=\"#1f5fbf\" penwidth=2 label=\"event\"]"), text.npos)
+      << text;
+  EXPECT_EQ(graphviz(text), 0) << text;
+  EXPECT_NE(graphviz(text + "}"), 0);
+}
+
+TEST(DotExport, ShowsAnOpWithItsNearestRelatives) {
+  TraceBuilder builder;
+  for (int i = 0; i < 3'000; ++i) builder.stream("math").kernel("k", 10 * i, 10 * i + 5);
+  const Trace trace = builder.trace();
+  EXPECT_THROW(report::export_dot(trace, {}), Error);
+  const std::string text = report::export_dot(trace, {.around = 1'500});
+  EXPECT_NE(text.find("op1500 "), text.npos);
+  EXPECT_NE(text.find("op1499 -> op1500"), text.npos);
+  EXPECT_EQ(text.find("op2000 "), text.npos);
+  EXPECT_THROW(report::export_dot(trace, {.around = 4'000}), Error);
+}
+
+TEST(CsvExport, HoldsTheRowsOfAView) {
+  const auto file = std::filesystem::path(testing::TempDir()) / "csv_export.sqlite";
+  std::filesystem::remove(file);
+  pipeline().write(file);
+  const Trace trace = trace::read(file);
+  const std::string text = report::export_csv(trace, {.view = "v_op"});
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 5);
+  EXPECT_TRUE(text.starts_with("id,kind,name,process")) << text;
+  EXPECT_NE(text.find("\"gemm<\"\"x\"\">(float*)\""), text.npos) << text;
+  const std::string part =
+      report::export_csv(trace, {.view = "v_op", .range = std::pair(1'000, 2'000)});
+  EXPECT_EQ(std::count(part.begin(), part.end(), '\n'), 3);
+  EXPECT_THROW(report::export_csv(trace, {.view = "nothing\"; DROP TABLE op"}), Error);
+}
+
+TEST(Exports, AreNeverEmptyFiles) {
+  const Trace empty = TraceBuilder().trace();
+  const Trace full = pipeline().trace();
+  for (auto* write : {report::export_chrome, report::export_perfetto, report::export_dot}) {
+    EXPECT_THROW(write(empty, {}), Error);
+    EXPECT_THROW(write(full, {.range = std::pair(1'000'000, 2'000'000)}), Error);
+    EXPECT_FALSE(write(full, {}).empty());
+  }
+}
+
+}  // namespace
+}  // namespace streamscope::test

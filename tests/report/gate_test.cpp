@@ -1,0 +1,161 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// What makes check a gate for builds: baselines, budgets, and the formats of build servers.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "report/check.h"
+#include "support/trace_builder.h"
+#include "trace/error.h"
+
+namespace streamscope::report {
+namespace {
+
+using test::TraceBuilder;
+using testing::HasSubstr;
+using testing::Not;
+using trace::Trace;
+
+constexpr trace::Ns kUs = 1000;
+
+// `count` waits for events that nobody recorded: one error each.
+TraceBuilder waits_for_nothing(int count, trace::Ns at = 0) {
+  TraceBuilder builder;
+  builder.at(at);
+  for (int i = 0; i < count; ++i) {
+    builder.stream("math " + std::to_string(i))
+        .wait("ready " + std::to_string(i))
+        .kernel("consume", at + 10 * kUs, at + 20 * kUs);
+  }
+  return builder.meta("tier", "times");
+}
+
+std::filesystem::path write(const char* name, const std::string& text) {
+  const auto file = std::filesystem::path(testing::TempDir()) / name;
+  std::ofstream(file, std::ios::binary) << text;
+  return file;
+}
+
+std::map<std::string, uint64_t> baseline_of(const Trace& trace) {
+  return read_baseline(write("baseline.json", write_baseline(trace, check(trace, {}))));
+}
+
+TEST(Baseline, LetsKnownFindingsPassWheneverTheyHappen) {
+  const auto known = baseline_of(waits_for_nothing(2).trace());
+  EXPECT_EQ(known.size(), 2u);
+  EXPECT_EQ(check(waits_for_nothing(2, 500 * kUs).trace(), {.baseline = known}).result,
+            CheckResult::kPassed);
+}
+
+TEST(Baseline, FailsOnWhatIsNew) {
+  const auto known = baseline_of(waits_for_nothing(1).trace());
+  const Check result = check(waits_for_nothing(3).trace(), {.baseline = known});
+  EXPECT_EQ(result.result, CheckResult::kFailed);
+  EXPECT_EQ(result.failing, 2u);
+}
+
+TEST(Baseline, IsRefusedIfItIsNone) {
+  for (const char* text :
+       {"", "[]", "{}", R"({"schema": 2, "findings": []})", R"({"schema": 1, "findings": [1]})",
+        R"({"schema": 1, "findings": [{"fingerprint": "x", "count": -1}]})"}) {
+    EXPECT_THROW((void)read_baseline(write("bad.json", text)), Error) << text;
+  }
+  EXPECT_THROW((void)read_baseline("/nonexistent/baseline.json"), Error);
+}
+
+// Copies of 100 µs of which a kernel hides half; the kernel waits for the first.
+TraceBuilder half_hidden() {
+  TraceBuilder builder;
+  builder.stream("copies").memcpy(test::kHtoD, 100 * kUs, 200 * kUs).record("loaded");
+  builder.stream("math").wait("loaded").kernel("gemm", 210 * kUs, 310 * kUs);
+  builder.stream("copies").memcpy(test::kHtoD, 210 * kUs, 310 * kUs);
+  builder.range("step", 0, 400 * kUs);
+  return builder.meta("tier", "times");
+}
+
+std::vector<BudgetResult> measured(const std::string& text) {
+  const Trace trace = half_hidden().trace();
+  return check(trace, {.budgets = parse_budgets(text, "budget.txt", "step")}).budgets;
+}
+
+TEST(Budget, MeasuresWhatItNames) {
+  const auto results = measured(
+      "# limits\ncritical-path <= 1 ms\n\noverlap >= 50 % # of copies\nwaits-per-iteration <= 1\n");
+  ASSERT_EQ(results.size(), 3u);
+  for (const BudgetResult& result : results) EXPECT_EQ(result.outcome, BudgetOutcome::kMet);
+  EXPECT_DOUBLE_EQ(*results[1].measured, 0.5);
+  EXPECT_DOUBLE_EQ(*results[2].measured, 1);
+  EXPECT_EQ(measured("overlap >= 51 %")[0].outcome, BudgetOutcome::kExceeded);
+  EXPECT_EQ(measured("waits-per-iteration <= 0.5")[0].outcome, BudgetOutcome::kExceeded);
+}
+
+TEST(Budget, NamesFileAndLineOfAMistake) {
+  const auto message = [](const char* text) {
+    try {
+      parse_budgets(text, "budget.txt", "");
+    } catch (const Error& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  EXPECT_THAT(message("overlap >= 40 %\nspeed <= 3"), HasSubstr("budget.txt:2"));
+  EXPECT_THAT(message("overlap >= 40 ms"), HasSubstr("40ms"));
+  EXPECT_THAT(message("wait nothing <= 1 ms"), HasSubstr("event_wait"));
+  EXPECT_THAT(message("waits-per-iteration <= 8"), HasSubstr("--iteration"));
+  EXPECT_THAT(message("critical-path < 3 ms"), HasSubstr("is no limit"));
+  EXPECT_THAT(message("critical-path <= nan ms"), HasSubstr("is no limit"));
+  EXPECT_THAT(message("critical-path <= -1 ms"), HasSubstr("is no limit"));
+  EXPECT_THAT(message("# nothing\n"), HasSubstr("holds no budget"));
+}
+
+TEST(Budget, ThatIsExceededFailsTheCheck) {
+  const Trace trace = half_hidden().trace();
+  const Check result = check(trace, {.budgets = parse_budgets("critical-path <= 1 us", "b", "")});
+  EXPECT_EQ(result.result, CheckResult::kFailed);
+  EXPECT_EQ(result.over_budget, 1u);
+  EXPECT_THAT(write_check_text(trace, result, {}), HasSubstr("1 budget exceeded"));
+  EXPECT_THAT(write_check_github(trace, result, {}),
+              HasSubstr("::error title=budget critical-path::"));
+  EXPECT_THAT(write_check_junit(trace, result, {}), HasSubstr("<failure type=\"budget\""));
+  EXPECT_THAT(write_check_markdown(trace, result, {}), HasSubstr("exceeded"));
+}
+
+TEST(Budget, ThatCannotBeMeasuredLeavesTheCheckOpen) {
+  const Trace trace = half_hidden().trace();
+  const Check result =
+      check(trace, {.budgets = parse_budgets("waits-per-iteration <= 1", "b", "no such range")});
+  EXPECT_EQ(result.result, CheckResult::kNotEvaluable);
+}
+
+TEST(Junit, HasACasePerRuleAndEscapesHostileNames) {
+  TraceBuilder builder = waits_for_nothing(1);
+  builder.stream("<math & \"co\">\x1b[31m").wait("ready").kernel("a<b>&", 30 * kUs, 40 * kUs);
+  const Trace trace = builder.trace();
+  const Check result = check(trace, {});
+  const std::string text = write_check_junit(trace, result, {});
+  EXPECT_THAT(text, HasSubstr("failures=\"1\""));
+  EXPECT_THAT(text, HasSubstr("name=\"SS005 wait-on-unrecorded\""));
+  EXPECT_THAT(text, Not(HasSubstr("<math")));
+  EXPECT_THAT(text, Not(HasSubstr("\x1b")));
+  size_t cases = 0;
+  for (size_t at = 0; (at = text.find("<testcase ", at)) != text.npos; ++at) ++cases;
+  EXPECT_EQ(cases, result.verdicts.size());
+}
+
+TEST(Github, PutsEveryAnnotationOnOneLine) {
+  TraceBuilder builder;
+  builder.stream("math\n::error::forged").wait("ready").kernel("k", 10 * kUs, 20 * kUs);
+  builder.meta("tier", "times");
+  const Trace trace = builder.trace();
+  const std::string text = write_check_github(trace, check(trace, {}), {});
+  EXPECT_THAT(text, HasSubstr("::error title=SS005 wait-on-unrecorded::"));
+  EXPECT_THAT(text, Not(HasSubstr("\n::error::forged")));
+  EXPECT_THAT(text, HasSubstr("::notice title=streamscope check::failed"));
+}
+
+}  // namespace
+}  // namespace streamscope::report

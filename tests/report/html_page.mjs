@@ -1,0 +1,95 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Opens an HTML report in a headless Chromium and uses it: zoom, pan, search, a finding, names and
+// contrast of what can be used. Prints what is wrong and exits 1; exits 77 without a browser.
+//   node html_page.mjs REPORT.html [PICTURE.png]
+import {existsSync} from 'node:fs';
+import {createRequire} from 'node:module';
+import path from 'node:path';
+import process from 'node:process';
+
+let chromium;
+try {
+  const folder = process.env.STREAMSCOPE_PLAYWRIGHT || process.cwd();
+  ({chromium} = createRequire(path.join(folder, 'x.js'))('playwright-core'));
+} catch {
+  console.log('skipped: playwright-core is not installed (npm install playwright-core; name its folder in STREAMSCOPE_PLAYWRIGHT)');
+  process.exit(77);
+}
+const browser_path = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync);
+if (!browser_path) {
+  console.log('skipped: no Chromium');
+  process.exit(77);
+}
+const wrong = [];
+const expect = (what, good) => { if (!good) wrong.push(what); };
+
+const browser = await chromium.launch({executablePath: browser_path, args: ['--no-sandbox']});
+const page = await browser.newPage({viewport: {width: 1280, height: 900}});
+page.on('console', message => { if (message.type() === 'error') wrong.push('console: ' + message.text()); });
+page.on('pageerror', error => wrong.push('error: ' + error.message));
+page.on('request', request => { if (!/^(file|data):/.test(request.url())) wrong.push('asks the network: ' + request.url()); });
+const begin = Date.now();
+await page.goto('file://' + path.resolve(process.argv[2]));
+await page.waitForSelector('html[data-ready="1"]');
+const opened = Date.now() - begin;
+expect(`opens in ${opened} ms`, opened < 2000);
+
+const boxes = () => page.locator('#timeline rect[data-op]').count();
+const widest = () => page.evaluate(() => Math.max(0, ...[...document.querySelectorAll('#timeline rect[data-op]')].map(r => +r.getAttribute('width'))));
+expect('draws no op', await boxes() > 0);
+const before = await widest();
+await page.click('#in');
+expect('zooming in makes nothing wider', await widest() > before);
+await page.click('#all');
+expect('"Show all" does not restore the view', Math.abs(await widest() - before) < 1);
+await page.focus('#timeline');
+await page.keyboard.press('+');
+expect('the key + does not zoom', await widest() > before);
+await page.keyboard.press('0');
+
+await page.locator('#timeline rect[data-op]').first().click();
+expect('a click on an op tells nothing', /takes/.test(await page.textContent('#facts')));
+await page.fill('#search', 'memcpy');
+expect('the search finds nothing', /^[1-9][0-9]* ops$/.test(await page.textContent('#hits')));
+await page.fill('#search', '');
+
+const findings = page.locator('button[data-from]');
+if (await findings.count() > 0) {
+  await findings.first().click();
+  expect('a finding is not shown', (await page.textContent('#facts')) === (await findings.first().getAttribute('data-title')));
+}
+
+// Names of what can be used, and contrast of what is read (WCAG AA: 4.5).
+wrong.push(...await page.evaluate(() => {
+  const faults = [];
+  for (const element of document.querySelectorAll('button, input, [tabindex]')) {
+    const name = element.getAttribute('aria-label') || element.textContent.trim() || (element.labels && element.labels[0] && element.labels[0].textContent);
+    if (!name) faults.push('no name: ' + element.outerHTML.slice(0, 80));
+  }
+  const light = colour => {
+    const [r, g, b] = colour.match(/[\d.]+/g).slice(0, 3).map(v => { v /= 255; return v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4; });
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const behind = element => {
+    for (; element; element = element.parentElement) {
+      const colour = getComputedStyle(element).backgroundColor;
+      if (colour !== 'rgba(0, 0, 0, 0)' && colour !== 'transparent') return colour;
+    }
+    return 'rgb(255, 255, 255)';
+  };
+  for (const element of document.querySelectorAll('h1, h2, h3, p, th, td, button, label, #facts')) {
+    const [a, b] = [light(getComputedStyle(element).color), light(behind(element))].sort((p, q) => q - p);
+    if ((a + 0.05) / (b + 0.05) < 4.5) faults.push('contrast ' + ((a + 0.05) / (b + 0.05)).toFixed(1) + ': ' + element.textContent.slice(0, 40));
+  }
+  const levels = [...document.querySelectorAll('h1, h2, h3')].map(h => +h.tagName[1]);
+  if (levels.some((level, i) => i > 0 && level > levels[i - 1] + 1)) faults.push('a level of headings is left out');
+  if (document.documentElement.scrollWidth > innerWidth) faults.push('the page scrolls sideways');
+  return faults;
+}));
+if (process.argv[3]) await page.screenshot({path: process.argv[3], fullPage: false});
+await browser.close();
+for (const fault of wrong) console.log('FAILED:', fault);
+console.log(`${process.argv[2]}: opened in ${opened} ms, ${wrong.length} faults`);
+process.exit(wrong.length ? 1 : 0);

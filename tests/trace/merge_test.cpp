@@ -1,0 +1,73 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "trace/merge.h"
+
+#include <gtest/gtest.h>
+
+#include "support/trace_builder.h"
+#include "trace/error.h"
+#include "trace/reader.h"
+
+namespace streamscope::trace {
+namespace {
+
+namespace fs = std::filesystem;
+
+class Merge : public testing::Test {
+ protected:
+  Merge() {
+    std::string name = (fs::path(testing::TempDir()) / "merge-XXXXXX").string();
+    folder_ = mkdtemp(name.data());
+  }
+  ~Merge() override { fs::remove_all(folder_); }
+
+  // A rank that started then; its copy feeds its kernel.
+  fs::path rank(const char* name, const char* start_ns) {
+    test::TraceBuilder builder;
+    builder.stream("copies").memcpy(test::kHtoD, 100, 200).record("loaded");
+    builder.stream("math").wait("loaded").kernel(std::string("kernel of ") + name, 300, 400);
+    builder.range("step", 0, 500);
+    builder.meta("trace_start_realtime_ns", start_ns);
+    const fs::path file = folder_ / name;
+    builder.write(file);
+    return file;
+  }
+  fs::path folder_;
+};
+
+TEST_F(Merge, PutsRanksOnOneAxisAndKeepsTheirRowsTogether) {
+  const fs::path files[] = {rank("a", "1700000000000001000"), rank("b", "1700000000000000000")};
+  const fs::path out = folder_ / "out.sqlite";
+  merge(files, out, false);
+  const Trace trace = read(out);
+  EXPECT_EQ(trace.meta.at("trace_start_realtime_ns"), "1700000000000000000");
+  ASSERT_EQ(trace.op.size(), 4u);
+  EXPECT_EQ(trace.op.start_ns[0], 1100);  // of a, which started later
+  EXPECT_EQ(trace.op.start_ns[2], 100);
+  ASSERT_EQ(trace.event_wait.size(), 2u);
+  for (Id wait = 0; wait < 2; ++wait) {
+    const Id record = trace.event_wait.record_id[wait];
+    EXPECT_EQ(record, wait);
+    EXPECT_EQ(trace.process_of_stream(trace.event_record.stream_id[record]), wait);
+    EXPECT_EQ(trace.text(trace.stream.name_id[trace.event_wait.stream_id[wait]]), "math");
+  }
+  EXPECT_EQ(trace.text(trace.op.name_id[3]), "kernel of b");
+  EXPECT_EQ(trace.process.size(), 2u);
+}
+
+TEST_F(Merge, RefusesToWriteOverItsInputs) {
+  const fs::path files[] = {rank("a", "1700000000000000000"), rank("b", "1700000000000000000")};
+  EXPECT_THROW(merge(files, files[1], true), Error);
+  EXPECT_EQ(read(files[1]).op.size(), 2u);
+  EXPECT_THROW(merge(files, files[1], false), Error);
+}
+
+TEST_F(Merge, LeavesNothingIfATraceIsUnusable) {
+  const fs::path files[] = {rank("a", "1700000000000000000"), folder_ / "missing"};
+  EXPECT_THROW(merge(files, folder_ / "out.sqlite", false), Error);
+  EXPECT_FALSE(fs::exists(folder_ / "out.sqlite"));
+}
+
+}  // namespace
+}  // namespace streamscope::trace
