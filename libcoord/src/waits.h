@@ -39,7 +39,8 @@ class BasicWaits {
 
   /// Takes an event that was recorded in the stream. `deadline_ns` 0: none. Whoever looks has to be
   /// told.
-  std::uint64_t add(std::uint64_t stream, Event event, Function function, std::int64_t deadline_ns);
+  std::uint64_t add(std::uint64_t stream, Event event, Function&& function,
+                    std::int64_t deadline_ns);
   bool cancel(std::uint64_t id);
   /// Asks the device once about each stream, and about more for each answer that is yes.
   Look look();
@@ -95,7 +96,7 @@ class BasicWaits {
 };
 
 template <typename Env>
-std::uint64_t BasicWaits<Env>::add(std::uint64_t stream, Event event, Function function,
+std::uint64_t BasicWaits<Env>::add(std::uint64_t stream, Event event, Function&& function,
                                    std::int64_t deadline_ns) {
   const Lock lock(mutex_);
   if (free_.empty()) {
