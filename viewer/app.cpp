@@ -17,8 +17,10 @@
 #include <algorithm>
 #include <array>
 #include <cfloat>
+#include <chrono>
 #include <fstream>
 #include <optional>
+#include <thread>
 
 #include "imgui_compat.h"
 #include "loader.h"
@@ -30,6 +32,7 @@ namespace {
 constexpr const char* kGlsl = "#version 330 core";
 // After an input ImGui needs a few frames to settle: hover, then press, then the size of a tooltip.
 constexpr int kSettleFrames = 4;
+constexpr double kBusyPauseS = 0.05;  // between looks at something that a view waits for
 
 void set_up_imgui() {
   IMGUI_CHECKVERSION();
@@ -199,7 +202,14 @@ void run_screenshot(const Arguments& arguments) {
   auto document = std::make_shared<const Document>(trace::read(arguments.trace));
   Offscreen surface(arguments.width, arguments.height);
   Workspace workspace(arguments);
+  if (!arguments.compared.empty())
+    workspace.state().compared = std::make_shared<const Document>(trace::read(arguments.compared));
   workspace.set_document(std::move(document));
+  surface.render(workspace);
+  while (workspace.state().busy) {  // a query
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    surface.draw(workspace);
+  }
   write_png(surface.render(workspace), arguments.screenshot);
   if (!arguments.state_file.empty()) std::ofstream(arguments.state_file) << workspace.state_json();
 }
@@ -212,7 +222,7 @@ Key key_name(int key, int mods) {
     int code;
     const char* name;
   };
-  static constexpr std::array<Named, 16> kNamed = {{{GLFW_KEY_LEFT, "Left"},
+  static constexpr std::array<Named, 17> kNamed = {{{GLFW_KEY_LEFT, "Left"},
                                                     {GLFW_KEY_RIGHT, "Right"},
                                                     {GLFW_KEY_UP, "Up"},
                                                     {GLFW_KEY_DOWN, "Down"},
@@ -225,11 +235,13 @@ Key key_name(int key, int mods) {
                                                     {GLFW_KEY_KP_ENTER, "Enter"},
                                                     {GLFW_KEY_BACKSPACE, "Backspace"},
                                                     {GLFW_KEY_F1, "F1"},
+                                                    {GLFW_KEY_F3, "F3"},
                                                     {GLFW_KEY_EQUAL, "="},
                                                     {GLFW_KEY_MINUS, "-"},
                                                     {GLFW_KEY_KP_ADD, "+"}}};
   std::string name;
-  if (key >= GLFW_KEY_A && key <= GLFW_KEY_Z) {
+  if ((key >= GLFW_KEY_A && key <= GLFW_KEY_Z) ||
+      (key >= GLFW_KEY_0 && key <= GLFW_KEY_9 && mods == 0)) {
     name = static_cast<char>(key);
   } else {
     for (const Named& named : kNamed) {
@@ -256,13 +268,14 @@ class Window {
   }
   void open(const std::filesystem::path& trace);
   void take_document();
+  void take_compared();
   void write_state();
 
   Arguments arguments_;
   GLFWwindow* window_ = nullptr;
   std::optional<Workspace> workspace_;
   std::optional<RasterTexture> raster_;
-  std::unique_ptr<Loader> loader_;
+  std::unique_ptr<Loader> loader_, compared_loader_;
   std::string written_state_;
   int frames_ = kSettleFrames;  // still to be drawn before it waits for the next event
 };
@@ -329,10 +342,16 @@ Window::Window(const Arguments& arguments) : arguments_(arguments) {
   ImGui_ImplGlfw_InitForOpenGL(window_, true);
   ImGui_ImplOpenGL3_Init(kGlsl);
   if (!arguments_.trace.empty()) open(arguments_.trace);
+  if (!arguments_.compared.empty()) {
+    workspace_->state().drawer = "compare";
+    compared_loader_ = std::make_unique<Loader>(arguments_.compared, arguments_.width,
+                                                [] { glfwPostEmptyEvent(); });
+  }
 }
 
 Window::~Window() {
   loader_.reset();
+  compared_loader_.reset();
   workspace_.reset();
   raster_.reset();
   ImGui_ImplOpenGL3_Shutdown();
@@ -344,6 +363,20 @@ Window::~Window() {
 
 void Window::open(const std::filesystem::path& trace) {
   loader_ = std::make_unique<Loader>(trace, arguments_.width, [] { glfwPostEmptyEvent(); });
+}
+
+void Window::take_compared() {
+  if (!compared_loader_) return;
+  const std::string error = compared_loader_->error();
+  auto document = compared_loader_->document();
+  if (!error.empty()) {
+    workspace_->set_notice(error);
+  } else if (document && !document->is_sketch()) {
+    workspace_->state().compared = std::move(document);
+  } else {
+    return;
+  }
+  compared_loader_.reset();
 }
 
 void Window::take_document() {
@@ -378,10 +411,15 @@ void Window::run() {
       glfwPollEvents();
     } else {
       write_state();  // of a picture that has settled
-      glfwWaitEvents();
+      if (workspace_->state().busy) {
+        glfwWaitEventsTimeout(kBusyPauseS);
+      } else {
+        glfwWaitEvents();
+      }
       frames_ = kSettleFrames - 1;
     }
     take_document();
+    take_compared();
     int width = 0, height = 0;
     glfwGetFramebufferSize(window_, &width, &height);
     if (width == 0 || height == 0) continue;  // minimized

@@ -166,10 +166,9 @@ Arguments parse_arguments(std::span<const char* const> arguments) {
   for (size_t i = 0; i < arguments.size(); ++i) {
     std::string_view text = arguments[i];
     if (!text.starts_with("-") || text == "-") {
-      if (!result.trace.empty()) {
-        throw Error(std::string(text), "one trace at a time", std::string(kHelpHint));
-      }
-      result.trace = text;
+      if (!result.compared.empty())
+        throw Error(std::string(text), "two traces at most", std::string(kHelpHint));
+      (result.trace.empty() ? result.trace : result.compared) = text;
       continue;
     }
     const size_t equals = text.find('=');
@@ -202,8 +201,9 @@ Arguments parse_arguments(std::span<const char* const> arguments) {
 
 std::string usage() {
   std::string text =
-      "usage: streamscope-viewer [OPTIONS] [TRACE]\n\n"
-      "Shows a trace of CUDA streams: what ran when, and who waited for whom.\n\n";
+      "usage: streamscope-viewer [OPTIONS] [TRACE [OTHER]]\n\n"
+      "Shows a trace of CUDA streams: what ran when, and who waited for whom.\n"
+      "With two, the panel compare tells what differs.\n\n";
   for (const Flag& flag : kFlags) {
     std::string left =
         "  " + std::string(flag.name) + (flag.value.empty() ? "" : " " + std::string(flag.value));

@@ -27,6 +27,7 @@ struct RangeEnd {
 
 struct Arguments {
   std::filesystem::path trace;       ///< empty: none
+  std::filesystem::path compared;    ///< a second one to compare with; empty: none
   std::filesystem::path screenshot;  ///< empty: open a window
   std::filesystem::path
       state_file;  ///< where the state is written whenever it changes; empty: nowhere

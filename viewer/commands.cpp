@@ -50,6 +50,9 @@ void collapse_all(const Document& document, ViewState& state,
 void escape(const Document&, ViewState& state) {
   if (state.overlay != Overlay::kNone) {
     state.overlay = Overlay::kNone;
+  } else if (!state.searched.empty()) {
+    state.searched.clear();
+    state.hits.clear();
   } else if (state.marked) {
     state.marked.reset();
   } else {
@@ -86,6 +89,9 @@ constexpr auto kCommands = std::to_array<Command>({
        select(s, {ItemKind::kOp, d.dependency(waits[0]).to_op});
        zoom_to_selection(d, s);
      }},
+    {"Select", "Search names", "Ctrl+F /", [](D, S s) { s.overlay = Overlay::kSearch; }},
+    {"Select", "Next hit of the search", "F3", [](D d, S s) { step_to_hit(d, s, 1); }},
+    {"Select", "Previous hit of the search", "Shift+F3", [](D d, S s) { step_to_hit(d, s, -1); }},
     {"Select", "Mark the time of the selection", "M", [](D d, S s) { s.marked = d.time(s.selection); }},
     {"Select", "Clear", "Escape", escape},
 
@@ -99,12 +105,22 @@ constexpr auto kCommands = std::to_array<Command>({
      [](D d, S s) { collapse_all(d, s, {LaneKind::kThread}); }},
     {"Show", "Color by kind or by name", "K",
      [](D, S s) { s.color_by = s.color_by == ColorBy::kKind ? ColorBy::kName : ColorBy::kKind; }},
+    {"Show", "Critical path", "P", [](D, S s) { s.show_critical_path = !s.show_critical_path; }},
+    {"Show", "Arrows: one step or the whole chain", "H", [](D, S s) { s.whole_chain = !s.whole_chain; }},
     {"Show", "Inspector", "I", [](D, S s) { s.show_inspector = !s.show_inspector; }},
     {"Show", "Overview strip", "O", [](D, S s) { s.show_minimap = !s.show_minimap; }},
     {"Show", "Dark or light theme", "T",
      [](D, S s) { s.theme = s.theme == ThemeKind::kDark ? ThemeKind::kLight : ThemeKind::kDark; }},
     {"Show", "Larger", "Ctrl+= Ctrl++", [](D, S s) { set_scale(s, s.scale * 1.1f); }},
     {"Show", "Smaller", "Ctrl+-", [](D, S s) { set_scale(s, s.scale / 1.1f); }},
+
+    {"Panels", "Findings", "1", [](D, S s) { toggle_drawer(s, "findings"); }},
+    {"Panels", "Graph of dependencies", "2", [](D, S s) { toggle_drawer(s, "graph"); }},
+    {"Panels", "Pools", "3", [](D, S s) { toggle_drawer(s, "pools"); }},
+    {"Panels", "Deadlocks", "4", [](D, S s) { toggle_drawer(s, "deadlocks"); }},
+    {"Panels", "Statistics", "5", [](D, S s) { toggle_drawer(s, "statistics"); }},
+    {"Panels", "SQL", "6", [](D, S s) { toggle_drawer(s, "sql"); }},
+    {"Panels", "Compare two traces", "7", [](D, S s) { toggle_drawer(s, "compare"); }},
 
     {"Program", "Commands", "Ctrl+P", [](D, S s) { s.overlay = Overlay::kPalette; }},
     {"Program", "Help", "F1 ?",

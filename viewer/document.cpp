@@ -4,8 +4,11 @@
 #include "document.h"
 
 #include <algorithm>
+#include <atomic>
+#include <cctype>
 #include <limits>
 
+#include "analysis/derive.h"
 #include "labels.h"
 #include "trace/loss.h"
 
@@ -72,11 +75,17 @@ Document::Document(trace::Trace trace, bool is_sketch)
   short_names_.resize(trace_.strings.size());
   for (size_t i = 0; i < trace_.strings.size(); ++i)
     short_names_[i] = short_name(trace_.strings[i]);
+  static std::atomic<uint64_t> documents = 0;
+  serial_ = ++documents;
   link_ops();
-  link_dependencies();
+  analysis::Analyses analyses(trace_);
+  if (!is_sketch) link_dependencies(analyses);
   make_lanes();
   add_waits();
   measure_activity();
+  if (is_sketch) return;
+  insights_ = gain_insights(analyses);
+  add_path();
 }
 
 void Document::find_extent() {
@@ -158,30 +167,54 @@ void Document::link_ops() {
   }
 }
 
-void Document::link_dependencies() {
-  const analysis::Timeline timeline(trace_);
-  const analysis::Edges edges(trace_);
+void Document::link_dependencies(analysis::Analyses& analyses) {
+  const bool derived = trace_.op.size() > kDeriveUpTo && analysis::has_derived_tables(trace_);
+  if (derived) {
+    take_derived_edges();
+  } else {
+    const analysis::Edges& edges = analyses.edges();
+    for (const trace::Edge& edge : edges.rows())
+      dependencies_.push_back({static_cast<trace::EdgeKind>(edge.kind), edge.from_op_id,
+                               edge.to_op_id, edge.event_record_id, edge.event_wait_id});
+    why_late_ = analyses.waits();
+    wait_groups_ = analysis::group_waits(trace_, edges, why_late_);
+  }
   std::vector<std::pair<Id, uint32_t>> in, out;
-  dependencies_.reserve(edges.size());
-  for (const trace::Edge& edge : edges.rows()) {
-    const auto index = static_cast<uint32_t>(dependencies_.size());
-    dependencies_.push_back({static_cast<trace::EdgeKind>(edge.kind), edge.from_op_id,
-                             edge.to_op_id, edge.event_record_id, edge.event_wait_id});
-    in.emplace_back(edge.to_op_id, index);
-    out.emplace_back(edge.from_op_id, index);
-    if (edge.event_record_id != kNoId) by_record_.emplace_back(edge.event_record_id, index);
-    if (edge.event_wait_id != kNoId) by_wait_.emplace_back(edge.event_wait_id, index);
+  for (uint32_t index = 0; index < dependencies_.size(); ++index) {
+    const Dependency& edge = dependencies_[index];
+    in.emplace_back(edge.to_op, index);
+    out.emplace_back(edge.from_op, index);
+    if (edge.record != kNoId) by_record_.emplace_back(edge.record, index);
+    if (edge.wait != kNoId) by_wait_.emplace_back(edge.wait, index);
   }
   std::sort(by_record_.begin(), by_record_.end());
   std::sort(by_wait_.begin(), by_wait_.end());
   index_pairs(trace_.op.size(), in, incoming_index_, incoming_);
   index_pairs(trace_.op.size(), out, outgoing_index_, outgoing_);
-  why_late_ = analysis::explain_waits(trace_, timeline, edges);
-  wait_groups_ = analysis::group_waits(trace_, edges, why_late_);
   waited_ns_.assign(dependencies_.size(), 0);
   for (const analysis::WaitPart& part : why_late_) {
     if (part.edge < waited_ns_.size()) waited_ns_[part.edge] += part.duration_ns;
   }
+}
+
+void Document::take_derived_edges() {
+  const auto& edge = trace_.edge;
+  dependencies_.reserve(edge.size());
+  for (size_t i = 0; i < edge.size(); ++i)
+    dependencies_.push_back({static_cast<trace::EdgeKind>(edge.kind[i]), edge.from_op_id[i],
+                             edge.to_op_id[i], edge.event_record_id[i], edge.event_wait_id[i]});
+  const auto& cause = trace_.wait_cause;
+  why_late_.reserve(cause.size());
+  for (size_t i = 0; i < cause.size(); ++i)
+    why_late_.push_back({.op = cause.op_id[i],
+                         .cause = static_cast<analysis::WaitCause>(cause.cause[i]),
+                         .duration_ns = cause.duration_ns[i],
+                         .edge = cause.edge_id[i],
+                         .because_op = cause.because_op_id[i]});
+  // They are kept in the form above.
+  trace_.edge = {};
+  trace_.wait_cause = {};
+  trace_.lod = {};
 }
 
 std::span<const analysis::WaitPart> Document::why_late(Id op) const {
@@ -419,6 +452,11 @@ std::string Document::label(Item item) const {
   return std::string(to_string(category(item)));
 }
 
+std::string Document::label_with_stream(Item item) const {
+  const auto where = place(item);
+  return label(item) + (where ? " on " + lanes_[where->lane].title : "");
+}
+
 std::string Document::name(Item item) const {
   const std::string_view text = trace_.text(name_id(item));
   return text.empty() ? label(item) : demangle(text);
@@ -532,6 +570,42 @@ Sums Document::sums(TimeRange range) const {
     if (lanes_[lane].kind == LaneKind::kStream) result.by_stream.emplace_back(lane, in_lane);
   }
   return result;
+}
+
+std::vector<bool> Document::names_with(std::string_view text) const {
+  if (text.empty()) return {};
+  const auto same = [](char a, char b) {
+    return std::tolower(static_cast<unsigned char>(a)) ==
+           std::tolower(static_cast<unsigned char>(b));
+  };
+  std::vector<bool> names(trace_.strings.size());
+  for (size_t i = 0; i < names.size(); ++i)
+    names[i] = !std::ranges::search(trace_.strings[i], text, same).empty();
+  return names;
+}
+
+bool Document::has_name(Item item, const std::vector<bool>& names) const {
+  const Id name = name_id(item);
+  return name < names.size() && names[name];
+}
+
+std::vector<Item> Document::items_with(const std::vector<bool>& names, size_t limit) const {
+  std::vector<std::pair<Ns, uint32_t>> found;
+  for (const Lane& lane : lanes_) {
+    for (const Band& band : lane.bands) {
+      size_t in_band = 0;
+      for (size_t i = 0; i < band.row.size() && in_band < limit; ++i) {
+        if (!has_name(unpack(band.row.item[i]), names)) continue;
+        found.emplace_back(band.row.start_ns[i], band.row.item[i]);
+        ++in_band;
+      }
+    }
+  }
+  std::ranges::sort(found);
+  if (found.size() > limit) found.resize(limit);
+  std::vector<Item> items;
+  for (const auto& [at, item] : found) items.push_back(unpack(item));
+  return items;
 }
 
 void Document::measure_activity() {

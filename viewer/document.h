@@ -17,42 +17,12 @@
 #include <vector>
 
 #include "analysis/wait_groups.h"
+#include "insights.h"
+#include "item.h"
 #include "timeline_layout.h"
 #include "trace/reader.h"
 
 namespace streamscope::viewer {
-
-using trace::Id;
-using trace::kNoId;
-
-enum class ItemKind : uint8_t {
-  kNone = 0,
-  kOp,
-  kApiCall,
-  kEventRecord,
-  kEventWait,
-  kHostSync,
-  kRange,
-  kOperation,
-  kBarrier,
-};
-
-/// Anything that can be selected: a row of one of the trace's tables.
-struct Item {
-  ItemKind kind = ItemKind::kNone;
-  Id id = kNoId;
-
-  explicit operator bool() const { return kind != ItemKind::kNone; }
-  bool operator==(const Item&) const = default;
-};
-
-/// An item in 32 bits, as rows hold them: 4 bits of kind, 28 of id.
-constexpr uint32_t pack(Item item) {
-  return static_cast<uint32_t>(item.kind) << 28 | (item.id & 0x0fffffffu);
-}
-constexpr Item unpack(uint32_t packed) {
-  return {static_cast<ItemKind>(packed >> 28), packed & 0x0fffffffu};
-}
 
 /// What an item is, for colours, legends and sums.
 enum class Category : uint8_t {
@@ -108,6 +78,7 @@ struct Lane {
   std::vector<Marker> records;  ///< by time
   std::vector<Marker> passed_waits;  ///< by time
   Row waits;  ///< streams: time spent waiting for events; item = the event_wait
+  Row path;   ///< streams: ops on the critical path
 };
 
 struct Place {
@@ -145,6 +116,10 @@ class Document {
   explicit Document(trace::Trace trace, bool is_sketch = false);
 
   bool is_sketch() const { return is_sketch_; }
+  /// Different for every document of the program, so that views know what they prepared.
+  uint64_t serial() const { return serial_; }
+  /// What the analyses found; nothing in a sketch.
+  const Insights& insights() const { return insights_; }
 
   const trace::Trace& trace() const { return trace_; }
   /// From the first to the last instant that anything is known of; never empty.
@@ -174,6 +149,8 @@ class Document {
   const std::array<bool, kCategoryCount>& present() const { return present_; }
   /// Short text for a bar: "gemm", "HtoD 4 MiB".
   std::string label(Item item) const;
+  /// The same with the stream or thread it is on: "gemm on copies".
+  std::string label_with_stream(Item item) const;
   /// Full name: demangled signature, API function, ...
   std::string name(Item item) const;
   std::string stream_name(Id stream) const;
@@ -206,6 +183,12 @@ class Document {
 
   Sums sums(TimeRange range) const;
 
+  /// Which names hold a text, in any case; by string id. Nothing for an empty text.
+  std::vector<bool> names_with(std::string_view text) const;
+  bool has_name(Item item, const std::vector<bool>& names) const;
+  /// The first things in the lanes that have one of the names, by time; at most `limit`.
+  std::vector<Item> items_with(const std::vector<bool>& names, size_t limit) const;
+
   /// How busy the devices are over time, for overviews: per bucket of the extent, the mean number
   /// of kernels (copies) that run at once.
   static constexpr size_t kActivityBuckets = 2048;
@@ -218,12 +201,14 @@ class Document {
   void read_losses();
   void find_extent();
   void link_ops();
-  void link_dependencies();
+  void link_dependencies(analysis::Analyses& analyses);
+  void take_derived_edges();
   void make_lanes();
   void add_streams(Id process, int parent);
   void add_operations(Id process, int parent);
   void add_threads(Id process, int parent);
   void add_waits();
+  void add_path();
   void measure_activity();
   void fill_stream(Lane& lane, std::span<const Id> ops);
   size_t add_lane(Lane lane);
@@ -231,6 +216,8 @@ class Document {
 
   trace::Trace trace_;
   bool is_sketch_ = false;
+  uint64_t serial_ = 0;
+  Insights insights_;
   Activity activity_;
   TimeRange extent_, work_;
   std::vector<Lane> lanes_;

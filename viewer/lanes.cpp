@@ -271,6 +271,24 @@ void Document::add_waits() {
   }
 }
 
+void Document::add_path() {
+  std::vector<std::vector<Interval>> by_lane(lanes_.size());
+  for (const analysis::PathStep& step : insights_.path) {
+    if (step.kind != trace::kOpStep) continue;
+    const Item item{ItemKind::kOp, step.op};
+    if (const auto place = this->place(item))
+      by_lane[place->lane].push_back({{step.start_ns, step.end_ns}, item});
+  }
+  for (size_t i = 0; i < lanes_.size(); ++i) {
+    for (const Interval& interval : by_lane[i]) {
+      lanes_[i].path.start_ns.push_back(interval.range.begin_ns);
+      lanes_[i].path.end_ns.push_back(interval.range.end_ns);
+      lanes_[i].path.item.push_back(pack(interval.item));
+    }
+    lanes_[i].path.finish();
+  }
+}
+
 void Document::add_operations(Id process, int parent) {
   std::vector<Interval> intervals;
   const auto collect = [&](ItemKind kind, const std::vector<Id>& owners) {

@@ -38,6 +38,7 @@ constexpr Colors kDarkColors = {
     rgb(0xd9622b),       // waiting
     rgb(0xff7f50),       // incoming
     rgb(0x3fe0c5),       // outgoing
+    rgb(0xff5fa2),       // critical
     rgb(0xe0a526),       // warning
     rgb(0xff6b5e),       // error
     rgb(0x221a04),       // on warning
@@ -61,6 +62,7 @@ constexpr Colors kLightColors = {
     rgb(0xd55e00),      // waiting
     rgb(0xc8430a),      // incoming
     rgb(0x00806a),      // outgoing
+    rgb(0xc2186b),      // critical
     rgb(0xf2b632),      // warning
     rgb(0xc62f23),      // error
     rgb(0x2b2003),      // on warning
@@ -238,6 +240,7 @@ void Theme::set_style() const {
   style.WindowPadding = {14, 12};
   style.FramePadding = {8, 5};
   style.ItemSpacing = {8, 6};
+  style.CellPadding = {6, 3};
   style.ScrollbarSize = 10;
   style.ScaleAllSizes(scale_);
   style.AntiAliasedLinesUseTex = true;

@@ -37,6 +37,7 @@ enum class Color : uint8_t {
   kWaiting,   ///< a stream that stands still for an event
   kIncoming,  ///< edges towards the selection
   kOutgoing,  ///< edges away from it
+  kCritical,  ///< the critical path
   kWarning,
   kError,
   kOnWarning,  ///< text on kWarning

@@ -180,6 +180,24 @@ void jump_to_cause(const Document& document, ViewState& state) {
   }
 }
 
+void step_to_hit(const Document& document, ViewState& state, int by) {
+  if (state.hits.empty()) return;
+  const auto at = std::ranges::find(state.hits, state.selection);
+  const auto count = static_cast<ptrdiff_t>(state.hits.size());
+  ptrdiff_t next = at - state.hits.begin() + by;
+  if (at == state.hits.end()) {  // from what is in the middle of the picture
+    const Ns middle = state.window.to_ns(state.window.width_px / 2);
+    next = std::ranges::lower_bound(state.hits, middle, {},
+                                    [&](Item item) { return document.time(item)->begin_ns; }) -
+           state.hits.begin() - (by < 0 ? 1 : 0);
+  }
+  select(state, state.hits[static_cast<size_t>((next + count) % count)]);
+}
+
+void toggle_drawer(ViewState& state, std::string_view view) {
+  state.drawer = state.drawer == view ? std::string_view() : view;
+}
+
 void toggle_collapsed(const Document& document, ViewState& state, size_t lane) {
   state.collapsed.resize(document.lanes().size());
   if (lane < state.collapsed.size()) state.collapsed[lane] = !state.collapsed[lane];

@@ -21,7 +21,7 @@
 namespace streamscope::viewer {
 
 enum class ColorBy : uint8_t { kKind, kName };
-enum class Overlay : uint8_t { kNone, kHelp, kPalette };
+enum class Overlay : uint8_t { kNone, kHelp, kPalette, kSearch };
 
 /// UI thread only.
 struct ViewState {
@@ -38,6 +38,14 @@ struct ViewState {
   ColorBy color_by = ColorBy::kKind;
   bool show_inspector = true;
   bool show_minimap = true;
+  bool show_critical_path = true;
+  bool whole_chain = false;   ///< arrows of all that led to the selection and follows from it
+  std::string_view drawer;    ///< name of the view below the timeline; empty: closed
+  float drawer_height = 340;  ///< before scaling
+  std::shared_ptr<const Document> compared;  ///< a second trace to hold the first against
+  std::vector<bool> searched;  ///< names that a search found, by string id; the rest is dimmed
+  std::vector<Item> hits;      ///< what has them, by time
+  bool busy = false;           ///< a view waits for something and wants to be drawn again soon
   Overlay overlay = Overlay::kNone;
   bool quit = false;
 
@@ -53,8 +61,9 @@ struct ViewState {
 class View {
  public:
   virtual ~View() = default;
-  /// Value of --panel and heading.
+  /// Value of --panel.
   virtual std::string_view name() const = 0;
+  virtual std::string_view title() const = 0;
   virtual void draw(const Document& document, ViewState& state, const Theme& theme) = 0;
 };
 
@@ -89,5 +98,9 @@ void follow_edge(const Document& document, ViewState& state, bool back);
 /// Between an op and the call that issued it.
 void jump_to_cause(const Document& document, ViewState& state);
 void toggle_collapsed(const Document& document, ViewState& state, size_t lane);
+/// Selects the hit after (+1) or before (-1) the selection, from the end to the start again.
+void step_to_hit(const Document& document, ViewState& state, int by);
+/// Opens the drawer with a view, or closes it if that is there already.
+void toggle_drawer(ViewState& state, std::string_view view);
 
 }  // namespace streamscope::viewer

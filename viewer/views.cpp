@@ -2,7 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "view.h"
+#include "views/compare.h"
+#include "views/deadlocks.h"
+#include "views/findings.h"
+#include "views/graph.h"
 #include "views/inspector.h"
+#include "views/pools.h"
+#include "views/sql.h"
+#include "views/statistics.h"
 #include "views/timeline.h"
 
 namespace streamscope::viewer {
@@ -11,6 +18,13 @@ std::vector<std::unique_ptr<View>> make_views() {
   std::vector<std::unique_ptr<View>> views;
   views.push_back(std::make_unique<TimelineView>());
   views.push_back(std::make_unique<InspectorView>());
+  views.push_back(std::make_unique<FindingsView>());
+  views.push_back(std::make_unique<GraphView>());
+  views.push_back(std::make_unique<PoolsView>());
+  views.push_back(std::make_unique<DeadlocksView>());
+  views.push_back(std::make_unique<StatisticsView>());
+  views.push_back(std::make_unique<SqlView>());
+  views.push_back(std::make_unique<CompareView>());
   return views;
 }
 

@@ -20,11 +20,9 @@ namespace {
 constexpr float kHeader = 44;
 constexpr float kFooter = 30;
 constexpr float kInspector = 372;
-constexpr size_t kPaletteRows = 12;
+constexpr float kTabs = 32;
 constexpr size_t kPaletteLength = 60;
-constexpr ImGuiWindowFlags kPlain = ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove |
-                                    ImGuiWindowFlags_NoSavedSettings |
-                                    ImGuiWindowFlags_NoBringToFrontOnFocus | ImGuiWindowFlags_NoNav;
+constexpr size_t kMostHits = 100'000;
 
 std::string json_text(std::string_view text) {
   std::string result = "\"";
@@ -45,26 +43,6 @@ std::string_view name_of(ItemKind kind) {
   static constexpr std::array<std::string_view, 9> kNames = {
       "", "op", "call", "record", "wait", "sync", "range", "operation", "barrier"};
   return kNames[static_cast<size_t>(kind)];
-}
-
-// Draws with the list of a full-screen window behind the panels.
-void begin_panel(const char* id, ImVec2 at, ImVec2 size, ImGuiWindowFlags flags) {
-  ImGui::SetNextWindowPos(at);
-  ImGui::SetNextWindowSize(size);
-  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(0, 0));
-  ImGui::Begin(id, nullptr, kPlain | flags);
-  ImGui::PopStyleVar();
-}
-
-// A window over everything before it, which takes the mouse.
-void begin_overlay(float width, float height) {
-  ImGui::SetNextWindowFocus();
-  ImGui::SetNextWindowPos({0, 0});
-  ImGui::SetNextWindowSize({width, height});
-  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(0, 0));
-  ImGui::Begin("overlay", nullptr,
-               (kPlain & ~ImGuiWindowFlags_NoBringToFrontOnFocus) | ImGuiWindowFlags_NoBackground);
-  ImGui::PopStyleVar();
 }
 
 }  // namespace
@@ -88,6 +66,8 @@ void Workspace::set_document(std::shared_ptr<const Document> document) {
   state_.window = {};
   state_.selection = {};
   state_.marked.reset();
+  state_.searched.clear();
+  state_.hits.clear();
   state_.collapsed.assign(document_->lanes().size(), false);
   apply_arguments();
 }
@@ -152,20 +132,17 @@ void Workspace::apply_arguments() {
 }
 
 bool Workspace::press(const Key& key) {
-  if (state_.overlay == Overlay::kPalette) {
-    const std::vector<const Command*> found = matching_commands(palette_text_);
+  if (is_typing() && key != "Escape") return false;
+  if (takes_text()) {
+    const size_t rows = palette_rows().size();
     if (key == "Escape") state_.overlay = Overlay::kNone;
-    if (key == "Down" && palette_index_ + 1 < found.size()) ++palette_index_;
+    if (key == "Down" && palette_index_ + 1 < rows) ++palette_index_;
     if (key == "Up" && palette_index_ > 0) --palette_index_;
     if (key == "Backspace" && !palette_text_.empty()) {
       palette_text_.pop_back();
-      palette_index_ = 0;
+      text_changed();
     }
-    if (key == "Enter") {
-      state_.overlay = Overlay::kNone;
-      if (palette_index_ < found.size() && document_)
-        found[palette_index_]->run(*document_, state_);
-    }
+    if (key == "Enter") run_palette_row(palette_index_);
     return true;
   }
   const Command* command = find_command(key);
@@ -175,7 +152,7 @@ bool Workspace::press(const Key& key) {
     const bool help_was_open = state_.overlay == Overlay::kHelp;
     command->run(*document_, state_);
     if (help_was_open && state_.overlay == Overlay::kHelp) state_.overlay = Overlay::kNone;
-    if (state_.overlay == Overlay::kPalette) {
+    if (takes_text()) {
       palette_text_.clear();
       palette_index_ = 0;
     }
@@ -185,12 +162,28 @@ bool Workspace::press(const Key& key) {
   return true;
 }
 
+bool Workspace::takes_text() const {
+  return state_.overlay == Overlay::kPalette || state_.overlay == Overlay::kSearch;
+}
+
+void Workspace::text_changed() {
+  palette_index_ = 0;
+  if (state_.overlay != Overlay::kSearch || !document_) return;
+  state_.searched = document_->names_with(palette_text_);
+  state_.hits = document_->items_with(state_.searched, kMostHits);
+}
+
+bool Workspace::is_typing() const {
+  return state_.overlay == Overlay::kNone && ImGui::GetIO().WantTextInput;
+}
+
 void Workspace::type(unsigned int character) {
+  if (is_typing()) return;
   if (character < ' ' || character > '~') return;  // names of commands are plain ASCII
   const char c = static_cast<char>(character);
-  if (state_.overlay == Overlay::kPalette) {
+  if (takes_text()) {
     if (palette_text_.size() < kPaletteLength) palette_text_ += c;
-    palette_index_ = 0;
+    text_changed();
   } else if (std::isalnum(static_cast<unsigned char>(c)) == 0 && c != ' ') {
     press(Key(1, c));
   }
@@ -214,7 +207,7 @@ void Workspace::draw(float width, float height) {
     draw_panels(top, width, height - footer - top);
     draw_footer(height - footer, width, footer);
     if (state_.overlay == Overlay::kHelp) draw_help(width, height);
-    if (state_.overlay == Overlay::kPalette) draw_palette(width, height);
+    if (takes_text()) draw_palette(width, height);
   } else {
     draw_message(width, height);
   }
@@ -222,7 +215,7 @@ void Workspace::draw(float width, float height) {
 }
 
 void Workspace::draw_header(float width, float height) {
-  begin_panel("header", {0, 0}, {width, height}, ImGuiWindowFlags_NoInputs);
+  widgets::begin_panel("header", {0, 0}, {width, height}, ImGuiWindowFlags_NoInputs);
   ImDrawList& draw = *ImGui::GetWindowDrawList();
   const auto color = [&](Color meaning) { return theme_.color(meaning); };
   const float middle = height / 2;
@@ -285,7 +278,7 @@ float Workspace::draw_banner(float top, float width) {
     for (const LossLine& line : document_->losses()) text += " " + line.text;
   }
   const float height = theme_.px(28);
-  begin_panel("banner", {0, top}, {width, height}, ImGuiWindowFlags_NoBackground);
+  widgets::begin_panel("banner", {0, top}, {width, height}, ImGuiWindowFlags_NoBackground);
   ImDrawList& draw = *ImGui::GetWindowDrawList();
   draw.AddRectFilled({0, top}, {width, top + height}, theme_.color(Color::kWarning));
   const float room = width - theme_.px(28);
@@ -305,41 +298,101 @@ float Workspace::draw_banner(float top, float width) {
 }
 
 void Workspace::draw_panels(float top, float width, float height) {
-  const std::string& only = arguments_.panel;
-  const float inspector_width =
-      only.empty() ? (state_.show_inspector ? std::min(theme_.px(kInspector), width * 0.4f) : 0)
-                   : width;
-  for (const auto& view : views_) {
-    if (!only.empty() && view->name() != only) continue;
-    const std::string id(view->name());
-    if (view->name() == "timeline") {
-      begin_panel(id.c_str(), {0, top}, {only.empty() ? width - inspector_width : width, height},
-                  ImGuiWindowFlags_NoBackground | ImGuiWindowFlags_NoScrollWithMouse);
-      view->draw(*document_, state_, theme_);
-      ImGui::End();
-    } else if (inspector_width > 0) {
-      begin_panel(id.c_str(), {width - inspector_width, top}, {inspector_width, height}, 0);
-      ImGui::GetWindowDrawList()->AddLine({width - inspector_width + 0.5f, top},
-                                          {width - inspector_width + 0.5f, top + height},
+  state_.busy = false;
+  if (!arguments_.panel.empty()) return draw_view(arguments_.panel, {0, top}, {width, height});
+  const float side = state_.show_inspector ? std::min(theme_.px(kInspector), width * 0.4f) : 0;
+  const float strip = theme_.px(kTabs);
+  const float drawer = state_.drawer.empty() ? 0
+                                             : std::clamp(theme_.px(state_.drawer_height),
+                                                          theme_.px(120), height * 0.8f - strip);
+  const float middle = height - strip - drawer;
+  draw_view("timeline", {0, top}, {width - side, middle});
+  draw_tabs({0, top + middle}, {width - side, strip});
+  if (drawer > 0) draw_view(state_.drawer, {0, top + middle + strip}, {width - side, drawer});
+  if (side > 0) draw_view("inspector", {width - side, top}, {side, height});
+}
+
+void Workspace::draw_view(std::string_view name, ImVec2 at, ImVec2 size) {
+  const auto view = std::ranges::find(views_, name, [](const auto& each) { return each->name(); });
+  if (view == views_.end()) return;
+  const std::string id(name);
+  if (name == "timeline") {
+    widgets::begin_panel(id.c_str(), at, size,
+                         ImGuiWindowFlags_NoBackground | ImGuiWindowFlags_NoScrollWithMouse);
+    (*view)->draw(*document_, state_, theme_);
+  } else {
+    widgets::begin_panel(id.c_str(), at, size, 0);
+    if (at.x > 0) {
+      ImGui::GetWindowDrawList()->AddLine({at.x + 0.5f, at.y}, {at.x + 0.5f, at.y + size.y},
                                           theme_.color(Color::kBorder));
-      const ImVec2 pad = ImGui::GetStyle().WindowPadding;
-      ImGui::SetCursorPos(pad);
-      ImGui::BeginChild("content", {inspector_width - 2 * pad.x, height - pad.y}, false,
-                        ImGuiWindowFlags_NoNav);
-      view->draw(*document_, state_, theme_);
-      ImGui::EndChild();
-      ImGui::End();
     }
+    const ImVec2 pad = ImGui::GetStyle().WindowPadding;
+    ImGui::SetCursorPos(pad);
+    ImGui::BeginChild("content", {size.x - 2 * pad.x, size.y - pad.y - theme_.px(4)}, false,
+                      ImGuiWindowFlags_NoNav);
+    if (document_->is_sketch()) {
+      widgets::wrapped(theme_, Face::kBody, theme_.color(Color::kTextDim),
+                       "Reading the details of this large trace: " + format_percent(progress_));
+    } else {
+      (*view)->draw(*document_, state_, theme_);
+    }
+    ImGui::EndChild();
   }
+  ImGui::End();
+}
+
+// The names of the panels below the timeline; the strip is dragged to make room for one.
+void Workspace::draw_tabs(ImVec2 at, ImVec2 size) {
+  widgets::begin_panel("tabs", at, size, 0);
+  ImDrawList& draw = *ImGui::GetWindowDrawList();
+  draw.AddLine({at.x, at.y + 0.5f}, {at.x + size.x, at.y + 0.5f}, theme_.color(Color::kBorder));
+  float x = at.x + theme_.px(6);
+  for (const auto& view : views_) {
+    const std::string_view name = view->name();
+    if (name == "timeline" || name == "inspector") continue;
+    std::string text(view->title());
+    const Insights& insights = document_->insights();
+    if (name == "findings" && !insights.findings.empty())
+      text += "  " + std::to_string(insights.findings.size());
+    const bool open = state_.drawer == name;
+    const float width = theme_.width(Face::kBody, text) + theme_.px(22);
+    ImGui::SetCursorScreenPos({x, at.y});
+    ImGui::PushID(text.c_str());
+    if (ImGui::InvisibleButton("tab", {width, size.y})) toggle_drawer(state_, name);
+    const bool hovered = ImGui::IsItemHovered();
+    ImGui::PopID();
+    if (hovered || open)
+      draw.AddRectFilled({x, at.y + 1}, {x + width, at.y + size.y},
+                         theme_.color(Color::kPanelRaised));
+    if (open)
+      draw.AddRectFilled({x, at.y}, {x + width, at.y + theme_.px(2)}, theme_.color(Color::kAccent));
+    const bool alarming = name == "deadlocks" && !insights.waits.nodes.empty();
+    const Color ink = alarming ? Color::kError : open || hovered ? Color::kText : Color::kTextDim;
+    widgets::text(
+        draw, theme_, Face::kBody,
+        {x + theme_.px(11), at.y + std::round((size.y - theme_.text(Face::kBody).size) / 2 - 1)},
+        theme_.color(ink), text);
+    x += width;
+  }
+  // What is left of the strip is its handle.
+  ImGui::SetCursorScreenPos({x, at.y});
+  ImGui::InvisibleButton("handle", {std::max(at.x + size.x - x, 1.0f), size.y});
+  if (ImGui::IsItemHovered() || ImGui::IsItemActive())
+    ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeNS);
+  if (ImGui::IsItemActive() && !state_.drawer.empty())
+    state_.drawer_height =
+        std::max(state_.drawer_height - ImGui::GetIO().MouseDelta.y / theme_.scale(), 120.0f);
+  ImGui::End();
 }
 
 void Workspace::draw_footer(float top, float width, float height) {
-  begin_panel("footer", {0, top}, {width, height}, ImGuiWindowFlags_NoInputs);
+  widgets::begin_panel("footer", {0, top}, {width, height}, ImGuiWindowFlags_NoInputs);
   ImDrawList& draw = *ImGui::GetWindowDrawList();
   draw.AddLine({0, top + 0.5f}, {width, top + 0.5f}, theme_.color(Color::kBorder));
   const float middle = top + height / 2;
   const float text_y = std::round(middle - theme_.text(Face::kSmall).size / 2 - 1);
   const ImU32 dim = theme_.color(Color::kTextDim);
+  if (!arguments_.panel.empty() && arguments_.panel != "timeline") return ImGui::End();
 
   constexpr std::string_view kHint = "wheel: zoom   drag: pan   Shift+drag: mark time";
   float right = width - theme_.px(14) - theme_.width(Face::kSmall, kHint);
@@ -389,6 +442,13 @@ void Workspace::draw_footer(float top, float width, float height) {
                           theme_.color(Category::kWaitCall));
     });
   }
+  if (state_.show_critical_path && !document_->insights().path.empty()) {
+    entry("critical path", [&](float at) {
+      draw.AddRectFilled({at, std::round(middle - theme_.px(1.5f))},
+                         {at + box, std::round(middle + theme_.px(1.5f))},
+                         theme_.color(Color::kCritical));
+    });
+  }
   if (document_->stands_still()) {
     entry("standing still", [&](float at) {
       draw.AddRectFilled({at, std::round(middle - box / 2)},
@@ -402,8 +462,8 @@ void Workspace::draw_footer(float top, float width, float height) {
 }
 
 void Workspace::draw_message(float width, float height) {
-  begin_panel("message", {0, theme_.px(kHeader)}, {width, height - theme_.px(kHeader)},
-              ImGuiWindowFlags_NoBackground);
+  widgets::begin_panel("message", {0, theme_.px(kHeader)}, {width, height - theme_.px(kHeader)},
+                       ImGuiWindowFlags_NoBackground);
   const float box = std::min(width - theme_.px(40), theme_.px(620));
   ImGui::SetCursorPos({(width - box) / 2, height * 0.32f});
   ImGui::BeginChild("box", {box, height * 0.5f});
@@ -437,135 +497,12 @@ void Workspace::draw_message(float width, float height) {
   ImGui::End();
 }
 
-void Workspace::draw_help(float width, float height) {
-  begin_overlay(width, height);
-  ImDrawList& draw = *ImGui::GetWindowDrawList();
-  draw.AddRectFilled({0, 0}, {width, height}, theme_.color(Color::kShade));
-  if (ImGui::IsMouseClicked(ImGuiMouseButton_Left)) state_.overlay = Overlay::kNone;
-
-  // Groups of commands in two columns, then what the mouse does.
-  const float row = theme_.px(24), column = theme_.px(440), key_column = theme_.px(128),
-              pad = theme_.px(24);
-  struct Line {
-    std::string_view left, right;
-    bool heading;
-  };
-  std::vector<Line> lines;
-  std::string_view group;
-  for (const Command& command : commands()) {
-    if (command.group != group) {
-      group = command.group;
-      lines.push_back({group, "", true});
-    }
-    lines.push_back({command.keys, command.name, false});
-  }
-  static constexpr std::array<Line, 8> kMouse = {
-      {{"Mouse", "", true},
-       {"click", "select", false},
-       {"double click", "zoom to it; beside it: show everything", false},
-       {"drag", "pan and scroll", false},
-       {"Shift+drag", "mark a range of time for sums", false},
-       {"wheel", "zoom where the mouse is", false},
-       {"Shift+wheel", "pan", false},
-       {"Ctrl+wheel", "scroll lanes; also over their names", false}}};
-  lines.insert(lines.end(), kMouse.begin(), kMouse.end());
-  size_t split = (lines.size() + 1) / 2;
-  while (split < lines.size() && !lines[split].heading) ++split;
-  const size_t longest = std::max(split, lines.size() - split);
-  const ImVec2 size{2 * column + 2 * pad,
-                    static_cast<float>(longest) * row + 2 * pad + theme_.px(34)};
-  const ImVec2 at{std::round((width - size.x) / 2),
-                  std::round(std::max((height - size.y) / 2, 0.0f))};
-  draw.AddRectFilled(at, {at.x + size.x, at.y + size.y}, theme_.color(Color::kPanel), theme_.px(8));
-  draw.AddRect(at, {at.x + size.x, at.y + size.y}, theme_.color(Color::kBorder), theme_.px(8));
-  widgets::text(draw, theme_, Face::kTitle, {at.x + pad, at.y + pad - theme_.px(4)},
-                theme_.color(Color::kText), "Keys and mouse");
-  for (size_t i = 0; i < lines.size(); ++i) {
-    const size_t in_column = i < split ? i : i - split;
-    const float x = at.x + pad + (i < split ? 0 : column),
-                y = at.y + pad + theme_.px(34) + static_cast<float>(in_column) * row;
-    if (lines[i].heading) {
-      widgets::text(draw, theme_, Face::kBold, {x, y + theme_.px(5)}, theme_.color(Color::kAccent),
-                    lines[i].left);
-    } else {
-      widgets::text(draw, theme_, Face::kMono, {x, y + theme_.px(2)}, theme_.color(Color::kTextDim),
-                    lines[i].left);
-      widgets::fit_text(draw, theme_, Face::kBody, {x + key_column, y + theme_.px(1)},
-                        column - key_column - pad, theme_.color(Color::kText), lines[i].right);
-    }
-  }
-  ImGui::End();
-}
-
-void Workspace::draw_palette(float width, float height) {
-  begin_overlay(width, height);
-  ImGui::GetWindowDrawList()->AddRectFilled({0, 0}, {width, height}, theme_.color(Color::kShade));
-  const bool outside = ImGui::IsWindowHovered() && ImGui::IsMouseClicked(ImGuiMouseButton_Left);
-  ImGui::End();
-  if (outside) state_.overlay = Overlay::kNone;
-
-  const float box = std::min(theme_.px(560), width - theme_.px(40));
-  ImGui::SetNextWindowFocus();
-  ImGui::SetNextWindowPos({std::round((width - box) / 2), std::round(height * 0.16f)});
-  ImGui::SetNextWindowSize({box, 0});
-  ImGui::PushStyleVar(ImGuiStyleVar_WindowBorderSize, 1.0f);
-  ImGui::Begin(
-      "palette", nullptr,
-      (kPlain & ~ImGuiWindowFlags_NoBringToFrontOnFocus) | ImGuiWindowFlags_AlwaysAutoResize);
-  {
-    const ImVec2 at = ImGui::GetCursorScreenPos();
-    const ImVec2 size{ImGui::GetContentRegionAvail().x, theme_.px(32)};
-    ImDrawList& draw = *ImGui::GetWindowDrawList();
-    draw.AddRectFilled(at, {at.x + size.x, at.y + size.y}, theme_.color(Color::kBackground),
-                       theme_.px(4));
-    draw.AddRect(at, {at.x + size.x, at.y + size.y}, theme_.color(Color::kAccent), theme_.px(4));
-    const ImVec2 text{at.x + theme_.px(10),
-                      at.y + std::round((size.y - theme_.text(Face::kBody).size) / 2 - 1)};
-    const bool empty = palette_text_.empty();
-    widgets::text(draw, theme_, Face::kBody, text,
-                  theme_.color(empty ? Color::kTextFaint : Color::kText),
-                  empty ? std::string_view("Type a command") : palette_text_);
-    const float caret = text.x + (empty ? 0 : theme_.width(Face::kBody, palette_text_)) + 1;
-    draw.AddLine({caret, at.y + theme_.px(7)}, {caret, at.y + size.y - theme_.px(7)},
-                 theme_.color(Color::kText));
-    ImGui::Dummy(size);
-  }
-  const std::vector<const Command*> found = matching_commands(palette_text_);
-  if (found.empty())
-    widgets::text(theme_, Face::kBody, theme_.color(Color::kTextDim), "No such command");
-  const size_t first = palette_index_ >= kPaletteRows ? palette_index_ - kPaletteRows + 1 : 0;
-  for (size_t i = first; i < std::min(found.size(), first + kPaletteRows); ++i) {
-    ImGui::PushID(static_cast<int>(i));
-    const ImVec2 at = ImGui::GetCursorScreenPos();
-    const float row = theme_.px(28), room = ImGui::GetContentRegionAvail().x;
-    if (ImGui::InvisibleButton("row", {room, row})) {
-      state_.overlay = Overlay::kNone;
-      found[i]->run(*document_, state_);
-    }
-    if (ImGui::IsItemHovered()) palette_index_ = i;
-    ImDrawList& draw = *ImGui::GetWindowDrawList();
-    if (i == palette_index_) {
-      draw.AddRectFilled(at, {at.x + room, at.y + row},
-                         Theme::fade(theme_.color(Color::kAccent), 0.2f), theme_.px(4));
-    }
-    const float keys = theme_.width(Face::kMonoSmall, found[i]->keys);
-    widgets::fit_text(draw, theme_, Face::kBody, {at.x + theme_.px(8), at.y + theme_.px(5)},
-                      room - keys - theme_.px(32), theme_.color(Color::kText), found[i]->name);
-    widgets::text(draw, theme_, Face::kMonoSmall,
-                  {at.x + room - keys - theme_.px(8), at.y + theme_.px(7)},
-                  theme_.color(Color::kTextDim), found[i]->keys);
-    ImGui::PopID();
-  }
-  ImGui::End();
-  ImGui::PopStyleVar();
-}
-
 std::string Workspace::state_json() const {
   const auto item = [](const Item& what) {
     return what ? json_text(std::string(name_of(what.kind)) + ":" + std::to_string(what.id))
                 : std::string("null");
   };
-  static constexpr std::array<std::string_view, 3> kOverlays = {"", "help", "palette"};
+  static constexpr std::array<std::string_view, 4> kOverlays = {"", "help", "palette", "search"};
   std::string text = "{\"schema\":1";
   text += ",\"loaded\":" + std::string(document_ ? "true" : "false");
   text += ",\"error\":" + json_text(error_);
@@ -579,6 +516,9 @@ std::string Workspace::state_json() const {
   text += ",\"marked\":" + (state_.marked ? "[" + std::to_string(state_.marked->begin_ns) + "," +
                                                 std::to_string(state_.marked->end_ns) + "]"
                                           : std::string("null"));
+  text += ",\"hits\":" + std::to_string(state_.hits.size());
+  text += ",\"drawer\":" + json_text(state_.drawer);
+  text += ",\"compared\":" + std::string(state_.compared ? "true" : "false");
   text += ",\"theme\":" + std::string(state_.theme == ThemeKind::kDark ? "\"dark\"" : "\"light\"");
   text += ",\"overlay\":" + json_text(kOverlays[static_cast<size_t>(state_.overlay)]);
   text += ",\"pressed\":" + std::string(ImGui::GetIO().MouseDown[0] ? "true" : "false");

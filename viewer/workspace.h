@@ -53,9 +53,23 @@ class Workspace {
   float draw_banner(float top, float width);
   void draw_footer(float top, float width, float height);
   void draw_panels(float top, float width, float height);
+  void draw_view(std::string_view name, ImVec2 at, ImVec2 size);
+  void draw_tabs(ImVec2 at, ImVec2 size);
+  /// True while a text field of a panel takes the keys.
+  bool is_typing() const;
   void draw_message(float width, float height);
   void draw_help(float width, float height);
   void draw_palette(float width, float height);
+  /// A line of the palette or of a search: what it says and does.
+  struct PaletteRow {
+    std::string left, right;
+    const Command* command = nullptr;
+    Item item;
+  };
+  std::vector<PaletteRow> palette_rows() const;
+  void run_palette_row(size_t index);
+  bool takes_text() const;
+  void text_changed();
   void apply_arguments();
   /// True if the timeline shows what it shows at first.
   bool is_fitted() const;

@@ -63,7 +63,8 @@ TEST(Arguments, AreRefusedInOneLineThatSaysWhatIsRight) {
   EXPECT_THAT(refusal({"--scale", "0"}), HasSubstr("0.5 to 4"));
   EXPECT_THAT(refusal({"--frobnicate"}), HasSubstr("no such option"));
   EXPECT_THAT(refusal({"--size"}), HasSubstr("needs a value"));
-  EXPECT_THAT(refusal({"a.sqlite", "b.sqlite"}), HasSubstr("one trace"));
+  EXPECT_EQ(parse({"a.sqlite", "b.sqlite"}).compared, "b.sqlite");
+  EXPECT_THAT(refusal({"a.sqlite", "b.sqlite", "c.sqlite"}), HasSubstr("two traces"));
   EXPECT_THAT(refusal({"--screenshot", "a.png"}), HasSubstr("no trace"));
   for (const auto& words :
        {std::initializer_list<const char*>{"--size", "x"}, {"--range", ":"}, {"--select", "op:"}}) {

@@ -93,6 +93,34 @@ TEST(FollowEdge, GoesToTheCauseAndBack) {
   EXPECT_EQ(state.selection, op(3)) << "without an edge, the order of the stream";
 }
 
+TEST(StepToHit, GoesRoundTheHitsOfASearch) {
+  const Document document = sample();
+  ViewState state = state_of(document);
+  step_to_hit(document, state, 1);
+  EXPECT_FALSE(state.selection) << "nothing was searched for";
+  state.searched = document.names_with("E");
+  state.hits = document.items_with(state.searched, 100);
+  std::erase_if(state.hits, [](Item item) { return item.kind != ItemKind::kOp; });
+  ASSERT_EQ(state.hits.size(), 2u) << "gemm and relu";
+  state.selection = op(2);
+  step_to_hit(document, state, 1);
+  EXPECT_EQ(state.selection, op(3));
+  step_to_hit(document, state, 1);
+  EXPECT_EQ(state.selection, op(2));
+  step_to_hit(document, state, -1);
+  EXPECT_EQ(state.selection, op(3));
+}
+
+TEST(ToggleDrawer, OpensAndClosesAView) {
+  ViewState state;
+  toggle_drawer(state, "findings");
+  EXPECT_EQ(state.drawer, "findings");
+  toggle_drawer(state, "graph");
+  EXPECT_EQ(state.drawer, "graph");
+  toggle_drawer(state, "graph");
+  EXPECT_TRUE(state.drawer.empty());
+}
+
 TEST(JumpToCause, LeadsBetweenOpAndCall) {
   const Document document = sample();
   ViewState state = state_of(document);

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <fstream>
 #include <set>
 
@@ -65,20 +66,59 @@ class Picture : public ::testing::Test {
   }
 };
 
-TEST_F(Picture, ShowsEveryPanelOnEverySample) {
-  for (test::NamedTrace& sample : test::sample_traces()) {
-    const auto document = std::make_shared<const Document>(std::move(sample.trace));
-    std::vector<std::string_view> panels = view_names();
-    panels.push_back("");
-    for (const std::string_view panel : panels) {
-      Arguments arguments;
-      arguments.width = 640;
-      arguments.height = 400;
-      arguments.panel = panel;
-      arguments.theme = panel.empty() ? ThemeKind::kLight : ThemeKind::kDark;
-      EXPECT_GT(colors(draw(document, arguments)), 20u)
-          << sample.name << ", panel '" << panel << "'";
+// Samples made here and the recordings of traces/.
+std::vector<std::pair<std::string, std::shared_ptr<const Document>>> all_documents() {
+  std::vector<std::pair<std::string, std::shared_ptr<const Document>>> documents;
+  for (test::NamedTrace& sample : test::sample_traces())
+    documents.emplace_back(sample.name, std::make_shared<const Document>(std::move(sample.trace)));
+  for (const auto& entry : std::filesystem::directory_iterator(STREAMSCOPE_TRACES)) {
+    if (entry.path().extension() == ".sqlite")
+      documents.emplace_back(entry.path().filename(),
+                             std::make_shared<const Document>(trace::read(entry.path())));
+  }
+  return documents;
+}
+
+TEST_F(Picture, ShowsEveryPanelOnEverySampleAndRecording) {
+  const auto documents = all_documents();
+  ASSERT_GT(documents.size(), 15u);
+  std::vector<std::string_view> panels = view_names();
+  panels.push_back("");
+  for (const std::string_view panel : panels) {
+    Arguments arguments;
+    arguments.width = 900;
+    arguments.height = 500;
+    arguments.panel = panel;
+    arguments.theme = panel.empty() ? ThemeKind::kLight : ThemeKind::kDark;
+    Offscreen surface(arguments.width, arguments.height);
+    Workspace workspace(arguments);
+    for (const auto& [name, document] : documents) {
+      workspace.set_document(document);
+      workspace.state().compared = documents.front().second;
+      surface.draw(workspace);
+      while (workspace.state().busy) surface.draw(workspace);
+      EXPECT_GT(colors(surface.render(workspace, 1)), 20u) << name << ", panel '" << panel << "'";
     }
+  }
+}
+
+TEST_F(Picture, OpensEveryPanelBelowTheTimeline) {
+  const auto document = pipeline();
+  Offscreen surface(1200, 800);
+  Workspace workspace{Arguments{}};
+  workspace.set_document(document);
+  const Image closed = surface.render(workspace);
+  for (const std::string_view panel : view_names()) {
+    if (panel == "timeline" || panel == "inspector") continue;
+    toggle_drawer(workspace.state(), panel);
+    surface.draw(workspace);
+    while (workspace.state().busy) surface.draw(workspace);
+    const Image open = surface.render(workspace);
+    size_t different = 0;
+    for (size_t i = 0; i < open.rgb.size(); ++i) different += open.rgb[i] != closed.rgb[i];
+    EXPECT_GT(different, open.rgb.size() / 100) << panel;
+    toggle_drawer(workspace.state(), panel);
+    EXPECT_EQ(surface.render(workspace).rgb, closed.rgb) << panel;
   }
 }
 

@@ -117,10 +117,12 @@ class Window : public ::testing::Test {
     if (display_.empty()) GTEST_SKIP() << "Xvfb or xdotool is not installed";
   }
 
-  void open(const std::string& trace) {
+  void open(const std::string& trace, const std::vector<std::string>& more = {}) {
+    std::vector<std::string> words{kViewer,   trace, "--size",  "1200x800",
+                                   "--scale", "1",   "--state", state_file()};
+    words.insert(words.end(), more.begin(), more.end());
     program_ =
-        std::make_unique<Process>(std::vector<std::string>{kViewer, trace, "--size", "1200x800",
-                                                           "--scale", "1", "--state", state_file()},
+        std::make_unique<Process>(words,
                                   std::vector<std::string>{"DISPLAY=" + display_, "WAYLAND_DISPLAY",
                                                            "LIBGL_ALWAYS_SOFTWARE=1"},
                                   folder_ / "err");
@@ -257,6 +259,55 @@ TEST_F(Window, PaletteRunsACommandByItsName) {
   EXPECT_TRUE(eventually([&] { return text("overlay") == "\"help\""; }));
   key("F1");
   EXPECT_TRUE(eventually([&] { return text("overlay") == "\"\""; }));
+}
+
+TEST_F(Window, DigitsOpenAndClosePanels) {
+  open_pipeline();
+  const std::pair<const char*, const char*> panels[] = {
+      {"1", "findings"},   {"2", "graph"}, {"3", "pools"},  {"4", "deadlocks"},
+      {"5", "statistics"}, {"6", "sql"},   {"7", "compare"}};
+  for (const auto& [digit, panel] : panels) {
+    key(digit);
+    EXPECT_TRUE(eventually([&] { return text("drawer") == "\"" + std::string(panel) + "\""; }))
+        << panel << slurp(state_file());
+  }
+  key("7");
+  EXPECT_TRUE(eventually([&] { return text("drawer") == "\"\""; })) << slurp(state_file());
+}
+
+TEST_F(Window, AClickOnATabOpensItsPanel) {
+  open_pipeline();
+  move(40, 800 - 30 - 16);  // the first tab, in the strip over the legend
+  input({"click", "1"});
+  EXPECT_TRUE(eventually([&] { return text("drawer") == "\"findings\""; })) << slurp(state_file());
+}
+
+TEST_F(Window, SearchFindsNamesAndGoesFromHitToHit) {
+  open_pipeline();
+  key("ctrl+f");
+  ASSERT_TRUE(eventually([&] { return text("overlay") == "\"search\""; }));
+  input({"type", "--delay", "40", "GEMM"});
+  ASSERT_TRUE(eventually([&] { return number("hits") == 6; })) << slurp(state_file());
+  key("Return");
+  ASSERT_TRUE(eventually([&] { return text("selection").find("op:") != std::string::npos; }));
+  const std::string first = text("selection");
+  key("F3");
+  EXPECT_TRUE(eventually([&] { return text("selection") != first; })) << slurp(state_file());
+  key("shift+F3");
+  EXPECT_TRUE(eventually([&] { return text("selection") == first; })) << slurp(state_file());
+  key("Escape");
+  EXPECT_TRUE(eventually([&] { return number("hits") == 0; })) << slurp(state_file());
+}
+
+TEST_F(Window, ComparesWithASecondTrace) {
+  pipeline_trace(8).write(folder_ / "other.sqlite");
+  pipeline_trace(6).write(folder_ / "pipeline.sqlite");
+  open(folder_ / "pipeline.sqlite", {folder_ / "other.sqlite"});
+  EXPECT_TRUE(eventually([&] {
+    return text("loaded") == "true" && text("compared") == "true" &&
+           text("drawer") == "\"compare\"";
+  })) << slurp(state_file())
+      << slurp(folder_ / "err");
 }
 
 TEST_F(Window, QuitsOnItsKeyWithCode0) {

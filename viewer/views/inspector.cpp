@@ -184,7 +184,8 @@ void InspectorView::draw_trace(Sheet& sheet) {
     std::string story =
         longest.host_sync != kNoId
             ? "the host sat in " + document.label({ItemKind::kHostSync, longest.host_sync})
-            : "for " + sheet.on_stream(longest.because_op);
+        : longest.because_op != kNoId ? "for " + sheet.on_stream(longest.because_op)
+                                      : std::string(explain(longest.cause));
     if (group.count > 1) {
       story += "; " + format_count(static_cast<int64_t>(group.count)) + " times, up to " +
                format_duration(longest.duration_ns);

@@ -15,6 +15,7 @@ namespace streamscope::viewer {
 class InspectorView : public View {
  public:
   std::string_view name() const override { return "inspector"; }
+  std::string_view title() const override { return "Inspector"; }
   void draw(const Document& document, ViewState& state, const Theme& theme) override;
 
  private:

@@ -56,6 +56,7 @@ struct Hit {
 class TimelineView : public View {
  public:
   std::string_view name() const override { return "timeline"; }
+  std::string_view title() const override { return "Timeline"; }
   void draw(const Document& document, ViewState& state, const Theme& theme) override;
 
  private:
@@ -74,6 +75,7 @@ class TimelineView : public View {
   std::span<ImU32> pixels_for_narrow(Pane& pane, float top, float bottom);
   void draw_waits(Pane& pane, const Lane& lane, float top, float bottom);
   void draw_markers(Pane& pane, const Lane& lane, float bottom);
+  void draw_path(Pane& pane, const Lane& lane, float top);
   /// Vertical place of a band of an open lane.
   std::pair<float, float> band_span(const Pane& pane, const LaneBox& box, size_t band) const;
   ImU32 fill_of(const Pane& pane, Item item) const;

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 #include <vector>
 
 #include "labels.h"
@@ -35,6 +36,58 @@ struct Curve {
 Curve curve_between(ImVec2 from, ImVec2 to, float least) {
   const float reach = std::clamp(std::fabs(to.x - from.x) * 0.5f, least, least * 5);
   return {from, {from.x + reach, from.y}, {to.x - reach, to.y}, to};
+}
+
+// An arrow to draw: which edge, on which side of the selection, and whether it touches it.
+struct Arrow {
+  uint32_t dependency;
+  bool incoming;
+  bool direct;
+};
+
+// The op nearest before (after) this one on its stream, itself included, that an edge leads to
+// (leads away from): what it waited for held all that follow it up.
+Id nearest_with_edges(const Document& document, Id op, bool back) {
+  constexpr size_t kMostSteps = 1000;  // a chain that is further away tells nothing
+  const auto place = document.place({ItemKind::kOp, op});
+  if (!place) return kNoId;
+  const Row& row = document.lanes()[place->lane].bands[place->band].row;
+  size_t at = place->index;
+  for (size_t step = 0; step < kMostSteps && at < row.size(); ++step, back ? --at : ++at) {
+    const Id each = unpack(row.item[at]).id;
+    if (!(back ? document.incoming(each) : document.outgoing(each)).empty()) return each;
+  }
+  return kNoId;
+}
+
+// The edges of the selection; of the whole chain also those that led to it and follow from it, the
+// nearest first.
+std::vector<Arrow> arrows_of(const Document& document, Item selection, bool whole_chain) {
+  std::vector<Arrow> arrows;
+  for (const uint32_t index : document.dependencies_of(selection)) {
+    const bool incoming = selection.kind == ItemKind::kOp
+                              ? document.dependency(index).to_op == selection.id
+                              : selection.kind == ItemKind::kEventWait;
+    arrows.push_back({index, incoming, true});
+  }
+  if (arrows.size() > kMaxArrows) arrows.resize(kMaxArrows);
+  if (!whole_chain || selection.kind != ItemKind::kOp) return arrows;
+  for (const bool back : {true, false}) {
+    std::vector<Id> queue = {selection.id};
+    std::set<Id> seen;
+    const size_t before = arrows.size();
+    for (size_t i = 0; i < queue.size() && arrows.size() < before + kMaxArrows; ++i) {
+      const Id op = nearest_with_edges(document, queue[i], back);
+      if (op == kNoId || !seen.insert(op).second) continue;
+      for (const uint32_t index : back ? document.incoming(op) : document.outgoing(op)) {
+        const Dependency& edge = document.dependency(index);
+        queue.push_back(back ? edge.from_op : edge.to_op);
+        if (op != selection.id && arrows.size() < before + kMaxArrows)
+          arrows.push_back({index, back, false});
+      }
+    }
+  }
+  return arrows;
 }
 
 }  // namespace
@@ -94,15 +147,16 @@ void TimelineView::draw_edges(Pane& pane) {
     }
   }
 
-  const std::vector<uint32_t> dependencies = document.dependencies_of(selection);
+  const std::vector<Arrow> arrows = arrows_of(document, selection, pane.state.whole_chain);
+  const auto direct = static_cast<size_t>(std::ranges::count(arrows, true, &Arrow::direct));
   std::vector<ImVec2> chips;                    // top left corners of times so far
   std::map<std::pair<bool, int>, int> stacked;  // off-screen tags so far, by side and height
-  for (size_t i = 0; i < std::min(dependencies.size(), kMaxArrows); ++i) {
-    const uint32_t index = dependencies[i];
+  for (const Arrow& arrow : arrows) {
+    const uint32_t index = arrow.dependency;
+    const bool incoming = arrow.incoming;
     const Dependency& dependency = document.dependency(index);
-    const bool incoming = selection.kind == ItemKind::kOp ? dependency.to_op == selection.id
-                                                          : selection.kind == ItemKind::kEventWait;
-    const ImU32 color = theme.color(incoming ? Color::kIncoming : Color::kOutgoing);
+    const ImU32 color = Theme::fade(theme.color(incoming ? Color::kIncoming : Color::kOutgoing),
+                                    arrow.direct ? 1 : 0.55f);
     const Item from_op{ItemKind::kOp, dependency.from_op}, to_op{ItemKind::kOp, dependency.to_op};
     const auto from = end_of(pane, from_op, true), to = end_of(pane, to_op, false);
     if (!from || !to) continue;
@@ -131,7 +185,7 @@ void TimelineView::draw_edges(Pane& pane) {
       const float head = pane.px(kHead);
       pane.draw.AddTriangleFilled(curve.to, {curve.to.x - head, curve.to.y - head * 0.55f},
                                   {curve.to.x - head, curve.to.y + head * 0.55f}, color);
-      if (dependencies.size() <= kMaxChips) {
+      if (arrow.direct && direct <= kMaxChips) {
         const Ns waited = document.waited_ns(index);
         const Ns lag = distance_ns(document.time(from_op)->end_ns, document.time(to_op)->begin_ns);
         const std::string text = waited > 0 ? "waited " + format_duration(waited)
@@ -158,6 +212,7 @@ void TimelineView::draw_edges(Pane& pane) {
                       theme.color(Color::kText), text);
       }
     }
+    if (!arrow.direct) continue;
     // Ends out of sight: a tag that says who is there and leads to it.
     for (const auto& [end, other] : {std::pair(*from, from_op), std::pair(*to, to_op)}) {
       if (!(end.left || end.right || end.above || end.below) || other == selection) continue;

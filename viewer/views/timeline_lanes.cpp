@@ -18,6 +18,7 @@ constexpr float kGapFromPx = 4;     // wider bars leave a pixel to their neighbo
 constexpr float kLabelFromPx = 26;  // wider bars carry a label
 constexpr float kGrabPx = 3;        // how near the mouse must be to a narrow bar
 constexpr float kGlyphSpacing = 9;
+constexpr float kNotFound = 0.22f;  // what a search did not find steps back
 constexpr float kNarrowPx = 3;  // narrower bars are pixels in a texture, if there are many of them
 constexpr size_t kManyBars = 64;  // in one band
 
@@ -92,6 +93,8 @@ void TimelineView::draw_lane(Pane& pane, const LaneBox& box) {
     const auto [top, bottom] = band_span(pane, box, band);
     draw_bars(pane, lane, lane.bands[band], top, bottom);
   }
+  if (!lane.bands.empty() && pane.state.show_critical_path)
+    draw_path(pane, lane, band_span(pane, box, 0).first);
   if (!collapsed) draw_markers(pane, lane, box.bottom - pane.px(3));
 }
 
@@ -122,6 +125,8 @@ void TimelineView::draw_bars(Pane& pane, const Lane& lane, const Band& band, flo
     if (width >= kGapFromPx) x1 -= 1;
     ImU32 fill = fill_of(pane, item);
     if (bar.coverage < 1) fill = pane.theme.dim(fill, 0.35f + 0.65f * bar.coverage);
+    if (!pane.state.searched.empty() && !pane.document.has_name(item, pane.state.searched))
+      fill = pane.theme.dim(fill, kNotFound);
     if (lane.host_times && width >= kGapFromPx) {
       // Hollow: this is when the host issued it, not when the device ran it.
       pane.draw.AddRectFilled({x0, top}, {x1, bottom}, pane.theme.dim(fill, 0.25f));
@@ -217,6 +222,24 @@ void TimelineView::draw_waits(Pane& pane, const Lane& lane, float top, float bot
         widgets::text(pane.draw, pane.theme, Face::kSmall, {(from + to - width) / 2, y}, color,
                       text);
       }
+    }
+  }
+}
+
+// A stripe over the bars of the critical path.
+void TimelineView::draw_path(Pane& pane, const Lane& lane, float top) {
+  if (lane.path.size() == 0) return;
+  items_.clear();
+  fold(lane.path, pane.state.window, kMinPx, items_);
+  pane.state.drawn_items += items_.size();
+  const ImU32 color = pane.color(Color::kCritical);
+  const float from = top - pane.px(1), to = top + pane.px(2);
+  const std::span<ImU32> pixels = pixels_for_narrow(pane, from, to);
+  for (const DrawItem& bar : items_) {
+    if (bar.x1 - bar.x0 < kNarrowPx && !pixels.empty()) {
+      fill_pixels(pixels, bar.x0, bar.x1, color);
+    } else {
+      pane.draw.AddRectFilled({pane.min.x + bar.x0, from}, {pane.min.x + bar.x1, to}, color);
     }
   }
 }

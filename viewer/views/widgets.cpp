@@ -92,6 +92,14 @@ void disclosure(ImDrawList& draw, ImVec2 center, float size, bool open, ImU32 co
   }
 }
 
+void begin_panel(const char* id, ImVec2 at, ImVec2 size, ImGuiWindowFlags flags) {
+  ImGui::SetNextWindowPos(at);
+  ImGui::SetNextWindowSize(size);
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(0, 0));
+  ImGui::Begin(id, nullptr, kPlain | flags);
+  ImGui::PopStyleVar();
+}
+
 void text(const Theme& theme, Face face, ImU32 color, std::string_view content) {
   const PushFace push(theme, face);
   ImGui::PushStyleColor(ImGuiCol_Text, color);
@@ -121,6 +129,37 @@ bool link(const Theme& theme, Face face, std::string_view content, int id) {
   }
   ImGui::PopID();
   return clicked;
+}
+
+void push_mono(const Theme& theme) {
+  compat::push_font(theme.text(Face::kMono).font, theme.text(Face::kMono).size);
+}
+
+bool button(const Theme& theme, std::string_view content, bool is_on) {
+  const PushFace push(theme, Face::kBody);
+  const ImU32 ground = theme.color(is_on ? Color::kAccent : Color::kPanelRaised);
+  ImGui::PushStyleColor(ImGuiCol_Button, ground);
+  if (is_on) {
+    ImGui::PushStyleColor(ImGuiCol_ButtonHovered, ground);
+    ImGui::PushStyleColor(ImGuiCol_Text, theme.on(ground));
+  }
+  const bool clicked = ImGui::Button(std::string(content).c_str());
+  ImGui::PopStyleColor(is_on ? 3 : 1);
+  return clicked;
+}
+
+void label(const Theme& theme, std::string_view content) {
+  ImGui::AlignTextToFramePadding();
+  text(theme, Face::kBody, theme.color(Color::kTextDim), content);
+}
+
+void empty_state(const Theme& theme, std::string_view title, std::string_view content) {
+  ImGui::Dummy({0, theme.px(24)});
+  wrapped(theme, Face::kTitle, theme.color(Color::kText), title);
+  ImGui::Spacing();
+  ImGui::PushTextWrapPos(theme.px(620));
+  text(theme, Face::kBody, theme.color(Color::kTextDim), content);
+  ImGui::PopTextWrapPos();
 }
 
 void heading(const Theme& theme, std::string_view content) {

@@ -30,6 +30,15 @@ void wait_glyph(ImDrawList& draw, float x, float bottom, float size, ImU32 color
 /// A triangle that points right, or down if `open`.
 void disclosure(ImDrawList& draw, ImVec2 center, float size, bool open, ImU32 color);
 
+// Windows.
+
+/// Flags of a window that has nothing of a window.
+inline constexpr ImGuiWindowFlags kPlain =
+    ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoSavedSettings |
+    ImGuiWindowFlags_NoBringToFrontOnFocus | ImGuiWindowFlags_NoNav;
+/// Begins one at a place, without padding; `flags` are added. End it with ImGui::End().
+void begin_panel(const char* id, ImVec2 at, ImVec2 size, ImGuiWindowFlags flags);
+
 // In the flow of an ImGui window.
 
 void text(const Theme& theme, Face face, ImU32 color, std::string_view text);
@@ -37,6 +46,14 @@ void text(const Theme& theme, Face face, ImU32 color, std::string_view text);
 void wrapped(const Theme& theme, Face face, ImU32 color, std::string_view text);
 /// Text to click on; `id` tells equal texts apart. True when clicked.
 bool link(const Theme& theme, Face face, std::string_view text, int id);
+/// Until ImGui::PopFont(), texts of ImGui's own widgets are monospaced.
+void push_mono(const Theme& theme);
+/// A button; `is_on` for the chosen one of several. True when clicked.
+bool button(const Theme& theme, std::string_view text, bool is_on);
+/// A line of text on one button's height, to stand beside buttons.
+void label(const Theme& theme, std::string_view text);
+/// What a panel says when it has nothing to show: what that means, and what to do.
+void empty_state(const Theme& theme, std::string_view title, std::string_view text);
 /// A heading with room above it.
 void heading(const Theme& theme, std::string_view text);
 /// Name on the left, value on the right.

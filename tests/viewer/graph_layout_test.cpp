@@ -1,0 +1,79 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "graph_layout.h"
+
+#include <gtest/gtest.h>
+
+#include "support/trace_builder.h"
+
+namespace streamscope::viewer {
+namespace {
+
+// Copies, then three kernels that wait for the first copy, then a copy back.
+Document sample() {
+  test::TraceBuilder builder;
+  builder.stream("copies").memcpy(test::kHtoD, 100, 200).record("loaded");
+  builder.stream("math")
+      .wait("loaded")
+      .kernel("gemm", 210, 350)
+      .kernel("relu", 360, 400)
+      .kernel("relu", 410, 450)
+      .record("done");
+  builder.stream("results").wait("done").memcpy(test::kDtoH, 460, 500);
+  return Document(builder.trace());
+}
+
+TEST(LayOutGraph, TakesOpsTogetherThatNoEdgeTellsApart) {
+  const Document document = sample();
+  const GraphLayout graph = lay_out_graph(document);
+  ASSERT_EQ(graph.nodes.size(), 3u);
+  const GraphNode& math = graph.nodes[graph.node_of[1]];
+  EXPECT_EQ(math.count, 3u);
+  EXPECT_EQ(math.first_op, 1u);
+  EXPECT_EQ(math.last_op, 3u);
+  EXPECT_EQ(math.time, (TimeRange{210, 450}));
+}
+
+TEST(LayOutGraph, PutsWhatFollowsIntoALaterLayer) {
+  const Document document = sample();
+  const GraphLayout graph = lay_out_graph(document);
+  EXPECT_EQ(graph.layer_count(), 3u);
+  ASSERT_EQ(graph.edges.size(), 2u);
+  for (const GraphEdge& edge : graph.edges) {
+    EXPECT_EQ(edge.kind, trace::kEventEdge);
+    EXPECT_LT(graph.nodes[edge.from].layer, graph.nodes[edge.to].layer);
+  }
+  EXPECT_EQ(graph.lanes.size(), 3u);
+}
+
+TEST(LayOutGraph, MarksTheCriticalPath) {
+  const Document document = sample();
+  for (const GraphNode& node : lay_out_graph(document).nodes) EXPECT_TRUE(node.on_path);
+}
+
+TEST(LayOutGraph, PutsNoTwoNodesInOnePlace) {
+  test::TraceBuilder builder;
+  for (int i = 0; i < 40; ++i) {
+    test::StreamBuilder stream = builder.stream("worker " + std::to_string(i % 8));
+    if (i > 0) stream.wait("event " + std::to_string(i - 1));
+    stream.kernel("stage", i * 10, i * 10 + 5).record("event " + std::to_string(i));
+  }
+  const Document document(builder.trace());
+  const GraphLayout graph = lay_out_graph(document);
+  EXPECT_EQ(graph.nodes.size(), 40u);
+  for (size_t i = 1; i < graph.nodes.size(); ++i) {
+    EXPECT_LT(std::pair(graph.nodes[i - 1].layer, graph.nodes[i - 1].row),
+              std::pair(graph.nodes[i].layer, graph.nodes[i].row));
+  }
+  EXPECT_EQ(graph.first_of_layer.back(), graph.nodes.size());
+}
+
+TEST(LayOutGraph, IsEmptyOfAnEmptyTrace) {
+  const Document document{trace::Trace{}};
+  EXPECT_TRUE(lay_out_graph(document).nodes.empty());
+  EXPECT_EQ(lay_out_graph(document).layer_count(), 0u);
+}
+
+}  // namespace
+}  // namespace streamscope::viewer

@@ -1,0 +1,69 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "insights.h"
+
+#include <gtest/gtest.h>
+
+#include "document.h"
+#include "support/trace_builder.h"
+
+namespace streamscope::viewer {
+namespace {
+
+TEST(Insights, ListFindingsWithWhatTheyAreAbout) {
+  test::TraceBuilder builder;
+  builder.stream("math").wait("never").kernel("gemm", 100, 200);
+  const Document document(builder.trace());
+  const auto& findings = document.insights().findings;
+  const auto found = std::ranges::find(findings, "wait-on-unrecorded", &FindingLine::id);
+  ASSERT_NE(found, findings.end());
+  EXPECT_EQ(found->number, "SS005");
+  EXPECT_TRUE(found->subject);
+  EXPECT_FALSE(document.insights().quiet.empty());
+}
+
+TEST(Insights, KnowTheCriticalPath) {
+  test::TraceBuilder builder;
+  builder.stream("copies").memcpy(test::kHtoD, 100, 200).record("loaded");
+  builder.stream("math").wait("loaded").kernel("gemm", 210, 350);
+  builder.stream("other").kernel("beside", 120, 130);
+  const Document document(builder.trace());
+  const Insights& insights = document.insights();
+  const std::vector<bool> expected = {true, true, false};
+  EXPECT_EQ(insights.on_path, expected);
+  EXPECT_GE(insights.path_ns, 250);
+}
+
+// Two streams that wait for memory which only the other would write.
+Document deadlock() {
+  test::TraceBuilder builder;
+  builder.stream("left")
+      .memory_wait(0x10, 1, 100, trace::kUnknownNs)
+      .memory_write(0x20, 1, trace::kUnknownNs, trace::kUnknownNs);
+  builder.stream("right")
+      .memory_wait(0x20, 1, 100, trace::kUnknownNs)
+      .memory_write(0x10, 1, trace::kUnknownNs, trace::kUnknownNs);
+  builder.synchronize_device(200, trace::kUnknownNs);
+  builder.range("the program goes on", 0, 100'000'000'000);
+  return Document(builder.trace());
+}
+
+TEST(Insights, DrawTheCycleOfADeadlock) {
+  const Document document = deadlock();
+  const WaitGraph& waits = document.insights().waits;
+  ASSERT_FALSE(waits.nodes.empty());
+  EXPECT_TRUE(waits.nodes[0].blocked);
+  ASSERT_EQ(waits.cycles.size(), 1u);
+  EXPECT_EQ(waits.cycles[0].size(), 4u);
+  EXPECT_EQ(std::ranges::count(waits.links, true, &WaitGraph::Link::in_cycle), 4);
+}
+
+TEST(Insights, HaveNoWaitGraphWhereEverythingReturned) {
+  test::TraceBuilder builder;
+  builder.stream("math").kernel("gemm", 100, 200).synchronize(50, 210);
+  EXPECT_TRUE(Document(builder.trace()).insights().waits.nodes.empty());
+}
+
+}  // namespace
+}  // namespace streamscope::viewer

@@ -1,0 +1,139 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "graph_layout.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace streamscope::viewer {
+namespace {
+
+// Ops of a stream's lane by start.
+std::vector<Id> ops_of(const Lane& lane) {
+  std::vector<std::pair<Ns, Id>> ops;
+  for (const Band& band : lane.bands) {
+    for (size_t i = 0; i < band.row.size(); ++i)
+      ops.emplace_back(band.row.start_ns[i], unpack(band.row.item[i]).id);
+  }
+  std::ranges::sort(ops);
+  std::vector<Id> result;
+  for (const auto& [at, op] : ops) result.push_back(op);
+  return result;
+}
+
+bool has_edge(const Document& document, std::span<const uint32_t> edges) {
+  const auto& stream = document.trace().op.stream_id;
+  return std::ranges::any_of(edges, [&](uint32_t index) {
+    const Dependency& edge = document.dependency(index);
+    return stream[edge.from_op] != stream[edge.to_op];
+  });
+}
+
+void make_nodes(const Document& document, GraphLayout& graph) {
+  const Insights& insights = document.insights();
+  for (size_t lane = 0; lane < document.lanes().size(); ++lane) {
+    if (document.lanes()[lane].kind != LaneKind::kStream) continue;
+    bool ended = true;
+    for (const Id op : ops_of(document.lanes()[lane])) {
+      if (ended && (graph.lanes.empty() || graph.lanes.back() != lane)) graph.lanes.push_back(lane);
+      const TimeRange time = *document.time({ItemKind::kOp, op});
+      if (ended || has_edge(document, document.incoming(op))) {
+        graph.nodes.push_back(
+            {.row = static_cast<uint32_t>(graph.lanes.size() - 1), .first_op = op, .time = time});
+      }
+      GraphNode& node = graph.nodes.back();
+      node.last_op = op;
+      ++node.count;
+      node.time.end_ns = std::max(node.time.end_ns, time.end_ns);
+      node.on_path = node.on_path || (op < insights.on_path.size() && insights.on_path[op]);
+      graph.node_of[op] = static_cast<uint32_t>(graph.nodes.size() - 1);
+      ended = has_edge(document, document.outgoing(op));
+    }
+  }
+}
+
+void make_edges(const Document& document, GraphLayout& graph) {
+  for (uint32_t i = 1; i < graph.nodes.size(); ++i) {
+    if (graph.nodes[i].row == graph.nodes[i - 1].row) graph.edges.push_back({i - 1, i});
+  }
+  for (uint32_t i = 0; i < document.dependency_count(); ++i) {
+    const Dependency& edge = document.dependency(i);
+    const uint32_t from = graph.node_of[edge.from_op], to = graph.node_of[edge.to_op];
+    if (from != GraphLayout::kNoNode && to != GraphLayout::kNoNode && from != to)
+      graph.edges.push_back({from, to, edge.kind, i});
+  }
+  // Steps of the critical path that follow each other.
+  std::vector<std::pair<uint32_t, uint32_t>> path;
+  uint32_t before = GraphLayout::kNoNode;
+  for (const analysis::PathStep& step : document.insights().path) {
+    if (step.kind == trace::kHostSyncStep) before = GraphLayout::kNoNode;
+    if (step.kind != trace::kOpStep) continue;
+    const uint32_t node = graph.node_of[step.op];
+    if (before != GraphLayout::kNoNode && node != before) path.emplace_back(before, node);
+    before = node;
+  }
+  std::ranges::sort(path);
+  for (GraphEdge& edge : graph.edges)
+    edge.on_path = std::ranges::binary_search(path, std::pair(edge.from, edge.to));
+}
+
+// Each node stands one layer after the last of those before it.
+void set_layers(GraphLayout& graph) {
+  std::vector<uint32_t> order(graph.nodes.size());
+  std::iota(order.begin(), order.end(), 0u);
+  std::ranges::stable_sort(order, {}, [&](uint32_t i) { return graph.nodes[i].time.begin_ns; });
+  std::vector<uint32_t> rank(order.size());
+  for (uint32_t i = 0; i < order.size(); ++i) rank[order[i]] = i;
+  std::ranges::sort(graph.edges, {}, [&](const GraphEdge& edge) { return rank[edge.from]; });
+  for (const GraphEdge& edge : graph.edges) {
+    // Against time there is no edge; what a trace with odd times says of it is drawn all the same.
+    if (rank[edge.from] < rank[edge.to])
+      graph.nodes[edge.to].layer =
+          std::max(graph.nodes[edge.to].layer, graph.nodes[edge.from].layer + 1);
+  }
+}
+
+// Brings nodes and edges into the order of layers.
+void sort_by_layer(GraphLayout& graph) {
+  std::vector<uint32_t> order(graph.nodes.size());
+  std::iota(order.begin(), order.end(), 0u);
+  std::ranges::sort(
+      order, {}, [&](uint32_t i) { return std::pair(graph.nodes[i].layer, graph.nodes[i].row); });
+  std::vector<uint32_t> place(order.size());
+  std::vector<GraphNode> nodes;
+  for (uint32_t i = 0; i < order.size(); ++i) {
+    place[order[i]] = i;
+    nodes.push_back(graph.nodes[order[i]]);
+  }
+  graph.nodes = std::move(nodes);
+  for (uint32_t& node : graph.node_of) {
+    if (node != GraphLayout::kNoNode) node = place[node];
+  }
+  for (GraphEdge& edge : graph.edges) {
+    edge.from = place[edge.from];
+    edge.to = place[edge.to];
+    const uint32_t a = graph.nodes[edge.from].layer, b = graph.nodes[edge.to].layer;
+    graph.longest_edge = std::max(graph.longest_edge, a < b ? b - a : a - b);
+  }
+  std::ranges::stable_sort(graph.edges, {},
+                           [&](const GraphEdge& edge) { return graph.nodes[edge.from].layer; });
+  for (uint32_t i = 0; i < graph.nodes.size(); ++i) {
+    while (graph.first_of_layer.size() <= graph.nodes[i].layer) graph.first_of_layer.push_back(i);
+  }
+  graph.first_of_layer.push_back(static_cast<uint32_t>(graph.nodes.size()));
+}
+
+}  // namespace
+
+GraphLayout lay_out_graph(const Document& document) {
+  GraphLayout graph;
+  graph.node_of.assign(document.trace().op.size(), GraphLayout::kNoNode);
+  make_nodes(document, graph);
+  make_edges(document, graph);
+  set_layers(graph);
+  sort_by_layer(graph);
+  return graph;
+}
+
+}  // namespace streamscope::viewer

@@ -1,0 +1,206 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "insights.h"
+
+#include <algorithm>
+#include <map>
+
+#include "analysis/derive.h"
+
+namespace streamscope::viewer {
+namespace {
+
+using analysis::WaitFor;
+using trace::kNoId;
+using trace::kUnknownNs;
+
+constexpr size_t kMostWaitNodes = 80;  // more is no picture
+
+// What a finding is about, most telling first.
+void set_items(FindingLine& line, Id first_op, Id second_op, Id wait, Id record, Id sync) {
+  const std::array<Item, 5> candidates = {{{ItemKind::kOp, first_op},
+                                           {ItemKind::kOp, second_op},
+                                           {ItemKind::kEventWait, wait},
+                                           {ItemKind::kHostSync, sync},
+                                           {ItemKind::kEventRecord, record}}};
+  for (const Item item : candidates) {
+    if (item.id == kNoId) continue;
+    (line.subject ? line.other : line.subject) = item;
+    if (line.other) break;
+  }
+}
+
+void add_verdicts(analysis::Analyses& analyses, Insights& insights) {
+  for (analysis::Verdict& verdict : analysis::evaluate_all(analyses)) {
+    const analysis::Detector& detector = *verdict.detector;
+    if (verdict.findings.empty()) {
+      insights.quiet.push_back({std::string(detector.id), std::string(detector.number),
+                                std::string(detector.title), verdict.outcome,
+                                std::move(verdict.reason)});
+    }
+    for (analysis::Finding& finding : verdict.findings) {
+      FindingLine line{.id = std::string(detector.id),
+                       .number = std::string(detector.number),
+                       .title = std::move(finding.title),
+                       .text = std::move(finding.text),
+                       .severity = detector.severity,
+                       .confidence = finding.confidence,
+                       .count = finding.count,
+                       .gain_ns = finding.gain_ns.value_or(kUnknownNs),
+                       .start_ns = finding.start_ns,
+                       .end_ns = finding.end_ns};
+      set_items(line, finding.first_op, finding.second_op, finding.event_wait, finding.event_record,
+                finding.host_sync);
+      insights.findings.push_back(std::move(line));
+    }
+  }
+}
+
+void read_findings(const trace::Trace& trace, Insights& insights) {
+  const auto& finding = trace.finding;
+  for (size_t i = 0; i < finding.size(); ++i) {
+    FindingLine line{.id = std::string(trace.text(finding.detector_id[i])),
+                     .title = std::string(trace.text(finding.title_id[i])),
+                     .text = std::string(trace.text(finding.text_id[i])),
+                     .severity = static_cast<analysis::FindingSeverity>(finding.severity[i]),
+                     .confidence = static_cast<analysis::Confidence>(finding.confidence[i]),
+                     .count = static_cast<uint64_t>(std::max<trace::Int>(finding.count[i], 1)),
+                     .gain_ns = finding.gain_ns[i],
+                     .start_ns = finding.start_ns[i],
+                     .end_ns = finding.end_ns[i]};
+    if (const analysis::Detector* detector = analysis::find_detector(line.id))
+      line.number = detector->number;
+    set_items(line, finding.first_op_id[i], finding.second_op_id[i], finding.event_wait_id[i],
+              finding.event_record_id[i], finding.host_sync_id[i]);
+    insights.findings.push_back(std::move(line));
+  }
+}
+
+void read_path(const trace::Trace& trace, Insights& insights) {
+  const auto& path = trace.critical_path;
+  for (size_t i = 0; i < path.size(); ++i) {
+    insights.path.push_back({static_cast<trace::PathStepKind>(path.kind[i]), path.op_id[i],
+                             path.host_sync_id[i], path.start_ns[i], path.end_ns[i]});
+  }
+}
+
+Item item_of(const WaitFor::Node& node) {
+  switch (node.kind) {
+    case WaitFor::Kind::kOp:
+      return {ItemKind::kOp, node.id};
+    case WaitFor::Kind::kRecord:
+      return {ItemKind::kEventRecord, node.id};
+    case WaitFor::Kind::kWait:
+      return {ItemKind::kEventWait, node.id};
+    case WaitFor::Kind::kSync:
+      return {ItemKind::kHostSync, node.id};
+    case WaitFor::Kind::kCall:
+      break;
+  }
+  return {ItemKind::kApiCall, node.id};
+}
+
+// The blocked calls, the cycles, and what lies between them, nearest first.
+WaitGraph draw_waits(const WaitFor& waits) {
+  WaitGraph graph;
+  std::map<WaitFor::Index, uint32_t> places;
+  std::vector<WaitFor::Index> queue;
+  const auto add = [&](WaitFor::Index index) {
+    const auto [at, added] = places.emplace(index, static_cast<uint32_t>(graph.nodes.size()));
+    if (added) {
+      const WaitFor::Node& node = waits.node(index);
+      graph.nodes.push_back({.item = item_of(node), .stream = node.stream, .stuck = node.stuck});
+      queue.push_back(index);
+    }
+    return at->second;
+  };
+  for (const WaitFor::Blocked& call : waits.blocked()) {
+    WaitGraph::Node& node = graph.nodes[add(call.node)];
+    node.blocked = true;
+    node.thread = call.thread;
+    node.held_ns = call.held_ns;
+  }
+  std::vector<std::pair<uint32_t, uint32_t>> in_cycle;
+  for (const std::vector<WaitFor::Step>& steps : waits.cycles()) {
+    std::vector<uint32_t> cycle;
+    for (const WaitFor::Step& step : steps) cycle.push_back(add(step.node));
+    for (size_t i = 0; i < cycle.size(); ++i) {
+      graph.nodes[cycle[i]].in_cycle = true;
+      in_cycle.emplace_back(cycle[i], cycle[(i + 1) % cycle.size()]);
+    }
+    graph.cycles.push_back(std::move(cycle));
+  }
+  for (size_t i = 0; i < queue.size(); ++i) {
+    for (const WaitFor::Link& link : waits.links(queue[i])) {
+      if (!places.contains(link.to) && graph.nodes.size() >= kMostWaitNodes) {
+        ++graph.left_out;
+        continue;
+      }
+      const uint32_t from = places.at(queue[i]), to = add(link.to);
+      const bool cyclic = std::ranges::find(in_cycle, std::pair(from, to)) != in_cycle.end();
+      graph.links.push_back({from, to, link.why, cyclic});
+    }
+  }
+  return graph;
+}
+
+// Of a large trace the order is dear to find out, and of no use unless something is still open.
+bool has_open_calls(const trace::Trace& trace) {
+  const auto open = [](const auto& table) {
+    for (size_t i = 0; i < table.size(); ++i) {
+      if (table.start_ns[i] != kUnknownNs && table.end_ns[i] == kUnknownNs) return true;
+    }
+    return false;
+  };
+  return open(trace.api_call) || open(trace.host_sync);
+}
+
+}  // namespace
+
+std::string_view to_string(analysis::WaitFor::Why why) {
+  switch (why) {
+    case WaitFor::Why::kStreamOrder:
+      return "stream order";
+    case WaitFor::Why::kEvent:
+      return "event";
+    case WaitFor::Why::kLegacyStream:
+      return "default stream";
+    case WaitFor::Why::kMemory:
+      return "needs one write";
+    case WaitFor::Why::kNotIssued:
+      return "write not issued";
+    case WaitFor::Why::kSynchronize:
+      return "synchronizes";
+    case WaitFor::Why::kDevice:
+      break;
+  }
+  return "waits for the device";
+}
+
+Insights gain_insights(analysis::Analyses& analyses) {
+  const trace::Trace& trace = analyses.trace();
+  Insights insights;
+  insights.pools = analysis::pool_usage(trace);
+  if (trace.op.size() > kDeriveUpTo && analysis::has_derived_tables(trace)) {
+    read_findings(trace, insights);
+    read_path(trace, insights);
+  } else {
+    add_verdicts(analyses, insights);
+    insights.path =
+        analysis::critical_path(analyses.order(), analyses.explainer(), analyses.host_bounds());
+  }
+  std::ranges::stable_sort(insights.findings, [](const FindingLine& a, const FindingLine& b) {
+    return a.severity != b.severity ? a.severity > b.severity : a.gain_ns > b.gain_ns;
+  });
+  insights.on_path.assign(trace.op.size(), false);
+  for (const analysis::PathStep& step : insights.path) {
+    insights.path_ns += step.end_ns - step.start_ns;
+    if (step.kind == trace::kOpStep && step.op < trace.op.size()) insights.on_path[step.op] = true;
+  }
+  if (trace.op.size() <= kDeriveUpTo || has_open_calls(trace))
+    insights.waits = draw_waits(analyses.wait_for());
+  return insights;
+}
+
+}  // namespace streamscope::viewer

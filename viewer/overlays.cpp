@@ -1,0 +1,182 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// What a workspace shows over everything: help, the command palette, the search.
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "labels.h"
+#include "views/widgets.h"
+#include "workspace.h"
+
+namespace streamscope::viewer {
+namespace {
+
+constexpr size_t kPaletteRows = 12;
+constexpr size_t kListedHits = 500;
+
+// A window over everything before it, which takes the mouse.
+void begin_overlay(float width, float height) {
+  ImGui::SetNextWindowFocus();
+  ImGui::SetNextWindowPos({0, 0});
+  ImGui::SetNextWindowSize({width, height});
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(0, 0));
+  ImGui::Begin(
+      "overlay", nullptr,
+      (widgets::kPlain & ~ImGuiWindowFlags_NoBringToFrontOnFocus) | ImGuiWindowFlags_NoBackground);
+  ImGui::PopStyleVar();
+}
+
+}  // namespace
+
+std::vector<Workspace::PaletteRow> Workspace::palette_rows() const {
+  std::vector<PaletteRow> rows;
+  if (state_.overlay == Overlay::kPalette) {
+    for (const Command* command : matching_commands(palette_text_))
+      rows.push_back({std::string(command->name), std::string(command->keys), command, {}});
+  } else if (document_) {
+    for (const Item item : std::span(state_.hits).first(std::min(state_.hits.size(), kListedHits)))
+      rows.push_back({document_->label_with_stream(item),
+                      format_exact(document_->time(item)->begin_ns), nullptr, item});
+  }
+  return rows;
+}
+
+void Workspace::run_palette_row(size_t index) {
+  const std::vector<PaletteRow> rows = palette_rows();
+  state_.overlay = Overlay::kNone;
+  if (index >= rows.size() || !document_) return;
+  if (rows[index].command != nullptr) return rows[index].command->run(*document_, state_);
+  select(state_, rows[index].item);
+  zoom_to_selection(*document_, state_);
+}
+
+void Workspace::draw_help(float width, float height) {
+  begin_overlay(width, height);
+  ImDrawList& draw = *ImGui::GetWindowDrawList();
+  draw.AddRectFilled({0, 0}, {width, height}, theme_.color(Color::kShade));
+  if (ImGui::IsMouseClicked(ImGuiMouseButton_Left)) state_.overlay = Overlay::kNone;
+
+  // Groups of commands in two columns, then what the mouse does.
+  const float row = theme_.px(24), column = theme_.px(440), key_column = theme_.px(128),
+              pad = theme_.px(24);
+  struct Line {
+    std::string_view left, right;
+    bool heading;
+  };
+  std::vector<Line> lines;
+  std::string_view group;
+  for (const Command& command : commands()) {
+    if (command.group != group) {
+      group = command.group;
+      lines.push_back({group, "", true});
+    }
+    lines.push_back({command.keys, command.name, false});
+  }
+  static constexpr std::array<Line, 8> kMouse = {
+      {{"Mouse", "", true},
+       {"click", "select", false},
+       {"double click", "zoom to it; beside it: show everything", false},
+       {"drag", "pan and scroll", false},
+       {"Shift+drag", "mark a range of time for sums", false},
+       {"wheel", "zoom where the mouse is", false},
+       {"Shift+wheel", "pan", false},
+       {"Ctrl+wheel", "scroll lanes; also over their names", false}}};
+  lines.insert(lines.end(), kMouse.begin(), kMouse.end());
+  size_t split = (lines.size() + 1) / 2;
+  while (split < lines.size() && !lines[split].heading) ++split;
+  const size_t longest = std::max(split, lines.size() - split);
+  const ImVec2 size{2 * column + 2 * pad,
+                    static_cast<float>(longest) * row + 2 * pad + theme_.px(34)};
+  const ImVec2 at{std::round((width - size.x) / 2),
+                  std::round(std::max((height - size.y) / 2, 0.0f))};
+  draw.AddRectFilled(at, {at.x + size.x, at.y + size.y}, theme_.color(Color::kPanel), theme_.px(8));
+  draw.AddRect(at, {at.x + size.x, at.y + size.y}, theme_.color(Color::kBorder), theme_.px(8));
+  widgets::text(draw, theme_, Face::kTitle, {at.x + pad, at.y + pad - theme_.px(4)},
+                theme_.color(Color::kText), "Keys and mouse");
+  for (size_t i = 0; i < lines.size(); ++i) {
+    const size_t in_column = i < split ? i : i - split;
+    const float x = at.x + pad + (i < split ? 0 : column),
+                y = at.y + pad + theme_.px(34) + static_cast<float>(in_column) * row;
+    if (lines[i].heading) {
+      widgets::text(draw, theme_, Face::kBold, {x, y + theme_.px(5)}, theme_.color(Color::kAccent),
+                    lines[i].left);
+    } else {
+      widgets::text(draw, theme_, Face::kMono, {x, y + theme_.px(2)}, theme_.color(Color::kTextDim),
+                    lines[i].left);
+      widgets::fit_text(draw, theme_, Face::kBody, {x + key_column, y + theme_.px(1)},
+                        column - key_column - pad, theme_.color(Color::kText), lines[i].right);
+    }
+  }
+  ImGui::End();
+}
+
+void Workspace::draw_palette(float width, float height) {
+  begin_overlay(width, height);
+  ImGui::GetWindowDrawList()->AddRectFilled({0, 0}, {width, height}, theme_.color(Color::kShade));
+  const bool outside = ImGui::IsWindowHovered() && ImGui::IsMouseClicked(ImGuiMouseButton_Left);
+  ImGui::End();
+  if (outside) state_.overlay = Overlay::kNone;
+
+  const float box = std::min(theme_.px(560), width - theme_.px(40));
+  ImGui::SetNextWindowFocus();
+  ImGui::SetNextWindowPos({std::round((width - box) / 2), std::round(height * 0.16f)});
+  ImGui::SetNextWindowSize({box, 0});
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowBorderSize, 1.0f);
+  ImGui::Begin("palette", nullptr,
+               (widgets::kPlain & ~ImGuiWindowFlags_NoBringToFrontOnFocus) |
+                   ImGuiWindowFlags_AlwaysAutoResize);
+  const bool search = state_.overlay == Overlay::kSearch, empty = palette_text_.empty();
+  {
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    const ImVec2 size{ImGui::GetContentRegionAvail().x, theme_.px(32)};
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
+    draw.AddRectFilled(at, {at.x + size.x, at.y + size.y}, theme_.color(Color::kBackground),
+                       theme_.px(4));
+    draw.AddRect(at, {at.x + size.x, at.y + size.y}, theme_.color(Color::kAccent), theme_.px(4));
+    const ImVec2 text{at.x + theme_.px(10),
+                      at.y + std::round((size.y - theme_.text(Face::kBody).size) / 2 - 1)};
+    widgets::text(
+        draw, theme_, Face::kBody, text, theme_.color(empty ? Color::kTextFaint : Color::kText),
+        empty ? std::string_view(search ? "Search for a name" : "Type a command") : palette_text_);
+    const float caret = text.x + (empty ? 0 : theme_.width(Face::kBody, palette_text_)) + 1;
+    draw.AddLine({caret, at.y + theme_.px(7)}, {caret, at.y + size.y - theme_.px(7)},
+                 theme_.color(Color::kText));
+    ImGui::Dummy(size);
+  }
+  const std::vector<PaletteRow> found = palette_rows();
+  if (found.empty() && !(search && empty)) {
+    widgets::text(theme_, Face::kBody, theme_.color(Color::kTextDim),
+                  search ? "Nothing has such a name" : "No such command");
+  } else if (search && !empty) {
+    widgets::text(theme_, Face::kSmall, theme_.color(Color::kTextDim),
+                  format_count(state_.hits.size(), "hit") +
+                      "; F3 goes to the next one, Escape forgets the search");
+  }
+  const size_t first = palette_index_ >= kPaletteRows ? palette_index_ - kPaletteRows + 1 : 0;
+  for (size_t i = first; i < std::min(found.size(), first + kPaletteRows); ++i) {
+    ImGui::PushID(static_cast<int>(i));
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    const float row = theme_.px(28), room = ImGui::GetContentRegionAvail().x;
+    if (ImGui::InvisibleButton("row", {room, row})) run_palette_row(i);
+    if (ImGui::IsItemHovered()) palette_index_ = i;
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
+    if (i == palette_index_) {
+      draw.AddRectFilled(at, {at.x + room, at.y + row},
+                         Theme::fade(theme_.color(Color::kAccent), 0.2f), theme_.px(4));
+    }
+    const float keys = theme_.width(Face::kMonoSmall, found[i].right);
+    widgets::fit_text(draw, theme_, Face::kBody, {at.x + theme_.px(8), at.y + theme_.px(5)},
+                      room - keys - theme_.px(32), theme_.color(Color::kText), found[i].left);
+    widgets::text(draw, theme_, Face::kMonoSmall,
+                  {at.x + room - keys - theme_.px(8), at.y + theme_.px(7)},
+                  theme_.color(Color::kTextDim), found[i].right);
+    ImGui::PopID();
+  }
+  ImGui::End();
+  ImGui::PopStyleVar();
+}
+
+}  // namespace streamscope::viewer

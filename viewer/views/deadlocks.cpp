@@ -1,0 +1,225 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "views/deadlocks.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "analysis/call_sites.h"
+#include "labels.h"
+#include "views/widgets.h"
+
+namespace streamscope::viewer {
+namespace {
+
+constexpr float kNodeWidth = 150, kNodeHeight = 42;
+constexpr float kColumn = 290, kLeastColumn = 200, kRow = 96;
+
+std::string where(const Document& document, const WaitGraph::Node& node) {
+  if (node.thread != kNoId) return document.thread_name(node.thread);
+  if (node.stream != kNoId) return document.stream_name(node.stream);
+  return "";
+}
+
+Id stack_of(const trace::Trace& trace, Item item) {
+  if (item.kind == ItemKind::kApiCall) return trace.api_call.stack_id[item.id];
+  if (item.kind == ItemKind::kHostSync) return trace.host_sync.stack_id[item.id];
+  return kNoId;
+}
+
+}  // namespace
+
+// The first cycle is a ring of two rows, to the right of the calls that hang; what else there is
+// stands below by its distance from those calls.
+void DeadlocksView::lay_out(const WaitGraph& graph) {
+  constexpr std::pair<uint32_t, uint32_t> kNowhere{UINT32_MAX, 0};
+  places_.assign(graph.nodes.size(), kNowhere);
+  if (!graph.cycles.empty()) {
+    const std::vector<uint32_t>& cycle = graph.cycles.front();
+    const size_t half = (cycle.size() + 1) / 2;
+    for (size_t i = 0; i < cycle.size(); ++i) {
+      const size_t column = i < half ? i : cycle.size() - 1 - i;
+      places_[cycle[i]] = {static_cast<uint32_t>(column + 1), i < half ? 0 : 1};
+    }
+  }
+  std::vector<uint32_t> distance(graph.nodes.size(), UINT32_MAX), queue;
+  for (uint32_t i = 0; i < graph.nodes.size(); ++i) {
+    if (!graph.nodes[i].blocked) continue;
+    distance[i] = 0;
+    queue.push_back(i);
+  }
+  for (size_t at = 0; at < queue.size(); ++at) {
+    for (const WaitGraph::Link& link : graph.links) {
+      if (link.from != queue[at] || distance[link.to] != UINT32_MAX) continue;
+      distance[link.to] = distance[link.from] + 1;
+      queue.push_back(link.to);
+    }
+  }
+  std::vector<uint32_t> used;
+  columns_ = rows_ = 0;
+  for (uint32_t i = 0; i < graph.nodes.size(); ++i) {
+    if (places_[i] == kNowhere) {
+      const uint32_t column = distance[i] == UINT32_MAX ? 0 : distance[i];
+      const uint32_t top = column == 0 || graph.cycles.empty() ? 0 : 2;
+      used.resize(std::max<size_t>(used.size(), column + 1));
+      places_[i] = {column, top + used[column]++};
+    }
+    columns_ = std::max(columns_, places_[i].first + 1);
+    rows_ = std::max(rows_, places_[i].second + 1);
+  }
+}
+
+void DeadlocksView::draw(const Document& document, ViewState& state, const Theme& theme) {
+  const WaitGraph& graph = document.insights().waits;
+  if (prepared_ != document.serial()) {
+    prepared_ = document.serial();
+    lay_out(graph);
+  }
+  if (graph.nodes.empty()) {
+    return widgets::empty_state(
+        theme, "Nothing hangs",
+        "Every call of this trace returned. When a program hangs, streamscope record "
+        "--hang-timeout "
+        "ends it, and streamscope hang looks at a running one; this panel then shows who waits for "
+        "whom.");
+  }
+  const float width = ImGui::GetContentRegionAvail().x;
+  const float words = std::min(theme.px(420), width * 0.4f);
+  ImGui::BeginChild("graph", {width - words - theme.px(16), 0}, false,
+                    ImGuiWindowFlags_HorizontalScrollbar);
+  draw_graph(document, state, theme);
+  ImGui::EndChild();
+  ImGui::SameLine(0, theme.px(16));
+  ImGui::BeginChild("words", {0, 0});
+  draw_words(document, state, theme);
+  ImGui::EndChild();
+}
+
+void DeadlocksView::draw_graph(const Document& document, ViewState& state, const Theme& theme) {
+  const WaitGraph& graph = document.insights().waits;
+  ImDrawList& draw = *ImGui::GetWindowDrawList();
+  const ImVec2 origin = ImGui::GetCursorScreenPos();
+  const ImVec2 size{theme.px(kNodeWidth), theme.px(kNodeHeight)};
+  const float column =
+      std::clamp(ImGui::GetContentRegionAvail().x / static_cast<float>(std::max(columns_, 1u)),
+                 theme.px(kLeastColumn), theme.px(kColumn));
+  const auto corner = [&](uint32_t node) {
+    return ImVec2{
+        origin.x + theme.px(4) + column * static_cast<float>(places_[node].first),
+        origin.y + theme.px(28) + theme.px(kRow) * static_cast<float>(places_[node].second)};
+  };
+  // Arrows first, those of the cycle over the others.
+  for (const bool cyclic : {false, true}) {
+    for (const WaitGraph::Link& link : graph.links) {
+      if (link.in_cycle != cyclic) continue;
+      const ImVec2 a = corner(link.from), b = corner(link.to);
+      const ImU32 color = theme.color(cyclic ? Color::kError : Color::kTextFaint);
+      // From the side that faces the other node; nodes in one column are joined from top to bottom.
+      const auto side = [](uint32_t x, uint32_t y) { return x < y ? 1.0f : x > y ? -1.0f : 0.0f; };
+      const float dx = side(places_[link.from].first, places_[link.to].first);
+      const float dy = dx != 0 ? 0 : side(places_[link.from].second, places_[link.to].second);
+      const ImVec2 half{size.x / 2, size.y / 2};
+      const ImVec2 from{a.x + half.x * (1 + dx), a.y + half.y * (1 + dy)};
+      const ImVec2 to{b.x + half.x * (1 - dx), b.y + half.y * (1 - dy)};
+      const float bend = std::max(std::hypot(to.x - from.x, to.y - from.y) / 3, theme.px(12));
+      const ImVec2 c1{from.x + bend * dx, from.y + bend * dy};
+      const ImVec2 c2{to.x - bend * dx, to.y - bend * dy};
+      draw.AddBezierCubic(from, c1, c2, to, color, theme.px(cyclic ? 2.5f : 1.4f));
+      const float tip = theme.px(8), wide = theme.px(4.5f);
+      draw.AddTriangleFilled(to, {to.x - tip * dx - wide * dy, to.y - tip * dy - wide * dx},
+                             {to.x - tip * dx + wide * dy, to.y - tip * dy + wide * dx}, color);
+      const bool level = dx != 0 && from.y == to.y;  // its text stands above, where there is room
+      const ImVec2 middle{(from.x + to.x) / 2, level ? a.y - theme.px(8) : (from.y + to.y) / 2};
+      if (!cyclic && !graph.cycles.empty()) continue;  // the words would lie over each other
+      const std::string_view why = to_string(link.why);
+      const ImVec2 chip = widgets::chip(nullptr, theme, Face::kSmall, {}, 0, 0, why);
+      widgets::chip(&draw, theme, Face::kSmall, {middle.x - chip.x / 2, middle.y - chip.y / 2},
+                    theme.color(Color::kPanel), cyclic ? color : theme.color(Color::kTextDim), why);
+    }
+  }
+  for (uint32_t i = 0; i < graph.nodes.size(); ++i) {
+    const WaitGraph::Node& node = graph.nodes[i];
+    const ImVec2 at = corner(i), end{at.x + size.x, at.y + size.y};
+    const ImU32 frame = theme.color(node.in_cycle  ? Color::kError
+                                    : node.blocked ? Color::kWaiting
+                                                   : Color::kBorder);
+    draw.AddRectFilled(at, end, theme.color(Color::kPanelRaised), theme.px(4));
+    draw.AddRectFilled(at, {at.x + theme.px(5), end.y}, theme.color(document.category(node.item)),
+                       theme.px(4), ImDrawFlags_RoundCornersLeft);
+    draw.AddRect(at, end, node.item == state.selection ? theme.color(Color::kSelection) : frame,
+                 theme.px(4), 0, theme.px(node.in_cycle || node.item == state.selection ? 2 : 1));
+    const float left = at.x + theme.px(13), room = size.x - theme.px(20);
+    widgets::fit_text(draw, theme, Face::kBold, {left, at.y + theme.px(5)}, room,
+                      theme.color(Color::kText), document.label(node.item));
+    widgets::fit_text(draw, theme, Face::kSmall, {left, at.y + theme.px(23)}, room,
+                      theme.color(Color::kTextDim), where(document, node));
+    ImGui::SetCursorScreenPos(at);
+    ImGui::PushID(static_cast<int>(i));
+    if (ImGui::InvisibleButton("node", size)) {
+      select(state, node.item);
+      zoom_to_selection(document, state);
+    }
+    ImGui::PopID();
+  }
+  ImGui::SetCursorScreenPos(origin);
+  ImGui::Dummy({column * static_cast<float>(columns_),
+                theme.px(kRow) * static_cast<float>(rows_) + theme.px(28)});
+}
+
+void DeadlocksView::draw_words(const Document& document, ViewState& state, const Theme& theme) {
+  const WaitGraph& graph = document.insights().waits;
+  int next_id = 0;
+  const auto link = [&](const WaitGraph::Node& node) {
+    if (widgets::link(theme, Face::kBody,
+                      document.label(node.item) + "  \u00b7  " + where(document, node),
+                      next_id++)) {
+      select(state, node.item);
+      zoom_to_selection(document, state);
+    }
+  };
+  const bool cyclic = !graph.cycles.empty();
+  widgets::wrapped(theme, Face::kTitle, theme.color(cyclic ? Color::kError : Color::kWaiting),
+                   cyclic ? "Deadlock: they wait for each other" : "Calls that never returned");
+  for (const std::vector<uint32_t>& cycle : graph.cycles) {
+    ImGui::Spacing();
+    for (size_t i = 0; i < cycle.size(); ++i) {
+      link(graph.nodes[cycle[i]]);
+      const uint32_t next = cycle[(i + 1) % cycle.size()];
+      std::string_view why = "waits for";
+      for (const WaitGraph::Link& each : graph.links) {
+        if (each.from == cycle[i] && each.to == next) why = to_string(each.why);
+      }
+      widgets::text(theme, Face::kSmall, theme.color(Color::kTextDim),
+                    "waits (" + std::string(why) + ") for" +
+                        (i + 1 == cycle.size() ? " the first again" : ""));
+    }
+  }
+  widgets::heading(theme, "Who hangs");
+  for (const WaitGraph::Node& node : graph.nodes) {
+    if (!node.blocked) continue;
+    link(node);
+    widgets::text(theme, Face::kSmall, theme.color(Color::kWaiting),
+                  "held for " + format_duration(node.held_ns) +
+                      (node.stuck ? ", never to return" : ", the work it waits for did not end"));
+    if (const Id stack = stack_of(document.trace(), node.item); stack != kNoId) {
+      for (const std::string& line : analysis::stack_lines(document.trace(), stack))
+        widgets::wrapped(theme, Face::kMonoSmall, theme.color(Color::kTextDim), line);
+    }
+    ImGui::Spacing();
+  }
+  bool first = true;
+  for (const FindingLine& finding : document.insights().findings) {
+    if (!finding.number.starts_with("SS1")) continue;
+    if (first) widgets::heading(theme, "What the rules say");
+    first = false;
+    widgets::wrapped(theme, Face::kBold, theme.color(Color::kText), finding.title);
+    widgets::wrapped(theme, Face::kBody, theme.color(Color::kTextDim), finding.text);
+  }
+  if (graph.left_out > 0) {
+    widgets::wrapped(theme, Face::kSmall, theme.color(Color::kTextDim),
+                     format_count(graph.left_out, "more arrow") + " left out of the picture");
+  }
+}
+
+}  // namespace streamscope::viewer

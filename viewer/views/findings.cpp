@@ -1,0 +1,145 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "views/findings.h"
+
+#include <algorithm>
+
+#include "labels.h"
+#include "views/widgets.h"
+
+namespace streamscope::viewer {
+namespace {
+
+using analysis::FindingSeverity;
+
+Color color_of(FindingSeverity severity) {
+  return severity == FindingSeverity::kError     ? Color::kError
+         : severity == FindingSeverity::kWarning ? Color::kWarning
+                                                 : Color::kTextDim;
+}
+
+void go_to(const Document& document, ViewState& state, const FindingLine& finding) {
+  if (finding.subject && document.time(finding.subject)) {
+    select(state, finding.subject);
+    zoom_to_selection(document, state);
+  } else if (finding.start_ns != trace::kUnknownNs) {
+    const Ns end = finding.end_ns == trace::kUnknownNs ? finding.start_ns : finding.end_ns;
+    show(document, state, {finding.start_ns, std::max(end, add_ns(finding.start_ns, 1))});
+  }
+}
+
+}  // namespace
+
+void FindingsView::refresh(const Document& document, const Theme& theme) {
+  prepared_ = document.serial();
+  prepared_theme_ = theme.kind();
+  shown_.clear();
+  selected_.reset();
+  const std::vector<FindingLine>& findings = document.insights().findings;
+  std::vector<std::vector<GridCell>> rows;
+  for (size_t i = 0; i < findings.size(); ++i) {
+    const FindingLine& finding = findings[i];
+    const auto severity = static_cast<size_t>(finding.severity);
+    if (severity < severities_.size() && !severities_[severity]) continue;
+    shown_.push_back(i);
+    const bool gains = finding.gain_ns != trace::kUnknownNs && finding.gain_ns > 0;
+    const double share =
+        gains ? static_cast<double>(finding.gain_ns) / document.work().span_ns() : 0;
+    std::string gain = gains ? format_duration(finding.gain_ns) : "";
+    if (share >= 0.001) gain += "  (" + format_percent(share) + ")";
+    rows.push_back({{.text = std::string(analysis::to_string(finding.severity)),
+                     .key = static_cast<double>(finding.severity),
+                     .ink = theme.color(color_of(finding.severity))},
+                    {.text = finding.number + " " + finding.id},
+                    {.text = finding.title},
+                    {.text = format_count(static_cast<int64_t>(finding.count)),
+                     .key = static_cast<double>(finding.count)},
+                    {.text = gain, .key = gains ? static_cast<double>(finding.gain_ns) : 0}});
+  }
+  grid_.set({{.title = "Severity", .width = 76},
+             {.title = "Rule", .width = 190},
+             {.title = "What"},
+             {.title = "Times", .is_number = true, .width = 64},
+             {.title = "Gain", .is_number = true, .width = 130}},
+            std::move(rows));
+  if (!shown_.empty()) selected_ = 0;
+}
+
+void FindingsView::draw(const Document& document, ViewState& state, const Theme& theme) {
+  if (prepared_ != document.serial() || prepared_theme_ != theme.kind()) refresh(document, theme);
+  const Insights& insights = document.insights();
+  std::array<size_t, 3> counts{};
+  for (const FindingLine& finding : insights.findings)
+    ++counts[std::min<size_t>(static_cast<size_t>(finding.severity), 2)];
+  for (const size_t severity : {2u, 1u, 0u}) {
+    const std::string_view name = analysis::to_string(static_cast<FindingSeverity>(severity));
+    if (widgets::button(theme, format_count(counts[severity], name), severities_[severity])) {
+      severities_[severity] = !severities_[severity];
+      refresh(document, theme);
+    }
+    ImGui::SameLine();
+  }
+  copy_button(theme, grid_);
+  const auto judged = static_cast<size_t>(
+      std::ranges::count(insights.quiet, analysis::Outcome::kClean, &QuietDetector::outcome));
+  ImGui::SameLine();
+  widgets::label(theme, format_count(judged, "rule") + " found nothing, " +
+                            std::to_string(insights.quiet.size() - judged) + " could not tell");
+
+  const float width = ImGui::GetContentRegionAvail().x;
+  const bool beside = width > theme.px(900);
+  const float details = beside ? std::min(theme.px(420), width * 0.36f) : 0;
+  ImGui::BeginChild("list", {beside ? width - details - theme.px(16) : 0,
+                             beside ? 0 : ImGui::GetContentRegionAvail().y * 0.55f});
+  if (shown_.empty()) {
+    widgets::empty_state(
+        theme, insights.findings.empty() ? "Nothing found" : "Nothing shown",
+        insights.findings.empty()
+            ? "No rule found a mistake in this trace. Those that could not tell are "
+              "named beside."
+            : "Press the buttons above to show other severities.");
+  } else if (const auto clicked =
+                 grid_.draw(theme, "findings", [&](size_t row) { return selected_ == row; })) {
+    selected_ = clicked;
+    go_to(document, state, insights.findings[shown_[*clicked]]);
+  }
+  ImGui::EndChild();
+  if (beside) ImGui::SameLine(0, theme.px(16));
+  ImGui::BeginChild("details", {0, 0});
+  draw_details(document, state, theme);
+  ImGui::EndChild();
+}
+
+void FindingsView::draw_details(const Document& document, ViewState& state, const Theme& theme) {
+  const Insights& insights = document.insights();
+  int next_id = 0;
+  if (selected_ && *selected_ < shown_.size()) {
+    const FindingLine& finding = insights.findings[shown_[*selected_]];
+    widgets::wrapped(theme, Face::kTitle, theme.color(Color::kText), finding.title);
+    ImGui::Spacing();
+    widgets::wrapped(theme, Face::kBody, theme.color(Color::kText), finding.text);
+    ImGui::Spacing();
+    if (finding.confidence != analysis::Confidence::kCertain)
+      widgets::fact(theme, "certainty", analysis::to_string(finding.confidence));
+    for (const Item item : {finding.subject, finding.other}) {
+      if (!item) continue;
+      widgets::fact_name(theme, item == finding.subject ? "where" : "and");
+      if (widgets::link(theme, Face::kBody, document.label_with_stream(item), next_id++)) {
+        select(state, item);
+        zoom_to_selection(document, state);
+      }
+    }
+  }
+  bool first = true;
+  for (const QuietDetector& detector : insights.quiet) {
+    if (detector.outcome == analysis::Outcome::kClean) continue;
+    if (first) widgets::heading(theme, "Could not tell");
+    first = false;
+    widgets::wrapped(theme, Face::kBody, theme.color(Color::kText),
+                     detector.number + " " + detector.id);
+    widgets::wrapped(theme, Face::kSmall, theme.color(Color::kTextDim), detector.reason);
+  }
+}
+
+}  // namespace streamscope::viewer

@@ -1,0 +1,37 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// The dependency graph: runs of operations as nodes, streams as rows, time from left to right in
+// layers; the critical path marked, the selection shared with the timeline.
+#pragma once
+
+#include "graph_layout.h"
+#include "view.h"
+
+namespace streamscope::viewer {
+
+class GraphView : public View {
+ public:
+  std::string_view name() const override { return "graph"; }
+  std::string_view title() const override { return "Graph"; }
+  void draw(const Document& document, ViewState& state, const Theme& theme) override;
+
+ private:
+  struct Frame;  // what the functions below share
+  void begin_document(const Document& document, float width, float height);
+  void handle_input(Frame& frame);
+  void draw_edges(Frame& frame);
+  void draw_nodes(Frame& frame);
+  void draw_rows(Frame& frame);
+  void center_on(uint32_t node, float width, float height);
+
+  uint64_t prepared_ = 0;
+  GraphLayout graph_;
+  Item shown_selection_;
+  float scale_ = 1, row_scale_ = 1;  // of columns and rows
+  double left_ = 0, top_ = 0;        // of the canvas, in unscaled pixels
+  bool dragging_ = false;
+  ImVec2 pressed_;
+};
+
+}  // namespace streamscope::viewer

@@ -1,0 +1,70 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// A table that sorts by a click on its heading, tells which row was clicked and copies itself as
+// CSV. Draws only the rows in sight, so millions of them cost nothing but memory.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "theme.h"
+
+namespace streamscope::viewer {
+
+struct GridCell {
+  std::string text;
+  double key = 0;  ///< what numbers are sorted by
+  float bar = -1;  ///< share in [0, 1] that is drawn behind the text; negative: none
+  ImU32 ink = 0;   ///< 0: as usual
+};
+
+struct GridColumn {
+  std::string title;
+  bool is_number = false;  ///< right-aligned, sorted by key, largest first
+  float width = 0;         ///< before scaling; 0 shares what is left
+};
+
+/// UI thread only.
+class Grid {
+ public:
+  void set(std::vector<GridColumn> columns, std::vector<std::vector<GridCell>> rows);
+  size_t row_count() const { return rows_.size(); }
+  double key(size_t row, size_t column) const { return rows_[row][column].key; }
+  /// Draws into the current window with what room is left; the row that was clicked, if one was.
+  /// `is_selected` says which rows are marked.
+  template <class IsSelected>
+  std::optional<size_t> draw(const Theme& theme, const char* id, IsSelected is_selected) {
+    std::optional<size_t> clicked;
+    if (!begin(theme, id)) return clicked;
+    while (next_rows()) {
+      for (; at_ < until_; ++at_) {
+        if (draw_row(theme, order_[at_], is_selected(order_[at_]))) clicked = order_[at_];
+      }
+    }
+    end();
+    return clicked;
+  }
+  /// Headings and all rows in the order shown.
+  std::string csv() const;
+
+ private:
+  bool begin(const Theme& theme, const char* id);
+  void draw_headings(const Theme& theme);
+  bool next_rows();
+  bool draw_row(const Theme& theme, size_t row, bool selected);
+  void end();
+  void sort(size_t column, bool ascending);
+
+  std::vector<GridColumn> columns_;
+  std::vector<std::vector<GridCell>> rows_;
+  std::vector<size_t> order_;
+  std::optional<ImGuiListClipper> clipper_;
+  size_t at_ = 0, until_ = 0;
+};
+
+/// A button that puts the grid into the clipboard.
+void copy_button(const Theme& theme, const Grid& grid);
+
+}  // namespace streamscope::viewer

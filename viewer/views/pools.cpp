@@ -1,0 +1,163 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "views/pools.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "labels.h"
+#include "views/widgets.h"
+
+namespace streamscope::viewer {
+namespace {
+
+using analysis::PoolUsage;
+
+constexpr float kFacts = 236;  // as wide as the names of lanes
+constexpr float kChart = 84;
+constexpr size_t kMostHeld = 6;
+
+std::string amount(const PoolUsage& pool, trace::Int value) {
+  return pool.kind == trace::kMemoryPool ? format_bytes(value) : format_count(value);
+}
+
+// Names of what was never given back, a few of them.
+std::string held_names(const Document& document, const PoolUsage& pool) {
+  std::string text;
+  for (size_t i = 0; i < std::min(pool.held.size(), kMostHeld); ++i) {
+    const Id id = pool.held[i];
+    text += (i > 0 ? ", " : "") + (pool.kind == trace::kStreamPool ? document.stream_name(id)
+                                   : pool.kind == trace::kEventPool
+                                       ? document.event_name(id)
+                                       : format_bytes(document.trace().allocation.bytes[id]));
+  }
+  if (pool.held.size() > kMostHeld)
+    text += " and " + std::to_string(pool.held.size() - kMostHeld) + " more";
+  return text;
+}
+
+// The step that holds at an instant; none before the first.
+const PoolUsage::Step* step_at(const PoolUsage& pool, Ns at) {
+  const auto next = std::ranges::upper_bound(pool.steps, at, {}, &PoolUsage::Step::at_ns);
+  return next == pool.steps.begin() ? nullptr : &*(next - 1);
+}
+
+void draw_chart(const PoolUsage& pool, const TimeWindow& window, const Theme& theme, ImVec2 min,
+                ImVec2 max) {
+  ImDrawList& draw = *ImGui::GetWindowDrawList();
+  draw.AddRectFilled(min, max, theme.color(Color::kBackground));
+  const trace::Int top = std::max<trace::Int>(
+      pool.capacity != trace::kNoInt ? std::max(pool.capacity, pool.high_water) : pool.high_water,
+      1);
+  const float room = max.y - min.y - theme.px(8);
+  const auto y_of = [&](trace::Int value) {
+    return max.y - std::round(room * static_cast<float>(value) / static_cast<float>(top));
+  };
+  // Per pixel the most that was in use in it: peaks are what one looks for.
+  const ImU32 fill = theme.color(Category::kKernel);
+  const ImU32 free = theme.dim(fill, 0.25f);
+  const auto columns = static_cast<size_t>(std::max(max.x - min.x, 0.0f));
+  auto next = std::ranges::upper_bound(pool.steps, window.begin_ns, {}, &PoolUsage::Step::at_ns);
+  PoolUsage::Step now = next == pool.steps.begin() ? PoolUsage::Step{} : *(next - 1);
+  for (size_t column = 0; column < columns; ++column) {
+    const Ns until = window.to_ns(static_cast<double>(column + 1));
+    trace::Int in_use = now.in_use, all = now.in_use + now.available;
+    for (; next != pool.steps.end() && next->at_ns < until; ++next) {
+      now = *next;
+      in_use = std::max(in_use, now.in_use);
+      all = std::max(all, now.in_use + now.available);
+    }
+    const float x = min.x + static_cast<float>(column);
+    if (all > in_use) draw.AddRectFilled({x, y_of(all)}, {x + 1, y_of(in_use)}, free);
+    if (in_use > 0) draw.AddRectFilled({x, y_of(in_use)}, {x + 1, max.y}, fill);
+  }
+  const auto line = [&](trace::Int value, ImU32 color, const std::string& text) {
+    const float y = y_of(value) - 0.5f;
+    draw.AddLine({min.x, y}, {max.x, y}, color);
+    const ImVec2 size = widgets::chip(nullptr, theme, Face::kSmall, {}, 0, 0, text);
+    widgets::chip(&draw, theme, Face::kSmall,
+                  {max.x - size.x - theme.px(6), std::max(y - size.y / 2, min.y)},
+                  theme.color(Color::kPanelRaised), color, text);
+  };
+  if (pool.capacity != trace::kNoInt)
+    line(pool.capacity, theme.color(Color::kError), "capacity " + amount(pool, pool.capacity));
+  if (pool.capacity == trace::kNoInt || pool.high_water * 5 < pool.capacity * 4)
+    line(pool.high_water, theme.color(Color::kTextDim), "most " + amount(pool, pool.high_water));
+}
+
+}  // namespace
+
+void PoolsView::draw(const Document& document, ViewState& state, const Theme& theme) {
+  const std::vector<PoolUsage>& pools = document.insights().pools;
+  if (pools.empty()) {
+    return widgets::empty_state(theme, "No pools",
+                                "Nothing was made and given up while this was recorded. Pools of "
+                                "libcoord tell their samples; "
+                                "streams and events are followed by their calls; memory with "
+                                "streamscope record --with alloc.");
+  }
+  TimeWindow window = state.window;
+  if (window.width_px <= 1) {
+    window.width_px = 1000;
+    window.show(document.work(), 0.02);
+  }
+  ImDrawList& draw = *ImGui::GetWindowDrawList();
+  const float facts = theme.px(kFacts), height = theme.px(kChart);
+  const float width = ImGui::GetContentRegionAvail().x;
+  window.resize(std::max(width - facts, 16.0f));
+  for (const PoolUsage& pool : pools) {
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    const ImVec2 min{at.x + facts, at.y}, max{at.x + width, at.y + height};
+    draw_chart(pool, window, theme, min, max);
+    float y = at.y;
+    const auto fact = [&](Face face, Color color, const std::string& text) {
+      widgets::fit_text(draw, theme, face, {at.x, y}, facts - theme.px(12), theme.color(color),
+                        text);
+      y += theme.px(face == Face::kBold ? 20 : 16);
+    };
+    fact(Face::kBold, Color::kText, pool.name);
+    fact(Face::kSmall, Color::kTextDim,
+         "at most " + amount(pool, pool.high_water) +
+             (pool.capacity == trace::kNoInt ? "" : " of " + amount(pool, pool.capacity)) +
+             " in use, taken " + format_count(static_cast<int64_t>(pool.taken)) + " times");
+    if (pool.waits > 0) {
+      fact(Face::kSmall, Color::kWaiting,
+           "waited " + format_duration(pool.wait_ns) + " for a free one");
+    } else if (!pool.derived) {
+      fact(Face::kSmall, Color::kTextDim, "nobody waited for a free one");
+    }
+    fact(Face::kSmall, pool.left > 0 ? Color::kWarning : Color::kTextDim,
+         pool.left > 0 ? amount(pool, pool.left) + " not given back" : "all given back");
+    ImGui::PushID(&pool);
+    ImGui::InvisibleButton("pool", {std::max(width, 1.0f), height});
+    if (ImGui::IsItemHovered()) {
+      const ImVec2 mouse = ImGui::GetIO().MousePos;
+      ImGui::BeginTooltip();
+      ImGui::PushTextWrapPos(theme.px(420));
+      if (mouse.x >= min.x) {
+        const Ns instant = window.to_ns(mouse.x - min.x);
+        const PoolUsage::Step* step = step_at(pool, instant);
+        widgets::text(theme, Face::kBold, theme.color(Color::kText),
+                      amount(pool, step != nullptr ? step->in_use : 0) + " in use" +
+                          (step != nullptr && step->available > 0
+                               ? ", " + amount(pool, step->available) + " free"
+                               : ""));
+        widgets::text(theme, Face::kMonoSmall, theme.color(Color::kTextDim),
+                      "at " + format_exact(instant));
+      }
+      if (!pool.held.empty())
+        widgets::text(theme, Face::kSmall, theme.color(Color::kWarning),
+                      "never given back: " + held_names(document, pool));
+      ImGui::PopTextWrapPos();
+      ImGui::EndTooltip();
+    }
+    ImGui::PopID();
+    ImGui::Dummy({0, theme.px(4)});
+  }
+  widgets::text(theme, Face::kSmall, theme.color(Color::kTextFaint),
+                "The time is that of the timeline: " + format_exact(window.range().begin_ns) +
+                    " to " + format_exact(window.range().end_ns));
+}
+
+}  // namespace streamscope::viewer
