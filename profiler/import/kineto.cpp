@@ -99,7 +99,7 @@ class KinetoReader {
   explicit KinetoReader(Assembly& assembly) : assembly_(assembly) {}
 
   void read(const std::filesystem::path& file) {
-    Text text = read_text(file, kMostJsonBytes, kJsonPadding);
+    Text text = read_text(file, most_json_bytes(), json_padding());
     const JsonFacts facts =
         read_events(file, text, [this](const JsonEvent& event) { take(event); });
     if (facts.event_count == 0 && facts.bad_count > 0)

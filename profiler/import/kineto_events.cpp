@@ -309,8 +309,8 @@ void close(Text& text) {
 }  // namespace
 
 // simdjson counts in 32 bits.
-const size_t kMostJsonBytes = (size_t{1} << 32) - (size_t{1} << 20);
-const size_t kJsonPadding = simdjson::SIMDJSON_PADDING + kCloseObject.size();
+size_t most_json_bytes() { return (size_t{1} << 32) - (size_t{1} << 20); }
+size_t json_padding() { return simdjson::SIMDJSON_PADDING + kCloseObject.size(); }
 
 JsonFacts read_events(const std::filesystem::path& file, Text& text,
                       const std::function<void(const JsonEvent&)>& on_event) {

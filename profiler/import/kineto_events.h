@@ -66,6 +66,7 @@ JsonFacts read_events(const std::filesystem::path& file, Text& text,
                       const std::function<void(const JsonEvent&)>& on_event);
 
 /// Most text that the parser takes, and the room it needs behind it.
-extern const size_t kMostJsonBytes, kJsonPadding;
+size_t most_json_bytes();
+size_t json_padding();
 
 }  // namespace streamscope::import

@@ -57,8 +57,8 @@ class ChromeWriter {
 
  private:
   const std::string& text(Id id) {
-    static const std::string kEmpty = "\"\"";
-    if (id >= texts_.size()) return kEmpty;
+    static const std::string empty = "\"\"";
+    if (id >= texts_.size()) return empty;
     if (texts_[id].empty()) texts_[id] = json_text(trace_.text(id));
     return texts_[id];
   }
@@ -255,7 +255,7 @@ class ChromeWriter {
       }
       const auto end = [&](Id id, bool begins) {
         write_arrow("event", i, begins, device_of(op.stream_id[id]),
-                    stream_number(op.stream_id[id]), begins ? op.start_ns[id] : op.start_ns[id]);
+                    stream_number(op.stream_id[id]), op.start_ns[id]);
       };
       end(edge.from_op_id, true);
       end(edge.to_op_id, false);
