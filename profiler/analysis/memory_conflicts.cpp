@@ -10,6 +10,8 @@
 #include <unordered_set>
 #include <utility>
 
+#include "memory_shadow.h"
+
 namespace streamscope::analysis {
 namespace {
 
@@ -26,83 +28,6 @@ struct Life {
   std::vector<std::pair<uint32_t, const MemoryUse*>> last_uses;  // by chain
 };
 
-// Where both a new use and an earlier one lie.
-struct Overlap {
-  uint64_t begin, end;
-};
-
-// The last write of every piece of memory, and the reads since.
-class Shadow {
- public:
-  // Calls conflict(earlier, overlap) for every kept use that is not compatible with the new one,
-  // which is kept then, instead of reads of its chain that are `passed`.
-  template <class Conflict, class Passed>
-  void use(const MemoryUse& now, uint64_t begin, uint64_t end, uint32_t chain, Conflict conflict,
-           Passed passed) {
-    auto at = split(begin);
-    split(end);
-    if (now.write) {
-      for (auto i = at; i != segments_.end() && i->first < end; ++i) {
-        const Overlap overlap{i->first, i->second.end};
-        if (i->second.write) conflict(*i->second.write, overlap);
-        for (const Read& read : i->second.reads) conflict(*read.use, overlap);
-      }
-      if (at != segments_.end() && at->first == begin && at->second.end == end) {  // as before
-        at->second.write = &now;
-        at->second.reads.clear();
-        return;
-      }
-      const auto after = segments_.lower_bound(end);
-      segments_.erase(at, after);
-      segments_.emplace_hint(after, begin, Segment{end, &now, {}});
-      return;
-    }
-    for (uint64_t from = begin; from < end;) {
-      if (at == segments_.end() || at->first > from) {  // a gap that nobody has touched
-        const uint64_t to = at == segments_.end() ? end : std::min(end, at->first);
-        at = segments_.emplace_hint(at, from, Segment{to, nullptr, {}});
-      }
-      Segment& segment = at->second;
-      if (segment.write) conflict(*segment.write, Overlap{from, segment.end});
-      std::erase_if(segment.reads,
-                    [&](const Read& read) { return read.chain == chain && passed(*read.use); });
-      segment.reads.push_back({chain, &now});
-      from = segment.end;
-      ++at;
-    }
-  }
-  void forget(uint64_t begin, uint64_t end) {
-    const auto from = split(begin);
-    split(end);
-    segments_.erase(from, segments_.lower_bound(end));
-  }
-
- private:
-  struct Read {
-    uint32_t chain;
-    const MemoryUse* use;
-  };
-  struct Segment {
-    uint64_t end;
-    const MemoryUse* write;
-    std::vector<Read> reads;
-  };
-  using Segments = std::map<uint64_t, Segment>;
-
-  // Makes a border at an address; returns the first segment from there on.
-  Segments::iterator split(uint64_t at) {
-    auto found = segments_.lower_bound(at);
-    if (found == segments_.begin()) return found;
-    auto before = std::prev(found);
-    if (before->second.end <= at) return found;
-    Segment rest = before->second;
-    before->second.end = at;
-    return segments_.emplace_hint(found, at, std::move(rest));
-  }
-
-  Segments segments_;
-};
-
 class Walk {
  public:
   Walk(const IssueOrder& order, const HappensBefore& before, const MemoryUses& uses)
@@ -112,7 +37,7 @@ class Walk {
 
  private:
   struct Shadows {
-    Shadow certain, all;
+    MemoryShadow certain, all;
     std::map<uint64_t, Life> lives;  // by begin; freed ones until their memory is given out again
   };
   struct HostEvent {
@@ -384,9 +309,12 @@ void Walk::live(Shadows& shadows, const MemoryUse& use, uint64_t begin) {
   }
   if (!life->stream_ordered) return;
   if (life->allocated.placed() &&
-      !before_.ordered(life->allocated, before_.point_of_op(use.first_op)))
+      !before_.ordered(life->allocated, before_.point_of_op(use.first_op))) {
+    // It is hardly ordered with the release either: one finding says what is missing.
     report(MemoryConflict::kBeforeAllocation, use, nullptr, life->alloc_call, overlap,
            use.possible);
+    return;
+  }
   const uint32_t chain = chain_of(use);
   for (auto& [known, last] : life->last_uses) {
     if (known != chain) continue;

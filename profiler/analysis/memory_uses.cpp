@@ -23,13 +23,14 @@ class RowsOfCalls {
  public:
   explicit RowsOfCalls(const Trace& trace) {
     const auto& access = trace.access;
+    rows_.reserve(access.size());
     for (Id row = 0; row < access.size(); ++row) {
       if (access.correlation_id[row] == trace::kNoInt || access.source[row] == kHost ||
           access.source[row] == kOperation)
         continue;
       rows_.push_back({{access.process_id[row], access.correlation_id[row]}, row});
     }
-    std::sort(rows_.begin(), rows_.end());
+    if (!std::is_sorted(rows_.begin(), rows_.end())) std::sort(rows_.begin(), rows_.end());
   }
   bool empty() const { return rows_.empty(); }
 
@@ -217,7 +218,7 @@ MemoryUses::MemoryUses(const IssueOrder& order) : trace_(order.trace()) {
 
   const auto arguments = trace_.meta.find("kernel_arguments");
   const bool scanned = arguments != trace_.meta.end() && arguments->second == "1";
-  for (Id op = 0; op < trace_.op.size(); ++op) {
+  const auto look_at = [&](Id op) {
     const Id process = trace_.process_of_stream(trace_.op.stream_id[op]);
     bool known = declared[op];
     const auto use_as = [&](Id name) {
@@ -235,7 +236,15 @@ MemoryUses::MemoryUses(const IssueOrder& order) : trace_(order.trace()) {
     if (computes && !scanned && (!known || trace_.op.kind[op] == trace::kGraphLaunch) &&
         !is_simulated(trace_, op))
       ++unknown_kernels_;
+  };
+  uses_.reserve(access.size());
+  for (const Issued item : items) {
+    if (item.kind() == Issued::kOp) look_at(item.id());
   }
+  for (Id op = 0; op < trace_.op.size(); ++op) {
+    if (item_of_op[op] == kNoItem) look_at(op);
+  }
+  const size_t of_calls = uses_.size();  // in order, what operations declare comes in between
   for (Id row = 0; row < access.size(); ++row) {
     if (access.source[row] == kOperation) {
       const auto span = of_operation.find(access.operation_id[row]);
@@ -248,8 +257,10 @@ MemoryUses::MemoryUses(const IssueOrder& order) : trace_(order.trace()) {
                        .write = access.writes[row] == 1});
     }
   }
-  std::stable_sort(uses_.begin(), uses_.end(),
-                   [](const MemoryUse& a, const MemoryUse& b) { return a.item < b.item; });
+  const auto by_item = [](const MemoryUse& a, const MemoryUse& b) { return a.item < b.item; };
+  const auto declarations = uses_.begin() + static_cast<ptrdiff_t>(of_calls);
+  std::stable_sort(declarations, uses_.end(), by_item);
+  std::inplace_merge(uses_.begin(), declarations, uses_.end(), by_item);
   std::stable_sort(host_.begin(), host_.end(), [&](const MemoryUse& a, const MemoryUse& b) {
     return access.start_ns[a.access] < access.start_ns[b.access];
   });

@@ -226,45 +226,28 @@ void find_uses_after_destruction(Analyses& analyses, Findings& findings) {
     if (event < trace.event.size())
       look(use, false, event, trace.event.created_ns[event], trace.event.destroyed_ns[event]);
   };
+  const auto use_of = [](const auto& rows, Id row, Id Use::*what) {
+    Use use{.thread = rows.thread_id[row],
+            .name = rows.name_id[row],
+            .start_ns = rows.start_ns[row],
+            .end_ns = rows.end_ns[row]};
+    use.*what = row;
+    return use;
+  };
   for (Id call = 0; call < calls.size(); ++call) {
-    if (calls.kind[call] == kStreamDestroy) continue;
-    of_stream({.thread = calls.thread_id[call],
-               .name = calls.name_id[call],
-               .start_ns = calls.start_ns[call],
-               .end_ns = calls.end_ns[call],
-               .call = call},
-              calls.stream_id[call]);
+    if (calls.kind[call] != kStreamDestroy)
+      of_stream(use_of(calls, call, &Use::call), calls.stream_id[call]);
   }
-  const auto& records = trace.event_record;
-  for (Id record = 0; record < records.size(); ++record) {
-    const Use use{.thread = records.thread_id[record],
-                  .name = records.name_id[record],
-                  .start_ns = records.start_ns[record],
-                  .end_ns = records.end_ns[record],
-                  .record = record};
-    of_stream(use, records.stream_id[record]);
-    of_event(use, records.event_id[record]);
-  }
-  const auto& waits = trace.event_wait;
-  for (Id wait = 0; wait < waits.size(); ++wait) {
-    const Use use{.thread = waits.thread_id[wait],
-                  .name = waits.name_id[wait],
-                  .start_ns = waits.start_ns[wait],
-                  .end_ns = waits.end_ns[wait],
-                  .wait = wait};
-    of_stream(use, waits.stream_id[wait]);
-    of_event(use, waits.event_id[wait]);
-  }
-  const auto& syncs = trace.host_sync;
-  for (Id sync = 0; sync < syncs.size(); ++sync) {
-    const Use use{.thread = syncs.thread_id[sync],
-                  .name = syncs.name_id[sync],
-                  .start_ns = syncs.start_ns[sync],
-                  .end_ns = syncs.end_ns[sync],
-                  .sync = sync};
-    of_stream(use, syncs.stream_id[sync]);
-    of_event(use, syncs.event_id[sync]);
-  }
+  const auto look_at = [&](const auto& rows, Id Use::*what) {
+    for (Id row = 0; row < rows.size(); ++row) {
+      const Use use = use_of(rows, row, what);
+      of_stream(use, rows.stream_id[row]);
+      of_event(use, rows.event_id[row]);
+    }
+  };
+  look_at(trace.event_record, &Use::record);
+  look_at(trace.event_wait, &Use::wait);
+  look_at(trace.host_sync, &Use::sync);
 }
 
 }  // namespace streamscope::analysis

@@ -1,0 +1,83 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// What HappensBefore keeps: chains, what they joined, and clocks. Filled by
+// happens_before_walk.cpp, asked by happens_before.cpp, seen by nobody else.
+#pragma once
+
+#include <unordered_map>
+
+#include "clock_pool.h"
+#include "graph_nodes.h"
+#include "happens_before.h"
+
+namespace streamscope::analysis {
+
+using ChainId = uint32_t;
+using Version = uint32_t;  // how many joins of a chain something knows
+
+// What was known at a place: the clock of a chain, its newest op, and how much it had joined.
+struct Snapshot {
+  ClockPool::Ref clock = ClockPool::kNone;
+  ChainId chain = kNoId;
+  Position position = -1;
+  Version version = 0;
+  // Clock of the first that joined it: those who join it later often know just the same.
+  ClockPool::Ref joined = ClockPool::kNone;
+};
+
+// News from another chain: ops after position `at` know of it.
+struct Join {
+  Position at;
+  ChainId from;
+  Position from_position;
+  Version from_version;
+  Id cause;  // event_wait, host_sync or op, by kind
+  uint8_t kind;
+  bool copy;  // kHostEdge: the cause is a synchronous copy
+};
+
+// A stream, a thread, a context as a whole, or all threads together. Streams come first; they alone
+// have ops and an entry in the clocks.
+struct Chain {
+  ClockPool::Ref clock = ClockPool::kNothing;
+  Position position = -1;  // newest op
+  std::vector<Join> joins;
+};
+
+struct HappensBefore::Impl {
+  Impl(const IssueOrder& order, Options options);
+
+  bool reaches(ChainId chain, Version version, ChainId from, Position position,
+               std::vector<Hop>* path) const;
+  Version version_before(ChainId chain, Position position) const;
+  struct Return;
+  bool known(ChainId thread, const std::vector<Return>& returns, Version version,
+             const Point& point) const;
+
+  std::vector<ChainId> chain_of_op;             // kNoId: not placed
+  std::vector<Position> position;               // per op; nodes of one graph launch share theirs
+  std::vector<ClockPool::Ref> op_clock;         // kNone: not kept
+  std::unordered_map<Id, Point> memory_points;  // by api_call
+  std::vector<Id> stream_of_chain;              // streams only
+  std::vector<Chain> chains;
+  std::vector<Version> sync_version;
+  std::vector<bool> redundant_wait, redundant_sync;
+  // Per thread, in order of return: what it knew then.
+  struct Return {
+    Ns at_ns;
+    Version version;
+    ClockPool::Ref clock;
+  };
+  std::vector<std::vector<Return>> returns;
+  std::vector<Return> host_returns;  // observed relation: what all threads together knew
+  std::vector<Id> sync_thread;
+  ChainId first_thread = 0, host = 0;
+  std::unique_ptr<ClockPool> clocks;
+  size_t stream_chains = 0;
+  bool all_kept = true;
+  GraphNodes graph_nodes;
+  std::vector<Id> op_node;  // graph_node of an op, empty if there are no graphs
+};
+
+}  // namespace streamscope::analysis

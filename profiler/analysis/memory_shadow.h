@@ -1,0 +1,122 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Of every piece of memory the last write and the reads since: what a new use has to be compared
+// with. The epochs of FastTrack, but over streams; for memory_conflicts.h and nobody else.
+#pragma once
+
+#include <algorithm>
+#include <map>
+#include <vector>
+
+#include "memory_uses.h"
+
+namespace streamscope::analysis {
+
+/// Where both a new use and an earlier one lie.
+struct Overlap {
+  uint64_t begin, end;
+};
+
+/// Keeps pointers to the uses it is given. Not thread-safe. A use of a piece that was used before
+/// with the same borders takes O(log pieces + log streams).
+class MemoryShadow {
+ public:
+  /// Calls conflict(earlier, overlap) for every kept use that is not compatible with the new one,
+  /// which is kept then, instead of reads of its chain that are `passed`. A chain is a stream, or a
+  /// thread of the host.
+  template <class Conflict, class Passed>
+  void use(const MemoryUse& now, uint64_t begin, uint64_t end, uint32_t chain, Conflict conflict,
+           Passed passed) {
+    auto at = segments_.lower_bound(begin);
+    const bool as_before = at != segments_.end() && at->first == begin && at->second.end == end;
+    if (!as_before) {
+      at = split(at, begin);
+      split(segments_.lower_bound(end), end);
+    }
+    if (now.write) {
+      write(now, begin, end, at, conflict);
+    } else {
+      read(now, begin, end, at, chain, conflict, passed);
+    }
+  }
+  void forget(uint64_t begin, uint64_t end) {
+    const auto from = split(segments_.lower_bound(begin), begin);
+    split(segments_.lower_bound(end), end);
+    segments_.erase(from, segments_.lower_bound(end));
+  }
+
+ private:
+  struct Read {
+    uint32_t chain;
+    const MemoryUse* use;
+  };
+  struct Segment {
+    uint64_t end;
+    const MemoryUse* write;
+    std::vector<Read> reads;  // by chain
+  };
+  using Segments = std::map<uint64_t, Segment>;
+
+  template <class Conflict>
+  void write(const MemoryUse& now, uint64_t begin, uint64_t end, Segments::iterator at,
+             Conflict conflict) {
+    for (auto i = at; i != segments_.end() && i->first < end; ++i) {
+      const Overlap overlap{i->first, i->second.end};
+      if (i->second.write) conflict(*i->second.write, overlap);
+      for (const Read& read : i->second.reads) conflict(*read.use, overlap);
+    }
+    if (at != segments_.end() && at->first == begin && at->second.end == end) {
+      at->second.write = &now;
+      at->second.reads.clear();
+      return;
+    }
+    const auto after = segments_.lower_bound(end);
+    segments_.erase(at, after);
+    segments_.emplace_hint(after, begin, Segment{end, &now, {}});
+  }
+  template <class Conflict, class Passed>
+  void read(const MemoryUse& now, uint64_t begin, uint64_t end, Segments::iterator at,
+            uint32_t chain, Conflict conflict, Passed passed) {
+    for (uint64_t from = begin; from < end;) {
+      if (at == segments_.end() || at->first > from) {  // a gap that nobody has touched
+        const uint64_t to = at == segments_.end() ? end : std::min(end, at->first);
+        at = segments_.emplace_hint(at, from, Segment{to, nullptr, {}});
+      }
+      Segment& segment = at->second;
+      if (segment.write) conflict(*segment.write, Overlap{from, segment.end});
+      keep(segment.reads, {chain, &now}, passed);
+      from = segment.end;
+      ++at;
+    }
+  }
+  template <class Passed>
+  static void keep(std::vector<Read>& reads, const Read& read, Passed passed) {
+    const auto before = [](const Read& one, uint32_t value) { return one.chain < value; };
+    const auto first = std::lower_bound(reads.begin(), reads.end(), read.chain, before);
+    auto kept = first, last = first;  // of this chain: those kept, and all
+    for (; last != reads.end() && last->chain == read.chain; ++last) {
+      if (!passed(*last->use)) *kept++ = *last;
+    }
+    if (kept != last) {
+      *kept++ = read;
+      reads.erase(kept, last);
+    } else {
+      reads.insert(last, read);
+    }
+  }
+
+  // Makes a border at an address; `found` is the first segment from there on, as is the result.
+  Segments::iterator split(Segments::iterator found, uint64_t at) {
+    if (found == segments_.begin()) return found;
+    auto before = std::prev(found);
+    if (before->second.end <= at) return found;
+    Segment rest = before->second;
+    before->second.end = at;
+    return segments_.emplace_hint(found, at, std::move(rest));
+  }
+
+  Segments segments_;
+};
+
+}  // namespace streamscope::analysis
