@@ -50,7 +50,13 @@ std::vector<WaitGroup> group_waits(const Trace& trace, const Edges& edges,
     group.event_wait = has_edge ? edges[part.edge].event_wait_id : kNoId;
   }
   std::vector<WaitGroup> result;
-  for (const auto& [key, group] : groups) result.push_back(group);
+  const TimelineWaits timelines(trace);
+  for (const auto& [key, group] : groups) {
+    WaitGroup& added = result.emplace_back(group);
+    added.wanted = group.longest.cause == WaitCause::kMemoryWait
+                       ? timelines.of_op(group.longest.because_op)
+                       : timelines.of_wait(group.event_wait);
+  }
   std::stable_sort(result.begin(), result.end(),
                    [](const WaitGroup& a, const WaitGroup& b) { return a.total_ns > b.total_ns; });
   return result;

@@ -7,6 +7,7 @@
 
 #include <vector>
 
+#include "timeline_waits.h"
 #include "waits.h"
 
 namespace streamscope::analysis {
@@ -32,6 +33,8 @@ struct WaitGroup {
   WaitPart longest;
   Id event_record = kNoId;  ///< of the longest, where it was for an event
   Id event_wait = kNoId;
+  /// What the longest was for, if libcoord made it for a value of a timeline.
+  std::optional<TimelineValue> wanted;
 };
 
 /// The dearest first.

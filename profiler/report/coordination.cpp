@@ -68,16 +68,36 @@ Coordination coordination_of(const trace::Trace& trace) {
   return result;
 }
 
+namespace {
+
+constexpr const char* kWhy[] = {"not told why", "the stream's own order",
+                                "an earlier wait of the stream",
+                                "another dependency comes after it", "it was seen to have ended"};
+
+std::string waited_of_all(const Coordination& coordination) {
+  return fmt::format("{} of {} made a stream wait", format_count(coordination.waited),
+                     coordination.dependencies == 1
+                         ? "1 dependency"
+                         : format_count(coordination.dependencies) + " dependencies");
+}
+
+}  // namespace
+
+std::string dependencies_sentence(const Coordination& coordination) {
+  std::string text = waited_of_all(coordination);
+  const char* separator = "; not needed: ";
+  for (size_t i = 0; i < coordination.elided.size(); ++i) {
+    if (coordination.elided[i] == 0) continue;
+    text += fmt::format("{}{} ({})", separator, format_count(coordination.elided[i]), kWhy[i]);
+    separator = ", ";
+  }
+  return text + ".";
+}
+
 std::string coordination_text(const Coordination& coordination) {
   std::string text;
   if (coordination.dependencies > 0) {
-    text += fmt::format("  {} of {} made a stream wait\n", format_count(coordination.waited),
-                        coordination.dependencies == 1
-                            ? "1 dependency"
-                            : format_count(coordination.dependencies) + " dependencies");
-    constexpr const char* kWhy[] = {
-        "not told why", "the stream's own order", "an earlier wait of the stream",
-        "another dependency comes after it", "it was seen to have ended"};
+    text += "  " + waited_of_all(coordination) + "\n";
     for (size_t i = 0; i < coordination.elided.size(); ++i) {
       if (coordination.elided[i] > 0)
         text += fmt::format("    {:>14} not needed: {}\n", format_count(coordination.elided[i]),

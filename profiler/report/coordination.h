@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What libcoord told of waits that were not needed and of timelines, for `streamscope info`.
+// What libcoord told of waits that were not needed and of timelines.
 #pragma once
 
 #include <array>
@@ -35,7 +35,9 @@ struct Coordination {
 const char* elision_name(size_t because);
 
 Coordination coordination_of(const trace::Trace& trace);
-/// A line for each thing worth a word; "" if libcoord told nothing of the kind.
+/// "3 of 9 dependencies made a stream wait; not needed: 4 (the stream's own order), ...".
+std::string dependencies_sentence(const Coordination& coordination);
+/// For `info`: a line for each thing worth a word; "" if libcoord told nothing of the kind.
 std::string coordination_text(const Coordination& coordination);
 
 }  // namespace streamscope::report

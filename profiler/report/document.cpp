@@ -184,7 +184,8 @@ std::string wait_sentence(const Trace& trace, const analysis::WaitGroup& wait) {
       const Id record = wait.event_record;
       if (record >= trace.event_record.size()) break;
       const Id stream = trace.event_record.stream_id[record];
-      std::string text = fmt::format("{} waited for {} recorded on stream {}", who,
+      std::string text = fmt::format("{} waited for {}{} recorded on stream {}", who,
+                                     wait.wanted ? timeline_label(trace, *wait.wanted) + ": " : "",
                                      event_label(trace, trace.event_record.event_id[record]),
                                      stream_label(trace, stream));
       const Id by = wait.longest.because_op < trace.op.size()
@@ -215,7 +216,8 @@ std::string wait_sentence(const Trace& trace, const analysis::WaitGroup& wait) {
     case WaitCause::kHostFunction:
     case WaitCause::kMemoryWait:
       return fmt::format("{} waited behind {} on its own stream", who,
-                         work(wait.longest.because_op));
+                         wait.wanted ? "a wait for " + timeline_label(trace, *wait.wanted)
+                                     : work(wait.longest.because_op));
     case WaitCause::kHostSync: {
       const Id name = wait.longest.host_sync < trace.host_sync.size()
                           ? trace.host_sync.name_id[wait.longest.host_sync]
@@ -382,6 +384,21 @@ Section path_section(const Summary& summary) {
   return {.title = "Critical path", .remarks = {line + "."}};
 }
 
+// What libcoord told: why dependencies needed no wait, and how far timelines came.
+Section coordination_section(const Coordination& coordination) {
+  Section section{.title = "Dependencies and timelines"};
+  if (coordination.dependencies > 0) section.remarks.push_back(dependencies_sentence(coordination));
+  if (coordination.timelines.empty()) return section;
+  section.columns = {left("timeline"), right("signaled"), right("reached"), right("waits"),
+                     right("given up")};
+  for (const TimelineFact& timeline : coordination.timelines) {
+    section.rows.push_back({timeline.name, fmt::format("{}", timeline.signaled),
+                            fmt::format("{}", timeline.reached), format_count(timeline.waits),
+                            timeline.given_up > 0 ? format_count(timeline.given_up) : ""});
+  }
+  return section;
+}
+
 Section counts_section(const Summary& summary) {
   const Counts& counts = summary.info.counts;
   std::string line =
@@ -448,6 +465,10 @@ Document compose(const Trace& trace, const Summary& summary, By by) {
     document.sections.push_back(syncs_section(trace, summary));
   }
   if (summary.path.total_ns() > 0) document.sections.push_back(path_section(summary));
+  if (const Coordination& told = summary.info.coordination;
+      told.dependencies > 0 || !told.timelines.empty()) {
+    document.sections.push_back(coordination_section(told));
+  }
   document.sections.push_back(counts_section(summary));
   for (Section& section : document.sections) drop_empty_columns(section);
   return document;

@@ -81,6 +81,8 @@ Json wait_json(const Trace& trace, const analysis::WaitGroup& wait) {
               {"recorded_on_stream", recorded_on},
               {"event_record", id(wait.event_record)},
               {"event_wait", id(wait.event_wait)},
+              {"timeline", wait.wanted ? id(wait.wanted->timeline) : Json()},
+              {"timeline_value", wait.wanted ? Json(wait.wanted->value) : Json()},
               {"host_sync", id(wait.longest.host_sync)},
               {"host_sync_call", call}};
 }
@@ -171,6 +173,7 @@ std::string write_json(const Trace& trace, const Summary& summary, const Options
               {"devices", devices},
               {"window_ns", summary.window_ns},
               {"worth_fixing", advice},
+              {"coordination", to_json(summary.info.coordination)},
               {"streams", streams},
               {"longest_waits", waits},
               {"overlap", overlap},

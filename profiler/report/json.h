@@ -15,6 +15,7 @@ namespace streamscope::report {
 using Json = nlohmann::ordered_json;  // keys in the order in which they were written down
 
 Json to_json(const Counts& counts);
+Json to_json(const Coordination& coordination);
 Json to_json(const std::vector<LossFact>& losses);
 Json to_json(const Advice& advice);
 

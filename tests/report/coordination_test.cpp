@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "report/exporter.h"
 #include "report/info.h"
 #include "support/trace_builder.h"
 
@@ -49,6 +50,9 @@ TEST(Coordination, SaysWhyWaitsWereNotNeeded) {
   const std::string text = coordination_text(coordination);
   EXPECT_THAT(text, testing::HasSubstr("1 of 6 dependencies made a stream wait"));
   EXPECT_THAT(text, testing::HasSubstr("2 not needed: the stream's own order"));
+  EXPECT_EQ(dependencies_sentence(coordination),
+            "1 of 6 dependencies made a stream wait; not needed: 2 (not told why), 2 (the stream's "
+            "own order), 1 (it was seen to have ended).");
 }
 
 TEST(Coordination, SaysHowFarTimelinesCame) {
@@ -68,6 +72,25 @@ TEST(Coordination, SaysHowFarTimelinesCame) {
   add_point(trace, trace::kTimelineGiveUp, 9);
   EXPECT_EQ(coordination_text(coordination_of(trace)),
             "  timeline steps: reached 5 of 7, 2 waits, 1 of them given up\n");
+}
+
+TEST(Coordination, IsPartOfTheReport) {
+  test::TraceBuilder builder;
+  builder.stream("a").kernel("k", 10, 20);
+  builder.add(trace::Timeline{.name_id = builder.intern("steps"), .initial = 0});
+  trace::Trace trace = builder.trace();
+  const auto written = [&](std::string_view format) {
+    return find_exporter(format)->write(trace, summarize(trace), {});
+  };
+  EXPECT_THAT(written("text"), testing::HasSubstr("Dependencies and timelines"));
+  add_dependency(trace, 1, 2);
+  add_point(trace, trace::kTimelineSignal, 7);
+  EXPECT_THAT(written("text"),
+              testing::HasSubstr("0 of 1 dependency made a stream wait; not needed: 1 (an earlier "
+                                 "wait of the stream)."));
+  EXPECT_THAT(written("text"), testing::ContainsRegex("steps +7 +0 +0"));
+  EXPECT_THAT(written("json"), testing::HasSubstr("\"earlier_wait\": 1"));
+  EXPECT_THAT(written("text"), testing::HasSubstr("steps"));
 }
 
 }  // namespace
