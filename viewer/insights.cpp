@@ -95,6 +95,8 @@ Item item_of(const WaitFor::Node& node) {
       return {ItemKind::kEventWait, node.id};
     case WaitFor::Kind::kSync:
       return {ItemKind::kHostSync, node.id};
+    case WaitFor::Kind::kThread:
+      return {};
     case WaitFor::Kind::kCall:
       break;
   }
@@ -111,6 +113,7 @@ WaitGraph draw_waits(const WaitFor& waits) {
     if (added) {
       const WaitFor::Node& node = waits.node(index);
       graph.nodes.push_back({.item = item_of(node), .stream = node.stream, .stuck = node.stuck});
+      if (node.kind == WaitFor::Kind::kThread) graph.nodes.back().thread = node.id;
       queue.push_back(index);
     }
     return at->second;
@@ -172,6 +175,14 @@ std::string_view to_string(analysis::WaitFor::Why why) {
       return "write not issued";
     case WaitFor::Why::kSynchronize:
       return "synchronizes";
+    case WaitFor::Why::kQueueFull:
+      return "its stream is full";
+    case WaitFor::Why::kContext:
+      return "held in the driver";
+    case WaitFor::Why::kLock:
+      return "lock";
+    case WaitFor::Why::kRunsIn:
+      return "runs in";
     case WaitFor::Why::kDevice:
       break;
   }

@@ -196,4 +196,22 @@ std::string device_label(const Trace& trace, Id device) {
                      ordinal == trace::kNoSmall ? static_cast<trace::Small>(device) : ordinal);
 }
 
+std::string op_on_stream(const trace::Trace& trace, trace::Id op) {
+  if (op >= trace.op.size()) return "other work";
+  return fmt::format("{} on stream {}", op_label(trace, op),
+                     stream_label(trace, trace.op.stream_id[op]));
+}
+
+std::string sync_name(const trace::Trace& trace, trace::Id sync) {
+  if (sync >= trace.host_sync.size()) return "a synchronization";
+  const std::string name = printable(trace.text(trace.host_sync.name_id[sync]));
+  return name.empty() ? "a synchronization" : name;
+}
+
+std::string thread_label(const trace::Trace& trace, trace::Id thread) {
+  if (thread >= trace.thread.size()) return "a thread";
+  const std::string name = printable(trace.text(trace.thread.name_id[thread]));
+  return name.empty() ? fmt::format("thread {}", trace.thread.os_tid[thread]) : "thread " + name;
+}
+
 }  // namespace streamscope::analysis

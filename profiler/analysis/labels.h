@@ -23,6 +23,12 @@ std::string demangled(std::string_view name);
 
 /// "gemm<…>", "memcpy HtoD", "memset", `host function "notify"`, ...
 std::string op_label(const trace::Trace& trace, trace::Id op);
+/// "gemm<…> on stream 7 math"; "other work" if there is no such op.
+std::string op_on_stream(const trace::Trace& trace, trace::Id op);
+/// "cudaDeviceSynchronize", or "a synchronization" if its name is not known.
+std::string sync_name(const trace::Trace& trace, trace::Id host_sync);
+/// "thread main", by name, else "thread 812".
+std::string thread_label(const trace::Trace& trace, trace::Id thread);
 /// "7", "7 copies" or "7 (default)"; with the process in front if the trace has several:
 /// "train.py[812] 7 copies".
 std::string stream_label(const trace::Trace& trace, trace::Id stream);

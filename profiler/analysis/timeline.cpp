@@ -122,4 +122,15 @@ Timeline::Timeline(const Trace& trace)
   }
 }
 
+Ns longest_run(const Trace& trace, Id op) {
+  Ns longest = 0;
+  for (Id other = 0; other < trace.op.size(); ++other) {
+    if (trace.op.kind[other] == trace.op.kind[op] &&
+        trace.op.name_id[other] == trace.op.name_id[op] && is_timed(trace, other)) {
+      longest = std::max(longest, trace.op.end_ns[other] - trace.op.start_ns[other]);
+    }
+  }
+  return longest;
+}
+
 }  // namespace streamscope::analysis

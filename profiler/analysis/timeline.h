@@ -83,4 +83,9 @@ class Timeline {
   Ns last_end_ns_ = kUnknownNs;
 };
 
+/// How long ops of the same kind and name took, at most; 0 if none has times. Linear in the ops.
+Ns longest_run(const Trace& trace, Id op);
+/// An op that takes so many times longer than ever before is another kind of op: it is stuck.
+inline constexpr Ns kTimesLonger = 10;
+
 }  // namespace streamscope::analysis

@@ -66,6 +66,7 @@ std::vector<bool> WaitFor::reachable(std::vector<Index> next) const {
 std::vector<bool> WaitFor::reachable_from_blocked() const {
   std::vector<Index> calls;
   for (const Blocked& call : blocked_) calls.push_back(call.node);
+  calls.insert(calls.end(), tails_.begin(), tails_.end());
   return reachable(std::move(calls));
 }
 
@@ -88,9 +89,12 @@ std::vector<WaitFor::Index> WaitFor::running(const Blocked& call) const {
   std::vector<Index> found;
   for (const Index node : released_) {
     if (!reached[node]) continue;
-    for (const Link& link : links_[node])
-      waits_for_op[node] =
-          waits_for_op[node] || waits_for_op[link.to] || nodes_[link.to].kind == Kind::kOp;
+    for (const Link& link : links_[node]) {
+      const bool on_thread = link.why == Why::kNotIssued && nodes_[link.to].kind == Kind::kThread;
+      if (on_thread) found.push_back(link.to);
+      waits_for_op[node] = waits_for_op[node] || waits_for_op[link.to] || on_thread ||
+                           nodes_[link.to].kind == Kind::kOp;
+    }
     if (nodes_[node].kind == Kind::kOp && !waits_for_op[node]) found.push_back(node);
   }
   return found;

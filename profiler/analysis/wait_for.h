@@ -10,6 +10,7 @@
 // synchronizations alone form no cycle: one needs memory waits. docs/analysis.md says more.
 #pragma once
 
+#include <map>
 #include <span>
 #include <vector>
 
@@ -26,17 +27,21 @@ bool waits_for_device(const Trace& trace, Id api_call);
 class WaitFor {
  public:
   using Index = uint32_t;
-  /// A row of op, event_record, event_wait, host_sync or api_call; the last two are calls in which
-  /// a thread is blocked.
-  enum class Kind : uint8_t { kOp, kRecord, kWait, kSync, kCall };
+  /// A row of op, event_record, event_wait, host_sync, api_call or thread; the calls are those in
+  /// which a thread is blocked, and a thread is one that was seen outside of any.
+  enum class Kind : uint8_t { kOp, kRecord, kWait, kSync, kCall, kThread };
   enum class Why : uint8_t {
     kStreamOrder,
     kEvent,
     kLegacyStream,
     kMemory,       ///< needs one such node: a write
-    kNotIssued,    ///< no write was issued; a blocked thread made the one before it
+    kNotIssued,    ///< no write was issued; this thread made the one before it
     kSynchronize,  ///< a host call that waits for it
     kDevice,       ///< a host call that waits for all work of the device, as cudaFree does
+    kQueueFull,    ///< a call that puts work onto a full stream; the first of what is queued there
+    kContext,      ///< a call that needs what a call of another thread holds in the driver
+    kLock,         ///< a thread that waits for a mutex; its owner
+    kRunsIn,       ///< a host function; the thread in which it runs
   };
   struct Node {
     Kind kind;
@@ -52,7 +57,7 @@ class WaitFor {
     Index node;
     Why why;  ///< why it waits for the node of the next step
   };
-  /// A call that never returned.
+  /// A call that never returned, a poll for what does not come, or a wait for a mutex.
   struct Blocked {
     Index node;
     Id thread;
@@ -72,8 +77,11 @@ class WaitFor {
   std::vector<std::vector<Step>> cycles() const;
   /// Memory waits that hold a blocked call and that no write of the trace satisfies.
   std::vector<Index> lost_signals() const;
-  /// Where a blocked call that is not stuck waits: ops that could run and did not end.
+  /// Where a blocked call that is not stuck waits: ops that could run and did not end, and threads.
   std::vector<Index> running(const Blocked& call) const;
+  /// The node of a thread: the call in which it is, or itself; none() if nothing is known of it.
+  Index of_thread(Id thread) const;
+  static constexpr Index none() { return UINT32_MAX; }
   /// How many nodes wait for this one, directly or not.
   size_t held_by(Index index) const;
 
@@ -87,6 +95,8 @@ class WaitFor {
   std::vector<Node> nodes_;
   std::vector<std::vector<Link>> links_;
   std::vector<Blocked> blocked_;
+  std::vector<Index> tails_;  // last of the streams of processes that were seen to stand still
+  std::map<Id, Index> thread_nodes_;
   std::vector<bool> unsatisfied_;  // memory waits that need one of their links
   std::vector<Index> released_;    // in an order in which they can be
 };

@@ -9,6 +9,7 @@
 #include <map>
 #include <utility>
 
+#include "standstill.h"
 #include "wait_for.h"
 
 namespace streamscope::analysis {
@@ -18,6 +19,7 @@ constexpr WaitFor::Index kNone = std::numeric_limits<WaitFor::Index>::max();
 // A call on a GPU that has waited for less may yet return; programs that wait longer for one thing
 // are rare, and people who end a program wait longer before they do.
 constexpr Ns kPatienceNs = 1'000'000'000;
+constexpr Ns kSeenPatienceNs = 100'000'000;  // where somebody looked because nothing went on
 
 }  // namespace
 
@@ -35,6 +37,7 @@ class WaitFor::Builder {
         order_(order),
         trace_(order.trace()),
         before_(before),
+        standstills_(standstills(trace_)),
         in_scope_(trace_.process.size()),
         streams_(trace_.stream.size()),
         contexts_(trace_.context.size()),
@@ -42,11 +45,20 @@ class WaitFor::Builder {
 
   void run() {
     find_blocked();
-    if (calls_.empty()) return;
+    if (std::find(in_scope_.begin(), in_scope_.end(), true) == in_scope_.end()) return;
     find_pending();
     for (const Issued item : order_.items()) item.tell(*this);
     link_calls();
+    link_threads();
     link_memory();
+    for (const Stream& stream : streams_) {
+      if (stream.seen_still && stream.last != kNone) graph_.tails_.push_back(stream.last);
+    }
+    std::erase_if(graph_.blocked_, [&](const Blocked& blocked) {
+      const Id process = trace_.process_of_thread(blocked.thread);
+      return !blocked.proved &&
+             blocked.held_ns < (standstills_[process].known() ? kSeenPatienceNs : kPatienceNs);
+    });
   }
 
  private:
@@ -61,6 +73,7 @@ class WaitFor::Builder {
   struct Stream {
     Id context = kNoId;
     bool in_scope = false, legacy = false, blocking = false, dirty = false;
+    bool seen_still = false;    // its process was looked at when it stood still
     size_t done = 0, seen = 0;  // items known to have ended, and walked
     Index last = kNone;
     uint32_t epoch = 0;
@@ -81,8 +94,13 @@ class WaitFor::Builder {
 
   void find_blocked();
   void find_pending();
+  void find_polls();
+  void apply_probes(const std::vector<size_t>& items, const std::vector<size_t>& record_places);
   void link_calls();
+  void link_issuing_call(const Call& call, Index node);
+  void link_threads();
   void link_memory();
+  Ns end_of(Id process) const;
 
   Index add(Kind kind, Id id, Id stream) {
     graph_.nodes_.push_back({.kind = kind, .id = id, .stream = stream});
@@ -108,12 +126,14 @@ class WaitFor::Builder {
   const IssueOrder& order_;
   const Trace& trace_;
   const HappensBefore& before_;
-  std::vector<bool> in_scope_;  // per process: a call of it never returned
+  std::vector<Standstill> standstills_;  // per process
+  std::vector<bool> in_scope_;  // per process: a call of it never returned, or it was seen to stand
   std::vector<Call> calls_;
   std::vector<Stream> streams_;
   std::vector<Context> contexts_;
   std::vector<Index> record_node_;
   std::map<Address, std::vector<Write>> writes_;
+  std::map<Address, trace::Int> words_;  // as they stood
   std::vector<std::pair<Index, Address>> memory_waits_;
 };
 
@@ -141,6 +161,36 @@ void WaitFor::Builder::find_blocked() {
     if (calls.end_ns[call] == kUnknownNs)
       add_call(Kind::kCall, call, calls.thread_id[call], calls.start_ns[call], false);
   }
+  for (Id process = 0; process < in_scope_.size(); ++process) {
+    if (standstills_[process].known()) in_scope_[process] = true;
+  }
+  find_polls();
+}
+
+// A thread that asked in vain shortly before it was looked at is still asking.
+void WaitFor::Builder::find_polls() {
+  constexpr Ns kRecentNs = 2'000'000'000;
+  const auto& syncs = trace_.host_sync;
+  std::map<Id, Id> last;  // by thread
+  for (Id sync = 0; sync < syncs.size(); ++sync) {
+    const Id process = trace_.process_of_thread(syncs.thread_id[sync]);
+    if (process < standstills_.size() && standstills_[process].known())
+      last[syncs.thread_id[sync]] = sync;
+  }
+  for (const auto& [thread, sync] : last) {
+    const Id process = trace_.process_of_thread(thread);
+    if (syncs.result[sync] != trace::kResultNotReady ||
+        standstills_[process].at_ns - syncs.end_ns[sync] > kRecentNs)
+      continue;
+    // Since when: the first of the unbroken row of vain questions.
+    Ns since = syncs.start_ns[sync];
+    for (Id earlier = sync; earlier-- > 0;) {
+      if (syncs.thread_id[earlier] != thread) continue;
+      if (syncs.result[earlier] != trace::kResultNotReady) break;
+      since = syncs.start_ns[earlier];
+    }
+    calls_.push_back({Kind::kSync, sync, thread, process, since, false});
+  }
 }
 
 // What has ended, per stream: ops with an end, and whatever these or the host's synchronizations
@@ -153,6 +203,7 @@ void WaitFor::Builder::find_pending() {
     Stream& state = streams_[stream];
     const Id process = trace_.process_of_stream(stream);
     state.in_scope = process < in_scope_.size() && in_scope_[process];
+    state.seen_still = state.in_scope && standstills_[process].known();
     state.context = trace_.stream.context_id[stream];
     if (!state.in_scope || state.context >= contexts_.size()) continue;
     const auto kind = trace_.stream.kind[stream];
@@ -160,6 +211,7 @@ void WaitFor::Builder::find_pending() {
     state.blocking = kind == trace::kBlockingStream || kind == trace::kPerThreadStream;
     contexts_[state.context].streams.push_back(stream);
   }
+  std::vector<size_t> record_places(trace_.event_record.size(), 0);
   for (const Issued item : order_.items()) {
     Id stream = kNoId;
     if (item.kind() == Issued::kOp) stream = order_.stream(item.id());
@@ -167,6 +219,7 @@ void WaitFor::Builder::find_pending() {
     if (item.kind() == Issued::kWait) stream = trace_.event_wait.stream_id[item.id()];
     if (stream >= streams_.size() || !streams_[stream].in_scope) continue;
     ++items[stream];
+    if (item.kind() == Issued::kRecord) record_places[item.id()] = items[stream];
     if (item.kind() != Issued::kOp) continue;
     ops[stream].push_back(item.id());
     place[stream].push_back(items[stream]);
@@ -199,6 +252,26 @@ void WaitFor::Builder::find_pending() {
     const auto open = std::partition_point(begin + static_cast<ptrdiff_t>(first_open[stream]),
                                            ops[stream].end(), has_ended);
     if (open != begin) streams_[stream].done = place[stream][static_cast<size_t>(open - begin) - 1];
+  }
+  apply_probes(items, record_places);
+}
+
+// What the process itself said when it was asked.
+void WaitFor::Builder::apply_probes(const std::vector<size_t>& items,
+                                    const std::vector<size_t>& record_places) {
+  for (const Standstill& standstill : standstills_) {
+    for (const Id probe : standstill.probes) {
+      const Id stream = trace_.probe.stream_id[probe], record = trace_.probe.record_id[probe];
+      if (trace_.probe.kind[probe] == trace::kWordProbe &&
+          trace_.probe.value[probe] != trace::kNoInt)
+        words_[{trace_.probe.process_id[probe], trace_.probe.address[probe]}] =
+            trace_.probe.value[probe];
+      if (stream >= streams_.size() || trace_.probe.result[probe] != 0) continue;
+      size_t& done = streams_[stream].done;
+      if (trace_.probe.kind[probe] == trace::kStreamProbe) done = items[stream];
+      if (trace_.probe.kind[probe] == trace::kEventProbe && record < record_places.size())
+        done = std::max(done, record_places[record]);
+    }
   }
 }
 
@@ -289,12 +362,6 @@ void WaitFor::Builder::link_calls() {
                                        [](Ns t, const auto& entry) { return t < entry.first; });
     return next == pending.begin() ? kNone : std::prev(next)->second;
   };
-  Ns trace_end = trace_.end_ns();
-  if (const auto found = trace_.meta.find("duration_ns"); found != trace_.meta.end()) {
-    Ns duration = 0;
-    std::from_chars(found->second.data(), found->second.data() + found->second.size(), duration);
-    trace_end = std::max(trace_end, duration);
-  }
   for (const Call& call : calls_) {
     const Index node = add(call.kind, call.id, kNoId);
     const auto wait_for = [&](Id stream, Why why) {
@@ -320,20 +387,88 @@ void WaitFor::Builder::link_calls() {
     if (call.kind == Kind::kCall) {
       if (waits_for_device(trace_, call.id)) {
         wait_for_all(kNoId, Why::kDevice);
-      } else {
+      } else if (!standstills_[call.process].known()) {
         wait_for_stream(trace_.api_call.stream_id[call.id]);
       }
     } else if (trace_.host_sync.kind[call.id] == trace::kDeviceSynchronize) {
       wait_for_all(trace_.host_sync.context_id[call.id], Why::kSynchronize);
-    } else if (trace_.host_sync.kind[call.id] == trace::kEventSynchronize) {
+    } else if (trace_.host_sync.kind[call.id] == trace::kEventSynchronize ||
+               trace_.host_sync.kind[call.id] == trace::kEventQuery) {
       const Id record = trace_.host_sync.record_id[call.id];
       if (record < record_node_.size()) link(node, record_node_[record], Why::kSynchronize);
     } else {
       wait_for_stream(trace_.host_sync.stream_id[call.id]);
     }
-    const Ns process_end = trace_.process.end_ns[call.process];
-    const Ns held = (process_end == kUnknownNs ? trace_end : process_end) - call.start_ns;
+    const Ns held = end_of(call.process) - call.start_ns;
     graph_.blocked_.push_back({node, call.thread, held, call.proved});
+    graph_.thread_nodes_[call.thread] = node;
+  }
+  for (size_t i = 0; i < calls_.size(); ++i) {
+    const Call& call = calls_[i];
+    if (call.kind == Kind::kCall && standstills_[call.process].known() &&
+        !waits_for_device(trace_, call.id))
+      link_issuing_call(call, graph_.blocked_[i].node);
+  }
+}
+
+Ns WaitFor::Builder::end_of(Id process) const {
+  if (standstills_[process].known()) return standstills_[process].at_ns;
+  if (trace_.process.end_ns[process] != kUnknownNs) return trace_.process.end_ns[process];
+  Ns duration = 0;
+  if (const auto found = trace_.meta.find("duration_ns"); found != trace_.meta.end())
+    std::from_chars(found->second.data(), found->second.data() + found->second.size(), duration);
+  return std::max(trace_.end_ns(), duration);
+}
+
+// A call that should return at once: its stream is full, another call holds the context, or code
+// has to be loaded first (measured on an H200: a stream takes 1020 operations).
+void WaitFor::Builder::link_issuing_call(const Call& call, Index node) {
+  constexpr size_t kFullStream = 1000;
+  const auto queued = [&](const Call& of) -> const std::vector<std::pair<Ns, Index>>* {
+    const Id stream = of.kind == Kind::kCall ? trace_.api_call.stream_id[of.id] : kNoId;
+    return stream < streams_.size() ? &streams_[stream].pending : nullptr;
+  };
+  const auto is_full = [&](const Call& of) {
+    const auto* pending = queued(of);
+    return pending != nullptr && pending->size() >= kFullStream;
+  };
+  if (is_full(call)) return link(node, queued(call)->front().second, Why::kQueueFull);
+  for (size_t i = 0; i < calls_.size(); ++i) {
+    const Call& other = calls_[i];
+    if (other.kind == Kind::kCall && other.process == call.process && other.thread != call.thread &&
+        other.start_ns <= call.start_ns && (waits_for_device(trace_, other.id) || is_full(other)))
+      return link(node, graph_.blocked_[i].node, Why::kContext);
+  }
+  for (const Stream& stream : streams_) {
+    if (stream.seen_still && stream.last != kNone) link(node, stream.last, Why::kDevice);
+  }
+}
+
+// Threads outside of calls, who holds the mutex that one waits for, and where host functions run.
+void WaitFor::Builder::link_threads() {
+  std::vector<Index> serving;
+  for (const Standstill& standstill : standstills_) {
+    for (const Id sample : standstill.samples) {
+      const Id thread = trace_.thread_sample.thread_id[sample];
+      if (!graph_.thread_nodes_.contains(thread))
+        graph_.thread_nodes_[thread] = add(Kind::kThread, thread, kNoId);
+      if (serves_the_driver(trace_, sample)) serving.push_back(graph_.thread_nodes_[thread]);
+    }
+    for (const Id sample : standstill.samples) {
+      const auto owner = graph_.thread_nodes_.find(trace_.thread_sample.lock_owner_id[sample]);
+      if (owner == graph_.thread_nodes_.end()) continue;
+      const Id thread = trace_.thread_sample.thread_id[sample];
+      const Index node = graph_.thread_nodes_[thread];
+      link(node, owner->second, Why::kLock);
+      if (graph_.nodes_[node].kind == Kind::kThread)
+        graph_.blocked_.push_back({node, thread, kPatienceNs, false});
+    }
+  }
+  if (serving.size() != 1) return;  // which of them runs which function is not known
+  for (Index node = 0; node < graph_.nodes_.size(); ++node) {
+    const Node& op = graph_.nodes_[node];
+    if (op.kind == Kind::kOp && trace_.op.kind[op.id] == trace::kHostFunction)
+      link(node, serving.front(), Why::kRunsIn);
   }
 }
 
@@ -354,21 +489,23 @@ void WaitFor::Builder::link_memory() {
         link(node, write.node, Why::kMemory);
       }
     }
+    // What stands in the word says more than what was written: it is compared as "at least", the
+    // comparison that nearly all waits make.
+    if (const auto seen = words_.find(address); seen != words_.end())
+      satisfied = seen->second - value >= 0;
     graph_.unsatisfied_[node] = !satisfied;
     auto& links = graph_.links_[node];
     const auto is_write = [](const Link& l) { return l.why == Why::kMemory; };
     if (satisfied) std::erase_if(links, is_write);
     if (satisfied || std::any_of(links.begin(), links.end(), is_write)) continue;
-    for (const Blocked& call : graph_.blocked_) {
-      if (call.thread == last_writer) link(node, call.node, Why::kNotIssued);
-    }
+    const auto writer = graph_.thread_nodes_.find(last_writer);
+    if (writer != graph_.thread_nodes_.end()) link(node, writer->second, Why::kNotIssued);
   }
 }
 
 WaitFor::WaitFor(const IssueOrder& order, const HappensBefore& guaranteed) {
   Builder(*this, order, guaranteed).run();
   release();
-  std::erase_if(blocked_, [](const Blocked& b) { return !b.proved && b.held_ns < kPatienceNs; });
 }
 
 }  // namespace streamscope::analysis

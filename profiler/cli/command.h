@@ -47,6 +47,8 @@ std::function<int()> define_import(CLI::App& app, ProgramArguments& program);
 std::function<int()> define_info(CLI::App& app, ProgramArguments& program);
 std::function<int()> define_report(CLI::App& app, ProgramArguments& program);
 std::function<int()> define_check(CLI::App& app, ProgramArguments& program);
+std::function<int()> define_dump(CLI::App& app, ProgramArguments& program);
+std::function<int()> define_hang(CLI::App& app, ProgramArguments& program);
 std::function<int()> define_diff(CLI::App& app, ProgramArguments& program);
 std::function<int()> define_export(CLI::App& app, ProgramArguments& program);
 std::function<int()> define_merge(CLI::App& app, ProgramArguments& program);

@@ -16,6 +16,8 @@ constexpr Command kCommands[] = {
     {"report", "TRACE [OPTIONS]", "explain a trace: who waited for whom, what overlapped",
      define_report},
     {"check", "TRACE [OPTIONS]", "judge a trace by all detectors; fails on findings", define_check},
+    {"hang", "(TRACE | --pid PID)", "say why a program stands still, or stood still", define_hang},
+    {"dump", "--pid PID", "have a flight recorder write what it holds", define_dump},
     {"diff", "BASE NEW [OPTIONS]", "compare two traces by structure; fails on a regression",
      define_diff},
     {"export", "TRACE --to FORMAT [OPTIONS]", "write a trace in the format of another tool",

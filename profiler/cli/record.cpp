@@ -16,6 +16,9 @@ struct Choices {
   std::string output, tier = "times", graphs = "launch", stacks = "syncs", capture_range;
   std::vector<std::string> with;
   std::optional<double> delay_s, duration_s;
+  double hang_timeout_s = 30;
+  std::string on_hang = "report";
+  std::optional<uint32_t> flight_recorder_mib;
   bool force = false, quiet = false;
   // Of the writer that a preloaded library starts for itself.
   bool attach_writer = false;
@@ -54,6 +57,12 @@ record::Options options_from(const Choices& choices) {
     options.capture_range_name = choices.capture_range.substr(kNvtx.size());
   }
   options.inject_library = inject_library();
+  watch_for_hangs(options, choices.hang_timeout_s);
+  options.abort_on_hang = choices.on_hang == "abort";
+  if (choices.flight_recorder_mib) {
+    options.flight_recorder_mib = choices.flight_recorder_mib;
+    options.tier = ring::Tier::kStructure;  // whose cost it promises
+  }
   return options;
 }
 
@@ -103,6 +112,23 @@ std::function<int()> define_record(CLI::App& app, ProgramArguments& program) {
                  "(cudaProfilerApi)")
       ->check(check_capture_range)
       ->option_text("RANGE");
+  app.add_option("--hang-timeout", choices->hang_timeout_s,
+                 "say why the program stands still once nothing has happened for so many seconds "
+                 "(default 30; 0: do not watch)")
+      ->check(CLI::NonNegativeNumber)
+      ->option_text("SECONDS");
+  app.add_option("--on-hang", choices->on_hang,
+                 "report (default) and let the program go on, or report and end it (abort), with "
+                 "exit code 124")
+      ->check(CLI::IsMember({"report", "abort"}))
+      ->option_text("report|abort");
+  app.add_option(
+         "--flight-recorder", choices->flight_recorder_mib,
+         "keep only the newest part, so many MiB of each thread, without device times; it is "
+         "written at the end, when the program hangs, at SIGUSR2 to the recorder, and by "
+         "streamscope dump")
+      ->check(CLI::Range(1, 1024))
+      ->option_text("MIB");
   app.add_flag("--quiet", choices->quiet, "no progress and no summary");
   // Used by the preloaded library only, so not in the help.
   app.add_flag("--attach-writer", choices->attach_writer)->group("");

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "analysis/derive.h"
+#include "analysis/hang.h"
 #include "analysis/units.h"
 #include "command.h"
 #include "record/rings_folder.h"
@@ -60,6 +61,7 @@ report::Info finish(const std::filesystem::path& file, bool quiet) {
   const trace::Trace trace = load(file, quiet);
   analysis::Analyses analyses(trace);
   analysis::write_derived_tables(analyses);
+  analysis::store_hangs(analyses);
   report::Info info = report::info_of(trace);
   if (quiet) return info;
   std::string text = fmt::format("streamscope: wrote {}: {} on {}, {}; {}\n", short_path(file),
@@ -93,6 +95,19 @@ record::Outcome record_program(const record::Options& options,
                program.front());
   }
   return outcome;
+}
+
+void watch_for_hangs(record::Options& options, double timeout_s) {
+  if (timeout_s > 0) options.hangs.timeout_s = timeout_s;
+  options.hangs.explain = [](const trace::Trace& trace, trace::Id process) {
+    analysis::Analyses analyses(trace);
+    return analysis::explain_hang(analyses, process);
+  };
+  if (timeout_s > 0) {
+    options.hangs.told = [](uint32_t pid, const trace::HangReport& report) {
+      if (report.alarm) fmt::print(stderr, "streamscope: process {} hangs: {}", pid, report.text);
+    };
+  }
 }
 
 void finish_trace(const record::Outcome& outcome, const record::Options& options) {

@@ -18,6 +18,10 @@ namespace streamscope::cli {
 record::Outcome record_program(const record::Options& options,
                                const std::vector<std::string>& program);
 
+/// Has the recorder explain a program in which nothing happens for so long (0: only one that
+/// somebody asks about), on standard error and in the trace.
+void watch_for_hangs(record::Options& options, double timeout_s);
+
 /// Computes the derived tables of a trace that has just been recorded and, unless quiet, says on
 /// standard error what it holds and lacks: "wrote t.sqlite: 61,672 ops on 4 streams, 1,200 event
 /// edges; complete, nothing lost". Trouble is told there too: by now the program has run and its

@@ -308,25 +308,6 @@ void* flush_once(void*) {
   return nullptr;
 }
 
-// One forced flush in a thread that may be lost to it, and the decoding of what came; kFinishMs at
-// most.
-void flush_by_force() {
-  if (!usable.load(std::memory_order_relaxed) || exchange == nullptr) return;
-  {
-    std::lock_guard lock(exchange->mutex);
-    exchange->flushed = false;
-  }
-  if (!start_thread("streamscope-fls", flush_once, nullptr)) return;
-  const int64_t until = monotonic_ns() + kFinishMs * int64_t{1'000'000};
-  std::unique_lock lock(exchange->mutex);
-  while (!(exchange->flushed && exchange->completed == nullptr && !exchange->decoding) &&
-         monotonic_ns() < until) {
-    // Not wait_for: GCC 12's thread sanitizer does not know the call that it makes.
-    exchange->changed.wait_until(lock,
-                                 std::chrono::system_clock::now() + std::chrono::milliseconds(20));
-  }
-}
-
 bool enable(CUpti_ActivityKind kind) {
   if (cupti.cuptiActivityEnable(kind) != CUPTI_SUCCESS) return false;
   enabled_kinds |= uint64_t{1} << kind;
@@ -375,8 +356,28 @@ int start_activities(const ring::Control& control, bool late) {
   return CUPTI_SUCCESS;
 }
 
+bool flush_by_force(int limit_ms) {
+  if (!usable.load(std::memory_order_relaxed) || exchange == nullptr) return true;
+  {
+    std::lock_guard lock(exchange->mutex);
+    exchange->flushed = false;
+  }
+  if (!start_thread("streamscope-fls", flush_once, nullptr)) return false;
+  const int64_t until = monotonic_ns() + limit_ms * int64_t{1'000'000};
+  std::unique_lock lock(exchange->mutex);
+  const auto is_over = [] {
+    return exchange->flushed && exchange->completed == nullptr && !exchange->decoding;
+  };
+  while (!is_over() && monotonic_ns() < until) {
+    // Not wait_for: GCC 12's thread sanitizer does not know the call that it makes.
+    exchange->changed.wait_until(lock,
+                                 std::chrono::system_clock::now() + std::chrono::milliseconds(20));
+  }
+  return is_over();
+}
+
 void drain_activities() {
-  if (!taken.load(std::memory_order_relaxed)) flush_by_force();
+  if (!taken.load(std::memory_order_relaxed)) flush_by_force(kFinishMs);
 }
 
 void yield_activities(uint64_t begin) {
@@ -408,7 +409,10 @@ void stop_activities() {
 }
 
 void finish_activities() {
-  if (!taken.load(std::memory_order_relaxed)) return flush_by_force();
+  if (!taken.load(std::memory_order_relaxed)) {
+    flush_by_force(kFinishMs);
+    return;
+  }
   report_loss(ring::Loss::kProfilerConflict, 1, "until the end",
               conflict_begin.load(std::memory_order_relaxed));
 }

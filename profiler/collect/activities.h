@@ -46,6 +46,10 @@ void abandon_activities();
 /// Turns every kind off; what was not delivered is lost. For detaching from a program that goes on.
 void stop_activities();
 
+/// One forced flush, in a thread that may be lost to it, and the decoding of what it brings. False
+/// if that takes longer than `limit_ms`. What is not finished then never gets its times.
+bool flush_by_force(int limit_ms);
+
 /// One forced flush and the decoding of what it brings; returns after 2 s at the latest. For the
 /// end of the process.
 void finish_activities();

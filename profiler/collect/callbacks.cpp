@@ -89,6 +89,7 @@ void on_enter(CUpti_CallbackDomain domain, CUpti_CallbackId id, const CUpti_Call
                      std::memory_order_relaxed);
   open.correlation_id.store(call.correlationId, std::memory_order_relaxed);
   open.operation.store(thread->operation, std::memory_order_relaxed);
+  open.stack.store(thread->open_stack, std::memory_order_relaxed);
   open.call.store(entry.id, std::memory_order_relaxed);
   open.flags.store(
       static_cast<uint8_t>(((entry.flags & kEntryPerThread) != 0 ? ring::kPerThread : 0) |

@@ -150,6 +150,10 @@ bool find_cuda() {
       reinterpret_cast<decltype(cuda.cuFuncGetParamInfo)>(::dlsym(library, "cuFuncGetParamInfo"));
   cuda.cuKernelGetParamInfo = reinterpret_cast<decltype(cuda.cuKernelGetParamInfo)>(
       ::dlsym(library, "cuKernelGetParamInfo"));
+  cuda.cuStreamQuery =
+      reinterpret_cast<decltype(cuda.cuStreamQuery)>(::dlsym(library, "cuStreamQuery"));
+  cuda.cuEventQuery =
+      reinterpret_cast<decltype(cuda.cuEventQuery)>(::dlsym(library, "cuEventQuery"));
   cuda.cuStreamGetFlags =
       reinterpret_cast<decltype(cuda.cuStreamGetFlags)>(::dlsym(library, "cuStreamGetFlags"));
   cuda.cuStreamGetPriority =

@@ -80,6 +80,8 @@ struct CudaQueries {
   CUresult (*cuKernelGetParamInfo)(void*, size_t, size_t*, size_t*);
   CUresult (*cuStreamGetFlags)(CUstream, unsigned*);
   CUresult (*cuStreamGetPriority)(CUstream, int*);
+  CUresult (*cuStreamQuery)(CUstream);
+  CUresult (*cuEventQuery)(CUevent);
 };
 extern constinit CudaQueries cuda;
 

@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
 #include <time.h>
@@ -17,6 +18,7 @@
 #include <mutex>
 #include <new>
 
+#include "collect/answers.h"
 #include "collect/thread_state.h"
 #include "collect/writer_process.h"
 #include "ring/process.h"
@@ -159,6 +161,7 @@ void* watch_control(void*) {
       break;
     }
     update_gate();
+    answer_questions();
   }
   return nullptr;
 }
@@ -237,6 +240,8 @@ bool start_session(const char* collector) {
     record.begin = ticks();
     thread->push(record);
   }
+  // So that the writer may read the stacks of a program that hangs, also where only parents may.
+  ::prctl(PR_SET_PTRACER, session.control->writer_pid, 0, 0, 0);
   start_thread("streamscope", watch_control, nullptr);
   return true;
 }
@@ -315,6 +320,7 @@ void forget_session_after_fork() {
   session.collecting.store(false, std::memory_order_relaxed);
   session.control = nullptr;  // the mapping of the parent stays; it is read-only
   session.state.store(SessionState::kIdle, std::memory_order_release);
+  forget_answers_after_fork();
   forget_threads_after_fork();
 }
 
@@ -350,3 +356,16 @@ bool start_thread(const char* name, void* (*body)(void*), void* argument) {
 }
 
 }  // namespace streamscope::collect
+
+/// Has the flight recorder of this run write what it holds, soon; no effect without one. Programs
+/// look it up with dlsym.
+extern "C" __attribute__((visibility("default"))) void streamscope_dump(void) {
+  using namespace streamscope;
+  if (!collect::running()) return;
+  collect::ThreadState* thread = collect::this_thread();
+  if (thread == nullptr) return;
+  ring::CollectingRecord record{};
+  record.kind = ring::RecordKind::kDump;
+  record.begin = collect::ticks();
+  thread->push(record);
+}

@@ -101,8 +101,8 @@ ThreadState* new_state(uint64_t capacity) {
       std::lock_guard lock(pool.mutex);
       index = pool.next_index++;
     }
-    state->ring =
-        ring::Producer::create(session.rings_folder, index, capacity, session.clock, &error);
+    state->ring = ring::Producer::create(session.rings_folder, index, capacity, session.clock,
+                                         &error, session.control->flight_recorder != 0);
   }
   if (!state->ring.valid()) {
     refusal.store(error, std::memory_order_relaxed);

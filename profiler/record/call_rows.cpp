@@ -60,15 +60,18 @@ void CallRows::change_identity(const ring::CallRecord& call, const CallPlace& pl
       break;
     case CallKind::kEventDestroy:
       if (succeeded) objects_.destroy_event(call);
+      questions_.event_destroyed(call.object);
       break;
     case CallKind::kStreamCreate:
       if (succeeded) stream = objects_.create_stream(call);
       break;
     case CallKind::kStreamDestroy:
       if (succeeded) stream = objects_.destroy_stream(call);
+      questions_.stream_destroyed(stream);
       break;
     case CallKind::kDeviceReset:
       if (succeeded) objects_.reset(call);
+      questions_.device_reset();
       break;
     default:
       break;
@@ -100,7 +103,9 @@ void CallRows::record_event(const ring::CallRecord& call, const CallPlace& place
   row.version = ++event.version;
   const bool captured = (call.flags & ring::kCapturing) != 0;
   if (captured && (call.value & kExternalFlag) != 0) event.recorded_by_graphs = true;
-  event.history.add({span_of(call, place), run_.writer.append(row), captured});
+  const trace::Id id = run_.writer.append(row);
+  event.history.add({span_of(call, place), id, captured});
+  if (!captured) questions_.recorded(row.stream_id, call.object, id);
   if ((call.flags & ring::kVirtualTime) == 0) event.history.forget_before(horizon_);
 }
 
@@ -132,49 +137,42 @@ void CallRows::close_record(trace::Id row, const ring::CallRecord& call, const C
 }
 
 void CallRows::add(const ring::CallRecord& call, const CallPlace& place) {
-  switch (ring::call_info(call.call).kind) {
-    case CallKind::kStreamWait:
-    case CallKind::kContextWait:
-      return add_wait(call, place, true);
-    case CallKind::kEventQuery:
-    case CallKind::kEventSynchronize:
-    case CallKind::kStreamQuery:
-    case CallKind::kStreamSynchronize:
-    case CallKind::kDeviceSynchronize:
-    case CallKind::kMemcpy:
-      return add_sync(call, place, true);
-    default:
-      return add_api_call(call, place, trace::kNoId, true);
-  }
+  store(call, place, true);
 }
 
-void CallRows::add_unfinished(const ring::CallRecord& call, const CallPlace& place) {
+trace::Id CallRows::show(const ring::CallRecord& call, const CallPlace& place) {
+  return store(call, place, false);
+}
+
+trace::Id CallRows::store(const ring::CallRecord& call, const CallPlace& place, bool finished) {
   switch (ring::call_info(call.call).kind) {
     case CallKind::kEventRecord:
     case CallKind::kContextRecord:
-      run_.writer.append(record_row(call, place, false));
-      break;
+      return open_record(call, place);  // ends as close_record()
     case CallKind::kStreamWait:
     case CallKind::kContextWait:
-      add_wait(call, place, false);
-      break;
+      return add_wait(call, place, finished);
     case CallKind::kEventQuery:
     case CallKind::kEventSynchronize:
     case CallKind::kStreamQuery:
     case CallKind::kStreamSynchronize:
     case CallKind::kDeviceSynchronize:
     case CallKind::kMemcpy:
-      add_sync(call, place, false);
-      break;
+      return add_sync(call, place, finished);
     default:
-      add_api_call(call, place, trace::kNoId, false);
-      break;
+      return add_api_call(call, place, trace::kNoId, finished);
   }
-  run_.losses.add(process_, "call-not-finished", 1);
 }
 
-void CallRows::add_api_call(const ring::CallRecord& call, const CallPlace& place, trace::Id stream,
-                            bool finished) {
+template <class Row>
+trace::Id CallRows::put(const Row& row, const CallPlace& place) {
+  if (place.row == trace::kNoId) return run_.writer.append(row);
+  run_.writer.update(place.row, row);
+  return place.row;
+}
+
+trace::Id CallRows::add_api_call(const ring::CallRecord& call, const CallPlace& place,
+                                 trace::Id stream, bool finished) {
   trace::ApiCall row;
   fill(row, run_, operations_, call, place, finished);
   const CallKind kind = ring::call_info(call.call).kind;
@@ -212,41 +210,53 @@ void CallRows::add_api_call(const ring::CallRecord& call, const CallPlace& place
   row.stream_id = stream;
   if (has_object) row.object = static_cast<trace::Int>(call.object);
   if (has_value) row.value = static_cast<trace::Int>(call.value);
-  const trace::Id id = run_.writer.append(row);
+  const trace::Id id = put(row, place);
 
-  if (!finished || call.result != kSuccess) return;
+  if (!finished || call.result != kSuccess) return id;
   switch (kind) {
     case CallKind::kLaunch:
-      return issue(call, trace::kKernel, id, stream);
+      issue(call, trace::kKernel, id, stream);
+      break;
     case CallKind::kMemcpyAsync:
-      return issue(call, trace::kMemcpy, id, stream);
+      issue(call, trace::kMemcpy, id, stream);
+      break;
     case CallKind::kMemset:
     case CallKind::kMemsetAsync:
-      return issue(call, trace::kMemset, id,
-                   kind == CallKind::kMemset ? stream_of(call, place) : stream);
+      issue(call, trace::kMemset, id, kind == CallKind::kMemset ? stream_of(call, place) : stream);
+      break;
     case CallKind::kHostFunction:
-      return issue(call, trace::kHostFunction, id, stream);
+      issue(call, trace::kHostFunction, id, stream);
+      break;
     case CallKind::kMemoryWait:
-      return issue(call, trace::kMemoryWait, id, stream);
+      questions_.waits(
+          stream, call.object,
+          ring::call_info(call.call).name.find("64") != std::string_view::npos ? 8 : 4);
+      issue(call, trace::kMemoryWait, id, stream);
+      break;
     case CallKind::kMemoryWrite:
-      return issue(call, trace::kMemoryWrite, id, stream);
+      issue(call, trace::kMemoryWrite, id, stream);
+      break;
     case CallKind::kGraphLaunch:
       graphs_launched_until_ = std::max(graphs_launched_until_, call.end);
-      return issue(call, trace::kGraphLaunch, id, stream);
+      issue(call, trace::kGraphLaunch, id, stream);
+      break;
     case CallKind::kMalloc:
     case CallKind::kMallocAsync:
     case CallKind::kFree:
     case CallKind::kFreeAsync:
-      return track_allocation(call, kind, id, stream);
+      track_allocation(call, kind, id, stream);
+      break;
     default:
       break;
   }
+  return id;
 }
 
 void CallRows::issue(const ring::CallRecord& call, trace::OpKind kind, trace::Id call_row,
                      trace::Id stream) {
   if ((call.flags & ring::kCapturing) != 0)
     return;  // becomes a node of a graph and runs at its launches
+  questions_.issued(stream, call.stream, (call.flags & ring::kPerThread) != 0);
   Issue issue;
   issue.kind = kind;
   issue.virtual_time = (call.flags & ring::kVirtualTime) != 0;
@@ -318,7 +328,7 @@ void CallRows::bind_row(const Deferred& sync, trace::HostSync& row) {
   row.record_id = bound.record;
 }
 
-void CallRows::add_wait(const ring::CallRecord& call, const CallPlace& place, bool finished) {
+trace::Id CallRows::add_wait(const ring::CallRecord& call, const CallPlace& place, bool finished) {
   trace::EventWait row;
   fill(row, run_, operations_, call, place, finished);
   if (ring::call_info(call.call).kind == CallKind::kStreamWait)
@@ -326,27 +336,24 @@ void CallRows::add_wait(const ring::CallRecord& call, const CallPlace& place, bo
   const uint32_t event = objects_.event(call.object, call.context, call.begin);
   row.event_id = objects_[event].id;
   if (call.value != 0) row.flags = static_cast<trace::Small>(call.value);
-  if (!finished || call.result != kSuccess) {
-    run_.writer.append(row);
-    return;
-  }
+  if (!finished || call.result != kSuccess) return put(row, place);
   if ((call.flags & ring::kCapturing) != 0) {
     row.binding = trace::kCaptured;
-    run_.writer.append(row);
-    return;
+    return put(row, place);
   }
-  const Deferred wait = {span_of(call, place), event, run_.writer.count<trace::EventWait>()};
+  const trace::Id id =
+      place.row != trace::kNoId ? place.row : run_.writer.count<trace::EventWait>();
+  const Deferred wait = {span_of(call, place), event, id};
   if (can_bind(call)) {
     bind_row(wait, row);
-    run_.writer.append(row);
   } else {
     row.binding = trace::kUnknownHistory;
-    run_.writer.append(row);
     deferred_waits_.push_back({wait, row});
   }
+  return put(row, place);
 }
 
-void CallRows::add_sync(const ring::CallRecord& call, const CallPlace& place, bool finished) {
+trace::Id CallRows::add_sync(const ring::CallRecord& call, const CallPlace& place, bool finished) {
   trace::HostSync row;
   fill(row, run_, operations_, call, place, finished);
   row.context_id = objects_.context(call.context);
@@ -371,25 +378,21 @@ void CallRows::add_sync(const ring::CallRecord& call, const CallPlace& place, bo
   }
   if (kind == CallKind::kMemcpy && finished && call.result == kSuccess)
     issue(call, trace::kMemcpy, trace::kNoId, row.stream_id);
-  if (!on_event) {
-    run_.writer.append(row);
-    return;
-  }
+  if (!on_event) return put(row, place);
   const uint32_t event = objects_.event(call.object, call.context, call.begin);
   row.event_id = objects_[event].id;
-  if (finished && call.result != kSuccess && call.result != trace::kResultNotReady) {
-    run_.writer.append(row);
-    return;
-  }
-  const Deferred sync = {span_of(call, place), event, run_.writer.count<trace::HostSync>()};
-  if (can_bind(call)) {
+  if (finished && call.result != kSuccess && call.result != trace::kResultNotReady)
+    return put(row, place);
+  const trace::Id id = place.row != trace::kNoId ? place.row : run_.writer.count<trace::HostSync>();
+  const Deferred sync = {span_of(call, place), event, id};
+  // What a call that has not ended waits for was recorded before it began.
+  if (!finished || can_bind(call)) {
     bind_row(sync, row);
-    run_.writer.append(row);
   } else {
     row.binding = trace::kUnknownHistory;
-    run_.writer.append(row);
     deferred_syncs_.push_back({sync, row});
   }
+  return put(row, place);
 }
 
 uint64_t CallRows::earliest_deferred() const {

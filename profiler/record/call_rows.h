@@ -17,6 +17,7 @@
 #include "identity.h"
 #include "objects.h"
 #include "operations.h"
+#include "questions.h"
 #include "ring/calls.h"
 #include "ring/record.h"
 #include "run_state.h"
@@ -30,18 +31,20 @@ struct CallPlace {
   uint64_t order = 0;
   uint32_t tid = 0;
   trace::Id thread = trace::kNoId;
+  trace::Id row = trace::kNoId;  ///< that stands for the call since show(), if one does
 };
 
 /// Thread-compatible.
 class CallRows {
  public:
   CallRows(RunState& run, Objects& objects, Operations& operations, Stacks& stacks,
-           DeviceWork& work, trace::Id process)
+           DeviceWork& work, Questions& questions, trace::Id process)
       : run_(run),
         objects_(objects),
         operations_(operations),
         stacks_(stacks),
         work_(work),
+        questions_(questions),
         process_(process) {}
 
   /// Calls that ended up to `ticks` can be bound: every record that may have come before them is
@@ -65,8 +68,8 @@ class CallRows {
   trace::Id open_record(const ring::CallRecord& call, const CallPlace& place);
   /// The end of a call that open_record() took.
   void close_record(trace::Id row, const ring::CallRecord& call, const CallPlace& place);
-  /// A call that will never end.
-  void add_unfinished(const ring::CallRecord& call, const CallPlace& place);
+  /// Stores a call that has not ended and returns its row, for CallPlace::row when it does.
+  trace::Id show(const ring::CallRecord& call, const CallPlace& place);
 
  private:
   friend class Restorer;
@@ -92,10 +95,14 @@ class CallRows {
   trace::EventRecord record_row(const ring::CallRecord& call, const CallPlace& place,
                                 bool finished);
   void record_event(const ring::CallRecord& call, const CallPlace& place);
-  void add_api_call(const ring::CallRecord& call, const CallPlace& place, trace::Id stream,
-                    bool finished);
-  void add_wait(const ring::CallRecord& call, const CallPlace& place, bool finished);
-  void add_sync(const ring::CallRecord& call, const CallPlace& place, bool finished);
+  trace::Id store(const ring::CallRecord& call, const CallPlace& place, bool finished);
+  /// Stores the row of a call; returns its id.
+  template <class Row>
+  trace::Id put(const Row& row, const CallPlace& place);
+  trace::Id add_api_call(const ring::CallRecord& call, const CallPlace& place, trace::Id stream,
+                         bool finished);
+  trace::Id add_wait(const ring::CallRecord& call, const CallPlace& place, bool finished);
+  trace::Id add_sync(const ring::CallRecord& call, const CallPlace& place, bool finished);
   Bound bind(uint32_t event, const CallSpan& span);
   void bind_row(const Deferred& wait, trace::EventWait& row);
   void bind_row(const Deferred& sync, trace::HostSync& row);
@@ -109,6 +116,7 @@ class CallRows {
   Operations& operations_;
   Stacks& stacks_;
   DeviceWork& work_;
+  Questions& questions_;
   trace::Id process_;
 
   uint64_t watermark_ = 0;

@@ -3,6 +3,7 @@
 #include "device_work.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace streamscope::record {
 namespace {
@@ -62,7 +63,7 @@ void DeviceWork::describe(const ring::LaunchShapeRecord& record) {
   run_.writer.update(shape(record.shape), row);
 }
 
-void DeviceWork::store(const ring::OpRecord& record, const Issue* issue) {
+void DeviceWork::store(const ring::OpRecord& record, Issue* issue) {
   trace::Op op;
   switch (record.kind) {
     case ring::RecordKind::kKernel:
@@ -102,7 +103,9 @@ void DeviceWork::store(const ring::OpRecord& record, const Issue* issue) {
   if (record.channel != 0xffff) op.channel = record.channel;
   if (issue != nullptr) op.api_call_id = issue->call;
   const trace::Id operation = issue != nullptr ? issue->operation : trace::kNoId;
-  if (op.start_ns == trace::kUnknownNs) {
+  if (issue != nullptr && issue->row != trace::kNoId) {
+    run_.writer.update(std::exchange(issue->row, trace::kNoId), op);
+  } else if (op.start_ns == trace::kUnknownNs) {
     run_.ops.store_now(op, operation);
   } else {
     run_.ops.add(op, operation);
@@ -144,16 +147,28 @@ void DeviceWork::finish() {
     if (!match(unmatched.record)) store(unmatched.record, nullptr);
   }
   unmatched_.clear();
-  std::vector<Issue> missing;
-  pending_.for_each([&](uint32_t, const Pending& pending) {
-    if (!pending.reported && !pending.issue.silent) missing.push_back(pending.issue);
-  });
-  pending_.clear();
-  std::sort(missing.begin(), missing.end(),
-            [](const Issue& a, const Issue& b) { return a.correlation_id < b.correlation_id; });
-  for (const Issue& issue : missing) run_.ops.store_now(op_of(issue), issue.operation);
+  const std::vector<Issue*> missing = unreported();
+  show();
   if (!missing.empty())
     run_.losses.add(process_, "times-not-delivered", static_cast<int64_t>(missing.size()));
+  pending_.clear();
+}
+
+std::vector<Issue*> DeviceWork::unreported() {
+  std::vector<Issue*> found;
+  pending_.for_each([&](uint32_t, Pending& pending) {
+    if (!pending.reported && !pending.issue.silent) found.push_back(&pending.issue);
+  });
+  std::sort(found.begin(), found.end(),
+            [](const Issue* a, const Issue* b) { return a->correlation_id < b->correlation_id; });
+  return found;
+}
+
+void DeviceWork::show() {
+  for (Issue* issue : unreported()) {
+    if (issue->row == trace::kNoId)
+      issue->row = run_.ops.store_now(op_of(*issue), issue->operation);
+  }
 }
 
 }  // namespace streamscope::record

@@ -31,6 +31,7 @@ struct Issue {
   trace::Id name = trace::kNoId;
   trace::Int bytes = trace::kNoInt;
   trace::Small detail = trace::kNoSmall;
+  trace::Id row = trace::kNoId;  ///< of the op, if it is stored already, without times
 };
 
 /// Thread-compatible.
@@ -45,6 +46,10 @@ class DeviceWork {
 
   /// Looks again for the calls of activities that came before them. After each pass over the rings.
   void retry_unmatched(trace::Ns now);
+  /// Issues that were not reported, in their order.
+  std::vector<Issue*> unreported();
+  /// Stores what is issued and not yet reported, without times; these come when it is.
+  void show();
   /// Nothing more will come: stores what was issued and never reported, without times, and counts
   /// it as lost.
   void finish();
@@ -70,7 +75,8 @@ class DeviceWork {
     ring::OpRecord record;
     trace::Ns since;
   };
-  void store(const ring::OpRecord& record, const Issue* issue);
+  /// Stores an op, or gives the row of it that is there its times.
+  void store(const ring::OpRecord& record, Issue* issue);
   bool match(const ring::OpRecord& record);
   trace::Id shape(uint32_t shape);
 

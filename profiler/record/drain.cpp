@@ -253,6 +253,55 @@ void Drain::set_exit(uint32_t pid, int wait_status) {
   }
 }
 
+void Drain::flush_all() {
+  run_->ops.store_all();
+  flush();
+}
+
+std::vector<ProcessDrain*> Drain::live_processes() {
+  std::vector<ProcessDrain*> live;
+  for (auto& process : processes_) {
+    if (!process->finished()) live.push_back(process.get());
+  }
+  return live;
+}
+
+void Drain::add_threads(ProcessDrain& process, const std::vector<ThreadLook>& before,
+                        const std::vector<ThreadLook>& threads, const SeenStacks& stacks) {
+  const trace::Ns at = run_->clock.to_ns(now());
+  for (const ThreadLook& thread : threads) {
+    trace::ThreadSample row;
+    row.thread_id = process.thread(thread.tid, thread.name);
+    row.at_ns = at;
+    row.state = thread.state;
+    const auto earlier = std::find_if(before.begin(), before.end(),
+                                      [&](const ThreadLook& t) { return t.tid == thread.tid; });
+    if (earlier != before.end()) row.ran_ns = thread.processor_ns - earlier->processor_ns;
+    if (const auto seen = stacks.by_tid.find(thread.tid); seen != stacks.by_tid.end())
+      row.stack_id = process.add_stack(seen->second);
+    if (thread.lock_owner != 0) {
+      row.lock_address = static_cast<trace::Int>(thread.lock_address);
+      row.lock_owner_id = process.thread(thread.lock_owner, "");
+    }
+    writer_.append(row);
+  }
+  if (!stacks.failure.empty()) {
+    run_->losses.add(process.row_id(), "threads-not-seen", 1, at, at,
+                     writer_.intern(stacks.failure));
+  }
+}
+
+void Drain::take_answer(uint32_t pid, const ring::AnswerRecord& answer) {
+  for (auto& process : processes_) {
+    if (process->pid() == pid) process->take_answer(answer);
+  }
+}
+
+void Drain::add_hang(ProcessDrain& process, const trace::HangReport& report) {
+  trace::append_hang(writer_, process.row_id(), run_->clock.to_ns(now()), report);
+  flush();
+}
+
 void Drain::store_positions() {
   std::string positions;
   for (const auto& process : processes_) process->describe_positions(positions);
@@ -284,7 +333,11 @@ bool Drain::finish() {
     complete = complete && process->complete();
   }
   run_->ops.store_all();
-  if (recovering_) run_->losses.add(trace::kNoId, "writer-ended-abruptly", 1);
+  if (options_.newest_only) {
+    run_->losses.add(trace::kNoId, "flight-recorder", 1);
+  } else if (recovering_) {
+    run_->losses.add(trace::kNoId, "writer-ended-abruptly", 1);
+  }
   if (run_->texts.missing() > 0)
     run_->losses.add(trace::kNoId, "string-missing", static_cast<int64_t>(run_->texts.missing()));
   run_->losses.store();

@@ -19,8 +19,11 @@
 
 #include "process_drain.h"
 #include "run_state.h"
+#include "thread_look.h"
+#include "trace/hang_report.h"
 #include "trace/reader.h"
 #include "trace/writer.h"
+#include "unwind.h"
 
 namespace streamscope::record {
 
@@ -31,6 +34,7 @@ class Drain {
     RunOptions run;
     ring::ClockKind clock = ring::ClockKind::kMonotonic;
     int64_t trace_start_ns = 0;  ///< CLOCK_MONOTONIC
+    bool newest_only = false;    ///< the rings are a flight recorder's
   };
 
   /// `rings`: the folder with the ring files. `first_anchor`: taken before any record was made.
@@ -53,6 +57,21 @@ class Drain {
   /// Reads what is left, gives up processes that still run, stores and closes the trace. True if it
   /// is complete.
   bool finish();
+
+  /// Processes that have not ended.
+  std::vector<ProcessDrain*> live_processes();
+  /// As flush(), with the ops that are held back to put them into order.
+  void flush_all();
+  /// Ticks of the newest look at the rings.
+  uint64_t now() const { return now_ != 0 ? now_ : ring::read_clock(options_.clock); }
+  /// An answer that came after the rings were copied.
+  void take_answer(uint32_t pid, const ring::AnswerRecord& answer);
+  const std::filesystem::path& trace_file() const { return writer_.file(); }
+  /// Rows of table thread_sample. `before` was seen a moment earlier than `threads`.
+  void add_threads(ProcessDrain& process, const std::vector<ThreadLook>& before,
+                   const std::vector<ThreadLook>& threads, const SeenStacks& stacks);
+  /// Stores why a process stands still.
+  void add_hang(ProcessDrain& process, const trace::HangReport& report);
 
   uint64_t records() const { return run_->records; }
   int64_t dropped() const { return run_->losses.count("ring-full"); }

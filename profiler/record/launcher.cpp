@@ -146,6 +146,7 @@ class Child {
   std::optional<int> ended() {
     int status = 0;
     if (reaped_ || ::waitpid(pid_, &status, WNOHANG) != pid_) return std::nullopt;
+    if (WIFSTOPPED(status)) return std::nullopt;  // while its stack is read
     reaped_ = true;
     return status;
   }
@@ -178,6 +179,30 @@ class Child {
   pid_t pid_ = -1;
   int go_ = -1, result_ = -1;
   bool reaped_ = false;
+};
+
+constexpr int kEndedHang = 124;  // as timeout(1) says it
+
+/// Ends a program that hangs: first in good order, then for certain.
+class Ending {
+ public:
+  void begin(pid_t hung, pid_t program) {
+    pids_ = {hung, program};
+    until_ = std::chrono::steady_clock::now() + 1s;
+    send(SIGTERM);
+  }
+  void step() {
+    if (pids_.empty() || std::chrono::steady_clock::now() < until_) return;
+    send(SIGKILL);
+    pids_.clear();
+  }
+
+ private:
+  void send(int signal) const {
+    for (const pid_t pid : pids_) ::kill(pid, signal);
+  }
+  std::vector<pid_t> pids_;
+  std::chrono::steady_clock::time_point until_{};
 };
 
 void say(const Options& options, const char* text) {
@@ -213,6 +238,7 @@ Outcome run(const Options& options, const std::vector<std::string>& command) {
     throw;
   }
 
+  Ending ending;
   bool child_ended = false, told = false, stop = false;
   int interrupts = 0;
   auto ended_at = std::chrono::steady_clock::now();
@@ -230,8 +256,14 @@ Outcome run(const Options& options, const std::vector<std::string>& command) {
       told = true;
       say(options, "waiting for the other processes of the program; Ctrl-C ends the recording");
     }
+    if (const auto hung = session.take_hung()) {
+      ending.begin(static_cast<pid_t>(*hung), child.pid());
+      outcome.ended_hang = true;
+    }
+    ending.step();
     const auto signal = signals.wait(pause);
     if (!signal || signal->si_signo == SIGCHLD) continue;
+    if (signal->si_signo == SIGUSR2 && is_for_us_alone(*signal) && session.request_dump()) continue;
     if (signal->si_signo == SIGINT) ++interrupts;
     if (!child_ended) {
       if (is_for_us_alone(*signal)) ::kill(child.pid(), signal->si_signo);
@@ -239,6 +271,7 @@ Outcome run(const Options& options, const std::vector<std::string>& command) {
       stop = signal->si_signo != SIGINT || interrupts > 1 || told;
     }
   }
+  if (outcome.ended_hang) outcome.exit_code = kEndedHang;
   try {
     session.finish(&outcome);
   } catch (const Error& error) {

@@ -32,6 +32,16 @@ trace::Id Objects::thread(uint32_t tid) {
   return thread_rows_[index].first;
 }
 
+trace::Id Objects::thread(uint32_t tid, const std::string& name) {
+  const trace::Id id = thread(tid);
+  trace::Thread& row = thread_rows_[*threads_.find(tid)].second;
+  if (row.name_id == trace::kNoId && !name.empty()) {
+    row.name_id = run_.writer.intern(name);
+    run_.writer.update(id, row);
+  }
+  return id;
+}
+
 void Objects::describe(const ring::ThreadRecord& record) {
   thread(record.tid);
   auto& [id, row] = thread_rows_[*threads_.find(record.tid)];

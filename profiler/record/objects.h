@@ -23,6 +23,8 @@ class Objects {
   Objects(RunState& run, trace::Id process) : run_(run), process_(process) {}
 
   trace::Id thread(uint32_t tid);
+  /// The same for one that the system calls so.
+  trace::Id thread(uint32_t tid, const std::string& name);
   void describe(const ring::ThreadRecord& record);
   void describe(const ring::DeviceRecord& record);
   void describe(const ring::ContextRecord& record);

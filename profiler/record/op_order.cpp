@@ -30,8 +30,11 @@ void OpOrder::store_settled() {
 }
 
 void OpOrder::store_all() {
+  trace::Ns newest = newest_before_;
+  for (const Held& held : held_) newest = std::max(newest, held.op.start_ns);
   newest_before_ = std::numeric_limits<trace::Ns>::max();
   store_settled();
+  newest_before_ = newest;
 }
 
 }  // namespace streamscope::record

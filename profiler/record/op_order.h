@@ -27,7 +27,7 @@ class OpOrder {
   /// Stores the ops that started before the newest one known at the last call; no older one is
   /// expected any more.
   void store_settled();
-  /// Stores everything.
+  /// Stores everything. What comes later is put into order as before, behind it.
   void store_all();
 
  private:

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 
+#include "hang_options.h"
 #include "ring/control.h"
 #include "trace/error.h"
 
@@ -25,13 +26,17 @@ struct Options {
   ring::CaptureRange capture_range = ring::CaptureRange::kNone;
   std::string capture_range_name;
   bool quiet = false;
-  std::filesystem::path inject_library;  ///< preloaded into the program; empty: none
+  std::filesystem::path inject_library;         ///< preloaded into the program; empty: none
+  HangOptions hangs;                            ///< without `explain` nobody watches
+  bool abort_on_hang = false;                   ///< end a program that hangs
+  std::optional<uint32_t> flight_recorder_mib;  ///< keep so much of each thread, the newest
 };
 
 struct Outcome {
   int exit_code = 0;           ///< of the program, 128 + n if signal n ended it
   bool trace_written = false;  ///< false: the program made no CUDA call and left no file
   bool complete = false;
+  bool ended_hang = false;  ///< the program hung and was ended by us; exit_code is 124
   std::filesystem::path trace;
   uint64_t records = 0;          ///< read from rings
   uint64_t dropped = 0;          ///< because a ring was full

@@ -5,9 +5,12 @@
 #include <sys/wait.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <limits>
+#include <utility>
 
+#include "progress.h"
 #include "ring/losses.h"
 
 namespace streamscope::record {
@@ -81,7 +84,8 @@ ProcessDrain::ProcessDrain(RunState& run, uint32_t pid, uint64_t start, trace::I
       work_(run, objects_, row),
       annotations_(run, objects_, operations_),
       graphs_(run, row),
-      calls_(run, objects_, operations_, stacks_, work_, row),
+      questions_(run, row),
+      calls_(run, objects_, operations_, stacks_, work_, questions_, row),
       accesses_(run, objects_, operations_, row) {}
 
 void ProcessDrain::add_ring(ring::Consumer ring, const RingPosition& stored) {
@@ -93,7 +97,28 @@ void ProcessDrain::add_ring(ring::Consumer ring, const RingPosition& stored) {
     lane->at = lane->identity_at =
         std::min<size_t>(stored.records - tail, lane->ring.pending().size());
   lane->dropped = stored.dropped;
+  if (!shown_.empty()) adopt_shown(*lane);
   lanes_.push_back(std::move(lane));
+}
+
+void ProcessDrain::adopt_shown(Lane& lane) {
+  constexpr trace::Ns kSame = 1'000;  // the clock's rate may have been corrected since
+  const auto adopt = [&](uint64_t begin) {
+    for (const Shown& shown : shown_) {
+      if (shown.tid != lane.tid || std::abs(run_.clock.to_ns(begin) - shown.start_ns) > kSame)
+        continue;
+      lane.open_since = begin;
+      lane.open_row = shown.row;
+    }
+  };
+  OpenCallView open;
+  if (read_open_call(lane, &open)) adopt(open.call.begin);
+  const ring::Consumer::Pending pending = lane.ring.pending();
+  for (size_t i = lane.at; i < pending.size() && lane.open_row == trace::kNoId; ++i) {
+    if (pending[i].head.kind != RecordKind::kCall) continue;
+    adopt(as<ring::CallRecord>(pending[i]).begin);
+    break;  // a thread has one call open at a time
+  }
 }
 
 // The slot may be overwritten while it is read; then its call is over and its record can be seen.
@@ -111,6 +136,7 @@ bool ProcessDrain::read_open_call(const Lane& lane, OpenCallView* view) {
   call.context = open.context.load(std::memory_order_relaxed);
   call.correlation_id = open.correlation_id.load(std::memory_order_relaxed);
   call.operation = open.operation.load(std::memory_order_relaxed);
+  call.stack = open.stack.load(std::memory_order_relaxed);
   call.call = open.call.load(std::memory_order_relaxed);
   call.flags = open.flags.load(std::memory_order_relaxed);
   view->leaving = open.leaving.load(std::memory_order_acquire) != 0;
@@ -343,11 +369,58 @@ void ProcessDrain::open_stuck_records() {
   for (const StuckRecord& stuck : stuck_) {
     Lane& lane = *stuck.lane;
     if (lane.last_begin == stuck.call.begin) continue;  // has just ended
-    lane.open_since = stuck.call.begin;
-    lane.open_row =
-        calls_.open_record(stuck.call, place(lane, lane.pending.size(), lane.identity_tid));
+    show(lane, stuck.call, lane.pending.size(), lane.identity_tid);
   }
   stuck_.clear();
+}
+
+void ProcessDrain::show(Lane& lane, ring::CallRecord call, size_t index, uint32_t tid) {
+  if (lane.open_row != trace::kNoId && lane.open_since == call.begin) return;
+  // What it waits for was settled at its entry.
+  call.end = (call.flags & ring::kVirtualTime) != 0
+                 ? call.begin
+                 : run_.clock.to_ticks(run_.clock.to_ns(call.begin) + kSlackNs);
+  lane.open_since = call.begin;
+  lane.open_row = calls_.show(call, place(lane, index, tid));
+}
+
+void ProcessDrain::show_unfinished() {
+  for (auto& lane : lanes_) {
+    OpenCallView open;
+    if (!read_open_call(*lane, &open) || open.leaving || open.call.begin == lane->last_begin)
+      continue;
+    if ((open.call.flags & ring::kVirtualTime) == 0)
+      show(*lane, open.call, lane->at, lane->ring.header().tid.load(std::memory_order_relaxed));
+  }
+  work_.show();
+  stacks_.finish();  // those of the calls' entries may be all that is known
+}
+
+bool ProcessDrain::in_call(uint32_t tid) const {
+  return std::any_of(lanes_.begin(), lanes_.end(), [&](const auto& lane) {
+    OpenCallView open;
+    return lane->ring.header().tid.load(std::memory_order_relaxed) == tid &&
+           read_open_call(*lane, &open);
+  });
+}
+
+ProcessDrain::Progress ProcessDrain::progress() const {
+  Progress progress;
+  progress.moved = moved_;
+  progress.issued = run_.records > 0;
+  progress.watchable = !paused_ && row_.clock != trace::kVirtualClock;
+  progress.answered = questions_.answered();
+  progress.not_done = questions_.not_done();
+  for (const auto& lane : lanes_) {
+    OpenCallView open;
+    if (!read_open_call(*lane, &open)) continue;
+    ++progress.open_calls;
+    // Beginnings of queries are no progress either.
+    const ring::CallKind kind = ring::call_info(open.call.call).kind;
+    if (kind != ring::CallKind::kEventQuery && kind != ring::CallKind::kStreamQuery)
+      progress.moved += open.call.begin;
+  }
+  return progress;
 }
 
 void ProcessDrain::take_identity(Lane& lane, size_t index, uint32_t tid) {
@@ -363,11 +436,18 @@ void ProcessDrain::take_identity(Lane& lane, size_t index, uint32_t tid) {
       break;
   }
   const auto call = as<ring::CallRecord>(record);
+  ++moved_;
   see(call.end, call.flags);
   lane.last_begin = call.begin;
   if (lane.open_row != trace::kNoId && call.begin == lane.open_since) {
-    calls_.close_record(lane.open_row, call, place(lane, index, tid));
-    lane.open_row = trace::kNoId;
+    CallPlace where = place(lane, index, tid);
+    where.row = std::exchange(lane.open_row, trace::kNoId);
+    const ring::CallKind kind = ring::call_info(call.call).kind;
+    if (kind == ring::CallKind::kEventRecord || kind == ring::CallKind::kContextRecord) {
+      calls_.close_record(where.row, call, where);
+    } else {
+      calls_.change_identity(call, where);
+    }
   } else {
     calls_.change_identity(call, place(lane, index, tid));
   }
@@ -387,12 +467,16 @@ void ProcessDrain::read_rest(Lane& lane) {
 
 void ProcessDrain::read_call(Lane& lane, size_t index) {
   const auto call = as<ring::CallRecord>(lane.pending[index]);
+  moved_ += is_progress(lane.pending[index]);
   if (call.call >= ring::call_count()) return invalid();
   if (ring::changes_identity(ring::call_info(call.call).kind))
     return take_identity(lane, index, lane.tid);
   see(call.end, call.flags);
   lane.last_begin = call.begin;
-  calls_.add(call, place(lane, index, lane.tid));
+  CallPlace where = place(lane, index, lane.tid);
+  if (lane.open_row != trace::kNoId && call.begin == lane.open_since)
+    where.row = std::exchange(lane.open_row, trace::kNoId);
+  calls_.add(call, where);
 }
 
 void ProcessDrain::see(uint64_t stamp, uint8_t flags) {
@@ -409,6 +493,7 @@ void ProcessDrain::see(uint64_t stamp, uint8_t flags) {
 
 size_t ProcessDrain::read(Lane& lane, size_t index, size_t limit) {
   const ring::Record& record = lane.pending[index];
+  if (record.head.kind != RecordKind::kCall) moved_ += is_progress(record);
   switch (record.head.kind) {
     case RecordKind::kCall:
       read_call(lane, index);
@@ -506,6 +591,8 @@ size_t ProcessDrain::read(Lane& lane, size_t index, size_t limit) {
       break;
     case RecordKind::kDropped:
       break;  // counted from the ring's header
+    case RecordKind::kDump:
+      break;  // for a flight recorder, which has seen it
     case RecordKind::kLoss:
       describe(as<ring::LossRecord>(record));
       break;
@@ -514,6 +601,9 @@ size_t ProcessDrain::read(Lane& lane, size_t index, size_t limit) {
       break;
     case RecordKind::kEnd:
       describe(as<ring::EndRecord>(record));
+      break;
+    case RecordKind::kAnswer:
+      describe(as<ring::AnswerRecord>(record));
       break;
     default:
       invalid();
@@ -660,6 +750,16 @@ void ProcessDrain::describe(const ring::EndRecord& record) {
   if (row_.clock != trace::kVirtualClock) row_.end_ns = run_.to_ns(record.begin, record.flags);
 }
 
+void ProcessDrain::describe(const ring::AnswerRecord& record) {
+  questions_.take(record, run_.to_ns(record.begin, record.flags));
+}
+
+void ProcessDrain::give_up_answers(uint64_t now) { questions_.give_up(run_.clock.to_ns(now)); }
+
+std::vector<ring::Question> ProcessDrain::questions(uint32_t round) {
+  return questions_.ask(round);
+}
+
 void ProcessDrain::count_stacks() {
   for (const auto& lane : lanes_) {
     const ring::RingHeader& header = lane->ring.header();
@@ -685,14 +785,10 @@ void ProcessDrain::finish(Ending ending) {
   for (auto& lane : lanes_) {
     OpenCallView open;
     if (!read_open_call(*lane, &open)) continue;
-    if (lane->open_row != trace::kNoId && lane->open_since == open.call.begin) {
-      run_.losses.add(id_, "call-not-finished", 1);
-      continue;
-    }
     // Killed between the publishing of the record and the clearing of the slot.
     if (open.call.begin == lane->last_begin) continue;
-    open.call.end = CallSpan::kStillOpen - 1;
-    calls_.add_unfinished(open.call, place(*lane, lane->at, lane->tid));
+    show(*lane, open.call, lane->at, lane->tid);
+    run_.losses.add(id_, "call-not-finished", 1);
   }
   if (paused_) run_.losses.add(id_, "paused", 1, run_.to_ns(paused_since_, 0));
   work_.finish();

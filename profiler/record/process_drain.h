@@ -21,6 +21,7 @@
 #include "graphs.h"
 #include "objects.h"
 #include "operations.h"
+#include "questions.h"
 #include "ring/record.h"
 #include "ring/ring.h"
 #include "run_state.h"
@@ -58,6 +59,33 @@ class ProcessDrain {
   /// `ended`: it was seen before that the process has ended, so this is all there will ever be.
   /// Returns the number of records read.
   size_t cycle(uint64_t now, bool ended);
+  /// Whether the program goes on, as far as its rings tell.
+  struct Progress {
+    uint64_t moved = 0;       ///< changes with every act but a query of work that is not ready
+    uint32_t open_calls = 0;  ///< calls under way
+    bool issued = false;      ///< anything was ever recorded
+    bool watchable = true;    ///< false: recording is paused, or time is virtual
+    uint32_t answered = 0;    ///< newest round of questions that was answered to its end
+    uint32_t not_done = 0;    ///< answers of that round which do not say that work has ended
+  };
+  Progress progress() const;
+  /// What to ask the collector: events and streams with the newest work, words waited for.
+  std::vector<ring::Question> questions(uint32_t round);
+  void take_answer(const ring::AnswerRecord& answer) { describe(answer); }
+  /// Answers that have not come will not come any more.
+  void give_up_answers(uint64_t now);
+  /// Gives calls and device work that have not ended their rows, so that a reader of the trace sees
+  /// them. They are completed when they end.
+  void show_unfinished();
+  /// Row of a thread; made if need be.
+  trace::Id thread(uint32_t tid, const std::string& name) { return objects_.thread(tid, name); }
+  /// Row of a stack that was taken from outside.
+  trace::Id add_stack(const std::vector<SeenFrame>& frames) { return stacks_.add(frames); }
+  /// True while the thread is inside a traced call.
+  bool in_call(uint32_t tid) const;
+  /// Work that was issued and whose times have not come. Linear in what is pending.
+  size_t unreported_work() { return work_.unreported().size(); }
+
   /// Nothing more will be read.
   void finish(Ending ending);
   void set_exit(int wait_status);
@@ -101,6 +129,11 @@ class ProcessDrain {
     Lane* lane;
     ring::CallRecord call;
   };
+  struct Shown {  // a call that an earlier writer gave its row before it ended
+    trace::Ns start_ns;
+    uint32_t tid;
+    trace::Id row;
+  };
   struct IdentityItem {
     uint64_t when;
     Lane* lane;
@@ -125,6 +158,9 @@ class ProcessDrain {
   void read_alone(Lane& lane);
   void read_identities(const std::vector<Lane*>& lanes);
   void open_stuck_records();
+  /// Finds the call of an earlier writer's open row, which is still open or waits to be read.
+  void adopt_shown(Lane& lane);
+  void show(Lane& lane, ring::CallRecord call, size_t index, uint32_t tid);
   void read_rest(Lane& lane);
   void set_thread(Lane& lane, const ring::ThreadRecord& record);
   /// Reads the record at `index` and returns the number of records it took; 0 if the rest of it is
@@ -139,6 +175,7 @@ class ProcessDrain {
   void describe(const ring::OverheadRecord& record);
   void describe(const ring::CollectingRecord& record);
   void describe(const ring::EndRecord& record);
+  void describe(const ring::AnswerRecord& record);
   void fill_process_texts(bool at_end);
   /// Adds what the rings say of the cost of call stacks to the run's.
   void count_stacks();
@@ -156,6 +193,7 @@ class ProcessDrain {
   DeviceWork work_;
   Annotations annotations_;
   Graphs graphs_;
+  Questions questions_;
   CallRows calls_;
   Accesses accesses_;
 
@@ -164,6 +202,8 @@ class ProcessDrain {
   std::vector<IdentityItem> items_;      // of one cycle
   ring::ProcessRecord texts_to_come_{};  // whose texts have not all come
   bool texts_complete_ = true;
+  std::vector<Shown> shown_;
+  uint64_t moved_ = 0;  // records read that tell of progress
   uint64_t watermark_ = 0;
   uint64_t horizon_ = 0;       // no call that is yet to be read began earlier
   uint64_t last_seen_ = 0;     // newest stamp of any call, or when it was alive; ticks

@@ -75,6 +75,9 @@ class Restorer {
     stacks();
     allocations();
     issues();
+    open_calls(trace_.api_call);
+    open_calls(trace_.host_sync);
+    open_calls(trace_.event_wait);
     return result;
   }
 
@@ -277,10 +280,15 @@ class Restorer {
   // Calls whose device work is not in the trace yet. What was captured into a graph has none.
   void issues() {
     std::set<std::pair<ProcessDrain*, trace::Int>> reported;
+    std::map<Id, Id> shown;  // call -> op that has its row, and no times yet
     for (Id id = 0; id < trace_.op.size(); ++id) {
       const Id call = trace_.op.api_call_id[id];
-      if (call < trace_.api_call.size())
+      if (call >= trace_.api_call.size()) continue;
+      if (trace_.op.start_ns[id] == trace::kUnknownNs) {
+        shown[call] = id;
+      } else {
         reported.emplace(of_thread(trace_.api_call.thread_id[call]), trace_.op.correlation_id[id]);
+      }
     }
     std::map<ProcessDrain*, int> capturing;
     for (Id id = 0; id < trace_.api_call.size(); ++id) {
@@ -304,7 +312,20 @@ class Restorer {
                         ? trace::kNoInt
                         : call.value;
       issue.silent = issue.bytes == 0 || (issue.kind == trace::kMemcpy && call.object == 0);
+      if (const auto row = shown.find(id); row != shown.end()) issue.row = row->second;
       if (process->work_.expects_report(issue)) process->work_.issue(issue);
+    }
+  }
+
+  // Calls that had not ended when they got their rows.
+  template <class Calls>
+  void open_calls(const Calls& calls) {
+    for (Id id = 0; id < calls.size(); ++id) {
+      ProcessDrain* process = of_thread(calls.thread_id[id]);
+      if (process != nullptr && !process->finished_ && calls.end_ns[id] == trace::kUnknownNs)
+        process->shown_.push_back({calls.start_ns[id],
+                                   static_cast<uint32_t>(trace_.thread.os_tid[calls.thread_id[id]]),
+                                   id});
     }
   }
 

@@ -112,7 +112,10 @@ RingsFolder RingsFolder::create(const fs::path& trace, const Options& options) {
   RingsFolder folder;
   folder.pointer_ = rings_path(trace);
   folder.path_ = folder.pointer_;
-  const uint64_t records = ring_records();
+  const uint64_t records =
+      options.flight_recorder_mib
+          ? (uint64_t{*options.flight_recorder_mib} << 20) / sizeof(ring::Record)
+          : ring_records();
   const fs::path parent = trace.parent_path();
   const bool elsewhere = shares_badly(parent.empty() ? "." : parent);
   check_free_space(elsewhere ? "/dev/shm" : parent.empty() ? "." : parent, records);
@@ -160,6 +163,7 @@ RingsFolder RingsFolder::create(const fs::path& trace, const Options& options) {
   facts->capture_range = options.capture_range;
   facts->flush_interval_ms = kFlushIntervalMs;
   facts->ring_records = records;
+  facts->flight_recorder = options.flight_recorder_mib ? 1 : 0;
   timespec now;
   ::clock_gettime(CLOCK_MONOTONIC, &now);
   facts->trace_start_ns = now.tv_sec * int64_t{1'000'000'000} + now.tv_nsec;

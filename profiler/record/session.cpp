@@ -81,7 +81,20 @@ Session::Session(fs::path trace, const Options& options)
     : trace_(fs::absolute(trace)),
       options_(options),
       folder_(make_folder(trace_, options)),
-      first_anchor_(ring::read_anchor(ring::best_clock())) {}
+      first_anchor_(ring::read_anchor(ring::best_clock())) {
+  Options watched = options_;
+  if (options_.hangs.explain) {
+    watched.hangs.told = [this](uint32_t pid, const trace::HangReport& report) {
+      if (options_.hangs.told) options_.hangs.told(pid, report);
+      if (report.alarm && options_.abort_on_hang) hung_ = pid;
+    };
+  }
+  if (options_.flight_recorder_mib) {
+    flight_ = std::make_unique<FlightSession>(folder_, folder_.control(), trace_, watched);
+  } else if (options_.hangs.explain) {
+    monitor_.emplace(folder_.control(), std::move(watched.hangs));
+  }
+}
 
 void Session::fail(const Error& error) {
   failure_ = error;
@@ -101,6 +114,7 @@ std::chrono::microseconds Session::step() {
   switch_collecting();
   if (failure_) return kLongestPause;
   try {
+    if (flight_) return flight_->step() > 0 ? kShortestPause : kLongestPause;
     if (!drain_) {
       if (!folder_.has_rings()) return kShortestPause;
       drain_ = std::make_unique<Drain>(folder_.path(),
@@ -108,6 +122,7 @@ std::chrono::microseconds Session::step() {
                                        drain_options(folder_.control()), first_anchor_);
     }
     const size_t read = drain_->cycle();
+    if (monitor_) monitor_->step(*drain_);
     if (read > kBusy) return 0us;
     pause_ =
         read > 0 ? kShortestPause : std::min<std::chrono::microseconds>(2 * pause_, kLongestPause);
@@ -127,7 +142,8 @@ void Session::finish(Outcome* outcome, const std::function<void(const Outcome&)>
   outcome->trace = trace_;
   if (!failure_) {
     try {
-      if (!drain_ && folder_.has_rings()) step();  // made since the last look
+      if (flight_) outcome->trace_written = flight_->dump(trace_);
+      if (!flight_ && !drain_ && folder_.has_rings()) step();  // made since the last look
       if (drain_) {
         outcome->complete = drain_->finish();
         outcome->trace_written = true;

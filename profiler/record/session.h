@@ -10,8 +10,11 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "drain.h"
+#include "flight_session.h"
+#include "monitor.h"
 #include "options.h"
 #include "rings_folder.h"
 #include "trace/error.h"
@@ -32,8 +35,18 @@ class Session {
   /// written ends the recording: the error is kept for finish(), the program goes on.
   std::chrono::microseconds step();
   /// True if all processes that took part have ended.
-  bool all_finished() const { return !drain_ || failure_ || drain_->all_finished(); }
+  bool all_finished() const {
+    if (flight_) return failure_ || flight_->all_finished();
+    return !drain_ || failure_ || drain_->all_finished();
+  }
+  /// True if a flight recorder takes it: it dumps at the next step.
+  bool request_dump() {
+    if (flight_) flight_->request();
+    return flight_ != nullptr;
+  }
   void set_exit(uint32_t pid, int wait_status);
+  /// The process that hangs and is to be ended; told once.
+  std::optional<uint32_t> take_hung() { return std::exchange(hung_, std::nullopt); }
   /// Ends the recording and cleans up; throws the Error that ended it early, if one did. `outcome`
   /// gets all but the exit code.
   /// `finished` is called with the finished trace while the folder of the rings still says that
@@ -51,6 +64,9 @@ class Session {
   ring::ClockAnchor first_anchor_;
   Clock::time_point begin_ = Clock::now();
   std::unique_ptr<Drain> drain_;
+  std::unique_ptr<FlightSession> flight_;  // instead of the drain
+  std::optional<Monitor> monitor_;
+  std::optional<uint32_t> hung_;
   std::optional<Error> failure_;
   std::chrono::microseconds pause_{1000};
 };

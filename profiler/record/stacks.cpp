@@ -62,6 +62,25 @@ void Stacks::describe(uint64_t hash, const std::vector<Frame>& frames) {
   }
 }
 
+trace::Id Stacks::add(const std::vector<SeenFrame>& frames) {
+  trace::Stack row;
+  row.process_id = process_;
+  row.frame_count = static_cast<trace::Small>(frames.size());
+  const trace::Id stack = run_.writer.append(row);
+  for (size_t depth = 0; depth < frames.size(); ++depth) {
+    const SeenFrame& seen = frames[depth];
+    trace::StackFrame frame;
+    frame.stack_id = stack;
+    frame.depth = static_cast<trace::Small>(depth);
+    frame.kind = trace::kNativeFrame;
+    frame.address = static_cast<trace::Int>(seen.address);
+    if (!seen.module.empty()) frame.module_id = run_.writer.intern(seen.module);
+    if (!seen.symbol.empty()) frame.symbol_id = run_.writer.intern(seen.symbol);
+    run_.writer.append(frame);
+  }
+  return stack;
+}
+
 void Stacks::finish() {
   Symbolizer symbolizer;
   int64_t unnamed = 0;

@@ -10,6 +10,7 @@
 #include "flat_map.h"
 #include "ring/record.h"
 #include "run_state.h"
+#include "unwind.h"
 
 namespace streamscope::record {
 
@@ -27,7 +28,9 @@ class Stacks {
   };
   /// A whole stack, innermost frame first.
   void describe(uint64_t hash, const std::vector<Frame>& frames);
-  /// Names the frames.
+  /// A stack that was taken from outside and whose frames have their names. Returns its row.
+  trace::Id add(const std::vector<SeenFrame>& frames);
+  /// Names the frames that have come so far.
   void finish();
 
   /// Take over rows of an earlier writer.

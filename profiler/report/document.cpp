@@ -169,6 +169,19 @@ Section unfinished_section(const Trace& trace, const Summary& summary) {
   return section;
 }
 
+// What the recorder found out while the program stood still; the stacks are left to `hang`.
+Section hang_section(const Trace& trace) {
+  Section section{.title = "Stood still"};
+  for (Id hang = 0; hang < trace.hang.size(); ++hang) {
+    const std::string_view text = trace.text(trace.hang.text_id[hang]);
+    section.remarks.push_back(fmt::format("{}: {}",
+                                          process_label(trace, trace.hang.process_id[hang]),
+                                          printable(text.substr(0, text.find('\n')))));
+  }
+  section.footnotes.push_back("streamscope hang shows the stacks and says what to do");
+  return section;
+}
+
 std::string wait_sentence(const Trace& trace, const analysis::WaitGroup& wait) {
   const std::string who = fmt::format("{} on stream {}", op_label(trace, wait.longest.op),
                                       stream_label(trace, trace.op.stream_id[wait.longest.op]));
@@ -451,6 +464,7 @@ Document compose(const Trace& trace, const Summary& summary, By by) {
   Document document;
   document.headline = headline(trace, summary.info);
   document.notices = notices_of(trace, summary.info);
+  if (!trace.hang.empty()) document.sections.push_back(hang_section(trace));
   if (!summary.advice.empty()) document.sections.push_back(advice_section(summary));
   if (by == By::kNvtx) document.sections.push_back(ranges_section(trace, summary));
   if (by == By::kKernel) document.sections.push_back(ops_section(trace, summary));

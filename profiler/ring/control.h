@@ -34,6 +34,21 @@ enum With : uint32_t {
 
 enum class CaptureRange : uint32_t { kNone = 0, kNvtx = 1, kCudaProfilerApi = 2 };
 
+/// What the writer asks a collector when its program stands still.
+enum class QuestionKind : uint32_t {
+  kEvent = 0,  // has the work before the newest record of this event ended?
+  kStream,     // has all work of this stream ended?
+  kWord,       // what stands at this address, if the host can read it?
+};
+
+struct Question {
+  QuestionKind kind;
+  uint32_t bytes;   // kWord: 4 or 8
+  uint64_t object;  // handle or address
+};
+
+inline constexpr uint32_t kMaxQuestions = 256;
+
 struct Control {
   char magic[8];
   uint32_t layout_version;
@@ -55,6 +70,21 @@ struct Control {
   std::atomic<uint32_t> stop;  // 1: the writer is leaving; collectors fall silent for good
   std::atomic<uint32_t>
       flush_request;  // counter; a collector that sees a change makes one forced flush
+
+  // A round of questions: the collector of process `questioned_pid` that sees a new number answers
+  // by AnswerRecords. The writer changes the questions only after that.
+  std::atomic<uint32_t> question_round;
+  uint32_t questioned_pid;
+  uint32_t question_count;
+  Question questions[kMaxQuestions];
+
+  // Asked of the writer by other programs (streamscope hang --pid, dump --pid): they raise the
+  // first number, the writer answers by the second.
+  std::atomic<uint32_t> explain_request, explained;
+  std::atomic<uint32_t> dump_request, dumped;
+  char dump_file[1024];  // of the newest dump, or why there is none; valid once `dumped` says so
+
+  uint32_t flight_recorder;  // 1: rings keep the newest records and drop the oldest
 };
 
 }  // namespace streamscope::ring

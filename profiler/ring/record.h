@@ -18,7 +18,7 @@
 namespace streamscope::ring {
 
 /// Version of everything in this header and in ring.h and control.h. Both sides must agree exactly.
-inline constexpr uint32_t kLayoutVersion = 6;
+inline constexpr uint32_t kLayoutVersion = 7;
 
 /// A text, named by a 64-bit hash of its bytes. 0 is "no text". The bytes follow in kString records
 /// of any ring of the same process, before or after the first use.
@@ -85,6 +85,8 @@ enum class RecordKind : uint8_t {
   kLoss,        // LossRecord: anything else that is missing
   kCollecting,  // CollectingRecord: recording switched on or off (delay, duration, capture range)
   kEnd,         // EndRecord: the process is ending in good order
+  kAnswer,      // AnswerRecord
+  kDump,        // CollectingRecord: the program asks for a dump of the flight recorder
 };
 
 enum RecordFlags : uint8_t {
@@ -596,6 +598,26 @@ struct EndRecord {
   uint64_t unused[4];
 };
 
+enum class AnswerKind : uint8_t {
+  kQuestion = 0,  // of one Question
+  kFlush,         // of the forced flush
+  kAll,           // nothing more is to come in this round
+};
+
+/// What a collector found out about a Question of control.h.
+struct AnswerRecord {
+  RecordKind kind;
+  uint8_t flags;
+  uint8_t answer;    // AnswerKind
+  uint8_t answered;  // 0: not within the limit, or the word is not in host memory
+  uint32_t round;
+  uint64_t begin;     // ticks
+  uint32_t question;  // index
+  int32_t result;     // of queries: CUDA's code
+  uint64_t value;     // of words
+  uint64_t unused[4];
+};
+
 template <class T>
 inline constexpr bool kIsRecord = std::is_trivially_copyable_v<T> && sizeof(T) == sizeof(Record);
 static_assert(kIsRecord<TextRecord> && kIsRecord<ProcessRecord> && kIsRecord<ThreadRecord> &&
@@ -611,6 +633,6 @@ static_assert(kIsRecord<TextRecord> && kIsRecord<ProcessRecord> && kIsRecord<Thr
               kIsRecord<TimelineRecord> && kIsRecord<TimelinePointRecord> &&
               kIsRecord<AccessRecord> && kIsRecord<KernelArgumentsRecord> &&
               kIsRecord<ModuleRecord> && kIsRecord<StackRecord> && kIsRecord<LossRecord> &&
-              kIsRecord<CollectingRecord> && kIsRecord<EndRecord>);
+              kIsRecord<CollectingRecord> && kIsRecord<EndRecord> && kIsRecord<AnswerRecord>);
 
 }  // namespace streamscope::ring

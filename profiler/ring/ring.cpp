@@ -81,7 +81,7 @@ ClockAnchor read_anchor(ClockKind kind) {
 }
 
 Producer Producer::create(const char* directory, uint32_t index, uint64_t capacity, ClockKind clock,
-                          int* error) {
+                          int* error, bool overwrites) {
   Producer producer;
   capacity = std::bit_ceil(std::clamp(capacity, kMinCapacity, kMaxCapacity));
   const auto pid = static_cast<uint32_t>(::getpid());
@@ -136,6 +136,7 @@ Producer Producer::create(const char* directory, uint32_t index, uint64_t capaci
   header->anchor = read_anchor(clock);
   header->tid.store(static_cast<uint32_t>(::gettid()), std::memory_order_relaxed);
   header->state.store(RingState::kLive, std::memory_order_relaxed);
+  header->overwrites = overwrites ? 1 : 0;
   // The magic comes last: a file without it is one whose making is not finished.
   magic(*header).store(std::bit_cast<uint64_t>(kRingMagic), std::memory_order_release);
 
@@ -146,11 +147,20 @@ Producer Producer::create(const char* directory, uint32_t index, uint64_t capaci
   return producer;
 }
 
+// One in so many of the records of a ring that overwrites its oldest go at a time.
+constexpr uint64_t kOverwrittenShare = 8;
+
 // The ring looks full, or records were dropped since the last one was written.
 bool Producer::make_room() {
   const uint64_t needed = drop_count_ == 0 ? 1 : 2;
   if (head_ + needed - cached_tail_ > mask_ + 1) {
-    cached_tail_ = header_->tail.load(std::memory_order_acquire);
+    if (header_->overwrites != 0) {
+      // A piece at once, so that a reader of what is left has time before it is overwritten.
+      cached_tail_ = head_ + needed - (mask_ + 1) + (mask_ + 1) / kOverwrittenShare;
+      header_->tail.store(cached_tail_, std::memory_order_release);
+    } else {
+      cached_tail_ = header_->tail.load(std::memory_order_acquire);
+    }
     if (head_ + needed - cached_tail_ > mask_ + 1) {
       if (drop_count_++ == 0) drop_first_ = read_clock(header_->clock);
       header_->dropped.store(header_->dropped.load(std::memory_order_relaxed) + 1,
@@ -255,6 +265,22 @@ Consumer::Pending Consumer::pending() const {
   const uint64_t first = tail_ & (capacity_ - 1);
   const uint64_t in_first = std::min(count, capacity_ - first);
   return {std::span(records_ + first, in_first), std::span(records_, count - in_first)};
+}
+
+std::vector<Record> Consumer::copy(uint64_t* from) const {
+  const uint64_t head = header_->head.load(std::memory_order_acquire);
+  uint64_t first = std::max(*from, header_->tail.load(std::memory_order_acquire));
+  first = std::max(first, head - std::min(head, capacity_));
+  std::vector<Record> records;
+  for (uint64_t i = first; i < head; ++i) records.push_back(records_[i & (capacity_ - 1)]);
+  *from = head;
+  // What has been given up meanwhile may be half overwritten.
+  std::atomic_thread_fence(std::memory_order_acquire);
+  const uint64_t valid = header_->tail.load(std::memory_order_relaxed);
+  if (valid > first)
+    records.erase(records.begin(),
+                  records.begin() + static_cast<ptrdiff_t>(std::min(valid, head) - first));
+  return records;
 }
 
 void Consumer::release(size_t count) {

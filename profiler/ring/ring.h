@@ -22,6 +22,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "record.h"
 
@@ -75,8 +76,9 @@ struct alignas(64) OpenCall {
   std::atomic<uint32_t> context;
   std::atomic<uint32_t> correlation_id;
   std::atomic<uint32_t> operation;
-  std::atomic<uint16_t> call;  // CallId
-  std::atomic<uint8_t> flags;  // RecordFlags
+  std::atomic<uint32_t> stack;  // as CallRecord::stack
+  std::atomic<uint16_t> call;   // CallId
+  std::atomic<uint8_t> flags;   // RecordFlags
   std::atomic<uint8_t>
       leaving;  // 1 from before the exit stamp is read until the record is published
 };
@@ -100,7 +102,9 @@ struct RingHeader {
   std::atomic<uint64_t> stacks;            // call stacks taken since the beginning
   std::atomic<uint64_t> stack_ticks;       // what they cost the program
   OpenCall open_call;
-  alignas(64) std::atomic<uint64_t> tail;  // records consumed; consumer writes
+  alignas(64) std::atomic<uint64_t> tail;  // records consumed; consumer writes, or, if it
+                                           // overwrites the oldest records, the producer
+  uint32_t overwrites;  // 1: a full ring drops its oldest records; nobody releases any
 };
 
 inline constexpr char kRingMagic[8] = {'S', 'S', 'R', 'I', 'N', 'G', '\0', '\1'};
@@ -114,8 +118,9 @@ class Producer {
   /// Creates `DIRECTORY/PID-START-INDEX.ring` (0600, O_EXCL, O_NOFOLLOW) with room for `capacity`
   /// records, rounded up to a power of two. Returns a Producer that is not valid() if that fails;
   /// `error` then says why.
+  /// `overwrites`: a full ring makes room by dropping its oldest records.
   static Producer create(const char* directory, uint32_t index, uint64_t capacity, ClockKind clock,
-                         int* error);
+                         int* error, bool overwrites = false);
 
   bool valid() const { return header_ != nullptr; }
   RingHeader& header() { return *header_; }
@@ -199,6 +204,9 @@ class Consumer {
     }
   };
   Pending pending() const;
+  /// Copies of the records from number `*from` on, of a ring that overwrites its oldest; those that
+  /// are gone are left out, and `*from` becomes the number behind the last.
+  std::vector<Record> copy(uint64_t* from) const;
   /// Gives the first `count` pending records' room back to the producer.
   void release(size_t count);
 

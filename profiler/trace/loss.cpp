@@ -80,6 +80,16 @@ constexpr LossInfo kKinds[] = {
      "Use --tier times to get them."},
     {"call-not-finished", Severity::kNotice, kNoEvidence,
      "Some calls had not returned when recording ended.", ""},
+    {"flight-recorder", Severity::kNotice,
+     kCallEvidence | kEventEvidence | kAllocationEvidence | kGraphEvidence,
+     "A flight recorder kept the newest part only; how far work had come is known where it was "
+     "asked.",
+     "Give the flight recorder more memory to see further back."},
+    {"threads-not-seen", Severity::kInfo, kNoEvidence,
+     "When the program stood still, the stacks of its threads could not be read from outside; "
+     "those "
+     "taken at the entry of calls stand for them.",
+     "Let the recorder trace it: kernel.yama.ptrace_scope at most 1, or CAP_SYS_PTRACE."},
     {"stack-unreadable", Severity::kInfo, kNoEvidence, "Some call stacks could not be read.", ""},
     {"clock-not-invariant", Severity::kNotice, kNoEvidence,
      "The time-stamp counter of this machine is not invariant, so a slower clock was used.", ""},

@@ -21,7 +21,7 @@ namespace streamscope::trace {
 
 /// Version of the file format (`user_version`). Raised by every change of a table, a column or its
 /// meaning.
-inline constexpr int kFormatVersion = 2;
+inline constexpr int kFormatVersion = 3;
 /// `application_id` of a trace file: "SScp".
 inline constexpr int kApplicationId = 0x53536370;
 
@@ -149,6 +149,7 @@ enum HangNodeKind : Small {
   kHangOutside
 };
 enum HangEdgeKind : Small { kNeedsAll = 0, kNeedsAny };
+enum ProbeKind : Small { kEventProbe = 0, kStreamProbe, kWordProbe, kFlushProbe };
 enum class Severity : Small { kInfo = 0, kNotice, kDataLoss, kError };
 enum RecordFlag : Small { kCapturedRecord = 1, kExternalRecord = 2 };
 enum ProcessClock : Small { kMonotonicClock = 0, kVirtualClock = 1 };

@@ -534,7 +534,8 @@ CREATE TABLE hang_node (
                                                        -- 6 operation, 7 outside (lock, other process, network)
   object_id INTEGER,                                   -- row of the table that `kind` names; NULL for outside
   name_id INTEGER REFERENCES string(id),               -- label for people
-  in_cycle INTEGER                                     -- 1: part of the cycle that proves the deadlock
+  in_cycle INTEGER,                                    -- 1: part of the cycle that proves the deadlock
+  stack_id INTEGER REFERENCES stack(id)                -- kind 0: where the thread stood, if known
 );
 
 CREATE TABLE hang_edge (
@@ -545,6 +546,31 @@ CREATE TABLE hang_edge (
   to_node_id INTEGER REFERENCES hang_node(id),         -- for whom
   kind INTEGER,                                        -- 0 all (needs every such edge), 1 any (one such edge suffices)
   reason_id INTEGER REFERENCES string(id)              -- why, for people
+);
+
+CREATE TABLE thread_sample (
+  -- What a thread was seen to do, from outside, when its process stood still. All threads of one look have one time.
+  id INTEGER PRIMARY KEY,                              -- dense from 0
+  thread_id INTEGER REFERENCES thread(id),             -- the thread
+  at_ns INTEGER,                                       -- when
+  state INTEGER,                                       -- the system's letter as a number: 82 R runs, 83 S sleeps, 68 D waits in the kernel
+  ran_ns INTEGER,                                      -- processor time that it used while it was looked at; NULL if unknown
+  stack_id INTEGER REFERENCES stack(id),               -- where it stood; NULL if it could not be seen
+  lock_address INTEGER,                                -- mutex that it waits for; NULL if none
+  lock_owner_id INTEGER REFERENCES thread(id)          -- thread that holds that mutex
+);
+
+CREATE TABLE probe (
+  -- What was asked about a stream when its process stood still, from a thread of its own inside the process.
+  id INTEGER PRIMARY KEY,                              -- dense from 0
+  process_id INTEGER REFERENCES process(id),           -- the process
+  at_ns INTEGER,                                       -- when it was answered, or given up
+  kind INTEGER,                                        -- 0 event query, 1 stream query, 2 word of a memory wait, 3 forced flush
+  stream_id INTEGER REFERENCES stream(id),             -- the stream; NULL for kind 3
+  record_id INTEGER REFERENCES event_record(id),       -- kind 0: the newest record of the event
+  address INTEGER,                                     -- kind 2: of the word
+  value INTEGER,                                       -- kind 2: what stood there; NULL if the host cannot see it
+  result INTEGER                                       -- CUDA's result code, 600 not ready; NULL: no answer within the limit
 );
 
 -- == Derived tables ==

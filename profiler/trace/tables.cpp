@@ -54,6 +54,7 @@ constexpr Reference kReferences[] = {
     {"first_op_id", "op"},
     {"second_op_id", "op"},
     {"longest_op_id", "op"},
+    {"lock_owner_id", "thread"},
     {"object_id", nullptr},
 };
 
@@ -62,13 +63,14 @@ constexpr Reference kReferences[] = {
 std::span<const TableInfo, kTableCount> tables() { return kTables; }
 
 bool added_later(std::string_view table) {
-  return table == "access" || table == "timeline" || table == "timeline_point";
+  return table == "access" || table == "timeline" || table == "timeline_point" ||
+         table == "thread_sample" || table == "probe";
 }
 
 bool grown_later(std::string_view table) {
-  constexpr std::string_view kGrown[] = {"graph_node", "operation_dependency", "edge",
-                                         "wait_cause", "critical_path",        "finding",
-                                         "lod"};
+  constexpr std::string_view kGrown[] = {
+      "graph_node", "operation_dependency", "edge", "wait_cause", "critical_path", "finding", "lod",
+      "hang_node"};
   return added_later(table) || std::ranges::find(kGrown, table) != std::end(kGrown);
 }
 

@@ -130,7 +130,7 @@ TEST(DeadlockCycle, KnowsTheThreadThatMadeTheWriteLastTime) {
   const Verdict verdict = run("deadlock-cycle", killed(builder).trace());
   ASSERT_EQ(verdict.findings.size(), 1u);
   EXPECT_THAT(verdict.findings[0].title, HasSubstr("thread main"));
-  EXPECT_THAT(verdict.findings[0].text, HasSubstr("last issued by the thread now in"));
+  EXPECT_THAT(verdict.findings[0].text, HasSubstr("last issued by cudaStreamSynchronize on"));
 }
 
 TEST(DeadlockCycle, DoesNotNeedDeviceTimes) {

@@ -98,6 +98,11 @@ if(CMAKE_CUDA_COMPILER)
   if(TARGET streamscope::collect)  # these two leave a trace where they run, so only tests/gpu/run runs them
     streamscope_cuda_app(linked NO_TEST LINK streamscope::collect)
   endif()
+  add_library(app_hang_object OBJECT apps/hang/device.cu apps/hang/host.cu apps/hang/late.cu apps/hang/memory.cu)
+  target_compile_options(app_hang_object PRIVATE -std=c++20 --generate-code=arch=compute_75,code=[compute_75,sm_90])
+  streamscope_app(hang SOURCE $<TARGET_OBJECTS:app_hang_object> NO_TEST)
+  set_target_properties(app_hang PROPERTIES LINKER_LANGUAGE CUDA CUDA_RUNTIME_LIBRARY Static
+    LINK_OPTIONS "")  # not stripped: their functions are to be named in stacks
   foreach(name default_streams forkjoin pipeline)
     streamscope_cuda_app(${name} PTDS)
   endforeach()

@@ -31,8 +31,9 @@ using QueryCommand = CommandLine;
 using AnalyzeCommand = CommandLine;
 using DoctorCommand = CommandLine;
 
-const char* const kCommands[] = {"record", "demo",  "import", "info",    "report", "check", "diff",
-                                 "export", "merge", "query",  "analyze", "view",   "doctor"};
+const char* const kCommands[] = {"record", "demo",  "import",  "info", "report",
+                                 "check",  "hang",  "dump",    "diff", "export",
+                                 "merge",  "query", "analyze", "view", "doctor"};
 
 TEST_F(HelpGolden, OverviewAndCommandsAreAsApproved) {
   expect_golden("help/streamscope.txt", streamscope({"help"}).out);

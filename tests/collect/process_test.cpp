@@ -37,7 +37,7 @@ TEST(Library, ShowsOnlyItsEntryPoints) {
       shell("nm -D --defined-only " COLLECT_LIBRARY " | awk '{print $3}' | sort"),
       "InitializeInjection\nInitializeInjectionNvtx2\ncuptiActivityDisable\ncuptiActivityEnable\n"
       "cuptiActivityFlushAll\ncuptiActivityRegisterCallbacks\ncuptiFinalize\ncuptiSubscribe\n"
-      "cuptiSubscribe_v2\nstreamscope_observer_v1\n");
+      "cuptiSubscribe_v2\nstreamscope_dump\nstreamscope_observer_v1\n");
 }
 
 TEST(Library, NeedsOnlyTheLibcFamily) {

@@ -1,10 +1,16 @@
 # SPDX-FileCopyrightText: 2026 StreamScope contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Programs that hang are killed; `check` says why they hung. Their repaired twins pass."""
+"""Programs that hang are killed; `check` says why they hung. Their repaired twins pass. Others are explained while they
+stand still, and slow ones raise no alarm."""
 
 import json
+import re
+import sqlite3
 
 HUNG_S = 4  # how long each may hang: the detectors believe in a hang after a second
+TIMEOUT_S = 3  # after which a program that stands still is to be explained
+DIAGNOSIS_S = 2  # how long that may take
+SLOW_S = 14  # how long the slow ones run
 
 
 def verdicts(harness, name, path):
@@ -39,7 +45,42 @@ def repaired(harness, name):
     harness.equal(f"{name}: repaired passes", 0, code, f"{found}")
 
 
+def explained(harness, program):
+    name = program["program"]
+    finished, path = harness.record(f"explained_{name}", [harness.app("hang"), name],
+                                    ["--hang-timeout", TIMEOUT_S, "--on-hang", "abort"], timeout=TIMEOUT_S + 40)
+    harness.equal(f"{name}: ended", 124, finished.code, finished.why())
+    found = re.search(r"hangs: ([a-z-]+): ", finished.err)
+    harness.equal(f"{name}: verdict", program["verdict"], found.group(1) if found else None, finished.err[-1500:])
+    harness.check(f"{name}: culprit", re.search(program["culprit"], finished.err), f"{program['culprit']} in {finished.err[-1500:]}")
+    # A name of the program's own, in whichever thread is blocked.
+    harness.check(f"{name}: stack", re.search(r"^      .*hang::", finished.err, re.M), finished.err[-1500:])
+    try:
+        with sqlite3.connect(f"file:{path}?mode=ro", uri=True) as trace:
+            late_ns, = trace.execute(
+                "SELECT (SELECT min(start_ns) FROM hang) - max(ns) FROM (SELECT max(end_ns) AS ns FROM api_call"
+                " UNION ALL SELECT max(end_ns) FROM host_sync WHERE result IS NOT 600"
+                " UNION ALL SELECT max(end_ns) FROM event_record)").fetchone()
+    except sqlite3.Error as error:
+        harness.check(f"{name}: trace", False, str(error))
+        return
+    limit_ns = (TIMEOUT_S + DIAGNOSIS_S) * 1e9
+    harness.check(f"{name}: in time", late_ns is not None and late_ns < limit_ns, f"{(late_ns or 0) / 1e9:.2f} s after the last call")
+    harness.log(f"  {name}: {found.group(1) if found else 'nothing'} after {(late_ns or 0) / 1e9:.2f} s")
+    harness.keep(path)
+
+
+def slow(harness, program):
+    name = program["program"]
+    finished, path = harness.record(f"slow_{name}", ["timeout", "-s", "KILL", SLOW_S, harness.app("hang"), name],
+                                    ["--hang-timeout", TIMEOUT_S], timeout=SLOW_S + 40)
+    harness.check(f"{name}: no alarm", "hangs:" not in finished.err, finished.err[-1500:])
+
+
 def run(harness):
     listed = harness.run([harness.app("hangs"), "--list"]).lines()
     harness.parallel([(hung, harness, line["hang"], line["detector"]) for line in listed])
     harness.parallel([(repaired, harness, line["hang"]) for line in listed])
+    programs = harness.run([harness.app("hang"), "--list"]).lines()
+    harness.parallel([(explained, harness, program) for program in programs if program["verdict"]])
+    harness.parallel([(slow, harness, program) for program in programs if not program["verdict"]])

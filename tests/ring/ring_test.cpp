@@ -77,6 +77,33 @@ LossRecord as_loss(const Record& record) {
   return result;
 }
 
+TEST_F(Ring, OverwritesItsOldestRecordsIfItShould) {
+  int error = -1;
+  Producer producer = Producer::create(directory_.c_str(), 0, 64, best_clock(), &error, true);
+  ASSERT_TRUE(producer.valid());
+  const Consumer consumer = open();
+  uint64_t from = 0, seen = 0;
+  for (uint64_t i = 0; i < 1000; ++i) {
+    CallRecord call{};
+    call.begin = i;
+    ASSERT_TRUE(producer.push(call));
+    if (i % 40 != 0) continue;
+    for (const Record& record : consumer.copy(&from)) {
+      EXPECT_EQ(reinterpret_cast<const CallRecord&>(record).begin, seen)
+          << "none is missed so soon";
+      ++seen;
+    }
+  }
+  uint64_t all = 0;
+  const auto newest = consumer.copy(&all);
+  EXPECT_EQ(all, 1000u);
+  ASSERT_GE(newest.size(), 56u);
+  EXPECT_LE(newest.size(), 64u);
+  for (size_t i = 0; i < newest.size(); ++i)
+    EXPECT_EQ(reinterpret_cast<const CallRecord&>(newest[i]).begin, 1000 - newest.size() + i);
+  EXPECT_EQ(producer.header().dropped.load(), 0u);
+}
+
 TEST_F(Ring, CarriesRecordsInOrderWithTheFactsOfItsProcess) {
   Producer producer = create(100);
   Consumer consumer = open();

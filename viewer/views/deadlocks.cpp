@@ -22,6 +22,11 @@ std::string where(const Document& document, const WaitGraph::Node& node) {
   return "";
 }
 
+// A thread that waits for a lock is no row that can be selected.
+std::string name_of(const Document& document, const WaitGraph::Node& node) {
+  return node.item.kind == ItemKind::kNone ? "waits for a lock" : document.label(node.item);
+}
+
 Id stack_of(const trace::Trace& trace, Item item) {
   if (item.kind == ItemKind::kApiCall) return trace.api_call.stack_id[item.id];
   if (item.kind == ItemKind::kHostSync) return trace.host_sync.stack_id[item.id];
@@ -147,16 +152,17 @@ void DeadlocksView::draw_graph(const Document& document, ViewState& state, const
     draw.AddRectFilled(at, end, theme.color(Color::kPanelRaised), theme.px(4));
     draw.AddRectFilled(at, {at.x + theme.px(5), end.y}, theme.color(document.category(node.item)),
                        theme.px(4), ImDrawFlags_RoundCornersLeft);
-    draw.AddRect(at, end, node.item == state.selection ? theme.color(Color::kSelection) : frame,
-                 theme.px(4), 0, theme.px(node.in_cycle || node.item == state.selection ? 2 : 1));
+    const bool selected = node.item.kind != ItemKind::kNone && node.item == state.selection;
+    draw.AddRect(at, end, selected ? theme.color(Color::kSelection) : frame, theme.px(4), 0,
+                 theme.px(node.in_cycle || selected ? 2 : 1));
     const float left = at.x + theme.px(13), room = size.x - theme.px(20);
     widgets::fit_text(draw, theme, Face::kBold, {left, at.y + theme.px(5)}, room,
-                      theme.color(Color::kText), document.label(node.item));
+                      theme.color(Color::kText), name_of(document, node));
     widgets::fit_text(draw, theme, Face::kSmall, {left, at.y + theme.px(23)}, room,
                       theme.color(Color::kTextDim), where(document, node));
     ImGui::SetCursorScreenPos(at);
     ImGui::PushID(static_cast<int>(i));
-    if (ImGui::InvisibleButton("node", size)) {
+    if (ImGui::InvisibleButton("node", size) && node.item.kind != ItemKind::kNone) {
       select(state, node.item);
       zoom_to_selection(document, state);
     }
@@ -172,8 +178,8 @@ void DeadlocksView::draw_words(const Document& document, ViewState& state, const
   int next_id = 0;
   const auto link = [&](const WaitGraph::Node& node) {
     if (widgets::link(theme, Face::kBody,
-                      document.label(node.item) + "  \u00b7  " + where(document, node),
-                      next_id++)) {
+                      name_of(document, node) + "  \u00b7  " + where(document, node), next_id++) &&
+        node.item.kind != ItemKind::kNone) {
       select(state, node.item);
       zoom_to_selection(document, state);
     }

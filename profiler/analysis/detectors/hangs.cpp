@@ -34,6 +34,7 @@
 
 #include "../labels.h"
 #include "../units.h"
+#include "../wait_for_words.h"
 #include "families.h"
 #include "steps.h"
 
@@ -42,90 +43,6 @@ namespace {
 
 using Why = WaitFor::Why;
 using Kind = WaitFor::Kind;
-
-std::string thread_name(const Trace& trace, Id thread) {
-  if (thread >= trace.thread.size()) return "a thread";
-  const std::string name = printable(trace.text(trace.thread.name_id[thread]));
-  return name.empty() ? fmt::format("thread {}", trace.thread.os_tid[thread]) : "thread " + name;
-}
-
-std::string call_name(const Trace& trace, const WaitFor::Node& node) {
-  if (node.kind == Kind::kSync) return sync_name(trace, node.id);
-  const std::string name = printable(trace.text(trace.api_call.name_id[node.id]));
-  return name.empty() ? "a call" : name;
-}
-
-Id thread_of_call(const Trace& trace, const WaitFor::Node& node) {
-  return node.kind == Kind::kSync ? trace.host_sync.thread_id[node.id]
-                                  : trace.api_call.thread_id[node.id];
-}
-
-// `memory wait "wait" on stream 7 math`, `cudaStreamSynchronize on thread main`.
-std::string name_of(const Trace& trace, const WaitFor::Node& node) {
-  switch (node.kind) {
-    case Kind::kOp:
-      return op_on_stream(trace, node.id);
-    case Kind::kRecord:
-      return fmt::format("the record of {} on stream {}",
-                         event_label(trace, trace.event_record.event_id[node.id]),
-                         stream_label(trace, node.stream));
-    case Kind::kWait:
-      return fmt::format("stream {}'s wait for {}", stream_label(trace, node.stream),
-                         event_label(trace, trace.event_wait.event_id[node.id]));
-    default:
-      return fmt::format("{} on {}", call_name(trace, node),
-                         thread_name(trace, thread_of_call(trace, node)));
-  }
-}
-
-// A cycle as sentences: "A needs B, which is queued behind C, which needs ...".
-std::string in_words(const Trace& trace, const WaitFor& graph,
-                     const std::vector<WaitFor::Step>& cycle) {
-  std::string text;
-  for (size_t i = 0; i < cycle.size(); ++i) {
-    const WaitFor::Node& node = graph.node(cycle[i].node);
-    const bool ordered = cycle[i].why == Why::kStreamOrder;
-    // Of a queue only its ends are told.
-    if (i > 0 && ordered && cycle[i - 1].why == Why::kStreamOrder) continue;
-    text += i == 0 ? name_of(trace, node) : fmt::format(" {}, which", name_of(trace, node));
-    switch (cycle[i].why) {
-      case Why::kStreamOrder:
-        text += " is queued behind";
-        break;
-      case Why::kMemory:
-        text += " needs";
-        break;
-      case Why::kNotIssued:
-        text += " needs a write that was last issued by the thread now in";
-        break;
-      case Why::kEvent:
-      case Why::kSynchronize:
-        text += " waits for";
-        break;
-      case Why::kLegacyStream:
-        text += " waits, by the rule of the legacy stream, for";
-        break;
-      case Why::kDevice:
-        text += " waits for all work, such as";
-        break;
-    }
-  }
-  return text + " the first";
-}
-
-// Kernels and host functions: how long such an op took before, at most.
-Ns longest_before(const Trace& trace, Id op) {
-  Ns longest = 0;
-  for (Id other = 0; other < trace.op.size(); ++other) {
-    if (trace.op.kind[other] == trace.op.kind[op] &&
-        trace.op.name_id[other] == trace.op.name_id[op] && is_timed(trace, other)) {
-      longest = std::max(longest, trace.op.end_ns[other] - trace.op.start_ns[other]);
-    }
-  }
-  return longest;
-}
-
-constexpr Ns kTimesLonger = 10;  // than ever before: that is another kind of run
 
 // What a blocked call that is not part of a deadlock waits for in the end, if of this kind.
 void find_running(Analyses& analyses, Findings& findings, trace::OpKind kind,
@@ -139,12 +56,14 @@ void find_running(Analyses& analyses, Findings& findings, trace::OpKind kind,
     // ago.
     bool any_started = false;
     for (const WaitFor::Index node : running)
-      any_started |= trace.op.start_ns[graph.node(node).id] != kUnknownNs;
+      any_started |= graph.node(node).kind == Kind::kOp &&
+                     trace.op.start_ns[graph.node(node).id] != kUnknownNs;
     for (const WaitFor::Index node : running) {
+      if (graph.node(node).kind != Kind::kOp) continue;
       const Id op = graph.node(node).id;
       const bool started = trace.op.start_ns[op] != kUnknownNs;
       if (trace.op.kind[op] != kind || (any_started && !started)) continue;
-      const Ns before = longest_before(trace, op);
+      const Ns before = longest_run(trace, op);
       if (!call.proved && call.held_ns < kTimesLonger * before) continue;
       const Findings::Key key{trace.op.name_id[op], trace.op.stream_id[op]};
       findings.add(key, trace.op.start_ns[op], [&] {
@@ -159,7 +78,7 @@ void find_running(Analyses& analyses, Findings& findings, trace::OpKind kind,
         describe(finding, op, graph.held_by(node));
         finding.text +=
             fmt::format(" {} on {} had waited {} for it", call_name(trace, graph.node(call.node)),
-                        thread_name(trace, call.thread), format_duration(call.held_ns));
+                        thread_label(trace, call.thread), format_duration(call.held_ns));
         finding.text += before > 0
                             ? fmt::format("; earlier runs took up to {}.", format_duration(before))
                             : "; the trace has no earlier run to compare with.";
@@ -181,8 +100,9 @@ void find_deadlock_cycles(Analyses& analyses, Findings& findings) {
     Id sync = kNoId;
     for (const WaitFor::Step& step : cycle) {
       const WaitFor::Node& node = graph.node(step.node);
-      const bool is_call = node.kind == Kind::kSync || node.kind == Kind::kCall;
-      const std::string party = is_call ? thread_name(trace, thread_of_call(trace, node))
+      const bool is_call =
+          node.kind == Kind::kSync || node.kind == Kind::kCall || node.kind == Kind::kThread;
+      const std::string party = is_call ? thread_label(trace, thread_of_call(trace, node))
                                         : "stream " + stream_label(trace, node.stream);
       if (std::find(parties.begin(), parties.end(), party) == parties.end()) {
         parties.push_back(party);

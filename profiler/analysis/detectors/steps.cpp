@@ -31,12 +31,6 @@ Id last_op_before(Analyses& analyses, Id stream, Ns before) {
   return kNoId;
 }
 
-std::string op_on_stream(const Trace& trace, Id op) {
-  if (op >= trace.op.size()) return "other work";
-  return fmt::format("{} on stream {}", op_label(trace, op),
-                     stream_label(trace, trace.op.stream_id[op]));
-}
-
 std::string describe(const Trace& trace, const std::vector<Hop>& path) {
   std::string text;
   for (const Hop& hop : path) {
@@ -89,12 +83,6 @@ bool is_blocking_sync(const Trace& trace, Id sync) {
          syncs.start_ns[sync] != kUnknownNs && syncs.end_ns[sync] != kUnknownNs &&
          (syncs.result[sync] == 0 || syncs.result[sync] == trace::kNoSmall) &&
          syncs.thread_id[sync] < trace.thread.size();
-}
-
-std::string sync_name(const Trace& trace, Id sync) {
-  if (sync >= trace.host_sync.size()) return "a synchronization";
-  const std::string name = printable(trace.text(trace.host_sync.name_id[sync]));
-  return name.empty() ? "a synchronization" : name;
 }
 
 bool is_worth_a_line(Analyses& analyses, Ns gain_ns) {

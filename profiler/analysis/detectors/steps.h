@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "../detector.h"
+#include "../labels.h"
 
 namespace streamscope::analysis {
 
@@ -17,8 +18,6 @@ namespace streamscope::analysis {
 Id next_op_on(Analyses& analyses, Id stream, Ns after);
 Id last_op_before(Analyses& analyses, Id stream, Ns before);
 
-/// "gemm<…> on stream 7 math"; "other work" if there is no such op.
-std::string op_on_stream(const Trace& trace, Id op);
 /// The steps of a path in words, joined by "then".
 std::string describe(const Trace& trace, const std::vector<Hop>& path);
 
@@ -28,8 +27,6 @@ void set_gains(Analyses& analyses, Findings& findings,
 
 /// True for successful synchronizations in which the host may block, queries and copies aside.
 bool is_blocking_sync(const Trace& trace, Id host_sync);
-/// "cudaDeviceSynchronize", or what the call is about if its name is not known.
-std::string sync_name(const Trace& trace, Id host_sync);
 
 /// A gain below this share of the run, or so small, is lost in the noise of the next run.
 inline constexpr Ns kLeastGainNs = 5'000;

@@ -49,6 +49,13 @@ FAKE_API void fake_block_flush(bool blocked);
 
 FAKE_API void fake_set_capturing(CUstream stream, bool capturing);
 
+/// What a query of a stream or an event answers: not ready, or success.
+FAKE_API void fake_set_pending(const void* stream_or_event, bool pending);
+/// Queries of streams never return.
+FAKE_API void fake_block_queries(bool blocked);
+/// Calls a function in a thread whose outer frames lie in libcuda.
+FAKE_API void fake_run_host_function(void (*function)(void*), void* argument);
+
 /// Answers about what the collector did.
 FAKE_API bool fake_kind_enabled(CUpti_ActivityKind kind);
 FAKE_API bool fake_callback_enabled(CUpti_CallbackDomain domain, CUpti_CallbackId id);

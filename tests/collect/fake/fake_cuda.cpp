@@ -4,6 +4,8 @@
 // Stand-in libcuda.so.1: initialization with injection as the real driver does it, and the few
 // queries we use.
 #include <dlfcn.h>
+#include <pthread.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <cstdlib>
@@ -21,6 +23,8 @@ std::atomic<bool> initialized{false};
 std::atomic<unsigned> capture_queries{0};
 std::mutex mutex;
 std::set<CUstream> capturing;
+std::set<const void*> pending;
+std::atomic<bool> queries_blocked{false};
 }  // namespace
 
 FAKE_API CUresult cuInit(unsigned) {
@@ -100,6 +104,47 @@ FAKE_API CUresult cuStreamIsCapturing(CUstream stream, CUstreamCaptureStatus* st
   *status =
       capturing.contains(stream) ? CU_STREAM_CAPTURE_STATUS_ACTIVE : CU_STREAM_CAPTURE_STATUS_NONE;
   return CUDA_SUCCESS;
+}
+
+FAKE_API CUresult cuStreamQuery(CUstream stream) {
+  while (queries_blocked) pause();
+  std::lock_guard lock(mutex);
+  return pending.contains(stream) ? CUDA_ERROR_NOT_READY : CUDA_SUCCESS;
+}
+FAKE_API CUresult cuEventQuery(CUevent event) {
+  std::lock_guard lock(mutex);
+  return pending.contains(event) ? CUDA_ERROR_NOT_READY : CUDA_SUCCESS;
+}
+
+FAKE_API void fake_set_pending(const void* stream_or_event, bool on) {
+  std::lock_guard lock(mutex);
+  if (on) {
+    pending.insert(stream_or_event);
+  } else {
+    pending.erase(stream_or_event);
+  }
+}
+FAKE_API void fake_block_queries(bool blocked) { queries_blocked = blocked; }
+
+namespace {
+struct HostFunction {
+  void (*function)(void*);
+  void* argument;
+};
+// Not a tail call: the frame is what it is for.
+__attribute__((noinline)) void* execute(void* pointer) {
+  const HostFunction call = *static_cast<HostFunction*>(pointer);
+  delete static_cast<HostFunction*>(pointer);
+  call.function(call.argument);
+  asm volatile("" ::: "memory");
+  return nullptr;
+}
+}  // namespace
+
+FAKE_API void fake_run_host_function(void (*function)(void*), void* argument) {
+  pthread_t thread;
+  pthread_create(&thread, nullptr, execute, new HostFunction{function, argument});
+  pthread_detach(thread);
 }
 
 FAKE_API void fake_set_capturing(CUstream stream, bool on) {

@@ -1,0 +1,27 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// The nodes and cycles of a wait-for graph in words, for findings and explanations of hangs.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "wait_for.h"
+
+namespace streamscope::analysis {
+
+/// "cudaStreamSynchronize" of a call, "waiting for a lock" of a thread outside of any.
+std::string call_name(const Trace& trace, const WaitFor::Node& node);
+/// The thread of a node that is a call or a thread.
+Id thread_of_call(const Trace& trace, const WaitFor::Node& node);
+/// `memory wait "wait" on stream 7 math`, `cudaStreamSynchronize on thread main`.
+std::string name_of(const Trace& trace, const WaitFor::Node& node);
+/// Why one node waits for another: "is queued behind", "needs", ...
+std::string_view reason(WaitFor::Why why);
+/// A cycle as sentences: "A needs B, which is queued behind C, which needs ... the first".
+std::string in_words(const Trace& trace, const WaitFor& graph,
+                     const std::vector<WaitFor::Step>& cycle);
+
+}  // namespace streamscope::analysis

@@ -1,0 +1,60 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "analysis/hang.h"
+
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "command.h"
+#include "record/remote.h"
+#include "trace/error.h"
+#include "traces.h"
+
+namespace streamscope::cli {
+namespace {
+
+int tell(const trace::Trace& trace) {
+  analysis::Analyses analyses(trace);
+  const std::vector<trace::HangReport> reports = analysis::explain_hangs(analyses);
+  bool alarm = false;
+  for (const trace::HangReport& report : reports) {
+    fmt::print("{}", report.text);
+    alarm |= report.alarm;
+  }
+  if (reports.empty()) fmt::print("no process stood still when this trace ended\n");
+  return alarm ? kFound : kDone;
+}
+
+}  // namespace
+
+std::function<int()> define_hang(CLI::App& app, ProgramArguments&) {
+  struct Options {
+    std::string file;
+    int pid = 0;
+    bool quiet = false;
+  };
+  auto options = std::make_shared<Options>();
+  app.add_option("TRACE", options->file, "a recorded trace")->option_text(" ");
+  app.add_option("--pid", options->pid,
+                 "a process that is being recorded: asks its recorder now, without stopping it")
+      ->check(CLI::PositiveNumber)
+      ->option_text("PID");
+  app.add_flag("--quiet", options->quiet, "no progress");
+  return [options]() -> int {
+    if ((options->pid > 0) == !options->file.empty()) {
+      throw Error("hang", "neither one trace nor one process is named",
+                  "use streamscope hang TRACE or streamscope hang --pid PID");
+    }
+    if (options->file.empty()) {
+      const record::Recorder recorder = record::Recorder::of(options->pid);
+      const trace::HangReport report = recorder.explain();
+      fmt::print("{}", report.text);
+      return report.alarm ? kFound : kDone;
+    }
+    return tell(load(options->file, options->quiet));
+  };
+}
+
+}  // namespace streamscope::cli

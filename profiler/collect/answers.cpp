@@ -1,0 +1,212 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+#include "collect/answers.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdio>
+#include <cstring>
+
+#include "collect/session.h"
+#include "collect/thread_state.h"
+#ifdef STREAMSCOPE_WITH_CUPTI
+#include "collect/activities.h"
+#include "collect/cupti_library.h"
+#endif
+
+namespace streamscope::collect {
+namespace {
+
+using ring::Question;
+using ring::QuestionKind;
+
+// Measured on an H200 in four kinds of hangs: what is answered at all is answered within 1 ms.
+constexpr int64_t kLimitNs = 250'000'000;
+constexpr int kFlushLimitMs = 400;
+
+enum Stage : int { kEvents, kStreams, kFlush, kDone };
+
+struct Answer {
+  std::atomic<uint32_t> ready{0};  // the round it belongs to
+  int32_t result = 0;
+  uint64_t value = 0;
+  bool answered = false;
+};
+
+// The round under way. What a thread that was given up still writes goes to answers that nobody
+// reads any more, as they carry its number.
+struct Round {
+  std::atomic<uint32_t> number{0};
+  std::atomic<int> finished_stage{-1};
+  uint32_t count = 0;
+  Question questions[ring::kMaxQuestions];
+  Answer answers[ring::kMaxQuestions];
+  bool told[ring::kMaxQuestions];
+  Stage stage = kDone;
+  int64_t stage_since = 0;
+};
+constinit Round round{};
+
+void give(uint32_t number, uint32_t question, bool answered, int32_t result, uint64_t value) {
+  if (round.number.load(std::memory_order_acquire) != number) return;
+  Answer& answer = round.answers[question];
+  answer.answered = answered;
+  answer.result = result;
+  answer.value = value;
+  answer.ready.store(number, std::memory_order_release);
+}
+
+// A word of memory that the host may read, as the map of the process says: of device memory only
+// the addresses are reserved.
+bool read_word(const Question& question, uint64_t* value) {
+  FILE* maps = std::fopen("/proc/self/maps", "re");
+  if (maps == nullptr) return false;
+  bool readable = false;
+  char line[512];
+  while (!readable && std::fgets(line, sizeof line, maps) != nullptr) {
+    unsigned long begin = 0, end = 0;
+    char access = '-';
+    if (std::sscanf(line, "%lx-%lx %c", &begin, &end, &access) == 3)
+      readable = access == 'r' && question.object >= begin && question.object + 8 <= end;
+  }
+  std::fclose(maps);
+  if (!readable) return false;
+  if (question.bytes == 4) {
+    *value = *reinterpret_cast<const volatile uint32_t*>(question.object);
+  } else {
+    *value = *reinterpret_cast<const volatile uint64_t*>(question.object);
+  }
+  return true;
+}
+
+void ask(uint32_t number, QuestionKind kind) {
+  for (uint32_t i = 0; i < round.count; ++i) {
+    const Question question = round.questions[i];
+    if (question.kind != kind) continue;
+    if (kind == QuestionKind::kWord) {
+      uint64_t value = 0;
+      const bool known = read_word(question, &value);
+      give(number, i, known, 0, value);
+      continue;
+    }
+#ifdef STREAMSCOPE_WITH_CUPTI
+    if (kind == QuestionKind::kEvent && cuda.cuEventQuery != nullptr)
+      give(number, i, true, cuda.cuEventQuery(reinterpret_cast<CUevent>(question.object)), 0);
+    if (kind == QuestionKind::kStream && cuda.cuStreamQuery != nullptr) {
+      const auto stream = reinterpret_cast<CUstream>(question.object);
+      CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+      // A query would end a capture.
+      if (cuda.cuStreamIsCapturing != nullptr && cuda.cuStreamIsCapturing(stream, &status) == 0 &&
+          status != CU_STREAM_CAPTURE_STATUS_NONE)
+        continue;
+      give(number, i, true, cuda.cuStreamQuery(stream), 0);
+    }
+#endif
+  }
+}
+
+// Our queries are no calls of the program.
+void stay_out_of_the_trace() {
+  if (ThreadState* thread = this_thread()) thread->in_collector = true;
+}
+
+void* ask_events(void* argument) {
+  const auto number = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(argument));
+  stay_out_of_the_trace();
+  ask(number, QuestionKind::kWord);
+  ask(number, QuestionKind::kEvent);
+  if (round.number.load(std::memory_order_relaxed) == number) round.finished_stage.store(kEvents);
+  return nullptr;
+}
+
+void* ask_streams(void* argument) {
+  const auto number = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(argument));
+  stay_out_of_the_trace();
+  ask(number, QuestionKind::kStream);
+  if (round.number.load(std::memory_order_relaxed) == number) round.finished_stage.store(kStreams);
+  return nullptr;
+}
+
+void* flush(void* argument) {
+  const auto number = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(argument));
+#ifdef STREAMSCOPE_WITH_CUPTI
+  if (!flush_by_force(kFlushLimitMs)) return nullptr;
+#endif
+  if (round.number.load(std::memory_order_relaxed) == number) round.finished_stage.store(kFlush);
+  return nullptr;
+}
+
+void begin_stage(Stage stage) {
+  round.stage = stage;
+  round.stage_since = monotonic_ns();
+  round.finished_stage.store(-1);
+  constexpr void* (*kBodies[])(void*) = {ask_events, ask_streams, flush};
+  void* number = reinterpret_cast<void*>(static_cast<uintptr_t>(round.number.load()));
+  if (!start_thread("streamscope-ask", kBodies[stage], number)) round.finished_stage.store(stage);
+}
+
+void push(ring::AnswerKind kind, uint32_t question, const Answer* answer, bool answered) {
+  ThreadState* thread = this_thread();
+  if (thread == nullptr) return;
+  ring::AnswerRecord record{};
+  record.kind = ring::RecordKind::kAnswer;
+  record.answer = static_cast<uint8_t>(kind);
+  record.answered = answered ? 1 : 0;
+  record.round = round.number.load(std::memory_order_relaxed);
+  record.begin = ticks();
+  record.question = question;
+  if (answer != nullptr) {
+    record.result = answer->result;
+    record.value = answer->value;
+  }
+  thread->push(record);
+}
+
+void tell_answers() {
+  const uint32_t number = round.number.load(std::memory_order_relaxed);
+  for (uint32_t i = 0; i < round.count; ++i) {
+    const Answer& answer = round.answers[i];
+    if (round.told[i] || answer.ready.load(std::memory_order_acquire) != number) continue;
+    round.told[i] = true;
+    push(ring::AnswerKind::kQuestion, i, &answer, answer.answered);
+  }
+}
+
+void begin_round(const ring::Control& control, uint32_t number) {
+  round.count = std::min(control.question_count, ring::kMaxQuestions);
+  std::copy_n(control.questions, round.count, round.questions);
+  std::fill(std::begin(round.told), std::end(round.told), false);
+  round.number.store(number, std::memory_order_release);
+  begin_stage(kEvents);
+}
+
+}  // namespace
+
+void answer_questions() {
+  const ring::Control& control = *session.control;
+  const uint32_t number = control.question_round.load(std::memory_order_acquire);
+  if (number != round.number.load(std::memory_order_relaxed) &&
+      control.questioned_pid == static_cast<uint32_t>(::getpid()))
+    begin_round(control, number);
+  if (round.stage == kDone) return;
+  const bool finished = round.finished_stage.load(std::memory_order_acquire) == round.stage;
+  const int64_t limit = round.stage == kFlush ? kFlushLimitMs * int64_t{1'000'000} : kLimitNs;
+  tell_answers();
+  if (!finished && monotonic_ns() - round.stage_since < limit) return;
+  if (round.stage == kFlush) {
+    push(ring::AnswerKind::kFlush, 0, nullptr, finished);
+    push(ring::AnswerKind::kAll, 0, nullptr, true);
+    round.stage = kDone;
+  } else {
+    begin_stage(static_cast<Stage>(round.stage + 1));
+  }
+}
+
+void forget_answers_after_fork() {
+  round.stage = kDone;
+  round.number.store(0, std::memory_order_relaxed);
+}
+
+}  // namespace streamscope::collect

@@ -1,0 +1,63 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// The writer's side of a flight recorder: when to dump, into which file, and the explanation of a
+// program that stands still.
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <memory>
+#include <optional>
+
+#include "flight_recorder.h"
+#include "monitor.h"
+#include "rings_folder.h"
+
+namespace streamscope::record {
+
+/// Thread-compatible.
+class FlightSession {
+ public:
+  FlightSession(const RingsFolder& folder, ring::Control& control, std::filesystem::path trace,
+                const Options& options);
+
+  /// Looks at the rings, serves requests, watches for hangs. Returns the number of new records.
+  /// Throws Error if a dump cannot be written.
+  size_t step();
+  /// The next step dumps.
+  void request() { requested_ = true; }
+  bool all_finished() const { return recorder_.all_finished(); }
+  /// Writes `file`; false if nothing was ever recorded.
+  bool dump(const std::filesystem::path& file);
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  /// A copy of the rings that becomes a trace.
+  struct Dump {
+    RingsFolder folder;
+    Drain drain;
+  };
+  std::unique_ptr<Dump> begin_dump(const std::filesystem::path& file);
+  static void finish(Dump& dump);
+  std::filesystem::path next_file();
+  void serve_requests();
+  void watch();
+
+  FlightRecorder recorder_;
+  ring::Control& control_;
+  std::filesystem::path trace_;
+  Options options_;
+  int dumps_ = 0;
+  bool requested_ = false;
+
+  // Of a program in which nothing happens.
+  uint64_t moved_ = 0;
+  Clock::time_point since_ = Clock::now();
+  bool explained_ = false;
+  uint32_t explain_request_ = 0;
+  std::unique_ptr<Dump> dump_;
+  std::unique_ptr<Monitor> monitor_;
+};
+
+}  // namespace streamscope::record

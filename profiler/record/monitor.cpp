@@ -1,0 +1,158 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+#include "monitor.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "trace/reader.h"
+#include "unwind.h"
+
+namespace streamscope::record {
+namespace {
+
+using namespace std::chrono_literals;
+
+// A collector that is alive answers within this, whatever its driver does.
+constexpr auto kAnswerLimit = 1100ms;
+// Processor time is compared over so long at least.
+constexpr auto kThreadWindow = 200ms;
+constexpr auto kUnwindLimit = 1000ms;
+constexpr size_t kMostStacks = 64;
+// A program that turns out to be slow is asked less and less often.
+constexpr double kMostPatience = 8;
+
+bool works_for_us(const ThreadLook& thread) { return thread.name.starts_with("streamscope"); }
+
+}  // namespace
+
+void Monitor::step(Drain& drain) {
+  take_request(drain);
+  if (!options_.timeout_s && !requested_) return;
+  bool asking = false, requested = false;
+  for (ProcessDrain* process : drain.live_processes()) {
+    Watch& watch = watches_[process->row_id()];
+    step(drain, *process, watch);
+    asking |= watch.phase == Phase::kAsking;
+    requested |= watch.on_request;
+  }
+  if (!asking) asking_ = trace::kNoId;
+  requested_ = requested;
+}
+
+void Monitor::take_request(Drain& drain) {
+  const uint32_t request = control_.explain_request.load(std::memory_order_acquire);
+  if (request == explain_request_) {
+    if (!requested_) control_.explained.store(request, std::memory_order_release);
+    return;
+  }
+  explain_request_ = request;
+  ask_all(drain);
+}
+
+void Monitor::ask_all(Drain& drain) {
+  requested_ = true;
+  explain_request_ = control_.explain_request.load(std::memory_order_relaxed);
+  for (ProcessDrain* process : drain.live_processes()) {
+    Watch& watch = watches_[process->row_id()];
+    watch.on_request = true;
+    if (watch.phase == Phase::kTold) watch.phase = Phase::kMoving;
+  }
+}
+
+void Monitor::step(Drain& drain, ProcessDrain& process, Watch& watch) {
+  const ProcessDrain::Progress progress = process.progress();
+  const auto now = Clock::now();
+  if (progress.moved != watch.moved) {
+    watch.moved = progress.moved;
+    watch.since = now;
+    if (watch.phase == Phase::kTold) watch.patience = 1;
+    if (watch.phase != Phase::kAsking || !watch.on_request) {
+      if (asking_ == process.row_id()) asking_ = trace::kNoId;
+      watch.phase = Phase::kMoving;
+    }
+  }
+  switch (watch.phase) {
+    case Phase::kMoving: {
+      const bool still =
+          options_.timeout_s && progress.issued && progress.watchable &&
+          now - watch.since >= std::chrono::duration<double>(*options_.timeout_s * watch.patience);
+      if ((still || watch.on_request) && asking_ == trace::kNoId) {
+        if (!watch.on_request && is_stopped(static_cast<pid_t>(process.pid()))) {
+          watch.since = now;  // a debugger has it
+        } else {
+          ask(process, watch);
+        }
+      }
+      break;
+    }
+    case Phase::kAsking: {
+      const bool answered =
+          progress.answered == watch.round && now - watch.asked_at > kThreadWindow;
+      if (answered || now - watch.asked_at > kAnswerLimit) conclude(drain, process, watch);
+      break;
+    }
+    case Phase::kTold:
+      break;
+  }
+}
+
+void Monitor::ask(ProcessDrain& process, Watch& watch) {
+  asking_ = process.row_id();
+  watch.phase = Phase::kAsking;
+  watch.asked_at = Clock::now();
+  watch.threads = look_at_threads(static_cast<pid_t>(process.pid()));
+  watch.round = control_.question_round.load(std::memory_order_relaxed) + 1;
+  const std::vector<ring::Question> questions = process.questions(watch.round);
+  control_.questioned_pid = process.pid();
+  control_.question_count = static_cast<uint32_t>(questions.size());
+  std::copy(questions.begin(), questions.end(), control_.questions);
+  control_.question_round.store(watch.round, std::memory_order_release);
+}
+
+void Monitor::conclude(Drain& drain, ProcessDrain& process, Watch& watch) {
+  asking_ = trace::kNoId;
+  const ProcessDrain::Progress progress = process.progress();
+  const bool asked_for = std::exchange(watch.on_request, false);
+  watch.since = Clock::now();
+  process.give_up_answers(drain.now());
+  // Everything that was asked for has ended, and nobody waits: it has nothing to do.
+  const bool is_quiet = progress.answered == watch.round && progress.not_done == 0 &&
+                        progress.open_calls == 0 && process.unreported_work() == 0;
+  const bool stands = store_threads(drain, process, watch, is_quiet && !asked_for);
+  if (!stands && !asked_for) {
+    watch.phase = Phase::kMoving;
+    watch.patience = std::min(2 * watch.patience, kMostPatience);
+    return;
+  }
+  process.show_unfinished();
+  drain.flush_all();
+  const trace::Trace trace = trace::read(drain.trace_file());
+  const trace::HangReport report = options_.explain(trace, process.row_id());
+  watch.phase = report.alarm ? Phase::kTold : Phase::kMoving;
+  if (!report.alarm) watch.patience = std::min(2 * watch.patience, kMostPatience);
+  if (!report.alarm && !asked_for) return;
+  drain.add_hang(process, report);
+  if (options_.told) options_.told(process.pid(), report);
+}
+
+bool Monitor::store_threads(Drain& drain, ProcessDrain& process, const Watch& watch,
+                            bool is_quiet) {
+  const auto pid = static_cast<pid_t>(process.pid());
+  const std::vector<ThreadLook> threads = look_at_threads(pid);
+  const bool locked = std::any_of(threads.begin(), threads.end(),
+                                  [](const ThreadLook& t) { return t.lock_owner != 0; });
+  if (is_quiet && !locked) return false;
+  std::vector<uint32_t> tids;
+  for (const ThreadLook& thread : threads) {
+    // Calls first: there may be more threads than we care to stop.
+    if (!works_for_us(thread) && thread.state != 'D')
+      tids.insert(process.in_call(thread.tid) ? tids.begin() : tids.end(), thread.tid);
+  }
+  if (tids.size() > kMostStacks) tids.resize(kMostStacks);
+  const SeenStacks stacks = unwind(pid, tids, kUnwindLimit);
+  drain.add_threads(process, watch.threads, threads, stacks);
+  return true;
+}
+
+}  // namespace streamscope::record

@@ -1,0 +1,121 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+#include "remote.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <fstream>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include "ring/process.h"
+#include "trace/error.h"
+#include "trace/reader.h"
+
+namespace streamscope::record {
+namespace {
+
+using namespace std::chrono_literals;
+namespace fs = std::filesystem;
+
+// The recorder answers after its questions to the process (1.1 s), the stacks (1 s) and the
+// reading of its trace.
+constexpr auto kLimit = 30s;
+
+/// The folder of the rings that the process has mapped.
+fs::path rings_of(pid_t process) {
+  const std::string name = "process " + std::to_string(process);
+  std::ifstream maps("/proc/" + std::to_string(process) + "/maps");
+  if (!maps) throw Error(name, std::strerror(errno), "name a process of your own that runs", errno);
+  for (std::string line; std::getline(maps, line);) {
+    const size_t path = line.find('/');
+    if (path != line.npos && line.ends_with("/" + std::string(ring::kControlFile)))
+      return fs::path(line.substr(path)).parent_path();
+  }
+  throw Error(name, "is not being recorded",
+              "start it with streamscope record, or with LD_PRELOAD=libstreamscope_inject.so; it "
+              "must have used CUDA or libcoord");
+}
+
+}  // namespace
+
+Recorder Recorder::of(pid_t process) {
+  Recorder recorder;
+  recorder.process_ = process;
+  const fs::path file = rings_of(process) / ring::kControlFile;
+  const int descriptor = ::open(file.c_str(), O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+  struct stat facts {};
+  void* base = MAP_FAILED;
+  if (descriptor >= 0 && ::fstat(descriptor, &facts) == 0 &&
+      facts.st_size >= static_cast<off_t>(sizeof(ring::Control)))
+    base =
+        ::mmap(nullptr, sizeof(ring::Control), PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+  if (descriptor >= 0) ::close(descriptor);
+  if (base == MAP_FAILED)
+    throw Error(file, "cannot be used", "ask as the user who recorded the process");
+  recorder.control_ = static_cast<ring::Control*>(base);
+  const ring::Control& control = *recorder.control_;
+  if (std::memcmp(control.magic, ring::kControlMagic, sizeof control.magic) != 0 ||
+      control.layout_version != ring::kLayoutVersion)
+    throw Error(file, "was made by another version",
+                "use the streamscope that records the process");
+  if (!ring::process_alive(control.writer_pid, control.writer_start)) {
+    throw Error("process " + std::to_string(process), "its recorder was killed",
+                std::string("end the process, then use streamscope hang ") + control.trace_file);
+  }
+  return recorder;
+}
+
+Recorder::Recorder(Recorder&& other) noexcept
+    : process_(other.process_), control_(std::exchange(other.control_, nullptr)) {}
+
+Recorder::~Recorder() {
+  if (control_ != nullptr) ::munmap(control_, sizeof(ring::Control));
+}
+
+void Recorder::request(std::atomic<uint32_t>& asked, const std::atomic<uint32_t>& answered) const {
+  const uint32_t number = asked.fetch_add(1, std::memory_order_acq_rel) + 1;
+  const auto until = std::chrono::steady_clock::now() + kLimit;
+  while (static_cast<int32_t>(answered.load(std::memory_order_acquire) - number) < 0) {
+    if (std::chrono::steady_clock::now() > until ||
+        !ring::process_alive(control_->writer_pid, control_->writer_start))
+      throw Error("the recorder of process " + std::to_string(process_), "does not answer",
+                  "see whether it has ended");
+    std::this_thread::sleep_for(5ms);
+  }
+}
+
+trace::HangReport Recorder::explain() const {
+  request(control_->explain_request, control_->explained);
+  const trace::Trace trace = trace::read(control_->trace_file);
+  for (trace::Id hang = static_cast<trace::Id>(trace.hang.size()); hang-- > 0;) {
+    const trace::Id process = trace.hang.process_id[hang];
+    if (process >= trace.process.size() || trace.process.os_pid[process] != process_) continue;
+    trace::HangReport report;
+    report.verdict = trace.text(trace.hang.verdict_id[hang]);
+    report.text = trace.text(trace.hang.text_id[hang]);
+    report.alarm = trace::is_alarm(report.verdict);
+    return report;
+  }
+  throw Error("process " + std::to_string(process_), "has not been explained",
+              "it may have ended; use streamscope hang on its trace");
+}
+
+std::filesystem::path Recorder::dump() const {
+  if (control_->flight_recorder == 0)
+    throw Error("process " + std::to_string(process_), "is not recorded by a flight recorder",
+                "start it with streamscope record --flight-recorder MIB");
+  request(control_->dump_request, control_->dumped);
+  const std::string answer(control_->dump_file);
+  if (!answer.starts_with('/')) throw Error("the flight recorder", answer, "");
+  return answer;
+}
+
+}  // namespace streamscope::record

@@ -1,0 +1,40 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Talks to the recorder of a process that is being recorded, from another program: through the
+// control file of its run, which the process's mapped rings lead to.
+#pragma once
+
+#include <sys/types.h>
+
+#include <filesystem>
+
+#include "ring/control.h"
+#include "trace/hang_report.h"
+
+namespace streamscope::record {
+
+/// Move-only; thread-compatible.
+class Recorder {
+ public:
+  /// Throws Error if the process is not being recorded, or its recorder is gone.
+  static Recorder of(pid_t process);
+  Recorder(Recorder&& other) noexcept;
+  Recorder& operator=(Recorder&&) = delete;
+  ~Recorder();
+
+  /// Why the process stands still, or that it does not. The program runs on meanwhile; takes up to
+  /// some seconds. Throws Error if there is no answer.
+  trace::HangReport explain() const;
+  /// Has a flight recorder write what it holds; returns the file. Throws Error.
+  std::filesystem::path dump() const;
+
+ private:
+  Recorder() = default;
+  void request(std::atomic<uint32_t>& asked, const std::atomic<uint32_t>& answered) const;
+
+  pid_t process_ = 0;
+  ring::Control* control_ = nullptr;
+};
+
+}  // namespace streamscope::record

@@ -1,0 +1,145 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Verdicts about programs that were looked at while they stood still. The same with a program in
+// front: tests/e2e/hangs.sh.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "analysis/hang.h"
+#include "support/trace_builder.h"
+
+namespace streamscope::analysis {
+namespace {
+
+using test::StreamBuilder;
+using test::TraceBuilder;
+using testing::HasSubstr;
+
+constexpr Ns kNever = kUnknownNs, kLook = 5'000'000'000;
+
+// What was seen of a thread five seconds after the start.
+void sample(TraceBuilder& builder, Id thread, Id waits_for = kNoId, trace::Int ran_ns = 0) {
+  trace::ThreadSample row;
+  row.thread_id = thread;
+  row.at_ns = kLook;
+  row.state = 'S';
+  row.ran_ns = ran_ns;
+  if (waits_for != kNoId) row.lock_address = 0x100;
+  row.lock_owner_id = waits_for;
+  builder.add(row);
+}
+
+trace::HangReport explain(const TraceBuilder& builder) {
+  const Trace trace = builder.trace();
+  Analyses analyses(trace);
+  return explain_hang(analyses, 0);
+}
+
+TEST(ExplainHang, TellsTheValueThatNobodyWritesAndWhatStandsThere) {
+  TraceBuilder builder;
+  StreamBuilder left = builder.stream("left");
+  left.memory_wait(0x10, 1, kNever, kNever).synchronize(50, kNever);
+  sample(builder, 0);
+  trace::Probe word;
+  word.process_id = 0;
+  word.at_ns = kLook - 100;
+  word.kind = trace::kWordProbe;
+  word.stream_id = left.id();
+  word.address = 0x10;
+  word.value = 0;
+  builder.add(word);
+  const trace::HangReport report = explain(builder);
+  EXPECT_EQ(report.verdict, "lost-signal");
+  EXPECT_TRUE(report.alarm);
+  EXPECT_THAT(report.text, HasSubstr("it needs 1 at 0x10, where 0 stands"));
+  EXPECT_THAT(report.text, HasSubstr("thread main: "));
+  EXPECT_FALSE(report.nodes.empty());
+  EXPECT_FALSE(report.edges.empty());
+}
+
+TEST(ExplainHang, DoesNotCallAValueLostThatStandsThere) {
+  TraceBuilder builder;
+  StreamBuilder left = builder.stream("left");
+  left.memory_wait(0x10, 1, kNever, kNever).synchronize(50, kNever);
+  sample(builder, 0);
+  trace::Probe word;
+  word.process_id = 0;
+  word.at_ns = kLook;
+  word.kind = trace::kWordProbe;
+  word.stream_id = left.id();
+  word.address = 0x10;
+  word.value = 1;
+  builder.add(word);
+  EXPECT_EQ(explain(builder).verdict, "unexplained");
+}
+
+TEST(ExplainHang, BelievesAStreamThatSaysItHasEnded) {
+  for (const trace::Small result : {0, 600}) {
+    TraceBuilder builder;
+    StreamBuilder left = builder.stream("left");
+    left.memory_wait(0x10, 1, kNever, kNever);
+    sample(builder, 0);
+    trace::Probe probe;
+    probe.process_id = 0;
+    probe.at_ns = kLook;
+    probe.kind = trace::kStreamProbe;
+    probe.stream_id = left.id();
+    probe.result = result;
+    builder.add(probe);
+    EXPECT_EQ(explain(builder).verdict, result == 0 ? "idle" : "lost-signal");
+  }
+}
+
+TEST(ExplainHang, FindsTwoThreadsThatWaitForEachOthersLock) {
+  TraceBuilder builder;
+  builder.stream("left").kernel("k", 10, 20).synchronize(15, 30);
+  builder.thread("other").stream("left").kernel("k", 30, 40).synchronize(35, 45);
+  sample(builder, 0, 1);
+  sample(builder, 1, 0);
+  const trace::HangReport report = explain(builder);
+  EXPECT_EQ(report.verdict, "deadlock");
+  EXPECT_THAT(report.headline, HasSubstr("thread main and thread other wait for each other"));
+  EXPECT_THAT(report.text, HasSubstr("waits for a lock that is held by"));
+}
+
+TEST(ExplainHang, BlamesTheThreadThatFedBeforeUnlessItComputes) {
+  for (const bool busy : {false, true}) {
+    TraceBuilder builder;
+    StreamBuilder left = builder.stream("left");
+    builder.thread("feeder").stream("right").memory_write(0x10, 1, 5, 6);
+    builder.thread("main");
+    left.memory_wait(0x10, 1, 7, 8).memory_wait(0x10, 2, kNever, kNever).synchronize(50, kNever);
+    sample(builder, 0);
+    sample(builder, 1, kNoId, busy ? 200'000'000 : 0);
+    const trace::HangReport report = explain(builder);
+    EXPECT_EQ(report.verdict, busy ? "alive" : "host-not-feeding");
+    EXPECT_EQ(report.alarm, !busy);
+    EXPECT_THAT(report.headline, HasSubstr("thread feeder"));
+  }
+}
+
+TEST(ExplainHang, CallsAKernelSlowThatWasAsSlowBefore) {
+  for (const Ns before : {Ns{1'000}, Ns{2'000'000'000}}) {
+    TraceBuilder builder;
+    StreamBuilder left = builder.stream("left");
+    left.kernel("spin", 10, 10 + before).kernel("spin", kNever, kNever).synchronize(50, kNever);
+    sample(builder, 0);
+    const trace::HangReport report = explain(builder);
+    EXPECT_EQ(report.verdict, before > 1'000'000 ? "alive" : "stuck-kernel");
+  }
+}
+
+TEST(ExplainHang, ForgetsALookOnceTheProgramHasGoneOn) {
+  TraceBuilder builder;
+  StreamBuilder left = builder.stream("left");
+  left.memory_wait(0x10, 1, kNever, kNever);
+  sample(builder, 0);
+  builder.at(kLook + 10);
+  left.memory_write(0x20, 1, kNever, kNever);
+  EXPECT_EQ(explain(builder).verdict, "idle");
+}
+
+}  // namespace
+}  // namespace streamscope::analysis

@@ -1,0 +1,50 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// A kernel in a file of its own, so that its code is loaded at its first launch only; and the main
+// program.
+#include <cstring>
+#include <string>
+
+#include "hang.h"
+
+namespace {
+
+__global__ void not_loaded(volatile uint32_t* flag) { flag[0] = 1; }
+
+void lazy_loading() {
+  const cudaStream_t stream = hang::make_stream(), other = hang::make_stream();
+  volatile uint32_t* flags = hang::make_flags();
+  hang::launch_spin(stream, flags);
+  not_loaded<<<1, 1, 0, other>>>(flags);
+  CHECK(cudaGetLastError());
+  hang::wait_for_stream(stream);
+}
+
+constexpr hang::Program kLate[] = {
+    {"lazy-loading", "implicit-sync", "CUDA_MODULE_LOADING=EAGER", lazy_loading},
+};
+
+}  // namespace
+
+//   hang NAME | hang --list
+int main(int argc, char** argv) {
+  const std::string wanted = argc > 1 ? argv[1] : "";
+  for (const auto programs :
+       {hang::memory_programs(), hang::host_programs(), hang::device_programs(),
+        std::span<const hang::Program>(kLate), hang::slow_programs()}) {
+    for (const hang::Program& program : programs) {
+      if (wanted == "--list")
+        std::printf("{\"program\":\"%s\",\"verdict\":\"%s\",\"culprit\":\"%s\"}\n", program.name,
+                    program.verdict, program.culprit);
+      if (wanted != program.name) continue;
+      int count = 0;
+      if (cudaGetDeviceCount(&count) != cudaSuccess || count == 0) return 77;
+      program.run();
+      return 0;
+    }
+  }
+  if (wanted == "--list") return 0;
+  std::fprintf(stderr, "usage: hang NAME | hang --list\n");
+  return 2;
+}

@@ -1,0 +1,161 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Programs that end in every way at every stage of a recording: `crash HOW WHEN`. Before the end
+// they say how many traced calls have returned: `calls N`.
+#include <signal.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <span>
+#include <thread>
+
+#include "child.h"
+#include "collect/decode.h"
+
+namespace child {
+namespace {
+
+const auto kStreamA = handle<cudaStream_t>(0xa00a), kStreamB = handle<cudaStream_t>(0xb00b);
+const auto kEvent = handle<cudaEvent_t>(0xe00e);
+constexpr int kAnError = 7;
+
+void say_calls(int count) {
+  char line[32];
+  const int length = std::snprintf(line, sizeof line, "calls %d\n", count);
+  (void)!write(STDOUT_FILENO, line, static_cast<size_t>(length));
+}
+
+void returns() { std::exit(0); }
+void exits() { std::exit(kAnError); }
+void exits_at_once() { _exit(kAnError); }
+void aborts() { std::abort(); }
+void is_killed() { raise(SIGKILL); }
+void is_terminated() { raise(SIGTERM); }
+void faults() { raise(SIGSEGV); }
+// Every call answers so after an illegal access of a kernel.
+void meets_sticky_error() {
+  const cudaStreamSynchronize_v3020_params parameters{kStreamA};
+  for (int i = 0; i < 3; ++i)
+    runtime(RUNTIME_ID(cudaStreamSynchronize_v3020), parameters, {.result = 700});
+  std::exit(kAnError);
+}
+void resets_device() {
+  const char none = 0;
+  runtime(RUNTIME_ID(cudaDeviceReset_v3020), none);
+  std::exit(0);
+}
+
+int step() {
+  run_kernel(kStreamA, "kernel");
+  record(kEvent, kStreamA);
+  wait(kStreamB, kEvent);
+  return 3;
+}
+
+int work() {
+  int calls = 0;
+  for (int i = 0; i < 100; ++i) calls += step();
+  return calls;
+}
+
+using End = void (*)();
+
+void before_cuda(End end) {
+  say_calls(0);
+  end();
+}
+void started(End end) {
+  cuInit(0);
+  create_context();
+  say_calls(0);
+  end();
+}
+void working(End end) {
+  started([] {});
+  say_calls(work());
+  end();
+}
+void delivered(End end) {
+  started([] {});
+  const int calls = work();
+  pause_ms(150);  // a regular flush comes in between
+  say_calls(calls);
+  end();
+}
+void inside_a_call(End end) {
+  started([] {});
+  say_calls(work());
+  const cudaStreamSynchronize_v3020_params parameters{kStreamA};
+  runtime(RUNTIME_ID(cudaStreamSynchronize_v3020), parameters,
+          {.inside = [end](const FakeCall&) { end(); }});
+}
+void while_others_work(End end) {
+  started([] {});
+  static std::atomic<int> done{0};
+  std::thread([] {
+    for (;;) {
+      step();
+      done += 3;
+      pause_ms(1);
+    }
+  }).detach();
+  while (done < 60) pause_ms(1);
+  say_calls(done);
+  end();
+}
+void with_held_flush(End end) {
+  started([] {});
+  const int calls = work();
+  fake_block_flush(true);
+  say_calls(calls);
+  end();
+}
+
+template <class Function>
+struct Named {
+  const char* name;
+  Function function;
+};
+constexpr Named<End> kEnds[] = {
+    {"return", returns},
+    {"exit", exits},
+    {"_exit", exits_at_once},
+    {"abort", aborts},
+    {"kill", is_killed},
+    {"terminate", is_terminated},
+    {"fault", faults},
+    {"sticky-error", meets_sticky_error},
+    {"device-reset", resets_device},
+};
+constexpr Named<void (*)(End)> kStages[] = {
+    {"before-cuda", before_cuda},
+    {"started", started},
+    {"working", working},
+    {"delivered", delivered},
+    {"inside-a-call", inside_a_call},
+    {"while-others-work", while_others_work},
+    {"with-held-flush", with_held_flush},
+};
+
+int crash(const Arguments& arguments) {
+  for (const auto& end : kEnds) {
+    for (const auto& stage : kStages) {
+      if (arguments.size() == 1 && arguments[0] == "--list")
+        std::printf("%s %s\n", end.name, stage.name);
+      if (arguments.size() == 2 && arguments[0] == end.name && arguments[1] == stage.name)
+        stage.function(end.function);
+    }
+  }
+  return arguments.size() == 1 ? 0 : 2;
+}
+
+constexpr Scenario kScenarios[] = {{"crash", crash}};
+
+}  // namespace
+}  // namespace child
+
+std::span<const child::Scenario> crash_scenarios() { return child::kScenarios; }

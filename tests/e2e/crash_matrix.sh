@@ -1,0 +1,78 @@
+#!/usr/bin/env bash
+# SPDX-FileCopyrightText: 2026 StreamScope contributors
+# SPDX-License-Identifier: Apache-2.0
+#
+# Every way to end at every stage of a recording (tests/collect/crash_scenarios.cpp): each leaves a trace that can be
+# read, with every call that had returned, losses for what is missing, no ring and no process.
+source "$(dirname "$0")/lib.sh" "$1"
+
+child=$bin/tests/collect_child
+[[ -x $child ]] || { echo "SKIPPED: built without the CUDA headers"; exit 0; }
+
+code_of() {
+  case $1 in
+    return | device-reset) echo 0 ;;
+    exit | _exit | sticky-error) echo 7 ;;
+    abort) echo 134 ;;
+    kill) echo 137 ;;
+    terminate) echo 143 ;;
+    fault) echo 139 ;;
+  esac
+}
+
+# cell HOW WHEN
+cell() {
+  local name=$1-$2 code=0 said got complete
+  "$bin/streamscope" record -o "$name.sqlite" -- "$child" crash "$1" "$2" >"$name.out" 2>"$name.err" || code=$?
+  [[ $code == "$(code_of "$1")" ]] || fail "$name: exit code $code: $(cat "$name.err")"
+  said=$(sed -n 's/^calls //p' "$name.out" | tail -1)
+  if [[ ! -f $name.sqlite ]]; then
+    # Nothing of CUDA was used, or only what makes no call.
+    [[ $2 == before-cuda && $said == 0 ]] || fail "$name: no trace"
+    return 0
+  fi
+  [[ $(sql "$name.sqlite" 'pragma integrity_check') == ok ]] || fail "$name is damaged"
+  "$bin/streamscope" info --json "$name.sqlite" >"$name.json" || fail "$name: info failed"
+  got=$(sql "$name.sqlite" 'select (select count(*) from api_call where end_ns not null) + (select count(*) from event_record
+    where end_ns not null) + (select count(*) from event_wait where end_ns not null)')
+  ((got >= said)) || fail "$name has $got calls of $said"
+  complete=$(field "$name.json" complete)
+  case $1 in
+    _exit | abort | kill | terminate | fault)
+      [[ $complete == 0 ]] || fail "$name calls itself complete"
+      [[ $(sql "$name.sqlite" "select count(*) from loss join string on string.id = name_id
+        where value = 'process-ended-abruptly'") == 1 ]] || fail "$name does not say how it ended" ;;
+    *) [[ $complete == 1 ]] || fail "$name is not complete" ;;
+  esac
+  # Times are there, or their loss is counted.
+  got=$(sql "$name.sqlite" "select (select count(*) from op where end_ns is null) <= (select total(count) from loss
+    join string on string.id = name_id where value in ('times-not-delivered', 'ring-full'))")
+  [[ $got == 1 ]] || fail "$name: work without times is not counted as loss"
+  # Inside of a call its own calls are not traced.
+  [[ $1 != sticky-error || $2 == before-cuda || $2 == inside-a-call ]] || [[ $(sql "$name.sqlite" 'select count(*) from host_sync where result = 700') == 3 ]] ||
+    fail "$name: the error of CUDA is not there"
+  expect_one_file "$name.sqlite"
+}
+
+cells=0
+running=()
+finish() {
+  local pid
+  for pid in "${running[@]}"; do wait "$pid" || exit 1; done
+  running=()
+}
+while read -r how when; do
+  cell "$how" "$when" &
+  running+=($!)
+  cells=$((cells + 1))
+  if ((${#running[@]} == 8)); then finish; fi
+done < <("$child" crash --list)
+finish
+((cells >= 40)) || fail "only $cells cells"
+[[ -z $(compgen -G '*.rings') ]] || fail "left behind: $(ls -d ./*.rings)"
+# Nobody is left, neither program nor recorder.
+for process in /proc/[0-9]*; do
+  [[ $(readlink "$process/cwd" 2>/dev/null) != "$work" || ${process#/proc/} == $$ || ${process#/proc/} == "$BASHPID" ]] ||
+    fail "still there: $(tr '\0' ' ' <"$process/cmdline")"
+done
+echo "$cells cells"

@@ -1,0 +1,93 @@
+#!/usr/bin/env bash
+# SPDX-FileCopyrightText: 2026 StreamScope contributors
+# SPDX-License-Identifier: Apache-2.0
+#
+# Programs that stand still are explained while they do, with verdict and culprit; slow ones raise no alarm. The
+# driver and CUPTI are stand-ins (tests/collect/hang_scenarios.cpp).
+source "$(dirname "$0")/lib.sh" "$1"
+
+child=$bin/tests/collect_child
+[[ -x $child ]] || { echo "SKIPPED: built without the CUDA headers"; exit 0; }
+limit=0.7  # seconds; a diagnosis may take two more
+
+# hangs NAME VERDICT CULPRIT: ended with 124; the text names the verdict, and a line of it the culprit.
+hangs() {
+  local name=$1 verdict=$2 culprit=$3 code=0 late
+  "$bin/streamscope" record -o "$name.sqlite" --hang-timeout $limit --on-hang abort -- "$child" hang "$name" \
+    >"$name.out" 2>"$name.err" || code=$?
+  [[ $code == 124 ]] || fail "$name: exit code $code instead of 124: $(cat "$name.err")"
+  grep -q "hangs: $verdict: " "$name.err" || fail "$name is not called $verdict: $(cat "$name.err")"
+  grep -Eq "$culprit" "$name.err" || fail "$name: '$culprit' is not named: $(cat "$name.err")"
+  [[ $(sql "$name.sqlite" "select value from hang join string on string.id = verdict_id") == "$verdict" ]] ||
+    fail "$name: the trace says $(sql "$name.sqlite" 'select * from hang')"
+  [[ $(sql "$name.sqlite" "select count(*) > 0 from hang_node") == 1 ]] || fail "$name: no wait-for graph"
+  late=$(sql "$name.sqlite" "select max(0, min(start_ns) - (select max(ns) from (select max(end_ns) as ns from api_call
+    union all select max(end_ns) from event_wait
+    union all select max(end_ns) from host_sync where result is not 600))) / 1000000 from hang")
+  ((late < 2700)) || fail "$name: diagnosed after $late ms"
+  code=0
+  "$bin/streamscope" hang "$name.sqlite" --quiet >"$name.hang" || code=$?
+  [[ $code == 1 ]] || fail "hang $name.sqlite: exit code $code"
+  grep -q "^$verdict: " "$name.hang" || fail "hang $name.sqlite says $(cat "$name.hang")"
+  expect_one_file "$name.sqlite"
+}
+
+# slow NAME: killed after some seconds; until then nobody complained.
+slow() {
+  local name=$1
+  "$bin/streamscope" record -o "$name.sqlite" --hang-timeout $limit -- timeout -s KILL 3 "$child" hang "$name" \
+    >"$name.out" 2>"$name.err" || true
+  ! grep -q "hangs:" "$name.err" || fail "$name raised an alarm: $(cat "$name.err")"
+  [[ $(sql "$name.sqlite" "select count(*) from hang") == 0 ]] || fail "$name: the trace knows a hang"
+}
+
+# A few at a time: they mostly sleep, but taking stacks has a time limit.
+running=()
+start() {
+  "$@" &
+  running+=($!)
+  if ((${#running[@]} == 3)); then finish; fi
+}
+finish() {
+  local pid
+  for pid in "${running[@]}"; do wait "$pid" || exit 1; done
+  running=()
+}
+
+start hangs lost-signal lost-signal 'needs 1 at 0x[0-9a-f]+, where 0 stands'
+start hangs crossed-signals deadlock 'streams? .* wait for each other'
+start hangs stuck-kernel stuck-kernel 'spin on stream .* does not end'
+start hangs host-function-on-mutex deadlock 'waits for a lock that is held by cudaStreamSynchronize'
+start hangs host-function-on-flag host-function-blocked 'waits_for_a_flag'
+start hangs host-not-feeding host-not-feeding 'waits_for_food'
+start hangs opposite-locks deadlock 'waits for a lock that is held by'
+start hangs free-under-spin implicit-sync 'cudaFree .* waits for all work of the device, and spin'
+start hangs lazy-loading implicit-sync 'CUDA_MODULE_LOADING=EAGER'
+start hangs full-queue launch-queue-full 'finds the queue of stream'
+start hangs endless-poll lost-signal 'in cudaEventQuery'
+start hangs stalled-queries lost-signal 'stands_still'
+start hangs graph-behind-record lost-signal 'waits for a value that nobody writes'
+finish
+start slow slow-kernel
+start slow busy-producer
+start slow idle-server
+start slow long-host-work
+start slow stopped-by-debugger
+start slow steady-progress
+start slow poll-with-progress
+start slow compiling
+finish
+
+# Every hanging program's own thread is named in its stack.
+for name in lost-signal crossed-signals stuck-kernel; do
+  grep -q stands_still "$name.err" || fail "$name: no stack: $(cat "$name.err")"
+done
+
+# The simulated device ends a hopeless wait at once; nobody need look.
+code=0
+"$bin/streamscope" demo deadlock --device sim --quiet -o demo.sqlite >/dev/null 2>demo.err || code=$?
+[[ $code == 3 ]] || fail "demo deadlock: exit code $code: $(cat demo.err)"
+[[ $(sql demo.sqlite "select value from hang join string on string.id = verdict_id") == deadlock ]] || fail "demo deadlock: no hang"
+[[ $(sql demo.sqlite "select count(*) from hang_node where in_cycle = 1") -ge 4 ]] || fail "demo deadlock: no cycle"
+"$bin/streamscope" hang demo.sqlite >demo.hang || code=$?
+grep -q '^deadlock: stream .*left and stream .*right wait for each other' demo.hang || fail "hang demo.sqlite says $(cat demo.hang)"

@@ -1,0 +1,123 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+#include "record/flight_recorder.h"
+
+#include <gtest/gtest.h>
+
+#include "fake_program.h"
+#include "trace/reader.h"
+
+namespace streamscope::record {
+namespace {
+
+namespace fs = std::filesystem;
+using test::FakeThread;
+
+class FlightRecording : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string pattern = (fs::temp_directory_path() / "streamscope-flight-XXXXXX").string();
+    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
+    folder_ = pattern;
+    fs::create_directories(folder_ / "rings");
+    fs::create_directories(folder_ / "copy");
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  trace::Trace dump(const FlightRecorder& recorder) {
+    recorder.copy_to(folder_ / "copy");
+    Drain::Options options;
+    options.clock = ring::best_clock();
+    options.run.tier = ring::Tier::kStructure;
+    options.newest_only = true;
+    const fs::path file = folder_ / "t.sqlite";
+    Drain(folder_ / "copy", trace::Writer::create(file, {.overwrite = true}), options,
+          trace::Trace{})
+        .finish();
+    return trace::read(file);
+  }
+
+  fs::path folder_;
+  ring::Control control_{};
+};
+
+TEST_F(FlightRecording, KeepsTheNewestCallsAndTheNamesOfOldTexts) {
+  FakeThread thread(folder_ / "rings", 0, 256, ring::best_clock());
+  thread.ring.header().overwrites = 1;
+  thread.thread(static_cast<uint32_t>(getpid()));
+  thread.process("/bin/flown");
+  thread.context(1);
+  thread.stream(0xa, 13);
+  FlightRecorder recorder(folder_ / "rings", control_);
+  recorder.step();
+  uint32_t last = 0;
+  for (int i = 0; i < 5000; ++i) {
+    last = thread.call("cudaLaunchKernel", 0xa, ring::hash_text("gemm"));
+    if (i == 0) thread.text("gemm");
+    if (i % 50 == 0) recorder.step();
+  }
+  recorder.step();
+  const trace::Trace trace = dump(recorder);
+  ASSERT_GT(trace.api_call.size(), 200u);
+  EXPECT_LE(trace.api_call.size(), 256u);
+  EXPECT_EQ(trace.api_call.correlation_id.back(), last) << "the newest is there";
+  for (size_t i = 1; i < trace.api_call.size(); ++i)
+    ASSERT_EQ(trace.api_call.correlation_id[i], trace.api_call.correlation_id[i - 1] + 1);
+  EXPECT_EQ(trace.text(trace.op.name_id[0]), "gemm");
+  EXPECT_EQ(trace.text(trace.process.name_id[0]), "flown");
+  ASSERT_EQ(trace.stream.size(), 1u);
+  EXPECT_EQ(trace.stream.native_id[0], 13);
+  EXPECT_EQ(thread.ring.header().dropped.load(), 0u);
+  bool told = false;
+  for (size_t i = 0; i < trace.loss.size(); ++i)
+    told |= trace.text(trace.loss.name_id[i]) == "flight-recorder";
+  EXPECT_TRUE(told);
+}
+
+TEST_F(FlightRecording, BindsNoWaitToARecordThatIsGone) {
+  FakeThread thread(folder_ / "rings", 0, 64, ring::best_clock());
+  thread.ring.header().overwrites = 1;
+  thread.thread(static_cast<uint32_t>(getpid()));
+  thread.call("cudaEventCreate", 0, 0xe);
+  thread.call("cudaEventRecord", 0xa, 0xe);
+  for (int i = 0; i < 200; ++i) thread.call("cudaLaunchKernel", 0xa, 0);
+  thread.call("cudaStreamWaitEvent", 0xb, 0xe);
+  thread.call("cudaEventRecord", 0xa, 0xe);
+  thread.call("cudaStreamWaitEvent", 0xb, 0xe);
+  FlightRecorder recorder(folder_ / "rings", control_);
+  recorder.step();
+  const trace::Trace trace = dump(recorder);
+  ASSERT_EQ(trace.event_wait.size(), 2u);
+  EXPECT_EQ(trace.event_wait.binding[0], trace::kUnknownHistory);
+  EXPECT_EQ(trace.event_wait.binding[1], trace::kBindingExact);
+}
+
+TEST(KnownFactsTest, KeepsTheNewestOfEachWithinItsLimit) {
+  KnownFacts facts;
+  for (uint64_t i = 0; i < 100'000; ++i) {
+    ring::Record record{};
+    auto& text = reinterpret_cast<ring::TextRecord&>(record);
+    text.kind = ring::RecordKind::kText;
+    text.hash = i + 1;
+    facts.add({&record, 1});
+  }
+  EXPECT_EQ(facts.size(), size_t{1} << 16);
+  const auto all = facts.all();
+  EXPECT_EQ(reinterpret_cast<const ring::TextRecord&>(all.back()).hash, 100'000u);
+}
+
+TEST(KnownFactsTest, ForgetsStreamsThatEnded) {
+  KnownFacts facts;
+  for (const uint8_t destroyed : {0, 1}) {
+    ring::Record record{};
+    auto& stream = reinterpret_cast<ring::StreamRecord&>(record);
+    stream.kind = ring::RecordKind::kStream;
+    stream.handle = 0xa;
+    stream.destroyed = destroyed;
+    facts.add({&record, 1});
+    EXPECT_EQ(facts.size(), destroyed == 0 ? 1u : 0u);
+  }
+}
+
+}  // namespace
+}  // namespace streamscope::record
