@@ -84,8 +84,18 @@ std::vector<std::string> stack_lines(const Trace& trace, Id stack) {
   }
   std::sort(found.begin(), found.end(),
             [&](Id a, Id b) { return frames.depth[a] < frames.depth[b]; });
+  const auto nameless = [&](Id frame) {
+    return frames.kind[frame] == trace::kNativeFrame && trace.text(frames.symbol_id[frame]).empty();
+  };
   std::vector<std::string> lines;
-  for (Id frame : found) lines.push_back(frame_label(trace, stack, frame));
+  for (size_t i = 0, next = 0; i < found.size(); i = next) {
+    lines.push_back(frame_label(trace, stack, found[i]));
+    for (next = i + 1; next < found.size() && nameless(found[i]) && nameless(found[next]) &&
+                       frames.module_id[found[next]] == frames.module_id[found[i]];) {
+      ++next;
+    }
+    if (next > i + 1) lines.back() += fmt::format(" and {} more", next - i - 1);
+  }
   return lines;
 }
 

@@ -17,7 +17,8 @@ namespace streamscope::analysis {
 /// "app+0xb667" without symbols, "" if nothing is known.
 std::vector<std::string> call_sites(const trace::Trace& trace);
 
-/// All frames of a stack, innermost first, in the same words. Searches all frames of the trace.
+/// All frames of a stack, innermost first, in the same words; frames side by side of a library
+/// without names are one line. Searches all frames of the trace.
 std::vector<std::string> stack_lines(const trace::Trace& trace, trace::Id stack);
 
 }  // namespace streamscope::analysis

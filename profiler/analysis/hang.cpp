@@ -49,7 +49,7 @@ class Explainer {
     report.alarm = trace::is_alarm(verdict.name);
     report.text = verdict.name + ": " + verdict.headline + "\n";
     if (!verdict.why.empty()) report.text += "  why: " + verdict.why + "\n";
-    report.text += words_waited_for(verdict);
+    report.text += words_waited_for();
     report.text += threads();
     if (!verdict.remedy.empty()) report.text += "  what to do: " + verdict.remedy + "\n";
     add_graph(report, verdict);
@@ -82,7 +82,7 @@ class Explainer {
   bool judge_host_thread(Verdict& verdict) const;
   Verdict idle() const;
   const WaitFor::Blocked* blocked_by(Why why) const;
-  std::string words_waited_for(const Verdict& verdict) const;
+  std::string words_waited_for() const;
   std::string threads() const;
   std::string stack(Id stack, const char* indent) const;
   Id stack_of(Id thread, const WaitFor::Node* call) const;
@@ -308,13 +308,12 @@ Verdict Explainer::idle() const {
 }
 
 // What the device was working on, besides what the verdict names.
-std::string Explainer::words_waited_for(const Verdict& verdict) const {
+std::string Explainer::words_waited_for() const {
   std::string text;
   for (const Id probe : standstill_.probes) {
     if (trace_.probe.kind[probe] == trace::kFlushProbe && trace_.probe.result[probe] != 0)
       text = "  note: CUPTI's flush was held up by the driver, so device times may be missing\n";
   }
-  (void)verdict;
   return text;
 }
 

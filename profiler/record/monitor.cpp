@@ -19,6 +19,8 @@ constexpr auto kAnswerLimit = 1100ms;
 constexpr auto kThreadWindow = 200ms;
 constexpr auto kUnwindLimit = 1000ms;
 constexpr size_t kMostStacks = 64;
+// What a forced flush brings is news, though maybe old; then the next question comes so soon.
+constexpr double kAgainS = 0.5;
 // A program that turns out to be slow is asked less and less often.
 constexpr double kMostPatience = 8;
 
@@ -66,6 +68,13 @@ void Monitor::step(Drain& drain, ProcessDrain& process, Watch& watch) {
   if (progress.moved != watch.moved) {
     watch.moved = progress.moved;
     watch.since = now;
+    if (watch.phase != Phase::kAsking) {
+      watch.asked_again = false;
+    } else if (options_.timeout_s && !std::exchange(watch.asked_again, true)) {
+      const double limit_s = *options_.timeout_s * watch.patience;
+      watch.since -= std::chrono::duration_cast<Clock::duration>(
+          std::chrono::duration<double>(std::max(0.0, limit_s - kAgainS)));
+    }
     if (watch.phase == Phase::kTold) watch.patience = 1;
     if (watch.phase != Phase::kAsking || !watch.on_request) {
       if (asking_ == process.row_id()) asking_ = trace::kNoId;

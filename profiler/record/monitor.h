@@ -44,6 +44,7 @@ class Monitor {
     Phase phase = Phase::kMoving;
     double patience = 1;  // factor of the time limit
     bool on_request = false;
+    bool asked_again = false;  // soon after news that the question itself had brought
     uint32_t round = 0;
     std::vector<ThreadLook> threads;  // as they were when the question was put
   };

@@ -111,6 +111,29 @@ TEST(CallSites, AreTheInnermostFrameOfTheProgram) {
                           "train.py:41 step", "train.py:99 <module>", "__libc_start_main"));
 }
 
+TEST(StackLines, NamelessFramesOfOneLibraryAreOneLine) {
+  test::TraceBuilder builder;
+  const trace::Id stack = builder.add(trace::Stack{.process_id = 0});
+  const auto frame = [&](trace::Small depth, const char* symbol, const char* module) {
+    builder.add(trace::StackFrame{.stack_id = stack,
+                                  .depth = depth,
+                                  .kind = trace::kNativeFrame,
+                                  .address = 0x10 + depth,
+                                  .symbol_id = *symbol ? builder.intern(symbol) : trace::kNoId,
+                                  .module_id = builder.intern(module)});
+  };
+  frame(0, "", "/usr/lib/libcuda.so.1");
+  frame(1, "", "/usr/lib/libcuda.so.1");
+  frame(2, "", "/usr/lib/libcuda.so.1");
+  frame(3, "", "/usr/lib/libother.so");
+  frame(4, "waits()", "/home/app");
+  frame(5, "waits()", "/home/app");
+  frame(6, "", "/usr/lib/libcuda.so.1");
+  EXPECT_THAT(stack_lines(builder.trace(), stack),
+              ElementsAre("libcuda.so.1+0x10 and 2 more", "libother.so+0x13", "waits", "waits",
+                          "libcuda.so.1+0x16"));
+}
+
 TEST(Labels, UntrustedTextIsMadePrintable) {
   EXPECT_EQ(printable("plain µs ✓"), "plain µs ✓");
   EXPECT_EQ(printable("a\x1b[31mb\n"), "a [31mb ");
