@@ -31,6 +31,8 @@ using Clock = std::chrono::steady_clock;
 constexpr size_t kStreams = 16;
 constexpr int kWidth = 1920, kHeight = 1080;
 
+int repetitions(int count) { return bench::smoke() ? 1 : count; }
+
 double ms_since(Clock::time_point begin) {
   return std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
 }
@@ -108,7 +110,7 @@ Journey travel(viewer::Offscreen& surface, viewer::Workspace& workspace,
   };
   const double middle = workspace.state().window.width_px * 0.45;
   while (workspace.state().window.ns_per_px > viewer::kMinNsPerPx) {
-    zoom(document, workspace.state(), middle, 1.25);
+    zoom(document, workspace.state(), middle, bench::smoke() ? 8 : 1.25);
     frame();
     for (const double px : {40.0, 40.0, -80.0}) {
       pan(document, workspace.state(), px);
@@ -125,7 +127,7 @@ int main() try {
   const size_t ops = bench::scaled(10'000'000);
   const TraceFile large(ops), small(bench::scaled(10'000));
   std::vector<double> first;
-  for (int i = 0; i < 5; ++i) first.push_back(first_picture_ms(large.path()));
+  for (int i = 0; i < repetitions(5); ++i) first.push_back(first_picture_ms(large.path()));
   bench::budget("viewer_10m_first_picture_ms", bench::median(first), "ms", 1000,
                 bench::Better::kLess);
 
@@ -137,7 +139,7 @@ int main() try {
   std::printf("# all of it read in %.1f s\n", ms_since(begin) / 1000);
   // Taken in turns, so that a busy machine slows both.
   std::vector<double> median, p99, ratio;
-  for (int i = 0; i < 3; ++i) {
+  for (int i = 0; i < repetitions(3); ++i) {
     const Journey short_one = travel(surface, workspace, few),
                   long_one = travel(surface, workspace, many);
     median.push_back(long_one.median_ms);
