@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -111,6 +112,11 @@ int fork_then_cuda(const Arguments&) {
   auto observer =
       reinterpret_cast<coord_observer_v1_function>(dlsym(RTLD_DEFAULT, COORD_OBSERVER_SYMBOL));
   if (observer == nullptr || observer() == nullptr) return 1;
+#if defined(__SANITIZE_ADDRESS__)
+  // GCC 12's allocator for it does not survive a fork in the middle of another thread's allocation,
+  // such as that of the collector's thread at its start.
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));
+#endif
   pid_t pid = fork();
   if (pid == 0) {
     start();
