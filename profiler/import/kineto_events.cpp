@@ -141,15 +141,23 @@ bool skips_arguments(std::string_view category) {
          category == "fwdbwd";
 }
 
-// False if the element is no event.
-bool read_event(json::object object, JsonEvent& event) {
+// Calls take(key, value) for every member. False if the text breaks off or take() says so.
+template <typename Take>
+bool each_member(json::object& object, Take take) {
   for (auto field : object) {
     std::string_view key;
     json::value value;
     if (field.unescaped_key().get(key) != simdjson::SUCCESS ||
-        field.value().get(value) != simdjson::SUCCESS) {
+        field.value().get(value) != simdjson::SUCCESS || !take(key, value)) {
       return false;
     }
+  }
+  return true;
+}
+
+// False if the element is no event.
+bool read_event(json::object object, JsonEvent& event) {
+  return each_member(object, [&](std::string_view key, json::value& value) {
     if (key == "ph") {
       const std::string_view phase = text_of(value);
       event.phase = phase.empty() ? '\0' : phase.front();
@@ -167,19 +175,14 @@ bool read_event(json::object object, JsonEvent& event) {
       event.duration_ns = scaled(value.raw_json_token(), 3);
     } else if (key == "args" && !skips_arguments(event.category)) {
       json::object arguments;
-      if (value.get_object().get(arguments) != simdjson::SUCCESS) continue;
-      for (auto argument : arguments) {
-        std::string_view name;
-        json::value content;
-        if (argument.unescaped_key().get(name) != simdjson::SUCCESS ||
-            argument.value().get(content) != simdjson::SUCCESS) {
-          return false;
-        }
+      if (value.get_object().get(arguments) != simdjson::SUCCESS) return true;
+      return each_member(arguments, [&](std::string_view name, json::value& content) {
         read_argument(name, content, event);
-      }
+        return true;
+      });
     }
-  }
-  return true;
+    return true;
+  });
 }
 
 void read_devices(json::value value, JsonFacts& facts) {
@@ -189,20 +192,16 @@ void read_devices(json::value value, JsonFacts& facts) {
     json::object object;
     if (element.get_object().get(object) != simdjson::SUCCESS) return;
     JsonDevice device;
-    for (auto field : object) {
-      std::string_view key;
-      json::value member;
-      if (field.unescaped_key().get(key) != simdjson::SUCCESS ||
-          field.value().get(member) != simdjson::SUCCESS) {
-        return;
-      }
+    const bool whole = each_member(object, [&](std::string_view key, json::value& member) {
       if (key == "id") device.id = integer(member);
       if (key == "name") device.name = text_of(member);
       if (key == "totalGlobalMem") device.memory_bytes = integer(member);
       if (key == "numSms") device.sm_count = integer(member);
       if (key == "computeMajor") device.major = integer(member);
       if (key == "computeMinor") device.minor = integer(member);
-    }
+      return true;
+    });
+    if (!whole) return;
     facts.devices.push_back(std::move(device));
   }
 }
@@ -210,15 +209,10 @@ void read_devices(json::value value, JsonFacts& facts) {
 void read_rank(json::value value, JsonFacts& facts) {
   json::object object;
   if (value.get_object().get(object) != simdjson::SUCCESS) return;
-  for (auto field : object) {
-    std::string_view key;
-    json::value member;
-    if (field.unescaped_key().get(key) != simdjson::SUCCESS ||
-        field.value().get(member) != simdjson::SUCCESS) {
-      return;
-    }
+  each_member(object, [&](std::string_view key, json::value& member) {
     if (key == "rank") facts.rank = integer(member);
-  }
+    return true;
+  });
 }
 
 class Reader {

@@ -5,36 +5,13 @@
 
 #include "analysis/labels.h"
 #include "check.h"
+#include "markup.h"
 
 namespace streamscope::report {
 namespace {
 
 using analysis::Confidence;
 using analysis::Outcome;
-
-// For elements and attributes; what XML cannot hold is replaced by printable().
-std::string xml(std::string_view text) {
-  std::string result;
-  for (const char c : analysis::printable(text)) {
-    switch (c) {
-      case '&':
-        result += "&amp;";
-        break;
-      case '<':
-        result += "&lt;";
-        break;
-      case '>':
-        result += "&gt;";
-        break;
-      case '"':
-        result += "&quot;";
-        break;
-      default:
-        result += c;
-    }
-  }
-  return result;
-}
 
 struct Suite {
   std::string cases;
@@ -44,7 +21,8 @@ struct Suite {
     ++tests;
     failures += fails;
     skipped += skips;
-    cases += fmt::format("    <testcase classname=\"streamscope\" name=\"{}\"", xml(name));
+    cases +=
+        fmt::format("    <testcase classname=\"streamscope\" name=\"{}\"", escape_markup(name));
     cases += body.empty() ? "/>\n" : ">\n" + body + "    </testcase>\n";
   }
 };
@@ -66,7 +44,7 @@ std::string write_check_junit(const trace::Trace& trace, const Check& check, con
     bool fails = false;
     for (const Advice& advice : check.findings) {
       if (advice.detector != &detector) continue;
-      const std::string text = xml(advice.finding.title + ". " + advice.finding.text);
+      const std::string text = escape_markup(advice.finding.title + ". " + advice.finding.text);
       const bool counts = detector.severity >= check.options.fail_on && !advice.known &&
                           advice.finding.confidence == Confidence::kCertain;
       if (!counts || fails) {
@@ -75,18 +53,20 @@ std::string write_check_junit(const trace::Trace& trace, const Check& check, con
       }
       fails = true;  // a test case has one failure; the others are its output
       body += fmt::format("      <failure type=\"{}\" message=\"{}\">{}</failure>\n",
-                          analysis::to_string(detector.severity), xml(advice.finding.title), text);
+                          analysis::to_string(detector.severity),
+                          escape_markup(advice.finding.title), text);
     }
     const bool skips =
         !fails && (is_open(check, detector) || verdict.outcome == Outcome::kNotEvaluable ||
                    verdict.outcome == Outcome::kNotAtThisTier);
-    if (skips) body += fmt::format("      <skipped message=\"{}\"/>\n", xml(verdict.reason));
+    if (skips)
+      body += fmt::format("      <skipped message=\"{}\"/>\n", escape_markup(verdict.reason));
     if (!output.empty()) body += "      <system-out>" + output + "</system-out>\n";
     suite.add(fmt::format("{} {}", detector.number, detector.id), body, fails, skips);
   }
   for (const BudgetResult& result : check.budgets) {
-    const std::string text =
-        xml(fmt::format("{}, measured {}", result.budget.limit_text(), result.measured_text()));
+    const std::string text = escape_markup(
+        fmt::format("{}, measured {}", result.budget.limit_text(), result.measured_text()));
     const bool fails = result.outcome == BudgetOutcome::kExceeded;
     const bool skips = result.outcome == BudgetOutcome::kNotMeasurable;
     suite.add("budget " + result.budget.text(),
@@ -101,7 +81,7 @@ std::string write_check_junit(const trace::Trace& trace, const Check& check, con
       "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites {0}>\n  <testsuite name=\"{1}\" "
       "{0}>\n{2}"
       "  </testsuite>\n</testsuites>\n",
-      counts, xml(trace.file.filename().string()), suite.cases);
+      counts, escape_markup(trace.file.filename().string()), suite.cases);
 }
 
 }  // namespace streamscope::report

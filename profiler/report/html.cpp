@@ -14,6 +14,7 @@
 #include "analysis/units.h"
 #include "exporter.h"
 #include "json.h"
+#include "markup.h"
 #include "page.h"
 
 namespace streamscope::report {
@@ -27,39 +28,12 @@ constexpr size_t kMostEdges = 20'000;
 constexpr size_t kFindingsShown = 50;
 constexpr std::string_view kAdviceTitle = "Worth fixing first";  // of document.cpp
 
-// Names come from the recorded program: none may act as HTML.
-std::string html(std::string_view text) {
-  std::string result;
-  for (const char c : analysis::printable(text)) {
-    switch (c) {
-      case '&':
-        result += "&amp;";
-        break;
-      case '<':
-        result += "&lt;";
-        break;
-      case '>':
-        result += "&gt;";
-        break;
-      case '"':
-        result += "&quot;";
-        break;
-      case '\'':
-        result += "&#39;";
-        break;
-      default:
-        result += c;
-    }
-  }
-  return result;
-}
-
 // A page is passed on: of absolute paths the last part stays.
 std::string redacted(const std::string& text) {
   static const std::regex path(R"((^|[\s"'(])/(?:[^\s/:"']+/)+)");
   return std::regex_replace(text, path, "$1");
 }
-std::string prose(const std::string& text) { return html(redacted(text)); }
+std::string prose(const std::string& text) { return escape_markup(redacted(text)); }
 
 // Boxes of the lanes, and where each op went.
 class Lanes {
@@ -160,11 +134,11 @@ class Lanes {
 
 std::string table_of(const Section& section) {
   std::string text = "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"" +
-                     html(section.title) + "\"><table><thead><tr>";
+                     escape_markup(section.title) + "\"><table><thead><tr>";
   for (const Column& column : section.columns) {
-    text +=
-        fmt::format("<th scope=\"col\"{}>{}</th>", column.right ? " class=\"number\"" : "",
-                    html(column.group.empty() ? column.name : column.group + ": " + column.name));
+    text += fmt::format(
+        "<th scope=\"col\"{}>{}</th>", column.right ? " class=\"number\"" : "",
+        escape_markup(column.group.empty() ? column.name : column.group + ": " + column.name));
   }
   text += "</tr></thead><tbody>\n";
   for (const auto& row : section.rows) {
@@ -179,7 +153,7 @@ std::string table_of(const Section& section) {
 }
 
 std::string section_of(const Section& section) {
-  std::string text = "<section><h2>" + html(section.title) + "</h2>\n";
+  std::string text = "<section><h2>" + escape_markup(section.title) + "</h2>\n";
   for (const std::string& remark : section.remarks) text += "<p>" + prose(remark) + "</p>\n";
   if (!section.rows.empty()) text += table_of(section);
   for (const std::string& note : section.footnotes)
@@ -194,7 +168,8 @@ std::string finding_of(const Advice& advice) {
                   analysis::to_string(advice.detector->severity), prose(finding.title),
                   prose(finding.text), advice.detector->number, advice.detector->id);
   if (finding.count > 1) text += fmt::format(", {} times", analysis::format_count(finding.count));
-  if (finding.gain_ns) text += ", gain " + html(analysis::format_duration(*finding.gain_ns));
+  if (finding.gain_ns)
+    text += ", gain " + escape_markup(analysis::format_duration(*finding.gain_ns));
   text += fmt::format(", {}</p>", analysis::to_string(finding.confidence));
   if (finding.start_ns != trace::kUnknownNs) {
     text += fmt::format(

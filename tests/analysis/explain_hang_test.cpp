@@ -31,6 +31,18 @@ void sample(TraceBuilder& builder, Id thread, Id waits_for = kNoId, trace::Int r
   builder.add(row);
 }
 
+// What the word at 0x10 held, for which `stream` waits.
+void word(TraceBuilder& builder, Id stream, trace::Ns at_ns, trace::Int value) {
+  trace::Probe row;
+  row.process_id = 0;
+  row.at_ns = at_ns;
+  row.kind = trace::kWordProbe;
+  row.stream_id = stream;
+  row.address = 0x10;
+  row.value = value;
+  builder.add(row);
+}
+
 trace::HangReport explain(const TraceBuilder& builder) {
   const Trace trace = builder.trace();
   Analyses analyses(trace);
@@ -42,14 +54,7 @@ TEST(ExplainHang, TellsTheValueThatNobodyWritesAndWhatStandsThere) {
   StreamBuilder left = builder.stream("left");
   left.memory_wait(0x10, 1, kNever, kNever).synchronize(50, kNever);
   sample(builder, 0);
-  trace::Probe word;
-  word.process_id = 0;
-  word.at_ns = kLook - 100;
-  word.kind = trace::kWordProbe;
-  word.stream_id = left.id();
-  word.address = 0x10;
-  word.value = 0;
-  builder.add(word);
+  word(builder, left.id(), kLook - 100, 0);
   const trace::HangReport report = explain(builder);
   EXPECT_EQ(report.verdict, "lost-signal");
   EXPECT_TRUE(report.alarm);
@@ -64,14 +69,7 @@ TEST(ExplainHang, DoesNotCallAValueLostThatStandsThere) {
   StreamBuilder left = builder.stream("left");
   left.memory_wait(0x10, 1, kNever, kNever).synchronize(50, kNever);
   sample(builder, 0);
-  trace::Probe word;
-  word.process_id = 0;
-  word.at_ns = kLook;
-  word.kind = trace::kWordProbe;
-  word.stream_id = left.id();
-  word.address = 0x10;
-  word.value = 1;
-  builder.add(word);
+  word(builder, left.id(), kLook, 1);
   EXPECT_EQ(explain(builder).verdict, "unexplained");
 }
 

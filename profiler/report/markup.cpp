@@ -1,0 +1,35 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+#include "markup.h"
+
+#include "analysis/labels.h"
+
+namespace streamscope::report {
+
+std::string escape_markup(std::string_view text) {
+  std::string result;
+  for (const char c : analysis::printable(text)) {
+    switch (c) {
+      case '&':
+        result += "&amp;";
+        break;
+      case '<':
+        result += "&lt;";
+        break;
+      case '>':
+        result += "&gt;";
+        break;
+      case '"':
+        result += "&quot;";
+        break;
+      case '\'':
+        result += "&#39;";
+        break;
+      default:
+        result += c;
+    }
+  }
+  return result;
+}
+
+}  // namespace streamscope::report
