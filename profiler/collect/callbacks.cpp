@@ -62,10 +62,11 @@ const CallEntry* entry_of(CUpti_CallbackDomain domain, CUpti_CallbackId id) {
   return id < table.size() && table[id].read != nullptr ? &table[id] : nullptr;
 }
 
-void on_enter(CUpti_CallbackDomain domain, CUpti_CallbackId id, const CUpti_CallbackData& call) {
-  *call.correlationData = 0;  // nested, ours, or not recorded
+// The entry of a call that lies in no other.
+[[gnu::noinline]] void on_enter(CUpti_CallbackDomain domain, CUpti_CallbackId id,
+                                const CUpti_CallbackData& call) {
   ThreadState* thread = this_thread();
-  if (thread == nullptr || thread->open_entry != nullptr || thread->in_collector) return;
+  if (thread == nullptr || thread->in_collector) return;
   const CallEntry* found = entry_of(domain, id);
   if (found == nullptr) return;
   const CallEntry& entry = *found;
@@ -111,6 +112,17 @@ void on_driver_launch(CUpti_CallbackId id, const CUpti_CallbackData& call) {
   tell_arguments(*thread, entry->id, call.functionParams, *thread->open_call);
 }
 
+bool inside_a_call() {
+  const ThreadState* thread = existing_thread();
+  return thread != nullptr && thread->open_entry != nullptr;
+}
+
+[[gnu::noinline]] void on_enter_with_arguments(CUpti_CallbackDomain domain, CUpti_CallbackId id,
+                                               const CUpti_CallbackData& call) {
+  if (!inside_a_call()) on_enter(domain, id, call);
+  if (domain == CUPTI_CB_DOMAIN_DRIVER_API) on_driver_launch(id, call);
+}
+
 bool is_capturing(uint64_t stream, bool per_thread) {
   if (cuda.cuStreamIsCapturing == nullptr) return false;
   if (stream == 0 && per_thread) stream = reinterpret_cast<uintptr_t>(CU_STREAM_PER_THREAD);
@@ -150,7 +162,8 @@ bool needs_following(CallKind kind) {
          kind == CallKind::kProfilerStart || kind == CallKind::kProfilerStop;
 }
 
-void on_exit(const CUpti_CallbackData& call) {
+// The exit of a call whose entry was recorded.
+[[gnu::noinline]] void on_exit(const CUpti_CallbackData& call) {
   ThreadState* thread = unpack(*call.correlationData, call.correlationId);
   if (thread == nullptr || thread->open_entry == nullptr ||
       thread->open_correlation != call.correlationId)
@@ -234,20 +247,28 @@ void on_state(CUpti_CallbackId id, const CUpti_StateData& data) {
   tell_user("recording is incomplete from here on: CUPTI stopped", message, "the program goes on");
 }
 
+[[gnu::noinline]] void on_other(CUpti_CallbackDomain domain, CUpti_CallbackId id,
+                                const void* data) {
+  if (domain == CUPTI_CB_DOMAIN_RESOURCE)
+    on_resource(id, *static_cast<const CUpti_ResourceData*>(data));
+  if (domain == CUPTI_CB_DOMAIN_STATE) on_state(id, *static_cast<const CUpti_StateData*>(data));
+}
+
+// Most callbacks are of driver calls inside of a runtime's: those are done with here, without so
+// much as a stack frame.
 void CUPTIAPI on_callback(void*, CUpti_CallbackDomain domain, CUpti_CallbackId id,
                           const void* data) {
   if (!running()) return;
-  if (domain == CUPTI_CB_DOMAIN_RUNTIME_API || domain == CUPTI_CB_DOMAIN_DRIVER_API) {
-    const auto& call = *static_cast<const CUpti_CallbackData*>(data);
-    if (call.callbackSite == CUPTI_API_EXIT) return on_exit(call);
-    on_enter(domain, id, call);
-    if (__builtin_expect(tells_arguments, 0) && domain == CUPTI_CB_DOMAIN_DRIVER_API)
-      on_driver_launch(id, call);
-  } else if (domain == CUPTI_CB_DOMAIN_RESOURCE) {
-    on_resource(id, *static_cast<const CUpti_ResourceData*>(data));
-  } else if (domain == CUPTI_CB_DOMAIN_STATE) {
-    on_state(id, *static_cast<const CUpti_StateData*>(data));
+  if (domain != CUPTI_CB_DOMAIN_RUNTIME_API && domain != CUPTI_CB_DOMAIN_DRIVER_API)
+    return on_other(domain, id, data);
+  const auto& call = *static_cast<const CUpti_CallbackData*>(data);
+  if (call.callbackSite == CUPTI_API_EXIT) {
+    if (*call.correlationData != 0) on_exit(call);
+    return;
   }
+  *call.correlationData = 0;  // nested, ours, or not recorded
+  if (__builtin_expect(tells_arguments, 0)) return on_enter_with_arguments(domain, id, call);
+  if (!inside_a_call()) on_enter(domain, id, call);
 }
 
 // An older libcupti refuses ids that it does not know; the calls behind them do not exist there
