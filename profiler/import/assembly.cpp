@@ -9,7 +9,8 @@
 namespace streamscope::import {
 namespace {
 
-constexpr size_t kFlushBytes = 32 << 20;
+// Rows are stored while they are still in the processor's cache.
+constexpr size_t kFlushBytes = 2 << 20;
 
 // A number of the file in a column of 32 bits; NULL if it does not fit or means "none" there.
 Small narrow(Int number) {
@@ -97,6 +98,12 @@ Id Assembly::launch_shape(const trace::LaunchShape& shape) {
   last_shape_ = key;
   last_shape_id_ = known->second;
   return last_shape_id_;
+}
+
+void Assembly::reserve(size_t calls, size_t ops, size_t ranges) {
+  calls_.reserve(calls_.size() + calls);
+  ops_.reserve(ops_.size() + ops);
+  ranges_.reserve(ranges_.size() + ranges);
 }
 
 void Assembly::add_graph_launch(Id process, Int correlation, Int graph, Int executable) {
@@ -458,7 +465,8 @@ void Assembly::append_annotations() {
     const Ns b_end = b.end_ns == kUnknownNs ? std::numeric_limits<Ns>::max() : b.end_ns;
     return a_end > b_end;
   };
-  std::stable_sort(ranges_.begin(), ranges_.end(), outer_first);
+  if (!std::is_sorted(ranges_.begin(), ranges_.end(), outer_first))
+    std::stable_sort(ranges_.begin(), ranges_.end(), outer_first);
   std::map<std::pair<Id, Id>, std::vector<Ns>> open;  // ends, by thread and domain
   for (size_t i = 0; i < ranges_.size(); ++i) {
     trace::Range& range = ranges_[i];

@@ -78,6 +78,8 @@ class Assembly {
   Id name_call(std::string_view text);
   Id launch_shape(const trace::LaunchShape& shape);
 
+  /// Room for so many more; growing by itself copies them now and then.
+  void reserve(size_t calls, size_t ops, size_t ranges);
   void add(const Call& call) { calls_.push_back(call); }
   void add_record(const Act& act) { records_.push_back(act); }
   /// A stream wait, a query or a synchronization.

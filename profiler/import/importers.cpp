@@ -70,7 +70,8 @@ void import_file(const Importer& importer, const fs::path& file, const fs::path&
     throw Error(trace, "exists already", "choose another name or overwrite it with --force");
   const fs::path part = trace.string() + ".part";
   try {
-    trace::Writer writer = trace::Writer::create(part, {.overwrite = true});
+    trace::Writer writer =
+        trace::Writer::create(part, {.overwrite = true, .read_meanwhile = false});
     Assembly assembly(writer);
     importer.read(file, assembly);
     assembly.finish();

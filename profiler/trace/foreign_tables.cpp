@@ -4,6 +4,7 @@
 #include "foreign_tables.h"
 
 #include <algorithm>
+#include <exception>
 
 #include "open.h"
 
@@ -21,33 +22,47 @@ std::string quoted(std::string_view name) {
 
 }  // namespace
 
-struct ForeignRows::Impl {
-  Statement statement;
-};
-
-ForeignRows::ForeignRows(std::unique_ptr<Impl> impl, std::vector<bool> present)
-    : impl_(std::move(impl)), present_(std::move(present)) {}
-ForeignRows::ForeignRows(ForeignRows&&) noexcept = default;
-ForeignRows::~ForeignRows() = default;
-
-bool ForeignRows::next() { return impl_->statement && impl_->statement.step(); }
-bool ForeignRows::is_null(int column) const { return impl_->statement.is_null(column); }
-int64_t ForeignRows::integer(int column, int64_t otherwise) const {
-  // One look at the column: most of an import's time goes into fetching numbers.
-  sqlite3_value* value = sqlite3_column_value(impl_->statement.get(), column);
-  return sqlite3_value_type(value) == SQLITE_NULL ? otherwise : sqlite3_value_int64(value);
+bool ForeignRow::is_null(int column) const {
+  return sqlite3_value_type(values_[column]) == SQLITE_NULL;
 }
-std::string_view ForeignRows::text(int column) const {
-  return is_null(column) ? std::string_view() : impl_->statement.text(column);
+int64_t ForeignRow::integer(int column, int64_t otherwise) const {
+  return is_null(column) ? otherwise : sqlite3_value_int64(values_[column]);
+}
+std::string_view ForeignRow::text(int column) const {
+  const auto* data = reinterpret_cast<const char*>(sqlite3_value_text(values_[column]));
+  if (data == nullptr) return {};
+  return {data, static_cast<size_t>(sqlite3_value_bytes(values_[column]))};
 }
 
 struct ForeignTables::Impl {
   std::unique_ptr<Database> database;
+  // What is under way in each().
+  const Take* take = nullptr;
+  std::vector<bool> present;
+  std::exception_ptr failure;
+
+  static void step(sqlite3_context* context, int, sqlite3_value** values) {
+    auto& self = *static_cast<Impl*>(sqlite3_user_data(context));
+    try {
+      (*self.take)(ForeignRow(values, self.present));
+    } catch (...) {
+      self.failure = std::current_exception();
+      sqlite3_result_error(context, "", 0);
+    }
+  }
+  static void done(sqlite3_context*) {}
 };
 
 ForeignTables::ForeignTables(const std::filesystem::path& file)
-    : impl_(std::make_unique<Impl>(Impl{open_database(file)})) {
-  sqlite3_limit(impl_->database->get(), SQLITE_LIMIT_LENGTH, kLongestValue);
+    : impl_(std::make_unique<Impl>(Impl{.database = open_database(file)})) {
+  sqlite3* connection = impl_->database->get();
+  sqlite3_limit(connection, SQLITE_LIMIT_LENGTH, kLongestValue);
+  // Rows go through an aggregate function: a statement that returns them one by one takes half as
+  // long again.
+  const int code =
+      sqlite3_create_function_v2(connection, "take", -1, SQLITE_UTF8 | SQLITE_DIRECTONLY,
+                                 impl_.get(), nullptr, Impl::step, Impl::done, nullptr);
+  if (code != SQLITE_OK) impl_->database->fail(code);
   Statement names(*impl_->database,
                   "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE "
                   "'sqlite\\_%' ESCAPE '\\' AND sql NOT LIKE 'CREATE VIRTUAL%' ORDER BY name");
@@ -59,30 +74,40 @@ bool ForeignTables::has(std::string_view table) const {
   return std::find(tables_.begin(), tables_.end(), table) != tables_.end();
 }
 
-bool ForeignTables::has(std::string_view table, std::string_view column) const {
-  if (!has(table)) return false;
-  Statement info(*impl_->database, "SELECT 1 FROM pragma_table_info(?1) WHERE name = ?2");
-  info.bind(1, table);
-  info.bind(2, column);
-  return info.step();
-}
-
 int64_t ForeignTables::row_count(std::string_view table) const {
   return has(table) ? impl_->database->integer("SELECT count(*) FROM " + quoted(table)) : 0;
 }
 
-ForeignRows ForeignTables::rows(std::string_view table,
-                                const std::vector<std::string_view>& columns) const {
-  auto impl = std::make_unique<ForeignRows::Impl>();
-  std::vector<bool> present;
+void ForeignTables::each(std::string_view table, const std::vector<std::string_view>& columns,
+                         const Take& take, std::optional<Only> only) {
+  read_.emplace(table);
+  if (!has(table)) return;
+  std::vector<std::string> names;
+  Statement info(*impl_->database, "SELECT name FROM pragma_table_info(?1)");
+  info.bind(1, table);
+  while (info.step()) names.emplace_back(info.text(0));
+  const auto known = [&](std::string_view column) {
+    return std::find(names.begin(), names.end(), column) != names.end();
+  };
   std::string list;
+  impl_->present.clear();
   for (std::string_view column : columns) {
-    present.push_back(has(table, column));
-    list += (list.empty() ? "" : ",") + (present.back() ? quoted(column) : std::string("NULL"));
+    impl_->present.push_back(known(column));
+    list += (list.empty() ? "" : ",") + (known(column) ? quoted(column) : std::string("NULL"));
   }
-  if (has(table))
-    impl->statement = Statement(*impl_->database, "SELECT " + list + " FROM " + quoted(table));
-  return ForeignRows(std::move(impl), std::move(present));
+  std::string sql = "SELECT take(" + list + ") FROM " + quoted(table);
+  if (only) {
+    if (!known(only->column)) return;
+    sql += " WHERE " + quoted(only->column) + " = " + std::to_string(only->value);
+  }
+  impl_->take = &take;
+  impl_->failure = nullptr;
+  try {
+    Statement(*impl_->database, sql).run();
+  } catch (const Error&) {
+    if (!impl_->failure) throw;
+  }
+  if (impl_->failure) std::rethrow_exception(impl_->failure);
 }
 
 }  // namespace streamscope::trace

@@ -10,55 +10,67 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
+#include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
+struct sqlite3_value;
+
 namespace streamscope::trace {
 
-/// The rows of one table. Thread-compatible. Must not outlive its ForeignTables.
-class ForeignRows {
+/// A row; columns are numbered in the order in which they were asked for. Lives, as do its texts,
+/// until the function that it is shown to returns.
+class ForeignRow {
  public:
-  ForeignRows(ForeignRows&&) noexcept;
-  ~ForeignRows();
-
-  /// Goes to the next row, first to the first; false at the end. Throws Error if the file is
-  /// damaged.
-  [[nodiscard]] bool next();
   /// True if the table lacks the column.
   bool lacks(int column) const { return !present_[static_cast<size_t>(column)]; }
   bool is_null(int column) const;
   /// `otherwise` for NULL; texts and reals are converted as SQLite does.
   int64_t integer(int column, int64_t otherwise = 0) const;
-  /// "" for NULL. Lives until the next call of next().
+  /// "" for NULL.
   std::string_view text(int column) const;
 
  private:
   friend class ForeignTables;
-  struct Impl;
-  explicit ForeignRows(std::unique_ptr<Impl> impl, std::vector<bool> present);
-  std::unique_ptr<Impl> impl_;
-  std::vector<bool> present_;
+  ForeignRow(sqlite3_value** values, const std::vector<bool>& present)
+      : values_(values), present_(present) {}
+  sqlite3_value** values_;
+  const std::vector<bool>& present_;
 };
 
 /// Thread-compatible.
 class ForeignTables {
  public:
+  using Take = std::function<void(const ForeignRow&)>;
+  /// Takes part only if this column has this value.
+  struct Only {
+    std::string_view column;
+    int64_t value;
+  };
+
   /// Opens FILE for reading only. Throws Error: missing, empty, truncated, not SQLite.
   explicit ForeignTables(const std::filesystem::path& file);
   ~ForeignTables();
 
   const std::vector<std::string>& tables() const { return tables_; }
   bool has(std::string_view table) const;
-  bool has(std::string_view table, std::string_view column) const;
   int64_t row_count(std::string_view table) const;
-  ForeignRows rows(std::string_view table, const std::vector<std::string_view>& columns) const;
+  /// True if each() was asked for it.
+  bool was_read(std::string_view table) const { return read_.contains(table); }
+  /// Shows every row, in no order, to `take`, which must not ask for other rows meanwhile. Throws
+  /// Error if the file is damaged, and what `take` throws.
+  void each(std::string_view table, const std::vector<std::string_view>& columns, const Take& take,
+            std::optional<Only> only = std::nullopt);
 
  private:
   struct Impl;
   std::unique_ptr<Impl> impl_;
   std::vector<std::string> tables_;
+  std::set<std::string, std::less<>> read_;
 };
 
 }  // namespace streamscope::trace

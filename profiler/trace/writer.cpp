@@ -185,7 +185,7 @@ struct Writer::Impl {
 
   TableBuffer& table(TableIndex index) { return buffers[static_cast<size_t>(index)]; }
 
-  void begin_recording();
+  void begin_recording(bool read_meanwhile);
   void load_existing();
   void store(bool commit);
   void store_table(const TableInfo& info, TableBuffer& buffer);
@@ -213,12 +213,18 @@ struct Writer::Impl {
   bool derived = false;
 };
 
-void Writer::Impl::begin_recording() {
+void Writer::Impl::begin_recording(bool read_meanwhile) {
   // Killing the writer at any moment loses at most the transaction under way, whatever
   // `synchronous` says. It matters only if the whole machine stops, and waiting for the disk would
   // take a fifth of the writer's time.
-  database.run("PRAGMA synchronous=OFF; PRAGMA journal_mode=WAL; PRAGMA wal_autocheckpoint=" +
-               std::to_string(kCheckpointPages) + "; PRAGMA cache_size=-16384");
+  database.run("PRAGMA synchronous=OFF; PRAGMA cache_size=-16384");
+  if (read_meanwhile) {
+    database.run("PRAGMA journal_mode=WAL; PRAGMA wal_autocheckpoint=" +
+                 std::to_string(kCheckpointPages));
+  } else {
+    // Every page is written once, into the file.
+    database.run("PRAGMA journal_mode=OFF; PRAGMA locking_mode=EXCLUSIVE");
+  }
 }
 
 void Writer::Impl::load_existing() {
@@ -398,7 +404,7 @@ Writer Writer::create(const std::filesystem::path& file, Options options) {
   try {
     auto impl = std::make_unique<Impl>(file);
     impl->database.run("PRAGMA page_size=" + std::to_string(kPageBytes));
-    impl->begin_recording();
+    impl->begin_recording(options.read_meanwhile);
     impl->database.run("BEGIN; PRAGMA application_id=" + std::to_string(kApplicationId) +
                        "; PRAGMA user_version=" + std::to_string(kFormatVersion) + ";\n" +
                        std::string(schema_sql()) + std::string(nsys_views_sql()) + "COMMIT");
@@ -432,7 +438,7 @@ Writer Writer::open_derived(const std::filesystem::path& file) {
 
 Writer Writer::resume(const std::filesystem::path& file) {
   auto impl = std::make_unique<Impl>(file);
-  impl->begin_recording();
+  impl->begin_recording(true);
   impl->load_existing();
   return Writer(std::move(impl));
 }

@@ -24,9 +24,12 @@ class Writer {
  public:
   struct Options {
     bool overwrite = false;  ///< replace an existing file; otherwise an existing file is an Error
+    /// False: nobody looks at the file before finish(), and it is worth nothing without. Then every
+    /// page is written once; otherwise it goes through a WAL, so that readers see whole flushes.
+    bool read_meanwhile = true;
   };
 
-  /// Creates FILE (mode 0600) with the schema, meta and WAL mode.
+  /// Creates FILE (mode 0600) with the schema and meta.
   static Writer create(const std::filesystem::path& file, Options options);
   static Writer create(const std::filesystem::path& file) { return create(file, Options{}); }
   /// Opens a finished trace to replace its derived tables: clear(), append(), finish(). Nothing is

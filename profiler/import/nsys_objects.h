@@ -1,0 +1,76 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Processes, threads, devices, contexts and streams of an export of Nsight Systems, by the numbers
+// that its rows name them with. What happened on them is read by nsys.cpp.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <utility>
+
+#include "assembly.h"
+#include "trace/foreign_tables.h"
+
+namespace streamscope::import {
+
+/// Of columns of 32 bits; 4294967295 is "not applicable" there.
+inline Int or_none(Int number) { return number == 0xffffffff ? kNoInt : number; }
+
+/// Thread-compatible.
+class NsysObjects {
+ public:
+  /// `origin` stands as the collector of every process.
+  NsysObjects(trace::ForeignTables& tables, Assembly& assembly, std::string origin)
+      : tables_(tables), assembly_(assembly), origin_(std::move(origin)) {}
+
+  /// What the export says of objects as such. After the calls, before other rows: the processes of
+  /// calls come first.
+  void read();
+  /// The last to be called: what is known of objects only if they did something.
+  void finish(const std::unordered_map<Int, std::string>& strings);
+
+  /// Of globalPid, or of globalTid without the thread: hardware, virtual machine and process id.
+  Id process(Int global);
+  /// Of a row, which may lack its globalPid.
+  Id process_of_row(const trace::ForeignRow& row, int global_pid);
+  Id thread(Int global);
+  /// A context number is unique in its process; rows of page migrations have none. `ordinal` is the
+  /// device, kNoInt if it is not known.
+  Id context(Id process, Int native, Int ordinal);
+  Id stream(Id process, Int native_context, Int ordinal, Int native);
+  /// The device of a context, should no work run in it.
+  void suggest_device(Id context, Int ordinal) { device_of_idle_.emplace(context, ordinal); }
+
+ private:
+  struct Gpu {
+    Id name = kNoId, uuid = kNoId;
+    Small sm_count = kNoSmall, copy_engines = kNoSmall, capability = kNoSmall;
+    Int memory_bytes = kNoInt;
+  };
+
+  Id process_by_pid(Int pid);
+  Id device(Id process, Int ordinal);
+  void add_null_stream(Id in, Int native);
+  void read_devices();
+  void read_contexts();
+  void read_streams();
+
+  trace::ForeignTables& tables_;
+  Assembly& assembly_;
+  std::string origin_;
+  std::unordered_map<Int, Id> processes_;  // by globalPid >> 24
+  std::unordered_map<Int, Id> threads_;    // by globalTid
+  Int last_thread_key_ = kNoInt;
+  Id last_thread_ = kNoId;
+  std::map<std::tuple<Id, Int, Int>, Id> contexts_;
+  std::map<Id, Int> device_of_idle_;
+  std::set<std::pair<Id, Int>> null_streams_;
+  std::map<std::pair<Int, Int>, Int> gpu_of_;  // (pid, device number there) -> gpu
+  std::map<Int, Int> gpu_by_ordinal_;
+  std::map<Int, Gpu> gpus_;
+};
+
+}  // namespace streamscope::import

@@ -1,0 +1,100 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "trace/foreign_tables.h"
+
+#include <gtest/gtest.h>
+#include <sqlite3.h>
+#include <unistd.h>
+
+#include <stdexcept>
+
+#include "trace/error.h"
+#include "trace_file.h"
+
+namespace streamscope::trace {
+namespace {
+
+void make(const TempTrace& file, const char* sql) {
+  sqlite3* connection = nullptr;
+  ASSERT_EQ(sqlite3_open(file.path().c_str(), &connection), SQLITE_OK);
+  EXPECT_EQ(sqlite3_exec(connection, sql, nullptr, nullptr, nullptr), SQLITE_OK);
+  sqlite3_close(connection);
+}
+
+constexpr char kThings[] =
+    "CREATE TABLE thing(kind, \"the \"\"name\"\"\", size);"
+    "INSERT INTO thing VALUES (1, 'a', NULL), (2, 'b', 7), (1, NULL, '12');"
+    "CREATE VIEW view_of_thing AS SELECT * FROM thing;";
+
+TEST(ForeignTables, ShowEveryRowByTheNamesOfItsColumns) {
+  const TempTrace file;
+  make(file, kThings);
+  ForeignTables tables(file);
+  std::string seen;
+  tables.each("thing", {"size", "the \"name\"", "colour"}, [&](const ForeignRow& row) {
+    EXPECT_TRUE(row.lacks(2));
+    EXPECT_TRUE(row.is_null(2));
+    seen += std::string(row.text(1)) + std::to_string(row.integer(0, -1)) + " ";
+  });
+  EXPECT_EQ(seen, "a-1 b7 12 ");
+}
+
+TEST(ForeignTables, ShowOnlyRowsWithAValue) {
+  const TempTrace file;
+  make(file, kThings);
+  ForeignTables tables(file);
+  int count = 0;
+  const auto add = [&](const ForeignRow&) { ++count; };
+  tables.each("thing", {"size"}, add, {{"kind", 1}});
+  EXPECT_EQ(count, 2);
+  tables.each("thing", {"size"}, add, {{"colour", 1}});
+  EXPECT_EQ(count, 2) << "no row has a value in a column that is missing";
+}
+
+TEST(ForeignTables, HaveNoRowsInWhatIsMissingOrNoTable) {
+  const TempTrace file;
+  make(file, kThings);
+  ForeignTables tables(file);
+  const auto never = [](const ForeignRow&) { FAIL(); };
+  tables.each("nothing", {"size"}, never);
+  tables.each("view_of_thing", {"size"}, never);
+  EXPECT_FALSE(tables.was_read("thing"));
+  EXPECT_EQ(tables.row_count("thing"), 3);
+  EXPECT_EQ(tables.row_count("nothing"), 0);
+}
+
+TEST(ForeignTables, PassOnWhatTheReaderThrows) {
+  const TempTrace file;
+  make(file, kThings);
+  ForeignTables tables(file);
+  int count = 0;
+  EXPECT_THROW(tables.each("thing", {"kind"},
+                           [&](const ForeignRow&) {
+                             if (++count == 2) throw std::out_of_range("enough");
+                           }),
+               std::out_of_range);
+  EXPECT_EQ(count, 2);
+  tables.each("thing", {"kind"}, [&](const ForeignRow&) { ++count; });
+  EXPECT_EQ(count, 5);
+}
+
+TEST(ForeignTables, SayWhatIsWrongWithADamagedFile) {
+  const TempTrace file;
+  make(file, kThings);
+  // The root page of the table becomes nonsense.
+  ASSERT_EQ(truncate(file.path().c_str(), 8192), 0);
+  std::fstream out(file.path(), std::ios::binary | std::ios::in | std::ios::out);
+  out.seekp(4096);
+  out << std::string(4096, '\x55');
+  out.close();
+  EXPECT_THROW(
+      {
+        ForeignTables tables(file);
+        tables.each("thing", {"kind"}, [](const ForeignRow&) {});
+      },
+      Error);
+}
+
+}  // namespace
+}  // namespace streamscope::trace
