@@ -5,6 +5,7 @@
 #   bin/streamscope, bin/streamscope-viewer
 #   lib/libcoord.so (a link to the version), lib/libstreamscope_inject.so, and whatever their static helpers are called
 #   libexec/streamscope/   the demos
+#   share/                 the manual page, completion scripts of bash, zsh and fish
 #   include/coord/         the public headers
 #   lib/cmake/streamscope/ find_package(streamscope): streamscope::coord, streamscope::collect
 include(CMakePackageConfigHelpers)
@@ -17,6 +18,25 @@ foreach(program streamscope streamscope-viewer)
     install(TARGETS ${program} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
   endif()
 endforeach()
+
+# streamscope_prints(FILE FOLDER ARGUMENT...): what the program prints is a file of FOLDER.
+function(streamscope_prints file folder)
+  set(output ${CMAKE_BINARY_DIR}/share/${file})
+  add_custom_command(OUTPUT ${output} DEPENDS streamscope VERBATIM
+    COMMAND $<TARGET_FILE:streamscope> ${ARGN} > ${output})
+  set_property(GLOBAL APPEND PROPERTY STREAMSCOPE_PRINTED ${output})
+  install(FILES ${output} DESTINATION ${folder})
+endfunction()
+
+if(TARGET streamscope AND NOT STREAMSCOPE_SANITIZE AND NOT CMAKE_CROSSCOMPILING)
+  file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/share)
+  streamscope_prints(streamscope.1 ${CMAKE_INSTALL_MANDIR}/man1 manual)
+  streamscope_prints(streamscope ${CMAKE_INSTALL_DATADIR}/bash-completion/completions completion bash)
+  streamscope_prints(_streamscope ${CMAKE_INSTALL_DATADIR}/zsh/site-functions completion zsh)
+  streamscope_prints(streamscope.fish ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d completion fish)
+  get_property(printed GLOBAL PROPERTY STREAMSCOPE_PRINTED)
+  add_custom_target(streamscope_printed ALL DEPENDS ${printed})
+endif()
 
 get_property(streamscope_examples GLOBAL PROPERTY STREAMSCOPE_EXAMPLES)
 if(streamscope_examples)

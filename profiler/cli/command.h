@@ -57,5 +57,7 @@ std::function<int()> define_analyze(CLI::App& app, ProgramArguments& program);
 std::function<int()> define_view(CLI::App& app, ProgramArguments& program);
 std::function<int()> define_detectors(CLI::App& app, ProgramArguments& program);
 std::function<int()> define_doctor(CLI::App& app, ProgramArguments& program);
+std::function<int()> define_completion(CLI::App& app, ProgramArguments& program);
+std::function<int()> define_manual(CLI::App& app, ProgramArguments& program);
 
 }  // namespace streamscope::cli

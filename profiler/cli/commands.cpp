@@ -29,6 +29,9 @@ constexpr Command kCommands[] = {
     {"view", "TRACE [OPTIONS]", "show a trace in the viewer", define_view,
      Command::kPassesEverythingOn},
     {"doctor", "[--json]", "check what recording and viewing need on this machine", define_doctor},
+    {"completion", "bash|zsh|fish", "print a script that completes commands in a shell",
+     define_completion},
+    {"manual", "", "print the manual page: streamscope manual | man -l -", define_manual},
 };
 
 }  // namespace

@@ -33,7 +33,8 @@ using DoctorCommand = CommandLine;
 
 const char* const kCommands[] = {"record", "demo",  "import",  "info", "report",
                                  "check",  "hang",  "dump",    "diff", "export",
-                                 "merge",  "query", "analyze", "view", "doctor"};
+                                 "merge",  "query", "analyze", "view", "doctor",
+                                 "completion", "manual"};
 
 TEST_F(HelpGolden, OverviewAndCommandsAreAsApproved) {
   expect_golden("help/streamscope.txt", streamscope({"help"}).out);

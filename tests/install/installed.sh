@@ -20,6 +20,9 @@ if [[ -x $bin/streamscope-viewer ]]; then
   quietly "$prefix/bin/streamscope" view demo.sqlite --screenshot demo.png
   [[ $(head -c 4 demo.png | tail -c 3) == PNG ]] || fail "no picture"
 fi
+for file in man/man1/streamscope.1 bash-completion/completions/streamscope zsh/site-functions/_streamscope fish/vendor_completions.d/streamscope.fish; do
+  [[ -s $prefix/share/$file ]] || fail "no share/$file"
+done
 stray=$(grep -rlF "$build" moved --include='*.cmake' || true)
 [[ -z $stray ]] || fail "the installed package names the build folder: $stray"
 

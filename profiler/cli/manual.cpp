@@ -1,0 +1,74 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// The manual page, in the language of man(7).
+
+#include <fmt/format.h>
+
+#include "usage.h"
+
+namespace streamscope::cli {
+namespace {
+
+// Text that roff takes as it is. A line never begins with a control character.
+std::string roff(std::string_view text) {
+  std::string result;
+  for (const char c : text) {
+    if (c == '\\') {
+      result += "\\e";
+    } else if (c == '-') {
+      result += "\\-";
+    } else {
+      result += c;
+    }
+  }
+  return (result.starts_with('.') || result.starts_with('\'') ? "\\&" : "") + result;
+}
+
+std::string option_entry(const OptionUsage& option) {
+  std::string names;
+  for (const std::string& name : option.names)
+    names += (names.empty() ? "\\fB" : "\\fR, \\fB") + roff(name);
+  std::string entry = ".TP\n" + names + "\\fR";
+  if (!option.argument.empty()) entry += " \\fI" + roff(option.argument) + "\\fR";
+  return entry + "\n" + roff(option.help) + "\n";
+}
+
+std::string manual() {
+  std::string text =
+      ".TH STREAMSCOPE 1 \"\" \"streamscope " STREAMSCOPE_VERSION
+      "\" \"User Commands\"\n"
+      ".SH NAME\nstreamscope \\- shows why CUDA programs that use streams wait\n"
+      ".SH SYNOPSIS\n.B streamscope\n.I COMMAND\n[\\fIARGUMENTS\\fR]\n"
+      ".SH DESCRIPTION\n"
+      "Records which CUDA stream waited for which work into a trace, one SQLite file, and explains "
+      "it.\n"
+      "Start with \\fBstreamscope record \\-o trace.sqlite \\-\\- ./program\\fR, then\n"
+      "\\fBstreamscope report trace.sqlite\\fR.\n"
+      ".SH COMMANDS\n";
+  for (const CommandUsage& entry : usage()) {
+    text += fmt::format(".SS streamscope {} {}\n{}.\n", entry.command->name,
+                        roff(entry.command->arguments), roff(entry.command->summary));
+    for (const OptionUsage& option : entry.options) text += option_entry(option);
+  }
+  return text +
+         ".SH EXIT STATUS\n"
+         ".TP\n.B 0\ndone; nothing found\n"
+         ".TP\n.B 1\nfindings, a regression, something missing\n"
+         ".TP\n.B 2\nwrong usage or unusable input; one line on standard error says which\n"
+         ".TP\n.B 3\nnot evaluable: evidence that was promised is missing\n"
+         ".PP\n\\fBrecord\\fR passes the exit status of its program on (128+n after a signal); 124 "
+         "if it ended it\nbecause it hung.\n"
+         ".SH ENVIRONMENT\n.TP\n.B NO_COLOR\nno colours on a terminal\n";
+}
+
+}  // namespace
+
+std::function<int()> define_manual(CLI::App&, ProgramArguments&) {
+  return []() -> int {
+    fmt::print("{}", manual());
+    return kDone;
+  };
+}
+
+}  // namespace streamscope::cli
