@@ -13,8 +13,8 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import counts  # noqa: E402
 import graphs  # noqa: E402
+import kineto  # noqa: E402
 import pairing  # noqa: E402
-import pytorch  # noqa: E402
 from harness import REPOSITORY, Harness, Trace  # noqa: E402
 
 
@@ -260,11 +260,47 @@ class Kineto(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder) / "kineto.json"
             path.write_text(json.dumps({"traceEvents": events}))
-            window = pytorch.KinetoWindow(path)
+            window = kineto.KinetoWindow(path)
         self.assertEqual(dict(window.by_name), {"cudaLaunchKernel": 1, "cuLaunchKernel": 1, "cudaEventRecordWithFlags": 1,
                                                 "cudaStreamWaitEvent": 1, "cudaDeviceSynchronize": 1})
         self.assertEqual(dict(window.ops), {"kernel": 1})
         self.assertEqual(window.edges, {0: 0})
+
+    def test_steps_are_compared_one_by_one(self):
+        """A program of two steps in two traces: as ours and as an import without the range; then one of them spoiled."""
+        def steps(folder, name, with_range, spoil=""):
+            path = pathlib.Path(folder) / name
+            database = sqlite3.connect(path)
+            database.executescript((REPOSITORY / "profiler/trace/schema.sql").read_text())
+            if with_range:
+                insert(database, "range", name_id=text(database, "measured"), start_ns=100, end_ns=5_000)
+            insert(database, "host_sync", kind=0, start_ns=50, end_ns=90)
+            at = 200
+            for step in range(2):
+                for kind in (0, 1):
+                    call = insert(database, "api_call", start_ns=at, end_ns=at + 5)
+                    insert(database, "op", kind=kind, api_call_id=call, start_ns=at + 7, end_ns=at + 9)
+                    at += 10
+                for record in range(kineto.RECORDS_OF_STEP):
+                    number = insert(database, "event_record", start_ns=at, end_ns=at + 5)
+                    insert(database, "event_wait", start_ns=at - 3, end_ns=at - 1, record_id=number - 1 if number else None)
+                    at += 10
+            insert(database, "host_sync", kind=0, start_ns=4_000, end_ns=4_900)
+            if spoil:
+                database.execute(spoil)
+            database.commit()
+            database.close()
+            return Trace(path)
+
+        for spoil, expected in (("", 0), ("DELETE FROM op WHERE id = 2", 1),
+                                ("UPDATE event_wait SET record_id = 0 WHERE id = 3", 1),
+                                ("UPDATE op SET api_call_id = NULL WHERE id = 1", 2)):
+            with tempfile.TemporaryDirectory() as folder:
+                harness = QuietHarness(pathlib.Path(folder))
+                ours, theirs = steps(folder, "ours", True), steps(folder, "theirs", False, spoil)
+                kineto.compare_steps(harness, ours, theirs, 2)
+                self.assertEqual(len(harness.failures()), expected, (spoil, harness.results))
+                ours.close(), theirs.close(), harness.close()
 
 
 if __name__ == "__main__":
