@@ -31,10 +31,9 @@ using QueryCommand = CommandLine;
 using AnalyzeCommand = CommandLine;
 using DoctorCommand = CommandLine;
 
-const char* const kCommands[] = {"record", "demo",  "import",  "info", "report",
-                                 "check",  "hang",  "dump",    "diff", "export",
-                                 "merge",  "query", "analyze", "view", "doctor",
-                                 "completion", "manual"};
+const char* const kCommands[] = {"record",  "demo", "import", "info",       "report", "check",
+                                 "hang",    "dump", "diff",   "export",     "merge",  "query",
+                                 "analyze", "view", "doctor", "completion", "manual"};
 
 TEST_F(HelpGolden, OverviewAndCommandsAreAsApproved) {
   expect_golden("help/streamscope.txt", streamscope({"help"}).out);
