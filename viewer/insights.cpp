@@ -4,7 +4,6 @@
 #include "insights.h"
 
 #include <algorithm>
-#include <map>
 
 #include "analysis/derive.h"
 
@@ -14,8 +13,6 @@ namespace {
 using analysis::WaitFor;
 using trace::kNoId;
 using trace::kUnknownNs;
-
-constexpr size_t kMostWaitNodes = 80;  // more is no picture
 
 // What a finding is about, most telling first.
 void set_items(FindingLine& line, Id first_op, Id second_op, Id wait, Id record, Id sync) {
@@ -85,7 +82,20 @@ void read_path(const trace::Trace& trace, Insights& insights) {
   }
 }
 
-Item item_of(const WaitFor::Node& node) {
+// Of a large trace the order is dear to find out, and of no use unless something is still open.
+bool has_open_calls(const trace::Trace& trace) {
+  const auto open = [](const auto& table) {
+    for (size_t i = 0; i < table.size(); ++i) {
+      if (table.start_ns[i] != kUnknownNs && table.end_ns[i] == kUnknownNs) return true;
+    }
+    return false;
+  };
+  return open(trace.api_call) || open(trace.host_sync);
+}
+
+}  // namespace
+
+Item item_of(const WaitGraph::Node& node) {
   switch (node.kind) {
     case WaitFor::Kind::kOp:
       return {ItemKind::kOp, node.id};
@@ -101,92 +111,6 @@ Item item_of(const WaitFor::Node& node) {
       break;
   }
   return {ItemKind::kApiCall, node.id};
-}
-
-// The blocked calls, the cycles, and what lies between them, nearest first.
-WaitGraph draw_waits(const WaitFor& waits) {
-  WaitGraph graph;
-  std::map<WaitFor::Index, uint32_t> places;
-  std::vector<WaitFor::Index> queue;
-  const auto add = [&](WaitFor::Index index) {
-    const auto [at, added] = places.emplace(index, static_cast<uint32_t>(graph.nodes.size()));
-    if (added) {
-      const WaitFor::Node& node = waits.node(index);
-      graph.nodes.push_back({.item = item_of(node), .stream = node.stream, .stuck = node.stuck});
-      if (node.kind == WaitFor::Kind::kThread) graph.nodes.back().thread = node.id;
-      queue.push_back(index);
-    }
-    return at->second;
-  };
-  for (const WaitFor::Blocked& call : waits.blocked()) {
-    WaitGraph::Node& node = graph.nodes[add(call.node)];
-    node.blocked = true;
-    node.thread = call.thread;
-    node.held_ns = call.held_ns;
-  }
-  std::vector<std::pair<uint32_t, uint32_t>> in_cycle;
-  for (const std::vector<WaitFor::Step>& steps : waits.cycles()) {
-    std::vector<uint32_t> cycle;
-    for (const WaitFor::Step& step : steps) cycle.push_back(add(step.node));
-    for (size_t i = 0; i < cycle.size(); ++i) {
-      graph.nodes[cycle[i]].in_cycle = true;
-      in_cycle.emplace_back(cycle[i], cycle[(i + 1) % cycle.size()]);
-    }
-    graph.cycles.push_back(std::move(cycle));
-  }
-  for (size_t i = 0; i < queue.size(); ++i) {
-    for (const WaitFor::Link& link : waits.links(queue[i])) {
-      if (!places.contains(link.to) && graph.nodes.size() >= kMostWaitNodes) {
-        ++graph.left_out;
-        continue;
-      }
-      const uint32_t from = places.at(queue[i]), to = add(link.to);
-      const bool cyclic = std::ranges::find(in_cycle, std::pair(from, to)) != in_cycle.end();
-      graph.links.push_back({from, to, link.why, cyclic});
-    }
-  }
-  return graph;
-}
-
-// Of a large trace the order is dear to find out, and of no use unless something is still open.
-bool has_open_calls(const trace::Trace& trace) {
-  const auto open = [](const auto& table) {
-    for (size_t i = 0; i < table.size(); ++i) {
-      if (table.start_ns[i] != kUnknownNs && table.end_ns[i] == kUnknownNs) return true;
-    }
-    return false;
-  };
-  return open(trace.api_call) || open(trace.host_sync);
-}
-
-}  // namespace
-
-std::string_view to_string(analysis::WaitFor::Why why) {
-  switch (why) {
-    case WaitFor::Why::kStreamOrder:
-      return "stream order";
-    case WaitFor::Why::kEvent:
-      return "event";
-    case WaitFor::Why::kLegacyStream:
-      return "default stream";
-    case WaitFor::Why::kMemory:
-      return "needs one write";
-    case WaitFor::Why::kNotIssued:
-      return "write not issued";
-    case WaitFor::Why::kSynchronize:
-      return "synchronizes";
-    case WaitFor::Why::kQueueFull:
-      return "its stream is full";
-    case WaitFor::Why::kContext:
-      return "held in the driver";
-    case WaitFor::Why::kLock:
-      return "lock";
-    case WaitFor::Why::kRunsIn:
-      return "runs in";
-    case WaitFor::Why::kDevice:
-      break;
-  }
-  return "waits for the device";
 }
 
 Insights gain_insights(analysis::Analyses& analyses) {
@@ -210,7 +134,7 @@ Insights gain_insights(analysis::Analyses& analyses) {
     if (step.kind == trace::kOpStep && step.op < trace.op.size()) insights.on_path[step.op] = true;
   }
   if (trace.op.size() <= kDeriveUpTo || has_open_calls(trace))
-    insights.waits = draw_waits(analyses.wait_for());
+    insights.waits = analysis::wait_graph(analyses.wait_for());
   return insights;
 }
 

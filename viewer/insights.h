@@ -11,6 +11,7 @@
 
 #include "analysis/detector.h"
 #include "analysis/pool_usage.h"
+#include "analysis/wait_graph.h"
 #include "item.h"
 
 namespace streamscope::viewer {
@@ -35,27 +36,10 @@ struct QuietDetector {
   std::string reason;
 };
 
-/// The wait-for graph of what was pending at the end: an arrow leads from who waits to what it
-/// waits for.
-struct WaitGraph {
-  struct Node {
-    Item item;
-    Id stream = trace::kNoId, thread = trace::kNoId;
-    bool stuck = false, in_cycle = false, blocked = false;
-    trace::Ns held_ns = 0;  ///< of blocked calls
-  };
-  struct Link {
-    uint32_t from = 0, to = 0;
-    analysis::WaitFor::Why why = analysis::WaitFor::Why::kStreamOrder;
-    bool in_cycle = false;
-  };
-  std::vector<Node> nodes;
-  std::vector<Link> links;
-  std::vector<std::vector<uint32_t>>
-      cycles;           ///< nodes; each waits for the next, the last for the first
-  size_t left_out = 0;  ///< nodes beyond what a picture holds
-};
-std::string_view to_string(analysis::WaitFor::Why why);  ///< "stream order", "event", ...
+using analysis::WaitGraph;
+
+/// What to select for a node; nothing for a thread that waits for a lock.
+Item item_of(const WaitGraph::Node& node);
 
 struct Insights {
   std::vector<FindingLine> findings;  ///< errors first, within these the dearest

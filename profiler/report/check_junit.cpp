@@ -75,13 +75,12 @@ std::string write_check_junit(const trace::Trace& trace, const Check& check, con
                       : "",
               fails, skips);
   }
-  const std::string counts = fmt::format("tests=\"{}\" failures=\"{}\" errors=\"0\" skipped=\"{}\"",
-                                         suite.tests, suite.failures, suite.skipped);
+  const std::string counts =
+      fmt::format("tests=\"{}\" failures=\"{}\" errors=\"0\"", suite.tests, suite.failures);
   return fmt::format(
       "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites {0}>\n  <testsuite name=\"{1}\" "
-      "{0}>\n{2}"
-      "  </testsuite>\n</testsuites>\n",
-      counts, escape_markup(trace.file.filename().string()), suite.cases);
+      "{0} skipped=\"{2}\">\n{3}  </testsuite>\n</testsuites>\n",
+      counts, escape_markup(trace.file.filename().string()), suite.skipped, suite.cases);
 }
 
 }  // namespace streamscope::report

@@ -21,6 +21,11 @@
       if (size >= scale) return (ns / scale).toPrecision(3).replace(/(\.\d*?)0+$/, '$1').replace(/\.$/, '') + ' ' + unit;
     return Math.round(ns) + ' ns';
   };
+  // Of an axis whose ticks are so far apart that they read differently.
+  const instant = (ns, step) => {
+    const [unit, scale] = [['s', 1e9], ['ms', 1e6], ['µs', 1e3], ['ns', 1]].find(([, scale]) => to >= scale) || ['ns', 1];
+    return (ns / scale).toFixed(Math.max(0, Math.ceil(Math.log10(scale / step)))) + ' ' + unit;
+  };
   const width = () => Math.max(svg.clientWidth, kLabel + 200);
   const x = ns => kLabel + (ns - from) / (to - from) * (width() - kLabel);
   const at = pixel => from + (pixel - kLabel) / (width() - kLabel) * (to - from);
@@ -54,7 +59,7 @@
     const step = 10 ** Math.floor(Math.log10((to - from) / 6)), ticks = (to - from) / step > 24 ? step * 5 : (to - from) / step > 12 ? step * 2 : step;
     for (let ns = Math.ceil(from / ticks) * ticks; ns <= to; ns += ticks) {
       picture.append(make('line', {x1: x(ns), x2: x(ns), y1: kAxis - 4, y2: height, stroke: 'var(--line)'}));
-      if (x(ns) < width() - 60) picture.append(make('text', {x: x(ns) + 3, y: 15, class: 'axis'}, duration(ns)));
+      if (x(ns) < width() - 90) picture.append(make('text', {x: x(ns) + 3, y: 15, class: 'axis'}, instant(ns, ticks)));
     }
     data.lanes.forEach((lane, l) => {
       let drawn = -Infinity;
@@ -87,6 +92,7 @@
         fill: 'none', stroke: 'var(--edge)', 'stroke-width': touches ? 2 : 1, opacity: touches ? 1 : 0.6, 'pointer-events': 'none', class: 'edge'}));
     }
     svg.replaceChildren(picture);
+    svg.dataset.span = to - from;
   };
   const show = (a, b) => {
     const least = 10, all = Math.max(data.last - data.first, least);

@@ -258,6 +258,7 @@ Summary summarize(const Trace& trace) {
   summary.path = compose_path(
       trace, critical_path(analyses.order(), analyses.explainer(), analyses.host_bounds()));
   summary.advice = advice_of(analyses);
+  summary.hang = analysis::wait_graph(analyses.wait_for());
   return summary;
 }
 

@@ -14,6 +14,7 @@
 #include "analysis/host_syncs.h"
 #include "analysis/overlap.h"
 #include "analysis/timeline.h"
+#include "analysis/wait_graph.h"
 #include "analysis/wait_groups.h"
 #include "info.h"
 
@@ -98,6 +99,7 @@ struct Summary {
   std::vector<OpGroup> ops;                ///< dearest first
   std::vector<RangeGroup> ranges;          ///< dearest first
   PathSummary path;
+  analysis::WaitGraph hang;  ///< who waited for whom at the end; empty if every call returned
 };
 
 Summary summarize(const trace::Trace& trace);

@@ -3,7 +3,7 @@
 
 // Opens an HTML report in a headless Chromium and uses it: zoom, pan, search, a finding, names and
 // contrast of what can be used. Prints what is wrong and exits 1; exits 77 without a browser.
-//   node html_page.mjs REPORT.html [PICTURE.png]
+//   node html_page.mjs REPORT.html [PICTURE.png]    pictures are PICTURE.light.png, PICTURE.dark.png and PICTURE.print.png
 import {existsSync} from 'node:fs';
 import {createRequire} from 'node:module';
 import path from 'node:path';
@@ -37,21 +37,22 @@ const opened = Date.now() - begin;
 expect(`opens in ${opened} ms`, opened < 2000);
 
 const boxes = () => page.locator('#timeline rect[data-op]').count();
-const widest = () => page.evaluate(() => Math.max(0, ...[...document.querySelectorAll('#timeline rect[data-op]')].map(r => +r.getAttribute('width'))));
+const span = () => page.evaluate(() => Number(document.getElementById('timeline').dataset.span));
 expect('draws no op', await boxes() > 0);
-const before = await widest();
+const before = await span();
 await page.click('#in');
-expect('zooming in makes nothing wider', await widest() > before);
+expect('zooming in does not halve what is shown', Math.abs(await span() - before / 2) < 1);
 await page.click('#all');
-expect('"Show all" does not restore the view', Math.abs(await widest() - before) < 1);
+expect('"Show all" does not restore the view', Math.abs(await span() - before) < 1);
 await page.focus('#timeline');
 await page.keyboard.press('+');
-expect('the key + does not zoom', await widest() > before);
+expect('the key + does not zoom', await span() < before);
 await page.keyboard.press('0');
 
 await page.locator('#timeline rect[data-op]').first().click();
 expect('a click on an op tells nothing', /takes/.test(await page.textContent('#facts')));
-await page.fill('#search', 'memcpy');
+const name = await page.evaluate(() => JSON.parse(document.getElementById('data').textContent).names[0]);
+await page.fill('#search', name.slice(0, 20));
 expect('the search finds nothing', /^[1-9][0-9]* ops$/.test(await page.textContent('#hits')));
 await page.fill('#search', '');
 
@@ -61,34 +62,54 @@ if (await findings.count() > 0) {
   expect('a finding is not shown', (await page.textContent('#facts')) === (await findings.first().getAttribute('data-title')));
 }
 
-// Names of what can be used, and contrast of what is read (WCAG AA: 4.5).
-wrong.push(...await page.evaluate(() => {
-  const faults = [];
-  for (const element of document.querySelectorAll('button, input, [tabindex]')) {
-    const name = element.getAttribute('aria-label') || element.textContent.trim() || (element.labels && element.labels[0] && element.labels[0].textContent);
-    if (!name) faults.push('no name: ' + element.outerHTML.slice(0, 80));
+// Pictures say what they show, and nothing that they draw lies outside of them.
+wrong.push(...await page.evaluate(() => [...document.querySelectorAll('svg.picture')].flatMap(svg => {
+  const faults = [], frame = svg.getBoundingClientRect();
+  if (!svg.getAttribute('aria-label')) faults.push('a picture without a name');
+  if (!svg.querySelector('rect, path')) faults.push('an empty picture: ' + svg.getAttribute('aria-label'));
+  for (const part of svg.querySelectorAll('rect, text')) {
+    const box = part.getBoundingClientRect();
+    if (box.left < frame.left - 1 || box.right > frame.right + 1 || box.top < frame.top - 1 || box.bottom > frame.bottom + 1)
+      faults.push('drawn outside of a picture: ' + (part.textContent || part.outerHTML.slice(0, 80)));
   }
-  const light = colour => {
-    const [r, g, b] = colour.match(/[\d.]+/g).slice(0, 3).map(v => { v /= 255; return v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4; });
-    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
-  };
-  const behind = element => {
-    for (; element; element = element.parentElement) {
-      const colour = getComputedStyle(element).backgroundColor;
-      if (colour !== 'rgba(0, 0, 0, 0)' && colour !== 'transparent') return colour;
-    }
-    return 'rgb(255, 255, 255)';
-  };
-  for (const element of document.querySelectorAll('h1, h2, h3, p, th, td, button, label, #facts')) {
-    const [a, b] = [light(getComputedStyle(element).color), light(behind(element))].sort((p, q) => q - p);
-    if ((a + 0.05) / (b + 0.05) < 4.5) faults.push('contrast ' + ((a + 0.05) / (b + 0.05)).toFixed(1) + ': ' + element.textContent.slice(0, 40));
-  }
-  const levels = [...document.querySelectorAll('h1, h2, h3')].map(h => +h.tagName[1]);
-  if (levels.some((level, i) => i > 0 && level > levels[i - 1] + 1)) faults.push('a level of headings is left out');
-  if (document.documentElement.scrollWidth > innerWidth) faults.push('the page scrolls sideways');
   return faults;
-}));
-if (process.argv[3]) await page.screenshot({path: process.argv[3], fullPage: false});
+})));
+
+// Names of what can be used, and contrast of what is read (WCAG AA: 4.5), in both themes and on paper.
+for (const look of [{colorScheme: 'light'}, {colorScheme: 'dark'}, {colorScheme: 'light', media: 'print'}]) {
+  await page.emulateMedia({media: 'screen', ...look});
+  const faults = await page.evaluate(() => {
+    const faults = [];
+    for (const element of document.querySelectorAll('button, input, [tabindex]')) {
+      const name = element.getAttribute('aria-label') || element.textContent.trim() || (element.labels && element.labels[0] && element.labels[0].textContent);
+      if (!name) faults.push('no name: ' + element.outerHTML.slice(0, 80));
+    }
+    const light = colour => {
+      const [r, g, b] = colour.match(/[\d.]+/g).slice(0, 3).map(v => { v /= 255; return v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4; });
+      return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+    };
+    const behind = element => {
+      for (; element; element = element.parentElement) {
+        const colour = getComputedStyle(element).backgroundColor;
+        if (colour !== 'rgba(0, 0, 0, 0)' && colour !== 'transparent') return colour;
+      }
+      return 'rgb(255, 255, 255)';
+    };
+    for (const element of document.querySelectorAll('h1, h2, h3, p, th, td, button, label, figcaption, #facts')) {
+      const [a, b] = [light(getComputedStyle(element).color), light(behind(element))].sort((p, q) => q - p);
+      if ((a + 0.05) / (b + 0.05) < 4.5) faults.push('contrast ' + ((a + 0.05) / (b + 0.05)).toFixed(1) + ': ' + element.textContent.slice(0, 40));
+    }
+    const levels = [...document.querySelectorAll('h1, h2, h3')].map(h => +h.tagName[1]);
+    if (levels.some((level, i) => i > 0 && level > levels[i - 1] + 1)) faults.push('a level of headings is left out');
+    if (document.documentElement.scrollWidth > innerWidth) faults.push('the page scrolls sideways');
+    return faults;
+  });
+  wrong.push(...faults.map(fault => `${look.colorScheme}${look.media ? ', print' : ''}: ${fault}`));
+  if (process.argv[3]) {
+    const name = look.media ?? look.colorScheme;
+    await page.screenshot({path: process.argv[3].replace(/\.png$/, `.${name}.png`), fullPage: true});
+  }
+}
 await browser.close();
 for (const fault of wrong) console.log('FAILED:', fault);
 console.log(`${process.argv[2]}: opened in ${opened} ms, ${wrong.length} faults`);

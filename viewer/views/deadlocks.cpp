@@ -24,7 +24,8 @@ std::string where(const Document& document, const WaitGraph::Node& node) {
 
 // A thread that waits for a lock is no row that can be selected.
 std::string name_of(const Document& document, const WaitGraph::Node& node) {
-  return node.item.kind == ItemKind::kNone ? "waits for a lock" : document.label(node.item);
+  const Item item = item_of(node);
+  return item.kind == ItemKind::kNone ? "waits for a lock" : document.label(item);
 }
 
 Id stack_of(const trace::Trace& trace, Item item) {
@@ -35,52 +36,8 @@ Id stack_of(const trace::Trace& trace, Item item) {
 
 }  // namespace
 
-// The first cycle is a ring of two rows, to the right of the calls that hang; what else there is
-// stands below by its distance from those calls.
-void DeadlocksView::lay_out(const WaitGraph& graph) {
-  constexpr std::pair<uint32_t, uint32_t> kNowhere{UINT32_MAX, 0};
-  places_.assign(graph.nodes.size(), kNowhere);
-  if (!graph.cycles.empty()) {
-    const std::vector<uint32_t>& cycle = graph.cycles.front();
-    const size_t half = (cycle.size() + 1) / 2;
-    for (size_t i = 0; i < cycle.size(); ++i) {
-      const size_t column = i < half ? i : cycle.size() - 1 - i;
-      places_[cycle[i]] = {static_cast<uint32_t>(column + 1), i < half ? 0 : 1};
-    }
-  }
-  std::vector<uint32_t> distance(graph.nodes.size(), UINT32_MAX), queue;
-  for (uint32_t i = 0; i < graph.nodes.size(); ++i) {
-    if (!graph.nodes[i].blocked) continue;
-    distance[i] = 0;
-    queue.push_back(i);
-  }
-  for (size_t at = 0; at < queue.size(); ++at) {
-    for (const WaitGraph::Link& link : graph.links) {
-      if (link.from != queue[at] || distance[link.to] != UINT32_MAX) continue;
-      distance[link.to] = distance[link.from] + 1;
-      queue.push_back(link.to);
-    }
-  }
-  std::vector<uint32_t> used;
-  columns_ = rows_ = 0;
-  for (uint32_t i = 0; i < graph.nodes.size(); ++i) {
-    if (places_[i] == kNowhere) {
-      const uint32_t column = distance[i] == UINT32_MAX ? 0 : distance[i];
-      const uint32_t top = column == 0 || graph.cycles.empty() ? 0 : 2;
-      used.resize(std::max<size_t>(used.size(), column + 1));
-      places_[i] = {column, top + used[column]++};
-    }
-    columns_ = std::max(columns_, places_[i].first + 1);
-    rows_ = std::max(rows_, places_[i].second + 1);
-  }
-}
-
 void DeadlocksView::draw(const Document& document, ViewState& state, const Theme& theme) {
   const WaitGraph& graph = document.insights().waits;
-  if (prepared_ != document.serial()) {
-    prepared_ = document.serial();
-    lay_out(graph);
-  }
   if (graph.nodes.empty()) {
     return widgets::empty_state(
         theme, "Nothing hangs",
@@ -107,12 +64,12 @@ void DeadlocksView::draw_graph(const Document& document, ViewState& state, const
   const ImVec2 origin = ImGui::GetCursorScreenPos();
   const ImVec2 size{theme.px(kNodeWidth), theme.px(kNodeHeight)};
   const float column =
-      std::clamp(ImGui::GetContentRegionAvail().x / static_cast<float>(std::max(columns_, 1u)),
+      std::clamp(ImGui::GetContentRegionAvail().x / static_cast<float>(std::max(graph.columns, 1u)),
                  theme.px(kLeastColumn), theme.px(kColumn));
   const auto corner = [&](uint32_t node) {
     return ImVec2{
-        origin.x + theme.px(4) + column * static_cast<float>(places_[node].first),
-        origin.y + theme.px(28) + theme.px(kRow) * static_cast<float>(places_[node].second)};
+        origin.x + theme.px(4) + column * static_cast<float>(graph.nodes[node].column),
+        origin.y + theme.px(28) + theme.px(kRow) * static_cast<float>(graph.nodes[node].row)};
   };
   // Arrows first, those of the cycle over the others.
   for (const bool cyclic : {false, true}) {
@@ -122,8 +79,8 @@ void DeadlocksView::draw_graph(const Document& document, ViewState& state, const
       const ImU32 color = theme.color(cyclic ? Color::kError : Color::kTextFaint);
       // From the side that faces the other node; nodes in one column are joined from top to bottom.
       const auto side = [](uint32_t x, uint32_t y) { return x < y ? 1.0f : x > y ? -1.0f : 0.0f; };
-      const float dx = side(places_[link.from].first, places_[link.to].first);
-      const float dy = dx != 0 ? 0 : side(places_[link.from].second, places_[link.to].second);
+      const float dx = side(graph.nodes[link.from].column, graph.nodes[link.to].column);
+      const float dy = dx != 0 ? 0 : side(graph.nodes[link.from].row, graph.nodes[link.to].row);
       const ImVec2 half{size.x / 2, size.y / 2};
       const ImVec2 from{a.x + half.x * (1 + dx), a.y + half.y * (1 + dy)};
       const ImVec2 to{b.x + half.x * (1 - dx), b.y + half.y * (1 - dy)};
@@ -145,14 +102,15 @@ void DeadlocksView::draw_graph(const Document& document, ViewState& state, const
   }
   for (uint32_t i = 0; i < graph.nodes.size(); ++i) {
     const WaitGraph::Node& node = graph.nodes[i];
+    const Item item = item_of(node);
     const ImVec2 at = corner(i), end{at.x + size.x, at.y + size.y};
     const ImU32 frame = theme.color(node.in_cycle  ? Color::kError
                                     : node.blocked ? Color::kWaiting
                                                    : Color::kBorder);
     draw.AddRectFilled(at, end, theme.color(Color::kPanelRaised), theme.px(4));
-    draw.AddRectFilled(at, {at.x + theme.px(5), end.y}, theme.color(document.category(node.item)),
+    draw.AddRectFilled(at, {at.x + theme.px(5), end.y}, theme.color(document.category(item)),
                        theme.px(4), ImDrawFlags_RoundCornersLeft);
-    const bool selected = node.item.kind != ItemKind::kNone && node.item == state.selection;
+    const bool selected = item.kind != ItemKind::kNone && item == state.selection;
     draw.AddRect(at, end, selected ? theme.color(Color::kSelection) : frame, theme.px(4), 0,
                  theme.px(node.in_cycle || selected ? 2 : 1));
     const float left = at.x + theme.px(13), room = size.x - theme.px(20);
@@ -162,15 +120,15 @@ void DeadlocksView::draw_graph(const Document& document, ViewState& state, const
                       theme.color(Color::kTextDim), where(document, node));
     ImGui::SetCursorScreenPos(at);
     ImGui::PushID(static_cast<int>(i));
-    if (ImGui::InvisibleButton("node", size) && node.item.kind != ItemKind::kNone) {
-      select(state, node.item);
+    if (ImGui::InvisibleButton("node", size) && item.kind != ItemKind::kNone) {
+      select(state, item);
       zoom_to_selection(document, state);
     }
     ImGui::PopID();
   }
   ImGui::SetCursorScreenPos(origin);
-  ImGui::Dummy({column * static_cast<float>(columns_),
-                theme.px(kRow) * static_cast<float>(rows_) + theme.px(28)});
+  ImGui::Dummy({column * static_cast<float>(graph.columns),
+                theme.px(kRow) * static_cast<float>(graph.rows) + theme.px(28)});
 }
 
 void DeadlocksView::draw_words(const Document& document, ViewState& state, const Theme& theme) {
@@ -179,8 +137,8 @@ void DeadlocksView::draw_words(const Document& document, ViewState& state, const
   const auto link = [&](const WaitGraph::Node& node) {
     if (widgets::link(theme, Face::kBody,
                       name_of(document, node) + "  \u00b7  " + where(document, node), next_id++) &&
-        node.item.kind != ItemKind::kNone) {
-      select(state, node.item);
+        item_of(node)) {
+      select(state, item_of(node));
       zoom_to_selection(document, state);
     }
   };
@@ -208,7 +166,7 @@ void DeadlocksView::draw_words(const Document& document, ViewState& state, const
     widgets::text(theme, Face::kSmall, theme.color(Color::kWaiting),
                   "held for " + format_duration(node.held_ns) +
                       (node.stuck ? ", never to return" : ", the work it waits for did not end"));
-    if (const Id stack = stack_of(document.trace(), node.item); stack != kNoId) {
+    if (const Id stack = stack_of(document.trace(), item_of(node)); stack != kNoId) {
       for (const std::string& line : analysis::stack_lines(document.trace(), stack))
         widgets::wrapped(theme, Face::kMonoSmall, theme.color(Color::kTextDim), line);
     }

@@ -16,13 +16,8 @@ class DeadlocksView : public View {
   void draw(const Document& document, ViewState& state, const Theme& theme) override;
 
  private:
-  void lay_out(const WaitGraph& graph);
   void draw_graph(const Document& document, ViewState& state, const Theme& theme);
   void draw_words(const Document& document, ViewState& state, const Theme& theme);
-
-  uint64_t prepared_ = 0;
-  std::vector<std::pair<uint32_t, uint32_t>> places_;  // by node: column and row
-  uint32_t columns_ = 0, rows_ = 0;
 };
 
 }  // namespace streamscope::viewer
