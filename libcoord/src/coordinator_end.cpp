@@ -7,6 +7,7 @@
 #include <chrono>
 #include <thread>
 
+#include "capture_mode.h"
 #include "codes.h"
 #include "coordinator_impl.h"
 #include "observer.h"
@@ -18,27 +19,6 @@ namespace {
 
 /// How long a host wait for something that is not submitted sleeps before it looks for a deadlock.
 constexpr std::chrono::milliseconds kDeadlockLook{20};
-
-/// Queries are forbidden to every thread while any other one captures in CUDA's default mode,
-/// unless the thread says that it knows what it does.
-class AllowedDuringCapture {
- public:
-  explicit AllowedDuringCapture(Backend& backend)
-      : backend_(backend), before_(backend.exchange_capture_mode(CaptureMode::kRelaxed)) {}
-  ~AllowedDuringCapture() {
-    try {
-      backend_.exchange_capture_mode(before_);
-    } catch (const Error&) {
-      // The device has failed; there is no capture any more.
-    }
-  }
-  AllowedDuringCapture(const AllowedDuringCapture&) = delete;
-  AllowedDuringCapture& operator=(const AllowedDuringCapture&) = delete;
-
- private:
-  Backend& backend_;
-  CaptureMode before_;
-};
 
 std::chrono::system_clock::time_point in(std::chrono::nanoseconds time) {
   return std::chrono::system_clock::now() +

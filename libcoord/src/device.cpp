@@ -30,7 +30,9 @@ std::shared_ptr<DeviceState> open_state(std::unique_ptr<Backend> backend) {
   return std::make_shared<DeviceState>(std::move(backend));
 }
 
-int map_priority(StreamPriority priority, const DeviceProperties& properties) {
+}  // namespace
+
+int priority_number(StreamPriority priority, const DeviceProperties& properties) {
   switch (priority) {
     case StreamPriority::kLow:
       return properties.least_priority;
@@ -41,8 +43,6 @@ int map_priority(StreamPriority priority, const DeviceProperties& properties) {
   }
   throw make_error(kCodeInvalidValue, "Device::create_stream", "no such priority");
 }
-
-}  // namespace
 
 std::uint64_t take_event_ids(std::uint64_t count) noexcept {
   return next_event_id.fetch_add(count, std::memory_order_relaxed);
@@ -173,7 +173,7 @@ const DeviceProperties& Device::properties() const noexcept {
 }
 
 Stream Device::create_stream(const StreamOptions& options) const {
-  const int priority = map_priority(options.priority, properties());
+  const int priority = priority_number(options.priority, properties());
   const NativeStream native =
       state_->backend->create_stream(priority, options.non_blocking, options.name);
   StreamState& stream = state_->add_stream(native, priority, options.name);

@@ -90,6 +90,9 @@ inline EventState& EventRef::checked(const char* call) const {
   return *state_;
 }
 
+/// The device's number for a priority.
+int priority_number(StreamPriority priority, const DeviceProperties& properties);
+
 /// The first of `count` event ids that nobody else gets. Thread-safe.
 std::uint64_t take_event_ids(std::uint64_t count) noexcept;
 

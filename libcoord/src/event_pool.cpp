@@ -55,11 +55,6 @@ struct PoolsOfThread {
 
 }  // namespace
 
-std::uint64_t EventPool::Impl::next_number() noexcept {
-  static std::atomic<std::uint64_t> next{1};
-  return next.fetch_add(1, std::memory_order_relaxed);
-}
-
 inline ThreadCache& EventPool::Impl::cache() {
   return hot.pool == number ? *hot.cache : find_cache();
 }
@@ -72,14 +67,7 @@ EventPool::Impl::Impl(const Device& device, const EventPoolOptions& options)
       process_((watch_forks(), process_generation())) {
   if (bounded_ && options.initial > options.capacity)
     throw make_error(kCodeInvalidValue, "EventPool", "more initial events than the capacity");
-  if (observer().pool != nullptr) {
-    coord_pool_facts facts{};
-    facts.pool = static_cast<std::uint32_t>(number);
-    facts.kind = COORD_POOL_EVENTS;
-    facts.capacity = options.capacity;
-    facts.name = name_.c_str();
-    observer().pool(&facts);
-  }
+  tell_pool(number, COORD_POOL_EVENTS, options.capacity, name_.c_str());
   Lock lock(mutex_);
   make(lock, EventClass::kNoTiming, options.initial, stores_[index_of(EventClass::kNoTiming)].free);
   totals_.misses = 0;

@@ -18,6 +18,7 @@
 
 #include "coord/event_pool.h"
 #include "device_state.h"
+#include "observer.h"
 #include "process.h"
 
 namespace coord {
@@ -74,11 +75,10 @@ class EventPool::Impl {
   void close();
 
   std::atomic<std::size_t> spare_count{0};  // see EventPool::spare_count()
-  const std::uint64_t number = next_number();
+  const std::uint64_t number = next_pool_number();
 
  private:
   using Lock = std::unique_lock<std::mutex>;
-  static std::uint64_t next_number() noexcept;
   struct Store {
     std::vector<EventState*> free;
     std::size_t total = 0;       // free, in magazines and in use

@@ -6,6 +6,7 @@
 #include <dlfcn.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <mutex>
 
@@ -27,6 +28,22 @@ void find_observer() {
                   std::min<std::size_t>(table->size, sizeof observer_table));
     }
   });
+}
+
+std::uint64_t next_pool_number() noexcept {
+  static std::atomic<std::uint64_t> next{1};
+  return next.fetch_add(1, std::memory_order_relaxed);
+}
+
+void tell_pool(std::uint64_t number, coord_pool_kind kind, std::uint64_t capacity,
+               const char* name) {
+  if (observer().pool == nullptr) return;
+  coord_pool_facts facts{};
+  facts.pool = static_cast<std::uint32_t>(number);
+  facts.kind = kind;
+  facts.capacity = capacity;
+  facts.name = name;
+  observer().pool(&facts);
 }
 
 void Backend::host_access(const void* address, std::size_t bytes, bool writes) {

@@ -36,4 +36,10 @@ inline void tell_access(const coord_observer_v1& to, std::uint32_t operation,
   to.access(&facts);
 }
 
+/// A number that no other pool of the process has, of whatever kind; from 1. Thread-safe.
+std::uint64_t next_pool_number() noexcept;
+/// Tells of a new pool.
+void tell_pool(std::uint64_t number, coord_pool_kind kind, std::uint64_t capacity,
+               const char* name);
+
 }  // namespace coord

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <atomic>
 
+#include "capture_mode.h"
 #include "codes.h"
 #include "coord/error.h"
 #include "device_state.h"
@@ -116,11 +117,8 @@ bool TimelineSignal::Impl::refresh() {
     const Point point = points_.front();
     if (point.event.id().valid()) {
       try {
-        Backend& backend = *device_->state()->backend;
-        const CaptureMode before = backend.exchange_capture_mode(CaptureMode::kRelaxed);
-        const bool ended = point.event.query();
-        backend.exchange_capture_mode(before);
-        if (!ended) break;
+        const AllowedDuringCapture allowed(*device_->state()->backend);
+        if (!point.event.query()) break;
       } catch (const Error&) {
         note_failure(std::current_exception());
         return true;

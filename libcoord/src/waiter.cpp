@@ -6,6 +6,7 @@
 #include <condition_variable>
 #include <utility>
 
+#include "capture_mode.h"
 #include "codes.h"
 #include "coord/error.h"
 #include "coord/event_pool.h"
@@ -26,11 +27,8 @@ struct WaiterEnv {
 
   [[nodiscard]] static std::int64_t now_ns() { return monotonic_ns(); }
   [[nodiscard]] bool reached(EventRef event) const {
-    Backend& backend = *device.state()->backend;
-    const CaptureMode before = backend.exchange_capture_mode(CaptureMode::kRelaxed);
-    const bool ended = event.query();
-    backend.exchange_capture_mode(before);
-    return ended;
+    const AllowedDuringCapture allowed(*device.state()->backend);
+    return event.query();
   }
   void release(EventRef event) { events.release(event); }
   void post(std::function<void()> function) const { executor->post(std::move(function)); }

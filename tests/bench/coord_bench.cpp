@@ -235,6 +235,35 @@ void measure_repeated(const coord::Device& device) {
                static_cast<double>(section.metrics().submission_time.count()) / 1000, "us");
 }
 
+/// What others have: the next stream in turn, busy or not; or the first that the driver calls idle.
+void measure_stream_pool(const coord::Device& device) {
+  const coord::Device free = free_device();
+  const std::size_t many = bench::scaled(1'000'000);
+  for (const bool some_idle : {true, false}) {
+    coord::StreamPool pool(free, {.size = 8, .time_one_in = 0});
+    std::vector<coord::StreamLease> held;  // but for the last stream, or all of them
+    for (int i = 0; i < (some_idle ? 7 : 8); ++i) held.push_back(pool.lease());
+    const double pick = per_call(many, [&] { pool.lease().drop(); });
+    if (some_idle) {
+      bench::budget("stream_pick_ns", pick, "ns", 20, bench::Better::kLess);
+    } else {
+      bench::rival("pick_with_all_8_busy", pick, "ns");
+    }
+    for (coord::StreamLease& lease : held) lease.drop();
+  }
+  coord::StreamPool pool(free, {.size = 8, .time_one_in = 0});
+  bench::rival("pick_and_end_without_the_drivers_write",
+               per_call(many, [&] { pool.lease().end(); }), "ns");
+  std::vector<coord::Stream> streams(8);
+  for (coord::Stream& stream : streams) stream = device.create_stream();
+  bench::rival("query_of_eight_streams_of_the_device",
+               per_call(bench::scaled(20'000),
+                        [&] {
+                          for (const coord::Stream& stream : streams) (void)stream.query();
+                        }),
+               "ns");
+}
+
 void measure_timeline() {
   const std::size_t many = bench::scaled(2'000'000);
   coord::TimelineSignal timeline;
@@ -278,5 +307,6 @@ int main() {
   measure_event_pool(device);
   measure_coordinator(device);
   measure_repeated(device.simulated() ? free_device() : device);
+  measure_stream_pool(device);
   measure_timeline();
 }

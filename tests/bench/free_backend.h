@@ -6,12 +6,14 @@
 
 #include <coord/backend.h>
 
+#include <atomic>
 #include <chrono>
+#include <cstdlib>
 
 namespace streamscope::bench {
 
-/// Every event has been reached as soon as somebody asks. Memory, copies, kernels and graphs there
-/// are none.
+/// Every event has been reached as soon as somebody asks, every value is written at once. Memory is
+/// the host's; copies, kernels and graphs there are none.
 class FreeBackend : public coord::Backend {
  public:
   FreeBackend() {
@@ -38,14 +40,16 @@ class FreeBackend : public coord::Backend {
   void synchronize_event(coord::NativeEvent) override {}
   coord::Nanoseconds elapsed(coord::NativeEvent, coord::NativeEvent) override { return {}; }
 
-  void* allocate(std::size_t, bool) override { return nullptr; }
-  void release(void*, bool) noexcept override {}
+  void* allocate(std::size_t bytes, bool) override { return std::calloc(1, bytes); }
+  void release(void* address, bool) noexcept override { std::free(address); }
   void copy(coord::NativeStream, void*, const void*, std::size_t, coord::CopyDirection) override {}
   void memset(coord::NativeStream, void*, std::uint8_t, std::size_t) override {}
   void launch(coord::NativeStream, const coord::KernelSpec&) override {}
   void host_function(coord::NativeStream, std::function<void()>) override {}
   void wait_value(coord::NativeStream, const std::uint64_t*, std::uint64_t) override {}
-  void write_value(coord::NativeStream, std::uint64_t*, std::uint64_t) override {}
+  void write_value(coord::NativeStream, std::uint64_t* address, std::uint64_t value) override {
+    std::atomic_ref(*address).store(value, std::memory_order_release);
+  }
   void* allocate_async(coord::NativeStream, std::size_t) override { return nullptr; }
   void free_async(coord::NativeStream, void*) override {}
   bool can_reach(const coord::Backend& other) const noexcept override { return &other == this; }

@@ -26,6 +26,7 @@
 //   event.h        points in a stream's order
 //   event_pool.h   events to borrow and give back
 //   coordinator.h  operations with dependencies, which become the fewest possible waits
+//   stream_pool.h  streams to borrow, the idle ones first
 //   barrier.h      a point that several streams pass together
 //   fork_join.h    from one stream to several and back, without a Coordinator
 //   timeline.h     a number that host and streams signal and wait for, in any order
@@ -55,6 +56,7 @@
 #include "coord/repeated.h"
 #include "coord/sim.h"
 #include "coord/stream.h"
+#include "coord/stream_pool.h"
 #include "coord/timeline.h"
 #include "coord/types.h"
 #include "coord/waiter.h"

@@ -1,0 +1,149 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// The inside of a StreamPool: stream_pool.cpp has leases, stream_pool_size.cpp which streams are
+// open to them, stream_pool_times.cpp what they took and what follows from it.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "coord/event_pool.h"
+#include "coord/stream_pool.h"
+#include "device_state.h"
+#include "observer.h"
+
+namespace coord {
+
+inline constexpr std::size_t kMostStreams = 64;
+/// A stream's leases whose expected time is kept one by one; more count as the last of them.
+inline constexpr std::size_t kExpectedKept = 64;
+
+/// What a pool keeps of one stream. Its words, which every lease reads, are elsewhere.
+struct alignas(64) StreamSlot {
+  std::atomic<std::uint64_t> busy{0};  // leases of it while no stream was idle
+  std::atomic<Workload> last{Workload::kMixed};
+  int priority = 0;
+  Stream stream;
+  // What its leases are expected to take: in all, and up to each of the last.
+  std::atomic<std::int64_t> expected_ns{0};
+  std::array<std::atomic<std::int64_t>, kExpectedKept> expected_until{};
+
+  std::mutex mutex;         // held during the write behind a lease: writes come in their order
+  std::uint64_t ended = 0;  // leases whose end was enqueued
+
+  std::mutex timing_mutex;
+  struct Timed {
+    PooledEvent start, end;
+    std::uint64_t number = 0;  // passed when the stream has ended so many leases; 0: still held
+    Workload workload{};
+  };
+  std::optional<Timed> timed;
+
+  // Under the pool's lock:
+  bool open = false, reserved = false;
+};
+
+class StreamPool::Impl {
+ public:
+  Impl(const Device& device, const StreamPoolOptions& options);
+  ~Impl();
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
+
+  // stream_pool.cpp
+  StreamLease lease(Workload workload, StreamPriority priority);
+  void end(std::uint32_t slot, bool timed);
+  void drop(std::uint32_t slot, bool timed) noexcept;
+  std::size_t ready_count() const noexcept;
+  bool wait_any_ready(Nanoseconds timeout);
+  std::uint64_t load(StreamRef stream) const;
+
+  // stream_pool_size.cpp
+  ReservedStream reserve();
+  void give_back(std::uint32_t slot) noexcept;
+  void resize(std::size_t size);
+
+  // stream_pool_times.cpp
+  WorkloadTime time_of(Workload workload) const;
+  PoolTuning tune();
+  StreamPoolMetrics metrics() const;
+
+  std::atomic<PoolStrategy> strategy;
+
+ private:
+  friend class StreamPool;
+  using Lock = std::unique_lock<std::mutex>;
+  static constexpr std::uint32_t kNone = ~std::uint32_t{0};
+  /// In a stream's word of leases: it is not open to them.
+  static constexpr std::uint64_t kClosed = std::uint64_t{1} << 63;
+
+  [[nodiscard]] std::uint64_t done(std::uint32_t slot) const noexcept {
+    return std::atomic_ref(done_[slot]).load(std::memory_order_acquire);
+  }
+  [[nodiscard]] bool idle(std::uint32_t slot) const noexcept {
+    return taken_[slot].load(std::memory_order_acquire) == done(slot);  // never so if closed
+  }
+  [[nodiscard]] std::uint64_t load_of(std::uint32_t slot) const noexcept {
+    // The device first: what it ends in between makes the load too large, never negative.
+    const std::uint64_t ended = done(slot);
+    return (taken_[slot].load(std::memory_order_acquire) & ~kClosed) - ended;
+  }
+  /// Takes an idle stream: one that somebody else takes at the same moment is not idle any more.
+  bool take_idle(std::uint32_t slot, std::uint64_t bits = 1) noexcept {
+    std::uint64_t taken = taken_[slot].load(std::memory_order_acquire);
+    return taken == done(slot) &&
+           taken_[slot].compare_exchange_strong(taken, taken + bits, std::memory_order_acq_rel);
+  }
+  bool take_busy(std::uint32_t slot) noexcept;
+  template <typename Suits>
+  std::uint32_t find_idle(std::uint32_t from, Suits suits) noexcept;
+  template <typename Cost>
+  std::uint32_t least(Cost cost) const noexcept;
+  std::uint32_t pick_idle(PoolStrategy how, Workload workload, int priority) noexcept;
+  std::uint32_t pick_busy(PoolStrategy how, int priority) noexcept;
+  std::int64_t expected_left(std::uint32_t slot) const noexcept;
+  void expect(std::uint32_t slot, Workload workload) noexcept;
+  bool begin_timing(std::uint32_t slot, Workload workload);
+  void collect_time(StreamSlot& slot, std::uint32_t index) noexcept;
+  void tell() const;
+
+  // With the lock held:
+  std::uint32_t add_slot();
+  void set_open(std::uint32_t slot, bool open) noexcept;
+  [[nodiscard]] std::size_t size_now() const noexcept;
+
+  const Device device_;
+  const StreamPoolOptions options_;
+  const std::string name_;
+  const std::size_t max_size_;
+  const std::uint64_t number_ = next_pool_number();
+  std::array<int, 3> priorities_{};  // the device's numbers, by StreamPriority
+
+  // By stream, side by side: how many leases were taken, and how many the device has ended.
+  mutable std::array<std::atomic<std::uint64_t>, kMostStreams> taken_{};
+  HostBuffer<std::uint64_t> words_;
+  std::uint64_t* const done_;
+  std::atomic<std::uint32_t> count_{0};  // of streams made
+  std::atomic<std::uint32_t> next_{0};   // in turn
+  EventPool events_;
+  std::vector<StreamSlot> slots_;  // never moved
+
+  std::array<std::atomic<std::uint64_t>, kWorkloads> times_measured_{};
+  std::array<std::atomic<std::int64_t>, kWorkloads> times_sum_ns_{};
+  std::atomic<std::int64_t> waited_ns_{0};
+  mutable std::atomic<std::int64_t> told_waited_ns_{0};
+  mutable std::atomic<std::size_t> high_water_{0};
+  std::atomic<std::uint32_t> highest_{0};  // stream picked since the last tune(), by number
+
+  mutable std::mutex mutex_;
+  std::uint64_t tuned_leases_ = 0, tuned_busy_ = 0;  // when tune() was called last
+};
+
+}  // namespace coord
