@@ -26,7 +26,9 @@ bool ForeignRow::is_null(int column) const {
   return sqlite3_value_type(values_[column]) == SQLITE_NULL;
 }
 int64_t ForeignRow::integer(int column, int64_t otherwise) const {
-  return is_null(column) ? otherwise : sqlite3_value_int64(values_[column]);
+  // NULL reads 0, so most values need only be asked for once.
+  const int64_t value = sqlite3_value_int64(values_[column]);
+  return value == 0 && is_null(column) ? otherwise : value;
 }
 std::string_view ForeignRow::text(int column) const {
   const auto* data = reinterpret_cast<const char*>(sqlite3_value_text(values_[column]));

@@ -3,7 +3,7 @@
 
 # What reads files that others made, fed with what nobody made on purpose: `./dev fuzz`. Only in the preset "fuzz".
 if(STREAMSCOPE_SANITIZE MATCHES fuzzer)
-  foreach(target import reader budget)
+  foreach(target import reader budget ring)
     add_executable(${target}_fuzz ${CMAKE_CURRENT_SOURCE_DIR}/fuzz/${target}_fuzz.cpp)
     streamscope_flags(${target}_fuzz)
     target_include_directories(${target}_fuzz PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
@@ -13,4 +13,5 @@ if(STREAMSCOPE_SANITIZE MATCHES fuzzer)
   endforeach()
   target_link_libraries(import_fuzz PRIVATE streamscope::import)
   target_link_libraries(budget_fuzz PRIVATE streamscope::report)
+  target_link_libraries(ring_fuzz PRIVATE streamscope::record)
 endif()
