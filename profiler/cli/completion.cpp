@@ -27,12 +27,14 @@ std::string bash() {
     commands += fmt::format("{}{}", commands.empty() ? "" : " ", name);
     std::vector<std::string> names;
     for (const OptionUsage& option : entry.options) {
-      if (option.positional) continue;
-      names.push_back(option.names.back());
+      if (!option.positional) names.push_back(option.names.back());
       if (option.choices.empty()) continue;
       std::string patterns;
-      for (const std::string& spelling : option.names)
+      if (option.positional) patterns = fmt::format("\"{0} {0}\"", name);  // follows the command
+      for (const std::string& spelling : option.names) {
+        if (option.positional) continue;
         patterns += fmt::format("{}\"{} {}\"", patterns.empty() ? "" : "|", name, spelling);
+      }
       arguments += fmt::format("    {}) COMPREPLY=($(compgen -W \"{}\" -- \"$word\")); return ;;\n",
                                patterns, words(option.choices));
     }
@@ -83,7 +85,10 @@ std::string zsh() {
   for (const CommandUsage& entry : usage()) {
     commands += fmt::format("    '{}:{}'\n", entry.command->name, zsh_text(entry.command->summary));
     std::string specs;
+    std::string files = "*:file:_files";
     for (const OptionUsage& option : entry.options) {
+      if (option.positional && !option.choices.empty())
+        files = fmt::format(":{}:({})", option.names.back(), words(option.choices));
       if (option.positional) continue;
       const std::string help = zsh_text(option.summary());
       std::string argument;
@@ -95,8 +100,8 @@ std::string zsh() {
       for (const std::string& spelling : option.names)
         specs += fmt::format(" \\\n        '{}[{}]{}'", spelling, help, argument);
     }
-    specs += takes_program(*entry.command) ? " \\\n        '*::program:_normal'"
-                                           : " \\\n        '*:file:_files'";
+    if (takes_program(*entry.command)) files = "*::program:_normal";
+    specs += fmt::format(" \\\n        '{}'", files);
     cases += fmt::format("    {})\n      _arguments -S{} ;;\n", entry.command->name, specs);
   }
   return fmt::format(
@@ -139,8 +144,12 @@ std::string fish() {
     text += fmt::format("complete -c streamscope -n __fish_use_subcommand -f -a {} -d '{}'\n", name,
                         fish_text(entry.command->summary));
     for (const OptionUsage& option : entry.options) {
-      if (option.positional) continue;
+      if (option.positional && option.choices.empty()) continue;
       text += fmt::format("complete -c streamscope -n '__fish_seen_subcommand_from {}'", name);
+      if (option.positional) {
+        text += fmt::format(" -f -a '{}'\n", words(option.choices));
+        continue;
+      }
       for (const std::string& spelling : option.names) {
         text +=
             spelling.starts_with("--") ? " -l " + spelling.substr(2) : " -s " + spelling.substr(1);

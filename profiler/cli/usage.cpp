@@ -54,7 +54,10 @@ std::vector<CommandUsage> usage() {
     command.define(app, program);
     CommandUsage entry{.command = &command};
     for (const CLI::Option* option : app.get_options()) {
-      if (!option->get_group().empty()) entry.options.push_back(usage_of(*option));
+      if (option->get_group().empty()) continue;
+      entry.options.push_back(usage_of(*option));
+      if (entry.options.back().positional)
+        entry.options.back().choices = choices_of(std::string(command.arguments));
     }
     result.push_back(std::move(entry));
   }

@@ -58,4 +58,9 @@ std::string_view without_version(std::string_view name);
 /// Meaning of a function by its name without version; CUDA runtime, CUDA driver and HIP.
 CallKind call_kind(std::string_view name);
 
+inline bool is_record(CallKind kind) {
+  return kind == kEventRecordCall || kind == kContextRecordCall;
+}
+inline bool is_wait(CallKind kind) { return kind == kStreamWaitCall || kind == kContextWaitCall; }
+
 }  // namespace streamscope::import

@@ -6,20 +6,14 @@
 
 #include "check.h"
 #include "json.h"
+#include "markup.h"
 
 namespace streamscope::report {
 namespace {
 
 using analysis::Detector;
 
-// Reports of a build are seen by more people than its machine: of absolute paths the last part
-// stays.
-std::string redacted(const std::string& text) {
-  static const std::regex path(R"((^|[\s"'(])/(?:[^\s/:"']+/)+)");
-  return std::regex_replace(text, path, "$1");
-}
-
-Json message(const std::string& text) { return Json{{"text", redacted(text)}}; }
+Json message(const std::string& text) { return Json{{"text", without_folders(text)}}; }
 
 size_t index_of(const Detector& detector) {
   return static_cast<size_t>(&detector - analysis::detectors().data());
@@ -44,7 +38,7 @@ Json rules() {
 Json location(const analysis::Place& place) {
   static const std::regex file_and_line(R"((?:.*/)?([^/:]+):([1-9][0-9]*)(?: (.*))?)");
   Json result = Json::object(), logical = Json::array();
-  std::string function = redacted(place.call_site);
+  std::string function = without_folders(place.call_site);
   if (std::smatch part; std::regex_match(place.call_site, part, file_and_line)) {
     result["physicalLocation"] = {{"artifactLocation", {{"uri", part[1].str()}}},
                                   {"region", {{"startLine", std::stoll(part[2].str())}}}};

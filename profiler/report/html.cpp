@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <regex>
 
 #include "analysis/labels.h"
 #include "analysis/units.h"
@@ -26,12 +25,7 @@ constexpr size_t kFindingsShown = 50;
 constexpr size_t kPoolsShown = 12;
 constexpr std::string_view kAdviceTitle = "Worth fixing first";  // of document.cpp
 
-// A page is passed on: of absolute paths the last part stays.
-std::string redacted(const std::string& text) {
-  static const std::regex path(R"((^|[\s"'(])/(?:[^\s/:"']+/)+)");
-  return std::regex_replace(text, path, "$1");
-}
-std::string prose(const std::string& text) { return escape_markup(redacted(text)); }
+std::string prose(const std::string& text) { return escape_markup(without_folders(text)); }
 
 std::string table_of(const Section& section) {
   std::string text = "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"" +

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "markup.h"
 
+#include <regex>
+
 #include "analysis/labels.h"
 
 namespace streamscope::report {
@@ -30,6 +32,11 @@ std::string escape_markup(std::string_view text) {
     }
   }
   return result;
+}
+
+std::string without_folders(const std::string& text) {
+  static const std::regex path(R"((^|[\s"'(])/(?:[^\s/:"']+/)+)");
+  return std::regex_replace(text, path, "$1");
 }
 
 }  // namespace streamscope::report

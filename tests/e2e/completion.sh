@@ -24,6 +24,7 @@ expect_words structure times events = streamscope record --tier ""
 expect_words times = streamscope record --tier t
 expect_words --fail-on --format = streamscope check --f
 expect_words chrome perfetto dot csv = streamscope export t.sqlite --to ""
+expect_words bash zsh fish = streamscope completion ""
 expect_words merge manual = streamscope help m
 expect_words = streamscope info --nothing
 COMP_WORDS=(streamscope record -- cat) COMP_CWORD=3

@@ -1,0 +1,237 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// The rows that Assembly writes once everything is known.
+
+#include <algorithm>
+#include <limits>
+
+#include "assembly.h"
+
+namespace streamscope::import {
+namespace {
+
+// Rows are stored while they are still in the processor's cache.
+constexpr size_t kFlushBytes = 2 << 20;
+
+}  // namespace
+
+void Assembly::append_records() {
+  std::unordered_map<Id, Small> versions;
+  uint64_t unknown = 0;
+  for (size_t i = 0; i < calls_.size(); ++i) {
+    const Call& call = calls_[i];
+    const CallKind kind = kind_of(call);
+    if (!is_record(kind)) continue;
+    trace::EventRecord row{.thread_id = call.thread,
+                           .name_id = call.name,
+                           .start_ns = call.start_ns,
+                           .end_ns = call.end_ns,
+                           .result = call.result,
+                           .correlation_id = call.correlation};
+    RecordCall record{.process = process_of(call),
+                      .thread = call.thread,
+                      .start_ns = call.start_ns,
+                      .end_ns = call.end_ns,
+                      .correlation = call.correlation};
+    if (!call_record_.empty() && call_record_[i] != kNoId) {
+      const Act& act = records_[call_record_[i]];
+      if (kind == kEventRecordCall) row.stream_id = act.stream;
+      if (act.event != kNoInt) row.event_id = event(act.process, act.context, act.event);
+      record.event = row.event_id;
+      record.instance = act.instance;
+    }
+    if (row.event_id != kNoId) row.version = ++versions[row.event_id];
+    unknown += row.event_id == kNoId;
+    writer_.append(row);
+    record_calls_.push_back(record);
+  }
+  losses_.add("import-unknown-object", unknown, kNoId, "records of events");
+}
+
+void Assembly::append_sync(const Call& call, size_t index, CallKind kind, const Pairing& pairing) {
+  const Act* act =
+      call_look_.empty() || call_look_[index] == kNoId ? nullptr : &looks_[call_look_[index]];
+  const Id process = process_of(call);
+  Id event_id = kNoId;
+  Bound bound;
+  const bool on_event = is_wait(kind) || kind == kEventQueryCall || kind == kEventSynchronizeCall;
+  if (act && on_event) {
+    LookCall look{.process = process,
+                  .thread = call.thread,
+                  .start_ns = call.start_ns,
+                  .end_ns = call.end_ns,
+                  .instance = act->instance,
+                  .record_correlation = act->record_correlation};
+    if (act->event != kNoInt) {
+      // The record names the context of the event; a wait may be in another one.
+      const auto own = events_.find({process, act->context, act->event});
+      if (own != events_.end()) look.event = own->second;
+    }
+    bound = pairing.bind(look);
+    const Id record = bound.record != kNoId       ? bound.record
+                      : !bound.candidates.empty() ? bound.candidates.front()
+                                                  : kNoId;
+    event_id = record != kNoId && record_calls_[record].event != kNoId ? record_calls_[record].event
+               : look.event != kNoId                                   ? look.event
+               : act->event != kNoInt ? event(process, act->context, act->event)
+                                      : kNoId;
+  }
+  if (on_event && bound.binding == trace::kAmbiguous) losses_.add("ambiguous-binding", 1, process);
+  if (on_event && bound.binding == trace::kUnknownHistory)
+    losses_.add("import-unknown-object", 1, process, "records that were waited for");
+  if (is_wait(kind)) {
+    const Id wait = writer_.append(
+        trace::EventWait{.thread_id = call.thread,
+                         .name_id = call.name,
+                         .stream_id = act && kind == kStreamWaitCall ? act->stream : kNoId,
+                         .event_id = event_id,
+                         .binding = bound.binding,
+                         .record_id = bound.record,
+                         .start_ns = call.start_ns,
+                         .end_ns = call.end_ns,
+                         .result = call.result,
+                         .correlation_id = call.correlation});
+    for (const Id candidate : bound.candidates)
+      writer_.append(trace::EventWaitCandidate{wait, candidate});
+    return;
+  }
+  trace::HostSync row{.thread_id = call.thread,
+                      .name_id = call.name,
+                      .context_id = act ? act->context : kNoId,
+                      .start_ns = call.start_ns,
+                      .end_ns = call.end_ns,
+                      .result = call.result,
+                      .correlation_id = call.correlation};
+  switch (kind) {
+    case kDeviceSynchronizeCall:
+      row.kind = trace::kDeviceSynchronize;
+      if (row.context_id == kNoId) row.context_id = sole_context(process);
+      break;
+    case kStreamSynchronizeCall:
+    case kStreamQueryCall:
+      row.kind = kind == kStreamQueryCall ? trace::kStreamQuery : trace::kStreamSynchronize;
+      if (act) row.stream_id = act->stream;
+      break;
+    case kMemcpyCall:
+      row.kind = trace::kSynchronousCopy;
+      row.stream_id = call_stream_[index];
+      break;
+    default:
+      row.kind = kind == kEventQueryCall ? trace::kEventQuery : trace::kEventSynchronize;
+      row.event_id = event_id;
+      row.binding = bound.binding;
+      row.record_id = bound.record;
+      break;
+  }
+  if (row.context_id == kNoId && row.stream_id < streams_.size())
+    row.context_id = streams_[row.stream_id].context_id;
+  writer_.append(row);
+}
+
+void Assembly::append_calls() {
+  const Pairing pairing(record_calls_);
+  call_row_.assign(calls_.size(), kNoId);
+  for (size_t i = 0; i < calls_.size(); ++i) {
+    const Call& call = calls_[i];
+    const CallKind kind = kind_of(call);
+    switch (kind) {
+      case kEventRecordCall:
+      case kContextRecordCall:
+        break;
+      case kStreamWaitCall:
+      case kContextWaitCall:
+      case kEventQueryCall:
+      case kEventSynchronizeCall:
+      case kStreamQueryCall:
+      case kStreamSynchronizeCall:
+      case kDeviceSynchronizeCall:
+      case kMemcpyCall:
+        append_sync(call, i, kind, pairing);
+        break;
+      default: {
+        trace::ApiCall row{.thread_id = call.thread,
+                           .kind = kind,
+                           .name_id = call.name,
+                           .stream_id = call_stream_[i],
+                           .start_ns = call.start_ns,
+                           .end_ns = call.end_ns,
+                           .result = call.result,
+                           .correlation_id = call.correlation};
+        if (kind == kGraphLaunchCall) {
+          const auto launch = graph_launches_.find({process_of(call), call.correlation});
+          if (launch != graph_launches_.end()) row.object = launch->second;
+        }
+        call_row_[i] = writer_.append(row);
+        break;
+      }
+    }
+    if (i % 4096 == 0) flush_if_large();
+  }
+}
+
+void Assembly::append_ops() {
+  for (size_t i = 0; i < ops_.size(); ++i) {
+    trace::Op& op = ops_[i];
+    if (op.api_call_id != kNoId) op.api_call_id = call_row_[op.api_call_id];
+    writer_.append(op);
+    if (i % 4096 == 0) flush_if_large();
+  }
+}
+
+// Ranges in order of start; the depth of each among those of its thread and domain.
+void Assembly::append_annotations() {
+  const auto outer_first = [](const trace::Range& a, const trace::Range& b) {
+    if (a.start_ns != b.start_ns) return a.start_ns < b.start_ns;
+    const Ns a_end = a.end_ns == kUnknownNs ? std::numeric_limits<Ns>::max() : a.end_ns;
+    const Ns b_end = b.end_ns == kUnknownNs ? std::numeric_limits<Ns>::max() : b.end_ns;
+    return a_end > b_end;
+  };
+  if (!std::is_sorted(ranges_.begin(), ranges_.end(), outer_first))
+    std::stable_sort(ranges_.begin(), ranges_.end(), outer_first);
+  std::map<std::pair<Id, Id>, std::vector<Ns>> open;  // ends, by thread and domain
+  for (size_t i = 0; i < ranges_.size(); ++i) {
+    trace::Range& range = ranges_[i];
+    if (range.kind == trace::kPushPop) {
+      std::vector<Ns>& ends = open[{range.thread_id, range.domain_id}];
+      while (!ends.empty() && ends.back() <= range.start_ns) ends.pop_back();
+      range.depth = static_cast<Small>(ends.size());
+      ends.push_back(range.end_ns == kUnknownNs ? std::numeric_limits<Ns>::max() : range.end_ns);
+    }
+    writer_.append(range);
+    if (i % 4096 == 0) flush_if_large();
+  }
+  for (const trace::Mark& mark : marks_) writer_.append(mark);
+  for (const trace::Overhead& overhead : overheads_) writer_.append(overhead);
+}
+
+void Assembly::append_objects() {
+  for (const auto& row : processes_) writer_.append(row);
+  for (const auto& row : threads_) writer_.append(row);
+  for (const auto& row : devices_) writer_.append(row);
+  for (const auto& row : contexts_) writer_.append(row);
+  for (const auto& row : streams_) writer_.append(row);
+}
+
+void Assembly::flush_if_large() {
+  if (writer_.buffered_bytes() > kFlushBytes) writer_.flush();
+}
+
+void Assembly::finish() {
+  shift_times();
+  index_calls();
+  join_work();
+  call_record_ = join_acts(records_);
+  call_look_ = join_acts(looks_);
+  name_records();
+  append_records();
+  append_calls();
+  append_ops();
+  if (calls_.empty() && ops_.empty()) losses_.add("import-no-cuda");
+  append_annotations();
+  append_objects();
+  losses_.write(writer_);
+  writer_.set_meta("tier", ops_.empty() ? "structure" : "times");
+}
+
+}  // namespace streamscope::import
