@@ -12,16 +12,15 @@
 
 namespace streamscope::cli {
 
-std::function<int()> define_analyze(CLI::App& app, ProgramArguments&) {
+std::function<int()> define_analyze(CommandLine& line, ProgramArguments&) {
   struct Options {
     std::string file;
     bool quiet = false;
   };
   auto options = std::make_shared<Options>();
-  app.add_option("TRACE", options->file, "a recorded trace; its derived tables are replaced")
-      ->required()
-      ->option_text(" ");
-  app.add_flag("--quiet", options->quiet, "no progress and no summary");
+  line.option("TRACE", options->file, "a recorded trace; its derived tables are replaced")
+      .required();
+  line.flag("--quiet", options->quiet, "no progress and no summary");
   return [options]() -> int {
     const trace::Trace trace = load(options->file, options->quiet);
     analysis::Analyses analyses(trace);

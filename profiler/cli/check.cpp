@@ -55,7 +55,7 @@ int exit_code(report::CheckResult result) {
 
 }  // namespace
 
-std::function<int()> define_check(CLI::App& app, ProgramArguments&) {
+std::function<int()> define_check(CommandLine& line, ProgramArguments&) {
   struct Options {
     std::string file, output, format = "text", fail_on = "error";
     std::string baseline, write_baseline, budget, iteration;
@@ -70,36 +70,33 @@ std::function<int()> define_check(CLI::App& app, ProgramArguments&) {
     format_help +=
         (format_help.empty() ? "" : "; ") + formats.back() + ": " + std::string(format.summary);
   }
-  app.add_option("TRACE", options->file, "a recorded trace")->required()->option_text(" ");
-  app.add_option(
-         "--fail-on", options->fail_on,
-         "the least severity of certain findings that fails, with exit code 1: error (default), "
-         "warning or note; 3 says that evidence which this needs is missing")
-      ->check(CLI::IsMember({"error", "warning", "note"}))
-      ->option_text("error|warning|note");
-  app.add_option("--require", options->required,
-                 "a detector that must be able to judge this trace, by id or number, else the exit "
-                 "code is 3, also for evidence that the recording never promised; may be repeated")
-      ->allow_extra_args(false)
-      ->option_text("ID");
-  app.add_option("--baseline", options->baseline,
-                 "findings that are known: those in this file do not fail the check again")
-      ->option_text("FILE");
-  app.add_option("--write-baseline", options->write_baseline,
-                 "write the findings of this trace for later checks; the result is then 0")
-      ->option_text("FILE");
-  app.add_option(
-         "--budget", options->budget,
-         "limits that the run must keep, one per line: critical-path <= 12 ms; wait event_wait "
-         "<= 3 ms; overlap >= 40 %; waits-per-iteration <= 8; overhead <= 5 %")
-      ->option_text("FILE");
-  app.add_option("--iteration", options->iteration, "the NVTX range that is one iteration")
-      ->option_text("nvtx:NAME");
-  app.add_option("--format", options->format, format_help)
-      ->check(CLI::IsMember(formats))
-      ->option_text("FORMAT");
-  app.add_option("-o,--output", options->output, "write to a file")->option_text("FILE");
-  app.add_flag("--quiet", options->quiet, "no progress");
+  line.option("TRACE", options->file, "a recorded trace").required();
+  line.option(
+          "--fail-on", options->fail_on,
+          "the least severity of certain findings that fails, with exit code 1: error (default), "
+          "warning or note; 3 says that evidence which this needs is missing")
+      .one_of({"error", "warning", "note"});
+  line.option("--require", options->required,
+              "a detector that must be able to judge this trace, by id or number, else the exit "
+              "code is 3, also for evidence that the recording never promised; may be repeated")
+      .one_at_a_time()
+      .takes("ID");
+  line.option("--baseline", options->baseline,
+              "findings that are known: those in this file do not fail the check again")
+      .takes("FILE");
+  line.option("--write-baseline", options->write_baseline,
+              "write the findings of this trace for later checks; the result is then 0")
+      .takes("FILE");
+  line.option(
+          "--budget", options->budget,
+          "limits that the run must keep, one per line: critical-path <= 12 ms; wait event_wait "
+          "<= 3 ms; overlap >= 40 %; waits-per-iteration <= 8; overhead <= 5 %")
+      .takes("FILE");
+  line.option("--iteration", options->iteration, "the NVTX range that is one iteration")
+      .takes("nvtx:NAME");
+  line.option("--format", options->format, format_help).one_of(formats).takes("FORMAT");
+  line.option("-o,--output", options->output, "write to a file").takes("FILE");
+  line.flag("--quiet", options->quiet, "no progress");
   return [options]() -> int {
     report::CheckOptions wanted{.fail_on = severity_named(options->fail_on),
                                 .required = named_detectors(options->required)};

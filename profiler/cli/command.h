@@ -5,12 +5,11 @@
 // commands.cpp; help is made from the table.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <functional>
 #include <span>
-#include <string>
 #include <string_view>
-#include <vector>
+
+#include "command_line.h"
 
 namespace streamscope::cli {
 
@@ -22,13 +21,9 @@ enum ExitCode : int {
   kNotEvaluable = 3,  ///< promised evidence is missing
 };
 
-/// What follows `--` on the command line, or the first word that is no option, for commands that
-/// run a program.
-using ProgramArguments = std::vector<std::string>;
-
 /// Declares the options of a command and returns what runs it once they are parsed; that returns
 /// the exit code and may throw Error.
-using Define = std::function<int()> (*)(CLI::App& app, ProgramArguments& program);
+using Define = std::function<int()> (*)(CommandLine& line, ProgramArguments& program);
 
 struct Command {
   std::string_view name;
@@ -41,23 +36,31 @@ struct Command {
 /// In the order in which help lists them.
 std::span<const Command> commands();
 
-std::function<int()> define_record(CLI::App& app, ProgramArguments& program);
-std::function<int()> define_demo(CLI::App& app, ProgramArguments& program);
-std::function<int()> define_import(CLI::App& app, ProgramArguments& program);
-std::function<int()> define_info(CLI::App& app, ProgramArguments& program);
-std::function<int()> define_report(CLI::App& app, ProgramArguments& program);
-std::function<int()> define_check(CLI::App& app, ProgramArguments& program);
-std::function<int()> define_dump(CLI::App& app, ProgramArguments& program);
-std::function<int()> define_hang(CLI::App& app, ProgramArguments& program);
-std::function<int()> define_diff(CLI::App& app, ProgramArguments& program);
-std::function<int()> define_export(CLI::App& app, ProgramArguments& program);
-std::function<int()> define_merge(CLI::App& app, ProgramArguments& program);
-std::function<int()> define_query(CLI::App& app, ProgramArguments& program);
-std::function<int()> define_analyze(CLI::App& app, ProgramArguments& program);
-std::function<int()> define_view(CLI::App& app, ProgramArguments& program);
-std::function<int()> define_detectors(CLI::App& app, ProgramArguments& program);
-std::function<int()> define_doctor(CLI::App& app, ProgramArguments& program);
-std::function<int()> define_completion(CLI::App& app, ProgramArguments& program);
-std::function<int()> define_manual(CLI::App& app, ProgramArguments& program);
+struct CommandUsage {
+  const Command* command = nullptr;
+  std::vector<OptionUsage> options;
+};
+/// All commands with the options that each declares: what completion scripts and the manual are
+/// made from.
+std::vector<CommandUsage> usage();
+
+std::function<int()> define_record(CommandLine& line, ProgramArguments& program);
+std::function<int()> define_demo(CommandLine& line, ProgramArguments& program);
+std::function<int()> define_import(CommandLine& line, ProgramArguments& program);
+std::function<int()> define_info(CommandLine& line, ProgramArguments& program);
+std::function<int()> define_report(CommandLine& line, ProgramArguments& program);
+std::function<int()> define_check(CommandLine& line, ProgramArguments& program);
+std::function<int()> define_dump(CommandLine& line, ProgramArguments& program);
+std::function<int()> define_hang(CommandLine& line, ProgramArguments& program);
+std::function<int()> define_diff(CommandLine& line, ProgramArguments& program);
+std::function<int()> define_export(CommandLine& line, ProgramArguments& program);
+std::function<int()> define_merge(CommandLine& line, ProgramArguments& program);
+std::function<int()> define_query(CommandLine& line, ProgramArguments& program);
+std::function<int()> define_analyze(CommandLine& line, ProgramArguments& program);
+std::function<int()> define_view(CommandLine& line, ProgramArguments& program);
+std::function<int()> define_detectors(CommandLine& line, ProgramArguments& program);
+std::function<int()> define_doctor(CommandLine& line, ProgramArguments& program);
+std::function<int()> define_completion(CommandLine& line, ProgramArguments& program);
+std::function<int()> define_manual(CommandLine& line, ProgramArguments& program);
 
 }  // namespace streamscope::cli

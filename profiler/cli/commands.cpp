@@ -38,4 +38,15 @@ constexpr Command kCommands[] = {
 
 std::span<const Command> commands() { return kCommands; }
 
+std::vector<CommandUsage> usage() {
+  std::vector<CommandUsage> result;
+  for (const Command& command : kCommands) {
+    CommandLine line(command.name);
+    ProgramArguments program;
+    command.define(line, program);
+    result.push_back({&command, line.usage()});
+  }
+  return result;
+}
+
 }  // namespace streamscope::cli

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <memory>
 
-#include "usage.h"
+#include "command.h"
 
 namespace streamscope::cli {
 namespace {
@@ -167,7 +167,7 @@ std::string fish() {
 
 }  // namespace
 
-std::function<int()> define_completion(CLI::App& app, ProgramArguments&) {
+std::function<int()> define_completion(CommandLine& line, ProgramArguments&) {
   struct Shell {
     const char* name;
     std::string (*script)();
@@ -176,10 +176,9 @@ std::function<int()> define_completion(CLI::App& app, ProgramArguments&) {
   auto shell = std::make_shared<std::string>();
   std::vector<std::string> names;
   for (const Shell& each : kShells) names.emplace_back(each.name);
-  app.add_option("SHELL", *shell, "bash, zsh or fish; the script says how to use it")
-      ->required()
-      ->check(CLI::IsMember(names))
-      ->option_text(" ");
+  line.option("SHELL", *shell, "bash, zsh or fish; the script says how to use it")
+      .required()
+      .one_of(names);
   return [shell]() -> int {
     for (const Shell& each : kShells) {
       if (*shell == each.name) fmt::print("{}", each.script());

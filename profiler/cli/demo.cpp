@@ -46,7 +46,7 @@ std::filesystem::path program_of(const Demo& demo) {
 
 }  // namespace
 
-std::function<int()> define_demo(CLI::App& app, ProgramArguments&) {
+std::function<int()> define_demo(CommandLine& line, ProgramArguments&) {
   struct Choices {
     std::string name = "pipeline", device = "auto", output;
     int iterations = 0;
@@ -60,18 +60,16 @@ std::function<int()> define_demo(CLI::App& app, ProgramArguments&) {
     help += fmt::format(" {}: {};", demo.name, demo.summary);
   }
   help.pop_back();
-  app.add_option("NAME", choices->name, help)->check(CLI::IsMember(known))->option_text(" ");
-  app.add_option("--device", choices->device,
-                 "auto (default): a GPU if there is one, else the simulator; sim, cuda")
-      ->check(CLI::IsMember({"auto", "sim", "cuda"}))
-      ->option_text("auto|sim|cuda");
-  app.add_option("--iterations", choices->iterations, "how often the program does its work")
-      ->check(CLI::PositiveNumber)
-      ->option_text("N");
-  app.add_option("-o,--output", choices->output, "trace file; default NAME-PID.sqlite")
-      ->option_text("FILE");
-  app.add_flag("--force", choices->force, "replace an existing file");
-  app.add_flag("--quiet", choices->quiet, "no progress, no summary and no report");
+  line.option("NAME", choices->name, help).one_of(known);
+  line.option("--device", choices->device,
+              "auto (default): a GPU if there is one, else the simulator; sim, cuda")
+      .one_of({"auto", "sim", "cuda"});
+  line.option("--iterations", choices->iterations, "how often the program does its work")
+      .positive()
+      .takes("N");
+  line.option("-o,--output", choices->output, "trace file; default NAME-PID.sqlite").takes("FILE");
+  line.flag("--force", choices->force, "replace an existing file");
+  line.flag("--quiet", choices->quiet, "no progress, no summary and no report");
   return [choices]() -> int {
     const Demo* demo = nullptr;
     for (const Demo& known_demo : kDemos) {

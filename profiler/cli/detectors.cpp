@@ -37,9 +37,9 @@ std::string detectors_text() {
 
 }  // namespace
 
-std::function<int()> define_detectors(CLI::App& app, ProgramArguments&) {
+std::function<int()> define_detectors(CommandLine& line, ProgramArguments&) {
   auto json = std::make_shared<bool>(false);
-  app.add_flag("--json", *json, "for programs, with the evidence each needs");
+  line.flag("--json", *json, "for programs, with the evidence each needs");
   return [json]() -> int {
     fmt::print("{}", *json ? detectors_json() : detectors_text());
     return kDone;

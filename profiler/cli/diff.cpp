@@ -12,7 +12,7 @@
 
 namespace streamscope::cli {
 
-std::function<int()> define_diff(CLI::App& app, ProgramArguments&) {
+std::function<int()> define_diff(CommandLine& line, ProgramArguments&) {
   struct Options {
     std::string base, now, output, format = "text";
     std::vector<std::string> runs;
@@ -20,27 +20,21 @@ std::function<int()> define_diff(CLI::App& app, ProgramArguments&) {
     bool quiet = false;
   };
   auto options = std::make_shared<Options>();
-  app.add_option("BASE", options->base, "a trace of the program as it was")
-      ->required()
-      ->option_text(" ");
-  app.add_option("NEW", options->now, "a trace of the program as it is")
-      ->required()
-      ->option_text(" ");
-  app.add_option(
-         "--base-run", options->runs,
-         "another trace of the program as it was; a regression must then exceed the slowest. "
-         "May be repeated")
-      ->allow_extra_args(false)
-      ->option_text("TRACE");
-  app.add_option("--max-slowdown", options->max_slowdown,
-                 "exit code 1 if the run takes so much longer (default 5)")
-      ->check(CLI::NonNegativeNumber)
-      ->option_text("PERCENT");
-  app.add_option("--format", options->format, "text (default), markdown or json")
-      ->check(CLI::IsMember({"text", "markdown", "json"}))
-      ->option_text("text|markdown|json");
-  app.add_option("-o,--output", options->output, "write to a file")->option_text("FILE");
-  app.add_flag("--quiet", options->quiet, "no progress");
+  line.option("BASE", options->base, "a trace of the program as it was").required();
+  line.option("NEW", options->now, "a trace of the program as it is").required();
+  line.option("--base-run", options->runs,
+              "another trace of the program as it was; a regression must then exceed the slowest. "
+              "May be repeated")
+      .one_at_a_time()
+      .takes("TRACE");
+  line.option("--max-slowdown", options->max_slowdown,
+              "exit code 1 if the run takes so much longer (default 5)")
+      .not_negative()
+      .takes("PERCENT");
+  line.option("--format", options->format, "text (default), markdown or json")
+      .one_of({"text", "markdown", "json"});
+  line.option("-o,--output", options->output, "write to a file").takes("FILE");
+  line.flag("--quiet", options->quiet, "no progress");
   return [options]() -> int {
     const trace::Trace base = load(options->base, options->quiet);
     std::vector<trace::Ns> runs{analysis::makespan_ns(base)};

@@ -227,9 +227,9 @@ Check check_viewer() {
 
 }  // namespace
 
-std::function<int()> define_doctor(CLI::App& app, ProgramArguments&) {
+std::function<int()> define_doctor(CommandLine& line, ProgramArguments&) {
   auto json = std::make_shared<bool>(false);
-  app.add_flag("--json", *json, "for programs");
+  line.flag("--json", *json, "for programs");
   return [json]() -> int {
     // The environment before check_gpu(), which changes it.
     std::vector<Check> checks{check_environment()};

@@ -10,12 +10,12 @@
 
 namespace streamscope::cli {
 
-std::function<int()> define_dump(CLI::App& app, ProgramArguments&) {
+std::function<int()> define_dump(CommandLine& line, ProgramArguments&) {
   auto pid = std::make_shared<int>(0);
-  app.add_option("--pid", *pid, "a process that a flight recorder records")
-      ->required()
-      ->check(CLI::PositiveNumber)
-      ->option_text("PID");
+  line.option("--pid", *pid, "a process that a flight recorder records")
+      .required()
+      .positive()
+      .takes("PID");
   return [pid]() -> int {
     fmt::print("{}\n", record::Recorder::of(*pid).dump().string());
     return kDone;

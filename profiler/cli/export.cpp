@@ -43,7 +43,7 @@ std::pair<Ns, Ns> parse_range(const std::string& text) {
 
 }  // namespace
 
-std::function<int()> define_export(CLI::App& app, ProgramArguments&) {
+std::function<int()> define_export(CommandLine& line, ProgramArguments&) {
   struct Options {
     std::string file, output, to, range, view;
     int64_t around = -1;
@@ -56,23 +56,19 @@ std::function<int()> define_export(CLI::App& app, ProgramArguments&) {
     formats.emplace_back(format.name);
     help += "; " + std::string(format.name) + ": " + std::string(format.summary);
   }
-  app.add_option("TRACE", options->file, "a recorded trace")->required()->option_text(" ");
-  app.add_option("--to", options->to, help)
-      ->required()
-      ->check(CLI::IsMember(formats))
-      ->option_text("chrome|perfetto|dot|csv");
-  app.add_option("--view", options->view,
-                 "csv: the view or table (default v_op); docs/trace-format.md lists them")
-      ->option_text("NAME");
-  app.add_option(
-         "--range", options->range,
-         "only what runs then, since the start of the trace: 1.5ms:20ms; plain numbers are ns")
-      ->option_text("FROM:TO");
-  app.add_option("--around", options->around, "dot: only this op and its nearest relatives")
-      ->option_text("OP")
-      ->check(CLI::NonNegativeNumber);
-  app.add_option("-o,--output", options->output, "write to a file")->option_text("FILE");
-  app.add_flag("--quiet", options->quiet, "no progress");
+  line.option("TRACE", options->file, "a recorded trace").required();
+  line.option("--to", options->to, help).required().one_of(formats);
+  line.option("--view", options->view,
+              "csv: the view or table (default v_op); docs/trace-format.md lists them")
+      .takes("NAME");
+  line.option("--range", options->range,
+              "only what runs then, since the start of the trace: 1.5ms:20ms; plain numbers are ns")
+      .takes("FROM:TO");
+  line.option("--around", options->around, "dot: only this op and its nearest relatives")
+      .takes("OP")
+      .not_negative();
+  line.option("-o,--output", options->output, "write to a file").takes("FILE");
+  line.flag("--quiet", options->quiet, "no progress");
   return [options]() -> int {
     report::ExportOptions wanted;
     if (!options->view.empty()) wanted.view = options->view;

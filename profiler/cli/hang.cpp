@@ -29,19 +29,19 @@ int tell(const trace::Trace& trace) {
 
 }  // namespace
 
-std::function<int()> define_hang(CLI::App& app, ProgramArguments&) {
+std::function<int()> define_hang(CommandLine& line, ProgramArguments&) {
   struct Options {
     std::string file;
     int pid = 0;
     bool quiet = false;
   };
   auto options = std::make_shared<Options>();
-  app.add_option("TRACE", options->file, "a recorded trace")->option_text(" ");
-  app.add_option("--pid", options->pid,
-                 "a process that is being recorded: asks its recorder now, without stopping it")
-      ->check(CLI::PositiveNumber)
-      ->option_text("PID");
-  app.add_flag("--quiet", options->quiet, "no progress");
+  line.option("TRACE", options->file, "a recorded trace");
+  line.option("--pid", options->pid,
+              "a process that is being recorded: asks its recorder now, without stopping it")
+      .positive()
+      .takes("PID");
+  line.flag("--quiet", options->quiet, "no progress");
   return [options]() -> int {
     if ((options->pid > 0) == !options->file.empty()) {
       throw Error("hang", "neither one trace nor one process is named",

@@ -27,7 +27,7 @@ fs::path trace_name(const fs::path& file) {
 
 }  // namespace
 
-std::function<int()> define_import(CLI::App& app, ProgramArguments&) {
+std::function<int()> define_import(CommandLine& line, ProgramArguments&) {
   struct Options {
     std::vector<std::string> files;
     std::string output, from = "auto";
@@ -40,17 +40,13 @@ std::function<int()> define_import(CLI::App& app, ProgramArguments&) {
     formats.emplace_back(importer.name);
     help += "; " + std::string(importer.name) + ": " + std::string(importer.summary);
   }
-  app.add_option("FILE", options->files, "profiles of other tools; each becomes a trace")
-      ->required()
-      ->option_text(" ");
-  app.add_option("-o,--output", options->output,
-                 "the trace to write, for one FILE (default: its name in the working folder)")
-      ->option_text("FILE");
-  app.add_option("--from", options->from, help)
-      ->check(CLI::IsMember(formats))
-      ->option_text("auto|nsys|kineto");
-  app.add_flag("--force", options->force, "replace existing traces");
-  app.add_flag("--quiet", options->quiet, "no progress and no summary");
+  line.option("FILE", options->files, "profiles of other tools; each becomes a trace").required();
+  line.option("-o,--output", options->output,
+              "the trace to write, for one FILE (default: its name in the working folder)")
+      .takes("FILE");
+  line.option("--from", options->from, help).one_of(formats);
+  line.flag("--force", options->force, "replace existing traces");
+  line.flag("--quiet", options->quiet, "no progress and no summary");
   return [options]() -> int {
     if (!options->output.empty() && options->files.size() > 1)
       throw Error("-o", "names one trace, but there are several files",

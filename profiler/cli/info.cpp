@@ -10,15 +10,15 @@
 
 namespace streamscope::cli {
 
-std::function<int()> define_info(CLI::App& app, ProgramArguments&) {
+std::function<int()> define_info(CommandLine& line, ProgramArguments&) {
   struct Options {
     std::string file;
     bool json = false, quiet = false;
   };
   auto options = std::make_shared<Options>();
-  app.add_option("TRACE", options->file, "a recorded trace")->required()->option_text(" ");
-  app.add_flag("--json", options->json, "for programs");
-  app.add_flag("--quiet", options->quiet, "no progress");
+  line.option("TRACE", options->file, "a recorded trace").required();
+  line.flag("--json", options->json, "for programs");
+  line.flag("--quiet", options->quiet, "no progress");
   return [options]() -> int {
     const trace::Trace trace = load(options->file, options->quiet);
     const report::Info info = report::info_of(trace);

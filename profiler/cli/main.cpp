@@ -9,18 +9,15 @@
 #include <algorithm>
 #include <cstdio>
 #include <exception>
-#include <sstream>
 #include <system_error>
 
 #include "command.h"
-#include "report/table.h"
 #include "terminal.h"
 #include "trace/error.h"
 
 namespace streamscope::cli {
 namespace {
 
-constexpr size_t kOptionColumn = 34;  // where the descriptions of options begin
 constexpr size_t kHelpColumns = 100;
 
 std::string overview() {
@@ -52,31 +49,13 @@ const Command* find_command(std::string_view name) {
   return nullptr;
 }
 
-std::string command_help(const Command& command, const CLI::App& app) {
-  std::string text = fmt::format("streamscope {}: {}\n\nusage: streamscope {} {}\n", command.name,
-                                 command.summary, command.name, command.arguments);
-  // CLI11 prints its own usage line first; the table's is better. It leaves long lines to the
-  // terminal.
-  const std::string all = app.help();
-  const size_t positionals = all.find("\nPositionals:"), options = all.find("\nOptions:");
-  std::istringstream lines(all.substr(std::min({positionals, options, all.size()})));
-  for (std::string line; std::getline(lines, line);) {
-    bool first = true;
-    const std::string head = line.substr(0, kOptionColumn);
-    for (const std::string& part :
-         report::wrapped(line.substr(head.size()), kHelpColumns - kOptionColumn)) {
-      text += (first ? head : std::string(kOptionColumn, ' ')) + part + "\n";
-      first = false;
-    }
-  }
-  while (text.ends_with("\n\n")) text.pop_back();
-  return text;
+std::string command_help(const Command& command, const CommandLine& line) {
+  return fmt::format("streamscope {}: {}\n\nusage: streamscope {} {}\n{}", command.name,
+                     command.summary, command.name, command.arguments, line.help(kHelpColumns));
 }
 
 int run_command(const Command& command, std::vector<std::string> arguments) {
-  CLI::App app{std::string(command.summary), "streamscope " + std::string(command.name)};
-  app.set_help_flag("-h,--help", "print this help");
-  app.get_formatter()->column_width(kOptionColumn);
+  CommandLine line(command.name);
   ProgramArguments program;
   if (command.kind == Command::kPassesEverythingOn) {
     program = std::move(arguments);
@@ -89,21 +68,15 @@ int run_command(const Command& command, std::vector<std::string> arguments) {
       program.assign(dashes + 1, arguments.end());
       arguments.erase(dashes, arguments.end());
     } else {
-      app.prefix_command();
+      line.leave_rest();
     }
   }
-  const std::function<int()> run = command.define(app, program);
-  try {
-    std::reverse(arguments.begin(), arguments.end());  // as CLI11 wants it
-    app.parse(std::move(arguments));
-  } catch (const CLI::CallForHelp&) {
-    fmt::print("{}", command_help(command, app));
+  const std::function<int()> run = command.define(line, program);
+  if (line.parse(std::move(arguments))) {
+    fmt::print("{}", command_help(command, line));
     return kDone;
-  } catch (const CLI::ParseError& error) {
-    return fail(
-        fmt::format("{}: {}; see streamscope {} --help", command.name, error.what(), command.name));
   }
-  if (command.kind == Command::kRunsProgram && program.empty()) program = app.remaining();
+  if (command.kind == Command::kRunsProgram && program.empty()) program = line.rest();
   return run();
 }
 

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "usage.h"
+#include "command.h"
 
 namespace streamscope::cli {
 namespace {
@@ -64,7 +64,7 @@ std::string manual() {
 
 }  // namespace
 
-std::function<int()> define_manual(CLI::App&, ProgramArguments&) {
+std::function<int()> define_manual(CommandLine&, ProgramArguments&) {
   return []() -> int {
     fmt::print("{}", manual());
     return kDone;

@@ -13,21 +13,17 @@
 
 namespace streamscope::cli {
 
-std::function<int()> define_merge(CLI::App& app, ProgramArguments&) {
+std::function<int()> define_merge(CommandLine& line, ProgramArguments&) {
   struct Options {
     std::vector<std::filesystem::path> files;
     std::string output;
     bool force = false, quiet = false;
   };
   auto options = std::make_shared<Options>();
-  app.add_option("TRACE", options->files, "two or more traces: of ranks, machines or runs")
-      ->required()
-      ->option_text(" ");
-  app.add_option("-o,--output", options->output, "the trace to write")
-      ->required()
-      ->option_text("FILE");
-  app.add_flag("--force", options->force, "replace an existing trace");
-  app.add_flag("--quiet", options->quiet, "no progress and no summary");
+  line.option("TRACE", options->files, "two or more traces: of ranks, machines or runs").required();
+  line.option("-o,--output", options->output, "the trace to write").required().takes("FILE");
+  line.flag("--force", options->force, "replace an existing trace");
+  line.flag("--quiet", options->quiet, "no progress and no summary");
   return [options]() -> int {
     if (options->files.size() < 2)
       throw Error("merge", "takes two or more traces", "name the others too");

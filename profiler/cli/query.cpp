@@ -65,19 +65,17 @@ void print_json(trace::Query& query) {
 
 }  // namespace
 
-std::function<int()> define_query(CLI::App& app, ProgramArguments&) {
+std::function<int()> define_query(CommandLine& line, ProgramArguments&) {
   struct Options {
     std::string file, sql, format = "table";
   };
   auto options = std::make_shared<Options>();
-  app.add_option("TRACE", options->file, "a recorded trace")->required()->option_text(" ");
-  app.add_option("SQL", options->sql,
-                 "one statement that reads; docs/trace-format.md lists tables and views")
-      ->required()
-      ->option_text(" ");
-  app.add_option("--format", options->format, "table (default), csv or json")
-      ->check(CLI::IsMember({"table", "csv", "json"}))
-      ->option_text("table|csv|json");
+  line.option("TRACE", options->file, "a recorded trace").required();
+  line.option("SQL", options->sql,
+              "one statement that reads; docs/trace-format.md lists tables and views")
+      .required();
+  line.option("--format", options->format, "table (default), csv or json")
+      .one_of({"table", "csv", "json"});
   return [options]() -> int {
     recover(options->file);
     trace::Query query(options->file, options->sql);

@@ -73,67 +73,61 @@ std::string check_capture_range(const std::string& value) {
 
 }  // namespace
 
-std::function<int()> define_record(CLI::App& app, ProgramArguments& program) {
+std::function<int()> define_record(CommandLine& line, ProgramArguments& program) {
   auto choices = std::make_shared<Choices>();
-  app.add_option("-o,--output", choices->output, "trace file; default PROGRAM-PID.sqlite")
-      ->option_text("FILE");
-  app.add_flag("--force", choices->force, "replace an existing file");
-  app.add_option("--tier", choices->tier,
-                 "structure: calls only, cheapest; times (default): when work ran; events: CUPTI's "
-                 "own event records too")
-      ->check(CLI::IsMember({"structure", "times", "events"}))
-      ->option_text("structure|times|events");
-  app.add_option("--with", choices->with,
-                 "extras, separated by commas: args, alloc, graph-nodes, event-times (slows the "
-                 "GPU), stacks")
-      ->delimiter(',')
-      ->check(CLI::IsMember({"args", "alloc", "graph-nodes", "event-times", "stacks"}))
-      ->option_text("EXTRA,...");
-  app.add_option("--graphs", choices->graphs,
-                 "graph launches as one op (launch, default) or node by node (nodes)")
-      ->check(CLI::IsMember({"launch", "nodes"}))
-      ->option_text("launch|nodes");
-  app.add_option(
-         "--stacks", choices->stacks,
-         "call stacks of no call, of blocking synchronizations and the first work on the default "
-         "stream (syncs, default) or of all calls")
-      ->check(CLI::IsMember({"none", "syncs", "all"}))
-      ->option_text("none|syncs|all");
-  app.add_option("--delay", choices->delay_s, "seconds until recording begins")
-      ->check(CLI::NonNegativeNumber)
-      ->option_text("SECONDS");
-  app.add_option("--duration", choices->duration_s,
-                 "seconds that are recorded; the program runs on")
-      ->check(CLI::PositiveNumber)
-      ->option_text("SECONDS");
-  app.add_option("--capture-range", choices->capture_range,
-                 "record only inside NVTX ranges of a name (nvtx:NAME), or between "
-                 "cudaProfilerStart and Stop "
-                 "(cudaProfilerApi)")
-      ->check(check_capture_range)
-      ->option_text("RANGE");
-  app.add_option("--hang-timeout", choices->hang_timeout_s,
-                 "say why the program stands still once nothing has happened for so many seconds "
-                 "(default 30; 0: do not watch)")
-      ->check(CLI::NonNegativeNumber)
-      ->option_text("SECONDS");
-  app.add_option("--on-hang", choices->on_hang,
-                 "report (default) and let the program go on, or report and end it (abort), with "
-                 "exit code 124")
-      ->check(CLI::IsMember({"report", "abort"}))
-      ->option_text("report|abort");
-  app.add_option(
-         "--flight-recorder", choices->flight_recorder_mib,
-         "keep only the newest part, so many MiB of each thread, without device times; it is "
-         "written at the end, when the program hangs, at SIGUSR2 to the recorder, and by "
-         "streamscope dump")
-      ->check(CLI::Range(1, 1024))
-      ->option_text("MIB");
-  app.add_flag("--quiet", choices->quiet, "no progress and no summary");
+  line.option("-o,--output", choices->output, "trace file; default PROGRAM-PID.sqlite")
+      .takes("FILE");
+  line.flag("--force", choices->force, "replace an existing file");
+  line.option("--tier", choices->tier,
+              "structure: calls only, cheapest; times (default): when work ran; events: CUPTI's "
+              "own event records too")
+      .one_of({"structure", "times", "events"});
+  line.option("--with", choices->with,
+              "extras, separated by commas: args, alloc, graph-nodes, event-times (slows the "
+              "GPU), stacks")
+      .separated_by(',')
+      .one_of({"args", "alloc", "graph-nodes", "event-times", "stacks"})
+      .takes("EXTRA,...");
+  line.option("--graphs", choices->graphs,
+              "graph launches as one op (launch, default) or node by node (nodes)")
+      .one_of({"launch", "nodes"});
+  line.option(
+          "--stacks", choices->stacks,
+          "call stacks of no call, of blocking synchronizations and the first work on the default "
+          "stream (syncs, default) or of all calls")
+      .one_of({"none", "syncs", "all"});
+  line.option("--delay", choices->delay_s, "seconds until recording begins")
+      .not_negative()
+      .takes("SECONDS");
+  line.option("--duration", choices->duration_s, "seconds that are recorded; the program runs on")
+      .positive()
+      .takes("SECONDS");
+  line.option("--capture-range", choices->capture_range,
+              "record only inside NVTX ranges of a name (nvtx:NAME), or between "
+              "cudaProfilerStart and Stop "
+              "(cudaProfilerApi)")
+      .checked(check_capture_range)
+      .takes("RANGE");
+  line.option("--hang-timeout", choices->hang_timeout_s,
+              "say why the program stands still once nothing has happened for so many seconds "
+              "(default 30; 0: do not watch)")
+      .not_negative()
+      .takes("SECONDS");
+  line.option("--on-hang", choices->on_hang,
+              "report (default) and let the program go on, or report and end it (abort), with "
+              "exit code 124")
+      .one_of({"report", "abort"});
+  line.option("--flight-recorder", choices->flight_recorder_mib,
+              "keep only the newest part, so many MiB of each thread, without device times; it is "
+              "written at the end, when the program hangs, at SIGUSR2 to the recorder, and by "
+              "streamscope dump")
+      .within(1, 1024)
+      .takes("MIB");
+  line.flag("--quiet", choices->quiet, "no progress and no summary");
   // Used by the preloaded library only, so not in the help.
-  app.add_flag("--attach-writer", choices->attach_writer)->group("");
-  app.add_option("--ready-fd", choices->ready_fd)->group("");
-  app.add_option("--target", choices->target)->group("");
+  line.flag("--attach-writer", choices->attach_writer).hidden();
+  line.option("--ready-fd", choices->ready_fd).hidden();
+  line.option("--target", choices->target).hidden();
 
   return [choices, &program]() -> int {
     const record::Options options = options_from(*choices);

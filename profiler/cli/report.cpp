@@ -51,7 +51,7 @@ std::string what_if(const trace::Trace& trace, const std::vector<std::string>& t
 
 }  // namespace
 
-std::function<int()> define_report(CLI::App& app, ProgramArguments&) {
+std::function<int()> define_report(CommandLine& line, ProgramArguments&) {
   struct Options {
     std::string file, output, format = "text", by = "stream";
     std::vector<std::string> what_if;
@@ -60,20 +60,18 @@ std::function<int()> define_report(CLI::App& app, ProgramArguments&) {
   auto options = std::make_shared<Options>();
   std::vector<std::string> formats;
   for (const report::Exporter& exporter : report::exporters()) formats.emplace_back(exporter.name);
-  app.add_option("TRACE", options->file, "a recorded trace")->required()->option_text(" ");
-  app.add_option("--format", options->format, "text (default), markdown, html or json")
-      ->check(CLI::IsMember(formats))
-      ->option_text("text|markdown|html|json");
-  app.add_option("--by", options->by, "what to break down by: stream (default), nvtx or kernel")
-      ->check(CLI::IsMember({"stream", "nvtx", "kernel"}))
-      ->option_text("stream|nvtx|kernel");
-  app.add_option("--what-if", options->what_if,
-                 "how long the run would take with a change: drop-edge:ID, drop-sync:ID, "
-                 "scale-op:ID=FACTOR, drop-op:ID, add-stream:ID (one more for the work of stream "
-                 "ID) or add-copy-engine; ids as in the trace's tables; repeat to combine")
-      ->option_text("CHANGE");
-  app.add_option("-o,--output", options->output, "write to a file")->option_text("FILE");
-  app.add_flag("--quiet", options->quiet, "no progress");
+  line.option("TRACE", options->file, "a recorded trace").required();
+  line.option("--format", options->format, "text (default), markdown, html or json")
+      .one_of(formats);
+  line.option("--by", options->by, "what to break down by: stream (default), nvtx or kernel")
+      .one_of({"stream", "nvtx", "kernel"});
+  line.option("--what-if", options->what_if,
+              "how long the run would take with a change: drop-edge:ID, drop-sync:ID, "
+              "scale-op:ID=FACTOR, drop-op:ID, add-stream:ID (one more for the work of stream "
+              "ID) or add-copy-engine; ids as in the trace's tables; repeat to combine")
+      .takes("CHANGE");
+  line.option("-o,--output", options->output, "write to a file").takes("FILE");
+  line.flag("--quiet", options->quiet, "no progress");
   return [options]() -> int {
     const trace::Trace trace = load(options->file, options->quiet);
     if (!options->what_if.empty()) {

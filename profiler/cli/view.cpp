@@ -13,7 +13,7 @@
 
 namespace streamscope::cli {
 
-std::function<int()> define_view(CLI::App&, ProgramArguments& arguments) {
+std::function<int()> define_view(CommandLine&, ProgramArguments& arguments) {
   // The viewer has options of its own; all of them are passed on.
   return [&arguments]() -> int {
     // Traces come first. One that cannot be read is better refused here than in a window.
