@@ -180,6 +180,21 @@ TEST(Writer, LeavesOnePlainPrivateFile) {
   EXPECT_FALSE(read(file).complete());
 }
 
+TEST(Writer, WritesEveryPageOnceIntoAFileThatNobodyReadsMeanwhile) {
+  TempTrace file;
+  Writer writer = Writer::create(file, {.read_meanwhile = false});
+  for (Small flush = 0; flush < 3; flush++) {
+    for (Small i = 0; i < 500; i++) writer.append(Process{.os_pid = flush * 500 + i});
+    writer.flush();
+    for (const char* suffix : {"-wal", "-shm", "-journal"}) EXPECT_FALSE(exists(file, suffix));
+  }
+  writer.finish(true);
+  const Trace trace = read(file);
+  ASSERT_EQ(trace.process.size(), 1500u);
+  EXPECT_EQ(trace.process.os_pid[1234], 1234);
+  EXPECT_EQ(trace.meta.at("finished"), "1");
+}
+
 TEST(Writer, IndexesStartsOnlyWhereIdsDoNotFollowThem) {
   TempTrace file;
   Writer writer = Writer::create(file);
