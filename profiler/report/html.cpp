@@ -68,11 +68,18 @@ std::string finding_of(const Trace& trace, const analysis::Timeline& timeline,
     text += ", gain " + escape_markup(analysis::format_duration(*finding.gain_ns));
   text += fmt::format(", {}</p>", analysis::to_string(finding.confidence));
   text += picture_of(trace, timeline, finding);
-  if (finding.start_ns != trace::kUnknownNs) {
+  Ns from = finding.start_ns, to = std::max(finding.end_ns, from);
+  for (const Id op : {finding.first_op, finding.second_op}) {
+    if (from == trace::kUnknownNs || op >= trace.op.size() || !analysis::is_timed(trace, op))
+      continue;
+    from = std::min(from, trace.op.start_ns[op]);
+    to = std::max(to, trace.op.end_ns[op]);
+  }
+  if (from != trace::kUnknownNs) {
     text += fmt::format(
         "<button type=\"button\" data-from=\"{}\" data-to=\"{}\" data-title=\"{}\">Show it in the "
         "timeline</button>",
-        finding.start_ns, std::max(finding.end_ns, finding.start_ns), prose(finding.title));
+        from, to, prose(finding.title));
   }
   return text + "</article>\n";
 }
