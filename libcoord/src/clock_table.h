@@ -91,6 +91,10 @@ class ClockTable {
   }
   /// Orders what `stream` gets next after the point and everything that `before` covers.
   void join(std::uint32_t stream, Point point, const ClockRef& before);
+  /// The stream's last ticket.
+  [[nodiscard]] std::uint64_t ticket(std::uint32_t stream) const noexcept {
+    return streams_[stream].ticket;
+  }
   /// Takes the stream's next ticket.
   Point advance(std::uint32_t stream) noexcept { return {stream, ++streams_[stream].ticket}; }
   /// What the work of `stream` submitted last comes after, other streams only.

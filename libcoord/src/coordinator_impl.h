@@ -5,6 +5,7 @@
 //   coordinator_submit.cpp     the way of every operation: registered, begun, finished
 //   coordinator_order.cpp      the waits that it needs, captures, hardware queues
 //   coordinator_deferred.cpp   operations that cannot begin yet, groups, cycles, cancelling
+//   coordinator_places.cpp     where streams are, for whoever asks what comes after what
 //   coordinator_memory.cpp     memory ranges: inferred dependencies, races
 //   coordinator_end.cpp        proofs of the device, failures, waits of the host
 //   coordinator_callbacks.cpp  completion callbacks
@@ -137,6 +138,30 @@ class Coordinator::Impl {
   void wait(OperationHandle operation);
   bool wait_for(OperationHandle operation, Nanoseconds limit);
 
+  // coordinator_places.cpp
+  /// Where a stream is: after all operations that were submitted to it or are being submitted.
+  struct StreamPlace {
+    std::uint32_t stream = 0;
+    std::uint64_t ticket = 0;
+    std::uint64_t capture = 0;  // the one that it is part of
+    OperationHandle last;       // an operation at that place; maybe none
+    [[nodiscard]] Point point() const noexcept { return {stream, ticket}; }
+  };
+  [[nodiscard]] static StreamState& state_of(StreamRef stream, const char* call) {
+    return stream.checked(call);
+  }
+  [[nodiscard]] StreamPlace place_of(StreamState& stream);
+  /// Whether what a stream gets next, from `place` on, comes after a point or an operation, or the
+  /// host has seen that it has ended. No call to the driver.
+  [[nodiscard]] bool comes_after(const StreamPlace& place, Point point) const;
+  [[nodiscard]] bool comes_after(const StreamPlace& place, const OperationHandle& operation) const;
+  [[nodiscard]] bool known_ended(Point point) const;
+  [[nodiscard]] bool known_ended(const OperationHandle& operation) const;
+  /// Whether order_after() can place a wait for it.
+  [[nodiscard]] bool can_order_after(const OperationHandle& operation) const;
+  /// Throws unless it is one of this Coordinator.
+  void check(const OperationHandle& operation, const char* call) const;
+
   // coordinator_callbacks.cpp
   void on_complete(OperationHandle operation, std::function<void(Outcome)> callback);
   std::size_t poll();
@@ -213,6 +238,7 @@ class Coordinator::Impl {
   }
   StreamEntry& find_stream(StreamState& stream);
   std::uint32_t stream_index(StreamState& stream);
+  static bool capture_is_over(const StreamEntry& stream);
   std::uint32_t add_stream(StreamState& stream);
   DeviceEvents& events_of(DeviceState& device);
   std::string describe(const OperationRecord& record) const;

@@ -103,9 +103,13 @@ bool Coordinator::Impl::is_submitted(OperationHandle operation) const {
 
 // The stream's newest operation, in its capture if it is being captured.
 OperationHandle Coordinator::Impl::last_of(const StreamEntry& stream) {
-  const bool captured = stream.capture != 0 && stream.device->backend->capture_status(
-                                                   stream.state->native) != CaptureStatus::kNone;
-  return stream.capture != 0 && !captured ? stream.outside_last : stream.last;
+  return capture_is_over(stream) ? stream.outside_last : stream.last;
+}
+
+// Whether the stream has left the capture of which it is known to be part.
+bool Coordinator::Impl::capture_is_over(const StreamEntry& stream) {
+  return stream.capture != 0 &&
+         stream.device->backend->capture_status(stream.state->native) == CaptureStatus::kNone;
 }
 
 std::vector<OperationHandle> Coordinator::Impl::newest(const std::vector<StreamRef>& streams,

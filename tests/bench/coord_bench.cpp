@@ -15,6 +15,7 @@
 #include <barrier>
 #include <chrono>
 #include <ctime>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -264,6 +265,94 @@ void measure_stream_pool(const coord::Device& device) {
                "ns");
 }
 
+/// What others have: a lock, a list for each stream and size, and an event behind each free.
+class LockedMemory {
+ public:
+  explicit LockedMemory(const coord::Device& device) : device_(device), events_(device) {}
+  void* allocate(coord::StreamRef stream, std::size_t bytes) {
+    const std::lock_guard lock(mutex_);
+    std::vector<Freed>& free = free_[{stream.id().value, bytes}];
+    if (free.empty()) {
+      all_.push_back(device_.allocate<char>(bytes));
+      free.push_back({all_.back().data(), events_.acquire()});
+    }
+    const Freed taken = free.back();
+    free.pop_back();
+    events_.release(taken.event);
+    return taken.address;
+  }
+  void free(coord::StreamRef stream, void* address, std::size_t bytes) {
+    const std::lock_guard lock(mutex_);
+    const coord::EventRef event = events_.acquire();
+    stream.record(event);
+    free_[{stream.id().value, bytes}].push_back({address, event});
+  }
+
+ private:
+  struct Freed {
+    void* address;
+    coord::EventRef event;
+  };
+  coord::Device device_;
+  coord::EventPool events_;
+  std::mutex mutex_;
+  std::map<std::pair<std::uint64_t, std::size_t>, std::vector<Freed>> free_;
+  std::vector<coord::DeviceBuffer<char>> all_;
+};
+
+/// Allocating and freeing, in one stream and in the turn of two that are ordered.
+void measure_allocator(const coord::Device& device) {
+  constexpr std::size_t kBytes = 100'000;
+  const std::size_t many = bench::scaled(1'000'000), few = bench::scaled(2'000);
+  const coord::Device free = free_device();
+  const coord::Stream stream = free.create_stream(), other = free.create_stream();
+  coord::Coordinator coordinator(free, {.polled = true});
+  coord::StreamOrderedAllocator memory(coordinator);
+  const auto pair = [&] { memory.free(stream, memory.allocate(stream, kBytes)); };
+  std::vector<void*> taken(1000);
+  std::vector<double> hits;
+  for (int round = 0; round < kRounds; ++round) {
+    double spent = 0;
+    const std::size_t batches = bench::scaled(1000);
+    for (std::size_t batch = 0; batch < batches; ++batch) {
+      if (batch == 0) {  // so many are there
+        for (void*& address : taken) address = memory.allocate(stream, 1024);
+        for (void* address : taken) memory.free(stream, address);
+      }
+      const double begin = thread_nanoseconds();
+      for (void*& address : taken) address = memory.allocate(stream, 1024);
+      spent += thread_nanoseconds() - begin;
+      for (void* address : taken) memory.free(stream, address);
+    }
+    hits.push_back(spent / static_cast<double>(batches * taken.size()));
+  }
+  bench::budget("allocator_hit_ns", bench::median(hits), "ns", 30, bench::Better::kLess);
+  bench::rival("allocate_and_free_of_one_stream", per_call(many, pair), "ns");
+  memory.free(stream, memory.allocate(stream, kBytes));
+  coordinator.wait(coordinator.submit({.stream = stream}, [](coord::StreamRef) {}));
+  bool odd = false;
+  bench::rival("allocate_and_free_in_turn_of_two_streams",
+               per_call(many,
+                        [&] {
+                          odd = !odd;
+                          const coord::Stream& on = odd ? other : stream;
+                          memory.free(on, memory.allocate(on, kBytes));
+                        }),
+               "ns");
+  LockedMemory locked(free);
+  bench::rival(
+      "mutex_lists_and_events_without_the_drivers_record",
+      per_call(many, [&] { locked.free(stream, locked.allocate(stream, kBytes), kBytes); }), "ns");
+  const coord::Stream real = device.create_stream();
+  LockedMemory real_locked(device);
+  bench::rival(
+      "mutex_lists_and_events_of_the_device",
+      per_call(few, [&] { real_locked.free(real, real_locked.allocate(real, kBytes), kBytes); }),
+      "ns");
+  bench::rival("allocate_async_and_free_async_of_the_device",
+               per_call(few, [&] { real.free_async(real.allocate_async(kBytes)); }), "ns");
+}
+
 void measure_timeline() {
   const std::size_t many = bench::scaled(2'000'000);
   coord::TimelineSignal timeline;
@@ -308,5 +397,6 @@ int main() {
   measure_coordinator(device);
   measure_repeated(device.simulated() ? free_device() : device);
   measure_stream_pool(device);
+  measure_allocator(device);
   measure_timeline();
 }

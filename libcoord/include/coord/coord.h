@@ -27,6 +27,7 @@
 //   event_pool.h   events to borrow and give back
 //   coordinator.h  operations with dependencies, which become the fewest possible waits
 //   stream_pool.h  streams to borrow, the idle ones first
+//   allocator.h    device memory that is used again as soon as the order of streams allows
 //   barrier.h      a point that several streams pass together
 //   fork_join.h    from one stream to several and back, without a Coordinator
 //   timeline.h     a number that host and streams signal and wait for, in any order
@@ -40,6 +41,7 @@
 //   observer.h     the C table through which a profiler listens
 #pragma once
 
+#include "coord/allocator.h"
 #include "coord/barrier.h"
 #include "coord/coordinator.h"
 #include "coord/deadlock.h"

@@ -202,6 +202,7 @@ class COORD_EXPORT Coordinator {
  private:
   friend class Barrier;
   friend class Section;
+  friend class StreamOrderedAllocator;
   class Impl;
 
   /// `arrivals`: when the host brought each stream, as arrival_time() told; empty: just now.
