@@ -14,6 +14,7 @@
 #include "codes.h"
 #include "coord/deadlock.h"
 #include "coord/error.h"
+#include "coordinator_impl.h"
 #include "device_state.h"
 #include "wait_graph.h"
 
@@ -52,7 +53,7 @@ class Barrier::Impl {
     if (std::any_of(arrived_.begin(), arrived_.end(), same))
       throw make_error(kCodeNotPermitted, kCall,
                        "the stream has arrived at \"" + name_ + "\" already, and not all others");
-    arrived_.push_back({stream, this_thread_number(), coordinator_.arrival_time()});
+    arrived_.push_back({stream, this_thread_number(), coordinator_.arrival_time(), where});
     if (arrived_.size() == streams_.size()) {
       ++generation_;
       const std::vector<Arrival> arrived = std::exchange(arrived_, {});
@@ -76,12 +77,12 @@ class Barrier::Impl {
       const auto until = std::chrono::system_clock::now() + std::chrono::milliseconds(20);
       if (all_here_.wait_until(lock, until) == std::cv_status::no_timeout) continue;
       lock.unlock();
-      const DeadlockReport report = find_deadlocks();
+      WaitGraph waits = all_waits();
+      const DeadlockReport report = waits.report();
       lock.lock();
       if (report.cycles.empty() || generation_ != mine) continue;
       std::erase_if(arrived_, same);
-      throw Error(ErrorKind::kDeadlock, kCodeUnknown, name_of_code(kCodeUnknown), kCall,
-                  report.text());
+      waits.give_up(kCall, report, coordinator_.arrival_time());
     }
     if (error_ != nullptr) std::rethrow_exception(error_);
     return passed_;
@@ -98,6 +99,7 @@ class Barrier::Impl {
     StreamRef stream;
     std::uint64_t thread;
     std::int64_t time_ns;
+    std::source_location where;
   };
 
   OperationHandle pass_now(const std::source_location& where,
@@ -109,18 +111,28 @@ class Barrier::Impl {
   void tell_waits(WaitGraph& graph) const {
     const Lock lock(mutex_);
     if (arrived_.empty()) return;
-    std::string missing;
+    std::string missing, here;
+    std::vector<Coordinator::LastOperation> last;
     for (StreamRef stream : streams_) {
       const auto same = [&](const Arrival& arrival) { return arrival.stream == stream; };
-      if (std::none_of(arrived_.begin(), arrived_.end(), same))
-        missing += " " + std::to_string(stream.id().value);
+      if (std::any_of(arrived_.begin(), arrived_.end(), same)) continue;
+      missing += (missing.empty() ? " " : "; ") + std::to_string(stream.id().value);
+      last.push_back(coordinator_.last_operation(stream));
+      missing += last.back().text.empty() ? ", of which nothing is known"
+                                          : ", whose last was " + last.back().text;
     }
-    const std::size_t node =
-        graph.node("barrier " + std::to_string(number_),
-                   "barrier \"" + name_ + "\", at which these streams are missing:" + missing);
-    graph.orphan(node);
     for (const Arrival& arrival : arrived_)
-      graph.edge(graph.node(thread_key(arrival.thread), thread_label(arrival.thread)), node);
+      here += (here.empty() ? "" : ", ") + text_of(arrival.where);
+    const std::size_t node = graph.node(COORD_WAITS_BARRIER, "barrier " + std::to_string(number_),
+                                        "barrier \"" + name_ + "\" (reached at " + here +
+                                            "), at which these streams are missing:" + missing);
+    graph.orphan(node);
+    for (const auto& [operation, text] : last) {
+      if (!text.empty())
+        graph.edge(node, graph.node(COORD_WAITS_OPERATION, "operation " + std::to_string(operation),
+                                    text, operation));
+    }
+    for (const Arrival& arrival : arrived_) graph.edge(graph.thread(arrival.thread), node);
   }
 
   Coordinator& coordinator_;

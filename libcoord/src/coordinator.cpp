@@ -130,6 +130,10 @@ OperationHandle Coordinator::pass_barrier(const std::vector<StreamRef>& streams,
   return passed;
 }
 
+Coordinator::LastOperation Coordinator::last_operation(StreamRef stream) const {
+  return impl_->last_operation(stream);
+}
+
 std::vector<OperationHandle> Coordinator::newest(const std::vector<StreamRef>& streams) {
   OperationHandle all_ordered;
   std::uint64_t records = 0;

@@ -295,13 +295,12 @@ void Coordinator::Impl::wait(OperationHandle operation) {
       if (record == nullptr || !record->unsubmitted()) continue;
       if (changed_.wait_until(lock, in(kDeadlockLook)) == std::cv_status::no_timeout) continue;
       lock.unlock();
-      const DeadlockReport report = find_deadlocks();
+      WaitGraph waits = all_waits();
+      const DeadlockReport report = waits.report();
       lock.lock();
       if (report.cycles.empty()) continue;
       ++metrics_.deadlock_reports;
-      if (observer().mark != nullptr) observer().mark("deadlock", observer_time(*device_));
-      throw Error(ErrorKind::kDeadlock, kCodeUnknown, name_of_code(kCodeUnknown), kCall,
-                  report.text());
+      waits.give_up(kCall, report, observer_time(*device_));
     }
   } catch (...) {
     if (!lock.owns_lock()) lock.lock();

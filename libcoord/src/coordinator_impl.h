@@ -170,6 +170,7 @@ class Coordinator::Impl {
   // coordinator_report.cpp
   std::optional<OperationInfo> info(OperationHandle operation) const;
   CoordinatorMetrics metrics() const;
+  LastOperation last_operation(StreamRef stream) const;
   PoolUtilization event_utilization() const;
   void tell_waits(WaitGraph& graph) const;
 

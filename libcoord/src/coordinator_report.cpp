@@ -20,6 +20,16 @@ std::string Coordinator::Impl::describe(const OperationRecord& record) const {
          text_of(record.where) + ")";
 }
 
+Coordinator::LastOperation Coordinator::Impl::last_operation(StreamRef stream) const {
+  const Lock lock(mutex_);
+  const auto index = stream_indices_.find(stream.id().value);
+  if (index == stream_indices_.end()) return {};
+  const StreamEntry& entry = streams_[index->second];
+  const OperationHandle last = entry.capture != 0 ? entry.outside_last : entry.last;
+  const OperationRecord* record = last.id().valid() ? live(last) : nullptr;
+  return record == nullptr ? LastOperation{} : LastOperation{last.id().value, describe(*record)};
+}
+
 TimeNs Coordinator::Impl::time_of(std::uint64_t stamp, const OperationRecord& record) const {
   if (stamp == 0) return {};
   if (record.device->simulated) return {static_cast<std::int64_t>(stamp)};
@@ -78,26 +88,27 @@ PoolUtilization Coordinator::Impl::event_utilization() const {
 
 void Coordinator::Impl::tell_waits(WaitGraph& graph) const {
   const Lock lock(mutex_);
-  const auto key = [](const OperationRecord& record) {
-    return "operation " + std::to_string(record.id.load());
+  const auto node_of = [&](const OperationRecord& record) {
+    const std::uint64_t id = record.id.load();
+    return graph.node(COORD_WAITS_OPERATION, "operation " + std::to_string(id), describe(record),
+                      id);
   };
   for (OperationRecord& record : const_cast<OperationTable&>(operations_).all()) {
     if (record.retired || record.ended_already() ||
         record.state.load() == OperationState::kCaptured)
       continue;
-    const std::size_t node = graph.node(key(record), describe(record));
+    const std::size_t node = node_of(record);
     for (OperationHandle after : record.after) {
       const OperationRecord* before = live(after);
-      if (before != nullptr && !before->ended_already())
-        graph.edge(node, graph.node(key(*before), describe(*before)));
+      if (before != nullptr && !before->ended_already()) graph.edge(node, node_of(*before));
     }
     if (record.extra != nullptr && record.extra->group != nullptr &&
         !record.extra->group->ended_already()) {
-      graph.edge(graph.node(key(*record.extra->group), describe(*record.extra->group)), node);
+      graph.edge(node_of(*record.extra->group), node);
     }
     if (record.state.load() == OperationState::kBegun) {
       // Only its thread can end the submission.
-      graph.edge(node, graph.node(thread_key(record.runner), thread_label(record.runner)));
+      graph.edge(node, graph.thread(record.runner));
     }
     if (!record.is_group && !record.unsubmitted())
       graph.in_stream(node, record.stream_ref.id().value, record.order);
@@ -105,8 +116,7 @@ void Coordinator::Impl::tell_waits(WaitGraph& graph) const {
   for (const HostWait& wait : host_waits_) {
     const OperationRecord* record = live(wait.operation);
     if (record == nullptr || record->ended_already()) continue;
-    graph.edge(graph.node(thread_key(wait.thread), thread_label(wait.thread)),
-               graph.node(key(*record), describe(*record)));
+    graph.edge(graph.thread(wait.thread), node_of(*record));
   }
 }
 

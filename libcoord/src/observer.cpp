@@ -11,6 +11,7 @@
 #include <mutex>
 
 #include "coord/backend.h"
+#include "wait_graph.h"
 
 namespace coord {
 
@@ -26,6 +27,7 @@ void find_observer() {
     if (table != nullptr && table->version == COORD_OBSERVER_VERSION) {
       std::memcpy(&observer_table, table,
                   std::min<std::size_t>(table->size, sizeof observer_table));
+      if (observer_table.waits_on_request != nullptr) observer_table.waits_on_request(tell_waits);
     }
   });
 }

@@ -13,6 +13,9 @@ namespace coord {
     this_thread_number_value;  // 0: none yet
 std::uint64_t take_thread_number() noexcept;
 
+/// The system's id of the thread that got this number, 0 if that was too long ago.
+std::uint32_t system_thread(std::uint64_t number) noexcept;
+
 /// Number of the calling thread, from 1.
 inline std::uint64_t this_thread_number() noexcept {
   const std::uint64_t number = this_thread_number_value;

@@ -51,39 +51,42 @@ void TimelineSignal::Impl::tell_waits(WaitGraph& graph) {
   const auto label = [&](std::uint64_t value) {
     return "value " + std::to_string(value) + " of timeline \"" + name_ + "\"";
   };
+  const auto point_node = [&](std::uint64_t value) {
+    return graph.node(COORD_WAITS_TIMELINE, prefix + std::to_string(value), label(value));
+  };
+  const std::string so_far =
+      ", which was signaled up to " +
+      std::to_string(std::max(word_->completed.load(), word_->promised.load()));
   const Point* before = nullptr;
   for (const Point& point : points_) {
-    const std::size_t node = graph.node(prefix + std::to_string(point.value), label(point.value));
+    const std::size_t node = point_node(point.value);
     if (point.event.id().valid()) graph.in_stream(node, point.stream.value, point.order);
-    if (before != nullptr) graph.edge(node, graph.node(prefix + std::to_string(before->value)));
+    if (before != nullptr) graph.edge(node, point_node(before->value));
     before = &point;
   }
   const auto wait_for = [&](std::size_t waiter, std::uint64_t value) {
     const auto point = std::find_if(points_.begin(), points_.end(),
                                     [&](const Point& one) { return one.value >= value; });
     if (point != points_.end()) {
-      graph.edge(waiter, graph.node(prefix + std::to_string(point->value)));
+      graph.edge(waiter, point_node(point->value));
     } else if (!imported_ && word_->completed.load() < value) {
       graph.orphan(waiter);
     }
   };
   const auto stream_wait = [&](const StreamWait& wait) {
-    const std::size_t node =
-        graph.node(prefix + "wait " + std::to_string(wait.order),
-                   "stream " + std::to_string(wait.stream.value) + " waits for " +
-                       label(wait.value) + ", which was signaled up to " +
-                       std::to_string(std::max(word_->completed.load(), word_->promised.load())));
+    const std::size_t node = graph.node(
+        COORD_WAITS_TIMELINE, prefix + "wait " + std::to_string(wait.order),
+        "stream " + std::to_string(wait.stream.value) + " waits for " + label(wait.value) + so_far);
     graph.in_stream(node, wait.stream.value, wait.order);
     wait_for(node, wait.value);
   };
   for (const StreamWait& wait : gates_) stream_wait(wait);
   for (const StreamWait& wait : waits_) stream_wait(wait);
   for (const HostWait& wait : host_waits_) {
-    const std::size_t thread = graph.node(thread_key(wait.thread), thread_label(wait.thread));
     const std::size_t node =
-        graph.node(prefix + "host wait " + std::to_string(wait.thread),
-                   thread_label(wait.thread) + " waits for " + label(wait.value));
-    graph.edge(thread, node);
+        graph.node(COORD_WAITS_TIMELINE, prefix + "host wait " + std::to_string(wait.thread),
+                   thread_label(wait.thread) + " waits for " + label(wait.value) + so_far);
+    graph.edge(graph.thread(wait.thread), node);
     wait_for(node, wait.value);
   }
 }

@@ -12,7 +12,6 @@
 #include "codes.h"
 #include "coord/deadlock.h"
 #include "coord/error.h"
-#include "observer.h"
 #include "thread_number.h"
 #include "ticks.h"
 #include "timeline_impl.h"
@@ -120,13 +119,11 @@ bool TimelineSignal::Impl::block(std::uint64_t value, std::int64_t limit_ns) {
             Error(ErrorKind::kCancelled, kCodeUnknown, name_of_code(kCodeUnknown),
                   "TimelineSignal::wait", "the process that made \"" + name_ + "\" has ended")));
       }
-      const DeadlockReport report = find_deadlocks();
-      if (!report.cycles.empty() && !reached()) {
-        if (observer().mark != nullptr)
-          observer().mark("deadlock", device_ && device_->simulated() ? device_->now().value : 0);
-        throw Error(ErrorKind::kDeadlock, kCodeUnknown, name_of_code(kCodeUnknown),
-                    "TimelineSignal::wait", report.text());
-      }
+      WaitGraph waits = all_waits();
+      const DeadlockReport report = waits.report();
+      if (!report.cycles.empty() && !reached())
+        waits.give_up("TimelineSignal::wait", report,
+                      device_ && device_->simulated() ? device_->now().value : 0);
     }
   } catch (...) {
     leave();

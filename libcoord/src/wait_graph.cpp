@@ -7,6 +7,11 @@
 #include <map>
 #include <mutex>
 
+#include "codes.h"
+#include "coord/error.h"
+#include "observer.h"
+#include "thread_number.h"
+
 namespace coord {
 
 namespace {
@@ -24,14 +29,19 @@ Sources& sources() {
 
 }  // namespace
 
-std::string thread_key(std::uint64_t thread) { return "thread " + std::to_string(thread); }
-std::string thread_label(std::uint64_t thread) { return "host thread " + std::to_string(thread); }
+std::string thread_label(std::uint64_t number) { return "host thread " + std::to_string(number); }
 
-std::size_t WaitGraph::node(const std::string& key, const std::string& label) {
+std::size_t WaitGraph::node(coord_wait_party_kind kind, const std::string& key,
+                            const std::string& label, std::uint64_t object) {
   const auto [found, is_new] = by_key_.try_emplace(key, nodes_.size());
-  if (is_new) nodes_.push_back({label.empty() ? key : label, {}, false});
+  if (is_new) nodes_.push_back({kind, object, label.empty() ? key : label, {}});
   if (!label.empty()) nodes_[found->second].label = label;
   return found->second;
+}
+
+std::size_t WaitGraph::thread(std::uint64_t number) {
+  return node(COORD_WAITS_THREAD, "thread " + std::to_string(number), thread_label(number),
+              system_thread(number));
 }
 
 void WaitGraph::in_stream(std::size_t node, std::uint64_t stream, std::uint64_t order) {
@@ -69,7 +79,10 @@ DeadlockReport WaitGraph::report() {
         std::vector<std::string> cycle;
         auto from = std::find_if(path.begin(), path.end(),
                                  [to](const auto& step) { return step.first == to; });
-        for (; from != path.end(); ++from) cycle.push_back(nodes_[from->first].label);
+        for (; from != path.end(); ++from) {
+          nodes_[from->first].in_cycle = true;
+          cycle.push_back(nodes_[from->first].label);
+        }
         result.cycles.push_back(std::move(cycle));
       }
     }
@@ -78,6 +91,62 @@ DeadlockReport WaitGraph::report() {
     if (node.orphan) result.orphans.push_back(node.label);
   }
   return result;
+}
+
+// Backwards from where the waiting comes to nothing, the nearest first.
+void WaitGraph::tell(bool given_up, std::int64_t time_ns) const {
+  if (observer().waits == nullptr) return;
+  constexpr std::size_t kMostTold = 200;
+  std::vector<std::vector<std::size_t>> waiters(nodes_.size());
+  for (std::size_t from = 0; from < nodes_.size(); ++from) {
+    for (const std::size_t to : nodes_[from].waits_for) waiters[to].push_back(from);
+  }
+  std::map<std::size_t, std::uint32_t> index;  // of those that are told
+  std::vector<std::size_t> told;
+  const auto add = [&](std::size_t node) {
+    if (told.size() < kMostTold &&
+        index.try_emplace(node, static_cast<std::uint32_t>(told.size())).second)
+      told.push_back(node);
+  };
+  for (std::size_t node = 0; node < nodes_.size(); ++node) {
+    if (nodes_[node].in_cycle || nodes_[node].orphan) add(node);
+  }
+  // What an orphan names as missing.
+  for (std::size_t i = 0, first = told.size(); i < first; ++i) {
+    for (const std::size_t to : nodes_[told[i]].waits_for) add(to);
+  }
+  for (std::size_t i = 0; i < told.size(); ++i) {
+    for (const std::size_t from : waiters[told[i]]) add(from);
+  }
+  std::vector<coord_wait_party> parties;
+  std::vector<coord_wait_link> links;
+  for (const std::size_t at : told) {
+    const Node& node = nodes_[at];
+    std::uint32_t flags = 0;
+    if (node.orphan) flags |= COORD_WAITS_IN_VAIN;
+    if (node.in_cycle) flags |= COORD_WAITS_IN_CYCLE;
+    parties.push_back(
+        {static_cast<std::uint32_t>(node.kind), flags, node.object, node.label.c_str()});
+    for (const std::size_t to : node.waits_for) {
+      if (const auto found = index.find(to); found != index.end())
+        links.push_back({index.at(at), found->second});
+    }
+  }
+  coord_waits_facts facts{};
+  facts.party_count = static_cast<std::uint32_t>(parties.size());
+  facts.link_count = static_cast<std::uint32_t>(links.size());
+  facts.parties = parties.data();
+  facts.links = links.data();
+  facts.given_up = given_up ? 1 : 0;
+  facts.time_ns = time_ns;
+  observer().waits(&facts);
+}
+
+void WaitGraph::give_up(const char* call, const DeadlockReport& report,
+                        std::int64_t time_ns) const {
+  if (observer().mark != nullptr) observer().mark("deadlock", time_ns);
+  tell(true, time_ns);
+  throw Error(ErrorKind::kDeadlock, kCodeUnknown, name_of_code(kCodeUnknown), call, report.text());
 }
 
 WaitGraphSource::WaitGraphSource(std::function<void(WaitGraph&)> tell) {
@@ -93,14 +162,20 @@ WaitGraphSource::~WaitGraphSource() {
   all.all.erase(number_);
 }
 
-DeadlockReport find_deadlocks() {
+WaitGraph all_waits() {
   WaitGraph graph;
-  {
-    Sources& all = sources();
-    const std::lock_guard lock(all.mutex);
-    for (const auto& [number, tell] : all.all) tell(graph);
-  }
-  return graph.report();
+  Sources& all = sources();
+  const std::lock_guard lock(all.mutex);
+  for (const auto& [number, tell] : all.all) tell(graph);
+  return graph;
+}
+
+DeadlockReport find_deadlocks() { return all_waits().report(); }
+
+void tell_waits() {
+  WaitGraph graph = all_waits();
+  (void)graph.report();
+  graph.tell(false, 0);
 }
 
 std::string DeadlockReport::text() const {

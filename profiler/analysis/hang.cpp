@@ -9,6 +9,7 @@
 #include <set>
 
 #include "call_sites.h"
+#include "collectives.h"
 #include "labels.h"
 #include "standstill.h"
 #include "units.h"
@@ -30,10 +31,14 @@ struct Verdict {
   std::vector<Index> culprits;
 };
 
+bool is_ours_or_coords(std::string_view thread_name) {
+  return thread_name.starts_with("streamscope") || thread_name == "coord-poller";
+}
+
 class Explainer {
  public:
-  Explainer(Analyses& analyses, Id process)
-      : trace_(analyses.trace()), graph_(analyses.wait_for()), process_(process) {
+  Explainer(Analyses& analyses, Id process, const HangReport* coord)
+      : trace_(analyses.trace()), graph_(analyses.wait_for()), process_(process), coord_(coord) {
     for (const WaitFor::Blocked& call : graph_.blocked()) {
       if (trace_.process_of_thread(call.thread) == process) blocked_.push_back(call);
     }
@@ -42,13 +47,15 @@ class Explainer {
   }
 
   HangReport report() {
-    const Verdict verdict = judge();
+    Verdict verdict = judge();
+    const bool by_coord = coord_ != nullptr && judge_coord(verdict);
     HangReport report;
     report.verdict = verdict.name;
     report.headline = verdict.headline;
     report.alarm = trace::is_alarm(verdict.name);
     report.text = verdict.name + ": " + verdict.headline + "\n";
     if (!verdict.why.empty()) report.text += "  why: " + verdict.why + "\n";
+    if (coord_ != nullptr && !by_coord) report.text += "  libcoord: " + coord_->headline + "\n";
     report.text += words_waited_for();
     report.text += threads();
     if (!verdict.remedy.empty()) report.text += "  what to do: " + verdict.remedy + "\n";
@@ -80,7 +87,10 @@ class Explainer {
   bool judge_lost_signal(Verdict& verdict) const;
   bool judge_running(Verdict& verdict) const;
   bool judge_host_thread(Verdict& verdict) const;
+  bool judge_coord(Verdict& verdict) const;
+  Id busy_thread() const;
   Verdict idle() const;
+  std::string ranks_in_collectives() const;
   const WaitFor::Blocked* blocked_by(Why why) const;
   std::string words_waited_for() const;
   std::string threads() const;
@@ -91,6 +101,7 @@ class Explainer {
   const Trace& trace_;
   const WaitFor& graph_;
   Id process_;
+  const HangReport* coord_;
   std::vector<WaitFor::Blocked> blocked_;
   Standstill standstill_;
 };
@@ -244,9 +255,10 @@ bool Explainer::judge_running(Verdict& verdict) const {
             "A host function must not wait for a lock or a flag that a thread inside a "
             "CUDA call, or later work of its own stream, has to release: hand the work "
             "to a thread of the program.";
-      } else if (op_label(trace_, op).starts_with("nccl")) {
+      } else if (is_collective(trace_, op)) {
         verdict.name = "collective";
         verdict.headline = op_on_stream(trace_, op) + " waits for the other ranks";
+        verdict.why += ranks_in_collectives();
         verdict.remedy =
             "Look whether every rank issues the same collectives in the same order on "
             "every communicator, and whether two communicators can run at once.";
@@ -262,6 +274,19 @@ bool Explainer::judge_running(Verdict& verdict) const {
     }
   }
   return alive;
+}
+
+// Which collective each stream is at.
+std::string Explainer::ranks_in_collectives() const {
+  std::string text;
+  std::set<Id> told;
+  for (const Collective& one : collectives(trace_)) {
+    if (trace_.op.end_ns[one.op] != kUnknownNs ||
+        trace_.process_of_stream(one.stream) != process_ || !told.insert(one.stream).second)
+      continue;
+    text += fmt::format(" It waits in {}.", name_of(trace_, one));
+  }
+  return text;
 }
 
 // The thread that made the releasing write before and makes it no more.
@@ -285,6 +310,44 @@ bool Explainer::judge_host_thread(Verdict& verdict) const {
     }
   }
   return false;
+}
+
+// A thread of the program's that computes.
+Id Explainer::busy_thread() const {
+  for (const Id sample : standstill_.samples) {
+    const Id thread = trace_.thread_sample.thread_id[sample];
+    const std::string_view name = trace_.text(trace_.thread.name_id[thread]);
+    if (is_busy(trace_, sample) && !is_ours_or_coords(name)) return thread;
+  }
+  return kNoId;
+}
+
+// libcoord names what waits in it. What stands still on the device explains it, unless that is no
+// more than that nothing comes from the host. False if it adds nothing to the verdict.
+bool Explainer::judge_coord(Verdict& verdict) const {
+  constexpr std::string_view kByHost[] = {"idle", "unexplained", "lost-signal", "host-not-feeding"};
+  const bool deadlock = coord_->verdict == "deadlock";
+  if (!deadlock &&
+      std::find(std::begin(kByHost), std::end(kByHost), verdict.name) == std::end(kByHost))
+    return false;
+  verdict = {};
+  verdict.name = coord_->verdict;
+  verdict.headline = coord_->headline;
+  const Id busy = busy_thread();
+  if (!deadlock && busy != kNoId) {
+    verdict.name = "alive";
+    verdict.headline += fmt::format("; {} computes", thread_label(trace_, busy));
+  } else if (deadlock) {
+    verdict.remedy = "Let one of them not wait for the others, or have it done first.";
+  } else if (coord_->verdict == "missing-participant") {
+    verdict.remedy =
+        "See why the thread that feeds the missing stream does not come to the barrier: it may "
+        "have "
+        "left early, failed, or wait for one that has arrived.";
+  } else {
+    verdict.remedy = "Signal the value, or see why the thread that should does not come to it.";
+  }
+  return true;
 }
 
 Verdict Explainer::idle() const {
@@ -365,14 +428,19 @@ std::string Explainer::threads() const {
     const bool serves = serves_the_driver(trace_, sample);
     const bool locked = trace_.thread_sample.lock_owner_id[sample] != kNoId;
     const bool recorded = trace_.thread.start_ns[thread] != kUnknownNs;
-    const std::string name(trace_.text(trace_.thread.name_id[thread]));
-    if (told.contains(thread) || name.starts_with("streamscope") ||
-        (!serves && !locked && !recorded))
+    const bool in_coord =
+        coord_ != nullptr &&
+        std::any_of(coord_->nodes.begin(), coord_->nodes.end(), [&](const HangReport::Node& node) {
+          return node.kind == trace::kHangThread && node.object == thread;
+        });
+    if (told.contains(thread) || is_ours_or_coords(trace_.text(trace_.thread.name_id[thread])) ||
+        (!serves && !locked && !recorded && !in_coord))
       continue;
     if (shown++ == kThreadsShown) return text + "  and more threads\n";
     text += fmt::format("  {}: {}\n", thread_label(trace_, thread),
                         serves                    ? "runs a host function"
                         : locked                  ? "waits for a lock"
+                        : in_coord                ? "waits in libcoord"
                         : is_busy(trace_, sample) ? "computes outside of CUDA"
                                                   : "sleeps outside of CUDA");
     text += stack(trace_.thread_sample.stack_id[sample], "      ");
@@ -430,12 +498,23 @@ void Explainer::add_graph(HangReport& report, const Verdict& verdict) const {
       next.push_back(link.to);
     }
   }
+  if (coord_ == nullptr) return;
+  const size_t first = report.nodes.size();
+  for (HangReport::Node node : coord_->nodes) {
+    if (node.kind == trace::kHangThread) node.stack = stack_of(node.object, nullptr);
+    report.nodes.push_back(std::move(node));
+  }
+  for (HangReport::Edge edge : coord_->edges) {
+    edge.from += first;
+    edge.to += first;
+    report.edges.push_back(std::move(edge));
+  }
 }
 
 }  // namespace
 
-HangReport explain_hang(Analyses& analyses, Id process) {
-  return Explainer(analyses, process).report();
+HangReport explain_hang(Analyses& analyses, Id process, const HangReport* coord) {
+  return Explainer(analyses, process, coord).report();
 }
 
 void store_hangs(Analyses& analyses) {

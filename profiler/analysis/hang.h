@@ -12,8 +12,10 @@ namespace streamscope::analysis {
 
 /// The verdict of a process; docs/analysis.md lists them. `alarm` is false for "alive" (what it
 /// waits for is no longer under way than such work was before, or a thread works) and for "idle"
-/// (nothing is pending).
-trace::HangReport explain_hang(Analyses& analyses, Id process);
+/// (nothing is pending). `coord`: what libcoord said, while the process lived, of waits in it that
+/// may never end.
+trace::HangReport explain_hang(Analyses& analyses, Id process,
+                               const trace::HangReport* coord = nullptr);
 
 /// Stores, in the file of a trace that was just recorded, why processes never went on whose
 /// simulated device said so: it ends a hopeless wait at once, and nobody need look.

@@ -162,6 +162,8 @@ void WaitFor::Builder::find_blocked() {
       add_call(Kind::kCall, call, calls.thread_id[call], calls.start_ns[call], false);
   }
   for (Id process = 0; process < in_scope_.size(); ++process) {
+    // What a simulated device has yet to do is nothing that stands still.
+    if (trace_.process.clock[process] == trace::kVirtualClock) standstills_[process] = {};
     if (standstills_[process].known()) in_scope_[process] = true;
   }
   find_polls();

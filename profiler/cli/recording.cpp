@@ -99,9 +99,10 @@ record::Outcome record_program(const record::Options& options,
 
 void watch_for_hangs(record::Options& options, double timeout_s) {
   if (timeout_s > 0) options.hangs.timeout_s = timeout_s;
-  options.hangs.explain = [](const trace::Trace& trace, trace::Id process) {
+  options.hangs.explain = [](const trace::Trace& trace, trace::Id process,
+                             const trace::HangReport* coord) {
     analysis::Analyses analyses(trace);
-    return analysis::explain_hang(analyses, process);
+    return analysis::explain_hang(analyses, process, coord);
   };
   if (timeout_s > 0) {
     options.hangs.told = [](uint32_t pid, const trace::HangReport& report) {

@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "collect/coord_observer.h"
 #include "collect/session.h"
 #include "collect/thread_state.h"
 #ifdef STREAMSCOPE_WITH_CUPTI
@@ -23,10 +24,10 @@ using ring::Question;
 using ring::QuestionKind;
 
 // Measured on an H200 in four kinds of hangs: what is answered at all is answered within 1 ms.
-constexpr int64_t kLimitNs = 250'000'000;
+constexpr int64_t kLimitNs = 200'000'000;
 constexpr int kFlushLimitMs = 400;
 
-enum Stage : int { kEvents, kStreams, kFlush, kDone };
+enum Stage : int { kCoord, kEvents, kStreams, kFlush, kDone };
 
 struct Answer {
   std::atomic<uint32_t> ready{0};  // the round it belongs to
@@ -112,29 +113,34 @@ void stay_out_of_the_trace() {
   if (ThreadState* thread = this_thread()) thread->in_collector = true;
 }
 
-void* ask_events(void* argument) {
-  const auto number = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(argument));
-  stay_out_of_the_trace();
-  ask(number, QuestionKind::kWord);
-  ask(number, QuestionKind::kEvent);
-  if (round.number.load(std::memory_order_relaxed) == number) round.finished_stage.store(kEvents);
-  return nullptr;
-}
-
-void* ask_streams(void* argument) {
-  const auto number = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(argument));
-  stay_out_of_the_trace();
-  ask(number, QuestionKind::kStream);
-  if (round.number.load(std::memory_order_relaxed) == number) round.finished_stage.store(kStreams);
-  return nullptr;
-}
-
-void* flush(void* argument) {
-  const auto number = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(argument));
+// What each stage does; false: it is not finished.
+bool do_stage(Stage stage, [[maybe_unused]] uint32_t number) {
+  switch (stage) {
+    case kCoord:
+      ask_coord();
+      return true;
+    case kEvents:
+      ask(number, QuestionKind::kWord);
+      ask(number, QuestionKind::kEvent);
+      return true;
+    case kStreams:
+      ask(number, QuestionKind::kStream);
+      return true;
+    default:
 #ifdef STREAMSCOPE_WITH_CUPTI
-  if (!flush_by_force(kFlushLimitMs)) return nullptr;
+      return flush_by_force(kFlushLimitMs);
+#else
+      return true;
 #endif
-  if (round.number.load(std::memory_order_relaxed) == number) round.finished_stage.store(kFlush);
+  }
+}
+
+template <Stage stage>
+void* run_stage(void* argument) {
+  const auto number = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(argument));
+  if (stage != kFlush) stay_out_of_the_trace();
+  if (do_stage(stage, number) && round.number.load(std::memory_order_relaxed) == number)
+    round.finished_stage.store(stage);
   return nullptr;
 }
 
@@ -142,7 +148,8 @@ void begin_stage(Stage stage) {
   round.stage = stage;
   round.stage_since = monotonic_ns();
   round.finished_stage.store(-1);
-  constexpr void* (*kBodies[])(void*) = {ask_events, ask_streams, flush};
+  constexpr void* (*kBodies[])(void*) = {run_stage<kCoord>, run_stage<kEvents>, run_stage<kStreams>,
+                                         run_stage<kFlush>};
   void* number = reinterpret_cast<void*>(static_cast<uintptr_t>(round.number.load()));
   if (!start_thread("streamscope-ask", kBodies[stage], number)) round.finished_stage.store(stage);
 }
@@ -179,7 +186,7 @@ void begin_round(const ring::Control& control, uint32_t number) {
   std::copy_n(control.questions, round.count, round.questions);
   std::fill(std::begin(round.told), std::end(round.told), false);
   round.number.store(number, std::memory_order_release);
-  begin_stage(kEvents);
+  begin_stage(kCoord);
 }
 
 }  // namespace

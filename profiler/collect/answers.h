@@ -4,8 +4,9 @@
 // Answers the writer's questions about a program that stands still (ring/control.h).
 //
 // In a hang any call of the driver may be held up, so nothing here is called by a thread of the
-// program or by one that somebody needs: queries of events, queries of streams and the one forced
-// flush each have a thread of their own that may never come back, in this order, with a time limit.
+// program or by one that somebody needs: libcoord's own view, queries of events, queries of streams
+// and the one forced flush each have a thread of their own that may never come back, in this order,
+// with a time limit.
 #pragma once
 
 namespace streamscope::collect {

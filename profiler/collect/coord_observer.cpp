@@ -3,6 +3,8 @@
 
 // libcoord's facts -> ring records. The hooks are called from any thread of the program and never
 // call back.
+#include "collect/coord_observer.h"
+
 #include <coord/observer.h>
 
 #include <algorithm>
@@ -524,6 +526,44 @@ void on_timeline_act(const coord_timeline_act_facts* facts) {
   thread->push(record);
 }
 
+// libcoord's own function, from its first call to the end of the process.
+constinit std::atomic<void (*)()> tell_waits{nullptr};
+
+void on_waits(const coord_waits_facts* facts) {
+  ThreadState* thread = running_thread();
+  if (thread == nullptr) return;
+  const Stamp stamp(facts->time_ns);
+  ring::WaitsRecord record{};
+  record.kind = RecordKind::kWaits;
+  record.flags = stamp.flags;
+  record.given_up = facts->given_up != 0 ? 1 : 0;
+  record.party_count = facts->party_count;
+  record.begin = stamp.begin;
+  record.link_count = facts->link_count;
+  thread->push(record);
+  for (uint32_t i = 0; i < facts->party_count; ++i) {
+    ring::WaitPartyRecord party{};
+    party.kind = RecordKind::kWaitParty;
+    party.party = static_cast<uint8_t>(facts->parties[i].kind);
+    party.state = static_cast<uint8_t>(facts->parties[i].flags);
+    party.index = i;
+    party.object = facts->parties[i].object;
+    party.label = send_text(*thread, view(facts->parties[i].label));
+    thread->push(party);
+  }
+  constexpr uint32_t kMost = ring::WaitLinksRecord::kMost;
+  for (uint32_t first = 0; first < facts->link_count; first += kMost) {
+    ring::WaitLinksRecord links{};
+    links.kind = RecordKind::kWaitLinks;
+    links.count = static_cast<uint16_t>(std::min(facts->link_count - first, kMost));
+    for (uint32_t i = 0; i < links.count; ++i)
+      links.links[i] = {facts->links[first + i].from, facts->links[first + i].to};
+    thread->push(links);
+  }
+}
+
+void on_waits_on_request(void (*tell)()) { tell_waits.store(tell, std::memory_order_release); }
+
 constexpr coord_observer_v1 kObserver = {
     .size = sizeof(coord_observer_v1),
     .version = COORD_OBSERVER_VERSION,
@@ -548,9 +588,16 @@ constexpr coord_observer_v1 kObserver = {
     .operation_begun = on_operation_begun,
     .operation_stamp = on_operation_stamp,
     .operations_completed = on_operations_completed,
+    .waits = on_waits,
+    .waits_on_request = on_waits_on_request,
 };
 
 }  // namespace
+
+void ask_coord() {
+  if (const auto tell = tell_waits.load(std::memory_order_acquire)) tell();
+}
+
 }  // namespace streamscope::collect
 
 /// libcoord asks for this when it opens its first device.

@@ -80,6 +80,14 @@ struct Narrow {
   }
 };
 
+// NVTX_PAYLOAD_TYPE_EXT and nvtxPayloadData_t of nvToolsExtPayload.h, which older toolkits lack.
+constexpr auto kStructuredPayload = static_cast<int32_t>(0xDFBD0009);
+struct StructuredPayload {
+  uint64_t schema;
+  size_t size;
+  const void* bytes;
+};
+
 struct Act {
   const void* domain = nullptr;
   std::string_view text;
@@ -106,6 +114,13 @@ auto with_act(nvtxDomainHandle_t domain, const nvtxEventAttributes_t* attributes
       break;
     case NVTX_PAYLOAD_UNKNOWN:
       break;
+    case kStructuredPayload: {
+      // Its first field: with NCCL, which communicator.
+      const auto* data = reinterpret_cast<const StructuredPayload*>(attributes->payload.ullValue);
+      if (data != nullptr && data->bytes != nullptr && data->size >= sizeof act.payload)
+        std::memcpy(&act.payload, data->bytes, sizeof act.payload);
+      break;
+    }
     default:
       act.payload = attributes->payload.ullValue;
       break;

@@ -268,7 +268,7 @@ std::vector<ProcessDrain*> Drain::live_processes() {
 
 void Drain::add_threads(ProcessDrain& process, const std::vector<ThreadLook>& before,
                         const std::vector<ThreadLook>& threads, const SeenStacks& stacks) {
-  const trace::Ns at = run_->clock.to_ns(now());
+  const trace::Ns at = process.time_of(now());
   for (const ThreadLook& thread : threads) {
     trace::ThreadSample row;
     row.thread_id = process.thread(thread.tid, thread.name);
@@ -298,7 +298,7 @@ void Drain::take_answer(uint32_t pid, const ring::AnswerRecord& answer) {
 }
 
 void Drain::add_hang(ProcessDrain& process, const trace::HangReport& report) {
-  trace::append_hang(writer_, process.row_id(), run_->clock.to_ns(now()), report);
+  trace::append_hang(writer_, process.row_id(), process.time_of(now()), report);
   flush();
 }
 

@@ -27,11 +27,6 @@ constexpr size_t kMostFacts = 1 << 16;
 // A ring of its own for them, behind all that a program makes.
 constexpr uint32_t kFactsIndex = 0xffffff;
 
-template <class T>
-const T& as(const ring::Record& record) {
-  return reinterpret_cast<const T&>(record);
-}
-
 // How many records the fact that begins here has.
 size_t length_of(const ring::Record& record) {
   constexpr size_t kChars = sizeof ring::TextRecord{}.bytes;

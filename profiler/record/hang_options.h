@@ -17,8 +17,11 @@ namespace streamscope::record {
 struct HangOptions {
   /// How long nothing may happen; nothing: only asked by explain_request.
   std::optional<double> timeout_s;
-  /// The analysis of a trace that is still growing, for one of its processes.
-  std::function<trace::HangReport(const trace::Trace&, trace::Id process)> explain;
+  /// The analysis of a trace that is still growing, for one of its processes. `coord`: what
+  /// libcoord said of waits in it that may never end; nullptr if there are none.
+  std::function<trace::HangReport(const trace::Trace&, trace::Id process,
+                                  const trace::HangReport* coord)>
+      explain;
   /// An alarm, or an answer that was asked for.
   std::function<void(uint32_t pid, const trace::HangReport&)> told;
 };

@@ -126,8 +126,11 @@ void Monitor::conclude(Drain& drain, ProcessDrain& process, Watch& watch) {
   watch.since = Clock::now();
   process.give_up_answers(drain.now());
   // Everything that was asked for has ended, and nobody waits: it has nothing to do.
-  const bool is_quiet = progress.answered == watch.round && progress.not_done == 0 &&
-                        progress.open_calls == 0 && process.unreported_work() == 0;
+  const trace::HangReport* coord = process.coord_waits();
+  const bool device_done =
+      progress.simulated ||
+      (progress.not_done == 0 && progress.open_calls == 0 && process.unreported_work() == 0);
+  const bool is_quiet = progress.answered == watch.round && coord == nullptr && device_done;
   const bool stands = store_threads(drain, process, watch, is_quiet && !asked_for);
   if (!stands && !asked_for) {
     watch.phase = Phase::kMoving;
@@ -137,7 +140,7 @@ void Monitor::conclude(Drain& drain, ProcessDrain& process, Watch& watch) {
   process.show_unfinished();
   drain.flush_all();
   const trace::Trace trace = trace::read(drain.trace_file());
-  const trace::HangReport report = options_.explain(trace, process.row_id());
+  const trace::HangReport report = options_.explain(trace, process.row_id(), coord);
   watch.phase = report.alarm ? Phase::kTold : Phase::kMoving;
   if (!report.alarm) watch.patience = std::min(2 * watch.patience, kMostPatience);
   if (!report.alarm && !asked_for) return;

@@ -2,67 +2,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "process_drain.h"
 
-#include <sys/wait.h>
-
 #include <algorithm>
-#include <cstdlib>
-#include <cstring>
 #include <limits>
 #include <utility>
 
 #include "progress.h"
-#include "ring/losses.h"
 
 namespace streamscope::record {
 namespace {
 
 using ring::RecordKind;
 
-// Clocks of two processors may differ by less, and a stamp may be read so much before a store of
-// the same thread is seen by others.
-constexpr int64_t kSlackNs = 2'000;
-// A record that is under way for longer holds waits of other threads back no more.
-constexpr int64_t kPatienceNs = 1'000'000'000;
 constexpr size_t kPiece = 8192;
 constexpr uint64_t kNoLimit = std::numeric_limits<uint64_t>::max();
-
-template <class T>
-T as(const ring::Record& record) {
-  T result;
-  std::memcpy(&result, &record, sizeof result);
-  return result;
-}
-
-std::string joined(std::string text, char separator) {
-  while (!text.empty() && text.back() == '\0') text.pop_back();
-  std::replace(text.begin(), text.end(), '\0', separator);
-  return text;
-}
-
-std::string_view overhead_name(uint16_t kind) {
-  switch (kind) {
-    case 1:
-      return "driver compiler";
-    case 0x8001:
-      return "CUPTI buffer flush";
-    case 0x8002:
-      return "CUPTI instrumentation";
-    case 0x8003:
-      return "CUPTI resource";
-    case 0x8004:
-      return "runtime-triggered module loading";
-    case 0x8005:
-      return "lazy function loading";
-    case 0x8006:
-      return "command buffer full";
-    case 0x8007:
-      return "activity buffer request";
-    case 0x8008:
-      return "UVM activity setup";
-    default:
-      return "other overhead";
-  }
-}
 
 }  // namespace
 
@@ -86,7 +38,8 @@ ProcessDrain::ProcessDrain(RunState& run, uint32_t pid, uint64_t start, trace::I
       graphs_(run, row),
       questions_(run, row),
       calls_(run, objects_, operations_, stacks_, work_, questions_, row),
-      accesses_(run, objects_, operations_, row) {}
+      accesses_(run, objects_, operations_, row),
+      coord_waits_(run, objects_, operations_, row) {}
 
 void ProcessDrain::add_ring(ring::Consumer ring, const RingPosition& stored) {
   auto lane = std::make_unique<Lane>(std::move(ring), static_cast<uint32_t>(lanes_.size()));
@@ -99,77 +52,6 @@ void ProcessDrain::add_ring(ring::Consumer ring, const RingPosition& stored) {
   lane->dropped = stored.dropped;
   if (!shown_.empty()) adopt_shown(*lane);
   lanes_.push_back(std::move(lane));
-}
-
-void ProcessDrain::adopt_shown(Lane& lane) {
-  constexpr trace::Ns kSame = 1'000;  // the clock's rate may have been corrected since
-  const auto adopt = [&](uint64_t begin) {
-    for (const Shown& shown : shown_) {
-      if (shown.tid != lane.tid || std::abs(run_.clock.to_ns(begin) - shown.start_ns) > kSame)
-        continue;
-      lane.open_since = begin;
-      lane.open_row = shown.row;
-    }
-  };
-  OpenCallView open;
-  if (read_open_call(lane, &open)) adopt(open.call.begin);
-  const ring::Consumer::Pending pending = lane.ring.pending();
-  for (size_t i = lane.at; i < pending.size() && lane.open_row == trace::kNoId; ++i) {
-    if (pending[i].head.kind != RecordKind::kCall) continue;
-    adopt(as<ring::CallRecord>(pending[i]).begin);
-    break;  // a thread has one call open at a time
-  }
-}
-
-// The slot may be overwritten while it is read; then its call is over and its record can be seen.
-bool ProcessDrain::read_open_call(const Lane& lane, OpenCallView* view) {
-  const ring::OpenCall& open = lane.ring.header().open_call;
-  const uint64_t begin = open.begin.load(std::memory_order_acquire);
-  if (begin == 0) return false;
-  ring::CallRecord& call = view->call;
-  call = {};
-  call.kind = RecordKind::kCall;
-  call.begin = begin;
-  call.stream = open.stream.load(std::memory_order_relaxed);
-  call.object = open.object.load(std::memory_order_relaxed);
-  call.value = open.value.load(std::memory_order_relaxed);
-  call.context = open.context.load(std::memory_order_relaxed);
-  call.correlation_id = open.correlation_id.load(std::memory_order_relaxed);
-  call.operation = open.operation.load(std::memory_order_relaxed);
-  call.stack = open.stack.load(std::memory_order_relaxed);
-  call.call = open.call.load(std::memory_order_relaxed);
-  call.flags = open.flags.load(std::memory_order_relaxed);
-  view->leaving = open.leaving.load(std::memory_order_acquire) != 0;
-  return open.begin.load(std::memory_order_acquire) == begin && call.call < ring::call_count();
-}
-
-// A call whose record is not published yet shows in its open slot, or it has not begun to act. So
-// everything that ended before `cut` is there to be read, and no record that is not can have acted
-// before `watermark`.
-void ProcessDrain::watch_open_calls(uint64_t now, bool ended, uint64_t* cut, uint64_t* watermark,
-                                    uint64_t* horizon) {
-  if (ended) {
-    *cut = *watermark = kNoLimit;
-    return;
-  }
-  const trace::Ns now_ns = run_.clock.to_ns(now);
-  *cut = run_.clock.to_ticks(now_ns - kSlackNs);
-  *watermark = *horizon = *cut;
-  for (auto& lane : lanes_) {
-    OpenCallView open;
-    if (!read_open_call(*lane, &open) || (open.call.flags & ring::kVirtualTime) != 0) continue;
-    *horizon = std::min(*horizon, open.call.begin);
-    const ring::CallKind kind = ring::call_info(open.call.call).kind;
-    if (kind != ring::CallKind::kEventRecord && kind != ring::CallKind::kContextRecord) continue;
-    if (open.leaving) *cut = std::min(*cut, open.call.begin);  // its end may lie before `now`
-    if (open.call.begin == lane->open_since) continue;
-    if (now_ns - run_.clock.to_ns(open.call.begin) > kPatienceNs) {
-      stuck_.push_back({lane.get(), open.call});
-    } else {
-      *watermark = std::min(*watermark, open.call.begin);
-    }
-  }
-  *watermark = std::min(*watermark, *cut);
 }
 
 void ProcessDrain::count_drops(uint64_t now) {
@@ -364,65 +246,6 @@ void ProcessDrain::read_identities(const std::vector<Lane*>& lanes) {
   for (const IdentityItem& item : items_) take_identity(*item.lane, item.index, item.tid);
 }
 
-// Records that are under way for long become candidates of the waits that overlap them.
-void ProcessDrain::open_stuck_records() {
-  for (const StuckRecord& stuck : stuck_) {
-    Lane& lane = *stuck.lane;
-    if (lane.last_begin == stuck.call.begin) continue;  // has just ended
-    show(lane, stuck.call, lane.pending.size(), lane.identity_tid);
-  }
-  stuck_.clear();
-}
-
-void ProcessDrain::show(Lane& lane, ring::CallRecord call, size_t index, uint32_t tid) {
-  if (lane.open_row != trace::kNoId && lane.open_since == call.begin) return;
-  // What it waits for was settled at its entry.
-  call.end = (call.flags & ring::kVirtualTime) != 0
-                 ? call.begin
-                 : run_.clock.to_ticks(run_.clock.to_ns(call.begin) + kSlackNs);
-  lane.open_since = call.begin;
-  lane.open_row = calls_.show(call, place(lane, index, tid));
-}
-
-void ProcessDrain::show_unfinished() {
-  for (auto& lane : lanes_) {
-    OpenCallView open;
-    if (!read_open_call(*lane, &open) || open.leaving || open.call.begin == lane->last_begin)
-      continue;
-    if ((open.call.flags & ring::kVirtualTime) == 0)
-      show(*lane, open.call, lane->at, lane->ring.header().tid.load(std::memory_order_relaxed));
-  }
-  work_.show();
-  stacks_.finish();  // those of the calls' entries may be all that is known
-}
-
-bool ProcessDrain::in_call(uint32_t tid) const {
-  return std::any_of(lanes_.begin(), lanes_.end(), [&](const auto& lane) {
-    OpenCallView open;
-    return lane->ring.header().tid.load(std::memory_order_relaxed) == tid &&
-           read_open_call(*lane, &open);
-  });
-}
-
-ProcessDrain::Progress ProcessDrain::progress() const {
-  Progress progress;
-  progress.moved = moved_;
-  progress.issued = run_.records > 0;
-  progress.watchable = !paused_ && row_.clock != trace::kVirtualClock;
-  progress.answered = questions_.answered();
-  progress.not_done = questions_.not_done();
-  for (const auto& lane : lanes_) {
-    OpenCallView open;
-    if (!read_open_call(*lane, &open)) continue;
-    ++progress.open_calls;
-    // Beginnings of queries are no progress either.
-    const ring::CallKind kind = ring::call_info(open.call.call).kind;
-    if (kind != ring::CallKind::kEventQuery && kind != ring::CallKind::kStreamQuery)
-      progress.moved += open.call.begin;
-  }
-  return progress;
-}
-
 void ProcessDrain::take_identity(Lane& lane, size_t index, uint32_t tid) {
   const ring::Record& record = lane.pending[index];
   switch (record.head.kind) {
@@ -605,6 +428,15 @@ size_t ProcessDrain::read(Lane& lane, size_t index, size_t limit) {
     case RecordKind::kAnswer:
       describe(as<ring::AnswerRecord>(record));
       break;
+    case RecordKind::kWaits:
+      coord_waits_.describe(as<ring::WaitsRecord>(record));
+      break;
+    case RecordKind::kWaitParty:
+      if (!coord_waits_.describe(as<ring::WaitPartyRecord>(record))) invalid();
+      break;
+    case RecordKind::kWaitLinks:
+      if (!coord_waits_.describe(as<ring::WaitLinksRecord>(record))) invalid();
+      break;
     default:
       invalid();
       break;
@@ -664,119 +496,6 @@ size_t ProcessDrain::read_stack(Lane& lane, size_t index, size_t limit) {
   }
   stacks_.describe(first.hash, frames);
   return chunks;
-}
-
-void ProcessDrain::describe(const ring::ProcessRecord& record) {
-  row_.parent_os_pid = static_cast<trace::Small>(record.parent_pid);
-  if (row_.clock != trace::kVirtualClock) row_.start_ns = run_.to_ns(record.begin, record.flags);
-  run_.writer.update(id_, row_);
-  texts_to_come_ = record;
-  texts_complete_ = false;
-}
-
-void ProcessDrain::fill_process_texts(bool at_end) {
-  if (texts_complete_) return;
-  const ring::ProcessRecord& record = texts_to_come_;
-  const auto text = [&](ring::TextHash hash) {
-    return hash == 0 ? nullptr : run_.texts.find(hash);
-  };
-  for (ring::TextHash hash : {record.executable, record.command_line, record.environment,
-                              record.host, record.collector}) {
-    if (hash != 0 && text(hash) == nullptr && !at_end) return;
-  }
-  const auto intern = [&](const std::string& value) { return run_.writer.intern(value); };
-  if (const std::string* path = text(record.executable)) {
-    row_.executable_id = intern(*path);
-    row_.name_id = intern(std::filesystem::path(*path).filename().string());
-  }
-  if (const std::string* line = text(record.command_line))
-    row_.command_line_id = intern(joined(*line, ' '));
-  if (const std::string* variables = text(record.environment))
-    row_.environment_id = intern(joined(*variables, '\n'));
-  if (const std::string* host = text(record.host)) row_.host_id = intern(*host);
-  if (const std::string* collector = text(record.collector)) row_.collector_id = intern(*collector);
-  run_.writer.update(id_, row_);
-  texts_complete_ = true;
-}
-
-void ProcessDrain::describe(const ring::LossRecord& record) {
-  const auto loss = static_cast<ring::Loss>(record.loss);
-  const auto stamp = [&](uint64_t ticks) {
-    return ticks == 0 ? trace::kUnknownNs : run_.to_ns(ticks, record.flags);
-  };
-  const std::string_view name = ring::loss_name(loss);
-  if (name.empty()) return invalid();
-  run_.losses.add(id_, name, static_cast<int64_t>(record.count), stamp(record.first),
-                  stamp(record.last), run_.texts.id(record.detail));
-  if (loss == ring::Loss::kNoThreadRing) calls_.lose_history(kNoLimit);
-}
-
-void ProcessDrain::describe(const ring::SyncWitnessRecord& record) {
-  trace::SyncWitness row;
-  row.process_id = id_;
-  row.correlation_id = record.correlation_id;
-  row.act = record.act;
-  row.sync_id = static_cast<trace::Int>(record.sync_id);
-  row.device_ns = run_.device_ns(record.device_ns, record.flags);
-  run_.writer.append(row);
-}
-
-void ProcessDrain::describe(const ring::OverheadRecord& record) {
-  trace::Overhead row;
-  row.process_id = id_;
-  if (record.tid != ring::kNone32) row.thread_id = objects_.thread(record.tid);
-  row.name_id = run_.writer.intern(overhead_name(record.overhead_kind));
-  row.start_ns = run_.device_ns(record.begin_ns, record.flags);
-  row.end_ns = run_.device_ns(record.end_ns, record.flags);
-  run_.writer.append(row);
-}
-
-// Calls made in a pause are unknown, so what an event stood for before it says nothing afterwards.
-void ProcessDrain::describe(const ring::CollectingRecord& record) {
-  if (record.on == 0) {
-    paused_ = true;
-    paused_since_ = record.begin;
-    return;
-  }
-  calls_.lose_history(record.begin);
-  if (!paused_) return;
-  paused_ = false;
-  run_.losses.add(id_, "paused", 1, run_.to_ns(paused_since_, record.flags),
-                  run_.to_ns(record.begin, record.flags));
-}
-
-void ProcessDrain::describe(const ring::EndRecord& record) {
-  said_goodbye_ = true;
-  if (row_.clock != trace::kVirtualClock) row_.end_ns = run_.to_ns(record.begin, record.flags);
-}
-
-void ProcessDrain::describe(const ring::AnswerRecord& record) {
-  questions_.take(record, run_.to_ns(record.begin, record.flags));
-}
-
-void ProcessDrain::give_up_answers(uint64_t now) { questions_.give_up(run_.clock.to_ns(now)); }
-
-std::vector<ring::Question> ProcessDrain::questions(uint32_t round) {
-  return questions_.ask(round);
-}
-
-void ProcessDrain::count_stacks() {
-  for (const auto& lane : lanes_) {
-    const ring::RingHeader& header = lane->ring.header();
-    const uint64_t begin = header.anchor.ticks;
-    const uint64_t cost = header.stack_ticks.load(std::memory_order_relaxed);
-    run_.stack_count += static_cast<int64_t>(header.stacks.load(std::memory_order_relaxed));
-    run_.stack_ns += run_.clock.to_ns(begin + cost) - run_.clock.to_ns(begin);
-  }
-  if (run_.stack_count == 0) return;
-  run_.writer.set_meta("stack_count", run_.stack_count);
-  run_.writer.set_meta("stack_ns", run_.stack_ns);
-}
-
-void ProcessDrain::set_exit(int wait_status) {
-  if (WIFEXITED(wait_status)) row_.exit_code = WEXITSTATUS(wait_status);
-  if (WIFSIGNALED(wait_status)) row_.exit_signal = WTERMSIG(wait_status);
-  run_.writer.update(id_, row_);
 }
 
 void ProcessDrain::finish(Ending ending) {

@@ -17,6 +17,7 @@
 #include "accesses.h"
 #include "annotations.h"
 #include "call_rows.h"
+#include "coord_waits.h"
 #include "device_work.h"
 #include "graphs.h"
 #include "objects.h"
@@ -64,7 +65,8 @@ class ProcessDrain {
     uint64_t moved = 0;       ///< changes with every act but a query of work that is not ready
     uint32_t open_calls = 0;  ///< calls under way
     bool issued = false;      ///< anything was ever recorded
-    bool watchable = true;    ///< false: recording is paused, or time is virtual
+    bool watchable = true;    ///< false: recording is paused
+    bool simulated = false;   ///< its device keeps virtual time
     uint32_t answered = 0;    ///< newest round of questions that was answered to its end
     uint32_t not_done = 0;    ///< answers of that round which do not say that work has ended
   };
@@ -74,6 +76,13 @@ class ProcessDrain {
   void take_answer(const ring::AnswerRecord& answer) { describe(answer); }
   /// Answers that have not come will not come any more.
   void give_up_answers(uint64_t now);
+  /// What libcoord answered; nullptr if it knows of no wait that may never end.
+  const trace::HangReport* coord_waits() const { return coord_waits_.told(); }
+  /// `now` in ticks on the clock of the process's rows: its own for a simulated device.
+  trace::Ns time_of(uint64_t now) const {
+    return row_.clock == trace::kVirtualClock ? static_cast<trace::Ns>(last_virtual_)
+                                              : run_.clock.to_ns(now);
+  }
   /// Gives calls and device work that have not ended their rows, so that a reader of the trace sees
   /// them. They are completed when they end.
   void show_unfinished();
@@ -196,6 +205,7 @@ class ProcessDrain {
   Questions questions_;
   CallRows calls_;
   Accesses accesses_;
+  CoordWaits coord_waits_;
 
   std::vector<std::unique_ptr<Lane>> lanes_;
   std::vector<StuckRecord> stuck_;       // of one cycle

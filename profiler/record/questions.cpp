@@ -43,10 +43,11 @@ void Questions::device_reset() {
   newest_record_.clear();
 }
 
-std::vector<ring::Question> Questions::ask(uint32_t round) {
+std::vector<ring::Question> Questions::ask(uint32_t round, bool of_device) {
   round_ = round;
   not_done_ = 0;
   asked_.clear();
+  if (!of_device) return {};
   const auto add = [&](ring::Question question, trace::Id stream, trace::Id record) {
     if (asked_.size() < ring::kMaxQuestions) asked_.push_back({question, stream, record});
   };

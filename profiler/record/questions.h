@@ -35,8 +35,8 @@ class Questions {
   void stream_destroyed(trace::Id stream) { tails_.erase(stream); }
   void device_reset();
 
-  /// Begins a round.
-  std::vector<ring::Question> ask(uint32_t round);
+  /// Begins a round; without questions if the process has no real device to ask about.
+  std::vector<ring::Question> ask(uint32_t round, bool of_device);
   void take(const ring::AnswerRecord& answer, trace::Ns at);
   /// Whatever was asked and not answered gets a row that says so.
   void give_up(trace::Ns at);

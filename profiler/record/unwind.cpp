@@ -20,7 +20,7 @@ namespace streamscope::record {
 #if STREAMSCOPE_HAVE_LIBDW
 namespace {
 
-constexpr size_t kMaxFrames = 48;
+constexpr size_t kMaxFrames = 96;  // the driver's own may be many
 
 struct Work {
   pid_t process;

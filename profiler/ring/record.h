@@ -12,13 +12,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <string_view>
 #include <type_traits>
 
 namespace streamscope::ring {
 
 /// Version of everything in this header and in ring.h and control.h. Both sides must agree exactly.
-inline constexpr uint32_t kLayoutVersion = 7;
+inline constexpr uint32_t kLayoutVersion = 8;
 
 /// A text, named by a 64-bit hash of its bytes. 0 is "no text". The bytes follow in kString records
 /// of any ring of the same process, before or after the first use.
@@ -87,6 +88,9 @@ enum class RecordKind : uint8_t {
   kEnd,         // EndRecord: the process is ending in good order
   kAnswer,      // AnswerRecord
   kDump,        // CollectingRecord: the program asks for a dump of the flight recorder
+  kWaits,       // WaitsRecord; the next two follow it in the same ring
+  kWaitParty,   // WaitPartyRecord
+  kWaitLinks,   // WaitLinksRecord
 };
 
 enum RecordFlags : uint8_t {
@@ -618,6 +622,42 @@ struct AnswerRecord {
   uint64_t unused[4];
 };
 
+/// Who waits for whom in libcoord, as far as it leads to somebody who waits in vain or in a cycle.
+struct WaitsRecord {
+  RecordKind kind;
+  uint8_t flags;
+  uint8_t given_up;  // 1: a wait of this thread ended with an error because of this
+  uint8_t reserved;
+  uint32_t party_count;
+  uint64_t begin;  // ticks or virtual ns
+  uint32_t link_count;
+  uint32_t reserved2;
+  uint64_t unused[5];
+};
+
+struct WaitPartyRecord {
+  RecordKind kind;
+  uint8_t flags;
+  uint8_t party;  // coord_wait_party_kind
+  uint8_t state;  // coord_wait_party_flags
+  uint32_t index;
+  uint64_t object;
+  TextHash label;
+  uint64_t unused[5];
+};
+
+struct WaitLinksRecord {
+  static constexpr uint32_t kMost = 7;
+  struct Link {
+    uint32_t from, to;  // indices of parties
+  };
+  RecordKind kind;
+  uint8_t flags;
+  uint16_t count;  // of `links`
+  uint32_t reserved;
+  Link links[kMost];
+};
+
 template <class T>
 inline constexpr bool kIsRecord = std::is_trivially_copyable_v<T> && sizeof(T) == sizeof(Record);
 static_assert(kIsRecord<TextRecord> && kIsRecord<ProcessRecord> && kIsRecord<ThreadRecord> &&
@@ -633,6 +673,16 @@ static_assert(kIsRecord<TextRecord> && kIsRecord<ProcessRecord> && kIsRecord<Thr
               kIsRecord<TimelineRecord> && kIsRecord<TimelinePointRecord> &&
               kIsRecord<AccessRecord> && kIsRecord<KernelArgumentsRecord> &&
               kIsRecord<ModuleRecord> && kIsRecord<StackRecord> && kIsRecord<LossRecord> &&
-              kIsRecord<CollectingRecord> && kIsRecord<EndRecord> && kIsRecord<AnswerRecord>);
+              kIsRecord<CollectingRecord> && kIsRecord<EndRecord> && kIsRecord<AnswerRecord> &&
+              kIsRecord<WaitsRecord> && kIsRecord<WaitPartyRecord> && kIsRecord<WaitLinksRecord>);
+
+/// What a record of the kind that T is for says.
+template <class T>
+T as(const Record& record) {
+  static_assert(kIsRecord<T>);
+  T result;
+  std::memcpy(&result, &record, sizeof result);
+  return result;
+}
 
 }  // namespace streamscope::ring

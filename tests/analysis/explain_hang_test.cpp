@@ -129,6 +129,50 @@ TEST(ExplainHang, CallsAKernelSlowThatWasAsSlowBefore) {
   }
 }
 
+// What libcoord said of a barrier that somebody does not reach.
+trace::HangReport missing_participant() {
+  trace::HangReport report;
+  report.verdict = "missing-participant";
+  report.headline = "barrier \"exchange\", at which these streams are missing: 3";
+  report.nodes = {{.kind = trace::kHangOutside, .name = report.headline},
+                  {.kind = trace::kHangThread, .object = 0, .name = "host thread 1"}};
+  report.edges = {{1, 0, trace::kNeedsAll, " waits for"}};
+  return report;
+}
+
+TEST(ExplainHang, BelievesLibcoordWhereOnlyTheHostHoldsThingsUp) {
+  const trace::HangReport coord = missing_participant();
+  for (const bool busy : {false, true}) {
+    TraceBuilder builder;
+    builder.stream("left").kernel("k", 10, 20).synchronize(15, 30);
+    builder.thread("other").stream("right").kernel("k", 30, 40).synchronize(35, 45);
+    sample(builder, 0);
+    sample(builder, 1, kNoId, busy ? 200'000'000 : 0);
+    const Trace trace = builder.trace();
+    Analyses analyses(trace);
+    EXPECT_EQ(explain_hang(analyses, 0).verdict, "idle");
+    const trace::HangReport report = explain_hang(analyses, 0, &coord);
+    EXPECT_EQ(report.verdict, busy ? "alive" : "missing-participant");
+    EXPECT_EQ(report.alarm, !busy);
+    EXPECT_THAT(report.text, HasSubstr("\"exchange\""));
+    EXPECT_THAT(report.text, HasSubstr("thread main: waits in libcoord"));
+    ASSERT_EQ(report.nodes.size(), 2u);
+    ASSERT_EQ(report.edges.size(), 1u);
+  }
+}
+
+TEST(ExplainHang, TellsTheKernelThatKeepsAParticipantAway) {
+  TraceBuilder builder;
+  builder.stream("left").kernel("spin", kNever, kNever).synchronize(50, kNever);
+  sample(builder, 0);
+  const Trace trace = builder.trace();
+  Analyses analyses(trace);
+  const trace::HangReport coord = missing_participant();
+  const trace::HangReport report = explain_hang(analyses, 0, &coord);
+  EXPECT_EQ(report.verdict, "stuck-kernel");
+  EXPECT_THAT(report.text, HasSubstr("libcoord: barrier \"exchange\""));
+}
+
 TEST(ExplainHang, ForgetsALookOnceTheProgramHasGoneOn) {
   TraceBuilder builder;
   StreamBuilder left = builder.stream("left");

@@ -32,6 +32,7 @@ streamscope_app(no_cuda SOURCE apps/no_cuda.cpp)
 if(TARGET streamscope_coord)
   streamscope_app(hangs SOURCE apps/hangs.cpp LINK streamscope::coord
     ARGUMENTS crossed_signals --repaired --device cuda)
+  streamscope_app(coord_hang SOURCE apps/hang/coord.cpp LINK streamscope::coord NO_TEST)
   streamscope_app(faults SOURCE apps/faults.cpp LINK streamscope::coord ARGUMENTS device_syncs --device cuda)
 endif()
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
@@ -103,6 +104,10 @@ if(CMAKE_CUDA_COMPILER)
   streamscope_app(hang SOURCE $<TARGET_OBJECTS:app_hang_object> NO_TEST)
   set_target_properties(app_hang PROPERTIES LINKER_LANGUAGE CUDA CUDA_RUNTIME_LIBRARY Static
     LINK_OPTIONS "")  # not stripped: their functions are to be named in stacks
+  add_library(app_collectives_object OBJECT apps/hang/collectives.cu)
+  target_compile_options(app_collectives_object PRIVATE -std=c++20 --generate-code=arch=compute_75,code=[compute_75,sm_90])
+  streamscope_app(collectives SOURCE $<TARGET_OBJECTS:app_collectives_object>)
+  set_target_properties(app_collectives PROPERTIES LINKER_LANGUAGE CUDA CUDA_RUNTIME_LIBRARY Static)
   foreach(name default_streams forkjoin pipeline)
     streamscope_cuda_app(${name} PTDS)
   endforeach()

@@ -155,7 +155,23 @@ void timeline_act(const coord_timeline_act_facts* facts) {
   keep([&] { told.timeline_acts.push_back(*facts); });
 }
 
+void waits(const coord_waits_facts* facts) {
+  keep([&] {
+    Waits all{{}, {facts->links, facts->links + facts->link_count}, facts->given_up != 0};
+    for (std::uint32_t i = 0; i < facts->party_count; ++i) {
+      const coord_wait_party& party = facts->parties[i];
+      all.parties.push_back({party.kind, party.flags, party.object, text(party.label)});
+    }
+    told.waits.push_back(std::move(all));
+  });
+}
+
+void (*tell_waits)() = nullptr;
+void waits_on_request(void (*tell)()) { tell_waits = tell; }
+
 }  // namespace
+
+void ask_for_waits() { tell_waits(); }
 
 std::vector<Call> Told::calls_named(const std::string& name) const {
   std::vector<Call> found;
@@ -212,6 +228,8 @@ streamscope_observer_v1() {
                                             timeline_act,
                                             operation_begun,
                                             operation_stamp,
-                                            operations_completed};
+                                            operations_completed,
+                                            waits,
+                                            waits_on_request};
   return &kTable;
 }

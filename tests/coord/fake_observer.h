@@ -71,6 +71,17 @@ struct Timeline {
   std::string name;
 };
 
+struct WaitParty {
+  std::uint32_t kind, flags;
+  std::uint64_t object;
+  std::string label;
+};
+struct Waits {
+  std::vector<WaitParty> parties;
+  std::vector<coord_wait_link> links;
+  bool given_up;
+};
+
 struct Told {
   std::vector<Device> devices;
   std::vector<Stream> streams;
@@ -88,12 +99,15 @@ struct Told {
   std::vector<coord_barrier_arrival_facts> arrivals;
   std::vector<Timeline> timelines;
   std::vector<coord_timeline_act_facts> timeline_acts;
+  std::vector<Waits> waits;
 
   [[nodiscard]] std::vector<Call> calls_named(const std::string& name) const;
   /// The first of that name; fails the test if there is none.
   [[nodiscard]] Op op_named(const std::string& name) const;
 };
 
+/// Has libcoord tell its waits.
+void ask_for_waits();
 /// Forgets what was told so far. While off, everything is ignored.
 void start();
 /// What was told since start(); nothing is kept from then on.

@@ -410,6 +410,79 @@ TEST(Observer, IsToldWhatMemoryIsTouchedByTheAddressesOfTraces) {
   EXPECT_GE(told.accesses[4].time_ns, set.facts.end_ns);
 }
 
+TEST(Observer, IsToldWhenItAsksWhoIsMissingAtABarrier) {
+  fake_observer::start();
+  std::uint64_t operation = 0;
+  {
+    const Device device = Device::open("sim");
+    const Stream a = device.create_stream(), b = device.create_stream();
+    coord::Coordinator coordinator(device, {.polled = true});
+    fake_observer::ask_for_waits();
+    const std::vector<coord::StreamRef> streams{a, b};
+    coord::Barrier barrier(coordinator, streams, "phase");
+    operation = coordinator
+                    .submit({.stream = b, .description = "gather"},
+                            [](coord::StreamRef s) { s.launch({}); })
+                    .id()
+                    .value;
+    std::thread early([&] { barrier.arrive_and_wait(a); });
+    while (coord::find_deadlocks().orphans.empty()) std::this_thread::yield();
+    fake_observer::ask_for_waits();
+    barrier.arrive_and_wait(b);
+    early.join();
+  }
+  const auto told = fake_observer::stop();
+  ASSERT_EQ(told.waits.size(), 2u);
+  EXPECT_TRUE(told.waits[0].parties.empty()) << "nobody waited";
+  const fake_observer::Waits& waits = told.waits[1];
+  EXPECT_FALSE(waits.given_up);
+  const auto index_of = [&](std::uint32_t kind) {
+    const auto found = std::find_if(waits.parties.begin(), waits.parties.end(),
+                                    [&](const auto& party) { return party.kind == kind; });
+    EXPECT_NE(found, waits.parties.end()) << kind;
+    return static_cast<std::uint32_t>(found - waits.parties.begin());
+  };
+  const std::uint32_t barrier = index_of(COORD_WAITS_BARRIER);
+  const std::uint32_t thread = index_of(COORD_WAITS_THREAD);
+  const std::uint32_t last = index_of(COORD_WAITS_OPERATION);
+  EXPECT_EQ(waits.parties[barrier].flags, std::uint32_t{COORD_WAITS_IN_VAIN});
+  EXPECT_THAT(waits.parties[barrier].label, testing::HasSubstr("\"phase\""));
+  EXPECT_THAT(waits.parties[barrier].label, testing::HasSubstr("\"gather\""));
+  EXPECT_EQ(waits.parties[last].object, operation);
+  EXPECT_THAT(waits.parties[last].label, testing::HasSubstr("observer_test.cpp:"));
+  EXPECT_NE(waits.parties[thread].object, 0u) << "the system's number of the thread";
+  const auto linked = [&](std::uint32_t from, std::uint32_t to) {
+    return std::any_of(waits.links.begin(), waits.links.end(), [&](const coord_wait_link& link) {
+      return link.from == from && link.to == to;
+    });
+  };
+  EXPECT_TRUE(linked(thread, barrier));
+  EXPECT_TRUE(linked(barrier, last));
+}
+
+TEST(Observer, IsToldTheCycleThatAWaitIsGivenUpFor) {
+  fake_observer::start();
+  {
+    const Device device = Device::open("sim");
+    const Stream a = device.create_stream(), b = device.create_stream();
+    coord::TimelineSignal left(device, {.name = "left"}), right(device, {.name = "right"});
+    left.wait(a, 1);
+    right.signal(a, 1);
+    right.wait(b, 1);
+    left.signal(b, 1);
+    EXPECT_THROW(left.wait(1), coord::Error);
+    left.fail(std::make_exception_ptr(std::runtime_error("given up")));
+    b.synchronize();
+  }
+  const auto told = fake_observer::stop();
+  ASSERT_EQ(told.waits.size(), 1u);
+  EXPECT_TRUE(told.waits[0].given_up);
+  const auto in_cycle = [](const fake_observer::WaitParty& party) {
+    return (party.flags & COORD_WAITS_IN_CYCLE) != 0;
+  };
+  EXPECT_GE(std::count_if(told.waits[0].parties.begin(), told.waits[0].parties.end(), in_cycle), 4);
+}
+
 TEST(Observer, IsToldWhenTheHostBroughtEachStreamToABarrier) {
   fake_observer::start();
   {

@@ -32,6 +32,30 @@ hangs() {
   expect_one_file "$name.sqlite"
 }
 
+# waits_in_coord NAME VERDICT CULPRIT: a program of libcoord's, on the simulated device
+waits_in_coord() {
+  local name=$1 verdict=$2 culprit=$3 code=0
+  "$bin/streamscope" record -o "$name.sqlite" --hang-timeout $limit --on-hang abort -- \
+    "$bin/apps/coord_hang" "$name" --device sim >"$name.out" 2>"$name.err" || code=$?
+  [[ $code == 124 ]] || fail "$name: exit code $code instead of 124: $(cat "$name.err")"
+  grep -q "hangs: $verdict: " "$name.err" || fail "$name is not called $verdict: $(cat "$name.err")"
+  grep -Eq "$culprit" "$name.err" || fail "$name: '$culprit' is not named: $(cat "$name.err")"
+  grep -q waits_for_news "$name.err" || fail "$name: no stack of the thread that should come: $(cat "$name.err")"
+  [[ $(sql "$name.sqlite" "select count(*) from hang_node where kind = 0 and object_id not null and stack_id not null") -ge 1 ]] ||
+    fail "$name: the graph has no thread with its stack"
+  [[ $(sql "$name.sqlite" "select count(*) > 0 from hang_edge") == 1 ]] || fail "$name: nobody waits in the graph"
+  code=0
+  "$bin/streamscope" hang "$name.sqlite" --quiet >"$name.hang" || code=$?
+  [[ $code == 1 ]] && grep -Eq "$culprit" "$name.hang" || fail "hang $name.sqlite: exit code $code: $(cat "$name.hang")"
+  code=0
+  "$bin/streamscope" report "$name.sqlite" --quiet | tr -s ' \n' ' ' >"$name.report"
+  grep -Eq "$4" "$name.report" || fail "report $name.sqlite does not name it: $(cat "$name.report")"
+  "$bin/streamscope" check "$name.sqlite" --quiet >"$name.check" || code=$?
+  # Threads of a simulated device have clocks of their own, which may leave some order open.
+  [[ $code == 1 || $code == 3 ]] && grep -q SS102 "$name.check" || fail "check $name.sqlite: exit code $code: $(cat "$name.check")"
+  expect_one_file "$name.sqlite"
+}
+
 # slow NAME: killed after some seconds; until then nobody complained.
 slow() {
   local name=$1
@@ -67,6 +91,10 @@ start hangs full-queue launch-queue-full 'finds the queue of stream'
 start hangs endless-poll lost-signal 'in cudaEventQuery'
 start hangs stalled-queries lost-signal 'stands_still'
 start hangs graph-behind-record lost-signal 'waits for a value that nobody writes'
+start waits_in_coord missing-participant missing-participant \
+  'barrier .exchange. .* missing: .*gather.*coord.cpp:[0-9]+ .*submit_kernel' 'barrier .exchange.'
+start waits_in_coord unsignaled-timeline lost-signal \
+  'waits for value 4 of timeline .frames., which was signaled up to 3' 'value 4 of timeline'
 finish
 start slow slow-kernel
 start slow busy-producer

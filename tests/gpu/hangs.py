@@ -45,9 +45,9 @@ def repaired(harness, name):
     harness.equal(f"{name}: repaired passes", 0, code, f"{found}")
 
 
-def explained(harness, program):
+def explained(harness, program, command):
     name = program["program"]
-    finished, path = harness.record(f"explained_{name}", [harness.app("hang"), name],
+    finished, path = harness.record(f"explained_{name}", command,
                                     ["--hang-timeout", TIMEOUT_S, "--on-hang", "abort"], timeout=TIMEOUT_S + 40)
     harness.equal(f"{name}: ended", 124, finished.code, finished.why())
     found = re.search(r"hangs: ([a-z-]+): ", finished.err)
@@ -82,5 +82,9 @@ def run(harness):
     harness.parallel([(hung, harness, line["hang"], line["detector"]) for line in listed])
     harness.parallel([(repaired, harness, line["hang"]) for line in listed])
     programs = harness.run([harness.app("hang"), "--list"]).lines()
-    harness.parallel([(explained, harness, program) for program in programs if program["verdict"]])
+    harness.parallel([(explained, harness, program, [harness.app("hang"), program["program"]])
+                      for program in programs if program["verdict"]])
+    in_coord = harness.run([harness.app("coord_hang"), "--list"]).lines()
+    harness.parallel([(explained, harness, program, [harness.app("coord_hang"), program["program"], "--device", "cuda"])
+                      for program in in_coord])
     harness.parallel([(slow, harness, program) for program in programs if not program["verdict"]])

@@ -705,10 +705,89 @@ TEST_F(DrainTest, CountsRecordsThatMakeNoSense) {
   stack.total_frames = 1;
   stack.frame_count = 200;
   a.ring.push(stack);
+  auto waits = a.make<ring::WaitsRecord>(RecordKind::kWaits);
+  waits.party_count = waits.link_count = 0xffffffff;
+  a.ring.push(waits);
+  auto links = a.make<ring::WaitLinksRecord>(RecordKind::kWaitLinks);
+  links.count = 7;
+  links.links[6] = {0xffffffff, 1};
+  a.ring.push(links);
+  auto party = a.make<ring::WaitPartyRecord>(RecordKind::kWaitParty);
+  party.index = 0xffffffff;
+  a.ring.push(party);
   a.end();
   const Trace trace = finish();
-  EXPECT_GE(losses(trace)["record-invalid"], 4);
+  EXPECT_GE(losses(trace)["record-invalid"], 6);
   EXPECT_TRUE(trace.complete());
+}
+
+// What libcoord tells: thread 100 waits at a barrier for what comes after operation 7.
+void tell_waits(FakeThread& thread, bool given_up, uint32_t links_told = 2) {
+  auto waits = thread.make<ring::WaitsRecord>(RecordKind::kWaits);
+  waits.given_up = given_up ? 1 : 0;
+  waits.party_count = 3;
+  waits.link_count = 2;
+  waits.begin = thread.now();
+  const auto party = [&](uint32_t index, uint8_t kind, uint8_t state, uint64_t object,
+                         std::string_view label) {
+    auto record = thread.make<ring::WaitPartyRecord>(RecordKind::kWaitParty);
+    record.index = index;
+    record.party = kind;
+    record.state = state;
+    record.object = object;
+    record.label = thread.text(label);
+    thread.ring.push(record);
+  };
+  thread.ring.push(waits);
+  party(0, 2, given_up ? 2 : 1, 0, "barrier \"exchange\"");
+  party(1, 1, given_up ? 2 : 0, 100, "host thread 1");
+  party(2, 0, 0, 7, "operation 7");
+  auto links = thread.make<ring::WaitLinksRecord>(RecordKind::kWaitLinks);
+  links.count = static_cast<uint16_t>(links_told);
+  links.links[0] = {1, 0};
+  links.links[1] = {0, 2};
+  thread.ring.push(links);
+}
+
+TEST_F(DrainTest, StoresAWaitThatLibcoordGaveUpAsAHang) {
+  FakeThread& a = thread(0);
+  tell_waits(a, true);
+  a.end();
+  const Trace trace = finish();
+  ASSERT_EQ(trace.hang.size(), 1u);
+  EXPECT_EQ(trace.text(trace.hang.verdict_id[0]), "deadlock");
+  EXPECT_THAT(std::string(trace.text(trace.hang.text_id[0])),
+              testing::HasSubstr("barrier \"exchange\" and host thread 1 wait for each other"));
+  EXPECT_THAT(trace.hang_node.kind,
+              ElementsAre(trace::kHangOutside, trace::kHangThread, trace::kHangOperation));
+  EXPECT_THAT(trace.hang_node.in_cycle, ElementsAre(1, 1, 0));
+  ASSERT_LT(trace.hang_node.object_id[1], trace.thread.size());
+  EXPECT_EQ(trace.thread.os_tid[trace.hang_node.object_id[1]], 100);
+  ASSERT_LT(trace.hang_node.object_id[2], trace.operation.size());
+  EXPECT_EQ(trace.operation.native_id[trace.hang_node.object_id[2]], 7);
+  EXPECT_THAT(trace.hang_edge.from_node_id, ElementsAre(1, 0));
+  EXPECT_THAT(trace.hang_edge.to_node_id, ElementsAre(0, 2));
+}
+
+TEST_F(DrainTest, KeepsWhatLibcoordAnswersForWhoeverAsked) {
+  FakeThread& a = thread(0);
+  tell_waits(a, false, 1);
+  drain().cycle();
+  ProcessDrain& process = *drain().live_processes().at(0);
+  EXPECT_EQ(process.coord_waits(), nullptr) << "a link is missing";
+  tell_waits(a, false);
+  while (drain().cycle() > 0) {
+  }
+  ASSERT_NE(process.coord_waits(), nullptr);
+  EXPECT_EQ(process.coord_waits()->verdict, "missing-participant");
+  EXPECT_EQ(process.coord_waits()->headline, "barrier \"exchange\"");
+  auto nobody = a.make<ring::WaitsRecord>(RecordKind::kWaits);
+  a.ring.push(nobody);
+  a.end();
+  while (drain().cycle() > 0) {
+  }
+  EXPECT_EQ(process.coord_waits(), nullptr) << "it said that nobody waits any more";
+  EXPECT_TRUE(finish().hang.empty());
 }
 
 TEST_F(DrainTest, SaysWhichRingFilesItCannotRead) {

@@ -211,6 +211,12 @@ class COORD_EXPORT Coordinator {
                                std::span<const std::int64_t> arrivals);
   /// For a profiler; 0 without one.
   [[nodiscard]] std::int64_t arrival_time() const;
+  /// The newest operation of a stream in words, with its call site; "" if it is forgotten.
+  struct LastOperation {
+    std::uint64_t id = 0;
+    std::string text;
+  };
+  [[nodiscard]] LastOperation last_operation(StreamRef stream) const;
   static void tell_barrier(OperationHandle passed, std::span<const StreamRef> streams,
                            std::span<const std::uint32_t> elided, std::string_view name,
                            std::span<const std::int64_t> arrivals);

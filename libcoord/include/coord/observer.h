@@ -258,6 +258,41 @@ struct coord_timeline_act_facts {
   int64_t time_ns; /* 0 also for a timeline without a device */
 };
 
+enum coord_wait_party_kind {
+  COORD_WAITS_OPERATION = 0, /* `object` is its number */
+  COORD_WAITS_THREAD,        /* `object` is the system's id of it, 0 if unknown */
+  COORD_WAITS_BARRIER,
+  COORD_WAITS_TIMELINE /* a value of one, or somebody's wait for it */
+};
+
+enum coord_wait_party_flags {
+  COORD_WAITS_IN_VAIN = 1, /* nobody has promised what it waits for */
+  COORD_WAITS_IN_CYCLE = 2 /* it waits for itself in the end */
+};
+
+struct coord_wait_party {
+  uint32_t kind;  /* coord_wait_party_kind */
+  uint32_t flags; /* coord_wait_party_flags */
+  uint64_t object;
+  const char* label; /* for people, with call sites */
+};
+
+struct coord_wait_link {
+  uint32_t from; /* index of the party that waits */
+  uint32_t to;   /* for whom */
+};
+
+/* Who waits for whom, as far as it leads to somebody who waits in vain or in a cycle. */
+struct coord_waits_facts {
+  uint32_t party_count; /* 0: all waits may end */
+  uint32_t link_count;
+  const struct coord_wait_party* parties;
+  const struct coord_wait_link* links;
+  uint32_t given_up; /* 1: a wait of the calling thread ends with an error because of this */
+  uint32_t reserved;
+  int64_t time_ns;
+};
+
 typedef struct coord_observer_v1 {
   uint32_t size;    /* bytes of this table that the observer filled */
   uint32_t version; /* COORD_OBSERVER_VERSION */
@@ -297,6 +332,11 @@ typedef struct coord_observer_v1 {
   /* Operations that are proved to be completed, all at once. */
   void (*operations_completed)(const uint32_t* operations, uint32_t count, uint32_t clock,
                                uint64_t stamp);
+  /* Told when a wait is given up, and when the observer asks. */
+  void (*waits)(const struct coord_waits_facts*);
+  /* Hands the observer a function that tells `waits` to it. It may be called at any time, by a
+   * thread of the observer's own: it takes locks that threads of the program may hold. */
+  void (*waits_on_request)(void (*tell)(void));
 } coord_observer_v1;
 
 /* Exported by libstreamscope_inject.so. Returns NULL if this process is not being recorded. */

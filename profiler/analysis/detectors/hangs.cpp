@@ -11,9 +11,10 @@
 //   synchronizations alone cannot form a circle. No false alarm is known but for a host store that
 //   nobody sees and that would have come later.
 // lost-signal (SS102): a memory wait for a value that no write in the trace satisfies, and a call
-// is
-//   held up by it. Evidence: as above. A kernel, the host or another device may write without being
-//   seen: then it had not done so when the trace ended.
+//   is held up by it; or, as libcoord told while the program stood still, a barrier that a
+//   participant never reaches or a timeline's value that nobody signals. Evidence: as above. A
+//   kernel, the host or another device may write without being seen: then it had not done so when
+//   the trace ended.
 // stuck-kernel (SS103): a call waits, and all that it waits for comes down to a kernel that does
 // not
 //   end. Evidence: calls, order; device times show which kernel it is where several were pending,
@@ -88,11 +89,44 @@ void find_running(Analyses& analyses, Findings& findings, trace::OpKind kind,
   }
 }
 
+// Hangs that were told while the program ran, of which the calls of the trace show nothing: of
+// libcoord's threads, barriers and timelines.
+void find_told(Analyses& analyses, Findings& findings, std::string_view verdict) {
+  const Trace& trace = analyses.trace();
+  for (Id hang = 0; hang < trace.hang.size(); ++hang) {
+    if (trace.text(trace.hang.verdict_id[hang]) != verdict) continue;
+    const std::string_view told = trace.text(trace.hang.text_id[hang]);
+    const size_t end = std::min(told.find('\n'), told.size());
+    const std::string_view first = told.substr(0, end);
+    findings.add(
+        {trace.hang.process_id[hang], trace.hang.text_id[hang]}, trace.hang.start_ns[hang], [&] {
+          Finding finding;
+          finding.start_ns = trace.hang.start_ns[hang];
+          finding.title = printable(first.substr(std::min(verdict.size() + 2, first.size())));
+          finding.text =
+              "Told while the program stood still; streamscope hang shows the "
+              "threads and who waits for whom.";
+          for (Id node = 0; node < trace.hang_node.size(); ++node) {
+            const Id operation = trace.hang_node.object_id[node];
+            if (trace.hang_node.hang_id[node] != hang ||
+                trace.hang_node.kind[node] != trace::kHangOperation ||
+                operation >= trace.operation.size())
+              continue;
+            finding.place.call_site =
+                printable(trace.text(trace.operation.call_site_id[operation]));
+            break;
+          }
+          return finding;
+        });
+  }
+}
+
 }  // namespace
 
 void find_deadlock_cycles(Analyses& analyses, Findings& findings) {
   const Trace& trace = analyses.trace();
   const WaitFor& graph = analyses.wait_for();
+  if (graph.cycles().empty()) find_told(analyses, findings, "deadlock");
   for (const std::vector<WaitFor::Step>& cycle : graph.cycles()) {
     std::vector<std::string> parties;
     std::vector<Id> waits;
@@ -139,6 +173,8 @@ void find_deadlock_cycles(Analyses& analyses, Findings& findings) {
 void find_lost_signals(Analyses& analyses, Findings& findings) {
   const Trace& trace = analyses.trace();
   const WaitFor& graph = analyses.wait_for();
+  find_told(analyses, findings, "missing-participant");
+  if (graph.lost_signals().empty()) find_told(analyses, findings, "lost-signal");
   for (const WaitFor::Index node : graph.lost_signals()) {
     const Id op = graph.node(node).id, call = trace.op.api_call_id[op];
     const uint64_t address = static_cast<uint64_t>(trace.api_call.object[call]);

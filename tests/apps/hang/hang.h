@@ -25,6 +25,7 @@ struct Program {
 std::span<const Program> memory_programs();
 std::span<const Program> host_programs();
 std::span<const Program> device_programs();
+std::span<const Program> late_programs();
 std::span<const Program> slow_programs();
 
 inline void check(cudaError_t error, const char* what) {

@@ -8,31 +8,36 @@
 
 #include "hang.h"
 
+namespace hang {
 namespace {
 
 __global__ void not_loaded(volatile uint32_t* flag) { flag[0] = 1; }
 
 void lazy_loading() {
-  const cudaStream_t stream = hang::make_stream(), other = hang::make_stream();
-  volatile uint32_t* flags = hang::make_flags();
-  hang::launch_spin(stream, flags);
+  const cudaStream_t stream = make_stream(), other = make_stream();
+  volatile uint32_t* flags = make_flags();
+  launch_spin(stream, flags);
   not_loaded<<<1, 1, 0, other>>>(flags);
   CHECK(cudaGetLastError());
-  hang::wait_for_stream(stream);
+  wait_for_stream(stream);
 }
 
-constexpr hang::Program kLate[] = {
+constexpr Program kLatePrograms[] = {
     {"lazy-loading", "implicit-sync", "CUDA_MODULE_LOADING=EAGER", lazy_loading},
 };
 
 }  // namespace
+
+std::span<const Program> late_programs() { return kLatePrograms; }
+
+}  // namespace hang
 
 //   hang NAME | hang --list
 int main(int argc, char** argv) {
   const std::string wanted = argc > 1 ? argv[1] : "";
   for (const auto programs :
        {hang::memory_programs(), hang::host_programs(), hang::device_programs(),
-        std::span<const hang::Program>(kLate), hang::slow_programs()}) {
+        hang::late_programs(), hang::slow_programs()}) {
     for (const hang::Program& program : programs) {
       if (wanted == "--list")
         std::printf("{\"program\":\"%s\",\"verdict\":\"%s\",\"culprit\":\"%s\"}\n", program.name,

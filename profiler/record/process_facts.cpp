@@ -1,0 +1,167 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// What a process says about itself and its recording: all that is no call and no work.
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <limits>
+
+#include "process_drain.h"
+#include "ring/losses.h"
+
+namespace streamscope::record {
+namespace {
+
+constexpr uint64_t kNoLimit = std::numeric_limits<uint64_t>::max();
+
+std::string joined(std::string text, char separator) {
+  while (!text.empty() && text.back() == '\0') text.pop_back();
+  std::replace(text.begin(), text.end(), '\0', separator);
+  return text;
+}
+
+std::string_view overhead_name(uint16_t kind) {
+  switch (kind) {
+    case 1:
+      return "driver compiler";
+    case 0x8001:
+      return "CUPTI buffer flush";
+    case 0x8002:
+      return "CUPTI instrumentation";
+    case 0x8003:
+      return "CUPTI resource";
+    case 0x8004:
+      return "runtime-triggered module loading";
+    case 0x8005:
+      return "lazy function loading";
+    case 0x8006:
+      return "command buffer full";
+    case 0x8007:
+      return "activity buffer request";
+    case 0x8008:
+      return "UVM activity setup";
+    default:
+      return "other overhead";
+  }
+}
+
+}  // namespace
+
+void ProcessDrain::describe(const ring::ProcessRecord& record) {
+  row_.parent_os_pid = static_cast<trace::Small>(record.parent_pid);
+  if (row_.clock != trace::kVirtualClock) row_.start_ns = run_.to_ns(record.begin, record.flags);
+  run_.writer.update(id_, row_);
+  texts_to_come_ = record;
+  texts_complete_ = false;
+}
+
+void ProcessDrain::fill_process_texts(bool at_end) {
+  if (texts_complete_) return;
+  const ring::ProcessRecord& record = texts_to_come_;
+  const auto text = [&](ring::TextHash hash) {
+    return hash == 0 ? nullptr : run_.texts.find(hash);
+  };
+  for (ring::TextHash hash : {record.executable, record.command_line, record.environment,
+                              record.host, record.collector}) {
+    if (hash != 0 && text(hash) == nullptr && !at_end) return;
+  }
+  const auto intern = [&](const std::string& value) { return run_.writer.intern(value); };
+  if (const std::string* path = text(record.executable)) {
+    row_.executable_id = intern(*path);
+    row_.name_id = intern(std::filesystem::path(*path).filename().string());
+  }
+  if (const std::string* line = text(record.command_line))
+    row_.command_line_id = intern(joined(*line, ' '));
+  if (const std::string* variables = text(record.environment))
+    row_.environment_id = intern(joined(*variables, '\n'));
+  if (const std::string* host = text(record.host)) row_.host_id = intern(*host);
+  if (const std::string* collector = text(record.collector)) row_.collector_id = intern(*collector);
+  run_.writer.update(id_, row_);
+  texts_complete_ = true;
+}
+
+void ProcessDrain::describe(const ring::LossRecord& record) {
+  const auto loss = static_cast<ring::Loss>(record.loss);
+  const auto stamp = [&](uint64_t ticks) {
+    return ticks == 0 ? trace::kUnknownNs : run_.to_ns(ticks, record.flags);
+  };
+  const std::string_view name = ring::loss_name(loss);
+  if (name.empty()) return invalid();
+  run_.losses.add(id_, name, static_cast<int64_t>(record.count), stamp(record.first),
+                  stamp(record.last), run_.texts.id(record.detail));
+  if (loss == ring::Loss::kNoThreadRing) calls_.lose_history(kNoLimit);
+}
+
+void ProcessDrain::describe(const ring::SyncWitnessRecord& record) {
+  trace::SyncWitness row;
+  row.process_id = id_;
+  row.correlation_id = record.correlation_id;
+  row.act = record.act;
+  row.sync_id = static_cast<trace::Int>(record.sync_id);
+  row.device_ns = run_.device_ns(record.device_ns, record.flags);
+  run_.writer.append(row);
+}
+
+void ProcessDrain::describe(const ring::OverheadRecord& record) {
+  trace::Overhead row;
+  row.process_id = id_;
+  if (record.tid != ring::kNone32) row.thread_id = objects_.thread(record.tid);
+  row.name_id = run_.writer.intern(overhead_name(record.overhead_kind));
+  row.start_ns = run_.device_ns(record.begin_ns, record.flags);
+  row.end_ns = run_.device_ns(record.end_ns, record.flags);
+  run_.writer.append(row);
+}
+
+// Calls made in a pause are unknown, so what an event stood for before it says nothing afterwards.
+void ProcessDrain::describe(const ring::CollectingRecord& record) {
+  if (record.on == 0) {
+    paused_ = true;
+    paused_since_ = record.begin;
+    return;
+  }
+  calls_.lose_history(record.begin);
+  if (!paused_) return;
+  paused_ = false;
+  run_.losses.add(id_, "paused", 1, run_.to_ns(paused_since_, record.flags),
+                  run_.to_ns(record.begin, record.flags));
+}
+
+void ProcessDrain::describe(const ring::EndRecord& record) {
+  said_goodbye_ = true;
+  if (row_.clock != trace::kVirtualClock) row_.end_ns = run_.to_ns(record.begin, record.flags);
+}
+
+void ProcessDrain::describe(const ring::AnswerRecord& record) {
+  questions_.take(record, run_.to_ns(record.begin, record.flags));
+}
+
+void ProcessDrain::give_up_answers(uint64_t now) { questions_.give_up(run_.clock.to_ns(now)); }
+
+std::vector<ring::Question> ProcessDrain::questions(uint32_t round) {
+  coord_waits_.forget();
+  // A simulated device knows itself when it can never go on.
+  return questions_.ask(round, row_.clock != trace::kVirtualClock);
+}
+
+void ProcessDrain::count_stacks() {
+  for (const auto& lane : lanes_) {
+    const ring::RingHeader& header = lane->ring.header();
+    const uint64_t begin = header.anchor.ticks;
+    const uint64_t cost = header.stack_ticks.load(std::memory_order_relaxed);
+    run_.stack_count += static_cast<int64_t>(header.stacks.load(std::memory_order_relaxed));
+    run_.stack_ns += run_.clock.to_ns(begin + cost) - run_.clock.to_ns(begin);
+  }
+  if (run_.stack_count == 0) return;
+  run_.writer.set_meta("stack_count", run_.stack_count);
+  run_.writer.set_meta("stack_ns", run_.stack_ns);
+}
+
+void ProcessDrain::set_exit(int wait_status) {
+  if (WIFEXITED(wait_status)) row_.exit_code = WEXITSTATUS(wait_status);
+  if (WIFSIGNALED(wait_status)) row_.exit_signal = WTERMSIG(wait_status);
+  run_.writer.update(id_, row_);
+}
+
+}  // namespace streamscope::record
