@@ -1,0 +1,221 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// What makes programs stand still, besides what they wait for (hangs.cpp).
+//
+// sync-holding-lock (SS105): a thread was inside a call that waits for the device and held a mutex
+//   that another thread waited for. If that thread is the one that would issue what the device
+//   needs, this is a deadlock; else every thread that needs the lock waits for the device as well.
+//   Evidence: threads that were looked at while the program stood still (record --hang-timeout);
+//   without such a look it cannot be told. Locks other than pthread mutexes are not seen.
+// collective-order (SS106): two streams got collectives of two communicators in opposite orders.
+//   Each may then run the one that the other has queued behind its own. Evidence: kernels of NCCL
+//   and its NVTX ranges, which name the communicator; without them it cannot be told. Streams that
+//   the program orders otherwise, so that the collectives never wait for each other, are a false
+//   alarm.
+// queue-full-block (SS108): a launch has blocked because about 1,000 operations were queued in its
+//   stream, and the first of them waits for something that has not come: if the blocked thread was
+//   to bring it, nothing goes on. Evidence: calls, looked at while the program stood still.
+// endless-poll (SS109): a thread asks again and again whether an event or a stream is ready, and
+//   what it asks for can never end; or each of the last 100 answers was an error, which it does not
+//   look at. Evidence: calls.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "../collectives.h"
+#include "../labels.h"
+#include "../standstill.h"
+#include "../units.h"
+#include "../wait_for_words.h"
+#include "families.h"
+
+namespace streamscope::analysis {
+namespace {
+
+using Why = WaitFor::Why;
+using Kind = WaitFor::Kind;
+
+constexpr trace::Small kSuccess = 0;
+
+// The call in which a thread is blocked; nullptr if it is not.
+const WaitFor::Blocked* call_of(const WaitFor& graph, Id thread) {
+  for (const WaitFor::Blocked& call : graph.blocked()) {
+    const Kind kind = graph.node(call.node).kind;
+    if (call.thread == thread && (kind == Kind::kSync || kind == Kind::kCall)) return &call;
+  }
+  return nullptr;
+}
+
+Place place_of(Analyses& analyses, const WaitFor::Node& call) {
+  return call.kind == Kind::kSync ? analyses.places().of_sync(call.id)
+                                  : analyses.places().of_call(call.id);
+}
+
+}  // namespace
+
+void find_syncs_holding_locks(Analyses& analyses, Findings& findings) {
+  const Trace& trace = analyses.trace();
+  const WaitFor& graph = analyses.wait_for();
+  bool looked = false;
+  for (const Standstill& standstill : standstills(trace)) {
+    looked |= standstill.known();
+    for (const Id sample : standstill.samples) {
+      const Id owner = trace.thread_sample.lock_owner_id[sample];
+      const WaitFor::Blocked* call = owner == kNoId ? nullptr : call_of(graph, owner);
+      if (call == nullptr) continue;
+      const Id waits = trace.thread_sample.thread_id[sample];
+      const WaitFor::Node& node = graph.node(call->node);
+      findings.add({owner, waits}, standstill.at_ns, [&] {
+        Finding finding;
+        if (node.kind == Kind::kSync) finding.host_sync = node.id;
+        finding.start_ns = standstill.at_ns;
+        finding.place = place_of(analyses, node);
+        finding.title = fmt::format("{} holds a lock that {} waits for", name_of(trace, node),
+                                    thread_label(trace, waits));
+        finding.text = fmt::format(
+            "The call had waited {} for the device with the lock held. Let go of the lock before "
+            "waiting for the device: if the other thread is to issue what the device needs, both "
+            "wait for ever.",
+            format_duration(call->held_ns));
+        return finding;
+      });
+    }
+  }
+  if (!looked) findings.never_told("no threads were looked at while the program stood still");
+}
+
+void find_collective_orders(Analyses& analyses, Findings& findings) {
+  const Trace& trace = analyses.trace();
+  using Which = std::pair<trace::Int, size_t>;  // communicator and sequence
+  std::map<Id, std::vector<Collective>> by_stream;
+  for (const Collective& one : collectives(trace)) {
+    if (one.communicator != trace::kNoInt) by_stream[one.stream].push_back(one);
+  }
+  if (by_stream.empty())
+    return findings.never_told("no collective of NCCL with its communicator was recorded");
+  for (auto first = by_stream.begin(); first != by_stream.end(); ++first) {
+    std::map<Which, size_t> place;
+    for (size_t i = 0; i < first->second.size(); ++i)
+      place[{first->second[i].communicator, first->second[i].sequence}] = i;
+    for (auto second = std::next(first); second != by_stream.end(); ++second) {
+      const Collective* before = nullptr;  // the last that both have
+      size_t before_place = 0;
+      for (const Collective& one : second->second) {
+        const auto found = place.find({one.communicator, one.sequence});
+        if (found == place.end()) continue;
+        if (before != nullptr && found->second < before_place) {
+          const Collective earlier = *before;
+          findings.add(
+              {first->first, second->first, static_cast<uint64_t>(one.communicator),
+               static_cast<uint64_t>(earlier.communicator)},
+              trace.api_call.start_ns[trace.op.api_call_id[one.op]], [&] {
+                Finding finding;
+                finding.first_op = earlier.op;
+                finding.second_op = one.op;
+                finding.place = analyses.places().of_op(one.op);
+                finding.title = fmt::format("streams {} and {} run collectives in opposite orders",
+                                            stream_label(trace, first->first),
+                                            stream_label(trace, second->first));
+                finding.text = fmt::format(
+                    "{} comes before {}, and after it on stream {}. Each stream may wait for the "
+                    "other one's second. Issue the collectives of all communicators in one order "
+                    "on every rank.",
+                    name_of(trace, earlier), name_of(trace, one),
+                    stream_label(trace, first->first));
+                return finding;
+              });
+        }
+        before = &one;
+        before_place = found->second;
+      }
+    }
+  }
+}
+
+void find_queue_full_blocks(Analyses& analyses, Findings& findings) {
+  const Trace& trace = analyses.trace();
+  const WaitFor& graph = analyses.wait_for();
+  for (const WaitFor::Blocked& call : graph.blocked()) {
+    const WaitFor::Node& node = graph.node(call.node);
+    const auto links = graph.links(call.node);
+    if (node.kind != Kind::kCall || links.empty() || links.front().why != Why::kQueueFull) continue;
+    const WaitFor::Node& head = graph.node(links.front().to);
+    if (!head.stuck) continue;  // it may be slow
+    findings.add({node.id}, trace.api_call.start_ns[node.id], [&] {
+      Finding finding;
+      if (head.kind == Kind::kOp) finding.first_op = head.id;
+      finding.start_ns = trace.api_call.start_ns[node.id];
+      finding.place = analyses.places().of_call(node.id);
+      finding.title = fmt::format("{} blocks on a full queue behind {}", name_of(trace, node),
+                                  name_of(trace, head));
+      finding.text = fmt::format(
+          "A stream takes about 1,000 operations. The first waits for something that nobody has "
+          "brought, and the launch had waited {} for it. Bring it before so much is queued, or "
+          "from "
+          "a thread that queues nothing behind it.",
+          format_duration(call.held_ns));
+      return finding;
+    });
+  }
+}
+
+void find_endless_polls(Analyses& analyses, Findings& findings) {
+  const Trace& trace = analyses.trace();
+  const WaitFor& graph = analyses.wait_for();
+  const auto& syncs = trace.host_sync;
+  const auto is_query = [&](Id sync) {
+    return syncs.kind[sync] == trace::kStreamQuery || syncs.kind[sync] == trace::kEventQuery;
+  };
+  for (const WaitFor::Blocked& call : graph.blocked()) {
+    const WaitFor::Node& node = graph.node(call.node);
+    if (node.kind != Kind::kSync || !node.stuck || !is_query(node.id)) continue;
+    findings.add({call.thread, syncs.name_id[node.id]}, syncs.start_ns[node.id], [&] {
+      Finding finding;
+      finding.host_sync = node.id;
+      finding.start_ns = syncs.start_ns[node.id];
+      finding.title = fmt::format("{} asks for what cannot become true", name_of(trace, node));
+      finding.text = fmt::format(
+          "It has asked for {}, and what it asks about waits for something that never comes "
+          "(streamscope hang shows it). Give such loops a limit.",
+          format_duration(call.held_ns));
+      return finding;
+    });
+  }
+  // The last answers of each thread that were all the same error.
+  constexpr size_t kMany = 100;
+  struct Row {
+    trace::Small error = kSuccess;
+    size_t count = 0;
+    Id last = kNoId;
+  };
+  std::map<Id, Row> rows;
+  for (Id sync = 0; sync < syncs.size(); ++sync) {
+    Row& row = rows[syncs.thread_id[sync]];
+    const trace::Small result = syncs.result[sync];
+    const bool failed = is_query(sync) && result != kSuccess && result != trace::kNoSmall &&
+                        result != trace::kResultNotReady;
+    row.count = !failed ? 0 : result == row.error ? row.count + 1 : 1;
+    row.error = result;
+    row.last = sync;
+  }
+  for (const auto& [thread, row] : rows) {
+    if (row.count < kMany) continue;
+    findings.add({thread, syncs.name_id[row.last]}, syncs.start_ns[row.last], [&, &row = row] {
+      Finding finding;
+      finding.host_sync = row.last;
+      finding.start_ns = syncs.start_ns[row.last];
+      finding.place = analyses.places().of_sync(row.last);
+      finding.title =
+          fmt::format("{} goes on asking after error {}", sync_name(trace, row.last), row.error);
+      finding.text = fmt::format(
+          "The last {} answers of its thread were this error, and no answer will be another. Leave "
+          "the loop when a query returns anything but success and not-ready.",
+          format_count(row.count));
+      return finding;
+    });
+  }
+}
+
+}  // namespace streamscope::analysis
