@@ -36,6 +36,10 @@ void aborts() { std::abort(); }
 void is_killed() { raise(SIGKILL); }
 void is_terminated() { raise(SIGTERM); }
 void faults() { raise(SIGSEGV); }
+// Stays until somebody ends it, and its recorder.
+void lingers() {
+  for (;;) pause();
+}
 // Every call answers so after an illegal access of a kernel.
 void meets_sticky_error() {
   const cudaStreamSynchronize_v3020_params parameters{kStreamA};
@@ -130,6 +134,7 @@ constexpr Named<End> kEnds[] = {
     {"fault", faults},
     {"sticky-error", meets_sticky_error},
     {"device-reset", resets_device},
+    {"linger", lingers},
 };
 constexpr Named<void (*)(End)> kStages[] = {
     {"before-cuda", before_cuda},

@@ -3,7 +3,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Every way to end at every stage of a recording (tests/collect/crash_scenarios.cpp): each leaves a trace that can be
-# read, with every call that had returned, losses for what is missing, no ring and no process.
+# read, with every call that had returned, losses for what is missing, no ring and no process. The recorder may end as
+# well, its disk be full, and a ring that nobody drained be torn.
 source "$(dirname "$0")/lib.sh" "$1"
 
 child=$bin/tests/collect_child
@@ -33,8 +34,7 @@ cell() {
   fi
   [[ $(sql "$name.sqlite" 'pragma integrity_check') == ok ]] || fail "$name is damaged"
   "$bin/streamscope" info --json "$name.sqlite" >"$name.json" || fail "$name: info failed"
-  got=$(sql "$name.sqlite" 'select (select count(*) from api_call where end_ns not null) + (select count(*) from event_record
-    where end_ns not null) + (select count(*) from event_wait where end_ns not null)')
+  got=$(calls "$name.sqlite")
   ((got >= said)) || fail "$name has $got calls of $said"
   complete=$(field "$name.json" complete)
   case $1 in
@@ -54,6 +54,51 @@ cell() {
   expect_one_file "$name.sqlite"
 }
 
+# calls TRACE: those that returned
+calls() {
+  sql "$1" 'select (select count(*) from api_call where end_ns not null) + (select count(*) from event_record
+    where end_ns not null) + (select count(*) from event_wait where end_ns not null)'
+}
+
+# The program stays at its stage; then it and its recorder are killed, and DAMAGE is done to what they leave.
+# abandoned WHEN DAMAGE
+abandoned() {
+  local name=linger-$1-$2 launcher target said ring got limit=unlimited
+  [[ $2 != full-disk ]] || limit=100  # KiB: no trace fits, so it has to wait in the rings
+  (ulimit -S -f $limit && exec "$bin/streamscope" record --hang-timeout 0 -o "$name.sqlite" -- \
+    sh -c 'ulimit -S -f unlimited; exec "$0" "$@"' "$child" crash linger "$1") >"$name.out" 2>"$name.err" &
+  launcher=$!
+  wait_until 30 grep -qs '^calls ' "$name.out" || fail "$name does not come to its stage: $(cat "$name.err")"
+  target=$(pgrep -P "$launcher")
+  kill -KILL "$launcher" "$target"
+  wait "$launcher" 2>/dev/null || true
+  wait_until 10 eval '! kill -0 "$target" 2>/dev/null' || fail "$name: the program does not end"
+  said=$(sed -n 's/^calls //p' "$name.out" | tail -1)
+  if [[ $1 == before-cuda ]]; then
+    rm -rf "$name".sqlite*  # the folder that the recorder had made, with nothing in it
+    return 0
+  fi
+  ring=$(ls -S "$name.sqlite.rings"/*.ring | head -1)
+  [[ -n $ring ]] || fail "$name left no ring"
+  case $2 in
+    torn) truncate -s 5000 "$ring" ;;
+    overwritten) for ring in "$name.sqlite.rings"/*.ring; do
+      dd if=/dev/urandom of="$ring" bs=64 seek=80 count=40 conv=notrunc status=none
+    done ;;
+  esac
+  "$bin/streamscope" info --json "$name.sqlite" >"$name.json" 2>"$name.err" || fail "$name: info: $(cat "$name.err")"
+  [[ $(sql "$name.sqlite" 'pragma integrity_check') == ok ]] || fail "$name is damaged"
+  [[ $(field "$name.json" complete) == 0 ]] || fail "$name calls itself complete"
+  if [[ $2 == torn ]]; then
+    [[ $(sql "$name.sqlite" "select count(*) from loss join string on string.id = name_id where value = 'ring-torn'") == 1 ]] ||
+      fail "$name does not say that a ring was torn"
+  elif [[ $2 == none ]]; then  # a recorder whose disk is full tells the program to record no more
+    got=$(calls "$name.sqlite")
+    ((got >= said)) || fail "$name has $got calls of $said"
+  fi
+  expect_one_file "$name.sqlite"
+}
+
 cells=0
 running=()
 finish() {
@@ -61,14 +106,21 @@ finish() {
   for pid in "${running[@]}"; do wait "$pid" || exit 1; done
   running=()
 }
-while read -r how when; do
-  cell "$how" "$when" &
+start() {
+  "$@" &
   running+=($!)
   cells=$((cells + 1))
   if ((${#running[@]} == 8)); then finish; fi
+}
+while read -r how when; do
+  if [[ $how == linger ]]; then
+    for damage in none full-disk torn overwritten; do start abandoned "$when" $damage; done
+  else
+    start cell "$how" "$when"
+  fi
 done < <("$child" crash --list)
 finish
-((cells >= 40)) || fail "only $cells cells"
+((cells >= 80)) || fail "only $cells cells"
 [[ -z $(compgen -G '*.rings') ]] || fail "left behind: $(ls -d ./*.rings)"
 # Nobody is left, neither program nor recorder.
 for process in /proc/[0-9]*; do

@@ -65,6 +65,15 @@ class Turns:
                 raise ValueError("no answer")
         return float(answer)
 
+    def processor_s(self):
+        """What the process that was started has used: the loop, or the recorder of one."""
+        try:
+            with open(f"/proc/{self.process.pid}/stat") as stat:
+                user, system = stat.read().rsplit(")", 1)[1].split()[11:13]
+        except (OSError, ValueError):
+            return 0.0
+        return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
+
     def finish(self):
         """Whether the program ended well."""
         os.close(self.go)
@@ -94,6 +103,9 @@ def take_turns(harness, ways):
                 if turn >= WARM_UP_TURNS:
                     found[runner.way].append(value)
         failed = None
+        for runner in runners:
+            if runner.way.startswith("structure"):
+                harness.log(f"  recorder of {runner.way}: {runner.processor_s():.2f} s of processor time")
     except (OSError, ValueError):
         pass  # of `failed`
     finally:
@@ -106,8 +118,8 @@ def take_turns(harness, ways):
     return found
 
 
-def recording(harness, tier):
-    return [harness.streamscope, "record", "-o", harness.work / f"cost.{tier}.sqlite", "--force", "--tier", tier, "--"]
+def recording(harness, tier, *options, name=None):
+    return [harness.streamscope, "record", "-o", harness.work / f"cost.{name or tier}.sqlite", "--force", "--tier", tier, *options, "--"]
 
 
 def measure(harness):
@@ -117,6 +129,7 @@ def measure(harness):
         "bare": ([], []),
         "floor": ([], ["--floor"]),
         "structure": (recording(harness, "structure"), []),
+        "structure without watch": (recording(harness, "structure", "--hang-timeout", "0", name="unwatched"), []),
         "kernel activity": ([], ["--kernel-activity"]),
         "times": (recording(harness, "times"), []),
         "floor, runtime only": ([], ["--floor-runtime"]),
@@ -183,6 +196,8 @@ def run(harness):
     # What kernel activity alone adds is taken over the bare loop.
     limit("times_above_floor_and_activity_ns", "ns", OWN_NS,
           of_sets(lambda turn: turn["times"] - turn["floor"] - (turn["kernel activity"] - turn["bare"])))
+    # Watching for hangs.
+    limit("watch_share", "x", 0.01, of_sets(lambda turn: (turn["structure"] - turn["structure without watch"]) / turn["bare"]))
     if "nsys -t cuda" in ways:
         theirs = of_sets(lambda turn: turn["nsys -t cuda"] - turn["bare"])
         for tier, goal in (("structure", 0.6), ("times", 0.85)):
