@@ -78,6 +78,22 @@ Block* StreamOrderedAllocator::Impl::take_listed(const Place& place, std::size_t
 
 // What programs call
 
+// No list has one: cuts it from free memory, takes more, or recovers.
+Block* StreamOrderedAllocator::Impl::find_elsewhere(const Place& place, StreamRef stream,
+                                                    std::size_t bytes) {
+  if (Block* const block = carve(place, bytes); block != nullptr) {
+    ++counts_.carved;
+    return block;
+  }
+  if (Block* const block = grow(place, bytes); block != nullptr) {
+    ++counts_.grown;
+    return block;
+  }
+  Block* const block = recover(place, stream, bytes);
+  ++counts_.recoveries;
+  return block;
+}
+
 void* StreamOrderedAllocator::Impl::allocate(StreamRef stream, std::size_t bytes) {
   StreamState& state = clocks_.state_of(stream, kAllocate);
   if (bytes == 0) throw make_error(kCodeInvalidValue, kAllocate, "cannot allocate 0 bytes");
@@ -89,16 +105,8 @@ void* StreamOrderedAllocator::Impl::allocate(StreamRef stream, std::size_t bytes
   const Lock lock(mutex_);
   const Place place = clocks_.place_of(state);
   Block* block = take_listed(place, size.index);
-  if (block == nullptr) [[unlikely]] {
-    if ((block = carve(place, size.bytes)) != nullptr) {
-      ++counts_.carved;
-    } else if ((block = grow(place, size.bytes)) != nullptr) {
-      ++counts_.grown;
-    } else {
-      block = recover(place, stream, size.bytes);
-      ++counts_.recoveries;
-    }
-  }
+  if (block == nullptr) [[unlikely]]
+    block = find_elsewhere(place, stream, size.bytes);
   block->in_use = true;
   block->capture = place.capture;
   block->owner = state.id.load(std::memory_order_relaxed);

@@ -105,6 +105,7 @@ class StreamOrderedAllocator::Impl {
 
   // All with the lock held.
   [[nodiscard]] Block* take_listed(const Place& place, std::size_t index);
+  [[nodiscard]] Block* find_elsewhere(const Place& place, StreamRef stream, std::size_t bytes);
   void put_into_list(Block& block, Block*& head) noexcept;
   static void take_out(Block& block) noexcept;
   void make_free(Block& block, const Place& place);

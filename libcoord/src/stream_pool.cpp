@@ -153,13 +153,14 @@ void StreamPool::Impl::end(std::uint32_t index, bool timed) {
   try {
     const std::lock_guard lock(slot.mutex);
     const std::lock_guard timing_lock(slot.timing_mutex);
-    if (timed) {
-      slot.timed->end = events_.lease(EventClass::kTiming);
-      slot.stream.record(slot.timed->end);
+    StreamSlot::Timed* const time = timed && slot.timed.has_value() ? &*slot.timed : nullptr;
+    if (time != nullptr) {
+      time->end = events_.lease(EventClass::kTiming);
+      slot.stream.record(time->end);
     }
     slot.stream.write_value(done_ + index, slot.ended + 1);
     ++slot.ended;
-    if (timed) slot.timed->number = slot.ended;
+    if (time != nullptr) time->number = slot.ended;
   } catch (...) {
     drop(index, timed);
     throw;

@@ -20,3 +20,11 @@ for example in "${examples[@]}"; do
   expect_complete "$name.sqlite" 1
   expect_one_file "$name.sqlite"
 done
+
+# Pools of streams and of memory are there with their samples, as of kind 1 and 2.
+for pool in "stream_pool 1 workers" "stream_memory 2 scratch"; do
+  read -r name kind called <<<"$pool"
+  samples=$(sql "$name.sqlite" "select count(*) from pool_sample join pool on pool.id = pool_id join string on string.id = name_id
+    where kind = $kind and value = '$called' and in_use > 0")
+  ((samples > 0)) || fail "$name: no samples of its pool in use"
+done
