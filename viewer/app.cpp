@@ -21,6 +21,7 @@
 #include <fstream>
 #include <optional>
 #include <thread>
+#include <utility>
 
 #include "imgui_compat.h"
 #include "loader.h"
@@ -33,6 +34,7 @@ constexpr const char* kGlsl = "#version 330 core";
 // After an input ImGui needs a few frames to settle: hover, then press, then the size of a tooltip.
 constexpr int kSettleFrames = 4;
 constexpr double kBusyPauseS = 0.05;  // between looks at something that a view waits for
+constexpr double kLivePauseS = 0.5;   // between looks at a trace that is being recorded
 
 void set_up_imgui() {
   IMGUI_CHECKVERSION();
@@ -222,7 +224,7 @@ Key key_name(int key, int mods) {
     int code;
     const char* name;
   };
-  static constexpr std::array<Named, 17> kNamed = {{{GLFW_KEY_LEFT, "Left"},
+  static constexpr std::array<Named, 18> kNamed = {{{GLFW_KEY_LEFT, "Left"},
                                                     {GLFW_KEY_RIGHT, "Right"},
                                                     {GLFW_KEY_UP, "Up"},
                                                     {GLFW_KEY_DOWN, "Down"},
@@ -234,6 +236,7 @@ Key key_name(int key, int mods) {
                                                     {GLFW_KEY_ENTER, "Enter"},
                                                     {GLFW_KEY_KP_ENTER, "Enter"},
                                                     {GLFW_KEY_BACKSPACE, "Backspace"},
+                                                    {GLFW_KEY_DELETE, "Delete"},
                                                     {GLFW_KEY_F1, "F1"},
                                                     {GLFW_KEY_F3, "F3"},
                                                     {GLFW_KEY_EQUAL, "="},
@@ -256,6 +259,30 @@ Key key_name(int key, int mods) {
   return name;
 }
 
+// What changes when a trace file grows: it, or the log beside it.
+struct FileState {
+  std::filesystem::file_time_type changed, log_changed;
+  uintmax_t bytes = 0, log_bytes = 0;
+
+  bool operator==(const FileState&) const = default;
+};
+
+FileState state_of(const std::filesystem::path& file) {
+  FileState state;
+  const auto look = [](const std::filesystem::path& at, auto& changed, uintmax_t& bytes) {
+    std::error_code absent;
+    changed = std::filesystem::last_write_time(at, absent);
+    bytes = absent ? 0 : std::filesystem::file_size(at, absent);
+    if (absent) bytes = 0;
+  };
+  look(file, state.changed, state.bytes);
+  look(file.string() + "-wal", state.log_changed, state.log_bytes);
+  return state;
+}
+
+// A trace that was cut off is incomplete for ever; one that is being recorded has a log.
+bool is_written(const FileState& state) { return state.log_bytes > 0; }
+
 class Window {
  public:
   explicit Window(const Arguments& arguments);
@@ -269,6 +296,9 @@ class Window {
   void open(const std::filesystem::path& trace);
   void take_document();
   void take_compared();
+  /// Of a trace that is being recorded: reads it again if there is more.
+  void follow();
+  void keep_session() const;
   void write_state();
 
   Arguments arguments_;
@@ -276,6 +306,9 @@ class Window {
   std::optional<Workspace> workspace_;
   std::optional<RasterTexture> raster_;
   std::unique_ptr<Loader> loader_, compared_loader_;
+  std::filesystem::path trace_;  // shown or being loaded
+  FileState read_state_;         // of the trace when it was read last
+  bool is_live_ = false;
   std::string written_state_;
   int frames_ = kSettleFrames;  // still to be drawn before it waits for the next event
 };
@@ -341,6 +374,7 @@ Window::Window(const Arguments& arguments) : arguments_(arguments) {
   });
   ImGui_ImplGlfw_InitForOpenGL(window_, true);
   ImGui_ImplOpenGL3_Init(kGlsl);
+  workspace_->set_recent(read_sessions(sessions_file()));
   if (!arguments_.trace.empty()) open(arguments_.trace);
   if (!arguments_.compared.empty()) {
     workspace_->state().drawer = "compare";
@@ -350,6 +384,7 @@ Window::Window(const Arguments& arguments) : arguments_(arguments) {
 }
 
 Window::~Window() {
+  keep_session();
   loader_.reset();
   compared_loader_.reset();
   workspace_.reset();
@@ -362,7 +397,27 @@ Window::~Window() {
 }
 
 void Window::open(const std::filesystem::path& trace) {
+  if (trace != trace_) {
+    keep_session();
+    const std::filesystem::path absolute = std::filesystem::absolute(trace);
+    for (const Session& each : read_sessions(sessions_file())) {
+      if (each.trace == absolute) workspace_->restore(each);
+    }
+    glfwSetWindowTitle(window_, (trace.filename().string() + " \u2013 StreamScope").c_str());
+  }
+  trace_ = trace;
+  read_state_ = state_of(trace);
   loader_ = std::make_unique<Loader>(trace, arguments_.width, [] { glfwPostEmptyEvent(); });
+}
+
+void Window::keep_session() const {
+  const Session session = workspace_->session();
+  if (!session.trace.empty()) viewer::keep_session(sessions_file(), session);
+}
+
+void Window::follow() {
+  if (!is_live_ || loader_) return;
+  if (state_of(trace_) != read_state_) open(trace_);
 }
 
 void Window::take_compared() {
@@ -387,6 +442,8 @@ void Window::take_document() {
   if (!error.empty() || (document && !document->is_sketch())) loader_.reset();
   if (!error.empty()) return workspace_->set_error(error);
   if (!document || document.get() == workspace_->document()) return;
+  is_live_ = !document->trace().complete() && is_written(read_state_);
+  workspace_->set_live(is_live_);
   try {
     workspace_->set_document(std::move(document));
   } catch (const Error& refused) {
@@ -413,11 +470,16 @@ void Window::run() {
       write_state();  // of a picture that has settled
       if (workspace_->state().busy) {
         glfwWaitEventsTimeout(kBusyPauseS);
+      } else if (is_live_) {
+        glfwWaitEventsTimeout(kLivePauseS);
       } else {
         glfwWaitEvents();
       }
       frames_ = kSettleFrames - 1;
     }
+    follow();
+    if (std::filesystem::path asked = std::exchange(workspace_->state().open, {}); !asked.empty())
+      open(asked);
     take_document();
     take_compared();
     int width = 0, height = 0;

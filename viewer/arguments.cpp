@@ -69,6 +69,12 @@ void parse_select(Arguments& arguments, std::string_view value) {
     arguments.select_nothing = true;
     return;
   }
+  if (value.starts_with("finding:")) {
+    const auto finding = parse_number<size_t>(value.substr(8));
+    if (!finding) refuse("--select", value, "a finding is a number, from 0");
+    arguments.finding = finding;
+    return;
+  }
   for (const Kind& kind : kKinds) {
     if (!value.starts_with(kind.prefix)) continue;
     const auto id = parse_number<Id>(value.substr(kind.prefix.size()));
@@ -76,9 +82,9 @@ void parse_select(Arguments& arguments, std::string_view value) {
     arguments.select = {kind.kind, *id};
     return;
   }
-  refuse(
-      "--select", value,
-      "a selection is op:ID, call:ID, record:ID, wait:ID, sync:ID, range:ID, operation:ID or none");
+  refuse("--select", value,
+         "a selection is op:ID, call:ID, record:ID, wait:ID, sync:ID, range:ID, operation:ID, "
+         "finding:NUMBER or none");
 }
 
 void parse_panel(Arguments& arguments, std::string_view value) {
@@ -112,8 +118,8 @@ constexpr std::array<Flag, 10> kFlags = {{
     {"--range", "FROM:TO", "time to show; ns, us, ms, s or % of the trace (all of it)",
      parse_range},
     {"--select", "op:ID",
-     "what to select: op:, call:, record:, wait:, sync:, range:, operation:, or none; a picture\n  "
-     "                      selects the longest wait unless told otherwise",
+     "what to select: op:, call:, record:, wait:, sync:, range:, operation:, finding:, or none; a\n"
+     "                        picture selects the longest wait unless told otherwise",
      parse_select},
     {"--panel", "NAME", "show only this panel", parse_panel},
     {"--theme", "NAME", "dark (default) or light", parse_theme},

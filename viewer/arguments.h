@@ -35,8 +35,9 @@ struct Arguments {
   int height = 1000;
   std::optional<std::pair<RangeEnd, RangeEnd>> range;
   Item select;
-  bool select_nothing = false;  ///< otherwise a screenshot selects the longest wait
-  std::string panel;            ///< the only panel to show; empty: all
+  std::optional<size_t> finding;  ///< to look at, as the panel numbers them
+  bool select_nothing = false;    ///< otherwise a screenshot selects the longest wait
+  std::string panel;              ///< the only panel to show; empty: all
   ThemeKind theme = ThemeKind::kDark;
   std::optional<float> scale;  ///< none: what the display says
   bool help = false;

@@ -32,6 +32,15 @@ std::optional<size_t> lane_of_selection(const Document& document, const ViewStat
   return place ? std::optional(place->lane) : std::nullopt;
 }
 
+void step_to_finding(const Document& document, ViewState& state, ptrdiff_t by) {
+  const auto count = static_cast<ptrdiff_t>(document.insights().findings.size());
+  if (count == 0) return;
+  const ptrdiff_t from = state.finding ? static_cast<ptrdiff_t>(*state.finding)
+                         : by > 0      ? -1
+                                       : count;
+  look_at_finding(document, state, static_cast<size_t>((from + by + count) % count));
+}
+
 // Collapses (or opens) all lanes of a kind together.
 void collapse_all(const Document& document, ViewState& state,
                   std::initializer_list<LaneKind> kinds) {
@@ -92,7 +101,11 @@ constexpr auto kCommands = std::to_array<Command>({
     {"Select", "Search names", "Ctrl+F /", [](D, S s) { s.overlay = Overlay::kSearch; }},
     {"Select", "Next hit of the search", "F3", [](D d, S s) { step_to_hit(d, s, 1); }},
     {"Select", "Previous hit of the search", "Shift+F3", [](D d, S s) { step_to_hit(d, s, -1); }},
+    {"Select", "Next finding", "E", [](D d, S s) { step_to_finding(d, s, 1); }},
+    {"Select", "Previous finding", "Shift+E", [](D d, S s) { step_to_finding(d, s, -1); }},
     {"Select", "Mark the time of the selection", "M", [](D d, S s) { s.marked = d.time(s.selection); }},
+    {"Select", "Bookmark this time", "Ctrl+B", [](D, S s) { s.overlay = Overlay::kNote; }},
+    {"Select", "Bookmarks", "Shift+B", [](D, S s) { s.overlay = Overlay::kBookmarks; }},
     {"Select", "Clear", "Escape", escape},
 
     {"Show", "Collapse or open the lane of the selection", "C",
@@ -103,8 +116,15 @@ constexpr auto kCommands = std::to_array<Command>({
      [](D d, S s) { collapse_all(d, s, {LaneKind::kStream}); }},
     {"Show", "Collapse or open all host threads", "Shift+H",
      [](D d, S s) { collapse_all(d, s, {LaneKind::kThread}); }},
-    {"Show", "Color by kind or by name", "K",
-     [](D, S s) { s.color_by = s.color_by == ColorBy::kKind ? ColorBy::kName : ColorBy::kKind; }},
+    {"Show", "Filter lanes by name", "Shift+F", [](D, S s) { s.overlay = Overlay::kFilter; }},
+    {"Show", "Pin the lane of the selection on top", "Shift+P",
+     [](D d, S s) {
+       if (const auto lane = lane_of_selection(d, s)) s.lane_order.toggle_pinned(d, *lane);
+     }},
+    {"Show", "Color by kind, name, stream, cause or path", "K",
+     [](D, S s) {
+       s.color_by = static_cast<ColorBy>((static_cast<size_t>(s.color_by) + 1) % kColorByCount);
+     }},
     {"Show", "Critical path", "P", [](D, S s) { s.show_critical_path = !s.show_critical_path; }},
     {"Show", "Arrows: one step or the whole chain", "H", [](D, S s) { s.whole_chain = !s.whole_chain; }},
     {"Show", "Inspector", "I", [](D, S s) { s.show_inspector = !s.show_inspector; }},

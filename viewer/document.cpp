@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cctype>
 #include <limits>
 
 #include "analysis/derive.h"
@@ -16,19 +15,6 @@ namespace streamscope::viewer {
 namespace {
 
 using trace::kUnknownNs;
-
-// Numbers of api_call.kind, as schema.sql lists them.
-enum CallKind : trace::Small {
-  kLaunch = 1,
-  kMemcpy = 2,
-  kMemsetAsync = 5,
-  kMemoryWaitCall = 21,
-  kMemoryWriteCall = 22,
-  kGraphLaunchCall = 29,
-};
-
-// CUPTI's copy kinds, as in op.detail.
-enum CopyKind : trace::Small { kHtoD = 1, kDtoH = 2, kHtoA = 3, kAtoH = 4 };
 
 // Offsets and values of "all values of key k", from pairs (key, value) of keys below `keys`.
 void index_pairs(size_t keys, const std::vector<std::pair<Id, uint32_t>>& pairs,
@@ -41,13 +27,6 @@ void index_pairs(size_t keys, const std::vector<std::pair<Id, uint32_t>>& pairs,
   for (const auto& [key, value] : pairs) values[next[key]++] = value;
 }
 
-std::optional<TimeRange> range_of(Ns start_ns, Ns end_ns, Ns open_end_ns) {
-  if (start_ns == kUnknownNs) return std::nullopt;
-  // A call that never returned, a range that was never closed: open to the end of the trace.
-  if (end_ns == kUnknownNs) end_ns = open_end_ns;
-  return TimeRange{start_ns, std::max(start_ns, end_ns)};
-}
-
 template <class Columns>
 void widen(TimeRange& extent, const Columns& table) {
   for (size_t i = 0; i < table.size(); ++i) {
@@ -58,15 +37,6 @@ void widen(TimeRange& extent, const Columns& table) {
 }
 
 }  // namespace
-
-std::string_view to_string(Category category) {
-  static constexpr std::array<std::string_view, kCategoryCount> kNames = {
-      "kernel",        "copy to device",  "copy to host", "copy on device", "memset",
-      "host function", "memory wait",     "memory write", "graph launch",   "launch call",
-      "copy call",     "event record",    "stream wait",  "blocking call",  "other call",
-      "NVTX range",    "coord operation", "coord barrier"};
-  return kNames[static_cast<size_t>(category)];
-}
 
 Document::Document(trace::Trace trace, bool is_sketch)
     : trace_(std::move(trace)), is_sketch_(is_sketch) {
@@ -270,284 +240,6 @@ std::vector<uint32_t> Document::longest_waits(size_t count) const {
   return result;
 }
 
-Item Document::call_of(Id op) const {
-  const Id call = op < trace_.op.size() ? trace_.op.api_call_id[op] : kNoId;
-  return call < trace_.api_call.size() ? Item{ItemKind::kApiCall, call} : Item{};
-}
-
-Id Document::op_of(Item call) const {
-  return call.kind == ItemKind::kApiCall && call.id < op_of_call_.size() ? op_of_call_[call.id]
-                                                                         : kNoId;
-}
-
-Id Document::operation_of(Id op) const {
-  return op < operation_of_.size() ? operation_of_[op] : kNoId;
-}
-
-bool Document::never_ended(Item item) const {
-  const auto open = [&](const auto& table) {
-    return item.id < table.size() && table.start_ns[item.id] != kUnknownNs &&
-           table.end_ns[item.id] == kUnknownNs;
-  };
-  switch (item.kind) {
-    case ItemKind::kOp:
-      return open(trace_.op);
-    case ItemKind::kApiCall:
-      return open(trace_.api_call);
-    case ItemKind::kHostSync:
-      return open(trace_.host_sync);
-    case ItemKind::kRange:
-      return open(trace_.range);
-    default:
-      return false;
-  }
-}
-
-std::vector<Id> Document::never_ended_ops() const {
-  std::vector<Id> result;
-  for (Id id = 0; id < trace_.op.size(); ++id) {
-    if (never_ended({ItemKind::kOp, id})) result.push_back(id);
-  }
-  return result;
-}
-
-std::optional<TimeRange> Document::time(Item item) const {
-  const Id id = item.id;
-  const auto of = [&](const auto& table) -> std::optional<TimeRange> {
-    if (id >= table.size()) return std::nullopt;
-    return range_of(table.start_ns[id], table.end_ns[id], extent_.end_ns);
-  };
-  switch (item.kind) {
-    case ItemKind::kNone:
-      break;
-    case ItemKind::kOp:
-      if (const auto own = of(trace_.op)) return own;
-      if (const Item call = call_of(id)) return time(call);
-      break;
-    case ItemKind::kApiCall:
-      return of(trace_.api_call);
-    case ItemKind::kEventRecord:
-      return of(trace_.event_record);
-    case ItemKind::kEventWait:
-      return of(trace_.event_wait);
-    case ItemKind::kHostSync:
-      return of(trace_.host_sync);
-    case ItemKind::kRange:
-      return of(trace_.range);
-    case ItemKind::kOperation: {
-      const auto& operation = trace_.operation;
-      if (id >= operation.size()) break;
-      // The work itself says best when it ran; "completed" is only when the host learnt of it.
-      if (operation_span_[id].begin_ns != kUnknownNs) return operation_span_[id];
-      const Ns begun = operation.begun_ns[id] != kUnknownNs ? operation.begun_ns[id]
-                                                            : operation.registered_ns[id];
-      return range_of(begun, operation.completed_ns[id], extent_.end_ns);
-    }
-    case ItemKind::kBarrier: {
-      const auto& barrier = trace_.barrier;
-      if (id >= barrier.size()) break;
-      return range_of(barrier.first_arrival_ns[id], barrier.release_ns[id], extent_.end_ns);
-    }
-  }
-  return std::nullopt;
-}
-
-Category Document::category(Item item) const {
-  const Id id = item.id;
-  switch (item.kind) {
-    case ItemKind::kOp:
-      if (id >= trace_.op.size()) break;
-      switch (trace_.op.kind[id]) {
-        case trace::kKernel:
-          return Category::kKernel;
-        case trace::kMemcpy:
-          switch (trace_.op.detail[id]) {
-            case kHtoD:
-            case kHtoA:
-              return Category::kCopyToDevice;
-            case kDtoH:
-            case kAtoH:
-              return Category::kCopyToHost;
-            default:
-              return Category::kCopyOnDevice;
-          }
-        case trace::kMemset:
-          return Category::kMemset;
-        case trace::kHostFunction:
-          return Category::kHostFunction;
-        case trace::kMemoryWait:
-          return Category::kMemoryWait;
-        case trace::kMemoryWrite:
-          return Category::kMemoryWrite;
-        default:
-          return Category::kGraphLaunch;
-      }
-    case ItemKind::kApiCall: {
-      if (id >= trace_.api_call.size()) break;
-      const trace::Small kind = trace_.api_call.kind[id];
-      if (kind == kLaunch || kind == kGraphLaunchCall) return Category::kLaunchCall;
-      if (kind >= kMemcpy && kind <= kMemsetAsync) return Category::kCopyCall;
-      break;
-    }
-    case ItemKind::kEventRecord:
-      return Category::kRecordCall;
-    case ItemKind::kEventWait:
-      return Category::kWaitCall;
-    case ItemKind::kHostSync:
-      if (id >= trace_.host_sync.size()) break;
-      if (trace_.host_sync.kind[id] == trace::kStreamQuery ||
-          trace_.host_sync.kind[id] == trace::kEventQuery)
-        break;
-      return Category::kBlockingCall;
-    case ItemKind::kRange:
-      return Category::kRange;
-    case ItemKind::kOperation:
-      return Category::kOperation;
-    case ItemKind::kBarrier:
-      return Category::kBarrier;
-    case ItemKind::kNone:
-      break;
-  }
-  return Category::kOtherCall;
-}
-
-Id Document::name_id(Item item) const {
-  const auto of = [&](const auto& table) {
-    return item.id < table.size() ? table.name_id[item.id] : kNoId;
-  };
-  switch (item.kind) {
-    case ItemKind::kOp:
-      return of(trace_.op);
-    case ItemKind::kApiCall:
-      return of(trace_.api_call);
-    case ItemKind::kEventRecord:
-      return of(trace_.event_record);
-    case ItemKind::kEventWait:
-      return of(trace_.event_wait);
-    case ItemKind::kHostSync:
-      return of(trace_.host_sync);
-    case ItemKind::kRange:
-      return of(trace_.range);
-    case ItemKind::kOperation:
-      return of(trace_.operation);
-    case ItemKind::kBarrier:
-      return of(trace_.barrier);
-    case ItemKind::kNone:
-      break;
-  }
-  return kNoId;
-}
-
-std::string Document::label(Item item) const {
-  const Id name = name_id(item);
-  if (item.kind == ItemKind::kOp && item.id < trace_.op.size() &&
-      trace_.op.kind[item.id] == trace::kMemcpy && trace_.op.detail[item.id] != trace::kNoSmall) {
-    // Of a copy the direction and the size matter, whatever it is called.
-    std::string text(trace::copy_kind_name(trace_.op.detail[item.id]));
-    if (trace_.op.bytes[item.id] != trace::kNoInt)
-      text += " " + format_bytes(trace_.op.bytes[item.id]);
-    return text;
-  }
-  if (name < short_names_.size() && !short_names_[name].empty()) return short_names_[name];
-  return std::string(to_string(category(item)));
-}
-
-std::string Document::label_with_stream(Item item) const {
-  const auto where = place(item);
-  return label(item) + (where ? " on " + lanes_[where->lane].title : "");
-}
-
-std::string Document::name(Item item) const {
-  const std::string_view text = trace_.text(name_id(item));
-  return text.empty() ? label(item) : demangle(text);
-}
-
-std::string Document::stream_name(Id stream) const {
-  if (stream >= trace_.stream.size()) return "unknown stream";
-  if (const std::string_view name = trace_.text(trace_.stream.name_id[stream]); !name.empty())
-    return std::string(name);
-  if (trace_.stream.kind[stream] == trace::kLegacyStream) return "default stream";
-  const trace::Small native = trace_.stream.native_id[stream];
-  const std::string number =
-      std::to_string(native == trace::kNoSmall ? static_cast<trace::Small>(stream) : native);
-  return (trace_.stream.kind[stream] == trace::kPerThreadStream ? "thread stream " : "stream ") +
-         number;
-}
-
-std::string Document::thread_name(Id thread) const {
-  if (thread >= trace_.thread.size()) return "unknown thread";
-  if (const std::string_view name = trace_.text(trace_.thread.name_id[thread]); !name.empty())
-    return std::string(name);
-  const trace::Small tid = trace_.thread.os_tid[thread];
-  return "thread " +
-         std::to_string(tid == trace::kNoSmall ? static_cast<trace::Small>(thread) : tid);
-}
-
-std::string Document::event_name(Id event) const {
-  if (event >= trace_.event.size()) return "unknown event";
-  if (const std::string_view name = trace_.text(trace_.event.name_id[event]); !name.empty())
-    return std::string(name);
-  return "event " + std::to_string(event);
-}
-
-std::optional<size_t> Document::lane_of(LaneKind kind, Id object) const {
-  const std::vector<int>& lanes = kind == LaneKind::kStream ? stream_lane_ : thread_lane_;
-  if (object >= lanes.size() || lanes[object] < 0) return std::nullopt;
-  return static_cast<size_t>(lanes[object]);
-}
-
-std::optional<Place> Document::place(Item item) const {
-  const auto interval = time(item);
-  if (!interval) return std::nullopt;
-  const auto of = [&](const std::vector<int>& lanes, const std::vector<Id>& column) -> int {
-    return item.id < column.size() && column[item.id] < lanes.size() ? lanes[column[item.id]] : -1;
-  };
-  int lane = -1;
-  switch (item.kind) {
-    case ItemKind::kOp:
-      lane = of(stream_lane_, trace_.op.stream_id);
-      break;
-    case ItemKind::kApiCall:
-      lane = of(thread_lane_, trace_.api_call.thread_id);
-      break;
-    case ItemKind::kEventRecord:
-      lane = of(thread_lane_, trace_.event_record.thread_id);
-      break;
-    case ItemKind::kEventWait:
-      lane = of(thread_lane_, trace_.event_wait.thread_id);
-      break;
-    case ItemKind::kHostSync:
-      lane = of(thread_lane_, trace_.host_sync.thread_id);
-      break;
-    case ItemKind::kRange:
-      lane = of(thread_lane_, trace_.range.thread_id);
-      break;
-    case ItemKind::kOperation:
-      lane = of(operations_lane_, trace_.operation.process_id);
-      break;
-    case ItemKind::kBarrier:
-      lane = of(operations_lane_, trace_.barrier.process_id);
-      break;
-    case ItemKind::kNone:
-      break;
-  }
-  if (lane < 0) return std::nullopt;
-  const auto& bands = lanes_[static_cast<size_t>(lane)].bands;
-  for (size_t band = 0; band < bands.size(); ++band) {
-    const Row& row = bands[band].row;
-    auto it = std::lower_bound(row.start_ns.begin(), row.start_ns.end(), interval->begin_ns);
-    for (; it != row.start_ns.end() && *it == interval->begin_ns; ++it) {
-      const size_t index = static_cast<size_t>(it - row.start_ns.begin());
-      if (row.item[index] == pack(item)) return Place{static_cast<size_t>(lane), band, index};
-    }
-  }
-  return std::nullopt;
-}
-
-Item Document::item_at(const Place& place) const {
-  return unpack(lanes_[place.lane].bands[place.band].row.item[place.index]);
-}
-
 Sums Document::sums(TimeRange range) const {
   Sums result;
   for (size_t lane = 0; lane < lanes_.size(); ++lane) {
@@ -574,13 +266,8 @@ Sums Document::sums(TimeRange range) const {
 
 std::vector<bool> Document::names_with(std::string_view text) const {
   if (text.empty()) return {};
-  const auto same = [](char a, char b) {
-    return std::tolower(static_cast<unsigned char>(a)) ==
-           std::tolower(static_cast<unsigned char>(b));
-  };
   std::vector<bool> names(trace_.strings.size());
-  for (size_t i = 0; i < names.size(); ++i)
-    names[i] = !std::ranges::search(trace_.strings[i], text, same).empty();
+  for (size_t i = 0; i < names.size(); ++i) names[i] = contains_text(trace_.strings[i], text);
   return names;
 }
 

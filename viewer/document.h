@@ -57,26 +57,20 @@ struct Band {
   Row row;
 };
 
-/// An event record or stream wait, as a glyph: on a stream where its work passes it, on a thread
-/// where it is called.
-struct Marker {
-  Ns at_ns;
-  Item item;
-};
-
 /// A horizontal strip of the timeline; lanes form a tree, listed in the order of display.
 struct Lane {
   LaneKind kind;
-  int depth = 0;                ///< in the tree
-  int parent = -1;              ///< index of the lane above in the tree
-  Id object = kNoId;            ///< process, device, stream or thread
-  std::string title;            ///< "copies", "GPU 0", ...
-  std::string detail;           ///< "non-blocking, priority -1"
-  double busy_share = -1;       ///< of the extent; negative where it means nothing
-  bool host_times = false;      ///< device times are unknown: ops stand where the host issued them
-  std::vector<Band> bands;      ///< top to bottom
-  std::vector<Marker> records;  ///< by time
-  std::vector<Marker> passed_waits;  ///< by time
+  int depth = 0;            ///< in the tree
+  int parent = -1;          ///< index of the lane above in the tree
+  Id object = kNoId;        ///< process, device, stream or thread
+  std::string title;        ///< "copies", "GPU 0", ...
+  std::string detail;       ///< "non-blocking, priority -1"
+  double busy_share = -1;   ///< of the extent; negative where it means nothing
+  bool host_times = false;  ///< device times are unknown: ops stand where the host issued them
+  std::vector<Band> bands;  ///< top to bottom
+  /// Event records and stream waits, as instants: on a stream where its work passes them, on a
+  /// thread where they are called.
+  Row records, passed_waits;
   Row waits;  ///< streams: time spent waiting for events; item = the event_wait
   Row path;   ///< streams: ops on the critical path
 };
@@ -136,8 +130,8 @@ class Document {
   /// Where an item is drawn; nothing if its time or place is unknown.
   std::optional<Place> place(Item item) const;
   Item item_at(const Place& place) const;
-  /// Lane of a stream or thread; nothing if it has none.
-  std::optional<size_t> lane_of(LaneKind kind, Id object) const;
+  /// Lane of an item that has one, whether or not its time is known.
+  std::optional<size_t> lane_of(Item item) const;
   /// Interval in which the item is drawn; for an op without device times, that of its call.
   std::optional<TimeRange> time(Item item) const;
   /// True if its start is known and its end is not: a hang, or the end of the recording.

@@ -38,6 +38,15 @@ inline void push_font(ImFont* font, [[maybe_unused]] float size) {
 #endif
 }
 
+/// A sign of a font in the atlas; nullptr if the font has none of this code.
+inline const ImFontGlyph* find_glyph(ImFont* font, [[maybe_unused]] float size, ImWchar code) {
+#if IMGUI_VERSION_NUM >= 19200
+  return font->GetFontBaked(size)->FindGlyphNoFallback(code);
+#else
+  return font->FindGlyphNoFallback(code);
+#endif
+}
+
 /// Tells the renderer that the font atlas was made anew; 1.92 sees that by itself.
 inline void upload_fonts() {
 #if IMGUI_VERSION_NUM < 19200

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -195,6 +196,14 @@ std::string short_name(std::string_view name) {
   }
   if (!current.empty()) last = current;
   return last.empty() ? full : last;
+}
+
+bool contains_text(std::string_view text, std::string_view part) {
+  const auto same = [](char a, char b) {
+    return std::tolower(static_cast<unsigned char>(a)) ==
+           std::tolower(static_cast<unsigned char>(b));
+  };
+  return part.empty() || !std::ranges::search(text, part, same).empty();
 }
 
 std::string ellipsize(std::string_view text, size_t length) {

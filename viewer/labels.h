@@ -34,6 +34,8 @@ std::string demangle(std::string_view name);
 /// arguments. "void at::native::(anonymous namespace)::gemm<float, 4>(float*, int)" becomes "gemm".
 /// Accepts mangled names too.
 std::string short_name(std::string_view name);
+/// True if `part` is in `text`, in any case (of ASCII).
+bool contains_text(std::string_view text, std::string_view part);
 /// Cuts `text` to `length` bytes at most, in the middle, with an ellipsis; never inside a UTF-8
 /// character.
 std::string ellipsize(std::string_view text, size_t length);

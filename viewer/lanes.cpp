@@ -38,7 +38,8 @@ void sort_by_start(std::vector<Interval>& intervals) {
 }
 
 // Distributes sorted intervals over as many bands as they need.
-void add_bands(Lane& lane, BandKind kind, const std::vector<Interval>& intervals, size_t max_rows) {
+void add_bands(const Document& document, Lane& lane, BandKind kind,
+               const std::vector<Interval>& intervals, size_t max_rows) {
   std::vector<Ns> start, end;
   start.reserve(intervals.size());
   end.reserve(intervals.size());
@@ -50,10 +51,9 @@ void add_bands(Lane& lane, BandKind kind, const std::vector<Interval>& intervals
   const size_t first = lane.bands.size();
   for (size_t i = 0; i < intervals.size(); ++i) {
     while (lane.bands.size() <= first + rows[i]) lane.bands.push_back({kind, {}});
-    Row& row = lane.bands[first + rows[i]].row;
-    row.start_ns.push_back(start[i]);
-    row.end_ns.push_back(end[i]);
-    row.item.push_back(pack(intervals[i].item));
+    lane.bands[first + rows[i]].row.push(
+        start[i], end[i], pack(intervals[i].item),
+        static_cast<uint8_t>(document.category(intervals[i].item)));
   }
   for (size_t band = first; band < lane.bands.size(); ++band) lane.bands[band].row.finish();
 }
@@ -66,15 +66,17 @@ void append_detail(std::string& detail, const std::string& text) {
   detail += text;
 }
 
-// Orders markers by time; many edges may share a record or a wait, which is one act.
-void tidy(std::vector<Marker>& markers) {
-  std::sort(markers.begin(), markers.end(), [](const Marker& a, const Marker& b) {
-    return a.at_ns != b.at_ns ? a.at_ns < b.at_ns : pack(a.item) < pack(b.item);
+// Many edges may share a record or a wait, which is one act.
+void add_instants(Row& row, std::vector<Interval>& instants) {
+  std::ranges::sort(instants, {}, [](const Interval& each) {
+    return std::pair(each.range.begin_ns, pack(each.item));
   });
-  const auto same = [](const Marker& a, const Marker& b) {
-    return a.at_ns == b.at_ns && a.item == b.item;
-  };
-  markers.erase(std::unique(markers.begin(), markers.end(), same), markers.end());
+  for (size_t i = 0; i < instants.size(); ++i) {
+    if (i == 0 || instants[i].item != instants[i - 1].item ||
+        instants[i].range != instants[i - 1].range)
+      row.push(instants[i].range.begin_ns, instants[i].range.end_ns, pack(instants[i].item));
+  }
+  row.finish();
 }
 
 // Ids of rows, grouped by the value of a column.
@@ -91,8 +93,7 @@ std::vector<std::vector<Id>> group_by(const std::vector<Id>& column, size_t grou
 size_t Document::add_lane(Lane lane) {
   for (const Band& band : lane.bands) {
     item_count_ += band.row.size();
-    for (const uint32_t item : band.row.item)
-      present_[static_cast<size_t>(category(unpack(item)))] = true;
+    for (const uint8_t kind : band.row.kind) present_[kind] = true;
   }
   lanes_.push_back(std::move(lane));
   return lanes_.size() - 1;
@@ -211,7 +212,7 @@ void Document::fill_stream(Lane& lane, std::span<const Id> ops) {
   }
   sort_by_start(intervals);
   lane.host_times = unknown > 0 && unknown == ops.size();
-  add_bands(lane, BandKind::kOps, intervals, kMaxOpRows);
+  add_bands(*this, lane, BandKind::kOps, intervals, kMaxOpRows);
   if (!lane.host_times) {
     std::vector<Ns> start, end;
     for (const Interval& interval : intervals) {
@@ -223,16 +224,18 @@ void Document::fill_stream(Lane& lane, std::span<const Id> ops) {
 }
 
 void Document::add_waits() {
+  std::vector<std::vector<Interval>> records(lanes_.size()), passed(lanes_.size());
   for (const Dependency& dependency : dependencies_) {
     if (dependency.wait == kNoId) continue;
     const Item from{ItemKind::kOp, dependency.from_op}, to{ItemKind::kOp, dependency.to_op};
-    if (const auto place = this->place(to)) {
-      lanes_[place->lane].passed_waits.push_back(
-          {time(to)->begin_ns, {ItemKind::kEventWait, dependency.wait}});
+    const auto begun = time(to), ended = time(from);
+    if (const auto lane = lane_of(to); lane && begun) {
+      passed[*lane].push_back(
+          {{begun->begin_ns, begun->begin_ns}, {ItemKind::kEventWait, dependency.wait}});
     }
-    if (const auto place = this->place(from); place && dependency.record != kNoId) {
-      lanes_[place->lane].records.push_back(
-          {time(from)->end_ns, {ItemKind::kEventRecord, dependency.record}});
+    if (const auto lane = lane_of(from); lane && ended && dependency.record != kNoId) {
+      records[*lane].push_back(
+          {{ended->end_ns, ended->end_ns}, {ItemKind::kEventRecord, dependency.record}});
     }
   }
   // The parts of a gap end where the op starts; those spent waiting for another op are drawn.
@@ -242,8 +245,8 @@ void Document::add_waits() {
     Ns gap = 0;
     for (; last < why_late_.size() && why_late_[last].op == op; ++last)
       gap += why_late_[last].duration_ns;
-    const auto place = this->place({ItemKind::kOp, op});
-    if (!place) continue;
+    const auto lane = lane_of({ItemKind::kOp, op});
+    if (!lane) continue;
     Ns at = trace_.op.start_ns[op] - gap;
     for (size_t i = first; i < last; ++i) {
       const analysis::WaitPart& part = why_late_[i];
@@ -251,7 +254,7 @@ void Document::add_waits() {
         const Id wait = dependencies_[part.edge].wait;
         const Item item =
             wait != kNoId ? Item{ItemKind::kEventWait, wait} : Item{ItemKind::kOp, op};
-        by_lane[place->lane].push_back({{at, at + part.duration_ns}, item});
+        by_lane[*lane].push_back({{at, at + part.duration_ns}, item});
       }
       at += part.duration_ns;
     }
@@ -260,14 +263,13 @@ void Document::add_waits() {
     Lane& lane = lanes_[i];
     sort_by_start(by_lane[i]);
     for (const Interval& interval : by_lane[i]) {
-      lane.waits.start_ns.push_back(interval.range.begin_ns);
-      lane.waits.end_ns.push_back(interval.range.end_ns);
-      lane.waits.item.push_back(pack(interval.item));
+      lane.waits.push(interval.range.begin_ns, interval.range.end_ns, pack(interval.item));
     }
     lane.waits.finish();
     stands_still_ = stands_still_ || lane.waits.size() > 0;
-    tidy(lane.records);
-    tidy(lane.passed_waits);
+    if (lane.kind != LaneKind::kStream) continue;
+    add_instants(lane.records, records[i]);
+    add_instants(lane.passed_waits, passed[i]);
   }
 }
 
@@ -276,14 +278,12 @@ void Document::add_path() {
   for (const analysis::PathStep& step : insights_.path) {
     if (step.kind != trace::kOpStep) continue;
     const Item item{ItemKind::kOp, step.op};
-    if (const auto place = this->place(item))
-      by_lane[place->lane].push_back({{step.start_ns, step.end_ns}, item});
+    if (const auto lane = lane_of(item))
+      by_lane[*lane].push_back({{step.start_ns, step.end_ns}, item});
   }
   for (size_t i = 0; i < lanes_.size(); ++i) {
     for (const Interval& interval : by_lane[i]) {
-      lanes_[i].path.start_ns.push_back(interval.range.begin_ns);
-      lanes_[i].path.end_ns.push_back(interval.range.end_ns);
-      lanes_[i].path.item.push_back(pack(interval.item));
+      lanes_[i].path.push(interval.range.begin_ns, interval.range.end_ns, pack(interval.item));
     }
     lanes_[i].path.finish();
   }
@@ -304,7 +304,7 @@ void Document::add_operations(Id process, int parent) {
   Lane lane{.kind = LaneKind::kOperations, .depth = 1, .parent = parent, .object = process};
   lane.title = "operations";
   lane.detail = format_count(static_cast<int64_t>(intervals.size())) + " of libcoord";
-  add_bands(lane, BandKind::kOperations, intervals, kMaxOperationRows);
+  add_bands(*this, lane, BandKind::kOperations, intervals, kMaxOperationRows);
   operations_lane_[process] = static_cast<int>(add_lane(std::move(lane)));
 }
 
@@ -340,14 +340,16 @@ void Document::add_threads(Id process, int parent) {
     }
     sort_by_start(ranges[id]);
     sort_by_start(calls[id]);
-    add_bands(lane, BandKind::kRanges, ranges[id], kMaxRangeRows);
-    add_bands(lane, BandKind::kCalls, calls[id], kMaxCallRows);
-    for (const Interval& call : calls[id]) {
-      if (call.item.kind == ItemKind::kEventRecord)
-        lane.records.push_back({call.range.begin_ns, call.item});
-      if (call.item.kind == ItemKind::kEventWait)
-        lane.passed_waits.push_back({call.range.begin_ns, call.item});
+    add_bands(*this, lane, BandKind::kRanges, ranges[id], kMaxRangeRows);
+    add_bands(*this, lane, BandKind::kCalls, calls[id], kMaxCallRows);
+    for (const auto& [range, item] : calls[id]) {
+      if (item.kind == ItemKind::kEventRecord)
+        lane.records.push(range.begin_ns, range.begin_ns, pack(item));
+      if (item.kind == ItemKind::kEventWait)
+        lane.passed_waits.push(range.begin_ns, range.begin_ns, pack(item));
     }
+    lane.records.finish();
+    lane.passed_waits.finish();
     thread_lane_[id] = static_cast<int>(add_lane(std::move(lane)));
   }
 }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
 
 #include "labels.h"
 #include "views/widgets.h"
@@ -36,18 +37,34 @@ std::vector<Workspace::PaletteRow> Workspace::palette_rows() const {
   if (state_.overlay == Overlay::kPalette) {
     for (const Command* command : matching_commands(palette_text_))
       rows.push_back({std::string(command->name), std::string(command->keys), command, {}});
-  } else if (document_) {
+  } else if (state_.overlay == Overlay::kSearch && document_) {
     for (const Item item : std::span(state_.hits).first(std::min(state_.hits.size(), kListedHits)))
       rows.push_back({document_->label_with_stream(item),
                       format_exact(document_->time(item)->begin_ns), nullptr, item});
+  } else if (state_.overlay == Overlay::kBookmarks) {
+    const std::vector<Bookmark>& all = state_.bookmarks.all();
+    for (size_t i = 0; i < all.size(); ++i) {
+      if (contains_text(all[i].note, palette_text_))
+        rows.push_back({all[i].note.empty() ? "no note" : all[i].note,
+                        format_exact(all[i].range.begin_ns),
+                        nullptr,
+                        {},
+                        i});
+    }
   }
   return rows;
 }
 
 void Workspace::run_palette_row(size_t index) {
   const std::vector<PaletteRow> rows = palette_rows();
-  state_.overlay = Overlay::kNone;
+  const Overlay overlay = std::exchange(state_.overlay, Overlay::kNone);
+  if (overlay == Overlay::kNote) {
+    state_.bookmarks.add({state_.marked.value_or(state_.window.range()), palette_text_});
+    if (!state_.bookmarks.error().empty()) notice_ = state_.bookmarks.error();
+  }
   if (index >= rows.size() || !document_) return;
+  if (overlay == Overlay::kBookmarks)
+    return show(*document_, state_, state_.bookmarks.all()[rows[index].bookmark].range);
   if (rows[index].command != nullptr) return rows[index].command->run(*document_, state_);
   select(state_, rows[index].item);
   zoom_to_selection(*document_, state_);
@@ -129,6 +146,27 @@ void Workspace::draw_palette(float width, float height) {
                (widgets::kPlain & ~ImGuiWindowFlags_NoBringToFrontOnFocus) |
                    ImGuiWindowFlags_AlwaysAutoResize);
   const bool search = state_.overlay == Overlay::kSearch, empty = palette_text_.empty();
+  std::string_view ask, hint;
+  switch (state_.overlay) {
+    case Overlay::kSearch:
+      ask = "Search for a name";
+      break;
+    case Overlay::kFilter:
+      ask = "Show only lanes whose name has";
+      hint = "Enter keeps it; Escape, or no text, shows all lanes";
+      break;
+    case Overlay::kNote:
+      ask = "A note for this time";
+      hint = "Enter keeps the time in view, or the marked one, as a bookmark";
+      break;
+    case Overlay::kBookmarks:
+      ask = "Go to a bookmark";
+      hint = state_.bookmarks.all().empty() ? "There is none yet; Ctrl+B makes one"
+                                            : "Delete forgets the chosen one";
+      break;
+    default:
+      ask = "Type a command";
+  }
   {
     const ImVec2 at = ImGui::GetCursorScreenPos();
     const ImVec2 size{ImGui::GetContentRegionAvail().x, theme_.px(32)};
@@ -138,16 +176,18 @@ void Workspace::draw_palette(float width, float height) {
     draw.AddRect(at, {at.x + size.x, at.y + size.y}, theme_.color(Color::kAccent), theme_.px(4));
     const ImVec2 text{at.x + theme_.px(10),
                       at.y + std::round((size.y - theme_.text(Face::kBody).size) / 2 - 1)};
-    widgets::text(
-        draw, theme_, Face::kBody, text, theme_.color(empty ? Color::kTextFaint : Color::kText),
-        empty ? std::string_view(search ? "Search for a name" : "Type a command") : palette_text_);
+    widgets::text(draw, theme_, Face::kBody, text,
+                  theme_.color(empty ? Color::kTextFaint : Color::kText),
+                  empty ? ask : std::string_view(palette_text_));
     const float caret = text.x + (empty ? 0 : theme_.width(Face::kBody, palette_text_)) + 1;
     draw.AddLine({caret, at.y + theme_.px(7)}, {caret, at.y + size.y - theme_.px(7)},
                  theme_.color(Color::kText));
     ImGui::Dummy(size);
   }
   const std::vector<PaletteRow> found = palette_rows();
-  if (found.empty() && !(search && empty)) {
+  if (!hint.empty()) {
+    widgets::text(theme_, Face::kSmall, theme_.color(Color::kTextDim), hint);
+  } else if (found.empty() && !(search && empty)) {
     widgets::text(theme_, Face::kBody, theme_.color(Color::kTextDim),
                   search ? "Nothing has such a name" : "No such command");
   } else if (search && !empty) {

@@ -136,9 +136,9 @@ constexpr std::array<FaceSpec, static_cast<size_t>(Face::kCount)> kFaces = {{
     {mono_font, 12},  // mono, small
 }};
 
-// Latin, Greek and Cyrillic, punctuation, arrows and mathematical signs.
-constexpr ImWchar kGlyphs[] = {0x20,   0x17f,  0x370,  0x52f,  0x2010, 0x2044, 0x20ac,
-                               0x20ac, 0x2190, 0x21ff, 0x2200, 0x22ff, 0};
+// Latin, Greek and Cyrillic, punctuation, arrows, mathematical signs and shapes.
+constexpr ImWchar kGlyphs[] = {0x20,   0x17f,  0x370,  0x52f,  0x2010, 0x2044, 0x20ac, 0x20ac,
+                               0x2190, 0x21ff, 0x2200, 0x22ff, 0x25a0, 0x25ff, 0};
 
 }  // namespace
 
@@ -167,9 +167,11 @@ ImU32 Theme::color(analysis::WaitCause cause) const {
     case analysis::WaitCause::kHostSync:
       return color(Category::kCopyToDevice);
     case analysis::WaitCause::kCopyEngine:
+      return color(Category::kCopyToHost);
     case analysis::WaitCause::kSmFull:
+      return color(Category::kMemoryWrite);
     case analysis::WaitCause::kQueueAliasing:
-      return color(Color::kWaiting);
+      return color(Category::kGraphLaunch);
     case analysis::WaitCause::kGraph:
     case analysis::WaitCause::kFifo:
       return color(Color::kTextDim);
@@ -178,6 +180,12 @@ ImU32 Theme::color(analysis::WaitCause cause) const {
       break;
   }
   return color(Color::kTextFaint);
+}
+
+ImU32 Theme::color(analysis::FindingSeverity severity) const {
+  return color(severity == analysis::FindingSeverity::kError     ? Color::kError
+               : severity == analysis::FindingSeverity::kWarning ? Color::kWarning
+                                                                 : Color::kTextDim);
 }
 
 ImU32 Theme::color_of_name(std::string_view name) const {

@@ -67,8 +67,11 @@ class Theme {
   ImVec4 vec(Color color) const;
   ImU32 color(Category category) const { return categories_[static_cast<size_t>(category)]; }
   ImU32 color(analysis::WaitCause cause) const;
+  ImU32 color(analysis::FindingSeverity severity) const;
   /// A colour for a name, the same in every run.
   ImU32 color_of_name(std::string_view name) const;
+  /// A colour for one of many things that are numbered.
+  ImU32 color_of_number(size_t number) const { return names_[number % names_.size()]; }
   /// Text that reads well on a fill.
   ImU32 on(ImU32 fill) const;
   /// The colour with `alpha` in [0, 1].

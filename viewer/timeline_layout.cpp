@@ -98,26 +98,57 @@ Ticks ticks(const TimeWindow& window, double min_spacing_px) {
   return result;
 }
 
-Ns Row::busy(size_t from, size_t to) const {
-  if (from >= to) return 0;
-  return add_ns(busy_before_ns[to - 1] - busy_before_ns[from],
-                static_cast<double>(distance_ns(start_ns[to - 1], end_ns[to - 1])));
+void Row::push(Ns start, Ns end, uint32_t what, uint8_t sort) {
+  start_ns.push_back(start);
+  end_ns.push_back(end);
+  item.push_back(what);
+  kind.push_back(sort);
 }
 
 void Row::finish() {
-  busy_before_ns.resize(size());
-  Wide busy = 0;
-  bool overlap = false;
-  for (size_t i = 0; i < size(); ++i) {
-    busy_before_ns[i] = clamp_wide(busy);
-    busy += distance_ns(start_ns[i], end_ns[i]);
-    overlap = overlap || (i > 0 && end_ns[i] < end_ns[i - 1]);
-  }
   max_end_ns.clear();
-  if (!overlap) return;
-  max_end_ns.resize(size());
-  Ns reach = kMinNs;
-  for (size_t i = 0; i < size(); ++i) max_end_ns[i] = reach = std::max(reach, end_ns[i]);
+  levels.clear();
+  bool overlap = false;
+  for (size_t i = 1; i < size(); ++i) overlap = overlap || start_ns[i] < end_ns[i - 1];
+  if (overlap) {
+    max_end_ns.resize(size());
+    Ns reach = kMinNs;
+    for (size_t i = 0; i < size(); ++i) max_end_ns[i] = reach = std::max(reach, end_ns[i]);
+    return;
+  }
+  // The finest level from the intervals, each further one from the one before it.
+  std::vector<Ns> longest(size() / kBlock);
+  if (longest.empty()) return;
+  Level& finest = levels.emplace_back();
+  Wide busy = 0;
+  for (size_t block = 0; block < longest.size(); ++block) {
+    finest.start_ns.push_back(start_ns[block * kBlock]);
+    finest.busy_before_ns.push_back(clamp_wide(busy));
+    finest.kind.push_back(kind[block * kBlock]);
+    longest[block] = -1;
+    for (size_t i = block * kBlock; i < (block + 1) * kBlock; ++i) {
+      const Ns duration = distance_ns(start_ns[i], end_ns[i]);
+      busy += duration;
+      if (duration <= longest[block]) continue;
+      longest[block] = duration;
+      finest.kind[block] = kind[i];
+    }
+  }
+  while (longest.size() >= kBlock) {
+    Level coarse;
+    const Level& fine = levels.back();
+    const size_t blocks = longest.size() / kBlock;
+    for (size_t block = 0; block < blocks; ++block) {
+      const auto first = longest.begin() + static_cast<ptrdiff_t>(block * kBlock);
+      const auto most = std::max_element(first, first + kBlock);
+      coarse.start_ns.push_back(fine.start_ns[block * kBlock]);
+      coarse.busy_before_ns.push_back(fine.busy_before_ns[block * kBlock]);
+      coarse.kind.push_back(fine.kind[static_cast<size_t>(most - longest.begin())]);
+      longest[block] = *most;
+    }
+    longest.resize(blocks);
+    levels.push_back(std::move(coarse));
+  }
 }
 
 IndexRange visible(const Row& row, TimeRange range) {
@@ -130,50 +161,142 @@ IndexRange visible(const Row& row, TimeRange range) {
   return {std::min(begin, end), end};
 }
 
-void fold(const Row& row, const TimeWindow& window, double min_px, std::vector<DrawItem>& out) {
-  const double cell_ns = window.ns_per_px * min_px;
-  const double left = -2,
-               right = window.width_px + 2;  // beyond this nothing is seen, and float stays exact
-  const auto [begin, end] = visible(row, {window.to_ns(left), window.to_ns(right)});
-  double drawn_to = left;
-  for (size_t i = begin; i < end;) {
-    const double x0 =
-        std::max(window.to_px(row.start_ns[i]), row.max_end_ns.empty() ? left : drawn_to);
-    const double x1 = window.to_px(row.end_ns[i]);
-    if (x1 - x0 >= min_px) {
-      out.push_back({static_cast<float>(std::max(x0, left)),
-                     static_cast<float>(std::min(x1, right)), static_cast<uint32_t>(i), 1, 1});
-      drawn_to = x1;
-      ++i;
-      if (!row.max_end_ns.empty()) {  // what does not reach further is hidden behind this one
-        const auto further =
-            std::upper_bound(row.max_end_ns.begin() + static_cast<ptrdiff_t>(i),
-                             row.max_end_ns.end(), window.to_ns(drawn_to + min_px));
-        i = static_cast<size_t>(further - row.max_end_ns.begin());
-      }
-      continue;
-    }
-    // The cell of this interval, counted from time 0, not from the window.
-    const double cell = std::floor(static_cast<double>(row.start_ns[i]) / cell_ns);
-    const Ns cell_end = add_ns(0, (cell + 1) * cell_ns);
-    size_t next =
-        first_not_before(row.start_ns, i + 1, end, std::max(cell_end, add_ns(row.start_ns[i], 1)));
-    // The last of the run may be wide: it is drawn for itself.
-    if (next - i > 1 &&
-        window.to_px(row.end_ns[next - 1]) - window.to_px(row.start_ns[next - 1]) >= min_px)
-      --next;
-    const double cell_px = window.to_px(add_ns(0, cell * cell_ns));
-    const double busy = static_cast<double>(row.busy(i, next));
-    const float coverage = static_cast<float>(std::clamp(busy / cell_ns, 0.05, 1.0));
-    if (next - i == 1) {
-      out.push_back({static_cast<float>(x0), static_cast<float>(x0 + min_px),
-                     static_cast<uint32_t>(i), 1, coverage});
-    } else {
-      out.push_back({static_cast<float>(cell_px), static_cast<float>(cell_px + min_px),
-                     static_cast<uint32_t>(i), static_cast<uint32_t>(next - i), coverage});
-    }
-    i = next;
+namespace {
+
+// One call of fold().
+class Folding {
+ public:
+  Folding(const Row& row, const TimeWindow& window, double min_px, std::vector<DrawItem>& out)
+      : row_(row),
+        window_(window),
+        min_px_(min_px),
+        cell_ns_(window.ns_per_px * min_px),
+        out_(out) {}
+
+  void fold() {
+    const auto [begin, end] = visible(row_, {window_.to_ns(kLeft), window_.to_ns(right_)});
+    drawn_to_ = kLeft;
+    fold_blocks(row_.levels.size(), begin, end);
   }
+
+ private:
+  // A cell of time, counted from time 0, not from the window.
+  struct Cell {
+    double px;
+    Ns end_ns;
+  };
+  Cell cell_of(Ns at) const {
+    const double cell = std::floor(static_cast<double>(at) / cell_ns_);
+    return {window_.to_px(add_ns(0, cell * cell_ns_)), add_ns(0, (cell + 1) * cell_ns_)};
+  }
+
+  // A run of intervals that begin in a cell; one that follows another of the same cell joins it.
+  // It is busy so much of `span_ns`.
+  void add_run(const Cell& cell, size_t first, size_t count, double busy_ns, double span_ns,
+               uint8_t kind) {
+    const auto coverage = static_cast<float>(std::clamp(busy_ns / span_ns, 0.05, 1.0));
+    const bool joins = cell.px == run_px_;
+    run_px_ = cell.px;
+    if (!joins) {
+      const double px = count == 1 ? window_.to_px(row_.start_ns[first]) : cell.px;
+      out_.push_back({static_cast<float>(px), static_cast<float>(px + min_px_),
+                      static_cast<uint32_t>(first), static_cast<uint32_t>(count), kind, coverage});
+      return;
+    }
+    DrawItem& run = out_.back();
+    run.x0 = static_cast<float>(cell.px);
+    run.x1 = static_cast<float>(cell.px + min_px_);
+    run.count += static_cast<uint32_t>(count);
+    run.coverage = std::min(run.coverage + coverage, 1.0f);
+  }
+
+  // Of the intervals [i, end) whole blocks of a level where one is narrower than half a cell, the
+  // rest block by block on the level below; level 0 are the intervals themselves.
+  void fold_blocks(size_t level, size_t i, size_t end) {
+    if (level == 0) return fold_each(i, end);
+    const Row::Level& blocks = row_.levels[level - 1];
+    const size_t size = size_t{1} << (kBlockBits * level);
+    const auto is_narrow = [&](size_t block) {
+      return block + 1 < blocks.start_ns.size() && (block + 1) * size <= end &&
+             static_cast<double>(distance_ns(blocks.start_ns[block], blocks.start_ns[block + 1])) <=
+                 cell_ns_ / 2;
+    };
+    while (i < end) {
+      const size_t block = i / size;
+      if (i % size != 0 || !is_narrow(block)) {
+        const size_t until = std::min((block + 1) * size, end);
+        fold_blocks(level - 1, i, until);
+        i = until;
+        continue;
+      }
+      const Cell cell = cell_of(blocks.start_ns[block]);
+      size_t next = block + 1;
+      while (is_narrow(next) && blocks.start_ns[next] < cell.end_ns) ++next;
+      // A whole run is about as long as a cell, not exactly: of its own length it is busy.
+      const auto span =
+          static_cast<double>(distance_ns(blocks.start_ns[block], blocks.start_ns[next]));
+      add_run(cell, i, (next - block) * size,
+              static_cast<double>(blocks.busy_before_ns[next]) -
+                  static_cast<double>(blocks.busy_before_ns[block]),
+              std::max(span, cell_ns_ / 2), blocks.kind[block]);
+      i = next * size;
+    }
+  }
+
+  void fold_each(size_t i, size_t end) {
+    while (i < end) {
+      const double x0 =
+          std::max(window_.to_px(row_.start_ns[i]), row_.max_end_ns.empty() ? kLeft : drawn_to_);
+      const double x1 = window_.to_px(row_.end_ns[i]);
+      if (x1 - x0 >= min_px_) {
+        out_.push_back({static_cast<float>(std::max(x0, kLeft)),
+                        static_cast<float>(std::min(x1, right_)), static_cast<uint32_t>(i), 1,
+                        row_.kind[i], 1});
+        drawn_to_ = x1;
+        run_px_ = std::numeric_limits<double>::quiet_NaN();  // what follows joins no run before it
+        ++i;
+        if (!row_.max_end_ns.empty()) {  // what does not reach further is hidden behind this one
+          const auto further =
+              std::upper_bound(row_.max_end_ns.begin() + static_cast<ptrdiff_t>(i),
+                               row_.max_end_ns.end(), window_.to_ns(drawn_to_ + min_px_));
+          i = static_cast<size_t>(further - row_.max_end_ns.begin());
+        }
+        continue;
+      }
+      const Cell cell = cell_of(row_.start_ns[i]);
+      size_t next = first_not_before(row_.start_ns, i + 1, end,
+                                     std::max(cell.end_ns, add_ns(row_.start_ns[i], 1)));
+      // The last of the run may be wide: it is drawn for itself.
+      if (next - i > 1 &&
+          window_.to_px(row_.end_ns[next - 1]) - window_.to_px(row_.start_ns[next - 1]) >= min_px_)
+        --next;
+      double busy = 0;
+      for (size_t each = i; each < std::min(next, i + kMostSummed); ++each)
+        busy += static_cast<double>(distance_ns(row_.start_ns[each], row_.end_ns[each]));
+      add_run(cell, i, next - i, busy, cell_ns_, row_.kind[i]);
+      i = next;
+    }
+  }
+
+  static constexpr size_t kBlockBits = 3;
+  static_assert(size_t{1} << kBlockBits == Row::kBlock);
+  // Where intervals overlap, so many fill a cell anyway.
+  static constexpr size_t kMostSummed = 256;
+  // Beyond this nothing is seen, and float stays exact.
+  static constexpr double kLeft = -2;
+
+  const Row& row_;
+  const TimeWindow& window_;
+  const double min_px_, cell_ns_, right_ = window_.width_px + 2;
+  std::vector<DrawItem>& out_;
+  double drawn_to_ = kLeft;
+  double run_px_ = std::numeric_limits<double>::quiet_NaN();  // cell of the last run
+};
+
+}  // namespace
+
+void fold(const Row& row, const TimeWindow& window, double min_px, std::vector<DrawItem>& out) {
+  Folding(row, window, min_px, out).fold();
 }
 
 std::vector<uint16_t> pack_rows(std::span<const Ns> start_ns, std::span<const Ns> end_ns,
@@ -200,25 +323,6 @@ Ns covered_ns(std::span<const Ns> start_ns, std::span<const Ns> end_ns) {
     reach = std::max(reach, end_ns[i]);
   }
   return clamp_wide(covered);
-}
-
-std::vector<float> density(const Row& row, TimeRange range, size_t buckets) {
-  std::vector<float> result(buckets, 0);
-  const double width = range.span_ns() / static_cast<double>(buckets);
-  if (width <= 0) return result;
-  const auto [first, last] = visible(row, range);
-  for (size_t i = first; i < last; ++i) {
-    const double from = std::max(TimeRange{range.begin_ns, row.start_ns[i]}.span_ns() / width, 0.0);
-    const double to = std::min(TimeRange{range.begin_ns, row.end_ns[i]}.span_ns() / width,
-                               static_cast<double>(buckets));
-    for (size_t bucket = static_cast<size_t>(from);
-         bucket < buckets && static_cast<double>(bucket) < to; ++bucket) {
-      const double share = std::min(to, static_cast<double>(bucket + 1)) -
-                           std::max(from, static_cast<double>(bucket));
-      result[bucket] = std::min(1.0f, result[bucket] + static_cast<float>(share));
-    }
-  }
-  return result;
 }
 
 }  // namespace streamscope::viewer

@@ -83,14 +83,22 @@ struct Row {
   std::vector<Ns> start_ns;
   std::vector<Ns> end_ns;
   std::vector<uint32_t> item;  ///< what the interval is; its owner says what the number means
+  std::vector<uint8_t> kind;   ///< of what sort it is, as its owner counts sorts
   std::vector<Ns> max_end_ns;  ///< per interval, the latest end so far; empty where no two overlap
-  std::vector<Ns> busy_before_ns;  ///< per interval, the sum of the durations before it
+
+  /// Blocks of intervals, for pictures in which thousands share a pixel.
+  struct Level {
+    std::vector<Ns> start_ns;        ///< of the first in the block
+    std::vector<Ns> busy_before_ns;  ///< sum of the durations before the block
+    std::vector<uint8_t> kind;       ///< of the longest in the block
+  };
+  static constexpr size_t kBlock = 8;  ///< intervals of the finest level, then blocks of the next
+  std::vector<Level> levels;  ///< the finest first; whole blocks only; none where two overlap
 
   size_t size() const { return start_ns.size(); }
+  void push(Ns start, Ns end, uint32_t what, uint8_t sort = 0);
   /// Latest end of the intervals 0 ... `index`.
   Ns reach(size_t index) const { return max_end_ns.empty() ? end_ns[index] : max_end_ns[index]; }
-  /// Sum of durations of the intervals [from, to).
-  Ns busy(size_t from, size_t to) const;
   /// Fills what is derived from starts and ends. Call once after the last push.
   void finish();
 };
@@ -110,12 +118,14 @@ struct DrawItem {
   float x0 = 0, x1 = 0;
   uint32_t first = 0;  ///< index in the row
   uint32_t count = 0;  ///< 1, or the number of intervals folded into this run
+  uint8_t kind = 0;    ///< of the interval; of a run that of one of the longest
   float coverage = 1;  ///< busy part of a folded run, in (0, 1]
 };
 
 /// What to draw of `row`, left to right: at most a few items per pixel. Intervals narrower than
 /// `min_px` are folded into cells of that width which lie on fixed multiples of time, so that
-/// panning does not make them flicker.
+/// panning does not make them flicker. Costs pixels, not intervals: of many to a pixel only their
+/// blocks are looked at, which move the edge of a run by half a cell at most.
 void fold(const Row& row, const TimeWindow& window, double min_px, std::vector<DrawItem>& out);
 
 /// Puts intervals, ordered by start, into the fewest rows in which none overlap. What finds no
@@ -125,9 +135,5 @@ std::vector<uint16_t> pack_rows(std::span<const Ns> start_ns, std::span<const Ns
 
 /// Union of intervals ordered by start: time covered by at least one of them.
 Ns covered_ns(std::span<const Ns> start_ns, std::span<const Ns> end_ns);
-
-/// Number of intervals that touch each of `buckets` equal parts of `range`, as busy share in [0, 1]
-/// of the part.
-std::vector<float> density(const Row& row, TimeRange range, size_t buckets);
 
 }  // namespace streamscope::viewer

@@ -194,6 +194,21 @@ void step_to_hit(const Document& document, ViewState& state, int by) {
   select(state, state.hits[static_cast<size_t>((next + count) % count)]);
 }
 
+void look_at_finding(const Document& document, ViewState& state, size_t index) {
+  const std::vector<FindingLine>& findings = document.insights().findings;
+  if (index >= findings.size()) return;
+  const FindingLine& finding = findings[index];
+  state.finding = index;
+  state.drawer = "findings";
+  if (finding.subject && document.time(finding.subject)) {
+    select(state, finding.subject);
+    zoom_to_selection(document, state);
+  } else if (finding.start_ns != trace::kUnknownNs) {
+    const Ns end = finding.end_ns == trace::kUnknownNs ? finding.start_ns : finding.end_ns;
+    show(document, state, {finding.start_ns, std::max(end, add_ns(finding.start_ns, 1))});
+  }
+}
+
 void toggle_drawer(ViewState& state, std::string_view view) {
   state.drawer = state.drawer == view ? std::string_view() : view;
 }

@@ -13,15 +13,18 @@
 #include <string_view>
 #include <vector>
 
+#include "bookmarks.h"
 #include "document.h"
+#include "lane_order.h"
 #include "raster.h"
 #include "theme.h"
 #include "timeline_layout.h"
 
 namespace streamscope::viewer {
 
-enum class ColorBy : uint8_t { kKind, kName };
-enum class Overlay : uint8_t { kNone, kHelp, kPalette, kSearch };
+enum class ColorBy : uint8_t { kKind, kName, kStream, kCause, kPath };
+inline constexpr size_t kColorByCount = 5;
+enum class Overlay : uint8_t { kNone, kHelp, kPalette, kSearch, kFilter, kNote, kBookmarks };
 
 /// UI thread only.
 struct ViewState {
@@ -30,6 +33,8 @@ struct ViewState {
   Item hovered;
   std::optional<TimeRange> marked;  ///< range of time chosen for sums
   std::vector<bool> collapsed;      ///< by lane
+  LaneOrder lane_order;
+  Bookmarks bookmarks;
   bool reveal = false;     ///< the timeline brings the selection into view when it is drawn next
   float scroll_pages = 0;  ///< the timeline scrolls by this many heights when it is drawn next
 
@@ -43,10 +48,12 @@ struct ViewState {
   std::string_view drawer;    ///< name of the view below the timeline; empty: closed
   float drawer_height = 340;  ///< before scaling
   std::shared_ptr<const Document> compared;  ///< a second trace to hold the first against
+  std::optional<size_t> finding;             ///< the one looked at, as Insights lists them
   std::vector<bool> searched;  ///< names that a search found, by string id; the rest is dimmed
   std::vector<Item> hits;      ///< what has them, by time
   bool busy = false;           ///< a view waits for something and wants to be drawn again soon
   Overlay overlay = Overlay::kNone;
+  std::filesystem::path open;  ///< a trace that the user asked for; the window opens it
   bool quit = false;
 
   size_t drawn_items =
@@ -100,6 +107,8 @@ void jump_to_cause(const Document& document, ViewState& state);
 void toggle_collapsed(const Document& document, ViewState& state, size_t lane);
 /// Selects the hit after (+1) or before (-1) the selection, from the end to the start again.
 void step_to_hit(const Document& document, ViewState& state, int by);
+/// Shows what a finding is about and opens the panel that says it.
+void look_at_finding(const Document& document, ViewState& state, size_t finding);
 /// Opens the drawer with a view, or closes it if that is there already.
 void toggle_drawer(ViewState& state, std::string_view view);
 

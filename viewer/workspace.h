@@ -13,10 +13,14 @@
 #include "arguments.h"
 #include "commands.h"
 #include "document.h"
+#include "sessions.h"
 #include "theme.h"
 #include "view.h"
 
 namespace streamscope::viewer {
+
+/// Height of the header, before scaling.
+inline constexpr float kHeader = 44;
 
 /// UI thread only. Needs a current ImGui context from its construction to its end.
 class Workspace {
@@ -34,6 +38,14 @@ class Workspace {
   /// A line of text above the panels.
   void set_notice(std::string message) { notice_ = std::move(message); }
   void set_progress(double fraction) { progress_ = fraction; }
+  /// Traces to offer while none is open.
+  void set_recent(std::vector<Session> recent) { recent_ = std::move(recent); }
+  /// Whether the trace is still being recorded.
+  void set_live(bool is_live) { is_live_ = is_live; }
+  /// Where the user was when this trace was shown last; for a trace that is not here yet.
+  void restore(const Session& session) { restored_ = session; }
+  /// Where the user is now; of no trace, one without a file.
+  Session session() const;
 
   /// Acts on a key press. False if it means nothing here.
   bool press(const Key& key);
@@ -65,12 +77,14 @@ class Workspace {
     std::string left, right;
     const Command* command = nullptr;
     Item item;
+    size_t bookmark = 0;
   };
   std::vector<PaletteRow> palette_rows() const;
   void run_palette_row(size_t index);
   bool takes_text() const;
   void text_changed();
   void apply_arguments();
+  void take_news(std::shared_ptr<const Document> document);
   /// True if the timeline shows what it shows at first.
   bool is_fitted() const;
 
@@ -83,8 +97,12 @@ class Workspace {
   std::string error_;
   std::string notice_;
   double progress_ = 0;
+  std::vector<Session> recent_;
+  std::optional<Session> restored_;
+  bool is_live_ = false;
   std::string palette_text_;
   size_t palette_index_ = 0;
+  bool skips_character_ = false;  // the next one is of the key that asked for text
 };
 
 }  // namespace streamscope::viewer

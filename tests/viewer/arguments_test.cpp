@@ -40,6 +40,11 @@ TEST(Arguments, AreReadInAnyOrder) {
   EXPECT_EQ(arguments.screenshot, "a.png");
 }
 
+TEST(Arguments, NameAFinding) {
+  EXPECT_EQ(parse({"t.sqlite", "--select", "finding:3"}).finding, 3u);
+  EXPECT_THAT(refusal({"--select", "finding:first"}), HasSubstr("number"));
+}
+
 TEST(Arguments, RangeEndsTakeUnitsAndPercent) {
   const TimeRange extent{1000, 5000};
   EXPECT_EQ(parse_range_end("1500").resolve(extent), 1500);

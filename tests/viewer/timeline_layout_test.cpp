@@ -20,9 +20,7 @@ constexpr Ns kBegin = std::numeric_limits<Ns>::min();
 Row row_of(std::initializer_list<TimeRange> intervals) {
   Row row;
   for (const TimeRange& interval : intervals) {
-    row.start_ns.push_back(interval.begin_ns);
-    row.end_ns.push_back(interval.end_ns);
-    row.item.push_back(static_cast<uint32_t>(row.item.size()));
+    row.push(interval.begin_ns, interval.end_ns, static_cast<uint32_t>(row.size()));
   }
   row.finish();
   return row;
@@ -101,12 +99,25 @@ TEST(Ticks, EndAtTheEndsOfTheAxis) {
   EXPECT_FALSE(ticks(window, 100).at.empty());
 }
 
-TEST(Row, KnowsTheBusyTimeOfAnyStretch) {
-  const Row row = row_of({{0, 10}, {20, 25}, {30, 100}});
-  EXPECT_EQ(row.busy(0, 3), 85);
-  EXPECT_EQ(row.busy(1, 2), 5);
-  EXPECT_EQ(row.busy(2, 2), 0);
+TEST(Row, SumsUpBlocksOfBlocks) {
+  Row row;
+  for (uint32_t i = 0; i < 100; ++i) row.push(i * 10, i * 10 + (i == 70 ? 9 : 2), i, i == 70);
+  row.finish();
+  ASSERT_EQ(row.levels.size(), 2u);  // 12 blocks of 8, one of 64
+  EXPECT_EQ(row.levels[0].start_ns[9], 720);
+  EXPECT_EQ(row.levels[0].busy_before_ns[9], 72 * 2 + 7);
+  EXPECT_EQ(row.levels[0].kind[8], 1);  // of the longest
+  EXPECT_EQ(row.levels[0].kind[9], 0);
+  EXPECT_EQ(row.levels[1].start_ns.size(), 1u);
   EXPECT_TRUE(row.max_end_ns.empty());
+}
+
+TEST(Row, HasNoBlocksWhereIntervalsOverlap) {
+  Row row;
+  for (uint32_t i = 0; i < 100; ++i) row.push(i * 10, i * 10 + 15, i);
+  row.finish();
+  EXPECT_TRUE(row.levels.empty());
+  EXPECT_EQ(row.reach(99), 1005);
 }
 
 TEST(Visible, FindsWhatTouchesTheRange) {
@@ -146,11 +157,9 @@ TEST(Fold, NeverLosesAnInterval) {
   Row row;
   Ns at = 0;
   for (uint32_t i = 0; i < 20'000; ++i) {
-    at += static_cast<Ns>(random() % 50);
-    row.start_ns.push_back(at);
-    at += static_cast<Ns>(i % 97 == 0 ? random() % 20'000 : random() % 30);
-    row.end_ns.push_back(at);
-    row.item.push_back(i);
+    const Ns start = at + static_cast<Ns>(random() % 50);
+    at = start + static_cast<Ns>(i % 97 == 0 ? random() % 20'000 : random() % 30);
+    row.push(start, at, i);
   }
   row.finish();
   for (const double scale : {0.5, 3.0, 70.0, 1000.0}) {
@@ -169,9 +178,7 @@ TEST(Fold, NeverLosesAnInterval) {
 TEST(Fold, IsBoundedByPixelsForAMillionOperations) {
   Row row;
   for (uint32_t i = 0; i < 1'000'000; ++i) {
-    row.start_ns.push_back(Ns{i} * 100);
-    row.end_ns.push_back(Ns{i} * 100 + 80);
-    row.item.push_back(i);
+    row.push(Ns{i} * 100, Ns{i} * 100 + 80, i);
   }
   row.finish();
   for (double scale = 0.1; scale < 1e5; scale *= 3) {
@@ -185,9 +192,7 @@ TEST(Fold, IsBoundedByPixelsForAMillionOperations) {
 TEST(Fold, IsBoundedByPixelsWhereEverythingOverlaps) {
   Row row;
   for (uint32_t i = 0; i < 100'000; ++i) {
-    row.start_ns.push_back(i);
-    row.end_ns.push_back(Ns{1'000'000} + i * (i % 2));
-    row.item.push_back(i);
+    row.push(i, Ns{1'000'000} + i * (i % 2), i);
   }
   row.finish();
   std::vector<DrawItem> items;
@@ -198,9 +203,7 @@ TEST(Fold, IsBoundedByPixelsWhereEverythingOverlaps) {
 TEST(Fold, DoesNotFlickerWhenPanned) {
   Row row;
   for (uint32_t i = 0; i < 5000; ++i) {
-    row.start_ns.push_back(Ns{i} * 7);
-    row.end_ns.push_back(Ns{i} * 7 + 3);
-    row.item.push_back(i);
+    row.push(Ns{i} * 7, Ns{i} * 7 + 3, i);
   }
   row.finish();
   std::vector<DrawItem> before, after;
@@ -217,6 +220,26 @@ TEST(Fold, DoesNotFlickerWhenPanned) {
   }
 }
 
+TEST(Fold, KeepsAnIdleStretchAmongThousandsOfIntervals) {
+  Row row;
+  for (uint32_t i = 0; i < 100'000; ++i) {
+    const Ns at = Ns{i} * 10 + (i < 50'003 ? 0 : 500'000);
+    row.push(at, at + 10, i, i >= 50'003);
+  }
+  row.finish();
+  std::vector<DrawItem> items;
+  fold(row, TimeWindow{0, 0, 1000, 1500}, 1, items);
+  EXPECT_LE(items.size(), 1600u);
+  uint32_t next = 0;
+  for (const DrawItem& item : items) {
+    EXPECT_EQ(item.first, next);
+    next += item.count;
+    EXPECT_EQ(item.kind, item.x0 > 700);
+    EXPECT_TRUE(item.x0 <= 501 || item.x0 >= 999) << item.x0;
+  }
+  EXPECT_EQ(next, row.size());
+}
+
 TEST(PackRows, PutsOverlappingIntervalsBelowEachOther) {
   const std::vector<Ns> start = {0, 5, 6, 10, 20};
   const std::vector<Ns> end = {10, 8, 30, 12, 21};
@@ -228,11 +251,6 @@ TEST(CoveredNs, CountsOverlapOnce) {
   const std::vector<Ns> start = {0, 5, 20, 21};
   const std::vector<Ns> end = {10, 8, 30, 40};
   EXPECT_EQ(covered_ns(start, end), 30);
-}
-
-TEST(Density, SharesAnIntervalAmongItsBuckets) {
-  const Row row = row_of({{5, 15}, {30, 40}});
-  EXPECT_THAT(density(row, {0, 40}, 4), ElementsAre(0.5f, 0.5f, 0.0f, 1.0f));
 }
 
 }  // namespace

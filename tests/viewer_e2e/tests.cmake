@@ -8,5 +8,7 @@ if(STREAMSCOPE_HAVE_VIEWER)
     LINK streamscope::viewer streamscope_test_support)
   target_compile_definitions(viewer_e2e_test PRIVATE STREAMSCOPE_VIEWER_PROGRAM="$<TARGET_FILE:streamscope-viewer>"
     STREAMSCOPE_TRACES="${PROJECT_SOURCE_DIR}/traces")
+  target_include_directories(viewer_e2e_test SYSTEM PRIVATE ${STREAMSCOPE_STB_INCLUDE_DIR})
+  streamscope_golden(viewer_e2e_test)
   add_dependencies(viewer_e2e_test streamscope-viewer)
 endif()

@@ -15,6 +15,7 @@
 #include <sstream>
 #include <thread>
 
+#include "trace/writer.h"
 #include "viewer_e2e/process.h"
 #include "viewer_e2e/sample_traces.h"
 
@@ -22,6 +23,7 @@ namespace streamscope::test {
 namespace {
 
 using ::testing::HasSubstr;
+using trace::Ns;
 
 const std::string kViewer = STREAMSCOPE_VIEWER_PROGRAM;
 
@@ -121,11 +123,11 @@ class Window : public ::testing::Test {
     std::vector<std::string> words{kViewer,   trace, "--size",  "1200x800",
                                    "--scale", "1",   "--state", state_file()};
     words.insert(words.end(), more.begin(), more.end());
-    program_ =
-        std::make_unique<Process>(words,
-                                  std::vector<std::string>{"DISPLAY=" + display_, "WAYLAND_DISPLAY",
-                                                           "LIBGL_ALWAYS_SOFTWARE=1"},
-                                  folder_ / "err");
+    program_ = std::make_unique<Process>(
+        words,
+        std::vector<std::string>{"DISPLAY=" + display_, "WAYLAND_DISPLAY",
+                                 "LIBGL_ALWAYS_SOFTWARE=1", "XDG_STATE_HOME=" + (folder_ / "home")},
+        folder_ / "err");
   }
   void open_pipeline() {
     pipeline_trace(6).write(folder_ / "pipeline.sqlite");
@@ -297,6 +299,129 @@ TEST_F(Window, SearchFindsNamesAndGoesFromHitToHit) {
   EXPECT_TRUE(eventually([&] { return text("selection") == first; })) << slurp(state_file());
   key("Escape");
   EXPECT_TRUE(eventually([&] { return number("hits") == 0; })) << slurp(state_file());
+}
+
+TEST_F(Window, FiltersLanesByName) {
+  open_pipeline();
+  const double all = number("lanes");
+  key("shift+f");
+  ASSERT_TRUE(eventually([&] { return text("overlay") == "\"filter\""; }));
+  input({"type", "--delay", "40", "COPIES"});
+  ASSERT_TRUE(eventually([&] { return number("lanes") == 3; })) << slurp(state_file());
+  key("Return");
+  ASSERT_TRUE(eventually([&] { return text("overlay") == "\"\""; }));
+  EXPECT_EQ(number("lanes"), 3);
+  key("shift+f");
+  ASSERT_TRUE(eventually([&] { return text("overlay") == "\"filter\""; }));
+  key("Escape");
+  EXPECT_TRUE(eventually([&] { return number("lanes") == all; })) << slurp(state_file());
+}
+
+TEST_F(Window, ColorsByEverythingInTurn) {
+  open_pipeline();
+  for (const char* by : {"name", "stream", "cause of a late start", "critical path", "kind"}) {
+    key("k");
+    EXPECT_TRUE(eventually([&] { return text("color_by") == "\"" + std::string(by) + "\""; }))
+        << slurp(state_file());
+  }
+}
+
+TEST_F(Window, DragsALaneToAnotherPlace) {
+  open_pipeline();
+  key("l");  // the longest wait, on another stream than the first
+  ASSERT_TRUE(eventually([&] { return text("selection").find("op:") != std::string::npos; }));
+  const std::string before = text("order");
+  move(60, kCopiesY);
+  press();
+  move(60, kCopiesY + 30);
+  move(60, kCopiesY + 60);
+  input({"mouseup", "1"});
+  EXPECT_TRUE(eventually([&] { return text("order") != before; })) << slurp(state_file());
+}
+
+TEST_F(Window, PinsTheLaneOfTheSelection) {
+  open_pipeline();
+  key("l");
+  ASSERT_TRUE(eventually([&] { return text("selection").find("op:") != std::string::npos; }));
+  key("shift+p");
+  EXPECT_TRUE(eventually([&] { return number("pinned") == 1; })) << slurp(state_file());
+  key("shift+p");
+  EXPECT_TRUE(eventually([&] { return number("pinned") == 0; })) << slurp(state_file());
+}
+
+TEST_F(Window, KeepsBookmarksBesideTheTrace) {
+  open_pipeline();
+  key("l");
+  ASSERT_TRUE(eventually([&] { return text("selection").find("op:") != std::string::npos; }));
+  const std::string begin = text("begin_ns");
+  key("ctrl+b");
+  ASSERT_TRUE(eventually([&] { return text("overlay") == "\"note\""; }));
+  input({"type", "--delay", "40", "it stalls"});
+  key("Return");
+  ASSERT_TRUE(eventually([&] { return number("bookmarks") == 1; })) << slurp(state_file());
+  EXPECT_THAT(slurp(folder_ / "pipeline.sqlite.bookmarks"), HasSubstr("it stalls"));
+  key("f");
+  ASSERT_TRUE(eventually([&] { return text("begin_ns") != begin; }));
+  key("shift+b");
+  ASSERT_TRUE(eventually([&] { return text("overlay") == "\"bookmarks\""; }));
+  key("Return");
+  EXPECT_TRUE(eventually([&] { return std::fabs(number("begin_ns") - std::stod(begin)) <= 2; }))
+      << slurp(state_file());
+}
+
+TEST_F(Window, GoesFromFindingToFinding) {
+  TraceBuilder builder = pipeline_trace(6);
+  builder.stream("math").wait("never recorded").kernel("late", 4'000'000, 4'100'000);
+  builder.write(folder_ / "faulty.sqlite");
+  open(folder_ / "faulty.sqlite");
+  ASSERT_TRUE(eventually([&] { return text("loaded") == "true"; }));
+  key("e");
+  EXPECT_TRUE(eventually([&] {
+    return text("finding") == "0" && text("drawer") == "\"findings\"";
+  })) << slurp(state_file());
+  key("shift+e");
+  EXPECT_TRUE(eventually([&] { return text("finding") != "null"; })) << slurp(state_file());
+}
+
+TEST_F(Window, OpensATraceWhereItWasLeft) {
+  open_pipeline();
+  move(600, kEmptyY);
+  input({"click", "4"});
+  input({"click", "4"});
+  key("2");
+  ASSERT_TRUE(eventually([&] { return text("drawer") == "\"graph\""; }));
+  const double begin = number("begin_ns");
+  key("ctrl+q");
+  ASSERT_TRUE(eventually([&] { return !program_->is_running(); }));
+  std::filesystem::remove(state_file());
+  open(folder_ / "pipeline.sqlite");
+  EXPECT_TRUE(eventually([&] {
+    return text("drawer") == "\"graph\"" && std::fabs(number("begin_ns") - begin) <= 2;
+  })) << slurp(state_file());
+}
+
+TEST_F(Window, FollowsATraceThatIsBeingRecorded) {
+  trace::Writer writer = trace::Writer::create(folder_ / "live.sqlite");
+  writer.append(trace::Process{.os_pid = 1});
+  writer.append(trace::Device{.ordinal = 0});
+  writer.append(trace::Context{.process_id = 0, .device_id = 0});
+  writer.append(trace::Stream{.context_id = 0, .kind = trace::kNonBlockingStream});
+  Ns at = 0;
+  const auto work = [&](int ops) {
+    for (int i = 0; i < ops; ++i, at += 1000)
+      writer.append(
+          trace::Op{.kind = trace::kKernel, .stream_id = 0, .start_ns = at, .end_ns = at + 900});
+    writer.flush();
+  };
+  work(10);
+  open(folder_ / "live.sqlite");
+  ASSERT_TRUE(eventually([&] { return number("operations") == 10 && text("live") == "true"; }))
+      << slurp(state_file()) << slurp(folder_ / "err");
+  work(15);
+  EXPECT_TRUE(eventually([&] { return number("operations") == 25; })) << slurp(state_file());
+  writer.finish(true);
+  EXPECT_TRUE(eventually([&] { return text("live") == "false"; })) << slurp(state_file());
+  EXPECT_EQ(number("operations"), 25);
 }
 
 TEST_F(Window, ComparesWithASecondTrace) {

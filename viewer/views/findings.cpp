@@ -13,29 +13,12 @@ namespace {
 
 using analysis::FindingSeverity;
 
-Color color_of(FindingSeverity severity) {
-  return severity == FindingSeverity::kError     ? Color::kError
-         : severity == FindingSeverity::kWarning ? Color::kWarning
-                                                 : Color::kTextDim;
-}
-
-void go_to(const Document& document, ViewState& state, const FindingLine& finding) {
-  if (finding.subject && document.time(finding.subject)) {
-    select(state, finding.subject);
-    zoom_to_selection(document, state);
-  } else if (finding.start_ns != trace::kUnknownNs) {
-    const Ns end = finding.end_ns == trace::kUnknownNs ? finding.start_ns : finding.end_ns;
-    show(document, state, {finding.start_ns, std::max(end, add_ns(finding.start_ns, 1))});
-  }
-}
-
 }  // namespace
 
 void FindingsView::refresh(const Document& document, const Theme& theme) {
   prepared_ = document.serial();
   prepared_theme_ = theme.kind();
   shown_.clear();
-  selected_.reset();
   const std::vector<FindingLine>& findings = document.insights().findings;
   std::vector<std::vector<GridCell>> rows;
   for (size_t i = 0; i < findings.size(); ++i) {
@@ -50,7 +33,7 @@ void FindingsView::refresh(const Document& document, const Theme& theme) {
     if (share >= 0.001) gain += "  (" + format_percent(share) + ")";
     rows.push_back({{.text = std::string(analysis::to_string(finding.severity)),
                      .key = static_cast<double>(finding.severity),
-                     .ink = theme.color(color_of(finding.severity))},
+                     .ink = theme.color(finding.severity)},
                     {.text = finding.number + " " + finding.id},
                     {.text = finding.title},
                     {.text = format_count(static_cast<int64_t>(finding.count)),
@@ -63,11 +46,11 @@ void FindingsView::refresh(const Document& document, const Theme& theme) {
              {.title = "Times", .is_number = true, .width = 64},
              {.title = "Gain", .is_number = true, .width = 130}},
             std::move(rows));
-  if (!shown_.empty()) selected_ = 0;
 }
 
 void FindingsView::draw(const Document& document, ViewState& state, const Theme& theme) {
   if (prepared_ != document.serial() || prepared_theme_ != theme.kind()) refresh(document, theme);
+  if (!state.finding && !shown_.empty()) state.finding = shown_.front();
   const Insights& insights = document.insights();
   std::array<size_t, 3> counts{};
   for (const FindingLine& finding : insights.findings)
@@ -99,10 +82,9 @@ void FindingsView::draw(const Document& document, ViewState& state, const Theme&
             ? "No rule found a mistake in this trace. Those that could not tell are "
               "named beside."
             : "Press the buttons above to show other severities.");
-  } else if (const auto clicked =
-                 grid_.draw(theme, "findings", [&](size_t row) { return selected_ == row; })) {
-    selected_ = clicked;
-    go_to(document, state, insights.findings[shown_[*clicked]]);
+  } else if (const auto clicked = grid_.draw(
+                 theme, "findings", [&](size_t row) { return state.finding == shown_[row]; })) {
+    look_at_finding(document, state, shown_[*clicked]);
   }
   ImGui::EndChild();
   if (beside) ImGui::SameLine(0, theme.px(16));
@@ -114,8 +96,8 @@ void FindingsView::draw(const Document& document, ViewState& state, const Theme&
 void FindingsView::draw_details(const Document& document, ViewState& state, const Theme& theme) {
   const Insights& insights = document.insights();
   int next_id = 0;
-  if (selected_ && *selected_ < shown_.size()) {
-    const FindingLine& finding = insights.findings[shown_[*selected_]];
+  if (state.finding && *state.finding < insights.findings.size()) {
+    const FindingLine& finding = insights.findings[*state.finding];
     widgets::wrapped(theme, Face::kTitle, theme.color(Color::kText), finding.title);
     ImGui::Spacing();
     widgets::wrapped(theme, Face::kBody, theme.color(Color::kText), finding.text);

@@ -23,8 +23,7 @@ class FindingsView : public View {
   uint64_t prepared_ = 0;  // serial of the document that the grid is of
   ThemeKind prepared_theme_ = ThemeKind::kDark;
   Grid grid_;
-  std::vector<size_t> shown_;  // findings by row of the grid
-  std::optional<size_t> selected_;
+  std::vector<size_t> shown_;                            // findings by row of the grid
   std::array<bool, 3> severities_ = {true, true, true};  // note, warning, error
 };
 

@@ -32,31 +32,40 @@ float TimelineView::lane_height(const Pane& pane, const Lane& lane, bool collaps
   if (collapsed) return pane.px(20);
   float height = pane.px(10);
   for (const Band& band : lane.bands) height += pane.px(band_pitch(band.kind));
-  if (!lane.records.empty() || !lane.passed_waits.empty()) height += pane.px(9);
+  if (lane.records.size() + lane.passed_waits.size() > 0) height += pane.px(9);
   return std::max(height, pane.px(40));
 }
 
 void TimelineView::lay_out(const Pane& pane) {
   const auto& lanes = pane.document.lanes();
+  const LaneOrder::Shown shown = pane.state.lane_order.shown(pane.document, pane.state.collapsed);
   boxes_.clear();
-  std::vector<bool> hidden(lanes.size());
-  float y = pane.min.y - scroll_;
-  for (size_t i = 0; i < lanes.size(); ++i) {
-    const int parent = lanes[i].parent;
-    hidden[i] = parent >= 0 && (hidden[static_cast<size_t>(parent)] ||
-                                pane.state.is_collapsed(static_cast<size_t>(parent)));
-    if (hidden[i]) continue;
-    const float height = lane_height(pane, lanes[i], pane.state.is_collapsed(i));
-    boxes_.push_back({i, y, y + height});
+  box_index_.assign(lanes.size(), -1);
+  pinned_height_ = 0;
+  float y = pane.min.y;
+  for (size_t i = 0; i < shown.lanes.size(); ++i) {
+    const size_t lane = shown.lanes[i];
+    const bool pinned = i < shown.pinned_count;
+    if (i == shown.pinned_count) y -= scroll_;
+    const float height = lane_height(pane, lanes[lane], pane.state.is_collapsed(lane));
+    box_index_[lane] = static_cast<int>(boxes_.size());
+    boxes_.push_back({lane, y, y + height, pinned});
     y += height;
+    if (pinned) pinned_height_ += height;
   }
-  content_height_ = y - pane.min.y + scroll_;
+  content_height_ = y - pane.min.y + (shown.lanes.size() > shown.pinned_count ? scroll_ : 0);
 }
 
 const LaneBox* TimelineView::box_of(size_t lane) const {
-  const auto it = std::lower_bound(boxes_.begin(), boxes_.end(), lane,
-                                   [](const LaneBox& box, size_t at) { return box.lane < at; });
-  return it != boxes_.end() && it->lane == lane ? &*it : nullptr;
+  return lane < box_index_.size() && box_index_[lane] >= 0
+             ? &boxes_[static_cast<size_t>(box_index_[lane])]
+             : nullptr;
+}
+
+const LaneBox* TimelineView::box_at(float y) const {
+  const auto box = std::ranges::find_if(
+      boxes_, [&](const LaneBox& each) { return y >= each.top && y < each.bottom; });
+  return box != boxes_.end() ? &*box : nullptr;
 }
 
 void TimelineView::scroll_to_selection(const Pane& pane) {
@@ -79,9 +88,9 @@ void TimelineView::scroll_to_selection(const Pane& pane) {
   const double width = pane.state.window.width_px;
   if (to < width * 0.02 || from > width * 0.98)
     pan(pane.document, pane.state, width / 2 - (from + to) / 2);
-  if (const LaneBox* box = box_of(place->lane)) {
-    const float room = pane.px(8);
-    if (box->top < pane.min.y) scroll_ -= pane.min.y - box->top + room;
+  if (const LaneBox* box = box_of(place->lane); box != nullptr && !box->pinned) {
+    const float room = pane.px(8), top = pane.min.y + pinned_height_;
+    if (box->top < top) scroll_ -= top - box->top + room;
     if (box->bottom > pane.max.y)
       scroll_ += std::min(box->bottom - pane.max.y + room, box->top - pane.min.y);
   }
@@ -122,16 +131,32 @@ void TimelineView::draw(const Document& document, ViewState& state, const Theme&
 
   hit_ = {};
   pane.draw.PushClipRect(pane.min, pane.max, true);
+  pane.draw.ChannelsSplit(3);
   draw_grid(pane);
-  for (const LaneBox& box : boxes_) {
-    if (box.bottom > pane.min.y && box.top < pane.max.y) draw_lane(pane, box);
+  const float scrolled = pane.min.y + pinned_height_;
+  for (const bool pinned : {true, false}) {
+    if (pinned && pinned_height_ == 0) continue;
+    pane.draw.PushClipRect({pane.min.x, pinned ? pane.min.y : scrolled},
+                           {pane.max.x, pinned ? scrolled : pane.max.y}, true);
+    const bool mouse = pane.mouse_in_plot;
+    pane.mouse_in_plot = mouse && (pane.mouse.y < scrolled) == pinned;
+    for (const LaneBox& box : boxes_) {
+      if (box.pinned == pinned && box.bottom > (pinned ? pane.min.y : scrolled) &&
+          box.top < pane.max.y)
+        draw_lane(pane, box);
+    }
+    pane.mouse_in_plot = mouse;
+    pane.draw.PopClipRect();
   }
+  pane.draw.ChannelsMerge();
   draw_edges(pane);
   draw_overlays(pane);
   pane.draw.PopClipRect();
   state.hovered = hit_.item;
   draw_gutter(pane);
   draw_axis(pane, origin.y + overview);
+  draw_bookmarks(pane, origin.y + overview);
+  draw_findings(pane);
   if (state.show_minimap) draw_overview(pane, origin, {pane.max.x, origin.y + overview});
   draw_tooltip(pane);
 }
@@ -162,7 +187,15 @@ void TimelineView::handle_input(Pane& pane, bool gutter_hovered) {
     drag_ = on_overview                  ? Drag::kOverview
             : pane.mouse.x >= pane.min.x ? Drag::kPending
                                          : Drag::kNone;
+    if (gutter_hovered) {
+      if (const LaneBox* box = box_at(pane.mouse.y)) {
+        drag_ = Drag::kName;
+        drag_lane_ = box->lane;
+      }
+    }
   }
+  if (drag_ == Drag::kName && std::fabs(pane.mouse.y - drag_from_.y) >= pane.px(kDragThreshold))
+    drag_ = Drag::kLane;
   if (hovered && drag_ == Drag::kPending && ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left)) {
     if (state.hovered) {
       state.selection = state.hovered;
@@ -202,23 +235,20 @@ void TimelineView::handle_input(Pane& pane, bool gutter_hovered) {
   }
 
   if (!active && drag_ != Drag::kNone) {
-    // Released where it was pressed: a click.
-    if (drag_ == Drag::kPending && drag_from_.y >= pane.min.y) {
+    if (drag_ == Drag::kLane) {
+      if (const LaneBox* box = box_at(pane.mouse.y))
+        state.lane_order.move(pane.document, drag_lane_, box->lane);
+    }
+    // Released where it was pressed: a click. On a name it opens or closes the lane.
+    if (drag_ == Drag::kName) toggle_collapsed(pane.document, state, drag_lane_);
+    if (drag_ == Drag::kPending && hovered_finding_) {
+      look_at_finding(pane.document, state, *hovered_finding_);
+    } else if (drag_ == Drag::kPending && drag_from_.y >= pane.min.y) {
       const Item item = state.hovered;
       if (item || !state.marked) state.selection = item;
       if (!item) state.marked.reset();
     }
     drag_ = Drag::kNone;
-  }
-
-  // Names of lanes: a click opens or closes.
-  if (gutter_hovered && ImGui::IsMouseReleased(ImGuiMouseButton_Left)) {
-    for (const LaneBox& box : boxes_) {
-      if (pane.mouse.y >= box.top && pane.mouse.y < box.bottom) {
-        toggle_collapsed(pane.document, state, box.lane);
-        break;
-      }
-    }
   }
 }
 

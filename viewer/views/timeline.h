@@ -29,9 +29,32 @@ struct Pane {
   ImVec2 mouse;
   bool mouse_in_plot = false;
 
+  /// What is drawn from here on lies over (under) the rest of the layers, however late or early it
+  /// is drawn: all of a layer goes to the device at once, which textures between rectangles would
+  /// cut.
+  enum class Layer { kGround, kStrips, kFront };
+  void draw_in(Layer layer) const { draw.ChannelsSetCurrent(static_cast<int>(layer)); }
+
   float x(Ns at) const { return min.x + static_cast<float>(state.window.to_px(at)); }
   ImU32 color(Color meaning) const { return theme.color(meaning); }
   float px(float length) const { return theme.px(length); }
+};
+
+/// Bars of one band, or what else lies side by side between two heights: rectangles if they are
+/// few, else pixels of one texture row, of which a later bar covers an earlier one.
+class Strip {
+ public:
+  Strip(Pane& pane, float top, float bottom, size_t bars);
+
+  float top() const { return top_; }
+  float bottom() const { return bottom_; }
+  /// From x0 to x1 from the left end of the plot.
+  void fill(float x0, float x1, ImU32 color) const;
+
+ private:
+  Pane& pane_;
+  float top_, bottom_;
+  std::span<ImU32> pixels_;  // empty: rectangles
 };
 
 /// Distance from band to band, before scaling: what frames the work is lower than the work.
@@ -43,6 +66,7 @@ constexpr float band_pitch(BandKind kind) {
 struct LaneBox {
   size_t lane = 0;
   float top = 0, bottom = 0;  ///< screen pixels, may lie outside the plot
+  bool pinned = false;        ///< does not scroll
 };
 
 /// What is under the mouse.
@@ -50,6 +74,7 @@ struct Hit {
   Item item;
   uint32_t folded = 0;  ///< more than 1: a run of so many items, of which `item` is one
   float coverage = 1;
+  bool instants = false;  ///< records or waits
   explicit operator bool() const { return static_cast<bool>(item); }
 };
 
@@ -67,18 +92,20 @@ class TimelineView : public View {
   void draw_overlays(Pane& pane);
   float lane_height(const Pane& pane, const Lane& lane, bool collapsed) const;
   const LaneBox* box_of(size_t lane) const;
+  const LaneBox* box_at(float y) const;
 
   // timeline_lanes.cpp
   void draw_lane(Pane& pane, const LaneBox& box);
-  void draw_bars(Pane& pane, const Lane& lane, const Band& band, float top, float bottom);
-  /// Pixels for the narrow ones among `items_`; empty if there are few, which rectangles serve.
-  std::span<ImU32> pixels_for_narrow(Pane& pane, float top, float bottom);
-  void draw_waits(Pane& pane, const Lane& lane, float top, float bottom);
+  void draw_bars(Pane& pane, const Lane& lane, const Band& band, const Strip& strip);
+  void draw_label(Pane& pane, const Band& band, const DrawItem& bar, const Strip& strip,
+                  ImU32 fill);
+  void draw_outline(Pane& pane, const Row& row, const Strip& strip);
+  void draw_waits(Pane& pane, const Lane& lane, const Strip& strip);
   void draw_markers(Pane& pane, const Lane& lane, float bottom);
   void draw_path(Pane& pane, const Lane& lane, float top);
   /// Vertical place of a band of an open lane.
   std::pair<float, float> band_span(const Pane& pane, const LaneBox& box, size_t band) const;
-  ImU32 fill_of(const Pane& pane, Item item) const;
+  ImU32 fill_of(const Pane& pane, const Band& band, const DrawItem& bar) const;
   void draw_tooltip(Pane& pane);
 
   // timeline_edges.cpp
@@ -91,23 +118,30 @@ class TimelineView : public View {
 
   // timeline_chrome.cpp
   void draw_axis(Pane& pane, float top);
+  void draw_findings(Pane& pane);
+  void draw_bookmarks(Pane& pane, float top);
   void draw_grid(Pane& pane);
   void draw_overview(Pane& pane, ImVec2 min, ImVec2 max);
   void draw_gutter(Pane& pane);
+  void draw_name(Pane& pane, const LaneBox& box, bool selected);
 
-  std::vector<LaneBox> boxes_;  // of all lanes not hidden in a collapsed one, top to bottom
+  std::vector<LaneBox> boxes_;  // of all lanes that are shown, top to bottom
+  std::vector<int> box_index_;  // by lane, -1 where it is not shown
+  float pinned_height_ = 0;
   float content_height_ = 0;
   float scroll_ = 0;
   Hit hit_;
-  std::vector<DrawItem> items_;  // reused each frame
+  std::vector<DrawItem> bars_, waits_;  // reused for each lane
 
   // A drag in progress.
-  enum class Drag { kNone, kPending, kPan, kMark, kOverview };
+  enum class Drag { kNone, kPending, kPan, kMark, kOverview, kName, kLane };
   Drag drag_ = Drag::kNone;
   ImVec2 drag_from_;
   TimeWindow drag_window_;
   float drag_scroll_ = 0;
   bool drag_marks_ = false;
+  size_t drag_lane_ = 0;
+  std::optional<size_t> hovered_finding_;
 };
 
 }  // namespace streamscope::viewer

@@ -14,10 +14,17 @@ namespace {
 
 constexpr float kTickSpacing = 130;
 constexpr float kIndent = 14;
+constexpr float kOverviewColumn = 2;  // pixels
+constexpr size_t kMostSigns = 200;    // of findings
 
 }  // namespace
 
 void TimelineView::draw_grid(Pane& pane) {
+  pane.draw_in(Pane::Layer::kGround);
+  const auto line = [&](float x, Color color) {
+    pane.draw.AddRectFilled({std::floor(x), pane.min.y}, {std::floor(x) + 1, pane.max.y},
+                            pane.color(color));
+  };
   const Ticks marks = ticks(pane.state.window, pane.px(kTickSpacing));
   const float step =
       static_cast<float>(static_cast<double>(marks.minor_step_ns) / pane.state.window.ns_per_px);
@@ -26,15 +33,9 @@ void TimelineView::draw_grid(Pane& pane) {
     // beside a major line.
     const float first = pane.x(marks.at.front());
     const float begin = first - std::ceil((first - pane.min.x) / step) * step;
-    for (float x = begin; x < pane.max.x; x += step) {
-      pane.draw.AddLine({std::floor(x) + 0.5f, pane.min.y}, {std::floor(x) + 0.5f, pane.max.y},
-                        pane.color(Color::kGridMinor));
-    }
+    for (float x = begin; x < pane.max.x; x += step) line(x, Color::kGridMinor);
   }
-  for (const Ns at : marks.at) {
-    const float x = std::floor(pane.x(at)) + 0.5f;
-    pane.draw.AddLine({x, pane.min.y}, {x, pane.max.y}, pane.color(Color::kGrid));
-  }
+  for (const Ns at : marks.at) line(pane.x(at), Color::kGrid);
 }
 
 void TimelineView::draw_axis(Pane& pane, float top) {
@@ -95,24 +96,31 @@ void TimelineView::draw_overview(Pane& pane, ImVec2 min, ImVec2 max) {
   const float most = std::max({1e-6f, *std::ranges::max_element(activity.kernels),
                                *std::ranges::max_element(activity.copies)});
   const float middle = std::round(top + (bottom - top) * 0.6f);
-  const auto columns = static_cast<size_t>(std::max(width, 1.0f));
-  for (size_t column = 0; column < columns; ++column) {
-    const float x = pane.min.x + static_cast<float>(column);
-    const size_t first = column * Document::kActivityBuckets / columns;
-    const size_t last = std::max(first + 1, (column + 1) * Document::kActivityBuckets / columns);
-    const auto height = [&](const std::vector<float>& values, float room) {
-      const float value = *std::max_element(values.begin() + static_cast<ptrdiff_t>(first),
-                                            values.begin() + static_cast<ptrdiff_t>(last));
-      return value <= 0 ? 0 : std::max(1.0f, std::round(value / most * room));
-    };
-    const float up = height(activity.kernels, middle - top),
-                down = height(activity.copies, bottom - middle);
-    if (up > 0)
-      pane.draw.AddRectFilled({x, middle - up}, {x + 1, middle}, theme.color(Category::kKernel));
-    if (down > 0)
-      pane.draw.AddRectFilled({x, middle}, {x + 1, middle + down},
-                              theme.color(Category::kCopyToDevice));
-  }
+  const auto columns = static_cast<size_t>(std::max(width / kOverviewColumn, 1.0f));
+  // Neighbours of the same height are one rectangle.
+  const auto draw_columns = [&](const std::vector<float>& values, float room, ImU32 color) {
+    float from = pane.min.x, height = 0;
+    for (size_t column = 0; column <= columns; ++column) {
+      const float x = pane.min.x + width * static_cast<float>(column) / static_cast<float>(columns);
+      float own = -1;  // beyond the end: another height than any
+      if (column < columns) {
+        const size_t first = column * Document::kActivityBuckets / columns;
+        const size_t last =
+            std::max(first + 1, (column + 1) * Document::kActivityBuckets / columns);
+        const float value = *std::max_element(values.begin() + static_cast<ptrdiff_t>(first),
+                                              values.begin() + static_cast<ptrdiff_t>(last));
+        own = value <= 0 ? 0 : std::max(1.0f, std::round(value / most * std::fabs(room)));
+      }
+      if (own == height) continue;
+      const float end = middle + std::copysign(height, room);
+      if (height > 0)
+        pane.draw.AddRectFilled({from, std::min(middle, end)}, {x, std::max(middle, end)}, color);
+      from = x;
+      height = own;
+    }
+  };
+  draw_columns(activity.kernels, top - middle, theme.color(Category::kKernel));
+  draw_columns(activity.copies, bottom - middle, theme.color(Category::kCopyToDevice));
   // What is in view stays bright.
   const TimeRange extent = document.extent();
   const double per_px = extent.span_ns() / width;
@@ -135,83 +143,171 @@ void TimelineView::draw_overview(Pane& pane, ImVec2 min, ImVec2 max) {
 }
 
 void TimelineView::draw_gutter(Pane& pane) {
-  const Theme& theme = pane.theme;
   const float right = pane.min.x;
   pane.draw.PushClipRect({pane.gutter_x, pane.min.y}, {right, pane.max.y}, true);
   pane.draw.AddRectFilled({pane.gutter_x, pane.min.y}, {right, pane.max.y},
                           pane.color(Color::kPanel));
   const auto selected = pane.document.place(pane.state.selection);
-  for (const LaneBox& box : boxes_) {
-    if (box.bottom <= pane.min.y || box.top >= pane.max.y) continue;
-    const Lane& lane = pane.document.lanes()[box.lane];
-    const bool group = lane.kind == LaneKind::kProcess || lane.kind == LaneKind::kDevice ||
-                       lane.kind == LaneKind::kHost;
-    const bool collapsed = pane.state.is_collapsed(box.lane);
-    if (group) {
-      pane.draw.AddRectFilled({pane.gutter_x, box.top}, {right, box.bottom},
-                              pane.color(Color::kPanelRaised));
+  const float scrolled = pane.min.y + pinned_height_;
+  for (const bool pinned : {false, true}) {
+    pane.draw.PushClipRect({pane.gutter_x, pinned ? pane.min.y : scrolled},
+                           {right, pinned ? scrolled : pane.max.y}, true);
+    for (const LaneBox& box : boxes_) {
+      if (box.pinned == pinned && box.bottom > pane.min.y && box.top < pane.max.y)
+        draw_name(pane, box, selected && selected->lane == box.lane);
     }
-    if (selected && selected->lane == box.lane) {
-      pane.draw.AddRectFilled({pane.gutter_x, box.top}, {pane.gutter_x + pane.px(3), box.bottom},
+    pane.draw.PopClipRect();
+  }
+  if (pinned_height_ > 0)
+    pane.draw.AddRectFilled({pane.gutter_x, scrolled - pane.px(1)}, {right, scrolled + pane.px(1)},
+                            pane.color(Color::kAccent));
+  // Where a lane that is dragged would go.
+  if (drag_ == Drag::kLane) {
+    if (const LaneBox* box = box_at(pane.mouse.y)) {
+      const float y = pane.mouse.y > drag_from_.y ? box->bottom : box->top;
+      pane.draw.AddRectFilled({pane.gutter_x, y - pane.px(1)}, {right, y + pane.px(1)},
                               pane.color(Color::kAccent));
     }
-    const float left = pane.gutter_x + pane.px(12) +
-                       static_cast<float>(std::max(lane.depth - 1, 0)) * pane.px(kIndent);
-    const float center = (box.top + box.bottom) / 2;
-    widgets::disclosure(
-        pane.draw,
-        {left + pane.px(3), std::round(group || collapsed ? center : box.top + pane.px(15))},
-        pane.px(8), !collapsed, pane.color(Color::kTextFaint));
-    const float text_left = left + pane.px(14);
-    float text_right = right - pane.px(10);
-
-    // How busy, as a number over a small bar.
-    if (lane.busy_share >= 0) {
-      const std::string text = format_percent(lane.busy_share);
-      const float width = theme.width(Face::kSmall, text);
-      const float y = group || collapsed
-                          ? std::round(center - theme.text(Face::kSmall).size / 2 - 1)
-                          : box.top + pane.px(8);
-      widgets::text(pane.draw, theme, Face::kSmall, {text_right - width, y},
-                    pane.color(Color::kTextDim), text);
-      if (!group && !collapsed) {
-        const float bar = pane.px(40), bar_y = y + theme.text(Face::kSmall).size + pane.px(5);
-        pane.draw.AddRectFilled({text_right - bar, bar_y}, {text_right, bar_y + pane.px(3)},
-                                pane.color(Color::kBorder));
-        pane.draw.AddRectFilled(
-            {text_right - bar, bar_y},
-            {text_right - bar +
-                 std::round(bar * static_cast<float>(std::min(lane.busy_share, 1.0))),
-             bar_y + pane.px(3)},
-            theme.color(Category::kKernel));
-      }
-      text_right -= std::max(width, group || collapsed ? 0.0f : pane.px(40)) + pane.px(10);
-    }
-    const Face face = group ? Face::kBold : Face::kBody;
-    if (group || collapsed) {
-      const float y = std::round(center - theme.text(face).size / 2 - 1);
-      const float used =
-          widgets::fit_text(pane.draw, theme, face, {text_left, y}, text_right - text_left,
-                            pane.color(Color::kText), lane.title);
-      const float rest = text_left + used + pane.px(8);
-      if (group) {
-        widgets::fit_text(pane.draw, theme, Face::kSmall, {rest, y + pane.px(1.5f)},
-                          text_right - rest, pane.color(Color::kTextDim), lane.detail);
-      }
-    } else {
-      const float y = box.top + pane.px(6);
-      widgets::fit_text(pane.draw, theme, face, {text_left, y}, text_right - text_left,
-                        pane.color(Color::kText), lane.title);
-      widgets::fit_text(pane.draw, theme, Face::kSmall, {text_left, y + pane.px(17)},
-                        text_right - text_left, pane.color(Color::kTextFaint),
-                        lane.host_times ? "no device times: as issued" : lane.detail);
-    }
-    pane.draw.AddLine({pane.gutter_x, box.bottom - 0.5f}, {right, box.bottom - 0.5f},
-                      pane.color(Color::kGrid));
   }
   pane.draw.AddLine({right - 0.5f, pane.min.y}, {right - 0.5f, pane.max.y},
                     pane.color(Color::kBorder));
   pane.draw.PopClipRect();
+}
+
+void TimelineView::draw_name(Pane& pane, const LaneBox& box, bool selected) {
+  const Theme& theme = pane.theme;
+  const float right = pane.min.x;
+  const Lane& lane = pane.document.lanes()[box.lane];
+  const bool group = lane.kind == LaneKind::kProcess || lane.kind == LaneKind::kDevice ||
+                     lane.kind == LaneKind::kHost;
+  const bool collapsed = pane.state.is_collapsed(box.lane);
+  if (group) {
+    pane.draw.AddRectFilled({pane.gutter_x, box.top}, {right, box.bottom},
+                            pane.color(Color::kPanelRaised));
+  }
+  if (selected) {
+    pane.draw.AddRectFilled({pane.gutter_x, box.top}, {pane.gutter_x + pane.px(3), box.bottom},
+                            pane.color(Color::kAccent));
+  }
+  const float left = pane.gutter_x + pane.px(12) +
+                     static_cast<float>(std::max(lane.depth - 1, 0)) * pane.px(kIndent);
+  const float center = (box.top + box.bottom) / 2;
+  widgets::disclosure(
+      pane.draw,
+      {left + pane.px(3), std::round(group || collapsed ? center : box.top + pane.px(15))},
+      pane.px(8), !collapsed, pane.color(Color::kTextFaint));
+  const float text_left = left + pane.px(14);
+  float text_right = right - pane.px(10);
+
+  // How busy, as a number over a small bar.
+  if (lane.busy_share >= 0) {
+    const std::string text = format_percent(lane.busy_share);
+    const float width = theme.width(Face::kSmall, text);
+    const float y = group || collapsed ? std::round(center - theme.text(Face::kSmall).size / 2 - 1)
+                                       : box.top + pane.px(8);
+    widgets::text(pane.draw, theme, Face::kSmall, {text_right - width, y},
+                  pane.color(Color::kTextDim), text);
+    if (!group && !collapsed) {
+      const float bar = pane.px(40), bar_y = y + theme.text(Face::kSmall).size + pane.px(5);
+      pane.draw.AddRectFilled({text_right - bar, bar_y}, {text_right, bar_y + pane.px(3)},
+                              pane.color(Color::kBorder));
+      pane.draw.AddRectFilled(
+          {text_right - bar, bar_y},
+          {text_right - bar + std::round(bar * static_cast<float>(std::min(lane.busy_share, 1.0))),
+           bar_y + pane.px(3)},
+          theme.color(Category::kKernel));
+    }
+    text_right -= std::max(width, group || collapsed ? 0.0f : pane.px(40)) + pane.px(10);
+  }
+  const Face face = group ? Face::kBold : Face::kBody;
+  if (group || collapsed) {
+    const float y = std::round(center - theme.text(face).size / 2 - 1);
+    const float used =
+        widgets::fit_text(pane.draw, theme, face, {text_left, y}, text_right - text_left,
+                          pane.color(Color::kText), lane.title);
+    const float rest = text_left + used + pane.px(8);
+    if (group) {
+      widgets::fit_text(pane.draw, theme, Face::kSmall, {rest, y + pane.px(1.5f)},
+                        text_right - rest, pane.color(Color::kTextDim), lane.detail);
+    }
+  } else {
+    const float y = box.top + pane.px(6);
+    widgets::fit_text(pane.draw, theme, face, {text_left, y}, text_right - text_left,
+                      pane.color(Color::kText), lane.title);
+    widgets::fit_text(pane.draw, theme, Face::kSmall, {text_left, y + pane.px(17)},
+                      text_right - text_left, pane.color(Color::kTextFaint),
+                      lane.host_times ? "no device times: as issued" : lane.detail);
+  }
+  pane.draw.AddLine({pane.gutter_x, box.bottom - 0.5f}, {right, box.bottom - 0.5f},
+                    pane.color(Color::kGrid));
+}
+
+// Where findings are: signs on the axis, and the time of the one that is looked at.
+void TimelineView::draw_findings(Pane& pane) {
+  const std::vector<FindingLine>& findings = pane.document.insights().findings;
+  const float size = pane.px(9), top = pane.min.y - size;
+  const auto x_of = [&](Ns at) {
+    return std::clamp(pane.x(at), pane.min.x - size, pane.max.x + size);
+  };
+  hovered_finding_.reset();
+  if (pane.state.finding && *pane.state.finding < findings.size()) {
+    const FindingLine& finding = findings[*pane.state.finding];
+    if (finding.start_ns != trace::kUnknownNs) {
+      const Ns end = finding.end_ns == trace::kUnknownNs ? finding.start_ns : finding.end_ns;
+      const float from = x_of(finding.start_ns), to = std::max(x_of(end), from + 1);
+      pane.draw.PushClipRect(pane.min, pane.max, true);
+      for (const float x : {from, to - 1})
+        pane.draw.AddRectFilled({x, pane.min.y}, {x + 1, pane.max.y},
+                                Theme::fade(pane.theme.color(finding.severity), 0.7f));
+      pane.draw.PopClipRect();
+    }
+  }
+  // The gravest come first in the list: what follows must not hide them.
+  std::vector<float> taken;
+  for (size_t i = 0; i < findings.size() && taken.size() < kMostSigns; ++i) {
+    if (findings[i].start_ns == trace::kUnknownNs) continue;
+    const float x = pane.x(findings[i].start_ns);
+    if (x < pane.min.x || x > pane.max.x) continue;
+    if (std::ranges::any_of(taken, [&](float other) { return std::fabs(other - x) < size; }))
+      continue;
+    taken.push_back(x);
+    const bool hovered = std::fabs(pane.mouse.x - x) <= size * 0.6f && pane.mouse.y >= top &&
+                         pane.mouse.y < pane.min.y;
+    const bool chosen = pane.state.finding == i;
+    widgets::finding_glyph(
+        pane.draw, pane.theme, x, pane.min.y, size,
+        chosen || hovered ? pane.color(Color::kSelection) : pane.theme.color(findings[i].severity));
+    if (!hovered || pane.document.is_sketch()) continue;
+    hovered_finding_ = i;
+    ImGui::BeginTooltip();
+    ImGui::PushTextWrapPos(pane.px(440));
+    widgets::text(pane.theme, Face::kBold, pane.theme.color(findings[i].severity),
+                  findings[i].number + " " + findings[i].id);
+    widgets::text(pane.theme, Face::kBody, pane.color(Color::kText), findings[i].title);
+    ImGui::PopTextWrapPos();
+    ImGui::EndTooltip();
+  }
+}
+
+// Flags of bookmarks, at the upper edge of the axis.
+void TimelineView::draw_bookmarks(Pane& pane, float top) {
+  const float size = pane.px(8);
+  for (const Bookmark& bookmark : pane.state.bookmarks.all()) {
+    const float x = pane.x(bookmark.range.begin_ns);
+    if (x < pane.min.x || x > pane.max.x) continue;
+    const ImU32 color = pane.color(Color::kAccent);
+    pane.draw.AddRectFilled({x, top}, {x + 1, pane.min.y}, color);
+    pane.draw.AddRectFilled({x, top}, {x + size, top + size * 0.7f}, color);
+    if (std::fabs(pane.mouse.x - x - size / 2) > size || pane.mouse.y < top ||
+        pane.mouse.y >= pane.min.y)
+      continue;
+    ImGui::BeginTooltip();
+    ImGui::PushTextWrapPos(pane.px(440));
+    widgets::text(pane.theme, Face::kBody, pane.color(Color::kText),
+                  bookmark.note.empty() ? "Bookmark" : bookmark.note);
+    ImGui::PopTextWrapPos();
+    ImGui::EndTooltip();
+  }
 }
 
 }  // namespace streamscope::viewer

@@ -8,27 +8,19 @@
 #include <cmath>
 
 #include "labels.h"
+#include "views/bar_colors.h"
 #include "views/timeline.h"
 
 namespace streamscope::viewer {
 namespace {
 
-constexpr float kMinPx = 1;         // narrower bars are folded
-constexpr float kGapFromPx = 4;     // wider bars leave a pixel to their neighbour
-constexpr float kLabelFromPx = 26;  // wider bars carry a label
-constexpr float kGrabPx = 3;        // how near the mouse must be to a narrow bar
-constexpr float kGlyphSpacing = 9;
-constexpr float kNotFound = 0.22f;  // what a search did not find steps back
-constexpr float kNarrowPx = 3;  // narrower bars are pixels in a texture, if there are many of them
-constexpr size_t kManyBars = 64;  // in one band
-
-// Gives the pixels of a bar a colour: those whose middle it covers, at least one.
-void fill_pixels(std::span<ImU32> pixels, float x0, float x1, ImU32 color) {
-  const float first = std::max(std::floor(x0 + 0.5f), 0.0f);
-  const float last = std::max(std::floor(x1 + 0.5f), first + 1);
-  for (auto i = static_cast<size_t>(first); i < pixels.size() && static_cast<float>(i) < last; ++i)
-    pixels[i] = color;
-}
+constexpr float kMinPx = 1;          // narrower bars are folded
+constexpr float kGapFromPx = 4;      // wider bars leave a pixel to their neighbour
+constexpr float kLabelFromPx = 26;   // wider bars carry a label
+constexpr float kGrabPx = 3;         // how near the mouse must be to a narrow bar
+constexpr float kGlyphSpacing = 12;  // glyphs that are nearer to each other are a line
+constexpr float kNotFound = 0.22f;   // what a search did not find steps back
+constexpr size_t kManyBars = 32;     // pixels of a texture cost less than so many rectangles
 
 // A label that fits: of a CUDA call first the prefix goes, which all share.
 std::string_view shortened(const Pane& pane, Item item, std::string_view label, float width) {
@@ -43,26 +35,40 @@ std::string_view shortened(const Pane& pane, Item item, std::string_view label, 
 
 }  // namespace
 
-ImU32 TimelineView::fill_of(const Pane& pane, Item item) const {
-  if (pane.state.color_by == ColorBy::kName &&
-      (item.kind == ItemKind::kOp || item.kind == ItemKind::kRange)) {
-    return pane.theme.color_of_name(pane.document.label(item));
+Strip::Strip(Pane& pane, float top, float bottom, size_t bars)
+    : pane_(pane), top_(top), bottom_(bottom) {
+  if (bars < kManyBars) return;
+  pane.draw_in(Pane::Layer::kStrips);
+  pixels_ = pane.state.raster.add_row(pane.draw, {pane.min.x, top}, {pane.max.x, bottom});
+  pane.draw_in(Pane::Layer::kFront);
+}
+
+void Strip::fill(float x0, float x1, ImU32 color) const {
+  if (pixels_.empty()) {
+    pane_.draw.AddRectFilled({pane_.min.x + x0, top_}, {pane_.min.x + x1, bottom_}, color);
+    return;
   }
-  if (item.kind == ItemKind::kRange) {
-    // The program may have chosen a colour: 0xAARRGGBB.
-    const trace::Int own = pane.document.trace().range.color[item.id];
-    if (own != trace::kNoInt && own != 0) {
-      return IM_COL32(own >> 16 & 255, own >> 8 & 255, own & 255, 255);
-    }
-  }
-  return pane.theme.color(pane.document.category(item));
+  // Those pixels whose middle it covers, at least one.
+  const float first = std::max(std::floor(x0 + 0.5f), 0.0f);
+  const float last =
+      std::min(std::max(std::floor(x1 + 0.5f), first + 1), static_cast<float>(pixels_.size()));
+  for (auto i = static_cast<size_t>(first); static_cast<float>(i) < last; ++i) pixels_[i] = color;
+}
+
+ImU32 TimelineView::fill_of(const Pane& pane, const Band& band, const DrawItem& bar) const {
+  const auto category = static_cast<Category>(bar.kind);
+  // Without a look at the item, which lies elsewhere in memory.
+  if (pane.state.color_by == ColorBy::kKind && category != Category::kRange)
+    return pane.theme.color(category);
+  return bar_color(pane.document, pane.theme, pane.state.color_by, unpack(band.row.item[bar.first]),
+                   category);
 }
 
 std::pair<float, float> TimelineView::band_span(const Pane& pane, const LaneBox& box,
                                                 size_t band) const {
   const Lane& lane = pane.document.lanes()[box.lane];
   if (pane.state.is_collapsed(box.lane)) return {box.top + pane.px(4), box.bottom - pane.px(4)};
-  const bool glyphs = !lane.records.empty() || !lane.passed_waits.empty();
+  const bool glyphs = lane.records.size() + lane.passed_waits.size() > 0;
   float used = 0;
   for (const Band& each : lane.bands) used += pane.px(band_pitch(each.kind));
   const float room = box.bottom - box.top - used - (glyphs ? pane.px(9) : 0);
@@ -74,6 +80,7 @@ std::pair<float, float> TimelineView::band_span(const Pane& pane, const LaneBox&
 
 void TimelineView::draw_lane(Pane& pane, const LaneBox& box) {
   const Lane& lane = pane.document.lanes()[box.lane];
+  pane.draw_in(Pane::Layer::kGround);
   if (lane.kind == LaneKind::kProcess || lane.kind == LaneKind::kDevice ||
       lane.kind == LaneKind::kHost) {
     pane.draw.AddRectFilled({pane.min.x, box.top}, {pane.max.x, box.bottom},
@@ -81,193 +88,170 @@ void TimelineView::draw_lane(Pane& pane, const LaneBox& box) {
   }
   pane.draw.AddLine({pane.min.x, box.bottom - 0.5f}, {pane.max.x, box.bottom - 0.5f},
                     pane.color(Color::kGrid));
+  pane.draw_in(Pane::Layer::kFront);
   const bool collapsed = pane.state.is_collapsed(box.lane);
-  if (!lane.bands.empty()) {
-    const auto [top, bottom] = band_span(pane, box, 0);
-    draw_waits(pane, lane, top, bottom);
-  }
-  for (size_t band = 0; band < lane.bands.size(); ++band) {
+  for (size_t index = 0; index < lane.bands.size(); ++index) {
+    const Band& band = lane.bands[index];
     // A collapsed thread shows its calls, not the ranges around them.
-    if (collapsed && lane.bands[band].kind == BandKind::kRanges && band + 1 < lane.bands.size())
-      continue;
-    const auto [top, bottom] = band_span(pane, box, band);
-    draw_bars(pane, lane, lane.bands[band], top, bottom);
+    if (collapsed && band.kind == BandKind::kRanges && index + 1 < lane.bands.size()) continue;
+    const auto [top, bottom] = band_span(pane, box, index);
+    bars_.clear();
+    waits_.clear();
+    fold(band.row, pane.state.window, kMinPx, bars_);
+    if (index == 0) fold(lane.waits, pane.state.window, kMinPx, waits_);
+    pane.state.drawn_items += bars_.size() + waits_.size();
+    const Strip strip(pane, top, bottom, bars_.size() + waits_.size());
+    draw_waits(pane, lane, strip);
+    draw_bars(pane, lane, band, strip);
   }
   if (!lane.bands.empty() && pane.state.show_critical_path)
     draw_path(pane, lane, band_span(pane, box, 0).first);
   if (!collapsed) draw_markers(pane, lane, box.bottom - pane.px(3));
 }
 
-std::span<ImU32> TimelineView::pixels_for_narrow(Pane& pane, float top, float bottom) {
-  const auto narrow = [](const DrawItem& bar) { return bar.x1 - bar.x0 < kNarrowPx; };
-  if (items_.size() < kManyBars ||
-      static_cast<size_t>(std::ranges::count_if(items_, narrow)) < kManyBars)
-    return {};
-  return pane.state.raster.add_row(pane.draw, {pane.min.x, top}, {pane.max.x, bottom});
-}
-
-void TimelineView::draw_bars(Pane& pane, const Lane& lane, const Band& band, float top,
-                             float bottom) {
-  items_.clear();
-  fold(band.row, pane.state.window, kMinPx, items_);
-  pane.state.drawn_items += items_.size();
-  const std::span<ImU32> pixels = pixels_for_narrow(pane, top, bottom);
-  const bool ranges = band.kind == BandKind::kRanges;
-  const float text_y = std::round((top + bottom - pane.theme.text(Face::kSmall).size) / 2) - 1;
+void TimelineView::draw_bars(Pane& pane, const Lane& lane, const Band& band, const Strip& strip) {
   const bool mouse_in_band = pane.mouse_in_plot && !pane.document.is_sketch() &&
-                             pane.mouse.y >= top && pane.mouse.y < bottom;
+                             pane.mouse.y >= strip.top() && pane.mouse.y < strip.bottom();
+  const float mouse = pane.mouse.x - pane.min.x;
   float nearest = pane.px(kGrabPx);
-  for (const DrawItem& bar : items_) {
-    const Item item = unpack(band.row.item[bar.first]);
-    const float x0 = pane.min.x + bar.x0;
-    float x1 = pane.min.x + bar.x1;
-    const float width = x1 - x0;
-    if (width >= kGapFromPx) x1 -= 1;
-    ImU32 fill = fill_of(pane, item);
+  for (const DrawItem& bar : bars_) {
+    const float width = bar.x1 - bar.x0, x1 = width >= kGapFromPx ? bar.x1 - 1 : bar.x1;
+    ImU32 fill = fill_of(pane, band, bar);
     if (bar.coverage < 1) fill = pane.theme.dim(fill, 0.35f + 0.65f * bar.coverage);
-    if (!pane.state.searched.empty() && !pane.document.has_name(item, pane.state.searched))
+    if (!pane.state.searched.empty() &&
+        !pane.document.has_name(unpack(band.row.item[bar.first]), pane.state.searched))
       fill = pane.theme.dim(fill, kNotFound);
     if (lane.host_times && width >= kGapFromPx) {
-      // Hollow: this is when the host issued it, not when the device ran it.
-      pane.draw.AddRectFilled({x0, top}, {x1, bottom}, pane.theme.dim(fill, 0.25f));
-      pane.draw.AddRect({x0 + 0.5f, top + 0.5f}, {x1 - 0.5f, bottom - 0.5f}, fill);
+      // Pale with a bright beginning: this is when the host issued it, not when the device ran it.
+      strip.fill(bar.x0, bar.x0 + pane.px(2), fill);
       fill = pane.theme.dim(fill, 0.25f);
-    } else if (width < kNarrowPx && !pixels.empty()) {
-      fill_pixels(pixels, bar.x0, bar.x1, fill);
+      strip.fill(bar.x0 + pane.px(2), x1, fill);
     } else {
-      pane.draw.AddRectFilled({x0, top}, {x1, bottom}, fill);
+      strip.fill(bar.x0, x1, fill);
     }
     if (mouse_in_band) {
-      const float away = pane.mouse.x < x0    ? x0 - pane.mouse.x
-                         : pane.mouse.x >= x1 ? pane.mouse.x - x1
-                                              : -1;
+      const float away = mouse < bar.x0 ? bar.x0 - mouse : mouse >= x1 ? mouse - x1 : -1;
       if (away < nearest) {
         nearest = away;
-        hit_ = {item, bar.count, bar.coverage};
+        hit_ = {unpack(band.row.item[bar.first]), bar.count, bar.coverage};
       }
     }
-    if (width >= pane.px(kLabelFromPx)) {
-      // The label stays in sight while any of the bar is.
-      const float from = std::max(x0, pane.min.x) + pane.px(5),
-                  to = std::min(x1, pane.max.x) - pane.px(4);
-      const ImU32 ink = pane.theme.on(fill);
-      const std::string label = pane.document.label(item);
-      const float used = widgets::fit_text(pane.draw, pane.theme, Face::kSmall, {from, text_y},
-                                           to - from, ink, shortened(pane, item, label, to - from));
-      if (used > 0 && !ranges) {
-        const Ns start = band.row.start_ns[bar.first];
-        const std::string duration =
-            pane.document.never_ended(item)
-                ? "never ended"
-                : format_duration(distance_ns(start, band.row.end_ns[bar.first]));
-        const float needed = pane.theme.width(Face::kSmall, duration);
-        if (to - from - used > needed + pane.px(16)) {
-          widgets::text(pane.draw, pane.theme, Face::kSmall, {to - needed, text_y},
-                        Theme::fade(ink, 0.62f), duration);
-        }
-      }
-    }
+    if (width >= pane.px(kLabelFromPx)) draw_label(pane, band, bar, strip, fill);
   }
-  // Outline of the selection, over its neighbours.
-  if (const auto range =
-          pane.state.selection ? pane.document.time(pane.state.selection) : std::nullopt) {
-    const auto it =
-        std::lower_bound(band.row.start_ns.begin(), band.row.start_ns.end(), range->begin_ns);
-    for (size_t i = static_cast<size_t>(it - band.row.start_ns.begin());
-         i < band.row.size() && band.row.start_ns[i] == range->begin_ns; ++i) {
-      if (band.row.item[i] != pack(pane.state.selection)) continue;
-      const float x0 = std::clamp(pane.x(range->begin_ns), pane.min.x - 4, pane.max.x + 4);
-      const float x1 = std::clamp(pane.x(range->end_ns), pane.min.x - 4, pane.max.x + 4);
-      pane.draw.AddRect({std::floor(x0) - 1, top - 1},
-                        {std::max(std::ceil(x1), std::floor(x0) + 3) + 1, bottom + 1},
-                        pane.color(Color::kSelection), 0, 0, pane.px(2));
-    }
+  draw_outline(pane, band.row, strip);
+}
+
+void TimelineView::draw_label(Pane& pane, const Band& band, const DrawItem& bar, const Strip& strip,
+                              ImU32 fill) {
+  const Item item = unpack(band.row.item[bar.first]);
+  // The label stays in sight while any of the bar is.
+  const float from = std::max(pane.min.x + bar.x0, pane.min.x) + pane.px(5),
+              to = std::min(pane.min.x + bar.x1 - 1, pane.max.x) - pane.px(4);
+  const float y =
+      std::round((strip.top() + strip.bottom() - pane.theme.text(Face::kSmall).size) / 2) - 1;
+  const ImU32 ink = pane.theme.on(fill);
+  const std::string label = pane.document.label(item);
+  const float used = widgets::fit_text(pane.draw, pane.theme, Face::kSmall, {from, y}, to - from,
+                                       ink, shortened(pane, item, label, to - from));
+  if (used == 0 || band.kind == BandKind::kRanges) return;
+  const std::string duration =
+      pane.document.never_ended(item)
+          ? "never ended"
+          : format_duration(distance_ns(band.row.start_ns[bar.first], band.row.end_ns[bar.first]));
+  const float needed = pane.theme.width(Face::kSmall, duration);
+  if (to - from - used > needed + pane.px(16)) {
+    widgets::text(pane.draw, pane.theme, Face::kSmall, {to - needed, y}, Theme::fade(ink, 0.62f),
+                  duration);
   }
 }
 
-void TimelineView::draw_waits(Pane& pane, const Lane& lane, float top, float bottom) {
-  if (lane.waits.size() == 0) return;
-  items_.clear();
-  fold(lane.waits, pane.state.window, kMinPx, items_);
-  pane.state.drawn_items += items_.size();
+// Around the selection, over its neighbours.
+void TimelineView::draw_outline(Pane& pane, const Row& row, const Strip& strip) {
+  const auto range = pane.state.selection ? pane.document.time(pane.state.selection) : std::nullopt;
+  if (!range) return;
+  const auto it = std::lower_bound(row.start_ns.begin(), row.start_ns.end(), range->begin_ns);
+  for (size_t i = static_cast<size_t>(it - row.start_ns.begin());
+       i < row.size() && row.start_ns[i] == range->begin_ns; ++i) {
+    if (row.item[i] != pack(pane.state.selection)) continue;
+    const float x0 = std::clamp(pane.x(range->begin_ns), pane.min.x - 4, pane.max.x + 4);
+    const float x1 = std::clamp(pane.x(range->end_ns), pane.min.x - 4, pane.max.x + 4);
+    pane.draw.AddRect({std::floor(x0) - 1, strip.top() - 1},
+                      {std::max(std::ceil(x1), std::floor(x0) + 3) + 1, strip.bottom() + 1},
+                      pane.color(Color::kSelection), 0, 0, pane.px(2));
+  }
+}
+
+void TimelineView::draw_waits(Pane& pane, const Lane& lane, const Strip& strip) {
   const ImU32 color = pane.color(Color::kWaiting);
   const ImU32 ground = pane.theme.dim(color, 0.13f), ink = pane.theme.dim(color, 0.8f);
-  const float line = pane.px(2);
-  const std::span<ImU32> grounds = pixels_for_narrow(pane, top, bottom - line);
-  const std::span<ImU32> lines =
-      grounds.empty() ? grounds : pixels_for_narrow(pane, bottom - line, bottom);
-  for (const DrawItem& bar : items_) {
+  const Strip line(pane, strip.bottom() - pane.px(2), strip.bottom(), waits_.size());
+  for (const DrawItem& bar : waits_) {
+    strip.fill(bar.x0, bar.x1, ground);
+    line.fill(bar.x0, bar.x1, ink);
     const float x0 = pane.min.x + bar.x0, x1 = pane.min.x + bar.x1;
-    if (bar.x1 - bar.x0 < kNarrowPx && !lines.empty()) {
-      fill_pixels(grounds, bar.x0, bar.x1, ground);
-      fill_pixels(lines, bar.x0, bar.x1, ink);
-    } else {
-      pane.draw.AddRectFilled({x0, top}, {x1, bottom}, ground);
-      pane.draw.AddRectFilled({x0, bottom - line}, {x1, bottom}, ink);
-    }
-    const Item item = unpack(lane.waits.item[bar.first]);
-    if (pane.mouse_in_plot && pane.mouse.y >= top && pane.mouse.y < bottom && pane.mouse.x >= x0 &&
-        pane.mouse.x < x1) {
-      hit_ = {item, bar.count, bar.coverage};
+    if (pane.mouse_in_plot && pane.mouse.y >= strip.top() && pane.mouse.y < strip.bottom() &&
+        pane.mouse.x >= x0 && pane.mouse.x < x1) {
+      hit_ = {unpack(lane.waits.item[bar.first]), bar.count, bar.coverage};
     }
     const float from = std::max(x0, pane.min.x) + pane.px(6),
                 to = std::min(x1, pane.max.x) - pane.px(4);
-    if (bar.count == 1 && to - from > pane.px(kLabelFromPx)) {
-      const std::string text =
-          "waits " + format_duration(
-                         distance_ns(lane.waits.start_ns[bar.first], lane.waits.end_ns[bar.first]));
-      const float width = pane.theme.width(Face::kSmall, text);
-      if (width <= to - from) {  // in the middle: arrows begin and end at the sides
-        const float y = std::round((top + bottom - pane.theme.text(Face::kSmall).size) / 2) - 1;
-        widgets::text(pane.draw, pane.theme, Face::kSmall, {(from + to - width) / 2, y}, color,
-                      text);
-      }
-    }
+    if (bar.count > 1 || to - from <= pane.px(kLabelFromPx)) continue;
+    const std::string text = "waits " + format_duration(distance_ns(lane.waits.start_ns[bar.first],
+                                                                    lane.waits.end_ns[bar.first]));
+    const float width = pane.theme.width(Face::kSmall, text);
+    if (width > to - from) continue;
+    // In the middle: arrows begin and end at the sides.
+    const float y =
+        std::round((strip.top() + strip.bottom() - pane.theme.text(Face::kSmall).size) / 2) - 1;
+    widgets::text(pane.draw, pane.theme, Face::kSmall, {(from + to - width) / 2, y}, color, text);
   }
 }
 
 // A stripe over the bars of the critical path.
 void TimelineView::draw_path(Pane& pane, const Lane& lane, float top) {
-  if (lane.path.size() == 0) return;
-  items_.clear();
-  fold(lane.path, pane.state.window, kMinPx, items_);
-  pane.state.drawn_items += items_.size();
-  const ImU32 color = pane.color(Color::kCritical);
-  const float from = top - pane.px(1), to = top + pane.px(2);
-  const std::span<ImU32> pixels = pixels_for_narrow(pane, from, to);
-  for (const DrawItem& bar : items_) {
-    if (bar.x1 - bar.x0 < kNarrowPx && !pixels.empty()) {
-      fill_pixels(pixels, bar.x0, bar.x1, color);
-    } else {
-      pane.draw.AddRectFilled({pane.min.x + bar.x0, from}, {pane.min.x + bar.x1, to}, color);
-    }
-  }
+  bars_.clear();
+  fold(lane.path, pane.state.window, kMinPx, bars_);
+  pane.state.drawn_items += bars_.size();
+  const Strip strip(pane, top - pane.px(1), top + pane.px(2), bars_.size());
+  for (const DrawItem& bar : bars_) strip.fill(bar.x0, bar.x1, pane.color(Color::kCritical));
 }
 
 void TimelineView::draw_markers(Pane& pane, const Lane& lane, float bottom) {
-  const float size = pane.px(7), spacing = pane.px(kGlyphSpacing);
-  const auto draw_all = [&](const std::vector<Marker>& markers, Category category, auto glyph) {
+  const float size = pane.px(7);
+  // Lines of records lie below those of waits, glyphs stand where both would.
+  const auto draw_all = [&](const Row& row, Category category, float line, auto glyph) {
     const ImU32 color = pane.theme.color(category);
-    const auto later = [](const Marker& marker, Ns at) { return marker.at_ns < at; };
-    auto it =
-        std::lower_bound(markers.begin(), markers.end(), pane.state.window.to_ns(-size), later);
-    while (it != markers.end()) {
-      const double px = pane.state.window.to_px(it->at_ns);
-      if (px > pane.state.window.width_px + size) break;
-      const float x = pane.min.x + static_cast<float>(px);
-      const bool selected = it->item == pane.state.selection;
-      glyph(pane.draw, x, bottom, size, selected ? pane.color(Color::kSelection) : color);
+    const float spacing = pane.px(kGlyphSpacing);
+    bars_.clear();
+    fold(row, pane.state.window, spacing, bars_);
+    for (size_t i = 0, next = 0; i < bars_.size(); i = next) {
+      // Those that stand close together are a line, from the first to the last.
+      for (next = i + 1; next < bars_.size() && bars_[next].x0 - bars_[next - 1].x0 <= spacing;)
+        ++next;
       ++pane.state.drawn_items;
-      if (pane.mouse_in_plot && std::fabs(pane.mouse.x - x) <= size * 0.7f &&
-          pane.mouse.y > bottom - size - 2 && pane.mouse.y <= bottom + 2) {
-        hit_ = {it->item, 1, 1};
+      const float x0 = pane.min.x + bars_[i].x0;
+      const Item item = unpack(row.item[bars_[i].first]);
+      const bool crowd = next - i > 1 || bars_[i].count > 1;
+      float left = x0 - size * 0.7f, right = x0 + size * 0.7f;
+      if (crowd) {
+        const DrawItem& last = bars_[next - 1];
+        left = x0;
+        right = pane.min.x + (last.count > 1 ? last.x1 : last.x0 + pane.px(2));
+        pane.draw.AddRectFilled({left, bottom - line}, {right, bottom - line + pane.px(2)}, color);
+      } else {
+        const bool selected = item == pane.state.selection;
+        glyph(pane.draw, pane.theme, x0, bottom, size,
+              selected ? pane.color(Color::kSelection) : color);
       }
-      // Glyphs that would overlap are left out: the next one drawn is far enough away.
-      it = std::lower_bound(it + 1, markers.end(), pane.state.window.to_ns(px + spacing), later);
+      if (pane.mouse_in_plot && pane.mouse.x >= left && pane.mouse.x <= right &&
+          pane.mouse.y > bottom - size - 2 && pane.mouse.y <= bottom + 2) {
+        hit_ = {.item = item, .instants = true};
+        for (size_t each = i; each < next; ++each) hit_.folded += bars_[each].count;
+      }
     }
   };
-  draw_all(lane.records, Category::kRecordCall, widgets::record_glyph);
-  draw_all(lane.passed_waits, Category::kWaitCall, widgets::wait_glyph);
+  draw_all(lane.records, Category::kRecordCall, pane.px(2), widgets::record_glyph);
+  draw_all(lane.passed_waits, Category::kWaitCall, pane.px(6), widgets::wait_glyph);
 }
 
 void TimelineView::draw_tooltip(Pane& pane) {
@@ -280,9 +264,12 @@ void TimelineView::draw_tooltip(Pane& pane) {
   ImGui::BeginTooltip();
   if (hit_.folded > 1) {
     widgets::text(theme, Face::kBold, theme.color(Color::kText),
-                  format_count(hit_.folded) + " in this pixel");
+                  hit_.instants
+                      ? format_count(hit_.folded, std::string(to_string(document.category(item))))
+                      : format_count(hit_.folded) + " in this pixel");
     widgets::text(theme, Face::kBody, dim,
-                  "busy " + format_percent(hit_.coverage) + " of it; zoom in to tell them apart");
+                  (hit_.instants ? "" : "busy " + format_percent(hit_.coverage) + " of it; ") +
+                      std::string("zoom in to tell them apart"));
     ImGui::EndTooltip();
     return;
   }

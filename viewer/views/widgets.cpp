@@ -24,6 +24,18 @@ class PushFace {
   PushFace& operator=(const PushFace&) = delete;
 };
 
+// A sign of the font, stretched to a size and standing on the middle of its lower edge: two
+// triangles, where a smooth shape takes a dozen.
+void sign(ImDrawList& draw, const Theme& theme, ImWchar code, ImVec2 foot, ImVec2 size,
+          ImU32 color) {
+  const ImFontGlyph* glyph =
+      compat::find_glyph(theme.text(Face::kTitle).font, theme.text(Face::kTitle).size, code);
+  if (glyph == nullptr) return;
+  draw.PrimReserve(6, 4);
+  draw.PrimRectUV({foot.x - size.x / 2, foot.y - size.y}, {foot.x + size.x / 2, foot.y},
+                  {glyph->U0, glyph->V0}, {glyph->U1, glyph->V1}, color);
+}
+
 }  // namespace
 
 void text(ImDrawList& draw, const Theme& theme, Face face, ImVec2 at, ImU32 color,
@@ -70,15 +82,19 @@ ImVec2 chip(ImDrawList* draw, const Theme& theme, Face face, ImVec2 at, ImU32 gr
   return size;
 }
 
-void record_glyph(ImDrawList& draw, float x, float bottom, float size, ImU32 color) {
-  draw.AddTriangleFilled({x, bottom - size}, {x + size * 0.6f, bottom}, {x - size * 0.6f, bottom},
-                         color);
+void record_glyph(ImDrawList& draw, const Theme& theme, float x, float bottom, float size,
+                  ImU32 color) {
+  sign(draw, theme, u'\u25b2', {x, bottom}, {size * 1.2f, size}, color);
 }
 
-void wait_glyph(ImDrawList& draw, float x, float bottom, float size, ImU32 color) {
-  const float half = size * 0.5f;
-  draw.AddQuadFilled({x, bottom - size}, {x + half, bottom - half}, {x, bottom},
-                     {x - half, bottom - half}, color);
+void wait_glyph(ImDrawList& draw, const Theme& theme, float x, float bottom, float size,
+                ImU32 color) {
+  sign(draw, theme, u'\u25c6', {x, bottom}, {size, size}, color);
+}
+
+void finding_glyph(ImDrawList& draw, const Theme& theme, float x, float bottom, float size,
+                   ImU32 color) {
+  sign(draw, theme, u'\u25bc', {x, bottom}, {size * 1.1f, size}, color);
 }
 
 void disclosure(ImDrawList& draw, ImVec2 center, float size, bool open, ImU32 color) {

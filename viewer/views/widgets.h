@@ -24,9 +24,14 @@ float fit_text(ImDrawList& draw, const Theme& theme, Face face, ImVec2 at, float
 ImVec2 chip(ImDrawList* draw, const Theme& theme, Face face, ImVec2 at, ImU32 ground, ImU32 color,
             std::string_view text);
 /// The glyph of a record: a triangle standing on `bottom`.
-void record_glyph(ImDrawList& draw, float x, float bottom, float size, ImU32 color);
+void record_glyph(ImDrawList& draw, const Theme& theme, float x, float bottom, float size,
+                  ImU32 color);
 /// The glyph of a wait: a diamond standing on `bottom`.
-void wait_glyph(ImDrawList& draw, float x, float bottom, float size, ImU32 color);
+void wait_glyph(ImDrawList& draw, const Theme& theme, float x, float bottom, float size,
+                ImU32 color);
+/// The sign of a finding: a triangle that points down at `bottom`.
+void finding_glyph(ImDrawList& draw, const Theme& theme, float x, float bottom, float size,
+                   ImU32 color);
 /// A triangle that points right, or down if `open`.
 void disclosure(ImDrawList& draw, ImVec2 center, float size, bool open, ImU32 color);
 

@@ -1,0 +1,169 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Every panel beside the picture of it that somebody looked at and approved
+// (tests/golden/viewer). Compared by blocks of pixels, so that another version of Mesa or FreeType
+// passes and a moved, missing or overlapping thing does not. `cmake --build build --target
+// update-golden` approves what is drawn now; look at the pictures before you commit them.
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+#include "app.h"
+#include "trace/error.h"
+#include "viewer_e2e/sample_traces.h"
+
+#define STB_IMAGE_IMPLEMENTATION
+#define STB_IMAGE_STATIC
+#define STBI_ONLY_PNG
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wunused-function"
+#pragma GCC diagnostic ignored "-Wsign-compare"
+#include <stb_image.h>
+#pragma GCC diagnostic pop
+
+namespace streamscope::viewer {
+namespace {
+
+constexpr int kBlock = 8;
+// Mean differences of a block, of 255: hinting of a letter makes up to 20, a word that moved by
+// half its height 40 and more.
+constexpr int kDifferent = 28;
+constexpr double kMostDifferent = 0.004;  // share of the blocks
+
+std::optional<Image> read_png(const std::filesystem::path& file) {
+  Image image;
+  int channels = 0;
+  stbi_uc* pixels = stbi_load(file.c_str(), &image.width, &image.height, &channels, 3);
+  if (pixels == nullptr) return std::nullopt;
+  image.rgb.assign(pixels, pixels + static_cast<ptrdiff_t>(image.width) * image.height * 3);
+  stbi_image_free(pixels);
+  return image;
+}
+
+// Share of the blocks of which the mean color is another one.
+double difference(const Image& a, const Image& b) {
+  if (a.width != b.width || a.height != b.height) return 1;
+  size_t blocks = 0, different = 0;
+  for (int top = 0; top + kBlock <= a.height; top += kBlock) {
+    for (int left = 0; left + kBlock <= a.width; left += kBlock) {
+      int sums[3] = {};
+      for (int y = top; y < top + kBlock; ++y) {
+        for (int i = left * 3; i < (left + kBlock) * 3; ++i) {
+          const auto at =
+              static_cast<size_t>(y) * static_cast<size_t>(a.width) * 3 + static_cast<size_t>(i);
+          sums[i % 3] += a.rgb[at] - b.rgb[at];
+        }
+      }
+      ++blocks;
+      for (const int sum : sums) {
+        if (std::abs(sum) <= kDifferent * kBlock * kBlock) continue;
+        ++different;
+        break;
+      }
+    }
+  }
+  return static_cast<double>(different) / static_cast<double>(blocks);
+}
+
+// Two streams that wait for memory which only the other would write.
+test::TraceBuilder deadlock_trace() {
+  test::TraceBuilder builder;
+  builder.stream("left")
+      .memory_wait(0x10, 1, 100, trace::kUnknownNs)
+      .memory_write(0x20, 1, trace::kUnknownNs, trace::kUnknownNs);
+  builder.stream("right")
+      .memory_wait(0x20, 1, 100, trace::kUnknownNs)
+      .memory_write(0x10, 1, trace::kUnknownNs, trace::kUnknownNs);
+  builder.synchronize_device(200, trace::kUnknownNs);
+  builder.range("the program goes on", 0, 100'000'000'000);
+  return builder;
+}
+
+class GoldenPicture : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    try {
+      Offscreen surface(320, 200);
+    } catch (const Error& error) {
+      GTEST_SKIP() << error.what();
+    }
+    std::filesystem::create_directories(folder_);
+  }
+
+  void expect_as_approved(const std::string& name, const trace::Trace& trace, Arguments arguments) {
+    const auto document = std::make_shared<const Document>(trace);
+    arguments.screenshot = name;  // selects what a picture should show
+    Offscreen surface(arguments.width, arguments.height);
+    Workspace workspace(arguments);
+    workspace.state().compared = std::make_shared<const Document>(test::pipeline_trace(5).trace());
+    workspace.set_document(document);
+    surface.render(workspace);
+    while (workspace.state().busy) surface.draw(workspace);
+    const Image image = surface.render(workspace);
+    const std::filesystem::path file = folder_ / (name + ".png");
+    if (std::getenv("STREAMSCOPE_UPDATE_GOLDEN") != nullptr) return write_png(image, file);
+    const std::optional<Image> approved = read_png(file);
+    ASSERT_TRUE(approved) << "no approved picture " << file << "; target update-golden makes it";
+    const double share = difference(*approved, image);
+    if (share <= kMostDifferent) return;
+    const auto drawn = std::filesystem::path(::testing::TempDir()) / (name + ".png");
+    write_png(image, drawn);
+    ADD_FAILURE() << share * 100 << " % of " << drawn << " differ from " << file
+                  << "; target update-golden approves it";
+  }
+
+  static Arguments panel(std::string_view name) {
+    Arguments arguments;
+    arguments.width = 760;
+    arguments.height = 460;
+    arguments.panel = name;
+    return arguments;
+  }
+
+  const std::filesystem::path folder_ = std::filesystem::path(STREAMSCOPE_GOLDEN_DIR) / "viewer";
+};
+
+TEST_F(GoldenPicture, OfEveryPanel) {
+  const trace::Trace pipeline = test::pipeline_trace(6).trace();
+  for (const std::string_view name : view_names()) {
+    if (name == "sql") continue;  // asks a file
+    const bool hangs = name == "deadlocks" || name == "findings";
+    expect_as_approved(std::string(name), hangs ? deadlock_trace().trace() : pipeline, panel(name));
+  }
+}
+
+TEST_F(GoldenPicture, OfAllPanelsInBothThemesAndTwiceAsLarge) {
+  const trace::Trace pipeline = test::pipeline_trace(6).trace();
+  Arguments all = panel("");
+  all.width = 1100;
+  all.height = 640;
+  expect_as_approved("all-dark", pipeline, all);
+  all.theme = ThemeKind::kLight;
+  expect_as_approved("all-light", pipeline, all);
+  all.scale = 2;
+  all.width *= 2;
+  all.height *= 2;
+  expect_as_approved("all-light-200", pipeline, all);
+}
+
+TEST_F(GoldenPicture, OfLanesThatAreDense) {
+  expect_as_approved("dense", test::dense_trace(200'000), panel("timeline"));
+}
+
+TEST(GoldenDifference, SeesAMovedWordAndOverlooksAnotherHint) {
+  Image a{160, 160, std::vector<uint8_t>(160 * 160 * 3, 40)};
+  Image hinted = a, moved = a;
+  for (size_t i = 0; i < 3000; ++i) hinted.rgb[i] = 55;
+  for (size_t y = 40; y < 52; ++y) {
+    for (size_t x = 0; x < 100 * 3; ++x) moved.rgb[y * 160 * 3 + x] = 200;
+  }
+  EXPECT_EQ(difference(a, hinted), 0);
+  EXPECT_GT(difference(a, moved), kMostDifferent);
+  EXPECT_EQ(difference(a, Image{1, 1, {0, 0, 0}}), 1);
+}
+
+}  // namespace
+}  // namespace streamscope::viewer
