@@ -215,10 +215,10 @@ void Coordinator::Impl::declare_accesses(const OperationRecord& record,
 template <Coordinator::Impl::Entry entry>
 OperationHandle Coordinator::Impl::add(const OperationOptions& options,
                                        const std::source_location& where, bool named, bool& begun) {
-  constexpr bool is_group = entry == Entry::kGroup;
-  StreamState* const state = is_group ? nullptr : &options.stream.checked(kSubmit);
+  constexpr bool kIsGroup = entry == Entry::kGroup;
+  StreamState* const state = kIsGroup ? nullptr : &options.stream.checked(kSubmit);
   Lock lock(mutex_);
-  StreamEntry* const stream = is_group ? nullptr : &stream_entry(*state);
+  StreamEntry* const stream = kIsGroup ? nullptr : &stream_entry(*state);
   OperationRecord* group = nullptr;
   if (options.group.id().valid()) {
     group = find(options.group, kSubmit);
@@ -231,13 +231,13 @@ OperationHandle Coordinator::Impl::add(const OperationOptions& options,
   OperationRecord& record = fresh_record(options, stream, where, named);
   const std::uint64_t from = record.timed ? ticks() : 0;
   name_dependencies(record, options.after);
-  if (need == Need::kSubmission && !is_group) {  // what a group needs, its members inherit
+  if (need == Need::kSubmission && !kIsGroup) {  // what a group needs, its members inherit
     for (const OperationHandle& after : record.after) {
       OperationRecord* on = live(after);
       if (on != nullptr && on->unsubmitted()) await_submission(record, *on);
     }
   }
-  if (is_group) record.more().open = true;
+  if (kIsGroup) record.more().open = true;
   if (group != nullptr) {
     join_group(record, *group);
     need = std::max(need, Need::kOrder);

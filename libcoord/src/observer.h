@@ -18,12 +18,13 @@ namespace coord {
 void find_observer();
 
 #ifdef COORD_WITHOUT_OBSERVER  // for measuring what telling nobody costs
-inline constexpr coord_observer_v1 observer_table{};
+inline constexpr coord_observer_v1 kNoHooks{};
+inline const coord_observer_v1& observer() noexcept { return kNoHooks; }
 #else
-/// The hooks. All null before find_observer(), or without an observer.
 extern coord_observer_v1 observer_table;
-#endif
+/// The hooks. All null before find_observer(), or without an observer.
 inline const coord_observer_v1& observer() noexcept { return observer_table; }
+#endif
 
 /// Tells that an operation or a call (COORD_NONE: not that; neither: the calling thread, now) reads
 /// or writes memory.

@@ -23,7 +23,8 @@ class COORD_EXPORT Executor {
   Executor& operator=(const Executor&) = delete;
 
   /// Never blocks. Where there are more than two processors, a thread that has run something
-  /// looks for more for some 50 us, so that what follows soon starts without a wake-up. `function` must not throw: what it throws ends the program, as in any thread.
+  /// looks for more for some 50 us, so that what follows soon starts without a wake-up. `function`
+  /// must not throw: what it throws ends the program, as in any thread.
   void post(std::function<void()> function);
 
   /// The executor of whoever does not name one: one thread, started at its first use, that lives as
