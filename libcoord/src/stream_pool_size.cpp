@@ -43,6 +43,8 @@ StreamPool::Impl::Impl(const Device& device, const StreamPoolOptions& options)
       events_(device, {.name = "times of leases"}),
       slots_(max_size_) {
   tell_pool(number_, COORD_POOL_STREAMS, max_size_, name_.c_str());
+  for (std::size_t p = 0; p < priorities_.size(); ++p)
+    priorities_[p] = priority_number(static_cast<StreamPriority>(p), device.properties());
   const Lock lock(mutex_);
   for (std::size_t i = 0; i < options_.size; ++i) set_open(add_slot(), true);
 }
@@ -69,8 +71,6 @@ std::uint32_t StreamPool::Impl::add_slot() {
   const std::string name = name_ + " " + std::to_string(index);
   slot.stream = device_.create_stream({.priority = priority, .name = name});
   slot.priority = slot.stream.priority();
-  for (std::size_t p = 0; p < priorities_.size(); ++p)
-    priorities_[p] = priority_number(static_cast<StreamPriority>(p), device_.properties());
   taken_[index].store(kClosed, std::memory_order_relaxed);
   count_.store(index + 1, std::memory_order_release);
   return index;
