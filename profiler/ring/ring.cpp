@@ -272,6 +272,7 @@ std::vector<Record> Consumer::copy(uint64_t* from) const {
   uint64_t first = std::max(*from, header_->tail.load(std::memory_order_acquire));
   first = std::max(first, head - std::min(head, capacity_));
   std::vector<Record> records;
+  records.reserve(head - first);
   for (uint64_t i = first; i < head; ++i) records.push_back(records_[i & (capacity_ - 1)]);
   *from = head;
   // What has been given up meanwhile may be half overwritten.
