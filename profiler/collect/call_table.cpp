@@ -403,7 +403,7 @@ constexpr DriverTable kDriverCalls = [] {
 
 }  // namespace
 
-std::span<const CallEntry> runtime_calls() { return kRuntimeCalls; }
-std::span<const CallEntry> driver_calls() { return kDriverCalls; }
+constinit const std::span<const CallEntry> runtime_calls{kRuntimeCalls};
+constinit const std::span<const CallEntry> driver_calls{kDriverCalls};
 
 }  // namespace streamscope::collect

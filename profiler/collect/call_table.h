@@ -60,7 +60,6 @@ struct CallEntry {
 };
 
 /// Tables by callback id.
-std::span<const CallEntry> runtime_calls();
-std::span<const CallEntry> driver_calls();
+extern const std::span<const CallEntry> runtime_calls, driver_calls;
 
 }  // namespace streamscope::collect

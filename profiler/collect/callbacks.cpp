@@ -58,7 +58,7 @@ ring::TextHash kernel_name(ThreadState& thread, const char* name) {
 
 // The table is asked by its size too: a newer libcupti knows more ids.
 const CallEntry* entry_of(CUpti_CallbackDomain domain, CUpti_CallbackId id) {
-  const auto table = domain == CUPTI_CB_DOMAIN_RUNTIME_API ? runtime_calls() : driver_calls();
+  const auto table = domain == CUPTI_CB_DOMAIN_RUNTIME_API ? runtime_calls : driver_calls;
   return id < table.size() && table[id].read != nullptr ? &table[id] : nullptr;
 }
 
@@ -275,14 +275,12 @@ void CUPTIAPI on_callback(void*, CUpti_CallbackDomain domain, CUpti_CallbackId i
 // either.
 CUptiResult switch_callbacks(bool enable) {
   const uint32_t on = enable ? 1 : 0;
-  const auto runtime = runtime_calls();
-  for (CUpti_CallbackId id = 0; id < runtime.size(); ++id) {
-    if (runtime[id].read != nullptr)
+  for (CUpti_CallbackId id = 0; id < runtime_calls.size(); ++id) {
+    if (runtime_calls[id].read != nullptr)
       cupti.cuptiEnableCallback(on, subscriber, CUPTI_CB_DOMAIN_RUNTIME_API, id);
   }
-  const auto driver = driver_calls();
-  for (CUpti_CallbackId id = 0; id < driver.size(); ++id) {
-    if (driver[id].read != nullptr)
+  for (CUpti_CallbackId id = 0; id < driver_calls.size(); ++id) {
+    if (driver_calls[id].read != nullptr)
       cupti.cuptiEnableCallback(on, subscriber, CUPTI_CB_DOMAIN_DRIVER_API, id);
   }
   cupti.cuptiEnableCallback(on, subscriber, CUPTI_CB_DOMAIN_STATE, CUPTI_CBID_STATE_FATAL_ERROR);
