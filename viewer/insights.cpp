@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "analysis/derive.h"
+#include "analysis/hang.h"
 
 namespace streamscope::viewer {
 namespace {
@@ -133,8 +134,10 @@ Insights gain_insights(analysis::Analyses& analyses) {
     insights.path_ns += step.end_ns - step.start_ns;
     if (step.kind == trace::kOpStep && step.op < trace.op.size()) insights.on_path[step.op] = true;
   }
-  if (trace.op.size() <= kDeriveUpTo || has_open_calls(trace))
+  if (trace.op.size() <= kDeriveUpTo || has_open_calls(trace) || trace.hang.size() > 0) {
     insights.waits = analysis::wait_graph(analyses.wait_for());
+    insights.hangs = analysis::explain_hangs(analyses);
+  }
   return insights;
 }
 

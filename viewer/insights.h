@@ -13,6 +13,7 @@
 #include "analysis/pool_usage.h"
 #include "analysis/wait_graph.h"
 #include "item.h"
+#include "trace/hang_report.h"
 
 namespace streamscope::viewer {
 
@@ -49,6 +50,7 @@ struct Insights {
   trace::Ns path_ns = 0;
   std::vector<analysis::PoolUsage> pools;
   WaitGraph waits;
+  std::vector<trace::HangReport> hangs;  ///< of the processes that did not go on
 };
 
 /// Beyond so many ops the derived tables of the trace are taken, if it has them.

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <sstream>
+#include <utility>
 
 #include "analysis/call_sites.h"
 #include "labels.h"
@@ -34,10 +36,30 @@ Id stack_of(const trace::Trace& trace, Item item) {
   return kNoId;
 }
 
+// What the recorder said while the process stood still, or what its trace lets us conclude.
+void draw_report(const trace::HangReport& report, const Theme& theme) {
+  std::istringstream lines(report.text);
+  bool headline = true;
+  for (std::string line; std::getline(lines, line);) {
+    const size_t indent = std::min(line.find_first_not_of(' '), line.size());
+    if (std::exchange(headline, false)) {
+      widgets::wrapped(theme, Face::kTitle, theme.color(Color::kError), line);
+    } else if (indent > 2) {  // a frame of a stack
+      widgets::wrapped(theme, Face::kMonoSmall, theme.color(Color::kTextDim), line);
+    } else {
+      ImGui::Spacing();
+      widgets::wrapped(theme, Face::kBody, theme.color(Color::kText), line.substr(indent));
+    }
+  }
+  ImGui::Spacing();
+}
+
 }  // namespace
 
 void DeadlocksView::draw(const Document& document, ViewState& state, const Theme& theme) {
   const WaitGraph& graph = document.insights().waits;
+  if (graph.nodes.empty() && !document.insights().hangs.empty())
+    return draw_words(document, state, theme);
   if (graph.nodes.empty()) {
     return widgets::empty_state(
         theme, "Nothing hangs",
@@ -142,9 +164,15 @@ void DeadlocksView::draw_words(const Document& document, ViewState& state, const
       zoom_to_selection(document, state);
     }
   };
+  for (const trace::HangReport& report : document.insights().hangs) draw_report(report, theme);
+  if (graph.nodes.empty()) return;
   const bool cyclic = !graph.cycles.empty();
-  widgets::wrapped(theme, Face::kTitle, theme.color(cyclic ? Color::kError : Color::kWaiting),
-                   cyclic ? "Deadlock: they wait for each other" : "Calls that never returned");
+  if (document.insights().hangs.empty()) {
+    widgets::wrapped(theme, Face::kTitle, theme.color(cyclic ? Color::kError : Color::kWaiting),
+                     cyclic ? "Deadlock: they wait for each other" : "Calls that never returned");
+  } else if (cyclic) {
+    widgets::heading(theme, "They wait for each other");
+  }
   for (const std::vector<uint32_t>& cycle : graph.cycles) {
     ImGui::Spacing();
     for (size_t i = 0; i < cycle.size(); ++i) {
