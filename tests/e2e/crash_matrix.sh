@@ -78,7 +78,8 @@ abandoned() {
     rm -rf "$name".sqlite*  # the folder that the recorder had made, with nothing in it
     return 0
   fi
-  ring=$(ls -S "$name.sqlite.rings"/*.ring | head -1)
+  # One that was made: another may have been in the making when the program was killed.
+  ring=$(grep -la -m1 '^SSRING' "$name.sqlite.rings"/*.ring | head -1) || true
   [[ -n $ring ]] || fail "$name left no ring"
   case $2 in
     torn) truncate -s 5000 "$ring" ;;
