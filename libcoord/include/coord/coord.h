@@ -59,6 +59,7 @@
 #include "coord/sim.h"
 #include "coord/stream.h"
 #include "coord/stream_pool.h"
+#include "coord/task_ring.h"
 #include "coord/timeline.h"
 #include "coord/types.h"
 #include "coord/waiter.h"

@@ -1,0 +1,213 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// What task queues are made of, on the host (task_queue.h) and on a GPU (task_queue.cuh): bounded
+// rings that workers steal from in batches, counters of dependencies, and the count that says when
+// everything has ended.
+//
+// Everything is a template of a platform, which names the atomics: std::atomic, those of a GPU, or
+// those of a test that tries every order of their steps. Nothing here blocks, allocates or throws.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#ifdef __CUDACC__
+#define COORD_HOST_DEVICE __host__ __device__
+#else
+#define COORD_HOST_DEVICE
+#endif
+
+namespace coord {
+
+/// What a queue hands from worker to worker: an index, a packed state, a pointer. Any value but
+/// kNoTask.
+using Task = std::uint64_t;
+
+inline constexpr Task kNoTask = ~Task{0};
+
+/// Atomics of the host.
+struct HostPlatform {
+  template <typename T>
+  using Atomic = std::atomic<T>;
+  static constexpr std::memory_order kRelaxed = std::memory_order_relaxed;
+  static constexpr std::memory_order kAcquire = std::memory_order_acquire;
+  static constexpr std::memory_order kRelease = std::memory_order_release;
+  static constexpr std::memory_order kAcqRel = std::memory_order_acq_rel;
+};
+
+/// Consecutive positions, from `first` on.
+struct TaskClaim {
+  std::uint32_t first = 0, count = 0;
+};
+
+/// Positions that nobody has claimed: [begin, end), in one word. Positions count on from 0 and wrap
+/// around after 2^32. Thread-safe, but for append() and claim_newest(), which are their owner's.
+template <typename Platform>
+class TaskSpan {
+ public:
+  /// Not while others use it.
+  COORD_HOST_DEVICE void reset(std::uint32_t begin, std::uint32_t end) {
+    word_.store(pack(begin, end), Platform::kRelaxed);
+  }
+  /// How many there were a moment ago.
+  COORD_HOST_DEVICE std::uint32_t size() { return size_of(word_.load(Platform::kRelaxed)); }
+  COORD_HOST_DEVICE std::uint32_t end() { return end_of(word_.load(Platform::kRelaxed)); }
+
+  /// Adds positions at the end. What was written for them before is seen by those who claim them.
+  COORD_HOST_DEVICE void append(std::uint32_t count) {
+    word_.fetch_add(static_cast<std::uint64_t>(count) << 32, Platform::kRelease);
+  }
+
+  /// Claims up to `most`, and no more than one in `share` of all (rounded up), from the begin.
+  COORD_HOST_DEVICE TaskClaim claim_oldest(std::uint32_t most, std::uint32_t share = 1) {
+    std::uint64_t now = word_.load(Platform::kRelaxed);
+    for (;;) {
+      const std::uint32_t count = allowed(size_of(now), most, share);
+      if (count == 0) return {};
+      const std::uint32_t begin = begin_of(now);
+      if (claim(now, pack(begin + count, end_of(now)))) return {begin, count};
+    }
+  }
+  /// The same, from the end.
+  COORD_HOST_DEVICE TaskClaim claim_newest(std::uint32_t most) {
+    std::uint64_t now = word_.load(Platform::kRelaxed);
+    for (;;) {
+      const std::uint32_t count = allowed(size_of(now), most, 1);
+      if (count == 0) return {};
+      const std::uint32_t end = end_of(now) - count;
+      if (claim(now, pack(begin_of(now), end))) return {end, count};
+    }
+  }
+
+ private:
+  // Whoever appended comes before whoever claims: claims between them keep that chain whole.
+  COORD_HOST_DEVICE bool claim(std::uint64_t& from, std::uint64_t to) {
+    return word_.compare_exchange_strong(from, to, Platform::kAcquire, Platform::kRelaxed);
+  }
+  COORD_HOST_DEVICE static std::uint32_t allowed(std::uint32_t size, std::uint32_t most,
+                                                 std::uint32_t share) {
+    const std::uint32_t part = size / share + (size % share != 0 ? 1 : 0);
+    return part < most ? part : most;
+  }
+  COORD_HOST_DEVICE static std::uint64_t pack(std::uint32_t begin, std::uint32_t end) {
+    return static_cast<std::uint64_t>(end) << 32 | begin;
+  }
+  COORD_HOST_DEVICE static std::uint32_t begin_of(std::uint64_t word) {
+    return static_cast<std::uint32_t>(word);
+  }
+  COORD_HOST_DEVICE static std::uint32_t end_of(std::uint64_t word) {
+    return static_cast<std::uint32_t>(word >> 32);
+  }
+  COORD_HOST_DEVICE static std::uint32_t size_of(std::uint64_t word) {
+    return end_of(word) - begin_of(word);
+  }
+
+  typename Platform::template Atomic<std::uint64_t> word_{0};
+};
+
+/// A bounded queue of one owner, who adds and takes the newest, and of any number of thieves, who
+/// take the oldest in batches.
+///
+/// A slot that holds kNoTask is free, any other is not: so a slot that was claimed but not taken
+/// yet is not written again, and the ring needs to know no position that was taken. Several threads
+/// that act as one (the lanes of a warp) share the work: one claims or publishes, each of them
+/// takes or puts, with a barrier between.
+template <typename Platform>
+class TaskRing {
+ public:
+  using Slot = typename Platform::template Atomic<Task>;
+
+  /// Borrows `slots`: `capacity` of them, a power of two, all kNoTask.
+  COORD_HOST_DEVICE void bind(Slot* slots, std::uint32_t capacity) {
+    slots_ = slots;
+    mask_ = capacity - 1;
+    span_.reset(0, 0);
+  }
+  COORD_HOST_DEVICE std::uint32_t capacity() const { return mask_ + 1; }
+  COORD_HOST_DEVICE std::uint32_t size() { return span_.size(); }
+
+  /// Owner only: where the next task goes.
+  COORD_HOST_DEVICE std::uint32_t end() { return span_.end(); }
+  /// Owner only: whether put() may be called for a position from end() on.
+  COORD_HOST_DEVICE bool is_free(std::uint32_t position) {
+    return slot(position).load(Platform::kAcquire) == kNoTask;
+  }
+  COORD_HOST_DEVICE void put(std::uint32_t position, Task task) {
+    slot(position).store(task, Platform::kRelaxed);
+  }
+  /// Owner only: opens `count` positions that were put to everybody.
+  COORD_HOST_DEVICE void publish(std::uint32_t count) { span_.append(count); }
+  /// Owner only: all of this for one task. False if there is no room: then the caller had better
+  /// run it.
+  COORD_HOST_DEVICE bool push(Task task) {
+    const std::uint32_t position = end();
+    if (!is_free(position)) return false;
+    put(position, task);
+    publish(1);
+    return true;
+  }
+
+  /// Owner only. Each claimed position must be taken.
+  COORD_HOST_DEVICE TaskClaim claim_newest(std::uint32_t most) { return span_.claim_newest(most); }
+  COORD_HOST_DEVICE TaskClaim claim_oldest(std::uint32_t most, std::uint32_t share = 1) {
+    return span_.claim_oldest(most, share);
+  }
+  /// The task at a claimed position; once for each.
+  COORD_HOST_DEVICE Task take(std::uint32_t position) {
+    const Task task = slot(position).load(Platform::kRelaxed);
+    slot(position).store(kNoTask, Platform::kRelease);
+    return task;
+  }
+
+ private:
+  COORD_HOST_DEVICE Slot& slot(std::uint32_t position) { return slots_[position & mask_]; }
+
+  TaskSpan<Platform> span_;
+  Slot* slots_ = nullptr;
+  std::uint32_t mask_ = 0;
+};
+
+/// How many tasks there are that have not ended, and sources that may still bring some. Tasks are
+/// counted before anybody can see them, so none is left once the count is 0. Thread-safe.
+template <typename Platform>
+class TaskCount {
+ public:
+  /// Not while others use it.
+  COORD_HOST_DEVICE void reset(std::uint64_t count) { count_.store(count, Platform::kRelaxed); }
+  COORD_HOST_DEVICE void add(std::uint64_t count) { count_.fetch_add(count, Platform::kRelaxed); }
+  /// `ended` tasks have ended and `spawned` come from them: in one step, before those can be seen.
+  COORD_HOST_DEVICE void replace(std::uint64_t ended, std::uint64_t spawned) {
+    if (ended != spawned) count_.fetch_add(spawned - ended, Platform::kAcqRel);
+  }
+  COORD_HOST_DEVICE bool none() { return count_.load(Platform::kAcquire) == 0; }
+
+ private:
+  typename Platform::template Atomic<std::uint64_t> count_{0};
+};
+
+/// Tasks 0, 1, ... that depend on each other: task t is followed by successors[k] for k in
+/// [offsets[t], offsets[t + 1]), which wait for `pending` tasks each. Borrows its arrays.
+template <typename Platform>
+struct TaskEdges {
+  using Pending = typename Platform::template Atomic<std::uint32_t>;
+
+  const std::uint32_t* offsets = nullptr;
+  const std::uint32_t* successors = nullptr;
+  const std::uint32_t* in_degrees = nullptr;
+  Pending* pending = nullptr;  // as in_degrees, and so again after every run
+
+  /// Task `task` has ended: calls `ready(successor)` for each that has nothing to wait for any
+  /// more, once among all callers. What came before this call comes before that task. Thread-safe.
+  template <typename Ready>
+  COORD_HOST_DEVICE void end(std::uint64_t task, Ready&& ready) const {
+    for (std::uint32_t k = offsets[task]; k < offsets[task + 1]; ++k) {
+      const std::uint32_t next = successors[k];
+      if (pending[next].fetch_sub(1, Platform::kAcqRel) != 1) continue;
+      pending[next].store(in_degrees[next], Platform::kRelaxed);
+      ready(next);
+    }
+  }
+};
+
+}  // namespace coord
