@@ -27,6 +27,7 @@
 //   event_pool.h   events to borrow and give back
 //   coordinator.h  operations with dependencies, which become the fewest possible waits
 //   stream_pool.h  streams to borrow, the idle ones first
+//   task_queue.h   tasks for threads of the host; task_queue.cuh: for threads of a GPU
 //   allocator.h    device memory that is used again as soon as the order of streams allows
 //   barrier.h      a point that several streams pass together
 //   fork_join.h    from one stream to several and back, without a Coordinator
@@ -59,6 +60,7 @@
 #include "coord/sim.h"
 #include "coord/stream.h"
 #include "coord/stream_pool.h"
+#include "coord/task_queue.h"
 #include "coord/task_ring.h"
 #include "coord/timeline.h"
 #include "coord/types.h"

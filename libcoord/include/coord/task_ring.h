@@ -177,8 +177,10 @@ class TaskCount {
   COORD_HOST_DEVICE void reset(std::uint64_t count) { count_.store(count, Platform::kRelaxed); }
   COORD_HOST_DEVICE void add(std::uint64_t count) { count_.fetch_add(count, Platform::kRelaxed); }
   /// `ended` tasks have ended and `spawned` come from them: in one step, before those can be seen.
-  COORD_HOST_DEVICE void replace(std::uint64_t ended, std::uint64_t spawned) {
-    if (ended != spawned) count_.fetch_add(spawned - ended, Platform::kAcqRel);
+  /// True if nothing is left with it.
+  COORD_HOST_DEVICE bool replace(std::uint64_t ended, std::uint64_t spawned) {
+    const std::uint64_t more = spawned - ended;
+    return more != 0 && count_.fetch_add(more, Platform::kAcqRel) + more == 0;
   }
   COORD_HOST_DEVICE bool none() { return count_.load(Platform::kAcquire) == 0; }
 

@@ -1,0 +1,246 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "coord/task_queue.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <random>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "coord/device.h"
+#include "coord/thrown.h"
+
+namespace {
+
+using namespace std::chrono_literals;
+using coord::TaskHandle;
+using coord::TaskPlace;
+using coord::TaskPolicy;
+using coord::TaskQueue;
+
+class TaskQueues : public testing::TestWithParam<TaskPolicy> {};
+
+TEST_P(TaskQueues, RunEverythingOnceAlsoWhatTasksSpawn) {
+  TaskQueue queue({.workers = 4, .policy = GetParam()});
+  std::atomic<int> ran{0};
+  for (int i = 0; i < 100; ++i) {
+    queue.submit([&](const TaskPlace&) {
+      ++ran;
+      for (int k = 0; k < 10; ++k) queue.submit([&](const TaskPlace&) { ++ran; });
+    });
+  }
+  queue.wait();
+  EXPECT_EQ(ran, 1100);
+  EXPECT_EQ(queue.metrics().tasks, 1100u);
+}
+
+TEST_P(TaskQueues, RunATaskOnceAllBeforeItHaveEnded) {
+  TaskQueue queue({.workers = 3, .policy = GetParam()});
+  std::atomic<int> ended{0};
+  int seen = -1;
+  std::vector<TaskHandle> first;
+  for (int i = 0; i < 20; ++i) {
+    first.push_back(queue.submit([&](const TaskPlace&) {
+      std::this_thread::sleep_for(100us);
+      ++ended;
+    }));
+  }
+  const TaskHandle last = queue.submit([&](const TaskPlace&) { seen = ended; }, {.after = first});
+  EXPECT_TRUE(last.valid());
+  queue.wait();
+  EXPECT_EQ(seen, 20);
+  EXPECT_TRUE(last.ended());
+}
+
+TEST_P(TaskQueues, RunWhatThereIsNoRoomForWhereItIsSpawned) {
+  TaskQueue queue({.workers = 2, .spawned = 2, .policy = GetParam()});
+  std::atomic<int> leaves{0};
+  std::function<void(int)> grow = [&](int depth) {
+    if (depth == 0) {
+      ++leaves;
+      return;
+    }
+    for (int i = 0; i < 3; ++i) queue.submit([&, depth](const TaskPlace&) { grow(depth - 1); });
+  };
+  queue.submit([&](const TaskPlace&) { grow(6); });
+  queue.wait();
+  EXPECT_EQ(leaves, 729);
+  EXPECT_GT(queue.metrics().run_in_line, 0u);
+}
+
+TEST_P(TaskQueues, AnErrorStopsWhatComesAfterAndNothingElse) {
+  TaskQueue queue({.workers = 2, .policy = GetParam()});
+  std::atomic<int> ran{0};
+  const auto count = [&](const TaskPlace&) { ++ran; };
+  const TaskHandle fails =
+      queue.submit([](const TaskPlace&) { throw std::runtime_error("no bread"); });
+  const TaskHandle next = queue.submit(count, {.after = {&fails, 1}});
+  const TaskHandle after_next = queue.submit(count, {.after = {&next, 1}});
+  queue.submit(count);
+  EXPECT_THROW(queue.wait(), std::runtime_error);
+  EXPECT_EQ(ran, 1);
+  EXPECT_TRUE(after_next.ended());
+  const TaskHandle late = queue.submit(count, {.after = {&next, 1}});
+  EXPECT_NO_THROW(queue.wait()) << "told once";
+  EXPECT_TRUE(late.ended());
+  EXPECT_EQ(ran, 1);
+}
+
+/// Random dependencies, several threads that submit, tasks that spawn: nobody runs too early.
+TEST_P(TaskQueues, KeepTheOrderUnderStress) {
+  constexpr int kSubmitters = 4, kTasks = 400;
+  TaskQueue queue({.workers = 12, .spawned = 8, .policy = GetParam()});
+  std::atomic<int> ran{0}, too_early{0};
+  std::vector<std::thread> submitters;
+  for (int s = 0; s < kSubmitters; ++s) {
+    submitters.emplace_back([&, s] {
+      std::mt19937 random(static_cast<unsigned>(s));
+      std::vector<TaskHandle> handles;
+      const auto ended = std::make_shared<std::vector<std::atomic<bool>>>(kTasks);
+      for (int i = 0; i < kTasks; ++i) {
+        std::vector<TaskHandle> after;
+        std::vector<std::size_t> before;
+        for (unsigned k = random() % 4; i > 0 && k > 0; --k) {
+          before.push_back(random() % static_cast<unsigned>(i));
+          after.push_back(handles[before.back()]);
+        }
+        handles.push_back(queue.submit(
+            [&, i, before, ended](const TaskPlace&) {
+              for (const std::size_t one : before) too_early += (*ended)[one] ? 0 : 1;
+              for (int k = 0; k < 3; ++k) queue.submit([&](const TaskPlace&) { ++ran; });
+              (*ended)[static_cast<std::size_t>(i)] = true;
+              ++ran;
+            },
+            {.after = after}));
+      }
+    });
+  }
+  for (std::thread& submitter : submitters) submitter.join();
+  queue.wait();
+  EXPECT_EQ(ran, 4 * kSubmitters * kTasks);
+  EXPECT_EQ(too_early, 0);
+}
+
+TEST_P(TaskQueues, PinATypeOfWorkToAStreamOneTaskAtATime) {
+  const coord::Device device = coord::Device::open("sim");
+  const coord::Stream even = device.create_stream(), odd = device.create_stream();
+  TaskQueue queue({.workers = 2, .policy = GetParam(), .streams = {even, odd}});
+  std::array<std::atomic<int>, 2> inside{};
+  std::atomic<int> wrong{0};
+  std::vector<std::size_t> order;  // of type 1
+  for (std::size_t i = 0; i < 100; ++i) {
+    queue.submit(
+        [&, i](const TaskPlace& place) {
+          const std::size_t type = i % 2;
+          if (++inside[type] != 1) ++wrong;
+          if (place.stream.id() != (type == 0 ? even.id() : odd.id()) || place.worker != type)
+            ++wrong;
+          if (type == 1) order.push_back(i);
+          --inside[type];
+        },
+        {.type = i % 2});
+  }
+  queue.wait();
+  EXPECT_EQ(wrong, 0);
+  EXPECT_EQ(order.size(), 50u);
+  EXPECT_TRUE(std::is_sorted(order.begin(), order.end()));
+}
+
+TEST_P(TaskQueues, RunEverythingBeforeTheyEnd) {
+  std::atomic<int> ran{0};
+  {
+    TaskQueue queue({.workers = 2, .policy = GetParam()});
+    for (int i = 0; i < 50; ++i) queue.submit([&](const TaskPlace&) { ++ran; });
+  }
+  EXPECT_EQ(ran, 50);
+}
+
+INSTANTIATE_TEST_SUITE_P(Policies, TaskQueues,
+                         testing::Values(TaskPolicy::kStatic, TaskPolicy::kDynamic,
+                                         TaskPolicy::kHybrid),
+                         [](const auto& policy) -> std::string {
+                           switch (policy.param) {
+                             case TaskPolicy::kStatic:
+                               return "Static";
+                             case TaskPolicy::kDynamic:
+                               return "Dynamic";
+                             default:
+                               return "Hybrid";
+                           }
+                         });
+
+/// 40 tasks of 1 ms for two workers, `others` of them for worker 1; who ran how many.
+std::vector<int> spread(TaskQueue& queue, int others) {
+  std::vector<int> by_worker(2);
+  std::mutex mutex;
+  const TaskHandle all_there = queue.submit([](const TaskPlace&) {}, {.worker = 0});
+  for (int i = 0; i < 40; ++i) {
+    queue.submit(
+        [&](const TaskPlace& place) {
+          std::this_thread::sleep_for(1ms);
+          const std::lock_guard lock(mutex);
+          ++by_worker[place.worker];
+        },
+        {.after = {&all_there, 1}, .worker = i % 2 == 1 && i / 2 < others ? 1 : 0});
+  }
+  queue.wait();
+  return by_worker;
+}
+
+TEST(TaskQueue, StaticTasksStayWhereTheyWereGiven) {
+  TaskQueue queue({.workers = 2, .policy = TaskPolicy::kStatic});
+  EXPECT_EQ(spread(queue, 2), (std::vector{38, 2}));
+  EXPECT_EQ(queue.metrics().stolen, 0u);
+  EXPECT_GT(queue.metrics().imbalance(), 1.5);
+}
+
+TEST(TaskQueue, DynamicTasksAreTakenByWhoHasNothingToDo) {
+  TaskQueue queue({.workers = 2, .policy = TaskPolicy::kDynamic});
+  const std::vector<int> by_worker = spread(queue, 0);
+  EXPECT_GE(by_worker[1], 10);
+  EXPECT_GT(queue.metrics().steals, 0u);
+}
+
+TEST(TaskQueue, AHybridQueueStaysStaticWhileWorkIsEven) {
+  TaskQueue queue({.workers = 2, .policy = TaskPolicy::kHybrid, .imbalance = 1.7});
+  EXPECT_EQ(spread(queue, 20), (std::vector{20, 20}));
+  EXPECT_FALSE(queue.metrics().dynamic);
+}
+
+TEST(TaskQueue, AHybridQueueTurnsDynamicOnceWorkIsUneven) {
+  TaskQueue queue({.workers = 2, .policy = TaskPolicy::kHybrid, .imbalance = 1.7});
+  const std::vector<int> by_worker = spread(queue, 0);
+  EXPECT_TRUE(queue.metrics().dynamic);
+  EXPECT_GE(by_worker[1], 8);
+}
+
+TEST(TaskQueue, RefusesWhatItCannotDo) {
+  EXPECT_EQ(kind_thrown([] { TaskQueue queue({.workers = 1, .spawned = 3}); }),
+            coord::ErrorKind::kInvalidArgument);
+  TaskQueue queue({.workers = 1});
+  const auto nothing = [](const TaskPlace&) {};
+  EXPECT_EQ(kind_thrown([&] { queue.submit(nothing, {.worker = 1}); }),
+            coord::ErrorKind::kInvalidArgument);
+  EXPECT_EQ(kind_thrown([&] { queue.submit(nothing, {.type = 0}); }),
+            coord::ErrorKind::kInvalidArgument);
+  const TaskHandle none;
+  EXPECT_EQ(kind_thrown([&] {
+              queue.submit(nothing, {.after = {&none, 1}});
+            }),
+            coord::ErrorKind::kInvalidArgument);
+  queue.submit([&](const TaskPlace&) { queue.wait(); });
+  EXPECT_EQ(kind_thrown([&] { queue.wait(); }), coord::ErrorKind::kNotPermitted);
+}
+
+}  // namespace
