@@ -110,7 +110,7 @@ void parse_scale(Arguments& arguments, std::string_view value) {
   arguments.scale = scale;
 }
 
-constexpr std::array<Flag, 10> kFlags = {{
+constexpr std::array<Flag, 11> kFlags = {{
     {"--screenshot", "PNG",
      "draw one picture into this file instead of opening a window; needs no display",
      [](Arguments& a, std::string_view value) { a.screenshot = value; }},
@@ -121,6 +121,8 @@ constexpr std::array<Flag, 10> kFlags = {{
      "what to select: op:, call:, record:, wait:, sync:, range:, operation:, finding:, or none; a\n"
      "                        picture selects the longest wait unless told otherwise",
      parse_select},
+    {"--what-if", "", "show the run with the selected finding repaired below the recorded one",
+     [](Arguments& a, std::string_view) { a.what_if = true; }},
     {"--panel", "NAME", "show only this panel", parse_panel},
     {"--theme", "NAME", "dark (default) or light", parse_theme},
     {"--scale", "F", "size of text and lines, 0.5 to 4 (as the display asks)", parse_scale},
@@ -198,6 +200,8 @@ Arguments parse_arguments(std::span<const char* const> arguments) {
     }
     flag->apply(result, value);
   }
+  if (result.what_if && !result.finding)
+    throw Error("--what-if", "there is no finding to repair", "name one: --select finding:NUMBER");
   if (!result.screenshot.empty() && result.trace.empty() && !result.help && !result.version) {
     throw Error("--screenshot", "there is no trace to draw",
                 "name one: streamscope-viewer TRACE --screenshot PNG");

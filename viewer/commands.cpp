@@ -103,6 +103,10 @@ constexpr auto kCommands = std::to_array<Command>({
     {"Select", "Previous hit of the search", "Shift+F3", [](D d, S s) { step_to_hit(d, s, -1); }},
     {"Select", "Next finding", "E", [](D d, S s) { step_to_finding(d, s, 1); }},
     {"Select", "Previous finding", "Shift+E", [](D d, S s) { step_to_finding(d, s, -1); }},
+    {"Select", "What if the finding were repaired?", "X",
+     [](D d, S s) {
+       if (s.finding) toggle_repaired(d, s, *s.finding);
+     }},
     {"Select", "Mark the time of the selection", "M", [](D d, S s) { s.marked = d.time(s.selection); }},
     {"Select", "Bookmark this time", "Ctrl+B", [](D, S s) { s.overlay = Overlay::kNote; }},
     {"Select", "Bookmarks", "Shift+B", [](D, S s) { s.overlay = Overlay::kBookmarks; }},

@@ -36,8 +36,15 @@ void Workspace::draw_header(float width, float height) {
   float x = put(Face::kBold, left + 8 * unit, color(Color::kText), "StreamScope") + theme_.px(18);
 
   const std::string hint = "Ctrl+P commands    F1 help";
-  const float right = width - theme_.px(14) - theme_.width(Face::kSmall, hint);
+  float right = width - theme_.px(14) - theme_.width(Face::kSmall, hint);
   put(Face::kSmall, right, color(Color::kTextFaint), hint);
+  if (document_ && state_.prediction) {
+    const std::string text = describe(*state_.prediction);
+    const ImVec2 size = widgets::chip(nullptr, theme_, Face::kBold, {}, 0, 0, text);
+    right -= size.x + theme_.px(20);
+    widgets::chip(&draw, theme_, Face::kBold, {right, std::round(middle - size.y / 2)},
+                  color(Color::kAccent), theme_.on(color(Color::kAccent)), text);
+  }
   if (document_) {
     const trace::Trace& trace = document_->trace();
     std::string facts;

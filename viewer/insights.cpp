@@ -47,7 +47,8 @@ void add_verdicts(analysis::Analyses& analyses, Insights& insights) {
                        .count = finding.count,
                        .gain_ns = finding.gain_ns.value_or(kUnknownNs),
                        .start_ns = finding.start_ns,
-                       .end_ns = finding.end_ns};
+                       .end_ns = finding.end_ns,
+                       .repair = std::move(finding.repair)};
       set_items(line, finding.first_op, finding.second_op, finding.event_wait, finding.event_record,
                 finding.host_sync);
       insights.findings.push_back(std::move(line));

@@ -6,6 +6,7 @@
 // document; of a very large trace what was derived when it was recorded is taken.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,7 @@ struct FindingLine {
   trace::Ns gain_ns = trace::kUnknownNs;
   trace::Ns start_ns = trace::kUnknownNs, end_ns = trace::kUnknownNs;
   Item subject, other;  ///< what to select; nothing if it is about the whole trace
+  std::shared_ptr<const analysis::Change> repair;  ///< of all of them; null if none can be replayed
 };
 
 /// A detector that found nothing, or could not tell.

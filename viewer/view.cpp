@@ -209,6 +209,16 @@ void look_at_finding(const Document& document, ViewState& state, size_t index) {
   }
 }
 
+void toggle_repaired(const Document& document, ViewState& state, size_t finding) {
+  if (!can_predict(document, finding)) return;
+  const auto at = std::ranges::lower_bound(state.repaired, finding);
+  if (at != state.repaired.end() && *at == finding) {
+    state.repaired.erase(at);
+  } else {
+    state.repaired.insert(at, finding);
+  }
+}
+
 void toggle_drawer(ViewState& state, std::string_view view) {
   state.drawer = state.drawer == view ? std::string_view() : view;
 }

@@ -16,6 +16,7 @@
 #include "bookmarks.h"
 #include "document.h"
 #include "lane_order.h"
+#include "prediction.h"
 #include "raster.h"
 #include "theme.h"
 #include "timeline_layout.h"
@@ -49,6 +50,8 @@ struct ViewState {
   float drawer_height = 340;  ///< before scaling
   std::shared_ptr<const Document> compared;  ///< a second trace to hold the first against
   std::optional<size_t> finding;             ///< the one looked at, as Insights lists them
+  std::vector<size_t> repaired;  ///< findings that the prediction takes for repaired, ascending
+  std::shared_ptr<const Prediction> prediction;  ///< of them, once it is made
   std::vector<bool> searched;  ///< names that a search found, by string id; the rest is dimmed
   std::vector<Item> hits;      ///< what has them, by time
   bool busy = false;           ///< a view waits for something and wants to be drawn again soon
@@ -109,6 +112,8 @@ void toggle_collapsed(const Document& document, ViewState& state, size_t lane);
 void step_to_hit(const Document& document, ViewState& state, int by);
 /// Shows what a finding is about and opens the panel that says it.
 void look_at_finding(const Document& document, ViewState& state, size_t finding);
+/// Takes a finding for repaired, or no longer; nothing if its repair cannot be replayed.
+void toggle_repaired(const Document& document, ViewState& state, size_t finding);
 /// Opens the drawer with a view, or closes it if that is there already.
 void toggle_drawer(ViewState& state, std::string_view view);
 

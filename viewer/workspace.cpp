@@ -75,6 +75,8 @@ void Workspace::set_document(std::shared_ptr<const Document> document) {
   state_.hits.clear();
   state_.lane_order.reset();
   state_.finding.reset();
+  state_.repaired.clear();
+  state_.prediction.reset();
   state_.collapsed.assign(document_->lanes().size(), false);
   apply_arguments();
 }
@@ -104,6 +106,7 @@ void Workspace::take_news(std::shared_ptr<const Document> document) {
   state_.collapsed = std::move(collapsed);
   if (before->lanes().size() != document_->lanes().size()) state_.lane_order.reset();
   state_.finding.reset();
+  state_.repaired.clear();
 }
 
 Session Workspace::session() const {
@@ -131,7 +134,8 @@ void Workspace::apply_arguments() {
     }
     state_.window.width_px = static_cast<double>(arguments_.width);
     look_at_finding(*document_, state_, *arguments_.finding);
-    return;
+    if (arguments_.what_if) toggle_repaired(*document_, state_, *arguments_.finding);
+    if (!arguments_.range) return;
   }
   const Item wanted = arguments_.select;
   if (wanted && !document_->time(wanted)) {
@@ -174,7 +178,7 @@ void Workspace::apply_arguments() {
       state_.window.width_px = static_cast<double>(arguments_.width);
       zoom_to_selection(*document_, state_);
     }
-  } else if (!arguments_.screenshot.empty() && !arguments_.select_nothing) {
+  } else if (!arguments_.screenshot.empty() && !arguments_.select_nothing && !arguments_.finding) {
     // A picture should show what the tool is for: what hangs, else who waited for whom.
     const std::vector<Id> hanging = document_->never_ended_ops();
     if (!hanging.empty() && !arguments_.range) {
@@ -276,6 +280,7 @@ void Workspace::draw(float width, float height) {
   const float header = theme_.px(kHeader), footer = theme_.px(kFooter);
   draw_header(width, header);
   if (document_ && error_.empty()) {
+    state_.prediction = predictor_.ask(document_, state_.repaired);
     const float top = draw_banner(header, width);
     draw_panels(top, width, height - footer - top);
     draw_footer(height - footer, width, footer);
@@ -288,7 +293,7 @@ void Workspace::draw(float width, float height) {
 }
 
 void Workspace::draw_panels(float top, float width, float height) {
-  state_.busy = false;
+  state_.busy = predictor_.is_busy();
   if (!arguments_.panel.empty()) return draw_view(arguments_.panel, {0, top}, {width, height});
   const float side = state_.show_inspector ? std::min(theme_.px(kInspector), width * 0.4f) : 0;
   const float strip = theme_.px(kTabs);
@@ -353,6 +358,9 @@ std::string Workspace::state_json() const {
                                           : std::string("null"));
   text += ",\"hits\":" + std::to_string(state_.hits.size());
   text += ",\"finding\":" + (state_.finding ? std::to_string(*state_.finding) : "null");
+  text += ",\"repaired\":" + std::to_string(state_.repaired.size());
+  text += ",\"predicted_gain_ns\":" +
+          (state_.prediction ? std::to_string(state_.prediction->gain_ns) : "null");
   text += ",\"color_by\":" + json_text(to_string(state_.color_by));
   text += ",\"lane_filter\":" + json_text(state_.lane_order.filter());
   const LaneOrder::Shown shown =

@@ -97,6 +97,7 @@ class Workspace {
   std::string error_;
   std::string notice_;
   double progress_ = 0;
+  Predictor predictor_;
   std::vector<Session> recent_;
   std::optional<Session> restored_;
   bool is_live_ = false;

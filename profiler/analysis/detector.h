@@ -11,6 +11,7 @@
 
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -50,7 +51,8 @@ struct Finding {
   Ns end_ns = kUnknownNs;
   Ns last_ns = kUnknownNs;  ///< the last time
   uint64_t count = 1;
-  std::optional<Ns> gain_ns;  ///< estimated time that repairing all of them saves
+  std::optional<Ns> gain_ns;             ///< estimated time that repairing all of them saves
+  std::shared_ptr<const Change> repair;  ///< of all of them; null where it cannot be replayed
 };
 
 /// Collects findings and takes alike ones together.

@@ -9,16 +9,35 @@
 
 namespace streamscope::analysis {
 
+void Change::add(const Change& other) {
+  without_wait.add(other.without_wait);
+  without_sync.add(other.without_sync);
+  deferred_sync.add(other.deferred_sync);
+  no_barrier_op.add(other.no_barrier_op);
+  no_barrier_record.add(other.no_barrier_record);
+  no_barrier_wait.add(other.no_barrier_wait);
+  prompt_op.add(other.prompt_op);
+  async_op.add(other.async_op);
+  untimed_record.add(other.untimed_record);
+  narrowed_sync.insert(other.narrowed_sync.begin(), other.narrowed_sync.end());
+  length_ns.insert(other.length_ns.begin(), other.length_ns.end());
+  held_only_by.insert(other.held_only_by.begin(), other.held_only_by.end());
+  spread_stream.add(other.spread_stream);
+  more_copy_engines += other.more_copy_engines;
+}
+
 class Replay::Walk {
  public:
   enum Host { kAsRecorded, kUnrecorded };
   /// `host`: whether calls take as long as they did, or as they do when nobody records.
+  /// `readiness` and `runs`, if wanted, have an element per op.
   Walk(const IssueOrder& order, const Change& change, Host host,
-       std::vector<Readiness>* readiness = nullptr)
+       std::vector<Readiness>* readiness = nullptr, std::vector<PredictedRun>* runs = nullptr)
       : order_(order),
         trace_(order.trace()),
         change_(change),
         readiness_(readiness),
+        runs_(runs),
         streams_(trace_.stream.size()),
         contexts_(trace_.context.size()),
         threads_(trace_.thread.size()),
@@ -187,8 +206,11 @@ class Replay::Walk {
     if (trace_.op.graph_node[op] != trace::kNoInt && call != kNoId) {
       if (call == stream.launch) {
         // Nodes of a launch keep their place in it.
-        if (timed)
-          finish(op, stream, {trace_.op.end_ns[op], trace_.op.end_ns[op] - stream.launch_shift});
+        if (timed) {
+          const Ns shift = stream.launch_shift;
+          predict(op, trace_.op.start_ns[op] - shift, trace_.op.end_ns[op] - shift);
+          finish(op, stream, {trace_.op.end_ns[op], trace_.op.end_ns[op] - shift});
+        }
         return;
       }
       stream.launch = call;
@@ -256,6 +278,7 @@ class Replay::Walk {
     }
     if (change_.prompt_op.has(op)) start_now = ready.now + std::min<Ns>(lag, 0);
     const Twin begin{start, start_now}, stop{end, start_now + lasts};
+    predict(op, begin.now, stop.now);
     if (resource) resource->use(begin, stop, share, priority);
     stream.launch_shift = start - start_now;
     finish(op, stream, stop);
@@ -273,6 +296,10 @@ class Replay::Walk {
       threads_[issue.thread_id].free.now =
           entry + std::min(kCopyCallNs, issue.end_ns - issue.start_ns);
     }
+  }
+
+  void predict(Id op, Ns start, Ns end) {
+    if (runs_) (*runs_)[op] = {start, end};
   }
 
   void finish(Id op, Stream& stream, const Twin& stop) {
@@ -421,6 +448,7 @@ class Replay::Walk {
   const Trace& trace_;
   const Change& change_;
   std::vector<Readiness>* readiness_;
+  std::vector<PredictedRun>* runs_;
   std::vector<Stream> streams_;
   std::vector<Context> contexts_;
   std::vector<Thread> threads_;
@@ -453,6 +481,12 @@ Ns Replay::gain_ns(const Change& change) const {
   Walk walk(order_, change, Walk::kUnrecorded);
   walk.run();
   return walk.gain_ns() - recorder_ns_;
+}
+
+std::vector<PredictedRun> Replay::predict(const Change& change) const {
+  std::vector<PredictedRun> runs(readiness_.size());
+  Walk(order_, change, Walk::kAsRecorded, nullptr, &runs).run();
+  return runs;
 }
 
 Ns Replay::lag_ns(Id op) const {

@@ -30,6 +30,11 @@ class Marks {
     if (id >= bits_.size()) bits_.resize(std::max<size_t>(id + size_t{1}, bits_.size() * 2));
     bits_[id] = true;
   }
+  void add(const Marks& others) {
+    for (Id id = 0; id < others.bits_.size(); ++id) {
+      if (others.bits_[id]) add(id);
+    }
+  }
   bool has(Id id) const { return id < bits_.size() && bits_[id]; }
 
  private:
@@ -55,6 +60,9 @@ struct Change {
   std::unordered_map<Id, std::vector<Id>> held_only_by;
   Marks spread_stream;        ///< stream: its work runs on it and on one more, in no order
   int more_copy_engines = 0;  ///< of every device and direction
+
+  /// Both at once. Where they disagree about one op or synchronization, this one stays.
+  void add(const Change& other);
 };
 
 /// A launch takes so long from the entry of its call to its start on an idle device, a successor so
@@ -80,6 +88,12 @@ struct Readiness {
   Ns ready_ns = kUnknownNs;    ///< and there was room: multiprocessors, copy engine
 };
 
+/// When an op would run.
+struct PredictedRun {
+  Ns start_ns = kUnknownNs;
+  Ns end_ns = kUnknownNs;
+};
+
 /// Immutable, thread-safe; keeps a reference to the order.
 class Replay {
  public:
@@ -90,6 +104,9 @@ class Replay {
   Ns recorded_ns() const { return recorded_ns_; }
   /// How much shorter the run would be; negative if longer. O(items).
   Ns gain_ns(const Change& change) const;
+  /// When every op would run, on the clock of the recording and at its pace: as recorded without a
+  /// change. Unknown for ops that are not timed. O(items).
+  std::vector<PredictedRun> predict(const Change& change) const;
   /// As recorded; unknown for ops that are not timed. O(1).
   const Readiness& readiness(Id op) const { return readiness_[op]; }
   /// The op's start after it was ready.

@@ -9,6 +9,7 @@
 #include "report/page_lanes.h"
 #include "report/pictures.h"
 #include "samples.h"
+#include "support/mistakes.h"
 
 namespace streamscope::report {
 namespace {
@@ -87,16 +88,7 @@ TEST(Pictures, ShowTheMostThatAPoolHadInUse) {
 }
 
 TEST(Pictures, DrawWhoWaitsForWhomInADeadlock) {
-  test::TraceBuilder builder;
-  builder.stream("left")
-      .memory_wait(0x10, 1, 100, trace::kUnknownNs)
-      .memory_write(0x20, 1, trace::kUnknownNs, trace::kUnknownNs);
-  builder.stream("right")
-      .memory_wait(0x20, 1, 100, trace::kUnknownNs)
-      .memory_write(0x10, 1, trace::kUnknownNs, trace::kUnknownNs);
-  builder.synchronize_device(200, trace::kUnknownNs);
-  builder.range("the program goes on", 0, 100'000'000'000);
-  const Trace trace = builder.trace();
+  const Trace trace = test::deadlock_trace().trace();
   const Summary summary = summarize(trace);
   ASSERT_EQ(summary.hang.cycles.size(), 1u);
   const std::string picture = picture_of(trace, summary.hang);

@@ -40,9 +40,12 @@ TEST(Arguments, AreReadInAnyOrder) {
   EXPECT_EQ(arguments.screenshot, "a.png");
 }
 
-TEST(Arguments, NameAFinding) {
-  EXPECT_EQ(parse({"t.sqlite", "--select", "finding:3"}).finding, 3u);
+TEST(Arguments, NameAFindingAndItsRepair) {
+  const Arguments arguments = parse({"t.sqlite", "--select", "finding:3", "--what-if"});
+  EXPECT_EQ(arguments.finding, 3u);
+  EXPECT_TRUE(arguments.what_if);
   EXPECT_THAT(refusal({"--select", "finding:first"}), HasSubstr("number"));
+  EXPECT_THAT(refusal({"t.sqlite", "--what-if"}), HasSubstr("finding:NUMBER"));
 }
 
 TEST(Arguments, RangeEndsTakeUnitsAndPercent) {

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "document.h"
-#include "support/trace_builder.h"
+#include "support/mistakes.h"
 
 namespace streamscope::viewer {
 namespace {
@@ -35,22 +35,8 @@ TEST(Insights, KnowTheCriticalPath) {
   EXPECT_GE(insights.path_ns, 250);
 }
 
-// Two streams that wait for memory which only the other would write.
-Document deadlock() {
-  test::TraceBuilder builder;
-  builder.stream("left")
-      .memory_wait(0x10, 1, 100, trace::kUnknownNs)
-      .memory_write(0x20, 1, trace::kUnknownNs, trace::kUnknownNs);
-  builder.stream("right")
-      .memory_wait(0x20, 1, 100, trace::kUnknownNs)
-      .memory_write(0x10, 1, trace::kUnknownNs, trace::kUnknownNs);
-  builder.synchronize_device(200, trace::kUnknownNs);
-  builder.range("the program goes on", 0, 100'000'000'000);
-  return Document(builder.trace());
-}
-
 TEST(Insights, DrawTheCycleOfADeadlock) {
-  const Document document = deadlock();
+  const Document document(test::deadlock_trace().trace());
   const WaitGraph& waits = document.insights().waits;
   ASSERT_FALSE(waits.nodes.empty());
   EXPECT_TRUE(waits.nodes[0].blocked);

@@ -11,8 +11,8 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "app.h"
-#include "trace/error.h"
+#include "support/mistakes.h"
+#include "viewer_e2e/picture_fixture.h"
 #include "viewer_e2e/sample_traces.h"
 
 #define STB_IMAGE_IMPLEMENTATION
@@ -68,41 +68,20 @@ double difference(const Image& a, const Image& b) {
   return static_cast<double>(different) / static_cast<double>(blocks);
 }
 
-// Two streams that wait for memory which only the other would write.
-test::TraceBuilder deadlock_trace() {
-  test::TraceBuilder builder;
-  builder.stream("left")
-      .memory_wait(0x10, 1, 100, trace::kUnknownNs)
-      .memory_write(0x20, 1, trace::kUnknownNs, trace::kUnknownNs);
-  builder.stream("right")
-      .memory_wait(0x20, 1, 100, trace::kUnknownNs)
-      .memory_write(0x10, 1, trace::kUnknownNs, trace::kUnknownNs);
-  builder.synchronize_device(200, trace::kUnknownNs);
-  builder.range("the program goes on", 0, 100'000'000'000);
-  return builder;
-}
-
-class GoldenPicture : public ::testing::Test {
+class GoldenPicture : public PictureFixture {
  protected:
   void SetUp() override {
-    try {
-      Offscreen surface(320, 200);
-    } catch (const Error& error) {
-      GTEST_SKIP() << error.what();
-    }
+    PictureFixture::SetUp();
     std::filesystem::create_directories(folder_);
   }
 
   void expect_as_approved(const std::string& name, const trace::Trace& trace, Arguments arguments) {
-    const auto document = std::make_shared<const Document>(trace);
     arguments.screenshot = name;  // selects what a picture should show
-    Offscreen surface(arguments.width, arguments.height);
-    Workspace workspace(arguments);
-    workspace.state().compared = std::make_shared<const Document>(test::pipeline_trace(5).trace());
-    workspace.set_document(document);
-    surface.render(workspace);
-    while (workspace.state().busy) surface.draw(workspace);
-    const Image image = surface.render(workspace);
+    const Image image =
+        draw(std::make_shared<const Document>(trace), arguments, [](Workspace& workspace) {
+          workspace.state().compared =
+              std::make_shared<const Document>(test::pipeline_trace(5).trace());
+        });
     const std::filesystem::path file = folder_ / (name + ".png");
     if (std::getenv("STREAMSCOPE_UPDATE_GOLDEN") != nullptr) return write_png(image, file);
     const std::optional<Image> approved = read_png(file);
@@ -131,7 +110,8 @@ TEST_F(GoldenPicture, OfEveryPanel) {
   for (const std::string_view name : view_names()) {
     if (name == "sql") continue;  // asks a file
     const bool hangs = name == "deadlocks" || name == "findings";
-    expect_as_approved(std::string(name), hangs ? deadlock_trace().trace() : pipeline, panel(name));
+    expect_as_approved(std::string(name), hangs ? test::deadlock_trace().trace() : pipeline,
+                       panel(name));
   }
 }
 
@@ -147,6 +127,16 @@ TEST_F(GoldenPicture, OfAllPanelsInBothThemesAndTwiceAsLarge) {
   all.width *= 2;
   all.height *= 2;
   expect_as_approved("all-light-200", pipeline, all);
+}
+
+TEST_F(GoldenPicture, OfWhatARepairWouldBring) {
+  Arguments arguments = panel("");
+  arguments.width = 1100;
+  arguments.height = 800;
+  arguments.finding = 0;
+  arguments.what_if = true;
+  arguments.range = {RangeEnd{true, 0}, RangeEnd{true, 100}};
+  expect_as_approved("what-if", test::needless_sync_trace(6).trace(), arguments);
 }
 
 TEST_F(GoldenPicture, OfLanesThatAreDense) {

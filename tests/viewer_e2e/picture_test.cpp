@@ -8,40 +8,14 @@
 #include <filesystem>
 #include <fstream>
 
-#include "app.h"
-#include "trace/error.h"
+#include "viewer_e2e/picture_fixture.h"
 #include "viewer_e2e/sample_traces.h"
 
 namespace streamscope::viewer {
 namespace {
 
-class Picture : public ::testing::Test {
+class Picture : public PictureFixture {
  protected:
-  void SetUp() override {
-    try {
-      Offscreen surface(320, 200);
-    } catch (const Error& error) {
-      GTEST_SKIP() << error.what();
-    }
-  }
-
-  // Draws a document; `change` may alter the state before the last frames.
-  template <class Change>
-  static Image draw(std::shared_ptr<const Document> document, Arguments arguments, Change change) {
-    Offscreen surface(arguments.width, arguments.height);
-    Workspace workspace(arguments);
-    workspace.set_document(std::move(document));
-    surface.render(workspace, 1);  // gives the window its width
-    change(workspace);
-    return surface.render(workspace);
-  }
-  static Image draw(std::shared_ptr<const Document> document, const Arguments& arguments = {}) {
-    Offscreen surface(arguments.width, arguments.height);
-    Workspace workspace(arguments);
-    workspace.set_document(std::move(document));
-    return surface.render(workspace);
-  }
-
   static std::shared_ptr<const Document> pipeline() {
     return std::make_shared<const Document>(test::pipeline_trace(6).trace());
   }
@@ -96,9 +70,7 @@ TEST_F(Picture, ShowsEveryPanelOnEverySampleAndRecording) {
     for (const auto& [name, document] : documents) {
       workspace.set_document(document);
       workspace.state().compared = documents.front().second;
-      surface.draw(workspace);
-      while (workspace.state().busy) surface.draw(workspace);
-      EXPECT_GT(colors(surface.render(workspace, 1)), 20u) << name << ", panel '" << panel << "'";
+      EXPECT_GT(colors(settled(surface, workspace)), 20u) << name << ", panel '" << panel << "'";
     }
   }
 }
@@ -112,9 +84,7 @@ TEST_F(Picture, OpensEveryPanelBelowTheTimeline) {
   for (const std::string_view panel : view_names()) {
     if (panel == "timeline" || panel == "inspector") continue;
     toggle_drawer(workspace.state(), panel);
-    surface.draw(workspace);
-    while (workspace.state().busy) surface.draw(workspace);
-    const Image open = surface.render(workspace);
+    const Image open = settled(surface, workspace);
     size_t different = 0;
     for (size_t i = 0; i < open.rgb.size(); ++i) different += open.rgb[i] != closed.rgb[i];
     EXPECT_GT(different, open.rgb.size() / 100) << panel;

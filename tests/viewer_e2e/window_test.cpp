@@ -15,6 +15,7 @@
 #include <sstream>
 #include <thread>
 
+#include "support/mistakes.h"
 #include "trace/writer.h"
 #include "viewer_e2e/process.h"
 #include "viewer_e2e/sample_traces.h"
@@ -381,6 +382,20 @@ TEST_F(Window, GoesFromFindingToFinding) {
   })) << slurp(state_file());
   key("shift+e");
   EXPECT_TRUE(eventually([&] { return text("finding") != "null"; })) << slurp(state_file());
+}
+
+TEST_F(Window, PredictsTheRunWithAFindingRepaired) {
+  needless_sync_trace(6).write(folder_ / "waits.sqlite");
+  open(folder_ / "waits.sqlite");
+  ASSERT_TRUE(eventually([&] { return text("loaded") == "true"; }));
+  key("e");
+  ASSERT_TRUE(eventually([&] { return text("finding") == "0"; })) << slurp(state_file());
+  key("x");
+  EXPECT_TRUE(eventually([&] { return number("predicted_gain_ns") > 1'000'000; }))
+      << slurp(state_file());
+  key("x");
+  EXPECT_TRUE(eventually([&] { return text("predicted_gain_ns") == "null"; }))
+      << slurp(state_file());
 }
 
 TEST_F(Window, OpensATraceWhereItWasLeft) {

@@ -15,9 +15,10 @@ using analysis::FindingSeverity;
 
 }  // namespace
 
-void FindingsView::refresh(const Document& document, const Theme& theme) {
+void FindingsView::refresh(const Document& document, const ViewState& state, const Theme& theme) {
   prepared_ = document.serial();
   prepared_theme_ = theme.kind();
+  prepared_repaired_ = state.repaired;
   shown_.clear();
   const std::vector<FindingLine>& findings = document.insights().findings;
   std::vector<std::vector<GridCell>> rows;
@@ -31,6 +32,7 @@ void FindingsView::refresh(const Document& document, const Theme& theme) {
         gains ? static_cast<double>(finding.gain_ns) / document.work().span_ns() : 0;
     std::string gain = gains ? format_duration(finding.gain_ns) : "";
     if (share >= 0.001) gain += "  (" + format_percent(share) + ")";
+    const bool repaired = std::ranges::binary_search(state.repaired, i);
     rows.push_back({{.text = std::string(analysis::to_string(finding.severity)),
                      .key = static_cast<double>(finding.severity),
                      .ink = theme.color(finding.severity)},
@@ -38,7 +40,9 @@ void FindingsView::refresh(const Document& document, const Theme& theme) {
                     {.text = finding.title},
                     {.text = format_count(static_cast<int64_t>(finding.count)),
                      .key = static_cast<double>(finding.count)},
-                    {.text = gain, .key = gains ? static_cast<double>(finding.gain_ns) : 0}});
+                    {.text = gain,
+                     .key = gains ? static_cast<double>(finding.gain_ns) : 0,
+                     .ink = repaired ? theme.color(Color::kAccent) : 0}});
   }
   grid_.set({{.title = "Severity", .width = 76},
              {.title = "Rule", .width = 190},
@@ -49,7 +53,9 @@ void FindingsView::refresh(const Document& document, const Theme& theme) {
 }
 
 void FindingsView::draw(const Document& document, ViewState& state, const Theme& theme) {
-  if (prepared_ != document.serial() || prepared_theme_ != theme.kind()) refresh(document, theme);
+  if (prepared_ != document.serial() || prepared_theme_ != theme.kind() ||
+      prepared_repaired_ != state.repaired)
+    refresh(document, state, theme);
   if (!state.finding && !shown_.empty()) state.finding = shown_.front();
   const Insights& insights = document.insights();
   std::array<size_t, 3> counts{};
@@ -59,7 +65,7 @@ void FindingsView::draw(const Document& document, ViewState& state, const Theme&
     const std::string_view name = analysis::to_string(static_cast<FindingSeverity>(severity));
     if (widgets::button(theme, format_count(counts[severity], name), severities_[severity])) {
       severities_[severity] = !severities_[severity];
-      refresh(document, theme);
+      refresh(document, state, theme);
     }
     ImGui::SameLine();
   }
@@ -102,6 +108,16 @@ void FindingsView::draw_details(const Document& document, ViewState& state, cons
     ImGui::Spacing();
     widgets::wrapped(theme, Face::kBody, theme.color(Color::kText), finding.text);
     ImGui::Spacing();
+    if (can_predict(document, *state.finding)) {
+      const bool on = std::ranges::binary_search(state.repaired, *state.finding);
+      if (widgets::button(theme, on ? "Show as recorded" : "What if it were repaired?", on))
+        toggle_repaired(document, state, *state.finding);
+      if (state.prediction && on)
+        widgets::wrapped(theme, Face::kSmall, theme.color(Color::kTextDim),
+                         "The pale lanes show when the work would run. Predicted by replaying the "
+                         "recorded calls; work that newly meets is not slowed down.");
+      ImGui::Spacing();
+    }
     if (finding.confidence != analysis::Confidence::kCertain)
       widgets::fact(theme, "certainty", analysis::to_string(finding.confidence));
     for (const Item item : {finding.subject, finding.other}) {

@@ -17,11 +17,12 @@ class FindingsView : public View {
   void draw(const Document& document, ViewState& state, const Theme& theme) override;
 
  private:
-  void refresh(const Document& document, const Theme& theme);
+  void refresh(const Document& document, const ViewState& state, const Theme& theme);
   void draw_details(const Document& document, ViewState& state, const Theme& theme);
 
   uint64_t prepared_ = 0;  // serial of the document that the grid is of
   ThemeKind prepared_theme_ = ThemeKind::kDark;
+  std::vector<size_t> prepared_repaired_;
   Grid grid_;
   std::vector<size_t> shown_;                            // findings by row of the grid
   std::array<bool, 3> severities_ = {true, true, true};  // note, warning, error

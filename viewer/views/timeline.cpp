@@ -33,6 +33,7 @@ float TimelineView::lane_height(const Pane& pane, const Lane& lane, bool collaps
   float height = pane.px(10);
   for (const Band& band : lane.bands) height += pane.px(band_pitch(band.kind));
   if (lane.records.size() + lane.passed_waits.size() > 0) height += pane.px(9);
+  if (lane.kind == LaneKind::kStream && pane.state.prediction) height += pane.px(kPredictedPitch);
   return std::max(height, pane.px(40));
 }
 
@@ -150,6 +151,7 @@ void TimelineView::draw(const Document& document, ViewState& state, const Theme&
   }
   pane.draw.ChannelsMerge();
   draw_edges(pane);
+  draw_prediction(pane);
   draw_overlays(pane);
   pane.draw.PopClipRect();
   state.hovered = hit_.item;

@@ -62,6 +62,9 @@ constexpr float band_pitch(BandKind kind) {
   return kind == BandKind::kRanges || kind == BandKind::kOperations ? 19 : 24;
 }
 
+/// Room for the predicted run below the bands of a stream, before scaling.
+inline constexpr float kPredictedPitch = 11;
+
 /// A lane on the screen.
 struct LaneBox {
   size_t lane = 0;
@@ -74,7 +77,8 @@ struct Hit {
   Item item;
   uint32_t folded = 0;  ///< more than 1: a run of so many items, of which `item` is one
   float coverage = 1;
-  bool instants = false;  ///< records or waits
+  bool instants = false;   ///< records or waits
+  bool predicted = false;  ///< as it would run, not as it did
   explicit operator bool() const { return static_cast<bool>(item); }
 };
 
@@ -103,6 +107,7 @@ class TimelineView : public View {
   void draw_waits(Pane& pane, const Lane& lane, const Strip& strip);
   void draw_markers(Pane& pane, const Lane& lane, float bottom);
   void draw_path(Pane& pane, const Lane& lane, float top);
+  void draw_predicted(Pane& pane, const LaneBox& box, float top);
   /// Vertical place of a band of an open lane.
   std::pair<float, float> band_span(const Pane& pane, const LaneBox& box, size_t band) const;
   ImU32 fill_of(const Pane& pane, const Band& band, const DrawItem& bar) const;
@@ -120,6 +125,7 @@ class TimelineView : public View {
   void draw_axis(Pane& pane, float top);
   void draw_findings(Pane& pane);
   void draw_bookmarks(Pane& pane, float top);
+  void draw_prediction(Pane& pane);
   void draw_grid(Pane& pane);
   void draw_overview(Pane& pane, ImVec2 min, ImVec2 max);
   void draw_gutter(Pane& pane);

@@ -237,6 +237,9 @@ void TimelineView::draw_name(Pane& pane, const LaneBox& box, bool selected) {
     widgets::fit_text(pane.draw, theme, Face::kSmall, {text_left, y + pane.px(17)},
                       text_right - text_left, pane.color(Color::kTextFaint),
                       lane.host_times ? "no device times: as issued" : lane.detail);
+    if (lane.kind == LaneKind::kStream && pane.state.prediction)
+      widgets::fit_text(pane.draw, theme, Face::kSmall, {text_left, y + pane.px(31)},
+                        text_right - text_left, pane.color(Color::kAccent), "below: if repaired");
   }
   pane.draw.AddLine({pane.gutter_x, box.bottom - 0.5f}, {right, box.bottom - 0.5f},
                     pane.color(Color::kGrid));
@@ -308,6 +311,15 @@ void TimelineView::draw_bookmarks(Pane& pane, float top) {
     ImGui::PopTextWrapPos();
     ImGui::EndTooltip();
   }
+}
+
+// Where the work would end with the repairs.
+void TimelineView::draw_prediction(Pane& pane) {
+  if (!pane.state.prediction || pane.state.prediction->end_ns == trace::kUnknownNs) return;
+  const float x = std::round(pane.x(pane.state.prediction->end_ns));
+  if (x >= pane.min.x && x < pane.max.x)
+    pane.draw.AddRectFilled({x, pane.min.y}, {x + pane.px(2), pane.max.y},
+                            pane.color(Color::kAccent));
 }
 
 }  // namespace streamscope::viewer

@@ -20,6 +20,7 @@ constexpr float kLabelFromPx = 26;   // wider bars carry a label
 constexpr float kGrabPx = 3;         // how near the mouse must be to a narrow bar
 constexpr float kGlyphSpacing = 12;  // glyphs that are nearer to each other are a line
 constexpr float kNotFound = 0.22f;   // what a search did not find steps back
+constexpr float kPredicted = 0.5f;   // how much of its colour a predicted bar has
 constexpr size_t kManyBars = 32;     // pixels of a texture cost less than so many rectangles
 
 // A label that fits: of a CUDA call first the prefix goes, which all share.
@@ -71,7 +72,9 @@ std::pair<float, float> TimelineView::band_span(const Pane& pane, const LaneBox&
   const bool glyphs = lane.records.size() + lane.passed_waits.size() > 0;
   float used = 0;
   for (const Band& each : lane.bands) used += pane.px(band_pitch(each.kind));
-  const float room = box.bottom - box.top - used - (glyphs ? pane.px(9) : 0);
+  const bool predicted = lane.kind == LaneKind::kStream && pane.state.prediction;
+  const float room = box.bottom - box.top - used - (glyphs ? pane.px(9) : 0) -
+                     (predicted ? pane.px(kPredictedPitch) : 0);
   float y = box.top + std::round(room / 2);
   for (size_t i = 0; i < band; ++i) y += pane.px(band_pitch(lane.bands[i].kind));
   const float height = pane.px(band_pitch(lane.bands[band].kind) - 2);
@@ -106,7 +109,31 @@ void TimelineView::draw_lane(Pane& pane, const LaneBox& box) {
   }
   if (!lane.bands.empty() && pane.state.show_critical_path)
     draw_path(pane, lane, band_span(pane, box, 0).first);
-  if (!collapsed) draw_markers(pane, lane, box.bottom - pane.px(3));
+  if (collapsed) return;
+  if (lane.kind == LaneKind::kStream && pane.state.prediction && !lane.bands.empty())
+    draw_predicted(pane, box, band_span(pane, box, lane.bands.size() - 1).second + pane.px(2));
+  draw_markers(pane, lane, box.bottom - pane.px(3));
+}
+
+// The same work as it would have run, pale and half as high.
+void TimelineView::draw_predicted(Pane& pane, const LaneBox& box, float top) {
+  const Row& row = pane.state.prediction->by_lane[box.lane];
+  bars_.clear();
+  fold(row, pane.state.window, kMinPx, bars_);
+  pane.state.drawn_items += bars_.size();
+  const Strip strip(pane, top, top + pane.px(kPredictedPitch - 3), bars_.size());
+  const bool mouse_in_strip =
+      pane.mouse_in_plot && pane.mouse.y >= strip.top() && pane.mouse.y < strip.bottom();
+  for (const DrawItem& bar : bars_) {
+    const float x1 = bar.x1 - bar.x0 >= kGapFromPx ? bar.x1 - 1 : bar.x1;
+    const Item item = unpack(row.item[bar.first]);
+    const ImU32 fill = bar_color(pane.document, pane.theme, pane.state.color_by, item,
+                                 static_cast<Category>(bar.kind));
+    strip.fill(bar.x0, x1, pane.theme.dim(fill, kPredicted * bar.coverage));
+    const float mouse = pane.mouse.x - pane.min.x;
+    if (mouse_in_strip && mouse >= bar.x0 && mouse < x1)
+      hit_ = {item, bar.count, bar.coverage, true};
+  }
 }
 
 void TimelineView::draw_bars(Pane& pane, const Lane& lane, const Band& band, const Strip& strip) {
@@ -278,6 +305,13 @@ void TimelineView::draw_tooltip(Pane& pane) {
   widgets::text(theme, Face::kBold, theme.color(Color::kText), ellipsize(label, 200));
   if (name != label) widgets::text(theme, Face::kSmall, dim, ellipsize(name, 300));
   std::string kind(to_string(document.category(item)));
+  if (hit_.predicted) {
+    const Row& row = pane.state.prediction->by_lane[*document.lane_of(item)];
+    const auto at = static_cast<size_t>(std::ranges::find(row.item, pack(item)) - row.item.begin());
+    widgets::text(theme, Face::kBody, theme.color(Color::kText),
+                  "if repaired: from " + format_exact(row.start_ns[at]));
+    kind = "recorded: " + kind;
+  }
   if (const auto range = document.time(item)) {
     widgets::text(
         theme, Face::kBody, theme.color(Color::kText),

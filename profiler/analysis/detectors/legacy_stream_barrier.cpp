@@ -95,6 +95,7 @@ void find_legacy_stream_barriers(Analyses& analyses, Findings& findings) {
           op_on_stream(trace, barrier.blocked), op_on_stream(trace, barrier.blocker),
           format_duration(barrier.waited_ns));
       finding.gain_ns = gain;
+      finding.repair = std::make_shared<const Change>(change);
       return finding;
     });
     if (Finding* finding = findings.find(key))

@@ -184,6 +184,7 @@ void find_over_broad_syncs(Analyses& analyses, Findings& findings) {
             "and let the stream that uses it wait for the event, not the host.";
       }
       finding.gain_ns = gain;
+      finding.repair = std::make_shared<const Change>(place.change);
       return finding;
     });
     if (Finding* finding = findings.find(key)) finding->count = place.count;

@@ -126,6 +126,7 @@ void find_pageable_async_copies(Analyses& analyses, Findings& findings) {
             " The gain is that of the faster copy alone, as the host synchronizes right after it.";
       }
       finding.gain_ns = gain;
+      finding.repair = std::make_shared<const Change>(group.change);
       return finding;
     });
     findings.find(key)->count = group.count;

@@ -73,7 +73,9 @@ void set_gains(Analyses& analyses, Findings& findings,
                const std::map<Findings::Key, Change>& repairs) {
   for (const auto& [key, change] : repairs) {
     Finding* finding = findings.find(key);
-    if (finding) finding->gain_ns = std::max<Ns>(0, analyses.replay().gain_ns(change));
+    if (!finding) continue;
+    finding->gain_ns = std::max<Ns>(0, analyses.replay().gain_ns(change));
+    finding->repair = std::make_shared<const Change>(change);
   }
 }
 

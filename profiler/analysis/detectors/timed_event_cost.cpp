@@ -64,6 +64,7 @@ void find_costly_timed_events(Analyses& analyses, Findings& findings) {
                                        "other events with cudaEventDisableTiming.",
                                        format_count(times, "elapsed time"));
       finding.gain_ns = gain;
+      finding.repair = std::make_shared<const Change>(repairs[key]);
       return finding;
     });
     if (Finding* finding = findings.find(key)) finding->count = rows.size();

@@ -1,0 +1,90 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "prediction.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <thread>
+
+#include "analysis/replay.h"
+#include "support/mistakes.h"
+#include "view.h"
+
+namespace streamscope::viewer {
+namespace {
+
+std::shared_ptr<const Document> needless_sync() {
+  return std::make_shared<const Document>(test::needless_sync_trace(4).trace());
+}
+
+std::optional<size_t> repairable(const Document& document) {
+  for (size_t i = 0; i < document.insights().findings.size(); ++i) {
+    if (can_predict(document, i) && document.insights().findings[i].gain_ns > 0) return i;
+  }
+  return std::nullopt;
+}
+
+Prediction predicted(const Document& document, std::vector<size_t> repaired) {
+  const analysis::IssueOrder order(document.trace());
+  return predict(document, analysis::Replay(order), std::move(repaired));
+}
+
+TEST(Prediction, MovesTheWorkThatARepairSetsFree) {
+  const auto document = needless_sync();
+  const auto finding = repairable(*document);
+  ASSERT_TRUE(finding);
+  const Prediction prediction = predicted(*document, {*finding});
+  EXPECT_EQ(prediction.gain_ns, document->insights().findings[*finding].gain_ns);
+  const auto moved = [&](Id op) {
+    const auto lane = document->lane_of(Item{ItemKind::kOp, op});
+    const Row& row = prediction.by_lane.at(*lane);
+    const auto at = std::ranges::find(row.item, pack({ItemKind::kOp, op})) - row.item.begin();
+    return document->time({ItemKind::kOp, op})->begin_ns - row.start_ns.at(static_cast<size_t>(at));
+  };
+  EXPECT_EQ(moved(0), 0);
+  EXPECT_GT(moved(static_cast<Id>(document->trace().op.size() - 1)), 100'000);
+  EXPECT_LT(prediction.end_ns, document->work().end_ns - 100'000);
+}
+
+TEST(Prediction, IsTheRecordingIfNothingIsRepaired) {
+  const auto document = needless_sync();
+  const Prediction prediction = predicted(*document, {});
+  EXPECT_EQ(prediction.gain_ns, 0);
+  EXPECT_EQ(prediction.end_ns, document->work().end_ns);
+  for (size_t lane = 0; lane < document->lanes().size(); ++lane) {
+    if (document->lanes()[lane].kind != LaneKind::kStream) continue;
+    EXPECT_EQ(prediction.by_lane[lane].start_ns, document->lanes()[lane].bands[0].row.start_ns);
+    EXPECT_EQ(prediction.by_lane[lane].end_ns, document->lanes()[lane].bands[0].row.end_ns);
+  }
+}
+
+TEST(Predictor, AnswersTheLastQuestion) {
+  const auto document = needless_sync();
+  const auto finding = repairable(*document);
+  ASSERT_TRUE(finding);
+  Predictor predictor;
+  EXPECT_EQ(predictor.ask(document, {}), nullptr);
+  std::shared_ptr<const Prediction> answer;
+  while ((answer = predictor.ask(document, {*finding})) == nullptr || predictor.is_busy())
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  EXPECT_GT(answer->gain_ns, 0);
+  EXPECT_EQ(predictor.ask(document, {}), nullptr);
+}
+
+TEST(ToggleRepaired, TakesOnlyWhatCanBePredicted) {
+  const auto document = needless_sync();
+  ViewState state;
+  toggle_repaired(*document, state, document->insights().findings.size());
+  EXPECT_TRUE(state.repaired.empty());
+  const auto finding = repairable(*document);
+  ASSERT_TRUE(finding);
+  toggle_repaired(*document, state, *finding);
+  EXPECT_EQ(state.repaired, std::vector<size_t>{*finding});
+  toggle_repaired(*document, state, *finding);
+  EXPECT_TRUE(state.repaired.empty());
+}
+
+}  // namespace
+}  // namespace streamscope::viewer

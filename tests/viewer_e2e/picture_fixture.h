@@ -1,0 +1,48 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Draws documents without a display; tests of it are skipped where nothing can.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <memory>
+
+#include "app.h"
+#include "trace/error.h"
+
+namespace streamscope::viewer {
+
+class PictureFixture : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    try {
+      Offscreen surface(320, 200);
+    } catch (const Error& error) {
+      GTEST_SKIP() << error.what();
+    }
+  }
+
+  /// `change` may alter the state once the window has its width.
+  template <class Change>
+  static Image draw(std::shared_ptr<const Document> document, const Arguments& arguments,
+                    Change change) {
+    Offscreen surface(arguments.width, arguments.height);
+    Workspace workspace(arguments);
+    workspace.set_document(std::move(document));
+    surface.render(workspace, 1);
+    change(workspace);
+    return settled(surface, workspace);
+  }
+  static Image draw(std::shared_ptr<const Document> document, const Arguments& arguments = {}) {
+    return draw(std::move(document), arguments, [](Workspace&) {});
+  }
+  /// What is there once no view waits for anything.
+  static Image settled(Offscreen& surface, Workspace& workspace) {
+    surface.draw(workspace);
+    while (workspace.state().busy) surface.draw(workspace);
+    return surface.render(workspace);
+  }
+};
+
+}  // namespace streamscope::viewer
