@@ -95,6 +95,10 @@ void Coordinator::begin(OperationHandle operation) { impl_->begin(operation); }
 
 void Coordinator::complete(OperationHandle operation) { impl_->finish(operation); }
 
+void Coordinator::submit(OperationHandle operation, std::function<void(StreamRef)> function) {
+  impl_->submit_registered(operation, std::move(function));
+}
+
 bool Coordinator::order_after(StreamRef stream, OperationHandle operation) {
   return impl_->order_after(stream, operation);
 }
@@ -140,8 +144,8 @@ std::vector<OperationHandle> Coordinator::newest(const std::vector<StreamRef>& s
   return impl_->newest(streams, all_ordered, records);
 }
 
-bool Coordinator::is_submitted(OperationHandle operation) const {
-  return impl_->is_submitted(operation);
+OperationState Coordinator::state(OperationHandle operation) const {
+  return impl_->state(operation);
 }
 
 bool Coordinator::simulated() const { return impl_->device().simulated; }

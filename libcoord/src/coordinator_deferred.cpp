@@ -35,6 +35,20 @@ void Coordinator::Impl::keep(OperationHandle operation, std::function<void(Strea
   }
 }
 
+void Coordinator::Impl::submit_registered(OperationHandle operation,
+                                          std::function<void(StreamRef)> function) {
+  constexpr const char* kCall = "Coordinator::submit";
+  if (!function) throw make_error(kCodeInvalidValue, kCall, "the function is empty");
+  {
+    const Lock lock(mutex_);
+    throw_failure(operation);
+    check_to_begin(find(operation, kCall), kCall);
+  }
+  keep(operation, std::move(function));
+  const Lock lock(mutex_);
+  throw_failure(operation);
+}
+
 // Deferred operations
 
 void Coordinator::Impl::raise(OperationRecord& record, OperationPriority priority) {
@@ -171,6 +185,7 @@ void Coordinator::Impl::run_deferred(Lock& lock, OperationRecord& record) {
   try {
     start(lock, record);
     try {
+      const CurrentDevice current(stream.device());
       function(stream);
       finish(operation);
     } catch (...) {

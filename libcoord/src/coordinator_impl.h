@@ -120,11 +120,11 @@ class Coordinator::Impl {
   /// already, and then the first stream's in `all_ordered`.
   std::vector<OperationHandle> newest(const std::vector<StreamRef>& streams,
                                       OperationHandle& all_ordered, std::uint64_t& records);
-  [[nodiscard]] bool is_submitted(OperationHandle operation) const;
   [[nodiscard]] DeviceState& device() const noexcept { return *device_; }
 
   // coordinator_deferred.cpp
   void keep(OperationHandle operation, std::function<void(StreamRef)> function);
+  void submit_registered(OperationHandle operation, std::function<void(StreamRef)> function);
   void close_group(OperationHandle group);
   void add_dependency(OperationHandle operation, OperationHandle after);
   bool cancel(OperationHandle operation);
@@ -168,6 +168,7 @@ class Coordinator::Impl {
   void shut_down() noexcept;
 
   // coordinator_report.cpp
+  [[nodiscard]] OperationState state(OperationHandle operation) const;
   std::optional<OperationInfo> info(OperationHandle operation) const;
   CoordinatorMetrics metrics() const;
   LastOperation last_operation(StreamRef stream) const;
@@ -280,6 +281,7 @@ class Coordinator::Impl {
   void join_group(OperationRecord& record, OperationRecord& group);
   void declare_accesses(const OperationRecord& record, const OperationOptions& options) const;
   void await_stream(Lock& lock, OperationRecord& record);
+  void check_to_begin(const OperationRecord* record, const char* call) const;
   void start(Lock& lock, OperationRecord& record);
   void issue(OperationRecord& record);
   void run_deferred(Lock& lock, OperationRecord& record);

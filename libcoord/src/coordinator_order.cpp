@@ -95,12 +95,6 @@ bool Coordinator::Impl::order_after(StreamRef stream, OperationHandle operation)
   return true;
 }
 
-bool Coordinator::Impl::is_submitted(OperationHandle operation) const {
-  const Lock lock(mutex_);
-  const OperationRecord* record = find(operation, "Coordinator::is_submitted");
-  return record == nullptr || !record->unsubmitted();
-}
-
 // The stream's newest operation, in its capture if it is being captured.
 OperationHandle Coordinator::Impl::last_of(const StreamEntry& stream) {
   return capture_is_over(stream) ? stream.outside_last : stream.last;

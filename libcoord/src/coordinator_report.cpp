@@ -36,6 +36,14 @@ TimeNs Coordinator::Impl::time_of(std::uint64_t stamp, const OperationRecord& re
   return time_of_ticks(stamp);
 }
 
+OperationState Coordinator::Impl::state(OperationHandle operation) const {
+  const Lock lock(mutex_);
+  if (const OperationRecord* record = find(operation, "Coordinator::state"); record != nullptr)
+    return record->state.load(std::memory_order_relaxed);
+  return failures_.contains(operation.id_.value) ? OperationState::kFailed
+                                                 : OperationState::kCompleted;
+}
+
 std::optional<OperationInfo> Coordinator::Impl::info(OperationHandle operation) const {
   const Lock lock(mutex_);
   const OperationRecord* record = find(operation, "Coordinator::info");

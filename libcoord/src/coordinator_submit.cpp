@@ -383,18 +383,23 @@ void Coordinator::Impl::issue_waits(OperationRecord& record) {
   for (const OperationRecord* before : record.waits) record.stream_ref.wait(before->event);
 }
 
+// Throws unless the operation is registered, and nobody has given it a function.
+void Coordinator::Impl::check_to_begin(const OperationRecord* record, const char* call) const {
+  if (record != nullptr && !record->is_group &&
+      record->state.load() == OperationState::kRegistered &&
+      (record->extra == nullptr || !record->extra->function))
+    return;
+  throw make_error(kCodeNotPermitted, call,
+                   record == nullptr ? "the operation has ended"
+                                     : describe(*record) + " cannot be begun (again)");
+}
+
 void Coordinator::Impl::begin(OperationHandle operation) {
   constexpr const char* kCall = "Coordinator::begin";
   Lock lock(mutex_);
   OperationRecord* record = find(operation, kCall);
   throw_failure(operation);
-  if (record == nullptr || record->is_group ||
-      record->state.load() != OperationState::kRegistered ||
-      (record->extra != nullptr && record->extra->function)) {
-    throw make_error(kCodeNotPermitted, kCall,
-                     record == nullptr ? "the operation has ended"
-                                       : describe(*record) + " cannot be begun (again)");
-  }
+  check_to_begin(record, kCall);
   for (OperationHandle after : record->after) {
     const OperationRecord* dependency = live(after);
     if (record->missing > 0 && dependency != nullptr && dependency->unsubmitted()) {

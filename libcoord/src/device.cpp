@@ -220,6 +220,12 @@ CaptureMode Device::exchange_capture_mode(CaptureMode mode) const {
 
 TimeNs Device::now() const { return state_->backend->now(); }
 
+CurrentDevice::CurrentDevice(const Device& device) : state_(device.state()) {
+  state_->backend->enter();
+}
+
+CurrentDevice::~CurrentDevice() { state_->backend->leave(); }
+
 Allocation::Allocation(std::shared_ptr<DeviceState> device, void* address, std::size_t bytes,
                        bool on_host)
     : device_(std::move(device)), address_(address), bytes_(bytes), on_host_(on_host) {}

@@ -271,7 +271,7 @@ class Section::Impl {
 
   [[nodiscard]] bool all_submitted(const Dependencies& operations) const {
     return std::all_of(operations.begin(), operations.end(), [&](const OperationHandle& operation) {
-      return coordinator_.is_submitted(operation);
+      return coordinator_.state(operation) >= OperationState::kSubmitted;
     });
   }
 

@@ -26,6 +26,10 @@ std::size_t StreamRef::checked_bytes(std::size_t host_bytes, std::size_t device_
   return host_bytes;
 }
 
+Device StreamRef::device() const {
+  return Device(checked("StreamRef::device").device->shared_from_this());
+}
+
 std::uint64_t StreamRef::handle() const { return checked("StreamRef::handle").native; }
 
 CUstream_st* StreamRef::native() const {

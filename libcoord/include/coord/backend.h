@@ -136,6 +136,11 @@ class COORD_EXPORT Backend {
   virtual void launch_graph(NativeExecutable executable, NativeStream stream) = 0;
   virtual void destroy_executable(NativeExecutable executable) noexcept = 0;
 
+  /// Makes the device the one that the calling thread's own calls to its driver are for, until
+  /// leave(). They nest. Capture-safe.
+  virtual void enter() {}
+  virtual void leave() noexcept {}
+
   /// Tells the observer that the calling thread now reads or writes memory that the device uses
   /// too. The simulated device judges races by it while orders are explored. Capture-safe.
   virtual void host_access(const void* address, std::size_t bytes, bool writes);

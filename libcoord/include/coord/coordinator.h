@@ -168,6 +168,10 @@ class COORD_EXPORT Coordinator {
   /// wait; none if it is implied. True if one was placed.
   bool order_after(StreamRef stream, OperationHandle operation);
 
+  /// Submits an operation that is registered, as begin(), `function(stream)` and complete() do; if
+  /// a dependency is not submitted yet, `function` is kept as by the other submit().
+  void submit(OperationHandle operation, std::function<void(StreamRef)> function);
+
   /// Gives up an operation that is not begun, and those that depend on it. False if it was begun or
   /// has ended: work on a device cannot be taken back.
   bool cancel(OperationHandle operation);
@@ -194,6 +198,9 @@ class COORD_EXPORT Coordinator {
   /// The races found so far, at most the first 1000.
   [[nodiscard]] std::vector<Race> races() const;
 
+  /// Asks nobody: what is kSubmitted may have ended without libcoord having noticed. What ended so
+  /// long ago that it was forgotten is kCompleted, or kFailed.
+  [[nodiscard]] OperationState state(OperationHandle operation) const;
   /// What is known about an operation; nothing if it ended so long ago that it was forgotten.
   [[nodiscard]] std::optional<OperationInfo> info(OperationHandle operation) const;
   [[nodiscard]] CoordinatorMetrics metrics() const;
@@ -224,7 +231,6 @@ class COORD_EXPORT Coordinator {
   // For Repeated. The newest operation of each stream, unless all streams come after all of them;
   // the time of the host, as the device sees it.
   [[nodiscard]] std::vector<OperationHandle> newest(const std::vector<StreamRef>& streams);
-  [[nodiscard]] bool is_submitted(OperationHandle operation) const;
   [[nodiscard]] bool simulated() const;
   [[nodiscard]] TimeNs now() const;
 

@@ -93,4 +93,19 @@ class COORD_EXPORT Device {
   std::shared_ptr<DeviceState> state_;
 };
 
+/// While it lives, the device's CUDA context is the calling thread's current one: for calls to CUDA
+/// of the program's own, on threads of libcoord's too, which begin with none. Nothing on a
+/// simulated device. They nest; each belongs to the thread that made it. Throws what the driver
+/// says.
+class COORD_EXPORT CurrentDevice {
+ public:
+  explicit CurrentDevice(const Device& device);
+  ~CurrentDevice();
+  CurrentDevice(const CurrentDevice&) = delete;
+  CurrentDevice& operator=(const CurrentDevice&) = delete;
+
+ private:
+  std::shared_ptr<DeviceState> state_;
+};
+
 }  // namespace coord

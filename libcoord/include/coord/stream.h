@@ -53,6 +53,7 @@ class COORD_EXPORT StreamRef {
   StreamRef(int) = delete;
 
   [[nodiscard]] StreamId id() const noexcept { return id_; }
+  [[nodiscard]] Device device() const;
   /// The backend's handle, which a later stream may get again: identify by id().
   [[nodiscard]] std::uint64_t handle() const;
   /// The CUDA stream, for launches and library calls of the program's own. Throws kNotSupported if

@@ -337,6 +337,16 @@ class CudaBackend final : public Backend {
     quietly([&] { driver().graph_exec_destroy(to_executable(executable)); });
   }
 
+  void enter() override {
+    refuse_fork();
+    check(driver().context_push(context_), "cuCtxPushCurrent");
+  }
+
+  void leave() noexcept override {
+    CUcontext popped = nullptr;
+    driver().context_pop(&popped);
+  }
+
  private:
   /// What the constructors have in common. Closes if it fails.
   void prepare() {
