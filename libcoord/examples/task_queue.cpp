@@ -45,8 +45,10 @@ int run_task_queue(const example::Arguments& arguments) {
   device.synchronize();
 
   bool right_result = queue.metrics().tasks == 2 * blocks;
-  for (std::size_t i = 0; i < blocks * kCount; ++i)
-    right_result = right_result && host[i] == 2.0f * static_cast<float>(i / kCount) + 1.0f;
+  for (std::size_t i = 0; i < blocks * kCount; ++i) {
+    const std::size_t block = i / kCount;
+    right_result = right_result && host[i] == 2.0f * static_cast<float>(block) + 1.0f;
+  }
   example::Counts counts;
   counts.launches = blocks;
   counts.copies = 2 * blocks;

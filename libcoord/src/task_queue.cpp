@@ -225,7 +225,7 @@ void TaskQueue::Impl::end(Node* first) {
     }
     successors.clear();
     node.reset();  // nothing of it is left once it counts as ended
-    if (!count_.replace(1, 0)) continue;
+    if (!count_.remove(1)) continue;
     const std::lock_guard lock(mutex_);
     ended_.notify_all();
   }
@@ -247,12 +247,11 @@ void TaskQueue::Impl::work(Worker& self) {
 
 TaskHandle::Node* TaskQueue::Impl::next(Worker& self) {
   do {
-    Node* found = nullptr;
-    if ((found = self.pinned.take()) != nullptr) return found;
+    if (Node* found = self.pinned.take()) return found;
     const TaskClaim claim = self.spawned.claim_newest(1);
     if (claim.count != 0) return reinterpret_cast<Node*>(self.spawned.take(claim.first));
-    if ((found = self.given.take()) != nullptr) return found;
-    if ((found = shared_.take()) != nullptr) return found;
+    if (Node* found = self.given.take()) return found;
+    if (Node* found = shared_.take()) return found;
   } while (dynamic_.load(std::memory_order_relaxed) && steal(self));
   return nullptr;
 }

@@ -104,6 +104,16 @@ if(CMAKE_CUDA_COMPILER)
   streamscope_app(hang SOURCE $<TARGET_OBJECTS:app_hang_object> NO_TEST)
   set_target_properties(app_hang PROPERTIES LINKER_LANGUAGE CUDA CUDA_RUNTIME_LIBRARY Static
     LINK_OPTIONS "")  # not stripped: their functions are to be named in stacks
+  if(TARGET streamscope_coord)  # they measure; ctest only tries them out
+    foreach(name task_queue_balance task_queue_dag task_queue_rate task_queue_stress)
+      add_library(app_${name}_object OBJECT apps/${name}.cu)
+      target_link_libraries(app_${name}_object PRIVATE streamscope::cuda_headers streamscope::coord)
+      target_compile_options(app_${name}_object PRIVATE -std=c++20 --generate-code=arch=compute_75,code=[compute_75,sm_90]
+        -Xcompiler=-Wall,-Wextra)
+      streamscope_app(${name} SOURCE $<TARGET_OBJECTS:app_${name}_object> LINK streamscope::coord ARGUMENTS --quick)
+      set_target_properties(app_${name} PROPERTIES LINKER_LANGUAGE CUDA CUDA_RUNTIME_LIBRARY Static)
+    endforeach()
+  endif()
   add_library(app_collectives_object OBJECT apps/hang/collectives.cu)
   target_compile_options(app_collectives_object PRIVATE -std=c++20 --generate-code=arch=compute_75,code=[compute_75,sm_90])
   streamscope_app(collectives SOURCE $<TARGET_OBJECTS:app_collectives_object>)

@@ -22,7 +22,8 @@ using coord::TaskClaim;
 
 /// The atomics of the explorer, for which every order is sequentially consistent.
 struct ModelPlatform : model::Platform {
-  static constexpr int kRelaxed = 0, kAcquire = 0, kRelease = 0, kAcqRel = 0;
+  static constexpr int kRelaxed = 0, kAcquire = 0, kRelease = 0;
+  static void fence(int) {}
 };
 
 template <typename Platform, std::uint32_t kCapacity>
@@ -72,11 +73,16 @@ TEST(TaskRing, GoesOnWhenPositionsWrapAround) {
 
 TEST(TaskCount, HoldsWhileTasksSpawnOthers) {
   coord::TaskCount<coord::HostPlatform> count;
+  coord::TaskTally<coord::HostPlatform> tally;
   count.reset(1);
-  count.replace(1, 2);
-  EXPECT_FALSE(count.none());
-  count.replace(1, 0);
-  count.replace(1, 0);
+  tally.ended(1);
+  tally.spawned(2);
+  tally.before_publishing(count);
+  EXPECT_FALSE(count.remove(1)) << "another worker ran one of them";
+  tally.ended(1);
+  tally.before_publishing(count);
+  EXPECT_FALSE(count.none()) << "what makes it smaller may come late";
+  tally.before_idling(count);
   EXPECT_TRUE(count.none());
 }
 
@@ -91,12 +97,12 @@ class EveryOrderOfTasks : public testing::Test {
 
 /// Two or three workers with a ring each. Task 0 is there at first; task t spawns what `spawns[t]`
 /// says. A worker gives up after `rounds` looks, so that orders end.
-template <typename Ring, typename Count>
+template <typename Ring, typename Tally>
 struct Pool {
   static constexpr std::uint32_t kSlots = 2;
 
   explicit Pool(std::size_t workers, const std::vector<std::vector<Task>>& spawns)
-      : rings(workers), spawned(spawns), runs(spawns.size(), 0) {
+      : rings(workers), tallies(workers), spawned(spawns), runs(spawns.size(), 0) {
     for (Held& held : rings) {
       for (auto& slot : held.slots) slot.store(kNoTask);
       held.ring.bind(held.slots.data(), kSlots);
@@ -117,7 +123,9 @@ struct Pool {
       for (std::uint32_t i = 0; i < claim.count; ++i)
         batch.push_back(rings[from].ring.take(claim.first + i));
       run(self, batch);
-      if (claim.count != 0 || !count.none()) continue;
+      if (claim.count != 0) continue;
+      tallies[self].before_idling(count);
+      if (!count.none()) continue;
       if (ran() != runs.size()) failure = "it seemed to be over while there were tasks left";
       return;
     }
@@ -134,7 +142,9 @@ struct Pool {
       if (runs[task]++ != 0) failure = "a task ran twice";
       for (const Task child : spawned[task]) children.push_back(child);
     }
-    if (!batch.empty()) count.replace(batch.size(), children.size());
+    tallies[self].ended(static_cast<std::uint32_t>(batch.size()));
+    tallies[self].spawned(static_cast<std::uint32_t>(children.size()));
+    if (!children.empty()) tallies[self].before_publishing(count);
     for (const Task child : children) {
       if (!rings[self].ring.push(child)) run(self, {child});
     }
@@ -159,20 +169,21 @@ struct Pool {
     Ring ring;
   };
   std::vector<Held> rings;
-  Count count;
+  std::vector<Tally> tallies;
+  coord::TaskCount<ModelPlatform> count;
   const std::vector<std::vector<Task>>& spawned;
   std::vector<int> runs;
   std::string failure;
 };
 
 using Ring = coord::TaskRing<ModelPlatform>;
-using Count = coord::TaskCount<ModelPlatform>;
+using Tally = coord::TaskTally<ModelPlatform>;
 
-template <typename AnyRing = Ring, typename AnyCount = Count>
+template <typename AnyRing = Ring, typename AnyTally = Tally>
 model::Result explore(std::size_t workers, int rounds,
                       const std::vector<std::vector<Task>>& tasks) {
   return model::explore([&] {
-    const auto pool = std::make_shared<Pool<AnyRing, AnyCount>>(workers, tasks);
+    const auto pool = std::make_shared<Pool<AnyRing, AnyTally>>(workers, tasks);
     model::Program program;
     for (std::size_t i = 0; i < workers; ++i)
       program.threads.push_back([pool, i, rounds] { pool->work(i, rounds); });
@@ -226,16 +237,13 @@ TEST_F(EveryOrderOfTasks, FindsAPositionThatIsOpenTooEarly) {
   EXPECT_NE(explore<PublishesFirst>(2, 2, tree).failure, "");
 }
 
-/// Takes what has ended off before it adds what comes from it.
-struct CountsInTwoSteps : Count {
-  void replace(std::uint64_t ended, std::uint64_t spawned) {
-    add(-ended);
-    add(spawned);
-  }
+/// Tells of what was spawned as late as of what has ended.
+struct TellsTooLate : Tally {
+  void before_publishing(coord::TaskCount<ModelPlatform>&) {}
 };
 
 TEST_F(EveryOrderOfTasks, FindsAnEndThatComesTooEarly) {
-  EXPECT_NE((explore<Ring, CountsInTwoSteps>(2, 3, tree).failure), "");
+  EXPECT_NE((explore<Ring, TellsTooLate>(2, 3, tree).failure), "");
 }
 
 /// Tasks 0 and 1 each precede 2 and 3.

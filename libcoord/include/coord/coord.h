@@ -27,7 +27,7 @@
 //   event_pool.h   events to borrow and give back
 //   coordinator.h  operations with dependencies, which become the fewest possible waits
 //   stream_pool.h  streams to borrow, the idle ones first
-//   task_queue.h   tasks for threads of the host; task_queue.cuh: for threads of a GPU
+//   task_queue.h   tasks for threads of the host; task_queue.cuh, not included here, for warps
 //   allocator.h    device memory that is used again as soon as the order of streams allows
 //   barrier.h      a point that several streams pass together
 //   stream_group.h streams that depend on each other as a whole, filled by several threads

@@ -33,7 +33,7 @@ struct HostPlatform {
   static constexpr std::memory_order kRelaxed = std::memory_order_relaxed;
   static constexpr std::memory_order kAcquire = std::memory_order_acquire;
   static constexpr std::memory_order kRelease = std::memory_order_release;
-  static constexpr std::memory_order kAcqRel = std::memory_order_acq_rel;
+  static void fence(std::memory_order order) { std::atomic_thread_fence(order); }
 };
 
 /// Consecutive positions, from `first` on.
@@ -46,7 +46,7 @@ struct TaskClaim {
 template <typename Platform>
 class TaskSpan {
  public:
-  /// Not while others use it.
+  /// Not while others use it; but its owner may while it is empty, when nobody else changes it.
   COORD_HOST_DEVICE void reset(std::uint32_t begin, std::uint32_t end) {
     word_.store(pack(begin, end), Platform::kRelaxed);
   }
@@ -169,23 +169,45 @@ class TaskRing {
 };
 
 /// How many tasks there are that have not ended, and sources that may still bring some. Tasks are
-/// counted before anybody can see them, so none is left once the count is 0. Thread-safe.
+/// counted before others can see them, so none is left once the count is 0. Thread-safe.
 template <typename Platform>
 class TaskCount {
  public:
   /// Not while others use it.
   COORD_HOST_DEVICE void reset(std::uint64_t count) { count_.store(count, Platform::kRelaxed); }
   COORD_HOST_DEVICE void add(std::uint64_t count) { count_.fetch_add(count, Platform::kRelaxed); }
-  /// `ended` tasks have ended and `spawned` come from them: in one step, before those can be seen.
-  /// True if nothing is left with it.
-  COORD_HOST_DEVICE bool replace(std::uint64_t ended, std::uint64_t spawned) {
-    const std::uint64_t more = spawned - ended;
-    return more != 0 && count_.fetch_add(more, Platform::kAcqRel) + more == 0;
+  /// So many have ended. True if nothing is left.
+  COORD_HOST_DEVICE bool remove(std::uint64_t count) {
+    return count_.fetch_sub(count, Platform::kRelease) == count;
   }
   COORD_HOST_DEVICE bool none() { return count_.load(Platform::kAcquire) == 0; }
 
  private:
   typename Platform::template Atomic<std::uint64_t> count_{0};
+};
+
+/// What one worker has not told the count yet. What makes that larger must be told before anybody
+/// can see the tasks; what makes it smaller may come late, until the worker has nothing to do.
+template <typename Platform>
+class TaskTally {
+ public:
+  COORD_HOST_DEVICE void ended(std::uint32_t count) { more_ -= count; }
+  COORD_HOST_DEVICE void spawned(std::uint32_t count) { more_ += count; }
+  /// To be called before spawned tasks are published.
+  COORD_HOST_DEVICE void before_publishing(TaskCount<Platform>& count) {
+    if (more_ <= 0) return;
+    count.add(static_cast<std::uint64_t>(more_));
+    more_ = 0;
+  }
+  /// To be called when the worker has no task any more.
+  COORD_HOST_DEVICE void before_idling(TaskCount<Platform>& count) {
+    if (more_ < 0) count.remove(static_cast<std::uint64_t>(-more_));
+    if (more_ > 0) count.add(static_cast<std::uint64_t>(more_));
+    more_ = 0;
+  }
+
+ private:
+  std::int64_t more_ = 0;
 };
 
 /// Tasks 0, 1, ... that depend on each other: task t is followed by successors[k] for k in
@@ -203,12 +225,17 @@ struct TaskEdges {
   /// more, once among all callers. What came before this call comes before that task. Thread-safe.
   template <typename Ready>
   COORD_HOST_DEVICE void end(std::uint64_t task, Ready&& ready) const {
+    Platform::fence(Platform::kRelease);  // one for all
     for (std::uint32_t k = offsets[task]; k < offsets[task + 1]; ++k) {
-      const std::uint32_t next = successors[k];
-      if (pending[next].fetch_sub(1, Platform::kAcqRel) != 1) continue;
-      pending[next].store(in_degrees[next], Platform::kRelaxed);
-      ready(next);
+      if (count_down(successors[k])) ready(successors[k]);
     }
+  }
+  /// One of its successors, after such a fence. True if it has nothing to wait for any more.
+  COORD_HOST_DEVICE bool count_down(std::uint32_t successor) const {
+    if (pending[successor].fetch_sub(1, Platform::kRelaxed) != 1) return false;
+    Platform::fence(Platform::kAcquire);
+    pending[successor].store(in_degrees[successor], Platform::kRelaxed);
+    return true;
   }
 };
 

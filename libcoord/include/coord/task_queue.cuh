@@ -1,0 +1,409 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Tasks for warps of a GPU that depend on each other and spawn others: one kernel whose warps stay
+// until no task is left. For work that comes in pieces too uneven, too small or too entangled for
+// a kernel launch each. Needs nvcc; the same for threads of the host: task_queue.h.
+//
+//   struct Count {                                   // copied to the device
+//     static constexpr std::uint32_t kTasksAtOnce = 32;  // a warp runs 32 tasks, or 1 in all lanes
+//     static constexpr std::uint32_t kStaged = 128;      // tasks that a warp keeps beside its ring
+//     unsigned long long* sum;
+//     __device__ void operator()(coord::Task task, coord::TaskLane<Count>& lane) const {
+//       atomicAdd(sum, 1ull);
+//       if (task > 1) lane.spawn(task / 2);
+//     }
+//   };
+//   coord::GpuTaskQueue<Count> queue;
+//   queue.start(stream, Count{sum}, {.count = 1000});   // tasks 0 to 999
+//   queue.wait();
+//
+// A task that depends on others is spawned by the last of them: TaskEdges (task_ring.h) counts.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <new>
+#include <span>
+#include <string>
+#include <thread>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "coord/error.h"
+#include "coord/task_ring.h"
+#include "coord/task_worker.cuh"
+
+namespace coord {
+
+struct GpuTaskQueueOptions {
+  std::uint32_t blocks = 0;     // 0: as many as the device holds at a time
+  std::uint32_t threads = 256;  // in a block; full warps
+  std::uint32_t ring = 256;     // tasks of a worker that others may take; a power of two
+  std::uint32_t inbox = 4096;   // tasks of the host that no worker has fetched; a power of two
+  bool steal = true;            // false: each worker does its share of the tasks at the start
+  std::size_t records = 0;      // tasks of a run to be recorded, from the first on
+  /// Stack of each thread of the context, if larger than it is: for tasks that run where they are
+  /// spawned, one inside the other.
+  std::size_t stack_bytes = 0;
+};
+
+/// What is there when a run starts.
+struct GpuTasks {
+  const Task* tasks =
+      nullptr;  // memory of the device, borrowed until the run ends; null: 0, 1, ...
+  std::uint32_t count = 0;
+  bool open = false;  // the host will submit more, until it calls close()
+};
+
+/// Of one run.
+struct GpuTaskMetrics {
+  TaskWorkerCounts all{};
+  std::vector<TaskWorkerCounts> workers;
+  /// Longest busy time of a worker over the mean; 1 is even, 0 if nothing ran.
+  [[nodiscard]] double imbalance() const {
+    std::uint64_t most = 0;
+    for (const TaskWorkerCounts& one : workers) most = std::max(most, one.busy_cycles);
+    if (all.busy_cycles == 0) return 0;
+    return static_cast<double>(most) * static_cast<double>(workers.size()) /
+           static_cast<double>(all.busy_cycles);
+  }
+};
+
+/// Throws for a result of CUDA's runtime.
+inline void check_cuda(cudaError_t result, const char* call) {
+  if (result == cudaSuccess) return;
+  ErrorKind kind = ErrorKind::kDeviceFailure;
+  if (result == cudaErrorMemoryAllocation) kind = ErrorKind::kOutOfMemory;
+  if (result == cudaErrorNoDevice || result == cudaErrorInsufficientDriver)
+    kind = ErrorKind::kNoDevice;
+  if (result == cudaErrorInvalidValue || result == cudaErrorCooperativeLaunchTooLarge ||
+      result == cudaErrorInvalidConfiguration)
+    kind = ErrorKind::kInvalidArgument;
+  throw Error(kind, result, cudaGetErrorName(result), call, cudaGetErrorString(result));
+}
+
+/// Owns an array of the device.
+template <typename T>
+class GpuArray {
+ public:
+  explicit GpuArray(std::size_t count) {
+    if (count != 0) check_cuda(cudaMalloc(&data_, count * sizeof(T)), "cudaMalloc");
+  }
+  ~GpuArray() { cudaFree(data_); }
+  GpuArray(const GpuArray&) = delete;
+  GpuArray& operator=(const GpuArray&) = delete;
+  [[nodiscard]] T* get() const { return data_; }
+
+ private:
+  T* data_ = nullptr;
+};
+
+/// Owns an array of page-locked memory that the device reads and writes at the same address.
+template <typename T>
+class PageLocked {
+ public:
+  explicit PageLocked(std::size_t count) {
+    check_cuda(
+        cudaHostAlloc(&data_, count * sizeof(T), cudaHostAllocPortable | cudaHostAllocMapped),
+        "cudaHostAlloc");
+  }
+  ~PageLocked() { cudaFreeHost(data_); }
+  PageLocked(const PageLocked&) = delete;
+  PageLocked& operator=(const PageLocked&) = delete;
+  [[nodiscard]] T* get() const { return data_; }
+
+ private:
+  T* data_ = nullptr;
+};
+
+namespace task_worker {
+
+/// Once for a queue: empty rings.
+static __global__ void prepare(TaskWorld world, TaskRing<GpuPlatform>::Slot* slots,
+                               std::uint32_t capacity) {
+  const std::uint32_t step = gridDim.x * blockDim.x;
+  const std::uint32_t first = blockIdx.x * blockDim.x + threadIdx.x;
+  const std::uint64_t all = std::uint64_t{world.workers} * capacity;
+  for (std::uint64_t i = first; i < all; i += step)
+    new (&slots[i]) TaskRing<GpuPlatform>::Slot(kNoTask);
+  for (std::uint32_t i = first; i < world.workers; i += step) {
+    new (&world.rings[i]) TaskRing<GpuPlatform>();
+    world.rings[i].bind(slots + std::uint64_t{i} * capacity, capacity);
+    new (&world.shares[i]) TaskSpan<GpuPlatform>();
+  }
+  if (first == 0) new (world.sums) TaskSums();
+}
+
+/// Before each run: who starts with which tasks.
+static __global__ void deal(TaskWorld world, std::uint32_t count, bool open) {
+  const std::uint32_t step = gridDim.x * blockDim.x;
+  const std::uint32_t first = blockIdx.x * blockDim.x + threadIdx.x;
+  for (std::uint32_t i = first; i < world.workers; i += step) {
+    const std::uint64_t begin = std::uint64_t{count} * i / world.workers;
+    const std::uint64_t end = std::uint64_t{count} * (i + 1) / world.workers;
+    world.shares[i].reset(static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(end));
+    world.counts[i] = {};
+  }
+  if (first != 0) return;
+  world.sums->count.reset(std::uint64_t{count} + (open ? 1 : 0));
+  world.sums->receiving.store(0, GpuPlatform::kRelaxed);
+  world.sums->recorded.store(0, GpuPlatform::kRelaxed);
+  world.sums->received = 0;
+  world.sums->open = open ? 1 : 0;
+}
+
+}  // namespace task_worker
+
+/// A persistent kernel and its queues, on the device that is current when it is made. One run at a
+/// time; functions of the host are thread-safe for try_submit, submit and close, else
+/// thread-compatible.
+///
+/// All blocks are on the device at the same time: the number is checked against its occupancy, and
+/// the launch is a cooperative one, which fails rather than leave a block out. `Work` must be
+/// trivially copyable. Tasks must not wait for each other: dependencies are counted, and the last
+/// one spawns.
+template <typename Work>
+class GpuTaskQueue {
+ public:
+  /// Allocates rings and inbox. Throws kInvalidArgument if the blocks do not fit or a size is no
+  /// power of two, kNotSupported if the device has no cooperative launch.
+  explicit GpuTaskQueue(const GpuTaskQueueOptions& options = {});
+  /// Waits for the run, which it closes; what fails then is dropped.
+  ~GpuTaskQueue();
+  GpuTaskQueue(const GpuTaskQueue&) = delete;
+  GpuTaskQueue& operator=(const GpuTaskQueue&) = delete;
+
+  /// Enqueues a run on the stream; returns at once. Throws kNotPermitted if the last run was not
+  /// waited for.
+  void start(cudaStream_t stream, const Work& work, const GpuTasks& tasks);
+
+  /// Hands tasks to the run. Returns how many there was room for. Never blocks. Throws
+  /// kNotPermitted unless the run is open.
+  [[nodiscard]] std::size_t try_submit(std::span<const Task> tasks);
+  /// The same for all of them; blocks while there is no room. Throws what has become of the device
+  /// if it failed.
+  void submit(std::span<const Task> tasks);
+  /// No more tasks: the run ends once those there are have ended.
+  void close();
+
+  /// Blocks until the run has ended. Throws what has become of the device if it failed.
+  void wait();
+
+  /// Of the run that was waited for.
+  [[nodiscard]] GpuTaskMetrics metrics() const;
+  /// In the order in which they ended; not those that ran where they were spawned. Those beyond
+  /// `records` are left out.
+  [[nodiscard]] std::vector<TaskRecord> records() const;
+
+  [[nodiscard]] std::uint32_t workers() const { return workers_; }
+  [[nodiscard]] std::uint32_t blocks() const { return options_.blocks; }
+
+ private:
+  using Slot = TaskRing<GpuPlatform>::Slot;
+  static constexpr unsigned kDealBlocks = 32, kDealThreads = 256;
+
+  static GpuTaskQueueOptions checked(GpuTaskQueueOptions options);
+  static std::size_t stage_bytes(std::uint32_t threads) {
+    return threads / kWarp * sizeof(TaskStage<Work::kStaged>);
+  }
+  [[noreturn]] static void refuse(ErrorKind kind, const char* call, const std::string& why) {
+    throw Error(kind, cudaErrorInvalidValue, cudaGetErrorName(cudaErrorInvalidValue), call, why);
+  }
+
+  const GpuTaskQueueOptions options_;
+  const std::uint32_t workers_;
+  GpuArray<TaskRing<GpuPlatform>> rings_;
+  GpuArray<Slot> slots_;
+  GpuArray<TaskSpan<GpuPlatform>> shares_;
+  GpuArray<TaskWorkerCounts> counts_;
+  GpuArray<TaskRecord> records_;
+  GpuArray<TaskSums> sums_;
+  PageLocked<TaskInbox> inbox_;
+  PageLocked<Task> inbox_slots_;
+  cudaEvent_t ended_ = nullptr;  // recorded behind the run
+  TaskWorld world_{};
+  bool running_ = false;
+
+  std::mutex mutex_;  // of what submits
+  bool open_ = false;
+  std::uint64_t submitted_ = 0;
+};
+
+template <typename Work>
+GpuTaskQueueOptions GpuTaskQueue<Work>::checked(GpuTaskQueueOptions options) {
+  static_assert(std::is_trivially_copyable_v<Work>);
+  const auto power = [](std::uint32_t size) { return size != 0 && (size & (size - 1)) == 0; };
+  if (!power(options.ring) || !power(options.inbox))
+    refuse(ErrorKind::kInvalidArgument, "GpuTaskQueue", "ring and inbox must be powers of two");
+  if (options.threads == 0 || options.threads % kWarp != 0)
+    refuse(ErrorKind::kInvalidArgument, "GpuTaskQueue", "a block must consist of full warps");
+  int device = 0, cooperative = 0, multiprocessors = 0, fit = 0;
+  check_cuda(cudaGetDevice(&device), "cudaGetDevice");
+  check_cuda(cudaDeviceGetAttribute(&cooperative, cudaDevAttrCooperativeLaunch, device),
+             "cudaDeviceGetAttribute");
+  check_cuda(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device),
+             "cudaDeviceGetAttribute");
+  if (cooperative == 0)
+    refuse(ErrorKind::kNotSupported, "GpuTaskQueue", "the device has no cooperative launch");
+  if (options.stack_bytes != 0) {
+    std::size_t now = 0;
+    check_cuda(cudaDeviceGetLimit(&now, cudaLimitStackSize), "cudaDeviceGetLimit");
+    if (now < options.stack_bytes)
+      check_cuda(cudaDeviceSetLimit(cudaLimitStackSize, options.stack_bytes), "cudaDeviceSetLimit");
+  }
+  const std::size_t stage = stage_bytes(options.threads);
+  check_cuda(
+      cudaFuncSetAttribute(run_task_workers<Work>, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                           static_cast<int>(stage)),
+      "cudaFuncSetAttribute");
+  check_cuda(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+                 &fit, run_task_workers<Work>, static_cast<int>(options.threads), stage),
+             "cudaOccupancyMaxActiveBlocksPerMultiprocessor");
+  const auto most = static_cast<std::uint32_t>(fit * multiprocessors);
+  if (most == 0 || options.blocks > most) {
+    refuse(ErrorKind::kInvalidArgument, "GpuTaskQueue",
+           std::to_string(options.blocks) + " blocks are asked for, and " + std::to_string(most) +
+               " fit on the device at a time");
+  }
+  if (options.blocks == 0) options.blocks = most;
+  return options;
+}
+
+template <typename Work>
+GpuTaskQueue<Work>::GpuTaskQueue(const GpuTaskQueueOptions& options)
+    : options_(checked(options)),
+      workers_(options_.blocks * (options_.threads / kWarp)),
+      rings_(workers_),
+      slots_(std::size_t{workers_} * options_.ring),
+      shares_(workers_),
+      counts_(workers_),
+      records_(options_.records),
+      sums_(1),
+      inbox_(1),
+      inbox_slots_(options_.inbox) {
+  world_.rings = rings_.get();
+  world_.shares = shares_.get();
+  world_.counts = counts_.get();
+  world_.sums = sums_.get();
+  world_.workers = workers_;
+  world_.steal = options_.steal;
+  world_.inbox_slots = inbox_slots_.get();
+  world_.inbox_mask = options_.inbox - 1;
+  world_.records = records_.get();
+  world_.record_capacity = options_.records;
+  for (std::uint32_t i = 0; i < options_.inbox; ++i) inbox_slots_.get()[i] = kNoTask;
+  check_cuda(cudaEventCreateWithFlags(&ended_, cudaEventDisableTiming), "cudaEventCreateWithFlags");
+  task_worker::prepare<<<kDealBlocks, kDealThreads>>>(world_, slots_.get(), options_.ring);
+  check_cuda(cudaGetLastError(), "prepare");
+  check_cuda(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+}
+
+template <typename Work>
+GpuTaskQueue<Work>::~GpuTaskQueue() {
+  close();
+  if (running_) cudaEventSynchronize(ended_);
+  cudaEventDestroy(ended_);
+}
+
+template <typename Work>
+void GpuTaskQueue<Work>::start(cudaStream_t stream, const Work& work, const GpuTasks& tasks) {
+  if (running_)
+    refuse(ErrorKind::kNotPermitted, "GpuTaskQueue::start", "the last run was not waited for");
+  const std::lock_guard lock(mutex_);
+  world_.given = tasks.tasks;
+  world_.inbox = tasks.open ? inbox_.get() : nullptr;
+  *inbox_.get() = {};
+  submitted_ = 0;
+  task_worker::deal<<<kDealBlocks, kDealThreads, 0, stream>>>(world_, tasks.count, tasks.open);
+  check_cuda(cudaGetLastError(), "deal");
+  Work copy = work;
+  void* arguments[] = {&world_, &copy};
+  check_cuda(cudaLaunchCooperativeKernel(run_task_workers<Work>, dim3(options_.blocks),
+                                         dim3(options_.threads), arguments,
+                                         stage_bytes(options_.threads), stream),
+             "cudaLaunchCooperativeKernel");
+  check_cuda(cudaEventRecord(ended_, stream), "cudaEventRecord");
+  running_ = true;
+  open_ = tasks.open;
+}
+
+template <typename Work>
+std::size_t GpuTaskQueue<Work>::try_submit(std::span<const Task> tasks) {
+  const std::lock_guard lock(mutex_);
+  if (!open_) refuse(ErrorKind::kNotPermitted, "GpuTaskQueue::try_submit", "the run is not open");
+  std::size_t count = 0;
+  for (; count < tasks.size(); ++count) {
+    const std::atomic_ref<Task> slot(inbox_slots_.get()[(submitted_ + count) & world_.inbox_mask]);
+    if (slot.load(std::memory_order_acquire) != kNoTask) break;
+    slot.store(tasks[count], std::memory_order_relaxed);
+  }
+  submitted_ += count;
+  std::atomic_ref(inbox_.get()->tail).store(submitted_, std::memory_order_release);
+  return count;
+}
+
+template <typename Work>
+void GpuTaskQueue<Work>::submit(std::span<const Task> tasks) {
+  while (!tasks.empty()) {
+    const std::size_t count = try_submit(tasks);
+    tasks = tasks.subspan(count);
+    if (count != 0) continue;
+    const cudaError_t state = cudaEventQuery(ended_);
+    if (state != cudaErrorNotReady) check_cuda(state, "GpuTaskQueue::submit");
+    std::this_thread::sleep_for(std::chrono::microseconds(20));
+  }
+}
+
+template <typename Work>
+void GpuTaskQueue<Work>::close() {
+  const std::lock_guard lock(mutex_);
+  if (!std::exchange(open_, false)) return;
+  std::atomic_ref(inbox_.get()->closed).store(1, std::memory_order_release);
+}
+
+template <typename Work>
+void GpuTaskQueue<Work>::wait() {
+  if (!running_) return;
+  check_cuda(cudaEventSynchronize(ended_), "GpuTaskQueue::wait");
+  running_ = false;
+}
+
+template <typename Work>
+GpuTaskMetrics GpuTaskQueue<Work>::metrics() const {
+  GpuTaskMetrics metrics;
+  metrics.workers.resize(workers_);
+  check_cuda(cudaMemcpy(metrics.workers.data(), counts_.get(), workers_ * sizeof(TaskWorkerCounts),
+                        cudaMemcpyDeviceToHost),
+             "cudaMemcpy");
+  for (const TaskWorkerCounts& one : metrics.workers) {
+    metrics.all.tasks += one.tasks;
+    metrics.all.in_line += one.in_line;
+    metrics.all.steals += one.steals;
+    metrics.all.stolen += one.stolen;
+    metrics.all.received += one.received;
+    metrics.all.busy_cycles += one.busy_cycles;
+  }
+  return metrics;
+}
+
+template <typename Work>
+std::vector<TaskRecord> GpuTaskQueue<Work>::records() const {
+  std::uint64_t count = 0;
+  check_cuda(cudaMemcpy(&count, &sums_.get()->recorded, sizeof count, cudaMemcpyDeviceToHost),
+             "cudaMemcpy");
+  std::vector<TaskRecord> records(std::min<std::size_t>(count, options_.records));
+  check_cuda(cudaMemcpy(records.data(), records_.get(), records.size() * sizeof(TaskRecord),
+                        cudaMemcpyDeviceToHost),
+             "cudaMemcpy");
+  return records;
+}
+
+}  // namespace coord

@@ -1,0 +1,445 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// The device's side of task_queue.cuh: what a warp does until no task is left.
+//
+// A worker is a warp. It keeps the tasks that it will run next in shared memory, the rest of what
+// its tasks spawn in a ring that others steal from, and takes batches: one of its lanes claims,
+// all of them take, put and run.
+#pragma once
+
+#include <cuda/atomic>
+
+#include <cstdint>
+
+#include "coord/task_ring.h"
+
+namespace coord {
+
+/// Atomics of one GPU.
+struct GpuPlatform {
+  template <typename T>
+  using Atomic = cuda::atomic<T, cuda::thread_scope_device>;
+  static constexpr cuda::std::memory_order kRelaxed = cuda::std::memory_order_relaxed;
+  static constexpr cuda::std::memory_order kAcquire = cuda::std::memory_order_acquire;
+  static constexpr cuda::std::memory_order kRelease = cuda::std::memory_order_release;
+  COORD_HOST_DEVICE static void fence(cuda::std::memory_order order) {
+    cuda::atomic_thread_fence(order, cuda::thread_scope_device);
+  }
+};
+
+inline constexpr unsigned kWarp = 32;
+
+/// A task that ran, if they are recorded. Times are those of the GPU's global timer, in ns, which
+/// ticks coarsely.
+struct TaskRecord {
+  Task task = kNoTask;
+  std::uint32_t worker = 0, sm = 0;
+  std::int64_t start_ns = 0, end_ns = 0;
+};
+
+/// What a worker did; written when it ends.
+struct TaskWorkerCounts {
+  std::uint64_t tasks = 0;
+  std::uint64_t in_line = 0;      // of them, where they were spawned, for want of room
+  std::uint64_t steals = 0;       // batches
+  std::uint64_t stolen = 0;       // tasks in them
+  std::uint64_t received = 0;     // from the host
+  std::uint64_t busy_cycles = 0;  // of its multiprocessor's clock, in tasks
+};
+
+/// Page-locked memory through which the host hands over tasks while workers run. The host writes
+/// free slots, then `tail`; the device takes slots, which frees them. Neither reads what the other
+/// one counts.
+struct TaskInbox {
+  std::uint64_t tail = 0;    // tasks submitted to the run
+  std::uint64_t closed = 0;  // 1: there will be no more
+};
+
+/// Words that all workers change; each on its own line of the cache.
+struct TaskSums {
+  alignas(128) TaskCount<GpuPlatform> count;
+  alignas(128) GpuPlatform::Atomic<std::uint32_t> receiving;  // 1: a worker looks into the inbox
+  std::uint64_t received;  // it owns these two: tasks ever taken from there,
+  std::uint32_t open;      // and whether more may come
+  alignas(128) GpuPlatform::Atomic<std::uint64_t> recorded;
+};
+
+/// All that workers share: a kernel's parameter. Borrows device memory.
+struct TaskWorld {
+  TaskRing<GpuPlatform>* rings = nullptr;   // one for each worker
+  TaskSpan<GpuPlatform>* shares = nullptr;  // of the tasks that are there at the start, likewise
+  TaskWorkerCounts* counts = nullptr;       // likewise
+  TaskSums* sums = nullptr;
+  std::uint32_t workers = 0;
+  bool steal = true;
+  const Task* given = nullptr;  // at the start; null: their numbers
+  TaskInbox* inbox = nullptr;   // null: all tasks come from the device
+  Task* inbox_slots = nullptr;
+  std::uint32_t inbox_mask = 0;
+  TaskRecord* records = nullptr;  // null: nothing is recorded
+  std::uint64_t record_capacity = 0;
+};
+
+#ifdef __CUDACC__
+
+namespace task_worker {
+
+__device__ inline unsigned lane() { return threadIdx.x % kWarp; }
+__device__ inline std::uint32_t sm() {
+  std::uint32_t number = 0;
+  asm volatile("mov.u32 %0, %%smid;" : "=r"(number));
+  return number;
+}
+__device__ inline std::int64_t timer_ns() {
+  std::int64_t now = 0;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now)::"memory");
+  return now;
+}
+template <typename T>
+__device__ T from_first(T value) {
+  return __shfl_sync(~0u, value, 0);
+}
+
+}  // namespace task_worker
+
+/// Where the tasks of a warp wait that it will run next; in shared memory.
+template <std::uint32_t kRoom>
+struct TaskStage {
+  Task tasks[kRoom];
+  std::uint32_t count;    // may be larger than kRoom while tasks run: so many did not fit
+  std::uint32_t in_line;  // tasks run where they were spawned
+};
+
+/// What a task is given besides its number: ways to spawn others. If a warp runs one task at a
+/// time, all its lanes call each function together, with the same values.
+template <typename Work>
+class TaskLane {
+ public:
+  using Stage = TaskStage<Work::kStaged>;
+
+  __device__ TaskLane(const Work& work, Stage& stage, std::uint32_t worker)
+      : work_(work), stage_(stage), worker_(worker) {}
+
+  [[nodiscard]] __device__ std::uint32_t worker() const { return worker_; }
+
+  /// Hands over a task, which runs at any time from now on, after what this one has done so far.
+  /// Where there is no room it runs before this returns: the depth of such calls takes stack.
+  __device__ void spawn(Task task) {
+    std::uint32_t at = 0;
+    if (is_first()) {
+      at = atomicAdd(&stage_.count, 1u);
+      if (at < Work::kStaged) stage_.tasks[at] = task;
+    }
+    if (kWholeWarp) at = task_worker::from_first(at);
+    if (at >= Work::kStaged) run_here(task);
+  }
+
+  /// `task` has ended: spawns those of its successors that have nothing to wait for any more.
+  __device__ void end(const TaskEdges<GpuPlatform>& edges, Task task) {
+    if constexpr (!kWholeWarp) {
+      edges.end(task, [this](std::uint32_t next) { spawn(next); });
+      return;
+    }
+    __syncwarp();  // what all lanes have done comes before
+    GpuPlatform::fence(GpuPlatform::kRelease);
+    const std::uint32_t end = edges.offsets[task + 1];
+    for (std::uint32_t first = edges.offsets[task]; first < end; first += kWarp) {
+      const std::uint32_t k = first + task_worker::lane();
+      const std::uint32_t next = k < end ? edges.successors[k] : 0;
+      unsigned ready = __ballot_sync(~0u, k < end && edges.count_down(next));
+      __syncwarp();  // what came before them comes before what any lane does now
+      for (; ready != 0; ready &= ready - 1)
+        spawn(__shfl_sync(~0u, next, __ffs(static_cast<int>(ready)) - 1));
+    }
+  }
+
+ private:
+  static constexpr bool kWholeWarp = Work::kTasksAtOnce == 1;
+
+  __device__ static bool is_first() { return !kWholeWarp || task_worker::lane() == 0; }
+
+  __noinline__ __device__ void run_here(Task task) {
+    if (is_first()) atomicAdd(&stage_.in_line, 1u);
+    work_(task, *this);
+  }
+
+  const Work& work_;
+  Stage& stage_;
+  const std::uint32_t worker_;
+};
+
+/// A warp at work. All its lanes call every function together.
+template <typename Work>
+class TaskWorker {
+ public:
+  using Stage = typename TaskLane<Work>::Stage;
+  static constexpr std::uint32_t kAtOnce = Work::kTasksAtOnce;
+  static_assert(kAtOnce == 1 || kAtOnce == kWarp);
+  static_assert(Work::kStaged >= 2 * kAtOnce);
+
+  __device__ TaskWorker(const TaskWorld& world, const Work& work, Stage& stage)
+      : world_(world),
+        work_(work),
+        stage_(stage),
+        worker_((blockIdx.x * blockDim.x + threadIdx.x) / kWarp),
+        ring_(world.rings[worker_]),
+        share_(world.shares[worker_]) {
+    if (lane_ == 0) stage_.count = stage_.in_line = 0;
+    __syncwarp();
+  }
+
+  /// Runs tasks until there are none left.
+  __device__ void run() {
+    std::uint32_t pause_ns = kLeastPauseNs;
+    for (;;) {
+      if (fill()) {
+        run_batch();
+        pause_ns = kLeastPauseNs;
+      } else if (over()) {
+        break;
+      } else {
+        __nanosleep(pause_ns);
+        pause_ns = min(2 * pause_ns, kMostPauseNs);
+      }
+    }
+    if (lane_ == 0) {
+      counts_.in_line = stage_.in_line;
+      counts_.tasks += stage_.in_line;
+      world_.counts[worker_] = counts_;
+    }
+  }
+
+ private:
+  static constexpr std::uint32_t kLeastPauseNs = 32, kMostPauseNs = 4096;
+  /// Groups of 32 workers that a thief looks at before it asks whether all is over: few, since
+  /// thousands that look all the time would take the cache's bandwidth from those that work.
+  static constexpr std::uint32_t kLooks = 2;
+
+  /// Sees to it that there is something in the stage.
+  __device__ bool fill() {
+    if (staged_ != 0 || take_own()) return true;
+    if (lane_ == 0) tally_.before_idling(world_.sums->count);
+    return take_others() || receive();
+  }
+
+  __device__ bool over() {
+    if (!world_.steal && world_.inbox == nullptr) return true;  // nothing can come any more
+    bool none = false;
+    if (lane_ == 0) none = world_.sums->count.none();
+    return task_worker::from_first(none);
+  }
+
+  /// From the worker's own ring or share.
+  __device__ bool take_own() {
+    TaskClaim claim;
+    if (lane_ == 0) claim = ring_.claim_newest(kAtOnce);
+    if (take(ring_, claim)) return true;
+    if (lane_ == 0) claim = share_.claim_oldest(kAtOnce);
+    claim.first = task_worker::from_first(claim.first);
+    claim.count = task_worker::from_first(claim.count);
+    for (std::uint32_t i = lane_; i < claim.count; i += kWarp)
+      stage_.tasks[i] = given(claim.first + i);
+    return set_staged(claim.count);
+  }
+
+  /// Half of what another worker has. Each lane looks at another one.
+  __device__ bool take_others() {
+    if (!world_.steal) return false;
+    const std::uint32_t groups = (world_.workers + kWarp - 1) / kWarp;
+    random_ = random_ * 1664525u + 1013904223u;
+    const std::uint32_t turn = random_ >> 24;
+    // First the neighbours, on the same multiprocessor as a rule; then some from anywhere on.
+    std::uint32_t group = worker_ / kWarp;
+    for (std::uint32_t look = 0; look < kLooks; ++look) {
+      const std::uint32_t victim = group * kWarp + lane_;
+      bool has_some = false;
+      if (victim < world_.workers && victim != worker_)
+        has_some = world_.rings[victim].size() + world_.shares[victim].size() != 0;
+      unsigned rich = __ballot_sync(~0u, has_some);
+      while (rich != 0) {
+        // Not all thieves shall go for the same one.
+        const unsigned turned = __funnelshift_r(rich, rich, turn % kWarp);
+        const unsigned which = (__ffs(static_cast<int>(turned)) - 1 + turn) % kWarp;
+        rich &= ~(1u << which);
+        if (take_from(group * kWarp + which)) return true;
+      }
+      group = (look == 0 ? random_ >> 8 : group + 1) % groups;
+    }
+    return false;
+  }
+
+  __device__ bool take_from(std::uint32_t victim) {
+    TaskClaim claim;
+    if (lane_ == 0) claim = world_.rings[victim].claim_oldest(Work::kStaged, 2);
+    if (take(world_.rings[victim], claim)) return stole(staged_);
+    if (lane_ == 0) {
+      claim = world_.shares[victim].claim_oldest(~0u, 2);
+      // It is empty, so nobody else changes it.
+      if (claim.count != 0) share_.reset(claim.first, claim.first + claim.count);
+    }
+    const std::uint32_t count = task_worker::from_first(claim.count);
+    return stole(count) && take_own();
+  }
+
+  __device__ bool stole(std::uint32_t count) {
+    if (count == 0) return false;
+    ++counts_.steals;
+    counts_.stolen += count;
+    return true;
+  }
+
+  /// From the host. One worker at a time looks: each look crosses the bus.
+  __device__ bool receive() {
+    if (world_.inbox == nullptr) return false;
+    bool mine = false;
+    if (lane_ == 0) {
+      mine = world_.sums->receiving.load(GpuPlatform::kRelaxed) == 0 &&
+             world_.sums->receiving.exchange(1, GpuPlatform::kAcquire) == 0;
+    }
+    if (!task_worker::from_first(mine)) return false;
+    std::uint64_t head = 0;
+    std::uint32_t count = 0;
+    if (lane_ == 0 && world_.sums->open != 0) {
+      using SystemWord = cuda::atomic_ref<std::uint64_t, cuda::thread_scope_system>;
+      const bool closed =
+          SystemWord(world_.inbox->closed).load(cuda::std::memory_order_acquire) != 0;
+      const std::uint64_t tail =
+          SystemWord(world_.inbox->tail).load(cuda::std::memory_order_acquire);
+      head = world_.sums->received;
+      count = static_cast<std::uint32_t>(min(tail - head, std::uint64_t{Work::kStaged}));
+      if (count != 0) world_.sums->count.add(count);
+      world_.sums->received = head + count;
+      if (closed && head + count == tail) {
+        world_.sums->open = 0;
+        world_.sums->count.remove(1);
+      }
+    }
+    head = task_worker::from_first(head);
+    count = task_worker::from_first(count);
+    for (std::uint32_t i = lane_; i < count; i += kWarp) {
+      using SystemTask = cuda::atomic_ref<Task, cuda::thread_scope_system>;
+      SystemTask slot(world_.inbox_slots[(head + i) & world_.inbox_mask]);
+      stage_.tasks[i] = slot.load(cuda::std::memory_order_relaxed);
+      slot.store(kNoTask, cuda::std::memory_order_release);
+    }
+    __syncwarp();
+    if (lane_ == 0) world_.sums->receiving.store(0, GpuPlatform::kRelease);
+    counts_.received += count;
+    return set_staged(count);
+  }
+
+  /// Moves the tasks of a claim, which lane 0 has made, into the stage.
+  __device__ bool take(TaskRing<GpuPlatform>& from, TaskClaim claim) {
+    claim.first = task_worker::from_first(claim.first);
+    claim.count = task_worker::from_first(claim.count);
+    for (std::uint32_t i = lane_; i < claim.count; i += kWarp)
+      stage_.tasks[i] = from.take(claim.first + i);
+    return set_staged(claim.count);
+  }
+
+  __device__ bool set_staged(std::uint32_t count) {
+    __syncwarp();
+    staged_ = count;
+    return count != 0;
+  }
+
+  /// Runs the newest tasks of the stage, one in each lane, or one in all of them.
+  __device__ void run_batch() {
+    const std::uint32_t batch = min(staged_, kAtOnce);
+    const std::uint32_t which = kAtOnce == 1 ? 0 : lane_;
+    Task task = kNoTask;
+    if (which < batch) task = stage_.tasks[staged_ - 1 - which];
+    staged_ -= batch;
+    __syncwarp();
+    share_rest();
+    if (lane_ == 0) stage_.count = staged_;
+    __syncwarp();
+
+    const bool recorded = world_.records != nullptr;
+    const std::int64_t start_ns = recorded ? task_worker::timer_ns() : 0;
+    const long long start = clock64();
+    TaskLane<Work> lane(work_, stage_, worker_);
+    if (task != kNoTask) work_(task, lane);
+    const std::int64_t end_ns = recorded ? task_worker::timer_ns() : 0;
+    __syncwarp();
+    counts_.busy_cycles += static_cast<std::uint64_t>(clock64() - start);
+    counts_.tasks += batch;
+
+    const std::uint32_t now = min(stage_.count, Work::kStaged);
+    tally_.ended(batch);
+    tally_.spawned(now - staged_);
+    staged_ = now;
+    if (recorded) record(task, batch, start_ns, end_ns);
+  }
+
+  /// Offers what the stage holds beside the next batch to others, as far as the ring has room.
+  __device__ void share_rest() {
+    if (staged_ == 0) return;
+    std::uint32_t end = 0;
+    if (lane_ == 0) {
+      tally_.before_publishing(world_.sums->count);
+      end = ring_.end();
+    }
+    end = task_worker::from_first(end);
+    const std::uint32_t most = min(staged_, ring_.capacity());  // beyond that, slots come again
+    std::uint32_t moved = 0;                                    // the oldest ones first
+    while (moved < most) {
+      const std::uint32_t i = moved + lane_;
+      const unsigned free = __ballot_sync(~0u, i < most && ring_.is_free(end + i));
+      const unsigned run = free == ~0u ? kWarp : __ffs(static_cast<int>(~free)) - 1;
+      if (lane_ < run) ring_.put(end + i, stage_.tasks[i]);
+      moved += run;
+      if (run < kWarp) break;
+    }
+    if (moved == 0) return;
+    __syncwarp();
+    if (lane_ == 0) ring_.publish(moved);
+    staged_ -= moved;
+    for (std::uint32_t i = 0; i < staged_; i += kWarp) {  // close the gap
+      Task task = kNoTask;
+      if (i + lane_ < staged_) task = stage_.tasks[moved + i + lane_];
+      __syncwarp();
+      if (i + lane_ < staged_) stage_.tasks[i + lane_] = task;
+      __syncwarp();
+    }
+  }
+
+  __device__ void record(Task task, std::uint32_t batch, std::int64_t start_ns,
+                         std::int64_t end_ns) {
+    std::uint64_t first = 0;
+    if (lane_ == 0) first = world_.sums->recorded.fetch_add(batch, GpuPlatform::kRelaxed);
+    const std::uint64_t at = task_worker::from_first(first) + lane_;
+    if (lane_ < batch && at < world_.record_capacity)
+      world_.records[at] = {task, worker_, task_worker::sm(), start_ns, end_ns};
+  }
+
+  [[nodiscard]] __device__ Task given(std::uint32_t position) const {
+    return world_.given != nullptr ? world_.given[position] : position;
+  }
+
+  const TaskWorld& world_;
+  const Work& work_;
+  Stage& stage_;
+  const unsigned lane_ = task_worker::lane();
+  const std::uint32_t worker_;
+  TaskRing<GpuPlatform>& ring_;
+  TaskSpan<GpuPlatform>& share_;
+  TaskTally<GpuPlatform> tally_;  // of lane 0; the others count along for nothing
+  std::uint32_t staged_ = 0;      // tasks in the stage
+  std::uint32_t random_ = worker_;
+  TaskWorkerCounts counts_;
+};
+
+/// The persistent kernel: every warp of it is a worker. Dynamic shared memory holds their stages.
+template <typename Work>
+__global__ void run_task_workers(const __grid_constant__ TaskWorld world,
+                                 const __grid_constant__ Work work) {
+  extern __shared__ Task stages[];
+  using Stage = typename TaskWorker<Work>::Stage;
+  TaskWorker<Work>(world, work, reinterpret_cast<Stage*>(stages)[threadIdx.x / kWarp]).run();
+}
+
+#endif  // __CUDACC__
+
+}  // namespace coord

@@ -1,0 +1,182 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Tasks that depend on each other, in many short levels: the last task before another one spawns
+// it, beside one launch for each level, and a graph of these launches.
+#include <cmath>
+
+#include "task_queue.h"
+
+namespace {
+
+using coord::GpuPlatform;
+using coord::Task;
+
+/// Tasks in levels; each follows three of the level before.
+struct Levels {
+  std::uint32_t count = 0, width = 0;
+  std::vector<std::uint32_t> before;  // three for each task; of the first level: none
+  std::vector<std::uint32_t> offsets, successors, in_degrees;
+  std::vector<std::uint32_t> cycles;  // that each takes
+};
+
+Levels make_levels(std::uint32_t count, std::uint32_t width, bool uneven, std::uint32_t mean) {
+  Levels levels;
+  levels.count = count;
+  levels.width = width;
+  const std::uint32_t all = count * width;
+  levels.before.resize(3 * all);
+  levels.in_degrees.resize(all);
+  levels.cycles.resize(all);
+  std::vector<std::vector<std::uint32_t>> after(all);
+  for (std::uint32_t task = 0; task < all; ++task) {
+    const double uniform = (static_cast<double>(tasks::mix(task) >> 11) + 1) / 9007199254740994.0;
+    levels.cycles[task] = uneven ? static_cast<std::uint32_t>(-std::log(uniform) * mean) : mean;
+    const std::uint32_t level = task / width, place = task % width;
+    if (level == 0) continue;
+    levels.in_degrees[task] = 3;
+    for (std::uint32_t k = 0; k < 3; ++k) {
+      const std::uint32_t by = k == 0 ? 0 : tasks::mix(3ull * task + k) % 64;
+      const std::uint32_t one = (level - 1) * width + (place + by) % width;
+      levels.before[3 * task + k] = one;
+      after[one].push_back(task);
+    }
+  }
+  levels.offsets.push_back(0);
+  for (const auto& successors : after) {
+    levels.successors.insert(levels.successors.end(), successors.begin(), successors.end());
+    levels.offsets.push_back(static_cast<std::uint32_t>(levels.successors.size()));
+  }
+  return levels;
+}
+
+/// What a task does, however it is run: by a whole warp.
+struct Step {
+  std::uint32_t width;
+  const std::uint32_t* before;
+  const std::uint32_t* cycles;
+  unsigned long long* values;
+
+  __host__ __device__ static unsigned long long value(std::uint32_t task, unsigned long long a,
+                                                      unsigned long long b, unsigned long long c) {
+    return tasks::mix(a + 2 * b + 3 * c + task);
+  }
+  __device__ void run(std::uint32_t task) const {
+    const long long start = clock64();
+    if (threadIdx.x % 32 == 0) {
+      unsigned long long result = task;
+      if (task >= width) {
+        result = value(task, values[before[3 * task]], values[before[3 * task + 1]],
+                       values[before[3 * task + 2]]);
+      }
+      values[task] = result;
+    }
+    while (clock64() - start < cycles[task]) {
+    }
+    __syncwarp();
+  }
+};
+
+struct Dag {
+  static constexpr std::uint32_t kTasksAtOnce = 1;
+  static constexpr std::uint32_t kStaged = 32;
+  Step step;
+  coord::TaskEdges<GpuPlatform> edges;
+
+  template <typename Lane>
+  __device__ void operator()(Task task, Lane& lane) const {
+    step.run(static_cast<std::uint32_t>(task));
+    lane.end(edges, task);
+  }
+};
+
+__global__ void run_level(Step step, std::uint32_t level) {
+  const std::uint32_t place = (blockIdx.x * blockDim.x + threadIdx.x) / 32;
+  if (place < step.width) step.run(level * step.width + place);
+}
+
+void compare(const char* name, int rounds, cudaStream_t stream, const Levels& levels) {
+  const std::uint32_t all = levels.count * levels.width;
+  const tasks::Array<std::uint32_t> before(levels.before), offsets(levels.offsets),
+      successors(levels.successors), in_degrees(levels.in_degrees), cycles(levels.cycles);
+  static_assert(sizeof(coord::TaskEdges<GpuPlatform>::Pending) == sizeof(std::uint32_t));
+  const tasks::Array<std::uint32_t> pending(levels.in_degrees);
+  tasks::Array<unsigned long long> values(all);
+  const Step step{levels.width, before.get(), cycles.get(), values.get()};
+  std::vector<unsigned long long> expected(all);
+  for (std::uint32_t task = 0; task < all; ++task) {
+    const std::uint32_t* from = &levels.before[3 * task];
+    expected[task] = task < levels.width ? task
+                                         : Step::value(task, expected[from[0]], expected[from[1]],
+                                                       expected[from[2]]);
+  }
+  const auto verify = [&] {
+    if (values.read() != expected) {
+      std::fprintf(stderr, "FAIL %s: a task ran before one that it depends on\n", name);
+      std::exit(1);
+    }
+    values.clear();
+  };
+
+  coord::GpuTaskQueue<Dag> queue({.stack_bytes = 4096});
+  const Dag dag{step,
+                {offsets.get(), successors.get(), in_degrees.get(),
+                 reinterpret_cast<coord::TaskEdges<GpuPlatform>::Pending*>(pending.get())}};
+  const double ours = tasks::median(rounds, [&] {
+    const double ms =
+        tasks::milliseconds(stream, [&] { queue.start(stream, dag, {.count = levels.width}); });
+    queue.wait();
+    verify();
+    return ms;
+  });
+  counted::expect("tasks", all, static_cast<long long>(queue.metrics().all.tasks));
+
+  const auto launch_all = [&] {
+    for (std::uint32_t level = 0; level < levels.count; ++level)
+      run_level<<<(levels.width + 7) / 8, 256, 0, stream>>>(step, level);
+    CALL(cudaGetLastError);
+  };
+  const double launches = tasks::median(rounds, [&] {
+    const double ms = tasks::milliseconds(stream, launch_all);
+    verify();
+    return ms;
+  });
+  cudaGraph_t graph;
+  cudaGraphExec_t launchable;
+  CALL(cudaStreamBeginCapture, stream, cudaStreamCaptureModeThreadLocal);
+  launch_all();
+  CALL(cudaStreamEndCapture, stream, &graph);
+  CALL(cudaGraphInstantiate, &launchable, graph, 0);
+  const double in_graph = tasks::median(rounds, [&] {
+    const double ms =
+        tasks::milliseconds(stream, [&] { CALL(cudaGraphLaunch, launchable, stream); });
+    verify();
+    return ms;
+  });
+  CALL(cudaGraphExecDestroy, launchable);
+  CALL(cudaGraphDestroy, graph);
+
+  const auto note = [&](const char* what, double ms) {
+    counted::note(std::string(name) + "_" + what + "_us_per_level", 1e3 * ms / levels.count);
+  };
+  note("queue", ours);
+  note("launches", launches);
+  note("graph", in_graph);
+  counted::note(std::string(name) + "_gain", launches / ours);
+  counted::note(std::string(name) + "_gain_over_graph", in_graph / ours);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  counted::require_device();
+  const bool quick = counted::flag(argc, argv, "--quick");
+  const int rounds = quick ? 1 : 7;
+  const std::uint32_t count = quick ? 20 : 1000;
+  cudaStream_t stream;
+  CALL(cudaStreamCreateWithFlags, &stream, cudaStreamNonBlocking);
+  compare("even", rounds, stream, make_levels(count, 1024, false, 1000));
+  compare("uneven", rounds, stream, make_levels(count, 1024, true, 3000));
+  compare("narrow", rounds, stream, make_levels(count, 128, true, 3000));
+  counted::report("task_queue_dag");
+}
