@@ -201,11 +201,10 @@ Image Offscreen::render(Workspace& workspace, int frames) {
 }
 
 void run_screenshot(const Arguments& arguments) {
-  auto document = std::make_shared<const Document>(trace::read(arguments.trace));
+  auto document = read_document(arguments.trace);
   Offscreen surface(arguments.width, arguments.height);
   Workspace workspace(arguments);
-  if (!arguments.compared.empty())
-    workspace.state().compared = std::make_shared<const Document>(trace::read(arguments.compared));
+  if (!arguments.compared.empty()) workspace.state().compared = read_document(arguments.compared);
   workspace.set_document(std::move(document));
   surface.render(workspace);
   while (workspace.state().busy) {  // a query

@@ -16,17 +16,6 @@ namespace {
 
 using trace::kUnknownNs;
 
-// Offsets and values of "all values of key k", from pairs (key, value) of keys below `keys`.
-void index_pairs(size_t keys, const std::vector<std::pair<Id, uint32_t>>& pairs,
-                 std::vector<uint32_t>& offsets, std::vector<uint32_t>& values) {
-  offsets.assign(keys + 1, 0);
-  for (const auto& [key, value] : pairs) ++offsets[key + 1];
-  for (size_t i = 0; i < keys; ++i) offsets[i + 1] += offsets[i];
-  values.resize(pairs.size());
-  std::vector<uint32_t> next(offsets.begin(), offsets.end() - 1);
-  for (const auto& [key, value] : pairs) values[next[key]++] = value;
-}
-
 template <class Columns>
 void widen(TimeRange& extent, const Columns& table) {
   for (size_t i = 0; i < table.size(); ++i) {
@@ -40,33 +29,49 @@ void widen(TimeRange& extent, const Columns& table) {
 
 Document::Document(trace::Trace trace, bool is_sketch)
     : trace_(std::move(trace)), is_sketch_(is_sketch) {
+  if (!is_sketch) analyze();
+  tables_.take(trace_);
+  build();
+}
+
+Document::Document(trace::Trace trace, PackedTables tables)
+    : trace_(std::move(trace)), tables_(std::move(tables)) {
+  analyze();
+  build();
+}
+
+void Document::build() {
+  static std::atomic<uint64_t> documents = 0;
+  serial_ = ++documents;
+  insights_.on_path.resize(tables_.op.size());
   find_extent();
   read_losses();
   short_names_.resize(trace_.strings.size());
   for (size_t i = 0; i < trace_.strings.size(); ++i)
     short_names_[i] = short_name(trace_.strings[i]);
-  static std::atomic<uint64_t> documents = 0;
-  serial_ = ++documents;
   link_ops();
-  analysis::Analyses analyses(trace_);
-  if (!is_sketch) link_dependencies(analyses);
+  link_dependencies();
   make_lanes();
   add_waits();
-  measure_activity();
-  if (is_sketch) return;
-  insights_ = gain_insights(analyses);
   add_path();
+  measure_activity();
+}
+
+trace::Trace Document::whole_trace() const {
+  trace::Trace whole = trace_;
+  tables_.copy_to(whole);
+  return whole;
 }
 
 void Document::find_extent() {
   TimeRange extent{std::numeric_limits<Ns>::max(), std::numeric_limits<Ns>::min()};
-  widen(extent, trace_.op);
-  widen(extent, trace_.api_call);
-  widen(extent, trace_.event_record);
-  widen(extent, trace_.event_wait);
-  widen(extent, trace_.host_sync);
-  widen(extent, trace_.range);
-  const auto& operation = trace_.operation;
+  widen(extent, tables_.op);
+  widen(extent, tables_.api_call);
+  widen(extent, tables_.event_record);
+  widen(extent, tables_.event_wait);
+  widen(extent, tables_.host_sync);
+  widen(extent, tables_.range);
+  const auto& operation = tables_.operation;
   for (size_t i = 0; i < operation.size(); ++i) {
     for (const Ns at :
          {operation.registered_ns[i], operation.begun_ns[i], operation.completed_ns[i]}) {
@@ -79,7 +84,7 @@ void Document::find_extent() {
   if (extent.begin_ns == extent.end_ns) extent.end_ns = add_ns(extent.end_ns, 1);
   extent_ = extent;
   work_ = {std::numeric_limits<Ns>::max(), std::numeric_limits<Ns>::min()};
-  widen(work_, trace_.op);
+  widen(work_, tables_.op);
   if (work_.begin_ns >= work_.end_ns) work_ = extent_;
   if (!never_ended_ops().empty()) work_.end_ns = extent_.end_ns;
 }
@@ -109,23 +114,24 @@ void Document::read_losses() {
 }
 
 void Document::link_ops() {
-  const auto& op = trace_.op;
-  op_of_call_.assign(trace_.api_call.size(), kNoId);
-  operation_of_.assign(op.size(), kNoId);
+  const auto& op = tables_.op;
+  std::vector<Id> op_of_call(tables_.api_call.size(), kNoId), operation_of(op.size(), kNoId);
   for (Id id = 0; id < op.size(); ++id) {
     const Id call = op.api_call_id[id];
-    if (call < op_of_call_.size()) {
-      if (op_of_call_[call] == kNoId) op_of_call_[call] = id;
-      operation_of_[id] = trace_.api_call.operation_id[call];
-    }
+    if (call >= op_of_call.size()) continue;
+    if (op_of_call[call] == kNoId) op_of_call[call] = id;
+    operation_of[id] = tables_.api_call.operation_id[call];
   }
-  const auto& link = trace_.operation_op;
+  const auto& link = tables_.operation_op;
   for (size_t i = 0; i < link.size(); ++i) {
-    if (link.op_id[i] < operation_of_.size()) operation_of_[link.op_id[i]] = link.operation_id[i];
+    if (link.op_id[i] < operation_of.size()) operation_of[link.op_id[i]] = link.operation_id[i];
   }
-  operation_span_.assign(trace_.operation.size(), {kUnknownNs, kUnknownNs});
+  op_of_call_ = Packed<Id>(op_of_call);
+  operation_of_ = Packed<Id>(operation_of);
+  operation_span_.assign(tables_.operation.size(), {kUnknownNs, kUnknownNs});
+  if (operation_span_.empty()) return;
   for (Id id = 0; id < op.size(); ++id) {
-    const Id operation = operation_of_[id];
+    const Id operation = operation_of[id];
     if (operation >= operation_span_.size() || op.start_ns[id] == kUnknownNs ||
         op.end_ns[id] == kUnknownNs) {
       continue;
@@ -137,89 +143,88 @@ void Document::link_ops() {
   }
 }
 
-void Document::link_dependencies(analysis::Analyses& analyses) {
-  const bool derived = trace_.op.size() > kDeriveUpTo && analysis::has_derived_tables(trace_);
+void Document::analyze() {
+  analysis::Analyses analyses(trace_);
+  const bool derived = analysis::has_derived_tables(trace_) &&
+                       (!tables_.op.empty() || trace_.op.size() > kDeriveUpTo);
   if (derived) {
-    take_derived_edges();
+    take_derived();
   } else {
     const analysis::Edges& edges = analyses.edges();
     for (const trace::Edge& edge : edges.rows())
       dependencies_.push_back({static_cast<trace::EdgeKind>(edge.kind), edge.from_op_id,
                                edge.to_op_id, edge.event_record_id, edge.event_wait_id});
-    why_late_ = analyses.waits();
-    wait_groups_ = analysis::group_waits(trace_, edges, why_late_);
+    for (const analysis::WaitPart& part : analyses.waits()) why_late_.push(part);
+    wait_groups_ = analysis::group_waits(trace_, edges, analyses.waits());
   }
-  std::vector<std::pair<Id, uint32_t>> in, out;
-  for (uint32_t index = 0; index < dependencies_.size(); ++index) {
-    const Dependency& edge = dependencies_[index];
-    in.emplace_back(edge.to_op, index);
-    out.emplace_back(edge.from_op, index);
-    if (edge.record != kNoId) by_record_.emplace_back(edge.record, index);
-    if (edge.wait != kNoId) by_wait_.emplace_back(edge.wait, index);
-  }
-  std::sort(by_record_.begin(), by_record_.end());
-  std::sort(by_wait_.begin(), by_wait_.end());
-  index_pairs(trace_.op.size(), in, incoming_index_, incoming_);
-  index_pairs(trace_.op.size(), out, outgoing_index_, outgoing_);
-  waited_ns_.assign(dependencies_.size(), 0);
-  for (const analysis::WaitPart& part : why_late_) {
-    if (part.edge < waited_ns_.size()) waited_ns_[part.edge] += part.duration_ns;
-  }
+  why_late_.finish();
+  insights_ = gain_insights(analyses, derived);
 }
 
-void Document::take_derived_edges() {
+void Document::take_derived() {
   const auto& edge = trace_.edge;
   dependencies_.reserve(edge.size());
   for (size_t i = 0; i < edge.size(); ++i)
     dependencies_.push_back({static_cast<trace::EdgeKind>(edge.kind[i]), edge.from_op_id[i],
                              edge.to_op_id[i], edge.event_record_id[i], edge.event_wait_id[i]});
   const auto& cause = trace_.wait_cause;
-  why_late_.reserve(cause.size());
   for (size_t i = 0; i < cause.size(); ++i)
-    why_late_.push_back({.op = cause.op_id[i],
-                         .cause = static_cast<analysis::WaitCause>(cause.cause[i]),
-                         .duration_ns = cause.duration_ns[i],
-                         .edge = cause.edge_id[i],
-                         .because_op = cause.because_op_id[i]});
+    why_late_.push({.op = cause.op_id[i],
+                    .cause = static_cast<analysis::WaitCause>(cause.cause[i]),
+                    .duration_ns = cause.duration_ns[i],
+                    .edge = cause.edge_id[i],
+                    .because_op = cause.because_op_id[i]});
   // They are kept in the form above.
   trace_.edge = {};
   trace_.wait_cause = {};
   trace_.lod = {};
 }
 
-std::span<const analysis::WaitPart> Document::why_late(Id op) const {
-  const auto of = [](const analysis::WaitPart& part) { return part.op; };
-  const auto found = std::ranges::equal_range(why_late_, op, {}, of);
-  return {found.begin(), found.end()};
+void Document::link_dependencies() {
+  const auto index = [&](size_t keys, Id Dependency::*key) {
+    std::vector<uint32_t> offsets(keys + 1);
+    for (const Dependency& edge : dependencies_) {
+      if (edge.*key < keys) ++offsets[edge.*key + 1];
+    }
+    for (size_t i = 0; i < keys; ++i) offsets[i + 1] += offsets[i];
+    Index result{Packed<uint32_t>(offsets), std::vector<uint32_t>(offsets.back())};
+    for (uint32_t i = 0; i < dependencies_.size(); ++i) {
+      if (dependencies_[i].*key < keys) result.dependencies[offsets[dependencies_[i].*key]++] = i;
+    }
+    return result;
+  };
+  incoming_ = index(tables_.op.size(), &Dependency::to_op);
+  outgoing_ = index(tables_.op.size(), &Dependency::from_op);
+  by_record_ = index(tables_.event_record.size(), &Dependency::record);
+  by_wait_ = index(tables_.event_wait.size(), &Dependency::wait);
+  waited_ns_.assign(dependencies_.size(), 0);
+  for (size_t i = 0; i < why_late_.size(); ++i) {
+    const analysis::WaitPart part = why_late_[i];
+    if (part.edge < waited_ns_.size()) waited_ns_[part.edge] += part.duration_ns;
+  }
 }
 
-std::span<const uint32_t> Document::incoming(Id op) const {
-  if (op >= trace_.op.size()) return {};
-  return std::span(incoming_).subspan(incoming_index_[op],
-                                      incoming_index_[op + 1] - incoming_index_[op]);
+std::span<const uint32_t> Document::Index::of(Id key) const {
+  if (size_t{key} + 1 >= offsets.size()) return {};
+  return std::span(dependencies).subspan(offsets[key], offsets[key + 1] - offsets[key]);
 }
 
-std::span<const uint32_t> Document::outgoing(Id op) const {
-  if (op >= trace_.op.size()) return {};
-  return std::span(outgoing_).subspan(outgoing_index_[op],
-                                      outgoing_index_[op + 1] - outgoing_index_[op]);
-}
+std::span<const uint32_t> Document::incoming(Id op) const { return incoming_.of(op); }
+
+std::span<const uint32_t> Document::outgoing(Id op) const { return outgoing_.of(op); }
 
 std::vector<uint32_t> Document::dependencies_of(Item item) const {
   std::vector<uint32_t> result;
-  const auto collect = [&](const std::vector<std::pair<uint32_t, uint32_t>>& pairs) {
-    auto it =
-        std::lower_bound(pairs.begin(), pairs.end(), std::pair<uint32_t, uint32_t>(item.id, 0));
-    for (; it != pairs.end() && it->first == item.id; ++it) result.push_back(it->second);
+  const auto collect = [&](std::span<const uint32_t> some) {
+    result.insert(result.end(), some.begin(), some.end());
   };
   if (item.kind == ItemKind::kOp) {
-    const auto in = incoming(item.id), out = outgoing(item.id);
-    result.assign(in.begin(), in.end());
-    result.insert(result.end(), out.begin(), out.end());
+    collect(incoming(item.id));
+    collect(outgoing(item.id));
   } else if (item.kind == ItemKind::kEventRecord) {
-    collect(by_record_);
+    collect(by_record_.of(item.id));
   } else if (item.kind == ItemKind::kEventWait) {
-    collect(by_wait_);
+    collect(by_wait_.of(item.id));
   }
   return result;
 }
@@ -298,7 +303,7 @@ std::vector<Item> Document::items_with(const std::vector<bool>& names, size_t li
 void Document::measure_activity() {
   activity_ = {std::vector<float>(kActivityBuckets, 0), std::vector<float>(kActivityBuckets, 0)};
   const double width = extent_.span_ns() / kActivityBuckets;
-  for (Id id = 0; id < trace_.op.size(); ++id) {
+  for (Id id = 0; id < tables_.op.size(); ++id) {
     const auto range = time({ItemKind::kOp, id});
     if (!range) continue;
     const Category kind = category({ItemKind::kOp, id});

@@ -4,9 +4,9 @@
 // A trace as the views need it: lanes with rows of intervals, dependencies of every op, names and
 // facts of every item.
 //
-// Made once, on a worker, from a trace::Trace; immutable once shown. Views ask it and keep no
-// copies. What an edge is and how it is found is the analysis' business, how things look is the
-// theme's.
+// Made once, on a worker, from a trace::Trace; immutable once shown. What grows with the trace is
+// packed once the analyses are done. Views ask it and keep no copies. What an edge is and how it is
+// found is the analysis' business, how things look is the theme's.
 #pragma once
 
 #include <array>
@@ -19,8 +19,10 @@
 #include "analysis/wait_groups.h"
 #include "insights.h"
 #include "item.h"
+#include "packed_tables.h"
 #include "timeline_layout.h"
 #include "trace/reader.h"
+#include "wait_parts.h"
 
 namespace streamscope::viewer {
 
@@ -108,6 +110,8 @@ class Document {
   /// A sketch's ops are cells of the pyramid (sketch.h), which have no names and cannot be
   /// selected.
   explicit Document(trace::Trace trace, bool is_sketch = false);
+  /// Of a trace that was packed as it was read: what the file says was derived from it is taken.
+  Document(trace::Trace trace, PackedTables tables);
 
   bool is_sketch() const { return is_sketch_; }
   /// Different for every document of the program, so that views know what they prepared.
@@ -115,7 +119,11 @@ class Document {
   /// What the analyses found; nothing in a sketch.
   const Insights& insights() const { return insights_; }
 
+  /// Texts, meta and the tables that are not packed.
   const trace::Trace& trace() const { return trace_; }
+  const PackedTables& tables() const { return tables_; }
+  /// All of it as it was read, for an analysis; without what was derived from it. Slow and large.
+  trace::Trace whole_trace() const;
   /// From the first to the last instant that anything is known of; never empty.
   TimeRange extent() const { return extent_; }
   /// From the first to the last work on a device; the extent where no device time is known.
@@ -162,7 +170,7 @@ class Document {
   /// was already done.
   Ns waited_ns(uint32_t dependency) const { return waited_ns_[dependency]; }
   /// Why an op started later than its stream was free, in order of time; empty if it did not.
-  std::span<const analysis::WaitPart> why_late(Id op) const;
+  std::vector<analysis::WaitPart> why_late(Id op) const { return why_late_.of(op); }
   /// Alike waits taken together, the dearest first.
   const std::vector<analysis::WaitGroup>& wait_groups() const { return wait_groups_; }
   /// The edges for which streams stood still longest, longest first; at most `count`, none of 0 ns.
@@ -194,9 +202,11 @@ class Document {
  private:
   void read_losses();
   void find_extent();
+  void build();
   void link_ops();
-  void link_dependencies(analysis::Analyses& analyses);
-  void take_derived_edges();
+  void analyze();
+  void take_derived();
+  void link_dependencies();
   void make_lanes();
   void add_streams(Id process, int parent);
   void add_operations(Id process, int parent);
@@ -209,6 +219,7 @@ class Document {
   Id name_id(Item item) const;
 
   trace::Trace trace_;
+  PackedTables tables_;
   bool is_sketch_ = false;
   uint64_t serial_ = 0;
   Insights insights_;
@@ -221,16 +232,19 @@ class Document {
   std::array<bool, kCategoryCount> present_{};
   std::vector<std::string> short_names_;  // by string id
   std::vector<Dependency> dependencies_;
-  std::vector<uint32_t> incoming_index_, incoming_;  // by op: offsets, then dependency indexes
-  std::vector<uint32_t> outgoing_index_, outgoing_;
-  std::vector<Ns> waited_ns_;                 // by dependency
-  std::vector<analysis::WaitPart> why_late_;  // by op
+  // By op, or by record or wait of those that have one: the dependencies in which it takes part.
+  struct Index {
+    Packed<uint32_t> offsets;
+    std::vector<uint32_t> dependencies;
+    std::span<const uint32_t> of(Id key) const;
+  };
+  Index incoming_, outgoing_, by_record_, by_wait_;
+  std::vector<Ns> waited_ns_;  // by dependency
+  WaitParts why_late_;
   std::vector<analysis::WaitGroup> wait_groups_;
-  std::vector<std::pair<uint32_t, uint32_t>> by_record_,
-      by_wait_;                                 // (record or wait, dependency), ordered
-  std::vector<Id> operation_of_;                // by op
+  Packed<Id> operation_of_;                     // by op
   std::vector<TimeRange> operation_span_;       // by operation, of its ops; unknown without
-  std::vector<Id> op_of_call_;                  // by api_call
+  Packed<Id> op_of_call_;                       // by api_call
   std::vector<int> stream_lane_, thread_lane_;  // lane by id, -1 = none
   std::vector<int> operations_lane_;            // lane by process, -1 = none
 };

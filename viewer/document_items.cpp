@@ -46,18 +46,15 @@ std::string_view to_string(Category category) {
 }
 
 Item Document::call_of(Id op) const {
-  const Id call = op < trace_.op.size() ? trace_.op.api_call_id[op] : kNoId;
-  return call < trace_.api_call.size() ? Item{ItemKind::kApiCall, call} : Item{};
+  const Id call = op < tables_.op.size() ? tables_.op.api_call_id[op] : kNoId;
+  return call < tables_.api_call.size() ? Item{ItemKind::kApiCall, call} : Item{};
 }
 
 Id Document::op_of(Item call) const {
-  return call.kind == ItemKind::kApiCall && call.id < op_of_call_.size() ? op_of_call_[call.id]
-                                                                         : kNoId;
+  return call.kind == ItemKind::kApiCall ? op_of_call_[call.id] : kNoId;
 }
 
-Id Document::operation_of(Id op) const {
-  return op < operation_of_.size() ? operation_of_[op] : kNoId;
-}
+Id Document::operation_of(Id op) const { return operation_of_[op]; }
 
 bool Document::never_ended(Item item) const {
   const auto open = [&](const auto& table) {
@@ -66,13 +63,13 @@ bool Document::never_ended(Item item) const {
   };
   switch (item.kind) {
     case ItemKind::kOp:
-      return open(trace_.op);
+      return open(tables_.op);
     case ItemKind::kApiCall:
-      return open(trace_.api_call);
+      return open(tables_.api_call);
     case ItemKind::kHostSync:
-      return open(trace_.host_sync);
+      return open(tables_.host_sync);
     case ItemKind::kRange:
-      return open(trace_.range);
+      return open(tables_.range);
     default:
       return false;
   }
@@ -80,7 +77,7 @@ bool Document::never_ended(Item item) const {
 
 std::vector<Id> Document::never_ended_ops() const {
   std::vector<Id> result;
-  for (Id id = 0; id < trace_.op.size(); ++id) {
+  for (Id id = 0; id < tables_.op.size(); ++id) {
     if (never_ended({ItemKind::kOp, id})) result.push_back(id);
   }
   return result;
@@ -96,21 +93,21 @@ std::optional<TimeRange> Document::time(Item item) const {
     case ItemKind::kNone:
       break;
     case ItemKind::kOp:
-      if (const auto own = of(trace_.op)) return own;
+      if (const auto own = of(tables_.op)) return own;
       if (const Item call = call_of(id)) return time(call);
       break;
     case ItemKind::kApiCall:
-      return of(trace_.api_call);
+      return of(tables_.api_call);
     case ItemKind::kEventRecord:
-      return of(trace_.event_record);
+      return of(tables_.event_record);
     case ItemKind::kEventWait:
-      return of(trace_.event_wait);
+      return of(tables_.event_wait);
     case ItemKind::kHostSync:
-      return of(trace_.host_sync);
+      return of(tables_.host_sync);
     case ItemKind::kRange:
-      return of(trace_.range);
+      return of(tables_.range);
     case ItemKind::kOperation: {
-      const auto& operation = trace_.operation;
+      const auto& operation = tables_.operation;
       if (id >= operation.size()) break;
       // The work itself says best when it ran; "completed" is only when the host learnt of it.
       if (operation_span_[id].begin_ns != kUnknownNs) return operation_span_[id];
@@ -131,12 +128,12 @@ Category Document::category(Item item) const {
   const Id id = item.id;
   switch (item.kind) {
     case ItemKind::kOp:
-      if (id >= trace_.op.size()) break;
-      switch (trace_.op.kind[id]) {
+      if (id >= tables_.op.size()) break;
+      switch (tables_.op.kind[id]) {
         case trace::kKernel:
           return Category::kKernel;
         case trace::kMemcpy:
-          switch (trace_.op.detail[id]) {
+          switch (tables_.op.detail[id]) {
             case kHtoD:
             case kHtoA:
               return Category::kCopyToDevice;
@@ -158,8 +155,8 @@ Category Document::category(Item item) const {
           return Category::kGraphLaunch;
       }
     case ItemKind::kApiCall: {
-      if (id >= trace_.api_call.size()) break;
-      const trace::Small kind = trace_.api_call.kind[id];
+      if (id >= tables_.api_call.size()) break;
+      const trace::Small kind = tables_.api_call.kind[id];
       if (kind == kLaunch || kind == kGraphLaunchCall) return Category::kLaunchCall;
       if (kind >= kMemcpy && kind <= kMemsetAsync) return Category::kCopyCall;
       break;
@@ -169,9 +166,9 @@ Category Document::category(Item item) const {
     case ItemKind::kEventWait:
       return Category::kWaitCall;
     case ItemKind::kHostSync:
-      if (id >= trace_.host_sync.size()) break;
-      if (trace_.host_sync.kind[id] == trace::kStreamQuery ||
-          trace_.host_sync.kind[id] == trace::kEventQuery)
+      if (id >= tables_.host_sync.size()) break;
+      if (tables_.host_sync.kind[id] == trace::kStreamQuery ||
+          tables_.host_sync.kind[id] == trace::kEventQuery)
         break;
       return Category::kBlockingCall;
     case ItemKind::kRange:
@@ -192,19 +189,19 @@ Id Document::name_id(Item item) const {
   };
   switch (item.kind) {
     case ItemKind::kOp:
-      return of(trace_.op);
+      return of(tables_.op);
     case ItemKind::kApiCall:
-      return of(trace_.api_call);
+      return of(tables_.api_call);
     case ItemKind::kEventRecord:
-      return of(trace_.event_record);
+      return of(tables_.event_record);
     case ItemKind::kEventWait:
-      return of(trace_.event_wait);
+      return of(tables_.event_wait);
     case ItemKind::kHostSync:
-      return of(trace_.host_sync);
+      return of(tables_.host_sync);
     case ItemKind::kRange:
-      return of(trace_.range);
+      return of(tables_.range);
     case ItemKind::kOperation:
-      return of(trace_.operation);
+      return of(tables_.operation);
     case ItemKind::kBarrier:
       return of(trace_.barrier);
     case ItemKind::kNone:
@@ -215,12 +212,12 @@ Id Document::name_id(Item item) const {
 
 std::string Document::label(Item item) const {
   const Id name = name_id(item);
-  if (item.kind == ItemKind::kOp && item.id < trace_.op.size() &&
-      trace_.op.kind[item.id] == trace::kMemcpy && trace_.op.detail[item.id] != trace::kNoSmall) {
+  if (item.kind == ItemKind::kOp && item.id < tables_.op.size() &&
+      tables_.op.kind[item.id] == trace::kMemcpy && tables_.op.detail[item.id] != trace::kNoSmall) {
     // Of a copy the direction and the size matter, whatever it is called.
-    std::string text(trace::copy_kind_name(trace_.op.detail[item.id]));
-    if (trace_.op.bytes[item.id] != trace::kNoInt)
-      text += " " + format_bytes(trace_.op.bytes[item.id]);
+    std::string text(trace::copy_kind_name(tables_.op.detail[item.id]));
+    if (tables_.op.bytes[item.id] != trace::kNoInt)
+      text += " " + format_bytes(tables_.op.bytes[item.id]);
     return text;
   }
   if (name < short_names_.size() && !short_names_[name].empty()) return short_names_[name];
@@ -266,27 +263,27 @@ std::string Document::event_name(Id event) const {
 }
 
 std::optional<size_t> Document::lane_of(Item item) const {
-  const auto of = [&](const std::vector<int>& lanes,
-                      const std::vector<Id>& column) -> std::optional<size_t> {
-    if (item.id >= column.size() || column[item.id] >= lanes.size() || lanes[column[item.id]] < 0)
-      return std::nullopt;
-    return static_cast<size_t>(lanes[column[item.id]]);
+  const auto of = [&](const std::vector<int>& lanes, const auto& column) -> std::optional<size_t> {
+    if (item.id >= column.size()) return std::nullopt;
+    const Id object = column[item.id];
+    if (object >= lanes.size() || lanes[object] < 0) return std::nullopt;
+    return static_cast<size_t>(lanes[object]);
   };
   switch (item.kind) {
     case ItemKind::kOp:
-      return of(stream_lane_, trace_.op.stream_id);
+      return of(stream_lane_, tables_.op.stream_id);
     case ItemKind::kApiCall:
-      return of(thread_lane_, trace_.api_call.thread_id);
+      return of(thread_lane_, tables_.api_call.thread_id);
     case ItemKind::kEventRecord:
-      return of(thread_lane_, trace_.event_record.thread_id);
+      return of(thread_lane_, tables_.event_record.thread_id);
     case ItemKind::kEventWait:
-      return of(thread_lane_, trace_.event_wait.thread_id);
+      return of(thread_lane_, tables_.event_wait.thread_id);
     case ItemKind::kHostSync:
-      return of(thread_lane_, trace_.host_sync.thread_id);
+      return of(thread_lane_, tables_.host_sync.thread_id);
     case ItemKind::kRange:
-      return of(thread_lane_, trace_.range.thread_id);
+      return of(thread_lane_, tables_.range.thread_id);
     case ItemKind::kOperation:
-      return of(operations_lane_, trace_.operation.process_id);
+      return of(operations_lane_, tables_.operation.process_id);
     case ItemKind::kBarrier:
       return of(operations_lane_, trace_.barrier.process_id);
     case ItemKind::kNone:

@@ -63,7 +63,7 @@ void Workspace::draw_header(float width, float height) {
     if (document_->is_sketch()) {
       add("reading the details: " + format_percent(progress_));
     } else {
-      add(format_count(trace.op.size(), "operation"));
+      add(format_count(document_->tables().op.size(), "operation"));
       add(format_count(document_->dependency_count(), "edge"));
     }
     const std::string file = ellipsize(trace.file.filename().string(), 60);

@@ -84,17 +84,6 @@ void read_path(const trace::Trace& trace, Insights& insights) {
   }
 }
 
-// Of a large trace the order is dear to find out, and of no use unless something is still open.
-bool has_open_calls(const trace::Trace& trace) {
-  const auto open = [](const auto& table) {
-    for (size_t i = 0; i < table.size(); ++i) {
-      if (table.start_ns[i] != kUnknownNs && table.end_ns[i] == kUnknownNs) return true;
-    }
-    return false;
-  };
-  return open(trace.api_call) || open(trace.host_sync);
-}
-
 }  // namespace
 
 Item item_of(const WaitGraph::Node& node) {
@@ -115,11 +104,11 @@ Item item_of(const WaitGraph::Node& node) {
   return {ItemKind::kApiCall, node.id};
 }
 
-Insights gain_insights(analysis::Analyses& analyses) {
+Insights gain_insights(analysis::Analyses& analyses, bool derived) {
   const trace::Trace& trace = analyses.trace();
   Insights insights;
   insights.pools = analysis::pool_usage(trace);
-  if (trace.op.size() > kDeriveUpTo && analysis::has_derived_tables(trace)) {
+  if (derived) {
     read_findings(trace, insights);
     read_path(trace, insights);
   } else {
@@ -130,12 +119,14 @@ Insights gain_insights(analysis::Analyses& analyses) {
   std::ranges::stable_sort(insights.findings, [](const FindingLine& a, const FindingLine& b) {
     return a.severity != b.severity ? a.severity > b.severity : a.gain_ns > b.gain_ns;
   });
-  insights.on_path.assign(trace.op.size(), false);
   for (const analysis::PathStep& step : insights.path) {
     insights.path_ns += step.end_ns - step.start_ns;
-    if (step.kind == trace::kOpStep && step.op < trace.op.size()) insights.on_path[step.op] = true;
+    if (step.kind != trace::kOpStep) continue;
+    if (step.op >= insights.on_path.size()) insights.on_path.resize(size_t{step.op} + 1);
+    insights.on_path[step.op] = true;
   }
-  if (trace.op.size() <= kDeriveUpTo || has_open_calls(trace) || trace.hang.size() > 0) {
+  // Of a large trace the order is dear to find out, and of no use unless something is still open.
+  if (!derived || has_open_calls(trace) || trace.hang.size() > 0) {
     insights.waits = analysis::wait_graph(analyses.wait_for());
     insights.hangs = analysis::explain_hangs(analyses);
   }

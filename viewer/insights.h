@@ -58,6 +58,20 @@ struct Insights {
 /// Beyond so many ops the derived tables of the trace are taken, if it has them.
 inline constexpr size_t kDeriveUpTo = 2'000'000;
 
-Insights gain_insights(analysis::Analyses& analyses);
+/// `derived`: findings and path are in the trace's derived tables.
+Insights gain_insights(analysis::Analyses& analyses, bool derived);
+
+/// Whether a call of a trace, or of its packed tables, never returned.
+template <class Tables>
+bool has_open_calls(const Tables& tables) {
+  const auto open = [](const auto& table) {
+    for (size_t i = 0; i < table.size(); ++i) {
+      if (table.start_ns[i] != trace::kUnknownNs && table.end_ns[i] == trace::kUnknownNs)
+        return true;
+    }
+    return false;
+  };
+  return open(tables.api_call) || open(tables.host_sync);
+}
 
 }  // namespace streamscope::viewer

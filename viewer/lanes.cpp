@@ -80,10 +80,10 @@ void add_instants(Row& row, std::vector<Interval>& instants) {
 }
 
 // Ids of rows, grouped by the value of a column.
-std::vector<std::vector<Id>> group_by(const std::vector<Id>& column, size_t groups) {
+std::vector<std::vector<Id>> group_by(const Packed<Id>& column, size_t groups) {
   std::vector<std::vector<Id>> result(groups);
   for (Id id = 0; id < column.size(); ++id) {
-    if (column[id] < groups) result[column[id]].push_back(id);
+    if (const Id group = column[id]; group < groups) result[group].push_back(id);
   }
   return result;
 }
@@ -125,10 +125,10 @@ void Document::make_lanes() {
 
 void Document::add_streams(Id process, int parent) {
   const auto& stream = trace_.stream;
-  std::vector<std::vector<Id>> ops = group_by(trace_.op.stream_id, stream.size());
+  std::vector<std::vector<Id>> ops = group_by(tables_.op.stream_id, stream.size());
   std::vector<char> touched(stream.size(), 0);
-  for (const std::vector<Id>* column :
-       {&trace_.op.stream_id, &trace_.event_record.stream_id, &trace_.event_wait.stream_id}) {
+  for (const Packed<Id>* column :
+       {&tables_.op.stream_id, &tables_.event_record.stream_id, &tables_.event_wait.stream_id}) {
     for (const Id id : *column) {
       if (id < touched.size()) touched[id] = 1;
     }
@@ -207,7 +207,7 @@ void Document::fill_stream(Lane& lane, std::span<const Id> ops) {
   size_t unknown = 0;
   for (const Id id : ops) {
     const Item item{ItemKind::kOp, id};
-    if (trace_.op.start_ns[id] == kUnknownNs) ++unknown;
+    if (tables_.op.start_ns[id] == kUnknownNs) ++unknown;
     if (const auto range = time(item)) intervals.push_back({*range, item});
   }
   sort_by_start(intervals);
@@ -247,9 +247,9 @@ void Document::add_waits() {
       gap += why_late_[last].duration_ns;
     const auto lane = lane_of({ItemKind::kOp, op});
     if (!lane) continue;
-    Ns at = trace_.op.start_ns[op] - gap;
+    Ns at = tables_.op.start_ns[op] - gap;
     for (size_t i = first; i < last; ++i) {
-      const analysis::WaitPart& part = why_late_[i];
+      const analysis::WaitPart part = why_late_[i];
       if (part.edge < dependencies_.size()) {
         const Id wait = dependencies_[part.edge].wait;
         const Item item =
@@ -291,13 +291,13 @@ void Document::add_path() {
 
 void Document::add_operations(Id process, int parent) {
   std::vector<Interval> intervals;
-  const auto collect = [&](ItemKind kind, const std::vector<Id>& owners) {
+  const auto collect = [&](ItemKind kind, const auto& owners) {
     for (Id id = 0; id < owners.size(); ++id) {
       if (owners[id] != process) continue;
       if (const auto range = time({kind, id})) intervals.push_back({*range, {kind, id}});
     }
   };
-  collect(ItemKind::kOperation, trace_.operation.process_id);
+  collect(ItemKind::kOperation, tables_.operation.process_id);
   collect(ItemKind::kBarrier, trace_.barrier.process_id);
   if (intervals.empty()) return;
   sort_by_start(intervals);
@@ -311,18 +311,19 @@ void Document::add_operations(Id process, int parent) {
 void Document::add_threads(Id process, int parent) {
   const size_t threads = trace_.thread.size();
   std::vector<std::vector<Interval>> calls(threads), ranges(threads);
-  const auto collect = [&](ItemKind kind, const std::vector<Id>& owners,
+  const auto collect = [&](ItemKind kind, const Packed<Id>& owners,
                            std::vector<std::vector<Interval>>& into) {
     for (Id id = 0; id < owners.size(); ++id) {
-      if (owners[id] >= threads || trace_.process_of_thread(owners[id]) != process) continue;
-      if (const auto range = time({kind, id})) into[owners[id]].push_back({*range, {kind, id}});
+      const Id owner = owners[id];
+      if (owner >= threads || trace_.process_of_thread(owner) != process) continue;
+      if (const auto range = time({kind, id})) into[owner].push_back({*range, {kind, id}});
     }
   };
-  collect(ItemKind::kApiCall, trace_.api_call.thread_id, calls);
-  collect(ItemKind::kEventRecord, trace_.event_record.thread_id, calls);
-  collect(ItemKind::kEventWait, trace_.event_wait.thread_id, calls);
-  collect(ItemKind::kHostSync, trace_.host_sync.thread_id, calls);
-  collect(ItemKind::kRange, trace_.range.thread_id, ranges);
+  collect(ItemKind::kApiCall, tables_.api_call.thread_id, calls);
+  collect(ItemKind::kEventRecord, tables_.event_record.thread_id, calls);
+  collect(ItemKind::kEventWait, tables_.event_wait.thread_id, calls);
+  collect(ItemKind::kHostSync, tables_.host_sync.thread_id, calls);
+  collect(ItemKind::kRange, tables_.range.thread_id, ranges);
   int group = -1;
   for (Id id = 0; id < threads; ++id) {
     if (calls[id].empty() && ranges[id].empty()) continue;

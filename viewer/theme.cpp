@@ -30,7 +30,7 @@ constexpr Colors kDarkColors = {
     rgb(0x181e26),       // grid, minor
     rgb(0xe7ecf3),       // text
     rgb(0x9aa7b8),       // text, dim
-    rgb(0x66748a),       // text, faint
+    rgb(0x7a889d),       // text, faint
     rgb(0x6cb6ff),       // accent
     rgb(0xffffff),       // selection
     rgb(0xffffff, 60),   // hover
@@ -53,19 +53,19 @@ constexpr Colors kLightColors = {
     rgb(0xe3e8ee),      // grid
     rgb(0xf1f4f7),      // grid, minor
     rgb(0x17202c),      // text
-    rgb(0x536174),      // text, dim
-    rgb(0x8290a3),      // text, faint
+    rgb(0x48566a),      // text, dim
+    rgb(0x5f6d80),      // text, faint
     rgb(0x0b62c4),      // accent
     rgb(0x0b1320),      // selection
     rgb(0x0b1320, 40),  // hover
     rgb(0x0b62c4, 28),  // mark
-    rgb(0xd55e00),      // waiting
+    rgb(0xb84a00),      // waiting
     rgb(0xc8430a),      // incoming
     rgb(0x00806a),      // outgoing
     rgb(0xc2186b),      // critical
-    rgb(0xf2b632),      // warning
+    rgb(0x8a5a00),      // warning
     rgb(0xc62f23),      // error
-    rgb(0x2b2003),      // on warning
+    rgb(0xffffff),      // on warning
     rgb(0x17202c, 90),  // shade
 };
 

@@ -25,7 +25,7 @@ Wide to_wide(double value) {
 }
 
 // As std::lower_bound over [from, to), looking near `from` first: the next pixel is near.
-size_t first_not_before(const std::vector<Ns>& sorted, size_t from, size_t to, Ns at) {
+size_t first_not_before(const Packed<Ns>& sorted, size_t from, size_t to, Ns at) {
   size_t step = 1, last = from;
   while (last < to && sorted[last] < at) {
     from = last + 1;
@@ -99,21 +99,29 @@ Ticks ticks(const TimeWindow& window, double min_spacing_px) {
 }
 
 void Row::push(Ns start, Ns end, uint32_t what, uint8_t sort) {
-  start_ns.push_back(start);
-  end_ns.push_back(end);
-  item.push_back(what);
-  kind.push_back(sort);
+  start_ns.push(start);
+  end_ns.push(end);
+  item.push(what);
+  kind.push(sort);
+}
+
+void Row::Level::finish() {
+  start_ns.finish();
+  busy_before_ns.finish();
+  kind.finish();
 }
 
 void Row::finish() {
-  max_end_ns.clear();
-  levels.clear();
+  start_ns.finish();
+  end_ns.finish();
+  item.finish();
+  kind.finish();
   bool overlap = false;
-  for (size_t i = 1; i < size(); ++i) overlap = overlap || start_ns[i] < end_ns[i - 1];
+  for (size_t i = 1; i < size() && !overlap; ++i) overlap = start_ns[i] < end_ns[i - 1];
   if (overlap) {
-    max_end_ns.resize(size());
     Ns reach = kMinNs;
-    for (size_t i = 0; i < size(); ++i) max_end_ns[i] = reach = std::max(reach, end_ns[i]);
+    for (const Ns end : end_ns) max_end_ns.push(reach = std::max(reach, end));
+    max_end_ns.finish();
     return;
   }
   // The finest level from the intervals, each further one from the one before it.
@@ -122,18 +130,20 @@ void Row::finish() {
   Level& finest = levels.emplace_back();
   Wide busy = 0;
   for (size_t block = 0; block < longest.size(); ++block) {
-    finest.start_ns.push_back(start_ns[block * kBlock]);
-    finest.busy_before_ns.push_back(clamp_wide(busy));
-    finest.kind.push_back(kind[block * kBlock]);
+    finest.start_ns.push(start_ns[block * kBlock]);
+    finest.busy_before_ns.push(clamp_wide(busy));
+    uint8_t kind_of_longest = 0;
     longest[block] = -1;
     for (size_t i = block * kBlock; i < (block + 1) * kBlock; ++i) {
       const Ns duration = distance_ns(start_ns[i], end_ns[i]);
       busy += duration;
       if (duration <= longest[block]) continue;
       longest[block] = duration;
-      finest.kind[block] = kind[i];
+      kind_of_longest = kind[i];
     }
+    finest.kind.push(kind_of_longest);
   }
+  finest.finish();
   while (longest.size() >= kBlock) {
     Level coarse;
     const Level& fine = levels.back();
@@ -141,18 +151,19 @@ void Row::finish() {
     for (size_t block = 0; block < blocks; ++block) {
       const auto first = longest.begin() + static_cast<ptrdiff_t>(block * kBlock);
       const auto most = std::max_element(first, first + kBlock);
-      coarse.start_ns.push_back(fine.start_ns[block * kBlock]);
-      coarse.busy_before_ns.push_back(fine.busy_before_ns[block * kBlock]);
-      coarse.kind.push_back(fine.kind[static_cast<size_t>(most - longest.begin())]);
+      coarse.start_ns.push(fine.start_ns[block * kBlock]);
+      coarse.busy_before_ns.push(fine.busy_before_ns[block * kBlock]);
+      coarse.kind.push(fine.kind[static_cast<size_t>(most - longest.begin())]);
       longest[block] = *most;
     }
+    coarse.finish();
     longest.resize(blocks);
     levels.push_back(std::move(coarse));
   }
 }
 
 IndexRange visible(const Row& row, TimeRange range) {
-  const std::vector<Ns>& ends = row.max_end_ns.empty() ? row.end_ns : row.max_end_ns;
+  const Packed<Ns>& ends = row.max_end_ns.empty() ? row.end_ns : row.max_end_ns;
   // An empty interval at the very begin is still inside: it is drawn as a hairline there.
   const auto first = std::lower_bound(ends.begin(), ends.end(), range.begin_ns);
   const auto last = std::upper_bound(row.start_ns.begin(), row.start_ns.end(), range.end_ns);

@@ -15,6 +15,8 @@
 #include <string>
 #include <vector>
 
+#include "packed.h"
+
 namespace streamscope::viewer {
 
 /// Nanoseconds on the trace clock, as in trace/model.h.
@@ -80,17 +82,19 @@ Ticks ticks(const TimeWindow& window, double min_spacing_px);
 
 /// Intervals of one row of a lane, ordered by start.
 struct Row {
-  std::vector<Ns> start_ns;
-  std::vector<Ns> end_ns;
-  std::vector<uint32_t> item;  ///< what the interval is; its owner says what the number means
-  std::vector<uint8_t> kind;   ///< of what sort it is, as its owner counts sorts
-  std::vector<Ns> max_end_ns;  ///< per interval, the latest end so far; empty where no two overlap
+  Packed<Ns> start_ns;
+  Packed<Ns> end_ns;
+  Packed<uint32_t> item;  ///< what the interval is; its owner says what the number means
+  Packed<uint8_t> kind;   ///< of what sort it is, as its owner counts sorts
+  Packed<Ns> max_end_ns;  ///< per interval, the latest end so far; empty where no two overlap
 
   /// Blocks of intervals, for pictures in which thousands share a pixel.
   struct Level {
-    std::vector<Ns> start_ns;        ///< of the first in the block
-    std::vector<Ns> busy_before_ns;  ///< sum of the durations before the block
-    std::vector<uint8_t> kind;       ///< of the longest in the block
+    Packed<Ns> start_ns;        ///< of the first in the block
+    Packed<Ns> busy_before_ns;  ///< sum of the durations before the block
+    Packed<uint8_t> kind;       ///< of the longest in the block
+
+    void finish();
   };
   static constexpr size_t kBlock = 8;  ///< intervals of the finest level, then blocks of the next
   std::vector<Level> levels;  ///< the finest first; whole blocks only; none where two overlap
@@ -99,7 +103,8 @@ struct Row {
   void push(Ns start, Ns end, uint32_t what, uint8_t sort = 0);
   /// Latest end of the intervals 0 ... `index`.
   Ns reach(size_t index) const { return max_end_ns.empty() ? end_ns[index] : max_end_ns[index]; }
-  /// Fills what is derived from starts and ends. Call once after the last push.
+  /// Fills what is derived from starts and ends. Call once after the last push; the row is read
+  /// only after that.
   void finish();
 };
 

@@ -22,6 +22,7 @@
 #include "app.h"
 #include "bench/big_trace.h"
 #include "bench/budget.h"
+#include "loader.h"
 #include "sketch.h"
 #include "support/trace_builder.h"
 #include "trace/error.h"
@@ -155,9 +156,9 @@ int main() try {
 
   viewer::Offscreen surface(kWidth, kHeight);
   viewer::Workspace workspace(arguments_for(large.path()));
-  const auto few = std::make_shared<const viewer::Document>(trace::read(small.path()));
+  const auto few = viewer::read_document(small.path());
   const auto begin = Clock::now();
-  const auto many = std::make_shared<const viewer::Document>(trace::read(large.path()));
+  const auto many = viewer::read_document(large.path());
   std::printf("# all of it read in %.1f s\n", ms_since(begin) / 1000);
   // Taken in turns, so that a busy machine slows both.
   std::vector<double> median, p99, ratio, cpu, short_median;

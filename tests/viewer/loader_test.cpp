@@ -53,7 +53,7 @@ TEST_F(Loading, HappensOnItsOwnThreadAndReportsWhatTheReaderSays) {
   Loader good(write_dense(1, false), 1000, [&] { ++calls; });
   good.wait();
   ASSERT_NE(good.document(), nullptr);
-  EXPECT_EQ(good.document()->trace().op.size(), 2u);
+  EXPECT_EQ(good.document()->tables().op.size(), 2u);
   EXPECT_GT(calls, 0);
   Loader bad(*this / "absent.sqlite", 1000, [] {});
   bad.wait();
@@ -68,7 +68,7 @@ TEST_F(Loading, ShowsASketchOfALargeTraceFirst) {
   made.lock();
   Loader loading(write_dense(30'000, true), 200, [&] {
     const std::lock_guard wait(made);
-    if (const auto document = loader->document()) seen.push_back(document->trace().op.size());
+    if (const auto document = loader->document()) seen.push_back(document->tables().op.size());
   });
   loader = &loading;
   made.unlock();
@@ -77,6 +77,43 @@ TEST_F(Loading, ShowsASketchOfALargeTraceFirst) {
   EXPECT_LT(seen.front(), 10'000u);
   EXPECT_EQ(seen.back(), 60'000u);
   EXPECT_FALSE(loading.document()->is_sketch());
+}
+
+TEST_F(Loading, IsTheSameTableByTable) {
+  test::TraceBuilder builder;
+  const std::filesystem::path file = *this / "events.sqlite";
+  test::StreamBuilder copies = builder.stream("copies"), math = builder.stream("math");
+  for (int i = 0; i < 300; ++i) {
+    const std::string event = "loaded " + std::to_string(i);
+    copies.memcpy(test::kHtoD, i * 100, i * 100 + 60).record(event);
+    math.wait(event).kernel("gemm", i * 100 + 65, i * 100 + 90);
+  }
+  builder.range("all of it", 0, 30'000).synchronize_device(20'000, 30'010);
+  builder.write(file);
+  const trace::Trace trace = trace::read(file);
+  analysis::Analyses analyses(trace);
+  analysis::write_derived_tables(analyses);
+
+  const auto whole = read_document(file), in_parts = read_document(file, {}, 100);
+  EXPECT_FALSE(whole->wait_groups().empty());
+  EXPECT_TRUE(in_parts->wait_groups().empty()) << "was analysed, not read from derived tables";
+  ASSERT_EQ(in_parts->lanes().size(), whole->lanes().size());
+  for (size_t lane = 0; lane < whole->lanes().size(); ++lane) {
+    const Lane &a = whole->lanes()[lane], &b = in_parts->lanes()[lane];
+    EXPECT_EQ(a.title, b.title);
+    EXPECT_EQ(a.waits.start_ns, b.waits.start_ns);
+    ASSERT_EQ(a.bands.size(), b.bands.size());
+    for (size_t band = 0; band < a.bands.size(); ++band) {
+      EXPECT_EQ(a.bands[band].row.start_ns, b.bands[band].row.start_ns);
+      EXPECT_EQ(a.bands[band].row.item, b.bands[band].row.item);
+    }
+  }
+  EXPECT_EQ(in_parts->dependency_count(), whole->dependency_count());
+  EXPECT_EQ(in_parts->longest_waits(5), whole->longest_waits(5));
+  EXPECT_EQ(in_parts->insights().findings.size(), whole->insights().findings.size());
+  EXPECT_EQ(in_parts->insights().on_path, whole->insights().on_path);
+  EXPECT_EQ(in_parts->whole_trace().op.end_ns, trace.op.end_ns);
+  EXPECT_EQ(in_parts->whole_trace().event_wait.record_id, trace.event_wait.record_id);
 }
 
 TEST_F(Sketch, KeepsStreamsKindsAndBusyTime) {
@@ -89,7 +126,7 @@ TEST_F(Sketch, KeepsStreamsKindsAndBusyTime) {
     if (lane.kind != LaneKind::kStream) continue;
     titles.push_back(lane.title);
     EXPECT_NEAR(lane.busy_share, lane.title == "full" ? 1 : 0.5, 0.01);
-    const Item first = unpack(lane.bands.at(0).row.item.at(0));
+    const Item first = unpack(lane.bands.at(0).row.item[0]);
     EXPECT_EQ(document.category(first),
               lane.title == "full" ? Category::kKernel : Category::kCopyToDevice);
   }

@@ -27,7 +27,8 @@ std::optional<size_t> repairable(const Document& document) {
 }
 
 Prediction predicted(const Document& document, std::vector<size_t> repaired) {
-  const analysis::IssueOrder order(document.trace());
+  const trace::Trace trace = document.whole_trace();
+  const analysis::IssueOrder order(trace);
   return predict(document, analysis::Replay(order), std::move(repaired));
 }
 
@@ -41,10 +42,10 @@ TEST(Prediction, MovesTheWorkThatARepairSetsFree) {
     const auto lane = document->lane_of(Item{ItemKind::kOp, op});
     const Row& row = prediction.by_lane.at(*lane);
     const auto at = std::ranges::find(row.item, pack({ItemKind::kOp, op})) - row.item.begin();
-    return document->time({ItemKind::kOp, op})->begin_ns - row.start_ns.at(static_cast<size_t>(at));
+    return document->time({ItemKind::kOp, op})->begin_ns - row.start_ns[static_cast<size_t>(at)];
   };
   EXPECT_EQ(moved(0), 0);
-  EXPECT_GT(moved(static_cast<Id>(document->trace().op.size() - 1)), 100'000);
+  EXPECT_GT(moved(static_cast<Id>(document->tables().op.size() - 1)), 100'000);
   EXPECT_LT(prediction.end_ns, document->work().end_ns - 100'000);
 }
 

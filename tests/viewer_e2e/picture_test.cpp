@@ -54,23 +54,27 @@ std::vector<std::pair<std::string, std::shared_ptr<const Document>>> all_documen
   return documents;
 }
 
-TEST_F(Picture, ShowsEveryPanelOnEverySampleAndRecording) {
+TEST_F(Picture, ShowsEveryPanelOnEverySampleAndRecordingAlsoTwiceAsLarge) {
   const auto documents = all_documents();
   ASSERT_GT(documents.size(), 15u);
   std::vector<std::string_view> panels = view_names();
   panels.push_back("");
-  for (const std::string_view panel : panels) {
-    Arguments arguments;
-    arguments.width = 900;
-    arguments.height = 500;
-    arguments.panel = panel;
-    arguments.theme = panel.empty() ? ThemeKind::kLight : ThemeKind::kDark;
-    Offscreen surface(arguments.width, arguments.height);
-    Workspace workspace(arguments);
-    for (const auto& [name, document] : documents) {
-      workspace.set_document(document);
-      workspace.state().compared = documents.front().second;
-      EXPECT_GT(colors(settled(surface, workspace)), 20u) << name << ", panel '" << panel << "'";
+  for (const int scale : {1, 2}) {
+    for (const std::string_view panel : panels) {
+      Arguments arguments;
+      arguments.width = 900 * scale;
+      arguments.height = 500 * scale;
+      arguments.scale = static_cast<float>(scale);
+      arguments.panel = panel;
+      arguments.theme = panel.empty() ? ThemeKind::kLight : ThemeKind::kDark;
+      Offscreen surface(arguments.width, arguments.height);
+      Workspace workspace(arguments);
+      for (const auto& [name, document] : documents) {
+        workspace.set_document(document);
+        workspace.state().compared = documents.front().second;
+        EXPECT_GT(colors(settled(surface, workspace)), 20u)
+            << name << ", panel '" << panel << "', scale " << scale;
+      }
     }
   }
 }

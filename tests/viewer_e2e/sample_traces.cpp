@@ -120,6 +120,7 @@ std::vector<NamedTrace> sample_traces() {
   one.stream("only").kernel("one", 5, 6);
   traces.push_back({"one op", one.trace()});
   traces.push_back({"crowded", crowded_trace(5000)});
+  traces.push_back({"dense", dense_trace(1'000'000)});
   traces.push_back({"long names", long_names_trace()});
   traces.push_back({"extreme times", extreme_times_trace()});
   traces.push_back({"without device times", without_times(pipeline_trace(3).trace())});

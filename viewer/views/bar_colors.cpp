@@ -24,23 +24,20 @@ constexpr std::array<WaitCause, 10> kCauses = {
     WaitCause::kMemoryWait,   WaitCause::kGraph};
 
 // Stream of an op, or that a call is about.
-Id stream_of(const trace::Trace& trace, Item item) {
-  const auto of = [&](const std::vector<Id>& column) {
-    return item.id < column.size() ? column[item.id] : kNoId;
-  };
+Id stream_of(const PackedTables& tables, Item item) {
   switch (item.kind) {
     case ItemKind::kOp:
-      return of(trace.op.stream_id);
+      return tables.op.stream_id[item.id];
     case ItemKind::kApiCall:
-      return of(trace.api_call.stream_id);
+      return tables.api_call.stream_id[item.id];
     case ItemKind::kEventRecord:
-      return of(trace.event_record.stream_id);
+      return tables.event_record.stream_id[item.id];
     case ItemKind::kEventWait:
-      return of(trace.event_wait.stream_id);
+      return tables.event_wait.stream_id[item.id];
     case ItemKind::kHostSync:
-      return of(trace.host_sync.stream_id);
+      return tables.host_sync.stream_id[item.id];
     case ItemKind::kOperation:
-      return of(trace.operation.stream_id);
+      return tables.operation.stream_id[item.id];
     default:
       return kNoId;
   }
@@ -48,14 +45,14 @@ Id stream_of(const trace::Trace& trace, Item item) {
 
 // Why the op started late, for the most part.
 ImU32 cause_color(const Document& document, const Theme& theme, Item item) {
-  const analysis::WaitPart* most = nullptr;
+  analysis::WaitPart most;
   if (item.kind == ItemKind::kOp) {
     for (const analysis::WaitPart& part : document.why_late(item.id)) {
       const bool counts = part.cause != WaitCause::kFifo && part.cause != WaitCause::kUnknown;
-      if (counts && (most == nullptr || part.duration_ns > most->duration_ns)) most = &part;
+      if (counts && part.duration_ns > most.duration_ns) most = part;
     }
   }
-  return most != nullptr ? theme.color(most->cause) : theme.color(Category::kOtherCall);
+  return most.op != kNoId ? theme.color(most.cause) : theme.color(Category::kOtherCall);
 }
 
 }  // namespace
@@ -70,7 +67,7 @@ ImU32 bar_color(const Document& document, const Theme& theme, ColorBy by, Item i
         return theme.color_of_name(document.label(item));
       break;
     case ColorBy::kStream:
-      if (const Id stream = stream_of(document.trace(), item); stream != kNoId)
+      if (const Id stream = stream_of(document.tables(), item); stream != kNoId)
         return theme.color_of_number(stream);
       return theme.color(Category::kOtherCall);
     case ColorBy::kCause:
@@ -83,7 +80,7 @@ ImU32 bar_color(const Document& document, const Theme& theme, ColorBy by, Item i
   }
   if (item.kind == ItemKind::kRange) {
     // The program may have chosen a colour: 0xAARRGGBB.
-    const trace::Int own = document.trace().range.color[item.id];
+    const trace::Int own = document.tables().range.color[item.id];
     if (own != trace::kNoInt && own != 0)
       return IM_COL32(own >> 16 & 255, own >> 8 & 255, own & 255, 255);
   }

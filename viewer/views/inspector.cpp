@@ -86,6 +86,7 @@ struct InspectorView::Sheet {
   int next_id = 0;
 
   const trace::Trace& trace() const { return document.trace(); }
+  const PackedTables& tables() const { return document.tables(); }
   void fact(std::string_view name, std::string_view value) { widgets::fact(theme, name, value); }
   // A fact that leads somewhere.
   void fact_link(std::string_view name, std::string_view value, Item target) {
@@ -106,13 +107,13 @@ struct InspectorView::Sheet {
     }
   }
   void operation(Id id) {
-    if (id < trace().operation.size())
+    if (id < tables().operation.size())
       fact_link("operation", document.label({ItemKind::kOperation, id}),
                 {ItemKind::kOperation, id});
   }
   std::string on_stream(Id op) const {
     return document.label({ItemKind::kOp, op}) + " on " +
-           document.stream_name(trace().op.stream_id[op]);
+           document.stream_name(tables().op.stream_id[op]);
   }
   void stack(Id id) {
     if (id >= trace().stack.size()) return;
@@ -140,6 +141,7 @@ void InspectorView::draw(const Document& document, ViewState& state, const Theme
 void InspectorView::draw_trace(Sheet& sheet) {
   const Document& document = sheet.document;
   const trace::Trace& trace = sheet.trace();
+  const PackedTables& tables = sheet.tables();
   widgets::text(sheet.theme, Face::kTitle, sheet.theme.color(Color::kText), "Trace");
   ImGui::Spacing();
   sheet.fact("file", trace.file.filename().string());
@@ -158,13 +160,13 @@ void InspectorView::draw_trace(Sheet& sheet) {
   };
   count("processes", trace.process.size());
   count("streams", trace.stream.size());
-  count("operations", trace.op.size());
-  count("event records", trace.event_record.size());
-  count("stream waits", trace.event_wait.size());
+  count("operations", tables.op.size());
+  count("event records", tables.event_record.size());
+  count("stream waits", tables.event_wait.size());
   count("edges", document.dependency_count());
-  count("host syncs", trace.host_sync.size());
-  count("other calls", trace.api_call.size());
-  count("NVTX ranges", trace.range.size());
+  count("host syncs", tables.host_sync.size());
+  count("other calls", tables.api_call.size());
+  count("NVTX ranges", tables.range.size());
 
   const std::vector<analysis::WaitGroup>& waits = document.wait_groups();
   widgets::heading(sheet.theme, "Who waited for whom");
@@ -249,7 +251,7 @@ void InspectorView::draw_item(Sheet& sheet) {
 void InspectorView::draw_why_late(Sheet& sheet, Id op) {
   const Document& document = sheet.document;
   const Theme& theme = sheet.theme;
-  const std::span<const analysis::WaitPart> parts = document.why_late(op);
+  const std::vector<analysis::WaitPart> parts = document.why_late(op);
   Ns gap = 0;
   for (const analysis::WaitPart& part : parts) gap += part.duration_ns;
   if (gap == 0) return;
@@ -287,7 +289,7 @@ void InspectorView::draw_why_late(Sheet& sheet, Id op) {
 }
 
 void InspectorView::draw_op(Sheet& sheet, Id id) {
-  const auto& op = sheet.trace().op;
+  const auto& op = sheet.tables().op;
   const Document& document = sheet.document;
   const Id stream = op.stream_id[id];
   sheet.fact("stream", document.stream_name(stream));
@@ -335,7 +337,7 @@ void InspectorView::draw_op(Sheet& sheet, Id id) {
 }
 
 void InspectorView::draw_call(Sheet& sheet, Id id) {
-  const auto& call = sheet.trace().api_call;
+  const auto& call = sheet.tables().api_call;
   sheet.fact("thread", sheet.document.thread_name(call.thread_id[id]));
   if (call.stream_id[id] != kNoId)
     sheet.fact("stream", sheet.document.stream_name(call.stream_id[id]));
@@ -351,7 +353,7 @@ void InspectorView::draw_call(Sheet& sheet, Id id) {
 }
 
 void InspectorView::draw_record(Sheet& sheet, Id id) {
-  const auto& record = sheet.trace().event_record;
+  const auto& record = sheet.tables().event_record;
   sheet.fact("thread", sheet.document.thread_name(record.thread_id[id]));
   sheet.fact("stream", sheet.document.stream_name(record.stream_id[id]));
   sheet.fact("event", sheet.document.event_name(record.event_id[id]) + ", record " +
@@ -362,15 +364,15 @@ void InspectorView::draw_record(Sheet& sheet, Id id) {
 }
 
 void InspectorView::draw_wait(Sheet& sheet, Id id) {
-  const auto& wait = sheet.trace().event_wait;
+  const auto& wait = sheet.tables().event_wait;
   sheet.fact("thread", sheet.document.thread_name(wait.thread_id[id]));
   sheet.fact("stream", sheet.document.stream_name(wait.stream_id[id]));
   sheet.fact("event", sheet.document.event_name(wait.event_id[id]));
-  if (const Id record = wait.record_id[id]; record < sheet.trace().event_record.size()) {
+  if (const Id record = wait.record_id[id]; record < sheet.tables().event_record.size()) {
     sheet.fact_link("waits for",
-                    "record " + number_or(sheet.trace().event_record.version[record], "?") +
+                    "record " + number_or(sheet.tables().event_record.version[record], "?") +
                         " on " +
-                        sheet.document.stream_name(sheet.trace().event_record.stream_id[record]),
+                        sheet.document.stream_name(sheet.tables().event_record.stream_id[record]),
                     {ItemKind::kEventRecord, record});
   }
   if (wait.binding[id] != kNoSmall)
@@ -381,15 +383,15 @@ void InspectorView::draw_wait(Sheet& sheet, Id id) {
 }
 
 void InspectorView::draw_sync(Sheet& sheet, Id id) {
-  const auto& sync = sheet.trace().host_sync;
+  const auto& sync = sheet.tables().host_sync;
   sheet.fact("thread", sheet.document.thread_name(sync.thread_id[id]));
   if (sync.stream_id[id] != kNoId)
     sheet.fact("stream", sheet.document.stream_name(sync.stream_id[id]));
   if (sync.event_id[id] != kNoId) sheet.fact("event", sheet.document.event_name(sync.event_id[id]));
-  if (const Id record = sync.record_id[id]; record < sheet.trace().event_record.size()) {
+  if (const Id record = sync.record_id[id]; record < sheet.tables().event_record.size()) {
     sheet.fact_link(
         "waits for",
-        "record on " + sheet.document.stream_name(sheet.trace().event_record.stream_id[record]),
+        "record on " + sheet.document.stream_name(sheet.tables().event_record.stream_id[record]),
         {ItemKind::kEventRecord, record});
   }
   if (sync.result[id] == trace::kResultNotReady) sheet.fact("answer", "not ready");
@@ -402,7 +404,7 @@ void InspectorView::draw_sync(Sheet& sheet, Id id) {
 }
 
 void InspectorView::draw_range(Sheet& sheet, Id id) {
-  const auto& range = sheet.trace().range;
+  const auto& range = sheet.tables().range;
   sheet.fact("thread", sheet.document.thread_name(range.thread_id[id]));
   sheet.fact("domain", sheet.trace().text(range.domain_id[id]));
   if (range.payload[id] != kNoInt) sheet.fact("payload", format_count(range.payload[id]));
@@ -411,7 +413,7 @@ void InspectorView::draw_range(Sheet& sheet, Id id) {
 }
 
 void InspectorView::draw_operation(Sheet& sheet, Id id) {
-  const auto& operation = sheet.trace().operation;
+  const auto& operation = sheet.tables().operation;
   const Document& document = sheet.document;
   if (operation.stream_id[id] != kNoId)
     sheet.fact("stream", document.stream_name(operation.stream_id[id]));
@@ -424,14 +426,14 @@ void InspectorView::draw_operation(Sheet& sheet, Id id) {
   stamp("begun", operation.begun_ns[id]);
   stamp("submitted", operation.submitted_ns[id]);
   stamp("completed", operation.completed_ns[id]);
-  const auto& link = sheet.trace().operation_op;
+  const auto& link = sheet.tables().operation_op;
   size_t listed = 0;
   for (size_t i = 0; i < link.size() && listed < kMaxListed; ++i) {
-    if (link.operation_id[i] != id || link.op_id[i] >= sheet.trace().op.size()) continue;
+    if (link.operation_id[i] != id || link.op_id[i] >= sheet.tables().op.size()) continue;
     if (listed++ == 0) widgets::heading(sheet.theme, "Issued");
     sheet.link(document.label({ItemKind::kOp, link.op_id[i]}), {ItemKind::kOp, link.op_id[i]});
   }
-  const auto& dependency = sheet.trace().operation_dependency;
+  const auto& dependency = sheet.tables().operation_dependency;
   listed = 0;
   for (size_t i = 0; i < dependency.size() && listed < kMaxListed; ++i) {
     if (dependency.operation_id[i] != id ||
@@ -447,10 +449,10 @@ void InspectorView::draw_operation(Sheet& sheet, Id id) {
 void InspectorView::draw_dependencies(Sheet& sheet) {
   const Document& document = sheet.document;
   const Item item = sheet.state.selection;
-  const trace::Trace& trace = sheet.trace();
+  const PackedTables& tables = sheet.tables();
   const std::vector<uint32_t> all = document.dependencies_of(item);
   if (all.empty()) {
-    if (item.kind == ItemKind::kOp && trace.op.start_ns[item.id] != kUnknownNs) {
+    if (item.kind == ItemKind::kOp && tables.op.start_ns[item.id] != kUnknownNs) {
       widgets::heading(sheet.theme, "Dependencies");
       sheet.note("None but the order of its own stream.");
     }
@@ -476,7 +478,7 @@ void InspectorView::draw_dependencies(Sheet& sheet) {
       const ImVec2 at = ImGui::GetCursorScreenPos();
       const float mark = sheet.theme.px(3);
       sheet.link(
-          document.label(other) + " on " + document.stream_name(trace.op.stream_id[other.id]),
+          document.label(other) + " on " + document.stream_name(tables.op.stream_id[other.id]),
           other);
       const Ns waited = document.waited_ns(index);
       const auto from = document.time({ItemKind::kOp, dependency.from_op}),
@@ -492,7 +494,7 @@ void InspectorView::draw_dependencies(Sheet& sheet) {
       widgets::wrapped(sheet.theme, Face::kSmall,
                        sheet.theme.color(waited > 0 ? Color::kWaiting : Color::kTextDim), text);
       if (dependency.record != kNoId && dependency.wait != kNoId) {
-        const auto& record = trace.event_record;
+        const auto& record = tables.event_record;
         widgets::text(sheet.theme, Face::kSmall, sheet.theme.color(Color::kTextDim), "by");
         ImGui::SameLine();
         if (widgets::link(sheet.theme, Face::kSmall,

@@ -219,7 +219,7 @@ void TimelineView::draw_edges(Pane& pane) {
       const bool on_left = end.left || (!end.right && end.at.x < (pane.min.x + pane.max.x) / 2);
       int& count = stacked[{on_left, static_cast<int>(end.at.y)}];
       std::string text = ellipsize(document.label(other), 40) + " \u00b7 " +
-                         document.stream_name(document.trace().op.stream_id[other.id]);
+                         document.stream_name(document.tables().op.stream_id[other.id]);
       text = end.left    ? "\u2190 " + text
              : end.right ? text + " \u2192"
              : end.above ? "\u2191 " + text
