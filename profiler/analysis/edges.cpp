@@ -22,16 +22,16 @@ struct Source {
 
 using Frontier = std::vector<Source>;
 
-struct StreamState {
+struct StreamWalk {
   Frontier frontier;
   Id context = kNoId;
   bool legacy = false;
   bool blocking = false;  // joins the legacy stream of its context
-  bool dirty = false;     // listed in ContextState::dirty
+  bool dirty = false;     // listed in ContextWalk::dirty
   uint32_t epoch = 0;     // last legacy item that the frontier knows of
 };
 
-struct ContextState {
+struct ContextWalk {
   Frontier barrier;       // what the last legacy item left for the blocking streams
   std::vector<Id> dirty;  // blocking streams with work since then
   std::vector<Id> streams;
@@ -52,7 +52,7 @@ class EdgeWalk {
     contexts_.resize(trace_.context.size());
     streams_.resize(trace_.stream.size());
     for (Id stream = 0; stream < streams_.size(); ++stream) {
-      StreamState& state = streams_[stream];
+      StreamWalk& state = streams_[stream];
       const auto kind = trace_.stream.kind[stream];
       state.context = trace_.stream.context_id[stream];
       if (state.context >= contexts_.size()) continue;
@@ -75,18 +75,18 @@ class EdgeWalk {
   friend Issued;
   void on_op(Id op);
   void on_launch(std::span<const Id> nodes);
-  void enter(Id op, StreamState& state);
+  void enter(Id op, StreamWalk& state);
   void host_edges(Id op);
   void on_record(Id record);
   void on_wait(Id wait);
   void on_sync(Id sync);
   void on_memory(Id) {}  // no op
 
-  StreamState& touch(Id stream);
+  StreamWalk& touch(Id stream);
   void add(Frontier& frontier, const Source& source);
-  void join_blocking_streams(StreamState& legacy);
-  void set_barrier(const StreamState& legacy);
-  void mark_dirty(Id stream, StreamState& state);
+  void join_blocking_streams(StreamWalk& legacy);
+  void set_barrier(const StreamWalk& legacy);
+  void mark_dirty(Id stream, StreamWalk& state);
   void emit(const Source& source, Id to);
   bool hand_to_thread(Id thread, Id op);
   bool host_waited_for(Id op) const;
@@ -95,8 +95,8 @@ class EdgeWalk {
   const Trace& trace_;
   const IssueOrder& order_;
   const GraphNodes graph_nodes_;
-  std::vector<StreamState> streams_;
-  std::vector<ContextState> contexts_;
+  std::vector<StreamWalk> streams_;
+  std::vector<ContextWalk> contexts_;
   std::vector<std::vector<Id>>
       pending_;             // per thread: ops it knows to have ended and has not passed on yet
   std::vector<Id> handed_;  // per thread and stream: newest op of the stream handed to the thread
@@ -131,24 +131,24 @@ void EdgeWalk::add(Frontier& frontier, const Source& source) {
 }
 
 // The state of a stream after all legacy items so far.
-StreamState& EdgeWalk::touch(Id stream) {
-  StreamState& state = streams_[stream];
+StreamWalk& EdgeWalk::touch(Id stream) {
+  StreamWalk& state = streams_[stream];
   if (state.blocking && state.epoch < contexts_[state.context].epoch) {
-    const ContextState& context = contexts_[state.context];
+    const ContextWalk& context = contexts_[state.context];
     state.frontier = context.barrier;
     state.epoch = context.epoch;
   }
   return state;
 }
 
-void EdgeWalk::mark_dirty(Id stream, StreamState& state) {
+void EdgeWalk::mark_dirty(Id stream, StreamWalk& state) {
   if (!state.blocking || state.dirty) return;
   state.dirty = true;
   contexts_[state.context].dirty.push_back(stream);
 }
 
-void EdgeWalk::join_blocking_streams(StreamState& legacy) {
-  ContextState& context = contexts_[legacy.context];
+void EdgeWalk::join_blocking_streams(StreamWalk& legacy) {
+  ContextWalk& context = contexts_[legacy.context];
   for (Id stream : context.dirty) {
     streams_[stream].dirty = false;
     for (const Source& source : streams_[stream].frontier) {
@@ -158,8 +158,8 @@ void EdgeWalk::join_blocking_streams(StreamState& legacy) {
   context.dirty.clear();
 }
 
-void EdgeWalk::set_barrier(const StreamState& legacy) {
-  ContextState& context = contexts_[legacy.context];
+void EdgeWalk::set_barrier(const StreamWalk& legacy) {
+  ContextWalk& context = contexts_[legacy.context];
   context.barrier.clear();
   for (const Source& source : legacy.frontier) {
     add(context.barrier, {source.op, trace::kLegacyEdge, kNoId, kNoId});
@@ -180,7 +180,7 @@ void EdgeWalk::emit(const Source& source, Id to) {
 }
 
 // What an op, or the first nodes of a graph launch, have to wait for.
-void EdgeWalk::enter(Id op, StreamState& state) {
+void EdgeWalk::enter(Id op, StreamWalk& state) {
   for (const Source& source : state.frontier) emit(source, op);
   if (const Id writer = order_.writer_of(op); writer != kNoId)
     emit({writer, trace::kMemoryEdge, kNoId, kNoId}, op);
@@ -199,7 +199,7 @@ void EdgeWalk::host_edges(Id op) {
 
 void EdgeWalk::on_op(Id op) {
   const Id stream = order_.stream(op);
-  StreamState& state = touch(stream);
+  StreamWalk& state = touch(stream);
   sequence_[op] = ++last_sequence_;
   if (state.legacy) join_blocking_streams(state);
   enter(op, state);
@@ -214,7 +214,7 @@ void EdgeWalk::on_op(Id op) {
 // successors give them out. Without the graph's topology the first to start and the last to end do.
 void EdgeWalk::on_launch(std::span<const Id> nodes) {
   const Id stream = order_.stream(nodes.front());
-  StreamState& state = touch(stream);
+  StreamWalk& state = touch(stream);
   if (state.legacy) join_blocking_streams(state);
   const Id process = trace_.process_of_stream(stream);
   std::vector<std::pair<Id, Id>> ops;  // graph node, op
@@ -284,7 +284,7 @@ bool EdgeWalk::host_waited_for(Id op) const {
 
 void EdgeWalk::on_record(Id record) {
   if (trace_.event_record.stream_id[record] >= streams_.size()) return;
-  StreamState& state = touch(trace_.event_record.stream_id[record]);
+  StreamWalk& state = touch(trace_.event_record.stream_id[record]);
   if (state.legacy) {
     join_blocking_streams(state);
     set_barrier(state);
@@ -298,7 +298,7 @@ void EdgeWalk::on_wait(Id wait) {
   const Id stream = trace_.event_wait.stream_id[wait];
   const Id record = trace_.event_wait.record_id[wait];
   if (stream >= streams_.size()) return;
-  StreamState& state = touch(stream);
+  StreamWalk& state = touch(stream);
   if (state.legacy) join_blocking_streams(state);
   if (trace_.event_wait.binding[wait] == trace::kBindingExact && record < record_sources_.size()) {
     const Edges::Slice sources = record_sources_[record];
@@ -329,8 +329,7 @@ void EdgeWalk::on_sync(Id sync) {
     if (hand_to_thread(thread, op)) add(learned, {op, trace::kHostEdge, kNoId, kNoId});
   };
   const auto hand_stream = [&](Id stream) {
-    const StreamState& state =
-        streams_[stream];  // no item: what it has, not what it would wait for
+    const StreamWalk& state = streams_[stream];  // no item: what it has, not what it would wait for
     for (const Source& source : state.frontier) hand(source.op);
     if (!state.legacy) return;
     for (Id blocking : contexts_[state.context].dirty) {

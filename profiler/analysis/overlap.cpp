@@ -8,7 +8,7 @@
 namespace streamscope::analysis {
 namespace {
 
-struct Change {
+struct BusyChange {
   Ns at_ns;
   int8_t kernels, copies, ops;  // by how much the numbers of running ones change
 };
@@ -16,7 +16,8 @@ struct Change {
 }  // namespace
 
 std::vector<DeviceOverlap> overlap(const Trace& trace) {
-  std::vector<std::vector<Change>> changes(trace.device.size() + 1);  // the last: device unknown
+  std::vector<std::vector<BusyChange>> changes(trace.device.size() +
+                                               1);  // the last: device unknown
   std::vector<size_t> device_of(trace.stream.size() + 1, trace.device.size());
   for (Id stream = 0; stream < trace.stream.size(); ++stream) {
     device_of[stream] = std::min<size_t>(trace.device_of_stream(stream), trace.device.size());
@@ -38,14 +39,14 @@ std::vector<DeviceOverlap> overlap(const Trace& trace) {
     auto& list = changes[device];
     if (list.empty()) continue;
     std::sort(list.begin(), list.end(),
-              [](const Change& a, const Change& b) { return a.at_ns < b.at_ns; });
+              [](const BusyChange& a, const BusyChange& b) { return a.at_ns < b.at_ns; });
     DeviceOverlap& found = result.emplace_back();
     if (device < trace.device.size()) found.device_id = device;
     found.first_start_ns = list.front().at_ns;
     found.last_end_ns = list.back().at_ns;
     int64_t kernels = 0, copies = 0, ops = 0;
     Ns at = found.first_start_ns;
-    for (const Change& change : list) {
+    for (const BusyChange& change : list) {
       const Ns span = change.at_ns - at;
       if (span > 0) {
         if (kernels > 0) found.kernel_ns += span;

@@ -4,14 +4,11 @@
 #include "wait_for.h"
 
 #include <algorithm>
-#include <limits>
 #include <map>
 #include <utility>
 
 namespace streamscope::analysis {
 namespace {
-
-constexpr WaitFor::Index kNone = std::numeric_limits<WaitFor::Index>::max();
 
 bool needs_one(WaitFor::Why why) {
   return why == WaitFor::Why::kMemory || why == WaitFor::Why::kNotIssued;

@@ -27,6 +27,7 @@ bool waits_for_device(const Trace& trace, Id api_call);
 class WaitFor {
  public:
   using Index = uint32_t;
+  static constexpr Index kNone = UINT32_MAX;
   /// A row of op, event_record, event_wait, host_sync, api_call or thread; the calls are those in
   /// which a thread is blocked, and a thread is one that was seen outside of any.
   enum class Kind : uint8_t { kOp, kRecord, kWait, kSync, kCall, kThread };
@@ -79,9 +80,8 @@ class WaitFor {
   std::vector<Index> lost_signals() const;
   /// Where a blocked call that is not stuck waits: ops that could run and did not end, and threads.
   std::vector<Index> running(const Blocked& call) const;
-  /// The node of a thread: the call in which it is, or itself; none() if nothing is known of it.
+  /// The node of a thread: the call in which it is, or itself; kNone if nothing is known of it.
   Index of_thread(Id thread) const;
-  static constexpr Index none() { return UINT32_MAX; }
   /// How many nodes wait for this one, directly or not.
   size_t held_by(Index index) const;
 

@@ -15,7 +15,6 @@
 namespace streamscope::analysis {
 namespace {
 
-constexpr WaitFor::Index kNone = std::numeric_limits<WaitFor::Index>::max();
 // A call on a GPU that has waited for less may yet return; programs that wait longer for one thing
 // are rare, and people who end a program wait longer before they do.
 constexpr Ns kPatienceNs = 1'000'000'000;

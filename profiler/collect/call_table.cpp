@@ -12,6 +12,8 @@
 #include <type_traits>
 #include <utility>
 
+#include "collect/bits.h"
+
 namespace streamscope::collect {
 namespace {
 
@@ -93,17 +95,6 @@ struct cuMemHostAlloc_v2_params {
 };
 
 // What the expressions of calls.def may use.
-
-template <class T>
-uint64_t bits(T value) {
-  if constexpr (std::is_pointer_v<T>) {
-    return reinterpret_cast<uintptr_t>(value);
-  } else if constexpr (std::is_same_v<T, std::nullptr_t>) {
-    return 0;
-  } else {
-    return static_cast<uint64_t>(value);
-  }
-}
 
 constexpr uint64_t none = 0;
 

@@ -12,6 +12,7 @@
 #include <mutex>
 #include <new>
 
+#include "collect/bits.h"
 #include "collect/memory.h"
 #include "collect/session.h"
 
@@ -315,15 +316,6 @@ void name_object(ring::ObjectKind kind, uint64_t object, std::string_view text) 
   name.name = send_text(*thread, text);
   name.begin = ticks();
   thread->push(name);
-}
-
-template <class Handle>
-uint64_t bits(Handle handle) {
-  if constexpr (std::is_pointer_v<Handle>) {
-    return reinterpret_cast<uintptr_t>(handle);
-  } else {
-    return static_cast<uint64_t>(handle);
-  }
 }
 
 // Handlers.

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "device_work.h"
@@ -24,6 +25,9 @@
 #include "stacks.h"
 
 namespace streamscope::record {
+
+/// A place on the clock after everything.
+constexpr uint64_t kNoLimit = std::numeric_limits<uint64_t>::max();
 
 /// Which thread made a call and where the call stands in its lane.
 struct CallPlace {

@@ -12,6 +12,9 @@
 
 namespace streamscope::record {
 
+/// One key of two numbers below 2^32.
+constexpr uint64_t pair_key(uint64_t high, uint64_t low) { return high << 32 | low; }
+
 /// Open addressing, linear probing, erasure without tombstones. `Spread` decides where keys go:
 /// kMix for arbitrary numbers, kDense for numbers that are handed out in sequence and leave in
 /// about that order (their places are then neighbours in memory). Pointers into it hold until the

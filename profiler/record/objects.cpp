@@ -11,8 +11,6 @@ constexpr uint64_t kLegacyHandle = 1;     // CU_STREAM_LEGACY; 0 means it too, o
 constexpr uint64_t kPerThreadHandle = 2;  // CU_STREAM_PER_THREAD
 constexpr uint64_t kNonBlockingFlag = 1;  // CU_STREAM_NON_BLOCKING
 
-uint64_t pair(uint32_t high, uint32_t low) { return uint64_t{high} << 32 | low; }
-
 trace::Small small(uint32_t native) {
   return native == ring::kNone32 ? trace::kNoSmall : static_cast<trace::Small>(native);
 }
@@ -133,7 +131,7 @@ uint32_t Objects::life_stream(uint32_t life) {
 
 uint32_t Objects::default_stream(bool per_thread, uint32_t context, uint32_t tid) {
   bool inserted = false;
-  uint32_t& index = default_streams_.get(pair(context, per_thread ? tid : 0), &inserted);
+  uint32_t& index = default_streams_.get(pair_key(context, per_thread ? tid : 0), &inserted);
   if (inserted) {
     trace::Stream row;
     row.context_id = this->context(context);
@@ -154,7 +152,7 @@ uint32_t Objects::default_stream(bool per_thread, uint32_t context, uint32_t tid
 void Objects::set_native(uint32_t stream, uint32_t context, uint32_t native) {
   streams_[stream].row.context_id = this->context(context);
   streams_[stream].row.native_id = small(native);
-  native_streams_.insert_or_assign(pair(context, native), stream);
+  native_streams_.insert_or_assign(pair_key(context, native), stream);
   update_stream(stream);
 }
 
@@ -179,7 +177,7 @@ void Objects::describe(const ring::StreamRecord& record) {
       life = stream_lives_.create(record.handle, record.begin, record.begin);
     // An activity may have named the stream first, by number only.
     stream_of_life_.resize(stream_lives_.size(), kNone);
-    const uint32_t* numbered = native_streams_.find(pair(record.context, record.stream));
+    const uint32_t* numbered = native_streams_.find(pair_key(record.context, record.stream));
     if (stream_of_life_[life] == kNone && numbered != nullptr && record.stream != kNone &&
         streams_[*numbered].row.handle == trace::kNoInt) {
       stream_of_life_[life] = *numbered;
@@ -229,7 +227,7 @@ trace::Id Objects::stream(uint64_t handle, uint8_t flags, uint32_t context, uint
 
 trace::Id Objects::native_stream(uint32_t context, uint32_t native, bool of_graph_node) {
   if (native == kNone) return trace::kNoId;
-  if (const uint32_t* known = native_streams_.find(pair(context, native)))
+  if (const uint32_t* known = native_streams_.find(pair_key(context, native)))
     return streams_[*known].id;
   uint32_t index;
   if (context != kNone && known_context(context).null_stream == native) {
@@ -247,7 +245,8 @@ void Objects::learn_native(trace::Id stream, uint32_t context, uint32_t native) 
   const uint32_t* index = stream_of_row_.find(stream);
   if (index == nullptr || native == kNone || streams_[*index].row.native_id != trace::kNoSmall)
     return;
-  if (native_streams_.find(pair(context, native)) == nullptr) set_native(*index, context, native);
+  if (native_streams_.find(pair_key(context, native)) == nullptr)
+    set_native(*index, context, native);
 }
 
 trace::Id Objects::create_stream(const ring::CallRecord& call) {

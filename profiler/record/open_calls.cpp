@@ -4,7 +4,6 @@
 // Calls under way: what a process does now, as the open slots of its rings tell.
 #include <algorithm>
 #include <cstdlib>
-#include <limits>
 
 #include "process_drain.h"
 
@@ -18,7 +17,6 @@ using ring::RecordKind;
 constexpr int64_t kSlackNs = 2'000;
 // A record that is under way for longer holds waits of other threads back no more.
 constexpr int64_t kPatienceNs = 1'000'000'000;
-constexpr uint64_t kNoLimit = std::numeric_limits<uint64_t>::max();
 
 }  // namespace
 

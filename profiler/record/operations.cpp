@@ -5,11 +5,6 @@
 #include <algorithm>
 
 namespace streamscope::record {
-namespace {
-
-uint64_t pair(uint64_t high, uint64_t low) { return high << 32 | low; }
-
-}  // namespace
 
 Operations::Operation& Operations::known(uint32_t native) {
   bool inserted = false;
@@ -58,7 +53,7 @@ void Operations::describe(const ring::OperationDependenciesRecord& record) {
     if (one.elided > 1) row.elided_because = one.elided - 1;
     bool inserted = false;
     trace::Id& known_row =
-        dependencies_.get(pair(row.operation_id, row.depends_on_operation_id), &inserted);
+        dependencies_.get(pair_key(row.operation_id, row.depends_on_operation_id), &inserted);
     if (inserted) {
       known_row = run_.writer.append(row);
     } else {
@@ -169,7 +164,7 @@ void Operations::describe(const ring::BarrierStreamRecord& record, uint32_t tid)
   member.row.arrival_ns = run_.to_ns(record.begin, record.flags);  // unless another one is told
   member.row.elided = static_cast<trace::Small>(record.elided);
   member.id = run_.writer.append(member.row);
-  members_.insert_or_assign(pair(member.row.barrier_id, member.row.stream_id), member);
+  members_.insert_or_assign(pair_key(member.row.barrier_id, member.row.stream_id), member);
   arrive(barriers_[*index], member.row.arrival_ns);
 }
 
@@ -181,7 +176,7 @@ void Operations::describe(const ring::BarrierArrivalRecord& record, uint32_t tid
   const trace::Id stream = objects_.stream(
       record.stream, record.flags, record.context, tid,
       is_virtual ? static_cast<uint64_t>(record.arrival_ns) : run_.clock.to_ticks(at));
-  BarrierStream* member = members_.find(pair(barriers_[*index].id, stream));
+  BarrierStream* member = members_.find(pair_key(barriers_[*index].id, stream));
   if (member == nullptr) return;
   member->row.arrival_ns = at;
   run_.writer.update(member->id, member->row);
@@ -228,7 +223,7 @@ void Operations::restore(trace::Id id, const trace::Operation& row) {
 }
 
 void Operations::restore(trace::Id id, const trace::OperationDependency& row) {
-  dependencies_.insert_or_assign(pair(row.operation_id, row.depends_on_operation_id), id);
+  dependencies_.insert_or_assign(pair_key(row.operation_id, row.depends_on_operation_id), id);
 }
 
 void Operations::restore(trace::Id id, const trace::Barrier& row, uint32_t operation) {
@@ -237,7 +232,7 @@ void Operations::restore(trace::Id id, const trace::Barrier& row, uint32_t opera
 }
 
 void Operations::restore(trace::Id id, const trace::BarrierStream& row) {
-  members_.insert_or_assign(pair(row.barrier_id, row.stream_id), BarrierStream{row, id});
+  members_.insert_or_assign(pair_key(row.barrier_id, row.stream_id), BarrierStream{row, id});
 }
 
 void Operations::restore(trace::Id id, const trace::Timeline& row) {

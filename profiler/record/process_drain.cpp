@@ -3,7 +3,6 @@
 #include "process_drain.h"
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 
 #include "progress.h"
@@ -14,7 +13,6 @@ namespace {
 using ring::RecordKind;
 
 constexpr size_t kPiece = 8192;
-constexpr uint64_t kNoLimit = std::numeric_limits<uint64_t>::max();
 
 }  // namespace
 

@@ -6,15 +6,12 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <limits>
 
 #include "process_drain.h"
 #include "ring/losses.h"
 
 namespace streamscope::record {
 namespace {
-
-constexpr uint64_t kNoLimit = std::numeric_limits<uint64_t>::max();
 
 std::string joined(std::string text, char separator) {
   while (!text.empty() && text.back() == '\0') text.pop_back();

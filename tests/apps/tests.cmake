@@ -56,6 +56,7 @@ if(CMAKE_CUDA_COMPILER)
     set(CMAKE_CUDA_COMPILER_LAUNCHER ${CCACHE})
   endif()
   enable_language(CUDA)
+  set(CMAKE_CUDA_FLAGS_RELWITHDEBINFO "-O0 -g")  # of the host's part; what is measured lies in the driver
   find_library(STREAMSCOPE_CUDART_SHARED cudart HINTS ${CMAKE_CUDA_IMPLICIT_LINK_DIRECTORIES} NO_DEFAULT_PATH)
 
   # streamscope_cuda_app(NAME [PTDS] [NO_TEST] [LINK ...] [ARGUMENTS ...]): apps/NAME.cu, compiled once for both runtimes.
