@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 
 #include "labels.h"
 
@@ -117,6 +118,18 @@ std::vector<std::string> call_sites(const Trace& trace) {
     if (best[stack] != trace::kNoId) result[stack] = frame_label(trace, stack, best[stack]);
   }
   return result;
+}
+
+std::optional<SourceLine> source_line(std::string_view call_site) {
+  const size_t colon = call_site.find(':');
+  if (colon == 0 || colon == call_site.npos) return std::nullopt;
+  const std::string_view rest = call_site.substr(colon + 1);
+  uint32_t line = 0;
+  const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), line);
+  const std::string_view function = rest.substr(static_cast<size_t>(end - rest.data()));
+  if (error != std::errc() || line == 0 || (!function.empty() && function[0] != ' '))
+    return std::nullopt;
+  return SourceLine{call_site.substr(0, colon), line, function.substr(function.empty() ? 0 : 1)};
 }
 
 }  // namespace streamscope::analysis

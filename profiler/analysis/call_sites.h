@@ -6,7 +6,10 @@
 // libcoord call site if there is one.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "trace/reader.h"
@@ -20,5 +23,15 @@ std::vector<std::string> call_sites(const trace::Trace& trace);
 /// All frames of a stack, innermost first, in the same words; frames side by side of a library
 /// without names are one line. Searches all frames of the trace.
 std::vector<std::string> stack_lines(const trace::Trace& trace, trace::Id stack);
+
+/// A call site that names a line; views into its text.
+struct SourceLine {
+  std::string_view file;
+  uint32_t line;
+  std::string_view function;  ///< empty: not known
+};
+
+/// The parts of "src/train.py:41 step"; nothing for a call site without file and line.
+std::optional<SourceLine> source_line(std::string_view call_site);
 
 }  // namespace streamscope::analysis

@@ -97,7 +97,11 @@ void DeviceWork::store(const ring::OpRecord& record, Issue* issue) {
   const bool unfinished = (record.flags & ring::kUnfinished) != 0;
   if (!unfinished || record.begin_ns != 0)
     op.start_ns = run_.device_ns(record.begin_ns, record.flags);
-  if (!unfinished || record.end_ns != 0) op.end_ns = run_.device_ns(record.end_ns, record.flags);
+  if (!unfinished || record.end_ns != 0) {
+    op.end_ns = run_.device_ns(record.end_ns, record.flags);
+  } else {
+    ++not_ended_;
+  }
   op.correlation_id = record.correlation_id;
   if (record.graph_node != 0) op.graph_node = static_cast<trace::Int>(record.graph_node);
   if (record.channel != 0xffff) op.channel = record.channel;
@@ -151,6 +155,7 @@ void DeviceWork::finish() {
   show();
   if (!missing.empty())
     run_.losses.add(process_, "times-not-delivered", static_cast<int64_t>(missing.size()));
+  if (not_ended_ != 0) run_.losses.add(process_, "work-not-ended", not_ended_);
   pending_.clear();
 }
 

@@ -86,6 +86,7 @@ class DeviceWork {
   FlatMap<uint32_t, Pending, Spread::kDense> pending_;  // by correlation id
   std::vector<uint32_t> recent_;  // correlation ids that were reported, a ring
   size_t next_recent_ = 0;
+  int64_t not_ended_ = 0;  ///< work of which the device told no end
   std::vector<Unmatched> unmatched_;
   FlatMap<uint32_t, trace::Id> shapes_;
 };

@@ -3,8 +3,7 @@
 
 #include <fmt/format.h>
 
-#include <regex>
-
+#include "analysis/call_sites.h"
 #include "analysis/labels.h"
 #include "check.h"
 
@@ -30,10 +29,9 @@ std::string escaped(std::string_view text, bool property) {
 }
 
 std::string place_of(const analysis::Place& place) {
-  static const std::regex file_and_line(R"(([^:]+):([1-9][0-9]*)(?: .*)?)");
-  std::smatch part;
-  if (!std::regex_match(place.call_site, part, file_and_line)) return "";
-  return fmt::format("file={},line={},", escaped(part[1].str(), true), part[2].str());
+  const auto source = analysis::source_line(place.call_site);
+  if (!source) return "";
+  return fmt::format("file={},line={},", escaped(source->file, true), source->line);
 }
 
 }  // namespace

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <map>
-#include <regex>
 
+#include "analysis/call_sites.h"
 #include "check.h"
 #include "json.h"
 #include "markup.h"
@@ -36,13 +36,13 @@ Json rules() {
 
 // File and line if the call site has them; thread and NVTX ranges besides.
 Json location(const analysis::Place& place) {
-  static const std::regex file_and_line(R"((?:.*/)?([^/:]+):([1-9][0-9]*)(?: (.*))?)");
   Json result = Json::object(), logical = Json::array();
   std::string function = without_folders(place.call_site);
-  if (std::smatch part; std::regex_match(place.call_site, part, file_and_line)) {
-    result["physicalLocation"] = {{"artifactLocation", {{"uri", part[1].str()}}},
-                                  {"region", {{"startLine", std::stoll(part[2].str())}}}};
-    function = part[3].str();
+  if (const auto source = analysis::source_line(place.call_site)) {
+    const std::string_view file = source->file.substr(source->file.rfind('/') + 1);
+    result["physicalLocation"] = {{"artifactLocation", {{"uri", file}}},
+                                  {"region", {{"startLine", source->line}}}};
+    function = source->function;
   }
   if (!function.empty())
     logical.push_back({{"fullyQualifiedName", function}, {"kind", "function"}});

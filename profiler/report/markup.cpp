@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "markup.h"
 
-#include <regex>
-
 #include "analysis/labels.h"
 
 namespace streamscope::report {
@@ -35,8 +33,23 @@ std::string escape_markup(std::string_view text) {
 }
 
 std::string without_folders(const std::string& text) {
-  static const std::regex path(R"((^|[\s"'(])/(?:[^\s/:"']+/)+)");
-  return std::regex_replace(text, path, "$1");
+  constexpr std::string_view kBefore = " \t\n\v\f\r\"'(", kNoName = " \t\n\v\f\r\"':/";
+  std::string result;
+  for (size_t at = 0; at < text.size(); ++at) {
+    const bool begins = at == 0 || kBefore.find(text[at - 1]) != kBefore.npos;
+    size_t last = at;  // the slash before the path's last part
+    for (size_t slash = at; begins && text[at] == '/';) {
+      const size_t next = text.find_first_of(kNoName, slash + 1);
+      if (next == text.npos || next == slash + 1 || text[next] != '/') break;
+      last = slash = next;
+    }
+    if (last == at) {
+      result += text[at];
+    } else {
+      at = last;
+    }
+  }
+  return result;
 }
 
 }  // namespace streamscope::report

@@ -78,6 +78,10 @@ constexpr LossInfo kKinds[] = {
      "Use --graphs nodes to see the nodes; replay gets slower."},
     {"no-device-times", Severity::kInfo, kTimeEvidence, "Tier structure records no device times.",
      "Use --tier times to get them."},
+    {"work-not-ended", Severity::kNotice, kNoEvidence,
+     "Work on the device had not ended when it was asked for the last time: it still ran, or never "
+     "could as its context had failed.",
+     ""},
     {"call-not-finished", Severity::kNotice, kNoEvidence,
      "Some calls had not returned when recording ended.", ""},
     {"flight-recorder", Severity::kNotice,

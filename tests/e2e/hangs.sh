@@ -119,3 +119,21 @@ code=0
 [[ $(sql demo.sqlite "select count(*) from hang_node where in_cycle = 1") -ge 4 ]] || fail "demo deadlock: no cycle"
 "$bin/streamscope" hang demo.sqlite >demo.hang || code=$?
 grep -q '^deadlock: stream .*left and stream .*right wait for each other' demo.hang || fail "hang demo.sqlite says $(cat demo.hang)"
+
+# threads_when TIMEOUT: the names of all threads of recorder and program, while the program works
+threads_when() {
+  "$bin/streamscope" record --quiet --hang-timeout "$1" -o "threads-$1.sqlite" -- "$child" crash linger working \
+    >"threads-$1.out" 2>&1 &
+  local launcher=$! target
+  wait_until 30 grep -qs '^calls ' "threads-$1.out" || fail "the lingering program does not come to its stage"
+  target=$(pgrep -P "$launcher")
+  cat "/proc/$launcher"/task/*/comm "/proc/$target"/task/*/comm | sort
+  kill -KILL "$target"
+  wait "$launcher" || true
+}
+
+# Without the watch there is no thread for it; with it there is none either until it has to ask.
+off=$(threads_when 0)
+[[ -n $off && $off != *streamscope-ask* ]] || fail "without the watch the threads are: $off"
+[[ $(threads_when 30) == "$off" ]] || fail "the watch adds threads to: $off"
+echo "threads without the watch and with it: $(tr '\n' ' ' <<<"$off")"

@@ -425,6 +425,21 @@ TEST_F(DrainTest, CountsDropsAndTrustsNoHistoryAcrossThem) {
   EXPECT_THAT(trace.event_wait.binding, ElementsAre(trace::kUnknownHistory, trace::kBindingExact));
 }
 
+TEST_F(DrainTest, CountsWorkOfWhichTheDeviceToldNoEnd) {
+  FakeThread& a = thread(0);
+  FakeThread& activities = thread(1);
+  a.context(1);
+  const auto at = static_cast<int64_t>(a.now());
+  EXPECT_EQ(a.call("cudaLaunchKernel", 0xaa, 0), 1u);
+  EXPECT_EQ(a.call("cudaLaunchKernel", 0xaa, 0), 2u);
+  activities.kernel(1, 13, at + 10, at + 20, "ends");
+  activities.kernel(2, 13, 0, 0, "fails");
+  a.end();
+  const Trace trace = finish();
+  EXPECT_EQ(losses(trace)["work-not-ended"], 1);
+  EXPECT_EQ(losses(trace)["times-not-delivered"], 0);
+}
+
 TEST_F(DrainTest, JoinsDeviceWorkWithItsCallInWhateverOrderTheyCome) {
   FakeThread& a = thread(0);
   FakeThread& activities = thread(1);

@@ -195,6 +195,7 @@ class FakeThread {
     record.stream = stream;
     record.begin_ns = begin_ns;
     record.end_ns = end_ns;
+    if (end_ns == 0) record.flags |= ring::kUnfinished;
     record.name = text(name);
     record.shape = ring::kNone32;
     record.channel = 0xffff;

@@ -1,0 +1,27 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/call_sites.h"
+
+#include <gtest/gtest.h>
+
+namespace streamscope::analysis {
+namespace {
+
+TEST(SourceLine, HasFileLineAndFunction) {
+  const auto source = source_line("src/train.py:41 Model::step(int)");
+  ASSERT_TRUE(source);
+  EXPECT_EQ(source->file, "src/train.py");
+  EXPECT_EQ(source->line, 41u);
+  EXPECT_EQ(source->function, "Model::step(int)");
+  ASSERT_TRUE(source_line("data.cpp:7"));
+  EXPECT_EQ(source_line("data.cpp:7")->function, "");
+}
+
+TEST(SourceLine, IsNoneWithoutAFileAndALine) {
+  for (const char* text : {"", "load", "std::sort", "app+0xb667", ":41 step", "data.cpp:0 step",
+                           "data.cpp:", "data.cpp:41step", "data.cpp:-1", "data.cpp:99999999999"})
+    EXPECT_FALSE(source_line(text)) << text;
+}
+
+}  // namespace
+}  // namespace streamscope::analysis
