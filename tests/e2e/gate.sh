@@ -26,6 +26,9 @@ cp job/trace.sqlite base.sqlite
 expect_gate 0 --base base.sqlite -- "$pipeline" --device sim
 expect_gate 1 --base base.sqlite --max-slowdown 20 -- "$pipeline" --device sim --iterations 40
 grep -q 'regression' job/summary.md || fail "the summary does not tell of it: $(cat job/summary.md)"
+# Not slower than the base has been itself: nothing.
+cp job/trace.sqlite slow.sqlite
+expect_gate 0 --base base.sqlite --base-run slow.sqlite --max-slowdown 20 -- "$pipeline" --device sim --iterations 40
 
 # A race that somebody brought in, and the baseline that accepts it.
 expect_gate 1 -- "$bin/examples/race" --device sim
