@@ -1,0 +1,309 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Which record a wait means, from the calls of several threads.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <map>
+#include <set>
+#include <thread>
+
+#include "drain_fixture.h"
+
+namespace streamscope::record {
+namespace {
+
+using ring::RecordKind;
+using test::FakeThread;
+using testing::ElementsAre;
+using trace::kNoId;
+using trace::Trace;
+
+TEST_F(DrainTest, BindsWaitsOfOneThreadToRecordsOfAnother) {
+  FakeThread& a = thread(0);
+  FakeThread& b = thread(1);
+  a.call("cudaEventCreate", 0, 0xe1);
+  b.call("cudaEventRecord", 0xaa, 0xe1);
+  a.call("cudaStreamWaitEvent", 0xbb, 0xe1);
+  b.call("cudaEventRecord", 0xaa, 0xe1);
+  a.call("cudaStreamWaitEvent", 0xbb, 0xe1);
+  a.end();
+  const Trace trace = finish();
+  EXPECT_THAT(trace.event_record.version, ElementsAre(1, 2));
+  EXPECT_THAT(trace.event_wait.binding, ElementsAre(trace::kBindingExact, trace::kBindingExact));
+  EXPECT_THAT(trace.event_wait.record_id, ElementsAre(0, 1));
+}
+
+TEST_F(DrainTest, NamesTheCandidatesWhereCallsOfTwoThreadsOverlap) {
+  FakeThread& a = thread(0);
+  FakeThread& b = thread(1);
+  const uint64_t t = a.now();
+  a.call_at(t + 1, t + 2, "cudaEventCreate", 0, 0xe1);
+  a.call_at(t + 10, t + 20, "cudaEventRecord", 0xaa, 0xe1);
+  b.call_at(t + 30, t + 60, "cudaEventRecord", 0xbb, 0xe1);
+  a.call_at(t + 40, t + 50, "cudaStreamWaitEvent", 0xcc, 0xe1);
+  a.end();
+  usleep(1000);
+  const Trace trace = finish();
+  EXPECT_THAT(trace.event_wait.binding, ElementsAre(trace::kAmbiguous));
+  EXPECT_EQ(trace.event_wait.record_id[0], kNoId);
+  EXPECT_THAT(trace.event_wait_candidate.event_wait_id, ElementsAre(0, 0));
+  EXPECT_THAT(trace.event_wait_candidate.event_record_id, testing::UnorderedElementsAre(0, 1));
+  EXPECT_EQ(losses(trace)["ambiguous-binding"], 1);
+}
+
+TEST_F(DrainTest, LetsAWaitWaitForARecordThatIsUnderWayInAnotherThread) {
+  FakeThread& a = thread(0);
+  FakeThread& b = thread(1);
+  a.call("cudaEventCreate", 0, 0xe1);
+  a.call("cudaEventRecord", 0xaa, 0xe1);
+  b.enter("cudaEventRecord", 0xbb, 0xe1);
+  a.call("cudaStreamWaitEvent", 0xcc, 0xe1);
+  settle();
+  drain().cycle();
+  drain().flush();
+  EXPECT_EQ(trace::read(file_).event_wait.binding[0], trace::kUnknownHistory) << "not decided yet";
+  b.leave("cudaEventRecord", 0xbb, 0xe1);
+  settle();
+  drain().cycle();
+  a.end();
+  const Trace trace = finish();
+  EXPECT_THAT(trace.event_wait.binding, ElementsAre(trace::kAmbiguous));
+  EXPECT_THAT(trace.event_wait_candidate.event_record_id, testing::UnorderedElementsAre(0, 1));
+}
+
+TEST_F(DrainTest, GoesOnWithoutARecordThatIsStuck) {
+  FakeThread& a = thread(0);
+  FakeThread& b = thread(1);
+  a.call("cudaEventCreate", 0, 0xe1);
+  a.call("cudaEventRecord", 0xaa, 0xe1);
+  b.enter("cudaEventRecord", 0xbb, 0xe1);
+  usleep(1'100'000);
+  a.call("cudaStreamWaitEvent", 0xcc, 0xe1);
+  settle();
+  drain().cycle();
+  drain().flush();
+  Trace trace = trace::read(file_);
+  ASSERT_EQ(trace.event_record.size(), 2u);
+  EXPECT_EQ(trace.event_record.end_ns[1], trace::kUnknownNs);
+  EXPECT_THAT(trace.event_wait.binding, ElementsAre(trace::kAmbiguous));
+  b.leave("cudaEventRecord", 0xbb, 0xe1);
+  a.end();
+  settle();
+  trace = finish();
+  ASSERT_EQ(trace.event_record.size(), 2u);
+  EXPECT_EQ(trace.event_record.version[1], 2);
+  EXPECT_NE(trace.event_record.end_ns[1], trace::kUnknownNs);
+}
+
+// Threads race on a few events, as a driver would let them: each call takes effect at one instant
+// between its entry and its exit, and notes what it did. Whatever the writer says afterwards must
+// agree with the notes.
+TEST_F(DrainTest, NeverContradictsWhatHappenedWhileThreadsRace) {
+  constexpr int kThreads = 4, kCalls = 15'000, kEvents = 3;
+  options_.clock = ring::best_clock();
+  struct Note {
+    uint32_t correlation_id;
+    bool is_record;
+    uint32_t newest;  // correlation id of the record that was made, or found newest; 0: none
+  };
+  struct Actor {
+    std::unique_ptr<FakeThread> thread;
+    std::vector<Note> notes;
+  };
+  std::vector<Actor> actors(kThreads);
+  std::array<std::atomic<uint32_t>, kEvents> newest{};
+  std::atomic<bool> stop_draining = false;
+  for (int i = 0; i < kThreads; ++i) {
+    actors[i].thread = std::make_unique<FakeThread>(rings_, i, 1 << 16, options_.clock);
+    actors[i].thread->thread(100 + i);
+  }
+  for (int event = 0; event < kEvents; ++event)
+    actors[0].thread->call("cudaEventCreate", 0, 0xe0 + event);
+  drain_.emplace(rings_, trace::Writer::create(file_), options_, ring::read_anchor(options_.clock));
+  usleep(2000);
+
+  std::vector<std::thread> threads;
+  for (int i = 0; i < kThreads; ++i) {
+    threads.emplace_back([&, i] {
+      FakeThread& me = *actors[i].thread;
+      std::minstd_rand random(i + 1);
+      for (int n = 0; n < kCalls; ++n) {
+        const uint32_t id = 1000 + n * kThreads + i;
+        const int event = random() % kEvents;
+        const bool is_record = random() % 3 == 0;
+        const auto kind = is_record           ? test::kRecord
+                          : random() % 4 == 0 ? test::kQuery
+                                              : test::kWait;
+        uint32_t found = 0;
+        me.perform(kind, 0xaa + i, 0xe0 + event, id, [&] {
+          // Locked operations both, as the driver's lock is one: nothing moves past them.
+          if (is_record) {
+            newest[event].exchange(id);
+            found = id;
+          } else {
+            found = newest[event].fetch_add(0);
+          }
+          for (int pause = random() % 64; pause > 0; --pause)
+            std::atomic_signal_fence(std::memory_order_seq_cst);
+        });
+        actors[i].notes.push_back({id, is_record, found});
+        if (random() % 16 == 0) std::this_thread::yield();
+      }
+    });
+  }
+  std::thread drainer([&] {
+    while (!stop_draining.load()) {
+      drain_->cycle();
+      usleep(200);
+    }
+  });
+  for (auto& thread : threads) thread.join();
+  stop_draining = true;
+  drainer.join();
+  usleep(100);
+  actors[0].thread->end();
+  const Trace trace = finish();
+  EXPECT_EQ(losses(trace)["ring-full"], 0);
+
+  std::map<uint32_t, uint32_t> truth;
+  size_t records = 0;
+  for (const Actor& actor : actors) {
+    for (const Note& note : actor.notes) {
+      truth[note.correlation_id] = note.newest;
+      records += note.is_record;
+    }
+  }
+  ASSERT_EQ(trace.event_record.size(), records);
+  ASSERT_EQ(trace.event_wait.size() + trace.host_sync.size(), truth.size() - records);
+  const auto made_by = [&](trace::Id record) {
+    return static_cast<uint32_t>(trace.event_record.correlation_id[record]);
+  };
+  std::map<trace::Id, std::set<uint32_t>> candidates;
+  for (size_t i = 0; i < trace.event_wait_candidate.size(); ++i)
+    candidates[trace.event_wait_candidate.event_wait_id[i]].insert(
+        made_by(trace.event_wait_candidate.event_record_id[i]));
+  std::map<trace::Small, int> bindings;
+  for (trace::Id wait = 0; wait < trace.event_wait.size(); ++wait) {
+    const uint32_t found = truth.at(static_cast<uint32_t>(trace.event_wait.correlation_id[wait]));
+    const trace::Small binding = trace.event_wait.binding[wait];
+    ++bindings[binding];
+    if (binding == trace::kBindingExact) {
+      ASSERT_EQ(made_by(trace.event_wait.record_id[wait]), found);
+    } else if (binding == trace::kNeverRecorded) {
+      ASSERT_EQ(found, 0u);
+    } else {
+      ASSERT_EQ(binding, trace::kAmbiguous);
+      ASSERT_TRUE(found == 0 || candidates[wait].contains(found));
+    }
+  }
+  for (trace::Id sync = 0; sync < trace.host_sync.size(); ++sync) {
+    if (trace.host_sync.binding[sync] != trace::kBindingExact) continue;
+    ASSERT_EQ(made_by(trace.host_sync.record_id[sync]),
+              truth.at(trace.host_sync.correlation_id[sync]));
+  }
+  EXPECT_GT(bindings[trace::kBindingExact], 1000);
+  // Versions follow the ends of the records.
+  std::map<trace::Id, std::vector<std::pair<trace::Ns, trace::Small>>> versions;
+  for (trace::Id record = 0; record < trace.event_record.size(); ++record)
+    versions[trace.event_record.event_id[record]].push_back(
+        {trace.event_record.end_ns[record], trace.event_record.version[record]});
+  for (auto& [event, list] : versions) {
+    std::sort(list.begin(), list.end());
+    trace::Small expected = 1;
+    int swapped = 0;
+    for (const auto& [end, version] : list) swapped += version != expected++;
+    EXPECT_LE(swapped, 20) << "only ends of the same nanosecond may be told in either order";
+  }
+}
+
+TEST_F(DrainTest, KeepsHandlesThatAreReusedApart) {
+  FakeThread& a = thread(0);
+  a.call("cudaEventCreate", 0, 0xe1);
+  a.call("cudaEventRecord", 0xaa, 0xe1);
+  a.call("cudaEventDestroy", 0, 0xe1);
+  a.call("cudaEventCreate", 0, 0xe1);
+  a.call("cudaStreamWaitEvent", 0xbb, 0xe1);
+  a.call("cudaEventRecord", 0xaa, 0xe1);
+  a.call("cudaStreamWaitEvent", 0xbb, 0xe1);
+  a.end();
+  const Trace trace = finish();
+  EXPECT_THAT(trace.event.generation, ElementsAre(0, 1));
+  EXPECT_NE(trace.event.destroyed_ns[0], trace::kUnknownNs);
+  EXPECT_THAT(trace.event_record.event_id, ElementsAre(0, 1));
+  EXPECT_THAT(trace.event_record.version, ElementsAre(1, 1));
+  EXPECT_THAT(trace.event_wait.binding, ElementsAre(trace::kNeverRecorded, trace::kBindingExact));
+}
+
+TEST_F(DrainTest, BindsNothingToFailedCallsAndMarksCapturedOnes) {
+  FakeThread& a = thread(0);
+  a.call("cudaEventCreate", 0, 0xe1);
+  a.call("cudaEventRecord", 0xaa, 0xe1, 0, 400);
+  a.call("cudaStreamWaitEvent", 0xbb, 0xe1);
+  a.call("cudaStreamWaitEvent", 0xbb, 0xe1, 0, 400);
+  a.flags = ring::kCapturing;
+  a.call("cudaEventRecord", 0xaa, 0xe1);
+  a.call("cudaStreamWaitEvent", 0xbb, 0xe1);
+  a.call("cudaLaunchKernel", 0xbb, 0);
+  a.flags = 0;
+  a.end();
+  const Trace trace = finish();
+  EXPECT_THAT(trace.event_record.version, ElementsAre(trace::kNoSmall, 1));
+  EXPECT_THAT(trace.event_record.flags, ElementsAre(trace::kNoSmall, trace::kCapturedRecord));
+  EXPECT_THAT(trace.event_wait.binding,
+              ElementsAre(trace::kNeverRecorded, trace::kNoSmall, trace::kCaptured));
+  EXPECT_EQ(trace.op.size(), 0u) << "a captured launch runs when its graph is launched";
+}
+
+TEST_F(DrainTest, KnowsNoHistoryOfWhatItNeverSawNorAcrossAPause) {
+  FakeThread& a = thread(0);
+  a.call("cudaStreamWaitEvent", 0xbb, 0xe1);
+  a.call("cudaEventRecord", 0xaa, 0xe1);
+  a.call("cudaStreamWaitEvent", 0xbb, 0xe1);
+  auto off = a.make<ring::CollectingRecord>(RecordKind::kCollecting);
+  off.begin = a.now();
+  a.ring.push(off);
+  auto on = off;
+  on.on = 1;
+  on.begin = a.now();
+  a.ring.push(on);
+  a.call("cudaStreamWaitEvent", 0xbb, 0xe1);
+  a.call("cudaEventRecord", 0xaa, 0xe1);
+  a.call("cudaStreamWaitEvent", 0xbb, 0xe1);
+  a.end();
+  const Trace trace = finish();
+  EXPECT_THAT(trace.event_wait.binding, ElementsAre(trace::kUnknownHistory, trace::kBindingExact,
+                                                    trace::kUnknownHistory, trace::kBindingExact));
+  EXPECT_EQ(losses(trace)["unknown-history"], 2);
+  EXPECT_EQ(losses(trace)["paused"], 1);
+}
+
+TEST_F(DrainTest, CountsDropsAndTrustsNoHistoryAcrossThem) {
+  FakeThread& a = thread(0, 16);
+  FakeThread& b = thread(1);
+  b.call("cudaEventCreate", 0, 0xe1);
+  b.call("cudaEventRecord", 0xaa, 0xe1);
+  settle();
+  drain().cycle();
+  int pushed = 0;
+  while (a.ring.header().dropped.load() < 5) pushed += 1, a.call("cudaLaunchKernel", 0xaa, 0);
+  b.call("cudaStreamWaitEvent", 0xbb, 0xe1);
+  settle();
+  drain().cycle();
+  drain().flush();
+  b.call("cudaEventRecord", 0xaa, 0xe1);
+  b.call("cudaStreamWaitEvent", 0xbb, 0xe1);
+  a.call("cudaLaunchKernel", 0xaa, 0);
+  b.end();
+  const Trace trace = finish();
+  EXPECT_EQ(losses(trace)["ring-full"], 5);
+  EXPECT_EQ(trace.api_call.size(), 1u + pushed - 5 + 1);
+  EXPECT_THAT(trace.event_wait.binding, ElementsAre(trace::kUnknownHistory, trace::kBindingExact));
+}
+
+}  // namespace
+}  // namespace streamscope::record

@@ -1,0 +1,171 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// What libcoord tells: dependencies, barriers, timelines, waits.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "drain_fixture.h"
+
+namespace streamscope::record {
+namespace {
+
+using ring::RecordKind;
+using test::FakeThread;
+using testing::ElementsAre;
+using trace::Trace;
+
+TEST_F(DrainTest, KeepsADependencyThatIsToldTwiceOnce) {
+  FakeThread& a = thread(0);
+  a.process("/bin/app");
+  for (const uint16_t elided : {uint16_t{0}, uint16_t{3}}) {
+    auto dependencies =
+        a.make<ring::OperationDependenciesRecord>(ring::RecordKind::kOperationDependencies);
+    dependencies.operation = 2;
+    dependencies.count = 2;
+    dependencies.dependencies[0] = {0, 0, elided};
+    dependencies.dependencies[1] = {1, 1, 0};
+    a.ring.push(dependencies);
+  }
+  const Trace trace = finish();
+  EXPECT_THAT(trace.operation_dependency.elided, ElementsAre(1, 0));
+  EXPECT_THAT(trace.operation_dependency.elided_because, ElementsAre(2, trace::kNoSmall));
+  EXPECT_THAT(trace.operation_dependency.inferred, ElementsAre(0, 1));
+}
+
+TEST_F(DrainTest, KnowsWhenBarriersWereReachedAndPassed) {
+  FakeThread& a = thread(0);
+  a.flags = ring::kVirtualTime;
+  a.process("/bin/app");
+  a.thread(7);
+  auto barrier = a.make<ring::BarrierRecord>(RecordKind::kBarrier);
+  barrier.operation = 3;
+  barrier.begin = 100;
+  a.ring.push(barrier);
+  for (const uint64_t stream : {0x11, 0x12}) {
+    auto member = a.make<ring::BarrierStreamRecord>(RecordKind::kBarrierStream);
+    member.operation = 3;
+    member.begin = 100;
+    member.stream = stream;
+    member.context = 1;
+    a.ring.push(member);
+  }
+  auto arrival = a.make<ring::BarrierArrivalRecord>(RecordKind::kBarrierArrival);
+  arrival.operation = 3;
+  arrival.arrival_ns = 40;
+  arrival.stream = 0x12;
+  arrival.context = 1;
+  a.ring.push(arrival);
+  auto state = a.make<ring::OperationStateRecord>(RecordKind::kOperationState);
+  state.operation = 3;
+  state.state = static_cast<uint8_t>(ring::OperationState::kCompleted);
+  state.begin = 250;
+  a.ring.push(state);
+  const Trace trace = finish();
+  EXPECT_THAT(trace.barrier.first_arrival_ns, ElementsAre(40));
+  EXPECT_THAT(trace.barrier.release_ns, ElementsAre(250));
+  EXPECT_THAT(trace.barrier_stream.arrival_ns, ElementsAre(100, 40));
+}
+
+TEST_F(DrainTest, KeepsTheActsOfTimelines) {
+  FakeThread& a = thread(0);
+  a.process("/bin/app");
+  a.thread(7);
+  auto point = a.make<ring::TimelinePointRecord>(RecordKind::kTimelinePoint);
+  point.timeline = 5;  // described later
+  point.begin = a.now();
+  point.act = 1;
+  point.value = 12;
+  point.context = ring::kNone32;
+  a.ring.push(point);
+  point.act = 0;
+  point.context = 1;
+  point.stream = 0x11;
+  a.ring.push(point);
+  auto timeline = a.make<ring::TimelineRecord>(RecordKind::kTimeline);
+  timeline.timeline = 5;
+  timeline.initial = 3;
+  timeline.name = a.text("steps");
+  a.ring.push(timeline);
+  const Trace trace = finish();
+  ASSERT_EQ(trace.timeline.size(), 1u);
+  EXPECT_EQ(trace.text(trace.timeline.name_id[0]), "steps");
+  EXPECT_EQ(trace.timeline.initial[0], 3);
+  EXPECT_THAT(trace.timeline_point.act, ElementsAre(1, 0));
+  EXPECT_THAT(trace.timeline_point.value, ElementsAre(12, 12));
+  EXPECT_EQ(trace.timeline_point.stream_id[0], trace::kNoId);
+  EXPECT_NE(trace.timeline_point.stream_id[1], trace::kNoId);
+  EXPECT_NE(trace.timeline_point.start_ns[0], trace::kUnknownNs);
+}
+
+// What libcoord tells: thread 100 waits at a barrier for what comes after operation 7.
+void tell_waits(FakeThread& thread, bool given_up, uint32_t links_told = 2) {
+  auto waits = thread.make<ring::WaitsRecord>(RecordKind::kWaits);
+  waits.given_up = given_up ? 1 : 0;
+  waits.party_count = 3;
+  waits.link_count = 2;
+  waits.begin = thread.now();
+  const auto party = [&](uint32_t index, uint8_t kind, uint8_t state, uint64_t object,
+                         std::string_view label) {
+    auto record = thread.make<ring::WaitPartyRecord>(RecordKind::kWaitParty);
+    record.index = index;
+    record.party = kind;
+    record.state = state;
+    record.object = object;
+    record.label = thread.text(label);
+    thread.ring.push(record);
+  };
+  thread.ring.push(waits);
+  party(0, 2, given_up ? 2 : 1, 0, "barrier \"exchange\"");
+  party(1, 1, given_up ? 2 : 0, 100, "host thread 1");
+  party(2, 0, 0, 7, "operation 7");
+  auto links = thread.make<ring::WaitLinksRecord>(RecordKind::kWaitLinks);
+  links.count = static_cast<uint16_t>(links_told);
+  links.links[0] = {1, 0};
+  links.links[1] = {0, 2};
+  thread.ring.push(links);
+}
+
+TEST_F(DrainTest, StoresAWaitThatLibcoordGaveUpAsAHang) {
+  FakeThread& a = thread(0);
+  tell_waits(a, true);
+  a.end();
+  const Trace trace = finish();
+  ASSERT_EQ(trace.hang.size(), 1u);
+  EXPECT_EQ(trace.text(trace.hang.verdict_id[0]), "deadlock");
+  EXPECT_THAT(std::string(trace.text(trace.hang.text_id[0])),
+              testing::HasSubstr("barrier \"exchange\" and host thread 1 wait for each other"));
+  EXPECT_THAT(trace.hang_node.kind,
+              ElementsAre(trace::kHangOutside, trace::kHangThread, trace::kHangOperation));
+  EXPECT_THAT(trace.hang_node.in_cycle, ElementsAre(1, 1, 0));
+  ASSERT_LT(trace.hang_node.object_id[1], trace.thread.size());
+  EXPECT_EQ(trace.thread.os_tid[trace.hang_node.object_id[1]], 100);
+  ASSERT_LT(trace.hang_node.object_id[2], trace.operation.size());
+  EXPECT_EQ(trace.operation.native_id[trace.hang_node.object_id[2]], 7);
+  EXPECT_THAT(trace.hang_edge.from_node_id, ElementsAre(1, 0));
+  EXPECT_THAT(trace.hang_edge.to_node_id, ElementsAre(0, 2));
+}
+
+TEST_F(DrainTest, KeepsWhatLibcoordAnswersForWhoeverAsked) {
+  FakeThread& a = thread(0);
+  tell_waits(a, false, 1);
+  drain().cycle();
+  ProcessDrain& process = *drain().live_processes().at(0);
+  EXPECT_EQ(process.coord_waits(), nullptr) << "a link is missing";
+  tell_waits(a, false);
+  while (drain().cycle() > 0) {
+  }
+  ASSERT_NE(process.coord_waits(), nullptr);
+  EXPECT_EQ(process.coord_waits()->verdict, "missing-participant");
+  EXPECT_EQ(process.coord_waits()->headline, "barrier \"exchange\"");
+  auto nobody = a.make<ring::WaitsRecord>(RecordKind::kWaits);
+  a.ring.push(nobody);
+  a.end();
+  while (drain().cycle() > 0) {
+  }
+  EXPECT_EQ(process.coord_waits(), nullptr) << "it said that nobody waits any more";
+  EXPECT_TRUE(finish().hang.empty());
+}
+
+}  // namespace
+}  // namespace streamscope::record

@@ -1,0 +1,179 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Device work and the calls that issued it; the memory it touches.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+
+#include "drain_fixture.h"
+
+namespace streamscope::record {
+namespace {
+
+using ring::RecordKind;
+using test::FakeThread;
+using testing::ElementsAre;
+using trace::kNoId;
+using trace::Trace;
+
+TEST_F(DrainTest, CountsWorkOfWhichTheDeviceToldNoEnd) {
+  FakeThread& a = thread(0);
+  FakeThread& activities = thread(1);
+  a.context(1);
+  const auto at = static_cast<int64_t>(a.now());
+  EXPECT_EQ(a.call("cudaLaunchKernel", 0xaa, 0), 1u);
+  EXPECT_EQ(a.call("cudaLaunchKernel", 0xaa, 0), 2u);
+  activities.kernel(1, 13, at + 10, at + 20, "ends");
+  activities.kernel(2, 13, 0, 0, "fails");
+  a.end();
+  const Trace trace = finish();
+  EXPECT_EQ(losses(trace)["work-not-ended"], 1);
+  EXPECT_EQ(losses(trace)["times-not-delivered"], 0);
+}
+
+TEST_F(DrainTest, JoinsDeviceWorkWithItsCallInWhateverOrderTheyCome) {
+  FakeThread& a = thread(0);
+  FakeThread& activities = thread(1);
+  const auto at = static_cast<int64_t>(a.now());
+  activities.kernel(1, 13, at + 100, at + 200, "second");  // before its call is read
+  activities.kernel(2, 13, at + 10, at + 20, "first");
+  settle();
+  drain().cycle();
+  a.context(1);
+  a.operation = 5;
+  EXPECT_EQ(a.call("cudaLaunchKernel", 0xaa, 0), 1u);
+  EXPECT_EQ(a.call("cudaLaunchKernel", 0xaa, 0), 2u);
+  EXPECT_EQ(a.call("cudaLaunchKernel", 0xaa, 0), 3u);
+  a.end();
+  const Trace trace = finish();
+  ASSERT_EQ(trace.op.size(), 3u);
+  EXPECT_EQ(losses(trace)["times-not-delivered"], 1);
+  // The one that was never reported is stored when its process is given up, the others in order of
+  // their start.
+  EXPECT_THAT(trace.op.api_call_id, testing::UnorderedElementsAre(2, 1, 0));
+  EXPECT_THAT(trace.operation_op.op_id, testing::UnorderedElementsAre(0, 1, 2));
+  const auto op_of = [&](trace::Id call) {
+    return static_cast<size_t>(
+        std::find(trace.op.api_call_id.begin(), trace.op.api_call_id.end(), call) -
+        trace.op.api_call_id.begin());
+  };
+  EXPECT_EQ(trace.op.start_ns[op_of(2)], trace::kUnknownNs);
+  EXPECT_EQ(trace.text(trace.op.name_id[op_of(1)]), "first");
+  EXPECT_LT(op_of(1), op_of(0));
+  EXPECT_EQ(trace.operation.size(), 1u);
+  EXPECT_EQ(trace.operation.native_id[0], 5);
+  EXPECT_EQ(trace.stream.native_id[trace.op.stream_id[0]], 13) << "learned from the activity";
+}
+
+TEST_F(DrainTest, MakesOpsFromCallsAloneInTierStructure) {
+  options_.run.tier = ring::Tier::kStructure;
+  FakeThread& a = thread(0);
+  auto launch = a.make_call("cudaLaunchKernel", 0xaa, a.text("kernel_of_call"));
+  launch.begin = a.now();
+  launch.end = a.now();
+  a.ring.push(launch);
+  a.call("cudaMemcpyAsync", 0xaa, 1, 4096);
+  a.call("cudaLaunchHostFunc", 0xaa, 0x1234);
+  a.end();
+  const Trace trace = finish();
+  EXPECT_THAT(trace.op.kind, ElementsAre(trace::kKernel, trace::kMemcpy, trace::kHostFunction));
+  EXPECT_EQ(trace.text(trace.op.name_id[0]), "kernel_of_call");
+  EXPECT_EQ(trace.op.detail[1], 1);
+  EXPECT_EQ(trace.op.bytes[1], 4096);
+  EXPECT_EQ(trace.op.start_ns[0], trace::kUnknownNs);
+  EXPECT_EQ(losses(trace), (std::map<std::string, int64_t>{{"no-device-times", 1}}));
+}
+
+TEST_F(DrainTest, KeepsEveryNodeOfAGraphLaunch) {
+  FakeThread& a = thread(0);
+  const uint32_t launch = a.call("cudaGraphLaunch", 0xaa, 0x66);
+  const auto at = static_cast<int64_t>(a.now());
+  for (int node = 1; node <= 3; ++node)
+    a.kernel(launch, 13 + node, at + node, at + node + 1, "node", node);
+  a.end();
+  const Trace trace = finish();
+  EXPECT_THAT(trace.op.graph_node, ElementsAre(1, 2, 3));
+  EXPECT_THAT(trace.op.api_call_id, ElementsAre(0, 0, 0));
+  EXPECT_TRUE(losses(trace).empty());
+}
+
+TEST_F(DrainTest, UsesVirtualTimesOfASimulatedDeviceAsTheyAre) {
+  FakeThread& a = thread(0);
+  a.flags = ring::kVirtualTime;
+  a.context(1);
+  a.call_at(0, 0, "simEventCreate", 0, 0xe1);
+  const uint32_t launch = a.call_at(0, 10, "simLaunchKernel", 0xaa, 0);
+  a.call_at(10, 10, "simEventRecord", 0xaa, 0xe1);
+  a.call_at(10, 10, "simStreamWaitEvent", 0xbb, 0xe1);
+  const uint32_t host = a.call_at(10, 12, "simLaunchHostFunc", 0xbb, 0x1);
+  a.kernel(launch, 2, 5, 105);
+  auto work = a.make<ring::OpRecord>(RecordKind::kDeviceWork);
+  work.detail = trace::kHostFunction;
+  work.correlation_id = host;
+  work.context = 1;
+  work.stream = 3;
+  work.begin_ns = 105;
+  work.end_ns = 110;
+  a.ring.push(work);
+  a.end();
+  const Trace trace = finish();
+  EXPECT_EQ(trace.process.clock[0], trace::kVirtualClock);
+  EXPECT_EQ(trace.process.start_ns[0], 0);
+  EXPECT_EQ(trace.process.end_ns[0], 110);
+  EXPECT_THAT(trace.op.kind, ElementsAre(trace::kKernel, trace::kHostFunction));
+  EXPECT_THAT(trace.op.start_ns, ElementsAre(5, 105));
+  EXPECT_THAT(trace.event_wait.binding, ElementsAre(trace::kBindingExact));
+  EXPECT_TRUE(losses(trace).empty());
+}
+
+TEST_F(DrainTest, StoresWhatMemoryIsTouched) {
+  FakeThread& a = thread(0);
+  a.process("/bin/app");
+  const uint32_t call = a.call("cudaMemcpy2DAsync", 0, 1, 20);
+  auto copy = a.make<ring::AccessRecord>(RecordKind::kAccess);
+  copy.source = static_cast<uint8_t>(ring::AccessSource::kArgument);
+  copy.writes = 2;
+  copy.correlation_id = call;
+  copy.begin = a.now();
+  copy.ranges[0] = {0x1000, 10};
+  copy.ranges[1] = {uint64_t{0xff} << 56, 10};
+  copy.pitch[0] = 64;
+  copy.pitch[1] = 10;
+  copy.rows = 2;
+  copy.operation = ring::kNone32;
+  a.ring.push(copy);
+  auto host = copy;
+  host.source = static_cast<uint8_t>(ring::AccessSource::kHost);
+  host.writes = 1;
+  host.correlation_id = ring::kNone32;
+  host.ranges[1] = {};
+  host.rows = 1;
+  a.ring.push(host);
+  auto arguments = a.make<ring::KernelArgumentsRecord>(RecordKind::kKernelArguments);
+  arguments.correlation_id = call;
+  arguments.count = 2;
+  arguments.values[0] = 0x7000;
+  arguments.values[1] = 0x8000;
+  arguments.parameters[1] = 3;
+  a.ring.push(arguments);
+  const trace::AccessColumns access = finish().access;
+  using I = std::vector<trace::Int>;
+  EXPECT_EQ(access.source, (std::vector<trace::Small>{0, 0, 2, 3, 3}));
+  EXPECT_EQ(access.writes, (std::vector<trace::Small>{0, 1, 1, trace::kNoSmall, trace::kNoSmall}));
+  EXPECT_EQ(access.address, (I{0x1000, -(trace::Int{1} << 56), 0x1000, 0x7000, 0x8000}));
+  EXPECT_EQ(access.bytes, (I{10, 10, 10, trace::kNoInt, trace::kNoInt}));
+  EXPECT_EQ(access.pitch_bytes, (I{64, 10, trace::kNoInt, trace::kNoInt, trace::kNoInt}));
+  EXPECT_EQ(access.rows, (I{2, 2, trace::kNoInt, trace::kNoInt, trace::kNoInt}));
+  EXPECT_EQ(access.correlation_id, (I{call, call, trace::kNoInt, call, call}));
+  EXPECT_EQ(access.parameter,
+            (std::vector<trace::Small>{trace::kNoSmall, trace::kNoSmall, trace::kNoSmall, 0, 3}));
+  EXPECT_EQ(access.start_ns[2], ns(copy.begin));
+  EXPECT_EQ(access.thread_id[4], 0u);
+  EXPECT_EQ(access.operation_id[0], kNoId);
+}
+
+}  // namespace
+}  // namespace streamscope::record
