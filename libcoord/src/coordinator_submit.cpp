@@ -431,8 +431,9 @@ inline void Coordinator::Impl::end_submission(OperationRecord& record,
   if (has_event) {
     if (!record.event.id().valid()) record.event = record.events->pool->acquire();
     // The event is nobody else's, and of the stream's device.
-    const StreamState& stream = record.stream_ref.checked(kSubmit);
+    StreamState& stream = record.stream_ref.checked(kSubmit);
     record.device->backend->record(stream.native, record.event.state_->native);
+    StreamCounts::add(stream.counts.records);
   }
   leave(record);
 
@@ -455,6 +456,7 @@ inline void Coordinator::Impl::end_submission(OperationRecord& record,
     captured_[record.capture].push_back(&record);
   }
   stream.last = operation;
+  StreamCounts::add(stream.state->counts.operations);
   --stream.open;
   if (stream.open == 0) stream.dispatched = false;
   if (!record.waits.empty()) drop_waits(record);

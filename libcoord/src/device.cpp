@@ -32,6 +32,11 @@ std::shared_ptr<DeviceState> open_state(std::unique_ptr<Backend> backend) {
 
 }  // namespace
 
+const char* to_string(MemoryKind kind) noexcept {
+  constexpr const char* kNames[] = {"Pageable", "Pinned", "Device", "Managed"};
+  return kNames[static_cast<std::size_t>(kind)];
+}
+
 int priority_number(StreamPriority priority, const DeviceProperties& properties) {
   switch (priority) {
     case StreamPriority::kLow:
@@ -69,6 +74,7 @@ StreamState& DeviceState::add_stream(NativeStream native, int priority, std::str
   stream.native = native;
   stream.priority = priority;
   stream.name = name;
+  stream.counts.reset();
   stream.id.store(next_stream_id.fetch_add(1), std::memory_order_release);
   return stream;
 }
@@ -92,6 +98,7 @@ EventState& DeviceState::add_event(NativeEvent native, EventClass event_class) {
 void DeviceState::remove(StreamState& stream) {
   std::lock_guard lock(mutex_);
   stream.id.store(StreamId::kNone, std::memory_order_release);
+  stream.meter.store(nullptr, std::memory_order_relaxed);
   free_streams_.push_back(&stream);
 }
 
@@ -110,6 +117,40 @@ StreamState& DeviceState::per_thread_stream() {
   StreamState& stream = add_stream(kPerThreadStream, 0, "per-thread default");
   std::lock_guard lock(mutex_);
   return *per_thread_.emplace(thread, &stream).first->second;
+}
+
+void DeviceState::own_memory(void* address, const OwnedMemory& owned) {
+  if (owned.stream == nullptr) return;
+  if (StreamCounts* const counts = owned.counts(); counts != nullptr)
+    counts->add_memory(owned.bytes);
+  const std::lock_guard lock(mutex_);
+  owned_memory_[address] = owned;
+}
+
+OwnedMemory DeviceState::disown_memory(void* address) {
+  const std::lock_guard lock(mutex_);
+  const auto found = owned_memory_.find(address);
+  if (found == owned_memory_.end()) return {};
+  const OwnedMemory owned = found->second;
+  owned_memory_.erase(found);
+  if (StreamCounts* const counts = owned.counts(); counts != nullptr)
+    counts->memory.fetch_sub(owned.bytes, std::memory_order_relaxed);
+  return owned;
+}
+
+void StreamCounts::add_memory(std::size_t more) noexcept {
+  const std::size_t now = memory.fetch_add(more, std::memory_order_relaxed) + more;
+  if (now > peak_memory.load(std::memory_order_relaxed))
+    peak_memory.store(now, std::memory_order_relaxed);
+}
+
+void StreamCounts::reset() noexcept {
+  for (auto* counts : {&work, &bytes}) {
+    for (Count& count : *counts) count.store(0, std::memory_order_relaxed);
+  }
+  for (Count* count : {&operations, &records, &waits}) count->store(0, std::memory_order_relaxed);
+  memory.store(0, std::memory_order_relaxed);
+  peak_memory.store(0, std::memory_order_relaxed);
 }
 
 Device Device::open(std::string_view which) {
@@ -206,6 +247,14 @@ std::size_t Device::byte_count(std::size_t count, std::size_t element_bytes) {
 
 Allocation Device::allocate_bytes(std::size_t bytes, bool on_host) const {
   return Allocation(state_, state_->backend->allocate(bytes, on_host), bytes, on_host);
+}
+
+Allocation Device::allocate_managed_bytes(std::size_t bytes) const {
+  return Allocation(state_, state_->backend->allocate_managed(bytes), bytes, false);
+}
+
+MemoryKind Device::memory_kind(const void* address) const {
+  return state_->backend->memory_kind(address);
 }
 
 void Device::synchronize() const { state_->backend->synchronize_device(); }

@@ -7,8 +7,10 @@
 // a destroyed stream or event is recognised (its id no longer matches) instead of followed.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -26,6 +28,43 @@ namespace coord {
 
 struct DeviceState;
 
+/// One piece of work that a call of libcoord gives to a stream.
+struct Work {
+  WorkKind kind{};
+  std::size_t bytes = 0;
+  const void* host = nullptr;  // the end of a copy that is on the host
+};
+
+/// Times the work of a stream that is watched.
+class StreamMeter {
+ public:
+  StreamMeter() = default;
+  virtual ~StreamMeter() = default;
+  StreamMeter(const StreamMeter&) = delete;
+  StreamMeter& operator=(const StreamMeter&) = delete;
+  /// Makes the call that enqueues it, and throws what that throws.
+  virtual void measure(const Work& work, const std::function<void()>& call) = 0;
+};
+
+/// What StreamMetrics are made of. Calls on one stream are in order, so nothing is added to at a
+/// time but the memory, which any stream may free.
+struct StreamCounts {
+  using Count = std::atomic<std::uint64_t>;
+  std::array<Count, kWorkKinds> work{}, bytes{};
+  Count operations{0}, records{0}, waits{0};
+  std::atomic<std::size_t> memory{0}, peak_memory{0};
+
+  static void add(Count& count, std::uint64_t more = 1) noexcept {
+    count.store(count.load(std::memory_order_relaxed) + more, std::memory_order_relaxed);
+  }
+  void add(const Work& one) noexcept {
+    add(work[static_cast<std::size_t>(one.kind)]);
+    if (one.bytes > 0) add(bytes[static_cast<std::size_t>(one.kind)], one.bytes);
+  }
+  void add_memory(std::size_t more) noexcept;
+  void reset() noexcept;
+};
+
 struct StreamState {
   std::atomic<std::uint64_t> id{StreamId::kNone};
   DeviceState* device = nullptr;
@@ -34,6 +73,30 @@ struct StreamState {
   std::string name;
   /// For the Coordinator that used it last: which one, and where it keeps the stream.
   std::atomic<std::uint64_t> coordinator{0};
+  std::atomic<StreamMeter*> meter{nullptr};  // null unless it is watched
+  StreamCounts counts;
+
+  /// Gives it a piece of work by `call()`.
+  template <typename Call>
+  void give(const Work& work, Call call) {
+    if (StreamMeter* const watching = meter.load(std::memory_order_relaxed); watching != nullptr)
+        [[unlikely]] {
+      watching->measure(work, call);
+    } else {
+      call();
+    }
+    counts.add(work);
+  }
+};
+
+/// Stream-ordered memory, by the stream that allocated it.
+struct OwnedMemory {
+  StreamState* stream = nullptr;
+  std::uint64_t id = StreamId::kNone;  // of the stream, whose entry may have become another's
+  std::size_t bytes = 0;
+  [[nodiscard]] StreamCounts* counts() const noexcept {
+    return stream != nullptr && stream->id.load() == id ? &stream->counts : nullptr;
+  }
 };
 
 /// On a cache line of its own: threads that share a pool write the ids of neighbours.
@@ -59,6 +122,9 @@ struct DeviceState : std::enable_shared_from_this<DeviceState> {
   void remove(EventState& event);
   /// The calling thread's entry.
   StreamState& per_thread_stream();
+  /// Whose stream-ordered memory it is, for their counts. Thread-safe.
+  void own_memory(void* address, const OwnedMemory& owned);
+  OwnedMemory disown_memory(void* address);
 
   DeviceId id;
   std::unique_ptr<Backend> backend;
@@ -75,6 +141,7 @@ struct DeviceState : std::enable_shared_from_this<DeviceState> {
   std::vector<StreamState*> free_streams_;
   std::vector<EventState*> free_events_;
   std::unordered_map<std::uint64_t, StreamState*> per_thread_;
+  std::unordered_map<void*, OwnedMemory> owned_memory_;
 };
 
 inline StreamState& StreamRef::checked(const char* call) const {

@@ -31,10 +31,10 @@ ExecutableGraph& ExecutableGraph::operator=(ExecutableGraph&& other) noexcept {
 void ExecutableGraph::launch(StreamRef stream) const {
   constexpr const char* kCall = "ExecutableGraph::launch";
   if (device_ == nullptr) throw make_error(kCodeInvalidHandle, kCall, "the graph is null");
-  const StreamState& state = stream.checked(kCall);
+  StreamState& state = stream.checked(kCall);
   if (state.device != device_.get())
     throw make_error(kCodeInvalidHandle, kCall, "the stream is of another device");
-  device_->backend->launch_graph(native_, state.native);
+  state.give({WorkKind::kGraph}, [&] { device_->backend->launch_graph(native_, state.native); });
 }
 
 Graph::Graph(std::shared_ptr<DeviceState> device, NativeGraph native)

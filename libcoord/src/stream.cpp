@@ -12,6 +12,13 @@
 
 namespace coord {
 
+const char* to_string(WorkKind kind) noexcept {
+  constexpr const char* kNames[] = {"Kernel",     "Graph",        "CopyToDevice",
+                                    "CopyToHost", "CopyInDevice", "CopyPeer",
+                                    "Prefetch",   "Memset",       "HostFunction"};
+  return kNames[static_cast<std::size_t>(kind)];
+}
+
 void StreamRef::refuse(const char* call) const {
   throw make_error(kCodeInvalidHandle, call,
                    state_ == nullptr ? "the stream is null" : "the stream was destroyed");
@@ -47,18 +54,33 @@ std::string_view StreamRef::name() const { return checked("StreamRef::name").nam
 int StreamRef::priority() const { return checked("StreamRef::priority").priority; }
 
 void StreamRef::copy_to_device(void* to, const void* from, std::size_t bytes) const {
-  StreamState& stream = checked("StreamRef::copy_to_device");
-  stream.device->backend->copy(stream.native, to, from, bytes, CopyDirection::kHostToDevice);
+  copy_as(WorkKind::kCopyToDevice, to, from, bytes);
 }
 
 void StreamRef::copy_to_host(void* to, const void* from, std::size_t bytes) const {
-  StreamState& stream = checked("StreamRef::copy_to_host");
-  stream.device->backend->copy(stream.native, to, from, bytes, CopyDirection::kDeviceToHost);
+  copy_as(WorkKind::kCopyToHost, to, from, bytes);
 }
 
 void StreamRef::copy(void* to, const void* from, std::size_t bytes) const {
-  StreamState& stream = checked("StreamRef::copy");
-  stream.device->backend->copy(stream.native, to, from, bytes, CopyDirection::kDeviceToDevice);
+  copy_as(WorkKind::kCopyInDevice, to, from, bytes);
+}
+
+void StreamRef::copy_as(WorkKind kind, void* to, const void* from, std::size_t bytes) const {
+  CopyDirection direction = CopyDirection::kDeviceToDevice;
+  const char* call = "StreamRef::copy";
+  const void* host = nullptr;
+  if (kind == WorkKind::kCopyToDevice) {
+    direction = CopyDirection::kHostToDevice;
+    call = "StreamRef::copy_to_device";
+    host = from;
+  } else if (kind == WorkKind::kCopyToHost) {
+    direction = CopyDirection::kDeviceToHost;
+    call = "StreamRef::copy_to_host";
+    host = to;
+  }
+  StreamState& stream = checked(call);
+  stream.give({kind, bytes, host},
+              [&] { stream.device->backend->copy(stream.native, to, from, bytes, direction); });
 }
 
 void StreamRef::copy_peer(const Device& to_device, void* to, const Device& from_device,
@@ -71,12 +93,31 @@ void StreamRef::copy_peer(const Device& to_device, void* to, const Device& from_
     throw make_error(kCodeInvalidHandle, kCall, "the stream is of neither device");
   if (!target.can_reach(source))
     throw make_error(kCodeNotSupported, kCall, "the devices do not reach each other");
-  stream.device->backend->copy_peer(stream.native, to, target, from, source, bytes);
+  stream.give({WorkKind::kCopyPeer, bytes}, [&] {
+    stream.device->backend->copy_peer(stream.native, to, target, from, source, bytes);
+  });
+}
+
+void StreamRef::prefetch_to_device(const void* address, std::size_t bytes) const {
+  prefetch(address, bytes, false, "StreamRef::prefetch_to_device");
+}
+
+void StreamRef::prefetch_to_host(const void* address, std::size_t bytes) const {
+  prefetch(address, bytes, true, "StreamRef::prefetch_to_host");
+}
+
+void StreamRef::prefetch(const void* address, std::size_t bytes, bool to_host,
+                         const char* call) const {
+  StreamState& stream = checked(call);
+  stream.give({WorkKind::kPrefetch, bytes}, [&] {
+    stream.device->backend->prefetch(stream.native, const_cast<void*>(address), bytes, to_host);
+  });
 }
 
 void StreamRef::memset(void* to, std::uint8_t value, std::size_t bytes) const {
   StreamState& stream = checked("StreamRef::memset");
-  stream.device->backend->memset(stream.native, to, value, bytes);
+  stream.give({WorkKind::kMemset, bytes},
+              [&] { stream.device->backend->memset(stream.native, to, value, bytes); });
 }
 
 void StreamRef::launch(const KernelSpec& kernel) const {
@@ -92,14 +133,15 @@ void StreamRef::launch(const KernelSpec& kernel) const {
       (kernel.transform.input == nullptr || kernel.transform.output == nullptr)) {
     throw make_error(kCodeInvalidValue, kCall, "the transform lacks its input or output");
   }
-  stream.device->backend->launch(stream.native, kernel);
+  stream.give({WorkKind::kKernel}, [&] { stream.device->backend->launch(stream.native, kernel); });
 }
 
 void StreamRef::host_function(std::function<void()> function) const {
   StreamState& stream = checked("StreamRef::host_function");
   if (!function)
     throw make_error(kCodeInvalidValue, "StreamRef::host_function", "the function is empty");
-  stream.device->backend->host_function(stream.native, std::move(function));
+  stream.give({WorkKind::kHostFunction},
+              [&] { stream.device->backend->host_function(stream.native, std::move(function)); });
 }
 
 void StreamRef::wait_value(const std::uint64_t* address, std::uint64_t value) const {
@@ -116,12 +158,21 @@ void* StreamRef::allocate_async(std::size_t bytes) const {
   StreamState& stream = checked("StreamRef::allocate_async");
   if (bytes == 0)
     throw make_error(kCodeInvalidValue, "StreamRef::allocate_async", "cannot allocate 0 bytes");
-  return stream.device->backend->allocate_async(stream.native, bytes);
+  void* const address = stream.device->backend->allocate_async(stream.native, bytes);
+  stream.device->own_memory(address, {&stream, stream.id.load(), bytes});
+  return address;
 }
 
 void StreamRef::free_async(void* address) const {
   StreamState& stream = checked("StreamRef::free_async");
-  stream.device->backend->free_async(stream.native, address);
+  // Before, because another stream may get the address at once.
+  const OwnedMemory owned = stream.device->disown_memory(address);
+  try {
+    stream.device->backend->free_async(stream.native, address);
+  } catch (...) {
+    stream.device->own_memory(address, owned);
+    throw;
+  }
 }
 
 void StreamRef::begin_capture(CaptureMode mode) const {
@@ -147,6 +198,7 @@ void StreamRef::record(EventRef event) const {
     throw make_error(kCodeInvalidHandle, "StreamRef::record", "the event is of another device");
   }
   stream.device->backend->record(stream.native, to.native);
+  StreamCounts::add(stream.counts.records);
 }
 
 void StreamRef::wait(EventRef event) const {
@@ -157,6 +209,21 @@ void StreamRef::wait(EventRef event) const {
                      "the event is of a device that this one cannot reach");
   }
   stream.device->backend->wait(stream.native, from.native);
+  StreamCounts::add(stream.counts.waits);
+}
+
+StreamMetrics StreamRef::metrics() const {
+  const StreamCounts& counts = checked("StreamRef::metrics").counts;
+  StreamMetrics result;
+  for (std::size_t kind = 0; kind < kWorkKinds; ++kind)
+    result.work[kind] = {counts.work[kind].load(std::memory_order_relaxed),
+                         counts.bytes[kind].load(std::memory_order_relaxed)};
+  result.operations = counts.operations.load(std::memory_order_relaxed);
+  result.records = counts.records.load(std::memory_order_relaxed);
+  result.waits = counts.waits.load(std::memory_order_relaxed);
+  result.memory_bytes = counts.memory.load(std::memory_order_relaxed);
+  result.peak_memory_bytes = counts.peak_memory.load(std::memory_order_relaxed);
+  return result;
 }
 
 void StreamRef::synchronize() const {

@@ -66,6 +66,7 @@ class Kernels {
 
 struct Program {
   std::string name;
+  int overlap_streams = 0;  // of the workload that is measured with several numbers of streams
   /// Runs once; returns how long it took, set-up excluded.
   std::function<Nanoseconds(const Device&, const Kernels&)> run;
 };
@@ -150,16 +151,16 @@ Nanoseconds many_streams(const Device& device, const Kernels& kernels, bool one_
 
 std::vector<Program> programs() {
   std::vector<Program> all;
-  for (const int streams : {1, 2, 3, 8, 16}) {
-    all.push_back({"overlap_" + std::to_string(streams) + "_streams",
+  for (const int streams : {1, 2, 3, 4, 8, 16}) {
+    all.push_back({"overlap_" + std::to_string(streams) + "_streams", streams,
                    [streams](const Device& device, const Kernels& kernels) {
                      return overlap(device, kernels, streams);
                    }});
   }
-  all.push_back({"fork_join", fork_join});
-  all.push_back({"priority_mix", priority_mix});
+  all.push_back({"fork_join", 0, fork_join});
+  all.push_back({"priority_mix", 0, priority_mix});
   for (const bool one_by_one : {false, true}) {
-    all.push_back({one_by_one ? "queue_aliasing_stream_by_stream" : "queue_aliasing_round_robin",
+    all.push_back({one_by_one ? "queue_aliasing_stream_by_stream" : "queue_aliasing_round_robin", 0,
                    [one_by_one](const Device& device, const Kernels& kernels) {
                      return many_streams(device, kernels, one_by_one);
                    }});
@@ -269,6 +270,25 @@ coord::sim::Config calibrate(const Device& device, Kernels& kernels) {
   return config;
 }
 
+/// What several streams gain over one, by their number: how many times as fast.
+struct Gains {
+  std::map<int, double> predicted_ns, measured_ns;
+
+  void print() const {
+    std::printf("%-34s %12s %12s\n", "gain over one stream", "predicted", "measured");
+    for (const auto& [streams, ns] : predicted_ns) {
+      const auto measured = measured_ns.find(streams);
+      std::printf("%-3d%-31s %12.2f ", streams, streams == 1 ? " stream" : " streams",
+                  predicted_ns.at(1) / ns);
+      if (measured == measured_ns.end()) {
+        std::printf("%12s\n", "no GPU");
+      } else {
+        std::printf("%12.2f\n", measured_ns.at(1) / measured->second);
+      }
+    }
+  }
+};
+
 int run(const std::string& which) {
   const Device device = Device::open(which);
   Kernels kernels;
@@ -276,21 +296,25 @@ int run(const std::string& which) {
   const coord::sim::Config config = real ? calibrate(device, kernels) : coord::sim::Config();
   std::printf("%-34s %12s %12s %8s\n", "program", "predicted us", "measured us", "error");
   double worst = 0, predicting_s = 0;
+  Gains gains;
   for (const Program& program : programs()) {
     const auto begin = std::chrono::steady_clock::now();
     const auto predicted = static_cast<double>(program.run(Device::open(config), kernels).count());
     predicting_s += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    if (program.overlap_streams > 0) gains.predicted_ns[program.overlap_streams] = predicted;
     if (!real) {
       std::printf("%-34s %12.1f %12s %8s\n", program.name.c_str(), predicted / 1000, "no GPU", "");
       continue;
     }
     const double measured = median_ns([&] { return program.run(device, kernels); });
+    if (program.overlap_streams > 0) gains.measured_ns[program.overlap_streams] = measured;
     const double percent = 100 * (predicted - measured) / measured;
     worst = std::max(worst, std::abs(percent));
     std::printf("%-34s %12.1f %12.1f %+7.1f%%\n", program.name.c_str(), predicted / 1000,
                 measured / 1000, percent);
     std::fflush(stdout);
   }
+  gains.print();
   bench::budget("fidelity_predictions_s", predicting_s, "s", 5, bench::Better::kLess);
   if (real) {
     bench::budget("fidelity_worst_error_percent", worst, "percent", 15, bench::Better::kLess);

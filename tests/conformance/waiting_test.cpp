@@ -4,6 +4,7 @@
 // How the host learns what a device has reached, and streams what the host or others have: waiters
 // and timelines.
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <thread>
@@ -65,6 +66,25 @@ TEST_P(Waiting, CancelsTimesOutAndEnds) {
   EXPECT_EQ(cancelled, 2) << "what still waits at the end is told so";
   gate.open();
   stream.synchronize();
+}
+
+TEST_P(Waiting, FunctionsOfAStreamAreCalledInItsOrder) {
+  Gate gate(device());
+  const coord::Stream stream = this->stream();
+  coord::AsyncWaiter waiter(device());
+  std::vector<int> order;  // of one thread: that of the executor
+  std::atomic<int> called{0};
+  gate.close(stream);
+  for (int i = 0; i < 50; ++i) {
+    stream.launch({});
+    waiter.when_reached(stream, [&, i](coord::WaitOutcome) {
+      order.push_back(i);
+      ++called;
+    });
+  }
+  gate.open();
+  ASSERT_TRUE(soon([&] { return called == 50; }));
+  EXPECT_TRUE(std::is_sorted(order.begin(), order.end()));
 }
 
 TEST_P(Waiting, PollingForCallbacksBreaksNoCapture) {

@@ -41,6 +41,8 @@ struct DeviceProperties {
 
 enum class CopyDirection { kHostToDevice, kDeviceToHost, kDeviceToDevice };
 
+enum class MemoryKind;
+
 using NativeStream = std::uint64_t;
 using NativeEvent = std::uint64_t;
 
@@ -97,11 +99,17 @@ class COORD_EXPORT Backend {
   [[nodiscard]] virtual Nanoseconds elapsed(NativeEvent start, NativeEvent end) = 0;
 
   [[nodiscard]] virtual void* allocate(std::size_t bytes, bool on_host) = 0;
+  /// Memory of host and device; released as memory of the device.
+  [[nodiscard]] virtual void* allocate_managed(std::size_t bytes);
   virtual void release(void* address, bool on_host) noexcept = 0;
+  /// Capture-safe.
+  [[nodiscard]] virtual MemoryKind memory_kind(const void* address);
 
   virtual void copy(NativeStream stream, void* to, const void* from, std::size_t bytes,
                     CopyDirection direction) = 0;
   virtual void memset(NativeStream stream, void* to, std::uint8_t value, std::size_t bytes) = 0;
+  /// Moves managed memory to the host or the device, before it is touched there.
+  virtual void prefetch(NativeStream stream, void* address, std::size_t bytes, bool to_host);
   virtual void launch(NativeStream stream, const KernelSpec& kernel) = 0;
   virtual void host_function(NativeStream stream, std::function<void()> function) = 0;
   virtual void wait_value(NativeStream stream, const std::uint64_t* address,

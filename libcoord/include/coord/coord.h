@@ -30,6 +30,7 @@
 //   task_queue.h   tasks for threads of the host; task_queue.cuh, not included here, for warps
 //   allocator.h    device memory that is used again as soon as the order of streams allows
 //   barrier.h      a point that several streams pass together
+//   stream_profiler.h  what the work of streams takes on the device
 //   stream_group.h streams that depend on each other as a whole, filled by several threads
 //   fork_join.h    from one stream to several and back, without a Coordinator
 //   timeline.h     a number that host and streams signal and wait for, in any order
@@ -62,6 +63,7 @@
 #include "coord/stream.h"
 #include "coord/stream_group.h"
 #include "coord/stream_pool.h"
+#include "coord/stream_profiler.h"
 #include "coord/task_queue.h"
 #include "coord/task_ring.h"
 #include "coord/timeline.h"

@@ -63,6 +63,13 @@ class COORD_EXPORT Device {
   [[nodiscard]] HostBuffer<T> allocate_host(std::size_t count) const {
     return HostBuffer<T>(allocate_bytes(byte_count(count, sizeof(T)), true));
   }
+  /// Throws kNotSupported if the device has no managed memory.
+  template <typename T>
+  [[nodiscard]] ManagedBuffer<T> allocate_managed(std::size_t count) const {
+    return ManagedBuffer<T>(allocate_managed_bytes(byte_count(count, sizeof(T))));
+  }
+  /// Asks the driver. Whatever libcoord and CUDA do not know is kPageable.
+  [[nodiscard]] MemoryKind memory_kind(const void* address) const;
 
   /// Blocks until all work of the device's context has ended. Throws as StreamRef::synchronize
   /// does.
@@ -89,6 +96,7 @@ class COORD_EXPORT Device {
  private:
   static std::size_t byte_count(std::size_t count, std::size_t element_bytes);
   [[nodiscard]] Allocation allocate_bytes(std::size_t bytes, bool on_host) const;
+  [[nodiscard]] Allocation allocate_managed_bytes(std::size_t bytes) const;
 
   std::shared_ptr<DeviceState> state_;
 };

@@ -38,6 +38,16 @@ struct MemoryRange {
 
 enum class Access { kRead, kWrite };
 
+/// What an address is to a device.
+enum class MemoryKind {
+  kPageable,  // plain memory of the host: copies are staged, and may block the host
+  kPinned,    // page-locked memory of the host
+  kDevice,
+  kManaged,  // its pages move to where they are touched
+};
+
+[[nodiscard]] COORD_EXPORT const char* to_string(MemoryKind kind) noexcept;
+
 /// An owned piece of memory; the base of the typed buffers below. Thread-compatible.
 class COORD_EXPORT Allocation {
  public:
@@ -97,6 +107,17 @@ class HostBuffer {
 
  private:
   Allocation allocation_;
+};
+
+/// `size()` elements, not initialized, of memory that host and device both touch by the same
+/// address; its pages move there (StreamRef::prefetch_to_device moves them ahead). Made by
+/// Device::allocate_managed. The host must not touch it while the device uses it, unless the device
+/// allows that; some do not allow it at all while anything runs.
+template <typename T>
+class ManagedBuffer : public HostBuffer<T> {
+ public:
+  using HostBuffer<T>::HostBuffer;
+  [[nodiscard]] std::size_t bytes() const noexcept { return this->size() * sizeof(T); }
 };
 
 }  // namespace coord

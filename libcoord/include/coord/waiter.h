@@ -4,8 +4,9 @@
 // Calls a function once a stream has passed a point, for thousands of points at a time.
 //
 // One thread of libcoord's looks for all of them, at one event of each stream at a time; the
-// functions run on an executor, never on a thread of the driver. A wait is for the record that
-// when_reached() makes, so nothing that is recorded later can change it.
+// functions run on an executor, never on a thread of the driver; those of one stream begin in its
+// order. A wait is for the record that when_reached() makes, so nothing that is recorded later can
+// change it.
 #pragma once
 
 #include <cstddef>

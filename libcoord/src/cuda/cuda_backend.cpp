@@ -177,6 +177,28 @@ class CudaBackend final : public Backend {
     return to_pointer(address);
   }
 
+  void* allocate_managed(std::size_t bytes) override {
+    const Current current(context_);
+    CUdeviceptr address = 0;
+    check(driver().managed_memory_allocate(&address, bytes, CU_MEM_ATTACH_GLOBAL),
+          "cuMemAllocManaged");
+    return to_pointer(address);
+  }
+
+  MemoryKind memory_kind(const void* address) override {
+    const Current current(context_);
+    // Of memory that CUDA does not know it answers that the value is invalid.
+    const auto ask = [&](void* answer, CUpointer_attribute which) {
+      return driver().pointer_get_attribute(answer, which, to_device(address)) == CUDA_SUCCESS;
+    };
+    unsigned managed = 0, type = 0;
+    if (ask(&managed, CU_POINTER_ATTRIBUTE_IS_MANAGED) && managed != 0) return MemoryKind::kManaged;
+    if (!ask(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE)) return MemoryKind::kPageable;
+    return type == CU_MEMORYTYPE_HOST     ? MemoryKind::kPinned
+           : type == CU_MEMORYTYPE_DEVICE ? MemoryKind::kDevice
+                                          : MemoryKind::kPageable;
+  }
+
   void release(void* address, bool on_host) noexcept override {
     quietly([&] {
       if (on_host) {
@@ -207,6 +229,13 @@ class CudaBackend final : public Backend {
   void memset(NativeStream stream, void* to, std::uint8_t value, std::size_t bytes) override {
     const Current current(context_);
     check(driver().memset(to_device(to), value, bytes, to_stream(stream)), "cuMemsetD8Async");
+  }
+
+  void prefetch(NativeStream stream, void* address, std::size_t bytes, bool to_host) override {
+    const Current current(context_);
+    check(driver().memory_prefetch(to_device(address), bytes, to_host ? CU_DEVICE_CPU : device_,
+                                   to_stream(stream)),
+          "cuMemPrefetchAsync");
   }
 
   void launch(NativeStream stream, const KernelSpec& kernel) override {

@@ -40,6 +40,8 @@ Driver load() {
 #undef COORD_LOAD
   loaded.capture_info =
       reinterpret_cast<decltype(loaded.capture_info)>(find("cuStreamGetCaptureInfo_v2"));
+  loaded.memory_prefetch =
+      reinterpret_cast<decltype(loaded.memory_prefetch)>(find("cuMemPrefetchAsync"));
   loaded.graph_get_edges =
       reinterpret_cast<decltype(loaded.graph_get_edges)>(find("cuGraphGetEdges"));
   loaded.event_elapsed_time =

@@ -51,6 +51,8 @@ namespace coord::cuda {
   FUNCTION(event_synchronize, cuEventSynchronize)                    \
   FUNCTION(memory_allocate, cuMemAlloc)                              \
   FUNCTION(memory_free, cuMemFree)                                   \
+  FUNCTION(managed_memory_allocate, cuMemAllocManaged)               \
+  FUNCTION(pointer_get_attribute, cuPointerGetAttribute)             \
   FUNCTION(host_memory_allocate, cuMemHostAlloc)                     \
   FUNCTION(host_memory_free, cuMemFreeHost)                          \
   FUNCTION(copy_to_device, cuMemcpyHtoDAsync)                        \
@@ -87,6 +89,7 @@ struct Driver {
   // These have another signature in newer headers; the versions named here are in every driver.
   CUresult (*capture_info)(CUstream, CUstreamCaptureStatus*, cuuint64_t*, CUgraph*,
                            const CUgraphNode**, std::size_t*) = nullptr;
+  CUresult (*memory_prefetch)(CUdeviceptr, std::size_t, CUdevice, CUstream) = nullptr;
   CUresult (*graph_get_edges)(CUgraph, CUgraphNode*, CUgraphNode*, std::size_t*) = nullptr;
 
   /// Why there is no usable driver; empty if all is there and initialized.

@@ -115,7 +115,7 @@ std::map<std::uintptr_t, Range>::const_iterator Machine::find_range(const void* 
 
 bool Machine::in_range(const void* address, std::size_t bytes, bool on_host) const {
   const auto range = find_range(address);
-  return range != memory.end() && range->second.on_host == on_host &&
+  return range != memory.end() && (range->second.on_host == on_host || range->second.managed) &&
          reinterpret_cast<std::uintptr_t>(address) + bytes <= range->first + range->second.bytes;
 }
 

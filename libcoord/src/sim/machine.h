@@ -63,6 +63,8 @@ struct Range {
   void* address = nullptr;
   std::size_t bytes = 0;
   bool on_host = false;
+  bool managed = false;        // serves as memory of the host, too
+  bool pages_on_host = false;  // of managed memory, once the prefetches before now have run
   std::uint32_t device = 0;
   std::uint64_t trace_address = 0;     // what traces show: the same in every run
   std::shared_ptr<PoolBlock> block{};  // stream-ordered memory

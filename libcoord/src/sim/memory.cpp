@@ -21,7 +21,7 @@ namespace {
 constexpr std::size_t kAlignment = 256;
 constexpr const char* kOutsideItsLife =
     "illegal address: stream-ordered memory used before its allocation or after its release";
-constexpr std::uint32_t kPageable = 1, kPinned = 2, kDevice = 3;  // CUPTI's memory kinds
+constexpr std::uint32_t kPageable = 1, kPinned = 2, kDevice = 3, kManaged = 5;  // as CUPTI's
 
 std::int64_t transfer_ns(std::size_t bytes, std::int64_t bytes_per_us) {
   return static_cast<std::int64_t>(static_cast<double>(bytes) * 1000.0 /
@@ -36,6 +36,18 @@ std::size_t round_up(std::size_t bytes) {
 
 void* SimBackend::allocate(std::size_t bytes, bool on_host) {
   Call call(*this, on_host ? "simMallocHost" : "simMalloc");
+  return allocate(call, bytes, on_host);
+}
+
+void* SimBackend::allocate_managed(std::size_t bytes) {
+  Call call(*this, "simMalloc");
+  void* const address = allocate(call, bytes, false);
+  Range& range = machine_.memory[reinterpret_cast<std::uintptr_t>(address)];
+  range.managed = range.pages_on_host = true;
+  return address;
+}
+
+void* SimBackend::allocate(Call& call, std::size_t bytes, bool on_host) {
   call.enter(CaptureRule::kUnsafe);
   std::uint64_t& in_use = machine_.device_bytes_in_use[device_];
   if (!on_host && bytes > machine_.config.memory_bytes - in_use) {
@@ -211,7 +223,7 @@ void SimBackend::copy(NativeStream stream, void* to, const void* from, std::size
     spec.duration_ns = costs_.copy_fixed_ns + transfer_ns(bytes, costs_.device_bytes_per_us);
   } else {
     const bool up = direction == CopyDirection::kHostToDevice;
-    const bool pinned = machine_.in_range(up ? from : to, bytes, true);
+    const bool pinned = machine_.in_range(up ? from : to, bytes, true);  // or managed
     const std::uint32_t host_kind = pinned ? kPinned : kPageable;
     spec.kind = up ? OpKind::kCopyToDevice : OpKind::kCopyToHost;
     spec.name = up ? "copy to device" : "copy to host";
@@ -265,6 +277,40 @@ void SimBackend::copy_peer(NativeStream stream, void* to, Backend&, const void* 
     call.submit(std::move(spec));
   }
   call.finish(costs_.copy_ns);
+}
+
+// As a copy of what lies elsewhere. Pages that are touched where they are not cost nothing here.
+void SimBackend::prefetch(NativeStream stream, void* address, std::size_t bytes, bool to_host) {
+  Call call(*this, "simMemPrefetchAsync");
+  call.on_stream(stream);
+  call.enter(CaptureRule::kEnqueues);
+  call.says(machine_.trace_address(address), bytes);
+  const auto range = machine_.find_range(address);
+  if (!machine_.in_range(address, bytes, to_host) || !range->second.managed)
+    call.fail(kCodeInvalidValue, "not managed memory of that size");
+  if (bytes > 0) {
+    bool& on_host = machine_.memory[range->first].pages_on_host;
+    const bool there = std::exchange(on_host, to_host) == to_host;
+    OpSpec spec{
+        .kind = to_host ? OpKind::kCopyToHost : OpKind::kCopyToDevice,
+        .duration_ns = costs_.copy_fixed_ns +
+                       (there ? 0
+                              : transfer_ns(bytes, to_host ? costs_.device_to_host_bytes_per_us
+                                                           : costs_.host_to_device_bytes_per_us)),
+        .memory_kinds = kManaged << 4 | kManaged,
+        .bytes = bytes,
+        .name = to_host ? "prefetch to host" : "prefetch to device"};
+    call.submit(std::move(spec));
+  }
+  call.finish(costs_.copy_ns);
+}
+
+MemoryKind SimBackend::memory_kind(const void* address) {
+  const std::lock_guard lock(machine_.mutex);
+  const auto range = machine_.find_range(address);
+  if (range == machine_.memory.end()) return MemoryKind::kPageable;
+  if (range->second.managed) return MemoryKind::kManaged;
+  return range->second.on_host ? MemoryKind::kPinned : MemoryKind::kDevice;
 }
 
 void SimBackend::memset(NativeStream stream, void* to, std::uint8_t value, std::size_t bytes) {

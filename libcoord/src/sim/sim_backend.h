@@ -50,11 +50,14 @@ class SimBackend final : public Backend {
   Nanoseconds elapsed(NativeEvent start, NativeEvent end) override;
 
   void* allocate(std::size_t bytes, bool on_host) override;
+  void* allocate_managed(std::size_t bytes) override;
   void release(void* address, bool on_host) noexcept override;
+  MemoryKind memory_kind(const void* address) override;
 
   void copy(NativeStream stream, void* to, const void* from, std::size_t bytes,
             CopyDirection direction) override;
   void memset(NativeStream stream, void* to, std::uint8_t value, std::size_t bytes) override;
+  void prefetch(NativeStream stream, void* address, std::size_t bytes, bool to_host) override;
   void launch(NativeStream stream, const KernelSpec& kernel) override;
   void host_function(NativeStream stream, std::function<void()> function) override;
   void wait_value(NativeStream stream, const std::uint64_t* address, std::uint64_t value) override;
@@ -81,6 +84,7 @@ class SimBackend final : public Backend {
  private:
   class Call;
 
+  void* allocate(Call& call, std::size_t bytes, bool on_host);
   /// Says what the operation touches: to whoever judges races, and to itself, so that it faults on
   /// stream-ordered memory outside its life.
   void touches(OpSpec& spec, const void* address, std::size_t bytes, bool writes);

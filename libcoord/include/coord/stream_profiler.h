@@ -1,0 +1,139 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// What the work of streams takes, by the device's own clock: each piece of work that a watched
+// stream is given is timed by two events around it, and summed up by stream and kind. Nobody has to
+// say how long anything took, and nothing needs CUPTI.
+//
+// It sees what libcoord's calls give to streams; launches and library calls of the program's own
+// are timed if a Section encloses them. What is captured is not timed: the profiler adds nothing to
+// graphs. For a whole program with its causes, record it with streamscope instead.
+// A piece's time begins when its stream is ready for it: waiting for a copy engine is part of it.
+// A timed piece costs the host two records (some 2 us) and its stream some 4 us on the device.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "coord/device.h"
+#include "coord/export.h"
+#include "coord/stream.h"
+#include "coord/types.h"
+
+namespace coord {
+
+struct StreamProfilerOptions {
+  /// One piece of work of each stream in so many is timed.
+  std::uint32_t time_one_in = 1;
+  /// So many of the newest pieces are kept with their times, for what streams do beside each other.
+  std::size_t history = 1 << 16;
+};
+
+/// Pieces of work of one kind.
+struct WorkTimes {
+  std::uint64_t count = 0;  // given
+  std::uint64_t bytes = 0;  // moved or set by them
+  std::uint64_t timed = 0;  // of which the device has ended so many that were timed
+  std::uint64_t timed_bytes = 0;
+  Nanoseconds total{0}, shortest{0}, longest{0};  // of the timed ones
+
+  [[nodiscard]] Nanoseconds average() const noexcept {
+    return timed == 0 ? Nanoseconds(0) : total / static_cast<std::int64_t>(timed);
+  }
+  /// 0 if nothing was moved.
+  [[nodiscard]] double bytes_per_s() const noexcept {
+    return total.count() == 0
+               ? 0.0
+               : 1e9 * static_cast<double>(timed_bytes) / static_cast<double>(total.count());
+  }
+};
+
+/// What a stream has done since it is watched.
+struct StreamReport {
+  StreamId stream;
+  std::string name;
+  int priority = 0;
+  std::array<WorkTimes, kWorkKinds> work;  // by WorkKind
+  WorkTimes sections;
+  std::uint64_t operations = 0;
+  /// Of everything timed, sections included.
+  std::uint64_t timed = 0;
+  Nanoseconds average_latency{0};  // from when its stream was ready for it to its end
+  Nanoseconds busy{0};             // estimated from the timed pieces if not all are
+  Nanoseconds span{0};             // from the start of the first timed to the end of the last
+  std::size_t peak_memory_bytes = 0;
+  /// Copies from or to pageable memory of the host, which are staged and may block it.
+  std::uint64_t pageable_copies = 0, pageable_bytes = 0;
+
+  [[nodiscard]] const WorkTimes& of(WorkKind kind) const noexcept {
+    return work[static_cast<std::size_t>(kind)];
+  }
+  [[nodiscard]] double utilization() const noexcept {
+    return span.count() == 0
+               ? 0.0
+               : static_cast<double>(busy.count()) / static_cast<double>(span.count());
+  }
+};
+
+/// All watched streams together. The times are of the pieces that the history holds.
+struct ProfileReport {
+  std::vector<StreamReport> streams;
+  Nanoseconds span{0};        // from the start of the first piece to the end of the last
+  Nanoseconds busy{0};        // some stream had work running
+  Nanoseconds copying{0};     // a copy or prefetch was running, or waiting for an engine
+  Nanoseconds overlapped{0};  // of that, beside a kernel, graph or section of another stream
+  double concurrency = 0;     // streams with work running, on average while there is any
+  std::uint64_t records = 0;  // of events, made by the profiler so far
+
+  /// A table for people.
+  [[nodiscard]] COORD_EXPORT std::string text() const;
+};
+
+/// Thread-safe; but watching a stream, ending that, and destroying the profiler are calls on the
+/// streams. Keeps its device open.
+class COORD_EXPORT StreamProfiler {
+ public:
+  /// Measures what timing itself takes, to subtract it: a few records and one synchronization.
+  explicit StreamProfiler(const Device& device, const StreamProfilerOptions& options = {});
+  /// Ends all watching.
+  ~StreamProfiler();
+  StreamProfiler(const StreamProfiler&) = delete;
+  StreamProfiler& operator=(const StreamProfiler&) = delete;
+
+  /// Times what the stream is given from now on. Throws kInvalidHandle if it is of another device,
+  /// kNotPermitted if a profiler watches it already.
+  void watch(StreamRef stream);
+  /// Ends that; what was found stays in the report. Throws kInvalidHandle if it is not watched.
+  void unwatch(StreamRef stream);
+
+  /// While it lives, everything that the stream gets is one timed piece of work, whoever enqueues
+  /// it. Thread-compatible; ends before the profiler does.
+  class COORD_EXPORT Section {
+   public:
+    ~Section();
+    Section(const Section&) = delete;
+    Section& operator=(const Section&) = delete;
+
+   private:
+    friend class StreamProfiler;
+    explicit Section(void* watched);
+    void* watched_;
+  };
+  /// Throws kInvalidHandle if the stream is not watched, kNotPermitted if it is in a section.
+  [[nodiscard]] Section section(StreamRef stream);
+
+  /// What has ended by now. Asks the device about the newest timed pieces; never blocks. Throws
+  /// what has become of the device if that failed.
+  [[nodiscard]] StreamReport report(StreamRef stream);
+  [[nodiscard]] ProfileReport report();
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace coord
