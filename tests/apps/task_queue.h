@@ -142,7 +142,7 @@ struct OneQueue {
 template <typename Work>
 __global__ void run_one_queue(const __grid_constant__ OneQueue queue,
                               const __grid_constant__ Work work) {
-  using Stage = coord::TaskStage<Work::kStaged>;
+  using Stage = typename coord::TaskLane<Work>::Stage;
   extern __shared__ Task stages[];
   Stage& stage = reinterpret_cast<Stage*>(stages)[threadIdx.x / 32];
   const unsigned lane = threadIdx.x % 32;
@@ -221,7 +221,7 @@ OneQueueResult run_on_one_queue(cudaStream_t stream, const Work& work,
       std::vector<unsigned long long>{0, given.size(), given.size()});
   const Array<unsigned long long> busy(blocks * threads / 32);
   const OneQueue queue{held.get(), words.get(), words.get() + 1, words.get() + 2, busy.get()};
-  const std::size_t bytes = threads / 32 * sizeof(coord::TaskStage<Work::kStaged>);
+  const std::size_t bytes = threads / 32 * sizeof(typename coord::TaskLane<Work>::Stage);
   CALL(cudaFuncSetAttribute, run_one_queue<Work>, cudaFuncAttributeMaxDynamicSharedMemorySize,
        static_cast<int>(bytes));
   OneQueueResult result;

@@ -85,8 +85,9 @@ struct Dag {
 
   template <typename Lane>
   __device__ void operator()(Task task, Lane& lane) const {
+    const auto after = lane.successors(edges, task);
     step.run(static_cast<std::uint32_t>(task));
-    lane.end(edges, task);
+    lane.end(after);
   }
 };
 
@@ -118,7 +119,7 @@ void compare(const char* name, int rounds, cudaStream_t stream, const Levels& le
     values.clear();
   };
 
-  coord::GpuTaskQueue<Dag> queue({.stack_bytes = 4096});
+  coord::GpuTaskQueue<Dag> queue({.threads = 1024, .stack_bytes = 4096});
   const Dag dag{step,
                 {offsets.get(), successors.get(), in_degrees.get(),
                  reinterpret_cast<coord::TaskEdges<GpuPlatform>::Pending*>(pending.get())}};

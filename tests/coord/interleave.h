@@ -67,6 +67,16 @@ class Atomic {
     return seen(std::exchange(value_, static_cast<T>(value_ - by)));
   }
   template <typename... Order>
+  T fetch_or(T bits, Order...) {
+    step();
+    return seen(std::exchange(value_, static_cast<T>(value_ | bits)));
+  }
+  template <typename... Order>
+  T fetch_and(T bits, Order...) {
+    step();
+    return seen(std::exchange(value_, static_cast<T>(value_ & bits)));
+  }
+  template <typename... Order>
   bool compare_exchange_strong(T& expected, T value, Order...) {
     step();
     const bool same = value_ == expected;

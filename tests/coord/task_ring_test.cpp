@@ -246,6 +246,96 @@ TEST_F(EveryOrderOfTasks, FindsAnEndThatComesTooEarly) {
   EXPECT_NE((explore<Ring, TellsTooLate>(2, 3, tree).failure), "");
 }
 
+/// Workers 1 and 2 wait, each for one task at most, and then find one elsewhere (worker 2 at once);
+/// worker 0 has two tasks to give.
+template <typename Idle>
+model::Result explore_gifts() {
+  struct Shared {
+    Idle idle;
+    std::array<coord::TaskGift<ModelPlatform, 1>, 3> gifts;
+    std::array<int, 2> runs{};
+    std::string failure;
+
+    Shared() {
+      idle.reset();
+      for (auto& gift : gifts) gift.reset();
+    }
+    bool accept(std::size_t self) {
+      if (gifts[self].accept() == 0) return false;
+      const Task task = gifts[self].take(0);
+      if (task >= runs.size())
+        failure = "a gift holds no task";
+      else
+        ++runs[task];
+      return true;
+    }
+    void wait(std::size_t self, int looks) {
+      idle.enter(1u << self);
+      for (int look = 0; look < looks; ++look) {
+        if (accept(self)) return;
+      }
+      if (!idle.leave(1u << self)) ++awaited[self];
+    }
+    std::array<int, 3> awaited{};  // gifts that a worker would go on to wait for
+  };
+  return model::explore([&] {
+    const auto shared = std::make_shared<Shared>();
+    model::Program program;
+    program.threads.push_back([shared] {
+      Task task = 0;
+      const std::uint32_t claimed = shared->idle.claim(2);
+      for (const std::size_t self : {1, 2}) {
+        if ((claimed >> self & 1) == 0) continue;
+        shared->gifts[self].put(0, task++);
+        shared->gifts[self].give(1);
+      }
+      for (; task < 2; ++task) ++shared->runs[task];
+    });
+    program.threads.push_back([shared] { shared->wait(1, 2); });
+    program.threads.push_back([shared] { shared->wait(2, 0); });
+    program.check = [shared]() -> std::string {
+      for (const std::size_t self : {1, 2}) {
+        if (shared->awaited[self] != 0 && !shared->accept(self))
+          return "a worker waits for a gift that nobody gives";
+      }
+      if (!shared->failure.empty()) return shared->failure;
+      return shared->runs == std::array{1, 1} ? "" : "a task is lost or ran twice";
+    };
+    return program;
+  });
+}
+
+struct Idle : coord::TaskIdle<ModelPlatform> {};
+
+TEST_F(EveryOrderOfTasks, AGiftReachesWhoWasClaimed) {
+  EXPECT_EQ(explore_gifts<Idle>().failure, "");
+}
+
+/// Does not look whether it was claimed meanwhile.
+struct LeavesAnyway : Idle {
+  bool leave(std::uint32_t bit) {
+    (void)Idle::leave(bit);
+    return true;
+  }
+};
+
+TEST_F(EveryOrderOfTasks, FindsAGiftToAWorkerThatHasLeft) {
+  EXPECT_NE(explore_gifts<LeavesAnyway>().failure, "");
+}
+
+/// Claims workers that it saw waiting, whether they still do or not.
+struct ClaimsWhoeverWaited : Idle {
+  std::uint32_t claim(std::uint32_t most) {
+    const std::uint32_t seen = now();
+    (void)Idle::claim(most);
+    return seen;
+  }
+};
+
+TEST_F(EveryOrderOfTasks, FindsAGiftToAWorkerThatDoesNotWaitAnyMore) {
+  EXPECT_NE(explore_gifts<ClaimsWhoeverWaited>().failure, "");
+}
+
 /// Tasks 0 and 1 each precede 2 and 3.
 template <typename Edges>
 model::Result explore_edges() {

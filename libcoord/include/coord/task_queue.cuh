@@ -212,7 +212,7 @@ class GpuTaskQueue {
 
   static GpuTaskQueueOptions checked(GpuTaskQueueOptions options);
   static std::size_t stage_bytes(std::uint32_t threads) {
-    return threads / kWarp * sizeof(TaskStage<Work::kStaged>);
+    return threads / kWarp * sizeof(TaskStage<Work::kStaged, Work::kTasksAtOnce>);
   }
   [[noreturn]] static void refuse(ErrorKind kind, const char* call, const std::string& why) {
     throw Error(kind, cudaErrorInvalidValue, cudaGetErrorName(cudaErrorInvalidValue), call, why);

@@ -168,6 +168,57 @@ class TaskRing {
   std::uint32_t mask_ = 0;
 };
 
+/// Which workers of a team wait for tasks: a bit for each, 32 at most. Thread-safe.
+template <typename Platform>
+class TaskIdle {
+ public:
+  /// Not while others use it.
+  COORD_HOST_DEVICE void reset() { bits_.store(0, Platform::kRelaxed); }
+  COORD_HOST_DEVICE std::uint32_t now() { return bits_.fetch_or(0, Platform::kRelaxed); }
+  /// The worker waits, with an empty gift, until somebody claims it or it leaves.
+  COORD_HOST_DEVICE void enter(std::uint32_t bit) { bits_.fetch_or(bit, Platform::kRelease); }
+  /// False if it was claimed before: then a gift is there or on its way.
+  [[nodiscard]] COORD_HOST_DEVICE bool leave(std::uint32_t bit) {
+    return (bits_.fetch_and(~bit, Platform::kRelaxed) & bit) != 0;
+  }
+  /// Claims up to `most` workers, from the lowest bit on. Each of them must be given something.
+  [[nodiscard]] COORD_HOST_DEVICE std::uint32_t claim(std::uint32_t most) {
+    const std::uint32_t idle = now();
+    std::uint32_t rest = idle;
+    for (; rest != 0 && most != 0; --most) rest &= rest - 1;
+    const std::uint32_t wanted = idle & ~rest;
+    return wanted == 0 ? 0 : bits_.fetch_and(~wanted, Platform::kAcquire) & wanted;
+  }
+
+ private:
+  typename Platform::template Atomic<std::uint32_t> bits_;
+};
+
+/// Tasks that one who has claimed an idle worker hands to it. As with a ring, several threads that
+/// act as one share the work, with a barrier between.
+template <typename Platform, std::uint32_t kRoom>
+class TaskGift {
+ public:
+  /// Not while others use it.
+  COORD_HOST_DEVICE void reset() { count_.store(0, Platform::kRelaxed); }
+  /// By who has claimed the worker: each task, then how many; at least one.
+  COORD_HOST_DEVICE void put(std::uint32_t at, Task task) {
+    tasks_[at].exchange(task, Platform::kRelaxed);
+  }
+  COORD_HOST_DEVICE void give(std::uint32_t count) { count_.exchange(count, Platform::kRelease); }
+  /// By the worker: how many tasks there are, each of which must then be taken.
+  [[nodiscard]] COORD_HOST_DEVICE std::uint32_t accept() {
+    return count_.exchange(0, Platform::kAcquire);
+  }
+  [[nodiscard]] COORD_HOST_DEVICE Task take(std::uint32_t at) {
+    return tasks_[at].exchange(kNoTask, Platform::kRelaxed);
+  }
+
+ private:
+  typename Platform::template Atomic<std::uint32_t> count_;
+  typename Platform::template Atomic<Task> tasks_[kRoom];
+};
+
 /// How many tasks there are that have not ended, and sources that may still bring some. Tasks are
 /// counted before others can see them, so none is left once the count is 0. Thread-safe.
 template <typename Platform>
@@ -232,9 +283,13 @@ struct TaskEdges {
   }
   /// One of its successors, after such a fence. True if it has nothing to wait for any more.
   COORD_HOST_DEVICE bool count_down(std::uint32_t successor) const {
+    return count_down(successor, in_degrees[successor]);
+  }
+  /// The same with what in_degrees says of it, for those who have read that while there was time.
+  COORD_HOST_DEVICE bool count_down(std::uint32_t successor, std::uint32_t in_degree) const {
     if (pending[successor].fetch_sub(1, Platform::kRelaxed) != 1) return false;
     Platform::fence(Platform::kAcquire);
-    pending[successor].store(in_degrees[successor], Platform::kRelaxed);
+    pending[successor].store(in_degree, Platform::kRelaxed);
     return true;
   }
 };

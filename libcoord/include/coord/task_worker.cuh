@@ -3,9 +3,10 @@
 
 // The device's side of task_queue.cuh: what a warp does until no task is left.
 //
-// A worker is a warp. It keeps the tasks that it will run next in shared memory, the rest of what
-// its tasks spawn in a ring that others steal from, and takes batches: one of its lanes claims,
-// all of them take, put and run.
+// A worker is a warp. It keeps the tasks that it will run next in shared memory. What its tasks
+// spawn beyond that it hands to warps of its block that wait, through shared memory as well, or
+// puts into a ring that others steal from. It takes batches: one of its lanes claims, all of them
+// take, put and run. Of the warps of a block that wait, one looks at the rings of others.
 #pragma once
 
 #include <cuda/atomic>
@@ -26,6 +27,12 @@ struct GpuPlatform {
   COORD_HOST_DEVICE static void fence(cuda::std::memory_order order) {
     cuda::atomic_thread_fence(order, cuda::thread_scope_device);
   }
+};
+
+/// Atomics of one block, for shared memory.
+struct BlockPlatform : GpuPlatform {
+  template <typename T>
+  using Atomic = cuda::atomic<T, cuda::thread_scope_block>;
 };
 
 inline constexpr unsigned kWarp = 32;
@@ -103,9 +110,16 @@ __device__ T from_first(T value) {
 
 }  // namespace task_worker
 
+/// What the warps of a block share.
+struct TaskTeam {
+  TaskIdle<BlockPlatform> idle;
+  BlockPlatform::Atomic<std::uint32_t> over;  // 1: no task is left
+};
+
 /// Where the tasks of a warp wait that it will run next; in shared memory.
-template <std::uint32_t kRoom>
+template <std::uint32_t kRoom, std::uint32_t kAtOnce>
 struct TaskStage {
+  TaskGift<BlockPlatform, kAtOnce> gift;  // of other warps of the block
   Task tasks[kRoom];
   std::uint32_t count;    // may be larger than kRoom while tasks run: so many did not fit
   std::uint32_t in_line;  // tasks run where they were spawned
@@ -116,7 +130,7 @@ struct TaskStage {
 template <typename Work>
 class TaskLane {
  public:
-  using Stage = TaskStage<Work::kStaged>;
+  using Stage = TaskStage<Work::kStaged, Work::kTasksAtOnce>;
 
   __device__ TaskLane(const Work& work, Stage& stage, std::uint32_t worker)
       : work_(work), stage_(stage), worker_(worker) {}
@@ -137,26 +151,50 @@ class TaskLane {
 
   /// `task` has ended: spawns those of its successors that have nothing to wait for any more.
   __device__ void end(const TaskEdges<GpuPlatform>& edges, Task task) {
-    if constexpr (!kWholeWarp) {
+    if constexpr (kWholeWarp) {
+      end(successors(edges, task));
+    } else {
       edges.end(task, [this](std::uint32_t next) { spawn(next); });
-      return;
     }
+  }
+
+  /// What end() has to read of a task's edges. Asked for before a task's own work, it is there when
+  /// that ends. For warps that run one task at a time.
+  struct Successors {
+    const TaskEdges<GpuPlatform>& edges;
+    std::uint32_t first, end;
+    std::uint32_t next, in_degree;  // of this lane, among the first ones
+  };
+  [[nodiscard]] __device__ Successors successors(const TaskEdges<GpuPlatform>& edges,
+                                                 Task task) const {
+    static_assert(kWholeWarp);
+    return group(edges, edges.offsets[task], edges.offsets[task + 1]);
+  }
+  __device__ void end(Successors after) {
     __syncwarp();  // what all lanes have done comes before
     GpuPlatform::fence(GpuPlatform::kRelease);
-    const std::uint32_t end = edges.offsets[task + 1];
-    for (std::uint32_t first = edges.offsets[task]; first < end; first += kWarp) {
-      const std::uint32_t k = first + task_worker::lane();
-      const std::uint32_t next = k < end ? edges.successors[k] : 0;
-      unsigned ready = __ballot_sync(~0u, k < end && edges.count_down(next));
+    for (;;) {
+      const bool mine = after.first + task_worker::lane() < after.end;
+      unsigned ready =
+          __ballot_sync(~0u, mine && after.edges.count_down(after.next, after.in_degree));
       __syncwarp();  // what came before them comes before what any lane does now
       for (; ready != 0; ready &= ready - 1)
-        spawn(__shfl_sync(~0u, next, __ffs(static_cast<int>(ready)) - 1));
+        spawn(__shfl_sync(~0u, after.next, __ffs(static_cast<int>(ready)) - 1));
+      if (after.end - after.first <= kWarp) return;
+      const Successors rest = group(after.edges, after.first + kWarp, after.end);
+      after.first = rest.first, after.next = rest.next, after.in_degree = rest.in_degree;
     }
   }
 
  private:
   static constexpr bool kWholeWarp = Work::kTasksAtOnce == 1;
 
+  __device__ static Successors group(const TaskEdges<GpuPlatform>& edges, std::uint32_t first,
+                                     std::uint32_t end) {
+    const std::uint32_t k = first + task_worker::lane();
+    const std::uint32_t next = k < end ? edges.successors[k] : 0;
+    return {edges, first, end, next, k < end ? edges.in_degrees[next] : 0};
+  }
   __device__ static bool is_first() { return !kWholeWarp || task_worker::lane() == 0; }
 
   __noinline__ __device__ void run_here(Task task) {
@@ -178,31 +216,31 @@ class TaskWorker {
   static_assert(kAtOnce == 1 || kAtOnce == kWarp);
   static_assert(Work::kStaged >= 2 * kAtOnce);
 
-  __device__ TaskWorker(const TaskWorld& world, const Work& work, Stage& stage)
+  /// `stages` of all warps of the block, which meet here.
+  __device__ TaskWorker(const TaskWorld& world, const Work& work, TaskTeam& team, Stage* stages)
       : world_(world),
         work_(work),
-        stage_(stage),
+        team_(team),
+        stages_(stages),
+        stage_(stages[threadIdx.x / kWarp]),
         worker_((blockIdx.x * blockDim.x + threadIdx.x) / kWarp),
         ring_(world.rings[worker_]),
         share_(world.shares[worker_]) {
-    if (lane_ == 0) stage_.count = stage_.in_line = 0;
-    __syncwarp();
+    if (lane_ == 0) {
+      stage_.count = stage_.in_line = 0;
+      stage_.gift.reset();
+      end_ = ring_.end();
+    }
+    if (threadIdx.x == 0) {
+      team_.idle.reset();
+      team_.over.store(0, BlockPlatform::kRelaxed);
+    }
+    __syncthreads();
   }
 
   /// Runs tasks until there are none left.
   __device__ void run() {
-    std::uint32_t pause_ns = kLeastPauseNs;
-    for (;;) {
-      if (fill()) {
-        run_batch();
-        pause_ns = kLeastPauseNs;
-      } else if (over()) {
-        break;
-      } else {
-        __nanosleep(pause_ns);
-        pause_ns = min(2 * pause_ns, kMostPauseNs);
-      }
-    }
+    while (staged_ != 0 || take_own() || wait()) run_batch();
     if (lane_ == 0) {
       counts_.in_line = stage_.in_line;
       counts_.tasks += stage_.in_line;
@@ -211,16 +249,70 @@ class TaskWorker {
   }
 
  private:
-  static constexpr std::uint32_t kLeastPauseNs = 32, kMostPauseNs = 4096;
+  static constexpr std::uint32_t kPauseNs = 20;  // between looks at shared memory
+  /// Looks before a worker without tasks tells how many have ended: about a microsecond, since
+  /// successors of what runs elsewhere often come sooner, and the count is one word for all.
+  static constexpr std::uint32_t kPatience = 8;
   /// Groups of 32 workers that a thief looks at before it asks whether all is over: few, since
   /// thousands that look all the time would take the cache's bandwidth from those that work.
   static constexpr std::uint32_t kLooks = 2;
+  /// Of others at a time: a gift finds room beside them.
+  static constexpr std::uint32_t kMostTaken = Work::kStaged - kAtOnce;
 
-  /// Sees to it that there is something in the stage.
-  __device__ bool fill() {
-    if (staged_ != 0 || take_own()) return true;
-    if (lane_ == 0) tally_.before_idling(world_.sums->count);
-    return take_others() || receive();
+  /// Waits until there is something in the stage. False if all is over.
+  __device__ bool wait() {
+    const bool alone = !world_.steal;
+    const std::uint32_t patience = alone ? 0 : kPatience;
+    if (!alone && lane_ == 0) team_.idle.enter(bit_);
+    for (std::uint32_t look = 0;; ++look) {
+      if (look == patience && lane_ == 0) tally_.before_idling(world_.sums->count);
+      if (accept()) return true;
+      if (alone || is_scout()) {
+        if (take_others() || receive()) {
+          if (!alone) leave();
+          return true;
+        }
+        if (look >= patience && over()) {
+          if (lane_ == 0) team_.over.exchange(1, BlockPlatform::kRelaxed);
+          return false;
+        }
+      }
+      if (!alone && told_over()) return false;
+      __nanosleep(kPauseNs);
+    }
+  }
+
+  /// One of the warps of a block that wait looks further than the block: if all did, they would
+  /// take the cache's bandwidth from those that work.
+  __device__ bool is_scout() {
+    std::uint32_t idle = 0;
+    if (lane_ == 0) idle = team_.idle.now();
+    idle = task_worker::from_first(idle);
+    return (idle ^ bit_) < bit_;  // the highest one: gifts go to the lowest ones first
+  }
+  __device__ bool told_over() {
+    std::uint32_t over = 0;
+    if (lane_ == 0) over = team_.over.fetch_or(0, BlockPlatform::kRelaxed);
+    return task_worker::from_first(over) != 0;
+  }
+
+  /// Takes what another warp of the block has given.
+  __device__ bool accept() {
+    std::uint32_t count = 0;
+    if (lane_ == 0) count = stage_.gift.accept();
+    count = task_worker::from_first(count);
+    if (count == 0) return false;
+    __syncwarp();  // what the giver did comes before what any lane does now
+    if (lane_ < count) stage_.tasks[staged_ + lane_] = stage_.gift.take(lane_);
+    return set_staged(staged_ + count);
+  }
+  /// Does not wait any more, having got tasks elsewhere.
+  __device__ void leave() {
+    bool left = false;
+    if (lane_ == 0) left = team_.idle.leave(bit_);
+    if (task_worker::from_first(left)) return;
+    while (!accept()) {  // claimed before: the giver is about to give
+    }
   }
 
   __device__ bool over() {
@@ -233,14 +325,21 @@ class TaskWorker {
   /// From the worker's own ring or share.
   __device__ bool take_own() {
     TaskClaim claim;
-    if (lane_ == 0) claim = ring_.claim_newest(kAtOnce);
-    if (take(ring_, claim)) return true;
+    if (ring_holds_) {
+      if (lane_ == 0) {
+        claim = ring_.claim_newest(kAtOnce);
+        end_ -= claim.count;
+      }
+      if (take(ring_, claim)) return true;
+      ring_holds_ = false;
+    }
+    if (!share_holds_) return false;
     if (lane_ == 0) claim = share_.claim_oldest(kAtOnce);
     claim.first = task_worker::from_first(claim.first);
     claim.count = task_worker::from_first(claim.count);
     for (std::uint32_t i = lane_; i < claim.count; i += kWarp)
       stage_.tasks[i] = given(claim.first + i);
-    return set_staged(claim.count);
+    return share_holds_ = set_staged(claim.count);
   }
 
   /// Half of what another worker has. Each lane looks at another one.
@@ -271,7 +370,7 @@ class TaskWorker {
 
   __device__ bool take_from(std::uint32_t victim) {
     TaskClaim claim;
-    if (lane_ == 0) claim = world_.rings[victim].claim_oldest(Work::kStaged, 2);
+    if (lane_ == 0) claim = world_.rings[victim].claim_oldest(kMostTaken, 2);
     if (take(world_.rings[victim], claim)) return stole(staged_);
     if (lane_ == 0) {
       claim = world_.shares[victim].claim_oldest(~0u, 2);
@@ -279,6 +378,7 @@ class TaskWorker {
       if (claim.count != 0) share_.reset(claim.first, claim.first + claim.count);
     }
     const std::uint32_t count = task_worker::from_first(claim.count);
+    share_holds_ = count != 0;
     return stole(count) && take_own();
   }
 
@@ -307,7 +407,7 @@ class TaskWorker {
       const std::uint64_t tail =
           SystemWord(world_.inbox->tail).load(cuda::std::memory_order_acquire);
       head = world_.sums->received;
-      count = static_cast<std::uint32_t>(min(tail - head, std::uint64_t{Work::kStaged}));
+      count = static_cast<std::uint32_t>(min(tail - head, std::uint64_t{kMostTaken}));
       if (count != 0) world_.sums->count.add(count);
       world_.sums->received = head + count;
       if (closed && head + count == tail) {
@@ -352,6 +452,7 @@ class TaskWorker {
     if (which < batch) task = stage_.tasks[staged_ - 1 - which];
     staged_ -= batch;
     __syncwarp();
+    give_rest();
     share_rest();
     if (lane_ == 0) stage_.count = staged_;
     __syncwarp();
@@ -373,15 +474,31 @@ class TaskWorker {
     if (recorded) record(task, batch, start_ns, end_ns);
   }
 
-  /// Offers what the stage holds beside the next batch to others, as far as the ring has room.
+  /// Hands what the stage holds beside the next batch to warps of the block that wait, a batch
+  /// each.
+  __device__ void give_rest() {
+    if (staged_ == 0 || !world_.steal) return;
+    std::uint32_t claimed = 0;
+    if (lane_ == 0) {
+      claimed = team_.idle.claim((staged_ + kAtOnce - 1) / kAtOnce);
+      if (claimed != 0) tally_.before_publishing(world_.sums->count);
+    }
+    claimed = task_worker::from_first(claimed);
+    for (; claimed != 0; claimed &= claimed - 1) {
+      auto& gift = stages_[__ffs(static_cast<int>(claimed)) - 1].gift;
+      const std::uint32_t count = min(staged_, kAtOnce);
+      staged_ -= count;
+      if (lane_ < count) gift.put(lane_, stage_.tasks[staged_ + lane_]);
+      __syncwarp();
+      if (lane_ == 0) gift.give(count);
+    }
+  }
+
+  /// Offers what is left then to others, as far as the ring has room.
   __device__ void share_rest() {
     if (staged_ == 0) return;
-    std::uint32_t end = 0;
-    if (lane_ == 0) {
-      tally_.before_publishing(world_.sums->count);
-      end = ring_.end();
-    }
-    end = task_worker::from_first(end);
+    if (lane_ == 0) tally_.before_publishing(world_.sums->count);
+    const std::uint32_t end = task_worker::from_first(end_);
     const std::uint32_t most = min(staged_, ring_.capacity());  // beyond that, slots come again
     std::uint32_t moved = 0;                                    // the oldest ones first
     while (moved < most) {
@@ -395,6 +512,8 @@ class TaskWorker {
     if (moved == 0) return;
     __syncwarp();
     if (lane_ == 0) ring_.publish(moved);
+    end_ += moved;
+    ring_holds_ = true;
     staged_ -= moved;
     for (std::uint32_t i = 0; i < staged_; i += kWarp) {  // close the gap
       Task task = kNoTask;
@@ -420,13 +539,18 @@ class TaskWorker {
 
   const TaskWorld& world_;
   const Work& work_;
+  TaskTeam& team_;
+  Stage* const stages_;  // of the block
   Stage& stage_;
   const unsigned lane_ = task_worker::lane();
+  const std::uint32_t bit_ = 1u << threadIdx.x / kWarp;  // in the team
   const std::uint32_t worker_;
   TaskRing<GpuPlatform>& ring_;
   TaskSpan<GpuPlatform>& share_;
   TaskTally<GpuPlatform> tally_;  // of lane 0; the others count along for nothing
-  std::uint32_t staged_ = 0;      // tasks in the stage
+  std::uint32_t end_ = 0;         // of the ring, which only this worker moves; of lane 0
+  bool ring_holds_ = false, share_holds_ = true;  // may do; false is certain
+  std::uint32_t staged_ = 0;                      // tasks in the stage
   std::uint32_t random_ = worker_;
   TaskWorkerCounts counts_;
 };
@@ -436,8 +560,9 @@ template <typename Work>
 __global__ void run_task_workers(const __grid_constant__ TaskWorld world,
                                  const __grid_constant__ Work work) {
   extern __shared__ Task stages[];
+  __shared__ TaskTeam team;
   using Stage = typename TaskWorker<Work>::Stage;
-  TaskWorker<Work>(world, work, reinterpret_cast<Stage*>(stages)[threadIdx.x / kWarp]).run();
+  TaskWorker<Work>(world, work, team, reinterpret_cast<Stage*>(stages)).run();
 }
 
 #endif  // __CUDACC__
