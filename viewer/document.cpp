@@ -250,6 +250,7 @@ Sums Document::sums(TimeRange range) const {
   for (size_t lane = 0; lane < lanes_.size(); ++lane) {
     Sums::Entry in_lane;
     for (const Band& band : lanes_[lane].bands) {
+      if (is_repeated(band.kind)) continue;
       const auto [first, last] = visible(band.row, range);
       for (size_t i = first; i < last; ++i) {
         const Ns from = std::max(band.row.start_ns[i], range.begin_ns),
@@ -285,6 +286,7 @@ std::vector<Item> Document::items_with(const std::vector<bool>& names, size_t li
   std::vector<std::pair<Ns, uint32_t>> found;
   for (const Lane& lane : lanes_) {
     for (const Band& band : lane.bands) {
+      if (is_repeated(band.kind)) continue;
       size_t in_band = 0;
       for (size_t i = 0; i < band.row.size() && in_band < limit; ++i) {
         if (!has_name(unpack(band.row.item[i]), names)) continue;

@@ -50,8 +50,22 @@ enum class Category : uint8_t {
 inline constexpr size_t kCategoryCount = 18;
 std::string_view to_string(Category category);  // "kernel", "copy to device", ...
 
-enum class LaneKind : uint8_t { kProcess, kDevice, kStream, kOperations, kHost, kThread };
-enum class BandKind : uint8_t { kRanges, kCalls, kOps, kOperations };
+enum class LaneKind : uint8_t {
+  kProcess,
+  kDevice,
+  kStream,
+  kGpuRanges,  ///< NVTX ranges, where the device did the work that was issued in them
+  kCopies,     ///< copies of one direction, of all streams: what a copy engine does
+  kOperations,
+  kHost,
+  kThread
+};
+enum class BandKind : uint8_t { kRanges, kCalls, kOps, kOperations, kGpuRanges, kCopies };
+
+/// True for bands that show again what has its place in another lane.
+constexpr bool is_repeated(BandKind kind) {
+  return kind == BandKind::kGpuRanges || kind == BandKind::kCopies;
+}
 
 /// One row of a lane and what it holds.
 struct Band {
@@ -209,6 +223,8 @@ class Document {
   void link_dependencies();
   void make_lanes();
   void add_streams(Id process, int parent);
+  void add_gpu_ranges(Id process, Id device, int parent);
+  void add_copies(std::span<const Id> streams, int parent);
   void add_operations(Id process, int parent);
   void add_threads(Id process, int parent);
   void add_waits();

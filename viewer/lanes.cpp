@@ -9,6 +9,7 @@
 #include <numeric>
 
 #include "document.h"
+#include "intervals.h"
 #include "labels.h"
 
 namespace streamscope::viewer {
@@ -23,40 +24,6 @@ constexpr size_t kMaxOpRows = 4;
 constexpr size_t kMaxOperationRows = 12;
 constexpr size_t kMaxRangeRows = 16;
 constexpr size_t kMaxCallRows = 4;
-
-struct Interval {
-  TimeRange range;
-  Item item;
-};
-
-void sort_by_start(std::vector<Interval>& intervals) {
-  std::stable_sort(intervals.begin(), intervals.end(), [](const Interval& a, const Interval& b) {
-    // Of two that start together the longer one is outside.
-    return a.range.begin_ns != b.range.begin_ns ? a.range.begin_ns < b.range.begin_ns
-                                                : a.range.end_ns > b.range.end_ns;
-  });
-}
-
-// Distributes sorted intervals over as many bands as they need.
-void add_bands(const Document& document, Lane& lane, BandKind kind,
-               const std::vector<Interval>& intervals, size_t max_rows) {
-  std::vector<Ns> start, end;
-  start.reserve(intervals.size());
-  end.reserve(intervals.size());
-  for (const Interval& interval : intervals) {
-    start.push_back(interval.range.begin_ns);
-    end.push_back(interval.range.end_ns);
-  }
-  const std::vector<uint16_t> rows = pack_rows(start, end, max_rows);
-  const size_t first = lane.bands.size();
-  for (size_t i = 0; i < intervals.size(); ++i) {
-    while (lane.bands.size() <= first + rows[i]) lane.bands.push_back({kind, {}});
-    lane.bands[first + rows[i]].row.push(
-        start[i], end[i], pack(intervals[i].item),
-        static_cast<uint8_t>(document.category(intervals[i].item)));
-  }
-  for (size_t band = first; band < lane.bands.size(); ++band) lane.bands[band].row.finish();
-}
 
 // A few streams that were made and never used are news; a framework's pool of them is in the way.
 constexpr size_t kUnusedShown = 4;
@@ -189,6 +156,8 @@ void Document::add_streams(Id process, int parent) {
       timed = timed || !lane.host_times;
       stream_lane_[id] = static_cast<int>(add_lane(std::move(lane)));
     }
+    add_gpu_ranges(process, device, static_cast<int>(header_lane));
+    add_copies(streams, static_cast<int>(header_lane));
     if (!timed) continue;
     sort_by_start(all);
     std::vector<Ns> start, end;

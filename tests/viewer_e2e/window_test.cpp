@@ -307,7 +307,7 @@ TEST_F(Window, FiltersLanesByName) {
   const double all = number("lanes");
   key("shift+f");
   ASSERT_TRUE(eventually([&] { return text("overlay") == "\"filter\""; }));
-  input({"type", "--delay", "40", "COPIES"});
+  input({"type", "--delay", "40", "RESULTS"});
   ASSERT_TRUE(eventually([&] { return number("lanes") == 3; })) << slurp(state_file());
   key("Return");
   ASSERT_TRUE(eventually([&] { return text("overlay") == "\"\""; }));

@@ -33,8 +33,9 @@ float TimelineView::lane_height(const Pane& pane, const Lane& lane, bool collaps
   float height = pane.px(10);
   for (const Band& band : lane.bands) height += pane.px(band_pitch(band.kind));
   if (lane.records.size() + lane.passed_waits.size() > 0) height += pane.px(9);
-  if (lane.kind == LaneKind::kStream && pane.state.prediction) height += pane.px(kPredictedPitch);
-  return std::max(height, pane.px(40));
+  if (lane.kind != LaneKind::kStream || !pane.state.prediction)
+    return std::max(height, pane.px(40));
+  return std::max(height + pane.px(kPredictedPitch), pane.px(52));  // three lines of text beside it
 }
 
 void TimelineView::lay_out(const Pane& pane) {

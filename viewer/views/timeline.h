@@ -59,7 +59,9 @@ class Strip {
 
 /// Distance from band to band, before scaling: what frames the work is lower than the work.
 constexpr float band_pitch(BandKind kind) {
-  return kind == BandKind::kRanges || kind == BandKind::kOperations ? 19 : 24;
+  return kind == BandKind::kRanges || kind == BandKind::kOperations || kind == BandKind::kGpuRanges
+             ? 19
+             : 24;
 }
 
 /// Room for the predicted run below the bands of a stream, before scaling.
@@ -77,8 +79,9 @@ struct Hit {
   Item item;
   uint32_t folded = 0;  ///< more than 1: a run of so many items, of which `item` is one
   float coverage = 1;
-  bool instants = false;   ///< records or waits
-  bool predicted = false;  ///< as it would run, not as it did
+  bool instants = false;  ///< records or waits
+  /// Where it stands, if that is not its own time: as it would run, or what became of a range.
+  std::optional<TimeRange> elsewhere;
   explicit operator bool() const { return static_cast<bool>(item); }
 };
 

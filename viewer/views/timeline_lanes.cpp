@@ -132,7 +132,10 @@ void TimelineView::draw_predicted(Pane& pane, const LaneBox& box, float top) {
     strip.fill(bar.x0, x1, pane.theme.dim(fill, kPredicted * bar.coverage));
     const float mouse = pane.mouse.x - pane.min.x;
     if (mouse_in_strip && mouse >= bar.x0 && mouse < x1)
-      hit_ = {item, bar.count, bar.coverage, true};
+      hit_ = {.item = item,
+              .folded = bar.count,
+              .coverage = bar.coverage,
+              .elsewhere = TimeRange{row.start_ns[bar.first], row.end_ns[bar.first]}};
   }
 }
 
@@ -161,6 +164,8 @@ void TimelineView::draw_bars(Pane& pane, const Lane& lane, const Band& band, con
       if (away < nearest) {
         nearest = away;
         hit_ = {unpack(band.row.item[bar.first]), bar.count, bar.coverage};
+        if (band.kind == BandKind::kGpuRanges)
+          hit_.elsewhere = {band.row.start_ns[bar.first], band.row.end_ns[bar.first]};
       }
     }
     if (width >= pane.px(kLabelFromPx)) draw_label(pane, band, bar, strip, fill);
@@ -305,12 +310,12 @@ void TimelineView::draw_tooltip(Pane& pane) {
   widgets::text(theme, Face::kBold, theme.color(Color::kText), ellipsize(label, 200));
   if (name != label) widgets::text(theme, Face::kSmall, dim, ellipsize(name, 300));
   std::string kind(to_string(document.category(item)));
-  if (hit_.predicted) {
-    const Row& row = pane.state.prediction->by_lane[*document.lane_of(item)];
-    const auto at = static_cast<size_t>(std::ranges::find(row.item, pack(item)) - row.item.begin());
+  if (hit_.elsewhere) {
     widgets::text(theme, Face::kBody, theme.color(Color::kText),
-                  "if repaired: from " + format_exact(row.start_ns[at]));
-    kind = "recorded: " + kind;
+                  (item.kind == ItemKind::kRange ? "on the GPU: " : "if repaired: ") +
+                      format_duration(hit_.elsewhere->duration_ns()) + " from " +
+                      format_exact(hit_.elsewhere->begin_ns));
+    kind = (item.kind == ItemKind::kRange ? "on the host: " : "recorded: ") + kind;
   }
   if (const auto range = document.time(item)) {
     widgets::text(

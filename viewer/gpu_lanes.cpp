@@ -1,0 +1,129 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Lanes of a device besides its streams: what the host's NVTX ranges became on it, and the copies
+// of each direction, which share an engine whatever their stream.
+
+#include <algorithm>
+#include <map>
+
+#include "document.h"
+#include "intervals.h"
+
+namespace streamscope::viewer {
+namespace {
+
+using trace::kUnknownNs;
+
+constexpr size_t kMaxRangeRows = 8;
+constexpr size_t kMaxCopyRows = 2;
+
+std::string title_of(Category direction) {
+  return direction == Category::kCopyToDevice ? "Copies to device"
+         : direction == Category::kCopyToHost ? "Copies to host"
+                                              : "Copies on device";
+}
+
+// A call or the begin of a range, on the host.
+struct Moment {
+  Ns at_ns;
+  bool is_range;
+  Id id;
+};
+
+// Those of each thread, in the order of time; a range before the calls that begin with it.
+std::map<Id, std::vector<Moment>> moments_by_thread(const PackedTables& tables, Id device,
+                                                    const trace::Trace& trace) {
+  std::map<Id, std::vector<Moment>> moments;
+  for (Id op = 0; op < tables.op.size(); ++op) {
+    const Id call = tables.op.api_call_id[op];
+    if (tables.op.start_ns[op] == kUnknownNs || tables.op.end_ns[op] == kUnknownNs ||
+        call >= tables.api_call.size() || tables.api_call.start_ns[call] == kUnknownNs ||
+        trace.device_of_stream(tables.op.stream_id[op]) != device)
+      continue;
+    moments[tables.api_call.thread_id[call]].push_back({tables.api_call.start_ns[call], false, op});
+  }
+  for (Id range = 0; range < tables.range.size(); ++range) {
+    const auto of_thread = moments.find(tables.range.thread_id[range]);
+    if (of_thread != moments.end() && tables.range.start_ns[range] != kUnknownNs)
+      of_thread->second.push_back({tables.range.start_ns[range], true, range});
+  }
+  for (auto& [thread, of_thread] : moments) {
+    std::ranges::stable_sort(of_thread, [](const Moment& a, const Moment& b) {
+      return a.at_ns != b.at_ns ? a.at_ns < b.at_ns : a.is_range > b.is_range;
+    });
+  }
+  return moments;
+}
+
+}  // namespace
+
+void Document::add_gpu_ranges(Id process, Id device, int parent) {
+  const auto& op = tables_.op;
+  const auto& range = tables_.range;
+  if (range.empty()) return;
+  std::vector<Interval> intervals;
+  for (const auto& [thread, moments] : moments_by_thread(tables_, device, trace_)) {
+    if (trace_.process_of_thread(thread) != process) continue;
+    std::map<Id, TimeRange> work;  // of the ranges, on the device
+    std::vector<Id> open;
+    for (const Moment& moment : moments) {
+      std::erase_if(open, [&](Id id) {
+        return range.end_ns[id] != kUnknownNs && range.end_ns[id] <= moment.at_ns;
+      });
+      if (moment.is_range) {
+        open.push_back(moment.id);
+        continue;
+      }
+      const TimeRange ran{op.start_ns[moment.id], op.end_ns[moment.id]};
+      for (const Id id : open) {
+        TimeRange& all = work.try_emplace(id, ran).first->second;
+        all.begin_ns = std::min(all.begin_ns, ran.begin_ns);
+        all.end_ns = std::max(all.end_ns, ran.end_ns);
+      }
+    }
+    for (const auto& [id, time] : work) intervals.push_back({time, {ItemKind::kRange, id}});
+  }
+  if (intervals.empty()) return;
+  sort_by_start(intervals);
+  Lane lane{.kind = LaneKind::kGpuRanges,
+            .depth = 2,
+            .parent = parent,
+            .object = device,
+            .title = "NVTX on the GPU",
+            .detail = "work issued in each range"};
+  add_bands(*this, lane, BandKind::kGpuRanges, intervals, kMaxRangeRows);
+  add_lane(std::move(lane));
+}
+
+void Document::add_copies(std::span<const Id> streams, int parent) {
+  std::vector<char> is_here(trace_.stream.size(), 0);
+  for (const Id stream : streams) is_here[stream] = 1;
+  std::map<Category, std::vector<Interval>> copies;
+  for (Id id = 0; id < tables_.op.size(); ++id) {
+    if (tables_.op.kind[id] != trace::kMemcpy || tables_.op.start_ns[id] == kUnknownNs) continue;
+    const Id stream = tables_.op.stream_id[id];
+    const Item item{ItemKind::kOp, id};
+    if (stream < is_here.size() && is_here[stream])
+      copies[category(item)].push_back({*time(item), item});
+  }
+  for (auto& [direction, intervals] : copies) {
+    sort_by_start(intervals);
+    std::vector<Ns> start, end;
+    for (const Interval& interval : intervals) {
+      start.push_back(interval.range.begin_ns);
+      end.push_back(interval.range.end_ns);
+    }
+    Lane lane{.kind = LaneKind::kCopies,
+              .depth = 2,
+              .parent = parent,
+              .object = static_cast<Id>(direction),
+              .title = title_of(direction),
+              .detail = "of all streams"};
+    lane.busy_share = static_cast<double>(covered_ns(start, end)) / extent_.span_ns();
+    add_bands(*this, lane, BandKind::kCopies, intervals, kMaxCopyRows);
+    add_lane(std::move(lane));
+  }
+}
+
+}  // namespace streamscope::viewer
