@@ -119,7 +119,7 @@ void compare(const char* name, int rounds, cudaStream_t stream, const Levels& le
     values.clear();
   };
 
-  coord::GpuTaskQueue<Dag> queue({.threads = 1024, .stack_bytes = 4096});
+  coord::GpuTaskQueue<Dag> queue({.threads = 512, .stack_bytes = 4096});
   const Dag dag{step,
                 {offsets.get(), successors.get(), in_degrees.get(),
                  reinterpret_cast<coord::TaskEdges<GpuPlatform>::Pending*>(pending.get())}};
