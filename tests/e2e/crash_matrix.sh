@@ -123,9 +123,5 @@ done < <("$child" crash --list)
 finish
 ((cells >= 80)) || fail "only $cells cells"
 [[ -z $(compgen -G '*.rings') ]] || fail "left behind: $(ls -d ./*.rings)"
-# Nobody is left, neither program nor recorder.
-for process in /proc/[0-9]*; do
-  [[ $(readlink "$process/cwd" 2>/dev/null) != "$work" || ${process#/proc/} == $$ || ${process#/proc/} == "$BASHPID" ]] ||
-    fail "still there: $(tr '\0' ' ' <"$process/cmdline")"
-done
+expect_nobody
 echo "$cells cells"

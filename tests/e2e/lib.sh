@@ -72,3 +72,12 @@ wait_until() {
     sleep 0.05
   done
 }
+
+# expect_nobody: no process that works in the scratch folder is left but the test itself.
+expect_nobody() {
+  local process
+  for process in /proc/[0-9]*; do
+    [[ $(readlink "$process/cwd" 2>/dev/null) != "$work" || ${process#/proc/} == $$ || ${process#/proc/} == "$BASHPID" ]] ||
+      fail "still there: $(tr '\0' ' ' <"$process/cmdline")"
+  done
+}

@@ -7,19 +7,28 @@
 //   worker count N      N steps, then the line
 //   worker exit N CODE  the same, then exit code CODE
 //   worker abort N      the same, then SIGABRT
+//   worker crash HOW WHEN
+//                       ends so (exit, _exit, abort, kill, terminate, fault, return) at that stage
+//                       (started, working, synchronized, inside-a-call, while-others-work); says
+//                       before how many steps were done by then
 //   worker spawn N      a step, then itself with `count N` as a child, then the other steps;
 //                       the line has the sum
 //   worker fork N       forks after half of the steps; the child ends at once, the parent goes on
 //   worker forever      says its process id, then steps without end; after each, unbuffered, how
 //                       many are done
+#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <coord/coord.h>
 
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
+#include <functional>
 #include <string>
+#include <string_view>
+#include <thread>
 
 namespace {
 
@@ -38,6 +47,12 @@ class Work {
       second_.synchronize();
       ++synchronizations_;
     }
+  }
+
+  /// Has the device call `function` behind all steps, and waits for that.
+  void call(std::function<void()> function) {
+    second_.host_function(std::move(function));
+    second_.synchronize();
   }
 
   void steps(long count) {
@@ -72,6 +87,44 @@ void say(long number) {
   if (write(STDOUT_FILENO, line, static_cast<size_t>(length)) != length) std::_Exit(1);
 }
 
+void end(std::string_view how) {
+  if (how == "exit") std::exit(7);
+  if (how == "_exit") _exit(7);
+  if (how == "abort") std::abort();
+  if (how == "kill") raise(SIGKILL);
+  if (how == "terminate") raise(SIGTERM);
+  if (how == "fault") raise(SIGSEGV);
+  std::exit(0);  // return
+}
+
+int crash(Work& work, std::string_view how, std::string_view when) {
+  const auto say_and_end = [&] {
+    say(work.done());
+    end(how);
+  };
+  if (when == "started") say_and_end();
+  work.steps(20);  // the last four are not waited for
+  if (when == "working") say_and_end();
+  if (when == "inside-a-call") work.call(say_and_end);
+  if (when == "synchronized") {
+    work.steps(4);
+    say_and_end();
+  }
+  if (when != "while-others-work") return 2;
+  std::atomic<long> done{0};
+  std::thread([&] {
+    Work others;
+    for (;;) {
+      others.step();
+      ++done;
+    }
+  }).detach();
+  while (done < 100) std::this_thread::yield();
+  say(work.done() + done);
+  end(how);
+  return 2;
+}
+
 int wait_for(pid_t child) {
   int status = 0;
   if (waitpid(child, &status, 0) < 0 || !WIFEXITED(status)) return 99;
@@ -103,6 +156,7 @@ int main(int argc, char** argv) {
       usleep(200);  // slow enough that no ring is ever full
     }
   }
+  if (mode == "crash") return argc == 4 ? crash(work, argv[2], argv[3]) : 2;
   if (mode == "spawn") {
     work.step();  // from here on there is a run for the child to join
     if (int code = run_child("/proc/self/exe", argv[2]); code != 0) return code;
