@@ -104,8 +104,9 @@ void Document::add_copies(std::span<const Id> streams, int parent) {
     if (tables_.op.kind[id] != trace::kMemcpy || tables_.op.start_ns[id] == kUnknownNs) continue;
     const Id stream = tables_.op.stream_id[id];
     const Item item{ItemKind::kOp, id};
-    if (stream < is_here.size() && is_here[stream])
-      copies[category(item)].push_back({*time(item), item});
+    const auto range = time(item);
+    if (range && stream < is_here.size() && is_here[stream])
+      copies[category(item)].push_back({*range, item});
   }
   for (auto& [direction, intervals] : copies) {
     sort_by_start(intervals);
