@@ -5,7 +5,7 @@
 import re
 import subprocess
 
-PROGRAMS = ("coord", "waiting", "chains", "traced")
+PROGRAMS = ("coord", "waiting", "chains", "tasks", "traced")
 
 
 def run(harness):

@@ -7,6 +7,7 @@ import concurrent.futures
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
 import sqlite3
@@ -222,13 +223,34 @@ class Harness:
             return None
 
     def keep(self, path, name=None):
-        """Keeps a small trace for the repository."""
+        """Keeps a small trace for the repository, without the names of this machine's folders. Returns whether it did."""
         path = pathlib.Path(path)
         size = path.stat().st_size
-        if size <= SMALL_TRACE_BYTES:
-            shutil.copyfile(path, self.kept / f"{name or path.stem}.sqlite")
-        else:
+        if size > SMALL_TRACE_BYTES:
             self.detail(f"not kept: {path.name} has {size} bytes")
+            return False
+        kept = self.kept / f"{name or path.stem}.sqlite"
+        shutil.copyfile(path, kept)
+        self.neutralize(kept)
+        return True
+
+    def neutralize(self, path):
+        """Puts fixed names in the place of folders that only this machine has, and of the machine's own."""
+        folders = {str(self.build): "/opt/streamscope", str(self.work): "/tmp/streamscope", str(REPOSITORY): "/src/streamscope"}
+
+        def neutral(text):
+            for folder, fixed in folders.items():
+                text = text.replace(folder, fixed)
+            # Sources bear the name that they had where they were compiled.
+            return re.sub(r"(?<![^\s:\0=])/[^\s:\0]*?/(?=(libcoord|profiler|tests)/[^\s:\0]*\.(cpp|cu|cuh|h|py)\b)", "/src/streamscope/", text)
+
+        database = sqlite3.connect(path)
+        database.create_function("neutral", 1, neutral, deterministic=True)
+        with database:
+            database.execute("UPDATE string SET value = neutral(value)")
+            database.execute("UPDATE string SET value = 'host' WHERE id IN (SELECT host_id FROM process)")
+        database.execute("VACUUM")  # or the old texts stay in the file
+        database.close()
 
     def parallel(self, tasks):
         """Runs (function, arguments...) tuples side by side; a crash of one is a failed check."""

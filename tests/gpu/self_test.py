@@ -143,6 +143,40 @@ class Checks(unittest.TestCase):
         self.assertFalse(counts.traced_calls()["cudaMalloc"])
 
 
+class Kept(unittest.TestCase):
+    """Traces for the repository."""
+
+    def test_names_of_this_machine_do_not_stay(self):
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+            harness = QuietHarness(folder)
+            path = folder / "trace.sqlite"
+            database = sqlite3.connect(path)
+            database.executescript((REPOSITORY / "profiler/trace/schema.sql").read_text())
+            texts = {f"{harness.build}/bin/examples/pipeline --device cuda": "/opt/streamscope/bin/examples/pipeline --device cuda",
+                     f"STREAMSCOPE_RINGS={folder}/a.rings\0CUDA_HOME=/usr/local/cuda":
+                         "STREAMSCOPE_RINGS=/tmp/streamscope/a.rings\0CUDA_HOME=/usr/local/cuda",
+                     "/home/somebody/work/libcoord/examples/pipeline.cpp:67 int run()":
+                         "/src/streamscope/libcoord/examples/pipeline.cpp:67 int run()",
+                     "/usr/local/cuda/lib/libcupti.so.13": "/usr/local/cuda/lib/libcupti.so.13", "gemm": "gemm"}
+            for value in texts:
+                text(database, value)
+            insert(database, "process", os_pid=1, host_id=text(database, "a machine of mine"))
+            database.commit()
+            database.close()
+            self.assertTrue(harness.keep(path))
+            kept = harness.kept / "trace.sqlite"
+            trace = Trace(kept)
+            self.assertEqual([row[0] for row in trace.rows("SELECT value FROM string ORDER BY id")], [*texts.values(), "host"])
+            trace.close()
+            self.assertNotIn(b"somebody", kept.read_bytes())
+            self.assertNotIn(b"of mine", kept.read_bytes())
+            with open(path, "ab") as file:
+                file.write(bytes(3_000_000))
+            self.assertFalse(harness.keep(path, "large"))
+            harness.close()
+
+
 class Topology(unittest.TestCase):
     diamond = ([0, 0, 0, 0], [(0, 1), (0, 2), (1, 3), (2, 3)])
 

@@ -12,5 +12,8 @@ if(Python3_Interpreter_FOUND)
     add_test(NAME faults.simulated
              COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/gpu/faults.py ${CMAKE_BINARY_DIR})
     set_tests_properties(faults.simulated PROPERTIES LABELS e2e TIMEOUT 240)
+    add_test(NAME library.simulated
+             COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/gpu/library.py ${CMAKE_BINARY_DIR})
+    set_tests_properties(library.simulated PROPERTIES LABELS e2e TIMEOUT 120)
   endif()
 endif()
