@@ -9,6 +9,7 @@
 
 #include "analysis/derive.h"
 #include "labels.h"
+#include "trace/function_name.h"
 #include "trace/loss.h"
 
 namespace streamscope::viewer {
@@ -48,7 +49,7 @@ void Document::build() {
   read_losses();
   short_names_.resize(trace_.strings.size());
   for (size_t i = 0; i < trace_.strings.size(); ++i)
-    short_names_[i] = short_name(trace_.strings[i]);
+    short_names_[i] = trace::short_name(trace_.strings[i]).text;
   link_ops();
   link_dependencies();
   make_lanes();

@@ -8,6 +8,7 @@
 
 #include "document.h"
 #include "labels.h"
+#include "trace/function_name.h"
 
 namespace streamscope::viewer {
 namespace {
@@ -231,7 +232,7 @@ std::string Document::label_with_stream(Item item) const {
 
 std::string Document::name(Item item) const {
   const std::string_view text = trace_.text(name_id(item));
-  return text.empty() ? label(item) : demangle(text);
+  return text.empty() ? label(item) : trace::demangled(text);
 }
 
 std::string Document::stream_name(Id stream) const {

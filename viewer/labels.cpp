@@ -3,15 +3,11 @@
 
 #include "labels.h"
 
-#include <cxxabi.h>
-
 #include <algorithm>
 #include <array>
 #include <cctype>
 #include <cmath>
 #include <cstdio>
-#include <cstdlib>
-#include <memory>
 
 namespace streamscope::viewer {
 namespace {
@@ -58,11 +54,6 @@ std::string fixed(Ns value, const Unit& unit, int decimals, bool grouped) {
     }
   }
   return text + " " + unit.name;
-}
-
-bool is_name_character(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-         c == '$' || c == '~' || static_cast<unsigned char>(c) >= 0x80;
 }
 
 }  // namespace
@@ -122,80 +113,6 @@ std::string format_bytes(int64_t bytes) {
 std::string format_percent(double share) {
   const double percent = share * 100;
   return print(percent > 0 && percent < 9.95 ? "%.1f %s" : "%.0f %s", percent, "%");
-}
-
-std::string demangle(std::string_view name) {
-  if (!name.starts_with("_Z")) return std::string(name);
-  int status = 0;
-  const std::unique_ptr<char, void (*)(void*)> text(
-      abi::__cxa_demangle(std::string(name).c_str(), nullptr, nullptr, &status), std::free);
-  return status == 0 && text ? std::string(text.get()) : std::string(name);
-}
-
-std::string short_name(std::string_view name) {
-  const std::string full = demangle(name);
-  // Only C++ functions are taken apart; names that people chose (NVTX, libcoord, copies) stay as
-  // they are.
-  const size_t parenthesis = full.find('(');
-  const bool has_parameters = parenthesis != std::string::npos && parenthesis > 0 &&
-                              is_name_character(full[parenthesis - 1]);
-  if (full.find("::") == std::string::npos && full.find('<') == std::string::npos &&
-      !has_parameters)
-    return full;
-  // Walks over the text at nesting depth 0 and keeps the last identifier before the parameter list.
-  std::string last, current;
-  int depth = 0;
-  for (size_t i = 0; i < full.size(); ++i) {
-    const char c = full[i];
-    const bool is_operator = depth == 0 && current == "operator";
-    if (is_operator && c != ' ' && !is_name_character(c)) {
-      // "operator<<", "operator()": the symbol belongs to the name.
-      size_t end = i + 1;
-      if (c == '(' || c == '[') {
-        end = i + 2;
-      } else {
-        while (end < full.size() && (full[end] == c || full[end] == '=')) ++end;
-      }
-      last = current + full.substr(i, end - i);
-      current.clear();
-      i = end - 1;
-      continue;
-    }
-    if (c == '<' || c == '(' || c == '[' || c == '{') {
-      if (depth == 0 && !current.empty()) {
-        last = current;
-        current.clear();
-      }
-      // A parameter list ends the name, unless it is part of a scope: "(anonymous namespace)::",
-      // "f(int)::{lambda}".
-      if (depth == 0 && c == '(') {
-        int inner = 0;
-        size_t close = i;
-        for (; close < full.size(); ++close) {
-          if (full[close] == '(') ++inner;
-          if (full[close] == ')' && --inner == 0) break;
-        }
-        if (!std::string_view(full).substr(std::min(close + 1, full.size())).starts_with("::") &&
-            !last.empty()) {
-          return last;
-        }
-        i = close;
-        continue;
-      }
-      ++depth;
-    } else if (c == '>' || c == ')' || c == ']' || c == '}') {
-      if (depth > 0) --depth;
-    } else if (depth == 0) {
-      if (is_name_character(c)) {
-        current += c;
-      } else {
-        if (!current.empty()) last = current;
-        current.clear();
-      }
-    }
-  }
-  if (!current.empty()) last = current;
-  return last.empty() ? full : last;
 }
 
 bool contains_text(std::string_view text, std::string_view part) {

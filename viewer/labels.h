@@ -28,12 +28,6 @@ std::string format_bytes(int64_t bytes);
 /// "61 %", "0.4 %".
 std::string format_percent(double share);
 
-/// The demangled form of a C++ symbol; other names unchanged.
-std::string demangle(std::string_view name);
-/// What a person calls the function: without return type, parameters, namespaces and template
-/// arguments. "void at::native::(anonymous namespace)::gemm<float, 4>(float*, int)" becomes "gemm".
-/// Accepts mangled names too.
-std::string short_name(std::string_view name);
 /// True if `part` is in `text`, in any case (of ASCII).
 bool contains_text(std::string_view text, std::string_view part);
 /// Cuts `text` to `length` bytes at most, in the middle, with an ellipsis; never inside a UTF-8

@@ -3,12 +3,11 @@
 
 #include "labels.h"
 
-#include <cxxabi.h>
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
-#include <memory>
+
+#include "trace/function_name.h"
 
 namespace streamscope::analysis {
 namespace {
@@ -68,16 +67,8 @@ std::string printable(std::string_view text) {
   return result;
 }
 
-std::string demangled(std::string_view name) {
-  if (name.substr(0, 2) != "_Z") return std::string(name);
-  int status = 0;
-  const std::unique_ptr<char, void (*)(void*)> text(
-      abi::__cxa_demangle(std::string(name).c_str(), nullptr, nullptr, &status), std::free);
-  return status == 0 && text ? text.get() : std::string(name);
-}
-
 std::string function_name(std::string_view raw) {
-  const std::string name = demangled(raw);
+  const std::string name = trace::demangled(raw);
   int angle = 0;
   for (size_t i = 0; i < name.size(); ++i) {
     if (name[i] == '<') ++angle;
@@ -91,43 +82,8 @@ std::string function_name(std::string_view raw) {
 }
 
 std::string short_kernel_name(std::string_view raw) {
-  const std::string name = demangled(raw);
-  // Walk once over the text at nesting depth 0; what is in <> or () is left out, scopes before ::
-  // are dropped.
-  std::string result;
-  int angle = 0, round = 0;
-  bool parameters_seen = false;
-  for (size_t i = 0; i < name.size(); ++i) {
-    const char c = name[i];
-    if (c == '(') {
-      // "(anonymous namespace)::" and "operator()" are part of the name, "(int, float*)" ends it.
-      if (angle == 0 && round == 0) {
-        const bool anonymous = name.compare(i, 11, "(anonymous ") == 0;
-        if (!anonymous && !result.empty()) parameters_seen = true;
-      }
-      ++round;
-    } else if (c == ')') {
-      round = std::max(0, round - 1);
-    } else if (round > 0) {
-      continue;
-    } else if (c == '<') {
-      if (angle++ == 0 && !parameters_seen) result += "<…>";
-    } else if (c == '>') {
-      angle = std::max(0, angle - 1);
-    } else if (angle > 0) {
-      continue;
-    } else if (c == ':' && i + 1 < name.size() && name[i + 1] == ':') {
-      // After the parameters: a lambda inside a function, named by what follows.
-      result.clear();
-      parameters_seen = false;
-      ++i;
-    } else if (c == ' ') {
-      if (!parameters_seen) result.clear();  // a return type
-    } else if (!parameters_seen) {
-      result += c;
-    }
-  }
-  return printable(result.empty() ? name : result);
+  const trace::ShortName name = trace::short_name(raw);
+  return printable(name.has_template_arguments ? name.text + "<…>" : name.text);
 }
 
 std::string op_label(const Trace& trace, Id op) {

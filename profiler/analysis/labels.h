@@ -18,8 +18,6 @@ namespace streamscope::analysis {
 std::string short_kernel_name(std::string_view name);
 /// Demangled, without parameters: "c10::cuda::device_synchronize".
 std::string function_name(std::string_view name);
-/// Demangled if it was mangled.
-std::string demangled(std::string_view name);
 
 /// "gemm<…>", "memcpy HtoD", "memset", `host function "notify"`, ...
 std::string op_label(const trace::Trace& trace, trace::Id op);

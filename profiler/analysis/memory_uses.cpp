@@ -8,7 +8,7 @@
 #include <map>
 #include <unordered_map>
 
-#include "labels.h"
+#include "trace/function_name.h"
 
 namespace streamscope::analysis {
 namespace {
@@ -131,7 +131,7 @@ bool is_simulated(const Trace& trace, Id op) {
 }  // namespace
 
 bool points_to_const(std::string_view name, trace::Small parameter) {
-  const std::string text = demangled(name);  // CUPTI may have done so already
+  const std::string text = trace::demangled(name);  // CUPTI may have done so already
   if (!text.ends_with(')')) return false;
   // The last (...) holds the parameters.
   int depth = 0;

@@ -4,7 +4,7 @@
 
 #include <map>
 
-#include "text_table.h"
+#include "trace/function_name.h"
 #if STREAMSCOPE_HAVE_LIBDW
 #include <elfutils/libdwfl.h>
 #endif
@@ -57,7 +57,7 @@ std::string Symbolizer::name(const std::string& file, uint64_t address) {
   const char* function =
       dwfl_module_addrinfo(opened.module, at, &offset, &symbol, nullptr, nullptr, nullptr);
   if (function == nullptr) return "";
-  std::string result = demangle(function);
+  std::string result = trace::demangled(function);
   int line = 0;
   Dwfl_Line* found = dwfl_module_getsrc(opened.module, at);
   const char* source =

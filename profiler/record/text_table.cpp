@@ -2,21 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "text_table.h"
 
-#include <cxxabi.h>
-
-#include <cstdlib>
 #include <utility>
 
-namespace streamscope::record {
+#include "trace/function_name.h"
 
-std::string demangle(const std::string& name) {
-  if (!name.starts_with("_Z")) return name;
-  int status = 0;
-  char* text = abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status);
-  std::string result = text != nullptr && status == 0 ? text : name;
-  std::free(text);
-  return result;
-}
+namespace streamscope::record {
 
 trace::Id TextTable::reserve(ring::TextHash hash) {
   ++missing_;
@@ -38,10 +28,10 @@ bool TextTable::add(ring::TextHash hash, std::string text) {
   bool inserted = false;
   trace::Id& id = ids_.get(hash, &inserted);
   if (inserted) {
-    id = writer_.intern(demangle(known->second));
+    id = writer_.intern(trace::demangled(known->second));
     journal_.add(IdJournal::Kind::kText, trace::kNoId, hash, id);
   } else {
-    writer_.set_string(id, demangle(known->second));
+    writer_.set_string(id, trace::demangled(known->second));
     --missing_;
   }
   return true;

@@ -47,7 +47,4 @@ class TextTable {
   size_t missing_ = 0;
 };
 
-/// `name` as people write it if it is the linker name of a C++ function, else unchanged.
-std::string demangle(const std::string& name);
-
 }  // namespace streamscope::record

@@ -5,11 +5,11 @@
 
 #include "analysis/labels.h"
 #include "exporter.h"
+#include "trace/function_name.h"
 
 namespace streamscope::report {
 namespace {
 
-using analysis::demangled;
 using analysis::device_label;
 using analysis::op_label;
 using analysis::printable;
@@ -92,7 +92,7 @@ Json to_json(const Trace& trace, const std::vector<OpGroup>& groups) {
   for (const OpGroup& op : groups) {
     ops.push_back(
         {{"name", op_label(trace, op.example)},
-         {"full_name", printable(demangled(trace.text(trace.op.name_id[op.example])))},
+         {"full_name", printable(trace::demangled(trace.text(trace.op.name_id[op.example])))},
          {"kind", trace::to_string(static_cast<trace::OpKind>(trace.op.kind[op.example]))},
          {"count", op.count},
          {"total_ns", op.total_ns},

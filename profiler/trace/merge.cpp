@@ -45,9 +45,9 @@ size_t index_of(std::string_view table) {
 }
 
 constexpr bool is_derived(TableIndex table) {
-  return table == TableIndex::kEdge || table == TableIndex::kWaitCause ||
-         table == TableIndex::kCriticalPath || table == TableIndex::kFinding ||
-         table == TableIndex::kLod;
+  return table == TableIndex::kKernelName || table == TableIndex::kEdge ||
+         table == TableIndex::kWaitCause || table == TableIndex::kCriticalPath ||
+         table == TableIndex::kFinding || table == TableIndex::kLod;
 }
 
 // The table that hang_node.object_id means, by its kind.

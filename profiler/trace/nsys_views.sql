@@ -89,15 +89,18 @@ CREATE VIEW CUPTI_ACTIVITY_KIND_KERNEL (
   graphNodeId, sharedMemoryLimitConfig, qmdBulkReleaseDone, qmdPreexitDone, qmdLastCtaDone, graphId, clusterX, clusterY,
   clusterZ, clusterSchedulingPolicy, maxPotentialClusterSize, maxActiveClusters, sharedMemoryRequestedPercentage,
   tensorSizeMinusOneElements) AS
-  -- Kernels. The three names are one and the same text.
+  -- Kernels. The mangled name is the demangled one; the short name is known once the recording is finished, until
+  -- then it is the demangled one, too.
   SELECT op.start_ns, op.end_ns, device.ordinal, context.native_id, NULL, stream.native_id, op.correlation_id,
-         1 << 48 | (process.os_pid & 0xffffff) << 24, op.name_id, op.name_id, op.name_id, 0, NULL, shape.registers,
+         1 << 48 | (process.os_pid & 0xffffff) << 24, op.name_id, coalesce(kernel_name.short_id, op.name_id),
+         op.name_id, 0, NULL, shape.registers,
          shape.grid_x, shape.grid_y, shape.grid_z, shape.block_x, shape.block_y, shape.block_z, shape.static_shared_bytes,
          shape.dynamic_shared_bytes, NULL, NULL, op.id, NULL, op.graph_node, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
          NULL, NULL, NULL, NULL, '[]'
     FROM op JOIN stream ON stream.id = op.stream_id JOIN context ON context.id = stream.context_id
     JOIN process ON process.id = context.process_id LEFT JOIN device ON device.id = context.device_id
     LEFT JOIN launch_shape AS shape ON shape.id = op.launch_shape_id
+    LEFT JOIN kernel_name ON kernel_name.name_id = op.name_id
    WHERE op.kind = 0 AND op.start_ns IS NOT NULL AND op.end_ns IS NOT NULL;
 
 CREATE VIEW CUPTI_ACTIVITY_KIND_MEMCPY (

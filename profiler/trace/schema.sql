@@ -4,7 +4,7 @@
 /* Source of docs/trace-format.md (format_doc.cpp): a heading is "-- == Heading ==", a comment inside the parentheses before
    the first column is about the table, a comment after a column is about the column, one after AS about the view. */
 
--- The StreamScope trace, format version 1: one SQLite file.
+-- The StreamScope trace, format version 4: one SQLite file.
 --
 -- application_id is 0x53536370 ("SScp"), user_version is the format version. While a program is being recorded the file
 -- is in WAL mode and may be read by anybody; a finished trace is one plain file in journal mode DELETE.
@@ -14,7 +14,8 @@
 -- What is not known is NULL, never 0. Ids are dense from 0 in order of insertion, so `id` counts the rows of a table.
 -- Texts are interned in `string`. REFERENCES clauses are documentation; they are not enforced while writing.
 -- One fact, one row: every traced call stands in exactly one of api_call, event_record, event_wait and host_sync.
--- Tables whose comment starts with "Derived" are computed from the others by analysis and may be empty.
+-- Tables whose comment starts with "Derived" are computed from the others, by analysis or at the end of a recording or
+-- import, and may be empty.
 
 -- == The trace as a whole ==
 
@@ -279,6 +280,13 @@ CREATE TABLE launch_shape (
   registers INTEGER,                                   -- registers per thread
   static_shared_bytes INTEGER,                         -- shared memory fixed at compile time, per block
   dynamic_shared_bytes INTEGER                         -- shared memory asked for at launch, per block
+);
+
+CREATE TABLE kernel_name (
+  -- Derived. What people call a kernel, once for each name that an op of kind 0 has.
+  id INTEGER PRIMARY KEY,                              -- dense from 0
+  name_id INTEGER REFERENCES string(id),               -- name as in op
+  short_id INTEGER REFERENCES string(id)               -- without return type, scopes, template arguments and parameters
 );
 
 -- == Graphs ==

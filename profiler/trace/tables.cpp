@@ -64,7 +64,7 @@ std::span<const TableInfo, kTableCount> tables() { return kTables; }
 
 bool added_later(std::string_view table) {
   return table == "access" || table == "timeline" || table == "timeline_point" ||
-         table == "thread_sample" || table == "probe";
+         table == "thread_sample" || table == "probe" || table == "kernel_name";
 }
 
 bool grown_later(std::string_view table) {

@@ -13,11 +13,13 @@
 #include <cstring>
 #include <deque>
 #include <map>
+#include <type_traits>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "error.h"
+#include "function_name.h"
 #include "row_source.h"
 #include "schema.h"
 #include "sqlite.h"
@@ -193,6 +195,7 @@ struct Writer::Impl {
   void store_meta();
   bool ascends(const TableInfo& info, TableBuffer& buffer);
   void index_starts();
+  void note_kernel(const Op& op);
   Id add_string(std::string text);
 
   Database database;
@@ -204,6 +207,8 @@ struct Writer::Impl {
   size_t stored_strings = 0;
   std::vector<Id> changed_strings;
   Statement insert_string, update_string;
+  std::vector<bool> is_kernel_name;  // by id of string
+  bool stores_kernel_names = true;
 
   std::map<std::string, std::pair<std::string, bool>, std::less<>> meta;  // value, is it an integer
   std::vector<std::string> meta_erased;
@@ -394,6 +399,12 @@ void Writer::Impl::index_starts() {
   }
 }
 
+void Writer::Impl::note_kernel(const Op& op) {
+  if (op.kind != kKernel || op.name_id >= strings.size()) return;
+  if (op.name_id >= is_kernel_name.size()) is_kernel_name.resize(strings.size());
+  is_kernel_name[op.name_id] = true;
+}
+
 Writer::Writer(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Writer::Writer(Writer&&) noexcept = default;
 Writer& Writer::operator=(Writer&&) noexcept = default;
@@ -440,6 +451,13 @@ Writer Writer::resume(const std::filesystem::path& file) {
   auto impl = std::make_unique<Impl>(file);
   impl->begin_recording(true);
   impl->load_existing();
+  impl->stores_kernel_names =
+      impl->database.integer("SELECT count(*) FROM pragma_table_info('kernel_name')") > 0;
+  Statement names(impl->database, "SELECT DISTINCT name_id FROM op WHERE kind = 0");
+  while (names.step()) {
+    if (!names.is_null(0))
+      impl->note_kernel({.kind = kKernel, .name_id = static_cast<Id>(names.integer(0))});
+  }
   return Writer(std::move(impl));
 }
 
@@ -455,6 +473,7 @@ Id Writer::append(const Row& row) {
     }
   }
   if constexpr (HasEnd<Row>) impl_->last_ns = std::max(impl_->last_ns, row.end_ns);
+  if constexpr (std::is_same_v<Row, Op>) impl_->note_kernel(row);
   return buffer.count++;
 }
 
@@ -466,6 +485,7 @@ void Writer::update(Id id, const Row& row) {
                 "update of row " + std::to_string(id) + ", which was never appended");
   }
   if constexpr (HasStart<Row>) buffer.look_again = true;
+  if constexpr (std::is_same_v<Row, Op>) impl_->note_kernel(row);
   if constexpr (HasEnd<Row>) impl_->last_ns = std::max(impl_->last_ns, row.end_ns);
   if (id >= buffer.stored) {
     std::memcpy(buffer.bytes.data() + (id - buffer.stored) * sizeof row, &row, sizeof row);
@@ -555,6 +575,10 @@ size_t Writer::buffered_bytes() const {
 
 void Writer::finish(bool complete) {
   if (!impl_->derived) {
+    for (Id name = 0; impl_->stores_kernel_names && name < impl_->is_kernel_name.size(); name++) {
+      if (!impl_->is_kernel_name[name]) continue;
+      append(KernelName{name, intern(short_name(impl_->strings[name]).text)});
+    }
     set_meta(kComplete, complete ? 1 : 0);
     set_meta(kFinished, 1);
     flush();

@@ -77,10 +77,10 @@ class Writer {
   /// Bytes of rows buffered and not yet flushed; callers flush above some MiB.
   size_t buffered_bytes() const;
 
-  /// Flushes, builds the indexes that the data needs, marks the trace complete or not, checkpoints
-  /// and leaves one file in journal mode DELETE (while somebody reads, the file stays in WAL mode;
-  /// it is finished all the same). After open_derived() `complete` is ignored: the trace stays what
-  /// it was. The Writer is done afterwards.
+  /// Names kernels in short, flushes, builds the indexes that the data needs, marks the trace
+  /// complete or not, checkpoints and leaves one file in journal mode DELETE (while somebody reads,
+  /// the file stays in WAL mode; it is finished all the same). After open_derived() `complete` is
+  /// ignored: the trace stays what it was. The Writer is done afterwards.
   void finish(bool complete);
   const std::filesystem::path& file() const;
 

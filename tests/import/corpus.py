@@ -79,6 +79,16 @@ def expect_counts(file, calls, wanted, got):
 EXAMPLES = {
     "kernels by name": """SELECT value, count(*), sum(end - start), min(end - start), max(end - start)
         FROM CUPTI_ACTIVITY_KIND_KERNEL JOIN StringIds ON demangledName = StringIds.id GROUP BY value ORDER BY value""",
+    "kernels by short name": """SELECT value, count(*), count(DISTINCT demangledName), sum(end - start), min(start)
+        FROM CUPTI_ACTIVITY_KIND_KERNEL JOIN StringIds ON shortName = StringIds.id GROUP BY shortName ORDER BY value""",
+    "short and whole names": """SELECT DISTINCT short.value, whole.value FROM CUPTI_ACTIVITY_KIND_KERNEL
+        JOIN StringIds AS short ON short.id = shortName JOIN StringIds AS whole ON whole.id = demangledName ORDER BY 1, 2""",
+    "longest kernels by short name": """SELECT substr(value, 1, 40), max(end - start), CAST(avg(gridX * gridY * gridZ) AS INTEGER)
+        FROM CUPTI_ACTIVITY_KIND_KERNEL JOIN StringIds ON StringIds.id = shortName GROUP BY value ORDER BY 2 DESC, 1 LIMIT 10""",
+    "time from launch to kernel by short name": """SELECT s.value, count(*), sum(k.start - r.start), max(k.start - r.end)
+        FROM CUPTI_ACTIVITY_KIND_RUNTIME AS r JOIN CUPTI_ACTIVITY_KIND_KERNEL AS k ON k.correlationId = r.correlationId
+         AND k.globalPid / 0x1000000 = r.globalTid / 0x1000000 JOIN StringIds AS s ON s.id = k.shortName
+        GROUP BY s.value ORDER BY 1""",
     "launches with their kernels": """SELECT r.start, r.end, k.start, k.end, k.gridX, k.gridY, k.gridZ, k.blockX, k.blockY, k.blockZ,
             k.streamId FROM CUPTI_ACTIVITY_KIND_KERNEL AS k JOIN CUPTI_ACTIVITY_KIND_RUNTIME AS r
         ON k.correlationId = r.correlationId AND k.globalPid / 0x1000000 = r.globalTid / 0x1000000

@@ -61,6 +61,7 @@ TEST(Labels, KernelNamesAreShortened) {
   EXPECT_EQ(short_kernel_name(""), "");
   EXPECT_EQ(short_kernel_name("((("), "(((");
   EXPECT_EQ(short_kernel_name("_Zbroken"), "_Zbroken");
+  EXPECT_EQ(short_kernel_name("half of step 0"), "half of step 0");
 }
 
 TEST(Labels, FunctionNamesLoseTheirParametersOnly) {

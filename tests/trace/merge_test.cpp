@@ -26,7 +26,10 @@ class Merge : public testing::Test {
   fs::path rank(const char* name, const char* start_ns) {
     test::TraceBuilder builder;
     builder.stream("copies").memcpy(test::kHtoD, 100, 200).record("loaded");
-    builder.stream("math").wait("loaded").kernel(std::string("kernel of ") + name, 300, 400);
+    builder.stream("math")
+        .wait("loaded")
+        .kernel(std::string("kernel of ") + name, 300, 400)
+        .kernel("gemm(float*)", 410, 420);
     builder.range("step", 0, 500);
     builder.meta("trace_start_realtime_ns", start_ns);
     const fs::path file = folder_ / name;
@@ -42,9 +45,9 @@ TEST_F(Merge, PutsRanksOnOneAxisAndKeepsTheirRowsTogether) {
   merge(files, out, false);
   const Trace trace = read(out);
   EXPECT_EQ(trace.meta.at("trace_start_realtime_ns"), "1700000000000000000");
-  ASSERT_EQ(trace.op.size(), 4u);
+  ASSERT_EQ(trace.op.size(), 6u);
   EXPECT_EQ(trace.op.start_ns[0], 1100);  // of a, which started later
-  EXPECT_EQ(trace.op.start_ns[2], 100);
+  EXPECT_EQ(trace.op.start_ns[3], 100);
   ASSERT_EQ(trace.event_wait.size(), 2u);
   for (Id wait = 0; wait < 2; ++wait) {
     const Id record = trace.event_wait.record_id[wait];
@@ -52,14 +55,15 @@ TEST_F(Merge, PutsRanksOnOneAxisAndKeepsTheirRowsTogether) {
     EXPECT_EQ(trace.process_of_stream(trace.event_record.stream_id[record]), wait);
     EXPECT_EQ(trace.text(trace.stream.name_id[trace.event_wait.stream_id[wait]]), "math");
   }
-  EXPECT_EQ(trace.text(trace.op.name_id[3]), "kernel of b");
+  EXPECT_EQ(trace.text(trace.op.name_id[4]), "kernel of b");
   EXPECT_EQ(trace.process.size(), 2u);
+  EXPECT_EQ(trace.kernel_name.size(), 3u) << "one row for each name, of however many ranks";
 }
 
 TEST_F(Merge, RefusesToWriteOverItsInputs) {
   const fs::path files[] = {rank("a", "1700000000000000000"), rank("b", "1700000000000000000")};
   EXPECT_THROW(merge(files, files[1], true), Error);
-  EXPECT_EQ(read(files[1]).op.size(), 2u);
+  EXPECT_EQ(read(files[1]).op.size(), 3u);
   EXPECT_THROW(merge(files, files[1], false), Error);
 }
 

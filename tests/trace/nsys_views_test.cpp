@@ -21,14 +21,15 @@ using testing::ElementsAre;
 
 class NsysViews : public testing::Test {
  protected:
+  static constexpr char kGemm[] = "void blas::gemm<float>(float*)";
   NsysViews() {
     TraceBuilder builder;
     builder.stream("copies").memcpy(test::kHtoD, 100, 200, 512).memset(200, 205).record("loaded");
     builder.stream("math")
         .wait("loaded")
-        .kernel("gemm", 210, 350)
+        .kernel(kGemm, 210, 350)
         .kernel("relu", 360, 380)
-        .kernel("gemm", 390, 400);
+        .kernel(kGemm, 390, 400);
     builder.stream("math").synchronize(40, 410);
     builder.query_event("loaded").synchronize_device(412, 420);
     builder.range("step", 0, 420).mark("half", 210);
@@ -39,7 +40,7 @@ class NsysViews : public testing::Test {
                       .name_id = builder.intern("load"),
                       .start_ns = 5,
                       .end_ns = 9});
-    builder.process("other").stream("s").kernel("gemm", 100, 101);
+    builder.process("other").stream("s").kernel(kGemm, 100, 101);
     builder.write(file_);
   }
   std::vector<std::string> rows(std::string_view sql) { return query_rows(file_, sql); }
@@ -51,7 +52,15 @@ TEST_F(NsysViews, AnswerTheUsualKernelSummary) {
       rows("SELECT StringIds.value AS name, count(*) AS instances, sum(end - start) AS total_ns "
            "FROM CUPTI_ACTIVITY_KIND_KERNEL INNER JOIN StringIds ON StringIds.id = demangledName "
            "GROUP BY demangledName ORDER BY total_ns DESC"),
-      ElementsAre("gemm|3|151", "relu|1|20"));
+      ElementsAre("void blas::gemm<float>(float*)|3|151", "relu|1|20"));
+}
+
+TEST_F(NsysViews, GroupKernelsByTheirShortNames) {
+  EXPECT_THAT(
+      rows(
+          "SELECT value, count(*) FROM CUPTI_ACTIVITY_KIND_KERNEL JOIN StringIds ON id = shortName "
+          "WHERE value LIKE 'gemm' GROUP BY shortName"),
+      ElementsAre("gemm|3"));
 }
 
 TEST_F(NsysViews, JoinKernelsToTheirLaunches) {

@@ -92,7 +92,7 @@ TEST(Writer, KeepsEveryColumnOfEveryTable) {
     RandomFields fields(1);
 #define STREAMSCOPE_WRITE(sql_name, Row, COLUMNS) write_##sql_name(writer, fields);
     STREAMSCOPE_TABLES(STREAMSCOPE_WRITE)
-    writer.finish(true);
+    writer.flush();  // the end would add names of kernels to those made up here
   }
   Trace trace = read(file);
   RandomFields fields(1);
@@ -140,6 +140,37 @@ TEST(Writer, InternsTextsAndFillsReservedOnesLater) {
   writer.finish(true);
   EXPECT_THAT(read(file).strings, ElementsAre("early", "late", "?", "gemm", "?", odd, ""));
   EXPECT_NE(never, late);
+}
+
+TEST(Writer, GivesKernelsTheirShortNamesAtTheEnd) {
+  TempTrace file;
+  Id late;
+  {
+    Writer writer = Writer::create(file);
+    const Id gemm = writer.intern("void blas::gemm<float>(float*)");
+    writer.append(Op{.kind = kKernel, .name_id = gemm});
+    writer.append(Op{.kind = kKernel, .name_id = gemm});
+    writer.append(Op{.kind = kHostFunction, .name_id = writer.intern("void notify(void*)")});
+    writer.append(Op{.kind = kKernel});
+    late = writer.reserve_string();
+    const Id op = writer.append(Op{});
+    writer.flush();
+    writer.update(op, Op{.kind = kKernel, .name_id = late});
+    writer.flush();
+    EXPECT_EQ(read(file).kernel_name.size(), 0u);
+  }  // as if it were killed
+  Writer writer = Writer::resume(file);
+  writer.set_string(late, "relu(float*)");
+  writer.append(Op{.kind = kKernel, .name_id = writer.intern("sum")});
+  writer.finish(true);
+  const Trace trace = read(file);
+  std::vector<std::string> names;
+  for (Id id = 0; id < trace.kernel_name.size(); ++id) {
+    names.emplace_back(trace.text(trace.kernel_name.name_id[id]));
+    names.emplace_back(trace.text(trace.kernel_name.short_id[id]));
+  }
+  EXPECT_THAT(names, ElementsAre("void blas::gemm<float>(float*)", "gemm", "relu(float*)", "relu",
+                                 "sum", "sum"));
 }
 
 TEST(Writer, TellsWhatItIsInMeta) {

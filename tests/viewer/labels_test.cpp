@@ -45,34 +45,6 @@ TEST(FormatBytes, UsesBinaryUnits) {
   EXPECT_EQ(format_bytes(1'572'864), "1.50 MiB");
 }
 
-TEST(ShortName, KeepsTheFunctionOnly) {
-  EXPECT_EQ(short_name("saxpy"), "saxpy");
-  EXPECT_EQ(short_name("void at::native::(anonymous namespace)::gemm<float, 4>(float*, int)"),
-            "gemm");
-  EXPECT_EQ(
-      short_name("void cutlass::Kernel<cutlass::gemm::Shape<1, 2>, (bool)1>(cutlass::Params)"),
-      "Kernel");
-  EXPECT_EQ(short_name("_Z5saxpyfPfS_i"), "saxpy");
-  EXPECT_EQ(short_name("_ZN2ns5thingIiEEvPT_"), "thing");
-  EXPECT_EQ(short_name("std::ostream& operator<< <int>(std::ostream&, int)"), "operator<<");
-  EXPECT_EQ(short_name("void ns::Functor::operator()(int) const"), "operator()");
-}
-
-TEST(ShortName, LeavesNamesThatPeopleChose) {
-  EXPECT_EQ(short_name("load batch 3"), "load batch 3");
-  EXPECT_EQ(short_name("step (warm up)"), "step (warm up)");
-  EXPECT_EQ(short_name(""), "");
-  EXPECT_EQ(short_name("ampere_sgemm_128x64_tn"), "ampere_sgemm_128x64_tn");
-}
-
-TEST(ShortName, SurvivesBrokenNames) {
-  for (const char* name : {"<", ">", "(", "ns::", "f(", "operator", "a<b<c", "::", "_Z", "f(int",
-                           "(anonymous namespace)::"}) {
-    EXPECT_FALSE(short_name(name).empty()) << name;
-  }
-  EXPECT_FALSE(short_name(std::string(4000, '<')).empty());
-}
-
 TEST(Ellipsize, CutsInTheMiddleAndBetweenCharacters) {
   EXPECT_EQ(ellipsize("short", 10), "short");
   EXPECT_EQ(ellipsize("abcdefghijklmnop", 12), "abcdef\u2026nop");
