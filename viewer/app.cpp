@@ -3,12 +3,10 @@
 
 #include "app.h"
 
-#define GL_GLEXT_PROTOTYPES
 #define GLFW_INCLUDE_NONE
 #include <EGL/egl.h>
 #include <EGL/eglext.h>
 #include <GL/gl.h>
-#include <GL/glext.h>
 #include <GLFW/glfw3.h>
 #include <backends/imgui_impl_glfw.h>
 #include <backends/imgui_impl_opengl3.h>
@@ -23,7 +21,7 @@
 #include <thread>
 #include <utility>
 
-#include "imgui_compat.h"
+#include "canvas.h"
 #include "loader.h"
 #include "trace/error.h"
 
@@ -36,67 +34,16 @@ constexpr int kSettleFrames = 4;
 constexpr double kBusyPauseS = 0.05;  // between looks at something that a view waits for
 constexpr double kLivePauseS = 0.5;   // between looks at a trace that is being recorded
 
+Error cannot_draw(const char* why) {
+  return Error("EGL", std::string("cannot draw without a display: ") + why,
+               "install Mesa's drivers (libegl1, libgl1-mesa-dri)");
+}
+
 void set_up_imgui() {
   IMGUI_CHECKVERSION();
   ImGui::CreateContext();
   ImGui::GetIO().IniFilename = nullptr;  // layout is our own business
   ImGui::GetIO().LogFilename = nullptr;
-}
-
-// The texture behind the rows of a Raster. Needs the GL context it was made in.
-class RasterTexture {
- public:
-  RasterTexture() = default;
-  ~RasterTexture() {
-    if (texture_ != 0) glDeleteTextures(1, &texture_);
-  }
-  RasterTexture(const RasterTexture&) = delete;
-  RasterTexture& operator=(const RasterTexture&) = delete;
-
-  void begin_frame(Raster& raster, int width) {
-    if (width != width_) {
-      if (texture_ == 0) glGenTextures(1, &texture_);
-      width_ = width;
-      glBindTexture(GL_TEXTURE_2D, texture_);
-      glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, GL_NEAREST);
-      glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MAG_FILTER, GL_NEAREST);
-      glTexImage2D(GL_TEXTURE_2D, 0, GL_RGBA, width, Raster::kRows, 0, GL_RGBA, GL_UNSIGNED_BYTE,
-                   nullptr);
-    }
-    raster.begin_frame((ImTextureID)(intptr_t)texture_,
-                       width);  // a pointer until 1.91, then a number
-  }
-  void upload(const Raster& raster) const {
-    if (raster.row_count() == 0) return;
-    glBindTexture(GL_TEXTURE_2D, texture_);
-    glPixelStorei(GL_UNPACK_ALIGNMENT, 4);
-    glTexSubImage2D(GL_TEXTURE_2D, 0, 0, 0, raster.width_px(), raster.row_count(), GL_RGBA,
-                    GL_UNSIGNED_BYTE, raster.pixels().data());
-  }
-
- private:
-  GLuint texture_ = 0;
-  int width_ = 0;
-};
-
-// Draws one frame; `new_frame` is the platform's part of it.
-template <class NewFrame>
-void draw_frame(Workspace& workspace, RasterTexture& texture, int width, int height,
-                NewFrame new_frame) {
-  if (workspace.update_theme()) compat::upload_fonts();
-  ImGui_ImplOpenGL3_NewFrame();
-  new_frame();
-  ImGui::NewFrame();
-  texture.begin_frame(workspace.state().raster, width);
-  const ImVec2 size = ImGui::GetIO().DisplaySize;
-  workspace.draw(size.x, size.y);
-  ImGui::Render();
-  texture.upload(workspace.state().raster);
-  glViewport(0, 0, width, height);
-  const ImVec4 ground = Theme(workspace.state().theme, 1).vec(Color::kBackground);
-  glClearColor(ground.x, ground.y, ground.z, 1);
-  glClear(GL_COLOR_BUFFER_BIT);
-  ImGui_ImplOpenGL3_RenderDrawData(ImGui::GetDrawData());
 }
 
 }  // namespace
@@ -105,17 +52,14 @@ struct Offscreen::Impl {
   int width, height;
   EGLDisplay display = EGL_NO_DISPLAY;
   EGLContext context = EGL_NO_CONTEXT;
-  GLuint framebuffer = 0, color = 0;
-  std::optional<RasterTexture> raster;
+  std::optional<Canvas> canvas;
 
   ~Impl() {
-    raster.reset();
+    canvas.reset();
     if (ImGui::GetCurrentContext() != nullptr) {
       if (ImGui::GetIO().BackendRendererUserData != nullptr) ImGui_ImplOpenGL3_Shutdown();
       ImGui::DestroyContext();
     }
-    if (framebuffer != 0) glDeleteFramebuffers(1, &framebuffer);
-    if (color != 0) glDeleteRenderbuffers(1, &color);
     if (display != EGL_NO_DISPLAY) {
       eglMakeCurrent(display, EGL_NO_SURFACE, EGL_NO_SURFACE, EGL_NO_CONTEXT);
       if (context != EGL_NO_CONTEXT) eglDestroyContext(display, context);
@@ -125,28 +69,24 @@ struct Offscreen::Impl {
 };
 
 Offscreen::Offscreen(int width, int height) : impl_(std::make_unique<Impl>()) {
-  const auto fail = [](const char* what) -> Error {
-    return Error("EGL", std::string("cannot draw without a display: ") + what,
-                 "install Mesa's drivers (libegl1, libgl1-mesa-dri)");
-  };
   impl_->width = width;
   impl_->height = height;
   const auto get_display = reinterpret_cast<PFNEGLGETPLATFORMDISPLAYEXTPROC>(
       eglGetProcAddress("eglGetPlatformDisplayEXT"));
-  if (get_display == nullptr) throw fail("no platform displays");
+  if (get_display == nullptr) throw cannot_draw("no platform displays");
   impl_->display = get_display(EGL_PLATFORM_SURFACELESS_MESA, EGL_DEFAULT_DISPLAY, nullptr);
-  if (impl_->display == EGL_NO_DISPLAY) throw fail("no surfaceless platform");
+  if (impl_->display == EGL_NO_DISPLAY) throw cannot_draw("no surfaceless platform");
   if (!eglInitialize(impl_->display, nullptr, nullptr)) {
     impl_->display = EGL_NO_DISPLAY;
-    throw fail("the surfaceless platform does not start");
+    throw cannot_draw("the surfaceless platform does not start");
   }
-  if (!eglBindAPI(EGL_OPENGL_API)) throw fail("no OpenGL");
+  if (!eglBindAPI(EGL_OPENGL_API)) throw cannot_draw("no OpenGL");
   constexpr std::array<EGLint, 5> kConfig = {EGL_RENDERABLE_TYPE, EGL_OPENGL_BIT, EGL_SURFACE_TYPE,
                                              0, EGL_NONE};
   EGLConfig config = nullptr;
   EGLint count = 0;
   if (!eglChooseConfig(impl_->display, kConfig.data(), &config, 1, &count) || count == 0)
-    throw fail("no configuration");
+    throw cannot_draw("no configuration");
   constexpr std::array<EGLint, 7> kContext = {EGL_CONTEXT_MAJOR_VERSION,
                                               3,
                                               EGL_CONTEXT_MINOR_VERSION,
@@ -155,31 +95,24 @@ Offscreen::Offscreen(int width, int height) : impl_(std::make_unique<Impl>()) {
                                               EGL_CONTEXT_OPENGL_CORE_PROFILE_BIT,
                                               EGL_NONE};
   impl_->context = eglCreateContext(impl_->display, config, EGL_NO_CONTEXT, kContext.data());
-  if (impl_->context == EGL_NO_CONTEXT) throw fail("no OpenGL 3.3");
+  if (impl_->context == EGL_NO_CONTEXT) throw cannot_draw("no OpenGL 3.3");
   if (!eglMakeCurrent(impl_->display, EGL_NO_SURFACE, EGL_NO_SURFACE, impl_->context))
-    throw fail("no context without a surface");
-  glGenFramebuffers(1, &impl_->framebuffer);
-  glGenRenderbuffers(1, &impl_->color);
-  glBindRenderbuffer(GL_RENDERBUFFER, impl_->color);
-  glRenderbufferStorage(GL_RENDERBUFFER, GL_RGBA8, width, height);
-  glBindFramebuffer(GL_FRAMEBUFFER, impl_->framebuffer);
-  glFramebufferRenderbuffer(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_RENDERBUFFER, impl_->color);
-  if (glCheckFramebufferStatus(GL_FRAMEBUFFER) != GL_FRAMEBUFFER_COMPLETE)
-    throw fail("no frame buffer of this size");
+    throw cannot_draw("no context without a surface");
   set_up_imgui();
-  if (!ImGui_ImplOpenGL3_Init(kGlsl)) throw fail("no OpenGL functions");
-  impl_->raster.emplace();
+  if (!ImGui_ImplOpenGL3_Init(kGlsl)) throw cannot_draw("no OpenGL functions");
+  impl_->canvas.emplace();
 }
 
 Offscreen::~Offscreen() = default;
 
 void Offscreen::draw(Workspace& workspace) {
-  draw_frame(workspace, *impl_->raster, impl_->width, impl_->height, [&] {
+  const bool drawn = impl_->canvas->draw(workspace, impl_->width, impl_->height, [&] {
     ImGuiIO& io = ImGui::GetIO();
     io.DisplaySize = {static_cast<float>(impl_->width), static_cast<float>(impl_->height)};
     io.DeltaTime = 1.0f / 60;
     io.MousePos = {-FLT_MAX, -FLT_MAX};
   });
+  if (!drawn) throw cannot_draw("no frame buffer of this size");
   glFinish();
 }
 
@@ -303,7 +236,7 @@ class Window {
   Arguments arguments_;
   GLFWwindow* window_ = nullptr;
   std::optional<Workspace> workspace_;
-  std::optional<RasterTexture> raster_;
+  std::optional<Canvas> canvas_;
   std::unique_ptr<Loader> loader_, compared_loader_;
   std::filesystem::path trace_;  // shown or being loaded
   FileState read_state_;         // of the trace when it was read last
@@ -346,7 +279,7 @@ Window::Window(const Arguments& arguments) : arguments_(arguments) {
     arguments_.scale = x;
   }
   workspace_.emplace(arguments_);
-  raster_.emplace();
+  canvas_.emplace();
   // Ours first: ImGui's own handlers call them.
   glfwSetKeyCallback(window_, [](GLFWwindow* window, int key, int, int action, int mods) {
     self(window).frames_ = kSettleFrames;
@@ -387,7 +320,7 @@ Window::~Window() {
   loader_.reset();
   compared_loader_.reset();
   workspace_.reset();
-  raster_.reset();
+  canvas_.reset();
   ImGui_ImplOpenGL3_Shutdown();
   ImGui_ImplGlfw_Shutdown();
   ImGui::DestroyContext();
@@ -484,7 +417,10 @@ void Window::run() {
     int width = 0, height = 0;
     glfwGetFramebufferSize(window_, &width, &height);
     if (width == 0 || height == 0) continue;  // minimized
-    draw_frame(*workspace_, *raster_, width, height, [] { ImGui_ImplGlfw_NewFrame(); });
+    if (!canvas_->draw(*workspace_, width, height, [] { ImGui_ImplGlfw_NewFrame(); })) {
+      throw Error("window", "GL has no frame buffer of its size", "make the window smaller");
+    }
+    canvas_->present();
     glfwSwapBuffers(window_);
   }
 }

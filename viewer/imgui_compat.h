@@ -57,4 +57,14 @@ inline void upload_fonts() {
 #endif
 }
 
+/// The texture of the font atlas; 0 before the first frame.
+inline ImTextureID font_texture() {
+#if IMGUI_VERSION_NUM >= 19200
+  return ImGui::GetIO().Fonts->TexRef._TexData != nullptr ? ImGui::GetIO().Fonts->TexRef.GetTexID()
+                                                          : ImTextureID{};
+#else
+  return ImGui::GetIO().Fonts->TexID;
+#endif
+}
+
 }  // namespace streamscope::viewer::compat

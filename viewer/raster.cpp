@@ -4,6 +4,8 @@
 #include "raster.h"
 
 #include <algorithm>
+#include <functional>
+#include <string_view>
 
 namespace streamscope::viewer {
 
@@ -29,6 +31,13 @@ std::span<ImU32> Raster::add_row(ImDrawList& draw, ImVec2 min, ImVec2 max) {
                 {static_cast<float>(width) / static_cast<float>(width_px_), v});
   ++row_count_;
   return row.first(static_cast<size_t>(width));
+}
+
+uint64_t Raster::content() const {
+  const auto rows =
+      std::span(pixels_).first(static_cast<size_t>(row_count_) * static_cast<size_t>(width_px_));
+  return std::hash<std::string_view>{}(
+      {reinterpret_cast<const char*>(rows.data()), rows.size_bytes()});
 }
 
 }  // namespace streamscope::viewer

@@ -8,6 +8,7 @@
 
 #include <imgui.h>
 
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -29,6 +30,8 @@ class Raster {
   int row_count() const { return row_count_; }
   /// All rows of the frame, one after the other.
   std::span<const ImU32> pixels() const { return pixels_; }
+  /// Differs from that of a frame with other pixels.
+  uint64_t content() const;
 
  private:
   ImTextureID texture_ = {};

@@ -251,7 +251,7 @@ void Theme::set_style() const {
   style.CellPadding = {6, 3};
   style.ScrollbarSize = 10;
   style.ScaleAllSizes(scale_);
-  style.AntiAliasedLinesUseTex = true;
+  style.AntiAliasedLinesUseTex = false;  // textures are not smoothed (canvas.cpp)
   const auto set = [&](ImGuiCol index, Color color, float alpha = 1) {
     style.Colors[index] = to_vec(fade(this->color(color), alpha));
   };

@@ -27,6 +27,13 @@ Ns distance_ns(Ns from, Ns to);
 /// `at + by`, clamped to the range of Ns.
 Ns add_ns(Ns at, double by);
 
+/// `to - from`, to 53 bits whatever its size.
+inline double difference_ns(Ns from, Ns to) {
+  Ns difference = 0;
+  if (!__builtin_sub_overflow(to, from, &difference)) return static_cast<double>(difference);
+  return static_cast<double>(static_cast<__int128>(to) - from);
+}
+
 /// Half-open range of time.
 struct TimeRange {
   Ns begin_ns = 0;
@@ -35,7 +42,7 @@ struct TimeRange {
   /// The duration, or the largest Ns where it does not fit; `span_ns` is right (to 53 bits) there
   /// too.
   Ns duration_ns() const { return distance_ns(begin_ns, end_ns); }
-  double span_ns() const { return static_cast<double>(static_cast<__int128>(end_ns) - begin_ns); }
+  double span_ns() const { return difference_ns(begin_ns, end_ns); }
   bool operator==(const TimeRange&) const = default;
 };
 
@@ -49,9 +56,7 @@ struct TimeWindow {
   double ns_per_px = 1;
   double width_px = 1;
 
-  double to_px(Ns at) const {
-    return (static_cast<double>(static_cast<__int128>(at) - begin_ns) - begin_fraction) / ns_per_px;
-  }
+  double to_px(Ns at) const { return (difference_ns(begin_ns, at) - begin_fraction) / ns_per_px; }
   /// The instant at or just before a pixel, clamped to the range of Ns.
   Ns to_ns(double px) const;
   double span_ns() const { return ns_per_px * width_px; }

@@ -117,6 +117,28 @@ TEST_F(Picture, IsTheSameBitByBitEachTime) {
   EXPECT_EQ(first.rgb, second.rgb);
 }
 
+TEST_F(Picture, IsTheSameDrawnInPartsOrAsAWhole) {
+  const auto document = pipeline();
+  Offscreen surface(1200, 800);
+  Workspace workspace{Arguments{}};
+  workspace.set_document(document);
+  const auto frame = [&] { return surface.render(workspace).rgb; };
+  frame();
+  size_t count = 0;
+  for (const Command& command : commands()) {
+    command.run(*document, workspace.state());
+    workspace.state().scale = 1;
+    const auto in_parts = frame();
+    if (count++ % 6 != 0) continue;
+    // Another theme and back: all of the frame is new.
+    const ThemeKind theme = workspace.state().theme;
+    workspace.state().theme = theme == ThemeKind::kDark ? ThemeKind::kLight : ThemeKind::kDark;
+    frame();
+    workspace.state().theme = theme;
+    EXPECT_TRUE(in_parts == frame()) << command.name;
+  }
+}
+
 TEST_F(Picture, FollowsAChangeOfThemeAndScale) {
   Arguments light;
   light.theme = ThemeKind::kLight;

@@ -156,7 +156,13 @@ void TimelineView::draw(const Document& document, ViewState& state, const Theme&
   draw_overlays(pane);
   pane.draw.PopClipRect();
   state.hovered = hit_.item;
-  draw_gutter(pane);
+  // Names have a list of their own, which stays the same while time moves (damage.h).
+  ImGui::SetCursorScreenPos({origin.x, pane.min.y});
+  ImGui::BeginChild("names", {gutter, std::max(page, 1.0f)}, false,
+                    ImGuiWindowFlags_NoInputs | ImGuiWindowFlags_NoBackground);
+  Pane names = pane.into(*ImGui::GetWindowDrawList());
+  draw_gutter(names);
+  ImGui::EndChild();
   draw_axis(pane, origin.y + overview);
   draw_bookmarks(pane, origin.y + overview);
   draw_findings(pane);

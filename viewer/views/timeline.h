@@ -29,6 +29,10 @@ struct Pane {
   ImVec2 mouse;
   bool mouse_in_plot = false;
 
+  /// The same with another list to draw into.
+  Pane into(ImDrawList& other) const {
+    return {other, document, state, theme, min, max, gutter_x, mouse, mouse_in_plot};
+  }
   /// What is drawn from here on lies over (under) the rest of the layers, however late or early it
   /// is drawn: all of a layer goes to the device at once, which textures between rectangles would
   /// cut.

@@ -4,6 +4,7 @@
 #include "widgets.h"
 
 #include <cfloat>
+#include <cmath>
 
 #include "imgui_compat.h"
 
@@ -24,16 +25,26 @@ class PushFace {
   PushFace& operator=(const PushFace&) = delete;
 };
 
-// A sign of the font, stretched to a size and standing on the middle of its lower edge: two
-// triangles, where a smooth shape takes a dozen.
-void sign(ImDrawList& draw, const Theme& theme, ImWchar code, ImVec2 foot, ImVec2 size,
+// A sign of the font, standing on the middle of its lower edge: two triangles, where a smooth shape
+// takes a dozen. Of the sizes that the fonts have the one that is nearest to `height`, for pixels
+// of letters are never stretched.
+void sign(ImDrawList& draw, const Theme& theme, ImWchar code, ImVec2 foot, float height,
           ImU32 color) {
-  const ImFontGlyph* glyph =
-      compat::find_glyph(theme.text(Face::kTitle).font, theme.text(Face::kTitle).size, code);
-  if (glyph == nullptr) return;
+  const ImFontGlyph* best = nullptr;
+  const auto away = [&](const ImFontGlyph& glyph) {
+    return std::fabs(glyph.Y1 - glyph.Y0 - height);
+  };
+  for (const Face face : {Face::kSmall, Face::kBody, Face::kTitle}) {
+    const Text& text = theme.text(face);
+    const ImFontGlyph* glyph = compat::find_glyph(text.font, text.size, code);
+    if (glyph != nullptr && (best == nullptr || away(*glyph) < away(*best))) best = glyph;
+  }
+  if (best == nullptr) return;
+  const ImVec2 size{best->X1 - best->X0, best->Y1 - best->Y0};
+  const ImVec2 at{std::round(foot.x - size.x / 2), std::round(foot.y - size.y)};
   draw.PrimReserve(6, 4);
-  draw.PrimRectUV({foot.x - size.x / 2, foot.y - size.y}, {foot.x + size.x / 2, foot.y},
-                  {glyph->U0, glyph->V0}, {glyph->U1, glyph->V1}, color);
+  draw.PrimRectUV(at, {at.x + size.x, at.y + size.y}, {best->U0, best->V0}, {best->U1, best->V1},
+                  color);
 }
 
 }  // namespace
@@ -84,17 +95,17 @@ ImVec2 chip(ImDrawList* draw, const Theme& theme, Face face, ImVec2 at, ImU32 gr
 
 void record_glyph(ImDrawList& draw, const Theme& theme, float x, float bottom, float size,
                   ImU32 color) {
-  sign(draw, theme, u'\u25b2', {x, bottom}, {size * 1.2f, size}, color);
+  sign(draw, theme, u'\u25b2', {x, bottom}, size, color);
 }
 
 void wait_glyph(ImDrawList& draw, const Theme& theme, float x, float bottom, float size,
                 ImU32 color) {
-  sign(draw, theme, u'\u25c6', {x, bottom}, {size, size}, color);
+  sign(draw, theme, u'\u25c6', {x, bottom}, size, color);
 }
 
 void finding_glyph(ImDrawList& draw, const Theme& theme, float x, float bottom, float size,
                    ImU32 color) {
-  sign(draw, theme, u'\u25bc', {x, bottom}, {size * 1.1f, size}, color);
+  sign(draw, theme, u'\u25bc', {x, bottom}, size, color);
 }
 
 void disclosure(ImDrawList& draw, ImVec2 center, float size, bool open, ImU32 color) {
