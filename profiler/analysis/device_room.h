@@ -15,6 +15,11 @@ namespace streamscope::analysis {
 
 inline constexpr Ns kNever = std::numeric_limits<Ns>::min() / 2;  // before everything
 
+/// What a record with timing keeps its stream busy, and the device from starting other work; of an
+/// H200.
+inline constexpr Ns kTimedRecordNs = 1'950;
+inline constexpr Ns kTimedRecordBlocksNs = 2'850;
+
 /// An instant on both clocks: as recorded, and with the change.
 struct Twin {
   Ns was = kNever, now = kNever;
@@ -86,6 +91,46 @@ class DeviceRoom {
 
   std::array<User, kUsers> users_;
   size_t next_ = 0, count_ = 0;
+};
+
+/// The time stamps that a device takes for records of events with timing: one after the other, and
+/// nothing starts meanwhile.
+class Stamps {
+ public:
+  /// Takes one once `done` and the call have come; `done` then waits for it. With the change only
+  /// if `still_taken`.
+  void take(Twin& done, const Twin& call, bool still_taken) {
+    Twin begin = done;
+    begin.wait_for(call);
+    begin.wait_for(free_);
+    if (!still_taken) begin.now = kNever;
+    begins_[next_] = begin;
+    next_ = (next_ + 1) % kRemembered;
+    free_.wait_for(after(begin, kTimedRecordBlocksNs));
+    done.wait_for(after(begin, kTimedRecordNs));
+  }
+  /// Delays what would start during one.
+  void delay(Twin& start) const {
+    if (free_.was == kNever) return;
+    for (size_t i = 0; i < kRemembered; ++i) {  // from the oldest on
+      const Twin& begin = begins_[(next_ + i) % kRemembered];
+      for (Ns Twin::*clock : {&Twin::was, &Twin::now}) {
+        if (start.*clock >= begin.*clock && start.*clock < begin.*clock + kTimedRecordBlocksNs)
+          start.*clock = begin.*clock + kTimedRecordBlocksNs;
+      }
+    }
+  }
+
+ private:
+  static constexpr size_t kRemembered = 64;
+
+  static Twin after(const Twin& begin, Ns length) {
+    return {begin.was + length, begin.now == kNever ? kNever : begin.now + length};
+  }
+
+  std::array<Twin, kRemembered> begins_;
+  Twin free_;
+  size_t next_ = 0;
 };
 
 /// How much of a device a kernel fills: by its blocks, and how many of them a multiprocessor holds.

@@ -4,8 +4,10 @@
 #include "replay.h"
 
 #include <algorithm>
+#include <span>
 
 #include "device_room.h"
+#include "recorder_cost.h"
 
 namespace streamscope::analysis {
 
@@ -28,10 +30,9 @@ void Change::add(const Change& other) {
 
 class Replay::Walk {
  public:
-  enum Host { kAsRecorded, kUnrecorded };
-  /// `host`: whether calls take as long as they did, or as they do when nobody records.
-  /// `readiness` and `runs`, if wanted, have an element per op.
-  Walk(const IssueOrder& order, const Change& change, Host host,
+  /// `recorder`: the pace of the recorder on each thread, whose share is left out; none: calls take
+  /// as long as they did. `readiness` and `runs`, if wanted, have an element per op.
+  Walk(const IssueOrder& order, const Change& change, std::span<const double> recorder,
        std::vector<Readiness>* readiness = nullptr, std::vector<PredictedRun>* runs = nullptr)
       : order_(order),
         trace_(order.trace()),
@@ -42,7 +43,8 @@ class Replay::Walk {
         contexts_(trace_.context.size()),
         threads_(trace_.thread.size()),
         records_(trace_.event_record.size()),
-        engines_(trace_.device.size() * kEngines) {
+        engines_(trace_.device.size() * kEngines),
+        stamps_(trace_.device.size()) {
     for (Id stream = 0; stream < streams_.size(); ++stream) {
       Stream& state = streams_[stream];
       state.context = trace_.stream.context_id[stream];
@@ -52,12 +54,10 @@ class Replay::Walk {
       state.legacy = kind == trace::kLegacyStream;
       state.blocking = kind == trace::kBlockingStream || kind == trace::kPerThreadStream;
       state.spread = change.spread_stream.has(stream);
-      state.recorded = host == kUnrecorded && has_real_clock(trace_.process_of_stream(stream));
+      state.recorded = !recorder.empty() && has_real_clock(trace_.process_of_stream(stream));
     }
-    for (Id thread = 0; thread < threads_.size(); ++thread) {
-      threads_[thread].recorded =
-          host == kUnrecorded && has_real_clock(trace_.process_of_thread(thread));
-    }
+    for (Id thread = 0; thread < recorder.size(); ++thread)
+      threads_[thread].recorder = recorder[thread];
     for (const Issued item : order.items()) {
       if (item.kind() != Issued::kOp) continue;
       if (const Id writer = order.writer_of(item.id()); writer != kNoId) written_[writer] = {};
@@ -107,9 +107,9 @@ class Replay::Walk {
   };
   struct Thread {
     bool began = false;
-    bool recorded = false;  // the recorder's share of its calls is left out
-    Twin free;              // when it is done with its last call
-    Ns call_was = kNever;   // entry of that call, and the same with the change
+    double recorder = 0;   // pace of the recorder; its share is left out
+    Twin free;             // when it is done with its last call
+    Ns call_was = kNever;  // entry of that call, and the same with the change
     Ns call_now = kNever;
     Ns floor_now = kNever;    // what it issues runs after this: syncs that the device does instead
     std::vector<Ns> polls{};  // when it asked in vain
@@ -131,7 +131,10 @@ class Replay::Walk {
   }
   // What the recorder took of a time of the host.
   static Ns less(const Thread& host, Ns time, Ns recorder) {
-    return host.recorded ? std::clamp<Ns>(time, 0, recorder) : 0;
+    return std::clamp<Ns>(time, 0, paced(host, recorder));
+  }
+  static Ns paced(const Thread& host, Ns recorder) {
+    return static_cast<Ns>(host.recorder * static_cast<double>(recorder));
   }
 
   // The thread enters a call; when, with the change. `made`: it still makes the call.
@@ -236,6 +239,7 @@ class Replay::Walk {
     held = {held.was + kSuccessorGapNs, held.now + kSuccessorGapNs};
     Twin ready = launched;
     ready.wait_for(held);
+    if (stream.device < stamps_.size()) stamps_[stream.device].delay(ready);
     const Twin ordered = ready;
 
     const auto length = change_.length_ns.find(op);
@@ -267,7 +271,7 @@ class Replay::Walk {
     ready = find_room(ready);
     Ns lag = start - ready.was;
     if (readiness_) (*readiness_)[op] = {std::min(ordered.was, start), std::min(ready.was, start)};
-    if (lag > 0) lag -= std::min(lag, stamps_within(ready.was, start));
+    if (ready.was == ordered.was) lag = std::max(lag, -kSuccessorGapNs);
     Ns start_now = ready.now + lag;
     if (lag > 0 && ready.was == ordered.was) {
       // What came after the launch need not come after what is ahead in the stream, and vice versa.
@@ -276,7 +280,8 @@ class Replay::Walk {
                                           : std::max(launched.now, held.now + lag);
       start_now = find_room(late).now;
     }
-    if (change_.prompt_op.has(op)) start_now = ready.now + std::min<Ns>(lag, 0);
+    if (change_.prompt_op.has(op) || change_.async_op.has(op))  // the driver stages nothing
+      start_now = ready.now + std::min<Ns>(lag, 0);
     const Twin begin{start, start_now}, stop{end, start_now + lasts};
     predict(op, begin.now, stop.now);
     if (resource) resource->use(begin, stop, share, priority);
@@ -324,8 +329,8 @@ class Replay::Walk {
   void on_record(Id record) {
     const auto& rows = trace_.event_record;
     const bool untimed = change_.untimed_record.has(record);
-    enter(rows.thread_id[record], rows.start_ns[record], rows.end_ns[record], true,
-          untimed ? kTimedRecordCallNs : 0);
+    const Ns entry = enter(rows.thread_id[record], rows.start_ns[record], rows.end_ns[record], true,
+                           untimed ? kTimedRecordCallNs : 0);
     const Id id = rows.stream_id[record];
     if (id >= streams_.size()) {
       const Id event = rows.event_id[record];
@@ -337,8 +342,10 @@ class Replay::Walk {
     const bool barrier = !change_.no_barrier_record.has(record);
     join_context(stream, barrier);
     leave_context(stream, barrier);
+    // When an op was ready tells what it waited for, not what slowed the device down.
+    if (readiness_ == nullptr && stream.device < stamps_.size() && takes_stamp(record))
+      stamps_[stream.device].take(stream.done, {rows.start_ns[record], entry}, !untimed);
     records_[record] = stream.done;
-    if (untimed) stamps_.push_back(std::max(stream.done.was, rows.start_ns[record]));
   }
 
   void on_wait(Id wait) {
@@ -410,23 +417,19 @@ class Replay::Walk {
     held_until(thread, rows.end_ns[sync], until);
   }
 
-  // Of the lag before `to`, what records with timing took that the change leaves out.
-  Ns stamps_within(Ns from, Ns to) const {
-    if (stamps_.empty()) return 0;
-    Ns count = 0;
-    for (auto stamp = stamps_.rbegin(); stamp != stamps_.rend(); ++stamp) {
-      if (*stamp >= from - kTimedRecordNs && *stamp < to) ++count;
-      if (stamp - stamps_.rbegin() > kStampsLookedAt) break;
-    }
-    return count * kTimedRecordNs;
+  bool takes_stamp(Id record) const {
+    constexpr trace::Small kDisableTiming = 2;
+    const Id event = trace_.event_record.event_id[record];
+    if (event >= trace_.event.size()) return false;
+    const trace::Small flags = trace_.event.flags[event];
+    return flags != trace::kNoSmall && (flags & kDisableTiming) == 0;
   }
 
   // Recording the work of a call and its times takes that call longer; so do the pieces in which
   // the driver copies to pageable memory.
   Ns recorder_of_issue(const Issue& issue) const {
-    return issue.thread_id < threads_.size() && threads_[issue.thread_id].recorded
-               ? kRecorderIssueNs
-               : 0;
+    return issue.thread_id < threads_.size() ? paced(threads_[issue.thread_id], kRecorderIssueNs)
+                                             : 0;
   }
   Ns recorder_of_copy(Id op) const {
     constexpr trace::Small kToHostMemory = 2, kPageable = 1;
@@ -442,7 +445,6 @@ class Replay::Walk {
   static constexpr Ns kMostUrgent = -1'000;
   static constexpr Ns kRecordAndWaitNs = 500;
   static constexpr Ns kCopyCallNs = 1'300;
-  static constexpr ptrdiff_t kStampsLookedAt = 64;
 
   const IssueOrder& order_;
   const Trace& trace_;
@@ -455,14 +457,14 @@ class Replay::Walk {
   std::vector<Twin> records_;
   std::vector<DeviceRoom> engines_;
   std::unordered_map<Id, Twin> written_, awaited_;
-  std::vector<Ns> stamps_;
+  std::vector<Stamps> stamps_;  // by device
   Ns first_ = kUnknownNs;
   Twin last_;
 };
 
 Replay::Replay(const IssueOrder& order) : order_(order), readiness_(order.trace().op.size()) {
   const Change nothing;
-  Walk recorded(order, nothing, Walk::kAsRecorded, &readiness_);
+  Walk recorded(order, nothing, {}, &readiness_);
   recorded.run();
   recorded_ns_ = recorded.recorded_ns();
   const auto& clocks = order.trace().process.clock;
@@ -470,7 +472,8 @@ Replay::Replay(const IssueOrder& order) : order_(order), readiness_(order.trace(
                   [](trace::Small clock) { return clock == trace::kVirtualClock; })) {
     return;
   }
-  Walk unrecorded(order, nothing, Walk::kUnrecorded);
+  recorder_paces_ = recorder_paces(order);
+  Walk unrecorded(order, nothing, recorder_paces_);
   unrecorded.run();
   recorder_ns_ = unrecorded.gain_ns();
 }
@@ -478,14 +481,14 @@ Replay::Replay(const IssueOrder& order) : order_(order), readiness_(order.trace(
 Replay::~Replay() = default;
 
 Ns Replay::gain_ns(const Change& change) const {
-  Walk walk(order_, change, Walk::kUnrecorded);
+  Walk walk(order_, change, recorder_paces_);
   walk.run();
   return walk.gain_ns() - recorder_ns_;
 }
 
 std::vector<PredictedRun> Replay::predict(const Change& change) const {
   std::vector<PredictedRun> runs(readiness_.size());
-  Walk(order_, change, Walk::kAsRecorded, nullptr, &runs).run();
+  Walk(order_, change, {}, nullptr, &runs).run();
   return runs;
 }
 

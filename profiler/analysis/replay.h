@@ -51,7 +51,7 @@ struct Change {
   Marks no_barrier_record;  ///< the same of event_record
   Marks no_barrier_wait;    ///< the same of event_wait
   Marks prompt_op;          ///< op: the most urgent of all, starts without a lag once there is room
-  Marks async_op;           ///< op: its call does not wait for it
+  Marks async_op;           ///< op: its call does not wait for it, nor stages anything before it
   Marks untimed_record;     ///< event_record: takes no device time stamp
   /// host_sync -> op: the host waits for this op only, the device for the rest in its stead
   std::unordered_map<Id, Id> narrowed_sync;
@@ -70,17 +70,8 @@ struct Change {
 /// each op's delay is its lag.
 inline constexpr Ns kLaunchLatencyNs = 5'000;
 inline constexpr Ns kSuccessorGapNs = 1'500;
-/// What a record with timing keeps the device from starting other work, and its caller busy.
-inline constexpr Ns kTimedRecordNs = 2'850;
+/// What a record with timing keeps its caller busy beyond one without.
 inline constexpr Ns kTimedRecordCallNs = 900;
-
-/// What recording adds, measured on an H200 (docs/performance.md): between the stamps of any call
-/// and between two calls, to calls that issue work of which the times are recorded, and to copies
-/// of a MiB to pageable memory.
-inline constexpr Ns kRecorderInsideNs = 60;
-inline constexpr Ns kRecorderBetweenNs = 130;
-inline constexpr Ns kRecorderIssueNs = 700;
-inline constexpr Ns kRecorderPageableNs = 20'000;
 
 /// When an op could have started, as recorded.
 struct Readiness {
@@ -116,6 +107,7 @@ class Replay {
   class Walk;
   const IssueOrder& order_;
   std::vector<Readiness> readiness_;
+  std::vector<double> recorder_paces_;  // by thread
   Ns recorded_ns_ = 0;
   Ns recorder_ns_ = 0;  // how much shorter it would have been with nobody recording
 };

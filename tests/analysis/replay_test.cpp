@@ -6,6 +6,8 @@
 #include <gtest/gtest.h>
 
 #include "analysis/analyses.h"
+#include "analysis/device_room.h"
+#include "analysis/recorder_cost.h"
 #include "support/trace_builder.h"
 
 namespace streamscope::analysis {
@@ -51,6 +53,61 @@ TEST(Replay, LeavesOpsWithoutTimesUnknown) {
   const Trace trace = builder.trace();
   Analyses analyses(trace);
   EXPECT_EQ(analyses.replay().predict({})[1].start_ns, trace::kUnknownNs);
+}
+
+// Records in a row, `gap_ns` apart.
+test::TraceBuilder records(Ns gap_ns, int count = 40) {
+  test::TraceBuilder builder;
+  for (int i = 0; i < count; ++i) builder.stream("a").record("e");
+  auto& rows = builder.columns().event_record;
+  for (Id record = 0; record < rows.size(); ++record) {
+    rows.start_ns[record] = record * Ns{1'000};
+    rows.end_ns[record] = rows.start_ns[record] + 1'000 - gap_ns;
+  }
+  return builder;
+}
+
+std::vector<double> paces(const test::TraceBuilder& builder) {
+  const Trace trace = builder.trace();
+  return recorder_paces(IssueOrder(trace));
+}
+
+TEST(RecorderPace, GoesByWhatLiesBetweenCallsInARow) {
+  EXPECT_DOUBLE_EQ(paces(records(kRecorderBetweenNs * 3 / 2))[0], 1.5);
+  EXPECT_DOUBLE_EQ(paces(records(900))[0], 2) << "the rest is the program's";
+  EXPECT_DOUBLE_EQ(paces(records(50))[0], 1);
+}
+
+TEST(RecorderPace, IsTheUsualOneWhereFewCallsTell) {
+  EXPECT_DOUBLE_EQ(paces(records(200, 20))[0], 1);
+  test::TraceBuilder waiting = records(200, 20);
+  for (Ns at = 30'000; at < 100'000; at += 1'000) waiting.synchronize_device(at, at + 800);
+  EXPECT_DOUBLE_EQ(paces(waiting)[0], 1) << "a synchronization is no call in a row";
+}
+
+TEST(RecorderPace, IsNothingOnAVirtualClock) {
+  test::TraceBuilder builder = records(200);
+  builder.columns().process.clock[0] = trace::kVirtualClock;
+  EXPECT_DOUBLE_EQ(paces(builder)[0], 0);
+}
+
+TEST(Stamps, AreTakenOneByOneAndNothingStartsMeanwhile) {
+  Stamps stamps;
+  Twin first{1'000, 1'000}, second{1'500, 1'500};
+  stamps.take(first, {0, 0}, true);
+  stamps.take(second, {0, 0}, false);  // the change leaves it out
+  EXPECT_EQ(first.was, 1'000 + kTimedRecordNs);
+  EXPECT_EQ(first.now, 1'000 + kTimedRecordNs);
+  EXPECT_EQ(second.was, 1'000 + kTimedRecordBlocksNs + kTimedRecordNs);
+  EXPECT_EQ(second.now, 1'500);
+
+  Twin start{2'000, 2'000};
+  stamps.delay(start);
+  EXPECT_EQ(start.was, 1'000 + 2 * kTimedRecordBlocksNs);
+  EXPECT_EQ(start.now, 1'000 + kTimedRecordBlocksNs);
+  Twin before{500, 500};
+  stamps.delay(before);
+  EXPECT_EQ(before.was, 500);
 }
 
 TEST(Change, TakesAnotherIn) {

@@ -34,6 +34,20 @@ struct Run {
   const Device& device;
   bool repaired;
   int iterations;
+  coord::Nanoseconds& took;
+};
+
+// From here to the end of its block; made last, so that neither set-up nor destructors count.
+class Timer {
+ public:
+  explicit Timer(const Run& run) : run_(run), begin_(run.device.now()) {}
+  ~Timer() { run_.took = run_.device.now() - begin_; }
+  Timer(const Timer&) = delete;
+  Timer& operator=(const Timer&) = delete;
+
+ private:
+  const Run& run_;
+  const coord::TimeNs begin_;
 };
 
 void busy(coord::StreamRef stream, coord::Nanoseconds duration, unsigned blocks = 8) {
@@ -50,6 +64,7 @@ std::vector<Stream> streams_of(const Run& run, int count) {
 void redundant_waits(const Run& run) {
   const Stream first = run.device.create_stream(), second = run.device.create_stream();
   const Event ready = run.device.create_event();
+  const Timer timer(run);
   for (int i = 0; i < run.iterations; ++i) {
     busy(first, 2us);
     first.record(ready);
@@ -63,6 +78,7 @@ void redundant_waits(const Run& run) {
 void device_syncs(const Run& run) {
   const Stream first = run.device.create_stream(), second = run.device.create_stream();
   const Event there = run.device.create_event(), back = run.device.create_event();
+  const Timer timer(run);
   for (int i = 0; i < run.iterations; ++i) {
     busy(first, 20us);
     if (run.repaired) {
@@ -85,6 +101,7 @@ void device_syncs(const Run& run) {
 // A stream runs its work in order without anybody waiting.
 void stream_syncs(const Run& run) {
   const Stream stream = run.device.create_stream();
+  const Timer timer(run);
   for (int i = 0; i < run.iterations; ++i) {
     for (int k = 0; k < 3; ++k) busy(stream, 10us);
     if (!run.repaired) stream.synchronize();
@@ -98,6 +115,7 @@ void broad_read(const Run& run) {
   const auto from = run.device.allocate<float>(4096);
   auto to = run.device.allocate_host<float>(4096);
   const Event copied = run.device.create_event();
+  const Timer timer(run);
   for (int i = 0; i < run.iterations; ++i) {
     copies.copy_to_host(to, from);
     if (run.repaired) copies.record(copied);
@@ -117,6 +135,7 @@ void legacy_barrier(const Run& run) {
                second = run.device.create_stream({.non_blocking = false}),
                own = run.device.create_stream();
   const auto buffer = run.device.allocate<float>(4096);
+  const Timer timer(run);
   for (int i = 0; i < run.iterations; ++i) {
     busy(first, 40us);
     (run.repaired ? coord::StreamRef(own) : run.device.legacy_stream())
@@ -126,9 +145,10 @@ void legacy_barrier(const Run& run) {
   run.device.synchronize();
 }
 
-// Copies of a megabyte beside kernels.
+// Copies beside kernels that are shorter than what the driver needs for pageable memory, and longer
+// than the copies themselves.
 void pageable(const Run& run, bool upload) {
-  constexpr std::size_t kElements = 256 * 1024;
+  constexpr std::size_t kElements = 512 * 1024;
   const Stream copies = run.device.create_stream(), math = run.device.create_stream();
   const auto buffer = run.device.allocate<float>(kElements);
   auto locked = run.device.allocate_host<float>(kElements);
@@ -137,6 +157,7 @@ void pageable(const Run& run, bool upload) {
   copies.copy_to_device(buffer, locked);  // shows how fast the bus is
   copies.copy_to_host(locked, buffer);
   run.device.synchronize();
+  const Timer timer(run);
   for (int i = 0; i < run.iterations; ++i) {
     if (upload) {
       copies.copy_to_device(buffer, memory);
@@ -157,6 +178,7 @@ void low_priority_blocker(const Run& run) {
                    {.priority = run.repaired ? StreamPriority::kHigh : StreamPriority::kNormal});
   const std::vector<Stream> hogs = streams_of(run, 3);
   const Event needed = run.device.create_event();
+  const Timer timer(run);
   for (int i = 0; i < run.iterations; ++i) {
     for (const Stream& hog : hogs) busy(hog, 100us, kWholeDevice);
     busy(blocker, 10us);
@@ -172,6 +194,7 @@ void crowded_queues(const Run& run) {
   const Stream gate = run.device.create_stream();
   const std::vector<Stream> waiting = streams_of(run, 12), ready = streams_of(run, 4);
   const Event open = run.device.create_event();
+  const Timer timer(run);
   for (int i = 0; i < run.iterations; ++i) {
     const auto issue_ready = [&] {
       for (const Stream& stream : ready) busy(stream, 200us);
@@ -195,6 +218,7 @@ void timed_events(const Run& run) {
   for (std::size_t i = 0; i < streams.size(); ++i)
     events.push_back(run.device.create_event(
         {.event_class = run.repaired ? EventClass::kNoTiming : EventClass::kTiming}));
+  const Timer timer(run);
   for (int i = 0; i < run.iterations; ++i) {
     for (std::size_t k = 0; k < streams.size(); ++k) {
       busy(streams[k], 3us);
@@ -208,6 +232,7 @@ void timed_events(const Run& run) {
 // Everything is known to be done after the first of four synchronizations.
 void repeated_syncs(const Run& run) {
   const std::vector<Stream> streams = streams_of(run, 4);
+  const Timer timer(run);
   for (int i = 0; i < run.iterations; ++i) {
     busy(streams[0], 5us, 1);
     run.device.synchronize();
@@ -250,7 +275,7 @@ int main(int argc, char** argv) {
   const Fault* fault = nullptr;
   std::string device_name = "auto";
   bool repaired = false;
-  int iterations = 50;
+  int iterations = 200;
   for (int i = 1; i < argc; ++i) {
     const std::string argument = argv[i];
     if (argument == "--list") {
@@ -274,14 +299,14 @@ int main(int argc, char** argv) {
   if (!fault || iterations < 1) return usage();
   try {
     const Device device = Device::open(device_name);
-    const Run run{device, repaired, iterations};
+    coord::Nanoseconds took{};
+    const Run run{device, repaired, iterations, took};
     // Loads modules and wakes the GPU up; repaired, so that no finding is about it.
-    if (!device.simulated()) fault->run({device, true, 3});
-    const auto begin = device.now();
+    if (!device.simulated()) fault->run({device, true, 3, took});
     fault->run(run);
     std::printf("{\"fault\":\"%s\",\"repaired\":%s,\"ns\":%lld}\n", fault->name,
                 repaired ? "true" : "false",
-                static_cast<long long>((device.now() - begin).count()));
+                static_cast<long long>(took.count()));
   } catch (const coord::Error& error) {
     std::fprintf(stderr, "faults: %s\n", error.what());
     return error.kind() == coord::ErrorKind::kNoDevice ? kNoDevice : 1;

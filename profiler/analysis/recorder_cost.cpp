@@ -1,0 +1,80 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "recorder_cost.h"
+
+#include <algorithm>
+
+namespace streamscope::analysis {
+namespace {
+
+constexpr size_t kFewest = 32;     // gaps that tell a pace
+constexpr size_t kMost = 1 << 16;  // more tell nothing new
+constexpr double kSlowest = 2;     // longer gaps are the program's
+
+// What lies between calls in a row, by thread. A synchronization ends the row: its stack is taken,
+// and the host sat idle.
+class Gaps {
+ public:
+  explicit Gaps(const IssueOrder& order) : order_(order), threads_(order.trace().thread.size()) {}
+
+  void on_op(Id op) {
+    const Issue issue = order_.issue(op);
+    add(issue.thread_id, issue.start_ns, issue.end_ns);
+  }
+  void on_record(Id record) { add_row(order_.trace().event_record, record); }
+  void on_wait(Id wait) { add_row(order_.trace().event_wait, wait); }
+  void on_sync(Id sync) {
+    const Id thread = order_.trace().host_sync.thread_id[sync];
+    if (thread < threads_.size()) threads_[thread].end = kUnknownNs;
+  }
+  void on_memory(Id) {}
+
+  double pace(Id thread) {
+    std::vector<Ns>& gaps = threads_[thread].gaps;
+    if (gaps.size() < kFewest) return 1;
+    const auto quartile = gaps.begin() + static_cast<ptrdiff_t>(gaps.size() / 4);
+    std::nth_element(gaps.begin(), quartile, gaps.end());
+    return std::clamp(static_cast<double>(*quartile) / kRecorderBetweenNs, 1.0, kSlowest);
+  }
+
+ private:
+  struct Thread {
+    Ns start = kUnknownNs, end = kUnknownNs;  // of its last call
+    std::vector<Ns> gaps{};
+  };
+
+  void add(Id id, Ns start, Ns end) {
+    if (id >= threads_.size() || start == kUnknownNs || end == kUnknownNs) return;
+    Thread& thread = threads_[id];
+    if (start == thread.start) return;  // another op of the same call
+    if (thread.end != kUnknownNs && start >= thread.end && thread.gaps.size() < kMost)
+      thread.gaps.push_back(start - thread.end);
+    thread.start = start;
+    thread.end = end;
+  }
+  template <class Rows>
+  void add_row(const Rows& rows, Id row) {
+    add(rows.thread_id[row], rows.start_ns[row], rows.end_ns[row]);
+  }
+
+  const IssueOrder& order_;
+  std::vector<Thread> threads_;
+};
+
+}  // namespace
+
+std::vector<double> recorder_paces(const IssueOrder& order) {
+  const Trace& trace = order.trace();
+  Gaps gaps(order);
+  for (const Issued item : order.items()) item.tell(gaps);
+  std::vector<double> paces(trace.thread.size());
+  for (Id thread = 0; thread < paces.size(); ++thread) {
+    const Id process = trace.process_of_thread(thread);
+    if (process < trace.process.size() && trace.process.clock[process] != trace::kVirtualClock)
+      paces[thread] = gaps.pace(thread);
+  }
+  return paces;
+}
+
+}  // namespace streamscope::analysis
