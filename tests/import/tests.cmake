@@ -12,5 +12,7 @@ streamscope_bench(import LINK streamscope::import streamscope::analysis streamsc
 if(Python3_FOUND AND TARGET streamscope)
   add_test(NAME import.corpus
     COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/import/corpus.py $<TARGET_FILE:streamscope>)
-  set_tests_properties(import.corpus PROPERTIES LABELS unit SKIP_RETURN_CODE 77 TIMEOUT 300)
+  add_test(NAME import.hta_paths
+    COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/import/hta_paths.py $<TARGET_FILE:streamscope>)
+  set_tests_properties(import.corpus import.hta_paths PROPERTIES LABELS unit SKIP_RETURN_CODE 77 TIMEOUT 300)
 endif()
