@@ -30,17 +30,48 @@ ImVec4 intersection(const ImVec4& a, const ImVec4& b) {
   return {std::max(a.x, b.x), std::max(a.y, b.y), std::min(a.z, b.z), std::min(a.w, b.w)};
 }
 
-void draw_part(ImDrawData& frame, const ImVec4& part, const ImVec4& ground, int height) {
+}  // namespace
+
+Canvas::Canvas() {
+  glGenFramebuffers(1, &framebuffer_);
+  glGenTextures(1, &pixels_);
+}
+
+Canvas::~Canvas() {
+  glDeleteFramebuffers(1, &framebuffer_);
+  glDeleteTextures(1, &pixels_);
+}
+
+bool Canvas::resize(int width, int height) {
+  if (width == width_ && height == height_) return true;
+  damage_.forget();
+  make_sharp(pixels_);
+  // In the order of bytes that windows have, which the ground has, too: it is copied as it is.
+  glTexImage2D(GL_TEXTURE_2D, 0, GL_RGBA, width, height, 0, GL_BGRA, GL_UNSIGNED_BYTE, nullptr);
+  glBindFramebuffer(GL_FRAMEBUFFER, framebuffer_);
+  glFramebufferTexture2D(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_TEXTURE_2D, pixels_, 0);
+  if (glCheckFramebufferStatus(GL_FRAMEBUFFER) != GL_FRAMEBUFFER_COMPLETE) return false;
+  width_ = width;
+  height_ = height;
+  return true;
+}
+
+void Canvas::draw_part(ImDrawData& frame, const ImVec4& part, const Ground& ground) const {
   const ImVec2 scale = frame.FramebufferScale;
-  const int left = static_cast<int>(std::floor(part.x * scale.x)),
-            top = static_cast<int>(std::floor(part.y * scale.y)),
-            right = static_cast<int>(std::ceil(part.z * scale.x)),
-            bottom = static_cast<int>(std::ceil(part.w * scale.y));
-  glEnable(GL_SCISSOR_TEST);
-  glScissor(left, height - bottom, right - left, bottom - top);  // GL counts rows from the bottom
-  glClearColor(ground.x, ground.y, ground.z, 1);
-  glClear(GL_COLOR_BUFFER_BIT);
-  glDisable(GL_SCISSOR_TEST);
+  const int left = std::max(static_cast<int>(std::floor(part.x * scale.x)), 0),
+            top = std::max(static_cast<int>(std::floor(part.y * scale.y)), 0),
+            right = std::min(static_cast<int>(std::ceil(part.z * scale.x)), width_),
+            bottom = std::min(static_cast<int>(std::ceil(part.w * scale.y)), height_);
+  if (left >= right || top >= bottom) return;
+  // GL counts rows from the bottom, and so does the ground.
+  glBindTexture(GL_TEXTURE_2D, pixels_);
+  glPixelStorei(GL_UNPACK_ALIGNMENT, 4);
+  glPixelStorei(GL_UNPACK_ROW_LENGTH, width_);
+  glTexSubImage2D(
+      GL_TEXTURE_2D, 0, left, height_ - bottom, right - left, bottom - top, GL_BGRA,
+      GL_UNSIGNED_BYTE,
+      ground.pixels().data() + static_cast<ptrdiff_t>(height_ - bottom) * width_ + left);
+  glPixelStorei(GL_UNPACK_ROW_LENGTH, 0);
   // The renderer skips commands whose clipping leaves nothing.
   std::vector<ImVec4> clips;
   for (int i = 0; i < frame.CmdListsCount; ++i) {
@@ -56,45 +87,6 @@ void draw_part(ImDrawData& frame, const ImVec4& part, const ImVec4& ground, int 
   }
 }
 
-}  // namespace
-
-Canvas::Canvas() {
-  glGenFramebuffers(1, &framebuffer_);
-  glGenTextures(1, &pixels_);
-  glGenTextures(1, &rows_);
-}
-
-Canvas::~Canvas() {
-  glDeleteFramebuffers(1, &framebuffer_);
-  glDeleteTextures(1, &pixels_);
-  glDeleteTextures(1, &rows_);
-}
-
-bool Canvas::resize(int width, int height) {
-  if (width == width_ && height == height_) return true;
-  damage_.forget();
-  make_sharp(pixels_);
-  // In the order of bytes that windows have, for which Mesa's software clears and copies fast.
-  glTexImage2D(GL_TEXTURE_2D, 0, GL_RGBA, width, height, 0, GL_BGRA, GL_UNSIGNED_BYTE, nullptr);
-  glBindFramebuffer(GL_FRAMEBUFFER, framebuffer_);
-  glFramebufferTexture2D(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_TEXTURE_2D, pixels_, 0);
-  if (glCheckFramebufferStatus(GL_FRAMEBUFFER) != GL_FRAMEBUFFER_COMPLETE) return false;
-  make_sharp(rows_);
-  glTexImage2D(GL_TEXTURE_2D, 0, GL_RGBA, width, Raster::kRows, 0, GL_RGBA, GL_UNSIGNED_BYTE,
-               nullptr);
-  width_ = width;
-  height_ = height;
-  return true;
-}
-
-void Canvas::upload(const Raster& raster) {
-  if (raster.row_count() == 0) return;
-  glBindTexture(GL_TEXTURE_2D, rows_);
-  glPixelStorei(GL_UNPACK_ALIGNMENT, 4);
-  glTexSubImage2D(GL_TEXTURE_2D, 0, 0, 0, raster.width_px(), raster.row_count(), GL_RGBA,
-                  GL_UNSIGNED_BYTE, raster.pixels().data());
-}
-
 bool Canvas::draw(Workspace& workspace, int width, int height,
                   const std::function<void()>& new_frame) {
   if (!resize(width, height)) return false;
@@ -105,21 +97,19 @@ bool Canvas::draw(Workspace& workspace, int width, int height,
   ImGui_ImplOpenGL3_NewFrame();
   new_frame();
   ImGui::NewFrame();
-  Raster& raster = workspace.state().raster;
-  raster.begin_frame((ImTextureID)(intptr_t)rows_, width);  // a pointer until 1.91, then a number
+  Ground& ground = workspace.state().ground;
+  ground.begin_frame(width, height, ImGui::GetIO().DisplayFramebufferScale);
   const ImVec2 size = ImGui::GetIO().DisplaySize;
   workspace.draw(size.x, size.y);
   ImGui::Render();
 
   glBindFramebuffer(GL_FRAMEBUFFER, framebuffer_);
   ImDrawData& frame = *ImGui::GetDrawData();
-  const std::vector<ImVec4> parts = damage_.next(frame, raster.content());
+  const std::vector<ImVec4> parts = damage_.next(frame, ground.layers());
   if (parts.empty()) return true;
-  upload(raster);
   make_sharp((GLuint)(intptr_t)compat::font_texture());
   glViewport(0, 0, width, height);
-  const ImVec4 ground = Theme(workspace.state().theme, 1).vec(Color::kBackground);
-  for (const ImVec4& part : parts) draw_part(frame, part, ground, height);
+  for (const ImVec4& part : parts) draw_part(frame, part, ground);
   return true;
 }
 

@@ -28,11 +28,10 @@ class Canvas {
 
  private:
   bool resize(int width, int height);
-  void upload(const Raster& raster);
+  void draw_part(ImDrawData& frame, const ImVec4& part, const Ground& ground) const;
 
   unsigned framebuffer_ = 0, pixels_ = 0;
   int width_ = 0, height_ = 0;
-  unsigned rows_ = 0;  // the texture behind a Raster
   Damage damage_;
 };
 

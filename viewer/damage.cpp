@@ -14,14 +14,6 @@
 namespace streamscope::viewer {
 namespace {
 
-template <class T>
-uint64_t content_of(const T* values, int count) {
-  return std::hash<std::string_view>{}(
-      {reinterpret_cast<const char*>(values), sizeof(T) * static_cast<size_t>(count)});
-}
-
-uint64_t combine(uint64_t a, uint64_t b) { return (a ^ (b >> 29)) * 0x9e3779b97f4a7c15u + b; }
-
 double area(const ImVec4& box) { return double{box.z - box.x} * double{box.w - box.y}; }
 
 ImVec4 join(const ImVec4& a, const ImVec4& b) {
@@ -60,19 +52,24 @@ void add(std::vector<ImVec4>& boxes, ImVec4 box) {
 
 }  // namespace
 
-std::vector<ImVec4> Damage::next(const ImDrawData& frame, uint64_t texture_content) {
-  std::vector<Layer> layers;
+uint64_t content_of(const void* bytes, size_t count) {
+  return std::hash<std::string_view>{}({static_cast<const char*>(bytes), count});
+}
+
+uint64_t combine(uint64_t a, uint64_t b) { return (a ^ (b >> 29)) * 0x9e3779b97f4a7c15u + b; }
+
+std::vector<ImVec4> Damage::next(const ImDrawData& frame, const std::vector<Layer>& ground) {
+  std::vector<Layer> layers = ground;
   const ImTextureID fonts = compat::font_texture();
   for (int i = 0; i < frame.CmdListsCount; ++i) {
     const ImDrawList& list = *frame.CmdLists[i];
-    Layer layer{combine(content_of(list.VtxBuffer.Data, list.VtxBuffer.Size),
-                        content_of(list.IdxBuffer.Data, list.IdxBuffer.Size)),
+    Layer layer{combine(content_of(list.VtxBuffer.Data, static_cast<size_t>(list.VtxBuffer.Size)),
+                        content_of(list.IdxBuffer.Data, static_cast<size_t>(list.IdxBuffer.Size))),
                 {}};
     for (const ImDrawCmd& command : list.CmdBuffer) {
       if (command.ElemCount == 0) continue;
       layer.content = combine(layer.content, content_of(&command.ClipRect, 1));
       layer.content = combine(layer.content, command.ElemCount);
-      if (command.GetTexID() != fonts) layer.content = combine(layer.content, texture_content);
       layer.boxes.push_back(box_of(list, command));
     }
     if (!layer.boxes.empty()) layers.push_back(std::move(layer));

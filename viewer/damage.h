@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Which parts of a frame differ from the frame before.
+// Which parts of a frame differ from the frame before: of its ground, or of what ImGui draws over
+// it.
 //
 // Who pans the timeline changes neither its names nor the inspector: where pixels are made by
 // software, drawing those again is most of the cost of a frame. Knows no GL.
@@ -15,22 +16,29 @@
 
 namespace streamscope::viewer {
 
+/// A part of a frame: the same content at the same place in the order looks the same.
+struct Layer {
+  uint64_t content;
+  std::vector<ImVec4> boxes;  ///< where it draws: {left, top, right, bottom}
+};
+
+uint64_t content_of(const void* bytes, size_t count);
+template <class T>
+uint64_t content_of(const T* values, size_t count) {
+  return content_of(static_cast<const void*>(values), count * sizeof(T));
+}
+uint64_t combine(uint64_t a, uint64_t b);
+
 /// UI thread only.
 class Damage {
  public:
-  /// What differs from the frame told last, in the coordinates of the frame: rectangles {left, top,
-  /// right, bottom} of whole pixels; they may overlap. What a texture holds is not looked at:
-  /// `texture_content` stands for all that may change.
-  std::vector<ImVec4> next(const ImDrawData& frame, uint64_t texture_content);
+  /// What differs from the frame told last, in the coordinates of the frame: rectangles of whole
+  /// pixels; they may overlap. What textures hold must not change.
+  std::vector<ImVec4> next(const ImDrawData& frame, const std::vector<Layer>& ground);
   /// The next frame differs everywhere.
   void forget() { size_ = {}; }
 
  private:
-  // A draw list: the same content at the same place in the order draws the same.
-  struct Layer {
-    uint64_t content;
-    std::vector<ImVec4> boxes;  // of its commands
-  };
   std::vector<Layer> layers_;  // of the frame told last
   ImVec2 size_{};
   ImTextureID fonts_{};

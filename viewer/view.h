@@ -15,9 +15,9 @@
 
 #include "bookmarks.h"
 #include "document.h"
+#include "ground.h"
 #include "lane_order.h"
 #include "prediction.h"
-#include "raster.h"
 #include "theme.h"
 #include "timeline_layout.h"
 
@@ -61,7 +61,7 @@ struct ViewState {
 
   size_t drawn_items =
       0;          ///< bars and glyphs of the last frame; bounded by pixels, whatever the trace
-  Raster raster;  ///< for bars of a pixel or two
+  Ground ground;  ///< below what ImGui draws
 
   bool is_collapsed(size_t lane) const { return lane < collapsed.size() && collapsed[lane]; }
 };

@@ -24,7 +24,7 @@ class DamageTest : public testing::Test {
     ImGui::DestroyContext();
   }
   // The left panel holds a rectangle of this height, the right one likewise; 0 for no such panel.
-  std::vector<ImVec4> next(float left, float right, uint64_t texture_content = 0) {
+  std::vector<ImVec4> next(float left, float right, uint64_t ground_content = 0) {
     ImDrawList* shown[2];
     ImDrawData frame;
     frame.DisplaySize = {200, 100};
@@ -35,12 +35,11 @@ class DamageTest : public testing::Test {
       ImDrawList& list = *lists_[i];
       list._ResetForNewFrame();
       list.PushClipRect({i * 100.0f, 0}, {i * 100.0f + 100, 100});
-      if (i == 1) list.PushTextureID(reinterpret_cast<void*>(7));
       list.AddRectFilled({x, 20}, {x + 50, 20 + height}, IM_COL32_WHITE);
       shown[frame.CmdListsCount++] = &list;
     }
     frame.CmdLists = shown;
-    return damage_.next(frame, texture_content);
+    return damage_.next(frame, {{ground_content, {{0, 70, 200, 100}}}});
   }
   static std::vector<float> flat(const std::vector<ImVec4>& parts) {
     std::vector<float> all;
@@ -76,9 +75,9 @@ TEST_F(DamageTest, EndsAtTheClipping) {
   EXPECT_EQ(flat(next(90, 30)), (std::vector<float>{10, 20, 60, 100}));
 }
 
-TEST_F(DamageTest, IsWhereATextureThatChangedIsUsed) {
+TEST_F(DamageTest, IsWhereTheGroundChanged) {
   next(30, 30, 1);
-  EXPECT_EQ(flat(next(30, 30, 2)), (std::vector<float>{110, 20, 160, 50}));
+  EXPECT_EQ(flat(next(30, 30, 2)), (std::vector<float>{0, 70, 200, 100}));
 }
 
 }  // namespace

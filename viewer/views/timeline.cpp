@@ -133,13 +133,15 @@ void TimelineView::draw(const Document& document, ViewState& state, const Theme&
 
   hit_ = {};
   pane.draw.PushClipRect(pane.min, pane.max, true);
-  pane.draw.ChannelsSplit(3);
+  state.ground.begin_section(pane.min, pane.max);
   draw_grid(pane);
   const float scrolled = pane.min.y + pinned_height_;
   for (const bool pinned : {true, false}) {
     if (pinned && pinned_height_ == 0) continue;
-    pane.draw.PushClipRect({pane.min.x, pinned ? pane.min.y : scrolled},
-                           {pane.max.x, pinned ? scrolled : pane.max.y}, true);
+    const ImVec2 min{pane.min.x, pinned ? pane.min.y : scrolled},
+        max{pane.max.x, pinned ? scrolled : pane.max.y};
+    pane.draw.PushClipRect(min, max, true);
+    state.ground.clip(min, max);
     const bool mouse = pane.mouse_in_plot;
     pane.mouse_in_plot = mouse && (pane.mouse.y < scrolled) == pinned;
     for (const LaneBox& box : boxes_) {
@@ -150,7 +152,6 @@ void TimelineView::draw(const Document& document, ViewState& state, const Theme&
     pane.mouse_in_plot = mouse;
     pane.draw.PopClipRect();
   }
-  pane.draw.ChannelsMerge();
   draw_edges(pane);
   draw_prediction(pane);
   draw_overlays(pane);

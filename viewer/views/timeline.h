@@ -33,32 +33,31 @@ struct Pane {
   Pane into(ImDrawList& other) const {
     return {other, document, state, theme, min, max, gutter_x, mouse, mouse_in_plot};
   }
-  /// What is drawn from here on lies over (under) the rest of the layers, however late or early it
-  /// is drawn: all of a layer goes to the device at once, which textures between rectangles would
-  /// cut.
-  enum class Layer { kGround, kStrips, kFront };
-  void draw_in(Layer layer) const { draw.ChannelsSetCurrent(static_cast<int>(layer)); }
-
   float x(Ns at) const { return min.x + static_cast<float>(state.window.to_px(at)); }
   ImU32 color(Color meaning) const { return theme.color(meaning); }
   float px(float length) const { return theme.px(length); }
 };
 
-/// Bars of one band, or what else lies side by side between two heights: rectangles if they are
-/// few, else pixels of one texture row, of which a later bar covers an earlier one.
+/// A line of pixels that is the same from `top` to `bottom`: bars of one band, of which a later one
+/// covers an earlier one, on the grid.
 class Strip {
  public:
-  Strip(Pane& pane, float top, float bottom, size_t bars);
+  /// `grid` is the line of an empty strip.
+  Strip(const Pane& pane, float top, float bottom, const std::vector<ImU32>& grid);
 
   float top() const { return top_; }
   float bottom() const { return bottom_; }
   /// From x0 to x1 from the left end of the plot.
-  void fill(float x0, float x1, ImU32 color) const;
+  void fill(float x0, float x1, ImU32 color) { fill(x0, x1, color, color); }
+  /// The lowest two pixels otherwise.
+  void fill(float x0, float x1, ImU32 color, ImU32 foot);
+  /// Puts it on the ground. Call once, after the last fill.
+  void finish() const;
 
  private:
-  Pane& pane_;
+  const Pane& pane_;
   float top_, bottom_;
-  std::span<ImU32> pixels_;  // empty: rectangles
+  std::vector<ImU32> line_, foot_;
 };
 
 /// Distance from band to band, before scaling: what frames the work is lower than the work.
@@ -107,11 +106,11 @@ class TimelineView : public View {
 
   // timeline_lanes.cpp
   void draw_lane(Pane& pane, const LaneBox& box);
-  void draw_bars(Pane& pane, const Lane& lane, const Band& band, const Strip& strip);
+  void draw_bars(Pane& pane, const Lane& lane, const Band& band, Strip& strip);
   void draw_label(Pane& pane, const Band& band, const DrawItem& bar, const Strip& strip,
                   ImU32 fill);
   void draw_outline(Pane& pane, const Row& row, const Strip& strip);
-  void draw_waits(Pane& pane, const Lane& lane, const Strip& strip);
+  void draw_waits(Pane& pane, const Lane& lane, Strip& strip);
   void draw_markers(Pane& pane, const Lane& lane, float bottom);
   void draw_path(Pane& pane, const Lane& lane, float top);
   void draw_predicted(Pane& pane, const LaneBox& box, float top);
@@ -143,6 +142,7 @@ class TimelineView : public View {
   float pinned_height_ = 0;
   float content_height_ = 0;
   float scroll_ = 0;
+  std::vector<ImU32> grid_;  // a line of pixels of an empty lane
   Hit hit_;
   std::vector<DrawItem> bars_, waits_;  // reused for each lane
 

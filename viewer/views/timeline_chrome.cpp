@@ -20,10 +20,12 @@ constexpr size_t kMostSigns = 200;    // of findings
 }  // namespace
 
 void TimelineView::draw_grid(Pane& pane) {
-  pane.draw_in(Pane::Layer::kGround);
+  grid_.assign(static_cast<size_t>(std::max(pane.max.x - pane.min.x, 0.0f)),
+               pane.color(Color::kBackground));
   const auto line = [&](float x, Color color) {
-    pane.draw.AddRectFilled({std::floor(x), pane.min.y}, {std::floor(x) + 1, pane.max.y},
-                            pane.color(color));
+    const float at = std::floor(x) - pane.min.x;
+    if (at >= 0 && at < static_cast<float>(grid_.size()))
+      grid_[static_cast<size_t>(at)] = pane.color(color);
   };
   const Ticks marks = ticks(pane.state.window, pane.px(kTickSpacing));
   const float step =
@@ -36,15 +38,17 @@ void TimelineView::draw_grid(Pane& pane) {
     for (float x = begin; x < pane.max.x; x += step) line(x, Color::kGridMinor);
   }
   for (const Ns at : marks.at) line(pane.x(at), Color::kGrid);
+  pane.state.ground.repeat(pane.min.x, pane.min.y, pane.max.y, grid_);
 }
 
 void TimelineView::draw_axis(Pane& pane, float top) {
   const Theme& theme = pane.theme;
   const TimeWindow& window = pane.state.window;
-  pane.draw.AddRectFilled({pane.gutter_x, top}, {pane.max.x, pane.min.y},
-                          pane.color(Color::kPanel));
-  pane.draw.AddLine({pane.gutter_x, pane.min.y - 0.5f}, {pane.max.x, pane.min.y - 0.5f},
-                    pane.color(Color::kBorder));
+  Ground& ground = pane.state.ground;
+  ground.begin_section({pane.gutter_x, top}, {pane.max.x, pane.min.y});
+  ground.fill({pane.gutter_x, top}, {pane.max.x, pane.min.y}, pane.color(Color::kPanel));
+  ground.fill({pane.gutter_x, pane.min.y - 1}, {pane.max.x, pane.min.y},
+              pane.color(Color::kBorder));
   const Ticks marks = ticks(window, pane.px(kTickSpacing));
   const TimeRange shown = window.range();
   const Ns largest = std::max(std::abs(std::max(shown.begin_ns, -std::numeric_limits<Ns>::max())),
@@ -83,7 +87,9 @@ void TimelineView::draw_overview(Pane& pane, ImVec2 min, ImVec2 max) {
   const Theme& theme = pane.theme;
   const Document& document = pane.document;
   const float width = pane.max.x - pane.min.x;
-  pane.draw.AddRectFilled(min, max, pane.color(Color::kPanel));
+  Ground& ground = pane.state.ground;
+  ground.begin_section(min, max);
+  ground.fill(min, max, pane.color(Color::kPanel));
   widgets::text(pane.draw, theme, Face::kSmall, {min.x + pane.px(12), min.y + pane.px(8)},
                 pane.color(Color::kTextDim), "Whole trace");
   widgets::text(pane.draw, theme, Face::kMonoSmall, {min.x + pane.px(12), min.y + pane.px(24)},
@@ -113,8 +119,7 @@ void TimelineView::draw_overview(Pane& pane, ImVec2 min, ImVec2 max) {
       }
       if (own == height) continue;
       const float end = middle + std::copysign(height, room);
-      if (height > 0)
-        pane.draw.AddRectFilled({from, std::min(middle, end)}, {x, std::max(middle, end)}, color);
+      if (height > 0) ground.fill({from, std::min(middle, end)}, {x, std::max(middle, end)}, color);
       from = x;
       height = own;
     }

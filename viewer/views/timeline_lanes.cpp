@@ -21,7 +21,7 @@ constexpr float kGrabPx = 3;         // how near the mouse must be to a narrow b
 constexpr float kGlyphSpacing = 12;  // glyphs that are nearer to each other are a line
 constexpr float kNotFound = 0.22f;   // what a search did not find steps back
 constexpr float kPredicted = 0.5f;   // how much of its colour a predicted bar has
-constexpr size_t kManyBars = 32;     // pixels of a texture cost less than so many rectangles
+constexpr float kFoot = 2;           // pixels at the lower edge that tell of waiting
 
 // A label that fits: of a CUDA call first the prefix goes, which all share.
 std::string_view shortened(const Pane& pane, Item item, std::string_view label, float width) {
@@ -36,24 +36,25 @@ std::string_view shortened(const Pane& pane, Item item, std::string_view label, 
 
 }  // namespace
 
-Strip::Strip(Pane& pane, float top, float bottom, size_t bars)
-    : pane_(pane), top_(top), bottom_(bottom) {
-  if (bars < kManyBars) return;
-  pane.draw_in(Pane::Layer::kStrips);
-  pixels_ = pane.state.raster.add_row(pane.draw, {pane.min.x, top}, {pane.max.x, bottom});
-  pane.draw_in(Pane::Layer::kFront);
-}
+Strip::Strip(const Pane& pane, float top, float bottom, const std::vector<ImU32>& grid)
+    : pane_(pane), top_(top), bottom_(bottom), line_(grid), foot_(grid) {}
 
-void Strip::fill(float x0, float x1, ImU32 color) const {
-  if (pixels_.empty()) {
-    pane_.draw.AddRectFilled({pane_.min.x + x0, top_}, {pane_.min.x + x1, bottom_}, color);
-    return;
-  }
+void Strip::fill(float x0, float x1, ImU32 color, ImU32 foot) {
+  if (line_.empty()) return;
   // Those pixels whose middle it covers, at least one.
   const float first = std::max(std::floor(x0 + 0.5f), 0.0f);
   const float last =
-      std::min(std::max(std::floor(x1 + 0.5f), first + 1), static_cast<float>(pixels_.size()));
-  for (auto i = static_cast<size_t>(first); static_cast<float>(i) < last; ++i) pixels_[i] = color;
+      std::min(std::max(std::floor(x1 + 0.5f), first + 1), static_cast<float>(line_.size()));
+  for (auto i = static_cast<size_t>(first); static_cast<float>(i) < last; ++i) {
+    line_[i] = color;
+    foot_[i] = foot;
+  }
+}
+
+void Strip::finish() const {
+  const float foot = bottom_ - pane_.px(kFoot);
+  pane_.state.ground.repeat(pane_.min.x, top_, foot, line_);
+  pane_.state.ground.repeat(pane_.min.x, foot, bottom_, foot_);
 }
 
 ImU32 TimelineView::fill_of(const Pane& pane, const Band& band, const DrawItem& bar) const {
@@ -83,15 +84,12 @@ std::pair<float, float> TimelineView::band_span(const Pane& pane, const LaneBox&
 
 void TimelineView::draw_lane(Pane& pane, const LaneBox& box) {
   const Lane& lane = pane.document.lanes()[box.lane];
-  pane.draw_in(Pane::Layer::kGround);
+  Ground& ground = pane.state.ground;
   if (lane.kind == LaneKind::kProcess || lane.kind == LaneKind::kDevice ||
       lane.kind == LaneKind::kHost) {
-    pane.draw.AddRectFilled({pane.min.x, box.top}, {pane.max.x, box.bottom},
-                            pane.color(Color::kPanel));
+    ground.fill({pane.min.x, box.top}, {pane.max.x, box.bottom}, pane.color(Color::kPanel));
   }
-  pane.draw.AddLine({pane.min.x, box.bottom - 0.5f}, {pane.max.x, box.bottom - 0.5f},
-                    pane.color(Color::kGrid));
-  pane.draw_in(Pane::Layer::kFront);
+  ground.fill({pane.min.x, box.bottom - 1}, {pane.max.x, box.bottom}, pane.color(Color::kGrid));
   const bool collapsed = pane.state.is_collapsed(box.lane);
   for (size_t index = 0; index < lane.bands.size(); ++index) {
     const Band& band = lane.bands[index];
@@ -103,9 +101,10 @@ void TimelineView::draw_lane(Pane& pane, const LaneBox& box) {
     fold(band.row, pane.state.window, kMinPx, bars_);
     if (index == 0) fold(lane.waits, pane.state.window, kMinPx, waits_);
     pane.state.drawn_items += bars_.size() + waits_.size();
-    const Strip strip(pane, top, bottom, bars_.size() + waits_.size());
+    Strip strip(pane, top, bottom, grid_);
     draw_waits(pane, lane, strip);
     draw_bars(pane, lane, band, strip);
+    strip.finish();
   }
   if (!lane.bands.empty() && pane.state.show_critical_path)
     draw_path(pane, lane, band_span(pane, box, 0).first);
@@ -121,7 +120,7 @@ void TimelineView::draw_predicted(Pane& pane, const LaneBox& box, float top) {
   bars_.clear();
   fold(row, pane.state.window, kMinPx, bars_);
   pane.state.drawn_items += bars_.size();
-  const Strip strip(pane, top, top + pane.px(kPredictedPitch - 3), bars_.size());
+  Strip strip(pane, top, top + pane.px(kPredictedPitch - 3), grid_);
   const bool mouse_in_strip =
       pane.mouse_in_plot && pane.mouse.y >= strip.top() && pane.mouse.y < strip.bottom();
   for (const DrawItem& bar : bars_) {
@@ -137,9 +136,10 @@ void TimelineView::draw_predicted(Pane& pane, const LaneBox& box, float top) {
               .coverage = bar.coverage,
               .elsewhere = TimeRange{row.start_ns[bar.first], row.end_ns[bar.first]}};
   }
+  strip.finish();
 }
 
-void TimelineView::draw_bars(Pane& pane, const Lane& lane, const Band& band, const Strip& strip) {
+void TimelineView::draw_bars(Pane& pane, const Lane& lane, const Band& band, Strip& strip) {
   const bool mouse_in_band = pane.mouse_in_plot && !pane.document.is_sketch() &&
                              pane.mouse.y >= strip.top() && pane.mouse.y < strip.bottom();
   const float mouse = pane.mouse.x - pane.min.x;
@@ -213,13 +213,11 @@ void TimelineView::draw_outline(Pane& pane, const Row& row, const Strip& strip) 
   }
 }
 
-void TimelineView::draw_waits(Pane& pane, const Lane& lane, const Strip& strip) {
+void TimelineView::draw_waits(Pane& pane, const Lane& lane, Strip& strip) {
   const ImU32 color = pane.color(Color::kWaiting);
   const ImU32 ground = pane.theme.dim(color, 0.13f), ink = pane.theme.dim(color, 0.8f);
-  const Strip line(pane, strip.bottom() - pane.px(2), strip.bottom(), waits_.size());
   for (const DrawItem& bar : waits_) {
-    strip.fill(bar.x0, bar.x1, ground);
-    line.fill(bar.x0, bar.x1, ink);
+    strip.fill(bar.x0, bar.x1, ground, ink);
     const float x0 = pane.min.x + bar.x0, x1 = pane.min.x + bar.x1;
     if (pane.mouse_in_plot && pane.mouse.y >= strip.top() && pane.mouse.y < strip.bottom() &&
         pane.mouse.x >= x0 && pane.mouse.x < x1) {
@@ -244,8 +242,14 @@ void TimelineView::draw_path(Pane& pane, const Lane& lane, float top) {
   bars_.clear();
   fold(lane.path, pane.state.window, kMinPx, bars_);
   pane.state.drawn_items += bars_.size();
-  const Strip strip(pane, top - pane.px(1), top + pane.px(2), bars_.size());
-  for (const DrawItem& bar : bars_) strip.fill(bar.x0, bar.x1, pane.color(Color::kCritical));
+  for (const DrawItem& bar : bars_) {
+    // At least a pixel, from where its bar begins.
+    const float x0 = std::floor(bar.x0 + 0.5f);
+    pane.state.ground.fill(
+        {pane.min.x + x0, top - pane.px(1)},
+        {pane.min.x + std::max(std::floor(bar.x1 + 0.5f), x0 + 1), top + pane.px(2)},
+        pane.color(Color::kCritical));
+  }
 }
 
 void TimelineView::draw_markers(Pane& pane, const Lane& lane, float bottom) {
@@ -269,7 +273,7 @@ void TimelineView::draw_markers(Pane& pane, const Lane& lane, float bottom) {
         const DrawItem& last = bars_[next - 1];
         left = x0;
         right = pane.min.x + (last.count > 1 ? last.x1 : last.x0 + pane.px(2));
-        pane.draw.AddRectFilled({left, bottom - line}, {right, bottom - line + pane.px(2)}, color);
+        pane.state.ground.fill({left, bottom - line}, {right, bottom - line + pane.px(2)}, color);
       } else {
         const bool selected = item == pane.state.selection;
         glyph(pane.draw, pane.theme, x0, bottom, size,

@@ -1,0 +1,85 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "ground.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <string>
+
+namespace {
+
+using streamscope::viewer::Ground;
+
+constexpr ImU32 kRed = IM_COL32(255, 0, 0, 255), kBlue = IM_COL32(0, 0, 255, 255);
+
+// As it looks, top to bottom; '.' is what nothing was put on.
+std::vector<std::string> picture(const Ground& ground) {
+  std::vector<std::string> rows;
+  const auto pixels = ground.pixels();
+  for (size_t at = 0; at < pixels.size(); at += static_cast<size_t>(ground.width_px())) {
+    std::string row;
+    for (int x = 0; x < ground.width_px(); ++x) {
+      const ImU32 pixel = pixels[at + static_cast<size_t>(x)];
+      row += pixel == 0xffff0000 ? 'r' : pixel == 0xff0000ff ? 'b' : '.';
+    }
+    rows.insert(rows.begin(), row);
+  }
+  return rows;
+}
+
+TEST(Ground, FillsPixelsWhoseMiddleIsCovered) {
+  Ground ground;
+  ground.begin_frame(5, 3, {1, 1});
+  ground.begin_section({0, 0}, {5, 3});
+  ground.fill({0.6f, 0}, {3.4f, 2}, kRed);
+  EXPECT_EQ(picture(ground), (std::vector<std::string>{".rr..", ".rr..", "....."}));
+}
+
+TEST(Ground, ClipsToSectionAndClip) {
+  Ground ground;
+  ground.begin_frame(5, 3, {1, 1});
+  ground.begin_section({1, 0}, {4, 3});
+  ground.clip({0, 1}, {3, 9});
+  ground.fill({-9, -9}, {9, 9}, kBlue);
+  EXPECT_EQ(picture(ground), (std::vector<std::string>{".....", ".bb..", ".bb.."}));
+}
+
+TEST(Ground, RepeatsALineDownwards) {
+  Ground ground;
+  ground.begin_frame(4, 3, {1, 1});
+  ground.begin_section({0, 0}, {4, 3});
+  const std::array<ImU32, 3> line = {kRed, kBlue, kRed};
+  ground.repeat(-1, 1, 3, line);
+  EXPECT_EQ(picture(ground), (std::vector<std::string>{"....", "br..", "br.."}));
+}
+
+TEST(Ground, HasMorePixelsThanUnitsOnAFineDisplay) {
+  Ground ground;
+  ground.begin_frame(6, 2, {2, 2});
+  ground.begin_section({0, 0}, {3, 1});
+  const std::array<ImU32, 2> line = {kRed, kBlue};
+  ground.repeat(1, 0, 1, line);
+  EXPECT_EQ(picture(ground), (std::vector<std::string>{"..rrbb", "..rrbb"}));
+}
+
+TEST(Ground, TellsWhichSectionsDiffer) {
+  Ground ground;
+  const auto content = [&](float right, ImU32 color) {
+    ground.begin_frame(5, 3, {1, 1});
+    ground.begin_section({0, 0}, {5, 1});
+    ground.fill({0, 0}, {5, 1}, kRed);
+    ground.begin_section({0, 1}, {5, 3});
+    ground.fill({0, 1}, {right, 3}, color);
+    return std::pair(ground.layers().at(0).content, ground.layers().at(1).content);
+  };
+  const auto first = content(3, kRed);
+  EXPECT_EQ(content(3, kRed), first);
+  for (const auto& other : {content(4, kRed), content(3, kBlue)}) {
+    EXPECT_EQ(other.first, first.first);
+    EXPECT_NE(other.second, first.second);
+  }
+}
+
+}  // namespace
