@@ -52,7 +52,7 @@ Look Coordinator::Impl::look() {
   ask_watched(lock);
   deliver(lock);
   if (metrics_.completed + metrics_.failed + metrics_.cancelled != before) return {Look::kProgress};
-  if (!held_.empty()) return {Look::kWaiting};
+  if (!held_.empty()) return {Look::kHurried};
   return {watched_.empty() && deadlines_.empty() ? Look::kIdle : Look::kPatient};
 }
 

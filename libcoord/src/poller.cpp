@@ -29,13 +29,10 @@ struct PollClient::State {
 namespace {
 
 /// How long the thread looks without a pause after the last news: some ten times what going to
-/// sleep and waking up takes.
+/// sleep and waking up takes; and for those in a hurry.
 constexpr std::int64_t kEagerNs = 50'000;
-/// The same while somebody must not be more than 20 us behind, who sleeps meanwhile. A
-/// synchronization of CUDA's own looks without a pause for as long as it takes.
-constexpr std::int64_t kEagerForWaitingNs = 500'000;
-/// Between looks if somebody must not be more than 20 us behind: the rest is for waking up and for
-/// looking.
+constexpr std::int64_t kEagerForHurriedNs = 500'000;
+/// Between looks for those in a hurry: waking up and looking take longer.
 constexpr std::int64_t kPauseNs = 4'000;
 /// Between looks for the patient: a sixteenth of what they have waited, up to what keeps the
 /// thread's share of a processor below 5 %.
@@ -96,8 +93,9 @@ class Poller {
       clients.clear();
       const std::int64_t now_ns = monotonic_ns();
       if (news) news_ns = now_ns;
-      const std::int64_t eager_ns = all.found == Look::kWaiting ? kEagerForWaitingNs : kEagerNs;
-      if (all.found != Look::kIdle && now_ns - news_ns < eager_ns) {
+      const std::int64_t eager_ns = all.found == Look::kHurried ? kEagerForHurriedNs : kEagerNs;
+      if (all.found == Look::kWaiting ||
+          (all.found != Look::kIdle && now_ns - news_ns < eager_ns)) {
         std::this_thread::yield();
         continue;
       }

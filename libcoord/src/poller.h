@@ -3,10 +3,11 @@
 
 // The one thread that looks whether the device has reached what somebody waits for.
 //
-// Clients give it a function that looks once and says what it found. While anybody waits, the
-// thread looks without pause for a short time, longer if somebody needs a fresh answer. Then it
-// pauses between looks: some microseconds if so; else longer and longer, but never long beside what
-// was waited already. While nobody waits it sleeps and costs nothing.
+// Clients give it a function that looks once and says what it found. While a thread sleeps until
+// the device has got somewhere, this one looks without pause, as a synchronization of CUDA's own
+// does. For all others it looks without pause for a short time, then with pauses: of some
+// microseconds for those in a hurry; else longer and longer, but never long beside what was waited
+// already. While nobody waits it sleeps and costs nothing.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +21,8 @@ struct Look {
   enum Found {
     kIdle,      // nothing to wait for: do not ask again before wake()
     kPatient,   // something to wait for, and nothing new; it may be noticed somewhat late
-    kWaiting,   // the same, and whoever waits must not be more than 20 us behind
+    kHurried,   // the same, and the device may be idle until it is noticed
+    kWaiting,   // the same, and a thread sleeps that must not be more than 20 us behind
     kProgress,  // something was reached
   };
   Found found;

@@ -49,7 +49,8 @@ class COORD_EXPORT TimelineSignal {
   TimelineSignal& operator=(const TimelineSignal&) = delete;
 
   /// The largest value reached, and all smaller ones with it. Some nanoseconds; at most 20 us stale
-  /// while anything waits, else as of the last wait or try_wait.
+  /// while anything waits, for which one thread of libcoord takes a processor if that is promised
+  /// by a stream; else as of the last wait or try_wait.
   [[nodiscard]] std::uint64_t completed() const noexcept {
     return completed_->load(std::memory_order_acquire);
   }
