@@ -217,6 +217,8 @@ void Workspace::draw_footer(float top, float width, float height) {
 }
 
 void Workspace::draw_message(float width, float height) {
+  state_.ground.begin_section({0, 0}, {width, height});
+  state_.ground.fill({0, 0}, {width, height}, theme_.color(Color::kBackground));
   widgets::begin_panel("message", {0, theme_.px(kHeader)}, {width, height - theme_.px(kHeader)},
                        ImGuiWindowFlags_NoBackground);
   const float box = std::min(width - theme_.px(40), theme_.px(620));

@@ -277,8 +277,6 @@ bool Workspace::update_theme() {
 
 void Workspace::draw(float width, float height) {
   ImGui::PushStyleVar(ImGuiStyleVar_WindowMinSize, ImVec2(1, 1));
-  state_.ground.begin_section({0, 0}, {width, height});
-  state_.ground.fill({0, 0}, {width, height}, theme_.color(Color::kBackground));
   const float header = theme_.px(kHeader), footer = theme_.px(kFooter);
   draw_header(width, header);
   if (document_ && error_.empty()) {

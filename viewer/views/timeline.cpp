@@ -114,6 +114,8 @@ void TimelineView::draw(const Document& document, ViewState& state, const Theme&
   state.window.resize(std::max(pane.max.x - pane.min.x, 16.0f));
   if (first) fit_work(document, state);
   state.drawn_items = 0;
+  if (folded_of_ != document.serial()) folded_.clear();
+  folded_of_ = document.serial();
 
   lay_out(pane);
   const float page = pane.max.y - pane.min.y;

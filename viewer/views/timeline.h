@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "folded_rows.h"
 #include "view.h"
 #include "views/widgets.h"
 
@@ -143,6 +144,8 @@ class TimelineView : public View {
   float content_height_ = 0;
   float scroll_ = 0;
   std::vector<ImU32> grid_;  // a line of pixels of an empty lane
+  FoldedRows folded_;
+  uint64_t folded_of_ = 0;  // serial of the document that they are of
   Hit hit_;
   std::vector<DrawItem> bars_, waits_;  // reused for each lane
 

@@ -98,8 +98,8 @@ void TimelineView::draw_lane(Pane& pane, const LaneBox& box) {
     const auto [top, bottom] = band_span(pane, box, index);
     bars_.clear();
     waits_.clear();
-    fold(band.row, pane.state.window, kMinPx, bars_);
-    if (index == 0) fold(lane.waits, pane.state.window, kMinPx, waits_);
+    folded_.fold(band.row, pane.state.window, kMinPx, bars_);
+    if (index == 0) folded_.fold(lane.waits, pane.state.window, kMinPx, waits_);
     pane.state.drawn_items += bars_.size() + waits_.size();
     Strip strip(pane, top, bottom, grid_);
     draw_waits(pane, lane, strip);
@@ -240,7 +240,7 @@ void TimelineView::draw_waits(Pane& pane, const Lane& lane, Strip& strip) {
 // A stripe over the bars of the critical path.
 void TimelineView::draw_path(Pane& pane, const Lane& lane, float top) {
   bars_.clear();
-  fold(lane.path, pane.state.window, kMinPx, bars_);
+  folded_.fold(lane.path, pane.state.window, kMinPx, bars_);
   pane.state.drawn_items += bars_.size();
   for (const DrawItem& bar : bars_) {
     // At least a pixel, from where its bar begins.
@@ -259,7 +259,7 @@ void TimelineView::draw_markers(Pane& pane, const Lane& lane, float bottom) {
     const ImU32 color = pane.theme.color(category);
     const float spacing = pane.px(kGlyphSpacing);
     bars_.clear();
-    fold(row, pane.state.window, spacing, bars_);
+    folded_.fold(row, pane.state.window, spacing, bars_);
     for (size_t i = 0, next = 0; i < bars_.size(); i = next) {
       // Those that stand close together are a line, from the first to the last.
       for (next = i + 1; next < bars_.size() && bars_[next].x0 - bars_[next - 1].x0 <= spacing;)
