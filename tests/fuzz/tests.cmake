@@ -3,7 +3,7 @@
 
 # What reads files that others made, fed with what nobody made on purpose: `./dev fuzz`. Only in the preset "fuzz".
 if(STREAMSCOPE_SANITIZE MATCHES fuzzer)
-  foreach(target import reader budget ring)
+  foreach(target nsys kineto reader budget ring)
     add_executable(${target}_fuzz ${CMAKE_CURRENT_SOURCE_DIR}/fuzz/${target}_fuzz.cpp)
     streamscope_flags(${target}_fuzz)
     target_include_directories(${target}_fuzz PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
@@ -11,7 +11,8 @@ if(STREAMSCOPE_SANITIZE MATCHES fuzzer)
     target_link_options(${target}_fuzz PRIVATE -fsanitize=fuzzer)
     set_target_properties(${target}_fuzz PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin/fuzz)
   endforeach()
-  target_link_libraries(import_fuzz PRIVATE streamscope::import)
+  target_link_libraries(nsys_fuzz PRIVATE streamscope::import SQLite::SQLite3)
+  target_link_libraries(kineto_fuzz PRIVATE streamscope::import)
   target_link_libraries(budget_fuzz PRIVATE streamscope::report)
   target_link_libraries(ring_fuzz PRIVATE streamscope::record)
 endif()

@@ -1,28 +1,32 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-#include <memory>
+// Imports a file as the fuzzers of the formats do.
+#pragma once
 
-#include "fuzz/scratch_file.h"
+#include <memory>
+#include <string_view>
+
 #include "import/assembly.h"
 #include "import/importer.h"
+#include "scratch_file.h"
 #include "trace/error.h"
 
-using namespace streamscope;
+namespace streamscope::test {
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+inline void import_input(std::string_view format, const std::filesystem::path& file) {
   // Making a trace takes far longer than filling it, so one serves many inputs; nothing is stored.
   static std::unique_ptr<trace::Writer> writer;
   if (!writer || writer->buffered_bytes() > (4 << 20)) {
     writer = std::make_unique<trace::Writer>(
-        trace::Writer::create(test::scratch("trace"), {.overwrite = true}));
+        trace::Writer::create(scratch("trace"), {.overwrite = true}));
   }
-  const auto file = test::write_scratch(data, size);
   try {
     import::Assembly assembly(*writer);
-    import::importer_of(file).read(file, assembly);
+    import::find_importer(format)->read(file, assembly);
     assembly.finish();
   } catch (const Error&) {  // an unusable file
   }
-  return 0;
 }
+
+}  // namespace streamscope::test
