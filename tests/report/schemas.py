@@ -5,8 +5,9 @@
 
     schemas.py STREAMSCOPE
 
-$STREAMSCOPE_SCHEMAS names a folder with those that are to be used: sarif-schema-2.1.0.json (OASIS), junit-10.xsd (xUnit
-plugin of Jenkins), perfetto_trace.proto (Perfetto). Exit code 77 if there is none, or nothing to check it with.
+JUnit has no owner: junit.xsd beside this file says what readers expect. $STREAMSCOPE_SCHEMAS names a folder with the
+definitions of others that are to be used: sarif-schema-2.1.0.json (OASIS), junit-10.xsd (xUnit plugin of Jenkins),
+perfetto_trace.proto (Perfetto). Exit code 77 if there is nothing to check with.
 """
 import json
 import os
@@ -16,6 +17,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from xml.etree import ElementTree
 
 failures = []
 checked = []
@@ -43,13 +45,52 @@ def check_sarif(program, traces, schema):
     return None
 
 
+def junit_of(program, trace):
+    """As a job writes it that has a budget, too: met, exceeded and not measurable."""
+    budget = trace.parent / "budget.txt"
+    budget.write_text("critical-path <= 1 ns\noverlap >= 0 %\nwaits-per-iteration <= 8\n")
+    return written(program, trace, "check", "--format", "junit", "--budget", budget, "--iteration", "nvtx:nothing")
+
+
+def junit_differences(schema, report):
+    result = run("xmllint", "--noout", "--schema", schema, "-", input=report)
+    if result.returncode != 0:
+        return [result.stderr.decode()[-400:]]
+    differences = []
+    for element in ElementTree.fromstring(report).iter():
+        if element.tag not in ("testsuites", "testsuite"):
+            continue
+        cases = list(element.iter("testcase"))
+        for count, counted in (("tests", len(cases)), ("failures", sum(case.find("failure") is not None for case in cases)),
+                               ("errors", sum(case.find("error") is not None for case in cases)),
+                               ("skipped", sum(case.find("skipped") is not None for case in cases))):
+            if element.get(count, str(counted)) != str(counted):
+                differences.append(f"{element.tag} says {count} {element.get(count)} of {counted}")
+    return differences
+
+
 def check_junit(program, traces, schema):
     if not shutil.which("xmllint"):
         return "JUnit: xmllint is not installed"
     for trace in traces:
-        result = run("xmllint", "--noout", "--schema", schema, "-", input=written(program, trace, "check", "--format", "junit"))
-        if result.returncode != 0:
-            failures.append(f"JUnit of {trace.name}: {result.stderr.decode()[-400:]}")
+        failures.extend(f"JUnit of {trace.name}: {what}" for what in junit_differences(schema, junit_of(program, trace)))
+    return None
+
+
+def check_own_junit(program, traces, schema):
+    why_not = check_junit(program, traces, schema)
+    if why_not:
+        return why_not
+    # The rules would notice: each of these breaks one.
+    report = junit_of(program, traces[0]).decode()
+    for what, pattern, broken in (("an unknown element", "<failure", "<flaw"),
+                                  ("no name", r'<testcase classname="\w+" name="[^"]*"', "<testcase"),
+                                  ("a wrong count", 'failures="1"', 'failures="7"'), ("no count", 'errors="0"', ""),
+                                  ("two results", "</failure>|(<failure[^>]*)/>", r'<skipped/>\g<0>'),
+                                  ("one name twice", "SS002 host-race", "SS001 stream-race")):
+        changed = re.sub(pattern, broken, report, count=1)
+        if changed == report or not junit_differences(schema, changed.encode()):
+            failures.append(f"JUnit: the rules do not notice {what}")
     return None
 
 
@@ -85,17 +126,20 @@ def main():
         traces = []
         for demo in ("pipeline", "race"):
             traces.append(pathlib.Path(scratch) / f"{demo}.sqlite")
-            run(program, "demo", demo, "--device", "sim", "-o", traces[-1])
-        for name, check in (("sarif-schema-2.1.0.json", check_sarif), ("junit-10.xsd", check_junit),
-                            ("perfetto_trace.proto", check_perfetto)):
-            if not (folder / name).exists():
-                print(f"skipped: STREAMSCOPE_SCHEMAS has no {name}")
+            recorded = run(program, "demo", demo, "--device", "sim", "-o", traces[-1])
+            if recorded.returncode != 0:
+                failures.append(f"demo {demo}: {recorded.stderr.decode()[-400:]}")
+        own = pathlib.Path(__file__).parent / "junit.xsd"
+        for schema, check in ((own, check_own_junit), (folder / "sarif-schema-2.1.0.json", check_sarif),
+                              (folder / "junit-10.xsd", check_junit), (folder / "perfetto_trace.proto", check_perfetto)):
+            if not schema.exists():
+                print(f"skipped: STREAMSCOPE_SCHEMAS has no {schema.name}")
                 continue
-            why_not = check(program, traces, folder / name)
+            why_not = check(program, traces, schema)
             if why_not:
                 print(f"skipped: {why_not}")
             else:
-                checked.append(name)
+                checked.append(schema.name)
     for failure in failures:
         print("FAILED:", failure)
     print(f"held against {', '.join(checked) or 'nothing'}: {len(failures)} differences")

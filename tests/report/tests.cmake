@@ -6,7 +6,7 @@ streamscope_test(report LABELS unit golden LINK streamscope::report streamscope_
 streamscope_golden(report_test)
 streamscope_bench(report LINK streamscope::report streamscope::analysis streamscope::trace)
 
-# What others read, held against their own definitions where STREAMSCOPE_SCHEMAS names a folder with them.
+# What others read, held against our rules for JUnit and their own definitions where STREAMSCOPE_SCHEMAS names a folder with them.
 if(Python3_FOUND AND TARGET streamscope AND NOT STREAMSCOPE_SANITIZE)
   add_test(NAME report.schemas
     COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/report/schemas.py $<TARGET_FILE:streamscope>)
