@@ -72,7 +72,8 @@ Id Assembly::event(Id process, Id context, Int native) {
 Id Assembly::name_call(std::string_view text) {
   const std::string_view name = without_version(text);
   const Id id = intern(name);
-  call_kinds_.try_emplace(id, call_kind(name));
+  if (id >= call_kinds_.size()) call_kinds_.resize(id + 1, kOtherCall);
+  call_kinds_[id] = call_kind(name);
   return id;
 }
 

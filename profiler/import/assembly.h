@@ -111,7 +111,7 @@ class Assembly {
   };
   using Shape = std::array<Int, 9>;  // columns of launch_shape
   Id event(Id process, Id context, Int native);
-  CallKind kind_of(const Call& call) const { return call_kinds_.at(call.name); }
+  CallKind kind_of(const Call& call) const { return call_kinds_[call.name]; }
   Id process_of(const Call& call) const {
     return call.thread < threads_.size() ? threads_[call.thread].process_id : kNoId;
   }
@@ -148,7 +148,7 @@ class Assembly {
   std::map<Shape, Id> shapes_;
   Shape last_shape_{};
   Id last_shape_id_ = kNoId;
-  std::unordered_map<Id, CallKind> call_kinds_;  // by name
+  std::vector<CallKind> call_kinds_;  // by name; of other texts kOtherCall
 
   std::vector<Call> calls_;
   std::vector<Act> records_, looks_;

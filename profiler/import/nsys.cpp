@@ -22,6 +22,8 @@ namespace {
 using trace::ForeignRow;
 using trace::ForeignTables;
 
+// Room is made for so many rows of a table before they are read, whatever the file says.
+constexpr int64_t kMostExpectedRows = 4 << 20;
 constexpr Int kLatestNs = Int{1} << 60;  // 36 years; beyond it a number is no time
 constexpr Int kPageable = 0, kUnknownMemory = 7;
 
@@ -63,7 +65,7 @@ class NsysReader {
 
   void read() {
     const auto rows = [this](const char* table) {
-      return static_cast<size_t>(tables_.row_count(table));
+      return static_cast<size_t>(std::min(tables_.highest_row(table), kMostExpectedRows));
     };
     assembly_.reserve(rows("CUPTI_ACTIVITY_KIND_RUNTIME"),
                       rows("CUPTI_ACTIVITY_KIND_KERNEL") + rows("CUPTI_ACTIVITY_KIND_MEMCPY") +

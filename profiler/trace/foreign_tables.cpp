@@ -80,6 +80,15 @@ int64_t ForeignTables::row_count(std::string_view table) const {
   return has(table) ? impl_->database->integer("SELECT count(*) FROM " + quoted(table)) : 0;
 }
 
+int64_t ForeignTables::highest_row(std::string_view table) const {
+  if (!has(table)) return 0;
+  try {
+    return impl_->database->integer("SELECT max(coalesce(max(rowid), 0), 0) FROM " + quoted(table));
+  } catch (const Error&) {
+    return 0;  // a table WITHOUT ROWID
+  }
+}
+
 void ForeignTables::each(std::string_view table, const std::vector<std::string_view>& columns,
                          const Take& take, std::optional<Only> only) {
   read_.emplace(table);

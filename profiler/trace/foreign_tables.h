@@ -59,6 +59,8 @@ class ForeignTables {
   const std::vector<std::string>& tables() const { return tables_; }
   bool has(std::string_view table) const;
   int64_t row_count(std::string_view table) const;
+  /// Highest number of a row, by which a table says at once how many it may have; 0 if it does not.
+  int64_t highest_row(std::string_view table) const;
   /// True if each() was asked for it.
   bool was_read(std::string_view table) const { return read_.contains(table); }
   /// Shows every row, in no order, to `take`, which must not ask for other rows meanwhile. Throws

@@ -74,10 +74,12 @@ concept HasEnd = requires(const Row& row) {
   row.end_ns;
 };
 
-void append_bytes(std::vector<unsigned char>& bytes, size_t& used, const void* data, size_t size) {
-  if (bytes.size() - used < size) bytes.resize(std::max<size_t>(bytes.size() * 2, 64 * size));
-  std::memcpy(bytes.data() + used, data, size);
-  used += size;
+template <class Row>
+void append_row(TableBuffer& buffer, const Row& row) {
+  if (buffer.bytes.size() - buffer.used < sizeof row)
+    buffer.bytes.resize(std::max(buffer.bytes.size() * 2, 64 * sizeof row));
+  std::memcpy(buffer.bytes.data() + buffer.used, &row, sizeof row);
+  buffer.used += sizeof row;
 }
 
 bool has_column(const TableInfo& table, std::string_view name) {
@@ -394,8 +396,9 @@ void Writer::Impl::index_starts() {
     const TableInfo& info = tables()[i];
     if (buffers[i].count < kFewestIndexedRows || !has_column(info, "start_ns")) continue;
     if (ascends(info, buffers[i])) continue;
-    std::string name = info.name;
-    database.run("CREATE INDEX IF NOT EXISTS " + name + "_start ON " + name + "(start_ns)");
+    std::string sql = "CREATE INDEX IF NOT EXISTS ";
+    sql.append(info.name).append("_start ON ").append(info.name).append("(start_ns)");
+    database.run(sql);
   }
 }
 
@@ -464,7 +467,7 @@ Writer Writer::resume(const std::filesystem::path& file) {
 template <class Row>
 Id Writer::append(const Row& row) {
   TableBuffer& buffer = impl_->table(table_index<Row>());
-  append_bytes(buffer.bytes, buffer.used, &row, sizeof row);
+  append_row(buffer, row);
   if constexpr (HasStart<Row>) {
     if (row.start_ns != kUnknownNs) {
       if (row.start_ns < buffer.last_start_ns) buffer.ascends = false;

@@ -62,6 +62,18 @@ TEST(ForeignTables, HaveNoRowsInWhatIsMissingOrNoTable) {
   EXPECT_FALSE(tables.was_read("thing"));
   EXPECT_EQ(tables.row_count("thing"), 3);
   EXPECT_EQ(tables.row_count("nothing"), 0);
+  EXPECT_EQ(tables.highest_row("nothing"), 0);
+}
+
+TEST(ForeignTables, TellTheHighestRowOfTablesThatNumberThem) {
+  const TempTrace file;
+  make(file,
+       "CREATE TABLE sparse(a); INSERT INTO sparse(rowid, a) VALUES (3, 1), (70, 2);"
+       "CREATE TABLE empty(a); CREATE TABLE below(a); INSERT INTO below(rowid, a) VALUES (-5, 1);"
+       "CREATE TABLE keyed(a PRIMARY KEY) WITHOUT ROWID; INSERT INTO keyed VALUES (9);");
+  ForeignTables tables(file);
+  EXPECT_EQ(tables.highest_row("sparse"), 70);
+  for (const char* table : {"empty", "below", "keyed"}) EXPECT_EQ(tables.highest_row(table), 0);
 }
 
 TEST(ForeignTables, PassOnWhatTheReaderThrows) {
