@@ -1,0 +1,69 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// What the parts of the inspector share: links, facts and the words for causes.
+#pragma once
+
+#include "analysis/call_sites.h"
+#include "labels.h"
+#include "views/inspector.h"
+#include "views/widgets.h"
+
+namespace streamscope::viewer {
+
+/// Facts of one frame, one below the other.
+struct InspectorView::Sheet {
+  static constexpr size_t kMaxListed = 50;  // of what there may be thousands of
+
+  const Document& document;
+  ViewState& state;
+  const Theme& theme;
+  int next_id = 0;
+
+  const trace::Trace& trace() const { return document.trace(); }
+  const PackedTables& tables() const { return document.tables(); }
+  void fact(std::string_view name, std::string_view value) { widgets::fact(theme, name, value); }
+  // A fact that leads somewhere.
+  void fact_link(std::string_view name, std::string_view value, Item target) {
+    widgets::fact_name(theme, name);
+    link(value, target);
+  }
+  void link(std::string_view value, Item target) {
+    if (widgets::link(theme, Face::kBody, value, next_id++)) select(state, target);
+  }
+  void note(std::string_view text, Color color = Color::kTextDim) {
+    widgets::wrapped(theme, Face::kBody, theme.color(color), text);
+  }
+  void result(trace::Small result) {
+    if (result != trace::kNoSmall && result != 0 && result != trace::kResultNotReady) {
+      widgets::fact_name(theme, "result");
+      widgets::text(theme, Face::kBody, theme.color(Color::kError),
+                    "CUDA error " + std::to_string(result));
+    }
+  }
+  void operation(Id id) {
+    if (id < tables().operation.size())
+      fact_link("operation", document.label({ItemKind::kOperation, id}),
+                {ItemKind::kOperation, id});
+  }
+  std::string on_stream(Id op) const {
+    return document.label({ItemKind::kOp, op}) + " on " +
+           document.stream_name(tables().op.stream_id[op]);
+  }
+  void stack(Id id) {
+    if (id >= trace().stack.size()) return;
+    bool first = true;
+    for (const std::string& line : analysis::stack_lines(trace(), id)) {
+      fact(first ? "called from" : " ", line);
+      first = false;
+    }
+  }
+  void correlation(trace::Int id) {
+    if (id != trace::kNoInt) fact("correlation", std::to_string(id));
+  }
+};
+
+/// What a cause of waiting means, in a sentence.
+std::string_view explain(analysis::WaitCause cause);
+
+}  // namespace streamscope::viewer
