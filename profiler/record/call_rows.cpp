@@ -15,6 +15,9 @@ constexpr uint64_t kExternalFlag = 1;  // cudaEventRecordExternal, cudaEventWait
 constexpr uint64_t kHostToHost = 0;    // cudaMemcpyKind
 
 CallSpan span_of(const ring::CallRecord& call, const CallPlace& place) {
+  // A simulated device numbers its calls in the order in which they take effect, one at a time.
+  if ((call.flags & ring::kVirtualTime) != 0)
+    return {call.correlation_id, call.correlation_id, place.lane, place.order};
   return {call.begin, call.end, place.lane, place.order};
 }
 

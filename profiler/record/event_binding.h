@@ -20,8 +20,9 @@
 
 namespace streamscope::record {
 
-/// When a call ran, in ticks of its process. Calls of one lane (a ring: one thread at a time) never
-/// overlap and are ordered by `order`, also where their stamps are equal.
+/// When a call ran, in ticks of its process; on a simulated device both stamps are its number.
+/// Calls of one lane (a ring: one thread at a time) never overlap and are ordered by `order`, also
+/// where their stamps are equal.
 struct CallSpan {
   uint64_t begin = 0;
   uint64_t end = 0;

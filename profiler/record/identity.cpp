@@ -25,6 +25,14 @@ uint32_t HandleLives::create(uint64_t handle, uint64_t begin, uint64_t end) {
   return add(life);
 }
 
+uint64_t HandleLives::first_created(uint64_t handle) const {
+  const uint32_t* newest = newest_.find(handle);
+  if (newest == nullptr) return 0;
+  uint32_t oldest = *newest;
+  while (lives_[oldest].previous != kNone) oldest = lives_[oldest].previous;
+  return lives_[oldest].created;
+}
+
 uint32_t HandleLives::find(uint64_t handle, uint64_t begin) const {
   const uint32_t* newest = newest_.find(handle);
   if (newest == nullptr) return kNone;

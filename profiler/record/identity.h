@@ -39,6 +39,8 @@ class HandleLives {
   /// The life that a call which began at `begin` means. Starts one of unknown past if there is
   /// none: `*is_new` says so.
   uint32_t use(uint64_t handle, uint64_t begin, bool* is_new);
+  /// When the handle's first life began, 0 if none is known.
+  uint64_t first_created(uint64_t handle) const;
   /// The life that a call which began at `begin` means; kNone if there is none.
   uint32_t find(uint64_t handle, uint64_t begin) const;
   /// Ends the life that a destruction from `begin` to `end` means and returns it; `is_new` as in

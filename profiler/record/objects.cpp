@@ -215,6 +215,9 @@ trace::Id Objects::stream(uint64_t handle, uint8_t flags, uint32_t context, uint
         handle == kPerThreadHandle || (handle == 0 && (flags & ring::kPerThread) != 0);
     return streams_[default_stream(per_thread, context, tid)].id;
   }
+  // A thread whose virtual clock is behind cannot have got the stream before it was made.
+  if ((flags & ring::kVirtualTime) != 0)
+    begin = std::max(begin, stream_lives_.first_created(handle));
   bool is_new = false;
   const uint32_t life = stream_lives_.use(handle, begin, &is_new);
   const uint32_t index = life_stream(life);

@@ -195,6 +195,8 @@ class Restorer {
       CallSpan span;
       span.begin = stamp(*process, record.start_ns);
       span.end = stamp(*process, record.end_ns);
+      if (is_virtual(*process))
+        span.begin = span.end = static_cast<uint64_t>(record.correlation_id);
       const bool captured =
           record.flags != trace::kNoSmall && (record.flags & trace::kCapturedRecord) != 0;
       event.history.add({span, id, captured});

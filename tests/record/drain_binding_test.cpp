@@ -56,6 +56,22 @@ TEST_F(DrainTest, NamesTheCandidatesWhereCallsOfTwoThreadsOverlap) {
   EXPECT_EQ(losses(trace)["ambiguous-binding"], 1);
 }
 
+TEST_F(DrainTest, KnowsTheOrderOfCallsOnASimulatedDeviceWhateverTheirVirtualTimes) {
+  FakeThread& a = thread(0);
+  FakeThread& b = thread(1);
+  a.flags = b.flags = ring::kVirtualTime;
+  a.call_at(1, 2, "simEventCreate", 0, 0xe1);
+  a.call_at(10, 20, "simEventRecord", 0xaa, 0xe1);
+  b.call_at(20, 20, "simStreamWaitEvent", 0xcc, 0xe1);  // each begins when the one before has ended
+  a.call_at(20, 20, "simEventRecord", 0xaa, 0xe1);
+  b.call_at(20, 40, "simStreamWaitEvent", 0xcc, 0xe1);
+  a.end();
+  const Trace trace = finish();
+  EXPECT_THAT(trace.event_wait.binding, ElementsAre(trace::kBindingExact, trace::kBindingExact));
+  EXPECT_THAT(trace.event_wait.record_id, ElementsAre(0, 1));
+  EXPECT_EQ(losses(trace)["ambiguous-binding"], 0);
+}
+
 TEST_F(DrainTest, LetsAWaitWaitForARecordThatIsUnderWayInAnotherThread) {
   FakeThread& a = thread(0);
   FakeThread& b = thread(1);

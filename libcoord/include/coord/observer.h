@@ -139,7 +139,8 @@ struct coord_operation_begin_facts {
 /* One call on the simulated device, told at its exit. */
 struct coord_sim_call {
   const char* name; /* must be a SIM entry of the profiler's call table, e.g. "simEventRecord" */
-  uint32_t correlation_id; /* 1, 2, ...; ties the call to its coord_sim_op */
+  uint32_t correlation_id; /* 1, 2, ... in the order in which calls take effect; ties the call to
+                              its coord_sim_op */
   uint32_t context;
   int32_t result; /* CUDA's code for the same outcome; 0 success, 600 not ready */
   uint32_t flags; /* 1: per-thread default stream variant, 2: the stream was being captured */

@@ -15,6 +15,8 @@ namespace coord::sim {
 
 namespace {
 
+// Taken under the machine's lock when nothing can come between any more: calls are numbered in the
+// order in which they take effect, which tells who listens what a wait is bound to.
 std::atomic<std::uint32_t> next_correlation_id{1};
 
 bool is_device_failure(int code) { return kind_of_code(code) == ErrorKind::kDeviceFailure; }
@@ -71,6 +73,7 @@ void SimBackend::Call::enter(CaptureRule rule) {
     lock_.unlock();
     machine_.scheduler->turn(name_, touches_, may_throw_);
     lock_.lock();
+    correlation_id_ = next_correlation_id.fetch_add(1, std::memory_order_relaxed);
   }
   begin_ns = std::max(clock_ns_, engine.now_ns());
   if (has_stream_) begin_ns = std::max(begin_ns, machine_.streams[stream].last_call_ns);

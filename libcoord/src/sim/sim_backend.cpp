@@ -161,9 +161,12 @@ NativeStream SimBackend::create_stream(int priority, bool non_blocking, std::str
   }
   const std::int64_t cost_ns = costs_.stream_create_ns;
   // The stream exists just before the call returns.
-  machine_.stream_of_handle[handle] = machine_.add_stream(
+  const std::uint32_t stream = machine_.add_stream(
       device_, handle, non_blocking ? StreamKind::kNonBlocking : StreamKind::kBlocking, priority,
       name, call.begin_ns + cost_ns - 1);
+  machine_.stream_of_handle[handle] = stream;
+  // A thread with a clock that is behind cannot have got it earlier.
+  machine_.streams[stream].last_call_ns = call.begin_ns + cost_ns;
   call.says_stream(handle);
   call.says(0, (non_blocking ? kStreamNonBlocking : 0) |
                    static_cast<std::uint64_t>(static_cast<std::uint32_t>(priority)) << 32);
@@ -236,6 +239,7 @@ NativeEvent SimBackend::create_event(EventClass event_class, std::string_view na
                             .event_class = event_class,
                             .device = device_,
                             .version = machine_.events[index].version,
+                            .last_call_ns = call.begin_ns + costs_.event_create_ns,
                             .destroyed = false};
   machine_.event_of_handle[handle] = index;
   call.says(handle, event_flags(event_class));
