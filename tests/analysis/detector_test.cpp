@@ -1,25 +1,18 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "analysis/detector.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <set>
 
-#include "support/trace_builder.h"
+#include "run_detector.h"
 
 namespace streamscope::analysis {
 namespace {
 
 using test::TraceBuilder;
 using testing::HasSubstr;
-
-Verdict run(std::string_view id, const Trace& trace) {
-  Analyses analyses(trace);
-  return evaluate(*find_detector(id), analyses, evidence_of(trace));
-}
 
 TEST(Detectors, HaveDistinctIdsAndNumbersInOrder) {
   std::set<std::string_view> ids;

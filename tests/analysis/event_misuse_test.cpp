@@ -6,8 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "analysis/detector.h"
-#include "support/trace_builder.h"
+#include "run_detector.h"
 
 namespace streamscope::analysis {
 namespace {
@@ -15,11 +14,6 @@ namespace {
 using test::StreamBuilder;
 using test::TraceBuilder;
 using testing::HasSubstr;
-
-Verdict run(std::string_view id, const Trace& trace) {
-  Analyses analyses(trace);
-  return evaluate(*find_detector(id), analyses, evidence_of(trace));
-}
 
 enum class Between { kNothing, kWait, kSync, kOrder };
 

@@ -6,8 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "analysis/detector.h"
-#include "support/trace_builder.h"
+#include "run_detector.h"
 
 namespace streamscope::analysis {
 namespace {
@@ -19,12 +18,6 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 
 constexpr Ns kNever = kUnknownNs, kLook = 5'000'000'000;
-
-Verdict run(std::string_view id, const TraceBuilder& builder) {
-  const Trace trace = builder.trace();
-  Analyses analyses(trace);
-  return evaluate(*find_detector(id), analyses, evidence_of(trace));
-}
 
 // What was seen of a thread five seconds after the start.
 void sample(TraceBuilder& builder, Id thread, Id lock_owner = kNoId) {

@@ -6,8 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "analysis/detector.h"
-#include "support/trace_builder.h"
+#include "run_detector.h"
 
 namespace streamscope::analysis {
 namespace {
@@ -19,11 +18,6 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 
 constexpr Ns kNever = kUnknownNs, kSecond = 1'000'000'000;
-
-Verdict run(std::string_view id, const Trace& trace) {
-  Analyses analyses(trace);
-  return evaluate(*find_detector(id), analyses, evidence_of(trace));
-}
 
 // The program was killed after ten seconds.
 TraceBuilder& killed(TraceBuilder& builder, Ns at = 10 * kSecond) {

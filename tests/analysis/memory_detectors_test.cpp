@@ -6,9 +6,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "analysis/detector.h"
 #include "random_program.h"
-#include "support/trace_builder.h"
+#include "run_detector.h"
 
 namespace streamscope::analysis {
 namespace {
@@ -20,12 +19,6 @@ using test::TraceBuilder;
 using testing::HasSubstr;
 
 constexpr trace::Int kA = 0x7f0000000000, kB = kA + 0x100000;
-
-Verdict run(std::string_view id, const TraceBuilder& builder) {
-  const Trace trace = builder.trace();
-  Analyses analyses(trace);
-  return evaluate(*find_detector(id), analyses, evidence_of(trace));
-}
 
 // --- stream-race
 

@@ -7,9 +7,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "analysis/detector.h"
 #include "analysis/recorder_cost.h"
-#include "support/trace_builder.h"
+#include "run_detector.h"
 
 namespace streamscope::analysis {
 namespace {
@@ -19,12 +18,6 @@ using test::TraceBuilder;
 using testing::HasSubstr;
 
 constexpr Ns kUs = 1000;
-
-Verdict run(std::string_view id, const TraceBuilder& builder) {
-  const Trace trace = builder.trace();
-  Analyses analyses(trace);
-  return evaluate(*find_detector(id), analyses, evidence_of(trace));
-}
 
 void kernel(StreamBuilder stream, Ns call_us, Ns start_us, Ns end_us) {
   stream.at(call_us * kUs).kernel("k", start_us * kUs, end_us * kUs);
