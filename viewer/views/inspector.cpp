@@ -23,7 +23,7 @@ void InspectorView::draw(const Document& document, ViewState& state, const Theme
   } else if (!state.marked) {
     draw_trace(sheet);
   }
-  if (state.marked) draw_sums(sheet);
+  if (state.marked) draw_sums(sheet, *state.marked);
 }
 
 void InspectorView::draw_trace(Sheet& sheet) {
@@ -136,9 +136,8 @@ void InspectorView::draw_item(Sheet& sheet) {
   draw_dependencies(sheet);
 }
 
-void InspectorView::draw_sums(Sheet& sheet) {
+void InspectorView::draw_sums(Sheet& sheet, TimeRange range) {
   const Document& document = sheet.document;
-  const TimeRange range = *sheet.state.marked;
   if (sums_of_ != &document || sums_range_ != range) {
     sums_ = document.sums(range);
     sums_of_ = &document;

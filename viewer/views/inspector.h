@@ -32,7 +32,7 @@ class InspectorView : public View {
   void draw_operation(Sheet& sheet, Id id);
   void draw_why_late(Sheet& sheet, Id op);
   void draw_dependencies(Sheet& sheet);
-  void draw_sums(Sheet& sheet);
+  void draw_sums(Sheet& sheet, TimeRange range);
 
   // Made once per document or range, because they cost more than a frame.
   const Document* sums_of_ = nullptr;
