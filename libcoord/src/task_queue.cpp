@@ -35,6 +35,15 @@ void add(std::atomic<std::uint64_t>& mine, std::uint64_t by) {
   mine.store(mine.load(std::memory_order_relaxed) + by, std::memory_order_relaxed);
 }
 
+TaskQueueOptions checked(TaskQueueOptions options) {
+  if (!std::has_single_bit(options.spawned)) {
+    throw refused(ErrorKind::kInvalidArgument, kCodeInvalidValue, "TaskQueue",
+                  std::to_string(options.spawned) + " spawned tasks is no power of two");
+  }
+  if (options.workers == 0) options.workers = std::max(std::thread::hardware_concurrency(), 1u);
+  return options;
+}
+
 }  // namespace
 
 bool TaskHandle::ended() const noexcept {
@@ -61,14 +70,10 @@ TaskQueue::Impl::Worker::Worker(std::size_t number, std::uint32_t capacity)
 }
 
 TaskQueue::Impl::Impl(TaskQueueOptions options)
-    : options_(std::move(options)), dynamic_(options_.policy == TaskPolicy::kDynamic) {
-  if (!std::has_single_bit(options_.spawned)) {
-    throw refused(ErrorKind::kInvalidArgument, kCodeInvalidValue, "TaskQueue",
-                  std::to_string(options_.spawned) + " spawned tasks is no power of two");
-  }
-  std::size_t workers = options_.workers;
-  if (workers == 0) workers = std::max(std::thread::hardware_concurrency(), 1u);
-  for (std::size_t i = 0; i < workers; ++i)
+    : options_(checked(std::move(options))),
+      teller_(TaskTeller::Workers::kThreads, options_.workers, options_.name),
+      dynamic_(options_.policy == TaskPolicy::kDynamic) {
+  for (std::size_t i = 0; i < options_.workers; ++i)
     workers_.push_back(std::make_unique<Worker>(i, options_.spawned));
   for (const auto& worker : workers_)
     worker->thread = std::thread([this, &self = *worker] { work(self); });
@@ -100,6 +105,7 @@ TaskHandle TaskQueue::Impl::submit(TaskFunction function, const TaskOptions& opt
   node->self = shared;
   node->worker = options.worker;
   node->type = options.type;
+  if (teller_.is_heard()) node->number = submitted_.fetch_add(1, std::memory_order_relaxed);
   count_.add(1);
   for (const TaskHandle& before : options.after) {
     const std::lock_guard lock(before.node_->mutex);
@@ -179,6 +185,7 @@ void TaskQueue::Impl::run(Node* node, Worker& self) {
   const bool outermost = !std::exchange(self.running, true);
   const std::uint64_t start = ticks();
   if (outermost) self.running_since.store(start, std::memory_order_relaxed);
+  const TaskTeller::Stamp began = TaskTeller::stamp();
   TaskPlace place{self.index, {}};
   if (node->type) place.stream = options_.streams[*node->type];
   std::exception_ptr error;
@@ -187,6 +194,8 @@ void TaskQueue::Impl::run(Node* node, Worker& self) {
   } catch (...) {
     error = std::current_exception();
   }
+  teller_.tell(node->number, self.index,
+               node->type ? static_cast<std::uint32_t>(*node->type) : COORD_NONE, began);
   node->function = nullptr;  // what it holds ends here
   add(self.tasks, 1);
   if (outermost) {

@@ -16,6 +16,7 @@
 
 #include "coord/task_queue.h"
 #include "coord/task_ring.h"
+#include "coord/task_teller.h"
 #include "doorbell.h"
 
 namespace coord {
@@ -25,6 +26,7 @@ struct TaskHandle::Node {
   TaskFunction function;
   std::shared_ptr<Node> self;  // until it has ended
   std::optional<std::size_t> worker, type;
+  std::uint64_t number = 0;               // of those submitted, if somebody listens
   std::atomic<std::uint32_t> pending{1};  // tasks before it, and its submission
 
   std::mutex mutex;  // of what follows
@@ -134,11 +136,13 @@ class TaskQueue::Impl {
 
   TaskQueueOptions options_;
   std::vector<std::unique_ptr<Worker>> workers_;
+  TaskTeller teller_;
   WaitingTasks<Node> shared_;
   TaskCount<HostPlatform> count_;  // of tasks that have not ended
   std::atomic<bool> dynamic_;
   std::atomic<bool> ending_{false};
-  std::atomic<std::size_t> next_{0};  // worker that is given the next task
+  std::atomic<std::size_t> next_{0};         // worker that is given the next task
+  std::atomic<std::uint64_t> submitted_{0};  // while somebody listens
   std::atomic<std::uint32_t> idle_{0};
 
   std::mutex mutex_;  // of what follows

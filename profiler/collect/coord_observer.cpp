@@ -13,9 +13,8 @@
 #include <cstring>
 
 #include "collect/inject.h"
-#include "collect/session.h"
 #include "collect/stacks.h"
-#include "collect/thread_state.h"
+#include "collect/task_observer.h"
 #include "ring/calls.h"
 
 namespace streamscope::collect {
@@ -27,11 +26,6 @@ using ring::TextHash;
 constexpr const char kDomain[] = "coord";
 
 std::string_view view(const char* text) { return text != nullptr ? text : ""; }
-
-// A hook that has nothing to tell while nothing is recorded.
-ThreadState* recording_thread() { return running() && collecting() ? this_thread() : nullptr; }
-// Identities are told also while paused.
-ThreadState* running_thread() { return running() ? this_thread() : nullptr; }
 
 // A process has simulated devices or real ones; libcoord gives no kind with later facts.
 constinit std::atomic<bool> simulated{false};
@@ -341,6 +335,7 @@ void on_sim_call(const coord_sim_call* call) {
        (ring::blocks_host(kind) || (legacy && is_early_legacy_call(*thread)))))
     record.stack = take_stack(*thread);
   virtual_now.store(call->end_ns, std::memory_order_relaxed);
+  thread->virtual_now = record.end;
   thread->push(record);
 }
 
@@ -590,9 +585,20 @@ constexpr coord_observer_v1 kObserver = {
     .operations_completed = on_operations_completed,
     .waits = on_waits,
     .waits_on_request = on_waits_on_request,
+    .task_queue = on_task_queue,
+    .task_run = on_task_run,
+    .task_stamp = on_task_stamp,
+    .tasks = on_tasks,
 };
 
 }  // namespace
+
+bool coord_is_simulated() { return simulated.load(std::memory_order_relaxed); }
+
+uint64_t coord_virtual_now() {
+  const ThreadState* thread = existing_thread();
+  return thread != nullptr ? thread->virtual_now : 0;
+}
 
 void ask_coord() {
   if (const auto tell = tell_waits.load(std::memory_order_acquire)) tell();

@@ -2,13 +2,31 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // What the collector asks libcoord; all else that libcoord says comes by itself
-// (coord/observer.h).
+// (coord/observer.h). And what hooks share that stand in sources of their own.
 #pragma once
+
+#include <cstdint>
+
+#include "collect/session.h"
+#include "collect/thread_state.h"
 
 namespace streamscope::collect {
 
 /// Has libcoord tell who waits for whom in it, if the program uses it. May block for ever, if a
 /// thread that is stuck holds one of libcoord's locks: for a thread that nobody needs.
 void ask_coord();
+
+/// For a hook that has nothing to tell while nothing is recorded.
+inline ThreadState* recording_thread() {
+  return running() && collecting() ? this_thread() : nullptr;
+}
+/// Identities are told also while paused.
+inline ThreadState* running_thread() { return running() ? this_thread() : nullptr; }
+
+/// True if the process has simulated devices; it has no real ones then.
+bool coord_is_simulated();
+/// The end of the calling thread's latest simulated call, in virtual ns: threads have virtual
+/// clocks of their own.
+uint64_t coord_virtual_now();
 
 }  // namespace streamscope::collect

@@ -120,6 +120,7 @@ void give_back(ThreadState* state) {
   state->open_entry = nullptr;
   state->operation = ring::kNone32;
   state->per_thread_contexts = 0;
+  state->virtual_now = 0;
   state->open_call->begin.store(0, std::memory_order_release);
   state->ring.close();
   std::lock_guard lock(pool.mutex);

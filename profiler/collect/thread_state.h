@@ -54,12 +54,13 @@ struct ThreadState {
   ring::OpenCall* open_call = nullptr;
   const CallEntry* open_entry = nullptr;  // outermost traced call this thread is in, null outside
   uint64_t begin = 0;                     // its entry stamp
-  uint32_t open_correlation = 0;          // its correlation id
+  uint32_t open_correlation = 0;          // its correlation id; outside that of the latest one
   uint32_t operation = ring::kNone32;     // libcoord operation this thread is submitting
   uint32_t open_stack = 0;                // of the open call
   uint32_t legacy_calls = 0;              // see is_early_legacy_call()
   uint32_t tid = 0;
   uint64_t calls = 0;                // traced calls so far
+  uint64_t virtual_now = 0;          // end of its latest simulated call
   uint64_t per_thread_contexts = 0;  // contexts (bit = id % 64) whose per-thread stream was told
   bool in_collector = false;         // set while the collector itself calls CUDA or CUPTI
   KernelNameSlot kernel_names[64];

@@ -113,6 +113,7 @@ bool KnownFacts::key_of(const ring::Record& record, Key* key) {
       return true;
     case RecordKind::kPool:
     case RecordKind::kTimeline:
+    case RecordKind::kTaskQueue:
       key->first = record.head.word;
       return true;
     default:

@@ -37,7 +37,8 @@ ProcessDrain::ProcessDrain(RunState& run, uint32_t pid, uint64_t start, trace::I
       questions_(run, row),
       calls_(run, objects_, operations_, stacks_, work_, questions_, row),
       accesses_(run, objects_, operations_, row),
-      coord_waits_(run, objects_, operations_, row) {}
+      coord_waits_(run, objects_, operations_, row),
+      tasks_(run, objects_, operations_, row) {}
 
 void ProcessDrain::add_ring(ring::Consumer ring, const RingPosition& stored) {
   auto lane = std::make_unique<Lane>(std::move(ring), static_cast<uint32_t>(lanes_.size()));
@@ -409,6 +410,15 @@ size_t ProcessDrain::read(Lane& lane, size_t index, size_t limit) {
       break;
     case RecordKind::kTimelinePoint:
       operations_.describe(as<ring::TimelinePointRecord>(record), lane.tid);
+      break;
+    case RecordKind::kTaskQueue:
+      tasks_.describe(as<ring::TaskQueueRecord>(record));
+      break;
+    case RecordKind::kTaskRun:
+      tasks_.describe(as<ring::TaskRunRecord>(record), lane.tid);
+      break;
+    case RecordKind::kTask:
+      tasks_.describe(as<ring::TaskRecord>(record), lane.tid);
       break;
     case RecordKind::kDropped:
       break;  // counted from the ring's header

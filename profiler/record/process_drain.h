@@ -27,6 +27,7 @@
 #include "ring/ring.h"
 #include "run_state.h"
 #include "stacks.h"
+#include "tasks.h"
 
 namespace streamscope::record {
 
@@ -206,6 +207,7 @@ class ProcessDrain {
   CallRows calls_;
   Accesses accesses_;
   CoordWaits coord_waits_;
+  Tasks tasks_;
 
   std::vector<std::unique_ptr<Lane>> lanes_;
   std::vector<StuckRecord> stuck_;       // of one cycle

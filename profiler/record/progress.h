@@ -17,7 +17,7 @@ inline bool is_progress(const ring::Record& record) {
   if (kind == RecordKind::kCall)
     return reinterpret_cast<const ring::CallRecord&>(record).result != kNotReady;
   return (kind >= RecordKind::kRangePush && kind <= RecordKind::kDeviceWork) ||
-         (kind >= RecordKind::kOperation && kind <= RecordKind::kTimelinePoint);
+         (kind >= RecordKind::kOperation && kind <= RecordKind::kTask);
 }
 
 }  // namespace streamscope::record

@@ -66,6 +66,7 @@ class Restorer {
     streams();
     events();
     operations();
+    tasks();
     graphs();
     for (Id id = 0; id < trace_.range.size(); ++id) {
       ProcessDrain* process = of_thread(trace_.range.thread_id[id]);
@@ -235,6 +236,19 @@ class Restorer {
     for (Id id = 0; id < trace_.timeline.size(); ++id) {
       ProcessDrain* process = at(trace_.timeline.process_id[id]);
       if (process != nullptr) process->operations_.restore(id, row(trace_.timeline, id));
+    }
+  }
+
+  void tasks() {
+    for (Id id = 0; id < trace_.task_queue.size(); ++id) {
+      ProcessDrain* process = at(trace_.task_queue.process_id[id]);
+      if (process != nullptr) process->tasks_.restore(id, row(trace_.task_queue, id));
+    }
+    for (Id id = 0; id < trace_.task_run.size(); ++id) {
+      const Id queue = trace_.task_run.task_queue_id[id];
+      ProcessDrain* process =
+          queue < trace_.task_queue.size() ? at(trace_.task_queue.process_id[queue]) : nullptr;
+      if (process != nullptr) process->tasks_.restore(id, row(trace_.task_run, id));
     }
   }
 

@@ -65,6 +65,7 @@ Coordination coordination_of(const trace::Trace& trace) {
         break;
     }
   }
+  result.queues = analysis::task_usage(trace);
   return result;
 }
 
@@ -110,6 +111,11 @@ std::string coordination_text(const Coordination& coordination) {
     if (timeline.given_up > 0)
       text += fmt::format(", {} of them given up", format_count(timeline.given_up));
     text += "\n";
+  }
+  for (const analysis::TaskUsage& queue : coordination.queues) {
+    text += fmt::format("  task queue {}: {} by {}, longest busy {:.2f} x the mean\n",
+                        printable(queue.name), format_count(queue.tasks, "task"),
+                        format_count(queue.busy_ns.size(), "worker"), queue.imbalance());
   }
   return text;
 }

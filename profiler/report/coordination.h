@@ -1,18 +1,15 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What libcoord told of waits that were not needed and of timelines.
+// What libcoord told of waits that were not needed, of timelines and of task queues.
 #pragma once
 
 #include <array>
 #include <string>
 #include <vector>
 
+#include "analysis/task_usage.h"
 #include "trace/model.h"
-
-namespace streamscope::trace {
-struct Trace;
-}
 
 namespace streamscope::report {
 
@@ -29,6 +26,7 @@ struct Coordination {
   /// By operation_dependency.elided_because; 0: not told.
   std::array<uint64_t, 5> elided{};
   std::vector<TimelineFact> timelines;
+  std::vector<analysis::TaskUsage> queues;
 };
 
 /// Name of an operation_dependency.elided_because in JSON.

@@ -412,6 +412,31 @@ Section coordination_section(const Coordination& coordination) {
   return section;
 }
 
+Section tasks_section(const std::vector<analysis::TaskUsage>& queues) {
+  Section section{.title = "Task queues",
+                  .columns = {left("queue"), left("workers"), right("tasks"), right("per worker"),
+                              right("mean busy"), right("longest busy"), right("longest / mean"),
+                              right("left out")}};
+  for (const analysis::TaskUsage& queue : queues) {
+    const size_t workers = queue.busy_ns.size();
+    std::string who = format_count(workers, queue.on_device ? "warp" : "thread");
+    if (queue.sms > 0) who += " on " + format_count(queue.sms, "SM");
+    std::string share;
+    if (!queue.tasks_of.empty()) {
+      const auto [least, most] = std::minmax_element(queue.tasks_of.begin(), queue.tasks_of.end());
+      share = format_count(*least) + (*least < *most ? " to " + format_count(*most) : "");
+    }
+    const bool ran = queue.total_ns() > 0;
+    section.rows.push_back(
+        {printable(queue.name), who, format_count(queue.tasks), share,
+         ran ? format_duration(queue.total_ns() / static_cast<Ns>(workers)) : "–",
+         ran ? format_duration(queue.longest_ns()) : "–",
+         ran ? fmt::format("{:.2f}", queue.imbalance()) : "–",
+         queue.left_out > 0 ? format_count(queue.left_out) : ""});
+  }
+  return section;
+}
+
 Section counts_section(const Summary& summary) {
   const Counts& counts = summary.info.counts;
   std::string line =
@@ -483,6 +508,8 @@ Document compose(const Trace& trace, const Summary& summary, By by) {
       told.dependencies > 0 || !told.timelines.empty()) {
     document.sections.push_back(coordination_section(told));
   }
+  if (const auto& queues = summary.info.coordination.queues; !queues.empty())
+    document.sections.push_back(tasks_section(queues));
   document.sections.push_back(counts_section(summary));
   for (Section& section : document.sections) drop_empty_columns(section);
   return document;

@@ -76,6 +76,7 @@ Counts count(const Trace& trace) {
   counts.operation = trace.operation.size();
   counts.barrier = trace.barrier.size();
   counts.allocation = trace.allocation.size();
+  counts.task = trace.task.size();
   return counts;
 }
 
@@ -197,6 +198,7 @@ Json to_json(const Counts& counts) {
               {"operation", counts.operation},
               {"barrier", counts.barrier},
               {"allocation", counts.allocation},
+              {"task", counts.task},
               {"dropped", counts.dropped}};
 }
 
@@ -212,10 +214,24 @@ Json to_json(const Coordination& coordination) {
                          {"waits", timeline.waits},
                          {"given_up", timeline.given_up}});
   }
+  Json queues = Json::array();
+  for (const analysis::TaskUsage& queue : coordination.queues) {
+    queues.push_back({{"name", printable(queue.name)},
+                      {"on_device", queue.on_device},
+                      {"workers", queue.busy_ns.size()},
+                      {"sms", queue.sms},
+                      {"runs", queue.runs},
+                      {"tasks", queue.tasks},
+                      {"left_out", queue.left_out},
+                      {"busy_ns", queue.total_ns()},
+                      {"longest_busy_ns", queue.longest_ns()},
+                      {"imbalance", queue.imbalance()}});
+  }
   return Json{{"dependencies", coordination.dependencies},
               {"waited", coordination.waited},
               {"elided", elided},
-              {"timelines", timelines}};
+              {"timelines", timelines},
+              {"task_queues", queues}};
 }
 
 Json to_json(const std::vector<LossFact>& losses) {

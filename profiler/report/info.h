@@ -24,7 +24,7 @@ struct Counts {
   uint64_t host_sync = 0;   ///< synchronize calls, which block
   uint64_t query = 0;       ///< event and stream queries, which do not
   uint64_t graph_launch = 0;
-  uint64_t range = 0, mark = 0, operation = 0, barrier = 0, allocation = 0;
+  uint64_t range = 0, mark = 0, operation = 0, barrier = 0, allocation = 0, task = 0;
   uint64_t dropped = 0;  ///< records known to be missing
 };
 

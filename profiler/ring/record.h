@@ -19,7 +19,7 @@
 namespace streamscope::ring {
 
 /// Version of everything in this header and in ring.h and control.h. Both sides must agree exactly.
-inline constexpr uint32_t kLayoutVersion = 8;
+inline constexpr uint32_t kLayoutVersion = 9;
 
 /// A text, named by a 64-bit hash of its bytes. 0 is "no text". The bytes follow in kString records
 /// of any ring of the same process, before or after the first use.
@@ -78,6 +78,9 @@ enum class RecordKind : uint8_t {
   kBarrierArrival,         // BarrierArrivalRecord
   kTimeline,               // TimelineRecord
   kTimelinePoint,          // TimelinePointRecord
+  kTaskQueue,              // TaskQueueRecord
+  kTaskRun,                // TaskRunRecord
+  kTask,                   // TaskRecord
   // What memory is touched.
   kAccess,           // AccessRecord
   kKernelArguments,  // KernelArgumentsRecord (--with args)
@@ -540,6 +543,50 @@ struct TimelinePointRecord {
   uint64_t unused[3];
 };
 
+struct TaskQueueRecord {
+  RecordKind kind;
+  uint8_t flags;
+  uint16_t on_device;  // 0: workers are threads, 1: warps of a GPU
+  uint32_t queue;      // process-unique
+  TextHash name;
+  uint32_t workers;
+  uint32_t reserved;
+  uint64_t unused[5];
+};
+
+/// A run of a queue of a GPU: told when its workers were launched, and again when all of its tasks
+/// were told.
+struct TaskRunRecord {
+  RecordKind kind;
+  uint8_t flags;
+  uint16_t ended;
+  uint32_t queue;
+  uint64_t left_out;  // ended: tasks that ran and were not told
+  uint32_t run;
+  uint32_t correlation_id;  // not ended: of the launch; 0 if that was not traced
+  uint32_t operation;       // not ended: that launched it, kNone32 if none
+  uint32_t reserved;
+  uint64_t unused[4];
+};
+
+inline constexpr uint16_t kNoTaskType = 0xffff;
+
+/// A task that has ended.
+struct TaskRecord {
+  RecordKind kind;
+  uint8_t flags;
+  uint16_t type;  // of work, or kNoTaskType
+  uint32_t queue;
+  uint64_t task;
+  uint64_t begin;  // ticks or virtual ns; of a run ns since its workers began
+  uint64_t end;
+  uint32_t worker;
+  uint32_t sm;   // kNone32 on the host
+  uint32_t run;  // kNone32 on the host: this ring's thread ran it
+  uint32_t reserved;
+  uint64_t unused[2];
+};
+
 /// A file mapped into the process. `base` is the load bias that turns a run-time address into one
 /// of the file's.
 struct ModuleRecord {
@@ -671,6 +718,7 @@ static_assert(kIsRecord<TextRecord> && kIsRecord<ProcessRecord> && kIsRecord<Thr
               kIsRecord<PoolSampleRecord> && kIsRecord<BarrierRecord> &&
               kIsRecord<BarrierStreamRecord> && kIsRecord<BarrierArrivalRecord> &&
               kIsRecord<TimelineRecord> && kIsRecord<TimelinePointRecord> &&
+              kIsRecord<TaskQueueRecord> && kIsRecord<TaskRunRecord> && kIsRecord<TaskRecord> &&
               kIsRecord<AccessRecord> && kIsRecord<KernelArgumentsRecord> &&
               kIsRecord<ModuleRecord> && kIsRecord<StackRecord> && kIsRecord<LossRecord> &&
               kIsRecord<CollectingRecord> && kIsRecord<EndRecord> && kIsRecord<AnswerRecord> &&

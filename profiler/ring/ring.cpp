@@ -151,6 +151,13 @@ Producer Producer::create(const char* directory, uint32_t index, uint64_t capaci
 constexpr uint64_t kOverwrittenShare = 8;
 
 // The ring looks full, or records were dropped since the last one was written.
+uint64_t Producer::room() {
+  if (header_->overwrites != 0) return mask_ + 1;
+  cached_tail_ = header_->tail.load(std::memory_order_acquire);
+  const uint64_t taken = head_ - cached_tail_ + (drop_count_ != 0 ? 1 : 0);
+  return taken > mask_ ? 0 : mask_ + 1 - taken;
+}
+
 bool Producer::make_room() {
   const uint64_t needed = drop_count_ == 0 ? 1 : 2;
   if (head_ + needed - cached_tail_ > mask_ + 1) {

@@ -151,6 +151,9 @@ class Producer {
     fetch_for_writing(&records_[(head_ + kFetchAhead) & mask_]);
   }
 
+  /// How many records can be pushed now at least, if the thread pushes nothing else.
+  uint64_t room();
+
   /// Marks the ring closed: the thread has ended. The mapping stays until the process ends.
   void close();
   /// Takes a closed ring for a new thread.

@@ -82,6 +82,10 @@ constexpr LossInfo kKinds[] = {
      "Work on the device had not ended when it was asked for the last time: it still ran, or never "
      "could as its context had failed.",
      ""},
+    {"tasks-left-out", Severity::kInfo, kNoEvidence,
+     "Tasks of a queue of a GPU ran and are not here: there was no room, or they ran where they "
+     "were spawned.",
+     "Have the queue record as many tasks as a run has."},
     {"call-not-finished", Severity::kNotice, kNoEvidence,
      "Some calls had not returned when recording ended.", ""},
     {"flight-recorder", Severity::kNotice,

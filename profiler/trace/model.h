@@ -21,7 +21,7 @@ namespace streamscope::trace {
 
 /// Version of the file format (`user_version`). Raised by every change of a table, a column or its
 /// meaning.
-inline constexpr int kFormatVersion = 4;
+inline constexpr int kFormatVersion = 5;
 /// `application_id` of a trace file: "SScp".
 inline constexpr int kApplicationId = 0x53536370;
 

@@ -295,8 +295,8 @@ Id Trace::device_of_stream(Id stream_id) const {
 }
 
 std::vector<std::string> stable_views() {
-  return {"v_op",      "v_api_call",    "v_edge",         "v_wait",
-          "v_overlap", "v_queue_depth", "v_critical_path"};
+  return {"v_op",      "v_api_call",    "v_edge", "v_wait",
+          "v_overlap", "v_queue_depth", "v_task", "v_critical_path"};
 }
 
 }  // namespace streamscope::trace

@@ -4,7 +4,7 @@
 /* Source of docs/trace-format.md (format_doc.cpp): a heading is "-- == Heading ==", a comment inside the parentheses before
    the first column is about the table, a comment after a column is about the column, one after AS about the view. */
 
--- The StreamScope trace, format version 4: one SQLite file.
+-- The StreamScope trace, format version 5: one SQLite file.
 --
 -- application_id is 0x53536370 ("SScp"), user_version is the format version. While a program is being recorded the file
 -- is in WAL mode and may be read by anybody; a finished trace is one plain file in journal mode DELETE.
@@ -429,6 +429,44 @@ CREATE TABLE timeline_point (
   start_ns INTEGER                                     -- when
 );
 
+CREATE TABLE task_queue (
+  -- A queue of tasks (libcoord) for threads of the host, or for warps of a GPU that stay while it runs.
+  id INTEGER PRIMARY KEY,                              -- dense from 0
+  process_id INTEGER REFERENCES process(id),           -- its process
+  native_id INTEGER,                                   -- libcoord's number of it
+  name_id INTEGER REFERENCES string(id),               -- its name
+  on_device INTEGER,                                   -- 0: its workers are threads of the host, 1: warps of a GPU
+  workers INTEGER                                      -- how many
+);
+
+CREATE TABLE task_run (
+  -- A run of a queue of a GPU: one kernel, whose warps are the workers.
+  id INTEGER PRIMARY KEY,                              -- dense from 0
+  task_queue_id INTEGER REFERENCES task_queue(id),     -- its queue
+  native_id INTEGER,                                   -- its number in the queue, from 0
+  thread_id INTEGER REFERENCES thread(id),             -- who started it
+  correlation_id INTEGER,                              -- of the launch of its workers, as in op; NULL if that was not traced
+  operation_id INTEGER REFERENCES operation(id),       -- operation that started it, if one did
+  left_out INTEGER                                     -- tasks that ran and have no row: there was no room, or they ran where they
+                                                       -- were spawned; NULL: the run was not seen to end
+);
+
+CREATE TABLE task (
+  -- A task that a worker ran. v_task puts those of a GPU on the trace clock.
+  id INTEGER PRIMARY KEY,                              -- dense from 0
+  task_queue_id INTEGER REFERENCES task_queue(id),     -- its queue
+  task_run_id INTEGER REFERENCES task_run(id),         -- the run it belongs to; NULL on the host
+  number INTEGER,                                      -- host: the how-manieth to be submitted, from 0; GPU: the task as the program
+                                                       -- names it (64 bits, as signed)
+  worker INTEGER,                                      -- who ran it, from 0
+  thread_id INTEGER REFERENCES thread(id),             -- the worker's thread; NULL on a GPU
+  sm INTEGER,                                          -- multiprocessor that ran it; NULL on the host
+  type INTEGER,                                        -- of work, that has a stream to itself; NULL if it has none
+  start_ns INTEGER,                                    -- host: start; NULL on a GPU
+  offset_ns INTEGER,                                   -- GPU: start, since the start of the run's kernel; NULL on the host
+  duration_ns INTEGER                                  -- how long it ran
+);
+
 CREATE TABLE allocation (
   -- One life of a piece of device memory (recorded with --with alloc, or told by libcoord).
   id INTEGER PRIMARY KEY,                              -- dense from 0
@@ -781,6 +819,25 @@ CREATE VIEW v_queue_depth (process, stream, stream_name, at_ns, depth) AS
             FROM operation WHERE submitted_ns IS NOT NULL AND completed_ns IS NOT NULL AND stream_id IS NOT NULL)
     JOIN stream ON stream.id = stream
     LEFT JOIN string ON string.id = stream.name_id;
+
+CREATE VIEW v_task (
+  id, queue, task, worker, thread, sm, type, start_ns, end_ns, duration_ns, op, operation) AS
+  -- Every task of a task queue: queue by name; thread of the host's workers and op of a GPU's are ids; start_ns is NULL where the
+  -- time of that op is not known; operation is the one that started the run.
+  SELECT task.id, string.value, task.number, task.worker, task.thread_id, task.sm, task.type,
+         coalesce(task.start_ns, run.start_ns + task.offset_ns),
+         coalesce(task.start_ns, run.start_ns + task.offset_ns) + task.duration_ns, task.duration_ns, run.op, run.operation_id
+    FROM task
+    LEFT JOIN task_queue ON task_queue.id = task.task_queue_id
+    LEFT JOIN string ON string.id = task_queue.name_id
+    LEFT JOIN (SELECT task_run.id, task_run.operation_id, op.id AS op, op.start_ns
+                 FROM task_run
+                 JOIN thread ON thread.id = task_run.thread_id
+                 LEFT JOIN (SELECT op.id, op.start_ns, op.correlation_id, context.process_id
+                              FROM op JOIN stream ON stream.id = op.stream_id JOIN context ON context.id = stream.context_id
+                             WHERE op.kind = 0 AND op.correlation_id IN (SELECT correlation_id FROM task_run)) AS op
+                   ON op.correlation_id = task_run.correlation_id AND op.process_id = thread.process_id) AS run
+      ON run.id = task.task_run_id;
 
 CREATE VIEW v_critical_path (step, kind, name, stream, op, host_sync, start_ns, end_ns) AS
   -- The steps that determined how long the run took, in order: kind is op, host_sync, launch or gap. Needs the derived

@@ -64,7 +64,8 @@ std::span<const TableInfo, kTableCount> tables() { return kTables; }
 
 bool added_later(std::string_view table) {
   return table == "access" || table == "timeline" || table == "timeline_point" ||
-         table == "thread_sample" || table == "probe" || table == "kernel_name";
+         table == "thread_sample" || table == "probe" || table == "kernel_name" ||
+         table == "task_queue" || table == "task_run" || table == "task";
 }
 
 bool grown_later(std::string_view table) {

@@ -3,12 +3,14 @@
 
 // How evenly a GPU task queue keeps its workers busy, beside shares that are fixed and one queue
 // for all: all solutions of N queens, tasks whose lengths are skewed, and sequences whose lengths
-// have a long tail.
+// have a long tail. With --records N so many tasks of each run are recorded, for a trace of it.
 #include <cmath>
 
 #include "task_queue.h"
 
 namespace {
+
+std::size_t record_count = 0;
 
 using coord::GpuTaskMetrics;
 using coord::GpuTaskQueue;
@@ -176,7 +178,7 @@ void compare(const char* name, int rounds, cudaStream_t stream, const Work& work
   const auto note = [&](const char* what, double value) {
     counted::note(std::string(name) + "_" + what, value);
   };
-  GpuTaskQueue<Work> queue({.stack_bytes = 4096});
+  GpuTaskQueue<Work> queue({.records = record_count, .stack_bytes = 4096, .name = name});
   const Figures ours = measure(rounds, stream, queue, work, start, verify);
   note("ms", ours.ms);
   note("imbalance", ours.imbalance);
@@ -184,7 +186,10 @@ void compare(const char* name, int rounds, cudaStream_t stream, const Work& work
   note("tasks", static_cast<double>(metrics.all.tasks));
   note("steals", static_cast<double>(metrics.all.steals));
   note("in_line", static_cast<double>(metrics.all.in_line));
-  GpuTaskQueue<Work> fixed({.steal = false, .stack_bytes = 4096});
+  GpuTaskQueue<Work> fixed({.steal = false,
+                            .records = record_count,
+                            .stack_bytes = 4096,
+                            .name = std::string(name) + ", fixed shares"});
   const Figures shares = measure(rounds, stream, fixed, fixed_work, start, verify);
   note("static_ms", shares.ms);
   note("static_imbalance", shares.imbalance);
@@ -212,6 +217,7 @@ int main(int argc, char** argv) {
   counted::require_device();
   const bool quick = counted::flag(argc, argv, "--quick");
   const int rounds = quick ? 1 : 5;
+  record_count = static_cast<std::size_t>(counted::option(argc, argv, "--records", 0));
   cudaStream_t stream;
   CALL(cudaStreamCreateWithFlags, &stream, cudaStreamNonBlocking);
   tasks::Array<unsigned long long> sums(1 << 16);

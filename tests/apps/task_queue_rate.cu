@@ -81,6 +81,19 @@ int main(int argc, char** argv) {
   counted::expect("tasks", static_cast<long long>(tree_end - 1),
                   static_cast<long long>(metrics.all.tasks));
 
+  double recorded_ms = 0;
+  {
+    coord::GpuTaskQueue<Tree> recorded({.records = std::size_t{1} << 20});
+    recorded_ms = tasks::median(rounds, [&] {
+      const double ms = tasks::milliseconds(stream, [&] {
+        recorded.start(stream, Tree{tree_end, sums.get()}, {.tasks = root.get(), .count = 1});
+      });
+      recorded.wait();
+      verify(tree_end);
+      return ms;
+    });
+  }
+
   const double one_tree_ms = tasks::median(rounds, [&] {
     const double ms = tasks::run_on_one_queue(stream, Tree{tree_end, sums.get()}, {1}, tree_end,
                                               trees.blocks(), 256)
@@ -118,6 +131,8 @@ int main(int argc, char** argv) {
   counted::note("workers", trees.workers());
   counted::note("flat_tasks_per_s", per_second(flat_count, flat_ms));
   counted::note("tree_tasks_per_s", per_second(static_cast<double>(tree_end), tree_ms));
+  counted::note("tree_recorded_tasks_per_s",
+                per_second(static_cast<double>(tree_end), recorded_ms));
   counted::note("tree_stolen", static_cast<double>(metrics.all.stolen));
   counted::note("tree_in_line", static_cast<double>(metrics.all.in_line));
   counted::note("one_queue_flat_tasks_per_s",

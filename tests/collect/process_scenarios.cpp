@@ -18,6 +18,7 @@
 #include <cstring>
 #include <span>
 #include <thread>
+#include <vector>
 
 #include "child.h"
 
@@ -299,7 +300,24 @@ int coord(const Arguments&) {
   observer->timeline_act(&act);
   const coord_barrier_arrival_facts arrival{4, 1, 40, 85};
   observer->barrier_arrival(&arrival);
-  return 0;
+
+  const coord_task_queue_facts queue{3, 8, 1, 0, "warps"};
+  observer->task_queue(&queue);
+  observer->task_run(3, 6);
+  uint32_t clock = COORD_NONE;
+  const uint64_t began = observer->task_stamp(&clock);
+  call.correlation_id = 77;
+  call.begin_ns = 100;
+  call.end_ns = 120;
+  observer->sim_call(&call);
+  std::vector<coord_task> ran(5000, {11, 5, 25, 1, COORD_NONE, 2, 0});
+  ran[0].begin = began;
+  ran[0].end = observer->task_stamp(&clock);
+  coord_tasks_facts tasks{3, COORD_NONE, clock, 1, ran.data(), 0, 0, 0};
+  if (clock != COORD_CLOCK_VIRTUAL || observer->tasks(&tasks) != 1) return 1;
+  tasks = {3, 6, 0, 4999, ran.data() + 1, 0, 0, 0};
+  const uint32_t room = observer->tasks(&tasks);  // the ring is smaller
+  return room > 0 && room < 4999 ? 0 : 1;
 }
 
 // The writer tells collectors to fall silent.

@@ -408,10 +408,10 @@ TEST(CoordObserver, TellsSimulatedWorkInVirtualTime) {
   EXPECT_EQ(run.text(run.all<ring::TimelineRecord>(RecordKind::kTimeline).at(0).name), "steps");
   EXPECT_EQ(run.all<ring::BarrierArrivalRecord>(RecordKind::kBarrierArrival).at(0).arrival_ns, 85);
   const auto calls = run.calls();
-  ASSERT_THAT(calls, SizeIs(5));
+  ASSERT_THAT(calls, SizeIs(6));
   EXPECT_EQ(name_of(calls[0]), "simLaunchKernel");
   EXPECT_EQ(calls[0].operation, 1u);  // made between begin and end
-  for (size_t i = 1; i < 5; ++i) EXPECT_EQ(calls[i].operation, ring::kNone32);
+  for (size_t i = 1; i < 6; ++i) EXPECT_EQ(calls[i].operation, ring::kNone32);
   const auto completed = run.all<ring::OperationsCompletedRecord>(RecordKind::kOperationsCompleted);
   ASSERT_THAT(completed, SizeIs(2));
   EXPECT_EQ(completed[0].count + completed[1].count, 14);
@@ -429,6 +429,23 @@ TEST(CoordObserver, TellsSimulatedWorkInVirtualTime) {
   EXPECT_NE(work[0].flags & ring::kUnfinished, 0);
   EXPECT_EQ(work[0].begin_ns, 60);
   EXPECT_THAT(run.all<ring::RangeRecord>(RecordKind::kMark), SizeIs(1));
+  const auto queues = run.all<ring::TaskQueueRecord>(RecordKind::kTaskQueue);
+  ASSERT_THAT(queues, SizeIs(1));
+  EXPECT_EQ(run.text(queues[0].name), "warps");
+  const auto runs = run.all<ring::TaskRunRecord>(RecordKind::kTaskRun);
+  ASSERT_THAT(runs, SizeIs(1));
+  EXPECT_EQ(runs[0].run, 6u);
+  const auto tasks = run.all<ring::TaskRecord>(RecordKind::kTask);
+  ASSERT_GT(tasks.size(), 1u);
+  EXPECT_EQ(tasks[0].run, ring::kNone32);
+  EXPECT_EQ(tasks[0].flags, ring::kVirtualTime);
+  EXPECT_EQ(tasks[0].begin, 9u) << "the thread's call before it had ended then";
+  EXPECT_EQ(tasks[0].end, 120u);
+  EXPECT_EQ(tasks[0].type, 2);
+  EXPECT_EQ(tasks[1].run, 6u);
+  EXPECT_EQ(tasks[1].flags, 0) << "times of a run are its own";
+  EXPECT_EQ(tasks[1].begin, 5u);
+  EXPECT_EQ(tasks[1].end, 25u);
 }
 
 }  // namespace

@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <atomic>
 #include <mutex>
 
 namespace fake_observer {
@@ -166,12 +168,39 @@ void waits(const coord_waits_facts* facts) {
   });
 }
 
+void task_queue(const coord_task_queue_facts* facts) {
+  keep([&] {
+    told.task_queues.push_back(
+        {facts->queue, facts->workers, facts->on_device != 0, text(facts->name)});
+  });
+}
+
+void task_run(std::uint32_t queue, std::uint32_t run) {
+  keep([&] { told.task_runs.emplace_back(queue, run); });
+}
+
+std::uint64_t task_stamp(std::uint32_t* clock) {
+  static std::atomic<std::uint64_t> now{1};
+  *clock = COORD_CLOCK_MONOTONIC;
+  return now.fetch_add(1);
+}
+
+std::uint32_t most_tasks = ~0u;
+std::uint32_t tasks(const coord_tasks_facts* facts) {
+  const std::uint32_t taken =
+      facts->run == COORD_NONE ? facts->count : std::min(facts->count, most_tasks);
+  keep([&] { told.tasks.push_back({*facts, {facts->tasks, facts->tasks + taken}}); });
+  return taken;
+}
+
 void (*tell_waits)() = nullptr;
 void waits_on_request(void (*tell)()) { tell_waits = tell; }
 
 }  // namespace
 
 void ask_for_waits() { tell_waits(); }
+
+void take_tasks(std::uint32_t most) { most_tasks = most; }
 
 std::vector<Call> Told::calls_named(const std::string& name) const {
   std::vector<Call> found;
@@ -230,6 +259,10 @@ streamscope_observer_v1() {
                                             operation_stamp,
                                             operations_completed,
                                             waits,
-                                            waits_on_request};
+                                            waits_on_request,
+                                            task_queue,
+                                            task_run,
+                                            task_stamp,
+                                            tasks};
   return &kTable;
 }

@@ -82,6 +82,16 @@ struct Waits {
   bool given_up;
 };
 
+struct TaskQueue {
+  std::uint32_t queue, workers;
+  bool on_device;
+  std::string name;
+};
+struct Tasks {
+  coord_tasks_facts facts;  // its tasks are below
+  std::vector<coord_task> tasks;
+};
+
 struct Told {
   std::vector<Device> devices;
   std::vector<Stream> streams;
@@ -100,6 +110,9 @@ struct Told {
   std::vector<Timeline> timelines;
   std::vector<coord_timeline_act_facts> timeline_acts;
   std::vector<Waits> waits;
+  std::vector<TaskQueue> task_queues;
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> task_runs;  // queue and run
+  std::vector<Tasks> tasks;
 
   [[nodiscard]] std::vector<Call> calls_named(const std::string& name) const;
   /// The first of that name; fails the test if there is none.
@@ -108,6 +121,8 @@ struct Told {
 
 /// Has libcoord tell its waits.
 void ask_for_waits();
+/// Of each batch of tasks of a run, no more than so many are taken from now on.
+void take_tasks(std::uint32_t most);
 /// Forgets what was told so far. While off, everything is ignored.
 void start();
 /// What was told since start(); nothing is kept from then on.

@@ -21,6 +21,16 @@ for example in "${examples[@]}"; do
   expect_one_file "$name.sqlite"
 done
 
+# So are all tasks of the queue, each with the thread that ran it; of a type with the calls that it made.
+tasks=$(sql task_queue.sqlite "select count(*) from v_task where queue = 'blocks' and thread is not null and sm is null and end_ns >= start_ns")
+[[ $tasks == 32 ]] || fail "$tasks tasks instead of 32"
+outside=$(sql task_queue.sqlite "select count(*) from api_call where name_id in (select id from string where value = 'simLaunchKernel')
+  and not exists (select 1 from v_task where thread = api_call.thread_id and type is not null
+                  and v_task.start_ns <= api_call.start_ns and v_task.end_ns >= api_call.end_ns)")
+[[ $outside == 0 ]] || fail "$outside launches are in no task"
+"$bin/streamscope" report task_queue.sqlite >report.txt
+grep -q "Task queues" report.txt || fail "the report tells nothing of task queues: $(cat report.txt)"
+
 # Pools of streams and of memory are there with their samples, as of kind 1 and 2.
 for pool in "stream_pool 1 workers" "stream_memory 2 scratch"; do
   read -r name kind called <<<"$pool"

@@ -17,13 +17,14 @@ EXAMPLES = {
     "stream_memory": {"SELECT count(*) FROM pool_sample JOIN pool ON pool.id = pool_id WHERE kind = 2 AND in_use > 0": 1},
     "stream_pool": {"SELECT count(*) FROM pool_sample JOIN pool ON pool.id = pool_id WHERE kind = 1 AND in_use > 0": 1},
     "stream_profiler": {},
-    "task_queue": {},
+    "task_queue": {"SELECT count(*) FROM v_task WHERE queue = 'blocks' AND thread IS NOT NULL AND end_ns >= start_ns": 32},
 }
 # Programs with queues on a GPU.
 DEVICE_QUEUES = {
-    "task_queue_balance": ["--quick"],
+    "task_queue_balance": ["--quick", "--records", 1500],
     "task_queue_dag": ["--quick"],
 }
+SLACK_NS = 5000  # between the times of the kernel, by CUPTI, and of its tasks, by the device's timer
 COUNTS = {"launches": "kernel", "copies": "memcpy", "memsets": "memset", "records": "event_record", "waits": "event_wait",
           "operations": "operation"}
 
@@ -58,7 +59,24 @@ def device_queue(harness, name, arguments):
         return
     trace = recording[1]
     harness.equal(f"{name}: losses", [], trace.losses())
+    if "--records" in arguments:
+        check_tasks(harness, name, trace)
     keep(harness, name, trace)
+
+
+def check_tasks(harness, name, trace):
+    """Every recorded task ran on a multiprocessor of the device, while the kernel of its run did."""
+    tasks = trace.value("SELECT count(*) FROM task")
+    outside = trace.value("SELECT count(*) FROM v_task LEFT JOIN op ON op.id = op WHERE op.id IS NULL"
+                          f" OR v_task.start_ns < op.start_ns - {SLACK_NS} OR v_task.end_ns > op.end_ns + {SLACK_NS}")
+    harness.equal(f"{name}: tasks outside of their kernel", 0, outside, f"of {tasks}")
+    sms = trace.value("SELECT count(DISTINCT sm) FROM task")
+    limit = trace.value("SELECT sm_count FROM device")
+    harness.check(f"{name}: multiprocessors", tasks > 0 and 1 < sms <= limit, f"{sms} of {limit} ran {tasks} tasks")
+    for queue, count, left_out in trace.rows(
+            "SELECT string.value, (SELECT count(*) FROM task WHERE task.task_queue_id = task_queue.id), sum(left_out) FROM task_run"
+            " JOIN task_queue ON task_queue.id = task_queue_id JOIN string ON string.id = name_id GROUP BY task_queue.id"):
+        harness.log(f"  {queue}: {count} tasks recorded, {left_out} left out")
 
 
 def run(harness, device="cuda"):

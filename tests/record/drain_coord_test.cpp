@@ -98,6 +98,107 @@ TEST_F(DrainTest, KeepsTheActsOfTimelines) {
   EXPECT_NE(trace.timeline_point.start_ns[0], trace::kUnknownNs);
 }
 
+TEST_F(DrainTest, KnowsTheStreamOfAnOperationWhoseThreadHasAVirtualClockThatIsBehind) {
+  FakeThread& a = thread(0);
+  a.flags = ring::kVirtualTime;
+  a.process("/bin/app");
+  a.thread(7);
+  auto stream = a.make<ring::StreamRecord>(RecordKind::kStream);
+  stream.context = 1;
+  stream.stream = 2;
+  stream.handle = 0x11;
+  stream.begin = 3000;
+  a.ring.push(stream);
+  auto operation = a.make<ring::OperationRecord>(RecordKind::kOperation);
+  operation.context = 1;
+  operation.stream = 0x11;
+  operation.parent = ring::kNone32;
+  operation.begun = ring::kNotYet;
+  a.ring.push(operation);  // at 0
+  const Trace trace = finish();
+  ASSERT_EQ(trace.stream.size(), 1u);
+  EXPECT_THAT(trace.operation.stream_id, ElementsAre(0));
+}
+
+ring::TaskRecord task_of(FakeThread& thread, uint64_t number, uint32_t worker) {
+  auto task = thread.make<ring::TaskRecord>(RecordKind::kTask);
+  task.queue = 4;
+  task.task = number;
+  task.worker = worker;
+  task.sm = task.run = ring::kNone32;
+  task.type = ring::kNoTaskType;
+  return task;
+}
+
+TEST_F(DrainTest, KeepsTasksOfThreadsWithTheirThread) {
+  FakeThread& a = thread(0);
+  a.flags = ring::kVirtualTime;
+  a.process("/bin/app");
+  a.thread(7);
+  auto task = task_of(a, 0, 2);  // its queue is described later
+  task.begin = 100;
+  task.end = 130;
+  task.type = 1;
+  a.ring.push(task);
+  auto queue = a.make<ring::TaskQueueRecord>(RecordKind::kTaskQueue);
+  queue.queue = 4;
+  queue.name = a.text("blocks");
+  queue.workers = 3;
+  a.ring.push(queue);
+  const Trace trace = finish();
+  ASSERT_EQ(trace.task_queue.size(), 1u);
+  EXPECT_EQ(trace.text(trace.task_queue.name_id[0]), "blocks");
+  EXPECT_EQ(trace.task_queue.on_device[0], 0);
+  EXPECT_EQ(trace.task_queue.workers[0], 3);
+  ASSERT_EQ(trace.task.size(), 1u);
+  EXPECT_EQ(trace.task.task_queue_id[0], 0u);
+  EXPECT_EQ(trace.task.task_run_id[0], trace::kNoId);
+  EXPECT_EQ(trace.task.worker[0], 2);
+  EXPECT_EQ(trace.thread.os_tid[trace.task.thread_id[0]], 7);
+  EXPECT_EQ(trace.task.sm[0], trace::kNoSmall);
+  EXPECT_EQ(trace.task.type[0], 1);
+  EXPECT_EQ(trace.task.start_ns[0], 100);
+  EXPECT_EQ(trace.task.offset_ns[0], trace::kNoInt);
+  EXPECT_EQ(trace.task.duration_ns[0], 30);
+}
+
+TEST_F(DrainTest, KeepsTasksOfAGpuRelativeToTheirRunAndCountsWhatIsMissing) {
+  FakeThread& a = thread(0);
+  a.process("/bin/app");
+  a.thread(7);
+  for (const uint32_t number : {0u, 1u}) {
+    auto run = a.make<ring::TaskRunRecord>(RecordKind::kTaskRun);
+    run.queue = 4;
+    run.run = number;
+    run.correlation_id = 50 + number;
+    run.operation = ring::kNone32;
+    a.ring.push(run);
+    auto task = task_of(a, ~uint64_t{0} - 1, 9);
+    task.run = number;
+    task.sm = 131;
+    task.begin =
+        static_cast<uint64_t>(int64_t{-10});  // its block began before the first one's word
+    task.end = 30;
+    a.ring.push(task);
+    run.ended = 1;
+    run.correlation_id = 99;  // of whatever was called last
+    run.left_out = 5 * number;
+    a.ring.push(run);
+  }
+  const Trace trace = finish();
+  EXPECT_THAT(trace.task_run.correlation_id, ElementsAre(50, 51));
+  EXPECT_THAT(trace.task_run.left_out, ElementsAre(0, 5));
+  EXPECT_THAT(trace.task.task_run_id, ElementsAre(0, 1));
+  EXPECT_THAT(trace.task.number, ElementsAre(-2, -2));
+  EXPECT_THAT(trace.task.sm, ElementsAre(131, 131));
+  EXPECT_THAT(trace.task.start_ns, ElementsAre(trace::kUnknownNs, trace::kUnknownNs));
+  EXPECT_THAT(trace.task.offset_ns, ElementsAre(-10, -10));
+  EXPECT_THAT(trace.task.duration_ns, ElementsAre(40, 40));
+  ASSERT_EQ(trace.loss.size(), 1u);
+  EXPECT_EQ(trace.text(trace.loss.name_id[0]), "tasks-left-out");
+  EXPECT_EQ(trace.loss.count[0], 5);
+}
+
 // What libcoord tells: thread 100 waits at a barrier for what comes after operation 7.
 void tell_waits(FakeThread& thread, bool given_up, uint32_t links_told = 2) {
   auto waits = thread.make<ring::WaitsRecord>(RecordKind::kWaits);

@@ -5,6 +5,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
+#include "report/document.h"
 #include "report/exporter.h"
 #include "report/info.h"
 #include "support/trace_builder.h"
@@ -91,6 +94,36 @@ TEST(Coordination, IsPartOfTheReport) {
   EXPECT_THAT(written("text"), testing::ContainsRegex("steps +7 +0 +0"));
   EXPECT_THAT(written("json"), testing::HasSubstr("\"earlier_wait\": 1"));
   EXPECT_THAT(written("text"), testing::HasSubstr("steps"));
+}
+
+TEST(Coordination, ShowsHowEvenlyWorkersOfTaskQueuesWereBusy) {
+  test::TraceBuilder builder;
+  builder.add(trace::TaskQueue{
+      .process_id = 0, .name_id = builder.intern("tree"), .on_device = 1, .workers = 4});
+  builder.add(trace::TaskRun{.task_queue_id = 0, .left_out = 7});
+  for (const trace::Small worker : {0, 0, 1}) {
+    builder.add(
+        trace::Task{.task_queue_id = 0,
+                    .task_run_id = 0,
+                    .worker = worker,
+                    .sm = worker,
+                    .offset_ns = 1000 * static_cast<trace::Int>(builder.columns().task.size()),
+                    .duration_ns = 1000});
+  }
+  const trace::Trace trace = builder.trace();
+  const Coordination coordination = coordination_of(trace);
+  EXPECT_THAT(
+      coordination_text(coordination),
+      testing::HasSubstr("task queue tree: 3 tasks by 4 workers, longest busy 2.67 x the mean"));
+  const Document document = compose(trace, summarize(trace), By::kStream);
+  const auto section =
+      std::find_if(document.sections.begin(), document.sections.end(),
+                   [](const Section& each) { return each.title == "Task queues"; });
+  ASSERT_NE(section, document.sections.end());
+  ASSERT_EQ(section->rows.size(), 1u);
+  EXPECT_THAT(section->rows[0], testing::ElementsAre("tree", "4 warps on 2 SMs", "3", "0 to 2",
+                                                     "750 ns", "2.00 µs", "2.67", "7"));
+  EXPECT_THAT(info_json(info_of(trace)), testing::HasSubstr("\"imbalance\": 2.66"));
 }
 
 }  // namespace

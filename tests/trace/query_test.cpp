@@ -125,6 +125,39 @@ TEST_F(QueryTest, CountsOperationsInTheQueueOfTheirStream) {
                         {10, 1}, {20, 2}, {50, 1}, {50, 2}, {50, 3}}));
 }
 
+TEST_F(QueryTest, PutsTasksOfAGpuOnTheTraceClock) {
+  TempTrace file;
+  TraceBuilder builder;
+  test::StreamBuilder stream = builder.stream("a");
+  stream.kernel("other", 0, 100).kernel("workers", 1000, 2000);
+  const Int launch = builder.columns().op.correlation_id[stream.last_op()];
+  const Id queue =
+      builder.add(TaskQueue{.process_id = 0, .name_id = builder.intern("tree"), .on_device = 1});
+  const Id run =
+      builder.add(TaskRun{.task_queue_id = queue, .thread_id = 0, .correlation_id = launch});
+  const Id lost = builder.add(TaskRun{.task_queue_id = queue, .thread_id = 0});
+  builder.add(Task{.task_queue_id = queue,
+                   .task_run_id = run,
+                   .number = 7,
+                   .worker = 3,
+                   .sm = 5,
+                   .offset_ns = 20,
+                   .duration_ns = 30});
+  builder.add(Task{.task_queue_id = queue,
+                   .task_run_id = lost,
+                   .number = 8,
+                   .offset_ns = 20,
+                   .duration_ns = 30});
+  builder.add(
+      Task{.task_queue_id = queue, .number = 9, .thread_id = 0, .start_ns = 400, .duration_ns = 1});
+  builder.write(file);
+  EXPECT_THAT(
+      query_rows(file,
+                 "SELECT queue, task, sm, thread, start_ns, end_ns, op FROM v_task ORDER BY id"),
+      ElementsAre("tree|7|5|NULL|1020|1050|1", "tree|8|NULL|NULL|NULL|NULL|NULL",
+                  "tree|9|NULL|0|400|401|NULL"));
+}
+
 TEST_F(QueryTest, RefusesEverythingButReading) {
   for (const char* sql :
        {"DELETE FROM op", "INSERT INTO mark(id) VALUES(7)", "UPDATE op SET kind = 1",

@@ -121,12 +121,14 @@ TEST(Reader, ReadsTheFirstFormatWithoutWhatCameLater) {
   Database(file.path(), SQLITE_OPEN_READWRITE)
       .run(
           "PRAGMA user_version = 1; DROP TABLE timeline_point; DROP TABLE timeline;"
+          "DROP VIEW v_task; DROP TABLE task; DROP TABLE task_run; DROP TABLE task_queue;"
           "INSERT INTO operation(id) VALUES (0), (1); DROP TABLE operation_dependency;"
           "CREATE TABLE operation_dependency(id INTEGER PRIMARY KEY, operation_id,"
           " depends_on_operation_id, inferred, elided);"
           "INSERT INTO operation_dependency VALUES (0, 1, 0, 0, 1)");
   const Trace trace = read(file.path());
   EXPECT_TRUE(trace.timeline.empty());
+  EXPECT_TRUE(trace.task.empty());
   EXPECT_THAT(trace.operation_dependency.elided, testing::ElementsAre(1));
   EXPECT_THAT(trace.operation_dependency.elided_because, testing::ElementsAre(kNoSmall));
 }

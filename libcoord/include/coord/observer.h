@@ -294,6 +294,38 @@ struct coord_waits_facts {
   int64_t time_ns;
 };
 
+struct coord_task_queue_facts {
+  uint32_t queue; /* process-unique */
+  uint32_t workers;
+  uint32_t on_device; /* 0: workers are threads of the host, 1: warps of a GPU */
+  uint32_t reserved;
+  const char* name; /* may be NULL or "" */
+};
+
+struct coord_task {
+  uint64_t task; /* of a thread of the host: the how-manieth to be submitted, from 0; of a GPU: what
+                    the program calls it */
+  uint64_t begin; /* as coord_tasks_facts has it */
+  uint64_t end;
+  uint32_t worker;
+  uint32_t sm;   /* COORD_NONE on the host */
+  uint32_t type; /* of work, that is pinned to a stream; COORD_NONE if it has none */
+  uint32_t reserved;
+};
+
+/* Tasks that have ended. */
+struct coord_tasks_facts {
+  uint32_t queue;
+  uint32_t run; /* of a queue of a GPU; COORD_NONE: of the calling thread */
+  uint32_t
+      clock; /* coord_clock of the host's stamps. Times of a run are ns since its workers began */
+  uint32_t count;
+  const struct coord_task* tasks;
+  uint32_t last; /* 1: no more tasks of the run will be told */
+  uint32_t reserved;
+  uint64_t left_out; /* and so many were never, though they ran */
+};
+
 typedef struct coord_observer_v1 {
   uint32_t size;    /* bytes of this table that the observer filled */
   uint32_t version; /* COORD_OBSERVER_VERSION */
@@ -338,6 +370,13 @@ typedef struct coord_observer_v1 {
   /* Hands the observer a function that tells `waits` to it. It may be called at any time, by a
    * thread of the observer's own: it takes locks that threads of the program may hold. */
   void (*waits_on_request)(void (*tell)(void));
+  void (*task_queue)(const struct coord_task_queue_facts*);
+  /* The latest call of the calling thread launches the workers of a queue of a GPU. */
+  void (*task_run)(uint32_t queue, uint32_t run);
+  /* A stamp of what the calling thread does now, and its coord_clock. */
+  uint64_t (*task_stamp)(uint32_t* clock);
+  /* Returns for how many of the tasks there was room, from the first on. */
+  uint32_t (*tasks)(const struct coord_tasks_facts*);
 } coord_observer_v1;
 
 /* Exported by libstreamscope_inject.so. Returns NULL if this process is not being recorded. */

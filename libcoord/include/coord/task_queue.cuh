@@ -39,6 +39,7 @@
 
 #include "coord/error.h"
 #include "coord/task_ring.h"
+#include "coord/task_teller.h"
 #include "coord/task_worker.cuh"
 
 namespace coord {
@@ -49,10 +50,13 @@ struct GpuTaskQueueOptions {
   std::uint32_t ring = 256;     // tasks of a worker that others may take; a power of two
   std::uint32_t inbox = 4096;   // tasks of the host that no worker has fetched; a power of two
   bool steal = true;            // false: each worker does its share of the tasks at the start
-  std::size_t records = 0;      // tasks of a run to be recorded, from the first on
+  /// Tasks of a run to be recorded, from the first to end on: 40 bytes of the device each. A
+  /// profiler that listens is told of them when the run was waited for.
+  std::size_t records = 0;
   /// Stack of each thread of the context, if larger than it is: for tasks that run where they are
   /// spawned, one inside the other.
   std::size_t stack_bytes = 0;
+  std::string name{};  // in the trace
 };
 
 /// What is there when a run starts.
@@ -156,6 +160,7 @@ static __global__ void deal(TaskWorld world, std::uint32_t count, bool open) {
   world.sums->count.reset(std::uint64_t{count} + (open ? 1 : 0));
   world.sums->receiving.store(0, GpuPlatform::kRelaxed);
   world.sums->recorded.store(0, GpuPlatform::kRelaxed);
+  world.sums->began_ns.store(kTaskNever, GpuPlatform::kRelaxed);
   world.sums->received = 0;
   world.sums->open = open ? 1 : 0;
 }
@@ -194,7 +199,8 @@ class GpuTaskQueue {
   /// No more tasks: the run ends once those there are have ended.
   void close();
 
-  /// Blocks until the run has ended. Throws what has become of the device if it failed.
+  /// Blocks until the run has ended, and while a profiler is told of its tasks. Throws what has
+  /// become of the device if it failed.
   void wait();
 
   /// Of the run that was waited for.
@@ -214,6 +220,7 @@ class GpuTaskQueue {
   static std::size_t stage_bytes(std::uint32_t threads) {
     return threads / kWarp * sizeof(TaskStage<Work::kStaged, Work::kTasksAtOnce>);
   }
+  void tell_run();
   [[noreturn]] static void refuse(ErrorKind kind, const char* call, const std::string& why) {
     throw Error(kind, cudaErrorInvalidValue, cudaGetErrorName(cudaErrorInvalidValue), call, why);
   }
@@ -230,7 +237,9 @@ class GpuTaskQueue {
   PageLocked<Task> inbox_slots_;
   cudaEvent_t ended_ = nullptr;  // recorded behind the run
   TaskWorld world_{};
+  TaskTeller teller_;
   bool running_ = false;
+  std::uint32_t run_ = 0;  // its number, for the profiler
 
   std::mutex mutex_;  // of what submits
   bool open_ = false;
@@ -288,7 +297,9 @@ GpuTaskQueue<Work>::GpuTaskQueue(const GpuTaskQueueOptions& options)
       records_(options_.records),
       sums_(1),
       inbox_(1),
-      inbox_slots_(options_.inbox) {
+      inbox_slots_(options_.inbox),
+      teller_(TaskTeller::Workers::kWarps, workers_, options_.name) {
+  TaskTeller::listen();
   world_.rings = rings_.get();
   world_.shares = shares_.get();
   world_.counts = counts_.get();
@@ -330,6 +341,7 @@ void GpuTaskQueue<Work>::start(cudaStream_t stream, const Work& work, const GpuT
                                          dim3(options_.threads), arguments,
                                          stage_bytes(options_.threads), stream),
              "cudaLaunchCooperativeKernel");
+  run_ = teller_.begin_run();
   check_cuda(cudaEventRecord(ended_, stream), "cudaEventRecord");
   running_ = true;
   open_ = tasks.open;
@@ -374,6 +386,20 @@ void GpuTaskQueue<Work>::wait() {
   if (!running_) return;
   check_cuda(cudaEventSynchronize(ended_), "GpuTaskQueue::wait");
   running_ = false;
+  if (options_.records != 0 && teller_.is_heard()) tell_run();
+}
+
+template <typename Work>
+void GpuTaskQueue<Work>::tell_run() {
+  std::int64_t began_ns = 0;
+  check_cuda(cudaMemcpy(&began_ns, &sums_.get()->began_ns, sizeof began_ns, cudaMemcpyDeviceToHost),
+             "cudaMemcpy");
+  const std::vector<TaskRecord> recorded = records();
+  std::vector<TaskTeller::Ran> ran;
+  ran.reserve(recorded.size());
+  for (const TaskRecord& one : recorded)
+    ran.push_back({one.task, one.worker, one.sm, one.start_ns - began_ns, one.end_ns - began_ns});
+  teller_.end_run(run_, ran, metrics().all.tasks - ran.size());
 }
 
 template <typename Work>

@@ -63,6 +63,8 @@ struct TaskInbox {
   std::uint64_t closed = 0;  // 1: there will be no more
 };
 
+inline constexpr std::int64_t kTaskNever = 0x7fffffffffffffff;
+
 /// Words that all workers change; each on its own line of the cache.
 struct TaskSums {
   alignas(128) TaskCount<GpuPlatform> count;
@@ -70,6 +72,7 @@ struct TaskSums {
   std::uint64_t received;  // it owns these two: tasks ever taken from there,
   std::uint32_t open;      // and whether more may come
   alignas(128) GpuPlatform::Atomic<std::uint64_t> recorded;
+  GpuPlatform::Atomic<std::int64_t> began_ns;  // if tasks are recorded: the first block did
 };
 
 /// All that workers share: a kernel's parameter. Borrows device memory.
@@ -232,6 +235,8 @@ class TaskWorker {
       end_ = ring_.end();
     }
     if (threadIdx.x == 0) {
+      if (world_.records != nullptr)
+        world_.sums->began_ns.fetch_min(task_worker::timer_ns(), GpuPlatform::kRelaxed);
       team_.idle.reset();
       team_.over.store(0, BlockPlatform::kRelaxed);
     }

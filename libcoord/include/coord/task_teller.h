@@ -1,0 +1,65 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Tells the profiler that is listening, if any, which worker ran which task of a queue, and when.
+//
+// For task_queue.h and task_queue.cuh, which is compiled with the program and so cannot look at
+// what libcoord keeps to itself.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "coord/export.h"
+
+namespace coord {
+
+/// Of one queue. Thread-safe; nothing is told, and nothing costs more than a branch, while nobody
+/// listens.
+class COORD_EXPORT TaskTeller {
+ public:
+  enum class Workers : std::uint8_t { kThreads, kWarps };
+
+  TaskTeller(Workers kind, std::size_t count, std::string name);
+
+  [[nodiscard]] bool is_heard() const noexcept;
+
+  // Threads.
+  struct Stamp {
+    std::uint64_t value = 0;
+    std::uint32_t clock = ~0u;  // coord_clock; if nobody listens, none
+  };
+  /// Now, for tell().
+  [[nodiscard]] static Stamp stamp() noexcept;
+  /// The calling thread has run a task since `begin`. `type`: of work, COORD_NONE for none.
+  void tell(std::uint64_t task, std::size_t worker, std::uint32_t type, Stamp begin) noexcept;
+
+  // Warps.
+  /// Looks for a listener: a program may use a GPU without a Device.
+  static void listen();
+  /// The calling thread has just launched the workers. Returns the number of the run.
+  std::uint32_t begin_run() noexcept;
+  struct Ran {
+    std::uint64_t task = 0;
+    std::uint32_t worker = 0, sm = 0;
+    std::int64_t start_ns = 0, end_ns = 0;  // since the workers began
+  };
+  /// The run has ended; so many of its tasks are not among `ran`. Blocks while the listener has no
+  /// room, up to a second without getting on.
+  void end_run(std::uint32_t run, std::span<const Ran> ran, std::uint64_t left_out) noexcept;
+
+ private:
+  void tell_queue() noexcept;
+
+  const Workers kind_;
+  const std::size_t count_;
+  const std::string name_;
+  const std::uint32_t number_;
+  std::atomic<bool> told_{false};
+  std::atomic<std::uint32_t> runs_{0};
+};
+
+}  // namespace coord

@@ -1,0 +1,83 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+#include "tasks.h"
+
+namespace streamscope::record {
+
+trace::Id Tasks::queue(uint32_t native) {
+  bool inserted = false;
+  trace::Id& id = queues_.get(native, &inserted);
+  if (inserted) {
+    trace::TaskQueue row;
+    row.process_id = process_;
+    row.native_id = static_cast<trace::Small>(native);
+    id = run_.writer.append(row);
+  }
+  return id;
+}
+
+Tasks::Run& Tasks::known_run(uint32_t queue_number, uint32_t native) {
+  const trace::Id of = queue(queue_number);
+  bool inserted = false;
+  Run& run = runs_.get(pair_key(of, native), &inserted);
+  if (inserted) {
+    run.row.task_queue_id = of;
+    run.row.native_id = static_cast<trace::Small>(native);
+    run.id = run_.writer.append(run.row);
+  }
+  return run;
+}
+
+void Tasks::describe(const ring::TaskQueueRecord& record) {
+  trace::TaskQueue row;
+  row.process_id = process_;
+  row.native_id = static_cast<trace::Small>(record.queue);
+  row.name_id = run_.texts.id(record.name);
+  row.on_device = record.on_device != 0 ? 1 : 0;
+  row.workers = static_cast<trace::Small>(record.workers);
+  run_.writer.update(queue(record.queue), row);
+}
+
+void Tasks::describe(const ring::TaskRunRecord& record, uint32_t tid) {
+  Run& run = known_run(record.queue, record.run);
+  if (record.ended == 0) {
+    run.row.thread_id = objects_.thread(tid);
+    if (record.correlation_id != 0) run.row.correlation_id = record.correlation_id;
+    run.row.operation_id = operations_.id(record.operation);
+  } else {
+    run.row.left_out = static_cast<trace::Int>(record.left_out);
+    if (record.left_out != 0)
+      run_.losses.add(process_, "tasks-left-out", static_cast<int64_t>(record.left_out));
+  }
+  run_.writer.update(run.id, run.row);
+}
+
+void Tasks::describe(const ring::TaskRecord& record, uint32_t tid) {
+  trace::Task row;
+  row.task_queue_id = queue(record.queue);
+  row.number = static_cast<trace::Int>(record.task);
+  row.worker = static_cast<trace::Small>(record.worker);
+  if (record.sm != ring::kNone32) row.sm = static_cast<trace::Small>(record.sm);
+  if (record.type != ring::kNoTaskType) row.type = record.type;
+  if (record.run == ring::kNone32) {
+    row.thread_id = objects_.thread(tid);
+    row.start_ns = run_.to_ns(record.begin, record.flags);
+    row.duration_ns = run_.to_ns(record.end, record.flags) - row.start_ns;
+  } else {
+    row.task_run_id = known_run(record.queue, record.run).id;
+    row.offset_ns = static_cast<trace::Int>(record.begin);
+    row.duration_ns = static_cast<trace::Int>(record.end - record.begin);
+  }
+  run_.writer.append(row);
+}
+
+void Tasks::restore(trace::Id id, const trace::TaskQueue& row) {
+  queues_.insert_or_assign(static_cast<uint32_t>(row.native_id), id);
+}
+
+void Tasks::restore(trace::Id id, const trace::TaskRun& row) {
+  runs_.insert_or_assign(pair_key(row.task_queue_id, static_cast<uint32_t>(row.native_id)),
+                         Run{row, id});
+}
+
+}  // namespace streamscope::record
