@@ -6,9 +6,9 @@
 //   fidelity_bench [--device auto|cuda|sim]
 //
 // First the GPU is measured in isolation: what calls cost the host, single kernels of each shape,
-// chains of copies of two sizes. The simulated device gets those figures and nothing else, and each
-// program runs on it once; then it runs on the GPU. Without a GPU only predictions are printed,
-// with the figures of an H200.
+// chains of copies of two sizes and in both directions. The simulated device gets those figures and
+// nothing else, and each program runs on it once; then it runs on the GPU. Without a GPU only
+// predictions are printed, with the figures of an H200.
 
 #include <coord/coord.h>
 #include <coord/sim.h>
@@ -257,16 +257,27 @@ coord::sim::Config calibrate(const Device& device, Kernels& kernels) {
     fixed_ns += (small - static_cast<double>(kChunk) / bytes_per_ns) / 2;
   }
   costs.copy_fixed_ns = std::max<std::int64_t>(std::llround(fixed_ns) - costs.successor_gap_ns, 0);
+  const Stream back = device.create_stream();
+  const auto returned = device.allocate_host<std::byte>(4 * kChunk);
+  const double both_ways = step_ns(device, stream, [&] {
+    stream.copy_to_device(memory.data(), host.data(), 4 * kChunk);
+    back.copy_to_host(returned.data(), memory.data(), 4 * kChunk);
+  });
+  device.synchronize();
+  costs.both_ways_percent =
+      std::min<std::int64_t>(std::llround(100 * copies(true, 4 * kChunk) / both_ways), 100);
 
   std::printf(
       "calibrated on %s: launch %lld, record %lld, wait %lld, copy %lld ns of host time;\n"
-      "  launch latency %lld ns; copies up %.1f and down %.1f GB/s, %lld ns fixed\n",
+      "  launch latency %lld ns; copies up %.1f and down %.1f GB/s, %lld %% of it both ways at "
+      "once, "
+      "%lld ns fixed\n",
       properties.name.c_str(), static_cast<long long>(costs.launch_ns),
       static_cast<long long>(costs.record_ns), static_cast<long long>(costs.wait_ns),
       static_cast<long long>(costs.copy_ns), static_cast<long long>(costs.launch_latency_ns),
       static_cast<double>(costs.host_to_device_bytes_per_us) / 1000,
       static_cast<double>(costs.device_to_host_bytes_per_us) / 1000,
-      static_cast<long long>(costs.copy_fixed_ns));
+      static_cast<long long>(costs.both_ways_percent), static_cast<long long>(costs.copy_fixed_ns));
   return config;
 }
 

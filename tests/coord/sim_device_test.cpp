@@ -167,6 +167,30 @@ TEST(SimKernels, TrafficTakesItsTimeAtTheMemorysBandwidth) {
             3'000 + 8'000'000'000 / h200().device_bytes_per_us);
 }
 
+TEST(SimCopies, BothWaysAtOnceShareTheBus) {
+  constexpr std::size_t kBytes = 8 << 20;
+  const auto told = run({}, [](const Device& device) {
+    const Stream up = device.create_stream({.name = "up"}), down = device.create_stream();
+    const auto there = device.allocate<std::byte>(kBytes),
+               back = device.allocate<std::byte>(kBytes);
+    const auto from = device.allocate_host<std::byte>(kBytes);
+    auto to = device.allocate_host<std::byte>(kBytes);
+    up.copy_to_device(there, from);
+    down.copy_to_host(to, back);
+    device.synchronize();
+  });
+  const std::int64_t alone =
+      h200().copy_fixed_ns +
+      static_cast<std::int64_t>(kBytes * 1000 / h200().host_to_device_bytes_per_us);
+  const auto length = [&](const char* name) {
+    return told.op_named(name).facts.end_ns - told.op_named(name).facts.begin_ns;
+  };
+  EXPECT_NEAR(static_cast<double>(length("copy to device")), static_cast<double>(alone), 2)
+      << "it was the only one when it began";
+  EXPECT_NEAR(static_cast<double>(length("copy to host")),
+              static_cast<double>(alone) * 100 / static_cast<double>(h200().both_ways_percent), 2);
+}
+
 TEST(SimKernels, SpinUntilTheHostStoresTheValueAndHoldTheirPlace) {
   const auto told = run({.sm_count = 1}, [](const Device& device) {
     const auto flag = device.allocate_host<std::uint64_t>(1);

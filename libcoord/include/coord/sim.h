@@ -54,6 +54,7 @@ struct Calibration {
   std::int64_t copy_fixed_ns;            // on top of bytes / bandwidth
   std::int64_t host_to_device_bytes_per_us, device_to_host_bytes_per_us, device_bytes_per_us,
       memset_bytes_per_us, peer_bytes_per_us;
+  std::int64_t both_ways_percent;  // of the bandwidth to or from the host, while both are in use
   std::int64_t pageable_copy_bytes_per_us;  // bandwidth of copies that are staged
 };
 

@@ -267,6 +267,13 @@ void Engine::reach_device(std::uint32_t slot) {
   }
 }
 
+/// A copy that begins while one in the other direction runs takes longer.
+void Engine::share_bus(Op& op) {
+  const Device& device = device_for(op);
+  const Fifo& other = op.kind == OpKind::kCopyToDevice ? device.to_host : device.to_device;
+  if (other.in_use != 0) op.duration_ns = op.duration_ns * 100 / calibration_.both_ways_percent;
+}
+
 void Engine::start_waiting_kernels(Device& device) {
   while (!device.waiting_kernels.empty()) {
     const std::uint32_t slot = device.waiting_kernels.top().slot;
@@ -292,6 +299,7 @@ void Engine::start(std::uint32_t slot) {
   Op& op = ops_[slot];
   std::int64_t begin_ns = now_ns_;
   if (Fifo* fifo = fifo_of(op); fifo != nullptr) ++fifo->in_use;
+  if (op.fills_bus) share_bus(op);
   if (op.kind == OpKind::kMemoryWrite) {
     begin_ns = pass_front_end(device_for(op), calibration_.write_value_dispatch_ns);
   } else if (op.timed) {

@@ -68,10 +68,11 @@ struct Access {
 /// What a submitter says about an operation.
 struct OpSpec {
   OpKind kind = OpKind::kKernel;
-  bool timed = false;     // a record with timing
-  bool in_graph = false;  // ordered by what it waits for alone, not by its stream
-  bool computes = false;  // runs code of the program, which may touch anything
-  int priority = 0;       // kernels; lower is more urgent
+  bool timed = false;      // a record with timing
+  bool in_graph = false;   // ordered by what it waits for alone, not by its stream
+  bool computes = false;   // runs code of the program, which may touch anything
+  bool fills_bus = false;  // a copy to or from the host that nothing but the bus slows down
+  int priority = 0;        // kernels; lower is more urgent
   std::uint32_t stream = 0;
   std::int64_t earliest_ns = 0;   // when it can have reached the device
   std::int64_t duration_ns = 0;   // of a kernel: of each of its blocks
@@ -259,6 +260,7 @@ class Engine {
   }
   Fifo* fifo_of(const Op& op);
   [[nodiscard]] std::int64_t pass_front_end(Device& device, std::int64_t cost_ns);
+  void share_bus(Op& op);
   [[nodiscard]] std::string_view keep(std::string_view name);
   [[nodiscard]] std::int64_t gap_before(const Op& op) const;
   [[nodiscard]] std::int64_t jittered(std::int64_t duration_ns);

@@ -228,6 +228,7 @@ void SimBackend::copy(NativeStream stream, void* to, const void* from, std::size
     spec.kind = up ? OpKind::kCopyToDevice : OpKind::kCopyToHost;
     spec.name = up ? "copy to device" : "copy to host";
     spec.memory_kinds = up ? host_kind << 4 | kDevice : kDevice << 4 | host_kind;
+    spec.fills_bus = pinned;
     spec.duration_ns =
         costs_.copy_fixed_ns + transfer_ns(bytes, !pinned ? costs_.pageable_copy_bytes_per_us
                                                   : up    ? costs_.host_to_device_bytes_per_us
