@@ -2,24 +2,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Ends in every way at every stage of its work with a GPU:
-//   crash HOW WHEN               and prints {"launches": N, "records": N, "waits": N} before it
-//   ends crash --list                  prints all HOW WHEN
+//   crash HOW WHEN  and prints {"launches": N, "records": N, "waits": N} before it
+//   crash --list    prints all HOW WHEN
 // What it printed had returned by then, so it must be in the recording.
 #include <cuda_runtime.h>
-#include <signal.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <thread>
 
 #include "counted.h"
+#include "support/endings.h"
 
 namespace {
 
-constexpr int kAnError = 7;
+using endings::End;
 
 __global__ void tick(int* value) { atomicAdd(value, 1); }
 __global__ void spin(long long clocks) {
@@ -79,31 +78,20 @@ void work(int count) {
 
 void keep_busy(int ms) { spin<<<1, 1, 0, streams[0]>>>(ms * 1'800'000LL); }
 
-// How it ends.
-void returns() { std::exit(0); }
-void exits() { std::exit(kAnError); }
-void exits_at_once() { _exit(kAnError); }
-void aborts() { std::abort(); }
-void is_killed() { raise(SIGKILL); }
-void is_terminated() { raise(SIGTERM); }
-void faults() { raise(SIGSEGV); }
+// How it ends, where CUDA has a part in it.
 void meets_sticky_error() {
   write_to_nowhere<<<1, 1>>>();
   for (int i = 0; i < 3; ++i) {
     if (cudaDeviceSynchronize() != cudaErrorIllegalAddress) _exit(3);
   }
-  std::exit(kAnError);
+  std::exit(endings::kAnError);
 }
 void resets_device() {
   expect(cudaDeviceReset());
   std::exit(0);
 }
-void lingers() {
-  for (;;) pause();
-}
 
 // At which stage.
-using End = void (*)();
 void before_cuda(End end) {
   say();
   end();
@@ -145,7 +133,7 @@ void inside_a_call(End end) {
     end();
   }).detach();
   (void)cudaStreamSynchronize(streams[0]);  // an error, if the thread above makes one
-  for (;;) pause();
+  endings::linger();
 }
 void while_others_work(End end) {
   start();
@@ -173,24 +161,7 @@ void replaying_a_graph(End end) {
   end();
 }
 
-template <class Function>
-struct Named {
-  const char* name;
-  Function function;
-};
-constexpr Named<End> kEnds[] = {
-    {"return", returns},
-    {"exit", exits},
-    {"_exit", exits_at_once},
-    {"abort", aborts},
-    {"kill", is_killed},
-    {"terminate", is_terminated},
-    {"fault", faults},
-    {"sticky-error", meets_sticky_error},
-    {"device-reset", resets_device},
-    {"linger", lingers},
-};
-constexpr Named<void (*)(End)> kStages[] = {
+constexpr endings::Stage kStages[] = {
     {"before-cuda", before_cuda},
     {"started", started},
     {"working", working},
@@ -204,13 +175,5 @@ constexpr Named<void (*)(End)> kStages[] = {
 }  // namespace
 
 int main(int argc, char** argv) {
-  for (const auto& end : kEnds) {
-    for (const auto& stage : kStages) {
-      if (argc == 2 && std::strcmp(argv[1], "--list") == 0)
-        std::printf("%s %s\n", end.name, stage.name);
-      if (argc == 3 && std::strcmp(argv[1], end.name) == 0 && std::strcmp(argv[2], stage.name) == 0)
-        stage.function(end.function);
-    }
-  }
-  return argc == 2 ? 0 : 2;
+  return endings::run({argv + 1, argv + argc}, {meets_sticky_error, resets_device}, kStages);
 }

@@ -3,25 +3,25 @@
 
 // Programs that end in every way at every stage of a recording: `crash HOW WHEN`. Before the end
 // they say how many traced calls have returned: `calls N`.
-#include <signal.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <span>
 #include <thread>
 
 #include "child.h"
 #include "collect/decode.h"
+#include "support/endings.h"
 
 namespace child {
 namespace {
 
+using endings::End;
+
 const auto kStreamA = handle<cudaStream_t>(0xa00a), kStreamB = handle<cudaStream_t>(0xb00b);
 const auto kEvent = handle<cudaEvent_t>(0xe00e);
-constexpr int kAnError = 7;
 
 void say_calls(int count) {
   char line[32];
@@ -29,23 +29,12 @@ void say_calls(int count) {
   (void)!write(STDOUT_FILENO, line, static_cast<size_t>(length));
 }
 
-void returns() { std::exit(0); }
-void exits() { std::exit(kAnError); }
-void exits_at_once() { _exit(kAnError); }
-void aborts() { std::abort(); }
-void is_killed() { raise(SIGKILL); }
-void is_terminated() { raise(SIGTERM); }
-void faults() { raise(SIGSEGV); }
-// Stays until somebody ends it, and its recorder.
-void lingers() {
-  for (;;) pause();
-}
 // Every call answers so after an illegal access of a kernel.
 void meets_sticky_error() {
   const cudaStreamSynchronize_v3020_params parameters{kStreamA};
   for (int i = 0; i < 3; ++i)
     runtime(RUNTIME_ID(cudaStreamSynchronize_v3020), parameters, {.result = 700});
-  std::exit(kAnError);
+  std::exit(endings::kAnError);
 }
 void resets_device() {
   const char none = 0;
@@ -65,8 +54,6 @@ int work() {
   for (int i = 0; i < 100; ++i) calls += step();
   return calls;
 }
-
-using End = void (*)();
 
 void before_cuda(End end) {
   say_calls(0);
@@ -119,24 +106,7 @@ void with_held_flush(End end) {
   end();
 }
 
-template <class Function>
-struct Named {
-  const char* name;
-  Function function;
-};
-constexpr Named<End> kEnds[] = {
-    {"return", returns},
-    {"exit", exits},
-    {"_exit", exits_at_once},
-    {"abort", aborts},
-    {"kill", is_killed},
-    {"terminate", is_terminated},
-    {"fault", faults},
-    {"sticky-error", meets_sticky_error},
-    {"device-reset", resets_device},
-    {"linger", lingers},
-};
-constexpr Named<void (*)(End)> kStages[] = {
+constexpr endings::Stage kStages[] = {
     {"before-cuda", before_cuda},
     {"started", started},
     {"working", working},
@@ -147,15 +117,7 @@ constexpr Named<void (*)(End)> kStages[] = {
 };
 
 int crash(const Arguments& arguments) {
-  for (const auto& end : kEnds) {
-    for (const auto& stage : kStages) {
-      if (arguments.size() == 1 && arguments[0] == "--list")
-        std::printf("%s %s\n", end.name, stage.name);
-      if (arguments.size() == 2 && arguments[0] == end.name && arguments[1] == stage.name)
-        stage.function(end.function);
-    }
-  }
-  return arguments.size() == 1 ? 0 : 2;
+  return endings::run(arguments, {meets_sticky_error, resets_device}, kStages);
 }
 
 constexpr Scenario kScenarios[] = {{"crash", crash}};

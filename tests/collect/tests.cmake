@@ -21,7 +21,8 @@ if(STREAMSCOPE_HAVE_CUDA)
     add_executable(${target} ${collect}/child.cpp ${collect}/call_scenarios.cpp ${collect}/process_scenarios.cpp
       ${collect}/hang_scenarios.cpp ${collect}/crash_scenarios.cpp)
     streamscope_flags(${target})
-    target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/profiler ${PROJECT_SOURCE_DIR}/libcoord/include)
+    target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/profiler ${PROJECT_SOURCE_DIR}/libcoord/include
+      ${CMAKE_CURRENT_SOURCE_DIR})
     target_link_libraries(${target} PRIVATE ${ARGN} streamscope::cuda_headers fake_cuda fake_cupti Threads::Threads
       ${CMAKE_DL_LIBS})
     set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin/tests)

@@ -1,0 +1,63 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Every way in which a program may end, at every stage of its work: `HOW WHEN` does it, `--list`
+// prints all of them. Used by programs that are recorded; how they end in CUDA and what their
+// stages are is their own. Needs no CUDA, and C++17 only.
+#pragma once
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <cstddef>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+namespace endings {
+
+inline constexpr int kAnError = 7;  // exit code of those that fail
+
+using End = void (*)();
+template <class Function>
+struct Named {
+  const char* name;
+  Function function;
+};
+/// Works up to a stage, says what is done by then, and ends so.
+using Stage = Named<void (*)(End)>;
+
+/// Stays until somebody ends it, and its recorder.
+inline void linger() {
+  for (;;) pause();
+}
+
+/// The ends that CUDA has a part in; the program supplies them.
+struct CudaEnds {
+  End sticky_error;
+  End device_reset;
+};
+
+/// Does what `arguments` say and returns the exit code, if it comes to that: 2 if they say nothing.
+template <std::size_t kCount>
+int run(const std::vector<std::string>& arguments, const CudaEnds& cuda,
+        const Stage (&stages)[kCount]) {
+  const Named<End> ends[] = {
+      {"return", [] { std::exit(0); }},    {"exit", [] { std::exit(kAnError); }},
+      {"_exit", [] { _exit(kAnError); }},  {"abort", [] { std::abort(); }},
+      {"kill", [] { raise(SIGKILL); }},    {"terminate", [] { raise(SIGTERM); }},
+      {"fault", [] { raise(SIGSEGV); }},   {"sticky-error", cuda.sticky_error},
+      {"device-reset", cuda.device_reset}, {"linger", linger},
+  };
+  const bool listing = arguments == std::vector<std::string>{"--list"};
+  for (const auto& end : ends) {
+    for (const Stage& stage : stages) {
+      if (listing) std::printf("%s %s\n", end.name, stage.name);
+      if (arguments == std::vector<std::string>{end.name, stage.name}) stage.function(end.function);
+    }
+  }
+  return listing ? 0 : 2;
+}
+
+}  // namespace endings
