@@ -56,6 +56,10 @@ class Workbench {
   OperationHandle promise(std::size_t stream, const std::string& name) {
     return group->register_operation({.stream = (*group)[stream], .description = name});
   }
+  /// The next piece of `stream` comes after what `other` has been given.
+  void put_after(std::size_t stream, std::size_t other) {
+    group->add_dependency((*group)[stream], (*group)[other]);
+  }
 
   const Device device = Device::open("sim");
   std::vector<Stream> streams;
@@ -68,25 +72,23 @@ class Workbench {
 
 TEST(StreamGroup, AStreamComesAfterWhatAnotherWasGivenAndNothingLater) {
   Workbench bench(2);
-  StreamGroup& group = *bench.group;
   bench.give(0, "a1", 100us);
-  group.add_dependency(group[1], group[0]);
+  bench.put_after(1, 0);
   bench.give(0, "a2", 500us);
   bench.give(1, "b1");
-  group.wait();
+  bench.group->wait();
   EXPECT_THAT(bench.done, ElementsAre("a1", "b1", "a2"));
 }
 
 TEST(StreamGroup, AThenBAndLaterBThenAIsNoCycle) {
   Workbench bench(2);
-  StreamGroup& group = *bench.group;
   for (int round = 0; round < 50; ++round) {
     bench.give(0, "a", 20us);
-    group.add_dependency(group[1], group[0]);
+    bench.put_after(1, 0);
     bench.give(1, "b", 5us);
-    group.add_dependency(group[0], group[1]);
+    bench.put_after(0, 1);
   }
-  group.wait();
+  bench.group->wait();
   for (std::size_t i = 0; i < bench.done.size(); ++i)
     EXPECT_EQ(bench.done[i], i % 2 == 0 ? "a" : "b") << i;
   EXPECT_EQ(bench.done.size(), 100u);
@@ -126,33 +128,31 @@ TEST(StreamGroup, TheOrderOfAStreamClosesCyclesToo) {
 
 TEST(StreamGroup, AStreamKeepsItsOrderWhileItWaitsForWorkToBeSubmitted) {
   Workbench bench(2);
-  StreamGroup& group = *bench.group;
   const OperationHandle later = bench.promise(0, "a1");
   bench.give(0, "a2");
-  group.add_dependency(group[1], group[0]);
+  bench.put_after(1, 0);
   bench.give(1, "b1");
   bench.give(1, "b2");
   EXPECT_EQ(bench.coordinator.metrics().submitted, 0u);
   EXPECT_EQ(bench.coordinator.state(later), OperationState::kRegistered);
   bench.coordinator.submit(later, bench.kernel("a1", 50us));
   EXPECT_EQ(bench.coordinator.metrics().submitted, 4u);
-  group.wait();
+  bench.group->wait();
   EXPECT_THAT(bench.done, ElementsAre("a1", "a2", "b1", "b2"));
 }
 
 TEST(StreamGroup, DependenciesDoNotAddUp) {
   Workbench bench(2);
-  StreamGroup& group = *bench.group;
   for (int i = 0; i < 100; ++i) {
     bench.give(0, "a", 1us);
-    group.add_dependency(group[1], group[0]);
+    bench.put_after(1, 0);
   }
   const OperationHandle once = bench.give(1, "b"), after = bench.give(1, "b");
   EXPECT_EQ(bench.coordinator.info(once)->dependencies.size(), 1u)
       << "the newest brings the others";
   EXPECT_TRUE(bench.coordinator.info(after)->dependencies.empty()) << "it was taken";
   EXPECT_LE(bench.coordinator.metrics().waits_placed, 1u);
-  group.wait();
+  bench.group->wait();
 }
 
 // Barriers
@@ -200,7 +200,7 @@ TEST(StreamGroup, KeepsEveryOrderOfRandomPrograms) {
       const std::size_t stream = pick(streams), on = pick(streams);
       switch (pick(6)) {
         case 0:
-          group.add_dependency(group[stream], group[on]);
+          bench.put_after(stream, on);
           if (stream != on) next[stream].insert(of[on].begin(), of[on].end());
           break;
         case 1:
@@ -253,7 +253,7 @@ TEST(StreamGroup, APieceThatFailsIsNoObstacleForLaterOnes) {
   bench.give(0, "before");
   const auto fails = [](StreamRef) { throw std::runtime_error("no"); };
   EXPECT_THROW((void)group.submit({.stream = group[0]}, fails), std::runtime_error);
-  group.add_dependency(group[1], group[0]);
+  bench.put_after(1, 0);
   bench.give(1, "b");
   bench.give(0, "after");
   EXPECT_NO_THROW(group.wait());
@@ -281,7 +281,7 @@ TEST(StreamGroup, WhatComesAfterACancelledPieceIsCancelledWithIt) {
 TEST(StreamGroup, APieceThatWaitsForOneBehindItIsADeadlockWithBothNames) {
   Workbench bench(2);
   const OperationHandle first = bench.promise(0, "the first");
-  bench.group->add_dependency((*bench.group)[1], (*bench.group)[0]);
+  bench.put_after(1, 0);
   const OperationHandle behind = bench.give(1, "the one behind");
   std::string text;
   EXPECT_EQ(kind_thrown(
@@ -372,7 +372,7 @@ TEST(StreamGroup, ThreadsMayGiveEachStreamWorkAtATime) {
   for (std::size_t i = 0; i < 4; ++i) {
     threads.emplace_back([&, i] {
       for (int round = 0; round < 200; ++round) {
-        if (round % 8 == 0) group.add_dependency(group[i], group[(i + 1) % 4]);
+        if (round % 8 == 0) bench.put_after(i, (i + 1) % 4);
         (void)group.submit({.stream = group[i]}, [](StreamRef stream) { stream.launch({}); });
       }
     });
