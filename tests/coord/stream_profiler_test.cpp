@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "coord/fake_observer.h"
+#include "coord/one_stream.h"
 #include "coord/thrown.h"
 
 namespace {
@@ -21,11 +22,29 @@ using coord::ErrorKind;
 using coord::Nanoseconds;
 using coord::ProfileReport;
 using coord::Stream;
-using coord::StreamProfiler;
 using coord::StreamReport;
 using coord::WorkKind;
 using coord::WorkTimes;
 using testing::HasSubstr;
+
+/// A profiler that watches streams from its beginning.
+class Watching : public coord::StreamProfiler {
+ public:
+  Watching(const Device& device, std::initializer_list<coord::StreamRef> streams,
+           const coord::StreamProfilerOptions& options = {})
+      : coord::StreamProfiler(device, options) {
+    for (const coord::StreamRef stream : streams) watch(stream);
+  }
+};
+
+class StreamProfiler : public OneStream {
+ protected:
+  /// Kernels one after the other, to their end.
+  void run(int count, Nanoseconds duration) {
+    for (int i = 0; i < count; ++i) stream.launch({.duration = duration});
+    stream.synchronize();
+  }
+};
 
 /// Beside what a piece of work takes, the gaps between it and its two records.
 constexpr Nanoseconds kGaps = 4us;
@@ -35,17 +54,15 @@ void expect_about(Nanoseconds measured, Nanoseconds expected) {
   EXPECT_LE(measured, expected + kGaps);
 }
 
-TEST(StreamProfiler, MeasuresOnTheDeviceAndNotOnTheHost) {
-  const Device device = Device::open("sim");
-  const Stream stream = device.create_stream({.name = "math"});
-  StreamProfiler profiler(device);
-  profiler.watch(stream);
+TEST_F(StreamProfiler, MeasuresOnTheDeviceAndNotOnTheHost) {
+  const Stream math = device.create_stream({.name = "math"});
+  Watching profiler(device, {math});
   for (const Nanoseconds duration : {100us, 300us, 200us}) {
-    stream.launch({.duration = duration});
+    math.launch({.duration = duration});
     coord::sim::host_work(device, 1ms);  // which is nobody's time on the device
   }
-  stream.synchronize();
-  const StreamReport report = profiler.report(stream);
+  math.synchronize();
+  const StreamReport report = profiler.report(math);
   const WorkTimes& kernels = report.of(WorkKind::kKernel);
   EXPECT_EQ(kernels.count, 3u);
   EXPECT_EQ(kernels.timed, 3u);
@@ -57,15 +74,12 @@ TEST(StreamProfiler, MeasuresOnTheDeviceAndNotOnTheHost) {
   EXPECT_GE(report.span, 2ms);
   EXPECT_LT(report.utilization(), 0.35);
   EXPECT_EQ(report.name, "math");
-  EXPECT_EQ(report.priority, stream.priority());
+  EXPECT_EQ(report.priority, math.priority());
 }
 
-TEST(StreamProfiler, WorkThatHasNotEndedHasNoTime) {
-  const Device device = Device::open("sim");
-  const Stream stream = device.create_stream();
+TEST_F(StreamProfiler, WorkThatHasNotEndedHasNoTime) {
   const auto gate = device.allocate_host<std::uint64_t>(1);
-  StreamProfiler profiler(device);
-  profiler.watch(stream);
+  Watching profiler(device, {stream});
   stream.launch({.duration = 10us});
   stream.wait_value(gate.data(), 1);
   stream.launch({.duration = 10us});
@@ -79,14 +93,11 @@ TEST(StreamProfiler, WorkThatHasNotEndedHasNoTime) {
   expect_about(kernels.longest, 10us);  // waiting for the gate is not its time
 }
 
-TEST(StreamProfiler, SumsUpEachKindWithItsBytes) {
-  const Device device = Device::open("sim");
-  const Stream stream = device.create_stream();
+TEST_F(StreamProfiler, SumsUpEachKindWithItsBytes) {
   const auto memory = device.allocate<std::byte>(8 << 20);
   const auto pinned = device.allocate_host<std::byte>(8 << 20);
   const std::vector<std::byte> pageable(1 << 20);
-  StreamProfiler profiler(device);
-  profiler.watch(stream);
+  Watching profiler(device, {stream});
   stream.copy_to_device(memory.data(), pinned.data(), 8 << 20);
   stream.copy_to_device(memory.data(), pageable.data(), 1 << 20);
   stream.copy_to_host(pinned.data(), memory.data(), 8 << 20);
@@ -103,15 +114,12 @@ TEST(StreamProfiler, SumsUpEachKindWithItsBytes) {
   EXPECT_EQ(report.pageable_bytes, std::uint64_t{1} << 20);
 }
 
-TEST(StreamProfiler, SeesWhichCopiesAreHiddenBehindKernels) {
-  const Device device = Device::open("sim");
+TEST_F(StreamProfiler, SeesWhichCopiesAreHiddenBehindKernels) {
   const Stream copies = device.create_stream(), math = device.create_stream();
   const auto memory = device.allocate<std::byte>(8 << 20);
   const auto pinned = device.allocate_host<std::byte>(8 << 20);
   for (const bool overlapping : {false, true}) {
-    StreamProfiler profiler(device);
-    profiler.watch(copies);
-    profiler.watch(math);
+    Watching profiler(device, {copies, math});
     for (int i = 0; i < 4; ++i) {
       copies.copy_to_device(memory.data(), pinned.data(), 8 << 20);  // some 150 us
       if (!overlapping) copies.synchronize();
@@ -134,13 +142,10 @@ TEST(StreamProfiler, SeesWhichCopiesAreHiddenBehindKernels) {
   }
 }
 
-TEST(StreamProfiler, ASectionIsOnePieceWhateverIsInIt) {
-  const Device device = Device::open("sim");
-  const Stream stream = device.create_stream();
-  StreamProfiler profiler(device);
-  profiler.watch(stream);
+TEST_F(StreamProfiler, ASectionIsOnePieceWhateverIsInIt) {
+  Watching profiler(device, {stream});
   for (int i = 0; i < 2; ++i) {
-    const StreamProfiler::Section section = profiler.section(stream);
+    const coord::StreamProfiler::Section section = profiler.section(stream);
     for (int kernel = 0; kernel < 5; ++kernel) stream.launch({.duration = 100us});
     EXPECT_EQ(kind_thrown([&] { (void)profiler.section(stream); }), ErrorKind::kNotPermitted);
   }
@@ -153,25 +158,18 @@ TEST(StreamProfiler, ASectionIsOnePieceWhateverIsInIt) {
   EXPECT_EQ(report.of(WorkKind::kKernel).timed, 0u) << "they are part of the sections";
 }
 
-TEST(StreamProfiler, ASampleStandsForAll) {
-  const Device device = Device::open("sim");
-  const Stream stream = device.create_stream();
-  StreamProfiler profiler(device, {.time_one_in = 8});
-  profiler.watch(stream);
-  for (int i = 0; i < 80; ++i) stream.launch({.duration = 50us});
-  stream.synchronize();
+TEST_F(StreamProfiler, ASampleStandsForAll) {
+  Watching profiler(device, {stream}, {.time_one_in = 8});
+  run(80, 50us);
   const StreamReport report = profiler.report(stream);
   EXPECT_EQ(report.of(WorkKind::kKernel).timed, 10u);
   EXPECT_EQ(report.of(WorkKind::kKernel).count, 80u);
   EXPECT_NEAR(static_cast<double>(report.busy.count()), 80 * 50e3, 80 * 4e3);
 }
 
-TEST(StreamProfiler, AddsNothingToGraphsAndDoesNotBreakCaptures) {
-  const Device device = Device::open("sim");
-  const Stream stream = device.create_stream(), other = device.create_stream();
-  StreamProfiler profiler(device);
-  profiler.watch(stream);
-  profiler.watch(other);
+TEST_F(StreamProfiler, AddsNothingToGraphsAndDoesNotBreakCaptures) {
+  const Stream other = device.create_stream();
+  Watching profiler(device, {stream, other});
   stream.begin_capture();
   for (int i = 0; i < 3; ++i) stream.launch({.duration = 20us});
   for (int i = 0; i < 200; ++i) {  // in which the profiler looks at events of its own
@@ -191,10 +189,8 @@ TEST(StreamProfiler, AddsNothingToGraphsAndDoesNotBreakCaptures) {
   EXPECT_GE(report.of(WorkKind::kGraph).average(), 60us);
 }
 
-TEST(StreamProfiler, AStreamThatIsNotWatchedCostsNothing) {
-  const Device device = Device::open("sim");
-  const Stream stream = device.create_stream();
-  StreamProfiler profiler(device);
+TEST_F(StreamProfiler, AStreamThatIsNotWatchedCostsNothing) {
+  coord::StreamProfiler profiler(device);
   fake_observer::start();
   stream.launch({});
   profiler.watch(stream);
@@ -205,50 +201,43 @@ TEST(StreamProfiler, AStreamThatIsNotWatchedCostsNothing) {
   EXPECT_EQ(profiler.report(stream).of(WorkKind::kKernel).count, 0u);
 }
 
-TEST(StreamProfiler, WatchesAStreamForOneProfilerAtATime) {
-  const Device device = Device::open("sim"), elsewhere = Device::open("sim");
-  Stream stream = device.create_stream();
-  StreamProfiler second(device);
+TEST_F(StreamProfiler, WatchesAStreamForOneProfilerAtATime) {
+  const Device elsewhere = Device::open("sim");
+  Stream watched = device.create_stream();
+  coord::StreamProfiler second(device);
   {
-    StreamProfiler first(device);
-    first.watch(stream);
-    EXPECT_EQ(kind_thrown([&] { second.watch(stream); }), ErrorKind::kNotPermitted);
-    EXPECT_EQ(kind_thrown([&] { second.unwatch(stream); }), ErrorKind::kInvalidHandle);
-    EXPECT_EQ(kind_thrown([&] { (void)second.section(stream); }), ErrorKind::kInvalidHandle);
+    coord::StreamProfiler first(device);
+    first.watch(watched);
+    EXPECT_EQ(kind_thrown([&] { second.watch(watched); }), ErrorKind::kNotPermitted);
+    EXPECT_EQ(kind_thrown([&] { second.unwatch(watched); }), ErrorKind::kInvalidHandle);
+    EXPECT_EQ(kind_thrown([&] { (void)second.section(watched); }), ErrorKind::kInvalidHandle);
     EXPECT_EQ(kind_thrown([&] { first.watch(elsewhere.create_stream()); }),
               ErrorKind::kInvalidHandle);
   }
-  second.watch(stream);
-  stream.launch({.duration = 10us});
-  second.unwatch(stream);
-  stream.launch({.duration = 10us});
-  second.watch(stream);
-  stream.launch({.duration = 10us});
-  stream.synchronize();
-  EXPECT_EQ(second.report(stream).of(WorkKind::kKernel).timed, 2u);
-  stream = Stream();
+  second.watch(watched);
+  watched.launch({.duration = 10us});
+  second.unwatch(watched);
+  watched.launch({.duration = 10us});
+  second.watch(watched);
+  watched.launch({.duration = 10us});
+  watched.synchronize();
+  EXPECT_EQ(second.report(watched).of(WorkKind::kKernel).timed, 2u);
+  watched = Stream();
   EXPECT_EQ(second.report().streams.at(0).of(WorkKind::kKernel).timed, 2u) << "it is gone";
 }
 
-TEST(StreamProfiler, ForgetsNothingHoweverMuchIsTimed) {
-  const Device device = Device::open("sim");
-  const Stream stream = device.create_stream();
-  StreamProfiler profiler(device, {.history = 100});
-  profiler.watch(stream);
-  for (int i = 0; i < 3000; ++i) stream.launch({.duration = 5us});
-  stream.synchronize();
+TEST_F(StreamProfiler, ForgetsNothingHoweverMuchIsTimed) {
+  Watching profiler(device, {stream}, {.history = 100});
+  run(3000, 5us);
   const ProfileReport report = profiler.report();
   EXPECT_EQ(report.streams.at(0).of(WorkKind::kKernel).timed, 3000u);
   EXPECT_LE(report.busy, 100 * (5us + kGaps)) << "only of the history";
 }
 
-TEST(StreamProfiler, AsksTheDeviceWhileWorkGoesOnAndKeepsFewEvents) {
+TEST_F(StreamProfiler, AsksTheDeviceWhileWorkGoesOnAndKeepsFewEvents) {
   for (const std::uint32_t one_in : {1u, 8u}) {
     fake_observer::start();
-    const Device device = Device::open("sim");
-    const Stream stream = device.create_stream();
-    StreamProfiler profiler(device, {.time_one_in = one_in});
-    profiler.watch(stream);
+    Watching profiler(device, {stream}, {.time_one_in = one_in});
     for (std::uint32_t i = 0; i < 2000 * one_in; ++i) {
       stream.launch({.duration = 1us});
       if (i % 100 == 99) stream.synchronize();
@@ -259,12 +248,9 @@ TEST(StreamProfiler, AsksTheDeviceWhileWorkGoesOnAndKeepsFewEvents) {
   }
 }
 
-TEST(StreamProfiler, PlacesWorkExactlyLongAfterItsBeginning) {
-  const Device device = Device::open("sim");
+TEST_F(StreamProfiler, PlacesWorkExactlyLongAfterItsBeginning) {
   const Stream a = device.create_stream(), b = device.create_stream();
-  StreamProfiler profiler(device);
-  profiler.watch(a);
-  profiler.watch(b);
+  Watching profiler(device, {a, b});
   a.launch({.duration = 10us});
   for (int i = 0; i < 5; ++i) {
     coord::sim::host_work(device, 100s);
@@ -279,22 +265,18 @@ TEST(StreamProfiler, PlacesWorkExactlyLongAfterItsBeginning) {
   EXPECT_GT(report.concurrency, 1.6);
 }
 
-TEST(StreamProfiler, AFailureOfTheDeviceIsTold) {
-  const Device device = Device::open("sim");
-  const Stream stream = device.create_stream();
-  StreamProfiler profiler(device);
-  profiler.watch(stream);
+TEST_F(StreamProfiler, AFailureOfTheDeviceIsTold) {
+  Watching profiler(device, {stream});
   stream.launch({.duration = 10us});
   coord::sim::inject(device, {.call = "simLaunchKernel", .code = 719});
   EXPECT_EQ(kind_thrown([&] { stream.launch({}); }), ErrorKind::kDeviceFailure);
   EXPECT_EQ(kind_thrown([&] { (void)profiler.report(stream); }), ErrorKind::kDeviceFailure);
 }
 
-TEST(StreamProfiler, ThreadsMayUseTheirStreamsWhileOneReports) {
-  const Device device = Device::open("sim");
+TEST_F(StreamProfiler, ThreadsMayUseTheirStreamsWhileOneReports) {
   std::vector<Stream> streams;
   for (int i = 0; i < 3; ++i) streams.push_back(device.create_stream());
-  StreamProfiler profiler(device);
+  coord::StreamProfiler profiler(device);
   for (const Stream& stream : streams) profiler.watch(stream);
   std::vector<std::thread> threads;
   for (const Stream& stream : streams) {

@@ -11,21 +11,22 @@
 #include <vector>
 
 #include "coord/fake_observer.h"
+#include "coord/one_stream.h"
 #include "coord/thrown.h"
 
 namespace {
 
 using namespace std::chrono_literals;
-using coord::Device;
 using coord::ErrorKind;
 using coord::MemoryKind;
 using coord::Stream;
-using coord::StreamMetrics;
 using coord::WorkKind;
 
-TEST(StreamMetrics, CountEachCallOnceByKindWithItsBytes) {
-  const Device device = Device::open("sim");
-  const Stream stream = device.create_stream();
+class StreamMetrics : public OneStream {};
+class ManagedMemory : public OneStream {};
+class MemoryKinds : public OneStream {};
+
+TEST_F(StreamMetrics, CountEachCallOnceByKindWithItsBytes) {
   const auto memory = device.allocate<float>(1024);
   const auto host = device.allocate_host<float>(1024);
   const auto managed = device.allocate_managed<float>(512);
@@ -43,7 +44,7 @@ TEST(StreamMetrics, CountEachCallOnceByKindWithItsBytes) {
   stream.record(event);
   stream.wait(event);
   stream.synchronize();
-  const StreamMetrics metrics = stream.metrics();
+  const coord::StreamMetrics metrics = stream.metrics();
   EXPECT_EQ(metrics.of(WorkKind::kCopyToDevice).count, 2u);
   EXPECT_EQ(metrics.of(WorkKind::kCopyToDevice).bytes, 5096u);
   EXPECT_EQ(metrics.of(WorkKind::kCopyToHost).bytes, 400u);
@@ -61,8 +62,7 @@ TEST(StreamMetrics, CountEachCallOnceByKindWithItsBytes) {
   EXPECT_EQ(metrics.operations, 0u);
 }
 
-TEST(StreamMetrics, CountWhatCoordinatorsAndGraphsEnqueue) {
-  const Device device = Device::open("sim");
+TEST_F(StreamMetrics, CountWhatCoordinatorsAndGraphsEnqueue) {
   const Stream first = device.create_stream(), second = device.create_stream();
   coord::Coordinator coordinator(device);
   const auto launch = [](coord::StreamRef stream) { stream.launch({}); };
@@ -83,19 +83,17 @@ TEST(StreamMetrics, CountWhatCoordinatorsAndGraphsEnqueue) {
   EXPECT_EQ(second.metrics().launches(), 2u);
 }
 
-TEST(StreamMetrics, WhatFailsIsNotCountedAndANewStreamBeginsWithNothing) {
-  const Device device = Device::open("sim");
+TEST_F(StreamMetrics, WhatFailsIsNotCountedAndANewStreamBeginsWithNothing) {
   {
-    const Stream stream = device.create_stream();
-    stream.launch({});
-    EXPECT_THROW(stream.memset(nullptr, 0, 16), coord::Error);
-    EXPECT_EQ(stream.metrics().of(WorkKind::kMemset).count, 0u);
+    const Stream gone = device.create_stream();
+    gone.launch({});
+    EXPECT_THROW(gone.memset(nullptr, 0, 16), coord::Error);
+    EXPECT_EQ(gone.metrics().of(WorkKind::kMemset).count, 0u);
   }
   EXPECT_EQ(device.create_stream().metrics().launches(), 0u) << "its entry may be an old one's";
 }
 
-TEST(StreamMetrics, MemoryBelongsToTheStreamThatAllocatedItWhoeverFreesIt) {
-  const Device device = Device::open("sim");
+TEST_F(StreamMetrics, MemoryBelongsToTheStreamThatAllocatedItWhoeverFreesIt) {
   const Stream owner = device.create_stream(), other = device.create_stream();
   void* const first = owner.allocate_async(1000);
   void* const second = owner.allocate_async(500);
@@ -123,9 +121,7 @@ TEST(StreamMetrics, MemoryBelongsToTheStreamThatAllocatedItWhoeverFreesIt) {
   other.synchronize();
 }
 
-TEST(StreamMetrics, MayBeReadByOtherThreads) {
-  const Device device = Device::open("sim");
-  const Stream stream = device.create_stream();
+TEST_F(StreamMetrics, MayBeReadByOtherThreads) {
   std::atomic<bool> done{false};
   std::thread reader([&] {
     std::uint64_t last = 0;
@@ -141,9 +137,7 @@ TEST(StreamMetrics, MayBeReadByOtherThreads) {
   EXPECT_EQ(stream.metrics().launches(), 1000u);
 }
 
-TEST(ManagedMemory, IsReadAndWrittenByHostAndDevice) {
-  const Device device = Device::open("sim");
-  const Stream stream = device.create_stream();
+TEST_F(ManagedMemory, IsReadAndWrittenByHostAndDevice) {
   const auto numbers = device.allocate_managed<float>(256);
   for (float& number : numbers) number = 3;
   stream.prefetch_to_device(numbers.data(), numbers.bytes());
@@ -153,16 +147,12 @@ TEST(ManagedMemory, IsReadAndWrittenByHostAndDevice) {
   for (const float number : numbers) EXPECT_EQ(number, 7.0f);
 }
 
-TEST(ManagedMemory, APrefetchTakesTimeOnlyIfThePagesLieElsewhere) {
+TEST_F(ManagedMemory, APrefetchTakesTimeOnlyIfThePagesLieElsewhere) {
   fake_observer::start();
-  const Device device = Device::open("sim");
-  {
-    const Stream stream = device.create_stream();
-    const auto bytes = device.allocate_managed<std::byte>(64 << 20);
-    for (int i = 0; i < 2; ++i) stream.prefetch_to_device(bytes.data(), bytes.bytes());
-    stream.prefetch_to_host(bytes.data(), bytes.bytes());
-    stream.synchronize();
-  }
+  const auto bytes = device.allocate_managed<std::byte>(64 << 20);
+  for (int i = 0; i < 2; ++i) stream.prefetch_to_device(bytes.data(), bytes.bytes());
+  stream.prefetch_to_host(bytes.data(), bytes.bytes());
+  stream.synchronize();
   const auto told = fake_observer::stop();
   std::vector<std::int64_t> took;
   for (const fake_observer::Op& op : told.ops) {
@@ -174,9 +164,7 @@ TEST(ManagedMemory, APrefetchTakesTimeOnlyIfThePagesLieElsewhere) {
   EXPECT_GT(took[2], 1'000'000);
 }
 
-TEST(ManagedMemory, NothingElseIsPrefetched) {
-  const Device device = Device::open("sim");
-  const Stream stream = device.create_stream();
+TEST_F(ManagedMemory, NothingElseIsPrefetched) {
   const auto memory = device.allocate<float>(16);
   const auto host = device.allocate_host<float>(16);
   const auto managed = device.allocate_managed<float>(16);
@@ -193,9 +181,7 @@ TEST(ManagedMemory, NothingElseIsPrefetched) {
             ErrorKind::kInvalidArgument);
 }
 
-TEST(MemoryKinds, AreToldApart) {
-  const Device device = Device::open("sim");
-  const Stream stream = device.create_stream();
+TEST_F(MemoryKinds, AreToldApart) {
   const std::vector<float> plain(4);
   const auto host = device.allocate_host<float>(4);
   const auto memory = device.allocate<float>(4);

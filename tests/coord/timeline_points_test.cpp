@@ -13,20 +13,21 @@
 #include <vector>
 
 #include "coord/fake_observer.h"
+#include "coord/one_stream.h"
 #include "coord/thrown.h"
 #include "timeline_word.h"
 
 namespace {
 
 using namespace std::chrono_literals;
-using coord::Device;
 using coord::Stream;
-using coord::TimelineSignal;
 
-TEST(TimelinePoints, AWaitOfNoTimeIsALookAndNotAWaitForEver) {
-  const Device device = Device::open("sim");
-  const Stream stream = device.create_stream();
-  TimelineSignal timeline(device);
+class TimelinePoints : public OneStream {
+ protected:
+  coord::TimelineSignal timeline{device};
+};
+
+TEST_F(TimelinePoints, AWaitOfNoTimeIsALookAndNotAWaitForEver) {
   EXPECT_FALSE(timeline.wait_for(1, 0ns));
   timeline.signal(stream, 1);
   stream.synchronize();
@@ -34,10 +35,7 @@ TEST(TimelinePoints, AWaitOfNoTimeIsALookAndNotAWaitForEver) {
   EXPECT_TRUE(timeline.wait_for(1, 0ns)) << "a timeout that is over does not hide what was reached";
 }
 
-TEST(TimelinePoints, NobodyPromisesLessThanWasPromised) {
-  const Device device = Device::open("sim");
-  const Stream stream = device.create_stream();
-  TimelineSignal timeline(device);
+TEST_F(TimelinePoints, NobodyPromisesLessThanWasPromised) {
   timeline.signal(stream, 5);
   EXPECT_EQ(kind_thrown([&] { timeline.signal(stream, 5); }), coord::ErrorKind::kInvalidArgument);
   EXPECT_EQ(kind_thrown([&] { timeline.signal(stream, 4); }), coord::ErrorKind::kInvalidArgument);
@@ -45,10 +43,7 @@ TEST(TimelinePoints, NobodyPromisesLessThanWasPromised) {
   timeline.wait(5);
 }
 
-TEST(TimelinePoints, AStreamThatIsBeingCapturedPromisesNothing) {
-  const Device device = Device::open("sim");
-  const Stream stream = device.create_stream();
-  TimelineSignal timeline(device);
+TEST_F(TimelinePoints, AStreamThatIsBeingCapturedPromisesNothing) {
   stream.begin_capture();
   EXPECT_EQ(kind_thrown([&] { timeline.signal(stream, 1); }), coord::ErrorKind::kCapture);
   (void)stream.end_capture();  // the capture is whole
@@ -56,25 +51,18 @@ TEST(TimelinePoints, AStreamThatIsBeingCapturedPromisesNothing) {
   timeline.wait(1);
 }
 
-TEST(TimelinePoints, ManySignalsUseFewEvents) {
+TEST_F(TimelinePoints, ManySignalsUseFewEvents) {
   fake_observer::start();
-  {
-    const Device device = Device::open("sim");
-    const Stream stream = device.create_stream();
-    TimelineSignal timeline(device);
-    for (std::uint64_t value = 1; value <= 500; ++value) {
-      timeline.signal(stream, value);
-      timeline.wait(value);
-    }
+  for (std::uint64_t value = 1; value <= 500; ++value) {
+    timeline.signal(stream, value);
+    timeline.wait(value);
   }
   EXPECT_LT(fake_observer::stop().calls_named("simEventCreate").size(), 20u);
 }
 
-TEST(TimelinePoints, SignalsOfThreadsThatRaceAreReachedInTheOrderOfTheirValues) {
-  const Device device = Device::open("sim");
+TEST_F(TimelinePoints, SignalsOfThreadsThatRaceAreReachedInTheOrderOfTheirValues) {
   constexpr std::uint64_t kValues = 200;
   constexpr int kThreads = 4;
-  TimelineSignal timeline(device);
   std::array<std::atomic<bool>, kValues + 1> ended{};
   std::array<std::atomic<bool>, kValues + 1> promised{};
   std::atomic<std::uint64_t> next{1};
@@ -114,7 +102,7 @@ TEST(TimelinePoints, SignalsOfThreadsThatRaceAreReachedInTheOrderOfTheirValues) 
   for (const Stream& stream : streams) stream.synchronize();
 }
 
-TEST(TimelinePoints, ASignalWakesNobodyWhoWaitsForMore) {
+TEST_F(TimelinePoints, ASignalWakesNobodyWhoWaitsForMore) {
   coord::TimelineWord word;
   const std::int64_t long_enough = std::chrono::steady_clock::now().time_since_epoch().count() +
                                    std::chrono::nanoseconds(60s).count();
