@@ -83,6 +83,10 @@ class Parser {
     std::string amount(words[1]);
     if (words.size() == 3) amount += words[2];
     budget.limit = value(amount, budget.what);
+    const bool again = std::any_of(budgets_.begin(), budgets_.end(), [&](const Budget& other) {
+      return other.text() == budget.text() && other.at_least == budget.at_least;
+    });
+    if (again) fail("'" + budget.text() + "' has such a limit already", "keep one of them");
     budgets_.push_back(std::move(budget));
   }
   std::vector<Budget> done() {

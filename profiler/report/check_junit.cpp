@@ -69,11 +69,12 @@ std::string write_check_junit(const trace::Trace& trace, const Check& check, con
         fmt::format("{}, measured {}", result.budget.limit_text(), result.measured_text()));
     const bool fails = result.outcome == BudgetOutcome::kExceeded;
     const bool skips = result.outcome == BudgetOutcome::kNotMeasurable;
-    suite.add("budget " + result.budget.text(),
-              fails   ? "      <failure type=\"budget\" message=\"" + text + "\"/>\n"
-              : skips ? "      <skipped message=\"" + text + "\"/>\n"
-                      : "",
-              fails, skips);
+    suite.add(
+        "budget " + result.budget.text() + (result.budget.at_least ? " at least" : " at most"),
+        fails   ? "      <failure type=\"budget\" message=\"" + text + "\"/>\n"
+        : skips ? "      <skipped message=\"" + text + "\"/>\n"
+                : "",
+        fails, skips);
   }
   const std::string counts =
       fmt::format("tests=\"{}\" failures=\"{}\" errors=\"0\"", suite.tests, suite.failures);

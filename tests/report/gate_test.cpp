@@ -110,6 +110,8 @@ TEST(Budget, NamesFileAndLineOfAMistake) {
   EXPECT_THAT(message("critical-path <= nan ms"), HasSubstr("is no limit"));
   EXPECT_THAT(message("critical-path <= -1 ms"), HasSubstr("is no limit"));
   EXPECT_THAT(message("# nothing\n"), HasSubstr("holds no budget"));
+  EXPECT_THAT(message("overlap >= 40 %\noverlap >= 50 %"), HasSubstr("budget.txt:2"));
+  EXPECT_EQ(message("overlap >= 40 %\noverlap <= 90 %"), "");
 }
 
 TEST(Budget, ThatIsExceededFailsTheCheck) {
