@@ -58,13 +58,14 @@ void parse_select(Arguments& arguments, std::string_view value) {
     std::string_view prefix;
     ItemKind kind;
   };
-  static constexpr std::array<Kind, 7> kKinds = {{{"op:", ItemKind::kOp},
+  static constexpr std::array<Kind, 8> kKinds = {{{"op:", ItemKind::kOp},
                                                   {"call:", ItemKind::kApiCall},
                                                   {"record:", ItemKind::kEventRecord},
                                                   {"wait:", ItemKind::kEventWait},
                                                   {"sync:", ItemKind::kHostSync},
                                                   {"range:", ItemKind::kRange},
-                                                  {"operation:", ItemKind::kOperation}}};
+                                                  {"operation:", ItemKind::kOperation},
+                                                  {"task:", ItemKind::kTask}}};
   if (value == "none") {
     arguments.select_nothing = true;
     return;
@@ -84,6 +85,7 @@ void parse_select(Arguments& arguments, std::string_view value) {
   }
   refuse("--select", value,
          "a selection is op:ID, call:ID, record:ID, wait:ID, sync:ID, range:ID, operation:ID, "
+         "task:ID, "
          "finding:NUMBER or none");
 }
 
@@ -118,7 +120,8 @@ constexpr std::array<Flag, 11> kFlags = {{
     {"--range", "FROM:TO", "time to show; ns, us, ms, s or % of the trace (all of it)",
      parse_range},
     {"--select", "op:ID",
-     "what to select: op:, call:, record:, wait:, sync:, range:, operation:, finding:, or none; a\n"
+     "what to select: op:, call:, record:, wait:, sync:, range:, operation:, task:, finding:, or "
+     "none; a\n"
      "                        picture selects the longest wait unless told otherwise",
      parse_select},
     {"--what-if", "", "show the run with the selected finding repaired below the recorded one",

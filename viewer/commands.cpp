@@ -120,6 +120,8 @@ constexpr auto kCommands = std::to_array<Command>({
      [](D d, S s) { collapse_all(d, s, {LaneKind::kStream}); }},
     {"Show", "Collapse or open all host threads", "Shift+H",
      [](D d, S s) { collapse_all(d, s, {LaneKind::kThread}); }},
+    {"Show", "Collapse or open all queues of tasks", "Shift+T",
+     [](D d, S s) { collapse_all(d, s, {LaneKind::kTaskQueue}); }},
     {"Show", "Filter lanes by name", "Shift+F", [](D, S s) { s.overlay = Overlay::kFilter; }},
     {"Show", "Pin the lane of the selection on top", "Shift+P",
      [](D d, S s) {

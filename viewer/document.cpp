@@ -52,6 +52,7 @@ void Document::build() {
     short_names_[i] = trace::short_name(trace_.strings[i]).text;
   link_ops();
   link_dependencies();
+  link_tasks();
   make_lanes();
   add_waits();
   add_path();
@@ -80,6 +81,13 @@ void Document::find_extent() {
       extent.begin_ns = std::min(extent.begin_ns, at);
       extent.end_ns = std::max(extent.end_ns, at);
     }
+  }
+  for (size_t i = 0; i < tables_.task.size(); ++i) {  // those of a GPU lie within an op
+    const Ns at = tables_.task.start_ns[i];
+    if (at == kUnknownNs) continue;
+    extent.begin_ns = std::min(extent.begin_ns, at);
+    extent.end_ns =
+        std::max(extent.end_ns, at + std::max<trace::Int>(tables_.task.duration_ns[i], 0));
   }
   if (extent.begin_ns > extent.end_ns) extent = {0, 1'000'000};
   if (extent.begin_ns == extent.end_ns) extent.end_ns = add_ns(extent.end_ns, 1);

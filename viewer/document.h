@@ -10,6 +10,7 @@
 #pragma once
 
 #include <array>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -46,8 +47,9 @@ enum class Category : uint8_t {
   kRange,
   kOperation,
   kBarrier,
+  kTask,
 };
-inline constexpr size_t kCategoryCount = 18;
+inline constexpr size_t kCategoryCount = 19;
 std::string_view to_string(Category category);  // "kernel", "copy to device", ...
 
 enum class LaneKind : uint8_t {
@@ -57,10 +59,18 @@ enum class LaneKind : uint8_t {
   kGpuRanges,  ///< NVTX ranges, where the device did the work that was issued in them
   kCopies,     ///< copies of one direction, of all streams: what a copy engine does
   kOperations,
+  kTaskQueue,   ///< a queue of libcoord; under a device if that ran its tasks
+  kTaskWorker,  ///< who ran them: a multiprocessor, or a thread of the host
   kHost,
   kThread
 };
-enum class BandKind : uint8_t { kRanges, kCalls, kOps, kOperations, kGpuRanges, kCopies };
+enum class BandKind : uint8_t { kRanges, kCalls, kOps, kOperations, kGpuRanges, kCopies, kTasks };
+
+/// True for lanes that hold nothing but other lanes.
+constexpr bool is_group(LaneKind kind) {
+  return kind == LaneKind::kProcess || kind == LaneKind::kDevice || kind == LaneKind::kTaskQueue ||
+         kind == LaneKind::kHost;
+}
 
 /// True for bands that show again what has its place in another lane.
 constexpr bool is_repeated(BandKind kind) {
@@ -78,7 +88,7 @@ struct Lane {
   LaneKind kind;
   int depth = 0;            ///< in the tree
   int parent = -1;          ///< index of the lane above in the tree
-  Id object = kNoId;        ///< process, device, stream or thread
+  Id object = kNoId;        ///< process, device, stream, thread, task queue or worker
   std::string title;        ///< "copies", "GPU 0", ...
   std::string detail;       ///< "non-blocking, priority -1"
   double busy_share = -1;   ///< of the extent; negative where it means nothing
@@ -226,6 +236,10 @@ class Document {
   void add_gpu_ranges(Id process, Id device, int parent);
   void add_copies(std::span<const Id> streams, int parent);
   void add_operations(Id process, int parent);
+  void link_tasks();
+  void add_tasks(Id process, Id device, int parent);
+  /// The worker, or of a GPU the multiprocessor, whose lane a task has.
+  trace::Small worker_of(Id task) const;
   void add_threads(Id process, int parent);
   void add_waits();
   void add_path();
@@ -263,6 +277,9 @@ class Document {
   Packed<Id> op_of_call_;                       // by api_call
   std::vector<int> stream_lane_, thread_lane_;  // lane by id, -1 = none
   std::vector<int> operations_lane_;            // lane by process, -1 = none
+  std::vector<Id> task_run_ops_;                // by task_run
+  std::vector<std::vector<Id>> tasks_of_queue_;
+  std::map<std::pair<Id, trace::Small>, size_t> task_lane_;  // by queue, and worker or SM
 };
 
 }  // namespace streamscope::viewer

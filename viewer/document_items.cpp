@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "analysis/task_usage.h"
 #include "document.h"
 #include "labels.h"
 #include "trace/function_name.h"
@@ -39,10 +40,10 @@ std::optional<TimeRange> range_of(Ns start_ns, Ns end_ns, Ns open_end_ns) {
 
 std::string_view to_string(Category category) {
   static constexpr std::array<std::string_view, kCategoryCount> kNames = {
-      "kernel",        "copy to device",  "copy to host", "copy on device", "memset",
-      "host function", "memory wait",     "memory write", "graph launch",   "launch call",
-      "copy call",     "event record",    "stream wait",  "blocking call",  "other call",
-      "NVTX range",    "coord operation", "coord barrier"};
+      "kernel",        "copy to device",  "copy to host",  "copy on device", "memset",
+      "host function", "memory wait",     "memory write",  "graph launch",   "launch call",
+      "copy call",     "event record",    "stream wait",   "blocking call",  "other call",
+      "NVTX range",    "coord operation", "coord barrier", "coord task"};
   return kNames[static_cast<size_t>(category)];
 }
 
@@ -121,6 +122,13 @@ std::optional<TimeRange> Document::time(Item item) const {
       if (id >= barrier.size()) break;
       return range_of(barrier.first_arrival_ns[id], barrier.release_ns[id], extent_.end_ns);
     }
+    case ItemKind::kTask: {
+      const auto& task = tables_.task;
+      if (id >= task.size()) break;
+      const Ns start = analysis::task_start_ns(task, tables_.op, task_run_ops_, id);
+      if (start == kUnknownNs) break;
+      return TimeRange{start, start + std::max<trace::Int>(task.duration_ns[id], 0)};
+    }
   }
   return std::nullopt;
 }
@@ -178,6 +186,8 @@ Category Document::category(Item item) const {
       return Category::kOperation;
     case ItemKind::kBarrier:
       return Category::kBarrier;
+    case ItemKind::kTask:
+      return Category::kTask;
     case ItemKind::kNone:
       break;
   }
@@ -205,6 +215,7 @@ Id Document::name_id(Item item) const {
       return of(tables_.operation);
     case ItemKind::kBarrier:
       return of(trace_.barrier);
+    case ItemKind::kTask:
     case ItemKind::kNone:
       break;
   }
@@ -212,6 +223,8 @@ Id Document::name_id(Item item) const {
 }
 
 std::string Document::label(Item item) const {
+  if (item.kind == ItemKind::kTask && item.id < tables_.task.size())
+    return "task " + std::to_string(tables_.task.number[item.id]);
   const Id name = name_id(item);
   if (item.kind == ItemKind::kOp && item.id < tables_.op.size() &&
       tables_.op.kind[item.id] == trace::kMemcpy && tables_.op.detail[item.id] != trace::kNoSmall) {
@@ -287,6 +300,12 @@ std::optional<size_t> Document::lane_of(Item item) const {
       return of(operations_lane_, tables_.operation.process_id);
     case ItemKind::kBarrier:
       return of(operations_lane_, trace_.barrier.process_id);
+    case ItemKind::kTask: {
+      if (item.id >= tables_.task.size()) break;
+      const auto lane = task_lane_.find({tables_.task.task_queue_id[item.id], worker_of(item.id)});
+      if (lane != task_lane_.end()) return lane->second;
+      break;
+    }
     case ItemKind::kNone:
       break;
   }

@@ -24,6 +24,7 @@ enum class ItemKind : uint8_t {
   kRange,
   kOperation,
   kBarrier,
+  kTask,
 };
 
 /// Anything that can be selected: a row of one of the trace's tables.

@@ -9,17 +9,8 @@
 #include "labels.h"
 
 namespace streamscope::viewer {
-namespace {
-
-bool is_group(const Lane& lane) {
-  return lane.kind == LaneKind::kProcess || lane.kind == LaneKind::kDevice ||
-         lane.kind == LaneKind::kHost;
-}
-
-}  // namespace
-
 void LaneOrder::toggle_pinned(const Document& document, size_t lane) {
-  if (lane >= document.lanes().size() || is_group(document.lanes()[lane])) return;
+  if (lane >= document.lanes().size() || is_group(document.lanes()[lane].kind)) return;
   pinned_.resize(document.lanes().size());
   pinned_[lane] = !pinned_[lane];
 }
@@ -59,7 +50,7 @@ LaneOrder::Shown LaneOrder::shown(const Document& document,
     // Groups stay with what is in them, which stands after them.
     for (size_t lane = lanes.size(); lane-- > 0;) {
       left_out[lane] =
-          is_group(lanes[lane]) ? !kept[lane] : !contains_text(lanes[lane].title, filter_);
+          is_group(lanes[lane].kind) ? !kept[lane] : !contains_text(lanes[lane].title, filter_);
       if (!left_out[lane] && lanes[lane].parent >= 0)
         kept[static_cast<size_t>(lanes[lane].parent)] = 1;
     }

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// How a Document lays out its lanes: process -> device -> stream, then libcoord's operations, then
-// host threads.
+// How a Document lays out its lanes: process -> device -> stream, then libcoord's operations and
+// tasks, then host threads.
 
 #include <algorithm>
 #include <map>
@@ -86,6 +86,7 @@ void Document::make_lanes() {
     const int parent = static_cast<int>(add_lane(std::move(lane)));
     add_streams(process, parent);
     add_operations(process, parent);
+    add_tasks(process, kNoId, parent);
     add_threads(process, parent);
   }
 }
@@ -158,6 +159,7 @@ void Document::add_streams(Id process, int parent) {
     }
     add_gpu_ranges(process, device, static_cast<int>(header_lane));
     add_copies(streams, static_cast<int>(header_lane));
+    add_tasks(process, device, static_cast<int>(header_lane));
     if (!timed) continue;
     sort_by_start(all);
     std::vector<Ns> start, end;

@@ -23,7 +23,8 @@ namespace streamscope::viewer {
   TABLE(operation, Operation, STREAMSCOPE_OPERATION_COLUMNS)                                 \
   TABLE(operation_dependency, OperationDependency, STREAMSCOPE_OPERATION_DEPENDENCY_COLUMNS) \
   TABLE(operation_op, OperationOp, STREAMSCOPE_OPERATION_OP_COLUMNS)                         \
-  TABLE(access, Access, STREAMSCOPE_ACCESS_COLUMNS)
+  TABLE(access, Access, STREAMSCOPE_ACCESS_COLUMNS)                                          \
+  TABLE(task, Task, STREAMSCOPE_TASK_COLUMNS)
 
 struct PackedTables {
 #define STREAMSCOPE_PACKED_COLUMN(type, name) Packed<trace::type> name;

@@ -88,6 +88,7 @@ constexpr Categories kDarkCategories = {
     rgb(0x3a4658),  // range
     rgb(0x5470b3),  // operation
     rgb(0x2f8f7c),  // barrier
+    rgb(0x7f9a3a),  // task
 };
 
 constexpr Categories kLightCategories = {
@@ -109,6 +110,7 @@ constexpr Categories kLightCategories = {
     rgb(0xdbe2eb),  // range
     rgb(0x8fa9e6),  // operation
     rgb(0x6cc5b2),  // barrier
+    rgb(0xb9cf7a),  // task
 };
 
 // Alternating lightness, so that neighbours differ even without hue; none looks like waiting.

@@ -223,6 +223,19 @@ void toggle_drawer(ViewState& state, std::string_view view) {
   state.drawer = state.drawer == view ? std::string_view() : view;
 }
 
+std::vector<bool> collapsed_at_first(const Document& document) {
+  constexpr size_t kMostWorkers = 16;
+  const std::vector<Lane>& lanes = document.lanes();
+  std::vector<size_t> inside(lanes.size(), 0);
+  for (const Lane& lane : lanes) {
+    if (lane.parent >= 0) ++inside[static_cast<size_t>(lane.parent)];
+  }
+  std::vector<bool> collapsed(lanes.size(), false);
+  for (size_t lane = 0; lane < lanes.size(); ++lane)
+    collapsed[lane] = lanes[lane].kind == LaneKind::kTaskQueue && inside[lane] > kMostWorkers;
+  return collapsed;
+}
+
 void toggle_collapsed(const Document& document, ViewState& state, size_t lane) {
   state.collapsed.resize(document.lanes().size());
   if (lane < state.collapsed.size()) state.collapsed[lane] = !state.collapsed[lane];

@@ -107,6 +107,9 @@ void step_to_row(const Document& document, ViewState& state, int by);
 void follow_edge(const Document& document, ViewState& state, bool back);
 /// Between an op and the call that issued it.
 void jump_to_cause(const Document& document, ViewState& state);
+/// What is collapsed in a picture that nobody has touched, by lane: queues of tasks with more lanes
+/// than there is room for beside all else.
+std::vector<bool> collapsed_at_first(const Document& document);
 void toggle_collapsed(const Document& document, ViewState& state, size_t lane);
 /// Selects the hit after (+1) or before (-1) the selection, from the end to the start again.
 void step_to_hit(const Document& document, ViewState& state, int by);

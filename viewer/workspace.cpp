@@ -67,7 +67,8 @@ void Workspace::set_document(std::shared_ptr<const Document> document) {
   document_ = std::move(document);
   error_.clear();
   state_.bookmarks.open(document_->trace().file);
-  if (stay) return state_.collapsed.assign(document_->lanes().size(), false);
+  state_.collapsed = collapsed_at_first(*document_);
+  if (stay) return;
   state_.window = {};
   state_.selection = {};
   state_.marked.reset();
@@ -77,7 +78,6 @@ void Workspace::set_document(std::shared_ptr<const Document> document) {
   state_.finding.reset();
   state_.repaired.clear();
   state_.prediction.reset();
-  state_.collapsed.assign(document_->lanes().size(), false);
   apply_arguments();
 }
 

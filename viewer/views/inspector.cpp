@@ -129,6 +129,9 @@ void InspectorView::draw_item(Sheet& sheet) {
     case ItemKind::kOperation:
       draw_operation(sheet, item.id);
       break;
+    case ItemKind::kTask:
+      draw_task(sheet, item.id);
+      break;
     default:
       break;
   }

@@ -30,6 +30,7 @@ class InspectorView : public View {
   void draw_sync(Sheet& sheet, Id id);
   void draw_range(Sheet& sheet, Id id);
   void draw_operation(Sheet& sheet, Id id);
+  void draw_task(Sheet& sheet, Id id);
   void draw_why_late(Sheet& sheet, Id op);
   void draw_dependencies(Sheet& sheet);
   void draw_sums(Sheet& sheet, TimeRange range);

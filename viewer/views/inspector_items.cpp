@@ -159,6 +159,17 @@ void InspectorView::draw_range(Sheet& sheet, Id id) {
   sheet.operation(range.operation_id[id]);
 }
 
+void InspectorView::draw_task(Sheet& sheet, Id id) {
+  const auto& task = sheet.tables().task;
+  if (const Id queue = task.task_queue_id[id]; queue < sheet.trace().task_queue.size())
+    sheet.fact("queue", sheet.trace().text(sheet.trace().task_queue.name_id[queue]));
+  sheet.fact("worker", std::to_string(task.worker[id]));
+  if (task.sm[id] != kNoSmall) sheet.fact("SM", std::to_string(task.sm[id]));
+  if (task.thread_id[id] != kNoId)
+    sheet.fact("thread", sheet.document.thread_name(task.thread_id[id]));
+  if (task.type[id] != kNoSmall) sheet.fact("type", std::to_string(task.type[id]));
+}
+
 void InspectorView::draw_operation(Sheet& sheet, Id id) {
   const auto& operation = sheet.tables().operation;
   const Document& document = sheet.document;

@@ -20,15 +20,7 @@ constexpr double kWheelStep = 1.25;
 }  // namespace
 
 float TimelineView::lane_height(const Pane& pane, const Lane& lane, bool collapsed) const {
-  switch (lane.kind) {
-    case LaneKind::kProcess:
-      return pane.px(30);
-    case LaneKind::kDevice:
-    case LaneKind::kHost:
-      return pane.px(28);
-    default:
-      break;
-  }
+  if (is_group(lane.kind)) return pane.px(lane.kind == LaneKind::kProcess ? 30 : 28);
   if (collapsed) return pane.px(20);
   float height = pane.px(10);
   for (const Band& band : lane.bands) height += pane.px(band_pitch(band.kind));

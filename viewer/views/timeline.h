@@ -63,6 +63,7 @@ class Strip {
 
 /// Distance from band to band, before scaling: what frames the work is lower than the work.
 constexpr float band_pitch(BandKind kind) {
+  if (kind == BandKind::kTasks) return 12;  // many warps at a time
   return kind == BandKind::kRanges || kind == BandKind::kOperations || kind == BandKind::kGpuRanges
              ? 19
              : 24;

@@ -183,8 +183,7 @@ void TimelineView::draw_name(Pane& pane, const LaneBox& box, bool selected) {
   const Theme& theme = pane.theme;
   const float right = pane.min.x;
   const Lane& lane = pane.document.lanes()[box.lane];
-  const bool group = lane.kind == LaneKind::kProcess || lane.kind == LaneKind::kDevice ||
-                     lane.kind == LaneKind::kHost;
+  const bool group = is_group(lane.kind);
   const bool collapsed = pane.state.is_collapsed(box.lane);
   if (group) {
     pane.draw.AddRectFilled({pane.gutter_x, box.top}, {right, box.bottom},

@@ -85,8 +85,7 @@ std::pair<float, float> TimelineView::band_span(const Pane& pane, const LaneBox&
 void TimelineView::draw_lane(Pane& pane, const LaneBox& box) {
   const Lane& lane = pane.document.lanes()[box.lane];
   Ground& ground = pane.state.ground;
-  if (lane.kind == LaneKind::kProcess || lane.kind == LaneKind::kDevice ||
-      lane.kind == LaneKind::kHost) {
+  if (is_group(lane.kind)) {
     ground.fill({pane.min.x, box.top}, {pane.max.x, box.bottom}, pane.color(Color::kPanel));
   }
   ground.fill({pane.min.x, box.bottom - 1}, {pane.max.x, box.bottom}, pane.color(Color::kGrid));
