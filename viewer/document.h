@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "analysis/wait_groups.h"
+#include "counters.h"
 #include "insights.h"
 #include "item.h"
 #include "packed_tables.h"
@@ -58,6 +59,7 @@ enum class LaneKind : uint8_t {
   kStream,
   kGpuRanges,  ///< NVTX ranges, where the device did the work that was issued in them
   kCopies,     ///< copies of one direction, of all streams: what a copy engine does
+  kCounter,    ///< a number over time
   kOperations,
   kTaskQueue,   ///< a queue of libcoord; under a device if that ran its tasks
   kTaskWorker,  ///< who ran them: a multiprocessor, or a thread of the host
@@ -93,6 +95,7 @@ struct Lane {
   std::string detail;       ///< "non-blocking, priority -1"
   double busy_share = -1;   ///< of the extent; negative where it means nothing
   bool host_times = false;  ///< device times are unknown: ops stand where the host issued them
+  Counter counter;          ///< of a kCounter, which has no bands
   std::vector<Band> bands;  ///< top to bottom
   /// Event records and stream waits, as instants: on a stream where its work passes them, on a
   /// thread where they are called.
@@ -235,6 +238,9 @@ class Document {
   void add_streams(Id process, int parent);
   void add_gpu_ranges(Id process, Id device, int parent);
   void add_copies(std::span<const Id> streams, int parent);
+  void add_device_counters(std::span<const Id> streams, int parent);
+  void add_pools(Id process, int parent);
+  void add_counter(Counter counter, std::string title, std::string detail, int parent);
   void add_operations(Id process, int parent);
   void link_tasks();
   void add_tasks(Id process, Id device, int parent);

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // How a Document lays out its lanes: process -> device -> stream, then libcoord's operations and
-// tasks, then host threads.
+// tasks, pools, then host threads.
 
 #include <algorithm>
 #include <map>
@@ -87,6 +87,7 @@ void Document::make_lanes() {
     add_streams(process, parent);
     add_operations(process, parent);
     add_tasks(process, kNoId, parent);
+    add_pools(process, parent);
     add_threads(process, parent);
   }
 }
@@ -160,6 +161,7 @@ void Document::add_streams(Id process, int parent) {
     add_gpu_ranges(process, device, static_cast<int>(header_lane));
     add_copies(streams, static_cast<int>(header_lane));
     add_tasks(process, device, static_cast<int>(header_lane));
+    add_device_counters(streams, static_cast<int>(header_lane));
     if (!timed) continue;
     sort_by_start(all);
     std::vector<Ns> start, end;

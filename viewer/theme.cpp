@@ -39,6 +39,7 @@ constexpr Colors kDarkColors = {
     rgb(0xff7f50),       // incoming
     rgb(0x3fe0c5),       // outgoing
     rgb(0xff5fa2),       // critical
+    rgb(0x8fa3c8),       // counter
     rgb(0xe0a526),       // warning
     rgb(0xff6b5e),       // error
     rgb(0x221a04),       // on warning
@@ -63,6 +64,7 @@ constexpr Colors kLightColors = {
     rgb(0xc8430a),      // incoming
     rgb(0x00806a),      // outgoing
     rgb(0xc2186b),      // critical
+    rgb(0x5f7299),      // counter
     rgb(0x8a5a00),      // warning
     rgb(0xc62f23),      // error
     rgb(0xffffff),      // on warning

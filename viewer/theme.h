@@ -38,6 +38,7 @@ enum class Color : uint8_t {
   kIncoming,  ///< edges towards the selection
   kOutgoing,  ///< edges away from it
   kCritical,  ///< the critical path
+  kCounter,   ///< steps of a counter
   kWarning,
   kError,
   kOnWarning,  ///< text on kWarning

@@ -24,21 +24,6 @@ Wide to_wide(double value) {
   return static_cast<Wide>(std::clamp(value, -1e30, 1e30));
 }
 
-// As std::lower_bound over [from, to), looking near `from` first: the next pixel is near.
-size_t first_not_before(const Packed<Ns>& sorted, size_t from, size_t to, Ns at) {
-  size_t step = 1, last = from;
-  while (last < to && sorted[last] < at) {
-    from = last + 1;
-    last += step;
-    step *= 2;
-  }
-  const auto begin = sorted.begin();
-  return static_cast<size_t>(std::lower_bound(begin + static_cast<ptrdiff_t>(from),
-                                              begin + static_cast<ptrdiff_t>(std::min(last, to)),
-                                              at) -
-                             begin);
-}
-
 Wide floor_div(Wide a, Wide b) { return a / b - ((a % b != 0) && ((a < 0) != (b < 0))); }
 
 }  // namespace
@@ -56,6 +41,20 @@ Ns add_ns(Ns at, double by) {
   if (std::fabs(whole) < 0x1p62 && !__builtin_add_overflow(at, static_cast<Ns>(whole), &sum))
     return sum;
   return clamp_wide(at + to_wide(whole));
+}
+
+size_t first_not_before(const Packed<Ns>& sorted, size_t from, size_t to, Ns at) {
+  size_t step = 1, last = from;
+  while (last < to && sorted[last] < at) {
+    from = last + 1;
+    last += step;
+    step *= 2;
+  }
+  const auto begin = sorted.begin();
+  return static_cast<size_t>(std::lower_bound(begin + static_cast<ptrdiff_t>(from),
+                                              begin + static_cast<ptrdiff_t>(std::min(last, to)),
+                                              at) -
+                             begin);
 }
 
 Ns TimeWindow::to_ns(double px) const { return add_ns(begin_ns, px * ns_per_px + begin_fraction); }

@@ -113,6 +113,9 @@ struct Row {
   void finish();
 };
 
+/// As std::lower_bound over [from, to), looking near `from` first: the next pixel is near.
+size_t first_not_before(const Packed<Ns>& sorted, size_t from, size_t to, Ns at);
+
 struct IndexRange {
   size_t begin = 0;
   size_t end = 0;

@@ -98,7 +98,7 @@ void Workspace::take_news(std::shared_ptr<const Document> document) {
     if (!state_.is_collapsed(lane)) continue;
     const Lane& was = before->lanes()[lane];
     const auto now = std::ranges::find_if(document_->lanes(), [&](const Lane& each) {
-      return each.kind == was.kind && each.object == was.object;
+      return each.kind == was.kind && each.object == was.object && each.title == was.title;
     });
     if (now != document_->lanes().end())
       collapsed[static_cast<size_t>(now - document_->lanes().begin())] = true;

@@ -34,9 +34,9 @@ TEST(Document, ShowsProcessThenDeviceThenStreamsThenThreads) {
   const Document document(copy_then_gemm().trace());
   std::vector<LaneKind> kinds;
   for (const Lane& lane : document.lanes()) kinds.push_back(lane.kind);
-  EXPECT_THAT(
-      kinds, ElementsAre(LaneKind::kProcess, LaneKind::kDevice, LaneKind::kStream,
-                         LaneKind::kStream, LaneKind::kCopies, LaneKind::kHost, LaneKind::kThread));
+  EXPECT_THAT(kinds, ElementsAre(LaneKind::kProcess, LaneKind::kDevice, LaneKind::kStream,
+                                 LaneKind::kStream, LaneKind::kCopies, LaneKind::kCounter,
+                                 LaneKind::kHost, LaneKind::kThread));
   EXPECT_EQ(document.lanes()[2].title, "copies");
   EXPECT_EQ(document.lanes()[2].parent, 1);
 }

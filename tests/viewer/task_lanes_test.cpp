@@ -54,8 +54,9 @@ TEST(TaskLanes, ShowTasksOfAGpuByMultiprocessorUnderTheirDevice) {
                           .offset_ns = 200,
                           .duration_ns = 50});  // another warp at the same time
   const Document document(builder.trace());
-  EXPECT_THAT(titles(document), ElementsAre(testing::_, " GPU 0", "  math", "  Tasks of tree",
-                                            "   SM 0", "   SM 1", " Host threads", "  main"));
+  EXPECT_THAT(titles(document),
+              ElementsAre(testing::_, " GPU 0", "  math", "  Tasks of tree", "   SM 0", "   SM 1",
+                          "  Kernels at once", " Host threads", "  main"));
   const Item second{ItemKind::kTask, 1};
   EXPECT_EQ(document.time(second), (TimeRange{1100, 1400}));
   EXPECT_EQ(document.label(second), "task 41");
@@ -79,8 +80,8 @@ TEST(TaskLanes, ShowTasksOfTheHostByWorkerUnderTheirProcess) {
                           .start_ns = 50,
                           .duration_ns = 900});
   const Document document(builder.trace());
-  EXPECT_THAT(titles(document), ElementsAre(testing::_, " GPU 0", "  math", " Tasks", "  worker 2",
-                                            " Host threads", "  main"));
+  EXPECT_THAT(titles(document), ElementsAre(testing::_, " GPU 0", "  math", "  Kernels at once",
+                                            " Tasks", "  worker 2", " Host threads", "  main"));
   EXPECT_EQ(document.extent().end_ns, 950);
 }
 

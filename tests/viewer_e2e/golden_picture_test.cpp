@@ -143,6 +143,12 @@ TEST_F(GoldenPicture, OfLanesThatAreDense) {
   expect_as_approved("dense", test::dense_trace(200'000), panel("timeline"));
 }
 
+TEST_F(GoldenPicture, OfCounters) {
+  Arguments arguments = panel("timeline");
+  arguments.height = 640;
+  expect_as_approved("counters", test::pipeline_trace(6).trace(), arguments);
+}
+
 TEST(GoldenDifference, SeesAMovedWordAndOverlooksAnotherHint) {
   Image a{160, 160, std::vector<uint8_t>(160 * 160 * 3, 40)};
   Image hinted = a, moved = a;

@@ -61,6 +61,10 @@ TraceBuilder pipeline_trace(int steps) {
   StreamBuilder copies = builder.stream("copies"), math = builder.stream("math"),
                 results = builder.stream("results");
   builder.columns().stream.priority[copies.id()] = -5;
+  const Id pool = builder.add(Pool{.process_id = 0,
+                                   .kind = kEventPool,
+                                   .name_id = builder.intern("events of the pipeline"),
+                                   .capacity = 8});
   Ns copied = 40 * kUs, computed = 0, fetched = 0;
   for (int i = 0; i < steps; ++i) {
     const Ns host = i * 300 * kUs + 5 * kUs;
@@ -89,7 +93,10 @@ TraceBuilder pipeline_trace(int steps) {
     const Id load = builder.operation("load batch " + step, copies);
     OperationColumns& operation = builder.columns().operation;
     operation.registered_ns[load] = operation.begun_ns[load] = host;
+    operation.submitted_ns[load] = host + 8 * kUs;
     operation.completed_ns[load] = copied;
+    builder.add(PoolSample{
+        .pool_id = pool, .start_ns = host, .available = 2, .in_use = std::min(2 * i + 2, 6)});
     if (i % 3 == 2) builder.synchronize_device(host + 150 * kUs, host + 260 * kUs);
   }
   return builder;

@@ -172,7 +172,7 @@ class Window : public ::testing::Test {
   void key(const std::string& name) const { input({"key", name}); }
 
   // Screen position of an instant, in the middle of the lane of "copies".
-  static constexpr int kGutter = 236, kCopiesY = 192, kEmptyY = 700;
+  static constexpr int kGutter = 236, kCopiesY = 192, kEmptyY = 133;
   int x_of(double ns) const {
     return kGutter + static_cast<int>(std::lround((ns - number("begin_ns")) / number("ns_per_px")));
   }

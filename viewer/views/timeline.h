@@ -87,6 +87,8 @@ struct Hit {
   bool instants = false;  ///< records or waits
   /// Where it stands, if that is not its own time: as it would run, or what became of a range.
   std::optional<TimeRange> elsewhere;
+  const Lane* counter = nullptr;  ///< then there is no item
+  int64_t value = 0;              ///< highest of the counter in this pixel
   explicit operator bool() const { return static_cast<bool>(item); }
 };
 
@@ -108,6 +110,7 @@ class TimelineView : public View {
 
   // timeline_lanes.cpp
   void draw_lane(Pane& pane, const LaneBox& box);
+  void draw_counter(Pane& pane, const Lane& lane, float top, float bottom);
   void draw_bars(Pane& pane, const Lane& lane, const Band& band, Strip& strip);
   void draw_label(Pane& pane, const Band& band, const DrawItem& bar, const Strip& strip,
                   ImU32 fill);
@@ -120,6 +123,7 @@ class TimelineView : public View {
   std::pair<float, float> band_span(const Pane& pane, const LaneBox& box, size_t band) const;
   ImU32 fill_of(const Pane& pane, const Band& band, const DrawItem& bar) const;
   void draw_tooltip(Pane& pane);
+  void draw_counter_tooltip(Pane& pane);
 
   // timeline_edges.cpp
   void draw_edges(Pane& pane);
@@ -149,6 +153,7 @@ class TimelineView : public View {
   uint64_t folded_of_ = 0;  // serial of the document that they are of
   Hit hit_;
   std::vector<DrawItem> bars_, waits_;  // reused for each lane
+  std::vector<int64_t> columns_;
 
   // A drag in progress.
   enum class Drag { kNone, kPending, kPan, kMark, kOverview, kName, kLane };

@@ -223,6 +223,19 @@ void TimelineView::draw_name(Pane& pane, const LaneBox& box, bool selected) {
     }
     text_right -= std::max(width, group || collapsed ? 0.0f : pane.px(40)) + pane.px(10);
   }
+  // The scale of a counter, beside its top and its bottom.
+  if (lane.kind == LaneKind::kCounter && !collapsed) {
+    const float height = theme.text(Face::kSmall).size;
+    const auto mark = [&](int64_t value, float y) {
+      const std::string text = lane.counter.text(value);
+      const float width = theme.width(Face::kSmall, text);
+      widgets::text(pane.draw, theme, Face::kSmall, {right - pane.px(6) - width, y},
+                    pane.color(Color::kTextDim), text);
+      return width;
+    };
+    mark(0, box.bottom - height - pane.px(3));
+    text_right -= mark(lane.counter.top(), box.top + pane.px(2)) + pane.px(4);
+  }
   const Face face = group ? Face::kBold : Face::kBody;
   if (group || collapsed) {
     const float y = std::round(center - theme.text(face).size / 2 - 1);

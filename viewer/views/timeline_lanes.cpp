@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// The content of lanes: bars with labels, time spent waiting, glyphs of records and waits, the
-// tooltip.
+// The content of lanes: bars with labels, time spent waiting, glyphs of records and waits,
+// counters, the tooltip.
 
 #include <algorithm>
 #include <cmath>
@@ -89,6 +89,8 @@ void TimelineView::draw_lane(Pane& pane, const LaneBox& box) {
     ground.fill({pane.min.x, box.top}, {pane.max.x, box.bottom}, pane.color(Color::kPanel));
   }
   ground.fill({pane.min.x, box.bottom - 1}, {pane.max.x, box.bottom}, pane.color(Color::kGrid));
+  if (lane.kind == LaneKind::kCounter)
+    return draw_counter(pane, lane, box.top + pane.px(3), box.bottom - pane.px(2));
   const bool collapsed = pane.state.is_collapsed(box.lane);
   for (size_t index = 0; index < lane.bands.size(); ++index) {
     const Band& band = lane.bands[index];
@@ -111,6 +113,32 @@ void TimelineView::draw_lane(Pane& pane, const LaneBox& box) {
   if (lane.kind == LaneKind::kStream && pane.state.prediction && !lane.bands.empty())
     draw_predicted(pane, box, band_span(pane, box, lane.bands.size() - 1).second + pane.px(2));
   draw_markers(pane, lane, box.bottom - pane.px(3));
+}
+
+// Filled steps under a bright edge, in each pixel the highest value: peaks are what one looks for.
+void TimelineView::draw_counter(Pane& pane, const Lane& lane, float top, float bottom) {
+  columns_.resize(grid_.size());
+  lane.counter.most_in_pixels(pane.state.window, columns_);
+  const ImU32 edge = pane.color(Color::kCounter), body = pane.theme.dim(edge, 0.4f);
+  const float room = bottom - top, edge_height = pane.px(2);
+  Ground& ground = pane.state.ground;
+  for (size_t column = 0, next = 0; column < columns_.size(); column = next) {
+    const int64_t value = columns_[column];
+    while (next < columns_.size() && columns_[next] == value) ++next;
+    if (value <= 0) continue;
+    ++pane.state.drawn_items;
+    const auto share =
+        static_cast<float>(static_cast<double>(value) / static_cast<double>(lane.counter.top()));
+    const float y = bottom - std::max(std::round(room * share), edge_height);
+    const float x0 = pane.min.x + static_cast<float>(column),
+                x1 = pane.min.x + static_cast<float>(next);
+    ground.fill({x0, y}, {x1, y + edge_height}, edge);
+    ground.fill({x0, y + edge_height}, {x1, bottom}, body);
+  }
+  const float mouse = pane.mouse.x - pane.min.x;
+  if (pane.mouse_in_plot && pane.mouse.y >= top && pane.mouse.y < bottom && mouse >= 0 &&
+      mouse < static_cast<float>(columns_.size()))
+    hit_ = {.counter = &lane, .value = columns_[static_cast<size_t>(mouse)]};
 }
 
 // The same work as it would have run, pale and half as high.
@@ -289,7 +317,21 @@ void TimelineView::draw_markers(Pane& pane, const Lane& lane, float bottom) {
   draw_all(lane.passed_waits, Category::kWaitCall, pane.px(6), widgets::wait_glyph);
 }
 
+void TimelineView::draw_counter_tooltip(Pane& pane) {
+  const Lane& lane = *hit_.counter;
+  const Ns at = pane.state.window.to_ns(pane.mouse.x - pane.min.x);
+  ImGui::BeginTooltip();
+  widgets::text(pane.theme, Face::kBold, pane.color(Color::kText),
+                lane.title + ": " + lane.counter.text_of_capacity(hit_.value));
+  widgets::text(pane.theme, Face::kSmall, pane.color(Color::kTextDim), lane.detail);
+  widgets::text(pane.theme, Face::kMonoSmall, pane.color(Color::kTextDim),
+                "at " + format_exact(at));
+  ImGui::EndTooltip();
+}
+
 void TimelineView::draw_tooltip(Pane& pane) {
+  if (hit_.counter != nullptr && drag_ != Drag::kPan && drag_ != Drag::kMark)
+    return draw_counter_tooltip(pane);
   if (!hit_ || drag_ == Drag::kPan || drag_ == Drag::kMark) return;
   const Document& document = pane.document;
   const Theme& theme = pane.theme;

@@ -1,0 +1,159 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "counters.h"
+
+#include <gmock/gmock.h>
+
+#include <filesystem>
+#include <variant>
+
+#include "document.h"
+#include "support/trace_builder.h"
+#include "trace/query.h"
+
+namespace streamscope::viewer {
+namespace {
+
+using testing::ElementsAre;
+
+// The highest values of so many pixels from an instant on.
+std::vector<int64_t> pixels(const Counter& counter, Ns from, double ns_per_px, size_t count) {
+  const TimeWindow window{
+      .begin_ns = from, .ns_per_px = ns_per_px, .width_px = static_cast<double>(count)};
+  std::vector<int64_t> columns(count);
+  counter.most_in_pixels(window, columns);
+  return columns;
+}
+
+const Lane* counter_lane(const Document& document, std::string_view title) {
+  for (const Lane& lane : document.lanes()) {
+    if (lane.kind == LaneKind::kCounter && lane.title == title) return &lane;
+  }
+  return nullptr;
+}
+
+TEST(Counter, HoldsEachValueUntilTheNextStep) {
+  Counter counter;
+  counter.push(10, 2);
+  counter.push(15, 2);  // no step
+  counter.push(20, 5);
+  counter.push(30, 0);
+  counter.finish();
+  EXPECT_EQ(counter.size(), 3u);
+  EXPECT_EQ(counter.value_at(9), 0);
+  EXPECT_EQ(counter.value_at(10), 2);
+  EXPECT_EQ(counter.value_at(29), 5);
+  EXPECT_EQ(counter.value_at(1'000), 0);
+  EXPECT_EQ(counter.most(), 5);
+}
+
+TEST(Counter, CountsWhatIsOpenAndNotWhatEndsWhereAnotherBegins) {
+  const Counter counter = count_open({0, 10, 20, 25}, {10, 20, 30});
+  EXPECT_EQ(counter.most(), 2);
+  EXPECT_EQ(counter.value_at(10), 1);
+  EXPECT_EQ(counter.value_at(25), 2);
+  EXPECT_EQ(counter.value_at(30), 1);  // one never ends
+}
+
+TEST(Counter, ShowsInEachPixelItsHighestValue) {
+  Counter counter;
+  counter.push(10, 1);
+  counter.push(14, 7);
+  counter.push(15, 2);
+  counter.push(40, 0);
+  counter.finish();
+  EXPECT_THAT(pixels(counter, 0, 10, 6), ElementsAre(0, 7, 2, 2, 0, 0));
+  EXPECT_THAT(pixels(counter, 13, 1, 4), ElementsAre(1, 7, 2, 2));
+  EXPECT_THAT(pixels(counter, 14, 0.5, 4), ElementsAre(7, 7, 2, 2));
+}
+
+TEST(Counter, ShowsPeaksOfManySteps) {
+  constexpr Ns kSteps = 100'000;
+  Counter counter;
+  for (Ns at = 0; at < kSteps; ++at) counter.push(at, at == 77'777 ? 1'000 : 1 + at % 2);
+  counter.finish();
+  const std::vector<int64_t> columns = pixels(counter, 0, 1'000, 100);
+  for (size_t column = 0; column < columns.size(); ++column)
+    EXPECT_EQ(columns[column], column == 77 ? 1'000 : 2) << column;
+}
+
+TEST(Counter, TellsItsScale) {
+  Counter counter(64);
+  counter.push(0, 3);
+  counter.finish();
+  EXPECT_EQ(counter.top(), 64);
+  EXPECT_EQ(counter.text_of_capacity(3), "3 of 64");
+  EXPECT_EQ(Counter().top(), 1);
+  EXPECT_EQ(Counter(trace::kNoInt, true).text_of_capacity(4096), "4 KiB");
+}
+
+TEST(CounterLanes, OfADeviceCountKernelsOfAllItsStreams) {
+  test::TraceBuilder builder;
+  builder.stream("a").kernel("k", 0, 100).memcpy(test::kHtoD, 100, 200);
+  builder.stream("b").kernel("k", 50, 150);
+  const Document document(builder.trace());
+  const Lane* lane = counter_lane(document, "Kernels at once");
+  ASSERT_NE(lane, nullptr);
+  EXPECT_EQ(document.lanes()[static_cast<size_t>(lane->parent)].kind, LaneKind::kDevice);
+  EXPECT_THAT(pixels(lane->counter, 0, 50, 4), ElementsAre(1, 2, 1, 0));
+  EXPECT_EQ(counter_lane(document, "Queue depth"), nullptr);
+}
+
+TEST(CounterLanes, AreNotMadeOfASketch) {
+  test::TraceBuilder builder;
+  builder.stream("a").kernel("k", 0, 100);
+  EXPECT_EQ(counter_lane(Document(builder.trace(), true), "Kernels at once"), nullptr);
+}
+
+TEST(CounterLanes, OfQueuesAreTheSumOfTheQueueDepthView) {
+  test::TraceBuilder builder;
+  const auto submit = [&](const test::StreamBuilder& stream, Ns from, Ns to) {
+    const Id id = builder.operation("step", stream);
+    builder.columns().operation.submitted_ns[id] = from;
+    builder.columns().operation.completed_ns[id] = to;
+  };
+  const test::StreamBuilder a = builder.stream("a"), b = builder.stream("b");
+  submit(a, 10, 100);
+  submit(a, 20, 110);
+  submit(b, 20, 50);
+  submit(b, 60, trace::kUnknownNs);
+  const Document document(builder.trace());
+  const Lane* lane = counter_lane(document, "Queue depth");
+  ASSERT_NE(lane, nullptr);
+  const std::filesystem::path file =
+      std::filesystem::path(testing::TempDir()) / "counters_test.sqlite";
+  std::filesystem::remove(file);
+  builder.write(file);
+  trace::Query query(file,
+                     "SELECT DISTINCT outer.at_ns, (SELECT sum(depth) FROM (SELECT depth, "
+                     "row_number() OVER (PARTITION BY stream ORDER BY at_ns DESC, depth) AS n "
+                     "FROM v_queue_depth WHERE at_ns <= outer.at_ns) WHERE n = 1) "
+                     "FROM v_queue_depth AS outer");
+  size_t instants = 0;
+  for (; query.next(); ++instants) {
+    EXPECT_EQ(lane->counter.value_at(std::get<int64_t>(query.cell(0))),
+              std::get<int64_t>(query.cell(1)));
+  }
+  EXPECT_EQ(instants, 6u);
+  EXPECT_EQ(lane->counter.most(), 3);
+}
+
+TEST(CounterLanes, OfPoolsStandUnderTheirProcess) {
+  test::TraceBuilder builder;
+  builder.stream("a").kernel("k", 0, 100);
+  const Id pool =
+      builder.add(trace::Pool{.process_id = 0, .name_id = builder.intern("events"), .capacity = 8});
+  for (const auto& [at, in_use] : {std::pair<Ns, trace::Int>{10, 2}, {10, 3}, {60, 1}})
+    builder.add(trace::PoolSample{.pool_id = pool, .start_ns = at, .in_use = in_use});
+  const Document document(builder.trace());
+  const Lane* lane = counter_lane(document, "events");
+  ASSERT_NE(lane, nullptr);
+  EXPECT_EQ(document.lanes()[static_cast<size_t>(lane->parent)].kind, LaneKind::kProcess);
+  EXPECT_EQ(lane->detail, "in use, at most 3 of 8");
+  EXPECT_EQ(lane->counter.top(), 8);
+  EXPECT_THAT(pixels(lane->counter, 0, 20, 4), ElementsAre(3, 3, 3, 1));
+}
+
+}  // namespace
+}  // namespace streamscope::viewer

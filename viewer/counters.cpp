@@ -1,0 +1,159 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "counters.h"
+
+#include <algorithm>
+
+#include "document.h"
+#include "labels.h"
+
+namespace streamscope::viewer {
+namespace {
+
+using trace::kNoInt;
+using trace::kUnknownNs;
+
+}  // namespace
+
+void Counter::push(Ns at, int64_t value) {
+  if (value == last_) return;
+  last_ = value;
+  most_ = std::max(most_, value);
+  at_ns_.push(at);
+  levels_[0].push(value);
+}
+
+void Counter::finish() {
+  at_ns_.finish();
+  levels_[0].finish();
+  while (levels_.back().size() >= kBlock) {
+    const Packed<int64_t>& fine = levels_.back();
+    Packed<int64_t> coarse;
+    for (auto block = fine.begin(); fine.end() - block >= std::ptrdiff_t{kBlock}; block += kBlock)
+      coarse.push(*std::max_element(block, block + kBlock));
+    coarse.finish();
+    levels_.push_back(std::move(coarse));
+  }
+}
+
+int64_t Counter::top() const {
+  return std::max({capacity_, most_, int64_t{1}});  // no capacity is less than any
+}
+
+int64_t Counter::value_at(Ns at) const {
+  const auto next = std::upper_bound(at_ns_.begin(), at_ns_.end(), at);
+  return next == at_ns_.begin() ? 0 : levels_[0][static_cast<size_t>(next - at_ns_.begin()) - 1];
+}
+
+// Of the steps [first, last): whole blocks on the level above, the rest one by one.
+int64_t Counter::most_of(size_t first, size_t last) const {
+  int64_t most = 0;
+  for (size_t level = 0; first < last; ++level) {
+    const Packed<int64_t>& values = levels_[level];
+    const bool is_last = level + 1 == levels_.size();
+    while (first < last && (is_last || first % kBlock != 0)) most = std::max(most, values[first++]);
+    while (first < last && last % kBlock != 0) most = std::max(most, values[--last]);
+    first /= kBlock;
+    last /= kBlock;
+  }
+  return most;
+}
+
+void Counter::most_in_pixels(const TimeWindow& window, std::vector<int64_t>& columns) const {
+  size_t next = 0;  // first step behind the begin of the pixel
+  Ns begin = window.to_ns(0);
+  for (size_t column = 0; column < columns.size(); ++column) {
+    const Ns end = window.to_ns(static_cast<double>(column + 1));
+    next = first_not_before(at_ns_, next, size(), add_ns(begin, 1));
+    const int64_t held = next > 0 ? levels_[0][next - 1] : 0;
+    const size_t last = first_not_before(at_ns_, next, size(), end);
+    columns[column] = std::max(held, most_of(next, last));
+    next = last;
+    begin = end;
+  }
+}
+
+std::string Counter::text(int64_t value) const {
+  return in_bytes_ ? format_bytes(value) : format_count(value);
+}
+
+std::string Counter::text_of_capacity(int64_t value) const {
+  return capacity_ == kNoInt ? text(value) : text(value) + " of " + text(capacity_);
+}
+
+Counter count_open(std::vector<Ns> begins, std::vector<Ns> ends) {
+  std::ranges::sort(begins);
+  std::ranges::sort(ends);
+  Counter counter;
+  for (size_t begun = 0, ended = 0; begun < begins.size() || ended < ends.size();) {
+    const Ns at = ended == ends.size()     ? begins[begun]
+                  : begun == begins.size() ? ends[ended]
+                                           : std::min(begins[begun], ends[ended]);
+    while (begun < begins.size() && begins[begun] == at) ++begun;
+    while (ended < ends.size() && ends[ended] == at) ++ended;
+    counter.push(at, begun > ended ? static_cast<int64_t>(begun - ended) : 0);
+  }
+  counter.finish();
+  return counter;
+}
+
+void Document::add_counter(Counter counter, std::string title, std::string detail, int parent) {
+  if (counter.empty()) return;
+  const Lane& group = lanes_[static_cast<size_t>(parent)];
+  add_lane({.kind = LaneKind::kCounter,
+            .depth = group.depth + 1,
+            .parent = parent,
+            .object = group.object,
+            .title = std::move(title),
+            .detail = std::move(detail),
+            .counter = std::move(counter)});
+}
+
+void Document::add_device_counters(std::span<const Id> streams, int parent) {
+  if (is_sketch_) return;  // cells of the pyramid are no kernels
+  std::vector<char> is_here(trace_.stream.size(), 0);
+  for (const Id stream : streams) is_here[stream] = 1;
+  // Of the rows that `is_counted` and begin on these streams; what has no end is still open.
+  const auto count = [&](const Packed<Id>& stream_id, const Packed<Ns>& begin_ns,
+                         const Packed<Ns>& end_ns, auto is_counted) {
+    std::vector<Ns> begins, ends;
+    for (Id id = 0; id < stream_id.size(); ++id) {
+      const Id stream = stream_id[id];
+      if (stream >= is_here.size() || !is_here[stream] || !is_counted(id)) continue;
+      const Ns begin = begin_ns[id], end = end_ns[id];
+      if (begin == kUnknownNs) continue;
+      begins.push_back(begin);
+      if (end != kUnknownNs) ends.push_back(end);
+    }
+    return count_open(std::move(begins), std::move(ends));
+  };
+  const auto& op = tables_.op;
+  add_counter(count(op.stream_id, op.start_ns, op.end_ns,
+                    [&](Id id) { return op.kind[id] == trace::kKernel; }),
+              "Kernels at once", "of all streams", parent);
+  const auto& operation = tables_.operation;
+  add_counter(count(operation.stream_id, operation.submitted_ns, operation.completed_ns,
+                    [](Id) { return true; }),
+              "Queue depth", "operations not yet ended", parent);
+}
+
+void Document::add_pools(Id process, int parent) {
+  for (const analysis::PoolUsage& pool : insights_.pools) {
+    // How many streams and events were alive says little; memory that calls told of is worth it.
+    const bool in_bytes = pool.kind == trace::kMemoryPool;
+    if (pool.process_id != process || (pool.derived && !in_bytes)) continue;
+    Counter counter(pool.capacity, in_bytes);
+    for (size_t i = 0; i < pool.steps.size(); ++i) {
+      const Ns at = pool.steps[i].at_ns;
+      // Of those at one instant the last is what holds.
+      if (i + 1 == pool.steps.size() || pool.steps[i + 1].at_ns != at)
+        counter.push(at, pool.steps[i].in_use);
+    }
+    counter.finish();
+    const std::string most = "in use, at most " + counter.text_of_capacity(counter.most());
+    add_counter(std::move(counter), pool.name, most, parent);
+  }
+}
+
+}  // namespace streamscope::viewer
