@@ -10,9 +10,9 @@
 
 namespace streamscope::analysis {
 
-/// Measured on a quiet H200 host (docs/performance.md): between the stamps of any call and between
-/// two calls, to calls that issue work of which the times are recorded, and to copies of a MiB to
-/// pageable memory.
+/// Measured on H200 hosts, recorded runs beside unrecorded ones: between the stamps of any call and
+/// between two calls, to calls that issue work of which the times are recorded, and to copies of a
+/// MiB to pageable memory.
 inline constexpr Ns kRecorderInsideNs = 100;
 inline constexpr Ns kRecorderBetweenNs = 130;
 inline constexpr Ns kRecorderIssueNs = 700;

@@ -343,7 +343,7 @@ class Replay::Walk {
     join_context(stream, barrier);
     leave_context(stream, barrier);
     // When an op was ready tells what it waited for, not what slowed the device down.
-    if (readiness_ == nullptr && stream.device < stamps_.size() && takes_stamp(record))
+    if (readiness_ == nullptr && stream.device < stamps_.size() && takes_time_stamp(trace_, record))
       stamps_[stream.device].take(stream.done, {rows.start_ns[record], entry}, !untimed);
     records_[record] = stream.done;
   }
@@ -415,14 +415,6 @@ class Replay::Walk {
       until.now = awaited_[op->second].now;
     }
     held_until(thread, rows.end_ns[sync], until);
-  }
-
-  bool takes_stamp(Id record) const {
-    constexpr trace::Small kDisableTiming = 2;
-    const Id event = trace_.event_record.event_id[record];
-    if (event >= trace_.event.size()) return false;
-    const trace::Small flags = trace_.event.flags[event];
-    return flags != trace::kNoSmall && (flags & kDisableTiming) == 0;
   }
 
   // Recording the work of a call and its times takes that call longer; so do the pieces in which

@@ -94,6 +94,14 @@ bool is_timed(const Trace& trace, Id op) {
          trace.op.start_ns[op] <= trace.op.end_ns[op];
 }
 
+bool takes_time_stamp(const Trace& trace, Id record) {
+  constexpr trace::Small kDisableTiming = 2;
+  const Id event = trace.event_record.event_id[record];
+  if (event >= trace.event.size()) return false;
+  const trace::Small flags = trace.event.flags[event];
+  return flags != trace::kNoSmall && (flags & kDisableTiming) == 0;
+}
+
 Timeline::Timeline(const Trace& trace)
     : first_(trace.stream.size() + 1, 0), predecessor_(trace.op.size(), kNoId) {
   const size_t streams = trace.stream.size();

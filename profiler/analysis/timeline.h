@@ -34,6 +34,9 @@ Issue issue_of(const Trace& trace, Id op);
 /// True if both ends of the op are known and in order.
 bool is_timed(const Trace& trace, Id op);
 
+/// True if the event of the record is known to have been created without cudaEventDisableTiming.
+bool takes_time_stamp(const Trace& trace, Id record);
+
 /// What one stream did. Times are 0 and unknown where no op of the stream is timed.
 struct StreamActivity {
   size_t op_count = 0;

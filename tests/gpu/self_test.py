@@ -156,7 +156,7 @@ class Kept(unittest.TestCase):
             texts = {f"{harness.build}/bin/examples/pipeline --device cuda": "/opt/streamscope/bin/examples/pipeline --device cuda",
                      f"STREAMSCOPE_RINGS={folder}/a.rings\0CUDA_HOME=/usr/local/cuda":
                          "STREAMSCOPE_RINGS=/tmp/streamscope/a.rings\0CUDA_HOME=/usr/local/cuda",
-                     "/home/somebody/work/libcoord/examples/pipeline.cpp:67 int run()":
+                     "/home/somebody/code/libcoord/examples/pipeline.cpp:67 int run()":
                          "/src/streamscope/libcoord/examples/pipeline.cpp:67 int run()",
                      "/usr/local/cuda/lib/libcupti.so.13": "/usr/local/cuda/lib/libcupti.so.13", "gemm": "gemm"}
             for value in texts:

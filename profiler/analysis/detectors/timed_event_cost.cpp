@@ -20,7 +20,7 @@ namespace streamscope::analysis {
 
 void find_costly_timed_events(Analyses& analyses, Findings& findings) {
   const Trace& trace = analyses.trace();
-  constexpr trace::Small kDisableTiming = 2, kElapsedTimeCall = 12;
+  constexpr trace::Small kElapsedTimeCall = 12;
   std::vector<size_t> asked(trace.process.size());
   for (Id call = 0; call < trace.api_call.size(); ++call) {
     if (trace.api_call.kind[call] != kElapsedTimeCall) continue;
@@ -30,11 +30,7 @@ void find_costly_timed_events(Analyses& analyses, Findings& findings) {
   std::map<Findings::Key, Change> repairs;
   std::map<Findings::Key, std::vector<Id>> records;
   for (const Issued item : analyses.order().items()) {
-    if (item.kind() != Issued::kRecord) continue;
-    const Id event = trace.event_record.event_id[item.id()];
-    if (event >= trace.event.size()) continue;
-    const trace::Small flags = trace.event.flags[event];
-    if (flags == trace::kNoSmall || (flags & kDisableTiming) != 0) continue;
+    if (item.kind() != Issued::kRecord || !takes_time_stamp(trace, item.id())) continue;
     const Findings::Key key{trace.process_of_thread(trace.event_record.thread_id[item.id()])};
     repairs[key].untimed_record.add(item.id());
     records[key].push_back(item.id());
