@@ -1,13 +1,19 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Tasks that depend on each other, in many short levels: the last task before another one spawns
-// it, beside one launch for each level, and a graph of these launches.
+// Tasks that depend on each other, in many short levels: as a graph of tasks, and by a queue where
+// the last task before another one spawns it; beside one launch for each level, and a CUDA graph of
+// these launches. With --records N so many tasks of each run of a graph are recorded, for a trace
+// of it.
+#include <coord/task_graph.cuh>
+
 #include <cmath>
 
 #include "task_queue.h"
 
 namespace {
+
+std::size_t record_count = 0;  // --records
 
 using coord::GpuPlatform;
 using coord::Task;
@@ -18,6 +24,14 @@ struct Levels {
   std::vector<std::uint32_t> before;  // three for each task; of the first level: none
   std::vector<std::uint32_t> offsets, successors, in_degrees;
   std::vector<std::uint32_t> cycles;  // that each takes
+
+  [[nodiscard]] coord::TaskDependencies dependencies() const {
+    coord::TaskDependencies result;
+    for (std::uint32_t task = 0; task <= count * width; ++task)
+      result.offsets.push_back(task < width ? 0 : 3 * (task - width));
+    result.before.assign(before.begin() + 3 * width, before.end());
+    return result;
+  }
 };
 
 Levels make_levels(std::uint32_t count, std::uint32_t width, bool uneven, std::uint32_t mean) {
@@ -61,7 +75,7 @@ struct Step {
                                                       unsigned long long b, unsigned long long c) {
     return tasks::mix(a + 2 * b + 3 * c + task);
   }
-  __device__ void run(std::uint32_t task) const {
+  __device__ void operator()(std::uint32_t task) const {
     const long long start = clock64();
     if (threadIdx.x % 32 == 0) {
       unsigned long long result = task;
@@ -86,14 +100,14 @@ struct Dag {
   template <typename Lane>
   __device__ void operator()(Task task, Lane& lane) const {
     const auto after = lane.successors(edges, task);
-    step.run(static_cast<std::uint32_t>(task));
+    step(static_cast<std::uint32_t>(task));
     lane.end(after);
   }
 };
 
 __global__ void run_level(Step step, std::uint32_t level) {
   const std::uint32_t place = (blockIdx.x * blockDim.x + threadIdx.x) / 32;
-  if (place < step.width) step.run(level * step.width + place);
+  if (place < step.width) step(level * step.width + place);
 }
 
 void compare(const char* name, int rounds, cudaStream_t stream, const Levels& levels) {
@@ -123,7 +137,7 @@ void compare(const char* name, int rounds, cudaStream_t stream, const Levels& le
   const Dag dag{step,
                 {offsets.get(), successors.get(), in_degrees.get(),
                  reinterpret_cast<coord::TaskEdges<GpuPlatform>::Pending*>(pending.get())}};
-  const double ours = tasks::median(rounds, [&] {
+  const double by_queue = tasks::median(rounds, [&] {
     const double ms =
         tasks::milliseconds(stream, [&] { queue.start(stream, dag, {.count = levels.width}); });
     queue.wait();
@@ -132,6 +146,15 @@ void compare(const char* name, int rounds, cudaStream_t stream, const Levels& le
   });
   counted::expect("tasks", all, static_cast<long long>(queue.metrics().all.tasks));
 
+  coord::GpuTaskGraph<Step> task_graph(levels.dependencies(),
+                                       {.records = record_count, .name = name});
+  const double by_graph = tasks::median(rounds, [&] {
+    const double ms = tasks::milliseconds(stream, [&] { task_graph.start(stream, step); });
+    task_graph.wait();
+    verify();
+    return ms;
+  });
+  counted::expect("tasks", all, static_cast<long long>(task_graph.metrics().all.tasks));
   const auto launch_all = [&] {
     for (std::uint32_t level = 0; level < levels.count; ++level)
       run_level<<<(levels.width + 7) / 8, 256, 0, stream>>>(step, level);
@@ -160,11 +183,13 @@ void compare(const char* name, int rounds, cudaStream_t stream, const Levels& le
   const auto note = [&](const char* what, double ms) {
     counted::note(std::string(name) + "_" + what + "_us_per_level", 1e3 * ms / levels.count);
   };
-  note("queue", ours);
+  note("task_graph", by_graph);
+  note("queue", by_queue);
   note("launches", launches);
-  note("graph", in_graph);
-  counted::note(std::string(name) + "_gain", launches / ours);
-  counted::note(std::string(name) + "_gain_over_graph", in_graph / ours);
+  note("cuda_graph", in_graph);
+  counted::note(std::string(name) + "_gain", launches / by_graph);
+  counted::note(std::string(name) + "_gain_over_cuda_graph", in_graph / by_graph);
+  counted::note(std::string(name) + "_queue_gain", launches / by_queue);
 }
 
 }  // namespace
@@ -172,10 +197,12 @@ void compare(const char* name, int rounds, cudaStream_t stream, const Levels& le
 int main(int argc, char** argv) {
   counted::require_device();
   const bool quick = counted::flag(argc, argv, "--quick");
+  record_count = static_cast<std::size_t>(counted::option(argc, argv, "--records", 0));
   const int rounds = quick ? 1 : 7;
   const std::uint32_t count = quick ? 20 : 1000;
   cudaStream_t stream;
   CALL(cudaStreamCreateWithFlags, &stream, cudaStreamNonBlocking);
+  compare("short", rounds, stream, make_levels(count, 16, false, 500));
   compare("even", rounds, stream, make_levels(count, 1024, false, 1000));
   compare("uneven", rounds, stream, make_levels(count, 1024, true, 3000));
   compare("narrow", rounds, stream, make_levels(count, 128, true, 3000));

@@ -2,9 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Many short runs of GPU task queues of random sizes: tiny rings and inboxes, few or many workers,
-// trees of random shape that are there at the start or come from the host meanwhile. Each task must
-// run exactly once and every run must end.
+// trees of random shape that are there at the start or come from the host meanwhile; and of task
+// graphs. Each task must run exactly once, after those before it, and every run must end.
 //   task_queue_stress [--runs N] [--seed S] [--patience SECONDS]
+#include <coord/task_graph.cuh>
+
 #include <random>
 
 #include "task_queue.h"
@@ -44,7 +46,8 @@ struct Ranges {
 };
 
 struct Seen {
-  std::uint64_t runs = 0, tasks = 0, in_line = 0, stolen = 0, received = 0, records = 0;
+  std::uint64_t runs = 0, tasks = 0, in_line = 0, stolen = 0, received = 0, records = 0,
+                in_graphs = 0;
 };
 
 /// One queue, and a few runs of it.
@@ -118,6 +121,63 @@ void run_some(std::mt19937& random, cudaStream_t stream, Seen& seen) {
   }
 }
 
+/// Adds one to the largest value before a task: all lanes read, and each writes its part.
+struct Depth {
+  const std::uint32_t *offsets, *before;
+  std::uint32_t* values;  // 32 for each task
+
+  __device__ void operator()(std::uint32_t task) const {
+    std::uint32_t most = 0;
+    for (std::uint32_t k = offsets[task]; k < offsets[task + 1]; ++k)
+      most = max(most, values[32 * before[k] + (threadIdx.x + k) % 32]);
+    values[32 * task + threadIdx.x % 32] += most + 1;
+  }
+};
+
+/// One graph, and a few runs of it.
+void run_some_graphs(std::mt19937& random, cudaStream_t stream, Seen& seen) {
+  const auto one_of = [&](std::initializer_list<std::uint32_t> values) {
+    return values.begin()[random() % values.size()];
+  };
+  const std::uint32_t count = random() % one_of({2, 40, 3000, 20'000});
+  const std::uint32_t most_before = one_of({1, 3, 5, 80});
+  const std::uint32_t reach = one_of({1, 2, 50, 100'000});
+  coord::TaskDependencies dependencies{.offsets = {0}, .before = {}};
+  std::vector<std::uint32_t> depths;
+  for (std::uint32_t task = 0; task < count; ++task) {
+    std::uint32_t depth = 0;
+    for (std::uint32_t k = task == 0 ? 0 : random() % (most_before + 1); k != 0; --k) {
+      dependencies.before.push_back(task - 1 - random() % std::min(task, reach));
+      depth = std::max(depth, depths[dependencies.before.back()]);
+    }
+    dependencies.offsets.push_back(static_cast<std::uint32_t>(dependencies.before.size()));
+    depths.push_back(depth + 1);
+  }
+  coord::GpuTaskGraphOptions options;
+  options.threads = one_of({32, 64, 128, 256, 512});
+  options.blocks = one_of({0, 1, 2, 7, 100});
+  options.records = one_of({0, 7, 1 << 16});
+  coord::GpuTaskGraph<Depth> graph(dependencies, options);
+  const tasks::Array<std::uint32_t> offsets(dependencies.offsets), before(dependencies.before);
+  tasks::Array<std::uint32_t> values(32 * count);
+  for (int run = 0; run < 5; ++run) {
+    tasks::watchdog().alive("run " + std::to_string(seen.runs) + ": a graph of " +
+                            std::to_string(count) + " tasks");
+    values.clear();
+    graph.start(stream, {offsets.get(), before.get(), values.get()});
+    graph.wait();
+    const std::vector<std::uint32_t> got = values.read();
+    for (std::uint32_t i = 0; i < 32 * count; ++i)
+      counted::expect("depth of a task", depths[i / 32], got[i]);
+    counted::expect("tasks", count, static_cast<long long>(graph.metrics().all.tasks));
+    counted::expect("records", std::min<long long>(count, options.records),
+                    static_cast<long long>(graph.records().size()));
+    ++seen.runs;
+    seen.tasks += count;
+    seen.in_graphs += count;
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -134,12 +194,14 @@ int main(int argc, char** argv) {
     run_some<Ranges<32, 160>>(random, stream, seen);
     run_some<Ranges<1, 2>>(random, stream, seen);
     run_some<Ranges<1, 32>>(random, stream, seen);
+    run_some_graphs(random, stream, seen);
   }
   counted::note("runs", static_cast<double>(seen.runs));
   counted::note("tasks", static_cast<double>(seen.tasks));
   counted::note("in_line", static_cast<double>(seen.in_line));
   counted::note("stolen", static_cast<double>(seen.stolen));
   counted::note("received", static_cast<double>(seen.received));
+  counted::note("in_graphs", static_cast<double>(seen.in_graphs));
   counted::note("records", static_cast<double>(seen.records));
   counted::report("task_queue_stress");
 }

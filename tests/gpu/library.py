@@ -22,7 +22,7 @@ EXAMPLES = {
 # Programs with queues on a GPU.
 DEVICE_QUEUES = {
     "task_queue_balance": ["--quick", "--records", 1500],
-    "task_queue_dag": ["--quick"],
+    "task_queue_dag": ["--quick", "--records", 1500],
 }
 SLACK_NS = 5000  # between the times of the kernel, by CUPTI, and of its tasks, by the device's timer
 COUNTS = {"launches": "kernel", "copies": "memcpy", "memsets": "memset", "records": "event_record", "waits": "event_wait",

@@ -1,7 +1,8 @@
 # SPDX-FileCopyrightText: 2026 StreamScope contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Task queues on the GPU: tasks per second, how even their work is, DAGs in short levels, beside fixed shares, one queue
-for all workers and a launch for each level; a thousand random runs; and the checks of compute-sanitizer."""
+"""Task queues and task graphs on the GPU: tasks per second, how even their work is, DAGs in short levels, beside fixed
+shares, one queue for all workers and a launch for each level; a thousand random runs; and the checks of
+compute-sanitizer."""
 
 import pathlib
 import shutil
@@ -21,8 +22,8 @@ def figures(harness, name, *arguments, timeout=120):
     return lines[-1]
 
 
-WORDS = ("workers", "flat", "tree", "one_queue", "submitted", "queens", "skewed", "batch", "even", "uneven", "narrow",
-         "runs", "tasks", "in_line", "stolen", "received", "records")
+WORDS = ("workers", "flat", "tree", "one_queue", "submitted", "queens", "skewed", "batch", "short", "even", "uneven",
+         "narrow", "runs", "tasks", "in_line", "in_graphs", "stolen", "received", "records")
 
 
 def at_least(harness, name, value, unit, limit):
@@ -61,6 +62,7 @@ def run(harness):
         at_least(harness, "gpu_queue_batch_gain", balance["batch_static_ms"] / balance["batch_ms"], "x", 1.1)
     dag = figures(harness, "dag")
     if dag:
-        at_least(harness, "gpu_queue_levels_gain", dag["uneven_gain"], "x", 2)
+        for name in ("short", "even", "uneven", "narrow"):
+            at_least(harness, f"gpu_task_graph_levels_gain_{name}", dag[f"{name}_gain"], "x", 2)
     figures(harness, "stress", timeout=150)
     sanitizer(harness)

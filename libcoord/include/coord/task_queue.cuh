@@ -19,6 +19,7 @@
 //   queue.wait();
 //
 // A task that depends on others is spawned by the last of them: TaskEdges (task_ring.h) counts.
+// Where all dependencies are known beforehand a task graph is faster: task_graph.cuh.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -38,8 +39,8 @@
 #include <vector>
 
 #include "coord/error.h"
+#include "coord/task_gpu.cuh"
 #include "coord/task_ring.h"
-#include "coord/task_teller.h"
 #include "coord/task_worker.cuh"
 
 namespace coord {
@@ -65,67 +66,6 @@ struct GpuTasks {
       nullptr;  // memory of the device, borrowed until the run ends; null: 0, 1, ...
   std::uint32_t count = 0;
   bool open = false;  // the host will submit more, until it calls close()
-};
-
-/// Of one run.
-struct GpuTaskMetrics {
-  TaskWorkerCounts all{};
-  std::vector<TaskWorkerCounts> workers;
-  /// Longest busy time of a worker over the mean; 1 is even, 0 if nothing ran.
-  [[nodiscard]] double imbalance() const {
-    std::uint64_t most = 0;
-    for (const TaskWorkerCounts& one : workers) most = std::max(most, one.busy_cycles);
-    if (all.busy_cycles == 0) return 0;
-    return static_cast<double>(most) * static_cast<double>(workers.size()) /
-           static_cast<double>(all.busy_cycles);
-  }
-};
-
-/// Throws for a result of CUDA's runtime.
-inline void check_cuda(cudaError_t result, const char* call) {
-  if (result == cudaSuccess) return;
-  ErrorKind kind = ErrorKind::kDeviceFailure;
-  if (result == cudaErrorMemoryAllocation) kind = ErrorKind::kOutOfMemory;
-  if (result == cudaErrorNoDevice || result == cudaErrorInsufficientDriver)
-    kind = ErrorKind::kNoDevice;
-  if (result == cudaErrorInvalidValue || result == cudaErrorCooperativeLaunchTooLarge ||
-      result == cudaErrorInvalidConfiguration)
-    kind = ErrorKind::kInvalidArgument;
-  throw Error(kind, result, cudaGetErrorName(result), call, cudaGetErrorString(result));
-}
-
-/// Owns an array of the device.
-template <typename T>
-class GpuArray {
- public:
-  explicit GpuArray(std::size_t count) {
-    if (count != 0) check_cuda(cudaMalloc(&data_, count * sizeof(T)), "cudaMalloc");
-  }
-  ~GpuArray() { cudaFree(data_); }
-  GpuArray(const GpuArray&) = delete;
-  GpuArray& operator=(const GpuArray&) = delete;
-  [[nodiscard]] T* get() const { return data_; }
-
- private:
-  T* data_ = nullptr;
-};
-
-/// Owns an array of page-locked memory that the device reads and writes at the same address.
-template <typename T>
-class PageLocked {
- public:
-  explicit PageLocked(std::size_t count) {
-    check_cuda(
-        cudaHostAlloc(&data_, count * sizeof(T), cudaHostAllocPortable | cudaHostAllocMapped),
-        "cudaHostAlloc");
-  }
-  ~PageLocked() { cudaFreeHost(data_); }
-  PageLocked(const PageLocked&) = delete;
-  PageLocked& operator=(const PageLocked&) = delete;
-  [[nodiscard]] T* get() const { return data_; }
-
- private:
-  T* data_ = nullptr;
 };
 
 namespace task_worker {
@@ -159,8 +99,7 @@ static __global__ void deal(TaskWorld world, std::uint32_t count, bool open) {
   if (first != 0) return;
   world.sums->count.reset(std::uint64_t{count} + (open ? 1 : 0));
   world.sums->receiving.store(0, GpuPlatform::kRelaxed);
-  world.sums->recorded.store(0, GpuPlatform::kRelaxed);
-  world.sums->began_ns.store(kTaskNever, GpuPlatform::kRelaxed);
+  if (world.log.keeps()) world.log.reset();
   world.sums->received = 0;
   world.sums->open = open ? 1 : 0;
 }
@@ -204,10 +143,10 @@ class GpuTaskQueue {
   void wait();
 
   /// Of the run that was waited for.
-  [[nodiscard]] GpuTaskMetrics metrics() const;
+  [[nodiscard]] GpuTaskMetrics metrics() const { return read_metrics(counts_, workers_); }
   /// In the order in which they ended; not those that ran where they were spawned. Those beyond
   /// `records` are left out.
-  [[nodiscard]] std::vector<TaskRecord> records() const;
+  [[nodiscard]] std::vector<TaskRecord> records() const { return log_.records(); }
 
   [[nodiscard]] std::uint32_t workers() const { return workers_; }
   [[nodiscard]] std::uint32_t blocks() const { return options_.blocks; }
@@ -220,10 +159,6 @@ class GpuTaskQueue {
   static std::size_t stage_bytes(std::uint32_t threads) {
     return threads / kWarp * sizeof(TaskStage<Work::kStaged, Work::kTasksAtOnce>);
   }
-  void tell_run();
-  [[noreturn]] static void refuse(ErrorKind kind, const char* call, const std::string& why) {
-    throw Error(kind, cudaErrorInvalidValue, cudaGetErrorName(cudaErrorInvalidValue), call, why);
-  }
 
   const GpuTaskQueueOptions options_;
   const std::uint32_t workers_;
@@ -231,15 +166,13 @@ class GpuTaskQueue {
   GpuArray<Slot> slots_;
   GpuArray<TaskSpan<GpuPlatform>> shares_;
   GpuArray<TaskWorkerCounts> counts_;
-  GpuArray<TaskRecord> records_;
   GpuArray<TaskSums> sums_;
   PageLocked<TaskInbox> inbox_;
   PageLocked<Task> inbox_slots_;
   cudaEvent_t ended_ = nullptr;  // recorded behind the run
   TaskWorld world_{};
-  TaskTeller teller_;
+  GpuTaskLog log_;
   bool running_ = false;
-  std::uint32_t run_ = 0;  // its number, for the profiler
 
   std::mutex mutex_;  // of what submits
   bool open_ = false;
@@ -251,38 +184,18 @@ GpuTaskQueueOptions GpuTaskQueue<Work>::checked(GpuTaskQueueOptions options) {
   static_assert(std::is_trivially_copyable_v<Work>);
   const auto power = [](std::uint32_t size) { return size != 0 && (size & (size - 1)) == 0; };
   if (!power(options.ring) || !power(options.inbox))
-    refuse(ErrorKind::kInvalidArgument, "GpuTaskQueue", "ring and inbox must be powers of two");
-  if (options.threads == 0 || options.threads % kWarp != 0)
-    refuse(ErrorKind::kInvalidArgument, "GpuTaskQueue", "a block must consist of full warps");
-  int device = 0, cooperative = 0, multiprocessors = 0, fit = 0;
-  check_cuda(cudaGetDevice(&device), "cudaGetDevice");
-  check_cuda(cudaDeviceGetAttribute(&cooperative, cudaDevAttrCooperativeLaunch, device),
-             "cudaDeviceGetAttribute");
-  check_cuda(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device),
-             "cudaDeviceGetAttribute");
-  if (cooperative == 0)
-    refuse(ErrorKind::kNotSupported, "GpuTaskQueue", "the device has no cooperative launch");
+    refuse_task("GpuTaskQueue", "ring and inbox must be powers of two");
+  const PersistentBlocks fit =
+      persistent_blocks("GpuTaskQueue", reinterpret_cast<const void*>(run_task_workers<Work>),
+                        options.threads, stage_bytes(options.threads));
+  if (options.blocks == 0) options.blocks = fit.most;
+  fit.check("GpuTaskQueue", options.blocks);
   if (options.stack_bytes != 0) {
     std::size_t now = 0;
     check_cuda(cudaDeviceGetLimit(&now, cudaLimitStackSize), "cudaDeviceGetLimit");
     if (now < options.stack_bytes)
       check_cuda(cudaDeviceSetLimit(cudaLimitStackSize, options.stack_bytes), "cudaDeviceSetLimit");
   }
-  const std::size_t stage = stage_bytes(options.threads);
-  check_cuda(
-      cudaFuncSetAttribute(run_task_workers<Work>, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                           static_cast<int>(stage)),
-      "cudaFuncSetAttribute");
-  check_cuda(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
-                 &fit, run_task_workers<Work>, static_cast<int>(options.threads), stage),
-             "cudaOccupancyMaxActiveBlocksPerMultiprocessor");
-  const auto most = static_cast<std::uint32_t>(fit * multiprocessors);
-  if (most == 0 || options.blocks > most) {
-    refuse(ErrorKind::kInvalidArgument, "GpuTaskQueue",
-           std::to_string(options.blocks) + " blocks are asked for, and " + std::to_string(most) +
-               " fit on the device at a time");
-  }
-  if (options.blocks == 0) options.blocks = most;
   return options;
 }
 
@@ -294,12 +207,10 @@ GpuTaskQueue<Work>::GpuTaskQueue(const GpuTaskQueueOptions& options)
       slots_(std::size_t{workers_} * options_.ring),
       shares_(workers_),
       counts_(workers_),
-      records_(options_.records),
       sums_(1),
       inbox_(1),
       inbox_slots_(options_.inbox),
-      teller_(TaskTeller::Workers::kWarps, workers_, options_.name) {
-  TaskTeller::listen();
+      log_(options_.records, workers_, options_.name) {
   world_.rings = rings_.get();
   world_.shares = shares_.get();
   world_.counts = counts_.get();
@@ -308,8 +219,7 @@ GpuTaskQueue<Work>::GpuTaskQueue(const GpuTaskQueueOptions& options)
   world_.steal = options_.steal;
   world_.inbox_slots = inbox_slots_.get();
   world_.inbox_mask = options_.inbox - 1;
-  world_.records = records_.get();
-  world_.record_capacity = options_.records;
+  world_.log = log_.device();
   for (std::uint32_t i = 0; i < options_.inbox; ++i) inbox_slots_.get()[i] = kNoTask;
   check_cuda(cudaEventCreateWithFlags(&ended_, cudaEventDisableTiming), "cudaEventCreateWithFlags");
   task_worker::prepare<<<kDealBlocks, kDealThreads>>>(world_, slots_.get(), options_.ring);
@@ -327,7 +237,7 @@ GpuTaskQueue<Work>::~GpuTaskQueue() {
 template <typename Work>
 void GpuTaskQueue<Work>::start(cudaStream_t stream, const Work& work, const GpuTasks& tasks) {
   if (running_)
-    refuse(ErrorKind::kNotPermitted, "GpuTaskQueue::start", "the last run was not waited for");
+    refuse_task("GpuTaskQueue::start", "the last run was not waited for", ErrorKind::kNotPermitted);
   const std::lock_guard lock(mutex_);
   world_.given = tasks.tasks;
   world_.inbox = tasks.open ? inbox_.get() : nullptr;
@@ -341,7 +251,7 @@ void GpuTaskQueue<Work>::start(cudaStream_t stream, const Work& work, const GpuT
                                          dim3(options_.threads), arguments,
                                          stage_bytes(options_.threads), stream),
              "cudaLaunchCooperativeKernel");
-  run_ = teller_.begin_run();
+  log_.begin_run();
   check_cuda(cudaEventRecord(ended_, stream), "cudaEventRecord");
   running_ = true;
   open_ = tasks.open;
@@ -350,7 +260,8 @@ void GpuTaskQueue<Work>::start(cudaStream_t stream, const Work& work, const GpuT
 template <typename Work>
 std::size_t GpuTaskQueue<Work>::try_submit(std::span<const Task> tasks) {
   const std::lock_guard lock(mutex_);
-  if (!open_) refuse(ErrorKind::kNotPermitted, "GpuTaskQueue::try_submit", "the run is not open");
+  if (!open_)
+    refuse_task("GpuTaskQueue::try_submit", "the run is not open", ErrorKind::kNotPermitted);
   std::size_t count = 0;
   for (; count < tasks.size(); ++count) {
     const std::atomic_ref<Task> slot(inbox_slots_.get()[(submitted_ + count) & world_.inbox_mask]);
@@ -386,50 +297,7 @@ void GpuTaskQueue<Work>::wait() {
   if (!running_) return;
   check_cuda(cudaEventSynchronize(ended_), "GpuTaskQueue::wait");
   running_ = false;
-  if (options_.records != 0 && teller_.is_heard()) tell_run();
-}
-
-template <typename Work>
-void GpuTaskQueue<Work>::tell_run() {
-  std::int64_t began_ns = 0;
-  check_cuda(cudaMemcpy(&began_ns, &sums_.get()->began_ns, sizeof began_ns, cudaMemcpyDeviceToHost),
-             "cudaMemcpy");
-  const std::vector<TaskRecord> recorded = records();
-  std::vector<TaskTeller::Ran> ran;
-  ran.reserve(recorded.size());
-  for (const TaskRecord& one : recorded)
-    ran.push_back({one.task, one.worker, one.sm, one.start_ns - began_ns, one.end_ns - began_ns});
-  teller_.end_run(run_, ran, metrics().all.tasks - ran.size());
-}
-
-template <typename Work>
-GpuTaskMetrics GpuTaskQueue<Work>::metrics() const {
-  GpuTaskMetrics metrics;
-  metrics.workers.resize(workers_);
-  check_cuda(cudaMemcpy(metrics.workers.data(), counts_.get(), workers_ * sizeof(TaskWorkerCounts),
-                        cudaMemcpyDeviceToHost),
-             "cudaMemcpy");
-  for (const TaskWorkerCounts& one : metrics.workers) {
-    metrics.all.tasks += one.tasks;
-    metrics.all.in_line += one.in_line;
-    metrics.all.steals += one.steals;
-    metrics.all.stolen += one.stolen;
-    metrics.all.received += one.received;
-    metrics.all.busy_cycles += one.busy_cycles;
-  }
-  return metrics;
-}
-
-template <typename Work>
-std::vector<TaskRecord> GpuTaskQueue<Work>::records() const {
-  std::uint64_t count = 0;
-  check_cuda(cudaMemcpy(&count, &sums_.get()->recorded, sizeof count, cudaMemcpyDeviceToHost),
-             "cudaMemcpy");
-  std::vector<TaskRecord> records(std::min<std::size_t>(count, options_.records));
-  check_cuda(cudaMemcpy(records.data(), records_.get(), records.size() * sizeof(TaskRecord),
-                        cudaMemcpyDeviceToHost),
-             "cudaMemcpy");
-  return records;
+  log_.end_run(counts_, workers_);
 }
 
 }  // namespace coord

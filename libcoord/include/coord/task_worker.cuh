@@ -13,46 +13,15 @@
 
 #include <cstdint>
 
+#include "coord/task_gpu.cuh"
 #include "coord/task_ring.h"
 
 namespace coord {
-
-/// Atomics of one GPU.
-struct GpuPlatform {
-  template <typename T>
-  using Atomic = cuda::atomic<T, cuda::thread_scope_device>;
-  static constexpr cuda::std::memory_order kRelaxed = cuda::std::memory_order_relaxed;
-  static constexpr cuda::std::memory_order kAcquire = cuda::std::memory_order_acquire;
-  static constexpr cuda::std::memory_order kRelease = cuda::std::memory_order_release;
-  COORD_HOST_DEVICE static void fence(cuda::std::memory_order order) {
-    cuda::atomic_thread_fence(order, cuda::thread_scope_device);
-  }
-};
 
 /// Atomics of one block, for shared memory.
 struct BlockPlatform : GpuPlatform {
   template <typename T>
   using Atomic = cuda::atomic<T, cuda::thread_scope_block>;
-};
-
-inline constexpr unsigned kWarp = 32;
-
-/// A task that ran, if they are recorded. Times are those of the GPU's global timer, in ns, which
-/// ticks coarsely.
-struct TaskRecord {
-  Task task = kNoTask;
-  std::uint32_t worker = 0, sm = 0;
-  std::int64_t start_ns = 0, end_ns = 0;
-};
-
-/// What a worker did; written when it ends.
-struct TaskWorkerCounts {
-  std::uint64_t tasks = 0;
-  std::uint64_t in_line = 0;      // of them, where they were spawned, for want of room
-  std::uint64_t steals = 0;       // batches
-  std::uint64_t stolen = 0;       // tasks in them
-  std::uint64_t received = 0;     // from the host
-  std::uint64_t busy_cycles = 0;  // of its multiprocessor's clock, in tasks
 };
 
 /// Page-locked memory through which the host hands over tasks while workers run. The host writes
@@ -63,16 +32,12 @@ struct TaskInbox {
   std::uint64_t closed = 0;  // 1: there will be no more
 };
 
-inline constexpr std::int64_t kTaskNever = 0x7fffffffffffffff;
-
 /// Words that all workers change; each on its own line of the cache.
 struct TaskSums {
   alignas(128) TaskCount<GpuPlatform> count;
   alignas(128) GpuPlatform::Atomic<std::uint32_t> receiving;  // 1: a worker looks into the inbox
   std::uint64_t received;  // it owns these two: tasks ever taken from there,
   std::uint32_t open;      // and whether more may come
-  alignas(128) GpuPlatform::Atomic<std::uint64_t> recorded;
-  GpuPlatform::Atomic<std::int64_t> began_ns;  // if tasks are recorded: the first block did
 };
 
 /// All that workers share: a kernel's parameter. Borrows device memory.
@@ -87,31 +52,10 @@ struct TaskWorld {
   TaskInbox* inbox = nullptr;   // null: all tasks come from the device
   Task* inbox_slots = nullptr;
   std::uint32_t inbox_mask = 0;
-  TaskRecord* records = nullptr;  // null: nothing is recorded
-  std::uint64_t record_capacity = 0;
+  TaskLog log{};
 };
 
 #ifdef __CUDACC__
-
-namespace task_worker {
-
-__device__ inline unsigned lane() { return threadIdx.x % kWarp; }
-__device__ inline std::uint32_t sm() {
-  std::uint32_t number = 0;
-  asm volatile("mov.u32 %0, %%smid;" : "=r"(number));
-  return number;
-}
-__device__ inline std::int64_t timer_ns() {
-  std::int64_t now = 0;
-  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now)::"memory");
-  return now;
-}
-template <typename T>
-__device__ T from_first(T value) {
-  return __shfl_sync(~0u, value, 0);
-}
-
-}  // namespace task_worker
 
 /// What the warps of a block share.
 struct TaskTeam {
@@ -235,8 +179,7 @@ class TaskWorker {
       end_ = ring_.end();
     }
     if (threadIdx.x == 0) {
-      if (world_.records != nullptr)
-        world_.sums->began_ns.fetch_min(task_worker::timer_ns(), GpuPlatform::kRelaxed);
+      world_.log.begin();
       team_.idle.reset();
       team_.over.store(0, BlockPlatform::kRelaxed);
     }
@@ -462,7 +405,7 @@ class TaskWorker {
     if (lane_ == 0) stage_.count = staged_;
     __syncwarp();
 
-    const bool recorded = world_.records != nullptr;
+    const bool recorded = world_.log.keeps();
     const std::int64_t start_ns = recorded ? task_worker::timer_ns() : 0;
     const long long start = clock64();
     TaskLane<Work> lane(work_, stage_, worker_);
@@ -476,7 +419,7 @@ class TaskWorker {
     tally_.ended(batch);
     tally_.spawned(now - staged_);
     staged_ = now;
-    if (recorded) record(task, batch, start_ns, end_ns);
+    if (recorded) world_.log.write(batch, {task, worker_, task_worker::sm(), start_ns, end_ns});
   }
 
   /// Hands what the stage holds beside the next batch to warps of the block that wait, a batch
@@ -527,15 +470,6 @@ class TaskWorker {
       if (i + lane_ < staged_) stage_.tasks[i + lane_] = task;
       __syncwarp();
     }
-  }
-
-  __device__ void record(Task task, std::uint32_t batch, std::int64_t start_ns,
-                         std::int64_t end_ns) {
-    std::uint64_t first = 0;
-    if (lane_ == 0) first = world_.sums->recorded.fetch_add(batch, GpuPlatform::kRelaxed);
-    const std::uint64_t at = task_worker::from_first(first) + lane_;
-    if (lane_ < batch && at < world_.record_capacity)
-      world_.records[at] = {task, worker_, task_worker::sm(), start_ns, end_ns};
   }
 
   [[nodiscard]] __device__ Task given(std::uint32_t position) const {

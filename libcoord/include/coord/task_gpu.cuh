@@ -1,0 +1,296 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// What task_queue.cuh and task_graph.cuh share: the GPU's atomics, arrays of the device, what a run
+// counts, and its records.
+#pragma once
+
+#include <cuda/atomic>
+
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "coord/error.h"
+#include "coord/task_ring.h"
+#include "coord/task_teller.h"
+
+namespace coord {
+
+/// Atomics of one GPU.
+struct GpuPlatform {
+  template <typename T>
+  using Atomic = cuda::atomic<T, cuda::thread_scope_device>;
+  static constexpr cuda::std::memory_order kRelaxed = cuda::std::memory_order_relaxed;
+  static constexpr cuda::std::memory_order kAcquire = cuda::std::memory_order_acquire;
+  static constexpr cuda::std::memory_order kRelease = cuda::std::memory_order_release;
+  COORD_HOST_DEVICE static void fence(cuda::std::memory_order order) {
+    cuda::atomic_thread_fence(order, cuda::thread_scope_device);
+  }
+};
+
+inline constexpr unsigned kWarp = 32;
+
+/// What a worker did; written when it ends.
+struct TaskWorkerCounts {
+  std::uint64_t tasks = 0;
+  std::uint64_t in_line = 0;      // of them, where they were spawned, for want of room
+  std::uint64_t steals = 0;       // batches
+  std::uint64_t stolen = 0;       // tasks in them
+  std::uint64_t received = 0;     // from the host
+  std::uint64_t busy_cycles = 0;  // of its multiprocessor's clock, in tasks
+};
+
+/// A task that ran, if they are recorded. Times are those of the GPU's global timer, in ns, which
+/// ticks coarsely.
+struct TaskRecord {
+  Task task = kNoTask;
+  std::uint32_t worker = 0, sm = 0;
+  std::int64_t start_ns = 0, end_ns = 0;
+};
+
+inline constexpr std::int64_t kTaskNever = 0x7fffffffffffffff;
+
+/// Words of a log that all workers change.
+struct TaskLogState {
+  GpuPlatform::Atomic<std::uint64_t> recorded;  // tasks, also those that there was no room for
+  GpuPlatform::Atomic<std::int64_t> began_ns;   // the first block did
+};
+
+#ifdef __CUDACC__
+
+namespace task_worker {
+
+__device__ inline unsigned lane() { return threadIdx.x % kWarp; }
+__device__ inline std::uint32_t sm() {
+  std::uint32_t number = 0;
+  asm volatile("mov.u32 %0, %%smid;" : "=r"(number));
+  return number;
+}
+__device__ inline std::int64_t timer_ns() {
+  std::int64_t now = 0;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now)::"memory");
+  return now;
+}
+template <typename T>
+__device__ T from_first(T value) {
+  return __shfl_sync(~0u, value, 0);
+}
+
+}  // namespace task_worker
+
+#endif
+
+/// Where workers keep the tasks that ran, on the device. Borrows its arrays.
+struct TaskLog {
+  TaskRecord* records = nullptr;  // null: nothing is kept
+  std::uint64_t capacity = 0;
+  TaskLogState* state = nullptr;
+
+  [[nodiscard]] COORD_HOST_DEVICE bool keeps() const { return records != nullptr; }
+
+#ifdef __CUDACC__
+  /// One thread, before each run.
+  __device__ void reset() const {
+    state->recorded.store(0, GpuPlatform::kRelaxed);
+    state->began_ns.store(kTaskNever, GpuPlatform::kRelaxed);
+  }
+  /// One thread of each block, when it begins.
+  __device__ void begin() const {
+    if (keeps()) state->began_ns.fetch_min(task_worker::timer_ns(), GpuPlatform::kRelaxed);
+  }
+  /// All lanes of a warp: those of the first `batch` lanes have run a task each.
+  __device__ void write(std::uint32_t batch, const TaskRecord& mine) const {
+    std::uint64_t first = 0;
+    if (task_worker::lane() == 0) first = state->recorded.fetch_add(batch, GpuPlatform::kRelaxed);
+    const std::uint64_t at = task_worker::from_first(first) + task_worker::lane();
+    if (task_worker::lane() < batch && at < capacity) records[at] = mine;
+  }
+#endif
+};
+
+/// Throws for a result of CUDA's runtime.
+inline void check_cuda(cudaError_t result, const char* call) {
+  if (result == cudaSuccess) return;
+  ErrorKind kind = ErrorKind::kDeviceFailure;
+  if (result == cudaErrorMemoryAllocation) kind = ErrorKind::kOutOfMemory;
+  if (result == cudaErrorNoDevice || result == cudaErrorInsufficientDriver)
+    kind = ErrorKind::kNoDevice;
+  if (result == cudaErrorInvalidValue || result == cudaErrorCooperativeLaunchTooLarge ||
+      result == cudaErrorInvalidConfiguration)
+    kind = ErrorKind::kInvalidArgument;
+  throw Error(kind, result, cudaGetErrorName(result), call, cudaGetErrorString(result));
+}
+
+/// Throws for what the caller asks for.
+[[noreturn]] inline void refuse_task(const char* call, const std::string& why,
+                                     ErrorKind kind = ErrorKind::kInvalidArgument) {
+  throw Error(kind, cudaErrorInvalidValue, cudaGetErrorName(cudaErrorInvalidValue), call, why);
+}
+
+/// How many blocks of a kernel the current device holds at a time.
+struct PersistentBlocks {
+  std::uint32_t most = 0, multiprocessors = 0;
+
+  /// Throws kInvalidArgument if so many do not fit.
+  void check(const char* call, std::uint32_t blocks) const {
+    if (most != 0 && blocks <= most) return;
+    refuse_task(call, std::to_string(blocks) + " blocks are asked for, and " +
+                          std::to_string(most) + " fit on the device at a time");
+  }
+};
+
+/// Of a kernel whose blocks wait for each other. Throws kInvalidArgument unless `threads` are full
+/// warps, kNotSupported if the device has no cooperative launch.
+inline PersistentBlocks persistent_blocks(const char* call, const void* kernel,
+                                          std::uint32_t threads, std::size_t shared_bytes = 0) {
+  if (threads == 0 || threads % kWarp != 0) refuse_task(call, "a block must consist of full warps");
+  int device = 0, cooperative = 0, multiprocessors = 0, fit = 0;
+  check_cuda(cudaGetDevice(&device), "cudaGetDevice");
+  check_cuda(cudaDeviceGetAttribute(&cooperative, cudaDevAttrCooperativeLaunch, device),
+             "cudaDeviceGetAttribute");
+  if (cooperative == 0)
+    refuse_task(call, "the device has no cooperative launch", ErrorKind::kNotSupported);
+  check_cuda(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device),
+             "cudaDeviceGetAttribute");
+  if (shared_bytes != 0) {
+    check_cuda(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                    static_cast<int>(shared_bytes)),
+               "cudaFuncSetAttribute");
+  }
+  check_cuda(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&fit, kernel, static_cast<int>(threads),
+                                                           shared_bytes),
+             "cudaOccupancyMaxActiveBlocksPerMultiprocessor");
+  return {static_cast<std::uint32_t>(fit * multiprocessors),
+          static_cast<std::uint32_t>(multiprocessors)};
+}
+
+/// Owns an array of the device.
+template <typename T>
+class GpuArray {
+ public:
+  explicit GpuArray(std::size_t count) {
+    if (count != 0) check_cuda(cudaMalloc(&data_, count * sizeof(T)), "cudaMalloc");
+  }
+  explicit GpuArray(const std::vector<T>& values) : GpuArray(values.size()) {
+    check_cuda(cudaMemcpy(data_, values.data(), values.size() * sizeof(T), cudaMemcpyHostToDevice),
+               "cudaMemcpy");
+  }
+  ~GpuArray() { cudaFree(data_); }
+  GpuArray(const GpuArray&) = delete;
+  GpuArray& operator=(const GpuArray&) = delete;
+  [[nodiscard]] T* get() const { return data_; }
+
+ private:
+  T* data_ = nullptr;
+};
+
+/// Owns an array of page-locked memory that the device reads and writes at the same address.
+template <typename T>
+class PageLocked {
+ public:
+  explicit PageLocked(std::size_t count) {
+    check_cuda(
+        cudaHostAlloc(&data_, count * sizeof(T), cudaHostAllocPortable | cudaHostAllocMapped),
+        "cudaHostAlloc");
+  }
+  ~PageLocked() { cudaFreeHost(data_); }
+  PageLocked(const PageLocked&) = delete;
+  PageLocked& operator=(const PageLocked&) = delete;
+  [[nodiscard]] T* get() const { return data_; }
+
+ private:
+  T* data_ = nullptr;
+};
+
+/// Of one run.
+struct GpuTaskMetrics {
+  TaskWorkerCounts all{};
+  std::vector<TaskWorkerCounts> workers;
+  /// Longest busy time of a worker over the mean; 1 is even, 0 if nothing ran.
+  [[nodiscard]] double imbalance() const {
+    std::uint64_t most = 0;
+    for (const TaskWorkerCounts& one : workers) most = std::max(most, one.busy_cycles);
+    if (all.busy_cycles == 0) return 0;
+    return static_cast<double>(most) * static_cast<double>(workers.size()) /
+           static_cast<double>(all.busy_cycles);
+  }
+};
+
+/// What the workers counted in the run that has ended. Throws what has become of the device.
+inline GpuTaskMetrics read_metrics(const GpuArray<TaskWorkerCounts>& counts,
+                                   std::uint32_t workers) {
+  GpuTaskMetrics metrics;
+  metrics.workers.resize(workers);
+  check_cuda(cudaMemcpy(metrics.workers.data(), counts.get(), workers * sizeof(TaskWorkerCounts),
+                        cudaMemcpyDeviceToHost),
+             "cudaMemcpy");
+  for (const TaskWorkerCounts& one : metrics.workers) {
+    metrics.all.tasks += one.tasks;
+    metrics.all.in_line += one.in_line;
+    metrics.all.steals += one.steals;
+    metrics.all.stolen += one.stolen;
+    metrics.all.received += one.received;
+    metrics.all.busy_cycles += one.busy_cycles;
+  }
+  return metrics;
+}
+
+/// Owns a log, and tells the profiler that is listening, if any, what is in it. Thread-compatible.
+class GpuTaskLog {
+ public:
+  GpuTaskLog(std::size_t capacity, std::uint32_t workers, const std::string& name)
+      : capacity_(capacity),
+        records_(capacity),
+        state_(1),
+        teller_(TaskTeller::Workers::kWarps, workers, name) {
+    TaskTeller::listen();
+  }
+
+  [[nodiscard]] TaskLog device() const { return {records_.get(), capacity_, state_.get()}; }
+  /// The workers have just been launched.
+  void begin_run() { run_ = teller_.begin_run(); }
+  /// They have ended, having run so many tasks.
+  void end_run(const GpuArray<TaskWorkerCounts>& counts, std::uint32_t workers) {
+    if (capacity_ == 0 || !teller_.is_heard()) return;
+    std::int64_t began_ns = 0;
+    check_cuda(
+        cudaMemcpy(&began_ns, &state_.get()->began_ns, sizeof began_ns, cudaMemcpyDeviceToHost),
+        "cudaMemcpy");
+    const std::vector<TaskRecord> recorded = records();
+    std::vector<TaskTeller::Ran> ran;
+    ran.reserve(recorded.size());
+    for (const TaskRecord& one : recorded)
+      ran.push_back({one.task, one.worker, one.sm, one.start_ns - began_ns, one.end_ns - began_ns});
+    teller_.end_run(run_, ran, read_metrics(counts, workers).all.tasks - ran.size());
+  }
+
+  /// In the order in which they ended; those beyond the capacity are left out.
+  [[nodiscard]] std::vector<TaskRecord> records() const {
+    std::uint64_t count = 0;
+    if (capacity_ != 0) {
+      check_cuda(cudaMemcpy(&count, &state_.get()->recorded, sizeof count, cudaMemcpyDeviceToHost),
+                 "cudaMemcpy");
+    }
+    std::vector<TaskRecord> records(std::min<std::size_t>(count, capacity_));
+    check_cuda(cudaMemcpy(records.data(), records_.get(), records.size() * sizeof(TaskRecord),
+                          cudaMemcpyDeviceToHost),
+               "cudaMemcpy");
+    return records;
+  }
+
+ private:
+  const std::size_t capacity_;
+  GpuArray<TaskRecord> records_;
+  GpuArray<TaskLogState> state_;
+  TaskTeller teller_;
+  std::uint32_t run_ = 0;  // its number, for the profiler
+};
+
+}  // namespace coord

@@ -1,0 +1,243 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Tasks for warps of a GPU whose dependencies are known beforehand: one kernel that runs them all,
+// each as soon as those it waits for have ended. For graphs of short tasks, whose levels cost less
+// than a launch each; tasks that spawn others: task_queue.cuh. Needs nvcc.
+//
+//   struct Sum {                                    // copied to the device; a warp runs a task
+//     const std::uint32_t *offsets, *before;
+//     double* values;
+//     __device__ void operator()(std::uint32_t task) const { ... }
+//   };
+//   // Task 2 waits for 0 and 1, task 3 for 2.
+//   coord::GpuTaskGraph<Sum> graph({.offsets = {0, 0, 0, 2, 3}, .before = {0, 1, 2}});
+//   graph.start(stream, Sum{...});
+//   graph.wait();
+//
+// Each warp has its tasks, in their order, and waits at a task for those before it: each that ends
+// writes one word, which those that wait for it read. Nothing is counted down, enqueued or claimed,
+// so a dependency costs one trip through the cache of the device (docs/performance.md).
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "coord/error.h"
+#include "coord/task_gpu.cuh"
+#include "coord/task_order.h"
+
+namespace coord {
+
+/// Task t waits for before[k] for k in [offsets[t], offsets[t + 1]), which all are less than t.
+struct TaskDependencies {
+  std::vector<std::uint32_t> offsets;  // one more than there are tasks
+  std::vector<std::uint32_t> before;
+};
+
+struct GpuTaskGraphOptions {
+  std::uint32_t blocks = 0;     // 0: one for each multiprocessor, as far as there are tasks
+  std::uint32_t threads = 512;  // in a block; full warps
+  /// Tasks of a run to be recorded, as GpuTaskQueueOptions::records.
+  std::size_t records = 0;
+  std::string name{};  // in the trace
+};
+
+/// All that the warps share: a kernel's parameter. Borrows device memory.
+struct TaskGraphWorld {
+  TaskOrder<GpuPlatform> order;
+  TaskWorkerCounts* counts = nullptr;  // one for each worker
+  TaskLog log{};
+};
+
+#ifdef __CUDACC__
+
+namespace task_worker {
+
+/// Until all tasks before it have ended. Each lane looks at another one.
+__device__ inline void wait_for_those_before(const TaskOrder<GpuPlatform>& order,
+                                             std::uint32_t task) {
+  constexpr std::uint32_t kPauseNs = 20;
+  const std::uint32_t end = order.offsets[task + 1];
+  for (std::uint32_t k = order.offsets[task] + lane(); k < end; k += kWarp) {
+    const std::uint32_t one = order.before[k];
+    while (!order.has_ended(one)) __nanosleep(kPauseNs);
+  }
+  __syncwarp();  // what came before them comes before what any lane does now
+}
+
+static __global__ void reset_log(TaskLog log) { log.reset(); }
+
+}  // namespace task_worker
+
+template <typename Work>
+__global__ void run_task_graph(const __grid_constant__ TaskGraphWorld world,
+                               const __grid_constant__ Work work) {
+  const TaskOrder<GpuPlatform>& order = world.order;
+  const std::uint32_t worker = (blockIdx.x * blockDim.x + threadIdx.x) / kWarp;
+  const std::uint32_t workers = gridDim.x * (blockDim.x / kWarp);
+  if (threadIdx.x == 0) world.log.begin();
+  TaskWorkerCounts counts;
+  for (std::uint32_t task = worker; task < order.count; task += workers) {
+    task_worker::wait_for_those_before(order, task);
+    const std::int64_t start_ns = world.log.keeps() ? task_worker::timer_ns() : 0;
+    const long long start = clock64();
+    work(task);
+    __syncwarp();  // what all lanes have done comes before
+    if (task_worker::lane() == 0) order.end(task);
+    counts.busy_cycles += static_cast<std::uint64_t>(clock64() - start);
+    ++counts.tasks;
+    if (world.log.keeps()) {
+      world.log.write(1, {task, worker, task_worker::sm(), start_ns, task_worker::timer_ns()});
+    }
+  }
+  if (task_worker::lane() == 0) world.counts[worker] = counts;
+}
+
+#endif  // __CUDACC__
+
+/// A graph of tasks on the device that is current when it is made, to be run any number of times,
+/// one run at a time. Thread-compatible. `Work` must be trivially copyable.
+///
+/// All blocks are on the device at the same time, as those of a GpuTaskQueue. A task that takes
+/// much longer than others holds up those of its warp, which are as many tasks later as there are
+/// warps: independent tasks of uneven length are better in a queue.
+template <typename Work>
+class GpuTaskGraph {
+ public:
+  /// Copies the dependencies to the device. Throws kInvalidArgument if a task waits for one that
+  /// does not come before it, the offsets do not ascend from 0 to the end of `before`, or the
+  /// blocks do not fit on the device; kNotSupported if that has no cooperative launch.
+  explicit GpuTaskGraph(const TaskDependencies& dependencies,
+                        const GpuTaskGraphOptions& options = {});
+  /// Waits for the run; what fails then is dropped.
+  ~GpuTaskGraph();
+  GpuTaskGraph(const GpuTaskGraph&) = delete;
+  GpuTaskGraph& operator=(const GpuTaskGraph&) = delete;
+
+  /// Enqueues a run on the stream; returns at once. Throws kNotPermitted if the last run was not
+  /// waited for.
+  void start(cudaStream_t stream, const Work& work);
+  /// Blocks until the run has ended, and while a profiler is told of its tasks. Throws what has
+  /// become of the device if it failed.
+  void wait();
+
+  /// Of the run that was waited for: tasks and busy cycles.
+  [[nodiscard]] GpuTaskMetrics metrics() const { return read_metrics(counts_, workers_); }
+  /// In the order in which they ended. Those beyond `records` are left out.
+  [[nodiscard]] std::vector<TaskRecord> records() const { return log_.records(); }
+
+  [[nodiscard]] std::uint32_t workers() const { return workers_; }
+  [[nodiscard]] std::uint32_t blocks() const { return options_.blocks; }
+
+ private:
+  static const TaskDependencies& checked(const TaskDependencies& dependencies);
+  static GpuTaskGraphOptions checked(GpuTaskGraphOptions options, std::size_t tasks);
+
+  const GpuTaskGraphOptions options_;
+  const std::uint32_t workers_;
+  GpuArray<std::uint32_t> offsets_, before_;
+  GpuArray<TaskOrder<GpuPlatform>::Word> words_;  // one for each task
+  GpuArray<TaskWorkerCounts> counts_;
+  GpuTaskLog log_;
+  cudaEvent_t ended_ = nullptr;  // recorded behind the run
+  TaskGraphWorld world_{};
+  bool running_ = false;
+};
+
+template <typename Work>
+const TaskDependencies& GpuTaskGraph<Work>::checked(const TaskDependencies& dependencies) {
+  const auto& [offsets, before] = dependencies;
+  if (offsets.empty() || offsets.front() != 0 || offsets.back() != before.size())
+    refuse_task("GpuTaskGraph", "offsets must lead from 0 to the number of dependencies");
+  for (std::size_t task = 0; task + 1 < offsets.size(); ++task) {
+    if (offsets[task] > offsets[task + 1])
+      refuse_task("GpuTaskGraph", "the offsets of task " + std::to_string(task) + " descend");
+  }
+  for (std::size_t task = 0; task + 1 < offsets.size(); ++task) {
+    for (std::uint32_t k = offsets[task]; k < offsets[task + 1]; ++k) {
+      if (before[k] < task) continue;
+      refuse_task("GpuTaskGraph", "task " + std::to_string(task) + " waits for task " +
+                                      std::to_string(before[k]) +
+                                      ": number tasks so that each comes after those it waits for");
+    }
+  }
+  return dependencies;
+}
+
+template <typename Work>
+GpuTaskGraphOptions GpuTaskGraph<Work>::checked(GpuTaskGraphOptions options, std::size_t tasks) {
+  static_assert(std::is_trivially_copyable_v<Work>);
+  const PersistentBlocks most = persistent_blocks(
+      "GpuTaskGraph", reinterpret_cast<const void*>(run_task_graph<Work>), options.threads);
+  const std::size_t warps = options.threads / kWarp;
+  if (options.blocks == 0) {
+    options.blocks = static_cast<std::uint32_t>(
+        std::clamp<std::size_t>((tasks + warps - 1) / warps, 1, most.multiprocessors));
+  }
+  most.check("GpuTaskGraph", options.blocks);
+  return options;
+}
+
+template <typename Work>
+GpuTaskGraph<Work>::GpuTaskGraph(const TaskDependencies& dependencies,
+                                 const GpuTaskGraphOptions& options)
+    : options_(checked(options, checked(dependencies).offsets.size() - 1)),
+      workers_(options_.blocks * (options_.threads / kWarp)),
+      offsets_(dependencies.offsets),
+      before_(dependencies.before),
+      words_(dependencies.offsets.size() - 1),
+      counts_(workers_),
+      log_(options_.records, workers_, options_.name) {
+  TaskOrder<GpuPlatform>& order = world_.order;
+  order.offsets = offsets_.get();
+  order.before = before_.get();
+  order.ended = words_.get();
+  order.count = static_cast<std::uint32_t>(dependencies.offsets.size() - 1);
+  world_.counts = counts_.get();
+  world_.log = log_.device();
+  check_cuda(cudaEventCreateWithFlags(&ended_, cudaEventDisableTiming), "cudaEventCreateWithFlags");
+  check_cuda(cudaMemset(words_.get(), 0, order.count * sizeof(std::uint32_t)), "cudaMemset");
+}
+
+template <typename Work>
+GpuTaskGraph<Work>::~GpuTaskGraph() {
+  if (running_) cudaEventSynchronize(ended_);
+  cudaEventDestroy(ended_);
+}
+
+template <typename Work>
+void GpuTaskGraph<Work>::start(cudaStream_t stream, const Work& work) {
+  if (running_) {
+    refuse_task("GpuTaskGraph::start", "the last run was not waited for", ErrorKind::kNotPermitted);
+  }
+  if (world_.log.keeps()) {
+    task_worker::reset_log<<<1, 1, 0, stream>>>(world_.log);
+    check_cuda(cudaGetLastError(), "reset_log");
+  }
+  ++world_.order.run;
+  Work copy = work;
+  void* arguments[] = {&world_, &copy};
+  check_cuda(cudaLaunchCooperativeKernel(run_task_graph<Work>, dim3(options_.blocks),
+                                         dim3(options_.threads), arguments, 0, stream),
+             "cudaLaunchCooperativeKernel");
+  log_.begin_run();
+  running_ = true;
+  check_cuda(cudaEventRecord(ended_, stream), "cudaEventRecord");
+}
+
+template <typename Work>
+void GpuTaskGraph<Work>::wait() {
+  if (!running_) return;
+  check_cuda(cudaEventSynchronize(ended_), "GpuTaskGraph::wait");
+  running_ = false;
+  log_.end_run(counts_, workers_);
+}
+
+}  // namespace coord
