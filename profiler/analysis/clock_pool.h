@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstring>
 #include <memory>
 #include <vector>
 
@@ -45,25 +44,25 @@ class ClockPool {
   /// width have no entry. Takes `alike` instead of a clock of its own if that is equal. Returns
   /// false, and leaves *clock, if there was nothing new.
   bool join(Ref* clock, size_t own, Ref news, size_t chain, Position position, Ref alike) {
-    const Lane* mine = lanes(*clock);
-    const Lane* other = lanes(news);
-    for (size_t i = 0; i < lanes_; ++i) scratch_[i] = other[i] > mine[i] ? other[i] : mine[i];
-    if (chain < width()) {
-      Position& entry = reinterpret_cast<Position*>(scratch_.data())[chain];
-      entry = std::max(entry, position);
+    const bool known_chain = chain < width();
+    // Mostly the news is news at first sight, and nobody to share with.
+    if (!known_chain || entry(*clock, chain) >= position || alike != kNone) {
+      newest(scratch_.data(), lanes(*clock), lanes(news));
+      Position* merged = reinterpret_cast<Position*>(scratch_.data());
+      if (known_chain) merged[chain] = std::max(merged[chain], position);
+      if (equals_scratch(*clock, own)) return false;
+      if (alike != kNone && equals_scratch(alike, own)) {
+        retain(alike);
+        release(*clock);
+        *clock = alike;
+        return true;
+      }
     }
-    if (equals_scratch(*clock, own)) return false;
-    if (alike != kNone && equals_scratch(alike, own)) {
-      retain(alike);
-      release(*clock);
-      *clock = alike;
-      return true;
-    }
-    if (counts_[*clock] > 1) {
-      release(*clock);
-      *clock = take();
-    }
-    std::memcpy(lanes(*clock), scratch_.data(), lanes_ * sizeof(Lane));
+    const Ref before = *clock;
+    if (counts_[before] > 1) *clock = take();
+    newest(lanes(*clock), lanes(before), lanes(news));
+    if (known_chain) data(*clock)[chain] = std::max(data(*clock)[chain], position);
+    if (*clock != before) release(before);
     return true;
   }
 
@@ -72,6 +71,10 @@ class ClockPool {
   using Lane __attribute__((vector_size(kLanes * sizeof(Position)))) = Position;
   static constexpr size_t kSlabBytes = 1 << 20;
 
+  // *to may be one of the others.
+  void newest(Lane* to, const Lane* a, const Lane* b) const {
+    for (size_t i = 0; i < lanes_; ++i) to[i] = a[i] > b[i] ? a[i] : b[i];
+  }
   static bool any(Lane lane) { return (lane[0] | lane[1] | lane[2] | lane[3]) != 0; }
   Lane* lanes(Ref ref) { return slabs_[ref / per_slab_].get() + ref % per_slab_ * lanes_; }
   const Lane* lanes(Ref ref) const {
@@ -99,7 +102,8 @@ class ClockPool {
       return ref;
     }
     const Ref ref = static_cast<Ref>(counts_.size());
-    if (ref % per_slab_ == 0) slabs_.push_back(std::make_unique<Lane[]>(per_slab_ * lanes_ + 1));
+    if (ref % per_slab_ == 0)
+      slabs_.push_back(std::make_unique_for_overwrite<Lane[]>(per_slab_ * lanes_ + 1));
     counts_.push_back(1);
     return ref;
   }

@@ -297,33 +297,16 @@ bool can_satisfy(Int written, Int awaited) {
   return written != trace::kNoInt && (written >= awaited || (written & awaited) != 0);
 }
 
-Issue IssueOrder::issue(Id op) const {
-  if (const Id sync = copy_sync(op); sync != kNoId) {
-    return {trace_.host_sync.start_ns[sync], trace_.host_sync.end_ns[sync],
-            trace_.host_sync.thread_id[sync]};
-  }
-  return issue_of(trace_, op);
+Issue IssueOrder::issue_of_copy(Id op) const {
+  const Id sync = copy_sync(op);
+  return {trace_.host_sync.start_ns[sync], trace_.host_sync.end_ns[sync],
+          trace_.host_sync.thread_id[sync]};
 }
 
-Id IssueOrder::stream(Id op) const {
-  const Id call = trace_.op.api_call_id[op];
-  if (trace_.op.graph_node[op] != trace::kNoInt && call < trace_.api_call.size() &&
-      trace_.api_call.stream_id[call] < trace_.stream.size()) {
-    return trace_.api_call.stream_id[call];
-  }
-  return trace_.op.stream_id[op];
-}
-
-Id IssueOrder::copy_sync(Id op) const {
-  if (copy_syncs_.empty()) return kNoId;
-  const auto found = copy_syncs_.find(op);
-  return found == copy_syncs_.end() ? kNoId : found->second;
-}
-
-Id IssueOrder::writer_of(Id memory_wait) const {
-  if (writers_.empty()) return kNoId;
-  const auto found = writers_.find(memory_wait);
-  return found == writers_.end() ? kNoId : found->second;
+Id IssueOrder::stream_of_launch(Id node) const {
+  const Id call = trace_.op.api_call_id[node];
+  const Id stream = call < trace_.api_call.size() ? trace_.api_call.stream_id[call] : kNoId;
+  return stream < trace_.stream.size() ? stream : trace_.op.stream_id[node];
 }
 
 IssueOrder::IssueOrder(const Trace& trace) : trace_(trace), copy_syncs_(find_copy_syncs(trace)) {

@@ -73,19 +73,32 @@ class IssueOrder {
   const Trace& trace() const { return trace_; }
 
   /// The call that issued an op, a synchronous copy's (a row of host_sync) included.
-  Issue issue(Id op) const;
+  Issue issue(Id op) const {
+    return has_copy_syncs() && copy_sync(op) != kNoId ? issue_of_copy(op) : issue_of(trace_, op);
+  }
   /// The stream in whose order an op stands: for nodes of a graph that of the launch.
-  Id stream(Id op) const;
+  Id stream(Id op) const {
+    return trace_.op.graph_node[op] == trace::kNoInt ? trace_.op.stream_id[op]
+                                                     : stream_of_launch(op);
+  }
   bool has_copy_syncs() const { return !copy_syncs_.empty(); }
   /// The host_sync row of a synchronous copy; kNoId for every other op.
-  Id copy_sync(Id op) const;
+  Id copy_sync(Id op) const { return found(copy_syncs_, op); }
   bool has_writers() const { return !writers_.empty(); }
   /// The write that had to run before a memory wait could end: the first of all known writes that
   /// satisfy it, if those stand in one stream. Host stores and kernels may write too, unseen: the
   /// order is real only as far as nobody else wrote. kNoId for every other op. O(1).
-  Id writer_of(Id memory_wait) const;
+  Id writer_of(Id memory_wait) const { return found(writers_, memory_wait); }
 
  private:
+  static Id found(const std::unordered_map<Id, Id>& map, Id key) {
+    if (map.empty()) return kNoId;
+    const auto at = map.find(key);
+    return at == map.end() ? kNoId : at->second;
+  }
+  Issue issue_of_copy(Id op) const;
+  Id stream_of_launch(Id node) const;
+
   const Trace& trace_;
   std::vector<Issued> items_;
   std::unordered_map<Id, Id> copy_syncs_;  // op -> host_sync

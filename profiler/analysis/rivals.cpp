@@ -5,31 +5,12 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
-#include <unordered_map>
+#include <limits>
+#include <numeric>
+#include <tuple>
 
 namespace streamscope::analysis {
 namespace {
-
-struct Keyed {
-  uint64_t key;
-  Id op;
-};
-
-// Least significant digit first: traces hold ten million ops whose order is nearly right, which
-// comparison sorts do not use.
-void radix_sort(std::vector<Keyed>& keys, uint64_t largest) {
-  constexpr int kBits = 11;
-  constexpr size_t kBuckets = size_t{1} << kBits;
-  std::vector<Keyed> other(keys.size());
-  for (int shift = 0; shift < 64 && (largest >> shift) != 0; shift += kBits) {
-    std::array<size_t, kBuckets + 1> first{};
-    for (const Keyed& k : keys) ++first[(k.key >> shift & (kBuckets - 1)) + 1];
-    for (size_t i = 1; i <= kBuckets; ++i) first[i] += first[i - 1];
-    for (const Keyed& k : keys) other[first[k.key >> shift & (kBuckets - 1)]++] = k;
-    keys.swap(other);
-  }
-}
 
 // How much of a device a kernel fills: 1 and more if no block of another fits beside it.
 class Occupancy {
@@ -103,26 +84,41 @@ class Running {
 
 }  // namespace
 
+// The order is nearly right already, which sorts that compare do not use: ops go into short
+// intervals of time first, so that a few of each are left to sort.
 std::vector<Id> ops_by_start(const Trace& trace) {
-  std::vector<Id> result;
-  std::vector<Keyed> keys;
-  result.reserve(trace.op.size());
+  const auto& start_ns = trace.op.start_ns;
+  std::vector<Id> timed;
+  timed.reserve(trace.op.size());
   bool sorted = true;
   Ns last = kUnknownNs, first = std::numeric_limits<Ns>::max();
   for (Id op = 0; op < trace.op.size(); ++op) {
     if (!is_timed(trace, op)) continue;
-    sorted &= trace.op.start_ns[op] >= last;
-    last = std::max(last, trace.op.start_ns[op]);
-    first = std::min(first, trace.op.start_ns[op]);
-    result.push_back(op);
+    sorted &= start_ns[op] >= last;
+    last = std::max(last, start_ns[op]);
+    first = std::min(first, start_ns[op]);
+    timed.push_back(op);
   }
-  if (sorted) return result;
-  keys.reserve(result.size());
-  for (Id op : result)
-    keys.push_back(
-        {static_cast<uint64_t>(trace.op.start_ns[op]) - static_cast<uint64_t>(first), op});
-  radix_sort(keys, static_cast<uint64_t>(last) - static_cast<uint64_t>(first));
-  for (size_t i = 0; i < keys.size(); ++i) result[i] = keys[i].op;
+  if (sorted) return timed;
+  constexpr size_t kOpsEach = 4;
+  int shift = 0;
+  const auto since_first = [first](Ns at) {
+    return static_cast<uint64_t>(at) - static_cast<uint64_t>(first);
+  };
+  while (since_first(last) >> shift > timed.size() / kOpsEach + 1) ++shift;
+  const auto interval = [&](Id op) { return since_first(start_ns[op]) >> shift; };
+  std::vector<Id> next((since_first(last) >> shift) + 2, 0);  // per interval: its first place
+  for (Id op : timed) ++next[interval(op) + 1];
+  std::partial_sum(next.begin(), next.end(), next.begin());
+  std::vector<Id> result(timed.size());
+  for (Id op : timed) result[next[interval(op)]++] = op;
+  // Now the first place of the interval behind it.
+  Id begin = 0;
+  for (Id end : next) {
+    std::sort(result.begin() + begin, result.begin() + end,
+              [&](Id a, Id b) { return std::tie(start_ns[a], a) < std::tie(start_ns[b], b); });
+    begin = end;
+  }
   return result;
 }
 

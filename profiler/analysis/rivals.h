@@ -11,7 +11,7 @@
 
 namespace streamscope::analysis {
 
-/// Ids of all timed ops by start, then by id. O(n).
+/// Ids of all timed ops by start, then by id. O(n) where starts are spread.
 std::vector<Id> ops_by_start(const Trace& trace);
 
 /// Immutable; refers to nothing. O(n).

@@ -6,9 +6,15 @@
 #include <algorithm>
 #include <iterator>
 #include <tuple>
+#include <utility>
 
 namespace streamscope::analysis {
 namespace {
+
+bool by_start(const Trace& trace, Id a, Id b) {
+  return std::tie(trace.op.start_ns[a], trace.op.end_ns[a], a) <
+         std::tie(trace.op.start_ns[b], trace.op.end_ns[b], b);
+}
 
 // Puts the ops of one stream into FIFO order. A stream runs its ops one after another, so the start
 // times are the truth; an op without times takes the place that the order of the calls gives it.
@@ -17,11 +23,9 @@ void order_stream(const Trace& trace, std::span<Id> ops) {
   const auto untimed = std::all_of(ops.begin(), ops.end(), timed)
                            ? ops.end()
                            : std::stable_partition(ops.begin(), ops.end(), timed);
-  const auto by_start = [&](Id a, Id b) {
-    return std::tie(trace.op.start_ns[a], trace.op.end_ns[a], a) <
-           std::tie(trace.op.start_ns[b], trace.op.end_ns[b], b);
-  };
-  if (!std::is_sorted(ops.begin(), untimed, by_start)) std::sort(ops.begin(), untimed, by_start);
+  const auto earlier_start = [&](Id a, Id b) { return by_start(trace, a, b); };
+  if (!std::is_sorted(ops.begin(), untimed, earlier_start))
+    std::sort(ops.begin(), untimed, earlier_start);
   if (untimed == ops.end()) return;
 
   struct Placed {
@@ -46,53 +50,38 @@ void order_stream(const Trace& trace, std::span<Id> ops) {
   std::transform(merged.begin(), merged.end(), ops.begin(), [](const Placed& p) { return p.op; });
 }
 
-StreamActivity measure(const Trace& trace, std::span<const Id> ops) {
-  StreamActivity result;
-  result.op_count = ops.size();
-  for (Id op : ops) {
-    switch (trace.op.kind[op]) {
-      case trace::kKernel:
-        ++result.kernel_count;
-        break;
-      case trace::kMemcpy:
-        ++result.copy_count;
-        if (trace.op.bytes[op] != trace::kNoInt) result.copied_bytes += trace.op.bytes[op];
-        break;
-      case trace::kMemset:
-        ++result.memset_count;
-        break;
-      default:
-        break;
-    }
-    if (!is_timed(trace, op)) {
-      ++result.untimed_count;
-      continue;
-    }
-    if (trace.op.kind[op] == trace::kMemoryWait) continue;  // waits; the stream is idle meanwhile
-    const Ns start = trace.op.start_ns[op], end = trace.op.end_ns[op];
-    if (result.first_start_ns == kUnknownNs) result.first_start_ns = result.last_end_ns = start;
-    // Ops of one stream overlap only inside a graph or under programmatic launch: count such time
-    // once.
-    const Ns from = std::max(start, result.last_end_ns);
-    result.busy_ns += std::max<Ns>(0, end - from);
-    result.last_end_ns = std::max(result.last_end_ns, end);
+// Adds what an op did to what the stream did before it.
+void add(const Trace& trace, Id op, StreamActivity& sum) {
+  ++sum.op_count;
+  switch (trace.op.kind[op]) {
+    case trace::kKernel:
+      ++sum.kernel_count;
+      break;
+    case trace::kMemcpy:
+      ++sum.copy_count;
+      if (trace.op.bytes[op] != trace::kNoInt) sum.copied_bytes += trace.op.bytes[op];
+      break;
+    case trace::kMemset:
+      ++sum.memset_count;
+      break;
+    default:
+      break;
   }
-  return result;
+  if (!is_timed(trace, op)) {
+    ++sum.untimed_count;
+    return;
+  }
+  if (trace.op.kind[op] == trace::kMemoryWait) return;  // waits; the stream is idle meanwhile
+  const Ns start = trace.op.start_ns[op], end = trace.op.end_ns[op];
+  if (sum.first_start_ns == kUnknownNs) sum.first_start_ns = sum.last_end_ns = start;
+  // Ops of one stream overlap only inside a graph or under programmatic launch: count such time
+  // once.
+  const Ns from = std::max(start, sum.last_end_ns);
+  sum.busy_ns += std::max<Ns>(0, end - from);
+  sum.last_end_ns = std::max(sum.last_end_ns, end);
 }
 
 }  // namespace
-
-Issue issue_of(const Trace& trace, Id op) {
-  const Id call = trace.op.api_call_id[op];
-  if (call >= trace.api_call.size()) return {};
-  return {trace.api_call.start_ns[call], trace.api_call.end_ns[call],
-          trace.api_call.thread_id[call]};
-}
-
-bool is_timed(const Trace& trace, Id op) {
-  return trace.op.start_ns[op] != kUnknownNs && trace.op.end_ns[op] != kUnknownNs &&
-         trace.op.start_ns[op] <= trace.op.end_ns[op];
-}
 
 bool takes_time_stamp(const Trace& trace, Id record) {
   constexpr trace::Small kDisableTiming = 2;
@@ -103,25 +92,41 @@ bool takes_time_stamp(const Trace& trace, Id record) {
 }
 
 Timeline::Timeline(const Trace& trace)
-    : first_(trace.stream.size() + 1, 0), predecessor_(trace.op.size(), kNoId) {
+    : first_(trace.stream.size() + 1, 0),
+      as_stored_(trace.stream.size(), true),
+      predecessor_(trace.op.size(), kNoId),
+      activity_(trace.stream.size()) {
   const size_t streams = trace.stream.size();
   for (Id stream : trace.op.stream_id) {
     if (stream < streams) ++first_[stream + 1];
   }
   for (size_t stream = 0; stream < streams; ++stream) first_[stream + 1] += first_[stream];
   ops_.resize(first_[streams]);
+  // Most traces are in order already: then one walk over the ops does for all streams.
   std::vector<size_t> next(first_.begin(), first_.end() - 1);
   for (Id op = 0; op < trace.op.size(); ++op) {
     const Id stream = trace.op.stream_id[op];
-    if (stream < streams) ops_[next[stream]++] = op;
+    if (stream >= streams) continue;
+    const size_t place = next[stream]++;
+    ops_[place] = op;
+    const Id before = place == first_[stream] ? kNoId : ops_[place - 1];
+    predecessor_[op] = before;
+    as_stored_[stream] = as_stored_[stream] && is_timed(trace, op) &&
+                         (before == kNoId || by_start(trace, before, op));
+    add(trace, op, activity_[stream]);
   }
-
-  activity_.reserve(streams);
   for (Id stream = 0; stream < streams; ++stream) {
-    const std::span<Id> lane(ops_.data() + first_[stream], first_[stream + 1] - first_[stream]);
-    order_stream(trace, lane);
-    for (size_t i = 1; i < lane.size(); ++i) predecessor_[lane[i]] = lane[i - 1];
-    const StreamActivity& activity = activity_.emplace_back(measure(trace, lane));
+    StreamActivity& activity = activity_[stream];
+    if (!as_stored_[stream]) {
+      const std::span<Id> lane(ops_.data() + first_[stream], activity.op_count);
+      order_stream(trace, lane);
+      activity = {};
+      Id before = kNoId;
+      for (Id op : lane) {
+        predecessor_[op] = std::exchange(before, op);
+        add(trace, op, activity);
+      }
+    }
     if (activity.first_start_ns == kUnknownNs) continue;
     first_start_ns_ = first_start_ns_ == kUnknownNs
                           ? activity.first_start_ns

@@ -8,6 +8,7 @@
 // waits.h.
 #pragma once
 
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -29,10 +30,19 @@ struct Issue {
   Id thread_id = kNoId;
 };
 
-Issue issue_of(const Trace& trace, Id op);
+inline Issue issue_of(const Trace& trace, Id op) {
+  const Id call = trace.op.api_call_id[op];
+  if (call >= trace.api_call.size()) return {};
+  return {trace.api_call.start_ns[call], trace.api_call.end_ns[call],
+          trace.api_call.thread_id[call]};
+}
 
 /// True if both ends of the op are known and in order.
-bool is_timed(const Trace& trace, Id op);
+inline bool is_timed(const Trace& trace, Id op) {
+  const Ns start = trace.op.start_ns[op], end = trace.op.end_ns[op];
+  static_assert(kUnknownNs == std::numeric_limits<Ns>::min());
+  return start != kUnknownNs && start <= end;  // an unknown end is before every start
+}
 
 /// True if the event of the record is known to have been created without cudaEventDisableTiming.
 bool takes_time_stamp(const Trace& trace, Id record);
@@ -66,6 +76,10 @@ class Timeline {
   std::span<const Id> ops(Id stream) const {
     return {ops_.data() + first_[stream], first_[stream + 1] - first_[stream]};
   }
+  /// Calls `visit(stream, op)` for the ops of every stream in FIFO order. Ops of different streams
+  /// mix as they do in the table, as far as that goes: what belongs to neighbours is in the cache.
+  template <class Visit>
+  void each_in_order(const Trace& trace, Visit visit) const;
   /// The op before this one on its stream; kNoId if it is the first or its stream is unknown.
   Id predecessor(Id op) const { return predecessor_[op]; }
   const StreamActivity& activity(Id stream) const { return activity_[stream]; }
@@ -78,13 +92,26 @@ class Timeline {
   }
 
  private:
-  std::vector<size_t> first_;  // per stream: index into ops_; one more at the end
+  std::vector<size_t> first_;    // per stream: index into ops_; one more at the end
+  std::vector<bool> as_stored_;  // per stream: its ops are in order of id
   std::vector<Id> ops_;
   std::vector<Id> predecessor_;
   std::vector<StreamActivity> activity_;
   Ns first_start_ns_ = kUnknownNs;
   Ns last_end_ns_ = kUnknownNs;
 };
+
+template <class Visit>
+void Timeline::each_in_order(const Trace& trace, Visit visit) const {
+  for (Id op = 0; op < trace.op.size(); ++op) {
+    const Id stream = trace.op.stream_id[op];
+    if (stream < stream_count() && as_stored_[stream]) visit(stream, op);
+  }
+  for (Id stream = 0; stream < stream_count(); ++stream) {
+    if (as_stored_[stream]) continue;
+    for (Id op : ops(stream)) visit(stream, op);
+  }
+}
 
 /// How long ops of the same kind and name took, at most; 0 if none has times. Linear in the ops.
 Ns longest_run(const Trace& trace, Id op);

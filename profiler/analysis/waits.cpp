@@ -88,24 +88,31 @@ WaitExplainer::WaitExplainer(const IssueOrder& order, const Timeline& timeline, 
       rivals_(rivals),
       graph_nodes_(trace_),
       hold_(std::make_unique<Hold>(trace_)),
-      gap_from_(trace_.op.size(), kUnknownNs),
       predecessor_(trace_.op.size(), kNoId) {
-  for (Id stream = 0; stream < timeline.stream_count(); ++stream) {
-    Ns busy_until = kUnknownNs;
-    Id last = kNoId;
-    for (Id op : timeline.ops(stream)) {
-      if (!is_timed(trace_, op)) continue;
-      predecessor_[op] = last;
-      if (trace_.op.kind[op] == trace::kMemoryWait) continue;
-      const Ns from = busy_until != kUnknownNs ? busy_until : order.issue(op).start_ns;
-      if (from != kUnknownNs && from < trace_.op.start_ns[op]) gap_from_[op] = from;
-      if (last == kNoId || trace_.op.end_ns[op] >= busy_until) last = op;
-      busy_until = std::max(busy_until, trace_.op.end_ns[op]);
-    }
-  }
+  // Per stream: of the work so far what ended last.
+  std::vector<Id> last(timeline.stream_count(), kNoId);
+  timeline.each_in_order(trace_, [&](Id stream, Id op) {
+    if (!is_timed(trace_, op)) return;
+    Id& before = last[stream];
+    predecessor_[op] = before;
+    if (trace_.op.kind[op] == trace::kMemoryWait) return;
+    if (before == kNoId || trace_.op.end_ns[op] >= trace_.op.end_ns[before]) before = op;
+  });
 }
 
 WaitExplainer::~WaitExplainer() = default;
+
+// Where the gap before an op begins; kUnknownNs if there is none. Memory waits have none: they are
+// no work, but a part of the gap of what follows them.
+Ns WaitExplainer::gap_from(Id op, const Issue& issue) const {
+  if (!is_timed(trace_, op) || trace_.op.kind[op] == trace::kMemoryWait ||
+      trace_.op.stream_id[op] >= timeline_.stream_count()) {
+    return kUnknownNs;
+  }
+  const Id before = predecessor_[op];
+  const Ns from = before != kNoId ? trace_.op.end_ns[before] : issue.start_ns;
+  return from < trace_.op.start_ns[op] ? from : kUnknownNs;
+}
 
 const std::vector<WaitExplainer::Condition>& WaitExplainer::conditions(Id op) {
   conditions_.clear();
@@ -204,10 +211,10 @@ bool WaitExplainer::woke_device(Id op, Ns ready_ns) const {
 }
 
 void WaitExplainer::explain(Id op, std::vector<WaitPart>& parts) {
-  const Ns from = gap_from_[op];
+  const Issue issue = order_.issue(op);
+  const Ns from = gap_from(op, issue);
   if (from == kUnknownNs) return;
   const Ns start = trace_.op.start_ns[op];
-  const Issue issue = order_.issue(op);
   Ns at = from;
   Condition last{from, WaitCause::kFifo};
   bool first = true;
@@ -297,9 +304,7 @@ std::string_view to_string(WaitCause cause) {
 
 std::vector<WaitPart> explain_waits(WaitExplainer& explainer, const Trace& trace) {
   std::vector<WaitPart> parts;
-  size_t gaps = 0;
-  for (Id op = 0; op < trace.op.size(); ++op) gaps += explainer.gap_from(op) != kUnknownNs;
-  parts.reserve(gaps + gaps / 2);  // most gaps have one part or two
+  parts.reserve(trace.op.size() * 3 / 2);  // most ops have a gap, most gaps have one part or two
   for (Id op = 0; op < trace.op.size(); ++op) explainer.explain(op, parts);
   return parts;
 }

@@ -77,11 +77,6 @@ class WaitExplainer {
     Id because_op = kNoId;
   };
 
-  /// Where the gap before an op begins; kUnknownNs if there is none. Memory waits have none: they
-  /// are no work, but a part of the gap of what follows them.
-  Ns gap_from(Id op) const { return gap_from_[op]; }
-  /// The op's predecessor at work on its stream: a memory wait is none.
-  Id fifo_predecessor(Id op) const { return predecessor_[op]; }
   /// Everything known that held the op back, in order of time; its place in the stream and its
   /// launch included. Valid until the next question.
   const std::vector<Condition>& conditions(Id op);
@@ -90,6 +85,7 @@ class WaitExplainer {
 
  private:
   struct Hold;
+  Ns gap_from(Id op, const Issue& issue) const;
   bool woke_device(Id op, Ns ready_ns) const;
   bool behind_host_node(Id op) const;
   void charge(Id op, const Condition& condition, const Issue& issue, Ns from, Ns to,
@@ -102,8 +98,7 @@ class WaitExplainer {
   const Rivals& rivals_;
   const GraphNodes graph_nodes_;
   std::unique_ptr<Hold> hold_;
-  std::vector<Ns> gap_from_;
-  std::vector<Id> predecessor_;
+  std::vector<Id> predecessor_;  // at work on the op's stream: a memory wait is none
   std::vector<Condition> conditions_;
 };
 

@@ -13,6 +13,7 @@ namespace streamscope::analysis {
 namespace {
 
 using testing::ElementsAre;
+using testing::Pair;
 
 TEST(Timeline, OrdersTheOpsOfAStreamByStart) {
   MemoryTrace t;
@@ -43,6 +44,18 @@ TEST(Timeline, WithoutAnyTimesTheCallsGiveTheOrder) {
   EXPECT_THAT(timeline.ops(a), ElementsAre(first, second));
   EXPECT_EQ(timeline.window_ns(), 0);
   EXPECT_EQ(timeline.activity(a).idle_ns(), 0);
+}
+
+TEST(Timeline, VisitsEveryStreamInItsOrder) {
+  MemoryTrace t;
+  const Id a = t.add_stream(), b = t.add_stream();
+  const Id a1 = t.op(10, a, 100, 150), b2 = t.op(25, b, 210, 220), b1 = t.op(20, b, 200, 205),
+           a2 = t.op(30, a, 300, 310);
+  append(t.trace, trace::Op{.kind = 0, .start_ns = 10, .end_ns = 20});  // on no known stream
+  std::vector<std::pair<Id, Id>> visited;
+  Timeline(t.trace).each_in_order(t.trace,
+                                  [&](Id stream, Id op) { visited.emplace_back(stream, op); });
+  EXPECT_THAT(visited, ElementsAre(Pair(a, a1), Pair(a, a2), Pair(b, b1), Pair(b, b2)));
 }
 
 TEST(Timeline, CountsOverlappingOpsOfOneStreamOnce) {
