@@ -109,7 +109,11 @@ class ClockTable {
   /// The host has seen that the point and everything that `before` covers has ended.
   void prove(Point point, const ClockRef& before);
   [[nodiscard]] bool proved(Point point) const noexcept {
-    return streams_[point.stream].proved >= point.ticket;
+    return proved(point.stream) >= point.ticket;
+  }
+  /// The last ticket of `stream` that has ended for sure.
+  [[nodiscard]] std::uint64_t proved(std::uint32_t stream) const noexcept {
+    return streams_[stream].proved;
   }
 
  private:

@@ -180,7 +180,7 @@ void Coordinator::Impl::run_deferred(Lock& lock, OperationRecord& record) {
   const StreamRef stream = record.stream_ref;
   std::function<void(StreamRef)> function = std::move(record.more().function);
   record.more().function = nullptr;
-  record.dispatched = true;
+  record.special |= kDispatched;
   record.entry->dispatched = true;
   try {
     start(lock, record);

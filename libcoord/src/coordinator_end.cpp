@@ -62,10 +62,11 @@ bool Coordinator::Impl::ask(Lock& lock, OperationRecord& record, Proof proof) {
 // Gives the event and the record back.
 inline void Coordinator::Impl::retire(OperationRecord& record, bool captured) {
   if (record.event.id().valid()) {
+    DeviceEvents& events = *record.entry->events;
     if (captured || !record.has_event) {  // in a graph, or could not be recorded
-      record.events->pool->discard(record.event);
+      events.pool->discard(record.event);
     } else {
-      record.events->give_back(record.event);
+      events.give_back(record.event);
     }
     record.event = EventRef();
     record.has_event = false;
@@ -90,18 +91,19 @@ void Coordinator::Impl::prove(Point point, const ClockRef& clock) {
   const ClockRef kept = clock;
   clocks_.prove(point, kept);
   for (StreamEntry& stream : streams_) {
-    if (stream.oldest == nullptr || !clocks_.proved(stream.oldest->point)) continue;
+    const std::uint64_t proved = clocks_.proved(stream.index);
+    if (stream.oldest == nullptr || stream.oldest->point.ticket > proved) continue;
     const std::uint64_t now = stamp(*stream.device);
     do {
       OperationRecord& record = *stream.oldest;
       stream.oldest = record.next;
-      if (stream.oldest == nullptr) stream.newest = nullptr;
       if (record.extra == nullptr) {
         end_plainly(record, now);
       } else {
         end(record, OperationState::kCompleted);
       }
-    } while (stream.oldest != nullptr && clocks_.proved(stream.oldest->point));
+    } while (stream.oldest != nullptr && stream.oldest->point.ticket <= proved);
+    if (stream.oldest == nullptr) stream.newest = nullptr;
   }
   tell_completed();
   if (!host_waits_.empty()) changed_.notify_all();

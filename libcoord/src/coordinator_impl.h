@@ -3,6 +3,7 @@
 
 // The inside of a Coordinator. coordinator.cpp is its public face; what it does is in
 //   coordinator_submit.cpp     the way of every operation: registered, begun, finished
+//   coordinator_streams.cpp    the streams that it has operations of, and their events
 //   coordinator_order.cpp      the waits that it needs, captures, hardware queues
 //   coordinator_deferred.cpp   operations that cannot begin yet, groups, cycles, cancelling
 //   coordinator_places.cpp     where streams are, for whoever asks what comes after what
@@ -45,7 +46,7 @@ namespace coord {
 
 /// An event is recorded behind one operation in so many even if nobody needs it, and the device
 /// asked about an old one: so what has ended is forgotten without anybody waiting for it.
-inline constexpr std::uint64_t kMilestone = 256;
+inline constexpr std::uint64_t kMilestoneEvery = 256;
 
 /// "file:line function".
 std::string text_of(const std::source_location& where);
@@ -56,18 +57,20 @@ struct DeviceEvents {
   std::shared_ptr<DeviceState> device;
   std::unique_ptr<EventPool> pool;
   std::atomic<std::size_t>* spare_count = nullptr;  // of the pool, which does not call them in use
-  std::array<EventRef, 2 * kMilestone> spare;
+  std::array<EventRef, 2 * kMilestoneEvery> spare;
 
   /// A spare one, or none.
   EventRef take() noexcept {
     const std::size_t count = spare_count->load(std::memory_order_relaxed);
-    if (count == 0) return {};
+    if (count == 0) [[unlikely]]
+      return {};
     spare_count->store(count - 1, std::memory_order_relaxed);
     return spare[count - 1];
   }
   void give_back(EventRef event) {
     const std::size_t count = spare_count->load(std::memory_order_relaxed);
-    if (count == spare.size()) return pool->release(event);
+    if (count == spare.size()) [[unlikely]]
+      return pool->release(event);
     spare[count] = event;
     spare_count->store(count + 1, std::memory_order_relaxed);
   }
@@ -82,13 +85,14 @@ struct StreamEntry {
   DeviceState* device = nullptr;
   OperationRecord* oldest = nullptr;  // submitted and not proved, in order
   OperationRecord* newest = nullptr;
-  std::uint32_t open = 0;        // operations whose functions run now
-  bool dispatched = false;       // one of them is a deferred one, on another's thread maybe
+  std::uint32_t open = 0;   // operations whose functions run now
+  bool dispatched = false;  // one of them is a deferred one, on another's thread maybe
+  bool stamped = false;     // the ends of its submissions are
+  std::uint64_t until_milestone = kMilestoneEvery;  // operations begun, outside of captures
   std::uint64_t capture = 0;     // number of the capture that the stream is part of
-  ClockRef outside;              // its row before that
+  OperationHandle last;          // of its operations
+  ClockRef outside;              // its row before the capture
   OperationHandle outside_last;  // `last` before that
-  std::uint64_t count = 0;       // operations begun, outside of captures
-  OperationHandle last;          // of them
   std::deque<std::pair<OperationRecord*, Point>> milestones;
   std::vector<OperationHandle> held_by;  // what its last waits are for
 };
@@ -217,8 +221,8 @@ class Coordinator::Impl {
       std::rethrow_exception(found->second);
   }
   /// Of the device's hardware queues, how many may be blocked.
-  static std::size_t connections_limit(const OperationRecord& record) noexcept {
-    const std::uint32_t connections = record.device->max_connections;
+  static std::size_t connections_limit(const DeviceState& device) noexcept {
+    const std::uint32_t connections = device.max_connections;
     return connections > 3 ? connections - 2 : 1;
   }
   static std::uint64_t stamp(const DeviceState& device) {
@@ -234,9 +238,9 @@ class Coordinator::Impl {
   /// Where a stream is in the table; the one used last at once.
   StreamEntry& stream_entry(StreamState& stream) {
     StreamEntry* const known = last_stream_;
-    return known != nullptr && known->id == stream.id.load(std::memory_order_relaxed)
-               ? *known
-               : find_stream(stream);
+    if (known != nullptr && known->id == stream.id.load(std::memory_order_relaxed)) [[likely]]
+      return *known;
+    return find_stream(stream);
   }
   StreamEntry& find_stream(StreamState& stream);
   std::uint32_t stream_index(StreamState& stream);
@@ -264,6 +268,7 @@ class Coordinator::Impl {
   std::size_t blocked_streams(const DeviceState& device);
   bool waits_needed(const OperationRecord& record);
   bool same_capture(const OperationRecord& record, const OperationRecord& before) const;
+  void find_waits(StreamEntry& stream, OperationRecord& record, Need need);
   void find_candidates(OperationRecord& record);
   void drop_what_is_brought();
   void place(OperationRecord& record, Need need);
@@ -273,14 +278,19 @@ class Coordinator::Impl {
   // Submission
   void issue_waits(OperationRecord& record);
   void drop_waits(OperationRecord& record);
-  Need check_dependency(const OperationHandle& after, const StreamEntry* stream) const;
-  void name_dependencies(OperationRecord& record, const Dependencies& after) const;
+  Need need_of(const OperationRecord& on, const StreamEntry* stream) const;
   [[noreturn]] void refuse_dependency(const OperationRecord& on) const;
+  Need check_dependencies(const Dependencies& after, const StreamEntry* stream, bool& again) const;
+  void take_ids();
   OperationRecord& fresh_record(const OperationOptions& options, StreamEntry* stream,
                                 const std::source_location& where, bool named);
+  void check_special(const OperationOptions& options) const;
   void join_group(OperationRecord& record, OperationRecord& group);
-  void declare_accesses(const OperationRecord& record, const OperationOptions& options) const;
+  Need take_special(OperationRecord& record, const OperationOptions& options, Need need);
+  void declare_special(OperationRecord& record, const OperationOptions& options);
   void await_stream(Lock& lock, OperationRecord& record);
+  bool may_begin(Lock& lock, OperationRecord& record);
+  void end_specially(OperationRecord& record, std::uint64_t from);
   void check_to_begin(const OperationRecord* record, const char* call) const;
   void start(Lock& lock, OperationRecord& record);
   void issue(OperationRecord& record);
@@ -298,13 +308,15 @@ class Coordinator::Impl {
   }
   /// From here on, what the thread calls belongs to the operation.
   void enter(OperationRecord& record) {
-    if (!listened_) return;
+    if (!listened_) [[likely]]
+      return;
     if (nvtx_) nvtx::push(record.name());
     if (observer().operation_begin != nullptr) tell_begun(record);
   }
   /// Back to the operation around it, if there is one.
   void leave(const OperationRecord& record) const {
-    if (!listened_) return;
+    if (!listened_) [[likely]]
+      return;
     if (nvtx_) nvtx::pop();
     if (observer().operation_end != nullptr) tell_left(record);
   }
@@ -359,6 +371,7 @@ class Coordinator::Impl {
   ClockTable clocks_;
   std::deque<StreamEntry> streams_;
   StreamEntry* last_stream_ = nullptr;                               // used last
+  bool crowded_ = false;                                             // more than hardware queues
   std::unordered_map<std::uint64_t, std::uint32_t> stream_indices_;  // by stream id
   std::deque<DeviceEvents> events_;                                  // of each device
   OperationTable operations_;

@@ -26,6 +26,7 @@ void Coordinator::Impl::await_submission(OperationRecord& record, OperationRecor
   ++record.missing;
   ++record.users;  // `on` holds a pointer to it
   on.dependants.push_back(&record);
+  on.special |= kRequested;
   raise(on, record.effective);
 }
 
@@ -138,11 +139,11 @@ std::vector<OperationHandle> Coordinator::Impl::newest(const std::vector<StreamR
     if (record.has_event || operation == first) continue;
     ++record.users;
     lock.unlock();
-    const EventRef event = record.events->pool->acquire();
+    const EventRef event = record.entry->events->pool->acquire();
     try {
       record.stream_ref.record(event);
     } catch (...) {
-      record.events->pool->release(event);
+      record.entry->events->pool->release(event);
       lock.lock();
       drop_user(record);
       throw;
@@ -164,11 +165,16 @@ void Coordinator::Impl::take_waits(StreamEntry& stream, OperationRecord& record)
     ++before->users;
     record.waits.push_back(before);
   }
+  record.special |= kWaits;
   if (record.capture != 0) return;
-  // What holds the stream up: these, and what held it before and may not have ended.
+  // What holds the stream up: these, and what held it before and may not have ended. Of each other
+  // stream the newest is enough, which ends last.
   std::erase_if(stream.held_by, [&](const OperationHandle& by) {
     const OperationRecord* before = live(by);
-    return before == nullptr || before->ended_already() || clocks_.proved(before->point);
+    return before == nullptr || before->ended_already() || clocks_.proved(before->point) ||
+           std::any_of(candidates_.begin(), candidates_.end(), [&](const OperationRecord* newer) {
+             return newer->point.stream == before->point.stream;
+           });
   });
   for (OperationRecord* before : candidates_) stream.held_by.push_back(handle(*before));
 }
@@ -247,7 +253,7 @@ bool Coordinator::Impl::waits_needed(const OperationRecord& record) {
 // Whether the operation's waits would block more streams than connections - 2, as far as the device
 // can tell. The lock may be open meanwhile.
 bool Coordinator::Impl::over_connections(Lock& lock, OperationRecord& record) {
-  const std::size_t limit = connections_limit(record);
+  const std::size_t limit = connections_limit(*record.device);
   if (streams_.size() <= limit || !waits_needed(record)) return false;
   const auto blocked = [&] {
     const std::size_t mine = record.entry->held_by.empty() ? 1 : 0;

@@ -119,7 +119,8 @@ void Coordinator::Impl::tell_waits(WaitGraph& graph) const {
       graph.edge(node, graph.thread(record.runner));
     }
     if (!record.is_group && !record.unsubmitted())
-      graph.in_stream(node, record.stream_ref.id().value, record.order);
+      graph.in_stream(node, record.stream_ref.id().value,
+                      record.device->simulated ? record.order : record.begun);
   }
   for (const HostWait& wait : host_waits_) {
     const OperationRecord* record = live(wait.operation);

@@ -50,81 +50,26 @@ void Coordinator::Impl::refuse(const OperationHandle& operation, const char* cal
       operation.id().valid() ? "the operation is of another Coordinator" : "the operation is null");
 }
 
-DeviceEvents& Coordinator::Impl::events_of(DeviceState& device) {
-  for (DeviceEvents& events : events_) {
-    if (events.device.get() == &device) return events;
-  }
-  const Device opened(device.shared_from_this());
-  DeviceEvents& events = events_.emplace_back();
-  events.device = opened.state();
-  events.pool = std::make_unique<EventPool>(opened, options_.events);
-  events.spare_count = &events.pool->spare_count();
-  return events;
-}
-
-StreamEntry& Coordinator::Impl::find_stream(StreamState& stream) {
-  // The stream remembers where it is in the table of the Coordinator that used it last.
-  const std::uint64_t id = stream.id.load(std::memory_order_relaxed);
-  const std::uint64_t known = stream.coordinator.load(std::memory_order_relaxed);
-  if (const auto index = static_cast<std::uint32_t>(known);
-      known >> 32 == number_ && index < streams_.size() && streams_[index].id == id) [[likely]]
-    return *(last_stream_ = &streams_[index]);
-  const auto found = stream_indices_.find(id);
-  const std::uint32_t index = found != stream_indices_.end() ? found->second : add_stream(stream);
-  stream.coordinator.store(std::uint64_t{number_} << 32 | index, std::memory_order_relaxed);
-  return *(last_stream_ = &streams_[index]);
-}
-
-std::uint32_t Coordinator::Impl::stream_index(StreamState& stream) {
-  return stream_entry(stream).index;
-}
-
-std::uint32_t Coordinator::Impl::add_stream(StreamState& stream) {
-  DeviceEvents& events = events_of(*stream.device);
-  // The place of a stream that is gone, if all its work has ended; its tickets go on.
-  std::uint32_t index = 0;
-  while (index < streams_.size() &&
-         (streams_[index].state->id.load(std::memory_order_relaxed) == streams_[index].id ||
-          streams_[index].oldest != nullptr || streams_[index].open > 0 ||
-          streams_[index].capture != 0)) {
-    ++index;
-  }
-  if (index == streams_.size()) {
-    streams_.emplace_back();
-    clocks_.add_stream();
-  } else {
-    stream_indices_.erase(streams_[index].id);
-    clocks_.exchange_row(index, ClockRef());  // the new stream comes after nothing yet
-  }
-  StreamEntry& fresh = streams_[index];
-  const std::uint64_t count = fresh.count;
-  fresh = StreamEntry{};
-  fresh.count = count;
-  fresh.index = index;
-  fresh.id = stream.id.load(std::memory_order_relaxed);
-  fresh.state = &stream;
-  fresh.device = stream.device;
-  fresh.events = &events;
-  stream_indices_[fresh.id] = index;
-  return index;
-}
-
 // Registration
 
-// Throws if an operation of `stream` (null: a group) must not depend on `after`.
-inline Coordinator::Impl::Need Coordinator::Impl::check_dependency(
-    const OperationHandle& after, const StreamEntry* stream) const {
-  const OperationRecord* dependency = find(after, kSubmit);
-  throw_failure(after);
-  if (dependency == nullptr || dependency->ended_already()) return Need::kNothing;
-  const bool unsubmitted = dependency->unsubmitted();
+void Coordinator::Impl::take_ids() {
+  next_id_ = next_operation_id.fetch_add(kIdBlock, std::memory_order_relaxed);
+  end_id_ = next_id_ + kIdBlock;
+}
+
+// What an operation of `stream` (null: a group) asks of one that it is to depend on. Throws if it
+// must not.
+[[gnu::always_inline]] inline Coordinator::Impl::Need Coordinator::Impl::need_of(
+    const OperationRecord& on, const StreamEntry* stream) const {
+  if (on.ended_already()) return Need::kNothing;
+  const bool unsubmitted = on.unsubmitted();
   const bool refused =
       unsubmitted && stream != nullptr && options_.unsubmitted == Unsubmitted::kRefuse;
-  if (!dependency->named || refused) [[unlikely]]
-    refuse_dependency(*dependency);
+  if (!on.named || refused) [[unlikely]]
+    refuse_dependency(on);
   if (unsubmitted) return Need::kSubmission;
-  const bool implied = stream != nullptr && !dependency->is_group &&
-                       clocks_.implied(stream->index, dependency->point);
+  const bool implied =
+      stream != nullptr && !on.is_group && clocks_.implied(stream->index, on.point);
   return implied ? Need::kNothing : Need::kOrder;
 }
 
@@ -135,60 +80,66 @@ void Coordinator::Impl::refuse_dependency(const OperationRecord& on) const {
                    "it depends on " + describe(on) + ", which is not submitted");
 }
 
-// A registered operation without dependencies; a group, if it has no stream.
+// The most that any of them asks. `again`: one of them may be named twice.
+[[gnu::always_inline]] inline Coordinator::Impl::Need Coordinator::Impl::check_dependencies(
+    const Dependencies& after, const StreamEntry* stream, bool& again) const {
+  if (!failures_.empty()) [[unlikely]]
+    std::for_each(after.begin(), after.end(),
+                  [&](const OperationHandle& one) { throw_failure(one); });
+  const auto id = static_cast<std::uint32_t>(next_id_);
+  Need need = Need::kNothing;
+  for (const OperationHandle& one : after) {
+    const OperationRecord* const on = find(one, kSubmit);
+    again |= one.record_->named_by == id;  // or another one that had the slot
+    one.record_->named_by = id;
+    if (on != nullptr) need = std::max(need, need_of(*on, stream));
+  }
+  return need;
+}
+
+// A registered operation with the id next_id_ and without dependencies; a group, if it has no
+// stream.
 [[gnu::always_inline]] inline OperationRecord& Coordinator::Impl::fresh_record(
     const OperationOptions& options, StreamEntry* stream, const std::source_location& where,
     bool named) {
-  const bool is_group = stream == nullptr;
-  if (next_id_ == end_id_) {
-    next_id_ = next_operation_id.fetch_add(kIdBlock, std::memory_order_relaxed);
-    end_id_ = next_id_ + kIdBlock;
-  }
   OperationRecord& record = operations_.take();
   record.state.store(OperationState::kRegistered, std::memory_order_relaxed);
   record.id.store(next_id_++, std::memory_order_release);
   record.type = options.type;
-  record.priority = record.effective = options.priority;
-  record.is_group = is_group;
-  record.has_ranges = !options.reads.empty() || !options.writes.empty();
-  record.named = named || record.has_ranges;
-  record.has_event = record.dispatched = record.retired = record.announced = false;
+  record.priority = options.priority;
+  record.effective = options.priority;
+  record.named = named;
+  record.special = 0;
+  record.is_group = stream == nullptr;
+  record.has_ranges = record.described = false;
+  record.has_event = record.announced = record.retired = false;
   record.users = record.missing = 0;
-  record.cost = 0;
-  record.entry = stream;
-  record.capture = 0;
+  record.point = {record.is_group ? 0 : stream->index, 0};
   record.stream_ref = options.stream;
-  record.device = is_group ? device_.get() : stream->device;
-  record.events = is_group ? nullptr : stream->events;
-  record.point = {is_group ? 0 : stream->index, 0};
-  record.order = record.runner = 0;
-  record.created = stamp(*record.device);
-  record.begun = record.submitted = record.ended = 0;
-  record.described = !options.description.empty();
-  if (record.described) record.description.assign(options.description);
+  record.entry = stream;
+  record.device = stream == nullptr ? device_.get() : stream->device;
   record.where = where;
-  if (record.extra != nullptr) record.extra.reset();
-  record.timed = metrics_.registered++ % kCostSample == 0;
+  record.created = stamp(*record.device);
+  record.begun = record.submitted = record.ended = record.capture = 0;
+  if (record.extra != nullptr) [[unlikely]]
+    record.extra.reset();
+  if (!options.description.empty()) [[unlikely]] {
+    record.described = true;
+    record.description.assign(options.description);
+  }
+  if (metrics_.registered++ % kCostSample == 0) [[unlikely]] {
+    record.special = kTimed;
+    record.cost = 0;
+  }
   return record;
 }
 
-// The operation's dependencies are these, each once.
-inline void Coordinator::Impl::name_dependencies(OperationRecord& record,
-                                                 const Dependencies& after) const {
-  const auto id = static_cast<std::uint32_t>(record.id.load(std::memory_order_relaxed));
-  bool maybe_again = false;  // or two that had one slot
-  for (const OperationHandle& one : after) {
-    maybe_again |= one.record_->named_by == id;
-    one.record_->named_by = id;
-  }
-  if (!maybe_again) [[likely]] {
-    record.after = after;
-    return;
-  }
-  record.after.clear();
-  for (const OperationHandle& one : after) {
-    if (!record.after.contains(one)) record.after.push_back(one);
-  }
+// What few options ask for. Throws if the group takes no member.
+void Coordinator::Impl::check_special(const OperationOptions& options) const {
+  if (!options.group.id().valid()) return;
+  const OperationRecord* const group = find(options.group, kSubmit);
+  if (group == nullptr || !group->is_group || !group->extra->open)
+    throw make_error(kCodeInvalidValue, kSubmit, "the group is closed, or not a group");
 }
 
 void Coordinator::Impl::join_group(OperationRecord& record, OperationRecord& group) {
@@ -202,101 +153,110 @@ void Coordinator::Impl::join_group(OperationRecord& record, OperationRecord& gro
   }
 }
 
-void Coordinator::Impl::declare_accesses(const OperationRecord& record,
-                                         const OperationOptions& options) const {
-  Backend& backend = *record.device->backend;
-  const std::uint32_t id = static_cast<std::uint32_t>(record.id.load(std::memory_order_relaxed));
-  for (const MemoryRange& range : options.reads)
-    backend.declare_access(id, range.address, range.bytes, false);
-  for (const MemoryRange& range : options.writes)
-    backend.declare_access(id, range.address, range.bytes, true);
-}
-
-template <Coordinator::Impl::Entry entry>
-OperationHandle Coordinator::Impl::add(const OperationOptions& options,
-                                       const std::source_location& where, bool named, bool& begun) {
-  constexpr bool kIsGroup = entry == Entry::kGroup;
-  StreamState* const state = kIsGroup ? nullptr : &options.stream.checked(kSubmit);
-  Lock lock(mutex_);
-  StreamEntry* const stream = kIsGroup ? nullptr : &stream_entry(*state);
-  OperationRecord* group = nullptr;
-  if (options.group.id().valid()) {
-    group = find(options.group, kSubmit);
-    if (group == nullptr || !group->is_group || !group->more().open)
-      throw make_error(kCodeInvalidValue, kSubmit, "the group is closed, or not a group");
+// The dependencies of an operation that has named one of them twice, needs one of them to be
+// submitted, or gets more of them by its group and its ranges.
+Coordinator::Impl::Need Coordinator::Impl::take_special(OperationRecord& record,
+                                                        const OperationOptions& options,
+                                                        Need need) {
+  record.after.clear();
+  for (const OperationHandle& one : options.after) {
+    if (!record.after.contains(one)) record.after.push_back(one);
   }
-  Need need = Need::kNothing;  // the most that any dependency asks
-  for (const OperationHandle& after : options.after)
-    need = std::max(need, check_dependency(after, stream));
-  OperationRecord& record = fresh_record(options, stream, where, named);
-  const std::uint64_t from = record.timed ? ticks() : 0;
-  name_dependencies(record, options.after);
-  if (need == Need::kSubmission && !kIsGroup) {  // what a group needs, its members inherit
+  if (need == Need::kSubmission && !record.is_group) {  // what a group needs, its members inherit
     for (const OperationHandle& after : record.after) {
       OperationRecord* on = live(after);
       if (on != nullptr && on->unsubmitted()) await_submission(record, *on);
     }
   }
-  if (kIsGroup) record.more().open = true;
-  if (group != nullptr) {
-    join_group(record, *group);
+  if (options.group.id().valid()) {
+    join_group(record, *options.group.record_);
     need = std::max(need, Need::kOrder);
   }
-  record.inferred_from = static_cast<std::uint32_t>(record.after.size());
-  if (record.has_ranges) {
+  if (!options.reads.empty() || !options.writes.empty()) {
+    record.has_ranges = record.named = true;
     record.more().reads = options.reads;
     record.more().writes = options.writes;
+    record.inferred_from = static_cast<std::uint32_t>(record.after.size());
     if (options.infer_dependencies) infer(record);
+    record.inferred_to = static_cast<std::uint32_t>(record.after.size());
     need = std::max(need, Need::kOrder);
   }
-  record.inferred_to = static_cast<std::uint32_t>(record.after.size());
-  const bool begins = entry == Entry::kSubmitted && record.missing == 0;
-  if (!begins) announce(record);
-  if (record.has_ranges) declare_accesses(record, options);
-  if (options.timeout != Nanoseconds::max()) {
-    record.more().deadline_ns = monotonic_ns() + options.timeout.count();
-    deadlines_.push_back(handle(record));
-    wake_poller();
+  return need;
+}
+
+// Once a profiler knows it.
+void Coordinator::Impl::declare_special(OperationRecord& record, const OperationOptions& options) {
+  Backend& backend = *record.device->backend;
+  const auto id = static_cast<std::uint32_t>(record.id.load(std::memory_order_relaxed));
+  for (const MemoryRange& range : options.reads)
+    backend.declare_access(id, range.address, range.bytes, false);
+  for (const MemoryRange& range : options.writes)
+    backend.declare_access(id, range.address, range.bytes, true);
+  if (options.timeout == Nanoseconds::max()) return;
+  record.more().deadline_ns = monotonic_ns() + options.timeout.count();
+  deadlines_.push_back(handle(record));
+  wake_poller();
+}
+
+// Whether the operation may block its stream, as far as hardware queues go.
+bool Coordinator::Impl::may_begin(Lock& lock, OperationRecord& record) {
+  return !over_connections(lock, record) || options_.connections == Connections::kReport ||
+         record.type == OperationType::kSynchronization || record.type == OperationType::kBarrier;
+}
+
+template <Coordinator::Impl::Entry entry>
+[[gnu::always_inline]] inline OperationHandle Coordinator::Impl::add(
+    const OperationOptions& options, const std::source_location& where, bool named, bool& begun) {
+  constexpr bool kIsGroup = entry == Entry::kGroup;
+  StreamState* const state = kIsGroup ? nullptr : &options.stream.checked(kSubmit);
+  Lock lock(mutex_);
+  StreamEntry* const stream = kIsGroup ? nullptr : &stream_entry(*state);
+  const bool special = options.group.id().valid() || !options.reads.empty() ||
+                       !options.writes.empty() || options.timeout != Nanoseconds::max();
+  if (special) [[unlikely]]
+    check_special(options);
+  if (next_id_ == end_id_) [[unlikely]]
+    take_ids();
+  bool again = false;
+  Need need = check_dependencies(options.after, stream, again);
+  OperationRecord& record = fresh_record(options, stream, where, named);
+  const std::uint64_t from = record.is(kTimed) ? ticks() : 0;
+  if (special || again || need == Need::kSubmission) [[unlikely]] {
+    need = take_special(record, options, need);
+  } else {
+    record.after = options.after;
   }
+  if (kIsGroup) record.more().open = true;
   const OperationHandle result = handle(record);
-  begun = false;
-  if (begins) {
-    if (stream->dispatched && stream->open > 0) await_stream(lock, record);
-    const bool over = clocks_.size() > connections_limit(record) && over_connections(lock, record);
-    if (!over || options_.connections == Connections::kReport ||
-        record.type == OperationType::kSynchronization || record.type == OperationType::kBarrier) {
+  const bool begins = entry == Entry::kSubmitted && record.missing == 0;
+  if (!begins) [[unlikely]]
+    announce(record);
+  if (special) [[unlikely]]
+    declare_special(record, options);
+  if (begins) [[likely]] {
+    if (stream->dispatched && stream->open > 0) [[unlikely]]
+      await_stream(lock, record);
+    begun = !crowded_ || may_begin(lock, record);
+    if (begun) [[likely]] {
       record.begun = record.created;
       place(record, need);
       lock.unlock();
       issue(record);
-      begun = true;
-      if (record.timed) record.cost = ticks() - from;
-    } else {
-      announce(record);
-      held_.push_back(result);
-      ++metrics_.deferred;
-      wake_poller();
+      if (record.is(kTimed)) [[unlikely]]
+        record.cost = ticks() - from;
+      return result;
     }
+    announce(record);
+    held_.push_back(result);
+    ++metrics_.deferred;
+    wake_poller();
   }
+  begun = false;
   if (record.missing > 0) {
     ++metrics_.deferred;
     ++metrics_.blocked_now;
   }
   return result;
-}
-
-// A deferred operation may be using the stream from another thread.
-void Coordinator::Impl::await_stream(Lock& lock, OperationRecord& record) {
-  StreamEntry& stream = *record.entry;
-  while (stream.dispatched && stream.open > 0) {
-    const bool mine = std::any_of(
-        operations_.all().begin(), operations_.all().end(), [&](const OperationRecord& other) {
-          return other.state.load(std::memory_order_relaxed) == OperationState::kBegun &&
-                 other.point.stream == record.point.stream && other.runner == this_thread_number();
-        });
-    if (mine) return;
-    changed_.wait(lock);
-  }
 }
 
 template OperationHandle Coordinator::Impl::add<Coordinator::Impl::Entry::kRegistered>(
@@ -326,30 +286,44 @@ void Coordinator::Impl::find_candidates(OperationRecord& record) {
   if (candidates_.size() > 1) drop_what_is_brought();
 }
 
-// Fixes the waits of an operation whose dependencies are all submitted, and begins it.
-inline void Coordinator::Impl::place(OperationRecord& record, Need need) {
-  StreamEntry& stream = *record.entry;
-  const bool capturing =
-      record.device->backend->capture_status(stream.state->native) != CaptureStatus::kNone;
-  if (capturing || stream.capture != 0 || !captured_.empty()) {
-    enter_capture(record, capturing);
-    need = Need::kOrder;
-  }
+// The waits of an operation.
+void Coordinator::Impl::find_waits(StreamEntry& stream, OperationRecord& record, Need need) {
   candidates_.clear();
   if (need != Need::kNothing) find_candidates(record);
   note_elisions(record);
-  const std::size_t waits = candidates_.size();
-  if (waits > 0) take_waits(stream, record);
-  metrics_.waits_placed += waits;
-  metrics_.waits_elided += record.after.size() - std::min(record.after.size(), waits);
-  record.milestone = record.capture == 0 && ++stream.count % kMilestone == 0;
-  if (record.named || record.milestone) record.event = record.events->take();
-  record.order = record.device->simulated ? take_order() : record.begun;
+  if (candidates_.empty()) return;
+  take_waits(stream, record);
+  metrics_.waits_placed += candidates_.size();
+  metrics_.waits_elided -= std::min(record.after.size(), candidates_.size());
+}
+
+// Fixes the waits of an operation whose dependencies are all submitted, and begins it.
+[[gnu::always_inline]] inline void Coordinator::Impl::place(OperationRecord& record, Need need) {
+  StreamEntry& stream = *record.entry;
+  const bool capturing =
+      record.device->backend->capture_status(stream.state->native) != CaptureStatus::kNone;
+  if (capturing || stream.capture != 0 || !captured_.empty()) [[unlikely]] {
+    enter_capture(record, capturing);
+    need = Need::kOrder;
+  }
+  metrics_.waits_elided += record.after.size();
+  if (need != Need::kNothing || listened_) find_waits(stream, record, need);
+  if (record.capture == 0) [[likely]] {
+    if (--stream.until_milestone == 0) [[unlikely]] {
+      stream.until_milestone = kMilestoneEvery;
+      record.special |= kMilestone;
+    }
+  }
+  if (record.named || record.is(kMilestone)) [[likely]]
+    record.event = stream.events->take();
+  if (record.device->simulated) [[unlikely]]
+    record.order = take_order();
   record.runner = this_thread_number();
   record.state.store(OperationState::kBegun, std::memory_order_release);
   ++stream.open;
   ++metrics_.begun;
-  if (record.has_ranges) judge(record);
+  if (record.has_ranges) [[unlikely]]
+    judge(record);
 }
 
 // Begins the submission of an operation that was registered.
@@ -362,9 +336,10 @@ void Coordinator::Impl::start(Lock& lock, OperationRecord& record) {
 
 // Issues the waits of an operation that was begun: from here on what its thread enqueues is its
 // work.
-inline void Coordinator::Impl::issue(OperationRecord& record) {
+[[gnu::always_inline]] inline void Coordinator::Impl::issue(OperationRecord& record) {
   enter(record);
-  if (record.waits.empty()) return;
+  if (!record.is(kWaits)) [[likely]]
+    return;
   try {
     issue_waits(record);
   } catch (...) {
@@ -377,6 +352,7 @@ inline void Coordinator::Impl::issue(OperationRecord& record) {
 void Coordinator::Impl::drop_waits(OperationRecord& record) {
   for (OperationRecord* before : record.waits) drop_user(*before);
   record.waits.clear();
+  record.special &= ~kWaits;
 }
 
 void Coordinator::Impl::issue_waits(OperationRecord& record) {
@@ -424,12 +400,13 @@ void Coordinator::Impl::finish(const OperationHandle& operation) {
 }
 
 // `operation` is begun.
-inline void Coordinator::Impl::end_submission(OperationRecord& record,
-                                              const OperationHandle& operation) {
-  const std::uint64_t from = record.timed ? ticks() : 0;
-  const bool has_event = record.named || record.milestone;
-  if (has_event) {
-    if (!record.event.id().valid()) record.event = record.events->pool->acquire();
+[[gnu::always_inline]] inline void Coordinator::Impl::end_submission(
+    OperationRecord& record, const OperationHandle& operation) {
+  const std::uint64_t from = record.is(kTimed) ? ticks() : 0;
+  const bool has_event = record.named || record.is(kMilestone);
+  if (has_event) [[likely]] {
+    if (!record.event.id().valid()) [[unlikely]]
+      record.event = record.entry->events->pool->acquire();
     // The event is nobody else's, and of the stream's device.
     StreamState& stream = record.stream_ref.checked(kSubmit);
     record.device->backend->record(stream.native, record.event.state_->native);
@@ -437,35 +414,51 @@ inline void Coordinator::Impl::end_submission(OperationRecord& record,
   }
   leave(record);
 
-  Lock lock(mutex_);
+  mutex_.lock();  // up to where nothing can throw
   StreamEntry& stream = *record.entry;
   record.has_event = has_event;
-  record.point = clocks_.advance(record.point.stream);
+  metrics_.records += has_event ? 1 : 0;
+  record.point.ticket = clocks_.advance(record.point.stream).ticket;
   record.clock = clocks_.row(record.point.stream);
-  if (stamps_submissions_ || record.device->simulated) record.submitted = stamp(*record.device);
-  record.state.store(record.capture == 0 ? OperationState::kSubmitted : OperationState::kCaptured,
-                     std::memory_order_release);
-  ++metrics_.submitted;
-  if (record.has_event) ++metrics_.records;
-  if (record.capture == 0) {
+  if (stream.stamped) [[unlikely]]
+    record.submitted = stamp(*record.device);
+  if (record.capture == 0) [[likely]] {
+    record.state.store(OperationState::kSubmitted, std::memory_order_release);
     (stream.newest != nullptr ? stream.newest->next : stream.oldest) = &record;
     stream.newest = &record;
     record.next = nullptr;
   } else {
-    ++record.users;
-    captured_[record.capture].push_back(&record);
+    record.state.store(OperationState::kCaptured, std::memory_order_release);
   }
+  ++metrics_.submitted;
   stream.last = operation;
   StreamCounts::add(stream.state->counts.operations);
   --stream.open;
   if (stream.open == 0) stream.dispatched = false;
-  if (!record.waits.empty()) drop_waits(record);
+  const bool wanted = listened_ || !watched_.empty() || !host_waits_.empty() || ready_count_ > 0;
+  if (record.special == 0 && record.capture == 0 && !stream.dispatched && !wanted) [[likely]] {
+    mutex_.unlock();
+  } else {
+    end_specially(record, from);
+  }
+}
+
+// What the end of few submissions brings with it. The lock is held, and open in the end.
+void Coordinator::Impl::end_specially(OperationRecord& record, std::uint64_t from) {
+  Lock lock(mutex_, std::adopt_lock);
+  StreamEntry& stream = *record.entry;
+  if (record.capture != 0) {
+    ++record.users;
+    captured_[record.capture].push_back(&record);
+  }
   tell_state(record);
-  if (!record.dependants.empty() || record.extra != nullptr) submitted_one(record);
-  if (record.timed) sample_cost(record.cost + ticks() - from);
-  if (record.milestone) housekeep(lock, stream, record);
+  if (record.is(kWaits)) drop_waits(record);
+  if (record.is(kRequested)) submitted_one(record);
+  if (record.is(kTimed)) sample_cost(record.cost + ticks() - from);
+  const bool dispatched = record.is(kDispatched) || stream.dispatched;
+  if (record.is(kMilestone)) housekeep(lock, stream, record);
   if (!watched_.empty()) wake_poller();
-  if (!host_waits_.empty() || stream.dispatched || record.dispatched) changed_.notify_all();
+  if (!host_waits_.empty() || dispatched) changed_.notify_all();
   if (ready_count_ > 0) dispatch(lock);
 }
 

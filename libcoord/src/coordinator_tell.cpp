@@ -62,7 +62,7 @@ void Coordinator::Impl::tell_registered(OperationRecord& record) const {
   facts.name = record.name();
   facts.call_site = call_site.c_str();
   observer().operation_registered(&facts);
-  for (std::size_t i = record.inferred_from; i < record.inferred_to; ++i)
+  for (std::size_t i = record.inferred_from; record.has_ranges && i < record.inferred_to; ++i)
     tell_dependency(record, record.after[i], true);
 }
 
@@ -98,7 +98,7 @@ void Coordinator::Impl::find_elisions(OperationRecord& record) {
         if (reason == COORD_WAITED) break;
       }
     }
-    const bool inferred = i >= record.inferred_from && i < record.inferred_to;
+    const bool inferred = record.has_ranges && i >= record.inferred_from && i < record.inferred_to;
     record.elisions.push_back({static_cast<std::uint32_t>(after.id().value),
                                static_cast<std::uint16_t>(inferred ? 1 : 0), reason});
   }

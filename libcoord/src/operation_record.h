@@ -39,26 +39,34 @@ struct OperationExtra {
   std::vector<OperationRecord*> last;  // the last member of each stream; used, see `users`
 };
 
+/// What few operations have to do with, so that one look at all of it spares looking for each.
+enum Special : std::uint8_t {
+  kTimed = 1,       // its submission is one of the sample
+  kMilestone = 2,   // see kMilestoneEvery
+  kDispatched = 4,  // begun by make_ready(), not by its submitter
+  kWaits = 8,       // it waits on the device
+  kRequested = 16,  // others depend on it that are not submitted, or it has OperationExtra
+};
+
 /// A slot of the table; a new id makes it a new operation. All under the Coordinator's lock but for
 /// id and state, which may be read without.
 ///
-/// Ordered by use: a line of the cache each for what others ask of it, for its place, for its
-/// times, and for those that it and that wait for it.
+/// Ordered by use: a line of the cache each for what others ask of it and its place, for what it
+/// is, for its times; behind these what it depends on, and what few have.
 struct alignas(64) OperationRecord {
   std::atomic<std::uint64_t> id{OperationId::kNone};
   std::atomic<OperationState> state{OperationState::kRegistered};
   OperationType type = OperationType::kKernel;
   OperationPriority priority = OperationPriority::kNormal;
   OperationPriority effective = OperationPriority::kNormal;
-  bool is_group = false;
   bool named = true;  // false: nobody can consume its end
+  // These begin as 0, side by side, so that one store writes them all:
+  std::uint8_t special = 0;  // of Special
+  bool is_group = false;
   bool has_ranges = false;
   bool described = false;
-  bool timed = false;  // its submission is one of the sample
   bool has_event = false;
-  bool dispatched = false;  // begun by make_ready(), not by its submitter
-  bool announced = false;   // the observer knows it already
-  bool milestone = false;   // see kMilestone
+  bool announced = false;  // the observer knows it already
   bool retired = true;
   std::uint32_t users = 0;    // who still looks at this record: submissions, host waits, groups
   std::uint32_t missing = 0;  // dependencies that are not submitted
@@ -74,22 +82,22 @@ struct alignas(64) OperationRecord {
   DeviceState* device = nullptr;
   std::unique_ptr<OperationExtra> extra;
 
-  std::uint64_t created = 0, begun = 0, submitted = 0, ended = 0;  // stamps
-  std::uint64_t order = 0;                                         // take_order() at its begin
-  std::uint64_t runner = 0;   // number of the thread that began it
-  std::uint64_t capture = 0;  // number of the capture it is part of, 0 if none
   std::source_location where;
+  std::uint64_t created = 0, begun = 0, submitted = 0, ended = 0;  // stamps
+  std::uint64_t capture = 0;  // number of the capture it is part of, 0 if none
+  std::uint64_t order = 0;    // take_order() at its begin, if simulated; else that is `begun`
+  std::uint64_t runner = 0;   // number of the thread that began it
 
+  Dependencies after;
+  std::uint32_t inferred_from = 0, inferred_to = 0;  // the dependencies between, if has_ranges
   std::vector<OperationRecord*> waits;       // what it waits for on the device; used until finished
   std::vector<OperationRecord*> dependants;  // which count it as missing
-  DeviceEvents* events = nullptr;
-  std::uint32_t inferred_from = 0, inferred_to = 0;  // the dependencies between were inferred
-  Dependencies after;
-  std::uint64_t cost = 0;                        // ticks, if timed
+  std::uint64_t cost = 0;                    // ticks, if timed
   std::vector<coord_dependency_facts> elisions;  // of each dependency; empty without an observer
   std::uint32_t outer = 0;                       // for the observer: whose function it is begun in
   std::string description;                       // meaningless unless `described`
 
+  [[nodiscard]] bool is(Special one) const noexcept { return (special & one) != 0; }
   [[nodiscard]] const char* name() const noexcept { return described ? description.c_str() : ""; }
   [[nodiscard]] bool ended_already() const noexcept {
     const OperationState now = state.load(std::memory_order_relaxed);
@@ -99,6 +107,7 @@ struct alignas(64) OperationRecord {
     return state.load(std::memory_order_relaxed) < OperationState::kSubmitted;
   }
   [[nodiscard]] OperationExtra& more() {
+    special |= kRequested;
     if (extra == nullptr) extra = std::make_unique<OperationExtra>();
     return *extra;
   }
@@ -113,10 +122,11 @@ class OperationTable {
 
   /// A slot to be filled. Its vectors and strings keep their memory.
   OperationRecord& take() {
-    if (free_count_ > history_) {
+    if (free_count_ > history_) [[likely]] {
       OperationRecord& record = *oldest_;
       oldest_ = record.next;
-      if (oldest_ == nullptr) newest_ = nullptr;
+      if (oldest_ == nullptr) [[unlikely]]
+        newest_ = nullptr;
       --free_count_;
       record.next = nullptr;
       return record;

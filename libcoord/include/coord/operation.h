@@ -61,8 +61,10 @@ class Dependencies {
   Dependencies& operator=(Dependencies&&) = default;
   Dependencies& operator=(const Dependencies& other) {
     count_ = other.count_;
+    if (count_ == 0) return *this;
     few_ = other.few_;
-    if (count_ > few_.size()) many_ = other.many_;
+    if (count_ > few_.size()) [[unlikely]]
+      many_ = other.many_;
     return *this;
   }
   ~Dependencies() = default;
@@ -94,7 +96,9 @@ class Dependencies {
   }
   [[nodiscard]] std::size_t size() const noexcept { return count_; }
   [[nodiscard]] const OperationHandle* begin() const noexcept {
-    return count_ <= few_.size() ? few_.data() : many_.data();
+    if (count_ <= few_.size()) [[likely]]
+      return few_.data();
+    return many_.data();
   }
   [[nodiscard]] const OperationHandle* end() const noexcept { return begin() + count_; }
 
