@@ -33,7 +33,9 @@ struct Right {
   static std::uint32_t task(std::uint32_t worker, std::uint32_t turn) {
     return worker + turn * kWorkers;
   }
-  static bool has_ended(const Order& order, std::uint32_t task) { return order.has_ended(task); }
+  static bool has_ended(const Order& order, std::uint32_t task) {
+    return order.seems_ended(task) && order.has_ended(task);
+  }
   static constexpr bool kEndsBeforeItRan = false;
 };
 

@@ -63,11 +63,12 @@ namespace task_worker {
 /// Until all tasks before it have ended. Each lane looks at another one.
 __device__ inline void wait_for_those_before(const TaskOrder<GpuPlatform>& order,
                                              std::uint32_t task) {
-  constexpr std::uint32_t kPauseNs = 20;
   const std::uint32_t end = order.offsets[task + 1];
   for (std::uint32_t k = order.offsets[task] + lane(); k < end; k += kWarp) {
     const std::uint32_t one = order.before[k];
-    while (!order.has_ended(one)) __nanosleep(kPauseNs);
+    while (!order.seems_ended(one)) {  // an acquire would empty the first cache at each look
+    }
+    (void)order.has_ended(one);
   }
   __syncwarp();  // what came before them comes before what any lane does now
 }

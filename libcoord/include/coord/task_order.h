@@ -34,6 +34,10 @@ struct TaskOrder {
   [[nodiscard]] COORD_HOST_DEVICE bool has_ended(std::uint32_t task) const {
     return ended[task].load(Platform::kAcquire) == run;
   }
+  /// A cheaper look, after which nothing comes: once it says `true`, has_ended() does.
+  [[nodiscard]] COORD_HOST_DEVICE bool seems_ended(std::uint32_t task) const {
+    return ended[task].load(Platform::kRelaxed) == run;
+  }
   COORD_HOST_DEVICE void end(std::uint32_t task) const {
     ended[task].store(run, Platform::kRelease);
   }
