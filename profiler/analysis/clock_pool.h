@@ -10,8 +10,12 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstdlib>
 #include <memory>
+#include <new>
 #include <vector>
+
+#include "large_vector.h"
 
 namespace streamscope::analysis {
 
@@ -69,7 +73,18 @@ class ClockPool {
  private:
   static constexpr size_t kLanes = 4;
   using Lane __attribute__((vector_size(kLanes * sizeof(Position)))) = Position;
-  static constexpr size_t kSlabBytes = 1 << 20;
+
+  struct Free {
+    void operator()(Lane* slab) const { std::free(slab); }
+  };
+  Lane* new_slab() const {
+    const size_t bytes = std::max<size_t>(1, per_slab_ * lanes_) * sizeof(Lane);
+    const size_t whole = (bytes + kHugePageBytes - 1) & ~(kHugePageBytes - 1);
+    void* memory = std::aligned_alloc(kHugePageBytes, whole);
+    if (!memory) throw std::bad_alloc();
+    prefer_huge_pages(memory, whole);
+    return static_cast<Lane*>(memory);
+  }
 
   // *to may be one of the others.
   void newest(Lane* to, const Lane* a, const Lane* b) const {
@@ -102,16 +117,16 @@ class ClockPool {
       return ref;
     }
     const Ref ref = static_cast<Ref>(counts_.size());
-    if (ref % per_slab_ == 0)
-      slabs_.push_back(std::make_unique_for_overwrite<Lane[]>(per_slab_ * lanes_ + 1));
+    if (ref % per_slab_ == 0) slabs_.emplace_back(new_slab());
     counts_.push_back(1);
     return ref;
   }
 
   size_t lanes_;
-  size_t per_slab_ = lanes_ == 0 ? 1 << 16 : std::max<size_t>(1, kSlabBytes / (lanes_ * 16));
+  size_t per_slab_ =
+      lanes_ == 0 ? 1 << 16 : std::max<size_t>(1, kHugePageBytes / (lanes_ * sizeof(Lane)));
   std::vector<Lane> scratch_;
-  std::vector<std::unique_ptr<Lane[]>> slabs_;
+  std::vector<std::unique_ptr<Lane[], Free>> slabs_;
   std::vector<uint32_t> counts_;
   std::vector<Ref> free_;
 };

@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "graph_nodes.h"
+#include "large_vector.h"
 
 namespace streamscope::analysis {
 namespace {
@@ -48,7 +49,7 @@ class EdgeWalk {
         graph_nodes_(trace_),
         pending_(trace_.thread.size()),
         handed_(trace_.thread.size() * trace_.stream.size(), kNoId),
-        sequence_(trace_.op.size(), 0) {
+        sequence_(large_vector<uint32_t>(trace_.op.size(), 0)) {
     contexts_.resize(trace_.context.size());
     streams_.resize(trace_.stream.size());
     for (Id stream = 0; stream < streams_.size(); ++stream) {
@@ -60,7 +61,10 @@ class EdgeWalk {
       state.blocking = kind == trace::kBlockingStream || kind == trace::kPerThreadStream;
       contexts_[state.context].streams.push_back(stream);
     }
-    record_sources_.resize(trace_.event_record.size());
+    record_sources_ = large_vector(trace_.event_record.size(), Edges::Slice{});
+    // Most records stand for one op, most waits are for one edge.
+    reserve_large(record_ops_, trace_.event_record.size());
+    reserve_large(edges, trace_.event_wait.size());
     sync_slices.resize(trace_.host_sync.size());
   }
 
@@ -389,17 +393,25 @@ void EdgeWalk::run() {
   }
 }
 
-Edges::Edges(const IssueOrder& order) : first_(order.trace().op.size() + 1, 0) {
+Edges::Edges(const IssueOrder& order)
+    : first_(large_vector<uint32_t>(order.trace().op.size() + 1, 0)) {
   EdgeWalk walk(order);
   walk.run();
   truncated_count_ = walk.truncated_count;
   sync_slices_ = std::move(walk.sync_slices);
   sync_ops_ = std::move(walk.sync_ops);
-  for (const trace::Edge& edge : walk.edges) ++first_[edge.to_op_id + 1];
+  // In order of the op that they end at; walked backwards, they find their places from the back.
+  const bool sorted = std::is_sorted(
+      walk.edges.begin(), walk.edges.end(),
+      [](const trace::Edge& a, const trace::Edge& b) { return a.to_op_id < b.to_op_id; });
+  for (const trace::Edge& edge : walk.edges) ++first_[edge.to_op_id];
   std::partial_sum(first_.begin(), first_.end(), first_.begin());
-  rows_.resize(walk.edges.size());
-  std::vector<uint32_t> next(first_.begin(), first_.end() - 1);
-  for (const trace::Edge& edge : walk.edges) rows_[next[edge.to_op_id]++] = edge;
+  if (!sorted) rows_.resize(walk.edges.size());
+  for (size_t i = walk.edges.size(); i-- > 0;) {
+    const uint32_t place = --first_[walk.edges[i].to_op_id];
+    if (!sorted) rows_[place] = walk.edges[i];
+  }
+  if (sorted) rows_ = std::move(walk.edges);
 }
 
 }  // namespace streamscope::analysis

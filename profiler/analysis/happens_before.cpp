@@ -75,11 +75,11 @@ HappensBefore::HappensBefore(const IssueOrder& order, Options options)
 HappensBefore::HappensBefore(HappensBefore&&) noexcept = default;
 HappensBefore::~HappensBefore() = default;
 
-bool HappensBefore::placed(Id op) const { return impl_->chain_of_op[op] != kNoId; }
+bool HappensBefore::placed(Id op) const { return impl_->ops[op].chain != kNoId; }
 
 Point HappensBefore::point_of_op(Id op) const {
-  const Impl& m = *impl_;
-  return {m.chain_of_op[op], m.position[op], m.op_clock[op], op};
+  const Standing& at = impl_->ops[op];
+  return {at.chain, at.position, at.clock, op};
 }
 
 Point HappensBefore::point_of_call(Id api_call) const {
@@ -102,11 +102,11 @@ bool HappensBefore::ordered(const Point& from, const Point& to) const {
 
 std::vector<Hop> HappensBefore::path(Id from, Id to) const {
   const Impl& m = *impl_;
-  const ChainId from_chain = m.chain_of_op[from], to_chain = m.chain_of_op[to];
+  const Standing &source = m.ops[from], &target = m.ops[to];
   std::vector<Hop> result;
-  if (from_chain == kNoId || to_chain == kNoId || from_chain == to_chain) return result;
-  m.reaches(to_chain, m.version_before(to_chain, m.position[to]), from_chain, m.position[from],
-            &result);
+  if (source.chain == kNoId || target.chain == kNoId || source.chain == target.chain) return result;
+  m.reaches(target.chain, m.version_before(target.chain, target.position), source.chain,
+            source.position, &result);
   return result;
 }
 

@@ -5,6 +5,7 @@
 // happens_before_walk.cpp, asked by happens_before.cpp, seen by nobody else.
 #pragma once
 
+#include <deque>
 #include <unordered_map>
 
 #include "clock_pool.h"
@@ -42,7 +43,14 @@ struct Join {
 struct Chain {
   ClockPool::Ref clock = ClockPool::kNothing;
   Position position = -1;  // newest op
-  std::vector<Join> joins;
+  std::deque<Join> joins;  // many chains grow beside each other: none is moved as it grows
+};
+
+// Where an op stands.
+struct Standing {
+  ChainId chain = kNoId;                    // kNoId: not placed
+  Position position = -1;                   // nodes of one graph launch share theirs
+  ClockPool::Ref clock = ClockPool::kNone;  // kNone: not kept
 };
 
 struct HappensBefore::Impl {
@@ -55,9 +63,7 @@ struct HappensBefore::Impl {
   bool known(ChainId thread, const std::vector<Return>& returns, Version version,
              const Point& point) const;
 
-  std::vector<ChainId> chain_of_op;             // kNoId: not placed
-  std::vector<Position> position;               // per op; nodes of one graph launch share theirs
-  std::vector<ClockPool::Ref> op_clock;         // kNone: not kept
+  std::vector<Standing> ops;
   std::unordered_map<Id, Point> memory_points;  // by api_call
   std::vector<Id> stream_of_chain;              // streams only
   std::vector<Chain> chains;

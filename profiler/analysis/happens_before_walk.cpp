@@ -4,10 +4,10 @@
 // The walk over the order of issue that finds what every chain knew, and when.
 
 #include <algorithm>
-#include <deque>
 #include <queue>
 
 #include "happens_before_impl.h"
+#include "large_vector.h"
 
 namespace streamscope::analysis {
 namespace {
@@ -36,8 +36,8 @@ class Walk {
   Walk(Impl& impl, const IssueOrder& order, HappensBefore::Options options)
       : impl_(impl), order_(order), trace_(order.trace()), options_(options) {
     make_chains();
-    records_.resize(trace_.event_record.size());
-    last_use_.assign(records_.size(), kNoId);
+    records_ = large_vector(trace_.event_record.size(), Snapshot{});
+    last_use_ = large_vector(records_.size(), kNoId);
     const auto items = order.items();
     for (uint32_t i = 0; i < items.size(); ++i) {
       if (items[i].kind() == Issued::kWait) use(trace_.event_wait.record_id[items[i].id()], i);
@@ -293,9 +293,7 @@ void Walk<Impl>::on_op(Id op) {
     mine.position = now_;
     last_call_[id] = call;
   }
-  impl_.chain_of_op[op] = id;
-  impl_.position[op] = mine.position;
-  impl_.op_clock[op] = keep(mine.clock);
+  impl_.ops[op] = {id, mine.position, keep(mine.clock)};
   leave(id);
   if (!written_.empty()) {
     const auto found = written_.find(op);
@@ -304,11 +302,12 @@ void Walk<Impl>::on_op(Id op) {
   // Synchronous copies (rule J): of these CUDA promises that the copy, or at least what came before
   // it in the stream, has ended when the call returns.
   const ChainId thread = chain_of_thread(issue.thread_id);
+  if (thread == kNoId || trace_.op.kind[op] != trace::kMemcpy) return;
   const trace::Small call_kind = call < trace_.api_call.size() ? trace_.api_call.kind[call] : 0;
   constexpr trace::Small kSynchronousCopyCall = 2, kToHost = 2, kToDevice = 1, kPinned = 2,
                          kPageable = 1;
   const bool synchronous = order_.copy_sync(op) != kNoId || call_kind == kSynchronousCopyCall;
-  if (thread == kNoId || trace_.op.kind[op] != trace::kMemcpy || !synchronous) return;
+  if (!synchronous) return;
   const trace::Small direction = trace_.op.detail[op], memory = trace_.op.memory_kinds[op];
   const trace::Small source = memory == trace::kNoSmall ? 0 : memory >> 4;
   Snapshot known = snapshot(id);
@@ -463,9 +462,7 @@ void Walk<Impl>::returned(ChainId thread, Ns at_ns) {
 }  // namespace
 
 HappensBefore::Impl::Impl(const IssueOrder& order, Options options)
-    : chain_of_op(order.trace().op.size(), kNoId),
-      position(order.trace().op.size(), -1),
-      op_clock(order.trace().op.size(), ClockPool::kNone),
+    : ops(large_vector(order.trace().op.size(), Standing{})),
       sync_version(order.trace().host_sync.size(), 0),
       redundant_wait(order.trace().event_wait.size()),
       redundant_sync(order.trace().host_sync.size()),

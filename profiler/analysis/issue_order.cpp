@@ -4,81 +4,87 @@
 #include "issue_order.h"
 
 #include <algorithm>
-#include <limits>
 #include <map>
 #include <tuple>
 #include <unordered_set>
+
+#include "large_vector.h"
 
 namespace streamscope::analysis {
 namespace {
 
 using trace::Int;
 
-struct Entry {
-  Ns at_ns;
-  Id id;
-};
-
 bool succeeded(trace::Small result) { return result == 0 || result == trace::kNoSmall; }
 
-// By (time, correlation id): the latter decides between calls that returned at the same instant, as
-// happens on the coarse virtual clock of a simulated device.
-void sort_by_call(std::vector<Entry>& entries, const std::vector<Int>& correlation) {
-  const auto before = [&](const Entry& a, const Entry& b) {
-    if (a.at_ns != b.at_ns) return a.at_ns < b.at_ns;
-    return std::tie(correlation[a.id], a.id) < std::tie(correlation[b.id], b.id);
+// Rows by (time, correlation id): the latter decides between calls that returned at the same
+// instant, as happens on the coarse virtual clock of a simulated device.
+template <class AtNs>
+void sort_by_call(std::vector<Id>& rows, AtNs at_ns, const std::vector<Int>& correlation) {
+  const auto before = [&](Id a, Id b) {
+    const Ns at_a = at_ns(a), at_b = at_ns(b);
+    if (at_a != at_b) return at_a < at_b;
+    return std::tie(correlation[a], a) < std::tie(correlation[b], b);
   };
-  if (!std::is_sorted(entries.begin(), entries.end(), before))
-    std::sort(entries.begin(), entries.end(), before);
+  if (!std::is_sorted(rows.begin(), rows.end(), before))
+    std::sort(rows.begin(), rows.end(), before);
+}
+
+// Those of the rows from 0 to `count` that a predicate accepts, by (column `at_ns`, correlation
+// id).
+template <class Accepts>
+std::vector<Id> rows_by_call(size_t count, Accepts accepts, const std::vector<Ns>& at_ns,
+                             const std::vector<Int>& correlation) {
+  std::vector<Id> rows;
+  reserve_large(rows, count);
+  for (Id row = 0; row < count; ++row) {
+    if (accepts(row)) rows.push_back(row);
+  }
+  sort_by_call(
+      rows, [&](Id row) { return at_ns[row]; }, correlation);
+  return rows;
 }
 
 // Ops by call, and those of one call (nodes of a graph) by start.
-std::vector<Entry> ops_in_order(const Trace& trace, const std::unordered_map<Id, Id>& copy_syncs) {
+std::vector<Id> ops_by_call(const Trace& trace) {
   const auto& calls = trace.api_call;
-  std::vector<Id> first(calls.size(), kNoId), next;
-  size_t count = 0;
-  for (Id op = static_cast<Id>(trace.op.size()); op-- > 0;) {
-    const Id call = trace.op.api_call_id[op];
-    if (call >= calls.size() || trace.op.stream_id[op] >= trace.stream.size()) continue;
-    if (first[call] != kNoId) {
-      if (next.empty()) next.assign(trace.op.size(), kNoId);
-      next[op] = first[call];
-    }
-    first[call] = op;
-    ++count;
-  }
-  std::vector<Entry> by_call;
-  by_call.reserve(count);
-  for (Id call = 0; call < calls.size(); ++call) {
-    if (first[call] != kNoId && calls.end_ns[call] != kUnknownNs)
-      by_call.push_back({calls.end_ns[call], call});
-  }
-  sort_by_call(by_call, calls.correlation_id);
-  std::vector<Entry> ops;
-  if (next.empty()) {
-    for (Entry& entry : by_call) entry.id = first[entry.id];
-    ops = std::move(by_call);
-  } else {
-    ops.reserve(count);
-    for (const Entry& entry : by_call) {
-      const size_t begin = ops.size();
-      for (Id op = first[entry.id]; op != kNoId; op = next[op]) ops.push_back({entry.at_ns, op});
-      std::sort(ops.begin() + static_cast<ptrdiff_t>(begin), ops.end(),
-                [&](const Entry& a, const Entry& b) {
-                  return std::tie(trace.op.start_ns[a.id], a.id) <
-                         std::tie(trace.op.start_ns[b.id], b.id);
-                });
+  const auto& call_of = trace.op.api_call_id;
+  const auto before = [&](Id a, Id b) {
+    const Id call_a = call_of[a], call_b = call_of[b];
+    if (call_a == call_b)
+      return std::tie(trace.op.start_ns[a], a) < std::tie(trace.op.start_ns[b], b);
+    return std::tie(calls.end_ns[call_a], calls.correlation_id[call_a], call_a) <
+           std::tie(calls.end_ns[call_b], calls.correlation_id[call_b], call_b);
+  };
+  std::vector<Id> ops;
+  reserve_large(ops, trace.op.size());
+  for (Id op = 0; op < trace.op.size(); ++op) {
+    if (call_of[op] < calls.size() && calls.end_ns[call_of[op]] != kUnknownNs &&
+        trace.op.stream_id[op] < trace.stream.size()) {
+      ops.push_back(op);
     }
   }
-  if (copy_syncs.empty()) return ops;
-  std::vector<Entry> copies;
-  for (const auto& [op, sync] : copy_syncs) copies.push_back({trace.host_sync.end_ns[sync], op});
-  sort_by_call(copies, trace.op.correlation_id);
-  std::vector<Entry> merged;
-  merged.reserve(ops.size() + copies.size());
-  std::merge(ops.begin(), ops.end(), copies.begin(), copies.end(), std::back_inserter(merged),
-             [](const Entry& a, const Entry& b) { return a.at_ns < b.at_ns; });
-  return merged;
+  if (std::is_sorted(ops.begin(), ops.end(), before)) return ops;
+  // Calls are nearly in order even where ops are not.
+  std::vector<Id> first = large_vector(calls.size(), kNoId), next;
+  for (auto op = ops.rbegin(); op != ops.rend(); ++op) {
+    Id& of_call = first[call_of[*op]];
+    if (of_call != kNoId) {
+      if (next.empty()) next = large_vector(trace.op.size(), kNoId);
+      next[*op] = of_call;
+    }
+    of_call = *op;
+  }
+  const std::vector<Id> by_call = rows_by_call(
+      calls.size(), [&](Id call) { return first[call] != kNoId; }, calls.end_ns,
+      calls.correlation_id);
+  ops.clear();
+  for (Id call : by_call) {
+    const auto begin = static_cast<ptrdiff_t>(ops.size());
+    for (Id op = first[call]; op != kNoId; op = next.empty() ? kNoId : next[op]) ops.push_back(op);
+    std::sort(ops.begin() + begin, ops.end(), before);
+  }
+  return ops;
 }
 
 // The calls of synchronous copies are rows of host_sync; their ops name no api_call.
@@ -102,9 +108,26 @@ std::unordered_map<Id, Id> find_copy_syncs(const Trace& trace) {
   return result;
 }
 
+// Synchronous copies among the others.
+std::vector<Id> ops_in_order(const IssueOrder& order,
+                             const std::unordered_map<Id, Id>& copy_syncs) {
+  std::vector<Id> ops = ops_by_call(order.trace());
+  if (copy_syncs.empty()) return ops;
+  const auto returned_ns = [&](Id op) { return order.issue(op).end_ns; };
+  std::vector<Id> copies;
+  copies.reserve(copy_syncs.size());
+  for (const auto& [op, sync] : copy_syncs) copies.push_back(op);
+  sort_by_call(copies, returned_ns, order.trace().op.correlation_id);
+  std::vector<Id> merged;
+  reserve_large(merged, ops.size() + copies.size());
+  std::merge(ops.begin(), ops.end(), copies.begin(), copies.end(), std::back_inserter(merged),
+             [&](Id a, Id b) { return returned_ns(a) < returned_ns(b); });
+  return merged;
+}
+
 // Which write lets each memory wait go on.
 std::unordered_map<Id, Id> find_writers(const Trace& trace, const IssueOrder& order,
-                                        const std::vector<Entry>& ops) {
+                                        const std::vector<Id>& ops) {
   struct Write {
     Int value;
     Id op, stream;
@@ -114,7 +137,7 @@ std::unordered_map<Id, Id> find_writers(const Trace& trace, const IssueOrder& or
     return std::pair(trace.process_of_stream(trace.op.stream_id[op]), trace.api_call.object[call]);
   };
   bool waits = false;
-  for (const auto& [at_ns, op] : ops) {
+  for (Id op : ops) {
     const Id call = trace.op.api_call_id[op];
     waits |= trace.op.kind[op] == trace::kMemoryWait;
     if (trace.op.kind[op] == trace::kMemoryWrite && call < trace.api_call.size())
@@ -122,7 +145,7 @@ std::unordered_map<Id, Id> find_writers(const Trace& trace, const IssueOrder& or
   }
   std::unordered_map<Id, Id> result;
   if (!waits || writes.empty()) return result;
-  for (const auto& [at_ns, op] : ops) {
+  for (Id op : ops) {
     const Id call = trace.op.api_call_id[op];
     if (trace.op.kind[op] != trace::kMemoryWait || call >= trace.api_call.size()) continue;
     const auto found = writes.find(key(op, call));
@@ -315,72 +338,74 @@ IssueOrder::IssueOrder(const Trace& trace) : trace_(trace), copy_syncs_(find_cop
   const auto& syncs = trace.host_sync;
   const size_t streams = trace.stream.size();
 
-  std::vector<Entry> ops = ops_in_order(trace, copy_syncs_);
+  const std::vector<Id> ops = ops_in_order(*this, copy_syncs_);
   writers_ = find_writers(trace, *this, ops);
 
-  std::vector<Entry> record_rows;
-  record_rows.reserve(records.size());
-  for (Id id = 0; id < records.size(); ++id) {
-    const bool captured =
-        records.flags[id] != trace::kNoSmall && (records.flags[id] & trace::kCapturedRecord) != 0;
-    if ((records.stream_id[id] < streams || records.stream_id[id] == kNoId) &&
-        records.end_ns[id] != kUnknownNs && succeeded(records.result[id]) && !captured) {
-      record_rows.push_back({records.end_ns[id], id});
-    }
-  }
-  sort_by_call(record_rows, records.correlation_id);
-
-  std::vector<Entry> wait_rows;
-  wait_rows.reserve(waits.size());
-  for (Id id = 0; id < waits.size(); ++id) {
-    if ((waits.stream_id[id] < streams || waits.stream_id[id] == kNoId) &&
-        waits.end_ns[id] != kUnknownNs && succeeded(waits.result[id]) &&
-        (waits.binding[id] == trace::kBindingExact || waits.binding[id] == trace::kAmbiguous)) {
-      wait_rows.push_back({waits.end_ns[id], id});
-    }
-  }
-  sort_by_call(wait_rows, waits.correlation_id);
-
+  const auto on_stream = [&](Id stream) { return stream < streams || stream == kNoId; };
+  const std::vector<Id> record_rows = rows_by_call(
+      records.size(),
+      [&](Id id) {
+        const bool captured = records.flags[id] != trace::kNoSmall &&
+                              (records.flags[id] & trace::kCapturedRecord) != 0;
+        return on_stream(records.stream_id[id]) && records.end_ns[id] != kUnknownNs &&
+               succeeded(records.result[id]) && !captured;
+      },
+      records.end_ns, records.correlation_id);
+  const std::vector<Id> wait_rows = rows_by_call(
+      waits.size(),
+      [&](Id id) {
+        return on_stream(waits.stream_id[id]) && waits.end_ns[id] != kUnknownNs &&
+               succeeded(waits.result[id]) &&
+               (waits.binding[id] == trace::kBindingExact ||
+                waits.binding[id] == trace::kAmbiguous);
+      },
+      waits.end_ns, waits.correlation_id);
   const auto& calls = trace.api_call;
-  std::vector<Entry> memory_rows;
-  for (Id id = 0; id < calls.size(); ++id) {
-    if ((calls.kind[id] == kMallocAsyncCall || calls.kind[id] == kFreeAsyncCall) &&
-        calls.stream_id[id] < streams && calls.end_ns[id] != kUnknownNs &&
-        succeeded(calls.result[id])) {
-      memory_rows.push_back({calls.end_ns[id], id});
-    }
-  }
-  sort_by_call(memory_rows, calls.correlation_id);
-
+  const std::vector<Id> memory_rows = rows_by_call(
+      calls.size(),
+      [&](Id id) {
+        return (calls.kind[id] == kMallocAsyncCall || calls.kind[id] == kFreeAsyncCall) &&
+               calls.stream_id[id] < streams && calls.end_ns[id] != kUnknownNs &&
+               succeeded(calls.result[id]);
+      },
+      calls.end_ns, calls.correlation_id);
   // What a sync waits for is settled when it is called; its thread issues nothing before it
   // returns. One that never returned proves nothing.
-  std::vector<Entry> sync_rows;
-  sync_rows.reserve(syncs.size());
-  for (Id id = 0; id < syncs.size(); ++id) {
-    if (syncs.start_ns[id] != kUnknownNs && syncs.end_ns[id] != kUnknownNs &&
-        syncs.thread_id[id] < trace.thread.size() && succeeded(syncs.result[id]) &&
-        syncs.kind[id] != trace::kSynchronousCopy) {
-      sync_rows.push_back({syncs.start_ns[id], id});
-    }
-  }
-  sort_by_call(sync_rows, syncs.correlation_id);
+  const std::vector<Id> sync_rows = rows_by_call(
+      syncs.size(),
+      [&](Id id) {
+        return syncs.start_ns[id] != kUnknownNs && syncs.end_ns[id] != kUnknownNs &&
+               syncs.thread_id[id] < trace.thread.size() && succeeded(syncs.result[id]) &&
+               syncs.kind[id] != trace::kSynchronousCopy;
+      },
+      syncs.start_ns, syncs.correlation_id);
 
-  struct Source {
+  // The next row of a table.
+  struct Head {
     Issued::Kind kind;
-    const std::vector<Entry>* entries;
-    size_t next = 0;
+    std::span<const Id> rows;
+    Ns at_ns = 0;
   };
-  Source sources[] = {{Issued::kOp, &ops},
-                      {Issued::kRecord, &record_rows},
-                      {Issued::kWait, &wait_rows},
-                      {Issued::kSync, &sync_rows},
-                      {Issued::kMemory, &memory_rows}};
-  const auto correlation = [&](Issued::Kind kind, Id id) {
+  const auto at_ns = [&](Issued::Kind kind, Id id) {
     switch (kind) {
+      case Issued::kOp:
+        return issue(id).end_ns;
+      case Issued::kRecord:
+        return records.end_ns[id];
+      case Issued::kWait:
+        return waits.end_ns[id];
+      case Issued::kMemory:
+        return calls.end_ns[id];
+      default:
+        return syncs.start_ns[id];
+    }
+  };
+  const auto correlation = [&](const Head& head) {
+    const Id id = head.rows.front();
+    switch (head.kind) {
       case Issued::kOp: {
         const Id call = trace.op.api_call_id[id];
-        return call < trace.api_call.size() ? trace.api_call.correlation_id[call]
-                                            : trace.op.correlation_id[id];
+        return call < calls.size() ? calls.correlation_id[call] : trace.op.correlation_id[id];
       }
       case Issued::kRecord:
         return records.correlation_id[id];
@@ -392,25 +417,34 @@ IssueOrder::IssueOrder(const Trace& trace) : trace_(trace), copy_syncs_(find_cop
         return syncs.correlation_id[id];
     }
   };
-  items_.reserve(ops.size() + record_rows.size() + wait_rows.size() + sync_rows.size() +
-                 memory_rows.size());
-  for (;;) {
-    Source* best = nullptr;
-    Ns best_at = std::numeric_limits<Ns>::max();
-    for (Source& source : sources) {
-      if (source.next == source.entries->size()) continue;
-      const Entry& entry = (*source.entries)[source.next];
-      if (best && entry.at_ns > best_at) continue;
-      if (best && entry.at_ns == best_at &&
-          correlation(source.kind, entry.id) >=
-              correlation(best->kind, (*best->entries)[best->next].id)) {
-        continue;
+  std::vector<Head> heads;
+  size_t count = 0;
+  for (Head head :
+       {Head{Issued::kOp, ops}, Head{Issued::kRecord, record_rows}, Head{Issued::kWait, wait_rows},
+        Head{Issued::kSync, sync_rows}, Head{Issued::kMemory, memory_rows}}) {
+    if (head.rows.empty()) continue;
+    count += head.rows.size();
+    head.at_ns = at_ns(head.kind, head.rows.front());
+    heads.push_back(head);
+  }
+  reserve_large(items_, count);
+  while (!heads.empty()) {
+    size_t best = 0;
+    for (size_t i = 1; i < heads.size(); ++i) {
+      if (heads[i].at_ns < heads[best].at_ns ||
+          (heads[i].at_ns == heads[best].at_ns &&
+           correlation(heads[i]) < correlation(heads[best]))) {
+        best = i;
       }
-      best = &source;
-      best_at = entry.at_ns;
     }
-    if (!best) break;
-    items_.emplace_back(best->kind, (*best->entries)[best->next++].id);
+    Head& head = heads[best];
+    items_.emplace_back(head.kind, head.rows.front());
+    head.rows = head.rows.subspan(1);
+    if (head.rows.empty()) {
+      heads.erase(heads.begin() + static_cast<ptrdiff_t>(best));
+    } else {
+      head.at_ns = at_ns(head.kind, head.rows.front());
+    }
   }
   if (!writers_.empty()) items_ = Deferral(*this, writers_).run(items_);
 }

@@ -9,6 +9,8 @@
 #include <numeric>
 #include <tuple>
 
+#include "large_vector.h"
+
 namespace streamscope::analysis {
 namespace {
 
@@ -89,7 +91,7 @@ class Running {
 std::vector<Id> ops_by_start(const Trace& trace) {
   const auto& start_ns = trace.op.start_ns;
   std::vector<Id> timed;
-  timed.reserve(trace.op.size());
+  reserve_large(timed, trace.op.size());
   bool sorted = true;
   Ns last = kUnknownNs, first = std::numeric_limits<Ns>::max();
   for (Id op = 0; op < trace.op.size(); ++op) {
@@ -107,10 +109,11 @@ std::vector<Id> ops_by_start(const Trace& trace) {
   };
   while (since_first(last) >> shift > timed.size() / kOpsEach + 1) ++shift;
   const auto interval = [&](Id op) { return since_first(start_ns[op]) >> shift; };
-  std::vector<Id> next((since_first(last) >> shift) + 2, 0);  // per interval: its first place
+  // Per interval: its first place.
+  std::vector<Id> next = large_vector<Id>((since_first(last) >> shift) + 2, 0);
   for (Id op : timed) ++next[interval(op) + 1];
   std::partial_sum(next.begin(), next.end(), next.begin());
-  std::vector<Id> result(timed.size());
+  std::vector<Id> result = large_vector(timed.size(), kNoId);
   for (Id op : timed) result[next[interval(op)]++] = op;
   // Now the first place of the interval behind it.
   Id begin = 0;
@@ -123,7 +126,8 @@ std::vector<Id> ops_by_start(const Trace& trace) {
 }
 
 Rivals::Rivals(const IssueOrder& order, const std::vector<Id>& by_start)
-    : rival_(order.trace().op.size(), kNoId), kind_(order.trace().op.size(), kNone) {
+    : rival_(large_vector(order.trace().op.size(), kNoId)),
+      kind_(large_vector(order.trace().op.size(), kNone)) {
   const Trace& trace = order.trace();
   const auto& ops = trace.op;
   const Occupancy occupancy(trace);

@@ -8,6 +8,8 @@
 #include <tuple>
 #include <utility>
 
+#include "large_vector.h"
+
 namespace streamscope::analysis {
 namespace {
 
@@ -94,14 +96,14 @@ bool takes_time_stamp(const Trace& trace, Id record) {
 Timeline::Timeline(const Trace& trace)
     : first_(trace.stream.size() + 1, 0),
       as_stored_(trace.stream.size(), true),
-      predecessor_(trace.op.size(), kNoId),
+      predecessor_(large_vector(trace.op.size(), kNoId)),
       activity_(trace.stream.size()) {
   const size_t streams = trace.stream.size();
   for (Id stream : trace.op.stream_id) {
     if (stream < streams) ++first_[stream + 1];
   }
   for (size_t stream = 0; stream < streams; ++stream) first_[stream + 1] += first_[stream];
-  ops_.resize(first_[streams]);
+  ops_ = large_vector(first_[streams], kNoId);
   // Most traces are in order already: then one walk over the ops does for all streams.
   std::vector<size_t> next(first_.begin(), first_.end() - 1);
   for (Id op = 0; op < trace.op.size(); ++op) {

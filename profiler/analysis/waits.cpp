@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "host_syncs.h"
+#include "large_vector.h"
 
 namespace streamscope::analysis {
 namespace {
@@ -88,7 +89,7 @@ WaitExplainer::WaitExplainer(const IssueOrder& order, const Timeline& timeline, 
       rivals_(rivals),
       graph_nodes_(trace_),
       hold_(std::make_unique<Hold>(trace_)),
-      predecessor_(trace_.op.size(), kNoId) {
+      predecessor_(large_vector(trace_.op.size(), kNoId)) {
   // Per stream: of the work so far what ended last.
   std::vector<Id> last(timeline.stream_count(), kNoId);
   timeline.each_in_order(trace_, [&](Id stream, Id op) {
@@ -119,13 +120,13 @@ const std::vector<WaitExplainer::Condition>& WaitExplainer::conditions(Id op) {
   const Id before = predecessor_[op];
   if (before != kNoId) {
     const bool function = trace_.op.kind[before] == trace::kHostFunction;
-    conditions_.push_back({trace_.op.end_ns[before],
-                           function ? WaitCause::kHostFunction : WaitCause::kFifo,
-                           WaitPart::kNoEdge, before});
+    conditions_.emplace_back(trace_.op.end_ns[before],
+                             function ? WaitCause::kHostFunction : WaitCause::kFifo,
+                             WaitPart::kNoEdge, before);
   }
   // The call may return after the op has started; it is over as a reason then.
   const Issue issue = order_.issue(op);
-  if (issue.end_ns != kUnknownNs) conditions_.push_back({issue.end_ns, WaitCause::kLaunch});
+  if (issue.end_ns != kUnknownNs) conditions_.emplace_back(issue.end_ns, WaitCause::kLaunch);
   const auto incoming = edges_.incoming(op);
   for (size_t i = 0; i < incoming.size(); ++i) {
     const trace::Edge& edge = incoming[i];
@@ -142,7 +143,7 @@ const std::vector<WaitExplainer::Condition>& WaitExplainer::conditions(Id op) {
     }
     if (ended == kUnknownNs) continue;
     const Id index = static_cast<Id>(edges_.first_incoming(op) + i);
-    conditions_.push_back({ended, cause, index, edge.from_op_id});
+    conditions_.emplace_back(ended, cause, index, edge.from_op_id);
   }
   // Memory waits and host functions since the last work on the stream. Of recorded ones only the
   // simulator knows times; another that is not timed held the op until it started.
@@ -174,7 +175,7 @@ const std::vector<WaitExplainer::Condition>& WaitExplainer::conditions(Id op) {
   const Ns ready = conditions_.empty() ? kUnknownNs : conditions_.back().met_ns;
   if (gone != kUnknownNs && gone > ready && gone <= start && start - ready > kShortestRivalryNs &&
       start - gone <= kHandOverNs) {
-    conditions_.push_back({gone, cause_of(rivals_.kind(op)), WaitPart::kNoEdge, rivals_.of(op)});
+    conditions_.emplace_back(gone, cause_of(rivals_.kind(op)), WaitPart::kNoEdge, rivals_.of(op));
   }
   return conditions_;
 }
@@ -266,7 +267,7 @@ void WaitExplainer::charge(Id op, const Condition& condition, const Issue& issue
       same->because_op == condition.because_op) {
     same->duration_ns += duration;
   } else {
-    parts.push_back({op, condition.cause, duration, condition.edge, condition.because_op, kNoId});
+    parts.emplace_back(op, condition.cause, duration, condition.edge, condition.because_op);
   }
 }
 
@@ -304,7 +305,7 @@ std::string_view to_string(WaitCause cause) {
 
 std::vector<WaitPart> explain_waits(WaitExplainer& explainer, const Trace& trace) {
   std::vector<WaitPart> parts;
-  parts.reserve(trace.op.size() * 3 / 2);  // most ops have a gap, most gaps have one part or two
+  reserve_large(parts, 2 * trace.op.size());  // a gap has mostly one part or two
   for (Id op = 0; op < trace.op.size(); ++op) explainer.explain(op, parts);
   return parts;
 }
