@@ -82,7 +82,7 @@ inline void Coordinator::Impl::end_plainly(OperationRecord& record, std::uint64_
   record.state.store(OperationState::kCompleted, std::memory_order_release);
   record.ended = now;
   ++metrics_.completed;
-  tell_state(record);
+  tell_one_completed(record);
   if (record.users == 0) retire(record, false);
 }
 

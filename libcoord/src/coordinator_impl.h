@@ -80,6 +80,7 @@ struct DeviceEvents {
 struct StreamEntry {
   std::uint64_t id = 0;
   std::uint32_t index = 0;
+  std::uint32_t context = 0;  // of its device
   StreamState* state = nullptr;
   DeviceEvents* events = nullptr;
   DeviceState* device = nullptr;
@@ -320,19 +321,39 @@ class Coordinator::Impl {
     if (nvtx_) nvtx::pop();
     if (observer().operation_end != nullptr) tell_left(record);
   }
+  /// The end of a submission: its state, and what leave() tells.
+  void tell_submission(const OperationRecord& record) {
+    if (listened_) [[unlikely]]
+      tell_end_of_submission(record);
+  }
   void tell_state(const OperationRecord& record) {
-    if (listened_ && observer().operation_state != nullptr) tell_new_state(record);
+    if (listened_ && observer().operation_state != nullptr) [[unlikely]]
+      tell_new_state(record);
+  }
+  /// Of many that have completed: tell_completed() tells them at once, if the observer can be told
+  /// so.
+  void tell_one_completed(const OperationRecord& record) {
+    if (!listened_) [[likely]]
+      return;
+    if (told_device_ != record.device) [[unlikely]]
+      return tell_first_completed(record);
+    told_completed_.push_back(
+        static_cast<std::uint32_t>(record.id.load(std::memory_order_relaxed)));
+    told_stamp_ = record.ended;
   }
   /// After the last of some ends of operations.
   void tell_completed() {
-    if (!told_completed_.empty()) tell_all_completed();
+    if (told_device_ != nullptr) [[unlikely]]
+      tell_all_completed();
   }
   void tell_registered(OperationRecord& record) const;
   std::uint8_t elision(const OperationRecord& record, OperationRecord& before) const;
   void find_elisions(OperationRecord& record);
   void tell_begun(OperationRecord& record);
   void tell_left(const OperationRecord& record) const;
+  void tell_end_of_submission(const OperationRecord& record);
   void tell_new_state(const OperationRecord& record);
+  void tell_first_completed(const OperationRecord& record);
   void tell_all_completed();
 
   // Ends
@@ -392,7 +413,7 @@ class Coordinator::Impl {
   std::unordered_map<std::uint64_t, std::vector<OperationRecord*>> captured_;  // by capture
   std::vector<OperationRecord*> candidates_, kept_;                            // scratch of place()
   std::vector<std::uint32_t> told_completed_;  // about to be told, all of one device
-  const DeviceState* told_device_ = nullptr;
+  const DeviceState* told_device_ = nullptr;   // theirs; null if there are none
   std::uint64_t told_stamp_ = 0;
   CoordinatorMetrics metrics_;
   std::array<std::uint64_t, 256> costs_{};  // of a sample of the submissions, in ticks

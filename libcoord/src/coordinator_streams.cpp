@@ -64,6 +64,7 @@ std::uint32_t Coordinator::Impl::add_stream(StreamState& stream) {
   fresh.state = &stream;
   fresh.device = stream.device;
   fresh.events = &events;
+  fresh.context = stream.device->backend->properties().context;
   fresh.stamped = stamps_submissions_ || stream.device->simulated;
   crowded_ |= streams_.size() > connections_limit(*stream.device);
   stream_indices_[fresh.id] = index;

@@ -307,7 +307,8 @@ void Coordinator::Impl::find_waits(StreamEntry& stream, OperationRecord& record,
     need = Need::kOrder;
   }
   metrics_.waits_elided += record.after.size();
-  if (need != Need::kNothing || listened_) find_waits(stream, record, need);
+  if (need != Need::kNothing || (listened_ && record.after.size() > 0))
+    find_waits(stream, record, need);
   if (record.capture == 0) [[likely]] {
     if (--stream.until_milestone == 0) [[unlikely]] {
       stream.until_milestone = kMilestoneEvery;
@@ -412,8 +413,6 @@ void Coordinator::Impl::finish(const OperationHandle& operation) {
     record.device->backend->record(stream.native, record.event.state_->native);
     StreamCounts::add(stream.counts.records);
   }
-  leave(record);
-
   mutex_.lock();  // up to where nothing can throw
   StreamEntry& stream = *record.entry;
   record.has_event = has_event;
@@ -435,7 +434,8 @@ void Coordinator::Impl::finish(const OperationHandle& operation) {
   StreamCounts::add(stream.state->counts.operations);
   --stream.open;
   if (stream.open == 0) stream.dispatched = false;
-  const bool wanted = listened_ || !watched_.empty() || !host_waits_.empty() || ready_count_ > 0;
+  tell_submission(record);
+  const bool wanted = !watched_.empty() || !host_waits_.empty() || ready_count_ > 0;
   if (record.special == 0 && record.capture == 0 && !stream.dispatched && !wanted) [[likely]] {
     mutex_.unlock();
   } else {
@@ -451,7 +451,6 @@ void Coordinator::Impl::end_specially(OperationRecord& record, std::uint64_t fro
     ++record.users;
     captured_[record.capture].push_back(&record);
   }
-  tell_state(record);
   if (record.is(kWaits)) drop_waits(record);
   if (record.is(kRequested)) submitted_one(record);
   if (record.is(kTimed)) sample_cost(record.cost + ticks() - from);

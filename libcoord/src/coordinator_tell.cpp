@@ -4,6 +4,7 @@
 // What a Coordinator tells a profiler of its operations. Nothing here changes what is done.
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
 #include "coordinator_impl.h"
@@ -85,9 +86,9 @@ std::uint8_t Coordinator::Impl::elision(const OperationRecord& record,
 }
 
 void Coordinator::Impl::find_elisions(OperationRecord& record) {
-  record.elisions.clear();
-  for (std::size_t i = 0; i < record.after.size(); ++i) {
-    const OperationHandle& after = record.after[i];
+  record.elisions.resize(record.after.size());
+  auto told = record.elisions.begin();
+  for (const OperationHandle& after : record.after) {
     OperationRecord* before = live(after);
     std::uint8_t reason = COORD_ELIDED_ENDED;
     if (before != nullptr && !before->is_group) reason = elision(record, *before);
@@ -98,30 +99,32 @@ void Coordinator::Impl::find_elisions(OperationRecord& record) {
         if (reason == COORD_WAITED) break;
       }
     }
-    const bool inferred = record.has_ranges && i >= record.inferred_from && i < record.inferred_to;
-    record.elisions.push_back({static_cast<std::uint32_t>(after.id().value),
-                               static_cast<std::uint16_t>(inferred ? 1 : 0), reason});
+    *told++ = {static_cast<std::uint32_t>(after.id().value), 0, reason};
   }
+  for (std::size_t i = record.inferred_from; record.has_ranges && i < record.inferred_to; ++i)
+    record.elisions[i].inferred = 1;
 }
 
 void Coordinator::Impl::tell_begun(OperationRecord& record) {
   const coord_observer_v1& told = observer();
   const std::uint32_t id = observer_id(record);
   record.outer = std::exchange(entered, id);
+  std::span<const coord_dependency_facts> elisions;
+  if (record.after.size() > 0) elisions = record.elisions;
   if (told.operation_begun != nullptr && !record.announced) {
     const coord_operation_begin_facts facts{
         .operation = id,
         .type = static_cast<std::uint32_t>(record.type),
         .priority = static_cast<std::uint32_t>(record.priority),
-        .context = record.device->backend->properties().context,
+        .context = record.entry->context,
         .stream = record.entry->state->native,
         .parent = parent_of(record),
         .clock = static_cast<std::uint32_t>(record.device->clock),
         .registered = record.created,
         .begun = record.begun,
-        .dependency_count = static_cast<std::uint32_t>(record.elisions.size()),
+        .dependency_count = static_cast<std::uint32_t>(elisions.size()),
         .line = record.where.line(),
-        .dependencies = record.elisions.data(),
+        .dependencies = elisions.data(),
         .name = record.name(),
         .name_bytes = record.described ? record.description.size() : 0,
         .file = record.where.file_name(),
@@ -131,7 +134,7 @@ void Coordinator::Impl::tell_begun(OperationRecord& record) {
     return;
   }
   if (told.dependency != nullptr) {
-    for (const coord_dependency_facts& one : record.elisions)
+    for (const coord_dependency_facts& one : elisions)
       told.dependency(id, one.operation, one.inferred, one.elided);
   }
   told.operation_begin(id, observer_time(*record.device));
@@ -147,9 +150,22 @@ void Coordinator::Impl::tell_left(const OperationRecord& record) const {
   if (entered != COORD_NONE) told.operation_begin(entered, now_ns);
 }
 
+void Coordinator::Impl::tell_end_of_submission(const OperationRecord& record) {
+  if (ends_by_its_state(record) && record.capture == 0) [[likely]] {
+    entered = record.outer;
+    observer().operation_stamp(observer_id(record), COORD_OPERATION_SUBMITTED,
+                               static_cast<std::uint32_t>(record.device->clock), record.submitted);
+    return;
+  }
+  leave(record);
+  tell_state(record);
+}
+
 void Coordinator::Impl::tell_new_state(const OperationRecord& record) {
   const OperationState state = record.state.load(std::memory_order_relaxed);
   const coord_observer_v1& told = observer();
+  if (state == OperationState::kCompleted && told.operations_completed != nullptr)
+    return tell_one_completed(record);
   if (state == OperationState::kCaptured) {
     // That is no state of a trace; its submission is over all the same.
     if (ends_by_its_state(record)) told.operation_end(observer_id(record), 0);
@@ -160,18 +176,20 @@ void Coordinator::Impl::tell_new_state(const OperationRecord& record) {
     told.operation_state(observer_id(record), number, observer_time(*record.device));
     return;
   }
-  if (state == OperationState::kCompleted && told.operations_completed != nullptr) {
-    if (told_device_ != record.device) tell_completed();
-    told_completed_.push_back(observer_id(record));
-    told_device_ = record.device;
-    told_stamp_ = record.ended;
-    return;
-  }
-  const std::uint64_t stamp = state == OperationState::kBegun       ? record.begun
-                              : state == OperationState::kSubmitted ? record.submitted
-                                                                    : record.ended;
+  const std::uint64_t stamp = state == OperationState::kSubmitted ? record.submitted
+                              : state == OperationState::kBegun   ? record.begun
+                                                                  : record.ended;
   told.operation_stamp(observer_id(record), number,
                        static_cast<std::uint32_t>(record.device->clock), stamp);
+}
+
+// The first of its device.
+void Coordinator::Impl::tell_first_completed(const OperationRecord& record) {
+  if (observer().operation_state == nullptr) return;
+  if (observer().operations_completed == nullptr) return tell_new_state(record);
+  tell_completed();
+  told_device_ = record.device;
+  tell_one_completed(record);
 }
 
 void Coordinator::Impl::tell_all_completed() {
@@ -179,6 +197,7 @@ void Coordinator::Impl::tell_all_completed() {
                                   static_cast<std::uint32_t>(told_completed_.size()),
                                   static_cast<std::uint32_t>(told_device_->clock), told_stamp_);
   told_completed_.clear();
+  told_device_ = nullptr;
 }
 
 // Barriers

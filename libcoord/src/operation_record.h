@@ -83,7 +83,9 @@ struct alignas(64) OperationRecord {
   std::unique_ptr<OperationExtra> extra;
 
   std::source_location where;
-  std::uint64_t created = 0, begun = 0, submitted = 0, ended = 0;  // stamps
+  // Stamps. What is written in two pieces at once is not read in one soon after: `created` and
+  // `begun` do not lie side by side.
+  std::uint64_t created = 0, submitted = 0, begun = 0, ended = 0;
   std::uint64_t capture = 0;  // number of the capture it is part of, 0 if none
   std::uint64_t order = 0;    // take_order() at its begin, if simulated; else that is `begun`
   std::uint64_t runner = 0;   // number of the thread that began it

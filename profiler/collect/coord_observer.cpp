@@ -46,12 +46,13 @@ struct Stamp {
     flags = ring::kVirtualTime;
   }
   // One of libcoord's, if both read the same clock.
-  Stamp(uint32_t clock, uint64_t stamp)
-      : begin(stamp),
-        flags(clock == COORD_CLOCK_VIRTUAL ? uint8_t{ring::kVirtualTime} : uint8_t{0}) {
-    if (clock != COORD_CLOCK_VIRTUAL &&
-        (clock == COORD_CLOCK_COUNTER) != (session.clock == ring::ClockKind::kTimeStampCounter))
+  Stamp(uint32_t clock, uint64_t stamp) : begin(stamp), flags(0) {
+    if (clock == COORD_CLOCK_VIRTUAL) {
+      flags = ring::kVirtualTime;
+    } else if ((clock == COORD_CLOCK_COUNTER) !=
+               (session.clock == ring::ClockKind::kTimeStampCounter)) [[unlikely]] {
       begin = ticks();
+    }
   }
 };
 
@@ -130,7 +131,7 @@ void on_event_name(uint32_t context, uint64_t event, const char* name) {
 
 // Sends `count` dependencies, so many to a record; `fill` gives each.
 template <class Fill>
-void push_dependencies(ThreadState& thread, uint32_t operation, uint32_t count, Fill fill) {
+inline void push_dependencies(ThreadState& thread, uint32_t operation, uint32_t count, Fill fill) {
   constexpr uint32_t kMost = ring::OperationDependenciesRecord::kMost;
   for (uint32_t first = 0; first < count; first += kMost) {
     ring::OperationDependenciesRecord record{};
@@ -165,33 +166,40 @@ void on_operation_registered(const coord_operation_facts* facts) {
   });
 }
 
+[[gnu::noinline]] void send_call_site(ThreadState& thread, const coord_operation_begin_facts& facts,
+                                      CallSiteSlot& slot) {
+  char text[512];
+  const int length =
+      std::snprintf(text, sizeof text, "%s:%u %s", facts.file, facts.line, facts.function);
+  slot = {};
+  slot.file = facts.file;
+  slot.function = facts.function;
+  slot.line = facts.line;
+  slot.epoch = session.epoch.load(std::memory_order_relaxed);
+  slot.call_site = send_text(
+      thread, {text, std::min(static_cast<size_t>(std::max(length, 0)), sizeof text - 1)});
+}
+
+[[gnu::noinline]] void send_name(ThreadState& thread, std::string_view name, CallSiteSlot& slot) {
+  slot.name = name.empty() ? 0 : send_text(thread, name);
+  // A long name is remembered as an empty one.
+  slot.text_bytes = static_cast<uint32_t>(name.size() <= sizeof slot.text ? name.size() : 0);
+  std::memcpy(slot.text, name.data(), slot.text_bytes);
+}
+
 // The texts of an operation. Call sites are literals and most names repeat at one call site, so the
 // thread remembers them.
-CallSiteSlot& call_site(ThreadState& thread, const coord_operation_begin_facts& facts) {
+inline const CallSiteSlot& call_site(ThreadState& thread,
+                                     const coord_operation_begin_facts& facts) {
   const auto place = reinterpret_cast<uintptr_t>(facts.file) + facts.line;
   CallSiteSlot& slot = thread.call_sites[(place * 0x9e3779b97f4a7c15ull) >> 60];
-  const uint32_t epoch = session.epoch.load(std::memory_order_relaxed);
   if (slot.file != facts.file || slot.line != facts.line || slot.function != facts.function ||
-      slot.epoch != epoch) {
-    char text[512];
-    const int length =
-        std::snprintf(text, sizeof text, "%s:%u %s", facts.file, facts.line, facts.function);
-    slot = {};
-    slot.file = facts.file;
-    slot.function = facts.function;
-    slot.line = facts.line;
-    slot.epoch = epoch;
-    slot.call_site = send_text(
-        thread, {text, std::min(static_cast<size_t>(std::max(length, 0)), sizeof text - 1)});
-  }
+      slot.epoch != session.epoch.load(std::memory_order_relaxed)) [[unlikely]]
+    send_call_site(thread, facts, slot);
   const std::string_view name(facts.name, facts.name_bytes);
-  if (name != std::string_view(slot.text, slot.text_bytes)) {
-    slot.name = send_text(thread, name);
-    slot.text_bytes = static_cast<uint32_t>(name.size() <= sizeof slot.text ? name.size() : 0);
-    std::memcpy(slot.text, name.data(), slot.text_bytes);
-  } else if (name.empty()) {
-    slot.name = 0;  // a long name is remembered as an empty one
-  }
+  if (name != std::string_view(slot.text, slot.text_bytes) || (name.empty() && slot.name != 0))
+      [[unlikely]]
+    send_name(thread, name, slot);
   return slot;
 }
 
