@@ -137,7 +137,6 @@ std::uint64_t TimelineSignal::signaled() const noexcept {
   return std::max(impl_->word().completed.load(), impl_->word().promised.load());
 }
 
-void TimelineSignal::signal(std::uint64_t value) { impl_->signal(value); }
 void TimelineSignal::signal(StreamRef stream, std::uint64_t value) { impl_->signal(stream, value); }
 bool TimelineSignal::try_wait(std::uint64_t value) { return impl_->try_wait(value); }
 void TimelineSignal::wait(std::uint64_t value) {

@@ -20,6 +20,7 @@
 #include "coord/event_pool.h"
 #include "coord/observer.h"
 #include "coord/timeline.h"
+#include "observer.h"
 #include "poller.h"
 #include "timeline_word.h"
 #include "wait_graph.h"
@@ -68,8 +69,19 @@ class TimelineSignal::Impl {
   };
 
   void announce() const;
-  void tell(coord_timeline_act act, std::uint64_t value) const;
-  void tell(coord_timeline_act act, std::uint64_t value, StreamRef stream) const;
+  /// What a profiler is told. Without one each is a branch.
+  void tell(coord_timeline_act act, std::uint64_t value) const {
+    if (observer().timeline_act != nullptr) [[unlikely]]
+      tell_act(act, value);
+  }
+  void tell(coord_timeline_act act, std::uint64_t value, StreamRef stream) const {
+    if (observer().timeline_act != nullptr) [[unlikely]]
+      tell_act(act, value, stream);
+  }
+  void tell_act(coord_timeline_act act, std::uint64_t value) const;
+  void tell_act(coord_timeline_act act, std::uint64_t value, StreamRef stream) const;
+  void signal_in_order(std::uint64_t value);
+  [[noreturn]] void refuse(std::uint64_t value, std::uint64_t signaled) const;
   bool block(std::uint64_t value, std::int64_t limit_ns);
   void map(int file);
   void check_device(const char* call) const;

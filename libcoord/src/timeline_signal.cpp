@@ -20,25 +20,31 @@ void TimelineSignal::Impl::check_device(const char* call) const {
 
 // Signals
 
-void TimelineSignal::Impl::signal(std::uint64_t value) {
-  constexpr const char* kCall = "TimelineSignal::signal";
-  const auto too_small = [&](std::uint64_t now) {
-    return make_error(kCodeInvalidValue, kCall,
-                      "\"" + name_ + "\" was signaled " + std::to_string(now) +
-                          " already, not less than " + std::to_string(value));
-  };
+void TimelineSignal::Impl::refuse(std::uint64_t value, std::uint64_t signaled) const {
+  throw make_error(kCodeInvalidValue, "TimelineSignal::signal",
+                   "\"" + name_ + "\" was signaled " + std::to_string(signaled) +
+                       " already, not less than " + std::to_string(value));
+}
+
+inline void TimelineSignal::Impl::signal(std::uint64_t value) {
+  if (device_ || word_->outstanding.load(std::memory_order_relaxed) != 0) [[unlikely]]
+    return signal_in_order(value);
   std::uint64_t now = word_->completed.load(std::memory_order_relaxed);
-  if (!device_ && word_->outstanding.load(std::memory_order_relaxed) == 0) {
-    do {
-      if (value <= now) throw too_small(now);
-    } while (!word_->raise(now, value));
-    tell(COORD_TIMELINE_SIGNAL, value);
-    tell(COORD_TIMELINE_REACH, value);
-    return;
-  }
+  do {
+    if (value <= now) [[unlikely]]
+      refuse(value, now);
+  } while (!word_->raise(now, value));
+  tell(COORD_TIMELINE_SIGNAL, value);
+  tell(COORD_TIMELINE_REACH, value);
+}
+
+void TimelineSignal::signal(std::uint64_t value) { impl_->signal(value); }
+
+// Where streams signal, too.
+void TimelineSignal::Impl::signal_in_order(std::uint64_t value) {
   const Lock lock(mutex_);
-  now = std::max(word_->completed.load(), word_->promised.load());
-  if (value <= now) throw too_small(now);
+  const std::uint64_t now = std::max(word_->completed.load(), word_->promised.load());
+  if (value <= now) refuse(value, now);
   word_->promised.store(value);
   tell(COORD_TIMELINE_SIGNAL, value);
   if (points_.empty()) {
@@ -61,9 +67,7 @@ void TimelineSignal::Impl::signal(StreamRef stream, std::uint64_t value) {
   // One lock from the value to the record: the order of the events is that of the values.
   const Lock lock(mutex_);
   const std::uint64_t now = std::max(word_->completed.load(), word_->promised.load());
-  if (value <= now)
-    throw make_error(kCodeInvalidValue, kCall,
-                     "\"" + name_ + "\" was signaled " + std::to_string(now) + " already");
+  if (value <= now) refuse(value, now);
   const EventRef event = events_->acquire();
   try {
     stream.record(event);

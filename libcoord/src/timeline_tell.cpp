@@ -18,8 +18,7 @@ void TimelineSignal::Impl::announce() const {
   observer().timeline(&facts);
 }
 
-void TimelineSignal::Impl::tell(coord_timeline_act act, std::uint64_t value) const {
-  if (observer().timeline_act == nullptr) return;
+void TimelineSignal::Impl::tell_act(coord_timeline_act act, std::uint64_t value) const {
   coord_timeline_act_facts facts{};
   facts.timeline = static_cast<std::uint32_t>(number_);
   facts.act = act;
@@ -29,9 +28,8 @@ void TimelineSignal::Impl::tell(coord_timeline_act act, std::uint64_t value) con
   observer().timeline_act(&facts);
 }
 
-void TimelineSignal::Impl::tell(coord_timeline_act act, std::uint64_t value,
-                                StreamRef stream) const {
-  if (observer().timeline_act == nullptr) return;
+void TimelineSignal::Impl::tell_act(coord_timeline_act act, std::uint64_t value,
+                                    StreamRef stream) const {
   coord_timeline_act_facts facts{};
   facts.timeline = static_cast<std::uint32_t>(number_);
   facts.act = act;

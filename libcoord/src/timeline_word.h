@@ -35,7 +35,8 @@ struct BasicTimelineWord {
   /// it is now, if somebody else was faster.
   bool raise(std::uint64_t& from, std::uint64_t to) noexcept {
     if (!completed.compare_exchange_strong(from, to, std::memory_order_seq_cst)) return false;
-    if (sleepers.load(std::memory_order_seq_cst) != 0) wake(from, to);
+    if (sleepers.load(std::memory_order_seq_cst) != 0) [[unlikely]]
+      wake(from, to);
     return true;
   }
   /// Nothing will be reached any more: wakes everybody.
@@ -59,7 +60,7 @@ struct BasicTimelineWord {
   /// concerns.
   static std::uint32_t bit_of(std::uint64_t value) { return 1u << (value % 32); }
 
-  void wake(std::uint64_t from, std::uint64_t to) noexcept {
+  [[gnu::noinline]] void wake(std::uint64_t from, std::uint64_t to) noexcept {
     std::uint32_t bits = ~0u;
     if (to - from < 32) {
       bits = 0;
