@@ -137,7 +137,7 @@ void run_screenshot(const Arguments& arguments) {
   auto document = read_document(arguments.trace);
   Offscreen surface(arguments.width, arguments.height);
   Workspace workspace(arguments);
-  if (!arguments.compared.empty()) workspace.state().compared = read_document(arguments.compared);
+  if (!arguments.compared.empty()) workspace.set_compared(read_document(arguments.compared));
   workspace.set_document(std::move(document));
   surface.render(workspace);
   while (workspace.state().busy) {  // a query
@@ -359,7 +359,7 @@ void Window::take_compared() {
   if (!error.empty()) {
     workspace_->set_notice(error);
   } else if (document && !document->is_sketch()) {
-    workspace_->state().compared = std::move(document);
+    workspace_->set_compared(std::move(document));
   } else {
     return;
   }

@@ -10,7 +10,6 @@
 namespace streamscope::viewer {
 namespace {
 
-constexpr double kZoomStep = 1.25;
 constexpr double kPanStep = 0.1;  // of the width
 
 void zoom_step(const Document& document, ViewState& state, double factor) {

@@ -157,7 +157,6 @@ void Workspace::draw_footer(float top, float width, float height) {
   const float middle = top + height / 2;
   const float text_y = std::round(middle - theme_.text(Face::kSmall).size / 2 - 1);
   const ImU32 dim = theme_.color(Color::kTextDim);
-  if (!arguments_.panel.empty() && arguments_.panel != "timeline") return ImGui::End();
 
   constexpr std::string_view kHint = "wheel: zoom   drag: pan   Shift+drag: mark time";
   float right = width - theme_.px(14) - theme_.width(Face::kSmall, kHint);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// How long things took, grouped: what the statistics and the comparison panel count. No ImGui.
+// How long things took, grouped: what the statistics panel counts. No ImGui.
 #pragma once
 
 #include <array>

@@ -14,9 +14,19 @@ constexpr double kMargin = 0.02;
 // is.
 constexpr double kItemMargin = 0.75;
 
+// As long as the other trace, too, counted from the first work of both.
+TimeRange with_compared(const Document& document, const ViewState& state, TimeRange range) {
+  if (state.compared) {
+    const TimeRange work = state.compared->work();
+    range.end_ns = std::max(range.end_ns, add_ns(document.work().begin_ns, work.span_ns()));
+  }
+  return range;
+}
+
 // Keeps at least a part of the trace in the window, and the window not much wider than the trace.
-void clamp_window(const Document& document, TimeWindow& window) {
-  const TimeRange extent = document.extent();
+void clamp_window(const Document& document, ViewState& state) {
+  TimeWindow& window = state.window;
+  const TimeRange extent = with_compared(document, state, document.extent());
   const double widest = extent.span_ns() * 2 / window.width_px;
   if (window.ns_per_px > std::max(widest, kMinNsPerPx))
     window.zoom(window.width_px / 2, window.ns_per_px / widest);
@@ -48,18 +58,23 @@ bool is_hidden(const Document& document, const ViewState& state, size_t lane) {
 }  // namespace
 
 void fit(const Document& document, ViewState& state) {
-  state.window.show(document.extent(), kMargin);
+  state.window.show(with_compared(document, state, document.extent()), kMargin);
 }
 
 void fit_work(const Document& document, ViewState& state) {
   const TimeRange work = document.work();
   const bool most = work.span_ns() * 2 > document.extent().span_ns();
-  state.window.show(most ? document.extent() : work, kMargin);
+  state.window.show(with_compared(document, state, most ? document.extent() : work), kMargin);
+}
+
+void first_fit(const Document& document, ViewState& state, double width_px) {
+  state.window.resize(width_px);
+  fit_work(document, state);
 }
 
 void show(const Document& document, ViewState& state, TimeRange range) {
   state.window.show(range);
-  clamp_window(document, state.window);
+  clamp_window(document, state);
 }
 
 void zoom_to_selection(const Document& document, ViewState& state) {
@@ -82,18 +97,18 @@ void zoom_to_selection(const Document& document, ViewState& state) {
   }
   if (!range) return;
   state.window.show(*range, state.selection ? kItemMargin / 3 : kMargin);
-  clamp_window(document, state.window);
+  clamp_window(document, state);
   state.reveal = true;
 }
 
 void zoom(const Document& document, ViewState& state, double px, double factor) {
   state.window.zoom(px, factor);
-  clamp_window(document, state.window);
+  clamp_window(document, state);
 }
 
 void pan(const Document& document, ViewState& state, double px) {
   state.window.pan_px(px);
-  clamp_window(document, state.window);
+  clamp_window(document, state);
 }
 
 void select(ViewState& state, Item item) {

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "bookmarks.h"
+#include "comparison.h"
 #include "document.h"
 #include "ground.h"
 #include "lane_order.h"
@@ -48,8 +49,9 @@ struct ViewState {
   bool whole_chain = false;   ///< arrows of all that led to the selection and follows from it
   std::string_view drawer;    ///< name of the view below the timeline; empty: closed
   float drawer_height = 340;  ///< before scaling
-  std::shared_ptr<const Document> compared;  ///< a second trace to hold the first against
-  std::optional<size_t> finding;             ///< the one looked at, as Insights lists them
+  std::shared_ptr<const Document> compared;      ///< a second trace to hold the first against
+  std::shared_ptr<const Comparison> comparison;  ///< of both, once it is made
+  std::optional<size_t> finding;                 ///< the one looked at, as Insights lists them
   std::vector<size_t> repaired;  ///< findings that the prediction takes for repaired, ascending
   std::shared_ptr<const Prediction> prediction;  ///< of them, once it is made
   std::vector<bool> searched;  ///< names that a search found, by string id; the rest is dimmed
@@ -82,9 +84,15 @@ std::vector<std::unique_ptr<View>> make_views();
 /// Their names.
 std::vector<std::string_view> view_names();
 
-// Moves. All keep the window near the trace and the state consistent.
+// Moves. All keep the window near the trace, and near a trace it is compared with, and the state
+// consistent.
+
+/// How much wider all gets by one step of the wheel or a key.
+inline constexpr double kZoomStep = 1.25;
 
 void fit(const Document& document, ViewState& state);
+/// fit_work() in a window that had no width yet.
+void first_fit(const Document& document, ViewState& state, double width_px);
 /// The work on the devices fills the width, unless it is most of the trace anyway: making a CUDA
 /// context takes longer than many programs.
 void fit_work(const Document& document, ViewState& state);

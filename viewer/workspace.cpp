@@ -81,6 +81,12 @@ void Workspace::set_document(std::shared_ptr<const Document> document) {
   apply_arguments();
 }
 
+void Workspace::set_compared(std::shared_ptr<const Document> document) {
+  const bool fitted = document_ && is_fitted();
+  state_.compared = std::move(document);
+  if (fitted) fit_work(*document_, state_);
+}
+
 // The same trace, further on: all stays where it is, and who looked at its end still does.
 void Workspace::take_news(std::shared_ptr<const Document> document) {
   const bool fitted = is_fitted();
@@ -118,6 +124,7 @@ Session Workspace::session() const {
 bool Workspace::is_fitted() const {
   ViewState fitted;
   fitted.window.width_px = state_.window.width_px;
+  fitted.compared = state_.compared;
   fit_work(*document_, fitted);
   return fitted.window.range() == state_.window.range();
 }
@@ -277,13 +284,15 @@ bool Workspace::update_theme() {
 
 void Workspace::draw(float width, float height) {
   ImGui::PushStyleVar(ImGuiStyleVar_WindowMinSize, ImVec2(1, 1));
-  const float header = theme_.px(kHeader), footer = theme_.px(kFooter);
+  const bool has_legend = arguments_.panel.empty() || arguments_.panel == "timeline";
+  const float header = theme_.px(kHeader), footer = has_legend ? theme_.px(kFooter) : 0;
   draw_header(width, header);
   if (document_ && error_.empty()) {
     state_.prediction = predictor_.ask(document_, state_.repaired);
+    state_.comparison = comparer_.ask(document_, state_.compared);
     const float top = draw_banner(header, width);
     draw_panels(top, width, height - footer - top);
-    draw_footer(height - footer, width, footer);
+    if (has_legend) draw_footer(height - footer, width, footer);
     if (state_.overlay == Overlay::kHelp) draw_help(width, height);
     if (takes_text()) draw_palette(width, height);
   } else {
@@ -293,7 +302,7 @@ void Workspace::draw(float width, float height) {
 }
 
 void Workspace::draw_panels(float top, float width, float height) {
-  state_.busy = predictor_.is_busy();
+  state_.busy = predictor_.is_busy() || comparer_.is_busy();
   if (!arguments_.panel.empty()) return draw_view(arguments_.panel, {0, top}, {width, height});
   const float side = state_.show_inspector ? std::min(theme_.px(kInspector), width * 0.4f) : 0;
   const float strip = theme_.px(kTabs);

@@ -34,6 +34,8 @@ class Workspace {
   /// Shows a document, a message in its place, or how far loading is. The first throws Error if the
   /// arguments ask for what the document does not have; it is shown all the same.
   void set_document(std::shared_ptr<const Document> document);
+  /// A second trace to hold the first against. A window that showed all shows all of both.
+  void set_compared(std::shared_ptr<const Document> document);
   void set_error(std::string message) { error_ = std::move(message); }
   /// A line of text above the panels.
   void set_notice(std::string message) { notice_ = std::move(message); }
@@ -98,6 +100,7 @@ class Workspace {
   std::string notice_;
   double progress_ = 0;
   Predictor predictor_;
+  Comparer comparer_;
   std::vector<Session> recent_;
   std::optional<Session> restored_;
   bool is_live_ = false;

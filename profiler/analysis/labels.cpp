@@ -88,19 +88,21 @@ std::string short_kernel_name(std::string_view raw) {
 
 std::string op_label(const Trace& trace, Id op) {
   if (op >= trace.op.size()) return "unknown work";
-  const std::string_view name = trace.text(trace.op.name_id[op]);
-  switch (trace.op.kind[op]) {
+  return op_label(trace, trace.op.kind[op], trace.op.name_id[op], trace.op.detail[op]);
+}
+
+std::string op_label(const Trace& names, trace::Small kind, Id name_id, trace::Small detail) {
+  const std::string_view name = names.text(name_id);
+  switch (kind) {
     case trace::kKernel:
       return name.empty() ? "kernel" : short_kernel_name(name);
-    case trace::kMemcpy: {
-      const trace::Small detail = trace.op.detail[op];
+    case trace::kMemcpy:
       if (detail == trace::kNoSmall || detail == 0) return "memcpy";
       return fmt::format("memcpy {}", trace::copy_kind_name(detail));
-    }
     default: {
-      std::string kind(trace::to_string(static_cast<trace::OpKind>(trace.op.kind[op])));
-      std::replace(kind.begin(), kind.end(), '_', ' ');
-      return name.empty() ? kind : fmt::format("{} \"{}\"", kind, short_kernel_name(name));
+      std::string text(trace::to_string(static_cast<trace::OpKind>(kind)));
+      std::replace(text.begin(), text.end(), '_', ' ');
+      return name.empty() ? text : fmt::format("{} \"{}\"", text, short_kernel_name(name));
     }
   }
 }
@@ -123,6 +125,14 @@ std::string stream_label(const Trace& trace, Id stream) {
   if (trace.stream.kind[stream] == trace::kLegacyStream) return label + " (default)";
   if (trace.stream.kind[stream] == trace::kPerThreadStream) return label + " (per-thread default)";
   return label;
+}
+
+std::string lasting_stream_name(const Trace& trace, Id stream) {
+  if (stream >= trace.stream.size()) return {};
+  const std::string_view name = trace.text(trace.stream.name_id[stream]);
+  return name.empty() ? std::string(trace::to_string(
+                            static_cast<trace::StreamKind>(trace.stream.kind[stream])))
+                      : printable(name);
 }
 
 std::string event_label(const Trace& trace, Id event) {

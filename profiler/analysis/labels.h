@@ -21,6 +21,9 @@ std::string function_name(std::string_view name);
 
 /// "gemm<…>", "memcpy HtoD", "memset", `host function "notify"`, ...
 std::string op_label(const trace::Trace& trace, trace::Id op);
+/// The same of an op whose columns hold these; of the trace only texts are read.
+std::string op_label(const trace::Trace& names, trace::Small kind, trace::Id name_id,
+                     trace::Small detail);
 /// "gemm<…> on stream 7 math"; "other work" if there is no such op.
 std::string op_on_stream(const trace::Trace& trace, trace::Id op);
 /// "cudaDeviceSynchronize", or "a synchronization" if its name is not known.
@@ -30,6 +33,8 @@ std::string thread_label(const trace::Trace& trace, trace::Id thread);
 /// "7", "7 copies" or "7 (default)"; with the process in front if the trace has several:
 /// "train.py[812] 7 copies".
 std::string stream_label(const trace::Trace& trace, trace::Id stream);
+/// What stays of a stream's identity from run to run: its name, else its kind.
+std::string lasting_stream_name(const trace::Trace& trace, trace::Id stream);
 /// `event "ready"` by name, else "event 12".
 std::string event_label(const trace::Trace& trace, trace::Id event);
 /// "train.py" or "process 812".

@@ -38,10 +38,12 @@ inline Issue issue_of(const Trace& trace, Id op) {
 }
 
 /// True if both ends of the op are known and in order.
-inline bool is_timed(const Trace& trace, Id op) {
-  const Ns start = trace.op.start_ns[op], end = trace.op.end_ns[op];
+inline bool is_timed(Ns start_ns, Ns end_ns) {
   static_assert(kUnknownNs == std::numeric_limits<Ns>::min());
-  return start != kUnknownNs && start <= end;  // an unknown end is before every start
+  return start_ns != kUnknownNs && start_ns <= end_ns;  // an unknown end is before every start
+}
+inline bool is_timed(const Trace& trace, Id op) {
+  return is_timed(trace.op.start_ns[op], trace.op.end_ns[op]);
 }
 
 /// True if the event of the record is known to have been created without cudaEventDisableTiming.

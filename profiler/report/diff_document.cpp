@@ -26,14 +26,6 @@ std::string counts(uint64_t before, uint64_t after) {
   return before == after ? std::to_string(after) : fmt::format("{} → {}", before, after);
 }
 
-std::string what(const WorkChange& change) {
-  if (change.base_count == 0) return "new";
-  if (change.new_count == 0) return "gone";
-  if (change.slower) return "slower";
-  if (change.faster) return "faster";
-  return change.new_count > change.base_count ? "more often" : "less often";
-}
-
 void note_rest(Section& section, size_t all) {
   if (all > kRowsShown)
     section.footnotes.push_back(fmt::format("{} more: --format json has them", all - kRowsShown));
@@ -67,7 +59,7 @@ Document diff_document(const DiffVerdict& verdict) {
                          counts(change.base_count, change.new_count),
                          fmt::format("{} → {}", format_duration(change.base_median_ns),
                                      format_duration(change.new_median_ns)),
-                         what(change)});
+                         std::string(change.verdict())});
   }
   note_rest(work, diff.work.size());
   if (!work.rows.empty()) document.sections.push_back(std::move(work));
@@ -107,7 +99,7 @@ std::string diff_json(const DiffVerdict& verdict) {
   for (const WorkChange& change : diff.work) {
     work.push_back({{"work", change.label},
                     {"stream", change.stream},
-                    {"what", what(change)},
+                    {"what", std::string(change.verdict())},
                     {"base_count", change.base_count},
                     {"new_count", change.new_count},
                     {"base_total_ns", change.base_total_ns},

@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "analysis/labels.h"
 #include "support/trace_builder.h"
 
 namespace streamscope::analysis {
@@ -78,6 +79,23 @@ TEST(Diff, FindsTheDependencyThatIsNew) {
   EXPECT_EQ(result.edges[0].base_count, 0u);
   EXPECT_EQ(result.edges[0].new_count, 19u);
   EXPECT_THAT(result.likely_cause, HasSubstr("memcpy HtoD on copies waits for gemm on math"));
+}
+
+TEST(CompareWork, ListsAllOfBothWithTheLongestOfEach) {
+  const trace::Trace base = run({}), now = run({.gemm_ns = 130 * kUs, .first_stream = 2});
+  const std::vector<WorkChange> work = compare_work(WorkGroups(base), WorkGroups(now));
+  ASSERT_EQ(work.size(), 2u);
+  EXPECT_EQ(work[0].label, "gemm");
+  EXPECT_EQ(work[0].verdict(), "slower");
+  EXPECT_EQ(op_label(base, work[0].base_longest), "gemm");
+  EXPECT_EQ(op_label(now, work[0].new_longest), "gemm");
+  EXPECT_EQ(work[1].verdict(), "same");
+  EXPECT_FALSE(work[1].is_change());
+  const trace::Trace none;
+  const std::vector<WorkChange> gone = compare_work(WorkGroups(base), WorkGroups(none));
+  ASSERT_EQ(gone.size(), 2u);
+  EXPECT_EQ(gone[0].verdict(), "gone");
+  EXPECT_EQ(gone[0].new_longest, trace::kNoId);
 }
 
 TEST(Diff, OfATraceWithItselfIsEmpty) {

@@ -71,7 +71,7 @@ TEST_F(Picture, ShowsEveryPanelOnEverySampleAndRecordingAlsoTwiceAsLarge) {
       Workspace workspace(arguments);
       for (const auto& [name, document] : documents) {
         workspace.set_document(document);
-        workspace.state().compared = documents.front().second;
+        workspace.set_compared(documents.front().second);
         EXPECT_GT(colors(settled(surface, workspace)), 20u)
             << name << ", panel '" << panel << "', scale " << scale;
       }

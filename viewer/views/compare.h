@@ -1,11 +1,12 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Two traces on one axis, both from their first work on a device: streams of the same name below
-// each other, and what takes longer, shorter, is new or gone, by stream and name.
+// Two traces on one axis, that of the timeline, both from their first work on a device: streams of
+// the same name below each other with what differs in colours, and a table of what takes longer,
+// shorter, is new or gone.
 #pragma once
 
-#include "grouped_times.h"
+#include "comparison.h"
 #include "view.h"
 #include "views/grid.h"
 
@@ -18,20 +19,36 @@ class CompareView : public View {
   void draw(const Document& document, ViewState& state, const Theme& theme) override;
 
  private:
-  struct Pair {
-    std::string title;
-    const Lane* lanes[2] = {};  // of the first and the second trace; nullptr where it has none
+  /// The bars of all pairs of streams, and the axis above them.
+  struct Plot {
+    ImVec2 min, max;
+    TimeWindow window;  ///< time since the first work of either
+    Ns first_ns[2];     ///< that work
+
+    /// The same of one of the traces, on its own clock.
+    TimeWindow of(int side) const;
   };
-  void refresh(const Document& base, const Document& other, const Theme& theme);
-  void draw_lanes(const Document& base, const Document& other, ViewState& state,
-                  const Theme& theme);
+  /// A bar under the mouse.
+  struct Hit {
+    int side = 0;
+    Id op = kNoId;
+    uint32_t count = 0;  ///< more than 1: so many in a pixel
+  };
+  void refresh(const Comparison& comparison, const Theme& theme);
+  void draw_head(const Document& document, const ViewState& state, const Theme& theme);
+  void draw_lanes(const Document& document, ViewState& state, const Theme& theme);
+  void draw_axis(const Plot& plot, const Theme& theme);
+  void draw_bars(const Plot& plot, float top, const Comparison::Lanes& lanes, int side,
+                 ViewState& state, const Theme& theme);
+  void handle_input(const Document& document, const Plot& plot, ViewState& state);
+  void draw_tooltip(const Document& document, const ViewState& state, const Theme& theme);
 
   uint64_t prepared_[2] = {};
   ThemeKind prepared_theme_ = ThemeKind::kDark;
-  std::vector<Pair> pairs_;
   Grid grid_;
-  std::vector<Item> items_;  // by row of the grid, of the first trace
-  std::optional<size_t> selected_;
+  std::optional<size_t> selected_;  // work, as the comparison lists it: the rest is dimmed
+  bool dragged_ = false;
+  std::optional<Hit> hit_;
   std::vector<DrawItem> bars_;  // reused
 };
 

@@ -15,7 +15,6 @@ constexpr float kGutter = 236;
 constexpr float kAxis = 28;
 constexpr float kOverview = 46;
 constexpr float kDragThreshold = 4;
-constexpr double kWheelStep = 1.25;
 
 }  // namespace
 
@@ -102,9 +101,9 @@ void TimelineView::draw(const Document& document, ViewState& state, const Theme&
             .max = {origin.x + size.x, origin.y + size.y},
             .gutter_x = origin.x,
             .mouse = ImGui::GetIO().MousePos};
-  const bool first = state.window.width_px <= 1;
-  state.window.resize(std::max(pane.max.x - pane.min.x, 16.0f));
-  if (first) fit_work(document, state);
+  const float width = std::max(pane.max.x - pane.min.x, 16.0f);
+  if (state.window.width_px <= 1) first_fit(document, state, width);
+  state.window.resize(width);
   state.drawn_items = 0;
   if (folded_of_ != document.serial()) folded_.clear();
   folded_of_ = document.serial();
@@ -177,7 +176,7 @@ void TimelineView::handle_input(Pane& pane, bool gutter_hovered) {
     } else if (io.KeyShift) {
       pan(pane.document, state, io.MouseWheel * pane.px(80));
     } else {
-      zoom(pane.document, state, std::max(mouse_px, 0.0f), std::pow(kWheelStep, io.MouseWheel));
+      zoom(pane.document, state, std::max(mouse_px, 0.0f), std::pow(kZoomStep, io.MouseWheel));
     }
   }
   if (hovered && io.MouseWheelH != 0) pan(pane.document, state, io.MouseWheelH * pane.px(80));
