@@ -132,10 +132,9 @@ StreamLease StreamPool::Impl::lease(Workload workload, StreamPriority priority) 
   if (index > highest_.load(std::memory_order_relaxed)) [[unlikely]]
     highest_.store(index, std::memory_order_relaxed);
   if (how == PoolStrategy::kWorkload) expect(index, workload);
-  StreamLease result(*this, index, slot.stream);
+  StreamLease result(*this, index, slot.stream, idle);
   if (idle && options_.time_one_in > 0) {
-    const std::uint64_t lease = taken_[index].load(std::memory_order_relaxed);
-    if (lease % options_.time_one_in == 0) [[unlikely]]
+    if (leases_of(index) % options_.time_one_in == 0) [[unlikely]]
       result.timed_ = begin_timing(index, workload);
   }
   if (observer().pool_sample != nullptr) tell();
@@ -144,10 +143,10 @@ StreamLease StreamPool::Impl::lease(Workload workload, StreamPriority priority) 
 
 // The lease's number is written behind its work. A word must not shrink, so numbers are given in
 // the order in which their writes are enqueued.
-void StreamPool::Impl::end(std::uint32_t index, bool timed) {
+void StreamPool::Impl::end(std::uint32_t index, bool timed, bool alone) {
   StreamSlot& slot = slots_[index];
   if (slot.stream.capture_status() != CaptureStatus::kNone) {  // the work is in a graph
-    drop(index, timed);
+    drop(index, timed, alone);
     return;
   }
   try {
@@ -162,19 +161,24 @@ void StreamPool::Impl::end(std::uint32_t index, bool timed) {
     ++slot.ended;
     if (time != nullptr) time->number = slot.ended;
   } catch (...) {
-    drop(index, timed);
+    drop(index, timed, alone);
     throw;
   }
   if (observer().pool_sample != nullptr) tell();
 }
 
-void StreamPool::Impl::drop(std::uint32_t index, bool timed) noexcept {
+void StreamPool::Impl::drop(std::uint32_t index, bool timed, bool alone) noexcept {
   StreamSlot& slot = slots_[index];
   if (timed) {
     const std::lock_guard lock(slot.timing_mutex);
     slot.timed.reset();
   }
-  taken_[index].fetch_sub(1, std::memory_order_acq_rel);
+  if (!alone) {
+    taken_[index].fetch_sub(1, std::memory_order_acq_rel);
+    return;
+  }
+  std::atomic<std::uint64_t>& dropped = dropped_[index];
+  dropped.store(dropped.load(std::memory_order_relaxed) + 1, std::memory_order_release);
 }
 
 // Knowing what they have left
@@ -279,12 +283,12 @@ WorkloadTime StreamPool::time_of(Workload workload) const { return impl_->time_o
 
 void StreamLease::end() {
   if (StreamPool::Impl* pool = std::exchange(pool_, nullptr); pool != nullptr)
-    pool->end(slot_, timed_);
+    pool->end(slot_, timed_, alone_);
 }
 
 void StreamLease::drop() noexcept {
   if (StreamPool::Impl* pool = std::exchange(pool_, nullptr); pool != nullptr)
-    pool->drop(slot_, timed_);
+    pool->drop(slot_, timed_, alone_);
 }
 
 void StreamLease::end_quietly() noexcept {
@@ -299,7 +303,8 @@ StreamLease::StreamLease(StreamLease&& other) noexcept
     : StreamRef(other),
       pool_(std::exchange(other.pool_, nullptr)),
       slot_(other.slot_),
-      timed_(other.timed_) {
+      timed_(other.timed_),
+      alone_(other.alone_) {
   static_cast<StreamRef&>(other) = StreamRef();
 }
 
@@ -309,6 +314,7 @@ StreamLease& StreamLease::operator=(StreamLease&& other) noexcept {
   std::swap(pool_, moved.pool_);
   std::swap(slot_, moved.slot_);
   std::swap(timed_, moved.timed_);
+  std::swap(alone_, moved.alone_);
   return *this;
 }
 

@@ -59,8 +59,9 @@ class StreamPool::Impl {
 
   // stream_pool.cpp
   StreamLease lease(Workload workload, StreamPriority priority);
-  void end(std::uint32_t slot, bool timed);
-  void drop(std::uint32_t slot, bool timed) noexcept;
+  /// `alone`: of a lease that found its stream idle.
+  void end(std::uint32_t slot, bool timed, bool alone);
+  void drop(std::uint32_t slot, bool timed, bool alone) noexcept;
   std::size_t ready_count() const noexcept;
   bool wait_any_ready(Nanoseconds timeout);
   std::uint64_t load(StreamRef stream) const;
@@ -84,21 +85,31 @@ class StreamPool::Impl {
   /// In a stream's word of leases: it is not open to them.
   static constexpr std::uint64_t kClosed = std::uint64_t{1} << 63;
 
+  /// Leases that the device has ended.
   [[nodiscard]] std::uint64_t done(std::uint32_t slot) const noexcept {
     return std::atomic_ref(done_[slot]).load(std::memory_order_acquire);
   }
+  /// And those that were dropped.
+  [[nodiscard]] std::uint64_t over(std::uint32_t slot) const noexcept {
+    return done(slot) + dropped_[slot].load(std::memory_order_acquire);
+  }
   [[nodiscard]] bool idle(std::uint32_t slot) const noexcept {
-    return taken_[slot].load(std::memory_order_acquire) == done(slot);  // never so if closed
+    return taken_[slot].load(std::memory_order_acquire) == over(slot);  // never so if closed
   }
   [[nodiscard]] std::uint64_t load_of(std::uint32_t slot) const noexcept {
-    // The device first: what it ends in between makes the load too large, never negative.
-    const std::uint64_t ended = done(slot);
+    // What is over first: what ends in between makes the load too large, never negative.
+    const std::uint64_t ended = over(slot);
     return (taken_[slot].load(std::memory_order_acquire) & ~kClosed) - ended;
+  }
+  /// Leases that were not dropped.
+  [[nodiscard]] std::uint64_t leases_of(std::uint32_t slot) const noexcept {
+    const std::uint64_t dropped = dropped_[slot].load(std::memory_order_relaxed);
+    return (taken_[slot].load(std::memory_order_relaxed) & ~kClosed) - dropped;
   }
   /// Takes an idle stream: one that somebody else takes at the same moment is not idle any more.
   bool take_idle(std::uint32_t slot, std::uint64_t bits = 1) noexcept {
     std::uint64_t taken = taken_[slot].load(std::memory_order_acquire);
-    return taken == done(slot) &&
+    return taken == over(slot) &&
            taken_[slot].compare_exchange_strong(taken, taken + bits, std::memory_order_acq_rel);
   }
   bool take_busy(std::uint32_t slot) noexcept;
@@ -126,8 +137,11 @@ class StreamPool::Impl {
   const std::uint64_t number_ = next_pool_number();
   std::array<int, 3> priorities_{};  // the device's numbers, by StreamPriority
 
-  // By stream, side by side: how many leases were taken, and how many the device has ended.
-  mutable std::array<std::atomic<std::uint64_t>, kMostStreams> taken_{};
+  // By stream, side by side: how many leases were taken, how many of them were dropped that had
+  // found it idle, and how many the device has ended. Of a stream no two leases that found it idle
+  // are held at a time, so that nobody else writes the second; who drops another one takes it from
+  // the first.
+  std::array<std::atomic<std::uint64_t>, kMostStreams> taken_{}, dropped_{};
   HostBuffer<std::uint64_t> words_;
   std::uint64_t* const done_;
   std::atomic<std::uint32_t> count_{0};  // of streams made

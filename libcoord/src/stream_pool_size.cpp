@@ -133,7 +133,7 @@ ReservedStream StreamPool::Impl::reserve() {
 void StreamPool::Impl::give_back(std::uint32_t index) noexcept {
   taken_[index].fetch_add(1, std::memory_order_acq_rel);
   try {
-    end(index, false);
+    end(index, false, false);
   } catch (const Error&) {
     // As in ~StreamLease().
   }

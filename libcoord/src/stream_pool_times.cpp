@@ -30,7 +30,7 @@ void StreamPool::Impl::expect(std::uint32_t index, Workload workload) noexcept {
   const WorkloadTime time = time_of(workload);
   // What was never measured counts as something, so that the number of leases decides.
   const std::int64_t ns = std::max<std::int64_t>(time.average.count(), 1);
-  const std::uint64_t number = taken_[index].load(std::memory_order_relaxed) & ~kClosed;
+  const std::uint64_t number = leases_of(index);
   const std::int64_t until = slot.expected_ns.fetch_add(ns, std::memory_order_relaxed) + ns;
   slot.expected_until[number % kExpectedKept].store(until, std::memory_order_relaxed);
 }
@@ -97,8 +97,8 @@ StreamPoolMetrics StreamPool::Impl::metrics() const {
     result.busy += slot.busy.load(std::memory_order_relaxed);
     result.reserved += slot.reserved ? 1 : 0;
   }
-  for (const std::atomic<std::uint64_t>& taken : taken_)
-    result.leases += taken.load(std::memory_order_relaxed) & ~kClosed;
+  for (std::uint32_t slot = 0; slot < count_.load(std::memory_order_acquire); ++slot)
+    result.leases += leases_of(slot);
   result.size = size_now();
   result.high_water = high_water_.load(std::memory_order_relaxed);
   result.waited = Nanoseconds(waited_ns_.load(std::memory_order_relaxed));

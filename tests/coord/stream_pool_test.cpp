@@ -150,6 +150,24 @@ TEST(StreamPool, LeasesOfOneStreamMayEndInAnyOrder) {
   EXPECT_TRUE(pool.has_ready());
 }
 
+TEST(StreamPool, LeasesOfOneStreamMayBeDroppedInAnyOrder) {
+  const Device device = Device::open("sim");
+  StreamPool pool(device, {.size = 1});
+  for (const bool first_first : {true, false}) {
+    StreamLease first = pool.lease(), second = pool.lease();
+    (first_first ? first : second).drop();
+    EXPECT_EQ(pool.load(first), 1u);
+    EXPECT_FALSE(pool.has_ready());
+    StreamLease third = pool.lease();  // of a busy stream in any case
+    (first_first ? second : first).drop();
+    EXPECT_FALSE(pool.has_ready());
+    third.end();
+    finish(device);
+    EXPECT_TRUE(pool.has_ready());
+  }
+  EXPECT_EQ(pool.metrics().leases, 2u) << "the others were dropped";
+}
+
 TEST(StreamPool, PrioritiesReachTheDevice) {
   const Device device = Device::open("sim");
   StreamPool pool(device, {.size = 6, .strategy = PoolStrategy::kPriority});
@@ -400,6 +418,27 @@ TEST(StreamPool, ThreadsLeaseAtTheSameTime) {
   const coord::StreamPoolMetrics metrics = pool.metrics();
   EXPECT_EQ(metrics.leases, 400u);
   EXPECT_EQ(pool.ready_count(), metrics.size);
+}
+
+TEST(StreamPool, ThreadsDropLeasesAtTheSameTime) {
+  const Device device = Device::open("sim");
+  StreamPool pool(device, {.size = 3, .max_size = 6, .time_one_in = 0});
+  std::vector<std::jthread> threads;
+  for (int t = 0; t < 6; ++t) {
+    threads.emplace_back([&, t] {
+      for (int i = 0; i < 2000; ++i) {
+        StreamLease one = pool.lease();
+        if (i % 3 == 0) pool.lease().drop();
+        one.drop();
+        if (t == 0 && i % 50 == 0) pool.resize(i / 50 % 2 == 0 ? 4 : 3);
+        if (t == 1 && i % 50 == 0) pool.set_strategy(kStrategies[i / 50 % 4]);
+      }
+    });
+  }
+  threads.clear();
+  const coord::StreamPoolMetrics metrics = pool.metrics();
+  EXPECT_EQ(metrics.leases, 0u);
+  EXPECT_EQ(pool.ready_count(), metrics.size) << "each lease was counted out once";
 }
 
 }  // namespace

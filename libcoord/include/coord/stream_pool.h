@@ -158,14 +158,15 @@ class COORD_EXPORT StreamLease : public StreamRef {
 
  private:
   friend class StreamPool;
-  StreamLease(StreamPool::Impl& pool, std::uint32_t slot, StreamRef stream)
-      : StreamRef(stream), pool_(&pool), slot_(slot) {}
+  StreamLease(StreamPool::Impl& pool, std::uint32_t slot, StreamRef stream, bool alone)
+      : StreamRef(stream), pool_(&pool), slot_(slot), alone_(alone) {}
 
   void end_quietly() noexcept;
 
   StreamPool::Impl* pool_ = nullptr;
   std::uint32_t slot_ = 0;
   bool timed_ = false;
+  bool alone_ = false;  // it found its stream idle
 };
 
 /// A stream that a pool gives to nobody else. Thread-compatible.
