@@ -98,6 +98,7 @@ if(CMAKE_CUDA_COMPILER)
   target_include_directories(app_crash_object PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
   if(TARGET streamscope_coord)
     streamscope_cuda_app(races LINK streamscope::coord)
+    streamscope_cuda_app(ideas LINK streamscope::coord ARGUMENTS --quick)
   endif()
   if(TARGET streamscope::collect)  # these two leave a trace where they run, so only tests/gpu/run runs them
     streamscope_cuda_app(linked NO_TEST LINK streamscope::collect)

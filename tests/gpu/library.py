@@ -13,6 +13,7 @@ import tempfile
 
 # What each part leaves in a trace besides calls and device work: at least so many rows.
 EXAMPLES = {
+    "deadline_queue": {"SELECT count(*) FROM operation JOIN string ON string.id = name_id WHERE value = 'report'": 4},
     "stream_group": {},
     "stream_memory": {"SELECT count(*) FROM pool_sample JOIN pool ON pool.id = pool_id WHERE kind = 2 AND in_use > 0": 1},
     "stream_pool": {"SELECT count(*) FROM pool_sample JOIN pool ON pool.id = pool_id WHERE kind = 1 AND in_use > 0": 1},

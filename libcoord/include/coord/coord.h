@@ -32,6 +32,7 @@
 //   barrier.h      a point that several streams pass together
 //   stream_profiler.h  what the work of streams takes on the device
 //   stream_group.h streams that depend on each other as a whole, filled by several threads
+//   deadline_queue.h  pieces of work for a stream, the earliest deadline first
 //   fork_join.h    from one stream to several and back, without a Coordinator
 //   timeline.h     a number that host and streams signal and wait for, in any order
 //   waiter.h       functions called once a stream has passed a point
@@ -47,6 +48,7 @@
 #include "coord/allocator.h"
 #include "coord/barrier.h"
 #include "coord/coordinator.h"
+#include "coord/deadline_queue.h"
 #include "coord/deadlock.h"
 #include "coord/device.h"
 #include "coord/error.h"
