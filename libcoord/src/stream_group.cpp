@@ -21,7 +21,7 @@ namespace coord {
 
 namespace {
 
-constexpr auto kNothing = [](StreamRef) {};
+constexpr auto kNoWork = [](StreamRef) {};
 
 /// Lets one thread wait for others that are done one by one.
 class Countdown {
@@ -229,7 +229,7 @@ OperationHandle StreamGroup::barrier(std::source_location where) {
                                          .priority = OperationPriority::kCritical,
                                          .stream = impl_->stream(0),
                                          .description = impl_->name},
-                                        kNothing, where);
+                                        kNoWork, where);
   for (std::size_t i = 1; i < impl_->size(); ++i) impl_->add_dependency(i, 0);
   return passed;
 }
@@ -266,7 +266,7 @@ void StreamGroup::on_complete(std::function<void(Outcome)> function) {
   if (!function)
     throw make_error(kCodeInvalidValue, "StreamGroup::on_complete", "the function is empty");
   std::vector<OperationHandle> all = impl_->all_given();
-  if (all.empty()) all.push_back(submit({.stream = impl_->stream(0)}, kNothing));
+  if (all.empty()) all.push_back(submit({.stream = impl_->stream(0)}, kNoWork));
   const auto gathering = std::make_shared<Gathering>(all.size(), std::move(function));
   for (OperationHandle piece : all)
     coordinator_.on_complete(piece,
