@@ -39,6 +39,7 @@ class Picture : public PictureFixture {
     }
     return count;
   }
+  static void show_every_panel(int scale);
 };
 
 // Samples made here and the recordings of traces/.
@@ -54,30 +55,32 @@ std::vector<std::pair<std::string, std::shared_ptr<const Document>>> all_documen
   return documents;
 }
 
-TEST_F(Picture, ShowsEveryPanelOnEverySampleAndRecordingAlsoTwiceAsLarge) {
+void Picture::show_every_panel(int scale) {
   const auto documents = all_documents();
   ASSERT_GT(documents.size(), 15u);
   std::vector<std::string_view> panels = view_names();
   panels.push_back("");
-  for (const int scale : {1, 2}) {
-    for (const std::string_view panel : panels) {
-      Arguments arguments;
-      arguments.width = 900 * scale;
-      arguments.height = 500 * scale;
-      arguments.scale = static_cast<float>(scale);
-      arguments.panel = panel;
-      arguments.theme = panel.empty() ? ThemeKind::kLight : ThemeKind::kDark;
-      Offscreen surface(arguments.width, arguments.height);
-      Workspace workspace(arguments);
-      for (const auto& [name, document] : documents) {
-        workspace.set_document(document);
-        workspace.set_compared(documents.front().second);
-        EXPECT_GT(colors(settled(surface, workspace)), 20u)
-            << name << ", panel '" << panel << "', scale " << scale;
-      }
+  for (const std::string_view panel : panels) {
+    Arguments arguments;
+    arguments.width = 900 * scale;
+    arguments.height = 500 * scale;
+    arguments.scale = static_cast<float>(scale);
+    arguments.panel = panel;
+    arguments.theme = panel.empty() ? ThemeKind::kLight : ThemeKind::kDark;
+    Offscreen surface(arguments.width, arguments.height);
+    Workspace workspace(arguments);
+    for (const auto& [name, document] : documents) {
+      workspace.set_document(document);
+      workspace.set_compared(documents.front().second);
+      EXPECT_GT(colors(settled(surface, workspace)), 20u)
+          << name << ", panel '" << panel << "', scale " << scale;
     }
   }
 }
+
+TEST_F(Picture, ShowsEveryPanelOnEverySampleAndRecording) { show_every_panel(1); }
+
+TEST_F(Picture, ShowsEveryPanelTwiceAsLarge) { show_every_panel(2); }
 
 TEST_F(Picture, OpensEveryPanelBelowTheTimeline) {
   const auto document = pipeline();
