@@ -40,13 +40,11 @@ void DeviceWork::issue(const Issue& issue) {
 
 trace::Id DeviceWork::shape(uint32_t shape) {
   if (shape == ring::kNone32) return trace::kNoId;
-  bool inserted = false;
-  trace::Id& id = shapes_.get(shape, &inserted);
-  if (inserted) {
-    id = run_.writer.append(trace::LaunchShape{});
+  return shapes_.get_or_add(shape, [&] {
+    const trace::Id id = run_.writer.append(trace::LaunchShape{});
     run_.journal.add(IdJournal::Kind::kLaunchShape, process_, shape, id);
-  }
-  return id;
+    return id;
+  });
 }
 
 void DeviceWork::describe(const ring::LaunchShapeRecord& record) {

@@ -48,6 +48,13 @@ class FlatMap {
     }
     return slot.value;
   }
+  /// The value of `key`, which `make()` returns if it is absent; that may add other keys.
+  template <class Make>
+  Value& get_or_add(Key key, Make make) {
+    if (Value* known = find(key)) return *known;
+    Value made = make();
+    return get(key) = std::move(made);
+  }
   void insert_or_assign(Key key, Value value) { get(key) = std::move(value); }
 
   bool erase(Key key) {

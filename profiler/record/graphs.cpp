@@ -5,17 +5,14 @@
 namespace streamscope::record {
 
 Graphs::Graph& Graphs::known(uint32_t native) {
-  bool inserted = false;
-  uint32_t& index = index_.get(native, &inserted);
-  if (inserted) {
-    index = static_cast<uint32_t>(graphs_.size());
+  return graphs_[index_.get_or_add(native, [&] {
     Graph graph;
     graph.row.process_id = process_;
     graph.row.native_id = static_cast<trace::Small>(native);
     graph.id = run_.writer.append(graph.row);
     graphs_.push_back(graph);
-  }
-  return graphs_[index];
+    return static_cast<uint32_t>(graphs_.size() - 1);
+  })];
 }
 
 void Graphs::describe(const ring::GraphRecord& record) {
@@ -35,15 +32,12 @@ void Graphs::describe(const ring::GraphRecord& record) {
 }
 
 trace::Id Graphs::node(uint32_t graph, uint64_t native) {
-  bool inserted = false;
-  trace::Id& id = nodes_.get(native, &inserted);
-  if (inserted) {
+  return nodes_.get_or_add(native, [&] {
     trace::GraphNode row;
     row.graph_id = known(graph).id;
     row.native_id = static_cast<trace::Int>(native);
-    id = run_.writer.append(row);
-  }
-  return id;
+    return run_.writer.append(row);
+  });
 }
 
 void Graphs::describe(const ring::GraphNodeRecord& record) {

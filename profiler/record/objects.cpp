@@ -18,15 +18,13 @@ trace::Small small(uint32_t native) {
 }  // namespace
 
 trace::Id Objects::thread(uint32_t tid) {
-  bool inserted = false;
-  uint32_t& index = threads_.get(tid, &inserted);
-  if (inserted) {
+  const uint32_t index = threads_.get_or_add(tid, [&] {
     trace::Thread row;
     row.process_id = process_;
     row.os_tid = static_cast<trace::Small>(tid);
-    index = static_cast<uint32_t>(thread_rows_.size());
     thread_rows_.emplace_back(run_.writer.append(row), row);
-  }
+    return static_cast<uint32_t>(thread_rows_.size() - 1);
+  });
   return thread_rows_[index].first;
 }
 
@@ -50,14 +48,11 @@ void Objects::describe(const ring::ThreadRecord& record) {
 }
 
 trace::Id Objects::device(uint32_t ordinal) {
-  bool inserted = false;
-  trace::Id& id = devices_.get(ordinal, &inserted);
-  if (inserted) {
+  return devices_.get_or_add(ordinal, [&] {
     trace::Device row;
     row.ordinal = static_cast<trace::Small>(ordinal);
-    id = run_.writer.append(row);
-  }
-  return id;
+    return run_.writer.append(row);
+  });
 }
 
 void Objects::describe(const ring::DeviceRecord& record) {
@@ -83,17 +78,14 @@ void Objects::describe(const ring::DeviceRecord& record) {
 }
 
 Objects::Context& Objects::known_context(uint32_t native) {
-  bool inserted = false;
-  uint32_t& index = contexts_.get(native, &inserted);
-  if (inserted) {
+  return context_rows_[contexts_.get_or_add(native, [&] {
     Context context;
     context.row.process_id = process_;
     context.row.native_id = static_cast<trace::Small>(native);
     context.id = run_.writer.append(context.row);
-    index = static_cast<uint32_t>(context_rows_.size());
     context_rows_.push_back(context);
-  }
-  return context_rows_[index];
+    return static_cast<uint32_t>(context_rows_.size() - 1);
+  })];
 }
 
 trace::Id Objects::context(uint32_t native) {
@@ -130,9 +122,7 @@ uint32_t Objects::life_stream(uint32_t life) {
 }
 
 uint32_t Objects::default_stream(bool per_thread, uint32_t context, uint32_t tid) {
-  bool inserted = false;
-  uint32_t& index = default_streams_.get(pair_key(context, per_thread ? tid : 0), &inserted);
-  if (inserted) {
+  return default_streams_.get_or_add(pair_key(context, per_thread ? tid : 0), [&] {
     trace::Stream row;
     row.context_id = this->context(context);
     row.handle = static_cast<trace::Int>(per_thread ? kPerThreadHandle : 0);
@@ -140,13 +130,13 @@ uint32_t Objects::default_stream(bool per_thread, uint32_t context, uint32_t tid
     row.kind = per_thread ? trace::kPerThreadStream : trace::kLegacyStream;
     row.priority = 0;
     if (per_thread) row.thread_id = thread(tid);
-    index = add_stream(row);
+    const uint32_t index = add_stream(row);
     if (!per_thread && context != kNone) {
       const uint32_t native = known_context(context).null_stream;
       if (native != kNone) set_native(index, context, native);
     }
-  }
-  return index;
+    return index;
+  });
 }
 
 void Objects::set_native(uint32_t stream, uint32_t context, uint32_t native) {

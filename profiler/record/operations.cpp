@@ -7,17 +7,14 @@
 namespace streamscope::record {
 
 Operations::Operation& Operations::known(uint32_t native) {
-  bool inserted = false;
-  uint32_t& index = index_.get(native, &inserted);
-  if (inserted) {
-    index = static_cast<uint32_t>(operations_.size());
+  return operations_[index_.get_or_add(native, [&] {
     Operation operation;
     operation.row.process_id = process_;
     operation.row.native_id = static_cast<trace::Small>(native);
     operation.id = run_.writer.append(operation.row);
     operations_.push_back(operation);
-  }
-  return operations_[index];
+    return static_cast<uint32_t>(operations_.size() - 1);
+  })];
 }
 
 void Operations::describe(const ring::OperationRecord& record, uint32_t tid) {
@@ -100,14 +97,11 @@ void Operations::change_state(uint32_t native, ring::OperationState state, trace
 }
 
 trace::Id Operations::pool(uint32_t native) {
-  bool inserted = false;
-  trace::Id& id = pools_.get(native, &inserted);
-  if (inserted) {
+  return pools_.get_or_add(native, [&] {
     trace::Pool row;
     row.process_id = process_;
-    id = run_.writer.append(row);
-  }
-  return id;
+    return run_.writer.append(row);
+  });
 }
 
 void Operations::describe(const ring::PoolRecord& record) {
@@ -184,15 +178,12 @@ void Operations::describe(const ring::BarrierArrivalRecord& record, uint32_t tid
 }
 
 trace::Id Operations::timeline(uint32_t native) {
-  bool inserted = false;
-  trace::Id& id = timelines_.get(native, &inserted);
-  if (inserted) {
+  return timelines_.get_or_add(native, [&] {
     trace::Timeline row;
     row.process_id = process_;
     row.native_id = static_cast<trace::Small>(native);
-    id = run_.writer.append(row);
-  }
-  return id;
+    return run_.writer.append(row);
+  });
 }
 
 void Operations::describe(const ring::TimelineRecord& record) {

@@ -8,16 +8,13 @@ namespace streamscope::record {
 
 trace::Id Stacks::id(uint32_t low_hash) {
   if (low_hash == 0) return trace::kNoId;
-  bool inserted = false;
-  trace::Id& id = stacks_.get(low_hash, &inserted);
-  if (inserted) {
+  return stacks_.get_or_add(low_hash, [&] {
     trace::Stack row;
     row.process_id = process_;
     row.hash = low_hash;
     row.frame_count = 0;
-    id = run_.writer.append(row);
-  }
-  return id;
+    return run_.writer.append(row);
+  });
 }
 
 void Stacks::describe(const ring::ModuleRecord& record) {

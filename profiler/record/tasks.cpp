@@ -5,27 +5,23 @@
 namespace streamscope::record {
 
 trace::Id Tasks::queue(uint32_t native) {
-  bool inserted = false;
-  trace::Id& id = queues_.get(native, &inserted);
-  if (inserted) {
+  return queues_.get_or_add(native, [&] {
     trace::TaskQueue row;
     row.process_id = process_;
     row.native_id = static_cast<trace::Small>(native);
-    id = run_.writer.append(row);
-  }
-  return id;
+    return run_.writer.append(row);
+  });
 }
 
 Tasks::Run& Tasks::known_run(uint32_t queue_number, uint32_t native) {
   const trace::Id of = queue(queue_number);
-  bool inserted = false;
-  Run& run = runs_.get(pair_key(of, native), &inserted);
-  if (inserted) {
+  return runs_.get_or_add(pair_key(of, native), [&] {
+    Run run;
     run.row.task_queue_id = of;
     run.row.native_id = static_cast<trace::Small>(native);
     run.id = run_.writer.append(run.row);
-  }
-  return run;
+    return run;
+  });
 }
 
 void Tasks::describe(const ring::TaskQueueRecord& record) {

@@ -93,5 +93,20 @@ TEST(FlatMap, BehavesLikeAnOrdinaryMap) {
   }
 }
 
+TEST(FlatMap, MakesWhatIsAbsentOnceAndMayGrowMeanwhile) {
+  FlatMap<uint32_t, uint32_t> map;
+  int made = 0;
+  const auto make = [&] {
+    for (uint32_t other = 100; other < 200; ++other) map.insert_or_assign(other, other);
+    ++made;
+    return 5u;
+  };
+  EXPECT_EQ(map.get_or_add(1, make), 5u);
+  map.get_or_add(1, make) = 6;
+  EXPECT_EQ(map.get_or_add(1, make), 6u);
+  EXPECT_EQ(made, 1);
+  EXPECT_EQ(map.size(), 101u);
+}
+
 }  // namespace
 }  // namespace streamscope::record
