@@ -16,8 +16,7 @@ using testing::ElementsAre;
 using trace::Trace;
 
 TEST_F(DrainTest, KeepsADependencyThatIsToldTwiceOnce) {
-  FakeThread& a = thread(0);
-  a.process("/bin/app");
+  FakeThread& a = program_thread();
   for (const uint16_t elided : {uint16_t{0}, uint16_t{3}}) {
     auto dependencies =
         a.make<ring::OperationDependenciesRecord>(ring::RecordKind::kOperationDependencies);
@@ -34,10 +33,7 @@ TEST_F(DrainTest, KeepsADependencyThatIsToldTwiceOnce) {
 }
 
 TEST_F(DrainTest, KnowsWhenBarriersWereReachedAndPassed) {
-  FakeThread& a = thread(0);
-  a.flags = ring::kVirtualTime;
-  a.process("/bin/app");
-  a.thread(7);
+  FakeThread& a = program_thread(ring::kVirtualTime);
   auto barrier = a.make<ring::BarrierRecord>(RecordKind::kBarrier);
   barrier.operation = 3;
   barrier.begin = 100;
@@ -68,9 +64,7 @@ TEST_F(DrainTest, KnowsWhenBarriersWereReachedAndPassed) {
 }
 
 TEST_F(DrainTest, KeepsTheActsOfTimelines) {
-  FakeThread& a = thread(0);
-  a.process("/bin/app");
-  a.thread(7);
+  FakeThread& a = program_thread();
   auto point = a.make<ring::TimelinePointRecord>(RecordKind::kTimelinePoint);
   point.timeline = 5;  // described later
   point.begin = a.now();
@@ -99,10 +93,7 @@ TEST_F(DrainTest, KeepsTheActsOfTimelines) {
 }
 
 TEST_F(DrainTest, KnowsTheStreamOfAnOperationWhoseThreadHasAVirtualClockThatIsBehind) {
-  FakeThread& a = thread(0);
-  a.flags = ring::kVirtualTime;
-  a.process("/bin/app");
-  a.thread(7);
+  FakeThread& a = program_thread(ring::kVirtualTime);
   auto stream = a.make<ring::StreamRecord>(RecordKind::kStream);
   stream.context = 1;
   stream.stream = 2;
@@ -131,10 +122,7 @@ ring::TaskRecord task_of(FakeThread& thread, uint64_t number, uint32_t worker) {
 }
 
 TEST_F(DrainTest, KeepsTasksOfThreadsWithTheirThread) {
-  FakeThread& a = thread(0);
-  a.flags = ring::kVirtualTime;
-  a.process("/bin/app");
-  a.thread(7);
+  FakeThread& a = program_thread(ring::kVirtualTime);
   auto task = task_of(a, 0, 2);  // its queue is described later
   task.begin = 100;
   task.end = 130;
@@ -154,7 +142,7 @@ TEST_F(DrainTest, KeepsTasksOfThreadsWithTheirThread) {
   EXPECT_EQ(trace.task.task_queue_id[0], 0u);
   EXPECT_EQ(trace.task.task_run_id[0], trace::kNoId);
   EXPECT_EQ(trace.task.worker[0], 2);
-  EXPECT_EQ(trace.thread.os_tid[trace.task.thread_id[0]], 7);
+  EXPECT_EQ(trace.thread.os_tid[trace.task.thread_id[0]], 100);
   EXPECT_EQ(trace.task.sm[0], trace::kNoSmall);
   EXPECT_EQ(trace.task.type[0], 1);
   EXPECT_EQ(trace.task.start_ns[0], 100);
@@ -163,9 +151,7 @@ TEST_F(DrainTest, KeepsTasksOfThreadsWithTheirThread) {
 }
 
 TEST_F(DrainTest, KeepsTasksOfAGpuRelativeToTheirRunAndCountsWhatIsMissing) {
-  FakeThread& a = thread(0);
-  a.process("/bin/app");
-  a.thread(7);
+  FakeThread& a = program_thread();
   for (const uint32_t number : {0u, 1u}) {
     auto run = a.make<ring::TaskRunRecord>(RecordKind::kTaskRun);
     run.queue = 4;

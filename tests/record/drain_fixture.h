@@ -45,6 +45,13 @@ class DrainTest : public testing::Test {
     threads_[index]->thread(100 + index);
     return *threads_[index];
   }
+  /// The first thread, of a program that has said who it is.
+  test::FakeThread& program_thread(uint8_t flags = 0) {
+    test::FakeThread& result = thread(0);
+    result.flags = flags;
+    result.process("/bin/app");
+    return result;
+  }
   Drain& drain() {
     if (!drain_)
       drain_.emplace(rings_, trace::Writer::create(file_), options_,

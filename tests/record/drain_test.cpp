@@ -16,8 +16,7 @@ using testing::ElementsAre;
 using trace::Trace;
 
 TEST_F(DrainTest, TurnsOneThreadsRecordsIntoRows) {
-  FakeThread& a = thread(0);
-  a.process("/bin/app");
+  FakeThread& a = program_thread();
   a.context(1);
   const uint64_t creation = a.now();
   a.stream(0xaa, 13);

@@ -130,8 +130,7 @@ TEST_F(DrainTest, UsesVirtualTimesOfASimulatedDeviceAsTheyAre) {
 }
 
 TEST_F(DrainTest, StoresWhatMemoryIsTouched) {
-  FakeThread& a = thread(0);
-  a.process("/bin/app");
+  FakeThread& a = program_thread();
   const uint32_t call = a.call("cudaMemcpy2DAsync", 0, 1, 20);
   auto copy = a.make<ring::AccessRecord>(RecordKind::kAccess);
   copy.source = static_cast<uint8_t>(ring::AccessSource::kArgument);
