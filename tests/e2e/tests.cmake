@@ -12,6 +12,7 @@ if(TARGET streamscope AND TARGET streamscope_coord AND TARGET streamscope_collec
       OUTPUT_NAME ${program} RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin/tests)
   endforeach()
   target_link_libraries(e2e_worker PRIVATE streamscope::coord)
+  target_include_directories(e2e_worker PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
   target_link_libraries(e2e_explored PRIVATE streamscope::coord)
   target_link_libraries(e2e_explored_check PRIVATE streamscope::analysis)
 

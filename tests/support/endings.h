@@ -33,10 +33,10 @@ inline void linger() {
   for (;;) pause();
 }
 
-/// The ends that CUDA has a part in; the program supplies them.
+/// The ends that CUDA has a part in; a program that has them supplies them.
 struct CudaEnds {
-  End sticky_error;
-  End device_reset;
+  End sticky_error = nullptr;
+  End device_reset = nullptr;
 };
 
 /// Does what `arguments` say and returns the exit code, if it comes to that: 2 if they say nothing.
@@ -52,6 +52,7 @@ int run(const std::vector<std::string>& arguments, const CudaEnds& cuda,
   };
   const bool listing = arguments == std::vector<std::string>{"--list"};
   for (const auto& end : ends) {
+    if (end.function == nullptr) continue;
     for (const Stage& stage : stages) {
       if (listing) std::printf("%s %s\n", end.name, stage.name);
       if (arguments == std::vector<std::string>{end.name, stage.name}) stage.function(end.function);

@@ -8,15 +8,13 @@
 //   worker exit N CODE  the same, then exit code CODE
 //   worker abort N      the same, then SIGABRT
 //   worker crash HOW WHEN
-//                       ends so (exit, _exit, abort, kill, terminate, fault, return) at that stage
-//                       (started, working, synchronized, inside-a-call, while-others-work); says
-//                       before how many steps were done by then
+//                       ends so, as endings.h has it, at that stage (`crash --list` prints all);
+//                       says before how many steps were done by then
 //   worker spawn N      a step, then itself with `count N` as a child, then the other steps;
 //                       the line has the sum
 //   worker fork N       forks after half of the steps; the child ends at once, the parent goes on
 //   worker forever      says its process id, then steps without end; after each, unbuffered, how
 //                       many are done
-#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -27,10 +25,13 @@
 #include <cstdlib>
 #include <functional>
 #include <string>
-#include <string_view>
 #include <thread>
 
+#include "support/endings.h"
+
 namespace {
+
+using endings::End;
 
 /// Kernel on one stream, event, wait of the other, kernel there; a host synchronization at every
 /// eighth step.
@@ -87,30 +88,35 @@ void say(long number) {
   if (write(STDOUT_FILENO, line, static_cast<size_t>(length)) != length) std::_Exit(1);
 }
 
-void end(std::string_view how) {
-  if (how == "exit") std::exit(7);
-  if (how == "_exit") _exit(7);
-  if (how == "abort") std::abort();
-  if (how == "kill") raise(SIGKILL);
-  if (how == "terminate") raise(SIGTERM);
-  if (how == "fault") raise(SIGSEGV);
-  std::exit(0);  // return
+// How many steps a stage did is said before the end.
+void started(End end) {
+  const Work work;
+  say(work.done());
+  end();
 }
-
-int crash(Work& work, std::string_view how, std::string_view when) {
-  const auto say_and_end = [&] {
-    say(work.done());
-    end(how);
-  };
-  if (when == "started") say_and_end();
+void working(End end) {
+  Work work;
   work.steps(20);  // the last four are not waited for
-  if (when == "working") say_and_end();
-  if (when == "inside-a-call") work.call(say_and_end);
-  if (when == "synchronized") {
-    work.steps(4);
-    say_and_end();
-  }
-  if (when != "while-others-work") return 2;
+  say(work.done());
+  end();
+}
+void synchronized(End end) {
+  Work work;
+  work.steps(24);
+  say(work.done());
+  end();
+}
+void inside_a_call(End end) {
+  Work work;
+  work.steps(20);
+  work.call([&] {
+    say(work.done());
+    end();
+  });
+}
+void while_others_work(End end) {
+  Work work;
+  work.steps(20);
   std::atomic<long> done{0};
   std::thread([&] {
     Work others;
@@ -121,9 +127,16 @@ int crash(Work& work, std::string_view how, std::string_view when) {
   }).detach();
   while (done < 100) std::this_thread::yield();
   say(work.done() + done);
-  end(how);
-  return 2;
+  end();
 }
+
+constexpr endings::Stage kStages[] = {
+    {"started", started},
+    {"working", working},
+    {"synchronized", synchronized},
+    {"inside-a-call", inside_a_call},
+    {"while-others-work", while_others_work},
+};
 
 int wait_for(pid_t child) {
   int status = 0;
@@ -146,6 +159,7 @@ int run_child(const char* program, const char* steps) {
 int main(int argc, char** argv) {
   const std::string mode = argc > 1 ? argv[1] : "";
   const long steps = argc > 2 ? std::atol(argv[2]) : 0;
+  if (mode == "crash") return endings::run({argv + 2, argv + argc}, {}, kStages);
 
   Work work;
   if (mode == "forever") {
@@ -156,7 +170,6 @@ int main(int argc, char** argv) {
       usleep(200);  // slow enough that no ring is ever full
     }
   }
-  if (mode == "crash") return argc == 4 ? crash(work, argv[2], argv[3]) : 2;
   if (mode == "spawn") {
     work.step();  // from here on there is a run for the child to join
     if (int code = run_child("/proc/self/exe", argv[2]); code != 0) return code;
