@@ -54,18 +54,6 @@ void parse_range(Arguments& arguments, std::string_view value) {
 }
 
 void parse_select(Arguments& arguments, std::string_view value) {
-  struct Kind {
-    std::string_view prefix;
-    ItemKind kind;
-  };
-  static constexpr std::array<Kind, 8> kKinds = {{{"op:", ItemKind::kOp},
-                                                  {"call:", ItemKind::kApiCall},
-                                                  {"record:", ItemKind::kEventRecord},
-                                                  {"wait:", ItemKind::kEventWait},
-                                                  {"sync:", ItemKind::kHostSync},
-                                                  {"range:", ItemKind::kRange},
-                                                  {"operation:", ItemKind::kOperation},
-                                                  {"task:", ItemKind::kTask}}};
   if (value == "none") {
     arguments.select_nothing = true;
     return;
@@ -76,17 +64,17 @@ void parse_select(Arguments& arguments, std::string_view value) {
     arguments.finding = finding;
     return;
   }
-  for (const Kind& kind : kKinds) {
-    if (!value.starts_with(kind.prefix)) continue;
-    const auto id = parse_number<Id>(value.substr(kind.prefix.size()));
-    if (!id) break;
-    arguments.select = {kind.kind, *id};
+  std::string known;
+  for (size_t kind = 1; kind < kItemKindNames.size(); ++kind) {
+    const std::string prefix = std::string(kItemKindNames[kind]) + ":";
+    known += prefix + "ID, ";
+    if (!value.starts_with(prefix)) continue;
+    const auto id = parse_number<Id>(value.substr(prefix.size()));
+    if (!id) continue;
+    arguments.select = {static_cast<ItemKind>(kind), *id};
     return;
   }
-  refuse("--select", value,
-         "a selection is op:ID, call:ID, record:ID, wait:ID, sync:ID, range:ID, operation:ID, "
-         "task:ID, "
-         "finding:NUMBER or none");
+  refuse("--select", value, "a selection is " + known + "finding:NUMBER or none");
 }
 
 void parse_panel(Arguments& arguments, std::string_view value) {

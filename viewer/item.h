@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstdint>
+#include <string_view>
 
 #include "trace/model.h"
 
@@ -26,6 +27,13 @@ enum class ItemKind : uint8_t {
   kBarrier,
   kTask,
 };
+
+/// What people and --select call them, by kind.
+inline constexpr std::array<std::string_view, 10> kItemKindNames = {
+    "", "op", "call", "record", "wait", "sync", "range", "operation", "barrier", "task"};
+constexpr std::string_view to_string(ItemKind kind) {
+  return kItemKindNames[static_cast<size_t>(kind)];
+}
 
 /// Anything that can be selected: a row of one of the trace's tables.
 struct Item {

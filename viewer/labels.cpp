@@ -31,16 +31,22 @@ uint64_t magnitude_of(Ns value) {
   return value < 0 ? 0 - static_cast<uint64_t>(value) : static_cast<uint64_t>(value);
 }
 
-std::string print(const char* format, double value, const char* unit) {
+// Between groups of digits and before a unit: a line is never broken there.
+constexpr std::string_view kNoBreak = "\u00a0";
+constexpr std::string_view kMinus = "\u2212";
+
+// `decimals` digits after the point.
+std::string with_unit(double value, int decimals, std::string_view unit) {
   std::array<char, 64> buffer;
-  std::snprintf(buffer.data(), buffer.size(), format, value, unit);
-  return buffer.data();
+  std::snprintf(buffer.data(), buffer.size(), "%.*f", decimals, std::fabs(value));
+  return std::string(value < 0 ? kMinus : "") + buffer.data() + std::string(kNoBreak) +
+         std::string(unit);
 }
 
 // Whole units with thousands separated, then `decimals` digits in groups of three.
 std::string fixed(Ns value, const Unit& unit, int decimals, bool grouped) {
   const uint64_t magnitude = magnitude_of(value);
-  std::string text = value < 0 ? "\u2212" : "";
+  std::string text(value < 0 ? kMinus : "");
   text += grouped ? format_count(static_cast<int64_t>(magnitude / static_cast<uint64_t>(unit.ns)))
                   : std::to_string(magnitude / static_cast<uint64_t>(unit.ns));
   if (decimals > 0) {
@@ -49,25 +55,21 @@ std::string fixed(Ns value, const Unit& unit, int decimals, bool grouped) {
     rest.resize(static_cast<size_t>(decimals));
     text += '.';
     for (size_t i = 0; i < rest.size(); ++i) {
-      if (grouped && i > 0 && i % 3 == 0) text += ' ';
+      if (grouped && i > 0 && i % 3 == 0) text += kNoBreak;
       text += rest[i];
     }
   }
-  return text + " " + unit.name;
+  return text + std::string(kNoBreak) + unit.name;
 }
 
 }  // namespace
 
 std::string format_duration(Ns duration_ns) {
   const Unit& unit = unit_for(magnitude_of(duration_ns));
-  if (unit.ns == 1) return std::to_string(duration_ns) + " ns";
   const double value = static_cast<double>(duration_ns) / static_cast<double>(unit.ns);
   const double size = std::fabs(value);
-  return print(size < 10     ? "%.3f %s"
-               : size < 100  ? "%.2f %s"
-               : size < 1000 ? "%.1f %s"
-                             : "%.0f %s",
-               value, unit.name);
+  const int decimals = unit.ns == 1 || size >= 1000 ? 0 : size < 10 ? 3 : size < 100 ? 2 : 1;
+  return with_unit(value, decimals, unit.name);
 }
 
 std::string format_exact(Ns duration_ns) {
@@ -84,7 +86,7 @@ std::string format_tick(Ns at, Ns step_ns, Ns largest_ns) {
 
 std::string format_count(int64_t count) {
   const std::string digits = std::to_string(magnitude_of(count));
-  std::string text = count < 0 ? "\u2212" : "";
+  std::string text(count < 0 ? kMinus : "");
   for (size_t i = 0; i < digits.size(); ++i) {
     if (i > 0 && (digits.size() - i) % 3 == 0) text += ',';
     text += digits[i];
@@ -107,12 +109,12 @@ std::string format_bytes(int64_t bytes) {
     ++unit;
   }
   const bool whole = value == std::floor(value);
-  return print(whole ? "%.0f %s" : value < 10 ? "%.2f %s" : "%.1f %s", value, kNames[unit]);
+  return with_unit(value, whole ? 0 : value < 10 ? 2 : 1, kNames[unit]);
 }
 
 std::string format_percent(double share) {
   const double percent = share * 100;
-  return print(percent > 0 && percent < 9.95 ? "%.1f %s" : "%.0f %s", percent, "%");
+  return with_unit(percent, percent > 0 && percent < 9.95 ? 1 : 0, "%");
 }
 
 bool contains_text(std::string_view text, std::string_view part) {

@@ -40,12 +40,6 @@ std::string json_text(std::string_view text) {
   return result + "\"";
 }
 
-std::string_view name_of(ItemKind kind) {
-  static constexpr std::array<std::string_view, 9> kNames = {
-      "", "op", "call", "record", "wait", "sync", "range", "operation", "barrier"};
-  return kNames[static_cast<size_t>(kind)];
-}
-
 }  // namespace
 
 Workspace::Workspace(Arguments arguments)
@@ -146,7 +140,7 @@ void Workspace::apply_arguments() {
   }
   const Item wanted = arguments_.select;
   if (wanted && !document_->time(wanted)) {
-    throw Error("--select " + std::string(name_of(wanted.kind)) + ":" + std::to_string(wanted.id),
+    throw Error("--select " + std::string(to_string(wanted.kind)) + ":" + std::to_string(wanted.id),
                 "the trace has none of this id",
                 "ids are those of the table, see streamscope query");
   }
@@ -289,7 +283,8 @@ void Workspace::draw(float width, float height) {
   draw_header(width, header);
   if (document_ && error_.empty()) {
     state_.prediction = predictor_.ask(document_, state_.repaired);
-    state_.comparison = comparer_.ask(document_, state_.compared);
+    const bool compares = arguments_.panel == "compare" || state_.drawer == "compare";
+    state_.comparison = comparer_.ask(document_, compares ? state_.compared : nullptr);
     const float top = draw_banner(header, width);
     draw_panels(top, width, height - footer - top);
     if (has_legend) draw_footer(height - footer, width, footer);
@@ -347,7 +342,7 @@ void Workspace::draw_view(std::string_view name, ImVec2 at, ImVec2 size) {
 
 std::string Workspace::state_json() const {
   const auto item = [](const Item& what) {
-    return what ? json_text(std::string(name_of(what.kind)) + ":" + std::to_string(what.id))
+    return what ? json_text(std::string(to_string(what.kind)) + ":" + std::to_string(what.id))
                 : std::string("null");
   };
   static constexpr std::array<std::string_view, 7> kOverlays = {

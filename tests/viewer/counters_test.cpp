@@ -85,7 +85,7 @@ TEST(Counter, TellsItsScale) {
   EXPECT_EQ(counter.top(), 64);
   EXPECT_EQ(counter.text_of_capacity(3), "3 of 64");
   EXPECT_EQ(Counter().top(), 1);
-  EXPECT_EQ(Counter(trace::kNoInt, true).text_of_capacity(4096), "4 KiB");
+  EXPECT_EQ(Counter(trace::kNoInt, true).text_of_capacity(4096), "4\u00a0KiB");
 }
 
 TEST(CounterLanes, OfADeviceCountKernelsOfAllItsStreams) {

@@ -64,17 +64,22 @@ void DeadlocksView::draw(const Document& document, ViewState& state, const Theme
     return widgets::empty_state(
         theme, "Nothing hangs",
         "Every call of this trace returned. When a program hangs, streamscope record "
-        "--hang-timeout "
-        "ends it, and streamscope hang looks at a running one; this panel then shows who waits for "
+        "--hang-timeout ends it, and streamscope hang looks at a running one; this panel then "
+        "shows who waits for "
         "whom.");
   }
-  const float width = ImGui::GetContentRegionAvail().x;
-  const float words = std::min(theme.px(420), width * 0.4f);
-  ImGui::BeginChild("graph", {width - words - theme.px(16), 0}, false,
-                    ImGuiWindowFlags_HorizontalScrollbar);
+  // The words stand beside the picture, or below it where both would be narrow.
+  const ImVec2 room = ImGui::GetContentRegionAvail();
+  const bool beside = room.x > theme.px(900);
+  const float words = std::min(theme.px(420), room.x * 0.4f);
+  const float wanted = theme.px(kRow) * static_cast<float>(graph.rows) + theme.px(36);
+  ImGui::BeginChild(
+      "graph",
+      {beside ? room.x - words - theme.px(16) : 0, beside ? 0 : std::min(wanted, room.y * 0.6f)},
+      false, ImGuiWindowFlags_HorizontalScrollbar);
   draw_graph(document, state, theme);
   ImGui::EndChild();
-  ImGui::SameLine(0, theme.px(16));
+  if (beside) ImGui::SameLine(0, theme.px(16));
   ImGui::BeginChild("words", {0, 0});
   draw_words(document, state, theme);
   ImGui::EndChild();

@@ -79,8 +79,12 @@ void FindingsView::draw(const Document& document, ViewState& state, const Theme&
   const float width = ImGui::GetContentRegionAvail().x;
   const bool beside = width > theme.px(900);
   const float details = beside ? std::min(theme.px(420), width * 0.36f) : 0;
-  ImGui::BeginChild("list", {beside ? width - details - theme.px(16) : 0,
-                             beside ? 0 : ImGui::GetContentRegionAvail().y * 0.55f});
+  const float room = ImGui::GetContentRegionAvail().y * 0.55f;
+  ImGui::BeginChild("list",
+                    {beside ? width - details - theme.px(16) : 0,
+                     beside           ? 0
+                     : shown_.empty() ? room
+                                      : std::min(room, Grid::height(theme, shown_.size()))});
   if (shown_.empty()) {
     widgets::empty_state(
         theme, insights.findings.empty() ? "Nothing found" : "Nothing shown",

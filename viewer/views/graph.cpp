@@ -18,6 +18,7 @@ constexpr float kGutter = 130;
 constexpr float kTextFrom = 44;  // narrower nodes carry no text
 // Columns are at least so wide, so that what is drawn is bounded by the width of the panel.
 constexpr float kLeastColumn = 5;
+constexpr double kMargin = 16;       // on the left of the first layer
 constexpr float kFirstColumn = 104;  // a graph is at first shown as a whole if that leaves so much
 
 }  // namespace
@@ -47,9 +48,11 @@ struct GraphView::Frame {
 void GraphView::begin_document(const Document& document, float width, float height) {
   prepared_ = document.serial();
   graph_ = lay_out_graph(document);
-  left_ = top_ = 0;
+  left_ = -kMargin;
+  top_ = 0;
   const auto layers = static_cast<float>(std::max<size_t>(graph_.layer_count(), 1));
-  scale_ = std::clamp(width / (layers * kColumn), kFirstColumn / kColumn, 1.0f);
+  scale_ = std::clamp((width - static_cast<float>(kMargin)) / (layers * kColumn),
+                      kFirstColumn / kColumn, 1.0f);
   const auto rows = static_cast<float>(std::max<size_t>(graph_.lanes.size(), 1));
   row_scale_ = std::clamp(height / (rows * kRow), 0.4f, 1.3f);
   shown_selection_ = {};
@@ -89,7 +92,7 @@ void GraphView::draw(const Document& document, ViewState& state, const Theme& th
       std::max(static_cast<double>(graph_.layer_count()) * kColumn * scale_ - width, 0.0);
   const double most_top =
       std::max(static_cast<double>(graph_.lanes.size()) * kRow * row_scale_ - height, 0.0);
-  left_ = std::clamp(left_, 0.0, most_left);
+  left_ = std::clamp(left_, -kMargin, most_left);
   top_ = std::clamp(top_, 0.0, most_top);
 
   const float column = kColumn * scale_ * theme.scale(), row = kRow * row_scale_ * theme.scale();

@@ -13,8 +13,18 @@ namespace streamscope::viewer {
 namespace {
 
 constexpr float kRowHeight = 24;
+// Columns that share what is left have at least so much, and want to show their texts up to so
+// much: the others give way to that, then the table scrolls.
+constexpr float kLeastShare = 110, kMostShare = 340;
+constexpr float kBarRoom = 40;   // beside the text of a cell with a bar
+constexpr float kSignRoom = 14;  // of the order, beside the heading
+constexpr size_t kMostMeasured = 300;
 
-std::string csv_field(const std::string& text) {
+// Numbers keep no distance from their units that other programs would not take for a space.
+std::string csv_field(std::string text) {
+  constexpr std::string_view kNoBreak = "\u00a0";
+  for (size_t at = 0; (at = text.find(kNoBreak, at)) != std::string::npos;)
+    text.replace(at, kNoBreak.size(), " ");
   if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
   std::string quoted = "\"";
   for (const char c : text) {
@@ -31,6 +41,26 @@ void Grid::set(std::vector<GridColumn> columns, std::vector<std::vector<GridCell
   rows_ = std::move(rows);
   order_.resize(rows_.size());
   std::iota(order_.begin(), order_.end(), size_t{0});
+  needed_.clear();
+}
+
+float Grid::height(const Theme& theme, size_t rows) {
+  return theme.px(kRowHeight) * static_cast<float>(rows + 1) + theme.px(4);
+}
+
+void Grid::measure(const Theme& theme) {
+  needed_scale_ = theme.scale();
+  needed_.assign(columns_.size(), 0);
+  for (size_t i = 0; i < columns_.size(); ++i) {
+    float widest = theme.width(Face::kBody, columns_[i].title) + theme.px(kSignRoom);
+    for (size_t row = 0; row < std::min(rows_.size(), kMostMeasured); ++row)
+      widest = std::max(widest, theme.width(Face::kBody, rows_[row][i].text) +
+                                    (rows_[row][i].bar >= 0 ? theme.px(kBarRoom) : 0));
+    widest = std::ceil(widest) + theme.px(2);
+    needed_[i] = columns_[i].width > 0
+                     ? std::min(widest, theme.px(columns_[i].width))
+                     : std::clamp(widest, theme.px(kLeastShare), theme.px(kMostShare));
+  }
 }
 
 void Grid::sort(size_t column, bool ascending) {
@@ -46,17 +76,38 @@ void Grid::sort(size_t column, bool ascending) {
 
 bool Grid::begin(const Theme& theme, const char* id) {
   if (columns_.empty()) return false;
-  constexpr ImGuiTableFlags kFlags = ImGuiTableFlags_Sortable | ImGuiTableFlags_SortTristate |
-                                     ImGuiTableFlags_ScrollY | ImGuiTableFlags_Resizable |
-                                     ImGuiTableFlags_BordersInnerH |
-                                     ImGuiTableFlags_NoBordersInBodyUntilResize;
-  if (!ImGui::BeginTable(id, static_cast<int>(columns_.size()), kFlags)) return false;
-  ImGui::TableSetupScrollFreeze(0, 1);
-  for (const GridColumn& column : columns_) {
-    const ImGuiTableColumnFlags flags =
+  const float room = ImGui::GetContentRegionAvail().x;
+  const float pads = 2 * ImGui::GetStyle().CellPadding.x * static_cast<float>(columns_.size());
+  if (needed_.empty() || needed_scale_ != theme.scale()) measure(theme);
+  float shared = 0, full = 0, needed = 0, least = pads;
+  for (size_t i = 0; i < columns_.size(); ++i) {
+    const bool fixed = columns_[i].width > 0;
+    (fixed ? needed : shared) += needed_[i];
+    full += fixed ? theme.px(columns_[i].width) : 0;
+    least += fixed ? needed_[i] : theme.px(kLeastShare);
+  }
+  // In eighths: how far columns of a fixed width are from what they need to what they would have.
+  const float spare = (room - pads - shared - needed) / std::max(full - needed, 1.0f);
+  const int eighths = static_cast<int>(std::clamp(spare * 8, 0.0f, 8.0f));
+  const bool scrolls = room < least;
+  const ImGuiTableFlags flags =
+      ImGuiTableFlags_Sortable | ImGuiTableFlags_SortTristate | ImGuiTableFlags_ScrollY |
+      ImGuiTableFlags_Resizable | ImGuiTableFlags_BordersInnerH |
+      ImGuiTableFlags_NoBordersInBodyUntilResize | (scrolls ? ImGuiTableFlags_ScrollX : 0);
+  // ImGui keeps the widths of a table, so that each way to lay it out is one of its own.
+  const std::string name = std::string(id) + "/" + (scrolls ? "scrolls" : std::to_string(eighths));
+  if (!ImGui::BeginTable(name.c_str(), static_cast<int>(columns_.size()), flags, {0, 0},
+                         scrolls ? least : 0))
+    return false;
+  ImGui::TableSetupScrollFreeze(scrolls ? 1 : 0, 1);
+  for (size_t i = 0; i < columns_.size(); ++i) {
+    const GridColumn& column = columns_[i];
+    const ImGuiTableColumnFlags column_flags =
         (column.width > 0 ? ImGuiTableColumnFlags_WidthFixed : ImGuiTableColumnFlags_WidthStretch) |
         (column.is_number ? ImGuiTableColumnFlags_PreferSortDescending : 0);
-    ImGui::TableSetupColumn(column.title.c_str(), flags, theme.px(column.width));
+    const float most = column.width > 0 ? theme.px(column.width) : needed_[i];
+    const float width = needed_[i] + (most - needed_[i]) * static_cast<float>(eighths) / 8;
+    ImGui::TableSetupColumn(column.title.c_str(), column_flags, width);
   }
   draw_headings(theme);
   if (ImGuiTableSortSpecs* specs = ImGui::TableGetSortSpecs();
@@ -88,7 +139,7 @@ void Grid::draw_headings(const Theme& theme) {
     // Room on the right for the sign of the order.
     const bool sorted =
         (ImGui::TableGetColumnFlags(static_cast<int>(i)) & ImGuiTableColumnFlags_IsSorted) != 0;
-    const float sign = sorted ? theme.px(14) : 0;
+    const float sign = sorted ? theme.px(kSignRoom) : 0;
     const float width = std::min(theme.width(Face::kBody, title), room - sign);
     const float x = columns_[i].is_number ? at.x + room - width - sign : at.x;
     widgets::fit_text(*ImGui::GetWindowDrawList(), theme, Face::kBody, {x, at.y}, room - sign + 1,

@@ -23,7 +23,7 @@ struct GridCell {
 struct GridColumn {
   std::string title;
   bool is_number = false;  ///< right-aligned, sorted by key, largest first
-  float width = 0;         ///< before scaling; 0 shares what is left
+  float width = 0;         ///< before scaling, less where room is short; 0 shares what is left
 };
 
 /// UI thread only.
@@ -31,6 +31,8 @@ class Grid {
  public:
   void set(std::vector<GridColumn> columns, std::vector<std::vector<GridCell>> rows);
   size_t row_count() const { return rows_.size(); }
+  /// In pixels, of the heading and so many rows.
+  static float height(const Theme& theme, size_t rows);
   double key(size_t row, size_t column) const { return rows_[row][column].key; }
   /// Draws into the current window with what room is left; the row that was clicked, if one was.
   /// `is_selected` says which rows are marked.
@@ -56,12 +58,16 @@ class Grid {
   bool draw_row(const Theme& theme, size_t row, bool selected);
   void end();
   void sort(size_t column, bool ascending);
+  /// What each column needs for its heading and the first of its cells.
+  void measure(const Theme& theme);
 
   std::vector<GridColumn> columns_;
   std::vector<std::vector<GridCell>> rows_;
   std::vector<size_t> order_;
   std::optional<ImGuiListClipper> clipper_;
   size_t at_ = 0, until_ = 0;
+  std::vector<float> needed_;  // by column, in pixels at a scale; empty until asked for
+  float needed_scale_ = 0;
 };
 
 /// A button that puts the grid into the clipboard.

@@ -51,7 +51,7 @@ void InspectorView::draw_op(Sheet& sheet, Id id) {
                             : 0;
     if (duration > 0) {
       std::array<char, 32> text;
-      std::snprintf(text.data(), text.size(), "%.2f GB/s",
+      std::snprintf(text.data(), text.size(), "%.2f\u00a0GB/s",
                     static_cast<double>(op.bytes[id]) / static_cast<double>(duration));
       sheet.fact("rate", text.data());
     }
@@ -85,35 +85,25 @@ void InspectorView::draw_op(Sheet& sheet, Id id) {
 
 void InspectorView::draw_call(Sheet& sheet, Id id) {
   const auto& call = sheet.tables().api_call;
-  sheet.fact("thread", sheet.document.thread_name(call.thread_id[id]));
-  if (call.stream_id[id] != kNoId)
-    sheet.fact("stream", sheet.document.stream_name(call.stream_id[id]));
-  sheet.result(call.result[id]);
-  if (call.end_ns[id] == kUnknownNs)
-    sheet.note("It never returned while the program was recorded.", Color::kWarning);
-  sheet.operation(call.operation_id[id]);
+  sheet.caller(call, id);
+  sheet.outcome(call, id);
   if (const Id op = sheet.document.op_of({ItemKind::kApiCall, id}); op != kNoId) {
     sheet.fact_link("issued", sheet.document.label({ItemKind::kOp, op}), {ItemKind::kOp, op});
   }
-  sheet.correlation(call.correlation_id[id]);
   sheet.stack(call.stack_id[id]);
 }
 
 void InspectorView::draw_record(Sheet& sheet, Id id) {
   const auto& record = sheet.tables().event_record;
-  sheet.fact("thread", sheet.document.thread_name(record.thread_id[id]));
-  sheet.fact("stream", sheet.document.stream_name(record.stream_id[id]));
+  sheet.caller(record, id);
   sheet.fact("event", sheet.document.event_name(record.event_id[id]) + ", record " +
                           number_or(record.version[id], "?"));
-  sheet.result(record.result[id]);
-  sheet.operation(record.operation_id[id]);
-  sheet.correlation(record.correlation_id[id]);
+  sheet.outcome(record, id);
 }
 
 void InspectorView::draw_wait(Sheet& sheet, Id id) {
   const auto& wait = sheet.tables().event_wait;
-  sheet.fact("thread", sheet.document.thread_name(wait.thread_id[id]));
-  sheet.fact("stream", sheet.document.stream_name(wait.stream_id[id]));
+  sheet.caller(wait, id);
   sheet.fact("event", sheet.document.event_name(wait.event_id[id]));
   if (const Id record = wait.record_id[id]; record < sheet.tables().event_record.size()) {
     sheet.fact_link("waits for",
@@ -124,16 +114,12 @@ void InspectorView::draw_wait(Sheet& sheet, Id id) {
   }
   if (wait.binding[id] != kNoSmall)
     sheet.fact("bound", explain(static_cast<trace::Binding>(wait.binding[id])));
-  sheet.result(wait.result[id]);
-  sheet.operation(wait.operation_id[id]);
-  sheet.correlation(wait.correlation_id[id]);
+  sheet.outcome(wait, id);
 }
 
 void InspectorView::draw_sync(Sheet& sheet, Id id) {
   const auto& sync = sheet.tables().host_sync;
-  sheet.fact("thread", sheet.document.thread_name(sync.thread_id[id]));
-  if (sync.stream_id[id] != kNoId)
-    sheet.fact("stream", sheet.document.stream_name(sync.stream_id[id]));
+  sheet.caller(sync, id);
   if (sync.event_id[id] != kNoId) sheet.fact("event", sheet.document.event_name(sync.event_id[id]));
   if (const Id record = sync.record_id[id]; record < sheet.tables().event_record.size()) {
     sheet.fact_link(
@@ -142,11 +128,7 @@ void InspectorView::draw_sync(Sheet& sheet, Id id) {
         {ItemKind::kEventRecord, record});
   }
   if (sync.result[id] == trace::kResultNotReady) sheet.fact("answer", "not ready");
-  sheet.result(sync.result[id]);
-  if (sync.end_ns[id] == kUnknownNs)
-    sheet.note("It never returned while the program was recorded.", Color::kWarning);
-  sheet.operation(sync.operation_id[id]);
-  sheet.correlation(sync.correlation_id[id]);
+  sheet.outcome(sync, id);
   sheet.stack(sync.stack_id[id]);
 }
 
@@ -184,24 +166,17 @@ void InspectorView::draw_operation(Sheet& sheet, Id id) {
   stamp("begun", operation.begun_ns[id]);
   stamp("submitted", operation.submitted_ns[id]);
   stamp("completed", operation.completed_ns[id]);
-  const auto& link = sheet.tables().operation_op;
-  size_t listed = 0;
-  for (size_t i = 0; i < link.size() && listed < Sheet::kMaxListed; ++i) {
-    if (link.operation_id[i] != id || link.op_id[i] >= sheet.tables().op.size()) continue;
-    if (listed++ == 0) widgets::heading(sheet.theme, "Issued");
-    sheet.link(document.label({ItemKind::kOp, link.op_id[i]}), {ItemKind::kOp, link.op_id[i]});
-  }
-  const auto& dependency = sheet.tables().operation_dependency;
-  listed = 0;
-  for (size_t i = 0; i < dependency.size() && listed < Sheet::kMaxListed; ++i) {
-    if (dependency.operation_id[i] != id ||
-        dependency.depends_on_operation_id[i] >= operation.size())
-      continue;
-    if (listed++ == 0) widgets::heading(sheet.theme, "Depends on");
-    const Item other{ItemKind::kOperation, dependency.depends_on_operation_id[i]};
-    sheet.link(document.label(other) + (dependency.elided[i] == 1 ? " (needed no wait)" : ""),
+  const auto& ops = sheet.tables().operation_op;
+  sheet.linked("Issued", ops, id, [&](size_t i) {
+    const Item op{ItemKind::kOp, ops.op_id[i]};
+    sheet.link(document.label(op), op);
+  });
+  const auto& dependencies = sheet.tables().operation_dependency;
+  sheet.linked("Depends on", dependencies, id, [&](size_t i) {
+    const Item other{ItemKind::kOperation, dependencies.depends_on_operation_id[i]};
+    sheet.link(document.label(other) + (dependencies.elided[i] == 1 ? " (needed no wait)" : ""),
                other);
-  }
+  });
 }
 
 }  // namespace streamscope::viewer

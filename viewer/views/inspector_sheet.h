@@ -61,6 +61,31 @@ struct InspectorView::Sheet {
   void correlation(trace::Int id) {
     if (id != trace::kNoInt) fact("correlation", std::to_string(id));
   }
+  // Who called, and on which stream; of a row of any table of calls.
+  template <class Calls>
+  void caller(const Calls& calls, Id id) {
+    fact("thread", document.thread_name(calls.thread_id[id]));
+    if (calls.stream_id[id] != kNoId) fact("stream", document.stream_name(calls.stream_id[id]));
+  }
+  // How the call ended, and what it belongs to.
+  template <class Calls>
+  void outcome(const Calls& calls, Id id) {
+    result(calls.result[id]);
+    if (calls.start_ns[id] != trace::kUnknownNs && calls.end_ns[id] == trace::kUnknownNs)
+      note("It never returned while the program was recorded.", Color::kWarning);
+    operation(calls.operation_id[id]);
+    correlation(calls.correlation_id[id]);
+  }
+  // The first of the rows of a link table that belong to an operation, under a heading.
+  template <class Links, class Each>
+  void linked(std::string_view heading, const Links& links, Id operation, Each each) {
+    size_t listed = 0;
+    for (size_t i = 0; i < links.size() && listed < kMaxListed; ++i) {
+      if (links.operation_id[i] != operation) continue;
+      if (listed++ == 0) widgets::heading(theme, heading);
+      each(i);
+    }
+  }
 };
 
 /// What a cause of waiting means, in a sentence.

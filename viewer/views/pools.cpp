@@ -55,8 +55,8 @@ void draw_chart(const PoolUsage& pool, const TimeWindow& window, const Theme& th
     return max.y - std::round(room * static_cast<float>(value) / static_cast<float>(top));
   };
   // Per pixel the most that was in use in it: peaks are what one looks for.
-  const ImU32 fill = theme.color(Category::kKernel);
-  const ImU32 free = theme.dim(fill, 0.25f);
+  const ImU32 edge = theme.color(Category::kKernel);
+  const ImU32 fill = theme.dim(edge, 0.45f), free = theme.dim(edge, 0.15f);
   const auto columns = static_cast<size_t>(std::max(max.x - min.x, 0.0f));
   auto next = std::ranges::upper_bound(pool.steps, window.begin_ns, {}, &PoolUsage::Step::at_ns);
   PoolUsage::Step now = next == pool.steps.begin() ? PoolUsage::Step{} : *(next - 1);
@@ -70,7 +70,9 @@ void draw_chart(const PoolUsage& pool, const TimeWindow& window, const Theme& th
     }
     const float x = min.x + static_cast<float>(column);
     if (all > in_use) draw.AddRectFilled({x, y_of(all)}, {x + 1, y_of(in_use)}, free);
-    if (in_use > 0) draw.AddRectFilled({x, y_of(in_use)}, {x + 1, max.y}, fill);
+    if (in_use == 0) continue;
+    draw.AddRectFilled({x, y_of(in_use)}, {x + 1, max.y}, fill);
+    draw.AddRectFilled({x, y_of(in_use)}, {x + 1, y_of(in_use) + theme.px(2)}, edge);
   }
   const auto line = [&](trace::Int value, ImU32 color, const std::string& text) {
     const float y = y_of(value) - 0.5f;
@@ -91,11 +93,11 @@ void draw_chart(const PoolUsage& pool, const TimeWindow& window, const Theme& th
 void PoolsView::draw(const Document& document, ViewState& state, const Theme& theme) {
   const std::vector<PoolUsage>& pools = document.insights().pools;
   if (pools.empty()) {
-    return widgets::empty_state(theme, "No pools",
-                                "Nothing was made and given up while this was recorded. Pools of "
-                                "libcoord tell their samples; "
-                                "streams and events are followed by their calls; memory with "
-                                "streamscope record --with alloc.");
+    return widgets::empty_state(
+        theme, "No pools",
+        "Nothing was made and given up while this was recorded. Pools of "
+        "libcoord tell their samples; streams and events are followed by their calls; memory with "
+        "streamscope record --with alloc.");
   }
   TimeWindow window = state.window;
   if (window.width_px <= 1) {
@@ -120,7 +122,7 @@ void PoolsView::draw(const Document& document, ViewState& state, const Theme& th
     fact(Face::kSmall, Color::kTextDim,
          "at most " + amount(pool, pool.high_water) +
              (pool.capacity == trace::kNoInt ? "" : " of " + amount(pool, pool.capacity)) +
-             " in use, taken " + format_count(static_cast<int64_t>(pool.taken)) + " times");
+             " in use, taken " + format_count(pool.taken, "time"));
     if (pool.waits > 0) {
       fact(Face::kSmall, Color::kWaiting,
            "waited " + format_duration(pool.wait_ns) + " for a free one");
