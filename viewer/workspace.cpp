@@ -357,6 +357,8 @@ std::string Workspace::state_json() const {
                 state_.window.width_px);
   text += ",\"ns_per_px\":" + std::string(number.data()) + "}";
   text += ",\"selection\":" + item(state_.selection) + ",\"hovered\":" + item(state_.hovered);
+  text += ",\"hovered_value\":" +
+          (state_.hovered_value ? std::to_string(*state_.hovered_value) : "null");
   text += ",\"marked\":" + (state_.marked ? "[" + std::to_string(state_.marked->begin_ns) + "," +
                                                 std::to_string(state_.marked->end_ns) + "]"
                                           : std::string("null"));

@@ -29,6 +29,7 @@ class Process {
   /// Waits for the end and returns the exit code, 128 + n after signal n.
   int wait();
   bool is_running();
+  pid_t pid() const { return pid_; }
 
  private:
   pid_t pid_ = -1;

@@ -150,6 +150,8 @@ void TimelineView::draw(const Document& document, ViewState& state, const Theme&
   draw_overlays(pane);
   pane.draw.PopClipRect();
   state.hovered = hit_.item;
+  state.hovered_value.reset();
+  if (hit_.counter != nullptr) state.hovered_value = hit_.value;
   // Names have a list of their own, which stays the same while time moves (damage.h).
   ImGui::SetCursorScreenPos({origin.x, pane.min.y});
   ImGui::BeginChild("names", {gutter, std::max(page, 1.0f)}, false,
