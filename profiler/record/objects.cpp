@@ -7,8 +7,8 @@
 namespace streamscope::record {
 namespace {
 
-constexpr uint64_t kLegacyHandle = 1;     // CU_STREAM_LEGACY; 0 means it too, or the next one
-constexpr uint64_t kPerThreadHandle = 2;  // CU_STREAM_PER_THREAD
+// CU_STREAM_PER_THREAD; CU_STREAM_LEGACY is 1, and 0 means that or this one.
+constexpr uint64_t kPerThreadHandle = 2;
 constexpr uint64_t kNonBlockingFlag = 1;  // CU_STREAM_NON_BLOCKING
 
 trace::Small small(uint32_t native) {
