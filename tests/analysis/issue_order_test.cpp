@@ -47,6 +47,7 @@ std::vector<Item> sorted_by_comparing(const Trace& trace) {
   }
   std::sort(keyed.begin(), keyed.end());
   std::vector<Item> result;
+  result.reserve(keyed.size());
   for (const auto& [at, correlation, start, item] : keyed) result.push_back(item);
   return result;
 }

@@ -47,8 +47,8 @@ TEST(OpsByStart, EqualStartsKeepTheOrderOfIds) {
 TEST(OpsByStart, SortsSpreadAndCrowdedStarts) {
   std::mt19937_64 random(5);
   for (int bits : {1, 4, 20, 40, 62}) {
-    std::vector<Ns> starts;
-    for (int i = 0; i < 3000; ++i) starts.push_back(static_cast<Ns>(random() >> (64 - bits)));
+    std::vector<Ns> starts(3000);
+    for (Ns& start : starts) start = static_cast<Ns>(random() >> (64 - bits));
     // Far off the rest, which all come into one interval of time.
     if (bits == 20) starts.push_back(std::numeric_limits<Ns>::max());
     if (bits == 40) starts.push_back(std::numeric_limits<Ns>::min() + 1);
