@@ -305,8 +305,7 @@ int main(int argc, char** argv) {
     if (!device.simulated()) fault->run({device, true, 3, took});
     fault->run(run);
     std::printf("{\"fault\":\"%s\",\"repaired\":%s,\"ns\":%lld}\n", fault->name,
-                repaired ? "true" : "false",
-                static_cast<long long>(took.count()));
+                repaired ? "true" : "false", static_cast<long long>(took.count()));
   } catch (const coord::Error& error) {
     std::fprintf(stderr, "faults: %s\n", error.what());
     return error.kind() == coord::ErrorKind::kNoDevice ? kNoDevice : 1;
