@@ -4,6 +4,7 @@
 #include "replay.h"
 
 #include <algorithm>
+#include <limits>
 #include <span>
 
 #include "device_room.h"
@@ -82,7 +83,13 @@ class Replay::Walk {
       if (thread.began) saw(thread.free.was, thread.free.now);
     }
   }
-  Ns recorded_ns() const { return first_ == kUnknownNs ? 0 : last_.was - first_; }
+  Ns recorded_ns() const {
+    Ns length = 0;
+    if (first_ == kUnknownNs) return length;
+    // Of a trace that reaches from one end of the clock to the other it does not fit.
+    return __builtin_sub_overflow(last_.was, first_, &length) ? std::numeric_limits<Ns>::max()
+                                                              : length;
+  }
   Ns gain_ns() const { return first_ == kUnknownNs ? 0 : last_.was - last_.now; }
 
  private:

@@ -10,7 +10,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-std::vector<std::string> without_display() { return {"DISPLAY", "WAYLAND_DISPLAY"}; }
+std::vector<std::string> without_display() { return {"DISPLAY", "WAYLAND_DISPLAY", kWithoutLeaks}; }
 
 TEST(Program, RefusesWrongUseInOneLineWithCode2) {
   const Folder folder;

@@ -5,6 +5,7 @@
 if(STREAMSCOPE_HAVE_VIEWER)
   streamscope_test(viewer_e2e LABELS e2e
     SOURCES ${CMAKE_CURRENT_SOURCE_DIR}/viewer_e2e/process.cpp ${CMAKE_CURRENT_SOURCE_DIR}/viewer_e2e/sample_traces.cpp
+      ${CMAKE_CURRENT_SOURCE_DIR}/viewer_e2e/sanitizer_options.cpp
     LINK streamscope::viewer streamscope_test_support)
   target_compile_definitions(viewer_e2e_test PRIVATE STREAMSCOPE_VIEWER_PROGRAM="$<TARGET_FILE:streamscope-viewer>"
     STREAMSCOPE_TRACES="${PROJECT_SOURCE_DIR}/traces")

@@ -28,6 +28,9 @@ inline std::string slurp(const std::filesystem::path& file) {
   return std::string(std::istreambuf_iterator<char>(in), {});
 }
 
+// For a sanitized program that draws: see sanitizer_options.cpp.
+inline const std::string kWithoutLeaks = "ASAN_OPTIONS=detect_leaks=0";
+
 // As text stands in JSON.
 inline std::string quoted(const std::string& text) { return '"' + text + '"'; }
 
@@ -74,11 +77,12 @@ class Window : public ::testing::Test {
     std::vector<std::string> words{kViewer,   trace, "--size",  "1200x800",
                                    "--scale", "1",   "--state", state_file()};
     words.insert(words.end(), more.begin(), more.end());
-    program_ = std::make_unique<Process>(
-        words,
-        std::vector<std::string>{"DISPLAY=" + display_, "WAYLAND_DISPLAY",
-                                 "LIBGL_ALWAYS_SOFTWARE=1", "XDG_STATE_HOME=" + (folder_ / "home")},
-        folder_ / "err");
+    program_ =
+        std::make_unique<Process>(words,
+                                  std::vector<std::string>{"DISPLAY=" + display_, "WAYLAND_DISPLAY",
+                                                           "LIBGL_ALWAYS_SOFTWARE=1", kWithoutLeaks,
+                                                           "XDG_STATE_HOME=" + (folder_ / "home")},
+                                  folder_ / "err");
   }
   void open_pipeline() {
     pipeline_trace(6).write(folder_ / "pipeline.sqlite");
