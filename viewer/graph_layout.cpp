@@ -30,12 +30,23 @@ bool has_edge(const Document& document, std::span<const uint32_t> edges) {
   });
 }
 
-void make_nodes(const Document& document, GraphLayout& graph) {
+bool touches(std::optional<TimeRange> time, TimeRange range) {
+  return time && time->begin_ns < range.end_ns && time->end_ns > range.begin_ns;
+}
+
+bool is_within(const Document& document, Id op, TimeRange range) {
+  return touches(document.time({ItemKind::kOp, op}), range) ||
+         touches(document.time(document.call_of(op)), range);
+}
+
+void make_nodes(const Document& document, const GraphFilter& filter, GraphLayout& graph) {
   const Insights& insights = document.insights();
   for (size_t lane = 0; lane < document.lanes().size(); ++lane) {
     if (document.lanes()[lane].kind != LaneKind::kStream) continue;
+    if (!filter.lanes.empty() && !filter.lanes[lane]) continue;
     bool ended = true;
     for (const Id op : ops_of(document.lanes()[lane])) {
+      if (filter.within && !is_within(document, op, *filter.within)) continue;
       if (ended && (graph.lanes.empty() || graph.lanes.back() != lane)) graph.lanes.push_back(lane);
       const TimeRange time = *document.time({ItemKind::kOp, op});
       if (ended || has_edge(document, document.incoming(op))) {
@@ -126,10 +137,10 @@ void sort_by_layer(GraphLayout& graph) {
 
 }  // namespace
 
-GraphLayout lay_out_graph(const Document& document) {
+GraphLayout lay_out_graph(const Document& document, const GraphFilter& filter) {
   GraphLayout graph;
   graph.node_of.assign(document.tables().op.size(), GraphLayout::kNoNode);
-  make_nodes(document, graph);
+  make_nodes(document, filter, graph);
   make_edges(document, graph);
   set_layers(graph);
   sort_by_layer(graph);

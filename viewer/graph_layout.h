@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "document.h"
@@ -43,7 +44,15 @@ struct GraphLayout {
   size_t layer_count() const { return first_of_layer.empty() ? 0 : first_of_layer.size() - 1; }
 };
 
+/// Which ops a graph shows.
+struct GraphFilter {
+  std::optional<TimeRange> within;  ///< only those that run or were issued in it
+  std::vector<bool> lanes;          ///< by lane: only streams with true; empty: all
+
+  bool operator==(const GraphFilter&) const = default;
+};
+
 /// O((ops + edges) log ops).
-GraphLayout lay_out_graph(const Document& document);
+GraphLayout lay_out_graph(const Document& document, const GraphFilter& filter = {});
 
 }  // namespace streamscope::viewer

@@ -69,6 +69,34 @@ TEST(LayOutGraph, PutsNoTwoNodesInOnePlace) {
   EXPECT_EQ(graph.first_of_layer.back(), graph.nodes.size());
 }
 
+TEST(LayOutGraph, KeepsOnlyWhatRanOrWasIssuedInATime) {
+  const Document document = sample();
+  const GraphLayout early = lay_out_graph(document, {.within = TimeRange{100, 300}});
+  ASSERT_EQ(early.nodes.size(), 2u);
+  EXPECT_EQ(early.nodes[early.node_of[1]].count, 1u);  // gemm without what came later
+  EXPECT_EQ(early.node_of[4], GraphLayout::kNoNode);
+  EXPECT_EQ(early.edges.size(), 1u);
+  EXPECT_EQ(early.lanes.size(), 2u);
+  test::TraceBuilder builder;
+  builder.at(10);
+  builder.stream("math").kernel("issued at 10", 500, 600);
+  const Document issued(builder.trace());
+  const TimeRange call = *issued.time(issued.call_of(0));
+  ASSERT_LT(call.end_ns, 500);
+  EXPECT_EQ(lay_out_graph(issued, {.within = call}).nodes.size(), 1u);
+  EXPECT_TRUE(lay_out_graph(issued, {.within = TimeRange{700, 800}}).nodes.empty());
+}
+
+TEST(LayOutGraph, KeepsOnlyTheStreamsOfAFilter) {
+  const Document document = sample();
+  GraphFilter filter;
+  for (const Lane& lane : document.lanes()) filter.lanes.push_back(lane.title != "copies");
+  const GraphLayout graph = lay_out_graph(document, filter);
+  EXPECT_EQ(graph.nodes.size(), 2u);
+  EXPECT_EQ(graph.node_of[0], GraphLayout::kNoNode);
+  EXPECT_EQ(graph.edges.size(), 1u);
+}
+
 TEST(LayOutGraph, IsEmptyOfAnEmptyTrace) {
   const Document document{trace::Trace{}};
   EXPECT_TRUE(lay_out_graph(document).nodes.empty());

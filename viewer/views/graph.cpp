@@ -21,6 +21,15 @@ constexpr float kLeastColumn = 5;
 constexpr double kMargin = 16;       // on the left of the first layer
 constexpr float kFirstColumn = 104;  // a graph is at first shown as a whole if that leaves so much
 
+// The marked time, and the streams that the filter of lanes leaves.
+GraphFilter filter_of(const Document& document, const ViewState& state) {
+  GraphFilter filter{.within = state.marked};
+  if (state.lane_order.filter().empty()) return filter;
+  filter.lanes.resize(document.lanes().size());
+  for (const size_t lane : state.lane_order.shown(document, {}).lanes) filter.lanes[lane] = true;
+  return filter;
+}
+
 }  // namespace
 
 struct GraphView::Frame {
@@ -45,9 +54,10 @@ struct GraphView::Frame {
   float node_top(uint32_t row_index) const { return y(row_index) + (row - node_height()) / 2; }
 };
 
-void GraphView::begin_document(const Document& document, float width, float height) {
+void GraphView::lay_out(const Document& document, GraphFilter filter, float width, float height) {
   prepared_ = document.serial();
-  graph_ = lay_out_graph(document);
+  filter_ = std::move(filter);
+  graph_ = lay_out_graph(document, filter_);
   left_ = -kMargin;
   top_ = 0;
   const auto layers = static_cast<float>(std::max<size_t>(graph_.layer_count(), 1));
@@ -73,7 +83,16 @@ void GraphView::draw(const Document& document, ViewState& state, const Theme& th
   const float gutter = theme.px(kGutter);
   const float width = (std::max(size.x - gutter, 16.0f)) / theme.scale();
   const float height = std::max(size.y, 16.0f) / theme.scale();
-  if (prepared_ != document.serial()) begin_document(document, width, height);
+  // A mark that is still being drawn is not followed.
+  GraphFilter filter = filter_of(document, state);
+  if (prepared_ != document.serial() || (filter != filter_ && !ImGui::IsMouseDown(0)))
+    lay_out(document, std::move(filter), width, height);
+  if (graph_.nodes.empty() && filter_ != GraphFilter{}) {
+    return widgets::empty_state(
+        theme, "No operations here",
+        "No stream that the filter of lanes leaves has operations in the "
+        "marked time; Escape removes the mark, Shift+F changes the filter.");
+  }
   if (graph_.nodes.empty()) {
     return widgets::empty_state(theme, "No operations",
                                 "The graph shows operations and what orders them; this trace has "
@@ -125,6 +144,14 @@ void GraphView::draw(const Document& document, ViewState& state, const Theme& th
   draw_nodes(frame);
   frame.draw.PopClipRect();
   draw_rows(frame);
+  if (filter_ == GraphFilter{}) return;
+  const std::string text = filter_.within
+                               ? "only the marked " + format_duration(filter_.within->duration_ns())
+                               : "only streams of the filter";
+  const ImVec2 chip = widgets::chip(nullptr, theme, Face::kSmall, {}, 0, 0, text);
+  widgets::chip(&frame.draw, theme, Face::kSmall,
+                {frame.max.x - chip.x - theme.px(8), frame.max.y - chip.y - theme.px(8)},
+                theme.color(Color::kPanelRaised), theme.color(Color::kTextDim), text);
 }
 
 void GraphView::handle_input(Frame& frame) {

@@ -18,7 +18,7 @@ class GraphView : public View {
 
  private:
   struct Frame;  // what the functions below share
-  void begin_document(const Document& document, float width, float height);
+  void lay_out(const Document& document, GraphFilter filter, float width, float height);
   void handle_input(Frame& frame);
   void draw_edges(Frame& frame);
   void draw_nodes(Frame& frame);
@@ -26,6 +26,7 @@ class GraphView : public View {
   void center_on(uint32_t node, float width, float height);
 
   uint64_t prepared_ = 0;
+  GraphFilter filter_;
   GraphLayout graph_;
   Item shown_selection_;
   float scale_ = 1, row_scale_ = 1;  // of columns and rows
