@@ -115,7 +115,7 @@ class Coordinator::Impl {
                       bool named, bool& begun);
   void begin(OperationHandle operation);
   void finish(const OperationHandle& operation);
-  void end_submission(OperationRecord& record, const OperationHandle& operation);
+  void end_submission(OperationRecord& record);
   void abandon(OperationHandle operation, const std::exception_ptr& error) noexcept;
 
   // coordinator_order.cpp

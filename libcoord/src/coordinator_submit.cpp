@@ -315,8 +315,10 @@ void Coordinator::Impl::find_waits(StreamEntry& stream, OperationRecord& record,
       record.special |= kMilestone;
     }
   }
-  if (record.named || record.is(kMilestone)) [[likely]]
+  if (record.named || record.is(kMilestone)) [[likely]] {
     record.event = stream.events->take();
+    __builtin_prefetch(record.event.state_);  // to be recorded behind the operation
+  }
   if (record.device->simulated) [[unlikely]]
     record.order = take_order();
   record.runner = this_thread_number();
@@ -397,12 +399,11 @@ void Coordinator::Impl::finish(const OperationHandle& operation) {
       record.state.load(std::memory_order_relaxed) != OperationState::kBegun) {
     throw make_error(kCodeNotPermitted, kCall, "the operation was not begun");
   }
-  end_submission(record, operation);
+  end_submission(record);
 }
 
-// `operation` is begun.
-[[gnu::always_inline]] inline void Coordinator::Impl::end_submission(
-    OperationRecord& record, const OperationHandle& operation) {
+// Of an operation that is begun.
+[[gnu::always_inline]] inline void Coordinator::Impl::end_submission(OperationRecord& record) {
   const std::uint64_t from = record.is(kTimed) ? ticks() : 0;
   const bool has_event = record.named || record.is(kMilestone);
   if (has_event) [[likely]] {
@@ -430,7 +431,7 @@ void Coordinator::Impl::finish(const OperationHandle& operation) {
     record.state.store(OperationState::kCaptured, std::memory_order_release);
   }
   ++metrics_.submitted;
-  stream.last = operation;
+  stream.last = handle(record);
   StreamCounts::add(stream.state->counts.operations);
   --stream.open;
   if (stream.open == 0) stream.dispatched = false;
@@ -492,7 +493,7 @@ void Coordinator::Submission::fail() noexcept { impl_.abandon(handle_, std::curr
 
 OperationHandle Coordinator::Submission::finish() {
   try {
-    impl_.end_submission(*handle_.record_, handle_);
+    impl_.end_submission(*handle_.record_);
   } catch (...) {
     fail();
     throw;

@@ -187,6 +187,22 @@ void on_operation_registered(const coord_operation_facts* facts) {
   std::memcpy(slot.text, name.data(), slot.text_bytes);
 }
 
+// Whether two texts of `bytes` are the same. Those of 4 to 16 bytes are read as copying them has
+// written them: reading at once what was written just now in two pieces takes as long as all else.
+inline bool same_text(const char* a, const char* b, size_t bytes) {
+  const auto same_ends = [&]<class Word>(Word) {
+    Word words[4];
+    std::memcpy(&words[0], a, sizeof(Word));
+    std::memcpy(&words[1], b, sizeof(Word));
+    std::memcpy(&words[2], a + bytes - sizeof(Word), sizeof(Word));
+    std::memcpy(&words[3], b + bytes - sizeof(Word), sizeof(Word));
+    return words[0] == words[1] && words[2] == words[3];
+  };
+  if (bytes >= 4 && bytes <= 8) return same_ends(uint32_t{});
+  if (bytes > 8 && bytes <= 16) return same_ends(uint64_t{});
+  return std::memcmp(a, b, bytes) == 0;
+}
+
 // The texts of an operation. Call sites are literals and most names repeat at one call site, so the
 // thread remembers them.
 inline const CallSiteSlot& call_site(ThreadState& thread,
@@ -197,8 +213,8 @@ inline const CallSiteSlot& call_site(ThreadState& thread,
       slot.epoch != session.epoch.load(std::memory_order_relaxed)) [[unlikely]]
     send_call_site(thread, facts, slot);
   const std::string_view name(facts.name, facts.name_bytes);
-  if (name != std::string_view(slot.text, slot.text_bytes) || (name.empty() && slot.name != 0))
-      [[unlikely]]
+  if (name.size() != slot.text_bytes || !same_text(name.data(), slot.text, name.size()) ||
+      (name.empty() && slot.name != 0)) [[unlikely]]
     send_name(thread, name, slot);
   return slot;
 }
@@ -210,6 +226,11 @@ void on_operation_begun(const coord_operation_begin_facts* facts) {
   if (!collecting()) return;
   const CallSiteSlot& texts = call_site(*thread, *facts);
   const Stamp registered(facts->clock, facts->registered), begun(facts->clock, facts->begun);
+  const uint64_t ended_before = registered.begin - thread->ended_at;
+  if (ended_before == 0 || ended_before > UINT32_MAX || thread->ended_flags != registered.flags)
+      [[unlikely]]
+    thread->push_submission_end();
+  const bool tells_end = thread->ended != ring::kNone32;
   thread->push_in_place<ring::OperationRecord>([&](ring::OperationRecord& record) {
     record = {.kind = RecordKind::kOperation,
               .flags = registered.flags,
@@ -223,22 +244,13 @@ void on_operation_begun(const coord_operation_begin_facts* facts) {
               .context = facts->context,
               .parent = facts->parent,
               .begun = begun.begin,
-              .unused = 0};
+              .ended = tells_end ? thread->ended : 0,
+              .ended_before = tells_end ? static_cast<uint32_t>(ended_before) : 0};
   });
+  thread->ended = ring::kNone32;
   push_dependencies(*thread, facts->operation, facts->dependency_count, [&](uint32_t i) {
     const coord_dependency_facts& one = facts->dependencies[i];
     return ring::OperationDependenciesRecord::Dependency{one.operation, one.inferred, one.elided};
-  });
-}
-
-void push_state(ThreadState& thread, uint32_t operation, uint32_t state, const Stamp& stamp) {
-  thread.push_in_place<ring::OperationStateRecord>([&](ring::OperationStateRecord& record) {
-    record = {};
-    record.kind = RecordKind::kOperationState;
-    record.flags = stamp.flags;
-    record.state = static_cast<uint8_t>(state);
-    record.operation = operation;
-    record.begin = stamp.begin;
   });
 }
 
@@ -251,16 +263,34 @@ void on_operation_end(uint32_t, int64_t) {
 }
 
 void on_operation_state(uint32_t operation, uint32_t state, int64_t time_ns) {
-  if (ThreadState* thread = recording_thread())
-    push_state(*thread, operation, state, Stamp(time_ns));
+  ThreadState* thread = recording_thread();
+  if (thread == nullptr) return;
+  const Stamp stamp(time_ns);
+  thread->push_state(operation, state, stamp.flags, stamp.begin);
+}
+
+// The end of a submission waits for the thread's next operation, whose record tells it: so most
+// operations are one record. Until then it stands in the head of the ring.
+void keep_submission_end(ThreadState& thread, uint32_t operation, const Stamp& stamp) {
+  thread.push_submission_end();  // of one before, if no operation has come since
+  thread.ended = operation;
+  thread.ended_flags = stamp.flags;
+  thread.ended_at = stamp.begin;
+  thread.ring.header().submission_end.store(operation, stamp.flags, stamp.begin);
 }
 
 void on_operation_stamp(uint32_t operation, uint32_t state, uint32_t clock, uint64_t stamp) {
   ThreadState* thread = running_thread();
   if (thread == nullptr) return;
-  if (thread->operation == operation && state != COORD_OPERATION_BEGUN)
-    thread->operation = ring::kNone32;
-  if (collecting()) push_state(*thread, operation, state, Stamp(clock, stamp));
+  const bool entered = thread->operation == operation && state != COORD_OPERATION_BEGUN;
+  if (entered) thread->operation = ring::kNone32;
+  if (!collecting()) return;
+  const Stamp at(clock, stamp);
+  if (entered && state == COORD_OPERATION_SUBMITTED && at.begin != 0) {
+    keep_submission_end(*thread, operation, at);
+  } else {
+    thread->push_state(operation, state, at.flags, at.begin);
+  }
 }
 
 void on_operations_completed(const uint32_t* operations, uint32_t count, uint32_t clock,

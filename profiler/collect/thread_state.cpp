@@ -119,6 +119,8 @@ ThreadState* new_state(uint64_t capacity) {
 void give_back(ThreadState* state) {
   state->open_entry = nullptr;
   state->operation = ring::kNone32;
+  state->push_submission_end();
+  state->ring.header().submission_end.at.store(0, std::memory_order_release);
   state->per_thread_contexts = 0;
   state->virtual_now = 0;
   state->open_call->begin.store(0, std::memory_order_release);

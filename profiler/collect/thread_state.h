@@ -56,6 +56,9 @@ struct ThreadState {
   uint64_t begin = 0;                     // its entry stamp
   uint32_t open_correlation = 0;          // its correlation id; outside that of the latest one
   uint32_t operation = ring::kNone32;     // libcoord operation this thread is submitting
+  uint32_t ended = ring::kNone32;         // operation whose submission it ended, not yet told
+  uint8_t ended_flags = 0;                // ring::RecordFlags
+  uint64_t ended_at = 0;                  // ticks or virtual ns
   uint32_t open_stack = 0;                // of the open call
   uint32_t legacy_calls = 0;              // see is_early_legacy_call()
   uint32_t tid = 0;
@@ -81,6 +84,23 @@ struct ThreadState {
     if (place == nullptr) return;
     fill(*place);
     ring.publish();
+  }
+  void push_state(uint32_t of, uint32_t state, uint8_t flags, uint64_t at) {
+    push_in_place<ring::OperationStateRecord>([&](ring::OperationStateRecord& record) {
+      record = {};
+      record.kind = ring::RecordKind::kOperationState;
+      record.flags = flags;
+      record.state = static_cast<uint8_t>(state);
+      record.operation = of;
+      record.begin = at;
+    });
+  }
+  /// The end of a submission, in a record of its own.
+  void push_submission_end() {
+    if (ended == ring::kNone32) return;
+    push_state(ended, static_cast<uint32_t>(ring::OperationState::kSubmitted), ended_flags,
+               ended_at);
+    ended = ring::kNone32;
   }
 };
 

@@ -57,8 +57,12 @@ void write_ring(const fs::path& file, const ring::RingHeader& of, uint32_t index
   header->state.store(of.state.load());
   header->stacks.store(of.stacks.load());
   header->stack_ticks.store(of.stack_ticks.load());
-  if (index != kFactsIndex)
+  if (index != kFactsIndex) {
     std::memcpy(static_cast<void*>(&header->open_call), &of.open_call, sizeof of.open_call);
+    header->submission_end.at.store(of.submission_end.at.load());
+    header->submission_end.operation.store(of.submission_end.operation.load());
+    header->submission_end.flags.store(of.submission_end.flags.load());
+  }
   auto* places = reinterpret_cast<ring::Record*>(bytes.data() + ring::kRingHeaderBytes);
   for (size_t i = 0; i < records.size(); ++i)
     places[(head - records.size() + i) & (capacity - 1)] = records[i];

@@ -10,6 +10,7 @@
 #include "flat_map.h"
 #include "objects.h"
 #include "ring/record.h"
+#include "ring/ring.h"
 #include "run_state.h"
 
 namespace streamscope::record {
@@ -28,6 +29,8 @@ class Operations {
   void describe(const ring::OperationRecord& record, uint32_t tid);
   void describe(const ring::OperationDependenciesRecord& record);
   void describe(const ring::OperationStateRecord& record);
+  /// What the head of a ring tells; `seen`: the time of the one that was told last.
+  void describe(const ring::SubmissionEnd& end, uint64_t* seen);
   void describe(const ring::OperationsCompletedRecord& record);
   void describe(const ring::PoolRecord& record);
   void describe(const ring::PoolSampleRecord& record);

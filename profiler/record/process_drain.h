@@ -130,6 +130,7 @@ class ProcessDrain {
     uint64_t last_begin = 0;  // of the newest call read
     uint64_t open_since = 0;  // begin of the open record that `open_row` stands for
     trace::Id open_row = trace::kNoId;
+    uint64_t submission_end = 0;  // the last that was told
   };
   struct OpenCallView {
     ring::CallRecord call;

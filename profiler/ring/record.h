@@ -19,7 +19,7 @@
 namespace streamscope::ring {
 
 /// Version of everything in this header and in ring.h and control.h. Both sides must agree exactly.
-inline constexpr uint32_t kLayoutVersion = 9;
+inline constexpr uint32_t kLayoutVersion = 10;
 
 /// A text, named by a 64-bit hash of its bytes. 0 is "no text". The bytes follow in kString records
 /// of any ring of the same process, before or after the first use.
@@ -380,7 +380,10 @@ struct OperationRecord {
   uint32_t context;
   uint32_t parent;  // group it belongs to, kNone32 if none
   uint64_t begun;   // as `begin`; kNotYet: told later
-  uint64_t unused;
+  // The operation whose submission the thread ended before, so many ticks or ns before `begin`: no
+  // other record tells that. 0: none.
+  uint32_t ended;
+  uint32_t ended_before;
 };
 
 /// Wire value for an instant that is not known yet.

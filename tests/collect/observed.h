@@ -40,6 +40,8 @@ struct ObservedRing {
   ring::RingState state = ring::RingState::kLive;
   uint64_t open_begin = 0;  // of OpenCall
   uint16_t open_call = 0;
+  uint32_t ended = 0;  // operation whose submission ended last
+  uint64_t ended_at = 0;
   uint64_t open_stream = 0, open_object = 0;
   uint64_t stacks = 0, stack_ticks = 0;
   uint64_t dropped = 0;

@@ -274,13 +274,13 @@ int coord(const Arguments&) {
   begun.function = "main";
   for (uint32_t i : {2u, 3u, 4u}) {
     begun.operation = i;
-    begun.registered = 50 + i;
-    begun.begun = 60 + i;
+    begun.registered = 40 + 10 * i;
+    begun.begun = 41 + 10 * i;
     begun.name_bytes = i == 4 ? 64 : 4;
     begun.name =
         i == 4 ? "a name that is longer than what the collector remembers of names" : "axpy";
     observer->operation_begun(&begun);
-    observer->operation_stamp(i, COORD_OPERATION_SUBMITTED, COORD_CLOCK_VIRTUAL, 80 + i);
+    observer->operation_stamp(i, COORD_OPERATION_SUBMITTED, COORD_CLOCK_VIRTUAL, 45 + 10 * i);
     call.name = "simLaunchKernel";
     observer->sim_call(&call);  // of no operation any more
     begun.dependency_count = 0;

@@ -390,10 +390,18 @@ TEST(CoordObserver, TellsSimulatedWorkInVirtualTime) {
     EXPECT_EQ(run.text(operations[i].name),
               i == 3 ? "a name that is longer than what the collector remembers of names" : "axpy");
     EXPECT_EQ(run.text(operations[i].call_site), "main.cpp:7 main");
-    EXPECT_EQ(operations[i].begin, 51u + i);
-    EXPECT_EQ(operations[i].begun, 61u + i);
+    EXPECT_EQ(operations[i].begin, 50u + 10 * i);
+    EXPECT_EQ(operations[i].begun, 51u + 10 * i);
     EXPECT_EQ(operations[i].flags, ring::kVirtualTime);
   }
+  // The end of a submission stands in the thread's next operation, the last in the ring's head.
+  EXPECT_EQ(operations[1].ended_before, 0u);
+  for (uint32_t i : {2u, 3u}) {
+    EXPECT_EQ(operations[i].ended, i);
+    EXPECT_EQ(operations[i].begin - operations[i].ended_before, 45u + 10 * i);
+  }
+  EXPECT_EQ(run.rings().at(0).ended, 4u);
+  EXPECT_EQ(run.rings().at(0).ended_at, 85u);
   const auto dependencies =
       run.all<ring::OperationDependenciesRecord>(RecordKind::kOperationDependencies);
   ASSERT_THAT(dependencies, SizeIs(3));  // at registration, when it was satisfied; two in one

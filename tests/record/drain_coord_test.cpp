@@ -63,6 +63,31 @@ TEST_F(DrainTest, KnowsWhenBarriersWereReachedAndPassed) {
   EXPECT_THAT(trace.barrier_stream.arrival_ns, ElementsAre(100, 40));
 }
 
+TEST_F(DrainTest, FindsTheEndsOfSubmissionsInTheNextOperationAndInTheHeadOfTheRing) {
+  FakeThread& a = thread(0);
+  a.flags = ring::kVirtualTime;
+  a.process("/bin/app");
+  a.thread(7);
+  for (const uint32_t i : {0u, 1u, 2u, 3u}) {
+    auto operation = a.make<ring::OperationRecord>(RecordKind::kOperation);
+    operation.operation = i;
+    operation.begin = operation.begun = 100 * (i + 1);
+    operation.context = ring::kNone32;
+    operation.parent = ring::kNone32;
+    operation.ended = i == 2 ? 1 : 0;
+    operation.ended_before = i == 2 ? 30 : 0;
+    a.ring.push(operation);
+  }
+  a.ring.header().submission_end.store(2, ring::kVirtualTime, 390);
+  drain().cycle();
+  a.ring.header().submission_end.store(3, ring::kVirtualTime, 450);  // no record comes any more
+  const Trace trace = finish();
+  EXPECT_THAT(trace.operation.submitted_ns, ElementsAre(trace::kUnknownNs, 270, 390, 450));
+  EXPECT_THAT(trace.operation.state,
+              ElementsAre(trace::kOperationBegun, trace::kOperationSubmitted,
+                          trace::kOperationSubmitted, trace::kOperationSubmitted));
+}
+
 TEST_F(DrainTest, KeepsTheActsOfTimelines) {
   FakeThread& a = program_thread();
   auto point = a.make<ring::TimelinePointRecord>(RecordKind::kTimelinePoint);
