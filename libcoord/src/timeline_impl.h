@@ -8,6 +8,7 @@
 //   timeline_tell.cpp    what a profiler and the search for deadlocks are told
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <deque>
 #include <exception>
@@ -102,6 +103,7 @@ class TimelineSignal::Impl {
   const bool imported_;
   TimelineWord* word_ = nullptr;
   bool mapped_ = false;
+  std::atomic<std::uint64_t> signaled_here_{0};  // by the host; the word may be beyond it
 
   std::mutex mutex_;
   std::optional<Device> device_;
