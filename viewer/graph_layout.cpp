@@ -18,6 +18,7 @@ std::vector<Id> ops_of(const Lane& lane) {
   }
   std::ranges::sort(ops);
   std::vector<Id> result;
+  result.reserve(ops.size());
   for (const auto& [at, op] : ops) result.push_back(op);
   return result;
 }
@@ -46,17 +47,17 @@ void make_nodes(const Document& document, const GraphFilter& filter, GraphLayout
     if (!filter.lanes.empty() && !filter.lanes[lane]) continue;
     bool ended = true;
     for (const Id op : ops_of(document.lanes()[lane])) {
-      if (filter.within && !is_within(document, op, *filter.within)) continue;
+      const std::optional<TimeRange> time = document.time({ItemKind::kOp, op});
+      if (!time || (filter.within && !is_within(document, op, *filter.within))) continue;
       if (ended && (graph.lanes.empty() || graph.lanes.back() != lane)) graph.lanes.push_back(lane);
-      const TimeRange time = *document.time({ItemKind::kOp, op});
       if (ended || has_edge(document, document.incoming(op))) {
         graph.nodes.push_back(
-            {.row = static_cast<uint32_t>(graph.lanes.size() - 1), .first_op = op, .time = time});
+            {.row = static_cast<uint32_t>(graph.lanes.size() - 1), .first_op = op, .time = *time});
       }
       GraphNode& node = graph.nodes.back();
       node.last_op = op;
       ++node.count;
-      node.time.end_ns = std::max(node.time.end_ns, time.end_ns);
+      node.time.end_ns = std::max(node.time.end_ns, time->end_ns);
       node.on_path = node.on_path || (op < insights.on_path.size() && insights.on_path[op]);
       graph.node_of[op] = static_cast<uint32_t>(graph.nodes.size() - 1);
       ended = has_edge(document, document.outgoing(op));

@@ -191,8 +191,10 @@ void Workspace::apply_arguments() {
          document_->longest_waits(arguments_.range ? document_->dependency_count() : 1)) {
       const Item item{ItemKind::kOp, document_->dependency(index).to_op};
       const TimeRange shown = state_.window.range();
-      const Ns at = document_->time(item)->begin_ns;
-      if (arguments_.range && (at < shown.begin_ns || at >= shown.end_ns)) continue;
+      const auto time = document_->time(item);
+      if (!time ||
+          (arguments_.range && (time->begin_ns < shown.begin_ns || time->begin_ns >= shown.end_ns)))
+        continue;
       state_.selection = item;
       break;
     }

@@ -75,6 +75,7 @@ void CompareView::refresh(const Comparison& comparison, const Theme& theme) {
   std::ranges::copy(comparison.serials, prepared_);
   prepared_theme_ = theme.kind();
   std::vector<std::vector<GridCell>> rows;
+  rows.reserve(comparison.work.size());
   for (const WorkChange& change : comparison.work) rows.push_back(row_of(change, theme));
   const auto number = [](const char* title, float width) {
     return GridColumn{.title = title, .is_number = true, .width = width};

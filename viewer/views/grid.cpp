@@ -148,7 +148,7 @@ void Grid::draw_headings(const Theme& theme) {
 }
 
 bool Grid::next_rows() {
-  if (!clipper_->Step()) return false;
+  if (!clipper_ || !clipper_->Step()) return false;
   at_ = static_cast<size_t>(clipper_->DisplayStart);
   until_ = static_cast<size_t>(clipper_->DisplayEnd);
   return true;
