@@ -9,7 +9,7 @@ streamscope_test(import LABELS unit
 streamscope_bench(import LINK streamscope::import streamscope::analysis streamscope::trace simdjson::simdjson SQLite::SQLite3)
 
 # Profiles that other people published, counted a second time by code that shares nothing with the importers.
-if(Python3_FOUND AND TARGET streamscope)
+if(Python3_FOUND AND TARGET streamscope AND NOT STREAMSCOPE_SANITIZE)
   add_test(NAME import.corpus
     COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/import/corpus.py $<TARGET_FILE:streamscope>)
   add_test(NAME import.hta_paths
