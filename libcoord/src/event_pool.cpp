@@ -3,6 +3,8 @@
 
 // What threads do with the events of a pool: each keeps some for itself.
 
+#include <pthread.h>
+
 #include <algorithm>
 #include <functional>
 #include <utility>
@@ -26,7 +28,15 @@ struct Hot {
   std::uint64_t pool = 0;
   ThreadCache* cache = nullptr;
 };
-constinit thread_local Hot hot;
+// At a fixed place, as this_thread_number_value.
+[[gnu::tls_model("initial-exec")]] constinit thread_local Hot hot;
+
+/// The child of a fork() has nothing at hand, so it comes to where it is refused.
+void watch_forks_for_caches() {
+  watch_forks();
+  static const int registered = pthread_atfork(nullptr, nullptr, [] { hot = {}; });
+  (void)registered;
+}
 
 /// Live pools, so that a thread that ends finds those whose events it still keeps.
 std::mutex& registry_mutex() {
@@ -55,16 +65,17 @@ struct PoolsOfThread {
 
 }  // namespace
 
-inline ThreadCache& EventPool::Impl::cache() {
-  return hot.pool == number ? *hot.cache : find_cache();
-}
+// Never of a bounded pool.
+inline bool EventPool::Impl::at_hand() const noexcept { return hot.pool == number; }
+
+ThreadCache& EventPool::Impl::cache() { return at_hand() ? *hot.cache : find_cache(); }
 
 EventPool::Impl::Impl(const Device& device, const EventPoolOptions& options)
     : device_(device.state()),
       options_(options),
       name_(options.name),
       bounded_(options.capacity > 0),
-      process_((watch_forks(), process_generation())) {
+      process_((watch_forks_for_caches(), process_generation())) {
   if (bounded_ && options.initial > options.capacity)
     throw make_error(kCodeInvalidValue, "EventPool", "more initial events than the capacity");
   tell_pool(number, COORD_POOL_EVENTS, options.capacity, name_.c_str());
@@ -124,51 +135,53 @@ ThreadCache& EventPool::Impl::find_cache() {
 void EventPool::Impl::retire(ThreadCache& cache) {
   const Lock lock(mutex_);
   for (std::size_t c = 0; c < kClasses; ++c) {
-    ThreadCache::Magazine& magazine = cache.magazines[c];
-    stores_[c].free.insert(stores_[c].free.end(), magazine.events.begin(),
-                           magazine.events.begin() + magazine.count);
-    magazine.count = 0;
+    Magazine& magazine = cache.magazines[c];
+    magazine.move_to(stores_[c].free, magazine.count());
   }
   empty_inbox(cache);
   cache.retired = true;
-  free_caches_.push_back(&cache);  // its counts stay: they are summed over all caches
+  free_caches_.push_back(&cache);  // its ids stay: they are summed over all caches
 }
 
-inline EventState* EventPool::Impl::acquire(EventClass event_class, std::uint64_t& id) {
+inline EventRef EventPool::Impl::acquire(EventClass event_class) {
+  if (at_hand()) [[likely]] {
+    std::uint64_t id = 0;
+    if (EventState* const event = hot.cache->magazines[index_of(event_class)].take(id)) [[likely]]
+      return {event, EventId{id}};
+  }
+  return acquire_slowly(event_class);
+}
+
+EventRef EventPool::Impl::acquire_slowly(EventClass event_class) {
   check_process("EventPool::acquire");
+  std::uint64_t id = 0;
+  EventState* event = nullptr;
   if (bounded_) {
-    EventState* event = acquire_bounded(event_class);
+    event = acquire_bounded(event_class);
     event->owner = nullptr;
     id = take_event_ids(1);
     event->id.store(id, std::memory_order_release);
-    return event;
+  } else {
+    ThreadCache& mine = cache();
+    Magazine& magazine = mine.magazines[index_of(event_class)];
+    while ((event = magazine.take(id)) == nullptr) refill(mine, event_class);
   }
-  ThreadCache& mine = cache();
-  ThreadCache::Magazine& magazine = mine.magazines[index_of(event_class)];
-  if (magazine.count == 0) refill(mine, event_class);
-  EventState* event = magazine.events[--magazine.count];
-  if (mine.next_id == mine.end_id) {
-    mine.next_id = take_event_ids(kIdBlock);
-    mine.end_id = mine.next_id + kIdBlock;
-  }
-  id = mine.next_id++;
-  event->owner = &mine;
-  event->id.store(id, std::memory_order_release);
-  add(mine.acquired[index_of(event_class)], 1);
-  return event;
+  return {event, EventId{id}};
 }
 
+// Ids and events that a magazine lacks.
 void EventPool::Impl::refill(ThreadCache& cache, EventClass event_class) {
   Lock lock(mutex_);
   Store& store = stores_[index_of(event_class)];
-  ThreadCache::Magazine& magazine = cache.magazines[index_of(event_class)];
+  Magazine& magazine = cache.magazines[index_of(event_class)];
+  if (!magazine.has_ids()) magazine.take_ids(take_event_ids(kIdBlock), kIdBlock);
+  if (magazine.count() > 0) return;
   note_use(in_use_now() + 1);
   empty_inbox(cache);
   std::vector<EventState*> made;
   if (store.free.empty()) {
     // The next batch is larger if this one follows soon, smaller if the last one lasted.
-    const std::uint64_t acquired =
-        cache.acquired[index_of(event_class)].load(std::memory_order_relaxed);
+    const std::uint64_t acquired = magazine.acquired();
     const std::uint64_t served = acquired - std::min(acquired, store.acquired_at_growth);
     if (served < 16ull * store.batch) {
       store.batch = std::min(2 * store.batch, kMove);
@@ -180,8 +193,9 @@ void EventPool::Impl::refill(ThreadCache& cache, EventClass event_class) {
   }
   // Others may have released or taken some while the lock was open.
   std::vector<EventState*>& from = made.empty() ? store.free : made;
-  while (!from.empty() && magazine.count < kMove) {
-    magazine.events[magazine.count++] = from.back();
+  while (!from.empty() && magazine.count() < kMove) {
+    from.back()->owner = &cache;
+    magazine.give_back(from.back());
     from.pop_back();
   }
   sample();
@@ -203,8 +217,8 @@ void EventPool::Impl::give_back_foreign(EventState* event, std::uint64_t id) {
   check_event(event, id, "EventPool::release");  // again: it may have changed before the lock
   const std::size_t which = index_of(event->event_class);
   auto* owner = static_cast<ThreadCache*>(event->owner);
-  ++stores_[which].released;
   if (owner != nullptr && !owner->retired) {
+    ++stores_[which].in_inboxes;
     event->returned.store(id, std::memory_order_relaxed);
     owner->inbox.push_back(event);
   } else {
@@ -216,51 +230,58 @@ void EventPool::Impl::give_back_foreign(EventState* event, std::uint64_t id) {
 // What others gave back for the owner of `cache`, who calls this, comes into the store.
 void EventPool::Impl::empty_inbox(ThreadCache& cache) {
   for (EventState* event : cache.inbox) {
+    Store& store = stores_[index_of(event->event_class)];
+    --store.in_inboxes;
     // Given back by its owner at the same moment: then it is free, or somebody's, already.
     if (event->id.load(std::memory_order_relaxed) !=
-        event->returned.load(std::memory_order_relaxed)) {
-      --stores_[index_of(event->event_class)].released;
+        event->returned.load(std::memory_order_relaxed))
       continue;
-    }
     event->id.store(EventId::kNone, std::memory_order_release);
-    stores_[index_of(event->event_class)].free.push_back(event);
+    store.free.push_back(event);
   }
   cache.inbox.clear();
 }
 
-inline void EventPool::Impl::release(EventState* event, std::uint64_t id) {
+inline void EventPool::Impl::release(EventRef event) {
+  EventState* const state = event.state_;
+  const std::uint64_t id = event.id_.value;
+  // The id first: of an event that has it, nobody else changes the owner.
+  if (at_hand() && state != nullptr && state->id.load(std::memory_order_acquire) == id &&
+      state->returned.load(std::memory_order_relaxed) != id && state->owner == hot.cache &&
+      hot.cache->magazines[index_of(state->event_class)].give_back(state)) [[likely]]
+    return;
+  release_slowly(state, id);
+}
+
+void EventPool::Impl::release_slowly(EventState* event, std::uint64_t id) {
   check_process("EventPool::release");
   check_event(event, id, "EventPool::release");
-  const std::size_t which = index_of(event->event_class);
   ThreadCache* const owner = bounded_ ? nullptr : &cache();
-  if (owner == nullptr || event->owner != owner) {
-    {
-      const Lock lock(mutex_);
-      give_back_foreign(event, id);
-      if (bounded_) sample();
-    }
-    if (bounded_) returned_.notify_one();
+  if (owner != nullptr && event->owner == owner) {
+    const std::size_t which = index_of(event->event_class);
+    Magazine& magazine = owner->magazines[which];
+    if (magazine.count() == kMagazine) make_room(magazine, which);
+    magazine.give_back(event);
     return;
   }
-  ThreadCache& mine = *owner;
-  event->id.store(EventId::kNone, std::memory_order_release);
-  ThreadCache::Magazine& magazine = mine.magazines[which];
-  if (magazine.count == kMagazine) {
-    std::vector<EventState*> unneeded;
-    {
-      Lock lock(mutex_);
-      Store& store = stores_[which];
-      magazine.count -= kMove;
-      store.free.insert(store.free.end(), magazine.events.begin() + magazine.count,
-                        magazine.events.begin() + magazine.count + kMove);
-      note_use(in_use_now());
-      if (++moves_ >= kTrimEvery) unneeded = surplus();
-      sample();
-    }
-    destroy(unneeded);
+  {
+    const Lock lock(mutex_);
+    give_back_foreign(event, id);
+    if (bounded_) sample();
   }
-  magazine.events[magazine.count++] = event;
-  add(mine.released[which], 1);
+  if (bounded_) returned_.notify_one();
+}
+
+void EventPool::Impl::make_room(Magazine& magazine, std::size_t which) {
+  std::vector<EventState*> unneeded;
+  {
+    const Lock lock(mutex_);
+    magazine.move_to(stores_[which].free, kMove);
+    note_use(in_use_now());
+    if (++moves_ >= kTrimEvery) unneeded = surplus();
+    sample();
+  }
+  destroy(unneeded);
 }
 
 void EventPool::Impl::discard(EventState* event, std::uint64_t id) {
@@ -270,9 +291,7 @@ void EventPool::Impl::discard(EventState* event, std::uint64_t id) {
     const Lock lock(mutex_);
     check_event(event, id, "EventPool::discard");
     event->id.store(EventId::kNone, std::memory_order_release);
-    Store& store = stores_[index_of(event->event_class)];
-    ++store.released;
-    forget(store, event);
+    forget(stores_[index_of(event->event_class)], event);
   }
   returned_.notify_one();
   destroy({event});
@@ -283,11 +302,7 @@ EventPool::EventPool(const Device& device, const EventPoolOptions& options)
 
 EventPool::~EventPool() { impl_->close(); }
 
-EventRef EventPool::acquire(EventClass event_class) {
-  std::uint64_t id = 0;
-  EventState* event = impl_->acquire(event_class, id);
-  return {event, EventId{id}};
-}
+EventRef EventPool::acquire(EventClass event_class) { return impl_->acquire(event_class); }
 
 void EventPool::acquire(EventClass event_class, std::span<EventRef> events) {
   std::size_t taken = 0;
@@ -302,7 +317,7 @@ void EventPool::acquire(EventClass event_class, std::span<EventRef> events) {
 
 PooledEvent EventPool::lease(EventClass event_class) { return {*this, acquire(event_class)}; }
 
-void EventPool::release(EventRef event) { impl_->release(event.state_, event.id_.value); }
+void EventPool::release(EventRef event) { impl_->release(event); }
 
 void EventPool::release(std::span<const EventRef> events) {
   for (EventRef event : events) release(event);

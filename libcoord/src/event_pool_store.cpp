@@ -64,6 +64,7 @@ void EventPool::Impl::make(Lock& lock, EventClass event_class, std::size_t count
   if (count == 0) return;
   Store& store = stores_[index_of(event_class)];
   store.total += count;  // now, so that others see what there will be
+  store.being_made += count;
   std::vector<EventState*> fresh;
   lock.unlock();
   std::exception_ptr error;
@@ -80,6 +81,7 @@ void EventPool::Impl::make(Lock& lock, EventClass event_class, std::size_t count
   }
   lock.lock();
   store.total -= count - fresh.size();
+  store.being_made -= count;
   totals_.created += fresh.size();
   all_.insert(fresh.begin(), fresh.end());
   if (fresh.empty()) {
@@ -105,16 +107,19 @@ void EventPool::Impl::forget(Store& store, EventState* event) {
   ++totals_.destroyed;
 }
 
+// Acquired and not given back. Each thread is seen at another instant, so of events that come and
+// go meanwhile the result knows nothing for certain.
+std::size_t EventPool::Impl::outstanding(std::size_t which) const {
+  const Store& store = stores_[which];
+  std::size_t idle = store.being_made + store.free.size() + store.in_inboxes;
+  for (const auto& cache : caches_) idle += cache->magazines[which].count();
+  return store.total > idle ? store.total - idle : 0;
+}
+
 std::size_t EventPool::Impl::in_use_now(std::size_t which) const {
-  // Released before acquired: what happens in between makes the result too large, never negative.
-  std::uint64_t released = stores_[which].released, acquired = stores_[which].acquired;
-  for (const auto& cache : caches_)
-    released += cache->released[which].load(std::memory_order_acquire);
-  for (const auto& cache : caches_)
-    acquired += cache->acquired[which].load(std::memory_order_relaxed);
-  if (which == index_of(EventClass::kNoTiming))
-    released += spare_count.load(std::memory_order_relaxed);
-  return acquired > released ? acquired - released : 0;
+  const std::size_t given = outstanding(which);
+  if (which != index_of(EventClass::kNoTiming)) return given;
+  return given - std::min(given, spare_count.load(std::memory_order_relaxed));
 }
 
 std::size_t EventPool::Impl::in_use_now() const {
@@ -203,12 +208,11 @@ EventPoolMetrics EventPool::Impl::metrics() const {
   sample();
   EventPoolMetrics result = totals_;
   for (std::size_t c = 0; c < kClasses; ++c) {
-    result.released += stores_[c].released;
-    result.acquired += stores_[c].acquired;
-    for (const auto& cache : caches_) {
-      result.released += cache->released[c].load(std::memory_order_relaxed);
-      result.acquired += cache->acquired[c].load(std::memory_order_relaxed);
-    }
+    const std::size_t given = outstanding(c);
+    std::uint64_t acquired = stores_[c].acquired;
+    for (const auto& cache : caches_) acquired += cache->magazines[c].acquired();
+    result.acquired += acquired;
+    result.released += acquired - std::min<std::uint64_t>(acquired, given);
   }
   return result;
 }
