@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What task_queue.cuh and task_graph.cuh share: the GPU's atomics, arrays of the device, what a run
-// counts, and its records.
+// What task_queue.cuh and task_graph.cuh share: the GPU's atomics, arrays of the device, and the
+// runs of a kernel with what they count and record.
 #pragma once
 
 #include <cuda/atomic>
@@ -291,6 +291,77 @@ class GpuTaskLog {
   GpuArray<TaskLogState> state_;
   TaskTeller teller_;
   std::uint32_t run_ = 0;  // its number, for the profiler
+};
+
+/// The runs of a persistent kernel, one at a time: their workers, what these count and record, and
+/// the event behind the run. Thread-compatible; ended() is thread-safe.
+class GpuTaskRuns {
+ public:
+  /// As the options of a queue or a graph say, whose number of blocks is known.
+  template <typename Options>
+  explicit GpuTaskRuns(const Options& options)
+      : blocks_(options.blocks),
+        threads_(options.threads),
+        counts_(workers()),
+        log_(options.records, workers(), options.name) {
+    check_cuda(cudaEventCreateWithFlags(&ended_, cudaEventDisableTiming),
+               "cudaEventCreateWithFlags");
+  }
+  ~GpuTaskRuns() { cudaEventDestroy(ended_); }
+  GpuTaskRuns(const GpuTaskRuns&) = delete;
+  GpuTaskRuns& operator=(const GpuTaskRuns&) = delete;
+
+  /// Throws kNotPermitted if the last run was not waited for.
+  void check_idle(const char* call) const {
+    if (running_) refuse_task(call, "the last run was not waited for", ErrorKind::kNotPermitted);
+  }
+  /// Launches all blocks of the kernel at the same time, or throws. Nothing runs before.
+  template <typename World, typename Work>
+  void launch(cudaStream_t stream, void (*kernel)(World, Work), World world, Work work,
+              std::size_t shared_bytes = 0) {
+    void* arguments[] = {&world, &work};
+    check_cuda(cudaLaunchCooperativeKernel(reinterpret_cast<const void*>(kernel), dim3(blocks_),
+                                           dim3(threads_), arguments, shared_bytes, stream),
+               "cudaLaunchCooperativeKernel");
+    log_.begin_run();
+    running_ = true;
+    check_cuda(cudaEventRecord(ended_, stream), "cudaEventRecord");
+  }
+  /// Whether the run has ended. Throws what has become of the device if it failed.
+  [[nodiscard]] bool ended(const char* call) const {
+    const cudaError_t state = cudaEventQuery(ended_);
+    if (state == cudaErrorNotReady) return false;
+    check_cuda(state, call);
+    return true;
+  }
+  /// Blocks until the run has ended, and while a profiler is told of its tasks. Throws what has
+  /// become of the device if it failed.
+  void wait(const char* call) {
+    if (!running_) return;
+    check_cuda(cudaEventSynchronize(ended_), call);
+    running_ = false;
+    log_.end_run(counts_, workers());
+  }
+  /// For destructors: blocks until the run has ended, and drops what has failed.
+  void end() const noexcept {
+    if (running_) cudaEventSynchronize(ended_);
+  }
+
+  /// For the kernel, one for each worker.
+  [[nodiscard]] TaskWorkerCounts* counts() const { return counts_.get(); }
+  [[nodiscard]] TaskLog log() const { return log_.device(); }
+  /// Of the run that was waited for.
+  [[nodiscard]] GpuTaskMetrics metrics() const { return read_metrics(counts_, workers()); }
+  [[nodiscard]] std::vector<TaskRecord> records() const { return log_.records(); }
+  [[nodiscard]] std::uint32_t blocks() const { return blocks_; }
+  [[nodiscard]] std::uint32_t workers() const { return blocks_ * (threads_ / kWarp); }
+
+ private:
+  const std::uint32_t blocks_, threads_;
+  GpuArray<TaskWorkerCounts> counts_;
+  GpuTaskLog log_;
+  cudaEvent_t ended_ = nullptr;  // recorded behind the run
+  bool running_ = false;
 };
 
 }  // namespace coord

@@ -118,7 +118,7 @@ class GpuTaskGraph {
   explicit GpuTaskGraph(const TaskDependencies& dependencies,
                         const GpuTaskGraphOptions& options = {});
   /// Waits for the run; what fails then is dropped.
-  ~GpuTaskGraph();
+  ~GpuTaskGraph() { runs_.end(); }
   GpuTaskGraph(const GpuTaskGraph&) = delete;
   GpuTaskGraph& operator=(const GpuTaskGraph&) = delete;
 
@@ -127,29 +127,24 @@ class GpuTaskGraph {
   void start(cudaStream_t stream, const Work& work);
   /// Blocks until the run has ended, and while a profiler is told of its tasks. Throws what has
   /// become of the device if it failed.
-  void wait();
+  void wait() { runs_.wait("GpuTaskGraph::wait"); }
 
   /// Of the run that was waited for: tasks and busy cycles.
-  [[nodiscard]] GpuTaskMetrics metrics() const { return read_metrics(counts_, workers_); }
+  [[nodiscard]] GpuTaskMetrics metrics() const { return runs_.metrics(); }
   /// In the order in which they ended. Those beyond `records` are left out.
-  [[nodiscard]] std::vector<TaskRecord> records() const { return log_.records(); }
+  [[nodiscard]] std::vector<TaskRecord> records() const { return runs_.records(); }
 
-  [[nodiscard]] std::uint32_t workers() const { return workers_; }
-  [[nodiscard]] std::uint32_t blocks() const { return options_.blocks; }
+  [[nodiscard]] std::uint32_t workers() const { return runs_.workers(); }
+  [[nodiscard]] std::uint32_t blocks() const { return runs_.blocks(); }
 
  private:
   static const TaskDependencies& checked(const TaskDependencies& dependencies);
   static GpuTaskGraphOptions checked(GpuTaskGraphOptions options, std::size_t tasks);
 
-  const GpuTaskGraphOptions options_;
-  const std::uint32_t workers_;
+  GpuTaskRuns runs_;
   GpuArray<std::uint32_t> offsets_, before_;
   GpuArray<TaskOrder<GpuPlatform>::Word> words_;  // one for each task
-  GpuArray<TaskWorkerCounts> counts_;
-  GpuTaskLog log_;
-  cudaEvent_t ended_ = nullptr;  // recorded behind the run
   TaskGraphWorld world_{};
-  bool running_ = false;
 };
 
 template <typename Work>
@@ -189,56 +184,29 @@ GpuTaskGraphOptions GpuTaskGraph<Work>::checked(GpuTaskGraphOptions options, std
 template <typename Work>
 GpuTaskGraph<Work>::GpuTaskGraph(const TaskDependencies& dependencies,
                                  const GpuTaskGraphOptions& options)
-    : options_(checked(options, checked(dependencies).offsets.size() - 1)),
-      workers_(options_.blocks * (options_.threads / kWarp)),
+    : runs_(checked(options, checked(dependencies).offsets.size() - 1)),
       offsets_(dependencies.offsets),
       before_(dependencies.before),
-      words_(dependencies.offsets.size() - 1),
-      counts_(workers_),
-      log_(options_.records, workers_, options_.name) {
+      words_(dependencies.offsets.size() - 1) {
   TaskOrder<GpuPlatform>& order = world_.order;
   order.offsets = offsets_.get();
   order.before = before_.get();
   order.ended = words_.get();
   order.count = static_cast<std::uint32_t>(dependencies.offsets.size() - 1);
-  world_.counts = counts_.get();
-  world_.log = log_.device();
-  check_cuda(cudaEventCreateWithFlags(&ended_, cudaEventDisableTiming), "cudaEventCreateWithFlags");
+  world_.counts = runs_.counts();
+  world_.log = runs_.log();
   check_cuda(cudaMemset(words_.get(), 0, order.count * sizeof(std::uint32_t)), "cudaMemset");
 }
 
 template <typename Work>
-GpuTaskGraph<Work>::~GpuTaskGraph() {
-  if (running_) cudaEventSynchronize(ended_);
-  cudaEventDestroy(ended_);
-}
-
-template <typename Work>
 void GpuTaskGraph<Work>::start(cudaStream_t stream, const Work& work) {
-  if (running_) {
-    refuse_task("GpuTaskGraph::start", "the last run was not waited for", ErrorKind::kNotPermitted);
-  }
+  runs_.check_idle("GpuTaskGraph::start");
   if (world_.log.keeps()) {
     task_worker::reset_log<<<1, 1, 0, stream>>>(world_.log);
     check_cuda(cudaGetLastError(), "reset_log");
   }
   ++world_.order.run;
-  Work copy = work;
-  void* arguments[] = {&world_, &copy};
-  check_cuda(cudaLaunchCooperativeKernel(run_task_graph<Work>, dim3(options_.blocks),
-                                         dim3(options_.threads), arguments, 0, stream),
-             "cudaLaunchCooperativeKernel");
-  log_.begin_run();
-  running_ = true;
-  check_cuda(cudaEventRecord(ended_, stream), "cudaEventRecord");
-}
-
-template <typename Work>
-void GpuTaskGraph<Work>::wait() {
-  if (!running_) return;
-  check_cuda(cudaEventSynchronize(ended_), "GpuTaskGraph::wait");
-  running_ = false;
-  log_.end_run(counts_, workers_);
+  runs_.launch(stream, run_task_graph<Work>, world_, work);
 }
 
 }  // namespace coord

@@ -140,16 +140,16 @@ class GpuTaskQueue {
 
   /// Blocks until the run has ended, and while a profiler is told of its tasks. Throws what has
   /// become of the device if it failed.
-  void wait();
+  void wait() { runs_.wait("GpuTaskQueue::wait"); }
 
   /// Of the run that was waited for.
-  [[nodiscard]] GpuTaskMetrics metrics() const { return read_metrics(counts_, workers_); }
+  [[nodiscard]] GpuTaskMetrics metrics() const { return runs_.metrics(); }
   /// In the order in which they ended; not those that ran where they were spawned. Those beyond
   /// `records` are left out.
-  [[nodiscard]] std::vector<TaskRecord> records() const { return log_.records(); }
+  [[nodiscard]] std::vector<TaskRecord> records() const { return runs_.records(); }
 
-  [[nodiscard]] std::uint32_t workers() const { return workers_; }
-  [[nodiscard]] std::uint32_t blocks() const { return options_.blocks; }
+  [[nodiscard]] std::uint32_t workers() const { return runs_.workers(); }
+  [[nodiscard]] std::uint32_t blocks() const { return runs_.blocks(); }
 
  private:
   using Slot = TaskRing<GpuPlatform>::Slot;
@@ -161,18 +161,14 @@ class GpuTaskQueue {
   }
 
   const GpuTaskQueueOptions options_;
-  const std::uint32_t workers_;
+  GpuTaskRuns runs_;
   GpuArray<TaskRing<GpuPlatform>> rings_;
   GpuArray<Slot> slots_;
   GpuArray<TaskSpan<GpuPlatform>> shares_;
-  GpuArray<TaskWorkerCounts> counts_;
   GpuArray<TaskSums> sums_;
   PageLocked<TaskInbox> inbox_;
   PageLocked<Task> inbox_slots_;
-  cudaEvent_t ended_ = nullptr;  // recorded behind the run
   TaskWorld world_{};
-  GpuTaskLog log_;
-  bool running_ = false;
 
   std::mutex mutex_;  // of what submits
   bool open_ = false;
@@ -202,26 +198,23 @@ GpuTaskQueueOptions GpuTaskQueue<Work>::checked(GpuTaskQueueOptions options) {
 template <typename Work>
 GpuTaskQueue<Work>::GpuTaskQueue(const GpuTaskQueueOptions& options)
     : options_(checked(options)),
-      workers_(options_.blocks * (options_.threads / kWarp)),
-      rings_(workers_),
-      slots_(std::size_t{workers_} * options_.ring),
-      shares_(workers_),
-      counts_(workers_),
+      runs_(options_),
+      rings_(workers()),
+      slots_(std::size_t{workers()} * options_.ring),
+      shares_(workers()),
       sums_(1),
       inbox_(1),
-      inbox_slots_(options_.inbox),
-      log_(options_.records, workers_, options_.name) {
+      inbox_slots_(options_.inbox) {
   world_.rings = rings_.get();
   world_.shares = shares_.get();
-  world_.counts = counts_.get();
+  world_.counts = runs_.counts();
   world_.sums = sums_.get();
-  world_.workers = workers_;
+  world_.workers = workers();
   world_.steal = options_.steal;
   world_.inbox_slots = inbox_slots_.get();
   world_.inbox_mask = options_.inbox - 1;
-  world_.log = log_.device();
+  world_.log = runs_.log();
   for (std::uint32_t i = 0; i < options_.inbox; ++i) inbox_slots_.get()[i] = kNoTask;
-  check_cuda(cudaEventCreateWithFlags(&ended_, cudaEventDisableTiming), "cudaEventCreateWithFlags");
   task_worker::prepare<<<kDealBlocks, kDealThreads>>>(world_, slots_.get(), options_.ring);
   check_cuda(cudaGetLastError(), "prepare");
   check_cuda(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
@@ -230,14 +223,12 @@ GpuTaskQueue<Work>::GpuTaskQueue(const GpuTaskQueueOptions& options)
 template <typename Work>
 GpuTaskQueue<Work>::~GpuTaskQueue() {
   close();
-  if (running_) cudaEventSynchronize(ended_);
-  cudaEventDestroy(ended_);
+  runs_.end();
 }
 
 template <typename Work>
 void GpuTaskQueue<Work>::start(cudaStream_t stream, const Work& work, const GpuTasks& tasks) {
-  if (running_)
-    refuse_task("GpuTaskQueue::start", "the last run was not waited for", ErrorKind::kNotPermitted);
+  runs_.check_idle("GpuTaskQueue::start");
   const std::lock_guard lock(mutex_);
   world_.given = tasks.tasks;
   world_.inbox = tasks.open ? inbox_.get() : nullptr;
@@ -245,15 +236,7 @@ void GpuTaskQueue<Work>::start(cudaStream_t stream, const Work& work, const GpuT
   submitted_ = 0;
   task_worker::deal<<<kDealBlocks, kDealThreads, 0, stream>>>(world_, tasks.count, tasks.open);
   check_cuda(cudaGetLastError(), "deal");
-  Work copy = work;
-  void* arguments[] = {&world_, &copy};
-  check_cuda(cudaLaunchCooperativeKernel(run_task_workers<Work>, dim3(options_.blocks),
-                                         dim3(options_.threads), arguments,
-                                         stage_bytes(options_.threads), stream),
-             "cudaLaunchCooperativeKernel");
-  log_.begin_run();
-  check_cuda(cudaEventRecord(ended_, stream), "cudaEventRecord");
-  running_ = true;
+  runs_.launch(stream, run_task_workers<Work>, world_, work, stage_bytes(options_.threads));
   open_ = tasks.open;
 }
 
@@ -279,8 +262,7 @@ void GpuTaskQueue<Work>::submit(std::span<const Task> tasks) {
     const std::size_t count = try_submit(tasks);
     tasks = tasks.subspan(count);
     if (count != 0) continue;
-    const cudaError_t state = cudaEventQuery(ended_);
-    if (state != cudaErrorNotReady) check_cuda(state, "GpuTaskQueue::submit");
+    (void)runs_.ended("GpuTaskQueue::submit");  // throws if the device has failed
     std::this_thread::sleep_for(std::chrono::microseconds(20));
   }
 }
@@ -290,14 +272,6 @@ void GpuTaskQueue<Work>::close() {
   const std::lock_guard lock(mutex_);
   if (!std::exchange(open_, false)) return;
   std::atomic_ref(inbox_.get()->closed).store(1, std::memory_order_release);
-}
-
-template <typename Work>
-void GpuTaskQueue<Work>::wait() {
-  if (!running_) return;
-  check_cuda(cudaEventSynchronize(ended_), "GpuTaskQueue::wait");
-  running_ = false;
-  log_.end_run(counts_, workers_);
 }
 
 }  // namespace coord
