@@ -32,7 +32,7 @@ function(streamscope_flags target)
       $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
     if(STREAMSCOPE_SANITIZE MATCHES undefined)
       # What takes two thirds of the compilation and finds little: null pointers fault anyway, x86 reads unaligned.
-      target_compile_options(${target} PRIVATE -fno-sanitize=null,alignment,vptr,object-size)
+      target_compile_options(${target} PRIVATE -fno-sanitize=null,alignment,vptr,object-size -fno-sanitize-recover=undefined)
     endif()
     target_link_options(${target} PUBLIC -fsanitize=${STREAMSCOPE_SANITIZE})
   endif()

@@ -33,20 +33,15 @@ Pairing::Pairing(const std::vector<RecordCall>& records) : records_(records) {
   }
 }
 
-Id Pairing::named(const LookCall& look) const {
-  const auto look_up = [&](const auto& map, Int number) {
-    if (number == kNoInt) return kNoId;
-    const auto found = map.find(key(look.process, number));
-    return found == map.end() ? kNoId : found->second;
-  };
-  if (const Id record = look_up(by_instance_, look.instance); record != kNoId) return record;
-  return look_up(by_correlation_, look.record_correlation);
+Id Pairing::numbered(const LookCall& look) const {
+  if (look.instance == kNoInt) return kNoId;
+  const auto found = by_instance_.find(key(look.process, look.instance));
+  return found == by_instance_.end() ? kNoId : found->second;
 }
 
 // The last record of the event that returned before the look began.
 Id Pairing::newest(const LookCall& look) const {
-  if (look.event == kNoId || look.instance != kNoInt || look.record_correlation != kNoInt)
-    return kNoId;
+  if (look.event == kNoId || look.instance != kNoInt) return kNoId;
   const auto known = process_is_known_.find(look.process);
   const auto history = by_event_.find(look.event);
   if (known == process_is_known_.end() || !known->second || history == by_event_.end())
@@ -60,10 +55,19 @@ Id Pairing::newest(const LookCall& look) const {
   return kNoId;
 }
 
+// The call that the file names, which cannot have begun after the look was over.
+Id Pairing::named(const LookCall& look) const {
+  if (look.record_correlation == kNoInt) return kNoId;
+  const auto found = by_correlation_.find(key(look.process, look.record_correlation));
+  return found == by_correlation_.end() || records_[found->second].start_ns >= look.end_ns
+             ? kNoId
+             : found->second;
+}
+
 Bound Pairing::bind(const LookCall& look) const {
-  Id record = named(look);
-  const bool by_event = record == kNoId;
-  if (by_event) record = newest(look);
+  Id record = numbered(look);
+  if (record == kNoId) record = newest(look);
+  if (record == kNoId) record = named(look);
   if (record == kNoId) return {};
   const RecordCall& taken = records_[record];
   Bound bound{.binding = trace::kBindingExact, .record = record};

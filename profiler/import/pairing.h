@@ -3,9 +3,10 @@
 
 // Finds the record that a wait of an imported trace refers to, and says whether that is certain.
 //
-// Other tools name the record by a number of their own, by an event, or not at all. What they name
-// is certain only while no other thread recorded the same event meanwhile; then it is one of
-// several candidates, as in a recording of ours.
+// Other tools name the record by a number of their own, by the call that made it, by an event, or
+// not at all. What they name is certain only while no other thread recorded the same event
+// meanwhile; then it is one of several candidates, as in a recording of ours. The call is believed
+// last: Kineto before April 2026 names the record of the event that it happened to read last.
 #pragma once
 
 #include <unordered_map>
@@ -53,8 +54,9 @@ class Pairing {
   Bound bind(const LookCall& look) const;
 
  private:
-  Id named(const LookCall& look) const;
+  Id numbered(const LookCall& look) const;
   Id newest(const LookCall& look) const;
+  Id named(const LookCall& look) const;
 
   const std::vector<RecordCall>& records_;
   std::unordered_map<uint64_t, Id> by_instance_, by_correlation_;

@@ -47,7 +47,9 @@ trace::Id DeviceWork::shape(uint32_t shape) {
   });
 }
 
-void DeviceWork::describe(const ring::LaunchShapeRecord& record) {
+bool DeviceWork::describe(const ring::LaunchShapeRecord& record) {
+  const trace::Id id = shape(record.shape);
+  if (id == trace::kNoId) return false;
   trace::LaunchShape row;
   row.grid_x = static_cast<trace::Small>(record.grid[0]);
   row.grid_y = static_cast<trace::Small>(record.grid[1]);
@@ -58,7 +60,8 @@ void DeviceWork::describe(const ring::LaunchShapeRecord& record) {
   row.registers = record.registers;
   row.static_shared_bytes = record.static_shared_bytes;
   row.dynamic_shared_bytes = record.dynamic_shared_bytes;
-  run_.writer.update(shape(record.shape), row);
+  run_.writer.update(id, row);
+  return true;
 }
 
 void DeviceWork::store(const ring::OpRecord& record, Issue* issue) {

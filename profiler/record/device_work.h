@@ -42,7 +42,8 @@ class DeviceWork {
 
   void issue(const Issue& issue);
   void describe(const ring::OpRecord& record);
-  void describe(const ring::LaunchShapeRecord& record);
+  /// False if it names no shape.
+  bool describe(const ring::LaunchShapeRecord& record);
 
   /// Looks again for the calls of activities that came before them. After each pass over the rings.
   void retry_unmatched(trace::Ns now);

@@ -3,6 +3,7 @@
 #include "losses.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "trace/loss.h"
 
@@ -26,7 +27,9 @@ Losses::Entry& Losses::entry(trace::Id process, std::string_view kind, trace::Id
 void Losses::add(trace::Id process, std::string_view kind, int64_t count, trace::Ns first_ns,
                  trace::Ns last_ns, trace::Id detail) {
   Entry& loss = entry(process, kind, detail);
-  loss.row.count += count;
+  // A damaged ring may say anything, such as more than there are numbers.
+  if (count < 0 || __builtin_add_overflow(loss.row.count, count, &loss.row.count))
+    loss.row.count = std::numeric_limits<int64_t>::max();
   if (first_ns != trace::kUnknownNs &&
       (loss.row.start_ns == trace::kUnknownNs || first_ns < loss.row.start_ns))
     loss.row.start_ns = first_ns;

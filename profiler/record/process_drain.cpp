@@ -357,7 +357,7 @@ size_t ProcessDrain::read(Lane& lane, size_t index, size_t limit) {
       stacks_.describe(as<ring::ModuleRecord>(record));
       break;
     case RecordKind::kLaunchShape:
-      work_.describe(as<ring::LaunchShapeRecord>(record));
+      if (!work_.describe(as<ring::LaunchShapeRecord>(record))) invalid();
       break;
     case RecordKind::kSyncWitness:
       describe(as<ring::SyncWitnessRecord>(record));
@@ -490,7 +490,8 @@ size_t ProcessDrain::read_stack(Lane& lane, size_t index, size_t limit) {
   constexpr size_t kChunk = std::size(decltype(first.frames){});
   const size_t most_chunks = std::min<uint64_t>(lane.ring.header().capacity, kPiece) / 2;
   const size_t chunks = std::max<size_t>((size_t{first.total_frames} + kChunk - 1) / kChunk, 1);
-  if (first.first_frame != 0) return invalid(), 1;
+  const bool is_named = static_cast<uint32_t>(first.hash) != 0;
+  if (first.first_frame != 0 || !is_named) return invalid(), 1;
   std::vector<Stacks::Frame> frames;
   for (size_t i = 0; i < chunks; ++i) {
     if (index + i >= limit) {

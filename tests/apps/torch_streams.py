@@ -12,6 +12,8 @@ which is the NVTX range "measured". Prints JSON lines.
 """
 
 import argparse
+import contextlib
+import ctypes
 import json
 import os
 import sys
@@ -22,6 +24,7 @@ import torch
 BATCHES = 4
 WIDTH = 512
 ROWS = 256
+CUPTI_ACTIVITY_KIND_CUDA_EVENT = 36
 
 
 class Training:
@@ -104,6 +107,7 @@ class Training:
         return 1000 * spent / steps
 
 
+@contextlib.contextmanager
 def kineto():
     """PyTorch's own profiler, GPU side only, with the edges of events where this version knows them."""
     try:
@@ -112,9 +116,19 @@ def kineto():
         config = _ExperimentalConfig(enable_cuda_sync_events=True)
     except (ImportError, TypeError):
         config = None
-    return torch.profiler.profile(
-        activities=[torch.profiler.ProfilerActivity.CUDA], experimental_config=config
-    )
+    activities = [torch.profiler.ProfilerActivity.CUDA]
+    with torch.profiler.profile(activities=activities, experimental_config=config) as profile:
+        if config is not None:
+            also_record_events()
+        yield profile
+
+
+def also_record_events():
+    """Kineto makes use of CUPTI's records of events, but with CUDA 13.0 gets none unless somebody asks for them."""
+    with open("/proc/self/maps") as maps:
+        paths = {line.split()[-1] for line in maps if "/libcupti.so" in line}
+    for path in paths:
+        ctypes.CDLL(path).cuptiActivityEnable(CUPTI_ACTIVITY_KIND_CUDA_EVENT)
 
 
 def main():

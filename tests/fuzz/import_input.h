@@ -10,6 +10,7 @@
 #include "import/assembly.h"
 #include "import/importer.h"
 #include "scratch_file.h"
+#include "sqlite_heap.h"
 #include "trace/error.h"
 
 namespace streamscope::test {

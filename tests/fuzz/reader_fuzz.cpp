@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "fuzz/scratch_file.h"
+#include "fuzz/sqlite_heap.h"
 #include "trace/error.h"
 #include "trace/reader.h"
 

@@ -3,6 +3,7 @@
 """Two runs of one seeded PyTorch script, one under `record`, one under PyTorch's own profiler (Kineto): calls and event
 edges of the recording against the profile as it is, and step by step against what `streamscope import` makes of it."""
 
+import bisect
 import collections
 import json
 
@@ -42,19 +43,36 @@ class KinetoWindow:
         for event in events:
             if event.get("cat") in ("kernel", "gpu_memcpy", "gpu_memset") and inside(event):
                 self.ops[event["cat"].replace("gpu_", "")] += 1
-        self.edges = self.wait_edges([event for event in events if event["name"] == "Stream Wait Event"])
+        self.edges, self.named = self.wait_edges(events)
 
     def ordinals(self, *names):
         matching = [event for event in self.calls if counts.plain(event["name"]) in names]
         return {event["args"].get("correlation"): number for number, event in enumerate(matching)}
 
-    def wait_edges(self, waits):
-        """{number of the wait in the window: number of its record}, where Kineto names a record in the window."""
+    def wait_edges(self, events):
+        """{number of the wait in the window: number of its record} twice: by Kineto's records of events, of which a wait
+        takes the last one before it, and as Kineto names them itself, which until April 2026 was the one read last."""
         wait_number = self.ordinals("cudaStreamWaitEvent")
         record_number = self.ordinals("cudaEventRecord", "cudaEventRecordWithFlags")
-        return {wait_number[wait["args"]["correlation"]]: record_number[wait["args"]["wait_on_cuda_event_record_corr_id"]]
-                for wait in waits if wait["args"].get("correlation") in wait_number
-                and wait["args"].get("wait_on_cuda_event_record_corr_id") in record_number}
+        records = collections.defaultdict(list)
+        for event in events:
+            if event.get("cat") == "cuda_event":
+                records[event["args"]["context"], event["args"]["event_id"]].append(event["args"]["correlation"])
+        for history in records.values():
+            history.sort()
+        edges, named = {}, {}
+        for wait in events:
+            if wait["name"] != "Stream Wait Event" or wait["args"].get("correlation") not in wait_number:
+                continue
+            facts = wait["args"]
+            number = wait_number[facts["correlation"]]
+            history = records[facts["context"], facts["wait_on_cuda_event_id"]]
+            before = bisect.bisect_left(history, facts["correlation"])
+            if before > 0 and history[before - 1] in record_number:
+                edges[number] = record_number[history[before - 1]]
+            if facts["wait_on_cuda_event_record_corr_id"] in record_number:
+                named[number] = record_number[facts["wait_on_cuda_event_record_corr_id"]]
+        return edges or named, named
 
 
 class OurWindow:
@@ -109,6 +127,9 @@ def compare_with_kineto(harness):
     for name in names:
         harness.equal(f"torch: {name}", kineto.by_name[name], ours.by_name[name])
     differing = {wait: (record, ours.edges.get(wait)) for wait, record in kineto.edges.items() if ours.edges.get(wait) != record}
+    same = sum(kineto.edges[wait] == record for wait, record in kineto.named.items() if wait in kineto.edges)
+    harness.log(f"  {len(kineto.edges)} of {kineto.by_name['cudaStreamWaitEvent']} waits have their record in Kineto's window;"
+                f" Kineto itself names {len(kineto.named)} records, {same} of them these")
     if kineto.edges:
         harness.check("torch: event edges are Kineto's where it has them", not differing,
                       f"{len(kineto.edges)} compared, (Kineto, ours) by wait: {dict(list(differing.items())[:5])}")

@@ -284,21 +284,36 @@ class Kineto(unittest.TestCase):
         def call(name, ts, correlation, cat="cuda_runtime"):
             return {"ph": "X", "cat": cat, "name": name, "ts": ts, "dur": 1, "args": {"correlation": correlation}}
 
-        wait = {"ph": "X", "cat": "cuda_sync", "name": "Stream Wait Event", "ts": 131, "dur": 1,
-                "args": {"correlation": 6, "wait_on_cuda_event_record_corr_id": 5}}
+        def wait_of(record):
+            return {"ph": "X", "cat": "cuda_sync", "name": "Stream Wait Event", "ts": 131, "dur": 1,
+                    "args": {"correlation": 6, "context": 1, "wait_on_cuda_event_id": 3, "wait_on_cuda_event_record_corr_id": record}}
+
+        def record(correlation, event):
+            return {"ph": "X", "cat": "cuda_event", "name": "cudaEvent", "ts": 0, "dur": 1,
+                    "args": {"correlation": correlation, "context": 1, "event_id": event}}
+
         events = [call("cudaLaunchKernel", 90, 1), call("cudaDeviceSynchronize", 100, 2), call("cudaLaunchKernel", 110, 3),
                   call("cuLaunchKernel", 111, 3, "cuda_driver"), call("cuLaunchKernel", 112, 4, "cuda_driver"),
-                  call("cudaEventRecordWithFlags", 120, 5), call("cudaStreamWaitEvent", 130, 6), wait,
+                  call("cudaEventRecordWithFlags", 120, 5), call("cudaStreamWaitEvent", 130, 6),
+                  call("cudaEventRecord", 140, 9),
                   {"ph": "X", "cat": "kernel", "name": "k", "ts": 115, "dur": 3, "args": {}},
                   call("cudaDeviceSynchronize", 190, 7), call("cudaDeviceSynchronize", 195, 8)]
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder) / "kineto.json"
-            path.write_text(json.dumps({"traceEvents": events}))
-            window = kineto.KinetoWindow(path)
-        self.assertEqual(dict(window.by_name), {"cudaLaunchKernel": 1, "cuLaunchKernel": 1, "cudaEventRecordWithFlags": 1,
-                                                "cudaStreamWaitEvent": 1, "cudaDeviceSynchronize": 1})
-        self.assertEqual(dict(window.ops), {"kernel": 1})
-        self.assertEqual(window.edges, {0: 0})
+
+            def window_of(*more):
+                path.write_text(json.dumps({"traceEvents": [*events, *more]}))
+                return kineto.KinetoWindow(path)
+
+            window = window_of(wait_of(5))
+            self.assertEqual(dict(window.by_name), {"cudaLaunchKernel": 1, "cuLaunchKernel": 1, "cudaEventRecordWithFlags": 1,
+                                                    "cudaStreamWaitEvent": 1, "cudaEventRecord": 1, "cudaDeviceSynchronize": 1})
+            self.assertEqual(dict(window.ops), {"kernel": 1})
+            self.assertEqual(window.edges, {0: 0})
+            self.assertEqual(window_of(wait_of(-1)).edges, {})
+            # The last record of the event before the wait, whatever Kineto names and in whatever order it lists.
+            self.assertEqual(window_of(wait_of(9), record(9, 3), record(5, 3)).edges, {0: 0})
+            self.assertEqual(window_of(wait_of(-1), record(5, 4)).edges, {})
 
     def test_steps_are_compared_one_by_one(self):
         """A program of two steps in two traces: as ours and as an import without the range; then one of them spoiled."""

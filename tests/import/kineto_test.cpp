@@ -42,6 +42,14 @@ std::string wait(const char* ts, int stream, int correlation, int record, int re
          R"(,"device":0,"context":1}},)"
          "\n";
 }
+std::string record(const char* ts, int stream, int correlation, int event) {
+  return R"({"ph":"X","cat":"cuda_event","name":"cudaEvent","pid":0,"tid":)" +
+         std::to_string(stream) + R"(,"ts":)" + ts + R"(,"dur":0.001,"args":{"event_id":)" +
+         std::to_string(event) + R"(,"stream":)" + std::to_string(stream) + R"(,"correlation":)" +
+         std::to_string(correlation) +
+         R"(,"device":0,"context":1}},)"
+         "\n";
+}
 constexpr char kTail[] =
     R"({"ph":"M","name":"process_name","pid":10,"tid":0,"args":{"name":"python3"}}]})";
 
@@ -68,6 +76,19 @@ TEST_F(KinetoImport, BindsAWaitToTheRecordItNames) {
   EXPECT_EQ(trace.stream.native_id[trace.event_record.stream_id[0]], 20);
   EXPECT_EQ(trace.stream.native_id[trace.event_wait.stream_id[0]], 24);
   EXPECT_EQ(trace.event_wait.event_id[0], trace.event_record.event_id[0]);
+}
+
+TEST_F(KinetoImport, BindsAWaitByTheRecordsOfItsEventIfItNamesNoneOrAWrongOne) {
+  for (const int named : {-1, 6}) {  // 6 is recorded after the wait
+    const Trace trace =
+        import(write(kHead + call("cudaEventRecord", "105", 2) + record("107", 20, 2, 19) +
+                     call("cudaEventRecord", "108", 5) + record("109", 20, 5, 20) +
+                     call("cudaStreamWaitEvent", "110.5", 3) + wait("110.6", 24, 3, named, -1) +
+                     call("cudaEventRecord", "120", 6) + record("121", 20, 6, 19) + kTail));
+    ASSERT_EQ(trace.event_record.size(), 3u);
+    EXPECT_THAT(trace.event_wait.binding, testing::ElementsAre(trace::kBindingExact));
+    EXPECT_THAT(trace.event_wait.record_id, testing::ElementsAre(0u));
+  }
 }
 
 TEST_F(KinetoImport, CallsAGuessAmbiguousIfAnotherThreadRecordedMeanwhile) {

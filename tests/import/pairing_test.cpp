@@ -55,6 +55,26 @@ TEST(Pairing, TakesTheNewestRecordIfEveryRecordNamesItsEvent) {
   EXPECT_EQ(Pairing(records).bind(wait).binding, trace::kUnknownHistory);
 }
 
+TEST(Pairing, BelievesNoCallThatCameLaterThanTheLook) {
+  const std::vector<RecordCall> records{record(0, 0, 10, kNoId, kNoInt, 7),
+                                        record(0, 60, 70, kNoId, kNoInt, 9)};
+  LookCall wait = look(0, 40, 50);
+  wait.record_correlation = 9;
+  EXPECT_EQ(Pairing(records).bind(wait).binding, trace::kUnknownHistory);
+}
+
+TEST(Pairing, BelievesTheHistoryOfAnEventMoreThanTheCallThatIsNamed) {
+  const std::vector<RecordCall> records{record(0, 0, 10, 5, kNoInt, 7),
+                                        record(0, 20, 30, 5, kNoInt, 8),
+                                        record(0, 60, 70, 5, kNoInt, 9)};
+  LookCall wait = look(0, 40, 50);
+  wait.event = 5;
+  for (const Int named : {7, 9}) {
+    wait.record_correlation = named;
+    EXPECT_EQ(Pairing(records).bind(wait).record, 1u);
+  }
+}
+
 TEST(Pairing, GuessesNothingIfSomeRecordMayBeOfTheSameEvent) {
   const std::vector<RecordCall> records{record(0, 0, 10, 5), record(0, 20, 30, kNoId)};
   LookCall wait = look(0, 40, 50);

@@ -4,8 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <limits>
 
 #include "drain_fixture.h"
+#include "ring/losses.h"
 
 namespace streamscope::record {
 namespace {
@@ -143,10 +145,31 @@ TEST_F(DrainTest, CountsRecordsThatMakeNoSense) {
   auto party = a.make<ring::WaitPartyRecord>(RecordKind::kWaitParty);
   party.index = 0xffffffff;
   a.ring.push(party);
+  auto nameless = a.make<ring::StackRecord>(RecordKind::kStack);
+  nameless.hash = uint64_t{1} << 32;  // its low half says "none"
+  nameless.total_frames = nameless.frame_count = 1;
+  a.ring.push(nameless);
+  auto shape = a.make<ring::LaunchShapeRecord>(RecordKind::kLaunchShape);
+  shape.shape = ring::kNone32;
+  a.ring.push(shape);
   a.end();
   const Trace trace = finish();
-  EXPECT_GE(losses(trace)["record-invalid"], 6);
+  EXPECT_GE(losses(trace)["record-invalid"], 8);
   EXPECT_TRUE(trace.complete());
+}
+
+TEST_F(DrainTest, CountsNoFurtherThanThereAreNumbers) {
+  FakeThread& a = thread(0);
+  auto lost = a.make<ring::LossRecord>(RecordKind::kLoss);
+  lost.loss = static_cast<uint16_t>(ring::Loss::kNoThreadRing);
+  for (const uint64_t count : {uint64_t{3}, uint64_t{1} << 62, uint64_t{1} << 62, ~uint64_t{0}}) {
+    lost.count = count;
+    a.ring.push(lost);
+  }
+  a.end();
+  const Trace trace = finish();
+  EXPECT_EQ(losses(trace)[std::string(ring::loss_name(ring::Loss::kNoThreadRing))],
+            std::numeric_limits<int64_t>::max());
 }
 
 TEST_F(DrainTest, SaysWhichRingFilesItCannotRead) {

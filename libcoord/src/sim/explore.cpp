@@ -9,8 +9,8 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cstring>
 #include <set>
+#include <span>
 #include <unordered_map>
 
 #include "codes.h"
@@ -263,8 +263,7 @@ class Outcome {
       first_schedule_ = controller.schedule();
       return std::nullopt;
     }
-    if (result.size() == first_->size() &&
-        std::memcmp(result.data(), first_->data(), result.size() * sizeof(double)) == 0)
+    if (std::ranges::equal(std::as_bytes(std::span(result)), std::as_bytes(std::span(*first_))))
       return std::nullopt;
     std::size_t at = 0;
     while (at < std::min(result.size(), first_->size()) && result[at] == (*first_)[at]) ++at;
