@@ -7,6 +7,7 @@
 #include <atomic>
 #include <limits>
 
+#include "analysis/call_sites.h"
 #include "analysis/derive.h"
 #include "labels.h"
 #include "trace/function_name.h"
@@ -52,6 +53,7 @@ void Document::build() {
     short_names_[i] = trace::short_name(trace_.strings[i]).text;
   link_ops();
   link_dependencies();
+  if (!is_sketch_) find_pool_holders();
   link_tasks();
   make_lanes();
   add_waits();
@@ -189,18 +191,24 @@ void Document::take_derived() {
   trace_.lod = {};
 }
 
+template <class KeyOf>
+Document::Index Document::index_by(size_t keys, size_t rows, KeyOf key_of) {
+  std::vector<uint32_t> offsets(keys + 1);
+  for (uint32_t row = 0; row < rows; ++row) {
+    if (const Id key = key_of(row); key < keys) ++offsets[key + 1];
+  }
+  for (size_t i = 0; i < keys; ++i) offsets[i + 1] += offsets[i];
+  Index result{Packed<uint32_t>(offsets), std::vector<uint32_t>(offsets.back())};
+  for (uint32_t row = 0; row < rows; ++row) {
+    if (const Id key = key_of(row); key < keys) result.rows[offsets[key]++] = row;
+  }
+  return result;
+}
+
 void Document::link_dependencies() {
   const auto index = [&](size_t keys, Id Dependency::*key) {
-    std::vector<uint32_t> offsets(keys + 1);
-    for (const Dependency& edge : dependencies_) {
-      if (edge.*key < keys) ++offsets[edge.*key + 1];
-    }
-    for (size_t i = 0; i < keys; ++i) offsets[i + 1] += offsets[i];
-    Index result{Packed<uint32_t>(offsets), std::vector<uint32_t>(offsets.back())};
-    for (uint32_t i = 0; i < dependencies_.size(); ++i) {
-      if (dependencies_[i].*key < keys) result.dependencies[offsets[dependencies_[i].*key]++] = i;
-    }
-    return result;
+    return index_by(keys, dependencies_.size(),
+                    [&](uint32_t row) { return dependencies_[row].*key; });
   };
   incoming_ = index(tables_.op.size(), &Dependency::to_op);
   outgoing_ = index(tables_.op.size(), &Dependency::from_op);
@@ -215,7 +223,34 @@ void Document::link_dependencies() {
 
 std::span<const uint32_t> Document::Index::of(Id key) const {
   if (size_t{key} + 1 >= offsets.size()) return {};
-  return std::span(dependencies).subspan(offsets[key], offsets[key + 1] - offsets[key]);
+  return std::span(rows).subspan(offsets[key], offsets[key + 1] - offsets[key]);
+}
+
+void Document::find_pool_holders() {
+  analysis::find_holders(trace_, tables_, insights_.pools);
+  const bool counts_events = std::ranges::any_of(insights_.pools, [](const auto& pool) {
+    return pool.derived && pool.kind == trace::kEventPool;
+  });
+  if (insights_.pools.empty()) return;
+  insights_.creators = analysis::find_creators(trace_, tables_);
+  insights_.call_sites = analysis::call_sites(trace_);
+  if (!counts_events) return;
+  const auto& record = tables_.event_record;
+  records_of_event_ = index_by(trace_.event.size(), record.size(),
+                               [&](uint32_t row) { return record.event_id[row]; });
+  for (Id event = 0; event < trace_.event.size(); ++event) {
+    const auto& offsets = records_of_event_.offsets;
+    std::ranges::sort(std::span(records_of_event_.rows)
+                          .subspan(offsets[event], offsets[event + 1] - offsets[event]),
+                      {}, [&](uint32_t row) -> Ns { return record.start_ns[row]; });
+  }
+}
+
+Id Document::last_record(Id event, Ns at) const {
+  const auto rows = records_of_event_.of(event);
+  const auto after = std::ranges::upper_bound(
+      rows, at, {}, [&](uint32_t row) -> Ns { return tables_.event_record.start_ns[row]; });
+  return after == rows.begin() ? kNoId : *(after - 1);
 }
 
 std::span<const uint32_t> Document::incoming(Id op) const { return incoming_.of(op); }

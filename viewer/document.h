@@ -209,6 +209,9 @@ class Document {
   Id op_of(Item call) const;
   /// Name of an op's operation (libcoord), or kNoId.
   Id operation_of(Id op) const;
+  /// The newest record of an event at an instant, or kNoId; of events that were made while this was
+  /// recorded.
+  Id last_record(Id event, Ns at) const;
 
   Sums sums(TimeRange range) const;
 
@@ -234,6 +237,7 @@ class Document {
   void analyze();
   void take_derived();
   void link_dependencies();
+  void find_pool_holders();
   void make_lanes();
   void add_streams(Id process, int parent);
   void add_gpu_ranges(Id process, Id device, int parent);
@@ -271,10 +275,14 @@ class Document {
   // By op, or by record or wait of those that have one: the dependencies in which it takes part.
   struct Index {
     Packed<uint32_t> offsets;
-    std::vector<uint32_t> dependencies;
+    std::vector<uint32_t> rows;
     std::span<const uint32_t> of(Id key) const;
   };
+  /// Of `rows` rows, each under one of `keys` keys or none.
+  template <class KeyOf>
+  static Index index_by(size_t keys, size_t rows, KeyOf key_of);
   Index incoming_, outgoing_, by_record_, by_wait_;
+  Index records_of_event_;     // event_records by time; of no event unless events are counted
   std::vector<Ns> waited_ns_;  // by dependency
   WaitParts why_late_;
   std::vector<analysis::WaitGroup> wait_groups_;

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "analysis/detector.h"
-#include "analysis/pool_usage.h"
+#include "analysis/pool_holders.h"
 #include "analysis/wait_graph.h"
 #include "item.h"
 #include "trace/hang_report.h"
@@ -51,6 +51,8 @@ struct Insights {
   std::vector<bool> on_path;  ///< by op
   trace::Ns path_ns = 0;
   std::vector<analysis::PoolUsage> pools;
+  analysis::Creators creators;          ///< empty without pools
+  std::vector<std::string> call_sites;  ///< by stack; empty without pools
   WaitGraph waits;
   std::vector<trace::HangReport> hangs;  ///< of the processes that did not go on
 };

@@ -33,9 +33,10 @@ struct ViewState {
   TimeWindow window;  ///< what the timeline shows; its width is set by the timeline
   Item selection;
   Item hovered;
-  std::optional<int64_t> hovered_value;  ///< of a counter, instead of an item
-  std::optional<TimeRange> marked;       ///< range of time chosen for sums
-  std::vector<bool> collapsed;           ///< by lane
+  std::optional<int64_t> hovered_value;   ///< of a counter, instead of an item
+  std::optional<size_t> hovered_holders;  ///< of a pool at an instant, in its panel
+  std::optional<TimeRange> marked;        ///< range of time chosen for sums
+  std::vector<bool> collapsed;            ///< by lane
   LaneOrder lane_order;
   Bookmarks bookmarks;
   bool reveal = false;     ///< the timeline brings the selection into view when it is drawn next

@@ -300,6 +300,7 @@ void Workspace::draw(float width, float height) {
 
 void Workspace::draw_panels(float top, float width, float height) {
   state_.busy = predictor_.is_busy() || comparer_.is_busy();
+  state_.hovered_holders.reset();
   if (!arguments_.panel.empty()) return draw_view(arguments_.panel, {0, top}, {width, height});
   const float side = state_.show_inspector ? std::min(theme_.px(kInspector), width * 0.4f) : 0;
   const float strip = theme_.px(kTabs);
@@ -361,6 +362,8 @@ std::string Workspace::state_json() const {
   text += ",\"selection\":" + item(state_.selection) + ",\"hovered\":" + item(state_.hovered);
   text += ",\"hovered_value\":" +
           (state_.hovered_value ? std::to_string(*state_.hovered_value) : "null");
+  text += ",\"hovered_holders\":" +
+          (state_.hovered_holders ? std::to_string(*state_.hovered_holders) : "null");
   text += ",\"marked\":" + (state_.marked ? "[" + std::to_string(state_.marked->begin_ns) + "," +
                                                 std::to_string(state_.marked->end_ns) + "]"
                                           : std::string("null"));

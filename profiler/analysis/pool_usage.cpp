@@ -48,26 +48,29 @@ std::vector<PoolUsage> told_pools(const Trace& trace) {
   return pools;
 }
 
-// Lives of things, from which a pool is derived.
-class Lives {
+// Pools of one kind, one of each process, from the lives of their elements.
+class DerivedPools {
  public:
-  Lives(trace::PoolKind kind, std::string name) : kind_(kind), name_(std::move(name)) {}
+  DerivedPools(trace::PoolKind kind, std::string name) : kind_(kind), name_(std::move(name)) {}
 
   void add(Id process, Id row, Ns from, Ns to, Int size) {
     if (from == kUnknownNs) return;  // before the recording: it was there all the time
-    PoolUsage& pool = pools_[process];
+    auto& [pool, lives] = pools_[process];
+    lives.add(from, to, row);
     pool.steps.push_back({from, size, 0});
     ++pool.taken;
     if (to != kUnknownNs) {
       pool.steps.push_back({to, -size, 0});
     } else {
       pool.left += size;
-      pool.held.push_back(row);
     }
   }
   // Turns changes into levels.
   void append_to(std::vector<PoolUsage>& result) {
-    for (auto& [process, pool] : pools_) {
+    for (auto& [process, made] : pools_) {
+      auto& [pool, lives] = made;
+      lives.finish();
+      pool.holders = std::make_shared<const Lifetimes>(std::move(lives));
       pool.name = name_;
       pool.kind = kind_;
       pool.derived = true;
@@ -89,14 +92,15 @@ class Lives {
  private:
   trace::PoolKind kind_;
   std::string name_;
-  std::map<Id, PoolUsage> pools_;
+  std::map<Id, std::pair<PoolUsage, Lifetimes>> pools_;
 };
 
 }  // namespace
 
 std::vector<PoolUsage> pool_usage(const Trace& trace) {
   std::vector<PoolUsage> result = told_pools(trace);
-  Lives streams(trace::kStreamPool, "streams alive"), events(trace::kEventPool, "events alive");
+  DerivedPools streams(trace::kStreamPool, "streams alive"),
+      events(trace::kEventPool, "events alive");
   for (Id id = 0; id < trace.stream.size(); ++id)
     streams.add(trace.process_of_stream(id), id, trace.stream.created_ns[id],
                 trace.stream.destroyed_ns[id], 1);
@@ -110,7 +114,7 @@ std::vector<PoolUsage> pool_usage(const Trace& trace) {
                                             "memory of libcoord"};
   const auto& allocation = trace.allocation;
   for (trace::Small kind = 0; kind < static_cast<trace::Small>(std::size(kMemory)); ++kind) {
-    Lives memory(trace::kMemoryPool, kMemory[kind]);
+    DerivedPools memory(trace::kMemoryPool, kMemory[kind]);
     for (Id id = 0; id < allocation.size(); ++id) {
       if (allocation.kind[id] == kind && allocation.bytes[id] != kNoInt)
         memory.add(allocation.process_id[id], id, allocation.allocated_ns[id],

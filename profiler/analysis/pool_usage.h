@@ -5,9 +5,11 @@
 // when streams, events and memory were made and given up.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "lifetimes.h"
 #include "timeline.h"
 
 namespace streamscope::analysis {
@@ -26,11 +28,12 @@ struct PoolUsage {
   };
   std::vector<Step> steps;  ///< each holds until the next; by time
   trace::Int high_water = 0;
-  uint64_t taken = 0;    ///< how often the number in use grew
-  uint64_t waits = 0;    ///< acquisitions that had to wait, as far as samples tell
-  Ns wait_ns = 0;        ///< for how long
-  trace::Int left = 0;   ///< in use at the end: leaked, unless the program ended with them
-  std::vector<Id> held;  ///< rows of stream, event or allocation never given up; derived ones only
+  uint64_t taken = 0;   ///< how often the number in use grew
+  uint64_t waits = 0;   ///< acquisitions that had to wait, as far as samples tell
+  Ns wait_ns = 0;       ///< for how long
+  trace::Int left = 0;  ///< in use at the end: leaked, unless the program ended with them
+  /// Derived pools: streams, events or allocations, by their rows. Others: see pool_holders.h.
+  std::shared_ptr<const Lifetimes> holders;
 };
 
 /// Pools of libcoord in order of id, then the derived ones of every process, without those in which

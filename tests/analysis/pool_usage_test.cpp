@@ -58,8 +58,8 @@ TEST(PoolUsage, DerivesMemoryFromItsLives) {
   EXPECT_EQ(pools[0].name, "stream-ordered memory");
   EXPECT_EQ(pools[0].high_water, 100);
   EXPECT_EQ(pools[0].left, 8);
-  ASSERT_EQ(pools[0].held.size(), 1u);
-  EXPECT_EQ(pools[0].held[0], kept);
+  ASSERT_EQ(pools[0].holders->endless_count(), 1u);
+  EXPECT_EQ(pools[0].holders->oldest_endless(5)[0].id, kept);
   EXPECT_EQ(pools[0].steps.back().in_use, 8);
 }
 

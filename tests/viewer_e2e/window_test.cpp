@@ -321,6 +321,19 @@ TEST_F(Window, TellsTheValueOfTheCounterUnderTheMouse) {
   EXPECT_TRUE(becomes("hovered_value", "null"));
 }
 
+TEST_F(Window, CountsWhoHoldsElementsOfThePoolUnderTheMouse) {
+  open(STREAMSCOPE_TRACES "/example_stream_group.sqlite");
+  ASSERT_TRUE(becomes("loaded", "true"));
+  move(60, kCopiesY);
+  key("3");
+  ASSERT_TRUE(becomes("drawer", quoted("pools")));
+  EXPECT_EQ(text("hovered_holders"), "null");
+  move(x_of(332'400'000), 800 - 30 - 340 + 40);  // the first pool, in the middle of the run
+  EXPECT_TRUE(eventually([&] { return number("hovered_holders") > 0; })) << slurp(state_file());
+  move(x_of(332'400'000), kCopiesY);
+  EXPECT_TRUE(becomes("hovered_holders", "null"));
+}
+
 TEST_F(Window, RestsWhenNothingHappens) {
   open_pipeline();
   const auto changed = [&] { return std::filesystem::last_write_time(state_file()); };

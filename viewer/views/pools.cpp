@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "holders.h"
 #include "labels.h"
 #include "views/widgets.h"
 
@@ -16,25 +17,10 @@ using analysis::PoolUsage;
 
 constexpr float kFacts = 236;  // as wide as the names of lanes
 constexpr float kChart = 84;
-constexpr size_t kMostHeld = 6;
+constexpr size_t kMostNamed = 6;  // of those who hold, or never gave back
 
 std::string amount(const PoolUsage& pool, trace::Int value) {
   return pool.kind == trace::kMemoryPool ? format_bytes(value) : format_count(value);
-}
-
-// Names of what was never given back, a few of them.
-std::string held_names(const Document& document, const PoolUsage& pool) {
-  std::string text;
-  for (size_t i = 0; i < std::min(pool.held.size(), kMostHeld); ++i) {
-    const Id id = pool.held[i];
-    text += (i > 0 ? ", " : "") + (pool.kind == trace::kStreamPool ? document.stream_name(id)
-                                   : pool.kind == trace::kEventPool
-                                       ? document.event_name(id)
-                                       : format_bytes(document.trace().allocation.bytes[id]));
-  }
-  if (pool.held.size() > kMostHeld)
-    text += " and " + std::to_string(pool.held.size() - kMostHeld) + " more";
-  return text;
 }
 
 // The step that holds at an instant; none before the first.
@@ -88,6 +74,42 @@ void draw_chart(const PoolUsage& pool, const TimeWindow& window, const Theme& th
     line(pool.high_water, theme.color(Color::kTextDim), "most " + amount(pool, pool.high_water));
 }
 
+// Who holds, one below the other, and how many more there are.
+void draw_holders(const Theme& theme, const Holders& holders, Ns at) {
+  for (const Holder& holder : holders.oldest) {
+    widgets::text(theme, Face::kBody, theme.color(Color::kText), ellipsize(holder.name, 80));
+    widgets::text(theme, Face::kSmall, theme.color(Color::kTextDim),
+                  (holder.details.empty() ? "" : ellipsize(holder.details, 200) + ", ") + "since " +
+                      format_exact(holder.since_ns) + " (" +
+                      format_duration(distance_ns(holder.since_ns, at)) + ")");
+  }
+  if (holders.count > holders.oldest.size())
+    widgets::text(theme, Face::kSmall, theme.color(Color::kTextDim),
+                  "+ " + format_count(holders.count - holders.oldest.size()) + " more");
+}
+
+// What of a pool is in use at an instant, and by whom.
+void draw_instant(const PoolUsage& pool, const Theme& theme, const Holders& holders, Ns at) {
+  const PoolUsage::Step* step = step_at(pool, at);
+  const trace::Int in_use = step != nullptr ? step->in_use : 0;
+  std::string text = amount(pool, in_use) + " in use";
+  if (step != nullptr && step->available > 0)
+    text += ", " + amount(pool, step->available) + " free";
+  if (!pool.derived) text += " when last counted";
+  widgets::text(theme, Face::kBold, theme.color(Color::kText), text);
+  widgets::text(theme, Face::kMonoSmall, theme.color(Color::kTextDim), "at " + format_exact(at));
+  if (in_use == 0 && holders.count == 0) return;
+  ImGui::Spacing();
+  widgets::text(theme, Face::kSmall, theme.color(Color::kTextDim),
+                holders.count == 0 ? "by whom is not known: no work of libcoord was under way"
+                                   : "held by, the oldest first");
+  draw_holders(theme, holders, at);
+  const auto known = static_cast<trace::Int>(holders.count);
+  if (known > 0 && !pool.derived && pool.kind != trace::kMemoryPool && in_use > known)
+    widgets::text(theme, Face::kSmall, theme.color(Color::kTextDim),
+                  "by whom " + format_count(in_use - known) + " more are held is not known");
+}
+
 }  // namespace
 
 void PoolsView::draw(const Document& document, ViewState& state, const Theme& theme) {
@@ -133,24 +155,19 @@ void PoolsView::draw(const Document& document, ViewState& state, const Theme& th
          pool.left > 0 ? amount(pool, pool.left) + " not given back" : "all given back");
     ImGui::PushID(&pool);
     ImGui::InvisibleButton("pool", {std::max(width, 1.0f), height});
-    if (ImGui::IsItemHovered()) {
-      const ImVec2 mouse = ImGui::GetIO().MousePos;
+    const ImVec2 mouse = ImGui::GetIO().MousePos;
+    if (ImGui::IsItemHovered() && (mouse.x >= min.x || pool.left > 0)) {
       ImGui::BeginTooltip();
       ImGui::PushTextWrapPos(theme.px(420));
       if (mouse.x >= min.x) {
         const Ns instant = window.to_ns(mouse.x - min.x);
-        const PoolUsage::Step* step = step_at(pool, instant);
-        widgets::text(theme, Face::kBold, theme.color(Color::kText),
-                      amount(pool, step != nullptr ? step->in_use : 0) + " in use" +
-                          (step != nullptr && step->available > 0
-                               ? ", " + amount(pool, step->available) + " free"
-                               : ""));
-        widgets::text(theme, Face::kMonoSmall, theme.color(Color::kTextDim),
-                      "at " + format_exact(instant));
+        const Holders holders = holders_at(document, pool, instant, kMostNamed);
+        state.hovered_holders = holders.count;
+        draw_instant(pool, theme, holders, instant);
+      } else {
+        widgets::text(theme, Face::kBold, theme.color(Color::kWarning), "never given back");
+        draw_holders(theme, endless_holders(document, pool, kMostNamed), document.extent().end_ns);
       }
-      if (!pool.held.empty())
-        widgets::text(theme, Face::kSmall, theme.color(Color::kWarning),
-                      "never given back: " + held_names(document, pool));
       ImGui::PopTextWrapPos();
       ImGui::EndTooltip();
     }

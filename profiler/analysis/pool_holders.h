@@ -1,0 +1,155 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Who held what was lent of a pool: of libcoord's pools, which tell how many elements are lent and
+// not to whom, from what libcoord does with them; and who made streams and events.
+//
+// `Tables` are the trace itself or, in the viewer, its tables in another form.
+#pragma once
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "lifetimes.h"
+#include "pool_usage.h"
+
+namespace streamscope::analysis {
+
+/// What the ids of PoolUsage::holders are.
+enum class HeldBy : uint8_t {
+  kElement,    ///< rows of stream, event or allocation: the element itself, of a derived pool
+  kOperation,  ///< of operation
+  kStream,     ///< of stream
+};
+
+inline HeldBy held_by(const PoolUsage& pool) {
+  if (pool.derived) return HeldBy::kElement;
+  return pool.kind == trace::kStreamPool ? HeldBy::kStream : HeldBy::kOperation;
+}
+
+/// Operations of a process from one of their instants until a later one.
+template <class Tables, class Column>
+std::shared_ptr<const Lifetimes> operations_between(const Tables& tables, Id process,
+                                                    const Column& from_ns, const Column& until_ns) {
+  auto lives = std::make_shared<Lifetimes>();
+  for (Id id = 0; id < tables.operation.size(); ++id) {
+    if (tables.operation.process_id[id] == process && from_ns[id] != kUnknownNs)
+      lives->add(from_ns[id], until_ns[id], id);
+  }
+  lives->finish();
+  return lives;
+}
+
+/// Streams that a process made, while they have work that was issued and has not ended.
+template <class Tables>
+std::shared_ptr<const Lifetimes> busy_streams(const Trace& trace, const Tables& tables,
+                                              Id process) {
+  struct Period {
+    Ns from_ns = kUnknownNs, until_ns = kUnknownNs;
+  };
+  std::vector<Period> periods(trace.stream.size());
+  auto lives = std::make_shared<Lifetimes>();
+  for (Id id = 0; id < tables.op.size(); ++id) {  // in order of start, so of issue in a stream
+    const Id stream = tables.op.stream_id[id];
+    const Ns start = tables.op.start_ns[id], end = tables.op.end_ns[id];
+    if (stream >= periods.size() || trace.stream.created_ns[stream] == kUnknownNs ||
+        trace.process_of_stream(stream) != process || start == kUnknownNs)
+      continue;
+    const Id call = tables.op.api_call_id[id];
+    const Ns issued = call < tables.api_call.size() ? tables.api_call.start_ns[call] : kUnknownNs;
+    const Ns from = issued == kUnknownNs ? start : std::min(issued, start);
+    Period& period = periods[stream];
+    if (period.from_ns != kUnknownNs && period.until_ns != kUnknownNs && from > period.until_ns) {
+      lives->add(period.from_ns, period.until_ns, stream);
+      period = {};
+    }
+    const bool endless =
+        end == kUnknownNs || (period.from_ns != kUnknownNs && period.until_ns == kUnknownNs);
+    period.until_ns = endless ? kUnknownNs : std::max(period.until_ns, end);
+    if (period.from_ns == kUnknownNs) period.from_ns = from;
+  }
+  for (Id stream = 0; stream < periods.size(); ++stream) {
+    if (periods[stream].from_ns != kUnknownNs)
+      lives->add(periods[stream].from_ns, periods[stream].until_ns, stream);
+  }
+  lives->finish();
+  return lives;
+}
+
+/// Fills in the holders of libcoord's pools. An operation holds an event of its Coordinator's pool
+/// from its submission until its completion is seen, and scratch memory while it is submitted; a
+/// stream is lent until the work of its lease has ended. What a program borrows otherwise, nobody
+/// tells. O(rows log rows).
+template <class Tables>
+void find_holders(const Trace& trace, const Tables& tables, std::vector<PoolUsage>& pools) {
+  std::map<std::pair<Id, trace::PoolKind>, std::shared_ptr<const Lifetimes>> known;
+  const auto& operation = tables.operation;
+  for (PoolUsage& pool : pools) {
+    if (pool.derived) continue;
+    auto& lives = known[{pool.process_id, pool.kind}];
+    if (!lives) {
+      lives = pool.kind == trace::kStreamPool ? busy_streams(trace, tables, pool.process_id)
+              : pool.kind == trace::kEventPool
+                  ? operations_between(tables, pool.process_id, operation.submitted_ns,
+                                       operation.completed_ns)
+                  : operations_between(tables, pool.process_id, operation.begun_ns,
+                                       operation.submitted_ns);
+    }
+    pool.holders = lives;
+  }
+}
+
+/// The api_calls that made streams and events, by row of these; kNoId where none is known.
+struct Creators {
+  std::vector<Id> of_stream, of_event;
+};
+
+/// O(rows log rows).
+template <class Tables>
+Creators find_creators(const Trace& trace, const Tables& tables) {
+  constexpr trace::Small kEventCreate = 7, kStreamCreate = 14;
+  constexpr ptrdiff_t kMostAtATime = 64;  // threads that make things at the same time
+  const auto& call = tables.api_call;
+  const auto start = [&](Id id) -> Ns { return call.start_ns[id]; };
+  std::vector<Id> events, streams;
+  for (Id id = 0; id < call.size(); ++id) {
+    const trace::Small kind = call.kind[id];
+    if (kind == kEventCreate) events.push_back(id);
+    if (kind == kStreamCreate) streams.push_back(id);
+  }
+  std::ranges::stable_sort(events, {}, start);
+  std::ranges::stable_sort(streams, {}, start);
+  // The call during which it was made, by the process and with the handle.
+  const auto find = [&](const std::vector<Id>& calls, Id process, Ns created_ns,
+                        trace::Int handle) {
+    const auto end = std::ranges::upper_bound(calls, created_ns, {}, start);
+    for (auto it = end; it != calls.begin() && end - it < kMostAtATime;) {
+      const Id id = *--it;
+      if (call.end_ns[id] != kUnknownNs && call.end_ns[id] >= created_ns &&
+          trace.process_of_thread(call.thread_id[id]) == process &&
+          (call.object[id] == trace::kNoInt || call.object[id] == handle))
+        return id;
+    }
+    return kNoId;
+  };
+  Creators creators{std::vector<Id>(trace.stream.size(), kNoId),
+                    std::vector<Id>(trace.event.size(), kNoId)};
+  const auto& stream = trace.stream;
+  for (Id id = 0; id < stream.size(); ++id) {
+    if (stream.created_ns[id] != kUnknownNs)
+      creators.of_stream[id] =
+          find(streams, trace.process_of_stream(id), stream.created_ns[id], stream.handle[id]);
+  }
+  const auto& event = trace.event;
+  for (Id id = 0; id < event.size(); ++id) {
+    if (event.created_ns[id] != kUnknownNs)
+      creators.of_event[id] =
+          find(events, event.process_id[id], event.created_ns[id], event.handle[id]);
+  }
+  return creators;
+}
+
+}  // namespace streamscope::analysis

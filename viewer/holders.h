@@ -1,0 +1,30 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Who held what was lent of a pool at an instant, in words for the panel of pools.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "document.h"
+
+namespace streamscope::viewer {
+
+struct Holder {
+  std::string name;     ///< "load batch 3", "event 12", "4 MiB"
+  std::string details;  ///< "on copies, train.cpp:41 step"; may be empty
+  Ns since_ns = 0;
+};
+
+struct Holders {
+  size_t count = 0;            ///< all of them
+  std::vector<Holder> oldest;  ///< at most as many as were asked for
+};
+
+/// O(most * log n).
+Holders holders_at(const Document& document, const analysis::PoolUsage& pool, Ns at, size_t most);
+/// Those that never gave back what they held.
+Holders endless_holders(const Document& document, const analysis::PoolUsage& pool, size_t most);
+
+}  // namespace streamscope::viewer
