@@ -350,6 +350,7 @@ class Coordinator::Impl {
   std::uint8_t elision(const OperationRecord& record, OperationRecord& before) const;
   void find_elisions(OperationRecord& record);
   void tell_begun(OperationRecord& record);
+  void tell_begun_singly(OperationRecord& record);
   void tell_left(const OperationRecord& record) const;
   void tell_end_of_submission(const OperationRecord& record);
   void tell_new_state(const OperationRecord& record);

@@ -15,11 +15,10 @@ namespace coord {
 
 namespace {
 
-/// Whether the observer takes the state that is told at the end of a submission for the end of what
-/// the thread's calls belong to.
+/// Whether the observer was told of it by operation_entered, in nobody's function: then it takes
+/// the state at the end of the submission for the end of what the thread's calls belong to.
 bool ends_by_its_state(const OperationRecord& record) {
-  return observer().operation_stamp != nullptr && observer().operation_begun != nullptr &&
-         !record.announced && record.outer == COORD_NONE;
+  return observer().operation_entered != nullptr && !record.announced && record.outer == COORD_NONE;
 }
 
 /// The operation whose function runs on this thread, the innermost one.
@@ -105,40 +104,47 @@ void Coordinator::Impl::find_elisions(OperationRecord& record) {
     record.elisions[i].inferred = 1;
 }
 
-void Coordinator::Impl::tell_begun(OperationRecord& record) {
+// An operation that the observer knows already, or to an observer that wants single facts.
+void Coordinator::Impl::tell_begun_singly(OperationRecord& record) {
   const coord_observer_v1& told = observer();
   const std::uint32_t id = observer_id(record);
-  record.outer = std::exchange(entered, id);
-  std::span<const coord_dependency_facts> elisions;
-  if (record.after.size() > 0) elisions = record.elisions;
-  if (told.operation_begun != nullptr && !record.announced) {
-    const coord_operation_begin_facts facts{
-        .operation = id,
-        .type = static_cast<std::uint32_t>(record.type),
-        .priority = static_cast<std::uint32_t>(record.priority),
-        .context = record.entry->context,
-        .stream = record.entry->state->native,
-        .parent = parent_of(record),
-        .clock = static_cast<std::uint32_t>(record.device->clock),
-        .registered = record.created,
-        .begun = record.begun,
-        .dependency_count = static_cast<std::uint32_t>(elisions.size()),
-        .line = record.where.line(),
-        .dependencies = elisions.data(),
-        .name = record.name(),
-        .name_bytes = record.described ? record.description.size() : 0,
-        .file = record.where.file_name(),
-        .function = record.where.function_name(),
-    };
-    told.operation_begun(&facts);
-    return;
-  }
-  if (told.dependency != nullptr) {
-    for (const coord_dependency_facts& one : elisions)
+  if (!record.announced) tell_registered(record);
+  if (told.dependency != nullptr && record.after.size() > 0) {
+    for (const coord_dependency_facts& one : record.elisions)
       told.dependency(id, one.operation, one.inferred, one.elided);
   }
   told.operation_begin(id, observer_time(*record.device));
   tell_state(record);
+}
+
+void Coordinator::Impl::tell_begun(OperationRecord& record) {
+  const std::uint32_t id = observer_id(record);
+  record.outer = std::exchange(entered, id);
+  record.told_end = nullptr;
+  const auto tell = observer().operation_entered;
+  if (tell == nullptr || record.announced) [[unlikely]]
+    return tell_begun_singly(record);
+  const bool depends = record.after.size() > 0;
+  const coord_operation_begin_facts facts{
+      .operation = id,
+      .type = static_cast<std::uint32_t>(record.type),
+      .priority = static_cast<std::uint32_t>(record.priority),
+      .context = record.entry->context,
+      .stream = record.entry->state->native,
+      .parent = parent_of(record),
+      .clock = static_cast<std::uint32_t>(record.device->clock),
+      .registered = record.created,
+      .begun = record.begun,
+      .dependency_count = depends ? static_cast<std::uint32_t>(record.elisions.size()) : 0,
+      .line = record.where.line(),
+      .dependencies = record.elisions.data(),
+      .name = record.name(),
+      .name_bytes = record.described ? record.description.size() : 0,
+      .file = record.where.file_name(),
+      .function = record.where.function_name(),
+  };
+  std::uint64_t* const end = tell(&facts);
+  if (record.outer == COORD_NONE) record.told_end = end;
 }
 
 void Coordinator::Impl::tell_left(const OperationRecord& record) const {
@@ -151,10 +157,11 @@ void Coordinator::Impl::tell_left(const OperationRecord& record) const {
 }
 
 void Coordinator::Impl::tell_end_of_submission(const OperationRecord& record) {
-  if (ends_by_its_state(record) && record.capture == 0) [[likely]] {
-    entered = record.outer;
-    observer().operation_stamp(observer_id(record), COORD_OPERATION_SUBMITTED,
-                               static_cast<std::uint32_t>(record.device->clock), record.submitted);
+  const std::uint64_t end = record.submitted;
+  if (record.told_end != nullptr && entered == observer_id(record) && record.capture == 0 &&
+      end != 0) [[likely]] {
+    entered = COORD_NONE;
+    std::atomic_ref(*record.told_end).store(end, std::memory_order_release);
     return;
   }
   leave(record);

@@ -97,7 +97,8 @@ struct alignas(64) OperationRecord {
   std::uint64_t cost = 0;                    // ticks, if timed
   std::vector<coord_dependency_facts> elisions;  // of each dependency; empty without an observer
   std::uint32_t outer = 0;                       // for the observer: whose function it is begun in
-  std::string description;                       // meaningless unless `described`
+  std::uint64_t* told_end = nullptr;  // where the observer wants `submitted`, if anywhere
+  std::string description;            // meaningless unless `described`
 
   [[nodiscard]] bool is(Special one) const noexcept { return (special & one) != 0; }
   [[nodiscard]] const char* name() const noexcept { return described ? description.c_str() : ""; }

@@ -89,7 +89,7 @@ const CallEntry* entry_of(CUpti_CallbackDomain domain, CUpti_CallbackId id) {
   open.context.store(call.context != nullptr ? call.contextUid : ring::kNone32,
                      std::memory_order_relaxed);
   open.correlation_id.store(call.correlationId, std::memory_order_relaxed);
-  open.operation.store(thread->operation, std::memory_order_relaxed);
+  open.operation.store(thread->operation(), std::memory_order_relaxed);
   open.stack.store(thread->open_stack, std::memory_order_relaxed);
   open.call.store(entry.id, std::memory_order_relaxed);
   open.flags.store(
@@ -215,7 +215,7 @@ bool needs_following(CallKind kind) {
     record->value = open.value.load(std::memory_order_relaxed);
     record->context = call.context != nullptr ? call.contextUid : ring::kNone32;
     record->result = result;
-    record->operation = thread->operation;
+    record->operation = thread->operation();
     record->stack = thread->open_stack;
     thread->ring.publish();
     // The writer only reads the record, and this thread is the one to write its place again.

@@ -219,47 +219,71 @@ inline const CallSiteSlot& call_site(ThreadState& thread,
   return slot;
 }
 
-void on_operation_begun(const coord_operation_begin_facts* facts) {
-  ThreadState* thread = running_thread();
-  if (thread == nullptr) return;
-  thread->operation = facts->operation;
-  if (!collecting()) return;
-  const CallSiteSlot& texts = call_site(*thread, *facts);
-  const Stamp registered(facts->clock, facts->registered), begun(facts->clock, facts->begun);
-  const uint64_t ended_before = registered.begin - thread->ended_at;
-  if (ended_before == 0 || ended_before > UINT32_MAX || thread->ended_flags != registered.flags)
-      [[unlikely]]
-    thread->push_submission_end();
-  const bool tells_end = thread->ended != ring::kNone32;
-  thread->push_in_place<ring::OperationRecord>([&](ring::OperationRecord& record) {
+// The record of an operation that the thread begins to submit. It tells the end of the submission
+// before as well, so most operations are one record.
+inline void push_operation(ThreadState& thread, const coord_operation_begin_facts& facts,
+                           const Stamp& registered, uint64_t begun) {
+  const CallSiteSlot& texts = call_site(thread, facts);
+  const ring::Submission& before = *thread.submission;
+  const uint64_t ended = before.ended.load(std::memory_order_relaxed);
+  const uint64_t ended_before = registered.begin - ended;
+  const bool tells_end = ended != 0 && ended_before - 1 < UINT32_MAX &&
+                         before.flags.load(std::memory_order_relaxed) == registered.flags;
+  if (!tells_end) [[unlikely]]
+    thread.push_submission_end();
+  thread.push_in_place<ring::OperationRecord>([&](ring::OperationRecord& record) {
     record = {.kind = RecordKind::kOperation,
               .flags = registered.flags,
-              .type = static_cast<uint8_t>(facts->type),
-              .priority = static_cast<uint8_t>(facts->priority),
-              .operation = facts->operation,
+              .type = static_cast<uint8_t>(facts.type),
+              .priority = static_cast<uint8_t>(facts.priority),
+              .operation = facts.operation,
               .begin = registered.begin,
-              .stream = facts->stream,
+              .stream = facts.stream,
               .name = texts.name,
               .call_site = texts.call_site,
-              .context = facts->context,
-              .parent = facts->parent,
-              .begun = begun.begin,
-              .ended = tells_end ? thread->ended : 0,
+              .context = facts.context,
+              .parent = facts.parent,
+              .begun = begun,
+              .ended = tells_end ? before.operation.load(std::memory_order_relaxed) : 0,
               .ended_before = tells_end ? static_cast<uint32_t>(ended_before) : 0};
   });
-  thread->ended = ring::kNone32;
-  push_dependencies(*thread, facts->operation, facts->dependency_count, [&](uint32_t i) {
-    const coord_dependency_facts& one = facts->dependencies[i];
+}
+
+[[gnu::noinline]] void push_reasons(ThreadState& thread, const coord_operation_begin_facts& facts) {
+  push_dependencies(thread, facts.operation, facts.dependency_count, [&](uint32_t i) {
+    const coord_dependency_facts& one = facts.dependencies[i];
     return ring::OperationDependenciesRecord::Dependency{one.operation, one.inferred, one.elided};
   });
 }
 
+uint64_t* on_operation_entered(const coord_operation_begin_facts* facts) {
+  ThreadState* const thread = running_thread();
+  if (thread == nullptr) return nullptr;
+  if (!collecting()) [[unlikely]] {
+    thread->begin_submission(facts->operation, 0);
+    return nullptr;
+  }
+  const Stamp registered(facts->clock, facts->registered);
+  const bool same_clock = registered.begin == facts->registered;
+  push_operation(*thread, *facts, registered, same_clock ? facts->begun : registered.begin);
+  thread->submission->begin(facts->operation, registered.flags);
+  if (facts->dependency_count != 0) push_reasons(*thread, *facts);
+  // The same eight bytes, written by the same thread.
+  return same_clock ? reinterpret_cast<uint64_t*>(&thread->submission->ended) : nullptr;
+}
+
+void on_operation_begun(const coord_operation_begin_facts* facts) {
+  (void)on_operation_entered(facts);
+}
+
 void on_operation_begin(uint32_t operation, int64_t) {
-  if (ThreadState* thread = running_thread()) thread->operation = operation;
+  if (ThreadState* thread = running_thread())
+    thread->begin_submission(operation,
+                             simulated.load(std::memory_order_relaxed) ? ring::kVirtualTime : 0);
 }
 
 void on_operation_end(uint32_t, int64_t) {
-  if (ThreadState* thread = running_thread()) thread->operation = ring::kNone32;
+  if (ThreadState* thread = running_thread()) thread->begin_submission(ring::kNone32, 0);
 }
 
 void on_operation_state(uint32_t operation, uint32_t state, int64_t time_ns) {
@@ -269,28 +293,18 @@ void on_operation_state(uint32_t operation, uint32_t state, int64_t time_ns) {
   thread->push_state(operation, state, stamp.flags, stamp.begin);
 }
 
-// The end of a submission waits for the thread's next operation, whose record tells it: so most
-// operations are one record. Until then it stands in the head of the ring.
-void keep_submission_end(ThreadState& thread, uint32_t operation, const Stamp& stamp) {
-  thread.push_submission_end();  // of one before, if no operation has come since
-  thread.ended = operation;
-  thread.ended_flags = stamp.flags;
-  thread.ended_at = stamp.begin;
-  thread.ring.header().submission_end.store(operation, stamp.flags, stamp.begin);
-}
-
 void on_operation_stamp(uint32_t operation, uint32_t state, uint32_t clock, uint64_t stamp) {
   ThreadState* thread = running_thread();
   if (thread == nullptr) return;
-  const bool entered = thread->operation == operation && state != COORD_OPERATION_BEGUN;
-  if (entered) thread->operation = ring::kNone32;
-  if (!collecting()) return;
+  const bool entered = thread->operation() == operation && state != COORD_OPERATION_BEGUN;
   const Stamp at(clock, stamp);
-  if (entered && state == COORD_OPERATION_SUBMITTED && at.begin != 0) {
-    keep_submission_end(*thread, operation, at);
-  } else {
-    thread->push_state(operation, state, at.flags, at.begin);
+  if (entered && state == COORD_OPERATION_SUBMITTED && at.begin != 0 && collecting() &&
+      thread->submission->flags.load(std::memory_order_relaxed) == at.flags) {
+    thread->submission->end(at.begin);
+    return;
   }
+  if (entered) thread->submission->begin(ring::kNone32, 0);
+  if (collecting()) thread->push_state(operation, state, at.flags, at.begin);
 }
 
 void on_operations_completed(const uint32_t* operations, uint32_t count, uint32_t clock,
@@ -363,7 +377,7 @@ void on_sim_call(const coord_sim_call* call) {
   record.value = call->value;
   record.context = call->context;
   record.result = call->result;
-  record.operation = thread->operation;
+  record.operation = thread->operation();
   const ring::CallKind kind = ring::call_info(record.call).kind;
   const bool legacy =
       ring::issues_work(kind) && call->stream == 0 && (record.flags & ring::kPerThread) == 0;
@@ -443,7 +457,7 @@ void on_mark(const char* name, int64_t time_ns) {
   record.name = send_text(*thread, view(name));
   record.domain = send_text(*thread, kDomain);
   record.tid = thread->tid;
-  record.operation = thread->operation;
+  record.operation = thread->operation();
   thread->push(record);
 }
 
@@ -627,6 +641,7 @@ constexpr coord_observer_v1 kObserver = {
     .task_run = on_task_run,
     .task_stamp = on_task_stamp,
     .tasks = on_tasks,
+    .operation_entered = on_operation_entered,
 };
 
 }  // namespace

@@ -189,7 +189,7 @@ void push_record(RecordKind kind, const Act& act, uint64_t begin, uint64_t id,
   record.domain = send_text(thread, text_of(act.domain));
   record.id = id;
   record.tid = thread.tid;
-  record.operation = text_of(act.domain) == "coord" ? thread.operation : ring::kNone32;
+  record.operation = text_of(act.domain) == "coord" ? thread.operation() : ring::kNone32;
   record.payload = act.payload;
   thread.push(record);
 }

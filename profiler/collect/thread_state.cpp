@@ -110,6 +110,7 @@ ThreadState* new_state(uint64_t capacity) {
     return nullptr;
   }
   state->open_call = &state->ring.header().open_call;
+  state->submission = &state->ring.header().submission;
   std::lock_guard lock(pool.mutex);
   state->next = pool.all;
   pool.all = state;
@@ -118,9 +119,7 @@ ThreadState* new_state(uint64_t capacity) {
 
 void give_back(ThreadState* state) {
   state->open_entry = nullptr;
-  state->operation = ring::kNone32;
-  state->push_submission_end();
-  state->ring.header().submission_end.at.store(0, std::memory_order_release);
+  state->begin_submission(ring::kNone32, 0);
   state->per_thread_contexts = 0;
   state->virtual_now = 0;
   state->open_call->begin.store(0, std::memory_order_release);

@@ -52,13 +52,10 @@ struct CallSiteSlot {
 struct ThreadState {
   ring::Producer ring;
   ring::OpenCall* open_call = nullptr;
+  ring::Submission* submission = nullptr;
   const CallEntry* open_entry = nullptr;  // outermost traced call this thread is in, null outside
   uint64_t begin = 0;                     // its entry stamp
   uint32_t open_correlation = 0;          // its correlation id; outside that of the latest one
-  uint32_t operation = ring::kNone32;     // libcoord operation this thread is submitting
-  uint32_t ended = ring::kNone32;         // operation whose submission it ended, not yet told
-  uint8_t ended_flags = 0;                // ring::RecordFlags
-  uint64_t ended_at = 0;                  // ticks or virtual ns
   uint32_t open_stack = 0;                // of the open call
   uint32_t legacy_calls = 0;              // see is_early_legacy_call()
   uint32_t tid = 0;
@@ -95,12 +92,24 @@ struct ThreadState {
       record.begin = at;
     });
   }
-  /// The end of a submission, in a record of its own.
+  /// The libcoord operation that this thread is submitting.
+  uint32_t operation() const {
+    return submission->ended.load(std::memory_order_relaxed) == 0
+               ? submission->operation.load(std::memory_order_relaxed)
+               : ring::kNone32;
+  }
+  /// The end of the latest submission, if it has ended, in a record of its own.
   void push_submission_end() {
-    if (ended == ring::kNone32) return;
-    push_state(ended, static_cast<uint32_t>(ring::OperationState::kSubmitted), ended_flags,
-               ended_at);
-    ended = ring::kNone32;
+    const uint64_t ended = submission->ended.load(std::memory_order_relaxed);
+    if (ended == 0) return;
+    push_state(submission->operation.load(std::memory_order_relaxed),
+               static_cast<uint32_t>(ring::OperationState::kSubmitted),
+               static_cast<uint8_t>(submission->flags.load(std::memory_order_relaxed)), ended);
+  }
+  /// From here on the thread submits this operation; kNone32: none.
+  void begin_submission(uint32_t of, uint8_t flags) {
+    push_submission_end();
+    submission->begin(of, flags);
   }
 };
 

@@ -59,9 +59,9 @@ void write_ring(const fs::path& file, const ring::RingHeader& of, uint32_t index
   header->stack_ticks.store(of.stack_ticks.load());
   if (index != kFactsIndex) {
     std::memcpy(static_cast<void*>(&header->open_call), &of.open_call, sizeof of.open_call);
-    header->submission_end.at.store(of.submission_end.at.load());
-    header->submission_end.operation.store(of.submission_end.operation.load());
-    header->submission_end.flags.store(of.submission_end.flags.load());
+    header->submission.ended.store(of.submission.ended.load());
+    header->submission.operation.store(of.submission.operation.load());
+    header->submission.flags.store(of.submission.flags.load());
   }
   auto* places = reinterpret_cast<ring::Record*>(bytes.data() + ring::kRingHeaderBytes);
   for (size_t i = 0; i < records.size(); ++i)

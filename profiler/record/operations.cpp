@@ -41,12 +41,12 @@ void Operations::describe(const ring::OperationRecord& record, uint32_t tid) {
                  run_.to_ns(record.begin - record.ended_before, record.flags));
 }
 
-void Operations::describe(const ring::SubmissionEnd& end, uint64_t* seen) {
-  const uint64_t at = end.at.load(std::memory_order_acquire);
+void Operations::describe(const ring::Submission& end, uint64_t* seen) {
+  const uint64_t at = end.ended.load(std::memory_order_acquire);
   if (at == 0 || at == *seen) return;
   const uint32_t operation = end.operation.load(std::memory_order_acquire);
   const auto flags = static_cast<uint8_t>(end.flags.load(std::memory_order_acquire));
-  if (end.at.load(std::memory_order_acquire) != at) return;  // there is a newer one already
+  if (end.ended.load(std::memory_order_acquire) != at) return;  // there is a newer one already
   *seen = at;
   change_state(operation, ring::OperationState::kSubmitted,
                run_.to_ns(at, flags & ring::kVirtualTime));

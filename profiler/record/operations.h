@@ -30,7 +30,7 @@ class Operations {
   void describe(const ring::OperationDependenciesRecord& record);
   void describe(const ring::OperationStateRecord& record);
   /// What the head of a ring tells; `seen`: the time of the one that was told last.
-  void describe(const ring::SubmissionEnd& end, uint64_t* seen);
+  void describe(const ring::Submission& end, uint64_t* seen);
   void describe(const ring::OperationsCompletedRecord& record);
   void describe(const ring::PoolRecord& record);
   void describe(const ring::PoolSampleRecord& record);

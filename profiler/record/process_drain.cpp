@@ -170,7 +170,7 @@ size_t ProcessDrain::cycle(uint64_t now, bool ended) {
   }
   for (Lane* lane : active) after += lane->at;
   for (auto& lane : lanes_)
-    operations_.describe(lane->ring.header().submission_end, &lane->submission_end);
+    operations_.describe(lane->ring.header().submission, &lane->submission_end);
   calls_.bind_deferred();
   // Calls that the next cycles read began after this, or are named here.
   horizon_ = std::min(horizon, calls_.earliest_deferred());

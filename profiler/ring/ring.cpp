@@ -137,6 +137,7 @@ Producer Producer::create(const char* directory, uint32_t index, uint64_t capaci
   header->tid.store(static_cast<uint32_t>(::gettid()), std::memory_order_relaxed);
   header->state.store(RingState::kLive, std::memory_order_relaxed);
   header->overwrites = overwrites ? 1 : 0;
+  header->submission.begin(kNone32, 0);
   // The magic comes last: a file without it is one whose making is not finished.
   magic(*header).store(std::bit_cast<uint64_t>(kRingMagic), std::memory_order_release);
 

@@ -83,19 +83,19 @@ struct alignas(64) OpenCall {
       leaving;  // 1 from before the exit stamp is read until the record is published
 };
 
-/// The end of the submission of a libcoord operation by the producing thread: its newest one. The
-/// next OperationRecord of the thread tells it, too.
-struct alignas(64) SubmissionEnd {
-  std::atomic<uint64_t> at;  // as OperationRecord::begin; 0: there is none
-  std::atomic<uint32_t> operation;
-  std::atomic<uint32_t> flags;  // RecordFlags
+/// The libcoord operation whose submission the producing thread began last: it goes on, or has
+/// ended and the next OperationRecord of the thread tells so, too.
+struct alignas(64) Submission {
+  std::atomic<uint64_t> ended;      // as OperationRecord::begin; 0: it goes on. libcoord writes it
+  std::atomic<uint32_t> operation;  // kNone32: none
+  std::atomic<uint32_t> flags;      // RecordFlags
 
-  void store(uint32_t ended, uint8_t record_flags, uint64_t ended_at) {
-    at.store(0, std::memory_order_relaxed);
-    operation.store(ended, std::memory_order_release);
+  void begin(uint32_t of, uint8_t record_flags) {
+    ended.store(0, std::memory_order_relaxed);
+    operation.store(of, std::memory_order_release);
     flags.store(record_flags, std::memory_order_release);
-    at.store(ended_at, std::memory_order_release);
   }
+  void end(uint64_t at) { ended.store(at, std::memory_order_release); }
 };
 
 /// First page of a ring file. Producer and consumer fields are on different cache lines.
@@ -117,7 +117,7 @@ struct RingHeader {
   std::atomic<uint64_t> stacks;            // call stacks taken since the beginning
   std::atomic<uint64_t> stack_ticks;       // what they cost the program
   OpenCall open_call;
-  SubmissionEnd submission_end;
+  Submission submission;
   alignas(64) std::atomic<uint64_t> tail;  // records consumed; consumer writes, or, if it
                                            // overwrites the oldest records, the producer
   uint32_t overwrites;  // 1: a full ring drops its oldest records; nobody releases any

@@ -184,8 +184,8 @@ void Observed::read_rings() {
     ring.pid = header.pid;
     ring.state = header.state.load();
     ring.open_begin = header.open_call.begin.load();
-    ring.ended = header.submission_end.operation.load();
-    ring.ended_at = header.submission_end.at.load();
+    ring.ended = header.submission.operation.load();
+    ring.ended_at = header.submission.ended.load();
     ring.open_call = header.open_call.call.load();
     ring.open_stream = header.open_call.stream.load();
     ring.open_object = header.open_call.object.load();

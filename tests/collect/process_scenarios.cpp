@@ -279,8 +279,13 @@ int coord(const Arguments&) {
     begun.name_bytes = i == 4 ? 64 : 4;
     begun.name =
         i == 4 ? "a name that is longer than what the collector remembers of names" : "axpy";
-    observer->operation_begun(&begun);
-    observer->operation_stamp(i, COORD_OPERATION_SUBMITTED, COORD_CLOCK_VIRTUAL, 45 + 10 * i);
+    const uint64_t end = 45 + 10 * i;
+    if (i == 3) {
+      *observer->operation_entered(&begun) = end;
+    } else {  // as a library does that does not know operation_entered
+      observer->operation_begun(&begun);
+      observer->operation_stamp(i, COORD_OPERATION_SUBMITTED, COORD_CLOCK_VIRTUAL, end);
+    }
     call.name = "simLaunchKernel";
     observer->sim_call(&call);  // of no operation any more
     begun.dependency_count = 0;

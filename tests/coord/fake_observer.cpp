@@ -17,6 +17,8 @@ std::mutex mutex;
 bool on = false;
 Told told;
 thread_local std::uint32_t current_operation = COORD_NONE;
+std::atomic<bool> ends_kept{false};
+thread_local std::uint64_t kept_end = 0;
 
 template <typename Keep>
 void keep(Keep function) {
@@ -78,7 +80,16 @@ void operation_begun(const coord_operation_begin_facts* facts) {
   });
 }
 
-void operation_begin(std::uint32_t operation, std::int64_t) { current_operation = operation; }
+std::uint64_t* operation_entered(const coord_operation_begin_facts* facts) {
+  operation_begun(facts);
+  kept_end = 0;
+  return ends_kept ? &kept_end : nullptr;
+}
+
+void operation_begin(std::uint32_t operation, std::int64_t) {
+  current_operation = operation;
+  kept_end = 0;
+}
 void operation_end(std::uint32_t, std::int64_t) { current_operation = COORD_NONE; }
 
 void operation_state(std::uint32_t operation, std::uint32_t state, std::int64_t time_ns) {
@@ -107,7 +118,7 @@ void dependency(std::uint32_t operation, std::uint32_t depends_on, std::uint32_t
 
 void sim_call(const coord_sim_call* facts) {
   keep([&] {
-    told.calls.push_back({facts->name, *facts, current_operation});
+    told.calls.push_back({facts->name, *facts, kept_end == 0 ? current_operation : COORD_NONE});
     told.calls.back().facts.name = nullptr;
   });
 }
@@ -200,6 +211,9 @@ void waits_on_request(void (*tell)()) { tell_waits = tell; }
 
 void ask_for_waits() { tell_waits(); }
 
+void keep_ends(bool keep) { ends_kept = keep; }
+std::uint64_t last_end() { return kept_end; }
+
 void take_tasks(std::uint32_t most) { most_tasks = most; }
 
 std::vector<Call> Told::calls_named(const std::string& name) const {
@@ -263,6 +277,7 @@ streamscope_observer_v1() {
                                             task_queue,
                                             task_run,
                                             task_stamp,
-                                            tasks};
+                                            tasks,
+                                            operation_entered};
   return &kTable;
 }

@@ -123,6 +123,10 @@ struct Told {
 void ask_for_waits();
 /// Of each batch of tasks of a run, no more than so many are taken from now on.
 void take_tasks(std::uint32_t most);
+/// The ends of submissions are stored for the thread that makes them instead of being told.
+void keep_ends(bool keep);
+/// The calling thread's latest one since it entered an operation; 0: there is none.
+std::uint64_t last_end();
 /// Forgets what was told so far. While off, everything is ignored.
 void start();
 /// What was told since start(); nothing is kept from then on.

@@ -182,6 +182,41 @@ TEST(Observer, CallsAfterANestedOperationBelongToTheOuterOne) {
   EXPECT_EQ(launches.at(2).operation, COORD_NONE);
 }
 
+TEST(Observer, FindsTheEndOfASubmissionWhereItWantsItUnlessAnotherOneCameInBetween) {
+  fake_observer::keep_ends(true);
+  fake_observer::start();
+  const Device device = Device::open("sim");
+  const coord::Stream stream = device.create_stream(), other = device.create_stream();
+  coord::Coordinator coordinator(device, {.polled = true});
+  const auto work = [](coord::StreamRef on) { on.launch({.name = "work"}); };
+  const auto plain = coordinator.submit({.stream = stream}, work);
+  const std::uint64_t stored = fake_observer::last_end();
+  coord::OperationHandle inner;
+  const auto outer = coordinator.submit({.stream = stream}, [&](coord::StreamRef) {
+    inner = coordinator.submit({.stream = other}, work);
+    EXPECT_EQ(fake_observer::last_end(), 0u) << "the outer operation goes on";
+  });
+  const std::uint64_t stored_of_outer = fake_observer::last_end();
+  const auto by_another_thread = coordinator.register_operation({.stream = stream});
+  std::thread([&] { coordinator.begin(by_another_thread); }).join();
+  coordinator.complete(by_another_thread);
+  const fake_observer::Told told = fake_observer::stop();
+  fake_observer::keep_ends(false);
+
+  const auto ends_told = [&](const coord::OperationHandle& operation) {
+    return std::count_if(told.states.begin(), told.states.end(), [&](const auto& state) {
+      return state.operation == operation.id().value && state.state == COORD_OPERATION_SUBMITTED;
+    });
+  };
+  EXPECT_EQ(stored, static_cast<std::uint64_t>(coordinator.info(plain)->submitted.value));
+  EXPECT_GT(stored, 0u);
+  EXPECT_EQ(ends_told(plain), 0);
+  EXPECT_EQ(ends_told(inner), 1);
+  EXPECT_EQ(ends_told(by_another_thread), 1);
+  EXPECT_EQ(stored_of_outer, static_cast<std::uint64_t>(coordinator.info(outer)->submitted.value));
+  EXPECT_EQ(ends_told(outer), 0);
+}
+
 TEST(Observer, IsToldOperationsWithWhatTheyIssuedAndWhatTheyWaitedFor) {
   fake_observer::start();
   {

@@ -78,9 +78,11 @@ TEST_F(DrainTest, FindsTheEndsOfSubmissionsInTheNextOperationAndInTheHeadOfTheRi
     operation.ended_before = i == 2 ? 30 : 0;
     a.ring.push(operation);
   }
-  a.ring.header().submission_end.store(2, ring::kVirtualTime, 390);
+  a.ring.header().submission.begin(2, ring::kVirtualTime);
+  a.ring.header().submission.end(390);
   drain().cycle();
-  a.ring.header().submission_end.store(3, ring::kVirtualTime, 450);  // no record comes any more
+  a.ring.header().submission.begin(3, ring::kVirtualTime);
+  a.ring.header().submission.end(450);  // no record comes any more
   const Trace trace = finish();
   EXPECT_THAT(trace.operation.submitted_ns, ElementsAre(trace::kUnknownNs, 270, 390, 450));
   EXPECT_THAT(trace.operation.state,

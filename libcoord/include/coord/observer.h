@@ -356,11 +356,10 @@ typedef struct coord_observer_v1 {
   void (*barrier_arrival)(const struct coord_barrier_arrival_facts*);
   void (*timeline)(const struct coord_timeline_facts*);
   void (*timeline_act)(const struct coord_timeline_act_facts*);
-  /* In one call what operation_registered, dependency, operation_begin and operation_state would
-   * tell. */
+  /* As operation_entered; called by libraries that do not know that. */
   void (*operation_begun)(const struct coord_operation_begin_facts*);
-  /* As operation_state, with libcoord's own stamp. Ends what operation_begun began on this thread,
-   * unless operation_end or another beginning has come in between. */
+  /* As operation_state, with libcoord's own stamp. Ends what operation_entered began on this
+   * thread, unless operation_end or another beginning has come in between. */
   void (*operation_stamp)(uint32_t operation, uint32_t state, uint32_t clock, uint64_t stamp);
   /* Operations that are proved to be completed, all at once. */
   void (*operations_completed)(const uint32_t* operations, uint32_t count, uint32_t clock,
@@ -377,6 +376,11 @@ typedef struct coord_observer_v1 {
   uint64_t (*task_stamp)(uint32_t* clock);
   /* Returns for how many of the tasks there was room, from the first on. */
   uint32_t (*tasks)(const struct coord_tasks_facts*);
+  /* In one call what operation_registered, dependency, operation_begin and operation_state would
+   * tell. Returns where libcoord stores the stamp of the submission's end, which is never 0,
+   * instead of telling it by operation_stamp, if the same thread ends it and nothing has come in
+   * between. NULL: libcoord tells it. */
+  uint64_t* (*operation_entered)(const struct coord_operation_begin_facts*);
 } coord_observer_v1;
 
 /* Exported by libstreamscope_inject.so. Returns NULL if this process is not being recorded. */
