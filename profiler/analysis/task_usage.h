@@ -25,6 +25,8 @@ struct TaskUsage {
   std::vector<Ns> busy_ns;         ///< of each worker, idle ones too
   std::vector<uint64_t> tasks_of;  ///< tasks of each worker
 
+  /// A queue of a GPU that was made to record no tasks, or was never run.
+  bool records_nothing() const { return on_device && tasks == 0 && left_out == 0; }
   Ns total_ns() const;
   Ns longest_ns() const;
   /// Longest busy time over the mean; 1 is even, 0 if nothing ran.

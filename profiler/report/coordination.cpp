@@ -113,9 +113,14 @@ std::string coordination_text(const Coordination& coordination) {
     text += "\n";
   }
   for (const analysis::TaskUsage& queue : coordination.queues) {
-    text += fmt::format("  task queue {}: {} by {}, longest busy {:.2f} x the mean\n",
-                        printable(queue.name), format_count(queue.tasks, "task"),
-                        format_count(queue.busy_ns.size(), "worker"), queue.imbalance());
+    text += fmt::format("  task queue {}: ", printable(queue.name));
+    if (queue.records_nothing()) {
+      text += "its tasks are not recorded\n";
+      continue;
+    }
+    text +=
+        fmt::format("{} by {}, longest busy {:.2f} x the mean\n", format_count(queue.tasks, "task"),
+                    format_count(queue.busy_ns.size(), "worker"), queue.imbalance());
   }
   return text;
 }

@@ -422,6 +422,10 @@ Section tasks_section(const std::vector<analysis::TaskUsage>& queues) {
     std::string who = format_count(workers, queue.on_device ? "warp" : "thread");
     if (queue.sms > 0) who += " on " + format_count(queue.sms, "SM");
     std::string share;
+    if (queue.records_nothing()) {
+      section.rows.push_back({printable(queue.name), who, "not recorded", "", "–", "–", "–", ""});
+      continue;
+    }
     if (!queue.tasks_of.empty()) {
       const auto [least, most] = std::minmax_element(queue.tasks_of.begin(), queue.tasks_of.end());
       share = format_count(*least) + (*least < *most ? " to " + format_count(*most) : "");

@@ -100,6 +100,8 @@ TEST(Coordination, ShowsHowEvenlyWorkersOfTaskQueuesWereBusy) {
   test::TraceBuilder builder;
   builder.add(trace::TaskQueue{
       .process_id = 0, .name_id = builder.intern("tree"), .on_device = 1, .workers = 4});
+  builder.add(trace::TaskQueue{
+      .process_id = 0, .name_id = builder.intern("quiet"), .on_device = 1, .workers = 8});
   builder.add(trace::TaskRun{.task_queue_id = 0, .left_out = 7});
   for (const trace::Small worker : {0, 0, 1}) {
     builder.add(
@@ -120,7 +122,11 @@ TEST(Coordination, ShowsHowEvenlyWorkersOfTaskQueuesWereBusy) {
       std::find_if(document.sections.begin(), document.sections.end(),
                    [](const Section& each) { return each.title == "Task queues"; });
   ASSERT_NE(section, document.sections.end());
-  ASSERT_EQ(section->rows.size(), 1u);
+  ASSERT_EQ(section->rows.size(), 2u);
+  EXPECT_THAT(section->rows[1],
+              testing::ElementsAre("quiet", "8 warps", "not recorded", "", "–", "–", "–", ""));
+  EXPECT_THAT(coordination_text(coordination),
+              testing::HasSubstr("task queue quiet: its tasks are not recorded"));
   EXPECT_THAT(section->rows[0], testing::ElementsAre("tree", "4 warps on 2 SMs", "3", "0 to 2",
                                                      "750 ns", "2.00 µs", "2.67", "7"));
   EXPECT_THAT(info_json(info_of(trace)), testing::HasSubstr("\"imbalance\": 2.66"));
