@@ -113,6 +113,7 @@ std::vector<OperationHandle> Coordinator::Impl::newest(const std::vector<StreamR
   Lock lock(mutex_);
   std::vector<OperationHandle> result;
   std::vector<std::uint32_t> indices;
+  indices.reserve(streams.size());
   for (StreamRef stream : streams) indices.push_back(stream_index(stream.checked("Barrier::pass")));
   for (std::uint32_t index : indices) {
     const OperationHandle last = last_of(streams_[index]);

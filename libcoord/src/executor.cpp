@@ -18,8 +18,8 @@ namespace coord {
 
 namespace {
 
-/// How long a thread that has run something looks for more before it goes to sleep: some ten times
-/// what going to sleep and waking up takes.
+/// How long a thread that has run something, or is told to expect something, looks for more before
+/// it goes to sleep: some ten times what going to sleep and waking up takes.
 constexpr std::int64_t kEagerNs = 50'000;
 
 /// Only where it takes nothing from the program and from the thread that looks at the device.
@@ -57,6 +57,7 @@ class Executor::Impl {
     }
     if (!noticed) posted_.notify_one();
   }
+  void expect() noexcept { expected_.store(true, std::memory_order_relaxed); }
 
  private:
   void run() {
@@ -80,9 +81,17 @@ class Executor::Impl {
   void look(std::unique_lock<std::mutex>& lock) {
     looking_ = true;
     lock.unlock();
-    const std::int64_t until_ns = monotonic_ns() + kEagerNs;
-    while (count_.load(std::memory_order_relaxed) == 0 && monotonic_ns() < until_ns)
+    std::int64_t until_ns = 0;
+    expected_.store(true, std::memory_order_relaxed);
+    while (count_.load(std::memory_order_relaxed) == 0) {
+      const std::int64_t now_ns = monotonic_ns();
+      if (expected_.load(std::memory_order_relaxed)) {
+        expected_.store(false, std::memory_order_relaxed);
+        until_ns = now_ns + kEagerNs;
+      }
+      if (now_ns >= until_ns) break;
       std::this_thread::yield();
+    }
     lock.lock();
     looking_ = false;
   }
@@ -91,6 +100,7 @@ class Executor::Impl {
   std::condition_variable posted_;
   std::deque<std::function<void()>> waiting_;
   std::atomic<std::size_t> count_{0};  // of `waiting_`
+  std::atomic<bool> expected_{false};  // since the thread that looks saw it last
   bool looking_ = false;               // one of the threads does
   bool ending_ = false;
   std::vector<std::thread> threads_;
@@ -101,6 +111,8 @@ Executor::Executor(std::size_t threads) : impl_(std::make_unique<Impl>(threads))
 Executor::~Executor() = default;
 
 void Executor::post(std::function<void()> function) { impl_->post(std::move(function)); }
+
+void Executor::expect() noexcept { impl_->expect(); }
 
 const std::shared_ptr<Executor>& Executor::shared() {
   // Never destroyed: callbacks may come until the very end of the process.

@@ -81,6 +81,7 @@ WaitId AsyncWaiter::Impl::add(StreamRef stream, std::function<void(WaitOutcome)>
   if (timeout != Nanoseconds::max())
     deadline_ns = monotonic_ns() + std::max<std::int64_t>(timeout.count(), 0);
   const std::uint64_t id = waits_.add(stream.id().value, event, std::move(function), deadline_ns);
+  env_.executor->expect();
   poller_->wake();
   return WaitId{id};
 }

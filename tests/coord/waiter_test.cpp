@@ -6,11 +6,13 @@
 #include <coord/coord.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <condition_variable>
 #include <map>
 #include <mutex>
 #include <thread>
+#include <vector>
 
 namespace {
 
@@ -155,6 +157,21 @@ TEST(AsyncWaiterStress, SixteenThreads) {
     for (std::thread& thread : threads) thread.join();
   }
   EXPECT_TRUE(outcomes.reach(16 * 60));
+}
+
+TEST(Executor, RunsInOrderWhatWasExpectedAndEndsWithNothingOfIt) {
+  std::vector<int> ran;
+  {
+    coord::Executor executor;
+    for (int i = 0; i < 1000; ++i) {
+      executor.expect();
+      executor.post([&ran, i] { ran.push_back(i); });
+      if (i % 100 == 0) std::this_thread::sleep_for(200us);  // longer than its thread looks
+    }
+    executor.expect();  // nothing comes: the end does not wait for it
+  }
+  ASSERT_EQ(ran.size(), 1000u);
+  EXPECT_TRUE(std::is_sorted(ran.begin(), ran.end()));
 }
 
 }  // namespace

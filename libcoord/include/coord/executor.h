@@ -26,6 +26,9 @@ class COORD_EXPORT Executor {
   /// looks for more for some 50 us, so that what follows soon starts without a wake-up. `function`
   /// must not throw: what it throws ends the program, as in any thread.
   void post(std::function<void()> function);
+  /// Something may be posted soon: a thread that looks for more looks for as long again. Wakes
+  /// nobody; costs a store.
+  void expect() noexcept;
 
   /// The executor of whoever does not name one: one thread, started at its first use, that lives as
   /// long as the process.

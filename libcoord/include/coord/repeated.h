@@ -87,7 +87,8 @@ struct RepeatedMetrics {
   std::uint64_t fallbacks = 0;    // graphs given up because the section had changed, or failed
   std::uint64_t refusals = 0;     // captures that failed, and graphs that were not cheaper
   std::size_t operations = 0;     // of the last run that was submitted
-  /// What a run takes the host, submitted and launched; 0 as long as it is not known.
+  /// What a run takes the host at the least, submitted and, of the first launches of a graph,
+  /// launched; 0 as long as it is not known.
   Nanoseconds submission_time{0}, launch_time{0};
 };
 
