@@ -5,15 +5,12 @@
 #include <algorithm>
 #include <cstring>
 
-#include "collect/activities.h"
 #include "collect/cupti_library.h"
 #include "collect/memory.h"
 #include "collect/session.h"
 #include "collect/thread_state.h"
 
 namespace streamscope::collect {
-
-constinit bool tells_arguments = false;
 
 namespace {
 
@@ -81,7 +78,7 @@ const Parameters* parameters_of(ThreadState& thread, const void* function) {
   }
   auto& known = thread.kernel_parameters->known;
   Parameters& slot = known[(reinterpret_cast<uintptr_t>(function) >> 4) % std::size(known)];
-  const uint32_t epoch = names_epoch.load(std::memory_order_relaxed);
+  const uint32_t epoch = session.names_epoch.load(std::memory_order_relaxed);
   if (slot.function == function && slot.epoch == epoch) return &slot;
   slot.function = function;
   slot.epoch = epoch;

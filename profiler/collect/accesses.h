@@ -20,9 +20,6 @@ struct ThreadState;
 void tell_accesses(ThreadState& thread, const CallEntry& entry, const void* parameters,
                    const ring::CallRecord& call);
 
-/// Kernel parameters are asked for; set before callbacks are enabled.
-extern constinit bool tells_arguments;
-
 /// At the entry of a launch in the driver, also inside of one in the runtime: tells the parameters
 /// of pointer size. `open` is the outermost traced call. Never follows a pointer of the program but
 /// to the parameters themselves, and only as far as the driver says there are any.

@@ -19,9 +19,6 @@
 
 namespace streamscope::collect {
 
-constinit std::atomic<bool> work_seen{false};
-constinit std::atomic<uint32_t> names_epoch{1};
-
 namespace {
 
 constexpr size_t kBufferBytes = 1 << 20;
@@ -85,7 +82,7 @@ class RingSink final : public DecodeSink {
 
   ring::TextHash text(std::string_view text) override {
     // Kernel names come as pointers that CUPTI keeps as long as the code is loaded.
-    const uint32_t epoch = names_epoch.load(std::memory_order_relaxed);
+    const uint32_t epoch = session.names_epoch.load(std::memory_order_relaxed);
     Name& slot = names_[(reinterpret_cast<uintptr_t>(text.data()) >> 3) % kNameSlots];
     if (slot.text != text.data() || slot.epoch != epoch || slot.bytes != text.size()) {
       wait_for_room(text.size() / 44 + 2);
@@ -288,7 +285,7 @@ void* flush_regularly(void*) {
     ::nanosleep(&pause, nullptr);
     if (!usable.load(std::memory_order_relaxed) || taken.load(std::memory_order_relaxed)) continue;
     const uint32_t now = control.flush_request.load(std::memory_order_relaxed);
-    const bool seen = work_seen.exchange(false, std::memory_order_relaxed);
+    const bool seen = session.work_seen.exchange(false, std::memory_order_relaxed);
     if (now != requests) {
       requests = now;
       cupti.cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
@@ -422,7 +419,7 @@ uint64_t dropped_activities() { return dropped_total.load(std::memory_order_rela
 void forget_activities_after_fork() {
   usable.store(false, std::memory_order_relaxed);
   taken.store(false, std::memory_order_relaxed);
-  work_seen.store(false, std::memory_order_relaxed);
+  session.work_seen.store(false, std::memory_order_relaxed);
   dropped_total.store(0, std::memory_order_relaxed);
   scrapped.store(0, std::memory_order_relaxed);
   enabled_kinds = 0;

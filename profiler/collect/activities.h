@@ -23,12 +23,6 @@ namespace streamscope::collect {
 /// graph.
 int start_activities(const ring::Control& control, bool late);
 
-/// The program gave the device something to do. Called from callbacks.
-extern constinit std::atomic<bool> work_seen;
-inline void note_work() {
-  if (!work_seen.load(std::memory_order_relaxed)) work_seen.store(true, std::memory_order_relaxed);
-}
-
 /// Another client of CUPTI is about to ask for the buffers: what is in them comes to us first (2 s
 /// at most).
 void drain_activities();
@@ -56,9 +50,6 @@ void finish_activities();
 
 /// Records that CUPTI said it dropped.
 uint64_t dropped_activities();
-
-/// Module code may have been unloaded: names cached by address are void.
-extern constinit std::atomic<uint32_t> names_epoch;
 
 void forget_activities_after_fork();
 

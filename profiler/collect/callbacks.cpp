@@ -24,11 +24,6 @@ namespace {
 using ring::CallKind;
 
 constinit CUpti_SubscriberHandle subscriber = nullptr;
-constinit std::atomic<bool> attached_late{false};
-constinit uint8_t stack_calls =
-    0;  // CallEntryFlags of calls whose stack is taken; set before callbacks are enabled
-constinit std::atomic<int32_t> active_captures{
-    0};  // stream captures begun and not ended, in the whole process
 
 // CUPTI gives entry and exit of a call one shared word. It carries the thread's state, tagged with
 // the call, so that the exit needs no thread-local lookup and a word we did not write is told
@@ -48,7 +43,7 @@ ThreadState* unpack(uint64_t word, uint32_t correlation_id) {
 
 ring::TextHash kernel_name(ThreadState& thread, const char* name) {
   if (name == nullptr) return 0;
-  const uint32_t epoch = names_epoch.load(std::memory_order_relaxed);
+  const uint32_t epoch = session.names_epoch.load(std::memory_order_relaxed);
   KernelNameSlot& slot =
       thread
           .kernel_names[(reinterpret_cast<uintptr_t>(name) >> 4) % std::size(thread.kernel_names)];
@@ -62,10 +57,10 @@ const CallEntry* entry_of(CUpti_CallbackDomain domain, CUpti_CallbackId id) {
   return id < table.size() && table[id].read != nullptr ? &table[id] : nullptr;
 }
 
-// The entry of a call that lies in no other.
-[[gnu::noinline]] void on_enter(CUpti_CallbackDomain domain, CUpti_CallbackId id,
-                                const CUpti_CallbackData& call) {
-  ThreadState* thread = this_thread();
+// The entry of a call that lies in no other. `thread`: null if it has no state yet.
+[[gnu::noinline]] void on_enter(ThreadState* thread, CUpti_CallbackDomain domain,
+                                CUpti_CallbackId id, const CUpti_CallbackData& call) {
+  if (__builtin_expect(thread == nullptr, 0)) thread = make_thread_state();
   if (thread == nullptr || thread->in_collector) return;
   const CallEntry* found = entry_of(domain, id);
   if (found == nullptr) return;
@@ -76,6 +71,7 @@ const CallEntry* entry_of(CUpti_CallbackDomain domain, CUpti_CallbackId id) {
   thread->open_entry = &entry;
   const bool legacy = (entry.flags & kEntryWork) != 0 && values.stream <= 1 &&
                       (values.stream == 1 || (entry.flags & kEntryPerThread) == 0);
+  const uint8_t stack_calls = session.stack_calls;
   const bool stack = (entry.flags & stack_calls) != 0 ||
                      (legacy && stack_calls != 0 && is_early_legacy_call(*thread));
   thread->open_stack = stack ? take_stack(*thread) : 0;
@@ -112,14 +108,14 @@ void on_driver_launch(CUpti_CallbackId id, const CUpti_CallbackData& call) {
   tell_arguments(*thread, entry->id, call.functionParams, *thread->open_call);
 }
 
-bool inside_a_call() {
-  const ThreadState* thread = existing_thread();
+bool is_inside_a_call(const ThreadState* thread) {
   return thread != nullptr && thread->open_entry != nullptr;
 }
 
 [[gnu::noinline]] void on_enter_with_arguments(CUpti_CallbackDomain domain, CUpti_CallbackId id,
                                                const CUpti_CallbackData& call) {
-  if (!inside_a_call()) on_enter(domain, id, call);
+  ThreadState* thread = existing_thread();
+  if (!is_inside_a_call(thread)) on_enter(thread, domain, id, call);
   if (domain == CUPTI_CB_DOMAIN_DRIVER_API) on_driver_launch(id, call);
 }
 
@@ -137,12 +133,12 @@ bool is_capturing(uint64_t stream, bool per_thread) {
 void follow(const CallEntry& entry, bool succeeded) {
   switch (entry.kind) {
     case CallKind::kCaptureBegin:
-      if (succeeded) active_captures.fetch_add(1, std::memory_order_relaxed);
+      if (succeeded) session.active_captures.fetch_add(1, std::memory_order_relaxed);
       break;
     case CallKind::kCaptureEnd:
       // Also when it failed: the capture is over then.
-      if (active_captures.load(std::memory_order_relaxed) > 0)
-        active_captures.fetch_sub(1, std::memory_order_relaxed);
+      if (session.active_captures.load(std::memory_order_relaxed) > 0)
+        session.active_captures.fetch_sub(1, std::memory_order_relaxed);
       break;
     case CallKind::kProfilerStart:
       if (session.control->capture_range == ring::CaptureRange::kCudaProfilerApi)
@@ -191,7 +187,7 @@ bool needs_following(CallKind kind) {
     stream = values.stream;
     object = values.object;
   }
-  if (__builtin_expect(active_captures.load(std::memory_order_relaxed) > 0, 0) &&
+  if (__builtin_expect(session.active_captures.load(std::memory_order_relaxed) > 0, 0) &&
       is_capturing(stream, (entry.flags & kEntryPerThread) != 0))
     flags |= ring::kCapturing;
   if (__builtin_expect(needs_following(entry.kind), 0)) follow(entry, result == 0);
@@ -215,7 +211,7 @@ bool needs_following(CallKind kind) {
     record->value = open.value.load(std::memory_order_relaxed);
     record->context = call.context != nullptr ? call.contextUid : ring::kNone32;
     record->result = result;
-    record->operation = thread->operation();
+    record->operation = open.operation.load(std::memory_order_relaxed);
     record->stack = thread->open_stack;
     thread->ring.publish();
     // The writer only reads the record, and this thread is the one to write its place again.
@@ -232,7 +228,8 @@ bool needs_following(CallKind kind) {
                        0) &&
       stream <= 2 && call.context != nullptr)
     tell_per_thread_stream(*thread, call.context, call.contextUid);
-  if (__builtin_expect(attached_late.load(std::memory_order_relaxed), 0) && call.context != nullptr)
+  if (__builtin_expect(session.attached_late.load(std::memory_order_relaxed), 0) &&
+      call.context != nullptr)
     tell_used(*thread, call.context, call.contextUid, stream);
 }
 
@@ -267,8 +264,10 @@ void CUPTIAPI on_callback(void*, CUpti_CallbackDomain domain, CUpti_CallbackId i
     return;
   }
   *call.correlationData = 0;  // nested, ours, or not recorded
-  if (__builtin_expect(tells_arguments, 0)) return on_enter_with_arguments(domain, id, call);
-  if (!inside_a_call()) on_enter(domain, id, call);
+  if (__builtin_expect(session.tells_arguments, 0))
+    return on_enter_with_arguments(domain, id, call);
+  ThreadState* thread = existing_thread();
+  if (!is_inside_a_call(thread)) on_enter(thread, domain, id, call);
 }
 
 // An older libcupti refuses ids that it does not know; the calls behind them do not exist there
@@ -318,7 +317,7 @@ CuptiStart start_cupti(bool late) {
   CUptiResult result = subscribe(&subscriber, on_callback, other, sizeof other);
   if (result != CUPTI_SUCCESS) return refuse(result, "cuptiSubscribe", other);
   if (late) {
-    attached_late.store(true, std::memory_order_relaxed);
+    session.attached_late.store(true, std::memory_order_relaxed);
     report_loss(ring::Loss::kLateAttach, 1);
   }
   if (session.control->tier > ring::Tier::kStructure || session.control->with != 0) {
@@ -330,11 +329,11 @@ CuptiStart start_cupti(bool late) {
       return refuse(result, "cuptiActivityRegisterCallbacks", other);
     }
   }
-  stack_calls = session.control->stacks == ring::StackMode::kAll     ? kEntryTraced
-                : session.control->stacks == ring::StackMode::kSyncs ? kEntryStack
-                                                                     : 0;
-  if (stack_calls != 0) prepare_stacks();
-  tells_arguments = (session.control->with & ring::kWithArgs) != 0;
+  session.stack_calls = session.control->stacks == ring::StackMode::kAll     ? kEntryTraced
+                        : session.control->stacks == ring::StackMode::kSyncs ? kEntryStack
+                                                                             : 0;
+  if (session.stack_calls != 0) prepare_stacks();
+  session.tells_arguments = (session.control->with & ring::kWithArgs) != 0;
   result = switch_callbacks(true);
   return result == CUPTI_SUCCESS ? CuptiStart::kOk : refuse(result, "cuptiEnableCallback", other);
 }
@@ -358,8 +357,8 @@ const char* collector_text() {
 
 void forget_cupti_after_fork() {
   subscriber = nullptr;
-  attached_late.store(false, std::memory_order_relaxed);
-  active_captures.store(0, std::memory_order_relaxed);
+  session.attached_late.store(false, std::memory_order_relaxed);
+  session.active_captures.store(0, std::memory_order_relaxed);
 }
 
 }  // namespace streamscope::collect

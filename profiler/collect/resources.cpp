@@ -399,7 +399,7 @@ void on_resource(CUpti_CallbackId id, const CUpti_ResourceData& data) {
       on_stream(*thread, data, true);
       break;
     case CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING:
-      names_epoch.fetch_add(1, std::memory_order_relaxed);
+      session.names_epoch.fetch_add(1, std::memory_order_relaxed);
       break;
     default:
       if (data.resourceDescriptor != nullptr)

@@ -25,15 +25,27 @@ enum class SessionState : uint32_t {
   kEnded,    // the writer is leaving or the process is
 };
 
-struct Session {
+/// What every callback looks at comes first, in one line of the cache: after a CUDA call little
+/// else of ours is left in it.
+struct alignas(64) Session {
   std::atomic<SessionState> state{SessionState::kIdle};
   std::atomic<bool> collecting{false};  // false while paused (delay, duration, capture range)
   // More than one thread of the program is or was recorded. While there is one, no other thread's
   // calls can be ordered against its own.
   std::atomic<bool> several_threads{false};
+  std::atomic<bool> attached_late{false};
+  std::atomic<bool> work_seen{
+      false};  // the program gave the device something to do; see note_work()
+  // Both are set before callbacks are enabled: CallEntryFlags of calls whose stack is taken, and
+  // whether the parameters of kernels are told.
+  uint8_t stack_calls = 0;
+  bool tells_arguments = false;
+  ring::ClockKind clock = ring::ClockKind::kMonotonic;
+  std::atomic<int32_t> active_captures{0};  // of streams, begun and not ended, in the whole process
+  std::atomic<uint32_t> names_epoch{1};     // raised when module code is unloaded: names that are
+                                         // cached by address are void
   std::atomic<uint32_t> epoch{0};  // raised in a forked child: whatever threads held before is void
   const ring::Control* control = nullptr;  // mapped; valid from kRunning on, until the process ends
-  ring::ClockKind clock = ring::ClockKind::kMonotonic;
   std::atomic<void (*)()> detach{
       nullptr};  // called once if the writer leaves before the process ends
   char rings_folder[4096] = {};
@@ -45,6 +57,11 @@ inline bool running() {
   return session.state.load(std::memory_order_acquire) == SessionState::kRunning;
 }
 inline bool collecting() { return session.collecting.load(std::memory_order_relaxed); }
+/// The program gave the device something to do. Called from callbacks.
+inline void note_work() {
+  if (!session.work_seen.load(std::memory_order_relaxed))
+    session.work_seen.store(true, std::memory_order_relaxed);
+}
 
 /// Time stamp on the recording's clock. Works before a session starts.
 inline uint64_t ticks() { return ring::read_clock(session.clock); }

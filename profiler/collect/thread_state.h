@@ -29,7 +29,7 @@ struct PendingRange {
 
 inline constexpr uint32_t kMaxPendingRanges = 32;
 
-struct KernelNameSlot {
+struct alignas(32) KernelNameSlot {
   const char* text = nullptr;
   ring::TextHash hash = 0;
   uint32_t epoch = 0;
@@ -48,8 +48,8 @@ struct CallSiteSlot {
 };
 
 /// One per recorded thread; lives in a pool and is never freed, so that a late callback cannot
-/// touch freed memory.
-struct ThreadState {
+/// touch freed memory. What every call needs comes first, in two lines of the cache.
+struct alignas(64) ThreadState {
   ring::Producer ring;
   ring::OpenCall* open_call = nullptr;
   ring::Submission* submission = nullptr;
@@ -57,12 +57,12 @@ struct ThreadState {
   uint64_t begin = 0;                     // its entry stamp
   uint32_t open_correlation = 0;          // its correlation id; outside that of the latest one
   uint32_t open_stack = 0;                // of the open call
+  bool in_collector = false;              // set while the collector itself calls CUDA or CUPTI
+  uint64_t calls = 0;                     // traced calls so far
   uint32_t legacy_calls = 0;              // see is_early_legacy_call()
   uint32_t tid = 0;
-  uint64_t calls = 0;                // traced calls so far
   uint64_t virtual_now = 0;          // end of its latest simulated call
   uint64_t per_thread_contexts = 0;  // contexts (bit = id % 64) whose per-thread stream was told
-  bool in_collector = false;         // set while the collector itself calls CUDA or CUPTI
   KernelNameSlot kernel_names[64];
   CallSiteSlot call_sites[16];
   KernelParameters* kernel_parameters = nullptr;  // made at the first launch, with --with args

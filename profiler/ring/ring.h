@@ -85,7 +85,7 @@ struct alignas(64) OpenCall {
 
 /// The libcoord operation whose submission the producing thread began last: it goes on, or has
 /// ended and the next OperationRecord of the thread tells so, too.
-struct alignas(64) Submission {
+struct Submission {
   std::atomic<uint64_t> ended;      // as OperationRecord::begin; 0: it goes on. libcoord writes it
   std::atomic<uint32_t> operation;  // kNone32: none
   std::atomic<uint32_t> flags;      // RecordFlags
@@ -116,8 +116,8 @@ struct RingHeader {
   std::atomic<RingState> state;            // producer side writes
   std::atomic<uint64_t> stacks;            // call stacks taken since the beginning
   std::atomic<uint64_t> stack_ticks;       // what they cost the program
+  Submission submission;                   // read at every call, so in a line that each one touches
   OpenCall open_call;
-  Submission submission;
   alignas(64) std::atomic<uint64_t> tail;  // records consumed; consumer writes, or, if it
                                            // overwrites the oldest records, the producer
   uint32_t overwrites;  // 1: a full ring drops its oldest records; nobody releases any
