@@ -122,6 +122,11 @@ constexpr auto kCommands = std::to_array<Command>({
     {"Show", "Collapse or open all queues of tasks", "Shift+T",
      [](D d, S s) { collapse_all(d, s, {LaneKind::kTaskQueue}); }},
     {"Show", "Filter lanes by name", "Shift+F", [](D, S s) { s.overlay = Overlay::kFilter; }},
+    {"Show", "Graph of one group of operations", "Shift+G",
+     [](D, S s) {
+       s.drawer = "graph";
+       s.overlay = Overlay::kGroups;
+     }},
     {"Show", "Pin the lane of the selection on top", "Shift+P",
      [](D d, S s) {
        if (const auto lane = lane_of_selection(d, s)) s.lane_order.toggle_pinned(d, *lane);

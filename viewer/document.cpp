@@ -52,6 +52,7 @@ void Document::build() {
   for (size_t i = 0; i < trace_.strings.size(); ++i)
     short_names_[i] = trace::short_name(trace_.strings[i]).text;
   link_ops();
+  find_groups();
   link_dependencies();
   if (!is_sketch_) find_pool_holders();
   link_tasks();
@@ -152,6 +153,39 @@ void Document::link_ops() {
     span.begin_ns = first ? op.start_ns[id] : std::min(span.begin_ns, op.start_ns[id]);
     span.end_ns = first ? op.end_ns[id] : std::max(span.end_ns, op.end_ns[id]);
   }
+}
+
+namespace {
+
+constexpr int kDeepestGroup = 64;  // of what a wrong trace says there may be no end
+
+// Calls `each` with the groups that an operation is in, from the inside out, until it returns true.
+template <class Each>
+bool any_group(const PackedTables& tables, Id operation, Each each) {
+  for (int depth = 0; depth < kDeepestGroup && operation < tables.operation.size(); ++depth) {
+    operation = tables.operation.parent_operation_id[operation];
+    if (operation != kNoId && each(operation)) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+void Document::find_groups() {
+  std::map<Id, size_t> members;
+  for (Id id = 0; id < tables_.operation.size(); ++id) {
+    any_group(tables_, id, [&](Id group) {
+      ++members[group];
+      return false;
+    });
+  }
+  for (const auto& [group, count] : members) groups_.push_back({group, count});
+}
+
+bool Document::is_in_group(Id op, Id group) const {
+  const Id operation = operation_of_[op];
+  return operation == group ||
+         any_group(tables_, operation, [&](Id each) { return each == group; });
 }
 
 void Document::analyze() {

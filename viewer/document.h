@@ -115,6 +115,12 @@ struct Dependency {
   Id record, wait;  ///< kNoId where the edge is not an event's
 };
 
+/// A group of libcoord's operations: an operation that stands for others.
+struct OperationGroup {
+  Id operation = kNoId;
+  size_t members = 0;  ///< also those of groups within it
+};
+
 /// Text about data that is missing.
 struct LossLine {
   trace::Severity severity;
@@ -209,6 +215,10 @@ class Document {
   Id op_of(Item call) const;
   /// Name of an op's operation (libcoord), or kNoId.
   Id operation_of(Id op) const;
+  /// Groups of libcoord's operations, in order of registration.
+  const std::vector<OperationGroup>& groups() const { return groups_; }
+  /// True if the op belongs to an operation of the group, or of a group within it.
+  bool is_in_group(Id op, Id group) const;
   /// The newest record of an event at an instant, or kNoId; of events that were made while this was
   /// recorded.
   Id last_record(Id event, Ns at) const;
@@ -236,6 +246,7 @@ class Document {
   void link_ops();
   void analyze();
   void take_derived();
+  void find_groups();
   void link_dependencies();
   void find_pool_holders();
   void make_lanes();
@@ -286,7 +297,8 @@ class Document {
   std::vector<Ns> waited_ns_;  // by dependency
   WaitParts why_late_;
   std::vector<analysis::WaitGroup> wait_groups_;
-  Packed<Id> operation_of_;                     // by op
+  Packed<Id> operation_of_;  // by op
+  std::vector<OperationGroup> groups_;
   std::vector<TimeRange> operation_span_;       // by operation, of its ops; unknown without
   Packed<Id> op_of_call_;                       // by api_call
   std::vector<int> stream_lane_, thread_lane_;  // lane by id, -1 = none

@@ -48,7 +48,9 @@ void make_nodes(const Document& document, const GraphFilter& filter, GraphLayout
     bool ended = true;
     for (const Id op : ops_of(document.lanes()[lane])) {
       const std::optional<TimeRange> time = document.time({ItemKind::kOp, op});
-      if (!time || (filter.within && !is_within(document, op, *filter.within))) continue;
+      if (!time || (filter.within && !is_within(document, op, *filter.within)) ||
+          (filter.group != kNoId && !document.is_in_group(op, filter.group)))
+        continue;
       if (ended && (graph.lanes.empty() || graph.lanes.back() != lane)) graph.lanes.push_back(lane);
       if (ended || has_edge(document, document.incoming(op))) {
         graph.nodes.push_back(

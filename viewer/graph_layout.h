@@ -48,6 +48,7 @@ struct GraphLayout {
 struct GraphFilter {
   std::optional<TimeRange> within;  ///< only those that run or were issued in it
   std::vector<bool> lanes;          ///< by lane: only streams with true; empty: all
+  Id group = kNoId;                 ///< only those of this group of operations; kNoId: all
 
   bool operator==(const GraphFilter&) const = default;
 };

@@ -51,6 +51,15 @@ std::vector<Workspace::PaletteRow> Workspace::palette_rows() const {
                         {},
                         i});
     }
+  } else if (state_.overlay == Overlay::kGroups && document_) {
+    if (palette_text_.empty() && !document_->groups().empty())
+      rows.push_back({"All operations", "", nullptr, {}});
+    for (const OperationGroup& group : document_->groups()) {
+      const Item item{ItemKind::kOperation, group.operation};
+      std::string name = document_->label(item);
+      if (contains_text(name, palette_text_))
+        rows.push_back({std::move(name), format_count(group.members, "operation"), nullptr, item});
+    }
   }
   return rows;
 }
@@ -65,6 +74,10 @@ void Workspace::run_palette_row(size_t index) {
   if (index >= rows.size() || !document_) return;
   if (overlay == Overlay::kBookmarks)
     return show(*document_, state_, state_.bookmarks.all()[rows[index].bookmark].range);
+  if (overlay == Overlay::kGroups) {
+    state_.graph_group = rows[index].item.id;
+    return;
+  }
   if (rows[index].command != nullptr) return rows[index].command->run(*document_, state_);
   select(state_, rows[index].item);
   zoom_to_selection(*document_, state_);
@@ -164,6 +177,11 @@ void Workspace::draw_palette(float width, float height) {
       hint = state_.bookmarks.all().empty() ? "There is none yet; Ctrl+B makes one"
                                             : "Delete forgets the chosen one";
       break;
+    case Overlay::kGroups:
+      ask = "Show in the graph only the group";
+      if (document_->groups().empty())
+        hint = "No operation of this trace is in a group of libcoord";
+      break;
     default:
       ask = "Type a command";
   }
@@ -189,7 +207,9 @@ void Workspace::draw_palette(float width, float height) {
     widgets::text(theme_, Face::kSmall, theme_.color(Color::kTextDim), hint);
   } else if (found.empty() && !(search && empty)) {
     widgets::text(theme_, Face::kBody, theme_.color(Color::kTextDim),
-                  search ? "Nothing has such a name" : "No such command");
+                  search                               ? "Nothing has such a name"
+                  : state_.overlay == Overlay::kGroups ? "No group has such a name"
+                                                       : "No such command");
   } else if (search && !empty) {
     widgets::text(theme_, Face::kSmall, theme_.color(Color::kTextDim),
                   format_count(state_.hits.size(), "hit") +

@@ -26,7 +26,16 @@ namespace streamscope::viewer {
 
 enum class ColorBy : uint8_t { kKind, kName, kStream, kCause, kPath };
 inline constexpr size_t kColorByCount = 5;
-enum class Overlay : uint8_t { kNone, kHelp, kPalette, kSearch, kFilter, kNote, kBookmarks };
+enum class Overlay : uint8_t {
+  kNone,
+  kHelp,
+  kPalette,
+  kSearch,
+  kFilter,
+  kNote,
+  kBookmarks,
+  kGroups
+};
 
 /// UI thread only.
 struct ViewState {
@@ -53,8 +62,9 @@ struct ViewState {
   float drawer_height = 340;  ///< before scaling
   std::shared_ptr<const Document> compared;      ///< a second trace to hold the first against
   std::shared_ptr<const Comparison> comparison;  ///< of both, once it is made
-  std::optional<size_t> finding;                 ///< the one looked at, as Insights lists them
-  std::vector<size_t> repaired;  ///< findings that the prediction takes for repaired, ascending
+  Id graph_group = kNoId;         ///< the graph shows only operations of this group; kNoId: all
+  std::optional<size_t> finding;  ///< the one looked at, as Insights lists them
+  std::vector<size_t> repaired;   ///< findings that the prediction takes for repaired, ascending
   std::shared_ptr<const Prediction> prediction;  ///< of them, once it is made
   std::vector<bool> searched;  ///< names that a search found, by string id; the rest is dimmed
   std::vector<Item> hits;      ///< what has them, by time

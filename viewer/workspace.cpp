@@ -69,6 +69,7 @@ void Workspace::set_document(std::shared_ptr<const Document> document) {
   state_.searched.clear();
   state_.hits.clear();
   state_.lane_order.reset();
+  state_.graph_group = kNoId;
   state_.finding.reset();
   state_.repaired.clear();
   state_.prediction.reset();
@@ -348,8 +349,8 @@ std::string Workspace::state_json() const {
     return what ? json_text(std::string(to_string(what.kind)) + ":" + std::to_string(what.id))
                 : std::string("null");
   };
-  static constexpr std::array<std::string_view, 7> kOverlays = {
-      "", "help", "palette", "search", "filter", "note", "bookmarks"};
+  static constexpr std::array<std::string_view, 8> kOverlays = {
+      "", "help", "palette", "search", "filter", "note", "bookmarks", "groups"};
   std::string text = "{\"schema\":1";
   text += ",\"loaded\":" + std::string(document_ ? "true" : "false");
   text += ",\"error\":" + json_text(error_);
@@ -368,6 +369,8 @@ std::string Workspace::state_json() const {
                                                 std::to_string(state_.marked->end_ns) + "]"
                                           : std::string("null"));
   text += ",\"hits\":" + std::to_string(state_.hits.size());
+  text += ",\"graph_group\":" +
+          (state_.graph_group != kNoId ? std::to_string(state_.graph_group) : "null");
   text += ",\"finding\":" + (state_.finding ? std::to_string(*state_.finding) : "null");
   text += ",\"repaired\":" + std::to_string(state_.repaired.size());
   text += ",\"predicted_gain_ns\":" +

@@ -52,6 +52,59 @@ TEST(LayOutGraph, MarksTheCriticalPath) {
   for (const GraphNode& node : lay_out_graph(document).nodes) EXPECT_TRUE(node.on_path);
 }
 
+// Two phases of one job, and an operation that belongs to none.
+TEST(LayOutGraph, ShowsOnlyTheOperationsOfAGroup) {
+  test::TraceBuilder builder;
+  std::vector<Id> operations;
+  test::StreamBuilder a = builder.stream("a"), b = builder.stream("b");
+  const Id job = builder.operation("job", a);
+  const auto group = [&](const char* name, Id parent) {
+    const Id id = builder.operation(name, a);
+    builder.columns().operation.parent_operation_id[id] = parent;
+    return id;
+  };
+  const Id first = group("phase 1", job), second = group("phase 2", job);
+  const auto work = [&](test::StreamBuilder& stream, Id parent, Ns at) {
+    const Id id = builder.operation("step", stream);
+    builder.columns().operation.parent_operation_id[id] = parent;
+    const Id op = static_cast<Id>(builder.columns().op.size());
+    stream.kernel("k", at, at + 5);
+    builder.add(trace::OperationOp{.operation_id = id, .op_id = op});
+  };
+  work(a, first, 10);
+  work(b, first, 20);
+  work(b, second, 30);
+  work(a, kNoId, 40);
+  const Document document(builder.trace());
+  ASSERT_EQ(document.groups().size(), 3u);
+  EXPECT_EQ(document.groups()[0].operation, job);
+  EXPECT_EQ(document.groups()[0].members, 5u);  // both phases and their three steps
+  const auto ops_of = [&](Id of) {
+    const GraphLayout graph = lay_out_graph(document, {.group = of});
+    std::vector<Id> ops;
+    for (Id op = 0; op < graph.node_of.size(); ++op) {
+      if (graph.node_of[op] != GraphLayout::kNoNode) ops.push_back(op);
+    }
+    return ops;
+  };
+  EXPECT_EQ(ops_of(first), (std::vector<Id>{0, 1}));
+  EXPECT_EQ(ops_of(second), (std::vector<Id>{2}));
+  EXPECT_EQ(ops_of(job), (std::vector<Id>{0, 1, 2}));
+  EXPECT_EQ(ops_of(kNoId).size(), 4u);
+  EXPECT_EQ(lay_out_graph(document, {.group = second}).lanes.size(), 1u);
+}
+
+TEST(LayOutGraph, EndsWithGroupsThatContainThemselves) {
+  test::TraceBuilder builder;
+  test::StreamBuilder a = builder.stream("a");
+  const Id odd = builder.operation("odd", a);
+  builder.columns().operation.parent_operation_id[odd] = odd;
+  a.kernel("k", 0, 5);
+  builder.add(trace::OperationOp{.operation_id = odd, .op_id = 0});
+  const Document document(builder.trace());
+  EXPECT_EQ(lay_out_graph(document, {.group = odd}).nodes.size(), 1u);
+}
+
 TEST(LayOutGraph, PutsNoTwoNodesInOnePlace) {
   test::TraceBuilder builder;
   for (int i = 0; i < 40; ++i) {

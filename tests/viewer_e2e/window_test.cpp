@@ -146,6 +146,34 @@ TEST_F(Window, FiltersLanesByName) {
   EXPECT_TRUE(becomes("lanes", static_cast<int>(all)));
 }
 
+// A job of two phases.
+TEST_F(Window, ShowsOneGroupOfOperationsInTheGraph) {
+  test::TraceBuilder builder;
+  const test::StreamBuilder stream = builder.stream("a");
+  const trace::Id load = builder.operation("load phase", stream);
+  const trace::Id solve = builder.operation("solve phase", stream);
+  for (const trace::Id group : {load, solve}) {
+    const trace::Id step = builder.operation("step", stream);
+    builder.columns().operation.parent_operation_id[step] = group;
+    builder.add(trace::OperationOp{.operation_id = step,
+                                   .op_id = static_cast<trace::Id>(builder.columns().op.size())});
+    test::StreamBuilder(stream).kernel("k", 100 * (step + 1), 100 * (step + 1) + 50);
+  }
+  builder.write(folder_ / "groups.sqlite");
+  open(folder_ / "groups.sqlite");
+  ASSERT_TRUE(becomes("loaded", "true"));
+  key("shift+g");
+  ASSERT_TRUE(becomes("overlay", quoted("groups")));
+  input({"type", "--delay", "40", "SOLVE"});
+  key("Return");
+  EXPECT_TRUE(becomes("graph_group", static_cast<int>(solve)));
+  EXPECT_EQ(text("drawer"), quoted("graph"));
+  key("shift+g");
+  ASSERT_TRUE(becomes("overlay", quoted("groups")));
+  key("Return");  // the first line: all of them
+  EXPECT_TRUE(becomes("graph_group", "null"));
+}
+
 TEST_F(Window, ColorsByEverythingInTurn) {
   open_pipeline();
   for (const char* by : {"name", "stream", "cause of a late start", "critical path", "kind"}) {

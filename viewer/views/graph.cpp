@@ -21,9 +21,9 @@ constexpr float kLeastColumn = 5;
 constexpr double kMargin = 16;       // on the left of the first layer
 constexpr float kFirstColumn = 104;  // a graph is at first shown as a whole if that leaves so much
 
-// The marked time, and the streams that the filter of lanes leaves.
+// The marked time, the chosen group, and the streams that the filter of lanes leaves.
 GraphFilter filter_of(const Document& document, const ViewState& state) {
-  GraphFilter filter{.within = state.marked};
+  GraphFilter filter{.within = state.marked, .group = state.graph_group};
   if (state.lane_order.filter().empty()) return filter;
   filter.lanes.resize(document.lanes().size());
   for (const size_t lane : state.lane_order.shown(document, {}).lanes) filter.lanes[lane] = true;
@@ -77,7 +77,21 @@ void GraphView::center_on(uint32_t node, float width, float height) {
   if (y < top_ || y + kRow * row_scale_ > top_ + height) top_ = y - height / 2;
 }
 
+// Which group is shown, where there are any.
+void GraphView::draw_group(const Document& document, ViewState& state, const Theme& theme) {
+  if (document.groups().empty()) return;
+  const bool one = state.graph_group != kNoId;
+  const std::string text =
+      one ? "Only the group " +
+                ellipsize(document.label({ItemKind::kOperation, state.graph_group}), 60)
+          : "All of " + format_count(document.groups().size(), "group");
+  if (widgets::button(theme, text, one)) state.overlay = Overlay::kGroups;
+  ImGui::SameLine();
+  widgets::label(theme, "Shift+G chooses one");
+}
+
 void GraphView::draw(const Document& document, ViewState& state, const Theme& theme) {
+  draw_group(document, state, theme);
   const ImVec2 origin = ImGui::GetCursorScreenPos();
   const ImVec2 size = ImGui::GetContentRegionAvail();
   const float gutter = theme.px(kGutter);
@@ -90,8 +104,8 @@ void GraphView::draw(const Document& document, ViewState& state, const Theme& th
   if (graph_.nodes.empty() && filter_ != GraphFilter{}) {
     return widgets::empty_state(
         theme, "No operations here",
-        "No stream that the filter of lanes leaves has operations in the "
-        "marked time; Escape removes the mark, Shift+F changes the filter.");
+        "No stream that the filter of lanes leaves has operations of the chosen group in the "
+        "marked time; Escape removes the mark, Shift+F changes the filter, Shift+G the group.");
   }
   if (graph_.nodes.empty()) {
     return widgets::empty_state(theme, "No operations",

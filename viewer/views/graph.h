@@ -18,6 +18,7 @@ class GraphView : public View {
 
  private:
   struct Frame;  // what the functions below share
+  void draw_group(const Document& document, ViewState& state, const Theme& theme);
   void lay_out(const Document& document, GraphFilter filter, float width, float height);
   void handle_input(Frame& frame);
   void draw_edges(Frame& frame);
