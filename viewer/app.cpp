@@ -18,6 +18,7 @@
 #include <chrono>
 #include <fstream>
 #include <optional>
+#include <span>
 #include <thread>
 #include <utility>
 
@@ -226,6 +227,11 @@ class Window {
     return *static_cast<Window*>(glfwGetWindowUserPointer(window));
   }
   void open(const std::filesystem::path& trace);
+  /// Holds a second trace against the one that is open.
+  void compare_with(const std::filesystem::path& trace);
+  /// Opens what was dropped: a trace, or two to compare.
+  void drop(std::span<const char* const> files);
+  void show_title();
   void take_document();
   void take_compared();
   /// Of a trace that is being recorded: reads it again if there is more.
@@ -257,10 +263,7 @@ Window::Window(const Arguments& arguments) : arguments_(arguments) {
   glfwWindowHint(GLFW_CONTEXT_VERSION_MAJOR, 3);
   glfwWindowHint(GLFW_CONTEXT_VERSION_MINOR, 3);
   glfwWindowHint(GLFW_OPENGL_PROFILE, GLFW_OPENGL_CORE_PROFILE);
-  const std::string title =
-      (arguments.trace.empty() ? "" : arguments.trace.filename().string() + " \u2013 ") +
-      "StreamScope";
-  window_ = glfwCreateWindow(arguments.width, arguments.height, title.c_str(), nullptr, nullptr);
+  window_ = glfwCreateWindow(arguments.width, arguments.height, "StreamScope", nullptr, nullptr);
   if (window_ == nullptr) {
     const char* why = nullptr;
     glfwGetError(&why);
@@ -302,17 +305,13 @@ Window::Window(const Arguments& arguments) : arguments_(arguments) {
   glfwSetFramebufferSizeCallback(
       window_, [](GLFWwindow* window, int, int) { self(window).frames_ = kSettleFrames; });
   glfwSetDropCallback(window_, [](GLFWwindow* window, int count, const char** paths) {
-    if (count > 0) self(window).open(paths[0]);
+    if (count > 0) self(window).drop(std::span(paths, static_cast<size_t>(count)));
   });
   ImGui_ImplGlfw_InitForOpenGL(window_, true);
   ImGui_ImplOpenGL3_Init(kGlsl);
   workspace_->set_recent(read_sessions(sessions_file()));
   if (!arguments_.trace.empty()) open(arguments_.trace);
-  if (!arguments_.compared.empty()) {
-    workspace_->state().drawer = "compare";
-    compared_loader_ = std::make_unique<Loader>(arguments_.compared, arguments_.width,
-                                                [] { glfwPostEmptyEvent(); });
-  }
+  if (!arguments_.compared.empty()) compare_with(arguments_.compared);
 }
 
 Window::~Window() {
@@ -335,11 +334,33 @@ void Window::open(const std::filesystem::path& trace) {
     for (const Session& each : read_sessions(sessions_file())) {
       if (each.trace == absolute) workspace_->restore(each);
     }
-    glfwSetWindowTitle(window_, (trace.filename().string() + " \u2013 StreamScope").c_str());
+    workspace_->set_notice("");
   }
   trace_ = trace;
+  workspace_->set_reading(trace);
+  show_title();
   read_state_ = state_of(trace);
   loader_ = std::make_unique<Loader>(trace, arguments_.width, [] { glfwPostEmptyEvent(); });
+}
+
+void Window::show_title() {
+  glfwSetWindowTitle(window_, (trace_.filename().string() + " \u2013 StreamScope").c_str());
+}
+
+void Window::compare_with(const std::filesystem::path& trace) {
+  workspace_->state().drawer = "compare";
+  compared_loader_ =
+      std::make_unique<Loader>(trace, arguments_.width, [] { glfwPostEmptyEvent(); });
+}
+
+void Window::drop(std::span<const char* const> files) {
+  compared_loader_.reset();
+  workspace_->set_compared(nullptr);
+  open(files[0]);
+  if (files.size() > 1) compare_with(files[1]);
+  if (files.size() > 2)
+    workspace_->set_notice("Two traces are compared at most: the first two of " +
+                           std::to_string(files.size()) + " are open.");
 }
 
 void Window::keep_session() const {
@@ -372,7 +393,14 @@ void Window::take_document() {
   const std::string error = loader_->error();
   auto document = loader_->document();
   if (!error.empty() || (document && !document->is_sketch())) loader_.reset();
-  if (!error.empty()) return workspace_->set_error(error);
+  if (!error.empty() && workspace_->document() == nullptr) return workspace_->set_error(error);
+  if (!error.empty()) {  // what was open stays
+    workspace_->set_notice(error);
+    trace_ = workspace_->document()->trace().file;
+    read_state_ = state_of(trace_);
+    if (workspace_->document()->is_sketch()) open(trace_);  // its details were being read
+    return show_title();
+  }
   if (!document || document.get() == workspace_->document()) return;
   is_live_ = !document->trace().complete() && is_written(read_state_);
   workspace_->set_live(is_live_);

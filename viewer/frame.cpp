@@ -228,9 +228,9 @@ void Workspace::draw_message(float width, float height) {
                      "This trace cannot be shown");
     ImGui::Spacing();
     widgets::wrapped(theme_, Face::kBody, theme_.color(Color::kText), error_);
-  } else if (!arguments_.trace.empty()) {
+  } else if (!reading_.empty()) {
     widgets::wrapped(theme_, Face::kTitle, theme_.color(Color::kText),
-                     "Reading " + arguments_.trace.filename().string());
+                     "Reading " + reading_.filename().string());
     ImGui::Spacing();
     const ImVec2 at = ImGui::GetCursorScreenPos();
     const float bar = theme_.px(4);

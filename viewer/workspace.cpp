@@ -222,6 +222,10 @@ bool Workspace::press(const Key& key) {
     if (key == "Enter") run_palette_row(palette_index_);
     return true;
   }
+  if (key == "Escape" && state_.overlay == Overlay::kNone && !notice_.empty()) {
+    notice_.clear();
+    return true;
+  }
   const Command* command = find_command(key);
   if (command == nullptr) return false;
   if (document_ && document_->is_sketch() && command->group == "Select") return true;
@@ -354,6 +358,7 @@ std::string Workspace::state_json() const {
   std::string text = "{\"schema\":1";
   text += ",\"loaded\":" + std::string(document_ ? "true" : "false");
   text += ",\"error\":" + json_text(error_);
+  text += ",\"notice\":" + json_text(notice_);
   text += ",\"window\":{\"begin_ns\":" + std::to_string(state_.window.begin_ns);
   text += ",\"end_ns\":" + std::to_string(state_.window.range().end_ns);
   std::array<char, 64> number;

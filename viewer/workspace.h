@@ -35,9 +35,15 @@ class Workspace {
   /// arguments ask for what the document does not have; it is shown all the same.
   void set_document(std::shared_ptr<const Document> document);
   /// A second trace to hold the first against. A window that showed all shows all of both.
+  /// Null: no longer.
   void set_compared(std::shared_ptr<const Document> document);
+  /// What is being read, for as long as there is no document.
+  void set_reading(std::filesystem::path trace) {
+    reading_ = std::move(trace);
+    error_.clear();
+  }
   void set_error(std::string message) { error_ = std::move(message); }
-  /// A line of text above the panels.
+  /// A line of text above the panels; Escape takes it away.
   void set_notice(std::string message) { notice_ = std::move(message); }
   void set_progress(double fraction) { progress_ = fraction; }
   /// Traces to offer while none is open.
@@ -96,6 +102,7 @@ class Workspace {
   bool themed_ = false;
   std::vector<std::unique_ptr<View>> views_;
   std::shared_ptr<const Document> document_;
+  std::filesystem::path reading_;
   std::string error_;
   std::string notice_;
   double progress_ = 0;
