@@ -120,12 +120,20 @@ constexpr Names kNameColors = {rgb(0x56b4e9), rgb(0xe69f00), rgb(0x009e73), rgb(
                                rgb(0x3f7fd0), rgb(0x7fb800), rgb(0xcc79a7), rgb(0x9fd8c8),
                                rgb(0xa993e0), rgb(0xb98a2e), rgb(0x8fa3b8), rgb(0xf2a48b)};
 
+// A frame mixes a color for each pixel of each lane: neither divisions nor calls of functions.
+constexpr std::array<float, 256> kShares = [] {
+  std::array<float, 256> shares{};
+  for (size_t i = 0; i < shares.size(); ++i) shares[i] = static_cast<float>(i) / 255;
+  return shares;
+}();
+
 ImVec4 to_vec(ImU32 color) {
-  return {static_cast<float>(color >> IM_COL32_R_SHIFT & 255) / 255,
-          static_cast<float>(color >> IM_COL32_G_SHIFT & 255) / 255,
-          static_cast<float>(color >> IM_COL32_B_SHIFT & 255) / 255,
-          static_cast<float>(color >> IM_COL32_A_SHIFT & 255) / 255};
+  return {kShares[color >> IM_COL32_R_SHIFT & 255], kShares[color >> IM_COL32_G_SHIFT & 255],
+          kShares[color >> IM_COL32_B_SHIFT & 255], kShares[color >> IM_COL32_A_SHIFT & 255]};
 }
+
+// Of a number that is not negative.
+ImU32 rounded(float value) { return static_cast<ImU32>(double{value} + 0.5); }
 
 struct FaceSpec {
   std::span<const std::byte> (*file)();
@@ -207,15 +215,13 @@ ImU32 Theme::on(ImU32 fill) const {
 
 ImU32 Theme::fade(ImU32 color, float alpha) {
   const float own = static_cast<float>(color >> IM_COL32_A_SHIFT & 255);
-  const auto a = static_cast<ImU32>(std::lround(own * std::clamp(alpha, 0.0f, 1.0f)));
+  const ImU32 a = rounded(own * std::clamp(alpha, 0.0f, 1.0f));
   return (color & ~IM_COL32_A_MASK) | (a << IM_COL32_A_SHIFT);
 }
 
 ImU32 Theme::dim(ImU32 color, float alpha) const {
   const ImVec4 over = to_vec(color), under = vec(Color::kBackground);
-  const auto mix = [&](float a, float b) {
-    return static_cast<uint32_t>(std::lround((a * alpha + b * (1 - alpha)) * 255));
-  };
+  const auto mix = [&](float a, float b) { return rounded((a * alpha + b * (1 - alpha)) * 255); };
   return IM_COL32(mix(over.x, under.x), mix(over.y, under.y), mix(over.z, under.z), 255);
 }
 

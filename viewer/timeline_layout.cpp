@@ -24,23 +24,32 @@ Wide to_wide(double value) {
   return static_cast<Wide>(std::clamp(value, -1e30, 1e30));
 }
 
+// std::floor() without a call, which processors older than 2008 would need.
+double floor_of(double value) {
+  if (!(std::fabs(value) < 0x1p52)) return value;  // whole already
+  const auto whole = static_cast<double>(static_cast<Ns>(value));
+  return whole > value ? whole - 1 : whole;
+}
+
+// What does not fit in 64 bits, kept out of what a picture asks a hundred thousand times.
+[[gnu::noinline]] Ns far_distance_ns(Ns from, Ns to) { return clamp_wide(Wide{to} - from); }
+[[gnu::noinline]] Ns add_far_ns(Ns at, double by) { return clamp_wide(at + to_wide(by)); }
+
 Wide floor_div(Wide a, Wide b) { return a / b - ((a % b != 0) && ((a < 0) != (b < 0))); }
 
 }  // namespace
 
-// What 64 bits hold is not reckoned in 128: a picture asks a hundred thousand times.
 Ns distance_ns(Ns from, Ns to) {
   Ns distance = 0;
-  if (!__builtin_sub_overflow(to, from, &distance)) return distance;
-  return clamp_wide(static_cast<Wide>(to) - from);
+  return __builtin_sub_overflow(to, from, &distance) ? far_distance_ns(from, to) : distance;
 }
 
 Ns add_ns(Ns at, double by) {
-  const double whole = std::floor(by);
+  const double whole = floor_of(by);
   Ns sum = 0;
   if (std::fabs(whole) < 0x1p62 && !__builtin_add_overflow(at, static_cast<Ns>(whole), &sum))
     return sum;
-  return clamp_wide(at + to_wide(whole));
+  return add_far_ns(at, whole);
 }
 
 size_t first_not_before(const Packed<Ns>& sorted, size_t from, size_t to, Ns at) {
@@ -184,6 +193,24 @@ IndexRange visible(const Row& row, TimeRange range) {
 
 namespace {
 
+// A few neighbours of a column, read at once.
+class Neighbours {
+ public:
+  Neighbours(const Packed<Ns>& column, size_t from, size_t to) : from_(from) {
+    for (size_t i = from; i < to; ++i) values_[i - from] = column[i];
+  }
+  Ns operator[](size_t index) const { return values_[index - from_]; }
+
+ private:
+  size_t from_;
+  Ns values_[Row::kBlock + 1];  // what is not read is not asked for
+};
+
+size_t first_not_before(const Neighbours& sorted, size_t from, size_t to, Ns at) {
+  while (from < to && sorted[from] < at) ++from;
+  return from;
+}
+
 // One call of fold().
 class Folding {
  public:
@@ -192,93 +219,118 @@ class Folding {
         window_(window),
         min_px_(min_px),
         cell_ns_(window.ns_per_px * min_px),
+        half_cell_ns_(add_ns(0, cell_ns_ / 2)),
+        least_wide_ns_(add_ns(0, cell_ns_ * 0.99)),
         out_(out) {}
 
   void fold() {
     const auto [begin, end] = visible(row_, {window_.to_ns(kLeft), window_.to_ns(right_)});
+    if (begin == end) return;
     drawn_to_ = kLeft;
+    cell_ = cell_from(row_.start_ns[begin]);
+    if (row_.levels.empty()) return fold_each(row_.start_ns, row_.end_ns, begin, end);
     fold_blocks(row_.levels.size(), begin, end);
   }
 
  private:
-  // A cell of time, counted from time 0, not from the window.
+  // A cell of time, counted from time 0, not from the window: it begins and ends at the nanosecond
+  // below, so that each belongs to one cell.
   struct Cell {
-    double px;
+    double number, px;
     Ns end_ns;
   };
-  Cell cell_of(Ns at) const {
-    const double cell = std::floor(static_cast<double>(at) / cell_ns_);
-    return {window_.to_px(add_ns(0, cell * cell_ns_)), add_ns(0, (cell + 1) * cell_ns_)};
+  Cell cell_of(double number, Ns begin_ns) const {
+    return {number, window_.to_px(begin_ns), add_ns(0, (number + 1) * cell_ns_)};
+  }
+  Cell cell_from(Ns at) const {
+    const double number = -floor_of(-(static_cast<double>(at) + 1) / cell_ns_) - 1;
+    return cell_of(number, add_ns(0, number * cell_ns_));
+  }
+  // To the cell of an instant behind all it was moved to before: mostly the same or the next.
+  const Cell& move_to(Ns at) {
+    if (at < cell_.end_ns) return cell_;
+    cell_ = cell_of(cell_.number + 1, cell_.end_ns);
+    if (at >= cell_.end_ns) cell_ = cell_from(at);
+    return cell_;
   }
 
-  // A run of intervals that begin in a cell; one that follows another of the same cell joins it.
-  // It is busy so much of `span_ns`.
-  void add_run(const Cell& cell, size_t first, size_t count, double busy_ns, double span_ns,
-               uint8_t kind) {
+  // Whether it is to be drawn for itself, with nothing of it left of `from`.
+  bool is_wide(Ns start, Ns end, double from = -std::numeric_limits<double>::infinity()) const {
+    return distance_ns(start, end) >= least_wide_ns_ &&
+           window_.to_px(end) - std::max(window_.to_px(start), from) >= min_px_;
+  }
+
+  // A run of intervals that begin in the cell, the first of them at `start`; one that follows
+  // another of the same cell joins it. It is busy so much of `span_ns`.
+  void add_run(Ns start, size_t first, size_t count, double busy_ns, double span_ns, uint8_t kind) {
     const auto coverage = static_cast<float>(std::clamp(busy_ns / span_ns, 0.05, 1.0));
-    const bool joins = cell.px == run_px_;
-    run_px_ = cell.px;
+    const bool joins = cell_.px == run_px_;
+    run_px_ = cell_.px;
     if (!joins) {
-      const double px = count == 1 ? window_.to_px(row_.start_ns[first]) : cell.px;
+      const double px = count == 1 ? window_.to_px(start) : cell_.px;
       out_.push_back({static_cast<float>(px), static_cast<float>(px + min_px_),
                       static_cast<uint32_t>(first), static_cast<uint32_t>(count), kind, coverage});
       return;
     }
     DrawItem& run = out_.back();
-    run.x0 = static_cast<float>(cell.px);
-    run.x1 = static_cast<float>(cell.px + min_px_);
+    run.x0 = static_cast<float>(cell_.px);
+    run.x1 = static_cast<float>(cell_.px + min_px_);
     run.count += static_cast<uint32_t>(count);
     run.coverage = std::min(run.coverage + coverage, 1.0f);
   }
 
-  // Of the intervals [i, end) whole blocks of a level where one is narrower than half a cell, the
-  // rest block by block on the level below; level 0 are the intervals themselves.
+  // Of the intervals [i, end), which lie in one block of the level above, whole blocks of this
+  // level where one is narrower than half a cell, the rest block by block on the level below;
+  // level 0 are the intervals themselves.
   void fold_blocks(size_t level, size_t i, size_t end) {
-    if (level == 0) return fold_each(i, end);
+    if (level == 0) {
+      const Neighbours starts(row_.start_ns, i, end), ends(row_.end_ns, i, end);
+      return fold_each(starts, ends, i, end);
+    }
     const Row::Level& blocks = row_.levels[level - 1];
-    const size_t size = size_t{1} << (kBlockBits * level);
+    const size_t bits = kBlockBits * level, size = size_t{1} << bits;
+    // Those before this one end in the range, and the next begins at a known time.
+    const size_t whole = std::min(blocks.start_ns.size() - 1, end >> bits);
+    const Neighbours starts(blocks.start_ns, i >> bits, whole + 1);
     const auto is_narrow = [&](size_t block) {
-      return block + 1 < blocks.start_ns.size() && (block + 1) * size <= end &&
-             static_cast<double>(distance_ns(blocks.start_ns[block], blocks.start_ns[block + 1])) <=
-                 cell_ns_ / 2;
+      return distance_ns(starts[block], starts[block + 1]) <= half_cell_ns_;
     };
     while (i < end) {
-      const size_t block = i / size;
-      if (i % size != 0 || !is_narrow(block)) {
-        const size_t until = std::min((block + 1) * size, end);
+      const size_t block = i >> bits;
+      if (i % size != 0 || block >= whole || !is_narrow(block)) {
+        const size_t until = std::min((block + 1) << bits, end);
         fold_blocks(level - 1, i, until);
         i = until;
         continue;
       }
-      const Cell cell = cell_of(blocks.start_ns[block]);
+      const Ns start = starts[block];
+      size_t next = first_not_before(starts, block + 1, whole, move_to(start).end_ns);
       // Of the blocks that begin in the cell only the last may be wide.
-      size_t next = first_not_before(blocks.start_ns, block + 1,
-                                     std::min(blocks.start_ns.size(), end / size + 1), cell.end_ns);
       while (next > block + 1 && !is_narrow(next - 1)) --next;
       // A whole run is about as long as a cell, not exactly: of its own length it is busy.
-      const auto span =
-          static_cast<double>(distance_ns(blocks.start_ns[block], blocks.start_ns[next]));
-      add_run(cell, i, (next - block) * size,
+      const auto span = static_cast<double>(distance_ns(start, starts[next]));
+      add_run(start, i, (next - block) << bits,
               static_cast<double>(blocks.busy_before_ns[next]) -
                   static_cast<double>(blocks.busy_before_ns[block]),
               std::max(span, cell_ns_ / 2), blocks.kind[block]);
-      i = next * size;
+      i = next << bits;
     }
   }
 
-  void fold_each(size_t i, size_t end) {
+  void fold_each(const auto& starts, const auto& ends, size_t i, size_t end) {
+    const bool overlap = !row_.max_end_ns.empty();
     while (i < end) {
-      const double x0 =
-          std::max(window_.to_px(row_.start_ns[i]), row_.max_end_ns.empty() ? kLeft : drawn_to_);
-      const double x1 = window_.to_px(row_.end_ns[i]);
-      if (x1 - x0 >= min_px_) {
-        out_.push_back({static_cast<float>(std::max(x0, kLeft)),
+      const Ns start = starts[i], stop = ends[i];
+      const double from = overlap ? drawn_to_ : kLeft;
+      if (is_wide(start, stop, from)) {
+        const double x1 = window_.to_px(stop);
+        out_.push_back({static_cast<float>(std::max({window_.to_px(start), from, kLeft})),
                         static_cast<float>(std::min(x1, right_)), static_cast<uint32_t>(i), 1,
                         row_.kind[i], 1});
         drawn_to_ = x1;
         run_px_ = std::numeric_limits<double>::quiet_NaN();  // what follows joins no run before it
         ++i;
-        if (!row_.max_end_ns.empty()) {  // what does not reach further is hidden behind this one
+        if (overlap) {  // what does not reach further is hidden behind this one
           const auto further =
               std::upper_bound(row_.max_end_ns.begin() + static_cast<ptrdiff_t>(i),
                                row_.max_end_ns.end(), window_.to_ns(drawn_to_ + min_px_));
@@ -286,18 +338,15 @@ class Folding {
         }
         continue;
       }
-      const Cell cell = cell_of(row_.start_ns[i]);
-      size_t next = first_not_before(row_.start_ns, i + 1, end,
-                                     std::max(cell.end_ns, add_ns(row_.start_ns[i], 1)));
+      const Ns cell_end = move_to(start).end_ns;
+      size_t next = first_not_before(starts, i + 1, end, std::max(cell_end, add_ns(start, 1)));
       // The last of the run may be wide: it is drawn for itself.
-      if (next - i > 1 &&
-          window_.to_px(row_.end_ns[next - 1]) - window_.to_px(row_.start_ns[next - 1]) >= min_px_)
-        --next;
+      if (next - i > 1 && is_wide(starts[next - 1], ends[next - 1])) --next;
       double busy = 0;
       const size_t step = (next - i + kMostSummed - 1) / kMostSummed;
       for (size_t each = i; each < next; each += step)
-        busy += static_cast<double>(distance_ns(row_.start_ns[each], row_.end_ns[each]));
-      add_run(cell, i, next - i, busy * static_cast<double>(step), cell_ns_, row_.kind[i]);
+        busy += static_cast<double>(distance_ns(starts[each], ends[each]));
+      add_run(start, i, next - i, busy * static_cast<double>(step), cell_ns_, row_.kind[i]);
       i = next;
     }
   }
@@ -312,9 +361,13 @@ class Folding {
   const Row& row_;
   const TimeWindow& window_;
   const double min_px_, cell_ns_, right_ = window_.width_px + 2;
+  const Ns half_cell_ns_;
+  const Ns least_wide_ns_;  // what is shorter is not wide; what is not may be
   std::vector<DrawItem>& out_;
+  Cell cell_{};  // of the last run
   double drawn_to_ = kLeft;
-  double run_px_ = std::numeric_limits<double>::quiet_NaN();  // cell of the last run
+  double run_px_ =
+      std::numeric_limits<double>::quiet_NaN();  // of the last run, if it may be joined
 };
 
 }  // namespace

@@ -220,6 +220,21 @@ TEST(Fold, DoesNotFlickerWhenPanned) {
   }
 }
 
+// A cell of a broken number of nanoseconds begins at the one below: what starts there is in it,
+// wherever the picture begins.
+TEST(Fold, CountsTheNanosecondAtWhichACellBeginsToIt) {
+  Row row;
+  for (uint32_t i = 0; i < 300; ++i) row.push(Ns{i}, Ns{i} + 1, i);
+  row.finish();
+  for (const Ns begin : {Ns{0}, Ns{1}, Ns{5}, Ns{7}}) {
+    std::vector<DrawItem> items;
+    fold(row, TimeWindow{begin, 0, 2.5, 100}, 1, items);
+    ASSERT_GT(items.size(), 80u);
+    for (size_t i = 1; i + 1 < items.size(); ++i)
+      EXPECT_EQ(items[i].count, items[i].first % 5 == 0 ? 2u : 3u) << items[i].first;
+  }
+}
+
 TEST(Fold, KeepsAnIdleStretchAmongThousandsOfIntervals) {
   Row row;
   for (uint32_t i = 0; i < 100'000; ++i) {

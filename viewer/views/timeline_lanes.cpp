@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 #include "labels.h"
 #include "views/bar_colors.h"
@@ -34,6 +35,29 @@ std::string_view shortened(const Pane& pane, Item item, std::string_view label, 
   return label;
 }
 
+// The pixels from x0 to x1: those whose middle lies there, at least one.
+struct Pixels {
+  float first, end;
+};
+Pixels pixels_of(float x0, float x1) {
+  const float first = std::floor(x0 + 0.5f);
+  return {first, std::max(std::floor(x1 + 0.5f), first + 1)};
+}
+
+// Where a bar ends as it is drawn.
+float drawn_end(const DrawItem& bar) { return bar.x1 - bar.x0 >= kGapFromPx ? bar.x1 - 1 : bar.x1; }
+
+// Whether the bars leave nothing of the width free.
+bool cover(std::span<const DrawItem> bars, float width) {
+  float covered = 0;
+  for (const DrawItem& bar : bars) {
+    const Pixels pixels = pixels_of(bar.x0, drawn_end(bar));
+    if (pixels.first > covered) return false;
+    covered = std::max(covered, pixels.end);
+  }
+  return covered >= width;
+}
+
 }  // namespace
 
 Strip::Strip(const Pane& pane, float top, float bottom, const std::vector<ImU32>& grid)
@@ -41,10 +65,9 @@ Strip::Strip(const Pane& pane, float top, float bottom, const std::vector<ImU32>
 
 void Strip::fill(float x0, float x1, ImU32 color, ImU32 foot) {
   if (line_.empty()) return;
-  // Those pixels whose middle it covers, at least one.
-  const float first = std::max(std::floor(x0 + 0.5f), 0.0f);
-  const float last =
-      std::min(std::max(std::floor(x1 + 0.5f), first + 1), static_cast<float>(line_.size()));
+  const Pixels pixels = pixels_of(x0, x1);
+  const float first = std::max(pixels.first, 0.0f);
+  const float last = std::min(std::max(pixels.end, first + 1), static_cast<float>(line_.size()));
   for (auto i = static_cast<size_t>(first); static_cast<float>(i) < last; ++i) {
     line_[i] = color;
     foot_[i] = foot;
@@ -100,7 +123,9 @@ void TimelineView::draw_lane(Pane& pane, const LaneBox& box) {
     bars_.clear();
     waits_.clear();
     folded_.fold(band.row, pane.state.window, kMinPx, bars_);
-    if (index == 0) folded_.fold(lane.waits, pane.state.window, kMinPx, waits_);
+    // Where the work hides the waiting, nobody looks for it.
+    if (index == 0 && !cover(bars_, pane.max.x - pane.min.x))
+      folded_.fold(lane.waits, pane.state.window, kMinPx, waits_);
     pane.state.drawn_items += bars_.size() + waits_.size();
     Strip strip(pane, top, bottom, grid_);
     draw_waits(pane, lane, strip);
@@ -151,7 +176,7 @@ void TimelineView::draw_predicted(Pane& pane, const LaneBox& box, float top) {
   const bool mouse_in_strip =
       pane.mouse_in_plot && pane.mouse.y >= strip.top() && pane.mouse.y < strip.bottom();
   for (const DrawItem& bar : bars_) {
-    const float x1 = bar.x1 - bar.x0 >= kGapFromPx ? bar.x1 - 1 : bar.x1;
+    const float x1 = drawn_end(bar);
     const Item item = unpack(row.item[bar.first]);
     const ImU32 fill = bar_color(pane.document, pane.theme, pane.state.color_by, item,
                                  static_cast<Category>(bar.kind));
@@ -172,7 +197,7 @@ void TimelineView::draw_bars(Pane& pane, const Lane& lane, const Band& band, Str
   const float mouse = pane.mouse.x - pane.min.x;
   float nearest = pane.px(kGrabPx);
   for (const DrawItem& bar : bars_) {
-    const float width = bar.x1 - bar.x0, x1 = width >= kGapFromPx ? bar.x1 - 1 : bar.x1;
+    const float width = bar.x1 - bar.x0, x1 = drawn_end(bar);
     ImU32 fill = fill_of(pane, band, bar);
     if (bar.coverage < 1) fill = pane.theme.dim(fill, 0.35f + 0.65f * bar.coverage);
     if (!pane.state.searched.empty() &&
@@ -269,13 +294,16 @@ void TimelineView::draw_path(Pane& pane, const Lane& lane, float top) {
   bars_.clear();
   folded_.fold(lane.path, pane.state.window, kMinPx, bars_);
   pane.state.drawn_items += bars_.size();
-  for (const DrawItem& bar : bars_) {
-    // At least a pixel, from where its bar begins.
-    const float x0 = std::floor(bar.x0 + 0.5f);
-    pane.state.ground.fill(
-        {pane.min.x + x0, top - pane.px(1)},
-        {pane.min.x + std::max(std::floor(bar.x1 + 0.5f), x0 + 1), top + pane.px(2)},
-        pane.color(Color::kCritical));
+  // Those that touch are one.
+  for (size_t i = 0, next = 0; i < bars_.size(); i = next) {
+    Pixels all = pixels_of(bars_[i].x0, bars_[i].x1);
+    for (next = i + 1; next < bars_.size(); ++next) {
+      const Pixels pixels = pixels_of(bars_[next].x0, bars_[next].x1);
+      if (pixels.first > all.end) break;
+      all.end = std::max(all.end, pixels.end);
+    }
+    pane.state.ground.fill({pane.min.x + all.first, top - pane.px(1)},
+                           {pane.min.x + all.end, top + pane.px(2)}, pane.color(Color::kCritical));
   }
 }
 
