@@ -197,7 +197,7 @@ namespace {
 class Neighbours {
  public:
   Neighbours(const Packed<Ns>& column, size_t from, size_t to) : from_(from) {
-    for (size_t i = from; i < to; ++i) values_[i - from] = column[i];
+    if (from < to) column.read(from, to - from, values_);
   }
   Ns operator[](size_t index) const { return values_[index - from_]; }
 

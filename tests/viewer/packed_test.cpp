@@ -16,6 +16,11 @@ void expect_same(const std::vector<T>& values) {
   ASSERT_EQ(packed.size(), values.size());
   for (size_t i = 0; i < values.size(); ++i) ASSERT_EQ(packed[i], values[i]) << i;
   EXPECT_TRUE(std::ranges::equal(packed, values));
+  for (size_t from = 0; from < values.size(); from += values.size() / 3 + 1) {
+    std::vector<T> read(values.size() - from);
+    packed.read(from, read.size(), read.data());
+    ASSERT_TRUE(std::ranges::equal(read, std::span(values).subspan(from))) << from;
+  }
 }
 
 // Values of every width, with unknown ones between them, over several blocks.
