@@ -75,17 +75,35 @@ struct Step {
                                                       unsigned long long b, unsigned long long c) {
     return tasks::mix(a + 2 * b + 3 * c + task);
   }
+  /// What it is, which a task can read before those before it have ended.
+  struct Inputs {
+    std::uint32_t before[3], cycles;
+  };
+  __device__ Inputs prepare(std::uint32_t task) const {
+    Inputs inputs{.cycles = cycles[task]};
+    if (task >= width && threadIdx.x % 32 == 0) {
+      for (std::uint32_t k = 0; k < 3; ++k) inputs.before[k] = before[3 * task + k];
+    }
+    return inputs;
+  }
+  __device__ void operator()(std::uint32_t task, const Inputs& inputs) const {
+    run(task, inputs, clock64());
+  }
+  /// Where nothing can be read before: that takes part of its time.
   __device__ void operator()(std::uint32_t task) const {
     const long long start = clock64();
+    run(task, prepare(task), start);
+  }
+  __device__ void run(std::uint32_t task, const Inputs& inputs, long long start) const {
     if (threadIdx.x % 32 == 0) {
       unsigned long long result = task;
       if (task >= width) {
-        result = value(task, values[before[3 * task]], values[before[3 * task + 1]],
-                       values[before[3 * task + 2]]);
+        result = value(task, values[inputs.before[0]], values[inputs.before[1]],
+                       values[inputs.before[2]]);
       }
       values[task] = result;
     }
-    while (clock64() - start < cycles[task]) {
+    while (clock64() - start < inputs.cycles) {
     }
     __syncwarp();
   }

@@ -15,6 +15,12 @@
 //   graph.start(stream, Sum{...});
 //   graph.wait();
 //
+// A task that first reads what no task of the graph writes, such as its own description, can do so
+// while it waits: prepare() does it, and what that returns is handed to the task.
+//
+//     __device__ Inputs prepare(std::uint32_t task) const { ... }
+//     __device__ void operator()(std::uint32_t task, const Inputs& inputs) const { ... }
+//
 // Each warp has its tasks, in their order, and waits at a task for those before it: each that ends
 // writes one word, which those that wait for it read. Nothing is counted down, enqueued or claimed,
 // so a dependency costs one trip through the cache of the device (docs/performance.md).
@@ -60,17 +66,42 @@ struct TaskGraphWorld {
 
 namespace task_worker {
 
-/// Until all tasks before it have ended. Each lane looks at another one.
+/// Until all tasks before it have ended. Each lane looks at another one. An acquire empties the
+/// first cache at each look, so they begin only when one of the tasks has ended: the others mostly
+/// end soon after, and the last one is then seen by one look instead of two.
 __device__ inline void wait_for_those_before(const TaskOrder<GpuPlatform>& order,
                                              std::uint32_t task) {
   const std::uint32_t end = order.offsets[task + 1];
-  for (std::uint32_t k = order.offsets[task] + lane(); k < end; k += kWarp) {
-    const std::uint32_t one = order.before[k];
-    while (!order.seems_ended(one)) {  // an acquire would empty the first cache at each look
+  for (std::uint32_t first = order.offsets[task]; first < end; first += kWarp) {
+    const bool looks = first + lane() < end;
+    const std::uint32_t one = looks ? order.before[first + lane()] : 0;
+    while (!__any_sync(~0u, looks && order.seems_ended(one))) {
     }
-    (void)order.has_ended(one);
+    while (!__all_sync(~0u, !looks || order.has_ended(one))) {
+    }
   }
   __syncwarp();  // what came before them comes before what any lane does now
+}
+
+/// Waits for the tasks before this one and runs it. Returns the clock at which it began to run.
+template <typename Work>
+__device__ long long run_after_those_before(const TaskOrder<GpuPlatform>& order, const Work& work,
+                                            std::uint32_t task, std::int64_t* start_ns) {
+  const auto begin = [&] {
+    wait_for_those_before(order, task);
+    if (start_ns != nullptr) *start_ns = timer_ns();
+    return clock64();
+  };
+  if constexpr (requires { work.prepare(task); }) {
+    const auto prepared = work.prepare(task);
+    const long long start = begin();
+    work(task, prepared);
+    return start;
+  } else {
+    const long long start = begin();
+    work(task);
+    return start;
+  }
 }
 
 static __global__ void reset_log(TaskLog log) { log.reset(); }
@@ -86,10 +117,9 @@ __global__ void run_task_graph(const __grid_constant__ TaskGraphWorld world,
   if (threadIdx.x == 0) world.log.begin();
   TaskWorkerCounts counts;
   for (std::uint32_t task = worker; task < order.count; task += workers) {
-    task_worker::wait_for_those_before(order, task);
-    const std::int64_t start_ns = world.log.keeps() ? task_worker::timer_ns() : 0;
-    const long long start = clock64();
-    work(task);
+    std::int64_t start_ns = 0;
+    const long long start = task_worker::run_after_those_before(
+        order, work, task, world.log.keeps() ? &start_ns : nullptr);
     __syncwarp();  // what all lanes have done comes before
     if (task_worker::lane() == 0) order.end(task);
     counts.busy_cycles += static_cast<std::uint64_t>(clock64() - start);
