@@ -56,6 +56,11 @@ class ClockRef {
   }
   ~ClockRef() { reset(); }
 
+  /// As an assignment, to one that is empty.
+  void share(const ClockRef& other) noexcept {
+    row_ = other.row_;
+    if (row_ != nullptr) ++row_->references;
+  }
   void reset() noexcept {
     if (row_ == nullptr) return;
     if (--row_->references == 0) give_back();

@@ -75,14 +75,12 @@ bool host_access(MemoryRange range, Access access) {
 
 OperationHandle Coordinator::register_operation(const OperationOptions& options,
                                                 std::source_location where) {
-  bool begun = false;
-  return impl_->add<Impl::Entry::kRegistered>(options, where, true, begun);
+  return impl_->add<Impl::Entry::kRegistered>(options, where);
 }
 
 OperationHandle Coordinator::open_group(const OperationOptions& options,
                                         std::source_location where) {
-  bool begun = false;
-  return impl_->add<Impl::Entry::kGroup>(options, where, true, begun);
+  return impl_->add<Impl::Entry::kGroup>(options, where);
 }
 
 void Coordinator::close_group(OperationHandle group) { impl_->close_group(group); }

@@ -32,6 +32,7 @@ void Coordinator::Impl::on_complete(OperationHandle operation,
   } else {
     record->more().callbacks.push_back(std::move(callback));
     watched_.push_back(operation);
+    awaited_ = true;
     if (executor_ != nullptr) executor_->expect();
     wake_poller();
     return;

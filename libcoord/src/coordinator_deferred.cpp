@@ -105,6 +105,7 @@ void Coordinator::Impl::submitted_one(OperationRecord& record) {
 void Coordinator::Impl::make_ready(OperationRecord& record) {
   ready_[static_cast<std::size_t>(record.effective)].push_back(handle(record));
   ++ready_count_;
+  awaited_ = true;
 }
 
 // The most urgent operation that is ready and whose stream is free, each step of urgency being

@@ -76,14 +76,34 @@ inline void Coordinator::Impl::retire(OperationRecord& record, bool captured) {
   operations_.retire(record);
 }
 
-// What end() comes to for an operation that was submitted, has completed, and that no callback and
-// no group is waiting for.
-inline void Coordinator::Impl::end_plainly(OperationRecord& record, std::uint64_t now) {
-  record.state.store(OperationState::kCompleted, std::memory_order_release);
-  record.ended = now;
-  ++metrics_.completed;
-  tell_one_completed(record);
-  if (record.users == 0) retire(record, false);
+// What end() and retire() come to for the oldest operations of a stream, as far as nobody looks at
+// them or has asked for more.
+inline void Coordinator::Impl::end_plain_ones(StreamEntry& stream, std::uint64_t proved,
+                                              std::uint64_t now) {
+  OperationRecord *at = stream.oldest, *last = nullptr;
+  DeviceEvents& events = *stream.events;
+  const bool listened = listened_;
+  std::size_t count = 0;
+  for (; at != nullptr && at->point.ticket <= proved && at->users == 0 && at->extra == nullptr;
+       at = at->next) {
+    OperationRecord& record = *at;
+    record.state.store(OperationState::kCompleted, std::memory_order_release);
+    record.ended = now;
+    if (listened) [[unlikely]]
+      tell_one_completed(record);
+    if (record.has_event) [[likely]]
+      events.give_back(record.event);
+    record.event = EventRef();
+    record.has_event = false;
+    record.clock.reset();
+    record.retired = true;
+    last = at;
+    ++count;
+  }
+  if (count == 0) return;
+  operations_.retire(*stream.oldest, *last, count);
+  stream.oldest = at;
+  metrics_.completed += count;
 }
 
 // The host has seen that the point, and all that comes before it, has ended.
@@ -94,15 +114,13 @@ void Coordinator::Impl::prove(Point point, const ClockRef& clock) {
     const std::uint64_t proved = clocks_.proved(stream.index);
     if (stream.oldest == nullptr || stream.oldest->point.ticket > proved) continue;
     const std::uint64_t now = stamp(*stream.device);
-    do {
+    for (;;) {
+      end_plain_ones(stream, proved, now);
+      if (stream.oldest == nullptr || stream.oldest->point.ticket > proved) break;
       OperationRecord& record = *stream.oldest;
       stream.oldest = record.next;
-      if (record.extra == nullptr) {
-        end_plainly(record, now);
-      } else {
-        end(record, OperationState::kCompleted);
-      }
-    } while (stream.oldest != nullptr && stream.oldest->point.ticket <= proved);
+      end(record, OperationState::kCompleted);
+    }
     if (stream.oldest == nullptr) stream.newest = nullptr;
   }
   tell_completed();
@@ -259,6 +277,7 @@ void Coordinator::Impl::wait(OperationHandle operation) {
   Lock lock(mutex_);
   const HostWait self{this_thread_number(), operation};
   host_waits_.push_back(self);
+  awaited_ = true;
   const auto leave_list = [&] {
     const auto mine = [&](const HostWait& wait) {
       return wait.thread == self.thread && wait.operation == operation;

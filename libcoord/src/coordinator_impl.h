@@ -106,17 +106,16 @@ class Coordinator::Impl {
   // coordinator_submit.cpp
   /// How an operation comes to be known.
   enum class Entry {
-    kSubmitted,   // it begins at once if it can: `begun`
+    kSubmitted,   // it begins at once if it can
     kRegistered,  // it begins when begin() says so
     kGroup,       // it only stands for others
   };
+  OperationHandle submit(const OperationOptions& options, void* function, const Calls& calls,
+                         const std::source_location& where, bool named);
   template <Entry entry>
-  OperationHandle add(const OperationOptions& options, const std::source_location& where,
-                      bool named, bool& begun);
+  OperationHandle add(const OperationOptions& options, const std::source_location& where);
   void begin(OperationHandle operation);
   void finish(const OperationHandle& operation);
-  void end_submission(OperationRecord& record);
-  void abandon(OperationHandle operation, const std::exception_ptr& error) noexcept;
 
   // coordinator_order.cpp
   bool order_after(StreamRef stream, OperationHandle operation);
@@ -272,25 +271,35 @@ class Coordinator::Impl {
   void find_waits(StreamEntry& stream, OperationRecord& record, Need need);
   void find_candidates(OperationRecord& record);
   void drop_what_is_brought();
-  void place(OperationRecord& record, Need need);
+  void place(StreamEntry& stream, OperationRecord& record, Need need, std::uint64_t self);
   void take_waits(StreamEntry& stream, OperationRecord& record);
   void enter_capture(OperationRecord& record, bool capturing);
 
   // Submission
   void issue_waits(OperationRecord& record);
   void drop_waits(OperationRecord& record);
+  template <Entry entry>
   Need need_of(const OperationRecord& on, const StreamEntry* stream) const;
   [[noreturn]] void refuse_dependency(const OperationRecord& on) const;
+  template <Entry entry>
   Need check_dependencies(const Dependencies& after, const StreamEntry* stream, bool& again) const;
   void take_ids();
+  template <Entry entry>
   OperationRecord& fresh_record(const OperationOptions& options, StreamEntry* stream,
-                                const std::source_location& where, bool named);
+                                const std::source_location& where, bool named, bool timed);
+  template <Entry entry>
+  OperationRecord& enlist(const OperationOptions& options, StreamEntry* stream,
+                          const std::source_location& where, bool named, bool timed, Need& need);
   void check_special(const OperationOptions& options) const;
   void join_group(OperationRecord& record, OperationRecord& group);
   Need take_special(OperationRecord& record, const OperationOptions& options, Need need);
   void declare_special(OperationRecord& record, const OperationOptions& options);
   void await_stream(Lock& lock, OperationRecord& record);
   bool may_begin(Lock& lock, OperationRecord& record);
+  void put_off(OperationRecord& record);
+  bool clear_to_begin(Lock& lock, OperationRecord& record);
+  void end_submission(StreamEntry& stream, OperationRecord& record, std::uint64_t self);
+  void abandon(OperationHandle operation, const std::exception_ptr& error) noexcept;
   void end_specially(OperationRecord& record, std::uint64_t from);
   void check_to_begin(const OperationRecord* record, const char* call) const;
   void start(Lock& lock, OperationRecord& record);
@@ -362,7 +371,7 @@ class Coordinator::Impl {
   void prove(Point point, const ClockRef& clock);
   void end(OperationRecord& record, OperationState state,
            const std::exception_ptr& error = nullptr);
-  void end_plainly(OperationRecord& record, std::uint64_t now);
+  void end_plain_ones(StreamEntry& stream, std::uint64_t proved, std::uint64_t now);
   void end_captured(std::uint64_t capture);
   void fail_dependants(OperationRecord& record);
   void fail_all(const DeviceState& device, const std::exception_ptr& error);
@@ -406,6 +415,7 @@ class Coordinator::Impl {
   std::vector<OperationHandle> watched_;    // with callbacks, not ended
   std::vector<OperationHandle> deadlines_;  // with a timeout, not begun
   std::vector<HostWait> host_waits_;
+  bool awaited_ = false;  // there may be entries in ready_, watched_ or host_waits_
   std::deque<Due> due_;
   std::size_t callbacks_posted_ = 0;  // to the executor, not yet run
   std::uint64_t next_capture_ = 1;

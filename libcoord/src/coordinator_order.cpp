@@ -200,6 +200,7 @@ void Coordinator::Impl::enter_capture(OperationRecord& record, bool capturing) {
     }
   }
   record.capture = capture;
+  if (capture != 0) record.special |= kCaptured;
   if (capture == stream.capture) return;
   const std::uint64_t left = std::exchange(stream.capture, capture);
   if (left == 0) {

@@ -15,7 +15,7 @@ namespace coord {
 std::string Coordinator::Impl::describe(const OperationRecord& record) const {
   std::string text = record.is_group ? "group " : "operation ";
   text += std::to_string(record.id.load(std::memory_order_relaxed));
-  if (record.described) text += " \"" + record.description + "\"";
+  if (record.described) text += std::string(" \"") + record.name() + "\"";
   return text + " (" + to_string(record.state.load(std::memory_order_relaxed)) + ", " +
          text_of(record.where) + ")";
 }

@@ -57,19 +57,19 @@ void Coordinator::Impl::take_ids() {
   end_id_ = next_id_ + kIdBlock;
 }
 
-// What an operation of `stream` (null: a group) asks of one that it is to depend on. Throws if it
+// What an operation of `stream` (none: a group) asks of one that it is to depend on. Throws if it
 // must not.
+template <Coordinator::Impl::Entry entry>
 [[gnu::always_inline]] inline Coordinator::Impl::Need Coordinator::Impl::need_of(
     const OperationRecord& on, const StreamEntry* stream) const {
+  constexpr bool kIsGroup = entry == Entry::kGroup;
   if (on.ended_already()) return Need::kNothing;
   const bool unsubmitted = on.unsubmitted();
-  const bool refused =
-      unsubmitted && stream != nullptr && options_.unsubmitted == Unsubmitted::kRefuse;
+  const bool refused = unsubmitted && !kIsGroup && options_.unsubmitted == Unsubmitted::kRefuse;
   if (!on.named || refused) [[unlikely]]
     refuse_dependency(on);
   if (unsubmitted) return Need::kSubmission;
-  const bool implied =
-      stream != nullptr && !on.is_group && clocks_.implied(stream->index, on.point);
+  const bool implied = !kIsGroup && !on.is_group && clocks_.implied(stream->index, on.point);
   return implied ? Need::kNothing : Need::kOrder;
 }
 
@@ -81,27 +81,32 @@ void Coordinator::Impl::refuse_dependency(const OperationRecord& on) const {
 }
 
 // The most that any of them asks. `again`: one of them may be named twice.
+template <Coordinator::Impl::Entry entry>
 [[gnu::always_inline]] inline Coordinator::Impl::Need Coordinator::Impl::check_dependencies(
     const Dependencies& after, const StreamEntry* stream, bool& again) const {
   if (!failures_.empty()) [[unlikely]]
     std::for_each(after.begin(), after.end(),
                   [&](const OperationHandle& one) { throw_failure(one); });
   const auto id = static_cast<std::uint32_t>(next_id_);
+  const std::uint32_t number = number_;
   Need need = Need::kNothing;
   for (const OperationHandle& one : after) {
-    const OperationRecord* const on = find(one, kSubmit);
-    again |= one.record_->named_by == id;  // or another one that had the slot
+    if (!one.id_.valid() || one.record_->coordinator != number) [[unlikely]]
+      refuse(one, kSubmit);
+    if (one.record_->named_by == id) again = true;  // or another one that had the slot
     one.record_->named_by = id;
-    if (on != nullptr) need = std::max(need, need_of(*on, stream));
+    if (const OperationRecord* const on = live(one); on != nullptr)
+      need = std::max(need, need_of<entry>(*on, stream));
   }
   return need;
 }
 
-// A registered operation with the id next_id_ and without dependencies; a group, if it has no
-// stream.
+// A registered operation with the id next_id_ and without dependencies, which may begin at once.
+template <Coordinator::Impl::Entry entry>
 [[gnu::always_inline]] inline OperationRecord& Coordinator::Impl::fresh_record(
     const OperationOptions& options, StreamEntry* stream, const std::source_location& where,
-    bool named) {
+    bool named, bool timed) {
+  constexpr bool kIsGroup = entry == Entry::kGroup;
   OperationRecord& record = operations_.take();
   record.state.store(OperationState::kRegistered, std::memory_order_relaxed);
   record.id.store(next_id_++, std::memory_order_release);
@@ -109,28 +114,26 @@ void Coordinator::Impl::refuse_dependency(const OperationRecord& on) const {
   record.priority = options.priority;
   record.effective = options.priority;
   record.named = named;
-  record.special = 0;
-  record.is_group = stream == nullptr;
+  record.special = timed ? kTimed : 0;
+  record.is_group = kIsGroup;
   record.has_ranges = record.described = false;
   record.has_event = record.announced = record.retired = false;
   record.users = record.missing = 0;
-  record.point = {record.is_group ? 0 : stream->index, 0};
+  record.point = {kIsGroup ? 0 : stream->index, 0};
   record.stream_ref = options.stream;
   record.entry = stream;
-  record.device = stream == nullptr ? device_.get() : stream->device;
+  DeviceState* const device = kIsGroup ? device_.get() : stream->device;
+  record.device = device;
   record.where = where;
-  record.created = stamp(*record.device);
-  record.begun = record.submitted = record.ended = record.capture = 0;
+  record.created = record.begun = stamp(*device);
+  record.submitted = record.ended = record.capture = 0;
   if (record.extra != nullptr) [[unlikely]]
     record.extra.reset();
   if (!options.description.empty()) [[unlikely]] {
     record.described = true;
     record.description.assign(options.description);
   }
-  if (metrics_.registered++ % kCostSample == 0) [[unlikely]] {
-    record.special = kTimed;
-    record.cost = 0;
-  }
+  ++metrics_.registered;
   return record;
 }
 
@@ -204,13 +207,12 @@ bool Coordinator::Impl::may_begin(Lock& lock, OperationRecord& record) {
          record.type == OperationType::kSynchronization || record.type == OperationType::kBarrier;
 }
 
+// A new operation with its dependencies, which the observer knows unless it may begin at once, and
+// what it asks of these. `stream`: null for a group.
 template <Coordinator::Impl::Entry entry>
-[[gnu::always_inline]] inline OperationHandle Coordinator::Impl::add(
-    const OperationOptions& options, const std::source_location& where, bool named, bool& begun) {
-  constexpr bool kIsGroup = entry == Entry::kGroup;
-  StreamState* const state = kIsGroup ? nullptr : &options.stream.checked(kSubmit);
-  Lock lock(mutex_);
-  StreamEntry* const stream = kIsGroup ? nullptr : &stream_entry(*state);
+[[gnu::always_inline]] inline OperationRecord& Coordinator::Impl::enlist(
+    const OperationOptions& options, StreamEntry* stream, const std::source_location& where,
+    bool named, bool timed, Need& need) {
   const bool special = options.group.id().valid() || !options.reads.empty() ||
                        !options.writes.empty() || options.timeout != Nanoseconds::max();
   if (special) [[unlikely]]
@@ -218,51 +220,106 @@ template <Coordinator::Impl::Entry entry>
   if (next_id_ == end_id_) [[unlikely]]
     take_ids();
   bool again = false;
-  Need need = check_dependencies(options.after, stream, again);
-  OperationRecord& record = fresh_record(options, stream, where, named);
-  const std::uint64_t from = record.is(kTimed) ? ticks() : 0;
+  need = check_dependencies<entry>(options.after, stream, again);
+  OperationRecord& record = fresh_record<entry>(options, stream, where, named, timed);
   if (special || again || need == Need::kSubmission) [[unlikely]] {
     need = take_special(record, options, need);
   } else {
     record.after = options.after;
   }
-  if (kIsGroup) record.more().open = true;
-  const OperationHandle result = handle(record);
-  const bool begins = entry == Entry::kSubmitted && record.missing == 0;
-  if (!begins) [[unlikely]]
-    announce(record);
-  if (special) [[unlikely]]
+  if constexpr (entry != Entry::kSubmitted) put_off(record);
+  if (entry == Entry::kGroup) record.more().open = true;
+  if (special) [[unlikely]] {
+    if (record.missing > 0 && !record.announced) announce(record);
     declare_special(record, options);
-  if (begins) [[likely]] {
-    if (stream->dispatched && stream->open > 0) [[unlikely]]
-      await_stream(lock, record);
-    begun = !crowded_ || may_begin(lock, record);
-    if (begun) [[likely]] {
-      record.begun = record.created;
-      place(record, need);
-      lock.unlock();
-      issue(record);
-      if (record.is(kTimed)) [[unlikely]]
-        record.cost = ticks() - from;
+  }
+  return record;
+}
+
+// An operation that begins when somebody says so, or a group.
+template <Coordinator::Impl::Entry entry>
+OperationHandle Coordinator::Impl::add(const OperationOptions& options,
+                                       const std::source_location& where) {
+  StreamState* const state = entry == Entry::kGroup ? nullptr : &options.stream.checked(kSubmit);
+  const Lock lock(mutex_);
+  StreamEntry* const stream = state == nullptr ? nullptr : &stream_entry(*state);
+  Need need{};
+  const bool timed = metrics_.registered % kCostSample == 0;
+  return handle(enlist<entry>(options, stream, where, true, timed, need));
+}
+
+template OperationHandle Coordinator::Impl::add<Coordinator::Impl::Entry::kRegistered>(
+    const OperationOptions&, const std::source_location&);
+template OperationHandle Coordinator::Impl::add<Coordinator::Impl::Entry::kGroup>(
+    const OperationOptions&, const std::source_location&);
+
+// A new operation does not begin yet: the observer is told of it now.
+void Coordinator::Impl::put_off(OperationRecord& record) {
+  record.begun = 0;
+  record.cost = 0;
+  if (!record.announced) announce(record);
+  if (record.missing == 0) return;
+  ++metrics_.deferred;
+  ++metrics_.blocked_now;
+}
+
+// Whether a new operation may begin now. If not, it waits for the submission of others, or is held
+// for the hardware queues.
+bool Coordinator::Impl::clear_to_begin(Lock& lock, OperationRecord& record) {
+  if (record.missing > 0) {
+    put_off(record);
+    return false;
+  }
+  await_stream(lock, record);
+  if (!crowded_ || may_begin(lock, record)) return true;
+  put_off(record);
+  held_.push_back(handle(record));
+  ++metrics_.deferred;
+  wake_poller();
+  return false;
+}
+
+OperationHandle Coordinator::Impl::submit(const OperationOptions& options, void* function,
+                                          const Calls& calls, const std::source_location& where,
+                                          bool named) {
+  StreamState& state = options.stream.checked(kSubmit);
+  const std::uint64_t self = this_thread_number();
+  ShortLockHolder lock(mutex_, self);
+  const bool timed = metrics_.registered % kCostSample == 0;
+  const std::uint64_t from = timed ? ticks() : 0;
+  StreamEntry& stream = stream_entry(state);
+  Need need{};
+  OperationRecord& record = enlist<Entry::kSubmitted>(options, &stream, where, named, timed, need);
+  const OperationHandle result = handle(record);
+  if (record.missing > 0 || stream.dispatched || crowded_) [[unlikely]] {
+    Lock held = lock.hand_over();
+    if (!clear_to_begin(held, record)) {
+      held.unlock();
+      keep(result, calls.keep(function));
       return result;
     }
-    announce(record);
-    held_.push_back(result);
-    ++metrics_.deferred;
-    wake_poller();
+    lock.take_back(std::move(held));
   }
-  begun = false;
-  if (record.missing > 0) {
-    ++metrics_.deferred;
-    ++metrics_.blocked_now;
+  place(stream, record, need, self);
+  lock.unlock();
+  try {
+    issue(record);
+    if (timed) [[unlikely]]
+      record.cost = ticks() - from;
+    calls.call(function, options.stream);
+    end_submission(stream, record, self);
+  } catch (...) {
+    abandon(result, std::current_exception());
+    throw;
   }
   return result;
 }
 
-template OperationHandle Coordinator::Impl::add<Coordinator::Impl::Entry::kRegistered>(
-    const OperationOptions&, const std::source_location&, bool, bool&);
-template OperationHandle Coordinator::Impl::add<Coordinator::Impl::Entry::kGroup>(
-    const OperationOptions&, const std::source_location&, bool, bool&);
+OperationHandle Coordinator::submit_function(const OperationOptions& options, void* function,
+                                             const Calls& calls, const std::source_location& where,
+                                             bool named) {
+  return impl_->submit(options, function, calls, where, named);
+}
 
 // What the stream has to wait for, in candidates_; the rest is implied.
 void Coordinator::Impl::find_candidates(OperationRecord& record) {
@@ -298,18 +355,21 @@ void Coordinator::Impl::find_waits(StreamEntry& stream, OperationRecord& record,
 }
 
 // Fixes the waits of an operation whose dependencies are all submitted, and begins it.
-[[gnu::always_inline]] inline void Coordinator::Impl::place(OperationRecord& record, Need need) {
-  StreamEntry& stream = *record.entry;
+[[gnu::always_inline]] inline void Coordinator::Impl::place(StreamEntry& stream,
+                                                            OperationRecord& record, Need need,
+                                                            std::uint64_t self) {
   const bool capturing =
-      record.device->backend->capture_status(stream.state->native) != CaptureStatus::kNone;
+      stream.device->backend->capture_status(stream.state->native) != CaptureStatus::kNone;
+  bool captured = false;
   if (capturing || stream.capture != 0 || !captured_.empty()) [[unlikely]] {
     enter_capture(record, capturing);
+    captured = record.is(kCaptured);
     need = Need::kOrder;
   }
   metrics_.waits_elided += record.after.size();
   if (need != Need::kNothing || (listened_ && record.after.size() > 0))
     find_waits(stream, record, need);
-  if (record.capture == 0) [[likely]] {
+  if (!captured) [[likely]] {
     if (--stream.until_milestone == 0) [[unlikely]] {
       stream.until_milestone = kMilestoneEvery;
       record.special |= kMilestone;
@@ -319,9 +379,9 @@ void Coordinator::Impl::find_waits(StreamEntry& stream, OperationRecord& record,
     record.event = stream.events->take();
     __builtin_prefetch(record.event.state_);  // to be recorded behind the operation
   }
-  if (record.device->simulated) [[unlikely]]
+  if (stream.device->simulated) [[unlikely]]
     record.order = take_order();
-  record.runner = this_thread_number();
+  record.runner = self;
   record.state.store(OperationState::kBegun, std::memory_order_release);
   ++stream.open;
   ++metrics_.begun;
@@ -329,22 +389,21 @@ void Coordinator::Impl::find_waits(StreamEntry& stream, OperationRecord& record,
     judge(record);
 }
 
-// Begins the submission of an operation that was registered.
-void Coordinator::Impl::start(Lock& lock, OperationRecord& record) {
-  record.begun = stamp(*record.device);
-  place(record, Need::kOrder);
-  lock.unlock();
-  issue(record);
-}
-
 // Issues the waits of an operation that was begun: from here on what its thread enqueues is its
 // work.
 [[gnu::always_inline]] inline void Coordinator::Impl::issue(OperationRecord& record) {
   enter(record);
-  if (!record.is(kWaits)) [[likely]]
-    return;
-  try {
+  if (record.is(kWaits)) [[unlikely]]
     issue_waits(record);
+}
+
+// Begins the submission of an operation that was registered.
+void Coordinator::Impl::start(Lock& lock, OperationRecord& record) {
+  record.begun = stamp(*record.device);
+  place(*record.entry, record, Need::kOrder, this_thread_number());
+  lock.unlock();
+  try {
+    issue(record);
   } catch (...) {
     abandon(handle(record), std::current_exception());
     throw;
@@ -399,30 +458,31 @@ void Coordinator::Impl::finish(const OperationHandle& operation) {
       record.state.load(std::memory_order_relaxed) != OperationState::kBegun) {
     throw make_error(kCodeNotPermitted, kCall, "the operation was not begun");
   }
-  end_submission(record);
+  end_submission(*record.entry, record, this_thread_number());
 }
 
 // Of an operation that is begun.
-[[gnu::always_inline]] inline void Coordinator::Impl::end_submission(OperationRecord& record) {
+[[gnu::always_inline]] inline void Coordinator::Impl::end_submission(StreamEntry& stream,
+                                                                     OperationRecord& record,
+                                                                     std::uint64_t self) {
   const std::uint64_t from = record.is(kTimed) ? ticks() : 0;
   const bool has_event = record.named || record.is(kMilestone);
   if (has_event) [[likely]] {
     if (!record.event.id().valid()) [[unlikely]]
-      record.event = record.entry->events->pool->acquire();
+      record.event = stream.events->pool->acquire();
     // The event is nobody else's, and of the stream's device.
-    StreamState& stream = record.stream_ref.checked(kSubmit);
-    record.device->backend->record(stream.native, record.event.state_->native);
-    StreamCounts::add(stream.counts.records);
+    StreamState& state = record.stream_ref.checked(kSubmit);
+    stream.device->backend->record(state.native, record.event.state_->native);
+    StreamCounts::add(state.counts.records);
   }
-  mutex_.lock();  // up to where nothing can throw
-  StreamEntry& stream = *record.entry;
+  std::atomic<bool>& locked = mutex_.lock_as(self);  // up to where nothing can throw
   record.has_event = has_event;
   metrics_.records += has_event ? 1 : 0;
-  record.point.ticket = clocks_.advance(record.point.stream).ticket;
-  record.clock = clocks_.row(record.point.stream);
+  record.point.ticket = clocks_.advance(stream.index).ticket;
+  record.clock.share(clocks_.row(stream.index));
   if (stream.stamped) [[unlikely]]
-    record.submitted = stamp(*record.device);
-  if (record.capture == 0) [[likely]] {
+    record.submitted = stamp(*stream.device);
+  if (!record.is(kCaptured)) [[likely]] {
     record.state.store(OperationState::kSubmitted, std::memory_order_release);
     (stream.newest != nullptr ? stream.newest->next : stream.oldest) = &record;
     stream.newest = &record;
@@ -436,9 +496,8 @@ void Coordinator::Impl::finish(const OperationHandle& operation) {
   --stream.open;
   if (stream.open == 0) stream.dispatched = false;
   tell_submission(record);
-  const bool wanted = !watched_.empty() || !host_waits_.empty() || ready_count_ > 0;
-  if (record.special == 0 && record.capture == 0 && !stream.dispatched && !wanted) [[likely]] {
-    mutex_.unlock();
+  if (record.special == 0 && !stream.dispatched && !awaited_) [[likely]] {
+    locked.store(false, std::memory_order_release);
   } else {
     end_specially(record, from);
   }
@@ -448,7 +507,7 @@ void Coordinator::Impl::finish(const OperationHandle& operation) {
 void Coordinator::Impl::end_specially(OperationRecord& record, std::uint64_t from) {
   Lock lock(mutex_, std::adopt_lock);
   StreamEntry& stream = *record.entry;
-  if (record.capture != 0) {
+  if (record.is(kCaptured)) {
     ++record.users;
     captured_[record.capture].push_back(&record);
   }
@@ -459,6 +518,7 @@ void Coordinator::Impl::end_specially(OperationRecord& record, std::uint64_t fro
   if (record.is(kMilestone)) housekeep(lock, stream, record);
   if (!watched_.empty()) wake_poller();
   if (!host_waits_.empty() || dispatched) changed_.notify_all();
+  awaited_ = !watched_.empty() || !host_waits_.empty() || ready_count_ > 0;
   if (ready_count_ > 0) dispatch(lock);
 }
 
@@ -479,31 +539,6 @@ void Coordinator::Impl::abandon(OperationHandle operation,
 void Coordinator::Impl::sample_cost(std::uint64_t cost) {
   costs_[cost_count_++ % costs_.size()] = cost;
   cost_sum_ += static_cast<double>(cost);
-}
-
-// One submission, for the functions that are templates
-
-Coordinator::Submission::Submission(Coordinator& coordinator, const OperationOptions& options,
-                                    const std::source_location& where, bool named)
-    : impl_(*coordinator.impl_) {
-  handle_ = impl_.add<Impl::Entry::kSubmitted>(options, where, named, ready_);
-}
-
-void Coordinator::Submission::fail() noexcept { impl_.abandon(handle_, std::current_exception()); }
-
-OperationHandle Coordinator::Submission::finish() {
-  try {
-    impl_.end_submission(*handle_.record_);
-  } catch (...) {
-    fail();
-    throw;
-  }
-  return handle_;
-}
-
-OperationHandle Coordinator::Submission::defer(std::function<void(StreamRef)> function) {
-  impl_.keep(handle_, std::move(function));
-  return handle_;
 }
 
 }  // namespace coord

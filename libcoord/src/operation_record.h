@@ -8,11 +8,13 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <deque>
 #include <functional>
 #include <memory>
 #include <ranges>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "clock_table.h"
@@ -46,6 +48,30 @@ enum Special : std::uint8_t {
   kDispatched = 4,  // begun by make_ready(), not by its submitter
   kWaits = 8,       // it waits on the device
   kRequested = 16,  // others depend on it that are not submitted, or it has OperationExtra
+  kCaptured = 32,   // it is part of a graph
+};
+
+/// The text of an operation's description; most lie in it.
+class Description {
+ public:
+  void assign(std::string_view text) {
+    size_ = text.size();
+    if (size_ >= few_.size()) [[unlikely]] {
+      many_.assign(text);
+      return;
+    }
+    std::memcpy(few_.data(), text.data(), size_);
+    few_[size_] = '\0';
+  }
+  [[nodiscard]] std::size_t size() const noexcept { return size_; }
+  [[nodiscard]] const char* c_str() const noexcept {
+    return size_ < few_.size() ? few_.data() : many_.c_str();
+  }
+
+ private:
+  std::size_t size_ = 0;
+  std::array<char, 32> few_{};
+  std::string many_;
 };
 
 /// A slot of the table; a new id makes it a new operation. All under the Coordinator's lock but for
@@ -98,7 +124,7 @@ struct alignas(64) OperationRecord {
   std::vector<coord_dependency_facts> elisions;  // of each dependency; empty without an observer
   std::uint32_t outer = 0;                       // for the observer: whose function it is begun in
   std::uint64_t* told_end = nullptr;  // where the observer wants `submitted`, if anywhere
-  std::string description;            // meaningless unless `described`
+  Description description;            // meaningless unless `described`
 
   [[nodiscard]] bool is(Special one) const noexcept { return (special & one) != 0; }
   [[nodiscard]] const char* name() const noexcept { return described ? description.c_str() : ""; }
@@ -130,8 +156,10 @@ class OperationTable {
       oldest_ = record.next;
       if (oldest_ == nullptr) [[unlikely]]
         newest_ = nullptr;
+      // The next one is used next: by then what is written first lies in the nearest cache.
+      for (int line = 0; line < 4; ++line)
+        __builtin_prefetch(reinterpret_cast<const char*>(oldest_) + 64 * line, 1);
       --free_count_;
-      record.next = nullptr;
       return record;
     }
     if (count_ % kSlab == 0) slabs_.emplace_back();
@@ -140,11 +168,13 @@ class OperationTable {
     return record;
   }
   /// The operation has ended and nobody uses its record.
-  void retire(OperationRecord& record) {
-    record.next = nullptr;
-    (newest_ != nullptr ? newest_->next : oldest_) = &record;
-    newest_ = &record;
-    ++free_count_;
+  void retire(OperationRecord& record) { retire(record, record, 1); }
+  /// `count` of them, each the `next` of the one before.
+  void retire(OperationRecord& first, OperationRecord& last, std::size_t count) {
+    last.next = nullptr;
+    (newest_ != nullptr ? newest_->next : oldest_) = &first;
+    newest_ = &last;
+    free_count_ += count;
   }
   /// All slots; those that hold no operation are `retired`.
   [[nodiscard]] auto all() noexcept { return slabs_ | std::views::join; }

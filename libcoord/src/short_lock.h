@@ -12,6 +12,8 @@
 
 #include <atomic>
 #include <cstdint>
+#include <mutex>
+#include <utility>
 
 #include "thread_number.h"
 
@@ -19,18 +21,22 @@ namespace coord {
 
 class ShortLock {
  public:
-  void lock() noexcept {
-    const std::uint64_t self = this_thread_number();
+  void lock() noexcept { lock_as(this_thread_number()); }
+  /// For who knows its thread's number. Whoever clears the result opens the lock, as unlock() does.
+  std::atomic<bool>& lock_as(std::uint64_t self) noexcept {
     if (favoured_.load(std::memory_order_relaxed) == self) [[likely]] {
       inside_.store(true, std::memory_order_relaxed);
       std::atomic_signal_fence(std::memory_order_seq_cst);
       if (favoured_.load(std::memory_order_acquire) == self) [[likely]]
-        return;
+        return inside_;
       inside_.store(false, std::memory_order_release);
     }
     take(self);
+    return word();
   }
-  void unlock() noexcept { (leaning_ ? inside_ : taken_).store(false, std::memory_order_release); }
+  void unlock() noexcept { word().store(false, std::memory_order_release); }
+  /// For who has the lock: what opens it.
+  std::atomic<bool>& word() noexcept { return leaning_ ? inside_ : taken_; }
 
  private:
   void take(std::uint64_t self) noexcept;
@@ -43,6 +49,36 @@ class ShortLock {
   std::uint32_t in_a_row_ = 0;
   std::uint64_t last_ = 0;       // the thread that took it last
   std::uint64_t candidate_ = 0;  // the only thread that may be favoured, once there is one
+};
+
+/// Holds the lock, as std::unique_lock does; but wholly known to the compiler, so that the way
+/// without exceptions does not ask whether it is held.
+class ShortLockHolder {
+ public:
+  ShortLockHolder(ShortLock& lock, std::uint64_t self) noexcept
+      : lock_(&lock), word_(&lock.lock_as(self)) {}
+  [[gnu::always_inline]] ~ShortLockHolder() {
+    if (lock_ != nullptr) unlock();
+  }
+  ShortLockHolder(const ShortLockHolder&) = delete;
+  ShortLockHolder& operator=(const ShortLockHolder&) = delete;
+
+  [[gnu::always_inline]] void unlock() noexcept {
+    lock_ = nullptr;
+    word_->store(false, std::memory_order_release);
+  }
+  /// Leaves it to another holder, which may open it and lock it again before it gives it back.
+  std::unique_lock<ShortLock> hand_over() noexcept {
+    return {*std::exchange(lock_, nullptr), std::adopt_lock};
+  }
+  void take_back(std::unique_lock<ShortLock> from) noexcept {
+    lock_ = from.release();
+    word_ = &lock_->word();
+  }
+
+ private:
+  ShortLock* lock_;
+  std::atomic<bool>* word_;
 };
 
 }  // namespace coord

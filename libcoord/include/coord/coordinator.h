@@ -124,23 +124,14 @@ class COORD_EXPORT Coordinator {
   template <typename Function>
   OperationHandle submit(const OperationOptions& options, Function&& function,
                          std::source_location where = std::source_location::current()) {
-    Submission submission(*this, options, where, true);
-    if (!submission.ready()) return submission.defer(keep(std::forward<Function>(function)));
-    submission.run(function, options.stream);
-    return submission.finish();
+    return submit_function(options, address_of(function), kCallsOf<Function>, where, true);
   }
   /// The same for an operation that nobody will name: nothing can depend on it or wait for it, so
   /// no event is recorded behind it (unless its memory ranges make somebody depend on it).
   template <typename Function>
   void post(const OperationOptions& options, Function&& function,
             std::source_location where = std::source_location::current()) {
-    Submission submission(*this, options, where, false);
-    if (!submission.ready()) {
-      submission.defer(keep(std::forward<Function>(function)));
-    } else {
-      submission.run(function, options.stream);
-      submission.finish();
-    }
+    submit_function(options, address_of(function), kCallsOf<Function>, where, false);
   }
 
   /// The same in three steps. Operations may depend on one that is only registered.
@@ -234,35 +225,19 @@ class COORD_EXPORT Coordinator {
   [[nodiscard]] bool simulated() const;
   [[nodiscard]] TimeNs now() const;
 
-  /// One submission from its waits to its record; failed unless finished or deferred.
-  class COORD_EXPORT Submission {
-   public:
-    Submission(Coordinator& coordinator, const OperationOptions& options,
-               const std::source_location& where, bool named);
-    ~Submission() = default;
-    Submission(const Submission&) = delete;
-    Submission& operator=(const Submission&) = delete;
-    [[nodiscard]] bool ready() const noexcept { return ready_; }
-    template <typename Function>
-    void run(Function& function, StreamRef stream) {
-      try {
-        function(stream);
-      } catch (...) {
-        fail();
-        throw;
-      }
-    }
-    OperationHandle finish();
-    OperationHandle defer(std::function<void(StreamRef)> function);
-
-   private:
-    void fail() noexcept;  // with the exception that is being handled
-
-    Impl& impl_;
-    OperationHandle handle_;
-    bool ready_ = false;
+  /// How the function of an operation is called where it is, and how it is kept for later.
+  struct Calls {
+    void (*call)(void* function, StreamRef stream);
+    std::function<void(StreamRef)> (*keep)(void* function);
   };
+  OperationHandle submit_function(const OperationOptions& options, void* function,
+                                  const Calls& calls, const std::source_location& where,
+                                  bool named);
 
+  template <typename Function>
+  static void* address_of(Function& function) {
+    return const_cast<void*>(reinterpret_cast<const volatile void*>(std::addressof(function)));
+  }
   template <typename Function>
   static std::function<void(StreamRef)> keep(Function&& function) {
     if constexpr (std::is_copy_constructible_v<std::decay_t<Function>>) {
@@ -272,6 +247,17 @@ class COORD_EXPORT Coordinator {
       return [kept](StreamRef stream) { (*kept)(stream); };
     }
   }
+
+  /// `Function`: as a forwarding reference has it.
+  template <typename Function>
+  static constexpr Calls kCallsOf{
+      [](void* function, StreamRef stream) {
+        (*reinterpret_cast<std::remove_reference_t<Function>*>(function))(stream);
+      },
+      [](void* function) {
+        return keep(std::forward<Function>(
+            *reinterpret_cast<std::remove_reference_t<Function>*>(function)));
+      }};
 
   std::unique_ptr<Impl> impl_;
 };
