@@ -4,7 +4,10 @@
 // What a Coordinator tells a profiler of its operations. Nothing here changes what is done.
 
 #include <algorithm>
+#include <atomic>
+#include <mutex>
 #include <span>
+#include <unordered_map>
 #include <utility>
 
 #include "coordinator_impl.h"
@@ -23,6 +26,33 @@ bool ends_by_its_state(const OperationRecord& record) {
 
 /// The operation whose function runs on this thread, the innermost one.
 [[gnu::tls_model("initial-exec")]] thread_local std::uint32_t entered = COORD_NONE;
+
+/// Operations that have ended while they were not the innermost one of the thread that is in them,
+/// as where another thread ends them; each with the one around it, until its thread gets back to
+/// it.
+struct EndedOutOfTurn {
+  std::mutex mutex;
+  std::unordered_map<std::uint32_t, std::uint32_t> outer;
+  std::atomic<std::size_t> count{0};  // of these
+
+  void add(std::uint32_t operation, std::uint32_t around) {
+    const std::lock_guard lock(mutex);
+    outer.emplace(operation, around);
+    count.store(outer.size(), std::memory_order_relaxed);
+  }
+  /// `operation`, which the thread is in, or the first one around it that goes on.
+  std::uint32_t still_open(std::uint32_t operation) {
+    if (count.load(std::memory_order_relaxed) == 0) return operation;
+    const std::lock_guard lock(mutex);
+    while (const auto ended = outer.extract(operation)) operation = ended.mapped();
+    count.store(outer.size(), std::memory_order_relaxed);
+    return operation;
+  }
+};
+EndedOutOfTurn& ended_out_of_turn() {
+  static auto* const kept = new EndedOutOfTurn;  // some may end after static destructors have run
+  return *kept;
+}
 
 std::uint32_t observer_id(const OperationRecord& record) {
   return static_cast<std::uint32_t>(record.id.load(std::memory_order_relaxed));
@@ -120,6 +150,8 @@ void Coordinator::Impl::tell_begun_singly(OperationRecord& record) {
 void Coordinator::Impl::tell_begun(OperationRecord& record) {
   const std::uint32_t id = observer_id(record);
   record.outer = std::exchange(entered, id);
+  if (record.outer != COORD_NONE) [[unlikely]]
+    record.outer = ended_out_of_turn().still_open(record.outer);
   record.told_end = nullptr;
   const auto tell = observer().operation_entered;
   if (tell == nullptr || record.announced) [[unlikely]]
@@ -149,10 +181,15 @@ void Coordinator::Impl::tell_begun(OperationRecord& record) {
 
 void Coordinator::Impl::tell_left(const OperationRecord& record) const {
   const coord_observer_v1& told = observer();
-  entered = record.outer;
+  const std::uint32_t id = observer_id(record);
+  if (entered != id) {
+    ended_out_of_turn().add(id, record.outer);
+    return told.operation_end(id, observer_time(*record.device));
+  }
+  entered = record.outer == COORD_NONE ? COORD_NONE : ended_out_of_turn().still_open(record.outer);
   if (ends_by_its_state(record)) return;
   const std::int64_t now_ns = observer_time(*record.device);
-  told.operation_end(observer_id(record), now_ns);
+  told.operation_end(id, now_ns);
   if (entered != COORD_NONE) told.operation_begin(entered, now_ns);
 }
 

@@ -282,8 +282,14 @@ void on_operation_begin(uint32_t operation, int64_t) {
                              simulated.load(std::memory_order_relaxed) ? ring::kVirtualTime : 0);
 }
 
-void on_operation_end(uint32_t, int64_t) {
-  if (ThreadState* thread = running_thread()) thread->begin_submission(ring::kNone32, 0);
+void on_operation_end(uint32_t operation, int64_t) {
+  ThreadState* const thread = running_thread();
+  if (thread == nullptr) return;
+  if (thread->operation() == operation) {
+    thread->begin_submission(ring::kNone32, 0);
+  } else {
+    end_submission_of_another_thread(operation);
+  }
 }
 
 void on_operation_state(uint32_t operation, uint32_t state, int64_t time_ns) {

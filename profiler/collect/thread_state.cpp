@@ -217,6 +217,15 @@ void report_refused_threads() {
                 std::strerror(refusal.load(std::memory_order_relaxed)));
 }
 
+void end_submission_of_another_thread(uint32_t operation) {
+  std::lock_guard lock(pool.mutex);
+  for (ThreadState* state = pool.all; state != nullptr; state = state->next) {
+    uint32_t expected = operation;  // unless the thread has begun another one meanwhile
+    if (state->operation() == operation)
+      state->submission->operation.compare_exchange_strong(expected, ring::kNone32);
+  }
+}
+
 uint64_t total_calls() {
   std::lock_guard lock(pool.mutex);
   uint64_t sum = 0;

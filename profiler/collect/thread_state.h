@@ -156,6 +156,9 @@ PendingRanges* pending_ranges(bool make);
 void report_refused_threads();
 /// Calls that all threads of this process made so far.
 uint64_t total_calls();
+
+/// The thread that submits this operation does so no more. From any other thread.
+void end_submission_of_another_thread(uint32_t operation);
 /// In a forked child: forgets all states without touching the parent's rings.
 void forget_threads_after_fork();
 

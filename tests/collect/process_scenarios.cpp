@@ -325,6 +325,30 @@ int coord(const Arguments&) {
   return room > 0 && room < 4999 ? 0 : 1;
 }
 
+// An operation that one thread begins and another one ends, within one of its own.
+int coord_threads(const Arguments&) {
+  auto find =
+      reinterpret_cast<coord_observer_v1_function>(dlsym(RTLD_DEFAULT, COORD_OBSERVER_SYMBOL));
+  const coord_observer_v1* observer = find != nullptr ? find() : nullptr;
+  if (observer == nullptr) return 1;
+  const auto call = [&](uint32_t number) {
+    coord_sim_call facts{};
+    facts.name = "simLaunchKernel";
+    facts.correlation_id = number;
+    observer->sim_call(&facts);
+  };
+  observer->operation_begin(1, 0);
+  call(1);
+  std::thread([&] {
+    observer->operation_begin(2, 0);
+    observer->operation_end(1, 0);
+    call(2);
+    observer->operation_end(2, 0);
+  }).join();
+  call(3);
+  return 0;
+}
+
 // The writer tells collectors to fall silent.
 int stopped(const Arguments& arguments) {
   start();
@@ -351,6 +375,7 @@ constexpr Scenario kScenarios[] = {
     {"nvtx-range", nvtx_range},
     {"nvtx", nvtx},
     {"coord", coord},
+    {"coord-threads", coord_threads},
     {"stopped", stopped},
 };
 

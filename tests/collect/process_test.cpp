@@ -456,5 +456,15 @@ TEST(CoordObserver, TellsSimulatedWorkInVirtualTime) {
   EXPECT_EQ(tasks[1].end, 25u);
 }
 
+TEST(CoordObserver, CallsAreOfNoOperationThatAnotherThreadHasEnded) {
+  Observed run;
+  ASSERT_EQ(run.run_child("coord-threads"), 0) << run.error_text();
+  std::map<uint32_t, uint32_t> operation_of;
+  for (const ring::CallRecord& call : run.calls())
+    operation_of[call.correlation_id] = call.operation;
+  const std::map<uint32_t, uint32_t> expected = {{1, 1}, {2, 2}, {3, ring::kNone32}};
+  EXPECT_EQ(operation_of, expected);
+}
+
 }  // namespace
 }  // namespace streamscope::collect

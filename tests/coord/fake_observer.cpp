@@ -7,7 +7,9 @@
 
 #include <algorithm>
 #include <atomic>
+#include <map>
 #include <mutex>
+#include <thread>
 
 namespace fake_observer {
 
@@ -16,7 +18,21 @@ namespace {
 std::mutex mutex;
 bool on = false;
 Told told;
-thread_local std::uint32_t current_operation = COORD_NONE;
+/// The operation that each thread is in.
+std::map<std::thread::id, std::uint32_t> current_operations;
+std::uint32_t current_operation() {
+  const std::lock_guard lock(mutex);
+  const auto found = current_operations.find(std::this_thread::get_id());
+  return found != current_operations.end() ? found->second : COORD_NONE;
+}
+void enter(std::uint32_t operation) {
+  const std::lock_guard lock(mutex);
+  current_operations[std::this_thread::get_id()] = operation;
+}
+void leave(std::uint32_t operation) {
+  const std::lock_guard lock(mutex);
+  std::erase_if(current_operations, [&](const auto& one) { return one.second == operation; });
+}
 std::atomic<bool> ends_kept{false};
 thread_local std::uint64_t kept_end = 0;
 
@@ -62,7 +78,7 @@ void operation_registered(const coord_operation_facts* facts) {
 }
 
 void operation_begun(const coord_operation_begin_facts* facts) {
-  current_operation = facts->operation;
+  enter(facts->operation);
   keep([&] {
     std::vector<std::uint32_t> on;
     for (std::uint32_t i = 0; i < facts->dependency_count; ++i) {
@@ -87,10 +103,10 @@ std::uint64_t* operation_entered(const coord_operation_begin_facts* facts) {
 }
 
 void operation_begin(std::uint32_t operation, std::int64_t) {
-  current_operation = operation;
+  enter(operation);
   kept_end = 0;
 }
-void operation_end(std::uint32_t, std::int64_t) { current_operation = COORD_NONE; }
+void operation_end(std::uint32_t operation, std::int64_t) { leave(operation); }
 
 void operation_state(std::uint32_t operation, std::uint32_t state, std::int64_t time_ns) {
   keep([&] { told.states.push_back({operation, state, time_ns}); });
@@ -98,8 +114,7 @@ void operation_state(std::uint32_t operation, std::uint32_t state, std::int64_t 
 
 void operation_stamp(std::uint32_t operation, std::uint32_t state, std::uint32_t,
                      std::uint64_t stamp) {
-  if (current_operation == operation && state != COORD_OPERATION_BEGUN)
-    current_operation = COORD_NONE;
+  if (current_operation() == operation && state != COORD_OPERATION_BEGUN) leave(operation);
   operation_state(operation, state, static_cast<std::int64_t>(stamp));
 }
 
@@ -117,8 +132,9 @@ void dependency(std::uint32_t operation, std::uint32_t depends_on, std::uint32_t
 }
 
 void sim_call(const coord_sim_call* facts) {
+  const std::uint32_t operation = kept_end == 0 ? current_operation() : COORD_NONE;
   keep([&] {
-    told.calls.push_back({facts->name, *facts, kept_end == 0 ? current_operation : COORD_NONE});
+    told.calls.push_back({facts->name, *facts, operation});
     told.calls.back().facts.name = nullptr;
   });
 }

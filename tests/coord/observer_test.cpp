@@ -182,6 +182,55 @@ TEST(Observer, CallsAfterANestedOperationBelongToTheOuterOne) {
   EXPECT_EQ(launches.at(2).operation, COORD_NONE);
 }
 
+TEST(Observer, CallsBelongToNoOperationThatAnotherThreadHasEnded) {
+  fake_observer::start();
+  {
+    const Device device = Device::open("sim");
+    const Stream a = device.create_stream(), b = device.create_stream();
+    coord::Coordinator coordinator(device);
+    const auto first = coordinator.register_operation({.stream = a});
+    coordinator.begin(first);
+    a.launch({.name = "of the first"});
+    std::thread([&] {
+      coordinator.submit({.stream = b}, [&](coord::StreamRef stream) {
+        coordinator.complete(first);
+        stream.launch({.name = "of the second"});
+      });
+    }).join();
+    a.launch({.name = "of none"});
+    coordinator.submit({.stream = a}, [](coord::StreamRef) {});
+    a.launch({.name = "of none"});
+    device.synchronize();
+  }
+  const auto told = fake_observer::stop();
+  std::vector<std::uint32_t> of;
+  for (const auto& launch : told.calls_named("simLaunchKernel")) of.push_back(launch.operation);
+  EXPECT_THAT(of, testing::ElementsAre(told.operations.at(0).operation,
+                                       told.operations.at(1).operation, COORD_NONE, COORD_NONE));
+}
+
+TEST(Observer, CallsBelongToNoOperationThatEndsBeforeOneBegunWithinIt) {
+  fake_observer::start();
+  {
+    const Device device = Device::open("sim");
+    const Stream a = device.create_stream(), b = device.create_stream();
+    coord::Coordinator coordinator(device);
+    const auto first = coordinator.register_operation({.stream = a});
+    const auto second = coordinator.register_operation({.stream = b});
+    coordinator.begin(first);
+    coordinator.begin(second);
+    coordinator.complete(first);
+    b.launch({.name = "of the second"});
+    coordinator.complete(second);
+    b.launch({.name = "of none"});
+    device.synchronize();
+  }
+  const auto told = fake_observer::stop();
+  const auto launches = told.calls_named("simLaunchKernel");
+  EXPECT_EQ(launches.at(0).operation, told.operations.at(1).operation);
+  EXPECT_EQ(launches.at(1).operation, COORD_NONE);
+}
+
 TEST(Observer, FindsTheEndOfASubmissionWhereItWantsItUnlessAnotherOneCameInBetween) {
   fake_observer::keep_ends(true);
   fake_observer::start();

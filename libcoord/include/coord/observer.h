@@ -335,8 +335,8 @@ typedef struct coord_observer_v1 {
   void (*event_name)(uint32_t context, uint64_t event, const char* name);
 
   void (*operation_registered)(const struct coord_operation_facts*);
-  /* Between begin and end on a thread, every CUDA (or simulated) call of that thread belongs to the
-   * operation. */
+  /* From its begin on a thread until its end, every CUDA (or simulated) call of that thread belongs
+   * to the operation. Another thread may tell the end. */
   void (*operation_begin)(uint32_t operation, int64_t time_ns);
   void (*operation_end)(uint32_t operation, int64_t time_ns);
   void (*operation_state)(uint32_t operation, uint32_t state, int64_t time_ns);
