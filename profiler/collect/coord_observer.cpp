@@ -434,7 +434,8 @@ void on_sim_op(const coord_sim_op* op) {
   record.begin_ns = op->begin_ns < 0 ? 0 : op->begin_ns;
   record.end_ns = op->end_ns < 0 ? 0 : op->end_ns;
   if (op->begin_ns < 0 || op->end_ns < 0) record.flags |= ring::kUnfinished;
-  record.name = send_text(*thread, view(op->name));
+  // As of real devices, whose other work has no name either.
+  if (record.kind == RecordKind::kKernel) record.name = send_text(*thread, view(op->name));
   record.context = op->context;
   record.stream = op->stream;
   record.bytes = op->bytes;

@@ -436,6 +436,8 @@ TEST(CoordObserver, TellsSimulatedWorkInVirtualTime) {
   ASSERT_THAT(work, SizeIs(1));
   EXPECT_NE(work[0].flags & ring::kUnfinished, 0);
   EXPECT_EQ(work[0].begin_ns, 60);
+  EXPECT_EQ(run.text(kernels[0].name), "gemm_kernel");
+  EXPECT_EQ(work[0].name, 0u) << "what libcoord calls other work is no name";
   EXPECT_THAT(run.all<ring::RangeRecord>(RecordKind::kMark), SizeIs(1));
   const auto queues = run.all<ring::TaskQueueRecord>(RecordKind::kTaskQueue);
   ASSERT_THAT(queues, SizeIs(1));
