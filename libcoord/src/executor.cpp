@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "relax.h"
 #include "ticks.h"
 
 namespace coord {
@@ -21,6 +22,10 @@ namespace {
 /// How long a thread that has run something, or is told to expect something, looks for more before
 /// it goes to sleep: some ten times what going to sleep and waking up takes.
 constexpr std::int64_t kEagerNs = 50'000;
+
+/// It lets others have the processor once in so many ns. What is looked for may come meanwhile: the
+/// call takes longer than a look.
+constexpr std::int64_t kYieldNs = 10'000;
 
 /// Only where it takes nothing from the program and from the thread that looks at the device.
 bool can_look() {
@@ -52,10 +57,14 @@ class Executor::Impl {
     {
       const std::lock_guard lock(mutex_);
       waiting_.push_back(std::move(function));
-      count_.store(waiting_.size(), std::memory_order_relaxed);
       noticed = looking_ && waiting_.size() == 1;
     }
-    if (!noticed) posted_.notify_one();
+    // With the lock open: who looks takes it at once.
+    if (noticed) {
+      news_.store(true, std::memory_order_relaxed);
+    } else {
+      posted_.notify_one();
+    }
   }
   void expect() noexcept { expected_.store(true, std::memory_order_relaxed); }
 
@@ -68,7 +77,6 @@ class Executor::Impl {
       if (waiting_.empty()) return;
       std::function<void()> function = std::move(waiting_.front());
       waiting_.pop_front();
-      count_.store(waiting_.size(), std::memory_order_relaxed);
       eager = can_look();
       lock.unlock();
       function();
@@ -80,17 +88,24 @@ class Executor::Impl {
   // Looks for a while whether something is posted, so that nobody has to wake this thread.
   void look(std::unique_lock<std::mutex>& lock) {
     looking_ = true;
+    news_.store(false, std::memory_order_relaxed);
     lock.unlock();
     std::int64_t until_ns = 0;
+    std::int64_t yielded_ns = monotonic_ns();
     expected_.store(true, std::memory_order_relaxed);
-    while (count_.load(std::memory_order_relaxed) == 0) {
+    while (!news_.load(std::memory_order_relaxed)) {
       const std::int64_t now_ns = monotonic_ns();
       if (expected_.load(std::memory_order_relaxed)) {
         expected_.store(false, std::memory_order_relaxed);
         until_ns = now_ns + kEagerNs;
       }
       if (now_ns >= until_ns) break;
-      std::this_thread::yield();
+      if (now_ns - yielded_ns < kYieldNs) {
+        relax();
+      } else {
+        std::this_thread::yield();
+        yielded_ns = now_ns;
+      }
     }
     lock.lock();
     looking_ = false;
@@ -99,7 +114,7 @@ class Executor::Impl {
   std::mutex mutex_;
   std::condition_variable posted_;
   std::deque<std::function<void()>> waiting_;
-  std::atomic<std::size_t> count_{0};  // of `waiting_`
+  std::atomic<bool> news_{false};      // something was posted since a thread began to look
   std::atomic<bool> expected_{false};  // since the thread that looks saw it last
   bool looking_ = false;               // one of the threads does
   bool ending_ = false;

@@ -10,6 +10,8 @@
 #include <chrono>
 #include <thread>
 
+#include "relax.h"
+
 namespace coord {
 
 namespace {
@@ -33,9 +35,7 @@ void await(Free free) noexcept {
   constexpr int kLooks = 200, kYields = 20;
   for (int looks = 0; !free(); ++looks) {
     if (looks < kLooks) {
-#if defined(__x86_64__)
-      __builtin_ia32_pause();
-#endif
+      relax();
     } else if (looks < kLooks + kYields) {
       std::this_thread::yield();
     } else {

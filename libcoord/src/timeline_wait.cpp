@@ -12,6 +12,7 @@
 #include "codes.h"
 #include "coord/deadlock.h"
 #include "coord/error.h"
+#include "relax.h"
 #include "thread_number.h"
 #include "ticks.h"
 #include "timeline_impl.h"
@@ -24,12 +25,6 @@ namespace {
 constexpr int kSpins = 64;
 /// How long a waiter sleeps before it looks for dead peers and deadlocks.
 constexpr std::int64_t kNapNs = 20'000'000;
-
-void relax() noexcept {
-#if defined(__x86_64__)
-  __builtin_ia32_pause();
-#endif
-}
 
 }  // namespace
 
