@@ -3,6 +3,7 @@
 
 // The inside of a Coordinator. coordinator.cpp is its public face; what it does is in
 //   coordinator_submit.cpp     the way of every operation: registered, begun, finished
+//   coordinator_special.cpp    what few operations ask for when they are made
 //   coordinator_streams.cpp    the streams that it has operations of, and their events
 //   coordinator_order.cpp      the waits that it needs, captures, hardware queues
 //   coordinator_deferred.cpp   operations that cannot begin yet, groups, cycles, cancelling
@@ -181,6 +182,7 @@ class Coordinator::Impl {
 
  private:
   using Lock = std::unique_lock<ShortLock>;
+  static constexpr const char* kSubmit = "Coordinator::submit";
   enum class Proof { kQuery, kWait };
 
   /// What a dependency asks of an operation that is about to be begun, in ascending order.

@@ -159,6 +159,39 @@ std::vector<OperationHandle> Coordinator::Impl::newest(const std::vector<StreamR
   return result;
 }
 
+// What the stream has to wait for, in candidates_; the rest is implied.
+void Coordinator::Impl::find_candidates(OperationRecord& record) {
+  const bool captures = record.capture != 0;
+  const auto consider = [&](OperationRecord& before) {
+    const bool captured = before.state.load(std::memory_order_relaxed) == OperationState::kCaptured;
+    if ((captures || captured) && !same_capture(record, before)) return;
+    if (before.ended_already() || clocks_.implied(record.point.stream, before.point)) return;
+    if (std::find(candidates_.begin(), candidates_.end(), &before) == candidates_.end())
+      candidates_.push_back(&before);
+  };
+  for (const OperationHandle& after : record.after) {
+    OperationRecord* before = live(after);
+    if (before == nullptr) continue;
+    if (before->is_group) {
+      for (OperationRecord* member : before->more().last) consider(*member);
+    } else {
+      consider(*before);
+    }
+  }
+  if (candidates_.size() > 1) drop_what_is_brought();
+}
+
+// The waits of an operation.
+void Coordinator::Impl::find_waits(StreamEntry& stream, OperationRecord& record, Need need) {
+  candidates_.clear();
+  if (need != Need::kNothing) find_candidates(record);
+  note_elisions(record);
+  if (candidates_.empty()) return;
+  take_waits(stream, record);
+  metrics_.waits_placed += candidates_.size();
+  metrics_.waits_elided -= std::min(record.after.size(), candidates_.size());
+}
+
 // The waits that find_candidates() has left are the operation's.
 void Coordinator::Impl::take_waits(StreamEntry& stream, OperationRecord& record) {
   for (OperationRecord* before : candidates_) {
@@ -226,8 +259,6 @@ void Coordinator::Impl::end_captured(std::uint64_t capture) {
   for (OperationRecord* record : found->second) drop_user(*record);
   captured_.erase(found);
 }
-
-// The hardware queues
 
 // The hardware queues
 

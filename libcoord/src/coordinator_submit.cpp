@@ -23,8 +23,6 @@ constexpr std::uint64_t kCostSample = 32;
 /// Operation ids that a Coordinator takes at a time.
 constexpr std::uint64_t kIdBlock = 256;
 
-constexpr const char* kSubmit = "Coordinator::submit";
-
 }  // namespace
 
 Coordinator::Impl::Impl(const Device& device, const CoordinatorOptions& options)
@@ -71,13 +69,6 @@ template <Coordinator::Impl::Entry entry>
   if (unsubmitted) return Need::kSubmission;
   const bool implied = !kIsGroup && !on.is_group && clocks_.implied(stream->index, on.point);
   return implied ? Need::kNothing : Need::kOrder;
-}
-
-void Coordinator::Impl::refuse_dependency(const OperationRecord& on) const {
-  if (!on.named)
-    throw make_error(kCodeInvalidHandle, kSubmit, "a posted operation cannot be depended on");
-  throw make_error(kCodeNotPermitted, kSubmit,
-                   "it depends on " + describe(on) + ", which is not submitted");
 }
 
 // The most that any of them asks. `again`: one of them may be named twice.
@@ -137,76 +128,6 @@ template <Coordinator::Impl::Entry entry>
   return record;
 }
 
-// What few options ask for. Throws if the group takes no member.
-void Coordinator::Impl::check_special(const OperationOptions& options) const {
-  if (!options.group.id().valid()) return;
-  const OperationRecord* const group = find(options.group, kSubmit);
-  if (group == nullptr || !group->is_group || !group->extra->open)
-    throw make_error(kCodeInvalidValue, kSubmit, "the group is closed, or not a group");
-}
-
-void Coordinator::Impl::join_group(OperationRecord& record, OperationRecord& group) {
-  record.more().group = &group;
-  ++group.users;
-  ++group.more().unsubmitted;
-  ++group.more().not_ended;
-  for (const OperationHandle& after : group.after) {
-    if (OperationRecord* dependency = live(after); dependency != nullptr)
-      depend(record, *dependency, false);
-  }
-}
-
-// The dependencies of an operation that has named one of them twice, needs one of them to be
-// submitted, or gets more of them by its group and its ranges.
-Coordinator::Impl::Need Coordinator::Impl::take_special(OperationRecord& record,
-                                                        const OperationOptions& options,
-                                                        Need need) {
-  record.after.clear();
-  for (const OperationHandle& one : options.after) {
-    if (!record.after.contains(one)) record.after.push_back(one);
-  }
-  if (need == Need::kSubmission && !record.is_group) {  // what a group needs, its members inherit
-    for (const OperationHandle& after : record.after) {
-      OperationRecord* on = live(after);
-      if (on != nullptr && on->unsubmitted()) await_submission(record, *on);
-    }
-  }
-  if (options.group.id().valid()) {
-    join_group(record, *options.group.record_);
-    need = std::max(need, Need::kOrder);
-  }
-  if (!options.reads.empty() || !options.writes.empty()) {
-    record.has_ranges = record.named = true;
-    record.more().reads = options.reads;
-    record.more().writes = options.writes;
-    record.inferred_from = static_cast<std::uint32_t>(record.after.size());
-    if (options.infer_dependencies) infer(record);
-    record.inferred_to = static_cast<std::uint32_t>(record.after.size());
-    need = std::max(need, Need::kOrder);
-  }
-  return need;
-}
-
-// Once a profiler knows it.
-void Coordinator::Impl::declare_special(OperationRecord& record, const OperationOptions& options) {
-  Backend& backend = *record.device->backend;
-  const auto id = static_cast<std::uint32_t>(record.id.load(std::memory_order_relaxed));
-  for (const MemoryRange& range : options.reads)
-    backend.declare_access(id, range.address, range.bytes, false);
-  for (const MemoryRange& range : options.writes)
-    backend.declare_access(id, range.address, range.bytes, true);
-  if (options.timeout == Nanoseconds::max()) return;
-  record.more().deadline_ns = monotonic_ns() + options.timeout.count();
-  deadlines_.push_back(handle(record));
-  wake_poller();
-}
-
-// Whether the operation may block its stream, as far as hardware queues go.
-bool Coordinator::Impl::may_begin(Lock& lock, OperationRecord& record) {
-  return !over_connections(lock, record) || options_.connections == Connections::kReport ||
-         record.type == OperationType::kSynchronization || record.type == OperationType::kBarrier;
-}
-
 // A new operation with its dependencies, which the observer knows unless it may begin at once, and
 // what it asks of these. `stream`: null for a group.
 template <Coordinator::Impl::Entry entry>
@@ -253,32 +174,6 @@ template OperationHandle Coordinator::Impl::add<Coordinator::Impl::Entry::kRegis
 template OperationHandle Coordinator::Impl::add<Coordinator::Impl::Entry::kGroup>(
     const OperationOptions&, const std::source_location&);
 
-// A new operation does not begin yet: the observer is told of it now.
-void Coordinator::Impl::put_off(OperationRecord& record) {
-  record.begun = 0;
-  record.cost = 0;
-  if (!record.announced) announce(record);
-  if (record.missing == 0) return;
-  ++metrics_.deferred;
-  ++metrics_.blocked_now;
-}
-
-// Whether a new operation may begin now. If not, it waits for the submission of others, or is held
-// for the hardware queues.
-bool Coordinator::Impl::clear_to_begin(Lock& lock, OperationRecord& record) {
-  if (record.missing > 0) {
-    put_off(record);
-    return false;
-  }
-  await_stream(lock, record);
-  if (!crowded_ || may_begin(lock, record)) return true;
-  put_off(record);
-  held_.push_back(handle(record));
-  ++metrics_.deferred;
-  wake_poller();
-  return false;
-}
-
 OperationHandle Coordinator::Impl::submit(const OperationOptions& options, void* function,
                                           const Calls& calls, const std::source_location& where,
                                           bool named) {
@@ -319,39 +214,6 @@ OperationHandle Coordinator::submit_function(const OperationOptions& options, vo
                                              const Calls& calls, const std::source_location& where,
                                              bool named) {
   return impl_->submit(options, function, calls, where, named);
-}
-
-// What the stream has to wait for, in candidates_; the rest is implied.
-void Coordinator::Impl::find_candidates(OperationRecord& record) {
-  const bool captures = record.capture != 0;
-  const auto consider = [&](OperationRecord& before) {
-    const bool captured = before.state.load(std::memory_order_relaxed) == OperationState::kCaptured;
-    if ((captures || captured) && !same_capture(record, before)) return;
-    if (before.ended_already() || clocks_.implied(record.point.stream, before.point)) return;
-    if (std::find(candidates_.begin(), candidates_.end(), &before) == candidates_.end())
-      candidates_.push_back(&before);
-  };
-  for (const OperationHandle& after : record.after) {
-    OperationRecord* before = live(after);
-    if (before == nullptr) continue;
-    if (before->is_group) {
-      for (OperationRecord* member : before->more().last) consider(*member);
-    } else {
-      consider(*before);
-    }
-  }
-  if (candidates_.size() > 1) drop_what_is_brought();
-}
-
-// The waits of an operation.
-void Coordinator::Impl::find_waits(StreamEntry& stream, OperationRecord& record, Need need) {
-  candidates_.clear();
-  if (need != Need::kNothing) find_candidates(record);
-  note_elisions(record);
-  if (candidates_.empty()) return;
-  take_waits(stream, record);
-  metrics_.waits_placed += candidates_.size();
-  metrics_.waits_elided -= std::min(record.after.size(), candidates_.size());
 }
 
 // Fixes the waits of an operation whose dependencies are all submitted, and begins it.
