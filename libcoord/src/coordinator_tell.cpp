@@ -59,9 +59,9 @@ std::uint32_t observer_id(const OperationRecord& record) {
 }
 
 std::uint32_t parent_of(const OperationRecord& record) {
-  return record.extra != nullptr && record.extra->group != nullptr
-             ? observer_id(*record.extra->group)
-             : COORD_NONE;
+  if (record.extra == nullptr || record.extra->group == nullptr) [[likely]]
+    return COORD_NONE;
+  return observer_id(*record.extra->group);
 }
 
 }  // namespace

@@ -35,8 +35,9 @@ struct alignas(32) KernelNameSlot {
   uint32_t epoch = 0;
 };
 
-/// A call site of libcoord operations and the name of the last one, as sent.
-struct CallSiteSlot {
+/// A call site of libcoord operations and the name of the last one, as sent. In a pair of lines of
+/// the cache, of which most names need the first one only.
+struct alignas(128) CallSiteSlot {
   const char* file = nullptr;
   const char* function = nullptr;
   uint32_t line = 0;
