@@ -43,7 +43,7 @@ struct alignas(64) Session {
   ring::ClockKind clock = ring::ClockKind::kMonotonic;
   std::atomic<int32_t> active_captures{0};  // of streams, begun and not ended, in the whole process
   std::atomic<uint32_t> names_epoch{1};     // raised when module code is unloaded: names that are
-                                         // cached by address are void
+                                            // cached by address are void
   std::atomic<uint32_t> epoch{0};  // raised in a forked child: whatever threads held before is void
   const ring::Control* control = nullptr;  // mapped; valid from kRunning on, until the process ends
   std::atomic<void (*)()> detach{
