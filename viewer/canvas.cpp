@@ -32,6 +32,13 @@ ImVec4 intersection(const ImVec4& a, const ImVec4& b) {
 
 }  // namespace
 
+void set_up_imgui() {
+  IMGUI_CHECKVERSION();
+  ImGui::CreateContext();
+  ImGui::GetIO().IniFilename = nullptr;  // layout is our own business
+  ImGui::GetIO().LogFilename = nullptr;
+}
+
 Canvas::Canvas() {
   glGenFramebuffers(1, &framebuffer_);
   glGenTextures(1, &pixels_);

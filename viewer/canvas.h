@@ -12,6 +12,11 @@
 
 namespace streamscope::viewer {
 
+/// The version of GLSL that ImGui's renderer is set up with.
+inline constexpr const char* kGlsl = "#version 330 core";
+/// Makes the ImGui context that a canvas is drawn with.
+void set_up_imgui();
+
 /// Needs the same current GL and ImGui context from its construction to its end. UI thread only.
 class Canvas {
  public:

@@ -12,12 +12,62 @@ namespace {
 
 constexpr double kPanStep = 0.1;  // of the width
 
-void zoom_step(const Document& document, ViewState& state, double factor) {
-  zoom(document, state, state.window.width_px / 2, factor);
+// The graph has a scale and a place of its own; all else that can be zoomed and panned shows the
+// time of the timeline.
+bool is_on_graph(const ViewState& state) { return state.focus == "graph"; }
+
+void show_all(const Document& document, ViewState& state) {
+  if (is_on_graph(state)) {
+    state.steps.fit = true;
+  } else {
+    fit(document, state);
+  }
 }
 
-void pan_step(const Document& document, ViewState& state, double direction) {
-  pan(document, state, direction * kPanStep * state.window.width_px);
+void zoom_step(const Document& document, ViewState& state, int by) {
+  if (is_on_graph(state)) {
+    state.steps.zoom += by;
+  } else {
+    zoom(document, state, state.window.width_px / 2, by > 0 ? kZoomStep : 1 / kZoomStep);
+  }
+}
+
+void pan_step(const Document& document, ViewState& state, int direction) {
+  if (is_on_graph(state)) {
+    state.steps.pan_x -= static_cast<float>(direction * kPanStep);
+  } else {
+    pan(document, state, direction * kPanStep * state.window.width_px);
+  }
+}
+
+void page(ViewState& state, float by) {
+  (is_on_graph(state) ? state.steps.pan_y : state.scroll_pages) += by;
+}
+
+// Arrow keys move in the canvas with the focus, or among what the timeline shows.
+void step_across(const Document& document, ViewState& state, int by) {
+  if (state.canvas_has_focus) {
+    state.steps.right += by;
+  } else {
+    step_in_row(document, state, by);
+  }
+}
+
+void step_down(const Document& document, ViewState& state, int by) {
+  if (state.canvas_has_focus) {
+    state.steps.down += by;
+  } else {
+    step_to_row(document, state, by);
+  }
+}
+
+// From the timeline to the panels, in a panel from one stop to the next.
+void step_stop(ViewState& state, int by) {
+  if (state.focus == kTimeline) {
+    step_focus(state, by);
+  } else {
+    state.stops.step(by);
+  }
 }
 
 void go_to(const Document& document, ViewState& state, Ns at) {
@@ -25,11 +75,6 @@ void go_to(const Document& document, ViewState& state, Ns at) {
 }
 
 void set_scale(ViewState& state, float scale) { state.scale = std::clamp(scale, 0.5f, 4.0f); }
-
-std::optional<size_t> lane_of_selection(const Document& document, const ViewState& state) {
-  const auto place = document.place(state.selection);
-  return place ? std::optional(place->lane) : std::nullopt;
-}
 
 void step_to_finding(const Document& document, ViewState& state, ptrdiff_t by) {
   const auto count = static_cast<ptrdiff_t>(document.insights().findings.size());
@@ -58,6 +103,10 @@ void collapse_all(const Document& document, ViewState& state,
 void escape(const Document&, ViewState& state) {
   if (state.overlay != Overlay::kNone) {
     state.overlay = Overlay::kNone;
+  } else if (state.focus != kTimeline) {
+    state.focus = kTimeline;
+  } else if (state.chosen_lane) {
+    state.chosen_lane.reset();
   } else if (!state.searched.empty()) {
     state.searched.clear();
     state.hits.clear();
@@ -72,23 +121,25 @@ using D = const Document&;
 using S = ViewState&;
 
 constexpr auto kCommands = std::to_array<Command>({
-    {"Move", "Show everything", "F", [](D d, S s) { fit(d, s); }},
-    {"Move", "Zoom to selection", "Z", [](D d, S s) { zoom_to_selection(d, s); }},
-    {"Move", "Zoom in", "W +", [](D d, S s) { zoom_step(d, s, kZoomStep); }},
-    {"Move", "Zoom out", "S -", [](D d, S s) { zoom_step(d, s, 1 / kZoomStep); }},
+    {"Move", "Show everything", "F", show_all},
+    {"Move", "Zoom to selection", "Z Enter", [](D d, S s) { zoom_to_selection(d, s); }},
+    {"Move", "Zoom in", "W +", [](D d, S s) { zoom_step(d, s, 1); }},
+    {"Move", "Zoom out", "S -", [](D d, S s) { zoom_step(d, s, -1); }},
     {"Move", "Pan left", "A", [](D d, S s) { pan_step(d, s, 1); }},
     {"Move", "Pan right", "D", [](D d, S s) { pan_step(d, s, -1); }},
     {"Move", "Go to the start", "Home", [](D d, S s) { go_to(d, s, d.extent().begin_ns); }},
     {"Move", "Go to the end", "End", [](D d, S s) { go_to(d, s, d.extent().end_ns); }},
-    {"Move", "Scroll lanes up", "PageUp", [](D, S s) { s.scroll_pages -= 0.8f; }},
-    {"Move", "Scroll lanes down", "PageDown", [](D, S s) { s.scroll_pages += 0.8f; }},
+    {"Move", "Scroll lanes up", "PageUp", [](D, S s) { page(s, -0.8f); }},
+    {"Move", "Scroll lanes down", "PageDown", [](D, S s) { page(s, 0.8f); }},
 
-    {"Select", "Next in lane", "Right .", [](D d, S s) { step_in_row(d, s, 1); }},
-    {"Select", "Previous in lane", "Left ,", [](D d, S s) { step_in_row(d, s, -1); }},
-    {"Select", "Lane below", "Down", [](D d, S s) { step_to_row(d, s, 1); }},
-    {"Select", "Lane above", "Up", [](D d, S s) { step_to_row(d, s, -1); }},
+    {"Select", "Next in lane", "Right .", [](D d, S s) { step_across(d, s, 1); }},
+    {"Select", "Previous in lane", "Left ,", [](D d, S s) { step_across(d, s, -1); }},
+    {"Select", "Nearest in the lane below", "Down", [](D d, S s) { step_down(d, s, 1); }},
+    {"Select", "Nearest in the lane above", "Up", [](D d, S s) { step_down(d, s, -1); }},
     {"Select", "Follow edge back: what it waited for", "[ B", [](D d, S s) { follow_edge(d, s, true); }},
     {"Select", "Follow edge forward: who waited for it", "] N", [](D d, S s) { follow_edge(d, s, false); }},
+    {"Select", "Next end of the edges of one operation", "}", [](D d, S s) { step_edge(d, s, 1); }},
+    {"Select", "Previous end of the edges of one operation", "{", [](D d, S s) { step_edge(d, s, -1); }},
     {"Select", "Between an operation and its call", "G", [](D d, S s) { jump_to_cause(d, s); }},
     {"Select", "The longest wait", "L",
      [](D d, S s) {
@@ -106,30 +157,36 @@ constexpr auto kCommands = std::to_array<Command>({
      [](D d, S s) {
        if (s.finding) toggle_repaired(d, s, *s.finding);
      }},
-    {"Select", "Mark the time of the selection", "M", [](D d, S s) { s.marked = d.time(s.selection); }},
+    {"Select", "Mark the time of the selection", "M", [](D d, S s) { mark(d, s, false); }},
+    {"Select", "Measure: mark on to the selection", "Shift+M", [](D d, S s) { mark(d, s, true); }},
     {"Select", "Bookmark this time", "Ctrl+B", [](D, S s) { s.overlay = Overlay::kNote; }},
     {"Select", "Bookmarks", "Shift+B", [](D, S s) { s.overlay = Overlay::kBookmarks; }},
     {"Select", "Clear", "Escape", escape},
 
-    {"Show", "Collapse or open the lane of the selection", "C",
+    {"Lanes", "Choose the lane below", "Shift+Down", [](D d, S s) { choose_lane(d, s, 1); }},
+    {"Lanes", "Choose the lane above", "Shift+Up", [](D d, S s) { choose_lane(d, s, -1); }},
+    {"Lanes", "Move the lane down", "Ctrl+Down", [](D d, S s) { move_lane(d, s, 1); }},
+    {"Lanes", "Move the lane up", "Ctrl+Up", [](D d, S s) { move_lane(d, s, -1); }},
+    {"Lanes", "Collapse or open the lane", "C",
      [](D d, S s) {
-       if (const auto lane = lane_of_selection(d, s)) toggle_collapsed(d, s, *lane);
+       if (const auto lane = current_lane(d, s)) toggle_collapsed(d, s, *lane);
      }},
-    {"Show", "Collapse or open all streams", "Shift+S",
+    {"Lanes", "Pin the lane on top", "Shift+P",
+     [](D d, S s) {
+       if (const auto lane = current_lane(d, s)) s.lane_order.toggle_pinned(d, *lane);
+     }},
+    {"Lanes", "Collapse or open all streams", "Shift+S",
      [](D d, S s) { collapse_all(d, s, {LaneKind::kStream}); }},
-    {"Show", "Collapse or open all host threads", "Shift+H",
+    {"Lanes", "Collapse or open all host threads", "Shift+H",
      [](D d, S s) { collapse_all(d, s, {LaneKind::kThread}); }},
-    {"Show", "Collapse or open all queues of tasks", "Shift+T",
+    {"Lanes", "Collapse or open all queues of tasks", "Shift+T",
      [](D d, S s) { collapse_all(d, s, {LaneKind::kTaskQueue}); }},
-    {"Show", "Filter lanes by name", "Shift+F", [](D, S s) { s.overlay = Overlay::kFilter; }},
+    {"Lanes", "Filter lanes by name", "Shift+F", [](D, S s) { s.overlay = Overlay::kFilter; }},
+
     {"Show", "Graph of one group of operations", "Shift+G",
      [](D, S s) {
        s.drawer = "graph";
        s.overlay = Overlay::kGroups;
-     }},
-    {"Show", "Pin the lane of the selection on top", "Shift+P",
-     [](D d, S s) {
-       if (const auto lane = lane_of_selection(d, s)) s.lane_order.toggle_pinned(d, *lane);
      }},
     {"Show", "Color by kind, name, stream, cause or path", "K",
      [](D, S s) {
@@ -151,7 +208,13 @@ constexpr auto kCommands = std::to_array<Command>({
     {"Panels", "Statistics", "5", [](D, S s) { toggle_drawer(s, "statistics"); }},
     {"Panels", "SQL", "6", [](D, S s) { toggle_drawer(s, "sql"); }},
     {"Panels", "Compare two traces", "7", [](D, S s) { toggle_drawer(s, "compare"); }},
+    {"Panels", "Next panel: timeline, below, inspector", "F6", [](D, S s) { step_focus(s, 1); }},
+    {"Panels", "Previous panel", "Shift+F6", [](D, S s) { step_focus(s, -1); }},
+    {"Panels", "Next control of the panel", "Tab", [](D, S s) { step_stop(s, 1); }},
+    {"Panels", "Previous control of the panel", "Shift+Tab", [](D, S s) { step_stop(s, -1); }},
 
+    {"Program", "Open a trace", "Ctrl+O", [](D, S s) { s.overlay = Overlay::kOpen; }},
+    {"Program", "Compare with another trace", "Shift+C", [](D, S s) { s.overlay = Overlay::kCompare; }},
     {"Program", "Commands", "Ctrl+P", [](D, S s) { s.overlay = Overlay::kPalette; }},
     {"Program", "Help", "F1 ?",
      [](D, S s) { s.overlay = s.overlay == Overlay::kHelp ? Overlay::kNone : Overlay::kHelp; }},

@@ -51,6 +51,11 @@ void Workspace::draw_header(float width, float height) {
     const auto add = [&](const std::string& fact) {
       facts += (facts.empty() ? "" : "  \u00b7  ") + fact;
     };
+    // A picture that was asked for by its range says so.
+    if (arguments_.range && !arguments_.screenshot.empty()) {
+      const TimeRange shown = state_.window.range();
+      add(format_exact(shown.begin_ns) + " to " + format_exact(shown.end_ns));
+    }
     if (trace.process.size() > 1) add(format_count(trace.process.size(), "process", "processes"));
     if (!trace.device.empty() && trace.device.name_id[0] != kNoId) {
       add((trace.device.size() > 1
@@ -223,6 +228,7 @@ void Workspace::draw_message(float width, float height) {
   const float box = std::min(width - theme_.px(40), theme_.px(620));
   ImGui::SetCursorPos({(width - box) / 2, height * 0.32f});
   ImGui::BeginChild("box", {box, height * 0.5f});
+  if (is_in_panel()) state_.stops.begin();
   if (!error_.empty()) {
     widgets::wrapped(theme_, Face::kTitle, theme_.color(Color::kError),
                      "This trace cannot be shown");
@@ -242,7 +248,7 @@ void Workspace::draw_message(float width, float height) {
     widgets::wrapped(theme_, Face::kTitle, theme_.color(Color::kText), "No trace yet");
     ImGui::Spacing();
     widgets::wrapped(theme_, Face::kBody, theme_.color(Color::kTextDim),
-                     "Record one and open it, or drop a trace file here:");
+                     "Record one and open it, drop a trace file here, or press Ctrl+O:");
     ImGui::Spacing();
     widgets::wrapped(theme_, Face::kMono, theme_.color(Color::kText),
                      "streamscope record -o trace.sqlite -- ./app");
@@ -251,9 +257,11 @@ void Workspace::draw_message(float width, float height) {
     if (!recent_.empty()) widgets::heading(theme_, "Opened lately");
     int id = 0;
     for (const Session& each : recent_) {
-      if (widgets::link(theme_, Face::kBody, each.trace.string(), id++)) state_.open = each.trace;
+      if (widgets::link(theme_, state_.stops, Face::kBody, each.trace.string(), id++))
+        state_.open = each.trace;
     }
   }
+  state_.stops.end();
   ImGui::EndChild();
   ImGui::End();
 }

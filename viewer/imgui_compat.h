@@ -8,6 +8,7 @@
 #include <backends/imgui_impl_opengl3.h>
 #include <imgui.h>
 #include <imgui_freetype.h>
+#include <imgui_internal.h>
 
 namespace streamscope::viewer::compat {
 
@@ -65,6 +66,22 @@ inline ImTextureID font_texture() {
 #else
   return ImGui::GetIO().Fonts->TexID;
 #endif
+}
+
+/// Shows which item has the focus of the keyboard; from 1.87 on a focus that the program sets is
+/// not shown by itself.
+inline void show_focus() {
+#if IMGUI_VERSION_NUM >= 19140
+  ImGui::SetNavCursorVisible(true);
+#else
+  ImGui::GetCurrentContext()->NavDisableHighlight = false;
+#endif
+}
+
+/// Gives the item drawn last the focus of the keyboard.
+inline void focus_last_item() {
+  ImGui::SetKeyboardFocusHere(-1);
+  show_focus();
 }
 
 }  // namespace streamscope::viewer::compat

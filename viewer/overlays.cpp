@@ -61,24 +61,41 @@ std::vector<Workspace::PaletteRow> Workspace::palette_rows() const {
         rows.push_back({std::move(name), format_count(group.members, "operation"), nullptr, item});
     }
   }
+  if (asks_for_file()) {
+    for (const Session& each : recent_) {
+      std::string name = each.trace.string();
+      if (contains_text(name, palette_text_))
+        rows.push_back({std::move(name), "opened lately", nullptr, {}, 0, each.trace});
+    }
+    if (!palette_text_.empty())
+      rows.push_back({palette_text_, "as typed", nullptr, {}, 0, palette_text_});
+  }
   return rows;
+}
+
+bool Workspace::asks_for_file() const {
+  return state_.overlay == Overlay::kOpen || state_.overlay == Overlay::kCompare;
 }
 
 void Workspace::run_palette_row(size_t index) {
   const std::vector<PaletteRow> rows = palette_rows();
   const Overlay overlay = std::exchange(state_.overlay, Overlay::kNone);
+  if (index < rows.size() && !rows[index].file.empty()) {
+    (overlay == Overlay::kOpen ? state_.open : state_.compare_with) = rows[index].file;
+    return;
+  }
   if (overlay == Overlay::kNote) {
     state_.bookmarks.add({state_.marked.value_or(state_.window.range()), palette_text_});
     if (!state_.bookmarks.error().empty()) notice_ = state_.bookmarks.error();
   }
-  if (index >= rows.size() || !document_) return;
+  if (index >= rows.size()) return;
+  if (rows[index].command != nullptr) return rows[index].command->run(subject(), state_);
   if (overlay == Overlay::kBookmarks)
     return show(*document_, state_, state_.bookmarks.all()[rows[index].bookmark].range);
   if (overlay == Overlay::kGroups) {
     state_.graph_group = rows[index].item.id;
     return;
   }
-  if (rows[index].command != nullptr) return rows[index].command->run(*document_, state_);
   select(state_, rows[index].item);
   zoom_to_selection(*document_, state_);
 }
@@ -89,9 +106,7 @@ void Workspace::draw_help(float width, float height) {
   draw.AddRectFilled({0, 0}, {width, height}, theme_.color(Color::kShade));
   if (ImGui::IsMouseClicked(ImGuiMouseButton_Left)) state_.overlay = Overlay::kNone;
 
-  // Groups of commands in two columns, then what the mouse does.
-  const float row = theme_.px(24), column = theme_.px(440), key_column = theme_.px(128),
-              pad = theme_.px(24);
+  // Groups of commands in columns, as many as there is room for, then what the mouse does.
   struct Line {
     std::string_view left, right;
     bool heading;
@@ -109,35 +124,40 @@ void Workspace::draw_help(float width, float height) {
       {{"Mouse", "", true},
        {"click", "select", false},
        {"double click", "zoom to it; beside it: show everything", false},
-       {"drag", "pan and scroll", false},
+       {"drag", "pan and scroll; a name: move its lane", false},
        {"Shift+drag", "mark a range of time for sums", false},
        {"wheel", "zoom where the mouse is", false},
        {"Shift+wheel", "pan", false},
        {"Ctrl+wheel", "scroll lanes; also over their names", false}}};
   lines.insert(lines.end(), kMouse.begin(), kMouse.end());
-  size_t split = (lines.size() + 1) / 2;
-  while (split < lines.size() && !lines[split].heading) ++split;
-  const size_t longest = std::max(split, lines.size() - split);
-  const ImVec2 size{2 * column + 2 * pad,
-                    static_cast<float>(longest) * row + 2 * pad + theme_.px(34)};
-  const ImVec2 at{std::round((width - size.x) / 2),
+  const float row = theme_.px(22), column = theme_.px(376), key_column = theme_.px(104),
+              pad = theme_.px(24), title = theme_.px(34);
+  const float fitting = std::clamp(std::floor((width - pad) / column), 1.0f, 3.0f);
+  const auto columns = static_cast<size_t>(fitting);
+  const size_t rows = (lines.size() + columns - 1) / columns + 1;  // one spare, for what is moved
+  // A heading stands with what is below it.
+  for (size_t last = rows - 1; last < lines.size(); last += rows) {
+    if (lines[last].heading)
+      lines.insert(lines.begin() + static_cast<ptrdiff_t>(last), Line{"", "", false});
+  }
+  const ImVec2 size{fitting * column + pad, static_cast<float>(rows) * row + 2 * pad + title};
+  const ImVec2 at{std::round(std::max((width - size.x) / 2, 0.0f)),
                   std::round(std::max((height - size.y) / 2, 0.0f))};
   draw.AddRectFilled(at, {at.x + size.x, at.y + size.y}, theme_.color(Color::kPanel), theme_.px(8));
   draw.AddRect(at, {at.x + size.x, at.y + size.y}, theme_.color(Color::kBorder), theme_.px(8));
   widgets::text(draw, theme_, Face::kTitle, {at.x + pad, at.y + pad - theme_.px(4)},
                 theme_.color(Color::kText), "Keys and mouse");
   for (size_t i = 0; i < lines.size(); ++i) {
-    const size_t in_column = i < split ? i : i - split;
-    const float x = at.x + pad + (i < split ? 0 : column),
-                y = at.y + pad + theme_.px(34) + static_cast<float>(in_column) * row;
+    const float x = at.x + pad + static_cast<float>(i / rows) * column,
+                y = at.y + pad + title + static_cast<float>(i % rows) * row;
     if (lines[i].heading) {
-      widgets::text(draw, theme_, Face::kBold, {x, y + theme_.px(5)}, theme_.color(Color::kAccent),
+      widgets::text(draw, theme_, Face::kBold, {x, y + theme_.px(3)}, theme_.color(Color::kAccent),
                     lines[i].left);
     } else {
-      widgets::text(draw, theme_, Face::kMono, {x, y + theme_.px(2)}, theme_.color(Color::kTextDim),
-                    lines[i].left);
+      widgets::text(draw, theme_, Face::kMonoSmall, {x, y + theme_.px(3)},
+                    theme_.color(Color::kTextDim), lines[i].left);
       widgets::fit_text(draw, theme_, Face::kBody, {x + key_column, y + theme_.px(1)},
-                        column - key_column - pad, theme_.color(Color::kText), lines[i].right);
+                        column - key_column - pad / 2, theme_.color(Color::kText), lines[i].right);
     }
   }
   ImGui::End();
@@ -179,8 +199,13 @@ void Workspace::draw_palette(float width, float height) {
       break;
     case Overlay::kGroups:
       ask = "Show in the graph only the group";
-      if (document_->groups().empty())
-        hint = "No operation of this trace is in a group of libcoord";
+      if (subject().groups().empty()) hint = "No operation of this trace is in a group of libcoord";
+      break;
+    case Overlay::kOpen:
+      ask = "Open a trace: its path, or part of the name of one opened lately";
+      break;
+    case Overlay::kCompare:
+      ask = "Compare with another trace: its path, or part of a name";
       break;
     default:
       ask = "Type a command";
@@ -209,6 +234,7 @@ void Workspace::draw_palette(float width, float height) {
     widgets::text(theme_, Face::kBody, theme_.color(Color::kTextDim),
                   search                               ? "Nothing has such a name"
                   : state_.overlay == Overlay::kGroups ? "No group has such a name"
+                  : asks_for_file()                    ? "None was opened lately: type a path"
                                                        : "No such command");
   } else if (search && !empty) {
     widgets::text(theme_, Face::kSmall, theme_.color(Color::kTextDim),

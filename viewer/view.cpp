@@ -47,6 +47,36 @@ std::optional<size_t> nearest(const Row& row, Ns at) {
                                                                                         : after;
 }
 
+// Ops at the other ends of an item's edges: what it waited for, then what waited for it, each by
+// time.
+std::vector<Id> ends_of_edges(const Document& document, Item item) {
+  std::vector<Id> before, after;
+  for (const uint32_t index : document.dependencies_of(item)) {
+    const Dependency& dependency = document.dependency(index);
+    const bool incoming = item.kind == ItemKind::kOp ? dependency.to_op == item.id
+                                                     : item.kind == ItemKind::kEventWait;
+    const Id other = incoming ? dependency.from_op : dependency.to_op;
+    std::vector<Id>& side = incoming ? before : after;
+    if (document.time({ItemKind::kOp, other}) && !std::ranges::count(side, other))
+      side.push_back(other);
+  }
+  for (std::vector<Id>* side : {&before, &after})
+    std::ranges::stable_sort(*side, {}, [&](Id op) {
+      return document.time({ItemKind::kOp, op})->begin_ns;
+    });
+  before.insert(before.end(), after.begin(), after.end());
+  return before;
+}
+
+// The first thing in sight of a lane.
+Item first_visible(const Document& document, const ViewState& state, size_t lane) {
+  for (const Band& band : document.lanes()[lane].bands) {
+    const auto [first, last] = visible(band.row, state.window.range());
+    if (first < last) return unpack(band.row.item[first]);
+  }
+  return {};
+}
+
 bool is_hidden(const Document& document, const ViewState& state, size_t lane) {
   for (int at = document.lanes()[lane].parent; at >= 0;
        at = document.lanes()[static_cast<size_t>(at)].parent) {
@@ -117,6 +147,11 @@ void select(ViewState& state, Item item) {
 }
 
 void step_in_row(const Document& document, ViewState& state, int by) {
+  if (state.lane_is_chosen()) {
+    if (const Item item = first_visible(document, state, state.chosen_lane->lane))
+      select(state, item);
+    return;
+  }
   if (const auto place = document.place(state.selection)) {
     const Row& row = document.lanes()[place->lane].bands[place->band].row;
     const auto next = static_cast<ptrdiff_t>(place->index) + by;
@@ -129,10 +164,7 @@ void step_in_row(const Document& document, ViewState& state, int by) {
   for (const LaneKind kind : {LaneKind::kStream, LaneKind::kThread}) {
     for (size_t lane = 0; lane < document.lanes().size(); ++lane) {
       if (document.lanes()[lane].kind != kind || is_hidden(document, state, lane)) continue;
-      for (const Band& band : document.lanes()[lane].bands) {
-        const auto [first, last] = visible(band.row, state.window.range());
-        if (first < last) return select(state, unpack(band.row.item[first]));
-      }
+      if (const Item item = first_visible(document, state, lane)) return select(state, item);
     }
   }
 }
@@ -183,8 +215,26 @@ void follow_edge(const Document& document, ViewState& state, bool back) {
       best = other;
     }
   }
-  if (best != kNoId) return select(state, {ItemKind::kOp, best});
+  if (best != kNoId) {
+    select(state, {ItemKind::kOp, best});
+    state.followed = {from, state.selection};
+    return;
+  }
   if (from.kind == ItemKind::kOp) step_in_row(document, state, back ? -1 : 1);
+}
+
+void step_edge(const Document& document, ViewState& state, int by) {
+  const bool followed = state.followed && state.followed->to == state.selection;
+  const Item from = followed ? state.followed->from : state.selection;
+  const std::vector<Id> ends = ends_of_edges(document, from);
+  if (ends.empty()) return;
+  const auto count = static_cast<ptrdiff_t>(ends.size());
+  const auto at = std::ranges::find(ends, state.selection.id);
+  const ptrdiff_t index = followed && at != ends.end() ? at - ends.begin() + by
+                          : by > 0                     ? 0
+                                                       : count - 1;
+  select(state, {ItemKind::kOp, ends[static_cast<size_t>((index + count) % count)]});
+  state.followed = {from, state.selection};
 }
 
 void jump_to_cause(const Document& document, ViewState& state) {
@@ -238,6 +288,16 @@ void toggle_drawer(ViewState& state, std::string_view view) {
   state.drawer = state.drawer == view ? std::string_view() : view;
 }
 
+void step_focus(ViewState& state, int by) {
+  std::vector<std::string_view> views = {kTimeline};
+  if (!state.drawer.empty()) views.push_back(state.drawer);
+  if (state.show_inspector) views.push_back("inspector");
+  const auto count = static_cast<ptrdiff_t>(views.size());
+  const auto at = std::ranges::find(views, state.focus) - views.begin();
+  state.focus = views[static_cast<size_t>(((at == count ? 0 : at) + by + count) % count)];
+  if (state.focus != kTimeline) state.stops.enter();
+}
+
 std::vector<bool> collapsed_at_first(const Document& document) {
   constexpr size_t kMostWorkers = 16;
   const std::vector<Lane>& lanes = document.lanes();
@@ -254,6 +314,62 @@ std::vector<bool> collapsed_at_first(const Document& document) {
 void toggle_collapsed(const Document& document, ViewState& state, size_t lane) {
   state.collapsed.resize(document.lanes().size());
   if (lane < state.collapsed.size()) state.collapsed[lane] = !state.collapsed[lane];
+}
+
+std::optional<size_t> current_lane(const Document& document, const ViewState& state) {
+  if (state.lane_is_chosen()) return state.chosen_lane->lane;
+  const auto place = document.place(state.selection);
+  return place ? std::optional(place->lane) : std::nullopt;
+}
+
+void choose_lane(const Document& document, ViewState& state, int by) {
+  const std::vector<size_t> lanes = state.lane_order.shown(document, state.collapsed).lanes;
+  if (lanes.empty()) return;
+  const auto now = current_lane(document, state);
+  const auto at = now ? std::ranges::find(lanes, *now) : lanes.end();
+  const ptrdiff_t last = static_cast<ptrdiff_t>(lanes.size()) - 1;
+  const ptrdiff_t next = at != lanes.end() ? at - lanes.begin() + by : by > 0 ? 0 : last;
+  state.chosen_lane = {lanes[static_cast<size_t>(std::clamp(next, ptrdiff_t{0}, last))],
+                       state.selection};
+  state.reveal = true;
+}
+
+void move_lane(const Document& document, ViewState& state, int by) {
+  const auto lane = current_lane(document, state);
+  if (!lane) return;
+  const std::vector<size_t> lanes = state.lane_order.shown(document, state.collapsed).lanes;
+  auto at = std::ranges::find(lanes, *lane) - lanes.begin() + by;
+  const int parent = document.lanes()[*lane].parent;
+  while (at >= 0 && at < static_cast<ptrdiff_t>(lanes.size())) {
+    const size_t other = lanes[static_cast<size_t>(at)];
+    if (document.lanes()[other].parent == parent &&
+        state.lane_order.is_pinned(other) == state.lane_order.is_pinned(*lane)) {
+      state.lane_order.move(document, *lane, other);
+      state.reveal = true;
+      return;
+    }
+    at += by;
+  }
+}
+
+void mark(const Document& document, ViewState& state, bool extend) {
+  const Ns middle = state.window.to_ns(state.window.width_px / 2);
+  const TimeRange at =
+      document.time(state.selection).value_or(TimeRange{middle, add_ns(middle, 1)});
+  if (extend && state.marked) {
+    state.marked->begin_ns = std::min(state.marked->begin_ns, at.begin_ns);
+    state.marked->end_ns = std::max(state.marked->end_ns, at.end_ns);
+  } else {
+    state.marked = at;
+  }
+}
+
+Ns instant_of_keys(const ViewState& state) {
+  const TimeRange shown = state.window.range();
+  if (state.marked && state.marked->begin_ns >= shown.begin_ns &&
+      state.marked->begin_ns < shown.end_ns)
+    return state.marked->begin_ns;
+  return state.window.to_ns(state.window.width_px / 2);
 }
 
 }  // namespace streamscope::viewer

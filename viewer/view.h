@@ -19,6 +19,7 @@
 #include "ground.h"
 #include "lane_order.h"
 #include "prediction.h"
+#include "tab_stops.h"
 #include "theme.h"
 #include "timeline_layout.h"
 
@@ -34,21 +35,53 @@ enum class Overlay : uint8_t {
   kFilter,
   kNote,
   kBookmarks,
-  kGroups
+  kGroups,
+  kOpen,
+  kCompare
+};
+
+/// The view that has the focus unless another is given it.
+inline constexpr std::string_view kTimeline = "timeline";
+
+/// What keys ask of a canvas: a picture in a panel that arrow keys move in.
+struct CanvasSteps {
+  int right = 0, down = 0;     ///< from one thing in it to another
+  float pan_x = 0, pan_y = 0;  ///< in widths and heights of it
+  int zoom = 0;                ///< steps in
+  bool fit = false;            ///< shows all of it
 };
 
 /// UI thread only.
 struct ViewState {
   TimeWindow window;  ///< what the timeline shows; its width is set by the timeline
   Item selection;
+  /// A lane that keys chose, for as long as the selection is what it was; else it is the lane of
+  /// the selection that they act on.
+  struct ChosenLane {
+    size_t lane;
+    Item selection;
+  };
+  std::optional<ChosenLane> chosen_lane;
+  /// Whose edge led to the selection.
+  struct Followed {
+    Item from, to;
+  };
+  std::optional<Followed> followed;
   Item hovered;
   std::optional<int64_t> hovered_value;   ///< of a counter, instead of an item
   std::optional<size_t> hovered_holders;  ///< of a pool at an instant, in its panel
+  size_t result_rows = 0;                 ///< of the last query, in its panel
+  float graph_scale = 0;                  ///< of the columns of the graph, in its panel
   std::optional<TimeRange> marked;        ///< range of time chosen for sums
   std::vector<bool> collapsed;            ///< by lane
   LaneOrder lane_order;
   Bookmarks bookmarks;
-  bool reveal = false;     ///< the timeline brings the selection into view when it is drawn next
+  bool reveal = false;  ///< the timeline brings the selection into view when it is drawn next
+  std::string_view focus = kTimeline;  ///< name of the view that keys act on
+  TabStops stops;                      ///< of that view
+  bool canvas_has_focus = false;       ///< in that view; it takes arrow keys
+  bool by_keys = false;                ///< the last input was a key, not the mouse
+  CanvasSteps steps;                   ///< the canvas takes them when it is drawn next
   float scroll_pages = 0;  ///< the timeline scrolls by this many heights when it is drawn next
 
   ThemeKind theme = ThemeKind::kDark;
@@ -70,13 +103,15 @@ struct ViewState {
   std::vector<Item> hits;      ///< what has them, by time
   bool busy = false;           ///< a view waits for something and wants to be drawn again soon
   Overlay overlay = Overlay::kNone;
-  std::filesystem::path open;  ///< a trace that the user asked for; the window opens it
+  std::filesystem::path open;          ///< a trace that the user asked for; the window opens it
+  std::filesystem::path compare_with;  ///< another to hold the first against
   bool quit = false;
 
   size_t drawn_items =
       0;          ///< bars and glyphs of the last frame; bounded by pixels, whatever the trace
   Ground ground;  ///< below what ImGui draws
 
+  bool lane_is_chosen() const { return chosen_lane && chosen_lane->selection == selection; }
   bool is_collapsed(size_t lane) const { return lane < collapsed.size() && collapsed[lane]; }
 };
 
@@ -125,12 +160,26 @@ void step_to_row(const Document& document, ViewState& state, int by);
 /// (forward). An op without such edges: its neighbour in the stream. A record or wait: the op at
 /// that end of its edge.
 void follow_edge(const Document& document, ViewState& state, bool back);
+/// From whose edge led to the selection, or else from it, to the next (+1) or previous (-1) end of
+/// its edges, around: what it waited for, then what waited for it, each by time.
+void step_edge(const Document& document, ViewState& state, int by);
 /// Between an op and the call that issued it.
 void jump_to_cause(const Document& document, ViewState& state);
 /// What is collapsed in a picture that nobody has touched, by lane: queues of tasks with more lanes
 /// than there is room for beside all else.
 std::vector<bool> collapsed_at_first(const Document& document);
 void toggle_collapsed(const Document& document, ViewState& state, size_t lane);
+/// The lane that keys act on.
+std::optional<size_t> current_lane(const Document& document, const ViewState& state);
+/// Goes from it to the lane below (+1) or above (-1), also to one that holds nothing to select.
+void choose_lane(const Document& document, ViewState& state, int by);
+/// Moves it past its neighbour below (+1) or above (-1) in the same group.
+void move_lane(const Document& document, ViewState& state, int by);
+/// Marks the time of the selection; nothing selected: the instant in the middle of the window. With
+/// `extend` the mark reaches from what it was to there.
+void mark(const Document& document, ViewState& state, bool extend);
+/// Where those look who have no mouse: at the marked time if it is in sight, else in the middle.
+Ns instant_of_keys(const ViewState& state);
 /// Selects the hit after (+1) or before (-1) the selection, from the end to the start again.
 void step_to_hit(const Document& document, ViewState& state, int by);
 /// Shows what a finding is about and opens the panel that says it.
@@ -139,5 +188,8 @@ void look_at_finding(const Document& document, ViewState& state, size_t finding)
 void toggle_repaired(const Document& document, ViewState& state, size_t finding);
 /// Opens the drawer with a view, or closes it if that is there already.
 void toggle_drawer(ViewState& state, std::string_view view);
+/// Gives the focus to the next (+1) or previous (-1) of timeline, drawer and inspector, as far as
+/// they are there.
+void step_focus(ViewState& state, int by);
 
 }  // namespace streamscope::viewer

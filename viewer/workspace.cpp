@@ -21,7 +21,7 @@ namespace {
 constexpr float kFooter = 30;
 constexpr float kInspector = 372;
 constexpr float kTabs = 32;
-constexpr size_t kPaletteLength = 60;
+constexpr size_t kPaletteLength = 200;  // a path may be asked for
 constexpr size_t kMostHits = 100'000;
 constexpr size_t kToldLanes = 100;  // of a state
 
@@ -65,6 +65,8 @@ void Workspace::set_document(std::shared_ptr<const Document> document) {
   if (stay) return;
   state_.window = {};
   state_.selection = {};
+  state_.chosen_lane.reset();
+  state_.followed.reset();
   state_.marked.reset();
   state_.searched.clear();
   state_.hits.clear();
@@ -105,7 +107,10 @@ void Workspace::take_news(std::shared_ptr<const Document> document) {
       collapsed[static_cast<size_t>(now - document_->lanes().begin())] = true;
   }
   state_.collapsed = std::move(collapsed);
-  if (before->lanes().size() != document_->lanes().size()) state_.lane_order.reset();
+  if (before->lanes().size() != document_->lanes().size()) {
+    state_.lane_order.reset();
+    state_.chosen_lane.reset();
+  }
   state_.finding.reset();
   state_.repaired.clear();
 }
@@ -204,7 +209,19 @@ void Workspace::apply_arguments() {
 
 bool Workspace::press(const Key& key) {
   skips_character_ = false;
-  if (is_typing() && key != "Escape") return false;
+  state_.by_keys = true;
+  // What leaves a text field, and what moves in a panel; the rest of it is ImGui's.
+  static constexpr std::array<std::string_view, 5> kLeaving = {"Escape", "Tab", "Shift+Tab", "F6",
+                                                               "Shift+F6"};
+  static constexpr std::array<std::string_view, 10> kMoving = {
+      "Left", "Right", "Up", "Down", "Home", "End", "PageUp", "PageDown", "Enter", "Space"};
+  if (is_typing()) {
+    if (std::ranges::find(kLeaving, key) == kLeaving.end()) return false;
+    if (key == "Escape" && !is_in_panel()) {  // it was entered with the mouse
+      had_focus_ = true;
+      return true;
+    }
+  }
   if (takes_text()) {
     const size_t rows = palette_rows().size();
     if (key == "Escape") {
@@ -226,22 +243,44 @@ bool Workspace::press(const Key& key) {
     notice_.clear();
     return true;
   }
+  if (is_in_panel() && !state_.canvas_has_focus && std::ranges::find(kMoving, key) != kMoving.end())
+    return false;
   const Command* command = find_command(key);
   if (command == nullptr) return false;
   if (document_ && document_->is_sketch() && command->group == "Select") return true;
-  if (document_) {
-    const bool help_was_open = state_.overlay == Overlay::kHelp;
-    command->run(*document_, state_);
-    if (help_was_open && state_.overlay == Overlay::kHelp) state_.overlay = Overlay::kNone;
-    if (takes_text()) {
-      palette_text_.clear();
-      palette_index_ = 0;
-      skips_character_ = !key.starts_with("Ctrl+");
-    }
-  } else if (command->name == "Quit") {
-    state_.quit = true;
+  const bool help_was_open = state_.overlay == Overlay::kHelp;
+  command->run(subject(), state_);
+  if (help_was_open && state_.overlay == Overlay::kHelp) state_.overlay = Overlay::kNone;
+  if (takes_text()) {
+    palette_text_.clear();
+    palette_index_ = 0;
+    skips_character_ = !key.starts_with("Ctrl+");
   }
   return true;
+}
+
+const Document& Workspace::subject() const {
+  static const Document nothing{trace::Trace{}};
+  return document_ ? *document_ : nothing;
+}
+
+bool Workspace::is_in_panel() const {
+  return state_.overlay == Overlay::kNone && (!document_ || state_.focus != kTimeline);
+}
+
+void Workspace::apply_focus() {
+  ImGuiIO& io = ImGui::GetIO();
+  const bool has_focus = is_in_panel();
+  if (has_focus) {
+    io.ConfigFlags |= ImGuiConfigFlags_NavEnableKeyboard;
+    if (!had_focus_) state_.stops.resume();
+  } else {
+    io.ConfigFlags &= ~ImGuiConfigFlags_NavEnableKeyboard;
+    if (state_.overlay == Overlay::kNone) state_.stops.leave();
+    if (had_focus_) ImGui::SetWindowFocus(nullptr);
+  }
+  had_focus_ = has_focus;
+  state_.canvas_has_focus = false;
 }
 
 bool Workspace::takes_text() const {
@@ -288,6 +327,7 @@ void Workspace::draw(float width, float height) {
   const bool has_legend = arguments_.panel.empty() || arguments_.panel == "timeline";
   const float header = theme_.px(kHeader), footer = has_legend ? theme_.px(kFooter) : 0;
   draw_header(width, header);
+  apply_focus();
   if (document_ && error_.empty()) {
     state_.prediction = predictor_.ask(document_, state_.repaired);
     const bool compares = arguments_.panel == "compare" || state_.drawer == "compare";
@@ -295,18 +335,24 @@ void Workspace::draw(float width, float height) {
     const float top = draw_banner(header, width);
     draw_panels(top, width, height - footer - top);
     if (has_legend) draw_footer(height - footer, width, footer);
-    if (state_.overlay == Overlay::kHelp) draw_help(width, height);
-    if (takes_text()) draw_palette(width, height);
   } else {
     draw_message(width, height);
   }
+  if (state_.overlay == Overlay::kHelp) draw_help(width, height);
+  if (takes_text()) draw_palette(width, height);
+  state_.steps = {};
   ImGui::PopStyleVar();
 }
 
 void Workspace::draw_panels(float top, float width, float height) {
   state_.busy = predictor_.is_busy() || comparer_.is_busy();
   state_.hovered_holders.reset();
-  if (!arguments_.panel.empty()) return draw_view(arguments_.panel, {0, top}, {width, height});
+  if (!arguments_.panel.empty()) {
+    if (state_.focus != kTimeline) state_.focus = arguments_.panel;
+    return draw_view(arguments_.panel, {0, top}, {width, height});
+  }
+  if (state_.focus != state_.drawer && !(state_.focus == "inspector" && state_.show_inspector))
+    state_.focus = kTimeline;
   const float side = state_.show_inspector ? std::min(theme_.px(kInspector), width * 0.4f) : 0;
   const float strip = theme_.px(kTabs);
   const float drawer = state_.drawer.empty() ? 0
@@ -335,15 +381,20 @@ void Workspace::draw_view(std::string_view name, ImVec2 at, ImVec2 size) {
     }
     const ImVec2 pad = ImGui::GetStyle().WindowPadding;
     ImGui::SetCursorPos(pad);
-    ImGui::BeginChild("content", {size.x - 2 * pad.x, size.y - pad.y - theme_.px(4)}, false,
-                      ImGuiWindowFlags_NoNav);
+    ImGui::BeginChild("content", {size.x - 2 * pad.x, size.y - pad.y - theme_.px(4)});
+    const bool has_focus = is_in_panel() && state_.focus == name;
+    if (has_focus) state_.stops.begin();
     if (document_->is_sketch()) {
       widgets::wrapped(theme_, Face::kBody, theme_.color(Color::kTextDim),
                        "Reading the details of this large trace: " + format_percent(progress_));
     } else {
       (*view)->draw(*document_, state_, theme_);
     }
+    if (has_focus) state_.stops.end();
     ImGui::EndChild();
+    if (has_focus && arguments_.panel.empty())
+      ImGui::GetWindowDrawList()->AddRectFilled(at, {at.x + size.x, at.y + theme_.px(2)},
+                                                theme_.color(Color::kAccent));
   }
   ImGui::End();
 }
@@ -353,8 +404,8 @@ std::string Workspace::state_json() const {
     return what ? json_text(std::string(to_string(what.kind)) + ":" + std::to_string(what.id))
                 : std::string("null");
   };
-  static constexpr std::array<std::string_view, 8> kOverlays = {
-      "", "help", "palette", "search", "filter", "note", "bookmarks", "groups"};
+  static constexpr std::array<std::string_view, 10> kOverlays = {
+      "", "help", "palette", "search", "filter", "note", "bookmarks", "groups", "open", "compare"};
   std::string text = "{\"schema\":1";
   text += ",\"loaded\":" + std::string(document_ ? "true" : "false");
   text += ",\"error\":" + json_text(error_);
@@ -373,6 +424,12 @@ std::string Workspace::state_json() const {
   text += ",\"marked\":" + (state_.marked ? "[" + std::to_string(state_.marked->begin_ns) + "," +
                                                 std::to_string(state_.marked->end_ns) + "]"
                                           : std::string("null"));
+  const auto lane = document_ ? current_lane(*document_, state_) : std::nullopt;
+  text += ",\"lane\":" + (lane ? std::to_string(*lane) : "null");
+  text += ",\"focus\":" + json_text(state_.focus);
+  std::snprintf(number.data(), number.size(), "%.6g", static_cast<double>(state_.graph_scale));
+  text += ",\"graph_scale\":" + std::string(number.data());
+  text += ",\"result_rows\":" + std::to_string(state_.result_rows);
   text += ",\"hits\":" + std::to_string(state_.hits.size());
   text += ",\"graph_group\":" +
           (state_.graph_group != kNoId ? std::to_string(state_.graph_group) : "null");

@@ -77,6 +77,12 @@ class Workspace {
   void draw_tabs(ImVec2 at, ImVec2 size);
   /// True while a text field of a panel takes the keys.
   bool is_typing() const;
+  /// True if keys act on what is in a panel, not on the timeline.
+  bool is_in_panel() const;
+  /// What the commands act on: the document, or an empty one while there is none.
+  const Document& subject() const;
+  /// The panel with the focus has it also with ImGui.
+  void apply_focus();
   void draw_message(float width, float height);
   void draw_help(float width, float height);
   void draw_palette(float width, float height);
@@ -86,10 +92,12 @@ class Workspace {
     const Command* command = nullptr;
     Item item;
     size_t bookmark = 0;
+    std::filesystem::path file;
   };
   std::vector<PaletteRow> palette_rows() const;
   void run_palette_row(size_t index);
   bool takes_text() const;
+  bool asks_for_file() const;
   void text_changed();
   void apply_arguments();
   void take_news(std::shared_ptr<const Document> document);
@@ -113,6 +121,7 @@ class Workspace {
   bool is_live_ = false;
   std::string palette_text_;
   size_t palette_index_ = 0;
+  bool had_focus_ = false;        // a panel, in the last frame
   bool skips_character_ = false;  // the next one is of the key that asked for text
 };
 

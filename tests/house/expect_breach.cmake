@@ -61,8 +61,8 @@ expect(check_layers "viewer/views/escape.cpp: includes ../../profiler/ring/ring.
 plant(libcoord/src/needs_test.cpp "${licence}#include \"tests/support/trace_builder.h\"\n")
 expect(check_layers "nothing may include tests/")
 
-plant(viewer/app.cpp "#pragma once\n")
-expect(check_spdx "viewer/app.cpp")
+plant(viewer/window.cpp "#pragma once\n")
+expect(check_spdx "viewer/window.cpp")
 
 plant(tests/apps/other.cu "// SPDX-FileCopyrightText: 2026 StreamScope contributors\n// SPDX-License-Identifier: MIT\n")
 expect(check_spdx "tests/apps/other.cu")

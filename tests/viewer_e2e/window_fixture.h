@@ -56,7 +56,7 @@ class Window : public ::testing::Test {
     if (pipe(ends) != 0) return;
     server_ = std::make_unique<Process>(
         std::vector<std::string>{"Xvfb", "-displayfd", std::to_string(ends[1]), "-screen", "0",
-                                 "1400x900x24", "-nolisten", "tcp"},
+                                 "1400x900x24", "-nolisten", "tcp", "-noreset"},
         std::vector<std::string>{}, "/dev/null", ends[1]);
     close(ends[1]);
     char number[16] = {};

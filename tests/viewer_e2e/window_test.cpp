@@ -79,6 +79,34 @@ TEST_F(Window, KeysFollowTheEdgesOfTheSelection) {
   EXPECT_TRUE(becomes("selection", "null"));
 }
 
+// A kernel that waited for one on another stream, with nothing for a long time between them.
+TEST_F(Window, AClickOnATagGoesToTheEndOfAnEdgeThatIsOutOfSight) {
+  TraceBuilder builder;
+  builder.stream("a").kernel("early", 0, 1'000).record("done");
+  builder.stream("b").wait("done").kernel("late", 50'000'000, 50'100'000);
+  builder.write(folder_ / "far.sqlite");
+  open(folder_ / "far.sqlite");
+  ASSERT_TRUE(becomes("loaded", "true"));
+  key("l");
+  ASSERT_TRUE(becomes("selection", quoted("op:1")));
+  key("End");
+  for (int i = 0; i < 12; ++i) key("w");
+  ASSERT_TRUE(eventually([&] { return number("begin_ns") > 40'000'000; })) << slurp(state_file());
+  // The first lane's tag stands at the left edge, where the plot is otherwise empty.
+  move(kGutter + 14, kCopiesY);
+  ASSERT_TRUE(becomes("hovered", quoted("op:0")));
+  input({"click", "1"});
+  ASSERT_TRUE(becomes("selection", quoted("op:0")));
+  EXPECT_TRUE(eventually([&] { return number("begin_ns") < 0 && number("end_ns") > 1'000; }))
+      << slurp(state_file());
+  // Back by the tag of the second lane, at the right edge.
+  move(1200 - 372 - 30, kCopiesY + 43);
+  ASSERT_TRUE(becomes("hovered", quoted("op:1")));
+  input({"click", "1"});
+  ASSERT_TRUE(becomes("selection", quoted("op:1")));
+  EXPECT_TRUE(eventually([&] { return number("begin_ns") > 40'000'000; })) << slurp(state_file());
+}
+
 TEST_F(Window, PaletteRunsACommandByItsName) {
   open_pipeline();
   key("ctrl+p");

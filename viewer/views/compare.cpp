@@ -17,7 +17,7 @@ using analysis::WorkChange;
 constexpr float kGutter = 190;
 constexpr float kAxis = 22;
 constexpr float kTickSpacing = 110;
-constexpr float kBar = 13, kPitch = 38;
+constexpr float kPitch = 38;
 constexpr double kSame = 0.02;  // a difference of all below this share is none
 
 std::string signed_duration(Ns ns) { return (ns > 0 ? "+" : "") + format_duration(ns); }
@@ -90,6 +90,7 @@ void CompareView::refresh(const Comparison& comparison, const Theme& theme) {
              {.title = "Change", .width = 76}},
             std::move(rows));
   selected_.reset();
+  cursor_.reset();
 }
 
 void CompareView::draw(const Document& document, ViewState& state, const Theme& theme) {
@@ -113,7 +114,7 @@ void CompareView::draw(const Document& document, ViewState& state, const Theme& 
   ImGui::Spacing();
   ImGui::BeginChild("differences", {0, 0});
   if (const auto clicked =
-          grid_.draw(theme, "compare", [&](size_t row) { return selected_ == row; })) {
+          grid_.draw(theme, state.stops, "compare", [&](size_t row) { return selected_ == row; })) {
     const bool again = selected_ == clicked;
     selected_ = again ? std::nullopt : clicked;
     if (const Id op = comparison.work[*clicked].base_longest; !again && op != kNoId)
@@ -122,12 +123,12 @@ void CompareView::draw(const Document& document, ViewState& state, const Theme& 
   ImGui::EndChild();
 }
 
-void CompareView::draw_head(const Document& document, const ViewState& state, const Theme& theme) {
+void CompareView::draw_head(const Document& document, ViewState& state, const Theme& theme) {
   const Document& other = *state.compared;
   const Ns before = document.work().duration_ns(), after = other.work().duration_ns();
   const double change =
       static_cast<double>(after - before) / static_cast<double>(std::max<Ns>(before, 1));
-  copy_button(theme, grid_);
+  copy_button(theme, state.stops, grid_);
   const auto next = [&](Face face, Color color, std::string_view text) {
     ImGui::SameLine(0, theme.px(20));
     widgets::text(theme, face, theme.color(color), text);
@@ -198,14 +199,23 @@ void CompareView::draw_lanes(const Document& document, ViewState& state, const T
   draw_axis(plot, theme);
   ImGui::SetCursorScreenPos(plot.min);
   ImGui::InvisibleButton("plot", {width, size.y});
+  state.stops.add_canvas(state.canvas_has_focus);
   hit_.reset();
   draw.PushClipRect(plot.min, plot.max, true);
   for (size_t pair = 0; pair < comparison.lanes.size(); ++pair) {
     for (const int side : {0, 1})
       draw_bars(plot, top_of(pair, side), comparison.lanes[pair], side, state, theme);
   }
+  if (state.canvas_has_focus) {
+    handle_keys(document, plot, state);
+    if (cursor_) draw_cursor(plot, top_of(cursor_->pair, cursor_->side), state, theme);
+  }
   draw.PopClipRect();
-  handle_input(document, plot, state);
+  if (state.canvas_has_focus) {
+    widgets::focus_frame(theme);
+  } else {
+    handle_input(document, plot, state);
+  }
   if (hit_) draw_tooltip(document, state, theme);
 }
 
@@ -238,7 +248,8 @@ void CompareView::draw_bars(const Plot& plot, float top, const Comparison::Lanes
   }
   const float bottom = top + theme.px(kBar);
   const ImVec2 mouse = ImGui::GetIO().MousePos;
-  const bool hovered = ImGui::IsItemHovered() && mouse.y >= top && mouse.y < bottom;
+  const bool hovered =
+      ImGui::IsItemHovered() && !state.canvas_has_focus && mouse.y >= top && mouse.y < bottom;
   for (const Row& row : lanes.bands[at]) {
     bars_.clear();
     fold(row, plot.of(side), 1, bars_);

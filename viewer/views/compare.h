@@ -19,6 +19,7 @@ class CompareView : public View {
   void draw(const Document& document, ViewState& state, const Theme& theme) override;
 
  private:
+  static constexpr float kBar = 13;  // how high, before scaling
   /// The bars of all pairs of streams, and the axis above them.
   struct Plot {
     ImVec2 min, max;
@@ -35,7 +36,7 @@ class CompareView : public View {
     uint32_t count = 0;  ///< more than 1: so many in a pixel
   };
   void refresh(const Comparison& comparison, const Theme& theme);
-  void draw_head(const Document& document, const ViewState& state, const Theme& theme);
+  void draw_head(const Document& document, ViewState& state, const Theme& theme);
   void draw_lanes(const Document& document, ViewState& state, const Theme& theme);
   void draw_axis(const Plot& plot, const Theme& theme);
   void draw_bars(const Plot& plot, float top, const Comparison::Lanes& lanes, int side,
@@ -43,12 +44,27 @@ class CompareView : public View {
   void handle_input(const Document& document, const Plot& plot, ViewState& state);
   void draw_tooltip(const Document& document, const ViewState& state, const Theme& theme);
 
+  // compare_keys.cpp
+  /// A bar that arrow keys move to.
+  struct Cursor {
+    size_t pair = 0;
+    int side = 0;
+    size_t band = 0, index = 0;
+  };
+  void handle_keys(const Document& document, const Plot& plot, ViewState& state);
+  std::optional<Cursor> nearest(const Comparison& comparison, const Plot& plot, size_t pair,
+                                int side, double since_first) const;
+  std::optional<Cursor> neighbour(const Comparison& comparison, int by) const;
+  /// Frames the bar and tells of it as the mouse would have it.
+  void draw_cursor(const Plot& plot, float top, const ViewState& state, const Theme& theme);
+
   uint64_t prepared_[2] = {};
   ThemeKind prepared_theme_ = ThemeKind::kDark;
   Grid grid_;
   std::optional<size_t> selected_;  // work, as the comparison lists it: the rest is dimmed
   bool dragged_ = false;
   std::optional<Hit> hit_;
+  std::optional<Cursor> cursor_;
   std::vector<DrawItem> bars_;  // reused
 };
 

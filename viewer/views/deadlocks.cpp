@@ -151,6 +151,8 @@ void DeadlocksView::draw_graph(const Document& document, ViewState& state, const
       select(state, item);
       zoom_to_selection(document, state);
     }
+    state.stops.add();
+    widgets::focus_frame(theme);
     ImGui::PopID();
   }
   ImGui::SetCursorScreenPos(origin);
@@ -162,7 +164,7 @@ void DeadlocksView::draw_words(const Document& document, ViewState& state, const
   const WaitGraph& graph = document.insights().waits;
   int next_id = 0;
   const auto link = [&](const WaitGraph::Node& node) {
-    if (widgets::link(theme, Face::kBody,
+    if (widgets::link(theme, state.stops, Face::kBody,
                       name_of(document, node) + "  \u00b7  " + where(document, node), next_id++) &&
         item_of(node)) {
       select(state, item_of(node));

@@ -63,13 +63,14 @@ void FindingsView::draw(const Document& document, ViewState& state, const Theme&
     ++counts[std::min<size_t>(static_cast<size_t>(finding.severity), 2)];
   for (const size_t severity : {2u, 1u, 0u}) {
     const std::string_view name = analysis::to_string(static_cast<FindingSeverity>(severity));
-    if (widgets::button(theme, format_count(counts[severity], name), severities_[severity])) {
+    if (widgets::button(theme, state.stops, format_count(counts[severity], name),
+                        severities_[severity])) {
       severities_[severity] = !severities_[severity];
       refresh(document, state, theme);
     }
     ImGui::SameLine();
   }
-  copy_button(theme, grid_);
+  copy_button(theme, state.stops, grid_);
   const auto judged = static_cast<size_t>(
       std::ranges::count(insights.quiet, analysis::Outcome::kClean, &QuietDetector::outcome));
   ImGui::SameLine();
@@ -92,8 +93,9 @@ void FindingsView::draw(const Document& document, ViewState& state, const Theme&
             ? "No rule found a mistake in this trace. Those that could not tell are "
               "named beside."
             : "Press the buttons above to show other severities.");
-  } else if (const auto clicked = grid_.draw(
-                 theme, "findings", [&](size_t row) { return state.finding == shown_[row]; })) {
+  } else if (const auto clicked = grid_.draw(theme, state.stops, "findings", [&](size_t row) {
+               return state.finding == shown_[row];
+             })) {
     look_at_finding(document, state, shown_[*clicked]);
   }
   ImGui::EndChild();
@@ -114,7 +116,8 @@ void FindingsView::draw_details(const Document& document, ViewState& state, cons
     ImGui::Spacing();
     if (can_predict(document, *state.finding)) {
       const bool on = std::ranges::binary_search(state.repaired, *state.finding);
-      if (widgets::button(theme, on ? "Show as recorded" : "What if it were repaired?", on))
+      if (widgets::button(theme, state.stops, on ? "Show as recorded" : "What if it were repaired?",
+                          on))
         toggle_repaired(document, state, *state.finding);
       if (state.prediction && on)
         widgets::wrapped(theme, Face::kSmall, theme.color(Color::kTextDim),
@@ -127,7 +130,8 @@ void FindingsView::draw_details(const Document& document, ViewState& state, cons
     for (const Item item : {finding.subject, finding.other}) {
       if (!item) continue;
       widgets::fact_name(theme, item == finding.subject ? "where" : "and");
-      if (widgets::link(theme, Face::kBody, document.label_with_stream(item), next_id++)) {
+      if (widgets::link(theme, state.stops, Face::kBody, document.label_with_stream(item),
+                        next_id++)) {
         select(state, item);
         zoom_to_selection(document, state);
       }

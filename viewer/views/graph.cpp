@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "labels.h"
 #include "views/widgets.h"
@@ -18,6 +19,7 @@ constexpr float kGutter = 130;
 constexpr float kTextFrom = 44;  // narrower nodes carry no text
 // Columns are at least so wide, so that what is drawn is bounded by the width of the panel.
 constexpr float kLeastColumn = 5;
+constexpr float kZoom = 1.2f;        // by one step of the wheel or a key
 constexpr double kMargin = 16;       // on the left of the first layer
 constexpr float kFirstColumn = 104;  // a graph is at first shown as a whole if that leaves so much
 
@@ -85,7 +87,7 @@ void GraphView::draw_group(const Document& document, ViewState& state, const The
       one ? "Only the group " +
                 ellipsize(document.label({ItemKind::kOperation, state.graph_group}), 60)
           : "All of " + format_count(document.groups().size(), "group");
-  if (widgets::button(theme, text, one)) state.overlay = Overlay::kGroups;
+  if (widgets::button(theme, state.stops, text, one)) state.overlay = Overlay::kGroups;
   ImGui::SameLine();
   widgets::label(theme, "Shift+G chooses one");
 }
@@ -146,7 +148,9 @@ void GraphView::draw(const Document& document, ViewState& state, const Theme& th
   frame.last =
       std::min<uint32_t>(static_cast<uint32_t>((frame.left + size.x - gutter) / column) + 1,
                          static_cast<uint32_t>(graph_.layer_count()));
+  handle_keys(frame);
   handle_input(frame);
+  state.graph_scale = scale_;
   frame.draw.PushClipRect(frame.min, frame.max, true);
   frame.draw.AddRectFilled(frame.min, frame.max, theme.color(Color::kBackground));
   for (uint32_t i = 0; i < graph_.lanes.size(); ++i) {
@@ -169,21 +173,37 @@ void GraphView::draw(const Document& document, ViewState& state, const Theme& th
 }
 
 void GraphView::handle_input(Frame& frame) {
-  const ImGuiIO& io = ImGui::GetIO();
-  const float ui = frame.theme.scale();
   ImGui::SetCursorScreenPos(frame.min);
   ImGui::InvisibleButton("canvas", {std::max(frame.max.x - frame.min.x, 1.0f),
                                     std::max(frame.max.y - frame.min.y, 1.0f)});
-  if (!ImGui::IsItemHovered() && !ImGui::IsItemActive()) return;
-  const ImVec2 mouse{io.MousePos.x - frame.min.x, io.MousePos.y - frame.min.y};
-  if (io.MouseWheel != 0) {
-    const float before = scale_;
-    scale_ = std::clamp(scale_ * std::pow(1.2f, io.MouseWheel), kLeastColumn / kColumn, 2.0f);
-    left_ = (left_ + mouse.x / ui) * scale_ / before - mouse.x / ui;
-    const float row_before = row_scale_;
-    row_scale_ = std::clamp(row_scale_ * scale_ / before, 0.1f, 2.0f);
-    top_ = (top_ + mouse.y / ui) * row_scale_ / row_before - mouse.y / ui;
+  frame.state.stops.add_canvas(frame.state.canvas_has_focus);
+  if (frame.state.canvas_has_focus) {
+    widgets::focus_frame(frame.theme);
+    if (frame.selected != GraphLayout::kNoNode) {
+      const GraphNode& node = graph_.nodes[frame.selected];
+      widgets::place_tooltip(frame.theme,
+                             {frame.x(node.layer), frame.node_top(node.row) + frame.node_height()});
+      draw_tooltip(frame, frame.selected);
+    }
+  } else if (ImGui::IsItemHovered() || ImGui::IsItemActive()) {
+    handle_mouse(frame);
   }
+}
+
+void GraphView::zoom_at(float x, float y, float factor) {
+  const float before = scale_;
+  scale_ = std::clamp(scale_ * factor, kLeastColumn / kColumn, 2.0f);
+  left_ = (left_ + x) * scale_ / before - x;
+  const float row_before = row_scale_;
+  row_scale_ = std::clamp(row_scale_ * scale_ / before, 0.1f, 2.0f);
+  top_ = (top_ + y) * row_scale_ / row_before - y;
+}
+
+void GraphView::handle_mouse(Frame& frame) {
+  const ImGuiIO& io = ImGui::GetIO();
+  const float ui = frame.theme.scale();
+  const ImVec2 mouse{io.MousePos.x - frame.min.x, io.MousePos.y - frame.min.y};
+  if (io.MouseWheel != 0) zoom_at(mouse.x / ui, mouse.y / ui, std::pow(kZoom, io.MouseWheel));
   // The node under the mouse.
   const double layer = (mouse.x + frame.left) / frame.column,
                row = (mouse.y + frame.top) / frame.row;
@@ -211,8 +231,51 @@ void GraphView::handle_input(Frame& frame) {
       shown_selection_ = frame.state.selection;  // it is in sight: stay
     }
   }
-  if (frame.hovered == GraphLayout::kNoNode) return;
-  const GraphNode& node = graph_.nodes[frame.hovered];
+  if (frame.hovered != GraphLayout::kNoNode) draw_tooltip(frame, frame.hovered);
+}
+
+uint32_t GraphView::next_node(const Frame& frame, int right, int down) const {
+  const auto count = static_cast<uint32_t>(graph_.nodes.size());
+  if (frame.selected == GraphLayout::kNoNode)
+    return std::min(graph_.first_of_layer[frame.first], count - 1);
+  const GraphNode& from = graph_.nodes[frame.selected];
+  uint32_t best = frame.selected;
+  uint64_t nearest = std::numeric_limits<uint64_t>::max();
+  const auto away = [](uint32_t a, uint32_t b) { return uint64_t{a < b ? b - a : a - b}; };
+  for (uint32_t i = 0; i < count; ++i) {
+    const GraphNode& node = graph_.nodes[i];
+    const bool ahead = right != 0
+                           ? node.row == from.row && (right > 0) == (node.layer > from.layer) &&
+                                 node.layer != from.layer
+                           : node.row != from.row && (down > 0) == (node.row > from.row);
+    // Rows first: the nearest in the next row that has any.
+    const uint64_t distance =
+        away(node.row, from.row) * graph_.layer_count() + away(node.layer, from.layer);
+    if (ahead && distance < nearest) {
+      nearest = distance;
+      best = i;
+    }
+  }
+  return best;
+}
+
+// What keys asked for since the last frame.
+void GraphView::handle_keys(Frame& frame) {
+  const CanvasSteps& steps = frame.state.steps;
+  const float ui = frame.theme.scale();
+  const float width = (frame.max.x - frame.min.x) / ui, height = (frame.max.y - frame.min.y) / ui;
+  if (steps.zoom != 0)
+    zoom_at(width / 2, height / 2, std::pow(kZoom, static_cast<float>(steps.zoom)));
+  left_ += static_cast<double>(steps.pan_x * width);
+  top_ += static_cast<double>(steps.pan_y * height);
+  if (steps.fit) prepared_ = 0;
+  if (steps.right != 0 || steps.down != 0)
+    select(frame.state,
+           {ItemKind::kOp, graph_.nodes[next_node(frame, steps.right, steps.down)].first_op});
+}
+
+void GraphView::draw_tooltip(const Frame& frame, uint32_t which) {
+  const GraphNode& node = graph_.nodes[which];
   ImGui::BeginTooltip();
   widgets::text(frame.theme, Face::kBold, frame.theme.color(Color::kText),
                 ellipsize(frame.document.label({ItemKind::kOp, node.first_op}), 80) +

@@ -21,6 +21,14 @@ class GraphView : public View {
   void draw_group(const Document& document, ViewState& state, const Theme& theme);
   void lay_out(const Document& document, GraphFilter filter, float width, float height);
   void handle_input(Frame& frame);
+  void handle_mouse(Frame& frame);
+  void handle_keys(Frame& frame);
+  /// Makes all wider or narrower; the place, in unscaled pixels from the corner, stays.
+  void zoom_at(float x, float y, float factor);
+  /// The node that an arrow key leads to from the selected one; the first in sight if there is
+  /// none.
+  uint32_t next_node(const Frame& frame, int right, int down) const;
+  void draw_tooltip(const Frame& frame, uint32_t node);
   void draw_edges(Frame& frame);
   void draw_nodes(Frame& frame);
   void draw_rows(Frame& frame);

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "imgui_compat.h"
 #include "views/widgets.h"
 
 namespace streamscope::viewer {
@@ -74,7 +75,7 @@ void Grid::sort(size_t column, bool ascending) {
                    [&](size_t a, size_t b) { return ascending ? less(a, b) : less(b, a); });
 }
 
-bool Grid::begin(const Theme& theme, const char* id) {
+bool Grid::begin(const Theme& theme, TabStops& stops, const char* id) {
   if (columns_.empty()) return false;
   const float room = ImGui::GetContentRegionAvail().x;
   const float pads = 2 * ImGui::GetStyle().CellPadding.x * static_cast<float>(columns_.size());
@@ -109,7 +110,7 @@ bool Grid::begin(const Theme& theme, const char* id) {
     const float width = needed_[i] + (most - needed_[i]) * static_cast<float>(eighths) / 8;
     ImGui::TableSetupColumn(column.title.c_str(), column_flags, width);
   }
-  draw_headings(theme);
+  draw_headings(theme, stops);
   if (ImGuiTableSortSpecs* specs = ImGui::TableGetSortSpecs();
       specs != nullptr && specs->SpecsDirty) {
     if (specs->SpecsCount > 0) {
@@ -126,8 +127,9 @@ bool Grid::begin(const Theme& theme, const char* id) {
 }
 
 // As ImGui's own, with numbers' headings over their right end.
-void Grid::draw_headings(const Theme& theme) {
+void Grid::draw_headings(const Theme& theme, TabStops& stops) {
   ImGui::TableNextRow(ImGuiTableRowFlags_Headers, theme.px(kRowHeight));
+  heading_has_focus_ = false;
   for (size_t i = 0; i < columns_.size(); ++i) {
     if (!ImGui::TableSetColumnIndex(static_cast<int>(i))) continue;
     const ImVec2 at = ImGui::GetCursorScreenPos();
@@ -135,6 +137,8 @@ void Grid::draw_headings(const Theme& theme) {
     const std::string& title = columns_[i].title;
     ImGui::PushID(static_cast<int>(i));
     ImGui::TableHeader("##title");
+    if (i == 0 && stops.is_next()) compat::focus_last_item();
+    heading_has_focus_ |= ImGui::IsItemFocused();
     ImGui::PopID();
     // Room on the right for the sign of the order.
     const bool sorted =
@@ -145,6 +149,7 @@ void Grid::draw_headings(const Theme& theme) {
     widgets::fit_text(*ImGui::GetWindowDrawList(), theme, Face::kBody, {x, at.y}, room - sign + 1,
                       theme.color(Color::kTextDim), title);
   }
+  if (!rows_.empty()) stops.add_focused(heading_has_focus_);
 }
 
 bool Grid::next_rows() {
@@ -154,7 +159,7 @@ bool Grid::next_rows() {
   return true;
 }
 
-bool Grid::draw_row(const Theme& theme, size_t row, bool selected) {
+bool Grid::draw_row(const Theme& theme, size_t row, bool selected, bool takes_focus) {
   const float height = theme.px(kRowHeight);
   ImGui::TableNextRow(0, height);
   if (selected) {
@@ -174,6 +179,7 @@ bool Grid::draw_row(const Theme& theme, size_t row, bool selected) {
       constexpr ImGuiSelectableFlags kFlags =
           ImGuiSelectableFlags_SpanAllColumns | ImGuiSelectableFlags_AllowItemOverlap;
       clicked = ImGui::Selectable("##row", false, kFlags, {0, height - theme.px(6)});
+      if (takes_focus) compat::focus_last_item();
       ImGui::SetCursorScreenPos(at);
     }
     const float middle = at.y + (height - theme.px(6)) / 2;
@@ -193,8 +199,9 @@ bool Grid::draw_row(const Theme& theme, size_t row, bool selected) {
   return clicked;
 }
 
-void Grid::end() {
+void Grid::end(TabStops& stops) {
   clipper_.reset();
+  if (!rows_.empty()) stops.add_focused(ImGui::IsWindowFocused() && !heading_has_focus_, true);
   ImGui::EndTable();
 }
 
@@ -211,8 +218,9 @@ std::string Grid::csv() const {
   return text;
 }
 
-void copy_button(const Theme& theme, const Grid& grid) {
-  if (widgets::button(theme, "Copy as CSV", false)) ImGui::SetClipboardText(grid.csv().c_str());
+void copy_button(const Theme& theme, TabStops& stops, const Grid& grid) {
+  if (widgets::button(theme, stops, "Copy as CSV", false))
+    ImGui::SetClipboardText(grid.csv().c_str());
 }
 
 }  // namespace streamscope::viewer

@@ -2,13 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // A table that sorts by a click on its heading, tells which row was clicked and copies itself as
-// CSV. Draws only the rows in sight, so millions of them cost nothing but memory.
+// CSV. Draws only the rows in sight, so millions of them cost nothing but memory. To the keyboard
+// its headings are one stop and its rows another, in which arrows move.
 #pragma once
 
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "tab_stops.h"
 #include "theme.h"
 
 namespace streamscope::viewer {
@@ -37,26 +39,32 @@ class Grid {
   /// Draws into the current window with what room is left; the row that was clicked, if one was.
   /// `is_selected` says which rows are marked.
   template <class IsSelected>
-  std::optional<size_t> draw(const Theme& theme, const char* id, IsSelected is_selected) {
+  std::optional<size_t> draw(const Theme& theme, TabStops& stops, const char* id,
+                             IsSelected is_selected) {
     std::optional<size_t> clicked;
-    if (!begin(theme, id)) return clicked;
+    if (!begin(theme, stops, id)) return clicked;
+    bool takes_focus = stops.is_next();  // the first row that is drawn, or a marked one
     while (next_rows()) {
       for (; at_ < until_; ++at_) {
-        if (draw_row(theme, order_[at_], is_selected(order_[at_]))) clicked = order_[at_];
+        const size_t row = order_[at_];
+        const bool selected = is_selected(row);
+        if (draw_row(theme, row, selected, takes_focus || (selected && stops.is_next())))
+          clicked = row;
+        takes_focus = false;
       }
     }
-    end();
+    end(stops);
     return clicked;
   }
   /// Headings and all rows in the order shown.
   std::string csv() const;
 
  private:
-  bool begin(const Theme& theme, const char* id);
-  void draw_headings(const Theme& theme);
+  bool begin(const Theme& theme, TabStops& stops, const char* id);
+  void draw_headings(const Theme& theme, TabStops& stops);
   bool next_rows();
-  bool draw_row(const Theme& theme, size_t row, bool selected);
-  void end();
+  bool draw_row(const Theme& theme, size_t row, bool selected, bool takes_focus);
+  void end(TabStops& stops);
   void sort(size_t column, bool ascending);
   /// What each column needs for its heading and the first of its cells.
   void measure(const Theme& theme);
@@ -66,11 +74,12 @@ class Grid {
   std::vector<size_t> order_;
   std::optional<ImGuiListClipper> clipper_;
   size_t at_ = 0, until_ = 0;
-  std::vector<float> needed_;  // by column, in pixels at a scale; empty until asked for
+  bool heading_has_focus_ = false;  // of the keyboard
+  std::vector<float> needed_;       // by column, in pixels at a scale; empty until asked for
   float needed_scale_ = 0;
 };
 
 /// A button that puts the grid into the clipboard.
-void copy_button(const Theme& theme, const Grid& grid);
+void copy_button(const Theme& theme, TabStops& stops, const Grid& grid);
 
 }  // namespace streamscope::viewer

@@ -42,6 +42,7 @@ void InspectorView::draw_trace(Sheet& sheet) {
     sheet.fact(device == 0 ? "devices" : " ", trace.text(trace.device.name_id[device]));
   }
   sheet.fact("state", document.losses().empty() ? "complete, nothing lost" : "incomplete");
+  for (const LossLine& line : document.losses()) sheet.note(line.text, Color::kWarning);
   ImGui::Spacing();
   const auto count = [&](std::string_view name, size_t rows) {
     if (rows > 0) sheet.fact(name, format_count(static_cast<int64_t>(rows)));
@@ -67,7 +68,8 @@ void InspectorView::draw_trace(Sheet& sheet) {
                   format_duration(group.total_ns));
     ImGui::SameLine(sheet.theme.px(88) + ImGui::GetStyle().WindowPadding.x);
     ImGui::BeginGroup();
-    if (widgets::link(sheet.theme, Face::kBody, sheet.on_stream(longest.op), sheet.next_id++)) {
+    if (widgets::link(sheet.theme, sheet.state.stops, Face::kBody, sheet.on_stream(longest.op),
+                      sheet.next_id++)) {
       select(sheet.state, waiter);
       zoom_to_selection(document, sheet.state);
     }
@@ -107,6 +109,7 @@ void InspectorView::draw_item(Sheet& sheet) {
   } else {
     sheet.note("Its time is unknown.");
   }
+  draw_elsewhere(sheet, item);
   switch (item.kind) {
     case ItemKind::kOp:
       draw_op(sheet, item.id);
@@ -137,6 +140,34 @@ void InspectorView::draw_item(Sheet& sheet) {
   }
   if (item.kind == ItemKind::kOp) draw_why_late(sheet, item.id);
   draw_dependencies(sheet);
+}
+
+// Where it stands besides its own time: when it would run, or when the device did the work of a
+// range.
+void InspectorView::draw_elsewhere(Sheet& sheet, Item item) {
+  const Document& document = sheet.document;
+  const Prediction* prediction = sheet.state.prediction.get();
+  if (elsewhere_of_ != &document || elsewhere_if_ != prediction || elsewhere_item_ != item) {
+    elsewhere_of_ = &document;
+    elsewhere_if_ = prediction;
+    elsewhere_item_ = item;
+    elsewhere_.clear();
+    const auto look = [&](const Row& row) {
+      const auto at = std::ranges::find(row.item, pack(item)) - row.item.begin();
+      if (const auto index = static_cast<size_t>(at); index < row.size())
+        elsewhere_.push_back({row.start_ns[index], row.end_ns[index]});
+    };
+    if (const auto place = document.place(item);
+        item.kind == ItemKind::kOp && prediction != nullptr && place)
+      look(prediction->by_lane[place->lane]);
+    for (const Lane& lane : document.lanes()) {
+      if (item.kind != ItemKind::kRange || lane.kind != LaneKind::kGpuRanges) continue;
+      for (const Band& band : lane.bands) look(band.row);
+    }
+  }
+  for (const TimeRange& range : elsewhere_)
+    sheet.fact(item.kind == ItemKind::kOp ? "if repaired" : "on the GPU",
+               format_duration(range.duration_ns()) + " from " + format_exact(range.begin_ns));
 }
 
 void InspectorView::draw_sums(Sheet& sheet, TimeRange range) {

@@ -33,12 +33,19 @@ class InspectorView : public View {
   void draw_task(Sheet& sheet, Id id);
   void draw_why_late(Sheet& sheet, Id op);
   void draw_dependencies(Sheet& sheet);
+  void draw_elsewhere(Sheet& sheet, Item item);
   void draw_sums(Sheet& sheet, TimeRange range);
 
   // Made once per document or range, because they cost more than a frame.
   const Document* sums_of_ = nullptr;
   std::optional<TimeRange> sums_range_;
   Sums sums_;
+
+  // Of the selection, once per document and prediction.
+  const Document* elsewhere_of_ = nullptr;
+  const Prediction* elsewhere_if_ = nullptr;
+  Item elsewhere_item_;
+  std::vector<TimeRange> elsewhere_;
 };
 
 }  // namespace streamscope::viewer

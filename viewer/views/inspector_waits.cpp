@@ -143,7 +143,7 @@ void InspectorView::draw_dependencies(Sheet& sheet) {
         const auto& record = tables.event_record;
         widgets::text(sheet.theme, Face::kSmall, sheet.theme.color(Color::kTextDim), "by");
         ImGui::SameLine();
-        if (widgets::link(sheet.theme, Face::kSmall,
+        if (widgets::link(sheet.theme, sheet.state.stops, Face::kSmall,
                           "record of " + document.event_name(record.event_id[dependency.record]),
                           sheet.next_id++)) {
           select(sheet.state, {ItemKind::kEventRecord, dependency.record});
@@ -151,7 +151,8 @@ void InspectorView::draw_dependencies(Sheet& sheet) {
         ImGui::SameLine();
         widgets::text(sheet.theme, Face::kSmall, sheet.theme.color(Color::kTextDim), "and");
         ImGui::SameLine();
-        if (widgets::link(sheet.theme, Face::kSmall, "its wait", sheet.next_id++))
+        if (widgets::link(sheet.theme, sheet.state.stops, Face::kSmall, "its wait",
+                          sheet.next_id++))
           select(sheet.state, {ItemKind::kEventWait, dependency.wait});
       } else {
         widgets::wrapped(sheet.theme, Face::kSmall, sheet.theme.color(Color::kTextDim),

@@ -147,7 +147,7 @@ void PoolsView::draw(const Document& document, ViewState& state, const Theme& th
              " in use, taken " + format_count(pool.taken, "time"));
     if (pool.waits > 0) {
       fact(Face::kSmall, Color::kWaiting,
-           "waited " + format_duration(pool.wait_ns) + " for a free one");
+           format_count(pool.waits, "wait") + " for a free one, " + format_duration(pool.wait_ns));
     } else if (!pool.derived) {
       fact(Face::kSmall, Color::kTextDim, "nobody waited for a free one");
     }
@@ -155,22 +155,33 @@ void PoolsView::draw(const Document& document, ViewState& state, const Theme& th
          pool.left > 0 ? amount(pool, pool.left) + " not given back" : "all given back");
     ImGui::PushID(&pool);
     ImGui::InvisibleButton("pool", {std::max(width, 1.0f), height});
+    state.stops.add();
     const ImVec2 mouse = ImGui::GetIO().MousePos;
-    if (ImGui::IsItemHovered() && (mouse.x >= min.x || pool.left > 0)) {
+    const bool by_key = has_key_focus();
+    const bool in_chart = by_key || mouse.x >= min.x;
+    if ((by_key || ImGui::IsItemHovered()) && (in_chart || pool.left > 0)) {
+      const Ns instant = by_key ? instant_of_keys(state) : window.to_ns(mouse.x - min.x);
+      if (by_key) {
+        const float x = std::floor(min.x + static_cast<float>(window.to_px(instant))) + 0.5f;
+        draw.AddLine({x, min.y}, {x, max.y}, theme.color(Color::kSelection));
+        widgets::place_tooltip(theme, {x, (min.y + max.y) / 2});
+      }
       ImGui::BeginTooltip();
       ImGui::PushTextWrapPos(theme.px(420));
-      if (mouse.x >= min.x) {
-        const Ns instant = window.to_ns(mouse.x - min.x);
+      if (in_chart) {
         const Holders holders = holders_at(document, pool, instant, kMostNamed);
         state.hovered_holders = holders.count;
         draw_instant(pool, theme, holders, instant);
-      } else {
+      }
+      if (by_key && pool.left > 0) ImGui::Spacing();
+      if (pool.left > 0 && (by_key || !in_chart)) {
         widgets::text(theme, Face::kBold, theme.color(Color::kWarning), "never given back");
         draw_holders(theme, endless_holders(document, pool, kMostNamed), document.extent().end_ns);
       }
       ImGui::PopTextWrapPos();
       ImGui::EndTooltip();
     }
+    widgets::focus_frame(theme);
     ImGui::PopID();
     ImGui::Dummy({0, theme.px(4)});
   }

@@ -142,24 +142,27 @@ void SqlView::draw(const Document& document, ViewState& state, const Theme& them
   }
   take_result();
   if (running_) state.busy = true;
+  state.result_rows = grid_.row_count();
   for (const Example& example : kExamples) {
-    if (widgets::button(theme, example.title, false)) {
+    if (widgets::button(theme, state.stops, example.title, false)) {
       text_.fill(0);
       std::strncpy(text_.data(), example.sql, text_.size() - 1);
       run(document);
     }
     ImGui::SameLine();
   }
-  copy_button(theme, grid_);
+  copy_button(theme, state.stops, grid_);
   ImGui::SameLine();
   widgets::label(theme, "docs/trace-format.md describes every table and view");
   widgets::push_mono(theme);
+  if (state.stops.is_next()) ImGui::SetKeyboardFocusHere();
   const bool entered = ImGui::InputTextMultiline(
       "##sql", text_.data(), text_.size(), {-1, theme.px(64)},
       ImGuiInputTextFlags_CtrlEnterForNewLine | ImGuiInputTextFlags_EnterReturnsTrue);
+  state.stops.add_focused(ImGui::IsItemActive() || ImGui::IsItemFocused(), true);
   ImGui::PopFont();
   if (entered) run(document);
-  if (widgets::button(theme, running_ ? "Stop" : "Run  (Enter)", !running_)) {
+  if (widgets::button(theme, state.stops, running_ ? "Stop" : "Run  (Enter)", !running_)) {
     if (running_) {
       stop();
     } else {
@@ -180,7 +183,7 @@ void SqlView::draw(const Document& document, ViewState& state, const Theme& them
                               (id_column_ ? "; a click shows the operation" : ""));
   }
   if (const auto clicked =
-          grid_.draw(theme, "result", [&](size_t row) { return selected_ == row; })) {
+          grid_.draw(theme, state.stops, "result", [&](size_t row) { return selected_ == row; })) {
     selected_ = clicked;
     if (id_column_) {
       const auto id = static_cast<Id>(grid_.key(*clicked, *id_column_));

@@ -85,13 +85,13 @@ void StatisticsView::refresh(const Document& document, const ViewState& state) {
 void StatisticsView::draw(const Document& document, ViewState& state, const Theme& theme) {
   if (prepared_ != document.serial() || range_ != state.marked) refresh(document, state);
   for (size_t i = 0; i < kGroupNames.size(); ++i) {
-    if (widgets::button(theme, kGroupNames[i], static_cast<size_t>(by_) == i)) {
+    if (widgets::button(theme, state.stops, kGroupNames[i], static_cast<size_t>(by_) == i)) {
       by_ = static_cast<GroupBy>(i);
       refresh(document, state);
     }
     ImGui::SameLine();
   }
-  copy_button(theme, grid_);
+  copy_button(theme, state.stops, grid_);
   if (range_) {
     ImGui::SameLine();
     widgets::label(theme, "in the marked " + format_duration(range_->duration_ns()));
@@ -104,8 +104,8 @@ void StatisticsView::draw(const Document& document, ViewState& state, const Them
   }
   const float below = std::min(theme.px(132), ImGui::GetContentRegionAvail().y * 0.4f);
   ImGui::BeginChild("table", {0, ImGui::GetContentRegionAvail().y - below});
-  if (const auto clicked =
-          grid_.draw(theme, "statistics", [&](size_t row) { return selected_ == row; })) {
+  if (const auto clicked = grid_.draw(theme, state.stops, "statistics",
+                                      [&](size_t row) { return selected_ == row; })) {
     selected_ = clicked;
     select(state, rows_[*clicked].longest);
   }

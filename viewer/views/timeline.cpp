@@ -61,27 +61,29 @@ const LaneBox* TimelineView::box_at(float y) const {
   return box != boxes_.end() ? &*box : nullptr;
 }
 
-void TimelineView::scroll_to_selection(const Pane& pane) {
+// Brings the selection into sight, or the lane that keys chose.
+void TimelineView::reveal(const Pane& pane) {
   if (!pane.state.reveal) return;
   pane.state.reveal = false;
-  const auto place = pane.document.place(pane.state.selection);
-  if (!place) return;
+  const auto lane = current_lane(pane.document, pane.state);
+  if (!lane) return;
   // Open what hides it.
-  for (int lane = static_cast<int>(place->lane); lane >= 0;
-       lane = pane.document.lanes()[static_cast<size_t>(lane)].parent) {
-    if (pane.state.is_collapsed(static_cast<size_t>(lane)) &&
-        lane != static_cast<int>(place->lane)) {
-      pane.state.collapsed[static_cast<size_t>(lane)] = false;
-    }
+  for (int in = pane.document.lanes()[*lane].parent; in >= 0;
+       in = pane.document.lanes()[static_cast<size_t>(in)].parent) {
+    if (pane.state.is_collapsed(static_cast<size_t>(in)))
+      pane.state.collapsed[static_cast<size_t>(in)] = false;
   }
   lay_out(pane);
-  const TimeRange range = *pane.document.time(pane.state.selection);
-  const double from = pane.state.window.to_px(range.begin_ns),
-               to = pane.state.window.to_px(range.end_ns);
-  const double width = pane.state.window.width_px;
-  if (to < width * 0.02 || from > width * 0.98)
-    pan(pane.document, pane.state, width / 2 - (from + to) / 2);
-  if (const LaneBox* box = box_of(place->lane); box != nullptr && !box->pinned) {
+  const auto place = pane.document.place(pane.state.selection);
+  if (place && place->lane == *lane) {
+    const TimeRange range = *pane.document.time(pane.state.selection);
+    const double from = pane.state.window.to_px(range.begin_ns),
+                 to = pane.state.window.to_px(range.end_ns);
+    const double width = pane.state.window.width_px;
+    if (to < width * 0.02 || from > width * 0.98)
+      pan(pane.document, pane.state, width / 2 - (from + to) / 2);
+  }
+  if (const LaneBox* box = box_of(*lane); box != nullptr && !box->pinned) {
     const float room = pane.px(8), top = pane.min.y + pinned_height_;
     if (box->top < top) scroll_ -= top - box->top + room;
     if (box->bottom > pane.max.y)
@@ -112,7 +114,7 @@ void TimelineView::draw(const Document& document, ViewState& state, const Theme&
   const float page = pane.max.y - pane.min.y;
   scroll_ += state.scroll_pages * page;
   state.scroll_pages = 0;
-  scroll_to_selection(pane);
+  reveal(pane);
   scroll_ = std::round(std::clamp(scroll_, 0.0f, std::max(content_height_ - page, 0.0f)));
   lay_out(pane);
 
@@ -121,7 +123,10 @@ void TimelineView::draw(const Document& document, ViewState& state, const Theme&
   ImGui::InvisibleButton("timeline", {std::max(size.x, 1.0f), std::max(size.y, 1.0f)});
   const bool hovered = ImGui::IsItemHovered();
   const bool in_gutter = pane.mouse.x < pane.min.x;
-  pane.mouse_in_plot = hovered && !in_gutter && pane.mouse.y >= pane.min.y;
+  const ImGuiIO& io = ImGui::GetIO();
+  if (io.MouseDelta.x != 0 || io.MouseDelta.y != 0 || io.MouseDown[0] || io.MouseWheel != 0)
+    state.by_keys = false;
+  pane.mouse_in_plot = hovered && !in_gutter && pane.mouse.y >= pane.min.y && !is_by_keys(pane);
   handle_input(pane, hovered && in_gutter && pane.mouse.y >= pane.min.y);
 
   hit_ = {};
@@ -184,6 +189,7 @@ void TimelineView::handle_input(Pane& pane, bool gutter_hovered) {
   if (hovered && io.MouseWheelH != 0) pan(pane.document, state, io.MouseWheelH * pane.px(80));
 
   if (hovered && ImGui::IsMouseClicked(ImGuiMouseButton_Left)) {
+    state.focus = kTimeline;
     drag_from_ = pane.mouse;
     drag_window_ = state.window;
     drag_scroll_ = scroll_;
@@ -251,6 +257,7 @@ void TimelineView::handle_input(Pane& pane, bool gutter_hovered) {
     } else if (drag_ == Drag::kPending && drag_from_.y >= pane.min.y) {
       const Item item = state.hovered;
       if (item || !state.marked) state.selection = item;
+      state.reveal |= hit_.is_tag && hit_.item == item;
       if (!item) state.marked.reset();
     }
     drag_ = Drag::kNone;
@@ -274,8 +281,9 @@ void TimelineView::draw_overlays(Pane& pane) {
                     pane.color(Color::kAccent), pane.theme.on(pane.color(Color::kAccent)), text);
     }
   }
-  if (pane.mouse_in_plot && drag_ != Drag::kPan) {
-    const float x = std::floor(pane.mouse.x) + 0.5f;
+  const float at_x = hit_.counter != nullptr ? hit_.at_x : pane.mouse.x;
+  if ((pane.mouse_in_plot || hit_.counter != nullptr) && drag_ != Drag::kPan) {
+    const float x = std::floor(at_x) + 0.5f;
     pane.draw.AddLine({x, pane.min.y}, {x, pane.max.y}, pane.color(Color::kHover));
   }
   // A thin scroll bar, only if there is something to scroll.

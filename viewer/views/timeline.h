@@ -85,12 +85,19 @@ struct Hit {
   uint32_t folded = 0;  ///< more than 1: a run of so many items, of which `item` is one
   float coverage = 1;
   bool instants = false;  ///< records or waits
+  bool is_tag = false;    ///< names what is out of sight; a click goes there
   /// Where it stands, if that is not its own time: as it would run, or what became of a range.
   std::optional<TimeRange> elsewhere;
   const Lane* counter = nullptr;  ///< then there is no item
   int64_t value = 0;              ///< highest of the counter in this pixel
+  float at_x = 0, foot_y = 0;     ///< of that pixel, and of the lane
   explicit operator bool() const { return static_cast<bool>(item); }
 };
+
+/// True while keys choose a lane: what they chose is told, not what lies under the resting mouse.
+inline bool is_by_keys(const Pane& pane) {
+  return pane.state.by_keys && pane.state.lane_is_chosen() && pane.state.focus == kTimeline;
+}
 
 class TimelineView : public View {
  public:
@@ -101,7 +108,7 @@ class TimelineView : public View {
  private:
   // timeline.cpp
   void lay_out(const Pane& pane);
-  void scroll_to_selection(const Pane& pane);
+  void reveal(const Pane& pane);
   void handle_input(Pane& pane, bool gutter_hovered);
   void draw_overlays(Pane& pane);
   float lane_height(const Pane& pane, const Lane& lane, bool collapsed) const;

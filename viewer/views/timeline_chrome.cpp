@@ -152,14 +152,14 @@ void TimelineView::draw_gutter(Pane& pane) {
   pane.draw.PushClipRect({pane.gutter_x, pane.min.y}, {right, pane.max.y}, true);
   pane.draw.AddRectFilled({pane.gutter_x, pane.min.y}, {right, pane.max.y},
                           pane.color(Color::kPanel));
-  const auto selected = pane.document.place(pane.state.selection);
+  const auto lane = current_lane(pane.document, pane.state);
   const float scrolled = pane.min.y + pinned_height_;
   for (const bool pinned : {false, true}) {
     pane.draw.PushClipRect({pane.gutter_x, pinned ? pane.min.y : scrolled},
                            {right, pinned ? scrolled : pane.max.y}, true);
     for (const LaneBox& box : boxes_) {
       if (box.pinned == pinned && box.bottom > pane.min.y && box.top < pane.max.y)
-        draw_name(pane, box, selected && selected->lane == box.lane);
+        draw_name(pane, box, lane == box.lane);
     }
     pane.draw.PopClipRect();
   }

@@ -239,7 +239,7 @@ void TimelineView::draw_edges(Pane& pane) {
       widgets::chip(&pane.draw, theme, Face::kSmall, {x, y}, color, theme.on(color), text);
       if (pane.mouse_in_plot && pane.mouse.x >= x && pane.mouse.x < x + size.x &&
           pane.mouse.y >= y && pane.mouse.y < y + size.y) {
-        hit_ = {other, 1, 1};
+        hit_ = {.item = other, .folded = 1, .is_tag = true};
       }
     }
   }

@@ -160,10 +160,18 @@ void TimelineView::draw_counter(Pane& pane, const Lane& lane, float top, float b
     ground.fill({x0, y}, {x1, y + edge_height}, edge);
     ground.fill({x0, y + edge_height}, {x1, bottom}, body);
   }
-  const float mouse = pane.mouse.x - pane.min.x;
-  if (pane.mouse_in_plot && pane.mouse.y >= top && pane.mouse.y < bottom && mouse >= 0 &&
-      mouse < static_cast<float>(columns_.size()))
-    hit_ = {.counter = &lane, .value = columns_[static_cast<size_t>(mouse)]};
+  // Under the mouse, or else of the lane that keys chose.
+  const bool pointed = pane.mouse_in_plot && pane.mouse.y >= top && pane.mouse.y < bottom;
+  const auto chosen = current_lane(pane.document, pane.state);
+  const bool is_chosen = chosen && &pane.document.lanes()[*chosen] == &lane && is_by_keys(pane);
+  if (!pointed && !is_chosen) return;
+  const float x = pointed ? pane.mouse.x : std::floor(pane.x(instant_of_keys(pane.state)));
+  if (const float column = x - pane.min.x;
+      column >= 0 && column < static_cast<float>(columns_.size()))
+    hit_ = {.counter = &lane,
+            .value = columns_[static_cast<size_t>(column)],
+            .at_x = x,
+            .foot_y = bottom};
 }
 
 // The same work as it would have run, pale and half as high.
@@ -347,7 +355,8 @@ void TimelineView::draw_markers(Pane& pane, const Lane& lane, float bottom) {
 
 void TimelineView::draw_counter_tooltip(Pane& pane) {
   const Lane& lane = *hit_.counter;
-  const Ns at = pane.state.window.to_ns(pane.mouse.x - pane.min.x);
+  const Ns at = pane.state.window.to_ns(hit_.at_x - pane.min.x);
+  if (!pane.mouse_in_plot) widgets::place_tooltip(pane.theme, {hit_.at_x, hit_.foot_y});
   ImGui::BeginTooltip();
   widgets::text(pane.theme, Face::kBold, pane.color(Color::kText),
                 lane.title + ": " + lane.counter.text_of_capacity(hit_.value));

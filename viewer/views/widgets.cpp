@@ -140,13 +140,15 @@ void wrapped(const Theme& theme, Face face, ImU32 color, std::string_view conten
   ImGui::PopTextWrapPos();
 }
 
-bool link(const Theme& theme, Face face, std::string_view content, int id) {
+bool link(const Theme& theme, TabStops& stops, Face face, std::string_view content, int id) {
   const PushFace push(theme, face);
   ImGui::PushID(id);
   const float room = ImGui::GetContentRegionAvail().x;
   const ImVec2 size{std::min(theme.width(face, content), room), theme.text(face).size};
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const bool clicked = ImGui::InvisibleButton("link", {std::max(size.x, 1.0f), size.y});
+  stops.add();
+  focus_frame(theme);
   const ImU32 color = theme.color(Color::kAccent);
   ImDrawList& draw = *ImGui::GetWindowDrawList();
   const float used = fit_text(draw, theme, face, at, room, color, content);
@@ -158,11 +160,27 @@ bool link(const Theme& theme, Face face, std::string_view content, int id) {
   return clicked;
 }
 
+void focus_frame(const Theme& theme) {
+  if (!has_key_focus()) return;
+  const ImVec2 min = ImGui::GetItemRectMin(), max = ImGui::GetItemRectMax();
+  const float room = theme.px(2);
+  ImGui::GetWindowDrawList()->AddRect({min.x - room, min.y - room}, {max.x + room, max.y + room},
+                                      theme.color(Color::kAccent), room, 0, room);
+}
+
+void place_tooltip(const Theme& theme, ImVec2 beside) {
+  const ImVec2 size = ImGui::GetIO().DisplaySize;
+  const bool left = beside.x > size.x / 2, above = beside.y > size.y * 0.6f;
+  const float room = theme.px(12);
+  ImGui::SetNextWindowPos({beside.x + (left ? -room : room), beside.y + (above ? -room : room)},
+                          ImGuiCond_Always, {left ? 1.0f : 0.0f, above ? 1.0f : 0.0f});
+}
+
 void push_mono(const Theme& theme) {
   compat::push_font(theme.text(Face::kMono).font, theme.text(Face::kMono).size);
 }
 
-bool button(const Theme& theme, std::string_view content, bool is_on) {
+bool button(const Theme& theme, TabStops& stops, std::string_view content, bool is_on) {
   const PushFace push(theme, Face::kBody);
   const ImU32 ground = theme.color(is_on ? Color::kAccent : Color::kPanelRaised);
   ImGui::PushStyleColor(ImGuiCol_Button, ground);
@@ -172,6 +190,7 @@ bool button(const Theme& theme, std::string_view content, bool is_on) {
   }
   const bool clicked = ImGui::Button(std::string(content).c_str());
   ImGui::PopStyleColor(is_on ? 3 : 1);
+  stops.add();
   return clicked;
 }
 

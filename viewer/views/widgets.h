@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "tab_stops.h"
 #include "theme.h"
 
 namespace streamscope::viewer::widgets {
@@ -50,11 +51,16 @@ void text(const Theme& theme, Face face, ImU32 color, std::string_view text);
 /// Text that breaks at the window's edge, also within words that are longer than a line.
 void wrapped(const Theme& theme, Face face, ImU32 color, std::string_view text);
 /// Text to click on; `id` tells equal texts apart. True when clicked.
-bool link(const Theme& theme, Face face, std::string_view text, int id);
+bool link(const Theme& theme, TabStops& stops, Face face, std::string_view text, int id);
+/// Frames the item drawn last if it has the focus of the keyboard; ImGui does so for its own.
+void focus_frame(const Theme& theme);
+/// The next tooltip stands beside a place that is not the mouse's, towards the middle of the
+/// window.
+void place_tooltip(const Theme& theme, ImVec2 beside);
 /// Until ImGui::PopFont(), texts of ImGui's own widgets are monospaced.
 void push_mono(const Theme& theme);
 /// A button; `is_on` for the chosen one of several. True when clicked.
-bool button(const Theme& theme, std::string_view text, bool is_on);
+bool button(const Theme& theme, TabStops& stops, std::string_view text, bool is_on);
 /// A line of text on one button's height, to stand beside buttons.
 void label(const Theme& theme, std::string_view text);
 /// What a panel says when it has nothing to show: what that means, and what to do.

@@ -1,27 +1,20 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "app.h"
-
 #define GLFW_INCLUDE_NONE
-#include <EGL/egl.h>
-#include <EGL/eglext.h>
-#include <GL/gl.h>
 #include <GLFW/glfw3.h>
 #include <backends/imgui_impl_glfw.h>
 #include <backends/imgui_impl_opengl3.h>
 #include <imgui.h>
 
-#include <algorithm>
 #include <array>
-#include <cfloat>
-#include <chrono>
+#include <deque>
 #include <fstream>
 #include <optional>
 #include <span>
-#include <thread>
 #include <utility>
 
+#include "app.h"
 #include "canvas.h"
 #include "loader.h"
 #include "trace/error.h"
@@ -29,127 +22,10 @@
 namespace streamscope::viewer {
 namespace {
 
-constexpr const char* kGlsl = "#version 330 core";
 // After an input ImGui needs a few frames to settle: hover, then press, then the size of a tooltip.
 constexpr int kSettleFrames = 4;
 constexpr double kBusyPauseS = 0.05;  // between looks at something that a view waits for
 constexpr double kLivePauseS = 0.5;   // between looks at a trace that is being recorded
-
-Error cannot_draw(const char* why) {
-  return Error("EGL", std::string("cannot draw without a display: ") + why,
-               "install Mesa's drivers (libegl1, libgl1-mesa-dri)");
-}
-
-void set_up_imgui() {
-  IMGUI_CHECKVERSION();
-  ImGui::CreateContext();
-  ImGui::GetIO().IniFilename = nullptr;  // layout is our own business
-  ImGui::GetIO().LogFilename = nullptr;
-}
-
-}  // namespace
-
-struct Offscreen::Impl {
-  int width, height;
-  EGLDisplay display = EGL_NO_DISPLAY;
-  EGLContext context = EGL_NO_CONTEXT;
-  std::optional<Canvas> canvas;
-
-  ~Impl() {
-    canvas.reset();
-    if (ImGui::GetCurrentContext() != nullptr) {
-      if (ImGui::GetIO().BackendRendererUserData != nullptr) ImGui_ImplOpenGL3_Shutdown();
-      ImGui::DestroyContext();
-    }
-    if (display != EGL_NO_DISPLAY) {
-      eglMakeCurrent(display, EGL_NO_SURFACE, EGL_NO_SURFACE, EGL_NO_CONTEXT);
-      if (context != EGL_NO_CONTEXT) eglDestroyContext(display, context);
-      eglTerminate(display);
-    }
-  }
-};
-
-Offscreen::Offscreen(int width, int height) : impl_(std::make_unique<Impl>()) {
-  impl_->width = width;
-  impl_->height = height;
-  const auto get_display = reinterpret_cast<PFNEGLGETPLATFORMDISPLAYEXTPROC>(
-      eglGetProcAddress("eglGetPlatformDisplayEXT"));
-  if (get_display == nullptr) throw cannot_draw("no platform displays");
-  impl_->display = get_display(EGL_PLATFORM_SURFACELESS_MESA, EGL_DEFAULT_DISPLAY, nullptr);
-  if (impl_->display == EGL_NO_DISPLAY) throw cannot_draw("no surfaceless platform");
-  if (!eglInitialize(impl_->display, nullptr, nullptr)) {
-    impl_->display = EGL_NO_DISPLAY;
-    throw cannot_draw("the surfaceless platform does not start");
-  }
-  if (!eglBindAPI(EGL_OPENGL_API)) throw cannot_draw("no OpenGL");
-  constexpr std::array<EGLint, 5> kConfig = {EGL_RENDERABLE_TYPE, EGL_OPENGL_BIT, EGL_SURFACE_TYPE,
-                                             0, EGL_NONE};
-  EGLConfig config = nullptr;
-  EGLint count = 0;
-  if (!eglChooseConfig(impl_->display, kConfig.data(), &config, 1, &count) || count == 0)
-    throw cannot_draw("no configuration");
-  constexpr std::array<EGLint, 7> kContext = {EGL_CONTEXT_MAJOR_VERSION,
-                                              3,
-                                              EGL_CONTEXT_MINOR_VERSION,
-                                              3,
-                                              EGL_CONTEXT_OPENGL_PROFILE_MASK,
-                                              EGL_CONTEXT_OPENGL_CORE_PROFILE_BIT,
-                                              EGL_NONE};
-  impl_->context = eglCreateContext(impl_->display, config, EGL_NO_CONTEXT, kContext.data());
-  if (impl_->context == EGL_NO_CONTEXT) throw cannot_draw("no OpenGL 3.3");
-  if (!eglMakeCurrent(impl_->display, EGL_NO_SURFACE, EGL_NO_SURFACE, impl_->context))
-    throw cannot_draw("no context without a surface");
-  set_up_imgui();
-  if (!ImGui_ImplOpenGL3_Init(kGlsl)) throw cannot_draw("no OpenGL functions");
-  impl_->canvas.emplace();
-}
-
-Offscreen::~Offscreen() = default;
-
-void Offscreen::draw(Workspace& workspace) {
-  const bool drawn = impl_->canvas->draw(workspace, impl_->width, impl_->height, [&] {
-    ImGuiIO& io = ImGui::GetIO();
-    io.DisplaySize = {static_cast<float>(impl_->width), static_cast<float>(impl_->height)};
-    io.DeltaTime = 1.0f / 60;
-    io.MousePos = {-FLT_MAX, -FLT_MAX};
-  });
-  if (!drawn) throw cannot_draw("no frame buffer of this size");
-  glFinish();
-}
-
-Image Offscreen::render(Workspace& workspace, int frames) {
-  for (int i = 0; i < frames; ++i) draw(workspace);
-  Image image{impl_->width, impl_->height, {}};
-  const size_t row = static_cast<size_t>(image.width) * 3;
-  std::vector<uint8_t> pixels(row * static_cast<size_t>(image.height));
-  glPixelStorei(GL_PACK_ALIGNMENT, 1);
-  glReadPixels(0, 0, image.width, image.height, GL_RGB, GL_UNSIGNED_BYTE, pixels.data());
-  image.rgb.resize(pixels.size());
-  for (size_t y = 0; y < static_cast<size_t>(image.height);
-       ++y) {  // GL counts rows from the bottom
-    std::copy_n(pixels.begin() + static_cast<ptrdiff_t>(row * y), row,
-                image.rgb.begin() +
-                    static_cast<ptrdiff_t>(row * (static_cast<size_t>(image.height) - 1 - y)));
-  }
-  return image;
-}
-
-void run_screenshot(const Arguments& arguments) {
-  auto document = read_document(arguments.trace);
-  Offscreen surface(arguments.width, arguments.height);
-  Workspace workspace(arguments);
-  if (!arguments.compared.empty()) workspace.set_compared(read_document(arguments.compared));
-  workspace.set_document(std::move(document));
-  surface.render(workspace);
-  while (workspace.state().busy) {  // a query
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    surface.draw(workspace);
-  }
-  write_png(surface.render(workspace), arguments.screenshot);
-  if (!arguments.state_file.empty()) std::ofstream(arguments.state_file) << workspace.state_json();
-}
-
-namespace {
 
 // The name that the table of commands uses for a GLFW key; "" for keys it has no names for.
 Key key_name(int key, int mods) {
@@ -157,24 +33,18 @@ Key key_name(int key, int mods) {
     int code;
     const char* name;
   };
-  static constexpr std::array<Named, 18> kNamed = {{{GLFW_KEY_LEFT, "Left"},
-                                                    {GLFW_KEY_RIGHT, "Right"},
-                                                    {GLFW_KEY_UP, "Up"},
-                                                    {GLFW_KEY_DOWN, "Down"},
-                                                    {GLFW_KEY_HOME, "Home"},
-                                                    {GLFW_KEY_END, "End"},
-                                                    {GLFW_KEY_PAGE_UP, "PageUp"},
-                                                    {GLFW_KEY_PAGE_DOWN, "PageDown"},
-                                                    {GLFW_KEY_ESCAPE, "Escape"},
-                                                    {GLFW_KEY_ENTER, "Enter"},
-                                                    {GLFW_KEY_KP_ENTER, "Enter"},
-                                                    {GLFW_KEY_BACKSPACE, "Backspace"},
-                                                    {GLFW_KEY_DELETE, "Delete"},
-                                                    {GLFW_KEY_F1, "F1"},
-                                                    {GLFW_KEY_F3, "F3"},
-                                                    {GLFW_KEY_EQUAL, "="},
-                                                    {GLFW_KEY_MINUS, "-"},
-                                                    {GLFW_KEY_KP_ADD, "+"}}};
+  static constexpr std::array<Named, 21> kNamed = {
+      {{GLFW_KEY_LEFT, "Left"},      {GLFW_KEY_RIGHT, "Right"},
+       {GLFW_KEY_UP, "Up"},          {GLFW_KEY_DOWN, "Down"},
+       {GLFW_KEY_HOME, "Home"},      {GLFW_KEY_END, "End"},
+       {GLFW_KEY_PAGE_UP, "PageUp"}, {GLFW_KEY_PAGE_DOWN, "PageDown"},
+       {GLFW_KEY_ESCAPE, "Escape"},  {GLFW_KEY_ENTER, "Enter"},
+       {GLFW_KEY_KP_ENTER, "Enter"}, {GLFW_KEY_BACKSPACE, "Backspace"},
+       {GLFW_KEY_DELETE, "Delete"},  {GLFW_KEY_F1, "F1"},
+       {GLFW_KEY_F3, "F3"},          {GLFW_KEY_F6, "F6"},
+       {GLFW_KEY_TAB, "Tab"},        {GLFW_KEY_SPACE, "Space"},
+       {GLFW_KEY_EQUAL, "="},        {GLFW_KEY_MINUS, "-"},
+       {GLFW_KEY_KP_ADD, "+"}}};
   std::string name;
   if ((key >= GLFW_KEY_A && key <= GLFW_KEY_Z) ||
       (key >= GLFW_KEY_0 && key <= GLFW_KEY_9 && mods == 0)) {
@@ -232,6 +102,14 @@ class Window {
   /// Opens what was dropped: a trace, or two to compare.
   void drop(std::span<const char* const> files);
   void show_title();
+  /// A key that went down or up, or a character.
+  struct Typed {
+    int key, scancode, action, mods;
+    unsigned int character;
+  };
+  void take_typed();
+  /// True if ImGui is to see it.
+  bool press(const Typed& typed);
   void take_document();
   void take_compared();
   /// Of a trace that is being recorded: reads it again if there is more.
@@ -249,6 +127,7 @@ class Window {
   bool is_live_ = false;
   std::string written_state_;
   int frames_ = kSettleFrames;  // still to be drawn before it waits for the next event
+  std::deque<Typed> typed_;     // not yet acted on
 };
 
 Window::Window(const Arguments& arguments) : arguments_(arguments) {
@@ -284,16 +163,6 @@ Window::Window(const Arguments& arguments) : arguments_(arguments) {
   workspace_.emplace(arguments_);
   canvas_.emplace();
   // Ours first: ImGui's own handlers call them.
-  glfwSetKeyCallback(window_, [](GLFWwindow* window, int key, int, int action, int mods) {
-    self(window).frames_ = kSettleFrames;
-    if (action == GLFW_RELEASE) return;
-    const Key name = key_name(key, mods);
-    if (!name.empty()) self(window).workspace_->press(name);
-  });
-  glfwSetCharCallback(window_, [](GLFWwindow* window, unsigned int character) {
-    self(window).frames_ = kSettleFrames;
-    self(window).workspace_->type(character);
-  });
   // What arrives while the picture settles needs frames of its own: a press and its release that
   // come together are two.
   glfwSetMouseButtonCallback(
@@ -308,6 +177,15 @@ Window::Window(const Arguments& arguments) : arguments_(arguments) {
     if (count > 0) self(window).drop(std::span(paths, static_cast<size_t>(count)));
   });
   ImGui_ImplGlfw_InitForOpenGL(window_, true);
+  // In place of ImGui's, which gets what means nothing here.
+  glfwSetKeyCallback(window_, [](GLFWwindow* window, int key, int scancode, int action, int mods) {
+    self(window).typed_.push_back({key, scancode, action, mods, 0});
+    self(window).frames_ = kSettleFrames;
+  });
+  glfwSetCharCallback(window_, [](GLFWwindow* window, unsigned int character) {
+    self(window).typed_.push_back({0, 0, GLFW_RELEASE, 0, character});
+    self(window).frames_ = kSettleFrames;
+  });
   ImGui_ImplOpenGL3_Init(kGlsl);
   workspace_->set_recent(read_sessions(sessions_file()));
   if (!arguments_.trace.empty()) open(arguments_.trace);
@@ -335,12 +213,46 @@ void Window::open(const std::filesystem::path& trace) {
       if (each.trace == absolute) workspace_->restore(each);
     }
     workspace_->set_notice("");
+    workspace_->set_recent(read_sessions(sessions_file()));
   }
   trace_ = trace;
   workspace_->set_reading(trace);
   show_title();
   read_state_ = state_of(trace);
   loader_ = std::make_unique<Loader>(trace, arguments_.width, [] { glfwPostEmptyEvent(); });
+}
+
+bool Window::press(const Typed& typed) {
+  const Key name = key_name(typed.key, typed.mods);
+  return name.empty() || !workspace_->press(name);
+}
+
+// What was typed between two frames can be more than ImGui sees at once: it looks at which keys are
+// down, and a focus that moves arrives a frame later. What is left waits for the next frame.
+void Window::take_typed() {
+  std::optional<int> pressed;  // given to ImGui in this frame
+  while (!typed_.empty() && !workspace_->state().stops.is_moving()) {
+    Typed next = typed_.front();
+    // To ImGui Space presses, and Enter edits.
+    const bool enter = next.key == GLFW_KEY_ENTER || next.key == GLFW_KEY_KP_ENTER;
+    if (next.character != 0) {
+      workspace_->type(next.character);
+      ImGui_ImplGlfw_CharCallback(window_, next.character);
+    } else if (next.action == GLFW_RELEASE) {
+      if (pressed == next.key) break;
+      ImGui_ImplGlfw_KeyCallback(window_, next.key, next.scancode, next.action, next.mods);
+      if (enter)
+        ImGui_ImplGlfw_KeyCallback(window_, GLFW_KEY_SPACE, next.scancode, next.action, next.mods);
+    } else if (pressed) {
+      break;
+    } else if (press(next)) {
+      pressed = next.key;
+      if (enter && !ImGui::GetIO().WantTextInput) next.key = GLFW_KEY_SPACE;
+      ImGui_ImplGlfw_KeyCallback(window_, next.key, next.scancode, next.action, next.mods);
+    }
+    typed_.pop_front();
+  }
+  if (!typed_.empty()) frames_ = kSettleFrames;
 }
 
 void Window::show_title() {
@@ -437,9 +349,13 @@ void Window::run() {
       }
       frames_ = kSettleFrames - 1;
     }
+    take_typed();
     follow();
     if (std::filesystem::path asked = std::exchange(workspace_->state().open, {}); !asked.empty())
       open(asked);
+    if (std::filesystem::path asked = std::exchange(workspace_->state().compare_with, {});
+        !asked.empty())
+      compare_with(asked);
     take_document();
     take_compared();
     int width = 0, height = 0;
