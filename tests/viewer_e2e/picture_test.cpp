@@ -7,6 +7,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <set>
 
 #include "viewer_e2e/picture_fixture.h"
 #include "viewer_e2e/sample_traces.h"
@@ -29,15 +30,15 @@ class Picture : public PictureFixture {
     }
     return found;
   }
-  static size_t colors(const Image& image) {
-    std::vector<bool> seen(size_t{1} << 24);
-    size_t count = 0;
-    for (size_t i = 0; i + 2 < image.rgb.size(); i += 3) {
-      auto known = seen[image.rgb[i] << 16 | image.rgb[i + 1] << 8 | image.rgb[i + 2]];
-      count += !known;
-      known = true;
+  // Whether it has more colors than so many; looks no further than it must.
+  static bool has_more_colors(const Image& image, size_t count) {
+    std::set<uint32_t> seen;
+    uint32_t last = ~uint32_t{0};
+    for (const uint8_t *at = image.rgb.data(), *end = at + image.rgb.size(); at != end; at += 3) {
+      const uint32_t color = uint32_t{at[0]} << 16 | uint32_t{at[1]} << 8 | at[2];
+      if (color != last && seen.insert(last = color).second && seen.size() > count) return true;
     }
-    return count;
+    return false;
   }
   static void show_every_panel(int scale);
 };
@@ -72,7 +73,7 @@ void Picture::show_every_panel(int scale) {
     for (const auto& [name, document] : documents) {
       workspace.set_document(document);
       workspace.set_compared(documents.front().second);
-      EXPECT_GT(colors(settled(surface, workspace)), 20u)
+      EXPECT_TRUE(has_more_colors(settled(surface, workspace), 20))
           << name << ", panel '" << panel << "', scale " << scale;
     }
   }
@@ -173,6 +174,19 @@ TEST_F(Picture, ShowsEdgesOfTheSelectionOnly) {
     const ImU32 outgoing = Theme(kind, 1).color(Color::kOutgoing);
     EXPECT_GT(count(select({ItemKind::kOp, document->dependency(longest).from_op}), outgoing), 50u);
   }
+}
+
+TEST_F(Picture, NamesTheRangeThatWasAskedForInTheHeader) {
+  Arguments arguments;
+  arguments.range = {{parse_range_end("25%"), parse_range_end("75%")}};
+  const Image without = draw(pipeline(), arguments);
+  arguments.screenshot = "p.png";
+  arguments.select_nothing = true;
+  const Image with = draw(pipeline(), arguments);
+  const auto header = static_cast<ptrdiff_t>(kHeader) * without.width * 3;
+  EXPECT_FALSE(std::equal(without.rgb.begin(), without.rgb.begin() + header, with.rgb.begin()));
+  EXPECT_TRUE(
+      std::equal(without.rgb.begin() + header, without.rgb.end(), with.rgb.begin() + header));
 }
 
 TEST_F(Picture, ShowsLossesOnTop) {
