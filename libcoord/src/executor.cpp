@@ -21,7 +21,7 @@ namespace {
 
 /// How long a thread that has run something, or is told to expect something, looks for more before
 /// it goes to sleep: some ten times what going to sleep and waking up takes.
-constexpr std::int64_t kEagerNs = 50'000;
+constexpr std::int64_t kLookForMoreNs = 50'000;
 
 /// It lets others have the processor once in so many ns. What is looked for may come meanwhile: the
 /// call takes longer than a look.
@@ -97,7 +97,7 @@ class Executor::Impl {
       const std::int64_t now_ns = monotonic_ns();
       if (expected_.load(std::memory_order_relaxed)) {
         expected_.store(false, std::memory_order_relaxed);
-        until_ns = now_ns + kEagerNs;
+        until_ns = now_ns + kLookForMoreNs;
       }
       if (now_ns >= until_ns) break;
       if (now_ns - yielded_ns < kYieldNs) {
