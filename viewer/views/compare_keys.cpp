@@ -109,7 +109,8 @@ void CompareView::draw_cursor(const Plot& plot, float top, const ViewState& stat
                                       {std::max(x1, x0 + 3) + 1, top + theme.px(kBar) + 1},
                                       theme.color(Color::kSelection), 0, 0, theme.px(2));
   hit_ = {cursor_->side, unpack(row.item[cursor_->index]).id, 1};
-  widgets::place_tooltip(theme, {std::clamp(x0, plot.min.x, plot.max.x), top + theme.px(kBar)});
+  const float from = std::clamp(x0, plot.min.x, plot.max.x), to = std::clamp(x1, from, plot.max.x);
+  widgets::place_tooltip(theme, {from, top}, {to, top + theme.px(kBar)});
 }
 
 }  // namespace streamscope::viewer

@@ -179,10 +179,9 @@ void GraphView::handle_input(Frame& frame) {
   frame.state.stops.add_canvas(frame.state.canvas_has_focus);
   if (frame.state.canvas_has_focus) {
     widgets::focus_frame(frame.theme);
-    if (frame.selected != GraphLayout::kNoNode) {
-      const GraphNode& node = graph_.nodes[frame.selected];
-      widgets::place_tooltip(frame.theme,
-                             {frame.x(node.layer), frame.node_top(node.row) + frame.node_height()});
+    if (const auto at = place_of_selected(frame)) {
+      widgets::place_tooltip(frame.theme, *at,
+                             {at->x + frame.node_width(), at->y + frame.node_height()});
       draw_tooltip(frame, frame.selected);
     }
   } else if (ImGui::IsItemHovered() || ImGui::IsItemActive()) {
@@ -234,6 +233,15 @@ void GraphView::handle_mouse(Frame& frame) {
   if (frame.hovered != GraphLayout::kNoNode) draw_tooltip(frame, frame.hovered);
 }
 
+std::optional<ImVec2> GraphView::place_of_selected(const Frame& frame) const {
+  if (frame.selected == GraphLayout::kNoNode) return std::nullopt;
+  const GraphNode& node = graph_.nodes[frame.selected];
+  const ImVec2 at{frame.x(node.layer), frame.node_top(node.row)};
+  const bool in_sight = at.x + frame.node_width() > frame.min.x && at.x < frame.max.x &&
+                        at.y + frame.node_height() > frame.min.y && at.y < frame.max.y;
+  return in_sight ? std::optional(at) : std::nullopt;
+}
+
 uint32_t GraphView::next_node(const Frame& frame, int right, int down) const {
   const auto count = static_cast<uint32_t>(graph_.nodes.size());
   if (frame.selected == GraphLayout::kNoNode)
@@ -264,8 +272,12 @@ void GraphView::handle_keys(Frame& frame) {
   const CanvasSteps& steps = frame.state.steps;
   const float ui = frame.theme.scale();
   const float width = (frame.max.x - frame.min.x) / ui, height = (frame.max.y - frame.min.y) / ui;
-  if (steps.zoom != 0)
-    zoom_at(width / 2, height / 2, std::pow(kZoom, static_cast<float>(steps.zoom)));
+  if (steps.zoom != 0) {
+    const ImVec2 middle{(frame.min.x + frame.max.x) / 2, (frame.min.y + frame.max.y) / 2};
+    const ImVec2 at = place_of_selected(frame).value_or(middle);
+    zoom_at((at.x - frame.min.x) / ui, (at.y - frame.min.y) / ui,
+            std::pow(kZoom, static_cast<float>(steps.zoom)));
+  }
   left_ += static_cast<double>(steps.pan_x * width);
   top_ += static_cast<double>(steps.pan_y * height);
   if (steps.fit) prepared_ = 0;

@@ -28,6 +28,8 @@ class GraphView : public View {
   /// The node that an arrow key leads to from the selected one; the first in sight if there is
   /// none.
   uint32_t next_node(const Frame& frame, int right, int down) const;
+  /// Its upper left corner, if it is in sight.
+  std::optional<ImVec2> place_of_selected(const Frame& frame) const;
   void draw_tooltip(const Frame& frame, uint32_t node);
   void draw_edges(Frame& frame);
   void draw_nodes(Frame& frame);

@@ -121,14 +121,11 @@ void PoolsView::draw(const Document& document, ViewState& state, const Theme& th
         "libcoord tell their samples; streams and events are followed by their calls; memory with "
         "streamscope record --with alloc.");
   }
-  TimeWindow window = state.window;
-  if (window.width_px <= 1) {
-    window.width_px = 1000;
-    window.show(document.work(), 0.02);
-  }
   ImDrawList& draw = *ImGui::GetWindowDrawList();
   const float facts = theme.px(kFacts), height = theme.px(kChart);
   const float width = ImGui::GetContentRegionAvail().x;
+  if (state.window.width_px <= 1) first_fit(document, state, std::max(width - facts, 16.0f));
+  TimeWindow window = state.window;
   window.resize(std::max(width - facts, 16.0f));
   for (const PoolUsage& pool : pools) {
     const ImVec2 at = ImGui::GetCursorScreenPos();
@@ -164,7 +161,7 @@ void PoolsView::draw(const Document& document, ViewState& state, const Theme& th
       if (by_key) {
         const float x = std::floor(min.x + static_cast<float>(window.to_px(instant))) + 0.5f;
         draw.AddLine({x, min.y}, {x, max.y}, theme.color(Color::kSelection));
-        widgets::place_tooltip(theme, {x, (min.y + max.y) / 2});
+        widgets::place_tooltip(theme, {x, min.y}, {x, max.y});
       }
       ImGui::BeginTooltip();
       ImGui::PushTextWrapPos(theme.px(420));
@@ -176,7 +173,11 @@ void PoolsView::draw(const Document& document, ViewState& state, const Theme& th
       if (by_key && pool.left > 0) ImGui::Spacing();
       if (pool.left > 0 && (by_key || !in_chart)) {
         widgets::text(theme, Face::kBold, theme.color(Color::kWarning), "never given back");
-        draw_holders(theme, endless_holders(document, pool, kMostNamed), document.extent().end_ns);
+        const Holders endless = endless_holders(document, pool, kMostNamed);
+        draw_holders(theme, endless, document.extent().end_ns);
+        if (endless.count == 0)
+          widgets::text(theme, Face::kSmall, theme.color(Color::kTextDim),
+                        amount(pool, pool.left) + ", by whom is not known");
       }
       ImGui::PopTextWrapPos();
       ImGui::EndTooltip();

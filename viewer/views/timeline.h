@@ -88,9 +88,9 @@ struct Hit {
   bool is_tag = false;    ///< names what is out of sight; a click goes there
   /// Where it stands, if that is not its own time: as it would run, or what became of a range.
   std::optional<TimeRange> elsewhere;
-  const Lane* counter = nullptr;  ///< then there is no item
-  int64_t value = 0;              ///< highest of the counter in this pixel
-  float at_x = 0, foot_y = 0;     ///< of that pixel, and of the lane
+  const Lane* counter = nullptr;          ///< then there is no item
+  int64_t value = 0;                      ///< highest of the counter in this pixel
+  float at_x = 0, top_y = 0, foot_y = 0;  ///< of that pixel, and of the lane
   explicit operator bool() const { return static_cast<bool>(item); }
 };
 
@@ -101,6 +101,12 @@ inline bool is_by_keys(const Pane& pane) {
 
 class TimelineView : public View {
  public:
+  /// Where an edge ends on the screen.
+  struct End {
+    ImVec2 at;
+    bool left = false, right = false, above = false, below = false;  ///< of the plot
+  };
+
   std::string_view name() const override { return "timeline"; }
   std::string_view title() const override { return "Timeline"; }
   void draw(const Document& document, ViewState& state, const Theme& theme) override;
@@ -134,10 +140,6 @@ class TimelineView : public View {
 
   // timeline_edges.cpp
   void draw_edges(Pane& pane);
-  struct End {
-    ImVec2 at;
-    bool left = false, right = false, above = false, below = false;  ///< of the plot
-  };
   std::optional<End> end_of(const Pane& pane, Item item, bool at_end) const;
 
   // timeline_chrome.cpp

@@ -90,6 +90,16 @@ std::vector<Arrow> arrows_of(const Document& document, Item selection, bool whol
   return arrows;
 }
 
+// What stands at the edge of the plot for an op that is out of sight.
+std::string tag_of(const Document& document, const TimelineView::End& end, Item op) {
+  const std::string text = ellipsize(document.label(op), 40) + " \u00b7 " +
+                           document.stream_name(document.tables().op.stream_id[op.id]);
+  return end.left    ? "\u2190 " + text
+         : end.right ? text + " \u2192"
+         : end.above ? "\u2191 " + text
+                     : "\u2193 " + text;
+}
+
 }  // namespace
 
 std::optional<TimelineView::End> TimelineView::end_of(const Pane& pane, Item item,
@@ -149,6 +159,13 @@ void TimelineView::draw_edges(Pane& pane) {
 
   const std::vector<Arrow> arrows = arrows_of(document, selection, pane.state.whole_chain);
   const auto direct = static_cast<size_t>(std::ranges::count(arrows, true, &Arrow::direct));
+  // Texts, which stand over all arrows.
+  struct Plate {
+    ImVec2 at;
+    ImU32 ground, ink, frame;
+    std::string text;
+  };
+  std::vector<Plate> plates;
   std::vector<ImVec2> chips;                    // top left corners of times so far
   std::map<std::pair<bool, int>, int> stacked;  // off-screen tags so far, by side and height
   for (const Arrow& arrow : arrows) {
@@ -198,18 +215,24 @@ void TimelineView::draw_edges(Pane& pane) {
         const float x = far - near > size.x + pane.px(60) ? middle.x - size.x / 2
                         : incoming                        ? near - beside - size.x
                                                           : far + beside;
-        ImVec2 at{std::clamp(x, pane.min.x + pane.px(4),
-                             std::max(pane.max.x - size.x - pane.px(10), pane.min.x + pane.px(4))),
-                  std::round(middle.y - size.y / 2)};
+        // Beside the tags of ends to the left and right.
+        const auto tag_room = [&](const End& end, Item op, bool out) {
+          return pane.px(out && op != selection ? 12 : 4) +
+                 (out && op != selection ? widgets::chip(nullptr, theme, Face::kSmall, {}, 0, 0,
+                                                         tag_of(document, end, op))
+                                               .x
+                                         : 0);
+        };
+        const float low = pane.min.x + tag_room(*from, from_op, from->left),
+                    high = pane.max.x - size.x - pane.px(6) - tag_room(*to, to_op, to->right);
+        ImVec2 at{std::clamp(x, low, std::max(high, low)), std::round(middle.y - size.y / 2)};
         const auto overlaps = [&](const ImVec2& other) {  // the corner of one that is there
           return std::fabs(other.y - at.y) < size.y + 2 && std::fabs(other.x - at.x) < size.x;
         };
         while (std::any_of(chips.begin(), chips.end(), overlaps)) at.y += size.y + pane.px(4);
         chips.push_back(at);
-        pane.draw.AddRectFilled({at.x - 1, at.y - 1}, {at.x + size.x + 1, at.y + size.y + 1}, color,
-                                pane.px(4));
-        widgets::chip(&pane.draw, theme, Face::kSmall, at, theme.color(Color::kPanelRaised),
-                      theme.color(Color::kText), text);
+        plates.push_back(
+            {at, theme.color(Color::kPanelRaised), theme.color(Color::kText), color, text});
       }
     }
     if (!arrow.direct) continue;
@@ -218,12 +241,7 @@ void TimelineView::draw_edges(Pane& pane) {
       if (!(end.left || end.right || end.above || end.below) || other == selection) continue;
       const bool on_left = end.left || (!end.right && end.at.x < (pane.min.x + pane.max.x) / 2);
       int& count = stacked[{on_left, static_cast<int>(end.at.y)}];
-      std::string text = ellipsize(document.label(other), 40) + " \u00b7 " +
-                         document.stream_name(document.tables().op.stream_id[other.id]);
-      text = end.left    ? "\u2190 " + text
-             : end.right ? text + " \u2192"
-             : end.above ? "\u2191 " + text
-                         : "\u2193 " + text;
+      const std::string text = tag_of(document, end, other);
       const ImVec2 size = widgets::chip(nullptr, theme, Face::kSmall, {}, 0, 0, text);
       const float step = size.y + pane.px(3);
       float y =
@@ -236,12 +254,19 @@ void TimelineView::draw_edges(Pane& pane) {
                           ? pane.max.x - size.x - pane.px(10)
                           : std::min(beside + pane.px(8), pane.max.x - size.x - pane.px(10));
       ++count;
-      widgets::chip(&pane.draw, theme, Face::kSmall, {x, y}, color, theme.on(color), text);
+      plates.push_back({{x, y}, color, theme.on(color), color, text});
       if (pane.mouse_in_plot && pane.mouse.x >= x && pane.mouse.x < x + size.x &&
           pane.mouse.y >= y && pane.mouse.y < y + size.y) {
         hit_ = {.item = other, .folded = 1, .is_tag = true};
       }
     }
+  }
+  for (const Plate& plate : plates) {
+    const ImVec2 size = widgets::chip(nullptr, theme, Face::kSmall, {}, 0, 0, plate.text);
+    pane.draw.AddRectFilled({plate.at.x - 1, plate.at.y - 1},
+                            {plate.at.x + size.x + 1, plate.at.y + size.y + 1}, plate.frame,
+                            pane.px(4));
+    widgets::chip(&pane.draw, theme, Face::kSmall, plate.at, plate.ground, plate.ink, plate.text);
   }
 }
 

@@ -171,6 +171,7 @@ void TimelineView::draw_counter(Pane& pane, const Lane& lane, float top, float b
     hit_ = {.counter = &lane,
             .value = columns_[static_cast<size_t>(column)],
             .at_x = x,
+            .top_y = top,
             .foot_y = bottom};
 }
 
@@ -356,7 +357,8 @@ void TimelineView::draw_markers(Pane& pane, const Lane& lane, float bottom) {
 void TimelineView::draw_counter_tooltip(Pane& pane) {
   const Lane& lane = *hit_.counter;
   const Ns at = pane.state.window.to_ns(hit_.at_x - pane.min.x);
-  if (!pane.mouse_in_plot) widgets::place_tooltip(pane.theme, {hit_.at_x, hit_.foot_y});
+  if (!pane.mouse_in_plot)
+    widgets::place_tooltip(pane.theme, {hit_.at_x, hit_.top_y}, {hit_.at_x, hit_.foot_y});
   ImGui::BeginTooltip();
   widgets::text(pane.theme, Face::kBold, pane.color(Color::kText),
                 lane.title + ": " + lane.counter.text_of_capacity(hit_.value));

@@ -162,17 +162,25 @@ bool link(const Theme& theme, TabStops& stops, Face face, std::string_view conte
 
 void focus_frame(const Theme& theme) {
   if (!has_key_focus()) return;
-  const ImVec2 min = ImGui::GetItemRectMin(), max = ImGui::GetItemRectMax();
-  const float room = theme.px(2);
-  ImGui::GetWindowDrawList()->AddRect({min.x - room, min.y - room}, {max.x + room, max.y + room},
-                                      theme.color(Color::kAccent), room, 0, room);
+  // Around what of it is in sight, also where the window ends with it.
+  ImDrawList& draw = *ImGui::GetWindowDrawList();
+  const float room = theme.px(3);
+  const ImVec2 low = draw.GetClipRectMin(), high = draw.GetClipRectMax();
+  const ImVec2 min{std::max(ImGui::GetItemRectMin().x, low.x) - room,
+                   std::max(ImGui::GetItemRectMin().y, low.y) - room};
+  const ImVec2 max{std::min(ImGui::GetItemRectMax().x, high.x) + room,
+                   std::min(ImGui::GetItemRectMax().y, high.y) + room};
+  draw.PushClipRect(min, max);
+  draw.AddRect({min.x + 1, min.y + 1}, {max.x - 1, max.y - 1}, theme.color(Color::kAccent), room, 0,
+               theme.px(2));
+  draw.PopClipRect();
 }
 
-void place_tooltip(const Theme& theme, ImVec2 beside) {
+void place_tooltip(const Theme& theme, ImVec2 min, ImVec2 max) {
   const ImVec2 size = ImGui::GetIO().DisplaySize;
-  const bool left = beside.x > size.x / 2, above = beside.y > size.y * 0.6f;
-  const float room = theme.px(12);
-  ImGui::SetNextWindowPos({beside.x + (left ? -room : room), beside.y + (above ? -room : room)},
+  const bool left = min.x > size.x / 2, above = min.y > size.y - max.y;  // where more room is
+  const float room = theme.px(8);
+  ImGui::SetNextWindowPos({left ? max.x : min.x, above ? min.y - room : max.y + room},
                           ImGuiCond_Always, {left ? 1.0f : 0.0f, above ? 1.0f : 0.0f});
 }
 

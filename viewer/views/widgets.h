@@ -54,9 +54,8 @@ void wrapped(const Theme& theme, Face face, ImU32 color, std::string_view text);
 bool link(const Theme& theme, TabStops& stops, Face face, std::string_view text, int id);
 /// Frames the item drawn last if it has the focus of the keyboard; ImGui does so for its own.
 void focus_frame(const Theme& theme);
-/// The next tooltip stands beside a place that is not the mouse's, towards the middle of the
-/// window.
-void place_tooltip(const Theme& theme, ImVec2 beside);
+/// The next tooltip stands above or below a box instead of at the mouse.
+void place_tooltip(const Theme& theme, ImVec2 min, ImVec2 max);
 /// Until ImGui::PopFont(), texts of ImGui's own widgets are monospaced.
 void push_mono(const Theme& theme);
 /// A button; `is_on` for the chosen one of several. True when clicked.
