@@ -7,4 +7,4 @@ streamscope_test(cli LABELS unit golden
 target_compile_definitions(cli_test PRIVATE
   STREAMSCOPE_PROGRAM="$<TARGET_FILE:streamscope>" STREAMSCOPE_VERSION="${PROJECT_VERSION}")
 add_dependencies(cli_test streamscope streamscope_collect example_pipeline example_deadlock)
-streamscope_golden(cli_test)
+streamscope_golden(cli_test cli/commands_test.cpp)

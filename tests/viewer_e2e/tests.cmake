@@ -10,7 +10,7 @@ if(STREAMSCOPE_HAVE_VIEWER)
   target_compile_definitions(viewer_e2e_test PRIVATE STREAMSCOPE_VIEWER_PROGRAM="$<TARGET_FILE:streamscope-viewer>"
     STREAMSCOPE_TRACES="${PROJECT_SOURCE_DIR}/traces")
   target_include_directories(viewer_e2e_test SYSTEM PRIVATE ${STREAMSCOPE_STB_INCLUDE_DIR})
-  streamscope_golden(viewer_e2e_test)
+  streamscope_golden(viewer_e2e_test viewer_e2e/golden_picture_test.cpp)
   add_dependencies(viewer_e2e_test streamscope-viewer)
   find_package(X11)
   if(X11_FOUND)
