@@ -28,8 +28,8 @@ struct PollClient::State {
 
 namespace {
 
-/// How long the thread looks without a pause after the last news: some ten times what going to
-/// sleep and waking up takes; and for those in a hurry.
+/// How long the thread looks without a pause after the last news, also if nothing is left to look
+/// for: some ten times what going to sleep and waking up takes; and for those in a hurry.
 constexpr std::int64_t kEagerNs = 50'000;
 constexpr std::int64_t kEagerForHurriedNs = 500'000;
 /// Between looks for those in a hurry: waking up and looking take longer.
@@ -70,6 +70,7 @@ class Poller {
     pthread_setname_np(pthread_self(), "coord-poller");
     prctl(PR_SET_TIMERSLACK, 1000UL);  // the default would make 60 us of 4
     std::int64_t news_ns = monotonic_ns();
+    const bool can_idle_awake = std::thread::hardware_concurrency() > 2;
     std::vector<std::shared_ptr<PollClient::State>> clients;
     for (;;) {
       const std::uint64_t heard = doorbell_.rings();
@@ -95,7 +96,7 @@ class Poller {
       if (news) news_ns = now_ns;
       const std::int64_t eager_ns = all.found == Look::kHurried ? kEagerForHurriedNs : kEagerNs;
       if (all.found == Look::kWaiting ||
-          (all.found != Look::kIdle && now_ns - news_ns < eager_ns)) {
+          ((all.found != Look::kIdle || can_idle_awake) && now_ns - news_ns < eager_ns)) {
         std::this_thread::yield();
         continue;
       }

@@ -83,6 +83,24 @@ double gate_delay_us(const coord::Device& device, std::size_t count, Clock::dura
   return bench::median(delays);
 }
 
+/// The same by an event behind the gate.
+double event_delay_us(const coord::Device& device, std::size_t count, Clock::duration held) {
+  const coord::Stream stream = device.create_stream();
+  const coord::Event event = device.create_event({.event_class = coord::EventClass::kNoTiming});
+  Gate gate(device);
+  std::vector<double> delays;
+  for (std::size_t i = 0; i < count; ++i) {
+    gate.hold(stream);
+    stream.record(event);
+    pass(held);
+    const Clock::time_point opened = gate.open();
+    while (!event.query()) {
+    }
+    delays.push_back(microseconds(Clock::now() - opened));
+  }
+  return bench::median(delays);
+}
+
 /// From the opening of a gate to the callback of who waits for it, if that is `after` the wait
 /// began.
 double callback_delay_us(const coord::Device& device, std::size_t count, Clock::duration after) {
@@ -153,6 +171,7 @@ int main() {
   const double bare = bench::futex_wake_ns(bench::scaled(3'000)) / 1000;
   const double gate_at_once = gate_delay_us(device, bench::scaled(1'000), 0us);
   const double gate = gate_delay_us(device, bench::scaled(1'000), 20us);
+  const double by_event = event_delay_us(device, bench::scaled(1'000), 20us);
   const double spinning = callback_delay_us(device, bench::scaled(1'000), 20us);
   const double after_1_ms = callback_delay_us(device, bench::scaled(200), 1ms);
   const double after_20_ms = callback_delay_us(device, bench::scaled(30), 20ms);
@@ -175,6 +194,7 @@ int main() {
   bench::rival("futex_wake_us", bare, "us");
   bench::rival("waiter_callback_since_the_gate_us", spinning, "us");
   bench::rival("gate_us", gate, "us");
+  bench::rival("gate_by_event_us", by_event, "us");
   bench::rival("gate_not_held_us", gate_at_once, "us");
   bench::rival("waiter_callback_delay_after_1_ms_us", after_1_ms, "us");
   bench::rival("waiter_callback_delay_after_20_ms_us", after_20_ms, "us");
