@@ -7,12 +7,14 @@
 #include <backends/imgui_impl_opengl3.h>
 #include <imgui.h>
 
+#include <algorithm>
 #include <array>
 #include <deque>
 #include <fstream>
 #include <optional>
 #include <span>
 #include <utility>
+#include <vector>
 
 #include "app.h"
 #include "canvas.h"
@@ -228,9 +230,11 @@ bool Window::press(const Typed& typed) {
 }
 
 // What was typed between two frames can be more than ImGui sees at once: it looks at which keys are
-// down, and a focus that moves arrives a frame later. What is left waits for the next frame.
+// down, and a focus that moves arrives a frame later. So a frame takes releases, then one press and
+// its text. What is left waits for the next frame.
 void Window::take_typed() {
-  std::optional<int> pressed;  // given to ImGui in this frame
+  bool pressed = false;
+  std::vector<int> released;  // ImGui would not see that they went down again
   while (!typed_.empty() && !workspace_->state().stops.is_moving()) {
     Typed next = typed_.front();
     // To ImGui Space presses, and Enter edits.
@@ -239,14 +243,15 @@ void Window::take_typed() {
       workspace_->type(next.character);
       ImGui_ImplGlfw_CharCallback(window_, next.character);
     } else if (next.action == GLFW_RELEASE) {
-      if (pressed == next.key) break;
+      if (pressed) break;  // of Ctrl, too: the key was pressed with it
+      released.push_back(next.key);
       ImGui_ImplGlfw_KeyCallback(window_, next.key, next.scancode, next.action, next.mods);
       if (enter)
         ImGui_ImplGlfw_KeyCallback(window_, GLFW_KEY_SPACE, next.scancode, next.action, next.mods);
-    } else if (pressed) {
+    } else if (pressed || std::ranges::count(released, next.key) > 0) {
       break;
     } else if (press(next)) {
-      pressed = next.key;
+      pressed = true;
       if (enter && !ImGui::GetIO().WantTextInput) next.key = GLFW_KEY_SPACE;
       ImGui_ImplGlfw_KeyCallback(window_, next.key, next.scancode, next.action, next.mods);
     }
