@@ -8,6 +8,7 @@
 
 #include "holders.h"
 #include "labels.h"
+#include "pool_facts.h"
 #include "views/widgets.h"
 
 namespace streamscope::viewer {
@@ -17,10 +18,15 @@ using analysis::PoolUsage;
 
 constexpr float kFacts = 236;  // as wide as the names of lanes
 constexpr float kChart = 84;
-constexpr size_t kMostNamed = 6;  // of those who hold, or never gave back
+constexpr float kNamed = 52;         // in a tooltip: one of those who hold, on three lines
+constexpr float kTooltipRest = 120;  // and what is not of them
+constexpr size_t kMostNamed = 6;     // of those who hold, or never gave back
 
-std::string amount(const PoolUsage& pool, trace::Int value) {
-  return pool.kind == trace::kMemoryPool ? format_bytes(value) : format_count(value);
+// How many of those who hold have room in a tooltip that is so high before scaling, perhaps with as
+// many that never gave back.
+size_t most_named(float height, bool twice) {
+  const float each = (height - kTooltipRest) / (twice ? 2 * kNamed : kNamed);
+  return std::clamp(static_cast<size_t>(std::max(each, 1.0f)), size_t{1}, kMostNamed);
 }
 
 // The step that holds at an instant; none before the first.
@@ -138,18 +144,7 @@ void PoolsView::draw(const Document& document, ViewState& state, const Theme& th
       y += theme.px(face == Face::kBold ? 20 : 16);
     };
     fact(Face::kBold, Color::kText, pool.name);
-    fact(Face::kSmall, Color::kTextDim,
-         "at most " + amount(pool, pool.high_water) +
-             (pool.capacity == trace::kNoInt ? "" : " of " + amount(pool, pool.capacity)) +
-             " in use, taken " + format_count(pool.taken, "time"));
-    if (pool.waits > 0) {
-      fact(Face::kSmall, Color::kWaiting,
-           format_count(pool.waits, "wait") + " for a free one, " + format_duration(pool.wait_ns));
-    } else if (!pool.derived) {
-      fact(Face::kSmall, Color::kTextDim, "nobody waited for a free one");
-    }
-    fact(Face::kSmall, pool.left > 0 ? Color::kWarning : Color::kTextDim,
-         pool.left > 0 ? amount(pool, pool.left) + " not given back" : "all given back");
+    for (const PoolFact& each : pool_facts(pool)) fact(Face::kSmall, each.color, each.text);
     ImGui::PushID(&pool);
     ImGui::InvisibleButton("pool", {std::max(width, 1.0f), height});
     state.stops.add();
@@ -158,22 +153,27 @@ void PoolsView::draw(const Document& document, ViewState& state, const Theme& th
     const bool in_chart = by_key || mouse.x >= min.x;
     if ((by_key || ImGui::IsItemHovered()) && (in_chart || pool.left > 0)) {
       const Ns instant = by_key ? instant_of_keys(state) : window.to_ns(mouse.x - min.x);
+      const bool tells_leaks = pool.left > 0 && (by_key || !in_chart);
+      const ImVec2 all = ImGui::GetIO().DisplaySize;
+      ImVec2 room = all;  // for the tooltip
       if (by_key) {
         const float x = std::floor(min.x + static_cast<float>(window.to_px(instant))) + 0.5f;
         draw.AddLine({x, min.y}, {x, max.y}, theme.color(Color::kSelection));
         widgets::place_tooltip(theme, {x, min.y}, {x, max.y});
+        room = {std::max(x, all.x - x), std::max(min.y, all.y - max.y)};
       }
+      const size_t most = most_named(room.y / theme.scale(), by_key && tells_leaks);
       ImGui::BeginTooltip();
-      ImGui::PushTextWrapPos(theme.px(420));
+      ImGui::PushTextWrapPos(std::min(theme.px(420), room.x - theme.px(24)));
       if (in_chart) {
-        const Holders holders = holders_at(document, pool, instant, kMostNamed);
+        const Holders holders = holders_at(document, pool, instant, most);
         state.hovered_holders = holders.count;
         draw_instant(pool, theme, holders, instant);
       }
-      if (by_key && pool.left > 0) ImGui::Spacing();
-      if (pool.left > 0 && (by_key || !in_chart)) {
+      if (by_key && tells_leaks) ImGui::Spacing();
+      if (tells_leaks) {
         widgets::text(theme, Face::kBold, theme.color(Color::kWarning), "never given back");
-        const Holders endless = endless_holders(document, pool, kMostNamed);
+        const Holders endless = endless_holders(document, pool, most);
         draw_holders(theme, endless, document.extent().end_ns);
         if (endless.count == 0)
           widgets::text(theme, Face::kSmall, theme.color(Color::kTextDim),
