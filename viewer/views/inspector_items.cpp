@@ -74,8 +74,8 @@ void InspectorView::draw_op(Sheet& sheet, Id id) {
     sheet.fact_link("issued by", document.label(call), call);
     const auto issued = document.time(call);
     if (issued && op.start_ns[id] != kUnknownNs) {
-      sheet.fact("began after", format_duration(distance_ns(issued->begin_ns, op.start_ns[id])) +
-                                    " from the call");
+      sheet.fact("issued", format_duration(distance_ns(issued->begin_ns, op.start_ns[id])) +
+                               " before it began");
     }
   }
   if (op.start_ns[id] == kUnknownNs)
