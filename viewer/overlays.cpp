@@ -15,7 +15,8 @@
 namespace streamscope::viewer {
 namespace {
 
-constexpr size_t kPaletteRows = 12;
+constexpr float kPaletteRow = 28;
+constexpr float kMostPaletteRows = 12;
 constexpr size_t kListedHits = 500;
 
 // A window over everything before it, which takes the mouse.
@@ -104,7 +105,6 @@ void Workspace::draw_help(float width, float height) {
   begin_overlay(width, height);
   ImDrawList& draw = *ImGui::GetWindowDrawList();
   draw.AddRectFilled({0, 0}, {width, height}, theme_.color(Color::kShade));
-  if (ImGui::IsMouseClicked(ImGuiMouseButton_Left)) state_.overlay = Overlay::kNone;
 
   // Groups of commands in columns, as many as there is room for, then what the mouse does.
   struct Line {
@@ -140,26 +140,39 @@ void Workspace::draw_help(float width, float height) {
     if (lines[last].heading)
       lines.insert(lines.begin() + static_cast<ptrdiff_t>(last), Line{"", "", false});
   }
-  const ImVec2 size{fitting * column + pad, static_cast<float>(rows) * row + 2 * pad + title};
+  // What is higher than the window scrolls below its title.
+  const float margin = theme_.px(12), whole = static_cast<float>(rows) * row;
+  const float shown = std::min(whole, height - 2 * (pad + margin) - title);
+  const ImVec2 size{fitting * column + pad, shown + 2 * pad + title};
   const ImVec2 at{std::round(std::max((width - size.x) / 2, 0.0f)),
-                  std::round(std::max((height - size.y) / 2, 0.0f))};
+                  std::round((height - size.y) / 2)};
   draw.AddRectFilled(at, {at.x + size.x, at.y + size.y}, theme_.color(Color::kPanel), theme_.px(8));
   draw.AddRect(at, {at.x + size.x, at.y + size.y}, theme_.color(Color::kBorder), theme_.px(8));
   widgets::text(draw, theme_, Face::kTitle, {at.x + pad, at.y + pad - theme_.px(4)},
                 theme_.color(Color::kText), "Keys and mouse");
+  ImGui::SetCursorScreenPos({at.x + pad, at.y + pad + title});
+  ImGui::BeginChild("keys", {size.x - pad - theme_.px(4), shown});
+  ImGui::SetScrollY(ImGui::GetScrollY() + std::exchange(help_step_, 0.0f) * shown);
+  const ImVec2 origin = ImGui::GetCursorScreenPos();
+  ImDrawList& list = *ImGui::GetWindowDrawList();
   for (size_t i = 0; i < lines.size(); ++i) {
-    const float x = at.x + pad + static_cast<float>(i / rows) * column,
-                y = at.y + pad + title + static_cast<float>(i % rows) * row;
+    const float x = origin.x + static_cast<float>(i / rows) * column,
+                y = origin.y + static_cast<float>(i % rows) * row;
     if (lines[i].heading) {
-      widgets::text(draw, theme_, Face::kBold, {x, y + theme_.px(3)}, theme_.color(Color::kAccent),
+      widgets::text(list, theme_, Face::kBold, {x, y + theme_.px(3)}, theme_.color(Color::kAccent),
                     lines[i].left);
     } else {
-      widgets::text(draw, theme_, Face::kMonoSmall, {x, y + theme_.px(3)},
+      widgets::text(list, theme_, Face::kMonoSmall, {x, y + theme_.px(3)},
                     theme_.color(Color::kTextDim), lines[i].left);
-      widgets::fit_text(draw, theme_, Face::kBody, {x + key_column, y + theme_.px(1)},
+      widgets::fit_text(list, theme_, Face::kBody, {x + key_column, y + theme_.px(1)},
                         column - key_column - pad / 2, theme_.color(Color::kText), lines[i].right);
     }
   }
+  ImGui::Dummy({1, whole});
+  ImGui::EndChild();
+  // A click closes it, unless it is at the scroll bar.
+  if (ImGui::IsMouseClicked(ImGuiMouseButton_Left) && !ImGui::IsAnyItemActive())
+    state_.overlay = Overlay::kNone;
   ImGui::End();
 }
 
@@ -241,11 +254,16 @@ void Workspace::draw_palette(float width, float height) {
                   format_count(state_.hits.size(), "hit") +
                       "; F3 goes to the next one, Escape forgets the search");
   }
-  const size_t first = palette_index_ >= kPaletteRows ? palette_index_ - kPaletteRows + 1 : 0;
-  for (size_t i = first; i < std::min(found.size(), first + kPaletteRows); ++i) {
+  const ImGuiStyle& style = ImGui::GetStyle();
+  const float row = theme_.px(kPaletteRow);
+  const float below = height - ImGui::GetCursorScreenPos().y - style.WindowPadding.y;
+  const auto rows = static_cast<size_t>(
+      std::clamp(std::floor(below / (row + style.ItemSpacing.y)), 1.0f, kMostPaletteRows));
+  const size_t first = palette_index_ >= rows ? palette_index_ - rows + 1 : 0;
+  for (size_t i = first; i < std::min(found.size(), first + rows); ++i) {
     ImGui::PushID(static_cast<int>(i));
     const ImVec2 at = ImGui::GetCursorScreenPos();
-    const float row = theme_.px(28), room = ImGui::GetContentRegionAvail().x;
+    const float room = ImGui::GetContentRegionAvail().x;
     if (ImGui::InvisibleButton("row", {room, row})) run_palette_row(i);
     if (ImGui::IsItemHovered()) palette_index_ = i;
     ImDrawList& draw = *ImGui::GetWindowDrawList();

@@ -21,6 +21,7 @@ namespace {
 constexpr float kFooter = 30;
 constexpr float kInspector = 372;
 constexpr float kTabs = 32;
+constexpr float kLeastTimeline = 84;
 constexpr size_t kPaletteLength = 200;  // a path may be asked for
 constexpr size_t kMostHits = 100'000;
 constexpr size_t kToldLanes = 100;  // of a state
@@ -239,6 +240,17 @@ bool Workspace::press(const Key& key) {
     if (key == "Enter") run_palette_row(palette_index_);
     return true;
   }
+  if (state_.overlay == Overlay::kHelp && std::ranges::find(kMoving, key) != kMoving.end()) {
+    constexpr float kLine = 0.1f, kPage = 0.9f, kAll = 1000;
+    help_step_ += key == "Down"                         ? kLine
+                  : key == "Up"                         ? -kLine
+                  : key == "PageDown" || key == "Space" ? kPage
+                  : key == "PageUp"                     ? -kPage
+                  : key == "End"                        ? kAll
+                  : key == "Home"                       ? -kAll
+                                                        : 0;
+    return true;
+  }
   if (key == "Escape" && state_.overlay == Overlay::kNone && !notice_.empty()) {
     notice_.clear();
     return true;
@@ -355,9 +367,12 @@ void Workspace::draw_panels(float top, float width, float height) {
     state_.focus = kTimeline;
   const float side = state_.show_inspector ? std::min(theme_.px(kInspector), width * 0.4f) : 0;
   const float strip = theme_.px(kTabs);
-  const float drawer = state_.drawer.empty() ? 0
-                                             : std::clamp(theme_.px(state_.drawer_height),
-                                                          theme_.px(120), height * 0.8f - strip);
+  // The timeline keeps its axis.
+  const float most = std::min(height * 0.8f, height - theme_.px(kLeastTimeline)) - strip;
+  const float drawer =
+      state_.drawer.empty()
+          ? 0
+          : std::min(std::max(theme_.px(state_.drawer_height), theme_.px(120)), most);
   const float middle = height - strip - drawer;
   draw_view("timeline", {0, top}, {width - side, middle});
   draw_tabs({0, top + middle}, {width - side, strip});

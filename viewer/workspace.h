@@ -121,6 +121,7 @@ class Workspace {
   bool is_live_ = false;
   std::string palette_text_;
   size_t palette_index_ = 0;
+  float help_step_ = 0;           // to scroll the help by, of what is shown of it
   bool had_focus_ = false;        // a panel, in the last frame
   bool skips_character_ = false;  // the next one is of the key that asked for text
 };

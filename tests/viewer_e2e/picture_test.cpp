@@ -189,6 +189,39 @@ TEST_F(Picture, NamesTheRangeThatWasAskedForInTheHeader) {
       std::equal(without.rgb.begin() + header, without.rgb.end(), with.rgb.begin() + header));
 }
 
+TEST_F(Picture, ScrollsTheHelpWhereItDoesNotFit) {
+  const ImU32 panel = Theme(ThemeKind::kDark, 1).color(Color::kPanel);
+  for (const float scale : {1.0f, 2.0f}) {
+    Arguments arguments;
+    arguments.scale = scale;
+    Offscreen surface(1200, 800);
+    Workspace workspace(arguments);
+    workspace.set_document(pipeline());
+    surface.render(workspace, 1);
+    workspace.state().overlay = Overlay::kHelp;
+    const Image top = settled(surface, workspace);
+    // All of the box is in the picture: what is around it is shaded.
+    const auto edge = static_cast<size_t>(top.width) * 3 * 4;
+    const Image first{
+        top.width, 4, {top.rgb.begin(), top.rgb.begin() + static_cast<ptrdiff_t>(edge)}};
+    const Image last{top.width, 4, {top.rgb.end() - static_cast<ptrdiff_t>(edge), top.rgb.end()}};
+    EXPECT_EQ(count(first, panel) + count(last, panel), 0u) << scale;
+
+    const auto pressed = [&](const char* key) {
+      workspace.press(key);
+      EXPECT_EQ(workspace.state().overlay, Overlay::kHelp) << key;
+      return settled(surface, workspace).rgb;
+    };
+    const auto end = pressed("End");
+    EXPECT_EQ(end != top.rgb, scale == 2) << scale;
+    EXPECT_TRUE(pressed("PageDown") == end);
+    EXPECT_TRUE(pressed("Home") == top.rgb);
+    auto at = top.rgb;
+    for (int pages = 0; at != end && pages < 20; ++pages) at = pressed("PageDown");
+    EXPECT_TRUE(at == end) << scale;
+  }
+}
+
 TEST_F(Picture, ShowsLossesOnTop) {
   test::TraceBuilder lossy = test::pipeline_trace(2);
   lossy.loss("ring-full", 1204);
