@@ -116,16 +116,31 @@ void Workspace::draw_tabs(ImVec2 at, ImVec2 size) {
   widgets::begin_panel("tabs", at, size, 0);
   ImDrawList& draw = *ImGui::GetWindowDrawList();
   draw.AddLine({at.x, at.y + 0.5f}, {at.x + size.x, at.y + 0.5f}, theme_.color(Color::kBorder));
-  float x = at.x + theme_.px(6);
+  const Insights& insights = document_->insights();
+  struct Tab {
+    std::string_view name;
+    std::string text;
+  };
+  std::vector<Tab> tabs;
   for (const auto& view : views_) {
     const std::string_view name = view->name();
     if (name == "timeline" || name == "inspector") continue;
-    std::string text(view->title());
-    const Insights& insights = document_->insights();
+    tabs.push_back({name, std::string(view->title())});
     if (name == "findings" && !insights.findings.empty())
-      text += "  " + std::to_string(insights.findings.size());
+      tabs.back().text += "  " + std::to_string(insights.findings.size());
+  }
+  // Where room is short they move together, then get smaller; some of it is left to drag by.
+  float x = at.x + theme_.px(6);
+  const auto pad_of = [&](Face face) {
+    float room = size.x - theme_.px(6 + 18);
+    for (const Tab& tab : tabs) room -= theme_.width(face, tab.text);
+    return std::min(std::floor(room / static_cast<float>(2 * tabs.size())), theme_.px(11));
+  };
+  const Face face = pad_of(Face::kBody) >= theme_.px(5) ? Face::kBody : Face::kSmall;
+  const float pad = std::max(pad_of(face), theme_.px(2));
+  for (const auto& [name, text] : tabs) {
     const bool open = state_.drawer == name;
-    const float width = theme_.width(Face::kBody, text) + theme_.px(22);
+    const float width = theme_.width(face, text) + 2 * pad;
     ImGui::SetCursorScreenPos({x, at.y});
     ImGui::PushID(text.c_str());
     if (ImGui::InvisibleButton("tab", {width, size.y})) toggle_drawer(state_, name);
@@ -138,10 +153,9 @@ void Workspace::draw_tabs(ImVec2 at, ImVec2 size) {
       draw.AddRectFilled({x, at.y}, {x + width, at.y + theme_.px(2)}, theme_.color(Color::kAccent));
     const bool alarming = name == "deadlocks" && !insights.waits.nodes.empty();
     const Color ink = alarming ? Color::kError : open || hovered ? Color::kText : Color::kTextDim;
-    widgets::text(
-        draw, theme_, Face::kBody,
-        {x + theme_.px(11), at.y + std::round((size.y - theme_.text(Face::kBody).size) / 2 - 1)},
-        theme_.color(ink), text);
+    widgets::text(draw, theme_, face,
+                  {x + pad, at.y + std::round((size.y - theme_.text(face).size) / 2 - 1)},
+                  theme_.color(ink), text);
     x += width;
   }
   // What is left of the strip is its handle.

@@ -140,6 +140,17 @@ TEST_F(GoldenPicture, OfAllPanelsInBothThemesAndTwiceAsLarge) {
   expect_as_approved("all-light-200", pipeline, all);
 }
 
+// As much as a window of 1200x800 holds at 200 %.
+TEST_F(GoldenPicture, OfASmallWindow) {
+  const trace::Trace pipeline = test::pipeline_trace(6).trace();
+  for (const std::string_view name : {"", "statistics"}) {
+    Arguments small = panel(name);
+    small.width = 600;
+    small.height = 400;
+    expect_as_approved(name.empty() ? "all-small" : std::string(name) + "-small", pipeline, small);
+  }
+}
+
 TEST_F(GoldenPicture, OfWhatARepairWouldBring) {
   Arguments arguments = panel("");
   arguments.width = 1100;

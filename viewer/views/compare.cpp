@@ -95,10 +95,11 @@ void CompareView::refresh(const Comparison& comparison, const Theme& theme) {
 
 void CompareView::draw(const Document& document, ViewState& state, const Theme& theme) {
   if (!state.compared) {
-    return widgets::empty_state(
-        theme, "One trace is open",
-        "To see two side by side: streamscope view A.sqlite B.sqlite. Streams of the same name "
-        "stand below each other, and a table tells what takes longer, shorter, is new or gone.");
+    return widgets::empty_state(theme, "One trace is open",
+                                "Shift+C, or streamscope view A.sqlite B.sqlite, shows two side by "
+                                "side. Streams of the same "
+                                "name stand below each other, and a table tells what takes longer, "
+                                "shorter, is new or gone.");
   }
   if (!state.comparison) return widgets::label(theme, "comparing\u2026");
   const Comparison& comparison = *state.comparison;
@@ -130,7 +131,7 @@ void CompareView::draw_head(const Document& document, ViewState& state, const Th
       static_cast<double>(after - before) / static_cast<double>(std::max<Ns>(before, 1));
   copy_button(theme, state.stops, grid_);
   const auto next = [&](Face face, Color color, std::string_view text) {
-    ImGui::SameLine(0, theme.px(20));
+    widgets::beside(theme.width(face, text), theme.px(20));
     widgets::text(theme, face, theme.color(color), text);
   };
   const auto name = [](const Document& of) { return of.trace().file.filename().string(); };

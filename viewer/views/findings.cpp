@@ -63,19 +63,20 @@ void FindingsView::draw(const Document& document, ViewState& state, const Theme&
     ++counts[std::min<size_t>(static_cast<size_t>(finding.severity), 2)];
   for (const size_t severity : {2u, 1u, 0u}) {
     const std::string_view name = analysis::to_string(static_cast<FindingSeverity>(severity));
-    if (widgets::button(theme, state.stops, format_count(counts[severity], name),
-                        severities_[severity])) {
+    const std::string title = format_count(counts[severity], name);
+    if (severity != 2) widgets::beside(widgets::button_width(theme, title));
+    if (widgets::button(theme, state.stops, title, severities_[severity])) {
       severities_[severity] = !severities_[severity];
       refresh(document, state, theme);
     }
-    ImGui::SameLine();
   }
+  widgets::beside(widgets::button_width(theme, kCopyTitle));
   copy_button(theme, state.stops, grid_);
   const auto judged = static_cast<size_t>(
       std::ranges::count(insights.quiet, analysis::Outcome::kClean, &QuietDetector::outcome));
-  ImGui::SameLine();
-  widgets::label(theme, format_count(judged, "rule") + " found nothing, " +
-                            std::to_string(insights.quiet.size() - judged) + " could not tell");
+  widgets::label_beside(theme, format_count(judged, "rule") + " found nothing, " +
+                                   std::to_string(insights.quiet.size() - judged) +
+                                   " could not tell");
 
   const float width = ImGui::GetContentRegionAvail().x;
   const bool beside = width > theme.px(900);

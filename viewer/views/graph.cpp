@@ -88,8 +88,7 @@ void GraphView::draw_group(const Document& document, ViewState& state, const The
                 ellipsize(document.label({ItemKind::kOperation, state.graph_group}), 60)
           : "All of " + format_count(document.groups().size(), "group");
   if (widgets::button(theme, state.stops, text, one)) state.overlay = Overlay::kGroups;
-  ImGui::SameLine();
-  widgets::label(theme, "Shift+G chooses one");
+  widgets::label_beside(theme, "Shift+G chooses one");
 }
 
 void GraphView::draw(const Document& document, ViewState& state, const Theme& theme) {

@@ -219,8 +219,7 @@ std::string Grid::csv() const {
 }
 
 void copy_button(const Theme& theme, TabStops& stops, const Grid& grid) {
-  if (widgets::button(theme, stops, "Copy as CSV", false))
-    ImGui::SetClipboardText(grid.csv().c_str());
+  if (widgets::button(theme, stops, kCopyTitle, false)) ImGui::SetClipboardText(grid.csv().c_str());
 }
 
 }  // namespace streamscope::viewer

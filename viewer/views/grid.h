@@ -79,7 +79,8 @@ class Grid {
   float needed_scale_ = 0;
 };
 
-/// A button that puts the grid into the clipboard.
+inline constexpr std::string_view kCopyTitle = "Copy as CSV";
+/// A button of this title that puts the grid into the clipboard.
 void copy_button(const Theme& theme, TabStops& stops, const Grid& grid);
 
 }  // namespace streamscope::viewer

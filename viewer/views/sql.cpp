@@ -144,16 +144,16 @@ void SqlView::draw(const Document& document, ViewState& state, const Theme& them
   if (running_) state.busy = true;
   state.result_rows = grid_.row_count();
   for (const Example& example : kExamples) {
+    if (&example != kExamples.begin()) widgets::beside(widgets::button_width(theme, example.title));
     if (widgets::button(theme, state.stops, example.title, false)) {
       text_.fill(0);
       std::strncpy(text_.data(), example.sql, text_.size() - 1);
       run(document);
     }
-    ImGui::SameLine();
   }
+  widgets::beside(widgets::button_width(theme, kCopyTitle));
   copy_button(theme, state.stops, grid_);
-  ImGui::SameLine();
-  widgets::label(theme, "docs/trace-format.md describes every table and view");
+  widgets::label_beside(theme, "docs/trace-format.md describes every table and view");
   widgets::push_mono(theme);
   if (state.stops.is_next()) ImGui::SetKeyboardFocusHere();
   const bool entered = ImGui::InputTextMultiline(
@@ -169,18 +169,18 @@ void SqlView::draw(const Document& document, ViewState& state, const Theme& them
       run(document);
     }
   }
-  ImGui::SameLine();
   if (running_) {
-    widgets::label(theme, "running\u2026");
+    widgets::label_beside(theme, "running\u2026");
   } else if (!shown_.error.empty()) {
+    ImGui::SameLine();
     ImGui::AlignTextToFramePadding();
     widgets::wrapped(theme, Face::kBody, theme.color(Color::kError), shown_.error);
     return;
   } else {
-    widgets::label(theme, format_count(grid_.row_count(), "row") + " in " +
-                              format_duration(static_cast<Ns>(shown_.seconds * 1e9)) +
-                              (shown_.cut ? "; the rest is left out" : "") +
-                              (id_column_ ? "; a click shows the operation" : ""));
+    widgets::label_beside(theme, format_count(grid_.row_count(), "row") + " in " +
+                                     format_duration(static_cast<Ns>(shown_.seconds * 1e9)) +
+                                     (shown_.cut ? "; the rest is left out" : "") +
+                                     (id_column_ ? "; a click shows the operation" : ""));
   }
   if (const auto clicked =
           grid_.draw(theme, state.stops, "result", [&](size_t row) { return selected_ == row; })) {

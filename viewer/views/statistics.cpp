@@ -85,25 +85,25 @@ void StatisticsView::refresh(const Document& document, const ViewState& state) {
 void StatisticsView::draw(const Document& document, ViewState& state, const Theme& theme) {
   if (prepared_ != document.serial() || range_ != state.marked) refresh(document, state);
   for (size_t i = 0; i < kGroupNames.size(); ++i) {
+    if (i > 0) widgets::beside(widgets::button_width(theme, kGroupNames[i]));
     if (widgets::button(theme, state.stops, kGroupNames[i], static_cast<size_t>(by_) == i)) {
       by_ = static_cast<GroupBy>(i);
       refresh(document, state);
     }
-    ImGui::SameLine();
   }
+  widgets::beside(widgets::button_width(theme, kCopyTitle));
   copy_button(theme, state.stops, grid_);
-  if (range_) {
-    ImGui::SameLine();
-    widgets::label(theme, "in the marked " + format_duration(range_->duration_ns()));
-  }
+  if (range_)
+    widgets::label_beside(theme, "in the marked " + format_duration(range_->duration_ns()));
   if (rows_.empty()) {
     return widgets::empty_state(theme, "Nothing to count",
                                 range_ ? "Nothing of this kind lies in the marked time; Escape "
                                          "removes the mark."
                                        : "This trace holds nothing of this kind.");
   }
-  const float below = std::min(theme.px(132), ImGui::GetContentRegionAvail().y * 0.4f);
-  ImGui::BeginChild("table", {0, ImGui::GetContentRegionAvail().y - below});
+  const float room = ImGui::GetContentRegionAvail().y;
+  const float below = std::min(theme.px(132), room * 0.5f);
+  ImGui::BeginChild("table", {0, room - below});
   if (const auto clicked = grid_.draw(theme, state.stops, "statistics",
                                       [&](size_t row) { return selected_ == row; })) {
     selected_ = clicked;
@@ -113,12 +113,12 @@ void StatisticsView::draw(const Document& document, ViewState& state, const Them
   ImGui::Spacing();
   if (!selected_ || *selected_ >= rows_.size()) return;
   const StatisticsRow& row = rows_[*selected_];
-  widgets::text(theme, Face::kBold, theme.color(Color::kText),
-                "How long " + ellipsize(row.name, 60) + " took");
-  ImGui::SameLine();
-  widgets::text(theme, Face::kSmall, theme.color(Color::kTextDim),
-                "logarithmic, from the shortest to the longest of the table; a click selects the "
-                "longest one");
+  widgets::wrapped(theme, Face::kBold, theme.color(Color::kText),
+                   "How long " + ellipsize(row.name, 60) + " took");
+  constexpr std::string_view kScale =
+      "logarithmic, from the shortest to the longest of the table; a click selects the longest one";
+  widgets::beside(theme.width(Face::kSmall, kScale));
+  widgets::wrapped(theme, Face::kSmall, theme.color(Color::kTextDim), kScale);
   draw_histogram(theme, row);
 }
 

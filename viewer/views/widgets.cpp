@@ -3,6 +3,7 @@
 
 #include "widgets.h"
 
+#include <algorithm>
 #include <cfloat>
 #include <cmath>
 
@@ -202,16 +203,32 @@ bool button(const Theme& theme, TabStops& stops, std::string_view content, bool 
   return clicked;
 }
 
+float button_width(const Theme& theme, std::string_view content) {
+  return theme.width(Face::kBody, content) + 2 * ImGui::GetStyle().FramePadding.x;
+}
+
+void beside(float width, float gap) {
+  if (gap < 0) gap = ImGui::GetStyle().ItemSpacing.x;
+  const float end = ImGui::GetCursorScreenPos().x + ImGui::GetContentRegionAvail().x;
+  if (ImGui::GetItemRectMax().x + gap + width <= end) ImGui::SameLine(0, gap);
+}
+
 void label(const Theme& theme, std::string_view content) {
   ImGui::AlignTextToFramePadding();
-  text(theme, Face::kBody, theme.color(Color::kTextDim), content);
+  wrapped(theme, Face::kBody, theme.color(Color::kTextDim), content);
+}
+
+void label_beside(const Theme& theme, std::string_view content) {
+  beside(theme.width(Face::kBody, content));
+  label(theme, content);
 }
 
 void empty_state(const Theme& theme, std::string_view title, std::string_view content) {
   ImGui::Dummy({0, theme.px(24)});
   wrapped(theme, Face::kTitle, theme.color(Color::kText), title);
   ImGui::Spacing();
-  ImGui::PushTextWrapPos(theme.px(620));
+  ImGui::PushTextWrapPos(ImGui::GetCursorPosX() +
+                         std::min(theme.px(620), ImGui::GetContentRegionAvail().x));
   text(theme, Face::kBody, theme.color(Color::kTextDim), content);
   ImGui::PopTextWrapPos();
 }
@@ -226,8 +243,10 @@ void heading(const Theme& theme, std::string_view content) {
 }
 
 void fact_name(const Theme& theme, std::string_view name) {
+  const float room = ImGui::GetContentRegionAvail().x;
   text(theme, Face::kBody, theme.color(Color::kTextDim), name);
-  ImGui::SameLine(theme.px(kFactColumn) + ImGui::GetStyle().WindowPadding.x);
+  ImGui::SameLine(
+      std::min(theme.px(kFactColumn) + ImGui::GetStyle().WindowPadding.x, room * 0.48f));
 }
 
 void fact(const Theme& theme, std::string_view name, std::string_view value) {

@@ -60,8 +60,14 @@ void place_tooltip(const Theme& theme, ImVec2 min, ImVec2 max);
 void push_mono(const Theme& theme);
 /// A button; `is_on` for the chosen one of several. True when clicked.
 bool button(const Theme& theme, TabStops& stops, std::string_view text, bool is_on);
-/// A line of text on one button's height, to stand beside buttons.
+float button_width(const Theme& theme, std::string_view text);
+/// What comes next, so wide, stands beside what was drawn last, or below it if there is no room.
+/// A negative gap is that between controls.
+void beside(float width, float gap = -1);
+/// Text on one button's height, to stand beside buttons.
 void label(const Theme& theme, std::string_view text);
+/// Beside what was drawn last, or below it.
+void label_beside(const Theme& theme, std::string_view text);
 /// What a panel says when it has nothing to show: what that means, and what to do.
 void empty_state(const Theme& theme, std::string_view title, std::string_view text);
 /// A heading with room above it.
