@@ -41,13 +41,17 @@ ThreadState* unpack(uint64_t word, uint32_t correlation_id) {
   return reinterpret_cast<ThreadState*>(word & kAddressBits);
 }
 
+[[gnu::noinline]] void remember(ThreadState& thread, KernelNameSlot& slot, const char* name) {
+  slot = {name, send_text(thread, name), session.names_epoch.load(std::memory_order_relaxed)};
+}
+
 ring::TextHash kernel_name(ThreadState& thread, const char* name) {
   if (name == nullptr) return 0;
-  const uint32_t epoch = session.names_epoch.load(std::memory_order_relaxed);
   KernelNameSlot& slot =
       thread
           .kernel_names[(reinterpret_cast<uintptr_t>(name) >> 4) % std::size(thread.kernel_names)];
-  if (slot.text != name || slot.epoch != epoch) slot = {name, send_text(thread, name), epoch};
+  if (slot.text != name || slot.epoch != session.names_epoch.load(std::memory_order_relaxed))
+    remember(thread, slot, name);
   return slot.hash;
 }
 
@@ -158,53 +162,67 @@ bool needs_following(CallKind kind) {
          kind == CallKind::kProfilerStart || kind == CallKind::kProfilerStop;
 }
 
-// The exit of a call whose entry was recorded.
-[[gnu::noinline]] void on_exit(const CUpti_CallbackData& call) {
-  ThreadState* thread = unpack(*call.correlationData, call.correlationId);
-  if (thread == nullptr || thread->open_entry == nullptr ||
-      thread->open_correlation != call.correlationId)
-    return;
-  const CallEntry& entry = *thread->open_entry;
-  ring::OpenCall& open = *thread->open_call;
+// The thread's open call, at whose exit there is nothing to do but to record it, as nearly always.
+bool ends_plainly(const ThreadState& thread) {
+  constexpr uint8_t kMore = kEntryOutput | kEntryAccesses | kEntryPerThread;
+  const CallEntry& entry = *thread.open_entry;
+  return (entry.flags & kMore) == 0 && !needs_following(entry.kind) && collecting() &&
+         session.clock == ring::ClockKind::kTimeStampCounter &&
+         session.active_captures.load(std::memory_order_relaxed) == 0 &&
+         !session.attached_late.load(std::memory_order_relaxed) && thread.ring.has_room() &&
+         thread.open_call->stream.load(std::memory_order_relaxed) !=
+             reinterpret_cast<uintptr_t>(CU_STREAM_PER_THREAD);
+}
+
+// Records the thread's open call. `kPlainly`: ends_plainly() is true of it.
+template <bool kPlainly>
+[[gnu::always_inline]] inline void end_call(ThreadState& thread, const CUpti_CallbackData& call) {
+  const CallEntry& entry = *thread.open_entry;
+  ring::OpenCall& open = *thread.open_call;
   // The writer orders calls by their end. From here until the record is published it must not take
   // this thread for one that has nothing older than now to say.
   open.leaving.store(1, std::memory_order_relaxed);
   std::atomic_signal_fence(std::memory_order_seq_cst);
 
   // Whoever is alone needs no stamp that other threads' calls can be ordered against.
+  const ring::ClockKind clock = kPlainly ? ring::ClockKind::kTimeStampCounter : session.clock;
   const uint64_t end = session.several_threads.load(std::memory_order_relaxed)
-                           ? ring::read_clock_after(session.clock)
-                           : ticks();
+                           ? ring::read_clock_after(clock)
+                           : ring::read_clock(clock);
   uint64_t stream = open.stream.load(std::memory_order_relaxed);
   uint64_t object = open.object.load(std::memory_order_relaxed);
   uint8_t flags = open.flags.load(std::memory_order_relaxed);
   const int32_t result = call.functionReturnValue != nullptr
                              ? *static_cast<const int32_t*>(call.functionReturnValue)
                              : 0;
-  if ((entry.flags & kEntryOutput) != 0 && result == 0) {
-    CallValues values;
-    entry.read(call.functionParams, true, values);
-    stream = values.stream;
-    object = values.object;
+  bool collected = true;
+  if constexpr (!kPlainly) {
+    if ((entry.flags & kEntryOutput) != 0 && result == 0) {
+      CallValues values;
+      entry.read(call.functionParams, true, values);
+      stream = values.stream;
+      object = values.object;
+    }
+    if (session.active_captures.load(std::memory_order_relaxed) > 0 &&
+        is_capturing(stream, (entry.flags & kEntryPerThread) != 0))
+      flags |= ring::kCapturing;
+    if (needs_following(entry.kind)) follow(entry, result == 0);
+    collected = collecting();
+    if (!collected && (entry.flags & kEntryWork) != 0) note_paused_correlation(call.correlationId);
   }
-  if (__builtin_expect(session.active_captures.load(std::memory_order_relaxed) > 0, 0) &&
-      is_capturing(stream, (entry.flags & kEntryPerThread) != 0))
-    flags |= ring::kCapturing;
-  if (__builtin_expect(needs_following(entry.kind), 0)) follow(entry, result == 0);
-
-  ++thread->calls;
-  const bool collected = collecting();
-  if (__builtin_expect(!collected, 0) && (entry.flags & kEntryWork) != 0)
-    note_paused_correlation(call.correlationId);
-  auto* record = __builtin_expect(collected || (entry.flags & kEntryIdentity) != 0, 1)
-                     ? thread->ring.claim<ring::CallRecord>()
-                     : nullptr;
-  if (__builtin_expect(record != nullptr, 1)) {
+  ++thread.calls;
+  ring::CallRecord* record = nullptr;
+  if constexpr (kPlainly) {
+    record = thread.ring.claim_room<ring::CallRecord>();
+  } else if (collected || (entry.flags & kEntryIdentity) != 0) {
+    record = thread.ring.claim<ring::CallRecord>();
+  }
+  if (kPlainly || record != nullptr) {
     record->kind = ring::RecordKind::kCall;
     record->flags = flags;
     record->call = entry.id;
     record->correlation_id = call.correlationId;
-    record->begin = thread->begin;
+    record->begin = thread.begin;
     record->end = end;
     record->stream = stream;
     record->object = object;
@@ -212,25 +230,39 @@ bool needs_following(CallKind kind) {
     record->context = call.context != nullptr ? call.contextUid : ring::kNone32;
     record->result = result;
     record->operation = open.operation.load(std::memory_order_relaxed);
-    record->stack = thread->open_stack;
-    thread->ring.publish();
+    record->stack = thread.open_stack;
+    thread.ring.publish();
     // The writer only reads the record, and this thread is the one to write its place again.
-    if ((entry.flags & kEntryAccesses) != 0 && result == 0 && collected)
-      tell_accesses(*thread, entry, call.functionParams, *record);
+    if (!kPlainly && (entry.flags & kEntryAccesses) != 0 && result == 0 && collected)
+      tell_accesses(thread, entry, call.functionParams, *record);
   }
   if ((entry.flags & kEntryWork) != 0) note_work();
   open.begin.store(0, std::memory_order_release);
   open.leaving.store(0, std::memory_order_release);
-  thread->open_entry = nullptr;
+  thread.open_entry = nullptr;
 
-  if (__builtin_expect((flags & ring::kPerThread) != 0 ||
-                           stream == reinterpret_cast<uintptr_t>(CU_STREAM_PER_THREAD),
-                       0) &&
-      stream <= 2 && call.context != nullptr)
-    tell_per_thread_stream(*thread, call.context, call.contextUid);
-  if (__builtin_expect(session.attached_late.load(std::memory_order_relaxed), 0) &&
-      call.context != nullptr)
-    tell_used(*thread, call.context, call.contextUid, stream);
+  if constexpr (!kPlainly) {
+    if (((flags & ring::kPerThread) != 0 ||
+         stream == reinterpret_cast<uintptr_t>(CU_STREAM_PER_THREAD)) &&
+        stream <= 2 && call.context != nullptr)
+      tell_per_thread_stream(thread, call.context, call.contextUid);
+    if (session.attached_late.load(std::memory_order_relaxed) && call.context != nullptr)
+      tell_used(thread, call.context, call.contextUid, stream);
+  }
+}
+
+[[gnu::noinline]] void end_call_with_more(ThreadState& thread, const CUpti_CallbackData& call) {
+  end_call<false>(thread, call);
+}
+
+// The exit of a call whose entry was recorded. Calls nothing in most cases, and so saves nothing.
+[[gnu::noinline]] void on_exit(const CUpti_CallbackData& call) {
+  ThreadState* thread = unpack(*call.correlationData, call.correlationId);
+  if (thread == nullptr || thread->open_entry == nullptr ||
+      thread->open_correlation != call.correlationId)
+    return;
+  if (__builtin_expect(!ends_plainly(*thread), 0)) return end_call_with_more(*thread, call);
+  end_call<true>(*thread, call);
 }
 
 void on_state(CUpti_CallbackId id, const CUpti_StateData& data) {

@@ -157,14 +157,21 @@ class Producer {
   /// is full. Nothing else may be pushed in between. Spares a hot caller the copy.
   template <class T>
   T* claim() {
+    if (__builtin_expect(!has_room(), 0) && !make_room()) return nullptr;
+    return claim_room<T>();
+  }
+  /// False if claim() has to look further.
+  bool has_room() const { return head_ - cached_tail_ <= mask_ && drop_count_ == 0; }
+  /// claim() after has_room() has said yes.
+  template <class T>
+  T* claim_room() {
     static_assert(kIsRecord<T>);
-    if (__builtin_expect(head_ - cached_tail_ > mask_ || drop_count_ != 0, 0) && !make_room())
-      return nullptr;
     return new (&records_[head_ & mask_]) T;
   }
   void publish() {
-    header_->head.store(++head_, std::memory_order_release);
-    fetch_for_writing(&records_[(head_ + kFetchAhead) & mask_]);
+    const uint64_t head = ++head_;
+    header_->head.store(head, std::memory_order_release);
+    fetch_for_writing(&records_[(head + kFetchAhead) & mask_]);
   }
 
   /// How many records can be pushed now at least, if the thread pushes nothing else.
