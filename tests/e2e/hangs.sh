@@ -127,7 +127,11 @@ threads_when() {
   local launcher=$! target
   wait_until 30 grep -qs '^calls ' "threads-$1.out" || fail "the lingering program does not come to its stage"
   target=$(pgrep -P "$launcher")
-  cat "/proc/$launcher"/task/*/comm "/proc/$target"/task/*/comm | sort
+  names() { cat "/proc/$launcher"/task/*/comm "/proc/$target"/task/*/comm | sort; }
+  has() { names | grep -qx "$1"; }
+  # A thread has the name of the one that made it until it takes its own.
+  wait_until 30 has streamscope-dec && wait_until 30 has streamscope-fls || fail "the threads are: $(names)"
+  names
   kill -KILL "$target"
   wait "$launcher" || true
 }
