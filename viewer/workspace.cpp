@@ -282,7 +282,8 @@ bool Workspace::is_in_panel() const {
 
 void Workspace::apply_focus() {
   ImGuiIO& io = ImGui::GetIO();
-  const bool has_focus = is_in_panel();
+  // ImGui refuses to walk where there is no keyboard, as in a picture without a window.
+  const bool has_focus = is_in_panel() && io.BackendPlatformUserData != nullptr;
   if (has_focus) {
     io.ConfigFlags |= ImGuiConfigFlags_NavEnableKeyboard;
     if (!had_focus_) state_.stops.resume();
