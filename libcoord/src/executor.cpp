@@ -27,12 +27,6 @@ constexpr std::int64_t kLookForMoreNs = 50'000;
 /// call takes longer than a look.
 constexpr std::int64_t kYieldNs = 10'000;
 
-/// Only where it takes nothing from the program and from the thread that looks at the device.
-bool can_look() {
-  static const bool can = std::thread::hardware_concurrency() > 2;
-  return can;
-}
-
 }  // namespace
 
 class Executor::Impl {
@@ -77,7 +71,7 @@ class Executor::Impl {
       if (waiting_.empty()) return;
       std::function<void()> function = std::move(waiting_.front());
       waiting_.pop_front();
-      eager = can_look();
+      eager = can_look_for_more();
       lock.unlock();
       function();
       function = nullptr;  // what it holds ends here, without the lock

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "doorbell.h"
+#include "relax.h"
 #include "ticks.h"
 
 namespace coord {
@@ -70,7 +71,6 @@ class Poller {
     pthread_setname_np(pthread_self(), "coord-poller");
     prctl(PR_SET_TIMERSLACK, 1000UL);  // the default would make 60 us of 4
     std::int64_t news_ns = monotonic_ns();
-    const bool can_idle_awake = std::thread::hardware_concurrency() > 2;
     std::vector<std::shared_ptr<PollClient::State>> clients;
     for (;;) {
       const std::uint64_t heard = doorbell_.rings();
@@ -96,7 +96,7 @@ class Poller {
       if (news) news_ns = now_ns;
       const std::int64_t eager_ns = all.found == Look::kHurried ? kEagerForHurriedNs : kEagerNs;
       if (all.found == Look::kWaiting ||
-          ((all.found != Look::kIdle || can_idle_awake) && now_ns - news_ns < eager_ns)) {
+          ((all.found != Look::kIdle || can_look_for_more()) && now_ns - news_ns < eager_ns)) {
         std::this_thread::yield();
         continue;
       }

@@ -65,40 +65,38 @@ void pass(Clock::duration time) {
   }
 }
 
-/// From the opening of a gate that was held for a while to the first answer of a thread that asks
-/// for it all the time: what the device takes, and nobody can be faster. One that has found the
-/// gate shut may see later that it is open than one that comes to an open gate.
-double gate_delay_us(const coord::Device& device, std::size_t count, Clock::duration held) {
-  const coord::Stream stream = device.create_stream();
+/// From the opening of a gate that was held for a while to the first yes of a thread that asks all
+/// the time: what the device takes, and nobody can be faster. `mark` comes behind the gate.
+template <typename Mark, typename Ask>
+double gate_delay_us(const coord::Device& device, std::size_t count, Clock::duration held,
+                     const coord::Stream& stream, Mark mark, Ask ask) {
   Gate gate(device);
   std::vector<double> delays;
   for (std::size_t i = 0; i < count; ++i) {
     gate.hold(stream);
+    mark();
     pass(held);
     const Clock::time_point opened = gate.open();
-    while (!stream.query()) {
+    while (!ask()) {
     }
     delays.push_back(microseconds(Clock::now() - opened));
   }
   return bench::median(delays);
 }
 
-/// The same by an event behind the gate.
+/// Asking for the stream.
+double gate_delay_us(const coord::Device& device, std::size_t count, Clock::duration held) {
+  const coord::Stream stream = device.create_stream();
+  return gate_delay_us(
+      device, count, held, stream, [] {}, [&] { return stream.query(); });
+}
+
+/// Asking for an event.
 double event_delay_us(const coord::Device& device, std::size_t count, Clock::duration held) {
   const coord::Stream stream = device.create_stream();
-  const coord::Event event = device.create_event({.event_class = coord::EventClass::kNoTiming});
-  Gate gate(device);
-  std::vector<double> delays;
-  for (std::size_t i = 0; i < count; ++i) {
-    gate.hold(stream);
-    stream.record(event);
-    pass(held);
-    const Clock::time_point opened = gate.open();
-    while (!event.query()) {
-    }
-    delays.push_back(microseconds(Clock::now() - opened));
-  }
-  return bench::median(delays);
+  const coord::Event event = device.create_event();
+  return gate_delay_us(
+      device, count, held, stream, [&] { stream.record(event); }, [&] { return event.query(); });
 }
 
 /// From the opening of a gate to the callback of who waits for it, if that is `after` the wait
