@@ -58,7 +58,9 @@ std::vector<Standstill> standstills(const Trace& trace) {
 
 bool is_busy(const Trace& trace, Id sample) {
   const trace::Int ran = trace.thread_sample.ran_ns[sample];
-  return ran != trace::kNoInt && ran >= kBusyNs;
+  if (ran != trace::kNoInt && ran >= kBusyNs) return true;
+  // Where many want a processor it may have had none, and wants one all the same.
+  return trace.thread_sample.state[sample] == 'R';
 }
 
 bool serves_the_driver(const Trace& trace, Id sample) {

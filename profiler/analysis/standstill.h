@@ -27,7 +27,8 @@ struct Standstill {
 /// By process.
 std::vector<Standstill> standstills(const Trace& trace);
 
-/// True if the thread used so much of the processor while it was looked at that it does something.
+/// True if the thread does something: it used much of the processor while it was looked at, or was
+/// ready to.
 bool is_busy(const Trace& trace, Id thread_sample);
 
 /// True if the thread runs a callback of the program for the driver: the driver's own code stands

@@ -17,7 +17,8 @@ using namespace std::chrono_literals;
 constexpr auto kAnswerLimit = 1100ms;
 // Processor time is compared over so long at least.
 constexpr auto kThreadWindow = 200ms;
-constexpr auto kUnwindLimit = 1000ms;
+// Some milliseconds, unless all processors are busy or a thread cannot be stopped.
+constexpr auto kUnwindLimit = 3000ms;
 constexpr size_t kMostStacks = 64;
 // What a forced flush brings is news, though maybe old; then the next question comes so soon.
 constexpr double kAgainS = 0.5;

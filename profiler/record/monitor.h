@@ -28,7 +28,7 @@ class Monitor {
       : control_(control), options_(std::move(options)) {}
 
   /// After each look at the rings. Reads clocks and a few counters; while a program stands still it
-  /// may block for a second. Throws Error if the trace cannot be written.
+  /// may block for some seconds. Throws Error if the trace cannot be written.
   void step(Drain& drain);
   /// Explains every process that lives, now, as explain_request has it done.
   void ask_all(Drain& drain);

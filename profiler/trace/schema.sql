@@ -599,7 +599,7 @@ CREATE TABLE thread_sample (
   id INTEGER PRIMARY KEY,                              -- dense from 0
   thread_id INTEGER REFERENCES thread(id),             -- the thread
   at_ns INTEGER,                                       -- when
-  state INTEGER,                                       -- the system's letter as a number: 82 R runs, 83 S sleeps, 68 D waits in the kernel
+  state INTEGER,                                       -- the system's letter as a number: 82 R runs or is ready to, 83 S sleeps, 68 D waits in the kernel
   ran_ns INTEGER,                                      -- processor time that it used while it was looked at; NULL if unknown
   stack_id INTEGER REFERENCES stack(id),               -- where it stood; NULL if it could not be seen
   lock_address INTEGER,                                -- mutex that it waits for; NULL if none

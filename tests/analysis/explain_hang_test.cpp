@@ -20,11 +20,12 @@ using testing::HasSubstr;
 constexpr Ns kNever = kUnknownNs, kLook = 5'000'000'000;
 
 // What was seen of a thread five seconds after the start.
-void sample(TraceBuilder& builder, Id thread, Id waits_for = kNoId, trace::Int ran_ns = 0) {
+void sample(TraceBuilder& builder, Id thread, Id waits_for = kNoId, trace::Int ran_ns = 0,
+            char state = 'S') {
   trace::ThreadSample row;
   row.thread_id = thread;
   row.at_ns = kLook;
-  row.state = 'S';
+  row.state = state;
   row.ran_ns = ran_ns;
   if (waits_for != kNoId) row.lock_address = 0x100;
   row.lock_owner_id = waits_for;
@@ -116,6 +117,18 @@ TEST(ExplainHang, BlamesTheThreadThatFedBeforeUnlessItComputes) {
     EXPECT_EQ(report.alarm, !busy);
     EXPECT_THAT(report.headline, HasSubstr("thread feeder"));
   }
+}
+
+// On a machine with more to do than processors.
+TEST(ExplainHang, TakesAThreadThatGetsNoProcessorForOneThatComputes) {
+  TraceBuilder builder;
+  StreamBuilder left = builder.stream("left");
+  builder.thread("feeder").stream("right").memory_write(0x10, 1, 5, 6);
+  builder.thread("main");
+  left.memory_wait(0x10, 1, 7, 8).memory_wait(0x10, 2, kNever, kNever).synchronize(50, kNever);
+  sample(builder, 0);
+  sample(builder, 1, kNoId, 0, 'R');
+  EXPECT_EQ(explain(builder).verdict, "alive");
 }
 
 TEST(ExplainHang, CallsAKernelSlowThatWasAsSlowBefore) {

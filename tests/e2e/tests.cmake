@@ -23,4 +23,6 @@ if(TARGET streamscope AND TARGET streamscope_coord AND TARGET streamscope_collec
     add_test(NAME e2e.${name} COMMAND ${script} ${CMAKE_BINARY_DIR})
     set_tests_properties(e2e.${name} PROPERTIES LABELS e2e TIMEOUT 120 SKIP_RETURN_CODE 77)
   endforeach()
+  # It runs several programs at a time, and asks how soon each is explained.
+  set_tests_properties(e2e.hangs PROPERTIES PROCESSORS 2)
 endif()
