@@ -71,11 +71,14 @@ void Workspace::draw_header(float width, float height) {
       add(format_count(document_->tables().op.size(), "operation"));
       add(format_count(document_->dependency_count(), "edge"));
     }
-    const std::string file = ellipsize(trace.file.filename().string(), 60);
-    x = put(Face::kBody, x, color(Color::kText), file) + theme_.px(18);
-    widgets::fit_text(draw, theme_, Face::kSmall,
-                      {x, std::round(middle - theme_.text(Face::kSmall).size / 2 - 1)},
-                      right - x - theme_.px(20), color(Color::kTextDim), facts);
+    const auto fit = [&](Face face, Color ink, std::string_view text) {
+      x += widgets::fit_text(draw, theme_, face,
+                             {x, std::round(middle - theme_.text(face).size / 2 - 1)},
+                             right - x - theme_.px(20), color(ink), text);
+    };
+    fit(Face::kBody, Color::kText, ellipsize(trace.file.filename().string(), 60));
+    x += theme_.px(18);
+    fit(Face::kSmall, Color::kTextDim, facts);
   }
   draw.AddLine({0, height - 0.5f}, {width, height - 0.5f}, color(Color::kBorder));
   ImGui::End();

@@ -48,6 +48,12 @@ inline const ImFontGlyph* find_glyph(ImFont* font, [[maybe_unused]] float size, 
 #endif
 }
 
+/// The width that text has here, where it is to be wrapped; 0 where it is not.
+inline float room_to_wrap() {
+  const ImGuiWindowTempData& flow = ImGui::GetCurrentWindow()->DC;
+  return flow.TextWrapPos < 0 ? 0 : ImGui::CalcWrapWidthForPos(flow.CursorPos, flow.TextWrapPos);
+}
+
 /// Tells the renderer that the font atlas was made anew; 1.92 sees that by itself.
 inline void upload_fonts() {
 #if IMGUI_VERSION_NUM < 19200

@@ -140,4 +140,21 @@ std::string ellipsize(std::string_view text, size_t length) {
   return std::string(text.substr(0, head)) + std::string(kDots) + std::string(text.substr(tail));
 }
 
+std::string break_lines(std::string_view text, float room,
+                        const std::function<float(std::string_view)>& width) {
+  std::string lines(text);
+  const std::string_view all = lines;  // as long as the text: blanks become line ends
+  for (size_t line = 0, blank = all.npos, at = 0; at <= all.size(); ++at) {
+    const bool ends = at == all.size() || all[at] == '\n';
+    if (!ends && all[at] != ' ') continue;
+    if (blank != all.npos && width(all.substr(line, at - line)) > room) {
+      lines[blank] = '\n';
+      line = blank + 1;
+    }
+    blank = ends ? all.npos : at;
+    if (ends) line = at + 1;
+  }
+  return lines;
+}
+
 }  // namespace streamscope::viewer

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -33,5 +34,9 @@ bool contains_text(std::string_view text, std::string_view part);
 /// Cuts `text` to `length` bytes at most, in the middle, with an ellipsis; never inside a UTF-8
 /// character.
 std::string ellipsize(std::string_view text, size_t length);
+/// `text` with its lines broken at blanks, so that none is wider than `room` unless it is one word.
+/// `width` tells how wide a piece of a line is.
+std::string break_lines(std::string_view text, float room,
+                        const std::function<float(std::string_view)>& width);
 
 }  // namespace streamscope::viewer

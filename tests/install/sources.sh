@@ -8,9 +8,14 @@ source "$(dirname "$0")/consume.sh" "$1" "$2"
 PATH=$1/bin:$PATH
 # The project links the two libraries only; the writer is the one that was built.
 export STREAMSCOPE_BIN=$bin/streamscope
-# With the build's own flags, so that a compiler cache has seen it all.
+# With the build's own flags and, seen from the folder that is built in, the same names, so that a compiler cache has seen it
+# all.
+shopt -s extglob
+mkdir sources
+ln -s "$source_folder"/!(build*) sources/
+cd sources
 flags=()
 for name in CMAKE_BUILD_TYPE CMAKE_CXX_FLAGS_RELWITHDEBINFO STREAMSCOPE_WERROR; do
   flags+=("-D$name=$(sed -n "s/^$name:[A-Z]*=//p" "$build/CMakeCache.txt")")
 done
-consume -DSTREAMSCOPE_SOURCE="$source_folder" "${flags[@]}"
+consume -DSTREAMSCOPE_SOURCE="$PWD" "${flags[@]}"

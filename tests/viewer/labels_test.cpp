@@ -62,5 +62,30 @@ TEST(Ellipsize, CutsInTheMiddleAndBetweenCharacters) {
   EXPECT_EQ(cut.size() % 2, 1u);  // whole two-byte characters and the three-byte ellipsis
 }
 
+// A sign is one wide.
+std::string broken(std::string_view text, float room) {
+  return break_lines(text, room,
+                     [](std::string_view part) { return static_cast<float>(part.size()); });
+}
+
+TEST(BreakLines, BreaksAtBlanksAndNowhereElse) {
+  EXPECT_EQ(broken("", 5), "");
+  EXPECT_EQ(broken("ab cd", 5), "ab cd");
+  EXPECT_EQ(broken("ab cde", 5), "ab\ncde");
+  EXPECT_EQ(broken("took 12.345", 8), "took\n12.345");
+  EXPECT_EQ(broken("a b c d e f", 3), "a b\nc d\ne f");
+}
+
+TEST(BreakLines, LeavesALongWordWhole) {
+  EXPECT_EQ(broken("coordinator", 4), "coordinator");
+  EXPECT_EQ(broken("a coordinator waits", 6), "a\ncoordinator\nwaits");
+}
+
+TEST(BreakLines, KeepsTheLinesOfTheText) {
+  EXPECT_EQ(broken("one\ntwo three", 7), "one\ntwo\nthree");
+  EXPECT_EQ(broken("ab\ncd ef", 5), "ab\ncd ef");
+  EXPECT_EQ(broken("\n\n", 5), "\n\n");
+}
+
 }  // namespace
 }  // namespace streamscope::viewer

@@ -151,6 +151,17 @@ TEST_F(GoldenPicture, OfASmallWindow) {
   }
 }
 
+// Letters of 16.5 pixels, so that lines of a text begin between two.
+TEST_F(GoldenPicture, OfANarrowWindow) {
+  trace::Trace pipeline = test::pipeline_trace(6).trace();
+  pipeline.file = "pipeline_of_six_steps.sqlite";
+  Arguments narrow = panel("findings");
+  narrow.scale = 1.18f;
+  narrow.width = 470;
+  narrow.height = 640;
+  expect_as_approved("findings-narrow", pipeline, narrow);
+}
+
 TEST_F(GoldenPicture, OfWhatARepairWouldBring) {
   Arguments arguments = panel("");
   arguments.width = 1100;

@@ -82,17 +82,16 @@ void FindingsView::draw(const Document& document, ViewState& state, const Theme&
   const bool beside = width > theme.px(900);
   const float details = beside ? std::min(theme.px(420), width * 0.36f) : 0;
   const float room = ImGui::GetContentRegionAvail().y * 0.55f;
-  ImGui::BeginChild("list",
-                    {beside ? width - details - theme.px(16) : 0,
-                     beside           ? 0
-                     : shown_.empty() ? room
-                                      : std::min(room, Grid::height(theme, shown_.size()))});
+  const float needed = shown_.empty() ? theme.px(140) : Grid::height(theme, shown_.size());
+  ImGui::BeginChild(
+      "list", {beside ? width - details - theme.px(16) : 0, beside ? 0 : std::min(room, needed)});
   if (shown_.empty()) {
     widgets::empty_state(
         theme, insights.findings.empty() ? "Nothing found" : "Nothing shown",
         insights.findings.empty()
-            ? "No rule found a mistake in this trace. Those that could not tell are "
-              "named beside."
+            ? std::string("No rule found a mistake in this trace. Those that could not tell are "
+                          "named ") +
+                  (beside ? "beside." : "below.")
             : "Press the buttons above to show other severities.");
   } else if (const auto clicked = grid_.draw(theme, state.stops, "findings", [&](size_t row) {
                return state.finding == shown_[row];

@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "imgui_compat.h"
+#include "labels.h"
 
 namespace streamscope::viewer::widgets {
 namespace {
@@ -131,7 +132,23 @@ void begin_panel(const char* id, ImVec2 at, ImVec2 size, ImGuiWindowFlags flags)
 void text(const Theme& theme, Face face, ImU32 color, std::string_view content) {
   const PushFace push(theme, face);
   ImGui::PushStyleColor(ImGuiCol_Text, color);
-  ImGui::TextUnformatted(content.data(), content.data() + content.size());
+  const float room = compat::room_to_wrap();
+  const auto width = [&](std::string_view part) { return theme.width(face, part); };
+  if ((room <= 0 || width(content) <= room) && content.find('\n') == content.npos) {
+    ImGui::TextUnformatted(content.data(), content.data() + content.size());
+  } else {
+    // ImGui would break numbers behind their point, too, and put only the first line on whole
+    // pixels.
+    const std::string lines = room > 0 ? break_lines(content, room, width) : std::string(content);
+    ImGui::BeginGroup();
+    ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {ImGui::GetStyle().ItemSpacing.x, 0});
+    for (size_t begin = 0, end = 0; begin <= lines.size(); begin = end + 1) {
+      end = std::min(lines.find('\n', begin), lines.size());
+      ImGui::TextUnformatted(lines.data() + begin, lines.data() + end);
+    }
+    ImGui::PopStyleVar();
+    ImGui::EndGroup();
+  }
   ImGui::PopStyleColor();
 }
 
