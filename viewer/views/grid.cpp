@@ -185,8 +185,9 @@ bool Grid::draw_row(const Theme& theme, size_t row, bool selected, bool takes_fo
     const float middle = at.y + (height - theme.px(6)) / 2;
     if (cell.bar >= 0) {
       const float width = std::round(room * std::min(cell.bar, 1.0f));
+      const float strength = selected ? 0.5f : 0.3f;  // to be seen on the color of the choice, too
       draw.AddRectFilled({at.x, at.y + theme.px(1)}, {at.x + width, at.y + height - theme.px(7)},
-                         theme.dim(theme.color(Category::kKernel), 0.3f));
+                         theme.dim(theme.color(Category::kKernel), strength));
     }
     const float y = std::round(middle - theme.text(Face::kBody).size / 2 - 1);
     const ImU32 ink = cell.ink != 0 ? cell.ink : theme.color(Color::kText);
