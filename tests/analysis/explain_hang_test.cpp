@@ -21,7 +21,7 @@ constexpr Ns kNever = kUnknownNs, kLook = 5'000'000'000;
 
 // What was seen of a thread five seconds after the start.
 void sample(TraceBuilder& builder, Id thread, Id waits_for = kNoId, trace::Int ran_ns = 0,
-            char state = 'S') {
+            trace::Small state = 'S') {
   trace::ThreadSample row;
   row.thread_id = thread;
   row.at_ns = kLook;
