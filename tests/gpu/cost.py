@@ -167,6 +167,18 @@ def check_trace(harness, tier):
     trace.close()
 
 
+def bare_ns(harness):
+    """ns of a call of the bare loop: 1200 on a quiet H200 host, up to 2000 where others keep its processors busy."""
+    found = []
+    for _ in range(5):
+        finished = harness.run([harness.app("cost_loop")], 60)
+        lines = finished.lines()
+        if finished.code != 0 or not lines:
+            raise RuntimeError(f"the cost loop failed: {finished.why()}")
+        found.append(lines[-1]["ns_per_call"])
+    return statistics.median(found)
+
+
 def run(harness):
     sets = measure(harness)
     if not sets:

@@ -11,6 +11,7 @@ import unittest
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+import cost  # noqa: E402
 import counts  # noqa: E402
 import graphs  # noqa: E402
 import kineto  # noqa: E402
@@ -350,6 +351,24 @@ class Kineto(unittest.TestCase):
                 kineto.compare_steps(harness, ours, theirs, 2)
                 self.assertEqual(len(harness.failures()), expected, (spoil, harness.results))
                 ours.close(), theirs.close(), harness.close()
+
+
+    def test_a_host_is_as_quiet_as_its_median_loop(self):
+        with tempfile.TemporaryDirectory() as folder:
+            harness = QuietHarness(pathlib.Path(folder))
+            loop = harness.app("cost_loop")
+            loop.parent.mkdir(parents=True)
+
+            def loop_that(script):
+                loop.write_text(f"#!/bin/sh\n{script}\n")
+                loop.chmod(0o700)
+
+            # 1900, 1901, ... of which the third is the median.
+            loop_that("""n=$(cat turn 2>/dev/null || echo 1900); echo $((n + 1)) >turn; echo "{\\"ns_per_call\\": $n}" """)
+            self.assertEqual(cost.bare_ns(harness), 1902)
+            loop_that("echo no GPU; exit 77")
+            self.assertRaisesRegex(RuntimeError, "code 77.*no GPU", cost.bare_ns, harness)
+            harness.close()
 
 
 if __name__ == "__main__":
