@@ -7,17 +7,18 @@
 #include <unistd.h>
 
 #include <cstdint>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <string>
 
 namespace streamscope::test {
 
+/// In the folder that STREAMSCOPE_FUZZ_SCRATCH names, which whoever set it clears away.
 inline std::filesystem::path scratch(const char* name) {
-  const std::filesystem::path memory = "/dev/shm";
-  std::error_code ignored;
-  const auto folder =
-      std::filesystem::exists(memory, ignored) ? memory : std::filesystem::temp_directory_path();
+  const char* const own = std::getenv("STREAMSCOPE_FUZZ_SCRATCH");
+  const std::filesystem::path folder =
+      own != nullptr ? own : std::filesystem::temp_directory_path();
   return folder / ("streamscope-fuzz-" + std::to_string(getpid()) + "-" + name);
 }
 
