@@ -353,6 +353,7 @@ class Kineto(unittest.TestCase):
                 ours.close(), theirs.close(), harness.close()
 
 
+class Cost(unittest.TestCase):
     def test_a_host_is_as_quiet_as_its_median_loop(self):
         with tempfile.TemporaryDirectory() as folder:
             harness = QuietHarness(pathlib.Path(folder))
