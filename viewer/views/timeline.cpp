@@ -11,7 +11,7 @@
 namespace streamscope::viewer {
 namespace {
 
-constexpr float kGutter = 236;
+constexpr float kGutter = 236, kLeastGutter = 140;
 constexpr float kAxis = 28;
 constexpr float kOverview = 46;
 constexpr float kDragThreshold = 4;
@@ -93,8 +93,10 @@ void TimelineView::reveal(const Pane& pane) {
 
 void TimelineView::draw(const Document& document, ViewState& state, const Theme& theme) {
   const ImVec2 origin = ImGui::GetWindowPos(), size = ImGui::GetWindowSize();
-  const float gutter = theme.px(kGutter), overview = state.show_minimap ? theme.px(kOverview) : 0;
-  const float axis = theme.px(kAxis);
+  // Of a narrow timeline the names take less, so that there is one.
+  const float gutter =
+      std::clamp(std::round(size.x * 0.44f), theme.px(kLeastGutter), theme.px(kGutter));
+  const float overview = state.show_minimap ? theme.px(kOverview) : 0, axis = theme.px(kAxis);
   Pane pane{.draw = *ImGui::GetWindowDrawList(),
             .document = document,
             .state = state,

@@ -58,9 +58,10 @@ void TimelineView::draw_axis(Pane& pane, float top) {
   const Ns base = relative ? marks.at.front() : 0;
   const float y = std::round((top + pane.min.y - theme.text(Face::kMonoSmall).size) / 2);
   const ImVec2 cell{pane.gutter_x + pane.px(12), y};
-  widgets::text(pane.draw, theme, Face::kMonoSmall, cell, pane.color(Color::kTextDim),
-                relative ? format_exact(base) + " +"
-                         : format_duration(distance_ns(shown.begin_ns, shown.end_ns)) + " in view");
+  widgets::fit_text(
+      pane.draw, theme, Face::kMonoSmall, cell, pane.min.x - cell.x, pane.color(Color::kTextDim),
+      relative ? format_exact(base) + " +"
+               : format_duration(distance_ns(shown.begin_ns, shown.end_ns)) + " in view");
   pane.draw.PushClipRect({pane.min.x, top}, {pane.max.x, pane.min.y}, true);
   for (const Ns at : marks.at) {
     const float x = std::floor(pane.x(at)) + 0.5f;
@@ -204,6 +205,7 @@ void TimelineView::draw_name(Pane& pane, const LaneBox& box, bool selected) {
   float text_right = right - pane.px(10);
 
   // How busy, as a number over a small bar.
+  const float bar = std::min(pane.px(40), std::round((right - pane.gutter_x) * 0.17f));
   if (lane.busy_share >= 0) {
     const std::string text = format_percent(lane.busy_share);
     const float width = theme.width(Face::kSmall, text);
@@ -212,7 +214,7 @@ void TimelineView::draw_name(Pane& pane, const LaneBox& box, bool selected) {
     widgets::text(pane.draw, theme, Face::kSmall, {text_right - width, y},
                   pane.color(Color::kTextDim), text);
     if (!group && !collapsed) {
-      const float bar = pane.px(40), bar_y = y + theme.text(Face::kSmall).size + pane.px(5);
+      const float bar_y = y + theme.text(Face::kSmall).size + pane.px(5);
       pane.draw.AddRectFilled({text_right - bar, bar_y}, {text_right, bar_y + pane.px(3)},
                               pane.color(Color::kBorder));
       pane.draw.AddRectFilled(
@@ -221,7 +223,7 @@ void TimelineView::draw_name(Pane& pane, const LaneBox& box, bool selected) {
            bar_y + pane.px(3)},
           theme.color(Category::kKernel));
     }
-    text_right -= std::max(width, group || collapsed ? 0.0f : pane.px(40)) + pane.px(10);
+    text_right -= std::max(width, group || collapsed ? 0.0f : bar) + pane.px(10);
   }
   // The scale of a counter, beside its top and its bottom.
   if (lane.kind == LaneKind::kCounter && !collapsed) {
