@@ -75,10 +75,10 @@ void TimelineView::reveal(const Pane& pane) {
   }
   lay_out(pane);
   const auto place = pane.document.place(pane.state.selection);
-  if (place && place->lane == *lane) {
-    const TimeRange range = *pane.document.time(pane.state.selection);
-    const double from = pane.state.window.to_px(range.begin_ns),
-                 to = pane.state.window.to_px(range.end_ns);
+  const auto range = pane.document.time(pane.state.selection);
+  if (place && range && place->lane == *lane) {
+    const double from = pane.state.window.to_px(range->begin_ns),
+                 to = pane.state.window.to_px(range->end_ns);
     const double width = pane.state.window.width_px;
     if (to < width * 0.02 || from > width * 0.98)
       pan(pane.document, pane.state, width / 2 - (from + to) / 2);
