@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "analysis/hang.h"
+#include "analysis/standstill.h"
 #include "support/trace_builder.h"
 
 namespace streamscope::analysis {
@@ -48,6 +49,17 @@ trace::HangReport explain(const TraceBuilder& builder) {
   const Trace trace = builder.trace();
   Analyses analyses(trace);
   return explain_hang(analyses, 0);
+}
+
+// What libcoord said of a barrier that somebody does not reach.
+trace::HangReport missing_participant() {
+  trace::HangReport report;
+  report.verdict = "missing-participant";
+  report.headline = "barrier \"exchange\", at which these streams are missing: 3";
+  report.nodes = {{.kind = trace::kHangOutside, .name = report.headline},
+                  {.kind = trace::kHangThread, .object = 0, .name = "host thread 1"}};
+  report.edges = {{1, 0, trace::kNeedsAll, " waits for"}};
+  return report;
 }
 
 TEST(ExplainHang, TellsTheValueThatNobodyWritesAndWhatStandsThere) {
@@ -131,6 +143,22 @@ TEST(ExplainHang, TakesAThreadThatGetsNoProcessorForOneThatComputes) {
   EXPECT_EQ(explain(builder).verdict, "alive");
 }
 
+// Two looks at one virtual time: the thread computed at the first one only.
+TEST(ExplainHang, BelievesTheLatestLookAlsoWhereTimeStandsStill) {
+  const trace::HangReport coord = missing_participant();
+  TraceBuilder builder;
+  builder.stream("left").kernel("k", 10, 20).synchronize(15, 30);
+  builder.thread("other").stream("right").kernel("k", 30, 40).synchronize(35, 45);
+  for (const trace::Int ran_ns : {200'000'000, 0}) {
+    sample(builder, 0);
+    sample(builder, 1, kNoId, ran_ns);
+  }
+  const Trace trace = builder.trace();
+  Analyses analyses(trace);
+  EXPECT_EQ(standstills(trace).at(0).samples, (std::vector<Id>{2, 3}));
+  EXPECT_EQ(explain_hang(analyses, 0, &coord).verdict, "missing-participant");
+}
+
 TEST(ExplainHang, CallsAKernelSlowThatWasAsSlowBefore) {
   for (const Ns before : {Ns{1'000}, Ns{2'000'000'000}}) {
     TraceBuilder builder;
@@ -140,17 +168,6 @@ TEST(ExplainHang, CallsAKernelSlowThatWasAsSlowBefore) {
     const trace::HangReport report = explain(builder);
     EXPECT_EQ(report.verdict, before > 1'000'000 ? "alive" : "stuck-kernel");
   }
-}
-
-// What libcoord said of a barrier that somebody does not reach.
-trace::HangReport missing_participant() {
-  trace::HangReport report;
-  report.verdict = "missing-participant";
-  report.headline = "barrier \"exchange\", at which these streams are missing: 3";
-  report.nodes = {{.kind = trace::kHangOutside, .name = report.headline},
-                  {.kind = trace::kHangThread, .object = 0, .name = "host thread 1"}};
-  report.edges = {{1, 0, trace::kNeedsAll, " waits for"}};
-  return report;
 }
 
 TEST(ExplainHang, BelievesLibcoordWhereOnlyTheHostHoldsThingsUp) {

@@ -9,12 +9,13 @@ source "$(dirname "$0")/lib.sh" "$1"
 child=$bin/tests/collect_child
 [[ -x $child ]] || { echo "SKIPPED: built without the CUDA headers"; exit 0; }
 limit=0.7  # seconds; a diagnosis may take two more
+in_time=(timeout -s KILL 60)  # what is not explained must not be left behind
 
 # hangs NAME VERDICT CULPRIT: ended with 124; the text names the verdict, and a line of it the culprit.
 hangs() {
   local name=$1 verdict=$2 culprit=$3 code=0 late
-  "$bin/streamscope" record -o "$name.sqlite" --hang-timeout $limit --on-hang abort -- "$child" hang "$name" \
-    >"$name.out" 2>"$name.err" || code=$?
+  "${in_time[@]}" "$bin/streamscope" record -o "$name.sqlite" --hang-timeout $limit --on-hang abort -- \
+    "$child" hang "$name" >"$name.out" 2>"$name.err" || code=$?
   [[ $code == 124 ]] || fail "$name: exit code $code instead of 124: $(cat "$name.err")"
   grep -q "hangs: $verdict: " "$name.err" || fail "$name is not called $verdict: $(cat "$name.err")"
   grep -Eq "$culprit" "$name.err" || fail "$name: '$culprit' is not named: $(cat "$name.err")"
@@ -35,7 +36,7 @@ hangs() {
 # waits_in_coord NAME VERDICT CULPRIT: a program of libcoord's, on the simulated device
 waits_in_coord() {
   local name=$1 verdict=$2 culprit=$3 code=0
-  "$bin/streamscope" record -o "$name.sqlite" --hang-timeout $limit --on-hang abort -- \
+  "${in_time[@]}" "$bin/streamscope" record -o "$name.sqlite" --hang-timeout $limit --on-hang abort -- \
     "$bin/apps/coord_hang" "$name" --device sim >"$name.out" 2>"$name.err" || code=$?
   [[ $code == 124 ]] || fail "$name: exit code $code instead of 124: $(cat "$name.err")"
   grep -q "hangs: $verdict: " "$name.err" || fail "$name is not called $verdict: $(cat "$name.err")"
