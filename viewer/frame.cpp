@@ -20,9 +20,11 @@ void Workspace::draw_header(float width, float height) {
   ImDrawList& draw = *ImGui::GetWindowDrawList();
   const auto color = [&](Color meaning) { return theme_.color(meaning); };
   const float middle = height / 2;
+  const auto top_of = [&](Face face) {
+    return std::round(middle - theme_.text(face).size / 2 - 1);
+  };
   const auto put = [&](Face face, float x, ImU32 ink, std::string_view text) {
-    widgets::text(draw, theme_, face, {x, std::round(middle - theme_.text(face).size / 2 - 1)}, ink,
-                  text);
+    widgets::text(draw, theme_, face, {x, top_of(face)}, ink, text);
     return x + theme_.width(face, text);
   };
   // The mark: two lanes and an edge between them.
@@ -72,9 +74,8 @@ void Workspace::draw_header(float width, float height) {
       add(format_count(document_->dependency_count(), "edge"));
     }
     const auto fit = [&](Face face, Color ink, std::string_view text) {
-      x += widgets::fit_text(draw, theme_, face,
-                             {x, std::round(middle - theme_.text(face).size / 2 - 1)},
-                             right - x - theme_.px(20), color(ink), text);
+      x += widgets::fit_text(draw, theme_, face, {x, top_of(face)}, right - x - theme_.px(20),
+                             color(ink), text);
     };
     fit(Face::kBody, Color::kText, ellipsize(trace.file.filename().string(), 60));
     x += theme_.px(18);

@@ -37,13 +37,13 @@ std::vector<Standstill> standstills(const Trace& trace) {
     const Id process = trace.process_of_thread(samples.thread_id[sample]);
     if (process >= result.size()) continue;
     Standstill& of_process = result[process];
+    if (samples.at_ns[sample] < of_process.at_ns) continue;
     // The clock of a simulated device stands still, too: a thread that comes again begins a new
     // look.
-    const bool comes_again = std::any_of(
-        of_process.samples.begin(), of_process.samples.end(),
-        [&](Id earlier) { return samples.thread_id[earlier] == samples.thread_id[sample]; });
-    if (samples.at_ns[sample] < of_process.at_ns) continue;
-    if (samples.at_ns[sample] > of_process.at_ns || comes_again) {
+    if (samples.at_ns[sample] > of_process.at_ns ||
+        std::any_of(of_process.samples.begin(), of_process.samples.end(), [&](Id earlier) {
+          return samples.thread_id[earlier] == samples.thread_id[sample];
+        })) {
       of_process.at_ns = samples.at_ns[sample];
       of_process.samples.clear();
     }

@@ -115,16 +115,21 @@ TEST(ExplainHang, FindsTwoThreadsThatWaitForEachOthersLock) {
   EXPECT_THAT(report.text, HasSubstr("waits for a lock that is held by"));
 }
 
+// A thread wrote the value before, and has not come to the next one; so it was seen.
+trace::HangReport explain_feeder(trace::Int ran_ns, trace::Small state) {
+  TraceBuilder builder;
+  StreamBuilder left = builder.stream("left");
+  builder.thread("feeder").stream("right").memory_write(0x10, 1, 5, 6);
+  builder.thread("main");
+  left.memory_wait(0x10, 1, 7, 8).memory_wait(0x10, 2, kNever, kNever).synchronize(50, kNever);
+  sample(builder, 0);
+  sample(builder, 1, kNoId, ran_ns, state);
+  return explain(builder);
+}
+
 TEST(ExplainHang, BlamesTheThreadThatFedBeforeUnlessItComputes) {
   for (const bool busy : {false, true}) {
-    TraceBuilder builder;
-    StreamBuilder left = builder.stream("left");
-    builder.thread("feeder").stream("right").memory_write(0x10, 1, 5, 6);
-    builder.thread("main");
-    left.memory_wait(0x10, 1, 7, 8).memory_wait(0x10, 2, kNever, kNever).synchronize(50, kNever);
-    sample(builder, 0);
-    sample(builder, 1, kNoId, busy ? 200'000'000 : 0);
-    const trace::HangReport report = explain(builder);
+    const trace::HangReport report = explain_feeder(busy ? 200'000'000 : 0, 'S');
     EXPECT_EQ(report.verdict, busy ? "alive" : "host-not-feeding");
     EXPECT_EQ(report.alarm, !busy);
     EXPECT_THAT(report.headline, HasSubstr("thread feeder"));
@@ -133,14 +138,7 @@ TEST(ExplainHang, BlamesTheThreadThatFedBeforeUnlessItComputes) {
 
 // On a machine with more to do than processors.
 TEST(ExplainHang, TakesAThreadThatGetsNoProcessorForOneThatComputes) {
-  TraceBuilder builder;
-  StreamBuilder left = builder.stream("left");
-  builder.thread("feeder").stream("right").memory_write(0x10, 1, 5, 6);
-  builder.thread("main");
-  left.memory_wait(0x10, 1, 7, 8).memory_wait(0x10, 2, kNever, kNever).synchronize(50, kNever);
-  sample(builder, 0);
-  sample(builder, 1, kNoId, 0, 'R');
-  EXPECT_EQ(explain(builder).verdict, "alive");
+  EXPECT_EQ(explain_feeder(0, 'R').verdict, "alive");
 }
 
 // Two looks at one virtual time: the thread computed at the first one only.

@@ -205,8 +205,8 @@ void TimelineView::draw_name(Pane& pane, const LaneBox& box, bool selected) {
   float text_right = right - pane.px(10);
 
   // How busy, as a number over a small bar.
-  const float bar = std::min(pane.px(40), std::round((right - pane.gutter_x) * 0.17f));
   if (lane.busy_share >= 0) {
+    const float bar = std::min(pane.px(40), std::round((right - pane.gutter_x) * 0.17f));
     const std::string text = format_percent(lane.busy_share);
     const float width = theme.width(Face::kSmall, text);
     const float y = group || collapsed ? std::round(center - theme.text(Face::kSmall).size / 2 - 1)

@@ -92,13 +92,14 @@ std::vector<Arrow> arrows_of(const Document& document, Item selection, bool whol
 
 // What stands at the edge of the plot for an op that is out of sight; its stream only where there
 // is room.
-std::string tag_of(const Document& document, const Theme& theme, float room,
-                   const TimelineView::End& end, Item op) {
+std::string tag_of(const Pane& pane, const TimelineView::End& end, Item op) {
+  const Document& document = pane.document;
+  const float room = pane.max.x - pane.min.x - pane.px(40);
   const std::string label = ellipsize(document.label(op), 40);
   const std::string with_stream =
       label + " \u00b7 " + document.stream_name(document.tables().op.stream_id[op.id]);
   const std::string& text =
-      theme.width(Face::kSmall, with_stream) < room - theme.px(40) ? with_stream : label;
+      pane.theme.width(Face::kSmall, with_stream) < room ? with_stream : label;
   return end.left    ? "\u2190 " + text
          : end.right ? text + " \u2192"
          : end.above ? "\u2191 " + text
@@ -224,8 +225,7 @@ void TimelineView::draw_edges(Pane& pane) {
         const auto tag_room = [&](const End& end, Item op, bool out) {
           return pane.px(out && op != selection ? 12 : 4) +
                  (out && op != selection
-                      ? widgets::chip(nullptr, theme, Face::kSmall, {}, 0, 0,
-                                      tag_of(document, theme, pane.max.x - pane.min.x, end, op))
+                      ? widgets::chip(nullptr, theme, Face::kSmall, {}, 0, 0, tag_of(pane, end, op))
                             .x
                       : 0);
         };
@@ -247,7 +247,7 @@ void TimelineView::draw_edges(Pane& pane) {
       if (!(end.left || end.right || end.above || end.below) || other == selection) continue;
       const bool on_left = end.left || (!end.right && end.at.x < (pane.min.x + pane.max.x) / 2);
       int& count = stacked[{on_left, static_cast<int>(end.at.y)}];
-      const std::string text = tag_of(document, theme, pane.max.x - pane.min.x, end, other);
+      const std::string text = tag_of(pane, end, other);
       const ImVec2 size = widgets::chip(nullptr, theme, Face::kSmall, {}, 0, 0, text);
       const float step = size.y + pane.px(3);
       float y =
