@@ -11,7 +11,7 @@ namespace streamscope::collect {
 namespace {
 
 constexpr size_t kChunkBytes = 256 << 10;
-constexpr size_t kLineBytes = 64;
+constexpr size_t kBorderBytes = 128;
 
 constinit std::mutex mutex;
 constinit char* chunk = nullptr;
@@ -25,7 +25,7 @@ void* map(size_t bytes) {
 }  // namespace
 
 void* permanent_memory(size_t bytes) {
-  bytes = (bytes + kLineBytes - 1) / kLineBytes * kLineBytes;
+  bytes = (bytes + kBorderBytes - 1) / kBorderBytes * kBorderBytes;
   if (bytes > kChunkBytes / 4) return map(bytes);
   std::lock_guard lock(mutex);
   if (bytes > chunk_left) {

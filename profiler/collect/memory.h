@@ -9,8 +9,8 @@
 
 namespace streamscope::collect {
 
-/// Zeroed memory on a cache line's border that lives as long as the process; null if there is none.
-/// Thread-safe.
+/// Zeroed memory on the border of a pair of cache lines (128 bytes) that lives as long as the
+/// process; null if there is none. Thread-safe.
 void* permanent_memory(size_t bytes);
 
 void forget_memory_after_fork();

@@ -50,7 +50,7 @@ struct alignas(128) CallSiteSlot {
 
 /// One per recorded thread; lives in a pool and is never freed, so that a late callback cannot
 /// touch freed memory. What every call needs comes first, in two lines of the cache.
-struct alignas(64) ThreadState {
+struct alignas(128) ThreadState {
   ring::Producer ring;
   ring::OpenCall* open_call = nullptr;
   ring::Submission* submission = nullptr;
