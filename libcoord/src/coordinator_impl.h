@@ -77,6 +77,21 @@ struct DeviceEvents {
   }
 };
 
+/// What the observer knows by a number: operations of one stream that differ in number, stamps and
+/// dependencies only.
+struct alignas(64) ToldKind {
+  static constexpr std::uint32_t kNone = 0, kRefused = ~0u;
+  std::atomic<std::uint32_t> number{kNone};  // kRefused also until all else is there
+  // Not side by side, so that the bytes of an operation are compared as they were written: singly.
+  OperationType type{};
+  std::uint8_t text_bytes = 0;
+  OperationPriority priority{};
+  std::source_location where;
+  std::array<char, 32> text{};  // the description
+};
+/// By call site. The first kind of a place keeps it, so one that is there never changes.
+using ToldKinds = std::array<ToldKind, 8>;
+
 /// A stream that a Coordinator has operations of. Addresses stay.
 struct StreamEntry {
   std::uint64_t id = 0;
@@ -96,7 +111,8 @@ struct StreamEntry {
   ClockRef outside;              // its row before the capture
   OperationHandle outside_last;  // `last` before that
   std::deque<std::pair<OperationRecord*, Point>> milestones;
-  std::vector<OperationHandle> held_by;  // what its last waits are for
+  std::vector<OperationHandle> held_by;   // what its last waits are for
+  std::unique_ptr<ToldKinds> told_kinds;  // null if the observer does not want any
 };
 
 class Coordinator::Impl {
@@ -361,6 +377,7 @@ class Coordinator::Impl {
   std::uint8_t elision(const OperationRecord& record, OperationRecord& before) const;
   void find_elisions(OperationRecord& record);
   void tell_begun(OperationRecord& record);
+  void tell_begun_at_length(OperationRecord& record);
   void tell_begun_singly(OperationRecord& record);
   void tell_left(const OperationRecord& record) const;
   void tell_end_of_submission(const OperationRecord& record);

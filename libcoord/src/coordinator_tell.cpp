@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstring>
 #include <mutex>
 #include <span>
 #include <unordered_map>
@@ -25,7 +26,11 @@ bool ends_by_its_state(const OperationRecord& record) {
 }
 
 /// The operation whose function runs on this thread, the innermost one.
-[[gnu::tls_model("initial-exec")]] thread_local std::uint32_t entered = COORD_NONE;
+struct Entered {
+  std::uint32_t operation = COORD_NONE;
+  std::uint64_t* end = nullptr;  // where the observer wants the stamp of its end, if anywhere
+};
+[[gnu::tls_model("initial-exec")]] thread_local constinit Entered entered;
 
 /// Operations that have ended while they were not the innermost one of the thread that is in them,
 /// as where another thread ends them; each with the one around it, until its thread gets back to
@@ -147,58 +152,134 @@ void Coordinator::Impl::tell_begun_singly(OperationRecord& record) {
   tell_state(record);
 }
 
+namespace {
+
+// All that the observer is told of it but its dependencies.
+coord_operation_begin_facts facts_of(const OperationRecord& record) {
+  coord_operation_begin_facts facts{};
+  facts.operation = observer_id(record);
+  facts.type = static_cast<std::uint32_t>(record.type);
+  facts.priority = static_cast<std::uint32_t>(record.priority);
+  facts.context = record.entry->context;
+  facts.stream = record.entry->state->native;
+  facts.parent = parent_of(record);
+  facts.clock = static_cast<std::uint32_t>(record.device->clock);
+  facts.registered = record.created;
+  facts.begun = record.begun;
+  facts.line = record.where.line();
+  facts.name = record.name();
+  facts.name_bytes = record.described ? record.description.size() : 0;
+  facts.file = record.where.file_name();
+  facts.function = record.where.function_name();
+  return facts;
+}
+
+// Whether two texts of `bytes` are the same. Those of 4 to 16 bytes are read as copying them has
+// written them: reading at once what was written just now in two pieces takes as long as all else.
+inline bool same_text(const char* a, const char* b, std::size_t bytes) {
+  const auto same_ends = [&]<class Word>(Word) {
+    Word words[4];
+    std::memcpy(&words[0], a, sizeof(Word));
+    std::memcpy(&words[1], b, sizeof(Word));
+    std::memcpy(&words[2], a + bytes - sizeof(Word), sizeof(Word));
+    std::memcpy(&words[3], b + bytes - sizeof(Word), sizeof(Word));
+    return words[0] == words[1] && words[2] == words[3];
+  };
+  if (bytes >= 4 && bytes <= 8) return same_ends(std::uint32_t{});
+  if (bytes > 8 && bytes <= 16) return same_ends(std::uint64_t{});
+  return std::memcmp(a, b, bytes) == 0;
+}
+
+inline bool is_of(const OperationRecord& record, const ToldKind& kind) {
+  const std::size_t bytes = record.described ? record.description.size() : 0;
+  return std::memcmp(&record.where, &kind.where, sizeof record.where) == 0 &&
+         record.type == kind.type && record.priority == kind.priority && bytes == kind.text_bytes &&
+         (bytes == 0 || same_text(record.description.c_str(), kind.text.data(), bytes));
+}
+
+// Where the kind of an operation is, if it is one that is told by a number.
+inline ToldKind* place_of_kind(const OperationRecord& record) {
+  ToldKinds* const kinds = record.entry->told_kinds.get();
+  if (kinds == nullptr || record.announced || record.extra != nullptr) return nullptr;
+  return &(*kinds)[record.where.line() % kinds->size()];
+}
+
+// Makes the first operation of a place its kind.
+void make_kind(const OperationRecord& record) {
+  ToldKind* const kind = place_of_kind(record);
+  const std::size_t bytes = record.described ? record.description.size() : 0;
+  std::uint32_t number = ToldKind::kNone;
+  if (kind == nullptr || !kind->number.compare_exchange_strong(number, ToldKind::kRefused) ||
+      bytes > kind->text.size())
+    return;
+  kind->type = record.type;
+  kind->priority = record.priority;
+  kind->where = record.where;
+  kind->text_bytes = static_cast<std::uint8_t>(bytes);
+  std::memcpy(kind->text.data(), record.name(), bytes);
+  const coord_operation_begin_facts facts = facts_of(record);
+  number = observer().operation_kind(&facts);
+  if (number != ToldKind::kNone) kind->number.store(number, std::memory_order_release);
+}
+
+// What it depends on, as find_elisions() has left it.
+std::span<const coord_dependency_facts> dependencies_of(const OperationRecord& record) {
+  if (record.after.size() == 0) return {};
+  return record.elisions;
+}
+
+}  // namespace
+
 void Coordinator::Impl::tell_begun(OperationRecord& record) {
   const std::uint32_t id = observer_id(record);
-  record.outer = std::exchange(entered, id);
-  if (record.outer != COORD_NONE) [[unlikely]]
-    record.outer = ended_out_of_turn().still_open(record.outer);
-  record.told_end = nullptr;
+  record.outer = std::exchange(entered, {.operation = id}).operation;
+  const ToldKind* const kind = place_of_kind(record);
+  const std::uint32_t number =
+      kind != nullptr ? kind->number.load(std::memory_order_acquire) : ToldKind::kNone;
+  if (record.outer != COORD_NONE || number == ToldKind::kNone || number == ToldKind::kRefused ||
+      !is_of(record, *kind)) [[unlikely]]
+    return tell_begun_at_length(record);
+  const auto depends_on = dependencies_of(record);
+  entered.end =
+      observer().operation_of_kind(number, id, record.created, record.begun, depends_on.data(),
+                                   static_cast<std::uint32_t>(depends_on.size()));
+}
+
+// One that is begun in the function of another one, or not like those before.
+void Coordinator::Impl::tell_begun_at_length(OperationRecord& record) {
+  if (record.outer != COORD_NONE) record.outer = ended_out_of_turn().still_open(record.outer);
+  make_kind(record);
   const auto tell = observer().operation_entered;
-  if (tell == nullptr || record.announced) [[unlikely]]
-    return tell_begun_singly(record);
-  const bool depends = record.after.size() > 0;
-  const coord_operation_begin_facts facts{
-      .operation = id,
-      .type = static_cast<std::uint32_t>(record.type),
-      .priority = static_cast<std::uint32_t>(record.priority),
-      .context = record.entry->context,
-      .stream = record.entry->state->native,
-      .parent = parent_of(record),
-      .clock = static_cast<std::uint32_t>(record.device->clock),
-      .registered = record.created,
-      .begun = record.begun,
-      .dependency_count = depends ? static_cast<std::uint32_t>(record.elisions.size()) : 0,
-      .line = record.where.line(),
-      .dependencies = record.elisions.data(),
-      .name = record.name(),
-      .name_bytes = record.described ? record.description.size() : 0,
-      .file = record.where.file_name(),
-      .function = record.where.function_name(),
-  };
+  if (tell == nullptr || record.announced) return tell_begun_singly(record);
+  const auto depends_on = dependencies_of(record);
+  coord_operation_begin_facts facts = facts_of(record);
+  facts.dependency_count = static_cast<std::uint32_t>(depends_on.size());
+  facts.dependencies = depends_on.data();
   std::uint64_t* const end = tell(&facts);
-  if (record.outer == COORD_NONE) record.told_end = end;
+  if (record.outer == COORD_NONE) entered.end = end;
 }
 
 void Coordinator::Impl::tell_left(const OperationRecord& record) const {
   const coord_observer_v1& told = observer();
   const std::uint32_t id = observer_id(record);
-  if (entered != id) {
+  if (entered.operation != id) {
     ended_out_of_turn().add(id, record.outer);
     return told.operation_end(id, observer_time(*record.device));
   }
-  entered = record.outer == COORD_NONE ? COORD_NONE : ended_out_of_turn().still_open(record.outer);
+  entered = {};
+  if (record.outer != COORD_NONE) entered.operation = ended_out_of_turn().still_open(record.outer);
   if (ends_by_its_state(record)) return;
   const std::int64_t now_ns = observer_time(*record.device);
   told.operation_end(id, now_ns);
-  if (entered != COORD_NONE) told.operation_begin(entered, now_ns);
+  if (entered.operation != COORD_NONE) told.operation_begin(entered.operation, now_ns);
 }
 
 void Coordinator::Impl::tell_end_of_submission(const OperationRecord& record) {
   const std::uint64_t end = record.submitted;
-  if (record.told_end != nullptr && entered == observer_id(record) && record.capture == 0 &&
+  if (entered.end != nullptr && entered.operation == observer_id(record) && record.capture == 0 &&
       end != 0) [[likely]] {
-    entered = COORD_NONE;
-    std::atomic_ref(*record.told_end).store(end, std::memory_order_release);
+    entered.operation = COORD_NONE;
+    std::atomic_ref(*entered.end).store(end, std::memory_order_release);
     return;
   }
   leave(record);

@@ -116,15 +116,14 @@ struct alignas(64) OperationRecord {
   std::uint64_t order = 0;    // take_order() at its begin, if simulated; else that is `begun`
   std::uint64_t runner = 0;   // number of the thread that began it
 
+  std::uint32_t outer = 0;  // for the observer: whose function it is begun in
   Dependencies after;
   std::uint32_t inferred_from = 0, inferred_to = 0;  // the dependencies between, if has_ranges
   std::vector<OperationRecord*> waits;       // what it waits for on the device; used until finished
   std::vector<OperationRecord*> dependants;  // which count it as missing
   std::uint64_t cost = 0;                    // ticks, if timed
   std::vector<coord_dependency_facts> elisions;  // of each dependency; empty without an observer
-  std::uint32_t outer = 0;                       // for the observer: whose function it is begun in
-  std::uint64_t* told_end = nullptr;  // where the observer wants `submitted`, if anywhere
-  Description description;            // meaningless unless `described`
+  Description description;                       // meaningless unless `described`
 
   [[nodiscard]] bool is(Special one) const noexcept { return (special & one) != 0; }
   [[nodiscard]] const char* name() const noexcept { return described ? description.c_str() : ""; }

@@ -49,8 +49,7 @@ struct Stamp {
   Stamp(uint32_t clock, uint64_t stamp) : begin(stamp), flags(0) {
     if (clock == COORD_CLOCK_VIRTUAL) {
       flags = ring::kVirtualTime;
-    } else if ((clock == COORD_CLOCK_COUNTER) !=
-               (session.clock == ring::ClockKind::kTimeStampCounter)) [[unlikely]] {
+    } else if (clock != recording_clock()) [[unlikely]] {
       begin = ticks();
     }
   }
@@ -187,89 +186,175 @@ void on_operation_registered(const coord_operation_facts* facts) {
   std::memcpy(slot.text, name.data(), slot.text_bytes);
 }
 
-// Whether two texts of `bytes` are the same. Those of 4 to 16 bytes are read as copying them has
-// written them: reading at once what was written just now in two pieces takes as long as all else.
-inline bool same_text(const char* a, const char* b, size_t bytes) {
-  const auto same_ends = [&]<class Word>(Word) {
-    Word words[4];
-    std::memcpy(&words[0], a, sizeof(Word));
-    std::memcpy(&words[1], b, sizeof(Word));
-    std::memcpy(&words[2], a + bytes - sizeof(Word), sizeof(Word));
-    std::memcpy(&words[3], b + bytes - sizeof(Word), sizeof(Word));
-    return words[0] == words[1] && words[2] == words[3];
-  };
-  if (bytes >= 4 && bytes <= 8) return same_ends(uint32_t{});
-  if (bytes > 8 && bytes <= 16) return same_ends(uint64_t{});
-  return std::memcmp(a, b, bytes) == 0;
-}
+// The texts of an operation, which were sent.
+struct Texts {
+  TextHash name, call_site;
+};
 
-// The texts of an operation. Call sites are literals and most names repeat at one call site, so the
-// thread remembers them.
-inline const CallSiteSlot& call_site(ThreadState& thread,
-                                     const coord_operation_begin_facts& facts) {
+// Call sites are literals and most names repeat at one call site, so the thread remembers them.
+Texts texts_of(ThreadState& thread, const coord_operation_begin_facts& facts) {
   const auto place = reinterpret_cast<uintptr_t>(facts.file) + facts.line;
   CallSiteSlot& slot = thread.call_sites[(place * 0x9e3779b97f4a7c15ull) >> 60];
   if (slot.file != facts.file || slot.line != facts.line || slot.function != facts.function ||
       slot.epoch != session.epoch.load(std::memory_order_relaxed)) [[unlikely]]
     send_call_site(thread, facts, slot);
   const std::string_view name(facts.name, facts.name_bytes);
-  if (name.size() != slot.text_bytes || !same_text(name.data(), slot.text, name.size()) ||
-      (name.empty() && slot.name != 0)) [[unlikely]]
+  if (name != std::string_view(slot.text, slot.text_bytes) || (name.empty() && slot.name != 0))
+      [[unlikely]]
     send_name(thread, name, slot);
-  return slot;
+  return {slot.name, slot.call_site};
 }
 
-// The record of an operation that the thread begins to submit. It tells the end of the submission
-// before as well, so most operations are one record.
-inline void push_operation(ThreadState& thread, const coord_operation_begin_facts& facts,
-                           const Stamp& registered, uint64_t begun) {
-  const CallSiteSlot& texts = call_site(thread, facts);
+// Whether the end of a submission, told by a record that begins so many ticks later, fits into it.
+bool fits(uint64_t ended_before) { return ended_before - 1 < UINT32_MAX; }
+
+// The record of an operation but for its stamps.
+ring::OperationRecord record_of(const coord_operation_begin_facts& facts, const Texts& texts) {
+  ring::OperationRecord record{};
+  record.kind = RecordKind::kOperation;
+  record.type = static_cast<uint8_t>(facts.type);
+  record.priority = static_cast<uint8_t>(facts.priority);
+  record.operation = facts.operation;
+  record.stream = facts.stream;
+  record.name = texts.name;
+  record.call_site = texts.call_site;
+  record.context = facts.context;
+  record.parent = facts.parent;
+  return record;
+}
+
+// An operation that the thread begins to submit. Its record tells the end of the submission before
+// as well, so most operations are one record.
+void push_operation(ThreadState& thread, ring::OperationRecord record, const Stamp& registered,
+                    uint64_t begun) {
+  record.flags = registered.flags;
+  record.begin = registered.begin;
+  record.begun = begun;
   const ring::Submission& before = *thread.submission;
   const uint64_t ended = before.ended.load(std::memory_order_relaxed);
   const uint64_t ended_before = registered.begin - ended;
-  const bool tells_end = ended != 0 && ended_before - 1 < UINT32_MAX &&
-                         before.flags.load(std::memory_order_relaxed) == registered.flags;
-  if (!tells_end) [[unlikely]]
+  if (ended != 0 && fits(ended_before) &&
+      before.flags.load(std::memory_order_relaxed) == registered.flags) {
+    record.ended = before.operation.load(std::memory_order_relaxed);
+    record.ended_before = static_cast<uint32_t>(ended_before);
+  } else {
     thread.push_submission_end();
-  thread.push_in_place<ring::OperationRecord>([&](ring::OperationRecord& record) {
-    record = {.kind = RecordKind::kOperation,
-              .flags = registered.flags,
-              .type = static_cast<uint8_t>(facts.type),
-              .priority = static_cast<uint8_t>(facts.priority),
-              .operation = facts.operation,
-              .begin = registered.begin,
-              .stream = facts.stream,
-              .name = texts.name,
-              .call_site = texts.call_site,
-              .context = facts.context,
-              .parent = facts.parent,
-              .begun = begun,
-              .ended = tells_end ? before.operation.load(std::memory_order_relaxed) : 0,
-              .ended_before = tells_end ? static_cast<uint32_t>(ended_before) : 0};
-  });
+  }
+  thread.push(record);
+  thread.submission->begin(record.operation, record.flags);
 }
 
-[[gnu::noinline]] void push_reasons(ThreadState& thread, const coord_operation_begin_facts& facts) {
-  push_dependencies(thread, facts.operation, facts.dependency_count, [&](uint32_t i) {
-    const coord_dependency_facts& one = facts.dependencies[i];
+[[gnu::noinline]] void push_reasons(ThreadState& thread, uint32_t operation,
+                                    const coord_dependency_facts* dependencies, uint32_t count) {
+  push_dependencies(thread, operation, count, [&](uint32_t i) {
+    const coord_dependency_facts& one = dependencies[i];
     return ring::OperationDependenciesRecord::Dependency{one.operation, one.inferred, one.elided};
   });
 }
 
-uint64_t* on_operation_entered(const coord_operation_begin_facts* facts) {
+// Where libcoord stores the end of the submission: the same eight bytes, written by the same
+// thread.
+uint64_t* place_of_end(ThreadState& thread) {
+  return reinterpret_cast<uint64_t*>(&thread.submission->ended);
+}
+
+// `known`: its texts, if they were sent to this session.
+uint64_t* enter(const coord_operation_begin_facts& facts, const Texts* known) {
   ThreadState* const thread = running_thread();
   if (thread == nullptr) return nullptr;
   if (!collecting()) [[unlikely]] {
-    thread->begin_submission(facts->operation, 0);
+    thread->begin_submission(facts.operation, 0);
     return nullptr;
   }
-  const Stamp registered(facts->clock, facts->registered);
-  const bool same_clock = registered.begin == facts->registered;
-  push_operation(*thread, *facts, registered, same_clock ? facts->begun : registered.begin);
-  thread->submission->begin(facts->operation, registered.flags);
-  if (facts->dependency_count != 0) push_reasons(*thread, *facts);
-  // The same eight bytes, written by the same thread.
-  return same_clock ? reinterpret_cast<uint64_t*>(&thread->submission->ended) : nullptr;
+  const Stamp registered(facts.clock, facts.registered);
+  const bool same_clock = registered.begin == facts.registered;
+  const Texts texts = known != nullptr ? *known : texts_of(*thread, facts);
+  push_operation(*thread, record_of(facts, texts), registered,
+                 same_clock ? facts.begun : registered.begin);
+  if (facts.dependency_count != 0)
+    push_reasons(*thread, facts.operation, facts.dependencies, facts.dependency_count);
+  return same_clock ? place_of_end(*thread) : nullptr;
+}
+
+uint64_t* on_operation_entered(const coord_operation_begin_facts* facts) {
+  return enter(*facts, nullptr);
+}
+
+// What operations have in common of which libcoord tells no more than number, stamps and
+// dependencies.
+struct alignas(64) OperationKind {
+  ring::OperationRecord record;  // of each of them, but for number and stamps
+  std::atomic<uint32_t> epoch;   // of the session to which its texts were sent
+  coord_operation_begin_facts facts;
+  char name[48];
+};
+constexpr uint32_t kMaxOperationKinds = 2048;
+constinit OperationKind operation_kinds[kMaxOperationKinds] = {};
+constinit std::atomic<uint32_t> operation_kind_count{1};  // 0 is none
+
+uint32_t on_operation_kind(const coord_operation_begin_facts* facts) {
+  ThreadState* const thread = recording_thread();
+  if (thread == nullptr || facts->clock != recording_clock() ||
+      facts->name_bytes > sizeof OperationKind::name)
+    return 0;
+  if (operation_kind_count.load(std::memory_order_relaxed) >= kMaxOperationKinds) return 0;
+  const uint32_t number = operation_kind_count.fetch_add(1, std::memory_order_relaxed);
+  if (number >= kMaxOperationKinds) return 0;
+  OperationKind& kind = operation_kinds[number];
+  kind.record = record_of(*facts, texts_of(*thread, *facts));
+  kind.facts = *facts;
+  std::memcpy(kind.name, facts->name, facts->name_bytes);
+  kind.facts.name = kind.name;
+  kind.epoch.store(session.epoch.load(std::memory_order_relaxed), std::memory_order_relaxed);
+  return number;
+}
+
+// One of a kind where that does not suffice: the thread has nothing to end or no room, nothing is
+// recorded just now, or the texts went to the process that this one was forked from.
+[[gnu::noinline]] uint64_t* enter_one_of(OperationKind& kind, uint32_t operation,
+                                         uint64_t registered, uint64_t begun,
+                                         const coord_dependency_facts* dependencies,
+                                         uint32_t dependency_count) {
+  coord_operation_begin_facts facts = kind.facts;
+  facts.operation = operation;
+  facts.registered = registered;
+  facts.begun = begun;
+  facts.dependencies = dependencies;
+  facts.dependency_count = dependency_count;
+  const uint32_t epoch = session.epoch.load(std::memory_order_relaxed);
+  const Texts known{kind.record.name, kind.record.call_site};
+  if (kind.epoch.load(std::memory_order_relaxed) == epoch) return enter(facts, &known);
+  uint64_t* const end = enter(facts, nullptr);
+  if (end != nullptr) kind.epoch.store(epoch, std::memory_order_relaxed);
+  return end;
+}
+
+uint64_t* on_operation_of_kind(uint32_t number, uint32_t operation, uint64_t registered,
+                               uint64_t begun, const coord_dependency_facts* dependencies,
+                               uint32_t dependency_count) {
+  OperationKind& kind = operation_kinds[number];
+  ThreadState* const thread = running() ? existing_thread() : nullptr;
+  if (thread == nullptr || !collecting() ||
+      kind.epoch.load(std::memory_order_relaxed) != session.epoch.load(std::memory_order_relaxed))
+      [[unlikely]]
+    return enter_one_of(kind, operation, registered, begun, dependencies, dependency_count);
+  ring::Submission& submission = *thread->submission;
+  const uint64_t ended = submission.ended.load(std::memory_order_relaxed);
+  if (ended == 0 || !fits(registered - ended) ||
+      submission.flags.load(std::memory_order_relaxed) != 0 || !thread->ring.has_room())
+      [[unlikely]]
+    return enter_one_of(kind, operation, registered, begun, dependencies, dependency_count);
+  ring::OperationRecord& record = *thread->ring.claim_room<ring::OperationRecord>();
+  record = kind.record;
+  record.operation = operation;
+  record.begin = registered;
+  record.begun = begun;
+  record.ended = submission.operation.load(std::memory_order_relaxed);
+  record.ended_before = static_cast<uint32_t>(registered - ended);
+  thread->ring.publish();
+  submission.begin(operation, 0);
+  if (dependency_count != 0) push_reasons(*thread, operation, dependencies, dependency_count);
+  return place_of_end(*thread);
 }
 
 void on_operation_begun(const coord_operation_begin_facts* facts) {
@@ -649,6 +734,8 @@ constexpr coord_observer_v1 kObserver = {
     .task_stamp = on_task_stamp,
     .tasks = on_tasks,
     .operation_entered = on_operation_entered,
+    .operation_kind = on_operation_kind,
+    .operation_of_kind = on_operation_of_kind,
 };
 
 }  // namespace

@@ -5,6 +5,8 @@
 // (coord/observer.h). And what hooks share that stand in sources of their own.
 #pragma once
 
+#include <coord/observer.h>
+
 #include <cstdint>
 
 #include "collect/session.h"
@@ -22,6 +24,12 @@ inline ThreadState* recording_thread() {
 }
 /// Identities are told also while paused.
 inline ThreadState* running_thread() { return running() ? this_thread() : nullptr; }
+
+/// The coord_clock of the recording's own stamps.
+inline uint32_t recording_clock() {
+  return session.clock == ring::ClockKind::kTimeStampCounter ? COORD_CLOCK_COUNTER
+                                                             : COORD_CLOCK_MONOTONIC;
+}
 
 /// True if the process has simulated devices; it has no real ones then.
 bool coord_is_simulated();

@@ -47,8 +47,7 @@ uint64_t on_task_stamp(uint32_t* clock) {
     *clock = COORD_CLOCK_VIRTUAL;
     return coord_virtual_now();
   }
-  *clock = session.clock == ring::ClockKind::kTimeStampCounter ? COORD_CLOCK_COUNTER
-                                                               : COORD_CLOCK_MONOTONIC;
+  *clock = recording_clock();
   return ticks();
 }
 

@@ -325,6 +325,61 @@ int coord(const Arguments&) {
   return room > 0 && room < 4999 ? 0 : 1;
 }
 
+// Operations that are told by the number of their kind, the last of them in a forked child.
+int coord_kinds(const Arguments&) {
+  auto find =
+      reinterpret_cast<coord_observer_v1_function>(dlsym(RTLD_DEFAULT, COORD_OBSERVER_SYMBOL));
+  const coord_observer_v1* observer = find != nullptr ? find() : nullptr;
+  if (observer == nullptr) return 1;
+  coord_operation_begin_facts facts{};
+  const uint64_t now = observer->task_stamp(&facts.clock);
+  facts.type = COORD_OPERATION_REDUCTION;
+  facts.priority = COORD_PRIORITY_HIGH;
+  facts.context = 1;
+  facts.stream = 40;
+  facts.parent = COORD_NONE;
+  facts.line = 7;
+  facts.name = "step";
+  facts.name_bytes = 4;
+  facts.file = "main.cpp";
+  facts.function = "main";
+  const uint32_t kind = observer->operation_kind(&facts);
+  facts.line = 8;
+  const uint32_t another = observer->operation_kind(&facts);
+  facts.clock = COORD_CLOCK_VIRTUAL;
+  if (kind == 0 || another == 0 || kind == another || observer->operation_kind(&facts) != 0)
+    return 2;
+  const coord_dependency_facts on[] = {{0, 1, COORD_WAITED}};
+  for (uint32_t i : {0u, 1u, 2u}) {
+    uint64_t* const end =
+        observer->operation_of_kind(kind, i, now + 10 * i, now + 10 * i + 1, on, i == 1 ? 1 : 0);
+    if (end == nullptr) return 3;
+    std::atomic_ref(*end).store(now + 10 * i + 2, std::memory_order_release);
+  }
+  // So long after it that its end is told by itself.
+  (void)observer->operation_of_kind(another, 3, now + (uint64_t{1} << 33),
+                                    now + (uint64_t{1} << 33), nullptr, 0);
+  observer->operation_end(3, 0);
+#if defined(__SANITIZE_ADDRESS__)
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));  // see fork_then_cuda
+#endif
+  const pid_t pid = fork();
+  if (pid == 0) {
+    // Nothing is recorded here yet.
+    if (observer->operation_of_kind(kind, 4, now, now, nullptr, 0) != nullptr) _exit(4);
+    start();
+    for (uint32_t i : {5u, 6u}) {
+      uint64_t* const end = observer->operation_of_kind(kind, i, now + i, now + i, nullptr, 0);
+      if (end == nullptr) _exit(5);
+      std::atomic_ref(*end).store(now + i, std::memory_order_release);
+    }
+    exit(0);
+  }
+  int status = 0;
+  waitpid(pid, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 6;
+}
+
 // An operation that one thread begins and another one ends, within one of its own.
 int coord_threads(const Arguments&) {
   auto find =
@@ -375,6 +430,7 @@ constexpr Scenario kScenarios[] = {
     {"nvtx-range", nvtx_range},
     {"nvtx", nvtx},
     {"coord", coord},
+    {"coord-kinds", coord_kinds},
     {"coord-threads", coord_threads},
     {"stopped", stopped},
 };

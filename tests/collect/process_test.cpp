@@ -373,6 +373,52 @@ TEST(Nvtx, RangesMarksAndNamesAreRecorded) {
   EXPECT_EQ(names[static_cast<int>(ring::ObjectKind::kThread)], "the main thread");
 }
 
+TEST(CoordObserver, TellsOperationsByTheirKinds) {
+  Observed run;
+  ASSERT_EQ(run.run_child("coord-kinds"), 0) << run.error_text();
+  std::map<uint32_t, ring::OperationRecord> operations;
+  for (const auto& each : run.all<ring::OperationRecord>(RecordKind::kOperation))
+    operations[each.operation] = each;
+  ASSERT_THAT(operations, SizeIs(6));
+  EXPECT_EQ(operations.count(4), 0u);
+  const uint64_t now = operations[0].begin;
+  for (const auto& [number, each] : operations) {
+    EXPECT_EQ(run.text(each.name), "step");
+    EXPECT_EQ(run.text(each.call_site), number == 3 ? "main.cpp:8 main" : "main.cpp:7 main");
+    EXPECT_EQ(each.type, 3);      // reduction
+    EXPECT_EQ(each.priority, 1);  // high
+    EXPECT_EQ(each.stream, 40u);
+    EXPECT_EQ(each.context, 1u);
+    EXPECT_EQ(each.parent, ring::kNone32);
+    EXPECT_EQ(each.flags, 0);
+  }
+  for (uint32_t i : {0u, 1u, 2u}) {
+    EXPECT_EQ(operations[i].begin, now + 10 * i);
+    EXPECT_EQ(operations[i].begun, now + 10 * i + 1);
+  }
+  EXPECT_EQ(operations[0].ended_before, 0u);
+  EXPECT_EQ(operations[1].ended, 0u);
+  EXPECT_EQ(operations[1].ended_before, 8u);
+  EXPECT_EQ(operations[2].ended, 1u);
+  EXPECT_EQ(operations[2].ended_before, 8u);
+  EXPECT_EQ(operations[3].ended_before, 0u) << "that is too long for the record";
+  const auto states = run.all<ring::OperationStateRecord>(RecordKind::kOperationState);
+  ASSERT_THAT(states, SizeIs(1));
+  EXPECT_EQ(states[0].operation, 2u);
+  EXPECT_EQ(states[0].begin, now + 22);
+  EXPECT_EQ(operations[6].ended, 5u);
+  const auto reasons =
+      run.all<ring::OperationDependenciesRecord>(RecordKind::kOperationDependencies);
+  ASSERT_THAT(reasons, SizeIs(1));
+  EXPECT_EQ(reasons[0].operation, 1u);
+  EXPECT_EQ(reasons[0].dependencies[0].inferred, 1);
+  // The texts go to the child as well.
+  const auto texts = run.all<ring::TextRecord>(RecordKind::kText);
+  EXPECT_EQ(std::count_if(texts.begin(), texts.end(),
+                          [&](const auto& text) { return text.hash == operations[0].name; }),
+            2);
+}
+
 TEST(CoordObserver, TellsSimulatedWorkInVirtualTime) {
   Observed run;
   ASSERT_EQ(run.run_child("coord"), 0) << run.error_text();

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <deque>
 #include <map>
 #include <mutex>
 #include <thread>
@@ -35,6 +36,12 @@ void leave(std::uint32_t operation) {
 }
 std::atomic<bool> ends_kept{false};
 thread_local std::uint64_t kept_end = 0;
+
+struct Kind {
+  coord_operation_begin_facts facts;
+  std::string name;
+};
+std::deque<Kind> kinds;
 
 template <typename Keep>
 void keep(Keep function) {
@@ -100,6 +107,32 @@ std::uint64_t* operation_entered(const coord_operation_begin_facts* facts) {
   operation_begun(facts);
   kept_end = 0;
   return ends_kept ? &kept_end : nullptr;
+}
+
+std::uint32_t operation_kind(const coord_operation_begin_facts* facts) {
+  if (!ends_kept) return 0;
+  const std::lock_guard lock(mutex);
+  kinds.push_back({*facts, text(facts->name)});
+  kinds.back().facts.name = kinds.back().name.c_str();
+  return static_cast<std::uint32_t>(kinds.size());
+}
+
+std::uint64_t* operation_of_kind(std::uint32_t number, std::uint32_t operation,
+                                 std::uint64_t registered, std::uint64_t begun,
+                                 const coord_dependency_facts* dependencies,
+                                 std::uint32_t dependency_count) {
+  coord_operation_begin_facts facts{};
+  {
+    const std::lock_guard lock(mutex);
+    facts = kinds.at(number - 1).facts;
+  }
+  facts.operation = operation;
+  facts.registered = registered;
+  facts.begun = begun;
+  facts.dependencies = dependencies;
+  facts.dependency_count = dependency_count;
+  keep([&] { ++told.of_kinds; });
+  return operation_entered(&facts);
 }
 
 void operation_begin(std::uint32_t operation, std::int64_t) {
@@ -294,6 +327,8 @@ streamscope_observer_v1() {
                                             task_run,
                                             task_stamp,
                                             tasks,
-                                            operation_entered};
+                                            operation_entered,
+                                            operation_kind,
+                                            operation_of_kind};
   return &kTable;
 }

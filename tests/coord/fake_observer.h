@@ -97,6 +97,7 @@ struct Told {
   std::vector<Stream> streams;
   std::vector<std::pair<std::uint64_t, std::string>> event_names;
   std::vector<Operation> operations;
+  std::size_t of_kinds = 0;  // of these, told by the number of their kind
   std::vector<Dependency> dependencies;
   std::vector<State> states;
   std::vector<Call> calls;
@@ -123,7 +124,8 @@ struct Told {
 void ask_for_waits();
 /// Of each batch of tasks of a run, no more than so many are taken from now on.
 void take_tasks(std::uint32_t most);
-/// The ends of submissions are stored for the thread that makes them instead of being told.
+/// The ends of submissions are stored for the thread that makes them instead of being told, and
+/// operations that have much in common are told by numbers.
 void keep_ends(bool keep);
 /// The calling thread's latest one since it entered an operation; 0: there is none.
 std::uint64_t last_end();

@@ -381,6 +381,14 @@ typedef struct coord_observer_v1 {
    * instead of telling it by operation_stamp, if the same thread ends it and nothing has come in
    * between. NULL: libcoord tells it. */
   uint64_t* (*operation_entered)(const struct coord_operation_begin_facts*);
+  /* Operations that differ in number, stamps and dependencies only, which are not looked at.
+   * Returns their number for operation_of_kind, which is good for ever and on each thread, or 0:
+   * operation_entered tells them. */
+  uint32_t (*operation_kind)(const struct coord_operation_begin_facts*);
+  /* operation_entered for one of a kind. */
+  uint64_t* (*operation_of_kind)(uint32_t kind, uint32_t operation, uint64_t registered,
+                                 uint64_t begun, const struct coord_dependency_facts* dependencies,
+                                 uint32_t dependency_count);
 } coord_observer_v1;
 
 /* Exported by libstreamscope_inject.so. Returns NULL if this process is not being recorded. */
