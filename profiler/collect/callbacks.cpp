@@ -231,7 +231,7 @@ template <bool kPlainly>
     record->result = result;
     record->operation = open.operation.load(std::memory_order_relaxed);
     record->stack = thread.open_stack;
-    thread.ring.publish();
+    thread.ring.publish(record);
     // The writer only reads the record, and this thread is the one to write its place again.
     if (!kPlainly && (entry.flags & kEntryAccesses) != 0 && result == 0 && collected)
       tell_accesses(thread, entry, call.functionParams, *record);

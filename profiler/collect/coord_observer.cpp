@@ -208,10 +208,12 @@ Texts texts_of(ThreadState& thread, const coord_operation_begin_facts& facts) {
 // Whether the end of a submission, told by a record that begins so many ticks later, fits into it.
 bool fits(uint64_t ended_before) { return ended_before - 1 < UINT32_MAX; }
 
-// The record of an operation but for its stamps.
-ring::OperationRecord record_of(const coord_operation_begin_facts& facts, const Texts& texts) {
-  ring::OperationRecord record{};
+// Writes the record of an operation but for its stamps, where it is to lie: a copy would read at
+// once what was written in pieces just now.
+void describe(ring::OperationRecord& record, const coord_operation_begin_facts& facts,
+              const Texts& texts, uint8_t flags) {
   record.kind = RecordKind::kOperation;
+  record.flags = flags;
   record.type = static_cast<uint8_t>(facts.type);
   record.priority = static_cast<uint8_t>(facts.priority);
   record.operation = facts.operation;
@@ -220,28 +222,26 @@ ring::OperationRecord record_of(const coord_operation_begin_facts& facts, const 
   record.call_site = texts.call_site;
   record.context = facts.context;
   record.parent = facts.parent;
-  return record;
 }
 
 // An operation that the thread begins to submit. Its record tells the end of the submission before
 // as well, so most operations are one record.
-void push_operation(ThreadState& thread, ring::OperationRecord record, const Stamp& registered,
-                    uint64_t begun) {
-  record.flags = registered.flags;
-  record.begin = registered.begin;
-  record.begun = begun;
+void push_operation(ThreadState& thread, const coord_operation_begin_facts& facts,
+                    const Texts& texts, const Stamp& registered, uint64_t begun) {
   const ring::Submission& before = *thread.submission;
   const uint64_t ended = before.ended.load(std::memory_order_relaxed);
   const uint64_t ended_before = registered.begin - ended;
-  if (ended != 0 && fits(ended_before) &&
-      before.flags.load(std::memory_order_relaxed) == registered.flags) {
-    record.ended = before.operation.load(std::memory_order_relaxed);
-    record.ended_before = static_cast<uint32_t>(ended_before);
-  } else {
-    thread.push_submission_end();
-  }
-  thread.push(record);
-  thread.submission->begin(record.operation, record.flags);
+  const bool tells_end = ended != 0 && fits(ended_before) &&
+                         before.flags.load(std::memory_order_relaxed) == registered.flags;
+  if (!tells_end) thread.push_submission_end();
+  thread.push_in_place<ring::OperationRecord>([&](ring::OperationRecord& record) {
+    describe(record, facts, texts, registered.flags);
+    record.begin = registered.begin;
+    record.begun = begun;
+    record.ended = tells_end ? before.operation.load(std::memory_order_relaxed) : 0;
+    record.ended_before = tells_end ? static_cast<uint32_t>(ended_before) : 0;
+  });
+  thread.submission->begin(facts.operation, registered.flags);
 }
 
 [[gnu::noinline]] void push_reasons(ThreadState& thread, uint32_t operation,
@@ -269,8 +269,7 @@ uint64_t* enter(const coord_operation_begin_facts& facts, const Texts* known) {
   const Stamp registered(facts.clock, facts.registered);
   const bool same_clock = registered.begin == facts.registered;
   const Texts texts = known != nullptr ? *known : texts_of(*thread, facts);
-  push_operation(*thread, record_of(facts, texts), registered,
-                 same_clock ? facts.begun : registered.begin);
+  push_operation(*thread, facts, texts, registered, same_clock ? facts.begun : registered.begin);
   if (facts.dependency_count != 0)
     push_reasons(*thread, facts.operation, facts.dependencies, facts.dependency_count);
   return same_clock ? place_of_end(*thread) : nullptr;
@@ -294,14 +293,15 @@ constinit std::atomic<uint32_t> operation_kind_count{1};  // 0 is none
 
 uint32_t on_operation_kind(const coord_operation_begin_facts* facts) {
   ThreadState* const thread = recording_thread();
-  if (thread == nullptr || facts->clock != recording_clock() ||
-      facts->name_bytes > sizeof OperationKind::name)
+  const bool is_virtual = facts->clock == COORD_CLOCK_VIRTUAL;
+  if (thread == nullptr || (!is_virtual && facts->clock != recording_clock()) ||
+      facts->name_bytes > sizeof OperationKind::name ||
+      operation_kind_count.load(std::memory_order_relaxed) >= kMaxOperationKinds)
     return 0;
-  if (operation_kind_count.load(std::memory_order_relaxed) >= kMaxOperationKinds) return 0;
   const uint32_t number = operation_kind_count.fetch_add(1, std::memory_order_relaxed);
   if (number >= kMaxOperationKinds) return 0;
   OperationKind& kind = operation_kinds[number];
-  kind.record = record_of(*facts, texts_of(*thread, *facts));
+  describe(kind.record, *facts, texts_of(*thread, *facts), is_virtual ? ring::kVirtualTime : 0);
   kind.facts = *facts;
   std::memcpy(kind.name, facts->name, facts->name_bytes);
   kind.facts.name = kind.name;
@@ -341,8 +341,8 @@ uint64_t* on_operation_of_kind(uint32_t number, uint32_t operation, uint64_t reg
   ring::Submission& submission = *thread->submission;
   const uint64_t ended = submission.ended.load(std::memory_order_relaxed);
   if (ended == 0 || !fits(registered - ended) ||
-      submission.flags.load(std::memory_order_relaxed) != 0 || !thread->ring.has_room())
-      [[unlikely]]
+      submission.flags.load(std::memory_order_relaxed) != kind.record.flags ||
+      !thread->ring.has_room()) [[unlikely]]
     return enter_one_of(kind, operation, registered, begun, dependencies, dependency_count);
   ring::OperationRecord& record = *thread->ring.claim_room<ring::OperationRecord>();
   record = kind.record;
@@ -351,8 +351,8 @@ uint64_t* on_operation_of_kind(uint32_t number, uint32_t operation, uint64_t reg
   record.begun = begun;
   record.ended = submission.operation.load(std::memory_order_relaxed);
   record.ended_before = static_cast<uint32_t>(registered - ended);
-  thread->ring.publish();
-  submission.begin(operation, 0);
+  thread->ring.publish(&record);
+  submission.begin(operation, kind.record.flags);
   if (dependency_count != 0) push_reasons(*thread, operation, dependencies, dependency_count);
   return place_of_end(*thread);
 }

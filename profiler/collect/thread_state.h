@@ -81,7 +81,7 @@ struct alignas(128) ThreadState {
     T* const place = ring.claim<T>();
     if (place == nullptr) return;
     fill(*place);
-    ring.publish();
+    ring.publish(place);
   }
   void push_state(uint32_t of, uint32_t state, uint8_t flags, uint64_t at) {
     push_in_place<ring::OperationStateRecord>([&](ring::OperationStateRecord& record) {

@@ -149,7 +149,7 @@ class Producer {
     T* place = claim<T>();
     if (place == nullptr) return false;
     *place = record;
-    publish();
+    publish(place);
     return true;
   }
 
@@ -168,10 +168,11 @@ class Producer {
     static_assert(kIsRecord<T>);
     return new (&records_[head_ & mask_]) T;
   }
-  void publish() {
-    const uint64_t head = ++head_;
-    header_->head.store(head, std::memory_order_release);
-    fetch_for_writing(&records_[(head + kFetchAhead) & mask_]);
+  /// `place`: what was claimed.
+  void publish(const void* place) {
+    header_->head.store(++head_, std::memory_order_release);
+    // Behind the end of the ring that is nothing, which does no harm.
+    fetch_for_writing(static_cast<const Record*>(place) + 1 + kFetchAhead);
   }
 
   /// How many records can be pushed now at least, if the thread pushes nothing else.

@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "bench/futex_wake.h"
+#include "bench/quiet_processor.h"
 
 namespace {
 
@@ -179,6 +180,7 @@ OperationCost measure_operations(const coord::Device& device) {
 /// Its own cost is measured where calls of the driver cost nothing; beside it the same with the
 /// device's calls, and these alone.
 void measure_coordinator(const coord::Device& device) {
+  const bench::OnQuietProcessor here;
   const OperationCost own = measure_operations(free_device());
   bench::budget("coordinator_own_ns_per_operation", own.four_dependencies, "ns", 60,
                 bench::Better::kLess);
@@ -211,6 +213,7 @@ void measure_coordinator(const coord::Device& device) {
 /// A section of 1000 operations on two streams, launched as a graph; what launching takes the
 /// driver is part of it, on a GPU.
 void measure_repeated(const coord::Device& device) {
+  const bench::OnQuietProcessor here;
   const coord::Stream stream = device.create_stream(), other = device.create_stream();
   coord::Coordinator coordinator(device, {.polled = true});
   coord::Repeated section(coordinator, stream, "thousand operations");
@@ -239,6 +242,7 @@ void measure_repeated(const coord::Device& device) {
 
 /// What others have: the next stream in turn, busy or not; or the first that the driver calls idle.
 void measure_stream_pool(const coord::Device& device) {
+  const bench::OnQuietProcessor here;
   const coord::Device free = free_device();
   const std::size_t many = bench::scaled(1'000'000);
   for (const bool some_idle : {true, false}) {
@@ -303,6 +307,7 @@ class LockedMemory {
 
 /// Allocating and freeing, in one stream and in the turn of two that are ordered.
 void measure_allocator(const coord::Device& device) {
+  const bench::OnQuietProcessor here;
   constexpr std::size_t kBytes = 100'000;
   const std::size_t many = bench::scaled(1'000'000), few = bench::scaled(2'000);
   const coord::Device free = free_device();

@@ -37,12 +37,12 @@ struct Costs {
   double off, on, plain;
 };
 
-Costs measure(const fs::path& folder, const std::string& dependencies) {
+Costs measure(const fs::path& folder, const std::string& dependencies, int rounds) {
   const std::string loop = (folder / "submit_loop").string();
   const std::string arguments = " " + dependencies + (bench::smoke() ? " 1 10" : " 15 2000");
   const fs::path trace = fs::temp_directory_path() / ("traced_bench_" + std::to_string(getpid()));
   std::vector<double> off, on, plain;
-  for (int round = 0; round < (bench::smoke() ? 1 : 9); ++round) {
+  for (int round = 0; round < (bench::smoke() ? 1 : rounds); ++round) {
     const double untraced = std::stod(output_of(loop + "_untraced" + arguments));
     const double told_nobody = std::stod(output_of(loop + arguments));
     const double recorded =
@@ -66,7 +66,7 @@ Costs measure(const fs::path& folder, const std::string& dependencies) {
 
 int main() {
   const fs::path folder = fs::read_symlink("/proc/self/exe").parent_path();
-  const Costs alone = measure(folder, "0"), dependent = measure(folder, "4");
+  const Costs alone = measure(folder, "0", 15), dependent = measure(folder, "4", 5);
   bench::budget("traced_operation_on_ns", alone.on, "ns", 30, bench::Better::kLess);
   bench::rival("traced_operation_with_4_dependencies_on_ns", dependent.on, "ns");
   bench::rival("operation_not_traced_ns", alone.plain, "ns");

@@ -346,7 +346,9 @@ int coord_kinds(const Arguments&) {
   const uint32_t kind = observer->operation_kind(&facts);
   facts.line = 8;
   const uint32_t another = observer->operation_kind(&facts);
-  facts.clock = COORD_CLOCK_VIRTUAL;
+  const char long_name[] = "a name that is longer than what the collector keeps of names of kinds";
+  facts.name = long_name;
+  facts.name_bytes = sizeof long_name - 1;
   if (kind == 0 || another == 0 || kind == another || observer->operation_kind(&facts) != 0)
     return 2;
   const coord_dependency_facts on[] = {{0, 1, COORD_WAITED}};
