@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <ctime>
 #include <mutex>
 #include <thread>
 #include <utility>
@@ -35,10 +36,34 @@ constexpr std::int64_t kEagerNs = 50'000;
 constexpr std::int64_t kEagerForHurriedNs = 500'000;
 /// Between looks for those in a hurry: waking up and looking take longer.
 constexpr std::int64_t kPauseNs = 4'000;
-/// Between looks for the patient: a sixteenth of what they have waited, up to what keeps the
-/// thread's share of a processor below 5 %.
+/// Between looks for the patient: a sixteenth of what they have waited, up to the longest pause.
 constexpr std::int64_t kPatience = 16;
-constexpr std::int64_t kLongestPauseNs = 250'000;
+
+/// The longest pause between looks, such that they take less than 5 % of a processor. What one
+/// takes, going to sleep and waking up included, is measured: with virtual timers that is tenfold.
+class LongestPause {
+ public:
+  std::int64_t ns() const { return pause_ns_; }
+  /// A pause begins.
+  void one_more() {
+    if (pauses_ == 0) begin_ns_ = processor_ns();
+    if (pauses_++ < kMeasured) return;
+    pauses_ = 0;
+    pause_ns_ = std::clamp((processor_ns() - begin_ns_) / kMeasured * 25, kLeastNs, kMostNs);
+  }
+  /// The thread does something else.
+  void stop() { pauses_ = 0; }
+
+ private:
+  static constexpr std::int64_t kLeastNs = 250'000, kMostNs = 5'000'000, kMeasured = 32;
+  static std::int64_t processor_ns() {
+    timespec time{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return time.tv_sec * std::int64_t{1'000'000'000} + time.tv_nsec;
+  }
+
+  std::int64_t pauses_ = 0, begin_ns_ = 0, pause_ns_ = kLeastNs;
+};
 
 class Poller {
  public:
@@ -71,6 +96,7 @@ class Poller {
     pthread_setname_np(pthread_self(), "coord-poller");
     prctl(PR_SET_TIMERSLACK, 1000UL);  // the default would make 60 us of 4
     std::int64_t news_ns = monotonic_ns();
+    LongestPause longest_pause;
     std::vector<std::shared_ptr<PollClient::State>> clients;
     for (;;) {
       const std::uint64_t heard = doorbell_.rings();
@@ -97,15 +123,18 @@ class Poller {
       const std::int64_t eager_ns = all.found == Look::kHurried ? kEagerForHurriedNs : kEagerNs;
       if (all.found == Look::kWaiting ||
           ((all.found != Look::kIdle || can_look_for_more()) && now_ns - news_ns < eager_ns)) {
+        longest_pause.stop();
         std::this_thread::yield();
         continue;
       }
       std::int64_t until_ns = all.again_ns;
       if (all.found == Look::kPatient) {
+        longest_pause.one_more();
         until_ns = std::min(until_ns, now_ns + std::clamp((now_ns - news_ns) / kPatience, kPauseNs,
-                                                          kLongestPauseNs));
-      } else if (all.found != Look::kIdle) {
-        until_ns = std::min(until_ns, now_ns + kPauseNs);
+                                                          longest_pause.ns()));
+      } else {
+        longest_pause.stop();
+        if (all.found != Look::kIdle) until_ns = std::min(until_ns, now_ns + kPauseNs);
       }
       doorbell_.sleep(heard, until_ns);
     }
