@@ -80,8 +80,8 @@ struct DeviceEvents {
 /// What the observer knows by a number: operations of one stream that differ in number, stamps and
 /// dependencies only.
 struct alignas(64) ToldKind {
-  static constexpr std::uint32_t kNone = 0, kRefused = ~0u;
-  std::atomic<std::uint32_t> number{kNone};  // kRefused also until all else is there
+  static constexpr std::uint32_t kNone = 0, kMaking = ~0u;
+  std::atomic<std::uint32_t> number{kNone};  // kMaking until all else is there
   // Not side by side, so that the bytes of an operation are compared as they were written: singly.
   OperationType type{};
   std::uint8_t text_bytes = 0;

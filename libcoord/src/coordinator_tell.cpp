@@ -204,13 +204,13 @@ inline ToldKind* place_of_kind(const OperationRecord& record) {
   return &(*kinds)[record.where.line() % kinds->size()];
 }
 
-// Makes the first operation of a place its kind.
+// Makes the operation the kind of its place, if that has none and the observer wants it.
 void make_kind(const OperationRecord& record) {
   ToldKind* const kind = place_of_kind(record);
   const std::size_t bytes = record.described ? record.description.size() : 0;
   std::uint32_t number = ToldKind::kNone;
-  if (kind == nullptr || !kind->number.compare_exchange_strong(number, ToldKind::kRefused) ||
-      bytes > kind->text.size())
+  if (kind == nullptr || bytes > kind->text.size() ||
+      !kind->number.compare_exchange_strong(number, ToldKind::kMaking))
     return;
   kind->type = record.type;
   kind->priority = record.priority;
@@ -218,8 +218,7 @@ void make_kind(const OperationRecord& record) {
   kind->text_bytes = static_cast<std::uint8_t>(bytes);
   std::memcpy(kind->text.data(), record.name(), bytes);
   const coord_operation_begin_facts facts = facts_of(record);
-  number = observer().operation_kind(&facts);
-  if (number != ToldKind::kNone) kind->number.store(number, std::memory_order_release);
+  kind->number.store(observer().operation_kind(&facts), std::memory_order_release);
 }
 
 // What it depends on, as find_elisions() has left it.
@@ -236,7 +235,7 @@ void Coordinator::Impl::tell_begun(OperationRecord& record) {
   const ToldKind* const kind = place_of_kind(record);
   const std::uint32_t number =
       kind != nullptr ? kind->number.load(std::memory_order_acquire) : ToldKind::kNone;
-  if (record.outer != COORD_NONE || number == ToldKind::kNone || number == ToldKind::kRefused ||
+  if (record.outer != COORD_NONE || number == ToldKind::kNone || number == ToldKind::kMaking ||
       !is_of(record, *kind)) [[unlikely]]
     return tell_begun_at_length(record);
   const auto depends_on = dependencies_of(record);

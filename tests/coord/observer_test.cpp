@@ -279,6 +279,21 @@ TEST(Observer, IsToldOnceWhatOperationsHaveInCommon) {
   EXPECT_EQ(told.of_kinds, 4u + 2u);
 }
 
+TEST(Observer, IsAskedAgainForAKindThatItDidNotWant) {
+  fake_observer::start();
+  const Device device = Device::open("sim");
+  const Stream stream = device.create_stream();
+  coord::Coordinator coordinator(device, {.polled = true});
+  for (int i = 0; i < 5; ++i) {
+    fake_observer::keep_ends(i >= 2);  // then it wants kinds, too
+    coordinator.post({.stream = stream, .description = "step"}, [](coord::StreamRef) {});
+  }
+  const fake_observer::Told told = fake_observer::stop();
+  fake_observer::keep_ends(false);
+  EXPECT_EQ(told.operations.size(), 5u);
+  EXPECT_EQ(told.of_kinds, 2u) << "all but the two before, and the one that makes the kind";
+}
+
 TEST(Observer, FindsTheEndOfASubmissionWhereItWantsItUnlessAnotherOneCameInBetween) {
   fake_observer::keep_ends(true);
   fake_observer::start();

@@ -383,7 +383,7 @@ typedef struct coord_observer_v1 {
   uint64_t* (*operation_entered)(const struct coord_operation_begin_facts*);
   /* Operations that differ in number, stamps and dependencies only, which are not looked at.
    * Returns their number for operation_of_kind, which is good for ever and on each thread, or 0:
-   * operation_entered tells them. */
+   * operation_entered tells this one. */
   uint32_t (*operation_kind)(const struct coord_operation_begin_facts*);
   /* operation_entered for one of a kind. */
   uint64_t* (*operation_of_kind)(uint32_t kind, uint32_t operation, uint64_t registered,
