@@ -34,6 +34,14 @@ inline double processor_probe_ns() {
   return now() - begin;
 }
 
+/// Keeps the calling thread on one processor. False if it may not run there.
+inline bool stay_on(int processor) {
+  cpu_set_t only;
+  CPU_ZERO(&only);
+  CPU_SET(processor, &only);
+  return pthread_setaffinity_np(pthread_self(), sizeof only, &only) == 0;
+}
+
 /// The processor of those that the calling thread may use which is the fastest just now. Takes a
 /// millisecond for each; -1 if that cannot be known.
 inline int quietest_processor() {
@@ -49,11 +57,7 @@ inline int quietest_processor() {
   }
   for (int round = 0; round < 5; ++round) {
     for (Processor& one : processors) {
-      cpu_set_t only;
-      CPU_ZERO(&only);
-      CPU_SET(one.number, &only);
-      if (pthread_setaffinity_np(pthread_self(), sizeof only, &only) == 0)
-        one.spent_ns += processor_probe_ns();
+      if (stay_on(one.number)) one.spent_ns += processor_probe_ns();
     }
   }
   pthread_setaffinity_np(pthread_self(), sizeof allowed, &allowed);
@@ -69,11 +73,7 @@ class OnQuietProcessor {
   OnQuietProcessor() {
     const int number = quietest_processor();
     known_ = pthread_getaffinity_np(pthread_self(), sizeof before_, &before_) == 0;
-    if (number < 0 || !known_) return;
-    cpu_set_t only;
-    CPU_ZERO(&only);
-    CPU_SET(number, &only);
-    pthread_setaffinity_np(pthread_self(), sizeof only, &only);
+    if (number >= 0 && known_) stay_on(number);
   }
   ~OnQuietProcessor() {
     if (known_) pthread_setaffinity_np(pthread_self(), sizeof before_, &before_);
