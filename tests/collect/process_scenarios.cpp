@@ -281,7 +281,9 @@ int coord(const Arguments&) {
         i == 4 ? "a name that is longer than what the collector remembers of names" : "axpy";
     const uint64_t end = 45 + 10 * i;
     if (i == 3) {
-      *observer->operation_entered(&begun) = end;
+      const uint32_t kind = observer->operation_kind(&begun);
+      if (kind == 0) return 1;
+      *observer->operation_of_kind(kind, i, begun.registered, begun.begun, nullptr, 0) = end;
     } else {  // as a library does that does not know operation_entered
       observer->operation_begun(&begun);
       observer->operation_stamp(i, COORD_OPERATION_SUBMITTED, COORD_CLOCK_VIRTUAL, end);
@@ -371,7 +373,8 @@ int coord_kinds(const Arguments&) {
     if (observer->operation_of_kind(kind, 4, now, now, nullptr, 0) != nullptr) _exit(4);
     start();
     for (uint32_t i : {5u, 6u}) {
-      uint64_t* const end = observer->operation_of_kind(kind, i, now + i, now + i, nullptr, 0);
+      uint64_t* const end =
+          observer->operation_of_kind(i == 5 ? kind : another, i, now + i, now + i, nullptr, 0);
       if (end == nullptr) _exit(5);
       std::atomic_ref(*end).store(now + i, std::memory_order_release);
     }

@@ -384,7 +384,8 @@ TEST(CoordObserver, TellsOperationsByTheirKinds) {
   const uint64_t now = operations[0].begin;
   for (const auto& [number, each] : operations) {
     EXPECT_EQ(run.text(each.name), "step");
-    EXPECT_EQ(run.text(each.call_site), number == 3 ? "main.cpp:8 main" : "main.cpp:7 main");
+    EXPECT_EQ(run.text(each.call_site),
+              number == 3 || number == 6 ? "main.cpp:8 main" : "main.cpp:7 main");
     EXPECT_EQ(each.type, 3);      // reduction
     EXPECT_EQ(each.priority, 1);  // high
     EXPECT_EQ(each.stream, 40u);
@@ -414,9 +415,12 @@ TEST(CoordObserver, TellsOperationsByTheirKinds) {
   EXPECT_EQ(reasons[0].dependencies[0].inferred, 1);
   // The texts go to the child as well.
   const auto texts = run.all<ring::TextRecord>(RecordKind::kText);
-  EXPECT_EQ(std::count_if(texts.begin(), texts.end(),
-                          [&](const auto& text) { return text.hash == operations[0].name; }),
-            2);
+  for (const ring::TextHash hash :
+       {operations[0].name, operations[0].call_site, operations[3].call_site}) {
+    EXPECT_EQ(std::count_if(texts.begin(), texts.end(),
+                            [&](const auto& text) { return text.hash == hash; }),
+              2);
+  }
 }
 
 TEST(CoordObserver, TellsSimulatedWorkInVirtualTime) {
