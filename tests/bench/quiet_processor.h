@@ -42,11 +42,9 @@ inline bool stay_on(int processor) {
   return pthread_setaffinity_np(pthread_self(), sizeof only, &only) == 0;
 }
 
-/// The processor of those that the calling thread may use which is the fastest just now. Takes a
-/// millisecond for each; -1 if that cannot be known.
-inline int quietest_processor() {
-  cpu_set_t allowed;
-  if (pthread_getaffinity_np(pthread_self(), sizeof allowed, &allowed) != 0) return -1;
+/// The fastest of these processors just now, or -1. Takes a millisecond for each, and leaves the
+/// calling thread on one of them.
+inline int quietest_of(const cpu_set_t& allowed) {
   struct Processor {
     int number;
     double spent_ns;
@@ -60,30 +58,32 @@ inline int quietest_processor() {
       if (stay_on(one.number)) one.spent_ns += processor_probe_ns();
     }
   }
-  pthread_setaffinity_np(pthread_self(), sizeof allowed, &allowed);
   const auto best = std::min_element(
       processors.begin(), processors.end(),
       [](const Processor& a, const Processor& b) { return a.spent_ns < b.spent_ns; });
   return best != processors.end() && best->spent_ns > 0 ? best->number : -1;
 }
 
-/// Keeps the calling thread, and those it starts meanwhile, on that processor as long as it lives.
+/// Keeps the calling thread, and those it starts meanwhile, on the processor that is the fastest
+/// just now of those that it may use, as long as it lives.
 class OnQuietProcessor {
  public:
-  OnQuietProcessor() {
-    const int number = quietest_processor();
-    known_ = pthread_getaffinity_np(pthread_self(), sizeof before_, &before_) == 0;
-    if (number >= 0 && known_) stay_on(number);
+  OnQuietProcessor()
+      : known_(pthread_getaffinity_np(pthread_self(), sizeof before_, &before_) == 0) {
+    const int number = known_ ? quietest_of(before_) : -1;
+    if (number < 0 || !stay_on(number)) restore();
   }
-  ~OnQuietProcessor() {
-    if (known_) pthread_setaffinity_np(pthread_self(), sizeof before_, &before_);
-  }
+  ~OnQuietProcessor() { restore(); }
   OnQuietProcessor(const OnQuietProcessor&) = delete;
   OnQuietProcessor& operator=(const OnQuietProcessor&) = delete;
 
  private:
+  void restore() {
+    if (known_) pthread_setaffinity_np(pthread_self(), sizeof before_, &before_);
+  }
+
   cpu_set_t before_{};
-  bool known_ = false;
+  bool known_;
 };
 
 }  // namespace streamscope::bench

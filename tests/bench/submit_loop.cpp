@@ -19,8 +19,6 @@
 #include <thread>
 #include <vector>
 
-#include "bench/quiet_processor.h"
-
 namespace {
 
 double thread_nanoseconds() {
@@ -47,7 +45,6 @@ int main(int argc, char** argv) {
       .after = std::span<const coord::OperationHandle>(before).first(
           std::min<std::size_t>(dependencies, 4)),
       .description = "step"};
-  // const streamscope::bench::OnQuietProcessor here;
   std::vector<double> all;
   for (std::size_t burst = 0; burst < bursts + 2; ++burst) {
     const double begin = thread_nanoseconds();
