@@ -168,7 +168,7 @@ coord_operation_begin_facts facts_of(const OperationRecord& record) {
   facts.begun = record.begun;
   facts.line = record.where.line();
   facts.name = record.name();
-  facts.name_bytes = record.described ? record.description.size() : 0;
+  facts.name_bytes = record.name_bytes();
   facts.file = record.where.file_name();
   facts.function = record.where.function_name();
   return facts;
@@ -191,7 +191,7 @@ inline bool same_text(const char* a, const char* b, std::size_t bytes) {
 }
 
 inline bool is_of(const OperationRecord& record, const ToldKind& kind) {
-  const std::size_t bytes = record.described ? record.description.size() : 0;
+  const std::size_t bytes = record.name_bytes();
   return std::memcmp(&record.where, &kind.where, sizeof record.where) == 0 &&
          record.type == kind.type && record.priority == kind.priority && bytes == kind.text_bytes &&
          (bytes == 0 || same_text(record.description.c_str(), kind.text.data(), bytes));
@@ -207,9 +207,10 @@ inline ToldKind* place_of_kind(const OperationRecord& record) {
 // Makes the operation the kind of its place, if that has none and the observer wants it.
 void make_kind(const OperationRecord& record) {
   ToldKind* const kind = place_of_kind(record);
-  const std::size_t bytes = record.described ? record.description.size() : 0;
+  const std::size_t bytes = record.name_bytes();
   std::uint32_t number = ToldKind::kNone;
   if (kind == nullptr || bytes > kind->text.size() ||
+      kind->number.load(std::memory_order_relaxed) != ToldKind::kNone ||  // an exchange is dear
       !kind->number.compare_exchange_strong(number, ToldKind::kMaking))
     return;
   kind->type = record.type;

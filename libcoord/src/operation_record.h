@@ -127,6 +127,9 @@ struct alignas(64) OperationRecord {
 
   [[nodiscard]] bool is(Special one) const noexcept { return (special & one) != 0; }
   [[nodiscard]] const char* name() const noexcept { return described ? description.c_str() : ""; }
+  [[nodiscard]] std::size_t name_bytes() const noexcept {
+    return described ? description.size() : 0;
+  }
   [[nodiscard]] bool ended_already() const noexcept {
     const OperationState now = state.load(std::memory_order_relaxed);
     return now >= OperationState::kCompleted && now <= OperationState::kCancelled;
