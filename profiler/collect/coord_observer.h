@@ -8,6 +8,7 @@
 #include <coord/observer.h>
 
 #include <cstdint>
+#include <string_view>
 
 #include "collect/session.h"
 #include "collect/thread_state.h"
@@ -30,6 +31,25 @@ inline uint32_t recording_clock() {
   return session.clock == ring::ClockKind::kTimeStampCounter ? COORD_CLOCK_COUNTER
                                                              : COORD_CLOCK_MONOTONIC;
 }
+
+/// When something was told.
+struct Stamp {
+  uint64_t begin;
+  uint8_t flags;  // ring::RecordFlags
+  /// Simulated devices give their virtual time, real ones leave the stamp to us.
+  explicit Stamp(int64_t time_ns);
+  /// One of libcoord's, if both read the same clock.
+  Stamp(uint32_t clock, uint64_t stamp) : begin(stamp), flags(0) {
+    if (clock == COORD_CLOCK_VIRTUAL) {
+      flags = ring::kVirtualTime;
+    } else if (clock != recording_clock()) [[unlikely]] {
+      begin = ticks();
+    }
+  }
+};
+
+/// A text that may be null.
+inline std::string_view view(const char* text) { return text != nullptr ? text : ""; }
 
 /// True if the process has simulated devices; it has no real ones then.
 bool coord_is_simulated();

@@ -33,7 +33,7 @@ void on_task_queue(const coord_task_queue_facts* facts) {
   record.kind = RecordKind::kTaskQueue;
   record.on_device = facts->on_device != 0 ? 1 : 0;
   record.queue = facts->queue;
-  record.name = send_text(*thread, facts->name != nullptr ? facts->name : "");
+  record.name = send_text(*thread, view(facts->name));
   record.workers = facts->workers;
   thread->push(record);
 }
