@@ -38,6 +38,22 @@ void wait_for_file(const std::string& path) {
   for (int i = 0; i < 1000 && access(path.c_str(), F_OK) != 0; ++i) pause_ms(10);
 }
 
+/// What libcoord finds by itself; null if nobody listens.
+const coord_observer_v1* find_observer() {
+  const auto find =
+      reinterpret_cast<coord_observer_v1_function>(dlsym(RTLD_DEFAULT, COORD_OBSERVER_SYMBOL));
+  return find != nullptr ? find() : nullptr;
+}
+
+pid_t fork_calmly() {
+#if defined(__SANITIZE_ADDRESS__)
+  // GCC 12's allocator for it does not survive a fork in the middle of another thread's allocation,
+  // such as that of the collector's thread at its start.
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));
+#endif
+  return fork();
+}
+
 int no_cuda(const Arguments&) {
   nvtxRangePushA("only nvtx");
   nvtxRangePop();
@@ -110,15 +126,8 @@ int executes(const Arguments& arguments) {
 
 // A process that used only libcoord forks, and the child uses CUDA for the first time.
 int fork_then_cuda(const Arguments&) {
-  auto observer =
-      reinterpret_cast<coord_observer_v1_function>(dlsym(RTLD_DEFAULT, COORD_OBSERVER_SYMBOL));
-  if (observer == nullptr || observer() == nullptr) return 1;
-#if defined(__SANITIZE_ADDRESS__)
-  // GCC 12's allocator for it does not survive a fork in the middle of another thread's allocation,
-  // such as that of the collector's thread at its start.
-  std::this_thread::sleep_for(std::chrono::milliseconds(200));
-#endif
-  pid_t pid = fork();
+  if (find_observer() == nullptr) return 1;
+  pid_t pid = fork_calmly();
   if (pid == 0) {
     start();
     launch(kStreamA);
@@ -199,9 +208,7 @@ int nvtx(const Arguments&) {
 }
 
 int coord(const Arguments&) {
-  auto find =
-      reinterpret_cast<coord_observer_v1_function>(dlsym(RTLD_DEFAULT, COORD_OBSERVER_SYMBOL));
-  const coord_observer_v1* observer = find != nullptr ? find() : nullptr;
+  const coord_observer_v1* const observer = find_observer();
   if (observer == nullptr || observer->version != COORD_OBSERVER_VERSION) return 1;
   coord_device_facts device{};
   device.simulated = 1;
@@ -329,9 +336,7 @@ int coord(const Arguments&) {
 
 // Operations that are told by the number of their kind, the last of them in a forked child.
 int coord_kinds(const Arguments&) {
-  auto find =
-      reinterpret_cast<coord_observer_v1_function>(dlsym(RTLD_DEFAULT, COORD_OBSERVER_SYMBOL));
-  const coord_observer_v1* observer = find != nullptr ? find() : nullptr;
+  const coord_observer_v1* const observer = find_observer();
   if (observer == nullptr) return 1;
   coord_operation_begin_facts facts{};
   const uint64_t now = observer->task_stamp(&facts.clock);
@@ -364,10 +369,7 @@ int coord_kinds(const Arguments&) {
   (void)observer->operation_of_kind(another, 3, now + (uint64_t{1} << 33),
                                     now + (uint64_t{1} << 33), nullptr, 0);
   observer->operation_end(3, 0);
-#if defined(__SANITIZE_ADDRESS__)
-  std::this_thread::sleep_for(std::chrono::milliseconds(200));  // see fork_then_cuda
-#endif
-  const pid_t pid = fork();
+  const pid_t pid = fork_calmly();
   if (pid == 0) {
     // Nothing is recorded here yet.
     if (observer->operation_of_kind(kind, 4, now, now, nullptr, 0) != nullptr) _exit(4);
@@ -387,9 +389,7 @@ int coord_kinds(const Arguments&) {
 
 // An operation that one thread begins and another one ends, within one of its own.
 int coord_threads(const Arguments&) {
-  auto find =
-      reinterpret_cast<coord_observer_v1_function>(dlsym(RTLD_DEFAULT, COORD_OBSERVER_SYMBOL));
-  const coord_observer_v1* observer = find != nullptr ? find() : nullptr;
+  const coord_observer_v1* const observer = find_observer();
   if (observer == nullptr) return 1;
   const auto call = [&](uint32_t number) {
     coord_sim_call facts{};
