@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "collect/asking.h"
 #include "collect/cupti_library.h"
 #include "collect/memory.h"
 #include "collect/session.h"
@@ -80,6 +81,8 @@ const Parameters* parameters_of(ThreadState& thread, const void* function) {
   Parameters& slot = known[(reinterpret_cast<uintptr_t>(function) >> 4) % std::size(known)];
   const uint32_t epoch = session.names_epoch.load(std::memory_order_relaxed);
   if (slot.function == function && slot.epoch == epoch) return &slot;
+  const Asking asking(reinterpret_cast<uintptr_t>(function), thread.begin);
+  if (!asking.allowed()) return nullptr;
   slot.function = function;
   slot.epoch = epoch;
   slot.count = 0;

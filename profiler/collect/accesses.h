@@ -20,9 +20,9 @@ struct ThreadState;
 void tell_accesses(ThreadState& thread, const CallEntry& entry, const void* parameters,
                    const ring::CallRecord& call);
 
-/// At the entry of a launch in the driver, also inside of one in the runtime: tells the parameters
-/// of pointer size. `open` is the outermost traced call. Never follows a pointer of the program but
-/// to the parameters themselves, and only as far as the driver says there are any.
+/// At the exit of a launch in the driver that succeeded, also inside of one in the runtime: tells
+/// the parameters of pointer size. `open` is the outermost traced call. Never follows a pointer of
+/// the program but to the parameters themselves, and only as far as the driver says there are any.
 void tell_arguments(ThreadState& thread, ring::CallId driver_call, const void* parameters,
                     const ring::OpenCall& open);
 

@@ -29,11 +29,9 @@ constexpr int kFullRingWaitMs = 500;  // how long the decoder waits for the writ
 constexpr int kFinishMs = 2000;
 constexpr CuptiVersion kOverheadDataVersion = 24;  // records own malloc'ed data at least since 12.6
 
-// A buffer and what CUPTI said when it gave it back. The records start 64 bytes in.
+// A buffer and how much CUPTI had put into it when it gave it back. The records start 64 bytes in.
 struct alignas(64) Buffer {
   Buffer* next;
-  CUcontext context;
-  uint32_t stream;
   size_t valid_bytes;
   bool scrap;
   uint8_t* bytes() { return reinterpret_cast<uint8_t*>(this) + 64; }
@@ -175,8 +173,7 @@ void decode_buffer(Buffer& buffer, RingSink& sink) {
   // Ours is no lock that CUPTI could wait for: the mutex is not held here.
   size_t dropped = 0;
   if (usable.load(std::memory_order_relaxed) &&
-      cupti.cuptiActivityGetNumDroppedRecords(buffer.context, buffer.stream, &dropped) ==
-          CUPTI_SUCCESS &&
+      cupti.cuptiActivityGetNumDroppedRecords(nullptr, 0, &dropped) == CUPTI_SUCCESS &&
       dropped != 0) {
     dropped_total.fetch_add(dropped, std::memory_order_relaxed);
     report_loss(ring::Loss::kCuptiDropped, dropped);
@@ -227,7 +224,7 @@ void* decode_buffers(void*) {
 
 Buffer* new_buffer(size_t bytes, bool scrap) {
   void* memory = permanent_memory(64 + bytes);
-  return memory != nullptr ? new (memory) Buffer{nullptr, nullptr, 0, 0, scrap} : nullptr;
+  return memory != nullptr ? new (memory) Buffer{nullptr, 0, scrap} : nullptr;
 }
 
 Buffer* take(Buffer*& list) {
@@ -255,12 +252,10 @@ void CUPTIAPI buffer_requested(uint8_t** bytes, size_t* size, size_t* max_record
   *size = buffer == nullptr ? 0 : buffer->scrap ? kScrapBytes : kBufferBytes;
 }
 
-void CUPTIAPI buffer_completed(CUcontext context, uint32_t stream, uint8_t* bytes, size_t,
-                               size_t valid_bytes) {
+// No buffer belongs to a context since CUDA 6: that parameter is null.
+void CUPTIAPI buffer_completed(CUcontext, uint32_t, uint8_t* bytes, size_t, size_t valid_bytes) {
   if (bytes == nullptr) return;
   Buffer* buffer = Buffer::of(bytes);
-  buffer->context = context;
-  buffer->stream = stream;
   buffer->valid_bytes = valid_bytes;
   if (buffer->scrap && valid_bytes != 0) scrapped.fetch_add(1, std::memory_order_relaxed);
   std::lock_guard lock(exchange->mutex);

@@ -2,18 +2,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "collect/answers.h"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
-#include <cstdio>
-#include <cstring>
 
 #include "collect/coord_observer.h"
 #include "collect/session.h"
 #include "collect/thread_state.h"
 #ifdef STREAMSCOPE_WITH_CUPTI
 #include "collect/activities.h"
+#include "collect/asking.h"
 #include "collect/cupti_library.h"
 #endif
 
@@ -59,28 +59,34 @@ void give(uint32_t number, uint32_t question, bool answered, int32_t result, uin
   answer.ready.store(number, std::memory_order_release);
 }
 
-// A word of memory that the host may read, as the map of the process says: of device memory only
-// the addresses are reserved.
+// A word of memory, copied by the kernel: the program may unmap it at any time, and of device
+// memory only the addresses are reserved.
 bool read_word(const Question& question, uint64_t* value) {
-  FILE* maps = std::fopen("/proc/self/maps", "re");
-  if (maps == nullptr) return false;
-  bool readable = false;
-  char line[512];
-  while (!readable && std::fgets(line, sizeof line, maps) != nullptr) {
-    unsigned long begin = 0, end = 0;
-    char access = '-';
-    if (std::sscanf(line, "%lx-%lx %c", &begin, &end, &access) == 3)
-      readable = access == 'r' && question.object >= begin && question.object + 8 <= end;
-  }
-  std::fclose(maps);
-  if (!readable) return false;
-  if (question.bytes == 4) {
-    *value = *reinterpret_cast<const volatile uint32_t*>(question.object);
-  } else {
-    *value = *reinterpret_cast<const volatile uint64_t*>(question.object);
-  }
-  return true;
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) return false;
+  const ssize_t size = question.bytes == 4 ? 4 : 8;
+  uint64_t word = 0;
+  const bool readable = ::write(ends[1], reinterpret_cast<const void*>(question.object),
+                                static_cast<size_t>(size)) == size &&
+                        ::read(ends[0], &word, static_cast<size_t>(size)) == size;
+  ::close(ends[0]);
+  ::close(ends[1]);
+  if (readable) *value = word;
+  return readable;
 }
+
+#ifdef STREAMSCOPE_WITH_CUPTI
+// Asks the driver whether work has ended, unless the program may have ended the handle. A query
+// breaks a capture of its stream, so nothing is asked during captures.
+void query(uint32_t number, uint32_t index, const Question& question) {
+  const Asking asking(question.object, question.since);
+  if (!asking.allowed() || session.active_captures.load() > 0) return;
+  if (question.kind == QuestionKind::kEvent && cuda.cuEventQuery != nullptr)
+    give(number, index, true, cuda.cuEventQuery(reinterpret_cast<CUevent>(question.object)), 0);
+  if (question.kind == QuestionKind::kStream && cuda.cuStreamQuery != nullptr)
+    give(number, index, true, cuda.cuStreamQuery(reinterpret_cast<CUstream>(question.object)), 0);
+}
+#endif
 
 void ask(uint32_t number, QuestionKind kind) {
   for (uint32_t i = 0; i < round.count; ++i) {
@@ -93,24 +99,20 @@ void ask(uint32_t number, QuestionKind kind) {
       continue;
     }
 #ifdef STREAMSCOPE_WITH_CUPTI
-    if (kind == QuestionKind::kEvent && cuda.cuEventQuery != nullptr)
-      give(number, i, true, cuda.cuEventQuery(reinterpret_cast<CUevent>(question.object)), 0);
-    if (kind == QuestionKind::kStream && cuda.cuStreamQuery != nullptr) {
-      const auto stream = reinterpret_cast<CUstream>(question.object);
-      CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
-      // A query would end a capture.
-      if (cuda.cuStreamIsCapturing != nullptr && cuda.cuStreamIsCapturing(stream, &status) == 0 &&
-          status != CU_STREAM_CAPTURE_STATUS_NONE)
-        continue;
-      give(number, i, true, cuda.cuStreamQuery(stream), 0);
-    }
+    query(number, i, question);
 #endif
   }
 }
 
-// Our queries are no calls of the program.
-void stay_out_of_the_trace() {
+// Our queries are no calls of the program, and a capture that we do not know of must not forbid or
+// be broken by them.
+void stay_out_of_the_way() {
   if (ThreadState* thread = this_thread()) thread->in_collector = true;
+#ifdef STREAMSCOPE_WITH_CUPTI
+  CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
+  if (cuda.cuThreadExchangeStreamCaptureMode != nullptr)
+    cuda.cuThreadExchangeStreamCaptureMode(&mode);
+#endif
 }
 
 // What each stage does; false: it is not finished.
@@ -138,7 +140,7 @@ bool do_stage(Stage stage, [[maybe_unused]] uint32_t number) {
 template <Stage stage>
 void* run_stage(void* argument) {
   const auto number = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(argument));
-  if (stage != kFlush) stay_out_of_the_trace();
+  if (stage != kFlush) stay_out_of_the_way();
   if (do_stage(stage, number) && round.number.load(std::memory_order_relaxed) == number)
     round.finished_stage.store(stage);
   return nullptr;

@@ -318,18 +318,26 @@ enum Line : CallId {
 struct LineFacts {
   CallKind kind;
   bool has_output;
+  bool ends_many;
 };
 
 constexpr bool mentions_output(std::string_view fields) {
   return fields.find("out(") != fields.npos || fields.find("pitched(") != fields.npos;
 }
 
+// Calls of the driver that end a context or a module with all that is in it, or may do so.
+constexpr bool ends_many(std::string_view name) {
+  return name.starts_with("cuCtxDestroy") || name.starts_with("cuGreenCtxDestroy") ||
+         name.starts_with("cuDevicePrimaryCtxRelease") || name == "cuModuleUnload" ||
+         name == "cuLibraryUnload";
+}
+
 constexpr LineFacts kLines[] = {
 #define CALL_RUNTIME(name, version, kind, stream, object, value) \
-  {CallKind::kind, mentions_output(#stream " " #object)},
+  {CallKind::kind, mentions_output(#stream " " #object), false},
 #define CALL_DRIVER(name, kind, stream, object, value) \
-  {CallKind::kind, mentions_output(#stream " " #object)},
-#define CALL_SIM(name, kind) {CallKind::kind, false},
+  {CallKind::kind, mentions_output(#stream " " #object), ends_many(#name)},
+#define CALL_SIM(name, kind) {CallKind::kind, false, false},
 #include "ring/calls.def"
 };
 
@@ -348,20 +356,25 @@ constexpr bool makes_or_ends(CallKind kind) {
   }
 }
 
-constexpr uint8_t kind_flags(CallKind kind) {
-  const int flags = (ring::issues_work(kind) ? kEntryWork : 0) |
-                    (ring::blocks_host(kind) ? kEntryStack : 0) |
-                    (makes_or_ends(kind) ? kEntryIdentity : 0);
-  return static_cast<uint8_t>(flags);
+constexpr bool ends(CallKind kind) {
+  return kind == CallKind::kEventDestroy || kind == CallKind::kStreamDestroy ||
+         kind == CallKind::kDeviceReset;
+}
+
+constexpr int kind_flags(CallKind kind) {
+  return (ring::issues_work(kind) ? kEntryWork : 0) | (ring::blocks_host(kind) ? kEntryStack : 0) |
+         (makes_or_ends(kind) ? kEntryIdentity : 0) | (ends(kind) ? kEntryEnds : 0);
 }
 
 template <class Rule, class P>
-constexpr CallEntry entry(CallId line, uint8_t flags) {
+constexpr CallEntry entry(CallId line, int flags) {
   constexpr auto accesses = RuleAccesses<Rule>::template read<P>();
-  return {&Rule::template read<P>, accesses, line, kLines[line].kind,
-          static_cast<uint8_t>(flags | (accesses != nullptr ? kEntryAccesses : 0) | kEntryTraced |
-                               kind_flags(kLines[line].kind) |
-                               (kLines[line].has_output ? kEntryOutput : 0))};
+  const LineFacts& facts = kLines[line];
+  return {&Rule::template read<P>, accesses, line, facts.kind,
+          static_cast<uint16_t>(flags | kind_flags(facts.kind) | kEntryTraced |
+                                (accesses != nullptr ? kEntryAccesses : 0) |
+                                (facts.ends_many ? kEntryEnds : 0) |
+                                (facts.has_output ? kEntryOutput : 0))};
 }
 
 using RuntimeTable = std::array<CallEntry, CUPTI_RUNTIME_TRACE_CBID_SIZE>;

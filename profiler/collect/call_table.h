@@ -37,15 +37,16 @@ class AccessSink {
   ~AccessSink() = default;
 };
 
-enum CallEntryFlags : uint8_t {
+enum CallEntryFlags : uint16_t {
   kEntryPerThread = 1 << 0,  // the variant for per-thread default streams
   kEntryDriver = 1 << 1,     // a function of the driver
   kEntryOutput = 1 << 2,     // a field is stored by the call: read the parameters again at its exit
   kEntryWork = 1 << 3,       // puts work on a device, of which CUPTI reports the times
   kEntryIdentity = 1 << 4,   // makes or ends a stream, event or graph: recorded also while paused
+  kEntryStack = 1 << 5,      // may block the host: its call stack is worth having
   kEntryTraced = 1 << 6,     // every entry that is traced
   kEntryAccesses = 1 << 7,   // a copy or memset: `accesses` says of what
-  kEntryStack = 1 << 5,      // may block the host: its call stack is worth having
+  kEntryEnds = 1 << 8,       // ends a stream, an event, or all of a context or a module
 };
 
 struct CallEntry {
@@ -56,7 +57,7 @@ struct CallEntry {
   void (*accesses)(const void* parameters, AccessSink& sink) = nullptr;
   ring::CallId id = 0;
   ring::CallKind kind = ring::CallKind::kOther;
-  uint8_t flags = 0;
+  uint16_t flags = 0;
 };
 
 /// Tables by callback id.

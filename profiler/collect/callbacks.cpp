@@ -8,10 +8,14 @@
 #include <atomic>
 #include <cstdio>
 #include <cstring>
+#include <mutex>
+#include <new>
 
 #include "collect/accesses.h"
 #include "collect/activities.h"
+#include "collect/asking.h"
 #include "collect/call_table.h"
+#include "collect/captures.h"
 #include "collect/cupti_library.h"
 #include "collect/resources.h"
 #include "collect/session.h"
@@ -61,21 +65,34 @@ const CallEntry* entry_of(CUpti_CallbackDomain domain, CUpti_CallbackId id) {
   return id < table.size() && table[id].read != nullptr ? &table[id] : nullptr;
 }
 
+// Questions of ours must be over when a handle ends, also one that a thread without a ring ends.
+[[gnu::noinline]] void before_end(CallKind kind, const CallValues& values) {
+  if (kind == CallKind::kEventDestroy) return about_to_end(values.object);
+  if (kind == CallKind::kStreamDestroy) return about_to_end(values.stream);
+  session.names_epoch.fetch_add(1, std::memory_order_relaxed);
+  about_to_end(kAllHandles);
+}
+
 // The entry of a call that lies in no other. `thread`: null if it has no state yet.
 [[gnu::noinline]] void on_enter(ThreadState* thread, CUpti_CallbackDomain domain,
                                 CUpti_CallbackId id, const CUpti_CallbackData& call) {
-  if (__builtin_expect(thread == nullptr, 0)) thread = make_thread_state();
-  if (thread == nullptr || thread->in_collector) return;
   const CallEntry* found = entry_of(domain, id);
   if (found == nullptr) return;
   const CallEntry& entry = *found;
   CallValues values;
   entry.read(call.functionParams, false, values);
+  if (__builtin_expect((entry.flags & kEntryEnds) != 0, 0)) before_end(entry.kind, values);
+  if (__builtin_expect(thread == nullptr, 0)) thread = make_thread_state();
+  if (thread == nullptr || thread->in_collector) return;
+  if (__builtin_expect(entry.kind == CallKind::kCaptureBegin, 0)) {
+    session.active_captures.fetch_add(1);
+    about_to_capture();
+  }
   if (entry.kind == CallKind::kLaunch) values.object = kernel_name(*thread, call.symbolName);
   thread->open_entry = &entry;
   const bool legacy = (entry.flags & kEntryWork) != 0 && values.stream <= 1 &&
                       (values.stream == 1 || (entry.flags & kEntryPerThread) == 0);
-  const uint8_t stack_calls = session.stack_calls;
+  const uint16_t stack_calls = session.stack_calls;
   const bool stack = (entry.flags & stack_calls) != 0 ||
                      (legacy && stack_calls != 0 && is_early_legacy_call(*thread));
   thread->open_stack = stack ? take_stack(*thread) : 0;
@@ -101,10 +118,13 @@ const CallEntry* entry_of(CUpti_CallbackDomain domain, CUpti_CallbackId id) {
 }
 
 // The parameters of a kernel are known to the driver's call only, which may lie inside of the
-// runtime's.
-void on_driver_launch(CUpti_CallbackId id, const CUpti_CallbackData& call) {
+// runtime's. At its exit they are still there, and success says that the function was good.
+[[gnu::noinline]] void on_driver_launched(CUpti_CallbackId id, const CUpti_CallbackData& call) {
   const CallEntry* entry = entry_of(CUPTI_CB_DOMAIN_DRIVER_API, id);
   if (entry == nullptr || entry->kind != CallKind::kLaunch) return;
+  if (call.functionReturnValue == nullptr ||
+      *static_cast<const int32_t*>(call.functionReturnValue) != 0)
+    return;
   ThreadState* thread = existing_thread();
   if (thread == nullptr || thread->open_entry == nullptr || thread->in_collector ||
       thread->open_entry->kind != CallKind::kLaunch || !collecting())
@@ -116,55 +136,78 @@ bool is_inside_a_call(const ThreadState* thread) {
   return thread != nullptr && thread->open_entry != nullptr;
 }
 
-[[gnu::noinline]] void on_enter_with_arguments(CUpti_CallbackDomain domain, CUpti_CallbackId id,
-                                               const CUpti_CallbackData& call) {
-  ThreadState* thread = existing_thread();
-  if (!is_inside_a_call(thread)) on_enter(thread, domain, id, call);
-  if (domain == CUPTI_CB_DOMAIN_DRIVER_API) on_driver_launch(id, call);
+// Never destroyed: calls may come while the process exits.
+alignas(Captures) constinit unsigned char captures_memory[sizeof(Captures)] = {};
+constinit Captures* captures = nullptr;
+constinit std::mutex captures_mutex;
+
+template <class Change>
+void change_captures(Change change) {
+  std::lock_guard lock(captures_mutex);
+  if (captures == nullptr) captures = new (captures_memory) Captures;
+  const auto before = static_cast<int32_t>(captures->count());
+  change(*captures);
+  session.active_captures.fetch_add(static_cast<int32_t>(captures->count()) - before);
 }
 
-bool is_capturing(uint64_t stream, bool per_thread) {
-  if (cuda.cuStreamIsCapturing == nullptr) return false;
-  if (stream == 0 && per_thread) stream = reinterpret_cast<uintptr_t>(CU_STREAM_PER_THREAD);
-  CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
-  // The legacy stream answers with an error while another stream captures; it is not captured
-  // itself.
-  return cuda.cuStreamIsCapturing(reinterpret_cast<CUstream>(stream), &status) == CUDA_SUCCESS &&
-         status != CU_STREAM_CAPTURE_STATUS_NONE;
+// What a call that returned means to the captures of the process. Returns whether its stream is in
+// one. Off the hot path: only while a capture is under way.
+[[gnu::noinline]] bool follow_captures(const ThreadState& thread, const CallEntry& entry,
+                                       const CUpti_CallbackData& call, const CallValues& values,
+                                       int32_t result) {
+  constexpr uint64_t kExternal = 1;  // cudaEventRecordExternal, cudaEventWaitExternal
+  const Captures::Stream stream = Captures::stream(
+      values.stream, (entry.flags & kEntryPerThread) != 0, call.contextUid, thread.tid);
+  const bool succeeded = result == 0;
+  bool contained = false;
+  change_captures([&](Captures& all) {
+    switch (entry.kind) {
+      case CallKind::kCaptureBegin:
+        if (succeeded) all.begin(stream, call.contextUid);
+        return;
+      case CallKind::kCaptureEnd:
+        all.end(stream, result);
+        break;
+      case CallKind::kEventRecord:
+        if (succeeded && (values.value & kExternal) == 0) all.record(stream, values.object);
+        break;
+      case CallKind::kContextRecord:
+      case CallKind::kEventCreate:
+        if (succeeded) all.end_event(values.object);
+        break;
+      case CallKind::kStreamWait:
+        if (succeeded && (values.value & kExternal) == 0) all.wait(stream, values.object);
+        break;
+      case CallKind::kStreamCreate:
+        if (succeeded) all.end_stream(stream);
+        break;
+      case CallKind::kDeviceReset:
+        if (succeeded) all.end_context(thread.open_call->context.load(std::memory_order_relaxed));
+        break;
+      default:
+        break;
+    }
+    contained = all.contains(stream);
+  });
+  // Its entry has counted it as well, so that there was no instant without it.
+  if (entry.kind == CallKind::kCaptureBegin) session.active_captures.fetch_sub(1);
+  return contained;
 }
 
-// What a call means to the collector itself, once it has succeeded.
-void follow(const CallEntry& entry, bool succeeded) {
-  switch (entry.kind) {
-    case CallKind::kCaptureBegin:
-      if (succeeded) session.active_captures.fetch_add(1, std::memory_order_relaxed);
-      break;
-    case CallKind::kCaptureEnd:
-      // Also when it failed: the capture is over then.
-      if (session.active_captures.load(std::memory_order_relaxed) > 0)
-        session.active_captures.fetch_sub(1, std::memory_order_relaxed);
-      break;
-    case CallKind::kProfilerStart:
-      if (session.control->capture_range == ring::CaptureRange::kCudaProfilerApi)
-        capture_range_opened();
-      break;
-    case CallKind::kProfilerStop:
-      if (session.control->capture_range == ring::CaptureRange::kCudaProfilerApi)
-        capture_range_closed();
-      break;
-    default:
-      break;
-  }
+// What a call means to the collector itself.
+void follow(CallKind kind) {
+  if (session.control->capture_range != ring::CaptureRange::kCudaProfilerApi) return;
+  if (kind == CallKind::kProfilerStart) capture_range_opened();
+  if (kind == CallKind::kProfilerStop) capture_range_closed();
 }
 
 bool needs_following(CallKind kind) {
-  return kind == CallKind::kCaptureBegin || kind == CallKind::kCaptureEnd ||
-         kind == CallKind::kProfilerStart || kind == CallKind::kProfilerStop;
+  return kind == CallKind::kProfilerStart || kind == CallKind::kProfilerStop;
 }
 
 // The thread's open call, at whose exit there is nothing to do but to record it, as nearly always.
 bool ends_plainly(const ThreadState& thread) {
-  constexpr uint8_t kMore = kEntryOutput | kEntryAccesses | kEntryPerThread;
+  constexpr uint16_t kMore = kEntryOutput | kEntryAccesses | kEntryPerThread;
   const CallEntry& entry = *thread.open_entry;
   return (entry.flags & kMore) == 0 && !needs_following(entry.kind) && collecting() &&
          session.clock == ring::ClockKind::kTimeStampCounter &&
@@ -204,9 +247,10 @@ template <bool kPlainly>
       object = values.object;
     }
     if (session.active_captures.load(std::memory_order_relaxed) > 0 &&
-        is_capturing(stream, (entry.flags & kEntryPerThread) != 0))
+        follow_captures(thread, entry, call,
+                        {stream, object, open.value.load(std::memory_order_relaxed)}, result))
       flags |= ring::kCapturing;
-    if (needs_following(entry.kind)) follow(entry, result == 0);
+    if (needs_following(entry.kind)) follow(entry.kind);
     collected = collecting();
     if (!collected && (entry.flags & kEntryWork) != 0) note_paused_correlation(call.correlationId);
   }
@@ -242,12 +286,15 @@ template <bool kPlainly>
   thread.open_entry = nullptr;
 
   if constexpr (!kPlainly) {
-    if (((flags & ring::kPerThread) != 0 ||
-         stream == reinterpret_cast<uintptr_t>(CU_STREAM_PER_THREAD)) &&
-        stream <= 2 && call.context != nullptr)
-      tell_per_thread_stream(thread, call.context, call.contextUid);
-    if (session.attached_late.load(std::memory_order_relaxed) && call.context != nullptr)
-      tell_used(thread, call.context, call.contextUid, stream);
+    // Success says that context and stream were alive when the call began.
+    if (result == 0 && call.context != nullptr && (entry.flags & kEntryEnds) == 0) {
+      if (((flags & ring::kPerThread) != 0 ||
+           stream == reinterpret_cast<uintptr_t>(CU_STREAM_PER_THREAD)) &&
+          stream <= 2)
+        tell_per_thread_stream(thread, call.context, call.contextUid);
+      if (session.attached_late.load(std::memory_order_relaxed))
+        tell_used(thread, call.context, call.contextUid, stream);
+    }
   }
 }
 
@@ -278,8 +325,14 @@ void on_state(CUpti_CallbackId id, const CUpti_StateData& data) {
 
 [[gnu::noinline]] void on_other(CUpti_CallbackDomain domain, CUpti_CallbackId id,
                                 const void* data) {
-  if (domain == CUPTI_CB_DOMAIN_RESOURCE)
-    on_resource(id, *static_cast<const CUpti_ResourceData*>(data));
+  if (domain == CUPTI_CB_DOMAIN_RESOURCE) {
+    const auto& resource = *static_cast<const CUpti_ResourceData*>(data);
+    if (id == CUPTI_CBID_RESOURCE_STREAM_DESTROY_STARTING && session.active_captures.load() > 0)
+      change_captures([&](Captures& all) {
+        all.end_stream(reinterpret_cast<uintptr_t>(resource.resourceHandle.stream));
+      });
+    on_resource(id, resource);
+  }
   if (domain == CUPTI_CB_DOMAIN_STATE) on_state(id, *static_cast<const CUpti_StateData*>(data));
 }
 
@@ -292,12 +345,12 @@ void CUPTIAPI on_callback(void*, CUpti_CallbackDomain domain, CUpti_CallbackId i
     return on_other(domain, id, data);
   const auto& call = *static_cast<const CUpti_CallbackData*>(data);
   if (call.callbackSite == CUPTI_API_EXIT) {
+    if (__builtin_expect(session.tells_arguments, 0) && domain == CUPTI_CB_DOMAIN_DRIVER_API)
+      on_driver_launched(id, call);
     if (*call.correlationData != 0) on_exit(call);
     return;
   }
   *call.correlationData = 0;  // nested, ours, or not recorded
-  if (__builtin_expect(session.tells_arguments, 0))
-    return on_enter_with_arguments(domain, id, call);
   ThreadState* thread = existing_thread();
   if (!is_inside_a_call(thread)) on_enter(thread, domain, id, call);
 }
@@ -391,6 +444,8 @@ void forget_cupti_after_fork() {
   subscriber = nullptr;
   session.attached_late.store(false, std::memory_order_relaxed);
   session.active_captures.store(0, std::memory_order_relaxed);
+  new (&captures_mutex) std::mutex;
+  captures = nullptr;
 }
 
 }  // namespace streamscope::collect

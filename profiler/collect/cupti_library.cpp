@@ -144,8 +144,9 @@ bool find_cuda() {
       find("cuDeviceTotalMem_v2", "cuDeviceTotalMem"));
   // Not through the list: the headers' macros could turn these names into their per-thread
   // variants.
-  cuda.cuStreamIsCapturing =
-      reinterpret_cast<decltype(cuda.cuStreamIsCapturing)>(::dlsym(library, "cuStreamIsCapturing"));
+  cuda.cuThreadExchangeStreamCaptureMode =
+      reinterpret_cast<decltype(cuda.cuThreadExchangeStreamCaptureMode)>(
+          ::dlsym(library, "cuThreadExchangeStreamCaptureMode"));
   cuda.cuFuncGetParamInfo =
       reinterpret_cast<decltype(cuda.cuFuncGetParamInfo)>(::dlsym(library, "cuFuncGetParamInfo"));
   cuda.cuKernelGetParamInfo = reinterpret_cast<decltype(cuda.cuKernelGetParamInfo)>(

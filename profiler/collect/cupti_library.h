@@ -74,7 +74,7 @@ struct CudaQueries {
 #undef STREAMSCOPE_POINTER
   CUresult (*cuDeviceGetUuid)(CUuuid*, CUdevice);
   CUresult (*cuDeviceTotalMem)(size_t*, CUdevice);
-  CUresult (*cuStreamIsCapturing)(CUstream, CUstreamCaptureStatus*);
+  CUresult (*cuThreadExchangeStreamCaptureMode)(CUstreamCaptureMode*);
   // Since 12.4; a CUkernel is asked as such.
   CUresult (*cuFuncGetParamInfo)(void*, size_t, size_t*, size_t*);
   CUresult (*cuKernelGetParamInfo)(void*, size_t, size_t*, size_t*);

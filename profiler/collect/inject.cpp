@@ -17,6 +17,7 @@
 #include "collect/writer_process.h"
 #ifdef STREAMSCOPE_WITH_CUPTI
 #include "collect/activities.h"
+#include "collect/asking.h"
 #include "collect/callbacks.h"
 #include "collect/cupti_library.h"
 #include "collect/resources.h"
@@ -33,6 +34,7 @@ constinit bool cuda_injection_taken = false;  // the variable names another tool
 
 void at_exit() {
 #ifdef STREAMSCOPE_WITH_CUPTI
+  about_to_end(kAllHandles);  // by the exit handlers of CUDA
   finish_activities();
 #endif
 }
@@ -42,6 +44,7 @@ void in_child_after_fork() {
   forget_cupti_after_fork();
   forget_activities_after_fork();
   forget_resources_after_fork();
+  forget_questions_after_fork();
 #endif
   forget_stacks_after_fork();
   forget_memory_after_fork();

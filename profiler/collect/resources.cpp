@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "collect/activities.h"
+#include "collect/asking.h"
 #include "collect/call_table.h"
 #include "collect/cupti_library.h"
 #include "collect/session.h"
@@ -149,8 +150,9 @@ void on_stream(ThreadState& thread, const CUpti_ResourceData& data, bool destroy
   }
   const auto handle = reinterpret_cast<uintptr_t>(stream);
   if (!destroyed) first_time(kStreamKey, context_id, handle);
-  tell_stream(thread, context_id, handle, stream_id(data.context, stream, false), kind, priority,
-              destroyed);
+  // Its number was told when it was made.
+  const uint32_t id = destroyed ? ring::kNone32 : stream_id(data.context, stream, false);
+  tell_stream(thread, context_id, handle, id, kind, priority, destroyed);
 }
 
 // Graphs.
@@ -178,7 +180,8 @@ struct Node {
 
 struct Graphs {
   std::mutex mutex;
-  std::unordered_map<uint64_t, Node> nodes;  // those that count
+  std::unordered_map<uint64_t, Node> nodes;                      // those that count
+  std::unordered_map<uint32_t, std::vector<uint64_t>> nodes_of;  // by graph
   std::vector<Edge> waiting;
   std::set<std::pair<uint64_t, uint64_t>> of_clone;  // told of the graph that is being instantiated
 };
@@ -244,72 +247,76 @@ bool instantiating(const ThreadState& thread) {
          thread.open_entry->kind == ring::CallKind::kGraphInstantiate;
 }
 
+// What was told of a graph stays in the trace; here its nodes are forgotten.
+void forget_graph(uint32_t id) {
+  Graphs& all = graphs();
+  std::lock_guard lock(all.mutex);
+  const auto found = all.nodes_of.find(id);
+  if (found == all.nodes_of.end()) return;
+  for (uint64_t node : found->second) all.nodes.erase(node);
+  all.nodes_of.erase(found);
+}
+
 // The lock of `all` is held.
-void tell_edge(ThreadState& thread, Graphs& all, const Edge& edge, bool destroyed) {
-  if (instantiating(thread) && !destroyed && !all.of_clone.emplace(edge.from, edge.to).second)
-    return;
+void tell_edge(ThreadState& thread, Graphs& all, const Edge& edge) {
+  if (instantiating(thread) && !all.of_clone.emplace(edge.from, edge.to).second) return;
   ring::GraphEdgeRecord record{};
   record.kind = RecordKind::kGraphEdge;
-  record.destroyed = destroyed ? 1 : 0;
   record.graph = edge.graph;
   record.from_node = edge.from;
   record.to_node = edge.to;
   thread.push(record);
 }
 
-void tell_node(ThreadState& thread, const CUpti_GraphData& graph, bool destroyed) {
+void tell_node(ThreadState& thread, const CUpti_GraphData& graph, bool cloned) {
   const uint64_t id = node_id(graph.node);
   if (id == 0) return;
+  const uint32_t owner = graph_id(graph.graph);
+  const uint64_t original = cloned ? node_id(graph.originalNode) : 0;
   Graphs& all = graphs();
   std::lock_guard lock(all.mutex);
-  Node& node = all.nodes[id];
-  if (!destroyed) {
-    if (node.kind == kUnknownNodeKind) node.kind = starting_node_kind;
-    if (thread.open_entry != nullptr && (thread.open_entry->flags & kEntryWork) != 0)
-      node.correlation_id = thread.open_call->correlation_id.load(std::memory_order_relaxed);
-    // A captured launch is still open: its kernel is the node's.
-    if (thread.open_entry != nullptr && thread.open_entry->kind == ring::CallKind::kLaunch)
-      node.name = thread.open_call->object.load(std::memory_order_relaxed);
-    const uint64_t original = node_id(graph.originalNode);
-    if (original != 0 && original != id) {
-      node.original = original;
-      if (auto found = all.nodes.find(original); found != all.nodes.end()) {
-        node.kind = found->second.kind;
-        node.name = found->second.name;
-        node.correlation_id = found->second.correlation_id;
-      }
+  const auto [known, is_new] = all.nodes.try_emplace(id);
+  Node& node = known->second;
+  if (is_new) all.nodes_of[owner].push_back(id);
+  if (node.kind == kUnknownNodeKind) node.kind = starting_node_kind;
+  if (thread.open_entry != nullptr && (thread.open_entry->flags & kEntryWork) != 0)
+    node.correlation_id = thread.open_call->correlation_id.load(std::memory_order_relaxed);
+  // A captured launch is still open: its kernel is the node's.
+  if (thread.open_entry != nullptr && thread.open_entry->kind == ring::CallKind::kLaunch)
+    node.name = thread.open_call->object.load(std::memory_order_relaxed);
+  if (original != 0 && original != id) {
+    node.original = original;
+    if (auto found = all.nodes.find(original); found != all.nodes.end()) {
+      node.kind = found->second.kind;
+      node.name = found->second.name;
+      node.correlation_id = found->second.correlation_id;
     }
   }
   ring::GraphNodeRecord record{};
   record.kind = RecordKind::kGraphNode;
   record.node_kind = node.kind;
-  record.destroyed = destroyed ? 1 : 0;
-  record.graph = graph_id(graph.graph);
+  record.graph = owner;
   record.node = id;
   record.original = node.original;
   record.name = node.name;
   record.correlation_id = node.correlation_id;
   thread.push(record);
-  if (destroyed) {
-    all.nodes.erase(id);
-    return;
-  }
   std::erase_if(all.waiting, [&](const Edge& edge) {
     if (!all.nodes.contains(edge.from) || !all.nodes.contains(edge.to)) return false;
-    tell_edge(thread, all, edge, false);
+    tell_edge(thread, all, edge);
     return true;
   });
 }
 
 // `node` depends on `dependency` (CUPTI 13.0; compared with cudaGraphGetEdges).
-void on_dependency(ThreadState& thread, const CUpti_GraphData& graph, bool destroyed) {
+void on_dependency(ThreadState& thread, const CUpti_GraphData& graph) {
   const Edge edge{graph_id(graph.graph), node_id(graph.dependency), node_id(graph.node)};
   if (edge.from == 0 || edge.to == 0) return;
   Graphs& all = graphs();
   std::lock_guard lock(all.mutex);
   if (all.nodes.contains(edge.from) && all.nodes.contains(edge.to)) {
-    tell_edge(thread, all, edge, destroyed);
-  } else if (!destroyed) {
+    tell_edge(thread, all, edge);
+  } else {
     all.waiting.push_back(edge);
   }
 }
@@ -318,13 +325,18 @@ void on_graph(ThreadState& thread, CUpti_CallbackId id, const CUpti_GraphData& g
   switch (id) {
     case CUPTI_CBID_RESOURCE_GRAPH_CREATED:
     case CUPTI_CBID_RESOURCE_GRAPH_CLONED:
-      tell_graph(thread, graph_id(graph.graph), graph_id(graph.originalGraph),
-                 reinterpret_cast<uintptr_t>(graph.graph), false, false);
+      tell_graph(
+          thread, graph_id(graph.graph),
+          id == CUPTI_CBID_RESOURCE_GRAPH_CLONED ? graph_id(graph.originalGraph) : ring::kNone32,
+          reinterpret_cast<uintptr_t>(graph.graph), false, false);
       break;
-    case CUPTI_CBID_RESOURCE_GRAPH_DESTROY_STARTING:
-      tell_graph(thread, graph_id(graph.graph), ring::kNone32,
-                 reinterpret_cast<uintptr_t>(graph.graph), false, true);
+    case CUPTI_CBID_RESOURCE_GRAPH_DESTROY_STARTING: {
+      const uint32_t gone = graph_id(graph.graph);
+      tell_graph(thread, gone, ring::kNone32, reinterpret_cast<uintptr_t>(graph.graph), false,
+                 true);
+      forget_graph(gone);
       break;
+    }
     case CUPTI_CBID_RESOURCE_GRAPHNODE_CREATE_STARTING:
       starting_node_kind = static_cast<uint8_t>(graph.nodeType);
       break;
@@ -333,16 +345,10 @@ void on_graph(ThreadState& thread, CUpti_CallbackId id, const CUpti_GraphData& g
       starting_node_kind = kUnknownNodeKind;
       break;
     case CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED:
-      tell_node(thread, graph, false);
-      break;
-    case CUPTI_CBID_RESOURCE_GRAPHNODE_DESTROY_STARTING:
       tell_node(thread, graph, true);
       break;
     case CUPTI_CBID_RESOURCE_GRAPHNODE_DEPENDENCY_CREATED:
-      on_dependency(thread, graph, false);
-      break;
-    case CUPTI_CBID_RESOURCE_GRAPHNODE_DEPENDENCY_DESTROY_STARTING:
-      on_dependency(thread, graph, true);
+      on_dependency(thread, graph);
       break;
     case CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATED: {
       tell_graph(thread, exec_id(graph.graphExec), graph_id(graph.graph),
@@ -353,10 +359,13 @@ void on_graph(ThreadState& thread, CUpti_CallbackId id, const CUpti_GraphData& g
       all.of_clone.clear();
       break;
     }
-    case CUPTI_CBID_RESOURCE_GRAPHEXEC_DESTROY_STARTING:
-      tell_graph(thread, exec_id(graph.graphExec), ring::kNone32,
-                 reinterpret_cast<uintptr_t>(graph.graphExec), true, true);
+    case CUPTI_CBID_RESOURCE_GRAPHEXEC_DESTROY_STARTING: {
+      const uint32_t gone = exec_id(graph.graphExec);
+      tell_graph(thread, gone, ring::kNone32, reinterpret_cast<uintptr_t>(graph.graphExec), true,
+                 true);
+      forget_graph(gone);
       break;
+    }
     default:
       break;
   }
@@ -371,10 +380,8 @@ CUptiResult switch_resource_callbacks(CUpti_SubscriberHandle subscriber, bool on
         CUPTI_CBID_RESOURCE_GRAPH_CREATED, CUPTI_CBID_RESOURCE_GRAPH_CLONED,
         CUPTI_CBID_RESOURCE_GRAPH_DESTROY_STARTING, CUPTI_CBID_RESOURCE_GRAPHNODE_CREATE_STARTING,
         CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED, CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED,
-        CUPTI_CBID_RESOURCE_GRAPHNODE_DESTROY_STARTING,
-        CUPTI_CBID_RESOURCE_GRAPHNODE_DEPENDENCY_CREATED,
-        CUPTI_CBID_RESOURCE_GRAPHNODE_DEPENDENCY_DESTROY_STARTING,
-        CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATED, CUPTI_CBID_RESOURCE_GRAPHEXEC_DESTROY_STARTING}) {
+        CUPTI_CBID_RESOURCE_GRAPHNODE_DEPENDENCY_CREATED, CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATED,
+        CUPTI_CBID_RESOURCE_GRAPHEXEC_DESTROY_STARTING}) {
     CUptiResult result =
         cupti.cuptiEnableCallback(on ? 1 : 0, subscriber, CUPTI_CB_DOMAIN_RESOURCE, id);
     if (result != CUPTI_SUCCESS && id == CUPTI_CBID_RESOURCE_CONTEXT_CREATED) return result;
@@ -411,6 +418,8 @@ void on_resource(CUpti_CallbackId id, const CUpti_ResourceData& data) {
 void tell_per_thread_stream(ThreadState& thread, CUcontext context, uint32_t context_id) {
   const uint64_t bit = uint64_t{1} << context_id % 64;
   if ((thread.per_thread_contexts & bit) != 0) return;
+  const Asking asking(kAllHandles, thread.begin);
+  if (!asking.allowed()) return;
   thread.per_thread_contexts |= bit;
   const uint32_t id = stream_id(context, nullptr, true);
   if (id == ring::kNone32) return;
@@ -419,6 +428,8 @@ void tell_per_thread_stream(ThreadState& thread, CUcontext context, uint32_t con
 }
 
 void tell_used(ThreadState& thread, CUcontext context, uint32_t context_id, uint64_t stream) {
+  const Asking asking(stream > 2 ? stream : kAllHandles, thread.begin);
+  if (!asking.allowed()) return;
   tell_context(thread, context, context_id);
   if (stream <= 2 || !first_time(kStreamKey, context_id, stream)) return;
   auto handle = reinterpret_cast<CUstream>(stream);

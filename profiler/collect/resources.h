@@ -17,11 +17,12 @@ CUptiResult switch_resource_callbacks(CUpti_SubscriberHandle subscriber, bool on
 /// A callback of the resource domain. `open_kind` says what the calling thread is doing.
 void on_resource(CUpti_CallbackId id, const CUpti_ResourceData& data);
 
-/// The calling thread used its per-thread default stream in this context: tells of it once.
+/// At the exit of a call that succeeded and ended no context: the calling thread used its
+/// per-thread default stream in this context. Tells of it once.
 void tell_per_thread_stream(ThreadState& thread, CUcontext context, uint32_t context_id);
 
-/// Late attach: a call in this context on this stream (0: none) was seen; tells of both if they are
-/// new.
+/// At the exit of a call that succeeded and ended nothing, if recording began late: tells of the
+/// context and the stream (0: none) that it used if they are new.
 void tell_used(ThreadState& thread, CUcontext context, uint32_t context_id, uint64_t stream);
 
 void forget_resources_after_fork();

@@ -38,12 +38,13 @@ struct alignas(64) Session {
       false};  // the program gave the device something to do; see note_work()
   // Both are set before callbacks are enabled: CallEntryFlags of calls whose stack is taken, and
   // whether the parameters of kernels are told.
-  uint8_t stack_calls = 0;
+  uint16_t stack_calls = 0;
   bool tells_arguments = false;
   ring::ClockKind clock = ring::ClockKind::kMonotonic;
-  std::atomic<int32_t> active_captures{0};  // of streams, begun and not ended, in the whole process
-  std::atomic<uint32_t> names_epoch{1};     // raised when module code is unloaded: names that are
-                                            // cached by address are void
+  std::atomic<int32_t> active_captures{
+      0};                                // begun or about to, and not ended, in the whole process
+  std::atomic<uint32_t> names_epoch{1};  // raised when module code is unloaded: names that are
+                                         // cached by address are void
   std::atomic<uint32_t> epoch{0};  // raised in a forked child: whatever threads held before is void
   const ring::Control* control = nullptr;  // mapped; valid from kRunning on, until the process ends
   std::atomic<void (*)()> detach{

@@ -108,7 +108,7 @@ void CallRows::record_event(const ring::CallRecord& call, const CallPlace& place
   if (captured && (call.value & kExternalFlag) != 0) event.recorded_by_graphs = true;
   const trace::Id id = run_.writer.append(row);
   event.history.add({span_of(call, place), id, captured});
-  if (!captured) questions_.recorded(row.stream_id, call.object, id);
+  if (!captured) questions_.recorded(row.stream_id, call.object, id, call.begin);
   if ((call.flags & ring::kVirtualTime) == 0) event.history.forget_before(horizon_);
 }
 
@@ -259,7 +259,7 @@ void CallRows::issue(const ring::CallRecord& call, trace::OpKind kind, trace::Id
                      trace::Id stream) {
   if ((call.flags & ring::kCapturing) != 0)
     return;  // becomes a node of a graph and runs at its launches
-  questions_.issued(stream, call.stream, (call.flags & ring::kPerThread) != 0);
+  questions_.issued(stream, call.stream, (call.flags & ring::kPerThread) != 0, call.begin);
   Issue issue;
   issue.kind = kind;
   issue.virtual_time = (call.flags & ring::kVirtualTime) != 0;

@@ -41,7 +41,6 @@ trace::Id Graphs::node(uint32_t graph, uint64_t native) {
 }
 
 void Graphs::describe(const ring::GraphNodeRecord& record) {
-  if (record.destroyed != 0) return;  // the graph as it was built stays in the trace
   trace::GraphNode row;
   row.graph_id = known(record.graph).id;
   row.native_id = static_cast<trace::Int>(record.node);
@@ -53,7 +52,6 @@ void Graphs::describe(const ring::GraphNodeRecord& record) {
 }
 
 void Graphs::describe(const ring::GraphEdgeRecord& record) {
-  if (record.destroyed != 0) return;
   trace::GraphEdge row;
   row.graph_id = known(record.graph).id;
   row.from_node_id = node(record.graph, record.from_node);

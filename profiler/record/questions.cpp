@@ -9,26 +9,28 @@ constexpr size_t kMostWords = 4;  // of a stream: what stands behind the first o
 
 }  // namespace
 
-void Questions::recorded(trace::Id stream, uint64_t event, trace::Id record) {
+void Questions::recorded(trace::Id stream, uint64_t event, trace::Id record, uint64_t since) {
   newest_record_.get(event) = record;
   Tail& tail = tails_[stream];
   tail.event = event;
+  tail.recorded = since;
   tail.record = record;
   tail.work_behind_record = false;
 }
 
-void Questions::issued(trace::Id stream, uint64_t handle, bool per_thread) {
+void Questions::issued(trace::Id stream, uint64_t handle, bool per_thread, uint64_t since) {
   // The default streams mean other streams to another thread, or need a context there.
   constexpr uint64_t kLastDefault = 2;
   Tail& tail = tails_[stream];
   tail.handle = handle > kLastDefault && !per_thread ? handle : 0;
+  tail.used = since;
   tail.work_behind_record = true;
 }
 
 void Questions::waits(trace::Id stream, uint64_t address, uint32_t bytes) {
   std::vector<ring::Question>& words = tails_[stream].words;
   if (words.size() == kMostWords) words.erase(words.begin());
-  words.push_back({ring::QuestionKind::kWord, bytes, address});
+  words.push_back({ring::QuestionKind::kWord, bytes, address, 0});
 }
 
 void Questions::event_destroyed(uint64_t event) {
@@ -54,9 +56,10 @@ std::vector<ring::Question> Questions::ask(uint32_t round, bool of_device) {
   for (const auto& [stream, tail] : tails_) {
     const trace::Id* newest = tail.event == 0 ? nullptr : newest_record_.find(tail.event);
     const bool has_event = newest != nullptr && *newest == tail.record;
-    if (has_event) add({ring::QuestionKind::kEvent, 0, tail.event}, stream, tail.record);
+    if (has_event)
+      add({ring::QuestionKind::kEvent, 0, tail.event, tail.recorded}, stream, tail.record);
     if (tail.handle != 0 && (tail.work_behind_record || !has_event))
-      add({ring::QuestionKind::kStream, 0, tail.handle}, stream, trace::kNoId);
+      add({ring::QuestionKind::kStream, 0, tail.handle, tail.used}, stream, trace::kNoId);
     for (const ring::Question& word : tail.words) add(word, stream, trace::kNoId);
   }
   std::vector<ring::Question> questions;

@@ -6,7 +6,8 @@
 //
 // A query of an untimed event is safe in every hang that was tried, one of a stream is not; so of
 // each stream the newest event is asked for, and the stream itself only where work stands behind
-// that event. A handle that was destroyed is never asked for.
+// that event. A handle that is known to be destroyed is not asked for, and with each goes when the
+// program last used it, so that the collector leaves alone what was destroyed meanwhile.
 #pragma once
 
 #include <cstdint>
@@ -25,10 +26,10 @@ class Questions {
  public:
   Questions(RunState& run, trace::Id process) : run_(run), process_(process) {}
 
-  /// The newest record of an event, in a stream.
-  void recorded(trace::Id stream, uint64_t event, trace::Id record);
+  /// The newest record of an event, in a stream. `since`: ticks at which the call began, as below.
+  void recorded(trace::Id stream, uint64_t event, trace::Id record, uint64_t since);
   /// Work was put onto a stream that has this handle.
-  void issued(trace::Id stream, uint64_t handle, bool per_thread);
+  void issued(trace::Id stream, uint64_t handle, bool per_thread, uint64_t since);
   /// A stream waits until a word has a value.
   void waits(trace::Id stream, uint64_t address, uint32_t bytes);
   void event_destroyed(uint64_t event);
@@ -49,7 +50,9 @@ class Questions {
   /// What is known of the newest work of a stream.
   struct Tail {
     uint64_t handle = 0;  // 0: one that cannot be asked for
+    uint64_t used = 0;    // since when the handle is known to be good, in ticks
     uint64_t event = 0;
+    uint64_t recorded = 0;  // the same of the event
     trace::Id record = trace::kNoId;
     bool work_behind_record = false;
     std::vector<ring::Question> words;  // newest last

@@ -45,6 +45,9 @@ struct Question {
   QuestionKind kind;
   uint32_t bytes;   // kWord: 4 or 8
   uint64_t object;  // handle or address
+  // When a call began that used the handle with success, in ticks: if the program has ended it
+  // since, the question is not to be put.
+  uint64_t since;
 };
 
 inline constexpr uint32_t kMaxQuestions = 256;

@@ -19,7 +19,7 @@
 namespace streamscope::ring {
 
 /// Version of everything in this header and in ring.h and control.h. Both sides must agree exactly.
-inline constexpr uint32_t kLayoutVersion = 11;
+inline constexpr uint32_t kLayoutVersion = 12;
 
 /// A text, named by a 64-bit hash of its bytes. 0 is "no text". The bytes follow in kString records
 /// of any ring of the same process, before or after the first use.
@@ -346,7 +346,7 @@ struct GraphNodeRecord {
   RecordKind kind;
   uint8_t flags;
   uint8_t node_kind;  // CUgraphNodeType
-  uint8_t destroyed;
+  uint8_t reserved2;
   uint32_t graph;
   uint64_t node;      // CUPTI node id
   uint64_t original;  // node it was cloned from, 0 if none
@@ -359,8 +359,7 @@ struct GraphNodeRecord {
 struct GraphEdgeRecord {
   RecordKind kind;
   uint8_t flags;
-  uint8_t destroyed;
-  uint8_t reserved;
+  uint16_t reserved;
   uint32_t graph;
   uint64_t from_node;
   uint64_t to_node;

@@ -230,30 +230,6 @@ int per_thread_stream(const Arguments&) {
   return 0;
 }
 
-int capture(const Arguments&) {
-  start();
-  record(kEvent, kStreamA);
-  if (fake_capture_queries() != 0) return 1;  // nothing is captured: nothing may be asked
-  cudaStreamBeginCapture_v10000_params begin{kStreamA, cudaStreamCaptureModeGlobal};
-  runtime(RUNTIME_ID(cudaStreamBeginCapture_v10000), begin,
-          {.inside = [](const FakeCall&) { fake_set_capturing(handle<CUstream>(0xa00a), true); }});
-  record(kEvent, kStreamA);
-  launch(kStreamB);
-  cudaStreamWaitEvent_v3020_params join{kStreamB, kEvent, 0};
-  runtime(RUNTIME_ID(cudaStreamWaitEvent_v3020), join,
-          {.inside = [](const FakeCall&) { fake_set_capturing(handle<CUstream>(0xb00b), true); }});
-  cudaGraph_t graph = nullptr;
-  cudaStreamEndCapture_v10000_params end{kStreamA, &graph};
-  runtime(RUNTIME_ID(cudaStreamEndCapture_v10000), end, {.inside = [&](const FakeCall&) {
-            graph = handle<cudaGraph_t>(0x99);
-            fake_set_capturing(handle<CUstream>(0xa00a), false);
-            fake_set_capturing(handle<CUstream>(0xb00b), false);
-          }});
-  const unsigned asked = fake_capture_queries();
-  record(kEvent, kStreamA);
-  return fake_capture_queries() == asked ? 0 : 1;
-}
-
 int kernel_names(const Arguments&) {
   start();
   char name[] = "_Z5firstv";
@@ -617,7 +593,6 @@ constexpr Scenario kScenarios[] = {
     {"kernel-arguments", kernel_arguments},
     {"objects", objects},
     {"per-thread-stream", per_thread_stream},
-    {"capture", capture},
     {"kernel-names", kernel_names},
     {"exit-without-entry", exit_without_entry},
     {"dies-inside", dies_inside},

@@ -196,16 +196,6 @@ TEST(Callbacks, TellEachThreadsOwnDefaultStreamOnce) {
   EXPECT_EQ(tids.size(), 2u);
 }
 
-TEST(Callbacks, MarkCallsOfCapturedStreamsAndAskOnlyDuringACapture) {
-  Observed run;
-  ASSERT_EQ(run.run_child("capture"), 0) << run.error_text();
-  std::string marked;
-  for (const ring::CallRecord& call : run.calls())
-    marked += (call.flags & ring::kCapturing) != 0 ? "c" : "-";
-  // record; begin, record, launch on another stream, wait that pulls it in, end; record
-  EXPECT_EQ(marked, "--c-c--");
-}
-
 TEST(Callbacks, SendAKernelNameOnceAndNoticeThatItsModuleWasUnloaded) {
   Observed run;
   ASSERT_EQ(run.run_child("kernel-names"), 0) << run.error_text();

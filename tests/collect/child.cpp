@@ -17,6 +17,7 @@ std::span<const child::Scenario> call_scenarios();
 std::span<const child::Scenario> process_scenarios();
 std::span<const child::Scenario> hang_scenarios();
 std::span<const child::Scenario> crash_scenarios();
+std::span<const child::Scenario> handle_scenarios();
 
 namespace child {
 
@@ -49,8 +50,16 @@ uint32_t wait(cudaStream_t stream, cudaEvent_t event) {
 void create_event(cudaEvent_t event, unsigned flags) {
   cudaEvent_t made = nullptr;
   cudaEventCreateWithFlags_v3020_params parameters{&made, flags};
-  runtime(RUNTIME_ID(cudaEventCreateWithFlags_v3020), parameters,
-          {.inside = [&](const FakeCall&) { made = event; }});
+  runtime(RUNTIME_ID(cudaEventCreateWithFlags_v3020), parameters, {.inside = [&](const FakeCall&) {
+            fake_set_dead(event, false);
+            made = event;
+          }});
+}
+
+void destroy_event(cudaEvent_t event, int32_t result) {
+  const cudaEventDestroy_v3020_params parameters{event};
+  runtime(RUNTIME_ID(cudaEventDestroy_v3020), parameters,
+          {.result = result, .inside = [&](const FakeCall&) { fake_set_dead(event, true); }});
 }
 
 void create_stream(cudaStream_t stream, unsigned flags, int priority) {
@@ -58,6 +67,7 @@ void create_stream(cudaStream_t stream, unsigned flags, int priority) {
   cudaStreamCreateWithPriority_v5050_params parameters{&made, flags, priority};
   runtime(RUNTIME_ID(cudaStreamCreateWithPriority_v5050), parameters,
           {.inside = [&](const FakeCall&) {
+            fake_set_dead(stream, false);
             CUpti_ResourceData data{};
             data.context = context();
             data.resourceHandle.stream = stream;
@@ -66,14 +76,16 @@ void create_stream(cudaStream_t stream, unsigned flags, int priority) {
           }});
 }
 
-void destroy_stream(cudaStream_t stream) {
+void destroy_stream(cudaStream_t stream, int32_t result) {
   cudaStreamDestroy_v5050_params parameters{stream};
-  runtime(RUNTIME_ID(cudaStreamDestroy_v5050), parameters, {.inside = [&](const FakeCall&) {
-            CUpti_ResourceData data{};
-            data.context = context();
-            data.resourceHandle.stream = stream;
-            fake_resource(CUPTI_CBID_RESOURCE_STREAM_DESTROY_STARTING, &data);
-          }});
+  runtime(RUNTIME_ID(cudaStreamDestroy_v5050), parameters,
+          {.result = result, .inside = [&](const FakeCall&) {
+             CUpti_ResourceData data{};
+             data.context = context();
+             data.resourceHandle.stream = stream;
+             fake_resource(CUPTI_CBID_RESOURCE_STREAM_DESTROY_STARTING, &data);
+             fake_set_dead(stream, true);
+           }});
 }
 
 void create_context() {
@@ -97,8 +109,8 @@ void pause_ms(int ms) {
 int main(int count, char** values) {
   if (count < 2) return 2;
   const child::Arguments arguments(values + 2, values + count);
-  for (auto scenarios :
-       {call_scenarios(), process_scenarios(), hang_scenarios(), crash_scenarios()}) {
+  for (auto scenarios : {call_scenarios(), process_scenarios(), hang_scenarios(), crash_scenarios(),
+                         handle_scenarios()}) {
     for (const child::Scenario& scenario : scenarios) {
       if (std::strcmp(scenario.name, values[1]) == 0) return scenario.run(arguments);
     }

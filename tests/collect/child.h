@@ -65,7 +65,9 @@ uint32_t wait(cudaStream_t stream, cudaEvent_t event);
 void create_event(cudaEvent_t event, unsigned flags = 0);
 /// cudaStreamCreateWithPriority with its resource callback inside.
 void create_stream(cudaStream_t stream, unsigned flags = 0, int priority = 0);
-void destroy_stream(cudaStream_t stream);
+/// Also if the call answers with an error: its handle is dead then.
+void destroy_stream(cudaStream_t stream, int32_t result = 0);
+void destroy_event(cudaEvent_t event, int32_t result = 0);
 /// The context comes into being.
 void create_context();
 void say(const char* line);

@@ -236,7 +236,6 @@ void stalled_queries() {
 void graph_behind_record() {
   wait_value(kLeft, &flags[0], 1);
   record(kDone, kLeft);
-  fake_set_capturing(kRight, true);
   const cudaStreamBeginCapture_v10000_params begin{kRight, cudaStreamCaptureModeRelaxed};
   runtime(RUNTIME_ID(cudaStreamBeginCapture_v10000), begin);
   const cudaStreamWaitEvent_v3020_params external{kRight, kDone, cudaEventWaitExternal};
@@ -245,7 +244,6 @@ void graph_behind_record() {
   cudaGraph_t graph = nullptr;
   const cudaStreamEndCapture_v10000_params end{kRight, &graph};
   runtime(RUNTIME_ID(cudaStreamEndCapture_v10000), end);
-  fake_set_capturing(kRight, false);
   const cudaGraphLaunch_v10000_params launched{handle<cudaGraphExec_t>(0x9009), kRight};
   runtime(RUNTIME_ID(cudaGraphLaunch_v10000), launched);
   synchronize(kRight, never_returns);

@@ -47,12 +47,18 @@ FAKE_API void fake_drop(size_t count);
 /// FlushAll blocks until this is called with false.
 FAKE_API void fake_block_flush(bool blocked);
 
-FAKE_API void fake_set_capturing(CUstream stream, bool capturing);
+/// From here on the handle is dead, or (again) alive, as all are at first. Both libraries abort the
+/// program if they are asked about a dead one, as it crashes in the real ones.
+FAKE_API void fake_set_dead(const void* handle, bool dead);
+/// Aborts if the handle is dead; `question` names the function that was asked.
+FAKE_API void fake_expect_alive(const void* handle, const char* question);
 
 /// What a query of a stream or an event answers: not ready, or success.
 FAKE_API void fake_set_pending(const void* stream_or_event, bool pending);
-/// Queries of streams never return.
+/// Queries of streams do not return until this is called with false.
 FAKE_API void fake_block_queries(bool blocked);
+/// Threads that are in a query of a stream.
+FAKE_API unsigned fake_queries_under_way();
 /// Calls a function in a thread whose outer frames lie in libcuda.
 FAKE_API void fake_run_host_function(void (*function)(void*), void* argument);
 
@@ -61,8 +67,8 @@ FAKE_API bool fake_kind_enabled(CUpti_ActivityKind kind);
 FAKE_API bool fake_callback_enabled(CUpti_CallbackDomain domain, CUpti_CallbackId id);
 FAKE_API unsigned fake_enabled_callbacks();
 FAKE_API unsigned fake_flushes(bool forced);
-/// Number of cuStreamIsCapturing queries so far.
-FAKE_API unsigned fake_capture_queries();
+/// Threads that chose the relaxed capture mode so far.
+FAKE_API unsigned fake_relaxed_threads();
 /// Names of the functions called so far that change something, in order, separated by spaces.
 FAKE_API const char* fake_log();
 /// What the timestamp callback answers, 0 without one.

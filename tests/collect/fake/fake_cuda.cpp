@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
@@ -20,10 +21,9 @@
 
 namespace {
 std::atomic<bool> initialized{false};
-std::atomic<unsigned> capture_queries{0};
+std::atomic<unsigned> relaxed_threads{0}, queries{0};
 std::mutex mutex;
-std::set<CUstream> capturing;
-std::set<const void*> pending;
+std::set<const void*> pending, dead;
 std::atomic<bool> queries_blocked{false};
 }  // namespace
 
@@ -83,35 +83,47 @@ FAKE_API CUresult cuDeviceGetAttribute(int* value, CUdevice_attribute attribute,
   return CUDA_SUCCESS;
 }
 // Every kernel has the parameters (pointer, float, number, pointer).
-FAKE_API CUresult cuFuncGetParamInfo(CUfunction, size_t index, size_t* offset, size_t* size) {
+FAKE_API CUresult cuFuncGetParamInfo(CUfunction function, size_t index, size_t* offset,
+                                     size_t* size) {
+  fake_expect_alive(function, "cuFuncGetParamInfo");
   constexpr size_t kOffsets[] = {0, 8, 16, 24}, kSizes[] = {8, 4, 8, 8};
   if (index >= 4) return CUDA_ERROR_INVALID_VALUE;
   *offset = kOffsets[index];
   *size = kSizes[index];
   return CUDA_SUCCESS;
 }
-FAKE_API CUresult cuStreamGetFlags(CUstream, unsigned* flags) {
+FAKE_API CUresult cuStreamGetFlags(CUstream stream, unsigned* flags) {
+  fake_expect_alive(stream, "cuStreamGetFlags");
   *flags = CU_STREAM_NON_BLOCKING;
   return CUDA_SUCCESS;
 }
-FAKE_API CUresult cuStreamGetPriority(CUstream, int* priority) {
+FAKE_API CUresult cuStreamGetPriority(CUstream stream, int* priority) {
+  fake_expect_alive(stream, "cuStreamGetPriority");
   *priority = -3;
   return CUDA_SUCCESS;
 }
-FAKE_API CUresult cuStreamIsCapturing(CUstream stream, CUstreamCaptureStatus* status) {
-  ++capture_queries;
-  std::lock_guard lock(mutex);
-  *status =
-      capturing.contains(stream) ? CU_STREAM_CAPTURE_STATUS_ACTIVE : CU_STREAM_CAPTURE_STATUS_NONE;
+// Captures are followed from the calls: nobody may ask.
+FAKE_API CUresult cuStreamIsCapturing(CUstream, CUstreamCaptureStatus*) {
+  std::fputs("asked whether a stream is capturing\n", stderr);
+  std::abort();
+}
+FAKE_API CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode* mode) {
+  relaxed_threads += *mode == CU_STREAM_CAPTURE_MODE_RELAXED;
+  *mode = CU_STREAM_CAPTURE_MODE_GLOBAL;
   return CUDA_SUCCESS;
 }
 
 FAKE_API CUresult cuStreamQuery(CUstream stream) {
-  while (queries_blocked) pause();
+  fake_expect_alive(stream, "cuStreamQuery");
+  ++queries;
+  while (queries_blocked) usleep(1000);
+  fake_expect_alive(stream, "cuStreamQuery");
+  --queries;
   std::lock_guard lock(mutex);
   return pending.contains(stream) ? CUDA_ERROR_NOT_READY : CUDA_SUCCESS;
 }
 FAKE_API CUresult cuEventQuery(CUevent event) {
+  fake_expect_alive(event, "cuEventQuery");
   std::lock_guard lock(mutex);
   return pending.contains(event) ? CUDA_ERROR_NOT_READY : CUDA_SUCCESS;
 }
@@ -147,12 +159,19 @@ FAKE_API void fake_run_host_function(void (*function)(void*), void* argument) {
   pthread_detach(thread);
 }
 
-FAKE_API void fake_set_capturing(CUstream stream, bool on) {
+FAKE_API void fake_set_dead(const void* handle, bool on) {
   std::lock_guard lock(mutex);
   if (on) {
-    capturing.insert(stream);
+    dead.insert(handle);
   } else {
-    capturing.erase(stream);
+    dead.erase(handle);
   }
 }
-FAKE_API unsigned fake_capture_queries() { return capture_queries; }
+FAKE_API void fake_expect_alive(const void* handle, const char* question) {
+  std::lock_guard lock(mutex);
+  if (!dead.contains(handle)) return;
+  std::fprintf(stderr, "%s was asked about the dead handle %p\n", question, handle);
+  std::abort();
+}
+FAKE_API unsigned fake_queries_under_way() { return queries; }
+FAKE_API unsigned fake_relaxed_threads() { return relaxed_threads; }

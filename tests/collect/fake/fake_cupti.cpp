@@ -185,7 +185,9 @@ FAKE_API CUptiResult cuptiActivityGetNextRecord(uint8_t* buffer, size_t valid,
   *record = reinterpret_cast<CUpti_Activity*>(next);
   return CUPTI_SUCCESS;
 }
-FAKE_API CUptiResult cuptiActivityGetNumDroppedRecords(CUcontext, uint32_t, size_t* dropped) {
+FAKE_API CUptiResult cuptiActivityGetNumDroppedRecords(CUcontext context, uint32_t,
+                                                       size_t* dropped) {
+  fake_expect_alive(context, "cuptiActivityGetNumDroppedRecords");
   std::lock_guard lock(state().mutex);
   *dropped = state().dropped;
   state().dropped = 0;
@@ -207,28 +209,35 @@ FAKE_API CUptiResult cuptiFinalize() {
 }
 
 FAKE_API CUptiResult cuptiGetContextId(CUcontext context, uint32_t* id) {
+  fake_expect_alive(context, "cuptiGetContextId");
   *id = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(context) & 0xff);
   return CUPTI_SUCCESS;
 }
-FAKE_API CUptiResult cuptiGetDeviceId(CUcontext, uint32_t* id) {
+FAKE_API CUptiResult cuptiGetDeviceId(CUcontext context, uint32_t* id) {
+  fake_expect_alive(context, "cuptiGetDeviceId");
   *id = 0;
   return CUPTI_SUCCESS;
 }
-FAKE_API CUptiResult cuptiGetStreamIdEx(CUcontext, CUstream stream, uint8_t per_thread,
+FAKE_API CUptiResult cuptiGetStreamIdEx(CUcontext context, CUstream stream, uint8_t per_thread,
                                         uint32_t* id) {
+  fake_expect_alive(context, "cuptiGetStreamIdEx");
+  fake_expect_alive(stream, "cuptiGetStreamIdEx");
   const auto handle = reinterpret_cast<uintptr_t>(stream);
   *id = handle == 0 ? (per_thread != 0 ? 16 : 7) : static_cast<uint32_t>(handle & 0xffff);
   return CUPTI_SUCCESS;
 }
 FAKE_API CUptiResult cuptiGetGraphId(CUgraph graph, uint32_t* id) {
+  fake_expect_alive(graph, "cuptiGetGraphId");
   *id = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(graph));
   return CUPTI_SUCCESS;
 }
 FAKE_API CUptiResult cuptiGetGraphExecId(CUgraphExec exec, uint32_t* id) {
+  fake_expect_alive(exec, "cuptiGetGraphExecId");
   *id = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(exec));
   return CUPTI_SUCCESS;
 }
 FAKE_API CUptiResult cuptiGetGraphNodeId(CUgraphNode node, uint64_t* id) {
+  fake_expect_alive(node, "cuptiGetGraphNodeId");
   *id = reinterpret_cast<uintptr_t>(node);
   return CUPTI_SUCCESS;
 }
