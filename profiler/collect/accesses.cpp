@@ -3,7 +3,10 @@
 #include "collect/accesses.h"
 
 #include <algorithm>
+#include <atomic>
+#include <cstdint>
 #include <cstring>
+#include <utility>
 
 #include "collect/asking.h"
 #include "collect/cupti_library.h"
@@ -44,15 +47,28 @@ class Sink final : public AccessSink {
   const ring::CallRecord& call_;
 };
 
-// Which parameters of a kernel have the size of a pointer.
+// Where words that may be pointers lie in the parameters of a kernel: those of 8 bytes, aligned in
+// the driver's buffer of parameters.
 struct Parameters {
-  static constexpr size_t kMost = 24;
+  struct Words {
+    uint16_t offset;  // of the parameter in the buffer
+    uint16_t first;   // of the words in the parameter
+    uint16_t count;
+    uint8_t parameter;
+    bool whole;  // the parameter is one word and may be a pointer by itself
+  };
+  static constexpr size_t kMost = 32;  // parameters
   const void* function = nullptr;
   uint32_t epoch = 0;
   uint16_t count = 0;
-  uint8_t index[kMost];
-  uint16_t offset[kMost];
+  bool cut = false;  // not all is looked at or told, and that is reported
+  Words words[kMost];
 };
+
+// Kernels have up to 32 KiB of parameters. So many words are looked at, and so many told of a
+// launch.
+constexpr uint32_t kMostWords = 1024;
+constexpr size_t kMostTold = 250;
 
 // Kernels come as CUfunction or, since 12.0, as CUkernel.
 bool parameter(const void* function, size_t index, size_t* offset, size_t* size) {
@@ -63,6 +79,31 @@ bool parameter(const void* function, size_t index, size_t* offset, size_t* size)
   return ask(cuda.cuFuncGetParamInfo) || ask(cuda.cuKernelGetParamInfo);
 }
 
+// Granules of the address space in which the program allocated memory while it was recorded. Insert
+// only, so that nobody waits for it: what was freed since, the analysis knows.
+constexpr int kGranuleBits = 25;
+constexpr size_t kGranuleSlots = 1 << 14;
+constexpr uint64_t kMostGranules = kGranuleSlots / 4;          // of one allocation
+constinit std::atomic<uint64_t> granules[kGranuleSlots] = {};  // number + 1; 0 is empty
+constinit std::atomic<bool> all_granules{false};               // the table is full, or not complete
+
+// The slot of a granule or the one where it belongs; null if there is none near.
+std::atomic<uint64_t>* granule_slot(uint64_t granule) {
+  const size_t start = granule * 0x9e3779b97f4a7c15ull >> 50;
+  for (size_t i = 0; i < 32; ++i) {
+    std::atomic<uint64_t>& slot = granules[(start + i) % kGranuleSlots];
+    uint64_t seen = slot.load(std::memory_order_relaxed);
+    if (seen == 0 || seen == granule + 1) return &slot;
+  }
+  return nullptr;
+}
+
+bool may_be_allocated(uint64_t address) {
+  if (all_granules.load(std::memory_order_relaxed)) return true;
+  const std::atomic<uint64_t>* slot = granule_slot(address >> kGranuleBits);
+  return slot == nullptr || slot->load(std::memory_order_relaxed) != 0;
+}
+
 }  // namespace
 
 struct KernelParameters {
@@ -71,7 +112,8 @@ struct KernelParameters {
 
 namespace {
 
-const Parameters* parameters_of(ThreadState& thread, const void* function) {
+// The parameters of a function; null if they cannot be asked for now.
+Parameters* parameters_of(ThreadState& thread, const void* function) {
   if (thread.kernel_parameters == nullptr) {
     thread.kernel_parameters =
         static_cast<KernelParameters*>(permanent_memory(sizeof(KernelParameters)));
@@ -86,14 +128,73 @@ const Parameters* parameters_of(ThreadState& thread, const void* function) {
   slot.function = function;
   slot.epoch = epoch;
   slot.count = 0;
+  slot.cut = false;
+  uint32_t left = kMostWords;
   size_t offset = 0, size = 0;
-  for (size_t i = 0; i < 256 && slot.count < Parameters::kMost; ++i) {
-    if (!parameter(function, i, &offset, &size)) break;
-    if (size != sizeof(void*)) continue;
-    slot.index[slot.count] = static_cast<uint8_t>(i);
-    slot.offset[slot.count++] = static_cast<uint16_t>(offset);
+  for (size_t i = 0; i < 256 && parameter(function, i, &offset, &size); ++i) {
+    const size_t first = -offset % sizeof(uint64_t);
+    if (size < first + sizeof(uint64_t)) continue;
+    const size_t count = (size - first) / sizeof(uint64_t);
+    slot.cut = slot.cut || slot.count == Parameters::kMost || count > left;
+    if (slot.count == Parameters::kMost || left == 0) break;
+    const auto taken = static_cast<uint16_t>(std::min<size_t>(count, left));
+    left -= taken;
+    slot.words[slot.count++] = {static_cast<uint16_t>(offset), static_cast<uint16_t>(first), taken,
+                                static_cast<uint8_t>(i), size == sizeof(uint64_t)};
   }
+  if (slot.cut) report_loss(ring::Loss::kKernelParameters, 1);
   return &slot;
+}
+
+// The record under way of the words of one launch that may point into memory.
+class Teller {
+ public:
+  Teller(ThreadState& thread, const ring::OpenCall& open) : thread_(thread) {
+    record_.kind = ring::RecordKind::kKernelArguments;
+    record_.correlation_id = open.correlation_id.load(std::memory_order_relaxed);
+    record_.kernel = open.object.load(std::memory_order_relaxed);
+  }
+  ~Teller() {
+    if (record_.count > 0) thread_.push(record_);
+  }
+  Teller(const Teller&) = delete;
+  Teller& operator=(const Teller&) = delete;
+
+  /// False: there is no room for another one.
+  bool tell(uint64_t value, uint8_t parameter) {
+    for (size_t i = 0; i < record_.count; ++i) {  // structs repeat their pointers
+      if (record_.values[i] == value && record_.parameters[i] == parameter) return true;
+    }
+    if (told_++ == kMostTold) return false;
+    record_.values[record_.count] = value;
+    record_.parameters[record_.count] = parameter;
+    if (++record_.count < std::size(record_.values)) return true;
+    thread_.push(record_);
+    record_.count = 0;
+    return true;
+  }
+
+ private:
+  ThreadState& thread_;
+  ring::KernelArgumentsRecord record_{};
+  size_t told_ = 0;
+};
+
+// Tells which words may be pointers: parameters of that size if they are no small number, and words
+// inside of others (structs passed by value) only if they point to where memory was allocated.
+// False: there were too many.
+bool tell_words(Teller& teller, const Parameters::Words& words, const unsigned char* from,
+                size_t bytes) {
+  const size_t count = std::min<size_t>(
+      words.count, bytes < words.first ? 0 : (bytes - words.first) / sizeof(uint64_t));
+  for (size_t i = 0; i < count; ++i) {
+    uint64_t value = 0;
+    std::memcpy(&value, from + words.first + i * sizeof value, sizeof value);
+    if (value < kLowestAddress || value >> 56 != 0) continue;  // a number
+    if (!words.whole && !may_be_allocated(value)) continue;
+    if (!teller.tell(value, words.parameter)) return false;
+  }
+  return true;
 }
 
 // Where the packed parameters lie if a launch gives them in one buffer.
@@ -134,33 +235,41 @@ void tell_arguments(ThreadState& thread, ring::CallId driver_call, const void* p
   }
   if (function == nullptr) return;
   thread.in_collector = true;  // the driver's answers are no calls of the program
-  const Parameters* known = parameters_of(thread, function);
+  Parameters* known = parameters_of(thread, function);
   thread.in_collector = false;
   if (known == nullptr) return;
   size_t bytes = 0;
   const unsigned char* buffer = values == nullptr ? buffer_of(extra, &bytes) : nullptr;
-  ring::KernelArgumentsRecord record{};
-  record.kind = ring::RecordKind::kKernelArguments;
-  record.correlation_id = open.correlation_id.load(std::memory_order_relaxed);
-  record.kernel = open.object.load(std::memory_order_relaxed);
-  for (uint16_t i = 0; i < known->count; ++i) {
-    const unsigned char* from = nullptr;
+  Teller teller(thread, open);
+  bool told_all = true;
+  for (uint16_t i = 0; i < known->count && told_all; ++i) {
+    const Parameters::Words& words = known->words[i];
     if (values != nullptr) {
-      from = static_cast<const unsigned char*>(values[known->index[i]]);
-    } else if (buffer != nullptr && known->offset[i] + sizeof(void*) <= bytes) {
-      from = buffer + known->offset[i];
+      const auto* from = static_cast<const unsigned char*>(values[words.parameter]);
+      if (from != nullptr) told_all = tell_words(teller, words, from, SIZE_MAX);
+    } else if (buffer != nullptr && words.offset < bytes) {
+      told_all = tell_words(teller, words, buffer + words.offset, bytes - words.offset);
     }
-    if (from == nullptr) continue;
-    uint64_t value = 0;
-    std::memcpy(&value, from, sizeof value);
-    if (value < kLowestAddress || value >> 56 != 0) continue;  // a number
-    record.values[record.count] = value;
-    record.parameters[record.count] = known->index[i];
-    if (++record.count < std::size(record.values)) continue;
-    thread.push(record);
-    record.count = 0;
   }
-  if (record.count > 0) thread.push(record);
+  if (!told_all && !std::exchange(known->cut, true)) report_loss(ring::Loss::kKernelParameters, 1);
 }
+
+void note_allocation(uint64_t address, uint64_t bytes) {
+  if (address == 0 || bytes == 0) return;
+  const uint64_t first = address >> kGranuleBits, last = (address + bytes - 1) >> kGranuleBits;
+  if (last < first || last - first >= kMostGranules) return all_granules.store(true);
+  for (uint64_t granule = first; granule <= last; ++granule) {
+    uint64_t empty = 0;
+    std::atomic<uint64_t>* slot = granule_slot(granule);
+    while (slot != nullptr && !slot->compare_exchange_strong(empty, granule + 1) &&
+           empty != granule + 1) {
+      empty = 0;
+      slot = granule_slot(granule);  // another thread took the slot
+    }
+    if (slot == nullptr) return all_granules.store(true);
+  }
+}
+
+void distrust_allocations() { all_granules.store(true); }
 
 }  // namespace streamscope::collect

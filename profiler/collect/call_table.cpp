@@ -361,9 +361,14 @@ constexpr bool ends(CallKind kind) {
          kind == CallKind::kDeviceReset;
 }
 
+constexpr bool allocates(CallKind kind) {
+  return kind == CallKind::kMalloc || kind == CallKind::kMallocAsync;
+}
+
 constexpr int kind_flags(CallKind kind) {
   return (ring::issues_work(kind) ? kEntryWork : 0) | (ring::blocks_host(kind) ? kEntryStack : 0) |
-         (makes_or_ends(kind) ? kEntryIdentity : 0) | (ends(kind) ? kEntryEnds : 0);
+         (makes_or_ends(kind) ? kEntryIdentity : 0) | (ends(kind) ? kEntryEnds : 0) |
+         (allocates(kind) ? kEntryAllocates : 0);
 }
 
 template <class Rule, class P>

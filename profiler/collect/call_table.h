@@ -47,6 +47,7 @@ enum CallEntryFlags : uint16_t {
   kEntryTraced = 1 << 6,     // every entry that is traced
   kEntryAccesses = 1 << 7,   // a copy or memset: `accesses` says of what
   kEntryEnds = 1 << 8,       // ends a stream, an event, or all of a context or a module
+  kEntryAllocates = 1 << 9,  // gives the program memory: `object` is its address, `value` its size
 };
 
 struct CallEntry {

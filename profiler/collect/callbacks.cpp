@@ -207,7 +207,7 @@ bool needs_following(CallKind kind) {
 
 // The thread's open call, at whose exit there is nothing to do but to record it, as nearly always.
 bool ends_plainly(const ThreadState& thread) {
-  constexpr uint16_t kMore = kEntryOutput | kEntryAccesses | kEntryPerThread;
+  constexpr uint16_t kMore = kEntryOutput | kEntryAccesses | kEntryPerThread | kEntryAllocates;
   const CallEntry& entry = *thread.open_entry;
   return (entry.flags & kMore) == 0 && !needs_following(entry.kind) && collecting() &&
          session.clock == ring::ClockKind::kTimeStampCounter &&
@@ -250,6 +250,8 @@ template <bool kPlainly>
         follow_captures(thread, entry, call,
                         {stream, object, open.value.load(std::memory_order_relaxed)}, result))
       flags |= ring::kCapturing;
+    if (session.tells_arguments && (entry.flags & kEntryAllocates) != 0 && result == 0)
+      note_allocation(object, open.value.load(std::memory_order_relaxed));
     if (needs_following(entry.kind)) follow(entry.kind);
     collected = collecting();
     if (!collected && (entry.flags & kEntryWork) != 0) note_paused_correlation(call.correlationId);
@@ -419,6 +421,7 @@ CuptiStart start_cupti(bool late) {
                                                                              : 0;
   if (session.stack_calls != 0) prepare_stacks();
   session.tells_arguments = (session.control->with & ring::kWithArgs) != 0;
+  if (late) distrust_allocations();
   result = switch_callbacks(true);
   return result == CUPTI_SUCCESS ? CuptiStart::kOk : refuse(result, "cuptiEnableCallback", other);
 }

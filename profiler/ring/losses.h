@@ -33,6 +33,7 @@ enum class Loss : uint16_t {
                      // example
   kStacks,           // call stacks could not be taken; count
   kProfilerRefused,  // CUPTI refused another profiler between `first` and `last`; detail names it
+  kKernelParameters,  // kernels of which only a part of the parameters was looked at; count
 };
 
 /// Kebab-case, never renamed; what it means and what to do about it says trace/loss.h. "" for a
@@ -71,6 +72,8 @@ constexpr std::string_view loss_name(Loss loss) {
       return "no-stacks";
     case Loss::kProfilerRefused:
       return "profiler-refused";
+    case Loss::kKernelParameters:
+      return "kernel-parameters";
     case Loss::kNone:
       break;
   }

@@ -477,7 +477,7 @@ enum class AccessSource : uint8_t {
   kArgument = 0,  // argument of a copy or memset, or what a simulated kernel does
   kOperation,     // declared by an operation of libcoord
   kHost,          // host code says so, now
-  kParameter,     // a kernel's parameter that may be a pointer
+  kParameter,     // a word in the parameters of a kernel that may be a pointer
 };
 
 /// Memory that the work of a call, an operation or host code reads or writes: one range, or the
@@ -498,7 +498,7 @@ struct AccessRecord {
   uint32_t operation;  // that declares it, kNone32 if none
 };
 
-/// Parameters of a kernel launch that may be pointers.
+/// Words in the parameters of a kernel launch that may be pointers.
 struct KernelArgumentsRecord {
   RecordKind kind;
   uint8_t flags;
@@ -506,7 +506,7 @@ struct KernelArgumentsRecord {
   uint32_t correlation_id;
   TextHash kernel;
   uint64_t values[5];
-  uint8_t parameters[8];  // which parameter of the kernel each value is
+  uint8_t parameters[8];  // which parameter of the kernel each value lies in
 };
 
 /// When a host thread brought a stream to a barrier.

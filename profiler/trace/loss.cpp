@@ -55,6 +55,9 @@ constexpr LossInfo kKinds[] = {
     {"bad-observer-fact", Severity::kNotice, kArgumentEvidence | kAllocationEvidence,
      "libcoord told facts that make no sense here.",
      "libcoord and the collector are of different versions; use one version."},
+    {"kernel-parameters", Severity::kInfo, kNoEvidence,
+     "Some kernels have so many parameters that only a part of them was searched for pointers.",
+     ""},
     {"no-stacks", Severity::kInfo, kNoEvidence, "Call stacks could not be taken.", ""},
     // What the writer finds out.
     {"unknown-history", Severity::kNotice, kEventEvidence,

@@ -489,9 +489,11 @@ CREATE TABLE access (
   process_id INTEGER REFERENCES process(id),           -- its process
   thread_id INTEGER REFERENCES thread(id),             -- the thread that issued or declared it, or touches the memory itself
   source INTEGER,                                      -- how it is known: 0 an argument of the call (or what a simulated kernel
-                                                       -- does), 1 declared by an operation, 2 declared by host code, 3 a kernel
-                                                       -- parameter of the size of a pointer: perhaps, if it points into
-                                                       -- allocated memory; the kernel's name says what is const
+                                                       -- does), 1 declared by an operation, 2 declared by host code, 3 a word
+                                                       -- in the parameters of a kernel, also inside of a struct: possible
+                                                       -- only, and only if it points into allocated memory. What the
+                                                       -- kernel's name calls const it does not write through this parameter;
+                                                       -- which bytes it touches, and whether any, is not known
   writes INTEGER,                                      -- 1: written, 0: read, NULL: source 3
   address INTEGER,                                     -- start (64 bits, as signed)
   bytes INTEGER,                                       -- size, of one row; NULL: source 3
@@ -499,7 +501,7 @@ CREATE TABLE access (
   rows INTEGER,                                        -- rows; NULL: one
   correlation_id INTEGER,                              -- call whose work it is, as in op and graph_node; NULL for sources 1 and 2
   operation_id INTEGER REFERENCES operation(id),       -- operation that declared it (source 1)
-  parameter INTEGER,                                   -- which parameter of the kernel, from 0 (source 3)
+  parameter INTEGER,                                   -- which parameter of the kernel the word lies in, from 0 (source 3)
   start_ns INTEGER                                     -- host code (source 2): when; else when it was declared or issued
 );
 

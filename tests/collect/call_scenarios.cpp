@@ -3,6 +3,7 @@
 
 // Scenarios about what CUPTI says: calls, resources, activities.
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -203,6 +204,72 @@ int kernel_arguments(const Arguments&) {
   inner.kernelParams = nullptr;
   inner.extra = extra;
   driver(DRIVER_ID(cuLaunchKernel), inner, {.symbol = "alone"});
+  return 0;
+}
+
+void allocate(uintptr_t address, size_t bytes) {
+  void* made = handle<void*>(address);
+  const cudaMalloc_v3020_params parameters{&made, bytes};
+  runtime(RUNTIME_ID(cudaMalloc_v3020), parameters);
+}
+
+// Structs by value: pointers in the middle of them, in a buffer of parameters too, at the very end
+// of what may be read.
+int struct_arguments(const Arguments&) {
+  start();
+  constexpr size_t kLayout[][2] = {{0, 40}, {40, 4}, {44, 20}, {64, 8}};
+  const auto function = handle<CUfunction>(0xf80);
+  fake_set_parameters(function, kLayout, std::size(kLayout));
+  const size_t page = 4096;
+  auto* const pages = static_cast<unsigned char*>(
+      mmap(nullptr, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  mprotect(pages + page, page, PROT_NONE);
+  const uint64_t first[] = {0x7f0000001000, 41, 0x500000003, 0x302000010, 0x7f0000001000};
+  auto* const at_end = pages + page - sizeof first;
+  std::memcpy(at_end, first, sizeof first);
+  float scale = 1;
+  // Four bytes, then aligned words, of which the last has no room.
+  unsigned char packed[20] = {};
+  const uint64_t in_packed[] = {0x7f0000002000, first[0]};
+  std::memcpy(packed + 4, in_packed, sizeof in_packed);
+  uint64_t unknown = 0x600000000000;  // a parameter of its own may point anywhere
+  void* values[] = {at_end, &scale, packed, &unknown};
+  cuLaunchKernel_params parameters{};
+  parameters.f = function;
+  parameters.kernelParams = values;
+  driver(DRIVER_ID(cuLaunchKernel), parameters, {.symbol = "nothing is allocated"});
+  allocate(0x7f0000000000, size_t{100} << 20);
+  allocate(0x302000000, 64);
+  driver(DRIVER_ID(cuLaunchKernel), parameters, {.symbol = "allocated"});
+
+  unsigned char buffer[72];
+  std::memcpy(buffer, first, sizeof first);
+  std::memcpy(buffer + 44, packed, sizeof packed);
+  std::memcpy(buffer + 64, &unknown, sizeof unknown);
+  size_t bytes = 60;  // ends within the second word of the third parameter
+  void* extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, buffer, CU_LAUNCH_PARAM_BUFFER_SIZE, &bytes,
+                   CU_LAUNCH_PARAM_END};
+  parameters.kernelParams = nullptr;
+  parameters.extra = extra;
+  driver(DRIVER_ID(cuLaunchKernel), parameters, {.symbol = "in a buffer"});
+  return 0;
+}
+
+// More than is looked at or told.
+int huge_arguments(const Arguments& arguments) {
+  start();
+  allocate(0x7f0000000000, size_t{100} << 20);
+  static uint64_t words[4000] = {};
+  constexpr size_t kLayout[][2] = {{0, sizeof words}};
+  const auto function = handle<CUfunction>(0xf90);
+  fake_set_parameters(function, kLayout, 1);
+  for (size_t i = 0; i < std::size(words); ++i)
+    words[i] = arguments[0] == "many" || i == 1023 || i == 1024 ? 0x7f0000000000 + 8 * i : i;
+  void* values[] = {words};
+  cuLaunchKernel_params parameters{};
+  parameters.f = function;
+  parameters.kernelParams = values;
+  for (int i = 0; i < 3; ++i) driver(DRIVER_ID(cuLaunchKernel), parameters, {.symbol = "huge"});
   return 0;
 }
 
@@ -591,6 +658,8 @@ constexpr Scenario kScenarios[] = {
     {"copies", copies},
     {"accesses", accesses},
     {"kernel-arguments", kernel_arguments},
+    {"struct-arguments", struct_arguments},
+    {"huge-arguments", huge_arguments},
     {"objects", objects},
     {"per-thread-stream", per_thread_stream},
     {"kernel-names", kernel_names},

@@ -132,6 +132,48 @@ TEST(Callbacks, TellKernelParametersThatMayBePointersOnlyIfAsked) {
   }
 }
 
+/// What is told of the launch `call`: parameter and value of each word.
+std::vector<std::pair<int, uint64_t>> words_of(const Observed& run, const ring::CallRecord& call) {
+  std::vector<std::pair<int, uint64_t>> words;
+  for (const auto& each : run.all<ring::KernelArgumentsRecord>(RecordKind::kKernelArguments)) {
+    if (each.correlation_id != call.correlation_id) continue;
+    for (int i = 0; i < each.count; ++i) words.emplace_back(each.parameters[i], each.values[i]);
+  }
+  return words;
+}
+
+TEST(Callbacks, TellWordsOfStructsThatPointIntoAllocatedMemory) {
+  Observed run;
+  run.control().with = ring::kWithArgs;
+  ASSERT_EQ(run.run_child("struct-arguments"), 0) << run.error_text();
+  std::vector<ring::CallRecord> launches;
+  for (const ring::CallRecord& call : run.calls()) {
+    if (name_of(call) == "cuLaunchKernel") launches.push_back(call);
+  }
+  ASSERT_EQ(launches.size(), 3u);
+  using Word = std::pair<int, uint64_t>;
+  EXPECT_THAT(words_of(run, launches[0]), ElementsAre(Word{3, 0x600000000000}));
+  EXPECT_THAT(words_of(run, launches[1]),
+              ElementsAre(Word{0, 0x7f0000001000}, Word{0, 0x302000010}, Word{2, 0x7f0000002000},
+                          Word{2, 0x7f0000001000}, Word{3, 0x600000000000}));
+  EXPECT_THAT(words_of(run, launches[2]),
+              ElementsAre(Word{0, 0x7f0000001000}, Word{0, 0x302000010}, Word{2, 0x7f0000002000}));
+  EXPECT_TRUE(run.losses().empty());
+}
+
+TEST(Callbacks, LookAtABoundedPartOfHugeParametersAndSayOnceThatTheyDo) {
+  for (const std::string what : {"many", "far"}) {
+    Observed run;
+    run.control().with = ring::kWithArgs;
+    ASSERT_EQ(run.run_child("huge-arguments", {what}), 0) << run.error_text();
+    const auto calls = run.calls();
+    ASSERT_EQ(calls.size(), 4u);
+    for (size_t i = 1; i < calls.size(); ++i)
+      EXPECT_EQ(words_of(run, calls[i]).size(), what == "many" ? 250u : 1u) << what;
+    EXPECT_EQ(run.losses()["kernel-parameters"], 1u);
+  }
+}
+
 TEST(Callbacks, ReadWhatACallReturnsAtItsExitAndOnlyOnSuccess) {
   Observed run;
   ASSERT_EQ(run.run_child("objects"), 0) << run.error_text();

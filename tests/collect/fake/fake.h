@@ -53,6 +53,10 @@ FAKE_API void fake_set_dead(const void* handle, bool dead);
 /// Aborts if the handle is dead; `question` names the function that was asked.
 FAKE_API void fake_expect_alive(const void* handle, const char* question);
 
+/// The parameters of a function: where each lies and how long it is. All others have the same four.
+FAKE_API void fake_set_parameters(CUfunction function, const size_t (*offset_and_size)[2],
+                                  size_t count);
+
 /// What a query of a stream or an event answers: not ready, or success.
 FAKE_API void fake_set_pending(const void* stream_or_event, bool pending);
 /// Queries of streams do not return until this is called with false.

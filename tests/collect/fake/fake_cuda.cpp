@@ -11,8 +11,11 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <map>
 #include <mutex>
 #include <set>
+#include <tuple>
+#include <vector>
 
 #include "fake.h"
 
@@ -25,6 +28,8 @@ std::atomic<unsigned> relaxed_threads{0}, queries{0};
 std::mutex mutex;
 std::set<const void*> pending, dead;
 std::atomic<bool> queries_blocked{false};
+using Layout = std::vector<std::pair<size_t, size_t>>;  // offset and size of each parameter
+std::map<CUfunction, Layout> layouts;
 }  // namespace
 
 FAKE_API CUresult cuInit(unsigned) {
@@ -82,15 +87,24 @@ FAKE_API CUresult cuDeviceGetAttribute(int* value, CUdevice_attribute attribute,
   }
   return CUDA_SUCCESS;
 }
-// Every kernel has the parameters (pointer, float, number, pointer).
+// Unless told otherwise, a kernel has the parameters (pointer, float, number, pointer).
 FAKE_API CUresult cuFuncGetParamInfo(CUfunction function, size_t index, size_t* offset,
                                      size_t* size) {
   fake_expect_alive(function, "cuFuncGetParamInfo");
-  constexpr size_t kOffsets[] = {0, 8, 16, 24}, kSizes[] = {8, 4, 8, 8};
-  if (index >= 4) return CUDA_ERROR_INVALID_VALUE;
-  *offset = kOffsets[index];
-  *size = kSizes[index];
+  static const Layout kUsual = {{0, 8}, {8, 4}, {16, 8}, {24, 8}};
+  std::lock_guard lock(mutex);
+  const auto known = layouts.find(function);
+  const Layout& layout = known != layouts.end() ? known->second : kUsual;
+  if (index >= layout.size()) return CUDA_ERROR_INVALID_VALUE;
+  std::tie(*offset, *size) = layout[index];
   return CUDA_SUCCESS;
+}
+FAKE_API void fake_set_parameters(CUfunction function, const size_t (*offset_and_size)[2],
+                                  size_t count) {
+  std::lock_guard lock(mutex);
+  layouts[function].clear();
+  for (size_t i = 0; i < count; ++i)
+    layouts[function].emplace_back(offset_and_size[i][0], offset_and_size[i][1]);
 }
 FAKE_API CUresult cuStreamGetFlags(CUstream stream, unsigned* flags) {
   fake_expect_alive(stream, "cuStreamGetFlags");
