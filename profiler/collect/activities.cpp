@@ -310,12 +310,12 @@ bool enable(CUpti_ActivityKind kind) {
 
 int start_activities(const ring::Control& control, bool late) {
   if (exchange == nullptr) exchange = new (exchange_memory) Exchange;
-  // The clock must be ours before the first kind is on.
-  if (cupti.cuptiActivityRegisterTimestampCallback != nullptr)
-    cupti.cuptiActivityRegisterTimestampCallback(timestamp);
   CUptiResult result = cupti.cuptiActivityRegisterCallbacks(buffer_requested, buffer_completed);
   if (result != CUPTI_SUCCESS) return result;
   usable.store(true, std::memory_order_release);
+  // The clock must be ours before the first kind is on.
+  if (cupti.cuptiActivityRegisterTimestampCallback != nullptr)
+    cupti.cuptiActivityRegisterTimestampCallback(timestamp);
   if (cupti.cuptiSetThreadIdType != nullptr)
     cupti.cuptiSetThreadIdType(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM);
 
@@ -343,8 +343,11 @@ int start_activities(const ring::Control& control, bool late) {
         cupti.cuptiActivityEnableCudaEventDeviceTimestamps != nullptr)
       cupti.cuptiActivityEnableCudaEventDeviceTimestamps(1);
   }
-  start_thread("streamscope-dec", decode_buffers, nullptr);
-  start_thread("streamscope-fls", flush_regularly, nullptr);
+  if (!start_thread("streamscope-dec", decode_buffers, nullptr) ||
+      !start_thread("streamscope-fls", flush_regularly, nullptr)) {
+    stop_activities();
+    return CUPTI_ERROR_OUT_OF_MEMORY;
+  }
   return CUPTI_SUCCESS;
 }
 

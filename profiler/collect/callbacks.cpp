@@ -402,19 +402,13 @@ CuptiStart start_cupti(bool late) {
   find_cuda();
   char other[128];
   CUptiResult result = subscribe(&subscriber, on_callback, other, sizeof other);
-  if (result != CUPTI_SUCCESS) return refuse(result, "cuptiSubscribe", other);
+  if (result != CUPTI_SUCCESS) {
+    subscriber = nullptr;
+    return refuse(result, "cuptiSubscribe", other);
+  }
   if (late) {
     session.attached_late.store(true, std::memory_order_relaxed);
     report_loss(ring::Loss::kLateAttach, 1);
-  }
-  if (session.control->tier > ring::Tier::kStructure || session.control->with != 0) {
-    // Subscribing alone does not protect the buffers: a second copy of libcupti refuses only here.
-    result = static_cast<CUptiResult>(start_activities(*session.control, late));
-    if (result != CUPTI_SUCCESS) {
-      cupti.cuptiUnsubscribe(subscriber);
-      subscriber = nullptr;
-      return refuse(result, "cuptiActivityRegisterCallbacks", other);
-    }
   }
   session.stack_calls = session.control->stacks == ring::StackMode::kAll     ? kEntryTraced
                         : session.control->stacks == ring::StackMode::kSyncs ? kEntryStack
@@ -422,8 +416,17 @@ CuptiStart start_cupti(bool late) {
   if (session.stack_calls != 0) prepare_stacks();
   session.tells_arguments = (session.control->with & ring::kWithArgs) != 0;
   if (late) distrust_allocations();
-  result = switch_callbacks(true);
-  return result == CUPTI_SUCCESS ? CuptiStart::kOk : refuse(result, "cuptiEnableCallback", other);
+  const char* step = "cuptiActivityRegisterCallbacks";
+  // Subscribing alone does not protect the buffers: a second copy of libcupti refuses only here.
+  if (session.control->tier > ring::Tier::kStructure || session.control->with != 0)
+    result = static_cast<CUptiResult>(start_activities(*session.control, late));
+  if (result == CUPTI_SUCCESS) {
+    step = "cuptiEnableCallback";
+    result = switch_callbacks(true);
+  }
+  if (result == CUPTI_SUCCESS) return CuptiStart::kOk;
+  stop_cupti();
+  return refuse(result, step, other);
 }
 
 bool holds_cupti() { return running() && subscriber != nullptr; }

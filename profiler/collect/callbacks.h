@@ -19,8 +19,9 @@ enum class CuptiStart {
   kFailed,           // told the user
 };
 
-/// Subscribes, turns the tier's activities on and enables the callbacks of all traced calls. Needs
-/// a running session and load_cupti(). `late`: CUDA was in use before. Call once.
+/// Subscribes, turns the tier's activities on and enables the callbacks of all traced calls; if one
+/// of these fails, nothing of it stays. Needs a running session and load_cupti(). `late`: CUDA was
+/// in use before. Call once.
 CuptiStart start_cupti(bool late);
 
 /// We are CUPTI's subscriber; then it refuses every other one.

@@ -466,6 +466,23 @@ int kinds(const Arguments&) {
   return 0;
 }
 
+// CUPTI refuses a part of what is asked for at the start. Nothing may stay, and others may use it.
+int failed_start(const Arguments&) {
+  start();
+  run_kernel(kStreamA, "not recorded");
+  for (int kind = 0; kind < 64; ++kind) {
+    if (fake_kind_enabled(static_cast<CUpti_ActivityKind>(kind))) return 1;
+  }
+  if (fake_enabled_callbacks() != 0) return 2;
+  say(fake_log());
+  CUpti_SubscriberHandle subscriber;
+  if (cuptiSubscribe(
+          &subscriber, [](void*, CUpti_CallbackDomain, CUpti_CallbackId, const void*) {},
+          nullptr) != CUPTI_SUCCESS)
+    return 3;
+  return 0;
+}
+
 int enabled_callbacks(const Arguments&) {
   start();
   say(std::to_string(fake_enabled_callbacks()).c_str());
@@ -669,6 +686,7 @@ constexpr Scenario kScenarios[] = {
     {"no-room", no_room},
     {"activities", activities},
     {"kinds", kinds},
+    {"failed-start", failed_start},
     {"enabled-callbacks", enabled_callbacks},
     {"flushes", flushes},
     {"blocked-flush", blocked_flush},

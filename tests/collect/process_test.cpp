@@ -185,6 +185,21 @@ TEST(Process, WithBuffersRefusedByAnotherCopyOfCuptiGoesOn) {
   EXPECT_EQ(run.losses()["other-subscriber"], 1u);
 }
 
+TEST(Process, WhoseStartFailsInTheMiddleLeavesNothingOn) {
+  const std::pair<const char*, const char*> refusals[] = {
+      {"FAKE_REFUSE_RESOURCES", "no-cupti"}, {"FAKE_REFUSE_BUFFERS", "other-subscriber"}};
+  for (const auto& [refusal, loss] : refusals) {
+    Observed run;
+    run.control().tier = ring::Tier::kEvents;
+    run.set(refusal, "1");
+    ASSERT_EQ(run.run_child("failed-start"), 0) << refusal << run.error_text();
+    EXPECT_THAT(run.output_text(), HasSubstr("unsubscribe:0")) << refusal;
+    EXPECT_THAT(run.error_text(), HasSubstr("CUDA calls and GPU times are not recorded"));
+    EXPECT_EQ(run.losses()[loss], 1u);
+    EXPECT_THAT(run.calls(), SizeIs(0));
+  }
+}
+
 TEST(Process, WithoutCuptiStillRecordsWhatItCan) {
   NEEDS_PRELOADING();
   Observed run;

@@ -3,7 +3,8 @@
 
 // Stand-in libcupti.so.13. Its version is FAKE_CUPTI_VERSION, if set; it refuses the first
 // subscriber in favour of the tool FAKE_OTHER_SUBSCRIBER, if set, and registering buffers with code
-// 39 if FAKE_REFUSE_BUFFERS is set (only from the second time on, if it is "again").
+// 39 if FAKE_REFUSE_BUFFERS is set (only from the second time on, if it is "again"). It refuses
+// resource callbacks if FAKE_REFUSE_RESOURCES is set.
 #include <atomic>
 #include <condition_variable>
 #include <cstdio>
@@ -131,6 +132,9 @@ FAKE_API CUptiResult cuptiEnableCallback(uint32_t on, CUpti_SubscriberHandle,
                                          CUpti_CallbackDomain domain, CUpti_CallbackId id) {
   if (domain == CUPTI_CB_DOMAIN_RUNTIME_API && version() < 130000 && id >= 487)
     return CUPTI_ERROR_INVALID_PARAMETER;
+  if (domain == CUPTI_CB_DOMAIN_RESOURCE && on != 0 &&
+      std::getenv("FAKE_REFUSE_RESOURCES") != nullptr)
+    return CUPTI_ERROR_INSUFFICIENT_PRIVILEGES;
   std::lock_guard lock(state().mutex);
   if (on != 0) {
     state().callbacks.insert({domain, id});
