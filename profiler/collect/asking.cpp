@@ -20,7 +20,8 @@ constinit std::atomic<uint32_t> questions{0};  // under way
 // When a call that ends a handle with this hash last began, in ticks.
 constinit std::atomic<uint64_t> ended[kSlots] = {};
 constinit std::atomic<uint64_t> all_ended{0};
-constinit std::atomic<bool> patient{true};  // false: a question hangs, so nothing more is asked
+// False: a question hangs. Until it is answered, nobody waits for it and nothing more is asked.
+constinit std::atomic<bool> patient{true};
 
 std::atomic<uint64_t>& slot_of(uint64_t handle) {
   return ended[handle * 0x9e3779b97f4a7c15ull >> 52];
@@ -38,7 +39,8 @@ void let_questions_finish() {
   const int64_t until = monotonic_ns() + kMostWaitNs;
   while (questions.load() != 0) {
     if (monotonic_ns() > until) {
-      patient.store(false, std::memory_order_relaxed);
+      patient.store(false);
+      if (questions.load() == 0) patient.store(true);  // answered just now
       return;
     }
     timespec pause{0, 20'000};
@@ -61,7 +63,9 @@ Asking::Asking(uint64_t handle, uint64_t since) {
              (handle == kAllHandles || slot_of(handle).load() < since);
 }
 
-Asking::~Asking() { questions.fetch_sub(1); }
+Asking::~Asking() {
+  if (questions.fetch_sub(1) == 1) patient.store(true);
+}
 
 void forget_questions_after_fork() {
   questions.store(0);

@@ -18,8 +18,8 @@ namespace streamscope::collect {
 inline constexpr uint64_t kAllHandles = 0;
 
 /// The program is about to end `handle` (a stream or an event), or kAllHandles of some context.
-/// Waits for questions that are under way, 1 s at most and once in a process at most: a question
-/// that takes longer hangs. Thread-safe.
+/// Waits for questions that are under way, 1 s at most: one that takes longer hangs, and nobody
+/// waits for it again. Thread-safe.
 void about_to_end(uint64_t handle);
 
 /// The program is about to begin a capture, during which questions break it. Waits as
