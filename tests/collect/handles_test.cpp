@@ -196,6 +196,11 @@ TEST_F(Asked, KeepsTheProgramFromEndingAHandleForASecondAtMost) {
     put({{QuestionKind::kStream, 0, kStreamA, last_use(ring::CallKind::kLaunch, kStreamA)}});
     go_on();
   }
+  wait_for_step();
+  EXPECT_THAT(
+      ask({{QuestionKind::kStream, 0, kStreamA, last_use(ring::CallKind::kLaunch, kStreamA)}}),
+      ElementsAre("0"));
+  go_on();
   EXPECT_EQ(run_.finish(), 0) << run_.error_text();
 }
 

@@ -275,6 +275,30 @@ TEST_F(DrainTest, BindsNothingToFailedCallsAndMarksCapturedOnes) {
   EXPECT_EQ(trace.op.size(), 0u) << "a captured launch runs when its graph is launched";
 }
 
+TEST_F(DrainTest, AsksAboutHandlesWithTheTimeOfTheirLastUse) {
+  FakeThread& a = program_thread();
+  a.context(1);
+  a.stream(0xaa, 13);
+  a.call("cudaEventCreate", 0, 0xe1);
+  a.call("cudaEventRecord", 0xaa, 0xe1);
+  const uint64_t recorded = a.now();
+  a.call_at(recorded, a.now(), "cudaEventRecord", 0xaa, 0xe1);
+  const uint64_t launched = a.now();
+  a.call_at(launched, a.now(), "cudaLaunchKernel", 0xaa, 0);
+  const uint64_t failed = a.now();
+  a.call_at(failed, a.now(), "cudaLaunchKernel", 0xaa, 0, 0, 700);  // proves nothing
+  settle();
+  drain().cycle();
+  const auto questions = drain().live_processes().at(0)->questions(1);
+  ASSERT_EQ(questions.size(), 2u);
+  EXPECT_EQ(questions[0].kind, ring::QuestionKind::kEvent);
+  EXPECT_EQ(questions[0].object, 0xe1u);
+  EXPECT_EQ(questions[0].since, recorded);
+  EXPECT_EQ(questions[1].kind, ring::QuestionKind::kStream);
+  EXPECT_EQ(questions[1].object, 0xaau);
+  EXPECT_EQ(questions[1].since, launched);
+}
+
 TEST_F(DrainTest, KnowsNoHistoryOfWhatItNeverSawNorAcrossAPause) {
   FakeThread& a = thread(0);
   a.call("cudaStreamWaitEvent", 0xbb, 0xe1);
