@@ -3,10 +3,13 @@
 #include "collect/answers.h"
 
 #include <fcntl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
+#include <mutex>
+#include <new>
 
 #include "collect/coord_observer.h"
 #include "collect/session.h"
@@ -30,15 +33,16 @@ constexpr int kFlushLimitMs = 400;
 enum Stage : int { kCoord, kEvents, kStreams, kFlush, kDone };
 
 struct Answer {
-  std::atomic<uint32_t> ready{0};  // the round it belongs to
+  uint32_t ready = 0;  // the round it belongs to
   int32_t result = 0;
   uint64_t value = 0;
   bool answered = false;
 };
 
-// The round under way. What a thread that was given up still writes goes to answers that nobody
-// reads any more, as they carry its number.
+// The round under way. A thread that was given up may come back in a later one: it works on its own
+// copy of the questions, and its answers are ignored.
 struct Round {
+  std::mutex mutex;  // of number, questions and answers; never held while something is asked
   std::atomic<uint32_t> number{0};
   std::atomic<int> finished_stage{-1};
   uint32_t count = 0;
@@ -51,12 +55,9 @@ struct Round {
 constinit Round round{};
 
 void give(uint32_t number, uint32_t question, bool answered, int32_t result, uint64_t value) {
-  if (round.number.load(std::memory_order_acquire) != number) return;
-  Answer& answer = round.answers[question];
-  answer.answered = answered;
-  answer.result = result;
-  answer.value = value;
-  answer.ready.store(number, std::memory_order_release);
+  std::lock_guard lock(round.mutex);
+  if (round.number.load(std::memory_order_relaxed) == number)
+    round.answers[question] = {number, result, value, answered};
 }
 
 // A word of memory, copied by the kernel: the program may unmap it at any time, and of device
@@ -66,8 +67,8 @@ bool read_word(const Question& question, uint64_t* value) {
   if (::pipe2(ends, O_CLOEXEC) != 0) return false;
   const ssize_t size = question.bytes == 4 ? 4 : 8;
   uint64_t word = 0;
-  const bool readable = ::write(ends[1], reinterpret_cast<const void*>(question.object),
-                                static_cast<size_t>(size)) == size &&
+  // Not by the function of the library, which a sanitizer replaces by one that looks at the memory.
+  const bool readable = ::syscall(SYS_write, ends[1], question.object, size) == size &&
                         ::read(ends[0], &word, static_cast<size_t>(size)) == size;
   ::close(ends[0]);
   ::close(ends[1]);
@@ -79,6 +80,7 @@ bool read_word(const Question& question, uint64_t* value) {
 // Asks the driver whether work has ended, unless the program may have ended the handle. A query
 // breaks a capture of its stream, so nothing is asked during captures.
 void query(uint32_t number, uint32_t index, const Question& question) {
+  if (!has_cuda()) return;
   const Asking asking(question.object, question.since);
   if (!asking.allowed() || session.active_captures.load() > 0) return;
   if (question.kind == QuestionKind::kEvent && cuda.cuEventQuery != nullptr)
@@ -89,8 +91,16 @@ void query(uint32_t number, uint32_t index, const Question& question) {
 #endif
 
 void ask(uint32_t number, QuestionKind kind) {
-  for (uint32_t i = 0; i < round.count; ++i) {
-    const Question question = round.questions[i];
+  Question questions[ring::kMaxQuestions];
+  uint32_t count = 0;
+  {
+    std::lock_guard lock(round.mutex);
+    if (round.number.load(std::memory_order_relaxed) != number) return;
+    count = round.count;
+    std::copy_n(round.questions, count, questions);
+  }
+  for (uint32_t i = 0; i < count; ++i) {
+    const Question& question = questions[i];
     if (question.kind != kind) continue;
     if (kind == QuestionKind::kWord) {
       uint64_t value = 0;
@@ -110,7 +120,7 @@ void stay_out_of_the_way() {
   if (ThreadState* thread = this_thread()) thread->in_collector = true;
 #ifdef STREAMSCOPE_WITH_CUPTI
   CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
-  if (cuda.cuThreadExchangeStreamCaptureMode != nullptr)
+  if (has_cuda() && cuda.cuThreadExchangeStreamCaptureMode != nullptr)
     cuda.cuThreadExchangeStreamCaptureMode(&mode);
 #endif
 }
@@ -176,18 +186,25 @@ void push(ring::AnswerKind kind, uint32_t question, const Answer* answer, bool a
 void tell_answers() {
   const uint32_t number = round.number.load(std::memory_order_relaxed);
   for (uint32_t i = 0; i < round.count; ++i) {
-    const Answer& answer = round.answers[i];
-    if (round.told[i] || answer.ready.load(std::memory_order_acquire) != number) continue;
+    Answer answer;
+    {
+      std::lock_guard lock(round.mutex);
+      answer = round.answers[i];
+    }
+    if (round.told[i] || answer.ready != number) continue;
     round.told[i] = true;
     push(ring::AnswerKind::kQuestion, i, &answer, answer.answered);
   }
 }
 
 void begin_round(const ring::Control& control, uint32_t number) {
-  round.count = std::min(control.question_count, ring::kMaxQuestions);
-  std::copy_n(control.questions, round.count, round.questions);
-  std::fill(std::begin(round.told), std::end(round.told), false);
-  round.number.store(number, std::memory_order_release);
+  {
+    std::lock_guard lock(round.mutex);
+    round.count = std::min(control.question_count, ring::kMaxQuestions);
+    std::copy_n(control.questions, round.count, round.questions);
+    std::fill(std::begin(round.told), std::end(round.told), false);
+    round.number.store(number, std::memory_order_relaxed);
+  }
   begin_stage(kCoord);
 }
 
@@ -214,6 +231,7 @@ void answer_questions() {
 }
 
 void forget_answers_after_fork() {
+  new (&round.mutex) std::mutex;
   round.stage = kDone;
   round.number.store(0, std::memory_order_relaxed);
 }

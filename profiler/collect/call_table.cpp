@@ -327,9 +327,9 @@ constexpr bool mentions_output(std::string_view fields) {
 
 // Calls of the driver that end a context or a module with all that is in it, or may do so.
 constexpr bool ends_many(std::string_view name) {
-  return name.starts_with("cuCtxDestroy") || name.starts_with("cuGreenCtxDestroy") ||
-         name.starts_with("cuDevicePrimaryCtxRelease") || name == "cuModuleUnload" ||
-         name == "cuLibraryUnload";
+  return name == "cuCtxDetach" || name.starts_with("cuCtxDestroy") ||
+         name.starts_with("cuGreenCtxDestroy") || name.starts_with("cuDevicePrimaryCtxRelease") ||
+         name == "cuModuleUnload" || name == "cuLibraryUnload";
 }
 
 constexpr LineFacts kLines[] = {

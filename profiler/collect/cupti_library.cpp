@@ -6,6 +6,7 @@
 #include <limits.h>
 #include <link.h>
 
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -16,6 +17,8 @@ constinit CuptiFunctions cupti = {};
 constinit CudaQueries cuda = {};
 
 namespace {
+
+constinit std::atomic<bool> found_cuda{false};
 
 constexpr const char* kNames[] = {"libcupti.so.13", "libcupti.so.12"};
 constexpr const char* kFolders[] = {"lib64", "extras/CUPTI/lib64", "targets/x86_64-linux/lib",
@@ -127,7 +130,10 @@ CUptiResult subscribe(CUpti_SubscriberHandle* subscriber, CUpti_CallbackFunc cal
   return cupti.cuptiSubscribe(subscriber, callback, nullptr);
 }
 
+bool has_cuda() { return found_cuda.load(std::memory_order_acquire); }
+
 bool find_cuda() {
+  if (has_cuda()) return true;
   void* library = ::dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
   if (library == nullptr) return false;
 #define STREAMSCOPE_FIND(name) \
@@ -159,7 +165,9 @@ bool find_cuda() {
       reinterpret_cast<decltype(cuda.cuStreamGetFlags)>(::dlsym(library, "cuStreamGetFlags"));
   cuda.cuStreamGetPriority =
       reinterpret_cast<decltype(cuda.cuStreamGetPriority)>(::dlsym(library, "cuStreamGetPriority"));
-  return cuda.cuDeviceGetCount != nullptr;
+  if (cuda.cuDeviceGetCount == nullptr) return false;
+  found_cuda.store(true, std::memory_order_release);
+  return true;
 }
 
 bool cuda_in_use() {

@@ -85,8 +85,11 @@ struct CudaQueries {
 };
 extern constinit CudaQueries cuda;
 
-/// Looks the queries up if libcuda is in the process already; never loads it.
+/// Looks the queries up if libcuda is in the process already; never loads it. Not by two threads at
+/// once.
 bool find_cuda();
+/// find_cuda() has found them: `cuda` does not change any more. Thread-safe.
+bool has_cuda();
 
 /// True if the program initialized CUDA before now.
 bool cuda_in_use();

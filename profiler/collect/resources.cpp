@@ -69,7 +69,7 @@ void tell_device(ThreadState& thread, uint32_t ordinal) {
       record.max_connections = static_cast<uint32_t>(connections);
   }
   CUdevice device;
-  if (find_cuda() && cuda.cuDeviceGet(&device, static_cast<int>(ordinal)) == CUDA_SUCCESS) {
+  if (has_cuda() && cuda.cuDeviceGet(&device, static_cast<int>(ordinal)) == CUDA_SUCCESS) {
     char name[256] = {};
     if (cuda.cuDeviceGetName != nullptr &&
         cuda.cuDeviceGetName(name, sizeof name - 1, device) == CUDA_SUCCESS)
