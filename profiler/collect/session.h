@@ -41,10 +41,10 @@ struct alignas(64) Session {
   uint16_t stack_calls = 0;
   bool tells_arguments = false;
   ring::ClockKind clock = ring::ClockKind::kMonotonic;
-  std::atomic<int32_t> active_captures{
-      0};                                // begun or about to, and not ended, in the whole process
-  std::atomic<uint32_t> names_epoch{1};  // raised when module code is unloaded: names that are
-                                         // cached by address are void
+  // Captures of streams in the whole process that have begun, or are about to, and have not ended.
+  std::atomic<int32_t> active_captures{0};
+  // Raised when module code is unloaded: names that are cached by address are void.
+  std::atomic<uint32_t> names_epoch{1};
   std::atomic<uint32_t> epoch{0};  // raised in a forked child: whatever threads held before is void
   const ring::Control* control = nullptr;  // mapped; valid from kRunning on, until the process ends
   std::atomic<void (*)()> detach{
