@@ -2,6 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
 set(collect ${CMAKE_CURRENT_SOURCE_DIR}/collect)
+add_test(NAME collect.handle_calls_are_listed
+  COMMAND ${CMAKE_COMMAND} -DROOT=${PROJECT_SOURCE_DIR} -P ${collect}/check_handle_calls.cmake)
+set_tests_properties(collect.handle_calls_are_listed PROPERTIES LABELS unit)
 if(STREAMSCOPE_HAVE_CUDA)
   # Stand-ins for the driver and for CUPTI, in a folder of their own that no other program searches.
   set(fake_folder ${CMAKE_BINARY_DIR}/tests/fake)
