@@ -84,7 +84,10 @@ int streams_end_in_capture(const Arguments&) {
   launch(kStreamA);
   create_stream(kStreamC);
   destroy_stream(kStreamC, 700);  // fails, and is gone
-  destroy_stream(kStreamA);       // where it began
+  create_stream(kStreamB);
+  wait(kStreamB, kEvent);
+  destroy_stream(kStreamA);  // where it began
+  launch(kStreamB);
   create_stream(kStreamA);
   launch(kStreamA);
   begin_capture(kStreamA);
