@@ -218,7 +218,9 @@ void Document::take_derived() {
                     .cause = static_cast<analysis::WaitCause>(cause.cause[i]),
                     .duration_ns = cause.duration_ns[i],
                     .edge = cause.edge_id[i],
-                    .because_op = cause.because_op_id[i]});
+                    .because_op = cause.because_op_id[i],
+                    .host_sync = cause.host_sync_id[i],
+                    .call_name = cause.call_name_id[i]});
   // They are kept in the form above.
   trace_.edge = {};
   trace_.wait_cause = {};

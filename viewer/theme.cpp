@@ -168,7 +168,13 @@ ImVec4 Theme::vec(Color color) const { return to_vec(this->color(color)); }
 ImU32 Theme::color(analysis::WaitCause cause) const {
   switch (cause) {
     case analysis::WaitCause::kLaunch:
+    case analysis::WaitCause::kHostCall:
       return color(Category::kLaunchCall);
+    case analysis::WaitCause::kHost:
+      return color(Category::kOtherCall);
+    case analysis::WaitCause::kCodeLoading:
+    case analysis::WaitCause::kHostLock:
+      return color(Color::kWarning);
     case analysis::WaitCause::kEvent:
       return color(Color::kWaiting);
     case analysis::WaitCause::kLegacyStream:
@@ -185,7 +191,7 @@ ImU32 Theme::color(analysis::WaitCause cause) const {
     case analysis::WaitCause::kQueueAliasing:
       return color(Category::kGraphLaunch);
     case analysis::WaitCause::kGraph:
-    case analysis::WaitCause::kFifo:
+    case analysis::WaitCause::kStart:
       return color(Color::kTextDim);
     case analysis::WaitCause::kProfiler:
     case analysis::WaitCause::kUnknown:

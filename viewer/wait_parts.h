@@ -22,6 +22,7 @@ class WaitParts {
     edge_.push(part.edge);
     because_op_.push(part.because_op);
     host_sync_.push(part.host_sync);
+    call_name_.push(part.call_name);
   }
   void finish() {
     op_.finish();
@@ -30,6 +31,7 @@ class WaitParts {
     edge_.finish();
     because_op_.finish();
     host_sync_.finish();
+    call_name_.finish();
   }
 
   size_t size() const { return op_.size(); }
@@ -39,7 +41,8 @@ class WaitParts {
             .duration_ns = duration_ns_[index],
             .edge = edge_[index],
             .because_op = because_op_[index],
-            .host_sync = host_sync_[index]};
+            .host_sync = host_sync_[index],
+            .call_name = call_name_[index]};
   }
   /// Those of an op, in order of time.
   std::vector<analysis::WaitPart> of(trace::Id op) const {
@@ -51,7 +54,7 @@ class WaitParts {
   }
 
  private:
-  Packed<trace::Id> op_, edge_, because_op_, host_sync_;
+  Packed<trace::Id> op_, edge_, because_op_, host_sync_, call_name_;
   Packed<trace::Small> cause_;
   Packed<trace::Int> duration_ns_;
 };

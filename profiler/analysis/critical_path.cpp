@@ -23,11 +23,6 @@ Id last_ended(const Trace& trace) {
   return last;
 }
 
-bool is_resource(WaitCause cause) {
-  return cause == WaitCause::kCopyEngine || cause == WaitCause::kSmFull ||
-         cause == WaitCause::kQueueAliasing;
-}
-
 }  // namespace
 
 HostBounds::HostBounds(const IssueOrder& order, const Edges& edges)
@@ -112,7 +107,7 @@ std::vector<PathStep> critical_path(const IssueOrder& order, WaitExplainer& expl
     if (!binding) break;
     if (binding->cause != WaitCause::kLaunch) {
       const Id by = binding->because_op;
-      const Ns ended = is_resource(binding->cause) ? binding->met_ns : trace.op.end_ns[by];
+      const Ns ended = binding->resource ? binding->met_ns : trace.op.end_ns[by];
       step(trace::kGapStep, op, kNoId, std::max(ended, trace.op.start_ns[by]));
       op = by;
       continue;

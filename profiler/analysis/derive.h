@@ -10,7 +10,7 @@
 namespace streamscope::analysis {
 
 /// `analysis_version` of the derived tables written here; a trace with another one is stale.
-inline constexpr int64_t kAnalysisVersion = 4;
+inline constexpr int64_t kAnalysisVersion = 5;
 
 struct DerivedCounts {
   size_t edges = 0;

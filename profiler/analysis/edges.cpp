@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <numeric>
 #include <tuple>
+#include <utility>
 
 #include "graph_nodes.h"
 #include "large_vector.h"
@@ -139,7 +140,12 @@ StreamWalk& EdgeWalk::touch(Id stream) {
   StreamWalk& state = streams_[stream];
   if (state.blocking && state.epoch < contexts_[state.context].epoch) {
     const ContextWalk& context = contexts_[state.context];
-    state.frontier = context.barrier;
+    // The barrier stands for all that was in the stream, but what the stream itself waits for keeps
+    // its name: it is in the stream from its wait on, the barrier only from the next op on.
+    Frontier waits = std::exchange(state.frontier, context.barrier);
+    for (const Source& source : waits) {
+      if (source.kind == trace::kEventEdge) add(state.frontier, source);
+    }
     state.epoch = context.epoch;
   }
   return state;
@@ -304,7 +310,9 @@ void EdgeWalk::on_wait(Id wait) {
   if (stream >= streams_.size()) return;
   StreamWalk& state = touch(stream);
   if (state.legacy) join_blocking_streams(state);
-  if (trace_.event_wait.binding[wait] == trace::kBindingExact && record < record_sources_.size()) {
+  // A record of its own stream tells it nothing new.
+  if (trace_.event_wait.binding[wait] == trace::kBindingExact && record < record_sources_.size() &&
+      trace_.event_record.stream_id[record] != stream) {
     const Edges::Slice sources = record_sources_[record];
     for (uint32_t i = 0; i < sources.count; ++i) {
       add(state.frontier, {record_ops_[sources.first + i], trace::kEventEdge, record, wait});

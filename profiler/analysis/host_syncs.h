@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What the host lost in synchronizations: per place in the program, and per thread and interval.
+// What the host lost in synchronizations, per place in the program. Per thread and interval:
+// host_time.h.
 #pragma once
 
 #include <vector>
@@ -30,26 +31,5 @@ struct SyncGroup {
 
 /// Blocking synchronizations, dearest first. Queries are left out.
 std::vector<SyncGroup> host_syncs_by_cost(const Trace& trace);
-
-/// When the threads sat in blocking synchronizations. Immutable; refers to nothing.
-class SyncIndex {
- public:
-  explicit SyncIndex(const Trace& trace);
-
-  struct Blocked {
-    Ns duration_ns = 0;
-    Id last = kNoId;  ///< last synchronization of the interval, kNoId if none
-  };
-  /// How long a thread was blocked within [from, to). O(log n).
-  Blocked blocked(Id thread, Ns from, Ns to) const;
-
- private:
-  struct Entry {
-    Ns start_ns, end_ns;
-    Ns before_ns;  // total length of the earlier entries of the thread
-    Id sync;
-  };
-  std::vector<std::vector<Entry>> threads_;
-};
 
 }  // namespace streamscope::analysis

@@ -136,8 +136,10 @@ Rivals::Rivals(const IssueOrder& order, const std::vector<Id>& by_start)
     Running running;
     double sm_count = 0;
     bool one_engine = false;
-    Id last_ended = kNoId, idle_after = kNoId;  // before its last idle time
-    Ns idle_until = kUnknownNs;
+    struct {
+      Id last_ended = kNoId, idle_after = kNoId;  // before its last idle time
+      Ns idle_until = kUnknownNs;
+    } kernels, all;
     DeviceState() { engine.fill(kNoId); }
   };
   std::vector<DeviceState> devices(trace.device.size());
@@ -172,16 +174,20 @@ Rivals::Rivals(const IssueOrder& order, const std::vector<Id>& by_start)
       constexpr Ns kIdleNs = 10'000, kTogetherNs = 50'000;
       DeviceState& state = devices[device];
       const Ns start = ops.start_ns[op];
-      const Id last = state.last_ended;
-      if (last == kNoId || start > ops.end_ns[last] + kIdleNs) {
-        state.idle_after = last;
-        state.idle_until = start;
-      }
-      if (state.idle_until != kUnknownNs && start - state.idle_until <= kTogetherNs) {
-        rival_[op] = state.idle_after;
-        kind_[op] = kIdleDevice;
-      }
-      if (last == kNoId || ops.end_ns[op] >= ops.end_ns[last]) state.last_ended = op;
+      const auto run_on = [&](auto& units) {
+        const Id last = units.last_ended;
+        if (last == kNoId || start > ops.end_ns[last] + kIdleNs) {
+          units.idle_after = last;
+          units.idle_until = start;
+        }
+        if (units.idle_until != kUnknownNs && start - units.idle_until <= kTogetherNs) {
+          rival_[op] = units.idle_after;
+          kind_[op] = kIdleDevice;
+        }
+        if (last == kNoId || ops.end_ns[op] >= ops.end_ns[last]) units.last_ended = op;
+      };
+      run_on(state.all);
+      if (kind == trace::kKernel) run_on(state.kernels);
     }
     if (kind == trace::kMemcpy && device != kNoId) {
       const trace::Small direction = std::clamp(ops.detail[op], 0, 11);

@@ -23,7 +23,8 @@ class Rivals {
     kSmFull,         ///< the kernel whose end made room on a full device
     kQueueAliasing,  ///< the op of another stream before it in its hardware queue
     kHostFunction,   ///< the host function of the context that ran before this one
-    kIdleDevice,  ///< none: the device ran nothing, or had just begun again; the op that ended last
+    kIdleDevice,  ///< none: the device ran nothing, or had just begun again; the op that ended
+                  ///< last. For a kernel only kernels count.
   };
   /// `by_start` as of ops_by_start().
   Rivals(const IssueOrder& order, const std::vector<Id>& by_start);

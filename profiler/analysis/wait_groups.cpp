@@ -10,17 +10,33 @@
 namespace streamscope::analysis {
 namespace {
 
+// Shorter stretches in other calls are what issuing work takes.
+constexpr Ns kLongCallNs = 20'000;
+
 Id stream_of(const Trace& trace, Id op) {
   return op < trace.op.size() ? trace.op.stream_id[op] : kNoId;
 }
 
 }  // namespace
 
-bool is_wait(WaitCause cause) {
-  return cause == WaitCause::kEvent || cause == WaitCause::kLegacyStream ||
-         cause == WaitCause::kHostSync || cause == WaitCause::kHostFunction ||
-         cause == WaitCause::kMemoryWait || cause == WaitCause::kCopyEngine ||
-         cause == WaitCause::kSmFull || cause == WaitCause::kQueueAliasing;
+bool is_wait(const WaitPart& part) {
+  switch (part.cause) {
+    case WaitCause::kEvent:
+    case WaitCause::kLegacyStream:
+    case WaitCause::kHostSync:
+    case WaitCause::kHostFunction:
+    case WaitCause::kMemoryWait:
+    case WaitCause::kCopyEngine:
+    case WaitCause::kSmFull:
+    case WaitCause::kQueueAliasing:
+    case WaitCause::kCodeLoading:
+    case WaitCause::kHostLock:
+      return true;
+    case WaitCause::kHostCall:
+      return part.duration_ns >= kLongCallNs;
+    default:
+      return false;
+  }
 }
 
 Work work_of(const Trace& trace, Id op) {
@@ -33,13 +49,14 @@ std::vector<WaitGroup> group_waits(const Trace& trace, const Edges& edges,
                                    const std::vector<WaitPart>& parts) {
   std::map<std::tuple<WaitCause, Id, Work, Id, Work, Id>, WaitGroup> groups;
   for (const WaitPart& part : parts) {
-    if (!is_wait(part.cause)) continue;
+    if (!is_wait(part)) continue;
     const bool has_edge = part.edge != WaitPart::kNoEdge;
     const Id record = has_edge ? edges[part.edge].event_record_id : kNoId;
     // A record may stand for work of another stream, through waits of its own.
     Id by = stream_of(trace, part.because_op);
     if (record < trace.event_record.size()) by = trace.event_record.stream_id[record];
     if (part.host_sync < trace.host_sync.size()) by = trace.host_sync.name_id[part.host_sync];
+    if (part.call_name != kNoId) by = part.call_name;
     WaitGroup& group = groups[{part.cause, stream_of(trace, part.op), work_of(trace, part.op), by,
                                work_of(trace, part.because_op), stream_of(trace, part.because_op)}];
     ++group.count;

@@ -12,9 +12,9 @@
 
 namespace streamscope::analysis {
 
-/// True if something that the program did held the op up. Launching late for no known reason and
-/// handing over on a stream are not waits for anything.
-bool is_wait(WaitCause cause);
+/// True if the op waited for something that has a name: work, a synchronization, a long call. Not
+/// for the host's pace outside CUDA, nor for what issuing and starting an op takes.
+bool is_wait(const WaitPart& part);
 
 /// What a reader would call the same work: its kind, and its name or direction.
 struct Work {
@@ -26,7 +26,8 @@ struct Work {
 };
 Work work_of(const Trace& trace, Id op);
 
-/// Waits of one kind of work on one stream for one kind of work on another.
+/// Waits of one kind of work on one stream for one kind of work on another, or for one call of the
+/// host.
 struct WaitGroup {
   uint64_t count = 0;
   Ns total_ns = 0;
@@ -37,7 +38,7 @@ struct WaitGroup {
   std::optional<TimelineValue> wanted;
 };
 
-/// The dearest first.
+/// The most costly first.
 std::vector<WaitGroup> group_waits(const Trace& trace, const Edges& edges,
                                    const std::vector<WaitPart>& parts);
 

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 
-#include "host_syncs.h"
 #include "large_vector.h"
 
 namespace streamscope::analysis {
@@ -31,54 +30,25 @@ WaitCause cause_of(Rivals::Kind kind) {
   return WaitCause::kUnknown;
 }
 
-// When the profiler held threads up.
-class OverheadIndex {
- public:
-  explicit OverheadIndex(const Trace& trace) : threads_(trace.thread.size()) {
-    for (Id row = 0; row < trace.overhead.size(); ++row) {
-      const Id thread = trace.overhead.thread_id[row];
-      // Loading a kernel's code late is the driver's doing, and happens without a profiler too.
-      if (thread >= threads_.size() ||
-          trace.text(trace.overhead.name_id[row]) == "lazy function loading") {
-        continue;
-      }
-      threads_[thread].emplace_back(trace.overhead.start_ns[row], trace.overhead.end_ns[row]);
-    }
-    for (auto& spans : threads_) {
-      std::sort(spans.begin(), spans.end());
-      size_t kept = 0;
-      for (const auto& span : spans) {  // overlapping ones become one
-        if (kept > 0 && span.first <= spans[kept - 1].second) {
-          spans[kept - 1].second = std::max(spans[kept - 1].second, span.second);
-        } else {
-          spans[kept++] = span;
-        }
-      }
-      spans.resize(kept);
-    }
+WaitCause cause_of(HostState state) {
+  switch (state) {
+    case HostState::kProfiler:
+      return WaitCause::kProfiler;
+    case HostState::kCodeLoading:
+      return WaitCause::kCodeLoading;
+    case HostState::kLock:
+      return WaitCause::kHostLock;
+    case HostState::kSync:
+      return WaitCause::kHostSync;
+    case HostState::kCall:
+      return WaitCause::kHostCall;
+    case HostState::kOutside:
+      break;
   }
-  Ns within(Id thread, Ns from, Ns to) const {
-    if (thread >= threads_.size()) return 0;
-    const auto& spans = threads_[thread];
-    auto span = std::upper_bound(spans.begin(), spans.end(), from,
-                                 [](Ns at, const auto& s) { return at < s.second; });
-    Ns total = 0;
-    for (; span != spans.end() && span->first < to; ++span)
-      total += std::min(span->second, to) - std::max(span->first, from);
-    return total;
-  }
-
- private:
-  std::vector<std::vector<std::pair<Ns, Ns>>> threads_;
-};
+  return WaitCause::kHost;
+}
 
 }  // namespace
-
-struct WaitExplainer::Hold {
-  explicit Hold(const Trace& trace) : syncs(trace), overhead(trace) {}
-  SyncIndex syncs;
-  OverheadIndex overhead;
-};
 
 WaitExplainer::WaitExplainer(const IssueOrder& order, const Timeline& timeline, const Edges& edges,
                              const Rivals& rivals)
@@ -88,7 +58,7 @@ WaitExplainer::WaitExplainer(const IssueOrder& order, const Timeline& timeline, 
       edges_(edges),
       rivals_(rivals),
       graph_nodes_(trace_),
-      hold_(std::make_unique<Hold>(trace_)),
+      host_time_(trace_),
       predecessor_(large_vector(trace_.op.size(), kNoId)) {
   // Per stream: of the work so far what ended last.
   std::vector<Id> last(timeline.stream_count(), kNoId);
@@ -101,12 +71,13 @@ WaitExplainer::WaitExplainer(const IssueOrder& order, const Timeline& timeline, 
   });
 }
 
-WaitExplainer::~WaitExplainer() = default;
-
 // Where the gap before an op begins; kUnknownNs if there is none. Memory waits have none: they are
-// no work, but a part of the gap of what follows them.
+// no work, but a part of the gap of what follows them. Nor have migrations of pages, which nobody
+// issued: they follow a fault.
 Ns WaitExplainer::gap_from(Id op, const Issue& issue) const {
+  constexpr trace::Small kFirstPageMigration = 11;  // op.detail of copies
   if (!is_timed(trace_, op) || trace_.op.kind[op] == trace::kMemoryWait ||
+      (trace_.op.kind[op] == trace::kMemcpy && trace_.op.detail[op] >= kFirstPageMigration) ||
       trace_.op.stream_id[op] >= timeline_.stream_count()) {
     return kUnknownNs;
   }
@@ -117,67 +88,96 @@ Ns WaitExplainer::gap_from(Id op, const Issue& issue) const {
 
 const std::vector<WaitExplainer::Condition>& WaitExplainer::conditions(Id op) {
   conditions_.clear();
-  const Id before = predecessor_[op];
-  if (before != kNoId) {
-    const bool function = trace_.op.kind[before] == trace::kHostFunction;
-    conditions_.emplace_back(trace_.op.end_ns[before],
-                             function ? WaitCause::kHostFunction : WaitCause::kFifo,
-                             WaitPart::kNoEdge, before);
+  const Issue issue = order_.issue(op);
+  if (const Id before = predecessor_[op]; before != kNoId) {
+    conditions_.push_back({.since_ns = order_.issue(before).start_ns,
+                           .met_ns = trace_.op.end_ns[before],
+                           .cause = WaitCause::kStart,
+                           .because_op = before});
   }
   // The call may return after the op has started; it is over as a reason then.
-  const Issue issue = order_.issue(op);
-  if (issue.end_ns != kUnknownNs) conditions_.emplace_back(issue.end_ns, WaitCause::kLaunch);
+  if (issue.end_ns != kUnknownNs)
+    conditions_.push_back({issue.start_ns, issue.end_ns, WaitCause::kLaunch});
+  add_edges(op, issue);
+  add_own_stream(op);
+  // A handful, nearly in order.
+  for (size_t i = 1; i < conditions_.size(); ++i) {
+    for (size_t j = i; j > 0 && conditions_[j].met_ns < conditions_[j - 1].met_ns; --j)
+      std::swap(conditions_[j], conditions_[j - 1]);
+  }
+  add_rival(op, issue);
+  return conditions_;
+}
+
+// Ops of other streams that had to end before this one, or before a mark that it comes after.
+void WaitExplainer::add_edges(Id op, const Issue& issue) {
   const auto incoming = edges_.incoming(op);
   for (size_t i = 0; i < incoming.size(); ++i) {
     const trace::Edge& edge = incoming[i];
-    const Ns ended = trace_.op.end_ns[edge.from_op_id];
-    WaitCause cause;
+    Condition condition{.since_ns = issue.start_ns,
+                        .met_ns = trace_.op.end_ns[edge.from_op_id],
+                        .edge = static_cast<Id>(edges_.first_incoming(op) + i),
+                        .because_op = edge.from_op_id};
     if (edge.kind == trace::kEventEdge) {
-      cause = WaitCause::kEvent;
+      condition.cause = WaitCause::kEvent;
+      if (edge.event_wait_id < trace_.event_wait.size())
+        condition.since_ns = trace_.event_wait.start_ns[edge.event_wait_id];
     } else if (edge.kind == trace::kLegacyEdge) {
-      cause = WaitCause::kLegacyStream;
+      condition.cause = WaitCause::kLegacyStream;
     } else if (edge.kind == trace::kGraphEdgeKind) {
-      cause = WaitCause::kGraph;
+      condition.cause = WaitCause::kGraph;
     } else {
       continue;  // what the host waited for shows in the launch
     }
-    if (ended == kUnknownNs) continue;
-    const Id index = static_cast<Id>(edges_.first_incoming(op) + i);
-    conditions_.emplace_back(ended, cause, index, edge.from_op_id);
+    if (condition.met_ns != kUnknownNs) conditions_.push_back(condition);
   }
-  // Memory waits and host functions since the last work on the stream. Of recorded ones only the
-  // simulator knows times; another that is not timed held the op until it started.
-  for (Id at = timeline_.predecessor(op); at != kNoId && at != before;
+}
+
+// What stands in the stream between its last work and this op: memory waits, host functions, and
+// other ops without times. Of recorded memory waits only the simulator knows times; where the end
+// of one is not known, it takes what nothing else explains.
+void WaitExplainer::add_own_stream(Id op) {
+  for (Id at = timeline_.predecessor(op); at != kNoId && at != predecessor_[op];
        at = timeline_.predecessor(at)) {
-    const bool memory = trace_.op.kind[at] == trace::kMemoryWait;
-    if (!memory && (trace_.op.kind[at] != trace::kHostFunction || is_timed(trace_, at))) {
-      if (is_timed(trace_, at)) break;
-      continue;
-    }
-    Condition held{is_timed(trace_, at) ? trace_.op.end_ns[at] : trace_.op.start_ns[op],
-                   memory ? WaitCause::kMemoryWait : WaitCause::kHostFunction, WaitPart::kNoEdge,
-                   at};
+    const bool timed = is_timed(trace_, at), memory = trace_.op.kind[at] == trace::kMemoryWait;
+    if (timed && !memory) break;
+    const Issue issue = order_.issue(at);
+    add_edges(at, issue);
+    if (!memory && trace_.op.kind[at] != trace::kHostFunction) continue;
+    Condition held{.since_ns = issue.start_ns,
+                   .met_ns = timed ? trace_.op.end_ns[at] : trace_.op.start_ns[op],
+                   .cause = memory ? WaitCause::kMemoryWait : WaitCause::kHostFunction,
+                   .because_op = at,
+                   .open = !timed};
     for (size_t i = 0; memory && i < edges_.incoming(at).size(); ++i) {
       if (edges_.incoming(at)[i].kind != trace::kMemoryEdge) continue;
       held.edge = static_cast<Id>(edges_.first_incoming(at) + i);  // names the write
     }
     conditions_.push_back(held);
   }
-  if (behind_host_node(op))
-    conditions_.push_back({trace_.op.start_ns[op], WaitCause::kHostFunction});
-  // A handful, nearly in order.
-  for (size_t i = 1; i < conditions_.size(); ++i) {
-    for (size_t j = i; j > 0 && conditions_[j].met_ns < conditions_[j - 1].met_ns; --j)
-      std::swap(conditions_[j], conditions_[j - 1]);
+  if (behind_host_node(op)) {
+    conditions_.push_back({.since_ns = order_.issue(op).start_ns,
+                           .met_ns = trace_.op.start_ns[op],
+                           .cause = WaitCause::kHostFunction,
+                           .open = true});
   }
+}
+
+// Who used what the op needed to run, once everything known above was over.
+void WaitExplainer::add_rival(Id op, const Issue& issue) {
   const Ns start = trace_.op.start_ns[op];
   const Ns gone = rivals_.gone_ns(trace_, op);
   const Ns ready = conditions_.empty() ? kUnknownNs : conditions_.back().met_ns;
+  const WaitCause cause = cause_of(rivals_.kind(op));
+  const Ns limit = cause == WaitCause::kCopyEngine ? kCopyStartNs : kStartLatencyNs;
   if (gone != kUnknownNs && gone > ready && gone <= start && start - ready > kShortestRivalryNs &&
-      start - gone <= kHandOverNs) {
-    conditions_.emplace_back(gone, cause_of(rivals_.kind(op)), WaitPart::kNoEdge, rivals_.of(op));
+      start - gone <= limit) {
+    conditions_.push_back({.since_ns = issue.start_ns,
+                           .met_ns = gone,
+                           .cause = cause,
+                           .because_op = rivals_.of(op),
+                           .resource = true});
   }
-  return conditions_;
 }
 
 // Host nodes of graphs have no op: they show as the time that they take.
@@ -208,66 +208,137 @@ bool WaitExplainer::behind_host_node(Id op) const {
 bool WaitExplainer::woke_device(Id op, Ns ready_ns) const {
   if (rivals_.kind(op) != Rivals::kIdleDevice) return false;
   const Id last = rivals_.of(op);
-  return last == kNoId || trace_.op.end_ns[last] <= ready_ns + kHandOverNs;
+  return last == kNoId || trace_.op.end_ns[last] <= ready_ns + kStartLatencyNs;
 }
 
 void WaitExplainer::explain(Id op, std::vector<WaitPart>& parts) {
   const Issue issue = order_.issue(op);
-  const Ns from = gap_from(op, issue);
-  if (from == kUnknownNs) return;
+  Ns at = gap_from(op, issue);
+  if (at == kUnknownNs) return;
   const Ns start = trace_.op.start_ns[op];
-  Ns at = from;
-  Condition last{from, WaitCause::kFifo};
-  bool first = true;
+  queue_.clear();
+  const Condition *open = nullptr, *rival = nullptr;
   for (const Condition& condition : conditions(op)) {
-    const Ns until = std::min(condition.met_ns, start);
-    if (until <= at) {
-      // Over when the gap begins: the work before it on the stream hands over.
-      if (first && condition.because_op == predecessor_[op]) last = condition;
-      continue;
+    const bool own = condition.cause == WaitCause::kStart || condition.cause == WaitCause::kLaunch;
+    if (condition.open) {
+      open = &condition;
+    } else if (condition.resource) {
+      rival = &condition;
+    } else if (!own) {
+      queue_.push_back(condition);
     }
-    charge(op, condition, issue, at, until, parts);
-    at = until;
-    last = condition;
-    first = false;
   }
+  // The stream takes what is issued to it in turn. Among equals the order of their ends stays.
+  std::stable_sort(queue_.begin(), queue_.end(),
+                   [](const Condition& a, const Condition& b) { return a.since_ns < b.since_ns; });
+  WaitCause last = WaitCause::kStart;
+  const auto host_until = [&](Ns until) {
+    until = std::min(until, start);
+    if (until <= at) return;
+    charge_host(op, issue, at, until, parts);
+    at = until;
+    last = WaitCause::kLaunch;
+  };
+  const auto held_by = [&](const Condition& condition) {
+    if (condition.met_ns <= std::max(at, condition.since_ns)) return;  // never held anything up
+    host_until(condition.since_ns);
+    const Ns until = std::min(condition.met_ns, start);
+    if (until <= at) return;
+    charge(op, condition, at, until, parts);
+    at = until;
+    last = condition.cause;
+  };
+  for (const Condition& condition : queue_) held_by(condition);
+  host_until(issue.end_ns);
+  if (rival) held_by(*rival);
   if (at >= start) return;
-  const bool function =
-      last.cause == WaitCause::kHostFunction || trace_.op.kind[op] == trace::kHostFunction;
-  if (function && last.cause == WaitCause::kFifo) last.cause = WaitCause::kHostFunction;
-  const Ns limit = function ? kHostFunctionHandOverNs
-                   : last.cause == WaitCause::kLaunch && woke_device(op, at) ? kWakeUpNs
-                                                                             : kHandOverNs;
-  const Ns hand_over = std::min(start, at + limit);
-  if (last.cause == WaitCause::kFifo) last.because_op = kNoId;
-  charge(op, last, issue, at, hand_over, parts);
-  if (hand_over < start) charge(op, {start, WaitCause::kUnknown}, issue, hand_over, start, parts);
+  if (open) return charge(op, *open, at, start, parts);
+  const Id before = predecessor_[op];
+  const bool function = trace_.op.kind[op] == trace::kHostFunction ||
+                        last == WaitCause::kHostFunction ||
+                        (last == WaitCause::kStart && before != kNoId &&
+                         trace_.op.kind[before] == trace::kHostFunction);
+  const bool copy = trace_.op.kind[op] == trace::kMemcpy ||
+                    (before != kNoId && trace_.op.kind[before] == trace::kMemcpy);
+  const Ns limit = woke_device(op, at) ? kWakeUpNs
+                   : function          ? kHostFunctionStartNs
+                   : copy              ? kCopyStartNs
+                                       : kStartLatencyNs;
+  const Ns latency_until = std::min(start, at + limit);
+  charge(op, {.cause = WaitCause::kStart}, at, latency_until, parts);
+  if (latency_until < start)
+    charge(op, {.cause = WaitCause::kUnknown}, latency_until, start, parts);
 }
 
-void WaitExplainer::charge(Id op, const Condition& condition, const Issue& issue, Ns from, Ns to,
-                           std::vector<WaitPart>& parts) {
-  Ns duration = to - from;
-  if (condition.cause == WaitCause::kLaunch) {
-    const Ns until = std::min(to, issue.start_ns);
-    const SyncIndex::Blocked blocked = hold_->syncs.blocked(issue.thread_id, from, until);
-    if (blocked.duration_ns > 0) {
-      parts.push_back(
-          {op, WaitCause::kHostSync, blocked.duration_ns, WaitPart::kNoEdge, kNoId, blocked.last});
-      duration -= blocked.duration_ns;
-    }
-    const Ns overhead = std::min(duration, hold_->overhead.within(issue.thread_id, from, to));
-    if (overhead > 0) {
-      parts.push_back({op, WaitCause::kProfiler, overhead});
-      duration -= overhead;
-    }
+// Nothing is in the stream, or only the call that issues the op has begun.
+void WaitExplainer::charge_host(Id op, const Issue& issue, Ns from, Ns to,
+                                std::vector<WaitPart>& parts) {
+  const Ns called = issue.start_ns == kUnknownNs ? to : std::clamp(issue.start_ns, from, to);
+  host_parts_.clear();
+  host_time_.split(issue.thread_id, from, called, host_parts_);
+  host_time_.split_call(issue.thread_id, called, to, host_parts_);
+  Ns rest = to - from;  // in the call, and nothing else known of it
+  for (const HostPart& part : host_parts_) {
+    rest -= part.duration_ns;
+    parts.push_back({.op = op,
+                     .cause = cause_of(part.state),
+                     .duration_ns = part.duration_ns,
+                     .host_sync = part.host_sync,
+                     .call_name = part.call_name});
   }
-  if (duration <= 0) return;
+  charge(op, {.cause = WaitCause::kLaunch}, to - rest, to, parts);
+}
+
+void WaitExplainer::charge(Id op, const Condition& condition, Ns from, Ns to,
+                           std::vector<WaitPart>& parts) {
+  if (from >= to) return;
   WaitPart* same = parts.empty() ? nullptr : &parts.back();
   if (same && same->op == op && same->cause == condition.cause && same->edge == condition.edge &&
       same->because_op == condition.because_op) {
-    same->duration_ns += duration;
+    same->duration_ns += to - from;
   } else {
-    parts.emplace_back(op, condition.cause, duration, condition.edge, condition.because_op);
+    parts.push_back({.op = op,
+                     .cause = condition.cause,
+                     .duration_ns = to - from,
+                     .edge = condition.edge,
+                     .because_op = condition.because_op});
+  }
+}
+
+bool is_host(WaitCause cause) {
+  switch (cause) {
+    case WaitCause::kLaunch:
+    case WaitCause::kHostSync:
+    case WaitCause::kHostCall:
+    case WaitCause::kCodeLoading:
+    case WaitCause::kHostLock:
+    case WaitCause::kHost:
+    case WaitCause::kProfiler:
+      return true;
+    default:
+      return false;
+  }
+}
+
+std::string host_label(WaitCause cause, std::string_view call) {
+  const auto named = [&](std::string_view otherwise) {
+    return std::string(call.empty() ? otherwise : call);
+  };
+  switch (cause) {
+    case WaitCause::kHostSync:
+      return "host blocked in " + named("a synchronization");
+    case WaitCause::kHostCall:
+      return "host in " + named("another CUDA call");
+    case WaitCause::kCodeLoading:
+      return "host loading code" + (call.empty() ? "" : " (" + std::string(call) + ")");
+    case WaitCause::kHostLock:
+      return "host held up by " + named("a call") + " of another thread";
+    case WaitCause::kLaunch:
+      return "host in the call that issues it";
+    case WaitCause::kProfiler:
+      return "host held up by the profiler";
+    default:
+      return "host outside CUDA";
   }
 }
 
@@ -277,8 +348,8 @@ std::string_view to_string(WaitCause cause) {
       return "launch";
     case WaitCause::kEvent:
       return "event";
-    case WaitCause::kFifo:
-      return "same-stream";
+    case WaitCause::kStart:
+      return "start";
     case WaitCause::kLegacyStream:
       return "legacy";
     case WaitCause::kMemoryWait:
@@ -294,9 +365,17 @@ std::string_view to_string(WaitCause cause) {
     case WaitCause::kProfiler:
       return "profiler";
     case WaitCause::kHostSync:
-      return "host";
+      return "host-sync";
     case WaitCause::kGraph:
       return "graph";
+    case WaitCause::kHostCall:
+      return "host-call";
+    case WaitCause::kCodeLoading:
+      return "code-loading";
+    case WaitCause::kHostLock:
+      return "host-lock";
+    case WaitCause::kHost:
+      return "host";
     case WaitCause::kUnknown:
       break;
   }

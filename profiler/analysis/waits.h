@@ -4,28 +4,35 @@
 // Why ops started late: the gap before an op on its stream, split into parts that sum to the gap.
 //
 // The gap runs from the end of the stream's work so far to the start of the op (for the first op of
-// a stream: from the entry of its call). In it conditions become true one after another: the host
-// returns from a synchronization, the call that issues the op is made, the ops it depends on end.
-// Each stretch of the gap is charged to the condition that became true at its end: that is how much
-// longer the op waited because of that condition than without it. Once nothing orders the op any
-// more, it may still wait for something to run on: a copy engine, room on the device, its hardware
-// queue, the thread that runs host functions. What follows the last of all these is charged to it
-// too as far as a hand-over takes; the rest is unknown.
+// a stream: from the entry of its call). At every instant of it the stream is in one state. Either
+// something that was issued to it is held up: its first wait, in the order in which the stream
+// takes them, or at last the op itself. Or nothing is issued, and the time is the host's, split by
+// what the issuing thread did. A condition is charged only while it is in the stream: an event from
+// the entry of the wait's call until the awaited work has ended, the legacy stream and other nodes
+// of a graph from the entry of the op's call, and who else uses what the op needs (copy engine,
+// hardware queue, room on the device) from its exit. What would have held the op up had it been
+// issued earlier is no cause; replay.h answers that.
+//
+// What follows the last of all these is the time that a device takes to start an op, as far as that
+// goes; the rest is unknown.
 #pragma once
 
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "edges.h"
 #include "graph_nodes.h"
+#include "host_time.h"
 #include "rivals.h"
 
 namespace streamscope::analysis {
 
 /// With the numbers of `wait_cause.cause`.
 enum class WaitCause : trace::Small {
-  kLaunch = trace::kLaunchLate,               ///< the host issued the op late, doing something else
+  kLaunch = trace::kLaunchCause,              ///< the host was in the call that issues the op
   kEvent = trace::kEventWaitCause,            ///< an event that the stream waited for
-  kFifo = trace::kFifoCause,                  ///< hand-over from the op before it on the stream
+  kStart = trace::kStartLatencyCause,         ///< nothing held it up: what a device takes to start
   kLegacyStream = trace::kLegacyStreamCause,  ///< the implicit barrier of the legacy default stream
   kMemoryWait = trace::kMemoryWaitCause,      ///< a memory wait on the stream
   kHostFunction = trace::kHostFunctionCause,  ///< host functions, which run one after another
@@ -34,12 +41,23 @@ enum class WaitCause : trace::Small {
   kQueueAliasing = trace::kQueueAliasing,     ///< the hardware queue held an unrelated op before it
   kProfiler = trace::kProfilerCause,          ///< the profiler held the issuing thread up
   kUnknown = trace::kUnknownCause,
-  kHostSync = trace::kHostSyncCause,  ///< the issuing thread sat in a synchronization
-  kGraph = trace::kGraphCause,        ///< another node of the graph
+  kHostSync = trace::kHostSyncCause,        ///< the issuing thread was blocked in a synchronization
+                                            ///< or in a synchronous copy
+  kGraph = trace::kGraphCause,              ///< another node of the graph
+  kHostCall = trace::kHostCallCause,        ///< the issuing thread was in another CUDA call
+  kCodeLoading = trace::kCodeLoadingCause,  ///< the issuing thread loaded code
+  kHostLock = trace::kHostLockCause,        ///< the issuing thread waited for another thread's call
+  kHost = trace::kHostCause,                ///< the issuing thread was outside CUDA
 };
 
-/// For people: "launch", "event", "same-stream", ...
+/// True if nothing was issued to the stream: the host's part of a gap.
+bool is_host(WaitCause cause);
+
+/// For people: "launch", "event", "host-sync", ...
 std::string_view to_string(WaitCause cause);
+/// What the host did instead of issuing, for is_host() causes: "host blocked in cudaMemcpy", "host
+/// outside CUDA". `call` names the call; it may be empty.
+std::string host_label(WaitCause cause, std::string_view call);
 
 struct WaitPart {
   Id op = kNoId;
@@ -47,49 +65,57 @@ struct WaitPart {
   Ns duration_ns = 0;
   Id edge = kNoEdge;      ///< index into Edges, if an edge is responsible
   Id because_op = kNoId;  ///< the op that had to end (kQueueAliasing: start) first
-  Id host_sync = kNoId;   ///< kHostSync: the last synchronization in the stretch
+  Id host_sync = kNoId;   ///< kHostSync: the last synchronization in the part
+  Id call_name = kNoId;   ///< kHostCall, kCodeLoading: text of the longest call in the part;
+                          ///< kHostLock: of the call of the other thread
 
   static constexpr Id kNoEdge = kNoId;
 };
 
-/// A launch reaches the device at most so long after its call, an op follows the one it waited for
-/// at most so long after that ended. About twice what an H200 needs, profiler on; what exceeds it
-/// has a cause not known here.
-inline constexpr Ns kHandOverNs = 10'000;
-/// The same for a launch on a device that runs nothing: it has to wake up. 140 to 430 µs were seen
-/// on an H200.
+/// An op starts at most so long after nothing holds it up any more. About twice what an H200 needs,
+/// profiler on; what exceeds it has a cause not known here.
+inline constexpr Ns kStartLatencyNs = 10'000;
+/// The same on a device that runs nothing, or to a kernel on one that runs no kernel: it has to wake
+/// up. 140 to 430 µs were seen on an H200 after a launch, 280 µs after an event.
 inline constexpr Ns kWakeUpNs = 500'000;
+/// The same of a copy, and of what follows one on its stream: 5 to 29 µs were seen on an H200.
+inline constexpr Ns kCopyStartNs = 30'000;
 /// The same around host functions, whose thread has to wake up: 15 to 50 µs on an H200.
-inline constexpr Ns kHostFunctionHandOverNs = 60'000;
+inline constexpr Ns kHostFunctionStartNs = 60'000;
 
 /// Explains single ops. Keeps references to all it is made from. Not thread-safe.
 class WaitExplainer {
  public:
   WaitExplainer(const IssueOrder& order, const Timeline& timeline, const Edges& edges,
                 const Rivals& rivals);
-  ~WaitExplainer();
 
-  /// What an op had to wait for, and when that was no longer so.
+  /// What an op had to wait for: since when that was in its stream, and when it was no longer so.
+  /// It may have been over before it was in the stream.
   struct Condition {
+    Ns since_ns = kUnknownNs;
     Ns met_ns = kUnknownNs;
     WaitCause cause = WaitCause::kUnknown;
     Id edge = WaitPart::kNoEdge;
     Id because_op = kNoId;
+    bool open = false;      // its end is not known: it takes what nothing else explains
+    bool resource = false;  // somebody else used what the op needed; nothing orders the two
   };
 
-  /// Everything known that held the op back, in order of time; its place in the stream and its
-  /// launch included. Valid until the next question.
+  /// Everything known that the op had to come after, in order of `met_ns`; its place in the stream
+  /// and its launch included. Valid until the next question.
   const std::vector<Condition>& conditions(Id op);
   /// Appends the parts of the gap before an op, in order of time.
   void explain(Id op, std::vector<WaitPart>& parts);
 
  private:
-  struct Hold;
   Ns gap_from(Id op, const Issue& issue) const;
   bool woke_device(Id op, Ns ready_ns) const;
   bool behind_host_node(Id op) const;
-  void charge(Id op, const Condition& condition, const Issue& issue, Ns from, Ns to,
-              std::vector<WaitPart>& parts);
+  void add_own_stream(Id op);
+  void add_edges(Id op, const Issue& issue);
+  void add_rival(Id op, const Issue& issue);
+  void charge(Id op, const Condition& condition, Ns from, Ns to, std::vector<WaitPart>& parts);
+  void charge_host(Id op, const Issue& issue, Ns from, Ns to, std::vector<WaitPart>& parts);
 
   const Trace& trace_;
   const IssueOrder& order_;
@@ -97,9 +123,11 @@ class WaitExplainer {
   const Edges& edges_;
   const Rivals& rivals_;
   const GraphNodes graph_nodes_;
-  std::unique_ptr<Hold> hold_;
+  const HostTime host_time_;
   std::vector<Id> predecessor_;  // at work on the op's stream: a memory wait is none
   std::vector<Condition> conditions_;
+  std::vector<Condition> queue_;  // the same in the order of the stream
+  std::vector<HostPart> host_parts_;
 };
 
 /// Parts of all timed ops that started after a gap, in order of op id; parts of one op in order of

@@ -100,7 +100,7 @@ class Parser {
   }
   analysis::WaitCause cause(std::string_view name) const {
     std::string known;
-    for (int i = 0; i <= trace::kGraphCause; ++i) {
+    for (int i = 0; i <= trace::kHostCause; ++i) {
       const auto kind = static_cast<trace::WaitCauseKind>(i);
       if (trace::to_string(kind) == name) return static_cast<analysis::WaitCause>(i);
       known += (i == 0 ? "" : ", ") + std::string(trace::to_string(kind));

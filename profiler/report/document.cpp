@@ -101,10 +101,11 @@ Section streams_section(const Trace& trace, const Summary& summary) {
   std::vector<WaitCause> causes;
   if (timed) {
     for (WaitCause cause :
-         {WaitCause::kLaunch, WaitCause::kEvent, WaitCause::kHostSync, WaitCause::kLegacyStream,
-          WaitCause::kHostFunction, WaitCause::kMemoryWait, WaitCause::kCopyEngine,
-          WaitCause::kSmFull, WaitCause::kQueueAliasing, WaitCause::kGraph, WaitCause::kProfiler,
-          WaitCause::kFifo, WaitCause::kUnknown}) {
+         {WaitCause::kHost, WaitCause::kHostSync, WaitCause::kHostCall, WaitCause::kCodeLoading,
+          WaitCause::kHostLock, WaitCause::kProfiler, WaitCause::kLaunch, WaitCause::kEvent,
+          WaitCause::kLegacyStream, WaitCause::kHostFunction, WaitCause::kMemoryWait,
+          WaitCause::kCopyEngine, WaitCause::kSmFull, WaitCause::kQueueAliasing, WaitCause::kGraph,
+          WaitCause::kStart, WaitCause::kUnknown}) {
       const bool used = std::any_of(streams.begin(), streams.end(), [&](const StreamSummary& s) {
         return s.waiting.count(cause) > 0;
       });
@@ -149,6 +150,11 @@ Section streams_section(const Trace& trace, const Summary& summary) {
                       : fmt::format("{} ({} bound)", format_count(stream.wait_count),
                                     format_count(stream.edge_count)));
     section.rows.push_back(std::move(row));
+  }
+  if (std::any_of(causes.begin(), causes.end(), analysis::is_host)) {
+    section.footnotes.push_back(
+        "host: outside CUDA; host-sync: blocked; host-call: in other calls; launch: in the call "
+        "that issues the work; start: the device's own latency");
   }
   if (unbound)
     section.footnotes.push_back("bound: waits whose record is known for certain and in the trace");
@@ -231,12 +237,15 @@ std::string wait_sentence(const Trace& trace, const analysis::WaitGroup& wait) {
       return fmt::format("{} waited behind {} on its own stream", who,
                          wait.wanted ? "a wait for " + timeline_label(trace, *wait.wanted)
                                      : work(wait.longest.because_op));
-    case WaitCause::kHostSync: {
-      const Id name = wait.longest.host_sync < trace.host_sync.size()
-                          ? trace.host_sync.name_id[wait.longest.host_sync]
-                          : kNoId;
-      return fmt::format("{} was launched late: the host sat in {}", who,
-                         quoted_or(trace, name, "a synchronization"));
+    case WaitCause::kHostSync:
+    case WaitCause::kHostCall:
+    case WaitCause::kCodeLoading:
+    case WaitCause::kHostLock: {
+      Id name = wait.longest.call_name;
+      if (wait.longest.host_sync < trace.host_sync.size())
+        name = trace.host_sync.name_id[wait.longest.host_sync];
+      return fmt::format("{} launched late: {}", who,
+                         analysis::host_label(wait.longest.cause, printable(trace.text(name))));
     }
     default:
       break;

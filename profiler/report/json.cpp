@@ -60,13 +60,15 @@ Json wait_json(const Trace& trace, const analysis::WaitGroup& wait) {
   const auto stream_of = [&](Id op) {
     return op < trace.op.size() ? id(trace.op.stream_id[op]) : Json();
   };
-  Json event, recorded_on, call;
+  Json event, recorded_on, sync_call, host_call;
   if (wait.event_record < trace.event_record.size()) {
     event = id(trace.event_record.event_id[wait.event_record]);
     recorded_on = id(trace.event_record.stream_id[wait.event_record]);
   }
   if (wait.longest.host_sync < trace.host_sync.size())
-    call = printable(trace.text(trace.host_sync.name_id[wait.longest.host_sync]));
+    sync_call = printable(trace.text(trace.host_sync.name_id[wait.longest.host_sync]));
+  if (wait.longest.call_name != trace::kNoId)
+    host_call = printable(trace.text(wait.longest.call_name));
   return Json{{"cause", cause_name(wait.longest.cause)},
               {"count", wait.count},
               {"total_ns", wait.total_ns},
@@ -84,7 +86,8 @@ Json wait_json(const Trace& trace, const analysis::WaitGroup& wait) {
               {"timeline", wait.wanted ? id(wait.wanted->timeline) : Json()},
               {"timeline_value", wait.wanted ? Json(wait.wanted->value) : Json()},
               {"host_sync", id(wait.longest.host_sync)},
-              {"host_sync_call", call}};
+              {"host_sync_call", sync_call},
+              {"host_call", host_call}};
 }
 
 Json to_json(const Trace& trace, const std::vector<OpGroup>& groups) {

@@ -225,7 +225,7 @@ Summary summarize(const Trace& trace) {
     if (trace.op.start_ns[part.op] > timeline.activity(stream).first_start_ns) {
       streams[stream].waiting[part.cause] += part.duration_ns;
     }
-    if (analysis::is_wait(part.cause)) waited[part.op] += part.duration_ns;
+    if (analysis::is_wait(part)) waited[part.op] += part.duration_ns;
   }
   for (Id stream : trace.event_record.stream_id) {
     if (stream < streams.size()) ++streams[stream].record_count;

@@ -23,9 +23,10 @@ constexpr std::string_view kHostSyncKinds[] = {"device",       "stream",      "e
 constexpr std::string_view kEdgeKinds[] = {"fifo",  "event",     "host",  "legacy",
                                            "graph", "operation", "memory"};
 constexpr std::string_view kWaitCauses[] = {
-    "launch_late",   "event_wait",  "fifo",    "legacy_stream",  "memory_wait",
-    "host_function", "copy_engine", "sm_full", "queue_aliasing", "profiler",
-    "unknown",       "host_sync",   "graph"};
+    "launch",        "event_wait",   "start_latency", "legacy_stream",  "memory_wait",
+    "host_function", "copy_engine",  "sm_full",       "queue_aliasing", "profiler",
+    "unknown",       "host_sync",    "graph",         "host_call",      "code_loading",
+    "host_lock",     "host"};
 constexpr std::string_view kSeverities[] = {"info", "notice", "data_loss", "error"};
 constexpr std::string_view kCopyKinds[] = {
     "unknown", "HtoD", "DtoH", "HtoA", "AtoH",       "AtoA",       "AtoD",

@@ -114,9 +114,9 @@ enum EdgeKind : Small {
   kMemoryEdge
 };
 enum WaitCauseKind : Small {
-  kLaunchLate = 0,
+  kLaunchCause = 0,
   kEventWaitCause,
-  kFifoCause,
+  kStartLatencyCause,
   kLegacyStreamCause,
   kMemoryWaitCause,
   kHostFunctionCause,
@@ -126,7 +126,11 @@ enum WaitCauseKind : Small {
   kProfilerCause,
   kUnknownCause,
   kHostSyncCause,
-  kGraphCause
+  kGraphCause,
+  kHostCallCause,
+  kCodeLoadingCause,
+  kHostLockCause,
+  kHostCause
 };
 enum PathStepKind : Small { kOpStep = 0, kHostSyncStep, kLaunchStep, kGapStep };
 enum PoolKind : Small { kEventPool = 0, kStreamPool, kMemoryPool };
@@ -184,7 +188,7 @@ std::string_view to_string(
     Binding binding);  // "exact", "never_recorded", "captured", "ambiguous", "unknown_history"
 std::string_view to_string(HostSyncKind kind);  // "device", "stream", "event", "stream query", ...
 std::string_view to_string(EdgeKind kind);
-std::string_view to_string(WaitCauseKind cause);  // "launch_late", "event_wait", ...
+std::string_view to_string(WaitCauseKind cause);  // "launch", "event_wait", ...
 std::string_view to_string(Severity severity);    // "info", "notice", "data_loss", "error"
 /// Direction of a copy from Op::detail (CUPTI copy kind): "HtoD", "DtoH", "DtoD", "PtoP", ...
 std::string_view copy_kind_name(Small detail);

@@ -638,12 +638,16 @@ CREATE TABLE wait_cause (
   -- Derived. Why an op started late: parts of the gap before it, which sum to the gap.
   id INTEGER PRIMARY KEY,                              -- dense from 0
   op_id INTEGER REFERENCES op(id),                     -- the op that started late
-  cause INTEGER,                                       -- 0 launch_late, 1 event_wait, 2 fifo, 3 legacy_stream, 4 memory_wait,
+  cause INTEGER,                                       -- 0 launch, 1 event_wait, 2 start_latency, 3 legacy_stream, 4 memory_wait,
                                                        -- 5 host_function, 6 copy_engine, 7 sm_full, 8 queue_aliasing,
-                                                       -- 9 profiler, 10 unknown, 11 host_sync, 12 graph
+                                                       -- 9 profiler, 10 unknown, 11 host_sync, 12 graph, 13 host_call,
+                                                       -- 14 code_loading, 15 host_lock, 16 host (outside CUDA). 0, 9, 11 and
+                                                       -- 13 to 16: nothing was in the stream yet, and what the issuing thread did
   duration_ns INTEGER,                                 -- length of this part
   edge_id INTEGER REFERENCES edge(id),                 -- the edge responsible, if one is
-  because_op_id INTEGER REFERENCES op(id)              -- the op responsible, if one is
+  because_op_id INTEGER REFERENCES op(id),             -- the op responsible, if one is
+  host_sync_id INTEGER REFERENCES host_sync(id),       -- cause 11: the last synchronization in which the host was blocked
+  call_name_id INTEGER REFERENCES string(id)           -- causes 13 and 14: name of the longest call; 15: of the other thread's call
 );
 
 CREATE TABLE critical_path (
@@ -780,11 +784,12 @@ CREATE VIEW v_wait (op, name, stream, cause, duration_ns, because_op, because_na
   -- Why ops started late: one row per op and cause; the durations of an op sum to the gap before it. because_op is the op
   -- responsible and edge the row of `edge`, where one is. Needs the derived tables (streamscope analyze).
   SELECT wait_cause.op_id, name.value, op.stream_id,
-         CASE wait_cause.cause WHEN 0 THEN 'launch_late' WHEN 1 THEN 'event_wait' WHEN 2 THEN 'fifo'
+         CASE wait_cause.cause WHEN 0 THEN 'launch' WHEN 1 THEN 'event_wait' WHEN 2 THEN 'start_latency'
                                WHEN 3 THEN 'legacy_stream' WHEN 4 THEN 'memory_wait' WHEN 5 THEN 'host_function'
                                WHEN 6 THEN 'copy_engine' WHEN 7 THEN 'sm_full' WHEN 8 THEN 'queue_aliasing'
                                WHEN 9 THEN 'profiler' WHEN 10 THEN 'unknown' WHEN 11 THEN 'host_sync'
-                               WHEN 12 THEN 'graph' END,
+                               WHEN 12 THEN 'graph' WHEN 13 THEN 'host_call' WHEN 14 THEN 'code_loading'
+                               WHEN 15 THEN 'host_lock' WHEN 16 THEN 'host' END,
          wait_cause.duration_ns, wait_cause.because_op_id, because_name.value, wait_cause.edge_id
     FROM wait_cause
     LEFT JOIN op ON op.id = wait_cause.op_id

@@ -38,7 +38,7 @@ TEST(PlantedCause, AHostThatComputesBetweenLaunches) {
   auto a = builder.stream("a");
   for (Ns i = 0; i < 10; ++i)
     a.at(i * 200 * kUs).kernel("k", (i * 200 + 5) * kUs, (i * 200 + 15) * kUs);
-  expect_mostly(WaitCause::kLaunch, builder.trace());
+  expect_mostly(WaitCause::kHost, builder.trace());
 }
 
 TEST(PlantedCause, AHostThatSynchronizesAfterEveryKernel) {
@@ -89,7 +89,7 @@ TEST(PlantedCause, WorkOnTheLegacyStreamBetweenBlockingStreams) {
   Analyses analyses(trace);
   Ns legacy_ns = 0, total = 0;
   for (const WaitPart& part : analyses.waits()) {
-    if (trace.op.stream_id[part.op] != b.id() || part.cause == WaitCause::kLaunch) continue;
+    if (trace.op.stream_id[part.op] != b.id() || is_host(part.cause)) continue;
     total += part.duration_ns;
     legacy_ns += part.cause == WaitCause::kLegacyStream ? part.duration_ns : 0;
   }
@@ -200,6 +200,33 @@ TEST(PlantedCause, AKernelBehindAnUnrelatedOneInItsHardwareQueue) {
   for (const WaitPart& part : without.waits()) EXPECT_NE(part.cause, WaitCause::kQueueAliasing);
 }
 
+TEST(PlantedCause, AThreadThatAllocatesBetweenLaunches) {
+  TraceBuilder builder;
+  auto a = builder.stream("a");
+  for (Ns i = 0; i < 10; ++i) {
+    const Ns at = i * 200 * kUs;
+    a.at(at).kernel("k", at + 5 * kUs, at + 15 * kUs);
+    trace::ApiCall call;
+    call.thread_id = 0, call.kind = kMallocCall, call.name_id = builder.intern("cudaMalloc");
+    call.start_ns = at + 20 * kUs, call.end_ns = at + 195 * kUs, call.result = 0;
+    builder.add(call);
+  }
+  expect_mostly(WaitCause::kHostCall, builder.trace());
+}
+
+TEST(PlantedCause, AThreadThatLoadsCode) {
+  TraceBuilder builder;
+  auto a = builder.stream("a");
+  a.at(0).kernel("first", 3 * kUs, 5 * kUs);
+  a.at(300 * kUs).kernel("second", 303 * kUs, 310 * kUs);
+  trace::Overhead row;
+  row.process_id = row.thread_id = 0;
+  row.name_id = builder.intern("lazy function loading");
+  row.start_ns = 10 * kUs, row.end_ns = 295 * kUs;
+  builder.add(row);
+  expect_mostly(WaitCause::kCodeLoading, builder.trace());
+}
+
 TEST(PlantedCause, AProfilerThatHoldsTheHostUp) {
   TraceBuilder builder;
   auto a = builder.stream("a");
@@ -233,7 +260,7 @@ TEST(PlantedCause, ADeviceThatHadGoneToSleep) {
   auto a = builder.stream("a");
   a.at(0).kernel("first", 3 * kUs, 5 * kUs);
   a.at(6 * kUs).kernel("late", 290 * kUs, 300 * kUs);  // launched at once; nothing else ran
-  expect_mostly(WaitCause::kLaunch, builder.trace());
+  expect_mostly(WaitCause::kStart, builder.trace());
 }
 
 TEST(PlantedCause, AHandOverBehindTheOwnStream) {
@@ -241,7 +268,7 @@ TEST(PlantedCause, AHandOverBehindTheOwnStream) {
   auto a = builder.stream("a");
   a.at(0);
   for (Ns i = 0; i < 20; ++i) a.kernel("k", (10 + i * 10) * kUs, (17 + i * 10) * kUs);
-  expect_mostly(WaitCause::kFifo, builder.trace());
+  expect_mostly(WaitCause::kStart, builder.trace());
 }
 
 TEST(Recordings, ThePartsOfEveryGapSumToIt) {

@@ -3,7 +3,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Each demo of libcoord, simulated, says what it did; its trace says the same.
-source "$(dirname "$0")/lib.sh" "$1"
+here=$(cd "$(dirname "$0")" && pwd)
+source "$here/lib.sh" "$1"
 
 examples=("$bin"/examples/*)
 ((${#examples[@]})) || fail "no examples"
@@ -20,6 +21,9 @@ for example in "${examples[@]}"; do
   expect_complete "$name.sqlite" 1
   expect_one_file "$name.sqlite"
 done
+
+# Why their work started late is what their tables say.
+python3 "$here/../causes/check_causes.py" "$bin/streamscope" ./*.sqlite || fail "causes and tables disagree"
 
 # So are all tasks of the queue, each with the thread that ran it; of a type with the calls that it made.
 tasks=$(sql task_queue.sqlite "select count(*) from v_task where queue = 'blocks' and thread is not null and sm is null and end_ns >= start_ns")

@@ -5,7 +5,7 @@
 # Sanitized builds leave them out: their runtime would have to come first in every recorded program.
 
 if(TARGET streamscope AND TARGET streamscope_coord AND TARGET streamscope_collect AND NOT STREAMSCOPE_SANITIZE)
-  foreach(program worker explored explored_check)
+  foreach(program worker explored explored_check causes causes_check)
     add_executable(e2e_${program} e2e/programs/${program}.cpp)
     streamscope_flags(e2e_${program})
     set_target_properties(e2e_${program} PROPERTIES
@@ -14,7 +14,10 @@ if(TARGET streamscope AND TARGET streamscope_coord AND TARGET streamscope_collec
   target_link_libraries(e2e_worker PRIVATE streamscope::coord)
   target_include_directories(e2e_worker PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
   target_link_libraries(e2e_explored PRIVATE streamscope::coord)
-  target_link_libraries(e2e_explored_check PRIVATE streamscope::analysis)
+  target_link_libraries(e2e_causes PRIVATE streamscope::coord)
+  foreach(program explored_check causes_check)
+    target_link_libraries(e2e_${program} PRIVATE streamscope::analysis)
+  endforeach()
 
   file(GLOB scripts CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/e2e/*.sh)
   list(FILTER scripts EXCLUDE REGEX "/lib\\.sh$")

@@ -107,7 +107,7 @@ TEST_F(Schema, ListsTheNumbersOfTheEnumerations) {
   expect_same_names<Binding>("event_wait", "binding", kUnknownHistory + 1);
   expect_same_names<HostSyncKind>("host_sync", "kind", kSynchronousCopy + 1);
   expect_same_names<EdgeKind>("edge", "kind", kMemoryEdge + 1);
-  expect_same_names<WaitCauseKind>("wait_cause", "cause", kGraphCause + 1);
+  expect_same_names<WaitCauseKind>("wait_cause", "cause", kHostCause + 1);
   expect_same_names<Severity>("loss", "severity", static_cast<int>(Severity::kError) + 1);
   std::string directions = comment("op", "detail");
   for (Small i = 0; i <= 10; i++) {

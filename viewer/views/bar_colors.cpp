@@ -18,10 +18,12 @@ constexpr size_t kNamedStreams = 10;  // in the legend
 constexpr size_t kNameLength = 24;
 
 // Causes in the order of the legend.
-constexpr std::array<WaitCause, 10> kCauses = {
-    WaitCause::kEvent,        WaitCause::kHostSync,   WaitCause::kLaunch, WaitCause::kLegacyStream,
-    WaitCause::kHostFunction, WaitCause::kCopyEngine, WaitCause::kSmFull, WaitCause::kQueueAliasing,
-    WaitCause::kMemoryWait,   WaitCause::kGraph};
+constexpr std::array kCauses = {
+    WaitCause::kEvent,      WaitCause::kHost,         WaitCause::kHostSync,
+    WaitCause::kHostCall,   WaitCause::kCodeLoading,  WaitCause::kHostLock,
+    WaitCause::kLaunch,     WaitCause::kLegacyStream, WaitCause::kHostFunction,
+    WaitCause::kCopyEngine, WaitCause::kSmFull,       WaitCause::kQueueAliasing,
+    WaitCause::kMemoryWait, WaitCause::kGraph};
 
 // Stream of an op, or that a call is about.
 Id stream_of(const PackedTables& tables, Item item) {
@@ -48,7 +50,7 @@ ImU32 cause_color(const Document& document, const Theme& theme, Item item) {
   analysis::WaitPart most;
   if (item.kind == ItemKind::kOp) {
     for (const analysis::WaitPart& part : document.why_late(item.id)) {
-      const bool counts = part.cause != WaitCause::kFifo && part.cause != WaitCause::kUnknown;
+      const bool counts = part.cause != WaitCause::kStart && part.cause != WaitCause::kUnknown;
       if (counts && part.duration_ns > most.duration_ns) most = part;
     }
   }

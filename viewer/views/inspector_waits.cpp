@@ -31,10 +31,8 @@ std::string_view explain(trace::EdgeKind kind) {
 
 std::string_view explain(analysis::WaitCause cause) {
   switch (cause) {
-    case analysis::WaitCause::kLaunch:
-      return "the host had not issued it yet";
-    case analysis::WaitCause::kFifo:
-      return "hand-over within its stream";
+    case analysis::WaitCause::kStart:
+      return "start latency of the device";
     case analysis::WaitCause::kLegacyStream:
       return "the legacy default stream";
     case analysis::WaitCause::kCopyEngine:
@@ -45,8 +43,6 @@ std::string_view explain(analysis::WaitCause cause) {
       return "unrelated work before it in its hardware queue";
     case analysis::WaitCause::kGraph:
       return "another node of its graph";
-    case analysis::WaitCause::kProfiler:
-      return "the profiler held the host up";
     default:
       return "unknown";
   }
@@ -81,8 +77,10 @@ void InspectorView::draw_why_late(Sheet& sheet, Id op) {
     widgets::text(theme, Face::kBody, theme.color(Color::kText), format_duration(part.duration_ns));
     ImGui::SameLine(theme.px(112));
     if (part.host_sync != kNoId) {
-      sheet.link("host sat in " + document.label({ItemKind::kHostSync, part.host_sync}),
-                 {ItemKind::kHostSync, part.host_sync});
+      const Item sync{ItemKind::kHostSync, part.host_sync};
+      sheet.link(analysis::host_label(part.cause, document.label(sync)), sync);
+    } else if (analysis::is_host(part.cause)) {
+      sheet.note(analysis::host_label(part.cause, document.trace().text(part.call_name)));
     } else if (part.because_op != kNoId) {
       sheet.link("waited for " + sheet.on_stream(part.because_op),
                  {ItemKind::kOp, part.because_op});

@@ -13,6 +13,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -69,6 +70,24 @@ struct Injection {
   int code = 999;
 };
 
+/// What an operation had to wait for, as the device knows it: the truth for tests of analyses that
+/// see only a trace. Event records and waits are operations here, too.
+struct OpHistory {
+  struct Hold {
+    bool event = false;          // a record waited for; else the legacy stream
+    std::uint32_t by = 0;        // correlation id of the last work it stands for; 0: none
+    std::int64_t until_ns = -1;  // when that work ended
+  };
+  std::uint32_t correlation_id = 0;
+  std::uint32_t stream = 0;     // as traces number them
+  const char* kind = "";        // "kernel", "event wait", ...
+  bool is_work = false;         // takes time on the device; records, waits and memory waits do not
+  std::int64_t called_ns = 0;   // entry of the call
+  std::int64_t reached_ns = 0;  // nothing but room on the device, or an engine, was missing
+  std::int64_t begin_ns = 0, end_ns = 0;
+  std::vector<Hold> holds;  // of other streams
+};
+
 struct Config {
   std::string name = "Simulated H200";
   /// With `jitter` > 0, work takes up to that fraction longer, drawn from `seed`.
@@ -92,6 +111,10 @@ struct Config {
   std::chrono::milliseconds deadlock_patience{50};
 
   Calibration calibration = h200();
+
+  /// Called for every operation that has ended, in order of the ends, under the device's lock: no
+  /// call on the device may be made from it.
+  std::function<void(const OpHistory&)> on_ended{};
 };
 
 /// Opens `count` simulated devices, each as `config` says, with one virtual clock: streams of one

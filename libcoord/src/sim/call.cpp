@@ -173,6 +173,7 @@ OpRef SimBackend::Call::submit(OpSpec spec, std::span<const OpRef> after) {
     begin_ns = end_ns_ = std::max(begin_ns, engine.now_ns());
   }
   spec.correlation_id = correlation_id_;
+  spec.called_ns = begin_ns;
   spec.earliest_ns = begin_ns + machine_.config.calibration.launch_latency_ns;
   for (const Access& access : spec.accesses) {
     tell_access(machine_.told(), COORD_NONE, correlation_id_,

@@ -33,6 +33,7 @@ Engine::Engine(const Config& config, std::uint32_t devices, bool controlled,
       controlled_(controlled),
       random_state_(config.seed),
       ended_(std::move(ended)),
+      tell_history_(config.on_ended),
       devices_(devices) {
   for (Device& device : devices_) {
     device.channels.resize(config.max_connections);
@@ -78,7 +79,10 @@ OpRef Engine::submit(OpSpec spec, std::span<const OpRef> after) {
   static_cast<OpSpec&>(op) = std::move(spec);
   op.serial = next_serial_++;
   op.ready_ns = op.earliest_ns;
-  op.begin_ns = op.end_ns = -1;
+  op.begin_ns = op.end_ns = op.work_end_ns = op.reached_ns = -1;
+  op.work_correlation_id = 0;
+  op.holds.clear();
+  op.awaited = op.kind == OpKind::kWait && !after.empty() ? after.back().serial : 0;
   op.next_in_stream = kNoSlot;
   op.unmet = 0;
   op.ready = false;
@@ -245,6 +249,7 @@ void Engine::make_ready(std::uint32_t slot) {
 
 void Engine::reach_device(std::uint32_t slot) {
   Op& op = ops_[slot];
+  op.reached_ns = now_ns_;
   if (controlled_) {
     ready_.push_back(slot);
     return;
@@ -356,12 +361,17 @@ void Engine::finish(std::uint32_t slot) {
   } else if (op.kind == OpKind::kMemoryWait || spins(op)) {
     --pending_memory_waits_;
   }
+  const bool mark = is_mark(op.kind);
+  if (!mark) {
+    op.work_end_ns = now_ns_;
+    op.work_correlation_id = op.correlation_id;
+  }
+  if (tell_history_) tell_history(op);
   ended_(op);
 
-  const bool mark = is_mark(op.kind);
   if (!mark && !op.in_graph) --streams_[op.stream].depth;
-  if (op.next_in_stream != kNoSlot) satisfy(op.next_in_stream);
-  for (std::uint32_t successor : op.successors) satisfy(successor);
+  if (op.next_in_stream != kNoSlot) satisfy(op.next_in_stream, op);
+  for (std::uint32_t successor : op.successors) satisfy(successor, op);
   op.successors.clear();
   op.work = nullptr;
   op.accesses.clear();
@@ -381,8 +391,26 @@ void Engine::finish(std::uint32_t slot) {
   if (!mark) recheck_memory();
 }
 
-void Engine::satisfy(std::uint32_t slot) {
+void Engine::tell_history(const Op& op) const {
+  tell_history_({.correlation_id = op.correlation_id,
+                 .stream = op.stream,
+                 .kind = describe(op.kind),
+                 .is_work = !is_mark(op.kind) && op.kind != OpKind::kMemoryWait,
+                 .called_ns = op.called_ns,
+                 .reached_ns = op.reached_ns,
+                 .begin_ns = op.begin_ns,
+                 .end_ns = op.end_ns,
+                 .holds = op.holds});
+}
+
+void Engine::satisfy(std::uint32_t slot, const Op& by) {
   Op& op = ops_[slot];
+  if (tell_history_ && by.stream != op.stream)
+    op.holds.push_back({op.awaited == by.serial, by.work_correlation_id, by.work_end_ns});
+  if (by.work_end_ns > op.work_end_ns) {
+    op.work_end_ns = by.work_end_ns;
+    op.work_correlation_id = by.work_correlation_id;
+  }
   op.ready_ns = std::max(op.ready_ns, now_ns_ + gap_before(op));
   if (--op.unmet != 0) return;
   if (!controlled_ && is_mark(op.kind) && op.ready_ns <= now_ns_) {

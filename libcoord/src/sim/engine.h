@@ -74,6 +74,7 @@ struct OpSpec {
   bool fills_bus = false;  // a copy to or from the host that nothing but the bus slows down
   int priority = 0;        // kernels; lower is more urgent
   std::uint32_t stream = 0;
+  std::int64_t called_ns = 0;     // entry of the call
   std::int64_t earliest_ns = 0;   // when it can have reached the device
   std::int64_t duration_ns = 0;   // of a kernel: of each of its blocks
   std::uint32_t blocks = 1;       // kernels
@@ -99,6 +100,12 @@ struct Op : OpSpec {
   std::int64_t ready_ns = 0;
   std::int64_t begin_ns = -1;
   std::int64_t end_ns = -1;
+  std::uint64_t awaited = 0;  // waits: serial of the record
+  // The last work that it is, or stands for.
+  std::int64_t work_end_ns = -1;
+  std::uint32_t work_correlation_id = 0;
+  std::int64_t reached_ns = -1;
+  std::vector<OpHistory::Hold> holds;     // only if somebody wants its history
   std::uint32_t next_in_stream = 0;       // Engine::kNoSlot if last
   std::vector<std::uint32_t> successors;  // in other streams
 };
@@ -249,7 +256,8 @@ class Engine {
   void start(std::uint32_t slot);
   void end_blocks(std::uint32_t slot, std::uint32_t blocks);
   void finish(std::uint32_t slot);
-  void satisfy(std::uint32_t slot);
+  void satisfy(std::uint32_t slot, const Op& by);
+  void tell_history(const Op& op) const;
   void start_waiting_kernels(Device& device);
   /// Whether it takes a place in a hardware queue. Nodes of a graph come in by another way.
   [[nodiscard]] static bool queues(const Op& op);
@@ -272,6 +280,7 @@ class Engine {
   const bool controlled_;
   std::uint64_t random_state_;
   std::function<void(const Op&)> ended_;
+  const std::function<void(const OpHistory&)> tell_history_;
 
   std::int64_t now_ns_ = 0;
   std::uint64_t steps_ = 0;
