@@ -68,16 +68,16 @@ TEST(Document, TiesARecordToTheWaitingOp) {
               ElementsAre(document.incoming(1)[0]));
   EXPECT_THAT(document.dependencies_of({ItemKind::kEventRecord, 0}),
               ElementsAre(document.incoming(1)[0]));
-  // Issued in [3, 4), it started at 210: what lies between is the event's doing.
-  EXPECT_EQ(document.waited_ns(document.incoming(1)[0]), 206);
+  // Issued at 3, it started at 210, 10 after what it waited for.
+  EXPECT_EQ(document.waited_ns(document.incoming(1)[0]), 197);
   ASSERT_EQ(document.why_late(1).size(), 2u);
-  EXPECT_EQ(document.why_late(1)[0].cause, analysis::WaitCause::kLaunch);
-  EXPECT_EQ(document.why_late(1)[1].cause, analysis::WaitCause::kEvent);
+  EXPECT_EQ(document.why_late(1)[0].cause, analysis::WaitCause::kEvent);
+  EXPECT_EQ(document.why_late(1)[1].cause, analysis::WaitCause::kStart);
   const Lane* math = find_lane(document, "math");
   ASSERT_NE(math, nullptr);
   ASSERT_EQ(math->waits.size(), 1u);
-  EXPECT_EQ(math->waits.start_ns[0], 4);
-  EXPECT_EQ(math->waits.end_ns[0], 210);
+  EXPECT_EQ(math->waits.start_ns[0], 3);
+  EXPECT_EQ(math->waits.end_ns[0], 200);
   EXPECT_EQ(math->passed_waits.size(), 1u);
 }
 
