@@ -214,13 +214,13 @@ void Document::take_derived() {
                              edge.to_op_id[i], edge.event_record_id[i], edge.event_wait_id[i]});
   const auto& cause = trace_.wait_cause;
   for (size_t i = 0; i < cause.size(); ++i)
-    why_late_.push({.op = cause.op_id[i],
+    why_late_.push({.duration_ns = cause.duration_ns[i],
+                    .op = cause.op_id[i],
                     .cause = static_cast<analysis::WaitCause>(cause.cause[i]),
-                    .duration_ns = cause.duration_ns[i],
                     .edge = cause.edge_id[i],
-                    .because_op = cause.because_op_id[i],
-                    .host_sync = cause.host_sync_id[i],
-                    .call_name = cause.call_name_id[i]});
+                    // One of them at most is there.
+                    .because = std::min(
+                        {cause.because_op_id[i], cause.host_sync_id[i], cause.call_name_id[i]})});
   // They are kept in the form above.
   trace_.edge = {};
   trace_.wait_cause = {};

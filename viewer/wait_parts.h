@@ -20,29 +20,23 @@ class WaitParts {
     cause_.push(static_cast<trace::Small>(part.cause));
     duration_ns_.push(part.duration_ns);
     edge_.push(part.edge);
-    because_op_.push(part.because_op);
-    host_sync_.push(part.host_sync);
-    call_name_.push(part.call_name);
+    because_.push(part.because);
   }
   void finish() {
     op_.finish();
     cause_.finish();
     duration_ns_.finish();
     edge_.finish();
-    because_op_.finish();
-    host_sync_.finish();
-    call_name_.finish();
+    because_.finish();
   }
 
   size_t size() const { return op_.size(); }
   analysis::WaitPart operator[](size_t index) const {
-    return {.op = op_[index],
+    return {.duration_ns = duration_ns_[index],
+            .op = op_[index],
             .cause = static_cast<analysis::WaitCause>(cause_[index]),
-            .duration_ns = duration_ns_[index],
             .edge = edge_[index],
-            .because_op = because_op_[index],
-            .host_sync = host_sync_[index],
-            .call_name = call_name_[index]};
+            .because = because_[index]};
   }
   /// Those of an op, in order of time.
   std::vector<analysis::WaitPart> of(trace::Id op) const {
@@ -54,7 +48,7 @@ class WaitParts {
   }
 
  private:
-  Packed<trace::Id> op_, edge_, because_op_, host_sync_, call_name_;
+  Packed<trace::Id> op_, edge_, because_;
   Packed<trace::Small> cause_;
   Packed<trace::Int> duration_ns_;
 };

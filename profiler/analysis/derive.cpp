@@ -27,9 +27,9 @@ void append_wait(trace::Writer& writer, const WaitPart& part) {
   row.cause = static_cast<trace::Small>(part.cause);
   row.duration_ns = part.duration_ns;
   row.edge_id = part.edge == WaitPart::kNoEdge ? kNoId : static_cast<Id>(part.edge);
-  row.because_op_id = part.because_op;
-  row.host_sync_id = part.host_sync;
-  row.call_name_id = part.call_name;
+  row.because_op_id = part.because_op();
+  row.host_sync_id = part.host_sync();
+  row.call_name_id = part.call_name();
   append(writer, row);
 }
 

@@ -20,8 +20,6 @@ constexpr size_t kBlockCalls = 16;
 // api_call.kind of a module load.
 constexpr trace::Small kModuleLoadCall = 36;
 
-// Shorter calls take what a call takes, whoever else is in one.
-constexpr Ns kLongCallNs = 20'000;
 // A call that waited for another one returns so soon after it.
 constexpr Ns kAfterLockNs = 20'000;
 
@@ -232,31 +230,48 @@ void HostTime::make_blocks(ThreadCalls& thread) {
     const Call call = thread.calls[i];
     if (i % kBlockCalls == 0) {
       thread.blocks.push_back(
-          {start_ns(call), free_from, sums.sync_ns, sums.call_ns, sums.last_sync, i});
+          {start_ns(call), free_from, sums.sync_ns, sums.call_ns, sums.last_sync});
     }
     const Ns end = end_ns(call);
     const Ns duration = std::max<Ns>(0, end - std::max(start_ns(call), free_from));
     free_from = std::max(free_from, end);
-    Block& block = thread.blocks.back();
     if (is_sync(call)) {
       sums.sync_ns += duration;
       sums.last_sync = call.id();
     } else {
       sums.call_ns += duration;
-      const Call longest = thread.calls[block.longest];
-      if (is_sync(longest) || duration > end_ns(longest) - start_ns(longest)) block.longest = i;
+      if (duration >= kLongCallNs) thread.long_calls.push_back(call);
     }
   }
 }
 
+// How many blocks begin until an instant. Found from the one that was found last, in steps that
+// double.
+size_t HostTime::blocks_until(const ThreadCalls& thread, Ns at) {
+  const auto& blocks = thread.blocks;
+  size_t low = std::min(thread.last_block, blocks.size()), high = low, step = 1;
+  while (low > 0 && blocks[low - 1].start_ns > at) {
+    high = low;
+    low -= std::min(low, step);
+    step *= 2;
+  }
+  for (; high < blocks.size() && blocks[high].start_ns <= at; step *= 2) {
+    low = high;
+    high = std::min(blocks.size(), high + step);
+  }
+  const auto found = std::upper_bound(
+      blocks.begin() + static_cast<ptrdiff_t>(low), blocks.begin() + static_cast<ptrdiff_t>(high),
+      at, [](Ns ns, const Block& block) { return ns < block.start_ns; });
+  return thread.last_block = static_cast<size_t>(found - blocks.begin());
+}
+
 HostTime::Sums HostTime::until(const ThreadCalls& thread, Ns at) const {
-  auto block = std::upper_bound(thread.blocks.begin(), thread.blocks.end(), at,
-                                [](Ns ns, const Block& b) { return ns < b.start_ns; });
-  if (block == thread.blocks.begin()) return {};
-  --block;
+  const size_t begun = blocks_until(thread, at);
+  if (begun == 0) return {};
+  const Block* block = &thread.blocks[begun - 1];
   Sums sums{block->sync_ns, block->call_ns, block->last_sync};
   Ns free_from = block->free_from_ns;
-  const auto first = static_cast<size_t>(block - thread.blocks.begin()) * kBlockCalls;
+  const size_t first = (begun - 1) * kBlockCalls;
   for (size_t i = first; i < std::min(first + kBlockCalls, thread.calls.size()); ++i) {
     const Call call = thread.calls[i];
     const Ns start = start_ns(call), end = end_ns(call);
@@ -273,30 +288,19 @@ HostTime::Sums HostTime::until(const ThreadCalls& thread, Ns at) const {
   return sums;
 }
 
-Id HostTime::longest_call(const ThreadCalls& thread, Ns from, Ns to) const {
+Id HostTime::long_call(const ThreadCalls& thread, Ns from, Ns to) const {
+  constexpr int kMostLookedAt = 64;
+  auto call = std::lower_bound(thread.long_calls.begin(), thread.long_calls.end(), to,
+                               [&](Call c, Ns ns) { return start_ns(c) < ns; });
   Ns longest_ns = 0;
   Id name = kNoId;
-  const auto look = [&](Call call) {
-    if (is_sync(call)) return;
-    const Ns duration = overlap(start_ns(call), end_ns(call), from, to);
-    if (duration <= longest_ns) return;
+  for (int i = 0; i < kMostLookedAt && call != thread.long_calls.begin(); ++i) {
+    --call;
+    const Ns duration = overlap(start_ns(*call), end_ns(*call), from, to);
+    if (duration == 0) break;
+    if (duration <= longest_ns) continue;
     longest_ns = duration;
-    name = name_id(call);
-  };
-  auto block = std::upper_bound(thread.blocks.begin(), thread.blocks.end(), from,
-                                [](Ns ns, const Block& b) { return ns < b.start_ns; });
-  if (block != thread.blocks.begin()) --block;
-  for (; block != thread.blocks.end() && block->start_ns < to; ++block) {
-    const auto next = std::next(block);
-    const bool whole =
-        block->start_ns >= from && next != thread.blocks.end() && next->start_ns <= to;
-    if (whole) {
-      look(thread.calls[block->longest]);
-      continue;
-    }
-    const auto first = static_cast<size_t>(block - thread.blocks.begin()) * kBlockCalls;
-    for (size_t i = first; i < std::min(first + kBlockCalls, thread.calls.size()); ++i)
-      look(thread.calls[i]);
+    name = name_id(*call);
   }
   return name;
 }
@@ -307,7 +311,8 @@ void HostTime::split_plain(const ThreadCalls& thread, Ns from, Ns to,
   const Ns sync = std::clamp<Ns>(after.sync_ns - before.sync_ns, 0, to - from);
   const Ns call = std::clamp<Ns>(after.call_ns - before.call_ns, 0, to - from - sync);
   add(HostState::kSync, sync, parts, after.last_sync);
-  if (call > 0) add(HostState::kCall, call, parts, kNoId, longest_call(thread, from, to));
+  const bool named = call >= kLongCallNs;
+  add(HostState::kCall, call, parts, kNoId, named ? long_call(thread, from, to) : kNoId);
   add(HostState::kOutside, to - from - sync - call, parts);
 }
 

@@ -26,12 +26,15 @@ struct HostPart {
   HostState state = HostState::kOutside;
   Ns duration_ns = 0;
   Id host_sync = kNoId;  ///< kSync: the last synchronization of the interval
-  Id call_name = kNoId;  ///< kCall, kCodeLoading: text of the longest call; kLock: of the other
-                         ///< thread's call
+  Id call_name = kNoId;  ///< text. kCall: the longest of the last calls that took kLongCallNs or
+                         ///< more; kCodeLoading: what loads; kLock: the other thread's call
 };
 
-/// Immutable; keeps a reference to the trace. Built in O(calls), in O(calls log calls) where they
-/// are out of order.
+/// A call that takes as long is worth its name.
+inline constexpr Ns kLongCallNs = 20'000;
+
+/// Keeps a reference to the trace. Not thread-safe. Built in O(calls), in O(calls log calls) where
+/// they are out of order.
 class HostTime {
  public:
   explicit HostTime(const Trace& trace);
@@ -55,13 +58,12 @@ class HostTime {
    private:
     uint32_t bits_;
   };
-  // Sums over all earlier calls of the thread, and what is found without looking at each call.
+  // So many calls each: sums over all earlier calls of the thread.
   struct Block {
     Ns start_ns;      // of its first call
     Ns free_from_ns;  // end of the calls before it
     Ns sync_ns = 0, call_ns = 0;
-    Id last_sync = kNoId;  // at its end
-    uint32_t longest = 0;  // index of the longest call that is no synchronization
+    Id last_sync = kNoId;  // before it
   };
   // Where something else than the kind of the call counts.
   struct Special {
@@ -72,6 +74,8 @@ class HostTime {
   struct ThreadCalls {
     std::vector<Call> calls;  // by start
     std::vector<Block> blocks;
+    std::vector<Call> long_calls;   // no synchronizations
+    mutable size_t last_block = 0;  // looked at last: the next question is about a time nearby
     std::vector<Special> specials;  // by start, apart from each other
   };
   struct Sums {
@@ -87,8 +91,9 @@ class HostTime {
   void add_overheads();
   void add_locks();
   void make_blocks(ThreadCalls& thread);
+  static size_t blocks_until(const ThreadCalls& thread, Ns at);
   Sums until(const ThreadCalls& thread, Ns at) const;
-  Id longest_call(const ThreadCalls& thread, Ns from, Ns to) const;
+  Id long_call(const ThreadCalls& thread, Ns from, Ns to) const;
   void split_plain(const ThreadCalls& thread, Ns from, Ns to, std::vector<HostPart>& parts) const;
   template <class Plain>
   void split_at_specials(Id thread, Ns from, Ns to, std::vector<HostPart>& parts,

@@ -10,9 +10,6 @@
 namespace streamscope::analysis {
 namespace {
 
-// Shorter stretches in other calls are what issuing work takes.
-constexpr Ns kLongCallNs = 20'000;
-
 Id stream_of(const Trace& trace, Id op) {
   return op < trace.op.size() ? trace.op.stream_id[op] : kNoId;
 }
@@ -33,7 +30,7 @@ bool is_wait(const WaitPart& part) {
     case WaitCause::kHostLock:
       return true;
     case WaitCause::kHostCall:
-      return part.duration_ns >= kLongCallNs;
+      return part.call_name() != kNoId;  // short ones are what issuing work takes
     default:
       return false;
   }
@@ -53,12 +50,13 @@ std::vector<WaitGroup> group_waits(const Trace& trace, const Edges& edges,
     const bool has_edge = part.edge != WaitPart::kNoEdge;
     const Id record = has_edge ? edges[part.edge].event_record_id : kNoId;
     // A record may stand for work of another stream, through waits of its own.
-    Id by = stream_of(trace, part.because_op);
+    Id by = stream_of(trace, part.because_op());
     if (record < trace.event_record.size()) by = trace.event_record.stream_id[record];
-    if (part.host_sync < trace.host_sync.size()) by = trace.host_sync.name_id[part.host_sync];
-    if (part.call_name != kNoId) by = part.call_name;
-    WaitGroup& group = groups[{part.cause, stream_of(trace, part.op), work_of(trace, part.op), by,
-                               work_of(trace, part.because_op), stream_of(trace, part.because_op)}];
+    if (part.host_sync() < trace.host_sync.size()) by = trace.host_sync.name_id[part.host_sync()];
+    if (part.call_name() != kNoId) by = part.call_name();
+    WaitGroup& group =
+        groups[{part.cause, stream_of(trace, part.op), work_of(trace, part.op), by,
+                work_of(trace, part.because_op()), stream_of(trace, part.because_op())}];
     ++group.count;
     group.total_ns += part.duration_ns;
     if (group.count > 1 && part.duration_ns <= group.longest.duration_ns) continue;
@@ -71,7 +69,7 @@ std::vector<WaitGroup> group_waits(const Trace& trace, const Edges& edges,
   for (const auto& [key, group] : groups) {
     WaitGroup& added = result.emplace_back(group);
     added.wanted = group.longest.cause == WaitCause::kMemoryWait
-                       ? timelines.of_op(group.longest.because_op)
+                       ? timelines.of_op(group.longest.because_op())
                        : timelines.of_wait(group.event_wait);
   }
   std::stable_sort(result.begin(), result.end(),

@@ -280,11 +280,10 @@ void WaitExplainer::charge_host(Id op, const Issue& issue, Ns from, Ns to,
   Ns rest = to - from;  // in the call, and nothing else known of it
   for (const HostPart& part : host_parts_) {
     rest -= part.duration_ns;
-    parts.push_back({.op = op,
+    parts.push_back({.duration_ns = part.duration_ns,
+                     .op = op,
                      .cause = cause_of(part.state),
-                     .duration_ns = part.duration_ns,
-                     .host_sync = part.host_sync,
-                     .call_name = part.call_name});
+                     .because = part.state == HostState::kSync ? part.host_sync : part.call_name});
   }
   charge(op, {.cause = WaitCause::kLaunch}, to - rest, to, parts);
 }
@@ -294,14 +293,14 @@ void WaitExplainer::charge(Id op, const Condition& condition, Ns from, Ns to,
   if (from >= to) return;
   WaitPart* same = parts.empty() ? nullptr : &parts.back();
   if (same && same->op == op && same->cause == condition.cause && same->edge == condition.edge &&
-      same->because_op == condition.because_op) {
+      same->because == condition.because_op) {
     same->duration_ns += to - from;
   } else {
-    parts.push_back({.op = op,
+    parts.push_back({.duration_ns = to - from,
+                     .op = op,
                      .cause = condition.cause,
-                     .duration_ns = to - from,
                      .edge = condition.edge,
-                     .because_op = condition.because_op});
+                     .because = condition.because_op});
   }
 }
 
@@ -384,8 +383,18 @@ std::string_view to_string(WaitCause cause) {
 
 std::vector<WaitPart> explain_waits(WaitExplainer& explainer, const Trace& trace) {
   std::vector<WaitPart> parts;
-  reserve_large(parts, 2 * trace.op.size());  // a gap has mostly one part or two
-  for (Id op = 0; op < trace.op.size(); ++op) explainer.explain(op, parts);
+  constexpr size_t kMostOfOneOp = 64;
+  reserve_large(parts, trace.op.size() / 4 + kMostOfOneOp);
+  for (Id op = 0; op < trace.op.size(); ++op) {
+    // As many to each op as so far, instead of twice as many in all.
+    if (op > 0 && parts.capacity() - parts.size() < kMostOfOneOp) {
+      const double per_op = static_cast<double>(parts.size()) / op;
+      reserve_large(parts,
+                    static_cast<size_t>(1.02 * per_op * static_cast<double>(trace.op.size())) +
+                        trace.op.size() / 64 + 2 * kMostOfOneOp);
+    }
+    explainer.explain(op, parts);
+  }
   return parts;
 }
 

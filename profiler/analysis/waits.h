@@ -59,24 +59,36 @@ std::string_view to_string(WaitCause cause);
 /// outside CUDA". `call` names the call; it may be empty.
 std::string host_label(WaitCause cause, std::string_view call);
 
+/// 24 bytes: a trace has several per op.
 struct WaitPart {
+  Ns duration_ns = 0;
   Id op = kNoId;
   WaitCause cause = WaitCause::kUnknown;
-  Ns duration_ns = 0;
-  Id edge = kNoEdge;      ///< index into Edges, if an edge is responsible
-  Id because_op = kNoId;  ///< the op that had to end (kQueueAliasing: start) first
-  Id host_sync = kNoId;   ///< kHostSync: the last synchronization in the part
-  Id call_name = kNoId;   ///< kHostCall, kCodeLoading: text of the longest call in the part;
-                          ///< kHostLock: of the call of the other thread
+  Id edge = kNoEdge;   ///< index into Edges, if an edge is responsible
+  Id because = kNoId;  ///< as the functions below have it
+
+  /// The op that had to end (kQueueAliasing: start) first.
+  Id because_op() const { return is_host(cause) ? kNoId : because; }
+  /// kHostSync: the last synchronization in the part.
+  Id host_sync() const { return cause == WaitCause::kHostSync ? because : kNoId; }
+  /// Text. kHostCall: a call that took long, if there is one in the part; kCodeLoading: what loads;
+  /// kHostLock: the call of the other thread.
+  Id call_name() const { return names_call() ? because : kNoId; }
 
   static constexpr Id kNoEdge = kNoId;
+
+ private:
+  bool names_call() const {
+    return cause == WaitCause::kHostCall || cause == WaitCause::kCodeLoading ||
+           cause == WaitCause::kHostLock;
+  }
 };
 
 /// An op starts at most so long after nothing holds it up any more. About twice what an H200 needs,
 /// profiler on; what exceeds it has a cause not known here.
 inline constexpr Ns kStartLatencyNs = 10'000;
-/// The same on a device that runs nothing, or to a kernel on one that runs no kernel: it has to wake
-/// up. 140 to 430 µs were seen on an H200 after a launch, 280 µs after an event.
+/// The same on a device that runs nothing, or to a kernel on one that runs no kernel: it has to
+/// wake up. 140 to 430 µs were seen on an H200 after a launch, 280 µs after an event.
 inline constexpr Ns kWakeUpNs = 500'000;
 /// The same of a copy, and of what follows one on its stream: 5 to 29 µs were seen on an H200.
 inline constexpr Ns kCopyStartNs = 30'000;

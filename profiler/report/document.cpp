@@ -207,24 +207,24 @@ std::string wait_sentence(const Trace& trace, const analysis::WaitGroup& wait) {
                                      wait.wanted ? timeline_label(trace, *wait.wanted) + ": " : "",
                                      event_label(trace, trace.event_record.event_id[record]),
                                      stream_label(trace, stream));
-      const Id by = wait.longest.because_op < trace.op.size()
-                        ? trace.op.stream_id[wait.longest.because_op]
+      const Id by = wait.longest.because_op() < trace.op.size()
+                        ? trace.op.stream_id[wait.longest.because_op()]
                         : kNoId;
-      text += " after " + work(wait.longest.because_op);
+      text += " after " + work(wait.longest.because_op());
       // The record may stand for work of further streams, through waits of its own.
       if (by != stream) text += " on stream " + stream_label(trace, by);
       return text;
     }
     case WaitCause::kLegacyStream:
       return fmt::format("{} waited for {} on stream {}: the legacy default stream is a barrier",
-                         who, work(wait.longest.because_op),
-                         stream_label(trace, wait.longest.because_op < trace.op.size()
-                                                 ? trace.op.stream_id[wait.longest.because_op]
+                         who, work(wait.longest.because_op()),
+                         stream_label(trace, wait.longest.because_op() < trace.op.size()
+                                                 ? trace.op.stream_id[wait.longest.because_op()]
                                                  : kNoId));
     case WaitCause::kCopyEngine:
     case WaitCause::kSmFull:
     case WaitCause::kQueueAliasing: {
-      const Id by = wait.longest.because_op;
+      const Id by = wait.longest.because_op();
       return fmt::format("{} waited for {} on stream {}: {}", who, work(by),
                          stream_label(trace, by < trace.op.size() ? trace.op.stream_id[by] : kNoId),
                          wait.longest.cause == WaitCause::kCopyEngine ? "the copy engine was busy"
@@ -236,14 +236,14 @@ std::string wait_sentence(const Trace& trace, const analysis::WaitGroup& wait) {
     case WaitCause::kMemoryWait:
       return fmt::format("{} waited behind {} on its own stream", who,
                          wait.wanted ? "a wait for " + timeline_label(trace, *wait.wanted)
-                                     : work(wait.longest.because_op));
+                                     : work(wait.longest.because_op()));
     case WaitCause::kHostSync:
     case WaitCause::kHostCall:
     case WaitCause::kCodeLoading:
     case WaitCause::kHostLock: {
-      Id name = wait.longest.call_name;
-      if (wait.longest.host_sync < trace.host_sync.size())
-        name = trace.host_sync.name_id[wait.longest.host_sync];
+      Id name = wait.longest.call_name();
+      if (wait.longest.host_sync() < trace.host_sync.size())
+        name = trace.host_sync.name_id[wait.longest.host_sync()];
       return fmt::format("{} launched late: {}", who,
                          analysis::host_label(wait.longest.cause, printable(trace.text(name))));
     }

@@ -65,10 +65,10 @@ Json wait_json(const Trace& trace, const analysis::WaitGroup& wait) {
     event = id(trace.event_record.event_id[wait.event_record]);
     recorded_on = id(trace.event_record.stream_id[wait.event_record]);
   }
-  if (wait.longest.host_sync < trace.host_sync.size())
-    sync_call = printable(trace.text(trace.host_sync.name_id[wait.longest.host_sync]));
-  if (wait.longest.call_name != trace::kNoId)
-    host_call = printable(trace.text(wait.longest.call_name));
+  if (wait.longest.host_sync() < trace.host_sync.size())
+    sync_call = printable(trace.text(trace.host_sync.name_id[wait.longest.host_sync()]));
+  if (wait.longest.call_name() != trace::kNoId)
+    host_call = printable(trace.text(wait.longest.call_name()));
   return Json{{"cause", cause_name(wait.longest.cause)},
               {"count", wait.count},
               {"total_ns", wait.total_ns},
@@ -76,16 +76,16 @@ Json wait_json(const Trace& trace, const analysis::WaitGroup& wait) {
               {"op", wait.longest.op},
               {"name", op_label(trace, wait.longest.op)},
               {"stream", stream_of(wait.longest.op)},
-              {"because_op", id(wait.longest.because_op)},
-              {"because_name", name_of(trace, wait.longest.because_op)},
-              {"because_stream", stream_of(wait.longest.because_op)},
+              {"because_op", id(wait.longest.because_op())},
+              {"because_name", name_of(trace, wait.longest.because_op())},
+              {"because_stream", stream_of(wait.longest.because_op())},
               {"event", event},
               {"recorded_on_stream", recorded_on},
               {"event_record", id(wait.event_record)},
               {"event_wait", id(wait.event_wait)},
               {"timeline", wait.wanted ? id(wait.wanted->timeline) : Json()},
               {"timeline_value", wait.wanted ? Json(wait.wanted->value) : Json()},
-              {"host_sync", id(wait.longest.host_sync)},
+              {"host_sync", id(wait.longest.host_sync())},
               {"host_sync_call", sync_call},
               {"host_call", host_call}};
 }

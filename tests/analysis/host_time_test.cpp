@@ -58,18 +58,24 @@ TEST(HostTime, CountsASynchronousCopyAsBlocking) {
                                    std::pair(HostState::kOutside, 25)));
 }
 
-TEST(HostTime, NamesTheLongestCall) {
+TEST(HostTime, NamesTheLongestOfTheLongCalls) {
   MemoryTrace t;
   const Id a = t.add_stream();
-  for (Ns i = 0; i < 100; ++i) t.call(i * 100, i * 100 + 10, a);
-  t.trace.api_call.name_id.assign(100, kNoId);
+  for (Ns i = 0; i < 100; ++i)
+    t.call(i * 100 * kUs, i * 100 * kUs + (i % 10 == 0 ? 30 : 1) * kUs, a);
+  t.trace.api_call.name_id.assign(100, t.text("cudaLaunchKernel"));
   t.trace.api_call.name_id[57] = t.text("cudaMalloc");
-  t.trace.api_call.end_ns[57] += 50;
-  std::vector<HostPart> parts;
-  HostTime(t.trace).split(0, 1000, 9000, parts);
-  ASSERT_EQ(parts[0].state, HostState::kCall);
-  EXPECT_EQ(t.trace.text(parts[0].call_name), "cudaMalloc");
-  EXPECT_EQ(parts[0].duration_ns, 80 * 10 + 50);
+  t.trace.api_call.end_ns[57] += 39 * kUs;
+  const auto calls_in = [&](Ns from, Ns to) {
+    std::vector<HostPart> parts;
+    HostTime(t.trace).split(0, from * 100 * kUs, to * 100 * kUs, parts);
+    EXPECT_EQ(parts[0].state, HostState::kCall);
+    return parts[0];
+  };
+  EXPECT_EQ(t.trace.text(calls_in(10, 90).call_name), "cudaMalloc");
+  EXPECT_EQ(calls_in(10, 90).duration_ns, (8 * 30 + 72 - 1 + 40) * kUs);
+  EXPECT_EQ(t.trace.text(calls_in(60, 90).call_name), "cudaLaunchKernel");
+  EXPECT_EQ(calls_in(61, 70).call_name, kNoId);
 }
 
 TEST(HostTime, OverheadsGoToTheProfilerOrToCodeLoading) {

@@ -191,7 +191,7 @@ TEST(PlantedCause, AKernelBehindAnUnrelatedOneInItsHardwareQueue) {
     total += part.duration_ns;
     if (part.cause != WaitCause::kQueueAliasing) continue;
     queue += part.duration_ns;
-    EXPECT_EQ(part.because_op, 1u);
+    EXPECT_EQ(part.because_op(), 1u);
   }
   EXPECT_GE(static_cast<double>(queue), 0.8 * static_cast<double>(total));
   columns.op.channel = {1, 2, 3};

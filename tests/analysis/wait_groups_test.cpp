@@ -31,7 +31,7 @@ TEST(WaitGroups, TakeIterationsTogetherAndKeepTheLongest) {
   ASSERT_EQ(groups.size(), 1u);
   EXPECT_EQ(groups[0].count, 3u);
   EXPECT_EQ(groups[0].longest.op, 5u);
-  EXPECT_EQ(groups[0].longest.because_op, 4u);
+  EXPECT_EQ(groups[0].longest.because_op(), 4u);
   EXPECT_EQ(groups[0].event_record, 2u);
   EXPECT_EQ(groups[0].event_wait, 2u);
   EXPECT_GT(groups[0].total_ns, 2 * groups[0].longest.duration_ns);

@@ -46,7 +46,7 @@ TEST(Waits, AnEventThatCameLateIsNamedWithTheOpBeforeItsRecord) {
   EXPECT_THAT(parts_of(t.trace, kernel),
               testing::ElementsAre(std::pair(WaitCause::kEvent, 400 * kUs),
                                    std::pair(WaitCause::kStart, 2 * kUs)));
-  EXPECT_EQ(part->because_op, copy);
+  EXPECT_EQ(part->because_op(), copy);
   EXPECT_EQ(edges[part->edge].event_wait_id, wait);
 }
 
@@ -74,7 +74,7 @@ TEST(Waits, ALateLaunchIsSplitIntoHostSyncAndOtherHostWork) {
                                             std::pair(WaitCause::kStart, 3 * kUs)));
   for (const WaitPart& part : explain(t.trace)) {
     if (part.cause == WaitCause::kHostSync) {
-      EXPECT_EQ(part.host_sync, sync);
+      EXPECT_EQ(part.host_sync(), sync);
     }
   }
 }
@@ -103,7 +103,7 @@ TEST(Waits, WaitsAreChargedInTheOrderInWhichTheStreamTakesThem) {
   const Id kernel = t.op(200 * kUs, c, 500 * kUs, 600 * kUs);
   std::map<Id, Ns> because;
   for (const WaitPart& part : explain(t.trace)) {
-    if (part.op == kernel) because[part.because_op] += part.duration_ns;
+    if (part.op == kernel) because[part.because_op()] += part.duration_ns;
   }
   EXPECT_THAT(because,
               testing::ElementsAre(std::pair(first, 300 * kUs), std::pair(second, 100 * kUs)));
@@ -166,7 +166,7 @@ TEST(Waits, AnEventBehindAMemoryWriteWithoutTimesIsNamed) {
                                    std::pair(WaitCause::kStart, 4 * kUs)));
   for (const WaitPart& part : explain(t.trace)) {
     if (part.op == kernel && part.cause == WaitCause::kEvent) {
-      EXPECT_EQ(part.because_op, producer);
+      EXPECT_EQ(part.because_op(), producer);
     }
   }
 }
@@ -206,7 +206,7 @@ TEST(Waits, AHostFunctionOrMemoryWaitWithoutTimesTakesWhatNothingElseExplains) {
     EXPECT_EQ(parts_of(t.trace, next).count(cause), 0u);
     for (const WaitPart& part : explain(t.trace)) {
       if (part.cause == cause) {
-        EXPECT_EQ(part.because_op, blocker);
+        EXPECT_EQ(part.because_op(), blocker);
       }
     }
   }
@@ -219,7 +219,7 @@ TEST(Waits, TheLegacyStreamIsNamed) {
   const Id kernel = t.op(20, b, 301 * kUs, 400 * kUs);
   for (const WaitPart& part : explain(t.trace)) {
     if (part.op == kernel && part.cause == WaitCause::kLegacyStream) {
-      EXPECT_EQ(part.because_op, barrier);
+      EXPECT_EQ(part.because_op(), barrier);
       EXPECT_EQ(part.duration_ns, 300 * kUs - 19);  // from the entry of the call
       return;
     }

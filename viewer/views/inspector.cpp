@@ -74,13 +74,13 @@ void InspectorView::draw_trace(Sheet& sheet) {
       zoom_to_selection(document, sheet.state);
     }
     std::string story =
-        longest.host_sync != kNoId
+        longest.host_sync() != kNoId
             ? analysis::host_label(longest.cause,
-                                   document.label({ItemKind::kHostSync, longest.host_sync}))
+                                   document.label({ItemKind::kHostSync, longest.host_sync()}))
         : analysis::is_host(longest.cause)
-            ? analysis::host_label(longest.cause, document.trace().text(longest.call_name))
-        : longest.because_op != kNoId ? "for " + sheet.on_stream(longest.because_op)
-                                      : std::string(explain(longest.cause));
+            ? analysis::host_label(longest.cause, document.trace().text(longest.call_name()))
+        : longest.because_op() != kNoId ? "for " + sheet.on_stream(longest.because_op())
+                                        : std::string(explain(longest.cause));
     if (analysis::is_host(longest.cause)) story = "launched late: " + story;
     if (group.count > 1) {
       story += "; " + format_count(static_cast<int64_t>(group.count)) + " times, up to " +

@@ -76,14 +76,14 @@ void InspectorView::draw_why_late(Sheet& sheet, Id op) {
     ImGui::SetCursorPosX(ImGui::GetCursorPosX() + theme.px(16));
     widgets::text(theme, Face::kBody, theme.color(Color::kText), format_duration(part.duration_ns));
     ImGui::SameLine(theme.px(112));
-    if (part.host_sync != kNoId) {
-      const Item sync{ItemKind::kHostSync, part.host_sync};
+    if (part.host_sync() != kNoId) {
+      const Item sync{ItemKind::kHostSync, part.host_sync()};
       sheet.link(analysis::host_label(part.cause, document.label(sync)), sync);
     } else if (analysis::is_host(part.cause)) {
-      sheet.note(analysis::host_label(part.cause, document.trace().text(part.call_name)));
-    } else if (part.because_op != kNoId) {
-      sheet.link("waited for " + sheet.on_stream(part.because_op),
-                 {ItemKind::kOp, part.because_op});
+      sheet.note(analysis::host_label(part.cause, document.trace().text(part.call_name())));
+    } else if (part.because_op() != kNoId) {
+      sheet.link("waited for " + sheet.on_stream(part.because_op()),
+                 {ItemKind::kOp, part.because_op()});
     } else {
       sheet.note(explain(part.cause));
     }

@@ -39,9 +39,9 @@ void find_legacy_stream_barriers(Analyses& analyses, Findings& findings) {
   // barriers too and have no op.
   std::map<Findings::Key, Barrier> barriers;
   for (const WaitPart& part : analyses.waits()) {
-    if (part.cause != WaitCause::kLegacyStream || part.because_op >= trace.op.size()) continue;
+    if (part.cause != WaitCause::kLegacyStream || part.because_op() >= trace.op.size()) continue;
     const Id op = is_legacy(part.op)           ? part.op
-                  : is_legacy(part.because_op) ? part.because_op
+                  : is_legacy(part.because_op()) ? part.because_op()
                                                : kNoId;
     const Id stream = trace.op.stream_id[part.op];
     const Findings::Key key{trace.stream.context_id[stream],
@@ -49,7 +49,7 @@ void find_legacy_stream_barriers(Analyses& analyses, Findings& findings) {
                             op == kNoId ? kNoId : trace.op.name_id[op]};
     Barrier& barrier = barriers[key];
     if (barrier.first == kNoId) barrier.first = op;
-    for (Id side : {part.op, part.because_op}) {
+    for (Id side : {part.op, part.because_op()}) {
       if (!is_legacy(side)) barrier.streams.insert(trace.op.stream_id[side]);
     }
     if (op != kNoId) barrier.barriers.insert(op);
@@ -58,7 +58,7 @@ void find_legacy_stream_barriers(Analyses& analyses, Findings& findings) {
     if (part.duration_ns > barrier.longest_ns) {
       barrier.longest_ns = part.duration_ns;
       barrier.blocked = part.op;
-      barrier.blocker = part.because_op;
+      barrier.blocker = part.because_op();
     }
   }
   for (const auto& [key, barrier] : barriers) {

@@ -32,27 +32,27 @@ void find_priority_inversions(Analyses& analyses, Findings& findings) {
   };
   std::map<Findings::Key, Inversion> inversions;
   for (const WaitPart& part : analyses.waits()) {
-    if (part.cause != WaitCause::kEvent || part.because_op >= trace.op.size()) continue;
-    const Id urgent = trace.op.stream_id[part.op], other = trace.op.stream_id[part.because_op];
+    if (part.cause != WaitCause::kEvent || part.because_op() >= trace.op.size()) continue;
+    const Id urgent = trace.op.stream_id[part.op], other = trace.op.stream_id[part.because_op()];
     if (urgent >= trace.stream.size() || other >= trace.stream.size()) continue;
     const trace::Small mine = trace.stream.priority[urgent], theirs = trace.stream.priority[other];
     // CUDA's numbers: lower is more urgent.
     if (mine == trace::kNoSmall || theirs == trace::kNoSmall || mine >= theirs) continue;
-    const Readiness& ready = replay.readiness(part.because_op);
-    if (ready.ordered_ns == kUnknownNs || trace.op.kind[part.because_op] != trace::kKernel)
+    const Readiness& ready = replay.readiness(part.because_op());
+    if (ready.ordered_ns == kUnknownNs || trace.op.kind[part.because_op()] != trace::kKernel)
       continue;
     const Ns delay =
-        std::min(part.duration_ns, trace.op.start_ns[part.because_op] - ready.ordered_ns);
+        std::min(part.duration_ns, trace.op.start_ns[part.because_op()] - ready.ordered_ns);
     if (delay < kStallNs) continue;
     Inversion& inversion = inversions[{urgent, other}];
-    inversion.change.prompt_op.add(part.because_op);
-    inversion.blockers.insert(part.because_op);
+    inversion.change.prompt_op.add(part.because_op());
+    inversion.blockers.insert(part.because_op());
     inversion.delay_ns += delay;
     inversion.last_ns = std::max(inversion.last_ns, trace.op.start_ns[part.op]);
     if (delay > inversion.longest_ns) {
       inversion.longest_ns = delay;
       inversion.urgent = part.op;
-      inversion.blocker = part.because_op;
+      inversion.blocker = part.because_op();
     }
   }
   for (const auto& [key, inversion] : inversions) {
