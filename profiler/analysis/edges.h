@@ -4,17 +4,16 @@
 // Ordering edges between ops of different streams: which op had to end before which could start,
 // and why.
 //
-// The calls of a trace are walked once in the order in which they returned. Every stream carries a
-// frontier: the ops that whatever is enqueued next has to wait for. An op turns the frontier of its
-// stream into edges and becomes the frontier; a record keeps a copy of it, a wait bound to that
-// record adds the copy to its own stream, a legacy-stream item joins all blocking streams of the
-// context, and a host sync hands the frontier to the thread that waited. So edges run through any
+// A consumer of OrderingWalk (ordering.h). Every stream carries a frontier: the ops that whatever
+// is enqueued next has to wait for. An op turns the frontier of its stream into edges and becomes
+// the frontier; a record keeps a copy of it, a wait bound to that record adds the copy to its own
+// stream, and a host sync hands the frontier to the thread that waited. So edges run through any
 // chain of records and waits that has no op of its own (a barrier's hub, for example).
 //
 // Edges between ops of one stream are implied (FIFO) and never listed, those between nodes of one
-// graph launch are. Nothing is guessed: waits whose binding is not exact, captured calls, failed
-// calls and ops whose call is missing give no edge. happens_before.h answers what is ordered at
-// all; edges are what explains it.
+// graph launch are. What a thread learned becomes an edge once, to the next op that it issues to
+// another stream: such edges are true, but not all that the host guarantees. happens_before.h
+// answers what is ordered at all; edges are what explains it.
 #pragma once
 
 #include <span>

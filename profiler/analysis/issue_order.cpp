@@ -380,6 +380,20 @@ IssueOrder::IssueOrder(const Trace& trace) : trace_(trace), copy_syncs_(find_cop
       },
       syncs.start_ns, syncs.correlation_id);
 
+  std::vector<bool> has_items(streams);
+  const auto find_streams = [&](const std::vector<Id>& rows, auto stream_of) {
+    for (const Id row : rows) {
+      if (const Id stream = stream_of(row); stream < streams) has_items[stream] = true;
+    }
+  };
+  find_streams(ops, [&](Id op) { return stream(op); });
+  find_streams(record_rows, [&](Id id) { return records.stream_id[id]; });
+  find_streams(wait_rows, [&](Id id) { return waits.stream_id[id]; });
+  find_streams(memory_rows, [&](Id id) { return calls.stream_id[id]; });
+  for (Id id = 0; id < streams; ++id) {
+    if (has_items[id]) streams_.push_back(id);
+  }
+
   // The next row of a table.
   struct Head {
     Issued::Kind kind;

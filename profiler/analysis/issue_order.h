@@ -6,8 +6,7 @@
 //
 // That is the order in which the calls returned (measured to be the order in which streams take
 // their work), but for memory waits whose write is issued later: what such a wait holds back comes
-// after the write. Whoever walks the rules of CUDA's ordering walks this list: edges.h,
-// happens_before.h.
+// after the write. ordering.h walks this list by the rules of CUDA's ordering.
 #pragma once
 
 #include <span>
@@ -71,6 +70,9 @@ class IssueOrder {
 
   std::span<const Issued> items() const { return items_; }
   const Trace& trace() const { return trace_; }
+  /// The streams in which an item takes a place, in order of id. Context-wide records and waits
+  /// name none.
+  std::span<const Id> streams() const { return streams_; }
 
   /// The call that issued an op, a synchronous copy's (a row of host_sync) included.
   Issue issue(Id op) const {
@@ -101,6 +103,7 @@ class IssueOrder {
 
   const Trace& trace_;
   std::vector<Issued> items_;
+  std::vector<Id> streams_;
   std::unordered_map<Id, Id> copy_syncs_;  // op -> host_sync
   std::unordered_map<Id, Id> writers_;     // memory wait -> memory write
 };

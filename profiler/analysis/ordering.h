@@ -1,0 +1,383 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// CUDA's ordering rules, in one place: what a stream waits for before an item, what it leaves for
+// others, and what the host knows when a call returns. docs/analysis.md lists the rules (A to M).
+//
+// OrderingWalk walks the items of an IssueOrder once and calls a consumer for every step. It knows
+// the rules; the consumer knows only how to represent what a stream, a record or a thread holds:
+// ops (edges.h), vector clocks (happens_before.h), instants (replay.h) or nodes of a graph
+// (wait_for.h). tests/analysis/ordering_cases_test.cpp asks all of them the same cases.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "issue_order.h"
+
+namespace streamscope::analysis {
+
+/// How a stream takes part in the rule of the legacy default stream (F).
+struct StreamRole {
+  Id context = kNoId;     ///< kNoId: the trace does not hold it
+  bool legacy = false;    ///< the legacy default stream of its context
+  bool blocking = false;  ///< synchronizes with it: not created as non-blocking
+};
+StreamRole role_of(const Trace& trace, Id stream);
+
+/// What a synchronization waits for, or a query asks about (E).
+struct Awaited {
+  enum class What { kNothing, kContext, kStream, kRecord };
+  What what = What::kNothing;
+  Id id = kNoId;
+};
+Awaited awaited_by(const Trace& trace, Id host_sync);
+
+/// What the return of a synchronous copy or memset tells its thread (J). Only what CUDA documents.
+enum class CopyPromise {
+  kNothing,
+  kWorkBefore,  ///< the work before it in its stream has ended
+  kItself,      ///< so has the copy
+};
+/// Of an op that is a copy or a memset.
+CopyPromise promise_of_copy(const IssueOrder& order, Id op);
+
+/// What OrderingWalk calls, in this order for each item. A consumer derives from this and hides
+/// the functions that it needs; calls are static. Streams are valid rows of the table stream,
+/// records valid rows of event_record; a record that is not in the order stands for nothing.
+struct OrderingConsumer {
+  /// An item begins. `index` is its place in IssueOrder::items(), of a launch that of its first op.
+  void begin(size_t /*index*/, Issued /*item*/) {}
+
+  // What joins a stream before the item takes its place.
+  /// A blocking stream waits for the last item of its context's legacy stream. `is_new` is false if
+  /// it has joined that before.
+  void join_legacy(Id /*stream*/, const StreamRole&, bool /*is_new*/) {}
+  /// The legacy stream waits for the blocking streams of its context: `streams` are those with
+  /// items since its last item.
+  void join_blocking(Id /*legacy*/, const StreamRole&, std::span<const Id> /*streams*/) {}
+  /// What the issuing thread knows to have ended when it calls.
+  void join_thread(Id /*stream*/, Id /*thread*/, Ns /*call_start_ns*/) {}
+  /// A wait: what the record stands for.
+  void join_record(Id /*stream*/, Id /*record*/, Id /*event_wait*/) {}
+  /// A memory wait: the write that lets it go on.
+  void join_write(Id /*stream*/, Id /*op*/, Id /*write*/) {}
+
+  // The item takes its place. A context-wide wait has one in every stream of its context.
+  void place_op(Id /*op*/, Id /*stream*/, const Issue&) {}
+  /// Ops of one call, in no order but that of the graph's edges.
+  void place_launch(std::span<const Issued> /*ops*/, Id /*stream*/, const Issue&) {}
+  void place_record(Id /*record*/, Id /*stream*/) {}
+  /// The record stands for what all these streams hold.
+  void place_context_record(Id /*record*/, Id /*context*/, std::span<const Id> /*streams*/) {}
+  void place_wait(Id /*event_wait*/, Id /*stream*/) {}
+  /// A stream-ordered allocation or release.
+  void place_memory(Id /*api_call*/, Id /*stream*/) {}
+
+  /// What the stream holds now counts for its context: of a legacy stream (role.legacy) for the
+  /// blocking streams, of a blocking stream (role.blocking) for the legacy stream.
+  void leave(Id /*stream*/, const StreamRole&) {}
+
+  // What a thread knows when its call returns.
+  /// By a synchronous copy: what the stream holds now. Called before place_op() if the copy itself
+  /// may still run.
+  void teach_copy(Id /*thread*/, Id /*stream*/, Id /*op*/, const Issue&) {}
+  void teach_context(Id /*thread*/, Id /*context*/, std::span<const Id> /*streams*/,
+                     Id /*host_sync*/) {}
+  void teach_stream(Id /*thread*/, Id /*stream*/, Id /*host_sync*/) {}
+  /// Together with a legacy stream: the blocking streams with items since its last item.
+  void teach_blocking(Id /*thread*/, const StreamRole&, std::span<const Id> /*streams*/,
+                      Id /*host_sync*/) {}
+  void teach_record(Id /*thread*/, Id /*record*/, Id /*host_sync*/) {}
+
+  /// The item ends: waits, records and synchronizations only.
+  void end(Issued /*item*/) {}
+};
+
+/// Walks the rules for a consumer. O(items + streams); a context-wide item or synchronization in
+/// O(streams of the context).
+template <class Consumer>
+class OrderingWalk {
+ public:
+  OrderingWalk(const IssueOrder& order, Consumer& consumer);
+
+  /// All items of the order.
+  void run();
+  /// The next item, or the ops of one launch; `index` is the place of the first.
+  void item(size_t index, std::span<const Issued> items);
+  /// How many of the items from `index` on are one launch: at least 1.
+  size_t launch_size(std::span<const Issued> items, size_t index) const;
+
+ private:
+  struct StreamState {
+    StreamRole role;
+    bool has_news = false;  // listed in Context::news
+    uint32_t barrier = 0;   // last item of the legacy stream that it joined
+  };
+  struct Context {
+    std::vector<Id> streams;  // with items
+    std::vector<Id> news;     // blocking streams with items since the last barrier
+    uint32_t barriers = 0;    // items of the legacy stream so far
+  };
+
+  void on_op(Id op);
+  void on_launch(std::span<const Issued> ops);
+  void on_record(Id record);
+  void on_wait(Id event_wait);
+  void on_sync(Id host_sync);
+  void on_memory(Id api_call);
+
+  void enter(Id stream, Id thread, Ns call_start_ns);
+  void leave(Id stream);
+  void join_legacy(Id stream, StreamState& state);
+  void leave_blocking(Id stream, StreamState& state);
+  template <class Place>
+  void in_whole_context(Id context, Id thread, Ns call_start_ns, Place place);
+  Id context_of_event(Id event) const {
+    return event < trace_.event.size() ? trace_.event.context_id[event] : kNoId;
+  }
+
+  const IssueOrder& order_;
+  const Trace& trace_;
+  Consumer& consumer_;
+  std::vector<StreamState> streams_;
+  std::vector<Context> contexts_;
+};
+
+template <class Consumer>
+OrderingWalk<Consumer>::OrderingWalk(const IssueOrder& order, Consumer& consumer)
+    : order_(order),
+      trace_(order.trace()),
+      consumer_(consumer),
+      streams_(trace_.stream.size()),
+      contexts_(trace_.context.size()) {
+  for (const Id stream : order.streams()) {
+    StreamRole& role = streams_[stream].role;
+    role = role_of(trace_, stream);
+    if (role.context != kNoId) contexts_[role.context].streams.push_back(stream);
+  }
+}
+
+template <class Consumer>
+void OrderingWalk<Consumer>::run() {
+  const auto items = order_.items();
+  for (size_t i = 0; i < items.size();) {
+    const size_t count = launch_size(items, i);
+    item(i, items.subspan(i, count));
+    i += count;
+  }
+}
+
+// Nodes of a graph, or copies of a batch. The memory operations of a batch run one after the other.
+template <class Consumer>
+size_t OrderingWalk<Consumer>::launch_size(std::span<const Issued> items, size_t index) const {
+  if (items[index].kind() != Issued::kOp) return 1;
+  const Id op = items[index].id(), call = trace_.op.api_call_id[op];
+  size_t end = index + 1;
+  while (end < items.size() && items[end].kind() == Issued::kOp && call != kNoId &&
+         trace_.op.api_call_id[items[end].id()] == call &&
+         order_.stream(items[end].id()) == order_.stream(op)) {
+    ++end;
+  }
+  const trace::Small kind = trace_.op.kind[op];
+  const bool in_turn = trace_.op.graph_node[op] == trace::kNoInt &&
+                       (kind == trace::kMemoryWait || kind == trace::kMemoryWrite);
+  return in_turn ? 1 : end - index;
+}
+
+template <class Consumer>
+void OrderingWalk<Consumer>::item(size_t index, std::span<const Issued> items) {
+  const Issued first = items.front();
+  consumer_.begin(index, first);
+  switch (first.kind()) {
+    case Issued::kOp:
+      if (items.size() == 1 && trace_.op.graph_node[first.id()] == trace::kNoInt) {
+        on_op(first.id());
+      } else {
+        on_launch(items);
+      }
+      return;
+    case Issued::kRecord:
+      on_record(first.id());
+      break;
+    case Issued::kWait:
+      on_wait(first.id());
+      break;
+    case Issued::kSync:
+      on_sync(first.id());
+      break;
+    case Issued::kMemory:
+      on_memory(first.id());
+      return;
+  }
+  consumer_.end(first);
+}
+
+// ---- Rule F: items of the legacy default stream are barriers among the blocking streams.
+
+template <class Consumer>
+void OrderingWalk<Consumer>::join_legacy(Id stream, StreamState& state) {
+  const uint32_t barriers = contexts_[state.role.context].barriers;
+  if (barriers == 0) return;
+  consumer_.join_legacy(stream, state.role, state.barrier < barriers);
+  state.barrier = barriers;
+}
+
+template <class Consumer>
+void OrderingWalk<Consumer>::leave_blocking(Id stream, StreamState& state) {
+  if (!state.has_news) {
+    state.has_news = true;
+    contexts_[state.role.context].news.push_back(stream);
+  }
+  consumer_.leave(stream, state.role);
+}
+
+template <class Consumer>
+void OrderingWalk<Consumer>::enter(Id stream, Id thread, Ns call_start_ns) {
+  StreamState& state = streams_[stream];
+  if (state.role.blocking) {
+    join_legacy(stream, state);
+  } else if (state.role.legacy) {
+    std::vector<Id>& news = contexts_[state.role.context].news;
+    for (const Id blocking : news) streams_[blocking].has_news = false;
+    consumer_.join_blocking(stream, state.role, news);
+    news.clear();
+  }
+  consumer_.join_thread(stream, thread, call_start_ns);
+}
+
+template <class Consumer>
+void OrderingWalk<Consumer>::leave(Id stream) {
+  StreamState& state = streams_[stream];
+  if (state.role.blocking) return leave_blocking(stream, state);
+  if (state.role.legacy) ++contexts_[state.role.context].barriers;
+  consumer_.leave(stream, state.role);
+}
+
+// ---- Rules A, G, J, K: ops.
+
+template <class Consumer>
+void OrderingWalk<Consumer>::on_op(Id op) {
+  const Id stream = order_.stream(op);
+  const Issue issue = order_.issue(op);
+  enter(stream, issue.thread_id, issue.start_ns);
+  if (const Id write = order_.writer_of(op); write != kNoId)
+    consumer_.join_write(stream, op, write);
+  const trace::Small kind = trace_.op.kind[op];
+  const CopyPromise promise = kind == trace::kMemcpy || kind == trace::kMemset
+                                  ? promise_of_copy(order_, op)
+                                  : CopyPromise::kNothing;
+  if (promise == CopyPromise::kWorkBefore) consumer_.teach_copy(issue.thread_id, stream, op, issue);
+  consumer_.place_op(op, stream, issue);
+  if (promise == CopyPromise::kItself) consumer_.teach_copy(issue.thread_id, stream, op, issue);
+  leave(stream);
+}
+
+template <class Consumer>
+void OrderingWalk<Consumer>::on_launch(std::span<const Issued> ops) {
+  const Id first = ops.front().id(), stream = order_.stream(first);
+  const Issue issue = order_.issue(first);
+  enter(stream, issue.thread_id, issue.start_ns);
+  consumer_.place_launch(ops, stream, issue);
+  leave(stream);
+}
+
+// ---- Rules B, C, D: records and waits. Those of a whole context take a place in each of its
+// streams, but are no items of its legacy stream: CUDA documents no barrier.
+
+template <class Consumer>
+template <class Place>
+void OrderingWalk<Consumer>::in_whole_context(Id context, Id thread, Ns call_start_ns,
+                                              Place place) {
+  for (const Id stream : contexts_[context].streams) {
+    StreamState& state = streams_[stream];
+    if (state.role.blocking) join_legacy(stream, state);
+    consumer_.join_thread(stream, thread, call_start_ns);
+    place(stream);
+    if (state.role.blocking) {
+      leave_blocking(stream, state);
+    } else {
+      consumer_.leave(stream, {.context = context});
+    }
+  }
+}
+
+template <class Consumer>
+void OrderingWalk<Consumer>::on_record(Id record) {
+  const auto& rows = trace_.event_record;
+  const Id stream = rows.stream_id[record], thread = rows.thread_id[record];
+  if (stream < streams_.size()) {
+    enter(stream, thread, rows.start_ns[record]);
+    consumer_.place_record(record, stream);
+    return leave(stream);
+  }
+  const Id context = context_of_event(rows.event_id[record]);
+  if (context >= contexts_.size()) return;
+  in_whole_context(context, thread, rows.start_ns[record], [](Id) {});
+  consumer_.place_context_record(record, context, contexts_[context].streams);
+}
+
+template <class Consumer>
+void OrderingWalk<Consumer>::on_wait(Id event_wait) {
+  const auto& rows = trace_.event_wait;
+  const Id stream = rows.stream_id[event_wait], thread = rows.thread_id[event_wait];
+  const Id record = rows.record_id[event_wait];
+  const bool is_bound =
+      rows.binding[event_wait] == trace::kBindingExact && record < trace_.event_record.size();
+  const auto place = [&](Id waiting) {
+    if (is_bound) consumer_.join_record(waiting, record, event_wait);
+    consumer_.place_wait(event_wait, waiting);
+  };
+  if (stream < streams_.size()) {
+    enter(stream, thread, rows.start_ns[event_wait]);
+    place(stream);
+    return leave(stream);
+  }
+  const Id context = context_of_event(rows.event_id[event_wait]);
+  if (is_bound && context < contexts_.size())
+    in_whole_context(context, thread, rows.start_ns[event_wait], place);
+}
+
+// ---- Rule E: what the host learns. A blocking stream is done when its own work is, whatever the
+// legacy stream still does; the legacy stream is done when the blocking streams are.
+
+template <class Consumer>
+void OrderingWalk<Consumer>::on_sync(Id host_sync) {
+  const Id thread = trace_.host_sync.thread_id[host_sync];
+  const Awaited awaited = awaited_by(trace_, host_sync);
+  switch (awaited.what) {
+    case Awaited::What::kNothing:
+      break;
+    case Awaited::What::kContext:
+      consumer_.teach_context(thread, awaited.id, contexts_[awaited.id].streams, host_sync);
+      break;
+    case Awaited::What::kStream: {
+      consumer_.teach_stream(thread, awaited.id, host_sync);
+      const StreamRole role = role_of(trace_, awaited.id);
+      if (role.legacy)
+        consumer_.teach_blocking(thread, role, contexts_[role.context].news, host_sync);
+      break;
+    }
+    case Awaited::What::kRecord:
+      consumer_.teach_record(thread, awaited.id, host_sync);
+      break;
+  }
+}
+
+// ---- Rule I: stream-ordered memory. On the legacy stream it is no barrier (measured).
+
+template <class Consumer>
+void OrderingWalk<Consumer>::on_memory(Id api_call) {
+  const auto& calls = trace_.api_call;
+  const Id stream = calls.stream_id[api_call];
+  const Id thread = calls.thread_id[api_call];
+  if (streams_[stream].role.legacy) {
+    consumer_.join_thread(stream, thread, calls.start_ns[api_call]);
+    return consumer_.place_memory(api_call, stream);
+  }
+  enter(stream, thread, calls.start_ns[api_call]);
+  consumer_.place_memory(api_call, stream);
+  leave(stream);
+}
+
+}  // namespace streamscope::analysis
