@@ -1,39 +1,27 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// The walk over the order of issue that finds what every chain knew, and when.
+// What every chain knew, and when: a consumer of OrderingWalk.
 
 #include <algorithm>
 #include <queue>
 
 #include "happens_before_impl.h"
 #include "large_vector.h"
+#include "ordering.h"
 
 namespace streamscope::analysis {
 namespace {
-
-struct StreamState {
-  Id context = kNoId;
-  bool legacy = false, blocking = false;
-  bool dirty = false;  // listed in ContextState::dirty
-  uint32_t epoch = 0;  // last item on the legacy stream that it knows of
-};
-
-struct ContextState {
-  std::vector<ChainId> streams, dirty;  // dirty: blocking streams with news since the last epoch
-  ChainId legacy = kNoId;
-  uint32_t epoch = 0;
-};
 
 // How far back calls of other threads are looked up: a call during which so many synchronizations
 // of others returned knows, for us, only what its own thread knew.
 constexpr size_t kHostVersionsKept = 64;
 
-// Walks the order of issue once and fills an Impl.
+// Fills an Impl: what streams, threads and records hold are vector clocks.
 template <class Impl>
-class Walk {
+class ClockWalk : public OrderingConsumer {
  public:
-  Walk(Impl& impl, const IssueOrder& order, HappensBefore::Options options)
+  ClockWalk(Impl& impl, const IssueOrder& order, HappensBefore::Options options)
       : impl_(impl), order_(order), trace_(order.trace()), options_(options) {
     make_chains();
     records_ = large_vector(trace_.event_record.size(), Snapshot{});
@@ -50,23 +38,49 @@ class Walk {
     }
   }
 
-  void run() {
-    const auto items = order_.items();
-    for (now_ = 0; now_ < static_cast<Position>(items.size()); ++now_)
-      items[static_cast<size_t>(now_)].tell(*this);
+ private:
+  friend OrderingWalk<ClockWalk>;
+  void begin(size_t index, Issued item);
+  void end(Issued item);
+  void join_legacy(Id stream, const StreamRole& role, bool is_new) {
+    if (is_new) join(chain_of_stream_[stream], barriers_[role.context], trace::kLegacyEdge, kNoId);
+  }
+  void join_blocking(Id legacy, const StreamRole&, std::span<const Id> streams) {
+    for (const Id stream : streams)
+      join_chain(chain_of_stream_[legacy], chain_of_stream_[stream], trace::kLegacyEdge);
+  }
+  void join_thread(Id stream, Id thread, Ns call_start);
+  void join_record(Id stream, Id record, Id wait);
+  void join_write(Id stream, Id op, Id write);
+  void place_op(Id op, Id stream, const Issue&);
+  void place_launch(std::span<const Issued> ops, Id stream, const Issue&);
+  void place_record(Id record, Id stream) { stand_for(record, chain_of_stream_[stream]); }
+  void place_context_record(Id record, Id context, std::span<const Id> streams);
+  void place_memory(Id call, Id stream);
+  void leave(Id stream, const StreamRole& role);
+  void teach_copy(Id thread, Id stream, Id op, const Issue& issue);
+  void teach_context(Id thread, Id, std::span<const Id> streams, Id sync) {
+    for (const Id stream : streams) teach_stream(thread, stream, sync);
+  }
+  void teach_stream(Id thread, Id stream, Id sync);
+  void teach_blocking(Id thread, const StreamRole&, std::span<const Id> streams, Id sync) {
+    for (const Id stream : streams) teach_stream(thread, stream, sync);
+  }
+  void teach_record(Id thread, Id record, Id sync) {
+    if (records_[record].clock != ClockPool::kNone)
+      join(chain_of_thread(thread), records_[record], trace::kHostEdge, sync);
   }
 
- private:
-  friend Issued;
   void make_chains();
   void use(Id record, uint32_t item) {
     if (record < last_use_.size()) last_use_[record] = item;
   }
+  void drop_if_last_use(Id record) {
+    if (record < records_.size() && last_use_[record] == static_cast<uint32_t>(now_))
+      drop(records_[record]);
+  }
   Chain& chain(ChainId id) { return impl_.chains[id]; }
   ClockPool& clocks() { return *impl_.clocks; }
-  ChainId chain_of_stream(Id stream) const {
-    return stream < chain_of_stream_.size() ? chain_of_stream_[stream] : kNoId;
-  }
   ChainId chain_of_thread(Id thread) const {
     return thread < trace_.thread.size() ? first_thread_ + thread : kNoId;
   }
@@ -88,17 +102,11 @@ class Walk {
     drop(news);
     return learned;
   }
-
-  void enter(ChainId stream, Id thread, Ns call_start);
-  void learn_from_thread(ChainId stream, Id thread, Ns call_start);
-  void leave(ChainId stream);
+  void stand_for(Id record, ChainId id) {
+    if (last_use_[record] != kNoId && last_use_[record] > static_cast<uint32_t>(now_))
+      records_[record] = snapshot(id);
+  }
   void learn_from_threads(ChainId thread, Ns call_start);
-  void teach_thread(ChainId thread, ChainId stream, Id sync);
-  void on_op(Id op);
-  void on_record(Id record);
-  void on_wait(Id wait);
-  void on_sync(Id sync);
-  void on_memory(Id call);
   void returned(ChainId thread, Ns at_ns);
   // Keeps the chain's clock for questions if there is room.
   ClockPool::Ref keep(ClockPool::Ref clock) {
@@ -118,15 +126,15 @@ class Walk {
   const Trace& trace_;
   const HappensBefore::Options options_;
   Position now_ = 0;
+  size_t joins_before_ = 0;                // of the thread of the synchronization at hand
+  bool joined_ = false, learned_ = false;  // a record by the wait at hand, and anything new
   std::vector<ChainId> chain_of_stream_;
-  std::vector<StreamState> streams_;    // per stream chain
-  std::vector<ContextState> contexts_;  // per context
+  std::vector<Snapshot> barriers_;  // per context: what the last item of its legacy stream left
   ChainId first_thread_ = 0, first_context_ = 0, host_ = 0;
   std::vector<Version> handed_;  // per thread and stream chain: version of the thread it knows
   std::vector<Snapshot> records_;
   std::vector<uint32_t> last_use_;  // per record: item that needs it last
   std::unordered_map<Id, Snapshot> written_;
-  std::vector<Id> last_call_;  // per stream chain: call of its newest op
 
   // Observed relation: what all threads together know, and what they will when calls return.
   struct Returning {
@@ -143,55 +151,28 @@ class Walk {
 };
 
 template <class Impl>
-void Walk<Impl>::make_chains() {
-  const size_t stream_count = trace_.stream.size();
-  std::vector<bool> used(stream_count);
-  for (const Issued item : order_.items()) {
-    Id stream = kNoId;
-    if (item.kind() == Issued::kOp) stream = order_.stream(item.id());
-    if (item.kind() == Issued::kRecord) stream = trace_.event_record.stream_id[item.id()];
-    if (item.kind() == Issued::kWait) stream = trace_.event_wait.stream_id[item.id()];
-    if (item.kind() == Issued::kMemory) stream = trace_.api_call.stream_id[item.id()];
-    // Who synchronizes with the legacy stream learns of the blocking streams.
-    if (item.kind() == Issued::kSync) {
-      const Id synced = trace_.host_sync.stream_id[item.id()];
-      if (synced < stream_count && trace_.stream.kind[synced] == trace::kLegacyStream)
-        stream = synced;
-    }
-    if (stream < stream_count) used[stream] = true;
-  }
-  chain_of_stream_.assign(stream_count, kNoId);
-  contexts_.resize(trace_.context.size());
-  for (Id stream = 0; stream < stream_count; ++stream) {
-    if (!used[stream]) continue;
-    const ChainId id = static_cast<ChainId>(streams_.size());
-    chain_of_stream_[stream] = id;
-    impl_.stream_of_chain.push_back(stream);
-    StreamState& state = streams_.emplace_back();
-    state.context = trace_.stream.context_id[stream];
-    if (state.context >= contexts_.size()) continue;
-    const auto kind = trace_.stream.kind[stream];
-    state.legacy = kind == trace::kLegacyStream;
-    state.blocking = kind == trace::kBlockingStream || kind == trace::kPerThreadStream;
-    contexts_[state.context].streams.push_back(id);
-    if (state.legacy) contexts_[state.context].legacy = id;
-  }
-  impl_.stream_chains = streams_.size();
-  first_thread_ = static_cast<ChainId>(streams_.size());
+void ClockWalk<Impl>::make_chains() {
+  const auto streams = order_.streams();
+  chain_of_stream_.assign(trace_.stream.size(), kNoId);
+  for (ChainId id = 0; id < streams.size(); ++id) chain_of_stream_[streams[id]] = id;
+  impl_.stream_of_chain.assign(streams.begin(), streams.end());
+  impl_.stream_chains = streams.size();
+  barriers_.resize(trace_.context.size());
+  first_thread_ = static_cast<ChainId>(streams.size());
   first_context_ = first_thread_ + static_cast<ChainId>(trace_.thread.size());
-  host_ = first_context_ + static_cast<ChainId>(contexts_.size());
+  host_ = first_context_ + static_cast<ChainId>(trace_.context.size());
   impl_.chains.resize(host_ + 1);
-  impl_.clocks = std::make_unique<ClockPool>(streams_.size());
+  impl_.clocks = std::make_unique<ClockPool>(streams.size());
   for (size_t i = 0; i < impl_.chains.size(); ++i) impl_.clocks->retain(ClockPool::kNothing);
-  handed_.assign(trace_.thread.size() * streams_.size(), 0);
-  last_call_.assign(streams_.size(), kNoId);
+  handed_.assign(trace_.thread.size() * streams.size(), 0);
   impl_.returns.resize(trace_.thread.size());
   impl_.first_thread = first_thread_;
   impl_.host = host_;
 }
 
 template <class Impl>
-bool Walk<Impl>::join(ChainId into, Snapshot& news, trace::EdgeKind kind, Id cause, bool copy) {
+bool ClockWalk<Impl>::join(ChainId into, Snapshot& news, trace::EdgeKind kind, Id cause,
+                           bool copy) {
   Chain& mine = chain(into);
   if (into == news.chain) return false;
   if (!clocks().join(&mine.clock, into, news.clock, news.chain, news.position, news.joined))
@@ -205,54 +186,56 @@ bool Walk<Impl>::join(ChainId into, Snapshot& news, trace::EdgeKind kind, Id cau
   return true;
 }
 
-// Before anything takes its place in a stream: what the legacy rule and the issuing thread bring.
 template <class Impl>
-void Walk<Impl>::enter(ChainId id, Id thread, Ns call_start) {
-  StreamState& state = streams_[id];
-  if (state.context < contexts_.size()) {
-    ContextState& context = contexts_[state.context];
-    if (state.blocking && state.epoch < context.epoch) {
-      state.epoch = context.epoch;
-      join_chain(id, context.legacy, trace::kLegacyEdge);
-    }
-    if (state.legacy) {
-      for (ChainId blocking : context.dirty) {
-        streams_[blocking].dirty = false;
-        join_chain(id, blocking, trace::kLegacyEdge);
-      }
-      context.dirty.clear();
-    }
-  }
-  learn_from_thread(id, thread, call_start);
+void ClockWalk<Impl>::begin(size_t index, Issued item) {
+  now_ = static_cast<Position>(index);
+  if (item.kind() == Issued::kWait) joined_ = learned_ = false;
+  if (item.kind() != Issued::kSync) return;
+  const ChainId thread = chain_of_thread(trace_.host_sync.thread_id[item.id()]);
+  if (options_.relation == Relation::kObserved)
+    learn_from_threads(thread, trace_.host_sync.start_ns[item.id()]);
+  joins_before_ = chain(thread).joins.size();
 }
 
 template <class Impl>
-void Walk<Impl>::learn_from_thread(ChainId id, Id thread, Ns call_start) {
+void ClockWalk<Impl>::end(Issued item) {
+  const Id id = item.id();
+  if (item.kind() == Issued::kWait) {
+    impl_.redundant_wait[id] = joined_ && !learned_;
+    drop_if_last_use(trace_.event_wait.record_id[id]);
+  }
+  if (item.kind() != Issued::kSync) return;
+  drop_if_last_use(trace_.host_sync.record_id[id]);
+  const ChainId thread = chain_of_thread(trace_.host_sync.thread_id[id]);
+  const size_t joins = chain(thread).joins.size();
+  impl_.redundant_sync[id] = joins == joins_before_;
+  impl_.sync_version[id] = static_cast<Version>(joins);
+  if (joins > joins_before_) returned(thread, trace_.host_sync.end_ns[id]);
+}
+
+template <class Impl>
+void ClockWalk<Impl>::join_thread(Id stream, Id thread, Ns call_start) {
   const ChainId caller = chain_of_thread(thread);
   if (caller == kNoId) return;
   if (options_.relation == Relation::kObserved) learn_from_threads(caller, call_start);
-  Version& handed = handed_[size_t{thread} * streams_.size() + id];
+  const ChainId id = chain_of_stream_[stream];
+  Version& handed = handed_[size_t{thread} * impl_.stream_chains + id];
   const Version version = static_cast<Version>(chain(caller).joins.size());
   if (handed == version) return;
   handed = version;
   join_chain(id, caller, trace::kHostEdge);
 }
 
-// After it: blocking streams and the legacy stream of the context have news for each other.
 template <class Impl>
-void Walk<Impl>::leave(ChainId id) {
-  StreamState& state = streams_[id];
-  if (state.context >= contexts_.size()) return;
-  ContextState& context = contexts_[state.context];
-  if (state.legacy) ++context.epoch;
-  if (state.blocking && !state.dirty) {
-    state.dirty = true;
-    context.dirty.push_back(id);
-  }
+void ClockWalk<Impl>::leave(Id stream, const StreamRole& role) {
+  if (!role.legacy) return;
+  Snapshot& barrier = barriers_[role.context];
+  drop(barrier);
+  barrier = snapshot(chain_of_stream_[stream]);
 }
 
 template <class Impl>
-void Walk<Impl>::learn_from_threads(ChainId thread, Ns call_start) {
+void ClockWalk<Impl>::learn_from_threads(ChainId thread, Ns call_start) {
   while (!returning_.empty() && returning_.top().at_ns <= call_start) {
     Returning next = returning_.top();
     returning_.pop();
@@ -275,186 +258,72 @@ void Walk<Impl>::learn_from_threads(ChainId thread, Ns call_start) {
 }
 
 template <class Impl>
-void Walk<Impl>::on_op(Id op) {
-  const ChainId id = chain_of_stream(order_.stream(op));
-  if (id == kNoId) return;
-  const Issue issue = order_.issue(op);
-  const Id call = trace_.op.api_call_id[op];
+void ClockWalk<Impl>::join_record(Id stream, Id record, Id wait) {
+  if (records_[record].clock == ClockPool::kNone) return;
+  joined_ = true;
+  learned_ |= join(chain_of_stream_[stream], records_[record], trace::kEventEdge, wait);
+}
+
+template <class Impl>
+void ClockWalk<Impl>::join_write(Id stream, Id, Id write) {
+  const auto found = written_.find(write);
+  if (found != written_.end() && found->second.clock != ClockPool::kNone)
+    join(chain_of_stream_[stream], found->second, trace::kMemoryEdge, write);
+}
+
+template <class Impl>
+void ClockWalk<Impl>::place_op(Id op, Id stream, const Issue&) {
+  const ChainId id = chain_of_stream_[stream];
   Chain& mine = chain(id);
-  const bool same_launch =
-      trace_.op.graph_node[op] != trace::kNoInt && call != kNoId && call == last_call_[id];
-  if (!same_launch) {
-    enter(id, issue.thread_id, issue.start_ns);
-    if (const Id writer = order_.writer_of(op); writer != kNoId) {
-      const auto found = written_.find(writer);
-      if (found != written_.end() && found->second.clock != ClockPool::kNone)
-        join(id, found->second, trace::kMemoryEdge, writer);
-    }
-    mine.position = now_;
-    last_call_[id] = call;
-  }
-  impl_.ops[op] = {id, mine.position, keep(mine.clock)};
-  leave(id);
-  if (!written_.empty()) {
-    const auto found = written_.find(op);
-    if (found != written_.end()) found->second = snapshot(id);
-  }
-  // Synchronous copies (rule J): of these CUDA promises that the copy, or at least what came before
-  // it in the stream, has ended when the call returns.
-  const ChainId thread = chain_of_thread(issue.thread_id);
-  if (thread == kNoId || trace_.op.kind[op] != trace::kMemcpy) return;
-  const trace::Small call_kind = call < trace_.api_call.size() ? trace_.api_call.kind[call] : 0;
-  constexpr trace::Small kSynchronousCopyCall = 2, kToHost = 2, kToDevice = 1, kPinned = 2,
-                         kPageable = 1;
-  const bool synchronous = order_.copy_sync(op) != kNoId || call_kind == kSynchronousCopyCall;
-  if (!synchronous) return;
-  const trace::Small direction = trace_.op.detail[op], memory = trace_.op.memory_kinds[op];
-  const trace::Small source = memory == trace::kNoSmall ? 0 : memory >> 4;
-  Snapshot known = snapshot(id);
-  if (direction == kToDevice && source == kPageable) {
-    known.position = now_ - 1;  // what came before; the copy itself may still be under way
-  } else if (direction != kToHost && !(direction == kToDevice && source == kPinned)) {
-    known.chain = kNoId;
-  }
-  if (known.chain != kNoId && join(thread, known, trace::kHostEdge, op, true))
-    returned(thread, issue.end_ns);
+  mine.position = now_;
+  impl_.ops[op] = {id, now_, keep(mine.clock)};
+  if (written_.empty()) return;
+  if (const auto found = written_.find(op); found != written_.end()) found->second = snapshot(id);
+}
+
+template <class Impl>
+void ClockWalk<Impl>::place_launch(std::span<const Issued> ops, Id stream, const Issue& issue) {
+  for (const Issued op : ops) place_op(op.id(), stream, issue);
+}
+
+template <class Impl>
+void ClockWalk<Impl>::place_context_record(Id record, Id context, std::span<const Id> streams) {
+  const ChainId id = first_context_ + context;
+  for (const Id stream : streams) join_chain(id, chain_of_stream_[stream], trace::kEventEdge);
+  stand_for(record, id);
+}
+
+template <class Impl>
+void ClockWalk<Impl>::place_memory(Id call, Id stream) {
+  const ChainId id = chain_of_stream_[stream];
+  chain(id).position = now_;
+  impl_.memory_points[call] = {id, now_, keep(chain(id).clock), kNoId};
+}
+
+template <class Impl>
+void ClockWalk<Impl>::teach_copy(Id thread, Id stream, Id op, const Issue& issue) {
+  const ChainId caller = chain_of_thread(thread);
+  if (caller == kNoId) return;
+  Snapshot known = snapshot(chain_of_stream_[stream]);
+  if (join(caller, known, trace::kHostEdge, op, true)) returned(caller, issue.end_ns);
   drop(known);
 }
 
 template <class Impl>
-void Walk<Impl>::on_record(Id record) {
-  const Id stream = trace_.event_record.stream_id[record];
-  const Id thread = trace_.event_record.thread_id[record];
-  const Ns start = trace_.event_record.start_ns[record];
-  ChainId id = chain_of_stream(stream);
-  if (id != kNoId) {
-    enter(id, thread, start);
-    leave(id);
-  } else {
-    // cuCtxRecordEvent: the work of all streams of the context.
-    const Id event = trace_.event_record.event_id[record];
-    const Id context = event < trace_.event.size() ? trace_.event.context_id[event] : kNoId;
-    if (context >= contexts_.size()) return;
-    id = first_context_ + context;
-    for (ChainId member : contexts_[context].streams) {
-      enter(member, thread, start);
-      join_chain(id, member, trace::kEventEdge);
-    }
-  }
-  if (last_use_[record] != kNoId && last_use_[record] > static_cast<uint32_t>(now_))
-    records_[record] = snapshot(id);
-}
-
-template <class Impl>
-void Walk<Impl>::on_wait(Id wait) {
-  const Id record = trace_.event_wait.record_id[wait];
-  const Id thread = trace_.event_wait.thread_id[wait];
-  const Ns start = trace_.event_wait.start_ns[wait];
-  const bool exact = trace_.event_wait.binding[wait] == trace::kBindingExact &&
-                     record < records_.size() && records_[record].clock != ClockPool::kNone;
-  const ChainId id = chain_of_stream(trace_.event_wait.stream_id[wait]);
-  if (id != kNoId) {
-    enter(id, thread, start);
-    const bool learned = exact && join(id, records_[record], trace::kEventEdge, wait);
-    impl_.redundant_wait[wait] = exact && !learned;
-    leave(id);
-  } else {
-    // cuCtxWaitEvent: all later work of the context.
-    const Id event = trace_.event_wait.event_id[wait];
-    const Id context = event < trace_.event.size() ? trace_.event.context_id[event] : kNoId;
-    bool learned = false;
-    if (context < contexts_.size() && exact) {
-      for (ChainId member : contexts_[context].streams) {
-        enter(member, thread, start);
-        learned |= join(member, records_[record], trace::kEventEdge, wait);
-        leave(member);
-      }
-      impl_.redundant_wait[wait] = !learned;
-    }
-  }
-  if (record < records_.size() && last_use_[record] == static_cast<uint32_t>(now_))
-    drop(records_[record]);
-}
-
-template <class Impl>
-void Walk<Impl>::teach_thread(ChainId thread, ChainId stream, Id sync) {
-  const Chain& theirs = chain(stream);
+void ClockWalk<Impl>::teach_stream(Id thread_id, Id stream, Id sync) {
+  const ChainId thread = chain_of_thread(thread_id), id = chain_of_stream_[stream];
+  if (id == kNoId) return;
+  const Chain& theirs = chain(id);
   // Nothing since an op that the thread knows of: cheap, as a device has many idle streams.
-  const bool known = clocks().entry(chain(thread).clock, stream) >= theirs.position &&
+  const bool known = clocks().entry(chain(thread).clock, id) >= theirs.position &&
                      (theirs.joins.empty() || theirs.joins.back().at <= theirs.position);
   if (known) return;
-  Snapshot news = snapshot(stream);
-  join(thread, news, trace::kHostEdge, sync);
-  drop(news);
-}
-
-template <class Impl>
-void Walk<Impl>::on_sync(Id sync) {
-  const Id thread_id = trace_.host_sync.thread_id[sync];
-  const ChainId thread = chain_of_thread(thread_id);
-  if (options_.relation == Relation::kObserved)
-    learn_from_threads(thread, trace_.host_sync.start_ns[sync]);
-  const size_t before = chain(thread).joins.size();
-  // The legacy stream is done when the blocking streams are; a blocking stream is done when its own
-  // work is, whatever the legacy stream still does.
-  const auto teach_all = [&](ChainId id) {
-    teach_thread(thread, id, sync);
-    const StreamState& state = streams_[id];
-    if (!state.legacy || state.context >= contexts_.size()) return;
-    for (ChainId blocking : contexts_[state.context].dirty) teach_thread(thread, blocking, sync);
-  };
-  switch (trace_.host_sync.kind[sync]) {
-    case trace::kDeviceSynchronize: {
-      const Id context = trace_.host_sync.context_id[sync];
-      if (context >= contexts_.size()) break;
-      for (ChainId id : contexts_[context].streams) teach_thread(thread, id, sync);
-      break;
-    }
-    case trace::kStreamSynchronize:
-    case trace::kStreamQuery:
-      if (const ChainId id = chain_of_stream(trace_.host_sync.stream_id[sync]); id != kNoId)
-        teach_all(id);
-      break;
-    case trace::kEventSynchronize:
-    case trace::kEventQuery: {
-      const Id record = trace_.host_sync.record_id[sync];
-      if (record >= records_.size()) break;
-      if (trace_.host_sync.binding[sync] == trace::kBindingExact &&
-          records_[record].clock != ClockPool::kNone) {
-        join(thread, records_[record], trace::kHostEdge, sync);
-      }
-      if (last_use_[record] == static_cast<uint32_t>(now_)) drop(records_[record]);
-      break;
-    }
-    default:
-      break;
-  }
-  impl_.redundant_sync[sync] = chain(thread).joins.size() == before;
-  impl_.sync_version[sync] = static_cast<Version>(chain(thread).joins.size());
-  if (chain(thread).joins.size() > before) returned(thread, trace_.host_sync.end_ns[sync]);
-}
-
-// Stream-ordered memory begins and ends in the order of its stream. On the legacy stream it is no
-// barrier (measured).
-template <class Impl>
-void Walk<Impl>::on_memory(Id call) {
-  const auto& calls = trace_.api_call;
-  const ChainId id = chain_of_stream(calls.stream_id[call]);
-  if (id == kNoId) return;
-  const bool legacy = streams_[id].legacy;
-  if (legacy) {
-    learn_from_thread(id, calls.thread_id[call], calls.start_ns[call]);
-  } else {
-    enter(id, calls.thread_id[call], calls.start_ns[call]);
-  }
-  chain(id).position = now_;
-  impl_.memory_points[call] = {id, now_, keep(chain(id).clock), kNoId};
-  if (!legacy) leave(id);
+  join_chain(thread, id, trace::kHostEdge, sync);
 }
 
 // The thread knows more from the return of a call on.
 template <class Impl>
-void Walk<Impl>::returned(ChainId thread, Ns at_ns) {
+void ClockWalk<Impl>::returned(ChainId thread, Ns at_ns) {
   keep_return(impl_.returns[thread - first_thread_], thread, at_ns);
   if (options_.relation == Relation::kObserved) returning_.push({at_ns, snapshot(thread)});
 }
@@ -477,7 +346,8 @@ HappensBefore::Impl::Impl(const IssueOrder& order, Options options)
     }
   }
   sync_thread = trace.host_sync.thread_id;
-  Walk<Impl>(*this, order, options).run();
+  ClockWalk<Impl> clocks_of_all(*this, order, options);
+  OrderingWalk(order, clocks_of_all).run();
 }
 
 }  // namespace streamscope::analysis
