@@ -8,6 +8,7 @@
 #include <span>
 
 #include "device_room.h"
+#include "ordering.h"
 #include "recorder_cost.h"
 
 namespace streamscope::analysis {
@@ -29,7 +30,10 @@ void Change::add(const Change& other) {
   more_copy_engines += other.more_copy_engines;
 }
 
-class Replay::Walk {
+// What streams, records and contexts hold are instants on both clocks: when all of it has ended.
+// They are kept for ever, as a change may let a barrier pass that a later one still has to wait
+// for.
+class Replay::Walk : public OrderingConsumer {
  public:
   /// `recorder`: the pace of the recorder on each thread, whose share is left out; none: calls take
   /// as long as they did. `readiness` and `runs`, if wanted, have an element per op.
@@ -48,12 +52,8 @@ class Replay::Walk {
         stamps_(trace_.device.size()) {
     for (Id stream = 0; stream < streams_.size(); ++stream) {
       Stream& state = streams_[stream];
-      state.context = trace_.stream.context_id[stream];
-      if (state.context >= contexts_.size()) continue;
+      if (trace_.stream.context_id[stream] >= contexts_.size()) continue;
       state.device = trace_.device_of_stream(stream);
-      const auto kind = trace_.stream.kind[stream];
-      state.legacy = kind == trace::kLegacyStream;
-      state.blocking = kind == trace::kBlockingStream || kind == trace::kPerThreadStream;
       state.spread = change.spread_stream.has(stream);
       state.recorded = !recorder.empty() && has_real_clock(trace_.process_of_stream(stream));
     }
@@ -78,7 +78,7 @@ class Replay::Walk {
   }
 
   void run() {
-    for (const Issued item : order_.items()) item.tell(*this);
+    OrderingWalk(order_, *this).run();
     for (const Thread& thread : threads_) {
       if (thread.began) saw(thread.free.was, thread.free.now);
     }
@@ -93,20 +93,16 @@ class Replay::Walk {
   Ns gain_ns() const { return first_ == kUnknownNs ? 0 : last_.was - last_.now; }
 
  private:
-  friend Issued;
-  void on_memory(Id) {}  // takes no time
+  friend OrderingWalk<Walk>;
   enum { kToDevice, kToHost, kProcessors, kEngines };
 
   struct Stream {
-    Id context = kNoId, device = kNoId;
-    bool legacy = false, blocking = false;
+    Id device = kNoId;
     bool recorded = false;               // the recorder's share of its copies is left out
     bool spread = false;                 // its work runs on two
     Twin done;                           // when all it holds so far has ended
     Ns joined_now = kNever;              // if spread: what both wait for,
     Ns lanes_now[2] = {kNever, kNever};  // and when each is free
-    Id launch = kNoId;                   // call of its newest graph launch
-    Ns launch_shift = 0;                 // how much earlier that began with the change
   };
   struct Context {
     Twin blocking, legacy;  // all work of blocking streams; the newest item of the legacy stream
@@ -173,21 +169,63 @@ class Replay::Walk {
     host.free.now = std::max(host.call_now, until.now) + tail - less(host, tail, kRecorderInsideNs);
   }
 
-  // Something takes its place in a stream.
-  void join_context(Stream& stream, bool barrier) {
-    if (stream.context >= contexts_.size()) return;
-    Context& context = contexts_[stream.context];
-    if (stream.blocking) hold(stream, context.legacy);
-    if (stream.legacy)
-      hold(stream, {context.blocking.was, barrier ? context.blocking.now : kNever});
+  // The next item of the order, and whether it still is a barrier if it stands on a legacy stream.
+  void begin(size_t, Issued item) {
+    const Id id = item.id();
+    held_ = staged_ = {};
+    switch (item.kind()) {
+      case Issued::kOp:
+        barrier_ = !change_.no_barrier_op.has(id);
+        break;
+      case Issued::kRecord: {
+        const auto& rows = trace_.event_record;
+        barrier_ = !change_.no_barrier_record.has(id);
+        called_now_ = enter(rows.thread_id[id], rows.start_ns[id], rows.end_ns[id], true,
+                            change_.untimed_record.has(id) ? kTimedRecordCallNs : 0);
+        break;
+      }
+      case Issued::kWait: {
+        const auto& rows = trace_.event_wait;
+        barrier_ = !change_.no_barrier_wait.has(id);
+        enter(rows.thread_id[id], rows.start_ns[id], rows.end_ns[id],
+              !change_.without_wait.has(id));
+        break;
+      }
+      default:
+        barrier_ = true;
+        break;
+    }
   }
-  void leave_context(const Stream& stream, bool barrier) {
-    if (stream.context >= contexts_.size()) return;
-    Context& context = contexts_[stream.context];
-    if (stream.blocking) context.blocking.wait_for(stream.done);
-    if (stream.legacy)
-      context.legacy.wait_for({stream.done.was, barrier ? stream.done.now : kNever});
-    context.all.wait_for(stream.done);
+  Twin unless_released(const Twin& barrier) const {
+    return {barrier.was, barrier_ ? barrier.now : kNever};
+  }
+  void join_legacy(Id stream, const StreamRole& role, bool) {
+    hold(streams_[stream], contexts_[role.context].legacy);
+  }
+  void join_blocking(Id legacy, const StreamRole& role, std::span<const Id>) {
+    hold(streams_[legacy], unless_released(contexts_[role.context].blocking));
+  }
+  // The threads' clocks say what they wait for; this is what the device waits for in their stead.
+  void join_thread(Id stream, Id thread, Ns) {
+    if (thread >= threads_.size() || threads_[thread].floor_now == kNever) return;
+    held_.now = threads_[thread].floor_now;
+    hold(streams_[stream], {kNever, held_.now});
+  }
+  void join_record(Id stream, Id record, Id wait) {
+    hold(streams_[stream],
+         {records_[record].was, change_.without_wait.has(wait) ? kNever : records_[record].now});
+  }
+  void join_write(Id, Id, Id write) {
+    if (const auto found = written_.find(write); found != written_.end())
+      held_.wait_for(found->second);
+  }
+  void leave(Id id, const StreamRole& role) {
+    if (role.context == kNoId) return;
+    Context& context = contexts_[role.context];
+    const Twin& done = streams_[id].done;
+    if (role.blocking) context.blocking.wait_for(done);
+    if (role.legacy) context.legacy.wait_for(unless_released(done));
+    context.all.wait_for(done);
   }
   // What a stream is given later waits for this.
   static void hold(Stream& stream, const Twin& until) {
@@ -206,37 +244,16 @@ class Replay::Walk {
     return held;
   }
 
-  void on_op(Id op) {
-    const Id id = order_.stream(op);
-    const Issue issue = order_.issue(op);
-    if (id >= streams_.size() || issue.start_ns == kUnknownNs) return;
+  void place_op(Id op, Id id, const Issue& issue) {
+    if (issue.start_ns == kUnknownNs) return;
     Stream& stream = streams_[id];
     const bool timed = is_timed(trace_, op);
-    const Id call = trace_.op.api_call_id[op];
-    if (trace_.op.graph_node[op] != trace::kNoInt && call != kNoId) {
-      if (call == stream.launch) {
-        // Nodes of a launch keep their place in it.
-        if (timed) {
-          const Ns shift = stream.launch_shift;
-          predict(op, trace_.op.start_ns[op] - shift, trace_.op.end_ns[op] - shift);
-          finish(op, stream, {trace_.op.end_ns[op], trace_.op.end_ns[op] - shift});
-        }
-        return;
-      }
-      stream.launch = call;
-    }
     const Ns entry = enter(issue.thread_id, issue.start_ns, issue.end_ns, true,
                            timed ? recorder_of_issue(issue) : 0);
-    const bool barrier = !change_.no_barrier_op.has(op);
-    join_context(stream, barrier);
     Twin held = holds(op, stream);
-    if (const auto writer = written_.find(order_.writer_of(op)); writer != written_.end())
-      held.wait_for(writer->second);
-    if (issue.thread_id < threads_.size())
-      held.now = std::max(held.now, threads_[issue.thread_id].floor_now);
+    held.wait_for(held_);
     if (!timed) {
       finish(op, stream, held);
-      leave_context(stream, barrier);
       return;
     }
     const Ns start = trace_.op.start_ns[op], end = trace_.op.end_ns[op];
@@ -292,9 +309,8 @@ class Replay::Walk {
     const Twin begin{start, start_now}, stop{end, start_now + lasts};
     predict(op, begin.now, stop.now);
     if (resource) resource->use(begin, stop, share, priority);
-    stream.launch_shift = start - start_now;
+    launch_shift_ = start - start_now;
     finish(op, stream, stop);
-    leave_context(stream, barrier);
     // Synchronous copies, and asynchronous ones that the driver could only make synchronously.
     const bool copies =
         trace_.op.kind[op] == trace::kMemcpy || trace_.op.kind[op] == trace::kMemset;
@@ -304,9 +320,28 @@ class Replay::Walk {
       } else {
         held_until(issue.thread_id, issue.end_ns, stop);
       }
+    } else if (staged_.was != kNever && staged_.was <= issue.end_ns && !change_.async_op.has(op)) {
+      held_until(issue.thread_id, issue.end_ns, staged_);
     } else if (change_.async_op.has(op) && issue.thread_id < threads_.size()) {
       threads_[issue.thread_id].free.now =
           entry + std::min(kCopyCallNs, issue.end_ns - issue.start_ns);
+    }
+  }
+
+  // Nodes of a graph keep their place in the launch.
+  void place_launch(std::span<const Issued> nodes, Id id, const Issue& issue) {
+    launch_shift_ = 0;
+    place_op(nodes.front().id(), id, issue);
+    for (const Issued node : nodes.subspan(1)) {
+      const Id op = node.id();
+      if (trace_.op.graph_node[op] == trace::kNoInt) {
+        place_op(op, id, issue);
+        continue;
+      }
+      if (!is_timed(trace_, op)) continue;
+      const Ns start = trace_.op.start_ns[op], end = trace_.op.end_ns[op];
+      predict(op, start - launch_shift_, end - launch_shift_);
+      finish(op, streams_[id], {end, end - launch_shift_});
     }
   }
 
@@ -333,74 +368,43 @@ class Replay::Walk {
     }
   }
 
-  void on_record(Id record) {
-    const auto& rows = trace_.event_record;
-    const bool untimed = change_.untimed_record.has(record);
-    const Ns entry = enter(rows.thread_id[record], rows.start_ns[record], rows.end_ns[record], true,
-                           untimed ? kTimedRecordCallNs : 0);
-    const Id id = rows.stream_id[record];
-    if (id >= streams_.size()) {
-      const Id event = rows.event_id[record];
-      const Id context = event < trace_.event.size() ? trace_.event.context_id[event] : kNoId;
-      if (context < contexts_.size()) records_[record] = contexts_[context].all;
-      return;
-    }
+  void place_record(Id record, Id id) {
     Stream& stream = streams_[id];
-    const bool barrier = !change_.no_barrier_record.has(record);
-    join_context(stream, barrier);
-    leave_context(stream, barrier);
     // When an op was ready tells what it waited for, not what slowed the device down.
-    if (readiness_ == nullptr && stream.device < stamps_.size() && takes_time_stamp(trace_, record))
-      stamps_[stream.device].take(stream.done, {rows.start_ns[record], entry}, !untimed);
+    if (readiness_ == nullptr && stream.device < stamps_.size() &&
+        takes_time_stamp(trace_, record)) {
+      stamps_[stream.device].take(stream.done, {trace_.event_record.start_ns[record], called_now_},
+                                  !change_.untimed_record.has(record));
+    }
     records_[record] = stream.done;
   }
-
-  void on_wait(Id wait) {
-    const auto& rows = trace_.event_wait;
-    const bool made = !change_.without_wait.has(wait);
-    enter(rows.thread_id[wait], rows.start_ns[wait], rows.end_ns[wait], made);
-    const Id record = rows.record_id[wait], id = rows.stream_id[wait];
-    if (record >= records_.size()) return;
-    if (id >= streams_.size()) return;
-    Stream& stream = streams_[id];
-    const bool barrier = !change_.no_barrier_wait.has(wait);
-    join_context(stream, barrier);
-    hold(stream, {records_[record].was, made ? records_[record].now : kNever});
-    leave_context(stream, barrier);
+  void place_context_record(Id record, Id context, std::span<const Id>) {
+    records_[record] = contexts_[context].all;
   }
 
-  Twin awaited_by(Id sync) const {
-    const auto& rows = trace_.host_sync;
-    switch (rows.kind[sync]) {
-      case trace::kDeviceSynchronize:
-        if (rows.context_id[sync] < contexts_.size()) return contexts_[rows.context_id[sync]].all;
-        break;
-      case trace::kStreamSynchronize:
-      case trace::kStreamQuery:
-        if (const Id id = rows.stream_id[sync]; id < streams_.size()) {
-          const Stream& stream = streams_[id];
-          Twin result = stream.done;
-          if (stream.legacy && stream.context < contexts_.size())
-            result.wait_for(contexts_[stream.context].blocking);
-          return result;
-        }
-        break;
-      default:
-        if (rows.record_id[sync] < records_.size()) return records_[rows.record_id[sync]];
-    }
-    return {};
+  // A synchronous copy keeps its call until it ends, where the times say so; if it may still run,
+  // until what was before it has ended.
+  void teach_copy(Id, Id stream, Id, const Issue&) { staged_ = streams_[stream].done; }
+  void teach_context(Id, Id context, std::span<const Id>, Id) {
+    held_.wait_for(contexts_[context].all);
+  }
+  void teach_stream(Id, Id stream, Id) { held_.wait_for(streams_[stream].done); }
+  void teach_blocking(Id, const StreamRole& role, std::span<const Id>, Id) {
+    held_.wait_for(contexts_[role.context].blocking);
+  }
+  void teach_record(Id, Id record, Id) { held_.wait_for(records_[record]); }
+  void end(Issued item) {
+    if (item.kind() == Issued::kSync) synchronize(item.id(), held_);
   }
 
-  void on_sync(Id sync) {
+  void synchronize(Id sync, Twin until) {
     const auto& rows = trace_.host_sync;
     const Id thread = rows.thread_id[sync];
     const bool made = !change_.without_sync.has(sync);
-    if (thread >= threads_.size()) return;
     Thread& host = threads_[thread];
     const Twin before = host.free;
     const Ns entry = enter(thread, rows.start_ns[sync], rows.end_ns[sync], made);
     if (!made) return;
-    Twin until = awaited_by(sync);
     if (is_query(rows.kind[sync])) {
       // A thread that asked in vain before sat there as in a synchronization; otherwise it does not
       // wait.
@@ -457,6 +461,12 @@ class Replay::Walk {
   std::vector<DeviceRoom> engines_;
   std::unordered_map<Id, Twin> written_, awaited_;
   std::vector<Stamps> stamps_;  // by device
+  // Of the item at hand:
+  bool barrier_ = true;
+  Twin held_;            // what holds an op besides its stream; what a synchronization waits for
+  Twin staged_;          // what the call of a copy that may still run waited for
+  Ns called_now_ = 0;    // when a record is called, with the change
+  Ns launch_shift_ = 0;  // how much earlier a launch begins with the change
   Ns first_ = kUnknownNs;
   Twin last_;
 };
