@@ -291,9 +291,8 @@ void OrderingWalk<Consumer>::in_whole_context(Id context, Id thread, Ns call_sta
                                               Place place) {
   for (const Id stream : contexts_[context].streams) {
     StreamState& state = streams_[stream];
-    if (state.role.blocking) join_legacy(stream, state);
     consumer_.join_thread(stream, thread, call_start_ns);
-    place(stream);
+    place(stream, state);
     if (state.role.blocking) {
       leave_blocking(stream, state);
     } else {
@@ -313,7 +312,7 @@ void OrderingWalk<Consumer>::on_record(Id record) {
   }
   const Id context = context_of_event(rows.event_id[record]);
   if (context >= contexts_.size()) return;
-  in_whole_context(context, thread, rows.start_ns[record], [](Id) {});
+  in_whole_context(context, thread, rows.start_ns[record], [](Id, StreamState&) {});
   consumer_.place_context_record(record, context, contexts_[context].streams);
 }
 
@@ -334,8 +333,11 @@ void OrderingWalk<Consumer>::on_wait(Id event_wait) {
     return leave(stream);
   }
   const Id context = context_of_event(rows.event_id[event_wait]);
-  if (is_bound && context < contexts_.size())
-    in_whole_context(context, thread, rows.start_ns[event_wait], place);
+  if (!is_bound || context >= contexts_.size()) return;
+  in_whole_context(context, thread, rows.start_ns[event_wait], [&](Id waiting, StreamState& state) {
+    if (state.role.blocking) join_legacy(waiting, state);
+    place(waiting);
+  });
 }
 
 // ---- Rule E: what the host learns. A blocking stream is done when its own work is, whatever the

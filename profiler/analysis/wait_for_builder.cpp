@@ -9,6 +9,7 @@
 #include <map>
 #include <utility>
 
+#include "ordering.h"
 #include "standstill.h"
 #include "wait_for.h"
 
@@ -29,7 +30,9 @@ bool waits_for_device(const Trace& trace, Id call) {
   return kind == kFreeCall || kind == kModuleLoadCall || name.ends_with("SetLimit");
 }
 
-class WaitFor::Builder {
+// What a stream or a record holds is the newest node that has not ended. What a thread knows has
+// ended, so it is in no graph.
+class WaitFor::Builder : public OrderingConsumer {
  public:
   Builder(WaitFor& graph, const IssueOrder& order, const HappensBefore& before)
       : graph_(graph),
@@ -39,14 +42,14 @@ class WaitFor::Builder {
         standstills_(standstills(trace_)),
         in_scope_(trace_.process.size()),
         streams_(trace_.stream.size()),
-        contexts_(trace_.context.size()),
+        barriers_(trace_.context.size(), kNone),
         record_node_(trace_.event_record.size(), kNone) {}
 
   void run() {
     find_blocked();
     if (std::find(in_scope_.begin(), in_scope_.end(), true) == in_scope_.end()) return;
     find_pending();
-    for (const Issued item : order_.items()) item.tell(*this);
+    OrderingWalk(order_, *this).run();
     link_calls();
     link_threads();
     link_memory();
@@ -61,7 +64,7 @@ class WaitFor::Builder {
   }
 
  private:
-  friend Issued;
+  friend OrderingWalk<Builder>;
 
   struct Call {
     Kind kind;
@@ -70,19 +73,11 @@ class WaitFor::Builder {
     bool proved;
   };
   struct Stream {
-    Id context = kNoId;
-    bool in_scope = false, legacy = false, blocking = false, dirty = false;
-    bool seen_still = false;    // its process was looked at when it stood still
-    size_t done = 0, seen = 0;  // items known to have ended, and walked
+    bool in_scope = false;
+    bool seen_still = false;  // its process was looked at when it stood still
+    size_t ended = 0;         // items of the order before this one are known to have ended
     Index last = kNone;
-    uint32_t epoch = 0;
-    std::vector<Index> gates;                   // context-wide waits that its next item needs
     std::vector<std::pair<Ns, Index>> pending;  // by return of their calls
-  };
-  struct Context {
-    std::vector<Id> streams, dirty;
-    Index legacy = kNone;
-    uint32_t epoch = 0;
   };
   struct Write {
     trace::Int value;
@@ -94,7 +89,7 @@ class WaitFor::Builder {
   void find_blocked();
   void find_pending();
   void find_polls();
-  void apply_probes(const std::vector<size_t>& items, const std::vector<size_t>& record_places);
+  void apply_probes(const std::vector<size_t>& record_places);
   void link_calls();
   void link_issuing_call(const Call& call, Index node);
   void link_threads();
@@ -110,16 +105,40 @@ class WaitFor::Builder {
   void link(Index from, Index to, Why why) {
     if (to != kNone && to != from) graph_.links_[from].push_back({to, why});
   }
-  // The node of the next item of a stream, behind what holds it; kNone if it has ended.
-  Index enter(Kind kind, Id id, Id stream, Ns at);
-  void on_op(Id op);
-  void on_record(Id record);
-  void on_wait(Id wait);
-  void on_sync(Id) {}    // returned
-  void on_memory(Id) {}  // holds nothing up
-  Id context_of_event(Id event) const {
-    return event < trace_.event.size() ? trace_.event.context_id[event] : kNoId;
+  void begin(size_t index, Issued) {
+    place_ = index;
+    joined_.clear();
   }
+  void join_legacy(Id, const StreamRole& role, bool is_new) {
+    if (is_new) join(barriers_[role.context], Why::kLegacyStream);
+  }
+  void join_blocking(Id, const StreamRole&, std::span<const Id> streams) {
+    for (const Id stream : streams) join(streams_[stream].last, Why::kLegacyStream);
+  }
+  void join_record(Id, Id record, Id) { join(record_node_[record], Why::kEvent); }
+  void place_op(Id op, Id stream, const Issue& issue);
+  void place_launch(std::span<const Issued> ops, Id stream, const Issue& issue) {
+    for (const Issued op : ops) {
+      place_op(op.id(), stream, issue);
+      ++place_;
+    }
+  }
+  void place_record(Id record, Id stream) {
+    record_node_[record] = place(Kind::kRecord, record, stream, trace_.event_record.end_ns[record]);
+  }
+  void place_context_record(Id record, Id context, std::span<const Id> streams);
+  void place_wait(Id wait, Id stream) {
+    place(Kind::kWait, wait, stream, trace_.event_wait.end_ns[wait]);
+  }
+  void leave(Id stream, const StreamRole& role) {
+    if (role.legacy) barriers_[role.context] = streams_[stream].last;
+  }
+
+  void join(Index node, Why why) {
+    if (node != kNone) joined_.push_back({node, why});
+  }
+  // The node of the item at hand in a stream, behind what holds it; kNone if it has ended.
+  Index place(Kind kind, Id id, Id stream, Ns at);
 
   WaitFor& graph_;
   const IssueOrder& order_;
@@ -129,8 +148,10 @@ class WaitFor::Builder {
   std::vector<bool> in_scope_;  // per process: a call of it never returned, or it was seen to stand
   std::vector<Call> calls_;
   std::vector<Stream> streams_;
-  std::vector<Context> contexts_;
+  std::vector<Index> barriers_;  // per context: the last item of its legacy stream
   std::vector<Index> record_node_;
+  size_t place_ = 0;          // of the item at hand
+  std::vector<Link> joined_;  // what it waits for besides its stream
   std::map<Address, std::vector<Write>> writes_;
   std::map<Address, trace::Int> words_;  // as they stood
   std::vector<std::pair<Index, Address>> memory_waits_;
@@ -199,31 +220,21 @@ void WaitFor::Builder::find_polls() {
 void WaitFor::Builder::find_pending() {
   std::vector<std::vector<Id>> ops(streams_.size());  // in order of issue
   std::vector<std::vector<size_t>> place(streams_.size());
-  std::vector<size_t> items(streams_.size(), 0);
   for (Id stream = 0; stream < streams_.size(); ++stream) {
-    Stream& state = streams_[stream];
     const Id process = trace_.process_of_stream(stream);
-    state.in_scope = process < in_scope_.size() && in_scope_[process];
-    state.seen_still = state.in_scope && standstills_[process].known();
-    state.context = trace_.stream.context_id[stream];
-    if (!state.in_scope || state.context >= contexts_.size()) continue;
-    const auto kind = trace_.stream.kind[stream];
-    state.legacy = kind == trace::kLegacyStream;
-    state.blocking = kind == trace::kBlockingStream || kind == trace::kPerThreadStream;
-    contexts_[state.context].streams.push_back(stream);
+    if (process >= in_scope_.size() || !in_scope_[process]) continue;
+    streams_[stream].in_scope = true;
+    streams_[stream].seen_still = standstills_[process].known();
   }
   std::vector<size_t> record_places(trace_.event_record.size(), 0);
-  for (const Issued item : order_.items()) {
-    Id stream = kNoId;
-    if (item.kind() == Issued::kOp) stream = order_.stream(item.id());
-    if (item.kind() == Issued::kRecord) stream = trace_.event_record.stream_id[item.id()];
-    if (item.kind() == Issued::kWait) stream = trace_.event_wait.stream_id[item.id()];
-    if (stream >= streams_.size() || !streams_[stream].in_scope) continue;
-    ++items[stream];
-    if (item.kind() == Issued::kRecord) record_places[item.id()] = items[stream];
-    if (item.kind() != Issued::kOp) continue;
-    ops[stream].push_back(item.id());
-    place[stream].push_back(items[stream]);
+  const auto items = order_.items();
+  for (size_t i = 0; i < items.size(); ++i) {
+    if (items[i].kind() == Issued::kRecord) record_places[items[i].id()] = i + 1;
+    if (items[i].kind() != Issued::kOp) continue;
+    const Id stream = order_.stream(items[i].id());
+    if (!streams_[stream].in_scope) continue;
+    ops[stream].push_back(items[i].id());
+    place[stream].push_back(i + 1);
   }
   std::vector<Id> ended;  // per stream its last op with an end
   std::vector<size_t> first_open(streams_.size(), 0);
@@ -252,14 +263,14 @@ void WaitFor::Builder::find_pending() {
     const auto begin = ops[stream].begin();
     const auto open = std::partition_point(begin + static_cast<ptrdiff_t>(first_open[stream]),
                                            ops[stream].end(), has_ended);
-    if (open != begin) streams_[stream].done = place[stream][static_cast<size_t>(open - begin) - 1];
+    if (open != begin)
+      streams_[stream].ended = place[stream][static_cast<size_t>(open - begin) - 1];
   }
-  apply_probes(items, record_places);
+  apply_probes(record_places);
 }
 
 // What the process itself said when it was asked.
-void WaitFor::Builder::apply_probes(const std::vector<size_t>& items,
-                                    const std::vector<size_t>& record_places) {
+void WaitFor::Builder::apply_probes(const std::vector<size_t>& record_places) {
   for (const Standstill& standstill : standstills_) {
     for (const Id probe : standstill.probes) {
       const Id stream = trace_.probe.stream_id[probe], record = trace_.probe.record_id[probe];
@@ -268,49 +279,30 @@ void WaitFor::Builder::apply_probes(const std::vector<size_t>& items,
         words_[{trace_.probe.process_id[probe], trace_.probe.address[probe]}] =
             trace_.probe.value[probe];
       if (stream >= streams_.size() || trace_.probe.result[probe] != 0) continue;
-      size_t& done = streams_[stream].done;
-      if (trace_.probe.kind[probe] == trace::kStreamProbe) done = items[stream];
+      size_t& ended = streams_[stream].ended;
+      if (trace_.probe.kind[probe] == trace::kStreamProbe) ended = order_.items().size();
       if (trace_.probe.kind[probe] == trace::kEventProbe && record < record_places.size())
-        done = std::max(done, record_places[record]);
+        ended = std::max(ended, record_places[record]);
     }
   }
 }
 
-WaitFor::Index WaitFor::Builder::enter(Kind kind, Id id, Id stream, Ns at) {
+WaitFor::Index WaitFor::Builder::place(Kind kind, Id id, Id stream, Ns at) {
   Stream& state = streams_[stream];
-  if (!state.in_scope || state.seen++ < state.done) return kNone;
-  const Index node = add(kind, id, stream);
-  link(node, state.last, Why::kStreamOrder);
-  for (const Index gate : state.gates) link(node, gate, Why::kEvent);
-  state.gates.clear();
-  if (state.context < contexts_.size()) {
-    Context& context = contexts_[state.context];
-    if (state.blocking && state.epoch < context.epoch)
-      link(node, context.legacy, Why::kLegacyStream);
-    if (state.blocking) state.epoch = context.epoch;
-    if (state.blocking && !state.dirty) {
-      state.dirty = true;
-      context.dirty.push_back(stream);
-    }
-    if (state.legacy) {
-      for (const Id blocking : context.dirty) {
-        streams_[blocking].dirty = false;
-        link(node, streams_[blocking].last, Why::kLegacyStream);
-      }
-      context.dirty.clear();
-      context.legacy = node;
-      ++context.epoch;
-    }
+  Index node = kNone;
+  if (state.in_scope && place_ >= state.ended) {
+    node = add(kind, id, stream);
+    link(node, state.last, Why::kStreamOrder);
+    for (const Link& joined : joined_) link(node, joined.to, joined.why);
+    state.last = node;
+    state.pending.push_back({at, node});
   }
-  state.last = node;
-  state.pending.push_back({at, node});
+  joined_.clear();
   return node;
 }
 
-void WaitFor::Builder::on_op(Id op) {
-  const Id stream = order_.stream(op);
-  if (stream >= streams_.size()) return;
-  const Index node = enter(Kind::kOp, op, stream, order_.issue(op).end_ns);
+void WaitFor::Builder::place_op(Id op, Id stream, const Issue& issue) {
+  const Index node = place(Kind::kOp, op, stream, issue.end_ns);
   const trace::Small kind = trace_.op.kind[op];
   const Id call = trace_.op.api_call_id[op];
   if (!streams_[stream].in_scope || call >= trace_.api_call.size()) return;
@@ -325,34 +317,14 @@ void WaitFor::Builder::on_op(Id op) {
   }
 }
 
-void WaitFor::Builder::on_record(Id record) {
-  const Ns at = trace_.event_record.end_ns[record];
-  const Id stream = trace_.event_record.stream_id[record];
-  if (stream < streams_.size()) {
-    record_node_[record] = enter(Kind::kRecord, record, stream, at);
-    return;
+// It stands in no stream, so nothing waits for it but who waits for its event.
+void WaitFor::Builder::place_context_record(Id record, Id, std::span<const Id> streams) {
+  for (const Id stream : streams) {
+    const Index last = streams_[stream].last;
+    if (last == kNone) continue;
+    if (record_node_[record] == kNone) record_node_[record] = add(Kind::kRecord, record, kNoId);
+    link(record_node_[record], last, Why::kStreamOrder);
   }
-  const Id context = context_of_event(trace_.event_record.event_id[record]);
-  if (context >= contexts_.size()) return;
-  record_node_[record] = add(Kind::kRecord, record, kNoId);
-  for (const Id member : contexts_[context].streams)
-    link(record_node_[record], streams_[member].last, Why::kStreamOrder);
-}
-
-void WaitFor::Builder::on_wait(Id wait) {
-  const Id record = trace_.event_wait.record_id[wait];
-  const Index awaited = record < record_node_.size() ? record_node_[record] : kNone;
-  const Id stream = trace_.event_wait.stream_id[wait];
-  if (stream < streams_.size()) {
-    const Index node = enter(Kind::kWait, wait, stream, trace_.event_wait.end_ns[wait]);
-    if (node != kNone) link(node, awaited, Why::kEvent);
-    return;
-  }
-  const Id context = context_of_event(trace_.event_wait.event_id[wait]);
-  if (context >= contexts_.size() || awaited == kNone) return;
-  const Index node = add(Kind::kWait, wait, kNoId);
-  link(node, awaited, Why::kEvent);
-  for (const Id member : contexts_[context].streams) streams_[member].gates.push_back(node);
 }
 
 // What was pending when the call began.
@@ -369,36 +341,51 @@ void WaitFor::Builder::link_calls() {
       if (stream < streams_.size() && streams_[stream].in_scope)
         link(node, last_before(stream, call.start_ns), why);
     };
-    const auto wait_for_all = [&](Id context, Why why) {
+    const auto wait_for_streams = [&](Why why, auto counts) {
       for (Id stream = 0; stream < streams_.size(); ++stream) {
-        const bool counts = context == kNoId ? trace_.process_of_stream(stream) == call.process
-                                             : streams_[stream].context == context;
-        if (counts) wait_for(stream, why);
+        if (counts(stream)) wait_for(stream, why);
       }
     };
-    const auto wait_for_stream = [&](Id stream) {
+    const auto wait_for_stream = [&](Id stream, bool is_item) {
       wait_for(stream, Why::kSynchronize);
       if (stream >= streams_.size()) return;
-      const Stream& own = streams_[stream];
-      if (!own.legacy) return;
-      for (const Id other : contexts_[own.context].streams) {
-        if (streams_[other].blocking) wait_for(other, Why::kLegacyStream);
-      }
+      const StreamRole own = role_of(trace_, stream);
+      wait_for_streams(Why::kLegacyStream, [&](Id other) {
+        const StreamRole role = role_of(trace_, other);
+        return role.context == own.context &&
+               ((own.legacy && role.blocking) || (own.blocking && role.legacy && is_item));
+      });
+    };
+    const auto wait_for_process = [&](Why why) {
+      wait_for_streams(why,
+                       [&](Id stream) { return trace_.process_of_stream(stream) == call.process; });
     };
     if (call.kind == Kind::kCall) {
       if (waits_for_device(trace_, call.id)) {
-        wait_for_all(kNoId, Why::kDevice);
+        wait_for_process(Why::kDevice);
       } else if (!standstills_[call.process].known()) {
-        wait_for_stream(trace_.api_call.stream_id[call.id]);
+        wait_for_stream(trace_.api_call.stream_id[call.id], false);
       }
-    } else if (trace_.host_sync.kind[call.id] == trace::kDeviceSynchronize) {
-      wait_for_all(trace_.host_sync.context_id[call.id], Why::kSynchronize);
-    } else if (trace_.host_sync.kind[call.id] == trace::kEventSynchronize ||
-               trace_.host_sync.kind[call.id] == trace::kEventQuery) {
-      const Id record = trace_.host_sync.record_id[call.id];
-      if (record < record_node_.size()) link(node, record_node_[record], Why::kSynchronize);
     } else {
-      wait_for_stream(trace_.host_sync.stream_id[call.id]);
+      const Awaited awaited = awaited_by(trace_, call.id);
+      switch (awaited.what) {
+        case Awaited::What::kNothing:
+          if (trace_.host_sync.kind[call.id] == trace::kDeviceSynchronize)
+            wait_for_process(Why::kSynchronize);  // of a context that is not known
+          break;
+        case Awaited::What::kContext:
+          wait_for_streams(Why::kSynchronize, [&](Id stream) {
+            return trace_.stream.context_id[stream] == awaited.id;
+          });
+          break;
+        case Awaited::What::kStream:
+          // A copy stands in its stream, a synchronization does not.
+          wait_for_stream(awaited.id, trace_.host_sync.kind[call.id] == trace::kSynchronousCopy);
+          break;
+        case Awaited::What::kRecord:
+          link(node, record_node_[awaited.id], Why::kSynchronize);
+          break;
+      }
     }
     const Ns held = end_of(call.process) - call.start_ns;
     graph_.blocked_.push_back({node, call.thread, held, call.proved});

@@ -114,6 +114,24 @@ TEST(LostSignal, HoldsUpABlockingStreamThroughTheLegacyStreamIfThereIsWorkOnIt) 
   }
 }
 
+TEST(LostSignal, HoldsUpASynchronousCopyOnABlockingStream) {
+  for (const auto kind : {trace::kBlockingStream, trace::kNonBlockingStream}) {
+    for (const auto sync : {trace::kSynchronousCopy, trace::kStreamSynchronize}) {
+      TraceBuilder builder;
+      builder.stream("null", trace::kLegacyStream).memory_wait(0x10, 1, kNever, kNever);
+      builder.add(trace::HostSync{.thread_id = 0,
+                                  .kind = sync,
+                                  .context_id = 0,
+                                  .stream_id = builder.stream("other", kind).id(),
+                                  .start_ns = 50});
+      EXPECT_EQ(run("lost-signal", killed(builder).trace()).outcome,
+                kind == trace::kBlockingStream && sync == trace::kSynchronousCopy
+                    ? Outcome::kFound
+                    : Outcome::kClean);
+    }
+  }
+}
+
 TEST(DeadlockCycle, KnowsTheThreadThatMadeTheWriteLastTime) {
   TraceBuilder builder;
   StreamBuilder work = builder.stream("work"), signals = builder.stream("signals");
