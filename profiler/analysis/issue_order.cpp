@@ -5,10 +5,12 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <tuple>
 #include <unordered_set>
 
 #include "large_vector.h"
+#include "ordering.h"
 
 namespace streamscope::analysis {
 namespace {
@@ -165,26 +167,111 @@ std::unordered_map<Id, Id> find_writers(const Trace& trace, const IssueOrder& or
   return result;
 }
 
+// What a memory wait holds back whose write has not come: whatever comes behind it by the rules.
+class HeldBack : public OrderingConsumer {
+ public:
+  /// `missing`: memory waits whose write has not come.
+  HeldBack(const Trace& trace, const std::unordered_set<Id>& missing)
+      : trace_(trace),
+        missing_(missing),
+        streams_(trace.stream.size()),
+        threads_(trace.thread.size()),
+        barriers_(trace.context.size()) {}
+
+  /// The item that was walked last.
+  bool item_is_held() const { return held_; }
+
+ private:
+  friend OrderingWalk<HeldBack>;
+  void begin(size_t, Issued) {
+    held_ = false;
+    placed_.clear();
+  }
+  void join_legacy(Id stream, const StreamRole& role, bool) {
+    if (barriers_[role.context]) streams_[stream] = true;
+  }
+  void join_blocking(Id legacy, const StreamRole&, std::span<const Id> streams) {
+    if (any_of(streams)) streams_[legacy] = true;
+  }
+  void join_thread(Id stream, Id thread, Ns) {
+    if (thread < threads_.size() && threads_[thread]) streams_[stream] = true;
+  }
+  void join_record(Id stream, Id record, Id) {
+    if (records_.contains(record)) streams_[stream] = true;
+  }
+  void place_op(Id op, Id stream, const Issue&) {
+    if (missing_.contains(op)) streams_[stream] = true;
+    place(stream);
+  }
+  void place_launch(std::span<const Issued>, Id stream, const Issue&) { place(stream); }
+  void place_record(Id record, Id stream) {
+    place(stream);
+    if (held_) records_.insert(record);
+  }
+  void place_context_record(Id record, Id, std::span<const Id> streams) {
+    held_ = any_of(streams);
+    if (held_) records_.insert(record);
+  }
+  void place_wait(Id, Id stream) { place(stream); }
+  void place_memory(Id, Id stream) { place(stream); }
+  void leave(Id stream, const StreamRole& role) {
+    if (role.legacy) barriers_[role.context] = streams_[stream];
+  }
+  void teach_copy(Id thread, Id stream, Id, const Issue&) {
+    if (thread < threads_.size() && streams_[stream]) threads_[thread] = true;
+  }
+  void teach_context(Id thread, Id, std::span<const Id> streams, Id) {
+    if (any_of(streams)) threads_[thread] = true;
+  }
+  void teach_stream(Id thread, Id stream, Id) {
+    if (streams_[stream]) threads_[thread] = true;
+  }
+  void teach_blocking(Id thread, const StreamRole&, std::span<const Id> streams, Id) {
+    if (any_of(streams)) threads_[thread] = true;
+  }
+  void teach_record(Id thread, Id record, Id) {
+    if (records_.contains(record)) threads_[thread] = true;
+  }
+  void end(Issued item) {
+    if (item.kind() == Issued::kSync) held_ = threads_[trace_.host_sync.thread_id[item.id()]];
+    if (!held_) return;
+    // A context-wide wait stays one item: it holds all its streams back, or none.
+    for (const Id stream : placed_) streams_[stream] = true;
+  }
+
+  void place(Id stream) {
+    held_ = held_ || streams_[stream];
+    placed_.push_back(stream);
+  }
+  bool any_of(std::span<const Id> streams) const {
+    return std::any_of(streams.begin(), streams.end(), [&](Id s) { return streams_[s]; });
+  }
+
+  const Trace& trace_;
+  const std::unordered_set<Id>& missing_;
+  std::vector<bool> streams_, threads_;  // behind something that is held back
+  std::vector<bool> barriers_;           // per context: the last item of its legacy stream
+  std::unordered_set<Id> records_;
+  std::vector<Id> placed_;
+  bool held_ = false;
+};
+
 // Puts what a memory wait holds back behind the write it waits for.
 class Deferral {
  public:
-  Deferral(const IssueOrder& order, const std::unordered_map<Id, Id>& writers)
-      : trace_(order.trace()),
-        order_(order),
-        writers_(writers),
-        blocked_(trace_.stream.size() + trace_.thread.size()) {
-    for (const auto& [wait, write] : writers) awaited_.emplace(write, false);
+  Deferral(const IssueOrder& order, const std::unordered_map<Id, Id>& writers) : order_(order) {
+    for (const auto& [wait, write] : writers) {
+      missing_.insert(wait);
+      waits_[write].push_back(wait);
+    }
   }
 
-  std::vector<Issued> run(const std::vector<Issued>& items) {
+  std::vector<Issued> run(std::span<const Issued> items) {
     result_.reserve(items.size());
-    for (Issued item : items) {
-      if (deferred_.empty() ? blocks(item) : held(item)) {
-        deferred_.push_back(item);
-        block(item);
-      } else if (emit(item)) {
-        release();
-      }
+    for (size_t i = 0; i < items.size();) {
+      const size_t count = launch_size(order_, items, i);
+      add(items.subspan(i, count));
+      i += count;
     }
     // A cycle, or a write that never came: nothing of this ran to its end.
     result_.insert(result_.end(), deferred_.begin(), deferred_.end());
@@ -192,125 +279,65 @@ class Deferral {
   }
 
  private:
-  bool blocks(Issued item) const {
-    if (item.kind() != Issued::kOp) return false;
-    const auto found = writers_.find(item.id());
-    return found != writers_.end() && !awaited_.at(found->second);
-  }
-  bool is_blocked(size_t chain) const { return chain < blocked_.size() && blocked_[chain]; }
-  size_t thread_chain(Id thread) const {
-    return thread < trace_.thread.size() ? trace_.stream.size() + thread : blocked_.size();
-  }
-  // A stream is held by itself and, through the legacy rule, by others of its context.
-  bool stream_held(Id stream) const {
-    if (stream >= trace_.stream.size()) return false;
-    if (blocked_[stream]) return true;
-    const auto kind = trace_.stream.kind[stream];
-    const auto joins = [](trace::Small k) {
-      return k == trace::kBlockingStream || k == trace::kPerThreadStream;
-    };
-    if (kind != trace::kLegacyStream && !joins(kind)) return false;
-    for (Id other = 0; other < trace_.stream.size(); ++other) {
-      const auto other_kind = trace_.stream.kind[other];
-      if (blocked_[other] && trace_.stream.context_id[other] == trace_.stream.context_id[stream] &&
-          (kind == trace::kLegacyStream ? joins(other_kind) : other_kind == trace::kLegacyStream)) {
-        return true;
+  void add(std::span<const Issued> items) {
+    const Issued first = items.front();
+    if (deferred_.empty()) {
+      if (first.kind() != Issued::kOp || !missing_.contains(first.id())) {
+        emit(items);
+        return;
       }
+      restart();
     }
-    return false;
+    walk_->item(0, items);
+    if (held_->item_is_held()) {
+      deferred_.insert(deferred_.end(), items.begin(), items.end());
+    } else if (emit(items)) {
+      release();
+    }
   }
-  bool held(Issued item) const {
-    const Id id = item.id();
-    switch (item.kind()) {
-      case Issued::kOp:
-        return blocks(item) || is_blocked(thread_chain(order_.issue(id).thread_id)) ||
-               stream_held(order_.stream(id));
-      case Issued::kRecord:
-        return is_blocked(thread_chain(trace_.event_record.thread_id[id])) ||
-               stream_held(trace_.event_record.stream_id[id]);
-      case Issued::kWait:
-        return is_blocked(thread_chain(trace_.event_wait.thread_id[id])) ||
-               stream_held(trace_.event_wait.stream_id[id]) ||
-               late_records_.contains(trace_.event_wait.record_id[id]);
-      case Issued::kMemory:
-        return is_blocked(thread_chain(trace_.api_call.thread_id[id])) ||
-               stream_held(trace_.api_call.stream_id[id]);
-      case Issued::kSync: {
-        if (is_blocked(thread_chain(trace_.host_sync.thread_id[id]))) return true;
-        if (trace_.host_sync.kind[id] == trace::kDeviceSynchronize) {
-          for (Id stream = 0; stream < trace_.stream.size(); ++stream) {
-            if (blocked_[stream] &&
-                trace_.stream.context_id[stream] == trace_.host_sync.context_id[id]) {
-              return true;
-            }
-          }
-          return false;
-        }
-        // Of the legacy stream the blocking ones count, too; of a blocking stream only its own
-        // work.
-        const Id stream = trace_.host_sync.stream_id[id];
-        const bool legacy =
-            stream < trace_.stream.size() && trace_.stream.kind[stream] == trace::kLegacyStream;
-        return (legacy ? stream_held(stream) : is_blocked(stream)) ||
-               late_records_.contains(trace_.host_sync.record_id[id]);
-      }
-    }
-    return false;
-  }
-  void block(Issued item) {
-    const Id id = item.id();
-    Id stream = kNoId;
-    if (item.kind() == Issued::kOp) stream = order_.stream(id);
-    if (item.kind() == Issued::kWait) stream = trace_.event_wait.stream_id[id];
-    if (item.kind() == Issued::kMemory) stream = trace_.api_call.stream_id[id];
-    if (item.kind() == Issued::kRecord) {
-      stream = trace_.event_record.stream_id[id];
-      late_records_.insert(id);
-    }
-    const size_t chain =
-        item.kind() == Issued::kSync ? thread_chain(trace_.host_sync.thread_id[id]) : stream;
-    if (chain < blocked_.size()) blocked_[chain] = true;
+  void restart() {
+    held_.emplace(order_.trace(), missing_);
+    walk_.emplace(order_, *held_);
   }
   // True if somebody may have waited for it.
-  bool emit(Issued item) {
-    result_.push_back(item);
-    if (item.kind() != Issued::kOp) return false;
-    const auto found = awaited_.find(item.id());
-    if (found == awaited_.end()) return false;
-    found->second = true;
-    return !deferred_.empty();
+  bool emit(std::span<const Issued> items) {
+    result_.insert(result_.end(), items.begin(), items.end());
+    bool came = false;
+    for (const Issued item : items) {
+      if (item.kind() != Issued::kOp) continue;
+      const auto waits = waits_.find(item.id());
+      if (waits == waits_.end()) continue;
+      for (const Id wait : waits->second) missing_.erase(wait);
+      came = true;
+    }
+    return came;
   }
   void release() {
     for (bool again = true; again && !deferred_.empty();) {
       again = false;
       std::vector<Issued> tried;
       tried.swap(deferred_);
-      std::fill(blocked_.begin(), blocked_.end(), false);
-      late_records_.clear();
-      for (Issued item : tried) {
-        if (item.kind() == Issued::kRecord) late_records_.insert(item.id());
-      }
-      for (Issued item : tried) {
-        if (held(item)) {
-          deferred_.push_back(item);
-          block(item);
-          continue;
+      restart();
+      const std::span<const Issued> items = tried;
+      for (size_t i = 0; i < items.size();) {
+        const size_t count = launch_size(order_, items, i);
+        const auto launch = items.subspan(i, count);
+        i += count;
+        walk_->item(0, launch);
+        if (held_->item_is_held()) {
+          deferred_.insert(deferred_.end(), launch.begin(), launch.end());
+        } else if (emit(launch)) {
+          again = true;
         }
-        if (item.kind() == Issued::kRecord) late_records_.erase(item.id());
-        result_.push_back(item);
-        if (item.kind() != Issued::kOp) continue;
-        const auto found = awaited_.find(item.id());
-        if (found != awaited_.end()) again = found->second = true;
       }
     }
   }
 
-  const Trace& trace_;
   const IssueOrder& order_;
-  const std::unordered_map<Id, Id>& writers_;
-  std::unordered_map<Id, bool> awaited_;  // write -> emitted
-  std::unordered_set<Id> late_records_;   // records among the deferred
-  std::vector<bool> blocked_;             // per stream, then per thread
+  std::unordered_set<Id> missing_;                 // memory waits whose write has not come
+  std::unordered_map<Id, std::vector<Id>> waits_;  // write -> memory waits
+  std::optional<HeldBack> held_;                   // by what is deferred
+  std::optional<OrderingWalk<HeldBack>> walk_;
   std::vector<Issued> deferred_, result_;
 };
 

@@ -42,6 +42,24 @@ enum class CopyPromise {
 /// Of an op that is a copy or a memset.
 CopyPromise promise_of_copy(const IssueOrder& order, Id op);
 
+/// How many of the items from `index` on are ops of one launch: nodes of a graph, or copies of a
+/// batch. 1 for everything else; the memory operations of a batch run one after the other.
+inline size_t launch_size(const IssueOrder& order, std::span<const Issued> items, size_t index) {
+  if (items[index].kind() != Issued::kOp) return 1;
+  const auto& rows = order.trace().op;
+  const Id op = items[index].id(), call = rows.api_call_id[op];
+  size_t end = index + 1;
+  while (end < items.size() && items[end].kind() == Issued::kOp && call != kNoId &&
+         rows.api_call_id[items[end].id()] == call &&
+         order.stream(items[end].id()) == order.stream(op)) {
+    ++end;
+  }
+  const trace::Small kind = rows.kind[op];
+  const bool in_turn = rows.graph_node[op] == trace::kNoInt &&
+                       (kind == trace::kMemoryWait || kind == trace::kMemoryWrite);
+  return in_turn ? 1 : end - index;
+}
+
 /// What OrderingWalk calls, in this order for each item. A consumer derives from this and hides
 /// the functions that it needs; calls are static. Streams are valid rows of the table stream,
 /// records valid rows of event_record; a record that is not in the order stands for nothing.
@@ -103,10 +121,8 @@ class OrderingWalk {
 
   /// All items of the order.
   void run();
-  /// The next item, or the ops of one launch; `index` is the place of the first.
+  /// The next item, or the ops of one launch. `index` is the place of the first.
   void item(size_t index, std::span<const Issued> items);
-  /// How many of the items from `index` on are one launch: at least 1.
-  size_t launch_size(std::span<const Issued> items, size_t index) const;
 
  private:
   struct StreamState {
@@ -162,27 +178,10 @@ template <class Consumer>
 void OrderingWalk<Consumer>::run() {
   const auto items = order_.items();
   for (size_t i = 0; i < items.size();) {
-    const size_t count = launch_size(items, i);
+    const size_t count = launch_size(order_, items, i);
     item(i, items.subspan(i, count));
     i += count;
   }
-}
-
-// Nodes of a graph, or copies of a batch. The memory operations of a batch run one after the other.
-template <class Consumer>
-size_t OrderingWalk<Consumer>::launch_size(std::span<const Issued> items, size_t index) const {
-  if (items[index].kind() != Issued::kOp) return 1;
-  const Id op = items[index].id(), call = trace_.op.api_call_id[op];
-  size_t end = index + 1;
-  while (end < items.size() && items[end].kind() == Issued::kOp && call != kNoId &&
-         trace_.op.api_call_id[items[end].id()] == call &&
-         order_.stream(items[end].id()) == order_.stream(op)) {
-    ++end;
-  }
-  const trace::Small kind = trace_.op.kind[op];
-  const bool in_turn = trace_.op.graph_node[op] == trace::kNoInt &&
-                       (kind == trace::kMemoryWait || kind == trace::kMemoryWrite);
-  return in_turn ? 1 : end - index;
 }
 
 template <class Consumer>
