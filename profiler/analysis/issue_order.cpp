@@ -407,10 +407,10 @@ IssueOrder::IssueOrder(const Trace& trace) : trace_(trace), copy_syncs_(find_cop
       },
       syncs.start_ns, syncs.correlation_id);
 
-  std::vector<bool> has_items(streams);
+  std::vector<uint8_t> has_items(streams);  // not bits: written once per item
   const auto find_streams = [&](const std::vector<Id>& rows, auto stream_of) {
     for (const Id row : rows) {
-      if (const Id stream = stream_of(row); stream < streams) has_items[stream] = true;
+      if (const Id stream = stream_of(row); stream < streams) has_items[stream] = 1;
     }
   };
   find_streams(ops, [&](Id op) { return stream(op); });
