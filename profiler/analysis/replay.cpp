@@ -31,8 +31,7 @@ void Change::add(const Change& other) {
 }
 
 // What streams, records and contexts hold are instants on both clocks: when all of it has ended.
-// They are kept for ever, as a change may let a barrier pass that a later one still has to wait
-// for.
+// They only grow: a change may release work from one barrier that has to wait for the next one.
 class Replay::Walk : public OrderingConsumer {
  public:
   /// `recorder`: the pace of the recorder on each thread, whose share is left out; none: calls take
