@@ -490,6 +490,18 @@ inline const OrderingCase kOrderingCases[] = {
        p.op('A', far), p.memory_write('W', far, 1), p.op('C', far);
      },
      "A<W W<M M<B W<C"},
+    {"K: a context-wide wait that one stream holds back still holds the others",
+     [](OrderingProgram& p) {
+       const auto a = p.stream(), b = p.stream();
+       p.context();
+       const auto far = p.stream(), farther = p.stream();
+       p.op('X', far);
+       p.run_later(8);
+       p.memory_wait('M', a, 1), p.wait_context(0, p.record(far)), p.op('B', b);
+       p.run_later(0);
+       p.memory_write('W', farther, 1);
+     },
+     "X<B W<M"},
     {"K: writes of two streams order nothing",
      [](OrderingProgram& p) {
        const auto a = p.stream(), b = p.stream(), c = p.stream();
