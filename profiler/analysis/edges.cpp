@@ -53,9 +53,7 @@ class EdgeWalk : public OrderingConsumer {
 
  private:
   friend OrderingWalk<EdgeWalk>;
-  void join_legacy(Id stream, const StreamRole& role, bool is_new) {
-    if (is_new) streams_[stream] = barriers_[role.context];
-  }
+  void join_legacy(Id stream, const StreamRole& role, bool is_new);
   void join_blocking(Id legacy, const StreamRole&, std::span<const Id> streams);
   void join_record(Id stream, Id record, Id wait);
   void place_op(Id op, Id stream, const Issue& issue);
@@ -134,6 +132,17 @@ void EdgeWalk::add(Frontier& frontier, const Source& source) {
   if (ended_ns(first_ended->op) < ended_ns(source.op)) *first_ended = source;
 }
 
+// The barrier stands for all that was in the stream, but what the stream itself waits for keeps its
+// name: it is in the stream from its wait on, the barrier only from the next op on.
+void EdgeWalk::join_legacy(Id stream, const StreamRole& role, bool is_new) {
+  if (!is_new) return;
+  Frontier& frontier = streams_[stream];
+  const Frontier before = std::exchange(frontier, barriers_[role.context]);
+  for (const Source& source : before) {
+    if (source.kind == trace::kEventEdge) add(frontier, source);
+  }
+}
+
 void EdgeWalk::join_blocking(Id legacy, const StreamRole&, std::span<const Id> streams) {
   for (const Id stream : streams) {
     for (const Source& source : streams_[stream])
@@ -154,6 +163,7 @@ void EdgeWalk::leave(Id stream, const StreamRole& role) {
 }
 
 void EdgeWalk::join_record(Id stream, Id record, Id wait) {
+  if (trace_.event_record.stream_id[record] == stream) return;  // FIFO says so already
   for (const Id op : ops_of(record)) add(streams_[stream], {op, trace::kEventEdge, record, wait});
 }
 
