@@ -6,6 +6,8 @@ find_package(Python3 3.9 COMPONENTS Interpreter)
 if(Python3_Interpreter_FOUND)
   add_test(NAME gpu.checks COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/gpu/self_test.py)
   set_tests_properties(gpu.checks PROPERTIES LABELS unit TIMEOUT 60)
+  add_test(NAME gpu.corpus COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/gpu/corpus_test.py)
+  set_tests_properties(gpu.corpus PROPERTIES LABELS unit TIMEOUT 180)
 
   # Planted faults on the simulated device: estimated gains against those of the repaired twins.
   if(TARGET app_faults AND TARGET streamscope AND TARGET streamscope_collect AND NOT STREAMSCOPE_SANITIZE)

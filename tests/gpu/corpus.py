@@ -1,0 +1,456 @@
+# SPDX-FileCopyrightText: 2026 StreamScope contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Real programs, built here and recorded in every way: a recording must change neither exit code nor output, lose nothing, count
+what CUPTI counts, and report no false error. corpus.txt describes the lists; tests/gpu/corpus makes the archive."""
+
+import collections
+import hashlib
+import json
+import os
+import pathlib
+import shlex
+import shutil
+import sqlite3
+import statistics
+import string
+import tarfile
+import time
+
+import corpus_list
+import corpus_table
+from corpus_output import Expected
+from harness import REPOSITORY, Trace
+
+# How a program is recorded: options of `record`, None for the library alone; the kind of program that it makes sense for, None for all.
+WAYS = {
+    "structure": (["--tier", "structure"], None),
+    "times": (["--tier", "times"], None),
+    "events": (["--tier", "events"], None),
+    "args": (["--with", "args,alloc"], None),
+    "nodes": (["--graphs", "nodes"], "graphs"),
+    "stacks": (["--stacks", "all"], None),
+    "event-times": (["--with", "event-times"], None),
+    "preload": (None, None),
+}
+MEMORY_RULES = ("SS001", "SS002", "SS003", "SS004")
+COUNTED = {"kernel": 0, "memcpy": 1, "memset": 2, "graph_launch": 6}  # op.kind of each
+DATA_LOSS = 2
+KEPT_BYTES = 40_000_000  # compressed a quarter of that, in the archive that a run leaves
+LONGEST_BARE_SECONDS = 15
+BUILD_SECONDS = 300
+SECONDS_BETWEEN_SAVES = 5
+WRITER_SECONDS = 10  # that a trace may take to its end after a program that was recorded without the launcher
+BUILD_FLAGS = "-arch=sm_90 -O2 -g -w"
+
+
+class Machine:
+    """Where the corpus lies on this machine, and what it is built with."""
+
+    def __init__(self, harness, options):
+        self.harness, self.options = harness, options
+        self.folder = pathlib.Path(options.corpus_work).resolve()
+        self.folder.mkdir(parents=True, exist_ok=True)
+        nvcc = shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc"
+        self.cuda = pathlib.Path(os.environ.get("CUDA_HOME") or pathlib.Path(nvcc).resolve().parents[1])
+        self.modules = {}
+
+    def unpack(self):
+        """The archive's list beside our own, and its sources; once for each archive."""
+        archive, lists = self.options.corpus, [REPOSITORY / "tests/gpu/corpus.txt"]
+        if archive and archive.exists():
+            mark, stamp = self.folder / "unpacked", hashlib.sha1(archive.read_bytes()).hexdigest()
+            if not mark.exists() or mark.read_text() != stamp:
+                shutil.rmtree(self.folder / "sources", ignore_errors=True)
+                with tarfile.open(archive) as packed:
+                    packed.extractall(self.folder, **({"filter": "data"} if hasattr(tarfile, "data_filter") else {}))
+                mark.write_text(stamp)
+            lists = [self.folder / "list.txt"]  # holds our own programs too
+        elif archive:
+            self.harness.skip("programs of other projects", f"{archive}: no such archive; make it with tests/gpu/corpus")
+        return corpus_list.read(lists)[1]
+
+    def top(self, program):
+        return REPOSITORY if program.project.is_own else self.folder / "sources" / program.project.name
+
+    def place(self, program):
+        return self.folder / "bin" / program.file_name
+
+    def variables(self, program):
+        values = self.top(program), self.place(program), self.cuda, BUILD_FLAGS, self.harness.build, self.harness.python
+        return dict(zip(corpus_list.VARIABLES, map(str, values)))
+
+    def environment(self, program, extra=None):
+        libraries = [self.harness.environment().get("LD_LIBRARY_PATH"), str(self.cuda / "lib64")]
+        return {**self.variables(program), "PYTHONDONTWRITEBYTECODE": "1", "PATH": f"{self.cuda}/bin:{os.environ.get('PATH', '')}",
+                "LD_LIBRARY_PATH": ":".join(filter(None, libraries)), **(extra or {})}
+
+    def command(self, program):
+        return shlex.split(string.Template(program.run).substitute(self.variables(program)))
+
+    def run(self, command, program, timeout, extra=None):
+        return self.harness.run(command, timeout, self.environment(program, extra), self.top(program) / program.folder)
+
+    def missing_module(self, program):
+        """The Python module that the program needs and this machine lacks, or None."""
+        for module in program.needs:
+            if module not in self.modules:
+                self.modules[module] = self.harness.run([self.harness.python, "-c", f"import {module}"], 120).code == 0
+            if not self.modules[module]:
+                return module
+        return None
+
+    def build(self, program):
+        """Builds a program unless that is done. Returns "" or why it cannot run."""
+        module = self.missing_module(program)
+        if module:
+            return f"this Python has no {module}"
+        if not program.build:
+            return ""
+        place = self.place(program)
+        mark, stamp = place / ".built", f"{program.project.commit}\n{BUILD_FLAGS}\n{program.build}"
+        if mark.exists() and mark.read_text() == stamp:
+            return ""
+        shutil.rmtree(place, ignore_errors=True)
+        place.mkdir(parents=True)
+        built = self.run(["sh", "-ec", program.build], program, BUILD_SECONDS)
+        if built.code != 0:
+            lines = [line for line in (built.err + built.out).splitlines() if "rror" in line or "undefined" in line]
+            return f"not built: {lines[0][:200] if lines else built.why()[-200:]}"
+        mark.write_text(stamp)
+        return ""
+
+    def reference(self):
+        """The library that counts with CUPTI, or None."""
+        library = self.folder / "cupti_counts.so"
+        source = REPOSITORY / "tests/gpu/cupti_counts.cpp"
+        folders = [self.cuda / "targets/x86_64-linux/lib", self.cuda / "extras/CUPTI/lib64", self.cuda / "lib64"]
+        headers = [self.cuda / "include", self.cuda / "extras/CUPTI/include"]
+        built = self.harness.run(
+            ["g++", "-std=c++17", "-O2", "-shared", "-fPIC", source, "-o", library, *(f"-I{folder}" for folder in headers),
+             *(f"-L{folder}" for folder in folders), "-lcupti", *(f"-Wl,-rpath,{folder}" for folder in folders)], 120)
+        if built.code != 0:
+            self.harness.skip("counts of CUPTI", f"cupti_counts.cpp: {built.why()}")
+            return None
+        return library
+
+
+def ended(code):
+    """An exit code as a shell gives it: 128 and the signal after a signal."""
+    return 128 - code if code is not None and code < 0 else code
+
+
+def code_difference(wanted, got):
+    """(kind of difference, text) between two exit codes that differ; None is a run that was ended after its limit."""
+    if got is None:
+        return "hang", f"ended after its limit; unrecorded exit code {wanted}"
+    if got > 128 and got - 128 < 65:
+        return "crash", f"signal {got - 128}; unrecorded exit code {wanted}"
+    return "exit code", f"{got}; unrecorded {wanted}"
+
+
+class Bare:
+    """What a program does unrecorded; further runs show what varies."""
+
+    def __init__(self, machine, program):
+        self.machine, self.program, self.runs, self.codes = machine, program, [], set()
+        self.limit = program.limit or LONGEST_BARE_SECONDS
+
+    def again(self, times=1):
+        """Runs it; False if one of the runs does not end."""
+        for _ in range(times):
+            finished = self.machine.run(self.machine.command(self.program), self.program, self.limit)
+            if finished.code is None:
+                return False
+            self.runs.append(finished)
+            self.codes.add(ended(finished.code))
+        self.out = Expected([run.out for run in self.runs], self.program.output)
+        self.err = Expected([run.err for run in self.runs], self.program.output)
+        return True
+
+    @property
+    def seconds(self):
+        return statistics.median(run.seconds for run in self.runs)
+
+    @property
+    def code(self):
+        return ended(self.runs[0].code)
+
+    def differences(self, finished):
+        """[(kind, text)] of a recorded run; output is not compared after another end."""
+        code = ended(finished.code)
+        if code not in self.codes:
+            return [code_difference(self.code, code)]
+        return [("output", f"{stream}: {text}") for stream, text in
+                (("stdout", self.out.difference(finished.out)), ("stderr", self.err.difference(finished.err))) if text]
+
+
+def count_with_cupti(machine, program, library, nodes=False):
+    """What CUPTI counts in all processes of a run, or None if one of them left no counts."""
+    folder = machine.harness.work / f"counts.{program.file_name}.{int(nodes)}"
+    folder.mkdir()
+    extra = {"CUDA_INJECTION64_PATH": str(library), "CUPTI_COUNTS_FOLDER": str(folder)}
+    machine.run(machine.command(program), program, 4 * LONGEST_BARE_SECONDS, {**extra, **({"CUPTI_COUNTS_NODES": "1"} if nodes else {})})
+    total = collections.Counter()
+    for path in folder.glob("*.json"):
+        total.update(json.loads(path.read_text()))
+    shutil.rmtree(folder)
+    if not total or total.pop("dropped", 0):
+        return None
+    return {kind: total[kind] for kind in COUNTED}
+
+
+def look_at_trace(machine, path):
+    """Counts, losses and findings of a trace."""
+    trace = Trace(path)
+    try:
+        kinds = trace.counted("SELECT kind, count(*) FROM op GROUP BY kind")
+        found = {"finished": trace.meta("finished") == "1", "bytes": path.stat().st_size,
+                 "counts": {name: kinds.get(number, 0) for name, number in COUNTED.items()}, "losses": trace.losses(DATA_LOSS)}
+    finally:
+        trace.close()
+    start = time.monotonic()
+    checked = machine.harness.run([machine.harness.streamscope, "check", path, "--format", "json", "--quiet"], 120)
+    found.update(check_code=checked.code, check_seconds=round(time.monotonic() - start, 2), certain=[], suspected=0, possible=0, memory=0)
+    if checked.code not in (0, 1, 3):
+        found["check_why"] = checked.why()
+        return found
+    for finding in json.loads(checked.out)["findings"]:
+        if finding["number"] in MEMORY_RULES:
+            found["memory"] += 1
+        if finding["confidence"] == "certain":
+            found["certain"].append({key: finding[key] for key in ("number", "severity", "title", "text", "called_from")})
+        else:
+            found[finding["confidence"]] += 1
+    return found
+
+
+def record(machine, program, way, bare):
+    """One recording. Returns its row."""
+    harness = machine.harness
+    path = harness.work / f"{program.file_name}.{way}.sqlite"
+    command, extra = machine.command(program), None
+    if WAYS[way][0] is None:
+        extra = {"LD_PRELOAD": str(harness.collector), "STREAMSCOPE_OUTPUT": str(path)}
+    else:
+        command = [harness.streamscope, "record", "-o", path, "--force", "--quiet", *WAYS[way][0], "--", *command]
+    finished = machine.run(command, program, machine.options.patience + 5 * bare.seconds, extra)
+    if extra:
+        wait_for_writer(path, WRITER_SECONDS)
+    differences = bare.differences(finished)
+    if differences and bare.again(2):  # is it the program that varies?
+        differences = bare.differences(finished)
+    row = {"code": ended(finished.code), "seconds": round(finished.seconds, 3), "differences": differences}
+    if differences:
+        row["said"] = finished.why()
+    if path.exists():
+        try:
+            row.update(look_at_trace(machine, path))
+        except (sqlite3.Error, ValueError, KeyError) as error:
+            row["differences"].append(("trace", f"cannot be read: {error}"))
+        if not row.get("finished") and not differences:
+            row["differences"].append(("trace", "unfinished"))
+        if row["differences"] or row.get("certain"):
+            keep(harness, program, path, row)
+        path.unlink()
+    return row
+
+
+def wait_for_writer(path, patience):
+    """Until a trace that another process writes is finished and its rings are gone, or patience is."""
+    end = time.monotonic() + patience
+    while path.exists() and time.monotonic() < end:
+        try:
+            trace = Trace(path)
+            is_finished = trace.meta("finished") == "1"
+            trace.close()
+        except sqlite3.Error:  # has no tables yet
+            is_finished = False
+        if is_finished and not path.with_name(path.name + ".rings").exists():
+            return
+        time.sleep(0.05)
+
+
+def keep(harness, program, path, row):
+    """Keeps a trace to look at: the first of each program, as long as they are small together."""
+    kept = list(harness.kept.iterdir())
+    if row.get("finished") and not any(other.name.startswith(program.file_name + ".") for other in kept) \
+            and sum(other.stat().st_size for other in kept) + row["bytes"] < KEPT_BYTES:
+        harness.keep(path)
+
+
+def judge(harness, program, row):
+    """The checks of one program's row."""
+    for way, got in row["ways"].items():
+        name = f"{program.name} {way}"
+        for kind, text in got["differences"]:
+            harness.check(f"{name}: {kind}", False, text)
+        if not got["differences"]:
+            harness.check(f"{name}: behaves as unrecorded", True)
+        wanted = row["cupti"].get("nodes" if way == "nodes" else "launches")
+        if "counts" not in got:
+            if wanted and any(wanted.values()) and not got["differences"]:
+                harness.check(f"{name}: trace", False, f"none was written; CUPTI counts {wanted}")
+            continue
+        harness.check(f"{name}: no loss", not got["losses"], "; ".join(got["losses"]))
+        if "check_why" in got:
+            harness.check(f"{name}: check", False, got["check_why"])
+        if wanted and not got["losses"] and not got["differences"]:
+            kinds = [kind for kind in COUNTED if wanted[kind] != got["counts"][kind] and not (way == "nodes" and kind == "graph_launch")]
+            harness.check(f"{name}: counts of CUPTI", not kinds,
+                          ", ".join(f"{kind} {got['counts'][kind]} instead of {wanted[kind]}" for kind in kinds))
+    judge_findings(harness, program, row["ways"])
+
+
+def judge_findings(harness, program, ways):
+    """Certain errors must be confirmed by the list, and found if they are; likewise whether there are races."""
+    looked = {way: got for way, got in ways.items() if "counts" in got}
+    found = {}
+    for way, got in looked.items():
+        for finding in got["certain"]:
+            found.setdefault(finding["number"], (finding, []))[1].append(way)
+    for number, (finding, by) in found.items():
+        if finding["severity"] == "error":
+            harness.check(f"{program.name}: {number} is confirmed", number in program.confirmed,
+                          f"recorded as {' '.join(by)}; confirm in the source, or mend: {finding['text']}")
+    for number, line in program.confirmed.items():
+        if looked:
+            harness.check(f"{program.name}: {number} is found", number in found, line)
+    if program.races and "args" in looked:
+        memory = looked["args"]["memory"]
+        harness.check(f"{program.name}: races are {program.races}", (memory > 0) == (program.races == "yes"), f"{memory} findings on memory")
+
+
+def try_out(machine, program, library):
+    """The correctness row of one program."""
+    row = {"kinds": program.kinds, "project": program.project.name, "ways": {}, "cupti": {}}
+    bare = Bare(machine, program)
+    if not bare.again(2):
+        row["not_run"] = f"takes longer than {bare.limit:g} s unrecorded"
+        return row
+    if library:
+        row["cupti"]["launches"] = count_with_cupti(machine, program, library)
+        if "graphs" in program.kinds:
+            row["cupti"]["nodes"] = count_with_cupti(machine, program, library, True)
+    for way, (_, kind) in WAYS.items():
+        if kind is None or kind in program.kinds:
+            row["ways"][way] = record(machine, program, way, bare)
+            if any(kind == "hang" for kind, _ in row["ways"][way]["differences"]):
+                break  # the others would take as long
+    row["bare"] = {"code": bare.code, "codes": sorted(bare.codes), "seconds": round(bare.seconds, 3), "stdout": bare.out.describe(),
+                   "stderr": bare.err.describe()}
+    return row
+
+
+def time_alone(machine, program, rounds):
+    """Median seconds of whole runs, unrecorded and recorded in turns; None if one fails."""
+    spent = collections.defaultdict(list)
+    path = machine.harness.work / "timed.sqlite"
+    bare = machine.command(program)
+    for _ in range(rounds):
+        for way in ("bare", *corpus_table.TIMED_WAYS):
+            recorded = [machine.harness.streamscope, "record", "-o", path, "--force", "--quiet", *WAYS[way][0], "--"] if way != "bare" else []
+            finished = machine.run([*recorded, *bare], program, machine.options.patience)
+            if finished.code is None:
+                return None
+            spent[way].append(finished.seconds)
+    return {way: round(statistics.median(values), 4) for way, values in spent.items()}
+
+
+class Results:
+    """The rows so far, of this run and of those that it resumes. Thread-safe."""
+
+    def __init__(self, harness, machine):
+        self.harness, self.own, self.saved = harness, machine.folder / "results.json", 0.0
+        self.rows, self.facts = {}, facts_of(harness)
+        for path in filter(None, (self.own, machine.options.resume)):
+            if path.exists():
+                self.rows.update(json.loads(path.read_text())["programs"])
+
+    def row(self, program, stamp):
+        """The program's row if it was made with this build and this entry, else a fresh one, also after it could not be built."""
+        row = self.rows.get(program.name, {})
+        if row.get("stamp") != stamp or "not_run" in row and "ways" not in row:
+            self.rows[program.name] = {"stamp": stamp}
+        return self.rows[program.name]
+
+    def update(self, program, **facts):
+        """Adds to a row; what is there is saved every few seconds, in case the run is cut short."""
+        with self.harness.lock:
+            self.rows[program.name].update(facts)
+            if time.monotonic() > self.saved + SECONDS_BETWEEN_SAVES:
+                self.save()
+
+    def save(self):
+        with self.harness.lock:
+            self.saved = time.monotonic()
+            text = json.dumps({**self.facts, "programs": self.rows}, indent=1)
+            self.own.write_text(text)
+            (self.harness.out / "corpus.json").write_text(text)
+
+
+def part_of(programs, part):
+    """Part K of N: every Nth, so that each part has some of all projects."""
+    number, count = part
+    return programs[number - 1::count]
+
+
+def facts_of(harness):
+    gpu = harness.run(["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"], 30)
+    version = harness.run([harness.streamscope, "--version"], 30)
+    return {"date": time.strftime("%Y-%m-%d"), "gpu": gpu.out.strip(), "streamscope": version.out.strip(), "cores": os.cpu_count()}
+
+
+def run(harness):
+    options = harness.options
+    machine = Machine(harness, options)
+    programs = [program for program in machine.unpack().values() if options.programs.search(program.name)]
+    programs = part_of(programs, options.part)
+    results = Results(harness, machine)
+    tools = hashlib.sha1(harness.collector.read_bytes() + harness.streamscope.read_bytes()).hexdigest()
+    stamps = {program.name: hashlib.sha1(f"{tools}{program}".encode()).hexdigest() for program in programs}
+    rows = {program.name: results.row(program, stamps[program.name]) for program in programs}
+
+    def is_over():
+        return time.monotonic() > harness.until
+
+    def correctness(program, library):
+        row = rows[program.name]
+        if is_over():
+            return
+        if "ways" not in row:
+            results.update(program, **try_out(machine, program, library))
+        if "not_run" not in row:
+            judge(harness, program, row)
+
+    jobs, harness.jobs = harness.jobs, os.cpu_count() or 1
+    reasons = harness.parallel([(machine.build, program) for program in programs])
+    harness.jobs = jobs
+    ready = []
+    for program, reason in zip(programs, reasons):
+        if reason is None or reason:
+            results.update(program, project=program.project.name, kinds=program.kinds, not_run=reason or "building failed")
+        else:
+            ready.append(program)
+    harness.log(f"  {len(ready)} of {len(programs)} programs built")
+    results.save()
+    if "correctness" in options.phases:
+        library = machine.reference()
+        harness.parallel([(correctness, program, library) for program in ready])
+    if "timing" in options.phases:
+        for program in ready:
+            row = rows[program.name]
+            if "timing" not in row and row.get("ways") and not is_over():  # only what is known to end
+                results.update(program, timing=time_alone(machine, program, harness.rounds_of(3)))
+    for program in programs:
+        if rows[program.name].get("not_run"):
+            harness.skip(program.name, rows[program.name]["not_run"])
+    wanted = {"correctness": "ways", "timing": "timing"}
+    undone = [program for program in ready if not rows[program.name].get("not_run")
+              and any(wanted[phase] not in rows[program.name] for phase in options.phases)]
+    results.facts["left"] = len(undone)
+    results.save()
+    text = corpus_table.markdown(json.loads(results.own.read_text()))
+    (harness.out / "corpus.md").write_text(text)
+    harness.log(text)
+    if undone:
+        harness.log(f"  {len(undone)} programs are left for a run with --resume {harness.out / 'corpus.json'}")
