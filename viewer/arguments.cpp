@@ -102,24 +102,26 @@ void parse_scale(Arguments& arguments, std::string_view value) {
 
 constexpr std::array<Flag, 11> kFlags = {{
     {"--screenshot", "PNG",
-     "draw one picture into this file instead of opening a window; needs no display",
+     "write one picture to this file instead of opening a window; needs no display",
      [](Arguments& a, std::string_view value) { a.screenshot = value; }},
-    {"--size", "WxH", "size of window or picture in pixels (1600x1000)", parse_size},
-    {"--range", "FROM:TO", "time to show; ns, us, ms, s or % of the trace (all of it)",
+    {"--size", "WxH", "size of the window or picture in pixels (default 1600x1000)", parse_size},
+    {"--range", "FROM:TO", "time to show, in ns, us, ms, s or % of the trace (default all)",
      parse_range},
     {"--select", "op:ID",
      "what to select: op:, call:, record:, wait:, sync:, range:, operation:, task:, finding:, or "
      "none; a\n"
      "                        picture selects the longest wait unless told otherwise",
      parse_select},
-    {"--what-if", "", "show the run with the selected finding repaired below the recorded one",
+    {"--what-if", "",
+     "show how the run would be with the selected finding fixed, below the recorded one",
      [](Arguments& a, std::string_view) { a.what_if = true; }},
     {"--panel", "NAME", "show only this panel", parse_panel},
     {"--theme", "NAME", "dark (default) or light", parse_theme},
-    {"--scale", "F", "size of text and lines, 0.5 to 4 (as the display asks)", parse_scale},
-    {"--state", "JSON", "write what is shown and selected into this file whenever it changes",
+    {"--scale", "F", "size of text and lines, 0.5 to 4 (default: that of the display)",
+     parse_scale},
+    {"--state", "JSON", "write what is shown and selected to this file whenever it changes",
      [](Arguments& a, std::string_view value) { a.state_file = value; }},
-    {"--help", "", "this text", [](Arguments& a, std::string_view) { a.help = true; }},
+    {"--help", "", "print this help", [](Arguments& a, std::string_view) { a.help = true; }},
     {"--version", "", "print the version",
      [](Arguments& a, std::string_view) { a.version = true; }},
 }};
@@ -192,9 +194,9 @@ Arguments parse_arguments(std::span<const char* const> arguments) {
     flag->apply(result, value);
   }
   if (result.what_if && !result.finding)
-    throw Error("--what-if", "there is no finding to repair", "name one: --select finding:NUMBER");
+    throw Error("--what-if", "no finding is selected", "name one: --select finding:NUMBER");
   if (!result.screenshot.empty() && result.trace.empty() && !result.help && !result.version) {
-    throw Error("--screenshot", "there is no trace to draw",
+    throw Error("--screenshot", "no trace is named",
                 "name one: streamscope-viewer TRACE --screenshot PNG");
   }
   return result;
@@ -204,14 +206,14 @@ std::string usage() {
   std::string text =
       "usage: streamscope-viewer [OPTIONS] [TRACE [OTHER]]\n\n"
       "Shows a trace of CUDA streams: what ran when, and who waited for whom.\n"
-      "With two, the panel compare tells what differs.\n\n";
+      "Given two traces, the compare panel shows what differs.\n\n";
   for (const Flag& flag : kFlags) {
     std::string left =
         "  " + std::string(flag.name) + (flag.value.empty() ? "" : " " + std::string(flag.value));
     left.resize(std::max<size_t>(left.size() + 1, 24), ' ');
     text += left + std::string(flag.text) + "\n";
   }
-  return text + "\nKeys are listed under F1 in the window.\n";
+  return text + "\nPress F1 in the window for the keys.\n";
 }
 
 }  // namespace streamscope::viewer

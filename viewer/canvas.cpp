@@ -19,7 +19,7 @@
 namespace streamscope::viewer {
 namespace {
 
-// What lies on whole pixels needs no mixing of neighbours, which software pays for.
+// What lies on whole pixels needs no mixing of neighbors, which software pays for.
 void make_sharp(GLuint texture) {
   glBindTexture(GL_TEXTURE_2D, texture);
   glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, GL_NEAREST);

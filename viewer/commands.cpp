@@ -76,28 +76,9 @@ void go_to(const Document& document, ViewState& state, Ns at) {
 
 void set_scale(ViewState& state, float scale) { state.scale = std::clamp(scale, 0.5f, 4.0f); }
 
-void step_to_finding(const Document& document, ViewState& state, ptrdiff_t by) {
-  const auto count = static_cast<ptrdiff_t>(document.insights().findings.size());
-  if (count == 0) return;
-  const ptrdiff_t from = state.finding ? static_cast<ptrdiff_t>(*state.finding)
-                         : by > 0      ? -1
-                                       : count;
-  look_at_finding(document, state, static_cast<size_t>((from + by + count) % count));
-}
-
-// Collapses (or opens) all lanes of a kind together.
-void collapse_all(const Document& document, ViewState& state,
-                  std::initializer_list<LaneKind> kinds) {
-  state.collapsed.resize(document.lanes().size());
-  bool any_open = false;
-  const auto each = [&](auto&& act) {
-    for (size_t lane = 0; lane < document.lanes().size(); ++lane) {
-      if (std::find(kinds.begin(), kinds.end(), document.lanes()[lane].kind) != kinds.end())
-        act(lane);
-    }
-  };
-  each([&](size_t lane) { any_open = any_open || !state.collapsed[lane]; });
-  each([&](size_t lane) { state.collapsed[lane] = any_open; });
+void toggle_critical_path(const Document& document, ViewState& state) {
+  state.show_critical_path = !state.show_critical_path;
+  if (document.insights().path.empty()) state.status = "no critical path in this trace";
 }
 
 void escape(const Document&, ViewState& state) {
@@ -132,33 +113,24 @@ constexpr auto kCommands = std::to_array<Command>({
     {"Move", "Scroll lanes up", "PageUp", [](D, S s) { page(s, -0.8f); }},
     {"Move", "Scroll lanes down", "PageDown", [](D, S s) { page(s, 0.8f); }},
 
-    {"Select", "Next in lane", "Right .", [](D d, S s) { step_across(d, s, 1); }},
-    {"Select", "Previous in lane", "Left ,", [](D d, S s) { step_across(d, s, -1); }},
+    {"Select", "Next in the lane", "Right .", [](D d, S s) { step_across(d, s, 1); }},
+    {"Select", "Previous in the lane", "Left ,", [](D d, S s) { step_across(d, s, -1); }},
     {"Select", "Nearest in the lane below", "Down", [](D d, S s) { step_down(d, s, 1); }},
     {"Select", "Nearest in the lane above", "Up", [](D d, S s) { step_down(d, s, -1); }},
     {"Select", "Follow edge back: what it waited for", "[ B", [](D d, S s) { follow_edge(d, s, true); }},
     {"Select", "Follow edge forward: who waited for it", "] N", [](D d, S s) { follow_edge(d, s, false); }},
-    {"Select", "Next end of the edges of one operation", "}", [](D d, S s) { step_edge(d, s, 1); }},
-    {"Select", "Previous end of the edges of one operation", "{", [](D d, S s) { step_edge(d, s, -1); }},
-    {"Select", "Between an operation and its call", "G", [](D d, S s) { jump_to_cause(d, s); }},
-    {"Select", "The longest wait", "L",
-     [](D d, S s) {
-       const auto waits = d.longest_waits(1);
-       if (waits.empty()) return;
-       select(s, {ItemKind::kOp, d.dependency(waits[0]).to_op});
-       zoom_to_selection(d, s);
-     }},
+    {"Select", "Next edge of the same operation", "}", [](D d, S s) { step_edge(d, s, 1); }},
+    {"Select", "Previous edge of the same operation", "{", [](D d, S s) { step_edge(d, s, -1); }},
+    {"Select", "From an operation to its call, or back", "G", [](D d, S s) { jump_to_cause(d, s); }},
+    {"Select", "The longest wait", "L", select_longest_wait},
     {"Select", "Search names", "Ctrl+F /", [](D, S s) { s.overlay = Overlay::kSearch; }},
-    {"Select", "Next hit of the search", "F3", [](D d, S s) { step_to_hit(d, s, 1); }},
-    {"Select", "Previous hit of the search", "Shift+F3", [](D d, S s) { step_to_hit(d, s, -1); }},
+    {"Select", "Next search hit", "F3", [](D d, S s) { step_to_hit(d, s, 1); }},
+    {"Select", "Previous search hit", "Shift+F3", [](D d, S s) { step_to_hit(d, s, -1); }},
     {"Select", "Next finding", "E", [](D d, S s) { step_to_finding(d, s, 1); }},
     {"Select", "Previous finding", "Shift+E", [](D d, S s) { step_to_finding(d, s, -1); }},
-    {"Select", "What if the finding were repaired?", "X",
-     [](D d, S s) {
-       if (s.finding) toggle_repaired(d, s, *s.finding);
-     }},
+    {"Select", "What if the finding were fixed?", "X", [](D d, S s) { toggle_repaired(d, s); }},
     {"Select", "Mark the time of the selection", "M", [](D d, S s) { mark(d, s, false); }},
-    {"Select", "Measure: mark on to the selection", "Shift+M", [](D d, S s) { mark(d, s, true); }},
+    {"Select", "Measure: extend the mark to the selection", "Shift+M", [](D d, S s) { mark(d, s, true); }},
     {"Select", "Bookmark this time", "Ctrl+B", [](D, S s) { s.overlay = Overlay::kNote; }},
     {"Select", "Bookmarks", "Shift+B", [](D, S s) { s.overlay = Overlay::kBookmarks; }},
     {"Select", "Clear", "Escape", escape},
@@ -167,23 +139,17 @@ constexpr auto kCommands = std::to_array<Command>({
     {"Lanes", "Choose the lane above", "Shift+Up", [](D d, S s) { choose_lane(d, s, -1); }},
     {"Lanes", "Move the lane down", "Ctrl+Down", [](D d, S s) { move_lane(d, s, 1); }},
     {"Lanes", "Move the lane up", "Ctrl+Up", [](D d, S s) { move_lane(d, s, -1); }},
-    {"Lanes", "Collapse or open the lane", "C",
-     [](D d, S s) {
-       if (const auto lane = current_lane(d, s)) toggle_collapsed(d, s, *lane);
-     }},
-    {"Lanes", "Pin the lane on top", "Shift+P",
-     [](D d, S s) {
-       if (const auto lane = current_lane(d, s)) s.lane_order.toggle_pinned(d, *lane);
-     }},
+    {"Lanes", "Collapse or open the lane", "C", toggle_current_lane},
+    {"Lanes", "Pin the lane on top", "Shift+P", toggle_pinned},
     {"Lanes", "Collapse or open all streams", "Shift+S",
-     [](D d, S s) { collapse_all(d, s, {LaneKind::kStream}); }},
+     [](D d, S s) { collapse_all(d, s, LaneKind::kStream); }},
     {"Lanes", "Collapse or open all host threads", "Shift+H",
-     [](D d, S s) { collapse_all(d, s, {LaneKind::kThread}); }},
-    {"Lanes", "Collapse or open all queues of tasks", "Shift+T",
-     [](D d, S s) { collapse_all(d, s, {LaneKind::kTaskQueue}); }},
+     [](D d, S s) { collapse_all(d, s, LaneKind::kThread); }},
+    {"Lanes", "Collapse or open all task queues", "Shift+T",
+     [](D d, S s) { collapse_all(d, s, LaneKind::kTaskQueue); }},
     {"Lanes", "Filter lanes by name", "Shift+F", [](D, S s) { s.overlay = Overlay::kFilter; }},
 
-    {"Show", "Graph of one group of operations", "Shift+G",
+    {"Show", "Graph of one operation group", "Shift+G",
      [](D, S s) {
        s.drawer = "graph";
        s.overlay = Overlay::kGroups;
@@ -192,7 +158,7 @@ constexpr auto kCommands = std::to_array<Command>({
      [](D, S s) {
        s.color_by = static_cast<ColorBy>((static_cast<size_t>(s.color_by) + 1) % kColorByCount);
      }},
-    {"Show", "Critical path", "P", [](D, S s) { s.show_critical_path = !s.show_critical_path; }},
+    {"Show", "Critical path", "P", toggle_critical_path},
     {"Show", "Arrows: one step or the whole chain", "H", [](D, S s) { s.whole_chain = !s.whole_chain; }},
     {"Show", "Inspector", "I", [](D, S s) { s.show_inspector = !s.show_inspector; }},
     {"Show", "Overview strip", "O", [](D, S s) { s.show_minimap = !s.show_minimap; }},
@@ -202,16 +168,16 @@ constexpr auto kCommands = std::to_array<Command>({
     {"Show", "Smaller", "Ctrl+-", [](D, S s) { set_scale(s, s.scale / 1.1f); }},
 
     {"Panels", "Findings", "1", [](D, S s) { toggle_drawer(s, "findings"); }},
-    {"Panels", "Graph of dependencies", "2", [](D, S s) { toggle_drawer(s, "graph"); }},
+    {"Panels", "Dependency graph", "2", [](D, S s) { toggle_drawer(s, "graph"); }},
     {"Panels", "Pools", "3", [](D, S s) { toggle_drawer(s, "pools"); }},
     {"Panels", "Deadlocks", "4", [](D, S s) { toggle_drawer(s, "deadlocks"); }},
     {"Panels", "Statistics", "5", [](D, S s) { toggle_drawer(s, "statistics"); }},
     {"Panels", "SQL", "6", [](D, S s) { toggle_drawer(s, "sql"); }},
     {"Panels", "Compare two traces", "7", [](D, S s) { toggle_drawer(s, "compare"); }},
-    {"Panels", "Next panel: timeline, below, inspector", "F6", [](D, S s) { step_focus(s, 1); }},
-    {"Panels", "Previous panel", "Shift+F6", [](D, S s) { step_focus(s, -1); }},
-    {"Panels", "Next control of the panel", "Tab", [](D, S s) { step_stop(s, 1); }},
-    {"Panels", "Previous control of the panel", "Shift+Tab", [](D, S s) { step_stop(s, -1); }},
+    {"Panels", "Move focus to the next panel", "F6", [](D, S s) { step_focus(s, 1); }},
+    {"Panels", "Move focus to the previous panel", "Shift+F6", [](D, S s) { step_focus(s, -1); }},
+    {"Panels", "Next control in the panel", "Tab", [](D, S s) { step_stop(s, 1); }},
+    {"Panels", "Previous control in the panel", "Shift+Tab", [](D, S s) { step_stop(s, -1); }},
 
     {"Program", "Open a trace", "Ctrl+O", [](D, S s) { s.overlay = Overlay::kOpen; }},
     {"Program", "Compare with another trace", "Shift+C", [](D, S s) { s.overlay = Overlay::kCompare; }},

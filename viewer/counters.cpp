@@ -4,6 +4,9 @@
 #include "counters.h"
 
 #include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
 
 #include "document.h"
 #include "labels.h"
@@ -30,10 +33,20 @@ void Counter::finish() {
   while (levels_.back().size() >= kBlock) {
     const Packed<int64_t>& fine = levels_.back();
     Packed<int64_t> coarse;
-    for (auto block = fine.begin(); fine.end() - block >= std::ptrdiff_t{kBlock}; block += kBlock)
-      coarse.push(*std::max_element(block, block + kBlock));
+    std::vector<double> areas;
+    for (size_t first = 0; first + kBlock <= fine.size(); first += kBlock) {
+      int64_t most = 0;
+      double area = 0;
+      for (size_t i = first; i < first + kBlock; ++i) {
+        most = std::max(most, fine[i]);
+        area += areas_.empty() ? step_area(i) : areas_.back()[i];
+      }
+      coarse.push(most);
+      areas.push_back(area);
+    }
     coarse.finish();
     levels_.push_back(std::move(coarse));
+    areas_.push_back(std::move(areas));
   }
 }
 
@@ -60,7 +73,27 @@ int64_t Counter::most_of(size_t first, size_t last) const {
   return most;
 }
 
-void Counter::most_in_pixels(const TimeWindow& window, std::vector<int64_t>& columns) const {
+// Value times ns until the next step; of the last step, which has none, nothing.
+double Counter::step_area(size_t step) const {
+  if (step + 1 >= at_ns_.size()) return 0;
+  return static_cast<double>(levels_[0][step]) * difference_ns(at_ns_[step], at_ns_[step + 1]);
+}
+
+// The same for the steps [first, last), as most_of().
+double Counter::area_of(size_t first, size_t last) const {
+  double area = 0;
+  for (size_t level = 0; first < last; ++level) {
+    const auto at = [&](size_t i) { return level == 0 ? step_area(i) : areas_[level - 1][i]; };
+    const bool is_last = level + 1 == levels_.size();
+    while (first < last && (is_last || first % kBlock != 0)) area += at(first++);
+    while (first < last && last % kBlock != 0) area += at(--last);
+    first /= kBlock;
+    last /= kBlock;
+  }
+  return area;
+}
+
+void Counter::in_pixels(const TimeWindow& window, std::vector<Column>& columns) const {
   size_t next = 0;  // first step behind the begin of the pixel
   Ns begin = window.to_ns(0);
   for (size_t column = 0; column < columns.size(); ++column) {
@@ -68,7 +101,15 @@ void Counter::most_in_pixels(const TimeWindow& window, std::vector<int64_t>& col
     next = first_not_before(at_ns_, next, size(), add_ns(begin, 1));
     const int64_t held = next > 0 ? levels_[0][next - 1] : 0;
     const size_t last = first_not_before(at_ns_, next, size(), end);
-    columns[column] = std::max(held, most_of(next, last));
+    Column& result = columns[column];
+    result.most = std::max(held, most_of(next, last));
+    result.mean = static_cast<double>(held);
+    if (next < last) {
+      const double area =
+          static_cast<double>(held) * difference_ns(begin, at_ns_[next]) + area_of(next, last - 1) +
+          static_cast<double>(levels_[0][last - 1]) * difference_ns(at_ns_[last - 1], end);
+      result.mean = area / difference_ns(begin, end);
+    }
     next = last;
     begin = end;
   }
@@ -76,6 +117,14 @@ void Counter::most_in_pixels(const TimeWindow& window, std::vector<int64_t>& col
 
 std::string Counter::text(int64_t value) const {
   return in_bytes_ ? format_bytes(value) : format_count(value);
+}
+
+std::string Counter::text_of_mean(double value) const {
+  if (in_bytes_) return format_bytes(static_cast<int64_t>(std::llround(value)));
+  std::array<char, 32> text;
+  const int decimals = value < 10 ? 2 : value < 100 ? 1 : 0;
+  std::snprintf(text.data(), text.size(), "%.*f", decimals, value);
+  return text.data();
 }
 
 std::string Counter::text_of_capacity(int64_t value) const {
@@ -131,28 +180,38 @@ void Document::add_device_counters(std::span<const Id> streams, int parent) {
   const auto& op = tables_.op;
   add_counter(count(op.stream_id, op.start_ns, op.end_ns,
                     [&](Id id) { return op.kind[id] == trace::kKernel; }),
-              "Kernels at once", "of all streams", parent);
+              "Kernels at once", "all streams", parent);
   const auto& operation = tables_.operation;
   add_counter(count(operation.stream_id, operation.submitted_ns, operation.completed_ns,
                     [](Id) { return true; }),
-              "Queue depth", "operations not yet ended", parent);
+              "Queue depth", "submitted, not completed", parent);
+}
+
+void Document::measure_pools() {
+  for (const analysis::PoolUsage& pool : insights_.pools) {
+    const bool in_bytes = pool.kind == trace::kMemoryPool;
+    PoolCurve curve{Counter(pool.capacity, in_bytes), Counter(pool.capacity, in_bytes)};
+    for (size_t i = 0; i < pool.steps.size(); ++i) {
+      const analysis::PoolUsage::Step& step = pool.steps[i];
+      // Of those at one instant the last is what holds.
+      if (i + 1 < pool.steps.size() && pool.steps[i + 1].at_ns == step.at_ns) continue;
+      curve.in_use.push(step.at_ns, step.in_use);
+      curve.made.push(step.at_ns, step.in_use + step.available);
+    }
+    curve.in_use.finish();
+    curve.made.finish();
+    pool_curves_.push_back(std::move(curve));
+  }
 }
 
 void Document::add_pools(Id process, int parent) {
-  for (const analysis::PoolUsage& pool : insights_.pools) {
-    // How many streams and events were alive says little; memory that calls told of is worth it.
-    const bool in_bytes = pool.kind == trace::kMemoryPool;
-    if (pool.process_id != process || (pool.derived && !in_bytes)) continue;
-    Counter counter(pool.capacity, in_bytes);
-    for (size_t i = 0; i < pool.steps.size(); ++i) {
-      const Ns at = pool.steps[i].at_ns;
-      // Of those at one instant the last is what holds.
-      if (i + 1 == pool.steps.size() || pool.steps[i + 1].at_ns != at)
-        counter.push(at, pool.steps[i].in_use);
-    }
-    counter.finish();
-    const std::string most = "in use, at most " + counter.text_of_capacity(counter.most());
-    add_counter(std::move(counter), pool.name, most, parent);
+  for (size_t i = 0; i < insights_.pools.size(); ++i) {
+    const analysis::PoolUsage& pool = insights_.pools[i];
+    // How many streams and events were alive says little; memory known from calls is worth it.
+    if (pool.process_id != process || (pool.derived && pool.kind != trace::kMemoryPool)) continue;
+    const Counter& in_use = pool_curves_[i].in_use;
+    add_counter(in_use, pool.name, "in use, at most " + in_use.text_of_capacity(in_use.most()),
+                parent);
   }
 }
 

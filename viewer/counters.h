@@ -5,7 +5,7 @@
 // is in use.
 //
 // Document makes a lane of each when it is built, the timeline draws it as steps. Packed, with the
-// highest values of blocks, so that a picture costs its pixels and not the steps.
+// sums and the highest values of blocks, so that a picture costs its pixels and not the steps.
 #pragma once
 
 #include <cstdint>
@@ -38,16 +38,27 @@ class Counter {
   /// The top of its scale: the capacity, or the highest value where that is more; at least 1.
   int64_t top() const;
   int64_t value_at(Ns at) const;
-  /// The highest value in each pixel of the window, from the left, as many as `columns` has.
-  void most_in_pixels(const TimeWindow& window, std::vector<int64_t>& columns) const;
+  /// What a pixel shows: the mean, to which every value adds as long as it held, and the highest.
+  struct Column {
+    double mean = 0;
+    int64_t most = 0;
+    bool is_steady() const { return mean == static_cast<double>(most); }
+    bool operator==(const Column&) const = default;
+  };
+  /// Of each pixel of the window, from the left, as many as `columns` has.
+  void in_pixels(const TimeWindow& window, std::vector<Column>& columns) const;
   /// "3", "1.5 MiB".
   std::string text(int64_t value) const;
-  /// The same, with the capacity: "3 of 64".
+  /// "0.33", "1.5 MiB".
+  std::string text_of_mean(double value) const;
+  /// The value with the capacity: "3 of 64".
   std::string text_of_capacity(int64_t value) const;
 
  private:
   static constexpr size_t kBlock = 16;  // values of a level to one of the next
   int64_t most_of(size_t first, size_t last) const;
+  double area_of(size_t first, size_t last) const;
+  double step_area(size_t step) const;
 
   trace::Int capacity_ = trace::kNoInt;
   bool in_bytes_ = false;
@@ -55,6 +66,7 @@ class Counter {
   int64_t last_ = 0;  // value of the last step
   Packed<Ns> at_ns_;
   std::vector<Packed<int64_t>> levels_{1};  // values, then the highest of each whole block below
+  std::vector<std::vector<double>> areas_;  // the same for values times ns; [0] is of levels_[1]
 };
 
 /// How many things there are at once, of which each begins at one of these instants; those that end

@@ -32,14 +32,14 @@ uint64_t combine(uint64_t a, uint64_t b);
 /// UI thread only.
 class Damage {
  public:
-  /// What differs from the frame told last, in the coordinates of the frame: rectangles of whole
+  /// What differs from the last frame, in the coordinates of the frame: rectangles of whole
   /// pixels; they may overlap. What textures hold must not change.
   std::vector<ImVec4> next(const ImDrawData& frame, const std::vector<Layer>& ground);
   /// The next frame differs everywhere.
   void forget() { size_ = {}; }
 
  private:
-  std::vector<Layer> layers_;  // of the frame told last
+  std::vector<Layer> layers_;  // of the last frame
   ImVec2 size_{};
   ImTextureID fonts_{};
 };

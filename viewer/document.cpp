@@ -11,7 +11,7 @@
 #include "analysis/derive.h"
 #include "labels.h"
 #include "trace/function_name.h"
-#include "trace/loss.h"
+#include "trace/last_instant.h"
 
 namespace streamscope::viewer {
 namespace {
@@ -46,8 +46,9 @@ void Document::build() {
   static std::atomic<uint64_t> documents = 0;
   serial_ = ++documents;
   insights_.on_path.resize(tables_.op.size());
+  info_ = report::info_of(trace_, analysis::count_rows(trace_, tables_),
+                          trace::last_instant(tables_, trace_.mark));
   find_extent();
-  read_losses();
   short_names_.resize(trace_.strings.size());
   for (size_t i = 0; i < trace_.strings.size(); ++i)
     short_names_[i] = trace::short_name(trace_.strings[i]).text;
@@ -56,6 +57,7 @@ void Document::build() {
   link_dependencies();
   if (!is_sketch_) find_pool_holders();
   link_tasks();
+  measure_pools();
   make_lanes();
   add_waits();
   add_path();
@@ -99,30 +101,6 @@ void Document::find_extent() {
   widen(work_, tables_.op);
   if (work_.begin_ns >= work_.end_ns) work_ = extent_;
   if (!never_ended_ops().empty()) work_.end_ns = extent_.end_ns;
-}
-
-void Document::read_losses() {
-  if (!trace_.complete()) {
-    losses_.push_back({trace::Severity::kDataLoss, "The recording did not end in good order."});
-  }
-  const auto& loss = trace_.loss;
-  for (size_t i = 0; i < loss.size(); ++i) {
-    const trace::LossInfo& kind = trace::loss_info(trace_.text(loss.name_id[i]));
-    const auto severity = loss.severity[i] == trace::kNoSmall
-                              ? kind.severity
-                              : static_cast<trace::Severity>(loss.severity[i]);
-    if (severity < trace::Severity::kNotice) continue;
-    std::string text(kind.meaning);
-    if (loss.count[i] != trace::kNoInt && loss.count[i] > 1)
-      text += " (" + format_count(loss.count[i]) + ")";
-    if (const std::string_view detail = trace_.text(loss.detail_id[i]); !detail.empty()) {
-      text += " [" + std::string(detail) + "]";
-    }
-    if (!kind.advice.empty()) text += " " + std::string(kind.advice);
-    losses_.push_back({severity, std::move(text)});
-  }
-  std::stable_sort(losses_.begin(), losses_.end(),
-                   [](const LossLine& a, const LossLine& b) { return a.severity > b.severity; });
 }
 
 void Document::link_ops() {
@@ -309,10 +287,15 @@ std::vector<uint32_t> Document::dependencies_of(Item item) const {
   return result;
 }
 
-std::vector<uint32_t> Document::longest_waits(size_t count) const {
-  std::vector<std::pair<Ns, uint32_t>> waits;
-  for (uint32_t i = 0; i < dependencies_.size(); ++i) {
-    if (const Ns waited = waited_ns(i); waited > 0) waits.emplace_back(waited, i);
+std::vector<analysis::WaitPart> Document::longest_waits(size_t count,
+                                                        std::optional<TimeRange> range) const {
+  std::vector<std::pair<Ns, size_t>> waits;
+  for (size_t i = 0; i < why_late_.size(); ++i) {
+    const analysis::WaitPart part = why_late_[i];
+    if (!analysis::is_wait(part.cause) || part.duration_ns <= 0) continue;
+    const Ns start = tables_.op.start_ns[part.op];
+    if (!range || (start >= range->begin_ns && start < range->end_ns))
+      waits.emplace_back(part.duration_ns, i);
   }
   count = std::min(count, waits.size());
   const auto longer = [](const auto& a, const auto& b) {
@@ -320,8 +303,8 @@ std::vector<uint32_t> Document::longest_waits(size_t count) const {
   };
   std::partial_sort(waits.begin(), waits.begin() + static_cast<ptrdiff_t>(count), waits.end(),
                     longer);
-  std::vector<uint32_t> result;
-  for (size_t i = 0; i < count; ++i) result.push_back(waits[i].second);
+  std::vector<analysis::WaitPart> result;
+  for (size_t i = 0; i < count; ++i) result.push_back(why_late_[waits[i].second]);
   return result;
 }
 

@@ -22,13 +22,14 @@
 #include "insights.h"
 #include "item.h"
 #include "packed_tables.h"
+#include "report/info.h"
 #include "timeline_layout.h"
 #include "trace/reader.h"
 #include "wait_parts.h"
 
 namespace streamscope::viewer {
 
-/// What an item is, for colours, legends and sums.
+/// What an item is, for colors, legends and sums.
 enum class Category : uint8_t {
   kKernel = 0,
   kCopyToDevice,
@@ -94,7 +95,7 @@ struct Lane {
   std::string title;        ///< "copies", "GPU 0", ...
   std::string detail;       ///< "non-blocking, priority -1"
   double busy_share = -1;   ///< of the extent; negative where it means nothing
-  bool host_times = false;  ///< device times are unknown: ops stand where the host issued them
+  bool host_times = false;  ///< device times are unknown: ops are where the host issued them
   Counter counter;          ///< of a kCounter, which has no bands
   std::vector<Band> bands;  ///< top to bottom
   /// Event records and stream waits, as instants: on a stream where its work passes them, on a
@@ -108,7 +109,7 @@ struct Place {
   size_t lane = 0, band = 0, index = 0;
 };
 
-/// An ordering edge between two ops, as the inspector tells it and the timeline draws it.
+/// An ordering edge between two ops, as the inspector shows it and the timeline draws it.
 struct Dependency {
   trace::EdgeKind kind;
   Id from_op, to_op;
@@ -119,12 +120,6 @@ struct Dependency {
 struct OperationGroup {
   Id operation = kNoId;
   size_t members = 0;  ///< also those of groups within it
-};
-
-/// Text about data that is missing.
-struct LossLine {
-  trace::Severity severity;
-  std::string text;
 };
 
 /// What a range of time holds.
@@ -162,7 +157,9 @@ class Document {
   /// From the first to the last work on a device; the extent where no device time is known.
   TimeRange work() const { return work_; }
   const std::vector<Lane>& lanes() const { return lanes_; }
-  const std::vector<LossLine>& losses() const { return losses_; }
+  /// What `streamscope info` says of the trace: state, counts, losses. Of a sketch, of what it
+  /// holds; without `coordination`.
+  const report::Info& info() const { return info_; }
   /// Things drawn in lanes.
   size_t item_count() const { return item_count_; }
   /// True if any stream is seen waiting.
@@ -204,10 +201,12 @@ class Document {
   Ns waited_ns(uint32_t dependency) const { return waited_ns_[dependency]; }
   /// Why an op started later than its stream was free, in order of time; empty if it did not.
   std::vector<analysis::WaitPart> why_late(Id op) const { return why_late_.of(op); }
-  /// Alike waits taken together, the dearest first.
+  /// Alike waits taken together, the longest first.
   const std::vector<analysis::WaitGroup>& wait_groups() const { return wait_groups_; }
-  /// The edges for which streams stood still longest, longest first; at most `count`, none of 0 ns.
-  std::vector<uint32_t> longest_waits(size_t count) const;
+  /// What ops waited for, as `wait_groups` lists it in groups: the longest waits first, at most
+  /// `count`; of a range of time those of ops that began in it.
+  std::vector<analysis::WaitPart> longest_waits(size_t count,
+                                                std::optional<TimeRange> range = {}) const;
 
   /// The op's call on the host, or nothing.
   Item call_of(Id op) const;
@@ -239,8 +238,15 @@ class Document {
   };
   const Activity& activity() const { return activity_; }
 
+  /// How full a pool was over time.
+  struct PoolCurve {
+    Counter in_use;
+    Counter made;  ///< in use or free
+  };
+  /// In the order of Insights::pools; none of a sketch.
+  const std::vector<PoolCurve>& pool_curves() const { return pool_curves_; }
+
  private:
-  void read_losses();
   void find_extent();
   void build();
   void link_ops();
@@ -254,6 +260,7 @@ class Document {
   void add_gpu_ranges(Id process, Id device, int parent);
   void add_copies(std::span<const Id> streams, int parent);
   void add_device_counters(std::span<const Id> streams, int parent);
+  void measure_pools();
   void add_pools(Id process, int parent);
   void add_counter(Counter counter, std::string title, std::string detail, int parent);
   void add_operations(Id process, int parent);
@@ -275,9 +282,10 @@ class Document {
   uint64_t serial_ = 0;
   Insights insights_;
   Activity activity_;
+  std::vector<PoolCurve> pool_curves_;
   TimeRange extent_, work_;
+  report::Info info_;
   std::vector<Lane> lanes_;
-  std::vector<LossLine> losses_;
   size_t item_count_ = 0;
   bool stands_still_ = false;
   std::array<bool, kCategoryCount> present_{};

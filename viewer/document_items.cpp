@@ -176,9 +176,7 @@ Category Document::category(Item item) const {
       return Category::kWaitCall;
     case ItemKind::kHostSync:
       if (id >= tables_.host_sync.size()) break;
-      if (tables_.host_sync.kind[id] == trace::kStreamQuery ||
-          tables_.host_sync.kind[id] == trace::kEventQuery)
-        break;
+      if (analysis::is_query(tables_.host_sync.kind[id])) break;
       return Category::kBlockingCall;
     case ItemKind::kRange:
       return Category::kRange;

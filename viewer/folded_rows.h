@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Folded rows, kept while the timeline stands or is panned: frames at one scale fold what comes
+// Folded rows, kept while the timeline rests or is panned: frames at one scale fold what comes
 // into view, not what was there.
 #pragma once
 

@@ -9,7 +9,9 @@
 #include <cmath>
 
 #include "labels.h"
+#include "trace_facts.h"
 #include "views/bar_colors.h"
+#include "views/counter_columns.h"
 #include "views/widgets.h"
 #include "workspace.h"
 
@@ -48,7 +50,6 @@ void Workspace::draw_header(float width, float height) {
                   color(Color::kAccent), theme_.on(color(Color::kAccent)), text);
   }
   if (document_) {
-    const trace::Trace& trace = document_->trace();
     std::string facts;
     const auto add = [&](const std::string& fact) {
       facts += (facts.empty() ? "" : "  \u00b7  ") + fact;
@@ -58,26 +59,13 @@ void Workspace::draw_header(float width, float height) {
       const TimeRange shown = state_.window.range();
       add(format_exact(shown.begin_ns) + " to " + format_exact(shown.end_ns));
     }
-    if (trace.process.size() > 1) add(format_count(trace.process.size(), "process", "processes"));
-    if (!trace.device.empty() && trace.device.name_id[0] != kNoId) {
-      add((trace.device.size() > 1
-               ? format_count(static_cast<int64_t>(trace.device.size())) + " \u00d7 "
-               : "") +
-          std::string(trace.text(trace.device.name_id[0])));
-    }
-    add(format_duration(document_->extent().duration_ns()));
-    if (is_live_) add("being recorded");
-    if (document_->is_sketch()) {
-      add("reading the details: " + format_percent(progress_));
-    } else {
-      add(format_count(document_->tables().op.size(), "operation"));
-      add(format_count(document_->dependency_count(), "edge"));
-    }
+    for (const std::string& fact : header_facts(*document_, state_.is_live)) add(fact);
+    if (document_->is_sketch()) add("loading: " + format_percent(progress_));
     const auto fit = [&](Face face, Color ink, std::string_view text) {
       x += widgets::fit_text(draw, theme_, face, {x, top_of(face)}, right - x - theme_.px(20),
                              color(ink), text);
     };
-    fit(Face::kBody, Color::kText, ellipsize(trace.file.filename().string(), 60));
+    fit(Face::kBody, Color::kText, ellipsize(document_->trace().file.filename().string(), 60));
     x += theme_.px(18);
     fit(Face::kSmall, Color::kTextDim, facts);
   }
@@ -86,15 +74,10 @@ void Workspace::draw_header(float width, float height) {
 }
 
 float Workspace::draw_banner(float top, float width) {
-  const bool lossy =
-      std::any_of(document_->losses().begin(), document_->losses().end(),
-                  [](const LossLine& line) { return line.severity >= trace::Severity::kDataLoss; });
-  if (!lossy && notice_.empty()) return top;
   std::string text = notice_;
-  if (lossy) {
-    text += (text.empty() ? "" : "  ") + std::string("This trace is incomplete.");
-    for (const LossLine& line : document_->losses()) text += " " + line.text;
-  }
+  if (const std::string warned = warning(*document_, state_.is_live); !warned.empty())
+    text += (text.empty() ? "" : "  ") + warned;
+  if (text.empty()) return top;
   const float height = theme_.px(28);
   widgets::begin_panel("banner", {0, top}, {width, height}, ImGuiWindowFlags_NoBackground);
   ImDrawList& draw = *ImGui::GetWindowDrawList();
@@ -182,12 +165,16 @@ void Workspace::draw_footer(float top, float width, float height) {
   const ImU32 dim = theme_.color(Color::kTextDim);
 
   constexpr std::string_view kHint = "wheel: zoom   drag: pan   Shift+drag: mark time";
-  float right = width - theme_.px(14) - theme_.width(Face::kSmall, kHint);
-  widgets::text(draw, theme_, Face::kSmall, {right, text_y}, theme_.color(Color::kTextFaint),
-                kHint);
+  const bool told = !state_.status.empty();
+  const Face face = told ? Face::kBold : Face::kSmall;
+  const std::string_view said = told ? std::string_view(state_.status) : kHint;
+  float right = std::max(width - theme_.px(14) - theme_.width(face, said), theme_.px(14));
+  widgets::fit_text(
+      draw, theme_, face, {right, std::round(middle - theme_.text(face).size / 2 - 1)},
+      width - theme_.px(14) - right, theme_.color(told ? Color::kAccent : Color::kTextFaint), said);
   right -= theme_.px(24);
 
-  // The legend: what this trace has, in the colours in use.
+  // The legend: what this trace has, in the colors in use.
   float x = theme_.px(14);
   const auto entry = [&](std::string_view text, auto&& swatch) {
     const float needed = theme_.px(16) + theme_.width(Face::kSmall, text);
@@ -226,8 +213,19 @@ void Workspace::draw_footer(float top, float width, float height) {
                          theme_.color(Color::kCritical));
     });
   }
+  if (std::ranges::any_of(document_->lanes(),
+                          [](const Lane& lane) { return lane.kind == LaneKind::kCounter; })) {
+    entry("mean and maximum", [&](float at) {
+      std::vector<Counter::Column> columns(static_cast<size_t>(box), {.mean = 1, .most = 1});
+      std::fill(columns.begin() + 2, columns.end() - 2, Counter::Column{.mean = 1, .most = 3});
+      draw_counter_columns(
+          columns, 3, at, std::round(middle + box / 2), box,
+          CounterLook(theme_, theme_.color(Color::kCounter)),
+          [&](ImVec2 min, ImVec2 max, ImU32 color) { draw.AddRectFilled(min, max, color); });
+    });
+  }
   if (document_->stands_still()) {
-    entry("standing still", [&](float at) {
+    entry("waiting", [&](float at) {
       draw.AddRectFilled({at, std::round(middle - box / 2)},
                          {at + box, std::round(middle + box / 2)},
                          theme_.dim(theme_.color(Color::kWaiting), 0.13f));
@@ -263,16 +261,16 @@ void Workspace::draw_message(float width, float height) {
     draw.AddRectFilled(at, {at.x + box * static_cast<float>(progress_), at.y + bar},
                        theme_.color(Color::kAccent));
   } else {
-    widgets::wrapped(theme_, Face::kTitle, theme_.color(Color::kText), "No trace yet");
+    widgets::wrapped(theme_, Face::kTitle, theme_.color(Color::kText), "No trace open");
     ImGui::Spacing();
     widgets::wrapped(theme_, Face::kBody, theme_.color(Color::kTextDim),
-                     "Record one and open it, drop a trace file here, or press Ctrl+O:");
+                     "Drop a trace file here, press Ctrl+O, or record one and open it:");
     ImGui::Spacing();
     widgets::wrapped(theme_, Face::kMono, theme_.color(Color::kText),
                      "streamscope record -o trace.sqlite -- ./app");
     widgets::wrapped(theme_, Face::kMono, theme_.color(Color::kText),
                      "streamscope-viewer trace.sqlite");
-    if (!recent_.empty()) widgets::heading(theme_, "Opened lately");
+    if (!recent_.empty()) widgets::heading(theme_, "Recent traces");
     int id = 0;
     for (const Session& each : recent_) {
       if (widgets::link(theme_, state_.stops, Face::kBody, each.trace.string(), id++))

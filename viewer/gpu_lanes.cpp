@@ -120,7 +120,7 @@ void Document::add_copies(std::span<const Id> streams, int parent) {
               .parent = parent,
               .object = static_cast<Id>(direction),
               .title = title_of(direction),
-              .detail = "of all streams"};
+              .detail = "all streams"};
     lane.busy_share = static_cast<double>(covered_ns(start, end)) / extent_.span_ns();
     add_bands(*this, lane, BandKind::kCopies, intervals, kMaxCopyRows);
     add_lane(std::move(lane));

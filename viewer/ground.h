@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // What lies below all that ImGui draws: opaque rectangles, and lines of pixels that views fill by
-// hand where a rectangle per bar would be too dear.
+// hand where a rectangle per bar would be too expensive.
 //
 // Made by the processor into plain pixels, which software rendering copies far faster than it draws
 // rectangles; the canvas puts them under the frame. Knows no GL.

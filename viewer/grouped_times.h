@@ -28,7 +28,7 @@ struct StatisticsRow {
   std::array<uint32_t, 24> histogram{};
 };
 
-/// The dearest first. Of a range of time only what lies in it, with the part that does. O(n log n).
+/// The longest first. Of a range of time only what lies in it, with the part that does. O(n log n).
 std::vector<StatisticsRow> statistics(const Document& document, GroupBy by,
                                       std::optional<TimeRange> range);
 

@@ -24,7 +24,7 @@ struct Holders {
 
 /// O(most * log n).
 Holders holders_at(const Document& document, const analysis::PoolUsage& pool, Ns at, size_t most);
-/// Those that never gave back what they held.
+/// Those that never returned what they held.
 Holders endless_holders(const Document& document, const analysis::PoolUsage& pool, size_t most);
 
 }  // namespace streamscope::viewer

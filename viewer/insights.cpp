@@ -107,6 +107,7 @@ Item item_of(const WaitGraph::Node& node) {
 Insights gain_insights(analysis::Analyses& analyses, bool derived) {
   const trace::Trace& trace = analyses.trace();
   Insights insights;
+  insights.derived = derived;
   insights.pools = analysis::pool_usage(trace);
   if (derived) {
     read_findings(trace, insights);
@@ -125,7 +126,8 @@ Insights gain_insights(analysis::Analyses& analyses, bool derived) {
     if (step.op >= insights.on_path.size()) insights.on_path.resize(size_t{step.op} + 1);
     insights.on_path[step.op] = true;
   }
-  // Of a large trace the order is dear to find out, and of no use unless something is still open.
+  // Of a large trace the order is expensive to compute, and of no use unless something is still
+  // open.
   if (!derived || has_open_calls(trace) || trace.hang.size() > 0) {
     insights.waits = analysis::wait_graph(analyses.wait_for());
     insights.hangs = analysis::explain_hangs(analyses);

@@ -45,10 +45,11 @@ using analysis::WaitGraph;
 Item item_of(const WaitGraph::Node& node);
 
 struct Insights {
-  std::vector<FindingLine> findings;  ///< errors first, within these the dearest
+  std::vector<FindingLine> findings;  ///< errors first, within these the most costly
   std::vector<QuietDetector> quiet;
   std::vector<analysis::PathStep> path;
   std::vector<bool> on_path;  ///< by op
+  bool derived = false;       ///< taken from the trace: it is too large to be analyzed here
   trace::Ns path_ns = 0;
   std::vector<analysis::PoolUsage> pools;
   analysis::Creators creators;          ///< empty without pools

@@ -18,7 +18,7 @@ std::string format_duration(Ns duration_ns);
 /// The same, exact to the nanosecond: "1.234 567 ms".
 std::string format_exact(Ns duration_ns);
 /// An instant on an axis whose ticks are `step_ns` apart, in the unit that suits `largest_ns`:
-/// enough digits to tell neighbours apart, no more.
+/// enough digits to tell neighbors apart, no more.
 std::string format_tick(Ns at, Ns step_ns, Ns largest_ns);
 /// "1,234,567".
 std::string format_count(int64_t count);

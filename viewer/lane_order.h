@@ -20,7 +20,7 @@ class LaneOrder {
   void reset() { *this = {}; }
 
   bool is_pinned(size_t lane) const { return lane < pinned_.size() && pinned_[lane]; }
-  /// Pinned lanes stand on top, whatever is scrolled. Groups of lanes cannot be pinned.
+  /// Pinned lanes stay on top, whatever is scrolled. Groups of lanes cannot be pinned.
   void toggle_pinned(const Document& document, size_t lane);
   /// Puts a lane, with those in it, in the place of another of the same group; nothing if they are
   /// of different ones.

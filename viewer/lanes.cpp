@@ -133,7 +133,8 @@ void Document::add_streams(Id process, int parent) {
       if (simulated && header.detail.find("imulated") == std::string::npos)
         append_detail(header.detail, "simulated");
     }
-    if (unused[device] > 0) append_detail(header.detail, std::to_string(unused[device]) + " idle");
+    if (unused[device] > 0)
+      append_detail(header.detail, std::to_string(unused[device]) + " unused");
     const size_t header_lane = add_lane(std::move(header));
     std::vector<Interval> all;
     bool timed = false;
@@ -276,7 +277,7 @@ void Document::add_operations(Id process, int parent) {
   sort_by_start(intervals);
   Lane lane{.kind = LaneKind::kOperations, .depth = 1, .parent = parent, .object = process};
   lane.title = "operations";
-  lane.detail = format_count(static_cast<int64_t>(intervals.size())) + " of libcoord";
+  lane.detail = format_count(static_cast<int64_t>(intervals.size())) + " from libcoord";
   add_bands(*this, lane, BandKind::kOperations, intervals, kMaxOperationRows);
   operations_lane_[process] = static_cast<int>(add_lane(std::move(lane)));
 }

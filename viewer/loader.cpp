@@ -73,6 +73,12 @@ std::shared_ptr<const Document> read_document(const std::filesystem::path& file,
   return std::make_shared<const Document>(trace::read(file, options));
 }
 
+bool has_log(const std::filesystem::path& file) {
+  std::error_code absent;
+  const uintmax_t bytes = std::filesystem::file_size(file.string() + "-wal", absent);
+  return !absent && bytes > 0;
+}
+
 Loader::Loader(std::filesystem::path file, int width_px, std::function<void()> on_change)
     : on_change_(std::move(on_change)), worker_([this, file = std::move(file), width_px] {
         try {

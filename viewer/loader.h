@@ -27,6 +27,9 @@ std::shared_ptr<const Document> read_document(const std::filesystem::path& file,
                                               const Progress& progress = {},
                                               size_t derive_up_to = kDeriveUpTo);
 
+/// Whether a trace file has a log beside it, as while it is being written.
+bool has_log(const std::filesystem::path& file);
+
 /// UI thread only, except `on_change`, which is called from the worker.
 class Loader {
  public:

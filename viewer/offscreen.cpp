@@ -20,6 +20,7 @@
 #include "canvas.h"
 #include "loader.h"
 #include "trace/error.h"
+#include "trace_facts.h"
 
 namespace streamscope::viewer {
 namespace {
@@ -117,10 +118,12 @@ Image Offscreen::render(Workspace& workspace, int frames) {
 }
 
 void run_screenshot(const Arguments& arguments) {
+  const bool is_written = has_log(arguments.trace);
   auto document = read_document(arguments.trace);
   Offscreen surface(arguments.width, arguments.height);
   Workspace workspace(arguments);
   if (!arguments.compared.empty()) workspace.set_compared(read_document(arguments.compared));
+  workspace.set_live(is_written && is_unfinished(*document));
   workspace.set_document(std::move(document));
   surface.render(workspace);
   while (workspace.state().busy) {  // a query

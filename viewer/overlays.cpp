@@ -66,10 +66,10 @@ std::vector<Workspace::PaletteRow> Workspace::palette_rows() const {
     for (const Session& each : recent_) {
       std::string name = each.trace.string();
       if (contains_text(name, palette_text_))
-        rows.push_back({std::move(name), "opened lately", nullptr, {}, 0, each.trace});
+        rows.push_back({std::move(name), "recent", nullptr, {}, 0, each.trace});
     }
     if (!palette_text_.empty())
-      rows.push_back({palette_text_, "as typed", nullptr, {}, 0, palette_text_});
+      rows.push_back({palette_text_, "path as typed", nullptr, {}, 0, palette_text_});
   }
   return rows;
 }
@@ -123,19 +123,19 @@ void Workspace::draw_help(float width, float height) {
   static constexpr std::array<Line, 8> kMouse = {
       {{"Mouse", "", true},
        {"click", "select", false},
-       {"double click", "zoom to it; beside it: show everything", false},
-       {"drag", "pan and scroll; a name: move its lane", false},
-       {"Shift+drag", "mark a range of time for sums", false},
-       {"wheel", "zoom where the mouse is", false},
+       {"double click", "zoom to it; on empty space: show everything", false},
+       {"drag", "pan and scroll; on a lane name: move the lane", false},
+       {"Shift+drag", "mark a time range and sum it up", false},
+       {"wheel", "zoom at the mouse", false},
        {"Shift+wheel", "pan", false},
-       {"Ctrl+wheel", "scroll lanes; also over their names", false}}};
+       {"Ctrl+wheel", "scroll lanes; over lane names, wheel alone", false}}};
   lines.insert(lines.end(), kMouse.begin(), kMouse.end());
   const float row = theme_.px(22), column = theme_.px(376), key_column = theme_.px(104),
               pad = theme_.px(24), title = theme_.px(34);
   const float fitting = std::clamp(std::floor((width - pad) / column), 1.0f, 3.0f);
   const auto columns = static_cast<size_t>(fitting);
   const size_t rows = (lines.size() + columns - 1) / columns + 1;  // one spare, for what is moved
-  // A heading stands with what is below it.
+  // A heading stays with what is below it.
   for (size_t last = rows - 1; last < lines.size(); last += rows) {
     if (lines[last].heading)
       lines.insert(lines.begin() + static_cast<ptrdiff_t>(last), Line{"", "", false});
@@ -195,30 +195,30 @@ void Workspace::draw_palette(float width, float height) {
   std::string_view ask, hint;
   switch (state_.overlay) {
     case Overlay::kSearch:
-      ask = "Search for a name";
+      ask = "Search names";
       break;
     case Overlay::kFilter:
-      ask = "Show only lanes whose name has";
-      hint = "Enter keeps it; Escape, or no text, shows all lanes";
+      ask = "Show only lanes whose name contains";
+      hint = "Enter applies the filter; Escape or an empty text shows all lanes";
       break;
     case Overlay::kNote:
-      ask = "A note for this time";
-      hint = "Enter keeps the time in view, or the marked one, as a bookmark";
+      ask = "Note for the bookmark";
+      hint = "Enter bookmarks the marked time, or else the time in view";
       break;
     case Overlay::kBookmarks:
       ask = "Go to a bookmark";
-      hint = state_.bookmarks.all().empty() ? "There is none yet; Ctrl+B makes one"
-                                            : "Delete forgets the chosen one";
+      hint = state_.bookmarks.all().empty() ? "No bookmarks yet; Ctrl+B adds one"
+                                            : "Delete removes the selected bookmark";
       break;
     case Overlay::kGroups:
-      ask = "Show in the graph only the group";
-      if (subject().groups().empty()) hint = "No operation of this trace is in a group of libcoord";
+      ask = "Show only one group in the graph";
+      if (subject().groups().empty()) hint = "This trace has no groups of libcoord operations";
       break;
     case Overlay::kOpen:
-      ask = "Open a trace: its path, or part of the name of one opened lately";
+      ask = "Open a trace: type a path, or part of a recent trace's name";
       break;
     case Overlay::kCompare:
-      ask = "Compare with another trace: its path, or part of a name";
+      ask = "Compare with another trace: type a path, or part of a recent trace's name";
       break;
     default:
       ask = "Type a command";
@@ -245,14 +245,14 @@ void Workspace::draw_palette(float width, float height) {
     widgets::text(theme_, Face::kSmall, theme_.color(Color::kTextDim), hint);
   } else if (found.empty() && !(search && empty)) {
     widgets::text(theme_, Face::kBody, theme_.color(Color::kTextDim),
-                  search                               ? "Nothing has such a name"
-                  : state_.overlay == Overlay::kGroups ? "No group has such a name"
-                  : asks_for_file()                    ? "None was opened lately: type a path"
-                                                       : "No such command");
+                  search                               ? "No matching names"
+                  : state_.overlay == Overlay::kGroups ? "No matching groups"
+                  : asks_for_file()                    ? "No recent traces: type a path"
+                                                       : "No matching commands");
   } else if (search && !empty) {
     widgets::text(theme_, Face::kSmall, theme_.color(Color::kTextDim),
                   format_count(state_.hits.size(), "hit") +
-                      "; F3 goes to the next one, Escape forgets the search");
+                      "; F3 goes to the next, Escape clears the search");
   }
   const ImGuiStyle& style = ImGui::GetStyle();
   const float row = theme_.px(kPaletteRow);

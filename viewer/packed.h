@@ -4,7 +4,7 @@
 // A column of integers in as few bits as its values need, still read by index in constant time.
 //
 // Of every block of 256 the least value is kept once, and of each value only how far it lies
-// above that. Times of neighbours differ by microseconds, their streams and names by a handful,
+// above that. Times of neighbors differ by microseconds, their streams and names by a handful,
 // and unknown values cost next to nothing: a table of ten million rows takes an eighth of what
 // plain columns do. Filled once, then only read.
 #pragma once

@@ -17,16 +17,16 @@ std::vector<PoolFact> pool_facts(const analysis::PoolUsage& pool) {
       {Color::kTextDim,
        "at most " + amount(pool, pool.high_water) +
            (pool.capacity == trace::kNoInt ? "" : " of " + amount(pool, pool.capacity)) +
-           " in use, taken " + format_count(pool.taken, "time")});
+           " in use, acquired " + format_count(pool.taken, "time")});
   if (pool.waits > 0) {
     facts.push_back({Color::kWaiting, format_count(pool.waits, "wait") + " for a free one, " +
                                           format_duration(pool.wait_ns)});
   } else if (!pool.derived) {
-    facts.push_back({Color::kTextDim, "nobody waited for a free one"});
+    facts.push_back({Color::kTextDim, "no waits for a free one"});
   }
   facts.push_back(pool.left > 0
-                      ? PoolFact{Color::kWarning, amount(pool, pool.left) + " not given back"}
-                      : PoolFact{Color::kTextDim, "all given back"});
+                      ? PoolFact{Color::kWarning, amount(pool, pool.left) + " not returned"}
+                      : PoolFact{Color::kTextDim, "all returned"});
   return facts;
 }
 

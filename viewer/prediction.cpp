@@ -15,8 +15,8 @@ std::string describe(const Prediction& prediction) {
   const Ns before = prediction.recorded_ns, gain = prediction.gain_ns;
   const double share = static_cast<double>(gain) / static_cast<double>(std::max<Ns>(before, 1));
   return format_count(prediction.repaired.size(), "finding") +
-         " repaired: " + format_duration(before) + " \u2192 " + format_duration(before - gain) +
-         " (" + (gain >= 0 ? "\u2212" : "+") + format_percent(std::abs(share)) + ")";
+         " fixed: " + format_duration(before) + " \u2192 " + format_duration(before - gain) + " (" +
+         (gain >= 0 ? "\u2212" : "+") + format_percent(std::abs(share)) + ")";
 }
 
 bool can_predict(const Document& document, size_t finding) {

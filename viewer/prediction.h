@@ -24,7 +24,7 @@ struct Prediction {
   Ns end_ns = trace::kUnknownNs;  ///< of the last work, if repaired
 };
 
-/// "2 findings repaired: 11.98 ms -> 9.80 ms (-18 %)"
+/// "2 findings fixed: 11.98 ms -> 9.80 ms (-18 %)"
 std::string describe(const Prediction& prediction);
 
 /// True if the finding's repair can be replayed.

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What was open lately and where the user was in it, kept over the runs of the program in
+// Recent traces and what was in view in each, kept over the runs of the program in
 // $XDG_STATE_HOME/streamscope/sessions (~/.local/state if unset): one line "BEGIN_NS END_NS PANEL
 // FILE" each, the newest first.
 #pragma once

@@ -115,7 +115,7 @@ constexpr Categories kLightCategories = {
     rgb(0xb9cf7a),  // task
 };
 
-// Alternating lightness, so that neighbours differ even without hue; none looks like waiting.
+// Alternating lightness, so that neighbors differ even without hue; none looks like waiting.
 constexpr Names kNameColors = {rgb(0x56b4e9), rgb(0xe69f00), rgb(0x009e73), rgb(0xf0e442),
                                rgb(0x3f7fd0), rgb(0x7fb800), rgb(0xcc79a7), rgb(0x9fd8c8),
                                rgb(0xa993e0), rgb(0xb98a2e), rgb(0x8fa3b8), rgb(0xf2a48b)};

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Colours by meaning, fonts and sizes: the one place that knows how things look.
+// Colors by meaning, fonts and sizes: the one place that knows how things look.
 //
-// Hues of categories follow Okabe and Ito's palette, which people with any colour vision can tell
+// Hues of categories follow Okabe and Ito's palette, which people with any color vision can tell
 // apart; light and dark theme share hues and differ in lightness. Drawing code names meanings and
 // never numbers.
 #pragma once
@@ -34,7 +34,7 @@ enum class Color : uint8_t {
   kSelection,  ///< outline of what is selected
   kHover,
   kMark,      ///< a marked range of time
-  kWaiting,   ///< a stream that stands still for an event
+  kWaiting,   ///< a stream that waits for an event
   kIncoming,  ///< edges towards the selection
   kOutgoing,  ///< edges away from it
   kCritical,  ///< the critical path
@@ -69,15 +69,15 @@ class Theme {
   ImU32 color(Category category) const { return categories_[static_cast<size_t>(category)]; }
   ImU32 color(analysis::WaitCause cause) const;
   ImU32 color(analysis::FindingSeverity severity) const;
-  /// A colour for a name, the same in every run.
+  /// A color for a name, the same in every run.
   ImU32 color_of_name(std::string_view name) const;
-  /// A colour for one of many things that are numbered.
+  /// A color for one of many things that are numbered.
   ImU32 color_of_number(size_t number) const { return names_[number % names_.size()]; }
   /// Text that reads well on a fill.
   ImU32 on(ImU32 fill) const;
-  /// The colour with `alpha` in [0, 1].
+  /// The color with `alpha` in [0, 1].
   static ImU32 fade(ImU32 color, float alpha);
-  /// The colour laid over the timeline's background with `alpha`, opaque.
+  /// The color laid over the timeline's background with `alpha`, opaque.
   ImU32 dim(ImU32 color, float alpha) const;
 
   const Text& text(Face face) const { return texts_[static_cast<size_t>(face)]; }

@@ -193,10 +193,10 @@ IndexRange visible(const Row& row, TimeRange range) {
 
 namespace {
 
-// A few neighbours of a column, read at once.
-class Neighbours {
+// A few neighbors of a column, read at once.
+class Neighbors {
  public:
-  Neighbours(const Packed<Ns>& column, size_t from, size_t to) : from_(from) {
+  Neighbors(const Packed<Ns>& column, size_t from, size_t to) : from_(from) {
     if (from < to) column.read(from, to - from, values_);
   }
   Ns operator[](size_t index) const { return values_[index - from_]; }
@@ -206,7 +206,7 @@ class Neighbours {
   Ns values_[Row::kBlock + 1];  // what is not read is not asked for
 };
 
-size_t first_not_before(const Neighbours& sorted, size_t from, size_t to, Ns at) {
+size_t first_not_before(const Neighbors& sorted, size_t from, size_t to, Ns at) {
   while (from < to && sorted[from] < at) ++from;
   return from;
 }
@@ -284,14 +284,14 @@ class Folding {
   // level 0 are the intervals themselves.
   void fold_blocks(size_t level, size_t i, size_t end) {
     if (level == 0) {
-      const Neighbours starts(row_.start_ns, i, end), ends(row_.end_ns, i, end);
+      const Neighbors starts(row_.start_ns, i, end), ends(row_.end_ns, i, end);
       return fold_each(starts, ends, i, end);
     }
     const Row::Level& blocks = row_.levels[level - 1];
     const size_t bits = kBlockBits * level, size = size_t{1} << bits;
     // Those before this one end in the range, and the next begins at a known time.
     const size_t whole = std::min(blocks.start_ns.size() - 1, end >> bits);
-    const Neighbours starts(blocks.start_ns, i >> bits, whole + 1);
+    const Neighbors starts(blocks.start_ns, i >> bits, whole + 1);
     const auto is_narrow = [&](size_t block) {
       return distance_ns(starts[block], starts[block + 1]) <= half_cell_ns_;
     };

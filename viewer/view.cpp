@@ -10,7 +10,12 @@ namespace streamscope::viewer {
 namespace {
 
 constexpr double kMargin = 0.02;
-// An item that is zoomed to fills this share of the width, so that its neighbours tell where one
+constexpr const char* kNothingSelected = "nothing is selected";
+constexpr const char* kNoLane = "no lane is chosen: Shift+Up and Shift+Down choose one";
+constexpr const char* kNoFindings = "no findings in this trace";
+constexpr const char* kNoEdges = "no ordering edge begins or ends here";
+constexpr const char* kIssuedNothing = "this issued no work on a device";
+// An item that is zoomed to fills this share of the width, so that its neighbors tell where one
 // is.
 constexpr double kItemMargin = 0.75;
 
@@ -77,6 +82,17 @@ Item first_visible(const Document& document, const ViewState& state, size_t lane
   return {};
 }
 
+// From where an op waited for something on.
+void widen_to_waits(const Document& document, Id op, std::optional<TimeRange>& range) {
+  if (!range) return;
+  Ns at = range->begin_ns;
+  std::vector<analysis::WaitPart> parts = document.why_late(op);
+  for (auto part = parts.rbegin(); part != parts.rend(); ++part) {
+    at -= part->duration_ns;
+    if (analysis::is_wait(part->cause)) range->begin_ns = std::min(range->begin_ns, at);
+  }
+}
+
 bool is_hidden(const Document& document, const ViewState& state, size_t lane) {
   for (int at = document.lanes()[lane].parent; at >= 0;
        at = document.lanes()[static_cast<size_t>(at)].parent) {
@@ -122,10 +138,14 @@ void zoom_to_selection(const Document& document, ViewState& state) {
         }
       }
     }
+    if (state.selection.kind == ItemKind::kOp) widen_to_waits(document, state.selection.id, range);
   } else {
     range = state.marked;
   }
-  if (!range) return;
+  if (!range) {
+    state.status = state.selection ? "the time of the selection is unknown" : kNothingSelected;
+    return;
+  }
   state.window.show(*range, state.selection ? kItemMargin / 3 : kMargin);
   clamp_window(document, state);
   state.reveal = true;
@@ -149,15 +169,16 @@ void select(ViewState& state, Item item) {
 void step_in_row(const Document& document, ViewState& state, int by) {
   if (state.lane_is_chosen()) {
     if (const Item item = first_visible(document, state, state.chosen_lane->lane))
-      select(state, item);
+      return select(state, item);
+    state.status = "nothing to select in view in this lane";
     return;
   }
   if (const auto place = document.place(state.selection)) {
     const Row& row = document.lanes()[place->lane].bands[place->band].row;
     const auto next = static_cast<ptrdiff_t>(place->index) + by;
-    if (next >= 0 && next < static_cast<ptrdiff_t>(row.size())) {
-      select(state, unpack(row.item[static_cast<size_t>(next)]));
-    }
+    if (next >= 0 && next < static_cast<ptrdiff_t>(row.size()))
+      return select(state, unpack(row.item[static_cast<size_t>(next)]));
+    state.status = by > 0 ? "this is the last in its lane" : "this is the first in its lane";
     return;
   }
   // Nothing selected yet: begin with the first op in sight.
@@ -167,6 +188,7 @@ void step_in_row(const Document& document, ViewState& state, int by) {
       if (const Item item = first_visible(document, state, lane)) return select(state, item);
     }
   }
+  state.status = "nothing to select in view";
 }
 
 void step_to_row(const Document& document, ViewState& state, int by) {
@@ -185,18 +207,21 @@ void step_to_row(const Document& document, ViewState& state, int by) {
       }
     }
     lane += by;
-    if (lane < 0 || lane >= static_cast<ptrdiff_t>(document.lanes().size())) return;
+    if (lane < 0 || lane >= static_cast<ptrdiff_t>(document.lanes().size())) break;
     band =
         by > 0
             ? 0
             : static_cast<ptrdiff_t>(document.lanes()[static_cast<size_t>(lane)].bands.size()) - 1;
   }
+  state.status =
+      by > 0 ? "nothing to select in the lanes below" : "nothing to select in the lanes above";
 }
 
 void follow_edge(const Document& document, ViewState& state, bool back) {
   const Item from = state.selection;
   if (from.kind == ItemKind::kApiCall) {
-    if (const Id op = document.op_of(from); op != kNoId) select(state, {ItemKind::kOp, op});
+    if (const Id op = document.op_of(from); op != kNoId) return select(state, {ItemKind::kOp, op});
+    state.status = kIssuedNothing;
     return;
   }
   Id best = kNoId;
@@ -220,14 +245,18 @@ void follow_edge(const Document& document, ViewState& state, bool back) {
     state.followed = {from, state.selection};
     return;
   }
-  if (from.kind == ItemKind::kOp) step_in_row(document, state, back ? -1 : 1);
+  if (from.kind == ItemKind::kOp) return step_in_row(document, state, back ? -1 : 1);
+  state.status = from ? kNoEdges : kNothingSelected;
 }
 
 void step_edge(const Document& document, ViewState& state, int by) {
   const bool followed = state.followed && state.followed->to == state.selection;
   const Item from = followed ? state.followed->from : state.selection;
   const std::vector<Id> ends = ends_of_edges(document, from);
-  if (ends.empty()) return;
+  if (ends.empty()) {
+    state.status = from ? kNoEdges : kNothingSelected;
+    return;
+  }
   const auto count = static_cast<ptrdiff_t>(ends.size());
   const auto at = std::ranges::find(ends, state.selection.id);
   const ptrdiff_t index = followed && at != ends.end() ? at - ends.begin() + by
@@ -239,14 +268,21 @@ void step_edge(const Document& document, ViewState& state, int by) {
 
 void jump_to_cause(const Document& document, ViewState& state) {
   if (state.selection.kind == ItemKind::kOp) {
-    if (const Item call = document.call_of(state.selection.id)) select(state, call);
+    if (const Item call = document.call_of(state.selection.id)) return select(state, call);
+    state.status = "the call that issued this is not in the trace";
   } else if (const Id op = document.op_of(state.selection); op != kNoId) {
     select(state, {ItemKind::kOp, op});
+  } else {
+    state.status = state.selection ? kIssuedNothing : kNothingSelected;
   }
 }
 
 void step_to_hit(const Document& document, ViewState& state, int by) {
-  if (state.hits.empty()) return;
+  if (state.hits.empty()) {
+    state.status =
+        state.searched.empty() ? "search for a name first: Ctrl+F" : "the search found nothing";
+    return;
+  }
   const auto at = std::ranges::find(state.hits, state.selection);
   const auto count = static_cast<ptrdiff_t>(state.hits.size());
   ptrdiff_t next = at - state.hits.begin() + by;
@@ -272,6 +308,46 @@ void look_at_finding(const Document& document, ViewState& state, size_t index) {
     const Ns end = finding.end_ns == trace::kUnknownNs ? finding.start_ns : finding.end_ns;
     show(document, state, {finding.start_ns, std::max(end, add_ns(finding.start_ns, 1))});
   }
+}
+
+void step_to_finding(const Document& document, ViewState& state, ptrdiff_t by) {
+  const auto count = static_cast<ptrdiff_t>(document.insights().findings.size());
+  if (count == 0) {
+    state.status = kNoFindings;
+    return;
+  }
+  const ptrdiff_t from = state.finding ? static_cast<ptrdiff_t>(*state.finding)
+                         : by > 0      ? -1
+                                       : count;
+  look_at_finding(document, state, static_cast<size_t>((from + by + count) % count));
+}
+
+void toggle_repaired(const Document& document, ViewState& state) {
+  const size_t count = document.insights().findings.size();
+  if (count == 0) {
+    state.status = kNoFindings;
+    return;
+  }
+  size_t finding = state.finding.value_or(0);
+  if (!state.finding) {
+    while (finding < count && !can_predict(document, finding)) ++finding;
+    if (finding < count) look_at_finding(document, state, finding);
+  }
+  if (can_predict(document, finding)) return toggle_repaired(document, state, finding);
+  state.status = document.insights().derived
+                     ? "this trace is too large to be replayed without a mistake"
+                 : state.finding ? "the run cannot be replayed without this finding"
+                                 : "the run cannot be replayed without any of its findings";
+}
+
+void select_longest_wait(const Document& document, ViewState& state) {
+  const std::vector<analysis::WaitPart> waits = document.longest_waits(1);
+  if (waits.empty()) {
+    state.status = "no waits in this trace";
+    return;
+  }
+  select(state, {ItemKind::kOp, waits[0].op});
+  zoom_to_selection(document, state);
 }
 
 void toggle_repaired(const Document& document, ViewState& state, size_t finding) {
@@ -324,11 +400,16 @@ std::optional<size_t> current_lane(const Document& document, const ViewState& st
 
 void choose_lane(const Document& document, ViewState& state, int by) {
   const std::vector<size_t> lanes = state.lane_order.shown(document, state.collapsed).lanes;
-  if (lanes.empty()) return;
+  if (lanes.empty()) {
+    state.status = "no lanes";
+    return;
+  }
   const auto now = current_lane(document, state);
   const auto at = now ? std::ranges::find(lanes, *now) : lanes.end();
   const ptrdiff_t last = static_cast<ptrdiff_t>(lanes.size()) - 1;
   const ptrdiff_t next = at != lanes.end() ? at - lanes.begin() + by : by > 0 ? 0 : last;
+  if (next < 0) state.status = "this is the first lane";
+  if (next > last) state.status = "this is the last lane";
   state.chosen_lane = {lanes[static_cast<size_t>(std::clamp(next, ptrdiff_t{0}, last))],
                        state.selection};
   state.reveal = true;
@@ -336,7 +417,10 @@ void choose_lane(const Document& document, ViewState& state, int by) {
 
 void move_lane(const Document& document, ViewState& state, int by) {
   const auto lane = current_lane(document, state);
-  if (!lane) return;
+  if (!lane) {
+    state.status = kNoLane;
+    return;
+  }
   const std::vector<size_t> lanes = state.lane_order.shown(document, state.collapsed).lanes;
   auto at = std::ranges::find(lanes, *lane) - lanes.begin() + by;
   const int parent = document.lanes()[*lane].parent;
@@ -350,6 +434,41 @@ void move_lane(const Document& document, ViewState& state, int by) {
     }
     at += by;
   }
+  state.status =
+      by > 0 ? "this is the last lane of its group" : "this is the first lane of its group";
+}
+
+void toggle_current_lane(const Document& document, ViewState& state) {
+  if (const auto lane = current_lane(document, state)) {
+    toggle_collapsed(document, state, *lane);
+  } else {
+    state.status = kNoLane;
+  }
+}
+
+void toggle_pinned(const Document& document, ViewState& state) {
+  const auto lane = current_lane(document, state);
+  if (!lane) {
+    state.status = kNoLane;
+  } else if (is_group(document.lanes()[*lane].kind)) {
+    state.status = "a group of lanes cannot be pinned";
+  } else {
+    state.lane_order.toggle_pinned(document, *lane);
+  }
+}
+
+void collapse_all(const Document& document, ViewState& state, LaneKind kind) {
+  state.collapsed.resize(document.lanes().size());
+  size_t count = 0, open = 0;
+  for (size_t lane = 0; lane < document.lanes().size(); ++lane) {
+    if (document.lanes()[lane].kind != kind) continue;
+    ++count;
+    open += !state.collapsed[lane];
+  }
+  for (size_t lane = 0; lane < document.lanes().size(); ++lane) {
+    if (document.lanes()[lane].kind == kind) state.collapsed[lane] = open > 0;
+  }
+  if (count == 0) state.status = "no such lanes in this trace";
 }
 
 void mark(const Document& document, ViewState& state, bool extend) {

@@ -68,7 +68,7 @@ struct ViewState {
   };
   std::optional<Followed> followed;
   Item hovered;
-  std::optional<int64_t> hovered_value;   ///< of a counter, instead of an item
+  std::optional<int64_t> hovered_value;   ///< highest of a counter, instead of an item
   std::optional<size_t> hovered_holders;  ///< of a pool at an instant, in its panel
   size_t result_rows = 0;                 ///< of the last query, in its panel
   float graph_scale = 0;                  ///< of the columns of the graph, in its panel
@@ -101,7 +101,11 @@ struct ViewState {
   std::shared_ptr<const Prediction> prediction;  ///< of them, once it is made
   std::vector<bool> searched;  ///< names that a search found, by string id; the rest is dimmed
   std::vector<Item> hits;      ///< what has them, by time
-  bool busy = false;           ///< a view waits for something and wants to be drawn again soon
+  /// What the last key or click has to tell: mostly why it could do nothing. The next one clears
+  /// it.
+  std::string status;
+  bool is_live = false;  ///< the trace is still being recorded
+  bool busy = false;     ///< a view waits for something and wants to be drawn again soon
   Overlay overlay = Overlay::kNone;
   std::filesystem::path open;          ///< a trace that the user asked for; the window opens it
   std::filesystem::path compare_with;  ///< another to hold the first against
@@ -132,7 +136,7 @@ std::vector<std::unique_ptr<View>> make_views();
 std::vector<std::string_view> view_names();
 
 // Moves. All keep the window near the trace, and near a trace it is compared with, and the state
-// consistent.
+// consistent. One that finds nothing to do says why in `status`.
 
 /// How much wider all gets by one step of the wheel or a key.
 inline constexpr double kZoomStep = 1.25;
@@ -157,7 +161,7 @@ void step_in_row(const Document& document, ViewState& state, int by);
 /// Nearest item in the row below (+1) or above (-1).
 void step_to_row(const Document& document, ViewState& state, int by);
 /// From an op to the one it waited for longest (back) or the first one that waited for it
-/// (forward). An op without such edges: its neighbour in the stream. A record or wait: the op at
+/// (forward). An op without such edges: its neighbor in the stream. A record or wait: the op at
 /// that end of its edge.
 void follow_edge(const Document& document, ViewState& state, bool back);
 /// From whose edge led to the selection, or else from it, to the next (+1) or previous (-1) end of
@@ -173,19 +177,31 @@ void toggle_collapsed(const Document& document, ViewState& state, size_t lane);
 std::optional<size_t> current_lane(const Document& document, const ViewState& state);
 /// Goes from it to the lane below (+1) or above (-1), also to one that holds nothing to select.
 void choose_lane(const Document& document, ViewState& state, int by);
-/// Moves it past its neighbour below (+1) or above (-1) in the same group.
+/// Moves it past its neighbor below (+1) or above (-1) in the same group.
 void move_lane(const Document& document, ViewState& state, int by);
 /// Marks the time of the selection; nothing selected: the instant in the middle of the window. With
 /// `extend` the mark reaches from what it was to there.
 void mark(const Document& document, ViewState& state, bool extend);
+/// Collapses the lane that keys act on, or opens it.
+void toggle_current_lane(const Document& document, ViewState& state);
+/// Keeps the lane that keys act on in sight while the others scroll, or no longer.
+void toggle_pinned(const Document& document, ViewState& state);
+/// Collapses, or opens, all lanes of one kind together.
+void collapse_all(const Document& document, ViewState& state, LaneKind kind);
 /// Where those look who have no mouse: at the marked time if it is in sight, else in the middle.
 Ns instant_of_keys(const ViewState& state);
 /// Selects the hit after (+1) or before (-1) the selection, from the end to the start again.
 void step_to_hit(const Document& document, ViewState& state, int by);
 /// Shows what a finding is about and opens the panel that says it.
 void look_at_finding(const Document& document, ViewState& state, size_t finding);
+/// Goes to the next (+1) or previous (-1) finding.
+void step_to_finding(const Document& document, ViewState& state, ptrdiff_t by);
 /// Takes a finding for repaired, or no longer; nothing if its repair cannot be replayed.
 void toggle_repaired(const Document& document, ViewState& state, size_t finding);
+/// The same for the finding that is looked at, or else for the first that can be replayed.
+void toggle_repaired(const Document& document, ViewState& state);
+/// Selects the op that waited longest, of all waits that the inspector lists.
+void select_longest_wait(const Document& document, ViewState& state);
 /// Opens the drawer with a view, or closes it if that is there already.
 void toggle_drawer(ViewState& state, std::string_view view);
 /// Gives the focus to the next (+1) or previous (-1) of timeline, drawer and inspector, as far as

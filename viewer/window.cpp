@@ -20,6 +20,7 @@
 #include "canvas.h"
 #include "loader.h"
 #include "trace/error.h"
+#include "trace_facts.h"
 
 namespace streamscope::viewer {
 namespace {
@@ -276,8 +277,8 @@ void Window::drop(std::span<const char* const> files) {
   open(files[0]);
   if (files.size() > 1) compare_with(files[1]);
   if (files.size() > 2)
-    workspace_->set_notice("Two traces are compared at most: the first two of " +
-                           std::to_string(files.size()) + " are open.");
+    workspace_->set_notice("Only two traces can be compared: opened the first two of " +
+                           std::to_string(files.size()) + ".");
 }
 
 void Window::keep_session() const {
@@ -319,7 +320,7 @@ void Window::take_document() {
     return show_title();
   }
   if (!document || document.get() == workspace_->document()) return;
-  is_live_ = !document->trace().complete() && is_written(read_state_);
+  is_live_ = is_unfinished(*document) && is_written(read_state_);
   workspace_->set_live(is_live_);
   try {
     workspace_->set_document(std::move(document));

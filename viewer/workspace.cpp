@@ -136,9 +136,9 @@ void Workspace::apply_arguments() {
     const size_t count = document_->insights().findings.size();
     if (*arguments_.finding >= count) {
       throw Error("--select finding:" + std::to_string(*arguments_.finding),
-                  count == 0 ? "nothing was found in this trace"
-                             : "the findings are 0 to " + std::to_string(count - 1),
-                  "they are numbered from 0 in the order of the panel");
+                  count == 0 ? "this trace has no findings"
+                             : "this trace has findings 0 to " + std::to_string(count - 1),
+                  "findings are numbered from 0 in the order of the panel");
     }
     state_.window.width_px = static_cast<double>(arguments_.width);
     look_at_finding(*document_, state_, *arguments_.finding);
@@ -148,8 +148,7 @@ void Workspace::apply_arguments() {
   const Item wanted = arguments_.select;
   if (wanted && !document_->time(wanted)) {
     throw Error("--select " + std::string(to_string(wanted.kind)) + ":" + std::to_string(wanted.id),
-                "the trace has none of this id",
-                "ids are those of the table, see streamscope query");
+                "no such id in this trace", "list the ids of a table with streamscope query");
   }
   if (restored_ && !arguments_.range && !wanted) {
     const auto names = view_names();
@@ -172,7 +171,7 @@ void Workspace::apply_arguments() {
       throw Error("--range", "it ends before it begins", "write FROM:TO with FROM before TO");
     }
     if (range.end_ns <= extent.begin_ns || range.begin_ns >= extent.end_ns) {
-      throw Error("--range", "the trace has nothing there",
+      throw Error("--range", "is outside the trace",
                   "it runs from " + std::to_string(extent.begin_ns) + "ns to " +
                       std::to_string(extent.end_ns) + "ns");
     }
@@ -194,23 +193,16 @@ void Workspace::apply_arguments() {
       state_.reveal = true;
       return;
     }
-    for (const uint32_t index :
-         document_->longest_waits(arguments_.range ? document_->dependency_count() : 1)) {
-      const Item item{ItemKind::kOp, document_->dependency(index).to_op};
-      const TimeRange shown = state_.window.range();
-      const auto time = document_->time(item);
-      if (!time ||
-          (arguments_.range && (time->begin_ns < shown.begin_ns || time->begin_ns >= shown.end_ns)))
-        continue;
-      state_.selection = item;
-      break;
-    }
+    const auto shown = arguments_.range ? std::optional(state_.window.range()) : std::nullopt;
+    for (const analysis::WaitPart& wait : document_->longest_waits(1, shown))
+      state_.selection = {ItemKind::kOp, wait.op};
   }
 }
 
 bool Workspace::press(const Key& key) {
   skips_character_ = false;
   state_.by_keys = true;
+  state_.status.clear();
   // What leaves a text field, and what moves in a panel; the rest of it is ImGui's.
   static constexpr std::array<std::string_view, 5> kLeaving = {"Escape", "Tab", "Shift+Tab", "F6",
                                                                "Shift+F6"};
@@ -259,7 +251,10 @@ bool Workspace::press(const Key& key) {
     return false;
   const Command* command = find_command(key);
   if (command == nullptr) return false;
-  if (document_ && document_->is_sketch() && command->group == "Select") return true;
+  if (document_ && document_->is_sketch() && command->group == "Select") {
+    state_.status = "the details of this trace are still loading";
+    return true;
+  }
   const bool help_was_open = state_.overlay == Overlay::kHelp;
   command->run(subject(), state_);
   if (help_was_open && state_.overlay == Overlay::kHelp) state_.overlay = Overlay::kNone;
@@ -339,6 +334,7 @@ void Workspace::draw(float width, float height) {
   ImGui::PushStyleVar(ImGuiStyleVar_WindowMinSize, ImVec2(1, 1));
   const bool has_legend = arguments_.panel.empty() || arguments_.panel == "timeline";
   const float header = theme_.px(kHeader), footer = has_legend ? theme_.px(kFooter) : 0;
+  if (ImGui::IsMouseClicked(ImGuiMouseButton_Left)) state_.status.clear();
   draw_header(width, header);
   apply_focus();
   if (document_ && error_.empty()) {
@@ -402,7 +398,7 @@ void Workspace::draw_view(std::string_view name, ImVec2 at, ImVec2 size) {
     if (has_focus) state_.stops.begin();
     if (document_->is_sketch()) {
       widgets::wrapped(theme_, Face::kBody, theme_.color(Color::kTextDim),
-                       "Reading the details of this large trace: " + format_percent(progress_));
+                       "Loading the details of this large trace: " + format_percent(progress_));
     } else {
       (*view)->draw(*document_, state_, theme_);
     }
@@ -426,6 +422,7 @@ std::string Workspace::state_json() const {
   text += ",\"loaded\":" + std::string(document_ ? "true" : "false");
   text += ",\"error\":" + json_text(error_);
   text += ",\"notice\":" + json_text(notice_);
+  text += ",\"status\":" + json_text(state_.status);
   text += ",\"window\":{\"begin_ns\":" + std::to_string(state_.window.begin_ns);
   text += ",\"end_ns\":" + std::to_string(state_.window.range().end_ns);
   std::array<char, 64> number;
@@ -464,7 +461,7 @@ std::string Workspace::state_json() const {
     text += (i > 0 ? " " : "") + std::to_string(shown.lanes[i]);
   text += "\"";
   text += ",\"bookmarks\":" + std::to_string(state_.bookmarks.all().size());
-  text += ",\"live\":" + std::string(is_live_ ? "true" : "false");
+  text += ",\"live\":" + std::string(state_.is_live ? "true" : "false");
   text += ",\"operations\":" + std::to_string(document_ ? document_->tables().op.size() : 0);
   text += ",\"drawer\":" + json_text(state_.drawer);
   text += ",\"compared\":" + std::string(state_.compared ? "true" : "false");

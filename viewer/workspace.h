@@ -49,7 +49,7 @@ class Workspace {
   /// Traces to offer while none is open.
   void set_recent(std::vector<Session> recent) { recent_ = std::move(recent); }
   /// Whether the trace is still being recorded.
-  void set_live(bool is_live) { is_live_ = is_live; }
+  void set_live(bool is_live) { state_.is_live = is_live; }
   /// Where the user was when this trace was shown last; for a trace that is not here yet.
   void restore(const Session& session) { restored_ = session; }
   /// Where the user is now; of no trace, one without a file.
@@ -118,7 +118,6 @@ class Workspace {
   Comparer comparer_;
   std::vector<Session> recent_;
   std::optional<Session> restored_;
-  bool is_live_ = false;
   std::string palette_text_;
   size_t palette_index_ = 0;
   float help_step_ = 0;           // to scroll the help by, of what is shown of it

@@ -13,6 +13,8 @@ namespace streamscope::analysis {
 
 /// True for the kinds in which the host blocks until the device is done; queries return at once.
 bool is_blocking(trace::Small host_sync_kind);
+/// True for the kinds that ask whether work is done, and return at once.
+bool is_query(trace::Small host_sync_kind);
 
 /// All synchronizations of one kind by one process, on one target, from one call site.
 struct SyncGroup {

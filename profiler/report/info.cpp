@@ -9,7 +9,6 @@
 #include <charconv>
 #include <map>
 
-#include "analysis/host_syncs.h"
 #include "analysis/labels.h"
 #include "analysis/units.h"
 #include "json.h"
@@ -28,9 +27,6 @@ using trace::Id;
 using trace::Severity;
 using trace::Trace;
 
-// Number of calls with this kind: 29 is graph_launch in the table api_call.
-constexpr trace::Small kGraphLaunchCall = 29;
-
 std::string meta(const Trace& trace, std::string_view key) {
   const auto found = trace.meta.find(key);
   return found == trace.meta.end() ? std::string() : printable(found->second);
@@ -41,43 +37,6 @@ int64_t meta_number(const Trace& trace, std::string_view key) {
   if (const auto found = trace.meta.find(key); found != trace.meta.end())
     std::from_chars(found->second.data(), found->second.data() + found->second.size(), value);
   return std::max<int64_t>(value, 0);
-}
-
-Counts count(const Trace& trace) {
-  Counts counts;
-  counts.process = trace.process.size();
-  counts.thread = trace.thread.size();
-  counts.device = trace.device.size();
-  counts.stream = trace.stream.size();
-  counts.op = trace.op.size();
-  for (trace::Small kind : trace.op.kind) {
-    counts.kernel += kind == trace::kKernel;
-    counts.memcpy += kind == trace::kMemcpy;
-    counts.memset += kind == trace::kMemset;
-    counts.host_function += kind == trace::kHostFunction;
-  }
-  for (Id op = 0; op < trace.op.size(); ++op) {
-    counts.page_migration +=
-        trace.op.kind[op] == trace::kMemcpy && trace.op.detail[op] >= trace::kFirstMigration;
-  }
-  counts.event_record = trace.event_record.size();
-  counts.event_wait = trace.event_wait.size();
-  for (trace::Small binding : trace.event_wait.binding)
-    counts.event_edge += binding == trace::kBindingExact;
-  for (trace::Small kind : trace.host_sync.kind) {
-    counts.host_sync += analysis::is_blocking(kind);
-    counts.query += kind == trace::kStreamQuery || kind == trace::kEventQuery;
-  }
-  counts.api_call =
-      trace.api_call.size() + counts.event_record + counts.event_wait + trace.host_sync.size();
-  for (trace::Small kind : trace.api_call.kind) counts.graph_launch += kind == kGraphLaunchCall;
-  counts.range = trace.range.size();
-  counts.mark = trace.mark.size();
-  counts.operation = trace.operation.size();
-  counts.barrier = trace.barrier.size();
-  counts.allocation = trace.allocation.size();
-  counts.task = trace.task.size();
-  return counts;
 }
 
 std::vector<LossFact> losses_of(const Trace& trace) {
@@ -112,15 +71,20 @@ std::vector<LossFact> losses_of(const Trace& trace) {
 }  // namespace
 
 Info info_of(const Trace& trace) {
+  Info info = info_of(trace, analysis::count_rows(trace, trace), trace.end_ns());
+  info.coordination = coordination_of(trace);
+  return info;
+}
+
+Info info_of(const Trace& trace, const Counts& counts, trace::Ns end_ns) {
   Info info;
   info.producer = meta(trace, "producer");
   info.tier = meta(trace, "tier");
   info.complete = trace.complete();
-  info.duration_ns = std::max<trace::Ns>(0, trace.end_ns());
+  info.duration_ns = std::max<trace::Ns>(0, end_ns);
   info.stack_count = static_cast<uint64_t>(meta_number(trace, "stack_count"));
   info.stack_ns = meta_number(trace, "stack_ns");
-  info.counts = count(trace);
-  info.coordination = coordination_of(trace);
+  info.counts = counts;
   info.losses = losses_of(trace);
   for (const LossFact& loss : info.losses) {
     if (loss.severity >= Severity::kDataLoss) info.counts.dropped += loss.count;

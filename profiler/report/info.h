@@ -7,26 +7,13 @@
 #include <string>
 #include <vector>
 
+#include "analysis/counts.h"
 #include "coordination.h"
 #include "trace/reader.h"
 
 namespace streamscope::report {
 
-/// Rows by meaning; docs/trace-format.md says what each table holds.
-struct Counts {
-  uint64_t process = 0, thread = 0, device = 0, stream = 0;
-  uint64_t op = 0, kernel = 0, memcpy = 0, memset = 0, host_function = 0;
-  uint64_t page_migration = 0;  ///< those of memcpy that the driver made by itself (imports only)
-  uint64_t api_call = 0;        ///< all traced calls, whichever of the four tables they stand in
-  uint64_t event_record = 0;
-  uint64_t event_wait = 0;  ///< stream waits
-  uint64_t event_edge = 0;  ///< stream waits bound to a record in the trace
-  uint64_t host_sync = 0;   ///< synchronize calls, which block
-  uint64_t query = 0;       ///< event and stream queries, which do not
-  uint64_t graph_launch = 0;
-  uint64_t range = 0, mark = 0, operation = 0, barrier = 0, allocation = 0, task = 0;
-  uint64_t dropped = 0;  ///< records known to be missing
-};
+using analysis::Counts;
 
 struct LossFact {
   std::string name;
@@ -51,6 +38,9 @@ struct Info {
 };
 
 Info info_of(const trace::Trace& trace);
+/// The same but for `coordination`, of a trace whose large tables are kept elsewhere: `counts` and
+/// `end_ns` (trace::last_instant) are of those.
+Info info_of(const trace::Trace& trace, const Counts& counts, trace::Ns end_ns);
 
 /// The JSON of `info --json`; keys are never renamed.
 std::string info_json(const Info& info);

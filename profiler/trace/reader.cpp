@@ -8,6 +8,7 @@
 #include <set>
 
 #include "error.h"
+#include "last_instant.h"
 #include "open.h"
 #include "sqlite.h"
 #include "tables.h"
@@ -17,15 +18,6 @@ namespace {
 
 constexpr uint64_t kRowsPerProgress = 1 << 16;
 constexpr char kAgain[] = "record it again";
-
-template <class T>
-concept HasStarts = requires(const T& columns) {
-  columns.start_ns;
-};
-template <class T>
-concept HasEnds = requires(const T& columns) {
-  columns.end_ns;
-};
 
 // A column of a Trace, of whichever type.
 struct ColumnTarget {
@@ -228,10 +220,6 @@ class Loader {
   uint64_t rows_ = 0;
 };
 
-Ns latest(const std::vector<Ns>& times) {
-  return times.empty() ? kUnknownNs : *std::max_element(times.begin(), times.end());
-}
-
 }  // namespace
 
 Trace read(const std::filesystem::path& file, const ReadOptions& options) {
@@ -262,21 +250,7 @@ bool Trace::complete() const {
   return found != meta.end() && found->second == "1";
 }
 
-Ns Trace::end_ns() const {
-  Ns last = 0;
-  auto look = [&](const auto& columns) {
-    if constexpr (HasStarts<decltype(columns)>) last = std::max(last, latest(columns.start_ns));
-    if constexpr (HasEnds<decltype(columns)>) last = std::max(last, latest(columns.end_ns));
-  };
-  look(api_call);
-  look(op);
-  look(event_record);
-  look(event_wait);
-  look(host_sync);
-  look(range);
-  look(mark);
-  return last;
-}
+Ns Trace::end_ns() const { return last_instant(*this, mark); }
 
 Id Trace::process_of_thread(Id thread_id) const {
   return thread_id < thread.size() ? thread.process_id[thread_id] : kNoId;

@@ -17,13 +17,28 @@ namespace {
 
 using testing::ElementsAre;
 
-// The highest values of so many pixels from an instant on.
-std::vector<int64_t> pixels(const Counter& counter, Ns from, double ns_per_px, size_t count) {
+std::vector<Counter::Column> columns_of(const Counter& counter, Ns from, double ns_per_px,
+                                        size_t count) {
   const TimeWindow window{
       .begin_ns = from, .ns_per_px = ns_per_px, .width_px = static_cast<double>(count)};
-  std::vector<int64_t> columns(count);
-  counter.most_in_pixels(window, columns);
+  std::vector<Counter::Column> columns(count);
+  counter.in_pixels(window, columns);
   return columns;
+}
+
+// The highest values of so many pixels from an instant on.
+std::vector<int64_t> pixels(const Counter& counter, Ns from, double ns_per_px, size_t count) {
+  std::vector<int64_t> most;
+  for (const Counter::Column& column : columns_of(counter, from, ns_per_px, count))
+    most.push_back(column.most);
+  return most;
+}
+
+std::vector<double> means(const Counter& counter, Ns from, double ns_per_px, size_t count) {
+  std::vector<double> means;
+  for (const Counter::Column& column : columns_of(counter, from, ns_per_px, count))
+    means.push_back(column.mean);
+  return means;
 }
 
 const Lane* counter_lane(const Document& document, std::string_view title) {
@@ -68,6 +83,60 @@ TEST(Counter, ShowsInEachPixelItsHighestValue) {
   EXPECT_THAT(pixels(counter, 14, 0.5, 4), ElementsAre(7, 7, 2, 2));
 }
 
+TEST(Counter, ShowsInEachPixelTheMeanOverTime) {
+  Counter counter;
+  counter.push(10, 1);
+  counter.push(14, 7);
+  counter.push(15, 2);
+  counter.push(40, 0);
+  counter.finish();
+  EXPECT_THAT(means(counter, 0, 10, 6), ElementsAre(0, (4 * 1 + 7 + 5 * 2) / 10.0, 2, 2, 0, 0));
+  EXPECT_THAT(means(counter, 13, 1, 4), ElementsAre(1, 7, 2, 2));
+  EXPECT_THAT(means(counter, 14, 0.5, 4), ElementsAre(7, 7, 2, 2));
+  EXPECT_THAT(means(counter, 5, 100, 1), ElementsAre((4 * 1 + 7 + 25 * 2) / 100.0));
+}
+
+// A device that runs a kernel a third of the time, whatever the scale.
+TEST(Counter, OfADeviceThatIdlesTwoThirdsIsAThird) {
+  std::vector<Ns> begins, ends;
+  for (Ns at = 0; at < 30'000'000; at += 300) {
+    begins.push_back(at);
+    ends.push_back(at + 100);
+  }
+  const Counter counter = count_open(begins, ends);
+  for (const double ns_per_px : {300.0, 3'000.0, 30'000.0, 300'000.0}) {
+    for (const Counter::Column& column : columns_of(counter, 0, ns_per_px, 100)) {
+      EXPECT_NEAR(column.mean, 1.0 / 3, 1e-9) << ns_per_px;
+      EXPECT_EQ(column.most, 1) << ns_per_px;
+    }
+  }
+}
+
+// The same from the steps one by one, at odd scales and places.
+TEST(Counter, ShowsTheMeanOfManyUnevenSteps) {
+  Counter counter;
+  std::vector<int64_t> each;  // by ns
+  uint64_t random = 1;
+  while (each.size() < 200'000) {
+    random = random * 6364136223846793005u + 1442695040888963407u;
+    const auto value = static_cast<int64_t>(random >> 60);
+    counter.push(static_cast<Ns>(each.size()), value);
+    each.insert(each.end(), 1 + (random >> 40) % 7, value);
+  }
+  counter.finish();
+  for (const auto& [from, scale] :
+       {std::pair<Ns, double>{0, 977}, {333, 16}, {4'711, 1'001}, {9, 3}}) {
+    const std::vector<double> shown = means(counter, from, scale, 190);
+    for (size_t column = 0; column < shown.size(); ++column) {
+      double sum = 0;
+      const auto begin = static_cast<size_t>(from) + column * static_cast<size_t>(scale);
+      for (size_t i = 0; i < static_cast<size_t>(scale); ++i)
+        sum += static_cast<double>(each[begin + i]);
+      ASSERT_NEAR(shown[column], sum / scale, 1e-9) << column << " at " << scale;
+    }
+  }
+}
+
 TEST(Counter, ShowsPeaksOfManySteps) {
   constexpr Ns kSteps = 100'000;
   Counter counter;
@@ -84,6 +153,8 @@ TEST(Counter, TellsItsScale) {
   counter.finish();
   EXPECT_EQ(counter.top(), 64);
   EXPECT_EQ(counter.text_of_capacity(3), "3 of 64");
+  EXPECT_EQ(counter.text_of_mean(1.0 / 3), "0.33");
+  EXPECT_EQ(counter.text_of_mean(33.33), "33.3");
   EXPECT_EQ(Counter().top(), 1);
   EXPECT_EQ(Counter(trace::kNoInt, true).text_of_capacity(4096), "4\u00a0KiB");
 }

@@ -34,7 +34,7 @@ TEST(FormatExact, ShowsEveryNanosecond) {
             "\u22129,223,372,036.854~775~808~s");
 }
 
-TEST(FormatTick, TellsNeighboursApartAndNoMore) {
+TEST(FormatTick, TellsNeighborsApartAndNoMore) {
   EXPECT_EQ(plain(format_tick(0, 100, 900)), "0~ns");
   EXPECT_EQ(plain(format_tick(500'000, 500'000, 3'000'000)), "0.5~ms");
   EXPECT_EQ(plain(format_tick(15'000'000, 500'000, 40'000'000)), "15.0~ms");

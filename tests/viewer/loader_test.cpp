@@ -102,6 +102,13 @@ TEST_F(Loading, IsTheSameTableByTable) {
     const Lane &a = whole->lanes()[lane], &b = in_parts->lanes()[lane];
     EXPECT_EQ(a.title, b.title);
     EXPECT_EQ(a.waits.start_ns, b.waits.start_ns);
+    const TimeWindow window{.begin_ns = whole->extent().begin_ns,
+                            .ns_per_px = whole->extent().span_ns() / 64,
+                            .width_px = 64};
+    std::vector<Counter::Column> columns_a(64), columns_b(64);
+    a.counter.in_pixels(window, columns_a);
+    b.counter.in_pixels(window, columns_b);
+    EXPECT_EQ(columns_a, columns_b) << a.title;
     ASSERT_EQ(a.bands.size(), b.bands.size());
     for (size_t band = 0; band < a.bands.size(); ++band) {
       EXPECT_EQ(a.bands[band].row.start_ns, b.bands[band].row.start_ns);
@@ -109,7 +116,15 @@ TEST_F(Loading, IsTheSameTableByTable) {
     }
   }
   EXPECT_EQ(in_parts->dependency_count(), whole->dependency_count());
-  EXPECT_EQ(in_parts->longest_waits(5), whole->longest_waits(5));
+  const auto longest = [](const Document& document) {
+    std::vector<std::pair<Id, Ns>> waits;
+    for (const analysis::WaitPart& wait : document.longest_waits(5))
+      waits.emplace_back(wait.op, wait.duration_ns);
+    return waits;
+  };
+  EXPECT_FALSE(longest(*whole).empty());
+  EXPECT_EQ(longest(*in_parts), longest(*whole));
+  EXPECT_EQ(report::info_json(in_parts->info()), report::info_json(whole->info()));
   EXPECT_EQ(in_parts->insights().findings.size(), whole->insights().findings.size());
   EXPECT_EQ(in_parts->insights().on_path, whole->insights().on_path);
   EXPECT_EQ(in_parts->whole_trace().op.end_ns, trace.op.end_ns);
@@ -126,6 +141,14 @@ TEST_F(Sketch, KeepsStreamsKindsAndBusyTime) {
     if (lane.kind != LaneKind::kStream) continue;
     titles.push_back(lane.title);
     EXPECT_NEAR(lane.busy_share, lane.title == "full" ? 1 : 0.5, 0.01);
+    // So is what is drawn: a pixel is as bright as it was busy.
+    TimeWindow window{.width_px = 100};
+    window.show(document.extent());
+    std::vector<DrawItem> bars;
+    fold(lane.bands.at(0).row, window, 1, bars);
+    double shown = 0;
+    for (const DrawItem& bar : bars) shown += (bar.x1 - bar.x0) * bar.coverage / 100;
+    EXPECT_NEAR(shown, lane.busy_share, 0.05);
     const Item first = unpack(lane.bands.at(0).row.item[0]);
     EXPECT_EQ(document.category(first),
               lane.title == "full" ? Category::kKernel : Category::kCopyToDevice);

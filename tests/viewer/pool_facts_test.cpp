@@ -49,18 +49,18 @@ TEST_F(PoolFacts, TellHowOftenAndHowLongWasWaitedForAFreeOne) {
   sample(1'300'000, 4, 400'000);
   sample(2'000'000, 1, 0);
   EXPECT_EQ(facts(),
-            "at most 4 of 4 in use, taken 5 times\n"
+            "at most 4 of 4 in use, acquired 5 times\n"
             "waiting: 3 waits for a free one, 1.200\u00a0ms\n"
-            "warning: 1 not given back\n");
+            "warning: 1 not returned\n");
 }
 
 TEST_F(PoolFacts, SayThatNobodyWaited) {
   sample(1'000, 1, 0);
   sample(2'000, 0, 0);
   EXPECT_EQ(facts(),
-            "at most 1 of 4 in use, taken 1 time\n"
-            "nobody waited for a free one\n"
-            "all given back\n");
+            "at most 1 of 4 in use, acquired 1 time\n"
+            "no waits for a free one\n"
+            "all returned\n");
 }
 
 TEST(PoolFactsOfCalls, AreSilentAboutWaitsThatNobodyCounts) {
@@ -74,7 +74,7 @@ TEST(PoolFactsOfCalls, AreSilentAboutWaitsThatNobodyCounts) {
   ASSERT_EQ(pools.size(), 1u);
   const std::vector<PoolFact> facts = pool_facts(pools[0]);
   ASSERT_EQ(facts.size(), 2u);
-  EXPECT_EQ(facts[1].text, "all given back");
+  EXPECT_EQ(facts[1].text, "all returned");
 }
 
 }  // namespace

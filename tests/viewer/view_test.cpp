@@ -5,9 +5,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <filesystem>
 #include <set>
 
 #include "commands.h"
+#include "support/mistakes.h"
 #include "support/trace_builder.h"
 
 namespace streamscope::viewer {
@@ -159,6 +162,104 @@ TEST(Commands, RunOnAnyTraceInAnyState) {
       }
     }
   }
+}
+
+// All of a state that commands change, but for what it says.
+auto changeable(const Document& document, const ViewState& state) {
+  const auto window = state.window.range();
+  const LaneOrder::Shown shown = state.lane_order.shown(document, state.collapsed);
+  std::string text;
+  const auto add = [&](const auto& value) { text += std::to_string(value) + ","; };
+  const auto add_item = [&](Item item) { add(static_cast<int>(item.kind)), add(item.id); };
+  add(window.begin_ns), add(window.end_ns);
+  add_item(state.selection);
+  add(state.chosen_lane ? static_cast<int>(state.chosen_lane->lane) : -1);
+  add(state.marked ? state.marked->begin_ns : -1), add(state.marked ? state.marked->end_ns : -1);
+  for (const size_t lane : shown.lanes) add(lane), add(state.lane_order.is_pinned(lane));
+  for (size_t lane = 0; lane < document.lanes().size(); ++lane) add(state.is_collapsed(lane));
+  for (const size_t finding : state.repaired) add(finding);
+  add(state.finding ? static_cast<int>(*state.finding) : -1);
+  add(state.show_inspector), add(state.show_minimap), add(state.show_critical_path);
+  add(state.whole_chain), add(static_cast<int>(state.color_by)), add(static_cast<int>(state.theme));
+  add(state.scale), add(static_cast<int>(state.overlay)), add(state.quit), add(state.reveal);
+  return text + std::string(state.drawer) + "," + std::string(state.focus);
+}
+
+TEST(Commands, DoSomethingOrSayWhyNot) {
+  test::TraceBuilder host_bound;
+  host_bound.stream("a")
+      .kernel("k", 10, 20)
+      .synchronize(11, 50'000)
+      .at(50'010)
+      .kernel("k", 50'020, 50'030);
+  std::vector<Document> documents;
+  documents.push_back(sample());
+  documents.emplace_back(trace::Trace{});
+  documents.emplace_back(host_bound.trace());
+  for (const Document& document : documents) {
+    for (const Item item :
+         {Item{}, op(0), op(1), op(2), Item{ItemKind::kApiCall, 0}, Item{ItemKind::kEventWait, 0},
+          Item{ItemKind::kHostSync, 0}, op(12345)}) {
+      for (const Command& command : commands()) {
+        // Showing all that is shown is what was asked for; Escape may have nothing left to leave.
+        if (command.group == "Move" || command.name == "Clear") continue;
+        ViewState state = state_of(document);
+        state.selection = item;
+        const auto before = changeable(document, state);
+        command.run(document, state);
+        EXPECT_TRUE(changeable(document, state) != before || !state.status.empty())
+            << command.name << " with " << to_string(item.kind) << " " << item.id << " of document "
+            << &document - documents.data();
+      }
+    }
+  }
+}
+
+TEST(LongestWait, IsThatOfTheInspectorOnEveryRecording) {
+  size_t with_waits = 0, of_no_edge = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(STREAMSCOPE_TRACES)) {
+    if (entry.path().extension() != ".sqlite") continue;
+    const Document document(trace::read(entry.path()));
+    ViewState state = state_of(document);
+    find_command("L")->run(document, state);
+    if (document.wait_groups().empty()) {
+      EXPECT_EQ(state.status, "no waits in this trace") << entry.path();
+      continue;
+    }
+    ++with_waits;
+    const auto longest =
+        std::ranges::max_element(document.wait_groups(), {}, [](const auto& group) {
+          return group.longest.duration_ns;
+        })->longest;
+    of_no_edge += longest.edge == analysis::WaitPart::kNoEdge;
+    EXPECT_EQ(document.longest_waits(1).at(0).duration_ns, longest.duration_ns) << entry.path();
+    EXPECT_EQ(state.selection, op(document.longest_waits(1)[0].op)) << entry.path();
+    // All of the wait is in view.
+    EXPECT_LE(state.window.range().begin_ns,
+              document.time(state.selection)->begin_ns - longest.duration_ns)
+        << entry.path();
+  }
+  EXPECT_GT(with_waits, 5u);
+  EXPECT_GT(of_no_edge, 0u);
+}
+
+TEST(WhatIf, TakesTheFirstFindingThatCanBeReplayed) {
+  const Document document(test::needless_sync_trace(6).trace());
+  ViewState state = state_of(document);
+  find_command("X")->run(document, state);
+  ASSERT_TRUE(state.finding);
+  EXPECT_EQ(state.repaired, std::vector<size_t>{*state.finding});
+  EXPECT_EQ(state.drawer, "findings");
+  find_command("X")->run(document, state);
+  EXPECT_TRUE(state.repaired.empty());
+}
+
+TEST(WhatIf, SaysWhyItCannotReplay) {
+  const Document clean = sample();
+  ASSERT_TRUE(clean.insights().findings.empty());
+  ViewState state = state_of(clean);
+  find_command("X")->run(clean, state);
+  EXPECT_EQ(state.status, "no findings in this trace");
 }
 
 TEST(MatchingCommands, FindWordsInAnyCase) {

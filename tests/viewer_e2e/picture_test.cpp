@@ -11,6 +11,7 @@
 
 #include "viewer_e2e/picture_fixture.h"
 #include "viewer_e2e/sample_traces.h"
+#include "views/counter_columns.h"
 
 namespace streamscope::viewer {
 namespace {
@@ -156,7 +157,8 @@ TEST_F(Picture, FollowsAChangeOfThemeAndScale) {
 
 TEST_F(Picture, ShowsEdgesOfTheSelectionOnly) {
   const auto document = pipeline();
-  const uint32_t longest = document->longest_waits(1).at(0);
+  const uint32_t longest = document->longest_waits(1).at(0).edge;
+  ASSERT_LT(longest, document->dependency_count());
   const Id waiter = document->dependency(longest).to_op;
   for (const ThemeKind kind : {ThemeKind::kDark, ThemeKind::kLight}) {
     Arguments arguments;
@@ -258,6 +260,80 @@ TEST_F(Picture, CostsPixelsNotOperations) {
   }
   EXPECT_LE(drawn[1], 2u * 1920);
   EXPECT_LE(drawn[1], drawn[0] * 6 / 5);
+}
+
+// The highest value of each pixel is 1, but what is filled is the third that it was there.
+TEST_F(Picture, FillsAThirdOfTheCounterOfADeviceThatIdlesTwoThirds) {
+  trace::Trace idle = test::dense_trace(200'000);
+  for (size_t i = 0; i < idle.op.size(); ++i) {
+    idle.op.start_ns[i] = static_cast<Ns>(i) * 300;
+    idle.op.end_ns[i] = idle.op.start_ns[i] + 100;
+  }
+  Arguments arguments;
+  arguments.panel = "timeline";
+  const auto document = std::make_shared<const Document>(std::move(idle));
+  const Image image = draw(document, arguments, [](Workspace& workspace) {
+    workspace.state().show_critical_path = false;
+  });
+  const Theme theme(arguments.theme, 1);
+  const CounterLook look(theme, theme.color(Color::kCounter));
+  const auto filled = static_cast<double>(count(image, look.body) + count(image, look.edge));
+  const auto outlined = static_cast<double>(count(image, look.inside) + count(image, look.outline));
+  EXPECT_GT(outlined, 10'000);
+  EXPECT_NEAR(filled / (filled + outlined), 1.0 / 3, 0.06);
+}
+
+TEST_F(Picture, ShadesARunOfShortWaitsByHowMuchTheyTake) {
+  // Kernels that wait for a copy a tenth of the time, far below a pixel each.
+  test::TraceBuilder builder;
+  test::StreamBuilder copies = builder.stream("copies"), math = builder.stream("math");
+  for (int i = 0; i < 3000; ++i) {
+    const Ns at = i * 1'000'000;
+    copies.at(at).memcpy(test::kHtoD, at + 1'000, at + 100'000).record("loaded");
+    math.wait("loaded").kernel("k", at + 101'000, at + 110'000);
+  }
+  Arguments arguments;
+  arguments.panel = "timeline";
+  const auto document = std::make_shared<const Document>(builder.trace());
+  const Image image = draw(document, arguments);
+  const Theme theme(arguments.theme, 1);
+  EXPECT_EQ(count(image, theme.dim(theme.color(Color::kWaiting), 0.8f)), 0u)
+      << "as dark as if it waited all the time";
+}
+
+TEST_F(Picture, SaysAtTheBottomWhyAKeyDoesNothing) {
+  test::TraceBuilder builder;
+  builder.stream("a").kernel("k", 10, 20);
+  const auto document = std::make_shared<const Document>(builder.trace());
+  ASSERT_TRUE(document->longest_waits(1).empty());
+  Offscreen surface(1200, 800);
+  Workspace workspace{Arguments{}};
+  workspace.set_document(document);
+  const Image before = surface.render(workspace);
+  const ImU32 accent = Theme(ThemeKind::kDark, 1).color(Color::kAccent);
+  const auto footer = [&](const Image& image) {
+    const auto from = image.rgb.end() - ptrdiff_t{1200} * 3 * 30;
+    return count(Image{1200, 30, {from, image.rgb.end()}}, accent);
+  };
+  for (const char* key : {"L", "X", "E", "F3", "Z", "G"}) {
+    ASSERT_TRUE(workspace.press(key));
+    EXPECT_NE(workspace.state().status, "") << key;
+    EXPECT_GT(footer(surface.render(workspace)), 50u) << key;
+    EXPECT_NE(workspace.state_json().find(workspace.state().status), std::string::npos) << key;
+  }
+  ASSERT_TRUE(workspace.press("F"));
+  EXPECT_EQ(workspace.state().status, "") << "the next key clears it";
+  EXPECT_TRUE(surface.render(workspace).rgb == before.rgb);
+}
+
+TEST_F(Picture, LabelsATraceThatWasNotFinished) {
+  test::TraceBuilder builder = test::pipeline_trace(2);
+  builder.meta("complete", "0").meta("finished", "0");
+  const auto document = std::make_shared<const Document>(builder.trace());
+  const ImU32 warning = Theme(ThemeKind::kDark, 1).color(Color::kWarning);
+  EXPECT_GT(count(draw(document), warning), 10'000u);
+  const auto live = [](Workspace& workspace) { workspace.set_live(true); };
+  EXPECT_EQ(count(draw(document, Arguments{}, live), warning), 0u);
 }
 
 TEST_F(Picture, IsWrittenAsPngThatSaysItsSize) {

@@ -250,7 +250,7 @@ TEST_F(WindowKeys, CompareWithATraceByItsPath) {
   ASSERT_EQ(text("drawer"), quoted("compare"));
   key("F6");
   ASSERT_TRUE(becomes("focus", quoted("compare")));
-  // A bar of A, then its neighbour.
+  // A bar of A, then its neighbor.
   ASSERT_TRUE(eventually([&] { return selects_op(); })) << slurp(state_file());
   const std::string first = text("selection");
   key("Right");

@@ -81,7 +81,7 @@ ImU32 bar_color(const Document& document, const Theme& theme, ColorBy by, Item i
     }
   }
   if (item.kind == ItemKind::kRange) {
-    // The program may have chosen a colour: 0xAARRGGBB.
+    // The program may have chosen a color: 0xAARRGGBB.
     const trace::Int own = document.tables().range.color[item.id];
     if (own != trace::kNoInt && own != 0)
       return IM_COL32(own >> 16 & 255, own >> 8 & 255, own & 255, 255);
@@ -95,7 +95,7 @@ std::vector<LegendEntry> bar_legend(const Document& document, const Theme& theme
     case ColorBy::kKind:
     case ColorBy::kName:
       if (by == ColorBy::kName)
-        legend.push_back({"work and ranges: each name its color", theme.color(Color::kAccent)});
+        legend.push_back({"one color per name", theme.color(Color::kAccent)});
       for (size_t i = 0; i < kCategoryCount; ++i) {
         const auto category = static_cast<Category>(i);
         // The glyphs of records and waits say more than their bars.
@@ -120,7 +120,7 @@ std::vector<LegendEntry> bar_legend(const Document& document, const Theme& theme
       break;
     case ColorBy::kPath:
       legend.push_back({"on the critical path", theme.color(Color::kCritical)});
-      legend.push_back({"could be later", theme.dim(theme.color(Category::kKernel), kElsewhere)});
+      legend.push_back({"has slack", theme.dim(theme.color(Category::kKernel), kElsewhere)});
       break;
   }
   return legend;

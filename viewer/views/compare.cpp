@@ -95,11 +95,11 @@ void CompareView::refresh(const Comparison& comparison, const Theme& theme) {
 
 void CompareView::draw(const Document& document, ViewState& state, const Theme& theme) {
   if (!state.compared) {
-    return widgets::empty_state(theme, "One trace is open",
-                                "Shift+C, or streamscope view A.sqlite B.sqlite, shows two side by "
-                                "side. Streams of the same "
-                                "name stand below each other, and a table tells what takes longer, "
-                                "shorter, is new or gone.");
+    return widgets::empty_state(
+        theme, "One trace is open",
+        "Shift+C, or streamscope view A.sqlite B.sqlite, compares two. Streams "
+        "with the same name are drawn one below the other, and a table lists "
+        "work that became longer or shorter, is new or gone.");
   }
   if (!state.comparison) return widgets::label(theme, "comparing\u2026");
   const Comparison& comparison = *state.comparison;
@@ -138,7 +138,7 @@ void CompareView::draw_head(const Document& document, ViewState& state, const Th
   next(Face::kBody, Color::kText, "A  " + name(document) + "   " + format_duration(before));
   next(Face::kBody, Color::kText, "B  " + name(other) + "   " + format_duration(after));
   if (std::fabs(change) < kSame) {
-    next(Face::kBold, Color::kTextDim, "equally long");
+    next(Face::kBold, Color::kTextDim, "same duration");
   } else {
     next(Face::kBold, change > 0 ? Color::kIncoming : Color::kOutgoing,
          signed_duration(after - before) + " (" + format_percent(std::fabs(change)) +
@@ -260,7 +260,7 @@ void CompareView::draw_bars(const Plot& plot, float top, const Comparison::Lanes
       const bool is_chosen = !selected_ || state.comparison->sides[at].work_of[op] == *selected_;
       const ImU32 color = color_of(static_cast<Match>(bar.kind), theme);
       const float x0 = plot.min.x + bar.x0, x1 = std::max(plot.min.x + bar.x1, x0 + 1);
-      // A gap of a pixel tells neighbours apart.
+      // A gap of a pixel tells neighbors apart.
       draw.AddRectFilled({x0, top}, {x1 - x0 > 3 ? x1 - 1 : x1, bottom},
                          theme.dim(color, (0.35f + 0.65f * bar.coverage) * (is_chosen ? 1 : 0.3f)));
       if (hovered && mouse.x >= x0 && mouse.x < std::max(x1, x0 + 2)) hit_ = {side, op, bar.count};
@@ -301,9 +301,8 @@ void CompareView::draw_tooltip(const Document& document, const ViewState& state,
   widgets::text(theme, Face::kBold, theme.color(Color::kText),
                 ellipsize(work.label, 100) + " on " + ellipsize(work.stream, 60));
   if (hit_->count > 1) {
-    widgets::text(
-        theme, Face::kBody, dim,
-        "one of " + format_count(hit_->count) + " in this pixel; zoom in to tell them apart");
+    widgets::text(theme, Face::kBody, dim,
+                  "one of " + format_count(hit_->count) + " in this pixel; zoom in to see each");
   } else {
     widgets::text(theme, Face::kBody, dim,
                   "number " + format_count(static_cast<int64_t>(
@@ -313,7 +312,7 @@ void CompareView::draw_tooltip(const Document& document, const ViewState& state,
       const auto range = (side == 0 ? document : *state.compared).time({ItemKind::kOp, op});
       widgets::text(theme, Face::kBody, theme.color(Color::kText),
                     std::string(side == 0 ? "A  " : "B  ") +
-                        (range ? format_duration(range->duration_ns()) : "has no such"));
+                        (range ? format_duration(range->duration_ns()) : "none"));
     }
   }
   ImGui::EndTooltip();

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Two traces on one axis, that of the timeline, both from their first work on a device: streams of
-// the same name below each other with what differs in colours, and a table of what takes longer,
+// the same name below each other with what differs in colors, and a table of what takes longer,
 // shorter, is new or gone.
 #pragma once
 
@@ -54,7 +54,7 @@ class CompareView : public View {
   void handle_keys(const Document& document, const Plot& plot, ViewState& state);
   std::optional<Cursor> nearest(const Comparison& comparison, const Plot& plot, size_t pair,
                                 int side, double since_first) const;
-  std::optional<Cursor> neighbour(const Comparison& comparison, int by) const;
+  std::optional<Cursor> neighbor(const Comparison& comparison, int by) const;
   /// Frames the bar and tells of it as the mouse would have it.
   void draw_cursor(const Plot& plot, float top, const ViewState& state, const Theme& theme);
 

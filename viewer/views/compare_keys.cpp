@@ -35,8 +35,8 @@ std::optional<CompareView::Cursor> CompareView::nearest(const Comparison& compar
 }
 
 // The bar that begins next, or began before, in the lane of the cursor.
-std::optional<CompareView::Cursor> CompareView::neighbour(const Comparison& comparison,
-                                                          int by) const {
+std::optional<CompareView::Cursor> CompareView::neighbor(const Comparison& comparison,
+                                                         int by) const {
   const std::vector<Row>& bands =
       comparison.lanes[cursor_->pair].bands[static_cast<size_t>(cursor_->side)];
   const auto order = [&](size_t band, size_t index) {
@@ -71,7 +71,7 @@ void CompareView::handle_keys(const Document& document, const Plot& plot, ViewSt
     return difference_ns(plot.first_ns[cursor.side], row.start_ns[cursor.index]);
   };
   std::optional<Cursor> next;
-  if (cursor_ && steps.right != 0) next = neighbour(comparison, steps.right);
+  if (cursor_ && steps.right != 0) next = neighbor(comparison, steps.right);
   if (!cursor_ || steps.down != 0) {
     // The lanes from top to bottom, each first of A, then of B; without a cursor from above them.
     const double at = cursor_ ? since_first(*cursor_)

@@ -36,7 +36,7 @@ Id stack_of(const PackedTables& tables, Item item) {
   return kNoId;
 }
 
-// What the recorder said while the process stood still, or what its trace lets us conclude.
+// What the recorder said while the process hung, or what its trace lets us conclude.
 void draw_report(const trace::HangReport& report, const Theme& theme) {
   std::istringstream lines(report.text);
   bool headline = true;
@@ -62,11 +62,10 @@ void DeadlocksView::draw(const Document& document, ViewState& state, const Theme
     return draw_words(document, state, theme);
   if (graph.nodes.empty()) {
     return widgets::empty_state(
-        theme, "Nothing hangs",
-        "Every call of this trace returned. When a program hangs, streamscope record "
-        "--hang-timeout ends it, and streamscope hang looks at a running one; this panel then "
-        "shows who waits for "
-        "whom.");
+        theme, "No hang",
+        "Every call in this trace returned. For a program that hangs, use streamscope record "
+        "--hang-timeout, or streamscope hang on the running process; this panel then shows who "
+        "waits for whom.");
   }
   // The words stand beside the picture, or below it where both would be narrow.
   const ImVec2 room = ImGui::GetContentRegionAvail();
@@ -176,9 +175,9 @@ void DeadlocksView::draw_words(const Document& document, ViewState& state, const
   const bool cyclic = !graph.cycles.empty();
   if (document.insights().hangs.empty()) {
     widgets::wrapped(theme, Face::kTitle, theme.color(cyclic ? Color::kError : Color::kWaiting),
-                     cyclic ? "Deadlock: they wait for each other" : "Calls that never returned");
+                     cyclic ? "Deadlock: a cycle of waits" : "Calls that never returned");
   } else if (cyclic) {
-    widgets::heading(theme, "They wait for each other");
+    widgets::heading(theme, "Cycle of waits");
   }
   for (const std::vector<uint32_t>& cycle : graph.cycles) {
     ImGui::Spacing();
@@ -194,13 +193,13 @@ void DeadlocksView::draw_words(const Document& document, ViewState& state, const
                         (i + 1 == cycle.size() ? " the first again" : ""));
     }
   }
-  widgets::heading(theme, "Who hangs");
+  widgets::heading(theme, "Blocked calls");
   for (const WaitGraph::Node& node : graph.nodes) {
     if (!node.blocked) continue;
     link(node);
     widgets::text(theme, Face::kSmall, theme.color(Color::kWaiting),
-                  "held for " + format_duration(node.held_ns) +
-                      (node.stuck ? ", never to return" : ", the work it waits for did not end"));
+                  "blocked for " + format_duration(node.held_ns) +
+                      (node.stuck ? ", never returned" : ", the awaited work did not end"));
     if (const Id stack = stack_of(document.tables(), item_of(node)); stack != kNoId) {
       for (const std::string& line : analysis::stack_lines(document.trace(), stack))
         widgets::wrapped(theme, Face::kMonoSmall, theme.color(Color::kTextDim), line);
@@ -210,14 +209,14 @@ void DeadlocksView::draw_words(const Document& document, ViewState& state, const
   bool first = true;
   for (const FindingLine& finding : document.insights().findings) {
     if (!finding.number.starts_with("SS1")) continue;
-    if (first) widgets::heading(theme, "What the rules say");
+    if (first) widgets::heading(theme, "Findings");
     first = false;
     widgets::wrapped(theme, Face::kBold, theme.color(Color::kText), finding.title);
     widgets::wrapped(theme, Face::kBody, theme.color(Color::kTextDim), finding.text);
   }
   if (graph.left_out > 0) {
     widgets::wrapped(theme, Face::kSmall, theme.color(Color::kTextDim),
-                     format_count(graph.left_out, "more arrow") + " left out of the picture");
+                     format_count(graph.left_out, "more arrow") + " not drawn");
   }
 }
 

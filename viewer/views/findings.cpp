@@ -74,9 +74,9 @@ void FindingsView::draw(const Document& document, ViewState& state, const Theme&
   copy_button(theme, state.stops, grid_);
   const auto judged = static_cast<size_t>(
       std::ranges::count(insights.quiet, analysis::Outcome::kClean, &QuietDetector::outcome));
-  widgets::label_beside(theme, format_count(judged, "rule") + " found nothing, " +
+  widgets::label_beside(theme, format_count(judged, "rule") + " without findings, " +
                                    std::to_string(insights.quiet.size() - judged) +
-                                   " could not tell");
+                                   " not evaluated");
 
   const float width = ImGui::GetContentRegionAvail().x;
   const bool beside = width > theme.px(900);
@@ -87,12 +87,12 @@ void FindingsView::draw(const Document& document, ViewState& state, const Theme&
       "list", {beside ? width - details - theme.px(16) : 0, beside ? 0 : std::min(room, needed)});
   if (shown_.empty()) {
     widgets::empty_state(
-        theme, insights.findings.empty() ? "Nothing found" : "Nothing shown",
+        theme, insights.findings.empty() ? "No findings" : "All findings are hidden",
         insights.findings.empty()
-            ? std::string("No rule found a mistake in this trace. Those that could not tell are "
-                          "named ") +
-                  (beside ? "beside." : "below.")
-            : "Press the buttons above to show other severities.");
+            ? std::string("No rule reported anything. Rules that could not be evaluated are "
+                          "listed ") +
+                  (beside ? "on the right." : "below.")
+            : "Use the buttons above to show other severities.");
   } else if (const auto clicked = grid_.draw(theme, state.stops, "findings", [&](size_t row) {
                return state.finding == shown_[row];
              })) {
@@ -116,13 +116,13 @@ void FindingsView::draw_details(const Document& document, ViewState& state, cons
     ImGui::Spacing();
     if (can_predict(document, *state.finding)) {
       const bool on = std::ranges::binary_search(state.repaired, *state.finding);
-      if (widgets::button(theme, state.stops, on ? "Show as recorded" : "What if it were repaired?",
+      if (widgets::button(theme, state.stops, on ? "Show as recorded" : "What if it were fixed?",
                           on))
         toggle_repaired(document, state, *state.finding);
       if (state.prediction && on)
         widgets::wrapped(theme, Face::kSmall, theme.color(Color::kTextDim),
-                         "The pale lanes show when the work would run. Predicted by replaying the "
-                         "recorded calls; work that newly meets is not slowed down.");
+                         "The pale lanes show when the work would run, predicted by replaying the "
+                         "recorded calls. Work that newly overlaps is not slowed down.");
       ImGui::Spacing();
     }
     if (finding.confidence != analysis::Confidence::kCertain)
@@ -140,7 +140,7 @@ void FindingsView::draw_details(const Document& document, ViewState& state, cons
   bool first = true;
   for (const QuietDetector& detector : insights.quiet) {
     if (detector.outcome == analysis::Outcome::kClean) continue;
-    if (first) widgets::heading(theme, "Could not tell");
+    if (first) widgets::heading(theme, "Not evaluated");
     first = false;
     widgets::wrapped(theme, Face::kBody, theme.color(Color::kText),
                      detector.number + " " + detector.id);

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What the detectors found, the gravest and dearest first: what it is, why, what repairing it
-// gains, and where it is.
+// What the detectors found, the most severe and most costly first: what it is, why, what repairing
+// it gains, and where it is.
 #pragma once
 
 #include "view.h"

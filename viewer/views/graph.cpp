@@ -88,7 +88,7 @@ void GraphView::draw_group(const Document& document, ViewState& state, const The
                 ellipsize(document.label({ItemKind::kOperation, state.graph_group}), 60)
           : "All of " + format_count(document.groups().size(), "group");
   if (widgets::button(theme, state.stops, text, one)) state.overlay = Overlay::kGroups;
-  widgets::label_beside(theme, "Shift+G chooses one");
+  widgets::label_beside(theme, "Shift+G selects a group");
 }
 
 void GraphView::draw(const Document& document, ViewState& state, const Theme& theme) {
@@ -104,14 +104,14 @@ void GraphView::draw(const Document& document, ViewState& state, const Theme& th
     lay_out(document, std::move(filter), width, height);
   if (graph_.nodes.empty() && filter_ != GraphFilter{}) {
     return widgets::empty_state(
-        theme, "No operations here",
-        "No stream that the filter of lanes leaves has operations of the chosen group in the "
-        "marked time; Escape removes the mark, Shift+F changes the filter, Shift+G the group.");
+        theme, "No matching operations",
+        "The marked time, the lane filter and the chosen group have no operation in common. Escape "
+        "removes the mark, Shift+F changes the filter, Shift+G the group.");
   }
   if (graph_.nodes.empty()) {
     return widgets::empty_state(theme, "No operations",
                                 "The graph shows operations and what orders them; this trace has "
-                                "none whose time is known.");
+                                "none with a known time.");
   }
   // What is selected elsewhere comes into sight here.
   const uint32_t selected =
@@ -164,7 +164,7 @@ void GraphView::draw(const Document& document, ViewState& state, const Theme& th
   if (filter_ == GraphFilter{}) return;
   const std::string text = filter_.within
                                ? "only the marked " + format_duration(filter_.within->duration_ns())
-                               : "only streams of the filter";
+                               : "only filtered streams";
   const ImVec2 chip = widgets::chip(nullptr, theme, Face::kSmall, {}, 0, 0, text);
   widgets::chip(&frame.draw, theme, Face::kSmall,
                 {frame.max.x - chip.x - theme.px(8), frame.max.y - chip.y - theme.px(8)},

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "trace_facts.h"
 #include "views/inspector_sheet.h"
 
 namespace streamscope::viewer {
@@ -29,7 +30,6 @@ void InspectorView::draw(const Document& document, ViewState& state, const Theme
 void InspectorView::draw_trace(Sheet& sheet) {
   const Document& document = sheet.document;
   const trace::Trace& trace = sheet.trace();
-  const PackedTables& tables = sheet.tables();
   widgets::text(sheet.theme, Face::kTitle, sheet.theme.color(Color::kText), "Trace");
   ImGui::Spacing();
   sheet.fact("file", trace.file.filename().string());
@@ -37,29 +37,21 @@ void InspectorView::draw_trace(Sheet& sheet) {
     sheet.fact("producer", it->second);
   if (const auto it = trace.meta.find("tier"); it != trace.meta.end())
     sheet.fact("tier", it->second);
-  sheet.fact("duration", format_exact(document.extent().duration_ns()));
+  sheet.fact("duration", format_exact(document.info().duration_ns));
   for (Id device = 0; device < trace.device.size(); ++device) {
     sheet.fact(device == 0 ? "devices" : " ", trace.text(trace.device.name_id[device]));
   }
-  sheet.fact("state", document.losses().empty() ? "complete, nothing lost" : "incomplete");
-  for (const LossLine& line : document.losses()) sheet.note(line.text, Color::kWarning);
+  sheet.fact("state", state_text(document, sheet.state.is_live));
+  for (const std::string& line : loss_lines(document)) sheet.note(line, Color::kWarning);
   ImGui::Spacing();
-  const auto count = [&](std::string_view name, size_t rows) {
-    if (rows > 0) sheet.fact(name, format_count(static_cast<int64_t>(rows)));
-  };
-  count("processes", trace.process.size());
-  count("streams", trace.stream.size());
-  count("operations", tables.op.size());
-  count("event records", tables.event_record.size());
-  count("stream waits", tables.event_wait.size());
-  count("edges", document.dependency_count());
-  count("host syncs", tables.host_sync.size());
-  count("other calls", tables.api_call.size());
-  count("NVTX ranges", tables.range.size());
+  for (const Fact& fact : count_facts(document)) sheet.fact(fact.name, fact.text);
 
   const std::vector<analysis::WaitGroup>& waits = document.wait_groups();
   widgets::heading(sheet.theme, "Who waited for whom");
-  if (waits.empty()) sheet.note("No stream stood still for another.");
+  if (waits.empty())
+    sheet.note(document.insights().derived
+                   ? "Not listed for a trace this large; L selects the longest."
+                   : "No waits in this trace.");
   for (const analysis::WaitGroup& group :
        std::span(waits).first(std::min(waits.size(), kWaitGroups))) {
     const analysis::WaitPart& longest = group.longest;
@@ -111,7 +103,7 @@ void InspectorView::draw_item(Sheet& sheet) {
     sheet.fact("duration",
                document.never_ended(item) ? "never ended" : format_exact(range->duration_ns()));
   } else {
-    sheet.note("Its time is unknown.");
+    sheet.note("Its time is not known.");
   }
   draw_elsewhere(sheet, item);
   switch (item.kind) {
@@ -170,7 +162,7 @@ void InspectorView::draw_elsewhere(Sheet& sheet, Item item) {
     }
   }
   for (const TimeRange& range : elsewhere_)
-    sheet.fact(item.kind == ItemKind::kOp ? "if repaired" : "on the GPU",
+    sheet.fact(item.kind == ItemKind::kOp ? "if fixed" : "on the GPU",
                format_duration(range.duration_ns()) + " from " + format_exact(range.begin_ns));
 }
 

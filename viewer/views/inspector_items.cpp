@@ -23,7 +23,7 @@ std::string_view explain(trace::Binding binding) {
     case trace::kBindingExact:
       return "to the record that was newest when the wait was issued";
     case trace::kNeverRecorded:
-      return "to nothing: the event had never been recorded, so this wait does nothing";
+      return "to nothing: the event was never recorded before, so this wait is a no-op";
     case trace::kCaptured:
       return "into a graph that was being captured";
     case trace::kAmbiguous:
@@ -79,7 +79,7 @@ void InspectorView::draw_op(Sheet& sheet, Id id) {
     }
   }
   if (op.start_ns[id] == kUnknownNs)
-    sheet.note("The trace has no device times for it; it is shown where the host issued it.");
+    sheet.note("No device times were recorded; it is shown where the host issued it.");
   sheet.correlation(op.correlation_id[id]);
 }
 
@@ -127,7 +127,7 @@ void InspectorView::draw_sync(Sheet& sheet, Id id) {
         "record on " + sheet.document.stream_name(sheet.tables().event_record.stream_id[record]),
         {ItemKind::kEventRecord, record});
   }
-  if (sync.result[id] == trace::kResultNotReady) sheet.fact("answer", "not ready");
+  if (sync.result[id] == trace::kResultNotReady) sheet.fact("result", "not ready");
   sheet.outcome(sync, id);
   sheet.stack(sync.stack_id[id]);
 }
@@ -137,7 +137,7 @@ void InspectorView::draw_range(Sheet& sheet, Id id) {
   sheet.fact("thread", sheet.document.thread_name(range.thread_id[id]));
   sheet.fact("domain", sheet.trace().text(range.domain_id[id]));
   if (range.payload[id] != kNoInt) sheet.fact("payload", format_count(range.payload[id]));
-  if (range.end_ns[id] == kUnknownNs) sheet.note("It was never closed.", Color::kWarning);
+  if (range.end_ns[id] == kUnknownNs) sheet.note("This range was never closed.", Color::kWarning);
   sheet.operation(range.operation_id[id]);
 }
 
@@ -174,7 +174,7 @@ void InspectorView::draw_operation(Sheet& sheet, Id id) {
   const auto& dependencies = sheet.tables().operation_dependency;
   sheet.linked("Depends on", dependencies, id, [&](size_t i) {
     const Item other{ItemKind::kOperation, dependencies.depends_on_operation_id[i]};
-    sheet.link(document.label(other) + (dependencies.elided[i] == 1 ? " (needed no wait)" : ""),
+    sheet.link(document.label(other) + (dependencies.elided[i] == 1 ? " (no wait needed)" : ""),
                other);
   });
 }

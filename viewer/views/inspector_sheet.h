@@ -72,7 +72,7 @@ struct InspectorView::Sheet {
   void outcome(const Calls& calls, Id id) {
     result(calls.result[id]);
     if (calls.start_ns[id] != trace::kUnknownNs && calls.end_ns[id] == trace::kUnknownNs)
-      note("It never returned while the program was recorded.", Color::kWarning);
+      note("This call did not return while the program was recorded.", Color::kWarning);
     operation(calls.operation_id[id]);
     correlation(calls.correlation_id[id]);
   }

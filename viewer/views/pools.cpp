@@ -9,6 +9,7 @@
 #include "holders.h"
 #include "labels.h"
 #include "pool_facts.h"
+#include "views/counter_columns.h"
 #include "views/widgets.h"
 
 namespace streamscope::viewer {
@@ -20,10 +21,10 @@ constexpr float kFacts = 236;  // as wide as the names of lanes
 constexpr float kChart = 84;
 constexpr float kNamed = 52;         // in a tooltip: one of those who hold, on three lines
 constexpr float kTooltipRest = 120;  // and what is not of them
-constexpr size_t kMostNamed = 6;     // of those who hold, or never gave back
+constexpr size_t kMostNamed = 6;     // of those who hold, or never returned it
 
 // How many of those who hold have room in a tooltip that is so high before scaling, perhaps with as
-// many that never gave back.
+// many that never returned it.
 size_t most_named(float height, bool twice) {
   const float each = (height - kTooltipRest) / (twice ? 2 * kNamed : kNamed);
   return std::clamp(static_cast<size_t>(std::max(each, 1.0f)), size_t{1}, kMostNamed);
@@ -35,39 +36,32 @@ const PoolUsage::Step* step_at(const PoolUsage& pool, Ns at) {
   return next == pool.steps.begin() ? nullptr : &*(next - 1);
 }
 
-void draw_chart(const PoolUsage& pool, const TimeWindow& window, const Theme& theme, ImVec2 min,
-                ImVec2 max) {
+void draw_chart(const PoolUsage& pool, const Document::PoolCurve& curve, const TimeWindow& window,
+                const Theme& theme, ImVec2 min, ImVec2 max) {
   ImDrawList& draw = *ImGui::GetWindowDrawList();
   draw.AddRectFilled(min, max, theme.color(Color::kBackground));
-  const trace::Int top = std::max<trace::Int>(
-      pool.capacity != trace::kNoInt ? std::max(pool.capacity, pool.high_water) : pool.high_water,
-      1);
+  const trace::Int top = curve.in_use.top();
   const float room = max.y - min.y - theme.px(8);
-  const auto y_of = [&](trace::Int value) {
-    return max.y - std::round(room * static_cast<float>(value) / static_cast<float>(top));
+  const auto y_of = [&](double value) {
+    return max.y - std::round(room * static_cast<float>(value / static_cast<double>(top)));
   };
-  // Per pixel the most that was in use in it: peaks are what one looks for.
-  const ImU32 edge = theme.color(Category::kKernel);
-  const ImU32 fill = theme.dim(edge, 0.45f), free = theme.dim(edge, 0.15f);
-  const auto columns = static_cast<size_t>(std::max(max.x - min.x, 0.0f));
-  auto next = std::ranges::upper_bound(pool.steps, window.begin_ns, {}, &PoolUsage::Step::at_ns);
-  PoolUsage::Step now = next == pool.steps.begin() ? PoolUsage::Step{} : *(next - 1);
-  for (size_t column = 0; column < columns; ++column) {
-    const Ns until = window.to_ns(static_cast<double>(column + 1));
-    trace::Int in_use = now.in_use, all = now.in_use + now.available;
-    for (; next != pool.steps.end() && next->at_ns < until; ++next) {
-      now = *next;
-      in_use = std::max(in_use, now.in_use);
-      all = std::max(all, now.in_use + now.available);
-    }
-    const float x = min.x + static_cast<float>(column);
-    if (all > in_use) draw.AddRectFilled({x, y_of(all)}, {x + 1, y_of(in_use)}, free);
-    if (in_use == 0) continue;
-    draw.AddRectFilled({x, y_of(in_use)}, {x + 1, max.y}, fill);
-    draw.AddRectFilled({x, y_of(in_use)}, {x + 1, y_of(in_use) + theme.px(2)}, edge);
+  std::vector<Counter::Column> columns(static_cast<size_t>(std::max(max.x - min.x, 0.0f)));
+  // What is made and free, behind what is in use.
+  const ImU32 ink = theme.color(Category::kKernel), free = theme.dim(ink, 0.15f);
+  curve.made.in_pixels(window, columns);
+  for (size_t column = 0, next = 0; column < columns.size(); column = next) {
+    const float y = y_of(columns[column].mean);
+    while (next < columns.size() && y_of(columns[next].mean) == y) ++next;
+    if (y < max.y)
+      draw.AddRectFilled({min.x + static_cast<float>(column), y},
+                         {min.x + static_cast<float>(next), max.y}, free);
   }
+  curve.in_use.in_pixels(window, columns);
+  draw_counter_columns(
+      columns, static_cast<double>(top), min.x, max.y, room, CounterLook(theme, ink),
+      [&](ImVec2 from, ImVec2 to, ImU32 fill) { draw.AddRectFilled(from, to, fill); });
   const auto line = [&](trace::Int value, ImU32 color, const std::string& text) {
-    const float y = y_of(value) - 0.5f;
+    const float y = y_of(static_cast<double>(value)) - 0.5f;
     draw.AddLine({min.x, y}, {max.x, y}, color);
     const ImVec2 size = widgets::chip(nullptr, theme, Face::kSmall, {}, 0, 0, text);
     widgets::chip(&draw, theme, Face::kSmall,
@@ -101,19 +95,19 @@ void draw_instant(const PoolUsage& pool, const Theme& theme, const Holders& hold
   std::string text = amount(pool, in_use) + " in use";
   if (step != nullptr && step->available > 0)
     text += ", " + amount(pool, step->available) + " free";
-  if (!pool.derived) text += " when last counted";
+  if (!pool.derived) text += " at the last sample";
   widgets::text(theme, Face::kBold, theme.color(Color::kText), text);
   widgets::text(theme, Face::kMonoSmall, theme.color(Color::kTextDim), "at " + format_exact(at));
   if (in_use == 0 && holders.count == 0) return;
   ImGui::Spacing();
   widgets::text(theme, Face::kSmall, theme.color(Color::kTextDim),
-                holders.count == 0 ? "by whom is not known: no work of libcoord was under way"
-                                   : "held by, the oldest first");
+                holders.count == 0 ? "holders unknown: no libcoord operation was running"
+                                   : "held by, oldest first");
   draw_holders(theme, holders, at);
   const auto known = static_cast<trace::Int>(holders.count);
   if (known > 0 && !pool.derived && pool.kind != trace::kMemoryPool && in_use > known)
     widgets::text(theme, Face::kSmall, theme.color(Color::kTextDim),
-                  "by whom " + format_count(in_use - known) + " more are held is not known");
+                  "holders of " + format_count(in_use - known) + " more unknown");
 }
 
 }  // namespace
@@ -123,8 +117,8 @@ void PoolsView::draw(const Document& document, ViewState& state, const Theme& th
   if (pools.empty()) {
     return widgets::empty_state(
         theme, "No pools",
-        "Nothing was made and given up while this was recorded. Pools of "
-        "libcoord tell their samples; streams and events are followed by their calls; memory with "
+        "No streams, events or memory were created and released while this was recorded. libcoord "
+        "reports its pools; streams and events are counted from their calls; memory needs "
         "streamscope record --with alloc.");
   }
   ImDrawList& draw = *ImGui::GetWindowDrawList();
@@ -133,10 +127,11 @@ void PoolsView::draw(const Document& document, ViewState& state, const Theme& th
   if (state.window.width_px <= 1) first_fit(document, state, std::max(width - facts, 16.0f));
   TimeWindow window = state.window;
   window.resize(std::max(width - facts, 16.0f));
-  for (const PoolUsage& pool : pools) {
+  for (size_t i = 0; i < pools.size(); ++i) {
+    const PoolUsage& pool = pools[i];
     const ImVec2 at = ImGui::GetCursorScreenPos();
     const ImVec2 min{at.x + facts, at.y}, max{at.x + width, at.y + height};
-    draw_chart(pool, window, theme, min, max);
+    draw_chart(pool, document.pool_curves()[i], window, theme, min, max);
     float y = at.y;
     const auto fact = [&](Face face, Color color, const std::string& text) {
       widgets::fit_text(draw, theme, face, {at.x, y}, facts - theme.px(12), theme.color(color),
@@ -172,12 +167,12 @@ void PoolsView::draw(const Document& document, ViewState& state, const Theme& th
       }
       if (by_key && tells_leaks) ImGui::Spacing();
       if (tells_leaks) {
-        widgets::text(theme, Face::kBold, theme.color(Color::kWarning), "never given back");
+        widgets::text(theme, Face::kBold, theme.color(Color::kWarning), "never returned");
         const Holders endless = endless_holders(document, pool, most);
         draw_holders(theme, endless, document.extent().end_ns);
         if (endless.count == 0)
           widgets::text(theme, Face::kSmall, theme.color(Color::kTextDim),
-                        amount(pool, pool.left) + ", by whom is not known");
+                        amount(pool, pool.left) + ", holder unknown");
       }
       ImGui::PopTextWrapPos();
       ImGui::EndTooltip();
@@ -187,8 +182,8 @@ void PoolsView::draw(const Document& document, ViewState& state, const Theme& th
     ImGui::Dummy({0, theme.px(4)});
   }
   widgets::text(theme, Face::kSmall, theme.color(Color::kTextFaint),
-                "The time is that of the timeline: " + format_exact(window.range().begin_ns) +
-                    " to " + format_exact(window.range().end_ns));
+                "Time range of the timeline: " + format_exact(window.range().begin_ns) + " to " +
+                    format_exact(window.range().end_ns));
 }
 
 }  // namespace streamscope::viewer

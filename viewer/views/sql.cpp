@@ -99,7 +99,7 @@ void SqlView::run(const Document& document) {
   stop();
   if (document.trace().file.empty()) {
     shown_ = {};
-    shown_.error = "this trace was made in memory, there is no file to ask";
+    shown_.error = "this trace has no file to query";
     return;
   }
   running_ = true;
@@ -179,7 +179,7 @@ void SqlView::draw(const Document& document, ViewState& state, const Theme& them
   } else {
     widgets::label_beside(theme, format_count(grid_.row_count(), "row") + " in " +
                                      format_duration(static_cast<Ns>(shown_.seconds * 1e9)) +
-                                     (shown_.cut ? "; the rest is left out" : "") +
+                                     (shown_.cut ? "; truncated" : "") +
                                      (id_column_ ? "; a click shows the operation" : ""));
   }
   if (const auto clicked =

@@ -96,10 +96,10 @@ void StatisticsView::draw(const Document& document, ViewState& state, const Them
   if (range_)
     widgets::label_beside(theme, "in the marked " + format_duration(range_->duration_ns()));
   if (rows_.empty()) {
-    return widgets::empty_state(theme, "Nothing to count",
-                                range_ ? "Nothing of this kind lies in the marked time; Escape "
+    return widgets::empty_state(theme, "Nothing to show",
+                                range_ ? "The marked time contains nothing of this kind; Escape "
                                          "removes the mark."
-                                       : "This trace holds nothing of this kind.");
+                                       : "This trace contains nothing of this kind.");
   }
   const float room = ImGui::GetContentRegionAvail().y;
   const float below = std::min(theme.px(132), room * 0.5f);
@@ -114,9 +114,9 @@ void StatisticsView::draw(const Document& document, ViewState& state, const Them
   if (!selected_ || *selected_ >= rows_.size()) return;
   const StatisticsRow& row = rows_[*selected_];
   widgets::wrapped(theme, Face::kBold, theme.color(Color::kText),
-                   "How long " + ellipsize(row.name, 60) + " took");
+                   "Durations of " + ellipsize(row.name, 60));
   constexpr std::string_view kScale =
-      "logarithmic, from the shortest to the longest of the table; a click selects the longest one";
+      "logarithmic scale, the same for all rows; a click on a row selects its longest";
   widgets::beside(theme.width(Face::kSmall, kScale));
   widgets::wrapped(theme, Face::kSmall, theme.color(Color::kTextDim), kScale);
   draw_histogram(theme, row);

@@ -158,7 +158,7 @@ void TimelineView::draw(const Document& document, ViewState& state, const Theme&
   pane.draw.PopClipRect();
   state.hovered = hit_.item;
   state.hovered_value.reset();
-  if (hit_.counter != nullptr) state.hovered_value = hit_.value;
+  if (hit_.counter != nullptr) state.hovered_value = hit_.value.most;
   // Names have a list of their own, which stays the same while time moves (damage.h).
   ImGui::SetCursorScreenPos({origin.x, pane.min.y});
   ImGui::BeginChild("names", {gutter, std::max(page, 1.0f)}, false,

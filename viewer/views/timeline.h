@@ -89,7 +89,7 @@ struct Hit {
   /// Where it stands, if that is not its own time: as it would run, or what became of a range.
   std::optional<TimeRange> elsewhere;
   const Lane* counter = nullptr;          ///< then there is no item
-  int64_t value = 0;                      ///< highest of the counter in this pixel
+  Counter::Column value;                  ///< of the counter in this pixel
   float at_x = 0, top_y = 0, foot_y = 0;  ///< of that pixel, and of the lane
   explicit operator bool() const { return static_cast<bool>(item); }
 };
@@ -162,7 +162,7 @@ class TimelineView : public View {
   uint64_t folded_of_ = 0;  // serial of the document that they are of
   Hit hit_;
   std::vector<DrawItem> bars_, waits_;  // reused for each lane
-  std::vector<int64_t> columns_;
+  std::vector<Counter::Column> columns_;
 
   // A drag in progress.
   enum class Drag { kNone, kPending, kPan, kMark, kOverview, kName, kLane };

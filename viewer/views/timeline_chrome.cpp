@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "labels.h"
 #include "views/timeline.h"
@@ -100,22 +101,30 @@ void TimelineView::draw_overview(Pane& pane, ImVec2 min, ImVec2 max) {
   // fills its half.
   const float top = min.y + pane.px(4), bottom = max.y - pane.px(4);
   const Document::Activity& activity = document.activity();
-  const float most = std::max({1e-6f, *std::ranges::max_element(activity.kernels),
-                               *std::ranges::max_element(activity.copies)});
   const float middle = std::round(top + (bottom - top) * 0.6f);
   const auto columns = static_cast<size_t>(std::max(width / kOverviewColumn, 1.0f));
-  // Neighbours of the same height are one rectangle.
+  const auto means = [&](const std::vector<float>& buckets) {
+    std::vector<float> result(columns);
+    for (size_t column = 0; column < columns; ++column) {
+      const size_t first = column * buckets.size() / columns;
+      const size_t last = std::max(first + 1, (column + 1) * buckets.size() / columns);
+      result[column] = std::accumulate(buckets.begin() + static_cast<ptrdiff_t>(first),
+                                       buckets.begin() + static_cast<ptrdiff_t>(last), 0.0f) /
+                       static_cast<float>(last - first);
+    }
+    return result;
+  };
+  const std::vector<float> kernels = means(activity.kernels), copies = means(activity.copies);
+  const float most =
+      std::max({1e-6f, *std::ranges::max_element(kernels), *std::ranges::max_element(copies)});
+  // Neighbors of the same height are one rectangle.
   const auto draw_columns = [&](const std::vector<float>& values, float room, ImU32 color) {
     float from = pane.min.x, height = 0;
     for (size_t column = 0; column <= columns; ++column) {
       const float x = pane.min.x + width * static_cast<float>(column) / static_cast<float>(columns);
       float own = -1;  // beyond the end: another height than any
       if (column < columns) {
-        const size_t first = column * Document::kActivityBuckets / columns;
-        const size_t last =
-            std::max(first + 1, (column + 1) * Document::kActivityBuckets / columns);
-        const float value = *std::max_element(values.begin() + static_cast<ptrdiff_t>(first),
-                                              values.begin() + static_cast<ptrdiff_t>(last));
+        const float value = values[column];
         own = value <= 0 ? 0 : std::max(1.0f, std::round(value / most * std::fabs(room)));
       }
       if (own == height) continue;
@@ -125,8 +134,8 @@ void TimelineView::draw_overview(Pane& pane, ImVec2 min, ImVec2 max) {
       height = own;
     }
   };
-  draw_columns(activity.kernels, top - middle, theme.color(Category::kKernel));
-  draw_columns(activity.copies, bottom - middle, theme.color(Category::kCopyToDevice));
+  draw_columns(kernels, top - middle, theme.color(Category::kKernel));
+  draw_columns(copies, bottom - middle, theme.color(Category::kCopyToDevice));
   // What is in view stays bright.
   const TimeRange extent = document.extent();
   const double per_px = extent.span_ns() / width;
@@ -255,10 +264,10 @@ void TimelineView::draw_name(Pane& pane, const LaneBox& box, bool selected) {
                       pane.color(Color::kText), lane.title);
     widgets::fit_text(pane.draw, theme, Face::kSmall, {text_left, y + pane.px(17)},
                       text_right - text_left, pane.color(Color::kTextFaint),
-                      lane.host_times ? "no device times: as issued" : lane.detail);
+                      lane.host_times ? "no device times: shown as issued" : lane.detail);
     if (lane.kind == LaneKind::kStream && pane.state.prediction)
       widgets::fit_text(pane.draw, theme, Face::kSmall, {text_left, y + pane.px(31)},
-                        text_right - text_left, pane.color(Color::kAccent), "below: if repaired");
+                        text_right - text_left, pane.color(Color::kAccent), "below: if fixed");
   }
   pane.draw.AddLine({pane.gutter_x, box.bottom - 0.5f}, {right, box.bottom - 0.5f},
                     pane.color(Color::kGrid));
@@ -284,7 +293,7 @@ void TimelineView::draw_findings(Pane& pane) {
       pane.draw.PopClipRect();
     }
   }
-  // The gravest come first in the list: what follows must not hide them.
+  // The most severe come first in the list: what follows must not hide them.
   std::vector<float> taken;
   for (size_t i = 0; i < findings.size() && taken.size() < kMostSigns; ++i) {
     if (findings[i].start_ns == trace::kUnknownNs) continue;

@@ -10,18 +10,20 @@
 
 #include "labels.h"
 #include "views/bar_colors.h"
+#include "views/counter_columns.h"
 #include "views/timeline.h"
 
 namespace streamscope::viewer {
 namespace {
 
 constexpr float kMinPx = 1;          // narrower bars are folded
-constexpr float kGapFromPx = 4;      // wider bars leave a pixel to their neighbour
+constexpr float kGapFromPx = 4;      // wider bars leave a pixel to their neighbor
 constexpr float kLabelFromPx = 26;   // wider bars carry a label
 constexpr float kGrabPx = 3;         // how near the mouse must be to a narrow bar
 constexpr float kGlyphSpacing = 12;  // glyphs that are nearer to each other are a line
 constexpr float kNotFound = 0.22f;   // what a search did not find steps back
-constexpr float kPredicted = 0.5f;   // how much of its colour a predicted bar has
+constexpr float kPredicted = 0.5f;   // how much of its color a predicted bar has
+constexpr float kFaintest = 0.2f;    // of its color: what was busy for next to none of a pixel
 constexpr float kFoot = 2;           // pixels at the lower edge that tell of waiting
 
 // A label that fits: of a CUDA call first the prefix goes, which all share.
@@ -140,26 +142,13 @@ void TimelineView::draw_lane(Pane& pane, const LaneBox& box) {
   draw_markers(pane, lane, box.bottom - pane.px(3));
 }
 
-// Filled steps under a bright edge, in each pixel the highest value: peaks are what one looks for.
 void TimelineView::draw_counter(Pane& pane, const Lane& lane, float top, float bottom) {
   columns_.resize(grid_.size());
-  lane.counter.most_in_pixels(pane.state.window, columns_);
-  const ImU32 edge = pane.color(Color::kCounter), body = pane.theme.dim(edge, 0.4f);
-  const float room = bottom - top, edge_height = pane.px(2);
-  Ground& ground = pane.state.ground;
-  for (size_t column = 0, next = 0; column < columns_.size(); column = next) {
-    const int64_t value = columns_[column];
-    while (next < columns_.size() && columns_[next] == value) ++next;
-    if (value <= 0) continue;
-    ++pane.state.drawn_items;
-    const auto share =
-        static_cast<float>(static_cast<double>(value) / static_cast<double>(lane.counter.top()));
-    const float y = bottom - std::max(std::round(room * share), edge_height);
-    const float x0 = pane.min.x + static_cast<float>(column),
-                x1 = pane.min.x + static_cast<float>(next);
-    ground.fill({x0, y}, {x1, y + edge_height}, edge);
-    ground.fill({x0, y + edge_height}, {x1, bottom}, body);
-  }
+  lane.counter.in_pixels(pane.state.window, columns_);
+  pane.state.drawn_items += draw_counter_columns(
+      columns_, static_cast<double>(lane.counter.top()), pane.min.x, bottom, bottom - top,
+      CounterLook(pane.theme, pane.color(Color::kCounter)),
+      [&](ImVec2 min, ImVec2 max, ImU32 color) { pane.state.ground.fill(min, max, color); });
   // Under the mouse, or else of the lane that keys chose.
   const bool pointed = pane.mouse_in_plot && pane.mouse.y >= top && pane.mouse.y < bottom;
   const auto chosen = current_lane(pane.document, pane.state);
@@ -208,7 +197,7 @@ void TimelineView::draw_bars(Pane& pane, const Lane& lane, const Band& band, Str
   for (const DrawItem& bar : bars_) {
     const float width = bar.x1 - bar.x0, x1 = drawn_end(bar);
     ImU32 fill = fill_of(pane, band, bar);
-    if (bar.coverage < 1) fill = pane.theme.dim(fill, 0.35f + 0.65f * bar.coverage);
+    if (bar.coverage < 1) fill = pane.theme.dim(fill, kFaintest + (1 - kFaintest) * bar.coverage);
     if (!pane.state.searched.empty() &&
         !pane.document.has_name(unpack(band.row.item[bar.first]), pane.state.searched))
       fill = pane.theme.dim(fill, kNotFound);
@@ -258,7 +247,7 @@ void TimelineView::draw_label(Pane& pane, const Band& band, const DrawItem& bar,
   }
 }
 
-// Around the selection, over its neighbours.
+// Around the selection, over its neighbors.
 void TimelineView::draw_outline(Pane& pane, const Row& row, const Strip& strip) {
   const auto range = pane.state.selection ? pane.document.time(pane.state.selection) : std::nullopt;
   if (!range) return;
@@ -276,9 +265,10 @@ void TimelineView::draw_outline(Pane& pane, const Row& row, const Strip& strip) 
 
 void TimelineView::draw_waits(Pane& pane, const Lane& lane, Strip& strip) {
   const ImU32 color = pane.color(Color::kWaiting);
-  const ImU32 ground = pane.theme.dim(color, 0.13f), ink = pane.theme.dim(color, 0.8f);
   for (const DrawItem& bar : waits_) {
-    strip.fill(bar.x0, bar.x1, ground, ink);
+    // Of a run of short ones as much as they take of it.
+    strip.fill(bar.x0, bar.x1, pane.theme.dim(color, 0.13f * bar.coverage),
+               pane.theme.dim(color, 0.8f * bar.coverage));
     const float x0 = pane.min.x + bar.x0, x1 = pane.min.x + bar.x1;
     if (pane.mouse_in_plot && pane.mouse.y >= strip.top() && pane.mouse.y < strip.bottom() &&
         pane.mouse.x >= x0 && pane.mouse.x < x1) {
@@ -360,8 +350,15 @@ void TimelineView::draw_counter_tooltip(Pane& pane) {
   if (!pane.mouse_in_plot)
     widgets::place_tooltip(pane.theme, {hit_.at_x, hit_.top_y}, {hit_.at_x, hit_.foot_y});
   ImGui::BeginTooltip();
+  const Counter::Column value = hit_.value;
   widgets::text(pane.theme, Face::kBold, pane.color(Color::kText),
-                lane.title + ": " + lane.counter.text_of_capacity(hit_.value));
+                lane.title + ": " +
+                    (value.is_steady() ? lane.counter.text_of_capacity(value.most)
+                                       : lane.counter.text_of_mean(value.mean) + " on average"));
+  if (!value.is_steady())
+    widgets::text(pane.theme, Face::kBody, pane.color(Color::kText),
+                  "at most " + lane.counter.text_of_capacity(value.most) + " in this pixel of " +
+                      format_duration(static_cast<Ns>(pane.state.window.ns_per_px)));
   widgets::text(pane.theme, Face::kSmall, pane.color(Color::kTextDim), lane.detail);
   widgets::text(pane.theme, Face::kMonoSmall, pane.color(Color::kTextDim),
                 "at " + format_exact(at));
@@ -383,9 +380,10 @@ void TimelineView::draw_tooltip(Pane& pane) {
                   hit_.instants
                       ? format_count(hit_.folded, std::string(to_string(document.category(item))))
                       : format_count(hit_.folded) + " in this pixel");
-    widgets::text(theme, Face::kBody, dim,
-                  (hit_.instants ? "" : "busy " + format_percent(hit_.coverage) + " of it; ") +
-                      std::string("zoom in to tell them apart"));
+    widgets::text(
+        theme, Face::kBody, dim,
+        (hit_.instants ? "" : "busy " + format_percent(hit_.coverage) + " of the time; ") +
+            std::string("zoom in to see each"));
     ImGui::EndTooltip();
     return;
   }
@@ -396,7 +394,7 @@ void TimelineView::draw_tooltip(Pane& pane) {
   std::string kind(to_string(document.category(item)));
   if (hit_.elsewhere) {
     widgets::text(theme, Face::kBody, theme.color(Color::kText),
-                  (item.kind == ItemKind::kRange ? "on the GPU: " : "if repaired: ") +
+                  (item.kind == ItemKind::kRange ? "on the GPU: " : "if fixed: ") +
                       format_duration(hit_.elsewhere->duration_ns()) + " from " +
                       format_exact(hit_.elsewhere->begin_ns));
     kind = (item.kind == ItemKind::kRange ? "on the host: " : "recorded: ") + kind;
