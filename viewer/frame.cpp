@@ -169,9 +169,9 @@ void Workspace::draw_footer(float top, float width, float height) {
   const Face face = told ? Face::kBold : Face::kSmall;
   const std::string_view said = told ? std::string_view(state_.status) : kHint;
   float right = std::max(width - theme_.px(14) - theme_.width(face, said), theme_.px(14));
-  widgets::fit_text(
-      draw, theme_, face, {right, std::round(middle - theme_.text(face).size / 2 - 1)},
-      width - theme_.px(14) - right, theme_.color(told ? Color::kAccent : Color::kTextFaint), said);
+  widgets::fit_text(draw, theme_, face,
+                    {right, std::round(middle - theme_.text(face).size / 2 - 1)}, width - right,
+                    theme_.color(told ? Color::kAccent : Color::kTextFaint), said);
   right -= theme_.px(24);
 
   // The legend: what this trace has, in the colors in use.

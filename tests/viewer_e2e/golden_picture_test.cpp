@@ -10,6 +10,7 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <functional>
 
 #include "support/mistakes.h"
 #include "viewer_e2e/picture_fixture.h"
@@ -75,11 +76,11 @@ class GoldenPicture : public PictureFixture {
     std::filesystem::create_directories(folder_);
   }
 
-  void expect_as_approved(const std::string& name, const trace::Trace& trace, Arguments arguments,
-                          const std::shared_ptr<const Document>& compared = nullptr) {
+  void expect_as_approved(
+      const std::string& name, const trace::Trace& trace, Arguments arguments,
+      const std::function<void(Workspace&)>& change = [](Workspace&) {}) {
     arguments.screenshot = name;  // selects what a picture should show
-    const Image image = draw(std::make_shared<const Document>(trace), arguments,
-                             [&](Workspace& workspace) { workspace.set_compared(compared); });
+    const Image image = draw(std::make_shared<const Document>(trace), arguments, change);
     const std::filesystem::path file = folder_ / (name + ".png");
     if (std::getenv("STREAMSCOPE_UPDATE_GOLDEN") != nullptr) return write_png(image, file);
     const std::optional<Image> approved = read_png(file);
@@ -125,8 +126,9 @@ TEST_F(GoldenPicture, OfTwoTracesCompared) {
   }
   Arguments arguments = panel("compare");
   arguments.width = 1100;
+  const auto compared = std::make_shared<const Document>(std::move(after));
   expect_as_approved("compare", before, arguments,
-                     std::make_shared<const Document>(std::move(after)));
+                     [&](Workspace& workspace) { workspace.set_compared(compared); });
 }
 
 TEST_F(GoldenPicture, OfAllPanelsInBothThemesAndTwiceAsLarge) {
@@ -173,6 +175,24 @@ TEST_F(GoldenPicture, OfWhatARepairWouldBring) {
   arguments.what_if = true;
   arguments.range = {RangeEnd{true, 0}, RangeEnd{true, 100}};
   expect_as_approved("what-if", test::needless_sync_trace(6).trace(), arguments);
+}
+
+TEST_F(GoldenPicture, OfTheHelp) {
+  Arguments arguments;
+  arguments.width = 1200;
+  arguments.height = 760;
+  expect_as_approved("help", test::pipeline_trace(2).trace(), arguments,
+                     [](Workspace& workspace) { workspace.press("F1"); });
+}
+
+// The footer says why X does nothing, the header that nobody finished the recording.
+TEST_F(GoldenPicture, OfAnUnfinishedTrace) {
+  test::TraceBuilder unfinished = test::pipeline_trace(2);
+  unfinished.meta("complete", "0").meta("finished", "0");
+  Arguments arguments = panel("");
+  arguments.width = 1100;
+  expect_as_approved("unfinished", unfinished.trace(), arguments,
+                     [](Workspace& workspace) { workspace.press("X"); });
 }
 
 TEST_F(GoldenPicture, OfLanesThatAreDense) {

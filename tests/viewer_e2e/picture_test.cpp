@@ -309,6 +309,8 @@ TEST_F(Picture, SaysAtTheBottomWhyAKeyDoesNothing) {
   Offscreen surface(1200, 800);
   Workspace workspace{Arguments{}};
   workspace.set_document(document);
+  surface.render(workspace, 1);
+  ASSERT_TRUE(workspace.press("F"));
   const Image before = surface.render(workspace);
   const ImU32 accent = Theme(ThemeKind::kDark, 1).color(Color::kAccent);
   const auto footer = [&](const Image& image) {

@@ -93,7 +93,7 @@ void TimelineView::draw_overview(Pane& pane, ImVec2 min, ImVec2 max) {
   ground.begin_section(min, max);
   ground.fill(min, max, pane.color(Color::kPanel));
   widgets::text(pane.draw, theme, Face::kSmall, {min.x + pane.px(12), min.y + pane.px(8)},
-                pane.color(Color::kTextDim), "Whole trace");
+                pane.color(Color::kTextDim), "Overview");
   widgets::text(pane.draw, theme, Face::kMonoSmall, {min.x + pane.px(12), min.y + pane.px(24)},
                 pane.color(Color::kText), format_duration(document.extent().duration_ns()));
 
