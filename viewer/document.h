@@ -163,7 +163,7 @@ class Document {
   /// Things drawn in lanes.
   size_t item_count() const { return item_count_; }
   /// True if any stream is seen waiting.
-  bool stands_still() const { return stands_still_; }
+  bool has_waits() const { return has_waits_; }
 
   /// Where an item is drawn; nothing if its time or place is unknown.
   std::optional<Place> place(Item item) const;
@@ -287,7 +287,7 @@ class Document {
   report::Info info_;
   std::vector<Lane> lanes_;
   size_t item_count_ = 0;
-  bool stands_still_ = false;
+  bool has_waits_ = false;
   std::array<bool, kCategoryCount> present_{};
   std::vector<std::string> short_names_;  // by string id
   std::vector<Dependency> dependencies_;

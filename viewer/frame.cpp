@@ -224,7 +224,7 @@ void Workspace::draw_footer(float top, float width, float height) {
           [&](ImVec2 min, ImVec2 max, ImU32 color) { draw.AddRectFilled(min, max, color); });
     });
   }
-  if (document_->stands_still()) {
+  if (document_->has_waits()) {
     entry("waiting", [&](float at) {
       draw.AddRectFilled({at, std::round(middle - box / 2)},
                          {at + box, std::round(middle + box / 2)},

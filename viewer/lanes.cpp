@@ -240,7 +240,7 @@ void Document::add_waits() {
       lane.waits.push(interval.range.begin_ns, interval.range.end_ns, pack(interval.item));
     }
     lane.waits.finish();
-    stands_still_ = stands_still_ || lane.waits.size() > 0;
+    has_waits_ = has_waits_ || lane.waits.size() > 0;
     if (lane.kind != LaneKind::kStream) continue;
     add_instants(lane.records, records[i]);
     add_instants(lane.passed_waits, passed[i]);

@@ -297,7 +297,7 @@ TEST_F(Picture, ShadesARunOfShortWaitsByHowMuchTheyTake) {
   const auto document = std::make_shared<const Document>(builder.trace());
   const Image image = draw(document, arguments);
   const Theme theme(arguments.theme, 1);
-  ASSERT_TRUE(document->stands_still());
+  ASSERT_TRUE(document->has_waits());
   // The legend has the color of waiting all the time, in other strengths.
   EXPECT_EQ(count(image, theme.dim(theme.color(Color::kWaiting), 0.8f)), 0u)
       << "as dark as if it waited all the time";

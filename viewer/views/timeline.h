@@ -85,6 +85,7 @@ struct Hit {
   uint32_t folded = 0;  ///< more than 1: a run of so many items, of which `item` is one
   float coverage = 1;
   bool instants = false;  ///< records or waits
+  bool waiting = false;   ///< time spent waiting, not work
   bool is_tag = false;    ///< names what is out of sight; a click goes there
   /// Where it stands, if that is not its own time: as it would run, or what became of a range.
   std::optional<TimeRange> elsewhere;

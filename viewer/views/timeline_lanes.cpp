@@ -272,7 +272,10 @@ void TimelineView::draw_waits(Pane& pane, const Lane& lane, Strip& strip) {
     const float x0 = pane.min.x + bar.x0, x1 = pane.min.x + bar.x1;
     if (pane.mouse_in_plot && pane.mouse.y >= strip.top() && pane.mouse.y < strip.bottom() &&
         pane.mouse.x >= x0 && pane.mouse.x < x1) {
-      hit_ = {unpack(lane.waits.item[bar.first]), bar.count, bar.coverage};
+      hit_ = {.item = unpack(lane.waits.item[bar.first]),
+              .folded = bar.count,
+              .coverage = bar.coverage,
+              .waiting = true};
     }
     const float from = std::max(x0, pane.min.x) + pane.px(6),
                 to = std::min(x1, pane.max.x) - pane.px(4);
@@ -376,14 +379,15 @@ void TimelineView::draw_tooltip(Pane& pane) {
   ImGui::SetNextWindowSizeConstraints({0, 0}, {theme.px(460), theme.px(600)});
   ImGui::BeginTooltip();
   if (hit_.folded > 1) {
-    widgets::text(theme, Face::kBold, theme.color(Color::kText),
-                  hit_.instants
-                      ? format_count(hit_.folded, std::string(to_string(document.category(item))))
-                      : format_count(hit_.folded) + " in this pixel");
+    const std::string share = hit_.instants ? ""
+                                            : (hit_.waiting ? "waiting " : "busy ") +
+                                                  format_percent(hit_.coverage) + " of the time; ";
     widgets::text(
-        theme, Face::kBody, dim,
-        (hit_.instants ? "" : "busy " + format_percent(hit_.coverage) + " of the time; ") +
-            std::string("zoom in to see each"));
+        theme, Face::kBold, theme.color(Color::kText),
+        hit_.instants
+            ? format_count(hit_.folded, std::string(to_string(document.category(item))))
+            : format_count(hit_.folded) + (hit_.waiting ? " waits" : "") + " in this pixel");
+    widgets::text(theme, Face::kBody, dim, share + "zoom in to see each");
     ImGui::EndTooltip();
     return;
   }
