@@ -292,7 +292,7 @@ std::vector<analysis::WaitPart> Document::longest_waits(size_t count,
   std::vector<std::pair<Ns, size_t>> waits;
   for (size_t i = 0; i < why_late_.size(); ++i) {
     const analysis::WaitPart part = why_late_[i];
-    if (!analysis::is_wait(part.cause) || part.duration_ns <= 0) continue;
+    if (!analysis::is_wait(part) || part.duration_ns <= 0) continue;
     const Ns start = tables_.op.start_ns[part.op];
     if (!range || (start >= range->begin_ns && start < range->end_ns))
       waits.emplace_back(part.duration_ns, i);

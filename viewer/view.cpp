@@ -89,7 +89,7 @@ void widen_to_waits(const Document& document, Id op, std::optional<TimeRange>& r
   std::vector<analysis::WaitPart> parts = document.why_late(op);
   for (auto part = parts.rbegin(); part != parts.rend(); ++part) {
     at -= part->duration_ns;
-    if (analysis::is_wait(part->cause)) range->begin_ns = std::min(range->begin_ns, at);
+    if (analysis::is_wait(*part)) range->begin_ns = std::min(range->begin_ns, at);
   }
 }
 
