@@ -283,6 +283,11 @@ class KinetoReader {
     if (event.name == "process_name") process_names_[number_of(event.pid)] = event.arg_name;
     if (event.name == "thread_name")
       thread_names_[{number_of(event.pid), number_of(event.tid)}] = event.arg_name;
+    if (event.stream != kNoInt && event.stream_kind >= trace::kLegacyStream &&
+        event.stream_kind <= trace::kUnknownStream) {
+      stream_facts_[place_of(event)] = {std::string(event.stream_name),
+                                        static_cast<Small>(event.stream_kind)};
+    }
   }
 
   static Place place_of(const JsonEvent& event) {
@@ -362,13 +367,22 @@ class KinetoReader {
     }
     return assembly_.context(process, place.context, device);
   }
+  Id stream_of(Id context, const Place& place) {
+    const Id id = assembly_.stream(context, place.stream);
+    if (const auto facts = stream_facts_.find(place); facts != stream_facts_.end()) {
+      trace::Stream& row = assembly_.stream_row(id);
+      row.kind = facts->second.kind;
+      if (!facts->second.name.empty()) row.name_id = assembly_.intern(facts->second.name);
+    }
+    return id;
+  }
   void place_device_work(const JsonFacts&) {
     std::map<std::pair<Id, Place>, Id> streams;
     for (Work& work : work_) {
       const Id process = process_of(work.op.correlation_id);
       const auto [known, is_new] = streams.try_emplace({process, work.place}, kNoId);
       if (is_new) {
-        known->second = assembly_.stream(context_of(process, work.place), work.place.stream);
+        known->second = stream_of(context_of(process, work.place), work.place);
       }
       work.op.stream_id = known->second;
       assembly_.add(work.op);
@@ -377,10 +391,11 @@ class KinetoReader {
       Act& act = pending.act;
       act.process = process_of(act.correlation);
       act.context = context_of(act.process, pending.place);
-      if (pending.place.stream != kNoInt)
-        act.stream = assembly_.stream(act.context, pending.place.stream);
-      if (pending.record_stream != kNoInt)
-        act.record_stream = assembly_.stream(act.context, pending.record_stream);
+      if (pending.place.stream != kNoInt) act.stream = stream_of(act.context, pending.place);
+      if (pending.record_stream != kNoInt) {
+        act.record_stream = stream_of(
+            act.context, {pending.place.device, pending.place.context, pending.record_stream});
+      }
       pending.is_record ? assembly_.add_record(act) : assembly_.add_look(act);
     }
   }
@@ -433,6 +448,11 @@ class KinetoReader {
   Id last_thread_ = kNoId;
   std::map<Int, std::string> process_names_;
   std::map<std::pair<Int, Int>, std::string> thread_names_;
+  struct StreamFacts {
+    std::string name;
+    Small kind = trace::kUnknownStream;
+  };
+  std::map<Place, StreamFacts> stream_facts_;
   std::map<Id, std::vector<trace::Range>> open_;
   std::vector<Work> work_;
   std::vector<PendingAct> acts_;

@@ -122,6 +122,7 @@ void read_argument(std::string_view key, json::value value, JsonEvent& event) {
       {"wait_on_cuda_event_id", &JsonEvent::waited_event},
       {"wait_on_cuda_event_record_corr_id", &JsonEvent::record_correlation},
       {"wait_on_stream", &JsonEvent::record_stream},
+      {"stream_kind", &JsonEvent::stream_kind},
   };
   for (const Row& row : kRows) {
     if (row.key == key) {
@@ -132,6 +133,7 @@ void read_argument(std::string_view key, json::value value, JsonEvent& event) {
   if (key == "grid") return read_triple(value, event.grid);
   if (key == "block") return read_triple(value, event.block);
   if (key == "name") event.arg_name = text_of(value);
+  if (key == "stream_name") event.stream_name = text_of(value);
 }
 
 // Categories whose args are of no use here; they hold most of the text of a profile.

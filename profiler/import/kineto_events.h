@@ -42,6 +42,9 @@ struct JsonEvent {
   trace::Int event = trace::kNoInt;         ///< of a record
   trace::Int waited_event = trace::kNoInt;  ///< of a wait
   trace::Int record_correlation = trace::kNoInt, record_stream = trace::kNoInt;
+  // Of a stream, as our own export names it.
+  std::string_view stream_name;
+  trace::Int stream_kind = trace::kNoInt;
 };
 
 struct JsonDevice {

@@ -284,11 +284,12 @@ class ChromeWriter {
     }
   }
 
-  void write_name(const char* what, int64_t pid, int64_t tid, const std::string& name) {
+  void write_name(const char* what, int64_t pid, int64_t tid, const std::string& name,
+                  const std::string& more = "") {
     begin();
     text_ += fmt::format(
-        R"({{"ph": "M", "name": "{}", "pid": {}, "tid": {}, "ts": 0, "args": {{"name": {}}}}})",
-        what, pid, tid, name);
+        R"({{"ph": "M", "name": "{}", "pid": {}, "tid": {}, "ts": 0, "args": {{"name": {}{}}}}})",
+        what, pid, tid, name, more);
   }
   void write_names() {
     for (Id id = 0; id < trace_.process.size(); ++id)
@@ -299,8 +300,11 @@ class ChromeWriter {
         write_name("thread_name", process_pid(id), tid_of(id), text(trace_.thread.name_id[id]));
     }
     for (Id id = 0; id < trace_.stream.size(); ++id) {
+      // Besides what viewers show, what `import` needs to know the stream again.
       write_name("thread_name", device_of(id), stream_number(id),
-                 json_text("stream " + analysis::stream_label(trace_, id)));
+                 json_text("stream " + analysis::stream_label(trace_, id)),
+                 fmt::format(R"(, {}, "stream_name": {}, "stream_kind": {})", place(id),
+                             text(trace_.stream.name_id[id]), trace_.stream.kind[id]));
     }
   }
 

@@ -128,6 +128,20 @@ TEST_F(KinetoImport, ReadsGzip) {
   EXPECT_EQ(import(file).op.size(), 2u);
 }
 
+TEST_F(KinetoImport, KnowsStreamsAgainByTheNamesOfOurExport) {
+  const Trace trace = import(write(R"([
+    {"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":1,"tid":1,"ts":1,"dur":1,"args":{"correlation":1}},
+    {"ph":"X","cat":"kernel","name":"k","pid":0,"tid":8,"ts":2,"dur":1,
+     "args":{"device":0,"context":1,"stream":8,"correlation":1}},
+    {"ph":"M","name":"thread_name","pid":0,"tid":8,"ts":0,
+     "args":{"name":"stream 8 math","device":0,"context":1,"stream":8,"stream_name":"math","stream_kind":3}},
+    {"ph":"M","name":"thread_name","pid":0,"tid":9,"ts":0,
+     "args":{"name":"x","device":0,"context":1,"stream":8,"stream_name":"x","stream_kind":99}}])"));
+  ASSERT_EQ(trace.stream.size(), 1u);
+  EXPECT_EQ(trace.text(trace.stream.name_id[0]), "math");
+  EXPECT_EQ(trace.stream.kind[0], trace::kNonBlockingStream);
+}
+
 TEST_F(KinetoImport, MakesRangesOfAnyChromeTrace) {
   const Trace trace = import(write(R"([{"ph":"B","name":"outer","pid":"main","tid":"worker","ts":1},
     {"ph":"B","name":"inner","pid":"main","tid":"worker","ts":2},{"ph":"E","pid":"main","tid":"worker","ts":3},
