@@ -16,22 +16,61 @@ namespace {
 
 using EdgeKey = std::tuple<std::string, std::string, trace::Small>;
 
+// The ops of a trace that are compared: all, or those of its newest repetitions. In columns of the
+// names that WorkGroups reads.
+struct ComparedOps {
+  ComparedOps(Analyses& analyses, const Repetitions* steady) {
+    const Trace& trace = analyses.trace();
+    index_of.assign(trace.op.size(), kNoId);
+    for (Id op = 0; op < trace.op.size(); ++op) {
+      if (steady != nullptr) {
+        const Ns issued = analyses.order().issue(op).start_ns;
+        const Ns at = issued == kUnknownNs ? trace.op.start_ns[op] : issued;
+        if (at < steady->from_ns || at >= steady->to_ns) continue;
+      }
+      index_of[op] = static_cast<Id>(ids.size());
+      ids.push_back(op);
+      kind.push_back(trace.op.kind[op]);
+      name_id.push_back(trace.op.name_id[op]);
+      detail.push_back(trace.op.detail[op]);
+      stream_id.push_back(trace.op.stream_id[op]);
+      start_ns.push_back(trace.op.start_ns[op]);
+      end_ns.push_back(trace.op.end_ns[op]);
+    }
+  }
+  size_t size() const { return ids.size(); }
+  bool has(Id op) const { return op < index_of.size() && index_of[op] != kNoId; }
+  Id id_of(Id index) const { return index == kNoId ? kNoId : ids[index]; }
+
+  std::vector<Id> index_of, ids;
+  std::vector<trace::Small> kind, detail;
+  std::vector<Id> name_id, stream_id;
+  std::vector<Ns> start_ns, end_ns;
+};
+
 // What a trace has of what is counted.
 struct Counts {
-  explicit Counts(Analyses& analyses) : work(analyses.trace()) {
+  Counts(Analyses& analyses, const Repetitions* steady)
+      : ops(analyses, steady), work(analyses.trace(), ops) {
     std::map<std::tuple<uint32_t, uint32_t, trace::Small>, uint64_t> by_group;
-    for (const trace::Edge& edge : analyses.edges().rows())
-      ++by_group[{work.of(edge.from_op_id), work.of(edge.to_op_id), edge.kind}];
-    const auto text = [&](uint32_t group) {
-      return work.all()[group].label + " on " + work.all()[group].stream;
+    const auto group = [&](Id op) { return work.of(ops.index_of[op]); };
+    for (const trace::Edge& edge : analyses.edges().rows()) {
+      if (ops.has(edge.from_op_id) && ops.has(edge.to_op_id))
+        ++by_group[{group(edge.from_op_id), group(edge.to_op_id), edge.kind}];
+    }
+    const auto text = [&](uint32_t index) {
+      return work.all()[index].label + " on " + work.all()[index].stream;
     };
     for (const auto& [key, count] : by_group)
       edges[{text(std::get<0>(key)), text(std::get<1>(key)), std::get<2>(key)}] += count;
-    for (const WaitPart& part : analyses.waits()) waits[part.cause] += part.duration_ns;
+    for (const WaitPart& part : analyses.waits()) {
+      if (ops.has(part.op)) waits[part.cause] += part.duration_ns;
+    }
     const auto path = critical_path(analyses.order(), analyses.explainer(), analyses.host_bounds());
     if (!path.empty()) path_ns = path.back().end_ns - path.front().start_ns;
   }
 
+  ComparedOps ops;
   WorkGroups work;
   std::map<EdgeKey, uint64_t> edges;
   std::map<WaitCause, Ns> waits;
@@ -68,7 +107,7 @@ std::vector<EdgeChange> compare_edges(const Counts& base, const Counts& now) {
 }
 
 std::string cause_of(const TraceDiff& diff) {
-  if (diff.new_ns <= diff.base_ns) return "";
+  if (diff.slowdown() <= 0) return "";
   std::string cause;
   Ns most = 0;
   for (const WorkChange& change : diff.work) {
@@ -107,15 +146,22 @@ Ns makespan_ns(const Trace& trace) {
   return last < first ? 0 : last - first;
 }
 
-TraceDiff diff(Analyses& base, Analyses& now) {
-  const Counts before(base), after(now);
+TraceDiff diff(Analyses& base, Analyses& now, const std::string& range) {
+  const std::optional<SteadyPart> steady = steady_part(base, now, range);
+  const Counts before(base, steady ? &steady->base : nullptr),
+      after(now, steady ? &steady->now : nullptr);
   TraceDiff result{.base_ns = makespan_ns(base.trace()),
                    .new_ns = makespan_ns(now.trace()),
                    .base_path_ns = before.path_ns,
                    .new_path_ns = after.path_ns,
+                   .steady = steady,
                    .work = compare_work(before.work, after.work),
                    .edges = compare_edges(before, after)};
   std::erase_if(result.work, [](const WorkChange& change) { return !change.is_change(); });
+  for (WorkChange& change : result.work) {
+    change.base_longest = before.ops.id_of(change.base_longest);
+    change.new_longest = after.ops.id_of(change.new_longest);
+  }
   for_both(before.waits, after.waits, [&](WaitCause cause, Ns was, Ns is) {
     result.waits[cause] = {was, is};
   });

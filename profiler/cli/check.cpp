@@ -3,6 +3,8 @@
 
 #include "report/check.h"
 
+#include <fmt/format.h>
+
 #include <memory>
 
 #include "command.h"
@@ -32,15 +34,6 @@ analysis::FindingSeverity severity_named(const std::string& name) {
   return kError;
 }
 
-// "nvtx:step" names a range.
-std::string iteration_named(const std::string& text) {
-  constexpr std::string_view kPrefix = "nvtx:";
-  if (text.empty()) return "";
-  if (!text.starts_with(kPrefix) || text.size() == kPrefix.size())
-    throw Error("--iteration", "'" + text + "' names no NVTX range", "write nvtx:NAME");
-  return text.substr(kPrefix.size());
-}
-
 int exit_code(report::CheckResult result) {
   switch (result) {
     case report::CheckResult::kFailed:
@@ -60,6 +53,7 @@ std::function<int()> define_check(CommandLine& line, ProgramArguments&) {
     std::string file, output, format = "text", fail_on = "error";
     std::string baseline, write_baseline, budget, iteration;
     std::vector<std::string> required;
+    double wait_s = kDefaultWaitS;
     bool quiet = false;
   };
   auto options = std::make_shared<Options>();
@@ -74,7 +68,8 @@ std::function<int()> define_check(CommandLine& line, ProgramArguments&) {
   line.option(
           "--fail-on", options->fail_on,
           "the least severity of certain findings that fails, with exit code 1: error (default), "
-          "warning or note; 3 says that evidence which this needs is missing")
+          "warning or note; 3 says that evidence which this needs is missing, or that the trace is "
+          "unfinished")
       .one_of({"error", "warning", "note"});
   line.option("--require", options->required,
               "a detector that must be able to judge this trace, by id or number, else the exit "
@@ -96,13 +91,16 @@ std::function<int()> define_check(CommandLine& line, ProgramArguments&) {
       .takes("nvtx:NAME");
   line.option("--format", options->format, format_help).one_of(formats).takes("FORMAT");
   line.option("-o,--output", options->output, "write to a file").takes("FILE");
+  add_wait_option(line, options->wait_s);
   line.flag("--quiet", options->quiet, "no progress");
   return [options]() -> int {
     report::CheckOptions wanted{.fail_on = severity_named(options->fail_on),
                                 .required = named_detectors(options->required)};
     if (!options->baseline.empty()) wanted.baseline = report::read_baseline(options->baseline);
     if (!options->budget.empty())
-      wanted.budgets = report::read_budgets(options->budget, iteration_named(options->iteration));
+      wanted.budgets =
+          report::read_budgets(options->budget, report::iteration_named(options->iteration));
+    wait_for_end(options->file, options->wait_s);
     const trace::Trace trace = load(options->file, options->quiet);
     const report::Check check = report::check(trace, wanted);
     const bool to_terminal = options->output.empty();
@@ -110,7 +108,14 @@ std::function<int()> define_check(CommandLine& line, ProgramArguments&) {
                             .width = to_terminal ? terminal_width() : 0};
     write_output(report::find_check_format(options->format)->write(trace, check, look),
                  options->output, options->file);
+    if (check.info.unfinished) note_unfinished(options->file);
     if (!options->write_baseline.empty()) {
+      if (check.info.unfinished) {
+        fmt::print(stderr,
+                   "streamscope: {}: not written, as an unfinished trace may lack findings\n",
+                   options->write_baseline);
+        return exit_code(check.result);
+      }
       write_output(report::write_baseline(trace, check), options->write_baseline, options->file);
       return kDone;
     }

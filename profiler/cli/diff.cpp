@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
+#include "report/budget.h"
 #include "report/diff_document.h"
 
 #include <memory>
@@ -8,15 +9,16 @@
 #include "command.h"
 #include "terminal.h"
 #include "trace/error.h"
+#include "trace/loss.h"
 #include "traces.h"
 
 namespace streamscope::cli {
 
 std::function<int()> define_diff(CommandLine& line, ProgramArguments&) {
   struct Options {
-    std::string base, now, output, format = "text";
+    std::string base, now, output, iteration, format = "text";
     std::vector<std::string> runs;
-    double max_slowdown = 5;
+    double max_slowdown = 5, wait_s = kDefaultWaitS;
     bool quiet = false;
   };
   auto options = std::make_shared<Options>();
@@ -28,28 +30,52 @@ std::function<int()> define_diff(CommandLine& line, ProgramArguments&) {
       .one_at_a_time()
       .takes("TRACE");
   line.option("--max-slowdown", options->max_slowdown,
-              "exit code 1 if the run takes so much longer (default 5)")
+              "exit code 1 if a repetition, or a run in which nothing repeats, takes so much "
+              "longer (default 5)")
       .not_negative()
       .takes("PERCENT");
+  line.option("--iteration", options->iteration,
+              "the NVTX range that is one repetition; by default what repeats is found")
+      .takes("nvtx:NAME");
   line.option("--format", options->format, "text (default), markdown or json")
       .one_of({"text", "markdown", "json"});
   line.option("-o,--output", options->output, "write to a file").takes("FILE");
+  add_wait_option(line, options->wait_s);
   line.flag("--quiet", options->quiet, "no progress");
   return [options]() -> int {
-    const trace::Trace base = load(options->base, options->quiet);
-    std::vector<trace::Ns> runs{analysis::makespan_ns(base)};
-    for (const std::string& file : options->runs)
-      runs.push_back(analysis::makespan_ns(load(file, options->quiet)));
-    const trace::Trace now = load(options->now, options->quiet);
-    for (const trace::Trace* trace : {&base, &now}) {
-      if (analysis::makespan_ns(*trace) == 0) {
-        throw Error(trace->file, "has no device times, so nothing can be compared",
-                    "record it with --tier times");
-      }
-    }
+    const std::string iteration = report::iteration_named(options->iteration);
+    const auto load_timed = [&](const std::string& file) {
+      wait_for_end(file, options->wait_s);
+      trace::Trace trace = load_to_convert(file, options->quiet);
+      if (analysis::makespan_ns(trace) > 0) return trace;
+      throw Error(file, "has no device times, so nothing can be compared",
+                  "record it with --tier times");
+    };
+    const trace::Trace base = load_timed(options->base), now = load_timed(options->now);
     analysis::Analyses before(base), after(now);
+    analysis::TraceDiff diff = analysis::diff(before, after, iteration);
+    if (!iteration.empty() && !diff.steady) {
+      throw Error("--iteration", "'" + options->iteration + "' is not twice in each of both traces",
+                  "streamscope report --by nvtx lists the ranges of a trace");
+    }
+    bool base_unfinished = trace::is_unfinished(base);
+    std::vector<report::BaseRun> runs{{.ns = diff.base_ns}};
+    if (diff.steady) runs[0].steady = diff.steady->base;
+    for (const std::string& file : options->runs) {
+      const trace::Trace trace = load_timed(file);
+      base_unfinished |= trace::is_unfinished(trace);
+      runs.push_back({.ns = analysis::makespan_ns(trace)});
+      if (!diff.steady) continue;
+      analysis::Analyses run(trace);
+      const auto steady = analysis::steady_part(run, after, diff.steady->range);
+      if (!steady) {
+        throw Error(file, "has no part that repeats as in " + options->base,
+                    "leave it out, or name the part with --iteration nvtx:NAME");
+      }
+      runs.back().steady = steady->base;
+    }
     const report::DiffVerdict verdict =
-        report::judge(analysis::diff(before, after), std::move(runs), options->max_slowdown / 100);
+        report::judge(std::move(diff), std::move(runs), options->max_slowdown / 100);
     const bool to_terminal = options->output.empty();
     std::string text;
     if (options->format == "json") {
@@ -62,7 +88,11 @@ std::function<int()> define_diff(CommandLine& line, ProgramArguments&) {
           {.colour = to_terminal && wants_colour(), .width = to_terminal ? terminal_width() : 0});
     }
     write_output(text, options->output, options->now);
-    return verdict.regressed ? kFound : kDone;
+    // The rest of an unfinished run takes time too: one that is too slow already stays so, one
+    // that is not may become so.
+    if (base_unfinished) return kNotEvaluable;
+    if (verdict.regressed()) return kFound;
+    return trace::is_unfinished(now) ? kNotEvaluable : kDone;
   };
 }
 

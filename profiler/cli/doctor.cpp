@@ -119,7 +119,9 @@ Check check_cupti() {
       }
     }
   }
+  std::string looked;
   for (const std::string& candidate : candidates) {
+    looked += (looked.empty() ? "" : ", ") + candidate;
     void* library = dlopen(candidate.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (!library) continue;
     uint32_t version = 0;
@@ -132,8 +134,9 @@ Check check_cupti() {
                         place.dli_fname ? place.dli_fname : candidate)};
   }
   return {"cupti", Status::kNote,
-          named.empty() ? "no libcupti found outside of recorded programs"
-                        : "STREAMSCOPE_CUPTI names no usable libcupti",
+          (named.empty() ? "no libcupti found outside of recorded programs; looked for "
+                         : "STREAMSCOPE_CUPTI names no usable libcupti: ") +
+              looked,
           "install the CUDA toolkit's libcupti or name it in STREAMSCOPE_CUPTI; a program that "
           "brings its own (PyTorch) "
           "needs neither"};

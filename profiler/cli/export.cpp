@@ -81,7 +81,7 @@ std::function<int()> define_export(CommandLine& line, ProgramArguments&) {
       throw Error("--view", "is for --to csv", "leave it out");
     if (options->around >= 0 && options->to != "dot")
       throw Error("--around", "is for --to dot", "leave it out, or use --range");
-    const trace::Trace trace = load(options->file, options->quiet);
+    const trace::Trace trace = load_to_convert(options->file, options->quiet);
     write_output(report::find_export_format(options->to)->write(trace, wanted), options->output,
                  options->file);
     return kDone;

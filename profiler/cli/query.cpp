@@ -15,6 +15,9 @@
 #include "report/export.h"
 #include "report/table.h"
 #include "terminal.h"
+#include "trace/loss.h"
+#include "trace/reader.h"
+#include "trace/tables.h"
 #include "traces.h"
 
 namespace streamscope::cli {
@@ -63,6 +66,18 @@ void print_json(trace::Query& query) {
   fmt::print("\n]\n");
 }
 
+std::string tables_and_views() {
+  std::string views, tables;
+  for (const std::string& view : trace::stable_views()) views += (views.empty() ? "" : ", ") + view;
+  for (const trace::TableInfo& table : trace::tables())
+    tables += (tables.empty() ? "" : ", ") + std::string(table.name);
+  return "Views: " + views +
+         ", and those of an nsys export (CUPTI_ACTIVITY_KIND_KERNEL, StringIds, ...). Tables: "
+         "meta, "
+         "string, " +
+         tables;
+}
+
 }  // namespace
 
 std::function<int()> define_query(CommandLine& line, ProgramArguments&) {
@@ -72,12 +87,14 @@ std::function<int()> define_query(CommandLine& line, ProgramArguments&) {
   auto options = std::make_shared<Options>();
   line.option("TRACE", options->file, "a recorded trace").required();
   line.option("SQL", options->sql,
-              "one statement that reads; docs/trace-format.md lists tables and views")
+              "one statement that reads. " + tables_and_views() +
+                  ". docs/trace-format.md describes them")
       .required();
   line.option("--format", options->format, "table (default), csv or json")
       .one_of({"table", "csv", "json"});
   return [options]() -> int {
     recover(options->file);
+    if (trace::is_unfinished(options->file)) note_unfinished(options->file);
     trace::Query query(options->file, options->sql);
     if (options->format == "csv") {
       report::write_csv(query, [](std::string_view piece) { fmt::print("{}", piece); });

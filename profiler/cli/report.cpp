@@ -68,11 +68,15 @@ std::function<int()> define_report(CommandLine& line, ProgramArguments&) {
   line.option("--what-if", options->what_if,
               "how long the run would take with a change: drop-edge:ID, drop-sync:ID, "
               "scale-op:ID=FACTOR, drop-op:ID, add-stream:ID (one more for the work of stream "
-              "ID) or add-copy-engine; ids as in the trace's tables; repeat to combine")
+              "ID) or add-copy-engine; ids as in the trace's tables; repeat to combine. As text or "
+              "json")
       .takes("CHANGE");
   line.option("-o,--output", options->output, "write to a file").takes("FILE");
   line.flag("--quiet", options->quiet, "no progress");
   return [options]() -> int {
+    if (!options->what_if.empty() && options->format != "text" && options->format != "json") {
+      throw Error("--format", "'" + options->format + "' is not for --what-if", "use text or json");
+    }
     const trace::Trace trace = load(options->file, options->quiet);
     if (!options->what_if.empty()) {
       write_output(what_if(trace, options->what_if, options->format == "json", options->file),

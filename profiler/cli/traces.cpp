@@ -5,25 +5,34 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <fstream>
+#include <thread>
 
 #include "record/session.h"
 #include "terminal.h"
 #include "trace/error.h"
+#include "trace/loss.h"
 
 namespace streamscope::cli {
 
 namespace fs = std::filesystem;
 
-void recover(const fs::path& file) {
+namespace {
+constexpr double kLongestWaitS = 1e6;  // eleven days
+}  // namespace
+
+bool recover(const fs::path& file) {
   // A limit on the size of files (ulimit -f) is to be told as a full disk is.
   std::signal(SIGXFSZ, SIG_IGN);
-  if (record::recover(file)) {
+  bool in_use = false;
+  if (record::recover(file, &in_use)) {
     fmt::print(stderr, "streamscope: {}: its recorder had been killed; added what it left behind\n",
                file.string());
   }
+  return !in_use;
 }
 
 trace::Trace load(const fs::path& file, bool quiet) {
@@ -33,6 +42,47 @@ trace::Trace load(const fs::path& file, bool quiet) {
                        progress.update(fraction);
                        return true;
                      }});
+}
+
+trace::Trace load_to_convert(const fs::path& file, bool quiet) {
+  trace::Trace trace = load(file, quiet);
+  if (trace::is_unfinished(trace)) note_unfinished(file);
+  return trace;
+}
+
+void add_wait_option(CommandLine& line, double& seconds) {
+  line.option("--wait", seconds,
+              "how long to wait for the recorder of a trace that is still being written (default "
+              "10)")
+      .not_negative()
+      .takes("SECONDS");
+}
+
+void wait_for_end(const fs::path& file, double seconds) {
+  using Clock = std::chrono::steady_clock;
+  constexpr auto kPause = std::chrono::milliseconds(20);
+  // No deadline lies further away than the clock reaches.
+  const auto until =
+      Clock::now() +
+      std::chrono::milliseconds(static_cast<int64_t>(1000 * std::min(seconds, kLongestWaitS)));
+  if (recover(file)) return;
+  if (seconds > 0) {
+    fmt::print(stderr, "streamscope: {}: still being recorded; waiting up to {:g} s for its end\n",
+               file.string(), seconds);
+  }
+  while (Clock::now() < until) {
+    std::this_thread::sleep_for(kPause);
+    if (recover(file)) return;
+  }
+  std::error_code error;
+  if (fs::exists(file, error)) return;
+  throw Error(file.string(), "is not written yet: its recorder has seen no CUDA call",
+              "repeat this once the program has ended, or wait longer with --wait");
+}
+
+void note_unfinished(const fs::path& file) {
+  fmt::print(stderr, "streamscope: {}: {} {}\n", file.string(), trace::kUnfinished,
+             trace::kAskAgain);
 }
 
 void write_output(std::string_view text, const fs::path& file, const fs::path& input) {

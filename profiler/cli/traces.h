@@ -8,15 +8,26 @@
 #include <string>
 #include <string_view>
 
+#include "command_line.h"
 #include "trace/reader.h"
 
 namespace streamscope::cli {
 
 /// Makes a trace ready for reading: what a dead recorder left in the rings beside it is added
-/// first.
-void recover(const std::filesystem::path& file);
-/// recover(), then reads it all, with progress.
+/// first. False if a recorder may be at work on it.
+bool recover(const std::filesystem::path& file);
+/// Reads a trace in whatever state it is, with progress.
 trace::Trace load(const std::filesystem::path& file, bool quiet);
+/// The same, and says on standard error if it is unfinished: for output that has no place for it.
+trace::Trace load_to_convert(const std::filesystem::path& file, bool quiet);
+
+inline constexpr double kDefaultWaitS = 10;
+/// Declares --wait SECONDS of a command that needs finished traces.
+void add_wait_option(CommandLine& line, double& seconds);
+/// Waits up to so long for the recorder of a trace to end, and says so on standard error.
+void wait_for_end(const std::filesystem::path& file, double seconds);
+/// Says on standard error that a trace is unfinished.
+void note_unfinished(const std::filesystem::path& file);
 
 /// Writes to standard output, or to `file` if it is not empty. `input` and other traces are never
 /// overwritten.

@@ -12,6 +12,7 @@
 
 #include "restore.h"
 #include "ring/process.h"
+#include "trace/loss.h"
 
 namespace streamscope::record {
 namespace {
@@ -329,6 +330,8 @@ bool Drain::finish() {
       const bool alive = ring::process_alive(process->pid(), process->start());
       finish_process(*process,
                      alive ? ProcessDrain::Ending::kAbandoned : ProcessDrain::Ending::kEnded);
+      if (alive && !process->complete() && !options_.newest_only)
+        run_->losses.add(process->row_id(), trace::kEndedEarly, 1);
     }
     complete = complete && process->complete();
   }

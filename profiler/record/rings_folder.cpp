@@ -140,11 +140,10 @@ RingsFolder RingsFolder::create(const fs::path& trace, const Options& options) {
 
   const fs::path control = folder.path_ / ring::kControlFile;
   folder.lock_ = ::open(control.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-  int failure =
-      folder.lock_ < 0 ? errno : ::posix_fallocate(folder.lock_, 0, sizeof(ring::Control));
-  if (failure == 0 &&
-      (::flock(folder.lock_, LOCK_EX | LOCK_NB) != 0 || !folder.map_control(folder.lock_)))
-    failure = errno;
+  // Locked before it has a size: whoever looks for a dead writer takes no lock of an empty file.
+  int failure = folder.lock_ < 0 || ::flock(folder.lock_, LOCK_EX | LOCK_NB) != 0 ? errno : 0;
+  if (failure == 0) failure = ::posix_fallocate(folder.lock_, 0, sizeof(ring::Control));
+  if (failure == 0 && !folder.map_control(folder.lock_)) failure = errno;
   if (failure != 0) {
     folder.remove();
     throw Error(control, std::string("cannot be made: ") + std::strerror(failure),
@@ -173,12 +172,18 @@ RingsFolder RingsFolder::create(const fs::path& trace, const Options& options) {
   return folder;
 }
 
-std::optional<RingsFolder> RingsFolder::take_over(const fs::path& trace) {
+std::optional<RingsFolder> RingsFolder::take_over(const fs::path& trace, bool* in_use) {
+  bool ignored = false;
+  bool& used = in_use != nullptr ? *in_use : ignored;
+  used = false;
   RingsFolder folder;
   folder.pointer_ = rings_path(trace);
   struct stat facts {};
-  if (::lstat(folder.pointer_.c_str(), &facts) != 0 || facts.st_uid != ::geteuid())
-    return std::nullopt;
+  if (::lstat(folder.pointer_.c_str(), &facts) != 0) return std::nullopt;
+  // From here on what cannot be proven to be dead is in use: a folder that its writer is still
+  // making or removing, one of another user, one in the memory of another machine.
+  used = true;
+  if (facts.st_uid != ::geteuid()) return std::nullopt;
   folder.path_ = folder.pointer_;
   if (S_ISREG(facts.st_mode)) {
     std::string target;
@@ -187,20 +192,28 @@ std::optional<RingsFolder> RingsFolder::take_over(const fs::path& trace) {
     if (::lstat(folder.path_.c_str(), &facts) != 0 || facts.st_uid != ::geteuid())
       return std::nullopt;
   }
-  if (!S_ISDIR(facts.st_mode)) return std::nullopt;
+  if (!S_ISDIR(facts.st_mode)) {
+    used = false;
+    return std::nullopt;
+  }
 
   const fs::path control = folder.path_ / ring::kControlFile;
   folder.lock_ = ::open(control.c_str(), O_RDWR | O_NOFOLLOW | O_CLOEXEC);
-  if (folder.lock_ < 0 || ::flock(folder.lock_, LOCK_EX | LOCK_NB) != 0) return std::nullopt;
-  if (::fstat(folder.lock_, &facts) != 0 ||
-      facts.st_size < static_cast<off_t>(sizeof(ring::Control)) ||
+  if (folder.lock_ < 0 || ::fstat(folder.lock_, &facts) != 0 || facts.st_size == 0 ||
+      ::flock(folder.lock_, LOCK_EX | LOCK_NB) != 0)
+    return std::nullopt;
+  used = false;
+  if (facts.st_size < static_cast<off_t>(sizeof(ring::Control)) ||
       !folder.map_control(folder.lock_))
     return std::nullopt;
   const ring::Control& found = *folder.control_;
   if (std::memcmp(found.magic, ring::kControlMagic, sizeof found.magic) != 0 ||
-      found.layout_version != ring::kLayoutVersion ||
-      ring::process_alive(found.writer_pid, found.writer_start))
+      found.layout_version != ring::kLayoutVersion)
     return std::nullopt;
+  if (ring::process_alive(found.writer_pid, found.writer_start)) {
+    used = true;
+    return std::nullopt;
+  }
   return folder;
 }
 

@@ -24,9 +24,10 @@ class RingsFolder {
  public:
   /// Makes the folder (0700) and its control file for a new recording. Throws Error.
   static RingsFolder create(const std::filesystem::path& trace, const Options& options);
-  /// Takes the folder of a recording whose writer is gone. Nothing if there is none, or if its
-  /// writer lives.
-  static std::optional<RingsFolder> take_over(const std::filesystem::path& trace);
+  /// Takes the folder of a recording whose writer is gone. Nothing if there is none, if its writer
+  /// lives, or if it cannot be read; `in_use` then says whether somebody may be at work on it.
+  static std::optional<RingsFolder> take_over(const std::filesystem::path& trace,
+                                              bool* in_use = nullptr);
 
   RingsFolder(RingsFolder&& other) noexcept;
   RingsFolder& operator=(RingsFolder&&) = delete;

@@ -160,11 +160,11 @@ void Session::finish(Outcome* outcome, const std::function<void(const Outcome&)>
   folder_.remove();
 }
 
-bool recover(const fs::path& trace) {
-  struct stat facts {};
-  const fs::path file = fs::absolute(trace);
-  if (::lstat(rings_path(file).c_str(), &facts) != 0) return false;
-  auto folder = RingsFolder::take_over(file);
+bool recover(const fs::path& trace, bool* in_use) {
+  std::error_code error;
+  // The rings lie beside the file itself, not beside a link to it.
+  const fs::path file = fs::weakly_canonical(trace, error);
+  auto folder = RingsFolder::take_over(error ? fs::absolute(trace) : file, in_use);
   if (!folder) return false;
   folder->control().stop.store(1, std::memory_order_release);
   const Drain::Options options = drain_options(folder->control());

@@ -72,8 +72,8 @@ class Session {
 };
 
 /// Puts what a killed recorder left in FILE.rings/ into its trace and finishes it. False if there
-/// is nothing to do: no such folder, or a recorder is at work on it. Costs one stat() then. Throws
-/// Error.
-bool recover(const std::filesystem::path& trace);
+/// is nothing to do: no such folder, or one that somebody may be at work on, which `in_use` tells.
+/// Costs one stat() without a folder. Throws Error.
+bool recover(const std::filesystem::path& trace, bool* in_use = nullptr);
 
 }  // namespace streamscope::record

@@ -240,12 +240,24 @@ std::vector<Budget> read_budgets(const std::filesystem::path& file, const std::s
   return parse_budgets(text, file, iteration);
 }
 
+std::string iteration_named(const std::string& text) {
+  constexpr std::string_view kPrefix = "nvtx:";
+  if (text.empty()) return "";
+  if (!text.starts_with(kPrefix) || text.size() == kPrefix.size())
+    throw Error("--iteration", "'" + text + "' names no NVTX range", "write nvtx:NAME");
+  return text.substr(kPrefix.size());
+}
+
 std::vector<BudgetResult> measure(analysis::Analyses& analyses, const Info& info,
                                   const std::vector<Budget>& budgets) {
   std::vector<BudgetResult> results;
   const Trace& trace = analyses.trace();
   for (const Budget& budget : budgets) {
     BudgetResult result{.budget = budget};
+    if (info.unfinished) {
+      results.push_back(std::move(result));
+      continue;
+    }
     switch (budget.what) {
       case Budget::kCriticalPath:
         result.measured = critical_path_ns(analyses);

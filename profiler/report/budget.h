@@ -40,6 +40,9 @@ std::vector<Budget> read_budgets(const std::filesystem::path& file, const std::s
 std::vector<Budget> parse_budgets(std::string_view text, const std::filesystem::path& file,
                                   const std::string& iteration);
 
+/// "step" of "nvtx:step", the value of --iteration; "" of "". Throws Error.
+std::string iteration_named(const std::string& text);
+
 enum class BudgetOutcome { kMet, kExceeded, kNotMeasurable };
 std::string_view to_string(BudgetOutcome outcome);  // "met", "exceeded", "not measurable"
 

@@ -97,7 +97,7 @@ Check check(const Trace& trace, const CheckOptions& options) {
   for (Advice& advice : result.findings)
     advice.known = is_known(trace, *advice.detector, advice.finding, baseline);
   result.budgets = measure(analyses, result.info, options.budgets);
-  bool unmeasured = false;
+  bool unmeasured = result.info.unfinished;
   for (const BudgetResult& budget : result.budgets) {
     result.over_budget += budget.outcome == BudgetOutcome::kExceeded;
     unmeasured |= budget.outcome == BudgetOutcome::kNotMeasurable;

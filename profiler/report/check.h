@@ -56,7 +56,8 @@ struct Check {
 /// kFailed if a finding of at least `fail_on` is certain; else kNotEvaluable if a detector of at
 /// least that severity, or a required one, cannot be sure, or found something that is only
 /// suspected, or if a budget cannot be measured; else kPassed. What is merely possible, or known
-/// from the baseline, never counts. A budget that is exceeded fails it too.
+/// from the baseline, never counts. A budget that is exceeded fails it too. An unfinished trace
+/// never passes, and no budget is measured on it.
 Check check(const trace::Trace& trace, const CheckOptions& options);
 
 /// What is wrong and where in the program, as a number that stays the same from run to run and when

@@ -6,6 +6,7 @@
 #include "analysis/call_sites.h"
 #include "analysis/labels.h"
 #include "check.h"
+#include "trace/loss.h"
 
 namespace streamscope::report {
 namespace {
@@ -62,6 +63,9 @@ std::string write_check_github(const trace::Trace&, const Check& check, const Lo
                     escaped(result.budget.text(), true), escaped(result.budget.limit_text(), false),
                     escaped(result.measured_text(), false));
   }
+  if (check.info.unfinished)
+    text += fmt::format("::warning title=unfinished trace::{} {}\n", trace::kUnfinished,
+                        trace::kAskAgain);
   for (const OpenQuestion& question : check.open) {
     text += fmt::format("::warning title={} not evaluable::{}\n", question.detector->id,
                         escaped(question.reason, false));

@@ -38,6 +38,7 @@ std::string write_check_json(const trace::Trace& trace, const Check& check, cons
                    {"failing", check.failing},
                    {"not_evaluable", open},
                    {"complete", check.info.complete},
+                   {"unfinished", check.info.unfinished},
                    {"tier", check.info.tier},
                    {"losses", to_json(check.info.losses)},
                    {"budgets", budgets},

@@ -6,6 +6,7 @@
 #include "analysis/labels.h"
 #include "check.h"
 #include "markup.h"
+#include "trace/loss.h"
 
 namespace streamscope::report {
 namespace {
@@ -58,9 +59,11 @@ std::string write_check_junit(const trace::Trace& trace, const Check& check, con
     }
     const bool skips =
         !fails && (is_open(check, detector) || verdict.outcome == Outcome::kNotEvaluable ||
-                   verdict.outcome == Outcome::kNotAtThisTier);
-    if (skips)
-      body += fmt::format("      <skipped message=\"{}\"/>\n", escape_markup(verdict.reason));
+                   verdict.outcome == Outcome::kNotAtThisTier || check.info.unfinished);
+    if (skips) {
+      const std::string_view reason = verdict.reason.empty() ? trace::kUnfinished : verdict.reason;
+      body += fmt::format("      <skipped message=\"{}\"/>\n", escape_markup(reason));
+    }
     if (!output.empty()) body += "      <system-out>" + output + "</system-out>\n";
     suite.add(fmt::format("{} {}", detector.number, detector.id), body, fails, skips);
   }

@@ -91,6 +91,11 @@ Section result_section(const Check& check) {
           fmt::format("not evaluable: {} of severity {} or above, or required, without a verdict",
                       format_count(check.open.size(), "rule"), level);
       if (check.open.empty()) text = "not evaluable: a budget cannot be measured on this trace";
+      if (check.info.unfinished)
+        text = fmt::format(
+            "not evaluable: nothing certain of severity {} or above so far, but the "
+            "trace is unfinished",
+            level);
       break;
   }
   size_t evaluated = 0;

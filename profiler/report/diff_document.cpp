@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "analysis/labels.h"
 #include "analysis/units.h"
 #include "json.h"
 
@@ -33,22 +34,96 @@ void note_rest(Section& section, size_t all) {
 
 }  // namespace
 
-DiffVerdict judge(analysis::TraceDiff diff, std::vector<Ns> base_runs, double max_slowdown) {
+DiffVerdict judge(analysis::TraceDiff diff, std::vector<BaseRun> base_runs, double max_slowdown) {
   DiffVerdict verdict{
       .diff = std::move(diff), .base_runs = std::move(base_runs), .max_slowdown = max_slowdown};
-  const Ns slowest = *std::max_element(verdict.base_runs.begin(), verdict.base_runs.end());
-  verdict.regressed =
-      static_cast<double>(verdict.diff.new_ns) > static_cast<double>(slowest) * (1 + max_slowdown);
+  const auto& runs = verdict.base_runs;
+  const auto exceeds = [&](auto now, auto value_of) {
+    return std::all_of(runs.begin(), runs.end(), [&](const BaseRun& run) {
+      return static_cast<double>(now) > static_cast<double>(value_of(run)) * (1 + max_slowdown);
+    });
+  };
+  if (const auto& steady = verdict.diff.steady) {
+    verdict.slower =
+        exceeds(steady->now.median_ns, [](const BaseRun& run) { return run.steady.median_ns; });
+    verdict.more_often =
+        steady->range.empty() && steady->same_work &&
+        exceeds(steady->now.count, [](const BaseRun& run) { return run.steady.count; });
+  } else {
+    verdict.slower = exceeds(verdict.diff.new_ns, [](const BaseRun& run) { return run.ns; });
+  }
   return verdict;
 }
+
+namespace {
+
+std::string instead(Ns now, Ns before) {
+  return fmt::format("{} instead of {} ({:+.1f} %)", format_duration(now), format_duration(before),
+                     analysis::TraceDiff::growth(before, now) * 100);
+}
+
+// What the figures are about, in a sentence.
+std::string compared(const analysis::TraceDiff& diff) {
+  if (!diff.steady) {
+    return "Compared are the whole runs, start-up included, as no part was found that repeats in "
+           "both; --iteration nvtx:NAME names one.";
+  }
+  const analysis::SteadyPart& steady = *diff.steady;
+  const auto ops = [](const analysis::Repetitions& run) {
+    return analysis::format_count(run.op_count, "op");
+  };
+  const std::string what =
+      steady.range.empty()
+          ? fmt::format("a repeated sequence of {}",
+                        steady.base.op_count == steady.now.op_count
+                            ? ops(steady.base)
+                            : ops(steady.now) + " (" + ops(steady.base) + " in the base)")
+          : "NVTX range \"" + analysis::printable(steady.range) + "\"";
+  return fmt::format(
+      "Compared is {}: the median time from one to the next, and work, dependencies and waits of "
+      "the newest {} of each run. Start-up is left out.",
+      what, analysis::format_count(steady.compared));
+}
+
+std::string result_of(const DiffVerdict& verdict) {
+  const auto& steady = verdict.diff.steady;
+  const bool several = verdict.base_runs.size() > 1;
+  const double percent = verdict.max_slowdown * 100;
+  if (verdict.slower && steady) {
+    return fmt::format("regression: a repetition is slower than in {} by more than {:.1f} %",
+                       several ? "the slowest run of the base" : "the base", percent);
+  }
+  if (verdict.slower) {
+    return fmt::format(
+        "possible regression: the whole run is slower than {} by more than {:.1f} %, which may be "
+        "its start-up",
+        several ? "the slowest run of the base" : "the base", percent);
+  }
+  if (verdict.more_often) {
+    return fmt::format("regression: {} repetitions instead of {}, each about as fast as before",
+                       analysis::format_count(steady->now.count),
+                       analysis::format_count(steady->base.count));
+  }
+  return "no regression";
+}
+
+}  // namespace
 
 Document diff_document(const DiffVerdict& verdict) {
   const analysis::TraceDiff& diff = verdict.diff;
   Document document;
-  document.headline = fmt::format("{} instead of {} ({:+.1f} %) · critical path {} instead of {}",
-                                  format_duration(diff.new_ns), format_duration(diff.base_ns),
-                                  diff.slowdown() * 100, format_duration(diff.new_path_ns),
-                                  format_duration(diff.base_path_ns));
+  if (diff.steady) {
+    document.headline =
+        fmt::format("{} per repetition · whole run with start-up {}",
+                    instead(diff.steady->now.median_ns, diff.steady->base.median_ns),
+                    instead(diff.new_ns, diff.base_ns));
+  } else {
+    document.headline = instead(diff.new_ns, diff.base_ns);
+  }
+  document.headline +=
+      fmt::format(" · critical path {} instead of {}", format_duration(diff.new_path_ns),
+                  format_duration(diff.base_path_ns));
+  document.sections.push_back({.title = "What was compared", .remarks = {compared(diff)}});
   Section work{
       .title = "Work that changed",
       .columns = {
@@ -81,21 +156,38 @@ Document diff_document(const DiffVerdict& verdict) {
   }
   if (!waits.rows.empty()) document.sections.push_back(std::move(waits));
   Section result{.title = "Result"};
-  result.remarks.push_back(
-      verdict.regressed
-          ? fmt::format("regression: slower than {} by more than {:.1f} %",
-                        verdict.base_runs.size() > 1 ? "the slowest run of the base" : "the base",
-                        verdict.max_slowdown * 100)
-          : "no regression");
+  result.remarks.push_back(result_of(verdict));
   if (!diff.likely_cause.empty())
     result.remarks.push_back("Likely cause: " + diff.likely_cause + ".");
   document.sections.push_back(std::move(result));
   return document;
 }
 
+namespace {
+
+// One repetition of each, or the whole runs.
+Json compared_json(const DiffVerdict& verdict) {
+  const auto& steady = verdict.diff.steady;
+  if (!steady) return Json{{"what", "whole-run"}, {"includes_start_up", true}};
+  Json runs = Json::array();
+  for (const BaseRun& run : verdict.base_runs) runs.push_back(run.steady.median_ns);
+  return Json{{"what", steady->range.empty() ? "sequence" : "range"},
+              {"range", analysis::printable(steady->range)},
+              {"includes_start_up", false},
+              {"repetitions", steady->compared},
+              {"base_count", steady->base.count},
+              {"new_count", steady->now.count},
+              {"base_ns", steady->base.median_ns},
+              {"new_ns", steady->now.median_ns},
+              {"base_runs_ns", runs}};
+}
+
+}  // namespace
+
 std::string diff_json(const DiffVerdict& verdict) {
   const analysis::TraceDiff& diff = verdict.diff;
-  Json work = Json::array(), edges = Json::array(), waits = Json::object();
+  Json work = Json::array(), edges = Json::array(), waits = Json::object(), runs = Json::array();
+  for (const BaseRun& run : verdict.base_runs) runs.push_back(run.ns);
   for (const WorkChange& change : diff.work) {
     work.push_back({{"work", change.label},
                     {"stream", change.stream},
@@ -119,11 +211,12 @@ std::string diff_json(const DiffVerdict& verdict) {
         {"base_ns", times.first}, {"new_ns", times.second}};
   }
   return dump(Json{{"schema", 1},
-                   {"result", verdict.regressed ? "regression" : "no-regression"},
+                   {"result", verdict.regressed() ? "regression" : "no-regression"},
                    {"max_slowdown", verdict.max_slowdown},
+                   {"compared", compared_json(verdict)},
                    {"base_ns", diff.base_ns},
                    {"new_ns", diff.new_ns},
-                   {"base_runs_ns", verdict.base_runs},
+                   {"base_runs_ns", runs},
                    {"base_critical_path_ns", diff.base_path_ns},
                    {"new_critical_path_ns", diff.new_path_ns},
                    {"likely_cause", diff.likely_cause},

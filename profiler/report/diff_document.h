@@ -12,15 +12,25 @@
 
 namespace streamscope::report {
 
-struct DiffVerdict {
-  analysis::TraceDiff diff;
-  std::vector<trace::Ns> base_runs;  ///< makespans of the base and its further runs
-  double max_slowdown = 0;           ///< share of the base that is tolerated
-  bool regressed = false;
+/// A run of the base: how long all of it took and, where a repeated part is compared, a repetition.
+struct BaseRun {
+  trace::Ns ns = 0;
+  analysis::Repetitions steady;
 };
 
-/// A regression is slower than the slowest run of the base by more than `max_slowdown` of it.
-DiffVerdict judge(analysis::TraceDiff diff, std::vector<trace::Ns> base_runs, double max_slowdown);
+struct DiffVerdict {
+  analysis::TraceDiff diff;
+  std::vector<BaseRun> base_runs;  ///< the base and its further runs
+  double max_slowdown = 0;         ///< share of the base that is tolerated
+  bool slower = false;             ///< a repetition, or the whole run where none was found
+  bool more_often = false;         ///< the same repetition comes more often
+  bool regressed() const { return slower || more_often; }
+};
+
+/// A regression exceeds all runs of the base by more than `max_slowdown`: in the time of a
+/// repetition; in the number of repetitions, where a sequence of work is one and not a range that
+/// the program marks; in the time of the whole run, where nothing repeats in all of them.
+DiffVerdict judge(analysis::TraceDiff diff, std::vector<BaseRun> base_runs, double max_slowdown);
 
 Document diff_document(const DiffVerdict& verdict);
 std::string diff_json(const DiffVerdict& verdict);

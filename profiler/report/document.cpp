@@ -9,6 +9,7 @@
 
 #include "analysis/labels.h"
 #include "analysis/units.h"
+#include "trace/loss.h"
 
 namespace streamscope::report {
 namespace {
@@ -336,10 +337,22 @@ Section syncs_section(const Trace& trace, const Summary& summary) {
   return section;
 }
 
+constexpr const char* kGapNote =
+    "gap before: time in which the stream had nothing to run; mostly: the cause of its largest "
+    "part, named as in the table of streams";
+
+// "launch 92 %"
+std::string mostly(const Gaps& gaps) {
+  if (gaps.total_ns() == 0) return "";
+  const WaitCause cause = gaps.mostly();
+  return fmt::format("{} {}", analysis::to_string(cause),
+                     format_percent(gaps.by_cause.at(cause), gaps.total_ns()));
+}
+
 Section ops_section(const Trace& trace, const Summary& summary) {
   Section section{.title = "Kernels and copies",
                   .columns = {right("total"), right("times"), right("mean"), right("longest"),
-                              right("waited before"), left("name")}};
+                              right("gap before"), left("mostly"), left("name")}};
   for (const OpGroup& op : summary.ops) {
     if (section.rows.size() == 2 * kRowsShown) {
       section.footnotes.push_back(fmt::format("{} shorter ones not shown",
@@ -350,16 +363,18 @@ Section ops_section(const Trace& trace, const Summary& summary) {
     section.rows.push_back(
         {timed ? format_duration(op.total_ns) : "–", format_count(op.count),
          timed ? format_duration(op.total_ns / static_cast<Ns>(op.timed_count)) : "–",
-         timed ? format_duration(op.longest_ns) : "–", format_duration(op.waited_ns),
-         op_label(trace, op.example)});
+         timed ? format_duration(op.longest_ns) : "–", format_duration(op.gaps.total_ns()),
+         mostly(op.gaps), op_label(trace, op.example)});
   }
+  section.footnotes.push_back(kGapNote);
   return section;
 }
 
 Section ranges_section(const Trace& trace, const Summary& summary) {
-  Section section{.title = "NVTX ranges",
-                  .columns = {right("host time"), right("times"), right("ops issued"),
-                              right("device time"), right("waited"), left("range")}};
+  Section section{
+      .title = "NVTX ranges",
+      .columns = {right("host time"), right("times"), right("ops issued"), right("device time"),
+                  right("gap before"), left("mostly"), left("range")}};
   for (const RangeGroup& range : summary.ranges) {
     if (&range == &summary.ranges[0] + 2 * kRowsShown) {
       section.footnotes.push_back(fmt::format(
@@ -369,20 +384,32 @@ Section ranges_section(const Trace& trace, const Summary& summary) {
     const std::string domain = printable(trace.text(range.domain_id));
     section.rows.push_back(
         {format_duration(range.host_ns), format_count(range.count), format_count(range.op_count),
-         format_duration(range.device_ns), format_duration(range.waited_ns),
+         format_duration(range.device_ns), format_duration(range.gaps.total_ns()),
+         mostly(range.gaps),
          (domain.empty() ? "" : domain + ": ") + quoted_or(trace, range.name_id, "(unnamed)")});
     for (size_t i = 0; i < range.ops.size(); ++i) {
       const OpGroup& op = range.ops[i];
       const bool last = i + 1 == kOpsShownOfRange && range.ops.size() > kOpsShownOfRange;
       section.rows.push_back(
           {"", format_count(op.count), "", op.timed_count > 0 ? format_duration(op.total_ns) : "–",
-           format_duration(op.waited_ns),
+           format_duration(op.gaps.total_ns()), mostly(op.gaps),
            "  " + op_label(trace, op.example) +
                (last ? fmt::format(", and {} more", range.ops.size() - kOpsShownOfRange) : "")});
       if (last) break;
     }
   }
-  if (summary.ranges.empty()) section.remarks.push_back("The program marked no ranges.");
+  if (summary.ranges.empty()) {
+    section.remarks.push_back("The program marked no ranges.");
+    return section;
+  }
+  uint64_t foreign = 0;
+  for (const RangeGroup& range : summary.ranges) foreign += range.foreign_count;
+  std::string rule =
+      "ops issued: while the range was open on the issuing thread, or on the only thread that had "
+      "one of its name open if the issuing thread never opens one";
+  if (foreign > 0) rule += fmt::format(" ({} so)", format_count(foreign));
+  section.footnotes.push_back(rule);
+  section.footnotes.push_back(kGapNote);
   return section;
 }
 
@@ -484,6 +511,9 @@ void drop_empty_columns(Section& section) {
 
 std::vector<Notice> notices_of(const Trace& trace, const Info& info) {
   std::vector<Notice> notices;
+  if (info.unfinished)
+    notices.push_back(
+        {trace::Severity::kNotice, std::string(trace::kUnfinished), std::string(trace::kAskAgain)});
   for (const LossFact& loss : info.losses) {
     std::string text = loss.text;
     if (loss.count > 0)

@@ -84,6 +84,19 @@ std::string finding_of(const Trace& trace, const analysis::Timeline& timeline,
   return text + "</article>\n";
 }
 
+// The findings for which the page has no room, one line each.
+std::string rest_of(const std::vector<Advice>& findings) {
+  std::string text =
+      fmt::format("<details><summary>{}</summary><ul>\n",
+                  analysis::format_count(findings.size() - kFindingsShown, "more finding"));
+  for (size_t i = kFindingsShown; i < findings.size(); ++i) {
+    text += fmt::format("<li>{} <span class=\"faint\">{} {}</span></li>\n",
+                        prose(findings[i].finding.title), findings[i].detector->number,
+                        findings[i].detector->id);
+  }
+  return text + "</ul></details>\n";
+}
+
 // The picture of a hang, and each cycle as a list of who waits for whom.
 std::string deadlocks_of(const Trace& trace, const analysis::WaitGraph& graph) {
   if (graph.nodes.empty()) return "";
@@ -175,6 +188,7 @@ std::string write_html(const Trace& trace, const Summary& summary, const Options
     if (shown++ == kFindingsShown) break;
     text += finding_of(trace, timeline, advice);
   }
+  if (summary.advice.size() > kFindingsShown) text += rest_of(summary.advice);
   if (summary.advice.empty()) text += "<p>Nothing to do something about.</p>\n";
   text += "</section>\n" + deadlocks_of(trace, summary.hang);
   for (const Section& section : document.sections) {

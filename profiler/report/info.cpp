@@ -12,6 +12,7 @@
 #include "analysis/labels.h"
 #include "analysis/units.h"
 #include "json.h"
+#include "recording_cost.h"
 #include "trace/loss.h"
 
 namespace streamscope::report {
@@ -81,11 +82,13 @@ Info info_of(const Trace& trace, const Counts& counts, trace::Ns end_ns) {
   info.producer = meta(trace, "producer");
   info.tier = meta(trace, "tier");
   info.complete = trace.complete();
+  info.unfinished = trace::is_unfinished(trace);
   info.duration_ns = std::max<trace::Ns>(0, end_ns);
   info.stack_count = static_cast<uint64_t>(meta_number(trace, "stack_count"));
   info.stack_ns = meta_number(trace, "stack_ns");
   info.counts = counts;
   info.losses = losses_of(trace);
+  info.recording_cost = recording_cost(trace);
   for (const LossFact& loss : info.losses) {
     if (loss.severity >= Severity::kDataLoss) info.counts.dropped += loss.count;
   }
@@ -101,12 +104,14 @@ Severity worst_loss(const Info& info) {
 }
 
 std::string verdict(const Info& info) {
+  const bool whole = info.complete && !info.unfinished;
+  const std::string state = info.unfinished ? "unfinished" : "incomplete";
   if (worst_loss(info) < Severity::kDataLoss) {
     // An abrupt end loses what had not reached the recorder; nobody can count that.
-    return info.complete ? "complete, nothing lost" : "incomplete, nothing known to be lost";
+    return whole ? "complete, nothing lost" : state + ", nothing known to be lost";
   }
   // A recording that ended in good order is still not complete to a reader if it lost something.
-  const std::string text = info.complete ? "" : "incomplete, ";
+  const std::string text = whole ? "" : state + ", ";
   if (info.counts.dropped > 0)
     return fmt::format("{}{} lost", text, format_count(info.counts.dropped, "record"));
   return text + "data lost";
@@ -132,10 +137,7 @@ std::string headline(const Trace& trace, const Info& info) {
   }
   parts.push_back(format_duration(info.duration_ns));
   parts.push_back(verdict(info));
-  if (info.overhead_ns > 0) {
-    parts.push_back(fmt::format("recording cost at least {}",
-                                format_percent(info.overhead_ns, info.duration_ns)));
-  }
+  if (!info.recording_cost.empty()) parts.push_back(info.recording_cost);
   return fmt::format("{}", fmt::join(parts, " · "));
 }
 
@@ -210,15 +212,25 @@ Json to_json(const std::vector<LossFact>& losses) {
   return list;
 }
 
+Json cost_json(const Info& info) {
+  if (info.recording_cost.empty()) return nullptr;
+  Json cost{{"measured", false}, {"reported_by_tools_ns", info.overhead_ns}};
+  if (const TypicalCost* typical = typical_cost(info.tier))
+    cost["typical"] = {{"pytorch_step", typical->pytorch}, {"per_call", typical->call}};
+  return cost;
+}
+
 std::string info_json(const Info& info) {
   return dump(Json{{"schema", 1},
                    {"format_version", trace::kFormatVersion},
                    {"producer", info.producer},
                    {"complete", info.complete},
+                   {"unfinished", info.unfinished},
                    {"tier", info.tier},
                    {"duration_ns", info.duration_ns},
                    {"counts", to_json(info.counts)},
                    {"coordination", to_json(info.coordination)},
+                   {"recording_cost", cost_json(info)},
                    {"stacks", {{"count", info.stack_count}, {"ns", info.stack_ns}}},
                    {"losses", to_json(info.losses)}});
 }
@@ -233,6 +245,17 @@ std::string info_text(const Trace& trace, const Info& info) {
   text += fmt::format("  format {}, {}{}\n", trace::kFormatVersion, info.producer,
                       info.tier.empty() ? "" : ", tier " + info.tier);
   if (info.stack_count > 0) text += "  " + stack_cost(info) + "\n";
+  if (const TypicalCost* typical = typical_cost(info.tier);
+      typical && !info.recording_cost.empty()) {
+    text += fmt::format(
+        "  typical cost of tier {}: {} of a PyTorch step in which the host is the limit, {} a call "
+        "in a loop of launches; less where the device is\n",
+        info.tier, typical->pytorch, typical->call);
+  }
+  if (info.overhead_ns > 0) {
+    text += fmt::format("  the recording tools reported {} as theirs, which is only a part of it\n",
+                        format_duration(info.overhead_ns));
+  }
   const Json counts = to_json(info.counts);
   for (const auto& [key, value] : counts.items()) {
     text += fmt::format("  {:<14} {:>14}\n", key, format_count(value.get<uint64_t>()));

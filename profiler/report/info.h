@@ -28,10 +28,13 @@ struct Info {
   std::string producer;
   std::string tier;  ///< "" if unknown
   bool complete = false;
+  bool unfinished = false;  ///< see trace::is_unfinished()
   trace::Ns duration_ns = 0;
-  trace::Ns overhead_ns = 0;  ///< what the recording tools themselves reported to have cost
-  uint64_t stack_count = 0;   ///< call stacks taken
-  trace::Ns stack_ns = 0;     ///< what those cost the program
+  /// What the recording tools themselves reported to have cost: a part of it, not the slowdown.
+  trace::Ns overhead_ns = 0;
+  std::string recording_cost;  ///< as recording_cost.h says it; "" where it costs nothing
+  uint64_t stack_count = 0;    ///< call stacks taken
+  trace::Ns stack_ns = 0;      ///< what those cost the program
   Counts counts;
   Coordination coordination;
   std::vector<LossFact> losses;  ///< gravest first; one entry per kind and process
@@ -48,7 +51,8 @@ std::string info_text(const trace::Trace& trace, const Info& info);
 
 /// Gravest severity among the losses; kInfo if there are none.
 trace::Severity worst_loss(const Info& info);
-/// "complete, nothing lost", "12 records lost", "incomplete, 12 records lost", ...
+/// "complete, nothing lost", "12 records lost", "incomplete, 12 records lost", "unfinished, nothing
+/// known to be lost", ...
 std::string verdict(const Info& info);
 /// "12 call stacks at 3.1 µs each, 37.2 µs in all"; "" if none was taken.
 std::string stack_cost(const Info& info);

@@ -90,6 +90,12 @@ Json wait_json(const Trace& trace, const analysis::WaitGroup& wait) {
               {"host_call", host_call}};
 }
 
+Json gaps_json(const Gaps& gaps) {
+  Json causes = Json::object();
+  for (const auto& [cause, duration] : gaps.by_cause) causes[cause_name(cause)] = duration;
+  return causes;
+}
+
 Json to_json(const Trace& trace, const std::vector<OpGroup>& groups) {
   Json ops = Json::array();
   for (const OpGroup& op : groups) {
@@ -100,7 +106,8 @@ Json to_json(const Trace& trace, const std::vector<OpGroup>& groups) {
          {"count", op.count},
          {"total_ns", op.total_ns},
          {"longest_ns", op.longest_ns},
-         {"waited_ns", op.waited_ns}});
+         {"waited_ns", op.gaps.waited_ns},
+         {"gaps_ns", gaps_json(op.gaps)}});
   }
   return ops;
 }
@@ -167,9 +174,11 @@ std::string write_json(const Trace& trace, const Summary& summary, const Options
   Json report{{"schema", 1},
               {"producer", summary.info.producer},
               {"complete", summary.info.complete},
+              {"unfinished", summary.info.unfinished},
               {"tier", summary.info.tier},
               {"duration_ns", summary.info.duration_ns},
               {"overhead_ns", summary.info.overhead_ns},
+              {"recording_cost", cost_json(summary.info)},
               {"losses", to_json(summary.info.losses)},
               {"counts", to_json(summary.info.counts)},
               {"processes", processes},
@@ -200,8 +209,10 @@ std::string write_json(const Trace& trace, const Summary& summary, const Options
                         {"count", range.count},
                         {"host_ns", range.host_ns},
                         {"op", range.op_count},
+                        {"op_of_other_threads", range.foreign_count},
                         {"device_ns", range.device_ns},
-                        {"waited_ns", range.waited_ns},
+                        {"waited_ns", range.gaps.waited_ns},
+                        {"gaps_ns", gaps_json(range.gaps)},
                         {"ops", to_json(trace, range.ops)}});
     }
     report["ranges"] = ranges;

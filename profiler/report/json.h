@@ -18,6 +18,8 @@ Json to_json(const Counts& counts);
 Json to_json(const Coordination& coordination);
 Json to_json(const std::vector<LossFact>& losses);
 Json to_json(const Advice& advice);
+/// What is known of the cost of recording; null where it costs nothing.
+Json cost_json(const Info& info);
 
 /// Indented, with a line end; text that is no UTF-8 is repaired, never an exception.
 inline std::string dump(const Json& json) {

@@ -4,6 +4,7 @@
 #include "summary.h"
 
 #include <algorithm>
+#include <set>
 #include <tuple>
 
 #include "analysis/call_sites.h"
@@ -31,14 +32,35 @@ void sort_by_cost(std::vector<Group>& groups, Ns Group::*cost) {
                    [cost](const Group& a, const Group& b) { return a.*cost > b.*cost; });
 }
 
+// The parts of the gap before each op; they come in order of op id.
+class PartsOfOps {
+ public:
+  PartsOfOps(const Trace& trace, const std::vector<WaitPart>& parts)
+      : parts_(parts), begin_(trace.op.size() + 1) {
+    size_t part = 0;
+    for (Id op = 0; op < trace.op.size(); ++op) {
+      begin_[op] = part;
+      while (part < parts.size() && parts[part].op == op) ++part;
+    }
+    begin_.back() = part;
+  }
+  void add_to(Gaps& gaps, Id op) const {
+    for (size_t part = begin_[op]; part < begin_[op + 1]; ++part) gaps.add(parts_[part]);
+  }
+
+ private:
+  const std::vector<WaitPart>& parts_;
+  std::vector<size_t> begin_;  // by op
+};
+
 // Takes ops of one kind and name together.
 class OpGroups {
  public:
-  void add(const Trace& trace, Id op, Ns waited) {
+  void add(const Trace& trace, Id op, const PartsOfOps& parts) {
     OpGroup& group = groups_[analysis::work_of(trace, op)];
     if (group.example == kNoId) group.example = op;
     ++group.count;
-    group.waited_ns += waited;
+    parts.add_to(group.gaps, op);
     if (!analysis::is_timed(trace, op)) return;
     const Ns duration = trace.op.end_ns[op] - trace.op.start_ns[op];
     ++group.timed_count;
@@ -59,9 +81,9 @@ class OpGroups {
   std::map<analysis::Work, OpGroup> groups_;
 };
 
-std::vector<OpGroup> group_ops(const Trace& trace, const std::vector<Ns>& waited) {
+std::vector<OpGroup> group_ops(const Trace& trace, const PartsOfOps& parts) {
   OpGroups groups;
-  for (Id op = 0; op < trace.op.size(); ++op) groups.add(trace, op, waited[op]);
+  for (Id op = 0; op < trace.op.size(); ++op) groups.add(trace, op, parts);
   return groups.by_cost();
 }
 
@@ -90,79 +112,107 @@ std::vector<analysis::SyncGroup> merge_by_call_site(const std::vector<analysis::
   return result;
 }
 
-// Work counts for every range that was open on the issuing thread when it was issued.
-std::vector<RangeGroup> group_ranges(const Trace& trace, const std::vector<Ns>& waited) {
+// Work counts for a range
+//   - that is open on the issuing thread when the work is issued; or
+//   - that is open then on the only thread of the process that has one of this name open, if the
+//     issuing thread never opens one of this name. So the work of a backward pass, which another
+//     thread issues for the one that waits in `step`, counts for `step`.
+class RangeGroups {
+ public:
+  RangeGroups(const Trace& trace, const PartsOfOps& parts) : trace_(trace), parts_(parts) {
+    const auto& ranges = trace.range;
+    std::vector<std::vector<Act>> acts(trace.process.size());
+    group_of_.resize(ranges.size());
+    for (Id range = 0; range < ranges.size(); ++range) {
+      const Id thread = ranges.thread_id[range], process = trace.process_of_thread(thread);
+      if (process >= acts.size() || ranges.start_ns[range] == kUnknownNs) continue;
+      Group& group = groups_[{ranges.domain_id[range], ranges.name_id[range]}];
+      group.range.domain_id = ranges.domain_id[range];
+      group.range.name_id = ranges.name_id[range];
+      group.threads.insert(thread);
+      group_of_[range] = &group;
+      const Ns start = ranges.start_ns[range], end = ranges.end_ns[range];
+      acts[process].push_back({start, Act::kStart, range});
+      if (end != kUnknownNs) acts[process].push_back({std::max(start + 1, end), Act::kEnd, range});
+    }
+    for (Id op = 0; !ranges.empty() && op < trace.op.size(); ++op) {
+      const analysis::Issue issue = analysis::issue_of(trace, op);
+      const Id process = trace.process_of_thread(issue.thread_id);
+      if (process < acts.size() && issue.start_ns != kUnknownNs)
+        acts[process].push_back({issue.start_ns, Act::kWork, op});
+    }
+    for (auto& of_process : acts) walk(of_process);
+  }
+
+  std::vector<RangeGroup> by_cost() {
+    std::vector<RangeGroup> result;
+    for (auto& [key, group] : groups_) {
+      group.range.ops = group.ops.by_cost();
+      result.push_back(std::move(group.range));
+    }
+    sort_by_cost(result, &RangeGroup::host_ns);
+    return result;
+  }
+
+ private:
   struct Act {
     Ns at_ns;
-    int order;  // ends, then work, then starts of one instant: a range holds what lies inside it
+    enum Kind { kEnd, kWork, kStart } kind;  // of one instant: a range holds what lies inside it
     Id id;
   };
-  std::vector<std::vector<Act>> acts(trace.thread.size());
-  const auto& ranges = trace.range;
-  for (Id range = 0; range < ranges.size(); ++range) {
-    if (ranges.thread_id[range] >= acts.size() || ranges.start_ns[range] == kUnknownNs) continue;
-    auto& of_thread = acts[ranges.thread_id[range]];
-    of_thread.push_back({ranges.start_ns[range], 2, range});
-    if (ranges.end_ns[range] != kUnknownNs) {
-      of_thread.push_back({std::max(ranges.start_ns[range] + 1, ranges.end_ns[range]), 0, range});
-    }
-  }
-  for (Id op = 0; !ranges.empty() && op < trace.op.size(); ++op) {
-    const analysis::Issue issue = analysis::issue_of(trace, op);
-    if (issue.thread_id < acts.size() && issue.start_ns != kUnknownNs &&
-        !acts[issue.thread_id].empty()) {
-      acts[issue.thread_id].push_back({issue.start_ns, 1, op});
-    }
-  }
   struct Group {
     RangeGroup range;
     OpGroups ops;
+    std::set<Id> threads;       // that ever open such a range
+    std::map<Id, size_t> open;  // ranges now, by thread; in the process that is walked
   };
-  std::map<std::pair<Id, Id>, Group> groups;
-  for (auto& of_thread : acts) {
-    std::stable_sort(of_thread.begin(), of_thread.end(), [](const Act& a, const Act& b) {
-      return std::tie(a.at_ns, a.order) < std::tie(b.at_ns, b.order);
+
+  void walk(std::vector<Act>& acts) {
+    std::stable_sort(acts.begin(), acts.end(), [](const Act& a, const Act& b) {
+      return std::tie(a.at_ns, a.kind) < std::tie(b.at_ns, b.kind);
     });
-    std::vector<Id> open;
-    std::vector<Group*> charged;
-    for (const Act& act : of_thread) {
-      if (act.order == 0) {
-        std::erase(open, act.id);
+    std::vector<Group*> open;  // groups with an open range
+    for (const Act& act : acts) {
+      if (act.kind == Act::kWork) {
+        const Id thread = analysis::issue_of(trace_, act.id).thread_id;
+        for (Group* group : open) charge(*group, act.id, thread);
         continue;
       }
-      if (act.order == 2) {
-        open.push_back(act.id);
-        RangeGroup& group = groups[{ranges.domain_id[act.id], ranges.name_id[act.id]}].range;
-        group.domain_id = ranges.domain_id[act.id];
-        group.name_id = ranges.name_id[act.id];
-        ++group.count;
-        if (ranges.end_ns[act.id] != kUnknownNs) {
-          group.host_ns += std::max<Ns>(0, ranges.end_ns[act.id] - ranges.start_ns[act.id]);
-        }
-        continue;
-      }
-      charged.clear();  // nested ranges of one name count an op once
-      for (Id range : open) {
-        Group* group = &groups[{ranges.domain_id[range], ranges.name_id[range]}];
-        if (std::find(charged.begin(), charged.end(), group) != charged.end()) continue;
-        charged.push_back(group);
-        group->ops.add(trace, act.id, waited[act.id]);
-        ++group->range.op_count;
-        group->range.waited_ns += waited[act.id];
-        if (analysis::is_timed(trace, act.id)) {
-          group->range.device_ns += trace.op.end_ns[act.id] - trace.op.start_ns[act.id];
-        }
+      Group& group = *group_of_[act.id];
+      const Id thread = trace_.range.thread_id[act.id];
+      if (act.kind == Act::kStart) {
+        if (group.open.empty()) open.push_back(&group);
+        ++group.open[thread];
+        count(group.range, act.id);
+      } else if (const auto ranges = group.open.find(thread); --ranges->second == 0) {
+        group.open.erase(ranges);
+        if (group.open.empty()) std::erase(open, &group);
       }
     }
+    for (Group* group : open) group->open.clear();
   }
-  std::vector<RangeGroup> result;
-  for (auto& [key, group] : groups) {
-    group.range.ops = group.ops.by_cost();
-    result.push_back(std::move(group.range));
+  void count(RangeGroup& group, Id range) const {
+    ++group.count;
+    if (trace_.range.end_ns[range] != kUnknownNs)
+      group.host_ns += std::max<Ns>(0, trace_.range.end_ns[range] - trace_.range.start_ns[range]);
   }
-  sort_by_cost(result, &RangeGroup::host_ns);
-  return result;
-}
+  void charge(Group& group, Id op, Id thread) {
+    const bool own = group.open.contains(thread);
+    if (!own && (group.open.size() > 1 || group.threads.contains(thread))) return;
+    RangeGroup& range = group.range;
+    group.ops.add(trace_, op, parts_);
+    ++range.op_count;
+    range.foreign_count += !own;
+    parts_.add_to(range.gaps, op);
+    if (analysis::is_timed(trace_, op))
+      range.device_ns += trace_.op.end_ns[op] - trace_.op.start_ns[op];
+  }
+
+  const Trace& trace_;
+  const PartsOfOps& parts_;
+  std::map<std::pair<Id, Id>, Group> groups_;  // by domain and name
+  std::vector<Group*> group_of_;               // by range
+};
 
 PathSummary compose_path(const Trace& trace, const std::vector<analysis::PathStep>& path) {
   PathSummary result;
@@ -193,6 +243,24 @@ std::vector<Advice> advice_of(analysis::Analyses& analyses) {
 
 }  // namespace
 
+void Gaps::add(const WaitPart& part) {
+  by_cause[part.cause] += part.duration_ns;
+  if (analysis::is_wait(part)) waited_ns += part.duration_ns;
+}
+
+Ns Gaps::total_ns() const {
+  Ns sum = 0;
+  for (const auto& [cause, duration] : by_cause) sum += duration;
+  return sum;
+}
+
+analysis::WaitCause Gaps::mostly() const {
+  const auto most =
+      std::max_element(by_cause.begin(), by_cause.end(),
+                       [](const auto& a, const auto& b) { return a.second < b.second; });
+  return most == by_cause.end() ? analysis::WaitCause::kUnknown : most->first;
+}
+
 std::vector<Advice> by_weight(std::vector<analysis::Verdict> verdicts) {
   std::vector<Advice> result;
   for (analysis::Verdict& verdict : verdicts) {
@@ -218,14 +286,12 @@ Summary summarize(const Trace& trace) {
   summary.window_ns = timeline.window_ns();
 
   std::vector<StreamSummary> streams(trace.stream.size());
-  std::vector<Ns> waited(trace.op.size(), 0);
   for (const WaitPart& part : parts) {
     // The gap before the first op of a stream is not the stream's idle time: it had not begun.
     const Id stream = trace.op.stream_id[part.op];
     if (trace.op.start_ns[part.op] > timeline.activity(stream).first_start_ns) {
       streams[stream].waiting[part.cause] += part.duration_ns;
     }
-    if (analysis::is_wait(part)) waited[part.op] += part.duration_ns;
   }
   for (Id stream : trace.event_record.stream_id) {
     if (stream < streams.size()) ++streams[stream].record_count;
@@ -253,8 +319,9 @@ Summary summarize(const Trace& trace) {
   summary.devices = analysis::overlap(trace);
   summary.call_sites = analysis::call_sites(trace);
   summary.syncs = merge_by_call_site(analysis::host_syncs_by_cost(trace), summary);
-  summary.ops = group_ops(trace, waited);
-  summary.ranges = group_ranges(trace, waited);
+  const PartsOfOps parts_of_ops(trace, parts);
+  summary.ops = group_ops(trace, parts_of_ops);
+  summary.ranges = RangeGroups(trace, parts_of_ops).by_cost();
   summary.path = compose_path(
       trace, critical_path(analyses.order(), analyses.explainer(), analyses.host_bounds()));
   summary.advice = advice_of(analyses);

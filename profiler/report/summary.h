@@ -36,6 +36,17 @@ struct StreamSummary {
   uint64_t edge_count = 0;  ///< of these, bound to a record in the trace
 };
 
+/// Gaps before ops: how long their streams had nothing to run, by what they waited for.
+struct Gaps {
+  std::map<analysis::WaitCause, Ns> by_cause;  ///< causes without time are absent
+  Ns waited_ns = 0;  ///< of these, in which something that the program did held the ops up
+
+  void add(const analysis::WaitPart& part);
+  Ns total_ns() const;
+  /// The cause of the largest part; kUnknown if there is no gap.
+  analysis::WaitCause mostly() const;
+};
+
 /// Ops of one kind and name.
 struct OpGroup {
   Id example = kNoId;
@@ -43,7 +54,7 @@ struct OpGroup {
   uint64_t timed_count = 0;
   Ns total_ns = 0;
   Ns longest_ns = 0;
-  Ns waited_ns = 0;  ///< gaps before them in which they waited for something
+  Gaps gaps;
 };
 
 /// NVTX ranges of one domain and name.
@@ -51,11 +62,12 @@ struct RangeGroup {
   Id domain_id = kNoId;
   Id name_id = kNoId;
   uint64_t count = 0;
-  Ns host_ns = 0;            ///< time between push and pop
-  uint64_t op_count = 0;     ///< work that the thread issued inside
-  Ns device_ns = 0;          ///< how long that work ran, summed
-  Ns waited_ns = 0;          ///< gaps before that work, summed, as in OpGroup
-  std::vector<OpGroup> ops;  ///< that work, dearest first
+  Ns host_ns = 0;              ///< time between push and pop
+  uint64_t op_count = 0;       ///< work that was issued inside
+  uint64_t foreign_count = 0;  ///< of that, issued by other threads than that of the range
+  Ns device_ns = 0;            ///< how long that work ran, summed
+  Gaps gaps;                   ///< before that work
+  std::vector<OpGroup> ops;    ///< that work, dearest first
 };
 
 /// What the critical path consists of.

@@ -2,6 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "loss.h"
 
+#include <algorithm>
+#include <string>
+
+#include "query.h"
+#include "reader.h"
+
 namespace streamscope::trace {
 namespace {
 
@@ -9,10 +15,11 @@ constexpr LossInfo kKinds[] = {
     // What the collector reports (ring/losses.h).
     {"ring-full", Severity::kDataLoss, kAllEvidence,
      "A thread made records faster than they were stored, so some are missing.",
-     "Record a shorter part of the program, or enlarge the rings."},
+     "Record a shorter part with --duration or --capture-range, or set STREAMSCOPE_RING_RECORDS "
+     "higher than 131072, the records that a ring holds."},
     {"cupti-dropped", Severity::kDataLoss, kTimeEvidence,
      "CUPTI had no buffer left, so device times of some work are missing.",
-     "Use --tier structure, or record a shorter part."},
+     "Use --tier structure, or record a shorter part with --duration."},
     {"activity-buffers", Severity::kDataLoss, kTimeEvidence,
      "Device times were thrown away to bound the memory that they took.",
      "Record to a faster disk, or a shorter part."},
@@ -38,10 +45,10 @@ constexpr LossInfo kKinds[] = {
     {"no-cupti", Severity::kError, kAllEvidence,
      "libcupti was not found or refused, so no CUDA call was recorded.",
      "Install the CUDA toolkit's libcupti or name it in STREAMSCOPE_CUPTI; `streamscope doctor` "
-     "shows where it looks."},
+     "lists the places where it was looked for."},
     {"cupti-fatal", Severity::kError, kAllEvidence,
      "CUPTI stopped by itself; what follows in the program is missing.",
-     "`streamscope doctor` checks driver, CUPTI and permissions."},
+     "`streamscope doctor` checks driver and CUPTI."},
     {"late-attach", Severity::kNotice,
      kCallEvidence | kEventEvidence | kAllocationEvidence | kGraphEvidence,
      "CUDA was in use before recording began: earlier objects and work are unknown.",
@@ -70,6 +77,11 @@ constexpr LossInfo kKinds[] = {
      ""},
     {"process-ended-abruptly", Severity::kNotice, kNoEvidence,
      "The process was killed or crashed; what it stored until then is here.", ""},
+    // Touches no evidence: what was found stands; that nothing more would be does not
+    // (is_unfinished()).
+    {kEndedEarly, Severity::kNotice, kNoEvidence,
+     "The program went on after its recording had ended, so the rest of it is missing.",
+     "Let the program end before the recorder does."},
     {"writer-ended-abruptly", Severity::kNotice, kNoEvidence,
      "The recorder was killed; the trace was finished later from what it left.", ""},
     {"ring-torn", Severity::kDataLoss, kAllEvidence,
@@ -95,7 +107,7 @@ constexpr LossInfo kKinds[] = {
      kCallEvidence | kEventEvidence | kAllocationEvidence | kGraphEvidence,
      "A flight recorder kept the newest part only; how far work had come is known where it was "
      "asked.",
-     "Give the flight recorder more memory to see further back."},
+     "Give --flight-recorder more MiB to see further back."},
     {"threads-not-seen", Severity::kInfo, kNoEvidence,
      "When the program stood still, the stacks of its threads could not be read from outside; "
      "those "
@@ -108,6 +120,9 @@ constexpr LossInfo kKinds[] = {
      "Some records made no sense and were left out.", "Report this with the trace."},
     {"merge-no-clock", Severity::kNotice, kNoEvidence,
      "A merged trace does not say when it was recorded; its times start at 0.", ""},
+    {"merge-no-overlap", Severity::kNotice, kNoEvidence,
+     "A merged trace begins after all earlier ones have ended, so it lies apart on the timeline.",
+     "Merge traces of one run; if these are, set the clocks of their machines by NTP or PTP."},
     // What an import finds out.
     {"import-no-cuda", Severity::kDataLoss, kAllEvidence,
      "The imported file holds nothing of CUDA.", "Profile again with CUDA tracing switched on."},
@@ -119,7 +134,8 @@ constexpr LossInfo kKinds[] = {
      "Profile the whole run, or import a file that was not cut."},
     {"import-unknown-object", Severity::kDataLoss, kEventEvidence,
      "The imported file does not say which event or stream some calls act on.",
-     "Profile with event tracing (nsys --cuda-event-trace, Kineto's CUDA_SYNC activity), or record "
+     "Profile with event tracing (nsys --cuda-event-trace, Kineto's enable_cuda_sync_events), or "
+     "record "
      "with streamscope."},
     {"import-not-understood", Severity::kInfo, kNoEvidence,
      "The imported file holds more, of kinds that a trace has no place for.", ""},
@@ -141,6 +157,21 @@ const LossInfo& loss_info(std::string_view name) {
     if (kind.name == name) return kind;
   }
   return kUnknown;
+}
+
+bool is_unfinished(const Trace& trace) {
+  const auto finished = trace.meta.find("finished");
+  if (finished != trace.meta.end() && finished->second == "0") return true;
+  return std::any_of(trace.loss.name_id.begin(), trace.loss.name_id.end(),
+                     [&](Id name) { return trace.text(name) == kEndedEarly; });
+}
+
+bool is_unfinished(const std::filesystem::path& trace) {
+  return Query(trace,
+               "SELECT 1 FROM meta WHERE key = 'finished' AND CAST(value AS TEXT) = '0' UNION ALL "
+               "SELECT 1 FROM loss JOIN string ON string.id = name_id WHERE string.value = '" +
+                   std::string(kEndedEarly) + "'")
+      .next();
 }
 
 }  // namespace streamscope::trace

@@ -8,12 +8,15 @@
 // all of them are here.
 #pragma once
 
+#include <filesystem>
 #include <span>
 #include <string_view>
 
 #include "model.h"
 
 namespace streamscope::trace {
+
+struct Trace;
 
 /// What a trace can serve as evidence for. A set of them is the sum.
 enum Evidence : unsigned {
@@ -27,6 +30,20 @@ enum Evidence : unsigned {
   kHangEvidence = 64,        ///< what waited for what when the program stood still
   kAllEvidence = 127,
 };
+
+/// The loss of a trace that does not reach the end of its program, though it was finished.
+inline constexpr std::string_view kEndedEarly = "recording-ended-early";
+/// True if a trace does not reach the end of its program: it is still being written, its recorder
+/// was killed and what it left is gone, or the program outlived its recording. What is found in it
+/// stands; that nothing is found proves nothing.
+bool is_unfinished(const Trace& trace);
+/// The same without reading all of it. Throws Error.
+bool is_unfinished(const std::filesystem::path& trace);
+/// What such a trace is labeled with, and what to do about it.
+inline constexpr std::string_view kUnfinished =
+    "unfinished: the trace does not reach the end of the program; it is still being recorded, or "
+    "its recorder ended first.";
+inline constexpr std::string_view kAskAgain = "Repeat this once the recording has ended.";
 
 struct LossInfo {
   std::string_view name;  ///< kebab-case, stable

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <optional>
 #include <set>
 #include <string>
@@ -29,6 +30,29 @@ std::optional<Int> integer_meta(const std::filesystem::path& file, const char* k
   const Cell cell = query.cell(0);
   const auto* value = std::get_if<int64_t>(&cell);
   return value ? std::optional(*value) : std::nullopt;
+}
+
+// Where a trace lies on the common axis.
+struct Span {
+  Ns start_ns, end_ns;
+  size_t file;
+};
+
+Ns add_clamped(Ns a, Ns b) {
+  Ns sum = 0;
+  return __builtin_add_overflow(a, b, &sum) ? std::numeric_limits<Ns>::max() : sum;
+}
+
+// Files that begin after all earlier ones have ended.
+std::vector<size_t> apart(std::vector<Span> spans) {
+  std::sort(spans.begin(), spans.end(),
+            [](const Span& a, const Span& b) { return a.start_ns < b.start_ns; });
+  std::vector<size_t> files;
+  for (size_t i = 1; i < spans.size(); ++i) {
+    if (spans[i].start_ns > spans[i - 1].end_ns) files.push_back(spans[i].file);
+    spans[i].end_ns = std::max(spans[i].end_ns, spans[i - 1].end_ns);
+  }
+  return files;
 }
 
 bool is_simulated(const Trace& trace) {
@@ -131,23 +155,29 @@ void merge(std::span<const std::filesystem::path> files, const std::filesystem::
   try {
     bool complete = true;
     std::set<std::string> tiers;
+    std::vector<Span> spans;
+    const auto note = [&](std::string_view loss, const std::filesystem::path& file) {
+      writer.append(Loss{.name_id = writer.intern(loss),
+                         .severity = static_cast<Small>(loss_info(loss).severity),
+                         .count = 1,
+                         .detail_id = writer.intern(file.filename().string())});
+    };
     for (size_t i = 0; i < files.size(); ++i) {
       const Trace trace = read(files[i]);
       const bool placed = starts[i] && !is_simulated(trace);
-      if (!placed) {
-        writer.append(Loss{.name_id = writer.intern("merge-no-clock"),
-                           .severity = static_cast<Small>(loss_info("merge-no-clock").severity),
-                           .count = 1,
-                           .detail_id = writer.intern(files[i].filename().string())});
-      }
-      Copy(trace, writer, placed ? *starts[i] - *first : 0).run();
+      if (!placed) note("merge-no-clock", files[i]);
+      const Ns shift_ns = placed ? *starts[i] - *first : 0;
+      Copy(trace, writer, shift_ns).run();
+      if (placed) spans.push_back({shift_ns, add_clamped(shift_ns, trace.end_ns()), i});
       complete &= trace.complete();
+      if (is_unfinished(trace)) note(kEndedEarly, files[i]);
       if (const auto tier = trace.meta.find("tier"); tier != trace.meta.end())
         tiers.insert(tier->second);
       if (const auto origin = trace.meta.find("imported_from"); origin != trace.meta.end())
         writer.set_meta("imported_from", origin->second);
       if (trace.meta.contains("kernel_arguments")) writer.set_meta("kernel_arguments", 1);
     }
+    for (const size_t i : apart(spans)) note("merge-no-overlap", files[i]);
     if (first) writer.set_meta("trace_start_realtime_ns", *first);
     // The least that all of them promise.
     for (const char* tier : {"structure", "times", "events"}) {

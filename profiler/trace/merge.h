@@ -9,9 +9,10 @@
 
 namespace streamscope::trace {
 
-/// Writes `out` from two or more finished traces. Their wall-clock anchors say how their times lie
-/// to each other; a trace without one, or with simulated devices only, starts at 0. Derived tables
-/// are left empty. Reads one trace at a time into memory. Throws Error.
+/// Writes `out` from two or more traces; with an unfinished one it is unfinished too. Their
+/// wall-clock anchors say how their times lie to each other; a trace without one, or with simulated
+/// devices only, starts at 0. Derived tables are left empty. Reads one trace at a time into memory.
+/// Throws Error.
 void merge(std::span<const std::filesystem::path> files, const std::filesystem::path& out,
            bool overwrite);
 

@@ -98,6 +98,124 @@ TEST(CompareWork, ListsAllOfBothWithTheLongestOfEach) {
   EXPECT_EQ(gone[0].new_longest, trace::kNoId);
 }
 
+// Start-up, then steps; the gap before each step is the host's.
+struct Training {
+  Ns start_up_ns = 0;
+  Ns step_ns = 10'000 * kUs;
+  int steps = 20;
+  bool fused = false;    // other kernels for the same step
+  bool marked = false;   // NVTX ranges
+  bool warm_up = false;  // one step takes as long as the start-up, as when it is compiled
+};
+
+trace::Trace train(const Training& program) {
+  test::TraceBuilder builder;
+  test::StreamBuilder math = builder.stream("math");
+  // Kernels that are only tried out.
+  for (int i = 0; i < 30; ++i)
+    math.kernel("autotune " + std::to_string(i), i * 10 * kUs, (i * 10 + 5) * kUs);
+  Ns at = 1000 * kUs + program.start_up_ns;
+  for (int step = 0; step < program.steps; ++step) {
+    const Ns begin = at;
+    builder.at(at);
+    const auto kernel = [&](const std::string& name) {
+      math.kernel(name, at + 5 * kUs, at + 105 * kUs);
+      at += 110 * kUs;
+    };
+    if (program.fused) {
+      for (const char* name : {"fused forward", "fused backward", "adam"}) kernel(name);
+    } else {
+      // Layers are alike; the head tells where a step ends.
+      for (int layer = 0; layer < 6; ++layer) {
+        kernel("gemm");
+        kernel("relu");
+      }
+      kernel("loss");
+      kernel("adam");
+    }
+    at = begin + program.step_ns + (program.warm_up && step == 0 ? program.start_up_ns : 0);
+    if (program.marked) builder.range("step#" + std::to_string(step), begin, at);
+  }
+  return builder.trace();
+}
+
+TEST(Diff, ComparesStepsAndNotTheStartUp) {
+  const Training slow{.step_ns = 12'000 * kUs},
+      fast{.start_up_ns = 2'000'000 * kUs, .step_ns = 3'000 * kUs, .fused = true};
+  for (const bool warm_up : {false, true}) {
+    for (const bool marked : {false, true}) {
+      Training eager = slow, compiled = fast;
+      eager.marked = compiled.marked = marked;
+      compiled.warm_up = warm_up;
+      const TraceDiff faster = compare(train(eager), train(compiled));
+      ASSERT_TRUE(faster.steady) << marked << warm_up;
+      EXPECT_GT(faster.run_slowdown(), 1) << "as a whole it takes much longer";
+      EXPECT_DOUBLE_EQ(faster.slowdown(), -0.75);
+      EXPECT_EQ(faster.steady->base.median_ns, 12'000 * kUs);
+      EXPECT_EQ(faster.steady->now.median_ns, 3'000 * kUs);
+      EXPECT_EQ(faster.steady->base.count, 20u);
+      EXPECT_EQ(faster.steady->compared, 20u);
+      EXPECT_EQ(faster.steady->range, marked ? "step" : "");
+      EXPECT_EQ(faster.likely_cause, "");
+      for (const WorkChange& change : faster.work)
+        EXPECT_THAT(change.label, testing::Not(HasSubstr("autotune"))) << "start-up is left out";
+
+      const TraceDiff slower = compare(train(compiled), train(eager));
+      ASSERT_TRUE(slower.steady);
+      EXPECT_LT(slower.run_slowdown(), 0);
+      EXPECT_DOUBLE_EQ(slower.slowdown(), 3);
+      EXPECT_NE(slower.likely_cause, "");
+    }
+  }
+}
+
+TEST(Diff, TakesAWholeStepForTheRepetition) {
+  const TraceDiff result = compare(train(Training{}), train(Training{}));
+  ASSERT_TRUE(result.steady);
+  EXPECT_EQ(result.steady->base.op_count, 14u) << "not one of the layers in it";
+  EXPECT_TRUE(result.steady->same_work);
+  EXPECT_DOUBLE_EQ(result.slowdown(), 0);
+}
+
+TEST(Diff, OfRunsOfUnlikeLengthComparesAsManySteps) {
+  const TraceDiff result = compare(train(Training{.steps = 40}), train(Training{.steps = 10}));
+  ASSERT_TRUE(result.steady);
+  EXPECT_EQ(result.steady->compared, 10u);
+  EXPECT_EQ(result.steady->base.count, 40u);
+  EXPECT_THAT(result.work, IsEmpty());
+}
+
+TEST(Diff, ComparesWholeRunsWhereNothingRepeats) {
+  const auto once = [](Ns gap) {
+    test::TraceBuilder builder;
+    for (int i = 0; i < 10; ++i)
+      builder.stream("math").kernel("k" + std::to_string(i), i * gap, i * gap + 10 * kUs);
+    return builder.trace();
+  };
+  const TraceDiff result = compare(once(20 * kUs), once(40 * kUs));
+  EXPECT_FALSE(result.steady);
+  EXPECT_GT(result.slowdown(), 0.5);
+  // A loop of memsets before the one kernel that matters is not the run.
+  const auto one_kernel = [] {
+    test::TraceBuilder builder;
+    for (int i = 0; i < 50; ++i) builder.stream("math").memset(i * 10, i * 10 + 5);
+    builder.stream("math").kernel("solve", 1000 * kUs, 9000 * kUs);
+    return builder.trace();
+  };
+  EXPECT_FALSE(compare(one_kernel(), one_kernel()).steady);
+}
+
+TEST(Diff, TakesTheRangeThatIsNamed) {
+  const trace::Trace three = train(Training{.steps = 3, .marked = true}),
+                     two = train(Training{.step_ns = 5'000 * kUs, .steps = 2, .marked = true});
+  EXPECT_FALSE(compare(three, two).steady) << "too few to be found, and layers are no steps";
+  Analyses before(three), after(two);
+  const TraceDiff result = diff(before, after, "step#0");
+  ASSERT_TRUE(result.steady);
+  EXPECT_DOUBLE_EQ(result.slowdown(), -0.5);
+  EXPECT_FALSE(diff(before, after, "no such range").steady);
+}
+
 TEST(Diff, OfATraceWithItselfIsEmpty) {
   const trace::Trace trace = run({});
   const TraceDiff result = compare(trace, trace);

@@ -4,11 +4,17 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sqlite3.h>
+#include <sys/file.h>
 
+#include <chrono>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <regex>
+#include <thread>
 
 #include "program.h"
 #include "support/golden.h"
+#include "trace/loss.h"
 
 namespace streamscope::test {
 namespace {
@@ -71,6 +77,9 @@ TEST_F(Usage, ErrorsAreOneLineAndCodeTwo) {
       {"check", "t.sqlite", "--fail-on", "moon"},
       {"check", "t.sqlite", "--require", "moon"},
       {"check", "t.sqlite", "--format", "pdf"},
+      {"check", "t.sqlite", "--wait", "-1"},
+      {"diff", "t.sqlite", "t.sqlite", "--iteration", "step"},
+      {"diff", "t.sqlite", "t.sqlite", "--iteration", "nvtx:no such range"},
       {"query", "t.sqlite"},
       {"query", "t.sqlite", "select 1", "--format", "xml"},
       {"doctor", "--frobnicate"},
@@ -299,6 +308,156 @@ TEST_F(CheckCommand, WritesEveryFormatToOutputOrFile) {
   EXPECT_EQ(to_file.out, "");
   EXPECT_EQ(json::parse(content(folder_ / "c.sarif"))["version"], "2.1.0");
   EXPECT_EQ(streamscope({"check", "t.sqlite", "-o", "t.sqlite"}).code, 2);
+}
+
+// What a recorder at work has beside its trace.
+class Recorder {
+ public:
+  explicit Recorder(const fs::path& trace) : rings_(trace.string() + ".rings") {
+    fs::create_directory(rings_);
+    std::ofstream(rings_ / "control") << "in use";
+    lock_ = open((rings_ / "control").c_str(), O_RDWR | O_CLOEXEC);
+    EXPECT_EQ(flock(lock_, LOCK_EX | LOCK_NB), 0);
+  }
+  ~Recorder() {
+    fs::remove_all(rings_);
+    close(lock_);
+  }
+  Recorder(const Recorder&) = delete;
+  Recorder& operator=(const Recorder&) = delete;
+
+ private:
+  fs::path rings_;
+  int lock_ = -1;
+};
+
+TEST_F(CheckCommand, NeverPassesAnUnfinishedTrace) {
+  const fs::path file = folder_ / "t.sqlite";
+  write_trace();
+  make_database(file, "update meta set value = 0 where key = 'finished'");
+  for (const char* format : {"text", "json", "junit", "github", "markdown", "sarif"}) {
+    const Result result = streamscope({"check", "t.sqlite", "--format", format});
+    EXPECT_EQ(result.code, 3) << format << result.err;
+    EXPECT_THAT(result.out, HasSubstr("unfinished")) << format;
+  }
+  EXPECT_EQ(streamscope({"check", "t.sqlite", "--fail-on", "note"}).code, 3);
+  EXPECT_EQ(streamscope({"check", "t.sqlite", "--write-baseline", "b.json"}).code, 3);
+  EXPECT_FALSE(fs::exists(folder_ / "b.json"));
+  // What cannot be true of the whole run is no reason to pass or to fail.
+  std::ofstream(folder_ / "budget.txt") << "critical-path <= 1 s\noverlap >= 99 %\n";
+  EXPECT_EQ(streamscope({"check", "t.sqlite", "--budget", "budget.txt"}).code, 3);
+  // What is certain already stays so.
+  TraceBuilder error;
+  error.stream("a").wait("never").kernel("k", 100, 200);
+  error.write(folder_ / "error.sqlite");
+  make_database(folder_ / "error.sqlite", "update meta set value = 0 where key = 'finished'");
+  EXPECT_EQ(streamscope({"check", "error.sqlite"}).code, 1);
+
+  write_trace("whole.sqlite");
+  EXPECT_EQ(streamscope({"diff", "whole.sqlite", "whole.sqlite"}).code, 0);
+  EXPECT_EQ(streamscope({"diff", "whole.sqlite", "t.sqlite"}).code, 3);
+  EXPECT_EQ(streamscope({"diff", "t.sqlite", "whole.sqlite"}).code, 3);
+  EXPECT_EQ(streamscope({"merge", "whole.sqlite", "t.sqlite", "-o", "m.sqlite"}).code, 0);
+  EXPECT_EQ(streamscope({"check", "m.sqlite"}).code, 3);
+  for (const std::vector<std::string>& shows : {std::vector<std::string>{"info"},
+                                                {"info", "--json"},
+                                                {"report"},
+                                                {"report", "--format", "html"},
+                                                {"report", "--format", "markdown"},
+                                                {"report", "--format", "json"},
+                                                {"export", "--to", "csv"}}) {
+    std::vector<std::string> words = shows;
+    words.insert(words.begin() + 1, "t.sqlite");
+    const Result result = streamscope(words);
+    EXPECT_EQ(result.code, 0) << result.err;
+    EXPECT_THAT(result.out + result.err, HasSubstr("unfinished")) << testing::PrintToString(words);
+  }
+  EXPECT_THAT(streamscope({"query", "t.sqlite", "select 1"}).err, HasSubstr("unfinished"));
+}
+
+TEST_F(CheckCommand, WaitsForARecorderAtWork) {
+  const fs::path file = folder_ / "t.sqlite";
+  write_trace();
+  make_database(file, "update meta set value = 0 where key = 'finished'");
+  std::optional<Recorder> recorder(file);
+  const Result in_vain = streamscope({"check", "t.sqlite", "--wait", "0.2", "--quiet"});
+  EXPECT_EQ(in_vain.code, 3) << in_vain.err;
+  EXPECT_THAT(in_vain.err, HasSubstr("t.sqlite: still being recorded; waiting up to 0.2 s"));
+  EXPECT_EQ(streamscope({"check", "t.sqlite", "--wait", "0"}).code, 3);
+  for (const std::vector<std::string>& command :
+       {std::vector<std::string>{"check", "t.sqlite"},
+        {"diff", "t.sqlite", "t.sqlite"},
+        {"merge", "t.sqlite", "t.sqlite", "-o", "m.sqlite"}}) {
+    make_database(file, "update meta set value = 0 where key = 'finished'");
+    recorder.reset();
+    recorder.emplace(file);
+    std::thread end([&] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(300));
+      make_database(file, "update meta set value = 1 where key = 'finished'");
+      recorder.reset();
+    });
+    const Result waited = streamscope(command);
+    end.join();
+    EXPECT_EQ(waited.code, 0) << waited.err;
+  }
+  // Its trace may not exist yet.
+  Recorder early(folder_ / "early.sqlite");
+  const Result nothing = streamscope({"check", "early.sqlite", "--wait", "0"});
+  EXPECT_EQ(nothing.code, 2);
+  EXPECT_THAT(nothing.err, HasSubstr("early.sqlite: is not written yet"));
+}
+
+TEST_F(ReportCommand, RefusesFormatsThatAWhatIfDoesNotHave) {
+  write_trace();
+  for (const char* format : {"html", "markdown"}) {
+    const Result result = streamscope(
+        {"report", "t.sqlite", "--what-if", "scale-op:1=0.5", "--format", format, "-o", "r"});
+    EXPECT_EQ(result.code, 2) << format;
+    EXPECT_EQ(result.error_lines(), 1u) << result.err;
+    EXPECT_THAT(result.err, HasSubstr("use text or json"));
+    EXPECT_FALSE(fs::exists(folder_ / "r"));
+  }
+  EXPECT_EQ(streamscope({"report", "t.sqlite", "--what-if", "scale-op:1=0.5"}).code, 0);
+}
+
+TEST_F(QueryCommand, HelpNamesEveryTableAndView) {
+  write_trace();
+  const std::string help = streamscope({"query", "--help"}).out;
+  const json names = json::parse(
+      streamscope({"query", "t.sqlite",
+                   "select name from sqlite_schema where type = 'table' or name glob 'v_*'",
+                   "--format", "json"})
+          .out);
+  EXPECT_GT(names.size(), 20u);
+  for (const json& row : names)
+    EXPECT_THAT(help, testing::ContainsRegex("[ ,]" + std::string(row["name"]) + "[,.\n]"));
+}
+
+// Whatever an advice names can be found: options in help, variables in the documentation.
+TEST_F(Help, HasWhateverAnAdviceOnALossNames) {
+  const std::string help = streamscope({"record", "--help"}).out;
+  const std::string documentation = content(fs::path(STREAMSCOPE_DOCS) / "architecture.md");
+  const auto names = [](std::string text, const char* pattern) {
+    const std::regex name(pattern);
+    std::vector<std::string> found;
+    for (std::sregex_iterator at(text.begin(), text.end(), name), end; at != end; ++at)
+      found.push_back(at->str());
+    return found;
+  };
+  for (const trace::LossInfo& loss : trace::loss_kinds()) {
+    const std::string advice(loss.advice);
+    for (const std::string& option : names(advice, "(nsys )?--[a-z-]+")) {
+      if (option.starts_with("nsys")) continue;
+      EXPECT_THAT(help, HasSubstr(option)) << loss.name;
+    }
+    for (const std::string& variable : names(advice, "STREAMSCOPE_[A-Z_]+"))
+      EXPECT_THAT(documentation, HasSubstr("`" + variable + "`")) << loss.name;
+    for (const std::string& command : names(advice, "`streamscope [a-z]+"))
+      EXPECT_EQ(streamscope({command.substr(13), "--help"}).code, 0) << loss.name;
+  }
+  // The advice on a missing libcupti promises the places.
+  EXPECT_THAT(streamscope({"doctor"}, {"STREAMSCOPE_CUPTI=/nowhere/libcupti.so"}).out,
+              HasSubstr("/nowhere/libcupti.so"));
 }
 
 TEST_F(ReportCommand, HasNoColourWithoutATerminal) {

@@ -26,6 +26,12 @@ done
 [[ $(sql pipeline.sqlite "select count(*) from edge where kind = 1") == \
   "$(sql back.sqlite "select count(*) from edge where kind = 1")" ]] || fail "event edges differ"
 
+# It is the same program, by the same names.
+expect_code 0 diff pipeline.sqlite back.sqlite --format json
+[[ $(field out.txt work) == "[]" ]] || fail "work differs after export and import: $(field out.txt work)"
+[[ $(sqlite3 :memory: "select count(*) from json_each(cast(readfile('out.txt') as text), '$.edges') where value ->> 'kind' = 'event'") == 0 ]] ||
+  fail "event edges differ after export and import: $(field out.txt edges)"
+
 for format in perfetto dot csv; do
   expect_code 0 export pipeline.sqlite --to $format -o out.$format
   [[ -s out.$format ]] || fail "the export to $format is empty"

@@ -9,6 +9,7 @@
 #include <fstream>
 
 #include "report/check.h"
+#include "report/diff_document.h"
 #include "support/trace_builder.h"
 #include "trace/error.h"
 
@@ -18,6 +19,7 @@ namespace {
 using test::TraceBuilder;
 using testing::HasSubstr;
 using testing::Not;
+using trace::Ns;
 using trace::Trace;
 
 constexpr trace::Ns kUs = 1000;
@@ -131,6 +133,61 @@ TEST(Budget, ThatCannotBeMeasuredLeavesTheCheckOpen) {
   const Check result =
       check(trace, {.budgets = parse_budgets("waits-per-iteration <= 1", "b", "no such range")});
   EXPECT_EQ(result.result, CheckResult::kNotEvaluable);
+}
+
+// Steps of one kernel and one copy, after a start-up.
+Trace steps(int count, Ns step_ns, Ns start_up_ns = 0) {
+  TraceBuilder builder;
+  for (int i = 0; i < count; ++i) {
+    const Ns at = start_up_ns + i * step_ns;
+    builder.at(at);
+    builder.stream("math").kernel("gemm", at + 5 * kUs, at + 45 * kUs);
+    builder.stream("math").memcpy(test::kDtoH, at + 46 * kUs, at + 50 * kUs);
+  }
+  return builder.trace();
+}
+
+DiffVerdict verdict_of(const Trace& base, const Trace& now) {
+  analysis::Analyses before(base), after(now);
+  analysis::TraceDiff diff = analysis::diff(before, after);
+  BaseRun run{.ns = diff.base_ns};
+  if (diff.steady) run.steady = diff.steady->base;
+  return judge(std::move(diff), {run}, 0.05);
+}
+
+TEST(DiffVerdict, IsThatOfAStepWhateverTheStartUp) {
+  const Trace slow = steps(20, 400 * kUs), fast = steps(20, 100 * kUs, 90'000 * kUs);
+  const DiffVerdict faster = verdict_of(slow, fast);
+  EXPECT_FALSE(faster.regressed());
+  const std::string text = to_markdown(diff_document(faster));
+  EXPECT_THAT(text, HasSubstr("100 µs instead of 400 µs (-75.0 %) per repetition"));
+  EXPECT_THAT(text, HasSubstr("no regression"));
+  EXPECT_THAT(text, HasSubstr("Start-up is left out"));
+  EXPECT_THAT(diff_json(faster), HasSubstr("\"what\": \"sequence\""));
+  EXPECT_THAT(diff_json(faster), HasSubstr("\"result\": \"no-regression\""));
+  const DiffVerdict slower = verdict_of(fast, slow);
+  EXPECT_TRUE(slower.slower);
+  EXPECT_THAT(to_markdown(diff_document(slower)), HasSubstr("regression: a repetition is slower"));
+}
+
+TEST(DiffVerdict, IsARegressionIfTheSameStepComesMoreOften) {
+  const DiffVerdict verdict = verdict_of(steps(20, 100 * kUs), steps(40, 100 * kUs));
+  EXPECT_FALSE(verdict.slower);
+  EXPECT_TRUE(verdict.more_often);
+  EXPECT_THAT(to_markdown(diff_document(verdict)),
+              HasSubstr("regression: 40 repetitions instead of 20"));
+}
+
+TEST(DiffVerdict, OfWholeRunsIsAPossibleOne) {
+  TraceBuilder base, now;
+  base.stream("math").kernel("solve", 0, 100 * kUs);
+  now.stream("math").kernel("solve", 0, 200 * kUs);
+  const DiffVerdict verdict = verdict_of(base.trace(), now.trace());
+  EXPECT_TRUE(verdict.regressed());
+  const std::string text = to_markdown(diff_document(verdict));
+  EXPECT_THAT(text, HasSubstr("possible regression"));
+  EXPECT_THAT(text, HasSubstr("whole runs, start-up included"));
+  EXPECT_THAT(diff_json(verdict), HasSubstr("\"includes_start_up\": true"));
 }
 
 TEST(Junit, HasACasePerRuleAndEscapesHostileNames) {

@@ -78,6 +78,24 @@ TEST(Pictures, MarkTheOpsOfAFindingAmongTheirNeighbours) {
   EXPECT_EQ(picture_of(trace, Timeline(trace), {.title = "about nothing with times"}), "");
 }
 
+TEST(Page, HasALineForEveryFindingThatHasNoRoom) {
+  test::TraceBuilder builder;
+  for (int i = 0; i < 57; ++i) {
+    builder.stream("s" + std::to_string(i)).wait("never " + std::to_string(i));
+    builder.stream("s" + std::to_string(i)).kernel("k", 100, 200);
+  }
+  const Trace trace = builder.trace();
+  const Summary summary = summarize(trace);
+  ASSERT_EQ(summary.advice.size(), 57u);
+  const std::string page = write_html(trace, summary, {});
+  EXPECT_THAT(page, HasSubstr("<summary>7 more findings</summary>"));
+  size_t lines = 0;
+  for (size_t at = 0; (at = page.find("<li>", at)) != page.npos; ++at) ++lines;
+  EXPECT_EQ(lines, 7u);
+  EXPECT_THAT(write_html(test::pipeline().trace(), summarize(test::pipeline().trace()), {}),
+              Not(HasSubstr("more finding")));
+}
+
 TEST(Pictures, ShowTheMostThatAPoolHadInUse) {
   analysis::PoolUsage pool{.name = "events", .capacity = 8, .high_water = 6};
   for (Ns i = 0; i < 6; ++i) pool.steps.push_back({i * kUs, i + 1, 0});

@@ -4,10 +4,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "report/exporter.h"
+#include "report/recording_cost.h"
 #include "report/table.h"
 #include "samples.h"
 #include "support/golden.h"
@@ -78,6 +81,101 @@ TEST(Report, ARangeNamesTheWorkThatWasIssuedInIt) {
   EXPECT_THAT(written("text", builder.trace(), {.by = By::kNvtx}), HasSubstr("  within"));
   const json ranges = json::parse(written("json", builder.trace(), {.by = By::kNvtx}))["ranges"];
   EXPECT_EQ(ranges[1]["ops"][0]["name"], "within");
+}
+
+TEST(Report, WorkOfAThreadThatOpensNoSuchRangeCountsForTheOneThatIsOpen) {
+  test::TraceBuilder builder;
+  // As PyTorch does it: `main` waits in `step` while `autograd`, which has ranges of its own,
+  // issues the backward pass.
+  builder.thread("main").range("step", 0, 1000).range("forward", 10, 100);
+  builder.at(20).stream("a").kernel("forward", 2000, 2100);
+  builder.thread("autograd").range("node", 290, 400);
+  builder.at(300).stream("a").kernel("backward", 2100, 2300);
+  builder.thread("loader").at(1500).stream("b").kernel("after", 3000, 3010);
+  const Summary one = summarize(builder.trace());
+  const auto find = [&](const trace::Trace& trace, const Summary& summary, const char* name) {
+    for (const RangeGroup& range : summary.ranges) {
+      if (trace.text(range.name_id) == name) return range;
+    }
+    return RangeGroup{};
+  };
+  const trace::Trace trace = builder.trace();
+  EXPECT_EQ(find(trace, one, "step").op_count, 2u);
+  EXPECT_EQ(find(trace, one, "step").foreign_count, 1u);
+  EXPECT_EQ(find(trace, one, "step").device_ns, 300);
+  EXPECT_EQ(find(trace, one, "forward").op_count, 1u);
+  EXPECT_EQ(find(trace, one, "node").op_count, 1u);
+  EXPECT_THAT(written("text", trace, {.by = By::kNvtx}), HasSubstr("never opens one (1 so)"));
+  EXPECT_EQ(
+      json::parse(written("json", trace, {.by = By::kNvtx}))["ranges"][0]["op_of_other_threads"],
+      1);
+
+  // Two threads with a step each: nobody can know whose the third one works for, and what one of
+  // them issues between its own steps belongs to none.
+  builder.thread("second").range("step", 200, 500);
+  builder.at(250).stream("b").kernel("own", 2400, 2410);
+  builder.thread("second").at(600).stream("b").kernel("between", 2500, 2510);
+  const trace::Trace two = builder.trace();
+  const Summary both = summarize(two);
+  EXPECT_EQ(find(two, both, "step").op_count, 2u) << "forward and own";
+  EXPECT_EQ(find(two, both, "step").foreign_count, 0u);
+}
+
+TEST(Report, AnotherProcessHasNoPartInARange) {
+  test::TraceBuilder builder;
+  builder.range("step", 0, 1000);
+  builder.process("other").thread("main");
+  builder.at(300).stream("x").kernel("k", 2000, 2100);
+  EXPECT_EQ(summarize(builder.trace()).ranges[0].op_count, 0u);
+}
+
+TEST(Report, SaysWhatTheGapBeforeAKernelWasFor) {
+  // Launched late and waiting for nothing: the gap is there all the same.
+  test::TraceBuilder builder;
+  builder.at(0).stream("a").kernel("first", 5'000, 10'000);
+  builder.at(1'000'000).stream("a").kernel("late", 1'003'000, 1'010'000);
+  const trace::Trace trace = builder.trace();
+  const json ops = json::parse(written("json", trace, {.by = By::kKernel}))["ops"];
+  ASSERT_EQ(ops[0]["name"], "late");
+  EXPECT_EQ(ops[0]["waited_ns"], 0);
+  Ns gap = 0;
+  for (const auto& [cause, duration] : ops[0]["gaps_ns"].items()) gap += duration.get<Ns>();
+  EXPECT_EQ(gap, 993'000);
+  EXPECT_THAT(written("text", trace, {.by = By::kKernel}), HasSubstr("993 µs"));
+}
+
+TEST(Report, SaysThatTheCostOfRecordingIsNotMeasured) {
+  test::TraceBuilder builder = test::pipeline();
+  builder.add(trace::Overhead{.start_ns = 0, .end_ns = 2000});
+  for (const char* format : {"text", "markdown", "html"}) {
+    EXPECT_THAT(written(format, builder.trace()), HasSubstr("recording cost not measured"));
+    EXPECT_THAT(written(format, builder.trace()), Not(HasSubstr("cost at least")));
+  }
+  const Info info = info_of(builder.trace());
+  EXPECT_THAT(info_text(builder.trace(), info), HasSubstr("13 to 25 % of a PyTorch step"));
+  const json cost = json::parse(info_json(info))["recording_cost"];
+  EXPECT_EQ(cost["measured"], false);
+  EXPECT_EQ(cost["reported_by_tools_ns"], 2000);
+  // In virtual time recording costs nothing; of another tool's recording nothing is known.
+  builder.columns().process.clock[0] = trace::kVirtualClock;
+  EXPECT_THAT(written("text", builder.trace()), Not(HasSubstr("recording cost")));
+  builder.columns().process.clock[0] = trace::kNoSmall;
+  builder.meta("imported_from", "nsys");
+  EXPECT_THAT(written("text", builder.trace()), HasSubstr("recording cost not measured"));
+  EXPECT_THAT(written("text", builder.trace()), Not(HasSubstr("typically")));
+}
+
+TEST(RecordingCost, IsThatOfTheDocumentation) {
+  std::ifstream in(std::filesystem::path(STREAMSCOPE_DOCS) / "performance.md");
+  const std::string documentation(std::istreambuf_iterator<char>(in), {});
+  for (const char* tier : {"structure", "times", "events"}) {
+    const TypicalCost* cost = typical_cost(tier);
+    ASSERT_NE(cost, nullptr);
+    EXPECT_THAT(documentation,
+                HasSubstr("| " + std::string(tier) + " | " + std::string(cost->pytorch) +
+                          " | " + std::string(cost->call) + " |"));
+  }
+  EXPECT_EQ(typical_cost("nothing"), nullptr);
 }
 
 TEST(Report, WithoutColourThereIsNoEscape) {

@@ -7,7 +7,9 @@
 
 #include "support/trace_builder.h"
 #include "trace/error.h"
+#include "trace/loss.h"
 #include "trace/reader.h"
+#include "trace/writer.h"
 
 namespace streamscope::trace {
 namespace {
@@ -58,6 +60,32 @@ TEST_F(Merge, PutsRanksOnOneAxisAndKeepsTheirRowsTogether) {
   EXPECT_EQ(trace.text(trace.op.name_id[4]), "kernel of b");
   EXPECT_EQ(trace.process.size(), 2u);
   EXPECT_EQ(trace.kernel_name.size(), 3u) << "one row for each name, of however many ranks";
+}
+
+std::vector<std::string> losses_of(const Trace& trace) {
+  std::vector<std::string> losses;
+  for (Id row = 0; row < trace.loss.size(); ++row) {
+    losses.push_back(std::string(trace.text(trace.loss.name_id[row])) + " " +
+                     std::string(trace.text(trace.loss.detail_id[row])));
+  }
+  return losses;
+}
+
+TEST_F(Merge, NamesTracesThatWereNotRecordedAtTheSameTime) {
+  const fs::path files[] = {rank("a", "1700000000000000000"), rank("b", "1700000000000000400"),
+                            rank("c", "1783217600000000000")};
+  merge(files, folder_ / "out.sqlite", false);
+  EXPECT_EQ(losses_of(read(folder_ / "out.sqlite")),
+            (std::vector<std::string>{"merge-no-overlap c"}));
+}
+
+TEST_F(Merge, OfAnUnfinishedTraceIsUnfinished) {
+  Writer::create(folder_ / "c", {});  // as a recorder leaves it that is killed at once
+  const fs::path both[] = {rank("a", "1700000000000000000"), folder_ / "c"};
+  merge(both, folder_ / "out.sqlite", false);
+  EXPECT_TRUE(is_unfinished(read(folder_ / "out.sqlite")));
+  EXPECT_TRUE(is_unfinished(folder_ / "out.sqlite"));
+  EXPECT_FALSE(is_unfinished(both[0]));
 }
 
 TEST_F(Merge, RefusesToWriteOverItsInputs) {
