@@ -30,7 +30,7 @@ for ((try = 0; try < tries; try++)); do
   else
     wait $program || fail "race exited $?: $(cat race.err)"
   fi
-  pause 0 40
+  pause 0 $((try % 3 == 1 ? 40 : 700))
   if has_trace; then
     trace=$(trace_of)
     at_once=$(code "$bin/streamscope" check "$trace" --wait 0 --quiet)

@@ -207,9 +207,11 @@ TEST_F(DrainTest, KeepsTasksOfAGpuRelativeToTheirRunAndCountsWhatIsMissing) {
   EXPECT_THAT(trace.task.start_ns, ElementsAre(trace::kUnknownNs, trace::kUnknownNs));
   EXPECT_THAT(trace.task.offset_ns, ElementsAre(-10, -10));
   EXPECT_THAT(trace.task.duration_ns, ElementsAre(40, 40));
-  ASSERT_EQ(trace.loss.size(), 1u);
+  // The process that these records are of is the test, which outlives the recording.
+  ASSERT_EQ(trace.loss.size(), 2u);
   EXPECT_EQ(trace.text(trace.loss.name_id[0]), "tasks-left-out");
   EXPECT_EQ(trace.loss.count[0], 5);
+  EXPECT_EQ(trace.text(trace.loss.name_id[1]), "recording-ended-early");
 }
 
 // What libcoord tells: thread 100 waits at a barrier for what comes after operation 7.

@@ -16,6 +16,7 @@
 
 #include "ring/process.h"
 #include "trace/error.h"
+#include "trace/loss.h"
 #include "trace/reader.h"
 
 namespace streamscope::record {
@@ -294,6 +295,7 @@ TEST_F(Recording, IsRecoveredAfterRecorderAndProgramWereKilled) {
     EXPECT_EQ(trace.meta.at("finished"), "1");
     EXPECT_FALSE(trace.meta.contains("ring_positions"));
     EXPECT_EQ(losses(trace)["writer-ended-abruptly"], 1);
+    EXPECT_FALSE(trace::is_unfinished(trace)) << "the program was killed too: this is all of it";
     EXPECT_EQ(trace.process.size(), 1u);
     EXPECT_EQ(trace.thread.size(), 1u);
     EXPECT_EQ(trace.stream.size(), 1u);
