@@ -13,10 +13,11 @@ code() { local code=0; "$@" >out.txt 2>err.txt || code=$?; echo "$code"; }
 # pause LEAST MOST: so many milliseconds, by chance
 pause() { sleep "$(printf '0.%03d' $(($1 + RANDOM % ($2 - $1 + 1))))"; }
 # trace_of: the trace that is written here, by its rings if it does not exist yet
-trace_of() { local name; name=$(ls -d ./*.sqlite* 2>/dev/null | head -1); name=${name#./}; echo "${name%%.sqlite*}.sqlite"; }
+trace_of() { local name; name=$(ls -d ./*.sqlite* 2>/dev/null | head -1) || true; name=${name#./}; echo "${name%%.sqlite*}.sqlite"; }
 has_trace() { [[ $(trace_of) != .sqlite ]]; }
 clear_folder() { rm -rf ./*.sqlite*; }
-writer_of() { pgrep -f -- "--attach-writer --ready-fd 3 --target $1\$" | head -1; }
+# writer_of PROGRAM: the process id of its detached writer; nothing if that has ended
+writer_of() { pgrep -f -- "--attach-writer --ready-fd 3 --target $1\$" || true; }
 
 race=$bin/examples/race
 declare -A seen
@@ -47,6 +48,7 @@ echo "check --wait 0 in $tries tries: 1 (found) ${seen[1]:-0}, 2 (nothing there 
 
 # Everything that only shows reads a live trace, and says that it is unfinished; what judges it abstains.
 clear_folder
+: >steps.txt
 LD_PRELOAD=$inject "$worker" forever >steps.txt 2>worker.err &
 program=$!
 wait_until 20 eval '[[ $(wc -l <steps.txt) -gt 300 ]]' || fail "worker does not proceed: $(cat worker.err)"
