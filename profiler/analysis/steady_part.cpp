@@ -113,8 +113,23 @@ std::string_view without_number(std::string_view name) {
 
 struct Ranges {
   std::vector<std::pair<Ns, Ns>> spans;  // by start; of the thread that has most of them
-  Ns device_ns = 0;                      // of ops issued between the first start and the last end
+  std::vector<Ns> done_ns;  // when each and the work that was issued from it on had ended
+  Ns device_ns = 0;         // of ops issued between the first start and the last end
 };
+
+// The host may be far ahead of the device, so the ranges themselves tell no pace.
+std::vector<Ns> done_of(const Run& run, const std::vector<std::pair<Ns, Ns>>& spans) {
+  std::vector<Ns> done;
+  for (size_t i = 0; i < spans.size(); ++i) {
+    const Ns until = i + 1 < spans.size() ? spans[i + 1].first : spans[i].second;
+    done.push_back(std::max(spans[i].second, i > 0 ? done[i - 1] : spans[i].second));
+    auto op = std::lower_bound(run.ops.begin(), run.ops.end(), spans[i].first,
+                               [](const IssuedOp& o, Ns ns) { return o.issued_ns < ns; });
+    for (; op != run.ops.end() && op->issued_ns < until; ++op)
+      done.back() = std::max(done.back(), op->start_ns + op->duration_ns);
+  }
+  return done;
+}
 
 std::map<std::string, Ranges, std::less<>> ranges_of(const Run& run, const std::string& wanted) {
   std::map<std::pair<std::string_view, Id>, std::vector<std::pair<Ns, Ns>>> by_thread;
@@ -145,6 +160,7 @@ std::map<std::string, Ranges, std::less<>> ranges_of(const Run& run, const std::
     Ranges& ranges = found[std::string(key.first)];
     if (outer.size() <= ranges.spans.size()) continue;
     ranges.spans = std::move(outer);
+    ranges.done_ns = done_of(run, ranges.spans);
     ranges.device_ns =
         issued_before(ranges.spans.back().second) - issued_before(ranges.spans.front().first);
   }
@@ -153,8 +169,8 @@ std::map<std::string, Ranges, std::less<>> ranges_of(const Run& run, const std::
 
 std::vector<Ns> times_of(const Ranges& ranges) {
   std::vector<Ns> times;
-  for (size_t i = 1; i < ranges.spans.size(); ++i)
-    times.push_back(ranges.spans[i].first - ranges.spans[i - 1].first);
+  for (size_t i = 1; i < ranges.done_ns.size(); ++i)
+    times.push_back(ranges.done_ns[i] - ranges.done_ns[i - 1]);
   return times;
 }
 
@@ -179,7 +195,7 @@ std::optional<SteadyPart> by_range(const Run& base, const Run& now, const std::s
     return static_cast<double>(ranges.device_ns) >=
                kLeastShare * static_cast<double>(run.device_ns) &&
            fills_the_time(static_cast<double>(last - middle), median(times_of(ranges)),
-                          ranges.spans[last].first - ranges.spans[middle].first);
+                          ranges.done_ns[last] - ranges.done_ns[middle]);
   };
   const Ranges *best_before = nullptr, *best_after = nullptr;
   std::string best;

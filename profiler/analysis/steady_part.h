@@ -5,8 +5,9 @@
 // can be compared with one of the new run: start-up, code loading and compilation lie outside.
 //
 // A repetition is, in this order:
-//   1. the time from one NVTX range to the next of the same name on the same thread, if the two
-//      runs share a name whose ranges hold most of the device time of both;
+//   1. the time from the end of one NVTX range and of the work issued in it to the end of the next
+//      of its name on its thread, if the two runs share a name whose ranges hold most of the device
+//      time of both;
 //   2. the time from one op to the same op one period later, if the sequence of ops that one
 //   process
 //      issues has a period that holds most of its device time.
@@ -24,7 +25,7 @@ namespace streamscope::analysis {
 /// The repetitions of one run.
 struct Repetitions {
   uint64_t count = 0;
-  Ns median_ns = 0;       ///< from the start of one to the start of the next
+  Ns median_ns = 0;       ///< from one to the next
   uint64_t op_count = 0;  ///< ops of one repetition; median
   /// Issue times of the newest repetitions of which both runs have as many.
   Ns from_ns = 0, to_ns = 0;

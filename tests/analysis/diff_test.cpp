@@ -205,6 +205,23 @@ TEST(Diff, ComparesWholeRunsWhereNothingRepeats) {
   EXPECT_FALSE(compare(one_kernel(), one_kernel()).steady);
 }
 
+TEST(Diff, MeasuresRangesByTheirWorkWhereTheHostIsAhead) {
+  const auto ahead = [](Ns kernel_ns) {
+    test::TraceBuilder builder;
+    for (int step = 0; step < 20; ++step) {
+      builder.range("step", step * 10 * kUs, (step * 10 + 9) * kUs).at(step * 10 * kUs + 1);
+      builder.stream("math").kernel("gemm", 50 * kUs + step * kernel_ns,
+                                    50 * kUs + (step + 1) * kernel_ns);
+    }
+    return builder.trace();
+  };
+  const TraceDiff result = compare(ahead(500 * kUs), ahead(600 * kUs));
+  ASSERT_TRUE(result.steady);
+  EXPECT_EQ(result.steady->range, "step");
+  EXPECT_EQ(result.steady->base.median_ns, 500 * kUs);
+  EXPECT_DOUBLE_EQ(result.slowdown(), 0.2);
+}
+
 TEST(Diff, TakesTheRangeThatIsNamed) {
   const trace::Trace three = train(Training{.steps = 3, .marked = true}),
                      two = train(Training{.step_ns = 5'000 * kUs, .steps = 2, .marked = true});
