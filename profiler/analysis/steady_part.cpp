@@ -14,7 +14,7 @@ namespace streamscope::analysis {
 namespace {
 
 constexpr size_t kFewest = 4;         // repetitions that tell a pace
-constexpr size_t kMostOps = 1 << 20;  // newest ops of a process that are searched for a period
+constexpr size_t kMostOps = 1 << 18;  // newest ops of a process that are searched for a period
 constexpr double kLeastShare = 0.5;   // of device time and time that the repetitions hold
 constexpr double kNearlyBest = 0.97;  // of the best score: an equally good period
 constexpr double kSameCount = 0.25;   // difference of counts of what may be the same step

@@ -46,7 +46,7 @@ std::function<int()> define_diff(CommandLine& line, ProgramArguments&) {
     const std::string iteration = report::iteration_named(options->iteration);
     const auto load_timed = [&](const std::string& file) {
       wait_for_end(file, options->wait_s);
-      trace::Trace trace = load_to_convert(file, options->quiet);
+      trace::Trace trace = load(file, options->quiet);
       if (analysis::makespan_ns(trace) > 0) return trace;
       throw Error(file, "has no device times, so nothing can be compared",
                   "record it with --tier times");
@@ -74,8 +74,10 @@ std::function<int()> define_diff(CommandLine& line, ProgramArguments&) {
       }
       runs.back().steady = steady->base;
     }
-    const report::DiffVerdict verdict =
+    report::DiffVerdict verdict =
         report::judge(std::move(diff), std::move(runs), options->max_slowdown / 100);
+    verdict.base_unfinished = base_unfinished;
+    verdict.new_unfinished = trace::is_unfinished(now);
     const bool to_terminal = options->output.empty();
     std::string text;
     if (options->format == "json") {
@@ -88,11 +90,15 @@ std::function<int()> define_diff(CommandLine& line, ProgramArguments&) {
           {.colour = to_terminal && wants_colour(), .width = to_terminal ? terminal_width() : 0});
     }
     write_output(text, options->output, options->now);
-    // The rest of an unfinished run takes time too: one that is too slow already stays so, one
-    // that is not may become so.
-    if (base_unfinished) return kNotEvaluable;
-    if (verdict.regressed()) return kFound;
-    return trace::is_unfinished(now) ? kNotEvaluable : kDone;
+    switch (verdict.result()) {
+      case report::CheckResult::kFailed:
+        return kFound;
+      case report::CheckResult::kNotEvaluable:
+        return kNotEvaluable;
+      case report::CheckResult::kPassed:
+        break;
+    }
+    return kDone;
   };
 }
 

@@ -63,8 +63,8 @@ void wait_for_end(const fs::path& file, double seconds) {
   constexpr auto kPause = std::chrono::milliseconds(20);
   // No deadline lies further away than the clock reaches.
   const auto until =
-      Clock::now() +
-      std::chrono::milliseconds(static_cast<int64_t>(1000 * std::min(seconds, kLongestWaitS)));
+      Clock::now() + std::chrono::milliseconds(static_cast<int64_t>(
+                         1000 * (seconds < kLongestWaitS ? seconds : kLongestWaitS)));
   if (recover(file)) return;
   if (seconds > 0) {
     fmt::print(stderr, "streamscope: {}: still being recorded; waiting up to {:g} s for its end\n",

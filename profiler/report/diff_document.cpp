@@ -65,8 +65,8 @@ std::string instead(Ns now, Ns before) {
 // What the figures are about, in a sentence.
 std::string compared(const analysis::TraceDiff& diff) {
   if (!diff.steady) {
-    return "Compared are the whole runs, start-up included, as no part was found that repeats in "
-           "both; --iteration nvtx:NAME names one.";
+    return "Whole runs, start-up included: no part was found that repeats in both. --iteration "
+           "nvtx:NAME names one.";
   }
   const analysis::SteadyPart& steady = *diff.steady;
   const auto ops = [](const analysis::Repetitions& run) {
@@ -80,15 +80,19 @@ std::string compared(const analysis::TraceDiff& diff) {
                             : ops(steady.now) + " (" + ops(steady.base) + " in the base)")
           : "NVTX range \"" + analysis::printable(steady.range) + "\"";
   return fmt::format(
-      "Compared is {}: the median time from one to the next, and work, dependencies and waits of "
-      "the newest {} of each run. Start-up is left out.",
-      what, analysis::format_count(steady.compared));
+      "The newest {} of {} in each run: median time from one to the next; work, dependencies and "
+      "waits of all of them. Start-up is left out.",
+      analysis::format_count(steady.compared, "repetition"), what);
 }
 
 std::string result_of(const DiffVerdict& verdict) {
   const auto& steady = verdict.diff.steady;
   const bool several = verdict.base_runs.size() > 1;
   const double percent = verdict.max_slowdown * 100;
+  if (verdict.result() == CheckResult::kNotEvaluable) {
+    return fmt::format("not evaluable: {} unfinished",
+                       verdict.base_unfinished ? "a trace of the base is" : "the new trace is");
+  }
   if (verdict.slower && steady) {
     return fmt::format("regression: a repetition is slower than in {} by more than {:.1f} %",
                        several ? "the slowest run of the base" : "the base", percent);
@@ -165,6 +169,12 @@ Document diff_document(const DiffVerdict& verdict) {
 
 namespace {
 
+std::string_view name_of(CheckResult result) {
+  return result == CheckResult::kPassed   ? "no-regression"
+         : result == CheckResult::kFailed ? "regression"
+                                          : to_string(result);
+}
+
 // One repetition of each, or the whole runs.
 Json compared_json(const DiffVerdict& verdict) {
   const auto& steady = verdict.diff.steady;
@@ -211,7 +221,7 @@ std::string diff_json(const DiffVerdict& verdict) {
         {"base_ns", times.first}, {"new_ns", times.second}};
   }
   return dump(Json{{"schema", 1},
-                   {"result", verdict.regressed() ? "regression" : "no-regression"},
+                   {"result", name_of(verdict.result())},
                    {"max_slowdown", verdict.max_slowdown},
                    {"compared", compared_json(verdict)},
                    {"base_ns", diff.base_ns},

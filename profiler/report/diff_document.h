@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "analysis/diff.h"
+#include "check.h"
 #include "document.h"
 
 namespace streamscope::report {
@@ -24,7 +25,16 @@ struct DiffVerdict {
   double max_slowdown = 0;         ///< share of the base that is tolerated
   bool slower = false;             ///< a repetition, or the whole run where none was found
   bool more_often = false;         ///< the same repetition comes more often
+  bool base_unfinished = false;    ///< of any of these runs
+  bool new_unfinished = false;
   bool regressed() const { return slower || more_often; }
+  /// The rest of an unfinished run takes time too: a new one that is too slow already stays so, one
+  /// that is not may become so.
+  CheckResult result() const {
+    if (base_unfinished) return CheckResult::kNotEvaluable;
+    if (regressed()) return CheckResult::kFailed;
+    return new_unfinished ? CheckResult::kNotEvaluable : CheckResult::kPassed;
+  }
 };
 
 /// A regression exceeds all runs of the base by more than `max_slowdown`: in the time of a

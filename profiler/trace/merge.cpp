@@ -43,16 +43,19 @@ Ns add_clamped(Ns a, Ns b) {
   return __builtin_add_overflow(a, b, &sum) ? std::numeric_limits<Ns>::max() : sum;
 }
 
-// Files that begin after all earlier ones have ended.
-std::vector<size_t> apart(std::vector<Span> spans) {
+// A trace that begins after all earlier ones have ended, and the one of these that ended last.
+struct Apart {
+  size_t file, after;
+};
+std::vector<Apart> apart(std::vector<Span> spans) {
   std::sort(spans.begin(), spans.end(),
             [](const Span& a, const Span& b) { return a.start_ns < b.start_ns; });
-  std::vector<size_t> files;
-  for (size_t i = 1; i < spans.size(); ++i) {
-    if (spans[i].start_ns > spans[i - 1].end_ns) files.push_back(spans[i].file);
-    spans[i].end_ns = std::max(spans[i].end_ns, spans[i - 1].end_ns);
+  std::vector<Apart> result;
+  for (size_t i = 1, last = 0; i < spans.size(); ++i) {
+    if (spans[i].start_ns > spans[last].end_ns) result.push_back({spans[i].file, spans[last].file});
+    if (spans[i].end_ns > spans[last].end_ns) last = i;
   }
-  return files;
+  return result;
 }
 
 bool is_simulated(const Trace& trace) {
@@ -156,28 +159,30 @@ void merge(std::span<const std::filesystem::path> files, const std::filesystem::
     bool complete = true;
     std::set<std::string> tiers;
     std::vector<Span> spans;
-    const auto note = [&](std::string_view loss, const std::filesystem::path& file) {
+    const auto name_of = [&](size_t file) { return files[file].filename().string(); };
+    const auto note = [&](std::string_view loss, const std::string& detail) {
       writer.append(Loss{.name_id = writer.intern(loss),
                          .severity = static_cast<Small>(loss_info(loss).severity),
                          .count = 1,
-                         .detail_id = writer.intern(file.filename().string())});
+                         .detail_id = writer.intern(detail)});
     };
     for (size_t i = 0; i < files.size(); ++i) {
       const Trace trace = read(files[i]);
       const bool placed = starts[i] && !is_simulated(trace);
-      if (!placed) note("merge-no-clock", files[i]);
+      if (!placed) note("merge-no-clock", name_of(i));
       const Ns shift_ns = placed ? *starts[i] - *first : 0;
       Copy(trace, writer, shift_ns).run();
       if (placed) spans.push_back({shift_ns, add_clamped(shift_ns, trace.end_ns()), i});
       complete &= trace.complete();
-      if (is_unfinished(trace)) note(kEndedEarly, files[i]);
+      if (is_unfinished(trace)) note(kEndedEarly, name_of(i));
       if (const auto tier = trace.meta.find("tier"); tier != trace.meta.end())
         tiers.insert(tier->second);
       if (const auto origin = trace.meta.find("imported_from"); origin != trace.meta.end())
         writer.set_meta("imported_from", origin->second);
       if (trace.meta.contains("kernel_arguments")) writer.set_meta("kernel_arguments", 1);
     }
-    for (const size_t i : apart(spans)) note("merge-no-overlap", files[i]);
+    for (const auto& [file, after] : apart(spans))
+      note("merge-no-overlap", name_of(file) + " after " + name_of(after));
     if (first) writer.set_meta("trace_start_realtime_ns", *first);
     // The least that all of them promise.
     for (const char* tier : {"structure", "times", "events"}) {

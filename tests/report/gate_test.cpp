@@ -178,6 +178,20 @@ TEST(DiffVerdict, IsARegressionIfTheSameStepComesMoreOften) {
               HasSubstr("regression: 40 repetitions instead of 20"));
 }
 
+TEST(DiffVerdict, OfAnUnfinishedRunIsNoneUnlessItIsTooSlowAlready) {
+  DiffVerdict verdict = verdict_of(steps(20, 100 * kUs), steps(20, 100 * kUs));
+  EXPECT_EQ(verdict.result(), CheckResult::kPassed);
+  verdict.new_unfinished = true;
+  EXPECT_EQ(verdict.result(), CheckResult::kNotEvaluable);
+  EXPECT_THAT(to_markdown(diff_document(verdict)), HasSubstr("not evaluable: the new trace"));
+  EXPECT_THAT(diff_json(verdict), HasSubstr("\"result\": \"not-evaluable\""));
+  verdict = verdict_of(steps(20, 100 * kUs), steps(20, 200 * kUs));
+  verdict.new_unfinished = true;
+  EXPECT_EQ(verdict.result(), CheckResult::kFailed);
+  verdict.base_unfinished = true;
+  EXPECT_EQ(verdict.result(), CheckResult::kNotEvaluable);
+}
+
 TEST(DiffVerdict, OfWholeRunsIsAPossibleOne) {
   TraceBuilder base, now;
   base.stream("math").kernel("solve", 0, 100 * kUs);
@@ -186,7 +200,7 @@ TEST(DiffVerdict, OfWholeRunsIsAPossibleOne) {
   EXPECT_TRUE(verdict.regressed());
   const std::string text = to_markdown(diff_document(verdict));
   EXPECT_THAT(text, HasSubstr("possible regression"));
-  EXPECT_THAT(text, HasSubstr("whole runs, start-up included"));
+  EXPECT_THAT(text, HasSubstr("Whole runs, start-up included"));
   EXPECT_THAT(diff_json(verdict), HasSubstr("\"includes_start_up\": true"));
 }
 

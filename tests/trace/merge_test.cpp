@@ -76,7 +76,7 @@ TEST_F(Merge, NamesTracesThatWereNotRecordedAtTheSameTime) {
                             rank("c", "1783217600000000000")};
   merge(files, folder_ / "out.sqlite", false);
   EXPECT_EQ(losses_of(read(folder_ / "out.sqlite")),
-            (std::vector<std::string>{"merge-no-overlap c"}));
+            (std::vector<std::string>{"merge-no-overlap c after b"}));
 }
 
 TEST_F(Merge, OfAnUnfinishedTraceIsUnfinished) {
