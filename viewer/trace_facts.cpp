@@ -7,11 +7,7 @@
 
 namespace streamscope::viewer {
 
-bool is_unfinished(const Document& document) {
-  const auto& meta = document.trace().meta;
-  const auto finished = meta.find("finished");
-  return finished != meta.end() && finished->second == "0";
-}
+bool is_unfinished(const Document& document) { return document.info().unfinished; }
 
 std::string state_label(const Document& document, bool is_live) {
   if (!is_unfinished(document)) return "";
@@ -89,7 +85,8 @@ std::string warning(const Document& document, bool is_live) {
   const report::Info& info = document.info();
   const bool unfinished = is_unfinished(document);
   const bool lossy = report::worst_loss(info) >= trace::Severity::kDataLoss;
-  if (document.is_sketch() || (!lossy && (info.complete || (unfinished && is_live)))) return "";
+  const bool in_order = unfinished ? is_live : info.complete;
+  if (document.is_sketch() || (!lossy && in_order)) return "";
   std::string text = unfinished && !is_live
                          ? "This trace is unfinished: the end of the recording is missing."
                          : "This trace is incomplete.";
