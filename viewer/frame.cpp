@@ -113,8 +113,8 @@ void Workspace::draw_tabs(ImVec2 at, ImVec2 size) {
     const std::string_view name = view->name();
     if (name == "timeline" || name == "inspector") continue;
     tabs.push_back({name, std::string(view->title())});
-    if (name == "findings" && !insights.findings.empty())
-      tabs.back().text += "  " + std::to_string(insights.findings.size());
+    if (const size_t count = insights.firm_findings(); name == "findings" && count > 0)
+      tabs.back().text += "  " + std::to_string(count);
   }
   // Where room is short they move together, then get smaller; some of it is left to drag by.
   float x = at.x + theme_.px(6);

@@ -4,6 +4,7 @@
 #include "insights.h"
 
 #include <algorithm>
+#include <tuple>
 
 #include "analysis/derive.h"
 #include "analysis/hang.h"
@@ -42,7 +43,7 @@ void add_verdicts(analysis::Analyses& analyses, Insights& insights) {
                        .number = std::string(detector.number),
                        .title = std::move(finding.title),
                        .text = std::move(finding.text),
-                       .severity = detector.severity,
+                       .severity = severity_of(detector, finding),
                        .confidence = finding.confidence,
                        .count = finding.count,
                        .gain_ns = finding.gain_ns.value_or(kUnknownNs),
@@ -68,6 +69,7 @@ void read_findings(const trace::Trace& trace, Insights& insights) {
                      .gain_ns = finding.gain_ns[i],
                      .start_ns = finding.start_ns[i],
                      .end_ns = finding.end_ns[i]};
+    if (line.is_possible()) line.severity = analysis::FindingSeverity::kNote;
     if (const analysis::Detector* detector = analysis::find_detector(line.id))
       line.number = detector->number;
     set_items(line, finding.first_op_id[i], finding.second_op_id[i], finding.event_wait_id[i],
@@ -104,6 +106,11 @@ Item item_of(const WaitGraph::Node& node) {
   return {ItemKind::kApiCall, node.id};
 }
 
+size_t Insights::firm_findings() const {
+  const auto first = std::ranges::find_if(findings, &FindingLine::is_possible);
+  return static_cast<size_t>(first - findings.begin());
+}
+
 Insights gain_insights(analysis::Analyses& analyses, bool derived) {
   const trace::Trace& trace = analyses.trace();
   Insights insights;
@@ -118,7 +125,8 @@ Insights gain_insights(analysis::Analyses& analyses, bool derived) {
         analysis::critical_path(analyses.order(), analyses.explainer(), analyses.host_bounds());
   }
   std::ranges::stable_sort(insights.findings, [](const FindingLine& a, const FindingLine& b) {
-    return a.severity != b.severity ? a.severity > b.severity : a.gain_ns > b.gain_ns;
+    return std::tuple(a.severity, !a.is_possible(), a.gain_ns) >
+           std::tuple(b.severity, !b.is_possible(), b.gain_ns);
   });
   for (const analysis::PathStep& step : insights.path) {
     insights.path_ns += step.end_ns - step.start_ns;

@@ -23,7 +23,9 @@ struct FindingLine {
   std::string id;      ///< "over-broad-sync"
   std::string number;  ///< "SS203"
   std::string title, text;
-  analysis::FindingSeverity severity = analysis::FindingSeverity::kNote;
+  bool is_possible() const { return confidence == analysis::Confidence::kPossible; }
+  analysis::FindingSeverity severity =
+      analysis::FindingSeverity::kNote;  ///< a possible one's: note
   analysis::Confidence confidence = analysis::Confidence::kCertain;
   uint64_t count = 1;
   trace::Ns gain_ns = trace::kUnknownNs;
@@ -45,7 +47,10 @@ using analysis::WaitGraph;
 Item item_of(const WaitGraph::Node& node);
 
 struct Insights {
-  std::vector<FindingLine> findings;  ///< errors first, within these the most costly
+  /// Errors first, possible ones last; within these, the most costly first.
+  std::vector<FindingLine> findings;
+  /// Of these, the ones that are more than possible: they come first.
+  size_t firm_findings() const;
   std::vector<QuietDetector> quiet;
   std::vector<analysis::PathStep> path;
   std::vector<bool> on_path;  ///< by op

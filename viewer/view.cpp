@@ -311,7 +311,7 @@ void look_at_finding(const Document& document, ViewState& state, size_t index) {
 }
 
 void step_to_finding(const Document& document, ViewState& state, ptrdiff_t by) {
-  const auto count = static_cast<ptrdiff_t>(document.insights().findings.size());
+  const auto count = static_cast<ptrdiff_t>(document.insights().firm_findings());
   if (count == 0) {
     state.status = kNoFindings;
     return;
@@ -323,7 +323,7 @@ void step_to_finding(const Document& document, ViewState& state, ptrdiff_t by) {
 }
 
 void toggle_repaired(const Document& document, ViewState& state) {
-  const size_t count = document.insights().findings.size();
+  const size_t count = document.insights().firm_findings();
   if (count == 0) {
     state.status = kNoFindings;
     return;

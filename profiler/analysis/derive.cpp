@@ -36,7 +36,7 @@ void append_wait(trace::Writer& writer, const WaitPart& part) {
 void append_finding(trace::Writer& writer, const Detector& detector, const Finding& finding) {
   trace::Finding row;
   row.detector_id = writer.intern(detector.id);
-  row.severity = static_cast<trace::Small>(detector.severity);
+  row.severity = static_cast<trace::Small>(severity_of(detector, finding));
   row.title_id = writer.intern(finding.title);
   row.text_id = writer.intern(finding.text);
   row.first_op_id = finding.first_op;

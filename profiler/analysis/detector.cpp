@@ -82,6 +82,10 @@ void Findings::lacks(std::string reason) {
 
 void Findings::never_told(std::string reason) { untold_ = std::move(reason); }
 
+FindingSeverity severity_of(const Detector& detector, const Finding& finding) {
+  return finding.confidence == Confidence::kPossible ? FindingSeverity::kNote : detector.severity;
+}
+
 const Detector* find_detector(std::string_view name) {
   for (const Detector& detector : detectors()) {
     if (detector.id == name || detector.number == name) return &detector;

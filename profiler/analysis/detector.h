@@ -31,7 +31,7 @@ enum class FindingSeverity : trace::Small { kNote = 0, kWarning, kError };
 enum class Confidence : trace::Small {
   kCertain = 0,  ///< all evidence is there
   kSuspected,    ///< evidence that was promised is incomplete
-  kPossible,     ///< from indirect evidence, such as scanned kernel arguments; never fails a check
+  kPossible,     ///< from indirect evidence, such as kernel parameters; a note that fails no check
 };
 
 using enum trace::Evidence;  // what a detector looks at
@@ -90,6 +90,9 @@ struct Detector {
   unsigned needs;                                ///< set of Evidence
   void (*look)(Analyses&, Findings&) = nullptr;  ///< nullptr: planned for a later version
 };
+
+/// That of its detector; a note if the finding is only possible.
+FindingSeverity severity_of(const Detector& detector, const Finding& finding);
 
 /// All detectors, also planned ones, in order of their numbers.
 std::span<const Detector> detectors();

@@ -18,57 +18,60 @@ namespace {
 // How many memory waits back a pair is looked up, so that a racing loop does not cost its square.
 constexpr size_t kWaitsLookedAt = 4096;
 
-// One life of allocated memory.
-struct Life {
-  uint64_t begin = 0, end = 0;
-  bool stream_ordered = false;
-  Point allocated;
-  Id alloc_call = kNoId;
-  Id free_call = kNoId;                                          // kNoId: alive
-  std::vector<std::pair<uint32_t, const MemoryUse*>> last_uses;  // by chain
-};
-
 class Walk {
  public:
   Walk(const IssueOrder& order, const HappensBefore& before, const MemoryUses& uses)
-      : trace_(order.trace()), order_(order), before_(before), uses_(uses) {}
+      : trace_(order.trace()),
+        order_(order),
+        before_(before),
+        uses_(uses),
+        captures_(order.trace()) {}
 
   std::vector<MemoryConflict> run();
 
  private:
   struct Shadows {
     MemoryShadow certain, all;
-    std::map<uint64_t, Life> lives;  // by begin; freed ones until their memory is given out again
+    MemoryLives lives;
+    bool more_memory = false;  // besides what calls allocate; see find_blind_spots
+    std::vector<std::pair<Ns, Ns>> pauses;
+    void forget(uint64_t begin, uint64_t end) {
+      certain.forget(begin, end);
+      all.forget(begin, end);
+    }
   };
   struct HostEvent {
     Ns at_ns;
-    enum { kUse, kMalloc, kFree } kind;
+    enum { kUse, kMalloc, kFree, kReset } kind;
     Id id;  // index of the host's use, or api_call
   };
 
   void plan_host_events();
+  void find_blind_spots();
+  void walk();
   void host_events_before(Ns at);
+  void on_memory(Id call);
   void on_use(const MemoryUse& use);
   void on_host_use(const MemoryUse& use);
-  void on_alloc(Id call, bool stream_ordered);
+  void on_alloc(Id call, bool captured);
   void on_free(Id call, bool stream_ordered);
+  void end(Shadows& shadows, MemoryLife& life, Id call, bool stream_ordered);
+  void on_reset(Id call);
   void touch(Shadows& shadows, const MemoryUse& use, uint64_t begin, uint64_t end);
-  void live(Shadows& shadows, const MemoryUse& use, uint64_t begin);
-  bool ends_in_host_staging(const MemoryUse& use, const Life* life) const;
+  void live(Shadows& shadows, MemoryLife& life, const MemoryUse& use);
+  bool paused_between(const Shadows& shadows, Ns from, Ns to) const {
+    return std::any_of(shadows.pauses.begin(), shadows.pauses.end(), [&](const auto& pause) {
+      return from <= pause.second && to >= pause.first;
+    });
+  }
   bool ordered(const MemoryUse& earlier, const MemoryUse& later) const;
   template <class Accepted>
   bool behind_write(const MemoryUse& later, Accepted accepted) const;
   bool may_be_ordered_by_memory(const MemoryUse& earlier, const MemoryUse& later) const;
-  void report_early_free(const Life& life, Id call);
+  void report_early_free(const MemoryLife& life, Id call);
   void report(MemoryConflict::Kind kind, const MemoryUse& first, const MemoryUse* second,
               Id memory_call, Overlap overlap, bool possible);
 
-  Life* life_of(Shadows& shadows, uint64_t address) {
-    auto found = shadows.lives.upper_bound(address);
-    if (found == shadows.lives.begin()) return nullptr;
-    Life& life = std::prev(found)->second;
-    return address < life.end ? &life : nullptr;
-  }
   Shadows& of(Id process) { return shadows_[process]; }
   uint32_t chain_of(const MemoryUse& use) const {
     if (use.by_host()) return host_chain(trace_.access.thread_id[use.access]);
@@ -84,6 +87,9 @@ class Walk {
   const IssueOrder& order_;
   const HappensBefore& before_;
   const MemoryUses& uses_;
+  const Captures captures_;
+  bool judging_ = false;  // else the walk only finds the pieces of each allocation
+  MemoryPieces pieces_;
   std::map<Id, Shadows> shadows_;  // by process
   std::vector<HostEvent> host_events_;
   size_t next_host_event_ = 0;
@@ -98,8 +104,12 @@ class Walk {
 
 void Walk::plan_host_events() {
   const auto& calls = trace_.api_call;
+  constexpr trace::Small kDeviceResetCall = 35;
   for (Id call = 0; call < calls.size(); ++call) {
-    if (calls.result[call] != 0 || calls.object[call] == trace::kNoInt) continue;
+    if (calls.result[call] != 0) continue;
+    if (calls.kind[call] == kDeviceResetCall)
+      host_events_.push_back({calls.start_ns[call], HostEvent::kReset, call});
+    if (calls.object[call] == trace::kNoInt) continue;
     if (calls.kind[call] == kMallocCall && calls.end_ns[call] != kUnknownNs)
       host_events_.push_back({calls.end_ns[call], HostEvent::kMalloc, call});
     if (calls.kind[call] == kFreeCall)
@@ -126,7 +136,28 @@ void Walk::host_events_before(Ns at) {
       case HostEvent::kFree:
         on_free(event.id, false);
         break;
+      case HostEvent::kReset:
+        on_reset(event.id);
+        break;
     }
+  }
+}
+
+// Memory may come from nodes of graphs, at addresses that the trace does not hold, and change while
+// recording was switched off.
+void Walk::find_blind_spots() {
+  constexpr trace::Small kAllocationNode = 10;
+  for (Id node = 0; node < trace_.graph_node.size(); ++node) {
+    const Id graph = trace_.graph_node.graph_id[node];
+    if (trace_.graph_node.kind[node] == kAllocationNode && graph < trace_.graph.size())
+      of(trace_.graph.process_id[graph]).more_memory = true;
+  }
+  for (Id loss = 0; loss < trace_.loss.size(); ++loss) {
+    if (trace_.text(trace_.loss.name_id[loss]) != "paused") continue;
+    const Ns until = trace_.loss.end_ns[loss];
+    of(trace_.loss.process_id[loss])
+        .pauses.push_back({trace_.loss.start_ns[loss],
+                           until == kUnknownNs ? std::numeric_limits<Ns>::max() : until});
   }
 }
 
@@ -137,9 +168,19 @@ std::vector<MemoryConflict> Walk::run() {
     if (operation < trace_.operation.size())
       operation_names_[trace_.operation_op.op_id[row]] = trace_.operation.name_id[operation];
   }
-  parameters_.reserve(
-      2 * static_cast<size_t>(std::count_if(uses_.of_ops().begin(), uses_.of_ops().end(),
-                                            [](const MemoryUse& use) { return use.end == 0; })));
+  const auto parameters = std::count_if(uses_.of_ops().begin(), uses_.of_ops().end(),
+                                        [](const MemoryUse& use) { return use.is_parameter(); });
+  if (parameters > 0) walk();
+  parameters_.reserve(static_cast<size_t>(parameters));
+  shadows_.clear();
+  find_blind_spots();
+  judging_ = true;
+  walk();
+  return std::move(conflicts_);
+}
+
+void Walk::walk() {
+  next_host_event_ = 0;
   const auto items = order_.items();
   const auto uses = uses_.of_ops();
   std::unordered_set<Id> awaited;  // writes that a stream waits for
@@ -152,17 +193,14 @@ std::vector<MemoryConflict> Walk::run() {
     const Id id = items[i].id();
     if (items[i].kind() == Issued::kMemory) {
       host_events_before(trace_.api_call.end_ns[id]);
-      if (trace_.api_call.kind[id] == kMallocAsyncCall) {
-        on_alloc(id, true);
-      } else {
-        on_free(id, true);
-      }
+      on_memory(id);
       continue;
     }
     if (items[i].kind() != Issued::kOp) continue;
     const trace::Small kind = trace_.op.kind[id];
-    if (kind == trace::kMemoryWait) open_waits_.push_back(id);
-    if (kind == trace::kMemoryWrite && !awaited.contains(id)) host_signals_.push_back(id);
+    if (judging_ && kind == trace::kMemoryWait) open_waits_.push_back(id);
+    if (judging_ && kind == trace::kMemoryWrite && !awaited.contains(id))
+      host_signals_.push_back(id);
     const bool used = next < uses.size() && uses[next].item == i;
     if (used) host_events_before(order_.issue(id).end_ns);
     for (; next < uses.size() && uses[next].item == i; ++next) {
@@ -171,44 +209,38 @@ std::vector<MemoryConflict> Walk::run() {
     }
   }
   host_events_before(std::numeric_limits<Ns>::max());
-  return std::move(conflicts_);
 }
 
-// The host's end of a copy from pageable memory is read by the host, before the call returns.
-bool Walk::ends_in_host_staging(const MemoryUse& use, const Life* life) const {
-  constexpr trace::Small kToDevice = 1, kPageable = 1;
-  const Id op = use.last_op;
-  if (use.write || trace_.op.kind[op] != trace::kMemcpy || trace_.op.detail[op] != kToDevice)
-    return false;
-  const trace::Small kinds = trace_.op.memory_kinds[op];
-  return kinds == trace::kNoSmall ? life == nullptr : kinds >> 4 == kPageable;
+void Walk::on_memory(Id call) {
+  const bool captured = captures_.contains(call);
+  if (trace_.api_call.kind[call] == kMallocAsyncCall) {
+    on_alloc(call, captured);
+  } else if (!captured) {
+    on_free(call, true);
+  }
 }
 
 void Walk::on_use(const MemoryUse& use) {
+  if (!judging_ && !use.is_parameter()) return;
   Shadows& shadows = of(uses_.process(use));
-  if (use.end == 0) {  // a kernel's parameter: whatever it points into
-    const Life* life = life_of(shadows, use.begin);
+  MemoryLife* life = shadows.lives.find(use.begin, use.space);
+  if (use.is_parameter()) {  // whatever it points into
     if (life == nullptr) return;
-    MemoryUse rest = use;
-    rest.end = life->end;
-    if (!use.write && use.begin + 1 < life->end) {
-      MemoryUse first = use;
-      first.end = use.begin + 1;
-      first.possible = false;
-      parameters_.push_back(first);
-      live(shadows, parameters_.back(), first.begin);
-      touch(shadows, parameters_.back(), first.begin, first.end);
-      rest.begin = first.end;
+    const bool alive = life->free_call == kNoId;
+    if (!judging_) {
+      if (alive) pieces_.add(*life, use.begin);
+      return;
     }
-    parameters_.push_back(rest);
-    const MemoryUse& kept = parameters_.back();
-    if (use.write) live(shadows, kept, use.begin);
-    touch(shadows, kept, kept.begin, kept.end);
+    MemoryUse& kept = parameters_.emplace_back(use);
+    kept.end = pieces_.end_of(*life, use.begin);
+    live(shadows, *life, kept);
+    if (alive) touch(shadows, kept, kept.begin, kept.end);
     return;
   }
-  const Life* life = life_of(shadows, use.begin);
-  if (ends_in_host_staging(use, life)) return;
-  live(shadows, use, use.begin);
+  if (life == nullptr && trace_.access.source[use.access] == 0 &&
+      is_staged_unless_pinned(trace_, use.last_op, use.write))
+    return;
+  if (life != nullptr) live(shadows, *life, use);
   const trace::Int rows = trace_.access.rows[use.access];
   if (rows == trace::kNoInt || rows <= 1) {
     touch(shadows, use, use.begin, use.end);
@@ -225,13 +257,16 @@ void Walk::on_use(const MemoryUse& use) {
 }
 
 void Walk::on_host_use(const MemoryUse& use) {
-  touch(of(uses_.process(use)), use, use.begin, use.end);
+  if (judging_) touch(of(uses_.process(use)), use, use.begin, use.end);
 }
 
 void Walk::touch(Shadows& shadows, const MemoryUse& use, uint64_t begin, uint64_t end) {
   const auto compare = [&](const MemoryUse& earlier, Overlap overlap, bool among_certain) {
-    const bool possible = earlier.possible || use.possible;
-    if (among_certain == possible || ordered(earlier, use)) return;
+    bool possible = earlier.possible || use.possible;
+    if (among_certain == possible || !may_be_same(earlier.space, use.space) ||
+        ordered(earlier, use))
+      return;
+    possible |= paused_between(shadows, at_ns(earlier), at_ns(use));
     const auto kind = earlier.by_host() || use.by_host() ? MemoryConflict::kHostRace
                                                          : MemoryConflict::kStreamRace;
     overlap = {std::max(overlap.begin, begin), std::min(overlap.end, end)};
@@ -297,65 +332,70 @@ bool Walk::may_be_ordered_by_memory(const MemoryUse& earlier, const MemoryUse& l
                      [&](Id write) { return before_.ordered(earlier.last_op, write); });
 }
 
-void Walk::live(Shadows& shadows, const MemoryUse& use, uint64_t begin) {
-  Life* life = life_of(shadows, begin);
-  if (life == nullptr) return;
-  const Overlap overlap{begin, std::min(use.end, life->end)};
-  if (life->free_call != kNoId) {
-    if (order_.issue(use.first_op).start_ns >= trace_.api_call.end_ns[life->free_call] ||
-        life->stream_ordered)
-      report(MemoryConflict::kAfterFree, use, nullptr, life->free_call, overlap, use.possible);
+void Walk::live(Shadows& shadows, MemoryLife& life, const MemoryUse& use) {
+  const Overlap overlap{use.begin, std::min(use.end, life.end)};
+  if (life.free_call != kNoId) {
+    const Issue issue = order_.issue(use.first_op);
+    const Ns freed = trace_.api_call.end_ns[life.free_call];
+    if (issue.start_ns < freed && !life.stream_ordered) return;
+    // Something else may have these addresses now, unless what is used is known to be device memory
+    // and no other came into being unseen.
+    const bool is_device = use.space == MemorySpace::kDevice || use.space == MemorySpace::kEither;
+    report(MemoryConflict::kAfterFree, use, nullptr, life.free_call, overlap,
+           use.possible || !is_device || shadows.more_memory ||
+               paused_between(shadows, freed, issue.end_ns));
     return;
   }
-  if (!life->stream_ordered) return;
-  if (life->allocated.placed() &&
-      !before_.ordered(life->allocated, before_.point_of_op(use.first_op))) {
+  if (!life.stream_ordered) return;
+  if (life.allocated.placed() &&
+      !before_.ordered(life.allocated, before_.point_of_op(use.first_op))) {
     // It is hardly ordered with the release either: one finding says what is missing.
-    report(MemoryConflict::kBeforeAllocation, use, nullptr, life->alloc_call, overlap,
-           use.possible);
+    report(MemoryConflict::kBeforeAllocation, use, nullptr, life.alloc_call, overlap,
+           use.possible ||
+               paused_between(shadows, trace_.api_call.end_ns[life.alloc_call], at_ns(use)));
     return;
   }
   const uint32_t chain = chain_of(use);
-  for (auto& [known, last] : life->last_uses) {
+  for (auto& [known, last] : life.last_uses) {
     if (known != chain) continue;
     if (last->possible || !use.possible) last = &use;
     return;
   }
-  life->last_uses.push_back({chain, &use});
+  life.last_uses.push_back({chain, &use});
 }
 
-void Walk::on_alloc(Id call, bool stream_ordered) {
+void Walk::on_alloc(Id call, bool captured) {
   const auto& calls = trace_.api_call;
-  const trace::Int bytes = calls.value[call];
-  if (calls.object[call] == trace::kNoInt || bytes == trace::kNoInt || bytes <= 0) return;
+  const bool is_array = trace_.text(calls.name_id[call]).find("Array") != std::string_view::npos;
+  if (is_array || calls.object[call] == trace::kNoInt) return;
+  MemoryLife life = life_of_call(trace_, call, captured);
   Shadows& shadows = of(trace_.process_of_thread(calls.thread_id[call]));
-  Life life;
-  life.begin = static_cast<uint64_t>(calls.object[call]);
-  life.end = life.begin + static_cast<uint64_t>(bytes);
-  life.stream_ordered = stream_ordered;
-  life.alloc_call = call;
-  if (stream_ordered) life.allocated = before_.point_of_call(call);
-  auto at = shadows.lives.upper_bound(life.begin);
-  if (at != shadows.lives.begin() && std::prev(at)->second.end > life.begin) --at;
-  while (at != shadows.lives.end() && at->first < life.end) at = shadows.lives.erase(at);
-  shadows.certain.forget(life.begin, life.end);
-  shadows.all.forget(life.begin, life.end);
-  shadows.lives.emplace(life.begin, std::move(life));
+  if (life.stream_ordered) life.allocated = before_.point_of_call(call);
+  shadows.forget(life.begin, life.end);
+  shadows.lives.add(std::move(life));
 }
 
 void Walk::on_free(Id call, bool stream_ordered) {
   const auto& calls = trace_.api_call;
   Shadows& shadows = of(trace_.process_of_thread(calls.thread_id[call]));
-  const auto found = shadows.lives.find(static_cast<uint64_t>(calls.object[call]));
-  if (found == shadows.lives.end() || found->second.free_call != kNoId) return;
-  Life& life = found->second;
+  const trace::Int bytes = calls.value[call];  // of what is unmapped
+  for (MemoryLife* life :
+       shadows.lives.alive_at(static_cast<uint64_t>(calls.object[call]),
+                              bytes == trace::kNoInt ? 0 : static_cast<uint64_t>(bytes)))
+    end(shadows, *life, call, stream_ordered);
+}
+
+void Walk::end(Shadows& shadows, MemoryLife& life, Id call, bool stream_ordered) {
+  const auto& calls = trace_.api_call;
   life.free_call = call;
+  // What comes next at these addresses is other memory.
+  shadows.forget(life.begin, life.end);
+  // cudaFree waits for the device. Host memory may come back from another allocator, or stay.
   if (!life.stream_ordered) {
-    // cudaFree waits for the device; host memory may come back from another allocator, or stays.
-    if (trace_.text(calls.name_id[call]).find("Host") != std::string_view::npos)
-      shadows.lives.erase(found);
+    if (life.space == MemorySpace::kHost) shadows.lives.forget(life);
     return;
   }
+  if (!judging_) return;
   const Point freed = before_.point_of_call(call);
   if (stream_ordered && life.allocated.placed() && !before_.ordered(life.allocated, freed))
     report_early_free(life, call);
@@ -366,20 +406,28 @@ void Walk::on_free(Id call, bool stream_ordered) {
                        : before_.known_to_thread(last, calls.thread_id[call], calls.start_ns[call]);
     if (!ordered)
       report(MemoryConflict::kAfterFree, *use, nullptr, call, {life.begin, life.end},
-             use->possible);
+             use->possible || paused_between(shadows, at_ns(*use), calls.end_ns[call]));
   }
   life.last_uses.clear();
 }
 
+// Ends all memory of a device. Which device is not told, so all lives of the process end unjudged.
+void Walk::on_reset(Id call) {
+  Shadows& shadows = of(trace_.process_of_thread(trace_.api_call.thread_id[call]));
+  shadows.lives.clear();
+  shadows.forget(0, std::numeric_limits<uint64_t>::max());
+}
+
 void Walk::report(MemoryConflict::Kind kind, const MemoryUse& first, const MemoryUse* second,
                   Id memory_call, Overlap overlap, bool possible) {
-  // What the program would call the same two places, in either order.
+  // What the program would call the same two places, in either order. Where one kernel runs on many
+  // streams, what is merely possible is the same thing on all of them.
   const auto place = [&](const MemoryUse& use) -> std::vector<uint64_t> {
     if (use.by_host()) return {0, trace_.access.thread_id[use.access]};
     const Id op = use.last_op;
     const auto operation = operation_names_.find(op);
     return {1,
-            order_.stream(op),
+            possible ? kNoId : order_.stream(op),
             static_cast<uint64_t>(trace_.op.kind[op]),
             trace_.op.name_id[op],
             static_cast<uint64_t>(trace_.op.detail[op]),
@@ -388,7 +436,7 @@ void Walk::report(MemoryConflict::Kind kind, const MemoryUse& first, const Memor
   std::vector<uint64_t> key = place(first);
   std::vector<uint64_t> other =
       second ? place(*second)
-             : std::vector<uint64_t>{2, trace_.api_call.stream_id[memory_call],
+             : std::vector<uint64_t>{2, possible ? kNoId : trace_.api_call.stream_id[memory_call],
                                      trace_.api_call.name_id[memory_call]};
   if (other < key) std::swap(key, other);
   key.insert(key.end(), other.begin(), other.end());
@@ -428,7 +476,7 @@ void Walk::report(MemoryConflict::Kind kind, const MemoryUse& first, const Memor
   conflict.first_ns = conflict.last_ns = at;
 }
 
-void Walk::report_early_free(const Life& life, Id call) {
+void Walk::report_early_free(const MemoryLife& life, Id call) {
   const auto& calls = trace_.api_call;
   const Ns at = calls.end_ns[call];
   const auto [known, is_new] = known_.try_emplace(

@@ -8,7 +8,8 @@
 // stream, the last read since; a new use is compared with those only (the epochs of FastTrack, but
 // over streams). Certain uses are judged among themselves, and once more together with possible
 // ones, so that a guess never hides a certain conflict. Order means: observed, that is what one
-// host thread did after another's call had returned counts.
+// host thread did after another's call had returned counts. Which memory an address names, and how
+// far a kernel's parameter reaches: memory_lives.h.
 #pragma once
 
 #include <map>
@@ -19,7 +20,8 @@
 
 namespace streamscope::analysis {
 
-/// Alike conflicts: the same two calls of the program, as far as that is known.
+/// Alike conflicts: the same two calls of the program, as far as that is known; those that are only
+/// possible also on whatever streams.
 struct MemoryConflict {
   enum Kind { kStreamRace, kHostRace, kBeforeAllocation, kAfterFree };
   Kind kind = kStreamRace;

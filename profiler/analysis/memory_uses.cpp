@@ -168,7 +168,9 @@ MemoryUses::MemoryUses(const IssueOrder& order) : trace_(order.trace()) {
   }
   std::unordered_map<uint64_t, bool> is_const;  // by name and parameter
 
-  const auto add = [&](Id row, Id first, Id last, Id name) {
+  // `alone`: of its kind among the rows of the call. Else each op of a batch of copies stands for
+  // one of several rows, and which is not known.
+  const auto add = [&](Id row, Id first, Id last, Id name, bool alone) {
     MemoryUse use;
     use.access = row;
     use.first_op = first;
@@ -187,6 +189,11 @@ MemoryUses::MemoryUses(const IssueOrder& order) : trace_(order.trace()) {
       use.end = use.begin + static_cast<uint64_t>(access.bytes[row]);
       use.write = access.writes[row] == 1;
       use.possible = access.rows[row] != trace::kNoInt && access.rows[row] > kMostRows;
+      if (access.source[row] == kArgument && alone) {
+        if (is_staged(trace_, last, use.write)) return;
+        use.space = trace_.op.kind[last] == trace::kKernel ? MemorySpace::kEither
+                                                           : space_of_end(trace_, last, use.write);
+      }
     }
     any_possible_ |= use.possible;
     uses_.push_back(use);
@@ -218,19 +225,23 @@ MemoryUses::MemoryUses(const IssueOrder& order) : trace_(order.trace()) {
 
   const auto arguments = trace_.meta.find("kernel_arguments");
   const bool scanned = arguments != trace_.meta.end() && arguments->second == "1";
+  std::vector<Id> of_call;
   const auto look_at = [&](Id op) {
     const Id process = trace_.process_of_stream(trace_.op.stream_id[op]);
     bool known = declared[op];
-    const auto use_as = [&](Id name) {
-      return [&, name](Id row) {
-        known = true;
-        add(row, op, op, name);
-      };
+    const auto add_all = [&](trace::Int correlation, Id name) {
+      of_call.clear();
+      rows.for_each(process, correlation, [&](Id row) { of_call.push_back(row); });
+      known |= !of_call.empty();
+      const auto written = std::count_if(of_call.begin(), of_call.end(),
+                                         [&](Id row) { return access.writes[row] == 1; });
+      const auto read = static_cast<ptrdiff_t>(of_call.size()) - written;
+      const bool is_kernel = trace_.op.kind[op] == trace::kKernel;
+      for (const Id row : of_call)
+        add(row, op, op, name, is_kernel || (access.writes[row] == 1 ? written : read) == 1);
     };
-    rows.for_each(process, trace_.op.correlation_id[op], use_as(trace_.op.name_id[op]));
-    graphs.for_each(process, op, [&](trace::Int correlation, Id name) {
-      rows.for_each(process, correlation, use_as(name));
-    });
+    add_all(trace_.op.correlation_id[op], trace_.op.name_id[op]);
+    graphs.for_each(process, op, add_all);
     const bool computes =
         trace_.op.kind[op] == trace::kKernel || graphs.launches_kernels(process, op);
     if (computes && !scanned && (!known || trace_.op.kind[op] == trace::kGraphLaunch) &&
@@ -248,13 +259,14 @@ MemoryUses::MemoryUses(const IssueOrder& order) : trace_(order.trace()) {
   for (Id row = 0; row < access.size(); ++row) {
     if (access.source[row] == kOperation) {
       const auto span = of_operation.find(access.operation_id[row]);
-      if (span != of_operation.end()) add(row, span->second.first, span->second.last, kNoId);
+      if (span != of_operation.end()) add(row, span->second.first, span->second.last, kNoId, false);
     } else if (access.source[row] == kHost && access.bytes[row] > 0) {
       const auto begin = static_cast<uint64_t>(access.address[row]);
       host_.push_back({.access = row,
                        .begin = begin,
                        .end = begin + static_cast<uint64_t>(access.bytes[row]),
-                       .write = access.writes[row] == 1});
+                       .write = access.writes[row] == 1,
+                       .space = MemorySpace::kHost});
     }
   }
   const auto by_item = [](const MemoryUse& a, const MemoryUse& b) { return a.item < b.item; };

@@ -4,10 +4,9 @@
 // Who touches which memory: the rows of `access` tied to ops, in an order that memory_conflicts.h
 // can walk.
 //
-// Copies and memsets, and what operations and simulated kernels declare, are certain. A kernel's
-// parameter that points into allocated memory is certain only where the kernel's name says const,
-// and then only for the read of the first byte; that it may write, or go on to the end of the
-// allocation, is possible.
+// Copies and memsets, and what operations and simulated kernels declare, are certain. What a kernel
+// does with a parameter that points into allocated memory is only possible: const in the kernel's
+// name says that it does not write there, and nothing says which bytes it reads.
 #pragma once
 
 #include <span>
@@ -15,6 +14,7 @@
 #include <vector>
 
 #include "issue_order.h"
+#include "memory_lives.h"
 
 namespace streamscope::analysis {
 
@@ -26,8 +26,10 @@ struct MemoryUse {
   uint64_t begin = 0, end = 0;           ///< of the first row; end 0: a kernel's parameter
   bool write = false;
   bool possible = false;
+  MemorySpace space = MemorySpace::kUnknown;
 
   bool by_host() const { return first_op == kNoId; }
+  bool is_parameter() const { return end == 0; }
 };
 
 /// A plane with more rows is judged as one piece, and only as a possible use.

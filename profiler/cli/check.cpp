@@ -50,7 +50,7 @@ int exit_code(report::CheckResult result) {
 
 std::function<int()> define_check(CommandLine& line, ProgramArguments&) {
   struct Options {
-    std::string file, output, format = "text", fail_on = "error";
+    std::string file, output, format = "text", fail_on = "error", show;
     std::string baseline, write_baseline, budget, iteration;
     std::vector<std::string> required;
     double wait_s = kDefaultWaitS;
@@ -89,6 +89,10 @@ std::function<int()> define_check(CommandLine& line, ProgramArguments&) {
       .takes("FILE");
   line.option("--iteration", options->iteration, "the NVTX range that is one iteration")
       .takes("nvtx:NAME");
+  line.option("--show", options->show,
+              "possible: list the findings from indirect evidence, such as kernels' parameters, "
+              "instead of one line for all of them; they never fail the check")
+      .one_of({"possible"});
   line.option("--format", options->format, format_help).one_of(formats).takes("FORMAT");
   line.option("-o,--output", options->output, "write to a file").takes("FILE");
   add_wait_option(line, options->wait_s);
@@ -100,6 +104,7 @@ std::function<int()> define_check(CommandLine& line, ProgramArguments&) {
     if (!options->budget.empty())
       wanted.budgets =
           report::read_budgets(options->budget, report::iteration_named(options->iteration));
+    wanted.show_possible = !options->show.empty();
     wait_for_end(options->file, options->wait_s);
     const trace::Trace trace = load(options->file, options->quiet);
     const report::Check check = report::check(trace, wanted);

@@ -53,7 +53,7 @@ std::string what_if(const trace::Trace& trace, const std::vector<std::string>& t
 
 std::function<int()> define_report(CommandLine& line, ProgramArguments&) {
   struct Options {
-    std::string file, output, format = "text", by = "stream";
+    std::string file, output, format = "text", by = "stream", show;
     std::vector<std::string> what_if;
     bool quiet = false;
   };
@@ -71,6 +71,10 @@ std::function<int()> define_report(CommandLine& line, ProgramArguments&) {
               "ID) or add-copy-engine; ids as in the trace's tables; repeat to combine. As text or "
               "json")
       .takes("CHANGE");
+  line.option("--show", options->show,
+              "possible: list the findings from indirect evidence, such as kernels' parameters, "
+              "instead of one line for all of them")
+      .one_of({"possible"});
   line.option("-o,--output", options->output, "write to a file").takes("FILE");
   line.flag("--quiet", options->quiet, "no progress");
   return [options]() -> int {
@@ -90,6 +94,7 @@ std::function<int()> define_report(CommandLine& line, ProgramArguments&) {
                                         : report::By::kStream,
         .colour = to_terminal && wants_colour(),
         .width = to_terminal ? terminal_width() : 0,
+        .show_possible = !options->show.empty(),
     };
     const report::Exporter* exporter = report::find_exporter(options->format);
     write_output(exporter->write(trace, report::summarize(trace), look), options->output,

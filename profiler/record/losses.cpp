@@ -14,6 +14,10 @@ Losses::Entry& Losses::entry(trace::Id process, std::string_view kind, trace::Id
     if (entry.row.process_id == process && entry.row.detail_id == detail && entry.kind == kind)
       return entry;
   }
+  return new_entry(process, kind, detail);
+}
+
+Losses::Entry& Losses::new_entry(trace::Id process, std::string_view kind, trace::Id detail) {
   trace::Loss row;
   row.process_id = process;
   row.name_id = writer_.intern(kind);
@@ -35,6 +39,21 @@ void Losses::add(trace::Id process, std::string_view kind, int64_t count, trace:
     loss.row.start_ns = first_ns;
   loss.row.end_ns = std::max(loss.row.end_ns, last_ns);
   loss.changed = true;
+}
+
+void Losses::add_pause(trace::Id process, trace::Ns first_ns, trace::Ns last_ns) {
+  constexpr char kPaused[] = "paused";
+  constexpr int64_t kMostRows =
+      256;  // a program may pause in a loop: the rest shares the first row
+  if (count(kPaused) < kMostRows) {
+    Entry& pause = new_entry(process, kPaused, trace::kNoId);
+    pause.row.count = 1;
+    pause.row.start_ns = first_ns;
+    pause.row.end_ns = last_ns;
+    pause.changed = true;
+  } else {
+    add(process, kPaused, 1, first_ns, last_ns);
+  }
 }
 
 int64_t Losses::count(std::string_view kind) const {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Counts what is missing: one row of table `loss` per process, kind and detail.
+// Counts what is missing: one row of table `loss` per process, kind and detail; of pauses one each.
 #pragma once
 
 #include <string>
@@ -22,6 +22,8 @@ class Losses {
   void add(trace::Id process, std::string_view kind, int64_t count,
            trace::Ns first_ns = trace::kUnknownNs, trace::Ns last_ns = trace::kUnknownNs,
            trace::Id detail = trace::kNoId);
+  /// One pause of a recording, in a row of its own: what was recorded between two is complete.
+  void add_pause(trace::Id process, trace::Ns first_ns, trace::Ns last_ns = trace::kUnknownNs);
   /// Sum of the counts of a kind.
   int64_t count(std::string_view kind) const;
   /// Brings the rows up to date; before each flush of the writer.
@@ -35,6 +37,7 @@ class Losses {
     bool changed;
   };
   Entry& entry(trace::Id process, std::string_view kind, trace::Id detail);
+  Entry& new_entry(trace::Id process, std::string_view kind, trace::Id detail);
 
   trace::Writer& writer_;
   std::vector<Entry> entries_;

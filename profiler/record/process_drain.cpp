@@ -520,7 +520,7 @@ void ProcessDrain::finish(Ending ending) {
     show(*lane, open.call, lane->at, lane->tid);
     run_.losses.add(id_, "call-not-finished", 1);
   }
-  if (paused_) run_.losses.add(id_, "paused", 1, run_.to_ns(paused_since_, 0));
+  if (paused_) run_.losses.add_pause(id_, run_.to_ns(paused_since_, 0));
   work_.finish();
   stacks_.finish();
   count_stacks();

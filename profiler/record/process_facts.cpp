@@ -121,8 +121,8 @@ void ProcessDrain::describe(const ring::CollectingRecord& record) {
   calls_.lose_history(record.begin);
   if (!paused_) return;
   paused_ = false;
-  run_.losses.add(id_, "paused", 1, run_.to_ns(paused_since_, record.flags),
-                  run_.to_ns(record.begin, record.flags));
+  run_.losses.add_pause(id_, run_.to_ns(paused_since_, record.flags),
+                        run_.to_ns(record.begin, record.flags));
 }
 
 void ProcessDrain::describe(const ring::EndRecord& record) {

@@ -45,7 +45,7 @@ std::string without_line(const std::string& call_site) {
 // True for as many findings of a fingerprint as the baseline has; each takes one of them.
 bool is_known(const Trace& trace, const analysis::Detector& detector,
               const analysis::Finding& finding, std::map<std::string, uint64_t>& baseline) {
-  if (baseline.empty()) return false;
+  if (baseline.empty() || finding.confidence == Confidence::kPossible) return false;
   const auto entry = baseline.find(fingerprint(trace, {&detector, finding}));
   if (entry == baseline.end() || entry->second == 0) return false;
   --entry->second;
@@ -72,13 +72,17 @@ Check check(const Trace& trace, const CheckOptions& options) {
     const bool fails = verdict.detector->severity >= options.fail_on;
     const bool required = options.requires_verdict(*verdict.detector);
     if (!fails && !required) continue;
-    bool suspects = false;
+    bool suspects = false, only_possible = true;
     for (const analysis::Finding& finding : verdict.findings) {
+      only_possible &= finding.confidence == Confidence::kPossible;
       if (is_known(trace, *verdict.detector, finding, baseline)) continue;
       suspects |= finding.confidence == Confidence::kSuspected;
       result.failing += fails && finding.confidence == Confidence::kCertain;
     }
-    if (verdict.outcome == Outcome::kNotEvaluable || suspects ||
+    // A finding that is only possible answers nothing where evidence is missing.
+    const bool lacks_evidence =
+        only_possible && verdict.outcome == Outcome::kFound && !verdict.reason.empty();
+    if (verdict.outcome == Outcome::kNotEvaluable || suspects || lacks_evidence ||
         (verdict.outcome == Outcome::kNotAtThisTier && required)) {
       result.open.push_back({verdict.detector, verdict.reason.empty()
                                                    ? "what it found is only suspected"
@@ -110,9 +114,12 @@ Check check(const Trace& trace, const CheckOptions& options) {
 
 std::string write_baseline(const Trace& trace, const Check& check) {
   std::map<std::string, uint64_t> counts;
-  for (const Advice& advice : check.findings) ++counts[fingerprint(trace, advice)];
+  for (const Advice& advice : check.findings) {
+    if (!advice.is_possible()) ++counts[fingerprint(trace, advice)];
+  }
   Json findings = Json::array();
   for (const Advice& advice : check.findings) {
+    if (advice.is_possible()) continue;  // must not hide the same finding once it is certain
     const std::string print = fingerprint(trace, advice);
     const auto count = counts.find(print);
     if (count == counts.end()) continue;

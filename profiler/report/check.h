@@ -28,6 +28,8 @@ struct CheckOptions {
   /// Findings of an earlier trace, how many by fingerprint; they do not fail the check again.
   std::map<std::string, uint64_t> baseline;
   std::vector<Budget> budgets;
+  /// Lists what is only possible, instead of one line for all of it. JSON and SARIF always do.
+  bool show_possible = false;
 
   bool requires_verdict(const analysis::Detector& detector) const;
 };
@@ -45,7 +47,7 @@ struct Check {
   Info info;
   CheckOptions options;
   std::vector<analysis::Verdict> verdicts;  ///< of all detectors but planned ones; no findings
-  std::vector<Advice> findings;             ///< gravest first
+  std::vector<Advice> findings;             ///< most severe first, possible ones last
   std::vector<OpenQuestion> open;           ///< what makes it not evaluable
   uint64_t failing = 0;                     ///< findings that fail it
   std::vector<BudgetResult> budgets;
@@ -64,8 +66,8 @@ Check check(const trace::Trace& trace, const CheckOptions& options);
 /// lines move: rule, names of ops, streams and events, function or file. 16 hexadecimal digits.
 std::string fingerprint(const trace::Trace& trace, const Advice& advice);
 
-/// The findings of a check as a baseline for later ones, and such a file read. Throws Error, naming
-/// `file`, if it is none.
+/// The findings of a check as a baseline for later ones, without those that are only possible, and
+/// such a file read. Throws Error, naming `file`, if it is none.
 std::string write_baseline(const trace::Trace& trace, const Check& check);
 std::map<std::string, uint64_t> read_baseline(const std::filesystem::path& file);
 

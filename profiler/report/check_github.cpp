@@ -41,7 +41,7 @@ std::string write_check_github(const trace::Trace&, const Check& check, const Lo
   std::string text;
   size_t count = 0;
   for (const Advice& advice : check.findings) {
-    if (advice.known) continue;
+    if (advice.known || (advice.is_possible() && !check.options.show_possible)) continue;
     if (++count > kMostAnnotations) break;
     const analysis::Finding& finding = advice.finding;
     const bool certain = finding.confidence == analysis::Confidence::kCertain;
@@ -55,6 +55,9 @@ std::string write_check_github(const trace::Trace&, const Check& check, const Lo
         escaped(fmt::format("{} {}", advice.detector->number, advice.detector->id), true),
         escaped(finding.title + ". " + finding.text, false));
   }
+  const std::string possible = possible_line(check.findings);
+  if (!possible.empty() && !check.options.show_possible)
+    text += fmt::format("::notice title=streamscope check::{}\n", escaped(possible, false));
   for (const BudgetResult& result : check.budgets) {
     if (result.outcome == BudgetOutcome::kMet) continue;
     text +=

@@ -11,7 +11,7 @@ std::string write_check_json(const trace::Trace& trace, const Check& check, cons
        budgets = Json::array();
   for (const Advice& advice : check.findings) {
     Json finding = to_json(advice);
-    finding["severity"] = analysis::to_string(advice.detector->severity);
+    finding["severity"] = analysis::to_string(advice.severity());
     finding["fingerprint"] = fingerprint(trace, advice);
     finding["known"] = advice.known;
     findings.push_back(std::move(finding));

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <vector>
+
 #include "analysis/labels.h"
 #include "check.h"
 #include "markup.h"
@@ -42,9 +44,14 @@ std::string write_check_junit(const trace::Trace& trace, const Check& check, con
   for (const analysis::Verdict& verdict : check.verdicts) {
     const analysis::Detector& detector = *verdict.detector;
     std::string body, output;
+    std::vector<Advice> possible;
     bool fails = false;
     for (const Advice& advice : check.findings) {
       if (advice.detector != &detector) continue;
+      if (advice.is_possible() && !check.options.show_possible) {
+        possible.push_back(advice);
+        continue;
+      }
       const std::string text = escape_markup(advice.finding.title + ". " + advice.finding.text);
       const bool counts = detector.severity >= check.options.fail_on && !advice.known &&
                           advice.finding.confidence == Confidence::kCertain;
@@ -57,6 +64,7 @@ std::string write_check_junit(const trace::Trace& trace, const Check& check, con
                           analysis::to_string(detector.severity),
                           escape_markup(advice.finding.title), text);
     }
+    if (!possible.empty()) output += escape_markup(possible_line(possible)) + "\n";
     const bool skips =
         !fails && (is_open(check, detector) || verdict.outcome == Outcome::kNotEvaluable ||
                    verdict.outcome == Outcome::kNotAtThisTier || check.info.unfinished);

@@ -59,12 +59,10 @@ Json result_of(const trace::Trace& trace, const Advice& advice,
   Json properties{{"confidence", analysis::to_string(finding.confidence)}};
   if (finding.gain_ns) properties["gain_ns"] = *finding.gain_ns;
   if (!finding.place.thread.empty()) properties["thread"] = finding.place.thread;
-  // What is merely possible asks for no action.
-  const bool possible = finding.confidence == analysis::Confidence::kPossible;
   Json result{
       {"ruleId", advice.detector->id},
       {"ruleIndex", index_of(*advice.detector)},
-      {"level", possible ? "note" : analysis::to_string(advice.detector->severity)},
+      {"level", analysis::to_string(advice.severity())},
       {"message", message(finding.title + ". " + finding.text)},
       {"occurrenceCount", finding.count},
       {"partialFingerprints", {{"structure/v1", print + ":" + std::to_string(++seen[print])}}},

@@ -23,19 +23,25 @@ std::string rule(const analysis::Detector& detector) {
   return fmt::format("{} {}", detector.number, detector.id);
 }
 
-// "1 error, 2 warnings", or "no findings".
+// "1 error, 2 warnings, 3 possible findings", or "no findings".
 std::string tally(const Check& check) {
   std::string text;
+  const auto add = [&](ptrdiff_t count, const char* noun) {
+    if (count == 0) return;
+    if (!text.empty()) text += ", ";
+    text += format_count(static_cast<uint64_t>(count), noun);
+  };
   for (FindingSeverity severity :
        {FindingSeverity::kError, FindingSeverity::kWarning, FindingSeverity::kNote}) {
-    const auto count =
-        std::count_if(check.findings.begin(), check.findings.end(),
-                      [&](const Advice& advice) { return advice.detector->severity == severity; });
-    if (count == 0) continue;
-    if (!text.empty()) text += ", ";
-    text += format_count(static_cast<uint64_t>(count),
-                         std::string(analysis::to_string(severity)).c_str());
+    add(std::count_if(check.findings.begin(), check.findings.end(),
+                      [&](const Advice& advice) {
+                        return advice.severity() == severity && !advice.is_possible();
+                      }),
+        std::string(analysis::to_string(severity)).c_str());
   }
+  add(std::count_if(check.findings.begin(), check.findings.end(),
+                    [](const Advice& advice) { return advice.is_possible(); }),
+      "possible finding");
   return text.empty() ? "no findings" : text;
 }
 
@@ -46,14 +52,17 @@ Section finding_section(const Check& check, const Advice& advice) {
   if (finding.gain_ns) facts += ", gain " + format_duration(*finding.gain_ns);
   if (finding.start_ns != trace::kUnknownNs) facts += ", at " + format_duration(finding.start_ns);
   if (finding.confidence == Confidence::kSuspected) facts += "; suspected: evidence is missing";
-  if (finding.confidence == Confidence::kPossible) facts += "; possible, by indirect evidence";
+  if (advice.is_possible()) facts += "; from indirect evidence";
   const auto& options = check.options;
-  const bool counts = advice.detector->severity >= options.fail_on && !advice.known;
+  const bool counts =
+      advice.detector->severity >= options.fail_on && !advice.known && !advice.is_possible();
   if (advice.known) facts += "; known from the baseline";
-  return {
-      .title = fmt::format("{}: {}", analysis::to_string(advice.detector->severity), finding.title),
-      .remarks = {finding.text},
-      .footnotes = {facts + (counts ? "" : "; does not fail this check")}};
+  return {.title = fmt::format("{}: {}",
+                               advice.is_possible() ? analysis::to_string(finding.confidence)
+                                                    : analysis::to_string(advice.severity()),
+                               finding.title),
+          .remarks = {finding.text},
+          .footnotes = {facts + (counts ? "" : "; does not fail this check")}};
 }
 
 Section open_section(const Check& check) {
@@ -119,15 +128,23 @@ Section result_section(const Check& check) {
 Document check_document(const trace::Trace& trace, const Check& check) {
   Document document{.headline = headline(trace, check.info),
                     .notices = notices_of(trace, check.info)};
+  const bool show_possible = check.options.show_possible;
+  size_t left_out = 0;
   for (const Advice& advice : check.findings) {
+    if (advice.is_possible() && !show_possible) continue;
     if (document.sections.size() == kFindingsShown) {
-      document.sections.push_back(
-          {.title = fmt::format("{} not shown: --format json has them",
-                                format_count(check.findings.size() - kFindingsShown, "finding"))});
-      break;
+      ++left_out;
+    } else {
+      document.sections.push_back(finding_section(check, advice));
     }
-    document.sections.push_back(finding_section(check, advice));
   }
+  if (left_out > 0) {
+    document.sections.push_back({.title = fmt::format("{} not shown: --format json has them",
+                                                      format_count(left_out, "finding"))});
+  }
+  if (const std::string possible = possible_line(check.findings);
+      !possible.empty() && !show_possible)
+    document.sections.push_back({.title = "Possible findings", .remarks = {possible}});
   if (!check.open.empty()) document.sections.push_back(open_section(check));
   if (!check.budgets.empty()) document.sections.push_back(budget_section(check));
   document.sections.push_back(result_section(check));

@@ -85,6 +85,24 @@ Section advice_section(const Summary& summary) {
   return section;
 }
 
+Section possible_section(const Summary& summary, bool show) {
+  constexpr size_t kWidth = 84;
+  Section section{.title = "Possible findings"};
+  if (!show) {
+    section.remarks = {possible_line(summary.possible)};
+    return section;
+  }
+  section.remarks = {"From indirect evidence; they fail no check."};
+  section.columns = {left("what and why"), right("times"), left("rule")};
+  for (const Advice& advice : summary.possible) {
+    section.rows.push_back({advice.finding.title, format_count(advice.finding.count),
+                            fmt::format("{} {}", advice.detector->number, advice.detector->id)});
+    for (const std::string& line : wrapped(advice.finding.text, kWidth))
+      section.rows.push_back({"  " + line, "", ""});
+  }
+  return section;
+}
+
 Section streams_section(const Trace& trace, const Summary& summary) {
   Section section{.title = "Streams"};
   std::vector<StreamSummary> streams = summary.streams;
@@ -528,12 +546,14 @@ std::vector<Notice> notices_of(const Trace& trace, const Info& info) {
   return notices;
 }
 
-Document compose(const Trace& trace, const Summary& summary, By by) {
+Document compose(const Trace& trace, const Summary& summary, By by, bool show_possible) {
   Document document;
   document.headline = headline(trace, summary.info);
   document.notices = notices_of(trace, summary.info);
   if (!trace.hang.empty()) document.sections.push_back(hang_section(trace));
   if (!summary.advice.empty()) document.sections.push_back(advice_section(summary));
+  if (!summary.possible.empty())
+    document.sections.push_back(possible_section(summary, show_possible));
   if (by == By::kNvtx) document.sections.push_back(ranges_section(trace, summary));
   if (by == By::kKernel) document.sections.push_back(ops_section(trace, summary));
   if (!summary.streams.empty()) document.sections.push_back(streams_section(trace, summary));

@@ -41,7 +41,9 @@ struct Document {
   std::vector<Section> sections;
 };
 
-Document compose(const trace::Trace& trace, const Summary& summary, By by);
+/// `show_possible`: lists the possible findings instead of one line for all of them.
+Document compose(const trace::Trace& trace, const Summary& summary, By by,
+                 bool show_possible = false);
 /// The losses of a trace, to be read before anything else.
 std::vector<Notice> notices_of(const trace::Trace& trace, const Info& info);
 

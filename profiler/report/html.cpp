@@ -23,7 +23,9 @@ using trace::Trace;
 
 constexpr size_t kFindingsShown = 50;
 constexpr size_t kPoolsShown = 12;
-constexpr std::string_view kAdviceTitle = "Worth fixing first";  // of document.cpp
+// Of document.cpp.
+constexpr std::string_view kAdviceTitle = "Worth fixing first",
+                           kPossibleTitle = "Possible findings";
 
 std::string prose(const std::string& text) { return escape_markup(without_folders(text)); }
 
@@ -61,8 +63,8 @@ std::string finding_of(const Trace& trace, const analysis::Timeline& timeline,
   const analysis::Finding& finding = advice.finding;
   std::string text =
       fmt::format("<article class=\"finding {}\"><h3>{}</h3><p>{}</p><p class=\"faint\">{} {}",
-                  analysis::to_string(advice.detector->severity), prose(finding.title),
-                  prose(finding.text), advice.detector->number, advice.detector->id);
+                  analysis::to_string(advice.severity()), prose(finding.title), prose(finding.text),
+                  advice.detector->number, advice.detector->id);
   if (finding.count > 1) text += fmt::format(", {} times", analysis::format_count(finding.count));
   if (finding.gain_ns)
     text += ", gain " + escape_markup(analysis::format_duration(*finding.gain_ns));
@@ -189,10 +191,16 @@ std::string write_html(const Trace& trace, const Summary& summary, const Options
     text += finding_of(trace, timeline, advice);
   }
   if (summary.advice.size() > kFindingsShown) text += rest_of(summary.advice);
+  if (options.show_possible) {
+    for (const Advice& advice : summary.possible) text += finding_of(trace, timeline, advice);
+  } else if (!summary.possible.empty()) {
+    text += "<p class=\"faint\">" + prose(possible_line(summary.possible)) + "</p>\n";
+  }
   if (summary.advice.empty()) text += "<p>Nothing to do something about.</p>\n";
   text += "</section>\n" + deadlocks_of(trace, summary.hang);
   for (const Section& section : document.sections) {
-    if (section.title != kAdviceTitle) text += section_of(section);  // told above, with pictures
+    if (section.title != kAdviceTitle && section.title != kPossibleTitle)
+      text += section_of(section);  // the others are shown above, with pictures
   }
   text += pools_of(trace);
   return text + "</main>\n<script type=\"application/json\" id=\"data\">" +

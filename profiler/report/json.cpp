@@ -171,6 +171,8 @@ std::string write_json(const Trace& trace, const Summary& summary, const Options
   }
   Json advice = Json::array();
   for (const Advice& each : summary.advice) advice.push_back(to_json(each));
+  Json possible = Json::array();
+  for (const Advice& each : summary.possible) possible.push_back(to_json(each));
   Json report{{"schema", 1},
               {"producer", summary.info.producer},
               {"complete", summary.info.complete},
@@ -185,6 +187,7 @@ std::string write_json(const Trace& trace, const Summary& summary, const Options
               {"devices", devices},
               {"window_ns", summary.window_ns},
               {"worth_fixing", advice},
+              {"possible", possible},
               {"coordination", to_json(summary.info.coordination)},
               {"streams", streams},
               {"longest_waits", waits},

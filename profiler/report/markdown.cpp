@@ -73,7 +73,7 @@ std::string to_markdown(const Document& document) {
 
 std::string write_markdown(const trace::Trace& trace, const Summary& summary,
                            const Options& options) {
-  return to_markdown(compose(trace, summary, options.by));
+  return to_markdown(compose(trace, summary, options.by, options.show_possible));
 }
 
 }  // namespace streamscope::report

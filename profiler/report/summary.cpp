@@ -3,13 +3,15 @@
 
 #include "summary.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <set>
 #include <tuple>
 
-#include "analysis/call_sites.h"
-
 #include "analysis/analyses.h"
+#include "analysis/call_sites.h"
+#include "analysis/units.h"
 
 namespace streamscope::report {
 namespace {
@@ -232,15 +234,6 @@ PathSummary compose_path(const Trace& trace, const std::vector<analysis::PathSte
   return result;
 }
 
-std::vector<Advice> advice_of(analysis::Analyses& analyses) {
-  std::vector<Advice> result = by_weight(analysis::evaluate_all(analyses));
-  std::erase_if(result, [](const Advice& advice) {
-    return advice.detector->severity == analysis::FindingSeverity::kNote ||
-           advice.finding.confidence == analysis::Confidence::kPossible;
-  });
-  return result;
-}
-
 }  // namespace
 
 void Gaps::add(const WaitPart& part) {
@@ -268,12 +261,31 @@ std::vector<Advice> by_weight(std::vector<analysis::Verdict> verdicts) {
       result.push_back({verdict.detector, std::move(finding)});
   }
   const auto rank = [](const Advice& advice) {
-    return std::tuple(advice.detector->severity, advice.finding.gain_ns.value_or(0),
+    return std::tuple(advice.severity(), !advice.is_possible(), advice.finding.gain_ns.value_or(0),
                       advice.finding.count);
   };
   std::stable_sort(result.begin(), result.end(),
                    [&](const Advice& a, const Advice& b) { return rank(a) > rank(b); });
   return result;
+}
+
+std::string possible_line(const std::vector<Advice>& findings) {
+  std::map<std::string_view, uint64_t> by_number;
+  uint64_t count = 0;
+  for (const Advice& advice : findings) {
+    if (!advice.is_possible()) continue;
+    ++by_number[advice.detector->number];
+    ++count;
+  }
+  if (count == 0) return "";
+  std::string parts;
+  for (const auto& [number, of_detector] : by_number) {
+    parts += fmt::format("{}{} {}", parts.empty() ? "" : ", ", analysis::format_count(of_detector),
+                         analysis::find_detector(number)->id);
+  }
+  return fmt::format(
+      "{} ({}), from indirect evidence such as kernels' parameters; --show possible lists them.",
+      analysis::format_count(count, "possible finding"), parts);
 }
 
 Summary summarize(const Trace& trace) {
@@ -324,7 +336,13 @@ Summary summarize(const Trace& trace) {
   summary.ranges = RangeGroups(trace, parts_of_ops).by_cost();
   summary.path = compose_path(
       trace, critical_path(analyses.order(), analyses.explainer(), analyses.host_bounds()));
-  summary.advice = advice_of(analyses);
+  for (Advice& advice : by_weight(analysis::evaluate_all(analyses))) {
+    if (advice.is_possible()) {
+      summary.possible.push_back(std::move(advice));
+    } else if (advice.severity() != analysis::FindingSeverity::kNote) {
+      summary.advice.push_back(std::move(advice));
+    }
+  }
   summary.hang = analysis::wait_graph(analyses.wait_for());
   return summary;
 }

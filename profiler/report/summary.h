@@ -83,14 +83,21 @@ struct PathSummary {
 
 /// A finding and who found it.
 struct Advice {
+  analysis::FindingSeverity severity() const { return severity_of(*detector, finding); }
+  bool is_possible() const { return finding.confidence == analysis::Confidence::kPossible; }
+
   const analysis::Detector* detector = nullptr;
   analysis::Finding finding;
   bool known = false;  ///< in the baseline of a check
 };
 
-/// All findings: errors before warnings before notes; within these, dearest, then most frequent
-/// first.
+/// All findings: errors before warnings before notes, possible ones last; within these, the most
+/// costly, then the most frequent first.
 std::vector<Advice> by_weight(std::vector<analysis::Verdict> verdicts);
+
+/// One line that stands for the possible findings among these: "3 possible findings (2 stream-race,
+/// 1 use-after-free): ...". Empty if there are none.
+std::string possible_line(const std::vector<Advice>& findings);
 
 struct Summary {
   /// Where in the program, "" if unknown.
@@ -99,9 +106,9 @@ struct Summary {
   }
 
   Info info;
-  /// What to do something about: errors, then warnings by gain; notes and what is merely possible
-  /// left out.
+  /// What to do something about: errors, then warnings by gain; without notes.
   std::vector<Advice> advice;
+  std::vector<Advice> possible;            ///< findings that are only possible
   Ns window_ns = 0;                        ///< from the first start to the last end on any device
   std::vector<StreamSummary> streams;      ///< those that did anything, in order of id
   std::vector<analysis::WaitGroup> waits;  ///< dearest first

@@ -66,7 +66,7 @@ std::string to_text(const Document& document, const Look& look) {
 }
 
 std::string write_text(const trace::Trace& trace, const Summary& summary, const Options& options) {
-  return to_text(compose(trace, summary, options.by),
+  return to_text(compose(trace, summary, options.by, options.show_possible),
                  {.colour = options.colour, .width = options.width});
 }
 

@@ -43,8 +43,8 @@ enum class CallKind : uint8_t {
   kMemoryWait,         // stream; object = address; value = value waited for
   kMemoryWrite,        // stream; object = address; value = value written
   kMemoryBatch,        // stream; value = operation count
-  kMalloc,       // object = address returned; value = bytes; host or device, not stream-ordered
-  kFree,         // object = address; may wait for the device
+  kMalloc,       // object = address; value = bytes; host or device, not stream-ordered, also mapped
+  kFree,         // object = address; value = bytes unmapped; may wait for the device
   kMallocAsync,  // stream; object = address returned; value = bytes
   kFreeAsync,    // stream; object = address
   kGraphInstantiate,  // object = executable graph returned; value = graph

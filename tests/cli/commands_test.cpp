@@ -264,6 +264,26 @@ TEST_F(ReportCommand, NeverOverwritesATrace) {
   EXPECT_EQ(streamscope({"report", "t.sqlite", "-o", "no/such/folder.txt"}).code, 2);
 }
 
+// One line stands for what is only possible, unless it is asked for; it fails nothing.
+TEST_F(CheckCommand, ListsWhatIsOnlyPossibleOnDemandAndNeverFailsOnIt) {
+  TraceBuilder possible;
+  possible.meta("kernel_arguments", "1").meta("tier", "times").malloc(0x7000'0000, 4096);
+  for (const char* stream : {"left", "right"})
+    possible.stream(stream).kernel("work", 100, 200).parameter(0, 0x7000'0000);
+  possible.write(folder_ / "possible.sqlite");
+  for (const char* level : {"error", "warning", "note"})
+    EXPECT_EQ(streamscope({"check", "possible.sqlite", "--fail-on", level}).code, 0) << level;
+  for (const char* command : {"check", "report"}) {
+    const std::string folded = streamscope({command, "possible.sqlite"}).out;
+    EXPECT_THAT(folded, HasSubstr("1 possible finding (1 stream-race)")) << command;
+    EXPECT_THAT(folded, Not(HasSubstr("in no order"))) << command;
+    const Result listed = streamscope({command, "--show", "possible", "possible.sqlite"});
+    EXPECT_EQ(listed.code, 0) << listed.err;
+    EXPECT_THAT(listed.out, HasSubstr("in no order")) << command;
+    EXPECT_EQ(streamscope({command, "possible.sqlite", "--show", "moon"}).code, 2);
+  }
+}
+
 TEST_F(CheckCommand, EndsWithTheCodeOfItsResult) {
   write_trace();
   EXPECT_EQ(streamscope({"check", "t.sqlite"}).code, 0);

@@ -273,6 +273,31 @@ int huge_arguments(const Arguments& arguments) {
   return 0;
 }
 
+// Memory that comes and goes at addresses of its own, or of what was freed.
+int mapped_memory(const Arguments&) {
+  start();
+  cuMemMap_params map{};
+  map.ptr = 0x7f0000001000;
+  map.size = 4096;
+  driver(DRIVER_ID(cuMemMap), map);
+  cuMemUnmap_params unmap{};
+  unmap.ptr = 0x7f0000001000;
+  unmap.size = 8192;
+  driver(DRIVER_ID(cuMemUnmap), unmap);
+  void* opened = handle<void*>(0x2000);
+  cudaIpcOpenMemHandle_v4010_params open{};
+  open.devPtr = &opened;
+  runtime(RUNTIME_ID(cudaIpcOpenMemHandle_v4010), open);
+  cudaMemAllocNodeParams node{};
+  node.dptr = handle<void*>(0x3000);
+  node.bytesize = 64;
+  cudaGraphAddMemAllocNode_v11040_params add{};
+  runtime(RUNTIME_ID(cudaGraphAddMemAllocNode_v11040), add);
+  add.nodeParams = &node;
+  runtime(RUNTIME_ID(cudaGraphAddMemAllocNode_v11040), add);
+  return 0;
+}
+
 int objects(const Arguments&) {
   start();
   create_event(kEvent, cudaEventDisableTiming);
@@ -677,6 +702,7 @@ constexpr Scenario kScenarios[] = {
     {"kernel-arguments", kernel_arguments},
     {"struct-arguments", struct_arguments},
     {"huge-arguments", huge_arguments},
+    {"mapped-memory", mapped_memory},
     {"objects", objects},
     {"per-thread-stream", per_thread_stream},
     {"kernel-names", kernel_names},

@@ -174,6 +174,20 @@ TEST(Callbacks, LookAtABoundedPartOfHugeParametersAndSayOnceThatTheyDo) {
   }
 }
 
+TEST(Callbacks, NameTheAddressesAtWhichMemoryIsMapped) {
+  Observed run;
+  ASSERT_EQ(run.run_child("mapped-memory"), 0) << run.error_text();
+  const auto calls = run.calls();
+  ASSERT_EQ(calls.size(), 5u);
+  const std::vector<std::pair<uint64_t, uint64_t>> expected = {
+      {0x7f0000001000, 4096}, {0x7f0000001000, 8192}, {0x2000, 0}, {0, 0}, {0x3000, 64}};
+  for (size_t i = 0; i < calls.size(); ++i) {
+    EXPECT_EQ(ring::call_info(calls[i].call).kind,
+              i == 1 ? ring::CallKind::kFree : ring::CallKind::kMalloc);
+    EXPECT_EQ(std::pair(calls[i].object, calls[i].value), expected[i]) << i;
+  }
+}
+
 TEST(Callbacks, ReadWhatACallReturnsAtItsExitAndOnlyOnSuccess) {
   Observed run;
   ASSERT_EQ(run.run_child("objects"), 0) << run.error_text();

@@ -38,10 +38,13 @@ def pair(harness, case):
     racy, fixed = one(harness, case, False), one(harness, case, True)
     if racy is None or fixed is None:
         return None
-    wanted = [row for row in racy[0] if row[0] == case["detector"] and names(row[1], case["first"], case["second"])]
-    harness.check(f"{case['case']}: found once at its place", len(wanted) == 1 and wanted[0][2] == CERTAIN,
-                  f"{case['detector']} naming {case['first']} and {case['second']} among {racy[0]}")
+    grade, among = (POSSIBLE, racy[1]) if case["possible"] else (CERTAIN, racy[0])
+    wanted = [row for row in among if row[0] == case["detector"] and names(row[1], case["first"], case["second"])]
+    harness.check(f"{case['case']}: found once at its place", len(wanted) == 1 and wanted[0][2] == grade,
+                  f"{case['detector']} naming {case['first']} and {case['second']} among {among}")
     harness.check(f"{case['case']}: repaired is silent", not fixed[0], f"{fixed[0]}")
+    if case["possible"]:
+        harness.check(f"{case['case']}: nothing is possible once repaired", not fixed[1], f"{fixed[1]}")
     noise = [row for row in racy[0] if row not in wanted]
     return case["case"], case["detector"], len(wanted), len(noise), len(fixed[0]), len(racy[1]), len(fixed[1]), noise
 

@@ -322,6 +322,29 @@ TEST_F(DrainTest, KnowsNoHistoryOfWhatItNeverSawNorAcrossAPause) {
   EXPECT_EQ(losses(trace)["paused"], 1);
 }
 
+// What lies between two pauses is complete: a reader must be able to tell.
+TEST_F(DrainTest, EveryPauseHasARowOfItsOwn) {
+  FakeThread& a = thread(0);
+  for (int pause = 0; pause < 2; ++pause) {
+    auto off = a.make<ring::CollectingRecord>(RecordKind::kCollecting);
+    off.begin = a.now();
+    a.ring.push(off);
+    a.call("cudaEventRecord", 0xaa, 0xe1);
+    auto on = off;
+    on.on = 1;
+    on.begin = a.now();
+    a.ring.push(on);
+    a.call("cudaEventRecord", 0xaa, 0xe1);
+  }
+  a.end();
+  const Trace trace = finish();
+  std::vector<trace::Id> pauses;
+  for (trace::Id loss = 0; loss < trace.loss.size(); ++loss)
+    if (trace.text(trace.loss.name_id[loss]) == "paused") pauses.push_back(loss);
+  ASSERT_EQ(pauses.size(), 2u);
+  EXPECT_LT(trace.loss.end_ns[pauses[0]], trace.loss.start_ns[pauses[1]]);
+}
+
 TEST_F(DrainTest, CountsDropsAndTrustsNoHistoryAcrossThem) {
   FakeThread& a = thread(0, 16);
   FakeThread& b = thread(1);

@@ -53,6 +53,17 @@ test::TraceBuilder redundant_wait() {
   return builder.meta("tier", "times");
 }
 
+// Kernels on two streams that get the same pointer: possible races, nothing certain.
+test::TraceBuilder possible_races() {
+  test::TraceBuilder builder;
+  builder.meta("kernel_arguments", "1").meta("tier", "times").malloc(0x7000'0000, 4096);
+  for (const char* kernel : {"first", "second"}) {
+    for (const char* stream : {"left", "right"})
+      builder.stream(stream).kernel(kernel, 10 * kUs, 20 * kUs).parameter(0, 0x7000'0000);
+  }
+  return builder;
+}
+
 CheckResult result_of(const Trace& trace, CheckOptions options = {}) {
   return check(trace, options).result;
 }
@@ -117,6 +128,64 @@ TEST(Check, LeavesEvidenceThatWasNeverPromisedAloneUnlessRequired) {
   EXPECT_EQ(result_of(trace, {.required = {analysis::find_detector("bad-timing")}}),
             CheckResult::kNotEvaluable)
       << "what is only planned judges nothing";
+}
+
+TEST(Check, NeverFailsOnWhatIsOnlyPossible) {
+  const Trace trace = possible_races().trace();
+  for (auto fail_on :
+       {FindingSeverity::kError, FindingSeverity::kWarning, FindingSeverity::kNote}) {
+    const Check checked =
+        check(trace, {.fail_on = fail_on, .required = {analysis::find_detector("stream-race")}});
+    EXPECT_EQ(checked.result, CheckResult::kPassed);
+    EXPECT_EQ(checked.failing, 0u);
+    EXPECT_EQ(checked.findings.size(), 3u);
+    EXPECT_THAT(write_check_junit(trace, checked, {}),
+                testing::AllOf(HasSubstr("failures=\"0\""), Not(HasSubstr("<failure"))));
+    EXPECT_THAT(write_check_github(trace, checked, {}),
+                testing::AllOf(Not(HasSubstr("::error")), Not(HasSubstr("::warning")),
+                               HasSubstr("3 possible findings")));
+  }
+  // It says nothing either where evidence is missing.
+  test::TraceBuilder lossy = possible_races();
+  lossy.loss("ring-full");
+  EXPECT_EQ(result_of(lossy.trace()), CheckResult::kNotEvaluable);
+}
+
+TEST(Check, FoldsWhatIsOnlyPossibleIntoOneLine) {
+  const Trace trace = possible_races().trace();
+  const Check folded = check(trace, {}), listed = check(trace, {.show_possible = true});
+  const std::string line = "3 possible findings (3 stream-race)";
+  EXPECT_THAT(write_check_text(trace, folded, {}),
+              testing::AllOf(HasSubstr(line), HasSubstr("--show possible lists them"),
+                             Not(HasSubstr("may touch")), Not(HasSubstr("error:"))));
+  EXPECT_THAT(write_check_text(trace, listed, {}),
+              testing::AllOf(HasSubstr("possible: first on stream"), HasSubstr("may touch"),
+                             HasSubstr("does not fail this check"), Not(HasSubstr("error:")),
+                             Not(HasSubstr("--show possible"))));
+  for (const CheckFormat& format : check_formats()) {
+    if (format.name == "json" || format.name == "sarif") continue;
+    EXPECT_THAT(format.write(trace, folded, {}), Not(HasSubstr("may touch"))) << format.name;
+    EXPECT_THAT(format.write(trace, listed, {}), HasSubstr("may touch")) << format.name;
+  }
+}
+
+TEST(Check, KeepsWhatIsOnlyPossibleInJsonAndSarifAsNotes) {
+  const Trace trace = possible_races().trace();
+  const Check checked = check(trace, {});
+  const json findings = json::parse(write_check_json(trace, checked, {}))["findings"];
+  ASSERT_EQ(findings.size(), 3u);
+  for (const json& finding : findings) {
+    EXPECT_EQ(finding["confidence"], "possible");
+    EXPECT_EQ(finding["severity"], "note");
+  }
+  const json results = sarif_of(trace)["runs"][0]["results"];
+  ASSERT_EQ(results.size(), 3u);
+  for (const json& result : results) EXPECT_EQ(result["level"], "note");
+}
+
+TEST(Check, LeavesWhatIsOnlyPossibleOutOfTheBaseline) {
+  const Trace trace = possible_races().trace();
+  EXPECT_TRUE(json::parse(write_baseline(trace, check(trace, {})))["findings"].empty());
 }
 
 TEST(CheckText, SaysTheResultAndWhatIsMissing) {

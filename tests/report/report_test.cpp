@@ -235,6 +235,29 @@ TEST(Report, OddTracesAreReportedWithoutFuss) {
   EXPECT_NO_THROW(info_text(builder.trace(), info_of(builder.trace())));
 }
 
+TEST(Report, FoldsWhatIsOnlyPossibleIntoOneLine) {
+  test::TraceBuilder builder;
+  builder.meta("kernel_arguments", "1").meta("tier", "times").malloc(0x7000'0000, 4096);
+  for (const char* stream : {"left", "right"})
+    builder.stream(stream).kernel("work", 10, 20).parameter(0, 0x7000'0000);
+  const trace::Trace trace = builder.trace();
+  const Summary summary = summarize(trace);
+  EXPECT_TRUE(summary.advice.empty());
+  for (const char* format : {"text", "markdown", "html"}) {
+    const auto written = [&](bool show) {
+      return find_exporter(format)->write(trace, summary, {.show_possible = show});
+    };
+    EXPECT_THAT(written(false), testing::AllOf(HasSubstr("1 possible finding (1 stream-race)"),
+                                               Not(HasSubstr("may touch"))))
+        << format;
+    EXPECT_THAT(written(true), HasSubstr("may touch the same memory")) << format;
+  }
+  const json report = json::parse(write_json(trace, summary, {}));
+  EXPECT_TRUE(report["worth_fixing"].empty());
+  ASSERT_EQ(report["possible"].size(), 1u);
+  EXPECT_EQ(report["possible"][0]["confidence"], "possible");
+}
+
 TEST(Report, JsonIsParsedBackAndHasItsSchema) {
   for (const test::Sample& sample : test::samples()) {
     for (By by : {By::kStream, By::kNvtx, By::kKernel}) {

@@ -25,7 +25,9 @@ void FindingsView::refresh(const Document& document, const ViewState& state, con
   for (size_t i = 0; i < findings.size(); ++i) {
     const FindingLine& finding = findings[i];
     const auto severity = static_cast<size_t>(finding.severity);
-    if (severity < severities_.size() && !severities_[severity]) continue;
+    if (finding.is_possible() ? !possible_
+                              : severity < severities_.size() && !severities_[severity])
+      continue;
     shown_.push_back(i);
     const bool gains = finding.gain_ns != trace::kUnknownNs && finding.gain_ns > 0;
     const double share =
@@ -33,7 +35,9 @@ void FindingsView::refresh(const Document& document, const ViewState& state, con
     std::string gain = gains ? format_duration(finding.gain_ns) : "";
     if (share >= 0.001) gain += "  (" + format_percent(share) + ")";
     const bool repaired = std::ranges::binary_search(state.repaired, i);
-    rows.push_back({{.text = std::string(analysis::to_string(finding.severity)),
+    const std::string_view grade = finding.is_possible() ? analysis::to_string(finding.confidence)
+                                                         : analysis::to_string(finding.severity);
+    rows.push_back({{.text = std::string(grade),
                      .key = static_cast<double>(finding.severity),
                      .ink = theme.color(finding.severity)},
                     {.text = finding.number + " " + finding.id},
@@ -56,17 +60,31 @@ void FindingsView::draw(const Document& document, ViewState& state, const Theme&
   if (prepared_ != document.serial() || prepared_theme_ != theme.kind() ||
       prepared_repaired_ != state.repaired)
     refresh(document, state, theme);
-  if (!state.finding && !shown_.empty()) state.finding = shown_.front();
   const Insights& insights = document.insights();
+  const size_t firm = insights.firm_findings(), possible = insights.findings.size() - firm;
+  if (state.finding && *state.finding >= firm && possible > 0 && !possible_) {
+    possible_ = true;
+    refresh(document, state, theme);
+  }
+  if (!state.finding && !shown_.empty()) state.finding = shown_.front();
   std::array<size_t, 3> counts{};
-  for (const FindingLine& finding : insights.findings)
-    ++counts[std::min<size_t>(static_cast<size_t>(finding.severity), 2)];
+  for (size_t i = 0; i < firm; ++i)
+    ++counts[std::min<size_t>(static_cast<size_t>(insights.findings[i].severity), 2)];
   for (const size_t severity : {2u, 1u, 0u}) {
     const std::string_view name = analysis::to_string(static_cast<FindingSeverity>(severity));
     const std::string title = format_count(counts[severity], name);
     if (severity != 2) widgets::beside(widgets::button_width(theme, title));
     if (widgets::button(theme, state.stops, title, severities_[severity])) {
       severities_[severity] = !severities_[severity];
+      refresh(document, state, theme);
+    }
+  }
+  if (possible > 0) {
+    const std::string title = std::to_string(possible) + " possible";
+    widgets::beside(widgets::button_width(theme, title));
+    if (widgets::button(theme, state.stops, title, possible_)) {
+      possible_ = !possible_;
+      if (!possible_ && state.finding && *state.finding >= firm) state.finding.reset();
       refresh(document, state, theme);
     }
   }

@@ -26,6 +26,7 @@ class FindingsView : public View {
   Grid grid_;
   std::vector<size_t> shown_;                            // findings by row of the grid
   std::array<bool, 3> severities_ = {true, true, true};  // note, warning, error
+  bool possible_ = false;                                // lists them, too
 };
 
 }  // namespace streamscope::viewer

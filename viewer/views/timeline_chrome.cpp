@@ -294,8 +294,9 @@ void TimelineView::draw_findings(Pane& pane) {
     }
   }
   // The most severe come first in the list: what follows must not hide them.
+  const size_t firm = pane.document.insights().firm_findings();
   std::vector<float> taken;
-  for (size_t i = 0; i < findings.size() && taken.size() < kMostSigns; ++i) {
+  for (size_t i = 0; i < firm && taken.size() < kMostSigns; ++i) {
     if (findings[i].start_ns == trace::kUnknownNs) continue;
     const float x = pane.x(findings[i].start_ns);
     if (x < pane.min.x || x > pane.max.x) continue;

@@ -4,20 +4,33 @@
 // Uses of memory that nothing orders. All four look at the same walk (memory_conflicts.h) and stand
 // on what is known of accesses: copies and memsets always, the rest as far as operations of
 // libcoord, coord::host_access or --with args tell. Order is that of the observed relation, so a
-// race that only another run of the host's threads would show is not found. What only scanned
-// kernel parameters say, or what a value in memory may have ordered, is "possible".
+// race that only another run of the host's threads would show is not found.
 //
 // stream-race (SS001): two ops touch the same bytes, one of them writes, and nothing orders them.
-//   No false alarms where accesses are certain, but for order that no call shows: a kernel that
-//   spins on memory, another process.
+//   Certain where the bytes are known: copies, memsets, declared accesses. A kernel's parameter
+//   gives a possible finding at most, as nothing says which bytes the kernel touches: const in its
+//   name says that it does not write there, not what it reads. It is assumed to touch what lies
+//   between its pointer and the next pointer that any kernel gets into the same allocation, or the
+//   end of the allocation. So two kernels meet only through pointers into one piece: slices and
+//   halves bound one another. In allocations of 2 MiB and more, which pools such as PyTorch's
+//   caching allocator carve, only pointers aligned to 256 bytes begin a piece. Missed: kernels that
+//   reach beyond another's pointer. Possible, too, is what a value in memory may have ordered.
+//   False alarms: kernels that only read through a pointer to non-const, or share a buffer without
+//   touching the same bytes (possible); order that no call shows, such as a kernel that spins on
+//   memory, or another process (certain).
 // host-race (SS002): host code touches memory while a device op on it, one of the two writing, is
 //   not known to have ended, or touches it after the op was issued. Host code has to say what it
-//   touches (coord::host_access).
+//   touches (coord::host_access). Pageable memory is read or filled by the copy's call itself.
 // use-before-alloc (SS003): an op uses stream-ordered memory without being ordered after the
 //   cudaMallocAsync that made it. Often hidden, because pools give out memory that exists already.
+//   Possible where only a kernel's parameter points there.
 // use-after-free (SS004): an op uses stream-ordered memory and the cudaFreeAsync is not ordered
 //   after it, or was issued before it; or an op uses memory after cudaFree. cudaFree of memory in
-//   use waits for the device and is let pass.
+//   use waits for the device and is ignored. An address names the newest allocation there, and host
+//   memory is never device memory, even at the same address. A use after the release is certain
+//   only where the copy or memset is known to be of device memory; possible where its kind of
+//   memory is not known, where a kernel's parameter points there, or where memory came into being
+//   in ways that are not recorded (nodes of graphs, a pause of the recording).
 #include <fmt/format.h>
 
 #include "../labels.h"
@@ -60,10 +73,24 @@ std::string piece(const MemoryConflict& conflict) {
                      conflict.begin);
 }
 
+// Why a conflict is only possible.
+const char* doubt(const Trace& trace, const MemoryConflict& conflict) {
+  constexpr trace::Small kParameter = 3;
+  for (const Id access : {conflict.first_access, conflict.second_access}) {
+    if (access < trace.access.size() && trace.access.source[access] == kParameter)
+      return "which bytes a kernel touches through its parameters is not known";
+  }
+  return conflict.kind == MemoryConflict::kAfterFree
+             ? "the address may belong to other memory by then"
+             : "what may have ordered them is not recorded, such as a value in memory";
+}
+
 Findings::Key key_of(size_t index) { return {index}; }
 
-void add(Findings& findings, size_t index, const MemoryConflict& conflict, Finding finding) {
+void add(const Trace& trace, Findings& findings, size_t index, const MemoryConflict& conflict,
+         Finding finding) {
   finding.confidence = conflict.possible ? Confidence::kPossible : Confidence::kCertain;
+  if (conflict.possible) finding.text += fmt::format(" Possible only: {}.", doubt(trace, conflict));
   finding.start_ns = conflict.first_ns;
   finding.end_ns = conflict.first_ns;
   findings.add(key_of(index), conflict.last_ns, [&] { return finding; });
@@ -80,6 +107,7 @@ void never_told(const MemoryConflicts& conflicts, Findings& findings) {
 }
 
 void find_races(Analyses& analyses, Findings& findings, MemoryConflict::Kind kind) {
+  const Trace& trace = analyses.trace();
   const MemoryConflicts& conflicts = analyses.memory_conflicts();
   never_told(conflicts, findings);
   if (kind == MemoryConflict::kHostRace && !conflicts.host_told)
@@ -92,9 +120,12 @@ void find_races(Analyses& analyses, Findings& findings, MemoryConflict::Kind kin
     Finding finding;
     finding.first_op = conflict.first_op;
     finding.second_op = conflict.second_op;
-    finding.title =
-        fmt::format("{} and {} touch the same memory in no order", first.what, second.what);
-    const auto verb = [](bool writes) { return writes ? "writes" : "reads"; };
+    finding.title = fmt::format("{} and {} {} the same memory in no order", first.what, second.what,
+                                conflict.possible ? "may touch" : "touch");
+    const auto verb = [&](bool writes) {
+      return conflict.possible ? (writes ? "may write" : "may read")
+                               : (writes ? "writes" : "reads");
+    };
     finding.text =
         fmt::format("{}{} {} {}, which {}{} {}, and nothing orders the two. ", first.what,
                     first.where, verb(conflict.first_writes), piece(conflict), second.what,
@@ -113,12 +144,7 @@ void find_races(Analyses& analyses, Findings& findings, MemoryConflict::Kind kin
     } else {
       finding.text += fmt::format("Let the host be done before {} is issued.", second.name);
     }
-    if (conflict.possible)
-      finding.text +=
-          " Possible only: what a kernel does with its parameters is not known, or a value in "
-          "memory "
-          "may have ordered them.";
-    add(findings, i, conflict, std::move(finding));
+    add(trace, findings, i, conflict, std::move(finding));
   }
 }
 
@@ -132,6 +158,8 @@ void find_outside_of_life(Analyses& analyses, Findings& findings, MemoryConflict
     const Side use = conflict.free_call != kNoId
                          ? Side{}
                          : side_of(analyses, conflict.first_op, conflict.first_access);
+    const char* uses = conflict.possible ? "may use" : "uses";
+    const char* touches = conflict.possible ? "may touch" : "touches";
     const Id stream = trace.api_call.stream_id[conflict.memory_call];
     const std::string call = printable(trace.text(trace.api_call.name_id[conflict.memory_call]));
     const std::string on =
@@ -149,20 +177,19 @@ void find_outside_of_life(Analyses& analyses, Findings& findings, MemoryConflict
           piece(conflict), stream_label(trace, stream), call, freed, free);
       finding.place = analyses.places().of_call(conflict.free_call);
     } else if (kind == MemoryConflict::kBeforeAllocation) {
-      finding.title = fmt::format("{} uses memory that {} may not have made yet", use.what, on);
+      finding.title = fmt::format("{} {} memory that {} may not have made yet", use.what, uses, on);
       finding.text = fmt::format(
-          "{}{} touches {}, which exists only in the order of stream {}. Record an event there "
-          "after "
+          "{}{} {} {}, which exists only in the order of stream {}. Record an event there after "
           "{} and let stream {} wait for it before {}.",
-          use.what, use.where, piece(conflict), stream_label(trace, stream), call, use.stream,
-          use.name);
+          use.what, use.where, touches, piece(conflict), stream_label(trace, stream), call,
+          use.stream, use.name);
     } else {
       const bool issued_after = trace.api_call.end_ns[conflict.memory_call] <=
                                 analyses.order().issue(conflict.first_op).start_ns;
       finding.title = issued_after
-                          ? fmt::format("{} uses memory after {}", use.what, on)
+                          ? fmt::format("{} {} memory after {}", use.what, uses, on)
                           : fmt::format("{} gives memory back that {} may still use", on, use.what);
-      finding.text = fmt::format("{}{} touches {}. ", use.what, use.where, piece(conflict));
+      finding.text = fmt::format("{}{} {} {}. ", use.what, use.where, touches, piece(conflict));
       finding.text += issued_after ? fmt::format("Issue it before {}.", call)
                       : stream == kNoId
                           ? fmt::format("Synchronize with stream {} before {}.", use.stream, call)
@@ -174,7 +201,7 @@ void find_outside_of_life(Analyses& analyses, Findings& findings, MemoryConflict
     const Place place = analyses.places().of_call(conflict.memory_call);
     if (const std::string where = place.sentence(); !where.empty())
       finding.text += fmt::format(" {} is called {}.", call, where);
-    add(findings, i, conflict, std::move(finding));
+    add(trace, findings, i, conflict, std::move(finding));
   }
 }
 

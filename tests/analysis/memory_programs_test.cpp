@@ -1,0 +1,243 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// What the memory detectors say of programs that nobody here wrote, as traces of our own that do
+// the same: what kernels get as parameters is never more than possible, slices that bound one
+// another are silent, and races through one pointer are found.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "run_detector.h"
+
+namespace streamscope::analysis {
+namespace {
+
+using test::kDtoH;
+using test::kHtoD;
+using test::StreamBuilder;
+using test::TraceBuilder;
+using testing::HasSubstr;
+
+constexpr trace::Int kA = 0x7f0000000000, kB = 0x7f1000000000, kMiB = 1 << 20;
+
+TraceBuilder with_arguments() {
+  TraceBuilder builder;
+  builder.meta("kernel_arguments", "1").meta("tier", "times");
+  return builder;
+}
+
+// All findings of the four; none may be certain.
+std::vector<Finding> possible_findings(const TraceBuilder& builder) {
+  std::vector<Finding> result;
+  for (const char* detector : {"stream-race", "host-race", "use-before-alloc", "use-after-free"}) {
+    for (const Finding& finding : run(detector, builder).findings) {
+      EXPECT_EQ(finding.confidence, Confidence::kPossible) << detector << ": " << finding.title;
+      result.push_back(finding);
+    }
+  }
+  return result;
+}
+
+// HeCBench base64e: every stream copies and encodes its own slice, and every kernel gets the base
+// pointers. Surplus threads read a few bytes of the next slice: nobody can know from parameters.
+TEST(MemoryOfPrograms, ABasePointerSaysNothingOfWhichSliceIsRead) {
+  for (const bool one_queue : {false, true}) {
+    TraceBuilder builder = with_arguments();
+    constexpr trace::Int kSlice = 8 * kMiB;
+    builder.malloc(kA, 4 * kSlice).malloc(kB, 4 * kSlice);
+    for (trace::Int i = 0; i < 4; ++i) {
+      builder.stream(one_queue ? "queue" : "queue " + std::to_string(i))
+          .memcpy(kHtoD, 100, 200)
+          .writes(kA + i * kSlice, kSlice)
+          .kernel("_Z10base64_encPKhPhcmj", 200, 300)
+          .parameter(0, kA)
+          .parameter(1, kB)
+          .memcpy(kDtoH, 300, 400)
+          .reads(kB + i * kSlice, kSlice);
+    }
+    EXPECT_EQ(possible_findings(builder).empty(), one_queue);
+  }
+}
+
+// cuda-samples simpleHyperQ: 32 streams with a pair of kernels each, and a word for each kernel.
+TEST(MemoryOfPrograms, SlotsOfOneArrayBoundOneAnother) {
+  for (const bool racy : {false, true}) {
+    TraceBuilder builder = with_arguments();
+    constexpr int kStreams = 32;
+    constexpr trace::Int kWord = 8;
+    builder.malloc(kA, 2 * kStreams * kWord);
+    for (int i = 0; i < kStreams; ++i) {
+      const trace::Int slot = racy ? kA : kA + 2 * i * kWord;
+      builder.stream("stream " + std::to_string(i), trace::kBlockingStream)
+          .kernel("_Z8kernel_APll", 100, 200)
+          .parameter(0, slot)
+          .kernel("_Z8kernel_BPll", 200, 300)
+          .parameter(0, slot + kWord);
+    }
+    builder.stream("default", trace::kLegacyStream)
+        .kernel("_Z3sumPli", 300, 400)
+        .parameter(0, kA)
+        .memcpy(kDtoH, 400, 500)
+        .reads(kA, kWord);
+    const std::vector<Finding> found = possible_findings(builder);
+    // Not one for each pair of streams.
+    EXPECT_EQ(found.size(), racy ? 2u : 0u);
+    if (racy) {
+      EXPECT_EQ(found[0].count, 31u);
+    }
+  }
+}
+
+// cuda-samples simpleStreams: slices of one array, and a factor that all kernels read through a
+// pointer to non-const.
+TEST(MemoryOfPrograms, SlicesBoundOneAnotherAndASharedFactorIsOneLine) {
+  for (const bool is_const : {false, true}) {
+    TraceBuilder builder = with_arguments();
+    constexpr trace::Int kSlice = 16 * kMiB;
+    builder.malloc(kA, 4 * kSlice).malloc(kB, 4);
+    for (int repeat = 0; repeat < 3; ++repeat) {
+      for (trace::Int i = 0; i < 4; ++i) {
+        builder.stream("stream " + std::to_string(i), trace::kBlockingStream)
+            .kernel(is_const ? "_Z10init_arrayPiPKii" : "_Z10init_arrayPiS_i", 100, 200)
+            .parameter(0, kA + i * kSlice)
+            .parameter(1, kB);
+      }
+      for (trace::Int i = 0; i < 4; ++i)
+        builder.stream("stream " + std::to_string(i))
+            .memcpy(kDtoH, 200, 300)
+            .reads(kA + i * kSlice, kSlice);
+    }
+    const std::vector<Finding> found = possible_findings(builder);
+    ASSERT_EQ(found.size(), is_const ? 0u : 1u);
+    if (!is_const) {
+      EXPECT_THAT(found[0].text, HasSubstr("4 B at 0x7f1000000000"));
+    }
+  }
+}
+
+// CuSan 11_struct_of_buff and 13_struct_recursion: kernels get two buffers in one struct by value,
+// so both pointers are words of parameter 0; which of them a kernel writes is not known.
+TEST(MemoryOfPrograms, PointersInAStructRaceLikeAnyOther) {
+  for (const bool ordered : {false, true}) {
+    TraceBuilder builder = with_arguments();
+    builder.malloc(kA, 2048).malloc(kB, 2048);
+    const auto launch = [&](const char* stream, const char* kernel) {
+      builder.stream(stream).kernel(kernel, 100, 200).parameter(0, kA).parameter(0, kB);
+    };
+    launch("stream1", "_Z7kernel113BufferStoragei");
+    if (ordered) builder.synchronize_device(210, 220);
+    launch("stream2", "_Z7kernel313BufferStoragei");
+    launch("stream2", "_Z7kernel213BufferStoragei");
+    if (ordered) builder.synchronize_device(230, 240);
+    launch("stream1", "_Z7kernel313BufferStoragei");
+    const std::vector<Finding> found = possible_findings(builder);
+    EXPECT_EQ(found.empty(), ordered);
+    bool named = false;
+    for (const Finding& finding : found)
+      named |= finding.title.starts_with("kernel2 on stream") &&
+               finding.title.find("and kernel3 on stream") != std::string::npos;
+    EXPECT_EQ(named, !ordered);
+  }
+}
+
+// --- PyTorch: tensors are carved from segments of 2 MiB and more, at multiples of 512 bytes.
+
+constexpr trace::Int kSegment = 20 * kMiB, kX = kA + 512 * 100, kY = kA + 8 * kMiB,
+                     kTensor = 4 * kMiB;
+constexpr char kElementwise[] =
+    "void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>, "
+    "std::array<char*, 3ul> >(int, at::native::CUDAFunctor_add<float>, std::array<char*, 3ul>)";
+constexpr char kGemm[] = "sm90_xmma_gemm_f32f32_tf32f32_f32_nn_n_tilesize128x128x32_execute_kernel";
+
+// `first` on the main stream, `second` on a side stream; ordered by a record and a wait, as
+// wait_stream() does.
+template <class First, class Second>
+TraceBuilder on_two_streams(bool ordered, First first, Second second) {
+  TraceBuilder builder = with_arguments();
+  builder.malloc(kA, kSegment);
+  auto main = builder.stream("main", trace::kLegacyStream);
+  first(main);
+  main.record("done");
+  auto side = builder.stream("side");
+  if (ordered) side.wait("done");
+  second(side);
+  return builder;
+}
+
+void elementwise(StreamBuilder& stream, trace::Int out, trace::Int in) {
+  stream.kernel(kElementwise, 100, 200).parameter(2, out).parameter(2, in).parameter(2, in);
+}
+void gemm(StreamBuilder& stream, trace::Int a, trace::Int b, trace::Int c) {
+  stream.kernel(kGemm, 100, 200).parameter(0, a).parameter(0, b).parameter(0, c);
+}
+
+template <class First, class Second>
+void expect_race(First first, Second second) {
+  EXPECT_EQ(possible_findings(on_two_streams(false, first, second)).size(), 1u);
+  EXPECT_TRUE(possible_findings(on_two_streams(true, first, second)).empty());
+}
+
+TEST(MemoryOfPyTorch, ASideStreamThatReadsWithoutWaitStreamIsFound) {
+  expect_race([](StreamBuilder& main) { elementwise(main, kX, kX); },
+              [](StreamBuilder& side) { elementwise(side, kY, kX); });
+}
+
+TEST(MemoryOfPyTorch, ASideStreamThatWritesWithoutWaitStreamIsFound) {
+  expect_race([](StreamBuilder& main) { elementwise(main, kY, kX); },
+              [](StreamBuilder& side) { elementwise(side, kX, kX); });
+}
+
+TEST(MemoryOfPyTorch, ACopyIntoATensorThatIsStillReadIsFound) {
+  expect_race([](StreamBuilder& main) { elementwise(main, kY, kX); },
+              [](StreamBuilder& side) { side.memcpy(kHtoD, 100, 200).writes(kX, kTensor); });
+  // Also into the middle of it: the kernel may read all up to the next tensor.
+  expect_race([](StreamBuilder& main) { elementwise(main, kY, kX); },
+              [](StreamBuilder& side) { side.memcpy(kHtoD, 100, 200).writes(kX + kMiB, 512); });
+}
+
+TEST(MemoryOfPyTorch, TheOutputOfAGemmThatIsReadTooEarlyIsFound) {
+  expect_race([](StreamBuilder& main) { gemm(main, kA, kA + 512, kX); },
+              [](StreamBuilder& side) { elementwise(side, kY, kX); });
+}
+
+TEST(MemoryOfPyTorch, AViewIntoATensorIsTheTensor) {
+  expect_race([](StreamBuilder& main) { elementwise(main, kX, kX); },
+              [](StreamBuilder& side) { elementwise(side, kY, kX + 4); });
+}
+
+TEST(MemoryOfPyTorch, TwoHalvesOfATensorAreSilent) {
+  const TraceBuilder halves = on_two_streams(
+      false, [](StreamBuilder& main) { elementwise(main, kX, kX); },
+      [](StreamBuilder& side) { elementwise(side, kX + kTensor / 2, kX + kTensor / 2); });
+  EXPECT_TRUE(possible_findings(halves).empty());
+  const TraceBuilder copied = on_two_streams(
+      false,
+      [](StreamBuilder& main) {
+        elementwise(main, kX, kX);
+        elementwise(main, kX + kTensor / 2, kX + kTensor / 2);
+        main.record("both").memset(1, 2);
+      },
+      [](StreamBuilder& side) {
+        side.wait("both").memcpy(kHtoD, 100, 200).writes(kX + kTensor / 2, kTensor / 2);
+      });
+  EXPECT_TRUE(possible_findings(copied).empty());
+}
+
+TEST(MemoryOfPyTorch, AKernelWithAPointerToFreedMemoryIsOnlyPossiblyWrong) {
+  TraceBuilder builder = with_arguments();
+  builder.malloc(kA, kSegment).free(kA);
+  builder.stream("s").kernel("_Z3getPKf", 100, 200).parameter(0, kX);
+  const std::vector<Finding> found = possible_findings(builder);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_THAT(found[0].title, HasSubstr("may use memory after cudaFree"));
+  TraceBuilder reused = with_arguments();
+  reused.malloc(kA, kSegment).free(kA).malloc(kA, kSegment);
+  reused.stream("s").kernel("_Z3getPKf", 100, 200).parameter(0, kX);
+  EXPECT_TRUE(possible_findings(reused).empty());
+}
+
+}  // namespace
+}  // namespace streamscope::analysis
