@@ -25,8 +25,9 @@ This page is produced from `profiler/analysis/detectors`; change the comments th
 
 Each answers *found*, *clean*, *not evaluated at this tier* (it needs evidence that the recording or the format never
 promised) or *not evaluable* (promised evidence is missing: drops, a late start, ambiguity). A finding is *certain*, *suspected*
-(evidence is incomplete) or *possible* (from indirect evidence). `streamscope check` fails on certain findings, does not evaluate
-where they are only suspected, and never counts what is merely possible. How order and gains are computed: [analysis.md](analysis.md).
+(evidence is incomplete) or *possible* (from indirect evidence, such as kernels' parameters). `streamscope check` fails on certain
+findings, does not evaluate where they are only suspected, and never fails on possible ones. Those are notes, whatever the rule: one line
+gives their number, and `--show possible` lists them. How order and gains are computed: [analysis.md](analysis.md).
 
 )";
 

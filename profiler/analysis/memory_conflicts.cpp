@@ -392,7 +392,7 @@ void Walk::end(Shadows& shadows, MemoryLife& life, Id call, bool stream_ordered)
   shadows.forget(life.begin, life.end);
   // cudaFree waits for the device. Host memory may come back from another allocator, or stay.
   if (!life.stream_ordered) {
-    if (life.space == MemorySpace::kHost) shadows.lives.forget(life);
+    if (life.space == MemorySpace::kHost) shadows.lives.forget(life.begin);
     return;
   }
   if (!judging_) return;

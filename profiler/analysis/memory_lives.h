@@ -68,7 +68,7 @@ class MemoryLives {
   /// Ends whatever was known of these addresses. A life without bytes is of unknown size: what had
   /// ended there and behind it is forgotten.
   void add(MemoryLife life);
-  void forget(const MemoryLife& life) { lives_.erase(life.begin); }
+  void forget(uint64_t begin) { lives_.erase(begin); }
   void clear() { lives_.clear(); }
 
  private:

@@ -128,6 +128,13 @@ bool is_simulated(const Trace& trace, Id op) {
   return device < trace.device.size() && trace.device.simulated[device] == 1;
 }
 
+// Which of the call's copies an op is, and so which rows of access are its own, is not known.
+bool is_of_batch(const Trace& trace, Id op) {
+  const Id call = trace.op.api_call_id[op];
+  return call < trace.api_call.size() &&
+         trace.text(trace.api_call.name_id[call]).find("Batch") != std::string_view::npos;
+}
+
 }  // namespace
 
 bool points_to_const(std::string_view name, trace::Small parameter) {
@@ -168,9 +175,7 @@ MemoryUses::MemoryUses(const IssueOrder& order) : trace_(order.trace()) {
   }
   std::unordered_map<uint64_t, bool> is_const;  // by name and parameter
 
-  // `alone`: of its kind among the rows of the call. Else each op of a batch of copies stands for
-  // one of several rows, and which is not known.
-  const auto add = [&](Id row, Id first, Id last, Id name, bool alone) {
+  const auto add = [&](Id row, Id first, Id last, Id name) {
     MemoryUse use;
     use.access = row;
     use.first_op = first;
@@ -189,10 +194,12 @@ MemoryUses::MemoryUses(const IssueOrder& order) : trace_(order.trace()) {
       use.end = use.begin + static_cast<uint64_t>(access.bytes[row]);
       use.write = access.writes[row] == 1;
       use.possible = access.rows[row] != trace::kNoInt && access.rows[row] > kMostRows;
-      if (access.source[row] == kArgument && alone) {
+      if (access.source[row] == kArgument && !is_of_batch(trace_, last)) {
         if (is_staged(trace_, last, use.write)) return;
-        use.space = trace_.op.kind[last] == trace::kKernel ? MemorySpace::kEither
-                                                           : space_of_end(trace_, last, use.write);
+        // A simulated device tells what its kernels touch, and of memsets no kind of memory.
+        const bool simulated_work =
+            trace_.op.kind[last] != trace::kMemcpy && is_simulated(trace_, last);
+        use.space = simulated_work ? MemorySpace::kEither : space_of_end(trace_, last, use.write);
       }
     }
     any_possible_ |= use.possible;
@@ -225,20 +232,14 @@ MemoryUses::MemoryUses(const IssueOrder& order) : trace_(order.trace()) {
 
   const auto arguments = trace_.meta.find("kernel_arguments");
   const bool scanned = arguments != trace_.meta.end() && arguments->second == "1";
-  std::vector<Id> of_call;
   const auto look_at = [&](Id op) {
     const Id process = trace_.process_of_stream(trace_.op.stream_id[op]);
     bool known = declared[op];
     const auto add_all = [&](trace::Int correlation, Id name) {
-      of_call.clear();
-      rows.for_each(process, correlation, [&](Id row) { of_call.push_back(row); });
-      known |= !of_call.empty();
-      const auto written = std::count_if(of_call.begin(), of_call.end(),
-                                         [&](Id row) { return access.writes[row] == 1; });
-      const auto read = static_cast<ptrdiff_t>(of_call.size()) - written;
-      const bool is_kernel = trace_.op.kind[op] == trace::kKernel;
-      for (const Id row : of_call)
-        add(row, op, op, name, is_kernel || (access.writes[row] == 1 ? written : read) == 1);
+      rows.for_each(process, correlation, [&](Id row) {
+        known = true;
+        add(row, op, op, name);
+      });
     };
     add_all(trace_.op.correlation_id[op], trace_.op.name_id[op]);
     graphs.for_each(process, op, add_all);
@@ -259,7 +260,7 @@ MemoryUses::MemoryUses(const IssueOrder& order) : trace_(order.trace()) {
   for (Id row = 0; row < access.size(); ++row) {
     if (access.source[row] == kOperation) {
       const auto span = of_operation.find(access.operation_id[row]);
-      if (span != of_operation.end()) add(row, span->second.first, span->second.last, kNoId, false);
+      if (span != of_operation.end()) add(row, span->second.first, span->second.last, kNoId);
     } else if (access.source[row] == kHost && access.bytes[row] > 0) {
       const auto begin = static_cast<uint64_t>(access.address[row]);
       host_.push_back({.access = row,

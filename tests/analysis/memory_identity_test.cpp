@@ -100,6 +100,8 @@ TEST(MemoryIdentity, ACopyOfABatchIsOfUnknownKind) {
   TraceBuilder builder;
   builder.malloc(kA, kSize).free(kA);
   builder.stream("s").memcpy(kDtoH, 3, 4).reads(kA, 64).reads(kB, 64);
+  EXPECT_EQ(confidences("use-after-free", builder), kOneCertain) << "slices of one box";
+  rename_last_call(builder, "cudaMemcpyBatchAsync");
   EXPECT_EQ(confidences("use-after-free", builder), kOnePossible);
 }
 

@@ -23,6 +23,23 @@ TEST(Insights, ListFindingsWithWhatTheyAreAbout) {
   EXPECT_FALSE(document.insights().quiet.empty());
 }
 
+TEST(Insights, ListWhatIsOnlyPossibleLastAndAsNotes) {
+  test::TraceBuilder builder;
+  builder.meta("kernel_arguments", "1").malloc(0x7000'0000, 4096);
+  for (const char* stream : {"left", "right"})
+    builder.stream(stream).kernel("work", 100, 200).parameter(0, 0x7000'0000).record("unused");
+  builder.stream("math").wait("never").kernel("gemm", 100, 200);
+  const Document document(builder.trace());
+  const Insights& insights = document.insights();
+  const size_t firm = insights.firm_findings();
+  ASSERT_GT(firm, 0u);
+  ASSERT_EQ(insights.findings.size(), firm + 1);
+  EXPECT_EQ(insights.findings[0].severity, analysis::FindingSeverity::kError);
+  EXPECT_TRUE(insights.findings[firm].is_possible());
+  EXPECT_EQ(insights.findings[firm].id, "stream-race");
+  EXPECT_EQ(insights.findings[firm].severity, analysis::FindingSeverity::kNote);
+}
+
 TEST(Insights, KnowTheCriticalPath) {
   test::TraceBuilder builder;
   builder.stream("copies").memcpy(test::kHtoD, 100, 200).record("loaded");
