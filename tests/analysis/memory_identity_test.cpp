@@ -150,6 +150,17 @@ TEST(MemoryIdentity, WhatWasFreedAndAllocatedAgainHasNoPast) {
   }
 }
 
+TEST(MemoryIdentity, HostMemoryThatWasFreedHasNoPast) {
+  for (const bool freed : {true, false}) {
+    TraceBuilder builder;
+    malloc_as(builder, "cudaMallocHost", kA);
+    builder.stream("a").memcpy(kDtoH, 100, 200).writes(kA, 64);
+    if (freed) free_as(builder, "cudaFreeHost", kA);
+    builder.stream("b").memcpy(kDtoH, 150, 250).writes(kA, 64);
+    EXPECT_EQ(run("stream-race", builder).findings.empty(), freed);
+  }
+}
+
 TEST(MemoryIdentity, APageableBufferIsFilledWhenTheCallReturns) {
   for (const bool pageable : {true, false}) {
     TraceBuilder builder;
