@@ -33,9 +33,18 @@ bool DeviceWork::expects_report(const Issue& issue) const {
 void DeviceWork::issue(const Issue& issue) {
   if (expects_report(issue)) {
     pending_.get(issue.correlation_id) = {issue, false};
+    take_early(issue.correlation_id);
   } else if (!issue.silent) {
     run_.ops.store_now(op_of(issue), issue.operation);
   }
+}
+
+void DeviceWork::take_early(uint32_t correlation_id) {
+  std::vector<ring::OpRecord>* const early = early_.find(correlation_id);
+  if (early == nullptr) return;
+  const std::vector<ring::OpRecord> records = std::move(*early);
+  early_.erase(correlation_id);
+  for (const ring::OpRecord& record : records) match(record);
 }
 
 trace::Id DeviceWork::shape(uint32_t shape) {
@@ -134,24 +143,35 @@ bool DeviceWork::match(const ring::OpRecord& record) {
 }
 
 void DeviceWork::describe(const ring::OpRecord& record) {
-  if (!match(record)) unmatched_.push_back({record, trace::kUnknownNs});
+  if (match(record)) return;
+  std::vector<ring::OpRecord>& early = early_.get(record.correlation_id);
+  if (early.empty()) {
+    unmatched_.push_back({record.correlation_id, trace::kUnknownNs});
+    ++unmatched_since_now_;
+  }
+  early.push_back(record);
 }
 
-void DeviceWork::retry_unmatched(trace::Ns now) {
-  std::erase_if(unmatched_, [&](Unmatched& unmatched) {
-    if (match(unmatched.record)) return true;
-    if (unmatched.since == trace::kUnknownNs) unmatched.since = now;
-    if (now - unmatched.since < kPatienceNs) return false;
-    store(unmatched.record, nullptr);
-    return true;
-  });
+void DeviceWork::give_up_unmatched(trace::Ns now) {
+  for (; unmatched_since_now_ > 0; --unmatched_since_now_)
+    unmatched_[unmatched_.size() - unmatched_since_now_].since = now;
+  while (!unmatched_.empty() && now - unmatched_.front().since >= kPatienceNs) {
+    store_unmatched(unmatched_.front().correlation_id);
+    unmatched_.pop_front();
+  }
+}
+
+void DeviceWork::store_unmatched(uint32_t correlation_id) {
+  const std::vector<ring::OpRecord>* early = early_.find(correlation_id);
+  if (early == nullptr) return;  // its call came
+  for (const ring::OpRecord& record : *early) store(record, nullptr);
+  early_.erase(correlation_id);
 }
 
 void DeviceWork::finish() {
-  for (const Unmatched& unmatched : unmatched_) {
-    if (!match(unmatched.record)) store(unmatched.record, nullptr);
-  }
+  for (const Unmatched& unmatched : unmatched_) store_unmatched(unmatched.correlation_id);
   unmatched_.clear();
+  unmatched_since_now_ = 0;
   const std::vector<Issue*> missing = unreported();
   show();
   if (!missing.empty())

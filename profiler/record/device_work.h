@@ -45,8 +45,8 @@ class DeviceWork {
   /// False if it names no shape.
   bool describe(const ring::LaunchShapeRecord& record);
 
-  /// Looks again for the calls of activities that came before them. After each pass over the rings.
-  void retry_unmatched(trace::Ns now);
+  /// Gives up the calls of reports that came long ago. After each pass over the rings.
+  void give_up_unmatched(trace::Ns now);
   /// Issues that were not reported, in their order.
   std::vector<Issue*> unreported();
   /// Stores what is issued and not yet reported, without times; these come when it is.
@@ -73,22 +73,27 @@ class DeviceWork {
     bool reported = false;
   };
   struct Unmatched {
-    ring::OpRecord record;
+    uint32_t correlation_id;
     trace::Ns since;
   };
   /// Stores an op, or gives the row of it that is there its times.
   void store(const ring::OpRecord& record, Issue* issue);
   bool match(const ring::OpRecord& record);
+  /// Joins what the device reported before the call was read.
+  void take_early(uint32_t correlation_id);
+  void store_unmatched(uint32_t correlation_id);
   trace::Id shape(uint32_t shape);
 
   RunState& run_;
   Objects& objects_;
   trace::Id process_;
-  FlatMap<uint32_t, Pending, Spread::kDense> pending_;  // by correlation id
+  SequenceMap<Pending> pending_;  // by correlation id
   std::vector<uint32_t> recent_;  // correlation ids that were reported, a ring
   size_t next_recent_ = 0;
-  int64_t not_ended_ = 0;  ///< work of which the device told no end
-  std::vector<Unmatched> unmatched_;
+  int64_t not_ended_ = 0;                                 ///< work of which the device told no end
+  FlatMap<uint32_t, std::vector<ring::OpRecord>> early_;  // reports without a call, by its id
+  std::deque<Unmatched> unmatched_;                       // their ids, as they came
+  size_t unmatched_since_now_ = 0;                        // of these the last so many
   FlatMap<uint32_t, trace::Id> shapes_;
 };
 

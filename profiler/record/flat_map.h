@@ -1,11 +1,13 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// A hash map for integers in one array, for the look-ups that the drain makes for every record.
+// Maps of integers for the look-ups that the drain makes for every record.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -15,13 +17,9 @@ namespace streamscope::record {
 /// One key of two numbers below 2^32.
 constexpr uint64_t pair_key(uint64_t high, uint64_t low) { return high << 32 | low; }
 
-/// Open addressing, linear probing, erasure without tombstones. `Spread` decides where keys go:
-/// kMix for arbitrary numbers, kDense for numbers that are handed out in sequence and leave in
-/// about that order (their places are then neighbours in memory). Pointers into it hold until the
-/// next insertion or erasure. Thread-compatible.
-enum class Spread { kMix, kDense };
-
-template <class Key, class Value, Spread spread = Spread::kMix>
+/// A hash map in one array: open addressing, linear probing, erasure without tombstones. Pointers
+/// into it hold until the next insertion or erasure. Thread-compatible.
+template <class Key, class Value>
 class FlatMap {
   static_assert(std::is_unsigned_v<Key>);
 
@@ -72,7 +70,7 @@ class FlatMap {
         hole = at;
       }
     }
-    slots_[hole].used = false;
+    slots_[hole] = {};
     --size_;
     return true;
   }
@@ -100,7 +98,6 @@ class FlatMap {
   size_t mask() const { return slots_.size() - 1; }
   size_t next(size_t at) const { return (at + 1) & mask(); }
   size_t home(Key key) const {
-    if constexpr (spread == Spread::kDense) return static_cast<size_t>(key) & mask();
     uint64_t hash = static_cast<uint64_t>(key) * 0x9e3779b97f4a7c15ull;
     return static_cast<size_t>(hash ^ (hash >> 32)) & mask();
   }
@@ -114,6 +111,91 @@ class FlatMap {
   }
 
   std::vector<Slot> slots_;
+  size_t size_ = 0;
+};
+
+/// For numbers that are handed out in sequence and leave in about that order: neighbors lie side by
+/// side in memory, and each operation takes the same time however many there are. Pointers into it
+/// hold until their key is erased. Thread-compatible.
+template <class Value>
+class SequenceMap {
+ public:
+  Value* find(uint32_t key) {
+    Block* const block = block_of(key);
+    return block != nullptr && (block->used & bit(key)) != 0 ? &block->values[key % kBlock]
+                                                             : nullptr;
+  }
+  /// The value of `key`, made by default if absent.
+  Value& get(uint32_t key) {
+    Block* block = block_of(key);
+    if (block == nullptr) {
+      std::unique_ptr<Block> made;
+      if (!spare_.empty()) {
+        made = std::move(spare_.back());
+        spare_.pop_back();
+      } else {
+        made = std::make_unique<Block>();
+      }
+      block = made.get();
+      blocks_.insert_or_assign(key / kBlock, std::move(made));
+    }
+    Value& value = block->values[key % kBlock];
+    if ((block->used & bit(key)) == 0) {
+      block->used |= bit(key);
+      value = Value{};
+      ++size_;
+    }
+    return value;
+  }
+  /// The value of `key`, which `make()` returns if it is absent; that may add other keys.
+  template <class Make>
+  Value& get_or_add(uint32_t key, Make make) {
+    if (Value* known = find(key)) return *known;
+    Value made = make();
+    return get(key) = std::move(made);
+  }
+  bool erase(uint32_t key) {
+    Block* const block = block_of(key);
+    if (block == nullptr || (block->used & bit(key)) == 0) return false;
+    block->used &= ~bit(key);
+    --size_;
+    if (block->used == 0) {
+      std::unique_ptr<Block>& owner = *blocks_.find(key / kBlock);
+      if (spare_.size() < kMostSpare) spare_.push_back(std::move(owner));
+      blocks_.erase(key / kBlock);
+    }
+    return true;
+  }
+  template <class Function>
+  void for_each(Function function) {
+    blocks_.for_each([&](uint32_t number, std::unique_ptr<Block>& block) {
+      for (uint32_t i = 0; i < kBlock; ++i) {
+        if ((block->used >> i & 1) != 0) function(number * kBlock + i, block->values[i]);
+      }
+    });
+  }
+  size_t size() const { return size_; }
+  void clear() {
+    blocks_.clear();
+    size_ = 0;
+  }
+
+ private:
+  // A block with one key left takes the memory of all of them, so it is small.
+  static constexpr uint32_t kBlock = 32;
+  static constexpr size_t kMostSpare = 64;
+  struct Block {
+    uint32_t used = 0;  // bit i: values[i]
+    std::array<Value, kBlock> values;
+  };
+  static uint32_t bit(uint32_t key) { return uint32_t{1} << key % kBlock; }
+  Block* block_of(uint32_t key) {
+    const std::unique_ptr<Block>* const found = blocks_.find(key / kBlock);
+    return found == nullptr ? nullptr : found->get();
+  }
+
+  FlatMap<uint32_t, std::unique_ptr<Block>> blocks_;
+  std::vector<std::unique_ptr<Block>> spare_;
   size_t size_ = 0;
 };
 

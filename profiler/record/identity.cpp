@@ -2,13 +2,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "identity.h"
 
+#include <utility>
+
 namespace streamscope::record {
 
 uint32_t HandleLives::add(const Life& life) {
   const auto index = static_cast<uint32_t>(lives_.size());
   lives_.push_back(life);
   if (life.previous != kNone) lives_[index].generation = lives_[life.previous].generation + 1;
-  newest_.insert_or_assign(life.handle, index);
+  Ends& ends = ends_.get(life.handle);
+  ends.newest = index;
+  if (ends.oldest == kNone) ends.oldest = index;
   return index;
 }
 
@@ -17,26 +21,23 @@ uint32_t HandleLives::create(uint64_t handle, uint64_t begin, uint64_t end) {
   life.handle = handle;
   life.creation_seen = true;
   life.created = end;
-  if (const uint32_t* newest = newest_.find(handle)) {
-    const Life& known = lives_[*newest];
-    if (known.creation_seen && known.created >= begin && known.created <= end) return *newest;
-    life.previous = *newest;
+  if (const Ends* ends = ends_.find(handle)) {
+    const Life& known = lives_[ends->newest];
+    if (known.creation_seen && known.created >= begin && known.created <= end) return ends->newest;
+    life.previous = ends->newest;
   }
   return add(life);
 }
 
 uint64_t HandleLives::first_created(uint64_t handle) const {
-  const uint32_t* newest = newest_.find(handle);
-  if (newest == nullptr) return 0;
-  uint32_t oldest = *newest;
-  while (lives_[oldest].previous != kNone) oldest = lives_[oldest].previous;
-  return lives_[oldest].created;
+  const Ends* ends = ends_.find(handle);
+  return ends == nullptr ? 0 : lives_[ends->oldest].created;
 }
 
 uint32_t HandleLives::find(uint64_t handle, uint64_t begin) const {
-  const uint32_t* newest = newest_.find(handle);
-  if (newest == nullptr) return kNone;
-  uint32_t life = *newest;
+  const Ends* ends = ends_.find(handle);
+  if (ends == nullptr) return kNone;
+  uint32_t life = ends->newest;
   while (lives_[life].created > begin) {
     if (lives_[life].previous == kNone) return kNone;
     life = lives_[life].previous;
@@ -51,18 +52,17 @@ uint32_t HandleLives::use(uint64_t handle, uint64_t begin, bool* is_new) {
   if (known != kNone) return known;
   Life life;
   life.handle = handle;
-  const uint32_t* newest = newest_.find(handle);
-  if (newest == nullptr) return add(life);
-  if (lives_[*newest].created <= begin) {
-    life.previous = *newest;
+  Ends* ends = ends_.find(handle);
+  if (ends == nullptr) return add(life);
+  if (lives_[ends->newest].created <= begin) {
+    life.previous = ends->newest;
     return add(life);
   }
   // Older than every life known so far.
-  uint32_t oldest = *newest;
-  while (lives_[oldest].previous != kNone) oldest = lives_[oldest].previous;
+  const auto index = static_cast<uint32_t>(lives_.size());
   lives_.push_back(life);
-  lives_[oldest].previous = static_cast<uint32_t>(lives_.size() - 1);
-  return lives_[oldest].previous;
+  lives_[std::exchange(ends->oldest, index)].previous = index;
+  return index;
 }
 
 uint32_t HandleLives::destroy(uint64_t handle, uint64_t begin, uint64_t end, bool* is_new) {
@@ -72,7 +72,7 @@ uint32_t HandleLives::destroy(uint64_t handle, uint64_t begin, uint64_t end, boo
 }
 
 uint32_t HandleLives::restore(Life life) {
-  if (const uint32_t* newest = newest_.find(life.handle)) life.previous = *newest;
+  if (const Ends* ends = ends_.find(life.handle)) life.previous = ends->newest;
   return add(life);
 }
 

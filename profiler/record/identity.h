@@ -54,9 +54,12 @@ class HandleLives {
   uint32_t size() const { return static_cast<uint32_t>(lives_.size()); }
 
  private:
+  struct Ends {
+    uint32_t newest = kNone, oldest = kNone;
+  };
   uint32_t add(const Life& life);
 
-  FlatMap<uint64_t, uint32_t> newest_;  // by handle
+  FlatMap<uint64_t, Ends> ends_;  // by handle
   std::vector<Life> lives_;
 };
 

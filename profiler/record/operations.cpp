@@ -222,8 +222,7 @@ void Operations::describe(const ring::TimelinePointRecord& record, uint32_t tid)
 }
 
 void Operations::restore(trace::Id id, const trace::Operation& row) {
-  index_.insert_or_assign(static_cast<uint32_t>(row.native_id),
-                          static_cast<uint32_t>(operations_.size()));
+  index_.get(static_cast<uint32_t>(row.native_id)) = static_cast<uint32_t>(operations_.size());
   operations_.push_back({row, id});
 }
 

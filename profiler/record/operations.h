@@ -70,7 +70,7 @@ class Operations {
   RunState& run_;
   Objects& objects_;
   trace::Id process_;
-  FlatMap<uint32_t, uint32_t, Spread::kDense> index_;  // native -> index
+  SequenceMap<uint32_t> index_;  // native -> index
   std::vector<Operation> operations_;
   FlatMap<uint32_t, trace::Id> pools_, timelines_;
   FlatMap<uint32_t, uint32_t> barrier_of_;  // operation -> index

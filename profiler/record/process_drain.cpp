@@ -175,7 +175,7 @@ size_t ProcessDrain::cycle(uint64_t now, bool ended) {
   // Calls that the next cycles read began after this, or are named here.
   horizon_ = std::min(horizon, calls_.earliest_deferred());
   for (auto& lane : lanes_) horizon_ = std::min(horizon_, earliest_unread(*lane));
-  if (now != 0) work_.retry_unmatched(run_.clock.to_ns(now));
+  if (now != 0) work_.give_up_unmatched(run_.clock.to_ns(now));
   fill_process_texts(false);
   run_.records += after - before;
   return after - before;

@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "questions.h"
 
+#include <algorithm>
+#include <utility>
+
 namespace streamscope::record {
 namespace {
 
@@ -11,7 +14,7 @@ constexpr size_t kMostWords = 4;  // of a stream: what stands behind the first o
 
 void Questions::recorded(trace::Id stream, uint64_t event, trace::Id record, uint64_t since) {
   newest_record_.get(event) = record;
-  Tail& tail = tails_[stream];
+  Tail& tail = tails_.get(stream);
   tail.event = event;
   tail.recorded = since;
   tail.record = record;
@@ -21,23 +24,16 @@ void Questions::recorded(trace::Id stream, uint64_t event, trace::Id record, uin
 void Questions::issued(trace::Id stream, uint64_t handle, bool per_thread, uint64_t since) {
   // The default streams mean other streams to another thread, or need a context there.
   constexpr uint64_t kLastDefault = 2;
-  Tail& tail = tails_[stream];
+  Tail& tail = tails_.get(stream);
   tail.handle = handle > kLastDefault && !per_thread ? handle : 0;
   tail.used = since;
   tail.work_behind_record = true;
 }
 
 void Questions::waits(trace::Id stream, uint64_t address, uint32_t bytes) {
-  std::vector<ring::Question>& words = tails_[stream].words;
+  std::vector<ring::Question>& words = tails_.get(stream).words;
   if (words.size() == kMostWords) words.erase(words.begin());
   words.push_back({ring::QuestionKind::kWord, bytes, address, 0});
-}
-
-void Questions::event_destroyed(uint64_t event) {
-  newest_record_.erase(event);
-  for (auto& [stream, tail] : tails_) {
-    if (tail.event == event) tail.event = 0;
-  }
 }
 
 void Questions::device_reset() {
@@ -53,7 +49,11 @@ std::vector<ring::Question> Questions::ask(uint32_t round, bool of_device) {
   const auto add = [&](ring::Question question, trace::Id stream, trace::Id record) {
     if (asked_.size() < ring::kMaxQuestions) asked_.push_back({question, stream, record});
   };
-  for (const auto& [stream, tail] : tails_) {
+  std::vector<std::pair<trace::Id, const Tail*>> tails;
+  tails_.for_each([&](trace::Id stream, const Tail& tail) { tails.emplace_back(stream, &tail); });
+  std::sort(tails.begin(), tails.end());
+  for (const auto& [stream, found] : tails) {
+    const Tail& tail = *found;
     const trace::Id* newest = tail.event == 0 ? nullptr : newest_record_.find(tail.event);
     const bool has_event = newest != nullptr && *newest == tail.record;
     if (has_event)

@@ -11,7 +11,6 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <vector>
 
 #include "ring/calls.h"
@@ -32,7 +31,7 @@ class Questions {
   void issued(trace::Id stream, uint64_t handle, bool per_thread, uint64_t since);
   /// A stream waits until a word has a value.
   void waits(trace::Id stream, uint64_t address, uint32_t bytes);
-  void event_destroyed(uint64_t event);
+  void event_destroyed(uint64_t event) { newest_record_.erase(event); }
   void stream_destroyed(trace::Id stream) { tails_.erase(stream); }
   void device_reset();
 
@@ -67,7 +66,7 @@ class Questions {
 
   RunState& run_;
   trace::Id process_;
-  std::map<trace::Id, Tail> tails_;             // by stream
+  FlatMap<trace::Id, Tail> tails_;              // by stream
   FlatMap<uint64_t, trace::Id> newest_record_;  // by event
   std::vector<Asked> asked_;
   uint32_t round_ = 0, answered_ = 0, not_done_ = 0;

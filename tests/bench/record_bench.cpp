@@ -3,7 +3,9 @@
 
 // From full rings to the closed trace: how fast the writer is on the mix of the cost loop (launch,
 // record, wait on four streams, and the kernels that the device reports), beside one prepared
-// INSERT per row of the same rows to the same state; and how large a record is in the file.
+// INSERT per row of the same rows to the same state; and how large a record is in the file. Then
+// programs that do nothing but launch, or copy on more than a thousand streams, each of which they
+// make and destroy.
 #include <sqlite3.h>
 #include <unistd.h>
 
@@ -31,6 +33,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr ring::ClockKind kClock = ring::ClockKind::kMonotonic;
 constexpr uint32_t kStreams = 4;
+constexpr uint32_t kManyStreams = 1085;  // of HeCBench's streamCreateCopyDestroy
 constexpr uint32_t kEvents = 64;
 constexpr uint64_t kStepNs = 3'000;
 constexpr trace::Id kRowsPerTransaction = 32'768;
@@ -44,10 +47,12 @@ double seconds_since(Clock::time_point begin) {
   std::exit(2);
 }
 
+enum class Mix { kCostLoop, kLaunches, kStreams };
+
 // The recorded program: one ring per calling thread and one for the device's reports.
 class Program {
  public:
-  Program(const fs::path& rings, uint32_t threads, uint64_t steps, uint64_t begin)
+  Program(const fs::path& rings, uint32_t threads, Mix mix, uint64_t steps, uint64_t begin)
       : threads_(threads), begin_(begin) {
     for (uint32_t i = 0; i <= threads; ++i) {
       int error = 0;
@@ -64,7 +69,11 @@ class Program {
     send_name();
     for (uint32_t event = 0; event < kEvents * threads; ++event)
       call(0, "cudaEventCreate", 0, 0x1000 + event, 0);
-    for (uint64_t step = 0; step < steps; ++step) loop(step);
+    for (uint64_t step = 0; step < steps; ++step) {
+      if (mix == Mix::kCostLoop) loop(step);
+      if (mix == Mix::kLaunches) launch(step);
+      if (mix == Mix::kStreams) copy(step, steps);
+    }
     ring::EndRecord end{};
     end.kind = ring::RecordKind::kEnd;
     end.begin = begin_ + time_;
@@ -104,16 +113,36 @@ class Program {
     time_ += 500;
     call(thread, "cudaStreamWaitEvent", 0xa000 + 16 * ((number + 1) % kStreams), event, 400);
     time_ += threads_ == 1 ? 500 : 300;
+    report(ring::RecordKind::kKernel, launch, number, (step * 7919) % 2'000);
+  }
+  void launch(uint64_t step) {
+    const auto thread = static_cast<uint32_t>(step % threads_);
+    const uint32_t launch = call(thread, "cudaLaunchKernel", 0xa000, 0, 1'900);
+    time_ += 2'000;
+    report(ring::RecordKind::kKernel, launch, 0, 0);
+  }
+  void copy(uint64_t step, uint64_t steps) {
+    const uint64_t number = step * kManyStreams / steps;
+    const uint64_t stream = 0xa000 + 16 * number;
+    if (step == 0 || number != (step - 1) * kManyStreams / steps) {
+      if (step > 0) call(0, "cudaStreamDestroy", stream - 16, 0, 1'900);
+      call(0, "cudaStreamCreate", stream, 0, 1'900);
+    }
+    const uint32_t copy = call(0, "cudaMemcpyAsync", stream, 1, 1'900);
+    time_ += 2'000;
+    report(ring::RecordKind::kMemcpy, copy, static_cast<uint32_t>(number), 0);
+  }
+  void report(ring::RecordKind kind, uint32_t correlation, uint32_t stream, uint64_t late_ns) {
     ring::OpRecord op{};
-    op.kind = ring::RecordKind::kKernel;
-    op.correlation_id = launch;
+    op.kind = kind;
+    op.correlation_id = correlation;
     op.context = 1;
-    op.stream = 13 + number;
-    op.begin_ns = static_cast<int64_t>(begin_ + time_ + 5'000 + (step * 7919) % 2'000);
+    op.stream = 13 + stream;
+    op.begin_ns = static_cast<int64_t>(begin_ + time_ + 5'000 + late_ns);
     op.end_ns = op.begin_ns + 3'000;
-    op.name = name_;
+    op.name = kind == ring::RecordKind::kKernel ? name_ : 0;
     op.shape = ring::kNone32;
-    op.channel = static_cast<uint16_t>(8 + number);
+    op.channel = static_cast<uint16_t>(8 + stream % 8);
     rings_.back().push(op);
   }
 
@@ -131,7 +160,7 @@ struct Measured {
   double records;
 };
 
-Measured write_trace(const fs::path& folder, const fs::path& file, uint32_t threads,
+Measured write_trace(const fs::path& folder, const fs::path& file, uint32_t threads, Mix mix,
                      uint64_t steps) {
   const fs::path rings = folder / "rings";
   fs::create_directory(rings);
@@ -140,7 +169,7 @@ Measured write_trace(const fs::path& folder, const fs::path& file, uint32_t thre
   const uint64_t start =
       ring::read_clock(kClock) - (steps + 1000) * kStepNs;  // so that it ends about now
   options.trace_start_ns = static_cast<int64_t>(start);
-  { Program program(rings, threads, steps, start); }
+  { Program program(rings, threads, mix, steps, start); }
   const auto begin = Clock::now();
   record::Drain drain(rings, trace::Writer::create(file), options, ring::read_anchor(kClock));
   drain.cycle();
@@ -254,7 +283,7 @@ void measure(const fs::path& folder, uint32_t threads) {
   double bytes = 0;
   for (int round = 0; round < 3; ++round) {  // alternated, as the speed of a machine drifts
     fs::remove(file);
-    const Measured measured = write_trace(folder, file, threads, steps);
+    const Measured measured = write_trace(folder, file, threads, Mix::kCostLoop, steps);
     bytes = static_cast<double>(fs::file_size(file)) / measured.records;
     const trace::Trace trace = trace::read(file);
     if (trace.event_wait.size() != steps || trace.op.size() != steps) fail("rows are missing");
@@ -277,6 +306,18 @@ void measure(const fs::path& folder, uint32_t threads) {
   }
 }
 
+void measure_plain(const fs::path& folder, Mix mix, const char* name) {
+  const uint64_t steps = bench::scaled(500'000);
+  const fs::path file = folder / "trace.sqlite";
+  std::vector<double> rates;
+  for (int round = 0; round < 3; ++round) {
+    fs::remove(file);
+    const Measured measured = write_trace(folder, file, 1, mix, steps);
+    rates.push_back(measured.records / measured.seconds);
+  }
+  bench::budget(name, bench::median(rates), "records/s", 1.2e6, bench::Better::kMore);
+}
+
 }  // namespace
 
 int main() {
@@ -284,5 +325,7 @@ int main() {
   if (mkdtemp(pattern.data()) == nullptr) fail("no temporary folder");
   measure(pattern, 1);
   measure(pattern, 2);
+  measure_plain(pattern, Mix::kLaunches, "writer_launches_records_per_s");
+  measure_plain(pattern, Mix::kStreams, "writer_streams_records_per_s");
   fs::remove_all(pattern);
 }

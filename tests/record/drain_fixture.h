@@ -79,6 +79,7 @@ class DrainTest : public testing::Test {
   std::vector<std::unique_ptr<test::FakeThread>> threads_;
   std::optional<Drain> drain_;
   bool complete_ = false;
+  uint32_t next_ring_ = 100;  // of threads that a test makes itself
 };
 
 }  // namespace streamscope::record

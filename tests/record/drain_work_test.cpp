@@ -4,6 +4,7 @@
 // Device work and the calls that issued it; the memory it touches.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <time.h>
 
 #include <algorithm>
 #include <map>
@@ -172,6 +173,54 @@ TEST_F(DrainTest, StoresWhatMemoryIsTouched) {
   EXPECT_EQ(access.start_ns[2], ns(copy.begin));
   EXPECT_EQ(access.thread_id[4], 0u);
   EXPECT_EQ(access.operation_id[0], kNoId);
+}
+
+// Issue 20: a program that only launches makes calls whose numbers have no gaps.
+TEST_F(DrainTest, ReadsLaunchesThatRunFarAheadOfTheirReportsInLinearTime) {
+  const auto seconds_of = [&](uint32_t launches) {
+    FakeThread a(rings_, next_ring_++, launches + 64),
+        activities(rings_, next_ring_++, 2 * launches + 64);  // each with its name
+    a.thread(100);
+    activities.thread(101);
+    a.context(1);
+    const auto at = static_cast<int64_t>(a.now());
+    const uint32_t first = FakeThread::correlation + 1;
+    for (uint32_t i = 0; i < launches; ++i) a.call("cudaLaunchKernel", 0xaa, 0);
+    for (uint32_t i = 0; i < launches; ++i)
+      activities.kernel(first + i, 13, at + 10 * i, at + 10 * i + 5);
+    settle();
+    timespec begin, end;
+    ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &begin);
+    while (drain().cycle() > 0) {
+    }
+    ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &end);
+    return static_cast<double>(end.tv_sec - begin.tv_sec) +
+           static_cast<double>(end.tv_nsec - begin.tv_nsec) * 1e-9;
+  };
+  seconds_of(1'000);
+  const double few = seconds_of(8'000);
+  EXPECT_LT(seconds_of(64'000), 24 * few);
+  const Trace trace = finish();
+  EXPECT_EQ(trace.op.size(), 73'000u);
+  EXPECT_EQ(losses(trace)["times-not-delivered"], 0);
+}
+
+TEST_F(DrainTest, StoresReportsWhoseCallsNeverComeAfterAWhile) {
+  FakeThread& a = thread(0);
+  FakeThread& activities = thread(1);
+  a.context(1);
+  const auto at = static_cast<int64_t>(a.now());
+  for (uint32_t i = 0; i < 3; ++i) activities.kernel(100 + i, 13, at + 10 * i, at + 10 * i + 5);
+  activities.kernel(101, 13, at + 40, at + 45);  // a second piece
+  settle();
+  drain().cycle();
+  FakeThread::correlation = 100;
+  EXPECT_EQ(a.call("cudaLaunchKernel", 0xaa, 0), 101u);
+  a.end();
+  const Trace trace = finish();
+  EXPECT_EQ(trace.op.size(), 4u);
+  EXPECT_EQ(std::count(trace.op.api_call_id.begin(), trace.op.api_call_id.end(), 0u), 2);
+  EXPECT_EQ(std::count(trace.op.api_call_id.begin(), trace.op.api_call_id.end(), kNoId), 2);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include "record/identity.h"
 
 #include <gtest/gtest.h>
+#include <time.h>
 
 #include <algorithm>
 #include <map>
@@ -67,14 +68,14 @@ TEST(HandleLives, StartsALifeOfUnknownPastForAHandleItNeverSawCreated) {
 
 TEST(FlatMap, BehavesLikeAnOrdinaryMap) {
   std::mt19937 random(7);
-  FlatMap<uint32_t, uint32_t, Spread::kDense> dense;
+  SequenceMap<uint32_t> dense;
   FlatMap<uint64_t, uint32_t> mixed;
   std::unordered_map<uint32_t, uint32_t> expected;
   for (int i = 0; i < 60'000; ++i) {
     const uint32_t key = random() % 700 * (random() % 5 == 0 ? 1024 : 1);
     if (random() % 2 == 0) {
       expected[key] = i;
-      dense.insert_or_assign(key, i);
+      dense.get(key) = i;
       mixed.insert_or_assign(key, i);
     } else {
       const bool erased = expected.erase(key) == 1;
@@ -106,6 +107,43 @@ TEST(FlatMap, MakesWhatIsAbsentOnceAndMayGrowMeanwhile) {
   EXPECT_EQ(map.get_or_add(1, make), 6u);
   EXPECT_EQ(made, 1);
   EXPECT_EQ(map.size(), 101u);
+}
+
+TEST(SequenceMap, NamesWhatItHoldsAndForgetsIt) {
+  SequenceMap<uint32_t> map;
+  for (uint32_t key = 5; key < 500; ++key) EXPECT_EQ(map.get_or_add(key, [&] { return key; }), key);
+  EXPECT_EQ(map.get_or_add(7, [] { return 0u; }), 7u);
+  for (uint32_t key = 5; key < 400; ++key) EXPECT_TRUE(map.erase(key));
+  uint32_t held = 0;
+  map.for_each([&](uint32_t key, uint32_t value) {
+    EXPECT_EQ(key, value);
+    ++held;
+  });
+  EXPECT_EQ(held, 100u);
+  EXPECT_EQ(map.get(8), 0u) << "made by default, also where an earlier value was";
+  map.clear();
+  EXPECT_EQ(map.find(450), nullptr);
+  EXPECT_EQ(map.size(), 0u);
+}
+
+double processor_s() {
+  timespec now;
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
+}
+
+// As the numbers of calls whose work has not been reported do: eight times as many take eight times
+// as long.
+TEST(SequenceMap, TakesTheSameTimeForAKeyHoweverManyThereAre) {
+  const auto seconds_of = [](uint32_t count) {
+    SequenceMap<std::array<char, 72>> map;
+    const double begin = processor_s();
+    for (uint32_t key = 1; key <= count; ++key) map.get(key)[0] = 1;
+    for (uint32_t key = 1; key <= count; ++key) EXPECT_TRUE(map.erase(key));
+    return processor_s() - begin;
+  };
+  seconds_of(8'000);  // memory, caches
+  EXPECT_LT(seconds_of(64'000), 32 * std::max(seconds_of(8'000), 1e-4));
 }
 
 }  // namespace
