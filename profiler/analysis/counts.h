@@ -49,12 +49,14 @@ Counts count_rows(const Trace& trace, const Tables& tables) {
   counts.event_wait = tables.event_wait.size();
   for (const trace::Small binding : tables.event_wait.binding)
     counts.event_edge += binding == trace::kBindingExact;
-  for (const trace::Small kind : tables.host_sync.kind) {
+  counts.api_call = tables.api_call.size() + counts.event_record + counts.event_wait;
+  for (Id sync = 0; sync < tables.host_sync.size(); ++sync) {
+    const trace::Small kind = tables.host_sync.kind[sync];
+    const auto calls = static_cast<uint64_t>(trace::call_count(tables.host_sync, sync));
     counts.host_sync += is_blocking(kind);
-    counts.query += is_query(kind);
+    if (is_query(kind)) counts.query += calls;
+    counts.api_call += calls;
   }
-  counts.api_call =
-      tables.api_call.size() + counts.event_record + counts.event_wait + tables.host_sync.size();
   for (const trace::Small kind : tables.api_call.kind)
     counts.graph_launch += kind == kGraphLaunchCall;
   counts.range = tables.range.size();

@@ -205,12 +205,18 @@ bool needs_following(CallKind kind) {
   return kind == CallKind::kProfilerStart || kind == CallKind::kProfilerStop;
 }
 
+int32_t result_of(const CUpti_CallbackData& call) {
+  return call.functionReturnValue != nullptr
+             ? *static_cast<const int32_t*>(call.functionReturnValue)
+             : 0;
+}
+
 // The thread's open call, at whose exit there is nothing to do but to record it, as nearly always.
-bool ends_plainly(const ThreadState& thread) {
+bool ends_plainly(const ThreadState& thread, int32_t result) {
   constexpr uint16_t kMore = kEntryOutput | kEntryAccesses | kEntryPerThread | kEntryAllocates;
   const CallEntry& entry = *thread.open_entry;
-  return (entry.flags & kMore) == 0 && !needs_following(entry.kind) && collecting() &&
-         session.clock == ring::ClockKind::kTimeStampCounter &&
+  return (entry.flags & kMore) == 0 && result != ring::kNotReady && !needs_following(entry.kind) &&
+         collecting() && session.clock == ring::ClockKind::kTimeStampCounter &&
          session.active_captures.load(std::memory_order_relaxed) == 0 &&
          !session.attached_late.load(std::memory_order_relaxed) && thread.ring.has_room() &&
          thread.open_call->stream.load(std::memory_order_relaxed) !=
@@ -219,7 +225,8 @@ bool ends_plainly(const ThreadState& thread) {
 
 // Records the thread's open call. `kPlainly`: ends_plainly() is true of it.
 template <bool kPlainly>
-[[gnu::always_inline]] inline void end_call(ThreadState& thread, const CUpti_CallbackData& call) {
+[[gnu::always_inline]] inline void end_call(ThreadState& thread, const CUpti_CallbackData& call,
+                                            int32_t result) {
   const CallEntry& entry = *thread.open_entry;
   ring::OpenCall& open = *thread.open_call;
   // The writer orders calls by their end. From here until the record is published it must not take
@@ -235,9 +242,6 @@ template <bool kPlainly>
   uint64_t stream = open.stream.load(std::memory_order_relaxed);
   uint64_t object = open.object.load(std::memory_order_relaxed);
   uint8_t flags = open.flags.load(std::memory_order_relaxed);
-  const int32_t result = call.functionReturnValue != nullptr
-                             ? *static_cast<const int32_t*>(call.functionReturnValue)
-                             : 0;
   bool collected = true;
   if constexpr (!kPlainly) {
     if ((entry.flags & kEntryOutput) != 0 && result == 0) {
@@ -258,8 +262,13 @@ template <bool kPlainly>
   }
   ++thread.calls;
   ring::CallRecord* record = nullptr;
+  ring::CallRecord polled;
+  const bool is_poll =
+      !kPlainly && collected && result == ring::kNotReady && ring::is_query(entry.kind);
   if constexpr (kPlainly) {
     record = thread.ring.claim_room<ring::CallRecord>();
+  } else if (is_poll) {
+    record = &polled;
   } else if (collected || (entry.flags & kEntryIdentity) != 0) {
     record = thread.ring.claim<ring::CallRecord>();
   }
@@ -277,7 +286,11 @@ template <bool kPlainly>
     record->result = result;
     record->operation = open.operation.load(std::memory_order_relaxed);
     record->stack = thread.open_stack;
-    thread.ring.publish(record);
+    if (is_poll) {
+      thread.ring.push_poll(*record);
+    } else {
+      thread.ring.publish(record);
+    }
     // The writer only reads the record, and this thread is the one to write its place again.
     if (!kPlainly && (entry.flags & kEntryAccesses) != 0 && result == 0 && collected)
       tell_accesses(thread, entry, call.functionParams, *record);
@@ -300,8 +313,9 @@ template <bool kPlainly>
   }
 }
 
-[[gnu::noinline]] void end_call_with_more(ThreadState& thread, const CUpti_CallbackData& call) {
-  end_call<false>(thread, call);
+[[gnu::noinline]] void end_call_with_more(ThreadState& thread, const CUpti_CallbackData& call,
+                                          int32_t result) {
+  end_call<false>(thread, call, result);
 }
 
 // The exit of a call whose entry was recorded. Calls nothing in most cases, and so saves nothing.
@@ -310,8 +324,10 @@ template <bool kPlainly>
   if (thread == nullptr || thread->open_entry == nullptr ||
       thread->open_correlation != call.correlationId)
     return;
-  if (__builtin_expect(!ends_plainly(*thread), 0)) return end_call_with_more(*thread, call);
-  end_call<true>(*thread, call);
+  const int32_t result = result_of(call);
+  if (__builtin_expect(!ends_plainly(*thread, result), 0))
+    return end_call_with_more(*thread, call, result);
+  end_call<true>(*thread, call, result);
 }
 
 void on_state(CUpti_CallbackId id, const CUpti_StateData& data) {

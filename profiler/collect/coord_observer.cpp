@@ -157,7 +157,11 @@ void on_sim_call(const coord_sim_call* call) {
     record.stack = take_stack(*thread);
   virtual_now.store(call->end_ns, std::memory_order_relaxed);
   thread->virtual_now = record.end;
-  thread->push(record);
+  if (record.result == ring::kNotReady && ring::is_query(kind)) {
+    thread->ring.push_poll(record);
+  } else {
+    thread->push(record);
+  }
 }
 
 void on_sim_op(const coord_sim_op* op) {

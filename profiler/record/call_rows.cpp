@@ -29,7 +29,7 @@ void fill(Row& row, RunState& run, Operations& operations, const ring::CallRecor
   row.name_id = run.call_name(call.call);
   row.start_ns = run.to_ns(call.begin, call.flags);
   if (finished) {
-    row.end_ns = run.to_ns(call.end, call.flags);
+    row.end_ns = run.to_ns(ring::last_end(call), call.flags);
     row.result = call.result;
   }
   row.correlation_id = call.correlation_id;
@@ -361,6 +361,9 @@ trace::Id CallRows::add_sync(const ring::CallRecord& call, const CallPlace& plac
   fill(row, run_, operations_, call, place, finished);
   row.context_id = objects_.context(call.context);
   row.stack_id = stacks_.id(call.stack);
+  if (const ring::PollWord polls{(call.flags & ring::kPolls) != 0 ? call.value : 0};
+      polls.more() != 0)
+    row.polls = static_cast<trace::Small>(polls.more() + 1);
   const CallKind kind = ring::call_info(call.call).kind;
   bool on_event = false;
   switch (kind) {

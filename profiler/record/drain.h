@@ -5,16 +5,21 @@
 //
 // Used by Session while a program runs and by recover() afterwards. Room in a ring is given back
 // only once the rows are stored, so a writer that is killed leaves every record either in the trace
-// or in its ring.
+// or in its ring. While storing takes longer than rings have room for, a second thread moves their
+// records to files beside them (ring/backlog.h).
 #pragma once
 
 #include <chrono>
+#include <condition_variable>
 #include <cstdint>
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <set>
+#include <stop_token>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "process_drain.h"
@@ -88,6 +93,7 @@ class Drain {
   void store_positions();
   void flush_if_due();
   size_t cycle_all(bool look_for_ended);
+  void relieve_rings(const std::stop_token& stop);
 
   std::filesystem::path rings_;
   trace::Writer writer_;
@@ -101,6 +107,10 @@ class Drain {
   Clock::time_point last_scan_{}, last_flush_{}, last_settled_{}, last_look_{};
   uint64_t now_ = 0;  // ticks of this cycle's anchor
   bool recovering_ = false;
+  // Held while rings are read, added and released; not while rows are stored, which may take long.
+  std::mutex rings_in_use_;
+  std::condition_variable_any stopped_;
+  std::jthread relief_;  // last: it uses the others
 };
 
 }  // namespace streamscope::record

@@ -95,7 +95,7 @@ void ProcessDrain::watch_open_calls(uint64_t now, bool ended, uint64_t* cut, uin
 void ProcessDrain::open_stuck_records() {
   for (const StuckRecord& stuck : stuck_) {
     Lane& lane = *stuck.lane;
-    if (lane.last_begin == stuck.call.begin) continue;  // has just ended
+    if (is_over(lane, stuck.call)) continue;  // has just ended
     show(lane, stuck.call, lane.pending.size(), lane.identity_tid);
   }
   stuck_.clear();
@@ -114,8 +114,7 @@ void ProcessDrain::show(Lane& lane, ring::CallRecord call, size_t index, uint32_
 void ProcessDrain::show_unfinished() {
   for (auto& lane : lanes_) {
     OpenCallView open;
-    if (!read_open_call(*lane, &open) || open.leaving || open.call.begin == lane->last_begin)
-      continue;
+    if (!read_open_call(*lane, &open) || open.leaving || is_over(*lane, open.call)) continue;
     if ((open.call.flags & ring::kVirtualTime) == 0)
       show(*lane, open.call, lane->at, lane->ring.header().tid.load(std::memory_order_relaxed));
   }
@@ -144,9 +143,7 @@ ProcessDrain::Progress ProcessDrain::progress() const {
     if (!read_open_call(*lane, &open)) continue;
     ++progress.open_calls;
     // Beginnings of queries are no progress either.
-    const ring::CallKind kind = ring::call_info(open.call.call).kind;
-    if (kind != ring::CallKind::kEventQuery && kind != ring::CallKind::kStreamQuery)
-      progress.moved += open.call.begin;
+    if (!ring::is_query(ring::call_info(open.call.call).kind)) progress.moved += open.call.begin;
   }
   return progress;
 }

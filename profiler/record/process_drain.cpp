@@ -13,6 +13,8 @@ namespace {
 using ring::RecordKind;
 
 constexpr size_t kPiece = 8192;
+// A poll becomes a row after so long at the latest, so that a trace that is being made shows it.
+constexpr auto kLongestPoll = std::chrono::milliseconds(100);
 
 }  // namespace
 
@@ -43,7 +45,7 @@ ProcessDrain::ProcessDrain(RunState& run, uint32_t pid, uint64_t start, trace::I
 void ProcessDrain::add_ring(ring::Consumer ring, const RingPosition& stored) {
   auto lane = std::make_unique<Lane>(std::move(ring), static_cast<uint32_t>(lanes_.size()));
   lane->tid = lane->identity_tid = lane->ring.header().tid.load(std::memory_order_relaxed);
-  const uint64_t tail = lane->ring.header().tail.load(std::memory_order_relaxed);
+  const uint64_t tail = lane->ring.tail();
   lane->released = tail;
   if (stored.records > tail)
     lane->at = lane->identity_at =
@@ -137,10 +139,11 @@ size_t ProcessDrain::cycle(uint64_t now, bool ended) {
   watch_open_calls(now, ended, &cut, &watermark, &horizon);
   // Everything that came before what the first look shows is in the second: what identities mean is
   // read from the second, all else from the first.
-  for (auto& lane : lanes_) lane->visible = lane->ring.pending().size();
+  const bool seal = ended || run_.finishing;
+  for (auto& lane : lanes_) lane->visible = lane->ring.pending(seal).size();
   uint64_t piece = kNoLimit;
   for (auto& lane : lanes_) {
-    lane->pending = lane->ring.pending();
+    look(*lane, seal);
     piece = std::min(piece, end_of_piece(*lane));
   }
   const bool in_pieces = piece < cut;
@@ -181,6 +184,18 @@ size_t ProcessDrain::cycle(uint64_t now, bool ended) {
   return after - before;
 }
 
+void ProcessDrain::look(Lane& lane, bool seal) {
+  lane.pending = lane.ring.pending(seal);
+  const uint64_t poll = lane.ring.growing_poll();
+  if (poll == 0) return;
+  const auto now = std::chrono::steady_clock::now();
+  if (std::exchange(lane.poll, poll) != poll) {
+    lane.poll_seen = now;
+  } else if (now - lane.poll_seen > kLongestPoll) {
+    lane.pending = lane.ring.pending();
+  }
+}
+
 // Only the first call behind the cut can have begun before it.
 uint64_t ProcessDrain::record_behind(const Lane& lane) const {
   for (size_t i = lane.identity_limit; i < lane.pending.size(); ++i) {
@@ -197,7 +212,7 @@ uint64_t ProcessDrain::earliest_unread(Lane& lane) const {
     const ring::Record& record = lane.pending[lane.next_call];
     if (record.head.kind == RecordKind::kCall) return as<ring::CallRecord>(record).begin;
   }
-  return kNoLimit;
+  return lane.ring.growing_poll() != 0 ? lane.ring.growing_poll() : kNoLimit;
 }
 
 // One lane alone is in order already: one pass does both.
@@ -261,8 +276,7 @@ void ProcessDrain::take_identity(Lane& lane, size_t index, uint32_t tid) {
   }
   const auto call = as<ring::CallRecord>(record);
   ++moved_;
-  see(call.end, call.flags);
-  lane.last_begin = call.begin;
+  see(lane, call);
   if (lane.open_row != trace::kNoId && call.begin == lane.open_since) {
     CallPlace where = place(lane, index, tid);
     where.row = std::exchange(lane.open_row, trace::kNoId);
@@ -295,12 +309,17 @@ void ProcessDrain::read_call(Lane& lane, size_t index) {
   if (call.call >= ring::call_count()) return invalid();
   if (ring::changes_identity(ring::call_info(call.call).kind))
     return take_identity(lane, index, lane.tid);
-  see(call.end, call.flags);
-  lane.last_begin = call.begin;
+  see(lane, call);
   CallPlace where = place(lane, index, lane.tid);
   if (lane.open_row != trace::kNoId && call.begin == lane.open_since)
     where.row = std::exchange(lane.open_row, trace::kNoId);
   calls_.add(call, where);
+}
+
+void ProcessDrain::see(Lane& lane, const ring::CallRecord& call) {
+  lane.last_begin = call.begin;
+  lane.last_end = ring::last_end(call);
+  see(lane.last_end, call.flags);
 }
 
 void ProcessDrain::see(uint64_t stamp, uint8_t flags) {
@@ -516,7 +535,7 @@ void ProcessDrain::finish(Ending ending) {
     OpenCallView open;
     if (!read_open_call(*lane, &open)) continue;
     // Killed between the publishing of the record and the clearing of the slot.
-    if (open.call.begin == lane->last_begin) continue;
+    if (is_over(*lane, open.call)) continue;
     show(*lane, open.call, lane->at, lane->tid);
     run_.losses.add(id_, "call-not-finished", 1);
   }
@@ -554,6 +573,12 @@ void ProcessDrain::release() {
   }
 }
 
+void ProcessDrain::relieve_rings() {
+  for (auto& lane : lanes_) {
+    if (lane->ring.is_filling()) lane->ring.relieve();
+  }
+}
+
 void ProcessDrain::describe_positions(std::string& text) const {
   for (const auto& lane : lanes_) {
     text += lane->ring.file().filename().string() + " " +
@@ -565,6 +590,7 @@ void ProcessDrain::remove_rings() {
   for (auto& lane : lanes_) {
     std::error_code ignored;
     std::filesystem::remove(lane->ring.file(), ignored);
+    std::filesystem::remove(lane->ring.backlog_file(), ignored);
   }
   lanes_.clear();
 }

@@ -9,6 +9,7 @@
 // have come before them has been read: up to a watermark that open records hold back.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -104,6 +105,8 @@ class ProcessDrain {
   double fullest_ring() const;
   /// Gives the room of everything read back to the program. The rows must be stored.
   void release();
+  /// Empties rings that fill up into their backlogs. Not while a cycle() is under way.
+  void relieve_rings();
   /// "FILE RECORDS DROPPED" of each ring: its RingPosition after the next flush.
   void describe_positions(std::string& text) const;
   void remove_rings();
@@ -128,6 +131,9 @@ class ProcessDrain {
     trace::Id thread = trace::kNoId;
     uint64_t dropped = 0;
     uint64_t last_begin = 0;  // of the newest call read
+    uint64_t last_end = 0;    // of the same; of a poll that of its last query
+    uint64_t poll = 0;        // entry of the newest poll that may count more queries
+    std::chrono::steady_clock::time_point poll_seen{};  // first
     uint64_t open_since = 0;  // begin of the open record that `open_row` stands for
     trace::Id open_row = trace::kNoId;
     uint64_t submission_end = 0;  // the last that was told
@@ -165,6 +171,8 @@ class ProcessDrain {
   /// Begin of the first call that is there and not read.
   uint64_t earliest_unread(Lane& lane) const;
   CallPlace place(Lane& lane, size_t index, uint32_t tid);
+  /// Takes what is pending; polls that may count more queries only with `seal` or after a while.
+  static void look(Lane& lane, bool seal);
   void take_identity(Lane& lane, size_t index, uint32_t tid);
   void read_alone(Lane& lane);
   void read_identities(const std::vector<Lane*>& lanes);
@@ -190,7 +198,12 @@ class ProcessDrain {
   void fill_process_texts(bool at_end);
   /// Adds what the rings say of the cost of call stacks to the run's.
   void count_stacks();
+  void see(Lane& lane, const ring::CallRecord& call);
   void see(uint64_t stamp, uint8_t flags);
+  /// True if the record of a call that the open slot shows was read already.
+  static bool is_over(const Lane& lane, const ring::CallRecord& open) {
+    return open.begin == lane.last_begin || open.begin < lane.last_end;
+  }
   void invalid() { run_.losses.add(id_, "record-invalid", 1); }
 
   RunState& run_;

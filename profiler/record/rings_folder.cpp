@@ -20,6 +20,7 @@
 #include <new>
 #include <utility>
 
+#include "ring/backlog.h"
 #include "ring/process.h"
 #include "trace/error.h"
 
@@ -229,7 +230,8 @@ void RingsFolder::remove() {
   std::error_code ignored;
   for (const auto& entry : fs::directory_iterator(path_, ignored)) {
     const std::string name = entry.path().filename().string();
-    if (name == ring::kControlFile || name == "names" || name.ends_with(".ring"))
+    if (name == ring::kControlFile || name == "names" || name.ends_with(".ring") ||
+        name.ends_with(ring::kBacklogEnding))
       fs::remove(entry.path(), ignored);
   }
   fs::remove(path_, ignored);  // stays if somebody else put something into it

@@ -62,6 +62,7 @@ struct RunState {
   std::vector<trace::Id> call_names;     // by CallId
   FlatMap<uint64_t, trace::Id> devices;  // by uuid text
   uint64_t records = 0;                  // read from rings
+  bool finishing = false;                // this is the last look at the rings
   int64_t stack_count = 0;               // call stacks that ended processes took
   trace::Ns stack_ns = 0;                // and what those cost them
 };

@@ -29,13 +29,13 @@ enum class CallKind : uint8_t {
   kEventCreate,        // object = event returned; value = creation flags
   kEventDestroy,       // object = event
   kEventRecord,        // stream; object = event; value = record flags
-  kEventQuery,         // object = event; result 600 = not ready
+  kEventQuery,         // object = event; result kNotReady: counted, see kPolls
   kEventSynchronize,   // object = event
   kEventElapsedTime,   // object = start event; value = end event
   kStreamWait,         // stream; object = event; value = wait flags
   kStreamCreate,       // stream = returned; value = flags | uint32(priority) << 32
   kStreamDestroy,      // stream
-  kStreamQuery,        // stream; result 600 = not ready
+  kStreamQuery,        // stream; as kEventQuery
   kStreamSynchronize,  // stream
   kDeviceSynchronize,  // all streams of the context
   kContextRecord,      // object = event; all streams of the context
@@ -81,6 +81,13 @@ constexpr bool blocks_host(CallKind kind) {
   return kind == CallKind::kMemcpy || kind == CallKind::kEventSynchronize ||
          kind == CallKind::kStreamSynchronize || kind == CallKind::kDeviceSynchronize;
 }
+
+/// True for calls that ask whether work is done and return at once.
+constexpr bool is_query(CallKind kind) {
+  return kind == CallKind::kEventQuery || kind == CallKind::kStreamQuery;
+}
+/// CUDA's result code of a query of work that is not done.
+inline constexpr int32_t kNotReady = 600;
 
 /// True for calls that put something into a stream of which a device tells times.
 constexpr bool issues_work(CallKind kind) {

@@ -102,6 +102,7 @@ enum RecordFlags : uint8_t {
   kCapturing = 1 << 2,    // the call's stream was being captured into a graph
   kDriverCall = 1 << 3,   // made directly at the driver API
   kUnfinished = 1 << 4,   // OpRecord: begin or end was not delivered (0)
+  kPolls = 1 << 5,        // CallRecord: a query that was not ready; `value` is a PollWord
 };
 
 /// Wire value for "none" in 32-bit id fields.
@@ -241,6 +242,36 @@ struct CallRecord {
   uint32_t operation;  // libcoord operation whose function made the call, kNone32 if none
   uint32_t stack;      // low half of the StackRecord hash, 0 if none
 };
+
+/// `value` of a CallRecord with kPolls: how many queries of the same followed at once that were not
+/// ready either, and when the last of them ended. All else in the record is of the first one. One
+/// word, which the producer replaces while the record is the newest of its ring, until the consumer
+/// seals it.
+struct PollWord {
+  static constexpr uint64_t kSealed = uint64_t{1} << 63;
+  static constexpr int kTickBits = 40;  // nine minutes
+  static constexpr uint64_t kMostTicks = (uint64_t{1} << kTickBits) - 1;
+  static constexpr uint64_t kMostMore = (kSealed >> kTickBits) - 1;
+
+  uint64_t word = 0;
+
+  constexpr bool is_sealed() const { return (word & kSealed) != 0; }
+  /// Queries after the first.
+  constexpr uint64_t more() const { return (word & ~kSealed) >> kTickBits; }
+  /// From the entry of the first to the exit of the last; 0 if there is only one.
+  constexpr uint64_t ticks() const { return word & kMostTicks; }
+  /// False if there is no room for one more query that ended `ticks` after the first began.
+  constexpr bool takes(uint64_t ticks) const {
+    return !is_sealed() && more() < kMostMore && ticks <= kMostTicks;
+  }
+  constexpr PollWord with(uint64_t ticks) const { return {(more() + 1) << kTickBits | ticks}; }
+};
+
+/// When the last call that a record stands for ended.
+constexpr uint64_t last_end(const CallRecord& call) {
+  const PollWord polls{(call.flags & kPolls) != 0 ? call.value : 0};
+  return polls.more() == 0 ? call.end : call.begin + polls.ticks();
+}
 
 struct RangeRecord {
   RecordKind kind;

@@ -188,6 +188,32 @@ bool Producer::make_room() {
   return true;
 }
 
+bool Producer::push_poll(const CallRecord& call) {
+  if (poll_head_ == head_ && drop_count_ == 0 && add_to_newest(call)) return true;
+  CallRecord first = call;
+  first.flags |= kPolls;
+  first.value = 0;
+  if (!push(first)) return false;
+  poll_head_ = head_;
+  return true;
+}
+
+bool Producer::add_to_newest(const CallRecord& call) {
+  auto& newest = reinterpret_cast<CallRecord&>(records_[(head_ - 1) & mask_]);
+  const bool same = newest.call == call.call && newest.flags == (call.flags | kPolls) &&
+                    newest.stream == call.stream && newest.object == call.object &&
+                    newest.context == call.context && newest.operation == call.operation &&
+                    newest.stack == call.stack && newest.result == call.result;
+  if (!same) return false;
+  const uint64_t ticks = call.end - newest.begin;
+  const std::atomic_ref<uint64_t> value(newest.value);
+  PollWord seen{value.load(std::memory_order_relaxed)};
+  // The consumer may seal it at any moment.
+  return seen.takes(ticks) &&
+         value.compare_exchange_strong(seen.word, seen.with(ticks).word, std::memory_order_release,
+                                       std::memory_order_relaxed);
+}
+
 void Producer::close() { header_->state.store(RingState::kClosed, std::memory_order_release); }
 
 void Producer::reopen(uint32_t tid) {
@@ -220,16 +246,15 @@ std::optional<Consumer> Consumer::open(const std::filesystem::path& file, std::s
     return std::nullopt;
   }
 
-  Consumer consumer;
+  Consumer consumer(file);
   consumer.header_ = static_cast<RingHeader*>(base);
-  consumer.records_ = reinterpret_cast<const Record*>(static_cast<char*>(base) + kRingHeaderBytes);
+  consumer.records_ = reinterpret_cast<Record*>(static_cast<char*>(base) + kRingHeaderBytes);
   consumer.mapped_bytes_ = static_cast<size_t>(facts.st_size);
-  consumer.file_ = file;
   const RingHeader& header = *consumer.header_;
   const bool whole = magic(*consumer.header_).load(std::memory_order_acquire) ==
                      std::bit_cast<uint64_t>(kRingMagic);
   consumer.capacity_ = header.capacity;
-  consumer.tail_ = header.tail.load(std::memory_order_relaxed);
+  consumer.tail_ = consumer.ring_tail_ = header.tail.load(std::memory_order_relaxed);
   if (!whole) {
     fault = "is not a ring, or its making was not finished";
   } else if (header.layout_version != kLayoutVersion) {
@@ -248,10 +273,24 @@ std::optional<Consumer> Consumer::open(const std::filesystem::path& file, std::s
     *why = fault;
     return std::nullopt;
   }
+  // An earlier consumer may have been killed after it moved records and before it said so here.
+  consumer.backlog_.open();
+  const uint64_t moved = consumer.backlog_.records().size();
+  const uint64_t end = consumer.backlog_.first() + moved;
+  if (moved != 0 && moved <= end && end - consumer.tail_ <= consumer.capacity_ &&
+      end <= header.head.load(std::memory_order_relaxed)) {
+    consumer.tail_ = consumer.backlog_.first();
+    consumer.ring_tail_ = end;
+  } else {
+    consumer.backlog_ = Backlog(consumer.backlog_.file());
+  }
   return consumer;
 }
 
-Consumer::Consumer(Consumer&& other) noexcept { *this = std::move(other); }
+Consumer::Consumer(const std::filesystem::path& file)
+    : file_(file), backlog_(file.string() + kBacklogEnding) {}
+
+Consumer::Consumer(Consumer&& other) noexcept : backlog_("") { *this = std::move(other); }
 
 Consumer& Consumer::operator=(Consumer&& other) noexcept {
   std::swap(header_, other.header_);
@@ -259,7 +298,10 @@ Consumer& Consumer::operator=(Consumer&& other) noexcept {
   std::swap(mapped_bytes_, other.mapped_bytes_);
   std::swap(capacity_, other.capacity_);
   std::swap(tail_, other.tail_);
+  std::swap(ring_tail_, other.ring_tail_);
+  std::swap(growing_poll_, other.growing_poll_);
   std::swap(file_, other.file_);
+  backlog_ = std::move(other.backlog_);
   return *this;
 }
 
@@ -267,12 +309,32 @@ Consumer::~Consumer() {
   if (header_ != nullptr) ::munmap(header_, mapped_bytes_);
 }
 
-Consumer::Pending Consumer::pending() const {
+Consumer::Pending Consumer::pending(bool seal_poll) {
+  Pending pending = in_ring(seal_poll);
+  if (tail_ != ring_tail_) pending.moved = backlog_.records().subspan(tail_ - backlog_.first());
+  return pending;
+}
+
+Consumer::Pending Consumer::in_ring(bool seal_poll) {
   // The bound holds for whatever number stands in the file.
-  const uint64_t count = std::min(header_->head.load(std::memory_order_acquire) - tail_, capacity_);
-  const uint64_t first = tail_ & (capacity_ - 1);
+  uint64_t count = std::min(header_->head.load(std::memory_order_acquire) - ring_tail_, capacity_);
+  growing_poll_ = 0;
+  if (count > 0) {
+    Record& newest = records_[(ring_tail_ + count - 1) & (capacity_ - 1)];
+    if (newest.head.kind == RecordKind::kCall && (newest.head.flags & kPolls) != 0) {
+      auto& poll = reinterpret_cast<CallRecord&>(newest);
+      const std::atomic_ref<uint64_t> value(poll.value);
+      if (seal_poll) {
+        value.fetch_or(PollWord::kSealed, std::memory_order_acq_rel);
+      } else if (!PollWord{value.load(std::memory_order_acquire)}.is_sealed()) {
+        growing_poll_ = poll.begin;
+        --count;
+      }
+    }
+  }
+  const uint64_t first = ring_tail_ & (capacity_ - 1);
   const uint64_t in_first = std::min(count, capacity_ - first);
-  return {std::span(records_ + first, in_first), std::span(records_, count - in_first)};
+  return {{}, std::span(records_ + first, in_first), std::span(records_, count - in_first)};
 }
 
 std::vector<Record> Consumer::copy(uint64_t* from) const {
@@ -296,7 +358,19 @@ std::vector<Record> Consumer::copy(uint64_t* from) const {
 
 void Consumer::release(size_t count) {
   tail_ += count;
-  header_->tail.store(tail_, std::memory_order_release);
+  if (tail_ < ring_tail_) return;
+  backlog_.clear();
+  ring_tail_ = tail_;
+  header_->tail.store(ring_tail_, std::memory_order_release);
+}
+
+bool Consumer::relieve() {
+  const Pending moving = in_ring(false);
+  if (moving.size() == 0) return true;
+  if (!backlog_.add(ring_tail_, moving.first, moving.second)) return false;
+  ring_tail_ += moving.size();
+  header_->tail.store(ring_tail_, std::memory_order_release);
+  return true;
 }
 
 }  // namespace streamscope::ring

@@ -24,6 +24,7 @@
 #include <string>
 #include <vector>
 
+#include "backlog.h"
 #include "record.h"
 
 namespace streamscope::ring {
@@ -153,6 +154,10 @@ class Producer {
     return true;
   }
 
+  /// Pushes a query that was not ready. If the newest record of the ring is one of the same and the
+  /// consumer has not taken it, that one counts it, so that a polling loop fills no ring.
+  bool push_poll(const CallRecord& call);
+
   /// The place of the next record, to be filled in and then published; null and counted if the ring
   /// is full. Nothing else may be pushed in between. Spares a hot caller the copy.
   template <class T>
@@ -196,6 +201,7 @@ class Producer {
 #endif
   }
   bool make_room();
+  bool add_to_newest(const CallRecord& call);
 
   RingHeader* header_ = nullptr;
   Record* records_ = nullptr;
@@ -204,6 +210,7 @@ class Producer {
   uint64_t cached_tail_ = 0;  // last tail seen; refreshed only when the ring looks full
   uint64_t drop_first_ = 0;   // ticks of the first drop since the last push, 0 if none
   uint64_t drop_count_ = 0;
+  uint64_t poll_head_ = 0;  // head_ when a poll was the newest record
 };
 
 /// The consuming end. One consumer per ring; thread-compatible.
@@ -220,31 +227,52 @@ class Consumer {
 
   const RingHeader& header() const { return *header_; }
   const std::filesystem::path& file() const { return file_; }
+  /// Number of the first record that is not released.
+  uint64_t tail() const { return tail_; }
 
-  /// Records pushed and not yet released, in up to two pieces of the ring. Acquires the producer's
-  /// stores. Valid until release() or the next call.
+  /// Records pushed and not yet released, in up to two pieces of the ring and what was moved out of
+  /// it before. Acquires the producer's stores. Valid until release(), relieve() or the next call.
   struct Pending {
-    std::span<const Record> first, second;
-    size_t size() const { return first.size() + second.size(); }
+    std::span<const Record> moved, first, second;
+    size_t size() const { return moved.size() + first.size() + second.size(); }
     const Record& operator[](size_t i) const {
+      if (__builtin_expect(i < moved.size(), 0)) return moved[i];
+      i -= moved.size();
       return i < first.size() ? first[i] : second[i - first.size()];
     }
   };
-  Pending pending() const;
+  /// A poll that is the newest record is sealed; without `seal_poll` it is left out as long as it
+  /// may count more queries.
+  Pending pending(bool seal_poll = true);
+  /// Entry of the poll that the last pending() left out, 0 if it left out none.
+  uint64_t growing_poll() const { return growing_poll_; }
   /// Copies of the records from number `*from` on, of a ring that overwrites its oldest; those that
   /// are gone are left out, and `*from` becomes the number behind the last.
   std::vector<Record> copy(uint64_t* from) const;
   /// Gives the first `count` pending records' room back to the producer.
   void release(size_t count);
+  /// True if the ring is half full.
+  bool is_filling() const {
+    return header_->head.load(std::memory_order_relaxed) - ring_tail_ > capacity_ / 2;
+  }
+  /// Moves what the ring holds to its backlog, which gives the room back to the producer at once.
+  /// False if the backlog has none.
+  bool relieve();
+  /// The file of the backlog, if there is one.
+  const std::filesystem::path& backlog_file() const { return backlog_.file(); }
 
  private:
-  Consumer() = default;
+  explicit Consumer(const std::filesystem::path& file);
+  Pending in_ring(bool seal_poll);
   RingHeader* header_ = nullptr;
-  const Record* records_ = nullptr;
+  Record* records_ = nullptr;
   size_t mapped_bytes_ = 0;
   uint64_t capacity_ = 0;
-  uint64_t tail_ = 0;  // our own copy: what the file says is not trusted twice
+  uint64_t tail_ = 0;       // records released
+  uint64_t ring_tail_ = 0;  // and moved; our own copy: what the file says is not trusted twice
+  uint64_t growing_poll_ = 0;
   std::filesystem::path file_;
+  Backlog backlog_;
 };
 
 }  // namespace streamscope::ring

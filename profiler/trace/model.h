@@ -21,7 +21,7 @@ namespace streamscope::trace {
 
 /// Version of the file format (`user_version`). Raised by every change of a table, a column or its
 /// meaning.
-inline constexpr int kFormatVersion = 5;
+inline constexpr int kFormatVersion = 6;
 /// `application_id` of a trace file: "SScp".
 inline constexpr int kApplicationId = 0x53536370;
 
@@ -180,6 +180,12 @@ inline constexpr Small kFirstMigration = 11;
 
 /// CUDA's result code for "not ready", the expected answer of a query.
 inline constexpr Small kResultNotReady = 600;
+
+/// How many calls a row of host_sync stands for; of HostSyncColumns, or of columns packed alike.
+template <class HostSyncs>
+Int call_count(const HostSyncs& syncs, Id sync) {
+  return syncs.polls[sync] == kNoSmall ? 1 : syncs.polls[sync];
+}
 
 std::string_view to_string(OpKind kind);  // "kernel", "memcpy", ...
 std::string_view to_string(

@@ -4,7 +4,7 @@
 /* Source of docs/trace-format.md (format_doc.cpp): a heading is "-- == Heading ==", a comment inside the parentheses before
    the first column is about the table, a comment after a column is about the column, one after AS about the view. */
 
--- The StreamScope trace, format version 5: one SQLite file.
+-- The StreamScope trace, format version 6: one SQLite file.
 --
 -- application_id is 0x53536370 ("SScp"), user_version is the format version. While a program is being recorded the file
 -- is in WAL mode and may be read by anybody; a finished trace is one plain file in journal mode DELETE.
@@ -213,7 +213,8 @@ CREATE TABLE event_wait_candidate (
 );
 
 CREATE TABLE host_sync (
-  -- A call by which the host waited for, or asked about, the device.
+  -- A call by which the host waited for, or asked about, the device. Queries that a thread repeats while the answer is
+  -- "not ready", with no other traced act in between, are one row: from the entry of the first to the return of the last.
   id INTEGER PRIMARY KEY,                              -- dense from 0
   thread_id INTEGER REFERENCES thread(id),             -- who called
   kind INTEGER,                                        -- 0 device, 1 stream, 2 event (synchronize calls, blocking), 3 stream query,
@@ -229,7 +230,9 @@ CREATE TABLE host_sync (
   result INTEGER,                                      -- CUDA's result code, 0 success, 600 not ready (queries)
   correlation_id INTEGER,                              -- CUPTI's number of the call, unique in the process
   operation_id INTEGER REFERENCES operation(id),       -- libcoord operation whose function made the call
-  stack_id INTEGER REFERENCES stack(id)                -- where in the program
+  stack_id INTEGER REFERENCES stack(id),               -- where in the program
+  polls INTEGER                                        -- how many queries the row stands for; binding, record and correlation
+                                                       -- id are those of the first; NULL: one call
 );
 
 CREATE TABLE sync_witness (

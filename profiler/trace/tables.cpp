@@ -71,7 +71,7 @@ bool added_later(std::string_view table) {
 bool grown_later(std::string_view table) {
   constexpr std::string_view kGrown[] = {
       "graph_node", "operation_dependency", "edge", "wait_cause", "critical_path", "finding", "lod",
-      "hang_node"};
+      "hang_node",  "host_sync"};
   return added_later(table) || std::ranges::find(kGrown, table) != std::end(kGrown);
 }
 

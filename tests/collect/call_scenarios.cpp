@@ -312,6 +312,30 @@ int objects(const Arguments&) {
   return 0;
 }
 
+int polls(const Arguments&) {
+  start();
+  const cudaEventQuery_v3020_params event{kEvent};
+  const cudaStreamQuery_v3020_params stream{kStreamA};
+  const cuStreamQuery_params driver_stream{kStreamA};
+  const auto not_ready = [&](int count) {
+    for (int i = 0; i < count; ++i)
+      runtime(RUNTIME_ID(cudaEventQuery_v3020), event, {.result = cudaErrorNotReady});
+  };
+  not_ready(1000);
+  runtime(RUNTIME_ID(cudaEventQuery_v3020), event);
+  not_ready(3);
+  record(kEvent, kStreamA);
+  not_ready(2);
+  std::thread([&] { not_ready(5); }).join();
+  for (int i = 0; i < 4; ++i)
+    runtime(RUNTIME_ID(cudaStreamQuery_v3020), stream, {.result = cudaErrorNotReady});
+  for (int i = 0; i < 4; ++i)
+    driver(DRIVER_ID(cuStreamQuery), driver_stream, {.result = CUDA_ERROR_NOT_READY});
+  for (int i = 0; i < 2; ++i)  // no answer of that kind is expected again and again
+    runtime(RUNTIME_ID(cudaEventQuery_v3020), event, {.result = cudaErrorInvalidValue});
+  return 0;
+}
+
 int per_thread_stream(const Arguments&) {
   start();
   const cudaEventRecord_v3020_params parameters{kEvent, nullptr};
@@ -704,6 +728,7 @@ constexpr Scenario kScenarios[] = {
     {"huge-arguments", huge_arguments},
     {"mapped-memory", mapped_memory},
     {"objects", objects},
+    {"polls", polls},
     {"per-thread-stream", per_thread_stream},
     {"kernel-names", kernel_names},
     {"exit-without-entry", exit_without_entry},

@@ -69,6 +69,25 @@ TEST(Callbacks, KnowEveryWayToLaunch) {
   EXPECT_THAT(per_thread, ElementsAre(false, true, false, true, false, false));
 }
 
+TEST(Callbacks, CountRepeatedQueriesThatAreNotReadyInOneRecord) {
+  Observed run;
+  ASSERT_EQ(run.run_child("polls"), 0) << run.error_text();
+  std::vector<std::pair<std::string, uint64_t>> queries;
+  for (const ring::CallRecord& call : run.calls()) {
+    const bool poll = (call.flags & ring::kPolls) != 0;
+    EXPECT_EQ(poll, call.result == ring::kNotReady);
+    if (name_of(call) != "cudaEventRecord")
+      queries.emplace_back(name_of(call), poll ? ring::PollWord{call.value}.more() + 1 : 0);
+    EXPECT_GE(ring::last_end(call), call.end);
+  }
+  using P = std::pair<std::string, uint64_t>;
+  EXPECT_THAT(queries,
+              testing::UnorderedElementsAre(
+                  P{"cudaEventQuery", 1000}, P{"cudaEventQuery", 0}, P{"cudaEventQuery", 3},
+                  P{"cudaEventQuery", 2}, P{"cudaEventQuery", 5}, P{"cudaStreamQuery", 4},
+                  P{"cuStreamQuery", 4}, P{"cudaEventQuery", 0}, P{"cudaEventQuery", 0}));
+}
+
 TEST(Callbacks, ReadSizesAndKindsOfCopies) {
   Observed run;
   ASSERT_EQ(run.run_child("copies"), 0) << run.error_text();

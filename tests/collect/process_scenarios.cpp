@@ -249,6 +249,15 @@ int coord(const Arguments&) {
   observer->sim_call(&call);
   call.name = "simUnheardOf";
   observer->sim_call(&call);
+  call.name = "simEventQuery";
+  call.result = 600;
+  for (int i = 0; i < 100; ++i) {
+    ++call.correlation_id;
+    call.begin_ns = call.end_ns;
+    call.end_ns += 2;
+    observer->sim_call(&call);
+  }
+  call.result = 0;
   coord_sim_op op{};
   op.kind = COORD_SIM_KERNEL;
   op.correlation_id = 1;

@@ -481,10 +481,14 @@ TEST(CoordObserver, TellsSimulatedWorkInVirtualTime) {
   EXPECT_EQ(run.text(run.all<ring::TimelineRecord>(RecordKind::kTimeline).at(0).name), "steps");
   EXPECT_EQ(run.all<ring::BarrierArrivalRecord>(RecordKind::kBarrierArrival).at(0).arrival_ns, 85);
   const auto calls = run.calls();
-  ASSERT_THAT(calls, SizeIs(6));
+  ASSERT_THAT(calls, SizeIs(7));
   EXPECT_EQ(name_of(calls[0]), "simLaunchKernel");
+  EXPECT_EQ(name_of(calls[2]), "simEventQuery");
+  EXPECT_EQ(ring::PollWord{calls[2].value}.more(), 99u);
+  EXPECT_EQ(calls[2].begin, 9u);
+  EXPECT_EQ(ring::last_end(calls[2]), 209u);
   EXPECT_EQ(calls[0].operation, 1u);  // made between begin and end
-  for (size_t i = 1; i < 6; ++i) EXPECT_EQ(calls[i].operation, ring::kNone32);
+  for (size_t i = 1; i < 7; ++i) EXPECT_EQ(calls[i].operation, ring::kNone32);
   const auto completed = run.all<ring::OperationsCompletedRecord>(RecordKind::kOperationsCompleted);
   ASSERT_THAT(completed, SizeIs(2));
   EXPECT_EQ(completed[0].count + completed[1].count, 14);

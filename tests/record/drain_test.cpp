@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <limits>
 
@@ -77,6 +79,128 @@ TEST_F(DrainTest, TurnsOneThreadsRecordsIntoRows) {
   EXPECT_EQ(trace.text(trace.op.name_id[0]), "gemm(float*)");
   EXPECT_EQ(trace.op.start_ns[0], ns(static_cast<uint64_t>(at)));
   EXPECT_EQ(trace.op.end_ns[0], ns(static_cast<uint64_t>(at)) + 500);
+}
+
+// Issue 20: polling loops filled the rings, 886,484 queries in a second.
+TEST_F(DrainTest, MakesOneRowOfAPollingLoopBoundAsItsFirstQuery) {
+  FakeThread& a = thread(0, 64);
+  FakeThread& b = thread(1, 64);
+  a.context(1);
+  a.call("cudaEventCreate", 0, 0xe1);
+  a.call("cudaEventRecord", 0xaa, 0xe1);
+  const uint64_t start = a.now();
+  const uint32_t first = FakeThread::correlation + 1;
+  for (uint64_t i = 0; i < 1000; ++i)
+    a.poll(start + 10 * i, start + 10 * i + 5, "cudaEventQuery", 0, 0xe1);
+  b.call_at(start + 2001, start + 2004, "cudaEventRecord", 0xbb, 0xe1);  // in the middle
+  a.call_at(start + 10'000, start + 10'005, "cudaEventQuery", 0, 0xe1);
+  a.poll(start + 10'010, start + 10'015, "cudaStreamQuery", 0xaa, 0);
+  a.end();
+  b.end();
+  const Trace trace = finish();
+  ASSERT_EQ(trace.host_sync.size(), 3u);
+  EXPECT_THAT(trace.host_sync.polls, ElementsAre(1000, trace::kNoSmall, trace::kNoSmall));
+  EXPECT_THAT(trace.host_sync.result, ElementsAre(600, 0, 600));
+  EXPECT_EQ(trace.host_sync.start_ns[0], ns(start));
+  EXPECT_EQ(trace.host_sync.end_ns[0], ns(start + 9995));
+  EXPECT_EQ(trace.host_sync.correlation_id[0], first);
+  EXPECT_EQ(trace.host_sync.binding[0], trace::kBindingExact);
+  EXPECT_EQ(trace.host_sync.record_id[0], 0u);
+  EXPECT_EQ(trace.host_sync.record_id[1], 1u);
+  EXPECT_EQ(trace::call_count(trace.host_sync, 0), 1000);
+  EXPECT_EQ(trace::call_count(trace.host_sync, 1), 1);
+  EXPECT_EQ(losses(trace)["ring-full"], 0);
+  EXPECT_EQ(losses(trace)["ambiguous-binding"], 0);
+}
+
+// Issue 20: rings overflowed while rows were stored.
+TEST_F(DrainTest, LosesNothingWhileItIsHeldUpForLongerThanRingsHaveRoom) {
+  FakeThread& a = thread(0, 4096);
+  FakeThread& b = thread(1, 4096);
+  a.context(1);
+  drain().cycle();  // it knows the rings, and comes back when it has stored the rows
+  constexpr int kRounds = 40, kCalls = 1000;
+  for (int round = 0; round < kRounds; ++round) {
+    for (int i = 0; i < kCalls; ++i) {
+      a.call("cudaLaunchKernel", 0xaa, 0);
+      if (i % 2 == 0) b.call("cudaEventRecord", 0xbb, 0xe1);
+    }
+    usleep(40'000);
+  }
+  a.end();
+  b.end();
+  const Trace trace = finish();
+  EXPECT_EQ(losses(trace)["ring-full"], 0);
+  EXPECT_EQ(trace.api_call.size(), size_t{kRounds} * kCalls);
+  EXPECT_EQ(trace.event_record.size(), size_t{kRounds} * kCalls / 2);
+  EXPECT_TRUE(
+      std::is_sorted(trace.api_call.correlation_id.begin(), trace.api_call.correlation_id.end()));
+  EXPECT_EQ(trace.event_record.version.back(), kRounds * kCalls / 2);
+  for (const auto& entry : std::filesystem::directory_iterator(rings_))
+    EXPECT_EQ(entry.path().filename(), "names");
+}
+
+TEST_F(DrainTest, TakesUpWhatAKilledWriterHadMovedOutOfTheRings) {
+  FakeThread& a = thread(0, 4096);
+  a.context(1);
+  drain().cycle();
+  for (int round = 0; round < 8; ++round) {
+    for (int i = 0; i < 1000; ++i) a.call("cudaLaunchKernel", 0xaa, 0);
+    usleep(60'000);
+  }
+  drain_.reset();  // as if killed
+  for (int i = 0; i < 500; ++i) a.call("cudaLaunchKernel", 0xaa, 0);
+  a.end();
+  const Trace stored = trace::read(file_);
+  Drain(rings_, trace::Writer::resume(file_), options_, stored).finish();
+  const Trace trace = trace::read(file_);
+  EXPECT_EQ(trace.api_call.size(), 8500u);
+  EXPECT_EQ(losses(trace)["ring-full"], 0);
+}
+
+TEST_F(DrainTest, ShowsAPollThatGoesOn) {
+  FakeThread& a = thread(0, 64);
+  a.context(1);
+  const auto look = [&] {
+    settle();
+    drain().cycle();
+    drain().flush();
+    return trace::read(file_).host_sync.size();
+  };
+  const auto poll = [&] {
+    const uint64_t now = a.now();
+    a.poll(now, now + 1, "cudaStreamQuery", 0xaa, 0);
+  };
+  poll();
+  EXPECT_EQ(look(), 0u);
+  poll();
+  EXPECT_EQ(look(), 0u);
+  usleep(110'000);
+  look();
+  EXPECT_EQ(look(), 1u) << "after a while";
+  poll();
+  poll();
+  const Trace trace = finish();
+  EXPECT_THAT(trace.host_sync.polls, ElementsAre(2, 2)) << "the program goes on, its writer leaves";
+}
+
+TEST_F(DrainTest, TakesNoPollForProgress) {
+  FakeThread& a = thread(0, 64);
+  a.context(1);
+  settle();
+  drain().cycle();
+  const uint64_t moved = drain().live_processes()[0]->progress().moved;
+  for (int round = 0; round < 3; ++round) {
+    const uint64_t now = a.now();
+    a.poll(now, now + 1, "cudaStreamQuery", 0xaa, round % 2);
+    settle();
+    drain().cycle();
+  }
+  EXPECT_EQ(drain().live_processes()[0]->progress().moved, moved);
+  a.call("cudaStreamQuery", 0xaa, 0);
+  settle();
+  drain().cycle();
+  EXPECT_GT(drain().live_processes()[0]->progress().moved, moved);
 }
 
 TEST_F(DrainTest, NestsRangesAndLeavesOpenOnesOpen) {

@@ -133,6 +133,14 @@ class FakeThread {
     ring.push(record);
     return record.correlation_id;
   }
+  /// A query that was not ready, at given stamps.
+  void poll(uint64_t begin, uint64_t end, std::string_view name, uint64_t stream, uint64_t object) {
+    auto record = make_call(name, stream, object);
+    record.begin = begin;
+    record.end = end;
+    record.result = ring::kNotReady;
+    ring.push_poll(record);
+  }
   /// A call as the real collector tells it: entry stamp, open slot, `effect`, exit stamp, record,
   /// slot cleared.
   template <class Effect>

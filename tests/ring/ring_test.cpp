@@ -14,6 +14,7 @@
 #include <thread>
 #include <vector>
 
+#include "ring/calls.h"
 #include "ring/process.h"
 
 namespace streamscope::ring {
@@ -304,6 +305,175 @@ TEST_F(Ring, KeepsEveryRecordOrCountsItWhileTwoThreadsRace) {
   EXPECT_EQ(consumer.header().dropped.load(), kCount - accepted);
   EXPECT_LE(lost, kCount - accepted);  // drops after the last push stand in the header only
   EXPECT_EQ(next + (kCount - accepted - lost), kCount);
+}
+
+CallRecord query(uint64_t object, uint64_t begin, uint64_t end) {
+  CallRecord record{};
+  record.kind = RecordKind::kCall;
+  record.call = find_call("cudaEventQuery").value();
+  record.correlation_id = static_cast<uint32_t>(begin);
+  record.begin = begin;
+  record.end = end;
+  record.object = object;
+  record.result = kNotReady;
+  return record;
+}
+
+PollWord polls_of(const Record& record) { return {as_call(record).value}; }
+
+TEST_F(Ring, CountsARepeatedPollInItsNewestRecord) {
+  Producer producer = create(16);
+  Consumer consumer = open();
+  for (uint64_t i = 0; i < 1000; ++i)
+    ASSERT_TRUE(producer.push_poll(query(1, 100 + 10 * i, 104 + 10 * i)));
+  EXPECT_EQ(consumer.pending(false).size(), 0u) << "it still grows";
+  EXPECT_EQ(consumer.growing_poll(), 100u);
+  producer.push(call(7));
+  ASSERT_EQ(consumer.pending(false).size(), 2u) << "it cannot grow any more";
+  EXPECT_EQ(consumer.growing_poll(), 0u);
+  const CallRecord poll = as_call(consumer.pending()[0]);
+  EXPECT_EQ(PollWord{poll.value}.more(), 999u);
+  EXPECT_EQ(poll.correlation_id, 100u) << "of the first";
+  EXPECT_EQ(poll.begin, 100u);
+  EXPECT_EQ(poll.end, 104u) << "of the first";
+  EXPECT_EQ(last_end(poll), 104u + 9990);
+  EXPECT_EQ(last_end(as_call(consumer.pending()[1])), ~uint64_t{7});
+}
+
+TEST_F(Ring, BeginsANewPollForWhatIsNotTheSame) {
+  Producer producer = create(16);
+  Consumer consumer = open();
+  producer.push_poll(query(1, 100, 104));
+  producer.push_poll(query(2, 110, 114));  // another event
+  producer.push(call(7));
+  producer.push_poll(query(2, 120, 124));  // something came between
+  EXPECT_EQ(consumer.pending().size(), 4u);
+  producer.push_poll(query(2, 130, 134));  // the last one was taken
+  producer.push_poll(query(2, 140, 144));
+  const uint64_t late = 130 + PollWord::kMostTicks;
+  producer.push_poll(query(2, late - 4, late));  // just fits
+  producer.push_poll(query(2, late, late + 4));
+  const auto pending = consumer.pending();
+  ASSERT_EQ(pending.size(), 6u);
+  EXPECT_EQ(polls_of(pending[3]).more(), 0u);
+  EXPECT_EQ(last_end(as_call(pending[3])), 124u);
+  EXPECT_EQ(polls_of(pending[4]).more(), 2u);
+  EXPECT_EQ(last_end(as_call(pending[4])), late);
+  EXPECT_EQ(polls_of(pending[5]).more(), 0u);
+}
+
+TEST_F(Ring, DropsAPollOnlyIfItHasNoRoom) {
+  Producer producer = create(16);
+  Consumer consumer = open();
+  for (uint32_t i = 0; i < 15; ++i) producer.push(call(i));
+  for (uint64_t i = 0; i < 100; ++i) EXPECT_TRUE(producer.push_poll(query(1, 100 + i, 101 + i)));
+  EXPECT_FALSE(producer.push(call(15)));
+  EXPECT_FALSE(producer.push_poll(query(1, 300, 301))) << "a lost call came between";
+  EXPECT_EQ(consumer.header().dropped.load(), 2u);
+  EXPECT_EQ(polls_of(consumer.pending()[15]).more(), 99u);
+}
+
+TEST_F(Ring, CountsEveryPollWhileItsConsumerSealsThem) {
+  constexpr uint64_t kCount = 300'000;
+  Producer producer = create(1 << 16);
+  Consumer consumer = open();
+  std::atomic<bool> done = false;
+  uint64_t accepted = 0;
+  std::thread thread([&] {
+    for (uint64_t i = 0; i < kCount; ++i)
+      accepted += producer.push_poll(query(1, 10 * i, 10 * i + 4));
+    done.store(true, std::memory_order_release);
+  });
+  uint64_t counted = 0, next = 0;
+  for (bool last = false; !last;) {
+    last = done.load(std::memory_order_acquire);
+    const auto pending = consumer.pending();
+    for (size_t i = 0; i < pending.size(); ++i) {
+      const CallRecord poll = as_call(pending[i]);
+      const uint64_t more = polls_of(pending[i]).more();
+      ASSERT_EQ(poll.begin, next);
+      ASSERT_EQ(last_end(poll), poll.begin + 10 * more + 4);
+      counted += more + 1;
+      next = 10 * counted;
+    }
+    consumer.release(pending.size());
+    if (pending.size() == 0) std::this_thread::yield();
+  }
+  thread.join();
+  EXPECT_EQ(accepted, kCount);
+  EXPECT_EQ(counted, kCount);
+}
+
+void expect_calls(const Consumer::Pending& pending, uint32_t from, uint32_t to) {
+  ASSERT_EQ(pending.size(), to - from);
+  for (size_t i = 0; i < pending.size(); ++i)
+    EXPECT_EQ(as_call(pending[i]).correlation_id, from + i);
+}
+
+TEST_F(Ring, IsRelievedOfRecordsThatItsConsumerHasNotDealtWith) {
+  Producer producer = create(16);
+  Consumer consumer = open();
+  uint32_t pushed = 0;
+  const auto push = [&](uint32_t count) {
+    for (uint32_t i = 0; i < count; ++i) ASSERT_TRUE(producer.push(call(pushed++)));
+  };
+  for (int round = 0; round < 100; ++round) {
+    push(8);
+    EXPECT_FALSE(consumer.is_filling());
+    push(4);
+    EXPECT_TRUE(consumer.is_filling());
+    ASSERT_TRUE(consumer.relieve());
+    EXPECT_FALSE(consumer.is_filling());
+  }
+  push(3);
+  expect_calls(consumer.pending(), 0, 1203);
+  consumer.release(700);
+  expect_calls(consumer.pending(), 700, 1203);
+  EXPECT_EQ(consumer.tail(), 700u);
+  consumer.release(501);
+  expect_calls(consumer.pending(), 1201, 1203);
+  ASSERT_TRUE(consumer.relieve());
+  push(16);
+  expect_calls(consumer.pending(), 1201, 1219);
+  consumer.release(18);
+  EXPECT_EQ(consumer.pending().size(), 0u);
+  EXPECT_EQ(consumer.header().dropped.load(), 0u);
+}
+
+TEST_F(Ring, KeepsWhatWasMovedForTheNextConsumer) {
+  Producer producer = create(16);
+  for (uint32_t i = 0; i < 16; ++i) producer.push(call(i));
+  {
+    Consumer first = open();
+    first.release(2);
+    ASSERT_TRUE(first.relieve());
+    for (uint32_t i = 16; i < 32; ++i) ASSERT_TRUE(producer.push(call(i)));
+    first.release(3);
+  }
+  expect_calls(open().pending(), 2, 32);  // the row of what was released last may not be stored
+  // Killed after the records were moved and before the ring was told.
+  producer.header().tail.store(2);
+  producer.header().head.store(16);
+  expect_calls(open().pending(), 2, 16);
+  // A backlog that does not fit its ring is none.
+  producer.header().tail.store(30);
+  producer.header().head.store(40);
+  EXPECT_EQ(open().pending().size(), 10u);
+  std::ofstream(file().string() + kBacklogEnding) << "no backlog";
+  EXPECT_EQ(open().pending().size(), 10u);
+}
+
+TEST_F(Ring, MovesNoPollThatStillGrows) {
+  Producer producer = create(16);
+  Consumer consumer = open();
+  producer.push(call(1));
+  producer.push_poll(query(1, 100, 104));
+  ASSERT_TRUE(consumer.relieve());
+  producer.push_poll(query(1, 110, 114));
+  const auto pending = consumer.pending();
+  ASSERT_EQ(pending.size(), 2u);
+  EXPECT_EQ(pending.moved.size(), 1u);
+  EXPECT_EQ(polls_of(pending[1]).more(), 1u);
 }
 
 TEST(Clock, AnchorsTieTicksToNanoseconds) {

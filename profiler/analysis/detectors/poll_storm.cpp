@@ -49,7 +49,8 @@ void find_poll_storms(Analyses& analyses, Findings& findings) {
     if (query ? syncs.result[sync] != trace::kResultNotReady : !is_blocking_sync(trace, sync))
       continue;
     Calls& calls = (query ? polls : blocks)[{thread, syncs.name_id[sync], syncs.stack_id[sync]}];
-    if (calls.count++ == 0) calls.first = sync;
+    if (calls.count == 0) calls.first = sync;
+    calls.count += static_cast<size_t>(std::max<trace::Int>(trace::call_count(syncs, sync), 1));
     calls.last = sync;
     calls.time_ns += syncs.end_ns[sync] - syncs.start_ns[sync];
   }
@@ -72,7 +73,7 @@ void find_poll_storms(Analyses& analyses, Findings& findings) {
     report(key, calls,
            fmt::format("{} asked in vain {} for {}", sync_name(trace, calls.first),
                        format_count(calls.count, "time"), format_count(ops, "op")),
-           fmt::format("The thread spent {} in these calls. Synchronize with the event, or poll "
+           fmt::format("The thread polled for {}. Synchronize with the event, or poll "
                        "less often; a blocking-sync event lets the thread sleep.",
                        format_duration(calls.time_ns)));
   }
