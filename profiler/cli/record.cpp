@@ -13,7 +13,7 @@ namespace streamscope::cli {
 namespace {
 
 struct Choices {
-  std::string output, tier = "times", graphs = "launch", stacks = "syncs", capture_range;
+  std::string output, tier, graphs = "launch", stacks = "syncs", capture_range;
   std::vector<std::string> with;
   std::optional<double> delay_s, duration_s;
   double hang_timeout_s = 30;
@@ -60,6 +60,12 @@ record::Options options_from(const Choices& choices) {
   watch_for_hangs(options, choices.hang_timeout_s);
   options.abort_on_hang = choices.on_hang == "abort";
   if (choices.flight_recorder_mib) {
+    if (!choices.tier.empty() && choices.tier != "structure") {
+      throw Error(
+          "record",
+          "--flight-recorder records no device times, which --tier " + choices.tier + " asks for",
+          "leave out --tier, or record without --flight-recorder");
+    }
     options.flight_recorder_mib = choices.flight_recorder_mib;
     options.tier = ring::Tier::kStructure;  // whose cost it promises
   }
@@ -118,7 +124,7 @@ std::function<int()> define_record(CommandLine& line, ProgramArguments& program)
               "exit code 124")
       .one_of({"report", "abort"});
   line.option("--flight-recorder", choices->flight_recorder_mib,
-              "keep only the newest part, so many MiB of each thread, without device times; it is "
+              "keep only the newest part, so many MiB of each thread, in tier structure; it is "
               "written at the end, when the program hangs, at SIGUSR2 to the recorder, and by "
               "streamscope dump")
       .within(1, 1024)

@@ -66,6 +66,30 @@ uint64_t ring_records() {
   return records;
 }
 
+/// What is at FILE.rings: the folder itself, or the one that it names. Empty if there is none that
+/// we own.
+fs::path folder_at(const fs::path& pointer) {
+  struct stat facts {};
+  if (::lstat(pointer.c_str(), &facts) != 0 || facts.st_uid != ::geteuid()) return {};
+  fs::path folder = pointer;
+  if (S_ISREG(facts.st_mode)) {
+    std::string target;
+    std::getline(std::ifstream(pointer), target);
+    folder = target;
+    if (::lstat(folder.c_str(), &facts) != 0 || facts.st_uid != ::geteuid()) return {};
+  }
+  return S_ISDIR(facts.st_mode) ? folder : fs::path();
+}
+
+/// Making a folder takes far less.
+constexpr int64_t kMakingS = 1;
+
+bool is_being_made(const struct stat& folder) {
+  timespec now;
+  ::clock_gettime(CLOCK_REALTIME, &now);
+  return now.tv_sec - folder.st_mtim.tv_sec <= kMakingS;
+}
+
 void make_private_folder(const fs::path& folder) {
   if (::mkdir(folder.c_str(), 0700) != 0)
     throw Error(folder, "cannot be made: " + reason(),
@@ -183,21 +207,9 @@ std::optional<RingsFolder> RingsFolder::take_over(const fs::path& trace, bool* i
   if (::lstat(folder.pointer_.c_str(), &facts) != 0) return std::nullopt;
   // From here on what cannot be proven to be dead is in use: a folder that its writer is still
   // making or removing, one of another user, one in the memory of another machine.
-  used = true;
-  if (facts.st_uid != ::geteuid()) return std::nullopt;
-  folder.path_ = folder.pointer_;
-  if (S_ISREG(facts.st_mode)) {
-    std::string target;
-    std::getline(std::ifstream(folder.pointer_), target);
-    folder.path_ = target;
-    if (::lstat(folder.path_.c_str(), &facts) != 0 || facts.st_uid != ::geteuid())
-      return std::nullopt;
-  }
-  if (!S_ISDIR(facts.st_mode)) {
-    used = false;
-    return std::nullopt;
-  }
-
+  folder.path_ = folder_at(folder.pointer_);
+  used = facts.st_uid != ::geteuid() || S_ISREG(facts.st_mode) || S_ISDIR(facts.st_mode);
+  if (folder.path_.empty()) return std::nullopt;
   const fs::path control = folder.path_ / ring::kControlFile;
   folder.lock_ = ::open(control.c_str(), O_RDWR | O_NOFOLLOW | O_CLOEXEC);
   if (folder.lock_ < 0 || ::fstat(folder.lock_, &facts) != 0 || facts.st_size == 0 ||
@@ -216,6 +228,48 @@ std::optional<RingsFolder> RingsFolder::take_over(const fs::path& trace, bool* i
     return std::nullopt;
   }
   return folder;
+}
+
+bool RingsFolder::remove_unmade(const fs::path& trace) {
+  const fs::path pointer = rings_path(trace);
+  const fs::path folder = folder_at(pointer);
+  struct stat facts {};
+  if (folder.empty() || ::lstat(folder.c_str(), &facts) != 0 || is_being_made(facts)) return false;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder, error)) {
+    if (entry.path().filename() != ring::kControlFile) return false;
+  }
+  const fs::path control = folder / ring::kControlFile;
+  const int file = ::open(control.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+  if (file >= 0) {
+    // The magic comes first in what is written, and the file is locked before.
+    char magic[sizeof ring::kControlMagic] = {};
+    const bool made =
+        ::pread(file, magic, sizeof magic, 0) == sizeof magic &&
+        std::any_of(std::begin(magic), std::end(magic), [](char c) { return c != 0; });
+    const bool in_use = ::flock(file, LOCK_EX | LOCK_NB) != 0;
+    ::close(file);
+    if (made || in_use) return false;
+    fs::remove(control, error);
+  }
+  fs::remove(folder, error);
+  if (folder != pointer) fs::remove(pointer, error);
+  return true;
+}
+
+void RingsFolder::remove_unused(const fs::path& folder) {
+  std::error_code error;
+  constexpr std::string_view kEnding = ".rings";
+  for (const auto& entry : fs::directory_iterator(folder.empty() ? "." : folder, error)) {
+    const std::string name = entry.path().string();
+    if (!name.ends_with(kEnding)) continue;
+    const fs::path trace = name.substr(0, name.size() - kEnding.size());
+    if (auto left = take_over(trace)) {
+      if (!left->has_rings() && !fs::exists(trace, error)) left->remove();
+    } else {
+      remove_unmade(trace);
+    }
+  }
 }
 
 bool RingsFolder::has_rings() const {

@@ -28,7 +28,7 @@ void claim(const fs::path& trace, bool force) {
   if (::lstat(rings.c_str(), &facts) == 0) {
     if (auto folder = RingsFolder::take_over(trace)) {
       folder->remove();
-    } else {
+    } else if (!RingsFolder::remove_unmade(trace)) {
       throw Error(
           rings, "exists already",
           "a recording of this name is under way; wait for it or choose another name with -o",
@@ -48,6 +48,8 @@ void claim(const fs::path& trace, bool force) {
 
 RingsFolder make_folder(const fs::path& trace, const Options& options) {
   claim(trace, options.force);
+  // Most recordings have names of their own, which nobody will name again.
+  RingsFolder::remove_unused(trace.parent_path());
   return RingsFolder::create(trace, options);
 }
 
@@ -163,9 +165,13 @@ void Session::finish(Outcome* outcome, const std::function<void(const Outcome&)>
 bool recover(const fs::path& trace, bool* in_use) {
   std::error_code error;
   // The rings lie beside the file itself, not beside a link to it.
-  const fs::path file = fs::weakly_canonical(trace, error);
-  auto folder = RingsFolder::take_over(error ? fs::absolute(trace) : file, in_use);
-  if (!folder) return false;
+  fs::path file = fs::weakly_canonical(trace, error);
+  if (error) file = fs::absolute(trace);
+  auto folder = RingsFolder::take_over(file, in_use);
+  if (!folder) {
+    if (RingsFolder::remove_unmade(file) && in_use != nullptr) *in_use = false;
+    return false;
+  }
   folder->control().stop.store(1, std::memory_order_release);
   const Drain::Options options = drain_options(folder->control());
 

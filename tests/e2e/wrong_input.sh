@@ -24,6 +24,7 @@ refuse no-such-program "$bin/streamscope" record -o none.sqlite -- ./no-such-pro
 refuse good.sqlite "$bin/streamscope" record -o good.sqlite -- "$worker" count 1
 cmp good.sqlite keep.sqlite || fail "an existing trace was touched"
 "$bin/streamscope" record --force -o good.sqlite -- "$worker" count 200 >/dev/null || fail "--force should replace a file"
+refuse '--tier times' "$bin/streamscope" record --flight-recorder 1 --tier times -o none.sqlite -- touch ran
 mkdir directory
 refuse directory "$bin/streamscope" record --force -o directory -- touch ran
 refuse no-such-folder/x.sqlite: "$bin/streamscope" record -o no-such-folder/x.sqlite -- "$worker" count 1

@@ -373,6 +373,51 @@ TEST_F(Recording, IsFinishedByItsDetachedWriter) {
   EXPECT_EQ(files(), std::set<std::string>{"t.sqlite"});
 }
 
+// Issue 20: nobody names such a recording again if its name has the number of the process.
+TEST_F(Recording, RemovesWhatRecordersLeftThatWereKilledBeforeAnythingWasRecorded) {
+  const auto killed = [&](const char* name) {
+    int output = -1;
+    const pid_t writer = in_child(
+        [&] {
+          Session session(directory_ / name, options_);
+          return 0;  // as if killed: the session is not finished
+        },
+        &output);
+    waitpid(writer, nullptr, 0);
+    close(output);
+    return std::string(name) + ".rings";
+  };
+  const std::string same = killed("t.sqlite");
+  EXPECT_EQ(files(), std::set<std::string>{same});
+  EXPECT_FALSE(recover(options_.output));
+  EXPECT_EQ(files(), std::set<std::string>{}) << "by the next command that is given the trace";
+
+  const std::string other = killed("app-1.sqlite");
+  EXPECT_EQ(files(), std::set<std::string>{other});
+  EXPECT_FALSE(record({"exit", "0"}).trace_written);
+  EXPECT_EQ(files(), std::set<std::string>{}) << "by the next recording beside it";
+}
+
+TEST_F(Recording, LeavesAFolderAloneWhoseRecorderLives) {
+  const fs::path trace = directory_ / "app-2.sqlite";
+  const Session living(trace, options_);
+  record({"exit", "0"});
+  EXPECT_EQ(files(), std::set<std::string>{"app-2.sqlite.rings"});
+}
+
+TEST_F(Recording, RemovesAFolderWhoseMakingWasCutShort) {
+  const fs::path folder = rings_path(options_.output);
+  for (const bool with_control : {false, true}) {
+    fs::create_directory(folder);
+    if (with_control) std::ofstream(folder / ring::kControlFile) << std::string(100, '\0');
+    EXPECT_FALSE(recover(options_.output));
+    EXPECT_TRUE(fs::exists(folder)) << "it may be in the making";
+    fs::last_write_time(folder, fs::file_time_type::clock::now() - std::chrono::hours(1));
+    EXPECT_EQ(record({"exit", "0"}).exit_code, 0);
+    EXPECT_FALSE(fs::exists(folder));
+  }
+}
+
 TEST_F(Recording, LeavesAForeignFolderAlone) {
   fs::create_directory(rings_path(options_.output));
   std::ofstream(rings_path(options_.output) / "mine") << "x";
