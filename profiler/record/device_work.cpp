@@ -33,6 +33,7 @@ bool DeviceWork::expects_report(const Issue& issue) const {
 void DeviceWork::issue(const Issue& issue) {
   if (expects_report(issue)) {
     pending_.get(issue.correlation_id) = {issue, false};
+    if (issue.silent) forget_later(recent_, issue.correlation_id);
     take_early(issue.correlation_id);
   } else if (!issue.silent) {
     run_.ops.store_now(op_of(issue), issue.operation);
@@ -130,16 +131,18 @@ bool DeviceWork::match(const ring::OpRecord& record) {
   Pending* pending = pending_.find(record.correlation_id);
   if (pending == nullptr) return false;
   const bool first = !pending->reported;
-  const bool is_graph = pending->issue.kind == trace::kGraphLaunch;
   pending->reported = true;
   store(record, &pending->issue);
-  if (first && !is_graph) {  // a graph's nodes may run for long
-    uint32_t& oldest = recent_[next_recent_++ % kRecent];
-    if (const Pending* old = pending_.find(oldest); old != nullptr && old->reported)
-      pending_.erase(oldest);
-    oldest = record.correlation_id;
-  }
+  if (first) forget_later(record.graph_node != 0 ? recent_graphs_ : recent_, record.correlation_id);
   return true;
+}
+
+void DeviceWork::forget_later(Recent& recent, uint32_t correlation_id) {
+  uint32_t& oldest = recent.ids[recent.next++ % kRecent];
+  if (const Pending* old = pending_.find(oldest);
+      old != nullptr && (old->reported || old->issue.silent))
+    pending_.erase(oldest);
+  oldest = correlation_id;
 }
 
 void DeviceWork::describe(const ring::OpRecord& record) {

@@ -38,7 +38,7 @@ struct Issue {
 class DeviceWork {
  public:
   DeviceWork(RunState& run, Objects& objects, trace::Id process)
-      : run_(run), objects_(objects), process_(process), recent_(kRecent, 0) {}
+      : run_(run), objects_(objects), process_(process) {}
 
   void issue(const Issue& issue);
   void describe(const ring::OpRecord& record);
@@ -76,6 +76,13 @@ class DeviceWork {
     uint32_t correlation_id;
     trace::Ns since;
   };
+  /// The numbers of calls whose work was reported or may never be; the oldest is forgotten for each
+  /// that is added.
+  struct Recent {
+    std::vector<uint32_t> ids = std::vector<uint32_t>(kRecent, 0);
+    size_t next = 0;
+  };
+  void forget_later(Recent& recent, uint32_t correlation_id);
   /// Stores an op, or gives the row of it that is there its times.
   void store(const ring::OpRecord& record, Issue* issue);
   bool match(const ring::OpRecord& record);
@@ -88,9 +95,9 @@ class DeviceWork {
   Objects& objects_;
   trace::Id process_;
   SequenceMap<Pending> pending_;  // by correlation id
-  std::vector<uint32_t> recent_;  // correlation ids that were reported, a ring
-  size_t next_recent_ = 0;
-  int64_t not_ended_ = 0;                                 ///< work of which the device told no end
+  Recent recent_;
+  Recent recent_graphs_;   // reported node by node, which may take long
+  int64_t not_ended_ = 0;  ///< work of which the device told no end
   FlatMap<uint32_t, std::vector<ring::OpRecord>> early_;  // reports without a call, by its id
   std::deque<Unmatched> unmatched_;                       // their ids, as they came
   size_t unmatched_since_now_ = 0;                        // of these the last so many

@@ -182,7 +182,7 @@ class SequenceMap {
 
  private:
   // A block with one key left takes the memory of all of them, so it is small.
-  static constexpr uint32_t kBlock = 32;
+  static constexpr uint32_t kBlock = 16;
   static constexpr size_t kMostSpare = 64;
   struct Block {
     uint32_t used = 0;  // bit i: values[i]

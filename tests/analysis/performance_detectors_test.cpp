@@ -237,6 +237,17 @@ TEST(PollStorm, FindsALoopOfQueries) {
   EXPECT_THAT(verdict.findings[0].title, HasSubstr("cudaEventQuery asked in vain 99 times"));
 }
 
+TEST(PollStorm, CountsPollsNotRows) {
+  TraceBuilder builder;
+  kernel(builder.stream("a"), 0, 5, 500);
+  builder.stream("a").record("e");
+  builder.poll_event("e", 90).query_event("e", false).query_event("e", true);
+  const Verdict verdict = run("poll-storm", builder);
+  ASSERT_EQ(verdict.findings.size(), 1u);
+  EXPECT_EQ(verdict.findings[0].count, 91u);
+  EXPECT_THAT(verdict.findings[0].title, HasSubstr("cudaEventQuery asked in vain 91 times"));
+}
+
 TEST(PollStorm, FindsASyncAfterEveryOp) {
   TraceBuilder builder;
   for (int i = 0; i < 40; ++i) {

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // What the collector's callback costs, entry and exit together, over a handler that does nothing:
-// the record mix of the cost loop (launch, record, wait), through the stand-in libcupti.
+// the record mix of the cost loop (launch, record, wait), and a query that is repeated in vain,
+// through the stand-in libcupti.
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -69,8 +70,8 @@ struct Step {
 };
 
 // Calls `handler` as CUPTI would for `rounds` rounds of the steps. Nanoseconds per call.
-double measure(CUpti_CallbackFunc handler, std::span<const Step> steps, size_t rounds) {
-  int32_t result = 0;
+double measure(CUpti_CallbackFunc handler, std::span<const Step> steps, size_t rounds,
+               int32_t result = 0) {
   uint64_t shared = 0;
   CUpti_CallbackData data{};
   data.functionReturnValue = &result;
@@ -142,6 +143,7 @@ int main() {
   const cudaEventRecord_v3020_params record{event, stream};
   const cudaStreamWaitEvent_v3020_params wait{stream, event, 0};
   const cudaEventSynchronize_v3020_params synchronize{event};
+  const cudaEventQuery_v3020_params query{event};
   const Step mix[] = {
       {RUNTIME_ID(cudaLaunchKernel_v7000), DRIVER_ID(cuLaunchKernel), &launch, "_Z6kernelPfS_i"},
       {RUNTIME_ID(cudaEventRecord_v3020), DRIVER_ID(cuEventRecord), &record, nullptr},
@@ -149,18 +151,24 @@ int main() {
   const Step sync[] = {{RUNTIME_ID(cudaEventSynchronize_v3020), DRIVER_ID(cuEventSynchronize),
                         &synchronize, nullptr}};
 
+  const Step poll[] = {
+      {RUNTIME_ID(cudaEventQuery_v3020), DRIVER_ID(cuEventQuery), &query, nullptr}};
+
   const size_t rounds = bench::scaled(4000);  // a batch is about a millisecond
   for (size_t i = 0; i < bench::scaled(kRingRecords / (3 * rounds) + 1);
        ++i) {  // touches all of the ring
     measure(handler, mix, rounds);
     drain(folder);
   }
-  std::vector<double> ours, empty, clock, with_stack;
+  std::vector<double> ours, empty, clock, with_stack, vain, recorded;
   for (size_t i = 0; i < bench::scaled(300); ++i) {  // alternated, as the speed of a machine drifts
     empty.push_back(measure(do_nothing, mix, rounds));
     ours.push_back(measure(handler, mix, rounds));
     drain(folder);
     with_stack.push_back(measure(handler, sync, rounds / 10 + 1));
+    drain(folder);
+    vain.push_back(measure(handler, poll, rounds, cudaErrorNotReady));
+    recorded.push_back(measure(handler, poll, rounds));  // as vain ones were
     drain(folder);
     clock.push_back(measure_clock(rounds));
   }
@@ -168,6 +176,9 @@ int main() {
                 bench::Better::kLess);
   bench::rival("empty_handler_ns", bench::median(empty), "ns");
   bench::rival("two_clock_readings_ns", 2 * bench::median(clock), "ns");
+  bench::budget("vain_poll_ns", bench::median(vain) - bench::median(empty), "ns", kLimitNs,
+                bench::Better::kLess);
+  bench::rival("recorded_query_ns", bench::median(recorded) - bench::median(empty), "ns");
   // Of a shallow stack; each further frame adds to it.
   bench::budget("stack_ns", bench::median(with_stack) - bench::median(ours), "ns", kStackLimitNs,
                 bench::Better::kLess);

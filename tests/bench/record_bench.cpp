@@ -5,17 +5,21 @@
 // record, wait on four streams, and the kernels that the device reports), beside one prepared
 // INSERT per row of the same rows to the same state; and how large a record is in the file. Then
 // programs that do nothing but launch, or copy on more than a thousand streams, each of which they
-// make and destroy.
+// make and destroy. Then a program that runs: threads that launch 100,000 times a second each while
+// the writer keeps up, without a loss.
 #include <sqlite3.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "bench/budget.h"
@@ -318,6 +322,113 @@ void measure_plain(const fs::path& folder, Mix mix, const char* name) {
   bench::budget(name, bench::median(rates), "records/s", 1.2e6, bench::Better::kMore);
 }
 
+double processor_s(clockid_t clock) {
+  timespec now;
+  ::clock_gettime(clock, &now);
+  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
+}
+
+constexpr uint32_t kLoadThreads = 4;
+constexpr double kCallsPerSecond = 1e5;  // of each thread
+
+// One thread stands for all of the program and for the device's reports, each with a ring as large
+// as in a recording.
+class Load {
+ public:
+  explicit Load(const fs::path& rings) {
+    constexpr uint64_t kRingRecords = 1 << 17;
+    for (uint32_t i = 0; i <= kLoadThreads; ++i) {
+      int error = 0;
+      const uint64_t capacity = i == kLoadThreads ? 4 * kRingRecords : kRingRecords;
+      rings_.push_back(ring::Producer::create(rings.c_str(), i, capacity, kClock, &error));
+      if (!rings_.back().valid()) fail(std::strerror(error));
+      ring::ThreadRecord thread{};
+      thread.kind = ring::RecordKind::kThread;
+      thread.tid = 100 + i;
+      rings_.back().push(thread);
+    }
+  }
+  void run(double seconds) {
+    const double began = processor_s(CLOCK_THREAD_CPUTIME_ID);
+    const uint64_t begin = ring::read_clock(kClock);
+    const auto all = static_cast<uint64_t>(seconds * kCallsPerSecond);
+    for (uint64_t made = 0; made < all;) {
+      const double passed = static_cast<double>(ring::read_clock(kClock) - begin) * 1e-9;
+      const uint64_t due = std::min(all, static_cast<uint64_t>(passed * kCallsPerSecond));
+      for (; made < due; ++made) {
+        for (uint32_t thread = 0; thread < kLoadThreads; ++thread) launch(thread);
+      }
+      std::this_thread::sleep_for(std::chrono::microseconds(500));
+    }
+    ring::EndRecord end{};
+    end.kind = ring::RecordKind::kEnd;
+    end.begin = ring::read_clock(kClock);
+    rings_[0].push(end);
+    calls_per_s_ = static_cast<double>(all * kLoadThreads) /
+                   (static_cast<double>(ring::read_clock(kClock) - begin) * 1e-9);
+    processor_s_ = processor_s(CLOCK_THREAD_CPUTIME_ID) - began;
+    done_.store(true, std::memory_order_release);
+  }
+  bool done() const { return done_.load(std::memory_order_acquire); }
+  double calls_per_s() const { return calls_per_s_; }
+  double processor_seconds() const { return processor_s_; }
+
+ private:
+  void launch(uint32_t thread) {
+    static const ring::CallId kLaunch = ring::find_call("cudaLaunchKernel").value();
+    ring::CallRecord call{};
+    call.kind = ring::RecordKind::kCall;
+    call.call = kLaunch;
+    call.correlation_id = ++correlation_;
+    call.context = 1;
+    call.operation = ring::kNone32;
+    call.stream = 0xa000 + 16 * thread;
+    call.begin = call.end = ring::read_clock(kClock);
+    rings_[thread].push(call);
+    ring::OpRecord op{};
+    op.kind = ring::RecordKind::kKernel;
+    op.correlation_id = correlation_;
+    op.context = 1;
+    op.stream = 13 + thread;
+    op.begin_ns = static_cast<int64_t>(call.end) + 5'000;
+    op.end_ns = op.begin_ns + 3'000;
+    op.shape = ring::kNone32;
+    op.channel = 8;
+    rings_.back().push(op);
+  }
+
+  std::vector<ring::Producer> rings_;
+  uint32_t correlation_ = 0;
+  double calls_per_s_ = 0, processor_s_ = 0;
+  std::atomic<bool> done_ = false;
+};
+
+void measure_load(const fs::path& folder) {
+  const fs::path rings = folder / "rings", file = folder / "trace.sqlite";
+  fs::remove(file);
+  fs::create_directory(rings);
+  record::Drain::Options options;
+  options.clock = kClock;
+  options.trace_start_ns = static_cast<int64_t>(ring::read_clock(kClock));
+  const double began = processor_s(CLOCK_PROCESS_CPUTIME_ID);
+  record::Drain drain(rings, trace::Writer::create(file), options, ring::read_anchor(kClock));
+  Load load(rings);
+  std::thread program([&] { load.run(bench::smoke() ? 0.02 : 5); });
+  while (!load.done()) {  // as a recorder does
+    if (drain.cycle() <= 4096) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  program.join();
+  if (!drain.finish()) fail("the trace is not complete");
+  const double writer_s = processor_s(CLOCK_PROCESS_CPUTIME_ID) - began - load.processor_seconds();
+  bench::budget("load_dropped", static_cast<double>(drain.dropped()), "records", 0,
+                bench::Better::kLess);
+  bench::rival("load_calls_per_s", load.calls_per_s(), "calls/s");
+  // Each call is reported once; what one processor stores of both bounds what may go on for long.
+  bench::budget("load_records_per_processor_s", static_cast<double>(drain.records()) / writer_s,
+                "records/s", 1e6, bench::Better::kMore);
+  fs::remove_all(rings);
+}
+
 }  // namespace
 
 int main() {
@@ -327,5 +438,6 @@ int main() {
   measure(pattern, 2);
   measure_plain(pattern, Mix::kLaunches, "writer_launches_records_per_s");
   measure_plain(pattern, Mix::kStreams, "writer_streams_records_per_s");
+  measure_load(pattern);
   fs::remove_all(pattern);
 }

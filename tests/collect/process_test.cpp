@@ -518,7 +518,7 @@ TEST(CoordObserver, TellsSimulatedWorkInVirtualTime) {
   ASSERT_GT(tasks.size(), 1u);
   EXPECT_EQ(tasks[0].run, ring::kNone32);
   EXPECT_EQ(tasks[0].flags, ring::kVirtualTime);
-  EXPECT_EQ(tasks[0].begin, 9u) << "the thread's call before it had ended then";
+  EXPECT_EQ(tasks[0].begin, 209u) << "the thread's call before it had ended then";
   EXPECT_EQ(tasks[0].end, 120u);
   EXPECT_EQ(tasks[0].type, 2);
   EXPECT_EQ(tasks[1].run, 6u);

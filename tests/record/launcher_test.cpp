@@ -373,6 +373,20 @@ TEST_F(Recording, IsFinishedByItsDetachedWriter) {
   EXPECT_EQ(files(), std::set<std::string>{"t.sqlite"});
 }
 
+// Issue 20: at 58,000 kernels a second the writer fell behind, and ever further.
+TEST_F(Recording, LosesNothingOfThreadsThatLaunchAHundredThousandTimesASecond) {
+  options_.tier = ring::Tier::kTimes;
+  const Outcome outcome = record({"load", "2", "200000", "100000"});
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_TRUE(outcome.complete);
+  EXPECT_EQ(outcome.dropped, 0u);
+  const Trace trace = this->trace();
+  EXPECT_EQ(trace.api_call.size(), 400'000u);
+  EXPECT_EQ(trace.op.size(), 400'000u);
+  EXPECT_THAT(losses(trace), testing::IsEmpty());
+  EXPECT_EQ(files(), std::set<std::string>{"t.sqlite"});
+}
+
 // Issue 20: nobody names such a recording again if its name has the number of the process.
 TEST_F(Recording, RemovesWhatRecordersLeftThatWereKilledBeforeAnythingWasRecorded) {
   const auto killed = [&](const char* name) {

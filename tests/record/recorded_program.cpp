@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
@@ -76,6 +77,52 @@ int calls(uint64_t count, uint64_t threads, int exit_code) {
   for (auto& other : others) other.join();
   main.end();
   return exit_code;
+}
+
+// Launches `count` kernels at `rate` a second, whatever room there is; the device reports them
+// every tenth of a second.
+void launch(uint32_t index, uint32_t count, uint32_t rate) {
+  constexpr uint64_t kCapacity = 1 << 16;
+  FakeThread thread = make_thread(2 * index, kCapacity);
+  FakeThread device = make_thread(2 * index + 1, kCapacity);
+  if (index == 0) thread.process("/bin/load");
+  const auto begin = std::chrono::steady_clock::now();
+  const auto seconds = [&] {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  };
+  const auto at = static_cast<int64_t>(ring::read_monotonic());
+  const uint32_t first = index * count + 1;
+  uint32_t made = 0, reported = 0;
+  double report_at = 0;
+  while (reported < count) {
+    const auto due = static_cast<uint32_t>(std::min<double>(count, seconds() * rate));
+    for (; made < due; ++made)
+      thread.ring.push(call_now(thread, "cudaLaunchKernel", 100 + index, 0, first + made));
+    if (seconds() > report_at || made == count) {
+      report_at = seconds() + 0.1;
+      for (; reported < made; ++reported) {
+        auto op = device.make<ring::OpRecord>(ring::RecordKind::kKernel);
+        op.correlation_id = first + reported;
+        op.context = 1;
+        op.stream = 13 + index;
+        op.begin_ns = at + 10'000 * reported;
+        op.end_ns = op.begin_ns + 5'000;
+        op.shape = ring::kNone32;
+        op.channel = 0xffff;
+        device.ring.push(op);
+      }
+    }
+    usleep(500);
+  }
+  if (index == 0) thread.end();
+}
+
+int load(uint32_t threads, uint32_t count, uint32_t rate) {
+  std::vector<std::thread> others;
+  for (uint32_t i = 1; i < threads; ++i) others.emplace_back(launch, i, count, rate);
+  launch(0, count, rate);
+  for (auto& other : others) other.join();
+  return 0;
 }
 
 int spawn(const char* self, uint64_t children, const char* count) {
@@ -149,6 +196,10 @@ int main(int argc, char** argv) {
   const std::string what = argc > 1 ? argv[1] : "";
   if (what == "calls" && argc == 5)
     return calls(number(argv[2]), number(argv[3]), static_cast<int>(number(argv[4])));
+  if (what == "load" && argc == 5) {
+    return load(static_cast<uint32_t>(number(argv[2])), static_cast<uint32_t>(number(argv[3])),
+                static_cast<uint32_t>(number(argv[4])));
+  }
   if (what == "spawn" && argc == 4) return spawn(argv[0], number(argv[2]), argv[3]);
   if (what == "leave-behind") return leave_behind();
   if (what == "forever") return forever();

@@ -54,6 +54,16 @@ TEST(ReportGolden, TheOtherBreakdownsAndTheTerminalAreAsApproved) {
                       written("text", trace, {.colour = true, .width = 80}));
 }
 
+TEST(Report, CountsPollsNotTheirRows) {
+  test::TraceBuilder builder;
+  builder.stream("a").record("e");
+  builder.poll_event("e", 1000).query_event("e").synchronize_device(2000, 2100);
+  const Info info = info_of(builder.trace());
+  EXPECT_EQ(info.counts.query, 1001u);
+  EXPECT_EQ(info.counts.host_sync, 1u);
+  EXPECT_EQ(info.counts.api_call, 1003u);  // and the record
+}
+
 TEST(Report, FitsTheTerminal) {
   for (const test::Sample& sample : test::samples()) {
     for (size_t width : {80u, 100u, 132u}) {

@@ -171,6 +171,14 @@ TraceBuilder& TraceBuilder::query_event(std::string_view name, bool ready) {
   return *this;
 }
 
+TraceBuilder& TraceBuilder::poll_event(std::string_view name, Small polls) {
+  HostSync row{.kind = kEventQuery, .event_id = event(name)};
+  row.result = kResultNotReady;
+  row.polls = polls;
+  sync(row, "cudaEventQuery", now_ns_, now_ns_ + polls);
+  return *this;
+}
+
 TraceBuilder& TraceBuilder::range(std::string_view name, Ns start_ns, Ns end_ns) {
   Range row{.thread_id = thread_, .kind = kPushPop, .name_id = intern(name), .depth = 0};
   row.start_ns = start_ns, row.end_ns = end_ns;

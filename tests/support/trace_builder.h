@@ -99,6 +99,8 @@ class TraceBuilder {
   TraceBuilder& synchronize_device(trace::Ns start_ns, trace::Ns end_ns);
   TraceBuilder& synchronize_event(std::string_view event, trace::Ns start_ns, trace::Ns end_ns);
   TraceBuilder& query_event(std::string_view event, bool ready = true);
+  /// So many queries in vain, as the one row that a recording makes of them.
+  TraceBuilder& poll_event(std::string_view event, trace::Small polls);
   TraceBuilder& range(std::string_view name, trace::Ns start_ns, trace::Ns end_ns);
   TraceBuilder& mark(std::string_view name, trace::Ns at_ns);
   /// coord::host_access now.
