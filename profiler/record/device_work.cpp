@@ -150,15 +150,15 @@ void DeviceWork::describe(const ring::OpRecord& record) {
   std::vector<ring::OpRecord>& early = early_.get(record.correlation_id);
   if (early.empty()) {
     unmatched_.push_back({record.correlation_id, trace::kUnknownNs});
-    ++unmatched_since_now_;
+    ++newly_unmatched_;
   }
   early.push_back(record);
 }
 
-void DeviceWork::give_up_unmatched(trace::Ns now) {
-  for (; unmatched_since_now_ > 0; --unmatched_since_now_)
-    unmatched_[unmatched_.size() - unmatched_since_now_].since = now;
-  while (!unmatched_.empty() && now - unmatched_.front().since >= kPatienceNs) {
+void DeviceWork::give_up_unmatched(trace::Ns read) {
+  for (; newly_unmatched_ > 0; --newly_unmatched_)
+    unmatched_[unmatched_.size() - newly_unmatched_].since = read;
+  while (!unmatched_.empty() && read - unmatched_.front().since >= kPatienceNs) {
     store_unmatched(unmatched_.front().correlation_id);
     unmatched_.pop_front();
   }
@@ -174,7 +174,7 @@ void DeviceWork::store_unmatched(uint32_t correlation_id) {
 void DeviceWork::finish() {
   for (const Unmatched& unmatched : unmatched_) store_unmatched(unmatched.correlation_id);
   unmatched_.clear();
-  unmatched_since_now_ = 0;
+  newly_unmatched_ = 0;
   const std::vector<Issue*> missing = unreported();
   show();
   if (!missing.empty())

@@ -45,8 +45,9 @@ class DeviceWork {
   /// False if it names no shape.
   bool describe(const ring::LaunchShapeRecord& record);
 
-  /// Gives up the calls of reports that came long ago. After each pass over the rings.
-  void give_up_unmatched(trace::Ns now);
+  /// Gives up the calls of reports that came long ago. After each pass over the rings. `read`: all
+  /// calls that began before have been read.
+  void give_up_unmatched(trace::Ns read);
   /// Issues that were not reported, in their order.
   std::vector<Issue*> unreported();
   /// Stores what is issued and not yet reported, without times; these come when it is.
@@ -65,7 +66,7 @@ class DeviceWork {
   // Calls stay known for so many further reports after their first, as some are reported in several
   // pieces.
   static constexpr size_t kRecent = 4096;
-  // A call is read within a second of its end, or it was never traced.
+  // A report comes with its call or later, or the call was never traced.
   static constexpr trace::Ns kPatienceNs = 1'000'000'000;
 
   struct Pending {
@@ -100,7 +101,7 @@ class DeviceWork {
   int64_t not_ended_ = 0;  ///< work of which the device told no end
   FlatMap<uint32_t, std::vector<ring::OpRecord>> early_;  // reports without a call, by its id
   std::deque<Unmatched> unmatched_;                       // their ids, as they came
-  size_t unmatched_since_now_ = 0;                        // of these the last so many
+  size_t newly_unmatched_ = 0;                            // of these the last so many
   FlatMap<uint32_t, trace::Id> shapes_;
 };
 

@@ -238,6 +238,7 @@ size_t Drain::cycle_all(bool look_for_ended) {
       {
         std::lock_guard lock(rings_in_use_);
         piece = process.cycle(now_, last);
+        if (!last) process.relieve_rings();  // the other thread may not get its turn in between
       }
       read += piece;
       if (last) flush_if_due();

@@ -13,6 +13,8 @@ namespace {
 using ring::RecordKind;
 
 constexpr size_t kPiece = 8192;
+// Of many rings, so that a cycle is short: none is relieved meanwhile.
+constexpr size_t kCycle = 65'536, kLeastPiece = 1024;
 // A poll becomes a row after so long at the latest, so that a trace that is being made shows it.
 constexpr auto kLongestPoll = std::chrono::milliseconds(100);
 
@@ -92,8 +94,9 @@ bool ProcessDrain::is_identity(const ring::Record& record) const {
 // Much that has piled up is read in pieces of like ends, so that what is read together fits into
 // the processor's caches. Returns where this lane wants the piece to end.
 uint64_t ProcessDrain::end_of_piece(const Lane& lane) const {
-  const size_t first = lane.at + kPiece;
-  for (size_t i = first; i < std::min(first + kPiece, lane.pending.size()); ++i) {
+  const size_t piece = std::clamp(kCycle / lanes_.size(), kLeastPiece, kPiece);
+  const size_t first = lane.at + piece;
+  for (size_t i = first; i < std::min(first + piece, lane.pending.size()); ++i) {
     const ring::Record& record = lane.pending[i];
     if (record.head.kind == RecordKind::kCall && (record.head.flags & ring::kVirtualTime) == 0)
       return as<ring::CallRecord>(record).end;
@@ -178,7 +181,7 @@ size_t ProcessDrain::cycle(uint64_t now, bool ended) {
   // Calls that the next cycles read began after this, or are named here.
   horizon_ = std::min(horizon, calls_.earliest_deferred());
   for (auto& lane : lanes_) horizon_ = std::min(horizon_, earliest_unread(*lane));
-  if (now != 0) work_.give_up_unmatched(run_.clock.to_ns(now));
+  if (now != 0) work_.give_up_unmatched(run_.clock.to_ns(std::min(now, horizon_)));
   fill_process_texts(false);
   run_.records += after - before;
   return after - before;

@@ -354,7 +354,9 @@ class Load {
     const auto all = static_cast<uint64_t>(seconds * kCallsPerSecond);
     for (uint64_t made = 0; made < all;) {
       const double passed = static_cast<double>(ring::read_clock(kClock) - begin) * 1e-9;
-      const uint64_t due = std::min(all, static_cast<uint64_t>(passed * kCallsPerSecond));
+      // What could not be made for want of a processor is not made all at once.
+      const uint64_t due = std::min({all, static_cast<uint64_t>(passed * kCallsPerSecond),
+                                     made + static_cast<uint64_t>(kCallsPerSecond / 500)});
       for (; made < due; ++made) {
         for (uint32_t thread = 0; thread < kLoadThreads; ++thread) launch(thread);
       }

@@ -90,14 +90,18 @@ void launch(uint32_t index, uint32_t count, uint32_t rate) {
   const auto seconds = [&] {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   };
-  const auto at = static_cast<int64_t>(ring::read_monotonic());
+  std::vector<int64_t> begun;
   const uint32_t first = index * count + 1;
   uint32_t made = 0, reported = 0;
   double report_at = 0;
   while (reported < count) {
-    const auto due = static_cast<uint32_t>(std::min<double>(count, seconds() * rate));
-    for (; made < due; ++made)
+    // A thread that got no processor for a while does not make up for all of it at once.
+    const auto due = std::min(static_cast<uint32_t>(std::min<double>(count, seconds() * rate)),
+                              made + rate / 500);
+    for (; made < due; ++made) {
       thread.ring.push(call_now(thread, "cudaLaunchKernel", 100 + index, 0, first + made));
+      begun.push_back(static_cast<int64_t>(ring::read_monotonic()) + 5'000);
+    }
     if (seconds() > report_at || made == count) {
       report_at = seconds() + 0.1;
       for (; reported < made; ++reported) {
@@ -105,7 +109,7 @@ void launch(uint32_t index, uint32_t count, uint32_t rate) {
         op.correlation_id = first + reported;
         op.context = 1;
         op.stream = 13 + index;
-        op.begin_ns = at + 10'000 * reported;
+        op.begin_ns = begun[reported];
         op.end_ns = op.begin_ns + 5'000;
         op.shape = ring::kNone32;
         op.channel = 0xffff;
