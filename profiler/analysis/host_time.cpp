@@ -119,7 +119,9 @@ Id HostTime::name_id(Call call) const {
 bool HostTime::is_sync(Call call) const {
   if (call.table() != Call::kHostSync) return false;
   const trace::Small kind = trace_.host_sync.kind[call.id()];
-  return is_blocking(kind) || kind == trace::kSynchronousCopy;
+  // A row of several queries is a loop that polls until the device is done.
+  return is_blocking(kind) || kind == trace::kSynchronousCopy ||
+         trace::call_count(trace_.host_sync, call.id()) > 1;
 }
 
 void HostTime::add_calls() {

@@ -16,7 +16,7 @@ enum class HostState : uint8_t {
   kProfiler,     ///< held up by the profiler
   kCodeLoading,  ///< loading code: a module load, or a kernel's code at its first launch
   kLock,         ///< in a call that could not go on before another thread's call had ended
-  kSync,         ///< blocked in a synchronization or a synchronous copy
+  kSync,         ///< blocked in a synchronization or a synchronous copy, or polling
   kCall,         ///< in another CUDA call
   kOutside,      ///< between CUDA calls
 };

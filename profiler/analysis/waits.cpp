@@ -75,9 +75,8 @@ WaitExplainer::WaitExplainer(const IssueOrder& order, const Timeline& timeline, 
 // no work, but a part of the gap of what follows them. Nor have migrations of pages, which nobody
 // issued: they follow a fault.
 Ns WaitExplainer::gap_from(Id op, const Issue& issue) const {
-  constexpr trace::Small kFirstPageMigration = 11;  // op.detail of copies
   if (!is_timed(trace_, op) || trace_.op.kind[op] == trace::kMemoryWait ||
-      (trace_.op.kind[op] == trace::kMemcpy && trace_.op.detail[op] >= kFirstPageMigration) ||
+      (trace_.op.kind[op] == trace::kMemcpy && trace_.op.detail[op] >= trace::kFirstMigration) ||
       trace_.op.stream_id[op] >= timeline_.stream_count()) {
     return kUnknownNs;
   }

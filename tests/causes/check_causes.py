@@ -89,7 +89,7 @@ class Checker:
         """Per thread: its calls by start, as (start, end, blocking)."""
         self.host = {}
         for table, blocking in (("api_call", "0"), ("event_record", "0"), ("event_wait", "0"),
-                                ("host_sync", f"kind IN {BLOCKING}")):
+                                ("host_sync", f"(kind IN {BLOCKING} OR coalesce(polls, 1) > 1)")):
             for thread, start, end, blocks in self.rows(
                     f"SELECT thread_id, start_ns, end_ns, {blocking} FROM {table} "
                     "WHERE start_ns IS NOT NULL AND end_ns IS NOT NULL"):
