@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
@@ -178,6 +179,31 @@ std::string create_sql(const TableInfo& info) {
   return std::string(schema.substr(begin, schema.find("\n);", begin) + 4 - begin));
 }
 
+// The statements of schema.sql that make the views which read a table.
+std::string create_views_sql(const TableInfo& info) {
+  const std::string_view schema = schema_sql();
+  const auto is_word = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
+  };
+  const auto names_table = [&](std::string_view view) {
+    const std::string_view name = info.name;
+    for (size_t at = view.find(name); at != view.npos; at = view.find(name, at + 1)) {
+      const size_t end = at + name.size();
+      if (!is_word(view[at - 1]) && (end == view.size() || !is_word(view[end]))) return true;
+    }
+    return false;
+  };
+  std::string result;
+  constexpr std::string_view kCreate = "CREATE VIEW ";
+  for (size_t at = schema.find(kCreate); at != schema.npos; at = schema.find(kCreate, at + 1)) {
+    const std::string_view view = schema.substr(at, schema.find(";\n", at) + 1 - at);
+    const std::string_view rest = view.substr(kCreate.size());
+    const std::string name(rest.substr(0, rest.find(' ')));
+    if (names_table(view)) result += "DROP VIEW IF EXISTS " + name + ";" + std::string(view);
+  }
+  return result;
+}
+
 }  // namespace
 
 struct Writer::Impl {
@@ -276,9 +302,9 @@ Id Writer::Impl::add_string(std::string text) {
 
 void Writer::Impl::store_table(const TableInfo& info, TableBuffer& buffer) {
   if (buffer.clear) {
-    // Made anew, as a file of an older program may lack columns.
+    // Made again, with its views: a file of an older program may lack columns.
     database.run("DROP TABLE " + std::string(info.name));
-    database.run(create_sql(info));
+    database.run(create_sql(info) + create_views_sql(info));
   }
   for (size_t i = 0; i < buffer.changed_ids.size(); i++) {
     if (!buffer.update) buffer.update = Statement(database, update_sql(info), true);

@@ -9,6 +9,7 @@
 #include <map>
 
 #include "analysis/analyses.h"
+#include "analysis/derive.h"
 #include "support/trace_builder.h"
 
 namespace streamscope::analysis {
@@ -297,6 +298,16 @@ TEST(Recordings, ThePartsOfEveryGapSumToIt) {
   }
   EXPECT_GE(traces, 13u);
   EXPECT_GT(gaps, 1000u);
+}
+
+// Whoever asks them by SQL gets rows, and those of today's rules.
+TEST(Recordings, HoldTheirDerivedTables) {
+  for (const auto& entry : std::filesystem::directory_iterator(STREAMSCOPE_TRACES)) {
+    if (entry.path().extension() != ".sqlite") continue;
+    const Trace trace = trace::read(entry.path());
+    EXPECT_TRUE(has_derived_tables(trace)) << entry.path() << ": run streamscope analyze on it";
+    EXPECT_GT(trace.wait_cause.size(), 0u) << entry.path();
+  }
 }
 
 }  // namespace

@@ -382,6 +382,27 @@ TEST(Writer, ReplacesDerivedTablesOfAFinishedTrace) {
   EXPECT_EQ(trace.meta.at("duration_ns"), "2");
 }
 
+TEST(Writer, ReplacesTheViewsOfADerivedTableWithIt) {
+  TempTrace file;
+  { Writer::create(file).finish(true); }
+  int64_t views = 0;
+  {
+    Database database(file.path(), SQLITE_OPEN_READWRITE);
+    views = database.integer("SELECT count(*) FROM sqlite_schema WHERE type = 'view'");
+    database.run("DROP VIEW v_wait; CREATE VIEW v_wait AS SELECT 'as it was' AS cause");
+  }
+  {
+    Writer writer = Writer::open_derived(file);
+    writer.clear<WaitCause>();
+    writer.append(WaitCause{.op_id = 0, .cause = kHostCause, .duration_ns = 5});
+    writer.finish(true);
+  }
+  Database after(file.path(), SQLITE_OPEN_READONLY);
+  EXPECT_EQ(after.integer("SELECT count(*) FROM v_wait WHERE cause = 'host' AND duration_ns = 5"),
+            1);
+  EXPECT_EQ(after.integer("SELECT count(*) FROM sqlite_schema WHERE type = 'view'"), views);
+}
+
 // A limit on the size of files stands in for a full disk: the write fails in the same way.
 TEST(Writer, SaysThatTheDiskIsFullAndKeepsWhatItStored) {
   TempTrace file;
