@@ -13,12 +13,12 @@
 namespace streamscope::analysis {
 namespace {
 
-constexpr size_t kFewest = 4;         // repetitions that tell a pace
-constexpr size_t kMostOps = 1 << 18;  // newest ops of a process that are searched for a period
-constexpr double kLeastShare = 0.5;   // of device time and time that the repetitions hold
-constexpr double kNearlyBest = 0.97;  // of the best score: an equally good period
-constexpr double kSameCount = 0.25;   // difference of counts of what may be the same step
-constexpr double kSameWork = 0.9;     // common share of the ops of one repetition
+constexpr size_t kFewest = 4;          // repetitions that tell a pace
+constexpr size_t kMostOps = 1 << 18;   // newest ops of a process that are searched for a period
+constexpr double kLeastCovered = 0.5;  // of device time and time that the repetitions hold
+constexpr double kNearlyBest = 0.97;   // of the best score: an equally good period
+constexpr double kSameCount = 0.25;    // difference of counts of what may be the same step
+constexpr double kSameWork = 0.9;      // common share of the ops of one repetition
 
 template <class Value>
 Value median(std::vector<Value> values) {
@@ -31,7 +31,8 @@ Value median(std::vector<Value> values) {
 // False for a part of a step, such as a layer: it repeats fast, and then nothing of it comes for a
 // while. Of the newer half only, as compilation may hold up the older one.
 bool fills_the_time(double repetitions, Ns median_ns, Ns time_ns) {
-  return repetitions * static_cast<double>(median_ns) >= kLeastShare * static_cast<double>(time_ns);
+  return repetitions * static_cast<double>(median_ns) >=
+         kLeastCovered * static_cast<double>(time_ns);
 }
 
 // A timed op with the instant at which it was issued; where the trace does not hold its call, at
@@ -193,7 +194,7 @@ std::optional<SteadyPart> by_range(const Run& base, const Run& now, const std::s
   const auto is_steady = [](const Run& run, const Ranges& ranges) {
     const size_t last = ranges.spans.size() - 1, middle = last / 2;
     return static_cast<double>(ranges.device_ns) >=
-               kLeastShare * static_cast<double>(run.device_ns) &&
+               kLeastCovered * static_cast<double>(run.device_ns) &&
            fills_the_time(static_cast<double>(last - middle), median(times_of(ranges)),
                           ranges.done_ns[last] - ranges.done_ns[middle]);
   };
@@ -323,7 +324,7 @@ class Periods {
   }
 
   bool is_steady(const Period& period) const {
-    if (period.count() < static_cast<double>(kFewest) || period.device_share < kLeastShare)
+    if (period.count() < static_cast<double>(kFewest) || period.device_share < kLeastCovered)
       return false;
     const size_t middle = period.matched[period.matched.size() / 2],
                  last = period.matched.back() + period.length;

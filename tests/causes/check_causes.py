@@ -88,12 +88,14 @@ class Checker:
     def read_host(self):
         """Per thread: its calls by start, as (start, end, blocking)."""
         self.host = {}
-        for table, blocking in (("api_call", "0"), ("event_record", "0"), ("event_wait", "0"),
-                                ("host_sync", f"(kind IN {BLOCKING} OR coalesce(polls, 1) > 1)")):
-            for thread, start, end, blocks in self.rows(
+        blocks = f"kind IN {BLOCKING}"
+        if ("polls",) in self.rows("SELECT name FROM pragma_table_info('host_sync')").fetchall():
+            blocks = f"({blocks} OR coalesce(polls, 1) > 1)"
+        for table, blocking in (("api_call", "0"), ("event_record", "0"), ("event_wait", "0"), ("host_sync", blocks)):
+            for thread, start, end, is_blocking in self.rows(
                     f"SELECT thread_id, start_ns, end_ns, {blocking} FROM {table} "
                     "WHERE start_ns IS NOT NULL AND end_ns IS NOT NULL"):
-                self.host.setdefault(thread, []).append((start, end, blocks))
+                self.host.setdefault(thread, []).append((start, end, is_blocking))
         self.host_starts = {}
         for thread, calls in self.host.items():
             calls.sort()

@@ -27,7 +27,8 @@ if(TARGET streamscope AND TARGET streamscope_coord AND TARGET streamscope_collec
     set_tests_properties(e2e.${name} PROPERTIES LABELS e2e TIMEOUT 120 SKIP_RETURN_CODE 77)
   endforeach()
   # STREAMSCOPE_GATE_TRIES may ask for more tries than fit the usual time.
-  set_tests_properties(e2e.unfinished PROPERTIES TIMEOUT 900)
+  # As large as ./dev nightly makes them.
+  set_tests_properties(e2e.unfinished e2e.causes e2e.explored PROPERTIES TIMEOUT 1800)
   # It runs several programs at a time, and asks how soon each is explained.
   set_tests_properties(e2e.hangs PROPERTIES PROCESSORS 2)
 endif()
