@@ -30,7 +30,7 @@ struct TraceDiff {
   Ns base_ns = 0, new_ns = 0;                    ///< from the first start to the last end of any op
   Ns base_path_ns = 0, new_path_ns = 0;          ///< critical paths
   std::optional<SteadyPart> steady;              ///< what was compared; else the whole runs
-  std::vector<WorkChange> work;                  ///< what changed, dearest first
+  std::vector<WorkChange> work;                  ///< what changed, most costly first
   std::vector<EdgeChange> edges;                 ///< what changed, most changed first
   std::map<WaitCause, std::pair<Ns, Ns>> waits;  ///< before and after
   std::string likely_cause;                      ///< one sentence; "" if nothing got slower

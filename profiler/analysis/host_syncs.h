@@ -31,7 +31,7 @@ struct SyncGroup {
   size_t open_count = 0;  ///< never returned while recording; not in the times
 };
 
-/// Blocking synchronizations, dearest first. Queries are left out.
+/// Blocking synchronizations, most costly first. Queries are left out.
 std::vector<SyncGroup> host_syncs_by_cost(const Trace& trace);
 
 }  // namespace streamscope::analysis

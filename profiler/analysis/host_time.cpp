@@ -74,46 +74,31 @@ HostTime::HostTime(const Trace& trace) : trace_(trace), threads_(trace.thread.si
   }
 }
 
-Ns HostTime::start_ns(Call call) const {
+template <class Column>
+auto HostTime::value(Call call, Column column) const {
   switch (call.table()) {
     case Call::kApiCall:
-      return trace_.api_call.start_ns[call.id()];
+      return column(trace_.api_call)[call.id()];
     case Call::kEventRecord:
-      return trace_.event_record.start_ns[call.id()];
+      return column(trace_.event_record)[call.id()];
     case Call::kEventWait:
-      return trace_.event_wait.start_ns[call.id()];
+      return column(trace_.event_wait)[call.id()];
     case Call::kHostSync:
       break;
   }
-  return trace_.host_sync.start_ns[call.id()];
+  return column(trace_.host_sync)[call.id()];
+}
+
+Ns HostTime::start_ns(Call call) const {
+  return value(call, [](const auto& rows) { return rows.start_ns.data(); });
 }
 
 Ns HostTime::end_ns(Call call) const {
-  switch (call.table()) {
-    case Call::kApiCall:
-      return trace_.api_call.end_ns[call.id()];
-    case Call::kEventRecord:
-      return trace_.event_record.end_ns[call.id()];
-    case Call::kEventWait:
-      return trace_.event_wait.end_ns[call.id()];
-    case Call::kHostSync:
-      break;
-  }
-  return trace_.host_sync.end_ns[call.id()];
+  return value(call, [](const auto& rows) { return rows.end_ns.data(); });
 }
 
 Id HostTime::name_id(Call call) const {
-  switch (call.table()) {
-    case Call::kApiCall:
-      return trace_.api_call.name_id[call.id()];
-    case Call::kEventRecord:
-      return trace_.event_record.name_id[call.id()];
-    case Call::kEventWait:
-      return trace_.event_wait.name_id[call.id()];
-    case Call::kHostSync:
-      break;
-  }
-  return trace_.host_sync.name_id[call.id()];
+  return value(call, [](const auto& rows) { return rows.name_id.data(); });
 }
 
 bool HostTime::is_sync(Call call) const {

@@ -83,6 +83,8 @@ class HostTime {
     Id last_sync = kNoId;
   };
 
+  template <class Column>
+  auto value(Call call, Column column) const;
   Ns start_ns(Call call) const;
   Ns end_ns(Call call) const;
   Id name_id(Call call) const;

@@ -67,7 +67,7 @@ struct RangeGroup {
   uint64_t foreign_count = 0;  ///< of that, issued by other threads than that of the range
   Ns device_ns = 0;            ///< how long that work ran, summed
   Gaps gaps;                   ///< before that work
-  std::vector<OpGroup> ops;    ///< that work, dearest first
+  std::vector<OpGroup> ops;    ///< that work, most costly first
 };
 
 /// What the critical path consists of.
@@ -111,12 +111,12 @@ struct Summary {
   std::vector<Advice> possible;            ///< findings that are only possible
   Ns window_ns = 0;                        ///< from the first start to the last end on any device
   std::vector<StreamSummary> streams;      ///< those that did anything, in order of id
-  std::vector<analysis::WaitGroup> waits;  ///< dearest first
+  std::vector<analysis::WaitGroup> waits;  ///< most costly first
   std::vector<analysis::DeviceOverlap> devices;
   std::vector<std::string> call_sites;     ///< per stack; see analysis/call_sites.h
-  std::vector<analysis::SyncGroup> syncs;  ///< dearest first
-  std::vector<OpGroup> ops;                ///< dearest first
-  std::vector<RangeGroup> ranges;          ///< dearest first
+  std::vector<analysis::SyncGroup> syncs;  ///< most costly first
+  std::vector<OpGroup> ops;                ///< most costly first
+  std::vector<RangeGroup> ranges;          ///< most costly first
   PathSummary path;
   analysis::WaitGraph hang;  ///< who waited for whom at the end; empty if every call returned
 };

@@ -295,21 +295,27 @@ int asked_meanwhile(const Arguments& arguments) {
 int word(const Arguments& arguments) {
   Steps steps{arguments[0]};
   start();
+  // The middle of three pages: where it goes, nothing larger than a page can take its place.
   const size_t bytes = 4096;
-  void* const page =
-      mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void* const pages =
+      mmap(nullptr, 3 * bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void* const page = static_cast<char*>(pages) + bytes;
+  const auto come = [&](int protection) {
+    return mmap(page, bytes, protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1,
+                0) == page;
+  };
   *static_cast<uint64_t*>(page) = 0x1122334455667788;
   std::printf("page %zu\n", reinterpret_cast<size_t>(page));
   steps.next();
   munmap(page, bytes);
   steps.next();
-  mmap(page, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+  const bool is_there = come(PROT_NONE);
   steps.next();
+  if (is_there) munmap(page, bytes);
   std::atomic<bool> over{false};
   std::thread mapping([&] {
     while (!over) {
-      mmap(page, bytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
-      munmap(page, bytes);
+      if (come(PROT_READ)) munmap(page, bytes);
     }
   });
   steps.next();

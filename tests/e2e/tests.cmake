@@ -26,7 +26,6 @@ if(TARGET streamscope AND TARGET streamscope_coord AND TARGET streamscope_collec
     add_test(NAME e2e.${name} COMMAND ${script} ${CMAKE_BINARY_DIR})
     set_tests_properties(e2e.${name} PROPERTIES LABELS e2e TIMEOUT 120 SKIP_RETURN_CODE 77)
   endforeach()
-  # STREAMSCOPE_GATE_TRIES may ask for more tries than fit the usual time.
   # As large as ./dev nightly makes them.
   set_tests_properties(e2e.unfinished e2e.causes e2e.explored PROPERTIES TIMEOUT 1800)
   # It runs several programs at a time, and asks how soon each is explained.

@@ -130,7 +130,7 @@ void InspectorView::draw_dependencies(Sheet& sheet) {
       std::string text;
       if (waited > 0) {
         text = incoming ? "held this stream up for " + format_duration(waited)
-                        : "stood still for " + format_duration(waited);
+                        : "waited " + format_duration(waited);
       } else if (from && to) {
         text = "was already done: " + format_duration(distance_ns(from->end_ns, to->begin_ns)) +
                " between them";
