@@ -72,7 +72,8 @@ class Threads {
     add(trace.event_wait, never);
     add(trace.host_sync, [&](Id row) {
       const auto kind = trace.host_sync.kind[row];
-      return kind != trace::kStreamQuery && kind != trace::kEventQuery;
+      const bool query = kind == trace::kStreamQuery || kind == trace::kEventQuery;
+      return !query || trace::call_count(trace.host_sync, row) > 1;  // a loop that polls
     });
     for (auto& calls : calls_) {
       std::sort(calls.begin(), calls.end(),
