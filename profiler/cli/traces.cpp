@@ -15,6 +15,7 @@
 #include "terminal.h"
 #include "trace/error.h"
 #include "trace/loss.h"
+#include "trace/open.h"
 
 namespace streamscope::cli {
 
@@ -74,8 +75,7 @@ void wait_for_end(const fs::path& file, double seconds) {
     std::this_thread::sleep_for(kPause);
     if (recover(file)) return;
   }
-  std::error_code error;
-  if (fs::exists(file, error)) return;
+  if (!trace::is_unwritten(file)) return;
   throw Error(file.string(), "is not written yet: its recorder has seen no CUDA call",
               "repeat this once the program has ended, or wait longer with --wait");
 }

@@ -173,6 +173,17 @@ std::unique_ptr<Database> open_database(const std::filesystem::path& file) {
   return database;
 }
 
+bool is_unwritten(const std::filesystem::path& file) {
+  std::error_code error;
+  const auto bytes = std::filesystem::file_size(file, error);
+  if (error || bytes == 0) return true;
+  try {
+    return open_database(file)->integer("SELECT count(*) FROM sqlite_schema") == 0;
+  } catch (const Error&) {
+    return false;  // whoever reads it says what is wrong
+  }
+}
+
 std::unique_ptr<Database> open_trace(const std::filesystem::path& file) {
   std::unique_ptr<Database> database = open_database(file);
   check_schema(*database);

@@ -19,4 +19,8 @@ std::unique_ptr<Database> open_trace(const std::filesystem::path& file);
 /// The same for any SQLite file, whatever is in it.
 std::unique_ptr<Database> open_database(const std::filesystem::path& file);
 
+/// True if nothing is stored there yet: no file, an empty one, or a database without tables, as a
+/// writer makes one in its first milliseconds.
+bool is_unwritten(const std::filesystem::path& file);
+
 }  // namespace streamscope::trace

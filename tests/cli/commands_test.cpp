@@ -425,6 +425,14 @@ TEST_F(CheckCommand, WaitsForARecorderAtWork) {
   const Result nothing = streamscope({"check", "early.sqlite", "--wait", "0"});
   EXPECT_EQ(nothing.code, 2);
   EXPECT_THAT(nothing.err, HasSubstr("early.sqlite: is not written yet"));
+  // Nor be more than a file: in its first milliseconds it is empty, then a database without tables.
+  for (const char* sql : {"", "PRAGMA journal_mode=WAL"}) {
+    std::ofstream(folder_ / "early.sqlite").close();
+    if (*sql != 0) make_database(folder_ / "early.sqlite", sql);
+    const Result begun = streamscope({"check", "early.sqlite", "--wait", "0"});
+    EXPECT_EQ(begun.code, 2) << sql;
+    EXPECT_THAT(begun.err, HasSubstr("early.sqlite: is not written yet")) << sql;
+  }
 }
 
 TEST_F(ReportCommand, RefusesFormatsThatAWhatIfDoesNotHave) {
