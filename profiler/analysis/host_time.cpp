@@ -209,6 +209,15 @@ void HostTime::add_locks() {
   }
 }
 
+void HostTime::add_to(Sums& sums, Call call, Ns duration) const {
+  if (is_sync(call)) {
+    sums.sync_ns += duration;
+    sums.last_sync = call.id();
+  } else {
+    sums.call_ns += duration;
+  }
+}
+
 // One thread is in one call at a time; odd data must not count an instant twice.
 void HostTime::make_blocks(ThreadCalls& thread) {
   Sums sums;
@@ -222,13 +231,8 @@ void HostTime::make_blocks(ThreadCalls& thread) {
     const Ns end = end_ns(call);
     const Ns duration = std::max<Ns>(0, end - std::max(start_ns(call), free_from));
     free_from = std::max(free_from, end);
-    if (is_sync(call)) {
-      sums.sync_ns += duration;
-      sums.last_sync = call.id();
-    } else {
-      sums.call_ns += duration;
-      if (duration >= kLongCallNs) thread.long_calls.push_back(call);
-    }
+    add_to(sums, call, duration);
+    if (duration >= kLongCallNs && !is_sync(call)) thread.long_calls.push_back(call);
   }
 }
 
@@ -265,12 +269,7 @@ HostTime::Sums HostTime::until(const ThreadCalls& thread, Ns at) const {
     if (start >= at) break;
     const Ns duration = overlap(start, end, std::max(start, free_from), at);
     free_from = std::max(free_from, end);
-    if (is_sync(call)) {
-      sums.sync_ns += duration;
-      sums.last_sync = call.id();
-    } else {
-      sums.call_ns += duration;
-    }
+    add_to(sums, call, duration);
   }
   return sums;
 }

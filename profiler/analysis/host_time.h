@@ -92,6 +92,7 @@ class HostTime {
   void add_calls();
   void add_overheads();
   void add_locks();
+  void add_to(Sums& sums, Call call, Ns duration) const;
   void make_blocks(ThreadCalls& thread);
   static size_t blocks_until(const ThreadCalls& thread, Ns at);
   Sums until(const ThreadCalls& thread, Ns at) const;

@@ -151,7 +151,7 @@ TEST(Callbacks, TellKernelParametersThatMayBePointersOnlyIfAsked) {
   }
 }
 
-/// What is told of the launch `call`: parameter and value of each word.
+/// What is recorded of the launch `call`: parameter and value of each word.
 std::vector<std::pair<int, uint64_t>> words_of(const Observed& run, const ring::CallRecord& call) {
   std::vector<std::pair<int, uint64_t>> words;
   for (const auto& each : run.all<ring::KernelArgumentsRecord>(RecordKind::kKernelArguments)) {

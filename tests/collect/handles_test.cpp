@@ -97,7 +97,7 @@ TEST(Handles, OfFunctionsMayEndDuringTheirLaunch) {
     told.push_back(each.correlation_id);
   const auto calls = run.calls();
   ASSERT_THAT(calls, SizeIs(5));
-  // Of the first launch and, asked anew, of the last one; the call that ended them is of another
+  // Of the first launch and, asked again, of the last one; the call that ended them is of another
   // thread and comes last.
   EXPECT_EQ(told, (std::vector{calls.at(0).correlation_id, calls.at(3).correlation_id}));
 }
@@ -114,7 +114,7 @@ TEST(Handles, OfGraphsAndNodesAreAskedAboutOnlyWhereTheyAreMadeAndGraphsWhereThe
   EXPECT_EQ(nodes[0].original, 0u);
 }
 
-/// Asks like a writer whose program stands still.
+/// Asks as a writer does whose program hangs.
 class Asked : public ::testing::Test {
  protected:
   void start(const std::string& scenario) { run_.start_child(scenario, {run_.folder()}); }
