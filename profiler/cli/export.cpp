@@ -47,7 +47,7 @@ std::function<int()> define_export(CommandLine& line, ProgramArguments&) {
   struct Options {
     std::string file, output, to, range, view;
     int64_t around = -1;
-    bool quiet = false;
+    bool no_redact = false, quiet = false;
   };
   auto options = std::make_shared<Options>();
   std::vector<std::string> formats;
@@ -68,9 +68,12 @@ std::function<int()> define_export(CommandLine& line, ProgramArguments&) {
       .takes("OP")
       .not_negative();
   line.option("-o,--output", options->output, "write to a file").takes("FILE");
+  line.flag("--no-redact", options->no_redact,
+            "chrome, perfetto: keep the command lines of the processes");
   line.flag("--quiet", options->quiet, "no progress");
   return [options]() -> int {
     report::ExportOptions wanted;
+    wanted.redact = !options->no_redact;
     if (!options->view.empty()) wanted.view = options->view;
     if (!options->range.empty()) wanted.range = parse_range(options->range);
     if (options->around >= 0) {

@@ -18,21 +18,23 @@ std::function<int()> define_merge(CommandLine& line, ProgramArguments&) {
     std::vector<std::filesystem::path> files;
     std::string output;
     double wait_s = kDefaultWaitS;
-    bool force = false, quiet = false;
+    bool force = false, no_redact = false, quiet = false;
   };
   auto options = std::make_shared<Options>();
-  line.option("TRACE", options->files, "two or more traces: of ranks, machines or runs").required();
+  line.option("TRACE", options->files, "traces of ranks, machines or runs; one is copied")
+      .required();
   line.option("-o,--output", options->output, "the trace to write").required().takes("FILE");
   add_wait_option(line, options->wait_s);
   line.flag("--force", options->force, "replace an existing trace");
+  line.flag("--no-redact", options->no_redact,
+            "keep the command lines and environment variables of the processes");
   line.flag("--quiet", options->quiet, "no progress and no summary");
   return [options]() -> int {
-    if (options->files.size() < 2)
-      throw Error("merge", "takes two or more traces", "name the others too");
     for (const auto& file : options->files) wait_for_end(file, options->wait_s);
     {
       const Progress progress("merging into " + options->output, options->quiet);
-      trace::merge(options->files, options->output, options->force);
+      trace::merge(options->files, options->output,
+                   {.overwrite = options->force, .redact = !options->no_redact});
     }
     finish_trace(options->output, options->quiet);
     return kDone;

@@ -292,9 +292,12 @@ class ChromeWriter {
         what, pid, tid, name, more);
   }
   void write_names() {
-    for (Id id = 0; id < trace_.process.size(); ++id)
+    for (Id id = 0; id < trace_.process.size(); ++id) {
+      const Id line = trace_.process.command_line_id[id];
       write_name("process_name", pid_of(trace_, id), 0,
-                 json_text(analysis::process_label(trace_, id)));
+                 json_text(analysis::process_label(trace_, id)),
+                 options_.redact || line == kNoId ? "" : R"(, "command_line": )" + text(line));
+    }
     for (Id id = 0; id < trace_.thread.size(); ++id) {
       if (trace_.thread.name_id[id] != kNoId)
         write_name("thread_name", process_pid(id), tid_of(id), text(trace_.thread.name_id[id]));

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <set>
 
 #include "analysis/edges.h"
 #include "analysis/labels.h"
@@ -39,6 +40,7 @@ class PerfettoWriter {
   }
 
   std::string write() {
+    gather_slices();
     write_names();
     write_tracks();
     write_ops();
@@ -62,14 +64,23 @@ class PerfettoWriter {
     return trace_.process.os_pid[process];
   }
 
+  // No other text of the trace is written: command lines and variables are among them.
+  std::set<Id> names_of_slices() const {
+    std::set<Id> names;
+    for (const Slice& slice : slices_) {
+      if (slice.name != kNoId) names.insert(slice.name);
+    }
+    return names;
+  }
+
   void write_names() {
     proto::TracePacket* first = packet();
     first->set_sequence_flags(kCleared);
     proto::InternedData* interned = first->mutable_interned_data();
-    for (Id id = 0; id < trace_.strings.size(); ++id) {
+    for (const Id id : names_of_slices()) {
       proto::EventName* name = interned->add_event_names();
-      name->set_iid(id + 1);
-      name->set_name(analysis::printable(trace_.strings[id]));
+      name->set_iid(uint64_t{id} + 1);
+      name->set_name(analysis::printable(trace_.text(id)));
     }
     for (Id id = 0; id < trace_.context.size(); ++id) {
       proto::InternedGraphicsContext* context = interned->add_graphics_contexts();
@@ -98,6 +109,8 @@ class PerfettoWriter {
       track->set_uuid(kProcessTracks + id);
       track->mutable_process()->set_pid(pid_of(id));
       track->mutable_process()->set_process_name(analysis::process_label(trace_, id));
+      if (const Id line = trace_.process.command_line_id[id]; !options_.redact && line != kNoId)
+        track->mutable_process()->add_cmdline(analysis::printable(trace_.text(line)));
     }
     for (Id id = 0; id < trace_.thread.size(); ++id) {
       proto::TrackDescriptor* track = packet()->mutable_track_descriptor();
@@ -164,8 +177,7 @@ class PerfettoWriter {
                          table.name_id[id], category, correlation});
     }
   }
-  // Slices of a track must nest: the begins and ends of each thread go in order of time.
-  void write_slices() {
+  void gather_slices() {
     gather(trace_.range, "nvtx");
     gather(trace_.api_call, "cuda");
     gather(trace_.event_record, "cuda");
@@ -175,6 +187,9 @@ class PerfettoWriter {
       if (a.thread != b.thread) return a.thread < b.thread;
       return a.start != b.start ? a.start < b.start : a.end > b.end;
     });
+  }
+  // Slices of a track must nest: the begins and ends of each thread go in order of time.
+  void write_slices() {
     std::vector<Ns> open;
     for (size_t i = 0; i < slices_.size(); ++i) {
       const Slice& slice = slices_[i];

@@ -87,13 +87,16 @@ std::string_view hang_object(Small kind) {
 // Appends the rows of one trace: ids move up by the rows that are there, times by the shift.
 class Copy {
  public:
-  Copy(const Trace& trace, Writer& writer, Ns shift_ns)
-      : trace_(trace), writer_(writer), shift_ns_(shift_ns) {
+  Copy(const Trace& trace, Writer& writer, Ns shift_ns, bool redact)
+      : trace_(trace),
+        writer_(writer),
+        shift_ns_(shift_ns),
+        redact_(redact),
+        texts_(trace.strings.size(), kNoId) {
 #define STREAMSCOPE_BASE(sql_name, Row, COLUMNS) \
   bases_[static_cast<size_t>(TableIndex::k##Row)] = writer.count<Row>();
     STREAMSCOPE_TABLES(STREAMSCOPE_BASE)
 #undef STREAMSCOPE_BASE
-    for (const std::string& text : trace.strings) strings_.push_back(writer.intern(text));
   }
 
   void run() {
@@ -117,34 +120,43 @@ class Copy {
 
  private:
   // Instants move; durations, addresses and numbers do not.
-  Int moved(const char*, std::string_view, Int value, Id, bool is_instant) const {
+  Int moved(const char*, std::string_view, Int value, Id, bool is_instant) {
     if (value == kNoInt || !is_instant) return value;
     return static_cast<Int>(static_cast<uint64_t>(value) + static_cast<uint64_t>(shift_ns_));
   }
-  Small moved(const char*, std::string_view, Small value, Id, bool) const { return value; }
-  Id moved(const char* table, std::string_view column, Id value, Id row, bool) const {
+  Small moved(const char*, std::string_view, Small value, Id, bool) { return value; }
+  Id moved(const char* table, std::string_view column, Id value, Id row, bool) {
     if (value == kNoId) return value;
     const char* target = referenced_table(table, column);
     if (!target) {
       const size_t object = index_of(hang_object(trace_.hang_node.kind[row]));
       return object < kTableCount ? value + bases_[object] : value;
     }
-    if (target == std::string_view("string"))
-      return value < strings_.size() ? strings_[value] : kNoId;
+    if (target == std::string_view("string")) return text(table, column, value);
     return value + bases_[index_of(target)];
+  }
+
+  // Only texts that a row names are written, so that nothing left out stays behind among them.
+  Id text(std::string_view table, std::string_view column, Id value) {
+    const bool is_private =
+        table == "process" && (column == "command_line_id" || column == "environment_id");
+    if (value >= texts_.size() || (redact_ && is_private)) return kNoId;
+    if (texts_[value] == kNoId) texts_[value] = writer_.intern(trace_.strings[value]);
+    return texts_[value];
   }
 
   const Trace& trace_;
   Writer& writer_;
   Ns shift_ns_;
+  bool redact_;
   std::array<Id, kTableCount> bases_{};
-  std::vector<Id> strings_;
+  std::vector<Id> texts_;  // of the trace, by their ids; kNoId: not written yet
 };
 
 }  // namespace
 
 void merge(std::span<const std::filesystem::path> files, const std::filesystem::path& out,
-           bool overwrite) {
+           const MergeOptions& options) {
   std::optional<Int> first;
   std::vector<std::optional<Int>> starts;
   for (const std::filesystem::path& file : files) {
@@ -154,7 +166,7 @@ void merge(std::span<const std::filesystem::path> files, const std::filesystem::
     starts.push_back(integer_meta(file, "trace_start_realtime_ns"));
     if (starts.back()) first = std::min(first.value_or(*starts.back()), *starts.back());
   }
-  Writer writer = Writer::create(out, {.overwrite = overwrite});
+  Writer writer = Writer::create(out, {.overwrite = options.overwrite});
   try {
     bool complete = true;
     std::set<std::string> tiers;
@@ -171,7 +183,7 @@ void merge(std::span<const std::filesystem::path> files, const std::filesystem::
       const bool placed = starts[i] && !is_simulated(trace);
       if (!placed) note("merge-no-clock", name_of(i));
       const Ns shift_ns = placed ? *starts[i] - *first : 0;
-      Copy(trace, writer, shift_ns).run();
+      Copy(trace, writer, shift_ns, options.redact).run();
       if (placed) spans.push_back({shift_ns, add_clamped(shift_ns, trace.end_ns()), i});
       complete &= trace.complete();
       if (is_unfinished(trace)) note(kEndedEarly, name_of(i));

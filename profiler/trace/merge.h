@@ -9,11 +9,17 @@
 
 namespace streamscope::trace {
 
-/// Writes `out` from two or more traces; with an unfinished one it is unfinished too. Their
-/// wall-clock anchors say how their times lie to each other; a trace without one, or with simulated
-/// devices only, starts at 0. Derived tables are left empty. Reads one trace at a time into memory.
-/// Throws Error.
+struct MergeOptions {
+  bool overwrite = false;
+  /// Leave out what the processes were started with: command lines and environment variables.
+  bool redact = true;
+};
+
+/// Writes `out` from one trace (a copy to pass on) or more; with an unfinished one it is unfinished
+/// too. Their wall-clock anchors say how their times lie to each other; a trace without one, or
+/// with simulated devices only, starts at 0. Derived tables are left empty. Reads one trace at a
+/// time into memory. Throws Error.
 void merge(std::span<const std::filesystem::path> files, const std::filesystem::path& out,
-           bool overwrite);
+           const MergeOptions& options = {});
 
 }  // namespace streamscope::trace

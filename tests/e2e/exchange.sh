@@ -78,6 +78,28 @@ done < <(sed -n 's/^| .*? | `\(SELECT .*\)` |$/\1/p' "$(dirname "${BASH_SOURCE[0
 expect_code 0 merge pipeline.sqlite race.sqlite -o both.sqlite
 [[ $(sql both.sqlite "select count(*) from op") == \
   $(($(sql pipeline.sqlite "select count(*) from op") + $(sql race.sqlite "select count(*) from op"))) ]] || fail "ops are lost"
-expect_code 2 merge pipeline.sqlite -o one.sqlite
+
+# What the program was started with stays here: no output carries it, unless it is asked for.
+CUDA_CANARY=secret-variable "$bin/streamscope" record -o own.sqlite -- "$worker" count 8 secret-argument >/dev/null 2>&1 || fail "record exited $?"
+[[ $(grep -aoc 'secret-argument\|secret-variable' own.sqlite) != 0 ]] || fail "the recording does not hold what this test looks for"
+for format in chrome perfetto csv; do expect_code 0 export own.sqlite --to $format -o own.$format; done
+for format in text json html markdown; do expect_code 0 report own.sqlite --format $format -o report.$format; done
+for format in json junit sarif github; do
+  "$bin/streamscope" check own.sqlite --format $format >check.$format 2>/dev/null || (($? == 1)) || fail "check --format $format exited $?"
+done
+expect_code 0 merge own.sqlite -o passed_on.sqlite
+for file in own.chrome own.perfetto own.csv report.* check.* passed_on.sqlite; do
+  [[ -s $file ]] || fail "$file is empty"
+  if grep -aq 'secret-argument\|secret-variable' "$file"; then fail "$file holds what the program was started with"; fi
+done
+[[ $(sql passed_on.sqlite "select count(*) from op") == "$(sql own.sqlite "select count(*) from op")" ]] || fail "ops are lost in the copy"
+expect_code 0 merge own.sqlite -o kept.sqlite --no-redact
+[[ $(sql kept.sqlite "select count(*) from string where value like '%secret-argument%' or value like '%secret-variable%'") == 2 ]] ||
+  fail "merge --no-redact holds no command line"
+for format in chrome perfetto; do
+  expect_code 0 export own.sqlite --to $format --no-redact -o own.$format
+  grep -aq secret-argument own.$format || fail "export --to $format --no-redact holds no command line"
+done
+
 expect_code 2 merge pipeline.sqlite race.sqlite -o pipeline.sqlite --force
 echo "passed"

@@ -44,7 +44,7 @@ class Merge : public testing::Test {
 TEST_F(Merge, PutsRanksOnOneAxisAndKeepsTheirRowsTogether) {
   const fs::path files[] = {rank("a", "1700000000000001000"), rank("b", "1700000000000000000")};
   const fs::path out = folder_ / "out.sqlite";
-  merge(files, out, false);
+  merge(files, out);
   const Trace trace = read(out);
   EXPECT_EQ(trace.meta.at("trace_start_realtime_ns"), "1700000000000000000");
   ASSERT_EQ(trace.op.size(), 6u);
@@ -74,7 +74,7 @@ std::vector<std::string> losses_of(const Trace& trace) {
 TEST_F(Merge, NamesTracesThatWereNotRecordedAtTheSameTime) {
   const fs::path files[] = {rank("a", "1700000000000000000"), rank("b", "1700000000000000400"),
                             rank("c", "1783217600000000000")};
-  merge(files, folder_ / "out.sqlite", false);
+  merge(files, folder_ / "out.sqlite");
   EXPECT_EQ(losses_of(read(folder_ / "out.sqlite")),
             (std::vector<std::string>{"merge-no-overlap c after b"}));
 }
@@ -82,7 +82,7 @@ TEST_F(Merge, NamesTracesThatWereNotRecordedAtTheSameTime) {
 TEST_F(Merge, OfAnUnfinishedTraceIsUnfinished) {
   Writer::create(folder_ / "c", {});  // as a recorder leaves it that is killed at once
   const fs::path both[] = {rank("a", "1700000000000000000"), folder_ / "c"};
-  merge(both, folder_ / "out.sqlite", false);
+  merge(both, folder_ / "out.sqlite");
   EXPECT_TRUE(is_unfinished(read(folder_ / "out.sqlite")));
   EXPECT_TRUE(is_unfinished(folder_ / "out.sqlite"));
   EXPECT_FALSE(is_unfinished(both[0]));
@@ -90,14 +90,14 @@ TEST_F(Merge, OfAnUnfinishedTraceIsUnfinished) {
 
 TEST_F(Merge, RefusesToWriteOverItsInputs) {
   const fs::path files[] = {rank("a", "1700000000000000000"), rank("b", "1700000000000000000")};
-  EXPECT_THROW(merge(files, files[1], true), Error);
+  EXPECT_THROW(merge(files, files[1], {.overwrite = true}), Error);
   EXPECT_EQ(read(files[1]).op.size(), 3u);
-  EXPECT_THROW(merge(files, files[1], false), Error);
+  EXPECT_THROW(merge(files, files[1]), Error);
 }
 
 TEST_F(Merge, LeavesNothingIfATraceIsUnusable) {
   const fs::path files[] = {rank("a", "1700000000000000000"), folder_ / "missing"};
-  EXPECT_THROW(merge(files, folder_ / "out.sqlite", false), Error);
+  EXPECT_THROW(merge(files, folder_ / "out.sqlite"), Error);
   EXPECT_FALSE(fs::exists(folder_ / "out.sqlite"));
 }
 
