@@ -9,6 +9,7 @@
 
 #include "analysis/derive.h"
 #include "sketch.h"
+#include "trace/error.h"
 #include "trace/query.h"
 
 namespace streamscope::viewer {
@@ -85,7 +86,7 @@ Loader::Loader(std::filesystem::path file, int width_px, std::function<void()> o
           load(file, width_px);
         } catch (const std::exception& error) {
           const std::lock_guard lock(mutex_);
-          error_ = error.what();
+          error_ = explain(error);
         }
         progress_ = 1;
         on_change_();

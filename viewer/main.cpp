@@ -8,6 +8,7 @@
 
 #include "app.h"
 #include "arguments.h"
+#include "trace/error.h"
 
 int main(int count, char** values) {
   using namespace streamscope::viewer;
@@ -24,7 +25,7 @@ int main(int count, char** values) {
     }
     return 0;
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "streamscope-viewer: %s\n", error.what());
+    std::fprintf(stderr, "streamscope-viewer: %s\n", streamscope::explain(error).c_str());
     return 2;
   }
 }

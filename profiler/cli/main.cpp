@@ -113,15 +113,11 @@ int main(int argc, char** argv) {
     if (std::fflush(stdout) != 0 || std::ferror(stdout)) {
       return cli::fail("standard output: cannot be written; is the disk full?");
     }
-  } catch (const Error& error) {
-    return cli::fail(error.what());
   } catch (const std::system_error& error) {
     // As fmt reports it; other outputs are written where their names are known.
     return cli::fail(std::string("standard output: ") + error.what() + "; is the disk full?");
-  } catch (const std::bad_alloc&) {
-    return cli::fail("out of memory; record or read a shorter part");
   } catch (const std::exception& error) {
-    return cli::fail(std::string("internal error: ") + error.what());
+    return cli::fail(explain(error));
   }
   return code;
 }

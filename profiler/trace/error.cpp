@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "error.h"
 
+#include <new>
 #include <utility>
 
 namespace streamscope {
@@ -25,5 +26,12 @@ Error::Error(std::string subject, std::string cause, std::string remedy, int cod
       cause_(std::move(cause)),
       remedy_(std::move(remedy)),
       code_(code) {}
+
+std::string explain(const std::exception& error) {
+  if (dynamic_cast<const Error*>(&error) != nullptr) return error.what();
+  if (dynamic_cast<const std::bad_alloc*>(&error) != nullptr)
+    return "out of memory; record or read a shorter part";
+  return std::string("internal error: ") + error.what();
+}
 
 }  // namespace streamscope

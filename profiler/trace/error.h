@@ -4,6 +4,7 @@
 // The profiler's exception: what cannot be used, why, and what to do about it.
 #pragma once
 
+#include <exception>
 #include <stdexcept>
 #include <string>
 
@@ -26,5 +27,9 @@ class Error : public std::runtime_error {
   std::string subject_, cause_, remedy_;
   int code_;
 };
+
+/// The line for a user, for any exception: what() of an Error; of lack of memory also what to do;
+/// anything else is called an internal error.
+std::string explain(const std::exception& error);
 
 }  // namespace streamscope
