@@ -34,6 +34,9 @@ ImVec4 intersection(const ImVec4& a, const ImVec4& b) {
 
 void set_up_imgui() {
   IMGUI_CHECKVERSION();
+  // Dear ImGui uses what it is given without a look.
+  ImGui::SetAllocatorFunctions([](size_t bytes, void*) { return ::operator new(bytes); },
+                               [](void* memory, void*) { ::operator delete(memory); });
   ImGui::CreateContext();
   ImGui::GetIO().IniFilename = nullptr;  // layout is our own business
   ImGui::GetIO().LogFilename = nullptr;
