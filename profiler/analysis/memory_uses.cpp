@@ -176,6 +176,7 @@ MemoryUses::MemoryUses(const IssueOrder& order) : trace_(order.trace()) {
   std::unordered_map<uint64_t, bool> is_const;  // by name and parameter
 
   const auto add = [&](Id row, Id first, Id last, Id name) {
+    if (access.address[row] == trace::kNoInt) return;
     MemoryUse use;
     use.access = row;
     use.first_op = first;
@@ -261,7 +262,8 @@ MemoryUses::MemoryUses(const IssueOrder& order) : trace_(order.trace()) {
     if (access.source[row] == kOperation) {
       const auto span = of_operation.find(access.operation_id[row]);
       if (span != of_operation.end()) add(row, span->second.first, span->second.last, kNoId);
-    } else if (access.source[row] == kHost && access.bytes[row] > 0) {
+    } else if (access.source[row] == kHost && access.bytes[row] > 0 &&
+               access.address[row] != trace::kNoInt) {
       const auto begin = static_cast<uint64_t>(access.address[row]);
       host_.push_back({.access = row,
                        .begin = begin,

@@ -118,6 +118,10 @@ constexpr LossInfo kKinds[] = {
      "The time-stamp counter of this machine is not invariant, so a slower clock was used.", ""},
     {"record-invalid", Severity::kDataLoss, kAllEvidence,
      "Some records made no sense and were left out.", "Report this with the trace."},
+    {kDamagedValues, Severity::kDataLoss, kAllEvidence,
+     "Some values cannot be, such as times years away or memory beyond the last address; they count "
+     "as unknown.",
+     "Record or copy it again; if that does not help, report this with the trace."},
     {"merge-no-clock", Severity::kNotice, kNoEvidence,
      "A merged trace does not say when it was recorded; its times start at 0.", ""},
     {"merge-no-overlap", Severity::kNotice, kNoEvidence,

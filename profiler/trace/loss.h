@@ -33,6 +33,8 @@ enum Evidence : unsigned {
 
 /// The loss of a trace that does not reach the end of its program, though it was finished.
 inline constexpr std::string_view kEndedEarly = "recording-ended-early";
+/// The loss that stands for the values of a table that cannot be (checks.h).
+inline constexpr std::string_view kDamagedValues = "damaged-values";
 /// True if a trace does not reach the end of its program: it is still being written, its recorder
 /// was killed and what it left is gone, or the program outlived its recording. What is found in it
 /// stands; that nothing is found proves nothing.

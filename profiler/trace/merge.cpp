@@ -77,13 +77,6 @@ constexpr bool is_derived(TableIndex table) {
          table == TableIndex::kFinding || table == TableIndex::kLod;
 }
 
-// The table that hang_node.object_id means, by its kind.
-std::string_view hang_object(Small kind) {
-  constexpr std::string_view kTables[] = {"thread",     "stream",    "op",       "event_record",
-                                          "event_wait", "host_sync", "operation"};
-  return kind >= 0 && static_cast<size_t>(kind) < std::size(kTables) ? kTables[kind] : "";
-}
-
 // Appends the rows of one trace: ids move up by the rows that are there, times by the shift.
 class Copy {
  public:
@@ -129,7 +122,7 @@ class Copy {
     if (value == kNoId) return value;
     const char* target = referenced_table(table, column);
     if (!target) {
-      const size_t object = index_of(hang_object(trace_.hang_node.kind[row]));
+      const size_t object = index_of(hang_object_table(trace_.hang_node.kind[row]));
       return object < kTableCount ? value + bases_[object] : value;
     }
     if (target == std::string_view("string")) return text(table, column, value);

@@ -86,6 +86,7 @@ enum OpKind : Small {
   kMemoryWrite,
   kGraphLaunch
 };
+inline constexpr Small kLastCallKind = 36;  ///< of ring::CallKind, which api_call.kind holds
 enum StreamKind : Small {
   kLegacyStream = 0,
   kPerThreadStream,

@@ -7,6 +7,7 @@
 #include <memory>
 #include <set>
 
+#include "checks.h"
 #include "error.h"
 #include "last_instant.h"
 #include "open.h"
@@ -79,6 +80,9 @@ class Loader {
     load_strings();
     for (TableTarget& table : targets_) load_table(table);
     for (const TableTarget& table : targets_) check_ids(table);
+    check(trace_, damage_);
+    check_hang_objects();
+    add_losses(damage_, trace_);
     report();
   }
 
@@ -131,15 +135,15 @@ class Loader {
     Statement statement(database_, sql + " FROM " + table.name + " ORDER BY id");
     while (statement.step()) {
       expect_id(table.name, statement.integer(0), *table.row_count);
-      int index = 0;
+      Cell cell{statement.get(), 0, table.name, *table.row_count};
       for (ColumnTarget& column : table.columns) {
-        index++;
+        cell.index++;
         if (column.ids != nullptr) {
-          column.ids->push_back(value<Id>(statement.get(), index, column.name));
+          column.ids->push_back(value<Id>(cell, column.name));
         } else if (column.smalls != nullptr) {
-          column.smalls->push_back(value<Small>(statement.get(), index, column.name));
+          column.smalls->push_back(value<Small>(cell, column.name));
         } else {
-          column.ints->push_back(value<Int>(statement.get(), index, column.name));
+          column.ints->push_back(value<Int>(cell, column.name));
         }
       }
       ++*table.row_count;
@@ -154,19 +158,35 @@ class Loader {
     }
   }
 
-  // sqlite3_column_int64 answers 0 for NULL, so the type is asked for only then.
+  struct Cell {
+    sqlite3_stmt* statement;
+    int index;
+    const char* table;
+    size_t row;
+  };
+
+  // sqlite3_column_int64 answers 0 for NULL and for texts, so the type is asked for only then.
   template <class T>
-  T value(sqlite3_stmt* statement, int column, const char* name) const {
-    int64_t value = sqlite3_column_int64(statement, column);
-    if (value == 0 && sqlite3_column_type(statement, column) == SQLITE_NULL)
-      return detail::none<T>();
-    if constexpr (!std::is_same_v<T, Int>) {
-      if (value < int64_t{std::numeric_limits<T>::min()} ||
-          value > int64_t{std::numeric_limits<T>::max()}) {
-        damaged(std::string("column ") + name + " holds " + std::to_string(value));
-      }
+  T value(const Cell& cell, const char* column) {
+    const int64_t value = sqlite3_column_int64(cell.statement, cell.index);
+    if (value == 0) {
+      const int type = sqlite3_column_type(cell.statement, cell.index);
+      if (type == SQLITE_NULL) return detail::none<T>();
+      if (type != SQLITE_INTEGER) return impossible<T>(cell, column, "no integer");
     }
+    // What stands for NULL in memory cannot be stored.
+    if (value < int64_t{std::numeric_limits<T>::min()} ||
+        value > int64_t{std::numeric_limits<T>::max()} || value == int64_t{detail::none<T>()})
+      return impossible<T>(cell, column, std::to_string(value));
     return static_cast<T>(value);
+  }
+
+  template <class T>
+  T impossible(const Cell& cell, const char* column, const std::string& value) {
+    if constexpr (std::is_same_v<T, Id>)
+      damaged("column " + std::string(column) + " of table " + cell.table + " holds " + value);
+    damage_.add(cell.table, cell.row, column, value);
+    return detail::none<T>();
   }
 
   bool is_read(std::string_view name) const {
@@ -199,6 +219,19 @@ class Loader {
     }
   }
 
+  // The table that hang_node.object_id leads into depends on the row.
+  void check_hang_objects() {
+    HangNodeColumns& nodes = trace_.hang_node;
+    for (Id row = 0; row < nodes.size(); ++row) {
+      const std::string_view target = hang_object_table(nodes.kind[row]);
+      if (nodes.object_id[row] == kNoId || !is_read(target) ||
+          nodes.object_id[row] < size_of(target))
+        continue;
+      damage_.add("hang_node", row, "object_id", nodes.object_id[row]);
+      nodes.object_id[row] = kNoId;
+    }
+  }
+
   void count_row() {
     if (++rows_ % kRowsPerProgress == 0) report();
   }
@@ -218,6 +251,7 @@ class Loader {
   uint64_t most_rows_ = 0;
   uint64_t total_rows_ = 0;
   uint64_t rows_ = 0;
+  Damage damage_;
 };
 
 }  // namespace

@@ -9,13 +9,8 @@
 namespace streamscope::trace {
 namespace {
 
-// Ns and Int are the same C++ type; the name of the alias in tables.def tells them apart.
-constexpr ColumnType kTypeOf_Id = ColumnType::kId;
-constexpr ColumnType kTypeOf_Ns = ColumnType::kNs;
-constexpr ColumnType kTypeOf_Int = ColumnType::kInt;
-constexpr ColumnType kTypeOf_Small = ColumnType::kSmall;
-
-#define STREAMSCOPE_COLUMN_INFO(type, name) ColumnInfo{#name, kTypeOf_##type, offsetof(Self, name)},
+#define STREAMSCOPE_COLUMN_INFO(type, name) \
+  ColumnInfo{#name, detail::kTypeOf_##type, offsetof(Self, name)},
 #define STREAMSCOPE_DESCRIBE(sql_name, Row, COLUMNS)                             \
   struct Row##Description {                                                      \
     using Self = Row;                                                            \
@@ -69,9 +64,11 @@ bool added_later(std::string_view table) {
 }
 
 bool grown_later(std::string_view table) {
-  constexpr std::string_view kGrown[] = {
-      "graph_node", "operation_dependency", "edge", "wait_cause", "critical_path", "finding", "lod",
-      "hang_node",  "host_sync"};
+  constexpr std::string_view kGrown[] = {"graph_node",    "operation_dependency",
+                                         "edge",          "wait_cause",
+                                         "critical_path", "finding",
+                                         "lod",           "hang_node",
+                                         "host_sync"};
   return added_later(table) || std::ranges::find(kGrown, table) != std::end(kGrown);
 }
 
@@ -89,6 +86,12 @@ const char* referenced_table(const char* table, std::string_view column) {
     }
   }
   return "string";
+}
+
+std::string_view hang_object_table(Small kind) {
+  constexpr std::string_view kTables[] = {"thread",     "stream",    "op",       "event_record",
+                                          "event_wait", "host_sync", "operation"};
+  return kind >= 0 && static_cast<size_t>(kind) < std::size(kTables) ? kTables[kind] : "";
 }
 
 }  // namespace streamscope::trace

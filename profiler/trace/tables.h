@@ -14,6 +14,14 @@ namespace streamscope::trace {
 
 enum class ColumnType : uint8_t { kId, kNs, kInt, kSmall };
 
+namespace detail {
+// Ns and Int are the same C++ type; the name of the alias in tables.def tells them apart.
+inline constexpr ColumnType kTypeOf_Id = ColumnType::kId;
+inline constexpr ColumnType kTypeOf_Ns = ColumnType::kNs;
+inline constexpr ColumnType kTypeOf_Int = ColumnType::kInt;
+inline constexpr ColumnType kTypeOf_Small = ColumnType::kSmall;
+}  // namespace detail
+
 struct ColumnInfo {
   const char* name;
   ColumnType type;
@@ -58,5 +66,7 @@ bool grown_later(std::string_view table);
 /// Table that an Id column refers to, by its name; "string" for texts, nullptr if it depends on
 /// another column (hang_node.object_id). schema.sql says the same with REFERENCES; a test compares.
 const char* referenced_table(const char* table, std::string_view column);
+/// Table that hang_node.object_id refers to in a row of this kind; "" for none.
+std::string_view hang_object_table(Small kind);
 
 }  // namespace streamscope::trace

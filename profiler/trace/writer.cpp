@@ -19,8 +19,10 @@
 #include <utility>
 #include <vector>
 
+#include "checks.h"
 #include "error.h"
 #include "function_name.h"
+#include "loss.h"
 #include "row_source.h"
 #include "schema.h"
 #include "sqlite.h"
@@ -244,6 +246,9 @@ struct Writer::Impl {
   bool own_duration = true;
   Ns last_ns = 0;  // latest instant of any row
   bool derived = false;
+
+  Damage damage;                  // what was appended and cannot be
+  std::vector<Id> damage_losses;  // a row of loss for each of its tables
 };
 
 void Writer::Impl::begin_recording(bool read_meanwhile) {
@@ -491,8 +496,10 @@ Writer Writer::resume(const std::filesystem::path& file) {
 }
 
 template <class Row>
-Id Writer::append(const Row& row) {
+Id Writer::append(const Row& given) {
   TableBuffer& buffer = impl_->table(table_index<Row>());
+  Row row = given;
+  check_row(buffer.count, row, impl_->damage);
   append_row(buffer, row);
   if constexpr (HasStart<Row>) {
     if (row.start_ns != kUnknownNs) {
@@ -507,8 +514,10 @@ Id Writer::append(const Row& row) {
 }
 
 template <class Row>
-void Writer::update(Id id, const Row& row) {
+void Writer::update(Id id, const Row& given) {
   TableBuffer& buffer = impl_->table(table_index<Row>());
+  Row row = given;
+  check_row(id, row, impl_->damage);
   if (id >= buffer.count) {
     throw Error(impl_->database.file(),
                 "update of row " + std::to_string(id) + ", which was never appended");
@@ -588,7 +597,25 @@ void Writer::erase_meta(std::string_view key) {
   impl_->meta_changed = true;
 }
 
+// What a recording, a recovery or an import held that cannot be, as losses. Derived rows are no
+// evidence: of them such values are only unknown.
+void Writer::store_damage() {
+  if (impl_->derived) return;
+  for (size_t i = 0; i < impl_->damage.tables().size(); ++i) {
+    const Damage::OfTable& table = impl_->damage.tables()[i];
+    const Loss row{.name_id = intern(kDamagedValues),
+                   .severity = static_cast<Small>(loss_info(kDamagedValues).severity),
+                   .count = table.values,
+                   .detail_id = intern(describe(table))};
+    if (i == impl_->damage_losses.size())
+      impl_->damage_losses.push_back(append(row));
+    else
+      update(impl_->damage_losses[i], row);
+  }
+}
+
 void Writer::flush() {
+  store_damage();
   if (impl_->own_duration) {
     impl_->meta[kDuration] = {std::to_string(impl_->last_ns), true};
     impl_->meta_changed = true;

@@ -44,7 +44,7 @@ class Writer {
   ~Writer();
 
   /// Adds a row and returns its id: 0, 1, 2, ... per table. Buffered; visible to readers after
-  /// flush().
+  /// flush(). Values that cannot be (checks.h) are stored as unknown and counted as a loss.
   template <class Row>
   Id append(const Row& row);
   /// Replaces a row appended earlier, flushed or not.
@@ -88,6 +88,7 @@ class Writer {
 
  private:
   explicit Writer(std::unique_ptr<Impl> impl);
+  void store_damage();
   std::unique_ptr<Impl> impl_;
 };
 

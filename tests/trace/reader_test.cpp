@@ -143,7 +143,7 @@ TEST(Reader, SeesThatAFileIsTruncated) {
 TEST(Reader, RefusesIdsThatLeadNowhere) {
   for (const char* damage :
        {"UPDATE op SET stream_id = 77", "UPDATE op SET stream_id = -1",
-        "UPDATE op SET name_id = 1 << 40", "UPDATE op SET kind = 1 << 40", "UPDATE op SET id = 5",
+        "UPDATE op SET name_id = 1 << 40", "UPDATE op SET name_id = 'gemm'", "UPDATE op SET id = 5",
         "DELETE FROM string WHERE id = 0", "DROP TABLE graph", "ALTER TABLE op DROP COLUMN channel",
         "UPDATE op SET id = 1 << 60"}) {
     TempTrace file;

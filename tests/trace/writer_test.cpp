@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "query_rows.h"
+#include "trace/checks.h"
 #include "trace/error.h"
 #include "trace/reader.h"
 #include "trace/sqlite.h"
@@ -64,6 +65,8 @@ class RandomFields {
   Row random_##sql_name(RandomFields& fields) {                                \
     Row row;                                                                   \
     COLUMNS(STREAMSCOPE_FILL)                                                  \
+    Damage ignored;                                                            \
+    check_row(0, row, ignored);                                                \
     return row;                                                                \
   }                                                                            \
   void write_##sql_name(Writer& writer, RandomFields& fields) {                \

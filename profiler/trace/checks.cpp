@@ -1,0 +1,224 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+#include "checks.h"
+
+#include <algorithm>
+
+#include "loss.h"
+#include "reader.h"
+
+namespace streamscope::trace {
+namespace {
+
+constexpr Int kMostDuration = 2 * kMostNs;
+constexpr Int kMostSmall = std::numeric_limits<Small>::max();
+
+struct Rule {
+  std::string_view table;  // "" for the columns of this name of all other tables
+  std::string_view column;
+  Int least, most;
+};
+
+// What is not here and is no time may have any value: numbers of others (handles, hashes,
+// correlation ids, results, process ids) mean nothing but themselves.
+constexpr Rule kRules[] = {
+    // Enumerations; model.h and schema.sql say what the numbers mean.
+    {"process", "clock", 0, kVirtualClock},
+    {"stream", "kind", 0, kUnknownStream},
+    {"api_call", "kind", 0, kLastCallKind},
+    {"op", "kind", 0, kGraphLaunch},
+    {"op", "detail", 0, 255},
+    {"op", "memory_kinds", 0, 255},
+    {"host_sync", "kind", 0, kSynchronousCopy},
+    {"", "binding", 0, kUnknownHistory},
+    {"sync_witness", "act", 0, 3},
+    {"operation", "type", 0, 6},
+    {"operation", "priority", 0, 4},
+    {"operation", "state", 0, kOperationCancelled},
+    {"", "elided_because", 1, 4},
+    {"pool", "kind", 0, kMemoryPool},
+    {"timeline_point", "act", 0, kTimelineFail},
+    {"allocation", "kind", 0, kLibcoordAllocation},
+    {"access", "source", 0, 3},
+    {"range", "kind", 0, kStartEnd},
+    {"stack_frame", "kind", 0, kCallSiteFrame},
+    {"loss", "severity", 0, static_cast<Int>(Severity::kError)},
+    {"hang_node", "kind", 0, kHangOutside},
+    {"hang_edge", "kind", 0, kNeedsAny},
+    {"probe", "kind", 0, kFlushProbe},
+    {"edge", "kind", 0, kMemoryEdge},
+    {"wait_cause", "cause", 0, kHostCause},
+    {"critical_path", "kind", 0, kGapStep},
+    {"finding", "severity", 0, 2},
+    {"finding", "confidence", 0, 2},
+    // Yes or no.
+    {"", "complete", 0, 1},
+    {"", "simulated", 0, 1},
+    {"", "executable", 0, 1},
+    {"", "inferred", 0, 1},
+    {"", "elided", 0, 1},
+    {"", "on_device", 0, 1},
+    {"", "writes", 0, 1},
+    {"", "in_cycle", 0, 1},
+    // Sizes and counts.
+    {"", "bytes", 0, kMostBytes},
+    {"", "pitch_bytes", 0, kMostBytes},
+    {"", "memory_bytes", 0, kMostBytes},
+    {"", "static_shared_bytes", 0, kMostBytes},
+    {"", "dynamic_shared_bytes", 0, kMostBytes},
+    {"", "rows", 0, kMostBytes},
+    {"", "count", 0, kMostBytes},
+    {"", "capacity", 0, kMostBytes},
+    {"", "available", 0, kMostBytes},
+    {"", "in_use", 0, kMostBytes},
+    {"", "high_water", 0, kMostBytes},
+    {"", "left_out", 0, kMostBytes},
+    {"", "polls", 1, kMostSmall},
+    {"", "frame_count", 0, kMostSmall},
+    {"", "depth", 0, kMostSmall},
+    {"", "step", 0, kMostSmall},
+    {"lod", "level", 0, 31},
+    {"", "workers", 0, kMostSmall},
+    {"", "worker", 0, kMostSmall},
+    {"", "sm", 0, kMostSmall},
+    {"", "sm_count", 0, kMostSmall},
+    {"", "copy_engines", 0, kMostSmall},
+    {"", "max_connections", 0, kMostSmall},
+    {"", "grid_x", 0, kMostSmall},
+    {"", "grid_y", 0, kMostSmall},
+    {"", "grid_z", 0, kMostSmall},
+    {"", "block_x", 0, kMostSmall},
+    {"", "block_y", 0, kMostSmall},
+    {"", "block_z", 0, kMostSmall},
+    {"", "registers", 0, kMostSmall},
+    {"", "parameter", 0, kMostSmall},
+    // Durations, and Unix time.
+    {"", "duration_ns", 0, kMostDuration},
+    {"", "offset_ns", 0, kMostDuration},
+    {"", "wait_ns", 0, kMostDuration},
+    {"", "ran_ns", 0, kMostDuration},
+    {"", "busy_ns", 0, kMostDuration},
+    {"", "gain_ns", -kMostDuration, kMostDuration},
+    {"", "realtime_ns", -kMostRealtimeNs, kMostRealtimeNs},
+};
+
+constexpr Bounds look_up(std::string_view table, std::string_view column, ColumnType type) {
+  if (type == ColumnType::kId) return {};
+  if (type == ColumnType::kNs) return {-kMostNs, kMostNs};
+  for (const Rule& rule : kRules) {
+    if (rule.column == column && (rule.table.empty() || rule.table == table))
+      return {rule.least, rule.most};
+  }
+  return {};
+}
+
+// A field of a row as a column of one row.
+template <class T>
+struct Field {
+  using value_type = T;
+  T& value;
+  size_t size() const { return 1; }
+  T& operator[](size_t) const { return value; }
+};
+
+#define STREAMSCOPE_FIELD(type, name) Field<type> name{row.name};
+#define STREAMSCOPE_FIELDS(sql_name, Row, COLUMNS) \
+  struct Row##Fields {                             \
+    explicit Row##Fields(Row& row_) : row(row_) {} \
+    Row& row;                                      \
+    COLUMNS(STREAMSCOPE_FIELD)                     \
+  };
+STREAMSCOPE_TABLES(STREAMSCOPE_FIELDS)
+#undef STREAMSCOPE_FIELDS
+#undef STREAMSCOPE_FIELD
+
+void append(LossColumns& columns, const Loss& row) {
+#define STREAMSCOPE_APPEND(type, name) columns.name.push_back(row.name);
+  STREAMSCOPE_LOSS_COLUMNS(STREAMSCOPE_APPEND)
+#undef STREAMSCOPE_APPEND
+  ++columns.row_count;
+}
+
+}  // namespace
+
+Bounds bounds_of(std::string_view table, std::string_view column, ColumnType type) {
+  return look_up(table, column, type);
+}
+
+void Damage::add(const char* table, uint64_t row, const char* column, Int value) {
+  add(table, row, column, std::to_string(value));
+}
+
+void Damage::add(const char* table, uint64_t row, const char* column, std::string_view value) {
+  auto found = std::ranges::find(tables_, std::string_view(table), &OfTable::table);
+  if (found == tables_.end()) {
+    tables_.push_back({table, 0, ""});
+    found = tables_.end() - 1;
+    found->first = "row " + std::to_string(row) + ", " + column + " = " + std::string(value);
+  }
+  ++found->values;
+}
+
+std::string describe(const Damage::OfTable& table) {
+  return "table " + std::string(table.table) + ": " + table.first +
+         (table.values > 1 ? ", and others" : "");
+}
+
+bool fits_into_memory(Int address, Int bytes, Int pitch, Int rows) {
+  if (address == kNoInt || bytes == kNoInt) return true;
+  using Wide = unsigned __int128;
+  Wide end = Wide{static_cast<uint64_t>(address)} + static_cast<uint64_t>(bytes);
+  if (pitch > 0 && rows > 1)
+    end += Wide{static_cast<uint64_t>(pitch)} * static_cast<uint64_t>(rows - 1);
+  return end <= std::numeric_limits<uint64_t>::max();
+}
+
+#define STREAMSCOPE_CHECK_COLUMN(type, name)                                  \
+  {                                                                           \
+    constexpr Bounds kBounds = look_up(table, #name, detail::kTypeOf_##type); \
+    if constexpr (!kBounds.allow_all())                                       \
+      check_column(table, #name, kBounds, columns.name, damage, first_row);   \
+  }
+#define STREAMSCOPE_CHECK_ROW(sql_name, Row, COLUMNS)            \
+  template <>                                                    \
+  void check_row(uint64_t first_row, Row& row, Damage& damage) { \
+    constexpr const char* table = #sql_name;                     \
+    Row##Fields columns(row);                                    \
+    COLUMNS(STREAMSCOPE_CHECK_COLUMN)                            \
+    check_rows(table, columns, damage, first_row);               \
+  }
+STREAMSCOPE_TABLES(STREAMSCOPE_CHECK_ROW)
+#undef STREAMSCOPE_CHECK_ROW
+
+void check(Trace& trace, Damage& damage) {
+  constexpr uint64_t first_row = 0;
+#define STREAMSCOPE_CHECK_TABLE(sql_name, Row, COLUMNS) \
+  {                                                     \
+    constexpr const char* table = #sql_name;            \
+    Row##Columns& columns = trace.sql_name;             \
+    COLUMNS(STREAMSCOPE_CHECK_COLUMN)                   \
+    check_rows(table, columns, damage, first_row);      \
+  }
+  STREAMSCOPE_TABLES(STREAMSCOPE_CHECK_TABLE)
+#undef STREAMSCOPE_CHECK_TABLE
+#undef STREAMSCOPE_CHECK_COLUMN
+}
+
+void add_losses(const Damage& damage, Trace& trace) {
+  const auto intern = [&](std::string text) {
+    trace.strings.push_back(std::move(text));
+    return static_cast<Id>(trace.strings.size() - 1);
+  };
+  if (damage.empty()) return;
+  const Id name = intern(std::string(kDamagedValues));
+  for (const Damage::OfTable& table : damage.tables()) {
+    Loss row;
+    row.name_id = name;
+    row.severity = static_cast<Small>(loss_info(kDamagedValues).severity);
+    row.count = table.values;
+    row.detail_id = intern(describe(table));
+    append(trace.loss, row);
+  }
+}
+
+}  // namespace streamscope::trace
