@@ -6,6 +6,7 @@
 #include <string>
 
 #include "detector.h"
+#include "hang.h"
 #include "lod.h"
 #include "trace/writer.h"
 
@@ -65,6 +66,7 @@ DerivedCounts write_derived_tables(Analyses& analyses) {
       critical_path(analyses.order(), analyses.explainer(), analyses.host_bounds());
   const std::vector<Verdict> verdicts = evaluate_all(analyses);
   const std::vector<trace::Lod> pyramid = level_of_detail(trace, analyses.timeline());
+  const std::map<Id, trace::HangReport> hangs = proved_hangs(analyses);
 
   trace::Writer writer = trace::Writer::open_derived(trace.file);
   writer.clear<trace::Edge>();
@@ -93,6 +95,8 @@ DerivedCounts write_derived_tables(Analyses& analyses) {
   writer.clear<trace::Lod>();
   for (const trace::Lod& row : pyramid) append(writer, row);
   counts.lod_rows = pyramid.size();
+  for (const auto& [process, report] : hangs)
+    trace::append_hang(writer, process, trace.process.end_ns[process], report);
   writer.set_meta(kVersionKey, kAnalysisVersion);
   writer.finish(trace.complete());
   return counts;

@@ -20,8 +20,9 @@ struct DerivedCounts {
   size_t lod_rows = 0;
 };
 
-/// Replaces the derived tables of the file that the trace was read from. Throws Error if the file
-/// cannot be written.
+/// Replaces the derived tables of the file that the trace was read from, and adds the hangs that
+/// the trace proves. Whoever opens or copies the file meanwhile gets it without or with all of
+/// that. Throws Error if the file cannot be written; it is then what it was.
 DerivedCounts write_derived_tables(Analyses& analyses);
 
 /// True if the trace holds derived tables of this version.

@@ -517,21 +517,17 @@ HangReport explain_hang(Analyses& analyses, Id process, const HangReport* coord)
   return Explainer(analyses, process, coord).report();
 }
 
-void store_hangs(Analyses& analyses) {
+std::map<Id, HangReport> proved_hangs(Analyses& analyses) {
   const Trace& trace = analyses.trace();
-  if (!trace.hang.empty()) return;
   std::map<Id, HangReport> found;
+  if (!trace.hang.empty()) return found;
   for (const WaitFor::Blocked& call : analyses.wait_for().blocked()) {
     const Id process = trace.process_of_thread(call.thread);
     if (!call.proved || found.contains(process)) continue;
     HangReport report = explain_hang(analyses, process);
     if (report.alarm) found.emplace(process, std::move(report));
   }
-  if (found.empty()) return;
-  trace::Writer writer = trace::Writer::open_derived(trace.file);
-  for (const auto& [process, report] : found)
-    trace::append_hang(writer, process, trace.process.end_ns[process], report);
-  writer.finish(trace.complete());
+  return found;
 }
 
 std::vector<HangReport> explain_hangs(Analyses& analyses) {

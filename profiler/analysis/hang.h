@@ -5,6 +5,8 @@
 // wait-for graph that shows it. Asked while the process lives, and of its trace later.
 #pragma once
 
+#include <map>
+
 #include "analyses.h"
 #include "trace/hang_report.h"
 
@@ -17,9 +19,9 @@ namespace streamscope::analysis {
 trace::HangReport explain_hang(Analyses& analyses, Id process,
                                const trace::HangReport* coord = nullptr);
 
-/// Stores, in the file of a trace that was just recorded, why processes never went on whose
-/// simulated device said so: it ends a hopeless wait at once, and nobody need look.
-void store_hangs(Analyses& analyses);
+/// Why processes never went on whose simulated device said so: it ends a hopeless wait at once, and
+/// nobody need look. Empty if the trace holds such reports already.
+std::map<Id, trace::HangReport> proved_hangs(Analyses& analyses);
 
 /// Reports of all processes that do not go on, as recorded, else as the trace lets us conclude.
 std::vector<trace::HangReport> explain_hangs(Analyses& analyses);

@@ -61,7 +61,6 @@ report::Info finish(const std::filesystem::path& file, bool quiet) {
   const trace::Trace trace = load(file, quiet);
   analysis::Analyses analyses(trace);
   analysis::write_derived_tables(analyses);
-  analysis::store_hangs(analyses);
   report::Info info = report::info_of(trace);
   if (quiet) return info;
   std::string text = fmt::format("streamscope: wrote {}: {} on {}, {}; {}\n", short_path(file),

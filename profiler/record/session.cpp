@@ -7,6 +7,8 @@
 #include <cerrno>
 
 #include "trace/reader.h"
+#include "trace/replacement.h"
+#include "trace/wal.h"
 
 namespace streamscope::record {
 namespace {
@@ -50,6 +52,7 @@ RingsFolder make_folder(const fs::path& trace, const Options& options) {
   claim(trace, options.force);
   // Most recordings have names of their own, which nobody will name again.
   RingsFolder::remove_unused(trace.parent_path());
+  trace::Replacement::remove_abandoned(trace.parent_path());
   return RingsFolder::create(trace, options);
 }
 
@@ -74,6 +77,15 @@ std::optional<trace::Trace> read_unfinished(const fs::path& file) {
   } catch (const Error&) {
     if (S_ISREG(facts.st_mode) && facts.st_size <= kPageBytes) return std::nullopt;
     throw;
+  }
+}
+
+/// A finished trace whose log could not be moved in, as the disk was full or somebody read it. It
+/// can be read as it is, so what prevents that here is no error.
+void fold_what_is_left(const fs::path& trace) {
+  try {
+    trace::fold_wal(trace);
+  } catch (const Error&) {
   }
 }
 
@@ -167,9 +179,12 @@ bool recover(const fs::path& trace, bool* in_use) {
   // The rings lie beside the file itself, not beside a link to it.
   fs::path file = fs::weakly_canonical(trace, error);
   if (error) file = fs::absolute(trace);
-  auto folder = RingsFolder::take_over(file, in_use);
+  bool ignored = false;
+  bool& used = in_use != nullptr ? *in_use : ignored;
+  auto folder = RingsFolder::take_over(file, &used);
   if (!folder) {
-    if (RingsFolder::remove_unmade(file) && in_use != nullptr) *in_use = false;
+    if (RingsFolder::remove_unmade(file)) used = false;
+    if (!used) fold_what_is_left(file);
     return false;
   }
   folder->control().stop.store(1, std::memory_order_release);
@@ -182,6 +197,7 @@ bool recover(const fs::path& trace, bool* in_use) {
       return true;
     }
     // Killed after the last row and before the cleaning up.
+    fold_what_is_left(file);
   } else if (folder->has_rings()) {
     Drain(folder->path(), trace::Writer::create(file, {.overwrite = true}), options, trace::Trace{})
         .finish();

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "error.h"
 
+#include <cerrno>
 #include <new>
 #include <utility>
 
@@ -32,6 +33,34 @@ std::string explain(const std::exception& error) {
   if (dynamic_cast<const std::bad_alloc*>(&error) != nullptr)
     return "out of memory; record or read a shorter part";
   return std::string("internal error: ") + error.what();
+}
+
+std::string remedy_for(int error) {
+  switch (error) {
+    case EACCES:
+    case EPERM:
+    case EROFS:
+      return "check its permissions and those of its folder, or choose another place";
+    case ENOSPC:
+    case EDQUOT:
+      return "free some space or choose another place";
+    case EFBIG:
+      return "raise the limit on the size of files (ulimit -f)";
+    case EMFILE:
+    case ENFILE:
+      return "raise the limit on open files (ulimit -n)";
+    case ENOENT:
+    case ENOTDIR:
+    case ELOOP:
+    case ENAMETOOLONG:
+      return "check the path";
+    case EIO:
+      return "check the disk";
+    case ENOMEM:
+      return "free some memory";
+    default:
+      return "choose another place";
+  }
 }
 
 }  // namespace streamscope

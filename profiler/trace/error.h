@@ -32,4 +32,7 @@ class Error : public std::runtime_error {
 /// anything else is called an internal error.
 std::string explain(const std::exception& error);
 
+/// What to do about a file or folder that a system call refused with this errno.
+std::string remedy_for(int error);
+
 }  // namespace streamscope

@@ -130,18 +130,6 @@ void check_schema(const Database& database) {
   }
 }
 
-std::string uri_of(const std::filesystem::path& file) {
-  std::string uri = "file:";
-  for (unsigned char c : file.string()) {
-    char escaped[4];
-    std::snprintf(escaped, sizeof escaped, "%%%02X", c);
-    uri += std::isalnum(c) || c == '/' || c == '.' || c == '_' || c == '-'
-               ? std::string(1, static_cast<char>(c))
-               : escaped;
-  }
-  return uri + "?immutable=1";
-}
-
 std::unique_ptr<Database> connect(const std::filesystem::path& file, const std::string& name,
                                   int flags) {
   auto database =
@@ -156,6 +144,18 @@ std::unique_ptr<Database> connect(const std::filesystem::path& file, const std::
 
 }  // namespace
 
+std::string uri_of(const std::filesystem::path& file, std::string_view parameters) {
+  std::string uri = "file:";
+  for (unsigned char c : file.string()) {
+    char escaped[4];
+    std::snprintf(escaped, sizeof escaped, "%%%02X", c);
+    uri += std::isalnum(c) || c == '/' || c == '.' || c == '_' || c == '-'
+               ? std::string(1, static_cast<char>(c))
+               : escaped;
+  }
+  return uri + "?" + std::string(parameters);
+}
+
 std::unique_ptr<Database> open_database(const std::filesystem::path& file) {
   Header header = check_file(file);
   std::unique_ptr<Database> database;
@@ -168,7 +168,7 @@ std::unique_ptr<Database> open_database(const std::filesystem::path& file) {
     std::error_code ignored;
     bool wal_is_empty = std::filesystem::file_size(file.string() + "-wal", ignored) == 0 || ignored;
     if ((error.code() & 0xff) != SQLITE_CANTOPEN || !header.is_wal() || !wal_is_empty) throw;
-    database = connect(file, uri_of(file), SQLITE_OPEN_URI);
+    database = connect(file, uri_of(file, "immutable=1"), SQLITE_OPEN_URI);
   }
   return database;
 }

@@ -6,6 +6,8 @@
 
 #include <filesystem>
 #include <memory>
+#include <string>
+#include <string_view>
 
 #include "sqlite.h"
 
@@ -22,5 +24,8 @@ std::unique_ptr<Database> open_database(const std::filesystem::path& file);
 /// True if nothing is stored there yet: no file, an empty one, or a database without tables, as a
 /// writer makes one in its first milliseconds.
 bool is_unwritten(const std::filesystem::path& file);
+
+/// The file as SQLite takes it with SQLITE_OPEN_URI. `parameters`: as after the question mark.
+std::string uri_of(const std::filesystem::path& file, std::string_view parameters);
 
 }  // namespace streamscope::trace

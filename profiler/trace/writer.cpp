@@ -14,6 +14,7 @@
 #include <cstring>
 #include <deque>
 #include <map>
+#include <optional>
 #include <type_traits>
 #include <unordered_map>
 #include <utility>
@@ -23,10 +24,13 @@
 #include "error.h"
 #include "function_name.h"
 #include "loss.h"
+#include "open.h"
+#include "replacement.h"
 #include "row_source.h"
 #include "schema.h"
 #include "sqlite.h"
 #include "tables.h"
+#include "wal.h"
 
 namespace streamscope::trace {
 namespace {
@@ -206,12 +210,46 @@ std::string create_views_sql(const TableInfo& info) {
   return result;
 }
 
+// A finished trace and the copy that is to take its place.
+class FileChange {
+ public:
+  explicit FileChange(const std::filesystem::path& file) : original_(open_trace(file)) {
+    // Until the end nobody can store a change in the file, which the copy would miss.
+    original_->run("BEGIN");
+    original_->integer("SELECT count(*) FROM sqlite_schema");
+    replacement_.emplace(file);
+  }
+  const std::filesystem::path& copy() const { return replacement_->copy(); }
+
+  void commit() {
+    const std::filesystem::path file = std::filesystem::canonical(original_->file());
+    for (const char* suffix : {"-wal", "-journal"}) {
+      // What another program has begun to write would be taken for a part of the new file.
+      if (std::filesystem::exists(file.string() + suffix)) original_->fail(SQLITE_BUSY);
+    }
+    replacement_->commit();
+  }
+
+ private:
+  // In this order: closing a descriptor of a file ends all locks that the process has on it.
+  std::optional<Replacement> replacement_;
+  std::unique_ptr<Database> original_;
+};
+
 }  // namespace
 
 struct Writer::Impl {
-  Impl(const std::filesystem::path& file)
+  explicit Impl(const std::filesystem::path& file)
       : database(file, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX) {
     sqlite3_busy_timeout(database.get(), 2'000);
+    register_row_source(database, &source);
+  }
+  /// Works on a copy, which nobody else opens, so without locks.
+  Impl(const std::filesystem::path& file, std::unique_ptr<FileChange> change_of_file)
+      : change(std::move(change_of_file)),
+        database(uri_of(change->copy(), "nolock=1"),
+                 SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_URI, file) {
+    begin_recording(false);
     register_row_source(database, &source);
   }
 
@@ -228,6 +266,7 @@ struct Writer::Impl {
   void note_kernel(const Op& op);
   Id add_string(std::string text);
 
+  std::unique_ptr<FileChange> change;  // of a finished trace, unless somebody reads its log
   Database database;
   RowSource source;
   std::array<TableBuffer, kTableCount> buffers;
@@ -470,7 +509,10 @@ Writer Writer::create(const std::filesystem::path& file, Options options) {
 }
 
 Writer Writer::open_derived(const std::filesystem::path& file) {
-  auto impl = std::make_unique<Impl>(file);
+  // Others may read the file through its log; then the log takes the change in one step, too.
+  const bool plain = fold_wal(file);
+  auto impl = plain ? std::make_unique<Impl>(file, std::make_unique<FileChange>(file))
+                    : std::make_unique<Impl>(file);
   impl->load_existing();
   if (impl->meta[kFinished].first != "1") {
     throw Error(file, "is not finished: it is being recorded, or its recorder was killed",
@@ -639,15 +681,13 @@ void Writer::finish(bool complete) {
     set_meta(kFinished, 1);
     flush();
     impl_->index_starts();
-    // Both do what they can while somebody reads; the pages are in the file or in its WAL, either
-    // way a whole trace.
-    sqlite3_wal_checkpoint_v2(impl_->database.get(), nullptr, SQLITE_CHECKPOINT_TRUNCATE, nullptr,
-                              nullptr);
-    sqlite3_exec(impl_->database.get(), "PRAGMA journal_mode=DELETE", nullptr, nullptr, nullptr);
+    fold_wal(impl_->database);
   } else {
     impl_->store(true);
   }
-  impl_.reset();
+  const std::unique_ptr<FileChange> change = std::move(impl_->change);
+  impl_.reset();  // closes the copy
+  if (change) change->commit();
 }
 
 const std::filesystem::path& Writer::file() const { return impl_->database.file(); }

@@ -32,8 +32,10 @@ class Writer {
   /// Creates FILE (mode 0600) with the schema and meta.
   static Writer create(const std::filesystem::path& file, Options options);
   static Writer create(const std::filesystem::path& file) { return create(file, Options{}); }
-  /// Opens a finished trace to replace its derived tables: clear(), append(), finish(). Nothing is
-  /// stored before finish().
+  /// Opens a finished trace to replace its derived tables: clear(), append(), finish(). It works on
+  /// a copy beside the file, which finish() puts in its place in one step: whoever opens or copies
+  /// the file at any instant, on whatever medium, gets it whole, without or with the change. While
+  /// somebody reads the trace through its log, the change goes there in one transaction.
   static Writer open_derived(const std::filesystem::path& file);
   /// Opens a trace whose writer ended before finish(), to add what it left in the rings and finish
   /// it. Ids go on where they were. The caller makes sure that the old writer is gone.
@@ -79,8 +81,10 @@ class Writer {
 
   /// Names kernels in short, flushes, builds the indexes that the data needs, marks the trace
   /// complete or not, checkpoints and leaves one file in journal mode DELETE (while somebody reads,
-  /// the file stays in WAL mode; it is finished all the same). After open_derived() `complete` is
-  /// ignored: the trace stays what it was. The Writer is done afterwards.
+  /// the file stays in WAL mode; it is finished all the same). Throws Error also if only the last
+  /// step fails; then file and log hold the finished trace, and fold_wal() makes one of them. After
+  /// open_derived() `complete` is ignored: the trace stays what it was. The Writer is done
+  /// afterwards.
   void finish(bool complete);
   const std::filesystem::path& file() const;
 

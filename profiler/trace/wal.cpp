@@ -1,0 +1,75 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+#include "wal.h"
+
+#include <sys/stat.h>
+
+#include <fstream>
+
+#include "model.h"
+#include "open.h"
+
+namespace streamscope::trace {
+namespace {
+
+constexpr int kBusyTimeoutMs = 2'000;
+
+bool exists(const std::filesystem::path& file, const char* suffix) {
+  struct stat status;
+  return lstat((file.string() + suffix).c_str(), &status) == 0;
+}
+
+bool is_busy(int code) { return (code & 0xff) == SQLITE_BUSY || (code & 0xff) == SQLITE_LOCKED; }
+
+// Asked of the bytes, since a file with a journal to roll back cannot be opened for reading.
+// Offsets: https://sqlite.org/fileformat.html, 1.3.
+struct Header {
+  explicit Header(const std::filesystem::path& file) {
+    std::ifstream(file, std::ios::binary).read(reinterpret_cast<char*>(bytes), sizeof bytes);
+  }
+  bool is_wal() const { return bytes[18] == 2 || bytes[19] == 2; }
+  bool is_ours() const {
+    return (bytes[68] << 24 | bytes[69] << 16 | bytes[70] << 8 | bytes[71]) == kApplicationId;
+  }
+  unsigned char bytes[72] = {};
+};
+
+bool is_finished(const std::filesystem::path& file) {
+  return open_trace(file)->integer(
+             "SELECT count(*) FROM meta WHERE key = 'finished' AND value = 1") > 0;
+}
+
+}  // namespace
+
+bool fold_wal(Database& database) {
+  const int code = sqlite3_wal_checkpoint_v2(database.get(), nullptr, SQLITE_CHECKPOINT_TRUNCATE,
+                                             nullptr, nullptr);
+  if (is_busy(code)) return false;
+  if (code != SQLITE_OK) database.fail(code);
+  try {
+    // Not DELETE: the change of the header would make a journal, which only those who may write
+    // can roll back. It is one page, which is written whole or not at all.
+    database.run("PRAGMA journal_mode=MEMORY");
+    return true;
+  } catch (const Error& error) {
+    if (is_busy(error.code())) return false;
+    throw;
+  }
+}
+
+bool fold_wal(const std::filesystem::path& file) {
+  const Header header(file);
+  if (exists(file, "-wal") || header.is_wal()) {
+    if (!is_finished(file)) return false;
+  } else if (!exists(file, "-journal")) {
+    return true;
+  } else if (!header.is_ours()) {
+    return false;
+  }
+  Database database(file, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX);
+  sqlite3_busy_timeout(database.get(), kBusyTimeoutMs);
+  database.integer("SELECT count(*) FROM sqlite_schema");  // rolls back
+  return fold_wal(database);
+}
+
+}  // namespace streamscope::trace
