@@ -134,11 +134,8 @@ class RingSink final : public DecodeSink {
 
   // The decoder may wait for the writer, since the program does not wait for the decoder.
   bool wait_for_room(uint64_t records) {
-    const ring::RingHeader& header = thread_.ring.header();
     for (int waited = 0;; ++waited) {
-      const uint64_t used =
-          header.head.load(std::memory_order_relaxed) - header.tail.load(std::memory_order_acquire);
-      if (used + records <= header.capacity) {
+      if (thread_.ring.room() >= records) {
         stuck_ = false;
         return true;
       }

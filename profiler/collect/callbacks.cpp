@@ -99,7 +99,7 @@ const CallEntry* entry_of(CUpti_CallbackDomain domain, CUpti_CallbackId id) {
   thread->open_correlation = call.correlationId;
   *call.correlationData = pack(thread, call.correlationId);
 
-  ring::OpenCall& open = *thread->open_call;
+  ring::OpenCall& open = thread->open_call();
   open.stream.store(values.stream, std::memory_order_relaxed);
   open.object.store(values.object, std::memory_order_relaxed);
   open.value.store(values.value, std::memory_order_relaxed);
@@ -129,7 +129,7 @@ const CallEntry* entry_of(CUpti_CallbackDomain domain, CUpti_CallbackId id) {
   if (thread == nullptr || thread->open_entry == nullptr || thread->in_collector ||
       thread->open_entry->kind != CallKind::kLaunch || !collecting())
     return;
-  tell_arguments(*thread, entry->id, call.functionParams, *thread->open_call);
+  tell_arguments(*thread, entry->id, call.functionParams, thread->open_call());
 }
 
 bool is_inside_a_call(const ThreadState* thread) {
@@ -182,7 +182,7 @@ void change_captures(Change change) {
         if (succeeded) all.end_stream(stream);
         break;
       case CallKind::kDeviceReset:
-        if (succeeded) all.end_context(thread.open_call->context.load(std::memory_order_relaxed));
+        if (succeeded) all.end_context(thread.open_call().context.load(std::memory_order_relaxed));
         break;
       default:
         break;
@@ -219,7 +219,7 @@ bool ends_plainly(const ThreadState& thread, int32_t result) {
          collecting() && session.clock == ring::ClockKind::kTimeStampCounter &&
          session.active_captures.load(std::memory_order_relaxed) == 0 &&
          !session.attached_late.load(std::memory_order_relaxed) && thread.ring.has_room() &&
-         thread.open_call->stream.load(std::memory_order_relaxed) !=
+         thread.open_call().stream.load(std::memory_order_relaxed) !=
              reinterpret_cast<uintptr_t>(CU_STREAM_PER_THREAD);
 }
 
@@ -228,7 +228,7 @@ template <bool kPlainly>
 [[gnu::always_inline]] inline void end_call(ThreadState& thread, const CUpti_CallbackData& call,
                                             int32_t result) {
   const CallEntry& entry = *thread.open_entry;
-  ring::OpenCall& open = *thread.open_call;
+  ring::OpenCall& open = thread.open_call();
   // The writer orders calls by their end. From here until the record is published it must not take
   // this thread for one that has nothing older than now to say.
   open.leaving.store(1, std::memory_order_relaxed);

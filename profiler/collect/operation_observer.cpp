@@ -94,7 +94,7 @@ void describe(ring::OperationRecord& record, const coord_operation_begin_facts& 
 // as well, so most operations are one record.
 void push_operation(ThreadState& thread, const coord_operation_begin_facts& facts,
                     const Texts& texts, const Stamp& registered, uint64_t begun) {
-  const ring::Submission& before = *thread.submission;
+  const ring::Submission& before = thread.submission();
   const uint64_t ended = before.ended.load(std::memory_order_relaxed);
   const uint64_t ended_before = registered.begin - ended;
   const bool tells_end = ended != 0 && fits(ended_before) &&
@@ -107,7 +107,7 @@ void push_operation(ThreadState& thread, const coord_operation_begin_facts& fact
     record.ended = tells_end ? before.operation.load(std::memory_order_relaxed) : 0;
     record.ended_before = tells_end ? static_cast<uint32_t>(ended_before) : 0;
   });
-  thread.submission->begin(facts.operation, registered.flags);
+  thread.submission().begin(facts.operation, registered.flags);
 }
 
 [[gnu::noinline]] void push_reasons(ThreadState& thread, uint32_t operation,
@@ -121,7 +121,7 @@ void push_operation(ThreadState& thread, const coord_operation_begin_facts& fact
 // Where libcoord stores the end of the submission: the same eight bytes, written by the same
 // thread.
 uint64_t* place_of_end(ThreadState& thread) {
-  return reinterpret_cast<uint64_t*>(&thread.submission->ended);
+  return reinterpret_cast<uint64_t*>(&thread.submission().ended);
 }
 
 // `known`: its texts, if they were sent to this session.
@@ -229,7 +229,7 @@ uint64_t* on_operation_of_kind(uint32_t number, uint32_t operation, uint64_t reg
       kind.epoch.load(std::memory_order_relaxed) != session.epoch.load(std::memory_order_relaxed))
       [[unlikely]]
     return enter_one_of(kind, operation, registered, begun, dependencies, dependency_count);
-  ring::Submission& submission = *thread->submission;
+  ring::Submission& submission = thread->submission();
   const uint64_t ended = submission.ended.load(std::memory_order_relaxed);
   if (ended == 0 || !fits(registered - ended) ||
       submission.flags.load(std::memory_order_relaxed) != kind.record.flags ||
@@ -280,11 +280,11 @@ void on_operation_stamp(uint32_t operation, uint32_t state, uint32_t clock, uint
   const bool entered = thread->operation() == operation && state != COORD_OPERATION_BEGUN;
   const Stamp at(clock, stamp);
   if (entered && state == COORD_OPERATION_SUBMITTED && at.begin != 0 && collecting() &&
-      thread->submission->flags.load(std::memory_order_relaxed) == at.flags) {
-    thread->submission->end(at.begin);
+      thread->submission().flags.load(std::memory_order_relaxed) == at.flags) {
+    thread->submission().end(at.begin);
     return;
   }
-  if (entered) thread->submission->begin(ring::kNone32, 0);
+  if (entered) thread->submission().begin(ring::kNone32, 0);
   if (collecting()) thread->push_state(operation, state, at.flags, at.begin);
 }
 

@@ -143,7 +143,7 @@ void on_stream(ThreadState& thread, const CUpti_ResourceData& data, bool destroy
   int32_t priority = 0;
   // What CUPTI does not say stands in the creating call's parameters.
   if (thread.open_entry != nullptr && thread.open_entry->kind == ring::CallKind::kStreamCreate) {
-    const uint64_t facts = thread.open_call->value.load(std::memory_order_relaxed);
+    const uint64_t facts = thread.open_call().value.load(std::memory_order_relaxed);
     kind = (facts & CU_STREAM_NON_BLOCKING) != 0 ? ring::StreamKind::kNonBlocking
                                                  : ring::StreamKind::kBlocking;
     priority = static_cast<int32_t>(facts >> 32);
@@ -280,10 +280,10 @@ void tell_node(ThreadState& thread, const CUpti_GraphData& graph, bool cloned) {
   if (is_new) all.nodes_of[owner].push_back(id);
   if (node.kind == kUnknownNodeKind) node.kind = starting_node_kind;
   if (thread.open_entry != nullptr && (thread.open_entry->flags & kEntryWork) != 0)
-    node.correlation_id = thread.open_call->correlation_id.load(std::memory_order_relaxed);
+    node.correlation_id = thread.open_call().correlation_id.load(std::memory_order_relaxed);
   // A captured launch is still open: its kernel is the node's.
   if (thread.open_entry != nullptr && thread.open_entry->kind == ring::CallKind::kLaunch)
-    node.name = thread.open_call->object.load(std::memory_order_relaxed);
+    node.name = thread.open_call().object.load(std::memory_order_relaxed);
   if (original != 0 && original != id) {
     node.original = original;
     if (auto found = all.nodes.find(original); found != all.nodes.end()) {

@@ -109,8 +109,6 @@ ThreadState* new_state(uint64_t capacity) {
     refused_threads.fetch_add(1, std::memory_order_relaxed);
     return nullptr;
   }
-  state->open_call = &state->ring.header().open_call;
-  state->submission = &state->ring.header().submission;
   std::lock_guard lock(pool.mutex);
   state->next = pool.all;
   pool.all = state;
@@ -122,7 +120,7 @@ void give_back(ThreadState* state) {
   state->begin_submission(ring::kNone32, 0);
   state->per_thread_contexts = 0;
   state->virtual_now = 0;
-  state->open_call->begin.store(0, std::memory_order_release);
+  state->open_call().begin.store(0, std::memory_order_release);
   state->ring.close();
   std::lock_guard lock(pool.mutex);
   state->next_free = pool.free;
@@ -222,7 +220,7 @@ void end_submission_of_another_thread(uint32_t operation) {
   for (ThreadState* state = pool.all; state != nullptr; state = state->next) {
     uint32_t expected = operation;  // unless the thread has begun another one meanwhile
     if (state->operation() == operation)
-      state->submission->operation.compare_exchange_strong(expected, ring::kNone32);
+      state->submission().operation.compare_exchange_strong(expected, ring::kNone32);
   }
 }
 

@@ -52,8 +52,6 @@ struct alignas(128) CallSiteSlot {
 /// touch freed memory. What every call needs comes first, in two lines of the cache.
 struct alignas(128) ThreadState {
   ring::Producer ring;
-  ring::OpenCall* open_call = nullptr;
-  ring::Submission* submission = nullptr;
   const CallEntry* open_entry = nullptr;  // outermost traced call this thread is in, null outside
   uint64_t begin = 0;                     // its entry stamp
   uint32_t open_correlation = 0;          // its correlation id; outside that of the latest one
@@ -70,6 +68,9 @@ struct alignas(128) ThreadState {
   PythonNames* python_names = nullptr;            // made at the first Python frame
   ThreadState* next = nullptr;                    // all states of this process
   ThreadState* next_free = nullptr;
+
+  ring::OpenCall& open_call() const { return ring.header().open_call; }
+  ring::Submission& submission() const { return ring.header().submission; }
 
   template <class T>
   bool push(const T& record) {
@@ -95,22 +96,22 @@ struct alignas(128) ThreadState {
   }
   /// The libcoord operation that this thread is submitting.
   uint32_t operation() const {
-    return submission->ended.load(std::memory_order_relaxed) == 0
-               ? submission->operation.load(std::memory_order_relaxed)
+    return submission().ended.load(std::memory_order_relaxed) == 0
+               ? submission().operation.load(std::memory_order_relaxed)
                : ring::kNone32;
   }
   /// The end of the latest submission, if it has ended, in a record of its own.
   void push_submission_end() {
-    const uint64_t ended = submission->ended.load(std::memory_order_relaxed);
+    const uint64_t ended = submission().ended.load(std::memory_order_relaxed);
     if (ended == 0) return;
-    push_state(submission->operation.load(std::memory_order_relaxed),
+    push_state(submission().operation.load(std::memory_order_relaxed),
                static_cast<uint32_t>(ring::OperationState::kSubmitted),
-               static_cast<uint8_t>(submission->flags.load(std::memory_order_relaxed)), ended);
+               static_cast<uint8_t>(submission().flags.load(std::memory_order_relaxed)), ended);
   }
   /// From here on the thread submits this operation; kNone32: none.
   void begin_submission(uint32_t of, uint8_t flags) {
     push_submission_end();
-    submission->begin(of, flags);
+    submission().begin(of, flags);
   }
 };
 

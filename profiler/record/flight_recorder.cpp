@@ -47,7 +47,7 @@ void write_ring(const fs::path& file, const ring::RingHeader& of, uint32_t index
   header->layout_version = ring::kLayoutVersion;
   header->pid = of.pid;
   header->process_start = of.process_start;
-  header->capacity = capacity;
+  header->capacity = header->first_size = capacity;
   header->clock = of.clock;
   header->index = index;
   header->anchor = of.anchor;
@@ -71,6 +71,10 @@ void write_ring(const fs::path& file, const ring::RingHeader& of, uint32_t index
   out.close();
   if (!out) throw Error(file, "cannot be written", "free space there", ENOSPC);
   ::chmod(file.c_str(), 0600);
+}
+
+uint64_t capacity_for(const std::vector<ring::Record>& records) {
+  return std::bit_ceil(std::max<uint64_t>(records.size(), 16));
 }
 
 std::string ring_name(const ring::RingHeader& header, uint32_t index) {
@@ -208,20 +212,21 @@ bool FlightRecorder::all_finished() const {
   });
 }
 
-void FlightRecorder::copy_to(const fs::path& to) const {
+void FlightRecorder::copy_to(const fs::path& to) {
   std::map<std::pair<uint32_t, uint64_t>, std::pair<const ring::RingHeader*, uint64_t>> first;
-  for (const Lane& lane : lanes_) {
+  for (Lane& lane : lanes_) {
     const ring::RingHeader& header = lane.ring.header();
     uint64_t head = 0;
     const std::vector<ring::Record> records = lane.ring.copy(&head);
-    write_ring(to / ring_name(header, header.index), header, header.index, head,
-               head - records.size(), header.capacity, records);
+    const uint64_t oldest = head - records.size();
+    write_ring(to / ring_name(header, header.index), header, header.index, head, oldest,
+               capacity_for(records), records);
     auto& [of, since] =
         first.try_emplace({header.pid, header.process_start}, &header, 0).first->second;
     for (const ring::Record& record : records) {
       if (record.head.kind != RecordKind::kCall) continue;
       // Before this the ring is overwritten, if it ever was full.
-      if (head > header.capacity) since = std::max(since, as<ring::CallRecord>(record).begin);
+      if (oldest > 0) since = std::max(since, as<ring::CallRecord>(record).begin);
       break;
     }
   }
@@ -238,9 +243,8 @@ void FlightRecorder::copy_to(const fs::path& to) const {
       collecting.begin = since;
       facts.push_back(record);
     }
-    const uint64_t capacity = std::bit_ceil(std::max<uint64_t>(facts.size(), 16));
     write_ring(to / ring_name(*header, kFactsIndex), *header, kFactsIndex, facts.size(), 0,
-               capacity, facts);
+               capacity_for(facts), facts);
   }
 }
 

@@ -63,7 +63,7 @@ class FlightRecorder {
   bool all_finished() const;
   bool saw_anything() const { return !lanes_.empty(); }
   /// A folder `to` of rings with what is there now, to be drained into a trace.
-  void copy_to(const std::filesystem::path& to) const;
+  void copy_to(const std::filesystem::path& to);
   /// Answers to the writer's questions that have come since the last call, with their process.
   std::vector<std::pair<uint32_t, ring::AnswerRecord>> take_answers() {
     return std::exchange(answers_, {});

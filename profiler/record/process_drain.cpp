@@ -3,6 +3,7 @@
 #include "process_drain.h"
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 #include "progress.h"
@@ -63,8 +64,11 @@ void ProcessDrain::count_drops(uint64_t now) {
     if (dropped <= lane->dropped) continue;
     const auto count = static_cast<int64_t>(dropped - lane->dropped);
     lane->dropped = dropped;
+    const int error = lane->ring.header().growth_error.load(std::memory_order_relaxed);
+    const char* kind = error == 0 ? "ring-full" : "ring-not-grown";
+    const trace::Id detail = error == 0 ? trace::kNoId : run_.writer.intern(std::strerror(error));
     if (now == 0) {  // long ago
-      run_.losses.add(id_, "ring-full", count);
+      run_.losses.add(id_, kind, count, trace::kUnknownNs, trace::kUnknownNs, detail);
       calls_.lose_history(kNoLimit);
       continue;
     }
@@ -72,7 +76,7 @@ void ProcessDrain::count_drops(uint64_t now) {
     // for it.
     const uint64_t since =
         watermark_ != 0 && watermark_ < now ? watermark_ : lane->ring.header().anchor.ticks;
-    run_.losses.add(id_, "ring-full", count, run_.clock.to_ns(since), run_.clock.to_ns(now));
+    run_.losses.add(id_, kind, count, run_.clock.to_ns(since), run_.clock.to_ns(now), detail);
     calls_.lose_history(now);
   }
 }
@@ -487,7 +491,7 @@ void ProcessDrain::set_thread(Lane& lane, const ring::ThreadRecord& record) {
 size_t ProcessDrain::read_text(Lane& lane, size_t index, size_t limit) {
   const auto first = as<ring::TextRecord>(lane.pending[index]);
   constexpr size_t kChunk = sizeof first.bytes;
-  const size_t most_chunks = std::min<uint64_t>(lane.ring.header().capacity, kPiece) / 2;
+  const size_t most_chunks = std::min<uint64_t>(lane.ring.most_records(), kPiece) / 2;
   const size_t chunks = std::max<size_t>((size_t{first.total_bytes} + kChunk - 1) / kChunk, 1);
   if (first.offset != 0) return invalid(), 1;
   std::string text;
@@ -510,7 +514,7 @@ size_t ProcessDrain::read_text(Lane& lane, size_t index, size_t limit) {
 size_t ProcessDrain::read_stack(Lane& lane, size_t index, size_t limit) {
   const auto first = as<ring::StackRecord>(lane.pending[index]);
   constexpr size_t kChunk = std::size(decltype(first.frames){});
-  const size_t most_chunks = std::min<uint64_t>(lane.ring.header().capacity, kPiece) / 2;
+  const size_t most_chunks = std::min<uint64_t>(lane.ring.most_records(), kPiece) / 2;
   const size_t chunks = std::max<size_t>((size_t{first.total_frames} + kChunk - 1) / kChunk, 1);
   const bool is_named = static_cast<uint32_t>(first.hash) != 0;
   if (first.first_frame != 0 || !is_named) return invalid(), 1;
@@ -561,7 +565,7 @@ double ProcessDrain::fullest_ring() const {
   double fullest = 0;
   for (const auto& lane : lanes_)
     fullest = std::max(
-        fullest, static_cast<double>(lane->at) / static_cast<double>(lane->ring.header().capacity));
+        fullest, static_cast<double>(lane->at) / static_cast<double>(lane->ring.most_records()));
   return fullest;
 }
 

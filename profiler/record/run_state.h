@@ -13,6 +13,7 @@
 #include "op_order.h"
 #include "ring/calls.h"
 #include "ring/control.h"
+#include "symbolize.h"
 #include "text_table.h"
 #include "trace/writer.h"
 
@@ -59,6 +60,7 @@ struct RunState {
   OpOrder ops;
   ClockMap clock;
   RunOptions options;
+  Symbolizer symbolizer;                 // processes of a run mostly have the same files
   std::vector<trace::Id> call_names;     // by CallId
   FlatMap<uint64_t, trace::Id> devices;  // by uuid text
   uint64_t records = 0;                  // read from rings

@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stacks.h"
 
-#include "symbolize.h"
-
 namespace streamscope::record {
 
 trace::Id Stacks::id(uint32_t low_hash) {
@@ -79,7 +77,6 @@ trace::Id Stacks::add(const std::vector<SeenFrame>& frames) {
 }
 
 void Stacks::finish() {
-  Symbolizer symbolizer;
   int64_t unnamed = 0;
   for (NativeFrame& frame : frames_) {
     std::string path = frame.module_path;
@@ -97,7 +94,7 @@ void Stacks::finish() {
     // Outer frames hold return addresses; the call is just before.
     const uint64_t address =
         static_cast<uint64_t>(frame.row.address) - (frame.row.depth > 0 ? 1 : 0);
-    const std::string name = symbolizer.name(path, address);
+    const std::string name = run_.symbolizer.name(path, address);
     if (!name.empty()) frame.row.symbol_id = run_.writer.intern(name);
     run_.writer.update(frame.id, frame.row);
   }

@@ -2,7 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "symbolize.h"
 
+#include <sys/stat.h>
+
 #include <map>
+#include <tuple>
 
 #include "trace/function_name.h"
 #if STREAMSCOPE_HAVE_LIBDW
@@ -21,13 +24,19 @@ struct Symbolizer::Impl {
   };
 
   ~Impl() {
-    for (auto& [path, file] : files) {
+    for (auto& [key, file] : files) {
       if (file.session != nullptr) dwfl_end(file.session);
     }
   }
 
+  // A file that was replaced meanwhile is another one.
+  using Key = std::tuple<std::string, dev_t, ino_t, time_t>;
+
   File& open(const std::string& path) {
-    auto [known, is_new] = files.try_emplace(path);
+    struct stat facts {};
+    ::stat(path.c_str(), &facts);
+    auto [known, is_new] =
+        files.try_emplace({path, facts.st_dev, facts.st_ino, facts.st_mtim.tv_sec});
     File& file = known->second;
     if (!is_new) return file;
     // Separate debug files are looked for on this machine only.
@@ -45,7 +54,7 @@ struct Symbolizer::Impl {
     return file;
   }
 
-  std::map<std::string, File> files;
+  std::map<Key, File> files;
 };
 
 std::string Symbolizer::name(const std::string& file, uint64_t address) {

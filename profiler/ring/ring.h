@@ -4,10 +4,16 @@
 // A ring of records in a mapped file: one producing thread inside the observed process, one
 // consumer outside.
 //
-// The producer never blocks, allocates or calls the system while pushing; a full ring drops the
-// record and counts it. All state lives in the file, so whatever was pushed survives the end of
-// either process, however it ends. A ring is handed from an ended thread to a new one by its owner
-// (collect); ThreadRecords mark the borders.
+// The producer never blocks or allocates while pushing; a full ring drops the record and counts it.
+// All state lives in the file, so whatever was pushed survives the end of either process, however
+// it ends. A ring is handed from an ended thread to a new one by its owner (collect); ThreadRecords
+// mark the borders.
+//
+// A ring begins small and doubles when it is used, up to its capacity; only then does the producer
+// call the system. It grows where its places are about to be used again (head - base is a multiple
+// of its size) and some of them still hold records: the new places come behind the old ones, and
+// base, the number of the record in the first place, makes all records keep theirs. So a ring below
+// its capacity is never full.
 #pragma once
 
 #if defined(__x86_64__)
@@ -99,6 +105,9 @@ struct Submission {
   void end(uint64_t at) { ended.store(at, std::memory_order_release); }
 };
 
+/// How often a ring can double at most.
+inline constexpr uint32_t kMostGrowths = 32;
+
 /// First page of a ring file. Producer and consumer fields are on different cache lines.
 struct RingHeader {
   char magic[8];            // kRingMagic
@@ -106,7 +115,8 @@ struct RingHeader {
   uint32_t pid;
   uint64_t process_start;  // start time of the process in clock ticks since boot (/proc/PID/stat
                            // field 22)
-  uint64_t capacity;       // records, a power of two
+  uint64_t capacity;       // records that it may grow to, a power of two
+  uint64_t first_size;     // records that it began with, a power of two
   ClockKind clock;
   uint32_t index;      // number of the ring within its process; 0 is the first
   ClockAnchor anchor;  // taken when the ring was made
@@ -122,25 +132,31 @@ struct RingHeader {
   alignas(64) std::atomic<uint64_t> tail;  // records consumed; consumer writes, or, if it
                                            // overwrites the oldest records, the producer
   uint32_t overwrites;  // 1: a full ring drops its oldest records; nobody releases any
+
+  alignas(64) std::atomic<uint32_t> growths;  // how often it has doubled; producer writes
+  std::atomic<int32_t> growth_error;          // errno of the last try to grow, 0 if that worked
+  uint64_t bases[kMostGrowths];               // record in the first place since the n-th growth
 };
 
 inline constexpr char kRingMagic[8] = {'S', 'S', 'R', 'I', 'N', 'G', '\0', '\1'};
 inline constexpr size_t kRingHeaderBytes = 4096;
+/// Records that a ring begins with: with the header 36 KiB.
+inline constexpr uint64_t kFirstRecords = 512;
 static_assert(sizeof(RingHeader) <= kRingHeaderBytes);
 
 /// The producing end. Thread-compatible: one thread at a time pushes.
 class Producer {
  public:
   Producer() = default;
-  /// Creates `DIRECTORY/PID-START-INDEX.ring` (0600, O_EXCL, O_NOFOLLOW) with room for `capacity`
-  /// records, rounded up to a power of two. Returns a Producer that is not valid() if that fails;
-  /// `error` then says why.
-  /// `overwrites`: a full ring makes room by dropping its oldest records.
+  /// Creates `DIRECTORY/PID-START-INDEX.ring` (0600, O_EXCL, O_NOFOLLOW), which grows to
+  /// `capacity` records, rounded up to a power of two. Returns a Producer that is not valid() if
+  /// that fails; `error` then says why. `directory` is used whenever the ring grows, so it must
+  /// live as long. `overwrites`: a full ring makes room by dropping its oldest records.
   static Producer create(const char* directory, uint32_t index, uint64_t capacity, ClockKind clock,
                          int* error, bool overwrites = false);
 
   bool valid() const { return header_ != nullptr; }
-  RingHeader& header() { return *header_; }
+  RingHeader& header() const { return *header_; }
 
   /// Copies `record` (64 bytes) into the ring. False and counted if the ring is full. A push after
   /// drops is preceded by a kDropped LossRecord that says how many and when, so two free places are
@@ -166,12 +182,12 @@ class Producer {
     return claim_room<T>();
   }
   /// False if claim() has to look further.
-  bool has_room() const { return head_ - cached_tail_ <= mask_ && drop_count_ == 0; }
+  bool has_room() const { return head_ != limit_; }
   /// claim() after has_room() has said yes.
   template <class T>
   T* claim_room() {
     static_assert(kIsRecord<T>);
-    return new (&records_[head_ & mask_]) T;
+    return new (&place(head_)) T;
   }
   /// `place`: what was claimed.
   void publish(const void* place) {
@@ -180,8 +196,9 @@ class Producer {
     fetch_for_writing(static_cast<const Record*>(place) + 1 + kFetchAhead);
   }
 
-  /// How many records can be pushed now at least, if the thread pushes nothing else.
-  uint64_t room();
+  /// How many records can be pushed now at least, if the thread pushes nothing else and the ring
+  /// can grow unless it could not the last time.
+  uint64_t room() const;
 
   /// Marks the ring closed: the thread has ended. The mapping stays until the process ends.
   void close();
@@ -200,17 +217,24 @@ class Producer {
     __builtin_prefetch(place, 1);
 #endif
   }
+  Record& place(uint64_t number) const { return records_[(number - base_) & mask_]; }
   bool make_room();
   bool add_to_newest(const CallRecord& call);
+  void grow();
+  int double_size();
+  uint64_t size() const { return mask_ + 1; }
 
   RingHeader* header_ = nullptr;
   Record* records_ = nullptr;
   uint64_t mask_ = 0;
-  uint64_t head_ = 0;         // private copy of header_->head
-  uint64_t cached_tail_ = 0;  // last tail seen; refreshed only when the ring looks full
-  uint64_t drop_first_ = 0;   // ticks of the first drop since the last push, 0 if none
-  uint64_t drop_count_ = 0;
-  uint64_t poll_head_ = 0;  // head_ when a poll was the newest record
+  uint64_t base_ = 0;        // number of a record in the first place
+  uint64_t head_ = 0;        // private copy of header_->head
+  uint64_t limit_ = 0;       // records before this number have room for certain
+  uint64_t poll_head_ = 0;   // head_ when a poll was the newest record
+  uint64_t drop_count_ = 0;  // since the last push
+  // Seldom used.
+  uint64_t drop_first_ = 0;  // ticks of the first of these drops
+  const char* directory_ = nullptr;
 };
 
 /// The consuming end. One consumer per ring; thread-compatible.
@@ -219,7 +243,9 @@ class Consumer {
   /// Maps a ring file. Nothing if the file is not a whole ring of this layout version; `why` then
   /// says what is wrong. Validates everything it later relies on: a torn or hostile file cannot
   /// make it read outside the mapping.
-  static std::optional<Consumer> open(const std::filesystem::path& file, std::string* why);
+  /// `error`: errno of a call that failed; 0 if the file is at fault.
+  static std::optional<Consumer> open(const std::filesystem::path& file, std::string* why,
+                                      int* error = nullptr);
 
   Consumer(Consumer&& other) noexcept;
   Consumer& operator=(Consumer&& other) noexcept;
@@ -248,13 +274,20 @@ class Consumer {
   uint64_t growing_poll() const { return growing_poll_; }
   /// Copies of the records from number `*from` on, of a ring that overwrites its oldest; those that
   /// are gone are left out, and `*from` becomes the number behind the last.
-  std::vector<Record> copy(uint64_t* from) const;
+  std::vector<Record> copy(uint64_t* from);
   /// Gives the first `count` pending records' room back to the producer.
   void release(size_t count);
+  /// Records that the ring can hold: its capacity, or its size if it could not grow.
+  uint64_t most_records() const {
+    return header_->growth_error.load(std::memory_order_relaxed) == 0 ? capacity_ : size_;
+  }
   /// True if the ring is half full.
   bool is_filling() const {
-    return header_->head.load(std::memory_order_relaxed) - ring_tail_ > capacity_ / 2;
+    return header_->head.load(std::memory_order_relaxed) - ring_tail_ > most_records() / 2;
   }
+  /// 0 if all records can be read. Else why those behind the ring's last growth cannot: errno, or
+  /// -1 if the file is too short for them.
+  int unreadable() const { return unreadable_; }
   /// Moves what the ring holds to its backlog, which gives the room back to the producer at once.
   /// False if the backlog has none.
   bool relieve();
@@ -263,11 +296,20 @@ class Consumer {
 
  private:
   explicit Consumer(const std::filesystem::path& file);
+  const char* check() const;
   Pending in_ring(bool seal_poll);
+  uint64_t readable_head();
+  int map_records();
+  void unmap_records();
+  Record& place(uint64_t number) const { return records_[(number - base_) & (size_ - 1)]; }
+
   RingHeader* header_ = nullptr;
   Record* records_ = nullptr;
-  size_t mapped_bytes_ = 0;
   uint64_t capacity_ = 0;
+  uint64_t size_ = 0;  // places
+  uint64_t base_ = 0;  // number of a record in the first place
+  uint32_t growths_ = 0;
+  int unreadable_ = 0;
   uint64_t tail_ = 0;       // records released
   uint64_t ring_tail_ = 0;  // and moved; our own copy: what the file says is not trusted twice
   uint64_t growing_poll_ = 0;

@@ -17,6 +17,9 @@ constexpr LossInfo kKinds[] = {
      "A thread made records faster than they were stored, so some are missing.",
      "Record a shorter part with --duration or --capture-range, or set STREAMSCOPE_RING_RECORDS "
      "higher than 131072, the records that a ring holds."},
+    {"ring-not-grown", Severity::kDataLoss, kAllEvidence,
+     "The ring of a thread could not grow, so some of its records are missing.",
+     "Free space in the folder of the trace, or raise the limit of the program that is named."},
     {"cupti-dropped", Severity::kDataLoss, kTimeEvidence,
      "CUPTI had no buffer left, so device times of some work are missing.",
      "Use --tier structure, or record a shorter part with --duration."},

@@ -340,7 +340,6 @@ TEST(Callbacks, GiveEveryThreadItsRingAndTheRingsOfEndedThreadsToNewOnes) {
 TEST(Callbacks, OfAThreadThatGotNoRingAreALossAndTheProgramRunsOn) {
   Observed run;
   run.control().tier = ring::Tier::kStructure;
-  run.control().ring_records = 1 << 15;  // 2 MiB
   ASSERT_EQ(run.run_child("no-room"), 0) << run.error_text();
   EXPECT_EQ(run.calls().size(), 1u);
   EXPECT_EQ(run.losses()["no-thread-ring"], 1u);

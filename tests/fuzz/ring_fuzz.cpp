@@ -88,7 +88,7 @@ void write_ring(const Ring& ring, const Plan& plan, uint32_t index, uint32_t pid
   header->layout_version = ring::kLayoutVersion;
   header->pid = pid;
   header->process_start = start;
-  header->capacity = kCapacity;
+  header->capacity = header->first_size = kCapacity;
   header->clock = ring::ClockKind::kMonotonic;
   header->index = index;
   header->anchor = first_anchor();

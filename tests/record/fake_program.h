@@ -10,6 +10,7 @@
 
 #include <cstring>
 #include <filesystem>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -29,9 +30,9 @@ class FakeThread {
  public:
   FakeThread(const std::filesystem::path& rings, uint32_t index, uint64_t capacity = 1024,
              ring::ClockKind clock = ring::ClockKind::kMonotonic)
-      : clock_(clock) {
+      : clock_(clock), rings_(std::make_unique<std::filesystem::path>(rings)) {
     int error = 0;
-    ring = ring::Producer::create(rings.c_str(), index, capacity, clock, &error);
+    ring = ring::Producer::create(rings_->c_str(), index, capacity, clock, &error);
     if (!ring.valid()) throw std::runtime_error(std::string("no ring: ") + std::strerror(error));
   }
 
@@ -235,6 +236,7 @@ class FakeThread {
 
  private:
   ring::ClockKind clock_;
+  std::unique_ptr<std::filesystem::path> rings_;  // where the ring finds it whenever it grows
   uint64_t open_begin_ = 0;
 };
 

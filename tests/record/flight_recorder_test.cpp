@@ -24,7 +24,7 @@ class FlightRecording : public testing::Test {
   }
   void TearDown() override { fs::remove_all(folder_); }
 
-  trace::Trace dump(const FlightRecorder& recorder) {
+  trace::Trace dump(FlightRecorder& recorder) {
     recorder.copy_to(folder_ / "copy");
     Drain::Options options;
     options.clock = ring::best_clock();

@@ -35,8 +35,7 @@ FakeThread make_thread(uint32_t index, uint64_t capacity = 4096) {
 
 // Waits for room, so that nothing is dropped.
 void push(FakeThread& thread, const ring::CallRecord& call) {
-  const ring::RingHeader& header = thread.ring.header();
-  while (header.head.load() - header.tail.load() > header.capacity - 8) usleep(100);
+  while (thread.ring.room() < 8) usleep(100);
   thread.ring.push(call);
 }
 

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -11,6 +12,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <random>
 #include <thread>
 #include <vector>
 
@@ -79,30 +81,35 @@ LossRecord as_loss(const Record& record) {
 }
 
 TEST_F(Ring, OverwritesItsOldestRecordsIfItShould) {
-  int error = -1;
-  Producer producer = Producer::create(directory_.c_str(), 0, 64, best_clock(), &error, true);
-  ASSERT_TRUE(producer.valid());
-  const Consumer consumer = open();
-  uint64_t from = 0, seen = 0;
-  for (uint64_t i = 0; i < 1000; ++i) {
-    CallRecord call{};
-    call.begin = i;
-    ASSERT_TRUE(producer.push(call));
-    if (i % 40 != 0) continue;
-    for (const Record& record : consumer.copy(&from)) {
-      EXPECT_EQ(reinterpret_cast<const CallRecord&>(record).begin, seen)
-          << "none is missed so soon";
-      ++seen;
+  for (const uint64_t capacity : {uint64_t{64}, 8 * kFirstRecords}) {
+    int error = -1;
+    const auto index = static_cast<uint32_t>(capacity);
+    Producer producer =
+        Producer::create(directory_.c_str(), index, capacity, best_clock(), &error, true);
+    ASSERT_TRUE(producer.valid());
+    Consumer consumer = open(index);
+    const uint64_t count = 20 * capacity;
+    uint64_t from = 0, seen = 0;
+    for (uint64_t i = 0; i < count; ++i) {
+      CallRecord call{};
+      call.begin = i;
+      ASSERT_TRUE(producer.push(call));
+      if (i % 40 != 0) continue;
+      for (const Record& record : consumer.copy(&from)) {
+        EXPECT_EQ(reinterpret_cast<const CallRecord&>(record).begin, seen)
+            << "none is missed so soon";
+        ++seen;
+      }
     }
+    uint64_t all = 0;
+    const auto newest = consumer.copy(&all);
+    EXPECT_EQ(all, count);
+    ASSERT_GE(newest.size(), capacity / 8 * 7);
+    EXPECT_LE(newest.size(), capacity);
+    for (size_t i = 0; i < newest.size(); ++i)
+      EXPECT_EQ(reinterpret_cast<const CallRecord&>(newest[i]).begin, count - newest.size() + i);
+    EXPECT_EQ(producer.header().dropped.load(), 0u);
   }
-  uint64_t all = 0;
-  const auto newest = consumer.copy(&all);
-  EXPECT_EQ(all, 1000u);
-  ASSERT_GE(newest.size(), 56u);
-  EXPECT_LE(newest.size(), 64u);
-  for (size_t i = 0; i < newest.size(); ++i)
-    EXPECT_EQ(reinterpret_cast<const CallRecord&>(newest[i]).begin, 1000 - newest.size() + i);
-  EXPECT_EQ(producer.header().dropped.load(), 0u);
 }
 
 TEST_F(Ring, CarriesRecordsInOrderWithTheFactsOfItsProcess) {
@@ -137,6 +144,108 @@ TEST_F(Ring, WrapsAroundWithoutLosingAnything) {
     }
     consumer.release(pending.size());
   }
+}
+
+TEST_F(Ring, BeginsSmallAndGrowsToItsCapacityWhenItIsUsed) {
+  constexpr uint32_t kCapacity = 32 * kFirstRecords;
+  Producer producer = create(kCapacity);
+  Consumer consumer = open();
+  EXPECT_LE(fs::file_size(file()), 64u << 10);
+  for (uint32_t i = 0; i < kCapacity; ++i) {
+    EXPECT_EQ(producer.room(), kCapacity - i);
+    ASSERT_TRUE(producer.push(call(i)));
+  }
+  EXPECT_EQ(producer.room(), 0u);
+  EXPECT_FALSE(producer.push(call(kCapacity)));
+  Consumer late = open();
+  for (Consumer* reader : {&consumer, &late}) {
+    const auto pending = reader->pending();
+    ASSERT_EQ(pending.size(), kCapacity);
+    for (uint32_t i = 0; i < kCapacity; ++i) ASSERT_EQ(as_call(pending[i]).correlation_id, i);
+  }
+  EXPECT_EQ(fs::file_size(file()), kRingHeaderBytes + kCapacity * sizeof(Record));
+}
+
+TEST_F(Ring, StaysSmallWhileItIsEmptied) {
+  Producer producer = create(32 * kFirstRecords);
+  Consumer consumer = open();
+  for (uint32_t i = 0; i < 10 * kFirstRecords; ++i) {
+    ASSERT_TRUE(producer.push(call(i)));
+    if (i % 64 == 63) consumer.release(64);
+  }
+  EXPECT_LE(fs::file_size(file()), 64u << 10);
+}
+
+TEST_F(Ring, LosesNothingBelowItsCapacityHoweverItIsReadWhileItGrows) {
+  constexpr uint64_t kCapacity = 64 * kFirstRecords;
+  for (uint32_t seed = 0; seed < 20; ++seed) {
+    std::minstd_rand0 random(seed);
+    Producer producer = create(kCapacity, seed);
+    Consumer consumer = open(seed);
+    uint32_t pushed = 0, released = 0;
+    for (int round = 0; round < 200; ++round) {
+      const uint64_t more = std::min<uint64_t>(random() % 1000, kCapacity - (pushed - released));
+      for (uint64_t i = 0; i < more; ++i) ASSERT_TRUE(producer.push(call(pushed++)));
+      const auto pending = consumer.pending();
+      ASSERT_EQ(pending.size(), pushed - released);
+      for (size_t i = 0; i < pending.size(); i += 1 + random() % 50)
+        ASSERT_EQ(as_call(pending[i]).correlation_id, released + i);
+      const uint64_t read = random() % (pending.size() + 1);
+      consumer.release(read);
+      released += static_cast<uint32_t>(read);
+    }
+    EXPECT_EQ(producer.header().dropped.load(), 0u);
+  }
+}
+
+TEST_F(Ring, KeepsItsSizeWhereItMayNotGrowAndRaisesNoSignal) {
+  const pid_t child = fork();
+  if (child == 0) {
+    const rlimit limit{100'000, 100'000};
+    setrlimit(RLIMIT_FSIZE, &limit);
+    int error = 0;
+    Producer producer =
+        Producer::create(directory_.c_str(), 0, 16 * kFirstRecords, best_clock(), &error);
+    uint32_t taken = 0;
+    while (taken < 16 * kFirstRecords && producer.push(call(taken))) ++taken;
+    for (int i = 0; i < 9; ++i) producer.push(call(0));
+    const bool full = producer.room() == 0 && taken == 2 * kFirstRecords;
+    _exit(full && producer.header().growth_error == EFBIG ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  ASSERT_TRUE(WIFEXITED(status)) << "signal " << WTERMSIG(status);
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+  std::string why;
+  auto consumer = Consumer::open(fs::directory_iterator(directory_)->path(), &why);
+  ASSERT_TRUE(consumer) << why;
+  EXPECT_EQ(consumer->header().growth_error.load(), EFBIG);
+  EXPECT_EQ(consumer->header().dropped.load(), 10u);
+  EXPECT_EQ(consumer->most_records(), 2 * kFirstRecords);
+  EXPECT_TRUE(consumer->is_filling());
+  EXPECT_EQ(consumer->pending().size(), 2 * kFirstRecords);
+}
+
+TEST_F(Ring, KeepsAFileSizeSignalThatWasPendingBefore) {
+  const pid_t child = fork();
+  if (child == 0) {
+    sigset_t sizes;
+    sigemptyset(&sizes);
+    sigaddset(&sizes, SIGXFSZ);
+    pthread_sigmask(SIG_BLOCK, &sizes, nullptr);
+    raise(SIGXFSZ);
+    const rlimit limit{1000, 1000};
+    setrlimit(RLIMIT_FSIZE, &limit);
+    int error = 0;
+    Producer::create(directory_.c_str(), 0, 16, best_clock(), &error);
+    sigset_t pending;
+    sigpending(&pending);
+    _exit(error == EFBIG && sigismember(&pending, SIGXFSZ) == 1 ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  EXPECT_TRUE(fs::is_empty(directory_)) << "a ring that could not be made leaves nothing";
 }
 
 TEST_F(Ring, CountsDropsAndSaysSoBeforeTheNextRecord) {
@@ -214,7 +323,17 @@ TEST_F(Ring, RefusesFilesThatAreNoWholeRing) {
   };
   EXPECT_EQ(damaged([](RingHeader& header) { header.layout_version++; }),
             "is a ring of another version of StreamScope");
-  EXPECT_EQ(damaged([](RingHeader& header) { header.capacity = 128; }),
+  EXPECT_EQ(damaged([](RingHeader& header) { header.capacity = header.first_size = 128; }),
+            "is not as long as its header says");
+  EXPECT_EQ(damaged([](RingHeader& header) {
+              header.capacity = 128;
+              header.growths = 1;
+            }),
+            "is not as long as its header says");
+  for (const uint32_t growths : {1u, 40u, ~0u})
+    EXPECT_EQ(damaged([=](RingHeader& header) { header.growths = growths; }),
+              "is not as long as its header says");
+  EXPECT_EQ(damaged([](RingHeader& header) { header.first_size = 0; }),
             "is not as long as its header says");
   EXPECT_EQ(damaged([](RingHeader& header) { header.capacity = 0; }),
             "is not as long as its header says");
@@ -268,6 +387,25 @@ TEST_F(Ring, LosesNothingPublishedWhenItsProcessIsKilled) {
   auto pending = consumer->pending();
   ASSERT_GT(pending.size(), 5000u);
   for (size_t i = 0; i < pending.size(); ++i) ASSERT_EQ(as_call(pending[i]).correlation_id, i);
+}
+
+TEST_F(Ring, KeepsEveryRecordWhileItGrowsAndTwoThreadsRace) {
+  constexpr uint32_t kCount = 64 * kFirstRecords;
+  Producer producer = create(kCount);
+  Consumer consumer = open();
+  std::thread thread([&] {
+    for (uint32_t i = 0; i < kCount; ++i) EXPECT_TRUE(producer.push(call(i)));
+  });
+  uint32_t released = 0;
+  while (released < kCount) {
+    const auto pending = consumer.pending();
+    for (size_t i = 0; i < pending.size(); ++i)
+      ASSERT_EQ(as_call(pending[i]).correlation_id, released + i);
+    const size_t most = (pending.size() + 1) / 2;
+    consumer.release(most);
+    released += static_cast<uint32_t>(most);
+  }
+  thread.join();
 }
 
 TEST_F(Ring, KeepsEveryRecordOrCountsItWhileTwoThreadsRace) {
