@@ -29,8 +29,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Of one thread: 8 MiB. A thread that makes a million records a second fills it in 130 ms; the
-// writer looks every few.
+// Of one thread, when it has grown: 8 MiB. A thread that makes a million records a second fills it
+// in 130 ms; the writer looks every few.
 constexpr uint64_t kRingRecords = uint64_t{1} << 17;
 constexpr uint32_t kFlushIntervalMs = 100;
 
@@ -106,8 +106,7 @@ void check_free_space(const fs::path& folder, uint64_t ring_records) {
   if (free >= needed) return;
   throw Error(folder, "is full: " + std::to_string(free / kMiB) + " MiB are free",
               "free " + std::to_string(needed / kMiB + 1) +
-                  " MiB or more for every thread that "
-                  "uses CUDA, or choose another folder with -o",
+                  " MiB or more, or choose another folder with -o",
               ENOSPC);
 }
 

@@ -63,7 +63,7 @@ struct Control {
   StackMode stacks;
   CaptureRange capture_range;
   uint32_t flush_interval_ms;    // of CUPTI's buffers; 100
-  uint64_t ring_records;         // capacity of a thread's ring
+  uint64_t ring_records;         // that a thread's ring can grow to
   int64_t trace_start_ns;        // CLOCK_MONOTONIC
   char capture_range_name[256];  // kNvtx: name of the range, NUL-terminated
   char trace_file[1024];         // absolute, NUL-terminated; for messages

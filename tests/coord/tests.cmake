@@ -62,4 +62,12 @@ if(TARGET streamscope AND TARGET streamscope_collect)
     $<FILTER:$<TARGET_OBJECTS:streamscope_coord>,EXCLUDE,/coordinator[^/]*$>)
   streamscope_bench(traced)
   add_dependencies(traced_bench submit_loop submit_loop_untraced streamscope streamscope_collect)
+
+  # Many threads and many processes that do little.
+  add_executable(crowd ${CMAKE_CURRENT_SOURCE_DIR}/bench/crowd.cpp)
+  streamscope_flags(crowd)
+  target_link_libraries(crowd PRIVATE streamscope::coord Threads::Threads)
+  set_target_properties(crowd PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin/bench)
+  streamscope_bench(crowd)
+  add_dependencies(crowd_bench crowd streamscope streamscope_collect)
 endif()
