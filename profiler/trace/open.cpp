@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "model.h"
+#include "own_schema.h"
 #include "tables.h"
 
 namespace streamscope::trace {
@@ -88,13 +89,14 @@ Header check_file(const std::filesystem::path& file) {
 }
 
 bool has_table(const Database& database, const char* pattern) {
-  Statement statement(
-      database, "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name LIKE ?1 ESCAPE '\\'");
+  Statement statement(database, "SELECT 1 FROM sqlite_schema WHERE name LIKE ?1 ESCAPE '\\'");
   statement.bind(1, std::string_view(pattern));
   return statement.step();
 }
 
-void check_schema(const Database& database) {
+}  // namespace
+
+void expect_trace(const Database& database) {
   const std::filesystem::path& file = database.file();
   if (database.integer("PRAGMA application_id") != kApplicationId) {
     if (has_table(database, "StringIds") || has_table(database, "CUPTI\\_%") ||
@@ -117,28 +119,20 @@ void check_schema(const Database& database) {
   if (version < 1)
     throw Error(file, "has trace format " + std::to_string(version) + ", which never was",
                 "record it again");
-  for (const char* name : {"meta", "string"}) {
-    if (!has_table(database, name))
-      throw Error(file, std::string("is damaged: table ") + name + " is missing",
-                  "record it again");
-  }
+  for (const char* name : {"meta", "string"}) expect_own_table(database, name);
   for (const TableInfo& table : tables()) {
-    if (!added_later(table.name) && !has_table(database, table.name)) {
-      throw Error(file, std::string("is damaged: table ") + table.name + " is missing",
-                  "record it again");
-    }
+    if (!added_later(table.name) || has_table(database, table.name))
+      expect_own_table(database, table.name);
   }
 }
+
+namespace {
 
 std::unique_ptr<Database> connect(const std::filesystem::path& file, const std::string& name,
                                   int flags) {
   auto database =
       std::make_unique<Database>(name, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX | flags, file);
-  sqlite3_db_config(database->get(), SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
-  sqlite3_db_config(database->get(), SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
-  sqlite3_db_config(database->get(), SQLITE_DBCONFIG_DQS_DML, 0, nullptr);
   sqlite3_busy_timeout(database->get(), 2'000);
-  database->run("PRAGMA cell_size_check=ON");
   return database;
 }
 
@@ -186,7 +180,7 @@ bool is_unwritten(const std::filesystem::path& file) {
 
 std::unique_ptr<Database> open_trace(const std::filesystem::path& file) {
   std::unique_ptr<Database> database = open_database(file);
-  check_schema(*database);
+  expect_trace(*database);
   return database;
 }
 

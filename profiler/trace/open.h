@@ -13,13 +13,17 @@
 
 namespace streamscope::trace {
 
-/// A read-only connection in defensive mode with an untrusted schema. Throws Error that says what
+/// A read-only connection. Throws Error that says what
 /// is wrong with the file and what to do: missing, empty, truncated, not SQLite, another program's
 /// database, a newer format.
 std::unique_ptr<Database> open_trace(const std::filesystem::path& file);
 
 /// The same for any SQLite file, whatever is in it.
 std::unique_ptr<Database> open_database(const std::filesystem::path& file);
+
+/// Throws Error unless the database that was opened is a trace whose tables are as this or an older
+/// version makes them.
+void expect_trace(const Database& database);
 
 /// True if nothing is stored there yet: no file, an empty one, or a database without tables, as a
 /// writer makes one in its first milliseconds.

@@ -10,6 +10,7 @@
 
 #include "error.h"
 #include "open.h"
+#include "own_schema.h"
 #include "sqlite.h"
 
 namespace streamscope::trace {
@@ -108,6 +109,7 @@ struct Query::Impl {
 Query::Query(const std::filesystem::path& file, std::string_view sql)
     : impl_(std::make_unique<Impl>()) {
   impl_->database = open_trace(file);
+  if (names_own_view(sql)) make_own_views(*impl_->database);
   sqlite3* connection = impl_->database->get();
   sqlite3_set_authorizer(connection, authorize, &impl_->denied);
   sqlite3_progress_handler(

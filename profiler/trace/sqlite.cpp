@@ -48,6 +48,20 @@ Database::Database(const std::string& name, int flags, const std::filesystem::pa
   int code = sqlite3_open_v2(name.c_str(), &connection, flags | SQLITE_OPEN_EXRESCODE, nullptr);
   connection_.reset(connection);
   if (code != SQLITE_OK) fail(code);
+  distrust_schema();
+}
+
+// Whoever made a file may have put anything into its schema.
+void Database::distrust_schema() {
+  constexpr int kOn[] = {SQLITE_DBCONFIG_DEFENSIVE};
+  constexpr int kOff[] = {SQLITE_DBCONFIG_TRUSTED_SCHEMA,        SQLITE_DBCONFIG_ENABLE_TRIGGER,
+                          SQLITE_DBCONFIG_ENABLE_VIEW,           SQLITE_DBCONFIG_ENABLE_FKEY,
+                          SQLITE_DBCONFIG_ENABLE_FTS3_TOKENIZER, SQLITE_DBCONFIG_DQS_DML,
+                          SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION};
+  for (const int option : kOn) sqlite3_db_config(get(), option, 1, nullptr);
+  for (const int option : kOff) sqlite3_db_config(get(), option, 0, nullptr);
+  sqlite3_limit(get(), SQLITE_LIMIT_ATTACHED, 0);
+  run("PRAGMA cell_size_check=ON");
 }
 
 void Database::run(const std::string& sql) {

@@ -56,7 +56,8 @@ class Statement {
   const Database* database_ = nullptr;
 };
 
-/// A connection used by one thread at a time. Address-stable, as statements refer to it.
+/// A connection used by one thread at a time. Address-stable, as statements refer to it. It trusts
+/// no schema: defensive, without triggers, stored views, foreign keys, extensions and ATTACH.
 class Database {
  public:
   /// `flags` as for sqlite3_open_v2; extended result codes are on. Throws Error.
@@ -79,6 +80,8 @@ class Database {
   const std::filesystem::path& file() const { return file_; }
 
  private:
+  void distrust_schema();
+
   struct Close {
     void operator()(sqlite3* connection) const { sqlite3_close_v2(connection); }
   };

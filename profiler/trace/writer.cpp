@@ -25,6 +25,7 @@
 #include "function_name.h"
 #include "loss.h"
 #include "open.h"
+#include "own_schema.h"
 #include "replacement.h"
 #include "row_source.h"
 #include "schema.h"
@@ -178,13 +179,6 @@ uint32_t columns_in_use(const TableInfo& info, const TableBuffer& buffer) {
   return used;
 }
 
-// The statement of schema.sql that makes a table.
-std::string create_sql(const TableInfo& info) {
-  const std::string_view schema = schema_sql();
-  const size_t begin = schema.find("CREATE TABLE " + std::string(info.name) + " (");
-  return std::string(schema.substr(begin, schema.find("\n);", begin) + 4 - begin));
-}
-
 // The statements of schema.sql that make the views which read a table.
 std::string create_views_sql(const TableInfo& info) {
   const std::string_view schema = schema_sql();
@@ -255,6 +249,11 @@ struct Writer::Impl {
 
   TableBuffer& table(TableIndex index) { return buffers[static_cast<size_t>(index)]; }
 
+  // Before a file that was there already is changed.
+  void expect_harmless() const {
+    expect_trace(database);
+    expect_no_triggers(database);
+  }
   void begin_recording(bool read_meanwhile);
   void load_existing();
   void store(bool commit);
@@ -300,7 +299,7 @@ void Writer::Impl::begin_recording(bool read_meanwhile) {
                  std::to_string(kCheckpointPages));
   } else {
     // Every page is written once, into the file.
-    database.run("PRAGMA journal_mode=OFF; PRAGMA locking_mode=EXCLUSIVE");
+    database.run("PRAGMA journal_mode=MEMORY; PRAGMA locking_mode=EXCLUSIVE");
   }
 }
 
@@ -348,7 +347,7 @@ void Writer::Impl::store_table(const TableInfo& info, TableBuffer& buffer) {
   if (buffer.clear) {
     // Made again, with its views: a file of an older program may lack columns.
     database.run("DROP TABLE " + std::string(info.name));
-    database.run(create_sql(info) + create_views_sql(info));
+    database.run(std::string(create_table_sql(info.name)) + create_views_sql(info));
   }
   for (size_t i = 0; i < buffer.changed_ids.size(); i++) {
     if (!buffer.update) buffer.update = Statement(database, update_sql(info), true);
@@ -513,6 +512,7 @@ Writer Writer::open_derived(const std::filesystem::path& file) {
   const bool plain = fold_wal(file);
   auto impl = plain ? std::make_unique<Impl>(file, std::make_unique<FileChange>(file))
                     : std::make_unique<Impl>(file);
+  impl->expect_harmless();
   impl->load_existing();
   if (impl->meta[kFinished].first != "1") {
     throw Error(file, "is not finished: it is being recorded, or its recorder was killed",
@@ -525,6 +525,7 @@ Writer Writer::open_derived(const std::filesystem::path& file) {
 
 Writer Writer::resume(const std::filesystem::path& file) {
   auto impl = std::make_unique<Impl>(file);
+  impl->expect_harmless();
   impl->begin_recording(true);
   impl->load_existing();
   impl->stores_kernel_names =

@@ -123,8 +123,10 @@ TEST(Reader, ReadsTheFirstFormatWithoutWhatCameLater) {
           "PRAGMA user_version = 1; DROP TABLE timeline_point; DROP TABLE timeline;"
           "DROP VIEW v_task; DROP TABLE task; DROP TABLE task_run; DROP TABLE task_queue;"
           "INSERT INTO operation(id) VALUES (0), (1); DROP TABLE operation_dependency;"
-          "CREATE TABLE operation_dependency(id INTEGER PRIMARY KEY, operation_id,"
-          " depends_on_operation_id, inferred, elided);"
+          "CREATE TABLE operation_dependency(id INTEGER PRIMARY KEY,"
+          " operation_id INTEGER REFERENCES operation(id),"
+          " depends_on_operation_id INTEGER REFERENCES operation(id),"
+          " inferred INTEGER, elided INTEGER);"
           "INSERT INTO operation_dependency VALUES (0, 1, 0, 0, 1)");
   const Trace trace = read(file.path());
   EXPECT_TRUE(trace.timeline.empty());

@@ -138,6 +138,7 @@ TEST_F(Schema, HasTheViewsThatAreStable) {
   auto views =
       column_of("SELECT name FROM sqlite_schema WHERE type = 'view' AND name GLOB 'v_*'", 0);
   EXPECT_EQ(views, stable_views());
+  sqlite3_db_config(database_.get(), SQLITE_DBCONFIG_ENABLE_VIEW, 1, nullptr);
   for (const std::string& view : views) {
     EXPECT_EQ(database_.integer("SELECT count(*) FROM " + view), 0) << view;
   }

@@ -401,6 +401,7 @@ TEST(Writer, ReplacesTheViewsOfADerivedTableWithIt) {
     writer.finish(true);
   }
   Database after(file.path(), SQLITE_OPEN_READONLY);
+  sqlite3_db_config(after.get(), SQLITE_DBCONFIG_ENABLE_VIEW, 1, nullptr);
   EXPECT_EQ(after.integer("SELECT count(*) FROM v_wait WHERE cause = 'host' AND duration_ns = 5"),
             1);
   EXPECT_EQ(after.integer("SELECT count(*) FROM sqlite_schema WHERE type = 'view'"), views);

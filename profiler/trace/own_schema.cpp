@@ -1,0 +1,155 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+#include "own_schema.h"
+
+#include <algorithm>
+#include <cctype>
+#include <vector>
+
+#include "schema.h"
+
+namespace streamscope::trace {
+namespace {
+
+constexpr std::string_view kCreateView = "CREATE VIEW ";
+
+bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+
+// Without comments, and with single spaces only where two words would become one; what is quoted
+// stays.
+std::string condensed(std::string_view sql) {
+  std::string result;
+  bool space = false;
+  for (size_t i = 0; i < sql.size(); ++i) {
+    const bool line = sql.substr(i).starts_with("--");
+    if (line || sql.substr(i).starts_with("/*")) {
+      const size_t end = line ? sql.find('\n', i) : sql.find("*/", i + 2);
+      if (end == sql.npos) break;
+      i = line ? end : end + 1;
+      space = true;
+    } else if (sql[i] == '\'' || sql[i] == '"') {
+      const size_t end = std::min(sql.find(sql[i], i + 1), sql.size() - 1);
+      if (space && !result.empty() && is_word(result.back())) result += ' ';
+      space = false;
+      result += sql.substr(i, end + 1 - i);
+      i = end;
+    } else if (std::isspace(static_cast<unsigned char>(sql[i]))) {
+      space = true;
+    } else {
+      const bool after_word = !result.empty() && (is_word(result.back()) || result.back() == '\'');
+      if (space && after_word && is_word(sql[i])) result += ' ';
+      space = false;
+      result += sql[i];
+    }
+  }
+  return result;
+}
+
+// "CREATE TABLE t(a INTEGER,b REFERENCES u(id))WITHOUT ROWID" in parts: what stands before and
+// behind the parentheses, and the definitions inside.
+struct Definition {
+  std::string frame;
+  std::vector<std::string> columns;
+};
+Definition definition_of(std::string_view sql) {
+  const std::string text = condensed(sql);
+  Definition result;
+  int depth = 0;
+  for (const char c : text) {
+    if (c == ')') --depth;
+    if (depth == 0) {
+      result.frame += c;
+    } else if (c == ',' && depth == 1) {
+      result.columns.emplace_back();
+    } else {
+      if (result.columns.empty()) result.columns.emplace_back();
+      result.columns.back() += c;
+    }
+    if (c == '(') ++depth;
+  }
+  std::erase(result.frame, ';');
+  return result;
+}
+
+// True if every definition is one of ours, in our order.
+bool is_part_of(const std::vector<std::string>& columns, const std::vector<std::string>& ours) {
+  auto at = ours.begin();
+  for (const std::string& column : columns) {
+    at = std::find(at, ours.end(), column);
+    if (at == ours.end()) return false;
+    ++at;
+  }
+  return !columns.empty();
+}
+
+// A view of ours, and the statement that makes it in memory.
+struct OwnView {
+  std::string name, sql;
+};
+const std::vector<OwnView>& own_views() {
+  static const std::vector<OwnView> kViews = [] {
+    std::vector<OwnView> views;
+    for (const std::string_view source : {schema_sql(), nsys_views_sql()}) {
+      const std::string schema = condensed(source);
+      for (size_t at = schema.find(kCreateView); at != schema.npos;
+           at = schema.find(kCreateView, at + 1)) {
+        const size_t name = at + kCreateView.size();
+        const size_t end = schema.find(';', at) + 1;
+        views.push_back({schema.substr(name, schema.find_first_of(" (", name) - name),
+                         "CREATE TEMP VIEW " + schema.substr(name, end - name)});
+      }
+    }
+    return views;
+  }();
+  return kViews;
+}
+
+}  // namespace
+
+std::string_view create_table_sql(std::string_view table) {
+  const std::string_view schema = schema_sql();
+  const size_t begin = schema.find("CREATE TABLE " + std::string(table) + " (");
+  const size_t columns_end = schema.find("\n)", begin);
+  return schema.substr(begin, schema.find(";\n", columns_end) + 2 - begin);
+}
+
+void expect_own_table(const Database& database, std::string_view table) {
+  Statement statement(database, "SELECT type, sql FROM sqlite_schema WHERE name = ?1");
+  statement.bind(1, table);
+  const std::string name(table);
+  if (!statement.step())
+    throw Error(database.file(), "is damaged: table " + name + " is missing", "record it again");
+  const Definition ours = definition_of(create_table_sql(table));
+  const Definition stored = definition_of(statement.text(1));
+  if (statement.text(0) != "table" || stored.frame != ours.frame ||
+      !is_part_of(stored.columns, ours.columns)) {
+    throw Error(database.file(), "is damaged: table " + name + " is not as StreamScope makes it",
+                "record it again");
+  }
+}
+
+void expect_no_triggers(const Database& database) {
+  Statement statement(database, "SELECT name, tbl_name FROM sqlite_schema WHERE type = 'trigger'");
+  if (!statement.step()) return;
+  throw Error(database.file(),
+              "holds a trigger of table " + std::string(statement.text(1)) +
+                  ", which no recording makes, so it is not changed",
+              "record it again, or remove the trigger if you know what it does");
+}
+
+void make_own_views(Database& database) {
+  database.run("PRAGMA temp_store=MEMORY");
+  for (const OwnView& view : own_views()) database.run(view.sql);
+}
+
+bool names_own_view(std::string_view sql) {
+  const auto same = [](char a, char b) {
+    return std::tolower(static_cast<unsigned char>(a)) ==
+           std::tolower(static_cast<unsigned char>(b));
+  };
+  return std::ranges::any_of(own_views(), [&](const OwnView& view) {
+    return !std::ranges::search(sql, view.name, same).empty();
+  });
+}
+
+}  // namespace streamscope::trace
