@@ -1,0 +1,145 @@
+# SPDX-FileCopyrightText: 2026 StreamScope contributors
+# SPDX-License-Identifier: Apache-2.0
+"""What is run under faults: ways to record a program, and commands that read or change a trace."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+TRACE = "t.sqlite"
+# Short rings: a recording takes a tenth of a second, most of it without faults.
+RING_RECORDS = "4096"
+
+
+class Build:
+    """The programs of a build folder."""
+
+    def __init__(self, folder):
+        self.folder = folder = Path(folder).resolve()
+        self.streamscope = folder / "bin" / "streamscope"
+        self.library = folder / "lib" / "libstreamscope_inject.so"
+        self.target = folder / "bin" / "tests" / "faults_target"
+        self.injector = folder / "lib" / "libfaults_injector.so"
+
+    def missing(self):
+        return [str(path) for path in (self.streamscope, self.library, self.target, self.injector) if not path.exists()]
+
+    def environment(self, extra=None):
+        kept = {name: value for name, value in os.environ.items() if not name.startswith(("STREAMSCOPE_", "FAULTS_", "LD_"))}
+        return {**kept, "STREAMSCOPE_RING_RECORDS": RING_RECORDS, **(extra or {})}
+
+
+@dataclass
+class Scene:
+    """One thing that is run. `words` may contain {placeholders} of `Build` and {folder}."""
+    name: str
+    words: list
+    target: list = None         # the program that is recorded, as it runs bare
+    launched: bool = False      # by `streamscope record`, which is then the process that we start
+    environment: dict = field(default_factory=dict)
+    fixture: str = None         # folder that the scene starts from
+    writes: bool = False        # a new trace; takes --force
+    seconds: float = 20
+
+    @property
+    def records(self):
+        return self.target is not None
+
+
+RECORD = ["{streamscope}", "record", "-o", TRACE]
+WORK = ["{target}", "--threads", "1", "--children", "1", "--code", "7"]
+
+SCENES = [
+    Scene("record", [*RECORD, "--", *WORK], WORK, True),
+    Scene("record-code-0", [*RECORD, "--", "{target}"], ["{target}"], True),
+    Scene("preload", WORK, WORK, False, {"LD_PRELOAD": "{library}", "STREAMSCOPE_OUTPUT": TRACE, "STREAMSCOPE_BIN": "{folder}/streamscope"}),
+    Scene("flight-recorder", [*RECORD, "--flight-recorder", "1", "--", *WORK], WORK, True),
+    Scene("hang", [*RECORD, "--hang-timeout", "0.1", "--", "{target}", "--still", "350", "--code", "7"],
+          ["{target}", "--still", "350", "--code", "7"], True),
+    Scene("blank-in-path", [*RECORD, "--", "{target}"], ["{target}"], True, {"STREAMSCOPE_INJECT": "{folder}/a b/libstreamscope_inject.so"}),
+    Scene("recover", ["{streamscope}", "info", TRACE], fixture="killed"),
+    Scene("recover-early", ["{streamscope}", "info", TRACE], fixture="killed-early"),
+    Scene("analyze", ["{streamscope}", "analyze", TRACE], fixture="trace"),
+    Scene("info", ["{streamscope}", "info", "--json", TRACE], fixture="trace"),
+    Scene("check", ["{streamscope}", "check", TRACE], fixture="trace"),
+    Scene("report", ["{streamscope}", "report", "--format", "html", "-o", "out.html", TRACE], fixture="trace"),
+    Scene("export", ["{streamscope}", "export", "--to", "perfetto", "-o", "out.pftrace", TRACE], fixture="trace"),
+    Scene("merge", ["{streamscope}", "merge", "-o", "out.sqlite", TRACE, "u.sqlite"], fixture="two", writes=True),
+    Scene("import", ["{streamscope}", "import", "-o", TRACE, "profile.json"], fixture="profile", writes=True),
+]
+
+
+def scene(name):
+    return next(found for found in SCENES if found.name == name)
+
+
+def filled(words, build, folder):
+    places = {"streamscope": build.streamscope, "library": build.library, "target": build.target, "folder": folder}
+    return [str(word).format(**places) for word in words]
+
+
+def profile():
+    """A small profile of PyTorch: two streams, an event between them."""
+    events = [{"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1, "tid": 1, "ts": 10 * i, "dur": 3,
+               "args": {"correlation": i}} for i in range(1, 40)]
+    events += [{"ph": "X", "cat": "kernel", "name": "sum", "pid": 0, "tid": 7 + i % 2, "ts": 10 * i + 5, "dur": 4,
+                "args": {"device": 0, "context": 1, "stream": 7 + i % 2, "correlation": i}} for i in range(1, 40)]
+    return json.dumps({"schemaVersion": 1, "traceEvents": events})
+
+
+class Fixtures:
+    """What scenes start from; made once."""
+
+    def __init__(self, build, folder):
+        self.build, self.folder = build, folder
+        folder.mkdir(parents=True)
+        (folder / "profile").mkdir()
+        (folder / "profile" / "profile.json").write_text(profile())
+        for name in ("trace", "two"):
+            (folder / name).mkdir()
+        self.record(folder / "trace" / TRACE)
+        self.record(folder / "two" / TRACE)
+        self.record(folder / "two" / "u.sqlite")
+        self.kill("killed", 0.15)
+        self.kill("killed-early", 0)
+
+    def record(self, trace):
+        words = filled([*RECORD[:-1], str(trace), "--", *WORK], self.build, self.folder)
+        subprocess.run(words, env=self.build.environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=20,
+                       check=False)
+        if not trace.exists():
+            raise SystemExit(f"faults: {' '.join(words)} made no trace")
+
+    def kill(self, name, seconds):
+        """Program and recorder are killed together: as soon as there is a ring, or later."""
+        folder = self.folder / name
+        folder.mkdir()
+        words = filled([*RECORD, "--", "{target}", "--still", "5000"], self.build, folder)
+        recorder = subprocess.Popen(words, env=self.build.environment(), cwd=folder, stdout=subprocess.DEVNULL,
+                                    stderr=subprocess.DEVNULL, start_new_session=True)
+        end = time.monotonic() + 10
+        while time.monotonic() < end and not list(folder.glob("*.rings/*.ring")):
+            time.sleep(0.0005)
+        time.sleep(seconds)
+        os.killpg(recorder.pid, signal.SIGKILL)
+        recorder.wait()
+        if not list(folder.glob("*.rings/*.ring")):
+            raise SystemExit(f"faults: nothing was left by the killed recorder in {folder}")
+
+    def put(self, scene_, folder):
+        """A fresh folder with what the scene starts from."""
+        folder.mkdir(parents=True)
+        if scene_.fixture:
+            shutil.copytree(self.folder / scene_.fixture, folder, dirs_exist_ok=True)
+        if scene_.name == "preload":
+            wrapper = folder / "streamscope"
+            wrapper.write_text(f'#!/bin/sh\nLD_PRELOAD="$FAULTS_INJECTOR" exec {self.build.streamscope} "$@"\n')
+            wrapper.chmod(0o755)
+        if scene_.name == "blank-in-path":
+            (folder / "a b").mkdir()
+            (folder / "a b" / "libstreamscope_inject.so").symlink_to(self.build.library)
