@@ -3,8 +3,8 @@
 #include "losses.h"
 
 #include <algorithm>
-#include <limits>
 
+#include "trace/checks.h"
 #include "trace/loss.h"
 
 namespace streamscope::record {
@@ -31,9 +31,9 @@ Losses::Entry& Losses::new_entry(trace::Id process, std::string_view kind, trace
 void Losses::add(trace::Id process, std::string_view kind, int64_t count, trace::Ns first_ns,
                  trace::Ns last_ns, trace::Id detail) {
   Entry& loss = entry(process, kind, detail);
-  // A damaged ring may say anything, such as more than there are numbers.
-  if (count < 0 || __builtin_add_overflow(loss.row.count, count, &loss.row.count))
-    loss.row.count = std::numeric_limits<int64_t>::max();
+  // A damaged ring may say anything, such as more than a trace can hold.
+  loss.row.count = count < 0 || count > trace::kMostBytes - loss.row.count ? trace::kMostBytes
+                                                                           : loss.row.count + count;
   if (first_ns != trace::kUnknownNs &&
       (loss.row.start_ns == trace::kUnknownNs || first_ns < loss.row.start_ns))
     loss.row.start_ns = first_ns;

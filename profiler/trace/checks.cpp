@@ -94,7 +94,7 @@ constexpr Rule kRules[] = {
     {"", "parameter", 0, kMostSmall},
     // Durations, and Unix time.
     {"", "duration_ns", 0, kMostDuration},
-    {"", "offset_ns", 0, kMostDuration},
+    {"", "offset_ns", -kMostDuration, kMostDuration},
     {"", "wait_ns", 0, kMostDuration},
     {"", "ran_ns", 0, kMostDuration},
     {"", "busy_ns", 0, kMostDuration},
