@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "labels.h"
+#include "trace/ns_math.h"
 
 namespace streamscope::analysis {
 namespace {
@@ -22,7 +23,7 @@ Spread spread_of(std::vector<Ns> values) {
   Spread spread;
   if (values.empty()) return spread;
   std::sort(values.begin(), values.end());
-  for (const Ns value : values) spread.total += value;
+  for (const Ns value : values) trace::add_to(spread.total, value);
   spread.low = values[values.size() / 5];
   spread.median = values[values.size() / 2];
   spread.high = values[values.size() - 1 - values.size() / 5];

@@ -10,6 +10,7 @@
 #include <limits>
 
 #include "timeline.h"
+#include "trace/ns_math.h"
 
 namespace streamscope::analysis {
 
@@ -116,7 +117,7 @@ class Stamps {
       const Twin& begin = begins_[(next_ + i) % kRemembered];
       for (Ns Twin::*clock : {&Twin::was, &Twin::now}) {
         if (start.*clock >= begin.*clock && start.*clock < begin.*clock + kTimedRecordBlocksNs)
-          start.*clock = begin.*clock + kTimedRecordBlocksNs;
+          start.*clock = trace::sum_of(begin.*clock, kTimedRecordBlocksNs);
       }
     }
   }
@@ -125,7 +126,8 @@ class Stamps {
   static constexpr size_t kRemembered = 64;
 
   static Twin after(const Twin& begin, Ns length) {
-    return {begin.was + length, begin.now == kNever ? kNever : begin.now + length};
+    return {trace::sum_of(begin.was, length),
+            begin.now == kNever ? kNever : trace::sum_of(begin.now, length)};
   }
 
   std::array<Twin, kRemembered> begins_;

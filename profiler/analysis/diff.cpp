@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "critical_path.h"
+#include "trace/ns_math.h"
 #include "units.h"
 
 namespace streamscope::analysis {
@@ -64,7 +65,7 @@ struct Counts {
     for (const auto& [key, count] : by_group)
       edges[{text(std::get<0>(key)), text(std::get<1>(key)), std::get<2>(key)}] += count;
     for (const WaitPart& part : analyses.waits()) {
-      if (ops.has(part.op)) waits[part.cause] += part.duration_ns;
+      if (ops.has(part.op)) trace::add_to(waits[part.cause], part.duration_ns);
     }
     const auto path = critical_path(analyses.order(), analyses.explainer(), analyses.host_bounds());
     if (!path.empty()) path_ns = path.back().end_ns - path.front().start_ns;

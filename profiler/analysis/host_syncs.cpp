@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "host_syncs.h"
+#include "trace/ns_math.h"
 
 #include <algorithm>
 #include <map>
@@ -47,8 +48,8 @@ std::vector<SyncGroup> host_syncs_by_cost(const Trace& trace) {
       ++group.open_count;
       continue;
     }
-    const Ns duration = std::max<Ns>(0, syncs.end_ns[sync] - syncs.start_ns[sync]);
-    group.total_ns += duration;
+    const Ns duration = std::max<Ns>(0, trace::between(syncs.start_ns[sync], syncs.end_ns[sync]));
+    trace::add_to(group.total_ns, duration);
     if (group.longest == kNoId || duration > group.longest_ns) {
       group.longest_ns = duration;
       group.longest = sync;

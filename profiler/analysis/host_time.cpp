@@ -11,6 +11,7 @@
 
 #include "host_syncs.h"
 #include "large_vector.h"
+#include "trace/ns_math.h"
 
 namespace streamscope::analysis {
 namespace {
@@ -41,7 +42,7 @@ void add(HostState state, Ns duration, std::vector<HostPart>& parts, Id host_syn
   for (HostPart& part : parts) {
     if (part.state != state) continue;
     if (state == HostState::kLock && part.call_name != call_name) continue;
-    part.duration_ns += duration;
+    trace::add_to(part.duration_ns, duration);
     if (host_sync != kNoId) part.host_sync = host_sync;
     if (part.call_name == kNoId) part.call_name = call_name;
     return;
@@ -211,10 +212,10 @@ void HostTime::add_locks() {
 
 void HostTime::add_to(Sums& sums, Call call, Ns duration) const {
   if (is_sync(call)) {
-    sums.sync_ns += duration;
+    trace::add_to(sums.sync_ns, duration);
     sums.last_sync = call.id();
   } else {
-    sums.call_ns += duration;
+    trace::add_to(sums.call_ns, duration);
   }
 }
 

@@ -42,27 +42,45 @@ auto at(const Column& column, Id id) {
   return id < column.size() ? column[id] : trace::detail::none<Value>();
 }
 
+bool is_control(std::string_view character) {
+  const auto first = static_cast<unsigned char>(character[0]);
+  return first < 0x20 || first == 0x7f ||
+         (first == 0xc2 && static_cast<unsigned char>(character[1]) < 0xa0);
+}
+
+unsigned code_point(std::string_view character) {
+  unsigned value = static_cast<unsigned char>(character[0]);
+  if (character.size() > 1) value &= 0x3fu >> (character.size() - 1);
+  for (const char c : character.substr(1)) value = value << 6 | (static_cast<unsigned>(c) & 0x3f);
+  return value;
+}
+
+// Unicode's controls of direction, which make a text read as another one, and of lines.
+bool turns_text(std::string_view character) {
+  if (character.size() < 2 || character.size() > 3) return false;
+  const unsigned point = code_point(character);
+  return point == 0x061c || point == 0x200e || point == 0x200f ||
+         (point >= 0x2028 && point <= 0x202e) || (point >= 0x2066 && point <= 0x2069);
+}
+
 }  // namespace
 
-std::string printable(std::string_view text) {
+std::string printable(std::string_view text, bool keep_lines) {
   std::string result;
   result.reserve(text.size());
   while (!text.empty()) {
     const size_t length = utf8_length(text);
+    const std::string_view character = text.substr(0, std::max<size_t>(length, 1));
+    text.remove_prefix(character.size());
     if (length == 0) {
       result += "\uFFFD";
-      text.remove_prefix(1);
-      continue;
-    }
-    const auto first = static_cast<unsigned char>(text[0]);
-    const bool control = first < 0x20 || first == 0x7f ||
-                         (first == 0xc2 && static_cast<unsigned char>(text[1]) < 0xa0);
-    if (control) {
-      result += ' ';
+    } else if (is_control(character)) {
+      result += keep_lines && character == "\n" ? '\n' : ' ';
+    } else if (turns_text(character)) {
+      result += fmt::format("[U+{:04X}]", code_point(character));
     } else {
-      result += text.substr(0, length);
+      result += character;
     }
-    text.remove_prefix(length);
   }
   return result;
 }

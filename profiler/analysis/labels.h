@@ -41,8 +41,9 @@ std::string event_label(const trace::Trace& trace, trace::Id event);
 std::string process_label(const trace::Trace& trace, trace::Id process);
 /// "NVIDIA H200", or "device 0".
 std::string device_label(const trace::Trace& trace, trace::Id device);
-/// The text with control characters replaced and invalid UTF-8 repaired, so that a trace cannot
-/// steer a terminal.
-std::string printable(std::string_view text);
+/// The text as it may be shown anywhere: a control character is a space (a new line stays with
+/// `keep_lines`), invalid UTF-8 is U+FFFD, and what turns the direction of a text is written out,
+/// as [U+202E]. So a trace cannot steer a terminal, and no name looks like another one.
+std::string printable(std::string_view text, bool keep_lines = false);
 
 }  // namespace streamscope::analysis

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "lod.h"
+#include "trace/ns_math.h"
 
 #include <algorithm>
 #include <limits>
@@ -36,7 +37,7 @@ class CellsOfStream {
     }
     trace::Lod& row = rows_.back();
     row.end_ns = std::max(row.end_ns, part.end_ns);
-    row.busy_ns += part.busy_ns;
+    trace::add_to(row.busy_ns, part.busy_ns);
     row.count += part.count;
     if (duration_ns(trace_, part.longest_op_id) > duration_ns(trace_, row.longest_op_id))
       row.longest_op_id = part.longest_op_id;

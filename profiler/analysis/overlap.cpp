@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "overlap.h"
+#include "trace/ns_math.h"
 
 #include <algorithm>
 
@@ -49,12 +50,12 @@ std::vector<DeviceOverlap> overlap(const Trace& trace) {
     for (const BusyChange& change : list) {
       const Ns span = change.at_ns - at;
       if (span > 0) {
-        if (kernels > 0) found.kernel_ns += span;
-        if (copies > 0) found.copy_ns += span;
-        if (kernels > 0 && copies > 0) found.both_ns += span;
+        if (kernels > 0) trace::add_to(found.kernel_ns, span);
+        if (copies > 0) trace::add_to(found.copy_ns, span);
+        if (kernels > 0 && copies > 0) trace::add_to(found.both_ns, span);
         if (found.concurrency_ns.size() <= static_cast<size_t>(ops))
           found.concurrency_ns.resize(ops + 1, 0);
-        found.concurrency_ns[ops] += span;
+        trace::add_to(found.concurrency_ns[ops], span);
         at = change.at_ns;
       }
       kernels += change.kernels;

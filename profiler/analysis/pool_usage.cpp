@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "pool_usage.h"
+#include "trace/ns_math.h"
 
 #include <algorithm>
 #include <map>
@@ -32,7 +33,7 @@ std::vector<PoolUsage> told_pools(const Trace& trace) {
     pool.high_water = std::max({pool.high_water, in_use, known(sample.high_water[i])});
     if (known(sample.wait_ns[i]) > 0) {
       ++pool.waits;
-      pool.wait_ns += sample.wait_ns[i];
+      trace::add_to(pool.wait_ns, sample.wait_ns[i]);
     }
   }
   for (PoolUsage& pool : pools) {

@@ -10,8 +10,12 @@
 #include "device_room.h"
 #include "ordering.h"
 #include "recorder_cost.h"
+#include "trace/ns_math.h"
 
 namespace streamscope::analysis {
+
+using trace::difference_of;
+using trace::sum_of;
 
 void Change::add(const Change& other) {
   without_wait.add(other.without_wait);
@@ -82,14 +86,8 @@ class Replay::Walk : public OrderingConsumer {
       if (thread.began) saw(thread.free.was, thread.free.now);
     }
   }
-  Ns recorded_ns() const {
-    Ns length = 0;
-    if (first_ == kUnknownNs) return length;
-    // Of a trace that reaches from one end of the clock to the other it does not fit.
-    return __builtin_sub_overflow(last_.was, first_, &length) ? std::numeric_limits<Ns>::max()
-                                                              : length;
-  }
-  Ns gain_ns() const { return first_ == kUnknownNs ? 0 : last_.was - last_.now; }
+  Ns recorded_ns() const { return first_ == kUnknownNs ? 0 : difference_of(last_.was, first_); }
+  Ns gain_ns() const { return first_ == kUnknownNs ? 0 : difference_of(last_.was, last_.now); }
 
  private:
   friend OrderingWalk<Walk>;
@@ -152,20 +150,22 @@ class Replay::Walk : public OrderingConsumer {
       host.free = {start, start};
     }
     if (start == host.call_was && end == host.free.was) return host.call_now;  // the same call
-    const Ns gap = start - host.free.was;
-    const Ns entry = host.free.now + gap - less(host, gap, kRecorderBetweenNs);
+    const Ns gap = difference_of(start, host.free.was);
+    const Ns entry = sum_of(host.free.now, gap - less(host, gap, kRecorderBetweenNs));
     host.call_was = start;
     host.call_now = entry;
-    const Ns took = end - start - less(host, end - start, kRecorderInsideNs);
-    host.free = {end, made ? entry + std::max<Ns>(0, took - saved) : entry};
+    const Ns whole = difference_of(end, start);
+    const Ns took = whole - less(host, whole, kRecorderInsideNs);
+    host.free = {end, made ? sum_of(entry, std::max<Ns>(0, took - saved)) : entry};
     return entry;
   }
   // The call returns only when something else has happened.
   void held_until(Id thread, Ns end, const Twin& until) {
     if (thread >= threads_.size()) return;
     Thread& host = threads_[thread];
-    const Ns tail = std::max<Ns>(0, end - std::max(host.call_was, until.was));
-    host.free.now = std::max(host.call_now, until.now) + tail - less(host, tail, kRecorderInsideNs);
+    const Ns tail = std::max<Ns>(0, difference_of(end, std::max(host.call_was, until.was)));
+    host.free.now =
+        sum_of(std::max(host.call_now, until.now), tail - less(host, tail, kRecorderInsideNs));
   }
 
   // The next item of the order, and whether it still is a barrier if it stands on a legacy stream.
@@ -256,10 +256,10 @@ class Replay::Walk : public OrderingConsumer {
       return;
     }
     const Ns start = trace_.op.start_ns[op], end = trace_.op.end_ns[op];
-    const Ns latency = std::clamp<Ns>(start - issue.start_ns, 0, kLaunchLatencyNs);
+    const Ns latency = std::clamp<Ns>(difference_of(start, issue.start_ns), 0, kLaunchLatencyNs);
     const Twin launched{issue.start_ns + latency,
-                        entry + latency - std::min(latency, recorder_of_issue(issue))};
-    held = {held.was + kSuccessorGapNs, held.now + kSuccessorGapNs};
+                        sum_of(entry, latency - std::min(latency, recorder_of_issue(issue)))};
+    held = {sum_of(held.was, kSuccessorGapNs), sum_of(held.now, kSuccessorGapNs)};
     Twin ready = launched;
     ready.wait_for(held);
     if (stream.device < stamps_.size()) stamps_[stream.device].delay(ready);
@@ -292,30 +292,30 @@ class Replay::Walk : public OrderingConsumer {
                                                   : resource->room(from, share, priority);
     };
     ready = find_room(ready);
-    Ns lag = start - ready.was;
+    Ns lag = difference_of(start, ready.was);
     if (readiness_) (*readiness_)[op] = {std::min(ordered.was, start), std::min(ready.was, start)};
     if (ready.was == ordered.was) lag = std::max(lag, -kSuccessorGapNs);
-    Ns start_now = ready.now + lag;
+    Ns start_now = sum_of(ready.now, lag);
     if (lag > 0 && ready.was == ordered.was) {
       // What came after the launch need not come after what is ahead in the stream, and vice versa.
       Twin late = ordered;
-      late.now = launched.was >= held.was ? std::max(launched.now + lag, held.now)
-                                          : std::max(launched.now, held.now + lag);
+      late.now = launched.was >= held.was ? std::max(sum_of(launched.now, lag), held.now)
+                                          : std::max(launched.now, sum_of(held.now, lag));
       start_now = find_room(late).now;
     }
     if (change_.prompt_op.has(op) || change_.async_op.has(op))  // the driver stages nothing
-      start_now = ready.now + std::min<Ns>(lag, 0);
-    const Twin begin{start, start_now}, stop{end, start_now + lasts};
+      start_now = sum_of(ready.now, std::min<Ns>(lag, 0));
+    const Twin begin{start, start_now}, stop{end, sum_of(start_now, lasts)};
     predict(op, begin.now, stop.now);
     if (resource) resource->use(begin, stop, share, priority);
-    launch_shift_ = start - start_now;
+    launch_shift_ = difference_of(start, start_now);
     finish(op, stream, stop);
     // Synchronous copies, and asynchronous ones that the driver could only make synchronously.
     const bool copies =
         trace_.op.kind[op] == trace::kMemcpy || trace_.op.kind[op] == trace::kMemset;
     if (copies && end <= issue.end_ns && issue.thread_id < threads_.size()) {
       if (change_.async_op.has(op)) {
-        threads_[issue.thread_id].free.now = entry + kCopyCallNs;
+        threads_[issue.thread_id].free.now = sum_of(entry, kCopyCallNs);
       } else {
         held_until(issue.thread_id, issue.end_ns, stop);
       }
@@ -323,7 +323,7 @@ class Replay::Walk : public OrderingConsumer {
       held_until(issue.thread_id, issue.end_ns, staged_);
     } else if (change_.async_op.has(op) && issue.thread_id < threads_.size()) {
       threads_[issue.thread_id].free.now =
-          entry + std::min(kCopyCallNs, issue.end_ns - issue.start_ns);
+          sum_of(entry, std::min(kCopyCallNs, difference_of(issue.end_ns, issue.start_ns)));
     }
   }
 
@@ -339,8 +339,10 @@ class Replay::Walk : public OrderingConsumer {
       }
       if (!is_timed(trace_, op)) continue;
       const Ns start = trace_.op.start_ns[op], end = trace_.op.end_ns[op];
-      predict(op, start - launch_shift_, end - launch_shift_);
-      finish(op, streams_[id], {end, end - launch_shift_});
+      const Ns start_now = difference_of(start, launch_shift_);
+      const Ns end_now = difference_of(end, launch_shift_);
+      predict(op, start_now, end_now);
+      finish(op, streams_[id], {end, end_now});
     }
   }
 
@@ -409,15 +411,15 @@ class Replay::Walk : public OrderingConsumer {
       // wait.
       const auto poll = std::lower_bound(host.polls.begin(), host.polls.end(), before.was);
       if (poll == host.polls.end() || *poll >= rows.start_ns[sync]) return;
-      const Ns asked_now = before.now + (*poll - before.was);
-      host.free.now = std::max(asked_now, until.now) +
-                      std::max<Ns>(0, rows.end_ns[sync] - std::max(*poll, until.was));
+      const Ns asked_now = sum_of(before.now, difference_of(*poll, before.was));
+      const Ns answered = difference_of(rows.end_ns[sync], std::max(*poll, until.was));
+      host.free.now = sum_of(std::max(asked_now, until.now), std::max<Ns>(0, answered));
       return;
     }
     if (change_.deferred_sync.has(sync)) {
       host.floor_now = std::max(host.floor_now, until.now);
-      host.free.now =
-          entry + std::min<Ns>(kRecordAndWaitNs, rows.end_ns[sync] - rows.start_ns[sync]);
+      host.free.now = sum_of(
+          entry, std::min(kRecordAndWaitNs, difference_of(rows.end_ns[sync], rows.start_ns[sync])));
       return;
     }
     if (const auto op = change_.narrowed_sync.find(sync); op != change_.narrowed_sync.end()) {
@@ -440,7 +442,9 @@ class Replay::Walk : public OrderingConsumer {
         kinds == trace::kNoSmall || (kinds & 15) != kPageable || trace_.op.bytes[op] <= 0) {
       return 0;
     }
-    const Ns extra = trace_.op.bytes[op] * kRecorderPageableNs >> 20;
+    constexpr double kMiB = 1 << 20;
+    const auto extra = static_cast<Ns>(static_cast<double>(trace_.op.bytes[op]) / kMiB *
+                                       static_cast<double>(kRecorderPageableNs));
     return std::min(extra, (trace_.op.end_ns[op] - trace_.op.start_ns[op]) / 2);
   }
 
@@ -491,7 +495,7 @@ Replay::~Replay() = default;
 Ns Replay::gain_ns(const Change& change) const {
   Walk walk(order_, change, recorder_paces_);
   walk.run();
-  return walk.gain_ns() - recorder_ns_;
+  return difference_of(walk.gain_ns(), recorder_ns_);
 }
 
 std::vector<PredictedRun> Replay::predict(const Change& change) const {
@@ -502,7 +506,7 @@ std::vector<PredictedRun> Replay::predict(const Change& change) const {
 
 Ns Replay::lag_ns(Id op) const {
   const Ns ready = readiness_[op].ready_ns;
-  return ready == kUnknownNs ? 0 : order_.trace().op.start_ns[op] - ready;
+  return trace::between(ready, order_.trace().op.start_ns[op]);
 }
 
 }  // namespace streamscope::analysis

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "standstill.h"
+#include "trace/ns_math.h"
 
 #include <algorithm>
 
@@ -52,7 +53,7 @@ std::vector<Standstill> standstills(const Trace& trace) {
   for (Id probe = 0; probe < trace.probe.size(); ++probe) {
     const Id process = trace.probe.process_id[probe];
     if (process >= result.size() || !result[process].known()) continue;
-    const Ns before = result[process].at_ns - trace.probe.at_ns[probe];
+    const Ns before = trace::difference_of(result[process].at_ns, trace.probe.at_ns[probe]);
     if (before <= kLookNs) result[process].probes.push_back(probe);
   }
   const std::vector<Ns> acts = last_acts(trace);

@@ -9,6 +9,7 @@
 #include <unordered_map>
 
 #include "compared_work.h"
+#include "trace/ns_math.h"
 
 namespace streamscope::analysis {
 namespace {
@@ -56,7 +57,7 @@ struct Run {
     Ns most = -1;
     for (Id process = 0; process < processes.size(); ++process) {
       Ns sum = 0;
-      for (const IssuedOp& op : processes[process]) sum += op.duration_ns;
+      for (const IssuedOp& op : processes[process]) trace::add_to(sum, op.duration_ns);
       if (sum <= most) continue;
       most = sum;
       main_process = process;
@@ -343,7 +344,7 @@ class Periods {
       if (end - i >= least) {
         for (size_t op = i; op < end; ++op) period.matched.push_back(op);
         for (seen = std::max(seen, i); seen < end + period.length; ++seen)
-          held += run_.ops[seen].duration_ns;
+          trace::add_to(held, run_.ops[seen].duration_ns);
       }
       i = end + 1;
     }
@@ -352,7 +353,7 @@ class Periods {
       times.push_back(run_.ops[op + period.length].start_ns - run_.ops[op].start_ns);
     period.median_ns = median(times);
     Ns all = 0;
-    for (size_t i = first_; i < run_.ops.size(); ++i) all += run_.ops[i].duration_ns;
+    for (size_t i = first_; i < run_.ops.size(); ++i) trace::add_to(all, run_.ops[i].duration_ns);
     period.device_share = all == 0 ? 0 : static_cast<double>(held) / static_cast<double>(all);
   }
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "task_usage.h"
+#include "trace/ns_math.h"
 
 #include <algorithm>
 #include <numeric>
@@ -98,7 +99,7 @@ std::vector<TaskUsage> task_usage(const Trace& trace) {
     const bool goes_on = before != nullptr && before->queue == each.queue &&
                          before->worker == each.worker && before->run == each.run;
     const Ns from = goes_on ? std::max(reached, each.start_ns) : each.start_ns;
-    queue.busy_ns[worker] += std::max<Ns>(each.end_ns - from, 0);
+    trace::add_to(queue.busy_ns[worker], std::max<Ns>(each.end_ns - from, 0));
     ++queue.tasks_of[worker];
     reached = goes_on ? std::max(reached, each.end_ns) : each.end_ns;
     before = &each;

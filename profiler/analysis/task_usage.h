@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "timeline.h"
+#include "trace/ns_math.h"
 
 namespace streamscope::analysis {
 
@@ -64,7 +65,7 @@ Ns task_start_ns(const Tasks& tasks, const Ops& ops, const std::vector<Id>& run_
   const Id op = run < run_ops.size() ? run_ops[run] : kNoId;
   if (op >= ops.size() || ops.start_ns[op] == kUnknownNs || tasks.offset_ns[task] == trace::kNoInt)
     return kUnknownNs;
-  return ops.start_ns[op] + tasks.offset_ns[task];
+  return trace::sum_of(ops.start_ns[op], tasks.offset_ns[task]);
 }
 
 }  // namespace streamscope::analysis

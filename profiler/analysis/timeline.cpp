@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "large_vector.h"
+#include "trace/ns_math.h"
 
 namespace streamscope::analysis {
 namespace {
@@ -61,7 +62,7 @@ void add(const Trace& trace, Id op, StreamActivity& sum) {
       break;
     case trace::kMemcpy:
       ++sum.copy_count;
-      if (trace.op.bytes[op] != trace::kNoInt) sum.copied_bytes += trace.op.bytes[op];
+      if (trace.op.bytes[op] != trace::kNoInt) trace::add_to(sum.copied_bytes, trace.op.bytes[op]);
       break;
     case trace::kMemset:
       ++sum.memset_count;
@@ -79,7 +80,7 @@ void add(const Trace& trace, Id op, StreamActivity& sum) {
   // Ops of one stream overlap only inside a graph or under programmatic launch: count such time
   // once.
   const Ns from = std::max(start, sum.last_end_ns);
-  sum.busy_ns += std::max<Ns>(0, end - from);
+  trace::add_to(sum.busy_ns, std::max<Ns>(0, end - from));
   sum.last_end_ns = std::max(sum.last_end_ns, end);
 }
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "wait_groups.h"
+#include "trace/ns_math.h"
 
 #include <algorithm>
 #include <map>
@@ -58,7 +59,7 @@ std::vector<WaitGroup> group_waits(const Trace& trace, const Edges& edges,
         groups[{part.cause, stream_of(trace, part.op), work_of(trace, part.op), by,
                 work_of(trace, part.because_op()), stream_of(trace, part.because_op())}];
     ++group.count;
-    group.total_ns += part.duration_ns;
+    trace::add_to(group.total_ns, part.duration_ns);
     if (group.count > 1 && part.duration_ns <= group.longest.duration_ns) continue;
     group.longest = part;
     group.event_record = record;

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "large_vector.h"
+#include "trace/ns_math.h"
 
 namespace streamscope::analysis {
 namespace {
@@ -169,8 +170,8 @@ void WaitExplainer::add_rival(Id op, const Issue& issue) {
   const Ns ready = conditions_.empty() ? kUnknownNs : conditions_.back().met_ns;
   const WaitCause cause = cause_of(rivals_.kind(op));
   const Ns limit = cause == WaitCause::kCopyEngine ? kCopyStartNs : kStartLatencyNs;
-  if (gone != kUnknownNs && gone > ready && gone <= start && start - ready > kShortestRivalryNs &&
-      start - gone <= limit) {
+  if (gone != kUnknownNs && gone > ready && gone <= start &&
+      trace::difference_of(start, ready) > kShortestRivalryNs && start - gone <= limit) {
     conditions_.push_back({.since_ns = issue.start_ns,
                            .met_ns = gone,
                            .cause = cause,
@@ -207,7 +208,7 @@ bool WaitExplainer::behind_host_node(Id op) const {
 bool WaitExplainer::woke_device(Id op, Ns ready_ns) const {
   if (rivals_.kind(op) != Rivals::kIdleDevice) return false;
   const Id last = rivals_.of(op);
-  return last == kNoId || trace_.op.end_ns[last] <= ready_ns + kStartLatencyNs;
+  return last == kNoId || trace_.op.end_ns[last] <= trace::sum_of(ready_ns, kStartLatencyNs);
 }
 
 void WaitExplainer::explain(Id op, std::vector<WaitPart>& parts) {
@@ -293,7 +294,7 @@ void WaitExplainer::charge(Id op, const Condition& condition, Ns from, Ns to,
   WaitPart* same = parts.empty() ? nullptr : &parts.back();
   if (same && same->op == op && same->cause == condition.cause && same->edge == condition.edge &&
       same->because == condition.because_op) {
-    same->duration_ns += to - from;
+    trace::add_to(same->duration_ns, to - from);
   } else {
     parts.push_back({.duration_ns = to - from,
                      .op = op,

@@ -10,6 +10,7 @@
 #include "analysis/labels.h"
 #include "analysis/units.h"
 #include "trace/loss.h"
+#include "trace/ns_math.h"
 
 namespace streamscope::report {
 namespace {
@@ -310,7 +311,7 @@ Section overlap_section(const Trace& trace, const Summary& summary) {
     for (size_t n = 1; n < shown; ++n) {
       Ns time = 0;
       for (size_t i = n; i < device.concurrency_ns.size(); ++i) {
-        if (i == n || n + 1 == shown) time += device.concurrency_ns[i];
+        if (i == n || n + 1 == shown) trace::add_to(time, device.concurrency_ns[i]);
       }
       row.push_back(format_percent(time, window));
     }

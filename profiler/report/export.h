@@ -48,6 +48,10 @@ bool is_wanted(const ExportOptions& options, trace::Ns start_ns, trace::Ns end_n
 
 /// The rows of a query as CSV (RFC 4180, with a head), piece by piece.
 void write_csv(trace::Query& query, const std::function<void(std::string_view)>& write);
+/// A text as a cell of CSV: printable(), with its lines. One that a spreadsheet would take for a
+/// formula (it begins with =, +, - or @ and is no number) gets an apostrophe in front; with
+/// `is_number` it never does.
+std::string csv_text(std::string_view text, bool is_number = false);
 /// A value as text; NULL is empty.
 std::string cell_text(const trace::Cell& cell);
 

@@ -12,6 +12,7 @@
 #include "analysis/edges.h"
 #include "analysis/labels.h"
 #include "export.h"
+#include "trace/ns_math.h"
 
 namespace streamscope::report {
 namespace {
@@ -154,7 +155,8 @@ class ChromeWriter {
       text_ += fmt::format(
           R"({{"ph": "X", "cat": "cuda_sync", "name": "Stream Wait Event", "pid": {}, "tid": {}, "ts": {}, "dur": {}, "args": {{"cuda_sync_kind": "Stream Wait Event", "wait_on_stream": {}, "wait_on_cuda_event_record_corr_id": {}, "wait_on_cuda_event_id": {}, {}, "correlation": {}}}}})",
           device_of(waits.stream_id[id]), stream_number(waits.stream_id[id]),
-          microseconds(waits.start_ns[id]), microseconds(waits.end_ns[id] - waits.start_ns[id]),
+          microseconds(waits.start_ns[id]),
+          microseconds(trace::between(waits.start_ns[id], waits.end_ns[id])),
           bound && records.stream_id[record] < trace_.stream.size()
               ? stream_number(records.stream_id[record])
               : -1,
@@ -174,7 +176,8 @@ class ChromeWriter {
       text_ += fmt::format(
           R"({{"ph": "X", "cat": "cuda_sync", "name": "Stream Sync", "pid": {}, "tid": {}, "ts": {}, "dur": {}, "args": {{"cuda_sync_kind": "Stream Sync", {}, "correlation": {}}}}})",
           device_of(syncs.stream_id[id]), stream_number(syncs.stream_id[id]),
-          microseconds(syncs.start_ns[id]), microseconds(syncs.end_ns[id] - syncs.start_ns[id]),
+          microseconds(syncs.start_ns[id]),
+          microseconds(trace::between(syncs.start_ns[id], syncs.end_ns[id])),
           place(syncs.stream_id[id]), syncs.correlation_id[id]);
     }
   }
@@ -206,8 +209,8 @@ class ChromeWriter {
       text_ += fmt::format(
           R"({{"ph": "X", "cat": "{}", "name": {}, "pid": {}, "tid": {}, "ts": {}, "dur": {}, "args": {{{}, "correlation": {})",
           category, op_name(id), device_of(op.stream_id[id]), stream_number(op.stream_id[id]),
-          microseconds(op.start_ns[id]), microseconds(op.end_ns[id] - op.start_ns[id]),
-          place(op.stream_id[id]),
+          microseconds(op.start_ns[id]),
+          microseconds(trace::between(op.start_ns[id], op.end_ns[id])), place(op.stream_id[id]),
           op.correlation_id[id] == trace::kNoInt ? -1 : op.correlation_id[id]);
       if (op.bytes[id] != trace::kNoInt) text_ += fmt::format(R"(, "bytes": {})", op.bytes[id]);
       if (op.graph_node[id] != trace::kNoInt)
@@ -272,7 +275,8 @@ class ChromeWriter {
           R"({{"ph": "X", "cat": {}, "name": {}, "pid": {}, "tid": {}, "ts": {}, "dur": {}}})",
           domain == kNoId ? "\"user_annotation\"" : text(domain), text(range.name_id[id]),
           process_pid(range.thread_id[id]), tid_of(range.thread_id[id]),
-          microseconds(range.start_ns[id]), microseconds(range.end_ns[id] - range.start_ns[id]));
+          microseconds(range.start_ns[id]),
+          microseconds(trace::between(range.start_ns[id], range.end_ns[id])));
     }
     for (Id id = 0; id < trace_.mark.size(); ++id) {
       if (!is_wanted(options_, trace_.mark.start_ns[id], trace_.mark.start_ns[id])) continue;

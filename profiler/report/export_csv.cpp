@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 
+#include "analysis/labels.h"
 #include "export.h"
 #include "trace/error.h"
 
@@ -13,22 +15,42 @@ namespace {
 
 constexpr size_t kPieceBytes = 1 << 20;
 
-void append_field(std::string& line, std::string_view text) {
-  if (text.find_first_of(",\"\r\n") == text.npos) {
-    line += text;
+// What a spreadsheet would take for a formula: a text that begins so, behind spaces, and is no
+// number.
+bool looks_like_formula(std::string_view text) {
+  text.remove_prefix(std::min(text.find_first_not_of(" \n"), text.size()));
+  for (const char* start : {"=", "+", "-", "@", "＝", "＋", "－", "＠"}) {
+    if (!text.starts_with(start)) continue;
+    double number = 0;
+    const char* const end = text.data() + text.size();
+    return std::from_chars(text.data(), end, number).ptr != end;
+  }
+  return false;
+}
+
+void append_cell(std::string& line, const trace::Cell& cell) {
+  if (const auto* text = std::get_if<std::string_view>(&cell)) {
+    line += csv_text(*text);
     return;
   }
-  line += '"';
-  for (const char c : text) {
-    if (c == '"') line += '"';
-    line += c;
-  }
-  line += '"';
+  line += cell_text(cell);
 }
 
 std::string sql_name(std::string_view name) { return '"' + std::string(name) + '"'; }
 
 }  // namespace
+
+std::string csv_text(std::string_view raw, bool is_number) {
+  std::string text = analysis::printable(raw, true);
+  if (!is_number && looks_like_formula(text)) text.insert(0, 1, '\'');
+  if (text.find_first_of(",;\"\n") == text.npos) return text;
+  std::string quoted = "\"";
+  for (const char c : text) {
+    if (c == '"') quoted += '"';
+    quoted += c;
+  }
+  return quoted + '"';
+}
 
 std::string cell_text(const trace::Cell& cell) {
   if (const auto* integer = std::get_if<int64_t>(&cell)) return fmt::format("{}", *integer);
@@ -46,13 +68,13 @@ void write_csv(trace::Query& query, const std::function<void(std::string_view)>&
   std::string text;
   for (size_t i = 0; i < columns; ++i) {
     if (i > 0) text += ',';
-    append_field(text, query.columns()[i]);
+    text += csv_text(query.columns()[i]);
   }
   text += '\n';
   while (query.next()) {
     for (size_t i = 0; i < columns; ++i) {
       if (i > 0) text += ',';
-      append_field(text, cell_text(query.cell(i)));
+      append_cell(text, query.cell(i));
     }
     text += '\n';
     if (text.size() < kPieceBytes) continue;

@@ -14,6 +14,7 @@
 #include "json.h"
 #include "recording_cost.h"
 #include "trace/loss.h"
+#include "trace/ns_math.h"
 
 namespace streamscope::report {
 namespace {
@@ -94,7 +95,7 @@ Info info_of(const Trace& trace, const Counts& counts, trace::Ns end_ns) {
   }
   for (Id row = 0; row < trace.overhead.size(); ++row) {
     const trace::Ns start = trace.overhead.start_ns[row], end = trace.overhead.end_ns[row];
-    if (start != trace::kUnknownNs && end > start) info.overhead_ns += end - start;
+    if (start != trace::kUnknownNs && end > start) trace::add_to(info.overhead_ns, end - start);
   }
   return info;
 }

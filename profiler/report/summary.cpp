@@ -12,6 +12,7 @@
 #include "analysis/analyses.h"
 #include "analysis/call_sites.h"
 #include "analysis/units.h"
+#include "trace/ns_math.h"
 
 namespace streamscope::report {
 namespace {
@@ -66,7 +67,7 @@ class OpGroups {
     if (!analysis::is_timed(trace, op)) return;
     const Ns duration = trace.op.end_ns[op] - trace.op.start_ns[op];
     ++group.timed_count;
-    group.total_ns += duration;
+    trace::add_to(group.total_ns, duration);
     if (duration > group.longest_ns) {
       group.longest_ns = duration;
       group.example = op;
@@ -102,7 +103,7 @@ std::vector<analysis::SyncGroup> merge_by_call_site(const std::vector<analysis::
     analysis::SyncGroup& into = place->second;
     into.count += group.count;
     into.open_count += group.open_count;
-    into.total_ns += group.total_ns;
+    trace::add_to(into.total_ns, group.total_ns);
     if (group.longest_ns > into.longest_ns) {
       into.longest_ns = group.longest_ns;
       into.longest = group.longest;
@@ -196,7 +197,8 @@ class RangeGroups {
   void count(RangeGroup& group, Id range) const {
     ++group.count;
     if (trace_.range.end_ns[range] != kUnknownNs)
-      group.host_ns += std::max<Ns>(0, trace_.range.end_ns[range] - trace_.range.start_ns[range]);
+      trace::add_to(group.host_ns, std::max<Ns>(0, trace::between(trace_.range.start_ns[range],
+                                                                  trace_.range.end_ns[range])));
   }
   void charge(Group& group, Id op, Id thread) {
     const bool own = group.open.contains(thread);
@@ -207,7 +209,7 @@ class RangeGroups {
     range.foreign_count += !own;
     parts_.add_to(range.gaps, op);
     if (analysis::is_timed(trace_, op))
-      range.device_ns += trace_.op.end_ns[op] - trace_.op.start_ns[op];
+      trace::add_to(range.device_ns, trace_.op.end_ns[op] - trace_.op.start_ns[op]);
   }
 
   const Trace& trace_;
@@ -219,16 +221,18 @@ class RangeGroups {
 PathSummary compose_path(const Trace& trace, const std::vector<analysis::PathStep>& path) {
   PathSummary result;
   for (const analysis::PathStep& step : path) {
-    const Ns duration = step.end_ns - step.start_ns;
+    const Ns duration = trace::between(step.start_ns, step.end_ns);
     if (step.kind == trace::kOpStep) {
       const trace::Small kind = trace.op.kind[step.op];
-      (kind == trace::kKernel                             ? result.kernel_ns
-       : kind == trace::kMemcpy || kind == trace::kMemset ? result.copy_ns
-                                                          : result.other_ns) += duration;
+      trace::add_to(kind == trace::kKernel                             ? result.kernel_ns
+                    : kind == trace::kMemcpy || kind == trace::kMemset ? result.copy_ns
+                                                                       : result.other_ns,
+                    duration);
     } else {
-      (step.kind == trace::kHostSyncStep ? result.host_sync_ns
-       : step.kind == trace::kLaunchStep ? result.launch_ns
-                                         : result.gap_ns) += duration;
+      trace::add_to(step.kind == trace::kHostSyncStep ? result.host_sync_ns
+                    : step.kind == trace::kLaunchStep ? result.launch_ns
+                                                      : result.gap_ns,
+                    duration);
     }
   }
   return result;
@@ -237,13 +241,13 @@ PathSummary compose_path(const Trace& trace, const std::vector<analysis::PathSte
 }  // namespace
 
 void Gaps::add(const WaitPart& part) {
-  by_cause[part.cause] += part.duration_ns;
-  if (analysis::is_wait(part)) waited_ns += part.duration_ns;
+  trace::add_to(by_cause[part.cause], part.duration_ns);
+  if (analysis::is_wait(part)) trace::add_to(waited_ns, part.duration_ns);
 }
 
 Ns Gaps::total_ns() const {
   Ns sum = 0;
-  for (const auto& [cause, duration] : by_cause) sum += duration;
+  for (const auto& [cause, duration] : by_cause) trace::add_to(sum, duration);
   return sum;
 }
 
@@ -302,7 +306,7 @@ Summary summarize(const Trace& trace) {
     // The gap before the first op of a stream is not the stream's idle time: it had not begun.
     const Id stream = trace.op.stream_id[part.op];
     if (trace.op.start_ns[part.op] > timeline.activity(stream).first_start_ns) {
-      streams[stream].waiting[part.cause] += part.duration_ns;
+      trace::add_to(streams[stream].waiting[part.cause], part.duration_ns);
     }
   }
   for (Id stream : trace.event_record.stream_id) {

@@ -17,6 +17,7 @@
 #include "analysis/wait_graph.h"
 #include "analysis/wait_groups.h"
 #include "info.h"
+#include "trace/ns_math.h"
 
 namespace streamscope::report {
 
@@ -78,7 +79,12 @@ struct PathSummary {
   Ns host_sync_ns = 0;  ///< from the end of the work waited for to the return of the host
   Ns launch_ns = 0;     ///< host work before the next launch
   Ns gap_ns = 0;        ///< hand-overs between ops
-  Ns total_ns() const { return kernel_ns + copy_ns + other_ns + host_sync_ns + launch_ns + gap_ns; }
+  Ns total_ns() const {
+    Ns total = 0;
+    for (const Ns part : {kernel_ns, copy_ns, other_ns, host_sync_ns, launch_ns, gap_ns})
+      trace::add_to(total, part);
+    return total;
+  }
 };
 
 /// A finding and who found it.

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
 #include <optional>
 #include <set>
 #include <string>
@@ -13,6 +12,7 @@
 
 #include "error.h"
 #include "loss.h"
+#include "ns_math.h"
 #include "query.h"
 #include "reader.h"
 #include "tables.h"
@@ -37,11 +37,6 @@ struct Span {
   Ns start_ns, end_ns;
   size_t file;
 };
-
-Ns add_clamped(Ns a, Ns b) {
-  Ns sum = 0;
-  return __builtin_add_overflow(a, b, &sum) ? std::numeric_limits<Ns>::max() : sum;
-}
 
 // A trace that begins after all earlier ones have ended, and the one of these that ended last.
 struct Apart {
@@ -115,7 +110,7 @@ class Copy {
   // Instants move; durations, addresses and numbers do not.
   Int moved(const char*, std::string_view, Int value, Id, bool is_instant) {
     if (value == kNoInt || !is_instant) return value;
-    return static_cast<Int>(static_cast<uint64_t>(value) + static_cast<uint64_t>(shift_ns_));
+    return sum_of(value, shift_ns_);
   }
   Small moved(const char*, std::string_view, Small value, Id, bool) { return value; }
   Id moved(const char* table, std::string_view column, Id value, Id row, bool) {
@@ -175,9 +170,9 @@ void merge(std::span<const std::filesystem::path> files, const std::filesystem::
       const Trace trace = read(files[i]);
       const bool placed = starts[i] && !is_simulated(trace);
       if (!placed) note("merge-no-clock", name_of(i));
-      const Ns shift_ns = placed ? *starts[i] - *first : 0;
+      const Ns shift_ns = placed ? difference_of(*starts[i], *first) : 0;
       Copy(trace, writer, shift_ns, options.redact).run();
-      if (placed) spans.push_back({shift_ns, add_clamped(shift_ns, trace.end_ns()), i});
+      if (placed) spans.push_back({shift_ns, sum_of(shift_ns, trace.end_ns()), i});
       complete &= trace.complete();
       if (is_unfinished(trace)) note(kEndedEarly, name_of(i));
       if (const auto tier = trace.meta.find("tier"); tier != trace.meta.end())

@@ -155,7 +155,7 @@ void create_file(const std::filesystem::path& file, bool overwrite) {
     unlink(left_over.c_str());
   }
   if (overwrite) unlink(file.c_str());
-  int descriptor = open(file.c_str(), O_CREAT | O_EXCL | O_NOFOLLOW | O_WRONLY | O_CLOEXEC, 0600);
+  int descriptor = ::open(file.c_str(), O_CREAT | O_EXCL | O_NOFOLLOW | O_WRONLY | O_CLOEXEC, 0600);
   if (descriptor < 0) {
     int code = errno;
     throw Error(
@@ -163,7 +163,7 @@ void create_file(const std::filesystem::path& file, bool overwrite) {
         code == EEXIST ? "choose another name" : "choose a folder that may be written with -o",
         code);
   }
-  close(descriptor);
+  ::close(descriptor);
 }
 
 // The columns that ever had a value, those of the buffered rows included. Many never do, and each

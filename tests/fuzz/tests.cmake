@@ -3,7 +3,10 @@
 
 # What reads files that others made, fed with what nobody made on purpose: `./dev fuzz`. Only in the preset "fuzz".
 if(STREAMSCOPE_SANITIZE MATCHES fuzzer)
-  foreach(target nsys kineto reader budget ring)
+  find_package(fmt REQUIRED)
+  find_package(nlohmann_json REQUIRED)
+  find_package(SQLite3 REQUIRED)
+  foreach(target nsys kineto reader budget ring trace)
     add_executable(${target}_fuzz ${CMAKE_CURRENT_SOURCE_DIR}/fuzz/${target}_fuzz.cpp)
     streamscope_flags(${target}_fuzz)
     target_include_directories(${target}_fuzz PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
@@ -15,4 +18,19 @@ if(STREAMSCOPE_SANITIZE MATCHES fuzzer)
   target_link_libraries(kineto_fuzz PRIVATE streamscope::import)
   target_link_libraries(budget_fuzz PRIVATE streamscope::report)
   target_link_libraries(ring_fuzz PRIVATE streamscope::record)
+
+  # What is made of a trace, the viewer's document included: that needs no display, nor what draws.
+  set(viewer ${PROJECT_SOURCE_DIR}/viewer)
+  set(document comparison counters document document_items folded_rows gpu_lanes grouped_times insights intervals labels
+      lanes packed_tables task_lanes timeline_layout)
+  list(TRANSFORM document PREPEND ${viewer}/)
+  list(TRANSFORM document APPEND .cpp)
+  add_library(streamscope_trace_uses STATIC ${CMAKE_CURRENT_SOURCE_DIR}/fuzz/use_trace.cpp
+    ${CMAKE_CURRENT_SOURCE_DIR}/fuzz/trace_mutations.cpp ${document})
+  streamscope_flags(streamscope_trace_uses)
+  target_include_directories(streamscope_trace_uses PRIVATE ${CMAKE_CURRENT_SOURCE_DIR} ${PROJECT_SOURCE_DIR} ${viewer})
+  target_compile_definitions(streamscope_trace_uses PRIVATE STREAMSCOPE_TRACES="${PROJECT_SOURCE_DIR}/traces")
+  target_link_libraries(streamscope_trace_uses PUBLIC streamscope::report streamscope::analysis streamscope::trace
+    SQLite::SQLite3 nlohmann_json::nlohmann_json fmt::fmt)
+  target_link_libraries(trace_fuzz PRIVATE streamscope_trace_uses)
 endif()

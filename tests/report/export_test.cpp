@@ -125,6 +125,25 @@ TEST(DotExport, ShowsAnOpWithItsNearestRelatives) {
   EXPECT_THROW(report::export_dot(trace, {.around = 4'000}), Error);
 }
 
+TEST(CsvExport, TextsAreNoFormulasAndSteerNothing) {
+  using report::csv_text;
+  for (const char* formula : {"=1+1", "+A1", "-A1", "@SUM(A1)", "＝1", "-1+cmd|' /C calc'!A0"})
+    EXPECT_EQ(csv_text(formula), std::string("'") + formula) << formula;
+  EXPECT_EQ(csv_text("=1,2"), "\"'=1,2\"");
+  EXPECT_EQ(csv_text("\t=1"), "' =1");
+  EXPECT_EQ(csv_text("\r=1"), "' =1");
+  EXPECT_EQ(csv_text("\n=1"), "\"'\n=1\"");
+  for (const char* number : {"-5", "-5.25", "-1e-9", "12", "0"})
+    EXPECT_EQ(csv_text(number), number);
+  EXPECT_EQ(csv_text("+3.5 ms", true), "+3.5 ms");
+  EXPECT_EQ(csv_text("a\x1b[31m\x01"
+                     "b"),
+            "a [31m b");
+  EXPECT_EQ(csv_text("\xff\xfe"), "\uFFFD\uFFFD");
+  EXPECT_EQ(csv_text("a\u202Eb"), "a[U+202E]b");
+  EXPECT_EQ(csv_text("one\ntwo;\"three\""), "\"one\ntwo;\"\"three\"\"\"");
+}
+
 TEST(CsvExport, HoldsTheRowsOfAView) {
   const auto file = std::filesystem::path(testing::TempDir()) / "csv_export.sqlite";
   std::filesystem::remove(file);

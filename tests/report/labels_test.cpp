@@ -141,6 +141,15 @@ TEST(Labels, UntrustedTextIsMadePrintable) {
   EXPECT_EQ(printable("bad \xff end"), "bad \uFFFD end");
   EXPECT_EQ(printable("cut \xe2\x82"), "cut \uFFFD\uFFFD");
   EXPECT_EQ(printable("\xc2\x9b"), " ");  // a control character of two bytes
+  EXPECT_EQ(printable("a\nb\tc", true), "a\nb c");
+}
+
+TEST(Labels, WhatTurnsTheDirectionOfATextIsWrittenOut) {
+  EXPECT_EQ(printable("\u202Eabc\u202C"), "[U+202E]abc[U+202C]");
+  EXPECT_EQ(printable("\u2066x\u2069 \u200E\u200F \u061C"),
+            "[U+2066]x[U+2069] [U+200E][U+200F] [U+061C]");
+  EXPECT_EQ(printable("\u2028"), "[U+2028]");
+  EXPECT_EQ(printable("\u05D0 \u2027 \u202F"), "\u05D0 \u2027 \u202F");
 }
 
 std::vector<std::string> lines(const std::vector<Column>& columns,

@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "imgui_compat.h"
+#include "report/export.h"
 #include "views/widgets.h"
 
 namespace streamscope::viewer {
@@ -22,17 +23,11 @@ constexpr float kSignRoom = 14;  // of the order, beside the heading
 constexpr size_t kMostMeasured = 300;
 
 // Numbers keep no distance from their units that other programs would not take for a space.
-std::string csv_field(std::string text) {
+std::string csv_field(std::string text, bool is_number) {
   constexpr std::string_view kNoBreak = "\u00a0";
   for (size_t at = 0; (at = text.find(kNoBreak, at)) != std::string::npos;)
     text.replace(at, kNoBreak.size(), " ");
-  if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (const char c : text) {
-    quoted += c;
-    if (c == '"') quoted += '"';
-  }
-  return quoted + "\"";
+  return report::csv_text(text, is_number);
 }
 
 }  // namespace
@@ -209,11 +204,11 @@ void Grid::end(TabStops& stops) {
 std::string Grid::csv() const {
   std::string text;
   for (size_t i = 0; i < columns_.size(); ++i)
-    text += (i > 0 ? "," : "") + csv_field(columns_[i].title);
+    text += (i > 0 ? "," : "") + csv_field(columns_[i].title, false);
   text += "\n";
   for (const size_t row : order_) {
     for (size_t i = 0; i < columns_.size(); ++i)
-      text += (i > 0 ? "," : "") + csv_field(rows_[row][i].text);
+      text += (i > 0 ? "," : "") + csv_field(rows_[row][i].text, columns_[i].is_number);
     text += "\n";
   }
   return text;

@@ -16,6 +16,7 @@
 #include "../units.h"
 #include "families.h"
 #include "steps.h"
+#include "trace/ns_math.h"
 
 namespace streamscope::analysis {
 namespace {
@@ -87,7 +88,7 @@ void find_churn_and_leaks(Analyses& analyses, Findings& findings) {
             trace.process_of_thread(trace.api_call.thread_id[call]) != process) {
           continue;
         }
-        time += end - start;
+        trace::add_to(time, end - start);
         if (creates && first_call == kNoId) first_call = call;
       }
       const Findings::Key key{process, of_streams};

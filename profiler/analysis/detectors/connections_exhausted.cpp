@@ -18,6 +18,7 @@
 #include "families.h"
 #include "stalls.h"
 #include "steps.h"
+#include "trace/ns_math.h"
 
 namespace streamscope::analysis {
 
@@ -29,7 +30,7 @@ void find_exhausted_connections(Analyses& analyses, Findings& findings) {
     if (!stall.exhausted()) continue;
     const Findings::Key key{trace.device_of_stream(trace.op.stream_id[stall.op])};
     repairs[key].prompt_op.add(stall.op);
-    stalled[key] += stall.lasted_ns;
+    trace::add_to(stalled[key], stall.lasted_ns);
     findings.add(key, trace.op.start_ns[stall.op], [&] {
       Finding finding;
       finding.first_op = stall.behind;

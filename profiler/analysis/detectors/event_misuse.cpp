@@ -28,6 +28,7 @@
 #include "../units.h"
 #include "families.h"
 #include "steps.h"
+#include "trace/ns_math.h"
 
 namespace streamscope::analysis {
 namespace {
@@ -213,7 +214,7 @@ void find_uses_after_destruction(Analyses& analyses, Findings& findings) {
           "{} The handle may be another object's by then. Destroy it after the last call that uses "
           "it has returned.",
           after ? fmt::format("It had been destroyed {} before.",
-                              format_duration(use.start_ns - destroyed))
+                              format_duration(trace::between(destroyed, use.start_ns)))
                 : "The two calls overlap.");
       return finding;
     });

@@ -16,6 +16,7 @@
 #include "families.h"
 #include "stalls.h"
 #include "steps.h"
+#include "trace/ns_math.h"
 
 namespace streamscope::analysis {
 namespace {
@@ -65,7 +66,7 @@ void find_false_serialization(Analyses& analyses, Findings& findings) {
     Ns total = 0;
     for (const Stall& stall : stalls) {
       repairs[key].prompt_op.add(stall.op);
-      total += stall.lasted_ns;
+      trace::add_to(total, stall.lasted_ns);
       findings.add(key, trace.op.start_ns[stall.op], [&] {
         Finding finding;
         finding.first_op = stall.behind;

@@ -16,6 +16,7 @@
 #include "../units.h"
 #include "families.h"
 #include "steps.h"
+#include "trace/ns_math.h"
 
 namespace streamscope::analysis {
 namespace {
@@ -40,9 +41,9 @@ void find_legacy_stream_barriers(Analyses& analyses, Findings& findings) {
   std::map<Findings::Key, Barrier> barriers;
   for (const WaitPart& part : analyses.waits()) {
     if (part.cause != WaitCause::kLegacyStream || part.because_op() >= trace.op.size()) continue;
-    const Id op = is_legacy(part.op)           ? part.op
+    const Id op = is_legacy(part.op)             ? part.op
                   : is_legacy(part.because_op()) ? part.because_op()
-                                               : kNoId;
+                                                 : kNoId;
     const Id stream = trace.op.stream_id[part.op];
     const Findings::Key key{trace.stream.context_id[stream],
                             op == kNoId ? kNoId : static_cast<uint64_t>(trace.op.kind[op]),
@@ -53,7 +54,7 @@ void find_legacy_stream_barriers(Analyses& analyses, Findings& findings) {
       if (!is_legacy(side)) barrier.streams.insert(trace.op.stream_id[side]);
     }
     if (op != kNoId) barrier.barriers.insert(op);
-    barrier.waited_ns += part.duration_ns;
+    trace::add_to(barrier.waited_ns, part.duration_ns);
     barrier.last_ns = std::max(barrier.last_ns, trace.op.start_ns[part.op]);
     if (part.duration_ns > barrier.longest_ns) {
       barrier.longest_ns = part.duration_ns;

@@ -19,6 +19,7 @@
 #include "../units.h"
 #include "families.h"
 #include "steps.h"
+#include "trace/ns_math.h"
 
 namespace streamscope::analysis {
 namespace {
@@ -127,7 +128,7 @@ void find_over_broad_syncs(Analyses& analyses, Findings& findings) {
         syncs.stack_id[sync], narrow};
     Site& place = places[key];
     ++place.count;
-    place.blocked_ns += end - syncs.start_ns[sync];
+    trace::add_to(place.blocked_ns, trace::between(syncs.start_ns[sync], end));
     if (narrow) {
       place.change.narrowed_sync[sync] = copy;
     } else {

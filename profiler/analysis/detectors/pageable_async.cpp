@@ -16,6 +16,7 @@
 #include "../units.h"
 #include "families.h"
 #include "steps.h"
+#include "trace/ns_math.h"
 
 namespace streamscope::analysis {
 namespace {
@@ -98,7 +99,8 @@ void find_pageable_async_copies(Analyses& analyses, Findings& findings) {
     group.last = op;
     group.overlaps = overlaps;
     group.bytes += trace.op.bytes[op];
-    group.call_ns += trace.api_call.end_ns[call] - trace.api_call.start_ns[call];
+    trace::add_to(group.call_ns,
+                  trace::between(trace.api_call.start_ns[call], trace.api_call.end_ns[call]));
     if (overlaps) group.change.async_op.add(op);
     const Ns length = trace.op.end_ns[op] - trace.op.start_ns[op];
     const double pinned = pace[direction] * static_cast<double>(trace.op.bytes[op]);

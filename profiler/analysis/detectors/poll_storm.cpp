@@ -15,6 +15,7 @@
 #include "../units.h"
 #include "families.h"
 #include "steps.h"
+#include "trace/ns_math.h"
 
 namespace streamscope::analysis {
 namespace {
@@ -52,7 +53,7 @@ void find_poll_storms(Analyses& analyses, Findings& findings) {
     if (calls.count == 0) calls.first = sync;
     calls.count += static_cast<size_t>(std::max<trace::Int>(trace::call_count(syncs, sync), 1));
     calls.last = sync;
-    calls.time_ns += syncs.end_ns[sync] - syncs.start_ns[sync];
+    trace::add_to(calls.time_ns, trace::between(syncs.start_ns[sync], syncs.end_ns[sync]));
   }
   const auto report = [&](const Findings::Key& key, const Calls& calls, std::string title,
                           std::string text) {

@@ -17,6 +17,7 @@
 #include "families.h"
 #include "stalls.h"
 #include "steps.h"
+#include "trace/ns_math.h"
 
 namespace streamscope::analysis {
 
@@ -47,7 +48,7 @@ void find_priority_inversions(Analyses& analyses, Findings& findings) {
     Inversion& inversion = inversions[{urgent, other}];
     inversion.change.prompt_op.add(part.because_op());
     inversion.blockers.insert(part.because_op());
-    inversion.delay_ns += delay;
+    trace::add_to(inversion.delay_ns, delay);
     inversion.last_ns = std::max(inversion.last_ns, trace.op.start_ns[part.op]);
     if (delay > inversion.longest_ns) {
       inversion.longest_ns = delay;

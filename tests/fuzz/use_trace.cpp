@@ -1,0 +1,216 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+#include "fuzz/use_trace.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+
+#include "analysis/derive.h"
+#include "analysis/diff.h"
+#include "analysis/hang.h"
+#include "analysis/what_if.h"
+#include "document.h"
+#include "fuzz/scratch_file.h"
+#include "fuzz/trace_mutations.h"
+#include "report/check.h"
+#include "report/diff_document.h"
+#include "report/export.h"
+#include "report/exporter.h"
+#include "trace/error.h"
+#include "trace/merge.h"
+#include "trace/query.h"
+#include "viewer/comparison.h"
+
+namespace streamscope::test {
+namespace {
+
+[[noreturn]] void wrong(std::string_view what, std::string_view text) {
+  std::fprintf(stderr, "%.*s:\n%.*s\n", static_cast<int>(what.size()), what.data(),
+               static_cast<int>(std::min<size_t>(text.size(), 20'000)), text.data());
+  std::abort();
+}
+
+// Length of the character that begins at `at` as UTF-8, 0 if none does.
+size_t character_bytes(std::string_view text, size_t at) {
+  const auto byte = [&](size_t i) {
+    return at + i < text.size() ? static_cast<unsigned char>(text[at + i]) : 0u;
+  };
+  const auto continues = [&](size_t i) { return (byte(i) & 0xC0) == 0x80; };
+  const unsigned first = byte(0);
+  if (first < 0x80) return 1;
+  if (first >= 0xC2 && first <= 0xDF) return continues(1) ? 2 : 0;
+  if (first >= 0xE0 && first <= 0xEF) {
+    if (!continues(1) || !continues(2)) return 0;
+    if (first == 0xE0 && byte(1) < 0xA0) return 0;
+    return first == 0xED && byte(1) > 0x9F ? 0 : 3;
+  }
+  if (first < 0xF0 || first > 0xF4 || !continues(1) || !continues(2) || !continues(3)) return 0;
+  if (first == 0xF0 && byte(1) < 0x90) return 0;
+  return first == 0xF4 && byte(1) > 0x8F ? 0 : 4;
+}
+
+bool turns_text(std::string_view character) {
+  return character == "\xe2\x80\x8e" || character == "\xe2\x80\x8f" ||
+         (character >= "\xe2\x80\xaa" && character <= "\xe2\x80\xae") ||
+         (character >= "\xe2\x81\xa6" && character <= "\xe2\x81\xa9");
+}
+
+// Nothing that a trace holds steers a terminal, turns the text around, or is no UTF-8.
+void expect_clean(std::string_view what, const std::string& text) {
+  for (size_t at = 0; at < text.size();) {
+    const size_t bytes = character_bytes(text, at);
+    const auto c = static_cast<unsigned char>(text[at]);
+    if (bytes == 0 || (c < 0x20 && c != '\n' && c != '\t') || c == 0x7f ||
+        turns_text(std::string_view(text).substr(at, bytes)))
+      wrong(std::string(what) + " is not clean at byte " + std::to_string(at), text);
+    at += bytes;
+  }
+}
+
+void expect_json(std::string_view what, const std::string& text) {
+  if (!nlohmann::json::accept(text)) wrong(std::string(what) + " is no JSON", text);
+}
+
+void expect_document(std::string_view format, const std::string& text) {
+  expect_clean(format, text);
+  if (format == "json" || format == "sarif" || format == "chrome") expect_json(format, text);
+  if (text.find("<script>alert") != text.npos || text.find("<img src=x") != text.npos) {
+    if (format == "html" || format == "markdown" || format == "junit") wrong(format, text);
+  }
+}
+
+void report_it(const trace::Trace& trace) {
+  const report::Summary summary = report::summarize(trace);
+  for (const report::Exporter& exporter : report::exporters()) {
+    for (const report::By by : {report::By::kStream, report::By::kNvtx, report::By::kKernel}) {
+      const std::string text =
+          exporter.write(trace, summary, {.by = by, .width = 80, .show_possible = true});
+      expect_document(exporter.name, text);
+    }
+  }
+  expect_json("info", report::info_json(summary.info));
+  expect_clean("info", report::info_text(trace, summary.info));
+}
+
+void check_it(const trace::Trace& trace) {
+  const report::Check check = report::check(trace, {.show_possible = true});
+  for (const report::CheckFormat& format : report::check_formats())
+    expect_document(format.name, format.write(trace, check, {.width = 80}));
+  report::write_baseline(trace, check);
+}
+
+void predict_it(const trace::Trace& trace) {
+  analysis::Analyses analyses(trace);
+  for (const char* text : {"drop-edge:0", "drop-edge:3", "drop-sync:0", "drop-op:1", "scale-op:0=3",
+                           "scale-op:1=0", "add-stream:0", "add-copy-engine"}) {
+    analysis::Change change;
+    if (analysis::add_change(analyses, text, change)) (void)analyses.replay().gain_ns(change);
+  }
+  for (const trace::HangReport& hang : analysis::explain_hangs(analyses))
+    expect_clean("hang", hang.text);
+  for (trace::Id process = 0; process < std::min<size_t>(trace.process.size(), 2); ++process)
+    expect_clean("hang", analysis::explain_hang(analyses, process).text);
+}
+
+void export_it(const trace::Trace& trace) {
+  for (const report::ExportFormat& format : report::export_formats()) {
+    try {
+      const std::string text = format.write(trace, {});
+      if (format.name != "perfetto") expect_document(format.name, text);
+      (void)format.write(trace, {.range = std::pair<trace::Ns, trace::Ns>{0, 1 << 20}});
+      if (format.name == "dot") (void)format.write(trace, {.around = 1});
+    } catch (const Error&) {  // nothing to export, or too much
+    }
+  }
+}
+
+void query_it(const trace::Trace& trace) {
+  std::vector<std::string> names = trace::stable_views();
+  for (const char* name : {"string", "NVTX_EVENTS", "CUPTI_ACTIVITY_KIND_RUNTIME"})
+    names.emplace_back(name);
+  for (const std::string& name : names) {
+    std::string text;
+    try {
+      trace::Query query(trace.file, "SELECT * FROM " + name);
+      report::write_csv(query, [&](std::string_view piece) { text += piece; });
+    } catch (const Error&) {  // sums beyond 64 bits, views that an older file lacks
+      continue;
+    }
+    expect_clean(name, text);
+  }
+}
+
+void compare_it(const trace::Trace& trace) {
+  static const trace::Trace kBase = [] {
+    const std::filesystem::path file = scratch("base");
+    std::ofstream(file, std::ios::binary) << seed_traces()[0];
+    return trace::read(file);
+  }();
+  analysis::Analyses now(trace), base(kBase);
+  for (const bool forth : {true, false}) {
+    analysis::TraceDiff diff = forth ? analysis::diff(base, now) : analysis::diff(now, base);
+    std::vector<report::BaseRun> runs{{.ns = diff.base_ns}};
+    if (diff.steady) runs[0].steady = diff.steady->base;
+    const report::DiffVerdict verdict = report::judge(std::move(diff), std::move(runs), 0.05);
+    expect_json("diff", report::diff_json(verdict));
+    const report::Document document = report::diff_document(verdict);
+    expect_clean("diff", report::to_text(document, {.width = 80}));
+    expect_clean("diff", report::to_markdown(document));
+  }
+}
+
+void derive_it(const trace::Trace& trace) {
+  {
+    analysis::Analyses analyses(trace);
+    analysis::write_derived_tables(analyses);
+  }
+  const trace::Trace derived = trace::read(trace.file);
+  analysis::Analyses analyses(derived);
+  (void)analyses.waits();
+}
+
+void view_it(const trace::Trace& trace) {
+  const viewer::Document document(trace);
+  const size_t lanes = document.lanes().size();
+  for (size_t lane = 0; lane < std::min<size_t>(lanes, 20); ++lane)
+    expect_clean("lane", document.lanes()[lane].title);
+  (void)document.sums(document.extent());
+  (void)document.longest_waits(10);
+  for (trace::Id op = 0; op < std::min<size_t>(trace.op.size(), 50); ++op) {
+    const viewer::Item item{viewer::ItemKind::kOp, op};
+    expect_clean("label", document.label_with_stream(item));
+    (void)document.name(item);
+    (void)document.why_late(op);
+    (void)document.place(item);
+  }
+}
+
+void merge_it(const trace::Trace& trace) {
+  const std::filesystem::path out = scratch("merged"), files[] = {trace.file, trace.file};
+  const auto other = scratch("other");
+  std::filesystem::copy_file(trace.file, other, std::filesystem::copy_options::overwrite_existing);
+  const std::filesystem::path both[] = {trace.file, other};
+  trace::merge(both, out, true);
+  (void)trace::read(out).end_ns();
+}
+
+constexpr void (*kUses[])(const trace::Trace&) = {
+    report_it, check_it, predict_it, export_it, query_it, compare_it, derive_it, view_it, merge_it};
+
+}  // namespace
+
+void use_trace(const std::filesystem::path& file, unsigned choice) {
+  const trace::Trace trace = trace::read(file);
+  kUses[choice % std::size(kUses)](trace);
+}
+
+void use_trace_fully(const std::filesystem::path& file) {
+  const trace::Trace trace = trace::read(file);
+  for (const auto use : kUses) use(trace);
+}
+
+}  // namespace streamscope::test
