@@ -12,6 +12,7 @@
 #include "labels.h"
 #include "trace/function_name.h"
 #include "trace/last_instant.h"
+#include "trace/ns_math.h"
 
 namespace streamscope::viewer {
 namespace {
@@ -322,10 +323,10 @@ Sums Document::sums(TimeRange range) const {
         Sums::Entry& entry =
             result.by_category[static_cast<size_t>(category(unpack(band.row.item[i])))];
         ++entry.count;
-        entry.busy_ns += to - from;
+        trace::add_to(entry.busy_ns, to - from);
         if (band.kind != BandKind::kOps) continue;
         ++in_lane.count;
-        in_lane.busy_ns += to - from;
+        trace::add_to(in_lane.busy_ns, to - from);
       }
     }
     if (lanes_[lane].kind == LaneKind::kStream) result.by_stream.emplace_back(lane, in_lane);

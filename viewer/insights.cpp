@@ -8,6 +8,7 @@
 
 #include "analysis/derive.h"
 #include "analysis/hang.h"
+#include "trace/ns_math.h"
 
 namespace streamscope::viewer {
 namespace {
@@ -129,7 +130,7 @@ Insights gain_insights(analysis::Analyses& analyses, bool derived) {
            std::tuple(b.severity, !b.is_possible(), b.gain_ns);
   });
   for (const analysis::PathStep& step : insights.path) {
-    insights.path_ns += step.end_ns - step.start_ns;
+    trace::add_to(insights.path_ns, step.end_ns - step.start_ns);
     if (step.kind != trace::kOpStep) continue;
     if (step.op >= insights.on_path.size()) insights.on_path.resize(size_t{step.op} + 1);
     insights.on_path[step.op] = true;

@@ -11,6 +11,7 @@
 #include "document.h"
 #include "intervals.h"
 #include "labels.h"
+#include "trace/ns_math.h"
 
 namespace streamscope::viewer {
 namespace {
@@ -218,19 +219,19 @@ void Document::add_waits() {
     const Id op = why_late_[first].op;
     Ns gap = 0;
     for (; last < why_late_.size() && why_late_[last].op == op; ++last)
-      gap += why_late_[last].duration_ns;
+      trace::add_to(gap, why_late_[last].duration_ns);
     const auto lane = lane_of({ItemKind::kOp, op});
     if (!lane) continue;
-    Ns at = tables_.op.start_ns[op] - gap;
+    Ns at = trace::difference_of(tables_.op.start_ns[op], gap);
     for (size_t i = first; i < last; ++i) {
       const analysis::WaitPart part = why_late_[i];
       if (part.edge < dependencies_.size()) {
         const Id wait = dependencies_[part.edge].wait;
         const Item item =
             wait != kNoId ? Item{ItemKind::kEventWait, wait} : Item{ItemKind::kOp, op};
-        by_lane[*lane].push_back({{at, at + part.duration_ns}, item});
+        by_lane[*lane].push_back({{at, trace::sum_of(at, part.duration_ns)}, item});
       }
-      at += part.duration_ns;
+      trace::add_to(at, part.duration_ns);
     }
   }
   for (size_t i = 0; i < lanes_.size(); ++i) {

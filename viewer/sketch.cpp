@@ -6,6 +6,8 @@
 #include <algorithm>
 
 #include "analysis/derive.h"
+#include "trace/checks.h"
+#include "trace/ns_math.h"
 #include "trace/query.h"
 
 namespace streamscope::viewer {
@@ -48,10 +50,12 @@ std::optional<trace::Trace> read_sketch(const std::filesystem::path& file, int w
     trace::Op op;
     op.stream_id = static_cast<trace::Id>(integer(cells.cell(0), trace::kNoId));
     op.start_ns = integer(cells.cell(1), trace::kUnknownNs);
-    op.end_ns = op.start_ns + integer(cells.cell(2), 0);
+    op.end_ns = trace::sum_of(op.start_ns, integer(cells.cell(2), 0));
     op.kind = static_cast<trace::Small>(integer(cells.cell(3), trace::kNoSmall));
     op.detail = static_cast<trace::Small>(integer(cells.cell(4), trace::kNoSmall));
-    if (op.start_ns == trace::kUnknownNs) continue;
+    trace::Damage shown_later;  // once the whole trace was read
+    trace::check_row(columns.row_count, op, shown_later);
+    if (op.start_ns == trace::kUnknownNs || op.stream_id >= sketch.stream.size()) continue;
 #define STREAMSCOPE_PUSH(type, name) columns.name.push_back(op.name);
     STREAMSCOPE_OP_COLUMNS(STREAMSCOPE_PUSH)
 #undef STREAMSCOPE_PUSH

@@ -33,7 +33,7 @@ bool loads_code(std::string_view overhead) {
 bool belongs_to_call(std::string_view overhead) { return overhead == "command buffer full"; }
 
 Ns overlap(Ns start, Ns end, Ns from, Ns to) {
-  return std::max<Ns>(0, std::min(end, to) - std::max(start, from));
+  return std::max<Ns>(0, trace::difference_of(std::min(end, to), std::max(start, from)));
 }
 
 void add(HostState state, Ns duration, std::vector<HostPart>& parts, Id host_sync = kNoId,
@@ -230,7 +230,8 @@ void HostTime::make_blocks(ThreadCalls& thread) {
           {start_ns(call), free_from, sums.sync_ns, sums.call_ns, sums.last_sync});
     }
     const Ns end = end_ns(call);
-    const Ns duration = std::max<Ns>(0, end - std::max(start_ns(call), free_from));
+    const Ns duration =
+        std::max<Ns>(0, trace::difference_of(end, std::max(start_ns(call), free_from)));
     free_from = std::max(free_from, end);
     add_to(sums, call, duration);
     if (duration >= kLongCallNs && !is_sync(call)) thread.long_calls.push_back(call);

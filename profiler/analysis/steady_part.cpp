@@ -145,7 +145,7 @@ std::map<std::string, Ranges, std::less<>> ranges_of(const Run& run, const std::
     by_thread[{name, range.thread_id[id]}].emplace_back(range.start_ns[id], range.end_ns[id]);
   }
   std::vector<Ns> until{0};  // device time of the ops before each
-  for (const IssuedOp& op : run.ops) until.push_back(until.back() + op.duration_ns);
+  for (const IssuedOp& op : run.ops) until.push_back(trace::sum_of(until.back(), op.duration_ns));
   const auto issued_before = [&](Ns at) {
     const auto op = std::lower_bound(run.ops.begin(), run.ops.end(), at,
                                      [](const IssuedOp& o, Ns ns) { return o.issued_ns < ns; });

@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <cctype>
+#include <map>
 #include <vector>
 
 #include "schema.h"
+#include "tables.h"
 
 namespace streamscope::trace {
 namespace {
@@ -82,6 +84,29 @@ bool is_part_of(const std::vector<std::string>& columns, const std::vector<std::
   return !columns.empty();
 }
 
+// Files are opened often, and most are of this version: their tables have our text, but for its
+// end.
+bool is_own(std::string_view table, std::string_view stored_sql) {
+  struct Own {
+    std::string_view sql;
+    Definition definition;
+  };
+  static const std::map<std::string, Own, std::less<>> kOwn = [] {
+    std::map<std::string, Own, std::less<>> all;
+    const auto add = [&](const char* name) {
+      const std::string_view sql = create_table_sql(name);
+      all[name] = {sql.substr(0, sql.rfind(';')), definition_of(sql)};
+    };
+    for (const char* name : {"meta", "string"}) add(name);
+    for (const TableInfo& info : tables()) add(info.name);
+    return all;
+  }();
+  const Own& own = kOwn.find(table)->second;
+  if (stored_sql == own.sql) return true;
+  const Definition stored = definition_of(stored_sql);
+  return stored.frame == own.definition.frame && is_part_of(stored.columns, own.definition.columns);
+}
+
 // A view of ours, and the statement that makes it in memory.
 struct OwnView {
   std::string name, sql;
@@ -119,10 +144,7 @@ void expect_own_table(const Database& database, std::string_view table) {
   const std::string name(table);
   if (!statement.step())
     throw Error(database.file(), "is damaged: table " + name + " is missing", "record it again");
-  const Definition ours = definition_of(create_table_sql(table));
-  const Definition stored = definition_of(statement.text(1));
-  if (statement.text(0) != "table" || stored.frame != ours.frame ||
-      !is_part_of(stored.columns, ours.columns)) {
+  if (statement.text(0) != "table" || !is_own(table, statement.text(1))) {
     throw Error(database.file(), "is damaged: table " + name + " is not as StreamScope makes it",
                 "record it again");
   }

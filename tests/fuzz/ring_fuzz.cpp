@@ -15,6 +15,7 @@
 
 #include "fuzz/scratch_file.h"
 #include "fuzz/sqlite_heap.h"
+#include "fuzz/use_trace.h"
 #include "record/drain.h"
 #include "ring/calls.h"
 #include "ring/process.h"
@@ -46,7 +47,8 @@ struct Plan {
   uint8_t flags;
   uint8_t dropped;
   uint16_t torn_bytes;  // cut off the end of the last ring
-  uint32_t reserved[3];
+  uint32_t use;         // what is made of the trace
+  uint32_t reserved[2];
   Patch patches[kPatches];
 };
 static_assert(sizeof(Plan) == sizeof(Record));
@@ -247,7 +249,11 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   std::filesystem::remove_all(kFolder);
   std::filesystem::create_directories(kFolder);
   recover(kFolder, kTrace, rings, plan);
-  (void)trace::read(kTrace).end_ns();
+  const trace::Trace trace = trace::read(kTrace);
+  try {
+    test::use_trace(trace, plan.use);
+  } catch (const Error&) {  // of no use for that
+  }
   return 0;
 }
 

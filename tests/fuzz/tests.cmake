@@ -33,4 +33,5 @@ if(STREAMSCOPE_SANITIZE MATCHES fuzzer)
   target_link_libraries(streamscope_trace_uses PUBLIC streamscope::report streamscope::analysis streamscope::trace
     SQLite::SQLite3 nlohmann_json::nlohmann_json fmt::fmt)
   target_link_libraries(trace_fuzz PRIVATE streamscope_trace_uses)
+  target_link_libraries(ring_fuzz PRIVATE streamscope_trace_uses)
 endif()

@@ -5,17 +5,13 @@
 // document.
 #pragma once
 
-#include <filesystem>
-
 #include "trace/reader.h"
 
 namespace streamscope::test {
 
-/// Reads a trace and does one of the things that are done with traces, chosen by `choice`; what is
-/// written must be valid in its format. Throws Error for a file that is refused.
-void use_trace(const std::filesystem::path& file, unsigned choice);
-
-/// All of them.
-void use_trace_fully(const std::filesystem::path& file);
+/// Does one of the things that are done with traces, chosen by `choice`, to one that was read from
+/// a file; what is written must be valid in its format. May change the file. Throws Error if the
+/// trace cannot be used so.
+void use_trace(const trace::Trace& trace, unsigned choice);
 
 }  // namespace streamscope::test

@@ -182,8 +182,8 @@ TEST(RecordingCost, IsThatOfTheDocumentation) {
     const TypicalCost* cost = typical_cost(tier);
     ASSERT_NE(cost, nullptr);
     EXPECT_THAT(documentation,
-                HasSubstr("| " + std::string(tier) + " | " + std::string(cost->pytorch) + " | " +
-                          std::string(cost->call) + " |"));
+                HasSubstr("| " + std::string(tier) + " | " + std::string(cost->pytorch) +
+                          " | " + std::string(cost->call) + " |"));
   }
   EXPECT_EQ(typical_cost("nothing"), nullptr);
 }
