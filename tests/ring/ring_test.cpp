@@ -18,6 +18,7 @@
 
 #include "ring/calls.h"
 #include "ring/process.h"
+#include "support/descriptor_limit.h"
 
 namespace streamscope::ring {
 namespace {
@@ -640,6 +641,13 @@ TEST(Process, IsKnownByPidAndStartTime) {
   ASSERT_EQ(waitid(P_PID, child, &info, WEXITED | WNOWAIT), 0);
   EXPECT_FALSE(process_alive(child, child_start)) << "a zombie runs no code";
   waitpid(child, nullptr, 0);
+}
+
+TEST(Process, IsTakenForAliveWhileThereIsNoDescriptorToLookWith) {
+  const uint64_t start = process_start(getpid());
+  const DescriptorLimit none(0);
+  EXPECT_TRUE(process_alive(getpid(), start));
+  EXPECT_FALSE(process_alive(0x7fffffff, start));
 }
 
 }  // namespace
