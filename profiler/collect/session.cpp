@@ -48,16 +48,26 @@ constinit std::atomic<size_t> pause_count{0};
 constinit std::atomic<uint32_t> pause_first{ring::kNone32};
 constinit std::atomic<uint32_t> pause_last{0};
 
-const ring::Control* map_control(const char* folder) {
+// Nothing if there is no run in the folder, or its writer is gone; `error` is then 0. Otherwise it
+// is the errno of what prevents this process from joining.
+const ring::Control* map_control(const char* folder, int* error) {
+  *error = 0;
   char path[sizeof session.rings_folder + sizeof ring::kControlFile + 1];
   int length = std::snprintf(path, sizeof path, "%s/%s", folder, ring::kControlFile);
   if (length <= 0 || static_cast<size_t>(length) >= sizeof path) return nullptr;
   int file = ::open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-  if (file < 0) return nullptr;
+  if (file < 0) {
+    *error = errno == ENOENT ? 0 : errno;
+    return nullptr;
+  }
   struct stat facts {};
   void* base = MAP_FAILED;
-  if (::fstat(file, &facts) == 0 && facts.st_size >= static_cast<off_t>(sizeof(ring::Control)))
+  if (::fstat(file, &facts) != 0) {
+    *error = errno;
+  } else if (facts.st_size >= static_cast<off_t>(sizeof(ring::Control))) {
     base = ::mmap(nullptr, sizeof(ring::Control), PROT_READ, MAP_SHARED, file, 0);
+    if (base == MAP_FAILED) *error = errno;
+  }
   ::close(file);
   if (base == MAP_FAILED) return nullptr;
   auto* control = static_cast<const ring::Control*>(base);
@@ -169,9 +179,17 @@ void* watch_control(void*) {
 const ring::Control* find_run(char* folder, size_t size) {
   const char* inherited = ::secure_getenv(ring::kRingsVariable);
   if (inherited != nullptr && *inherited != '\0' && std::strlen(inherited) < size) {
-    if (const ring::Control* control = map_control(inherited)) {
+    int error = 0;
+    if (const ring::Control* control = map_control(inherited, &error)) {
       std::strcpy(folder, inherited);
       return control;
+    }
+    if (error != 0) {
+      char cause[160];
+      std::snprintf(cause, sizeof cause, "the recording's control file cannot be opened: %s",
+                    std::strerror(error));
+      tell_user("not recording", cause, "check the limits of this process (ulimit -n, ulimit -v)");
+      return nullptr;
     }
   }
   // No run, or one whose writer is gone: this process starts its own.
@@ -181,7 +199,8 @@ const ring::Control* find_run(char* folder, size_t size) {
     tell_user("not recording", cause, remedy);
     return nullptr;
   }
-  const ring::Control* control = map_control(folder);
+  int error = 0;
+  const ring::Control* control = map_control(folder, &error);
   if (control == nullptr) {
     tell_user("not recording", "the writer's control file cannot be used",
               "use `streamscope` and the library of one installation");

@@ -119,6 +119,10 @@ Producer Producer::create(const char* directory, uint32_t index, uint64_t capaci
   const uint64_t size = std::min(capacity, kFirstRecords);
   const auto pid = static_cast<uint32_t>(::getpid());
   const uint64_t start = process_start(pid);
+  if (start == 0) {  // which its consumer would take for the sign of another process
+    *error = EMFILE;
+    return producer;
+  }
   RingPath path;
   if (!path.set(directory, pid, start, index)) {
     *error = ENAMETOOLONG;
