@@ -13,6 +13,7 @@
 #include <optional>
 #include <sstream>
 
+#include "folder_names.h"
 #include "restore.h"
 #include "ring/process.h"
 #include "trace/loss.h"
@@ -99,12 +100,12 @@ Drain::Drain(std::filesystem::path rings, trace::Writer writer, const Options& o
   // both.
   std::map<uint32_t, uint64_t> starts;
   std::optional<ring::ClockAnchor> earliest;
-  for (const auto& entry : std::filesystem::directory_iterator(rings_)) {
+  for (const std::string& file : names_in(rings_)) {
     RingName name;
-    if (!parse(entry.path().filename().string(), &name)) continue;
+    if (!parse(file, &name)) continue;
     starts[name.pid] = name.start;
     std::string why;
-    const auto ring = ring::Consumer::open(entry.path(), &why);
+    const auto ring = ring::Consumer::open(rings_ / file, &why);
     if (!ring || ring->header().clock != options.clock) continue;
     if (!earliest || ring->header().anchor.ticks < earliest->ticks)
       earliest = ring->header().anchor;
@@ -190,12 +191,13 @@ void Drain::scan() {
   const auto changed = std::filesystem::last_write_time(rings_, error);
   if (!error && changed == scanned_at_ && unreadable_.empty() && now - last_scan_ > kScanGrace)
     return;
-  if (error) return;
+  // What cannot be read now may be readable later, until the end.
+  auto names = run_->finishing ? std::optional(names_in(rings_)) : try_names_in(rings_);
+  if (!names) return;
   if (changed != scanned_at_) last_scan_ = now;
   scanned_at_ = changed;
   std::vector<std::string> found;
-  for (const auto& entry : std::filesystem::directory_iterator(rings_, error)) {
-    std::string name = entry.path().filename().string();
+  for (std::string& name : *names) {
     if (name.ends_with(".ring") && !opened_.contains(name)) found.push_back(std::move(name));
   }
   std::sort(found.begin(), found.end());  // so that equal runs make equal traces

@@ -12,6 +12,7 @@
 #include <new>
 #include <utility>
 
+#include "folder_names.h"
 #include "progress.h"
 #include "ring/process.h"
 #include "trace/error.h"
@@ -171,12 +172,10 @@ std::vector<ring::Record> KnownFacts::all() const {
 }
 
 void FlightRecorder::scan() {
-  std::error_code error;
-  for (const auto& entry : fs::directory_iterator(rings_, error)) {
-    const std::string name = entry.path().filename().string();
+  for (const std::string& name : names_in(rings_)) {
     if (!name.ends_with(".ring") || opened_.contains(name)) continue;
     std::string why;
-    auto ring = ring::Consumer::open(entry.path(), &why);
+    auto ring = ring::Consumer::open(rings_ / name, &why);
     if (!ring) continue;  // is being made
     opened_.insert(name);
     lanes_.push_back({std::move(*ring)});

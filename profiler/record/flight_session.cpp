@@ -40,29 +40,30 @@ fs::path FlightSession::next_file() {
 std::unique_ptr<FlightSession::Dump> FlightSession::begin_dump(const fs::path& file) {
   // The last dump has the name of the recording, whose own folder is in use.
   RingsFolder folder = RingsFolder::create(file.string() + ".dump", options_);
-  recorder_.copy_to(folder.path());
   Drain::Options wanted;
   wanted.run = {control_.tier, control_.with};
   wanted.clock = ring::best_clock();
   wanted.trace_start_ns = control_.trace_start_ns;
   wanted.newest_only = true;
-  const fs::path rings = folder.path();
-  std::unique_ptr<Dump> dump(new Dump{
-      std::move(folder), Drain(rings, trace::Writer::create(file, {.overwrite = options_.force}),
-                               wanted, trace::Trace{})});
+  std::unique_ptr<Dump> dump;
+  try {
+    recorder_.copy_to(folder.path());
+    dump.reset(
+        new Dump{Drain(folder.path(), trace::Writer::create(file, {.overwrite = options_.force}),
+                       wanted, trace::Trace{}),
+                 std::move(folder)});
+  } catch (...) {
+    folder.remove();  // the rings themselves are as they were
+    throw;
+  }
   dump->drain.cycle();
   return dump;
-}
-
-void FlightSession::finish(Dump& dump) {
-  dump.drain.finish();
-  dump.folder.remove();
 }
 
 bool FlightSession::dump(const fs::path& file) {
   recorder_.step();
   if (!recorder_.saw_anything()) return false;
-  finish(*begin_dump(file));
+  begin_dump(file)->drain.finish();
   return true;
 }
 
@@ -90,7 +91,7 @@ void FlightSession::watch() {
       dump_->drain.take_answer(pid, answer);
     monitor_->step(dump_->drain);
     if (monitor_->is_asked()) return;
-    finish(*dump_);
+    dump_->drain.finish();
     monitor_.reset();
     dump_.reset();
     explained_ = true;

@@ -35,11 +35,11 @@ class FlightSession {
   using Clock = std::chrono::steady_clock;
   /// A copy of the rings that becomes a trace.
   struct Dump {
-    RingsFolder folder;
+    ~Dump() { folder.remove(); }
     Drain drain;
+    RingsFolder folder;
   };
   std::unique_ptr<Dump> begin_dump(const std::filesystem::path& file);
-  static void finish(Dump& dump);
   std::filesystem::path next_file();
   void serve_requests();
   void watch();

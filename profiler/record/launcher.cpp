@@ -39,6 +39,8 @@ class Signals {
     struct sigaction ignore {};
     ignore.sa_handler = SIG_IGN;  // a limit on the size of files is told as a full disk is
     ::sigaction(SIGXFSZ, &ignore, &size_before_);
+    ::sigaction(SIGPIPE, &ignore,
+                &pipe_before_);  // as are a child that was killed and a closed terminal
   }
   ~Signals() { restore(); }
   Signals(const Signals&) = delete;
@@ -56,13 +58,14 @@ class Signals {
   void restore() const {
     ::sigaction(SIGCHLD, &child_before_, nullptr);
     ::sigaction(SIGXFSZ, &size_before_, nullptr);
+    ::sigaction(SIGPIPE, &pipe_before_, nullptr);
     ::sigprocmask(SIG_SETMASK, &before_, nullptr);
   }
 
  private:
   sigset_t set_, before_;
   struct sigaction child_before_ {
-  }, size_before_{};
+  }, size_before_{}, pipe_before_{};
 };
 
 /// The library under a name that LD_PRELOAD can carry: it splits at blanks and colons and knows no
@@ -131,11 +134,19 @@ class Child {
   /// Lets the child become the program; throws Error if it cannot.
   void go(const fs::path& rings, const std::string& program) {
     const std::string folder = rings.string() + '\n';
-    if (::write(go_, folder.data(), folder.size()) != static_cast<ssize_t>(folder.size()))
-      throw Error(program, "cannot be started", "");
+    for (size_t done = 0; done < folder.size();) {
+      const ssize_t written = ::write(go_, folder.data() + done, folder.size() - done);
+      if (written < 0 && errno == EINTR) continue;
+      if (written < 0)
+        throw Error(program, std::string("cannot be started: ") + std::strerror(errno), "", errno);
+      done += static_cast<size_t>(written);
+    }
     ::close(std::exchange(go_, -1));
     int failure = 0;
-    if (::read(result_, &failure, sizeof failure) != sizeof failure) return;  // closed by exec
+    ssize_t got;
+    do got = ::read(result_, &failure, sizeof failure);
+    while (got < 0 && errno == EINTR);
+    if (got != sizeof failure) return;  // closed by exec
     if (failure == ENOENT)
       throw Error(program, "no such program", "check the name, or give its path", failure);
     throw Error(program, std::string("cannot be run: ") + std::strerror(failure),
@@ -154,10 +165,19 @@ class Child {
  private:
   [[noreturn]] static void become(const Signals& signals, const std::vector<std::string>& command,
                                   const std::string& preload, int go, int result) {
+    const auto fail = [result](int failure) {
+      (void)!::write(result, &failure, sizeof failure);
+      ::_exit(127);
+    };
     std::string folder;
-    char byte;
-    while (::read(go, &byte, 1) == 1 && byte != '\n') folder += byte;
-    if (folder.empty()) ::_exit(127);
+    for (char byte = 0; byte != '\n';) {
+      const ssize_t got = ::read(go, &byte, 1);
+      if (got < 0 && errno == EINTR) continue;
+      if (got < 0) fail(errno);
+      if (got == 0) ::_exit(127);  // the recorder gave up or was killed
+      folder += byte;
+    }
+    folder.pop_back();
     ::setenv(ring::kRingsVariable, folder.c_str(), 1);
     if (!preload.empty()) {
       const char* theirs = std::getenv("LD_PRELOAD");
@@ -171,8 +191,7 @@ class Child {
     arguments.push_back(nullptr);
     signals.restore();
     ::execvp(arguments[0], arguments.data());
-    const int failure = errno;
-    (void)!::write(result, &failure, sizeof failure);
+    fail(errno);
     ::_exit(127);
   }
 
@@ -207,6 +226,14 @@ class Ending {
 
 void say(const Options& options, const char* text) {
   if (!options.quiet) std::fprintf(stderr, "streamscope: %s\n", text);
+}
+
+void tell_what_is_left(const Outcome& outcome) {
+  if (outcome.left.empty()) return;
+  std::fprintf(stderr,
+               "streamscope: %s: cannot be removed; the trace has all that was in it, and the next "
+               "`streamscope info %s` removes it\n",
+               outcome.left.c_str(), outcome.trace.c_str());
 }
 
 /// A signal for the program that reached us alone. What the terminal sends, it sends to the program
@@ -274,6 +301,7 @@ Outcome run(const Options& options, const std::vector<std::string>& command) {
   if (outcome.ended_hang) outcome.exit_code = kEndedHang;
   try {
     session.finish(&outcome);
+    tell_what_is_left(outcome);
   } catch (const Error& error) {
     outcome.failure = error;
   }
@@ -298,8 +326,8 @@ int run_detached(const Options& options, pid_t target, int ready_fd,
 
   const auto pid = static_cast<uint32_t>(target);
   const uint64_t start = ring::process_start(pid);
-  std::error_code error;
-  const fs::path program = fs::read_symlink("/proc/" + std::to_string(target) + "/exe", error);
+  std::error_code ignored;
+  const fs::path program = fs::read_symlink("/proc/" + std::to_string(target) + "/exe", ignored);
   Session session(options.output.empty()
                       ? default_output(program.empty() ? "program" : program, target)
                       : options.output,
@@ -318,7 +346,14 @@ int run_detached(const Options& options, pid_t target, int ready_fd,
     const auto signal = signals.wait(pause);
     stop = signal && signal->si_signo == SIGTERM;
   }
-  session.finish(&outcome, finished);
+  try {
+    session.finish(&outcome, finished);
+    tell_what_is_left(outcome);
+  } catch (const Error& error) {
+    outcome.failure = error;
+    finished(outcome);
+    return 1;
+  }
   return 0;
 }
 

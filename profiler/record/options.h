@@ -40,6 +40,7 @@ struct Outcome {
   std::filesystem::path trace;
   uint64_t records = 0;          ///< read from rings
   uint64_t dropped = 0;          ///< because a ring was full
+  std::filesystem::path left;    ///< folder of the rings, if it could not be removed
   std::optional<Error> failure;  ///< why the trace could not be written, after the program began
 };
 

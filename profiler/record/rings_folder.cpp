@@ -20,6 +20,7 @@
 #include <new>
 #include <utility>
 
+#include "folder_names.h"
 #include "ring/backlog.h"
 #include "ring/process.h"
 #include "trace/error.h"
@@ -162,10 +163,13 @@ RingsFolder RingsFolder::create(const fs::path& trace, const Options& options) {
     make_private_folder(folder.path_);
   }
 
+  const uint64_t start = ring::process_start(static_cast<uint32_t>(::getpid()));
   const fs::path control = folder.path_ / ring::kControlFile;
   folder.lock_ = ::open(control.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
   // Locked before it has a size: whoever looks for a dead writer takes no lock of an empty file.
-  int failure = folder.lock_ < 0 || ::flock(folder.lock_, LOCK_EX | LOCK_NB) != 0 ? errno : 0;
+  int failure = start == 0                                                          ? EMFILE
+                : folder.lock_ < 0 || ::flock(folder.lock_, LOCK_EX | LOCK_NB) != 0 ? errno
+                                                                                    : 0;
   if (failure == 0) failure = ::posix_fallocate(folder.lock_, 0, sizeof(ring::Control));
   if (failure == 0 && !folder.map_control(folder.lock_)) failure = errno;
   if (failure != 0) {
@@ -178,7 +182,7 @@ RingsFolder RingsFolder::create(const fs::path& trace, const Options& options) {
   std::memcpy(facts->magic, ring::kControlMagic, sizeof facts->magic);
   facts->layout_version = ring::kLayoutVersion;
   facts->writer_pid = static_cast<uint32_t>(::getpid());
-  facts->writer_start = ring::process_start(facts->writer_pid);
+  facts->writer_start = start;
   facts->tier = options.tier;
   facts->with = options.with;
   facts->graphs = options.graphs;
@@ -234,10 +238,10 @@ bool RingsFolder::remove_unmade(const fs::path& trace) {
   const fs::path folder = folder_at(pointer);
   struct stat facts {};
   if (folder.empty() || ::lstat(folder.c_str(), &facts) != 0 || is_being_made(facts)) return false;
+  const auto names = try_names_in(folder);
+  const auto is_control = [](const std::string& name) { return name == ring::kControlFile; };
+  if (!names || !std::all_of(names->begin(), names->end(), is_control)) return false;
   std::error_code error;
-  for (const auto& entry : fs::directory_iterator(folder, error)) {
-    if (entry.path().filename() != ring::kControlFile) return false;
-  }
   const fs::path control = folder / ring::kControlFile;
   const int file = ::open(control.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
   if (file >= 0) {
@@ -259,12 +263,12 @@ bool RingsFolder::remove_unmade(const fs::path& trace) {
 void RingsFolder::remove_unused(const fs::path& folder) {
   std::error_code error;
   constexpr std::string_view kEnding = ".rings";
-  for (const auto& entry : fs::directory_iterator(folder.empty() ? "." : folder, error)) {
-    const std::string name = entry.path().string();
+  const fs::path at = folder.empty() ? "." : folder;
+  for (const std::string& name : try_names_in(at).value_or(std::vector<std::string>())) {
     if (!name.ends_with(kEnding)) continue;
-    const fs::path trace = name.substr(0, name.size() - kEnding.size());
+    const fs::path trace = at / name.substr(0, name.size() - kEnding.size());
     if (auto left = take_over(trace)) {
-      if (!left->has_rings() && !fs::exists(trace, error)) left->remove();
+      if (!left->has_rings() && !fs::exists(trace, error) && !error) left->remove();
     } else {
       remove_unmade(trace);
     }
@@ -272,23 +276,21 @@ void RingsFolder::remove_unused(const fs::path& folder) {
 }
 
 bool RingsFolder::has_rings() const {
-  std::error_code error;
-  for (const auto& entry : fs::directory_iterator(path_, error)) {
-    if (entry.path().extension() == ".ring") return true;
-  }
-  return false;
+  const std::vector<std::string> names = names_in(path_);
+  return std::any_of(names.begin(), names.end(),
+                     [](const std::string& name) { return name.ends_with(".ring"); });
 }
 
-void RingsFolder::remove() {
-  std::error_code ignored;
-  for (const auto& entry : fs::directory_iterator(path_, ignored)) {
-    const std::string name = entry.path().filename().string();
+bool RingsFolder::remove() {
+  std::error_code ignored, error;
+  for (const std::string& name : try_names_in(path_).value_or(std::vector<std::string>())) {
     if (name == ring::kControlFile || name == "names" || name.ends_with(".ring") ||
         name.ends_with(ring::kBacklogEnding))
-      fs::remove(entry.path(), ignored);
+      fs::remove(path_ / name, ignored);
   }
-  fs::remove(path_, ignored);  // stays if somebody else put something into it
-  if (pointer_ != path_) fs::remove(pointer_, ignored);
+  fs::remove(path_, error);  // stays if somebody else put something into it
+  if (pointer_ != path_ && !error) fs::remove(pointer_, error);
+  return !error;
 }
 
 }  // namespace streamscope::record

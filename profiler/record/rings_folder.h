@@ -41,9 +41,10 @@ class RingsFolder {
 
   const std::filesystem::path& path() const { return path_; }
   ring::Control& control() { return *control_; }
+  /// Throws Error if the folder cannot be read.
   bool has_rings() const;
-  /// Deletes the folder and everything that this project puts into it.
-  void remove();
+  /// Deletes the folder and everything that this project puts into it. False if something stays.
+  bool remove();
 
  private:
   RingsFolder() = default;

@@ -110,8 +110,15 @@ Session::Session(fs::path trace, const Options& options)
   }
 }
 
-void Session::fail(const Error& error) {
-  failure_ = error;
+void Session::fail(const std::exception& error) {
+  if (const auto* known = dynamic_cast<const Error*>(&error)) {
+    failure_ = *known;
+  } else if (const auto* of_file = dynamic_cast<const fs::filesystem_error*>(&error)) {
+    failure_ = Error(of_file->path1(), "cannot be used: " + of_file->code().message(),
+                     "check its permissions and limits", of_file->code().value());
+  } else {
+    failure_ = Error(trace_, "cannot be written: " + explain(error));
+  }
   folder_.control().stop.store(1, std::memory_order_release);
 }
 
@@ -141,14 +148,19 @@ std::chrono::microseconds Session::step() {
     pause_ =
         read > 0 ? kShortestPause : std::min<std::chrono::microseconds>(2 * pause_, kLongestPause);
     return pause_;
-  } catch (const Error& error) {
+  } catch (const std::exception& error) {
     fail(error);
     return kLongestPause;
   }
 }
 
 void Session::set_exit(uint32_t pid, int wait_status) {
-  if (drain_ && !failure_) drain_->set_exit(pid, wait_status);
+  if (!drain_ || failure_) return;
+  try {
+    drain_->set_exit(pid, wait_status);
+  } catch (const std::exception& error) {
+    fail(error);
+  }
 }
 
 void Session::finish(Outcome* outcome, const std::function<void(const Outcome&)>& finished) {
@@ -164,14 +176,14 @@ void Session::finish(Outcome* outcome, const std::function<void(const Outcome&)>
         outcome->records = drain_->records();
         outcome->dropped = static_cast<uint64_t>(drain_->dropped());
       }
-    } catch (const Error& error) {
+    } catch (const std::exception& error) {
       fail(error);
     }
   }
   if (failure_) throw *failure_;  // the rings stay for recover()
   drain_.reset();
   if (finished && outcome->trace_written) finished(*outcome);
-  folder_.remove();
+  if (!folder_.remove()) outcome->left = folder_.path();
 }
 
 bool recover(const fs::path& trace, bool* in_use) {

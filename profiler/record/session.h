@@ -56,7 +56,7 @@ class Session {
  private:
   using Clock = std::chrono::steady_clock;
   void switch_collecting();
-  void fail(const Error& error);
+  void fail(const std::exception& error);
 
   std::filesystem::path trace_;
   Options options_;

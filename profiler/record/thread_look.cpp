@@ -14,6 +14,8 @@
 #include <fstream>
 #include <sstream>
 
+#include "folder_names.h"
+
 namespace streamscope::record {
 namespace {
 
@@ -76,18 +78,17 @@ uint32_t owner_of_mutex(pid_t process, uint64_t address) {
 
 std::vector<ThreadLook> look_at_threads(pid_t process) {
   std::vector<ThreadLook> threads;
-  std::error_code error;
   const fs::path tasks = "/proc/" + std::to_string(process) + "/task";
-  for (const auto& entry : fs::directory_iterator(tasks, error)) {
+  for (const std::string& number : try_names_in(tasks).value_or(std::vector<std::string>())) {
     ThreadLook thread;
-    const std::string number = entry.path().filename().string();
     std::from_chars(number.data(), number.data() + number.size(), thread.tid);
-    const auto stat = stat_fields(entry.path());
+    const fs::path task = tasks / number;
+    const auto stat = stat_fields(task);
     if (stat.empty() || stat[0].empty()) continue;  // has just ended
     thread.state = stat[0][0];
-    thread.name = first_line(entry.path() / "comm");
-    thread.processor_ns = processor_ns(entry.path(), stat);
-    thread.lock_address = awaited_mutex(entry.path());
+    thread.name = first_line(task / "comm");
+    thread.processor_ns = processor_ns(task, stat);
+    thread.lock_address = awaited_mutex(task);
     threads.push_back(std::move(thread));
   }
   std::sort(threads.begin(), threads.end(),

@@ -15,6 +15,7 @@
 #include <set>
 
 #include "ring/process.h"
+#include "support/descriptor_limit.h"
 #include "trace/error.h"
 #include "trace/loss.h"
 #include "trace/reader.h"
@@ -336,6 +337,30 @@ TEST_F(Recording, IsRecoveredIfItsTraceWasOnlyBeingMade) {
     EXPECT_EQ(files(), std::set<std::string>{"t.sqlite"});
     fs::remove(options_.output);
   }
+}
+
+TEST_F(Recording, IsKeptWhileItsRecoveryCannotLookForRings) {
+  int output = -1;
+  const pid_t writer = in_child(
+      [&] {
+        Session session(options_.output, options_);
+        const pid_t program = fork();
+        if (program == 0) {
+          setenv(ring::kRingsVariable, session.rings().c_str(), 1);
+          execl(kProgram, kProgram, "calls", "100", "1", "0", nullptr);
+        }
+        waitpid(program, nullptr, 0);
+        return 0;  // as if killed: the session is not finished
+      },
+      &output);
+  waitpid(writer, nullptr, 0);
+  close(output);
+  {
+    const DescriptorLimit one(1);  // which takes the control file
+    EXPECT_THROW(recover(options_.output), Error);
+  }
+  EXPECT_TRUE(recover(options_.output));
+  EXPECT_EQ(trace().event_wait.size(), 100u);
 }
 
 TEST_F(Recording, IsFinishedByItsDetachedWriter) {
