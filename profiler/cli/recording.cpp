@@ -22,15 +22,16 @@ namespace {
 // As a user in the working folder would name it.
 std::string short_path(const std::filesystem::path& file) {
   std::error_code error;
-  const std::filesystem::path near = std::filesystem::proximate(file, error);
+  const std::filesystem::path here = std::filesystem::current_path(error);
+  const std::filesystem::path near = file.lexically_proximate(here);
   return error || near.begin() == near.end() || *near.begin() == ".." ? file.string()
                                                                       : near.string();
 }
 
-// All that a user needs to know when the disk fills up in the middle, in one line.
-std::string failure_line(const record::Outcome& outcome) {
-  std::string line = fmt::format("{}; the program was not disturbed and ended with exit code {}",
-                                 one_line(outcome.failure->what()), outcome.exit_code);
+// All that a user needs to know when the disk fills up in the middle, in one line. `ending` tells
+// of the program.
+std::string failure_line(const record::Outcome& outcome, const std::string& ending) {
+  std::string line = one_line(outcome.failure->what()) + "; the program was not disturbed" + ending;
   const std::filesystem::path rings = record::rings_path(outcome.trace);
   std::error_code error;
   if (std::filesystem::exists(rings, error)) {
@@ -84,7 +85,9 @@ record::Outcome record_program(const record::Options& options,
                                const std::vector<std::string>& program) {
   record::Outcome outcome = record::run(options, program);
   if (outcome.failure) {
-    fmt::print(stderr, "streamscope: {}\n", failure_line(outcome));
+    fmt::print(
+        stderr, "streamscope: {}\n",
+        failure_line(outcome, fmt::format(" and ended with exit code {}", outcome.exit_code)));
     // The program's own trouble counts more than ours.
     if (outcome.exit_code == 0) outcome.exit_code = kUnusable;
   } else if (outcome.trace_written) {
@@ -111,14 +114,26 @@ void watch_for_hangs(record::Options& options, double timeout_s) {
 }
 
 void finish_trace(const record::Outcome& outcome, const record::Options& options) {
+  if (outcome.failure) {
+    fmt::print(stderr, "streamscope: {}\n", failure_line(outcome, ""));
+    return;
+  }
   try {
     if (finish(outcome.trace, options.quiet).counts.op == 0 && !options.quiet)
       fmt::print(stderr, "{}", why_empty(options));
-  } catch (const Error& error) {
-    fmt::print(stderr, "streamscope: {}\n", one_line(error.what()));
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "streamscope: {}\n", one_line(explain(error)));
   }
 }
 
-void finish_trace(const std::filesystem::path& file, bool quiet) { finish(file, quiet); }
+void finish_trace(const std::filesystem::path& file, bool quiet) {
+  try {
+    finish(file, quiet);
+  } catch (const std::exception& error) {
+    throw Error(short_path(file),
+                "is written, but what is derived from it could not be added: " + explain(error),
+                "then streamscope analyze " + short_path(file));
+  }
+}
 
 }  // namespace streamscope::cli
