@@ -100,10 +100,14 @@ def judge_target(verdict, scene, normal, result, fault, died):
     return True
 
 
+def cannot_remove(fault):
+    return fault is not None and fault.pair.call in ("unlink", "unlinkat", "remove", "rmdir")
+
+
 def judge_trace(verdict, build, scene, normal, result, folder, fault, died):
     """What was recorded, and what is said of the rest."""
     names = [name for name in result.left if name not in (TRACE,)]
-    kept = names_kept(result) or bool(died)
+    kept = names_kept(result) or bool(died) or cannot_remove(fault)
     found = contents(build, folder / TRACE, folder.with_name(folder.name + ".alone"))
     verdict.require("left behind", not names or kept, f"{names}; {own_lines(result.err)}")
     verdict.require("unreadable", found.opens or not (folder / TRACE).exists() or kept, found.why)
@@ -151,12 +155,13 @@ def judge_command(verdict, build, scene, normal, result, folder, fault, died):
         verdict.require("silent loss", not missing or more or clear(result), f"{missing}; {result.err}")
         same = result.out == normal.out or more or mute(fault) or own_lines(result.err) != own_lines(normal.err)
         verdict.require("other output", same, result.out)
-        verdict.require("left behind", result.left == normal.left, f"{result.left}; {result.err}")
+        verdict.require("left behind", result.left == normal.left or cannot_remove(fault), f"{result.left}; {result.err}")
         verdict.outcome = "as without" if result.out == normal.out else "less, said"
         return
     verdict.outcome = "error, said" if fails else "killed, repeated"
     whole = "streamscope analyze" in result.err  # what was made is whole, and only lacks what is derived
-    verdict.require("left behind", died or whole or not set(result.left) - {f"{TRACE}-shm"}, f"{result.left}; {result.err}")
+    later = died or whole or cannot_remove(fault) or scene.name.startswith("recover")  # the next command goes on
+    verdict.require("left behind", later or not result.left, f"{result.left}; {result.err}")
     force = ["--force"] if scene.writes else []
     repeated = subprocess.run(filled(scene.words, build, folder) + force, cwd=folder, env=build.environment(), capture_output=True,
                               text=True, timeout=30, check=False)

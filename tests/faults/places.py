@@ -162,21 +162,36 @@ def kills_of(pair, count, most):
     return [Fault(pair, action, nth=nth) for nth in numbers for action in (KILL_BEFORE, KILL_AFTER)]
 
 
+def short_name(function):
+    """Without namespaces, template arguments and parameters."""
+    return function.replace("(anonymous namespace)", "").split("(")[0].split("<")[0].split("::")[-1].strip() or function
+
+
 class Names:
-    """Functions by module and offset, for messages."""
+    """Functions by module and offset."""
 
     def __init__(self, modules):
         self.modules = {Path(module).name: module for module in modules}
-        self.known = {}
+        self.known = {}     # frame: the functions that were inlined there, the innermost first
+
+    def learn(self, pairs):
+        """Asks for all their frames at once."""
+        wanted = {frame for pair in pairs for frame in pair.frames if frame not in self.known}
+        for name, module in self.modules.items():
+            frames = sorted(frame for frame in wanted if frame.split("+")[0] == name)
+            # A return address is behind its call.
+            addresses = "\n".join(hex(int(frame.split("+")[1], 16) - 1) for frame in frames)
+            answers = subprocess.run(["addr2line", "-Cfsiae", module], input=addresses, capture_output=True, text=True,
+                                     check=False).stdout.split("0x")[1:]
+            for frame, answer in zip(frames, answers):
+                lines = answer.splitlines()[1:]
+                self.known[frame] = [(short_name(function), place.split(" ")[0]) for function, place in zip(lines[::2], lines[1::2])]
 
     def of(self, pair):
-        return " < ".join(self.name(frame) for frame in pair.frames if frame.split("+")[0] in self.modules) or " ".join(pair.frames)
+        self.learn([pair])
+        named = [self.known[frame][-1] for frame in pair.frames if self.known.get(frame)]
+        return " < ".join(f"{function} ({place})" for function, place in named) or " ".join(pair.frames)
 
-    def name(self, frame):
-        if frame not in self.known:
-            module, offset = frame.split("+")
-            answer = subprocess.run(["addr2line", "-Cfse", self.modules[module], hex(int(offset, 16) - 1)], capture_output=True,
-                                    text=True, check=False).stdout.split("\n")
-            function = answer[0].split("(")[0].split("::")[-1] if answer else "?"
-            self.known[frame] = f"{function} ({answer[1]})" if len(answer) > 1 else frame
-        return self.known[frame]
+    def passes(self, pair, function):
+        """The way to the pair leads through `function`."""
+        return any(name == function for frame in pair.frames for name, _ in self.known.get(frame, ()))

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs recordings and commands with a fault at every call by which they reach the system.
 
-usage: run.py BUILD [--faults N] [--kills N] [--limits] [--scenes NAME,...] [--seed N] [--jobs N]
+usage: run.py BUILD [--faults N] [--kills N] [--limits none|few|all] [--scenes NAME,...] [--seed N] [--jobs N]
        run.py BUILD --again SCENE CALL KEY FAULT       one fault again, as a line of the summary names it
 
 First each scene (scenes.py) runs a few times with the injector only counting: this gives the pairs of call and place, and
@@ -21,6 +21,9 @@ import tempfile
 import time
 from pathlib import Path
 
+sys.dont_write_bytecode = True  # the sources stay as they are
+
+import found
 import places
 import running
 from judge import Normal, judge
@@ -28,7 +31,7 @@ from limits import limit_cases, run_limit
 from places import COUNT, Fault
 from scenes import SCENES, TRACE, Build, Fixtures, scene as scene_of
 
-NORMAL_RUNS = 3
+NORMAL_RUNS = 2
 MOST_KILLS_OF_A_PAIR = 40
 
 
@@ -45,6 +48,9 @@ class Harness:
         return folder
 
     def learn(self, scene):
+        self.normal[scene.name], self.pairs[scene.name] = self.look_at(scene)
+
+    def look_at(self, scene):
         """Runs the scene without faults: what is normal, and which calls it makes."""
         seen, counts, same = {}, collections.Counter(), None
         for heap in (False,) * NORMAL_RUNS + (True,):
@@ -67,8 +73,7 @@ class Harness:
                 del same[name]  # differs from run to run
             if result.out != normal.out:
                 raise SystemExit(f"faults: {scene.name} says something else in every run: {result.out}")
-        self.normal[scene.name] = normal
-        self.pairs[scene.name] = {pair: counts[key] for key, pair in seen.items() if counts[key]}
+        return normal, {pair: counts[key] for key, pair in seen.items() if counts[key]}
 
     def try_fault(self, case):
         """Runs one fault; returns (scene's name, fault, whether it was injected, verdict)."""
@@ -80,6 +85,21 @@ class Harness:
         places.arm(table, fault)
         result = running.run(self.build, scene, folder, table, log)
         return name, fault, bool(result.fired), judge(self.build, scene, self.normal[name], result, folder, fault)
+
+
+def known_faults(harness, scenes, names):
+    """Those that found something once (found.py), at the places where they are now."""
+    cases, gone = [], []
+    pairs = {scene.name: [pair for pair in harness.pairs[scene.name] if pair.call in found.CALLS] for scene in scenes}
+    names.learn(pair for of_scene in pairs.values() for pair in of_scene)
+    for name, role, call, function, error, stays in found.FAULTS:
+        if name not in pairs:
+            continue
+        there = [pair for pair in pairs[name] if (pair.role, pair.call) == (role, call) and names.passes(pair, function)]
+        cases += [(name, Fault(pair, places.ERROR, error, stays)) for pair in there]
+        if not there:
+            gone.append(f"{name}: {role} {call} in {function}")
+    return cases, gone
 
 
 def plan(harness, scenes, faults, kills, seed):
@@ -105,6 +125,10 @@ harness = None
 
 def start_worker():
     running.adopt()
+
+
+def look_at(scene):
+    return scene.name, *harness.look_at(scene)
 
 
 def try_fault(case):
@@ -192,22 +216,27 @@ def run_all(arguments, build, scratch):
     running.adopt()
     harness = Harness(build, scratch)
     scenes = [scene for scene in SCENES if not arguments.scenes or scene.name in arguments.scenes.split(",")]
-    for scene in scenes:
-        harness.learn(scene)
-        calls = {pair: count for pair, count in harness.pairs[scene.name].items() if not pair.is_heap}
-        print(f"{scene.name}: {sum(calls.values())} system calls at {len(calls)} places,"
-              f" {len(harness.pairs[scene.name]) - len(calls)} places of allocations", flush=True)
+    context = multiprocessing.get_context("fork")
+    with context.Pool(arguments.jobs, start_worker) as pool:
+        for name, normal, pairs in pool.imap_unordered(look_at, scenes, chunksize=1):
+            harness.normal[name], harness.pairs[name] = normal, pairs
+            calls = {pair: count for pair, count in pairs.items() if not pair.is_heap}
+            print(f"{name}: {sum(calls.values())} system calls at {len(calls)} places,"
+                  f" {len(pairs) - len(calls)} places of allocations", flush=True)
     names = places.Names([build.streamscope, build.library])
     summary = Summary(harness, names)
-    cases = plan(harness, scenes, arguments.faults, arguments.kills, arguments.seed)
+    cases, gone = known_faults(harness, scenes, names)
+    for place in gone:
+        summary.broken["known place is gone"].append((place, None, "correct found.py"))
+    cases += plan(harness, scenes, arguments.faults, arguments.kills, arguments.seed)
     begin = time.monotonic()
-    with multiprocessing.get_context("fork").Pool(arguments.jobs, start_worker) as pool:
+    with context.Pool(arguments.jobs, start_worker) as pool:
         for done, answer in enumerate(pool.imap_unordered(try_fault, cases, chunksize=1), 1):
             summary.add(*answer)
             if done % 500 == 0:
                 print(f"  {done} of {len(cases)} after {time.monotonic() - begin:.0f} s,"
                       f" {sum(map(len, summary.broken.values()))} violations", flush=True)
-        if arguments.limits:
+        if arguments.limits != "none":
             for case, verdict in pool.imap_unordered(try_limit, limit_cases(arguments.limits), chunksize=1):
                 summary.add_limit(case, verdict)
     return 1 if summary.print() else 0
@@ -238,7 +267,7 @@ def main():
     parser.add_argument("build")
     parser.add_argument("--faults", type=int, default=int(os.environ.get("STREAMSCOPE_FAULTS", "150")))
     parser.add_argument("--kills", type=int, default=int(os.environ.get("STREAMSCOPE_KILLS", "50")))
-    parser.add_argument("--limits", choices=("few", "all"))
+    parser.add_argument("--limits", choices=("none", "few", "all"), default=os.environ.get("STREAMSCOPE_FAULT_LIMITS", "few"))
     parser.add_argument("--scenes")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
@@ -250,6 +279,7 @@ def main():
         return 77
     memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
     scratch = Path(tempfile.mkdtemp(prefix="faults-", dir=memory))
+    scratch.chmod(0o755)  # limits.py runs programs as another user
     try:
         return run_again(arguments, build, scratch) if arguments.again else run_all(arguments, build, scratch)
     finally:

@@ -1,0 +1,27 @@
+# SPDX-FileCopyrightText: 2026 StreamScope contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Faults that changed a program or lost something without a word before that was mended; every run tries them first."""
+
+# Scene, role, call, a function on the way to it, error, whether it stays.
+FAULTS = [
+    # A folder that cannot be read was taken for an empty one, and its rings were removed.
+    ("recover-early", "recorder", "opendir", "has_rings", "EMFILE", False),
+    ("recover-early", "recorder", "readdir", "has_rings", "EIO", False),
+    ("record", "recorder", "opendir", "has_rings", "EMFILE", False),
+    ("record", "recorder", "readdir", "scan", "EIO", False),
+    ("flight-recorder", "recorder", "opendir", "scan", "EMFILE", False),
+    # A process whose state cannot be read was taken for dead: the program then recorded for itself, or lost its rings.
+    ("record", "target", "open", "process_alive", "EMFILE", False),
+    ("record", "recorder", "open", "process_alive", "EMFILE", False),
+    ("record", "recorder", "read", "process_start", "EIO", False),
+    # The exit code was the recorder's.
+    ("record", "recorder", "getcwd", "short_path", "ENOENT", False),
+    ("record", "recorder", "read", "become", "EIO", False),
+    # The rings were kept, and no word of it.
+    ("preload", "recorder", "pwrite64", "begin_recording", "ENOSPC", True),
+    # The copy of the rings was left behind.
+    ("flight-recorder", "recorder", "pwrite64", "begin_dump", "ENOSPC", False),
+    # The trace was whole, but "exists already" was all that was said.
+    ("import", "recorder", "fstat64", "load_existing", "EACCES", False),
+]
+CALLS = {call for _, _, call, _, _, _ in FAULTS}
