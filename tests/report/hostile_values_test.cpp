@@ -123,11 +123,11 @@ TEST(HostileValues, AreReportedWithoutHarm) {
 #define STREAMSCOPE_TRY(type, name) \
   try_column(                       \
       good, table + "." #name, [](Trace & trace) -> auto& { return columns(trace).name; });
-#define STREAMSCOPE_TRY_TABLE(sql_name, Row, COLUMNS)                               \
-  if (!good.sql_name.empty()) {                                                     \
-    const std::string table = #sql_name;                                            \
-    constexpr auto columns = [](Trace & trace) -> auto& { return trace.sql_name; }; \
-    COLUMNS(STREAMSCOPE_TRY)                                                        \
+#define STREAMSCOPE_TRY_TABLE(sql_name, Row, COLUMNS)                                      \
+  if (!good.sql_name.empty()) {                                                            \
+    const std::string table = #sql_name;                                                   \
+    static constexpr auto columns = [](Trace & trace) -> auto& { return trace.sql_name; }; \
+    COLUMNS(STREAMSCOPE_TRY)                                                               \
   }
   STREAMSCOPE_TABLES(STREAMSCOPE_TRY_TABLE)
 #undef STREAMSCOPE_TRY_TABLE
