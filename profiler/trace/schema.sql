@@ -12,6 +12,8 @@
 -- Times are integer nanoseconds since the start of the trace (`meta.trace_start_realtime_ns` says when that was); a
 -- process with `clock` 1 has times of a simulated device, which start at 0. Intervals are half open: [start_ns, end_ns).
 -- What is not known is NULL, never 0. Ids are dense from 0 in order of insertion, so `id` counts the rows of a table.
+-- Times lie within 2^58 ns (9 years) of the start of the trace, sizes and counts are at most 2^57, and no end comes before
+-- its start; a value that cannot be is read as NULL and counted as a loss (damaged-values).
 -- Texts are interned in `string`. REFERENCES clauses are documentation; they are not enforced while writing.
 -- One fact, one row: every traced call stands in exactly one of api_call, event_record, event_wait and host_sync.
 -- Tables whose comment starts with "Derived" are computed from the others, by analysis or at the end of a recording or

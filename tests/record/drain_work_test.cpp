@@ -223,5 +223,31 @@ TEST_F(DrainTest, StoresReportsWhoseCallsNeverComeAfterAWhile) {
   EXPECT_EQ(std::count(trace.op.api_call_id.begin(), trace.op.api_call_id.end(), kNoId), 2);
 }
 
+// As if somebody had written into the ring.
+TEST_F(DrainTest, CountsValuesThatCannotBeAsALoss) {
+  FakeThread& a = program_thread();
+  a.context(1);
+  a.stream(0x10, 13);
+  const uint32_t launch = a.call("cudaLaunchKernel", 0x10, 0);
+  a.kernel(launch, 13, int64_t{1} << 62, (int64_t{1} << 62) + 5);
+  const uint32_t next = a.call("cudaLaunchKernel", 0x10, 0);
+  a.kernel(next, 13, static_cast<int64_t>(a.now()) + 500, static_cast<int64_t>(a.now()));
+  auto access = a.make<ring::AccessRecord>(RecordKind::kAccess);
+  access.source = 0;
+  access.writes = 1;
+  access.correlation_id = launch;
+  access.begin = a.now();
+  access.operation = ring::kNone32;
+  access.ranges[0] = {~uint64_t{0}, 64};
+  access.ranges[1] = {0x1000, uint64_t{1} << 60};
+  a.ring.push(access);
+  a.end();
+  const Trace trace = finish();
+  EXPECT_EQ(trace.op.start_ns, (std::vector<trace::Ns>{trace::kUnknownNs, trace::kUnknownNs}));
+  EXPECT_EQ(trace.op.end_ns, (std::vector<trace::Ns>{trace::kUnknownNs, trace::kUnknownNs}));
+  EXPECT_EQ(trace.access.bytes, (std::vector<trace::Int>{trace::kNoInt, trace::kNoInt}));
+  EXPECT_EQ(losses(trace)["damaged-values"], 5);
+}
+
 }  // namespace
 }  // namespace streamscope::record
