@@ -4,13 +4,13 @@
 // What was pending when a process ended, and what each of it waited for.
 
 #include <algorithm>
-#include <charconv>
 #include <limits>
 #include <map>
 #include <utility>
 
 #include "ordering.h"
 #include "standstill.h"
+#include "trace/checks.h"
 #include "wait_for.h"
 
 namespace streamscope::analysis {
@@ -402,10 +402,8 @@ void WaitFor::Builder::link_calls() {
 Ns WaitFor::Builder::end_of(Id process) const {
   if (standstills_[process].known()) return standstills_[process].at_ns;
   if (trace_.process.end_ns[process] != kUnknownNs) return trace_.process.end_ns[process];
-  Ns duration = 0;
-  if (const auto found = trace_.meta.find("duration_ns"); found != trace_.meta.end())
-    std::from_chars(found->second.data(), found->second.data() + found->second.size(), duration);
-  return std::max(trace_.end_ns(), duration);
+  const Ns duration = trace::meta_integer(trace_, "duration_ns").value_or(0);
+  return std::max(trace_.end_ns(), std::min(duration, trace::kMostNs));
 }
 
 // A call that should return at once: its stream is full, another call holds the context, or code

@@ -16,6 +16,7 @@
 #include "folder_names.h"
 #include "restore.h"
 #include "ring/process.h"
+#include "trace/checks.h"
 #include "trace/loss.h"
 
 namespace streamscope::record {
@@ -93,8 +94,7 @@ Drain::Drain(std::filesystem::path rings, trace::Writer writer, const Options& o
   }
   for (auto [key, value] :
        {std::pair{"stack_count", &run_->stack_count}, std::pair{"stack_ns", &run_->stack_ns}}) {
-    if (auto found = trace.meta.find(key); found != trace.meta.end())
-      *value = std::strtoll(found->second.c_str(), nullptr, 10);
+    *value = trace::meta_integer(trace, key).value_or(0);
   }
   // A process is known by pid and start time, of which the trace has the pid only; the rings have
   // both.

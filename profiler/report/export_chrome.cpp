@@ -12,6 +12,7 @@
 #include "analysis/edges.h"
 #include "analysis/labels.h"
 #include "export.h"
+#include "trace/checks.h"
 #include "trace/ns_math.h"
 
 namespace streamscope::report {
@@ -43,8 +44,8 @@ class ChromeWriter {
 
   std::string write() {
     text_ = "{\"schemaVersion\": 1, \"displayTimeUnit\": \"ns\"";
-    const auto start = trace_.meta.find("trace_start_realtime_ns");
-    if (start != trace_.meta.end()) text_ += ", \"baseTimeNanoseconds\": " + start->second;
+    if (const auto start = trace::meta_integer(trace_, "trace_start_realtime_ns"))
+      text_ += fmt::format(", \"baseTimeNanoseconds\": {}", *start);
     write_devices();
     text_ += ",\n\"traceEvents\": [";
     write_calls();

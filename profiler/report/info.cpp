@@ -6,13 +6,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 
 #include "analysis/labels.h"
 #include "analysis/units.h"
 #include "json.h"
 #include "recording_cost.h"
+#include "trace/checks.h"
 #include "trace/loss.h"
 #include "trace/ns_math.h"
 
@@ -35,10 +35,7 @@ std::string meta(const Trace& trace, std::string_view key) {
 }
 
 int64_t meta_number(const Trace& trace, std::string_view key) {
-  int64_t value = 0;
-  if (const auto found = trace.meta.find(key); found != trace.meta.end())
-    std::from_chars(found->second.data(), found->second.data() + found->second.size(), value);
-  return std::max<int64_t>(value, 0);
+  return std::max<int64_t>(trace::meta_integer(trace, key).value_or(0), 0);
 }
 
 std::vector<LossFact> losses_of(const Trace& trace) {

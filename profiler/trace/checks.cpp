@@ -3,6 +3,7 @@
 #include "checks.h"
 
 #include <algorithm>
+#include <charconv>
 
 #include "loss.h"
 #include "reader.h"
@@ -202,6 +203,17 @@ void check(Trace& trace, Damage& damage) {
   STREAMSCOPE_TABLES(STREAMSCOPE_CHECK_TABLE)
 #undef STREAMSCOPE_CHECK_TABLE
 #undef STREAMSCOPE_CHECK_COLUMN
+}
+
+std::optional<Int> meta_integer(const Trace& trace, std::string_view key) {
+  const auto found = trace.meta.find(key);
+  if (found == trace.meta.end()) return std::nullopt;
+  const char* const end = found->second.data() + found->second.size();
+  Int value = 0;
+  const auto [stop, error] = std::from_chars(found->second.data(), end, value);
+  if (error != std::errc() || stop != end || value < -kMostRealtimeNs || value > kMostRealtimeNs)
+    return std::nullopt;
+  return value;
 }
 
 void add_losses(const Damage& damage, Trace& trace) {

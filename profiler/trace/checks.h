@@ -11,6 +11,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -140,6 +141,10 @@ void check_row(uint64_t id, Row& row, Damage& damage);
 
 /// Checks all columns of a trace that was just loaded.
 void check(Trace& trace, Damage& damage);
+
+/// The number that meta holds under a key; nothing if that is no number, or one beyond
+/// kMostRealtimeNs.
+std::optional<Int> meta_integer(const Trace& trace, std::string_view key);
 
 /// Adds a loss to a trace for each damaged table.
 void add_losses(const Damage& damage, Trace& trace);

@@ -125,6 +125,20 @@ TEST(DotExport, ShowsAnOpWithItsNearestRelatives) {
   EXPECT_THROW(report::export_dot(trace, {.around = 4'000}), Error);
 }
 
+TEST(ChromeExport, TakesOnlyANumberForTheStartOfTheTrace) {
+  for (const char* text : {"</script>", "1, \"x\": 2", "", "9223372036854775807"}) {
+    test::TraceBuilder builder = pipeline();
+    builder.meta("trace_start_realtime_ns", text);
+    EXPECT_EQ(report::export_chrome(builder.trace(), {}).find("baseTimeNanoseconds"),
+              std::string::npos)
+        << text;
+  }
+  test::TraceBuilder builder = pipeline();
+  builder.meta("trace_start_realtime_ns", "1700000000000000000");
+  EXPECT_NE(report::export_chrome(builder.trace(), {}).find("\"baseTimeNanoseconds\": 17000000"),
+            std::string::npos);
+}
+
 TEST(CsvExport, TextsAreNoFormulasAndSteerNothing) {
   using report::csv_text;
   for (const char* formula : {"=1+1", "+A1", "-A1", "@SUM(A1)", "＝1", "-1+cmd|' /C calc'!A0"})

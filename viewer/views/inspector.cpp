@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "analysis/labels.h"
 #include "trace_facts.h"
 #include "views/inspector_sheet.h"
 
@@ -34,9 +35,9 @@ void InspectorView::draw_trace(Sheet& sheet) {
   ImGui::Spacing();
   sheet.fact("file", trace.file.filename().string());
   if (const auto it = trace.meta.find("producer"); it != trace.meta.end())
-    sheet.fact("producer", it->second);
+    sheet.fact("producer", analysis::printable(it->second));
   if (const auto it = trace.meta.find("tier"); it != trace.meta.end())
-    sheet.fact("tier", it->second);
+    sheet.fact("tier", analysis::printable(it->second));
   sheet.fact("duration", format_exact(document.info().duration_ns));
   for (Id device = 0; device < trace.device.size(); ++device) {
     sheet.fact(device == 0 ? "devices" : " ", trace.text(trace.device.name_id[device]));
