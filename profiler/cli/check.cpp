@@ -116,9 +116,8 @@ std::function<int()> define_check(CommandLine& line, ProgramArguments&) {
     if (check.info.unfinished) note_unfinished(options->file);
     if (!options->write_baseline.empty()) {
       if (check.info.unfinished) {
-        fmt::print(stderr,
-                   "streamscope: {}: not written, as an unfinished trace may lack findings\n",
-                   options->write_baseline);
+        message("{}: not written, as an unfinished trace may lack findings",
+                options->write_baseline);
         return exit_code(check.result);
       }
       write_output(report::write_baseline(trace, check), options->write_baseline, options->file);

@@ -12,6 +12,7 @@
 #include <system_error>
 
 #include "command.h"
+#include "surroundings.h"
 #include "terminal.h"
 #include "trace/error.h"
 
@@ -38,7 +39,7 @@ std::string overview() {
 }
 
 int fail(const std::string& what) {
-  fmt::print(stderr, "streamscope: {}\n", one_line(what));
+  message("{}", one_line(what));
   return kUnusable;
 }
 
@@ -102,22 +103,32 @@ int run(std::vector<std::string> arguments) {
   return run_command(*command, std::move(arguments));
 }
 
+struct Call {
+  std::vector<std::string> arguments;
+  int code = kUnusable;
+};
+
+void run_and_report(void* pointer) {
+  Call& call = *static_cast<Call*>(pointer);
+  try {
+    call.code = run(std::move(call.arguments));
+    if (std::fflush(stdout) != 0 || std::ferror(stdout))
+      call.code = fail("standard output: cannot be written; is the disk full?");
+  } catch (const std::system_error& error) {
+    // As fmt reports it; other outputs are written where their names are known.
+    call.code = fail(std::string("standard output: ") + error.what() + "; is the disk full?");
+  } catch (const std::exception& error) {
+    call.code = fail(explain(error));
+  }
+}
+
 }  // namespace
 }  // namespace streamscope::cli
 
 int main(int argc, char** argv) {
   using namespace streamscope;
-  int code = cli::kUnusable;
-  try {
-    code = cli::run({argv + std::min(1, argc), argv + argc});
-    if (std::fflush(stdout) != 0 || std::ferror(stdout)) {
-      return cli::fail("standard output: cannot be written; is the disk full?");
-    }
-  } catch (const std::system_error& error) {
-    // As fmt reports it; other outputs are written where their names are known.
-    return cli::fail(std::string("standard output: ") + error.what() + "; is the disk full?");
-  } catch (const std::exception& error) {
-    return cli::fail(explain(error));
-  }
-  return code;
+  cli::hold_standard_files();
+  cli::Call call{{argv + std::min(1, argc), argv + argc}};
+  cli::call_with_stack(cli::run_and_report, &call);
+  return call.code;
 }

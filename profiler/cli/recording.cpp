@@ -75,7 +75,7 @@ report::Info finish(const std::filesystem::path& file, bool quiet) {
     text += fmt::format("  {}: {}{}\n", trace::to_string(loss.severity), loss.text,
                         loss.advice.empty() ? "" : " " + loss.advice);
   }
-  fmt::print(stderr, "{}", text);
+  write_message(text);
   return info;
 }
 
@@ -85,16 +85,14 @@ record::Outcome record_program(const record::Options& options,
                                const std::vector<std::string>& program) {
   record::Outcome outcome = record::run(options, program);
   if (outcome.failure) {
-    fmt::print(
-        stderr, "streamscope: {}\n",
-        failure_line(outcome, fmt::format(" and ended with exit code {}", outcome.exit_code)));
+    message("{}",
+            failure_line(outcome, fmt::format(" and ended with exit code {}", outcome.exit_code)));
     // The program's own trouble counts more than ours.
     if (outcome.exit_code == 0) outcome.exit_code = kUnusable;
   } else if (outcome.trace_written) {
     finish_trace(outcome, options);
   } else if (!options.quiet) {
-    fmt::print(stderr, "streamscope: no CUDA call of {} was recorded, so there is no trace\n",
-               program.front());
+    message("no CUDA call of {} was recorded, so there is no trace", program.front());
   }
   return outcome;
 }
@@ -108,21 +106,22 @@ void watch_for_hangs(record::Options& options, double timeout_s) {
   };
   if (timeout_s > 0) {
     options.hangs.told = [](uint32_t pid, const trace::HangReport& report) {
-      if (report.alarm) fmt::print(stderr, "streamscope: process {} hangs: {}", pid, report.text);
+      if (report.alarm)
+        write_message(fmt::format("streamscope: process {} hangs: {}", pid, report.text));
     };
   }
 }
 
 void finish_trace(const record::Outcome& outcome, const record::Options& options) {
   if (outcome.failure) {
-    fmt::print(stderr, "streamscope: {}\n", failure_line(outcome, ""));
+    message("{}", failure_line(outcome, ""));
     return;
   }
   try {
     if (finish(outcome.trace, options.quiet).counts.op == 0 && !options.quiet)
-      fmt::print(stderr, "{}", why_empty(options));
+      write_message(why_empty(options));
   } catch (const std::exception& error) {
-    fmt::print(stderr, "streamscope: {}\n", one_line(explain(error)));
+    message("{}", one_line(explain(error)));
   }
 }
 

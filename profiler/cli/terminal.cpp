@@ -3,13 +3,15 @@
 
 #include "terminal.h"
 
-#include <fmt/format.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+
+#include "ring/held_signals.h"
 
 namespace streamscope::cli {
 
@@ -34,21 +36,30 @@ std::string one_line(std::string_view text) {
   return line;
 }
 
+void write_message(std::string_view text) noexcept {
+  const ring::HeldSignals held;
+  while (!text.empty()) {
+    const ssize_t written = ::write(STDERR_FILENO, text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return;
+    text.remove_prefix(static_cast<size_t>(written));
+  }
+}
+
 Progress::Progress(std::string what, bool quiet)
     : what_(std::move(what)),
       enabled_(!quiet && isatty(STDERR_FILENO)),
       next_(Clock::now() + std::chrono::seconds(1)) {}
 
 Progress::~Progress() {
-  if (shown_) fmt::print(stderr, "\r\x1b[K");
+  if (shown_) write_message("\r\x1b[K");
 }
 
 void Progress::update(double fraction) {
   if (!enabled_ || Clock::now() < next_) return;
   next_ = Clock::now() + std::chrono::milliseconds(100);
   shown_ = true;
-  fmt::print(stderr, "\r{} {:3.0f} %\x1b[K", what_, 100 * std::clamp(fraction, 0.0, 1.0));
-  std::fflush(stderr);
+  write_message(fmt::format("\r{} {:3.0f} %\x1b[K", what_, 100 * std::clamp(fraction, 0.0, 1.0)));
 }
 
 }  // namespace streamscope::cli

@@ -30,8 +30,7 @@ bool recover(const fs::path& file) {
   std::signal(SIGXFSZ, SIG_IGN);
   bool in_use = false;
   if (record::recover(file, &in_use)) {
-    fmt::print(stderr, "streamscope: {}: its recorder had been killed; added what it left behind\n",
-               file.string());
+    message("{}: its recorder had been killed; added what it left behind", file.string());
   }
   return !in_use;
 }
@@ -68,8 +67,7 @@ void wait_for_end(const fs::path& file, double seconds) {
                          1000 * (seconds < kLongestWaitS ? seconds : kLongestWaitS)));
   if (recover(file)) return;
   if (seconds > 0) {
-    fmt::print(stderr, "streamscope: {}: still being recorded; waiting up to {:g} s for its end\n",
-               file.string(), seconds);
+    message("{}: still being recorded; waiting up to {:g} s for its end", file.string(), seconds);
   }
   while (Clock::now() < until) {
     std::this_thread::sleep_for(kPause);
@@ -81,8 +79,7 @@ void wait_for_end(const fs::path& file, double seconds) {
 }
 
 void note_unfinished(const fs::path& file) {
-  fmt::print(stderr, "streamscope: {}: {} {}\n", file.string(), trace::kUnfinished,
-             trace::kAskAgain);
+  message("{}: {} {}", file.string(), trace::kUnfinished, trace::kAskAgain);
 }
 
 void write_output(std::string_view text, const fs::path& file, const fs::path& input) {

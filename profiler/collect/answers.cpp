@@ -19,6 +19,7 @@
 #include "collect/asking.h"
 #include "collect/cupti_library.h"
 #endif
+#include "ring/descriptor.h"
 
 namespace streamscope::collect {
 namespace {
@@ -64,7 +65,7 @@ void give(uint32_t number, uint32_t question, bool answered, int32_t result, uin
 // memory only the addresses are reserved.
 bool read_word(const Question& question, uint64_t* value) {
   int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) return false;
+  if (!ring::pipe_high(ends)) return false;
   const ssize_t size = question.bytes == 4 ? 4 : 8;
   uint64_t word = 0;
   // Not by the function of the library, which a sanitizer replaces by one that looks at the memory.

@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "collect/bus_errors.h"
 #include "collect/memory.h"
 #include "collect/session.h"
 #include "collect/stacks.h"
@@ -46,6 +47,7 @@ void in_child_after_fork() {
   forget_resources_after_fork();
   forget_questions_after_fork();
 #endif
+  forget_bus_errors_after_fork();
   forget_stacks_after_fork();
   forget_memory_after_fork();
   forget_session_after_fork();
@@ -67,6 +69,7 @@ bool same_file(const char* one, const char* other) {
 
 __attribute__((constructor)) void loaded() {
   session.clock = ring::best_clock();
+  note_standard_error();
   const char* path = library_path();
   if (path[0] == '\0') return;
   for (const char* variable : kInjectionVariables) {

@@ -19,8 +19,12 @@
 #include <new>
 
 #include "collect/answers.h"
+#include "collect/bus_errors.h"
 #include "collect/thread_state.h"
 #include "collect/writer_process.h"
+#include "ring/descriptor.h"
+#include "ring/guard.h"
+#include "ring/held_signals.h"
 #include "ring/process.h"
 
 namespace streamscope::collect {
@@ -38,6 +42,12 @@ constinit std::mutex start_mutex;
 constinit std::mutex gate_mutex;
 constinit int open_capture_ranges = 0;
 
+struct {
+  dev_t device = 0;
+  ino_t file = 0;
+  bool is_open = false;
+} constinit standard_error;
+
 // Correlation ids of operations issued while paused: the pauses so far, and the one that is on.
 struct Pause {
   uint32_t first, last;
@@ -52,10 +62,11 @@ constinit std::atomic<uint32_t> pause_last{0};
 // is the errno of what prevents this process from joining.
 const ring::Control* map_control(const char* folder, int* error) {
   *error = 0;
-  char path[sizeof session.rings_folder + sizeof ring::kControlFile + 1];
-  int length = std::snprintf(path, sizeof path, "%s/%s", folder, ring::kControlFile);
-  if (length <= 0 || static_cast<size_t>(length) >= sizeof path) return nullptr;
-  int file = ::open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+  // No larger than needed: the program's stack may be small.
+  const size_t bytes = std::strlen(folder) + sizeof ring::kControlFile + 1;
+  char* const path = static_cast<char*>(__builtin_alloca(bytes));
+  std::snprintf(path, bytes, "%s/%s", folder, ring::kControlFile);
+  int file = ring::open_high(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
   if (file < 0) {
     *error = errno == ENOENT ? 0 : errno;
     return nullptr;
@@ -71,10 +82,13 @@ const ring::Control* map_control(const char* folder, int* error) {
   ::close(file);
   if (base == MAP_FAILED) return nullptr;
   auto* control = static_cast<const ring::Control*>(base);
+  rescue_from_bus_errors();
+  ring::guard(control, sizeof(ring::Control), true);
   if (std::memcmp(control->magic, ring::kControlMagic, sizeof control->magic) != 0 ||
       control->layout_version != ring::kLayoutVersion ||
       control->stop.load(std::memory_order_relaxed) != 0 ||
       !ring::process_alive(control->writer_pid, control->writer_start)) {
+    ring::unguard(control);
     ::munmap(base, sizeof(ring::Control));
     return nullptr;
   }
@@ -82,7 +96,7 @@ const ring::Control* map_control(const char* folder, int* error) {
 }
 
 size_t read_file(const char* path, char* buffer, size_t size) {
-  int file = ::open(path, O_RDONLY | O_CLOEXEC);
+  int file = ring::open_high(path, O_RDONLY | O_CLOEXEC);
   if (file < 0) return 0;
   size_t used = 0;
   while (used < size) {
@@ -164,7 +178,11 @@ void* watch_control(void*) {
   while (running() && session.epoch.load(std::memory_order_relaxed) == epoch) {
     timespec pause{0, kWatchIntervalMs * 1'000'000};
     ::nanosleep(&pause, nullptr);
-    if (session.control->stop.load(std::memory_order_relaxed) != 0) {
+    // Without its control file the writer cannot be understood any more.
+    const bool stop = session.control->stop.load(std::memory_order_relaxed) != 0 ||
+                      ring::is_lost(session.control);
+    report_lost_files();
+    if (stop) {
       session.collecting.store(false, std::memory_order_relaxed);
       session.state.store(SessionState::kEnded, std::memory_order_release);
       if (auto detach = session.detach.load()) detach();
@@ -218,13 +236,27 @@ int64_t monotonic_ns() {
   return now.tv_sec * int64_t{1'000'000'000} + now.tv_nsec;
 }
 
+void note_standard_error() {
+  struct stat facts {};
+  if (::fstat(STDERR_FILENO, &facts) != 0) return;
+  standard_error = {facts.st_dev, facts.st_ino, true};
+}
+
+bool has_standard_error() {
+  struct stat facts {};
+  return standard_error.is_open && ::fstat(STDERR_FILENO, &facts) == 0 &&
+         facts.st_dev == standard_error.device && facts.st_ino == standard_error.file;
+}
+
 void tell_user(const char* what, const char* cause, const char* remedy) {
+  if (!has_standard_error()) return;
   char line[1024];
   int length = std::snprintf(line, sizeof line, "streamscope: %s: %s; %s\n", what, cause, remedy);
   if (length > static_cast<int>(sizeof line) - 1) {
     length = sizeof line - 1;
     line[length - 1] = '\n';
   }
+  const ring::HeldSignals held;
   if (length > 0) (void)!::write(STDERR_FILENO, line, static_cast<size_t>(length));
 }
 
@@ -361,6 +393,7 @@ bool start_thread(const char* name, void* (*body)(void*), void* argument) {
   // The program's signal handlers must never run on our threads: the mask is inherited at creation.
   sigset_t all, before;
   ::sigfillset(&all);
+  ::sigdelset(&all, SIGBUS);  // ring/guard.h
   ::pthread_sigmask(SIG_SETMASK, &all, &before);
   pthread_attr_t attributes;
   ::pthread_attr_init(&attributes);

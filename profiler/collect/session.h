@@ -74,6 +74,11 @@ int64_t monotonic_ns();
 /// ProcessRecord.
 bool start_session(const char* collector);
 
+/// Remembers what standard error is. When the library is loaded.
+void note_standard_error();
+/// True while standard error is what it was then: a program that closed it may have a file of its
+/// own in that place.
+bool has_standard_error();
 /// Says on stderr, in one line, that recording is not possible or incomplete.
 void tell_user(const char* what, const char* cause, const char* remedy);
 

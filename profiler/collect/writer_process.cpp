@@ -19,7 +19,9 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "collect/session.h"
 #include "ring/control.h"
+#include "ring/descriptor.h"
 
 // libc's own name of clone: the thread sanitizer replaces the usual one, and would take the process
 // that shares our memory for one with a copy of it.
@@ -31,13 +33,14 @@ namespace {
 constexpr int kReadyTimeoutMs = 5000;
 constexpr size_t kStackBytes = 64 * 1024;
 constexpr int kMaxArguments = 24;
-constexpr int kReadyFile = 3;  // number of the pipe in the helper
+constexpr int kReadyFile = STDERR_FILENO + 1;  // number of the pipe in the helper
 
 struct Launch {
   const char* program;
   char* arguments[kMaxArguments];
   char** environment;
   int ready_file;
+  bool says;  // on the program's standard error
   char* inner_stack;
   int error;  // errno of a failed exec
 };
@@ -57,11 +60,6 @@ int become_writer(void* pointer) {
   for (int signal = 1; signal < NSIG; ++signal)
     ::syscall(SYS_rt_sigaction, signal, &by_default, nullptr, sizeof by_default.mask);
   ::syscall(SYS_setsid);  // Ctrl-C is for the program; the writer ends after it
-  const long null = ::syscall(SYS_openat, AT_FDCWD, "/dev/null", O_RDWR, 0);
-  if (null >= 0) {
-    ::syscall(SYS_dup3, null, STDIN_FILENO, 0);
-    ::syscall(SYS_dup3, null, STDOUT_FILENO, 0);
-  }
   if (launch->ready_file == kReadyFile) {
     ::syscall(SYS_fcntl, kReadyFile, F_SETFD, 0);
   } else if (::syscall(SYS_dup3, launch->ready_file, kReadyFile, 0) < 0) {
@@ -69,6 +67,12 @@ int become_writer(void* pointer) {
   }
   if (::syscall(SYS_close_range, kReadyFile + 1, ~0u, 0) != 0) {
     for (int file = kReadyFile + 1; file < 65536; ++file) ::syscall(SYS_close, file);
+  }
+  // It may be any of these itself, if the program has closed that one.
+  const long null = ::syscall(SYS_openat, AT_FDCWD, "/dev/null", O_RDWR, 0);
+  for (int file = STDIN_FILENO; null >= 0 && file <= STDERR_FILENO; ++file) {
+    if (file != null && (file != STDERR_FILENO || !launch->says))
+      ::syscall(SYS_dup3, null, file, 0);
   }
   const uint64_t none = 0;
   ::syscall(SYS_rt_sigprocmask, SIG_SETMASK, &none, nullptr, sizeof none);
@@ -172,10 +176,8 @@ const char* library_path() {
     Dl_info facts{};
     if (::dladdr(reinterpret_cast<void*>(&library_path), &facts) != 0 &&
         facts.dli_fname != nullptr) {
-      char resolved[PATH_MAX];
-      const char* name =
-          ::realpath(facts.dli_fname, resolved) != nullptr ? resolved : facts.dli_fname;
-      std::snprintf(path, sizeof path, "%s", name);
+      if (::realpath(facts.dli_fname, path) == nullptr)
+        std::snprintf(path, sizeof path, "%s", facts.dli_fname);
     }
   }
   return path;
@@ -206,6 +208,7 @@ bool start_writer(char* folder, size_t folder_size, const char** cause, const ch
 
   Launch launch{};
   launch.program = program;
+  launch.says = has_standard_error();
   char target[16], ready[16];
   std::snprintf(target, sizeof target, "%d", static_cast<int>(::getpid()));
   std::snprintf(ready, sizeof ready, "%d", kReadyFile);
@@ -239,7 +242,7 @@ bool start_writer(char* folder, size_t folder_size, const char** cause, const ch
   auto* stacks = static_cast<char*>(::mmap(nullptr, 2 * kStackBytes, PROT_READ | PROT_WRITE,
                                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0));
   bool started = false;
-  if (stacks != MAP_FAILED && ::pipe2(pipe_files, O_CLOEXEC) == 0) {
+  if (stacks != MAP_FAILED && ring::pipe_high(pipe_files)) {
     launch.ready_file = pipe_files[1];
     launch.inner_stack = stacks;
     sigset_t all, before;

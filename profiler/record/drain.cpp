@@ -12,10 +12,12 @@
 #include <iterator>
 #include <optional>
 #include <sstream>
+#include <system_error>
 
 #include "folder_names.h"
 #include "restore.h"
 #include "ring/process.h"
+#include "rings_folder.h"
 #include "trace/checks.h"
 #include "trace/loss.h"
 
@@ -77,8 +79,13 @@ Drain::Drain(std::filesystem::path rings, trace::Writer writer, const Options& o
   // Signals are for the thread that waits for them.
   sigset_t all, before;
   ::sigfillset(&all);
+  ::sigdelset(&all, SIGBUS);  // ring/guard.h
   ::pthread_sigmask(SIG_SETMASK, &all, &before);
-  relief_ = std::jthread([this](const std::stop_token& stop) { relieve_rings(stop); });
+  try {
+    relief_ = std::jthread([this](const std::stop_token& stop) { relieve_rings(stop); });
+  } catch (const std::system_error&) {
+    // Where no thread may be started, cycles alone relieve the rings.
+  }
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
@@ -158,7 +165,9 @@ bool Drain::open_ring(const std::filesystem::path& file) {
   const bool named = parse(file.filename().string(), &name);
   // Asked before the look: a ring that was being made then is whole once its process has ended.
   const bool being_made = named && ring::process_alive(name.pid, name.start);
-  auto ring = ring::Consumer::open(file, &why);
+  int failure = 0;
+  auto ring = ring::Consumer::open(file, &why, &failure);
+  if (!being_made) check_shortage(file, failure);
   if (ring && named && ring->header().clock == options_.clock && ring->header().pid == name.pid &&
       ring->header().process_start == name.start) {
     auto stored = stored_.find(file.filename().string());
@@ -369,6 +378,8 @@ bool Drain::finish() {
     complete = complete && process->complete();
   }
   run_->ops.store_all();
+  // There was a ring, or there would be no trace: one that could not be made.
+  if (!recovering_ && processes_.empty()) run_->losses.add(trace::kNoId, "no-thread-ring", 1);
   if (options_.newest_only) {
     run_->losses.add(trace::kNoId, "flight-recorder", 1);
   } else if (recovering_) {

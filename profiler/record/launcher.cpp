@@ -14,6 +14,7 @@
 #include <cstring>
 #include <optional>
 
+#include "raised_limits.h"
 #include "ring/process.h"
 #include "trace/error.h"
 
@@ -99,22 +100,48 @@ class PreloadName {
   fs::path folder_;  // of the link, if one was needed
 };
 
+/// What the program finds as it was before the recorder began.
+struct Surroundings {
+  Signals signals;
+  RaisedLimits limits;
+
+  void restore() const {
+    limits.restore();
+    signals.restore();
+  }
+};
+
+/// Becomes the program; returns only if that fails, with errno.
+void execute(const Surroundings& surroundings, const std::vector<std::string>& command) {
+  std::vector<char*> arguments;
+  for (const std::string& argument : command)
+    arguments.push_back(const_cast<char*>(argument.c_str()));
+  arguments.push_back(nullptr);
+  surroundings.restore();
+  ::execvp(arguments[0], arguments.data());
+}
+
 /// A child that has been forked and waits to be told to become the program.
 class Child {
  public:
-  Child(const Signals& signals, const std::vector<std::string>& command,
+  Child(const Surroundings& surroundings, const std::vector<std::string>& command,
         const std::string& preload) {
     int go[2], result[2];
     if (::pipe2(go, O_CLOEXEC) != 0 || ::pipe2(result, O_CLOEXEC) != 0)
       throw Error(command[0], std::string("cannot be started: ") + std::strerror(errno), "", errno);
     std::fflush(nullptr);
     pid_ = ::fork();
-    if (pid_ < 0)
+    if (pid_ < 0) {
+      // Without a recorder it may run.
+      std::fprintf(stderr, "streamscope: not recording: no process can be started: %s\n",
+                   std::strerror(errno));
+      execute(surroundings, command);
       throw Error(command[0], std::string("cannot be started: ") + std::strerror(errno), "", errno);
+    }
     if (pid_ == 0) {
       ::close(go[1]);
       ::close(result[0]);
-      become(signals, command, preload, go[0], result[1]);
+      become(surroundings, command, preload, go[0], result[1]);
     }
     ::close(go[0]);
     ::close(result[1]);
@@ -163,7 +190,8 @@ class Child {
   }
 
  private:
-  [[noreturn]] static void become(const Signals& signals, const std::vector<std::string>& command,
+  [[noreturn]] static void become(const Surroundings& surroundings,
+                                  const std::vector<std::string>& command,
                                   const std::string& preload, int go, int result) {
     const auto fail = [result](int failure) {
       (void)!::write(result, &failure, sizeof failure);
@@ -185,12 +213,7 @@ class Child {
           theirs != nullptr && *theirs != '\0' ? preload + ":" + theirs : preload;
       ::setenv("LD_PRELOAD", value.c_str(), 1);
     }
-    std::vector<char*> arguments;
-    for (const std::string& argument : command)
-      arguments.push_back(const_cast<char*>(argument.c_str()));
-    arguments.push_back(nullptr);
-    signals.restore();
-    ::execvp(arguments[0], arguments.data());
+    execute(surroundings, command);
     fail(errno);
     ::_exit(127);
   }
@@ -200,6 +223,7 @@ class Child {
   bool reaped_ = false;
 };
 
+constexpr rlim_t kLeastAddressSpace = 32 << 20;
 constexpr int kEndedHang = 124;  // as timeout(1) says it
 
 /// Ends a program that hangs: first in good order, then for certain.
@@ -252,9 +276,16 @@ Outcome run(const Options& options, const std::vector<std::string>& command) {
   if (command.empty())
     throw Error("record", "no program is named",
                 "use streamscope record [OPTIONS] -- PROGRAM [ARG…]");
-  const PreloadName preload(options.inject_library);
-  const Signals signals;
-  Child child(signals, command, preload.string());
+  const Surroundings surroundings;
+  // The library is loaded first: a program with hardly any room would not find its own.
+  const bool fits = surroundings.limits.address_space() >= kLeastAddressSpace;
+  if (!fits)
+    std::fprintf(stderr,
+                 "streamscope: not recording: the program may have less than 32 MiB of address "
+                 "space; allow more (ulimit -v)\n");
+  const PreloadName preload(fits ? options.inject_library : fs::path());
+  const Signals& signals = surroundings.signals;
+  Child child(surroundings, command, preload.string());
   Session session(options.output.empty() ? default_output(command[0], child.pid()) : options.output,
                   options);
   Outcome outcome;
@@ -323,6 +354,7 @@ int run_detached(const Options& options, pid_t target, int ready_fd,
   ignore.sa_handler = SIG_IGN;
   for (int signal : {SIGINT, SIGHUP, SIGQUIT, SIGPIPE}) ::sigaction(signal, &ignore, nullptr);
   const Signals signals;  // SIGTERM ends the recording in good order
+  const RaisedLimits limits;
 
   const auto pid = static_cast<uint32_t>(target);
   const uint64_t start = ring::process_start(pid);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "progress.h"
+#include "rings_folder.h"
 
 namespace streamscope::record {
 namespace {
@@ -537,6 +538,13 @@ size_t ProcessDrain::read_stack(Lane& lane, size_t index, size_t limit) {
 
 void ProcessDrain::finish(Ending ending) {
   if (finished_) return;
+  for (const auto& lane : lanes_) {
+    const int unreadable = lane->ring.unreadable();
+    check_shortage(lane->ring.file(), unreadable);
+    if (unreadable == 0) continue;
+    run_.losses.add(id_, "ring-torn", 1, trace::kUnknownNs, trace::kUnknownNs,
+                    run_.writer.intern(lane->ring.file().filename().string() + " was cut off"));
+  }
   finished_ = true;
   for (auto& lane : lanes_) {
     OpenCallView open;

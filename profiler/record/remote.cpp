@@ -15,6 +15,7 @@
 #include <thread>
 #include <utility>
 
+#include "ring/guard.h"
 #include "ring/process.h"
 #include "trace/error.h"
 #include "trace/reader.h"
@@ -61,6 +62,8 @@ Recorder Recorder::of(pid_t process) {
   if (base == MAP_FAILED)
     throw Error(file, "cannot be used", "ask as the user who recorded the process");
   recorder.control_ = static_cast<ring::Control*>(base);
+  ring::rescue_on_bus_errors();
+  ring::guard(recorder.control_, sizeof(ring::Control));
   const ring::Control& control = *recorder.control_;
   if (std::memcmp(control.magic, ring::kControlMagic, sizeof control.magic) != 0 ||
       control.layout_version != ring::kLayoutVersion)
@@ -77,7 +80,9 @@ Recorder::Recorder(Recorder&& other) noexcept
     : process_(other.process_), control_(std::exchange(other.control_, nullptr)) {}
 
 Recorder::~Recorder() {
-  if (control_ != nullptr) ::munmap(control_, sizeof(ring::Control));
+  if (control_ == nullptr) return;
+  ring::unguard(control_);
+  ::munmap(control_, sizeof(ring::Control));
 }
 
 void Recorder::request(std::atomic<uint32_t>& asked, const std::atomic<uint32_t>& answered) const {

@@ -22,6 +22,7 @@
 
 #include "folder_names.h"
 #include "ring/backlog.h"
+#include "ring/guard.h"
 #include "ring/process.h"
 #include "trace/error.h"
 
@@ -113,6 +114,14 @@ void check_free_space(const fs::path& folder, uint64_t ring_records) {
 
 }  // namespace
 
+void check_shortage(const fs::path& what, int code) {
+  if (code != EMFILE && code != ENFILE && code != ENOMEM) return;
+  throw Error(what, std::string("cannot be read: ") + std::strerror(code),
+              code == ENOMEM ? "allow the recorder more memory (ulimit -v)"
+                             : "allow the recorder more open files (ulimit -n)",
+              code);
+}
+
 fs::path rings_path(const fs::path& trace) { return trace.string() + ".rings"; }
 
 RingsFolder::RingsFolder(RingsFolder&& other) noexcept
@@ -122,7 +131,10 @@ RingsFolder::RingsFolder(RingsFolder&& other) noexcept
       lock_(std::exchange(other.lock_, -1)) {}
 
 RingsFolder::~RingsFolder() {
-  if (control_ != nullptr) ::munmap(control_, sizeof(ring::Control));
+  if (control_ != nullptr) {
+    ring::unguard(control_);
+    ::munmap(control_, sizeof(ring::Control));
+  }
   if (lock_ >= 0) ::close(lock_);
 }
 
@@ -130,6 +142,8 @@ bool RingsFolder::map_control(int file) {
   void* base = ::mmap(nullptr, sizeof(ring::Control), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
   if (base == MAP_FAILED) return false;
   control_ = static_cast<ring::Control*>(base);
+  ring::rescue_on_bus_errors();
+  ring::guard(control_, sizeof(ring::Control));
   return true;
 }
 

@@ -16,6 +16,10 @@
 
 namespace streamscope::record {
 
+/// Throws Error if `code` says that this process may have no more open files or memory: what could
+/// not be read then is still there.
+void check_shortage(const std::filesystem::path& what, int code);
+
 /// FILE.rings of a trace.
 std::filesystem::path rings_path(const std::filesystem::path& trace);
 

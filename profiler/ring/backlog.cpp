@@ -12,6 +12,8 @@
 #include <cstring>
 #include <utility>
 
+#include "guard.h"
+
 namespace streamscope::ring {
 namespace {
 
@@ -40,7 +42,10 @@ Backlog& Backlog::operator=(Backlog&& other) noexcept {
 
 Backlog::~Backlog() {
   all_bytes.fetch_sub(reserved_bytes_, std::memory_order_relaxed);
-  if (header_ != nullptr) ::munmap(header_, mapped_bytes_);
+  if (header_ != nullptr) {
+    unguard(header_);
+    ::munmap(header_, mapped_bytes_);
+  }
   if (descriptor_ >= 0) ::close(descriptor_);
 }
 
@@ -52,6 +57,7 @@ bool Backlog::map(int descriptor, uint64_t bytes) {
   records_ = reinterpret_cast<Record*>(static_cast<char*>(base) + kHeaderBytes);
   mapped_bytes_ = bytes;
   descriptor_ = descriptor;
+  guard(base, bytes);
   return true;
 }
 

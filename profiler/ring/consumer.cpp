@@ -11,13 +11,14 @@
 #include <cstring>
 #include <utility>
 
+#include "guard.h"
 #include "ring.h"
 #include "ring_file.h"
 
 namespace streamscope::ring {
 namespace {
 
-constexpr int kTooShort = -1;
+constexpr int kTooShort = -1, kCutOff = -2;
 
 /// Maps `bytes` of a file from `offset` on. Null with `error` if that fails: errno or kTooShort.
 void* map_part(const std::filesystem::path& file, uint64_t offset, uint64_t bytes, int* error) {
@@ -38,7 +39,15 @@ void* map_part(const std::filesystem::path& file, uint64_t offset, uint64_t byte
     *error = kTooShort;
   }
   ::close(descriptor);
-  return part == MAP_FAILED ? nullptr : part;
+  if (part == MAP_FAILED) return nullptr;
+  guard(part, bytes);
+  return part;
+}
+
+void unmap_part(void* part, uint64_t bytes) {
+  if (part == nullptr) return;
+  unguard(part);
+  ::munmap(part, bytes);
 }
 
 bool is_power(uint64_t number) { return std::has_single_bit(number) && number >= kMinCapacity; }
@@ -108,6 +117,7 @@ Consumer& Consumer::operator=(Consumer&& other) noexcept {
   std::swap(base_, other.base_);
   std::swap(growths_, other.growths_);
   std::swap(unreadable_, other.unreadable_);
+  std::swap(lost_mappings_, other.lost_mappings_);
   std::swap(tail_, other.tail_);
   std::swap(ring_tail_, other.ring_tail_);
   std::swap(growing_poll_, other.growing_poll_);
@@ -117,12 +127,17 @@ Consumer& Consumer::operator=(Consumer&& other) noexcept {
 }
 
 Consumer::~Consumer() {
-  unmap_records();
-  if (header_ != nullptr) ::munmap(header_, file_bytes(kMinCapacity));
+  unmap_part(records_, size_ * sizeof(Record));
+  unmap_part(header_, file_bytes(kMinCapacity));
 }
 
-void Consumer::unmap_records() {
-  if (records_ != nullptr) ::munmap(records_, size_ * sizeof(Record));
+// True for good once the file was cut off under one of its mappings.
+bool Consumer::is_cut_off() {
+  const uint64_t lost = lost_mappings();
+  if (lost == lost_mappings_) return unreadable_ == kCutOff;
+  lost_mappings_ = lost;
+  if (is_lost(header_) || is_lost(records_)) unreadable_ = kCutOff;
+  return unreadable_ == kCutOff;
 }
 
 // Maps the places that the ring has now. Returns 0, or errno or kTooShort; then nothing is changed.
@@ -134,7 +149,7 @@ int Consumer::map_records() {
   int error = 0;
   void* part = map_part(file_, kRingHeaderBytes, size * sizeof(Record), &error);
   if (part == nullptr) return error;
-  unmap_records();
+  unmap_part(records_, size_ * sizeof(Record));
   records_ = static_cast<Record*>(part);
   size_ = size;
   growths_ = growths;
@@ -145,6 +160,7 @@ int Consumer::map_records() {
 // Up to where records can be read. All of these are where they were before the ring grew.
 uint64_t Consumer::readable_head() {
   const uint64_t head = header_->head.load(std::memory_order_acquire);
+  if (is_cut_off()) return ring_tail_;
   const uint32_t growths = header_->growths.load(std::memory_order_acquire);
   if (growths == growths_) return head;
   const uint64_t grown_at = header_->bases[growths_ % kMostGrowths] + size_;
@@ -182,6 +198,7 @@ Consumer::Pending Consumer::in_ring(bool seal_poll) {
 
 std::vector<Record> Consumer::copy(uint64_t* from) {
   const uint64_t head = readable_head();
+  if (unreadable_ == kCutOff) return {};
   uint64_t first = std::max(*from, header_->tail.load(std::memory_order_acquire));
   first = std::max(first, head - std::min(head, size_));
   std::vector<Record> records;

@@ -28,4 +28,17 @@ inline int open_high(const char* path, int flags, unsigned mode = 0) {
   return moved_high(::open(path, flags, mode));
 }
 
+/// pipe2(O_CLOEXEC) with both ends above 2; false with errno if there is none.
+inline bool pipe_high(int (&ends)[2]) {
+  if (::pipe2(ends, O_CLOEXEC) != 0) return false;
+  for (int& end : ends) end = moved_high(end);
+  if (ends[0] >= 0 && ends[1] >= 0) return true;
+  const int error = errno;
+  for (const int end : ends) {
+    if (end >= 0) ::close(end);
+  }
+  errno = error;
+  return false;
+}
+
 }  // namespace streamscope::ring

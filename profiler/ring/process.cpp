@@ -10,6 +10,8 @@
 #include <charconv>
 #include <cstring>
 
+#include "descriptor.h"
+
 namespace streamscope::ring {
 namespace {
 
@@ -22,7 +24,7 @@ Stat read_stat(uint32_t pid) {
   char path[32] = "/proc/";
   auto end = std::to_chars(path + 6, path + 20, pid);
   std::memcpy(end.ptr, "/stat", 6);
-  int file = ::open(path, O_RDONLY | O_CLOEXEC);
+  int file = open_high(path, O_RDONLY | O_CLOEXEC);
   if (file < 0) return {errno == ENOENT || errno == ESRCH ? '\0' : '?'};
   char text[1024];
   size_t size = 0;

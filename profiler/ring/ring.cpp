@@ -3,6 +3,7 @@
 #include "ring.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -20,6 +21,7 @@
 #include <utility>
 
 #include "descriptor.h"
+#include "guard.h"
 #include "held_signals.h"
 #include "process.h"
 #include "ring_file.h"
@@ -37,31 +39,22 @@ int64_t now_ns(clockid_t clock) {
   return now.tv_sec * int64_t{1'000'000'000} + now.tv_nsec;
 }
 
-/// DIRECTORY/PID-START-INDEX.ring
-struct RingPath {
-  char text[4096];
+/// What a ring's name needs behind its directory.
+constexpr size_t kNameBytes = 80;
 
-  bool set(const char* directory, uint32_t pid, uint64_t start, uint32_t index) {
-    char* const end = text + sizeof text - 80;  // room for three numbers and the extension
-    char* at = append(text, end, directory);
-    if (at == end) return false;
-    at = append(at, at + 1, "/");
-    at = std::to_chars(at, at + 20, pid).ptr;
-    at = append(at, at + 1, "-");
-    at = std::to_chars(at, at + 20, start).ptr;
-    at = append(at, at + 1, "-");
-    at = std::to_chars(at, at + 20, index).ptr;
-    std::memcpy(at, ".ring", 6);
-    return true;
-  }
-
- private:
-  static char* append(char* to, char* end, const char* text) {
-    size_t size = std::min<size_t>(std::strlen(text), end - to);
-    std::memcpy(to, text, size);
-    return to + size;
-  }
-};
+/// DIRECTORY/PID-START-INDEX.ring, into memory of its length: the program's stacks may be small.
+void write_path(char* to, const char* directory, uint32_t pid, uint64_t start, uint32_t index) {
+  const size_t length = std::strlen(directory);
+  std::memcpy(to, directory, length);
+  char* at = to + length;
+  *at++ = '/';
+  at = std::to_chars(at, at + 20, pid).ptr;
+  *at++ = '-';
+  at = std::to_chars(at, at + 20, start).ptr;
+  *at++ = '-';
+  at = std::to_chars(at, at + 20, index).ptr;
+  std::memcpy(at, ".ring", 6);
+}
 
 /// Storage is taken now: a full disk is an error here and not a SIGBUS in the program later.
 int take_room(int file, uint64_t from, uint64_t bytes) {
@@ -123,12 +116,14 @@ Producer Producer::create(const char* directory, uint32_t index, uint64_t capaci
     *error = EMFILE;
     return producer;
   }
-  RingPath path;
-  if (!path.set(directory, pid, start, index)) {
+  const size_t path_bytes = std::strlen(directory) + kNameBytes;
+  if (path_bytes > PATH_MAX) {
     *error = ENAMETOOLONG;
     return producer;
   }
-  const int file = open_high(path.text, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+  char* const path = static_cast<char*>(__builtin_alloca(path_bytes));
+  write_path(path, directory, pid, start, index);
+  const int file = open_high(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
   if (file < 0) {
     *error = errno;
     return producer;
@@ -141,11 +136,13 @@ Producer Producer::create(const char* directory, uint32_t index, uint64_t capaci
   }
   ::close(file);
   if (failure != 0) {
-    ::unlink(path.text);
+    ::unlink(path);
     *error = failure;
     return producer;
   }
   touch(base, file_bytes(size));
+  guard(base, kRingHeaderBytes);
+  guard(static_cast<char*>(base) + kRingHeaderBytes, size * sizeof(Record));
 
   auto* header = new (base) RingHeader{};
   header->layout_version = kLayoutVersion;
@@ -194,10 +191,9 @@ void Producer::grow() {
 }
 
 int Producer::double_size() {
-  RingPath path;
-  if (!path.set(directory_, header_->pid, header_->process_start, header_->index))
-    return ENAMETOOLONG;
-  const int file = open_high(path.text, O_RDWR | O_NOFOLLOW | O_CLOEXEC, 0);
+  char* const path = static_cast<char*>(__builtin_alloca(std::strlen(directory_) + kNameBytes));
+  write_path(path, directory_, header_->pid, header_->process_start, header_->index);
+  const int file = open_high(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC, 0);
   if (file < 0) return errno;
   const uint64_t old_bytes = size() * sizeof(Record);
   const int failure = take_room(file, file_bytes(size()), old_bytes);
@@ -206,6 +202,7 @@ int Producer::double_size() {
   // Only this thread knows where the records are; the header stays where it is.
   void* moved = ::mremap(records_, old_bytes, 2 * old_bytes, MREMAP_MAYMOVE);
   if (moved == MAP_FAILED) return errno;
+  guard_moved(records_, moved, 2 * old_bytes);
   records_ = static_cast<Record*>(moved);
   touch(static_cast<char*>(moved) + old_bytes, old_bytes);
   mask_ = 2 * size() - 1;

@@ -285,8 +285,8 @@ class Consumer {
   bool is_filling() const {
     return header_->head.load(std::memory_order_relaxed) - ring_tail_ > most_records() / 2;
   }
-  /// 0 if all records can be read. Else why those behind the ring's last growth cannot: errno, or
-  /// -1 if the file is too short for them.
+  /// 0 if all records can be read. Else why some cannot: errno of a call, or negative if the file
+  /// is too short for them.
   int unreadable() const { return unreadable_; }
   /// Moves what the ring holds to its backlog, which gives the room back to the producer at once.
   /// False if the backlog has none.
@@ -300,7 +300,7 @@ class Consumer {
   Pending in_ring(bool seal_poll);
   uint64_t readable_head();
   int map_records();
-  void unmap_records();
+  bool is_cut_off();
   Record& place(uint64_t number) const { return records_[(number - base_) & (size_ - 1)]; }
 
   RingHeader* header_ = nullptr;
@@ -310,8 +310,9 @@ class Consumer {
   uint64_t base_ = 0;  // number of a record in the first place
   uint32_t growths_ = 0;
   int unreadable_ = 0;
-  uint64_t tail_ = 0;       // records released
-  uint64_t ring_tail_ = 0;  // and moved; our own copy: what the file says is not trusted twice
+  uint64_t lost_mappings_ = 0;  // of this process, when this one looked last
+  uint64_t tail_ = 0;           // records released
+  uint64_t ring_tail_ = 0;      // and moved; our own copy: what the file says is not trusted twice
   uint64_t growing_poll_ = 0;
   std::filesystem::path file_;
   Backlog backlog_;

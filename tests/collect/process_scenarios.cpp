@@ -8,6 +8,7 @@
 #include <nvtx3/nvToolsExtCudaRt.h>
 #include <nvtx3/nvToolsExtSync.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -16,6 +17,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <span>
 #include <thread>
 #include <vector>
@@ -418,6 +420,70 @@ int coord_threads(const Arguments&) {
   return 0;
 }
 
+volatile sig_atomic_t bus_errors_handled = 0;
+void on_bus_error(int) { bus_errors_handled = bus_errors_handled + 1; }
+void on_bus_error_once(int, siginfo_t*, void*) { bus_errors_handled = bus_errors_handled + 10; }
+
+// Touches a file of the program that is cut off.
+[[noreturn]] void touch_a_file_cut_off() {
+  FILE* file = std::tmpfile();
+  if (file == nullptr || ftruncate(fileno(file), 4096) != 0) _exit(1);
+  void* base = mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fileno(file), 0);
+  if (base == MAP_FAILED || ftruncate(fileno(file), 0) != 0) _exit(1);
+  *static_cast<volatile char*>(base) = 1;
+  _exit(1);
+}
+
+// The signal that ends a child.
+int ending_of(void (*work)()) {
+  const pid_t child = fork_calmly();
+  if (child == 0) {
+    work();
+    _exit(0);
+  }
+  int status = 0;
+  if (waitpid(child, &status, 0) != child || !WIFSIGNALED(status)) return 0;
+  return WTERMSIG(status);
+}
+
+// The program's handler of SIGBUS is what it sees and what is called, whenever it was set.
+int bus_handlers(const Arguments&) {
+  signal(SIGBUS, on_bus_error);
+  start();
+  launch(kStreamA);
+  raise(SIGBUS);
+  struct sigaction seen {};
+  sigaction(SIGBUS, nullptr, &seen);
+  if (bus_errors_handled != 1 || seen.sa_handler != on_bus_error) return 1;
+  struct sigaction once {};
+  once.sa_sigaction = on_bus_error_once;
+  once.sa_flags = SA_SIGINFO | static_cast<int>(SA_RESETHAND);
+  if (sigaction(SIGBUS, &once, &seen) != 0 || seen.sa_handler != on_bus_error) return 2;
+  raise(SIGBUS);
+  sigaction(SIGBUS, nullptr, &seen);
+  if (bus_errors_handled != 11 || seen.sa_handler != SIG_DFL) return 3;
+  if (ending_of(touch_a_file_cut_off) != SIGBUS) return 4;
+  if (ending_of([] { raise(SIGBUS); }) != SIGBUS) return 5;
+  if (signal(SIGBUS, SIG_IGN) != SIG_DFL) return 6;
+  raise(SIGBUS);
+  if (signal(SIGBUS, on_bus_error) != SIG_IGN) return 7;
+  raise(SIGBUS);
+  return bus_errors_handled == 12 ? 0 : 8;
+}
+
+// Somebody cuts off every file of the recording.
+int cut_off(const Arguments&) {
+  start();
+  launch(kStreamA);
+  for (const auto& entry : std::filesystem::directory_iterator(std::getenv("STREAMSCOPE_RINGS"))) {
+    if (truncate(entry.path().c_str(), 0) != 0) return 1;
+  }
+  for (int i = 0; i < 5000; ++i) launch(kStreamA);
+  pause_ms(100);
+  for (int i = 0; i < 5000; ++i) launch(kStreamA);
+  return 0;
+}
+
 // The writer tells collectors to fall silent.
 int stopped(const Arguments& arguments) {
   start();
@@ -447,6 +513,8 @@ constexpr Scenario kScenarios[] = {
     {"coord-kinds", coord_kinds},
     {"coord-threads", coord_threads},
     {"stopped", stopped},
+    {"bus-handlers", bus_handlers},
+    {"cut-off", cut_off},
 };
 
 }  // namespace

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "ring/calls.h"
+#include "ring/guard.h"
 #include "ring/process.h"
 #include "support/descriptor_limit.h"
 
@@ -444,6 +445,33 @@ TEST_F(Ring, KeepsEveryRecordOrCountsItWhileTwoThreadsRace) {
   EXPECT_EQ(consumer.header().dropped.load(), kCount - accepted);
   EXPECT_LE(lost, kCount - accepted);  // drops after the last push stand in the header only
   EXPECT_EQ(next + (kCount - accepted - lost), kCount);
+}
+
+TEST_F(Ring, IsGivenUpAndHurtsNobodyIfItsFileIsCutOff) {
+  for (const uint64_t bytes : {uint64_t{0}, uint64_t{kRingHeaderBytes}}) {
+    SCOPED_TRACE(bytes);
+    const auto index = static_cast<uint32_t>(bytes);
+    const pid_t child = fork();  // its handler is not the test's
+    if (child == 0) {
+      rescue_on_bus_errors();
+      Producer producer = create(16 * kFirstRecords, index);
+      Consumer consumer = open(index);
+      for (uint32_t i = 0; i < 100; ++i) producer.push(call(i));
+      bool right = consumer.pending().size() == 100 && lost_mappings() == 0;
+      fs::resize_file(file(index), bytes);
+      for (uint32_t i = 0; i < 20 * kFirstRecords; ++i) producer.push(call(i));
+      const auto pending = consumer.pending();
+      for (size_t i = 0; i < pending.size(); ++i)
+        right = right && pending[i].head.kind == RecordKind{};
+      consumer.release(pending.size());
+      right = right && consumer.pending().size() == 0 && consumer.unreadable() < 0;
+      _exit(right && lost_mappings() > 0 ? 0 : 1);
+    }
+    int status = 0;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    ASSERT_TRUE(WIFEXITED(status)) << "signal " << WTERMSIG(status);
+    EXPECT_EQ(WEXITSTATUS(status), 0);
+  }
 }
 
 CallRecord query(uint64_t object, uint64_t begin, uint64_t end) {

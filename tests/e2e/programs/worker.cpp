@@ -13,8 +13,12 @@
 //   worker spawn N      a step, then itself with `count N` as a child, then the other steps;
 //                       the line has the sum
 //   worker fork N       forks after half of the steps; the child ends at once, the parent goes on
+//   worker file N FILE  opens FILE before it uses the device, then N steps; writes the number of
+//   its
+//                       descriptor to it before and after
 //   worker forever      says its process id, then steps without end; after each, unbuffered, how
 //                       many are done
+#include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -161,6 +165,9 @@ int main(int argc, char** argv) {
   const long steps = argc > 2 ? std::atol(argv[2]) : 0;
   if (mode == "crash") return endings::run({argv + 2, argv + argc}, {}, kStages);
 
+  const int file =
+      mode == "file" && argc > 3 ? open(argv[3], O_WRONLY | O_CREAT | O_TRUNC, 0600) : -1;
+  if (file >= 0) dprintf(file, "%d\n", file);
   Work work;
   if (mode == "forever") {
     say(getpid());
@@ -187,6 +194,7 @@ int main(int argc, char** argv) {
     work.steps(steps);
   }
   work.print();
+  if (file >= 0) dprintf(file, "%d\n", file);
   if (mode == "exit") return argc > 3 ? std::atoi(argv[3]) : 0;
   if (mode == "abort") std::abort();
   return 0;

@@ -1,0 +1,63 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "surroundings.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+namespace streamscope::cli {
+namespace {
+
+constexpr rlim_t kLeastStack = 1 << 20;
+constexpr size_t kStack = 8 << 20;
+
+struct Call {
+  void (*body)(void*);
+  void* argument;
+  sigset_t signals;
+};
+
+void* run(void* pointer) {
+  const Call& call = *static_cast<Call*>(pointer);
+  ::pthread_sigmask(SIG_SETMASK, &call.signals, nullptr);
+  call.body(call.argument);
+  return nullptr;
+}
+
+}  // namespace
+
+void hold_standard_files() {
+  for (int file = STDIN_FILENO; file <= STDERR_FILENO; ++file) {
+    // The lowest that is free is this one. What is written to it is an error, as to a closed one.
+    if (::fcntl(file, F_GETFD) < 0) (void)::open("/dev/null", O_RDONLY | O_CLOEXEC);
+  }
+}
+
+void call_with_stack(void (*body)(void*), void* argument) {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur >= kLeastStack) {
+    body(argument);
+    return;
+  }
+  pthread_attr_t attributes;
+  ::pthread_attr_init(&attributes);
+  ::pthread_attr_setstacksize(&attributes, kStack);
+  ::pthread_setattr_default_np(&attributes);
+  ::pthread_attr_destroy(&attributes);
+  // Signals are for the thread that does the work.
+  Call call{body, argument, {}};
+  sigset_t all;
+  ::sigfillset(&all);
+  ::pthread_sigmask(SIG_SETMASK, &all, &call.signals);
+  pthread_t thread;
+  const bool started = ::pthread_create(&thread, nullptr, run, &call) == 0;
+  if (started) ::pthread_join(thread, nullptr);
+  ::pthread_sigmask(SIG_SETMASK, &call.signals, nullptr);
+  if (!started) body(argument);
+}
+
+}  // namespace streamscope::cli

@@ -1,0 +1,27 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// No signal of ours reaches the program, and every one of its own does.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "observed.h"
+
+namespace streamscope::collect {
+namespace {
+
+using testing::HasSubstr;
+
+TEST(Signals, BusErrorsOfTheProgramReachItsOwnHandlers) {
+  Observed run;
+  EXPECT_EQ(run.run_child("bus-handlers"), 0) << run.error_text();
+}
+
+TEST(Signals, FilesOfTheRecordingThatAreCutOffDoNotEndTheProgram) {
+  Observed run;
+  EXPECT_EQ(run.run_child("cut-off"), 0) << run.error_text();
+  EXPECT_THAT(run.error_text(), HasSubstr("records are missing"));
+}
+
+}  // namespace
+}  // namespace streamscope::collect

@@ -1,0 +1,72 @@
+#!/usr/bin/env bash
+# SPDX-FileCopyrightText: 2026 StreamScope contributors
+# SPDX-License-Identifier: Apache-2.0
+#
+# Under every limit of the system, from useless to just enough, a program ends and says what it ends and says without a
+# recorder. What could not be recorded is told.
+source "$(dirname "$0")/lib.sh" "$1"
+export STREAMSCOPE_BIN=$bin/streamscope inject worker
+export STREAMSCOPE_OUTPUT=$work/t.sqlite
+
+steps=3000
+limited='ulimit -$limit $value 2>/dev/null || exit 99; '
+run='exec "$worker" exit '$steps' 7'
+
+# code COMMAND...: its exit code, whatever it is
+code() { local code=0; "$@" >out.txt 2>err.txt || code=$?; echo "$code"; }
+no_writer() { ! pgrep -f -- "--attach-writer.*" -s 0 >/dev/null && [[ -z $(ls -d t.sqlite?* 2>/dev/null) ]]; }
+
+# expect_told WAY: the trace has every launch, or says what it lacks, or a line says why there is none.
+expect_told() {
+  if [[ -f t.sqlite ]]; then
+    "$bin/streamscope" info --json t.sqlite >info.json 2>info.err || fail "$1: info exited $?: $(cat info.err)"
+    local launches losses
+    launches=$(field info.json counts.kernel)
+    losses=$(field info.json 'losses[#-1].name')
+    [[ $launches == $((2 * steps)) || -n $losses ]] || fail "$1: $launches of $((2 * steps)) kernels and no loss"
+  else
+    grep -q '^streamscope: ' err.txt || fail "$1: no trace and no word: $(cat err.txt)"
+  fi
+}
+
+# as_bare LIMIT VALUE
+as_bare() {
+  export limit=$1 value=$2
+  local way got expected
+  expected=$(code bash -c "$limited $run")
+  [[ $expected == 7 ]] || return 0  # the program cannot live with it
+  cp out.txt bare.txt
+  for way in both program library; do
+    rm -rf t.sqlite*
+    case $way in
+      both) got=$(code bash -c "$limited"' exec "$STREAMSCOPE_BIN" record --force -o t.sqlite -- "$worker" exit '$steps' 7') ;;
+      program) got=$(code "$bin/streamscope" record --force -o t.sqlite -- bash -c "$limited $run") ;;
+      library) got=$(code bash -c "$limited LD_PRELOAD=\$inject $run") ;;
+    esac
+    if [[ $way == both && $got != 7 ]]; then
+      # The recorder itself cannot begin: then nothing ran, and it says so.
+      [[ $got == 2 || $got == 127 ]] && [[ ! -s out.txt && $(grep -c . err.txt) == 1 ]] ||
+        fail "-$limit $value, $way: exit code $got: $(cat err.txt)"
+      continue
+    fi
+    [[ $got == 7 ]] || fail "-$limit $value, $way: exit code $got: $(cat err.txt)"
+    cmp -s out.txt bare.txt || fail "-$limit $value, $way: $(cat out.txt) instead of $(cat bare.txt)"
+    if [[ $way == library ]]; then
+      [[ -s t.sqlite || -d t.sqlite.rings || -s err.txt ]] || fail "-$limit $value, $way: nothing is recorded and nothing said"
+      wait_until 20 finished || true
+    fi
+    expect_told "-$limit $value, $way"
+  done
+}
+finished() { ! compgen -G 't.sqlite?*' >/dev/null; }
+
+for kib in 0 1 8 20 36 40 100 400 1000 2000 20000; do as_bare f "$kib"; done
+for kib in 64 128 512; do as_bare s "$kib"; done
+for files in 3 4 5 6 7 8 9 10 11 12 14 16 20; do as_bare n "$files"; done
+
+# A thread that the program gives little room, and a ring that may not grow: counted, with the reason.
+rm -rf t.sqlite*
+"$bin/streamscope" record --quiet -o t.sqlite -- bash -c "ulimit -f 100; exec \"\$worker\" exit 30000 7" >out.txt 2>err.txt && fail "exit code 0" || code=$?
+[[ $code == 7 ]] || fail "exit code $code with a limit on the size of files: $(cat err.txt)"
+"$bin/streamscope" info t.sqlite >info.txt
+grep -q 'ring-not-grown.*File too large' info.txt || fail "the loss is not told: $(cat info.txt)"
