@@ -100,8 +100,11 @@ void write_output(std::string_view text, const fs::path& file, const fs::path& i
   std::ofstream out(file, std::ios::binary);
   out << text;
   out.close();
-  if (!out)
+  if (!out) {
+    std::error_code error;
+    if (fs::is_regular_file(file, error)) fs::remove(file, error);  // a part of it
     throw Error(file.string(), "cannot be written", "check folder, permissions and free space");
+  }
 }
 
 fs::path program_folder() {

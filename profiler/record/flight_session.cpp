@@ -39,7 +39,7 @@ fs::path FlightSession::next_file() {
 
 std::unique_ptr<FlightSession::Dump> FlightSession::begin_dump(const fs::path& file) {
   // The last dump has the name of the recording, whose own folder is in use.
-  RingsFolder folder = RingsFolder::create(file.string() + ".dump", options_);
+  RingsFolder folder = RingsFolder::create(dump_name(file), options_);
   Drain::Options wanted;
   wanted.run = {control_.tier, control_.with};
   wanted.clock = ring::best_clock();

@@ -98,6 +98,16 @@ void make_private_folder(const fs::path& folder) {
                 "choose a folder that may be written with -o", errno);
 }
 
+// Another moment may end what does not lie in the file.
+bool is_passing(int error) {
+  return error == EMFILE || error == ENFILE || error == ENOMEM || error == EIO || error == EINTR;
+}
+
+[[noreturn]] void cannot_open(const fs::path& file, int error) {
+  throw Error(file, std::string("cannot be opened: ") + std::strerror(error),
+              "check the limit on open files (ulimit -n) and try again", error);
+}
+
 // Better refused before the program runs than noticed by it.
 void check_free_space(const fs::path& folder, uint64_t ring_records) {
   constexpr uint64_t kMiB = 1 << 20;
@@ -123,6 +133,8 @@ void check_shortage(const fs::path& what, int code) {
 }
 
 fs::path rings_path(const fs::path& trace) { return trace.string() + ".rings"; }
+
+fs::path dump_name(const fs::path& trace) { return trace.string() + ".dump"; }
 
 RingsFolder::RingsFolder(RingsFolder&& other) noexcept
     : pointer_(std::move(other.pointer_)),
@@ -221,7 +233,11 @@ std::optional<RingsFolder> RingsFolder::take_over(const fs::path& trace, bool* i
   RingsFolder folder;
   folder.pointer_ = rings_path(trace);
   struct stat facts {};
-  if (::lstat(folder.pointer_.c_str(), &facts) != 0) return std::nullopt;
+  if (::lstat(folder.pointer_.c_str(), &facts) != 0) {
+    if (errno == ENOENT || errno == EACCES || errno == ENOTDIR || errno == ENAMETOOLONG)
+      return std::nullopt;
+    cannot_open(folder.pointer_, errno);
+  }
   // From here on what cannot be proven to be dead is in use: a folder that its writer is still
   // making or removing, one of another user, one in the memory of another machine.
   folder.path_ = folder_at(folder.pointer_);
@@ -229,6 +245,7 @@ std::optional<RingsFolder> RingsFolder::take_over(const fs::path& trace, bool* i
   if (folder.path_.empty()) return std::nullopt;
   const fs::path control = folder.path_ / ring::kControlFile;
   folder.lock_ = ::open(control.c_str(), O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+  if (folder.lock_ < 0 && is_passing(errno)) cannot_open(control, errno);
   if (folder.lock_ < 0 || ::fstat(folder.lock_, &facts) != 0 || facts.st_size == 0 ||
       ::flock(folder.lock_, LOCK_EX | LOCK_NB) != 0)
     return std::nullopt;

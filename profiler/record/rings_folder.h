@@ -23,6 +23,9 @@ void check_shortage(const std::filesystem::path& what, int code);
 /// FILE.rings of a trace.
 std::filesystem::path rings_path(const std::filesystem::path& trace);
 
+/// The name under which a flight recorder copies its rings to write `trace`.
+std::filesystem::path dump_name(const std::filesystem::path& trace);
+
 /// Owns the folder while it exists. Move-only; thread-compatible.
 class RingsFolder {
  public:

@@ -5,7 +5,9 @@
 #include <sys/stat.h>
 
 #include <cerrno>
+#include <cstring>
 
+#include "trace/open.h"
 #include "trace/reader.h"
 #include "trace/replacement.h"
 #include "trace/wal.h"
@@ -65,17 +67,30 @@ Drain::Options drain_options(const ring::Control& control) {
 }
 
 constexpr char kFinishedKey[] = "finished";
-// A trace whose making was cut short is one page at most; its tables come in one transaction.
+// A trace whose making was cut short is one page at most; its tables come in one transaction,
+// through its log.
 constexpr off_t kPageBytes = 4096;
+
+bool has_log(const fs::path& trace) {
+  struct stat facts {};
+  if (::stat((trace.string() + "-wal").c_str(), &facts) != 0) return errno != ENOENT;
+  return facts.st_size > 0;
+}
 
 /// The trace as a killed recorder left it; nothing if it had not got so far as to have one.
 std::optional<trace::Trace> read_unfinished(const fs::path& file) {
   struct stat facts {};
-  if (::lstat(file.c_str(), &facts) != 0) return std::nullopt;
+  if (::lstat(file.c_str(), &facts) != 0) {
+    if (errno == ENOENT) return std::nullopt;
+    throw Error(file, std::string("cannot be looked at: ") + std::strerror(errno),
+                "check the permissions of its folder", errno);
+  }
   try {
     return trace::read(file);
   } catch (const Error&) {
-    if (S_ISREG(facts.st_mode) && facts.st_size <= kPageBytes) return std::nullopt;
+    // What cannot be read at this moment may hold all but the newest rows.
+    const bool is_short = S_ISREG(facts.st_mode) && facts.st_size <= kPageBytes;
+    if (is_short && (!has_log(file) || trace::is_unwritten(file))) return std::nullopt;
     throw;
   }
 }
@@ -193,6 +208,8 @@ bool recover(const fs::path& trace, bool* in_use) {
   if (error) file = fs::absolute(trace);
   bool ignored = false;
   bool& used = in_use != nullptr ? *in_use : ignored;
+  // The copies for a dump that was cut short; the rings themselves are in the other folder.
+  if (auto copies = RingsFolder::take_over(dump_name(file))) copies->remove();
   auto folder = RingsFolder::take_over(file, &used);
   if (!folder) {
     if (RingsFolder::remove_unmade(file)) used = false;

@@ -170,7 +170,8 @@ std::unique_ptr<Database> open_database(const std::filesystem::path& file) {
 bool is_unwritten(const std::filesystem::path& file) {
   std::error_code error;
   const auto bytes = std::filesystem::file_size(file, error);
-  if (error || bytes == 0) return true;
+  if (error) return error == std::errc::no_such_file_or_directory;
+  if (bytes == 0) return true;
   try {
     return open_database(file)->integer("SELECT count(*) FROM sqlite_schema") == 0;
   } catch (const Error&) {

@@ -89,7 +89,12 @@ void Replacement::make_copy(const fs::path& folder) {
                                  std::string(kEnding) + "XXXXXX");
     copy_descriptor_ = mkostemp(name.data(), O_CLOEXEC);
     if (copy_descriptor_ < 0) fail("cannot be copied", errno);
-    copy_ = name;
+    try {
+      copy_ = name;
+    } catch (...) {
+      unlink(name.c_str());
+      throw;
+    }
     if (flock(copy_descriptor_, LOCK_EX) != 0 || fstat(copy_descriptor_, &facts) != 0)
       fail("cannot be copied", errno);
   } while (facts.st_nlink == 0);  // removed as abandoned before it was locked

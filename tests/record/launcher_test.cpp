@@ -289,6 +289,10 @@ TEST_F(Recording, IsRecoveredAfterRecorderAndProgramWereKilled) {
     for (uint32_t more = 0; read(output, &more, sizeof more) == sizeof more;) told = more;
     close(output);
 
+    for (const int files : {0, 1, 2}) {  // not enough to read what the recorder has stored
+      const DescriptorLimit few(files);
+      EXPECT_THROW(recover(options_.output), Error);
+    }
     EXPECT_TRUE(recover(options_.output));
     EXPECT_EQ(files(), std::set<std::string>{"t.sqlite"});
     const Trace trace = this->trace();
