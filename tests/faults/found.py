@@ -10,18 +10,22 @@ FAULTS = [
     ("record", "recorder", "opendir", "has_rings", "EMFILE", False),
     ("record", "recorder", "readdir", "scan", "EIO", False),
     ("flight-recorder", "recorder", "opendir", "scan", "EMFILE", False),
+    # A trace that could not be read for a moment was taken for one without tables, and begun anew.
+    ("recover", "recorder", "read", "read_unfinished", "EIO", False),
+    ("recover", "recorder", "pwrite64", "read_unfinished", "ENOSPC", False),
+    ("recover", "recorder", "open", "take_over", "EMFILE", False),
     # A process whose state cannot be read was taken for dead: the program then recorded for itself, or lost its rings.
     ("record", "target", "open", "process_alive", "EMFILE", False),
     ("record", "recorder", "open", "process_alive", "EMFILE", False),
     ("record", "recorder", "read", "process_start", "EIO", False),
     # The exit code was the recorder's.
     ("record", "recorder", "getcwd", "short_path", "ENOENT", False),
-    ("record", "recorder", "read", "become", "EIO", False),
+    ("record", "recorder", "read", "Child", "EIO", False),
     # The rings were kept, and no word of it.
     ("preload", "recorder", "pwrite64", "begin_recording", "ENOSPC", True),
     # The copy of the rings was left behind.
     ("flight-recorder", "recorder", "pwrite64", "begin_dump", "ENOSPC", False),
     # The trace was whole, but "exists already" was all that was said.
-    ("import", "recorder", "fstat64", "load_existing", "EACCES", False),
+    ("import", "recorder", "stat64", "open_derived", "EACCES", False),
 ]
 CALLS = {call for _, _, call, _, _, _ in FAULTS}

@@ -5,6 +5,7 @@ is left behind that is not named."""
 
 import re
 import subprocess
+import time
 from dataclasses import dataclass, field
 
 from running import contents
@@ -120,6 +121,10 @@ def judge_trace(verdict, build, scene, normal, result, folder, fault, died):
             subprocess.run([build.streamscope, "analyze", TRACE], cwd=folder, env=build.environment(), capture_output=True, timeout=30,
                            check=False)
         rest = sorted(path.name for path in folder.iterdir() if TRACE in path.name and path.name != TRACE)
+        if rest and died:  # a folder counts as being made for a second
+            time.sleep(1.5)
+            again(build, folder)
+            rest = sorted(path.name for path in folder.iterdir() if TRACE in path.name and path.name != TRACE)
         verdict.require("left after recovery", not rest, f"{rest}; {info.stderr}")
         verdict.outcome = "kept, recovered"
         said = said or info.returncode != 0

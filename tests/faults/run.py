@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs recordings and commands with a fault at every call by which they reach the system.
 
-usage: run.py BUILD [--faults N] [--kills N] [--limits none|few|all] [--scenes NAME,...] [--seed N] [--jobs N]
+usage: run.py BUILD [--faults N] [--kills N] [--limits none|few|all] [--scenes NAME,...] [--seed N] [--jobs N] [--seconds N]
        run.py BUILD --again SCENE CALL KEY FAULT       one fault again, as a line of the summary names it
 
 First each scene (scenes.py) runs a few times with the injector only counting: this gives the pairs of call and place, and
@@ -103,7 +103,7 @@ def known_faults(harness, scenes, names):
 
 
 def plan(harness, scenes, faults, kills, seed):
-    """The faults to try: pair after pair, each one's most telling first, so that any number covers many pairs."""
+    """The faults to try: pair after pair, each one's most telling first, so that any number of them covers many pairs."""
     chance = random.Random(seed)
     queues, heap, deaths = [], [], []
     for scene in scenes:
@@ -116,8 +116,10 @@ def plan(harness, scenes, faults, kills, seed):
     for lists, wanted in ((queues, faults - allocations), (heap, allocations), (deaths, kills)):
         chance.shuffle(lists)
         rounds = [case for turn in range(max(map(len, lists), default=0)) for case in (queue[turn] for queue in lists if turn < len(queue))]
-        chosen += rounds[:wanted]
-    return chosen
+        chosen.append(rounds[:wanted])
+    # Evenly mixed, so that whoever stops early has had some of all.
+    places_of = [(index + 1) / (len(cases) + 1) for cases in chosen for index in range(len(cases))]
+    return [case for _, _, case in sorted(zip(places_of, range(len(places_of)), sum(chosen, [])))]
 
 
 harness = None
@@ -190,6 +192,9 @@ class Summary:
         for kind, detail in verdict.broken:
             self.broken[kind].append((str(case), None, detail))
 
+    def violations(self):
+        return sum(map(len, self.broken.values()))
+
     def print(self):
         labels = sorted({label for counter in self.outcomes.values() for label in counter})
         print(f"{'':24}" + "".join(f"{label:>18}" for label in labels))
@@ -205,10 +210,9 @@ class Summary:
                     continue
                 print(f"  {name}: {fault.pair.role + ' ' + fault.pair.call + ' ' + fault.text() if fault else ''} at {where}\n"
                       f"    {detail}\n    {again_line(self.harness.build.folder, name, fault) if fault else ''}")
-        violations = sum(map(len, self.broken.values()))
         print(f"\nfaults: {self.faults} injected at {len(self.pairs)} pairs of system call and place and"
-              f" {len(self.places)} places of allocations, {self.kills} kills, {self.missed} not reached; {violations} violations in {len(self.broken)} classes")
-        return violations
+              f" {len(self.places)} places of allocations, {self.kills} kills, {self.missed} not reached; {self.violations()} violations in {len(self.broken)} classes")
+        return self.violations()
 
 
 def run_all(arguments, build, scratch):
@@ -230,15 +234,18 @@ def run_all(arguments, build, scratch):
         summary.broken["known place is gone"].append((place, None, "correct found.py"))
     cases += plan(harness, scenes, arguments.faults, arguments.kills, arguments.seed)
     begin = time.monotonic()
+    limits = [] if arguments.limits == "none" else limit_cases(arguments.limits)
     with context.Pool(arguments.jobs, start_worker) as pool:
+        for case, verdict in pool.imap_unordered(try_limit, limits, chunksize=1):
+            summary.add_limit(case, verdict)
+        print(f"  {len(limits)} limits after {time.monotonic() - begin:.0f} s, {summary.violations()} violations", flush=True)
         for done, answer in enumerate(pool.imap_unordered(try_fault, cases, chunksize=1), 1):
             summary.add(*answer)
-            if done % 500 == 0:
-                print(f"  {done} of {len(cases)} after {time.monotonic() - begin:.0f} s,"
-                      f" {sum(map(len, summary.broken.values()))} violations", flush=True)
-        if arguments.limits != "none":
-            for case, verdict in pool.imap_unordered(try_limit, limit_cases(arguments.limits), chunksize=1):
-                summary.add_limit(case, verdict)
+            if done % 250 == 0:
+                print(f"  {done} of {len(cases)} after {time.monotonic() - begin:.0f} s, {summary.violations()} violations", flush=True)
+            if arguments.seconds and time.monotonic() - begin > arguments.seconds:
+                print(f"  stopped after {done} of {len(cases)}")
+                break
     return 1 if summary.print() else 0
 
 
@@ -268,6 +275,7 @@ def main():
     parser.add_argument("--faults", type=int, default=int(os.environ.get("STREAMSCOPE_FAULTS", "150")))
     parser.add_argument("--kills", type=int, default=int(os.environ.get("STREAMSCOPE_KILLS", "50")))
     parser.add_argument("--limits", choices=("none", "few", "all"), default=os.environ.get("STREAMSCOPE_FAULT_LIMITS", "few"))
+    parser.add_argument("--seconds", type=float, help="begin no fault after so long")
     parser.add_argument("--scenes")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=os.cpu_count())

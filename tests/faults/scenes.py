@@ -52,16 +52,17 @@ class Scene:
 
 
 RECORD = ["{streamscope}", "record", "-o", TRACE]
+PLAIN = [*RECORD, "--stacks", "none"]  # naming the functions of stacks takes half of the time
 WORK = ["{target}", "--threads", "1", "--children", "1", "--code", "7"]
 
 SCENES = [
     Scene("record", [*RECORD, "--", *WORK], WORK, True),
-    Scene("record-code-0", [*RECORD, "--", "{target}"], ["{target}"], True),
-    Scene("preload", WORK, WORK, False, {"LD_PRELOAD": "{library}", "STREAMSCOPE_OUTPUT": TRACE, "STREAMSCOPE_BIN": "{folder}/streamscope"}),
-    Scene("flight-recorder", [*RECORD, "--flight-recorder", "1", "--", *WORK], WORK, True),
+    Scene("record-code-0", [*PLAIN, "--", "{target}"], ["{target}"], True),
+    Scene("preload", WORK, WORK, False, {"LD_PRELOAD": "{library}", "STREAMSCOPE_OUTPUT": TRACE, "STREAMSCOPE_STACKS": "none", "STREAMSCOPE_BIN": "{folder}/streamscope"}),
+    Scene("flight-recorder", [*PLAIN, "--flight-recorder", "1", "--", *WORK], WORK, True),
     Scene("hang", [*RECORD, "--hang-timeout", "0.1", "--", "{target}", "--still", "350", "--code", "7"],
           ["{target}", "--still", "350", "--code", "7"], True),
-    Scene("blank-in-path", [*RECORD, "--", "{target}"], ["{target}"], True, {"STREAMSCOPE_INJECT": "{folder}/a b/libstreamscope_inject.so"}),
+    Scene("blank-in-path", [*PLAIN, "--", "{target}"], ["{target}"], True, {"STREAMSCOPE_INJECT": "{folder}/a b/libstreamscope_inject.so"}),
     Scene("recover", ["{streamscope}", "info", TRACE], fixture="killed"),
     Scene("recover-early", ["{streamscope}", "info", TRACE], fixture="killed-early"),
     Scene("analyze", ["{streamscope}", "analyze", TRACE], fixture="trace"),
@@ -119,7 +120,7 @@ class Fixtures:
         """Program and recorder are killed together: as soon as there is a ring, or later."""
         folder = self.folder / name
         folder.mkdir()
-        words = filled([*RECORD, "--", "{target}", "--still", "5000"], self.build, folder)
+        words = filled([*PLAIN, "--", "{target}", "--still", "5000"], self.build, folder)
         recorder = subprocess.Popen(words, env=self.build.environment(), cwd=folder, stdout=subprocess.DEVNULL,
                                     stderr=subprocess.DEVNULL, start_new_session=True)
         end = time.monotonic() + 10
