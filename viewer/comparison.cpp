@@ -39,11 +39,10 @@ Comparison::Side side_of(const WorkGroups& groups, size_t op_count,
 Comparison::Comparison(const Document& base, const Document& other) {
   const std::array<const Document*, 2> documents = {&base, &other};
   {
-    const WorkGroups before(base.trace(), base.tables().op),
-        after(other.trace(), other.tables().op);
+    const WorkGroups before(base.trace(), base.trace().op), after(other.trace(), other.trace().op);
     work = analysis::compare_work(before, after);
-    sides = {side_of(before, base.tables().op.size(), work),
-             side_of(after, other.tables().op.size(), work)};
+    sides = {side_of(before, base.trace().op.size(), work),
+             side_of(after, other.trace().op.size(), work)};
   }
   // By lasting name and which of this name it is.
   std::map<std::pair<std::string, size_t>, size_t> known;

@@ -161,7 +161,7 @@ void Document::add_counter(Counter counter, std::string title, std::string detai
 
 void Document::add_device_counters(std::span<const Id> streams, int parent) {
   if (is_sketch_) return;  // cells of the pyramid are no kernels
-  std::vector<char> is_here(trace_.stream.size(), 0);
+  std::vector<char> is_here(trace().stream.size(), 0);
   for (const Id stream : streams) is_here[stream] = 1;
   // Of the rows that `is_counted` and begin on these streams; what has no end is still open.
   const auto count = [&](const Packed<Id>& stream_id, const Packed<Ns>& begin_ns,
@@ -177,11 +177,11 @@ void Document::add_device_counters(std::span<const Id> streams, int parent) {
     }
     return count_open(std::move(begins), std::move(ends));
   };
-  const auto& op = tables_.op;
+  const auto& op = trace().op;
   add_counter(count(op.stream_id, op.start_ns, op.end_ns,
                     [&](Id id) { return op.kind[id] == trace::kKernel; }),
               "Kernels at once", "all streams", parent);
-  const auto& operation = tables_.operation;
+  const auto& operation = trace().operation;
   add_counter(count(operation.stream_id, operation.submitted_ns, operation.completed_ns,
                     [](Id) { return true; }),
               "Queue depth", "submitted, not completed", parent);

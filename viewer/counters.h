@@ -12,11 +12,13 @@
 #include <string>
 #include <vector>
 
-#include "packed.h"
 #include "timeline_layout.h"
 #include "trace/model.h"
+#include "trace/packed.h"
 
 namespace streamscope::viewer {
+
+using trace::Packed;
 
 /// A step function: 0 before the first step, each step holds until the next. Thread-safe once
 /// finished: all const.

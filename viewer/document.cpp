@@ -11,7 +11,6 @@
 #include "analysis/derive.h"
 #include "labels.h"
 #include "trace/function_name.h"
-#include "trace/last_instant.h"
 #include "trace/ns_math.h"
 
 namespace streamscope::viewer {
@@ -30,29 +29,22 @@ void widen(TimeRange& extent, const Columns& table) {
 
 }  // namespace
 
-Document::Document(trace::Trace trace, bool is_sketch)
+Document::Document(trace::Trace trace, bool is_sketch, size_t derive_up_to)
     : trace_(std::move(trace)), is_sketch_(is_sketch) {
-  if (!is_sketch) analyze();
-  tables_.take(trace_);
-  build();
-}
-
-Document::Document(trace::Trace trace, PackedTables tables)
-    : trace_(std::move(trace)), tables_(std::move(tables)) {
-  analyze();
+  trace_.pack();
+  if (!is_sketch) analyze(derive_up_to);
   build();
 }
 
 void Document::build() {
   static std::atomic<uint64_t> documents = 0;
   serial_ = ++documents;
-  insights_.on_path.resize(tables_.op.size());
-  info_ = report::info_of(trace_, analysis::count_rows(trace_, tables_),
-                          trace::last_instant(tables_, trace_.mark));
+  insights_.on_path.resize(trace().op.size());
+  info_ = report::info_of(trace());
   find_extent();
-  short_names_.resize(trace_.strings.size());
-  for (size_t i = 0; i < trace_.strings.size(); ++i)
-    short_names_[i] = trace::short_name(trace_.strings[i]).text;
+  short_names_.resize(trace().strings.size());
+  for (size_t i = 0; i < trace().strings.size(); ++i)
+    short_names_[i] = trace::short_name(trace().strings[i]).text;
   link_ops();
   find_groups();
   link_dependencies();
@@ -65,21 +57,15 @@ void Document::build() {
   measure_activity();
 }
 
-trace::Trace Document::whole_trace() const {
-  trace::Trace whole = trace_;
-  tables_.copy_to(whole);
-  return whole;
-}
-
 void Document::find_extent() {
   TimeRange extent{std::numeric_limits<Ns>::max(), std::numeric_limits<Ns>::min()};
-  widen(extent, tables_.op);
-  widen(extent, tables_.api_call);
-  widen(extent, tables_.event_record);
-  widen(extent, tables_.event_wait);
-  widen(extent, tables_.host_sync);
-  widen(extent, tables_.range);
-  const auto& operation = tables_.operation;
+  widen(extent, trace().op);
+  widen(extent, trace().api_call);
+  widen(extent, trace().event_record);
+  widen(extent, trace().event_wait);
+  widen(extent, trace().host_sync);
+  widen(extent, trace().range);
+  const auto& operation = trace().operation;
   for (size_t i = 0; i < operation.size(); ++i) {
     for (const Ns at :
          {operation.registered_ns[i], operation.begun_ns[i], operation.completed_ns[i]}) {
@@ -88,38 +74,38 @@ void Document::find_extent() {
       extent.end_ns = std::max(extent.end_ns, at);
     }
   }
-  for (size_t i = 0; i < tables_.task.size(); ++i) {  // those of a GPU lie within an op
-    const Ns at = tables_.task.start_ns[i];
+  for (size_t i = 0; i < trace().task.size(); ++i) {  // those of a GPU lie within an op
+    const Ns at = trace().task.start_ns[i];
     if (at == kUnknownNs) continue;
     extent.begin_ns = std::min(extent.begin_ns, at);
     extent.end_ns =
-        std::max(extent.end_ns, at + std::max<trace::Int>(tables_.task.duration_ns[i], 0));
+        std::max(extent.end_ns, at + std::max<trace::Int>(trace().task.duration_ns[i], 0));
   }
   if (extent.begin_ns > extent.end_ns) extent = {0, 1'000'000};
   if (extent.begin_ns == extent.end_ns) extent.end_ns = add_ns(extent.end_ns, 1);
   extent_ = extent;
   work_ = {std::numeric_limits<Ns>::max(), std::numeric_limits<Ns>::min()};
-  widen(work_, tables_.op);
+  widen(work_, trace().op);
   if (work_.begin_ns >= work_.end_ns) work_ = extent_;
   if (!never_ended_ops().empty()) work_.end_ns = extent_.end_ns;
 }
 
 void Document::link_ops() {
-  const auto& op = tables_.op;
-  std::vector<Id> op_of_call(tables_.api_call.size(), kNoId), operation_of(op.size(), kNoId);
+  const auto& op = trace().op;
+  std::vector<Id> op_of_call(trace().api_call.size(), kNoId), operation_of(op.size(), kNoId);
   for (Id id = 0; id < op.size(); ++id) {
     const Id call = op.api_call_id[id];
     if (call >= op_of_call.size()) continue;
     if (op_of_call[call] == kNoId) op_of_call[call] = id;
-    operation_of[id] = tables_.api_call.operation_id[call];
+    operation_of[id] = trace().api_call.operation_id[call];
   }
-  const auto& link = tables_.operation_op;
+  const auto& link = trace().operation_op;
   for (size_t i = 0; i < link.size(); ++i) {
     if (link.op_id[i] < operation_of.size()) operation_of[link.op_id[i]] = link.operation_id[i];
   }
   op_of_call_ = Packed<Id>(op_of_call);
   operation_of_ = Packed<Id>(operation_of);
-  operation_span_.assign(tables_.operation.size(), {kUnknownNs, kUnknownNs});
+  operation_span_.assign(trace().operation.size(), {kUnknownNs, kUnknownNs});
   if (operation_span_.empty()) return;
   for (Id id = 0; id < op.size(); ++id) {
     const Id operation = operation_of[id];
@@ -140,9 +126,9 @@ constexpr int kDeepestGroup = 64;  // of what a wrong trace says there may be no
 
 // Calls `each` with the groups that an operation is in, from the inside out, until it returns true.
 template <class Each>
-bool any_group(const PackedTables& tables, Id operation, Each each) {
-  for (int depth = 0; depth < kDeepestGroup && operation < tables.operation.size(); ++depth) {
-    operation = tables.operation.parent_operation_id[operation];
+bool any_group(const trace::Trace& trace, Id operation, Each each) {
+  for (int depth = 0; depth < kDeepestGroup && operation < trace.operation.size(); ++depth) {
+    operation = trace.operation.parent_operation_id[operation];
     if (operation != kNoId && each(operation)) return true;
   }
   return false;
@@ -152,8 +138,8 @@ bool any_group(const PackedTables& tables, Id operation, Each each) {
 
 void Document::find_groups() {
   std::map<Id, size_t> members;
-  for (Id id = 0; id < tables_.operation.size(); ++id) {
-    any_group(tables_, id, [&](Id group) {
+  for (Id id = 0; id < trace().operation.size(); ++id) {
+    any_group(trace(), id, [&](Id group) {
       ++members[group];
       return false;
     });
@@ -164,13 +150,12 @@ void Document::find_groups() {
 bool Document::is_in_group(Id op, Id group) const {
   const Id operation = operation_of_[op];
   return operation == group ||
-         any_group(tables_, operation, [&](Id each) { return each == group; });
+         any_group(trace(), operation, [&](Id each) { return each == group; });
 }
 
-void Document::analyze() {
-  analysis::Analyses analyses(trace_);
-  const bool derived = analysis::has_derived_tables(trace_) &&
-                       (!tables_.op.empty() || trace_.op.size() > kDeriveUpTo);
+void Document::analyze(size_t derive_up_to) {
+  analysis::Analyses analyses(trace());
+  const bool derived = analysis::has_derived_tables(trace()) && trace().op.size() > derive_up_to;
   if (derived) {
     take_derived();
   } else {
@@ -179,19 +164,19 @@ void Document::analyze() {
       dependencies_.push_back({static_cast<trace::EdgeKind>(edge.kind), edge.from_op_id,
                                edge.to_op_id, edge.event_record_id, edge.event_wait_id});
     for (const analysis::WaitPart& part : analyses.waits()) why_late_.push(part);
-    wait_groups_ = analysis::group_waits(trace_, edges, analyses.waits());
+    wait_groups_ = analysis::group_waits(trace(), edges, analyses.waits());
   }
   why_late_.finish();
   insights_ = gain_insights(analyses, derived);
 }
 
 void Document::take_derived() {
-  const auto& edge = trace_.edge;
+  const auto& edge = trace().edge;
   dependencies_.reserve(edge.size());
   for (size_t i = 0; i < edge.size(); ++i)
     dependencies_.push_back({static_cast<trace::EdgeKind>(edge.kind[i]), edge.from_op_id[i],
                              edge.to_op_id[i], edge.event_record_id[i], edge.event_wait_id[i]});
-  const auto& cause = trace_.wait_cause;
+  const auto& cause = trace().wait_cause;
   for (size_t i = 0; i < cause.size(); ++i)
     why_late_.push({.duration_ns = cause.duration_ns[i],
                     .op = cause.op_id[i],
@@ -225,10 +210,10 @@ void Document::link_dependencies() {
     return index_by(keys, dependencies_.size(),
                     [&](uint32_t row) { return dependencies_[row].*key; });
   };
-  incoming_ = index(tables_.op.size(), &Dependency::to_op);
-  outgoing_ = index(tables_.op.size(), &Dependency::from_op);
-  by_record_ = index(tables_.event_record.size(), &Dependency::record);
-  by_wait_ = index(tables_.event_wait.size(), &Dependency::wait);
+  incoming_ = index(trace().op.size(), &Dependency::to_op);
+  outgoing_ = index(trace().op.size(), &Dependency::from_op);
+  by_record_ = index(trace().event_record.size(), &Dependency::record);
+  by_wait_ = index(trace().event_wait.size(), &Dependency::wait);
   waited_ns_.assign(dependencies_.size(), 0);
   for (size_t i = 0; i < why_late_.size(); ++i) {
     const analysis::WaitPart part = why_late_[i];
@@ -242,18 +227,18 @@ std::span<const uint32_t> Document::Index::of(Id key) const {
 }
 
 void Document::find_pool_holders() {
-  analysis::find_holders(trace_, tables_, insights_.pools);
+  analysis::find_holders(trace(), insights_.pools);
   const bool counts_events = std::ranges::any_of(insights_.pools, [](const auto& pool) {
     return pool.derived && pool.kind == trace::kEventPool;
   });
   if (insights_.pools.empty()) return;
-  insights_.creators = analysis::find_creators(trace_, tables_);
-  insights_.call_sites = analysis::call_sites(trace_);
+  insights_.creators = analysis::find_creators(trace());
+  insights_.call_sites = analysis::call_sites(trace());
   if (!counts_events) return;
-  const auto& record = tables_.event_record;
-  records_of_event_ = index_by(trace_.event.size(), record.size(),
+  const auto& record = trace().event_record;
+  records_of_event_ = index_by(trace().event.size(), record.size(),
                                [&](uint32_t row) { return record.event_id[row]; });
-  for (Id event = 0; event < trace_.event.size(); ++event) {
+  for (Id event = 0; event < trace().event.size(); ++event) {
     const auto& offsets = records_of_event_.offsets;
     std::ranges::sort(std::span(records_of_event_.rows)
                           .subspan(offsets[event], offsets[event + 1] - offsets[event]),
@@ -264,7 +249,7 @@ void Document::find_pool_holders() {
 Id Document::last_record(Id event, Ns at) const {
   const auto rows = records_of_event_.of(event);
   const auto after = std::ranges::upper_bound(
-      rows, at, {}, [&](uint32_t row) -> Ns { return tables_.event_record.start_ns[row]; });
+      rows, at, {}, [&](uint32_t row) -> Ns { return trace().event_record.start_ns[row]; });
   return after == rows.begin() ? kNoId : *(after - 1);
 }
 
@@ -294,7 +279,7 @@ std::vector<analysis::WaitPart> Document::longest_waits(size_t count,
   for (size_t i = 0; i < why_late_.size(); ++i) {
     const analysis::WaitPart part = why_late_[i];
     if (!analysis::is_wait(part) || part.duration_ns <= 0) continue;
-    const Ns start = tables_.op.start_ns[part.op];
+    const Ns start = trace().op.start_ns[part.op];
     if (!range || (start >= range->begin_ns && start < range->end_ns))
       waits.emplace_back(part.duration_ns, i);
   }
@@ -336,8 +321,8 @@ Sums Document::sums(TimeRange range) const {
 
 std::vector<bool> Document::names_with(std::string_view text) const {
   if (text.empty()) return {};
-  std::vector<bool> names(trace_.strings.size());
-  for (size_t i = 0; i < names.size(); ++i) names[i] = contains_text(trace_.strings[i], text);
+  std::vector<bool> names(trace().strings.size());
+  for (size_t i = 0; i < names.size(); ++i) names[i] = contains_text(trace().strings[i], text);
   return names;
 }
 
@@ -369,7 +354,7 @@ std::vector<Item> Document::items_with(const std::vector<bool>& names, size_t li
 void Document::measure_activity() {
   activity_ = {std::vector<float>(kActivityBuckets, 0), std::vector<float>(kActivityBuckets, 0)};
   const double width = extent_.span_ns() / kActivityBuckets;
-  for (Id id = 0; id < tables_.op.size(); ++id) {
+  for (Id id = 0; id < trace().op.size(); ++id) {
     const auto range = time({ItemKind::kOp, id});
     if (!range) continue;
     const Category kind = category({ItemKind::kOp, id});

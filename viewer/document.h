@@ -21,7 +21,6 @@
 #include "counters.h"
 #include "insights.h"
 #include "item.h"
-#include "packed_tables.h"
 #include "report/info.h"
 #include "timeline_layout.h"
 #include "trace/reader.h"
@@ -137,9 +136,9 @@ class Document {
  public:
   /// A sketch's ops are cells of the pyramid (sketch.h), which have no names and cannot be
   /// selected.
-  explicit Document(trace::Trace trace, bool is_sketch = false);
-  /// Of a trace that was packed as it was read: what the file says was derived from it is taken.
-  Document(trace::Trace trace, PackedTables tables);
+  /// Of more ops than `derive_up_to` the derived tables are taken instead of an analysis, if the
+  /// trace has them.
+  explicit Document(trace::Trace trace, bool is_sketch = false, size_t derive_up_to = kDeriveUpTo);
 
   bool is_sketch() const { return is_sketch_; }
   /// Different for every document of the program, so that views know what they prepared.
@@ -147,18 +146,15 @@ class Document {
   /// What the analyses found; nothing in a sketch.
   const Insights& insights() const { return insights_; }
 
-  /// Texts, meta and the tables that are not packed.
+  /// As it was read, without what was derived from it.
   const trace::Trace& trace() const { return trace_; }
-  const PackedTables& tables() const { return tables_; }
-  /// All of it as it was read, for an analysis; without what was derived from it. Slow and large.
-  trace::Trace whole_trace() const;
   /// From the first to the last instant that anything is known of; never empty.
   TimeRange extent() const { return extent_; }
   /// From the first to the last work on a device; the extent where no device time is known.
   TimeRange work() const { return work_; }
   const std::vector<Lane>& lanes() const { return lanes_; }
   /// What `streamscope info` says of the trace: state, counts, losses. Of a sketch, of what it
-  /// holds; without `coordination`.
+  /// holds.
   const report::Info& info() const { return info_; }
   /// Things drawn in lanes.
   size_t item_count() const { return item_count_; }
@@ -250,7 +246,7 @@ class Document {
   void find_extent();
   void build();
   void link_ops();
-  void analyze();
+  void analyze(size_t derive_up_to);
   void take_derived();
   void find_groups();
   void link_dependencies();
@@ -277,7 +273,6 @@ class Document {
   Id name_id(Item item) const;
 
   trace::Trace trace_;
-  PackedTables tables_;
   bool is_sketch_ = false;
   uint64_t serial_ = 0;
   Insights insights_;

@@ -48,8 +48,8 @@ std::string_view to_string(Category category) {
 }
 
 Item Document::call_of(Id op) const {
-  const Id call = op < tables_.op.size() ? tables_.op.api_call_id[op] : kNoId;
-  return call < tables_.api_call.size() ? Item{ItemKind::kApiCall, call} : Item{};
+  const Id call = op < trace().op.size() ? trace().op.api_call_id[op] : kNoId;
+  return call < trace().api_call.size() ? Item{ItemKind::kApiCall, call} : Item{};
 }
 
 Id Document::op_of(Item call) const {
@@ -65,13 +65,13 @@ bool Document::never_ended(Item item) const {
   };
   switch (item.kind) {
     case ItemKind::kOp:
-      return open(tables_.op);
+      return open(trace().op);
     case ItemKind::kApiCall:
-      return open(tables_.api_call);
+      return open(trace().api_call);
     case ItemKind::kHostSync:
-      return open(tables_.host_sync);
+      return open(trace().host_sync);
     case ItemKind::kRange:
-      return open(tables_.range);
+      return open(trace().range);
     default:
       return false;
   }
@@ -79,7 +79,7 @@ bool Document::never_ended(Item item) const {
 
 std::vector<Id> Document::never_ended_ops() const {
   std::vector<Id> result;
-  for (Id id = 0; id < tables_.op.size(); ++id) {
+  for (Id id = 0; id < trace().op.size(); ++id) {
     if (never_ended({ItemKind::kOp, id})) result.push_back(id);
   }
   return result;
@@ -95,21 +95,21 @@ std::optional<TimeRange> Document::time(Item item) const {
     case ItemKind::kNone:
       break;
     case ItemKind::kOp:
-      if (const auto own = of(tables_.op)) return own;
+      if (const auto own = of(trace().op)) return own;
       if (const Item call = call_of(id)) return time(call);
       break;
     case ItemKind::kApiCall:
-      return of(tables_.api_call);
+      return of(trace().api_call);
     case ItemKind::kEventRecord:
-      return of(tables_.event_record);
+      return of(trace().event_record);
     case ItemKind::kEventWait:
-      return of(tables_.event_wait);
+      return of(trace().event_wait);
     case ItemKind::kHostSync:
-      return of(tables_.host_sync);
+      return of(trace().host_sync);
     case ItemKind::kRange:
-      return of(tables_.range);
+      return of(trace().range);
     case ItemKind::kOperation: {
-      const auto& operation = tables_.operation;
+      const auto& operation = trace().operation;
       if (id >= operation.size()) break;
       // The work itself says best when it ran; "completed" is only when the host learnt of it.
       if (operation_span_[id].begin_ns != kUnknownNs) return operation_span_[id];
@@ -118,14 +118,14 @@ std::optional<TimeRange> Document::time(Item item) const {
       return range_of(begun, operation.completed_ns[id], extent_.end_ns);
     }
     case ItemKind::kBarrier: {
-      const auto& barrier = trace_.barrier;
+      const auto& barrier = trace().barrier;
       if (id >= barrier.size()) break;
       return range_of(barrier.first_arrival_ns[id], barrier.release_ns[id], extent_.end_ns);
     }
     case ItemKind::kTask: {
-      const auto& task = tables_.task;
+      const auto& task = trace().task;
       if (id >= task.size()) break;
-      const Ns start = analysis::task_start_ns(task, tables_.op, task_run_ops_, id);
+      const Ns start = analysis::task_start_ns(trace(), task_run_ops_, id);
       if (start == kUnknownNs) break;
       return TimeRange{start, start + std::max<trace::Int>(task.duration_ns[id], 0)};
     }
@@ -137,12 +137,12 @@ Category Document::category(Item item) const {
   const Id id = item.id;
   switch (item.kind) {
     case ItemKind::kOp:
-      if (id >= tables_.op.size()) break;
-      switch (tables_.op.kind[id]) {
+      if (id >= trace().op.size()) break;
+      switch (trace().op.kind[id]) {
         case trace::kKernel:
           return Category::kKernel;
         case trace::kMemcpy:
-          switch (tables_.op.detail[id]) {
+          switch (trace().op.detail[id]) {
             case kHtoD:
             case kHtoA:
               return Category::kCopyToDevice;
@@ -164,8 +164,8 @@ Category Document::category(Item item) const {
           return Category::kGraphLaunch;
       }
     case ItemKind::kApiCall: {
-      if (id >= tables_.api_call.size()) break;
-      const trace::Small kind = tables_.api_call.kind[id];
+      if (id >= trace().api_call.size()) break;
+      const trace::Small kind = trace().api_call.kind[id];
       if (kind == kLaunch || kind == kGraphLaunchCall) return Category::kLaunchCall;
       if (kind >= kMemcpy && kind <= kMemsetAsync) return Category::kCopyCall;
       break;
@@ -175,8 +175,8 @@ Category Document::category(Item item) const {
     case ItemKind::kEventWait:
       return Category::kWaitCall;
     case ItemKind::kHostSync:
-      if (id >= tables_.host_sync.size()) break;
-      if (analysis::is_query(tables_.host_sync.kind[id])) break;
+      if (id >= trace().host_sync.size()) break;
+      if (analysis::is_query(trace().host_sync.kind[id])) break;
       return Category::kBlockingCall;
     case ItemKind::kRange:
       return Category::kRange;
@@ -198,21 +198,21 @@ Id Document::name_id(Item item) const {
   };
   switch (item.kind) {
     case ItemKind::kOp:
-      return of(tables_.op);
+      return of(trace().op);
     case ItemKind::kApiCall:
-      return of(tables_.api_call);
+      return of(trace().api_call);
     case ItemKind::kEventRecord:
-      return of(tables_.event_record);
+      return of(trace().event_record);
     case ItemKind::kEventWait:
-      return of(tables_.event_wait);
+      return of(trace().event_wait);
     case ItemKind::kHostSync:
-      return of(tables_.host_sync);
+      return of(trace().host_sync);
     case ItemKind::kRange:
-      return of(tables_.range);
+      return of(trace().range);
     case ItemKind::kOperation:
-      return of(tables_.operation);
+      return of(trace().operation);
     case ItemKind::kBarrier:
-      return of(trace_.barrier);
+      return of(trace().barrier);
     case ItemKind::kTask:
     case ItemKind::kNone:
       break;
@@ -221,15 +221,15 @@ Id Document::name_id(Item item) const {
 }
 
 std::string Document::label(Item item) const {
-  if (item.kind == ItemKind::kTask && item.id < tables_.task.size())
-    return "task " + std::to_string(tables_.task.number[item.id]);
+  if (item.kind == ItemKind::kTask && item.id < trace().task.size())
+    return "task " + std::to_string(trace().task.number[item.id]);
   const Id name = name_id(item);
-  if (item.kind == ItemKind::kOp && item.id < tables_.op.size() &&
-      tables_.op.kind[item.id] == trace::kMemcpy && tables_.op.detail[item.id] != trace::kNoSmall) {
+  if (item.kind == ItemKind::kOp && item.id < trace().op.size() &&
+      trace().op.kind[item.id] == trace::kMemcpy && trace().op.detail[item.id] != trace::kNoSmall) {
     // Of a copy the direction and the size matter, whatever it is called.
-    std::string text(trace::copy_kind_name(tables_.op.detail[item.id]));
-    if (tables_.op.bytes[item.id] != trace::kNoInt)
-      text += " " + format_bytes(tables_.op.bytes[item.id]);
+    std::string text(trace::copy_kind_name(trace().op.detail[item.id]));
+    if (trace().op.bytes[item.id] != trace::kNoInt)
+      text += " " + format_bytes(trace().op.bytes[item.id]);
     return text;
   }
   if (name < short_names_.size() && !short_names_[name].empty()) return short_names_[name];
@@ -242,34 +242,34 @@ std::string Document::label_with_stream(Item item) const {
 }
 
 std::string Document::name(Item item) const {
-  const std::string_view text = trace_.text(name_id(item));
+  const std::string_view text = trace().text(name_id(item));
   return text.empty() ? label(item) : trace::demangled(text);
 }
 
 std::string Document::stream_name(Id stream) const {
-  if (stream >= trace_.stream.size()) return "unknown stream";
-  if (const std::string_view name = trace_.text(trace_.stream.name_id[stream]); !name.empty())
+  if (stream >= trace().stream.size()) return "unknown stream";
+  if (const std::string_view name = trace().text(trace().stream.name_id[stream]); !name.empty())
     return std::string(name);
-  if (trace_.stream.kind[stream] == trace::kLegacyStream) return "default stream";
-  const trace::Small native = trace_.stream.native_id[stream];
+  if (trace().stream.kind[stream] == trace::kLegacyStream) return "default stream";
+  const trace::Small native = trace().stream.native_id[stream];
   const std::string number =
       std::to_string(native == trace::kNoSmall ? static_cast<trace::Small>(stream) : native);
-  return (trace_.stream.kind[stream] == trace::kPerThreadStream ? "thread stream " : "stream ") +
+  return (trace().stream.kind[stream] == trace::kPerThreadStream ? "thread stream " : "stream ") +
          number;
 }
 
 std::string Document::thread_name(Id thread) const {
-  if (thread >= trace_.thread.size()) return "unknown thread";
-  if (const std::string_view name = trace_.text(trace_.thread.name_id[thread]); !name.empty())
+  if (thread >= trace().thread.size()) return "unknown thread";
+  if (const std::string_view name = trace().text(trace().thread.name_id[thread]); !name.empty())
     return std::string(name);
-  const trace::Small tid = trace_.thread.os_tid[thread];
+  const trace::Small tid = trace().thread.os_tid[thread];
   return "thread " +
          std::to_string(tid == trace::kNoSmall ? static_cast<trace::Small>(thread) : tid);
 }
 
 std::string Document::event_name(Id event) const {
-  if (event >= trace_.event.size()) return "unknown event";
-  if (const std::string_view name = trace_.text(trace_.event.name_id[event]); !name.empty())
+  if (event >= trace().event.size()) return "unknown event";
+  if (const std::string_view name = trace().text(trace().event.name_id[event]); !name.empty())
     return std::string(name);
   return "event " + std::to_string(event);
 }
@@ -283,24 +283,24 @@ std::optional<size_t> Document::lane_of(Item item) const {
   };
   switch (item.kind) {
     case ItemKind::kOp:
-      return of(stream_lane_, tables_.op.stream_id);
+      return of(stream_lane_, trace().op.stream_id);
     case ItemKind::kApiCall:
-      return of(thread_lane_, tables_.api_call.thread_id);
+      return of(thread_lane_, trace().api_call.thread_id);
     case ItemKind::kEventRecord:
-      return of(thread_lane_, tables_.event_record.thread_id);
+      return of(thread_lane_, trace().event_record.thread_id);
     case ItemKind::kEventWait:
-      return of(thread_lane_, tables_.event_wait.thread_id);
+      return of(thread_lane_, trace().event_wait.thread_id);
     case ItemKind::kHostSync:
-      return of(thread_lane_, tables_.host_sync.thread_id);
+      return of(thread_lane_, trace().host_sync.thread_id);
     case ItemKind::kRange:
-      return of(thread_lane_, tables_.range.thread_id);
+      return of(thread_lane_, trace().range.thread_id);
     case ItemKind::kOperation:
-      return of(operations_lane_, tables_.operation.process_id);
+      return of(operations_lane_, trace().operation.process_id);
     case ItemKind::kBarrier:
-      return of(operations_lane_, trace_.barrier.process_id);
+      return of(operations_lane_, trace().barrier.process_id);
     case ItemKind::kTask: {
-      if (item.id >= tables_.task.size()) break;
-      const auto lane = task_lane_.find({tables_.task.task_queue_id[item.id], worker_of(item.id)});
+      if (item.id >= trace().task.size()) break;
+      const auto lane = task_lane_.find({trace().task.task_queue_id[item.id], worker_of(item.id)});
       if (lane != task_lane_.end()) return lane->second;
       break;
     }

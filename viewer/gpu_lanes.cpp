@@ -32,21 +32,20 @@ struct Moment {
 };
 
 // Those of each thread, in the order of time; a range before the calls that begin with it.
-std::map<Id, std::vector<Moment>> moments_by_thread(const PackedTables& tables, Id device,
-                                                    const trace::Trace& trace) {
+std::map<Id, std::vector<Moment>> moments_by_thread(const trace::Trace& trace, Id device) {
   std::map<Id, std::vector<Moment>> moments;
-  for (Id op = 0; op < tables.op.size(); ++op) {
-    const Id call = tables.op.api_call_id[op];
-    if (tables.op.start_ns[op] == kUnknownNs || tables.op.end_ns[op] == kUnknownNs ||
-        call >= tables.api_call.size() || tables.api_call.start_ns[call] == kUnknownNs ||
-        trace.device_of_stream(tables.op.stream_id[op]) != device)
+  for (Id op = 0; op < trace.op.size(); ++op) {
+    const Id call = trace.op.api_call_id[op];
+    if (trace.op.start_ns[op] == kUnknownNs || trace.op.end_ns[op] == kUnknownNs ||
+        call >= trace.api_call.size() || trace.api_call.start_ns[call] == kUnknownNs ||
+        trace.device_of_stream(trace.op.stream_id[op]) != device)
       continue;
-    moments[tables.api_call.thread_id[call]].push_back({tables.api_call.start_ns[call], false, op});
+    moments[trace.api_call.thread_id[call]].push_back({trace.api_call.start_ns[call], false, op});
   }
-  for (Id range = 0; range < tables.range.size(); ++range) {
-    const auto of_thread = moments.find(tables.range.thread_id[range]);
-    if (of_thread != moments.end() && tables.range.start_ns[range] != kUnknownNs)
-      of_thread->second.push_back({tables.range.start_ns[range], true, range});
+  for (Id range = 0; range < trace.range.size(); ++range) {
+    const auto of_thread = moments.find(trace.range.thread_id[range]);
+    if (of_thread != moments.end() && trace.range.start_ns[range] != kUnknownNs)
+      of_thread->second.push_back({trace.range.start_ns[range], true, range});
   }
   for (auto& [thread, of_thread] : moments) {
     std::ranges::stable_sort(of_thread, [](const Moment& a, const Moment& b) {
@@ -59,12 +58,12 @@ std::map<Id, std::vector<Moment>> moments_by_thread(const PackedTables& tables, 
 }  // namespace
 
 void Document::add_gpu_ranges(Id process, Id device, int parent) {
-  const auto& op = tables_.op;
-  const auto& range = tables_.range;
+  const auto& op = trace().op;
+  const auto& range = trace().range;
   if (range.empty()) return;
   std::vector<Interval> intervals;
-  for (const auto& [thread, moments] : moments_by_thread(tables_, device, trace_)) {
-    if (trace_.process_of_thread(thread) != process) continue;
+  for (const auto& [thread, moments] : moments_by_thread(trace(), device)) {
+    if (trace().process_of_thread(thread) != process) continue;
     std::map<Id, TimeRange> work;  // of the ranges, on the device
     std::vector<Id> open;
     for (const Moment& moment : moments) {
@@ -97,12 +96,12 @@ void Document::add_gpu_ranges(Id process, Id device, int parent) {
 }
 
 void Document::add_copies(std::span<const Id> streams, int parent) {
-  std::vector<char> is_here(trace_.stream.size(), 0);
+  std::vector<char> is_here(trace().stream.size(), 0);
   for (const Id stream : streams) is_here[stream] = 1;
   std::map<Category, std::vector<Interval>> copies;
-  for (Id id = 0; id < tables_.op.size(); ++id) {
-    if (tables_.op.kind[id] != trace::kMemcpy || tables_.op.start_ns[id] == kUnknownNs) continue;
-    const Id stream = tables_.op.stream_id[id];
+  for (Id id = 0; id < trace().op.size(); ++id) {
+    if (trace().op.kind[id] != trace::kMemcpy || trace().op.start_ns[id] == kUnknownNs) continue;
+    const Id stream = trace().op.stream_id[id];
     const Item item{ItemKind::kOp, id};
     const auto range = time(item);
     if (range && stream < is_here.size() && is_here[stream])

@@ -24,7 +24,7 @@ std::vector<Id> ops_of(const Lane& lane) {
 }
 
 bool has_edge(const Document& document, std::span<const uint32_t> edges) {
-  const auto& stream = document.tables().op.stream_id;
+  const auto& stream = document.trace().op.stream_id;
   return std::ranges::any_of(edges, [&](uint32_t index) {
     const Dependency& edge = document.dependency(index);
     return stream[edge.from_op] != stream[edge.to_op];
@@ -142,7 +142,7 @@ void sort_by_layer(GraphLayout& graph) {
 
 GraphLayout lay_out_graph(const Document& document, const GraphFilter& filter) {
   GraphLayout graph;
-  graph.node_of.assign(document.tables().op.size(), GraphLayout::kNoNode);
+  graph.node_of.assign(document.trace().op.size(), GraphLayout::kNoNode);
   make_nodes(document, filter, graph);
   make_edges(document, graph);
   set_layers(graph);

@@ -44,7 +44,7 @@ Groups group(const Document& document, GroupBy by, std::optional<TimeRange> rang
                         : by == GroupBy::kRange ? BandKind::kRanges
                                                 : BandKind::kOps;
   if (by == GroupBy::kCause) {
-    for (Id op = 0; op < document.tables().op.size(); ++op) {
+    for (Id op = 0; op < document.trace().op.size(); ++op) {
       const auto time = document.time({ItemKind::kOp, op});
       if (!time || (range && (time->begin_ns < range->begin_ns || time->begin_ns >= range->end_ns)))
         continue;

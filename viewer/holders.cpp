@@ -27,7 +27,7 @@ class Details {
     return stream == kNoId ? *this : add("on " + document_.stream_name(stream));
   }
   Details& operation(Id id) {
-    const auto& operation = document_.tables().operation;
+    const auto& operation = document_.trace().operation;
     if (id >= operation.size()) return *this;
     add("for " + document_.label({ItemKind::kOperation, id}));
     return registered_at(id);
@@ -35,7 +35,7 @@ class Details {
   // File and line, without folder and function.
   Details& registered_at(Id operation) {
     const std::string_view site =
-        document_.trace().text(document_.tables().operation.call_site_id[operation]);
+        document_.trace().text(document_.trace().operation.call_site_id[operation]);
     const auto source = analysis::source_line(site);
     if (!source) return add(site);
     return add(std::string(source->file.substr(source->file.rfind('/') + 1)) + ":" +
@@ -43,7 +43,7 @@ class Details {
   }
   // The call that made it, and for which operation.
   Details& made_by(Id id) {
-    const auto& call = document_.tables().api_call;
+    const auto& call = document_.trace().api_call;
     if (id >= call.size()) return *this;
     operation(call.operation_id[id]);
     const std::vector<std::string>& sites = document_.insights().call_sites;
@@ -76,7 +76,7 @@ Id unfinished_op(const Document& document, Id stream, Ns at) {
 
 Holder describe_event(const Document& document, Id event, Ns at) {
   Details details(document);
-  const auto& record = document.tables().event_record;
+  const auto& record = document.trace().event_record;
   if (const Id row = document.last_record(event, at); row != kNoId) {
     details.add("recorded on " + document.stream_name(record.stream_id[row]));
     details.operation(record.operation_id[row]);
@@ -105,7 +105,7 @@ Holder describe_allocation(const Document& document, Id id) {
 }
 
 Holder describe_operation(const Document& document, Id id) {
-  const auto& operation = document.tables().operation;
+  const auto& operation = document.trace().operation;
   Details details(document);
   details.stream(operation.stream_id[id]).registered_at(id);
   return {document.label({ItemKind::kOperation, id}), details.take()};

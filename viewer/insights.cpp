@@ -123,7 +123,7 @@ Insights gain_insights(analysis::Analyses& analyses, bool derived) {
   } else {
     add_verdicts(analyses, insights);
     insights.path =
-        analysis::critical_path(analyses.order(), analyses.explainer(), analyses.host_bounds());
+        analyses.path();
   }
   std::ranges::stable_sort(insights.findings, [](const FindingLine& a, const FindingLine& b) {
     return std::tuple(a.severity, !a.is_possible(), a.gain_ns) >

@@ -66,12 +66,11 @@ struct Insights {
 /// Beyond so many ops the derived tables of the trace are taken, if it has them.
 inline constexpr size_t kDeriveUpTo = 2'000'000;
 
-/// `derived`: findings and path are in the trace's derived tables.
+/// `derived`: findings and path are in the trace's derived trace.
 Insights gain_insights(analysis::Analyses& analyses, bool derived);
 
-/// Whether a call of a trace, or of its packed tables, never returned.
-template <class Tables>
-bool has_open_calls(const Tables& tables) {
+/// Whether a call of a trace never returned.
+inline bool has_open_calls(const trace::Trace& trace) {
   const auto open = [](const auto& table) {
     for (size_t i = 0; i < table.size(); ++i) {
       if (table.start_ns[i] != trace::kUnknownNs && table.end_ns[i] == trace::kUnknownNs)
@@ -79,7 +78,7 @@ bool has_open_calls(const Tables& tables) {
     }
     return false;
   };
-  return open(tables.api_call) || open(tables.host_sync);
+  return open(trace.api_call) || open(trace.host_sync);
 }
 
 }  // namespace streamscope::viewer

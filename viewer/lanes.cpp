@@ -68,21 +68,21 @@ size_t Document::add_lane(Lane lane) {
 }
 
 void Document::make_lanes() {
-  stream_lane_.assign(trace_.stream.size(), -1);
-  thread_lane_.assign(trace_.thread.size(), -1);
-  operations_lane_.assign(trace_.process.size(), -1);
-  for (Id process = 0; process < trace_.process.size(); ++process) {
+  stream_lane_.assign(trace().stream.size(), -1);
+  thread_lane_.assign(trace().thread.size(), -1);
+  operations_lane_.assign(trace().process.size(), -1);
+  for (Id process = 0; process < trace().process.size(); ++process) {
     Lane lane{.kind = LaneKind::kProcess, .object = process};
-    const std::string_view name = trace_.text(trace_.process.name_id[process]);
+    const std::string_view name = trace().text(trace().process.name_id[process]);
     lane.title = name.empty() ? "process" : std::string(name);
-    if (trace_.process.os_pid[process] != kNoSmall)
-      lane.detail = "pid " + std::to_string(trace_.process.os_pid[process]);
-    if (trace_.process.clock[process] == trace::kVirtualClock)
+    if (trace().process.os_pid[process] != kNoSmall)
+      lane.detail = "pid " + std::to_string(trace().process.os_pid[process]);
+    if (trace().process.clock[process] == trace::kVirtualClock)
       append_detail(lane.detail, "simulated time");
-    if (trace_.process.exit_signal[process] != kNoSmall &&
-        trace_.process.exit_signal[process] != 0) {
+    if (trace().process.exit_signal[process] != kNoSmall &&
+        trace().process.exit_signal[process] != 0) {
       append_detail(lane.detail,
-                    "ended by signal " + std::to_string(trace_.process.exit_signal[process]));
+                    "ended by signal " + std::to_string(trace().process.exit_signal[process]));
     }
     const int parent = static_cast<int>(add_lane(std::move(lane)));
     add_streams(process, parent);
@@ -94,11 +94,11 @@ void Document::make_lanes() {
 }
 
 void Document::add_streams(Id process, int parent) {
-  const auto& stream = trace_.stream;
-  std::vector<std::vector<Id>> ops = group_by(tables_.op.stream_id, stream.size());
+  const auto& stream = trace().stream;
+  std::vector<std::vector<Id>> ops = group_by(trace().op.stream_id, stream.size());
   std::vector<char> touched(stream.size(), 0);
   for (const Packed<Id>* column :
-       {&tables_.op.stream_id, &tables_.event_record.stream_id, &tables_.event_wait.stream_id}) {
+       {&trace().op.stream_id, &trace().event_record.stream_id, &trace().event_wait.stream_id}) {
     for (const Id id : *column) {
       if (id < touched.size()) touched[id] = 1;
     }
@@ -106,14 +106,14 @@ void Document::add_streams(Id process, int parent) {
   std::map<Id, std::vector<Id>> by_device;
   std::map<Id, size_t> unused;
   for (Id id = 0; id < stream.size(); ++id) {
-    if (trace_.process_of_stream(id) != process) continue;
+    if (trace().process_of_stream(id) != process) continue;
     // A default stream that nobody used is no news; a stream that the program made and never used
     // is.
     if (!touched[id] &&
         (stream.kind[id] == trace::kLegacyStream || stream.kind[id] == trace::kPerThreadStream))
       continue;
-    by_device[trace_.device_of_stream(id)].push_back(id);
-    if (!touched[id]) ++unused[trace_.device_of_stream(id)];
+    by_device[trace().device_of_stream(id)].push_back(id);
+    if (!touched[id]) ++unused[trace().device_of_stream(id)];
   }
   for (auto& [device, streams] : by_device) {
     if (unused[device] <= kUnusedShown) {
@@ -125,12 +125,12 @@ void Document::add_streams(Id process, int parent) {
   for (const auto& [device, streams] : by_device) {
     Lane header{.kind = LaneKind::kDevice, .depth = 1, .parent = parent, .object = device};
     header.title = "device";
-    if (device < trace_.device.size()) {
-      const bool simulated = trace_.device.simulated[device] == 1;
-      const trace::Small ordinal = trace_.device.ordinal[device];
+    if (device < trace().device.size()) {
+      const bool simulated = trace().device.simulated[device] == 1;
+      const trace::Small ordinal = trace().device.ordinal[device];
       header.title = "GPU " + std::to_string(ordinal == kNoSmall ? static_cast<trace::Small>(device)
                                                                  : ordinal);
-      header.detail = std::string(trace_.text(trace_.device.name_id[device]));
+      header.detail = std::string(trace().text(trace().device.name_id[device]));
       if (simulated && header.detail.find("imulated") == std::string::npos)
         append_detail(header.detail, "simulated");
     }
@@ -182,7 +182,7 @@ void Document::fill_stream(Lane& lane, std::span<const Id> ops) {
   size_t unknown = 0;
   for (const Id id : ops) {
     const Item item{ItemKind::kOp, id};
-    if (tables_.op.start_ns[id] == kUnknownNs) ++unknown;
+    if (trace().op.start_ns[id] == kUnknownNs) ++unknown;
     if (const auto range = time(item)) intervals.push_back({*range, item});
   }
   sort_by_start(intervals);
@@ -222,7 +222,7 @@ void Document::add_waits() {
       trace::add_to(gap, why_late_[last].duration_ns);
     const auto lane = lane_of({ItemKind::kOp, op});
     if (!lane) continue;
-    Ns at = trace::difference_of(tables_.op.start_ns[op], gap);
+    Ns at = trace::difference_of(trace().op.start_ns[op], gap);
     for (size_t i = first; i < last; ++i) {
       const analysis::WaitPart part = why_late_[i];
       if (part.edge < dependencies_.size()) {
@@ -272,8 +272,8 @@ void Document::add_operations(Id process, int parent) {
       if (const auto range = time({kind, id})) intervals.push_back({*range, {kind, id}});
     }
   };
-  collect(ItemKind::kOperation, tables_.operation.process_id);
-  collect(ItemKind::kBarrier, trace_.barrier.process_id);
+  collect(ItemKind::kOperation, trace().operation.process_id);
+  collect(ItemKind::kBarrier, trace().barrier.process_id);
   if (intervals.empty()) return;
   sort_by_start(intervals);
   Lane lane{.kind = LaneKind::kOperations, .depth = 1, .parent = parent, .object = process};
@@ -284,21 +284,21 @@ void Document::add_operations(Id process, int parent) {
 }
 
 void Document::add_threads(Id process, int parent) {
-  const size_t threads = trace_.thread.size();
+  const size_t threads = trace().thread.size();
   std::vector<std::vector<Interval>> calls(threads), ranges(threads);
   const auto collect = [&](ItemKind kind, const Packed<Id>& owners,
                            std::vector<std::vector<Interval>>& into) {
     for (Id id = 0; id < owners.size(); ++id) {
       const Id owner = owners[id];
-      if (owner >= threads || trace_.process_of_thread(owner) != process) continue;
+      if (owner >= threads || trace().process_of_thread(owner) != process) continue;
       if (const auto range = time({kind, id})) into[owner].push_back({*range, {kind, id}});
     }
   };
-  collect(ItemKind::kApiCall, tables_.api_call.thread_id, calls);
-  collect(ItemKind::kEventRecord, tables_.event_record.thread_id, calls);
-  collect(ItemKind::kEventWait, tables_.event_wait.thread_id, calls);
-  collect(ItemKind::kHostSync, tables_.host_sync.thread_id, calls);
-  collect(ItemKind::kRange, tables_.range.thread_id, ranges);
+  collect(ItemKind::kApiCall, trace().api_call.thread_id, calls);
+  collect(ItemKind::kEventRecord, trace().event_record.thread_id, calls);
+  collect(ItemKind::kEventWait, trace().event_wait.thread_id, calls);
+  collect(ItemKind::kHostSync, trace().host_sync.thread_id, calls);
+  collect(ItemKind::kRange, trace().range.thread_id, ranges);
   int group = -1;
   for (Id id = 0; id < threads; ++id) {
     if (calls[id].empty() && ranges[id].empty()) continue;
@@ -311,8 +311,9 @@ void Document::add_threads(Id process, int parent) {
     }
     Lane lane{.kind = LaneKind::kThread, .depth = 2, .parent = group, .object = id};
     lane.title = thread_name(id);
-    if (!trace_.text(trace_.thread.name_id[id]).empty() && trace_.thread.os_tid[id] != kNoSmall) {
-      lane.detail = "thread " + std::to_string(trace_.thread.os_tid[id]);
+    if (!trace().text(trace().thread.name_id[id]).empty() &&
+        trace().thread.os_tid[id] != kNoSmall) {
+      lane.detail = "thread " + std::to_string(trace().thread.os_tid[id]);
     }
     sort_by_start(ranges[id]);
     sort_by_start(calls[id]);

@@ -5,40 +5,20 @@
 
 #include <algorithm>
 #include <exception>
-#include <variant>
 
-#include "analysis/derive.h"
 #include "sketch.h"
 #include "trace/error.h"
-#include "trace/query.h"
 
 namespace streamscope::viewer {
 namespace {
 
-int64_t row_count(const std::filesystem::path& file, std::string_view table) {
-  trace::Query query(file, "SELECT coalesce(max(id) + 1, 0) FROM " + std::string(table));
-  return query.next() ? std::get<int64_t>(query.cell(0)) : 0;
-}
-
-// True if nothing of the trace is to be analysed, only shown.
-bool is_derived(const std::filesystem::path& file, size_t derive_up_to) {
-  trace::ReadOptions options;
-  options.only = {"hang"};
-  const trace::Trace head = trace::read(file, options);
-  return analysis::has_derived_tables(head) && head.hang.empty() &&
-         row_count(file, "op") > static_cast<int64_t>(derive_up_to);
-}
-
-// All tables but the packed ones and the pyramid, which a sketch is made from.
-std::vector<std::string_view> other_tables() {
-  const std::vector<std::string_view> packed = PackedTables::names();
+// All tables but the pyramid, which a sketch is made from.
+std::vector<std::string_view> tables_to_read() {
   std::vector<std::string_view> names;
 #define STREAMSCOPE_NAME(sql_name, Row, COLUMNS) names.push_back(#sql_name);
   STREAMSCOPE_TABLES(STREAMSCOPE_NAME)
 #undef STREAMSCOPE_NAME
-  std::erase_if(names, [&](std::string_view name) {
-    return name == "lod" || std::ranges::find(packed, name) != packed.end();
-  });
+  std::erase(names, "lod");
   return names;
 }
 
@@ -46,32 +26,10 @@ std::vector<std::string_view> other_tables() {
 
 std::shared_ptr<const Document> read_document(const std::filesystem::path& file,
                                               const Progress& progress, size_t derive_up_to) {
-  if (is_derived(file, derive_up_to)) {
-    std::vector<std::vector<std::string_view>> parts{other_tables()};
-    for (const std::string_view name : PackedTables::names()) parts.push_back({name});
-    PackedTables tables;
-    trace::Trace others;
-    for (size_t part = 0; part < parts.size(); ++part) {
-      trace::ReadOptions options;
-      options.only = parts[part];
-      options.progress = [&](double fraction) {
-        return !progress ||
-               progress((static_cast<double>(part) + fraction) / static_cast<double>(parts.size()));
-      };
-      trace::Trace read = trace::read(file, options);
-      if (part == 0) {
-        others = std::move(read);
-      } else {
-        tables.take(read);
-      }
-    }
-    // What never returned is worth an analysis, however large the trace.
-    if (!has_open_calls(tables))
-      return std::make_shared<const Document>(std::move(others), std::move(tables));
-  }
   trace::ReadOptions options;
+  options.only = tables_to_read();
   options.progress = progress;
-  return std::make_shared<const Document>(trace::read(file, options));
+  return std::make_shared<const Document>(trace::read(file, options), false, derive_up_to);
 }
 
 bool has_log(const std::filesystem::path& file) {

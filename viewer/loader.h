@@ -20,9 +20,8 @@ namespace streamscope::viewer {
 /// Told how far it is, in [0, 1]; false to give up.
 using Progress = std::function<bool(double)>;
 
-/// Reads a trace into a document. Of one with more ops than `derive_up_to`, whose derived tables
-/// stand for the analyses, only one table at a time is in memory unpacked. Throws Error as
-/// trace::read().
+/// Reads a trace into a document. Of one with more ops than `derive_up_to` the derived tables stand
+/// for the analyses, if it has them. Throws Error as trace::read().
 std::shared_ptr<const Document> read_document(const std::filesystem::path& file,
                                               const Progress& progress = {},
                                               size_t derive_up_to = kDeriveUpTo);

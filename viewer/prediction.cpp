@@ -53,8 +53,7 @@ Prediction predict(const Document& document, const analysis::Replay& replay,
 }
 
 struct Predictor::Model {
-  explicit Model(trace::Trace of) : trace(std::move(of)), order(trace), replay(order) {}
-  trace::Trace trace;
+  explicit Model(const trace::Trace& trace) : order(trace), replay(order) {}
   analysis::IssueOrder order;
   analysis::Replay replay;
 };
@@ -85,7 +84,7 @@ std::shared_ptr<const Prediction> Predictor::ask(const std::shared_ptr<const Doc
     answer_.reset();
   } else if (answer_ == nullptr || answer_->repaired != repaired) {
     worker_ = std::thread([this, repaired] {
-      if (!model_) model_ = std::make_unique<Model>(document_->whole_trace());
+      if (!model_) model_ = std::make_unique<Model>(document_->trace());
       next_ = predict(*document_, model_->replay, repaired);
       done_ = true;
     });

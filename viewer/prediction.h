@@ -59,7 +59,7 @@ class Predictor {
   std::shared_ptr<const Prediction> answer_;
   std::thread worker_;
   std::atomic<bool> done_ = false;
-  std::unique_ptr<Model> model_;  // the worker's until it is done, as is the next
+  std::unique_ptr<Model> model_;  // of document_; the worker's until it is done, as is the next
   Prediction next_;
 };
 

@@ -45,7 +45,6 @@ std::optional<trace::Trace> read_sketch(const std::filesystem::path& file, int w
                      "SELECT lod.stream_id, lod.start_ns, lod.busy_ns, op.kind, op.detail FROM lod"
                      " JOIN op ON op.id = lod.longest_op_id WHERE lod.level = " +
                          std::to_string(*level));
-  auto& columns = sketch.op;
   while (cells.next()) {
     trace::Op op;
     op.stream_id = static_cast<trace::Id>(integer(cells.cell(0), trace::kNoId));
@@ -54,13 +53,11 @@ std::optional<trace::Trace> read_sketch(const std::filesystem::path& file, int w
     op.kind = static_cast<trace::Small>(integer(cells.cell(3), trace::kNoSmall));
     op.detail = static_cast<trace::Small>(integer(cells.cell(4), trace::kNoSmall));
     trace::Damage shown_later;  // once the whole trace was read
-    trace::check_row(columns.row_count, op, shown_later);
+    trace::check_row(sketch.op.size(), op, shown_later);
     if (op.start_ns == trace::kUnknownNs || op.stream_id >= sketch.stream.size()) continue;
-#define STREAMSCOPE_PUSH(type, name) columns.name.push_back(op.name);
-    STREAMSCOPE_OP_COLUMNS(STREAMSCOPE_PUSH)
-#undef STREAMSCOPE_PUSH
-    ++columns.row_count;
+    sketch.op.append(op);
   }
+  sketch.op.pack();
   return sketch;
 }
 

@@ -21,16 +21,16 @@ constexpr size_t kMaxTaskRows = 8;
 }  // namespace
 
 void Document::link_tasks() {
-  task_run_ops_ = analysis::task_run_ops(trace_, tables_.op);
-  tasks_of_queue_.resize(trace_.task_queue.size());
-  for (Id id = 0; id < tables_.task.size(); ++id) {
-    const Id queue = tables_.task.task_queue_id[id];
+  task_run_ops_ = analysis::task_run_ops(trace());
+  tasks_of_queue_.resize(trace().task_queue.size());
+  for (Id id = 0; id < trace().task.size(); ++id) {
+    const Id queue = trace().task.task_queue_id[id];
     if (queue < tasks_of_queue_.size()) tasks_of_queue_[queue].push_back(id);
   }
 }
 
 trace::Small Document::worker_of(Id task) const {
-  const auto& tasks = tables_.task;
+  const auto& tasks = trace().task;
   return tasks.task_run_id[task] == kNoId ? tasks.worker[task] : tasks.sm[task];
 }
 
@@ -38,14 +38,14 @@ trace::Small Document::worker_of(Id task) const {
 void Document::add_tasks(Id process, Id device, int parent) {
   const bool on_host = device == kNoId;
   for (Id queue = 0; queue < tasks_of_queue_.size(); ++queue) {
-    if (trace_.task_queue.process_id[queue] != process) continue;
+    if (trace().task_queue.process_id[queue] != process) continue;
     std::map<trace::Small, std::vector<Interval>> by_worker;
     int64_t count = 0;
     for (const Id id : tasks_of_queue_[queue]) {
-      const Id run = tables_.task.task_run_id[id];
+      const Id run = trace().task.task_run_id[id];
       const Id op = run < task_run_ops_.size() ? task_run_ops_[run] : kNoId;
       const Id where =
-          op < tables_.op.size() ? trace_.device_of_stream(tables_.op.stream_id[op]) : kNoId;
+          op < trace().op.size() ? trace().device_of_stream(trace().op.stream_id[op]) : kNoId;
       const Item item{ItemKind::kTask, id};
       const auto range = time(item);
       if (where != device || worker_of(id) == trace::kNoSmall || !range) continue;
@@ -57,7 +57,7 @@ void Document::add_tasks(Id process, Id device, int parent) {
                .depth = lanes_[static_cast<size_t>(parent)].depth + 1,
                .parent = parent,
                .object = queue};
-    const std::string_view name = trace_.text(trace_.task_queue.name_id[queue]);
+    const std::string_view name = trace().text(trace().task_queue.name_id[queue]);
     group.title = name.empty() ? "Tasks" : "Tasks of " + std::string(name);
     group.detail = format_count(count) + (on_host ? " by " : " on ") +
                    format_count(static_cast<int64_t>(by_worker.size())) +

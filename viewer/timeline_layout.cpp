@@ -193,6 +193,8 @@ IndexRange visible(const Row& row, TimeRange range) {
 
 namespace {
 
+using viewer::first_not_before;
+
 // A few neighbors of a column, read at once.
 class Neighbors {
  public:

@@ -15,9 +15,11 @@
 #include <string>
 #include <vector>
 
-#include "packed.h"
+#include "trace/packed.h"
 
 namespace streamscope::viewer {
+
+using trace::Packed;
 
 /// Nanoseconds on the trace clock, as in trace/model.h.
 using Ns = int64_t;

@@ -8,9 +8,11 @@
 #include <vector>
 
 #include "analysis/waits.h"
-#include "packed.h"
+#include "trace/packed.h"
 
 namespace streamscope::viewer {
+
+using trace::Packed;
 
 /// In the order of ops. Filled once, then thread-safe.
 class WaitParts {

@@ -462,7 +462,7 @@ std::string Workspace::state_json() const {
   text += "\"";
   text += ",\"bookmarks\":" + std::to_string(state_.bookmarks.all().size());
   text += ",\"live\":" + std::string(state_.is_live ? "true" : "false");
-  text += ",\"operations\":" + std::to_string(document_ ? document_->tables().op.size() : 0);
+  text += ",\"operations\":" + std::to_string(document_ ? document_->trace().op.size() : 0);
   text += ",\"drawer\":" + json_text(state_.drawer);
   text += ",\"compared\":" + std::string(state_.compared ? "true" : "false");
   text += ",\"theme\":" + std::string(state_.theme == ThemeKind::kDark ? "\"dark\"" : "\"light\"");

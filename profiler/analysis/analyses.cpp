@@ -9,35 +9,29 @@ Analyses::Analyses(const Trace& trace) : trace_(trace) {}
 Analyses::~Analyses() = default;
 
 const Timeline& Analyses::timeline() {
-  if (!timeline_) timeline_ = std::make_unique<Timeline>(trace_);
-  return *timeline_;
+  return timeline_.get([&] { return Timeline(trace_); });
 }
 
 const IssueOrder& Analyses::order() {
-  if (!order_) order_ = std::make_unique<IssueOrder>(trace_);
-  return *order_;
+  return order_.get([&] { return IssueOrder(trace_); });
 }
 
 const HappensBefore& Analyses::before(Relation relation) {
   auto& known = relation == Relation::kGuaranteed ? guaranteed_ : observed_;
-  if (!known)
-    known = std::make_unique<HappensBefore>(order(), HappensBefore::Options{.relation = relation});
-  return *known;
+  return known.get(
+      [&] { return HappensBefore(order(), HappensBefore::Options{.relation = relation}); });
 }
 
 const Edges& Analyses::edges() {
-  if (!edges_) edges_ = std::make_unique<Edges>(order());
-  return *edges_;
+  return edges_.get([&] { return Edges(order()); });
 }
 
 const std::vector<Id>& Analyses::by_start() {
-  if (!by_start_) by_start_ = ops_by_start(trace_);
-  return *by_start_;
+  return by_start_.get([&] { return ops_by_start(trace_); });
 }
 
 const Rivals& Analyses::rivals() {
-  if (!rivals_) rivals_ = std::make_unique<Rivals>(order(), by_start());
-  return *rivals_;
+  return rivals_.get([&] { return Rivals(order(), by_start()); });
 }
 
 WaitExplainer& Analyses::explainer() {
@@ -47,34 +41,39 @@ WaitExplainer& Analyses::explainer() {
 }
 
 const std::vector<WaitPart>& Analyses::waits() {
-  if (!waits_) waits_ = explain_waits(explainer(), trace_);
-  return *waits_;
+  return waits_.get([&] {
+    const std::lock_guard lock(explaining_);
+    return explain_waits(explainer(), trace_);
+  });
+}
+
+const std::vector<PathStep>& Analyses::path() {
+  return path_.get([&] {
+    const HostBounds& bounds = host_bounds();
+    const std::lock_guard lock(explaining_);
+    return critical_path(order(), explainer(), bounds);
+  });
 }
 
 const HostBounds& Analyses::host_bounds() {
-  if (!host_bounds_) host_bounds_ = std::make_unique<HostBounds>(order(), edges());
-  return *host_bounds_;
+  return host_bounds_.get([&] { return HostBounds(order(), edges()); });
 }
 
 const Replay& Analyses::replay() {
-  if (!replay_) replay_ = std::make_unique<Replay>(order());
-  return *replay_;
+  return replay_.get([&] { return Replay(order()); });
 }
 
 const Places& Analyses::places() {
-  if (!places_) places_ = std::make_unique<Places>(trace_);
-  return *places_;
+  return places_.get([&] { return Places(trace_); });
 }
 
 const MemoryConflicts& Analyses::memory_conflicts() {
-  if (!memory_conflicts_)
-    memory_conflicts_ = find_memory_conflicts(order(), before(Relation::kObserved));
-  return *memory_conflicts_;
+  return memory_conflicts_.get(
+      [&] { return find_memory_conflicts(order(), before(Relation::kObserved)); });
 }
 
 const WaitFor& Analyses::wait_for() {
-  if (!wait_for_) wait_for_ = std::make_unique<WaitFor>(order(), before());
-  return *wait_for_;
+  return wait_for_.get([&] { return WaitFor(order(), before()); });
 }
 
 }  // namespace streamscope::analysis

@@ -6,7 +6,7 @@
 #pragma once
 
 #include <memory>
-#include <optional>
+#include <mutex>
 #include <vector>
 
 #include "critical_path.h"
@@ -22,7 +22,11 @@
 
 namespace streamscope::analysis {
 
-/// Keeps a reference to the trace. Not thread-safe: questions compute.
+/// True if a trace is so large that starting a thread for a part of the work pays.
+inline bool worth_threads(const Trace& trace) { return trace.op.size() > 100'000; }
+
+/// Keeps a reference to the trace. Thread-safe: what is asked for while another thread computes it
+/// is waited for.
 class Analyses {
  public:
   explicit Analyses(const Trace& trace);
@@ -35,8 +39,9 @@ class Analyses {
   const Edges& edges();
   const std::vector<Id>& by_start();  ///< as ops_by_start()
   const Rivals& rivals();
-  WaitExplainer& explainer();
+  WaitExplainer& explainer();  ///< for one thread at a time; waits() and path() use it too
   const std::vector<WaitPart>& waits();
+  const std::vector<PathStep>& path();  ///< as critical_path()
   const HostBounds& host_bounds();
   const Replay& replay();
   const Places& places();
@@ -44,20 +49,36 @@ class Analyses {
   const WaitFor& wait_for();
 
  private:
+  template <class Result>
+  class Once {
+   public:
+    template <class Compute>
+    const Result& get(Compute compute) {
+      std::call_once(once_, [&] { result_.reset(new Result(compute())); });
+      return *result_;
+    }
+
+   private:
+    std::once_flag once_;
+    std::unique_ptr<Result> result_;
+  };
+
   const Trace& trace_;
-  std::unique_ptr<Timeline> timeline_;
-  std::unique_ptr<IssueOrder> order_;
-  std::unique_ptr<HappensBefore> guaranteed_, observed_;
-  std::unique_ptr<Edges> edges_;
-  std::optional<std::vector<Id>> by_start_;
-  std::unique_ptr<Rivals> rivals_;
+  Once<Timeline> timeline_;
+  Once<IssueOrder> order_;
+  Once<HappensBefore> guaranteed_, observed_;
+  Once<Edges> edges_;
+  Once<std::vector<Id>> by_start_;
+  Once<Rivals> rivals_;
+  std::mutex explaining_;  // of explainer_
   std::unique_ptr<WaitExplainer> explainer_;
-  std::optional<std::vector<WaitPart>> waits_;
-  std::unique_ptr<HostBounds> host_bounds_;
-  std::unique_ptr<Replay> replay_;
-  std::unique_ptr<Places> places_;
-  std::optional<MemoryConflicts> memory_conflicts_;
-  std::unique_ptr<WaitFor> wait_for_;
+  Once<std::vector<WaitPart>> waits_;
+  Once<std::vector<PathStep>> path_;
+  Once<HostBounds> host_bounds_;
+  Once<Replay> replay_;
+  Once<Places> places_;
+  Once<MemoryConflicts> memory_conflicts_;
+  Once<WaitFor> wait_for_;
 };
 
 }  // namespace streamscope::analysis

@@ -5,7 +5,10 @@
 // viewer.
 #pragma once
 
-#include "host_syncs.h"
+#include <optional>
+#include <string>
+
+#include "timeline.h"
 
 namespace streamscope::analysis {
 
@@ -23,49 +26,23 @@ struct Counts {
   uint64_t graph_launch = 0;
   uint64_t range = 0, mark = 0, operation = 0, barrier = 0, allocation = 0, task = 0;
   uint64_t dropped = 0;  ///< records known to be missing; not counted here
+
+  bool operator==(const Counts&) const = default;
 };
 
-/// `tables` holds the tables that grow with the trace, plain as in Trace or packed; `trace` the
-/// others. Linear in the rows.
-template <class Tables>
-Counts count_rows(const Trace& trace, const Tables& tables) {
-  constexpr trace::Small kGraphLaunchCall = 29;  // of api_call.kind, as schema.sql lists them
+/// Linear in the rows.
+Counts count_rows(const Trace& trace);
+
+/// Counts and the end of a trace, as stored with its derived tables (meta `counts`), so that a
+/// large one is not read for them.
+struct StoredCounts {
   Counts counts;
-  counts.process = trace.process.size();
-  counts.thread = trace.thread.size();
-  counts.device = trace.device.size();
-  counts.stream = trace.stream.size();
-  const auto& op = tables.op;
-  counts.op = op.size();
-  for (Id id = 0; id < op.size(); ++id) {
-    const trace::Small kind = op.kind[id];
-    counts.kernel += kind == trace::kKernel;
-    counts.memcpy += kind == trace::kMemcpy;
-    counts.memset += kind == trace::kMemset;
-    counts.host_function += kind == trace::kHostFunction;
-    counts.page_migration += kind == trace::kMemcpy && op.detail[id] >= trace::kFirstMigration;
-  }
-  counts.event_record = tables.event_record.size();
-  counts.event_wait = tables.event_wait.size();
-  for (const trace::Small binding : tables.event_wait.binding)
-    counts.event_edge += binding == trace::kBindingExact;
-  counts.api_call = tables.api_call.size() + counts.event_record + counts.event_wait;
-  for (Id sync = 0; sync < tables.host_sync.size(); ++sync) {
-    const trace::Small kind = tables.host_sync.kind[sync];
-    const auto calls = static_cast<uint64_t>(trace::call_count(tables.host_sync, sync));
-    counts.host_sync += is_blocking(kind);
-    if (is_query(kind)) counts.query += calls;
-    counts.api_call += calls;
-  }
-  for (const trace::Small kind : tables.api_call.kind)
-    counts.graph_launch += kind == kGraphLaunchCall;
-  counts.range = tables.range.size();
-  counts.mark = trace.mark.size();
-  counts.operation = tables.operation.size();
-  counts.barrier = trace.barrier.size();
-  counts.allocation = trace.allocation.size();
-  counts.task = tables.task.size();
-  return counts;
-}
+  Ns end_ns = 0;
+};
+inline constexpr char kCountsKey[] = "counts";
+std::string counts_to_store(const Trace& trace);
+/// Nothing if none are stored or they are of other rows than the trace has. Of `trace` the number
+/// of rows of all tables must be known (trace::ReadOptions::count_others).
+std::optional<StoredCounts> stored_counts(const Trace& trace);
 
 }  // namespace streamscope::analysis

@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "counts.h"
 #include "detector.h"
 #include "hang.h"
 #include "lod.h"
@@ -62,8 +63,7 @@ DerivedCounts write_derived_tables(Analyses& analyses) {
   // Computed before the file is touched.
   const Edges& edges = analyses.edges();
   const std::vector<WaitPart>& waits = analyses.waits();
-  const std::vector<PathStep> path =
-      critical_path(analyses.order(), analyses.explainer(), analyses.host_bounds());
+  const std::vector<PathStep>& path = analyses.path();
   const std::vector<Verdict> verdicts = evaluate_all(analyses);
   const std::vector<trace::Lod> pyramid = level_of_detail(trace, analyses.timeline());
   const std::map<Id, trace::HangReport> hangs = proved_hangs(analyses);
@@ -97,6 +97,7 @@ DerivedCounts write_derived_tables(Analyses& analyses) {
   counts.lod_rows = pyramid.size();
   for (const auto& [process, report] : hangs)
     trace::append_hang(writer, process, trace.process.end_ns[process], report);
+  writer.set_meta(kCountsKey, counts_to_store(trace));
   writer.set_meta(kVersionKey, kAnalysisVersion);
   writer.finish(trace.complete());
   return counts;

@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
+#include <future>
 
 #include "units.h"
 
@@ -215,10 +217,20 @@ Verdict evaluate(const Detector& detector, Analyses& analyses, const AvailableEv
 
 std::vector<Verdict> evaluate_all(Analyses& analyses) {
   const AvailableEvidence evidence = evidence_of(analyses.trace());
-  std::vector<Verdict> verdicts;
+  std::vector<const Detector*> looking;
   for (const Detector& detector : detectors()) {
-    if (detector.look) verdicts.push_back(evaluate(detector, analyses, evidence));
+    if (detector.look) looking.push_back(&detector);
   }
+  std::vector<Verdict> verdicts(looking.size());
+  std::atomic<size_t> next = 0;
+  const auto evaluate_some = [&] {
+    for (size_t i = next++; i < looking.size(); i = next++)
+      verdicts[i] = evaluate(*looking[i], analyses, evidence);
+  };
+  std::future<void> other;
+  if (worth_threads(analyses.trace())) other = std::async(std::launch::async, evaluate_some);
+  evaluate_some();
+  if (other.valid()) other.get();
   return verdicts;
 }
 

@@ -35,7 +35,8 @@ struct Share {
   double was = 0, now = 0;
 };
 
-/// Something that several ops share. It remembers the last few users: more than run at once.
+/// Something that several ops share. It remembers the last few users that take a part of it: more
+/// than run at once.
 class DeviceRoom {
  public:
   /// The first instant from `at` on, on both clocks, at which `share` of it is free. What runs at
@@ -54,9 +55,17 @@ class DeviceRoom {
                    [&](const User& user, Ns Twin::*, Ns) { return user.start.was < started; });
   }
   void use(const Twin& start, const Twin& end, Share share, Twin priority) {
+    if (share.was == 0 && share.now == 0) return;
+    if (count_ == kUsers) {
+      forget(by_end_was_);
+      forget(by_end_now_);
+      --count_;
+    }
     users_[next_] = {start, end, priority, share};
+    insert(by_end_was_, &Twin::was);
+    insert(by_end_now_, &Twin::now);
+    ++count_;
     next_ = (next_ + 1) % kUsers;
-    count_ = std::min(count_ + 1, kUsers);
   }
 
  private:
@@ -67,21 +76,37 @@ class DeviceRoom {
     Twin start, end, priority;
     Share share;
   };
+  using Order = std::array<uint8_t, kUsers>;  // users, that which ends last first
+
+  // Takes out the oldest user, in whose place the next one will be.
+  void forget(Order& order) {
+    const auto end = order.begin() + count_;
+    std::copy(std::find(order.begin(), end, next_) + 1, end, std::find(order.begin(), end, next_));
+  }
+  // Most end after all others, or nearly so.
+  void insert(Order& order, Ns Twin::*clock) {
+    size_t place = 0;
+    while (place < count_ && users_[order[place]].end.*clock > users_[next_].end.*clock) ++place;
+    std::copy_backward(order.begin() + place, order.begin() + count_, order.begin() + count_ + 1);
+    order[place] = static_cast<uint8_t>(next_);
+  }
 
   template <class Counts>
   Twin on_both(const Twin& at, const Share& share, Counts counts) const {
     if (count_ == 0) return at;
-    return {on(&Twin::was, &Share::was, at.was, share.was, counts),
-            on(&Twin::now, &Share::now, at.now, share.now, counts)};
+    return {on(by_end_was_, &Twin::was, &Share::was, at.was, share.was, counts),
+            on(by_end_now_, &Twin::now, &Share::now, at.now, share.now, counts)};
   }
   template <class Counts>
-  Ns on(Ns Twin::*clock, double Share::*part, Ns at, double share, Counts counts) const {
+  Ns on(const Order& order, Ns Twin::*clock, double Share::*part, Ns at, double share,
+        Counts counts) const {
     for (;;) {
       double used = 0;
       Ns first_end = std::numeric_limits<Ns>::max();
       for (size_t i = 0; i < count_; ++i) {
-        const User& user = users_[i];
-        if (user.end.*clock <= at || !counts(user, clock, at)) continue;
+        const User& user = users_[order[i]];
+        if (user.end.*clock <= at) break;
+        if (!counts(user, clock, at)) continue;
         used += user.share.*part;
         first_end = std::min(first_end, user.end.*clock);
       }
@@ -91,6 +116,7 @@ class DeviceRoom {
   }
 
   std::array<User, kUsers> users_;
+  Order by_end_was_, by_end_now_;
   size_t next_ = 0, count_ = 0;
 };
 

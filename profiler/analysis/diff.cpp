@@ -50,8 +50,8 @@ struct ComparedOps {
 };
 
 // What a trace has of what is counted.
-struct Counts {
-  Counts(Analyses& analyses, const Repetitions* steady)
+struct ComparedCounts {
+  ComparedCounts(Analyses& analyses, const Repetitions* steady)
       : ops(analyses, steady), work(analyses.trace(), ops) {
     std::map<std::tuple<uint32_t, uint32_t, trace::Small>, uint64_t> by_group;
     const auto group = [&](Id op) { return work.of(ops.index_of[op]); };
@@ -67,7 +67,7 @@ struct Counts {
     for (const WaitPart& part : analyses.waits()) {
       if (ops.has(part.op)) trace::add_to(waits[part.cause], part.duration_ns);
     }
-    const auto path = critical_path(analyses.order(), analyses.explainer(), analyses.host_bounds());
+    const auto& path = analyses.path();
     if (!path.empty()) path_ns = path.back().end_ns - path.front().start_ns;
   }
 
@@ -91,7 +91,7 @@ void for_both(const Map& base, const Map& now, Visit visit) {
   }
 }
 
-std::vector<EdgeChange> compare_edges(const Counts& base, const Counts& now) {
+std::vector<EdgeChange> compare_edges(const ComparedCounts& base, const ComparedCounts& now) {
   std::vector<EdgeChange> changes;
   for_both(base.edges, now.edges, [&](const EdgeKey& key, uint64_t before, uint64_t after) {
     if (before == after) return;
@@ -149,7 +149,7 @@ Ns makespan_ns(const Trace& trace) {
 
 TraceDiff diff(Analyses& base, Analyses& now, const std::string& range) {
   const std::optional<SteadyPart> steady = steady_part(base, now, range);
-  const Counts before(base, steady ? &steady->base : nullptr),
+  const ComparedCounts before(base, steady ? &steady->base : nullptr),
       after(now, steady ? &steady->now : nullptr);
   TraceDiff result{.base_ns = makespan_ns(base.trace()),
                    .new_ns = makespan_ns(now.trace()),

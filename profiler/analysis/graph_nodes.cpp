@@ -17,7 +17,7 @@ GraphNodes::GraphNodes(const Trace& trace) {
   }
   const auto& from = trace.graph_edge.from_node_id;
   const auto& to = trace.graph_edge.to_node_id;
-  const auto list = [&](const std::vector<Id>& by, const std::vector<Id>& other,
+  const auto list = [&](const trace::Column<Id>& by, const trace::Column<Id>& other,
                         std::vector<size_t>& first, std::vector<Id>& nodes) {
     first.assign(count + 1, 0);
     const auto valid = [&](size_t edge) { return by[edge] < count && other[edge] < count; };

@@ -345,7 +345,7 @@ HappensBefore::Impl::Impl(const IssueOrder& order, Options options)
           graph_nodes.node(trace.process_of_stream(order.stream(op)), trace.op.graph_node[op]);
     }
   }
-  sync_thread = trace.host_sync.thread_id;
+  sync_thread.assign(trace.host_sync.thread_id.begin(), trace.host_sync.thread_id.end());
   ClockWalk<Impl> clocks_of_all(*this, order, options);
   OrderingWalk(order, clocks_of_all).run();
 }

@@ -79,27 +79,27 @@ template <class Column>
 auto HostTime::value(Call call, Column column) const {
   switch (call.table()) {
     case Call::kApiCall:
-      return column(trace_.api_call)[call.id()];
+      return (*column(trace_.api_call))[call.id()];
     case Call::kEventRecord:
-      return column(trace_.event_record)[call.id()];
+      return (*column(trace_.event_record))[call.id()];
     case Call::kEventWait:
-      return column(trace_.event_wait)[call.id()];
+      return (*column(trace_.event_wait))[call.id()];
     case Call::kHostSync:
       break;
   }
-  return column(trace_.host_sync)[call.id()];
+  return (*column(trace_.host_sync))[call.id()];
 }
 
 Ns HostTime::start_ns(Call call) const {
-  return value(call, [](const auto& rows) { return rows.start_ns.data(); });
+  return value(call, [](const auto& rows) { return &rows.start_ns; });
 }
 
 Ns HostTime::end_ns(Call call) const {
-  return value(call, [](const auto& rows) { return rows.end_ns.data(); });
+  return value(call, [](const auto& rows) { return &rows.end_ns; });
 }
 
 Id HostTime::name_id(Call call) const {
-  return value(call, [](const auto& rows) { return rows.name_id.data(); });
+  return value(call, [](const auto& rows) { return &rows.name_id; });
 }
 
 bool HostTime::is_sync(Call call) const {

@@ -22,11 +22,11 @@ bool succeeded(trace::Small result) { return result == 0 || result == trace::kNo
 // Rows by (time, correlation id): the latter decides between calls that returned at the same
 // instant, as happens on the coarse virtual clock of a simulated device.
 template <class AtNs>
-void sort_by_call(std::vector<Id>& rows, AtNs at_ns, const std::vector<Int>& correlation) {
+void sort_by_call(std::vector<Id>& rows, AtNs at_ns, const trace::Column<Int>& correlation) {
   const auto before = [&](Id a, Id b) {
     const Ns at_a = at_ns(a), at_b = at_ns(b);
     if (at_a != at_b) return at_a < at_b;
-    return std::tie(correlation[a], a) < std::tie(correlation[b], b);
+    return std::tuple(correlation[a], a) < std::tuple(correlation[b], b);
   };
   if (!std::is_sorted(rows.begin(), rows.end(), before))
     std::sort(rows.begin(), rows.end(), before);
@@ -35,8 +35,8 @@ void sort_by_call(std::vector<Id>& rows, AtNs at_ns, const std::vector<Int>& cor
 // Those of the rows from 0 to `count` that a predicate accepts, by (column `at_ns`, correlation
 // id).
 template <class Accepts>
-std::vector<Id> rows_by_call(size_t count, Accepts accepts, const std::vector<Ns>& at_ns,
-                             const std::vector<Int>& correlation) {
+std::vector<Id> rows_by_call(size_t count, Accepts accepts, const trace::Column<Ns>& at_ns,
+                             const trace::Column<Int>& correlation) {
   std::vector<Id> rows;
   reserve_large(rows, count);
   for (Id row = 0; row < count; ++row) {
@@ -54,9 +54,9 @@ std::vector<Id> ops_by_call(const Trace& trace) {
   const auto before = [&](Id a, Id b) {
     const Id call_a = call_of[a], call_b = call_of[b];
     if (call_a == call_b)
-      return std::tie(trace.op.start_ns[a], a) < std::tie(trace.op.start_ns[b], b);
-    return std::tie(calls.end_ns[call_a], calls.correlation_id[call_a], call_a) <
-           std::tie(calls.end_ns[call_b], calls.correlation_id[call_b], call_b);
+      return std::tuple(trace.op.start_ns[a], a) < std::tuple(trace.op.start_ns[b], b);
+    return std::tuple(calls.end_ns[call_a], calls.correlation_id[call_a], call_a) <
+           std::tuple(calls.end_ns[call_b], calls.correlation_id[call_b], call_b);
   };
   std::vector<Id> ops;
   reserve_large(ops, trace.op.size());

@@ -3,8 +3,6 @@
 
 // Who held what was lent of a pool: of libcoord's pools, which tell how many elements are lent and
 // not to whom, from what libcoord does with them; and who made streams and events.
-//
-// `Tables` are the trace itself or, in the viewer, its tables in another form.
 #pragma once
 
 #include <algorithm>
@@ -31,12 +29,12 @@ inline HeldBy held_by(const PoolUsage& pool) {
 }
 
 /// Operations of a process from one of their instants until a later one.
-template <class Tables, class Column>
-std::shared_ptr<const Lifetimes> operations_between(const Tables& tables, Id process,
-                                                    const Column& from_ns, const Column& until_ns) {
+inline std::shared_ptr<const Lifetimes> operations_between(const Trace& trace, Id process,
+                                                           const trace::Column<Ns>& from_ns,
+                                                           const trace::Column<Ns>& until_ns) {
   auto lives = std::make_shared<Lifetimes>();
-  for (Id id = 0; id < tables.operation.size(); ++id) {
-    if (tables.operation.process_id[id] == process && from_ns[id] != kUnknownNs)
+  for (Id id = 0; id < trace.operation.size(); ++id) {
+    if (trace.operation.process_id[id] == process && from_ns[id] != kUnknownNs)
       lives->add(from_ns[id], until_ns[id], id);
   }
   lives->finish();
@@ -44,22 +42,20 @@ std::shared_ptr<const Lifetimes> operations_between(const Tables& tables, Id pro
 }
 
 /// Streams that a process made, while they have work that was issued and has not ended.
-template <class Tables>
-std::shared_ptr<const Lifetimes> busy_streams(const Trace& trace, const Tables& tables,
-                                              Id process) {
+inline std::shared_ptr<const Lifetimes> busy_streams(const Trace& trace, Id process) {
   struct Period {
     Ns from_ns = kUnknownNs, until_ns = kUnknownNs;
   };
   std::vector<Period> periods(trace.stream.size());
   auto lives = std::make_shared<Lifetimes>();
-  for (Id id = 0; id < tables.op.size(); ++id) {  // in order of start, so of issue in a stream
-    const Id stream = tables.op.stream_id[id];
-    const Ns start = tables.op.start_ns[id], end = tables.op.end_ns[id];
+  for (Id id = 0; id < trace.op.size(); ++id) {  // in order of start, so of issue in a stream
+    const Id stream = trace.op.stream_id[id];
+    const Ns start = trace.op.start_ns[id], end = trace.op.end_ns[id];
     if (stream >= periods.size() || trace.stream.created_ns[stream] == kUnknownNs ||
         trace.process_of_stream(stream) != process || start == kUnknownNs)
       continue;
-    const Id call = tables.op.api_call_id[id];
-    const Ns issued = call < tables.api_call.size() ? tables.api_call.start_ns[call] : kUnknownNs;
+    const Id call = trace.op.api_call_id[id];
+    const Ns issued = call < trace.api_call.size() ? trace.api_call.start_ns[call] : kUnknownNs;
     const Ns from = issued == kUnknownNs ? start : std::min(issued, start);
     Period& period = periods[stream];
     if (period.from_ns != kUnknownNs && period.until_ns != kUnknownNs && from > period.until_ns) {
@@ -83,19 +79,18 @@ std::shared_ptr<const Lifetimes> busy_streams(const Trace& trace, const Tables& 
 /// from its submission until its completion is seen, and scratch memory while it is submitted; a
 /// stream is lent until the work of its lease has ended. What a program borrows otherwise, nobody
 /// tells. O(rows log rows).
-template <class Tables>
-void find_holders(const Trace& trace, const Tables& tables, std::vector<PoolUsage>& pools) {
+inline void find_holders(const Trace& trace, std::vector<PoolUsage>& pools) {
   std::map<std::pair<Id, trace::PoolKind>, std::shared_ptr<const Lifetimes>> known;
-  const auto& operation = tables.operation;
+  const auto& operation = trace.operation;
   for (PoolUsage& pool : pools) {
     if (pool.derived) continue;
     auto& lives = known[{pool.process_id, pool.kind}];
     if (!lives) {
-      lives = pool.kind == trace::kStreamPool ? busy_streams(trace, tables, pool.process_id)
+      lives = pool.kind == trace::kStreamPool ? busy_streams(trace, pool.process_id)
               : pool.kind == trace::kEventPool
-                  ? operations_between(tables, pool.process_id, operation.submitted_ns,
+                  ? operations_between(trace, pool.process_id, operation.submitted_ns,
                                        operation.completed_ns)
-                  : operations_between(tables, pool.process_id, operation.begun_ns,
+                  : operations_between(trace, pool.process_id, operation.begun_ns,
                                        operation.submitted_ns);
     }
     pool.holders = lives;
@@ -108,11 +103,10 @@ struct Creators {
 };
 
 /// O(rows log rows).
-template <class Tables>
-Creators find_creators(const Trace& trace, const Tables& tables) {
+inline Creators find_creators(const Trace& trace) {
   constexpr trace::Small kEventCreate = 7, kStreamCreate = 14;
   constexpr ptrdiff_t kMostAtATime = 64;  // threads that make things at the same time
-  const auto& call = tables.api_call;
+  const auto& call = trace.api_call;
   const auto start = [&](Id id) -> Ns { return call.start_ns[id]; };
   std::vector<Id> events, streams;
   for (Id id = 0; id < call.size(); ++id) {

@@ -119,7 +119,7 @@ std::vector<Id> ops_by_start(const Trace& trace) {
   Id begin = 0;
   for (Id end : next) {
     std::sort(result.begin() + begin, result.begin() + end,
-              [&](Id a, Id b) { return std::tie(start_ns[a], a) < std::tie(start_ns[b], b); });
+              [&](Id a, Id b) { return std::tuple(start_ns[a], a) < std::tuple(start_ns[b], b); });
     begin = end;
   }
   return result;

@@ -43,9 +43,9 @@ using TaskLaunches = std::map<std::pair<Id, trace::Int>, Id>;
 TaskLaunches task_launches(const Trace& trace);
 
 /// The op of each run, by row of task_run: the kernel whose warps are the workers. kNoId where it
-/// is not there. `ops`: the table, in whatever form. Linear in ops and runs.
-template <class Ops>
-std::vector<Id> task_run_ops(const Trace& trace, const Ops& ops) {
+/// is not there. Linear in ops and runs.
+inline std::vector<Id> task_run_ops(const Trace& trace) {
+  const trace::OpColumns& ops = trace.op;
   std::vector<Id> result(trace.task_run.size(), kNoId);
   const TaskLaunches launches = task_launches(trace);
   for (Id op = 0; !launches.empty() && op < ops.size(); ++op) {
@@ -58,8 +58,9 @@ std::vector<Id> task_run_ops(const Trace& trace, const Ops& ops) {
 }
 
 /// Start of a task on the trace clock, by the op of its run; kUnknownNs where that has no time.
-template <class Tasks, class Ops>
-Ns task_start_ns(const Tasks& tasks, const Ops& ops, const std::vector<Id>& run_ops, Id task) {
+inline Ns task_start_ns(const Trace& trace, const std::vector<Id>& run_ops, Id task) {
+  const trace::TaskColumns& tasks = trace.task;
+  const trace::OpColumns& ops = trace.op;
   if (tasks.start_ns[task] != kUnknownNs) return tasks.start_ns[task];
   const Id run = tasks.task_run_id[task];
   const Id op = run < run_ops.size() ? run_ops[run] : kNoId;

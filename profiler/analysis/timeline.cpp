@@ -15,8 +15,8 @@ namespace streamscope::analysis {
 namespace {
 
 bool by_start(const Trace& trace, Id a, Id b) {
-  return std::tie(trace.op.start_ns[a], trace.op.end_ns[a], a) <
-         std::tie(trace.op.start_ns[b], trace.op.end_ns[b], b);
+  return std::tuple(trace.op.start_ns[a], trace.op.end_ns[a], a) <
+         std::tuple(trace.op.start_ns[b], trace.op.end_ns[b], b);
 }
 
 // Puts the ops of one stream into FIFO order. A stream runs its ops one after another, so the start

@@ -22,7 +22,7 @@ std::function<int()> define_analyze(CommandLine& line, ProgramArguments&) {
       .required();
   line.flag("--quiet", options->quiet, "no progress and no summary");
   return [options]() -> int {
-    const trace::Trace trace = load(options->file, options->quiet);
+    const trace::Trace trace = load_to_analyze(options->file, options->quiet);
     analysis::Analyses analyses(trace);
     const analysis::DerivedCounts counts = analysis::write_derived_tables(analyses);
     if (!options->quiet) {

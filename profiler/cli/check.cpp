@@ -106,7 +106,7 @@ std::function<int()> define_check(CommandLine& line, ProgramArguments&) {
           report::read_budgets(options->budget, report::iteration_named(options->iteration));
     wanted.show_possible = !options->show.empty();
     wait_for_end(options->file, options->wait_s);
-    const trace::Trace trace = load(options->file, options->quiet);
+    const trace::Trace trace = load_to_analyze(options->file, options->quiet);
     const report::Check check = report::check(trace, wanted);
     const bool to_terminal = options->output.empty();
     const report::Look look{.colour = to_terminal && wants_colour(),

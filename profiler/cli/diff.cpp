@@ -46,7 +46,7 @@ std::function<int()> define_diff(CommandLine& line, ProgramArguments&) {
     const std::string iteration = report::iteration_named(options->iteration);
     const auto load_timed = [&](const std::string& file) {
       wait_for_end(file, options->wait_s);
-      trace::Trace trace = load(file, options->quiet);
+      trace::Trace trace = load_to_analyze(file, options->quiet);
       if (analysis::makespan_ns(trace) > 0) return trace;
       throw Error(file, "has no device times, so nothing can be compared",
                   "record it with --tier times");

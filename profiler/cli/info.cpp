@@ -4,11 +4,40 @@
 #include "report/info.h"
 
 #include <memory>
+#include <utility>
 
+#include "analysis/counts.h"
 #include "command.h"
 #include "traces.h"
 
 namespace streamscope::cli {
+
+namespace {
+
+// A trace of fewer calls and ops is read as a whole, which checks its values too.
+constexpr size_t kLargeTrace = 1'000'000;
+
+// Of a large trace what was counted when its derived tables were made, and of the tables only those
+// that are small.
+std::pair<trace::Trace, report::Info> read_info(const std::string& file, bool quiet) {
+  trace::ReadOptions small;
+  small.only = {"process",  "thread",     "device",         "context",
+                "stream",   "timeline",   "loss",           "overhead",
+                "task_run", "task_queue", "timeline_point", "operation_dependency"};
+  small.count_others = true;
+  trace::Trace trace = load(file, quiet, small);
+  if (trace.op.size() + trace.api_call.size() > kLargeTrace && trace.task.empty()) {
+    if (const auto stored = analysis::stored_counts(trace)) {
+      report::Info info = report::info_of(trace, stored->counts, stored->end_ns);
+      return {std::move(trace), std::move(info)};
+    }
+  }
+  trace = load(file, quiet);
+  report::Info info = report::info_of(trace);
+  return {std::move(trace), std::move(info)};
+}
+
+}  // namespace
 
 std::function<int()> define_info(CommandLine& line, ProgramArguments&) {
   struct Options {
@@ -20,8 +49,7 @@ std::function<int()> define_info(CommandLine& line, ProgramArguments&) {
   line.flag("--json", options->json, "for programs");
   line.flag("--quiet", options->quiet, "no progress");
   return [options]() -> int {
-    const trace::Trace trace = load(options->file, options->quiet);
-    const report::Info info = report::info_of(trace);
+    const auto [trace, info] = read_info(options->file, options->quiet);
     write_output(options->json ? report::info_json(info) : report::info_text(trace, info), "",
                  options->file);
     return kDone;

@@ -81,7 +81,7 @@ std::function<int()> define_report(CommandLine& line, ProgramArguments&) {
     if (!options->what_if.empty() && options->format != "text" && options->format != "json") {
       throw Error("--format", "'" + options->format + "' is not for --what-if", "use text or json");
     }
-    const trace::Trace trace = load(options->file, options->quiet);
+    const trace::Trace trace = load_to_analyze(options->file, options->quiet);
     if (!options->what_if.empty()) {
       write_output(what_if(trace, options->what_if, options->format == "json", options->file),
                    options->output, options->file);

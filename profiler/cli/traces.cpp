@@ -35,13 +35,24 @@ bool recover(const fs::path& file) {
   return !in_use;
 }
 
-trace::Trace load(const fs::path& file, bool quiet) {
+trace::Trace load(const fs::path& file, bool quiet, trace::ReadOptions options) {
   recover(file);
   Progress progress("reading " + file.filename().string(), quiet);
-  return trace::read(file, {.progress = [&](double fraction) {
-                       progress.update(fraction);
-                       return true;
-                     }});
+  options.progress = [&](double fraction) {
+    progress.update(fraction);
+    return true;
+  };
+  return trace::read(file, options);
+}
+
+trace::Trace load_to_analyze(const fs::path& file, bool quiet) {
+  trace::ReadOptions options;
+#define STREAMSCOPE_NAME(sql_name, Row, COLUMNS) options.only.push_back(#sql_name);
+  STREAMSCOPE_TABLES(STREAMSCOPE_NAME)
+#undef STREAMSCOPE_NAME
+  for (const char* derived : {"edge", "wait_cause", "critical_path", "finding"})
+    std::erase(options.only, derived);
+  return load(file, quiet, options);
 }
 
 trace::Trace load_to_convert(const fs::path& file, bool quiet) {

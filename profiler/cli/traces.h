@@ -17,8 +17,11 @@ namespace streamscope::cli {
 /// first. False if a recorder may be at work on it.
 bool recover(const std::filesystem::path& file);
 /// Reads a trace in whatever state it is, with progress.
-trace::Trace load(const std::filesystem::path& file, bool quiet);
-/// The same, and says on standard error if it is unfinished: for output that has no place for it.
+trace::Trace load(const std::filesystem::path& file, bool quiet, trace::ReadOptions options = {});
+/// The same without what the analyses would compute anew: findings, edges and the like.
+trace::Trace load_to_analyze(const std::filesystem::path& file, bool quiet);
+/// The same as load(), and says on standard error if it is unfinished: for output that has no place
+/// for it.
 trace::Trace load_to_convert(const std::filesystem::path& file, bool quiet);
 
 inline constexpr double kDefaultWaitS = 10;

@@ -131,8 +131,7 @@ class Parser {
 };
 
 std::optional<double> critical_path_ns(analysis::Analyses& analyses) {
-  const auto path =
-      analysis::critical_path(analyses.order(), analyses.explainer(), analyses.host_bounds());
+  const auto& path = analyses.path();
   if (path.empty()) return std::nullopt;
   return static_cast<double>(path.back().end_ns - path.front().start_ns);
 }

@@ -70,9 +70,7 @@ std::vector<LossFact> losses_of(const Trace& trace) {
 }  // namespace
 
 Info info_of(const Trace& trace) {
-  Info info = info_of(trace, analysis::count_rows(trace, trace), trace.end_ns());
-  info.coordination = coordination_of(trace);
-  return info;
+  return info_of(trace, analysis::count_rows(trace), trace.end_ns());
 }
 
 Info info_of(const Trace& trace, const Counts& counts, trace::Ns end_ns) {
@@ -85,6 +83,7 @@ Info info_of(const Trace& trace, const Counts& counts, trace::Ns end_ns) {
   info.stack_count = static_cast<uint64_t>(meta_number(trace, "stack_count"));
   info.stack_ns = meta_number(trace, "stack_ns");
   info.counts = counts;
+  info.coordination = coordination_of(trace);
   info.losses = losses_of(trace);
   info.recording_cost = recording_cost(trace);
   for (const LossFact& loss : info.losses) {

@@ -41,8 +41,7 @@ struct Info {
 };
 
 Info info_of(const trace::Trace& trace);
-/// The same but for `coordination`, of a trace whose large tables are kept elsewhere: `counts` and
-/// `end_ns` (trace::last_instant) are of those.
+/// The same of a trace of which only some tables were read: `counts` and `end_ns` are of the whole.
 Info info_of(const trace::Trace& trace, const Counts& counts, trace::Ns end_ns);
 
 /// The JSON of `info --json`; keys are never renamed.

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <future>
 #include <set>
 #include <tuple>
 
@@ -296,6 +297,10 @@ Summary summarize(const Trace& trace) {
   Summary summary;
   summary.info = info_of(trace);
   analysis::Analyses analyses(trace);
+  // The detectors need other analyses than the rest of a report, most of all replays.
+  std::future<std::vector<analysis::Verdict>> verdicts =
+      std::async(analysis::worth_threads(trace) ? std::launch::async : std::launch::deferred,
+                 [&] { return analysis::evaluate_all(analyses); });
   const analysis::Timeline& timeline = analyses.timeline();
   const analysis::Edges& edges = analyses.edges();
   const std::vector<WaitPart>& parts = analyses.waits();
@@ -338,9 +343,8 @@ Summary summarize(const Trace& trace) {
   const PartsOfOps parts_of_ops(trace, parts);
   summary.ops = group_ops(trace, parts_of_ops);
   summary.ranges = RangeGroups(trace, parts_of_ops).by_cost();
-  summary.path = compose_path(
-      trace, critical_path(analyses.order(), analyses.explainer(), analyses.host_bounds()));
-  for (Advice& advice : by_weight(analysis::evaluate_all(analyses))) {
+  summary.path = compose_path(trace, analyses.path());
+  for (Advice& advice : by_weight(verdicts.get())) {
     if (advice.is_possible()) {
       summary.possible.push_back(std::move(advice));
     } else if (advice.severity() != analysis::FindingSeverity::kNote) {

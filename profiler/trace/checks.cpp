@@ -133,12 +133,14 @@ STREAMSCOPE_TABLES(STREAMSCOPE_FIELDS)
 #undef STREAMSCOPE_FIELDS
 #undef STREAMSCOPE_FIELD
 
-void append(LossColumns& columns, const Loss& row) {
-#define STREAMSCOPE_APPEND(type, name) columns.name.push_back(row.name);
-  STREAMSCOPE_LOSS_COLUMNS(STREAMSCOPE_APPEND)
-#undef STREAMSCOPE_APPEND
-  ++columns.row_count;
-}
+// A column of rows that come from a file.
+struct BlockColumn {
+  using value_type = Int;
+  Int* values;
+  size_t count;
+  size_t size() const { return count; }
+  Int& operator[](size_t row) const { return values[row]; }
+};
 
 }  // namespace
 
@@ -158,6 +160,17 @@ void Damage::add(const char* table, uint64_t row, const char* column, std::strin
     found->first = "row " + std::to_string(row) + ", " + column + " = " + std::string(value);
   }
   ++found->values;
+}
+
+void Damage::add(const Damage& later) {
+  for (const OfTable& table : later.tables_) {
+    auto found = std::ranges::find(tables_, std::string_view(table.table), &OfTable::table);
+    if (found == tables_.end()) {
+      tables_.push_back(table);
+    } else {
+      found->values += table.values;
+    }
+  }
 }
 
 std::string describe(const Damage::OfTable& table) {
@@ -191,19 +204,25 @@ bool fits_into_memory(Int address, Int bytes, Int pitch, Int rows) {
 STREAMSCOPE_TABLES(STREAMSCOPE_CHECK_ROW)
 #undef STREAMSCOPE_CHECK_ROW
 
-void check(Trace& trace, Damage& damage) {
-  constexpr uint64_t first_row = 0;
-#define STREAMSCOPE_CHECK_TABLE(sql_name, Row, COLUMNS) \
-  {                                                     \
-    constexpr const char* table = #sql_name;            \
-    Row##Columns& columns = trace.sql_name;             \
-    COLUMNS(STREAMSCOPE_CHECK_COLUMN)                   \
-    check_rows(table, columns, damage, first_row);      \
-  }
-  STREAMSCOPE_TABLES(STREAMSCOPE_CHECK_TABLE)
-#undef STREAMSCOPE_CHECK_TABLE
-#undef STREAMSCOPE_CHECK_COLUMN
+#define STREAMSCOPE_BLOCK_COLUMN(type, name) BlockColumn name{*next_++, rows_};
+#define STREAMSCOPE_CHECK_BLOCK(sql_name, Row, COLUMNS)                     \
+  [](Int* const* values, size_t rows, uint64_t first_row, Damage& damage) { \
+    constexpr const char* table = #sql_name;                                \
+    struct Row##Block {                                                     \
+      Int* const* next_;                                                    \
+      size_t rows_;                                                         \
+      COLUMNS(STREAMSCOPE_BLOCK_COLUMN)                                     \
+    } columns{values, rows};                                                \
+    COLUMNS(STREAMSCOPE_CHECK_COLUMN)                                       \
+    check_rows(table, columns, damage, first_row);                          \
+  },
+CheckBlock block_check(TableIndex index) {
+  static constexpr CheckBlock kChecks[] = {STREAMSCOPE_TABLES(STREAMSCOPE_CHECK_BLOCK)};
+  return kChecks[static_cast<size_t>(index)];
 }
+#undef STREAMSCOPE_CHECK_BLOCK
+#undef STREAMSCOPE_BLOCK_COLUMN
+#undef STREAMSCOPE_CHECK_COLUMN
 
 std::optional<Int> meta_integer(const Trace& trace, std::string_view key) {
   const auto found = trace.meta.find(key);
@@ -229,7 +248,7 @@ void add_losses(const Damage& damage, Trace& trace) {
     row.severity = static_cast<Small>(loss_info(kDamagedValues).severity);
     row.count = table.values;
     row.detail_id = intern(describe(table));
-    append(trace.loss, row);
+    trace.loss.append(row);
   }
 }
 

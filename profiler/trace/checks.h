@@ -52,6 +52,8 @@ class Damage {
   /// `table` and `column` must live as long as this.
   void add(const char* table, uint64_t row, const char* column, Int value);
   void add(const char* table, uint64_t row, const char* column, std::string_view value);
+  /// What was found further down, in tables that this knows or in others.
+  void add(const Damage& later);
   const std::vector<OfTable>& tables() const { return tables_; }
   bool empty() const { return tables_.empty(); }
 
@@ -139,8 +141,10 @@ void check_rows(const char* name, Table& table, Damage& damage, uint64_t first_r
 template <class Row>
 void check_row(uint64_t id, Row& row, Damage& damage);
 
-/// Checks all columns of a trace that was just loaded.
-void check(Trace& trace, Damage& damage);
+/// Checks rows that come from a file. `columns`: for each column of the table, in the order of
+/// tables.def, its values in 64 bits, whatever its type; NULL is kNoInt.
+using CheckBlock = void (*)(Int* const* columns, size_t rows, uint64_t first_row, Damage& damage);
+CheckBlock block_check(TableIndex index);
 
 /// The number that meta holds under a key; nothing if that is no number, or one beyond
 /// kMostRealtimeNs.

@@ -122,7 +122,8 @@ constexpr LossInfo kKinds[] = {
     {"record-invalid", Severity::kDataLoss, kAllEvidence,
      "Some records made no sense and were left out.", "Report this with the trace."},
     {kDamagedValues, Severity::kDataLoss, kAllEvidence,
-     "Some values cannot be, such as times years away or memory beyond the last address; they count "
+     "Some values cannot be, such as times years away or memory beyond the last address; they "
+     "count "
      "as unknown.",
      "Record or copy it again; if that does not help, report this with the trace."},
     {"merge-no-clock", Severity::kNotice, kNoEvidence,

@@ -5,6 +5,19 @@
 #include <iterator>
 
 namespace streamscope::trace {
+
+#define STREAMSCOPE_PUSH(type, name) name.push_back(row.name);
+#define STREAMSCOPE_PACK(type, name) name.pack();
+#define STREAMSCOPE_DEFINE(sql_name, Row, COLUMNS) \
+  Id Row##Columns::append(const Row& row) {        \
+    COLUMNS(STREAMSCOPE_PUSH)                      \
+    return static_cast<Id>(row_count++);           \
+  }                                                \
+  void Row##Columns::pack() { COLUMNS(STREAMSCOPE_PACK) }
+STREAMSCOPE_TABLES(STREAMSCOPE_DEFINE)
+#undef STREAMSCOPE_DEFINE
+#undef STREAMSCOPE_PACK
+#undef STREAMSCOPE_PUSH
 namespace {
 
 template <size_t N>
@@ -23,10 +36,9 @@ constexpr std::string_view kHostSyncKinds[] = {"device",       "stream",      "e
 constexpr std::string_view kEdgeKinds[] = {"fifo",  "event",     "host",  "legacy",
                                            "graph", "operation", "memory"};
 constexpr std::string_view kWaitCauses[] = {
-    "launch",        "event_wait",   "start_latency", "legacy_stream",  "memory_wait",
-    "host_function", "copy_engine",  "sm_full",       "queue_aliasing", "profiler",
-    "unknown",       "host_sync",    "graph",         "host_call",      "code_loading",
-    "host_lock",     "host"};
+    "launch",      "event_wait", "start_latency",  "legacy_stream", "memory_wait", "host_function",
+    "copy_engine", "sm_full",    "queue_aliasing", "profiler",      "unknown",     "host_sync",
+    "graph",       "host_call",  "code_loading",   "host_lock",     "host"};
 constexpr std::string_view kSeverities[] = {"info", "notice", "data_loss", "error"};
 constexpr std::string_view kCopyKinds[] = {
     "unknown", "HtoD", "DtoH", "HtoA", "AtoH",       "AtoA",       "AtoD",

@@ -13,8 +13,8 @@
 #include <cstdint>
 #include <limits>
 #include <string_view>
-#include <vector>
 
+#include "column.h"
 #include "tables.def"
 
 namespace streamscope::trace {
@@ -62,14 +62,18 @@ STREAMSCOPE_TABLES(STREAMSCOPE_ROW)
 #undef STREAMSCOPE_ROW
 #undef STREAMSCOPE_FIELD
 
-/// Column stores: `OpColumns` with `std::vector<Ns> start_ns` and so on; index = id.
-#define STREAMSCOPE_COLUMN(type, name) std::vector<type> name;
+/// Column stores: `OpColumns` with `Column<Ns> start_ns` and so on; index = id.
+#define STREAMSCOPE_COLUMN(type, name) Column<type> name;
 #define STREAMSCOPE_STORE(sql_name, Row, COLUMNS) \
   struct Row##Columns {                           \
     COLUMNS(STREAMSCOPE_COLUMN)                   \
     size_t row_count = 0;                         \
     size_t size() const { return row_count; }     \
     bool empty() const { return row_count == 0; } \
+    /** Adds a row and returns its id. */         \
+    Id append(const Row& row);                    \
+    /** Packs what was appended. */               \
+    void pack();                                  \
   };
 STREAMSCOPE_TABLES(STREAMSCOPE_STORE)
 #undef STREAMSCOPE_STORE
@@ -182,9 +186,8 @@ inline constexpr Small kFirstMigration = 11;
 /// CUDA's result code for "not ready", the expected answer of a query.
 inline constexpr Small kResultNotReady = 600;
 
-/// How many calls a row of host_sync stands for; of HostSyncColumns, or of columns packed alike.
-template <class HostSyncs>
-Int call_count(const HostSyncs& syncs, Id sync) {
+/// How many calls a row of host_sync stands for.
+inline Int call_count(const HostSyncColumns& syncs, Id sync) {
   return syncs.polls[sync] == kNoSmall ? 1 : syncs.polls[sync];
 }
 

@@ -167,6 +167,16 @@ std::unique_ptr<Database> open_database(const std::filesystem::path& file) {
   return database;
 }
 
+// Without a look at the file: closing it would end the locks that SQLite holds on it (POSIX keeps
+// them per process and file).
+std::unique_ptr<Database> open_again(const Database& trace) {
+  const std::filesystem::path& file = trace.file();
+  const bool immutable =
+      sqlite3_uri_boolean(sqlite3_db_filename(trace.get(), "main"), "immutable", 0) != 0;
+  return immutable ? connect(file, uri_of(file, "immutable=1"), SQLITE_OPEN_URI)
+                   : connect(file, file.string(), 0);
+}
+
 bool is_unwritten(const std::filesystem::path& file) {
   std::error_code error;
   const auto bytes = std::filesystem::file_size(file, error);

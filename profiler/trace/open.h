@@ -25,6 +25,9 @@ std::unique_ptr<Database> open_database(const std::filesystem::path& file);
 /// version makes them.
 void expect_trace(const Database& database);
 
+/// One more connection to the file of a trace that is open.
+std::unique_ptr<Database> open_again(const Database& trace);
+
 /// True if nothing is stored there yet: no file, an empty one, or a database without tables, as a
 /// writer makes one in its first milliseconds.
 bool is_unwritten(const std::filesystem::path& file);

@@ -2,103 +2,115 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "reader.h"
 
+#include <malloc.h>
+
 #include <algorithm>
-#include <limits>
+#include <atomic>
+#include <exception>
 #include <memory>
+#include <mutex>
 #include <set>
+#include <thread>
 
 #include "checks.h"
 #include "error.h"
-#include "last_instant.h"
 #include "open.h"
-#include "sqlite.h"
+#include "snapshot.h"
+#include "table_part.h"
 #include "tables.h"
 
 namespace streamscope::trace {
 namespace {
 
-constexpr uint64_t kRowsPerProgress = 1 << 16;
-constexpr char kAgain[] = "record it again";
-
-// A column of a Trace, of whichever type.
-struct ColumnTarget {
-  ColumnTarget(const char* column, std::vector<Id>& ids) : name(column), ids(&ids) {}
-  ColumnTarget(const char* column, std::vector<Small>& smalls) : name(column), smalls(&smalls) {}
-  ColumnTarget(const char* column, std::vector<Int>& ints) : name(column), ints(&ints) {}
-
-  void reserve(size_t rows) {
-    if (ids != nullptr) ids->reserve(rows);
-    if (smalls != nullptr) smalls->reserve(rows);
-    if (ints != nullptr) ints->reserve(rows);
-  }
-
-  const char* name;
-  std::vector<Id>* ids = nullptr;
-  std::vector<Small>* smalls = nullptr;
-  std::vector<Int>* ints = nullptr;
-};
-
-struct TableTarget {
-  const char* name;
-  size_t* row_count;
-  std::vector<ColumnTarget> columns;
-};
+constexpr uint64_t kRowsPerPart = 1 << 16;
+// What a thread and its connection cost is less than what they spare from here on.
+constexpr uint64_t kFewestRowsPerThread = 4 * kRowsPerPart;
+constexpr size_t kMostThreads = 8;
 
 // The columns of a Trace by table, in the order of tables.def.
-std::vector<TableTarget> targets_of(Trace& trace) {
-  std::vector<TableTarget> targets;
-#define STREAMSCOPE_COLUMN_TARGET(type, name) {#name, columns.name},
-#define STREAMSCOPE_TARGET(sql_name, Row, COLUMNS)                                            \
-  {                                                                                           \
-    Row##Columns& columns = trace.sql_name;                                                   \
-    targets.push_back({#sql_name, &columns.row_count, {COLUMNS(STREAMSCOPE_COLUMN_TARGET)}}); \
+std::vector<StoredTable> tables_of(Trace& trace) {
+  std::vector<StoredTable> tables;
+#define STREAMSCOPE_COLUMN_TARGET(type, name) {#name, &columns.name},
+#define STREAMSCOPE_TARGET(sql_name, Row, COLUMNS)            \
+  {                                                           \
+    Row##Columns& columns = trace.sql_name;                   \
+    tables.push_back({#sql_name,                              \
+                      &columns.row_count,                     \
+                      block_check(TableIndex::k##Row),        \
+                      {COLUMNS(STREAMSCOPE_COLUMN_TARGET)}}); \
   }
   STREAMSCOPE_TABLES(STREAMSCOPE_TARGET)
 #undef STREAMSCOPE_TARGET
 #undef STREAMSCOPE_COLUMN_TARGET
-  return targets;
+  return tables;
 }
 
 class Loader {
  public:
-  Loader(const Database& database, const ReadOptions& options, Trace& trace)
-      : database_(database), options_(options), trace_(trace), targets_(targets_of(trace)) {
+  Loader(std::unique_ptr<Database> database, const ReadOptions& options, Trace& trace)
+      : file_(database->file()), options_(options), trace_(trace), tables_(tables_of(trace)) {
     if (!options.only.empty()) {
-      std::erase_if(targets_, [&](const TableTarget& table) {
-        return std::ranges::find(options.only, std::string_view(table.name)) == options.only.end();
+      const auto others = std::ranges::stable_partition(tables_, [&](const StoredTable& table) {
+        return std::ranges::find(options.only, std::string_view(table.name)) != options.only.end();
       });
+      others_.assign(others.begin(), others.end());
+      tables_.erase(others.begin(), others.end());
     }
-    // A row takes four bytes at least, which bounds what a forged highest id can make us reserve.
-    most_rows_ = static_cast<uint64_t>(database.integer("PRAGMA page_count")) *
-                 static_cast<uint64_t>(database.integer("PRAGMA page_size")) / 4;
+    // One transaction, so that all tables are of the same instant while the trace is being
+    // recorded.
+    connections_ = snapshot(std::move(database), 1);
+    count_rows();
+    const uint64_t threads = std::min<uint64_t>({std::max(1u, std::thread::hardware_concurrency()),
+                                                 kMostThreads, total_rows_ / kFewestRowsPerThread});
+    if (threads > 1) {
+      connections_[0]->run("COMMIT");
+      connections_ = snapshot(std::move(connections_[0]), threads);
+      count_rows();
+    }
   }
 
   void load() {
-    total_rows_ = row_count("string");
-    for (const TableTarget& table : targets_) total_rows_ += row_count(table.name);
     load_meta();
     load_strings();
-    for (TableTarget& table : targets_) load_table(table);
-    for (const TableTarget& table : targets_) check_ids(table);
-    check(trace_, damage_);
+    plan_parts();
+    read_parts();
+    for (size_t i = 0; i < tables_.size(); ++i) count_read(i);
+    for (size_t i = 0; i < tables_.size(); ++i) check_ids(i);
+    for (size_t i = 0; i < tables_.size(); ++i) join(i);
+    if (options_.count_others) {
+      for (const StoredTable& table : others_) *table.row_count = row_count(table.name);
+    }
     check_hang_objects();
     add_losses(damage_, trace_);
+    trace_.pack();
     report();
   }
 
  private:
+  const Database& database() const { return *connections_[0]; }
+
+  void count_rows() {
+    // A row takes four bytes at least, which bounds what a forged highest id can make us reserve.
+    most_rows_ = static_cast<uint64_t>(database().integer("PRAGMA page_count")) *
+                 static_cast<uint64_t>(database().integer("PRAGMA page_size")) / 4;
+    total_rows_ = row_count("string");
+    stored_rows_.clear();
+    for (const StoredTable& table : tables_)
+      total_rows_ += stored_rows_.emplace_back(row_count(table.name));
+  }
+
   uint64_t row_count(const std::string& table) const {
     if (added_later(table) && stored_columns(table).empty()) return 0;
-    int64_t count = database_.integer("SELECT coalesce(max(id), -1) + 1 FROM " + table);
+    int64_t count = database().integer("SELECT coalesce(max(id), -1) + 1 FROM " + table);
     return static_cast<uint64_t>(std::clamp<int64_t>(count, 0, static_cast<int64_t>(most_rows_)));
   }
 
   [[noreturn]] void damaged(const std::string& what) const {
-    throw Error(database_.file(), "is damaged: " + what, kAgain);
+    throw Error(file_, "is damaged: " + what, kRecordAgain);
   }
 
   void load_meta() {
-    Statement statement(database_, "SELECT key, value FROM meta");
+    Statement statement(database(), "SELECT key, value FROM meta");
     while (statement.step()) {
       trace_.meta.emplace(std::string(statement.text(0)), std::string(statement.text(1)));
     }
@@ -106,169 +118,181 @@ class Loader {
 
   void load_strings() {
     trace_.strings.reserve(row_count("string"));
-    Statement statement(database_, "SELECT id, value FROM string ORDER BY id");
+    Statement statement(database(), "SELECT id, value FROM string ORDER BY id");
     while (statement.step()) {
-      expect_id("string", statement.integer(0), trace_.strings.size());
+      const size_t expected = trace_.strings.size();
+      if (statement.integer(0) != static_cast<int64_t>(expected) || expected >= kNoId) {
+        damaged("row " + std::to_string(statement.integer(0)) +
+                " of table string stands where row " + std::to_string(expected) + " should");
+      }
       trace_.strings.emplace_back(statement.text(1));
-      count_row();
+      if (++rows_ % kRowsPerPart == 0) report();
     }
   }
 
   std::set<std::string, std::less<>> stored_columns(const std::string& table) const {
     std::set<std::string, std::less<>> names;
-    Statement statement(database_, "SELECT name FROM pragma_table_info('" + table + "')");
+    Statement statement(database(), "SELECT name FROM pragma_table_info('" + table + "')");
     while (statement.step()) names.emplace(statement.text(0));
     return names;
   }
 
-  void load_table(TableTarget& table) {
-    std::string sql = "SELECT id";
-    uint64_t rows = row_count(table.name);
-    const std::set<std::string, std::less<>> stored = stored_columns(table.name);
-    if (added_later(table.name) && stored.empty()) return;
-    for (ColumnTarget& column : table.columns) {
-      sql += grown_later(table.name) && !stored.contains(column.name)
-                 ? ",NULL"
-                 : std::string(",") + column.name;
-      column.reserve(rows);
+  // Splits each table into parts; the last one reads to the end, whatever comes there.
+  void plan_parts() {
+    parts_.resize(tables_.size());
+    for (size_t i = 0; i < tables_.size(); ++i) {
+      StoredTable& table = tables_[i];
+      const std::set<std::string, std::less<>> stored = stored_columns(table.name);
+      if (added_later(table.name) && stored.empty()) continue;
+      for (StoredColumn& column : table.columns)
+        column.is_stored = !grown_later(table.name) || stored.contains(column.name);
+      uint64_t from = 0;
+      for (; from + kRowsPerPart < stored_rows_[i]; from += kRowsPerPart)
+        parts_[i].push_back({.from = from, .to = from + kRowsPerPart});
+      parts_[i].push_back({.from = from});
+      for (size_t part = 0; part < parts_[i].size(); ++part) work_.push_back({i, part});
     }
-    Statement statement(database_, sql + " FROM " + table.name + " ORDER BY id");
-    while (statement.step()) {
-      expect_id(table.name, statement.integer(0), *table.row_count);
-      Cell cell{statement.get(), 0, table.name, *table.row_count};
-      for (ColumnTarget& column : table.columns) {
-        cell.index++;
-        if (column.ids != nullptr) {
-          column.ids->push_back(value<Id>(cell, column.name));
-        } else if (column.smalls != nullptr) {
-          column.smalls->push_back(value<Small>(cell, column.name));
-        } else {
-          column.ints->push_back(value<Int>(cell, column.name));
-        }
+  }
+
+  // This thread reads too, and alone reports progress.
+  void read_parts() {
+    std::vector<std::jthread> others;
+    for (size_t i = 1; i < connections_.size(); ++i)
+      others.emplace_back([this, i] { read_parts_by(*connections_[i], [] {}); });
+    read_parts_by(*connections_[0], [this] { report(); });
+    others.clear();
+    if (failure_) std::rethrow_exception(failure_);
+  }
+
+  template <class Report>
+  void read_parts_by(const Database& database, Report report_progress) {
+    try {
+      for (size_t next = next_++; next < work_.size(); next = next_++) {
+        TablePart& part = parts_[work_[next].table][work_[next].part];
+        read_part(database, tables_[work_[next].table], part);
+        rows_ += part.rows;
+        report_progress();
       }
-      ++*table.row_count;
-      count_row();
+    } catch (...) {
+      next_ = work_.size();  // the others stop too
+      const std::lock_guard lock(mutex_);
+      if (!failure_) failure_ = std::current_exception();
     }
   }
 
-  void expect_id(const char* table, int64_t id, size_t expected) const {
-    if (id != static_cast<int64_t>(expected) || expected >= kNoId) {
-      damaged(std::string("row ") + std::to_string(id) + " of table " + table +
-              " stands where row " + std::to_string(expected) + " should");
+  void count_read(size_t index) {
+    for (const TablePart& part : parts_[index]) {
+      *tables_[index].row_count += part.rows;
+      damage_.add(part.damage);
     }
   }
 
-  struct Cell {
-    sqlite3_stmt* statement;
-    int index;
-    const char* table;
-    size_t row;
-  };
-
-  // sqlite3_column_int64 answers 0 for NULL and for texts, so the type is asked for only then.
-  template <class T>
-  T value(const Cell& cell, const char* column) {
-    const int64_t value = sqlite3_column_int64(cell.statement, cell.index);
-    if (value == 0) {
-      const int type = sqlite3_column_type(cell.statement, cell.index);
-      if (type == SQLITE_NULL) return detail::none<T>();
-      if (type != SQLITE_INTEGER) return impossible<T>(cell, column, "no integer");
+  void join(size_t index) {
+    const StoredTable& table = tables_[index];
+    for (size_t column = 0; column < table.columns.size(); ++column) {
+      std::visit([&](auto* target) { join_column(parts_[index], column, *target); },
+                 table.columns[column].target);
     }
-    // What stands for NULL in memory cannot be stored.
-    if (value < int64_t{std::numeric_limits<T>::min()} ||
-        value > int64_t{std::numeric_limits<T>::max()} || value == int64_t{detail::none<T>()})
-      return impossible<T>(cell, column, std::to_string(value));
-    return static_cast<T>(value);
+    parts_[index].clear();
   }
 
   template <class T>
-  T impossible(const Cell& cell, const char* column, const std::string& value) {
-    if constexpr (std::is_same_v<T, Id>)
-      damaged("column " + std::string(column) + " of table " + cell.table + " holds " + value);
-    damage_.add(cell.table, cell.row, column, value);
-    return detail::none<T>();
+  static void join_column(std::vector<TablePart>& parts, size_t column, Column<T>& target) {
+    std::vector<Packed<T>> values;
+    for (TablePart& part : parts)
+      values.push_back(std::move(std::get<Packed<T>>(part.columns[column].values)));
+    if (!values.empty()) target = Column<T>(Packed<T>::joined(values));
   }
 
   bool is_read(std::string_view name) const {
-    return name == "string" || std::ranges::any_of(targets_, [&](const TableTarget& table) {
+    return name == "string" || std::ranges::any_of(tables_, [&](const StoredTable& table) {
              return table.name == name;
            });
   }
 
-  size_t size_of(std::string_view name) const {
+  uint64_t size_of(std::string_view name) const {
     if (name == "string") return trace_.strings.size();
-    for (const TableTarget& table : targets_) {
-      if (table.name == name) return *table.row_count;
+    for (size_t i = 0; i < tables_.size(); ++i) {
+      if (tables_[i].name == name) return *tables_[i].row_count;
     }
     return 0;
   }
 
   // Whoever works on a Trace indexes columns by ids without a second look, so every id must lead
   // somewhere.
-  void check_ids(const TableTarget& table) const {
-    for (const ColumnTarget& column : table.columns) {
-      const char* target =
-          column.ids == nullptr ? nullptr : referenced_table(table.name, column.name);
+  void check_ids(size_t index) const {
+    const StoredTable& table = tables_[index];
+    for (size_t column = 0; column < table.columns.size(); ++column) {
+      const char* name = table.columns[column].name;
+      const bool holds_ids = std::holds_alternative<Column<Id>*>(table.columns[column].target);
+      const char* target = holds_ids ? referenced_table(table.name, name) : nullptr;
       if (target == nullptr || !is_read(target)) continue;
-      Id most = 0;
-      for (Id id : *column.ids) most = std::max(most, id + 1);  // kNoId + 1 is 0
-      if (most <= size_of(target)) continue;
-      damaged(std::string(table.name) + "." + column.name + " names row " +
-              std::to_string(most - 1) + " of table " + target + ", which has " +
-              std::to_string(size_of(target)));
+      uint64_t most = 0;
+      for (const TablePart& part : parts_[index])
+        most = std::max(most, part.columns[column].ids_end);
+      const uint64_t size = size_of(target);
+      if (most <= size) continue;
+      damaged(std::string(table.name) + "." + name + " names row " + std::to_string(most - 1) +
+              " of table " + target + ", which has " + std::to_string(size));
     }
   }
 
   // The table that hang_node.object_id leads into depends on the row.
   void check_hang_objects() {
-    HangNodeColumns& nodes = trace_.hang_node;
+    const HangNodeColumns& nodes = trace_.hang_node;
     for (Id row = 0; row < nodes.size(); ++row) {
       const std::string_view target = hang_object_table(nodes.kind[row]);
       if (nodes.object_id[row] == kNoId || !is_read(target) ||
           nodes.object_id[row] < size_of(target))
         continue;
       damage_.add("hang_node", row, "object_id", nodes.object_id[row]);
-      nodes.object_id[row] = kNoId;
+      trace_.hang_node.object_id[row] = kNoId;
     }
-  }
-
-  void count_row() {
-    if (++rows_ % kRowsPerProgress == 0) report();
   }
 
   void report() const {
     if (!options_.progress) return;
+    const uint64_t rows = rows_;
     double fraction =
-        total_rows_ == 0 ? 1.0 : static_cast<double>(rows_) / static_cast<double>(total_rows_);
-    if (!options_.progress(std::min(fraction, 1.0)))
-      throw Error(database_.file(), "reading was cancelled");
+        total_rows_ == 0 ? 1.0 : static_cast<double>(rows) / static_cast<double>(total_rows_);
+    if (!options_.progress(std::min(fraction, 1.0))) throw Error(file_, "reading was cancelled");
   }
 
-  const Database& database_;
+  struct Work {
+    size_t table, part;
+  };
+
+  const std::filesystem::path file_;
   const ReadOptions& options_;
   Trace& trace_;
-  std::vector<TableTarget> targets_;
+  std::vector<std::unique_ptr<Database>> connections_;
+  std::vector<StoredTable> tables_, others_;
+  std::vector<uint64_t> stored_rows_;          // by table
+  std::vector<std::vector<TablePart>> parts_;  // by table
+  std::vector<Work> work_;
+  std::atomic<size_t> next_ = 0;  // of work_
+  std::mutex mutex_;
+  std::exception_ptr failure_;
+  Damage damage_;
   uint64_t most_rows_ = 0;
   uint64_t total_rows_ = 0;
-  uint64_t rows_ = 0;
-  Damage damage_;
+  std::atomic<uint64_t> rows_ = 0;
 };
 
 }  // namespace
 
 Trace read(const std::filesystem::path& file, const ReadOptions& options) {
-  std::unique_ptr<Database> database = open_trace(file);
   Trace trace;
   trace.file = file;
-  // One transaction, so that all tables are of the same instant while the trace is being recorded.
-  database->run("BEGIN");
   try {
-    Loader(*database, options, trace).load();
+    Loader(open_trace(file), options, trace).load();
   } catch (const Error& error) {
     // The only SQL here is ours, so what SQLite has against it is the fault of the file.
     if ((error.code() & 0xff) != SQLITE_ERROR) throw;
-    throw Error(file, "is damaged: " + error.cause(), kAgain, error.code());
+    throw Error(file, "is damaged: " + error.cause(), kRecordAgain, error.code());
   }
+  // What the threads freed stays in their own heaps otherwise.
+  malloc_trim(0);
   return trace;
 }
 
@@ -279,12 +303,35 @@ Trace& Trace::operator=(const Trace&) = default;
 Trace& Trace::operator=(Trace&&) noexcept = default;
 Trace::~Trace() = default;
 
+void Trace::pack() {
+#define STREAMSCOPE_PACK(sql_name, Row, COLUMNS) sql_name.pack();
+  STREAMSCOPE_TABLES(STREAMSCOPE_PACK)
+#undef STREAMSCOPE_PACK
+}
+
 bool Trace::complete() const {
   auto found = meta.find("complete");
   return found != meta.end() && found->second == "1";
 }
 
-Ns Trace::end_ns() const { return last_instant(*this, mark); }
+Ns Trace::end_ns() const {
+  Ns last = 0;
+  const auto look = [&](const Column<Ns>& column) {
+    for (const Ns at : column) last = std::max(last, at);
+  };
+  const auto look_both = [&](const auto& table) {
+    look(table.start_ns);
+    look(table.end_ns);
+  };
+  look_both(api_call);
+  look_both(op);
+  look_both(event_record);
+  look_both(event_wait);
+  look_both(host_sync);
+  look_both(range);
+  look(mark.start_ns);
+  return last;
+}
 
 Id Trace::process_of_thread(Id thread_id) const {
   return thread_id < thread.size() ? thread.process_id[thread_id] : kNoId;

@@ -19,7 +19,7 @@ namespace streamscope::trace {
 /// A whole trace in memory. Immutable once read, so any number of threads may use it.
 /// `trace.op.start_ns[id]`.
 struct Trace {
-  // Out of line: some four hundred vectors are not to be copied and destroyed inline in every user.
+  // Out of line: some four hundred columns are not to be copied and destroyed inline in every user.
   Trace();
   Trace(const Trace&);
   Trace(Trace&&) noexcept;
@@ -39,6 +39,8 @@ struct Trace {
   std::string_view text(Id string_id) const {
     return string_id < strings.size() ? std::string_view(strings[string_id]) : std::string_view();
   }
+  /// Packs the tables, as read() leaves them, of a trace that was made row by row.
+  void pack();
   /// True if the recording ended in good order and was finished.
   bool complete() const;
   /// Last instant named by any call, op, range or sync. Linear in the rows.
@@ -56,6 +58,9 @@ struct ReadOptions {
   /// Read these tables (and meta and the strings) and leave the others empty; none named: all of
   /// them. For a first look at a large trace: ids that lead into a table left out lead nowhere.
   std::vector<std::string_view> only;
+  /// Tables that are not in `only` get the number of their rows, though every value in them reads
+  /// as unknown.
+  bool count_others = false;
 };
 
 /// Reads FILE, finished or still being recorded. Throws Error that says what is wrong and what to

@@ -27,6 +27,7 @@ CREATE TABLE meta (
   -- the recorder was killed); trace_start_realtime_ns (Unix time of instant 0);
   -- duration_ns (last known instant); tier (structure, times or events);
   -- imported_from (the tool whose file this trace was made from; absent if it was recorded);
+  -- counts (what info counts, of so many rows; stored with the derived tables);
   -- kernel_arguments (1: recorded with --with args); analysis_version (of the derived tables,
   -- absent if they were never computed); stack_count and stack_ns (call stacks that ended processes took, and what those
   -- cost them; absent if none). Further keys may appear.

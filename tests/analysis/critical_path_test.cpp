@@ -28,7 +28,7 @@ constexpr Ns kUs = 1000;
 
 std::vector<PathStep> path_of(const Trace& trace) {
   Analyses analyses(trace);
-  auto path = critical_path(analyses.order(), analyses.explainer(), analyses.host_bounds());
+  auto path = analyses.path();
   for (size_t i = 1; i < path.size(); ++i) EXPECT_EQ(path[i].start_ns, path[i - 1].end_ns);
   for (const PathStep& step : path) EXPECT_LT(step.start_ns, step.end_ns);
   return path;

@@ -12,16 +12,12 @@
 
 namespace streamscope::analysis {
 
-#define STREAMSCOPE_PUSH(type, name) columns.name.push_back(row.name);
 #define STREAMSCOPE_APPEND(sql_name, Row, COLUMNS)                      \
   inline trace::Id append(trace::Trace& trace, const trace::Row& row) { \
-    trace::Row##Columns& columns = trace.sql_name;                      \
-    COLUMNS(STREAMSCOPE_PUSH)                                           \
-    return static_cast<trace::Id>(columns.row_count++);                 \
+    return trace.sql_name.append(row);                                  \
   }
 STREAMSCOPE_TABLES(STREAMSCOPE_APPEND)
 #undef STREAMSCOPE_APPEND
-#undef STREAMSCOPE_PUSH
 
 /// One process with one device and one context; further ones on request. Every call lasts 1 ns and
 /// ends at `at`.

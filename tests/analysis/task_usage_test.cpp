@@ -74,11 +74,11 @@ TEST(TaskUsage, FindsTheKernelOfARunAmongTheProcesses) {
   builder.add(task(1, 0, 30, 5));
   builder.add(trace::Task{.task_queue_id = 0, .start_ns = 7});
   const trace::Trace trace = builder.trace();
-  const std::vector<Id> ops = task_run_ops(trace, trace.op);
+  const std::vector<Id> ops = task_run_ops(trace);
   EXPECT_THAT(ops, ElementsAre(first.last_op(), kNoId));
-  EXPECT_EQ(task_start_ns(trace.task, trace.op, ops, 0), 1030);
-  EXPECT_EQ(task_start_ns(trace.task, trace.op, ops, 1), kUnknownNs);
-  EXPECT_EQ(task_start_ns(trace.task, trace.op, ops, 2), 7);
+  EXPECT_EQ(task_start_ns(trace, ops, 0), 1030);
+  EXPECT_EQ(task_start_ns(trace, ops, 1), kUnknownNs);
+  EXPECT_EQ(task_start_ns(trace, ops, 2), 7);
 }
 
 }  // namespace

@@ -65,6 +65,7 @@ void add_accesses(Trace& t) {
     access.address[2 * i + 1] = ((Int{t.op.stream_id[i]} + 2) * kPieces + other) * kPiece;
     access.writes[2 * i + 1] = 1;
   }
+  t.pack();
 }
 
 struct Cost {
@@ -111,8 +112,7 @@ Cost analyze(const Trace& trace, bool verbose) {
   lap("rivals");
   const size_t parts = analyses.waits().size();
   lap("why late");
-  const size_t steps =
-      critical_path(analyses.order(), analyses.explainer(), analyses.host_bounds()).size();
+  const size_t steps = analyses.path().size();
   lap("critical path");
   const Cost cost{now_s() - begin, peak_bytes() - before};
   if (verbose) {

@@ -99,6 +99,7 @@ inline trace::Trace big_trace(size_t ops, size_t waits, size_t streams) {
   STREAMSCOPE_TABLES(STREAMSCOPE_FILL_TABLE)
 #undef STREAMSCOPE_FILL_TABLE
 #undef STREAMSCOPE_FILL
+  t.pack();
   return t;
 }
 

@@ -9,3 +9,7 @@ target_compile_definitions(cli_test PRIVATE
   STREAMSCOPE_DOCS="${PROJECT_SOURCE_DIR}/docs")
 add_dependencies(cli_test streamscope streamscope_collect example_pipeline example_deadlock)
 streamscope_golden(cli_test cli/commands_test.cpp)
+
+streamscope_bench(commands LINK streamscope_test_support streamscope::analysis streamscope::trace)
+target_compile_definitions(commands_bench PRIVATE STREAMSCOPE_PROGRAM="$<TARGET_FILE:streamscope>")
+add_dependencies(commands_bench streamscope)

@@ -27,6 +27,14 @@ enum CallKind : Small {
   kGraph = 29
 };
 
+// The last row of a column that holds the id.
+Id last_with(const Column<Id>& column, Id id) {
+  for (auto row = static_cast<Id>(column.size()); row-- > 0;) {
+    if (column[row] == id) return row;
+  }
+  return kNoId;
+}
+
 }  // namespace
 
 TraceBuilder::TraceBuilder() {
@@ -42,16 +50,10 @@ TraceBuilder::TraceBuilder() {
   process("app");
 }
 
-#define STREAMSCOPE_PUSH(type, name) columns.name.push_back(row.name);
-#define STREAMSCOPE_ADD(sql_name, Row, COLUMNS)  \
-  Id TraceBuilder::add(const Row& row) {         \
-    Row##Columns& columns = trace_.sql_name;     \
-    COLUMNS(STREAMSCOPE_PUSH)                    \
-    return static_cast<Id>(columns.row_count++); \
-  }
+#define STREAMSCOPE_ADD(sql_name, Row, COLUMNS) \
+  Id TraceBuilder::add(const Row& row) { return trace_.sql_name.append(row); }
 STREAMSCOPE_TABLES(STREAMSCOPE_ADD)
 #undef STREAMSCOPE_ADD
-#undef STREAMSCOPE_PUSH
 
 Id TraceBuilder::intern(std::string_view text) {
   auto [found, is_new] = strings_.emplace(text, static_cast<Id>(trace_.strings.size()));
@@ -135,9 +137,7 @@ TraceBuilder::HostCall TraceBuilder::call() {
 }
 
 Id TraceBuilder::newest_record(Id event) const {
-  const std::vector<Id>& events = trace_.event_record.event_id;
-  auto found = std::find(events.rbegin(), events.rend(), event);
-  return found == events.rend() ? kNoId : static_cast<Id>(events.rend() - found - 1);
+  return last_with(trace_.event_record.event_id, event);
 }
 
 void TraceBuilder::sync(HostSync row, const char* name, Ns start_ns, Ns end_ns) {
@@ -401,9 +401,7 @@ StreamBuilder& StreamBuilder::at(Ns host_ns) {
 }
 
 Id StreamBuilder::last_op() const {
-  const std::vector<Id>& streams = builder_->trace_.op.stream_id;
-  auto found = std::find(streams.rbegin(), streams.rend(), id_);
-  return found == streams.rend() ? kNoId : static_cast<Id>(streams.rend() - found - 1);
+  return last_with(builder_->trace_.op.stream_id, id_);
 }
 
 }  // namespace streamscope::test

@@ -125,8 +125,12 @@ class TraceBuilder {
   /// For changes that have no word here, e.g. builder.columns().event_wait.binding[0] = kAmbiguous.
   trace::Trace& columns() { return trace_; }
 
-  /// The trace so far.
-  trace::Trace trace() const { return trace_; }
+  /// The trace so far, packed as the reader leaves one.
+  trace::Trace trace() const {
+    trace::Trace result = trace_;
+    result.pack();
+    return result;
+  }
   void write(const std::filesystem::path& file) const { write_trace(trace_, file); }
 
  private:

@@ -6,7 +6,9 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <atomic>
 #include <fstream>
+#include <thread>
 
 #include "support/trace_builder.h"
 #include "trace/error.h"
@@ -171,8 +173,106 @@ TEST(Reader, TakesWhatAnOlderFileLacksForEmpty) {
           "ALTER TABLE graph_node DROP COLUMN correlation_id");
   const Trace trace = read(file);
   EXPECT_TRUE(trace.access.empty());
-  EXPECT_EQ(trace.graph_node.correlation_id.at(0), kNoInt);
-  EXPECT_EQ(trace.graph_node.native_id.at(0), 5);
+  EXPECT_EQ(trace.graph_node.correlation_id[0], kNoInt);
+  EXPECT_EQ(trace.graph_node.native_id[0], 5);
+}
+
+// Large enough for several threads and many parts.
+constexpr Id kManyRows = 600'000;
+
+void write_many(const std::filesystem::path& file) {
+  Writer writer = Writer::create(file);
+  writer.append(Process{.os_pid = 1});
+  writer.append(Thread{.process_id = 0});
+  for (Id i = 0; i < kManyRows; ++i) {
+    writer.append(ApiCall{.thread_id = 0, .start_ns = 10 * Ns{i}, .end_ns = 10 * Ns{i} + 5});
+    if (i % 2 == 0) writer.append(Op{.kind = kKernel, .api_call_id = i, .channel = 3});
+    if (writer.buffered_bytes() > (16 << 20)) writer.flush();
+  }
+  writer.finish(true);
+}
+
+TEST(Reader, ReadsLargeTablesInParts) {
+  TempTrace file;
+  write_many(file);
+  double last = 0;
+  const Trace trace = read(file, {.progress = [&](double fraction) {
+                             EXPECT_GE(fraction, last);
+                             last = fraction;
+                             return true;
+                           }});
+  EXPECT_EQ(last, 1);
+  ASSERT_EQ(trace.api_call.size(), kManyRows);
+  ASSERT_EQ(trace.op.size(), kManyRows / 2);
+  for (Id i = 0; i < kManyRows; ++i) ASSERT_EQ(trace.api_call.start_ns[i], 10 * Ns{i});
+  for (Id i = 0; i < kManyRows / 2; ++i) ASSERT_EQ(trace.op.api_call_id[i], 2 * i);
+  EXPECT_EQ(trace.op.channel[kManyRows / 2 - 1], 3);
+  EXPECT_EQ(trace.op.bytes[12'345], kNoInt);
+
+  const auto cancel = [](double fraction) { return fraction < 0.5; };
+  EXPECT_THROW((void)read(file, {.progress = cancel}), Error);
+}
+
+TEST(Reader, SeesDamageInAnyPartOfALargeTable) {
+  TempTrace file;
+  write_many(file);
+  const auto change = [&](const std::string& sql) {
+    Database(file.path(), SQLITE_OPEN_READWRITE).run(sql);
+  };
+  change("UPDATE op SET kind = 99 WHERE id IN (70000, 200000, 299999)");
+  const Trace trace = read(file);
+  EXPECT_EQ(trace.op.kind[200'000], kNoSmall);
+  ASSERT_EQ(trace.loss.size(), 1u);
+  EXPECT_EQ(trace.loss.count[0], 3);
+  EXPECT_THAT(trace.text(trace.loss.detail_id[0]), HasSubstr("row 70000, kind = 99"));
+  change("UPDATE op SET api_call_id = 600000 WHERE id = 131072");
+  EXPECT_THAT(error_of(file), HasSubstr("op.api_call_id names row 600000"));
+  change("UPDATE op SET api_call_id = 0 WHERE id = 131072");
+  change("DELETE FROM op WHERE id = 131071");  // the last one of a part
+  EXPECT_THAT(error_of(file), HasSubstr("row 131071 of table op is missing"));
+  change("DELETE FROM op WHERE id = 200000");
+  change("INSERT INTO op (id) VALUES (131071)");
+  EXPECT_THAT(error_of(file), HasSubstr("row 200001 of table op stands where row 200000 should"));
+}
+
+TEST(Reader, CountsTheRowsOfTablesThatItDoesNotRead) {
+  TraceBuilder builder;
+  builder.stream("math").kernel("gemm", 200, 350).kernel("relu", 400, 450);
+  TempTrace file;
+  builder.write(file);
+  const Trace trace = read(file, {.only = {"stream"}, .count_others = true});
+  EXPECT_EQ(trace.stream.size(), 1u);
+  EXPECT_EQ(trace.stream.generation[0], 0);
+  EXPECT_EQ(trace.op.size(), 2u);
+  EXPECT_EQ(trace.op.start_ns[1], kUnknownNs);
+}
+
+// Each flush adds as many calls as ops, so every instant of the file has as many of both.
+TEST(Reader, ReadsOneInstantWhileTheTraceGrows) {
+  TempTrace file;
+  Writer writer = Writer::create(file);
+  writer.append(Process{.os_pid = 1});
+  writer.append(Thread{.process_id = 0});
+  std::atomic<bool> done = false;
+  std::atomic<Id> rows = 0;
+  std::thread recorder([&] {
+    while (!done && rows < 4'000'000) {
+      for (Id i = 0; i < 50'000; ++i) {
+        writer.append(ApiCall{.thread_id = 0, .start_ns = Ns{rows}});
+        writer.append(Op{.kind = kKernel, .api_call_id = rows++});
+      }
+      writer.flush();
+    }
+  });
+  while (rows < 400'000) std::this_thread::yield();
+  for (int i = 0; i < 5; ++i) {
+    const Trace trace = read(file);
+    EXPECT_GE(trace.op.size(), 300'000u);
+    EXPECT_EQ(trace.op.size(), trace.api_call.size());
+    EXPECT_EQ(trace.op.api_call_id[trace.op.size() - 1], trace.op.size() - 1);
+  }
+  done = true;
+  recorder.join();
 }
 
 TEST(Reader, LeavesTheFileAsItWas) {

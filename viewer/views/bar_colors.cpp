@@ -26,20 +26,20 @@ constexpr std::array kCauses = {
     WaitCause::kMemoryWait, WaitCause::kGraph};
 
 // Stream of an op, or that a call is about.
-Id stream_of(const PackedTables& tables, Item item) {
+Id stream_of(const trace::Trace& trace, Item item) {
   switch (item.kind) {
     case ItemKind::kOp:
-      return tables.op.stream_id[item.id];
+      return trace.op.stream_id[item.id];
     case ItemKind::kApiCall:
-      return tables.api_call.stream_id[item.id];
+      return trace.api_call.stream_id[item.id];
     case ItemKind::kEventRecord:
-      return tables.event_record.stream_id[item.id];
+      return trace.event_record.stream_id[item.id];
     case ItemKind::kEventWait:
-      return tables.event_wait.stream_id[item.id];
+      return trace.event_wait.stream_id[item.id];
     case ItemKind::kHostSync:
-      return tables.host_sync.stream_id[item.id];
+      return trace.host_sync.stream_id[item.id];
     case ItemKind::kOperation:
-      return tables.operation.stream_id[item.id];
+      return trace.operation.stream_id[item.id];
     default:
       return kNoId;
   }
@@ -69,7 +69,7 @@ ImU32 bar_color(const Document& document, const Theme& theme, ColorBy by, Item i
         return theme.color_of_name(document.label(item));
       break;
     case ColorBy::kStream:
-      if (const Id stream = stream_of(document.tables(), item); stream != kNoId)
+      if (const Id stream = stream_of(document.trace(), item); stream != kNoId)
         return theme.color_of_number(stream);
       return theme.color(Category::kOtherCall);
     case ColorBy::kCause:
@@ -82,7 +82,7 @@ ImU32 bar_color(const Document& document, const Theme& theme, ColorBy by, Item i
   }
   if (item.kind == ItemKind::kRange) {
     // The program may have chosen a color: 0xAARRGGBB.
-    const trace::Int own = document.tables().range.color[item.id];
+    const trace::Int own = document.trace().range.color[item.id];
     if (own != trace::kNoInt && own != 0)
       return IM_COL32(own >> 16 & 255, own >> 8 & 255, own & 255, 255);
   }

@@ -30,9 +30,9 @@ std::string name_of(const Document& document, const WaitGraph::Node& node) {
   return item.kind == ItemKind::kNone ? "waits for a lock" : document.label(item);
 }
 
-Id stack_of(const PackedTables& tables, Item item) {
-  if (item.kind == ItemKind::kApiCall) return tables.api_call.stack_id[item.id];
-  if (item.kind == ItemKind::kHostSync) return tables.host_sync.stack_id[item.id];
+Id stack_of(const trace::Trace& trace, Item item) {
+  if (item.kind == ItemKind::kApiCall) return trace.api_call.stack_id[item.id];
+  if (item.kind == ItemKind::kHostSync) return trace.host_sync.stack_id[item.id];
   return kNoId;
 }
 
@@ -200,7 +200,7 @@ void DeadlocksView::draw_words(const Document& document, ViewState& state, const
     widgets::text(theme, Face::kSmall, theme.color(Color::kWaiting),
                   "blocked for " + format_duration(node.held_ns) +
                       (node.stuck ? ", never returned" : ", the awaited work did not end"));
-    if (const Id stack = stack_of(document.tables(), item_of(node)); stack != kNoId) {
+    if (const Id stack = stack_of(document.trace(), item_of(node)); stack != kNoId) {
       for (const std::string& line : analysis::stack_lines(document.trace(), stack))
         widgets::wrapped(theme, Face::kMonoSmall, theme.color(Color::kTextDim), line);
     }

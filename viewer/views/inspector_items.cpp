@@ -36,7 +36,7 @@ std::string_view explain(trace::Binding binding) {
 }  // namespace
 
 void InspectorView::draw_op(Sheet& sheet, Id id) {
-  const auto& op = sheet.tables().op;
+  const auto& op = sheet.trace().op;
   const Document& document = sheet.document;
   const Id stream = op.stream_id[id];
   sheet.fact("stream", document.stream_name(stream));
@@ -84,7 +84,7 @@ void InspectorView::draw_op(Sheet& sheet, Id id) {
 }
 
 void InspectorView::draw_call(Sheet& sheet, Id id) {
-  const auto& call = sheet.tables().api_call;
+  const auto& call = sheet.trace().api_call;
   sheet.caller(call, id);
   sheet.outcome(call, id);
   if (const Id op = sheet.document.op_of({ItemKind::kApiCall, id}); op != kNoId) {
@@ -94,7 +94,7 @@ void InspectorView::draw_call(Sheet& sheet, Id id) {
 }
 
 void InspectorView::draw_record(Sheet& sheet, Id id) {
-  const auto& record = sheet.tables().event_record;
+  const auto& record = sheet.trace().event_record;
   sheet.caller(record, id);
   sheet.fact("event", sheet.document.event_name(record.event_id[id]) + ", record " +
                           number_or(record.version[id], "?"));
@@ -102,14 +102,14 @@ void InspectorView::draw_record(Sheet& sheet, Id id) {
 }
 
 void InspectorView::draw_wait(Sheet& sheet, Id id) {
-  const auto& wait = sheet.tables().event_wait;
+  const auto& wait = sheet.trace().event_wait;
   sheet.caller(wait, id);
   sheet.fact("event", sheet.document.event_name(wait.event_id[id]));
-  if (const Id record = wait.record_id[id]; record < sheet.tables().event_record.size()) {
+  if (const Id record = wait.record_id[id]; record < sheet.trace().event_record.size()) {
     sheet.fact_link("waits for",
-                    "record " + number_or(sheet.tables().event_record.version[record], "?") +
+                    "record " + number_or(sheet.trace().event_record.version[record], "?") +
                         " on " +
-                        sheet.document.stream_name(sheet.tables().event_record.stream_id[record]),
+                        sheet.document.stream_name(sheet.trace().event_record.stream_id[record]),
                     {ItemKind::kEventRecord, record});
   }
   if (wait.binding[id] != kNoSmall)
@@ -118,13 +118,13 @@ void InspectorView::draw_wait(Sheet& sheet, Id id) {
 }
 
 void InspectorView::draw_sync(Sheet& sheet, Id id) {
-  const auto& sync = sheet.tables().host_sync;
+  const auto& sync = sheet.trace().host_sync;
   sheet.caller(sync, id);
   if (sync.event_id[id] != kNoId) sheet.fact("event", sheet.document.event_name(sync.event_id[id]));
-  if (const Id record = sync.record_id[id]; record < sheet.tables().event_record.size()) {
+  if (const Id record = sync.record_id[id]; record < sheet.trace().event_record.size()) {
     sheet.fact_link(
         "waits for",
-        "record on " + sheet.document.stream_name(sheet.tables().event_record.stream_id[record]),
+        "record on " + sheet.document.stream_name(sheet.trace().event_record.stream_id[record]),
         {ItemKind::kEventRecord, record});
   }
   if (sync.result[id] == trace::kResultNotReady) sheet.fact("result", "not ready");
@@ -133,7 +133,7 @@ void InspectorView::draw_sync(Sheet& sheet, Id id) {
 }
 
 void InspectorView::draw_range(Sheet& sheet, Id id) {
-  const auto& range = sheet.tables().range;
+  const auto& range = sheet.trace().range;
   sheet.fact("thread", sheet.document.thread_name(range.thread_id[id]));
   sheet.fact("domain", sheet.trace().text(range.domain_id[id]));
   if (range.payload[id] != kNoInt) sheet.fact("payload", format_count(range.payload[id]));
@@ -142,7 +142,7 @@ void InspectorView::draw_range(Sheet& sheet, Id id) {
 }
 
 void InspectorView::draw_task(Sheet& sheet, Id id) {
-  const auto& task = sheet.tables().task;
+  const auto& task = sheet.trace().task;
   if (const Id queue = task.task_queue_id[id]; queue < sheet.trace().task_queue.size())
     sheet.fact("queue", sheet.trace().text(sheet.trace().task_queue.name_id[queue]));
   sheet.fact("worker", std::to_string(task.worker[id]));
@@ -153,7 +153,7 @@ void InspectorView::draw_task(Sheet& sheet, Id id) {
 }
 
 void InspectorView::draw_operation(Sheet& sheet, Id id) {
-  const auto& operation = sheet.tables().operation;
+  const auto& operation = sheet.trace().operation;
   const Document& document = sheet.document;
   if (operation.stream_id[id] != kNoId)
     sheet.fact("stream", document.stream_name(operation.stream_id[id]));
@@ -166,12 +166,12 @@ void InspectorView::draw_operation(Sheet& sheet, Id id) {
   stamp("begun", operation.begun_ns[id]);
   stamp("submitted", operation.submitted_ns[id]);
   stamp("completed", operation.completed_ns[id]);
-  const auto& ops = sheet.tables().operation_op;
+  const auto& ops = sheet.trace().operation_op;
   sheet.linked("Issued", ops, id, [&](size_t i) {
     const Item op{ItemKind::kOp, ops.op_id[i]};
     sheet.link(document.label(op), op);
   });
-  const auto& dependencies = sheet.tables().operation_dependency;
+  const auto& dependencies = sheet.trace().operation_dependency;
   sheet.linked("Depends on", dependencies, id, [&](size_t i) {
     const Item other{ItemKind::kOperation, dependencies.depends_on_operation_id[i]};
     sheet.link(document.label(other) + (dependencies.elided[i] == 1 ? " (no wait needed)" : ""),

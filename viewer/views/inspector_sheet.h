@@ -21,7 +21,7 @@ struct InspectorView::Sheet {
   int next_id = 0;
 
   const trace::Trace& trace() const { return document.trace(); }
-  const PackedTables& tables() const { return document.tables(); }
+  const PackedTables& trace() const { return document.trace(); }
   void fact(std::string_view name, std::string_view value) { widgets::fact(theme, name, value); }
   // A fact that leads somewhere.
   void fact_link(std::string_view name, std::string_view value, Item target) {
@@ -42,13 +42,13 @@ struct InspectorView::Sheet {
     }
   }
   void operation(Id id) {
-    if (id < tables().operation.size())
+    if (id < trace().operation.size())
       fact_link("operation", document.label({ItemKind::kOperation, id}),
                 {ItemKind::kOperation, id});
   }
   std::string on_stream(Id op) const {
     return document.label({ItemKind::kOp, op}) + " on " +
-           document.stream_name(tables().op.stream_id[op]);
+           document.stream_name(trace().op.stream_id[op]);
   }
   void stack(Id id) {
     if (id >= trace().stack.size()) return;

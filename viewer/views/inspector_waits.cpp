@@ -93,10 +93,10 @@ void InspectorView::draw_why_late(Sheet& sheet, Id op) {
 void InspectorView::draw_dependencies(Sheet& sheet) {
   const Document& document = sheet.document;
   const Item item = sheet.state.selection;
-  const PackedTables& tables = sheet.tables();
+  const trace::Trace& trace = sheet.trace();
   const std::vector<uint32_t> all = document.dependencies_of(item);
   if (all.empty()) {
-    if (item.kind == ItemKind::kOp && tables.op.start_ns[item.id] != kUnknownNs) {
+    if (item.kind == ItemKind::kOp && trace.op.start_ns[item.id] != kUnknownNs) {
       widgets::heading(sheet.theme, "Dependencies");
       sheet.note("None but the order of its own stream.");
     }
@@ -122,7 +122,7 @@ void InspectorView::draw_dependencies(Sheet& sheet) {
       const ImVec2 at = ImGui::GetCursorScreenPos();
       const float mark = sheet.theme.px(3);
       sheet.link(
-          document.label(other) + " on " + document.stream_name(tables.op.stream_id[other.id]),
+          document.label(other) + " on " + document.stream_name(trace.op.stream_id[other.id]),
           other);
       const Ns waited = document.waited_ns(index);
       const auto from = document.time({ItemKind::kOp, dependency.from_op}),
@@ -138,7 +138,7 @@ void InspectorView::draw_dependencies(Sheet& sheet) {
       widgets::wrapped(sheet.theme, Face::kSmall,
                        sheet.theme.color(waited > 0 ? Color::kWaiting : Color::kTextDim), text);
       if (dependency.record != kNoId && dependency.wait != kNoId) {
-        const auto& record = tables.event_record;
+        const auto& record = trace.event_record;
         widgets::text(sheet.theme, Face::kSmall, sheet.theme.color(Color::kTextDim), "by");
         ImGui::SameLine();
         if (widgets::link(sheet.theme, sheet.state.stops, Face::kSmall,

@@ -97,7 +97,7 @@ std::string tag_of(const Pane& pane, const TimelineView::End& end, Item op) {
   const float room = pane.max.x - pane.min.x - pane.px(40);
   const std::string label = ellipsize(document.label(op), 40);
   const std::string with_stream =
-      label + " \u00b7 " + document.stream_name(document.tables().op.stream_id[op.id]);
+      label + " \u00b7 " + document.stream_name(document.trace().op.stream_id[op.id]);
   const std::string& text =
       pane.theme.width(Face::kSmall, with_stream) < room ? with_stream : label;
   return end.left    ? "\u2190 " + text

@@ -425,7 +425,7 @@ void TimelineView::draw_tooltip(Pane& pane) {
     widgets::text(theme, Face::kBody, theme.color(Color::kWaiting),
                   "waited " + format_duration(waited) + " for " +
                       ellipsize(document.label(cause), 60) + " on " +
-                      document.stream_name(document.tables().op.stream_id[waited_for]));
+                      document.stream_name(document.trace().op.stream_id[waited_for]));
   }
   ImGui::PopTextWrapPos();
   ImGui::EndTooltip();

@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "packed.h"
+#include "trace/packed.h"
 
 #include <gtest/gtest.h>
 
 #include <random>
 
-namespace streamscope::viewer {
+namespace streamscope::trace {
 namespace {
 
 template <class T>
@@ -64,6 +64,28 @@ TEST(Packed, TakesFewBytes) {
   EXPECT_LT(Packed<int64_t>(unknown).byte_count(), unknown.size() / 10);
 }
 
+TEST(Packed, TakesNothingPerValueWhereAllAreTheSame) {
+  const std::vector<int64_t> same(100'000, 1'234'567'890'123);
+  EXPECT_LT(Packed<int64_t>(same).byte_count(), same.size() / 10);
+  expect_same(same);
+}
+
+TEST(Packed, IsJoinedFromParts) {
+  std::vector<int64_t> values;
+  std::vector<Packed<int64_t>> parts;
+  for (const auto& [bits, count] : {std::pair(20u, 512u), {0u, 256u}, {64u, 768u}, {9u, 300u}}) {
+    const std::vector<int64_t> more = random_values<int64_t>(bits, count);
+    values.insert(values.end(), more.begin(), more.end());
+    parts.emplace_back(more);
+  }
+  const Packed<int64_t> joined = Packed<int64_t>::joined(parts);
+  EXPECT_EQ(joined, Packed<int64_t>(values));
+  ASSERT_EQ(joined.size(), values.size());
+  EXPECT_EQ(joined[values.size() - 1], values.back());
+  EXPECT_EQ(joined[values.size()], Packed<int64_t>::kNone);
+  EXPECT_TRUE(Packed<int64_t>::joined({}).empty());
+}
+
 TEST(Packed, IsSearchedLikeAnyOrderedColumn) {
   std::vector<int64_t> times(1000);
   for (size_t i = 0; i < times.size(); ++i) times[i] = static_cast<int64_t>(i * i);
@@ -78,4 +100,4 @@ TEST(Packed, IsSearchedLikeAnyOrderedColumn) {
 }
 
 }  // namespace
-}  // namespace streamscope::viewer
+}  // namespace streamscope::trace

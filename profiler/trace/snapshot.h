@@ -1,0 +1,19 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Several connections to a trace that all see the same instant of it, so that threads can read
+// parts of it at once, also while it is being recorded.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "sqlite.h"
+
+namespace streamscope::trace {
+
+/// Each in a transaction of its own; the first is `first`. At most `count`: fewer if somebody
+/// writes all the time or no more can be opened.
+std::vector<std::unique_ptr<Database>> snapshot(std::unique_ptr<Database> first, size_t count);
+
+}  // namespace streamscope::trace
