@@ -164,8 +164,8 @@ void Document::add_device_counters(std::span<const Id> streams, int parent) {
   std::vector<char> is_here(trace().stream.size(), 0);
   for (const Id stream : streams) is_here[stream] = 1;
   // Of the rows that `is_counted` and begin on these streams; what has no end is still open.
-  const auto count = [&](const Packed<Id>& stream_id, const Packed<Ns>& begin_ns,
-                         const Packed<Ns>& end_ns, auto is_counted) {
+  const auto count = [&](const trace::Column<Id>& stream_id, const trace::Column<Ns>& begin_ns,
+                         const trace::Column<Ns>& end_ns, auto is_counted) {
     std::vector<Ns> begins, ends;
     for (Id id = 0; id < stream_id.size(); ++id) {
       const Id stream = stream_id[id];

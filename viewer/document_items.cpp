@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "analysis/host_syncs.h"
 #include "analysis/task_usage.h"
 #include "document.h"
 #include "labels.h"

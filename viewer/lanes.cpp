@@ -48,7 +48,7 @@ void add_instants(Row& row, std::vector<Interval>& instants) {
 }
 
 // Ids of rows, grouped by the value of a column.
-std::vector<std::vector<Id>> group_by(const Packed<Id>& column, size_t groups) {
+std::vector<std::vector<Id>> group_by(const trace::Column<Id>& column, size_t groups) {
   std::vector<std::vector<Id>> result(groups);
   for (Id id = 0; id < column.size(); ++id) {
     if (const Id group = column[id]; group < groups) result[group].push_back(id);
@@ -97,7 +97,7 @@ void Document::add_streams(Id process, int parent) {
   const auto& stream = trace().stream;
   std::vector<std::vector<Id>> ops = group_by(trace().op.stream_id, stream.size());
   std::vector<char> touched(stream.size(), 0);
-  for (const Packed<Id>* column :
+  for (const trace::Column<Id>* column :
        {&trace().op.stream_id, &trace().event_record.stream_id, &trace().event_wait.stream_id}) {
     for (const Id id : *column) {
       if (id < touched.size()) touched[id] = 1;
@@ -286,7 +286,7 @@ void Document::add_operations(Id process, int parent) {
 void Document::add_threads(Id process, int parent) {
   const size_t threads = trace().thread.size();
   std::vector<std::vector<Interval>> calls(threads), ranges(threads);
-  const auto collect = [&](ItemKind kind, const Packed<Id>& owners,
+  const auto collect = [&](ItemKind kind, const trace::Column<Id>& owners,
                            std::vector<std::vector<Interval>>& into) {
     for (Id id = 0; id < owners.size(); ++id) {
       const Id owner = owners[id];

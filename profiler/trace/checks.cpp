@@ -221,6 +221,19 @@ CheckBlock block_check(TableIndex index) {
   return kChecks[static_cast<size_t>(index)];
 }
 #undef STREAMSCOPE_CHECK_BLOCK
+
+void check(Trace& trace, Damage& damage) {
+  constexpr uint64_t first_row = 0;
+#define STREAMSCOPE_CHECK_TABLE(sql_name, Row, COLUMNS) \
+  {                                                     \
+    constexpr const char* table = #sql_name;            \
+    Row##Columns& columns = trace.sql_name;             \
+    COLUMNS(STREAMSCOPE_CHECK_COLUMN)                   \
+    check_rows(table, columns, damage, first_row);      \
+  }
+  STREAMSCOPE_TABLES(STREAMSCOPE_CHECK_TABLE)
+#undef STREAMSCOPE_CHECK_TABLE
+}
 #undef STREAMSCOPE_BLOCK_COLUMN
 #undef STREAMSCOPE_CHECK_COLUMN
 

@@ -146,6 +146,9 @@ void check_row(uint64_t id, Row& row, Damage& damage);
 using CheckBlock = void (*)(Int* const* columns, size_t rows, uint64_t first_row, Damage& damage);
 CheckBlock block_check(TableIndex index);
 
+/// Checks all columns of a trace that was made row by row.
+void check(Trace& trace, Damage& damage);
+
 /// The number that meta holds under a key; nothing if that is no number, or one beyond
 /// kMostRealtimeNs.
 std::optional<Int> meta_integer(const Trace& trace, std::string_view key);

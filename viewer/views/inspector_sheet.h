@@ -21,7 +21,6 @@ struct InspectorView::Sheet {
   int next_id = 0;
 
   const trace::Trace& trace() const { return document.trace(); }
-  const PackedTables& trace() const { return document.trace(); }
   void fact(std::string_view name, std::string_view value) { widgets::fact(theme, name, value); }
   // A fact that leads somewhere.
   void fact_link(std::string_view name, std::string_view value, Item target) {

@@ -33,7 +33,7 @@ constexpr const char* kDetectors[] = {"stream-race", "host-race", "use-before-al
 
 // Every program has a device of its own.
 trace::Small context_of(const trace::Trace& trace, const analysis::MemoryConflict& conflict) {
-  trace::Id stream = trace.api_call.stream_id.at(0);
+  trace::Id stream = trace.api_call.stream_id[0];
   for (const trace::Id op : {conflict.first_op, conflict.second_op}) {
     if (op != trace::kNoId) stream = trace.op.stream_id[op];
   }
