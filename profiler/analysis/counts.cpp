@@ -52,6 +52,7 @@ std::map<std::string_view, uint64_t> parse(std::string_view text) {
     const char* const end = pair.data() + pair.size();
     const auto [read, error] = std::from_chars(pair.data() + equals + 1, end, value);
     if (error != std::errc() || read != end) return {};
+    if (value >> 62 != 0) return {};  // no count or instant of a trace
     values[pair.substr(0, equals)] = value;
   }
   return values;
