@@ -27,7 +27,7 @@ using trace::Trace;
 constexpr const char* kKinds[] = {"kernel", "gpu_memcpy", "gpu_memset"};
 
 std::string json_text(std::string_view text) {
-  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  return nlohmann::json(analysis::printable(text)).dump();
 }
 
 // Of two processes without a number the second must not become the first.
