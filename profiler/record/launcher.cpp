@@ -223,7 +223,7 @@ class Child {
   bool reaped_ = false;
 };
 
-constexpr rlim_t kLeastAddressSpace = 32 << 20;
+constexpr rlim_t kLeastAddressSpace = 12 << 20;
 constexpr int kEndedHang = 124;  // as timeout(1) says it
 
 /// Ends a program that hangs: first in good order, then for certain.
@@ -281,7 +281,7 @@ Outcome run(const Options& options, const std::vector<std::string>& command) {
   const bool fits = surroundings.limits.address_space() >= kLeastAddressSpace;
   if (!fits)
     std::fprintf(stderr,
-                 "streamscope: not recording: the program may have less than 32 MiB of address "
+                 "streamscope: not recording: the program may have less than 12 MiB of address "
                  "space; allow more (ulimit -v)\n");
   const PreloadName preload(fits ? options.inject_library : fs::path());
   const Signals& signals = surroundings.signals;

@@ -181,7 +181,7 @@ uint64_t Producer::room() const {
 // Doubles the places, which have all been used since `base_`.
 void Producer::grow() {
   const uint32_t growths = header_->growths.load(std::memory_order_relaxed);
-  if (size() >= header_->capacity || growths >= kMostGrowths) return;
+  if (size() >= header_->capacity || growths >= kMostGrowths || is_lost(records_)) return;
   const int failure = double_size();
   header_->growth_error.store(failure, std::memory_order_relaxed);
   if (failure != 0) return;

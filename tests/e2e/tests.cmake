@@ -28,6 +28,8 @@ if(TARGET streamscope AND TARGET streamscope_coord AND TARGET streamscope_collec
   endforeach()
   # As large as ./dev nightly makes them.
   set_tests_properties(e2e.unfinished e2e.causes e2e.explored PROPERTIES TIMEOUT 1800)
+  # Dozens of recordings, one after the other.
+  set_tests_properties(e2e.limits PROPERTIES TIMEOUT 600)
   # It runs several programs at a time, and asks how soon each is explained.
   set_tests_properties(e2e.hangs PROPERTIES PROCESSORS 2)
 endif()
