@@ -14,7 +14,6 @@
 #include <cstring>
 #include <deque>
 #include <map>
-#include <optional>
 #include <type_traits>
 #include <unordered_map>
 #include <utility>
@@ -23,14 +22,14 @@
 #include "checks.h"
 #include "error.h"
 #include "function_name.h"
-#include "loss.h"
 #include "open.h"
+#include "loss.h"
 #include "own_schema.h"
-#include "replacement.h"
 #include "row_source.h"
 #include "schema.h"
 #include "sqlite.h"
 #include "tables.h"
+#include "trace_change.h"
 #include "wal.h"
 
 namespace streamscope::trace {
@@ -158,10 +157,8 @@ void create_file(const std::filesystem::path& file, bool overwrite) {
   int descriptor = ::open(file.c_str(), O_CREAT | O_EXCL | O_NOFOLLOW | O_WRONLY | O_CLOEXEC, 0600);
   if (descriptor < 0) {
     int code = errno;
-    throw Error(
-        file, std::string("cannot be created: ") + std::strerror(code),
-        code == EEXIST ? "choose another name" : "choose a folder that may be written with -o",
-        code);
+    throw Error(file, std::string("cannot be created: ") + std::strerror(code),
+                code == EEXIST ? "choose another name" : remedy_for(code), code);
   }
   ::close(descriptor);
 }
@@ -204,32 +201,6 @@ std::string create_views_sql(const TableInfo& info) {
   return result;
 }
 
-// A finished trace and the copy that is to take its place.
-class FileChange {
- public:
-  explicit FileChange(const std::filesystem::path& file) : original_(open_trace(file)) {
-    // Until the end nobody can store a change in the file, which the copy would miss.
-    original_->run("BEGIN");
-    original_->integer("SELECT count(*) FROM sqlite_schema");
-    replacement_.emplace(file);
-  }
-  const std::filesystem::path& copy() const { return replacement_->copy(); }
-
-  void commit() {
-    const std::filesystem::path file = std::filesystem::canonical(original_->file());
-    for (const char* suffix : {"-wal", "-journal"}) {
-      // What another program has begun to write would be taken for a part of the new file.
-      if (std::filesystem::exists(file.string() + suffix)) original_->fail(SQLITE_BUSY);
-    }
-    replacement_->commit();
-  }
-
- private:
-  // In this order: closing a descriptor of a file ends all locks that the process has on it.
-  std::optional<Replacement> replacement_;
-  std::unique_ptr<Database> original_;
-};
-
 }  // namespace
 
 struct Writer::Impl {
@@ -239,10 +210,10 @@ struct Writer::Impl {
     register_row_source(database, &source);
   }
   /// Works on a copy, which nobody else opens, so without locks.
-  Impl(const std::filesystem::path& file, std::unique_ptr<FileChange> change_of_file)
+  Impl(const std::filesystem::path& file, std::unique_ptr<TraceChange> change_of_file)
       : change(std::move(change_of_file)),
-        database(uri_of(change->copy(), "nolock=1"),
-                 SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_URI, file) {
+        database(change->copy(), SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_URI,
+                 file) {
     begin_recording(false);
     register_row_source(database, &source);
   }
@@ -265,7 +236,7 @@ struct Writer::Impl {
   void note_kernel(const Op& op);
   Id add_string(std::string text);
 
-  std::unique_ptr<FileChange> change;  // of a finished trace, unless somebody reads its log
+  std::unique_ptr<TraceChange> change;  // of a finished trace, unless somebody reads its log
   Database database;
   RowSource source;
   std::array<TableBuffer, kTableCount> buffers;
@@ -510,7 +481,7 @@ Writer Writer::create(const std::filesystem::path& file, Options options) {
 Writer Writer::open_derived(const std::filesystem::path& file) {
   // Others may read the file through its log; then the log takes the change in one step, too.
   const bool plain = fold_wal(file);
-  auto impl = plain ? std::make_unique<Impl>(file, std::make_unique<FileChange>(file))
+  auto impl = plain ? std::make_unique<Impl>(file, std::make_unique<TraceChange>(file))
                     : std::make_unique<Impl>(file);
   impl->expect_harmless();
   impl->load_existing();
@@ -686,7 +657,7 @@ void Writer::finish(bool complete) {
   } else {
     impl_->store(true);
   }
-  const std::unique_ptr<FileChange> change = std::move(impl_->change);
+  const std::unique_ptr<TraceChange> change = std::move(impl_->change);
   impl_.reset();  // closes the copy
   if (change) change->commit();
 }
