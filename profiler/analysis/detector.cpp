@@ -163,7 +163,7 @@ AvailableEvidence evidence_of(const Trace& trace) {
       result.gaps.push_back({evidence, fmt::format("{} {}", format_count(count, noun), what)});
   };
   gap(kEventEvidence, ambiguous, "wait", "overlapped with records of the same event");
-  gap(kEventEvidence, unknown, "wait", "may refer to records from before recording began");
+  gap(kEventEvidence, unknown, "wait", "may refer to records that are not in the trace");
   size_t late_streams = 0;
   for (trace::Small kind : trace.stream.kind) late_streams += kind == trace::kUnknownStream;
   gap(kCallEvidence, late_streams, "stream", "existed before recording began");

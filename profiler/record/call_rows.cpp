@@ -313,7 +313,8 @@ Bound CallRows::bind(uint32_t event, const CallSpan& span) {
       known.recorded_by_graphs ? std::max(lost_until_, graphs_launched_until_) : lost_until_;
   Bound bound = known.history.bind(span, objects_.complete_since(event, lost_until));
   if (bound.binding == trace::kAmbiguous) run_.losses.add(process_, "ambiguous-binding", 1);
-  if (bound.binding == trace::kUnknownHistory) run_.losses.add(process_, "unknown-history", 1);
+  if (bound.binding == trace::kUnknownHistory)
+    run_.losses.add(process_, lost_until_ > 0 ? "history-lost" : "unknown-history", 1);
   return bound;
 }
 

@@ -21,8 +21,8 @@ void IdJournal::open(const std::filesystem::path& file) {
   file_ = file;
   descriptor_ = ::open(file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
   if (descriptor_ < 0)
-    throw Error(file, std::string("cannot be opened: ") + std::strerror(errno),
-                "check the folder's permissions", errno);
+    throw Error(file, std::string("cannot be opened: ") + std::strerror(errno), remedy_for(errno),
+                errno);
 }
 
 void IdJournal::add(Kind kind, trace::Id process, uint64_t hash, trace::Id id) {
@@ -37,7 +37,7 @@ void IdJournal::store() {
     if (written < 0 && errno == EINTR) continue;
     if (written <= 0)
       throw Error(file_, std::string("cannot be written: ") + std::strerror(errno),
-                  "free space on its disk", errno);
+                  remedy_for(errno), errno);
     at += written;
     left -= static_cast<size_t>(written);
   }

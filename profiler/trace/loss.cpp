@@ -61,7 +61,8 @@ constexpr LossInfo kKinds[] = {
      "Start the program under `streamscope record` to get them."},
     {"no-thread-ring", Severity::kDataLoss, kAllEvidence,
      "A thread got no ring, so all its calls are missing.",
-     "Free space in the folder of the trace."},
+     "Mend what the reason beside it says: space, a limit, or the permissions of the trace's "
+     "folder."},
     {"bad-observer-fact", Severity::kNotice, kArgumentEvidence | kAllocationEvidence,
      "libcoord told facts that make no sense here.",
      "libcoord and the collector are of different versions; use one version."},
@@ -73,6 +74,9 @@ constexpr LossInfo kKinds[] = {
     {"unknown-history", Severity::kNotice, kEventEvidence,
      "Some waits refer to records made before recording began.",
      "Start recording before the program records its events."},
+    {"history-lost", Severity::kNotice, kEventEvidence,
+     "Some waits may refer to records that were lost, or made while recording was off.",
+     "The other losses say why, and what to do."},
     {"ambiguous-binding", Severity::kNotice, kEventEvidence,
      "Some waits overlapped a record of the same event in another thread, so either may be meant.",
      "Order the two calls in the program to make the wait exact."},
@@ -80,6 +84,16 @@ constexpr LossInfo kKinds[] = {
      ""},
     {"process-ended-abruptly", Severity::kNotice, kNoEvidence,
      "The process was killed or crashed; what it stored until then is here.", ""},
+    {"exit-handlers-skipped", Severity::kNotice, kNoEvidence,
+     "The process ended by _exit() or exec(), which run no exit handlers, so GPU times of its "
+     "newest "
+     "work may be missing.",
+     "End the program by exit() to get them."},
+    {"process-end-unknown", Severity::kNotice, kNoEvidence,
+     "The process ended without exit handlers, and how is not known: by a signal, _exit() or "
+     "exec(); "
+     "what it stored until then is here.",
+     ""},
     // Touches no evidence: what was found stands; that nothing more would be does not
     // (is_unfinished()).
     {kEndedEarly, Severity::kNotice, kNoEvidence,

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sqlite.h"
 
+#include <cerrno>
 #include <cstring>
 
 namespace streamscope::trace {
@@ -93,8 +94,12 @@ void Database::fail(int code) const {
       if (code == SQLITE_IOERR_READ || code == SQLITE_IOERR_SHORT_READ) {
         throw Error(file_, "cannot be read" + reason, "check the disk", code);
       }
+      // Of these the file system's own word is clear; the others SQLite calls by one name.
       throw Error(file_, "cannot be written" + reason,
-                  "check free space, quota and size limits, or choose another place", code);
+                  system == EACCES || system == EPERM || system == EROFS
+                      ? remedy_for(system)
+                      : "check free space, quota and size limits, or choose another place",
+                  code);
     case SQLITE_NOTADB:
       throw Error(file_, "is not a SQLite database", "", code);
     case SQLITE_CORRUPT:

@@ -47,6 +47,37 @@ if unshare -rm mount -t tmpfs none small 2>/dev/null; then
   [[ ! -e ran ]] || fail "it ran"
 fi
 
+# Room for the rows in the log but not in the trace, as at the end of a recording: told, and made good when there is room.
+cat >full_at_the_end.sh <<'END'
+mount -t tmpfs -o size=16m none small
+free() { df --output=avail -k small | tail -1; }
+export -f free
+code=0
+STREAMSCOPE_RING_RECORDS=16384 "$1" record --hang-timeout 0 -o small/t.sqlite -- bash -c \
+  '"$1" count 2000; sleep 1; head -c $((($(free) - 400) * 1024)) /dev/zero >small/fill' bash "$2" >full.json 2>full.err || code=$?
+echo "code $code, left: $(ls small | tr '\n' ' ')"
+"$1" info --json small/t.sqlite >before.json 2>before.err || echo "info failed: $(cat before.err)"
+rm small/fill
+"$1" info --json small/t.sqlite >after.json
+echo "then: $(ls small | tr '\n' ' ')"
+END
+if unshare -rm mount -t tmpfs none small 2>/dev/null; then
+  unshare -rm bash full_at_the_end.sh "$bin/streamscope" "$worker" >full.txt
+  grep -q '^code 2, left: fill t.sqlite t.sqlite-shm t.sqlite-wal t.sqlite.rings' full.txt || fail "a full disk is not told: $(cat full.txt)"
+  [[ $(grep -c . full.err) == 1 ]] && grep -q 'the disk is full.*streamscope info' full.err || fail "not one line with the remedy: $(cat full.err)"
+  grep -q '^then: t.sqlite $' full.txt || fail "it is not made good: $(cat full.txt)"
+  [[ $(field after.json counts.event_record) == $(field full.json records) ]] || fail "records are missing: $(cat after.json)"
+fi
+
+# What is refused for lack of permission is not put down to lack of space.
+mkdir closed
+if unshare -rm sh -c 'mount --bind closed closed && mount -o remount,ro,bind closed' 2>/dev/null; then
+  expect 2 "permissions" unshare -rm sh -c 'mount --bind closed closed && mount -o remount,ro,bind closed && exec "$0" "$@"' \
+    "$bin/streamscope" record -o closed/t.sqlite -- touch ran
+  ! grep -qi 'free ' err.txt || fail "wrong advice: $(cat err.txt)"
+  [[ ! -e ran ]] || fail "it ran"
+fi
+
 # Output that cannot be written.
 "$bin/streamscope" record --quiet -o t.sqlite -- "$worker" count 2000 >/dev/null
 cp t.sqlite before.sqlite

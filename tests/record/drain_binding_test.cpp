@@ -318,7 +318,8 @@ TEST_F(DrainTest, KnowsNoHistoryOfWhatItNeverSawNorAcrossAPause) {
   const Trace trace = finish();
   EXPECT_THAT(trace.event_wait.binding, ElementsAre(trace::kUnknownHistory, trace::kBindingExact,
                                                     trace::kUnknownHistory, trace::kBindingExact));
-  EXPECT_EQ(losses(trace)["unknown-history"], 2);
+  EXPECT_EQ(losses(trace)["unknown-history"], 1);
+  EXPECT_EQ(losses(trace)["history-lost"], 1);
   EXPECT_EQ(losses(trace)["paused"], 1);
 }
 
@@ -366,6 +367,8 @@ TEST_F(DrainTest, CountsDropsAndTrustsNoHistoryAcrossThem) {
   EXPECT_EQ(losses(trace)["ring-full"], 5);
   EXPECT_EQ(trace.api_call.size(), 1u + pushed - 5 + 1);
   EXPECT_THAT(trace.event_wait.binding, ElementsAre(trace::kUnknownHistory, trace::kBindingExact));
+  EXPECT_EQ(losses(trace)["history-lost"], 1);
+  EXPECT_EQ(losses(trace)["unknown-history"], 0) << "it was not made before recording began";
 }
 
 }  // namespace
