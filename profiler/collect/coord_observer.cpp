@@ -32,6 +32,8 @@ constinit std::atomic<int64_t> virtual_now{0};
 void on_device(const coord_device_facts* facts) {
   if (facts->simulated == 0) return;  // CUPTI tells of real devices
   simulated.store(true, std::memory_order_relaxed);
+  // A child of a process that had used libcoord: it has the table already, and no recording yet.
+  if (session.state.load(std::memory_order_relaxed) == SessionState::kIdle) record_coord();
   ThreadState* thread = running_thread();
   if (thread == nullptr) return;
   ring::DeviceRecord device{};

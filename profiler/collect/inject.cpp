@@ -40,6 +40,14 @@ void at_exit() {
 #endif
 }
 
+void end_recording() {
+#ifdef STREAMSCOPE_WITH_CUPTI
+  end_session(dropped_activities());
+#else
+  end_session(0);
+#endif
+}
+
 void in_child_after_fork() {
 #ifdef STREAMSCOPE_WITH_CUPTI
   forget_cupti_after_fork();
@@ -54,10 +62,18 @@ void in_child_after_fork() {
   cuda_started.store(false, std::memory_order_relaxed);
 }
 
+// Runs no destructors, ours neither.
+void leave_quickly() {
+  at_exit();
+  end_recording();
+}
+
 // Exit handlers run in reverse order: registered at the first use of CUDA, ours comes before the
 // CUDA runtime's.
 void watch_exit() {
-  if (!exit_watched.exchange(true)) std::atexit(at_exit);
+  if (exit_watched.exchange(true)) return;
+  std::atexit(at_exit);
+  std::at_quick_exit(leave_quickly);
 }
 
 bool same_file(const char* one, const char* other) {
@@ -81,6 +97,7 @@ __attribute__((constructor)) void loaded() {
     }
   }
   reserve_environment(ring::kRingsVariable);
+  remember_folder();
   ::pthread_atfork(nullptr, nullptr, in_child_after_fork);
 #ifdef STREAMSCOPE_WITH_CUPTI
   if (cuda_in_use()) record_cuda(true);
@@ -88,11 +105,7 @@ __attribute__((constructor)) void loaded() {
 }
 
 __attribute__((destructor)) void unloading() {
-#ifdef STREAMSCOPE_WITH_CUPTI
-  end_session(dropped_activities());
-#else
-  end_session(0);
-#endif
+  end_recording();
   if (running()) session.state.store(SessionState::kEnded, std::memory_order_release);
   if (cuda_injection_taken &&
       session.state.load(std::memory_order_relaxed) == SessionState::kIdle &&

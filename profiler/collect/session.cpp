@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -280,10 +281,19 @@ bool start_session(const char* collector) {
   ThreadState* thread = this_thread();
   if (thread == nullptr) {
     session.state.store(SessionState::kRefused, std::memory_order_release);
-    tell_user("not recording", "no ring could be made in the folder of the run",
-              "free space there");
+    char cause[160];
+    const int error = ring_refusal();
+    std::snprintf(cause, sizeof cause, "no ring could be made in the folder of the run: %s",
+                  std::strerror(error));
+    tell_user("not recording", cause,
+              error == ENOSPC || error == EDQUOT   ? "free space there"
+              : error == EMFILE || error == ENFILE ? "raise the limit on open files (ulimit -n)"
+                                                   : "check that the folder may be written");
     return false;
   }
+  const auto pid = static_cast<uint32_t>(::getpid());
+  session.process_start = ring::process_start(pid);
+  session.pid.store(pid, std::memory_order_release);
   write_process_record(*thread, collector);
   if (!collect) {
     ring::CollectingRecord record{};
@@ -369,6 +379,7 @@ void forget_session_after_fork() {
   pause_last.store(0, std::memory_order_relaxed);
   session.epoch.fetch_add(1, std::memory_order_relaxed);
   session.collecting.store(false, std::memory_order_relaxed);
+  session.pid.store(0, std::memory_order_relaxed);
   session.control = nullptr;  // the mapping of the parent stays; it is read-only
   session.state.store(SessionState::kIdle, std::memory_order_release);
   forget_answers_after_fork();

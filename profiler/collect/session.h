@@ -46,6 +46,11 @@ struct alignas(64) Session {
   // Raised when module code is unloaded: names that are cached by address are void.
   std::atomic<uint32_t> names_epoch{1};
   std::atomic<uint32_t> epoch{0};  // raised in a forked child: whatever threads held before is void
+  // Which program of the process this is (ring/image.h), and the process: a child that shares our
+  // memory (vfork) is another one. 0 until there is a ring.
+  std::atomic<uint32_t> image{0};
+  std::atomic<uint32_t> pid{0};
+  uint64_t process_start = 0;              // its start time, valid with `pid`
   const ring::Control* control = nullptr;  // mapped; valid from kRunning on, until the process ends
   std::atomic<void (*)()> detach{
       nullptr};  // called once if the writer leaves before the process ends

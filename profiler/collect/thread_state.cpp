@@ -15,6 +15,7 @@
 
 #include "collect/memory.h"
 #include "collect/session.h"
+#include "ring/image.h"
 
 namespace streamscope::collect {
 
@@ -29,6 +30,7 @@ struct Pool {
   ThreadState* all = nullptr;
   ThreadState* free = nullptr;
   uint32_t next_index = 0;
+  bool knows_image = false;  // session.image is set
   pthread_key_t exit_key = 0;
   bool has_key = false;
 };
@@ -88,22 +90,41 @@ void announce(ThreadState& thread) {
   thread.push(record);
 }
 
+ring::Producer create_ring(uint32_t index, uint64_t capacity, int* error) {
+  return ring::Producer::create(session.rings_folder, index, capacity, session.clock, error,
+                                session.control->flight_recorder != 0);
+}
+
+// The first ring tells which image of the process this is: those of the images before are there.
+ring::Producer create_first_ring(uint64_t capacity, int* error) {
+  ring::Producer ring;
+  uint32_t image = 0;
+  do {
+    ring = create_ring(image * ring::kRingsPerImage, capacity, error);
+  } while (!ring.valid() && *error == EEXIST && ++image < UINT32_MAX / ring::kRingsPerImage);
+  if (!ring.valid()) return ring;
+  pool.knows_image = true;
+  pool.next_index = image * ring::kRingsPerImage + 1;
+  session.image.store(image, std::memory_order_release);
+  return ring;
+}
+
 ThreadState* new_state(uint64_t capacity) {
   void* memory = permanent_memory(sizeof(ThreadState));
   if (memory == nullptr) return nullptr;
   auto* state = new (memory) ThreadState;
-  int error = EEXIST;
-  // A process that executed another program keeps its pid and start time: the rings of the program
-  // before are there.
-  while (error == EEXIST) {
-    uint32_t index;
-    {
-      std::lock_guard lock(pool.mutex);
+  int error = 0;
+  uint32_t index;
+  {
+    std::lock_guard lock(pool.mutex);
+    if (!pool.knows_image) {
+      state->ring = create_first_ring(capacity, &error);
+      index = 0;
+    } else {
       index = pool.next_index++;
     }
-    state->ring = ring::Producer::create(session.rings_folder, index, capacity, session.clock,
-                                         &error, session.control->flight_recorder != 0);
   }
+  if (index != 0) state->ring = create_ring(index, capacity, &error);
   if (!state->ring.valid()) {
     refusal.store(error, std::memory_order_relaxed);
     refused_threads.fetch_add(1, std::memory_order_relaxed);
@@ -209,6 +230,8 @@ PendingRanges* pending_ranges(bool make) {
   return thread_slot.pending;
 }
 
+int ring_refusal() { return refusal.load(std::memory_order_relaxed); }
+
 void report_refused_threads() {
   if (uint32_t count = refused_threads.exchange(0))
     report_loss(ring::Loss::kNoThreadRing, count,
@@ -236,6 +259,7 @@ void forget_threads_after_fork() {
   new (&pool.mutex) std::mutex;
   pool.all = pool.free = nullptr;
   pool.next_index = 0;
+  pool.knows_image = false;
   threads.store(0, std::memory_order_relaxed);
   session.several_threads.store(false, std::memory_order_relaxed);
   thread_slot.state = nullptr;

@@ -156,6 +156,8 @@ PendingRanges* pending_ranges(bool make);
 
 /// Writes the loss of the threads that got no ring since the last time.
 void report_refused_threads();
+/// errno of the last ring that could not be made.
+int ring_refusal();
 /// Calls that all threads of this process made so far.
 uint64_t total_calls();
 

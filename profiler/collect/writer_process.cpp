@@ -34,11 +34,15 @@ constexpr int kReadyTimeoutMs = 5000;
 constexpr size_t kStackBytes = 64 * 1024;
 constexpr int kMaxArguments = 24;
 constexpr int kReadyFile = STDERR_FILENO + 1;  // number of the pipe in the helper
+constexpr char kOutputVariable[] = "STREAMSCOPE_OUTPUT";
+
+constinit char start_folder[PATH_MAX] = {};
 
 struct Launch {
   const char* program;
   char* arguments[kMaxArguments];
   char** environment;
+  const char* folder;  // where the writer begins; empty: where the program is now
   int ready_file;
   bool says;  // on the program's standard error
   char* inner_stack;
@@ -74,6 +78,7 @@ int become_writer(void* pointer) {
     if (file != null && (file != STDERR_FILENO || !launch->says))
       ::syscall(SYS_dup3, null, file, 0);
   }
+  if (launch->folder[0] != '\0') ::syscall(SYS_chdir, launch->folder);
   const uint64_t none = 0;
   ::syscall(SYS_rt_sigprocmask, SIG_SETMASK, &none, nullptr, sizeof none);
   ::syscall(SYS_execve, launch->program, launch->arguments, launch->environment);
@@ -142,7 +147,7 @@ char** helper_environment() {
   return copy;
 }
 
-// One line from the pipe: the folder, within the time.
+// The folder from the pipe, within the time; a zero byte ends it.
 bool read_folder(int file, char* folder, size_t size) {
   size_t used = 0;
   timespec start;
@@ -161,10 +166,9 @@ bool read_folder(int file, char* folder, size_t size) {
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) break;
     used += static_cast<size_t>(got);
-    if (std::memchr(folder, '\n', used) != nullptr || used == size - 1) break;
+    if (std::memchr(folder, '\0', used) != nullptr || used == size - 1) break;
   }
   folder[used] = '\0';
-  if (char* end = std::strchr(folder, '\n')) *end = '\0';
   return folder[0] == '/';
 }
 
@@ -196,9 +200,20 @@ void reserve_environment(const char* name) {
   (unset != nullptr ? unset : ::unsetenv)(name);
 }
 
+void remember_folder() {
+  if (::getcwd(start_folder, sizeof start_folder) == nullptr) start_folder[0] = '\0';
+  const char* output = ::secure_getenv(kOutputVariable);
+  if (output == nullptr || *output == '\0' || *output == '/' || start_folder[0] == '\0') return;
+  static constinit char path[2 * PATH_MAX] = {};
+  const int length = std::snprintf(path, sizeof path, "%s/%s", start_folder, output);
+  if (length > 0 && static_cast<size_t>(length) < sizeof path)
+    set_environment(kOutputVariable, path);
+}
+
 bool start_writer(char* folder, size_t folder_size, const char** cause, const char** remedy) {
-  static constinit char program[PATH_MAX] = {};
-  if (!find_program(program, sizeof program)) {
+  static constinit char found[PATH_MAX] = {}, program[PATH_MAX] = {};
+  // By its whole path, as the helper may begin in another folder.
+  if (!find_program(found, sizeof found) || ::realpath(found, program) == nullptr) {
     *cause = "the program `streamscope` was not found";
     *remedy = "start with `streamscope record -- PROGRAM`, or name it in STREAMSCOPE_BIN";
     return false;
@@ -209,6 +224,7 @@ bool start_writer(char* folder, size_t folder_size, const char** cause, const ch
   Launch launch{};
   launch.program = program;
   launch.says = has_standard_error();
+  launch.folder = start_folder;
   char target[16], ready[16];
   std::snprintf(target, sizeof target, "%d", static_cast<int>(::getpid()));
   std::snprintf(ready, sizeof ready, "%d", kReadyFile);
@@ -225,7 +241,7 @@ bool start_writer(char* folder, size_t folder_size, const char** cause, const ch
     const char* option;
   };
   for (Option option :
-       {Option{"STREAMSCOPE_OUTPUT", "-o"}, Option{"STREAMSCOPE_TIER", "--tier"},
+       {Option{kOutputVariable, "-o"}, Option{"STREAMSCOPE_TIER", "--tier"},
         Option{"STREAMSCOPE_WITH", "--with"}, Option{"STREAMSCOPE_GRAPHS", "--graphs"},
         Option{"STREAMSCOPE_STACKS", "--stacks"}, Option{"STREAMSCOPE_DELAY", "--delay"},
         Option{"STREAMSCOPE_DURATION", "--duration"},

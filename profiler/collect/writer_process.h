@@ -18,6 +18,11 @@ bool start_writer(char* folder, size_t folder_size, const char** cause, const ch
 /// exist yet when our constructor runs.
 void set_environment(const char* name, const char* value);
 
+/// Takes the folder in which the program starts as that of its trace, whatever folder it goes to
+/// before it uses CUDA: a daemon goes to "/". Those that it executes learn a relative
+/// STREAMSCOPE_OUTPUT as an absolute one.
+void remember_folder();
+
 /// Makes room for a variable that is to be set later, when other threads may be reading the
 /// environment: that setting then moves nothing.
 void reserve_environment(const char* name);

@@ -16,6 +16,7 @@
 
 #include "folder_names.h"
 #include "restore.h"
+#include "ring/image.h"
 #include "ring/process.h"
 #include "rings_folder.h"
 #include "trace/checks.h"
@@ -41,24 +42,34 @@ constexpr auto kScanGrace = 50ms;
 constexpr char kPositionsKey[] = "ring_positions";
 constexpr char kJournalFile[] = "names";
 
-struct RingName {
-  uint32_t pid = 0;
-  uint64_t start = 0;
-  uint32_t index = 0;
+/// Reads numbers with a character after each, as file names have them.
+class NameReader {
+ public:
+  explicit NameReader(std::string_view name) : rest_(name) {}
+  template <class Number>
+  bool number(Number& value, char after) {
+    const auto [next, error] = std::from_chars(rest_.data(), rest_.data() + rest_.size(), value);
+    const auto length = static_cast<size_t>(next - rest_.data());
+    if (error != std::errc() || length >= rest_.size() || *next != after) return false;
+    rest_.remove_prefix(length + 1);
+    return true;
+  }
+  std::string_view rest() const { return rest_; }
+
+ private:
+  std::string_view rest_;
 };
 
 /// PID-START-INDEX.ring
-bool parse(const std::string& name, RingName* ring) {
-  const char* at = name.data();
-  const char* end = at + name.size();
-  auto number = [&](auto& value, char after) {
-    auto [next, error] = std::from_chars(at, end, value);
-    if (error != std::errc() || next == end || *next != after) return false;
-    at = next + 1;
-    return true;
-  };
-  return number(ring->pid, '-') && number(ring->start, '-') && number(ring->index, '.') &&
-         std::string_view(at, end) == "ring";
+std::optional<ProcessIdentity> identity_of_ring(const std::string& name) {
+  NameReader reader(name);
+  ProcessIdentity identity;
+  uint32_t index = 0;
+  if (!reader.number(identity.pid, '-') || !reader.number(identity.start, '-') ||
+      !reader.number(index, '.') || reader.rest() != "ring")
+    return std::nullopt;
+  identity.image = index / ring::kRingsPerImage;
+  return identity;
 }
 
 // True for a ring whose magic, which comes last, was not written.
@@ -97,20 +108,21 @@ Drain::Drain(std::filesystem::path rings, trace::Writer writer, const Options& o
     std::istringstream stream(positions->second);
     std::string name;
     RingPosition position;
-    while (stream >> name >> position.records >> position.dropped) stored_[name] = position;
+    while (stream >> name >> position.records >> position.dropped >> position.process)
+      stored_[name] = position;
   }
   for (auto [key, value] :
        {std::pair{"stack_count", &run_->stack_count}, std::pair{"stack_ns", &run_->stack_ns}}) {
     *value = trace::meta_integer(trace, key).value_or(0);
   }
-  // A process is known by pid and start time, of which the trace has the pid only; the rings have
-  // both.
-  std::map<uint32_t, uint64_t> starts;
+  // The trace has the pid of a process only; the names of its rings say which is meant.
+  std::map<trace::Id, ProcessIdentity> identities;
   std::optional<ring::ClockAnchor> earliest;
   for (const std::string& file : names_in(rings_)) {
-    RingName name;
-    if (!parse(file, &name)) continue;
-    starts[name.pid] = name.start;
+    const auto identity = identity_of_ring(file);
+    if (!identity) continue;
+    if (const auto stored = stored_.find(file); stored != stored_.end())
+      identities[stored->second.process] = *identity;
     std::string why;
     const auto ring = ring::Consumer::open(rings_ / file, &why);
     if (!ring || ring->header().clock != options.clock) continue;
@@ -125,7 +137,7 @@ Drain::Drain(std::filesystem::path rings, trace::Writer writer, const Options& o
   }
   // Gives the rate if the earlier writer did not live to take a second anchor.
   run_->clock.add(ring::read_anchor(options.clock));
-  processes_ = restore(*run_, trace, starts, IdJournal::read(rings_ / kJournalFile));
+  processes_ = restore(*run_, trace, identities, IdJournal::read(rings_ / kJournalFile));
   run_->journal.open(rings_ / kJournalFile);
 }
 
@@ -151,28 +163,53 @@ void Drain::add_anchor(const ring::ClockAnchor& anchor) {
   writer_.append(row);
 }
 
-ProcessDrain& Drain::process(uint32_t pid, uint64_t start) {
+ProcessDrain* Drain::find(const ProcessIdentity& identity) {
   for (auto& process : processes_) {
-    if (process->pid() == pid && process->start() == start && !process->finished()) return *process;
+    if (process->identity() == identity) return process.get();
   }
-  processes_.push_back(std::make_unique<ProcessDrain>(*run_, pid, start));
-  return *processes_.back();
+  return nullptr;
+}
+
+// Its threads ended before the next program of the process made its first ring.
+bool Drain::is_replaced(const ProcessDrain& process) const {
+  return std::any_of(processes_.begin(), processes_.end(), [&](const auto& other) {
+    return other->identity().is_same_process(process.identity()) &&
+           other->identity().image > process.identity().image;
+  });
+}
+
+bool Drain::has_ended(const ProcessDrain& process) const {
+  return is_replaced(process) || !ring::process_alive(process.pid(), process.start());
+}
+
+// PID-START-IMAGE-CODE.exit
+void Drain::take_exit(const std::string& file_name) {
+  NameReader reader(file_name);
+  ProcessIdentity identity;
+  int code = 0;
+  if (reader.number(identity.pid, '-') && reader.number(identity.start, '-') &&
+      reader.number(identity.image, '-') && reader.number(code, '.'))
+    exits_.emplace_back(identity, code);
 }
 
 bool Drain::open_ring(const std::filesystem::path& file) {
   std::string why;
-  RingName name;
-  const bool named = parse(file.filename().string(), &name);
+  const auto named = identity_of_ring(file.filename().string());
   // Asked before the look: a ring that was being made then is whole once its process has ended.
-  const bool being_made = named && ring::process_alive(name.pid, name.start);
+  const bool being_made = named && ring::process_alive(named->pid, named->start);
   int failure = 0;
   auto ring = ring::Consumer::open(file, &why, &failure);
   if (!being_made) check_shortage(file, failure);
-  if (ring && named && ring->header().clock == options_.clock && ring->header().pid == name.pid &&
-      ring->header().process_start == name.start) {
+  if (ring && named && ring->header().clock == options_.clock && ring->header().pid == named->pid &&
+      ring->header().process_start == named->start) {
+    ProcessDrain* process = find(*named);
+    if (process != nullptr && process->finished()) return true;  // by an earlier writer
+    if (process == nullptr) {
+      processes_.push_back(std::make_unique<ProcessDrain>(*run_, *named));
+      process = processes_.back().get();
+    }
     auto stored = stored_.find(file.filename().string());
-    process(name.pid, name.start)
-        .add_ring(std::move(*ring), stored == stored_.end() ? RingPosition{} : stored->second);
+    process->add_ring(std::move(*ring), stored == stored_.end() ? RingPosition{} : stored->second);
     return true;
   }
   if (!ring && being_made) return false;
@@ -207,7 +244,13 @@ void Drain::scan() {
   scanned_at_ = changed;
   std::vector<std::string> found;
   for (std::string& name : *names) {
-    if (name.ends_with(".ring") && !opened_.contains(name)) found.push_back(std::move(name));
+    if (opened_.contains(name)) continue;
+    if (name.ends_with(".ring")) {
+      found.push_back(std::move(name));
+    } else if (name.ends_with(ring::kExitEnding)) {
+      take_exit(name);
+      opened_.insert(std::move(name));
+    }
   }
   std::sort(found.begin(), found.end());  // so that equal runs make equal traces
   unreadable_.clear();
@@ -227,8 +270,7 @@ size_t Drain::cycle_all(bool look_for_ended) {
   std::vector<bool> ended(processes_.size(), false);
   for (size_t i = 0; i < processes_.size(); ++i) {
     const ProcessDrain& process = *processes_[i];
-    ended[i] = look_for_ended && !process.finished() &&
-               !ring::process_alive(process.pid(), process.start());
+    ended[i] = look_for_ended && !process.finished() && has_ended(process);
   }
   now_ = 0;
   if (!recovering_) {
@@ -277,8 +319,15 @@ void Drain::flush_if_due() {
 }
 
 void Drain::finish_process(ProcessDrain& process, ProcessDrain::Ending ending) {
-  process.finish(ending);
+  for (const auto& [identity, code] : exits_) {
+    if (identity == process.identity()) process.set_exit_code(code);
+  }
+  const bool replaced = ending == ProcessDrain::Ending::kEnded && is_replaced(process);
+  process.finish(replaced ? ProcessDrain::Ending::kReplaced : ending);
+  run_->ops.store_all();  // before its rings are gone
   flush();
+  // The rings of a program that was replaced show the next ones in its process which they are.
+  if (replaced && ring::process_alive(process.pid(), process.start())) return;
   std::lock_guard lock(rings_in_use_);
   process.remove_rings();
 }
@@ -289,9 +338,12 @@ bool Drain::all_finished() const {
 }
 
 void Drain::set_exit(uint32_t pid, int wait_status) {
+  // The last of its programs is the one that ended.
+  ProcessDrain* last = nullptr;
   for (auto& process : processes_) {
-    if (process->pid() == pid) process->set_exit(wait_status);
+    if (process->pid() == pid) last = process.get();
   }
+  if (last != nullptr) last->set_exit(wait_status);
 }
 
 void Drain::flush_all() {
@@ -334,7 +386,7 @@ void Drain::add_threads(ProcessDrain& process, const std::vector<ThreadLook>& be
 
 void Drain::take_answer(uint32_t pid, const ring::AnswerRecord& answer) {
   for (auto& process : processes_) {
-    if (process->pid() == pid) process->take_answer(answer);
+    if (process->pid() == pid && !process->finished()) process->take_answer(answer);
   }
 }
 
@@ -369,7 +421,7 @@ bool Drain::finish() {
   bool complete = !recovering_ && !processes_.empty();
   for (auto& process : processes_) {
     if (!process->finished()) {
-      const bool alive = ring::process_alive(process->pid(), process->start());
+      const bool alive = !has_ended(*process);
       finish_process(*process,
                      alive ? ProcessDrain::Ending::kAbandoned : ProcessDrain::Ending::kEnded);
       if (alive && !process->complete() && !options_.newest_only)

@@ -88,7 +88,11 @@ class Drain {
   void add_anchor(const ring::ClockAnchor& anchor);
   void scan();
   bool open_ring(const std::filesystem::path& file);
-  ProcessDrain& process(uint32_t pid, uint64_t start);
+  ProcessDrain* find(const ProcessIdentity& identity);
+  /// The program is gone, and what it told last is there.
+  bool has_ended(const ProcessDrain& process) const;
+  bool is_replaced(const ProcessDrain& process) const;
+  void take_exit(const std::string& file_name);
   void finish_process(ProcessDrain& process, ProcessDrain::Ending ending);
   void store_positions();
   void flush_if_due();
@@ -100,9 +104,10 @@ class Drain {
   Options options_;
   std::unique_ptr<RunState> run_;
   std::vector<std::unique_ptr<ProcessDrain>> processes_;
-  std::set<std::string> opened_;                // file names
-  std::map<std::string, RingPosition> stored_;  // by file name, from an earlier writer
-  std::vector<std::string> unreadable_;         // files that may still become rings
+  std::set<std::string> opened_;                        // file names
+  std::vector<std::pair<ProcessIdentity, int>> exits_;  // exit codes that processes told
+  std::map<std::string, RingPosition> stored_;          // by file name, from an earlier writer
+  std::vector<std::string> unreadable_;                 // files that may still become rings
   std::filesystem::file_time_type scanned_at_{};
   Clock::time_point last_scan_{}, last_flush_{}, last_settled_{}, last_look_{};
   uint64_t now_ = 0;  // ticks of this cycle's anchor

@@ -26,7 +26,7 @@ using ring::RecordKind;
 // 4 MiB for each process: some tens of thousands of names.
 constexpr size_t kMostFacts = 1 << 16;
 // A ring of its own for them, behind all that a program makes.
-constexpr uint32_t kFactsIndex = 0xffffff;
+constexpr uint32_t kFactsIndex = ring::kRingsPerImage - 1;
 
 // How many records the fact that begins here has.
 size_t length_of(const ring::Record& record) {
@@ -58,7 +58,7 @@ void write_ring(const fs::path& file, const ring::RingHeader& of, uint32_t index
   header->state.store(of.state.load());
   header->stacks.store(of.stacks.load());
   header->stack_ticks.store(of.stack_ticks.load());
-  if (index != kFactsIndex) {
+  if (index % ring::kRingsPerImage != kFactsIndex) {
     std::memcpy(static_cast<void*>(&header->open_call), &of.open_call, sizeof of.open_call);
     header->submission.ended.store(of.submission.ended.load());
     header->submission.operation.store(of.submission.operation.load());
@@ -70,7 +70,7 @@ void write_ring(const fs::path& file, const ring::RingHeader& of, uint32_t index
   std::ofstream out(file, std::ios::binary);
   out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   out.close();
-  if (!out) throw Error(file, "cannot be written", "free space there", ENOSPC);
+  if (!out) throw Error(file, "cannot be written", remedy_for(errno), errno);
   ::chmod(file.c_str(), 0600);
 }
 
@@ -185,7 +185,7 @@ void FlightRecorder::scan() {
 void FlightRecorder::look(Lane& lane) {
   const ring::RingHeader& header = lane.ring.header();
   const std::vector<ring::Record> records = lane.ring.copy(&lane.read);
-  facts_[{header.pid, header.process_start}].add(records);
+  facts_[ProcessIdentity::of(header)].add(records);
   for (const ring::Record& record : records) {
     moved_ += is_progress(record);
     if (record.head.kind == RecordKind::kDump) requested_ = true;
@@ -212,7 +212,7 @@ bool FlightRecorder::all_finished() const {
 }
 
 void FlightRecorder::copy_to(const fs::path& to) {
-  std::map<std::pair<uint32_t, uint64_t>, std::pair<const ring::RingHeader*, uint64_t>> first;
+  std::map<ProcessIdentity, std::pair<const ring::RingHeader*, uint64_t>> first;
   for (Lane& lane : lanes_) {
     const ring::RingHeader& header = lane.ring.header();
     uint64_t head = 0;
@@ -220,8 +220,7 @@ void FlightRecorder::copy_to(const fs::path& to) {
     const uint64_t oldest = head - records.size();
     write_ring(to / ring_name(header, header.index), header, header.index, head, oldest,
                capacity_for(records), records);
-    auto& [of, since] =
-        first.try_emplace({header.pid, header.process_start}, &header, 0).first->second;
+    auto& [of, since] = first.try_emplace(ProcessIdentity::of(header), &header, 0).first->second;
     for (const ring::Record& record : records) {
       if (record.head.kind != RecordKind::kCall) continue;
       // Before this the ring is overwritten, if it ever was full.
@@ -242,8 +241,9 @@ void FlightRecorder::copy_to(const fs::path& to) {
       collecting.begin = since;
       facts.push_back(record);
     }
-    write_ring(to / ring_name(*header, kFactsIndex), *header, kFactsIndex, facts.size(), 0,
-               capacity_for(facts), facts);
+    const uint32_t index = process.image * ring::kRingsPerImage + kFactsIndex;
+    write_ring(to / ring_name(*header, index), *header, index, facts.size(), 0, capacity_for(facts),
+               facts);
   }
 }
 

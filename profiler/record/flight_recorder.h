@@ -20,6 +20,7 @@
 
 #include "drain.h"
 #include "options.h"
+#include "process_identity.h"
 #include "ring/control.h"
 #include "ring/ring.h"
 
@@ -81,7 +82,7 @@ class FlightRecorder {
   const ring::Control& control_;
   std::vector<Lane> lanes_;
   std::set<std::string> opened_;
-  std::map<std::pair<uint32_t, uint64_t>, KnownFacts> facts_;  // by pid and start of the process
+  std::map<ProcessIdentity, KnownFacts> facts_;
   std::vector<std::pair<uint32_t, ring::AnswerRecord>> answers_;
   uint64_t moved_ = 0;
   bool requested_ = false;

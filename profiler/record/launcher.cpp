@@ -12,6 +12,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <optional>
 
 #include "raised_limits.h"
@@ -124,8 +125,11 @@ void execute(const Surroundings& surroundings, const std::vector<std::string>& c
 /// A child that has been forked and waits to be told to become the program.
 class Child {
  public:
+  using Variables = std::vector<std::pair<const char*, std::string>>;
+
+  /// `variables` are set in the program's environment.
   Child(const Surroundings& surroundings, const std::vector<std::string>& command,
-        const std::string& preload) {
+        const Variables& variables) {
     int go[2], result[2];
     if (::pipe2(go, O_CLOEXEC) != 0 || ::pipe2(result, O_CLOEXEC) != 0)
       throw Error(command[0], std::string("cannot be started: ") + std::strerror(errno), "", errno);
@@ -141,7 +145,7 @@ class Child {
     if (pid_ == 0) {
       ::close(go[1]);
       ::close(result[0]);
-      become(surroundings, command, preload, go[0], result[1]);
+      become(surroundings, command, variables, go[0], result[1]);
     }
     ::close(go[0]);
     ::close(result[1]);
@@ -159,10 +163,10 @@ class Child {
   pid_t pid() const { return pid_; }
 
   /// Lets the child become the program; throws Error if it cannot.
-  void go(const fs::path& rings, const std::string& program) {
-    const std::string folder = rings.string() + '\n';
-    for (size_t done = 0; done < folder.size();) {
-      const ssize_t written = ::write(go_, folder.data() + done, folder.size() - done);
+  void go(const Session& session, const std::string& program) {
+    const std::string paths = session.rings().string() + '\0' + session.trace().string() + '\0';
+    for (size_t done = 0; done < paths.size();) {
+      const ssize_t written = ::write(go_, paths.data() + done, paths.size() - done);
       if (written < 0 && errno == EINTR) continue;
       if (written < 0)
         throw Error(program, std::string("cannot be started: ") + std::strerror(errno), "", errno);
@@ -192,30 +196,31 @@ class Child {
  private:
   [[noreturn]] static void become(const Surroundings& surroundings,
                                   const std::vector<std::string>& command,
-                                  const std::string& preload, int go, int result) {
-    const auto fail = [result](int failure) {
-      (void)!::write(result, &failure, sizeof failure);
-      ::_exit(127);
-    };
-    std::string folder;
-    for (char byte = 0; byte != '\n';) {
-      const ssize_t got = ::read(go, &byte, 1);
-      if (got < 0 && errno == EINTR) continue;
-      if (got < 0) fail(errno);
-      if (got == 0) ::_exit(127);  // the recorder gave up or was killed
-      folder += byte;
-    }
-    folder.pop_back();
-    ::setenv(ring::kRingsVariable, folder.c_str(), 1);
-    if (!preload.empty()) {
-      const char* theirs = std::getenv("LD_PRELOAD");
-      const std::string value =
-          theirs != nullptr && *theirs != '\0' ? preload + ":" + theirs : preload;
-      ::setenv("LD_PRELOAD", value.c_str(), 1);
-    }
+                                  const Variables& variables, int go, int result) {
+    const std::string rings = read_path(go, result), trace = read_path(go, result);
+    ::setenv(ring::kRingsVariable, rings.c_str(), 1);
+    ::setenv("STREAMSCOPE_OUTPUT", trace.c_str(), 1);
+    for (const auto& [name, value] : variables) ::setenv(name, value.c_str(), 1);
     execute(surroundings, command);
-    fail(errno);
+    give_up(result, errno);
+  }
+
+  [[noreturn]] static void give_up(int result, int failure) {
+    (void)!::write(result, &failure, sizeof failure);
     ::_exit(127);
+  }
+
+  static std::string read_path(int from, int result) {
+    std::string path;
+    for (;;) {
+      char byte = 0;
+      const ssize_t got = ::read(from, &byte, 1);
+      if (got < 0 && errno == EINTR) continue;
+      if (got < 0) give_up(result, errno);
+      if (got == 0) ::_exit(127);  // the recorder gave up or was killed
+      if (byte == '\0') return path;
+      path += byte;
+    }
   }
 
   pid_t pid_ = -1;
@@ -224,6 +229,38 @@ class Child {
 };
 
 constexpr rlim_t kLeastAddressSpace = 12 << 20;
+
+/// What the program inherits besides the place of the recording. A process that outlives the
+/// recording and uses CUDA only then, such as a daemon, is recorded by a writer of its own, with
+/// the same options.
+Child::Variables variables_of(const Options& options, const std::string& preload) {
+  Child::Variables variables;
+  if (!preload.empty()) {
+    const char* theirs = std::getenv("LD_PRELOAD");
+    variables.emplace_back("LD_PRELOAD",
+                           theirs != nullptr && *theirs != '\0' ? preload + ":" + theirs : preload);
+  }
+  constexpr const char* kTiers[] = {"structure", "times", "events"};
+  constexpr const char* kStacks[] = {"none", "syncs", "all"};
+  variables.emplace_back("STREAMSCOPE_TIER", kTiers[static_cast<int>(options.tier)]);
+  variables.emplace_back("STREAMSCOPE_STACKS", kStacks[static_cast<int>(options.stacks)]);
+  variables.emplace_back("STREAMSCOPE_GRAPHS",
+                         options.graphs == ring::GraphDetail::kNodes ? "nodes" : "launch");
+  std::string with;
+  for (const auto& [bit, name] :
+       {std::pair{ring::kWithArgs, "args"}, std::pair{ring::kWithAlloc, "alloc"},
+        std::pair{ring::kWithEventTimes, "event-times"}}) {
+    if ((options.with & bit) != 0) with += (with.empty() ? "" : ",") + std::string(name);
+  }
+  variables.emplace_back("STREAMSCOPE_WITH", with);
+  if (options.capture_range == ring::CaptureRange::kCudaProfilerApi) {
+    variables.emplace_back("STREAMSCOPE_CAPTURE_RANGE", "cudaProfilerApi");
+  } else if (options.capture_range == ring::CaptureRange::kNvtx) {
+    variables.emplace_back("STREAMSCOPE_CAPTURE_RANGE", "nvtx:" + options.capture_range_name);
+  }
+  return variables;
+}
+
 constexpr int kEndedHang = 124;  // as timeout(1) says it
 
 /// Ends a program that hangs: first in good order, then for certain.
@@ -266,6 +303,31 @@ bool is_for_us_alone(const siginfo_t& info) {
   return info.si_code == SI_USER || info.si_code == SI_TKILL || info.si_code == SI_QUEUE;
 }
 
+/// True if a process still runs that was started in this recording.
+bool left_running(const fs::path& rings) {
+  const std::string variable = std::string(ring::kRingsVariable) + "=" + rings.string();
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator("/proc", error)) {
+    std::ifstream environment(entry.path() / "environ");
+    for (std::string text; std::getline(environment, text, '\0');) {
+      if (text == variable) return true;
+    }
+  }
+  return false;
+}
+
+/// The wanted file, or NAME-PID beside it if another process of the program has that already.
+fs::path own_output(const Options& options, pid_t pid) {
+  std::error_code error;
+  fs::path file = options.output;
+  const bool is_taken = (!options.force && fs::exists(fs::symlink_status(file, error))) ||
+                        fs::exists(fs::symlink_status(rings_path(file), error));
+  if (!is_taken) return file;
+  file.replace_filename(file.stem().string() + "-" + std::to_string(pid) +
+                        file.extension().string());
+  return file;
+}
+
 }  // namespace
 
 fs::path default_output(const fs::path& program, pid_t pid) {
@@ -285,12 +347,12 @@ Outcome run(const Options& options, const std::vector<std::string>& command) {
                  "space; allow more (ulimit -v)\n");
   const PreloadName preload(fits ? options.inject_library : fs::path());
   const Signals& signals = surroundings.signals;
-  Child child(surroundings, command, preload.string());
+  Child child(surroundings, command, variables_of(options, preload.string()));
   Session session(options.output.empty() ? default_output(command[0], child.pid()) : options.output,
                   options);
   Outcome outcome;
   try {
-    child.go(session.rings(), command[0]);
+    child.go(session, command[0]);
   } catch (const Error&) {
     session.finish(&outcome);
     throw;
@@ -333,6 +395,7 @@ Outcome run(const Options& options, const std::vector<std::string>& command) {
   try {
     session.finish(&outcome);
     tell_what_is_left(outcome);
+    if (!outcome.trace_written) outcome.left_running = left_running(session.rings());
   } catch (const Error& error) {
     outcome.failure = error;
   }
@@ -362,9 +425,9 @@ int run_detached(const Options& options, pid_t target, int ready_fd,
   const fs::path program = fs::read_symlink("/proc/" + std::to_string(target) + "/exe", ignored);
   Session session(options.output.empty()
                       ? default_output(program.empty() ? "program" : program, target)
-                      : options.output,
+                      : own_output(options, target),
                   options);
-  const std::string folder = session.rings().string() + '\n';
+  const std::string folder = session.rings().string() + '\0';
   const bool heard =
       ::write(ready_fd, folder.data(), folder.size()) == static_cast<ssize_t>(folder.size());
   ::close(ready_fd);

@@ -24,9 +24,9 @@ namespace streamscope::record {
 Outcome run(const Options& options, const std::vector<std::string>& command);
 
 /// The writer of a program that runs already: started by the library preloaded into process
-/// `target`. Makes the folder of the rings, writes its path and a newline to `ready_fd`, and stays
-/// until all processes of the run have ended. `finished` is called with the trace at the end, or
-/// with what went wrong. Returns an exit code.
+/// `target`. Makes the folder of the rings, writes its path and a zero byte to `ready_fd`, and
+/// stays until all processes of the run have ended. `finished` is called with the trace at the end,
+/// or with what went wrong. Returns an exit code.
 int run_detached(const Options& options, pid_t target, int ready_fd,
                  const std::function<void(const Outcome&)>& finished = {});
 

@@ -41,6 +41,16 @@ void Losses::add(trace::Id process, std::string_view kind, int64_t count, trace:
   loss.changed = true;
 }
 
+void Losses::rename(trace::Id process, std::string_view from, std::string_view to) {
+  for (Entry& entry : entries_) {
+    if (entry.row.process_id != process || entry.kind != from) continue;
+    entry.kind = to;
+    entry.row.name_id = writer_.intern(to);
+    entry.row.severity = static_cast<trace::Small>(trace::loss_info(to).severity);
+    entry.changed = true;
+  }
+}
+
 void Losses::add_pause(trace::Id process, trace::Ns first_ns, trace::Ns last_ns) {
   constexpr char kPaused[] = "paused";
   constexpr int64_t kMostRows =

@@ -22,6 +22,8 @@ class Losses {
   void add(trace::Id process, std::string_view kind, int64_t count,
            trace::Ns first_ns = trace::kUnknownNs, trace::Ns last_ns = trace::kUnknownNs,
            trace::Id detail = trace::kNoId);
+  /// The loss of a process turns out to be of another kind.
+  void rename(trace::Id process, std::string_view from, std::string_view to);
   /// One pause of a recording, in a row of its own: what was recorded between two is complete.
   void add_pause(trace::Id process, trace::Ns first_ns, trace::Ns last_ns = trace::kUnknownNs);
   /// Sum of the counts of a kind.

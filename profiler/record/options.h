@@ -35,6 +35,7 @@ struct Options {
 struct Outcome {
   int exit_code = 0;           ///< of the program, 128 + n if signal n ended it
   bool trace_written = false;  ///< false: the program made no CUDA call and left no file
+  bool left_running = false;   ///< no trace, but processes of the program are still there
   bool complete = false;
   bool ended_hang = false;  ///< the program hung and was ended by us; exit_code is 124
   std::filesystem::path trace;

@@ -22,17 +22,16 @@ constexpr auto kLongestPoll = std::chrono::milliseconds(100);
 
 }  // namespace
 
-ProcessDrain::ProcessDrain(RunState& run, uint32_t pid, uint64_t start)
-    : ProcessDrain(run, pid, start, run.writer.append(trace::Process{})) {
-  row_.os_pid = static_cast<trace::Small>(pid);
+ProcessDrain::ProcessDrain(RunState& run, const ProcessIdentity& identity)
+    : ProcessDrain(run, identity, run.writer.append(trace::Process{})) {
+  row_.os_pid = static_cast<trace::Small>(identity.pid);
   row_.clock = trace::kMonotonicClock;
   run_.writer.update(id_, row_);
 }
 
-ProcessDrain::ProcessDrain(RunState& run, uint32_t pid, uint64_t start, trace::Id row)
+ProcessDrain::ProcessDrain(RunState& run, const ProcessIdentity& identity, trace::Id row)
     : run_(run),
-      pid_(pid),
-      start_(start),
+      identity_(identity),
       id_(row),
       objects_(run, row),
       operations_(run, objects_, row),
@@ -561,12 +560,15 @@ void ProcessDrain::finish(Ending ending) {
   fill_process_texts(true);
   if (row_.clock == trace::kVirtualClock) {
     row_.end_ns = static_cast<trace::Ns>(last_virtual_);
-  } else if (row_.end_ns == trace::kUnknownNs && ending == Ending::kEnded && last_seen_ != 0) {
+  } else if (row_.end_ns == trace::kUnknownNs && ending != Ending::kAbandoned && last_seen_ != 0) {
     row_.end_ns = run_.clock.to_ns(last_seen_);
   }
   row_.complete = said_goodbye_;
   run_.writer.update(id_, row_);
-  if (ending == Ending::kEnded && !said_goodbye_) run_.losses.add(id_, "process-ended-abruptly", 1);
+  replaced_ = ending == Ending::kReplaced;
+  if (ending == Ending::kAbandoned || said_goodbye_) return;
+  told_end_ = end_loss();
+  run_.losses.add(id_, told_end_, 1);
 }
 
 double ProcessDrain::fullest_ring() const {
@@ -597,7 +599,8 @@ void ProcessDrain::relieve_rings() {
 void ProcessDrain::describe_positions(std::string& text) const {
   for (const auto& lane : lanes_) {
     text += lane->ring.file().filename().string() + " " +
-            std::to_string(lane->released + lane->at) + " " + std::to_string(lane->dropped) + "\n";
+            std::to_string(lane->released + lane->at) + " " + std::to_string(lane->dropped) + " " +
+            std::to_string(id_) + "\n";
   }
 }
 

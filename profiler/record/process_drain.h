@@ -23,6 +23,7 @@
 #include "graphs.h"
 #include "objects.h"
 #include "operations.h"
+#include "process_identity.h"
 #include "questions.h"
 #include "ring/record.h"
 #include "ring/ring.h"
@@ -34,8 +35,9 @@ namespace streamscope::record {
 
 /// How much of a ring is in the trace already.
 struct RingPosition {
-  uint64_t records = 0;  ///< since the ring was made
-  uint64_t dropped = 0;  ///< drops that were counted
+  uint64_t records = 0;              ///< since the ring was made
+  uint64_t dropped = 0;              ///< drops that were counted
+  trace::Id process = trace::kNoId;  ///< row of its process
 };
 
 /// Thread-compatible.
@@ -43,15 +45,17 @@ class ProcessDrain {
  public:
   enum class Ending {
     kEnded,      ///< the process has ended
+    kReplaced,   ///< another program has taken its place by exec()
     kAbandoned,  ///< it still runs, but its writer was killed or told to leave
   };
 
-  ProcessDrain(RunState& run, uint32_t pid, uint64_t start);
+  ProcessDrain(RunState& run, const ProcessIdentity& identity);
   /// Goes on with a process of an earlier writer.
-  ProcessDrain(RunState& run, uint32_t pid, uint64_t start, trace::Id row);
+  ProcessDrain(RunState& run, const ProcessIdentity& identity, trace::Id row);
 
-  uint32_t pid() const { return pid_; }
-  uint64_t start() const { return start_; }
+  const ProcessIdentity& identity() const { return identity_; }
+  uint32_t pid() const { return identity_.pid; }
+  uint64_t start() const { return identity_.start; }
   bool finished() const { return finished_; }
   bool complete() const { return said_goodbye_; }
   trace::Id row_id() const { return id_; }
@@ -99,7 +103,10 @@ class ProcessDrain {
 
   /// Nothing more will be read.
   void finish(Ending ending);
+  /// How it ended, from wait(), also after finish().
   void set_exit(int wait_status);
+  /// Its exit code, from itself.
+  void set_exit_code(int code) { row_.exit_code = code; }
 
   /// Largest part of a ring that is read but not released.
   double fullest_ring() const;
@@ -107,7 +114,7 @@ class ProcessDrain {
   void release();
   /// Empties rings that fill up into their backlogs. Not while a cycle() is under way.
   void relieve_rings();
-  /// "FILE RECORDS DROPPED" of each ring: its RingPosition after the next flush.
+  /// "FILE RECORDS DROPPED PROCESS" of each ring: its RingPosition after the next flush.
   void describe_positions(std::string& text) const;
   void remove_rings();
 
@@ -195,6 +202,8 @@ class ProcessDrain {
   void describe(const ring::CollectingRecord& record);
   void describe(const ring::EndRecord& record);
   void describe(const ring::AnswerRecord& record);
+  /// The loss that says how a process ended that did not say good-bye.
+  std::string_view end_loss() const;
   void fill_process_texts(bool at_end);
   /// Adds what the rings say of the cost of call stacks to the run's.
   void count_stacks();
@@ -207,8 +216,7 @@ class ProcessDrain {
   void invalid() { run_.losses.add(id_, "record-invalid", 1); }
 
   RunState& run_;
-  uint32_t pid_;
-  uint64_t start_;
+  ProcessIdentity identity_;
   trace::Process row_;
   trace::Id id_;
   Objects objects_;
@@ -238,6 +246,8 @@ class ProcessDrain {
   bool paused_ = false;
   bool said_goodbye_ = false;
   bool finished_ = false;
+  bool replaced_ = false;
+  std::string_view told_end_;  // the loss that finish() added
 };
 
 }  // namespace streamscope::record

@@ -155,10 +155,19 @@ void ProcessDrain::count_stacks() {
   run_.writer.set_meta("stack_ns", run_.stack_ns);
 }
 
+std::string_view ProcessDrain::end_loss() const {
+  if (row_.exit_signal != trace::kNoSmall) return "process-ended-abruptly";
+  if (row_.exit_code != trace::kNoSmall || replaced_) return "exit-handlers-skipped";
+  return "process-end-unknown";
+}
+
 void ProcessDrain::set_exit(int wait_status) {
   if (WIFEXITED(wait_status)) row_.exit_code = WEXITSTATUS(wait_status);
   if (WIFSIGNALED(wait_status)) row_.exit_signal = WTERMSIG(wait_status);
   run_.writer.update(id_, row_);
+  if (told_end_.empty()) return;
+  run_.losses.rename(id_, told_end_, end_loss());
+  told_end_ = end_loss();
 }
 
 }  // namespace streamscope::record

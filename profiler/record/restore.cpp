@@ -49,16 +49,18 @@ class Restorer {
  public:
   Restorer(RunState& run, const trace::Trace& trace) : run_(run), trace_(trace) {}
 
-  std::vector<std::unique_ptr<ProcessDrain>> processes(const std::map<uint32_t, uint64_t>& starts) {
+  std::vector<std::unique_ptr<ProcessDrain>> processes(
+      const std::map<Id, ProcessIdentity>& identities) {
     std::vector<std::unique_ptr<ProcessDrain>> result;
     for (Id id = 0; id < trace_.process.size(); ++id) {
       const trace::Process process = row(trace_.process, id);
-      const auto pid = static_cast<uint32_t>(process.os_pid);
-      auto start = starts.find(pid);
-      result.push_back(
-          std::make_unique<ProcessDrain>(run_, pid, start == starts.end() ? 0 : start->second, id));
+      const auto known = identities.find(id);
+      const bool has_rings = known != identities.end();
+      const ProcessIdentity identity =
+          has_rings ? known->second : ProcessIdentity{static_cast<uint32_t>(process.os_pid), 0, 0};
+      result.push_back(std::make_unique<ProcessDrain>(run_, identity, id));
       result.back()->row_ = process;
-      result.back()->finished_ = start == starts.end() || process.complete != trace::kNoSmall;
+      result.back()->finished_ = !has_rings || process.complete != trace::kNoSmall;
       processes_.push_back(result.back().get());
     }
     threads();
@@ -351,10 +353,10 @@ class Restorer {
 };
 
 std::vector<std::unique_ptr<ProcessDrain>> restore(RunState& run, const trace::Trace& trace,
-                                                   const std::map<uint32_t, uint64_t>& starts,
+                                                   const std::map<Id, ProcessIdentity>& identities,
                                                    const std::vector<IdJournal::Entry>& journal) {
   Restorer restorer(run, trace);
-  auto processes = restorer.processes(starts);
+  auto processes = restorer.processes(identities);
   restorer.names(journal);
   return processes;
 }

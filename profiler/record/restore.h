@@ -16,10 +16,11 @@
 
 namespace streamscope::record {
 
-/// `starts`: start time of each pid that has rings. Processes that had ended before are finished()
-/// in the result.
-std::vector<std::unique_ptr<ProcessDrain>> restore(RunState& run, const trace::Trace& trace,
-                                                   const std::map<uint32_t, uint64_t>& starts,
-                                                   const std::vector<IdJournal::Entry>& journal);
+/// `identities`: by row, of the processes that have rings. The others had ended before and are
+/// finished() in the result.
+std::vector<std::unique_ptr<ProcessDrain>> restore(
+    RunState& run, const trace::Trace& trace,
+    const std::map<trace::Id, ProcessIdentity>& identities,
+    const std::vector<IdJournal::Entry>& journal);
 
 }  // namespace streamscope::record

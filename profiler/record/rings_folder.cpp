@@ -23,6 +23,7 @@
 #include "folder_names.h"
 #include "ring/backlog.h"
 #include "ring/guard.h"
+#include "ring/image.h"
 #include "ring/process.h"
 #include "trace/error.h"
 
@@ -94,8 +95,7 @@ bool is_being_made(const struct stat& folder) {
 
 void make_private_folder(const fs::path& folder) {
   if (::mkdir(folder.c_str(), 0700) != 0)
-    throw Error(folder, "cannot be made: " + reason(),
-                "choose a folder that may be written with -o", errno);
+    throw Error(folder, "cannot be made: " + reason(), remedy_for(errno), errno);
 }
 
 // Another moment may end what does not lie in the file.
@@ -182,7 +182,7 @@ RingsFolder RingsFolder::create(const fs::path& trace, const Options& options) {
       if (file >= 0) ::close(file);
       ::rmdir(folder.path_.c_str());
       throw Error(folder.pointer_, std::string("cannot be made: ") + std::strerror(code),
-                  "choose a folder that may be written with -o", code);
+                  remedy_for(code), code);
     }
     ::close(file);
   } else {
@@ -201,7 +201,7 @@ RingsFolder RingsFolder::create(const fs::path& trace, const Options& options) {
   if (failure != 0) {
     folder.remove();
     throw Error(control, std::string("cannot be made: ") + std::strerror(failure),
-                "free space there, or choose another folder with -o", failure);
+                remedy_for(failure), failure);
   }
 
   auto* facts = new (folder.control_) ring::Control{};
@@ -316,7 +316,7 @@ bool RingsFolder::remove() {
   std::error_code ignored, error;
   for (const std::string& name : try_names_in(path_).value_or(std::vector<std::string>())) {
     if (name == ring::kControlFile || name == "names" || name.ends_with(".ring") ||
-        name.ends_with(ring::kBacklogEnding))
+        name.ends_with(ring::kBacklogEnding) || name.ends_with(ring::kExitEnding))
       fs::remove(path_ / name, ignored);
   }
   fs::remove(path_, error);  // stays if somebody else put something into it

@@ -31,6 +31,8 @@ class Session {
   ~Session() = default;
 
   const std::filesystem::path& rings() const { return folder_.path(); }
+  /// Absolute.
+  const std::filesystem::path& trace() const { return trace_; }
   /// Reads what there is and returns how long to wait before the next time. A trace that cannot be
   /// written ends the recording: the error is kept for finish(), the program goes on.
   std::chrono::microseconds step();

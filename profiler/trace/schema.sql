@@ -65,7 +65,7 @@ CREATE TABLE clock_anchor (
 -- == Where things run ==
 
 CREATE TABLE process (
-  -- One observed process.
+  -- One observed program of a process: exec() puts another one in its place, with the same os_pid.
   id INTEGER PRIMARY KEY,                              -- dense from 0
   os_pid INTEGER,                                      -- the system's process id
   parent_os_pid INTEGER,                               -- the system's id of its parent
@@ -80,7 +80,7 @@ CREATE TABLE process (
   end_ns INTEGER,                                      -- when it ended; NULL if it was never seen to end
   exit_code INTEGER,                                   -- its exit status, if it exited by itself and that is known
   exit_signal INTEGER,                                 -- the signal that ended it, if one did
-  complete INTEGER                                     -- 1: its collector said good-bye, 0: it ended abruptly
+  complete INTEGER                                     -- 1: its collector said good-bye, 0: it ended without; table loss says how
 );
 
 CREATE TABLE thread (
@@ -198,7 +198,7 @@ CREATE TABLE event_wait (
   event_id INTEGER REFERENCES event(id),               -- event waited for
   binding INTEGER,                                     -- 0 exact (record_id is the record), 1 never_recorded (the wait is a
                                                        -- no-op), 2 captured (an edge of a graph), 3 ambiguous (calls overlapped:
-                                                       -- see event_wait_candidate), 4 unknown_history (recorded before recording)
+                                                       -- see event_wait_candidate), 4 unknown_history (of a record that is not in the trace)
   record_id INTEGER REFERENCES event_record(id),       -- the record waited for, only if binding is 0
   start_ns INTEGER,                                    -- entry
   end_ns INTEGER,                                      -- return; NULL: it never returned while recording

@@ -54,8 +54,8 @@ void add_accesses(Trace& t) {
   for (auto* column : {&access.source, &access.writes}) column->assign(rows, 0);
   access.parameter.assign(rows, kNoSmall);
   access.bytes.assign(rows, kPiece);
-  access.address.resize(rows);
-  access.correlation_id.resize(rows);
+  access.address.assign(rows, 0);
+  access.correlation_id.assign(rows, 0);
   access.row_count = rows;
   for (size_t i = 0; i < ops; ++i) {
     const auto piece = static_cast<Int>(random() % kPieces),

@@ -271,7 +271,7 @@ TEST(Process, AloneStartsAWriterThatItNeverNotices) {
   Observed run;
   run.set(ring::kRingsVariable, "");
   run.set("STREAMSCOPE_TIER", "events");
-  run.set("STREAMSCOPE_BIN", fake_writer(run, "echo " + run.folder().string() + " >&3"));
+  run.set("STREAMSCOPE_BIN", fake_writer(run, "printf '" + run.folder().string() + "\\0' >&3"));
   ASSERT_EQ(run.run_child("own-writer"), 0) << run.error_text();
   EXPECT_EQ(run.call_names(), "cudaLaunchKernel");
   const std::string arguments = contents(run.folder() / "arguments");

@@ -159,6 +159,41 @@ TEST_F(DrainTest, TakesUpWhatAKilledWriterHadMovedOutOfTheRings) {
   EXPECT_EQ(losses(trace)["ring-full"], 0);
 }
 
+// exec() keeps pid and start time, and the handles of the program before mean other things.
+TEST_F(DrainTest, TellsTheProgramsOfAProcessApartThoughAWriterIsKilledInBetween) {
+  const auto work = [](FakeThread& thread) {
+    thread.context(1);
+    thread.call("cudaEventCreateWithFlags", 0, 0xe1);
+    thread.call("cudaEventRecord", 0xaa, 0xe1);
+    thread.call("cudaStreamWaitEvent", 0xbb, 0xe1);
+  };
+  work(thread(0));
+  drain().cycle();
+  drain().flush();
+  work(thread(ring::kRingsPerImage));
+  settle();
+  drain().cycle();
+  settle();
+  drain().cycle();
+  drain().flush();
+  drain_.reset();  // as if killed
+  FakeThread& third = thread(2 * ring::kRingsPerImage);
+  work(third);
+  third.end();
+  const Trace stored = trace::read(file_);
+  EXPECT_EQ(stored.process.size(), 2u);
+  Drain(rings_, trace::Writer::resume(file_), options_, stored).finish();
+  const Trace trace = trace::read(file_);
+  EXPECT_EQ(trace.process.size(), 3u);
+  EXPECT_THAT(trace.process.complete, ElementsAre(0, 0, 1));
+  EXPECT_THAT(trace.event_wait.binding,
+              ElementsAre(trace::kBindingExact, trace::kBindingExact, trace::kBindingExact));
+  EXPECT_THAT(trace.event_wait.record_id, ElementsAre(0u, 1u, 2u));
+  EXPECT_EQ(trace.event.size(), 3u);
+  EXPECT_EQ(losses(trace)["exit-handlers-skipped"], 2);
+  EXPECT_EQ(losses(trace)["process-ended-abruptly"], 0);
+}
+
 TEST_F(DrainTest, ShowsAPollThatGoesOn) {
   FakeThread& a = thread(0, 64);
   a.context(1);

@@ -376,7 +376,7 @@ TEST_F(Recording, IsFinishedByItsDetachedWriter) {
   const pid_t target = fork();
   if (target == 0) {
     std::string folder;
-    for (char byte; read(ready[0], &byte, 1) == 1 && byte != '\n';) folder += byte;
+    for (char byte; read(ready[0], &byte, 1) == 1 && byte != '\0';) folder += byte;
     setenv(ring::kRingsVariable, folder.c_str(), 1);
     execl(kProgram, kProgram, "killed", "300", nullptr);
     _exit(1);
