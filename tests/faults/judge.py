@@ -121,7 +121,7 @@ def judge_trace(verdict, build, scene, normal, result, folder, fault, died):
             subprocess.run([build.streamscope, "analyze", TRACE], cwd=folder, env=build.environment(), capture_output=True, timeout=30,
                            check=False)
         rest = sorted(path.name for path in folder.iterdir() if TRACE in path.name and path.name != TRACE)
-        if rest and died:  # a folder counts as being made for a second
+        if rest:  # a folder counts as being made for a second
             time.sleep(1.5)
             again(build, folder)
             rest = sorted(path.name for path in folder.iterdir() if TRACE in path.name and path.name != TRACE)

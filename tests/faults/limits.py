@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import threading
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import running
 from judge import Verdict, again, clear, fewer, own_lines, target_lines
@@ -24,6 +24,8 @@ STEPS = {
     "MEMLOCK": [0, 16 * KIB, 64 * KIB],
     "NPROC": [1, 2, 3, 4, 5, 6, 8, 12],
 }
+# What the collector takes of these for itself, as any library would: a program that fails with so much less has no room for it.
+TAKEN = {"AS": 32 * MIB, "DATA": 16 * MIB, "NPROC": 4}
 FEW = {"FSIZE": [0, 64 * KIB, MIB], "NOFILE": [4, 9, 12], "AS": [64 * MIB], "STACK": [64 * KIB], "NPROC": [2]}
 DISK = [64 * KIB, 256 * KIB, 512 * KIB, MIB, 1536 * KIB, 2 * MIB, 3 * MIB, 4 * MIB, 5 * MIB, 6 * MIB, 8 * MIB, 12 * MIB]
 ANOTHER_USER = 61234
@@ -147,7 +149,18 @@ def put(harness, case, scene):
     return folder, disk
 
 
-def judge_limit(harness, case, scene, without, result, folder):
+def is_tight(harness, case, without):
+    """The program itself could not do with as much less as the collector takes."""
+    if case.kind not in TAKEN:
+        return False
+    less = replace(case, amount=max(0, case.amount - TAKEN[case.kind]))
+    try:
+        return bare(harness, less, scene_for(less), None if less.own else set_limit(less)).code != without.code
+    except (subprocess.SubprocessError, OSError):
+        return True
+
+
+def judge_limit(harness, case, scene, without, tight, result, folder):
     verdict = Verdict()
     verdict.require("hangs", result.code is not None)
     verdict.require("process left", not result.processes, result.processes)
@@ -156,6 +169,9 @@ def judge_limit(harness, case, scene, without, result, folder):
     if case.kind in ("closed", "full outputs") and case.amount & 2:
         started = True
     expected = 128 - without.code if scene.launched and without.code is not None and without.code < 0 else without.code
+    if result.code != expected and tight:
+        verdict.outcome = "no room for both"
+        return verdict
     if result.code != expected:
         refused = scene.launched and not started and (result.code in (2, 126, 127) or without.code not in (0, 7))
         failed = result.code == 2 and expected == 0
@@ -203,6 +219,7 @@ def run_limit(harness, case):
         without = bare(harness, case, scene, apply)
     except (subprocess.SubprocessError, OSError):
         return case, Verdict("cannot run at all")
+    tight = is_tight(harness, case, without)
     folder, disk = put(harness, case, scene)
     try:
         cutter = None
@@ -215,7 +232,7 @@ def run_limit(harness, case):
             return case, Verdict("cannot run at all")  # the recorder itself, which says so by the shell
         if cutter:
             cutter.join()
-        return case, judge_limit(harness, case, scene, without, result, folder)
+        return case, judge_limit(harness, case, scene, without, tight, result, folder)
     finally:
         if disk:
             disk.close()

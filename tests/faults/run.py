@@ -130,7 +130,10 @@ def start_worker():
 
 
 def look_at(scene):
-    return scene.name, *harness.look_at(scene)
+    try:
+        return scene.name, harness.look_at(scene)
+    except SystemExit as error:  # would end the worker without a word
+        return scene.name, str(error)
 
 
 def try_fault(case):
@@ -183,6 +186,7 @@ class Summary:
             self.outcomes[name][verdict.outcome or "violation"] += 1
         for kind, detail in verdict.broken:
             self.broken[kind].append((name, fault, detail))
+            print(f"  {kind}: {again_line(self.harness.build.folder, name, fault)}", flush=True)
 
     def add_limit(self, case, verdict):
         if isinstance(verdict, Exception):
@@ -191,6 +195,7 @@ class Summary:
         self.outcomes[f"limit {case.kind}"][verdict.outcome or "violation"] += 1
         for kind, detail in verdict.broken:
             self.broken[kind].append((str(case), None, detail))
+            print(f"  {kind}: {case}: {detail}", flush=True)
 
     def violations(self):
         return sum(map(len, self.broken.values()))
@@ -222,8 +227,11 @@ def run_all(arguments, build, scratch):
     scenes = [scene for scene in SCENES if not arguments.scenes or scene.name in arguments.scenes.split(",")]
     context = multiprocessing.get_context("fork")
     with context.Pool(arguments.jobs, start_worker) as pool:
-        for name, normal, pairs in pool.imap_unordered(look_at, scenes, chunksize=1):
-            harness.normal[name], harness.pairs[name] = normal, pairs
+        for name, seen in pool.imap_unordered(look_at, scenes, chunksize=1):
+            if isinstance(seen, str):
+                raise SystemExit(seen)
+            harness.normal[name], harness.pairs[name] = seen
+            pairs = harness.pairs[name]
             calls = {pair: count for pair, count in pairs.items() if not pair.is_heap}
             print(f"{name}: {sum(calls.values())} system calls at {len(calls)} places,"
                   f" {len(pairs) - len(calls)} places of allocations", flush=True)

@@ -44,7 +44,7 @@ class Scene:
     environment: dict = field(default_factory=dict)
     fixture: str = None         # folder that the scene starts from
     writes: bool = False        # a new trace; takes --force
-    seconds: float = 20
+    seconds: float = 60         # on a machine with much else to do
 
     @property
     def records(self):

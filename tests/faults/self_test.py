@@ -79,10 +79,10 @@ def check_injected(harness, failures):
             failures.append(f"{name}: {call} {error} was not injected")
         if verdict.broken or (outcomes and verdict.outcome not in outcomes):
             failures.append(f"{name}: {call} {error} ends as '{verdict.outcome}', {verdict.broken}")
-    pair = next(pair for pair in harness.pairs["record"] if (pair.role, pair.call) == ("recorder", "fdatasync"))
+    pair = next(pair for pair in harness.pairs["record"] if (pair.role, pair.call) == ("recorder", "rename"))
     _, _, fired, verdict = harness.try_fault(("record", places.Fault(pair, places.KILL_BEFORE)))
     if not fired or verdict.broken:
-        failures.append(f"kill before fdatasync: {fired}, {verdict.broken}")
+        failures.append(f"kill before rename: {fired}, {verdict.broken}")
 
 
 def main():
