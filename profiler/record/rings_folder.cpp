@@ -221,7 +221,7 @@ RingsFolder RingsFolder::create(const fs::path& trace, const Options& options) {
   ::clock_gettime(CLOCK_MONOTONIC, &now);
   facts->trace_start_ns = now.tv_sec * int64_t{1'000'000'000} + now.tv_nsec;
   options.capture_range_name.copy(facts->capture_range_name, sizeof facts->capture_range_name - 1);
-  trace.string().copy(facts->trace_file, sizeof facts->trace_file - 1);
+  trace.native().copy(facts->trace_file, sizeof facts->trace_file - 1);
   facts->collecting.store(options.delay_s.value_or(0) > 0 ? 0 : 1, std::memory_order_release);
   return folder;
 }
@@ -246,8 +246,8 @@ std::optional<RingsFolder> RingsFolder::take_over(const fs::path& trace, bool* i
   const fs::path control = folder.path_ / ring::kControlFile;
   folder.lock_ = ::open(control.c_str(), O_RDWR | O_NOFOLLOW | O_CLOEXEC);
   if (folder.lock_ < 0 && is_passing(errno)) cannot_open(control, errno);
-  if (folder.lock_ < 0 || ::fstat(folder.lock_, &facts) != 0 || facts.st_size == 0 ||
-      ::flock(folder.lock_, LOCK_EX | LOCK_NB) != 0)
+  if (folder.lock_ >= 0 && ::fstat(folder.lock_, &facts) != 0) cannot_open(control, errno);
+  if (folder.lock_ < 0 || facts.st_size == 0 || ::flock(folder.lock_, LOCK_EX | LOCK_NB) != 0)
     return std::nullopt;
   used = false;
   if (facts.st_size < static_cast<off_t>(sizeof(ring::Control)) ||
@@ -315,10 +315,12 @@ bool RingsFolder::has_rings() const {
 bool RingsFolder::remove() {
   std::error_code ignored, error;
   for (const std::string& name : try_names_in(path_).value_or(std::vector<std::string>())) {
-    if (name == ring::kControlFile || name == "names" || name.ends_with(".ring") ||
-        name.ends_with(ring::kBacklogEnding) || name.ends_with(ring::kExitEnding))
+    if (name == "names" || name.ends_with(".ring") || name.ends_with(ring::kBacklogEnding) ||
+        name.ends_with(ring::kExitEnding))
       fs::remove(path_ / name, ignored);
   }
+  // The last, as without it nobody could tell whose folder this was.
+  fs::remove(path_ / ring::kControlFile, ignored);
   fs::remove(path_, error);  // stays if somebody else put something into it
   if (pointer_ != path_ && !error) fs::remove(pointer_, error);
   return !error;

@@ -209,7 +209,10 @@ bool recover(const fs::path& trace, bool* in_use) {
   bool ignored = false;
   bool& used = in_use != nullptr ? *in_use : ignored;
   // The copies for a dump that was cut short; the rings themselves are in the other folder.
-  if (auto copies = RingsFolder::take_over(dump_name(file))) copies->remove();
+  if (auto copies = RingsFolder::take_over(dump_name(file)))
+    copies->remove();
+  else
+    RingsFolder::remove_unmade(dump_name(file));
   auto folder = RingsFolder::take_over(file, &used);
   if (!folder) {
     if (RingsFolder::remove_unmade(file)) used = false;

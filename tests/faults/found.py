@@ -11,8 +11,8 @@ FAULTS = [
     ("record", "recorder", "readdir", "scan", "EIO", False),
     ("flight-recorder", "recorder", "opendir", "scan", "EMFILE", False),
     # A trace that could not be read for a moment was taken for one without tables, and begun anew.
-    ("recover", "recorder", "read", "read_unfinished", "EIO", False),
-    ("recover", "recorder", "pwrite64", "read_unfinished", "ENOSPC", False),
+    ("recover", "recorder", "read", "open_database", "EIO", False),
+    ("recover", "recorder", "pwrite64", "open_database", "ENOSPC", False),
     ("recover", "recorder", "open", "take_over", "EMFILE", False),
     # A process whose state cannot be read was taken for dead: the program then recorded for itself, or lost its rings.
     ("record", "target", "open", "process_alive", "EMFILE", False),

@@ -120,11 +120,17 @@ bool start() {
   return true;
 }
 
+bool is_ours(uintptr_t address) {
+  return collector.holds(address) || (in_streamscope && program.holds(address));
+}
+
+constexpr int kInnermost = 2, kOfOurs = 4;
+
 // The innermost frames outside this library.
 struct Frames {
   static constexpr int kMost = 24;
   uintptr_t at[kMost];
-  int count = 0;
+  int count = 0, ours = 0;
 };
 
 _Unwind_Reason_Code add_frame(_Unwind_Context* context, void* pointer) {
@@ -133,14 +139,10 @@ _Unwind_Reason_Code add_frame(_Unwind_Context* context, void* pointer) {
   if (own.holds(address)) return _URC_NO_REASON;
   if (frames->count == Frames::kMost || address == 0) return _URC_END_OF_STACK;
   frames->at[frames->count++] = address;
-  return _URC_NO_REASON;
+  frames->ours += is_ours(address) ? 1 : 0;
+  return frames->ours == kOfOurs && frames->count >= kInnermost ? _URC_END_OF_STACK
+                                                                : _URC_NO_REASON;
 }
-
-bool is_ours(uintptr_t address) {
-  return collector.holds(address) || (in_streamscope && program.holds(address));
-}
-
-constexpr int kInnermost = 2, kOfOurs = 4;
 
 // The frames that make up the place, as module and offset.
 struct Place {
