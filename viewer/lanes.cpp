@@ -8,6 +8,7 @@
 #include <map>
 #include <numeric>
 
+#include "analysis/labels.h"
 #include "document.h"
 #include "intervals.h"
 #include "labels.h"
@@ -59,6 +60,8 @@ std::vector<std::vector<Id>> group_by(const trace::Column<Id>& column, size_t gr
 }  // namespace
 
 size_t Document::add_lane(Lane lane) {
+  lane.title = analysis::printable(lane.title);
+  lane.detail = analysis::printable(lane.detail);
   for (const Band& band : lane.bands) {
     item_count_ += band.row.size();
     for (const uint8_t kind : band.row.kind) present_[kind] = true;
