@@ -66,7 +66,7 @@ struct Insights {
 /// Beyond so many ops the derived tables of the trace are taken, if it has them.
 inline constexpr size_t kDeriveUpTo = 2'000'000;
 
-/// `derived`: findings and path are in the trace's derived trace.
+/// `derived`: findings and path are in the derived tables of the trace.
 Insights gain_insights(analysis::Analyses& analyses, bool derived);
 
 /// Whether a call of a trace never returned.

@@ -36,7 +36,7 @@ std::shared_ptr<const Document> run(const Program& program) {
 // Ops of a name, in the order of their ids.
 std::vector<Id> ops_called(const Document& document, std::string_view name) {
   std::vector<Id> ops;
-  for (Id op = 0; op < document.tables().op.size(); ++op) {
+  for (Id op = 0; op < document.trace().op.size(); ++op) {
     if (document.label({ItemKind::kOp, op}) == name) ops.push_back(op);
   }
   return ops;

@@ -128,7 +128,7 @@ TEST(Holders, OfLiveEventsTellWhoRecordedAndWhoMadeThem) {
   EXPECT_EQ(holders.oldest[0].since_ns, 902'965'421 - 1'756);  // return of its cudaEventCreate
   EXPECT_THAT(holders.oldest[0].details,
               HasSubstr("recorded on " +
-                        document.stream_name(document.tables().event_record.stream_id[record])));
+                        document.stream_name(document.trace().event_record.stream_id[record])));
   EXPECT_THAT(holders.oldest[0].details, HasSubstr("EventCreate"));
 }
 

@@ -53,7 +53,7 @@ TEST_F(Loading, HappensOnItsOwnThreadAndReportsWhatTheReaderSays) {
   Loader good(write_dense(1, false), 1000, [&] { ++calls; });
   good.wait();
   ASSERT_NE(good.document(), nullptr);
-  EXPECT_EQ(good.document()->tables().op.size(), 2u);
+  EXPECT_EQ(good.document()->trace().op.size(), 2u);
   EXPECT_GT(calls, 0);
   Loader bad(*this / "absent.sqlite", 1000, [] {});
   bad.wait();
@@ -68,7 +68,7 @@ TEST_F(Loading, ShowsASketchOfALargeTraceFirst) {
   made.lock();
   Loader loading(write_dense(30'000, true), 200, [&] {
     const std::lock_guard wait(made);
-    if (const auto document = loader->document()) seen.push_back(document->tables().op.size());
+    if (const auto document = loader->document()) seen.push_back(document->trace().op.size());
   });
   loader = &loading;
   made.unlock();
@@ -127,8 +127,8 @@ TEST_F(Loading, IsTheSameTableByTable) {
   EXPECT_EQ(report::info_json(in_parts->info()), report::info_json(whole->info()));
   EXPECT_EQ(in_parts->insights().findings.size(), whole->insights().findings.size());
   EXPECT_EQ(in_parts->insights().on_path, whole->insights().on_path);
-  EXPECT_EQ(in_parts->whole_trace().op.end_ns, trace.op.end_ns);
-  EXPECT_EQ(in_parts->whole_trace().event_wait.record_id, trace.event_wait.record_id);
+  EXPECT_EQ(in_parts->trace().op.end_ns, trace.op.end_ns);
+  EXPECT_EQ(in_parts->trace().event_wait.record_id, trace.event_wait.record_id);
 }
 
 TEST_F(Sketch, KeepsStreamsKindsAndBusyTime) {

@@ -27,7 +27,7 @@ std::optional<size_t> repairable(const Document& document) {
 }
 
 Prediction predicted(const Document& document, std::vector<size_t> repaired) {
-  const trace::Trace trace = document.whole_trace();
+  const trace::Trace& trace = document.trace();
   const analysis::IssueOrder order(trace);
   return predict(document, analysis::Replay(order), std::move(repaired));
 }
@@ -45,7 +45,7 @@ TEST(Prediction, MovesTheWorkThatARepairSetsFree) {
     return document->time({ItemKind::kOp, op})->begin_ns - row.start_ns[static_cast<size_t>(at)];
   };
   EXPECT_EQ(moved(0), 0);
-  EXPECT_GT(moved(static_cast<Id>(document->tables().op.size() - 1)), 100'000);
+  EXPECT_GT(moved(static_cast<Id>(document->trace().op.size() - 1)), 100'000);
   EXPECT_LT(prediction.end_ns, document->work().end_ns - 100'000);
 }
 
