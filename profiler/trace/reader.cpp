@@ -239,6 +239,7 @@ class Loader {
 
   // The table that hang_node.object_id leads into depends on the row.
   void check_hang_objects() {
+    if (!is_read("hang_node")) return;
     const HangNodeColumns& nodes = trace_.hang_node;
     for (Id row = 0; row < nodes.size(); ++row) {
       const std::string_view target = hang_object_table(nodes.kind[row]);
