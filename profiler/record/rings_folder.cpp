@@ -199,7 +199,8 @@ RingsFolder RingsFolder::create(const fs::path& trace, const Options& options) {
   if (failure == 0) failure = ::posix_fallocate(folder.lock_, 0, sizeof(ring::Control));
   if (failure == 0 && !folder.map_control(folder.lock_)) failure = errno;
   if (failure != 0) {
-    folder.remove();
+    std::error_code ignored;
+    for (const fs::path& made : {control, folder.path_, folder.pointer_}) fs::remove(made, ignored);
     throw Error(control, std::string("cannot be made: ") + std::strerror(failure),
                 remedy_for(failure), failure);
   }
@@ -314,7 +315,9 @@ bool RingsFolder::has_rings() const {
 
 bool RingsFolder::remove() {
   std::error_code ignored, error;
-  for (const std::string& name : try_names_in(path_).value_or(std::vector<std::string>())) {
+  const auto names = try_names_in(path_);
+  if (!names) return false;  // the next command tries again
+  for (const std::string& name : *names) {
     if (name == "names" || name.ends_with(".ring") || name.ends_with(ring::kBacklogEnding) ||
         name.ends_with(ring::kExitEnding))
       fs::remove(path_ / name, ignored);

@@ -111,6 +111,15 @@ Session::Session(fs::path trace, const Options& options)
       options_(options),
       folder_(make_folder(trace_, options)),
       first_anchor_(ring::read_anchor(ring::best_clock())) {
+  try {
+    watch();
+  } catch (...) {
+    folder_.remove();  // nothing is in it yet
+    throw;
+  }
+}
+
+void Session::watch() {
   Options watched = options_;
   if (options_.hangs.explain) {
     watched.hangs.told = [this](uint32_t pid, const trace::HangReport& report) {

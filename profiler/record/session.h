@@ -58,6 +58,7 @@ class Session {
  private:
   using Clock = std::chrono::steady_clock;
   void switch_collecting();
+  void watch();
   void fail(const std::exception& error);
 
   std::filesystem::path trace_;

@@ -251,7 +251,7 @@ Verdict decide(const char* call, uint32_t kinds, const void* caller, int file) {
   Verdict verdict;
   if (table->sticky != 0 && table->fired.load(std::memory_order_relaxed) != 0) {
     const bool data = (kinds & (kWrite | kRead)) != 0;
-    if ((kinds & table->sticky) != 0 && (!data || is_plain_file(file))) {
+    if ((kinds & table->sticky) != 0 && (!data || (file > STDERR_FILENO && is_plain_file(file)))) {
       verdict.error = table->action == Action::kError ? table->error : 0;
       verdict.is_short = table->action == Action::kShort;
     }
