@@ -34,6 +34,7 @@ done
 # What a killed recorder left, cut off anywhere.
 for bytes in 0 1 100 4096 5000 20000; do
   rm -rf t.sqlite*
+  : >steps.txt
   "$bin/streamscope" record -o t.sqlite -- "$worker" forever >steps.txt 2>err.txt &
   recorder=$!
   wait_until 20 eval '[[ $(wc -l <steps.txt) -gt 100 ]]' || fail "the program does not proceed"
