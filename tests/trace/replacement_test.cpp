@@ -73,13 +73,6 @@ class ReplacementTest : public testing::Test {
   fs::path folder_;
 };
 
-// Rows enough that many pages are written, each by a call of its own.
-constexpr Id kEdges = 55'000;
-void add_edges(Writer& writer, Small kind) {
-  for (Id i = 0; i < kEdges; ++i)
-    writer.append(Edge{.kind = kind, .from_op_id = i % 2, .to_op_id = 1});
-}
-
 TEST_F(ReplacementTest, TakesThePlaceOfTheFileOnlyAtTheEnd) {
   const fs::path file = write("file", "as it was");
   chmod(file.c_str(), 0640);
@@ -127,6 +120,13 @@ TEST_F(ReplacementTest, SaysWhatIsMissing) {
 }
 
 #if defined(__x86_64__) && !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)
+
+// Rows enough that many pages are written, each by a call of its own.
+constexpr Id kEdges = 55'000;
+void add_edges(Writer& writer, Small kind) {
+  for (Id i = 0; i < kEdges; ++i)
+    writer.append(Edge{.kind = kind, .from_op_id = i % 2, .to_op_id = 1});
+}
 
 TEST_F(ReplacementTest, DerivedTablesAreWholeOrAbsentWhereverTheirWriterIsKilled) {
   const fs::path file = folder_ / "t.sqlite", before = folder_ / "before.sqlite";
