@@ -121,7 +121,7 @@ int change_action(const struct sigaction* wanted, struct sigaction* old) {
   return 0;
 }
 
-sighandler_t change_handler(sighandler_t handler, int flags) {
+[[maybe_unused]] sighandler_t change_handler(sighandler_t handler, int flags) {
   struct sigaction wanted {
   }, old{};
   wanted.sa_handler = handler;
@@ -131,13 +131,13 @@ sighandler_t change_handler(sighandler_t handler, int flags) {
   return change_action(&wanted, &old) == 0 ? old.sa_handler : SIG_ERR;
 }
 
-sighandler_t pass_on(const char* name, int signal, sighandler_t handler) {
+[[maybe_unused]] sighandler_t pass_on(const char* name, int signal, sighandler_t handler) {
   if (SetHandler* function = next<SetHandler>(name)) return function(signal, handler);
   errno = ENOSYS;
   return SIG_ERR;
 }
 
-constexpr int kSystemV = SA_RESETHAND | SA_NODEFER;
+[[maybe_unused]] constexpr int kSystemV = SA_RESETHAND | SA_NODEFER;
 
 }  // namespace
 
@@ -171,6 +171,9 @@ void forget_bus_errors_after_fork() {
 
 }  // namespace streamscope::collect
 
+// The thread sanitizer has functions of these names of its own, which a program linked with this
+// library needs before anything of ours can run.
+#if !defined(__SANITIZE_THREAD__)
 #define STREAMSCOPE_INTERPOSED extern "C" __attribute__((visibility("default")))
 
 STREAMSCOPE_INTERPOSED int sigaction(int signal, const struct sigaction* wanted,
@@ -191,3 +194,5 @@ STREAMSCOPE_INTERPOSED sighandler_t __sysv_signal(int signal, sighandler_t handl
   return signal == SIGBUS ? change_handler(handler, kSystemV)
                           : pass_on("__sysv_signal", signal, handler);
 }
+
+#endif

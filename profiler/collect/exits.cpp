@@ -51,7 +51,7 @@ __attribute__((constructor)) void look_up() {
   next_c_exit = reinterpret_cast<Exit>(::dlsym(RTLD_NEXT, "_Exit"));
 }
 
-[[noreturn]] void leave(Exit next, int code) {
+[[noreturn, maybe_unused]] void leave(Exit next, int code) {
   note_exit(code);
   if (next != nullptr) next(code);
   for (;;) ::syscall(SYS_exit_group, code);
@@ -59,6 +59,9 @@ __attribute__((constructor)) void look_up() {
 
 }  // namespace
 }  // namespace streamscope::collect
+
+// The thread sanitizer has its own.
+#if !defined(__SANITIZE_THREAD__)
 
 extern "C" {
 
@@ -70,3 +73,5 @@ __attribute__((visibility("default"), noreturn)) void _Exit(int code) noexcept {
   streamscope::collect::leave(streamscope::collect::next_c_exit, code);
 }
 }
+
+#endif
