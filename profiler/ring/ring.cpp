@@ -190,18 +190,36 @@ void Producer::grow() {
   header_->growths.store(growths + 1, std::memory_order_release);
 }
 
+namespace {
+
+// Only the producing thread knows where the records are; the header stays where it is.
+void* move_mapping([[maybe_unused]] int file, void* records, uint64_t bytes) {
+#if defined(__SANITIZE_THREAD__)  // takes what mremap() gave back for still in use
+  void* moved =
+      ::mmap(nullptr, 2 * bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, kRingHeaderBytes);
+  if (moved != MAP_FAILED) ::munmap(records, bytes);
+  return moved;
+#else
+  return ::mremap(records, bytes, 2 * bytes, MREMAP_MAYMOVE);
+#endif
+}
+
+}  // namespace
+
 int Producer::double_size() {
   char* const path = static_cast<char*>(__builtin_alloca(std::strlen(directory_) + kNameBytes));
   write_path(path, directory_, header_->pid, header_->process_start, header_->index);
   const int file = open_high(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC, 0);
   if (file < 0) return errno;
   const uint64_t old_bytes = size() * sizeof(Record);
-  const int failure = take_room(file, file_bytes(size()), old_bytes);
+  int failure = take_room(file, file_bytes(size()), old_bytes);
+  void* moved = nullptr;
+  if (failure == 0) {
+    moved = move_mapping(file, records_, old_bytes);
+    if (moved == MAP_FAILED) failure = errno;
+  }
   ::close(file);
   if (failure != 0) return failure;
-  // Only this thread knows where the records are; the header stays where it is.
-  void* moved = ::mremap(records_, old_bytes, 2 * old_bytes, MREMAP_MAYMOVE);
-  if (moved == MAP_FAILED) return errno;
   guard_moved(records_, moved, 2 * old_bytes);
   records_ = static_cast<Record*>(moved);
   touch(static_cast<char*>(moved) + old_bytes, old_bytes);

@@ -56,7 +56,7 @@ std::vector<Confidence> confidences(const char* detector, const TraceBuilder& bu
 const std::vector<Confidence> kOneCertain = {Confidence::kCertain},
                               kOnePossible = {Confidence::kPossible};
 
-// HeCBench adjacent, cross and blas-fp8gemm (issue 20): after cudaFree a buffer of malloc gets the
+// HeCBench adjacent, cross and blas-fp8gemm: after cudaFree a buffer of malloc gets the
 // addresses of the device memory, and is copied from and to.
 TEST(MemoryIdentity, AHostBufferAtTheAddressOfFreedDeviceMemoryIsOtherMemory) {
   for (const bool measured : {true, false}) {

@@ -82,7 +82,7 @@ TEST_F(DrainTest, TurnsOneThreadsRecordsIntoRows) {
   EXPECT_EQ(trace.op.end_ns[0], ns(static_cast<uint64_t>(at)) + 500);
 }
 
-// Issue 20: polling loops filled the rings, 886,484 queries in a second.
+// Polling loops filled the rings, 886,484 queries in a second.
 TEST_F(DrainTest, MakesOneRowOfAPollingLoopBoundAsItsFirstQuery) {
   FakeThread& a = thread(0, 64);
   FakeThread& b = thread(1, 64);
@@ -114,7 +114,7 @@ TEST_F(DrainTest, MakesOneRowOfAPollingLoopBoundAsItsFirstQuery) {
   EXPECT_EQ(losses(trace)["ambiguous-binding"], 0);
 }
 
-// Issue 20: rings overflowed while rows were stored.
+// Rings overflowed while rows were stored.
 TEST_F(DrainTest, LosesNothingWhileItIsHeldUpForLongerThanRingsHaveRoom) {
   FakeThread& a = thread(0, 4096);
   FakeThread& b = thread(1, 4096);

@@ -175,7 +175,7 @@ TEST_F(DrainTest, StoresWhatMemoryIsTouched) {
   EXPECT_EQ(access.operation_id[0], kNoId);
 }
 
-// Issue 20: a program that only launches makes calls whose numbers have no gaps.
+// A program that only launches makes calls whose numbers have no gaps.
 TEST_F(DrainTest, ReadsLaunchesThatRunFarAheadOfTheirReportsInLinearTime) {
   const auto seconds_of = [&](uint32_t launches) {
     FakeThread a(rings_, next_ring_++, launches + 64),

@@ -402,7 +402,7 @@ TEST_F(Recording, IsFinishedByItsDetachedWriter) {
   EXPECT_EQ(files(), std::set<std::string>{"t.sqlite"});
 }
 
-// Issue 20: at 58,000 kernels a second the writer fell behind, and ever further.
+// At 58,000 kernels a second the writer fell behind, and ever further.
 TEST_F(Recording, LosesNothingOfThreadsThatLaunchAHundredThousandTimesASecond) {
   options_.tier = ring::Tier::kTimes;
   const Outcome outcome = record({"load", "2", "200000", "100000"});
@@ -416,7 +416,7 @@ TEST_F(Recording, LosesNothingOfThreadsThatLaunchAHundredThousandTimesASecond) {
   EXPECT_EQ(files(), std::set<std::string>{"t.sqlite"});
 }
 
-// Issue 20: nobody names such a recording again if its name has the number of the process.
+// Nobody names such a recording again if its name has the number of the process.
 TEST_F(Recording, RemovesWhatRecordersLeftThatWereKilledBeforeAnythingWasRecorded) {
   const auto killed = [&](const char* name) {
     int output = -1;
