@@ -122,8 +122,7 @@ Insights gain_insights(analysis::Analyses& analyses, bool derived) {
     read_path(trace, insights);
   } else {
     add_verdicts(analyses, insights);
-    insights.path =
-        analyses.path();
+    insights.path = analyses.path();
   }
   std::ranges::stable_sort(insights.findings, [](const FindingLine& a, const FindingLine& b) {
     return std::tuple(a.severity, !a.is_possible(), a.gain_ns) >

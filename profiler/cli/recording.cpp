@@ -92,10 +92,10 @@ record::Outcome record_program(const record::Options& options,
   } else if (outcome.trace_written) {
     finish_trace(outcome, options);
   } else if (!options.quiet && outcome.left_running) {
-    fmt::print(stderr,
-               "streamscope: {} has ended without a CUDA call; what it left running is recorded "
-               "into {} once it uses CUDA\n",
-               program.front(), short_path(outcome.trace));
+    message(
+        "{} has ended without a CUDA call; what it left running is recorded "
+        "into {} once it uses CUDA",
+        program.front(), short_path(outcome.trace));
   } else if (!options.quiet) {
     message("no CUDA call of {} was recorded, so there is no trace", program.front());
   }

@@ -21,7 +21,7 @@ struct ExportOptions {
   std::string view = "v_op";  ///< csv: which view or table
   /// Only what runs in [first, second).
   std::optional<std::pair<trace::Ns, trace::Ns>> range;
-  bool redact = true;                ///< leave out the command lines of the processes
+  bool redact = true;               ///< leave out the command lines of the processes
   trace::Id around = trace::kNoId;  ///< dot: only this op and what it depends on or holds up
 };
 

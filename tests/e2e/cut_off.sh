@@ -19,7 +19,7 @@ for file in ring control; do
     program=$(head -1 steps.txt)
     if [[ $file == ring ]]; then truncate -s 0 t.sqlite.rings/*.ring; else truncate -s 0 t.sqlite.rings/control; fi
     before=$(wc -l <steps.txt)
-    wait_until 20 eval '[[ $(wc -l <steps.txt) -gt $((before + 500)) ]]' || fail "$file, $way: the program stands still or is gone: $(cat err.txt)"
+    wait_until 20 eval '[[ $(wc -l <steps.txt) -gt $((before + 500)) ]]' || fail "$file, $way: the program makes no progress or has ended: $(cat err.txt)"
     kill "$program"
     code=0
     wait $started || code=$?

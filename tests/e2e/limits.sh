@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Under every limit of the system, from useless to just enough, a program ends and says what it ends and says without a
-# recorder. What could not be recorded is told.
+# recorder. The recorder says what it could not record.
 source "$(dirname "$0")/lib.sh" "$1"
 export STREAMSCOPE_BIN=$bin/streamscope inject worker
 export STREAMSCOPE_OUTPUT=$work/t.sqlite

@@ -10,7 +10,7 @@ FAULTS = [
     ("record", "recorder", "opendir", "has_rings", "EMFILE", False),
     ("record", "recorder", "readdir", "scan", "EIO", False),
     ("flight-recorder", "recorder", "opendir", "scan", "EMFILE", False),
-    # A trace that could not be read for a moment was taken for one without tables, and begun anew.
+    # A trace that could not be read for a moment was mistaken for one without tables and overwritten.
     ("recover", "recorder", "read", "open_database", "EIO", False),
     ("recover", "recorder", "pwrite64", "open_database", "ENOSPC", False),
     ("recover", "recorder", "open", "take_over", "EMFILE", False),

@@ -160,7 +160,7 @@ def parse_fault(harness, name, call, key, text):
     what = what.rstrip("+")
     pair = next((pair for pair in harness.pairs[name] if pair.key == int(key, 16)), None)
     if pair is None:
-        raise SystemExit(f"faults: {name} makes no call {key}; the programs were built anew, so take its newest line")
+        raise SystemExit(f"faults: {name} makes no call {key}; the programs have been rebuilt, so use a line that this build printed")
     action = {"short": places.SHORT, "kill-before": places.KILL_BEFORE, "kill-after": places.KILL_AFTER}.get(what, places.ERROR)
     return Fault(pair, action, what if action == places.ERROR else "", stays, int(nth))
 

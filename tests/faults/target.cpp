@@ -7,7 +7,7 @@
 //   faults_target [--code N] [--threads N] [--children N] [--still MILLISECONDS]
 //     --threads    so many more threads that work
 //     --children   so many children that execute this program
-//     --still      stands still for so long in the middle of the work
+//     --still      pauses for that long in the middle of its work
 #include <sys/wait.h>
 #include <unistd.h>
 

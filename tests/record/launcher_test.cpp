@@ -76,6 +76,25 @@ class Recording : public testing::Test {
     return pid;
   }
 
+  /// Leaves the rings of a program that has ended, as a recorder does that is killed.
+  void record_and_die() {
+    int output = -1;
+    const pid_t writer = in_child(
+        [&] {
+          Session session(options_.output, options_);
+          const pid_t program = fork();
+          if (program == 0) {
+            setenv(ring::kRingsVariable, session.rings().c_str(), 1);
+            execl(kProgram, kProgram, "calls", "100", "1", "0", nullptr);
+          }
+          waitpid(program, nullptr, 0);
+          return 0;  // as if killed: the session is not finished
+        },
+        &output);
+    waitpid(writer, nullptr, 0);
+    close(output);
+  }
+
   fs::path directory_;
   Options options_;
 };
@@ -317,21 +336,7 @@ TEST_F(Recording, IsRecoveredAfterRecorderAndProgramWereKilled) {
 
 TEST_F(Recording, IsRecoveredIfItsTraceWasOnlyBeingMade) {
   for (const bool begun : {false, true}) {
-    int output = -1;
-    const pid_t writer = in_child(
-        [&] {
-          Session session(options_.output, options_);
-          const pid_t program = fork();
-          if (program == 0) {
-            setenv(ring::kRingsVariable, session.rings().c_str(), 1);
-            execl(kProgram, kProgram, "calls", "100", "1", "0", nullptr);
-          }
-          waitpid(program, nullptr, 0);
-          return 0;  // as if killed: the session is not finished
-        },
-        &output);
-    waitpid(writer, nullptr, 0);
-    close(output);
+    record_and_die();
     if (begun) std::ofstream(options_.output) << "";
     EXPECT_TRUE(recover(options_.output));
     const Trace trace = this->trace();
@@ -344,21 +349,7 @@ TEST_F(Recording, IsRecoveredIfItsTraceWasOnlyBeingMade) {
 }
 
 TEST_F(Recording, IsKeptWhileItsRecoveryCannotLookForRings) {
-  int output = -1;
-  const pid_t writer = in_child(
-      [&] {
-        Session session(options_.output, options_);
-        const pid_t program = fork();
-        if (program == 0) {
-          setenv(ring::kRingsVariable, session.rings().c_str(), 1);
-          execl(kProgram, kProgram, "calls", "100", "1", "0", nullptr);
-        }
-        waitpid(program, nullptr, 0);
-        return 0;  // as if killed: the session is not finished
-      },
-      &output);
-  waitpid(writer, nullptr, 0);
-  close(output);
+  record_and_die();
   {
     const DescriptorLimit one(1);  // which takes the control file
     EXPECT_THROW(recover(options_.output), Error);

@@ -400,8 +400,6 @@ StreamBuilder& StreamBuilder::at(Ns host_ns) {
   return *this;
 }
 
-Id StreamBuilder::last_op() const {
-  return last_with(builder_->trace_.op.stream_id, id_);
-}
+Id StreamBuilder::last_op() const { return last_with(builder_->trace_.op.stream_id, id_); }
 
 }  // namespace streamscope::test
