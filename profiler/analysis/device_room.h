@@ -1,13 +1,16 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Room on a device's multiprocessors and copy engines, on the two clocks of a replay; for replay.h
-// and nobody else.
+// Room on a device's multiprocessors and copy engines, on one of the two clocks of a replay; for
+// replay.h and nobody else.
 #pragma once
 
 #include <algorithm>
 #include <array>
+#include <bit>
+#include <cstdint>
 #include <limits>
+#include <utility>
 
 #include "timeline.h"
 #include "trace/ns_math.h"
@@ -35,89 +38,100 @@ struct Share {
   double was = 0, now = 0;
 };
 
-/// Something that several ops share. It remembers the last few users that take a part of it: more
-/// than run at once.
+/// An op that takes a part of a shared resource, on one clock.
+struct RoomUser {
+  Ns start, end;
+  Ns priority;  ///< CUDA's: lower is more urgent
+  Ns started;   ///< in the recording
+  double share;
+};
+
+/// Something that several ops share, on one clock. It remembers of the ops that take a part of it
+/// those that end last: more than run at once.
 class DeviceRoom {
  public:
-  /// The first instant from `at` on, on both clocks, at which `share` of it is free. What runs at
-  /// `at` is never interrupted; what would start later is passed by if it is less urgent. CUDA's
-  /// priorities: lower is more urgent.
-  Twin room(const Twin& at, const Share& share, const Twin& priority) const {
-    return on_both(at, share, [&](const User& user, Ns Twin::*clock, Ns now) {
-      return user.start.*clock <= now &&
-             (user.start.*clock <= at.*clock || user.priority.*clock <= priority.*clock);
-    });
+  /// The first instant from `at` on at which `share` of it is free. What runs at `at` is never
+  /// interrupted; what would start later is passed by if it is less urgent.
+  Ns room(Ns at, double share, Ns priority) const {
+    Taken taken(*this, at);
+    std::array<uint8_t, kUsers> later;  // what starts then and is as urgent
+    size_t count = 0;
+    for (size_t i = taken.first; i < end_; ++i) {
+      if (users_[i].start <= at) {
+        taken.add(i);
+      } else if (users_[i].priority <= priority) {
+        later[count++] = static_cast<uint8_t>(i);
+      }
+    }
+    if (taken.leaves(share)) return at;
+    std::sort(later.begin(), later.begin() + count,
+              [this](size_t a, size_t b) { return users_[a].start < users_[b].start; });
+    for (size_t next = 0; !taken.leaves(share);) {
+      taken.go_on();
+      for (; next < count && users_[later[next]].start <= taken.now; ++next) {
+        if (users_[later[next]].end > taken.now) taken.add(later[next]);
+      }
+    }
+    return taken.now;
   }
   /// The same behind all that began before `started` in the recording: of an engine that takes its
   /// work in turn.
-  Twin turn(const Twin& at, const Share& share, Ns started) const {
-    return on_both(at, share,
-                   [&](const User& user, Ns Twin::*, Ns) { return user.start.was < started; });
-  }
-  void use(const Twin& start, const Twin& end, Share share, Twin priority) {
-    if (share.was == 0 && share.now == 0) return;
-    if (count_ == kUsers) {
-      forget(by_end_was_);
-      forget(by_end_now_);
-      --count_;
+  Ns turn(Ns at, double share, Ns started) const {
+    Taken taken(*this, at);
+    for (size_t i = taken.first; i < end_; ++i) {
+      if (users_[i].started < started) taken.add(i);
     }
-    users_[next_] = {start, end, priority, share};
-    insert(by_end_was_, &Twin::was);
-    insert(by_end_now_, &Twin::now);
-    ++count_;
-    next_ = (next_ + 1) % kUsers;
+    while (!taken.leaves(share)) taken.go_on();
+    return taken.now;
+  }
+  void use(const RoomUser& user) {
+    if (user.share == 0) return;
+    if (end_ - begin_ == kUsers) ++begin_;
+    if (end_ == users_.size()) {
+      std::copy(users_.begin() + static_cast<ptrdiff_t>(begin_), users_.end(), users_.begin());
+      end_ -= std::exchange(begin_, 0);
+    }
+    size_t place = end_++;  // most end after all others, or nearly so
+    for (; place > begin_ && users_[place - 1].end > user.end; --place)
+      users_[place] = users_[place - 1];
+    users_[place] = user;
   }
 
  private:
   static constexpr size_t kUsers = 64;
   static constexpr double kRounding = 1e-6;
 
-  struct User {
-    Twin start, end, priority;
-    Share share;
-  };
-  using Order = std::array<uint8_t, kUsers>;  // users, that which ends last first
-
-  // Takes out the oldest user, in whose place the next one will be.
-  void forget(Order& order) {
-    const auto end = order.begin() + count_;
-    std::copy(std::find(order.begin(), end, next_) + 1, end, std::find(order.begin(), end, next_));
-  }
-  // Most end after all others, or nearly so.
-  void insert(Order& order, Ns Twin::*clock) {
-    size_t place = 0;
-    while (place < count_ && users_[order[place]].end.*clock > users_[next_].end.*clock) ++place;
-    std::copy_backward(order.begin() + place, order.begin() + count_, order.begin() + count_ + 1);
-    order[place] = static_cast<uint8_t>(next_);
-  }
-
-  template <class Counts>
-  Twin on_both(const Twin& at, const Share& share, Counts counts) const {
-    if (count_ == 0) return at;
-    return {on(by_end_was_, &Twin::was, &Share::was, at.was, share.was, counts),
-            on(by_end_now_, &Twin::now, &Share::now, at.now, share.now, counts)};
-  }
-  template <class Counts>
-  Ns on(const Order& order, Ns Twin::*clock, double Share::*part, Ns at, double share,
-        Counts counts) const {
-    for (;;) {
-      double used = 0;
-      Ns first_end = std::numeric_limits<Ns>::max();
-      for (size_t i = 0; i < count_; ++i) {
-        const User& user = users_[order[i]];
-        if (user.end.*clock <= at) break;
-        if (!counts(user, clock, at)) continue;
-        used += user.share.*part;
-        first_end = std::min(first_end, user.end.*clock);
-      }
-      if (used == 0 || used + share <= 1 + kRounding) return at;
-      at = first_end;
+  // What is in use at an instant that moves on.
+  struct Taken {
+    Taken(const DeviceRoom& all, Ns at) : room(all), first(all.end_), now(at) {
+      while (first > room.begin_ && room.users_[first - 1].end > at) --first;
+      next = first;
     }
-  }
+    void add(size_t i) {
+      users |= uint64_t{1} << (i - first);
+      share += room.users_[i].share;
+    }
+    bool leaves(double wanted) const { return users == 0 || share + wanted <= 1 + kRounding; }
+    // To the next end of one of the users.
+    void go_on() {
+      now = room.users_[first + static_cast<size_t>(std::countr_zero(users))].end;
+      for (; next < room.end_ && room.users_[next].end <= now; ++next) {
+        const uint64_t user = uint64_t{1} << (next - first);
+        if ((users & user) == 0) continue;
+        users &= ~user;
+        share -= room.users_[next].share;
+      }
+    }
 
-  std::array<User, kUsers> users_;
-  Order by_end_was_, by_end_now_;
-  size_t next_ = 0, count_ = 0;
+    const DeviceRoom& room;
+    size_t first, next = 0;  // the first user that ends after the beginning; the first after `now`
+    Ns now;
+    uint64_t users = 0;  // bit n: that at first + n
+    double share = 0;
+  };
+
+  std::array<RoomUser, 2 * kUsers> users_;  // [begin_, end_), that which ends last at the end
+  size_t begin_ = 0, end_ = 0;
 };
 
 /// The time stamps that a device takes for records of events with timing: one after the other, and

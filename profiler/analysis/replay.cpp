@@ -92,6 +92,9 @@ class Replay::Walk : public OrderingConsumer {
  private:
   friend OrderingWalk<Walk>;
   enum { kToDevice, kToHost, kProcessors, kEngines };
+  struct Engine {
+    DeviceRoom was, now;
+  };
 
   struct Stream {
     Id device = kNoId;
@@ -269,7 +272,7 @@ class Replay::Walk : public OrderingConsumer {
     const Ns lasts = length == change_.length_ns.end()
                          ? end - start - (stream.recorded ? recorder_of_copy(op) : 0)
                          : length->second;
-    DeviceRoom* resource = nullptr;
+    Engine* resource = nullptr;
     Share share;
     if (stream.device < trace_.device.size()) {
       if (trace_.op.kind[op] == trace::kKernel) {
@@ -286,28 +289,35 @@ class Replay::Walk : public OrderingConsumer {
     const Ns urgency =
         trace_.stream.priority[id] == trace::kNoSmall ? 0 : trace_.stream.priority[id];
     const Twin priority{urgency, change_.prompt_op.has(op) ? kMostUrgent : urgency};
-    const auto find_room = [&](const Twin& from) {
-      if (!resource) return from;
-      return trace_.op.kind[op] == trace::kMemcpy ? resource->turn(from, share, start)
-                                                  : resource->room(from, share, priority);
+    const bool in_turn = trace_.op.kind[op] == trace::kMemcpy;
+    const auto first_room = [&](Ns from, const DeviceRoom& room, double part, Ns urgent) {
+      return in_turn ? room.turn(from, part, start) : room.room(from, part, urgent);
     };
-    ready = find_room(ready);
+    const auto room_was = [&](Ns from) {
+      return resource ? first_room(from, resource->was, share.was, priority.was) : from;
+    };
+    const auto room_now = [&](Ns from) {
+      return resource ? first_room(from, resource->now, share.now, priority.now) : from;
+    };
+    ready = {room_was(ready.was), room_now(ready.now)};
     Ns lag = difference_of(start, ready.was);
     if (readiness_) (*readiness_)[op] = {std::min(ordered.was, start), std::min(ready.was, start)};
     if (ready.was == ordered.was) lag = std::max(lag, -kSuccessorGapNs);
     Ns start_now = sum_of(ready.now, lag);
     if (lag > 0 && ready.was == ordered.was) {
       // What came after the launch need not come after what is ahead in the stream, and vice versa.
-      Twin late = ordered;
-      late.now = launched.was >= held.was ? std::max(sum_of(launched.now, lag), held.now)
-                                          : std::max(launched.now, sum_of(held.now, lag));
-      start_now = find_room(late).now;
+      start_now =
+          room_now(launched.was >= held.was ? std::max(sum_of(launched.now, lag), held.now)
+                                            : std::max(launched.now, sum_of(held.now, lag)));
     }
     if (change_.prompt_op.has(op) || change_.async_op.has(op))  // the driver stages nothing
       start_now = sum_of(ready.now, std::min<Ns>(lag, 0));
     const Twin begin{start, start_now}, stop{end, sum_of(start_now, lasts)};
     predict(op, begin.now, stop.now);
-    if (resource) resource->use(begin, stop, share, priority);
+    if (resource) {
+      resource->was.use({start, end, priority.was, start, share.was});
+      resource->now.use({start_now, stop.now, priority.now, start, share.now});
+    }
     launch_shift_ = difference_of(start, start_now);
     finish(op, stream, stop);
     // Synchronous copies, and asynchronous ones that the driver could only make synchronously.
@@ -461,7 +471,7 @@ class Replay::Walk : public OrderingConsumer {
   std::vector<Context> contexts_;
   std::vector<Thread> threads_;
   std::vector<Twin> records_;
-  std::vector<DeviceRoom> engines_;
+  std::vector<Engine> engines_;
   std::unordered_map<Id, Twin> written_, awaited_;
   std::vector<Stamps> stamps_;  // by device
   // Of the item at hand:

@@ -67,45 +67,76 @@ TEST(StoredCounts, AreThoseOfTheTrace) {
   }
 }
 
-// As DeviceRoom, but looks at every user.
-Ns first_room(const std::vector<std::array<Ns, 2>>& users, double part, Ns at) {
-  for (;;) {
-    int running = 0;
+// As the definition has it: instant by instant, over all users.
+Ns room_by_definition(const std::vector<RoomUser>& users, Ns at, double share, Ns priority) {
+  for (Ns now = at;;) {
+    double used = 0;
     Ns first_end = std::numeric_limits<Ns>::max();
-    for (const auto& [start, end] : users) {
-      if (end <= at || start > at) continue;
-      ++running;
-      first_end = std::min(first_end, end);
+    for (const RoomUser& user : users) {
+      if (user.start > now || user.end <= now) continue;
+      if (user.start > at && user.priority > priority) continue;
+      used += user.share;
+      first_end = std::min(first_end, user.end);
     }
-    if (running == 0 || (running + 1) * part <= 1 + 1e-6) return at;
-    at = first_end;
+    if (used == 0 || used + share <= 1 + 1e-6) return now;
+    now = first_end;
   }
+}
+
+// Of many users those count that end last.
+void keep_last(std::vector<RoomUser>& users, size_t most) {
+  std::ranges::stable_sort(users, {}, &RoomUser::end);
+  if (users.size() > most) users.erase(users.begin());
 }
 
 TEST(DeviceRoom, IsWhereTheLastUsersLeaveSome) {
   std::mt19937_64 random(5);
+  const auto below = [&](Ns limit) {
+    return static_cast<Ns>(random() % static_cast<uint64_t>(limit));
+  };
   DeviceRoom room;
-  std::vector<std::array<Ns, 2>> users;
-  const double part = 0.25;
-  for (int i = 0; i < 5'000; ++i) {
-    const Ns at = 100 * i + static_cast<Ns>(random() % 3'000);
-    const size_t oldest = users.size() - std::min<size_t>(users.size(), 64);
-    const std::vector<std::array<Ns, 2>> last(users.begin() + static_cast<ptrdiff_t>(oldest),
-                                              users.end());
-    const Twin found = room.room({at, at}, {part, part}, {0, 0});
-    ASSERT_EQ(found.was, first_room(last, part, at)) << i;
-    ASSERT_EQ(found.now, found.was);
-    const Ns end = found.was + static_cast<Ns>(random() % 500);
-    room.use(found, {end, end}, {part, part}, {0, 0});
-    users.push_back({found.was, end});
+  std::vector<RoomUser> users;
+  int waited = 0;
+  for (int i = 0; i < 20'000; ++i) {
+    const Ns at = 100 * i + below(3'000), priority = below(3) - 1;
+    const double share = static_cast<double>(1 + below(10)) / 10;
+    const Ns found = room.room(at, share, priority);
+    ASSERT_EQ(found, room_by_definition(users, at, share, priority)) << i;
+    waited += found > at;
+    // Now and then later than there is room, so that others start in the meantime.
+    const Ns start = found + (i % 3 == 0 ? below(1'000) : 0);
+    const RoomUser user{start, start + 1 + below(500), priority, start, share};
+    room.use(user);
+    users.push_back(user);
+    keep_last(users, 64);
+  }
+  EXPECT_GT(waited, 5'000);
+}
+
+TEST(DeviceRoom, ComesInTurnAfterThoseThatBeganBefore) {
+  std::mt19937_64 random(7);
+  DeviceRoom engine;
+  std::vector<RoomUser> users;
+  for (Ns i = 0; i < 5'000; ++i) {
+    const Ns at = 100 * i + static_cast<Ns>(random() % 3'000),
+             started = static_cast<Ns>(random() % 500'000);
+    Ns wanted = at;
+    for (const RoomUser& user : users) {
+      if (user.started < started) wanted = std::max(wanted, user.end);
+    }
+    ASSERT_EQ(engine.turn(at, 1, started), wanted) << i;
+    const RoomUser user{wanted, wanted + static_cast<Ns>(random() % 500), 0, started, 1};
+    engine.use(user);
+    users.push_back(user);
+    keep_last(users, 64);
   }
 }
 
 TEST(DeviceRoom, ForgetsNobodyForUsersThatTakeNoPart) {
   DeviceRoom room;
-  room.use({0, 0}, {1'000, 1'000}, {1, 1}, {0, 0});
-  for (Ns at = 0; at < 100; ++at) room.use({at, at}, {at + 500, at + 500}, {0, 0}, {0, 0});
-  EXPECT_EQ(room.room({100, 100}, {0.5, 0.5}, {0, 0}).was, 1'000);
+  room.use({0, 1'000, 0, 0, 1});
+  for (Ns at = 0; at < 100; ++at) room.use({at, at + 500, 0, at, 0});
+  EXPECT_EQ(room.room(100, 0.5, 0), 1'000);
 }
 
 }  // namespace
