@@ -273,6 +273,8 @@ void CallRows::issue(const ring::CallRecord& call, trace::OpKind kind, trace::Id
     if (kind == trace::kMemcpy) issue.detail = copy_detail(call.object);
     issue.silent = call.value == 0 || (kind == trace::kMemcpy && call.object == kHostToHost);
   }
+  if (kind == trace::kGraphLaunch && (run_.options.with & ring::kWithGraphNodes) != 0)
+    issue.unseen = graphs_.may_run_unseen(call.object);
   work_.issue(issue);
 }
 

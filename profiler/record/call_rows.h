@@ -15,6 +15,7 @@
 
 #include "device_work.h"
 #include "event_binding.h"
+#include "graphs.h"
 #include "identity.h"
 #include "objects.h"
 #include "operations.h"
@@ -42,12 +43,13 @@ struct CallPlace {
 class CallRows {
  public:
   CallRows(RunState& run, Objects& objects, Operations& operations, Stacks& stacks,
-           DeviceWork& work, Questions& questions, trace::Id process)
+           DeviceWork& work, const Graphs& graphs, Questions& questions, trace::Id process)
       : run_(run),
         objects_(objects),
         operations_(operations),
         stacks_(stacks),
         work_(work),
+        graphs_(graphs),
         questions_(questions),
         process_(process) {}
 
@@ -120,6 +122,7 @@ class CallRows {
   Operations& operations_;
   Stacks& stacks_;
   DeviceWork& work_;
+  const Graphs& graphs_;
   Questions& questions_;
   trace::Id process_;
 

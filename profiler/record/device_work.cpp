@@ -177,8 +177,9 @@ void DeviceWork::finish() {
   newly_unmatched_ = 0;
   const std::vector<Issue*> missing = unreported();
   show();
-  if (!missing.empty())
-    run_.losses.add(process_, "times-not-delivered", static_cast<int64_t>(missing.size()));
+  const auto lost =
+      std::ranges::count_if(missing, [](const Issue* issue) { return !issue->unseen; });
+  if (lost != 0) run_.losses.add(process_, "times-not-delivered", lost);
   if (not_ended_ != 0) run_.losses.add(process_, "work-not-ended", not_ended_);
   pending_.clear();
 }

@@ -24,6 +24,9 @@ struct Issue {
   /// Nothing is missing if the device never reports it (a copy of no bytes, or between host
   /// memories).
   bool silent = false;
+  /// Nothing is missing if the device never reports it, though it ran (a graph that only allocates,
+  /// reported node by node).
+  bool unseen = false;
   uint32_t correlation_id = 0;
   trace::Id call = trace::kNoId;  ///< row of api_call
   trace::Id stream = trace::kNoId;

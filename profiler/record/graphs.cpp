@@ -28,6 +28,7 @@ void Graphs::describe(const ring::GraphRecord& record) {
     if (source != trace::kNoId) graph.row.source_graph_id = source;
   }
   if (record.handle != 0) graph.row.handle = static_cast<trace::Int>(record.handle);
+  learn_handle(record.graph, graph.row);
   run_.writer.update(graph.id, graph.row);
 }
 
@@ -49,6 +50,25 @@ void Graphs::describe(const ring::GraphNodeRecord& record) {
   row.name_id = run_.texts.id(record.name);
   if (record.correlation_id != ring::kNone32) row.correlation_id = record.correlation_id;
   run_.writer.update(node(record.graph, record.node), row);
+  learn_node(record.graph, row.kind);
+}
+
+void Graphs::learn_handle(uint32_t native, const trace::Graph& row) {
+  if (row.executable == 1 && row.handle != trace::kNoInt && row.destroyed_ns == trace::kUnknownNs)
+    executables_.insert_or_assign(static_cast<uint64_t>(row.handle), native);
+}
+
+void Graphs::learn_node(uint32_t graph, trace::Small kind) {
+  constexpr trace::Small kHost = 3, kEmpty = 5, kConditional = 13;  // CUgraphNodeType
+  Graph& owner = known(graph);
+  owner.has_nodes = true;
+  if (kind != kHost && (kind < kEmpty || kind > kConditional)) owner.has_seen_nodes = true;
+}
+
+bool Graphs::may_run_unseen(uint64_t executable) const {
+  const uint32_t* native = executables_.find(executable);
+  const uint32_t* index = native != nullptr ? index_.find(*native) : nullptr;
+  return index != nullptr && graphs_[*index].has_nodes && !graphs_[*index].has_seen_nodes;
 }
 
 void Graphs::describe(const ring::GraphEdgeRecord& record) {
@@ -63,6 +83,12 @@ void Graphs::restore(trace::Id id, const trace::Graph& row) {
   index_.insert_or_assign(static_cast<uint32_t>(row.native_id),
                           static_cast<uint32_t>(graphs_.size()));
   graphs_.push_back({row, id});
+  learn_handle(static_cast<uint32_t>(row.native_id), row);
+}
+
+void Graphs::restore_node(trace::Id id, const trace::GraphNode& row, uint32_t graph) {
+  nodes_.insert_or_assign(static_cast<uint64_t>(row.native_id), id);
+  learn_node(graph, row.kind);
 }
 
 }  // namespace streamscope::record

@@ -40,7 +40,7 @@ ProcessDrain::ProcessDrain(RunState& run, const ProcessIdentity& identity, trace
       annotations_(run, objects_, operations_),
       graphs_(run, row),
       questions_(run, row),
-      calls_(run, objects_, operations_, stacks_, work_, questions_, row),
+      calls_(run, objects_, operations_, stacks_, work_, graphs_, questions_, row),
       accesses_(run, objects_, operations_, row),
       coord_waits_(run, objects_, operations_, row),
       tasks_(run, objects_, operations_, row) {}

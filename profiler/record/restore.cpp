@@ -264,7 +264,8 @@ class Restorer {
       ProcessDrain* process =
           graph < trace_.graph.size() ? at(trace_.graph.process_id[graph]) : nullptr;
       if (process != nullptr)
-        process->graphs_.restore_node(static_cast<uint64_t>(trace_.graph_node.native_id[id]), id);
+        process->graphs_.restore_node(id, row(trace_.graph_node, id),
+                                      static_cast<uint32_t>(trace_.graph.native_id[graph]));
     }
   }
 
@@ -330,6 +331,9 @@ class Restorer {
                         ? trace::kNoInt
                         : call.value;
       issue.silent = issue.bytes == 0 || (issue.kind == trace::kMemcpy && call.object == 0);
+      issue.unseen = issue.kind == trace::kGraphLaunch &&
+                     (run_.options.with & ring::kWithGraphNodes) != 0 &&
+                     process->graphs_.may_run_unseen(static_cast<uint64_t>(call.object));
       if (const auto row = shown.find(id); row != shown.end()) issue.row = row->second;
       if (process->work_.expects_report(issue)) process->work_.issue(issue);
     }

@@ -101,6 +101,22 @@ TEST_F(DrainTest, KeepsEveryNodeOfAGraphLaunch) {
   EXPECT_TRUE(losses(trace).empty());
 }
 
+TEST_F(DrainTest, MissesNothingOfAGraphThatRunsUnseen) {
+  constexpr int kKernelNode = 0, kEmptyNode = 5, kAllocationNode = 10, kFreeNode = 11;
+  options_.run.with |= ring::kWithGraphNodes;
+  FakeThread& a = thread(0);
+  a.graph(1, 0x66, {kAllocationNode, kEmptyNode, kFreeNode});
+  a.graph(2, 0x77, {kAllocationNode, kKernelNode});
+  a.call("cudaGraphLaunch", 0xaa, 0x66);
+  a.call("cudaGraphLaunch", 0xaa, 0x77);
+  a.call("cudaGraphLaunch", 0xaa, 0x88);  // was made before recording began
+  a.end();
+  const Trace trace = finish();
+  EXPECT_THAT(trace.op.kind, testing::Each(trace::kGraphLaunch));
+  EXPECT_EQ(trace.op.size(), 3u);
+  EXPECT_EQ(losses(trace)["times-not-delivered"], 2) << "of the second and the third";
+}
+
 TEST_F(DrainTest, UsesVirtualTimesOfASimulatedDeviceAsTheyAre) {
   FakeThread& a = thread(0);
   a.flags = ring::kVirtualTime;

@@ -212,6 +212,26 @@ class FakeThread {
     ring.push(record);
   }
 
+  /// An executable graph with nodes of these kinds (CUgraphNodeType).
+  void graph(uint32_t id, uint64_t handle, std::initializer_list<int> kinds) {
+    uint64_t number = uint64_t{id} << 32;
+    for (const int kind : kinds) {
+      auto node = make<ring::GraphNodeRecord>(ring::RecordKind::kGraphNode);
+      node.graph = id;
+      node.node = ++number;
+      node.node_kind = static_cast<uint8_t>(kind);
+      node.correlation_id = ring::kNone32;
+      ring.push(node);
+    }
+    auto record = make<ring::GraphRecord>(ring::RecordKind::kGraph);
+    record.begin = now();
+    record.graph = id;
+    record.source = ring::kNone32;
+    record.handle = handle;
+    record.executable = 1;
+    ring.push(record);
+  }
+
   void range(ring::RecordKind kind, std::string_view name, uint64_t id = 0, uint32_t tid = 0) {
     auto record = make<ring::RangeRecord>(kind);
     record.begin = now();
