@@ -22,9 +22,6 @@
 
 namespace streamscope::analysis {
 
-/// True if a trace is so large that starting a thread for a part of the work pays.
-inline bool worth_threads(const Trace& trace) { return trace.op.size() > 100'000; }
-
 /// Keeps a reference to the trace. Thread-safe: what is asked for while another thread computes it
 /// is waited for.
 class Analyses {

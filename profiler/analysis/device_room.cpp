@@ -6,10 +6,9 @@
 #include <cmath>
 
 namespace streamscope::analysis {
+namespace {
 
-double share_of_device(const Trace& trace, Id op, Id device) {
-  const Id shape = trace.op.launch_shape_id[op];
-  if (shape >= trace.launch_shape.size() || device >= trace.device.size()) return 0;
+double share_of(const Trace& trace, Id shape, Id device) {
   const auto& shapes = trace.launch_shape;
   const auto known = [](auto value, double otherwise) {
     return value > 0 ? static_cast<double>(value) : otherwise;
@@ -33,6 +32,15 @@ double share_of_device(const Trace& trace, Id op, Id device) {
   held = std::max(1.0, std::floor(held));
   const double processors = known(trace.device.sm_count[device], 132);
   return std::min(1.0, blocks / (processors * held));
+}
+
+}  // namespace
+
+DeviceShares::DeviceShares(const Trace& trace) : shapes_(trace.launch_shape.size()) {
+  shares_.reserve(trace.device.size() * shapes_);
+  for (Id device = 0; device < trace.device.size(); ++device) {
+    for (Id shape = 0; shape < shapes_; ++shape) shares_.push_back(share_of(trace, shape, device));
+  }
 }
 
 }  // namespace streamscope::analysis

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <limits>
 #include <utility>
+#include <vector>
 
 #include "timeline.h"
 #include "trace/ns_math.h"
@@ -54,23 +55,16 @@ class DeviceRoom {
   /// interrupted; what would start later is passed by if it is less urgent.
   Ns room(Ns at, double share, Ns priority) const {
     Taken taken(*this, at);
-    std::array<uint8_t, kUsers> later;  // what starts then and is as urgent
-    size_t count = 0;
-    for (size_t i = taken.first; i < end_; ++i) {
-      if (users_[i].start <= at) {
-        taken.add(i);
-      } else if (users_[i].priority <= priority) {
-        later[count++] = static_cast<uint8_t>(i);
-      }
-    }
+    const auto begun = [&] { return marked(taken.first, &RoomUser::start, taken.now); };
+    uint64_t seen = begun();
+    taken.add(seen);
     if (taken.leaves(share)) return at;
-    std::sort(later.begin(), later.begin() + count,
-              [this](size_t a, size_t b) { return users_[a].start < users_[b].start; });
-    for (size_t next = 0; !taken.leaves(share);) {
+    const uint64_t urgent = marked(taken.first, &RoomUser::priority, priority);
+    while (!taken.leaves(share)) {
       taken.go_on();
-      for (; next < count && users_[later[next]].start <= taken.now; ++next) {
-        if (users_[later[next]].end > taken.now) taken.add(later[next]);
-      }
+      const uint64_t news = begun() & urgent & ~seen;
+      taken.add(news);
+      seen |= news;
     }
     return taken.now;
   }
@@ -78,9 +72,7 @@ class DeviceRoom {
   /// work in turn.
   Ns turn(Ns at, double share, Ns started) const {
     Taken taken(*this, at);
-    for (size_t i = taken.first; i < end_; ++i) {
-      if (users_[i].started < started) taken.add(i);
-    }
+    taken.add(marked(taken.first, &RoomUser::started, started - 1));
     while (!taken.leaves(share)) taken.go_on();
     return taken.now;
   }
@@ -101,15 +93,26 @@ class DeviceRoom {
   static constexpr size_t kUsers = 64;
   static constexpr double kRounding = 1e-6;
 
+  // The users from `first` on of whom something is at most `most`; bit n: that at first + n.
+  uint64_t marked(size_t first, Ns RoomUser::*what, Ns most) const {
+    uint64_t result = 0;
+    for (size_t i = first; i < end_; ++i)
+      result |= uint64_t{users_[i].*what <= most} << (i - first);
+    return result;
+  }
+
   // What is in use at an instant that moves on.
   struct Taken {
     Taken(const DeviceRoom& all, Ns at) : room(all), first(all.end_), now(at) {
       while (first > room.begin_ && room.users_[first - 1].end > at) --first;
       next = first;
     }
-    void add(size_t i) {
-      users |= uint64_t{1} << (i - first);
-      share += room.users_[i].share;
+    // Those that have not ended yet.
+    void add(uint64_t more) {
+      more &= next - first < kUsers ? ~uint64_t{0} << (next - first) : 0;
+      users |= more;
+      for (; more != 0; more &= more - 1)
+        share += room.users_[first + static_cast<size_t>(std::countr_zero(more))].share;
     }
     bool leaves(double wanted) const { return users == 0 || share + wanted <= 1 + kRounding; }
     // To the next end of one of the users.
@@ -175,7 +178,18 @@ class Stamps {
   size_t next_ = 0;
 };
 
-/// How much of a device a kernel fills: by its blocks, and how many of them a multiprocessor holds.
-double share_of_device(const Trace& trace, Id op, Id device);
+/// How much of a device kernels fill: by their blocks, and how many of them a multiprocessor holds.
+class DeviceShares {
+ public:
+  explicit DeviceShares(const Trace& trace);
+  /// 0 to 1; 0 where it is not known. `device`: a row of the table.
+  double of(Id launch_shape, Id device) const {
+    return launch_shape < shapes_ ? shares_[device * shapes_ + launch_shape] : 0;
+  }
+
+ private:
+  size_t shapes_;
+  std::vector<double> shares_;  // by device, then shape
+};
 
 }  // namespace streamscope::analysis

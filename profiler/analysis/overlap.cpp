@@ -2,66 +2,87 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "overlap.h"
-#include "trace/ns_math.h"
 
 #include <algorithm>
+#include <limits>
+#include <queue>
+
+#include "trace/ns_math.h"
 
 namespace streamscope::analysis {
 namespace {
 
-struct BusyChange {
-  Ns at_ns;
-  int8_t kernels, copies, ops;  // by how much the numbers of running ones change
+// One device, told its ops in the order of their starts.
+class Sweep {
+ public:
+  explicit Sweep(Id device) { found_.device_id = device; }
+
+  void start(Ns start_ns, Ns end_ns, trace::Small kind) {
+    end_until(start_ns);
+    if (found_.first_start_ns == kUnknownNs) found_.first_start_ns = at_ns_ = start_ns;
+    pass_to(start_ns);
+    running_.push({end_ns, kind});
+    count(kind, 1);
+  }
+  bool has_ops() const { return found_.first_start_ns != kUnknownNs; }
+  DeviceOverlap finish() {
+    end_until(std::numeric_limits<Ns>::max());
+    found_.last_end_ns = at_ns_;
+    return std::move(found_);
+  }
+
+ private:
+  struct Running {
+    Ns end_ns;
+    trace::Small kind;
+    bool operator>(const Running& other) const { return end_ns > other.end_ns; }
+  };
+
+  void end_until(Ns until) {
+    for (; !running_.empty() && running_.top().end_ns <= until; running_.pop()) {
+      pass_to(running_.top().end_ns);
+      count(running_.top().kind, -1);
+    }
+  }
+  void count(trace::Small kind, int by) {
+    kernels_ += kind == trace::kKernel ? by : 0;
+    copies_ += kind == trace::kMemcpy || kind == trace::kMemset ? by : 0;
+  }
+  // Nothing starts or ends before `next_ns`.
+  void pass_to(Ns next_ns) {
+    const Ns span = next_ns - at_ns_;
+    if (span <= 0) return;
+    at_ns_ = next_ns;
+    if (kernels_ > 0) trace::add_to(found_.kernel_ns, span);
+    if (copies_ > 0) trace::add_to(found_.copy_ns, span);
+    if (kernels_ > 0 && copies_ > 0) trace::add_to(found_.both_ns, span);
+    auto& concurrency = found_.concurrency_ns;
+    if (concurrency.size() <= running_.size()) concurrency.resize(running_.size() + 1, 0);
+    trace::add_to(concurrency[running_.size()], span);
+  }
+
+  DeviceOverlap found_;
+  std::priority_queue<Running, std::vector<Running>, std::greater<>> running_;
+  int64_t kernels_ = 0, copies_ = 0;
+  Ns at_ns_ = 0;
 };
 
 }  // namespace
 
-std::vector<DeviceOverlap> overlap(const Trace& trace) {
-  std::vector<std::vector<BusyChange>> changes(trace.device.size() +
-                                               1);  // the last: device unknown
+std::vector<DeviceOverlap> overlap(const Trace& trace, std::span<const Id> by_start) {
+  std::vector<Sweep> devices;
+  for (Id device = 0; device < trace.device.size(); ++device) devices.emplace_back(device);
+  devices.emplace_back(kNoId);
   std::vector<size_t> device_of(trace.stream.size() + 1, trace.device.size());
-  for (Id stream = 0; stream < trace.stream.size(); ++stream) {
+  for (Id stream = 0; stream < trace.stream.size(); ++stream)
     device_of[stream] = std::min<size_t>(trace.device_of_stream(stream), trace.device.size());
+  for (const Id op : by_start) {
+    const size_t stream = std::min<size_t>(trace.op.stream_id[op], trace.stream.size());
+    devices[device_of[stream]].start(trace.op.start_ns[op], trace.op.end_ns[op], trace.op.kind[op]);
   }
-  for (Id op = 0; op < trace.op.size(); ++op) {
-    if (!is_timed(trace, op)) continue;
-    const Id stream = std::min<Id>(trace.op.stream_id[op], static_cast<Id>(trace.stream.size()));
-    const trace::Small kind = trace.op.kind[op];
-    const int8_t kernel = kind == trace::kKernel;
-    const int8_t copy = kind == trace::kMemcpy || kind == trace::kMemset;
-    auto& list = changes[device_of[stream]];
-    list.push_back({trace.op.start_ns[op], kernel, copy, 1});
-    list.push_back(
-        {trace.op.end_ns[op], static_cast<int8_t>(-kernel), static_cast<int8_t>(-copy), -1});
-  }
-
   std::vector<DeviceOverlap> result;
-  for (Id device = 0; device < changes.size(); ++device) {
-    auto& list = changes[device];
-    if (list.empty()) continue;
-    std::sort(list.begin(), list.end(),
-              [](const BusyChange& a, const BusyChange& b) { return a.at_ns < b.at_ns; });
-    DeviceOverlap& found = result.emplace_back();
-    if (device < trace.device.size()) found.device_id = device;
-    found.first_start_ns = list.front().at_ns;
-    found.last_end_ns = list.back().at_ns;
-    int64_t kernels = 0, copies = 0, ops = 0;
-    Ns at = found.first_start_ns;
-    for (const BusyChange& change : list) {
-      const Ns span = change.at_ns - at;
-      if (span > 0) {
-        if (kernels > 0) trace::add_to(found.kernel_ns, span);
-        if (copies > 0) trace::add_to(found.copy_ns, span);
-        if (kernels > 0 && copies > 0) trace::add_to(found.both_ns, span);
-        if (found.concurrency_ns.size() <= static_cast<size_t>(ops))
-          found.concurrency_ns.resize(ops + 1, 0);
-        trace::add_to(found.concurrency_ns[ops], span);
-        at = change.at_ns;
-      }
-      kernels += change.kernels;
-      copies += change.copies;
-      ops += change.ops;
-    }
+  for (Sweep& device : devices) {
+    if (device.has_ops()) result.push_back(device.finish());
   }
   return result;
 }

@@ -4,6 +4,7 @@
 // What ran at the same time on a device: copies beside kernels, and how many streams at once.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "timeline.h"
@@ -25,7 +26,8 @@ struct DeviceOverlap {
   Ns idle_ns() const { return concurrency_ns.empty() ? 0 : concurrency_ns[0]; }
 };
 
-/// One entry per device that ran a timed op, in order of device id. O(n log n).
-std::vector<DeviceOverlap> overlap(const Trace& trace);
+/// One entry per device that ran a timed op, in order of device id. `by_start` as of
+/// ops_by_start(). O(n log r) for r ops that run at once.
+std::vector<DeviceOverlap> overlap(const Trace& trace, std::span<const Id> by_start);
 
 }  // namespace streamscope::analysis

@@ -4,6 +4,7 @@
 #include "replay.h"
 
 #include <algorithm>
+#include <future>
 #include <limits>
 #include <span>
 
@@ -52,6 +53,7 @@ class Replay::Walk : public OrderingConsumer {
         threads_(trace_.thread.size()),
         records_(trace_.event_record.size()),
         engines_(trace_.device.size() * kEngines),
+        shares_(trace_),
         stamps_(trace_.device.size()) {
     for (Id stream = 0; stream < streams_.size(); ++stream) {
       Stream& state = streams_[stream];
@@ -277,7 +279,7 @@ class Replay::Walk : public OrderingConsumer {
     if (stream.device < trace_.device.size()) {
       if (trace_.op.kind[op] == trace::kKernel) {
         resource = &engines_[stream.device * kEngines + kProcessors];
-        const double of_device = share_of_device(trace_, op, stream.device);
+        const double of_device = shares_.of(trace_.op.launch_shape_id[op], stream.device);
         share = {of_device, of_device};
       } else if (trace_.op.kind[op] == trace::kMemcpy &&
                  (trace_.op.detail[op] == 1 || trace_.op.detail[op] == 2)) {
@@ -299,19 +301,22 @@ class Replay::Walk : public OrderingConsumer {
     const auto room_now = [&](Ns from) {
       return resource ? first_room(from, resource->now, share.now, priority.now) : from;
     };
-    ready = {room_was(ready.was), room_now(ready.now)};
+    ready.was = room_was(ready.was);
     Ns lag = difference_of(start, ready.was);
-    if (readiness_) (*readiness_)[op] = {std::min(ordered.was, start), std::min(ready.was, start)};
     if (ready.was == ordered.was) lag = std::max(lag, -kSuccessorGapNs);
-    Ns start_now = sum_of(ready.now, lag);
-    if (lag > 0 && ready.was == ordered.was) {
+    Ns start_now = start;
+    if (readiness_) {  // one clock tells both
+      (*readiness_)[op] = {std::min(ordered.was, start), std::min(ready.was, start)};
+    } else if (change_.prompt_op.has(op) || change_.async_op.has(op)) {  // nothing is staged
+      start_now = sum_of(room_now(ordered.now), std::min<Ns>(lag, 0));
+    } else if (lag > 0 && ready.was == ordered.was) {
       // What came after the launch need not come after what is ahead in the stream, and vice versa.
       start_now =
           room_now(launched.was >= held.was ? std::max(sum_of(launched.now, lag), held.now)
                                             : std::max(launched.now, sum_of(held.now, lag)));
+    } else {
+      start_now = sum_of(room_now(ordered.now), lag);
     }
-    if (change_.prompt_op.has(op) || change_.async_op.has(op))  // the driver stages nothing
-      start_now = sum_of(ready.now, std::min<Ns>(lag, 0));
     const Twin begin{start, start_now}, stop{end, sum_of(start_now, lasts)};
     predict(op, begin.now, stop.now);
     if (resource) {
@@ -472,6 +477,7 @@ class Replay::Walk : public OrderingConsumer {
   std::vector<Thread> threads_;
   std::vector<Twin> records_;
   std::vector<Engine> engines_;
+  DeviceShares shares_;
   std::unordered_map<Id, Twin> written_, awaited_;
   std::vector<Stamps> stamps_;  // by device
   // Of the item at hand:
@@ -486,18 +492,24 @@ class Replay::Walk : public OrderingConsumer {
 
 Replay::Replay(const IssueOrder& order) : order_(order), readiness_(order.trace().op.size()) {
   const Change nothing;
-  Walk recorded(order, nothing, {}, &readiness_);
-  recorded.run();
-  recorded_ns_ = recorded.recorded_ns();
+  const auto walk_recorded = [&] {
+    Walk recorded(order, nothing, {}, &readiness_);
+    recorded.run();
+    recorded_ns_ = recorded.recorded_ns();
+  };
   const auto& clocks = order.trace().process.clock;
   if (std::all_of(clocks.begin(), clocks.end(),
                   [](trace::Small clock) { return clock == trace::kVirtualClock; })) {
+    walk_recorded();
     return;
   }
+  std::future<void> recorded = std::async(
+      worth_threads(order.trace()) ? std::launch::async : std::launch::deferred, walk_recorded);
   recorder_paces_ = recorder_paces(order);
   Walk unrecorded(order, nothing, recorder_paces_);
   unrecorded.run();
   recorder_ns_ = unrecorded.gain_ns();
+  recorded.get();
 }
 
 Replay::~Replay() = default;

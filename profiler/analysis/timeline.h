@@ -120,4 +120,7 @@ Ns longest_run(const Trace& trace, Id op);
 /// An op that takes so many times longer than ever before is another kind of op: it is stuck.
 inline constexpr Ns kTimesLonger = 10;
 
+/// True if a trace is so large that starting a thread for a part of the work pays.
+inline bool worth_threads(const Trace& trace) { return trace.op.size() > 100'000; }
+
 }  // namespace streamscope::analysis

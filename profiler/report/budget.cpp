@@ -146,9 +146,10 @@ std::optional<double> waited_ns(analysis::Analyses& analyses, analysis::WaitCaus
 }
 
 // Of the device on which copies hide least behind kernels.
-std::optional<double> hidden_share(const Trace& trace) {
+std::optional<double> hidden_share(analysis::Analyses& analyses) {
   std::optional<double> least;
-  for (const analysis::DeviceOverlap& device : analysis::overlap(trace)) {
+  for (const analysis::DeviceOverlap& device :
+       analysis::overlap(analyses.trace(), analyses.by_start())) {
     if (device.copy_ns == 0) continue;
     const double share = static_cast<double>(device.both_ns) / static_cast<double>(device.copy_ns);
     least = std::min(least.value_or(share), share);
@@ -265,7 +266,7 @@ std::vector<BudgetResult> measure(analysis::Analyses& analyses, const Info& info
         result.measured = waited_ns(analyses, budget.cause);
         break;
       case Budget::kOverlap:
-        result.measured = hidden_share(trace);
+        result.measured = hidden_share(analyses);
         break;
       case Budget::kWaitsPerIteration:
         result.measured = waits_per_iteration(trace, budget.iteration);

@@ -337,7 +337,7 @@ Summary summarize(const Trace& trace) {
     }
   }
   summary.waits = analysis::group_waits(trace, edges, parts);
-  summary.devices = analysis::overlap(trace);
+  summary.devices = analysis::overlap(trace, analyses.by_start());
   summary.call_sites = analysis::call_sites(trace);
   summary.syncs = merge_by_call_site(analysis::host_syncs_by_cost(trace), summary);
   const PartsOfOps parts_of_ops(trace, parts);

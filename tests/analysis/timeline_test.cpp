@@ -6,7 +6,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
+#include <random>
+
 #include "analysis/overlap.h"
+#include "analysis/rivals.h"
 #include "memory_trace.h"
 
 namespace streamscope::analysis {
@@ -94,7 +98,7 @@ TEST(Overlap, MeasuresCopiesBesideKernels) {
   t.op(2, b, 150, 250, 0, trace::kMemcpy);
   t.op(3, b, 250, 260, 0, trace::kMemset);
   t.op(4, a, 300, 310);
-  const auto devices = overlap(t.trace);
+  const auto devices = overlap(t.trace, ops_by_start(t.trace));
   ASSERT_EQ(devices.size(), 1u);
   EXPECT_EQ(devices[0].device_id, 0u);
   EXPECT_EQ(devices[0].kernel_ns, 110);
@@ -111,12 +115,50 @@ TEST(Overlap, KeepsDevicesApart) {
   t.op(1, a, 100, 200);
   t.op(2, b, 100, 200, 0, trace::kMemcpy);
   append(t.trace, trace::Op{.kind = 0, .start_ns = 10, .end_ns = 20});  // on no known stream
-  const auto devices = overlap(t.trace);
+  const auto devices = overlap(t.trace, ops_by_start(t.trace));
   ASSERT_EQ(devices.size(), 3u);
   EXPECT_EQ(devices[0].both_ns, 0);
   EXPECT_EQ(devices[1].copy_ns, 100);
   EXPECT_EQ(devices[2].device_id, kNoId);
-  EXPECT_TRUE(overlap(Trace()).empty());
+  EXPECT_TRUE(overlap(Trace(), {}).empty());
+}
+
+TEST(Overlap, IsThatOfEachInstant) {
+  std::mt19937_64 random(3);
+  for (int round = 0; round < 50; ++round) {
+    MemoryTrace t;
+    const std::array<Id, 3> streams{t.add_stream(), t.add_stream(), t.add_stream()};
+    constexpr Ns kLast = 400;
+    for (Id op = 1; op <= 30; ++op) {
+      const Ns start = static_cast<Ns>(random() % 300), length = static_cast<Ns>(random() % 60);
+      constexpr std::array kKinds{trace::kKernel, trace::kMemcpy, trace::kMemset,
+                                  trace::kGraphLaunch};
+      t.op(op, streams[random() % 3], start, start + length, 0, kKinds[random() % 4]);
+    }
+    DeviceOverlap wanted;
+    for (Ns at = 0; at < kLast; ++at) {
+      size_t kernels = 0, copies = 0, ops = 0;
+      for (Id op = 0; op < t.trace.op.size(); ++op) {
+        if (t.trace.op.start_ns[op] > at || t.trace.op.end_ns[op] <= at) continue;
+        const trace::Small kind = t.trace.op.kind[op];
+        ++ops;
+        kernels += kind == trace::kKernel;
+        copies += kind == trace::kMemcpy || kind == trace::kMemset;
+      }
+      wanted.kernel_ns += kernels > 0;
+      wanted.copy_ns += copies > 0;
+      wanted.both_ns += kernels > 0 && copies > 0;
+      wanted.concurrency_ns.resize(std::max(wanted.concurrency_ns.size(), ops + 1));
+      ++wanted.concurrency_ns[ops];
+    }
+    const auto devices = overlap(t.trace, ops_by_start(t.trace));
+    ASSERT_EQ(devices.size(), 1u);
+    EXPECT_EQ(devices[0].kernel_ns, wanted.kernel_ns);
+    EXPECT_EQ(devices[0].copy_ns, wanted.copy_ns);
+    EXPECT_EQ(devices[0].both_ns, wanted.both_ns);
+    wanted.concurrency_ns[0] -= kLast - devices[0].window_ns();
+    EXPECT_EQ(devices[0].concurrency_ns, wanted.concurrency_ns) << "round " << round;
+  }
 }
 
 }  // namespace

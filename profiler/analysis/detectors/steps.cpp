@@ -71,10 +71,14 @@ std::string describe(const Trace& trace, const std::vector<Hop>& path) {
 
 void set_gains(Analyses& analyses, Findings& findings,
                const std::map<Findings::Key, Change>& repairs) {
+  // Less to wait for never makes a run longer: where all together bring nothing, none does.
+  Change all;
+  for (const auto& [key, change] : repairs) all.add(change);
+  const bool brings = !repairs.empty() && analyses.replay().gain_ns(all) > 0;
   for (const auto& [key, change] : repairs) {
     Finding* finding = findings.find(key);
     if (!finding) continue;
-    finding->gain_ns = std::max<Ns>(0, analyses.replay().gain_ns(change));
+    finding->gain_ns = brings ? std::max<Ns>(0, analyses.replay().gain_ns(change)) : 0;
     finding->repair = std::make_shared<const Change>(change);
   }
 }
