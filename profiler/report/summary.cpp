@@ -39,22 +39,24 @@ void sort_by_cost(std::vector<Group>& groups, Ns Group::*cost) {
 // The parts of the gap before each op; they come in order of op id.
 class PartsOfOps {
  public:
-  PartsOfOps(const Trace& trace, const std::vector<WaitPart>& parts)
-      : parts_(parts), begin_(trace.op.size() + 1) {
+  PartsOfOps(const Trace& trace, const std::vector<WaitPart>& parts) : parts_(parts) {
+    first_.reserve(trace.op.size() / kOpsEach + 1);
     size_t part = 0;
-    for (Id op = 0; op < trace.op.size(); ++op) {
-      begin_[op] = part;
-      while (part < parts.size() && parts[part].op == op) ++part;
+    for (size_t op = 0; op < trace.op.size(); op += kOpsEach) {
+      while (part < parts.size() && parts[part].op < op) ++part;
+      first_.push_back(part);
     }
-    begin_.back() = part;
   }
   void add_to(Gaps& gaps, Id op) const {
-    for (size_t part = begin_[op]; part < begin_[op + 1]; ++part) gaps.add(parts_[part]);
+    size_t part = first_[op / kOpsEach];
+    while (part < parts_.size() && parts_[part].op < op) ++part;
+    for (; part < parts_.size() && parts_[part].op == op; ++part) gaps.add(parts_[part]);
   }
 
  private:
+  static constexpr size_t kOpsEach = 8;
   const std::vector<WaitPart>& parts_;
-  std::vector<size_t> begin_;  // by op
+  std::vector<size_t> first_;  // of every eighth op: its first part, or the next one's
 };
 
 // Takes ops of one kind and name together.
