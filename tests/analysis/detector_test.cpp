@@ -170,6 +170,18 @@ TEST(WaitOnUnrecorded, AnEventThatIsRecordedLaterIsOnlySuspected) {
   EXPECT_EQ(verdict.findings[0].confidence, Confidence::kSuspected);
 }
 
+TEST(WaitOnUnrecorded, AnotherProcessMayHaveRecordedASharedEvent) {
+  constexpr trace::Small kBlockingSync = 1, kNoTiming = 2, kInterprocess = 4;
+  TraceBuilder builder;
+  builder.stream("a").wait("opened").kernel("k", 100, 200);
+  builder.synchronize_event("exported", 300, 301);
+  auto& flags = builder.columns().event.flags;
+  flags.assign(flags.size(), kNoTiming | kInterprocess);
+  EXPECT_EQ(run("wait-on-unrecorded", builder.trace()).outcome, Outcome::kClean);
+  flags.assign(flags.size(), kNoTiming | kBlockingSync);
+  EXPECT_EQ(run("wait-on-unrecorded", builder.trace()).findings.size(), 2u);
+}
+
 TEST(WaitOnUnrecorded, IsSilentWhereEveryEventWasRecorded) {
   TraceBuilder builder;
   builder.stream("a").kernel("k", 100, 200).record("e");

@@ -22,7 +22,7 @@ namespace streamscope::analysis {
 void find_orphan_records(Analyses& analyses, Findings& findings) {
   const Trace& trace = analyses.trace();
   const auto& records = trace.event_record;
-  constexpr trace::Small kElapsedTimeCall = 12, kInterprocess = 4;
+  constexpr trace::Small kElapsedTimeCall = 12;
   std::vector<bool> used(records.size()), doubtful(trace.event.size());
   const auto use = [&](Id event, trace::Small binding, Id record) {
     if (record < used.size()) {
@@ -60,7 +60,7 @@ void find_orphan_records(Analyses& analyses, Findings& findings) {
     const trace::Small flags = trace.event.flags[event];
     const bool timing = flags == trace::kNoSmall || (flags & 2) == 0;
     const Id process = trace.event.process_id[event];
-    if (flags != trace::kNoSmall && (flags & kInterprocess) != 0) continue;
+    if (is_shared_between_processes(trace, event)) continue;
     if (timing && process < times_taken.size() && times_taken[process]) continue;
     if (records.operation_id[record] != kNoId) continue;
     if (2 * waited_for[group(record)] > count[group(record)]) continue;

@@ -83,6 +83,13 @@ void set_gains(Analyses& analyses, Findings& findings,
   }
 }
 
+bool is_shared_between_processes(const Trace& trace, Id event) {
+  constexpr trace::Small kInterprocess = 4;
+  if (event >= trace.event.size()) return false;
+  const trace::Small flags = trace.event.flags[event];
+  return flags != trace::kNoSmall && (flags & kInterprocess) != 0;
+}
+
 bool is_blocking_sync(const Trace& trace, Id sync) {
   const auto& syncs = trace.host_sync;
   return is_blocking(syncs.kind[sync]) && syncs.kind[sync] != trace::kSynchronousCopy &&

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What several detectors ask: neighbours of a call on its stream, words for an op or a path, and
-// whether a gain is worth a line.
+// What several detectors ask: neighbours of a call on its stream, words for an op or a path, who
+// may record an event, and whether a gain is worth a line.
 #pragma once
 
 #include <map>
@@ -24,6 +24,10 @@ std::string describe(const Trace& trace, const std::vector<Hop>& path);
 /// Gives every finding the gain that its change brings, by replay.
 void set_gains(Analyses& analyses, Findings& findings,
                const std::map<Findings::Key, Change>& repairs);
+
+/// True for events that other processes can record and wait for, too; the trace shows only what
+/// this process did with them.
+bool is_shared_between_processes(const Trace& trace, Id event);
 
 /// True for successful synchronizations in which the host may block, queries and copies aside.
 bool is_blocking_sync(const Trace& trace, Id host_sync);

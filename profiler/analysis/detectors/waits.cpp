@@ -11,7 +11,8 @@
 // wait-on-unrecorded (SS005): CUDA takes a wait, synchronization or query of an event that nobody
 //   recorded for done, so the order it was written for does not exist. Evidence: calls, the history
 //   of events. Programs may rely on it in a first iteration: then it is found once and the events
-//   are recorded later, which the finding says and which lowers it to "suspected".
+//   are recorded later, which the finding says and which lowers it to "suspected". Events shared
+//   between processes are let pass: another process may have recorded them.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -76,6 +77,7 @@ void find_waits_on_unrecorded(Analyses& analyses, Findings& findings) {
       first_recorded[event] = at;
   }
   const auto found = [&](Id event, Id stream, Id name, Ns at, Id wait, Id sync) {
+    if (is_shared_between_processes(trace, event)) return;
     const bool recorded_later = event < first_recorded.size() &&
                                 first_recorded[event] != kUnknownNs && first_recorded[event] > at;
     // One place in the program: alike calls on a stream, whatever event of a pool they name.
