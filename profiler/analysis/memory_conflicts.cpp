@@ -68,6 +68,7 @@ class Walk {
   template <class Accepted>
   bool behind_write(const MemoryUse& later, Accepted accepted) const;
   bool may_be_ordered_by_memory(const MemoryUse& earlier, const MemoryUse& later) const;
+  bool may_be_ordered_by_host_function(const MemoryUse& earlier, const MemoryUse& later) const;
   void report_early_free(const MemoryLife& life, Id call);
   void report(MemoryConflict::Kind kind, const MemoryUse& first, const MemoryUse* second,
               Id memory_call, Overlap overlap, bool possible);
@@ -95,6 +96,7 @@ class Walk {
   size_t next_host_event_ = 0;
   std::vector<Id> open_waits_;         // memory waits so far
   std::vector<Id> host_signals_;       // memory writes so far that no stream waits for
+  std::vector<Id> host_functions_;     // so far
   std::vector<MemoryUse> parameters_;  // made from kernels' parameters
   std::map<std::vector<uint64_t>, size_t> known_;
   std::vector<MemoryConflict> conflicts_;
@@ -201,6 +203,7 @@ void Walk::walk() {
     if (judging_ && kind == trace::kMemoryWait) open_waits_.push_back(id);
     if (judging_ && kind == trace::kMemoryWrite && !awaited.contains(id))
       host_signals_.push_back(id);
+    if (judging_ && kind == trace::kHostFunction) host_functions_.push_back(id);
     const bool used = next < uses.size() && uses[next].item == i;
     if (used) host_events_before(order_.issue(id).end_ns);
     for (; next < uses.size() && uses[next].item == i; ++next) {
@@ -332,6 +335,22 @@ bool Walk::may_be_ordered_by_memory(const MemoryUse& earlier, const MemoryUse& l
                      [&](Id write) { return before_.ordered(earlier.last_op, write); });
 }
 
+// A host function behind the earlier use may let the host go on, unless that use was still under
+// way when the later one was issued: nobody tells.
+bool Walk::may_be_ordered_by_host_function(const MemoryUse& earlier, const MemoryUse& later) const {
+  if (earlier.by_host()) return false;
+  const Ns ended = trace_.op.end_ns[earlier.last_op];
+  const Ns at = later.by_host() ? at_ns(later) : order_.issue(later.first_op).end_ns;
+  if (ended != kUnknownNs && ended >= at) return false;
+  const Ns issued = order_.issue(earlier.last_op).start_ns;
+  size_t left = kWaitsLookedAt;
+  for (auto function = host_functions_.rbegin(); function != host_functions_.rend(); ++function) {
+    if (order_.issue(*function).end_ns < issued || left-- == 0) return false;
+    if (before_.ordered(earlier.last_op, *function)) return true;
+  }
+  return false;
+}
+
 void Walk::live(Shadows& shadows, MemoryLife& life, const MemoryUse& use) {
   const Overlap overlap{use.begin, std::min(use.end, life.end)};
   if (life.free_call != kNoId) {
@@ -420,6 +439,7 @@ void Walk::on_reset(Id call) {
 
 void Walk::report(MemoryConflict::Kind kind, const MemoryUse& first, const MemoryUse* second,
                   Id memory_call, Overlap overlap, bool possible) {
+  possible = possible || (second && may_be_ordered_by_host_function(first, *second));
   // What the program would call the same two places, in either order. Where one kernel runs on many
   // streams, what is merely possible is the same thing on all of them.
   const auto place = [&](const MemoryUse& use) -> std::vector<uint64_t> {

@@ -224,6 +224,27 @@ TEST(StreamRace, BehindAMemoryWaitOfUnknownWriterIsOnlyPossible) {
   EXPECT_EQ(run("stream-race", builder).findings.at(0).confidence, Confidence::kPossible);
 }
 
+TEST(StreamRace, BehindAHostFunctionThatTheHostMayHaveWaitedForIsOnlyPossible) {
+  const auto confidence = [](Ns first_ends, bool with_function, bool behind) {
+    TraceBuilder builder;
+    auto copies = builder.stream("copies"), other = builder.stream("other");
+    if (with_function && !behind) copies.host_function(first_ends, first_ends + 1);
+    copies.memcpy(kDtoH, 1, first_ends, 64).writes(kA, 64);
+    if (with_function && behind) {
+      copies.record("copied");
+      other.wait("copied").host_function(first_ends, first_ends + 1);
+    }
+    builder.at(600).stream("second").memcpy(kDtoH, 700, 800, 64).writes(kA, 64);
+    return run("stream-race", builder).findings.at(0).confidence;
+  };
+  EXPECT_EQ(confidence(400, true, true), Confidence::kPossible);
+  EXPECT_EQ(confidence(trace::kUnknownNs, true, true), Confidence::kPossible);
+  EXPECT_EQ(confidence(400, false, false), Confidence::kCertain);
+  EXPECT_EQ(confidence(400, true, false), Confidence::kCertain) << "it runs before the copy";
+  EXPECT_EQ(confidence(750, true, true), Confidence::kCertain)
+      << "the first copy was under way when the second was issued, so the function had not run";
+}
+
 TEST(StreamRace, SeesTheWriteThatAMemoryWaitIsForAlsoIfItNeverRan) {
   for (const bool repaired : {false, true}) {
     TraceBuilder builder;

@@ -14,10 +14,11 @@
 //   end of the allocation. So two kernels meet only through pointers into one piece: slices and
 //   halves bound one another. In allocations of 2 MiB and more, which pools such as PyTorch's
 //   caching allocator carve, only pointers aligned to 256 bytes begin a piece. Missed: kernels that
-//   reach beyond another's pointer. Possible, too, is what a value in memory may have ordered.
-//   False alarms: kernels that only read through a pointer to non-const, or share a buffer without
-//   touching the same bytes (possible); order that no call shows, such as a kernel that spins on
-//   memory, or another process (certain).
+//   reach beyond another's pointer. Possible, too, is what a value in memory may have ordered, and
+//   what a host function behind the first op may have: the program can wait for it. False alarms:
+//   kernels that only read through a pointer to non-const, or share a buffer without touching the
+//   same bytes (possible); order that no call shows, such as a kernel that spins on memory, or
+//   another process (certain).
 // host-race (SS002): host code touches memory while a device op on it, one of the two writing, is
 //   not known to have ended, or touches it after the op was issued. Host code has to say what it
 //   touches (coord::host_access). Pageable memory is read or filled by the copy's call itself.
@@ -82,7 +83,8 @@ const char* doubt(const Trace& trace, const MemoryConflict& conflict) {
   }
   return conflict.kind == MemoryConflict::kAfterFree
              ? "the address may belong to other memory by then"
-             : "what may have ordered them is not recorded, such as a value in memory";
+             : "what may have ordered them is not recorded, such as a value in memory or a host "
+               "function";
 }
 
 Findings::Key key_of(size_t index) { return {index}; }
