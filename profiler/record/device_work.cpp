@@ -35,7 +35,7 @@ void DeviceWork::issue(const Issue& issue) {
     pending_.get(issue.correlation_id) = {issue, false};
     if (issue.silent) forget_later(recent_, issue.correlation_id);
     take_early(issue.correlation_id);
-  } else if (!issue.silent) {
+  } else if (issue.bytes != 0) {  // the device never reports a copy of no bytes
     run_.ops.store_now(op_of(issue), issue.operation);
   }
 }

@@ -88,6 +88,22 @@ TEST_F(DrainTest, MakesOpsFromCallsAloneInTierStructure) {
   EXPECT_EQ(losses(trace), (std::map<std::string, int64_t>{{"no-device-times", 1}}));
 }
 
+// CUPTI reports copies between host memories (driver 580, H200), so the tiers with times have them.
+TEST_F(DrainTest, CopiesBetweenHostMemoriesAreOpsInTierStructureUnlessEmpty) {
+  constexpr uint64_t kHostToHost = 0;  // cudaMemcpyKind
+  constexpr trace::Small kHtoH = 9;    // op.detail
+  options_.run.tier = ring::Tier::kStructure;
+  FakeThread& a = thread(0);
+  a.call("cudaMemcpyAsync", 0xaa, kHostToHost, 4);
+  a.call("cudaMemcpyAsync", 0xaa, kHostToHost, 0);
+  a.call("cudaMemcpyAsync", 0xaa, 1, 0);
+  a.end();
+  const Trace trace = finish();
+  EXPECT_THAT(trace.op.kind, ElementsAre(trace::kMemcpy));
+  EXPECT_THAT(trace.op.detail, ElementsAre(kHtoH));
+  EXPECT_THAT(trace.op.bytes, ElementsAre(4));
+}
+
 TEST_F(DrainTest, KeepsEveryNodeOfAGraphLaunch) {
   FakeThread& a = thread(0);
   const uint32_t launch = a.call("cudaGraphLaunch", 0xaa, 0x66);
