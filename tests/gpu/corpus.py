@@ -8,6 +8,7 @@ import hashlib
 import json
 import os
 import pathlib
+import re
 import shlex
 import shutil
 import sqlite3
@@ -224,6 +225,26 @@ def look_at_trace(machine, path):
     return found
 
 
+def traces_of(path):
+    """The traces of one run. Without the launcher, a process that began before its parent used the GPU writes one of its own."""
+    own = re.compile(re.escape(path.stem) + r"-\d+" + re.escape(path.suffix))
+    return [path] * path.exists() + sorted(found for found in path.parent.iterdir() if own.fullmatch(found.name))
+
+
+def look_at_traces(machine, paths):
+    """What the traces of one run hold together."""
+    together, *others = [look_at_trace(machine, path) for path in paths]
+    for other in others:
+        together["finished"] = together["finished"] and other["finished"]
+        together["check_code"] = max(together["check_code"], other["check_code"])
+        together["counts"] = {kind: count + other["counts"][kind] for kind, count in together["counts"].items()}
+        for key in ("bytes", "check_seconds", "losses", "certain", "suspected", "possible", "memory"):
+            together[key] = together[key] + other[key]
+        if "check_why" in other:
+            together["check_why"] = other["check_why"]
+    return together
+
+
 def record(machine, program, way, bare):
     """One recording. Returns its row."""
     harness = machine.harness
@@ -235,7 +256,8 @@ def record(machine, program, way, bare):
         command = [harness.streamscope, "record", "-o", path, "--force", "--quiet", *WAYS[way][0], "--", *command]
     finished = machine.run(command, program, machine.options.patience + 5 * bare.seconds, extra)
     if extra:
-        wait_for_writer(path, WRITER_SECONDS)
+        for trace in traces_of(path):
+            wait_for_writer(trace, WRITER_SECONDS)
     differences = bare.differences(finished)
     if differences and bare.again(2):  # is it the program that varies?
         differences = bare.differences(finished)
@@ -244,14 +266,15 @@ def record(machine, program, way, bare):
         row["said"] = finished.why()
     if path.exists():
         try:
-            row.update(look_at_trace(machine, path))
+            row.update(look_at_traces(machine, traces_of(path)))
         except (sqlite3.Error, ValueError, KeyError) as error:
             row["differences"].append(("trace", f"cannot be read: {error}"))
         if not row.get("finished") and not differences:
             row["differences"].append(("trace", "unfinished"))
         if row["differences"] or row.get("certain"):
             keep(harness, program, path, row)
-        path.unlink()
+    for trace in traces_of(path):
+        trace.unlink()
     return row
 
 

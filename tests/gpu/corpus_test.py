@@ -330,6 +330,38 @@ class Lists(unittest.TestCase):
                     self.assertTrue((REPOSITORY / word.removeprefix("$TOP/")).exists(), f"{program.name}: {word}")
 
 
+class Traces(unittest.TestCase):
+    """Without the launcher, a run may leave more than one trace."""
+
+    def test_traces_of_all_processes_count(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "p_a.preload.sqlite"
+            for name, kernels in (("p_a.preload.sqlite", 2), ("p_a.preload-77.sqlite", 3), ("p_a.preload-x.sqlite", 5), ("p_b.preload-78.sqlite", 7)):
+                self.write_trace(path.with_name(name), kernels)
+            self.assertEqual([found.name for found in corpus.traces_of(path)], ["p_a.preload.sqlite", "p_a.preload-77.sqlite"])
+            found = corpus.look_at_traces(self.machine_that_finds("SS001"), corpus.traces_of(path))
+            path.unlink()
+            self.assertEqual([other.name for other in corpus.traces_of(path)], ["p_a.preload-77.sqlite"])
+        self.assertEqual((found["counts"]["kernel"], found["finished"], found["losses"]), (5, False, ["ring-full x7"]))
+        self.assertEqual([finding["number"] for finding in found["certain"]], ["SS001", "SS001"])
+
+    def machine_that_finds(self, number):
+        finding = {"number": number, "severity": "error", "title": "t", "text": "x", "called_from": "y", "confidence": "certain"}
+        checked = argparse.Namespace(code=1, out=json.dumps({"findings": [finding]}))
+        return argparse.Namespace(harness=argparse.Namespace(streamscope="streamscope", run=lambda command, limit: checked))
+
+    def write_trace(self, path, kernels):
+        database = sqlite3.connect(path)
+        database.executescript((REPOSITORY / "profiler/trace/schema.sql").read_text())
+        database.execute("INSERT INTO meta VALUES ('finished', ?)", (int(kernels != 3),))
+        database.execute("INSERT INTO string(id, value) VALUES (0, 'ring-full')")
+        database.executemany("INSERT INTO op(id, kind) VALUES (?, 0)", [(number,) for number in range(kernels)])
+        if kernels == 3:
+            database.execute("INSERT INTO loss(id, name_id, severity, count) VALUES (0, 0, 2, 7)")
+        database.commit()
+        database.close()
+
+
 class Reference(unittest.TestCase):
     def test_the_library_that_counts_compiles(self):
         headers = pathlib.Path(os.environ.get("CUDA_HOME", "/usr/local/cuda")) / "include"
