@@ -285,7 +285,7 @@ void CallRows::track_allocation(const ring::CallRecord& call, CallKind kind, tra
   const bool allocates = kind == CallKind::kMalloc || kind == CallKind::kMallocAsync;
   bool is_new = false;
   const uint32_t life = allocates
-                            ? allocation_lives_.create(call.object, call.begin, call.end)
+                            ? allocation_lives_.create(call.object, call.end)
                             : allocation_lives_.destroy(call.object, call.begin, call.end, &is_new);
   if (life >= allocations_.size()) {
     trace::Allocation row;

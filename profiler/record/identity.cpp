@@ -16,17 +16,21 @@ uint32_t HandleLives::add(const Life& life) {
   return index;
 }
 
-uint32_t HandleLives::create(uint64_t handle, uint64_t begin, uint64_t end) {
+uint32_t HandleLives::create(uint64_t handle, uint64_t end) {
   Life life;
   life.handle = handle;
   life.creation_seen = true;
   life.created = end;
+  if (const Ends* ends = ends_.find(handle)) life.previous = ends->newest;
+  return add(life);
+}
+
+uint32_t HandleLives::create_or_join(uint64_t handle, uint64_t begin, uint64_t end) {
   if (const Ends* ends = ends_.find(handle)) {
     const Life& known = lives_[ends->newest];
     if (known.creation_seen && known.created >= begin && known.created <= end) return ends->newest;
-    life.previous = ends->newest;
   }
-  return add(life);
+  return create(handle, end);
 }
 
 uint64_t HandleLives::first_created(uint64_t handle) const {

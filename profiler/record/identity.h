@@ -33,9 +33,11 @@ class HandleLives {
     uint32_t previous = kNone;    ///< the life before
   };
 
-  /// A life begins in a creation that ran from `begin` to `end`. If one that began within that time
-  /// is known already (from another report of the same creation), it is that one.
-  uint32_t create(uint64_t handle, uint64_t begin, uint64_t end);
+  /// A life begins in a creation that ended at `end`.
+  uint32_t create(uint64_t handle, uint64_t end);
+  /// The same for what reports a creation twice, by its call and by an instant within the call: if
+  /// a life that began from `begin` to `end` is known already, it is that one.
+  uint32_t create_or_join(uint64_t handle, uint64_t begin, uint64_t end);
   /// The life that a call which began at `begin` means. Starts one of unknown past if there is
   /// none: `*is_new` says so.
   uint32_t use(uint64_t handle, uint64_t begin, bool* is_new);

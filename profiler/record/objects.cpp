@@ -164,7 +164,7 @@ void Objects::describe(const ring::StreamRecord& record) {
     const trace::Small number =
         announced ? streams_[life_stream(life)].row.native_id : trace::kNoSmall;
     if (!announced || (number != trace::kNoSmall && number != small(record.stream)))
-      life = stream_lives_.create(record.handle, record.begin, record.begin);
+      life = stream_lives_.create_or_join(record.handle, record.begin, record.begin);
     // An activity may have named the stream first, by number only.
     stream_of_life_.resize(stream_lives_.size(), kNone);
     const uint32_t* numbered = native_streams_.find(pair_key(record.context, record.stream));
@@ -243,7 +243,8 @@ void Objects::learn_native(trace::Id stream, uint32_t context, uint32_t native) 
 }
 
 trace::Id Objects::create_stream(const ring::CallRecord& call) {
-  const uint32_t index = life_stream(stream_lives_.create(call.stream, call.begin, call.end));
+  const uint32_t index =
+      life_stream(stream_lives_.create_or_join(call.stream, call.begin, call.end));
   trace::Stream& row = streams_[index].row;
   if (row.context_id == trace::kNoId) row.context_id = context(call.context);
   if (row.kind == trace::kUnknownStream)
@@ -291,8 +292,7 @@ uint64_t Objects::complete_since(uint32_t event, uint64_t lost_until) const {
 }
 
 uint32_t Objects::create_event(const ring::CallRecord& call) {
-  const uint32_t index =
-      life_event(event_lives_.create(call.object, call.begin, call.end), call.context);
+  const uint32_t index = life_event(event_lives_.create(call.object, call.end), call.context);
   Event& event = events_[index];
   event.row.flags = static_cast<trace::Small>(call.value);
   event.row.created_ns = run_.to_ns(call.end, call.flags);

@@ -104,6 +104,23 @@ TEST_F(DrainTest, CopiesBetweenHostMemoriesAreOpsInTierStructureUnlessEmpty) {
   EXPECT_THAT(trace.op.bytes, ElementsAre(4));
 }
 
+TEST_F(DrainTest, MemoryThatIsGivenOutAgainDuringAnAllocationIsTwoAllocations) {
+  options_.run.with = ring::kWithAlloc;
+  FakeThread &a = thread(0), &b = thread(1);
+  const uint64_t start = a.now();
+  a.call_at(start + 20, start + 30, "cudaMalloc", 0, 0xf000, 64);
+  a.call_at(start + 40, start + 50, "cudaFree", 0, 0xf000);
+  b.call_at(start + 10, start + 60, "cudaMalloc", 0, 0xf000, 128);  // waits while `a` has it
+  b.call_at(start + 70, start + 80, "cudaFree", 0, 0xf000);
+  a.end();
+  b.end();
+  const Trace trace = finish();
+  EXPECT_THAT(trace.allocation.bytes, ElementsAre(64, 128));
+  for (trace::Id id = 0; id < trace.allocation.size(); ++id)
+    EXPECT_GE(trace.allocation.freed_ns[id], trace.allocation.allocated_ns[id]) << id;
+  EXPECT_FALSE(losses(trace).contains("damaged-values"));
+}
+
 TEST_F(DrainTest, KeepsEveryNodeOfAGraphLaunch) {
   FakeThread& a = thread(0);
   const uint32_t launch = a.call("cudaGraphLaunch", 0xaa, 0x66);

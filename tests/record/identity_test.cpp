@@ -15,12 +15,12 @@ namespace {
 
 TEST(HandleLives, TellsTheLivesOfAReusedHandleApart) {
   HandleLives lives;
-  const uint32_t first = lives.create(0xabc, 10, 20);
+  const uint32_t first = lives.create(0xabc, 20);
   bool is_new = true;
   EXPECT_EQ(lives.use(0xabc, 25, &is_new), first);
   EXPECT_FALSE(is_new);
   EXPECT_EQ(lives.destroy(0xabc, 30, 40, &is_new), first);
-  const uint32_t second = lives.create(0xabc, 50, 60);
+  const uint32_t second = lives.create(0xabc, 60);
   EXPECT_NE(first, second);
   EXPECT_EQ(lives[second].generation, 1u);
   EXPECT_EQ(lives.use(0xabc, 70, &is_new), second);
@@ -30,9 +30,8 @@ TEST(HandleLives, TellsTheLivesOfAReusedHandleApart) {
 
 TEST(HandleLives, KeepsADestructionAwayFromTheLifeThatFollowedDuringIt) {
   HandleLives lives;
-  const uint32_t first = lives.create(1, 10, 20);
-  const uint32_t second =
-      lives.create(1, 32, 38);  // the handle was free again before destroy returned
+  const uint32_t first = lives.create(1, 20);
+  const uint32_t second = lives.create(1, 38);  // the handle was free again before destroy returned
   bool is_new = false;
   EXPECT_EQ(lives.destroy(1, 30, 40, &is_new), first);
   EXPECT_EQ(lives[first].destroyed, 40u);
@@ -41,9 +40,19 @@ TEST(HandleLives, KeepsADestructionAwayFromTheLifeThatFollowedDuringIt) {
 
 TEST(HandleLives, TakesTwoReportsOfOneCreationAsOne) {
   HandleLives lives;
-  const uint32_t life = lives.create(1, 15, 15);
-  EXPECT_EQ(lives.create(1, 10, 20), life);
-  EXPECT_NE(lives.create(1, 21, 25), life);
+  const uint32_t life = lives.create_or_join(1, 15, 15);
+  EXPECT_EQ(lives.create_or_join(1, 10, 20), life);
+  EXPECT_NE(lives.create_or_join(1, 21, 25), life);
+}
+
+TEST(HandleLives, TakesTwoCreationsForTwoThoughTheOneBeganBeforeTheOther) {
+  HandleLives lives;
+  bool is_new = false;
+  const uint32_t first = lives.create(1, 20);
+  const uint32_t second = lives.create(1, 60);  // began at 10, and got the handle when it was free
+  EXPECT_NE(first, second);
+  EXPECT_EQ(lives.destroy(1, 30, 70, &is_new), first) << "its call ended late";
+  EXPECT_EQ(lives.destroy(1, 80, 90, &is_new), second);
 }
 
 TEST(HandleLives, StartsALifeOfUnknownPastForAHandleItNeverSawCreated) {
@@ -58,7 +67,7 @@ TEST(HandleLives, StartsALifeOfUnknownPastForAHandleItNeverSawCreated) {
   EXPECT_TRUE(is_new) << "used after its destruction: created again unseen";
   EXPECT_EQ(lives[unseen].generation, 1u);
 
-  const uint32_t created = lives.create(2, 50, 60);
+  const uint32_t created = lives.create(2, 60);
   const uint32_t before = lives.use(2, 40, &is_new);
   EXPECT_TRUE(is_new);
   EXPECT_NE(before, created);
