@@ -56,8 +56,8 @@ class Machine:
         self.modules = {}
 
     def unpack(self):
-        """The archive's list beside our own, and its sources; once for each archive."""
-        archive, lists = self.options.corpus, [REPOSITORY / "tests/gpu/corpus.txt"]
+        """The programs, and the sources of other projects' programs from the archive, once for each archive."""
+        archive = self.options.corpus
         if archive and archive.exists():
             mark, stamp = self.folder / "unpacked", hashlib.sha1(archive.read_bytes()).hexdigest()
             if not mark.exists() or mark.read_text() != stamp:
@@ -65,10 +65,10 @@ class Machine:
                 with tarfile.open(archive) as packed:
                     packed.extractall(self.folder, **({"filter": "data"} if hasattr(tarfile, "data_filter") else {}))
                 mark.write_text(stamp)
-            lists = [self.folder / "list.txt"]  # holds our own programs too
-        elif archive:
-            self.harness.skip("programs of other projects", f"{archive}: no such archive; make it with tests/gpu/corpus")
-        return corpus_list.read(lists)[1]
+            return corpus_list.read([self.folder / "list.txt"])[1]  # holds our own programs too
+        why = f"{archive}: no such archive" if archive else "no --corpus"
+        self.harness.skip("programs of other projects", f"{why}; make the archive with tests/gpu/corpus")
+        return {name: program for name, program in corpus_list.read(corpus_list.LISTS)[1].items() if program.project.is_own}
 
     def top(self, program):
         return REPOSITORY if program.project.is_own else self.folder / "sources" / program.project.name

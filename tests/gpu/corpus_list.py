@@ -13,6 +13,8 @@ KINDS = ("streams", "graphs", "driver", "processes", "python")
 PROJECT_KEYS = {"repository", "commit"}
 PROGRAM_KEYS = {"folder", "sources", "build", "run", "kinds", "output", "races", "needs", "confirmed", "limit"}
 VARIABLES = ("TOP", "OUT", "CUDA", "FLAGS", "BUILD", "PYTHON")  # that run may use; build is for a shell
+HERE = pathlib.Path(__file__).resolve().parent
+LISTS = HERE / "corpus.txt", HERE / "corpus_others.txt"
 OWN = "."  # the repository of programs that lie in this one
 
 

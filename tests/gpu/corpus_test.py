@@ -315,19 +315,29 @@ class Lists(unittest.TestCase):
         self.assertIn("unknown key flags", self.refusal(project + "[p/x]\nfolder = y\nrun = x\nflags = -g\n"))
 
     def test_a_list_survives_writing(self):
-        projects, programs = corpus_list.read([REPOSITORY / "tests/gpu/corpus.txt"])
+        projects, programs = corpus_list.read(corpus_list.LISTS)
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder) / "list.txt"
             corpus_list.write(path, projects, programs)
             self.assertEqual(corpus_list.read([path]), (projects, programs))
 
     def test_every_listed_program_of_our_own_exists(self):
-        _, programs = corpus_list.read([REPOSITORY / "tests/gpu/corpus.txt"])
+        programs = {name: program for name, program in corpus_list.read(corpus_list.LISTS)[1].items() if program.project.is_own}
         self.assertGreater(len(programs), 20)
         for program in programs.values():
             for word in program.run.split() + program.build.split():
                 if word.startswith("$TOP/"):
                     self.assertTrue((REPOSITORY / word.removeprefix("$TOP/")).exists(), f"{program.name}: {word}")
+
+
+    def test_programs_of_others_are_of_all_kinds_and_of_several_projects(self):
+        programs = [program for program in corpus_list.read(corpus_list.LISTS)[1].values() if not program.project.is_own]
+        self.assertGreaterEqual(len({program.project.name for program in programs}), 6)
+        for kind, least in (("streams", 40), ("graphs", 20), ("driver", 10), ("processes", 5)):
+            self.assertGreaterEqual(sum(kind in program.kinds for program in programs), least, kind)
+        for program in programs:
+            self.assertIn("$OUT", program.build, program.name)
+            self.assertNotIn("/tmp", program.build + program.run, program.name)
 
 
 class Traces(unittest.TestCase):
