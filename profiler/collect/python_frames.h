@@ -17,8 +17,8 @@
 
 namespace streamscope::collect {
 
-/// Looks for an interpreter in the process. Call again when libraries were loaded; cheap once one
-/// is found.
+/// Looks for an interpreter in the process. Call again when one was loaded; cheap once one is
+/// found. May wait for the loader of libraries.
 void find_python();
 
 /// True if `address` lies in the interpreter's own code.

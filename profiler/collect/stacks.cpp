@@ -69,8 +69,13 @@ int count_modules(dl_phdr_info* object, size_t size, void* pointer) {
   return 1;
 }
 
+struct Telling {
+  ThreadState& thread;
+  bool has_python = false;
+};
+
 int tell_module(dl_phdr_info* object, size_t, void* pointer) {
-  auto& thread = *static_cast<ThreadState*>(pointer);
+  auto& [thread, has_python] = *static_cast<Telling*>(pointer);
   ring::ModuleRecord record{};
   record.kind = ring::RecordKind::kModule;
   record.base = object->dlpi_addr;
@@ -86,6 +91,7 @@ int tell_module(dl_phdr_info* object, size_t, void* pointer) {
   if (record.end_address == 0) return 0;
   if (object->dlpi_name != nullptr && object->dlpi_name[0] != '\0') {
     record.path = send_text(thread, object->dlpi_name);
+    has_python |= std::strstr(object->dlpi_name, "libpython") != nullptr;
   } else {  // the program itself
     char path[1024];
     const ssize_t bytes = ::readlink("/proc/self/exe", path, sizeof path);
@@ -95,15 +101,20 @@ int tell_module(dl_phdr_info* object, size_t, void* pointer) {
   return 0;
 }
 
-// Tells of all modules again whenever one was loaded since.
+// Tells of all modules again whenever one was loaded since. Symbols are looked up only if an
+// interpreter is among them, and with no lock held: that waits for whoever loads a library, who may
+// wait for the call in which we are.
 void tell_modules(ThreadState& thread) {
-  std::lock_guard lock(modules_mutex);
-  unsigned long long adds = 0;
-  ::dl_iterate_phdr(count_modules, &adds);
-  if (adds == modules_seen) return;
-  modules_seen = adds;
-  find_python();
-  ::dl_iterate_phdr(tell_module, &thread);
+  Telling telling{thread};
+  {
+    std::lock_guard lock(modules_mutex);
+    unsigned long long adds = 0;
+    ::dl_iterate_phdr(count_modules, &adds);
+    if (adds == modules_seen) return;
+    modules_seen = adds;
+    ::dl_iterate_phdr(tell_module, &telling);
+  }
+  if (telling.has_python) find_python();
 }
 
 void send_stack(ThreadState& thread, const Frames& frames, uint64_t hash) {
@@ -160,7 +171,6 @@ void add(std::atomic<uint64_t>& sum, uint64_t more) {
 void prepare_stacks() {
   static constinit std::once_flag once;  // CUDA and libcoord may both be in use
   std::call_once(once, [] { own_code = code_around(reinterpret_cast<uintptr_t>(&take_stack)); });
-  std::lock_guard lock(modules_mutex);
   find_python();
 }
 

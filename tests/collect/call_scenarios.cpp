@@ -2,14 +2,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Scenarios about what CUPTI says: calls, resources, activities.
+#include <dlfcn.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include <barrier>
+#include <cstdlib>
 #include <cstring>
 #include <span>
+#include <string>
 #include <thread>
 
 #include "child.h"
@@ -408,6 +411,24 @@ int threads(const Arguments&) {
   return 0;
 }
 
+// A call while another thread loads a library, which ends only after the call: 0 if it did.
+int call_while_loading(const Arguments& arguments) {
+  start();
+  int loading[2], called[2];
+  if (pipe(loading) != 0 || pipe(called) != 0) return 2;
+  setenv("SLOW_LIBRARY", (std::to_string(loading[1]) + " " + std::to_string(called[0])).c_str(), 1);
+  void* library = nullptr;
+  std::thread loader([&] { library = dlopen(arguments.at(0).c_str(), RTLD_NOW); });
+  char byte = 0;
+  if (read(loading[0], &byte, 1) != 1) return 2;
+  launch(kStreamA);
+  if (write(called[1], &byte, 1) != 1) return 2;
+  loader.join();
+  const auto* was_told =
+      library == nullptr ? nullptr : static_cast<int*>(dlsym(library, "slow_library_was_told"));
+  return was_told != nullptr && *was_told == 1 ? 0 : 1;
+}
+
 // A second thread finds no room for its ring.
 int no_room(const Arguments&) {
   start();
@@ -733,6 +754,7 @@ constexpr Scenario kScenarios[] = {
     {"exit-without-entry", exit_without_entry},
     {"dies-inside", dies_inside},
     {"threads", threads},
+    {"call-while-loading", call_while_loading},
     {"no-room", no_room},
     {"activities", activities},
     {"kinds", kinds},

@@ -362,6 +362,14 @@ TEST(Callbacks, TakeStacksOfBlockingCallsOnly) {
   EXPECT_TRUE(found);
 }
 
+// What the loader of libraries calls may wait for this call: the call must not wait for the loader.
+TEST(Callbacks, TakeStacksWhileAnotherThreadLoadsALibrary) {
+  Observed run;
+  run.control().stacks = ring::StackMode::kAll;
+  ASSERT_EQ(run.run_child("call-while-loading", {COLLECT_SLOW_LIBRARY}), 0) << run.error_text();
+  EXPECT_FALSE(run.all<ring::StackRecord>(RecordKind::kStack).empty());
+}
+
 TEST(Callbacks, TellTheGraphAsItWasBuiltAndIgnoreTheInternalCopy) {
   Observed run;
   ASSERT_EQ(run.run_child("graphs"), 0) << run.error_text();

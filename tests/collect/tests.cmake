@@ -43,15 +43,21 @@ if(STREAMSCOPE_HAVE_CUDA)
   target_link_libraries(collect_python_scene PRIVATE streamscope::cuda_headers fake_cuda fake_cupti)
   set_target_properties(collect_python_scene PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
 
+  add_library(collect_slow_library SHARED ${collect}/slow_library.cpp)
+  streamscope_flags(collect_slow_library)
+  set_target_properties(collect_slow_library PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+
   streamscope_test(collect LABELS unit SOURCES ${collect}/observed.cpp
     LINK streamscope::ring streamscope::collect_decode)
   target_compile_definitions(collect_test PRIVATE COLLECT_LIBRARY="$<TARGET_FILE:streamscope_collect>"
     COLLECT_CHILD="$<TARGET_FILE:collect_child>" COLLECT_LINKED_CHILD="$<TARGET_FILE:collect_linked_child>"
     COLLECT_PLAIN_CHILD="$<TARGET_FILE:collect_plain_child>"
-    COLLECT_PYTHON_SCENE="$<TARGET_FILE:collect_python_scene>")
+    COLLECT_PYTHON_SCENE="$<TARGET_FILE:collect_python_scene>"
+    COLLECT_SLOW_LIBRARY="$<TARGET_FILE:collect_slow_library>")
   streamscope_bench(collect LINK streamscope::ring streamscope::cuda_headers fake_cuda fake_cupti streamscope::collect)
   if(STREAMSCOPE_SANITIZE)
     target_compile_definitions(collect_test PRIVATE COLLECT_SANITIZED)
   endif()
-  add_dependencies(collect_test streamscope_collect collect_child collect_linked_child collect_plain_child collect_python_scene)
+  add_dependencies(collect_test streamscope_collect collect_child collect_linked_child collect_plain_child collect_python_scene
+    collect_slow_library)
 endif()
