@@ -316,16 +316,22 @@ bool left_running(const fs::path& rings) {
   return false;
 }
 
-/// The wanted file, or NAME-PID beside it if another process of the program has that already.
-fs::path own_output(const Options& options, pid_t pid) {
+/// Of the wanted file, or of NAME-PID beside it if another process of the program has that already
+/// or takes it at this moment.
+Session own_session(const Options& options, pid_t pid) {
+  const fs::path& wanted = options.output;
   std::error_code error;
-  fs::path file = options.output;
-  const bool is_taken = (!options.force && fs::exists(fs::symlink_status(file, error))) ||
-                        fs::exists(fs::symlink_status(rings_path(file), error));
-  if (!is_taken) return file;
-  file.replace_filename(file.stem().string() + "-" + std::to_string(pid) +
-                        file.extension().string());
-  return file;
+  const bool is_taken = (!options.force && fs::exists(fs::symlink_status(wanted, error))) ||
+                        fs::exists(fs::symlink_status(rings_path(wanted), error));
+  try {
+    if (!is_taken) return Session(wanted, options);
+  } catch (const Error& failure) {
+    if (failure.code() != EEXIST) throw;
+  }
+  return Session(
+      fs::path(wanted).replace_filename(wanted.stem().string() + "-" + std::to_string(pid) +
+                                        wanted.extension().string()),
+      options);
 }
 
 }  // namespace
@@ -423,10 +429,10 @@ int run_detached(const Options& options, pid_t target, int ready_fd,
   const uint64_t start = ring::process_start(pid);
   std::error_code ignored;
   const fs::path program = fs::read_symlink("/proc/" + std::to_string(target) + "/exe", ignored);
-  Session session(options.output.empty()
-                      ? default_output(program.empty() ? "program" : program, target)
-                      : own_output(options, target),
-                  options);
+  Session session =
+      options.output.empty()
+          ? Session(default_output(program.empty() ? "program" : program, target), options)
+          : own_session(options, target);
   const std::string folder = session.rings().string() + '\0';
   const bool heard =
       ::write(ready_fd, folder.data(), folder.size()) == static_cast<ssize_t>(folder.size());

@@ -20,3 +20,16 @@ wait_until 20 finished || fail "no finished trace of two processes; there is: $(
 trace=$(ls worker-*.sqlite)
 expect_counts "$trace" out.json
 [[ $(field info.json counts.process) == 2 ]] || fail "$(field info.json counts.process) processes instead of 2"
+rm "$trace"
+
+# Two that start at one moment and are given one name have a trace each.
+for ((round = 0; round < 16; ++round)); do
+  for name in a b; do
+    LD_PRELOAD=$inject STREAMSCOPE_OUTPUT=two.sqlite "$worker" count 5 >$name.json 2>$name.txt &
+  done
+  wait
+  both() { [[ $(ls two*) =~ ^two-[0-9]+\.sqlite$'\n'two\.sqlite$ ]]; }
+  wait_until 20 both || fail "no two traces; there is: $(ls two*) $(cat a.txt b.txt)"
+  for trace in two*.sqlite; do expect_counts "$trace" a.json; done
+  rm two*
+done
