@@ -22,6 +22,7 @@
 // host-race (SS002): host code touches memory while a device op on it, one of the two writing, is
 //   not known to have ended, or touches it after the op was issued. Host code has to say what it
 //   touches (coord::host_access). Pageable memory is read or filled by the copy's call itself.
+//   Possible behind a host function, as in stream-race.
 // use-before-alloc (SS003): an op uses stream-ordered memory without being ordered after the
 //   cudaMallocAsync that made it. Often hidden, because pools give out memory that exists already.
 //   Possible where only a kernel's parameter points there.
