@@ -20,15 +20,11 @@ if(STREAMSCOPE_SANITIZE MATCHES fuzzer)
   target_link_libraries(ring_fuzz PRIVATE streamscope::record)
 
   # What is made of a trace, the viewer's document included: that needs no display, nor what draws.
-  set(viewer ${PROJECT_SOURCE_DIR}/viewer)
-  set(document comparison counters document document_items folded_rows gpu_lanes grouped_times insights intervals labels
-      lanes packed_tables task_lanes timeline_layout)
-  list(TRANSFORM document PREPEND ${viewer}/)
-  list(TRANSFORM document APPEND .cpp)
   add_library(streamscope_trace_uses STATIC ${CMAKE_CURRENT_SOURCE_DIR}/fuzz/use_trace.cpp
-    ${CMAKE_CURRENT_SOURCE_DIR}/fuzz/trace_mutations.cpp ${document})
+    ${CMAKE_CURRENT_SOURCE_DIR}/fuzz/trace_mutations.cpp ${STREAMSCOPE_DOCUMENT_SOURCES})
   streamscope_flags(streamscope_trace_uses)
-  target_include_directories(streamscope_trace_uses PRIVATE ${CMAKE_CURRENT_SOURCE_DIR} ${PROJECT_SOURCE_DIR} ${viewer})
+  target_include_directories(streamscope_trace_uses PRIVATE ${CMAKE_CURRENT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}
+    ${PROJECT_SOURCE_DIR}/viewer)
   target_compile_definitions(streamscope_trace_uses PRIVATE STREAMSCOPE_TRACES="${PROJECT_SOURCE_DIR}/traces")
   target_link_libraries(streamscope_trace_uses PUBLIC streamscope::report streamscope::analysis streamscope::trace
     SQLite::SQLite3 nlohmann_json::nlohmann_json fmt::fmt)
