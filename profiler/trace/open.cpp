@@ -14,7 +14,6 @@
 
 #include "model.h"
 #include "own_schema.h"
-#include "tables.h"
 
 namespace streamscope::trace {
 namespace {
@@ -119,11 +118,7 @@ void expect_trace(const Database& database) {
   if (version < 1)
     throw Error(file, "has trace format " + std::to_string(version) + ", which never was",
                 "record it again");
-  for (const char* name : {"meta", "string"}) expect_own_table(database, name);
-  for (const TableInfo& table : tables()) {
-    if (!added_later(table.name) || has_table(database, table.name))
-      expect_own_table(database, table.name);
-  }
+  expect_own_tables(database);
 }
 
 namespace {

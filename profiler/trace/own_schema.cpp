@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cctype>
 #include <map>
+#include <set>
 #include <vector>
 
 #include "schema.h"
@@ -84,13 +85,12 @@ bool is_part_of(const std::vector<std::string>& columns, const std::vector<std::
   return !columns.empty();
 }
 
-// Files are opened often, and most are of this version: their tables have our text, but for its
-// end.
-bool is_own(std::string_view table, std::string_view stored_sql) {
-  struct Own {
-    std::string_view sql;
-    Definition definition;
-  };
+// A table of ours.
+struct Own {
+  std::string_view sql;
+  Definition definition;
+};
+const std::map<std::string, Own, std::less<>>& own_tables() {
   static const std::map<std::string, Own, std::less<>> kOwn = [] {
     std::map<std::string, Own, std::less<>> all;
     const auto add = [&](const char* name) {
@@ -101,10 +101,24 @@ bool is_own(std::string_view table, std::string_view stored_sql) {
     for (const TableInfo& info : tables()) add(info.name);
     return all;
   }();
-  const Own& own = kOwn.find(table)->second;
+  return kOwn;
+}
+
+// Files are opened often, and most are of this version: their tables have our text, but for its
+// end.
+bool is_own(const Own& own, std::string_view stored_sql) {
   if (stored_sql == own.sql) return true;
   const Definition stored = definition_of(stored_sql);
   return stored.frame == own.definition.frame && is_part_of(stored.columns, own.definition.columns);
+}
+
+// As SQLite compares names.
+std::string lower_case(std::string_view name) {
+  std::string result(name);
+  for (char& c : result) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return result;
 }
 
 // A view of ours, and the statement that makes it in memory.
@@ -138,15 +152,24 @@ std::string_view create_table_sql(std::string_view table) {
   return schema.substr(begin, schema.find(";\n", columns_end) + 2 - begin);
 }
 
-void expect_own_table(const Database& database, std::string_view table) {
-  Statement statement(database, "SELECT type, sql FROM sqlite_schema WHERE name = ?1");
-  statement.bind(1, table);
-  const std::string name(table);
-  if (!statement.step())
-    throw Error(database.file(), "is damaged: table " + name + " is missing", "record it again");
-  if (statement.text(0) != "table" || !is_own(table, statement.text(1))) {
-    throw Error(database.file(), "is damaged: table " + name + " is not as StreamScope makes it",
-                "record it again");
+void expect_own_tables(const Database& database) {
+  std::set<std::string_view> seen;
+  // Each statement locks the file anew, so one for all.
+  Statement statement(database, "SELECT name, type, sql FROM sqlite_schema");
+  while (statement.step()) {
+    const std::string name(statement.text(0));
+    const auto own = own_tables().find(lower_case(name));
+    if (own == own_tables().end() || !seen.insert(own->first).second) continue;
+    if (name != own->first || statement.text(1) != "table" ||
+        !is_own(own->second, statement.text(2))) {
+      throw Error(database.file(),
+                  "is damaged: table " + own->first + " is not as StreamScope makes it",
+                  "record it again");
+    }
+  }
+  for (const auto& [name, own] : own_tables()) {
+    if (!seen.contains(name) && !added_later(name))
+      throw Error(database.file(), "is damaged: table " + name + " is missing", "record it again");
   }
 }
 

@@ -142,10 +142,11 @@ class Loader {
     parts_.resize(tables_.size());
     for (size_t i = 0; i < tables_.size(); ++i) {
       StoredTable& table = tables_[i];
-      const std::set<std::string, std::less<>> stored = stored_columns(table.name);
-      if (added_later(table.name) && stored.empty()) continue;
-      for (StoredColumn& column : table.columns)
-        column.is_stored = !grown_later(table.name) || stored.contains(column.name);
+      if (grown_later(table.name)) {
+        const std::set<std::string, std::less<>> stored = stored_columns(table.name);
+        if (added_later(table.name) && stored.empty()) continue;
+        for (StoredColumn& column : table.columns) column.is_stored = stored.contains(column.name);
+      }
       uint64_t from = 0;
       for (; from + kRowsPerPart < stored_rows_[i]; from += kRowsPerPart)
         parts_[i].push_back({.from = from, .to = from + kRowsPerPart});
