@@ -9,6 +9,7 @@
 
 #include "analysis/call_sites.h"
 #include "analysis/derive.h"
+#include "analysis/labels.h"
 #include "labels.h"
 #include "trace/function_name.h"
 #include "trace/ns_math.h"
@@ -44,7 +45,7 @@ void Document::build() {
   find_extent();
   short_names_.resize(trace().strings.size());
   for (size_t i = 0; i < trace().strings.size(); ++i)
-    short_names_[i] = trace::short_name(trace().strings[i]).text;
+    short_names_[i] = analysis::printable(trace::short_name(trace().strings[i]).text);
   link_ops();
   find_groups();
   link_dependencies();

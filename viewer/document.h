@@ -181,6 +181,8 @@ class Document {
   std::string label_with_stream(Item item) const;
   /// Full name: demangled signature, API function, ...
   std::string name(Item item) const;
+  /// A text of the trace as it may be shown: no control characters, nothing that turns direction.
+  std::string text(Id string) const;
   std::string stream_name(Id stream) const;
   std::string thread_name(Id thread) const;
   std::string event_name(Id event) const;

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "analysis/host_syncs.h"
+#include "analysis/labels.h"
 #include "analysis/task_usage.h"
 #include "document.h"
 #include "labels.h"
@@ -244,13 +245,14 @@ std::string Document::label_with_stream(Item item) const {
 
 std::string Document::name(Item item) const {
   const std::string_view text = trace().text(name_id(item));
-  return text.empty() ? label(item) : trace::demangled(text);
+  return text.empty() ? label(item) : analysis::printable(trace::demangled(text));
 }
+
+std::string Document::text(Id string) const { return analysis::printable(trace().text(string)); }
 
 std::string Document::stream_name(Id stream) const {
   if (stream >= trace().stream.size()) return "unknown stream";
-  if (const std::string_view name = trace().text(trace().stream.name_id[stream]); !name.empty())
-    return std::string(name);
+  if (std::string name = text(trace().stream.name_id[stream]); !name.empty()) return name;
   if (trace().stream.kind[stream] == trace::kLegacyStream) return "default stream";
   const trace::Small native = trace().stream.native_id[stream];
   const std::string number =
@@ -261,8 +263,7 @@ std::string Document::stream_name(Id stream) const {
 
 std::string Document::thread_name(Id thread) const {
   if (thread >= trace().thread.size()) return "unknown thread";
-  if (const std::string_view name = trace().text(trace().thread.name_id[thread]); !name.empty())
-    return std::string(name);
+  if (std::string name = text(trace().thread.name_id[thread]); !name.empty()) return name;
   const trace::Small tid = trace().thread.os_tid[thread];
   return "thread " +
          std::to_string(tid == trace::kNoSmall ? static_cast<trace::Small>(thread) : tid);
@@ -270,8 +271,7 @@ std::string Document::thread_name(Id thread) const {
 
 std::string Document::event_name(Id event) const {
   if (event >= trace().event.size()) return "unknown event";
-  if (const std::string_view name = trace().text(trace().event.name_id[event]); !name.empty())
-    return std::string(name);
+  if (std::string name = text(trace().event.name_id[event]); !name.empty()) return name;
   return "event " + std::to_string(event);
 }
 

@@ -34,8 +34,7 @@ class Details {
   }
   // File and line, without folder and function.
   Details& registered_at(Id operation) {
-    const std::string_view site =
-        document_.trace().text(document_.trace().operation.call_site_id[operation]);
+    const std::string site = document_.text(document_.trace().operation.call_site_id[operation]);
     const auto source = analysis::source_line(site);
     if (!source) return add(site);
     return add(std::string(source->file.substr(source->file.rfind('/') + 1)) + ":" +

@@ -8,6 +8,7 @@
 
 #include "analysis/derive.h"
 #include "analysis/hang.h"
+#include "analysis/labels.h"
 #include "trace/ns_math.h"
 
 namespace streamscope::viewer {
@@ -62,8 +63,8 @@ void read_findings(const trace::Trace& trace, Insights& insights) {
   const auto& finding = trace.finding;
   for (size_t i = 0; i < finding.size(); ++i) {
     FindingLine line{.id = std::string(trace.text(finding.detector_id[i])),
-                     .title = std::string(trace.text(finding.title_id[i])),
-                     .text = std::string(trace.text(finding.text_id[i])),
+                     .title = analysis::printable(trace.text(finding.title_id[i])),
+                     .text = analysis::printable(trace.text(finding.text_id[i]), true),
                      .severity = static_cast<analysis::FindingSeverity>(finding.severity[i]),
                      .confidence = static_cast<analysis::Confidence>(finding.confidence[i]),
                      .count = static_cast<uint64_t>(std::max<trace::Int>(finding.count[i], 1)),

@@ -28,7 +28,7 @@ std::vector<std::string> header_facts(const Document& document, bool is_live) {
   if (!trace.device.empty() && trace.device.name_id[0] != kNoId) {
     const std::string several =
         info.counts.device > 1 ? std::to_string(info.counts.device) + " \u00d7 " : "";
-    facts.push_back(several + std::string(trace.text(trace.device.name_id[0])));
+    facts.push_back(several + document.text(trace.device.name_id[0]));
   }
   if (document.is_sketch()) {
     facts.push_back(format_duration(document.extent().duration_ns()));

@@ -175,6 +175,20 @@ TEST(Document, NamesCopiesByDirectionAndSizeAndKernelsByFunction) {
   EXPECT_EQ(document.category({ItemKind::kOp, 0}), Category::kCopyToDevice);
 }
 
+TEST(Document, ShowsNoControlsOfTerminalsOrDirection) {
+  TraceBuilder builder;
+  builder.thread("main\x1b[31m");
+  builder.stream("\u202emath").kernel("\u200fgemm", 100, 200).record("\u2066ready");
+  const Document document(builder.trace());
+  const Item gemm{ItemKind::kOp, 0};
+  EXPECT_EQ(document.label(gemm), "[U+200F]gemm");
+  EXPECT_EQ(document.name(gemm), "[U+200F]gemm");
+  EXPECT_EQ(document.label_with_stream(gemm), "[U+200F]gemm on [U+202E]math");
+  EXPECT_EQ(document.stream_name(0), "[U+202E]math");
+  EXPECT_EQ(document.event_name(0), "[U+2066]ready");
+  EXPECT_EQ(document.thread_name(document.trace().thread.size() - 1), "main [31m");
+}
+
 TEST(Document, SumsAMarkedRange) {
   const Document document(copy_then_gemm().trace());
   const Sums sums = document.sums({150, 300});

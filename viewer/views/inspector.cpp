@@ -40,7 +40,7 @@ void InspectorView::draw_trace(Sheet& sheet) {
     sheet.fact("tier", analysis::printable(it->second));
   sheet.fact("duration", format_exact(document.info().duration_ns));
   for (Id device = 0; device < trace.device.size(); ++device) {
-    sheet.fact(device == 0 ? "devices" : " ", trace.text(trace.device.name_id[device]));
+    sheet.fact(device == 0 ? "devices" : " ", document.text(trace.device.name_id[device]));
   }
   sheet.fact("state", state_text(document, sheet.state.is_live));
   for (const std::string& line : loss_lines(document)) sheet.note(line, Color::kWarning);
@@ -71,7 +71,7 @@ void InspectorView::draw_trace(Sheet& sheet) {
             ? analysis::host_label(longest.cause,
                                    document.label({ItemKind::kHostSync, longest.host_sync()}))
         : analysis::is_host(longest.cause)
-            ? analysis::host_label(longest.cause, document.trace().text(longest.call_name()))
+            ? analysis::host_label(longest.cause, document.text(longest.call_name()))
         : longest.because_op() != kNoId ? "for " + sheet.on_stream(longest.because_op())
                                         : std::string(explain(longest.cause));
     if (analysis::is_host(longest.cause)) story = "launched late: " + story;

@@ -42,7 +42,7 @@ void InspectorView::draw_op(Sheet& sheet, Id id) {
   sheet.fact("stream", document.stream_name(stream));
   if (const Id device = sheet.trace().device_of_stream(stream);
       device < sheet.trace().device.size()) {
-    sheet.fact("device", sheet.trace().text(sheet.trace().device.name_id[device]));
+    sheet.fact("device", sheet.document.text(sheet.trace().device.name_id[device]));
   }
   if (op.bytes[id] != kNoInt) {
     sheet.fact("size", format_bytes(op.bytes[id]) + " (" + format_count(op.bytes[id]) + " bytes)");
@@ -135,7 +135,7 @@ void InspectorView::draw_sync(Sheet& sheet, Id id) {
 void InspectorView::draw_range(Sheet& sheet, Id id) {
   const auto& range = sheet.trace().range;
   sheet.fact("thread", sheet.document.thread_name(range.thread_id[id]));
-  sheet.fact("domain", sheet.trace().text(range.domain_id[id]));
+  sheet.fact("domain", sheet.document.text(range.domain_id[id]));
   if (range.payload[id] != kNoInt) sheet.fact("payload", format_count(range.payload[id]));
   if (range.end_ns[id] == kUnknownNs) sheet.note("This range was never closed.", Color::kWarning);
   sheet.operation(range.operation_id[id]);
@@ -144,7 +144,7 @@ void InspectorView::draw_range(Sheet& sheet, Id id) {
 void InspectorView::draw_task(Sheet& sheet, Id id) {
   const auto& task = sheet.trace().task;
   if (const Id queue = task.task_queue_id[id]; queue < sheet.trace().task_queue.size())
-    sheet.fact("queue", sheet.trace().text(sheet.trace().task_queue.name_id[queue]));
+    sheet.fact("queue", sheet.document.text(sheet.trace().task_queue.name_id[queue]));
   sheet.fact("worker", std::to_string(task.worker[id]));
   if (task.sm[id] != kNoSmall) sheet.fact("SM", std::to_string(task.sm[id]));
   if (task.thread_id[id] != kNoId)
@@ -158,7 +158,7 @@ void InspectorView::draw_operation(Sheet& sheet, Id id) {
   if (operation.stream_id[id] != kNoId)
     sheet.fact("stream", document.stream_name(operation.stream_id[id]));
   sheet.fact("thread", document.thread_name(operation.thread_id[id]));
-  sheet.fact("call site", sheet.trace().text(operation.call_site_id[id]));
+  sheet.fact("call site", sheet.document.text(operation.call_site_id[id]));
   const auto stamp = [&](std::string_view name, Ns at) {
     if (at != kUnknownNs) sheet.fact(name, format_exact(at));
   };

@@ -80,7 +80,7 @@ void InspectorView::draw_why_late(Sheet& sheet, Id op) {
       const Item sync{ItemKind::kHostSync, part.host_sync()};
       sheet.link(analysis::host_label(part.cause, document.label(sync)), sync);
     } else if (analysis::is_host(part.cause)) {
-      sheet.note(analysis::host_label(part.cause, document.trace().text(part.call_name())));
+      sheet.note(analysis::host_label(part.cause, document.text(part.call_name())));
     } else if (part.because_op() != kNoId) {
       sheet.link("waited for " + sheet.on_stream(part.because_op()),
                  {ItemKind::kOp, part.because_op()});
