@@ -28,6 +28,10 @@ if(STREAMSCOPE_SANITIZE MATCHES fuzzer)
   target_compile_definitions(streamscope_trace_uses PRIVATE STREAMSCOPE_TRACES="${PROJECT_SOURCE_DIR}/traces")
   target_link_libraries(streamscope_trace_uses PUBLIC streamscope::report streamscope::analysis streamscope::trace
     SQLite::SQLite3 nlohmann_json::nlohmann_json fmt::fmt)
+  # Inputs are made of rows, not of the numbers that these compare, and noting every comparison takes a fifth of the time.
+  foreach(target streamscope_trace streamscope_analysis streamscope_report streamscope_trace_uses trace_fuzz)
+    target_compile_options(${target} PRIVATE -fno-sanitize-coverage=trace-cmp)
+  endforeach()
   target_link_libraries(trace_fuzz PRIVATE streamscope_trace_uses)
   target_link_libraries(ring_fuzz PRIVATE streamscope_trace_uses)
 endif()

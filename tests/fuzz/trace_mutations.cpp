@@ -9,6 +9,8 @@
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <memory>
+#include <new>
 #include <random>
 #include <set>
 
@@ -28,6 +30,7 @@ using Mutation = TraceInput::Mutation;
 
 constexpr size_t kMostMutations = 64;
 constexpr uint32_t kMostRepeats = 100;
+constexpr int64_t kMostRows = 600;  // of a table of a seed, more than two blocks of a packed column
 
 constexpr int64_t kEdges[] = {0,
                               1,
@@ -140,23 +143,62 @@ constexpr const char* kMetaKeys[] = {"format_version",
                                      "graphs",
                                      "calls"};
 
-struct Table {
-  const TableInfo* info;
-  int64_t rows;
-};
-
-class Mutator {
+// A seed in memory. What an input changes is rolled back, so that its schema is parsed only once.
+class Seed {
  public:
-  explicit Mutator(const std::filesystem::path& file) : database_(file, SQLITE_OPEN_READWRITE) {
-    database_.run("PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; BEGIN");
+  explicit Seed(const std::filesystem::path& file)
+      : database_(":memory:", SQLITE_OPEN_READWRITE | SQLITE_OPEN_MEMORY) {
+    load(file);
+    for (size_t i = 0; i < trace::kTableCount; ++i)
+      columns_.push_back(stored_columns(trace::tables()[i]));
+    shrink();
   }
-  void finish() { database_.run("COMMIT"); }
+
+  void write(const std::vector<Mutation>& mutations, const std::filesystem::path& file) {
+    database_.run("BEGIN");
+    try {
+      for (const Mutation& mutation : mutations) apply(mutation);
+      store(file);
+    } catch (const Error&) {
+      database_.run("ROLLBACK");
+      throw;
+    }
+    database_.run("ROLLBACK");
+  }
+
+ private:
+  void load(const std::filesystem::path& file) {
+    const Database stored(file, SQLITE_OPEN_READONLY);
+    sqlite3_backup* const backup =
+        sqlite3_backup_init(database_.get(), "main", stored.get(), "main");
+    if (backup == nullptr) database_.fail(sqlite3_errcode(database_.get()));
+    sqlite3_backup_step(backup, -1);
+    if (const int code = sqlite3_backup_finish(backup); code != SQLITE_OK) database_.fail(code);
+  }
+
+  // More rows reach nothing new and take longer.
+  void shrink() {
+    for (const TableInfo& table : trace::tables()) {
+      if (has(table) && row_count(table.name) > kMostRows) cut(table.name, kMostRows);
+    }
+    sqlite3_limit(database_.get(), SQLITE_LIMIT_ATTACHED, 1);  // VACUUM needs it
+    database_.run("VACUUM");
+  }
+
+  void store(const std::filesystem::path& file) const {
+    sqlite3_int64 size = 0;
+    const std::unique_ptr<unsigned char, void (*)(void*)> bytes(
+        sqlite3_serialize(database_.get(), "main", &size, 0), sqlite3_free);
+    if (!bytes) throw std::bad_alloc();
+    std::ofstream(file, std::ios::binary | std::ios::trunc)
+        .write(reinterpret_cast<const char*>(bytes.get()), static_cast<std::streamsize>(size));
+  }
 
   void apply(const Mutation& mutation) {
     if (mutation.act % Mutation::kActCount == Mutation::kSetText) return set_text(mutation);
     if (mutation.act % Mutation::kActCount == Mutation::kSetMeta) return set_meta(mutation);
     const TableInfo& table = trace::tables()[mutation.table % trace::kTableCount];
-    std::vector<const ColumnInfo*> columns = columns_of(table);
+    const std::vector<const ColumnInfo*>& columns = columns_of(table);
     if (columns.empty()) return;
     const ColumnInfo& column = *columns[mutation.column % columns.size()];
     const int64_t rows = row_count(table.name);
@@ -206,9 +248,8 @@ class Mutator {
     }
   }
 
- private:
   // Those that the file has: older ones lack some.
-  std::vector<const ColumnInfo*> columns_of(const TableInfo& table) {
+  std::vector<const ColumnInfo*> stored_columns(const TableInfo& table) const {
     std::set<std::string, std::less<>> stored;
     Statement names(database_,
                     "SELECT name FROM pragma_table_info('" + std::string(table.name) + "')");
@@ -219,7 +260,11 @@ class Mutator {
     }
     return columns;
   }
-  int64_t row_count(const std::string& table) {
+  const std::vector<const ColumnInfo*>& columns_of(const TableInfo& table) const {
+    return columns_[static_cast<size_t>(&table - trace::tables().data())];
+  }
+  bool has(const TableInfo& table) const { return !columns_of(table).empty(); }
+  int64_t row_count(const std::string& table) const {
     return database_.integer("SELECT coalesce(max(id), -1) + 1 FROM " + table);
   }
   void run(const std::string& sql) { database_.run(sql); }
@@ -304,7 +349,15 @@ class Mutator {
   }
 
   Database database_;
+  std::vector<std::vector<const ColumnInfo*>> columns_;  // by table
 };
+
+Seed& seed(size_t index) {
+  static std::vector<std::unique_ptr<Seed>> all(seed_traces().size());
+  std::unique_ptr<Seed>& found = all[index % all.size()];
+  if (!found) found = std::make_unique<Seed>(seed_traces()[index % all.size()]);
+  return *found;
+}
 
 }  // namespace
 
@@ -354,8 +407,8 @@ void TraceInput::mutate(unsigned seed) {
   }
 }
 
-const std::vector<std::string>& seed_traces() {
-  static const std::vector<std::string> kSeeds = [] {
+const std::vector<std::filesystem::path>& seed_traces() {
+  static const std::vector<std::filesystem::path> kSeeds = [] {
     std::vector<std::filesystem::path> files;
     const auto add = [&](const std::filesystem::path& folder) {
       for (const auto& entry : std::filesystem::directory_iterator(folder)) {
@@ -365,22 +418,13 @@ const std::vector<std::string>& seed_traces() {
     add(STREAMSCOPE_TRACES);
     if (const char* more = std::getenv("STREAMSCOPE_FUZZ_SEEDS")) add(more);
     std::sort(files.begin(), files.end());
-    std::vector<std::string> seeds;
-    for (const std::filesystem::path& file : files) {
-      std::ifstream stream(file, std::ios::binary);
-      seeds.emplace_back(std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>());
-    }
-    return seeds;
+    return files;
   }();
   return kSeeds;
 }
 
 void write_mutated(const TraceInput& input, const std::filesystem::path& file) {
-  const std::string& seed = seed_traces()[input.head.seed % seed_traces().size()];
-  std::ofstream(file, std::ios::binary | std::ios::trunc) << seed;
-  Mutator mutator(file);
-  for (const Mutation& mutation : input.mutations) mutator.apply(mutation);
-  mutator.finish();
+  seed(input.head.seed).write(input.mutations, file);
 }
 
 }  // namespace streamscope::test

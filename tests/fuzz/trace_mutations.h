@@ -10,7 +10,6 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <string>
 #include <vector>
 
 namespace streamscope::test {
@@ -52,11 +51,11 @@ struct TraceInput {
   std::vector<Mutation> mutations;
 };
 
-/// The traces that inputs begin with, as files in memory: those of `traces/`, and of the folder
-/// that STREAMSCOPE_FUZZ_SEEDS names.
-const std::vector<std::string>& seed_traces();
+/// The traces that inputs begin with: those of `traces/`, and of the folder that
+/// STREAMSCOPE_FUZZ_SEEDS names.
+const std::vector<std::filesystem::path>& seed_traces();
 
-/// Writes the trace that an input describes.
+/// Writes the trace that an input describes. Of long tables it has only the first rows.
 void write_mutated(const TraceInput& input, const std::filesystem::path& file);
 
 }  // namespace streamscope::test
