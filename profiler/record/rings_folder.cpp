@@ -85,12 +85,16 @@ fs::path folder_at(const fs::path& pointer) {
 }
 
 /// Making a folder takes far less.
-constexpr int64_t kMakingS = 1;
+constexpr int64_t kMakingNs = 1'000'000'000;
+/// Marks a folder whose control file goes, so that nobody takes the rest for one that is being made.
+constexpr mode_t kBeingRemoved = S_ISVTX;
 
 bool is_being_made(const struct stat& folder) {
+  if ((folder.st_mode & kBeingRemoved) != 0) return false;
   timespec now;
   ::clock_gettime(CLOCK_REALTIME, &now);
-  return now.tv_sec - folder.st_mtim.tv_sec <= kMakingS;
+  const int64_t seconds = now.tv_sec - folder.st_mtim.tv_sec;
+  return seconds <= 1 && seconds * kMakingNs + now.tv_nsec - folder.st_mtim.tv_nsec <= kMakingNs;
 }
 
 void make_private_folder(const fs::path& folder) {
@@ -322,6 +326,7 @@ bool RingsFolder::remove() {
         name.ends_with(ring::kExitEnding))
       fs::remove(path_ / name, ignored);
   }
+  ::chmod(path_.c_str(), 0700 | kBeingRemoved);
   // The last, as without it nobody could tell whose folder this was.
   fs::remove(path_ / ring::kControlFile, ignored);
   fs::remove(path_, error);  // stays if somebody else put something into it

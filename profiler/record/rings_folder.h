@@ -35,8 +35,8 @@ class RingsFolder {
   /// lives, or if it cannot be read; `in_use` then says whether somebody may be at work on it.
   static std::optional<RingsFolder> take_over(const std::filesystem::path& trace,
                                               bool* in_use = nullptr);
-  /// Removes what a writer left that was killed while it made the folder of `trace`. False if that
-  /// is not what is there.
+  /// Removes what a writer left that was killed while it made the folder of `trace`, or while it
+  /// removed that. False if that is not what is there.
   static bool remove_unmade(const std::filesystem::path& trace);
   /// Removes from `folder` what writers left that were killed before anything was recorded.
   static void remove_unused(const std::filesystem::path& folder);

@@ -16,6 +16,7 @@
 
 #include "ring/process.h"
 #include "support/descriptor_limit.h"
+#include "support/kill_points.h"
 #include "trace/error.h"
 #include "trace/loss.h"
 #include "trace/reader.h"
@@ -457,6 +458,36 @@ TEST_F(Recording, RemovesAFolderWhoseMakingWasCutShort) {
     EXPECT_FALSE(fs::exists(folder));
   }
 }
+
+#if defined(__x86_64__)
+
+TEST_F(Recording, RemovesAFolderAtOnceWhoseRemovalWasCutShort) {
+  long kills = 0;
+  for (long n = 1;; ++n) {
+    int made[2];
+    ASSERT_EQ(pipe(made), 0);
+    const int status = kill_points::run(n, [&] {
+      Session session(options_.output, options_);
+      if (::write(made[1], "", 1) != 1) _exit(1);
+      Outcome outcome;
+      session.finish(&outcome);
+    });
+    close(made[1]);
+    char said = 0;
+    const bool was_made = ::read(made[0], &said, 1) == 1;
+    close(made[0]);
+    if (!WIFSIGNALED(status)) break;
+    if (was_made) {
+      EXPECT_FALSE(recover(options_.output));
+      EXPECT_EQ(files(), std::set<std::string>{}) << "killed at " << n;
+      ++kills;
+    }
+    fs::remove_all(rings_path(options_.output));
+  }
+  EXPECT_GE(kills, 4);  // before the mark, the control file, the folder and at the end
+}
+
+#endif
 
 TEST_F(Recording, LeavesAForeignFolderAlone) {
   fs::create_directory(rings_path(options_.output));
