@@ -86,7 +86,8 @@ fs::path folder_at(const fs::path& pointer) {
 
 /// Making a folder takes far less.
 constexpr int64_t kMakingNs = 1'000'000'000;
-/// Marks a folder whose control file goes, so that nobody takes the rest for one that is being made.
+/// Marks a folder whose control file goes, so that nobody takes the rest for one that is being
+/// made.
 constexpr mode_t kBeingRemoved = S_ISVTX;
 
 bool is_being_made(const struct stat& folder) {
