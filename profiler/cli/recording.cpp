@@ -57,11 +57,24 @@ std::string why_empty(const record::Options& options) {
   return "";
 }
 
+// Somebody reads the trace through its log, or the system refused to remove that.
+void tell_of_log(const std::filesystem::path& file) {
+  std::error_code error;
+  for (const char* suffix : {"-wal", "-shm"}) {
+    const std::filesystem::path log = file.string() + suffix;
+    if (!std::filesystem::exists(log, error)) continue;
+    message("{}: belongs to the trace; keep it there until `streamscope info {}` has removed it",
+            short_path(log), short_path(file));
+    return;
+  }
+}
+
 // Computes the derived tables and tells what the trace holds and lacks.
 report::Info finish(const std::filesystem::path& file, bool quiet) {
   const trace::Trace trace = load(file, quiet);
   analysis::Analyses analyses(trace);
   analysis::write_derived_tables(analyses);
+  tell_of_log(file);
   report::Info info = report::info_of(trace);
   if (quiet) return info;
   std::string text = fmt::format("streamscope: wrote {}: {} on {}, {}; {}\n", short_path(file),

@@ -4,7 +4,9 @@
 
 #include <sys/stat.h>
 
+#include <chrono>
 #include <fstream>
+#include <thread>
 
 #include "model.h"
 #include "open.h"
@@ -41,7 +43,26 @@ bool is_finished(const std::filesystem::path& file) {
 
 }  // namespace
 
-bool fold_wal(Database& database) {
+namespace {
+
+/// Files that SQLite could not remove when the log was in the file, which it does not tell. The
+/// lock keeps others from beginning a new log meanwhile. The trace is as good with them as without.
+void remove_left_over(Database& database) {
+  const std::string log = database.file().string() + "-wal";
+  if (!exists(database.file(), "-wal") && !exists(database.file(), "-shm")) return;
+  try {
+    database.run("BEGIN EXCLUSIVE");
+    std::error_code error;
+    if (std::filesystem::file_size(log, error) == 0 || error) {
+      for (const char* suffix : {"-wal", "-shm"})
+        std::filesystem::remove(database.file().string() + suffix, error);
+    }
+    database.run("COMMIT");
+  } catch (const Error&) {
+  }
+}
+
+bool try_to_fold(Database& database) {
   const int code = sqlite3_wal_checkpoint_v2(database.get(), nullptr, SQLITE_CHECKPOINT_TRUNCATE,
                                              nullptr, nullptr);
   if (is_busy(code)) return false;
@@ -50,16 +71,31 @@ bool fold_wal(Database& database) {
     // Not DELETE: the change of the header would make a journal, which only those who may write
     // can roll back. It is one page, which is written whole or not at all.
     database.run("PRAGMA journal_mode=MEMORY");
-    return true;
   } catch (const Error& error) {
     if (is_busy(error.code())) return false;
     throw;
   }
+  remove_left_over(database);
+  return true;
+}
+
+}  // namespace
+
+bool fold_wal(Database& database) {
+  // A lock that the system refuses for a moment looks like one that somebody holds, who is waited
+  // for by SQLite.
+  using Clock = std::chrono::steady_clock;
+  const auto until = Clock::now() + std::chrono::milliseconds(50);
+  while (!try_to_fold(database)) {
+    if (Clock::now() > until) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  return true;
 }
 
 bool fold_wal(const std::filesystem::path& file) {
   const Header header(file);
-  if (exists(file, "-wal") || header.is_wal()) {
+  if (exists(file, "-wal") || exists(file, "-shm") || header.is_wal()) {
     if (!is_finished(file)) return false;
   } else if (!exists(file, "-journal")) {
     return true;
