@@ -29,9 +29,11 @@ bool recover(const fs::path& file) {
   // A limit on the size of files (ulimit -f) is to be told as a full disk is.
   std::signal(SIGXFSZ, SIG_IGN);
   bool in_use = false;
-  if (record::recover(file, &in_use)) {
+  std::vector<record::Left> left;
+  if (record::recover(file, &in_use, &left)) {
     message("{}: its recorder had been killed; added what it left behind", file.string());
   }
+  for (const record::Left& folder : left) message("{}", describe(folder));
   return !in_use;
 }
 

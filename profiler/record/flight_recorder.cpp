@@ -12,10 +12,10 @@
 #include <new>
 #include <utility>
 
-#include "folder_names.h"
 #include "progress.h"
 #include "ring/process.h"
 #include "trace/error.h"
+#include "trace/folder_names.h"
 
 namespace streamscope::record {
 namespace {
@@ -172,7 +172,7 @@ std::vector<ring::Record> KnownFacts::all() const {
 }
 
 void FlightRecorder::scan() {
-  for (const std::string& name : names_in(rings_)) {
+  for (const std::string& name : trace::names_in(rings_)) {
     if (!name.ends_with(".ring") || opened_.contains(name)) continue;
     std::string why;
     auto ring = ring::Consumer::open(rings_ / name, &why);

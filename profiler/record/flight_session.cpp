@@ -46,18 +46,33 @@ std::unique_ptr<FlightSession::Dump> FlightSession::begin_dump(const fs::path& f
   wanted.trace_start_ns = control_.trace_start_ns;
   wanted.newest_only = true;
   std::unique_ptr<Dump> dump;
+  left_.reserve(left_.size() + 2);  // of the dump that is under way, and of this one
   try {
     recorder_.copy_to(folder.path());
     dump.reset(
         new Dump{Drain(folder.path(), trace::Writer::create(file, {.overwrite = options_.force}),
                        wanted, trace::Trace{}),
-                 std::move(folder)});
+                 std::move(folder), file, *this});
   } catch (...) {
-    folder.remove();  // the rings themselves are as they were
+    // The rings themselves are as they were.
+    if (!folder.remove()) left_.push_back({std::move(folder), file});
     throw;
   }
   dump->drain.cycle();
   return dump;
+}
+
+FlightSession::Dump::~Dump() {
+  if (!folder.remove()) session.left_.push_back({std::move(folder), std::move(trace)});
+}
+
+std::vector<Left> FlightSession::remove_left() {
+  dump_.reset();
+  std::vector<Left> stays;
+  for (LeftFolder& left : left_) {
+    if (!left.folder.remove()) stays.push_back({left.folder.path(), left.trace});
+  }
+  return stays;
 }
 
 bool FlightSession::dump(const fs::path& file) {
@@ -65,6 +80,19 @@ bool FlightSession::dump(const fs::path& file) {
   if (!recorder_.saw_anything()) return false;
   begin_dump(file)->drain.finish();
   return true;
+}
+
+bool FlightSession::finish(const fs::path& file) {
+  if (dump_ != nullptr) end_explanation();
+  return dump(file);
+}
+
+void FlightSession::end_explanation() {
+  dump_->drain.finish();
+  monitor_.reset();
+  dump_.reset();
+  explained_ = true;
+  control_.explained.store(explain_request_, std::memory_order_release);
 }
 
 void FlightSession::serve_requests() {
@@ -90,12 +118,7 @@ void FlightSession::watch() {
     for (const auto& [pid, answer] : recorder_.take_answers())
       dump_->drain.take_answer(pid, answer);
     monitor_->step(dump_->drain);
-    if (monitor_->is_asked()) return;
-    dump_->drain.finish();
-    monitor_.reset();
-    dump_.reset();
-    explained_ = true;
-    control_.explained.store(explain_request_, std::memory_order_release);
+    if (!monitor_->is_asked()) end_explanation();
     return;
   }
   const auto now = Clock::now();

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "flight_recorder.h"
 #include "monitor.h"
@@ -28,17 +29,29 @@ class FlightSession {
   /// The next step dumps.
   void request() { requested_ = true; }
   bool all_finished() const { return recorder_.all_finished(); }
-  /// Writes `file`; false if nothing was ever recorded.
-  bool dump(const std::filesystem::path& file);
+  /// The last dump, after the one for a hang that is under way; false if nothing was ever recorded.
+  /// Throws Error.
+  bool finish(const std::filesystem::path& file);
+  /// Tries once more to remove what could not be removed after a dump; returns what stays.
+  std::vector<Left> remove_left();
 
  private:
   using Clock = std::chrono::steady_clock;
   /// A copy of the rings that becomes a trace.
   struct Dump {
-    ~Dump() { folder.remove(); }
+    ~Dump();
     Drain drain;
     RingsFolder folder;
+    std::filesystem::path trace;
+    FlightSession& session;
   };
+  struct LeftFolder {
+    RingsFolder folder;
+    std::filesystem::path trace;
+  };
+  /// Writes `file`; false if nothing was ever recorded.
+  bool dump(const std::filesystem::path& file);
+  void end_explanation();
   std::unique_ptr<Dump> begin_dump(const std::filesystem::path& file);
   std::filesystem::path next_file();
   void serve_requests();
@@ -56,6 +69,7 @@ class FlightSession {
   Clock::time_point since_ = Clock::now();
   bool explained_ = false;
   uint32_t explain_request_ = 0;
+  std::vector<LeftFolder> left_;  // with room for one more while there is a dump
   std::unique_ptr<Dump> dump_;
   std::unique_ptr<Monitor> monitor_;
 };

@@ -18,6 +18,7 @@
 #include "raised_limits.h"
 #include "ring/process.h"
 #include "trace/error.h"
+#include "trace/folder_names.h"
 
 namespace streamscope::record {
 namespace {
@@ -290,11 +291,8 @@ void say(const Options& options, const char* text) {
 }
 
 void tell_what_is_left(const Outcome& outcome) {
-  if (outcome.left.empty()) return;
-  std::fprintf(stderr,
-               "streamscope: %s: cannot be removed; the trace has all that was in it, and the next "
-               "`streamscope info %s` removes it\n",
-               outcome.left.c_str(), outcome.trace.c_str());
+  for (const Left& left : outcome.left)
+    std::fprintf(stderr, "streamscope: %s\n", describe(left).c_str());
 }
 
 /// A signal for the program that reached us alone. What the terminal sends, it sends to the program
@@ -306,9 +304,10 @@ bool is_for_us_alone(const siginfo_t& info) {
 /// True if a process still runs that was started in this recording.
 bool left_running(const fs::path& rings) {
   const std::string variable = std::string(ring::kRingsVariable) + "=" + rings.string();
-  std::error_code error;
-  for (const auto& entry : fs::directory_iterator("/proc", error)) {
-    std::ifstream environment(entry.path() / "environ");
+  const fs::path processes = "/proc";
+  for (const std::string& name :
+       trace::try_names_in(processes).value_or(std::vector<std::string>())) {
+    std::ifstream environment(processes / name / "environ");
     for (std::string text; std::getline(environment, text, '\0');) {
       if (text == variable) return true;
     }
@@ -335,6 +334,12 @@ Session own_session(const Options& options, pid_t pid) {
 }
 
 }  // namespace
+
+std::string describe(const Left& left) {
+  return left.what.string() +
+         ": cannot be removed; the trace has all that was in it, and the next `streamscope info " +
+         left.trace.string() + "` removes it";
+}
 
 fs::path default_output(const fs::path& program, pid_t pid) {
   return program.filename().string() + "-" + std::to_string(pid) + ".sqlite";
@@ -400,11 +405,11 @@ Outcome run(const Options& options, const std::vector<std::string>& command) {
   if (outcome.ended_hang) outcome.exit_code = kEndedHang;
   try {
     session.finish(&outcome);
-    tell_what_is_left(outcome);
     if (!outcome.trace_written) outcome.left_running = left_running(session.rings());
   } catch (const Error& error) {
     outcome.failure = error;
   }
+  tell_what_is_left(outcome);
   return outcome;
 }
 
@@ -449,13 +454,12 @@ int run_detached(const Options& options, pid_t target, int ready_fd,
   }
   try {
     session.finish(&outcome, finished);
-    tell_what_is_left(outcome);
   } catch (const Error& error) {
     outcome.failure = error;
     finished(outcome);
-    return 1;
   }
-  return 0;
+  tell_what_is_left(outcome);
+  return outcome.failure ? 1 : 0;
 }
 
 }  // namespace streamscope::record

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "hang_options.h"
 #include "ring/control.h"
@@ -32,6 +33,13 @@ struct Options {
   std::optional<uint32_t> flight_recorder_mib;  ///< keep so much of each thread, the newest
 };
 
+/// Something that could not be removed; the next command on `trace` does.
+struct Left {
+  std::filesystem::path what, trace;
+};
+/// For a message.
+std::string describe(const Left& left);
+
 struct Outcome {
   int exit_code = 0;           ///< of the program, 128 + n if signal n ended it
   bool trace_written = false;  ///< false: the program made no CUDA call and left no file
@@ -41,7 +49,7 @@ struct Outcome {
   std::filesystem::path trace;
   uint64_t records = 0;          ///< read from rings
   uint64_t dropped = 0;          ///< because a ring was full
-  std::filesystem::path left;    ///< folder of the rings, if it could not be removed
+  std::vector<Left> left;        ///< folders of rings that could not be removed
   std::optional<Error> failure;  ///< why the trace could not be written, after the program began
 };
 

@@ -20,12 +20,12 @@
 #include <new>
 #include <utility>
 
-#include "folder_names.h"
 #include "ring/backlog.h"
 #include "ring/guard.h"
 #include "ring/image.h"
 #include "ring/process.h"
 #include "trace/error.h"
+#include "trace/folder_names.h"
 
 namespace streamscope::record {
 namespace {
@@ -130,11 +130,13 @@ void check_free_space(const fs::path& folder, uint64_t ring_records) {
 }  // namespace
 
 void check_shortage(const fs::path& what, int code) {
-  if (code != EMFILE && code != ENFILE && code != ENOMEM) return;
-  throw Error(what, std::string("cannot be read: ") + std::strerror(code),
-              code == ENOMEM ? "allow the recorder more memory (ulimit -v)"
-                             : "allow the recorder more open files (ulimit -n)",
-              code);
+  if (!is_passing(code)) return;
+  const char* remedy = code == EMFILE || code == ENFILE
+                           ? "allow the recorder more open files (ulimit -n)"
+                       : code == ENOMEM ? "allow the recorder more memory (ulimit -v)"
+                       : code == EIO    ? "check the disk and try again"
+                                        : "try again";
+  throw Error(what, std::string("cannot be read: ") + std::strerror(code), remedy, code);
 }
 
 fs::path rings_path(const fs::path& trace) { return trace.string() + ".rings"; }
@@ -275,7 +277,7 @@ bool RingsFolder::remove_unmade(const fs::path& trace) {
   const fs::path folder = folder_at(pointer);
   struct stat facts {};
   if (folder.empty() || ::lstat(folder.c_str(), &facts) != 0 || is_being_made(facts)) return false;
-  const auto names = try_names_in(folder);
+  const auto names = trace::try_names_in(folder);
   const auto is_control = [](const std::string& name) { return name == ring::kControlFile; };
   if (!names || !std::all_of(names->begin(), names->end(), is_control)) return false;
   std::error_code error;
@@ -301,7 +303,7 @@ void RingsFolder::remove_unused(const fs::path& folder) {
   std::error_code error;
   constexpr std::string_view kEnding = ".rings";
   const fs::path at = folder.empty() ? "." : folder;
-  for (const std::string& name : try_names_in(at).value_or(std::vector<std::string>())) {
+  for (const std::string& name : trace::try_names_in(at).value_or(std::vector<std::string>())) {
     if (!name.ends_with(kEnding)) continue;
     const fs::path trace = at / name.substr(0, name.size() - kEnding.size());
     if (auto left = take_over(trace)) {
@@ -313,19 +315,21 @@ void RingsFolder::remove_unused(const fs::path& folder) {
 }
 
 bool RingsFolder::has_rings() const {
-  const std::vector<std::string> names = names_in(path_);
+  const std::vector<std::string> names = trace::names_in(path_);
   return std::any_of(names.begin(), names.end(),
                      [](const std::string& name) { return name.ends_with(".ring"); });
 }
 
-bool RingsFolder::remove() {
+bool RingsFolder::remove() noexcept try {
   std::error_code ignored, error;
-  const auto names = try_names_in(path_);
+  const auto names = trace::try_names_in(path_);
   if (!names) return false;  // the next command tries again
   for (const std::string& name : *names) {
-    if (name == "names" || name.ends_with(".ring") || name.ends_with(ring::kBacklogEnding) ||
-        name.ends_with(ring::kExitEnding))
-      fs::remove(path_ / name, ignored);
+    if (name != "names" && !name.ends_with(".ring") && !name.ends_with(ring::kBacklogEnding) &&
+        !name.ends_with(ring::kExitEnding))
+      continue;
+    fs::remove(path_ / name, error);
+    if (error) return false;
   }
   ::chmod(path_.c_str(), 0700 | kBeingRemoved);
   // The last, as without it nobody could tell whose folder this was.
@@ -333,6 +337,8 @@ bool RingsFolder::remove() {
   fs::remove(path_, error);  // stays if somebody else put something into it
   if (pointer_ != path_ && !error) fs::remove(pointer_, error);
   return !error;
+} catch (const std::bad_alloc&) {
+  return false;
 }
 
 }  // namespace streamscope::record

@@ -16,8 +16,8 @@
 
 namespace streamscope::record {
 
-/// Throws Error if `code` says that this process may have no more open files or memory: what could
-/// not be read then is still there.
+/// Throws Error if `code` is what another moment may end, such as a lack of open files or memory:
+/// what could not be read then is still there.
 void check_shortage(const std::filesystem::path& what, int code);
 
 /// FILE.rings of a trace.
@@ -50,8 +50,9 @@ class RingsFolder {
   ring::Control& control() { return *control_; }
   /// Throws Error if the folder cannot be read.
   bool has_rings() const;
-  /// Deletes the folder and everything that this project puts into it. False if something stays.
-  bool remove();
+  /// Deletes the folder and everything that this project puts into it. False if something stays,
+  /// which take_over() finds then.
+  bool remove() noexcept;
 
  private:
   RingsFolder() = default;

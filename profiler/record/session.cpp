@@ -192,7 +192,7 @@ void Session::finish(Outcome* outcome, const std::function<void(const Outcome&)>
   outcome->trace = trace_;
   if (!failure_) {
     try {
-      if (flight_) outcome->trace_written = flight_->dump(trace_);
+      if (flight_) outcome->trace_written = flight_->finish(trace_);
       if (!flight_ && !drain_ && folder_.has_rings()) step();  // made since the last look
       if (drain_) {
         outcome->complete = drain_->finish();
@@ -204,22 +204,26 @@ void Session::finish(Outcome* outcome, const std::function<void(const Outcome&)>
       fail(error);
     }
   }
+  if (flight_) outcome->left = flight_->remove_left();
   if (failure_) throw *failure_;  // the rings stay for recover()
   drain_.reset();
   if (finished && outcome->trace_written) finished(*outcome);
-  if (!folder_.remove()) outcome->left = folder_.path();
+  if (!folder_.remove()) outcome->left.push_back({folder_.path(), trace_});
 }
 
-bool recover(const fs::path& trace, bool* in_use) {
+bool recover(const fs::path& trace, bool* in_use, std::vector<Left>* left) {
   std::error_code error;
   // The rings lie beside the file itself, not beside a link to it.
   fs::path file = fs::weakly_canonical(trace, error);
   if (error) file = fs::absolute(trace);
   bool ignored = false;
   bool& used = in_use != nullptr ? *in_use : ignored;
+  const auto remove = [&](RingsFolder& folder) {
+    if (!folder.remove() && left != nullptr) left->push_back({folder.path(), file});
+  };
   // The copies for a dump that was cut short; the rings themselves are in the other folder.
   if (auto copies = RingsFolder::take_over(dump_name(file)))
-    copies->remove();
+    remove(*copies);
   else
     RingsFolder::remove_unmade(dump_name(file));
   auto folder = RingsFolder::take_over(file, &used);
@@ -234,7 +238,7 @@ bool recover(const fs::path& trace, bool* in_use) {
   if (const auto stored = read_unfinished(file)) {
     if (!stored->meta.contains(kFinishedKey) || stored->meta.at(kFinishedKey) != "1") {
       Drain(folder->path(), trace::Writer::resume(file), options, *stored).finish();
-      folder->remove();
+      remove(*folder);
       return true;
     }
     // Killed after the last row and before the cleaning up.
@@ -242,10 +246,10 @@ bool recover(const fs::path& trace, bool* in_use) {
   } else if (folder->has_rings()) {
     Drain(folder->path(), trace::Writer::create(file, {.overwrite = true}), options, trace::Trace{})
         .finish();
-    folder->remove();
+    remove(*folder);
     return true;
   }
-  folder->remove();
+  remove(*folder);
   return false;
 }
 

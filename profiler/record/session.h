@@ -11,6 +11,7 @@
 #include <memory>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "drain.h"
 #include "flight_session.h"
@@ -76,7 +77,8 @@ class Session {
 
 /// Puts what a killed recorder left in FILE.rings/ into its trace and finishes it. False if there
 /// is nothing to do: no such folder, or one that somebody may be at work on, which `in_use` tells.
-/// Costs one stat() without a folder. Throws Error.
-bool recover(const std::filesystem::path& trace, bool* in_use = nullptr);
+/// `left` gets what could not be removed. Costs one stat() without a folder. Throws Error.
+bool recover(const std::filesystem::path& trace, bool* in_use = nullptr,
+             std::vector<Left>* left = nullptr);
 
 }  // namespace streamscope::record

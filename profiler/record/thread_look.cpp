@@ -14,7 +14,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "folder_names.h"
+#include "trace/folder_names.h"
 
 namespace streamscope::record {
 namespace {
@@ -79,7 +79,8 @@ uint32_t owner_of_mutex(pid_t process, uint64_t address) {
 std::vector<ThreadLook> look_at_threads(pid_t process) {
   std::vector<ThreadLook> threads;
   const fs::path tasks = "/proc/" + std::to_string(process) + "/task";
-  for (const std::string& number : try_names_in(tasks).value_or(std::vector<std::string>())) {
+  for (const std::string& number :
+       trace::try_names_in(tasks).value_or(std::vector<std::string>())) {
     ThreadLook thread;
     std::from_chars(number.data(), number.data() + number.size(), thread.tid);
     const fs::path task = tasks / number;

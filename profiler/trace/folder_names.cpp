@@ -7,11 +7,12 @@
 #include <cerrno>
 #include <cstring>
 #include <memory>
+#include <new>
 #include <string_view>
 
-#include "trace/error.h"
+#include "error.h"
 
-namespace streamscope::record {
+namespace streamscope::trace {
 namespace {
 
 // 0, or the errno of the failure.
@@ -40,10 +41,13 @@ std::vector<std::string> names_in(const std::filesystem::path& folder) {
   return names;
 }
 
-std::optional<std::vector<std::string>> try_names_in(const std::filesystem::path& folder) {
-  std::vector<std::string> names;
-  if (read_names(folder, &names) != 0) return std::nullopt;
-  return names;
+std::optional<std::vector<std::string>> try_names_in(const std::filesystem::path& folder) noexcept {
+  try {
+    std::vector<std::string> names;
+    if (read_names(folder, &names) == 0) return names;
+  } catch (const std::bad_alloc&) {
+  }
+  return std::nullopt;
 }
 
-}  // namespace streamscope::record
+}  // namespace streamscope::trace

@@ -10,13 +10,13 @@
 #include <string>
 #include <vector>
 
-namespace streamscope::record {
+namespace streamscope::trace {
 
 /// Without `.` and `..`, in no order; none if there is no such folder. Throws Error if it cannot be
 /// read to its end.
 std::vector<std::string> names_in(const std::filesystem::path& folder);
 
-/// The same for those who can do without: nothing if it cannot be read.
-std::optional<std::vector<std::string>> try_names_in(const std::filesystem::path& folder);
+/// The same for those who can do without: nothing if it cannot be read, for want of memory too.
+std::optional<std::vector<std::string>> try_names_in(const std::filesystem::path& folder) noexcept;
 
-}  // namespace streamscope::record
+}  // namespace streamscope::trace

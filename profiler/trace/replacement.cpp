@@ -18,6 +18,7 @@
 #include <string_view>
 
 #include "error.h"
+#include "folder_names.h"
 
 namespace streamscope::trace {
 namespace {
@@ -131,16 +132,15 @@ void Replacement::fail(const char* what, int error) const {
 }
 
 void Replacement::remove_abandoned(const fs::path& folder) {
-  std::error_code error;
-  for (const auto& entry : fs::directory_iterator(folder, error)) {
-    if (!is_copy(entry.path().filename().string())) continue;
-    const int descriptor =
-        open(entry.path().c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+  for (const std::string& name : try_names_in(folder).value_or(std::vector<std::string>())) {
+    if (!is_copy(name)) continue;
+    const fs::path copy = folder / name;
+    const int descriptor = open(copy.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (descriptor < 0) continue;
     struct stat facts {};
     if (fstat(descriptor, &facts) == 0 && S_ISREG(facts.st_mode) && facts.st_uid == geteuid() &&
         flock(descriptor, LOCK_EX | LOCK_NB) == 0)
-      unlink(entry.path().c_str());
+      unlink(copy.c_str());
     close(descriptor);
   }
 }
