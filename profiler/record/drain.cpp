@@ -4,22 +4,27 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
 #include <iterator>
 #include <optional>
 #include <sstream>
 #include <system_error>
 
-#include "folder_names.h"
 #include "restore.h"
 #include "ring/image.h"
 #include "ring/process.h"
 #include "rings_folder.h"
 #include "trace/checks.h"
+#include "trace/error.h"
+#include "trace/folder_names.h"
 #include "trace/loss.h"
 
 namespace streamscope::record {
@@ -72,6 +77,17 @@ std::optional<ProcessIdentity> identity_of_ring(const std::string& name) {
   return identity;
 }
 
+/// Throws Error if a ring cannot be read that belongs to this user: it is kept for another time.
+void expect_readable(const std::filesystem::path& file, int failure) {
+  check_shortage(file, failure);
+  struct stat facts {};
+  if (failure == 0 || failure == ENOENT ||
+      (::stat(file.c_str(), &facts) == 0 && facts.st_uid != ::geteuid()))
+    return;
+  throw Error(file, std::string("cannot be read: ") + std::strerror(failure), remedy_for(failure),
+              failure);
+}
+
 // True for a ring whose magic, which comes last, was not written.
 bool never_made(const std::filesystem::path& file) {
   char magic[sizeof(ring::RingHeader::magic)] = {};
@@ -118,13 +134,15 @@ Drain::Drain(std::filesystem::path rings, trace::Writer writer, const Options& o
   // The trace has the pid of a process only; the names of its rings say which is meant.
   std::map<trace::Id, ProcessIdentity> identities;
   std::optional<ring::ClockAnchor> earliest;
-  for (const std::string& file : names_in(rings_)) {
+  for (const std::string& file : trace::names_in(rings_)) {
     const auto identity = identity_of_ring(file);
     if (!identity) continue;
     if (const auto stored = stored_.find(file); stored != stored_.end())
       identities[stored->second.process] = *identity;
     std::string why;
-    const auto ring = ring::Consumer::open(rings_ / file, &why);
+    int failure = 0;
+    const auto ring = ring::Consumer::open(rings_ / file, &why, &failure);
+    expect_readable(rings_ / file, failure);  // the earliest of them gives the trace its time
     if (!ring || ring->header().clock != options.clock) continue;
     if (!earliest || ring->header().anchor.ticks < earliest->ticks)
       earliest = ring->header().anchor;
@@ -199,7 +217,10 @@ bool Drain::open_ring(const std::filesystem::path& file) {
   const bool being_made = named && ring::process_alive(named->pid, named->start);
   int failure = 0;
   auto ring = ring::Consumer::open(file, &why, &failure);
-  if (!being_made) check_shortage(file, failure);
+  if (recovering_)
+    expect_readable(file, failure);
+  else if (!being_made)
+    check_shortage(file, failure);
   if (ring && named && ring->header().clock == options_.clock && ring->header().pid == named->pid &&
       ring->header().process_start == named->start) {
     ProcessDrain* process = find(*named);
@@ -238,7 +259,8 @@ void Drain::scan() {
   if (!error && changed == scanned_at_ && unreadable_.empty() && now - last_scan_ > kScanGrace)
     return;
   // What cannot be read now may be readable later, until the end.
-  auto names = run_->finishing ? std::optional(names_in(rings_)) : try_names_in(rings_);
+  auto names =
+      run_->finishing ? std::optional(trace::names_in(rings_)) : trace::try_names_in(rings_);
   if (!names) return;
   if (changed != scanned_at_) last_scan_ = now;
   scanned_at_ = changed;

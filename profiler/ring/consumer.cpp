@@ -30,8 +30,9 @@ void* map_part(const std::filesystem::path& file, uint64_t offset, uint64_t byte
   }
   struct stat facts {};
   void* part = MAP_FAILED;
-  if (::fstat(descriptor, &facts) == 0 && S_ISREG(facts.st_mode) &&
-      static_cast<uint64_t>(facts.st_size) >= offset + bytes) {
+  if (::fstat(descriptor, &facts) != 0) {
+    *error = errno;
+  } else if (S_ISREG(facts.st_mode) && static_cast<uint64_t>(facts.st_size) >= offset + bytes) {
     part = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor,
                   static_cast<off_t>(offset));
     if (part == MAP_FAILED) *error = errno;
