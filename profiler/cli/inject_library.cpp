@@ -20,7 +20,9 @@ std::filesystem::path inject_library() {
   // The build folder has lib/, an installation its own CMAKE_INSTALL_LIBDIR.
   for (const char* folder : {"../lib", "../" STREAMSCOPE_LIBDIR, "../lib64"}) {
     const std::filesystem::path file = program_folder() / folder / "libstreamscope_inject.so";
-    if (usable(file)) return std::filesystem::canonical(file, error);
+    if (!usable(file)) continue;
+    const std::filesystem::path direct = std::filesystem::canonical(file, error);
+    return error ? file : direct;
   }
   return {};
 }

@@ -104,14 +104,15 @@ int run(std::vector<std::string> arguments) {
 }
 
 struct Call {
-  std::vector<std::string> arguments;
+  char** begin;
+  char** end;
   int code = kUnusable;
 };
 
 void run_and_report(void* pointer) {
   Call& call = *static_cast<Call*>(pointer);
   try {
-    call.code = run(std::move(call.arguments));
+    call.code = run({call.begin, call.end});
     if (std::fflush(stdout) != 0 || std::ferror(stdout))
       call.code = fail("standard output: cannot be written; is the disk full?");
   } catch (const std::system_error& error) {
@@ -128,7 +129,7 @@ void run_and_report(void* pointer) {
 int main(int argc, char** argv) {
   using namespace streamscope;
   cli::hold_standard_files();
-  cli::Call call{{argv + std::min(1, argc), argv + argc}};
+  cli::Call call{argv + std::min(1, argc), argv + argc};
   cli::call_with_stack(cli::run_and_report, &call);
   return call.code;
 }

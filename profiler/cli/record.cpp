@@ -7,6 +7,7 @@
 #include "command.h"
 #include "inject_library.h"
 #include "recording.h"
+#include "terminal.h"
 #include "trace/error.h"
 
 namespace streamscope::cli {
@@ -149,6 +150,11 @@ std::function<int()> define_record(CommandLine& line, ProgramArguments& program)
     if (program.empty()) {
       throw Error("record", "no program is named",
                   "use streamscope record [OPTIONS] -- PROGRAM [ARG…]");
+    }
+    if (options.inject_library.empty()) {
+      message(
+          "libstreamscope_inject.so is not found, so only programs that link it are recorded; "
+          "install StreamScope whole, or name the library in STREAMSCOPE_INJECT");
     }
     return record_program(options, program).exit_code;
   };

@@ -195,6 +195,13 @@ void* watch_control(void*) {
   return nullptr;
 }
 
+void tell_unopened(int error) {
+  char cause[160];
+  std::snprintf(cause, sizeof cause, "the recording's control file cannot be opened: %s",
+                std::strerror(error));
+  tell_user("not recording", cause, "check the limits of this process (ulimit -n, ulimit -v)");
+}
+
 const ring::Control* find_run(char* folder, size_t size) {
   const char* inherited = ::secure_getenv(ring::kRingsVariable);
   if (inherited != nullptr && *inherited != '\0' && std::strlen(inherited) < size) {
@@ -204,10 +211,7 @@ const ring::Control* find_run(char* folder, size_t size) {
       return control;
     }
     if (error != 0) {
-      char cause[160];
-      std::snprintf(cause, sizeof cause, "the recording's control file cannot be opened: %s",
-                    std::strerror(error));
-      tell_user("not recording", cause, "check the limits of this process (ulimit -n, ulimit -v)");
+      tell_unopened(error);
       return nullptr;
     }
   }
@@ -218,14 +222,15 @@ const ring::Control* find_run(char* folder, size_t size) {
     tell_user("not recording", cause, remedy);
     return nullptr;
   }
+  set_environment(ring::kRingsVariable, folder);  // children join this run
   int error = 0;
   const ring::Control* control = map_control(folder, &error);
-  if (control == nullptr) {
+  if (control == nullptr && error == 0) {
     tell_user("not recording", "the writer's control file cannot be used",
               "use `streamscope` and the library of one installation");
-    return nullptr;
+  } else if (control == nullptr) {
+    tell_unopened(error);
   }
-  set_environment(ring::kRingsVariable, folder);  // children join this run
   return control;
 }
 

@@ -290,6 +290,10 @@ class Reader {
   bool seen_ = false;
 };
 
+// simdjson chooses one of its implementations at the first use, and ends the program if memory is
+// short then; so it chooses at the start.
+[[maybe_unused]] const std::string kImplementation = simdjson::get_active_implementation()->name();
+
 // A profile that was cut off: ends after the last object that was closed.
 void close(Text& text) {
   const std::string_view view = text.view();

@@ -15,7 +15,8 @@ class RaisedLimits {
  public:
   RaisedLimits() {
     for (size_t i = 0; i < kCount; ++i) {
-      if (::getrlimit(kResources[i], &before_[i]) != 0) continue;
+      known_[i] = ::getrlimit(kResources[i], &before_[i]) == 0;
+      if (!known_[i]) continue;
       rlimit raised = before_[i];
       raised.rlim_cur = raised.rlim_max;
       ::setrlimit(kResources[i], &raised);
@@ -26,10 +27,12 @@ class RaisedLimits {
   RaisedLimits& operator=(const RaisedLimits&) = delete;
 
   /// The address space that the program may have.
-  rlim_t address_space() const { return before_[1].rlim_cur; }
+  rlim_t address_space() const { return known_[1] ? before_[1].rlim_cur : RLIM_INFINITY; }
   /// In the child: as they were before.
   void restore() const {
-    for (size_t i = 0; i < kCount; ++i) ::setrlimit(kResources[i], &before_[i]);
+    for (size_t i = 0; i < kCount; ++i) {
+      if (known_[i]) ::setrlimit(kResources[i], &before_[i]);
+    }
   }
 
  private:
@@ -38,6 +41,7 @@ class RaisedLimits {
                                                      RLIMIT_CPU};
   static constexpr size_t kCount = sizeof kResources / sizeof kResources[0];
   rlimit before_[kCount] = {};
+  bool known_[kCount] = {};
 };
 
 }  // namespace streamscope::record

@@ -4,6 +4,7 @@
 
 #include <sys/stat.h>
 
+#include <cerrno>
 #include <map>
 #include <tuple>
 
@@ -21,6 +22,7 @@ struct Symbolizer::Impl {
     Dwfl* session = nullptr;
     Dwfl_Module* module = nullptr;
     GElf_Addr bias = 0;
+    bool has_lines = true;
   };
 
   ~Impl() {
@@ -67,8 +69,13 @@ std::string Symbolizer::name(const std::string& file, uint64_t address) {
       dwfl_module_addrinfo(opened.module, at, &offset, &symbol, nullptr, nullptr, nullptr);
   if (function == nullptr) return "";
   std::string result = trace::demangled(function);
+  if (!opened.has_lines) return result;
   int line = 0;
+  errno = 0;
   Dwfl_Line* found = dwfl_module_getsrc(opened.module, at);
+  // libdw 0.188 leaves a pointer to its stack behind where it ran out of memory, and follows it
+  // when it is asked again.
+  if (found == nullptr && errno == ENOMEM) opened.has_lines = false;
   const char* source =
       found == nullptr ? nullptr : dwfl_lineinfo(found, nullptr, &line, nullptr, nullptr, nullptr);
   if (source != nullptr) result += " " + std::string(source) + ":" + std::to_string(line);
