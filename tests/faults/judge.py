@@ -55,7 +55,12 @@ def clear(result):
 
 
 def names_kept(result):
-    return ".rings" in result.err and "streamscope info" in result.err
+    return any(end in result.err for end in (".rings", "-wal", "-shm")) and "streamscope info" in result.err
+
+
+def beside(folder):
+    """What lies beside the trace and belongs to it."""
+    return sorted(path.name for path in folder.iterdir() if TRACE in path.name and path.name != TRACE)
 
 
 def fewer(normal, found):
@@ -120,11 +125,12 @@ def judge_trace(verdict, build, scene, normal, result, folder, fault, died):
         if any(name.startswith(".") for name in names):  # the copy of a killed `analyze` goes with the next one
             subprocess.run([build.streamscope, "analyze", TRACE], cwd=folder, env=build.environment(), capture_output=True, timeout=30,
                            check=False)
-        rest = sorted(path.name for path in folder.iterdir() if TRACE in path.name and path.name != TRACE)
-        if rest:  # a folder counts as being made for a second
-            time.sleep(1.5)
+        rest = beside(folder)
+        if died and rest and not any((folder / f"{TRACE}.rings").glob("*.ring")):
+            # A folder without a ring counts as being made for a second, of which nobody knows when it began.
+            time.sleep(1.1)
             again(build, folder)
-            rest = sorted(path.name for path in folder.iterdir() if TRACE in path.name and path.name != TRACE)
+            rest = beside(folder)
         verdict.require("left after recovery", not rest, f"{rest}; {info.stderr}")
         verdict.outcome = "kept, recovered"
         said = said or info.returncode != 0

@@ -25,7 +25,9 @@ STEPS = {
     "NPROC": [1, 2, 3, 4, 5, 6, 8, 12],
 }
 # What the collector takes of these for itself, as any library would: a program that fails with so much less has no room for it.
-TAKEN = {"AS": 32 * MIB, "DATA": 16 * MIB, "NPROC": 4}
+# Documented in docs/architecture.md, "Limits of the system". Of the stack the dynamic loader takes 2 KiB for any preloaded library,
+# and the kernel moves its begin by up to 8 KiB from run to run.
+TAKEN = {"AS": 32 * MIB, "DATA": 16 * MIB, "STACK": 12 * KIB, "NPROC": 4}
 FEW = {"FSIZE": [0, 64 * KIB, MIB], "NOFILE": [4, 9, 12], "AS": [64 * MIB], "STACK": [64 * KIB], "NPROC": [2]}
 DISK = [64 * KIB, 256 * KIB, 512 * KIB, MIB, 1536 * KIB, 2 * MIB, 3 * MIB, 4 * MIB, 5 * MIB, 6 * MIB, 8 * MIB, 12 * MIB]
 ANOTHER_USER = 61234
@@ -169,7 +171,8 @@ def judge_limit(harness, case, scene, without, tight, result, folder):
     if case.kind in ("closed", "full outputs") and case.amount & 2:
         started = True
     expected = 128 - without.code if scene.launched and without.code is not None and without.code < 0 else without.code
-    if result.code != expected and tight:
+    by_chance = case.kind == "STACK" and without.code is not None and without.code < 0  # as the kernel lays the stack
+    if result.code != expected and (tight or by_chance):
         verdict.outcome = "no room for both"
         return verdict
     if result.code != expected:

@@ -24,10 +24,11 @@ class Build:
         self.streamscope = folder / "bin" / "streamscope"
         self.library = folder / "lib" / "libstreamscope_inject.so"
         self.target = folder / "bin" / "tests" / "faults_target"
+        self.linked = folder / "bin" / "tests" / "faults_linked_target"
         self.injector = folder / "lib" / "libfaults_injector.so"
 
     def missing(self):
-        return [str(path) for path in (self.streamscope, self.library, self.target, self.injector) if not path.exists()]
+        return [str(path) for path in (self.streamscope, self.library, self.target, self.linked, self.injector) if not path.exists()]
 
     def environment(self, extra=None):
         kept = {name: value for name, value in os.environ.items() if not name.startswith(("STREAMSCOPE_", "FAULTS_", "LD_"))}
@@ -59,6 +60,7 @@ SCENES = [
     Scene("record", [*RECORD, "--", *WORK], WORK, True),
     Scene("record-code-0", [*PLAIN, "--", "{target}"], ["{target}"], True),
     Scene("preload", WORK, WORK, False, {"LD_PRELOAD": "{library}", "STREAMSCOPE_OUTPUT": TRACE, "STREAMSCOPE_STACKS": "none", "STREAMSCOPE_BIN": "{folder}/streamscope"}),
+    Scene("linked", ["{linked}", *WORK[1:]], WORK, False, {"STREAMSCOPE_OUTPUT": TRACE, "STREAMSCOPE_STACKS": "none", "STREAMSCOPE_BIN": "{folder}/streamscope"}),
     Scene("flight-recorder", [*PLAIN, "--flight-recorder", "1", "--", *WORK], WORK, True),
     Scene("hang", [*RECORD, "--hang-timeout", "0.1", "--", "{target}", "--still", "350", "--code", "7"],
           ["{target}", "--still", "350", "--code", "7"], True),
@@ -80,7 +82,7 @@ def scene(name):
 
 
 def filled(words, build, folder):
-    places = {"streamscope": build.streamscope, "library": build.library, "target": build.target, "folder": folder}
+    places = {"streamscope": build.streamscope, "library": build.library, "target": build.target, "linked": build.linked, "folder": folder}
     return [str(word).format(**places) for word in words]
 
 
@@ -137,7 +139,7 @@ class Fixtures:
         folder.mkdir(parents=True)
         if scene_.fixture:
             shutil.copytree(self.folder / scene_.fixture, folder, dirs_exist_ok=True)
-        if scene_.name == "preload":
+        if scene_.name in ("preload", "linked"):
             wrapper = folder / "streamscope"
             wrapper.write_text(f'#!/bin/sh\nLD_PRELOAD="$FAULTS_INJECTOR" exec {self.build.streamscope} "$@"\n')
             wrapper.chmod(0o755)
