@@ -45,8 +45,13 @@ record quick_exit 7
 expect_processes quick_exit.sqlite 1
 expect_losses quick_exit.sqlite ''
 expect_complete quick_exit.sqlite 1
+# The signal may come between the last launch and the report of its end: then that is missing, and said to be.
 record handler 7
-expect_losses handler.sqlite 'exit-handlers-skipped|1 '
+case $(sql handler.sqlite 'select count(*) from op where end_ns is null') in
+  0) expect_losses handler.sqlite 'exit-handlers-skipped|1 ' ;;
+  1) expect_losses handler.sqlite 'exit-handlers-skipped|1 times-not-delivered|1 ' ;;
+  *) fail "handler: several ops have no end" ;;
+esac
 
 # A child: known from itself, not from wait(), which only its parent can call.
 record child 0 _exit
