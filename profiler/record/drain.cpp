@@ -45,6 +45,8 @@ constexpr double kRingShare = 0.25;
 constexpr auto kScanGrace = 50ms;
 
 constexpr char kPositionsKey[] = "ring_positions";
+// Number of the file of ops that are held back; 0: none is.
+constexpr char kHeldKey[] = "held_ops";
 constexpr char kJournalFile[] = "names";
 
 /// Reads numbers with a character after each, as file names have them.
@@ -155,6 +157,8 @@ Drain::Drain(std::filesystem::path rings, trace::Writer writer, const Options& o
   }
   // Gives the rate if the earlier writer did not live to take a second anchor.
   run_->clock.add(ring::read_anchor(options.clock));
+  held_file_ = trace::meta_integer(trace, kHeldKey).value_or(0);
+  if (held_file_ > 0) run_->ops.restore(held_file(held_file_));
   processes_ = restore(*run_, trace, identities, IdJournal::read(rings_ / kJournalFile));
   run_->journal.open(rings_ / kJournalFile);
 }
@@ -423,6 +427,21 @@ void Drain::store_positions() {
   writer_.set_meta(kPositionsKey, positions);
 }
 
+std::filesystem::path Drain::held_file(int64_t number) const {
+  return rings_ / (std::string(kHeldFile) + std::to_string(number % 2));
+}
+
+// Two files in turn: what is stored names the older one until all of it is stored again.
+void Drain::save_held_ops() {
+  if (run_->ops.held().empty()) {
+    writer_.set_meta(kHeldKey, 0);
+    return;
+  }
+  ++held_file_;
+  run_->ops.save(held_file(held_file_));
+  writer_.set_meta(kHeldKey, held_file_);
+}
+
 void Drain::flush() {
   last_flush_ = Clock::now();
   if (last_flush_ - last_settled_ >= kFlushInterval) {
@@ -431,6 +450,7 @@ void Drain::flush() {
   }
   run_->losses.store();
   store_positions();
+  save_held_ops();
   run_->journal.store();
   writer_.flush();
   std::lock_guard lock(rings_in_use_);
@@ -463,8 +483,10 @@ bool Drain::finish() {
     run_->losses.add(trace::kNoId, "string-missing", static_cast<int64_t>(run_->texts.missing()));
   run_->losses.store();
   run_->journal.store();
-  writer_.erase_meta(kPositionsKey);
+  for (const char* key : {kPositionsKey, kHeldKey}) writer_.erase_meta(key);
   writer_.finish(complete);
+  std::error_code ignored;
+  for (const int number : {0, 1}) std::filesystem::remove(held_file(number), ignored);
   return complete;
 }
 

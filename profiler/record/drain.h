@@ -95,6 +95,8 @@ class Drain {
   void take_exit(const std::string& file_name);
   void finish_process(ProcessDrain& process, ProcessDrain::Ending ending);
   void store_positions();
+  void save_held_ops();
+  std::filesystem::path held_file(int64_t number) const;
   void flush_if_due();
   size_t cycle_all(bool look_for_ended);
   void relieve_rings(const std::stop_token& stop);
@@ -110,7 +112,8 @@ class Drain {
   std::vector<std::string> unreadable_;                 // files that may still become rings
   std::filesystem::file_time_type scanned_at_{};
   Clock::time_point last_scan_{}, last_flush_{}, last_settled_{}, last_look_{};
-  uint64_t now_ = 0;  // ticks of this cycle's anchor
+  int64_t held_file_ = 0;  // number of the newest file of ops that are held back
+  uint64_t now_ = 0;       // ticks of this cycle's anchor
   bool recovering_ = false;
   // Held while rings are read, added and released; not while rows are stored, which may take long.
   std::mutex rings_in_use_;

@@ -5,8 +5,12 @@
 //
 // Activities arrive in buffers, in about the order in which the work ended. Ops whose ids ascend
 // with their start need no index on start, which saves a quarter of the file; so ops are held back
-// for one more batch and sorted.
+// for one more batch and sorted. What is held back is in a file beside the rings whenever rows are
+// stored, as its records may go then.
 #pragma once
+
+#include <filesystem>
+#include <span>
 
 #include <vector>
 
@@ -17,6 +21,11 @@ namespace streamscope::record {
 /// Thread-compatible.
 class OpOrder {
  public:
+  struct Held {
+    trace::Op op;
+    trace::Id operation;
+  };
+
   explicit OpOrder(trace::Writer& writer) : writer_(writer) {}
 
   /// An op whose times are known, and the libcoord operation whose function issued it (kNoId if
@@ -30,11 +39,13 @@ class OpOrder {
   /// Stores everything. What comes later is put into order as before, behind it.
   void store_all();
 
+  /// Writes what is held back to `file`, over what is there. Throws Error.
+  void save(const std::filesystem::path& file) const;
+  /// Takes over what an earlier writer saved; nothing if there is no such file. Throws Error.
+  void restore(const std::filesystem::path& file);
+  std::span<const Held> held() const { return held_; }
+
  private:
-  struct Held {
-    trace::Op op;
-    trace::Id operation;
-  };
   void store(size_t count);
 
   trace::Writer& writer_;

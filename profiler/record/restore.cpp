@@ -37,6 +37,12 @@ trace::OpKind op_kind(ring::CallKind call, bool* puts_work) {
       return trace::kMemset;
     case ring::CallKind::kGraphLaunch:
       return trace::kGraphLaunch;
+    case ring::CallKind::kHostFunction:
+      return trace::kHostFunction;
+    case ring::CallKind::kMemoryWait:
+      return trace::kMemoryWait;
+    case ring::CallKind::kMemoryWrite:
+      return trace::kMemoryWrite;
     default:
       *puts_work = false;
       return trace::kKernel;
@@ -309,6 +315,10 @@ class Restorer {
         reported.emplace(of_thread(trace_.api_call.thread_id[call]), trace_.op.correlation_id[id]);
       }
     }
+    for (const OpOrder::Held& held : run_.ops.held()) {
+      if (const Id call = held.op.api_call_id; call < trace_.api_call.size())
+        reported.emplace(of_thread(trace_.api_call.thread_id[call]), held.op.correlation_id);
+    }
     std::map<ProcessDrain*, int> capturing;
     for (Id id = 0; id < trace_.api_call.size(); ++id) {
       const trace::ApiCall call = row(trace_.api_call, id);
@@ -327,9 +337,7 @@ class Restorer {
       issue.call = id;
       issue.stream = call.stream_id;
       issue.operation = call.operation_id;
-      issue.bytes = issue.kind == trace::kKernel || issue.kind == trace::kGraphLaunch
-                        ? trace::kNoInt
-                        : call.value;
+      if (issue.kind == trace::kMemcpy || issue.kind == trace::kMemset) issue.bytes = call.value;
       issue.silent = issue.bytes == 0 || (issue.kind == trace::kMemcpy && call.object == 0);
       issue.unseen = issue.kind == trace::kGraphLaunch &&
                      (run_.options.with & ring::kWithGraphNodes) != 0 &&

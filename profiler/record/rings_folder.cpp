@@ -325,8 +325,8 @@ bool RingsFolder::remove() noexcept try {
   const auto names = trace::try_names_in(path_);
   if (!names) return false;  // the next command tries again
   for (const std::string& name : *names) {
-    if (name != "names" && !name.ends_with(".ring") && !name.ends_with(ring::kBacklogEnding) &&
-        !name.ends_with(ring::kExitEnding))
+    if (name != "names" && !name.starts_with(kHeldFile) && !name.ends_with(".ring") &&
+        !name.ends_with(ring::kBacklogEnding) && !name.ends_with(ring::kExitEnding))
       continue;
     fs::remove(path_ / name, error);
     if (error) return false;

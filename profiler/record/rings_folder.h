@@ -20,6 +20,9 @@ namespace streamscope::record {
 /// what could not be read then is still there.
 void check_shortage(const std::filesystem::path& what, int code);
 
+/// Files beside the rings that begin so hold ops that are not stored yet (op_order.h).
+inline constexpr char kHeldFile[] = "held-";
+
 /// FILE.rings of a trace.
 std::filesystem::path rings_path(const std::filesystem::path& trace);
 

@@ -69,6 +69,40 @@ TEST_F(DrainTest, JoinsDeviceWorkWithItsCallInWhateverOrderTheyCome) {
   EXPECT_EQ(trace.stream.native_id[trace.op.stream_id[0]], 13) << "learned from the activity";
 }
 
+TEST_F(DrainTest, KeepsTheTimesOfWorkThatAKilledWriterHeldBack) {
+  FakeThread& a = thread(0);
+  FakeThread& activities = thread(1);
+  a.context(1);
+  const auto work = [&](int64_t count) {
+    for (int64_t i = 0; i < count; ++i) {
+      a.call("cudaLaunchKernel", 0xaa, 0);
+      const auto at = static_cast<int64_t>(a.now());
+      activities.kernel(test::FakeThread::correlation, 13, at + 10, at + 20, "held");
+    }
+    settle();
+    drain().cycle();
+    drain().flush();
+  };
+  work(4);
+  work(3);
+  for (const int kills : {1, 2}) {
+    drain_.reset();  // as if killed
+    const Trace stored = trace::read(file_);
+    EXPECT_LT(stored.op.size(), 7u) << "nothing is held back";
+    drain_.emplace(rings_, trace::Writer::resume(file_), options_, stored);
+    if (kills == 1) drain_->flush();
+  }
+  a.end();
+  const Trace trace = finish();
+  ASSERT_EQ(trace.op.size(), 7u);
+  for (size_t i = 0; i < trace.op.size(); ++i) {
+    EXPECT_NE(trace.op.start_ns[i], trace::kUnknownNs);
+    EXPECT_EQ(trace.text(trace.op.name_id[i]), "held");
+    EXPECT_EQ(trace.op.api_call_id[i], i);
+  }
+  EXPECT_EQ(losses(trace)["times-not-delivered"], 0);
+}
+
 TEST_F(DrainTest, MakesOpsFromCallsAloneInTierStructure) {
   options_.run.tier = ring::Tier::kStructure;
   FakeThread& a = thread(0);
