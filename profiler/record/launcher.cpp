@@ -290,6 +290,11 @@ void say(const Options& options, const char* text) {
   if (!options.quiet) std::fprintf(stderr, "streamscope: %s\n", text);
 }
 
+Error failure_of(const Session& session, const std::exception& error) {
+  if (const auto* known = dynamic_cast<const Error*>(&error)) return *known;
+  return Error(session.trace(), "cannot be finished: " + explain(error));
+}
+
 void tell_what_is_left(const Outcome& outcome) {
   for (const Left& left : outcome.left)
     std::fprintf(stderr, "streamscope: %s\n", describe(left).c_str());
@@ -363,8 +368,9 @@ Outcome run(const Options& options, const std::vector<std::string>& command) {
                   options);
   Outcome outcome;
   try {
+    outcome.trace = session.trace();
     child.go(session, command[0]);
-  } catch (const Error&) {
+  } catch (...) {
     session.finish(&outcome);
     throw;
   }
@@ -406,8 +412,8 @@ Outcome run(const Options& options, const std::vector<std::string>& command) {
   try {
     session.finish(&outcome);
     if (!outcome.trace_written) outcome.left_running = left_running(session.rings());
-  } catch (const Error& error) {
-    outcome.failure = error;
+  } catch (const std::exception& error) {
+    outcome.failure = failure_of(session, error);
   }
   tell_what_is_left(outcome);
   return outcome;
@@ -438,13 +444,19 @@ int run_detached(const Options& options, pid_t target, int ready_fd,
       options.output.empty()
           ? Session(default_output(program.empty() ? "program" : program, target), options)
           : own_session(options, target);
-  const std::string folder = session.rings().string() + '\0';
-  const bool heard =
-      ::write(ready_fd, folder.data(), folder.size()) == static_cast<ssize_t>(folder.size());
+  Outcome outcome;
+  bool stop = false;
+  try {
+    outcome.trace = session.trace();
+    const std::string folder = session.rings().string() + '\0';
+    const auto bytes = static_cast<ssize_t>(folder.size());
+    stop = ::write(ready_fd, folder.data(), folder.size()) != bytes;
+  } catch (...) {
+    session.finish(&outcome);
+    throw;
+  }
   ::close(ready_fd);
 
-  Outcome outcome;
-  bool stop = !heard;
   while (!stop) {
     const bool target_lives = ring::process_alive(pid, start);
     const auto pause = session.step();
@@ -454,8 +466,8 @@ int run_detached(const Options& options, pid_t target, int ready_fd,
   }
   try {
     session.finish(&outcome, finished);
-  } catch (const Error& error) {
-    outcome.failure = error;
+  } catch (const std::exception& error) {
+    outcome.failure = failure_of(session, error);
     finished(outcome);
   }
   tell_what_is_left(outcome);

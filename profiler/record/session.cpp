@@ -189,7 +189,6 @@ void Session::set_exit(uint32_t pid, int wait_status) {
 
 void Session::finish(Outcome* outcome, const std::function<void(const Outcome&)>& finished) {
   folder_.control().stop.store(1, std::memory_order_release);
-  outcome->trace = trace_;
   if (!failure_) {
     try {
       if (flight_) outcome->trace_written = flight_->finish(trace_);

@@ -51,7 +51,7 @@ class Session {
   /// The process that hangs and is to be ended; told once.
   std::optional<uint32_t> take_hung() { return std::exchange(hung_, std::nullopt); }
   /// Ends the recording and cleans up; throws the Error that ended it early, if one did. `outcome`
-  /// gets all but the exit code.
+  /// gets all but the name of the trace and the exit code.
   /// `finished` is called with the finished trace while the folder of the rings still says that
   /// somebody is at work.
   void finish(Outcome* outcome, const std::function<void(const Outcome&)>& finished = {});
