@@ -112,7 +112,8 @@ def cannot_remove(fault):
 
 def judge_trace(verdict, build, scene, normal, result, folder, fault, died):
     """What was recorded, and what is said of the rest."""
-    names = [name for name in result.left if name not in (TRACE,)]
+    # A child of a program that was not recorded is recorded by itself.
+    names = [name for name in result.left if name != TRACE and f"streamscope: wrote {name}: " not in result.err]
     kept = names_kept(result) or bool(died) or cannot_remove(fault)
     found = contents(build, folder / TRACE, folder.with_name(folder.name + ".alone"))
     verdict.require("left behind", not names or kept, f"{names}; {own_lines(result.err)}")
