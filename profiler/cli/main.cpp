@@ -4,11 +4,15 @@
 // streamscope: finds the command, lets it parse its options and runs it. Every way to fail ends in
 // one line on standard error and exit code 2.
 
+#include <execinfo.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <exception>
+#include <new>
+#include <string_view>
 #include <system_error>
 
 #include "command.h"
@@ -118,6 +122,12 @@ void run_and_report(void* pointer) {
   } catch (const std::system_error& error) {
     // As fmt reports it; other outputs are written where their names are known.
     call.code = fail(std::string("standard output: ") + error.what() + "; is the disk full?");
+  } catch (const std::bad_alloc&) {
+    // There may be no memory for a message either.
+    constexpr std::string_view kLine =
+        "streamscope: out of memory; record or read a shorter part\n";
+    (void)!::write(STDERR_FILENO, kLine.data(), kLine.size());
+    call.code = kUnusable;
   } catch (const std::exception& error) {
     call.code = fail(explain(error));
   }
@@ -129,6 +139,9 @@ void run_and_report(void* pointer) {
 int main(int argc, char** argv) {
   using namespace streamscope;
   cli::hold_standard_files();
+  // libc loads its unwinder at the first use, and ends the program if memory is short then.
+  void* frame;
+  ::backtrace(&frame, 1);
   cli::Call call{argv + std::min(1, argc), argv + argc};
   cli::call_with_stack(cli::run_and_report, &call);
   return call.code;

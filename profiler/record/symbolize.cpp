@@ -6,10 +6,12 @@
 
 #include <cerrno>
 #include <map>
+#include <new>
 #include <tuple>
 
 #include "trace/function_name.h"
 #if STREAMSCOPE_HAVE_LIBDW
+#include <elfutils/libdw.h>
 #include <elfutils/libdwfl.h>
 #endif
 
@@ -23,11 +25,12 @@ struct Symbolizer::Impl {
     Dwfl_Module* module = nullptr;
     GElf_Addr bias = 0;
     bool has_lines = true;
+    bool ran_out = false;  // of memory: it has no lines any more, and cannot be closed
   };
 
   ~Impl() {
     for (auto& [key, file] : files) {
-      if (file.session != nullptr) dwfl_end(file.session);
+      if (file.session != nullptr && !file.ran_out) dwfl_end(file.session);
     }
   }
 
@@ -56,6 +59,31 @@ struct Symbolizer::Impl {
     return file;
   }
 
+  /// " FILE:LINE", or nothing.
+  static std::string line(File& file, GElf_Addr at) {
+    int line = 0;
+    const char* source = nullptr;
+    errno = 0;
+    try {
+      GElf_Addr ignored = 0;
+      Dwarf* facts = dwfl_module_getdwarf(file.module, &ignored);
+      file.has_lines = facts != nullptr;
+      if (facts == nullptr) return "";
+      // Its own handler would end the recorder.
+      dwarf_new_oom_handler(facts, [] { throw std::bad_alloc(); });
+      Dwfl_Line* found = dwfl_module_getsrc(file.module, at);
+      if (found != nullptr)
+        source = dwfl_lineinfo(found, nullptr, &line, nullptr, nullptr, nullptr);
+      // libdw 0.188 leaves a pointer to its stack behind where it ran out of memory, and follows it
+      // when it is asked again.
+      file.ran_out = found == nullptr && errno == ENOMEM;
+    } catch (const std::bad_alloc&) {
+      file.ran_out = true;
+    }
+    if (file.ran_out) file.has_lines = false;
+    return source == nullptr ? "" : " " + std::string(source) + ":" + std::to_string(line);
+  }
+
   std::map<Key, File> files;
 };
 
@@ -69,16 +97,7 @@ std::string Symbolizer::name(const std::string& file, uint64_t address) {
       dwfl_module_addrinfo(opened.module, at, &offset, &symbol, nullptr, nullptr, nullptr);
   if (function == nullptr) return "";
   std::string result = trace::demangled(function);
-  if (!opened.has_lines) return result;
-  int line = 0;
-  errno = 0;
-  Dwfl_Line* found = dwfl_module_getsrc(opened.module, at);
-  // libdw 0.188 leaves a pointer to its stack behind where it ran out of memory, and follows it
-  // when it is asked again.
-  if (found == nullptr && errno == ENOMEM) opened.has_lines = false;
-  const char* source =
-      found == nullptr ? nullptr : dwfl_lineinfo(found, nullptr, &line, nullptr, nullptr, nullptr);
-  if (source != nullptr) result += " " + std::string(source) + ":" + std::to_string(line);
+  if (opened.has_lines) result += Impl::line(opened, at);
   return result;
 }
 
