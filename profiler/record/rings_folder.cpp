@@ -180,10 +180,14 @@ RingsFolder RingsFolder::create(const fs::path& trace, const Options& options) {
   if (elsewhere) {
     folder.path_ = "/dev/shm/streamscope-" + std::to_string(::getpid()) + "-" +
                    std::to_string(ring::process_start(static_cast<uint32_t>(::getpid())));
-    make_private_folder(folder.path_);
+  }
+  // What needs memory comes before there is a folder.
+  const fs::path control = folder.path_ / ring::kControlFile;
+  const std::string text = folder.path_.string();
+  make_private_folder(folder.path_);
+  if (elsewhere) {
     const int file =
         ::open(folder.pointer_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-    const std::string text = folder.path_.string();
     if (file < 0 || ::write(file, text.data(), text.size()) != static_cast<ssize_t>(text.size())) {
       const int code = errno;
       if (file >= 0) ::close(file);
@@ -192,12 +196,9 @@ RingsFolder RingsFolder::create(const fs::path& trace, const Options& options) {
                   remedy_for(code), code);
     }
     ::close(file);
-  } else {
-    make_private_folder(folder.path_);
   }
 
   const uint64_t start = ring::process_start(static_cast<uint32_t>(::getpid()));
-  const fs::path control = folder.path_ / ring::kControlFile;
   folder.lock_ = ::open(control.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
   // Locked before it has a size: whoever looks for a dead writer takes no lock of an empty file.
   int failure = start == 0                                                          ? EMFILE

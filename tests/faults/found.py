@@ -25,6 +25,20 @@ FAULTS = [
     ("preload", "recorder", "pwrite64", "begin_recording", "ENOSPC", True),
     # The copy of the rings was left behind.
     ("flight-recorder", "recorder", "pwrite64", "begin_dump", "ENOSPC", False),
+    # What could not be removed stayed for good, or without a word.
+    ("preload", "recorder", "unlink", "fold_wal", "EACCES", False),
+    ("preload", "recorder", "remove", "remove", "EACCES", False),
+    ("flight-recorder", "recorder", "opendir", "remove", "EMFILE", False),
+    ("recover", "recorder", "opendir", "remove", "EMFILE", False),
+    # The log stayed beside the trace.
+    ("record-code-0", "recorder", "fcntl64", "try_to_fold", "ENOLCK", False),
+    # The trace had no start and no tier, and did not say so.
+    ("recover-early", "recorder", "mmap", "Drain", "ENOMEM", False),
+    ("recover-early", "recorder", "fstat", "Drain", "EACCES", False),
+    # The program got limits of nothing.
+    ("record-code-0", "recorder", "getrlimit", "RaisedLimits", "EPERM", False),
+    # Nothing was recorded, for want of the library.
+    ("record-code-0", "recorder", "realpath", "inject_library[abi:cxx11]", "EACCES", False),
     # The trace was whole, but "exists already" was all that was said.
     ("import", "recorder", "stat64", "open_derived", "EACCES", False),
 ]
