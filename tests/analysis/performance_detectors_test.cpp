@@ -294,6 +294,18 @@ TEST(ChurnAndLeak, TellsEventsThatAreRenewedFromThoseThatLeak) {
   EXPECT_EQ(leak.findings[0].count, 20u);
 }
 
+TEST(ChurnAndLeak, CountsNoTimeOfACallThatBeganAtAnUnknownTime) {
+  constexpr trace::Small kEventCreate = 7;
+  TraceBuilder builder = events(true, false);
+  builder.add(trace::ApiCall{
+      .thread_id = 0, .kind = kEventCreate, .start_ns = 30 * kUs, .end_ns = 33 * kUs});
+  builder.add(trace::ApiCall{
+      .thread_id = 0, .kind = kEventCreate, .start_ns = trace::kUnknownNs, .end_ns = 50 * kUs});
+  const Verdict verdict = run("churn-and-leak", builder);
+  ASSERT_EQ(verdict.findings.size(), 1u);
+  EXPECT_THAT(verdict.findings[0].text, HasSubstr("creating and destroying took 3"));
+}
+
 TEST(ChurnAndLeak, IsSilentOfAStockMadeBeforehand) {
   EXPECT_EQ(run("churn-and-leak", events(false, true)).outcome, Outcome::kClean);
 }

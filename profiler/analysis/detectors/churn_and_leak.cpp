@@ -88,7 +88,7 @@ void find_churn_and_leaks(Analyses& analyses, Findings& findings) {
             trace.process_of_thread(trace.api_call.thread_id[call]) != process) {
           continue;
         }
-        trace::add_to(time, end - start);
+        trace::add_to(time, trace::between(start, end));
         if (creates && first_call == kNoId) first_call = call;
       }
       const Findings::Key key{process, of_streams};
