@@ -218,7 +218,7 @@ void Document::link_dependencies() {
   waited_ns_.assign(dependencies_.size(), 0);
   for (size_t i = 0; i < why_late_.size(); ++i) {
     const analysis::WaitPart part = why_late_[i];
-    if (part.edge < waited_ns_.size()) waited_ns_[part.edge] += part.duration_ns;
+    if (part.edge < waited_ns_.size()) trace::add_to(waited_ns_[part.edge], part.duration_ns);
   }
 }
 

@@ -55,6 +55,35 @@ void append_finding(trace::Writer& writer, const Detector& detector, const Findi
   append(writer, row);
 }
 
+// Whoever takes derived rows relies on what this version writes into each; a file of others may
+// lack it.
+bool rows_are_whole(const Trace& trace) {
+  for (Id i = 0; i < trace.edge.size(); ++i) {
+    if (trace.edge.kind[i] == trace::kNoSmall || trace.edge.from_op_id[i] == kNoId ||
+        trace.edge.to_op_id[i] == kNoId)
+      return false;
+  }
+  const auto& cause = trace.wait_cause;
+  for (Id i = 0; i < cause.size(); ++i) {
+    if (cause.op_id[i] == kNoId || cause.cause[i] == trace::kNoSmall ||
+        cause.duration_ns[i] == trace::kUnknownNs)
+      return false;
+  }
+  const auto& path = trace.critical_path;
+  for (Id i = 0; i < path.size(); ++i) {
+    if (path.kind[i] == trace::kNoSmall || path.start_ns[i] == trace::kUnknownNs ||
+        path.end_ns[i] < path.start_ns[i] ||
+        (path.kind[i] == trace::kOpStep && path.op_id[i] == kNoId))
+      return false;
+  }
+  for (Id i = 0; i < trace.finding.size(); ++i) {
+    if (trace.finding.severity[i] == trace::kNoSmall ||
+        trace.finding.confidence[i] == trace::kNoSmall)
+      return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 DerivedCounts write_derived_tables(Analyses& analyses) {
@@ -105,7 +134,8 @@ DerivedCounts write_derived_tables(Analyses& analyses) {
 
 bool has_derived_tables(const Trace& trace) {
   const auto found = trace.meta.find(kVersionKey);
-  return found != trace.meta.end() && found->second == std::to_string(kAnalysisVersion);
+  return found != trace.meta.end() && found->second == std::to_string(kAnalysisVersion) &&
+         rows_are_whole(trace);
 }
 
 }  // namespace streamscope::analysis

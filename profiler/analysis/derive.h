@@ -25,7 +25,8 @@ struct DerivedCounts {
 /// that. Throws Error if the file cannot be written; it is then what it was.
 DerivedCounts write_derived_tables(Analyses& analyses);
 
-/// True if the trace holds derived tables of this version.
+/// True if the trace holds derived tables of this version, and no row of them lacks what it must
+/// have.
 bool has_derived_tables(const Trace& trace);
 
 }  // namespace streamscope::analysis

@@ -41,5 +41,35 @@ TEST(Derive, StoresTheEdgesAndTheirVersionAndKeepsTheRest) {
   std::filesystem::remove(file);
 }
 
+// Whoever takes derived rows indexes by what they name.
+TEST(Derive, TakesNoRowsThatLackWhatThisVersionWrites) {
+  test::TraceBuilder builder;
+  builder.add(trace::Edge{.kind = trace::kEventEdge, .from_op_id = 0, .to_op_id = 1});
+  builder.add(trace::WaitCause{.op_id = 0, .cause = 0, .duration_ns = 10});
+  builder.add(trace::CriticalPath{
+      .step = 0, .kind = trace::kOpStep, .op_id = 0, .start_ns = 10, .end_ns = 20});
+  builder.add(trace::Finding{.severity = 1, .confidence = 2});
+  Trace whole = builder.trace();
+  whole.meta["analysis_version"] = std::to_string(kAnalysisVersion);
+  EXPECT_TRUE(has_derived_tables(whole));
+  const auto is_whole_after = [&](auto change) {
+    Trace trace = whole;
+    change(trace);
+    return has_derived_tables(trace);
+  };
+  EXPECT_FALSE(is_whole_after([](Trace& t) { t.edge.kind[0] = trace::kNoSmall; }));
+  EXPECT_FALSE(is_whole_after([](Trace& t) { t.edge.from_op_id[0] = kNoId; }));
+  EXPECT_FALSE(is_whole_after([](Trace& t) { t.edge.to_op_id[0] = kNoId; }));
+  EXPECT_FALSE(is_whole_after([](Trace& t) { t.wait_cause.op_id[0] = kNoId; }));
+  EXPECT_FALSE(is_whole_after([](Trace& t) { t.wait_cause.cause[0] = trace::kNoSmall; }));
+  EXPECT_FALSE(is_whole_after([](Trace& t) { t.wait_cause.duration_ns[0] = trace::kUnknownNs; }));
+  EXPECT_FALSE(is_whole_after([](Trace& t) { t.critical_path.kind[0] = trace::kNoSmall; }));
+  EXPECT_FALSE(is_whole_after([](Trace& t) { t.critical_path.op_id[0] = kNoId; }));
+  EXPECT_FALSE(is_whole_after([](Trace& t) { t.critical_path.start_ns[0] = trace::kUnknownNs; }));
+  EXPECT_FALSE(is_whole_after([](Trace& t) { t.critical_path.end_ns[0] = 5; }));
+  EXPECT_FALSE(is_whole_after([](Trace& t) { t.finding.severity[0] = trace::kNoSmall; }));
+  EXPECT_FALSE(is_whole_after([](Trace& t) { t.finding.confidence[0] = trace::kNoSmall; }));
+}
+
 }  // namespace
 }  // namespace streamscope::analysis
