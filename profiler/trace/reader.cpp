@@ -9,6 +9,7 @@
 #include <exception>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <thread>
 
@@ -78,7 +79,7 @@ class Loader {
     for (size_t i = 0; i < tables_.size(); ++i) check_ids(i);
     for (size_t i = 0; i < tables_.size(); ++i) join(i);
     if (options_.count_others) {
-      for (const StoredTable& table : others_) *table.row_count = row_count(table.name);
+      for (const StoredTable& table : others_) *table.row_count = row_count(table.name).value_or(0);
     }
     check_hang_objects();
     add_losses(damage_, trace_);
@@ -93,16 +94,19 @@ class Loader {
     // A row takes four bytes at least, which bounds what a forged highest id can make us reserve.
     most_rows_ = static_cast<uint64_t>(database().integer("PRAGMA page_count")) *
                  static_cast<uint64_t>(database().integer("PRAGMA page_size")) / 4;
-    total_rows_ = row_count("string");
+    total_rows_ = row_count("string").value_or(0);
     stored_rows_.clear();
     for (const StoredTable& table : tables_)
-      total_rows_ += stored_rows_.emplace_back(row_count(table.name));
+      total_rows_ += stored_rows_.emplace_back(row_count(table.name)).value_or(0);
   }
 
-  uint64_t row_count(const std::string& table) const {
-    if (added_later(table) && stored_columns(table).empty()) return 0;
-    int64_t count = database().integer("SELECT coalesce(max(id), -1) + 1 FROM " + table);
-    return static_cast<uint64_t>(std::clamp<int64_t>(count, 0, static_cast<int64_t>(most_rows_)));
+  // By the highest id; nothing if the table is empty or newer than the file.
+  std::optional<uint64_t> row_count(const std::string& table) const {
+    if (added_later(table) && stored_columns(table).empty()) return std::nullopt;
+    Statement statement(database(), "SELECT max(id) FROM " + table);
+    if (!statement.step() || statement.is_null(0)) return std::nullopt;
+    const auto most = static_cast<int64_t>(most_rows_);
+    return static_cast<uint64_t>(std::clamp<int64_t>(statement.integer(0), -1, most - 1) + 1);
   }
 
   [[noreturn]] void damaged(const std::string& what) const {
@@ -117,7 +121,7 @@ class Loader {
   }
 
   void load_strings() {
-    trace_.strings.reserve(row_count("string"));
+    trace_.strings.reserve(row_count("string").value_or(0));
     Statement statement(database(), "SELECT id, value FROM string ORDER BY id");
     while (statement.step()) {
       const size_t expected = trace_.strings.size();
@@ -137,18 +141,19 @@ class Loader {
     return names;
   }
 
-  // Splits each table into parts; the last one reads to the end, whatever comes there.
+  // Splits each table into parts; the last one reads to the end, whatever comes there. Most tables
+  // of a trace are empty.
   void plan_parts() {
     parts_.resize(tables_.size());
     for (size_t i = 0; i < tables_.size(); ++i) {
       StoredTable& table = tables_[i];
+      if (!stored_rows_[i]) continue;
       if (grown_later(table.name)) {
         const std::set<std::string, std::less<>> stored = stored_columns(table.name);
-        if (added_later(table.name) && stored.empty()) continue;
         for (StoredColumn& column : table.columns) column.is_stored = stored.contains(column.name);
       }
       uint64_t from = 0;
-      for (; from + kRowsPerPart < stored_rows_[i]; from += kRowsPerPart)
+      for (; from + kRowsPerPart < *stored_rows_[i]; from += kRowsPerPart)
         parts_[i].push_back({.from = from, .to = from + kRowsPerPart});
       parts_[i].push_back({.from = from});
       for (size_t part = 0; part < parts_[i].size(); ++part) work_.push_back({i, part});
@@ -269,8 +274,8 @@ class Loader {
   Trace& trace_;
   std::vector<std::unique_ptr<Database>> connections_;
   std::vector<StoredTable> tables_, others_;
-  std::vector<uint64_t> stored_rows_;          // by table
-  std::vector<std::vector<TablePart>> parts_;  // by table
+  std::vector<std::optional<uint64_t>> stored_rows_;  // by table; nothing to read in some
+  std::vector<std::vector<TablePart>> parts_;         // by table
   std::vector<Work> work_;
   std::atomic<size_t> next_ = 0;  // of work_
   std::mutex mutex_;
