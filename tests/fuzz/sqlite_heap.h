@@ -52,6 +52,7 @@ inline const int kSqliteHeapIsSet = [] {
       .xShutdown = [](void*) {},
       .pAppData = nullptr,
   };
+  sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
   return sqlite3_config(SQLITE_CONFIG_MALLOC, &kMethods);
 }();
 

@@ -8,7 +8,6 @@
 #include "fuzz/trace_mutations.h"
 #include "fuzz/use_trace.h"
 #include "trace/error.h"
-#include "trace/reader.h"
 
 extern "C" size_t LLVMFuzzerMutate(uint8_t* data, size_t size, size_t max_size);
 
@@ -19,7 +18,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const test::TraceInput input(data, size);
   try {
     test::write_mutated(input, kFile);
-    test::use_trace(trace::read(kFile), input.head.use);
+    test::use_trace(kFile, input.head.use);
   } catch (const Error&) {  // refused
   }
   return 0;

@@ -146,9 +146,10 @@ constexpr const char* kMetaKeys[] = {"format_version",
 // A seed in memory. What an input changes is rolled back, so that its schema is parsed only once.
 class Seed {
  public:
-  explicit Seed(const std::filesystem::path& file)
+  Seed(const std::filesystem::path& file, bool with_views)
       : database_(":memory:", SQLITE_OPEN_READWRITE | SQLITE_OPEN_MEMORY) {
     load(file);
+    if (!with_views) drop_views();
     for (size_t i = 0; i < trace::kTableCount; ++i)
       columns_.push_back(stored_columns(trace::tables()[i]));
     shrink();
@@ -174,6 +175,14 @@ class Seed {
     if (backup == nullptr) database_.fail(sqlite3_errcode(database_.get()));
     sqlite3_backup_step(backup, -1);
     if (const int code = sqlite3_backup_finish(backup); code != SQLITE_OK) database_.fail(code);
+  }
+
+  void drop_views() {
+    std::string drops;
+    Statement views(database_, "SELECT name FROM sqlite_schema WHERE type = 'view'");
+    while (views.step()) drops += "DROP VIEW " + std::string(views.text(0)) + ";";
+    views.reset();
+    database_.run(drops);
   }
 
   // More rows reach nothing new and take longer.
@@ -355,7 +364,9 @@ class Seed {
 Seed& seed(size_t index) {
   static std::vector<std::unique_ptr<Seed>> all(seed_traces().size());
   std::unique_ptr<Seed>& found = all[index % all.size()];
-  if (!found) found = std::make_unique<Seed>(seed_traces()[index % all.size()]);
+  // The reader uses no view of a file, but takes long to parse them, so few have them.
+  if (!found)
+    found = std::make_unique<Seed>(seed_traces()[index % all.size()], index % all.size() % 4 == 0);
   return *found;
 }
 

@@ -137,7 +137,7 @@ void export_it(const trace::Trace& trace, unsigned part) {
   if (format.name != "perfetto") expect_document(format.name, text);
 }
 
-void query_it(const trace::Trace& trace, unsigned part) {
+void query_it(const std::filesystem::path& file, unsigned part) {
   static const std::vector<std::string> kNames = [] {
     std::vector<std::string> names = trace::stable_views();
     for (const char* name : {"string", "NVTX_EVENTS", "CUPTI_ACTIVITY_KIND_RUNTIME"})
@@ -146,7 +146,7 @@ void query_it(const trace::Trace& trace, unsigned part) {
   }();
   const std::string& name = one_of(kNames, part);
   std::string text;
-  trace::Query query(trace.file, "SELECT * FROM " + name);
+  trace::Query query(file, "SELECT * FROM " + name);
   report::write_csv(query, [&](std::string_view piece) { text += piece; });
   expect_clean(name, text);
 }
@@ -174,8 +174,11 @@ void derive_it(const trace::Trace& trace, unsigned) {
   (void)analyses.waits();
 }
 
-void view_it(const trace::Trace& trace, unsigned) {
-  const viewer::Document document(trace);
+// As it is, or with its derived tables taken for those of this version.
+void view_it(const trace::Trace& trace, unsigned part) {
+  trace::Trace shown = trace;
+  if (part % 2 == 0) shown.meta["analysis_version"] = std::to_string(analysis::kAnalysisVersion);
+  const viewer::Document document(std::move(shown), false, 0);
   const size_t lanes = document.lanes().size();
   for (size_t lane = 0; lane < std::min<size_t>(lanes, 20); ++lane)
     expect_clean("lane", document.lanes()[lane].title);
@@ -191,25 +194,34 @@ void view_it(const trace::Trace& trace, unsigned) {
 }
 
 // Alone, which copies it, or with another, which reads more.
-void merge_it(const trace::Trace& trace, unsigned part) {
+void merge_it(const std::filesystem::path& file, unsigned part) {
   const std::filesystem::path out = scratch("merged");
-  std::vector<std::filesystem::path> files = {trace.file};
+  std::vector<std::filesystem::path> files = {file};
   if (part % 4 == 0) {
     files.push_back(scratch("other"));
-    std::filesystem::copy_file(trace.file, files[1],
-                               std::filesystem::copy_options::overwrite_existing);
+    std::filesystem::copy_file(file, files[1], std::filesystem::copy_options::overwrite_existing);
   }
   trace::merge(files, out, {.overwrite = true});
   (void)trace::read(out).end_ns();
 }
 
-constexpr void (*kUses[])(const trace::Trace&, unsigned part) = {
-    report_it, check_it, predict_it, export_it, query_it, compare_it, derive_it, view_it, merge_it};
+// These read the file themselves.
+constexpr void (*kFileUses[])(const std::filesystem::path&, unsigned part) = {query_it, merge_it};
+constexpr void (*kTraceUses[])(const trace::Trace&, unsigned part) = {
+    report_it, check_it, predict_it, export_it, compare_it, derive_it, view_it};
+constexpr unsigned kFirstTraceUse = std::size(kFileUses);
+constexpr unsigned kUses = kFirstTraceUse + std::size(kTraceUses);
 
 }  // namespace
 
 void use_trace(const trace::Trace& trace, unsigned choice) {
-  kUses[choice % std::size(kUses)](trace, choice / std::size(kUses));
+  if (choice % kUses < kFirstTraceUse) return use_trace(trace.file, choice);
+  kTraceUses[choice % kUses - kFirstTraceUse](trace, choice / kUses);
+}
+
+void use_trace(const std::filesystem::path& file, unsigned choice) {
+  if (choice % kUses >= kFirstTraceUse) return use_trace(trace::read(file), choice);
+  kFileUses[choice % kUses](file, choice / kUses);
 }
 
 }  // namespace streamscope::test

@@ -5,6 +5,8 @@
 // document.
 #pragma once
 
+#include <filesystem>
+
 #include "trace/reader.h"
 
 namespace streamscope::test {
@@ -13,5 +15,7 @@ namespace streamscope::test {
 /// a file; what is written must be valid in its format. May change the file. Throws Error if the
 /// trace cannot be used so.
 void use_trace(const trace::Trace& trace, unsigned choice);
+/// Likewise with a file, which is read only if that takes a trace.
+void use_trace(const std::filesystem::path& file, unsigned choice);
 
 }  // namespace streamscope::test
