@@ -19,6 +19,14 @@ namespace streamscope::record {
 
 #if STREAMSCOPE_HAVE_LIBDW
 
+namespace {
+
+// libdw's own handler would end the recorder. For Clang only this spelling is part of a function's
+// type.
+__attribute__((noreturn)) void run_out_of_memory() { throw std::bad_alloc(); }
+
+}  // namespace
+
 struct Symbolizer::Impl {
   struct File {
     Dwfl* session = nullptr;
@@ -69,8 +77,7 @@ struct Symbolizer::Impl {
       Dwarf* facts = dwfl_module_getdwarf(file.module, &ignored);
       file.has_lines = facts != nullptr;
       if (facts == nullptr) return "";
-      // Its own handler would end the recorder.
-      dwarf_new_oom_handler(facts, [] { throw std::bad_alloc(); });
+      dwarf_new_oom_handler(facts, run_out_of_memory);
       Dwfl_Line* found = dwfl_module_getsrc(file.module, at);
       if (found != nullptr)
         source = dwfl_lineinfo(found, nullptr, &line, nullptr, nullptr, nullptr);
