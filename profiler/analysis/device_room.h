@@ -55,16 +55,22 @@ class DeviceRoom {
   /// interrupted; what would start later is passed by if it is less urgent.
   Ns room(Ns at, double share, Ns priority) const {
     Taken taken(*this, at);
-    const auto begun = [&] { return marked(taken.first, &RoomUser::start, taken.now); };
-    uint64_t seen = begun();
-    taken.add(seen);
+    taken.add(marked(taken.first, &RoomUser::start, at));
     if (taken.leaves(share)) return at;
-    const uint64_t urgent = marked(taken.first, &RoomUser::priority, priority);
-    while (!taken.leaves(share)) {
+    // What starts later and is as urgent, in that order: nearly that of the ends.
+    std::array<uint8_t, kUsers> later;
+    size_t count = 0;
+    for (size_t i = taken.first; i < end_; ++i) {
+      if (users_[i].start <= at || users_[i].priority > priority) continue;
+      size_t place = count++;
+      for (; place > 0 && users_[later[place - 1]].start > users_[i].start; --place)
+        later[place] = later[place - 1];
+      later[place] = static_cast<uint8_t>(i);
+    }
+    for (size_t next = 0; !taken.leaves(share);) {
       taken.go_on();
-      const uint64_t news = begun() & urgent & ~seen;
-      taken.add(news);
-      seen |= news;
+      for (; next < count && users_[later[next]].start <= taken.now; ++next)
+        taken.add(uint64_t{1} << (later[next] - taken.first));
     }
     return taken.now;
   }
