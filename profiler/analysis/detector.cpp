@@ -9,6 +9,7 @@
 #include <atomic>
 #include <future>
 
+#include "labels.h"
 #include "units.h"
 
 namespace streamscope::analysis {
@@ -147,7 +148,7 @@ AvailableEvidence evidence_of(const Trace& trace) {
     const auto severity =
         stored == trace::kNoSmall ? info.severity : static_cast<trace::Severity>(stored);
     if (severity < trace::Severity::kDataLoss) continue;
-    result.gaps.push_back({info.touches, fmt::format("{} ({})", info.meaning, name)});
+    result.gaps.push_back({info.touches, fmt::format("{} ({})", info.meaning, printable(name))});
   }
   size_t ambiguous = 0, unknown = 0;
   for (trace::Small binding : trace.event_wait.binding) {

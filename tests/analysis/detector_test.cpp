@@ -83,6 +83,15 @@ TEST(Detectors, ALossWeakensOnlyTheEvidenceThatItTouches) {
       << "what a newer version lost may be anything";
 }
 
+TEST(Detectors, SayWhatIsMissingInTextThatCanBeShown) {
+  TraceBuilder builder;
+  builder.stream("a").kernel("k", 200, 300);
+  builder.loss("\xff\x1b[2J");
+  const std::string reason = evidence_of(builder.trace()).reason(kAllEvidence);
+  EXPECT_EQ(reason.find('\xff'), std::string::npos) << reason;
+  EXPECT_EQ(reason.find('\x1b'), std::string::npos) << reason;
+}
+
 TEST(Detectors, EvidenceThatWasNeverPromisedIsNotMissed) {
   TraceBuilder builder;
   builder.meta("tier", "structure");
