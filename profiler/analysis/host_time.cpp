@@ -18,9 +18,6 @@ namespace {
 
 constexpr size_t kBlockCalls = 16;
 
-// api_call.kind of a module load.
-constexpr trace::Small kModuleLoadCall = 36;
-
 // A call that waited for another one returns so soon after it.
 constexpr Ns kAfterLockNs = 20'000;
 
@@ -190,7 +187,7 @@ void HostTime::add_locks() {
     for (size_t i = 0; i < calls.size(); ++i) {
       const Long& held = calls[i];
       const bool loads = held.call.table() == Call::kApiCall &&
-                         trace_.api_call.kind[held.call.id()] == kModuleLoadCall;
+                         trace_.api_call.kind[held.call.id()] == trace::kModuleLoadCall;
       if (loads) {
         threads_[held.thread].specials.push_back(
             {held.start_ns, held.end_ns, HostState::kCodeLoading, name_id(held.call)});

@@ -34,7 +34,7 @@ class Walk {
     MemoryShadow certain, all;
     MemoryLives lives;
     bool more_memory = false;  // besides what calls allocate; see find_blind_spots
-    std::vector<std::pair<Ns, Ns>> pauses;
+    std::vector<std::pair<Ns, Ns>> pauses, module_loads;
     void forget(uint64_t begin, uint64_t end) {
       certain.forget(begin, end);
       all.forget(begin, end);
@@ -59,10 +59,13 @@ class Walk {
   void on_reset(Id call);
   void touch(Shadows& shadows, const MemoryUse& use, uint64_t begin, uint64_t end);
   void live(Shadows& shadows, MemoryLife& life, const MemoryUse& use);
-  bool paused_between(const Shadows& shadows, Ns from, Ns to) const {
-    return std::any_of(shadows.pauses.begin(), shadows.pauses.end(), [&](const auto& pause) {
-      return from <= pause.second && to >= pause.first;
+  static bool any_between(const std::vector<std::pair<Ns, Ns>>& times, Ns from, Ns to) {
+    return std::any_of(times.begin(), times.end(), [&](const auto& time) {
+      return from <= time.second && to >= time.first;
     });
+  }
+  static bool paused_between(const Shadows& shadows, Ns from, Ns to) {
+    return any_between(shadows.pauses, from, to);
   }
   bool ordered(const MemoryUse& earlier, const MemoryUse& later) const;
   template <class Accepted>
@@ -145,9 +148,15 @@ void Walk::host_events_before(Ns at) {
   }
 }
 
-// Memory may come from nodes of graphs, at addresses that the trace does not hold, and change while
-// recording was switched off.
+// Memory may come from nodes of graphs and with the variables of loaded code, at addresses that the
+// trace does not hold, and change while recording was switched off.
 void Walk::find_blind_spots() {
+  const auto& calls = trace_.api_call;
+  for (Id call = 0; call < calls.size(); ++call) {
+    if (calls.kind[call] == trace::kModuleLoadCall && calls.end_ns[call] != kUnknownNs)
+      of(trace_.process_of_thread(calls.thread_id[call]))
+          .module_loads.push_back({calls.start_ns[call], calls.end_ns[call]});
+  }
   constexpr trace::Small kAllocationNode = 10;
   for (Id node = 0; node < trace_.graph_node.size(); ++node) {
     const Id graph = trace_.graph_node.graph_id[node];
@@ -362,6 +371,7 @@ void Walk::live(Shadows& shadows, MemoryLife& life, const MemoryUse& use) {
     const bool is_device = use.space == MemorySpace::kDevice || use.space == MemorySpace::kEither;
     report(MemoryConflict::kAfterFree, use, nullptr, life.free_call, overlap,
            use.possible || !is_device || shadows.more_memory ||
+               any_between(shadows.module_loads, freed, issue.end_ns) ||
                paused_between(shadows, freed, issue.end_ns));
     return;
   }

@@ -24,10 +24,9 @@ constexpr Ns kSeenPatienceNs = 100'000'000;  // where somebody looked because no
 }  // namespace
 
 bool waits_for_device(const Trace& trace, Id call) {
-  constexpr trace::Small kModuleLoadCall = 36;
   const trace::Small kind = trace.api_call.kind[call];
   const std::string_view name = trace.text(trace.api_call.name_id[call]);
-  return kind == kFreeCall || kind == kModuleLoadCall || name.ends_with("SetLimit");
+  return kind == kFreeCall || kind == trace::kModuleLoadCall || name.ends_with("SetLimit");
 }
 
 // What a stream or a record holds is the newest node that has not ended. What a thread knows has

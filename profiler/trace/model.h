@@ -90,7 +90,8 @@ enum OpKind : Small {
   kMemoryWrite,
   kGraphLaunch
 };
-inline constexpr Small kLastCallKind = 36;  ///< of ring::CallKind, which api_call.kind holds
+inline constexpr Small kModuleLoadCall = 36;  ///< of ring::CallKind, which api_call.kind holds
+inline constexpr Small kLastCallKind = kModuleLoadCall;
 enum StreamKind : Small {
   kLegacyStream = 0,
   kPerThreadStream,

@@ -278,6 +278,33 @@ TEST(MemoryIdentity, WhereMemoryMayComeUnseenAUseAfterFreeIsOnlyPossible) {
   }
 }
 
+// cuda-samples convolutionFFT2D: cuFFT loads code whose variables get the addresses of memory that
+// the program has freed, and copies into them.
+TEST(MemoryIdentity, VariablesOfLoadedCodeMayHaveTheAddressesOfFreedMemory) {
+  for (const bool loaded_between : {true, false}) {
+    TraceBuilder builder;
+    const auto load = [&] {
+      builder.malloc(kB, kSize);
+      rename_last_call(builder, "cuModuleLoadData");
+      builder.columns().api_call.kind.back() = trace::kModuleLoadCall;
+    };
+    if (!loaded_between) load();
+    builder.malloc(kA, kSize).free(kA);
+    if (loaded_between) load();
+    builder.stream("s").memcpy(kHtoD, 300, 400).reads(kB, 8).writes(kA, 8);
+    EXPECT_EQ(confidences("use-after-free", builder), loaded_between ? kOnePossible : kOneCertain);
+  }
+}
+
+// Code that was loaded earlier gets its variables when the program asks where they are.
+TEST(MemoryIdentity, AVariableWhoseAddressWasAskedForIsNewMemory) {
+  TraceBuilder builder;
+  builder.malloc(kA, kSize).free(kA).malloc(kA, 0);
+  rename_last_call(builder, "cuModuleGetGlobal");
+  builder.stream("s").memcpy(kHtoD, 300, 400).reads(kB, 8).writes(kA, 8);
+  expect_silence(builder);
+}
+
 TEST(MemoryIdentity, APauseBetweenTwoUsesLeavesTheirOrderOpen) {
   TraceBuilder builder;
   builder.stream("a").memset(100, 200).writes(kA, 64);

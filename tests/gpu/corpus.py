@@ -40,6 +40,9 @@ KEPT_BYTES = 40_000_000  # compressed a quarter of that, in the archive that a r
 LONGEST_BARE_SECONDS = 15
 BUILD_SECONDS = 300
 SECONDS_BETWEEN_SAVES = 5
+CAUSES_WAY = "times"  # whose traces are asked whether each cause of waiting was in the stream
+MOST_CAUSES_OPS = 300_000  # of a trace whose causes are checked
+CAUSES_SECONDS = 100
 WRITER_SECONDS = 10  # that a trace may take to its end after a program that was recorded without the launcher
 BUILD_FLAGS = "-arch=sm_90 -O2 -g -w"
 
@@ -225,6 +228,20 @@ def look_at_trace(machine, path):
     return found
 
 
+def check_causes(machine, path):
+    """What tests/causes/check_causes.py says of a trace: "" if nothing is wrong, None if the trace is too large for it."""
+    trace = Trace(path)
+    ops = trace.value("SELECT count(*) FROM op")
+    trace.close()
+    if ops > MOST_CAUSES_OPS:
+        return None
+    checked = machine.harness.run([machine.harness.python, REPOSITORY / "tests/causes/check_causes.py", machine.harness.streamscope, path],
+                                  CAUSES_SECONDS)
+    if checked.code == 0:
+        return ""
+    return " | ".join(checked.out.splitlines()[:4]) or checked.why()
+
+
 def traces_of(path):
     """The traces of one run. Without the launcher, a process that began before its parent used the GPU writes one of its own."""
     own = re.compile(re.escape(path.stem) + r"-\d+" + re.escape(path.suffix))
@@ -267,11 +284,13 @@ def record(machine, program, way, bare):
     if path.exists():
         try:
             row.update(look_at_traces(machine, traces_of(path)))
+            if way == CAUSES_WAY:
+                row["causes"] = check_causes(machine, path)
         except (sqlite3.Error, ValueError, KeyError) as error:
             row["differences"].append(("trace", f"cannot be read: {error}"))
         if not row.get("finished") and not differences:
             row["differences"].append(("trace", "unfinished"))
-        if row["differences"] or row.get("certain"):
+        if row["differences"] or row.get("certain") or row.get("causes"):
             keep(harness, program, path, row)
     for trace in traces_of(path):
         trace.unlink()
@@ -317,6 +336,8 @@ def judge(harness, program, row):
         harness.check(f"{name}: no loss", not got["losses"], "; ".join(got["losses"]))
         if "check_why" in got:
             harness.check(f"{name}: check", False, got["check_why"])
+        if got.get("causes") is not None:
+            harness.check(f"{name}: causes", not got["causes"], got["causes"])
         if wanted and not got["losses"] and not got["differences"]:
             kinds = [kind for kind in COUNTED if wanted[kind] != got["counts"][kind] and not (way == "nodes" and kind == "graph_launch")]
             harness.check(f"{name}: counts of CUPTI", not kinds,

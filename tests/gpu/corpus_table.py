@@ -58,6 +58,11 @@ def most_possible(row):
     return max((got.get("possible", 0) for _, got in ways_of(row)), default=0)
 
 
+def causes(row):
+    """[what the check of causes said] of the program's traces that it looked at; "" is right."""
+    return [got["causes"] for _, got in ways_of(row) if got.get("causes") is not None]
+
+
 def project_line(name, rows):
     ran = [row for row in rows if row.get("ways")]
     kinds = collections.Counter(kind for row in ran for kind in {kind for _, kind, _ in differences(row)})
@@ -65,6 +70,7 @@ def project_line(name, rows):
     return [name, len(rows), len(ran), *(kinds[kind] for kind in ABNORMAL),
             sum(any(got.get("losses") for _, got in ways_of(row)) for row in ran), sum(len(errors(row)) for row in ran),
             sum(len(certain(row)) - len(errors(row)) for row in ran), sum(map(most_possible, ran)),
+            sum(len(causes(row)) for row in ran), sum(any(causes(row)) for row in ran),
             *(percent([cost(row, way) for row in ran]) for way in TIMED_WAYS),
             f"{statistics.median(timed):.2f} s" if timed else "-"]
 
@@ -75,6 +81,7 @@ def markdown(results):
     for name, row in programs.items():
         by_project[row.get("project", name.partition("/")[0])].append(row)
     header = ["project", "programs", "ran", *ABNORMAL, "with losses", "certain errors", "certain below", "possible",
+              "causes checked", "wrong",
               *(f"cost {way}" for way in TIMED_WAYS), "unrecorded"]
     rows = [project_line(name, rows) for name, rows in sorted(by_project.items())]
     if len(rows) > 1:
@@ -98,6 +105,7 @@ def markdown(results):
     listed("Other certain findings", ["program", "finding", "severity", "recorded as", "title"],
            [(name, number, finding["severity"], " ".join(ways), finding["title"]) for name, row in programs.items()
             for (number, _), (finding, ways) in certain(row).items() if finding["severity"] != "error"])
+    listed("Wrong causes", ["program", "what"], [(name, text) for name, row in programs.items() for text in causes(row) if text])
     listed("Losses", ["program", "recorded as", "loss"],
            [(name, way, "; ".join(got["losses"])) for name, row in programs.items() for way, got in ways_of(row) if got.get("losses")])
     listed("Counts that differ from CUPTI's", ["program", "recorded as", "counted", "CUPTI"], counted_otherwise(programs))

@@ -32,7 +32,8 @@
 //   memory is never device memory, even at the same address. A use after the release is certain
 //   only where the copy or memset is known to be of device memory; possible where its kind of
 //   memory is not known, where a kernel's parameter points there, or where memory came into being
-//   in ways that are not recorded (nodes of graphs, a pause of the recording).
+//   in ways that are not recorded (nodes of graphs, variables of code that was loaded in between, a
+//   pause of the recording).
 #include <fmt/format.h>
 
 #include "../labels.h"
