@@ -60,7 +60,7 @@ struct RunState {
   OpOrder ops;
   ClockMap clock;
   RunOptions options;
-  Symbolizer symbolizer;                 // processes of a run mostly have the same files
+  CodeNames code_names;                  // processes of a run mostly have the same files
   std::vector<trace::Id> call_names;     // by CallId
   FlatMap<uint64_t, trace::Id> devices;  // by uuid text
   uint64_t records = 0;                  // read from rings

@@ -78,6 +78,9 @@ trace::Id Stacks::add(const std::vector<SeenFrame>& frames) {
 
 void Stacks::finish() {
   int64_t unnamed = 0;
+  std::vector<CodePlace> places;
+  places.reserve(frames_.size());
+  size_t kept = 0;
   for (NativeFrame& frame : frames_) {
     std::string path = frame.module_path;
     if (path.empty()) {
@@ -94,8 +97,17 @@ void Stacks::finish() {
     // Outer frames hold return addresses; the call is just before.
     const uint64_t address =
         static_cast<uint64_t>(frame.row.address) - (frame.row.depth > 0 ? 1 : 0);
-    const std::string name = run_.symbolizer.name(path, address);
-    if (!name.empty()) frame.row.symbol_id = run_.writer.intern(name);
+    places.push_back({std::move(path), address});
+    std::swap(frames_[kept++], frame);
+  }
+  const std::vector<std::optional<std::string>> names = run_.code_names.look_up(places);
+  for (size_t i = 0; i < kept; ++i) {
+    NativeFrame& frame = frames_[i];
+    if (!names[i]) {
+      ++unnamed;
+    } else if (!names[i]->empty()) {
+      frame.row.symbol_id = run_.writer.intern(*names[i]);
+    }
     run_.writer.update(frame.id, frame.row);
   }
   frames_.clear();

@@ -4,6 +4,7 @@
 
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <map>
 #include <new>
@@ -25,6 +26,81 @@ namespace {
 // type.
 __attribute__((noreturn)) void run_out_of_memory() { throw std::bad_alloc(); }
 
+// The functions of a module by address: libdwfl itself goes through all symbols for each question,
+// which takes a minute where a library has hundreds of thousands.
+class SortedSymbols {
+ public:
+  explicit SortedSymbols(Dwfl_Module* module) : module_(module) {
+    const int count = dwfl_module_getsymtab(module);
+    symbols_.reserve(static_cast<size_t>(std::max(count, 0)));
+    for (int i = 1; i < count; ++i) add(i);
+    std::sort(symbols_.begin(), symbols_.end(), [](const Symbol& a, const Symbol& b) {
+      return std::tie(a.begin, a.binding, a.index) < std::tie(b.begin, b.binding, b.index);
+    });
+    GElf_Addr reached = 0;
+    for (Symbol& symbol : symbols_) symbol.reached = reached = std::max(reached, symbol.end);
+  }
+
+  /// The function that an address lies in, or nullptr.
+  const char* at(GElf_Addr address) const {
+    auto symbol = std::upper_bound(
+        symbols_.begin(), symbols_.end(), address,
+        [](GElf_Addr value, const Symbol& each) { return value < each.begin; });
+    const Symbol* found = nullptr;  // of those that begin last, the first
+    const Symbol* label = nullptr;  // without a size, such as code written in assembly
+    while (symbol != symbols_.begin()) {
+      --symbol;
+      if (found != nullptr && symbol->begin != found->begin) break;
+      if (address < symbol->end) {
+        found = &*symbol;
+      } else if (symbol->end == symbol->begin && (label == nullptr || label->begin == symbol->begin)) {
+        label = &*symbol;
+      }
+      if (symbol->reached <= address && (label == nullptr || symbol->begin != label->begin)) break;
+    }
+    if (found == nullptr && label != nullptr && reaches(*label, address)) found = label;
+    return found == nullptr ? nullptr : name(found->index);
+  }
+
+ private:
+  struct Symbol {
+    GElf_Addr begin, end;
+    GElf_Addr reached;  // by the end of this symbol or one before it
+    int index;
+    int binding;  // a global one has the name that people know
+    GElf_Word section;
+  };
+
+  void add(int index) {
+    GElf_Sym symbol;
+    GElf_Addr value = 0;
+    GElf_Word section = SHN_UNDEF;
+    const char* name = dwfl_module_getsym_info(module_, index, &symbol, &value, &section, nullptr,
+                                               nullptr);
+    if (name == nullptr || *name == 0 || section == SHN_UNDEF || section == SHN_ABS) return;
+    const int type = GELF_ST_TYPE(symbol.st_info);
+    if (type == STT_SECTION || type == STT_FILE || type == STT_TLS) return;
+    const int binding = GELF_ST_BIND(symbol.st_info);
+    symbols_.push_back({value, value + symbol.st_size, 0, index,
+                        binding == STB_GLOBAL ? 0 : binding == STB_WEAK ? 1 : 2, section});
+  }
+  // A label is for what follows it in its section.
+  bool reaches(const Symbol& label, GElf_Addr address) const {
+    if (label.reached > label.begin) return false;  // lies in, or behind the begin of, another
+    GElf_Addr in_section = address, bias = 0;
+    Elf_Scn* section = dwfl_module_address_section(module_, &in_section, &bias);
+    return section != nullptr && elf_ndxscn(section) == label.section;
+  }
+  const char* name(int index) const {
+    GElf_Sym symbol;
+    GElf_Addr value = 0;
+    return dwfl_module_getsym_info(module_, index, &symbol, &value, nullptr, nullptr, nullptr);
+  }
+
+  Dwfl_Module* module_;
+  std::vector<Symbol> symbols_;
+};
+
 }  // namespace
 
 struct Symbolizer::Impl {
@@ -32,6 +108,7 @@ struct Symbolizer::Impl {
     Dwfl* session = nullptr;
     Dwfl_Module* module = nullptr;
     GElf_Addr bias = 0;
+    std::optional<SortedSymbols> symbols;
     bool has_lines = true;
     bool ran_out = false;  // of memory: it has no lines any more, and cannot be closed
   };
@@ -64,6 +141,7 @@ struct Symbolizer::Impl {
     dwfl_report_end(file.session, nullptr, nullptr);
     if (file.module != nullptr && dwfl_module_getelf(file.module, &file.bias) == nullptr)
       file.module = nullptr;
+    if (file.module != nullptr) file.symbols.emplace(file.module);
     return file;
   }
 
@@ -94,14 +172,11 @@ struct Symbolizer::Impl {
   std::map<Key, File> files;
 };
 
-std::string Symbolizer::name(const std::string& file, uint64_t address) {
-  Impl::File& opened = impl_->open(file);
+std::string Symbolizer::name(const CodePlace& place) {
+  Impl::File& opened = impl_->open(place.file);
   if (opened.module == nullptr) return "";
-  const GElf_Addr at = address + opened.bias;
-  GElf_Off offset = 0;
-  GElf_Sym symbol;
-  const char* function =
-      dwfl_module_addrinfo(opened.module, at, &offset, &symbol, nullptr, nullptr, nullptr);
+  const GElf_Addr at = place.address + opened.bias;
+  const char* function = opened.symbols->at(at);
   if (function == nullptr) return "";
   std::string result = trace::demangled(function);
   if (opened.has_lines) result += Impl::line(opened, at);
@@ -112,7 +187,7 @@ std::string Symbolizer::name(const std::string& file, uint64_t address) {
 
 struct Symbolizer::Impl {};
 
-std::string Symbolizer::name(const std::string&, uint64_t) { return ""; }
+std::string Symbolizer::name(const CodePlace&) { return ""; }
 
 #endif
 

@@ -57,7 +57,7 @@ SeenFrame describe(Dwfl* session, uint64_t address, Symbolizer& names) {
   if (dwfl_module_getelf(module, &bias) == nullptr) return frame;
   frame.address = address - bias;
   frame.module = file != nullptr ? file : name != nullptr ? name : "";
-  frame.symbol = names.name(frame.module, frame.address);
+  frame.symbol = names.name({frame.module, frame.address});
   return frame;
 }
 

@@ -60,7 +60,8 @@ def most_possible(row):
 
 def causes(row):
     """[what the check of causes said] of the program's traces that it looked at; "" is right."""
-    return [got["causes"] for _, got in ways_of(row) if got.get("causes") is not None]
+    said = [*(got.get("causes") for _, got in ways_of(row)), row.get("causes_alone")]
+    return [text for text in said if text is not None]
 
 
 def project_line(name, rows):

@@ -1,6 +1,11 @@
 # SPDX-FileCopyrightText: 2026 StreamScope contributors
 # SPDX-License-Identifier: Apache-2.0
 streamscope_test(record LABELS unit LINK streamscope::record)
+if(STREAMSCOPE_LIBDW AND STREAMSCOPE_LIBELF AND STREAMSCOPE_LIBDW_INCLUDE_DIR)  # an oracle for names of functions
+  target_include_directories(record_test SYSTEM PRIVATE ${STREAMSCOPE_LIBDW_INCLUDE_DIR})
+  target_link_libraries(record_test PRIVATE ${STREAMSCOPE_LIBDW})
+  target_compile_definitions(record_test PRIVATE STREAMSCOPE_HAVE_LIBDW=1)
+endif()
 
 # What the tests of the launcher record.
 add_executable(recorded_program ${CMAKE_CURRENT_LIST_DIR}/recorded_program.cpp)

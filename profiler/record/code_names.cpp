@@ -1,0 +1,142 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <map>
+#include <span>
+#include <tuple>
+
+#include "symbolize.h"
+
+namespace streamscope::record {
+namespace {
+
+// What the process that looks names up writes: for each place, in their order, the length of its
+// name and the name.
+using Length = uint32_t;
+
+bool write_all(int file, const void* data, size_t size) {
+  const char* from = static_cast<const char*>(data);
+  while (size > 0) {
+    const ssize_t written = ::write(file, from, size);
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return false;
+    from += written;
+    size -= static_cast<size_t>(written);
+  }
+  return true;
+}
+
+bool read_all(int file, void* data, size_t size) {
+  char* to = static_cast<char*>(data);
+  while (size > 0) {
+    const ssize_t got = ::read(file, to, size);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return false;
+    to += got;
+    size -= static_cast<size_t>(got);
+  }
+  return true;
+}
+
+[[noreturn]] void answer(std::span<const CodePlace> places, int out, pid_t parent) {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != parent) ::_exit(1);
+  for (const int signal : {SIGSEGV, SIGBUS, SIGABRT, SIGPIPE}) ::signal(signal, SIG_DFL);
+  // Nothing of the recorder is held open: locks above all.
+  const int kept = ::dup2(out, 3) < 0 ? out : 3;
+  ::syscall(SYS_close_range, static_cast<unsigned>(kept + 1), ~0U, 0U);
+  try {
+    Symbolizer symbolizer;
+    for (const CodePlace& place : places) {
+      const std::string name = symbolizer.name(place);
+      const auto length = static_cast<Length>(name.size());
+      if (!write_all(kept, &length, sizeof length) || !write_all(kept, name.data(), length)) break;
+    }
+  } catch (...) {  // out of memory; what was written counts
+  }
+  ::_exit(0);
+}
+
+// The names of the first places, as many as could be looked up; nullopt if no process could be
+// started.
+std::optional<std::vector<std::string>> ask(std::span<const CodePlace> places) {
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) return std::nullopt;
+  const pid_t parent = ::getpid();
+  const pid_t child = ::fork();
+  if (child == 0) answer(places, ends[1], parent);
+  ::close(ends[1]);
+  std::optional<std::vector<std::string>> names;
+  if (child > 0) {
+    names.emplace();
+    Length length = 0;
+    while (names->size() < places.size() && read_all(ends[0], &length, sizeof length)) {
+      std::string name(length, 0);
+      if (!read_all(ends[0], name.data(), length)) break;
+      names->push_back(std::move(name));
+    }
+  }
+  ::close(ends[0]);
+  while (child > 0 && ::waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
+  }
+  return names;
+}
+
+}  // namespace
+
+struct CodeNames::Impl {
+  // A file that was replaced meanwhile is another one.
+  using Key = std::tuple<std::string, dev_t, ino_t, time_t, uint64_t>;
+  std::map<Key, std::optional<std::string>> known;
+};
+
+std::vector<std::optional<std::string>> CodeNames::look_up(const std::vector<CodePlace>& places) {
+  std::map<std::string, struct stat> facts;
+  const auto key = [&](const CodePlace& place) {
+    const auto [file, is_new] = facts.try_emplace(place.file);
+    if (is_new && ::stat(place.file.c_str(), &file->second) != 0) file->second = {};
+    return Impl::Key{place.file, file->second.st_dev, file->second.st_ino,
+                     file->second.st_mtim.tv_sec, place.address};
+  };
+  std::vector<CodePlace> wanted;
+  for (const CodePlace& place : places) {
+    if (impl_->known.try_emplace(key(place)).second) wanted.push_back(place);
+  }
+  std::sort(wanted.begin(), wanted.end());  // file after file
+  for (std::span<const CodePlace> left = wanted; !left.empty();) {
+    const auto names = ask(left);
+    if (!names) {  // too many processes, too few files
+      Symbolizer symbolizer;
+      for (const CodePlace& place : left) impl_->known[key(place)] = symbolizer.name(place);
+      break;
+    }
+    for (size_t i = 0; i < names->size(); ++i) impl_->known[key(left[i])] = (*names)[i];
+    left = left.subspan(names->size());
+    if (left.empty()) break;
+    // The rest of the file that ended the process is left alone.
+    const std::string& bad = left.front().file;
+    const auto next = std::find_if(left.begin(), left.end(),
+                                   [&](const CodePlace& place) { return place.file != bad; });
+    left = left.subspan(static_cast<size_t>(next - left.begin()));
+  }
+  std::vector<std::optional<std::string>> result;
+  result.reserve(places.size());
+  for (const CodePlace& place : places) result.push_back(impl_->known[key(place)]);
+  return result;
+}
+
+CodeNames::CodeNames() : impl_(std::make_unique<Impl>()) {}
+CodeNames::~CodeNames() = default;
+CodeNames::CodeNames(CodeNames&&) noexcept = default;
+CodeNames& CodeNames::operator=(CodeNames&&) noexcept = default;
+
+}  // namespace streamscope::record
