@@ -536,8 +536,9 @@ std::vector<HangReport> explain_hangs(Analyses& analyses) {
   std::vector<bool> stored(trace.process.size());
   for (Id hang = 0; hang < trace.hang.size(); ++hang) {
     HangReport report;
-    report.verdict = trace.text(trace.hang.verdict_id[hang]);
-    report.text = trace.text(trace.hang.text_id[hang]);
+    report.verdict = printable(trace.text(trace.hang.verdict_id[hang]));
+    constexpr bool kKeepLines = true;
+    report.text = printable(trace.text(trace.hang.text_id[hang]), kKeepLines);
     report.headline = report.text.substr(0, report.text.find('\n'));
     report.alarm = trace::is_alarm(report.verdict);
     reports.push_back(std::move(report));

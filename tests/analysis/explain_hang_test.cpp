@@ -211,5 +211,20 @@ TEST(ExplainHang, ForgetsALookOnceTheProgramHasGoneOn) {
   EXPECT_EQ(explain(builder).verdict, "idle");
 }
 
+TEST(ExplainHangs, AStoredTextSteersNoTerminal) {
+  TraceBuilder builder;
+  builder.add(trace::Hang{.process_id = 0,
+                          .start_ns = kLook,
+                          .verdict_id = builder.intern("dead\x1block"),
+                          .text_id = builder.intern("\x1b[31mthread 1\nwaits")});
+  const Trace trace = builder.trace();
+  Analyses analyses(trace);
+  const std::vector<trace::HangReport> reports = explain_hangs(analyses);
+  ASSERT_EQ(reports.size(), 1u);
+  EXPECT_EQ(reports[0].verdict.find('\x1b'), std::string::npos);
+  EXPECT_EQ(reports[0].text.find('\x1b'), std::string::npos);
+  EXPECT_THAT(reports[0].text, HasSubstr("thread 1\nwaits"));
+}
+
 }  // namespace
 }  // namespace streamscope::analysis

@@ -85,7 +85,7 @@ def judge_target(verdict, scene, normal, result, fault, died):
         if fault.pair.role == "target":
             killed = (-9, 137) if scene.launched or died == result.pid else (normal.code, 97)
             return verdict.require("exit code", result.code in killed, f"{result.code} of a killed program") and False
-        if scene.launched:  # the child that was to become the program
+        if scene.launched and result.code != normal.code:  # the child that was to become the program
             return verdict.require("exit code", result.code in (137, UNUSABLE), f"{result.code}") and False
     if died and died == result.pid and scene.launched:
         verdict.require("exit code", result.code == -9, result.code)
@@ -149,6 +149,8 @@ def judge_trace(verdict, build, scene, normal, result, folder, fault, died):
 def judge_command(verdict, build, scene, normal, result, folder, fault, died):
     """A command on a trace: it does its work, or says why not and leaves the trace as good as it was."""
     fails = result.code == UNUSABLE
+    if died != result.pid:  # a process that only looked up names
+        died = 0
     if died:
         verdict.require("exit code", result.code == -9, result.code)
     else:

@@ -30,7 +30,8 @@ STEPS = {
 TAKEN = {"AS": 32 * MIB, "DATA": 16 * MIB, "STACK": 12 * KIB, "NPROC": 4}
 FEW = {"FSIZE": [0, 64 * KIB, MIB], "NOFILE": [4, 9, 12], "AS": [64 * MIB], "STACK": [64 * KIB], "NPROC": [2]}
 DISK = [64 * KIB, 256 * KIB, 512 * KIB, MIB, 1536 * KIB, 2 * MIB, 3 * MIB, 4 * MIB, 5 * MIB, 6 * MIB, 8 * MIB, 12 * MIB]
-ANOTHER_USER = 61234
+FIRST_OTHER_USER = 61000  # of each worker an own one: what a user has running is counted together
+OTHER_USERS = 4096
 
 
 @dataclass(frozen=True)
@@ -57,13 +58,15 @@ def limit_cases(which):
 
 
 def set_limit(case):
+    other_user = FIRST_OTHER_USER + os.getpid() % OTHER_USERS
+
     def apply():
         limit = getattr(resource, f"RLIMIT_{case.kind}")
         hard = resource.getrlimit(limit)[1]
         if case.kind == "NPROC":
             os.setgroups([])
-            os.setgid(ANOTHER_USER)
-            os.setuid(ANOTHER_USER)
+            os.setgid(other_user)
+            os.setuid(other_user)
         resource.setrlimit(limit, (case.amount, hard if case.kind == "STACK" else case.amount))
     return apply
 
