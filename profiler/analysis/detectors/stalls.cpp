@@ -59,8 +59,32 @@ class BlockedStreams {
   std::vector<std::pair<Ns, size_t>> counts_;
 };
 
+// The times just before the starts of late ops: what started or ended at another time had no part
+// in them, and is most of a large trace.
+class Moments {
+ public:
+  /// In order of `start`.
+  void add(Ns start) {
+    if (!moments_.empty() && start - kFollowsNs <= moments_.back().second)
+      moments_.back().second = start;
+    else
+      moments_.push_back({start - kFollowsNs, start});
+  }
+  /// Fast where one question is near the one before.
+  bool contain(Ns instant) {
+    while (next_ > 0 && moments_[next_ - 1].second >= instant) --next_;
+    while (next_ < moments_.size() && moments_[next_].second < instant) ++next_;
+    return next_ < moments_.size() && moments_[next_].first <= instant;
+  }
+
+ private:
+  std::vector<std::pair<Ns, Ns>> moments_;  // by time, apart from each other
+  size_t next_ = 0;
+};
+
 struct Device {
   BlockedStreams blocked;
+  Moments moments_of_starts, moments_of_ends;  // the same, asked about in orders of their own
   std::vector<std::pair<Ns, Id>> ends;                            // of timed ops
   std::map<trace::Small, std::vector<std::pair<Ns, Id>>> starts;  // by channel
 };
@@ -72,33 +96,45 @@ std::vector<Stall> find_stalls(Analyses& analyses) {
   const Replay& replay = analyses.replay();
   std::map<Id, Device> devices;
   std::vector<Id> late;
-  for (Id op = 0; op < trace.op.size(); ++op) {
-    if (!is_timed(trace, op) || replay.readiness(op).ready_ns == kUnknownNs) continue;
-    const Id device_id = trace.device_of_stream(trace.op.stream_id[op]);
-    if (device_id >= trace.device.size()) continue;
-    Device& device = devices[device_id];
+  const auto each_op = [&](auto visit) {
+    for (Id op = 0; op < trace.op.size(); ++op) {
+      if (!is_timed(trace, op) || replay.readiness(op).ready_ns == kUnknownNs) continue;
+      const Id device = trace.device_of_stream(trace.op.stream_id[op]);
+      if (device < trace.device.size()) visit(op, devices[device]);
+    }
+  };
+  each_op([&](Id op, Device& device) {
     const Readiness& ready = replay.readiness(op);
     const Issue issue = analyses.order().issue(op);
     if (ready.ordered_ns > issue.end_ns + kFollowsNs)
       device.blocked.add(trace.op.stream_id[op], issue.end_ns, ready.ordered_ns);
-    device.ends.push_back({trace.op.end_ns[op], op});
-    if (trace.op.channel[op] != trace::kNoSmall)
-      device.starts[trace.op.channel[op]].push_back({trace.op.start_ns[op], op});
     // The place of graph nodes is the graph's matter, host functions have a thread of their own.
     if (trace.op.kind[op] == trace::kKernel && trace.op.graph_node[op] == trace::kNoInt &&
         replay.lag_ns(op) > kStallNs) {
       late.push_back(op);
     }
-  }
+  });
   std::vector<Stall> stalls;
   if (late.empty()) return stalls;
+  std::sort(late.begin(), late.end(),
+            [&](Id a, Id b) { return trace.op.start_ns[a] < trace.op.start_ns[b]; });
+  for (Id op : late) {
+    Device& device = devices[trace.device_of_stream(trace.op.stream_id[op])];
+    device.moments_of_starts.add(trace.op.start_ns[op]);
+    device.moments_of_ends.add(trace.op.start_ns[op]);
+  }
+  each_op([&](Id op, Device& device) {
+    const Ns start = trace.op.start_ns[op], end = trace.op.end_ns[op];
+    if (device.moments_of_ends.contain(end)) device.ends.push_back({end, op});
+    const trace::Small channel = trace.op.channel[op];
+    if (channel != trace::kNoSmall && device.moments_of_starts.contain(start))
+      device.starts[channel].push_back({start, op});
+  });
   for (auto& [id, device] : devices) {
     device.blocked.finish();
     std::sort(device.ends.begin(), device.ends.end());
     for (auto& [channel, starts] : device.starts) std::sort(starts.begin(), starts.end());
   }
-  std::sort(late.begin(), late.end(),
-            [&](Id a, Id b) { return trace.op.start_ns[a] < trace.op.start_ns[b]; });
   for (Id op : late) {
     const Id device_id = trace.device_of_stream(trace.op.stream_id[op]);
     const Device& device = devices[device_id];
