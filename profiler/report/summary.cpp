@@ -7,11 +7,13 @@
 
 #include <algorithm>
 #include <future>
+#include <limits>
 #include <set>
 #include <tuple>
 
 #include "analysis/analyses.h"
 #include "analysis/call_sites.h"
+#include "analysis/large_vector.h"
 #include "analysis/units.h"
 #include "trace/ns_math.h"
 
@@ -128,6 +130,7 @@ class RangeGroups {
   RangeGroups(const Trace& trace, const PartsOfOps& parts) : trace_(trace), parts_(parts) {
     const auto& ranges = trace.range;
     std::vector<std::vector<Act>> acts(trace.process.size());
+    std::vector<std::vector<Work>> work(trace.process.size());
     group_of_.resize(ranges.size());
     for (Id range = 0; range < ranges.size(); ++range) {
       const Id thread = ranges.thread_id[range], process = trace.process_of_thread(thread);
@@ -141,13 +144,16 @@ class RangeGroups {
       acts[process].push_back({start, Act::kStart, range});
       if (end != kUnknownNs) acts[process].push_back({std::max(start + 1, end), Act::kEnd, range});
     }
-    for (Id op = 0; !ranges.empty() && op < trace.op.size(); ++op) {
+    if (ranges.empty()) return;
+    for (auto& of_process : work)
+      analysis::reserve_large(of_process, trace.op.size() / work.size() + 1);
+    for (Id op = 0; op < trace.op.size(); ++op) {
       const analysis::Issue issue = analysis::issue_of(trace, op);
       const Id process = trace.process_of_thread(issue.thread_id);
-      if (process < acts.size() && issue.start_ns != kUnknownNs)
-        acts[process].push_back({issue.start_ns, Act::kWork, op});
+      if (process < work.size() && issue.start_ns != kUnknownNs)
+        work[process].push_back({issue.start_ns, op});
     }
-    for (auto& of_process : acts) walk(of_process);
+    for (Id process = 0; process < acts.size(); ++process) walk(acts[process], work[process]);
   }
 
   std::vector<RangeGroup> by_cost() {
@@ -163,8 +169,12 @@ class RangeGroups {
  private:
   struct Act {
     Ns at_ns;
-    enum Kind { kEnd, kWork, kStart } kind;  // of one instant: a range holds what lies inside it
+    enum Kind { kEnd, kStart } kind;  // of one instant: a range holds what lies inside it
     Id id;
+  };
+  struct Work {
+    Ns at_ns;
+    Id op;
   };
   struct Group {
     RangeGroup range;
@@ -173,17 +183,26 @@ class RangeGroups {
     std::map<Id, size_t> open;  // ranges now, by thread; in the process that is walked
   };
 
-  void walk(std::vector<Act>& acts) {
+  void walk(std::vector<Act>& acts, std::vector<Work>& work) {
     std::stable_sort(acts.begin(), acts.end(), [](const Act& a, const Act& b) {
       return std::tie(a.at_ns, a.kind) < std::tie(b.at_ns, b.kind);
     });
+    const auto earlier = [](const Work& a, const Work& b) { return a.at_ns < b.at_ns; };
+    if (!std::is_sorted(work.begin(), work.end(), earlier))
+      std::stable_sort(work.begin(), work.end(), earlier);
     std::vector<Group*> open;  // groups with an open range
-    for (const Act& act : acts) {
-      if (act.kind == Act::kWork) {
-        const Id thread = analysis::issue_of(trace_, act.id).thread_id;
-        for (Group* group : open) charge(*group, act.id, thread);
-        continue;
+    size_t next = 0;
+    const auto charge_until = [&](Ns until, bool inclusive) {
+      for (; next < work.size() &&
+             (work[next].at_ns < until || (inclusive && work[next].at_ns == until));
+           ++next) {
+        if (open.empty()) continue;
+        const Id op = work[next].op, thread = analysis::issue_of(trace_, op).thread_id;
+        for (Group* group : open) charge(*group, op, thread);
       }
+    };
+    for (const Act& act : acts) {
+      charge_until(act.at_ns, act.kind == Act::kStart);
       Group& group = *group_of_[act.id];
       const Id thread = trace_.range.thread_id[act.id];
       if (act.kind == Act::kStart) {
@@ -195,6 +214,7 @@ class RangeGroups {
         if (group.open.empty()) std::erase(open, &group);
       }
     }
+    charge_until(std::numeric_limits<Ns>::max(), true);
     for (Group* group : open) group->open.clear();
   }
   void count(RangeGroup& group, Id range) const {

@@ -23,6 +23,12 @@ namespace {
 
 constexpr size_t kLeastPlaces = 16;
 
+// When a process issued ops.
+struct IssueTimes {
+  Ns first = kUnknownNs, last = kUnknownNs;
+  std::vector<Ns> at;  // sorted; only of a process that creates a lot meanwhile
+};
+
 struct Made {
   std::vector<Ns> at;
   size_t renewed = 0;  // destroyed while there was still work to come
@@ -33,24 +39,30 @@ struct Made {
 
 void find_churn_and_leaks(Analyses& analyses, Findings& findings) {
   const Trace& trace = analyses.trace();
-  std::vector<std::vector<Ns>> issued(trace.process.size());
-  for (Id op = 0; op < trace.op.size(); ++op) {
-    const Id process = trace.process_of_stream(trace.op.stream_id[op]);
-    const Ns at = analyses.order().issue(op).end_ns;
-    if (process < issued.size() && at != kUnknownNs) issued[process].push_back(at);
-  }
-  for (auto& at : issued) std::sort(at.begin(), at.end());
+  std::vector<IssueTimes> issued(trace.process.size());
+  const auto each_issue = [&](auto visit) {
+    for (Id op = 0; op < trace.op.size(); ++op) {
+      const Id process = trace.process_of_stream(trace.op.stream_id[op]);
+      const Ns at = analyses.order().issue(op).end_ns;
+      if (process < issued.size() && at != kUnknownNs) visit(process, at);
+    }
+  };
+  each_issue([&](Id process, Ns at) {
+    IssueTimes& ops = issued[process];
+    if (ops.first == kUnknownNs || at < ops.first) ops.first = at;
+    ops.last = std::max(ops.last, at);
+  });
 
   std::vector<Made> events(trace.process.size()), streams(trace.process.size());
   const auto made = [&](std::vector<Made>& kind, Id process, Ns created, Ns destroyed) {
     // What was there before the first op is the program's stock.
-    if (process >= kind.size() || created == kUnknownNs || issued[process].empty() ||
-        created < issued[process].front()) {
+    if (process >= kind.size() || created == kUnknownNs || issued[process].first == kUnknownNs ||
+        created < issued[process].first) {
       return;
     }
     kind[process].at.push_back(created);
     kind[process].kept += destroyed == kUnknownNs;
-    kind[process].renewed += destroyed != kUnknownNs && destroyed < issued[process].back();
+    kind[process].renewed += destroyed != kUnknownNs && destroyed < issued[process].last;
   };
   for (Id event = 0; event < trace.event.size(); ++event)
     made(events, trace.event.process_id[event], trace.event.created_ns[event],
@@ -58,6 +70,17 @@ void find_churn_and_leaks(Analyses& analyses, Findings& findings) {
   for (Id stream = 0; stream < trace.stream.size(); ++stream)
     made(streams, trace.process_of_stream(stream), trace.stream.created_ns[stream],
          trace.stream.destroyed_ns[stream]);
+
+  const auto creates_many = [&](Id process) {
+    return std::max(events[process].at.size(), streams[process].at.size()) >= kLeastPlaces;
+  };
+  bool any = false;
+  for (Id process = 0; process < trace.process.size(); ++process) any |= creates_many(process);
+  if (!any) return;
+  each_issue([&](Id process, Ns at) {
+    if (creates_many(process)) issued[process].at.push_back(at);
+  });
+  for (IssueTimes& ops : issued) std::sort(ops.at.begin(), ops.at.end());
 
   constexpr trace::Small kStreamCreate = 14, kStreamDestroy = 15, kEventCreate = 7,
                          kEventDestroy = 8;
@@ -67,7 +90,7 @@ void find_churn_and_leaks(Analyses& analyses, Findings& findings) {
       std::sort(all.at.begin(), all.at.end());
       size_t places = 0, last_place = 0;
       for (Ns at : all.at) {
-        const auto& ops = issued[process];
+        const auto& ops = issued[process].at;
         const size_t place =
             static_cast<size_t>(std::upper_bound(ops.begin(), ops.end(), at) - ops.begin());
         places += place != last_place;

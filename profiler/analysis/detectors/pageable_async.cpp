@@ -50,10 +50,27 @@ double pinned_pace(const Trace& trace, trace::Small direction) {
   return best;
 }
 
+// Large asynchronous copies from or to pageable memory.
+std::vector<Id> pageable_copies(const Trace& trace) {
+  std::vector<Id> found;
+  for (Id op = 0; op < trace.op.size(); ++op) {
+    const Id call = trace.op.api_call_id[op];
+    if (host_memory(trace, op) != kPageable || call >= trace.api_call.size() ||
+        trace.api_call.kind[call] != kAsyncCopyCall || !is_timed(trace, op)) {
+      continue;
+    }
+    if (trace.op.detail[op] == kToDevice && trace.op.bytes[op] < kReturnsAtOnce) continue;
+    found.push_back(op);
+  }
+  return found;
+}
+
 }  // namespace
 
 void find_pageable_async_copies(Analyses& analyses, Findings& findings) {
   const Trace& trace = analyses.trace();
+  const std::vector<Id> copies = pageable_copies(trace);
+  if (copies.empty()) return;
   const double pace[] = {0, pinned_pace(trace, kToDevice), pinned_pace(trace, kToHost)};
   // Per thread, in order: calls that issue work, and (as kNoId) synchronizations.
   std::vector<std::vector<std::pair<Ns, Id>>> acts(trace.thread.size());
@@ -84,14 +101,9 @@ void find_pageable_async_copies(Analyses& analyses, Findings& findings) {
     Change change;
   };
   std::map<Findings::Key, Group> groups;
-  for (Id op = 0; op < trace.op.size(); ++op) {
+  for (const Id op : copies) {
     const Id call = trace.op.api_call_id[op];
-    if (host_memory(trace, op) != kPageable || call >= trace.api_call.size() ||
-        trace.api_call.kind[call] != kAsyncCopyCall || !is_timed(trace, op)) {
-      continue;
-    }
     const trace::Small direction = trace.op.detail[op];
-    if (direction == kToDevice && trace.op.bytes[op] < kReturnsAtOnce) continue;
     const bool overlaps = !overlaps_nothing(op);
     Group& group = groups[{trace.op.stream_id[op], static_cast<uint64_t>(direction),
                            trace.api_call.stack_id[call], overlaps}];

@@ -85,7 +85,7 @@ class Moments {
 struct Device {
   BlockedStreams blocked;
   Moments moments_of_starts, moments_of_ends;  // the same, asked about in orders of their own
-  std::vector<std::pair<Ns, Id>> ends;                            // of timed ops
+  std::vector<std::pair<Ns, Id>> ends;                            // of ops, as far as asked for
   std::map<trace::Small, std::vector<std::pair<Ns, Id>>> starts;  // by channel
 };
 
@@ -94,13 +94,13 @@ struct Device {
 std::vector<Stall> find_stalls(Analyses& analyses) {
   const Trace& trace = analyses.trace();
   const Replay& replay = analyses.replay();
-  std::map<Id, Device> devices;
+  std::vector<Device> devices(trace.device.size());
   std::vector<Id> late;
-  const auto each_op = [&](auto visit) {
-    for (Id op = 0; op < trace.op.size(); ++op) {
-      if (!is_timed(trace, op) || replay.readiness(op).ready_ns == kUnknownNs) continue;
+  const auto each_op = [&](auto visit) {  // by start
+    for (const Id op : analyses.by_start()) {
+      if (replay.readiness(op).ready_ns == kUnknownNs) continue;
       const Id device = trace.device_of_stream(trace.op.stream_id[op]);
-      if (device < trace.device.size()) visit(op, devices[device]);
+      if (device < devices.size()) visit(op, devices[device]);
     }
   };
   each_op([&](Id op, Device& device) {
@@ -116,8 +116,6 @@ std::vector<Stall> find_stalls(Analyses& analyses) {
   });
   std::vector<Stall> stalls;
   if (late.empty()) return stalls;
-  std::sort(late.begin(), late.end(),
-            [&](Id a, Id b) { return trace.op.start_ns[a] < trace.op.start_ns[b]; });
   for (Id op : late) {
     Device& device = devices[trace.device_of_stream(trace.op.stream_id[op])];
     device.moments_of_starts.add(trace.op.start_ns[op]);
@@ -130,10 +128,9 @@ std::vector<Stall> find_stalls(Analyses& analyses) {
     if (channel != trace::kNoSmall && device.moments_of_starts.contain(start))
       device.starts[channel].push_back({start, op});
   });
-  for (auto& [id, device] : devices) {
+  for (Device& device : devices) {
     device.blocked.finish();
     std::sort(device.ends.begin(), device.ends.end());
-    for (auto& [channel, starts] : device.starts) std::sort(starts.begin(), starts.end());
   }
   for (Id op : late) {
     const Id device_id = trace.device_of_stream(trace.op.stream_id[op]);
