@@ -50,6 +50,7 @@ bool read_all(int file, void* data, size_t size) {
 [[noreturn]] void answer(std::span<const CodePlace> places, int out, pid_t parent) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != parent) ::_exit(1);
+  ::prctl(PR_SET_DUMPABLE, 0);  // its end leaves no core file
   for (const int signal : {SIGSEGV, SIGBUS, SIGABRT, SIGPIPE}) ::signal(signal, SIG_DFL);
   // Nothing of the recorder is held open: locks above all.
   const int kept = ::dup2(out, 3) < 0 ? out : 3;
