@@ -60,9 +60,8 @@ class Walk {
   void touch(Shadows& shadows, const MemoryUse& use, uint64_t begin, uint64_t end);
   void live(Shadows& shadows, MemoryLife& life, const MemoryUse& use);
   static bool any_between(const std::vector<std::pair<Ns, Ns>>& times, Ns from, Ns to) {
-    return std::any_of(times.begin(), times.end(), [&](const auto& time) {
-      return from <= time.second && to >= time.first;
-    });
+    return std::any_of(times.begin(), times.end(),
+                       [&](const auto& time) { return from <= time.second && to >= time.first; });
   }
   static bool paused_between(const Shadows& shadows, Ns from, Ns to) {
     return any_between(shadows.pauses, from, to);

@@ -43,9 +43,9 @@ class SortedSymbols {
 
   /// The function that an address lies in, or nullptr.
   const char* at(GElf_Addr address) const {
-    auto symbol = std::upper_bound(
-        symbols_.begin(), symbols_.end(), address,
-        [](GElf_Addr value, const Symbol& each) { return value < each.begin; });
+    auto symbol =
+        std::upper_bound(symbols_.begin(), symbols_.end(), address,
+                         [](GElf_Addr value, const Symbol& each) { return value < each.begin; });
     const Symbol* found = nullptr;  // of those that begin last, the first
     const Symbol* label = nullptr;  // without a size, such as code written in assembly
     while (symbol != symbols_.begin()) {
@@ -53,7 +53,8 @@ class SortedSymbols {
       if (found != nullptr && symbol->begin != found->begin) break;
       if (address < symbol->end) {
         found = &*symbol;
-      } else if (symbol->end == symbol->begin && (label == nullptr || label->begin == symbol->begin)) {
+      } else if (symbol->end == symbol->begin &&
+                 (label == nullptr || label->begin == symbol->begin)) {
         label = &*symbol;
       }
       if (symbol->reached <= address && (label == nullptr || symbol->begin != label->begin)) break;
@@ -75,14 +76,17 @@ class SortedSymbols {
     GElf_Sym symbol;
     GElf_Addr value = 0;
     GElf_Word section = SHN_UNDEF;
-    const char* name = dwfl_module_getsym_info(module_, index, &symbol, &value, &section, nullptr,
-                                               nullptr);
+    const char* name =
+        dwfl_module_getsym_info(module_, index, &symbol, &value, &section, nullptr, nullptr);
     if (name == nullptr || *name == 0 || section == SHN_UNDEF || section == SHN_ABS) return;
     const int type = GELF_ST_TYPE(symbol.st_info);
     if (type == STT_SECTION || type == STT_FILE || type == STT_TLS) return;
     const int binding = GELF_ST_BIND(symbol.st_info);
     symbols_.push_back({value, value + symbol.st_size, 0, index,
-                        binding == STB_GLOBAL ? 0 : binding == STB_WEAK ? 1 : 2, section});
+                        binding == STB_GLOBAL ? 0
+                        : binding == STB_WEAK ? 1
+                                              : 2,
+                        section});
   }
   // A label is for what follows it in its section.
   bool reaches(const Symbol& label, GElf_Addr address) const {

@@ -42,8 +42,8 @@ class Oracle {
   Answer at(uint64_t address) const {
     GElf_Off offset = 0;
     GElf_Sym symbol{};
-    const char* name = dwfl_module_addrinfo(module_, address + bias_, &offset, &symbol, nullptr,
-                                            nullptr, nullptr);
+    const char* name =
+        dwfl_module_addrinfo(module_, address + bias_, &offset, &symbol, nullptr, nullptr, nullptr);
     if (name == nullptr) return {};
     return {trace::demangled(name), address - offset, symbol.st_size};
   }

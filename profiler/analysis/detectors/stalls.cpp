@@ -85,7 +85,7 @@ class Moments {
 struct Device {
   BlockedStreams blocked;
   Moments moments_of_starts, moments_of_ends;  // the same, asked about in orders of their own
-  std::vector<std::pair<Ns, Id>> ends;                            // of ops, as far as asked for
+  std::vector<std::pair<Ns, Id>> ends;         // of ops, as far as asked for
   std::map<trace::Small, std::vector<std::pair<Ns, Id>>> starts;  // by channel
 };
 
