@@ -32,8 +32,8 @@ void set_items(FindingLine& line, Id first_op, Id second_op, Id wait, Id record,
   }
 }
 
-void add_verdicts(analysis::Analyses& analyses, Insights& insights) {
-  for (analysis::Verdict& verdict : analysis::evaluate_all(analyses)) {
+void add_verdicts(std::vector<analysis::Verdict> verdicts, Insights& insights) {
+  for (analysis::Verdict& verdict : verdicts) {
     const analysis::Detector& detector = *verdict.detector;
     if (verdict.findings.empty()) {
       insights.quiet.push_back({std::string(detector.id), std::string(detector.number),
@@ -56,27 +56,6 @@ void add_verdicts(analysis::Analyses& analyses, Insights& insights) {
                 finding.host_sync);
       insights.findings.push_back(std::move(line));
     }
-  }
-}
-
-void read_findings(const trace::Trace& trace, Insights& insights) {
-  const auto& finding = trace.finding;
-  for (size_t i = 0; i < finding.size(); ++i) {
-    FindingLine line{.id = std::string(trace.text(finding.detector_id[i])),
-                     .title = analysis::printable(trace.text(finding.title_id[i])),
-                     .text = analysis::printable(trace.text(finding.text_id[i]), true),
-                     .severity = static_cast<analysis::FindingSeverity>(finding.severity[i]),
-                     .confidence = static_cast<analysis::Confidence>(finding.confidence[i]),
-                     .count = static_cast<uint64_t>(std::max<trace::Int>(finding.count[i], 1)),
-                     .gain_ns = finding.gain_ns[i],
-                     .start_ns = finding.start_ns[i],
-                     .end_ns = finding.end_ns[i]};
-    if (line.is_possible()) line.severity = analysis::FindingSeverity::kNote;
-    if (const analysis::Detector* detector = analysis::find_detector(line.id))
-      line.number = detector->number;
-    set_items(line, finding.first_op_id[i], finding.second_op_id[i], finding.event_wait_id[i],
-              finding.event_record_id[i], finding.host_sync_id[i]);
-    insights.findings.push_back(std::move(line));
   }
 }
 
@@ -118,11 +97,11 @@ Insights gain_insights(analysis::Analyses& analyses, bool derived) {
   Insights insights;
   insights.derived = derived;
   insights.pools = analysis::pool_usage(trace);
+  add_verdicts(derived ? analysis::verdicts(analyses, 0) : analysis::evaluate_all(analyses),
+               insights);
   if (derived) {
-    read_findings(trace, insights);
     read_path(trace, insights);
   } else {
-    add_verdicts(analyses, insights);
     insights.path = analyses.path();
   }
   std::ranges::stable_sort(insights.findings, [](const FindingLine& a, const FindingLine& b) {

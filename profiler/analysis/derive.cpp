@@ -3,18 +3,20 @@
 
 #include "derive.h"
 
+#include <algorithm>
 #include <string>
+#include <string_view>
 
 #include "counts.h"
-#include "detector.h"
 #include "hang.h"
+#include "labels.h"
 #include "lod.h"
 #include "trace/writer.h"
 
 namespace streamscope::analysis {
 namespace {
 
-constexpr char kVersionKey[] = "analysis_version";
+constexpr char kVersionKey[] = "analysis_version", kVerdictsKey[] = "verdicts";
 constexpr size_t kFlushAboveBytes = 16 << 20;
 
 template <class Row>
@@ -52,11 +54,83 @@ void append_finding(trace::Writer& writer, const Detector& detector, const Findi
   row.event_wait_id = finding.event_wait;
   row.host_sync_id = finding.host_sync;
   row.last_ns = finding.last_ns;
+  const auto text = [&](const std::string& part) {
+    return part.empty() ? kNoId : writer.intern(part);
+  };
+  row.thread_text_id = text(finding.place.thread);
+  row.call_site_id = text(finding.place.call_site);
+  row.ranges_id = text(finding.place.ranges);
   append(writer, row);
+}
+
+Finding read_finding(const Trace& trace, Id row) {
+  const auto& rows = trace.finding;
+  const auto text = [&](Id id) { return printable(trace.text(id)); };
+  Finding finding;
+  finding.title = text(rows.title_id[row]);
+  finding.text = printable(trace.text(rows.text_id[row]), true);
+  finding.first_op = rows.first_op_id[row];
+  finding.second_op = rows.second_op_id[row];
+  finding.event_record = rows.event_record_id[row];
+  finding.event_wait = rows.event_wait_id[row];
+  finding.host_sync = rows.host_sync_id[row];
+  finding.place = {text(rows.thread_text_id[row]), text(rows.call_site_id[row]),
+                   text(rows.ranges_id[row])};
+  finding.confidence = static_cast<Confidence>(rows.confidence[row]);
+  finding.start_ns = rows.start_ns[row];
+  finding.end_ns = rows.end_ns[row];
+  finding.last_ns = rows.last_ns[row];
+  finding.count = static_cast<uint64_t>(std::max<trace::Int>(rows.count[row], 1));
+  if (rows.gain_ns[row] != kUnknownNs) finding.gain_ns = rows.gain_ns[row];
+  return finding;
+}
+
+std::string verdicts_to_store(const std::vector<Verdict>& verdicts) {
+  std::string text;
+  for (const Verdict& verdict : verdicts) {
+    text.append(verdict.detector->id).append(" ").append(to_string(verdict.outcome));
+    if (!verdict.reason.empty()) text.append(" ").append(verdict.reason);
+    text += '\n';
+  }
+  return text;
+}
+
+// "ID OUTCOME[ REASON]"; without a detector if it is none.
+Verdict read_verdict(std::string_view line) {
+  const auto word = [&] {
+    const std::string_view found = line.substr(0, line.find(' '));
+    line.remove_prefix(std::min(found.size() + 1, line.size()));
+    return found;
+  };
+  Verdict verdict;
+  const Detector* detector = find_detector(word());
+  const std::string_view outcome = word();
+  for (const Outcome known :
+       {Outcome::kFound, Outcome::kClean, Outcome::kNotAtThisTier, Outcome::kNotEvaluable}) {
+    if (outcome != to_string(known)) continue;
+    verdict.detector = detector;
+    verdict.outcome = known;
+    verdict.reason = printable(line);
+  }
+  return verdict;
+}
+
+bool is_of_this_version(const Trace& trace) {
+  const auto found = trace.meta.find(kVersionKey);
+  return found != trace.meta.end() && found->second == std::to_string(kAnalysisVersion);
 }
 
 // Whoever takes derived rows relies on what this version writes into each; a file of others may
 // lack it.
+bool findings_are_whole(const Trace& trace) {
+  for (Id i = 0; i < trace.finding.size(); ++i) {
+    if (trace.finding.severity[i] == trace::kNoSmall ||
+        trace.finding.confidence[i] == trace::kNoSmall)
+      return false;
+  }
+  return true;
+}
+
 bool rows_are_whole(const Trace& trace) {
   for (Id i = 0; i < trace.edge.size(); ++i) {
     if (trace.edge.kind[i] == trace::kNoSmall || trace.edge.from_op_id[i] == kNoId ||
@@ -76,12 +150,7 @@ bool rows_are_whole(const Trace& trace) {
         (path.kind[i] == trace::kOpStep && path.op_id[i] == kNoId))
       return false;
   }
-  for (Id i = 0; i < trace.finding.size(); ++i) {
-    if (trace.finding.severity[i] == trace::kNoSmall ||
-        trace.finding.confidence[i] == trace::kNoSmall)
-      return false;
-  }
-  return true;
+  return findings_are_whole(trace);
 }
 
 }  // namespace
@@ -127,15 +196,52 @@ DerivedCounts write_derived_tables(Analyses& analyses) {
   for (const auto& [process, report] : hangs)
     trace::append_hang(writer, process, trace.process.end_ns[process], report);
   writer.set_meta(kCountsKey, counts_to_store(trace));
+  writer.set_meta(kVerdictsKey, verdicts_to_store(verdicts));
   writer.set_meta(kVersionKey, kAnalysisVersion);
   writer.finish(trace.complete());
   return counts;
 }
 
 bool has_derived_tables(const Trace& trace) {
-  const auto found = trace.meta.find(kVersionKey);
-  return found != trace.meta.end() && found->second == std::to_string(kAnalysisVersion) &&
-         rows_are_whole(trace);
+  return is_of_this_version(trace) && rows_are_whole(trace);
+}
+
+std::optional<std::vector<Verdict>> stored_verdicts(const Trace& trace) {
+  const auto stored = trace.meta.find(kVerdictsKey);
+  if (stored == trace.meta.end() || !is_of_this_version(trace) || !findings_are_whole(trace) ||
+      !stored_counts(trace)) {
+    return std::nullopt;
+  }
+  std::vector<Verdict> verdicts;
+  std::string_view lines = stored->second;
+  while (!lines.empty()) {
+    const std::string_view line = lines.substr(0, lines.find('\n'));
+    lines.remove_prefix(std::min(line.size() + 1, lines.size()));
+    verdicts.push_back(read_verdict(line));
+  }
+  // All detectors and no others, in their order.
+  std::vector<const Detector*> expected;
+  for (const Detector& detector : detectors()) {
+    if (detector.look) expected.push_back(&detector);
+  }
+  if (!std::ranges::equal(verdicts, expected, {}, &Verdict::detector)) return std::nullopt;
+  for (Id row = 0; row < trace.finding.size(); ++row) {
+    const Detector* detector = find_detector(trace.text(trace.finding.detector_id[row]));
+    const auto of = std::ranges::find(verdicts, detector, &Verdict::detector);
+    if (of == verdicts.end()) return std::nullopt;
+    of->findings.push_back(read_finding(trace, row));
+  }
+  for (const Verdict& verdict : verdicts) {
+    if ((verdict.outcome == Outcome::kFound) == verdict.findings.empty()) return std::nullopt;
+  }
+  return verdicts;
+}
+
+std::vector<Verdict> verdicts(Analyses& analyses, size_t take_derived_above) {
+  if (analyses.trace().op.size() > take_derived_above) {
+    if (auto stored = stored_verdicts(analyses.trace())) return *std::move(stored);
+  }
+  return evaluate_all(analyses);
 }
 
 }  // namespace streamscope::analysis

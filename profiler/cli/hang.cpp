@@ -7,6 +7,7 @@
 
 #include <memory>
 
+#include "analysis/labels.h"
 #include "command.h"
 #include "record/remote.h"
 #include "trace/error.h"
@@ -50,7 +51,7 @@ std::function<int()> define_hang(CommandLine& line, ProgramArguments&) {
     if (options->file.empty()) {
       const record::Recorder recorder = record::Recorder::of(options->pid);
       const trace::HangReport report = recorder.explain();
-      fmt::print("{}", report.text);
+      fmt::print("{}", analysis::printable(report.text, true));
       return report.alarm ? kFound : kDone;
     }
     return tell(load(options->file, options->quiet));

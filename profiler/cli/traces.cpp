@@ -52,7 +52,7 @@ trace::Trace load_to_analyze(const fs::path& file, bool quiet) {
 #define STREAMSCOPE_NAME(sql_name, Row, COLUMNS) options.only.push_back(#sql_name);
   STREAMSCOPE_TABLES(STREAMSCOPE_NAME)
 #undef STREAMSCOPE_NAME
-  for (const char* derived : {"edge", "wait_cause", "critical_path", "finding"})
+  for (const char* derived : {"edge", "wait_cause", "critical_path"})
     std::erase(options.only, derived);
   return load(file, quiet, options);
 }

@@ -18,8 +18,8 @@ namespace streamscope::cli {
 bool recover(const std::filesystem::path& file);
 /// Reads a trace in whatever state it is, with progress.
 trace::Trace load(const std::filesystem::path& file, bool quiet, trace::ReadOptions options = {});
-/// The same without the derived tables, such as findings and edges, which the analyses compute
-/// again.
+/// The same without those derived tables that the analyses compute again, such as edges: of them
+/// only the findings are read.
 trace::Trace load_to_analyze(const std::filesystem::path& file, bool quiet);
 /// The same as load(), and says on standard error if it is unfinished: for output that has no place
 /// for it.

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <fstream>
 
+#include "analysis/derive.h"
 #include "analysis/diff.h"
 #include "analysis/labels.h"
 #include "json.h"
@@ -66,7 +67,7 @@ bool CheckOptions::requires_verdict(const analysis::Detector& detector) const {
 Check check(const Trace& trace, const CheckOptions& options) {
   Check result{.info = info_of(trace), .options = options};
   analysis::Analyses analyses(trace);
-  std::vector<analysis::Verdict> verdicts = analysis::evaluate_all(analyses);
+  std::vector<analysis::Verdict> verdicts = analysis::verdicts(analyses);
   auto baseline = options.baseline;
   for (const analysis::Verdict& verdict : verdicts) {
     const bool fails = verdict.detector->severity >= options.fail_on;

@@ -13,6 +13,7 @@
 
 #include "analysis/analyses.h"
 #include "analysis/call_sites.h"
+#include "analysis/derive.h"
 #include "analysis/large_vector.h"
 #include "analysis/units.h"
 #include "trace/ns_math.h"
@@ -319,10 +320,15 @@ Summary summarize(const Trace& trace) {
   Summary summary;
   summary.info = info_of(trace);
   analysis::Analyses analyses(trace);
-  // The detectors need other analyses than the rest of a report, most of all replays.
+  // Beside the causes of waiting: what needs none of them, or, as detectors do, much else.
   std::future<std::vector<analysis::Verdict>> verdicts =
-      std::async(analysis::worth_threads(trace) ? std::launch::async : std::launch::deferred,
-                 [&] { return analysis::evaluate_all(analyses); });
+      std::async(analysis::worth_threads(trace) ? std::launch::async : std::launch::deferred, [&] {
+        summary.devices = analysis::overlap(trace, analyses.by_start());
+        summary.call_sites = analysis::call_sites(trace);
+        summary.syncs = merge_by_call_site(analysis::host_syncs_by_cost(trace), summary);
+        summary.hang = analysis::wait_graph(analyses.wait_for());
+        return analysis::verdicts(analyses);
+      });
   const analysis::Timeline& timeline = analyses.timeline();
   const analysis::Edges& edges = analyses.edges();
   const std::vector<WaitPart>& parts = analyses.waits();
@@ -359,9 +365,6 @@ Summary summarize(const Trace& trace) {
     }
   }
   summary.waits = analysis::group_waits(trace, edges, parts);
-  summary.devices = analysis::overlap(trace, analyses.by_start());
-  summary.call_sites = analysis::call_sites(trace);
-  summary.syncs = merge_by_call_site(analysis::host_syncs_by_cost(trace), summary);
   const PartsOfOps parts_of_ops(trace, parts);
   summary.ops = group_ops(trace, parts_of_ops);
   summary.ranges = RangeGroups(trace, parts_of_ops).by_cost();
@@ -373,7 +376,6 @@ Summary summarize(const Trace& trace) {
       summary.advice.push_back(std::move(advice));
     }
   }
-  summary.hang = analysis::wait_graph(analyses.wait_for());
   return summary;
 }
 

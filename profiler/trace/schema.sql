@@ -28,6 +28,8 @@ CREATE TABLE meta (
   -- duration_ns (last known instant); tier (structure, times or events);
   -- imported_from (the tool whose file this trace was made from; absent if it was recorded);
   -- counts (what info counts, of so many rows; stored with the derived tables);
+  -- verdicts (what each detector answered, one a line: its id, found, clean, not-at-this-tier or not-evaluable, and why;
+  -- stored with the derived tables);
   -- kernel_arguments (1: recorded with --with args); analysis_version (of the derived tables,
   -- absent if they were never computed); stack_count and stack_ns (call stacks that ended processes took, and what those
   -- cost them; absent if none). Further keys may appear.
@@ -685,7 +687,10 @@ CREATE TABLE finding (
   event_record_id INTEGER REFERENCES event_record(id), -- the record it is about, if one is
   event_wait_id INTEGER REFERENCES event_wait(id),     -- the wait it is about, if one is
   host_sync_id INTEGER REFERENCES host_sync(id),       -- the synchronization it is about, if one is
-  last_ns INTEGER                                      -- when it was found last
+  last_ns INTEGER,                                     -- when it was found last
+  thread_text_id INTEGER REFERENCES string(id),        -- the place in the program that the text names: thread,
+  call_site_id INTEGER REFERENCES string(id),          -- function and line,
+  ranges_id INTEGER REFERENCES string(id)              -- NVTX ranges, outermost first, with / between them
 );
 
 CREATE TABLE lod (

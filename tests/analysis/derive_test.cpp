@@ -6,6 +6,10 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <vector>
 
 #include "support/trace_builder.h"
 
@@ -69,6 +73,101 @@ TEST(Derive, TakesNoRowsThatLackWhatThisVersionWrites) {
   EXPECT_FALSE(is_whole_after([](Trace& t) { t.critical_path.end_ns[0] = 5; }));
   EXPECT_FALSE(is_whole_after([](Trace& t) { t.finding.severity[0] = trace::kNoSmall; }));
   EXPECT_FALSE(is_whole_after([](Trace& t) { t.finding.confidence[0] = trace::kNoSmall; }));
+}
+
+// A trace with findings that have a place and a gain, whose derived tables are written.
+class StoredVerdicts : public testing::Test {
+ protected:
+  void SetUp() override {
+    test::TraceBuilder builder;
+    builder.range("step", 0, 5000);
+    for (int i = 0; i < 3; ++i) {
+      builder.stream("a").kernel("k", 100 + 1000 * i, 200 + 1000 * i);
+      builder.stream("a").wait("never").synchronize(200 + 1000 * i, 900 + 1000 * i);
+    }
+    builder.thread("other").synchronize_event("absent", 4000, 4100);
+    builder.loss("ring-full", 7);
+    std::filesystem::remove(file_);
+    builder.write(file_);
+    const Trace trace = trace::read(file_);
+    Analyses analyses(trace);
+    computed_ = evaluate_all(analyses);
+    write_derived_tables(analyses);
+  }
+  void TearDown() override { std::filesystem::remove(file_); }
+
+  // Tests run side by side.
+  const std::filesystem::path file_ =
+      std::filesystem::path(testing::TempDir()) /
+      (std::string("derive_test_") + testing::UnitTest::GetInstance()->current_test_info()->name() +
+       ".sqlite");
+  std::vector<Verdict> computed_;
+};
+
+TEST_F(StoredVerdicts, AreThoseThatWereComputed) {
+  const std::optional<std::vector<Verdict>> stored = stored_verdicts(trace::read(file_));
+  ASSERT_TRUE(stored);
+  ASSERT_EQ(stored->size(), computed_.size());
+  size_t findings = 0, places = 0;
+  for (size_t i = 0; i < computed_.size(); ++i) {
+    const Verdict &got = (*stored)[i], &wanted = computed_[i];
+    EXPECT_EQ(got.detector, wanted.detector);
+    EXPECT_EQ(got.outcome, wanted.outcome);
+    EXPECT_EQ(got.reason, wanted.reason);
+    ASSERT_EQ(got.findings.size(), wanted.findings.size()) << wanted.detector->id;
+    for (size_t j = 0; j < wanted.findings.size(); ++j) {
+      const Finding &a = got.findings[j], &b = wanted.findings[j];
+      const auto values = [](const Finding& f) {
+        return std::tie(f.title, f.text, f.first_op, f.second_op, f.event_record, f.event_wait,
+                        f.host_sync, f.place.thread, f.place.call_site, f.place.ranges,
+                        f.confidence, f.start_ns, f.end_ns, f.last_ns, f.count, f.gain_ns);
+      };
+      EXPECT_TRUE(values(a) == values(b)) << a.title << "\n" << b.title;
+      ++findings;
+      places += !b.place.thread.empty() && !b.place.ranges.empty();
+    }
+  }
+  EXPECT_GT(findings, 1u);
+  EXPECT_GT(places, 0u);
+}
+
+TEST_F(StoredVerdicts, AreTakenOnlyWhereTheyAreOfTheseRows) {
+  const Trace whole = trace::read(file_);
+  const auto are_taken_after = [&](auto change) {
+    Trace trace = whole;
+    change(trace);
+    return stored_verdicts(trace).has_value();
+  };
+  EXPECT_TRUE(are_taken_after([](Trace&) {}));
+  EXPECT_FALSE(are_taken_after([](Trace& t) { t.meta["analysis_version"] = "5"; }));
+  EXPECT_FALSE(are_taken_after([](Trace& t) { t.op.append({}); }));
+  EXPECT_FALSE(are_taken_after([](Trace& t) { t.finding.append({}); }));
+  EXPECT_FALSE(are_taken_after([](Trace& t) { t.finding = {}; }));
+  EXPECT_FALSE(are_taken_after([](Trace& t) { t.meta.erase("verdicts"); }));
+  EXPECT_FALSE(are_taken_after([](Trace& t) { t.meta["verdicts"] = "\n"; }));
+  EXPECT_FALSE(are_taken_after([](Trace& t) { t.meta["verdicts"] += "no-such-detector clean\n"; }));
+  EXPECT_FALSE(are_taken_after([](Trace& t) {
+    std::string& text = t.meta["verdicts"];
+    text.replace(text.find(" found"), 6, " clean");
+  }));
+}
+
+TEST_F(StoredVerdicts, SpeakForLargeTracesOnly) {
+  Trace trace = trace::read(file_);
+  for (std::string& text : trace.strings) {
+    if (text.find("which nobody has recorded") != text.npos) text = "as stored";
+  }
+  const auto says_as_stored = [&](size_t above) {
+    Analyses analyses(trace);
+    for (const Verdict& verdict : verdicts(analyses, above)) {
+      for (const Finding& finding : verdict.findings)
+        if (finding.title == "as stored") return true;
+    }
+    return false;
+  };
+  EXPECT_TRUE(says_as_stored(trace.op.size() - 1));
+  EXPECT_FALSE(says_as_stored(trace.op.size()));
+  EXPECT_FALSE(says_as_stored(kTakeDerivedAbove));
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 
 #include "run_detector.h"
@@ -177,6 +178,32 @@ TEST(WaitOnUnrecorded, AnEventThatIsRecordedLaterIsOnlySuspected) {
   ASSERT_EQ(verdict.findings.size(), 1u);
   EXPECT_EQ(verdict.findings[0].count, 1u);
   EXPECT_EQ(verdict.findings[0].confidence, Confidence::kSuspected);
+}
+
+// cuBLASXt waits for the event of a buffer before it uses the buffer, and one product may use two
+// of three: the third event is never recorded.
+TEST(WaitOnUnrecorded, AFirstRoundThatWasNotFinishedIsOnlySuspected) {
+  TraceBuilder builder;
+  builder.stream("a").wait("free 0").wait("free 1").wait("free 2");
+  builder.stream("a").kernel("k", 100, 200).record("free 0");
+  builder.stream("a").kernel("k", 200, 300).record("free 1");
+  builder.synchronize_event("never", 400, 401);  // with another function: no part of that round
+  const Verdict verdict = run("wait-on-unrecorded", builder.trace());
+  ASSERT_EQ(verdict.findings.size(), 3u);
+  for (const Finding& finding : verdict.findings) {
+    EXPECT_EQ(finding.confidence,
+              finding.host_sync == kNoId ? Confidence::kSuspected : Confidence::kCertain)
+        << finding.title;
+  }
+}
+
+TEST(WaitOnUnrecorded, TheFirstRoundOfAnotherThreadProvesNothing) {
+  TraceBuilder builder;
+  builder.stream("a").wait("free").kernel("k", 100, 200).record("free");
+  builder.thread("other").stream("b").wait("never").kernel("k", 300, 400);
+  const Verdict verdict = run("wait-on-unrecorded", builder.trace());
+  ASSERT_EQ(verdict.findings.size(), 2u);
+  EXPECT_EQ(std::ranges::count(verdict.findings, Confidence::kCertain, &Finding::confidence), 1);
 }
 
 TEST(WaitOnUnrecorded, AnotherProcessMayHaveRecordedASharedEvent) {

@@ -140,6 +140,7 @@ constexpr const char* kMetaKeys[] = {"format_version",
                                      "imported_from",
                                      "kernel_arguments",
                                      "analysis_version",
+                                     "verdicts",
                                      "graphs",
                                      "calls"};
 

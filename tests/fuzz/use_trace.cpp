@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "analysis/counts.h"
 #include "analysis/derive.h"
 #include "analysis/diff.h"
 #include "analysis/hang.h"
@@ -174,10 +175,11 @@ void derive_it(const trace::Trace& trace, unsigned) {
   (void)analyses.waits();
 }
 
-// As it is, or with its derived tables taken for those of this version.
+// As it is, or with its derived tables taken for those of this version and of these rows.
 void view_it(const trace::Trace& trace, unsigned part) {
   trace::Trace shown = trace;
   if (part % 2 == 0) shown.meta["analysis_version"] = std::to_string(analysis::kAnalysisVersion);
+  if (part % 4 == 0) shown.meta[analysis::kCountsKey] = analysis::counts_to_store(trace);
   const viewer::Document document(std::move(shown), false, 0);
   const size_t lanes = document.lanes().size();
   for (size_t lane = 0; lane < std::min<size_t>(lanes, 20); ++lane)

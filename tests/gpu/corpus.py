@@ -379,8 +379,8 @@ def judge_findings(harness, program, ways):
         harness.check(f"{program.name}: races are {program.races}", (memory > 0) == (program.races == "yes"), f"{memory} findings on memory")
 
 
-def try_out(machine, program, library):
-    """The correctness row of one program."""
+def try_out(machine, program, library, is_over):
+    """The correctness row of one program; "cut" if time was over before it was recorded in every way."""
     row = {"kinds": program.kinds, "project": program.project.name, "ways": {}, "cupti": {}}
     bare = Bare(machine, program)
     if not bare.again(2):
@@ -392,6 +392,9 @@ def try_out(machine, program, library):
             row["cupti"]["nodes"] = count_with_cupti(machine, program, library, True)
     for way, (_, kind) in WAYS.items():
         if kind is None or kind in program.kinds:
+            if is_over():
+                row["cut"] = True
+                break
             row["ways"][way] = record(machine, program, way, bare)
             if any(kind == "hang" for kind, _ in row["ways"][way]["differences"]):
                 break  # the others would take as long
@@ -432,9 +435,10 @@ class Results:
                 self.rows.update(json.loads(path.read_text())["programs"])
 
     def row(self, program, stamp):
-        """The program's row if it was made with this build and this entry, else a fresh one, also after it could not be built."""
+        """The program's row if it was made with this build and this entry, else a fresh one, also after it could not be built or was
+        cut."""
         row = self.rows.get(program.name, {})
-        if row.get("stamp") != stamp or "not_run" in row and "ways" not in row:
+        if row.get("stamp") != stamp or row.get("cut") or "not_run" in row and "ways" not in row:
             self.rows[program.name] = {"stamp": stamp}
         return self.rows[program.name]
 
@@ -483,7 +487,7 @@ def run(harness):
         if is_over():
             return
         if "ways" not in row:
-            results.update(program, **try_out(machine, program, library))
+            results.update(program, **try_out(machine, program, library, is_over))
         if "not_run" not in row:
             judge(harness, program, row)
 
@@ -504,8 +508,9 @@ def run(harness):
     if "timing" in options.phases:
         for program in ready:
             row = rows[program.name]
-            if "timing" not in row and row.get("ways") and not is_over():  # only what is known to end
-                results.update(program, **(time_alone(machine, program, harness.rounds_of(3)) or {"timing": None}))
+            if "timing" not in row and not row.get("not_run") and not is_over():
+                results.update(program, project=program.project.name,
+                               **(time_alone(machine, program, harness.rounds_of(3)) or {"timing": None}))
             if row.get("causes_alone") is not None:
                 harness.check(f"{program.name} alone: causes", not row["causes_alone"], row["causes_alone"])
     for program in programs:
@@ -513,7 +518,7 @@ def run(harness):
             harness.skip(program.name, rows[program.name]["not_run"])
     wanted = {"correctness": "ways", "timing": "timing"}
     undone = [program for program in ready if not rows[program.name].get("not_run")
-              and any(wanted[phase] not in rows[program.name] for phase in options.phases)]
+              and (rows[program.name].get("cut") or any(wanted[phase] not in rows[program.name] for phase in options.phases))]
     results.facts["left"] = len(undone)
     results.save()
     text = corpus_table.markdown(json.loads(results.own.read_text()))

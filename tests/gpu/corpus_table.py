@@ -134,15 +134,17 @@ def counted_otherwise(programs):
 
 
 def merged(paths):
-    """The rows of several runs: a later file wins, but for what it did not run."""
+    """The rows of several runs: what a later file has wins; one of only times adds them."""
     total = {"programs": {}}
     for path in paths:
         results = json.loads(pathlib.Path(path).read_text())
         rows = results.pop("programs")
         total.update(results)
         for name, row in rows.items():
-            if name not in total["programs"] or row.get("ways") or row.get("not_run"):
+            if row.get("ways") or row.get("not_run") or name not in total["programs"]:
                 total["programs"][name] = row
+            else:
+                total["programs"][name].update((key, row[key]) for key in ("timing", "causes_alone") if key in row)
     return total
 
 

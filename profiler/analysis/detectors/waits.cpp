@@ -10,12 +10,17 @@
 //   guaranteed relation; a wait may still be wanted on a path that this run did not take.
 // wait-on-unrecorded (SS005): CUDA takes a wait, synchronization or query of an event that nobody
 //   recorded for done, so the order it was written for does not exist. Evidence: calls, the history
-//   of events. Programs may rely on it in a first iteration: then it is found once and the events
-//   are recorded later, which the finding says and which lowers it to "suspected". Events shared
-//   between processes are let pass: another process may have recorded them.
+//   of events. Programs may rely on it in a first iteration, such as the first round of a ring of
+//   buffers: then the events are recorded later, or, where the round was not finished, others are
+//   that the same thread waits for with the same function (cuBLASXt does so). The finding says it
+//   and is only "suspected". Events shared between processes are let pass: another process may have
+//   recorded them.
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
+#include <utility>
+#include <vector>
 
 #include "../labels.h"
 #include "families.h"
@@ -76,12 +81,44 @@ void find_waits_on_unrecorded(Analyses& analyses, Findings& findings) {
     if (first_recorded[event] == kUnknownNs || at < first_recorded[event])
       first_recorded[event] = at;
   }
-  const auto found = [&](Id event, Id stream, Id name, Ns at, Id wait, Id sync) {
-    if (is_shared_between_processes(trace, event)) return;
-    const bool recorded_later = event < first_recorded.size() &&
-                                first_recorded[event] != kUnknownNs && first_recorded[event] > at;
+  struct Unrecorded {
+    Id event, thread, name, stream;
+    Ns at;
+    Id wait = kNoId, sync = kNoId;
+  };
+  std::vector<Unrecorded> found;
+  const auto& waits = trace.event_wait;
+  for (Id wait = 0; wait < waits.size(); ++wait) {
+    if (waits.binding[wait] != trace::kNeverRecorded) continue;
+    found.push_back({waits.event_id[wait], waits.thread_id[wait], waits.name_id[wait],
+                     waits.stream_id[wait], waits.end_ns[wait], wait});
+  }
+  const auto& syncs = trace.host_sync;
+  for (Id sync = 0; sync < syncs.size(); ++sync) {
+    if (syncs.kind[sync] != trace::kEventSynchronize ||
+        syncs.binding[sync] != trace::kNeverRecorded) {
+      continue;
+    }
+    found.push_back({syncs.event_id[sync], syncs.thread_id[sync], syncs.name_id[sync], kNoId,
+                     syncs.end_ns[sync], kNoId, sync});
+  }
+  std::erase_if(found, [&](const Unrecorded& each) {
+    return is_shared_between_processes(trace, each.event);
+  });
+  const auto is_recorded_later = [&](const Unrecorded& each) {
+    return each.event < first_recorded.size() && first_recorded[each.event] != kUnknownNs &&
+           first_recorded[each.event] > each.at;
+  };
+  std::set<std::pair<Id, Id>> first_rounds;  // thread and function
+  for (const Unrecorded& each : found) {
+    if (is_recorded_later(each)) first_rounds.emplace(each.thread, each.name);
+  }
+  for (const Unrecorded& each : found) {
+    const bool recorded_later = is_recorded_later(each),
+               in_first_round = first_rounds.contains({each.thread, each.name});
     // One place in the program: alike calls on a stream, whatever event of a pool they name.
-    findings.add({stream, name, recorded_later}, at, [&] {
+    findings.add({each.stream, each.name, recorded_later, in_first_round}, each.at, [&] {
+      const auto& [event, thread, name, stream, at, wait, sync] = each;
       const std::string what = event_label(trace, event);
       Finding finding;
       finding.event_wait = wait;
@@ -94,30 +131,18 @@ void find_waits_on_unrecorded(Analyses& analyses, Findings& findings) {
         finding.title = fmt::format("the host waits for {}, which nobody has recorded", what);
       }
       finding.text = "CUDA takes such an event for done: the call does nothing. ";
-      if (recorded_later) {
+      if (in_first_round) {
         finding.confidence = Confidence::kSuspected;
-        finding.text +=
-            "The event is recorded later, so this may be meant for a first iteration. Otherwise "
-            "record it before waiting for it.";
+        finding.text += fmt::format(
+            "{} recorded later, so this may be meant for a first iteration. Otherwise record it "
+            "before waiting for it.",
+            recorded_later ? "The event is"
+                           : "Others that the thread waits for with the same function are");
       } else {
         finding.text += "Record the event before waiting for it, or remove the call.";
       }
       return finding;
     });
-  };
-  const auto& waits = trace.event_wait;
-  for (Id wait = 0; wait < waits.size(); ++wait) {
-    if (waits.binding[wait] != trace::kNeverRecorded) continue;
-    found(waits.event_id[wait], waits.stream_id[wait], waits.name_id[wait], waits.end_ns[wait],
-          wait, kNoId);
-  }
-  const auto& syncs = trace.host_sync;
-  for (Id sync = 0; sync < syncs.size(); ++sync) {
-    if (syncs.kind[sync] != trace::kEventSynchronize ||
-        syncs.binding[sync] != trace::kNeverRecorded) {
-      continue;
-    }
-    found(syncs.event_id[sync], kNoId, syncs.name_id[sync], syncs.end_ns[sync], kNoId, sync);
   }
 }
 
