@@ -196,7 +196,12 @@ DerivedCounts write_derived_tables(Analyses& analyses) {
   for (const auto& [process, report] : hangs)
     trace::append_hang(writer, process, trace.process.end_ns[process], report);
   writer.set_meta(kCountsKey, counts_to_store(trace));
-  writer.set_meta(kVerdictsKey, verdicts_to_store(verdicts));
+  // A hang that is told from now on is evidence that the detectors did not have.
+  if (hangs.empty()) {
+    writer.set_meta(kVerdictsKey, verdicts_to_store(verdicts));
+  } else {
+    writer.erase_meta(kVerdictsKey);
+  }
   writer.set_meta(kVersionKey, kAnalysisVersion);
   writer.finish(trace.complete());
   return counts;

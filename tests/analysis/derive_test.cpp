@@ -170,5 +170,25 @@ TEST_F(StoredVerdicts, SpeakForLargeTracesOnly) {
   EXPECT_FALSE(says_as_stored(kTakeDerivedAbove));
 }
 
+// The detectors have not heard of a hang that is told with their answers.
+TEST_F(StoredVerdicts, AreAskedForAgainWhereAHangWasToldWithThem) {
+  test::TraceBuilder builder;
+  builder.stream("a").memory_wait(0x10, 1, kUnknownNs, kUnknownNs).synchronize(50, 60);
+  constexpr trace::Small kCodeUnknown = 999;  // how the simulated device ends a hopeless wait
+  builder.columns().process.clock.assign(1, trace::kVirtualClock);
+  builder.columns().host_sync.result.assign(1, kCodeUnknown);
+  std::filesystem::remove(file_);
+  builder.write(file_);
+  for (const bool are_stored : {false, true}) {
+    const Trace trace = trace::read(file_);
+    EXPECT_EQ(trace.hang.empty(), !are_stored);
+    Analyses analyses(trace);
+    write_derived_tables(analyses);
+    const Trace after = trace::read(file_);
+    EXPECT_FALSE(after.hang.empty());
+    EXPECT_EQ(stored_verdicts(after).has_value(), are_stored);
+  }
+}
+
 }  // namespace
 }  // namespace streamscope::analysis
