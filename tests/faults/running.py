@@ -19,6 +19,8 @@ PR_SET_CHILD_SUBREAPER = 36
 # Computed from the others, or different in every run (which thread comes first decides what stands for a default stream).
 NOT_COUNTED = {"string", "stream", "edge", "wait_cause", "critical_path", "finding", "lod", "meta", "loss", "clock_anchor", "overhead", "thread_sample",
                "probe", "sqlite_sequence"}
+# The recorder's own threads are in the trace, too. Whether one of them could be begun says nothing of the program.
+OWN_THREADS = "name_id IN (SELECT id FROM string WHERE value LIKE 'streamscope%')"
 
 
 @dataclass
@@ -132,6 +134,8 @@ def contents(build, trace, scratch):
         tables = [row[0] for row in database.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")]
         found.counts = {table: database.execute(f'SELECT count(*) FROM "{table}"').fetchone()[0] for table in tables
                         if table not in NOT_COUNTED}
+        if "thread" in found.counts:
+            found.counts["thread"] -= database.execute(f"SELECT count(*) FROM thread WHERE {OWN_THREADS}").fetchone()[0]
         meta = dict(database.execute("SELECT key, value FROM meta"))
         found.complete = meta.get("complete") == "1" and meta.get("finished") == "1"
         found.losses = [f"{name}×{count}" for name, count in database.execute(
