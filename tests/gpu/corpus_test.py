@@ -16,6 +16,7 @@ import tempfile
 import threading
 import time
 import unittest
+import unittest.mock
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
@@ -240,6 +241,33 @@ class Corpus(unittest.TestCase):
         self.assertNotIn("record -o", again)  # nothing is recorded twice
         failures = [sorted(name for _, name, verdict, _ in some if verdict == "FAIL") for some in (checks, self.checks)]
         self.assertEqual(*failures)
+
+    def run_apart(self, name, phases):
+        """The row of the program that behaves, of a run in a folder of its own."""
+        self.run_corpus(corpus_work=self.folder / name, programs=re.compile("^fake/good$"), phases=phases)
+        return json.loads((self.folder / name / "results.json").read_text())["programs"]["fake/good"]
+
+    def test_a_program_is_cut_between_recordings_and_done_again(self):
+        record = corpus.record
+
+        def last_record(machine, *rest):
+            machine.harness.until = 0
+            return record(machine, *rest)
+
+        with unittest.mock.patch.object(corpus, "record", last_record):
+            cut = self.run_apart("cut", ["correctness"])
+        self.assertEqual((cut["cut"], list(cut["ways"])), (True, ["structure"]))
+        whole = self.run_apart("cut", ["correctness"])
+        self.assertEqual(("cut" in whole, list(whole["ways"])), (False, ["structure", "args"]))
+
+    def test_times_that_were_measured_alone_are_added_to_what_was_recorded(self):
+        timed = self.run_apart("timed", ["timing"])
+        self.assertNotIn("ways", timed)
+        self.assertEqual(sorted(timed["timing"]), ["args", "bare", "structure"])
+        merged = corpus_table.merged([self.folder / "corpus/results.json", self.folder / "timed/results.json"])["programs"]
+        self.assertEqual(merged["fake/good"]["timing"], timed["timing"])
+        self.assertEqual(merged["fake/good"]["ways"], self.rows["fake/good"]["ways"])
+        self.assertEqual(merged["fake/crash"], self.rows["fake/crash"])
 
     def test_a_trace_of_another_process_is_awaited(self):
         path = self.folder / "late.sqlite"
