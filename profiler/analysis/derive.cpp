@@ -196,7 +196,7 @@ DerivedCounts write_derived_tables(Analyses& analyses) {
   for (const auto& [process, report] : hangs)
     trace::append_hang(writer, process, trace.process.end_ns[process], report);
   writer.set_meta(kCountsKey, counts_to_store(trace));
-  // A hang that is told from now on is evidence that the detectors did not have.
+  // The detectors look at the stored hangs, and did not see those that were added just now.
   if (hangs.empty()) {
     writer.set_meta(kVerdictsKey, verdicts_to_store(verdicts));
   } else {

@@ -320,7 +320,7 @@ Summary summarize(const Trace& trace) {
   Summary summary;
   summary.info = info_of(trace);
   analysis::Analyses analyses(trace);
-  // Beside the causes of waiting: what needs none of them, or, as detectors do, much else.
+  // While the causes of waiting are computed: the detectors, and what does not need the causes.
   std::future<std::vector<analysis::Verdict>> verdicts =
       std::async(analysis::worth_threads(trace) ? std::launch::async : std::launch::deferred, [&] {
         summary.devices = analysis::overlap(trace, analyses.by_start());

@@ -170,7 +170,8 @@ TEST_F(StoredVerdicts, SpeakForLargeTracesOnly) {
   EXPECT_FALSE(says_as_stored(kTakeDerivedAbove));
 }
 
-// The detectors have not heard of a hang that is told with their answers.
+// The detectors look at the stored hangs. When derived tables add a hang, they have not seen it
+// yet.
 TEST_F(StoredVerdicts, AreAskedForAgainWhereAHangWasToldWithThem) {
   test::TraceBuilder builder;
   builder.stream("a").memory_wait(0x10, 1, kUnknownNs, kUnknownNs).synchronize(50, 60);

@@ -13,8 +13,8 @@
 //   of events. Programs may rely on it in a first iteration, such as the first round of a ring of
 //   buffers: then the events are recorded later, or, where the round was not finished, others are
 //   that the same thread waits for with the same function (cuBLASXt does so). The finding says it
-//   and is only "suspected". Events shared between processes are let pass: another process may have
-//   recorded them.
+//   and is only "suspected". Events that are shared between processes are not reported, because
+//   another process may have recorded them.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -84,14 +84,24 @@ void find_waits_on_unrecorded(Analyses& analyses, Findings& findings) {
   struct Unrecorded {
     Id event, thread, name, stream;
     Ns at;
-    Id wait = kNoId, sync = kNoId;
+    Id wait, sync;
+    bool recorded_later = false;
   };
   std::vector<Unrecorded> found;
+  std::set<std::pair<Id, Id>> first_rounds;  // thread and function
+  const auto add = [&](Unrecorded call) {
+    if (is_shared_between_processes(trace, call.event)) return;
+    call.recorded_later = call.event < first_recorded.size() &&
+                          first_recorded[call.event] != kUnknownNs &&
+                          first_recorded[call.event] > call.at;
+    if (call.recorded_later) first_rounds.emplace(call.thread, call.name);
+    found.push_back(call);
+  };
   const auto& waits = trace.event_wait;
   for (Id wait = 0; wait < waits.size(); ++wait) {
     if (waits.binding[wait] != trace::kNeverRecorded) continue;
-    found.push_back({waits.event_id[wait], waits.thread_id[wait], waits.name_id[wait],
-                     waits.stream_id[wait], waits.end_ns[wait], wait});
+    add({waits.event_id[wait], waits.thread_id[wait], waits.name_id[wait], waits.stream_id[wait],
+         waits.end_ns[wait], wait, kNoId});
   }
   const auto& syncs = trace.host_sync;
   for (Id sync = 0; sync < syncs.size(); ++sync) {
@@ -99,34 +109,21 @@ void find_waits_on_unrecorded(Analyses& analyses, Findings& findings) {
         syncs.binding[sync] != trace::kNeverRecorded) {
       continue;
     }
-    found.push_back({syncs.event_id[sync], syncs.thread_id[sync], syncs.name_id[sync], kNoId,
-                     syncs.end_ns[sync], kNoId, sync});
+    add({syncs.event_id[sync], syncs.thread_id[sync], syncs.name_id[sync], kNoId,
+         syncs.end_ns[sync], kNoId, sync});
   }
-  std::erase_if(found, [&](const Unrecorded& each) {
-    return is_shared_between_processes(trace, each.event);
-  });
-  const auto is_recorded_later = [&](const Unrecorded& each) {
-    return each.event < first_recorded.size() && first_recorded[each.event] != kUnknownNs &&
-           first_recorded[each.event] > each.at;
-  };
-  std::set<std::pair<Id, Id>> first_rounds;  // thread and function
-  for (const Unrecorded& each : found) {
-    if (is_recorded_later(each)) first_rounds.emplace(each.thread, each.name);
-  }
-  for (const Unrecorded& each : found) {
-    const bool recorded_later = is_recorded_later(each),
-               in_first_round = first_rounds.contains({each.thread, each.name});
+  for (const Unrecorded& call : found) {
+    const bool in_first_round = first_rounds.contains({call.thread, call.name});
     // One place in the program: alike calls on a stream, whatever event of a pool they name.
-    findings.add({each.stream, each.name, recorded_later, in_first_round}, each.at, [&] {
-      const auto& [event, thread, name, stream, at, wait, sync] = each;
-      const std::string what = event_label(trace, event);
+    findings.add({call.stream, call.name, call.recorded_later, in_first_round}, call.at, [&] {
+      const std::string what = event_label(trace, call.event);
       Finding finding;
-      finding.event_wait = wait;
-      finding.host_sync = sync;
-      if (wait != kNoId) {
-        finding.second_op = next_op_on(analyses, stream, at);
+      finding.event_wait = call.wait;
+      finding.host_sync = call.sync;
+      if (call.wait != kNoId) {
+        finding.second_op = next_op_on(analyses, call.stream, call.at);
         finding.title = fmt::format("stream {} waits for {}, which nobody has recorded",
-                                    stream_label(trace, stream), what);
+                                    stream_label(trace, call.stream), what);
       } else {
         finding.title = fmt::format("the host waits for {}, which nobody has recorded", what);
       }
@@ -136,8 +133,8 @@ void find_waits_on_unrecorded(Analyses& analyses, Findings& findings) {
         finding.text += fmt::format(
             "{} recorded later, so this may be meant for a first iteration. Otherwise record it "
             "before waiting for it.",
-            recorded_later ? "The event is"
-                           : "Others that the thread waits for with the same function are");
+            call.recorded_later ? "The event is"
+                                : "Others that the thread waits for with the same function are");
       } else {
         finding.text += "Record the event before waiting for it, or remove the call.";
       }
