@@ -5,7 +5,6 @@
 #include "trace/ns_math.h"
 
 #include <algorithm>
-#include <numeric>
 #include <set>
 #include <tuple>
 
@@ -44,7 +43,11 @@ std::vector<Interval> intervals_of(const Trace& trace) {
 
 }  // namespace
 
-Ns TaskUsage::total_ns() const { return std::accumulate(busy_ns.begin(), busy_ns.end(), Ns{0}); }
+Ns TaskUsage::total_ns() const {
+  Ns sum = 0;
+  for (const Ns busy : busy_ns) trace::add_to(sum, busy);
+  return sum;
+}
 
 Ns TaskUsage::longest_ns() const {
   return busy_ns.empty() ? 0 : *std::max_element(busy_ns.begin(), busy_ns.end());

@@ -47,7 +47,9 @@ struct Exchange {
   Buffer* completed = nullptr;  // newest first
   size_t buffer_count = 0;
   bool decoding = false;  // the decoder holds buffers
-  bool flushed = false;   // the last forced flush has returned
+  bool flushing =
+      false;            // a flush is under way, and may hold records that it did not hand over yet
+  unsigned forced = 0;  // forced flushes that were asked for and are not over
 };
 // Never destroyed: CUPTI may call while the process exits.
 alignas(Exchange) constinit unsigned char exchange_memory[sizeof(Exchange)] = {};
@@ -265,6 +267,19 @@ uint64_t CUPTIAPI timestamp() { return static_cast<uint64_t>(monotonic_ns()); }
 
 // Flushing.
 
+// One at a time: a flush does not wait for records that another one has in hand, and may return
+// at once while another is under way.
+void flush(uint32_t flags) {
+  std::unique_lock lock(exchange->mutex);
+  exchange->changed.wait(lock, [] { return !exchange->flushing; });
+  exchange->flushing = true;
+  lock.unlock();
+  cupti.cuptiActivityFlushAll(flags);
+  lock.lock();
+  exchange->flushing = false;
+  exchange->changed.notify_all();
+}
+
 void* flush_regularly(void*) {
   const uint32_t epoch = session.epoch.load(std::memory_order_relaxed);
   const ring::Control& control = *session.control;
@@ -278,21 +293,18 @@ void* flush_regularly(void*) {
     if (!usable.load(std::memory_order_relaxed) || taken.load(std::memory_order_relaxed)) continue;
     const uint32_t now = control.flush_request.load(std::memory_order_relaxed);
     const bool seen = session.work_seen.exchange(false, std::memory_order_relaxed);
-    if (now != requests) {
-      requests = now;
-      cupti.cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
-    } else if (seen || again) {
-      cupti.cuptiActivityFlushAll(0);
-    }
+    if (now != requests || seen || again)
+      flush(now != requests ? CUPTI_ACTIVITY_FLAG_FLUSH_FORCED : 0);
+    requests = now;
     again = seen;
   }
   return nullptr;
 }
 
 void* flush_once(void*) {
-  cupti.cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
+  flush(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
   std::lock_guard lock(exchange->mutex);
-  exchange->flushed = true;
+  --exchange->forced;
   exchange->changed.notify_all();
   return nullptr;
 }
@@ -350,15 +362,18 @@ int start_activities(const ring::Control& control, bool late) {
 
 bool flush_by_force(int limit_ms) {
   if (!usable.load(std::memory_order_relaxed) || exchange == nullptr) return true;
-  {
-    std::lock_guard lock(exchange->mutex);
-    exchange->flushed = false;
-  }
-  if (!start_thread("streamscope-fls", flush_once, nullptr)) return false;
   const int64_t until = monotonic_ns() + limit_ms * int64_t{1'000'000};
   std::unique_lock lock(exchange->mutex);
+  ++exchange->forced;
+  lock.unlock();
+  const bool started = start_thread("streamscope-fls", flush_once, nullptr);
+  lock.lock();
+  if (!started) {
+    --exchange->forced;
+    return false;
+  }
   const auto is_over = [] {
-    return exchange->flushed && exchange->completed == nullptr && !exchange->decoding;
+    return exchange->forced == 0 && exchange->completed == nullptr && !exchange->decoding;
   };
   while (!is_over() && monotonic_ns() < until) {
     // Not wait_for: GCC 12's thread sanitizer does not know the call that it makes.

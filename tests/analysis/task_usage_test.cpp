@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "support/trace_builder.h"
+#include "trace/ns_math.h"
 
 namespace streamscope::analysis {
 namespace {
@@ -44,6 +45,11 @@ TEST(TaskUsage, CountsTimeOnceInWhichAWarpRunsSeveralTasks) {
   EXPECT_THAT(queues[0].busy_ns, ElementsAre(100, 0, 0, 100));
   EXPECT_THAT(queues[0].tasks_of, ElementsAre(4, 0, 0, 1));
   EXPECT_DOUBLE_EQ(queues[0].imbalance(), 2.0);
+}
+
+TEST(TaskUsage, AddsUpTimesOfAnyLength) {
+  const TaskUsage queue{.busy_ns = std::vector<Ns>(3, trace::kMostSum)};
+  EXPECT_EQ(queue.total_ns(), trace::kMostSum);
 }
 
 TEST(TaskUsage, TakesAQueueOfWhichNothingIsKnown) {

@@ -156,6 +156,15 @@ TEST(Activities, AFlushThatBlocksDoesNotKeepTheProgramFromEnding) {
   EXPECT_EQ(run.all<ring::EndRecord>(RecordKind::kEnd).size(), 1u);
 }
 
+TEST(Activities, OfARegularFlushThatIsUnderWayAtTheEndAreWaitedFor) {
+  Observed run;
+  ASSERT_EQ(run.run_child("slow-flush"), 0) << run.error_text();
+  std::vector<std::string> kernels;
+  for (const auto& kernel : run.all<ring::OpRecord>(RecordKind::kKernel))
+    kernels.push_back(run.text(kernel.name));
+  EXPECT_THAT(kernels, ::testing::ElementsAre("before", "in hand", "late"));
+}
+
 TEST(Activities, AreLentToAnotherProfilerAndTheIntervalIsMarked) {
   Observed run;
   ASSERT_EQ(run.run_child("other-profiler"), 0) << run.error_text();

@@ -583,6 +583,18 @@ int blocked_flush(const Arguments&) {
   return 0;
 }
 
+// A regular flush has taken what there is, and has not handed it over when the program ends.
+int slow_flush(const Arguments&) {
+  start();
+  run_kernel(kStreamA, "before");
+  fake_slow_delivery(300);
+  const unsigned before = fake_flushes(false);
+  run_kernel(kStreamA, "in hand");
+  for (int i = 0; i < 200 && fake_flushes(false) == before; ++i) pause_ms(10);
+  run_kernel(kStreamA, "late");
+  return fake_flushes(false) != before ? 0 : 1;
+}
+
 int foreign_activity(const Arguments&) {
   start();
   char bytes[40] = {};
@@ -762,6 +774,7 @@ constexpr Scenario kScenarios[] = {
     {"enabled-callbacks", enabled_callbacks},
     {"flushes", flushes},
     {"blocked-flush", blocked_flush},
+    {"slow-flush", slow_flush},
     {"foreign-activity", foreign_activity},
     {"held-buffers", held_buffers},
     {"activity-flood", activity_flood},

@@ -110,7 +110,7 @@ void find_pageable_async_copies(Analyses& analyses, Findings& findings) {
     if (group.count++ == 0) group.first = op;
     group.last = op;
     group.overlaps = overlaps;
-    group.bytes += trace.op.bytes[op];
+    trace::add_to(group.bytes, trace.op.bytes[op]);
     trace::add_to(group.call_ns,
                   trace::between(trace.api_call.start_ns[call], trace.api_call.end_ns[call]));
     if (overlaps) group.change.async_op.add(op);

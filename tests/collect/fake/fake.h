@@ -44,6 +44,8 @@ FAKE_API void fake_deliver();
 FAKE_API size_t fake_hold_buffers();
 /// The next completed buffer comes with this many dropped records.
 FAKE_API void fake_drop(size_t count);
+/// From here on a flush that is not forced needs so long to hand over the records that it took.
+FAKE_API void fake_slow_delivery(unsigned ms);
 /// FlushAll blocks until this is called with false.
 FAKE_API void fake_block_flush(bool blocked);
 

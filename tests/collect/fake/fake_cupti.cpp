@@ -6,6 +6,7 @@
 // 39 if FAKE_REFUSE_BUFFERS is set (only from the second time on, if it is "again"). It refuses
 // resource callbacks if FAKE_REFUSE_RESOURCES is set.
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
@@ -14,6 +15,7 @@
 #include <mutex>
 #include <set>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "fake.h"
@@ -34,6 +36,8 @@ struct State {
   std::atomic<uint32_t> next_correlation{1};
   size_t dropped = 0;
   bool flush_blocked = false;
+  bool flushing = false;
+  std::chrono::milliseconds delivery_takes{0};
   unsigned flushes[2] = {0, 0};
   std::string log;
 };
@@ -89,6 +93,30 @@ size_t record_size(uint32_t kind) {
     default:
       return 40;  // API records and the like
   }
+}
+
+// In as many buffers as it takes.
+void hand_over(const std::vector<std::vector<char>>& records) {
+  if (records.empty() || state().request == nullptr) return;
+  uint8_t* buffer = nullptr;
+  size_t size = 0, limit = 0, used = 0;
+  auto complete = [&] {
+    if (buffer != nullptr) state().complete(nullptr, 0, buffer, size, used);
+    buffer = nullptr;
+    used = 0;
+  };
+  for (const std::vector<char>& record : records) {
+    if (buffer != nullptr && used + record.size() > size) complete();
+    if (buffer == nullptr) state().request(&buffer, &size, &limit);
+    if (buffer == nullptr) {
+      std::lock_guard lock(state().mutex);
+      ++state().dropped;
+      continue;
+    }
+    std::memcpy(buffer + used, record.data(), record.size());
+    used += record.size();
+  }
+  complete();
 }
 
 }  // namespace
@@ -198,12 +226,21 @@ FAKE_API CUptiResult cuptiActivityGetNumDroppedRecords(CUcontext context, uint32
   return CUPTI_SUCCESS;
 }
 FAKE_API CUptiResult cuptiActivityFlushAll(uint32_t flag) {
+  std::vector<std::vector<char>> records;
+  std::chrono::milliseconds pause{0};
   {
     std::unique_lock lock(state().mutex);
     ++state().flushes[flag & 1];
+    if (state().flushing) return CUPTI_SUCCESS;  // leaves it to the other
     state().changed.wait(lock, [] { return !state().flush_blocked; });
+    state().flushing = true;
+    if ((flag & CUPTI_ACTIVITY_FLAG_FLUSH_FORCED) == 0) pause = state().delivery_takes;
+    records.swap(state().records);
   }
-  fake_deliver();
+  std::this_thread::sleep_for(pause);
+  hand_over(records);
+  std::lock_guard lock(state().mutex);
+  state().flushing = false;
   return CUPTI_SUCCESS;
 }
 
@@ -319,28 +356,13 @@ FAKE_API void fake_deliver() {
     std::lock_guard lock(state().mutex);
     records.swap(state().records);
   }
-  if (records.empty() || state().request == nullptr) return;
-  uint8_t* buffer = nullptr;
-  size_t size = 0, limit = 0, used = 0;
-  auto hand_over = [&] {
-    if (buffer != nullptr) state().complete(nullptr, 0, buffer, size, used);
-    buffer = nullptr;
-    used = 0;
-  };
-  for (const std::vector<char>& record : records) {
-    if (buffer != nullptr && used + record.size() > size) hand_over();
-    if (buffer == nullptr) state().request(&buffer, &size, &limit);
-    if (buffer == nullptr) {
-      std::lock_guard lock(state().mutex);
-      ++state().dropped;
-      continue;
-    }
-    std::memcpy(buffer + used, record.data(), record.size());
-    used += record.size();
-  }
-  hand_over();
+  hand_over(records);
 }
 
+FAKE_API void fake_slow_delivery(unsigned ms) {
+  std::lock_guard lock(state().mutex);
+  state().delivery_takes = std::chrono::milliseconds(ms);
+}
 FAKE_API void fake_drop(size_t count) {
   std::lock_guard lock(state().mutex);
   state().dropped += count;
