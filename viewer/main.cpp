@@ -6,9 +6,9 @@
 #include <cstdio>
 #include <exception>
 
-#include "app.h"
-#include "arguments.h"
 #include "trace/error.h"
+#include "window/app.h"
+#include "window/arguments.h"
 
 int main(int count, char** values) {
   using namespace streamscope::viewer;

@@ -9,9 +9,9 @@
 #include "codes.h"
 #include "cuda/cuda_backend.h"
 #include "device_state.h"
+#include "host/ticks.h"
 #include "observer.h"
 #include "sim/sim_backend.h"
-#include "ticks.h"
 
 namespace coord {
 

@@ -22,7 +22,7 @@
 #include "coord/observer.h"
 #include "coord/stream.h"
 #include "coord/types.h"
-#include "thread_number.h"
+#include "host/thread_number.h"
 
 namespace coord {
 

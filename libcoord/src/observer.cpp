@@ -11,7 +11,7 @@
 #include <mutex>
 
 #include "coord/backend.h"
-#include "wait_graph.h"
+#include "coordinator/wait_graph.h"
 
 namespace coord {
 

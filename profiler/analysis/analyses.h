@@ -9,16 +9,16 @@
 #include <mutex>
 #include <vector>
 
-#include "critical_path.h"
-#include "edges.h"
-#include "happens_before.h"
-#include "issue_order.h"
-#include "memory_conflicts.h"
+#include "analysis/delay/critical_path.h"
+#include "analysis/delay/replay.h"
+#include "analysis/delay/waits.h"
+#include "analysis/hang/wait_for.h"
+#include "analysis/memory/memory_conflicts.h"
+#include "analysis/order/edges.h"
+#include "analysis/order/happens_before.h"
+#include "analysis/order/issue_order.h"
 #include "places.h"
-#include "replay.h"
 #include "timeline.h"
-#include "wait_for.h"
-#include "waits.h"
 
 namespace streamscope::analysis {
 

@@ -6,7 +6,7 @@
 #include <charconv>
 #include <map>
 
-#include "host_syncs.h"
+#include "analysis/usage/host_syncs.h"
 
 namespace streamscope::analysis {
 namespace {

@@ -7,10 +7,10 @@
 #include <string>
 #include <string_view>
 
+#include "analysis/hang/hang.h"
+#include "analysis/usage/lod.h"
 #include "counts.h"
-#include "hang.h"
 #include "labels.h"
-#include "lod.h"
 #include "trace/writer.h"
 
 namespace streamscope::analysis {

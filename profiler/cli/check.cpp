@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "report/check.h"
+#include "report/check/check.h"
 
 #include <fmt/format.h>
 

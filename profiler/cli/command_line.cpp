@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <sstream>
 
-#include "report/table.h"
+#include "report/formats/table.h"
 #include "trace/error.h"
 
 namespace streamscope::cli {

@@ -10,7 +10,7 @@
 #include "command.h"
 #include "inject_library.h"
 #include "recording.h"
-#include "report/exporter.h"
+#include "report/formats/exporter.h"
 #include "terminal.h"
 #include "trace/error.h"
 #include "traces.h"

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "report/budget.h"
-#include "report/diff_document.h"
+#include "report/check/budget.h"
+#include "report/sections/diff_document.h"
 
 #include <memory>
 

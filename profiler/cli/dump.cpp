@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "command.h"
-#include "record/remote.h"
+#include "record/run/remote.h"
 
 namespace streamscope::cli {
 

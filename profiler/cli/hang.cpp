@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "analysis/hang.h"
+#include "analysis/hang/hang.h"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 
 #include "analysis/labels.h"
 #include "command.h"
-#include "record/remote.h"
+#include "record/run/remote.h"
 #include "trace/error.h"
 #include "traces.h"
 

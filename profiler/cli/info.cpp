@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "report/info.h"
+#include "report/sections/info.h"
 
 #include <memory>
 #include <utility>

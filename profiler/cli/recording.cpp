@@ -6,11 +6,11 @@
 #include <fmt/format.h>
 
 #include "analysis/derive.h"
-#include "analysis/hang.h"
+#include "analysis/hang/hang.h"
 #include "analysis/units.h"
 #include "command.h"
-#include "record/rings_folder.h"
-#include "report/info.h"
+#include "record/run/rings_folder.h"
+#include "report/sections/info.h"
 #include "terminal.h"
 #include "trace/error.h"
 #include "traces.h"

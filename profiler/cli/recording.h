@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "record/launcher.h"
+#include "record/run/launcher.h"
 
 namespace streamscope::cli {
 

@@ -7,10 +7,10 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "analysis/delay/what_if.h"
 #include "analysis/units.h"
-#include "analysis/what_if.h"
 #include "command.h"
-#include "report/exporter.h"
+#include "report/formats/exporter.h"
 #include "terminal.h"
 #include "trace/error.h"
 #include "traces.h"

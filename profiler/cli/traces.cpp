@@ -11,7 +11,7 @@
 #include <fstream>
 #include <thread>
 
-#include "record/session.h"
+#include "record/run/session.h"
 #include "terminal.h"
 #include "trace/error.h"
 #include "trace/loss.h"

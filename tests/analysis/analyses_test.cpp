@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "analysis/counts.h"
-#include "analysis/device_room.h"
+#include "analysis/delay/device_room.h"
 #include "bench/big_trace.h"
 #include "support/trace_builder.h"
 

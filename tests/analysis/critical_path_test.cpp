@@ -13,7 +13,7 @@
 #include <map>
 #include <random>
 
-#include "analysis/what_if.h"
+#include "analysis/delay/what_if.h"
 #include "support/trace_builder.h"
 
 namespace streamscope::analysis {

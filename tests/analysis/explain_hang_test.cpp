@@ -7,8 +7,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "analysis/hang.h"
-#include "analysis/standstill.h"
+#include "analysis/hang/hang.h"
+#include "analysis/hang/standstill.h"
 #include "support/trace_builder.h"
 
 namespace streamscope::analysis {

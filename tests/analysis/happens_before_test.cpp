@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "analysis/happens_before.h"
+#include "analysis/order/happens_before.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

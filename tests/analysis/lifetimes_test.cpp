@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "analysis/lifetimes.h"
+#include "analysis/usage/lifetimes.h"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "analysis/lod.h"
+#include "analysis/usage/lod.h"
 
 #include <gtest/gtest.h>
 

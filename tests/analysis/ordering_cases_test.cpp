@@ -10,10 +10,10 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/edges.h"
-#include "analysis/happens_before.h"
-#include "analysis/replay.h"
-#include "analysis/wait_for.h"
+#include "analysis/delay/replay.h"
+#include "analysis/hang/wait_for.h"
+#include "analysis/order/edges.h"
+#include "analysis/order/happens_before.h"
 #include "ordering_cases.h"
 
 namespace streamscope::analysis {

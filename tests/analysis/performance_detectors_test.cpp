@@ -7,7 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "analysis/recorder_cost.h"
+#include "analysis/delay/recorder_cost.h"
 #include "run_detector.h"
 
 namespace streamscope::analysis {

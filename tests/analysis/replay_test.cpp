@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "analysis/replay.h"
+#include "analysis/delay/replay.h"
 
 #include <gtest/gtest.h>
 
 #include "analysis/analyses.h"
-#include "analysis/device_room.h"
-#include "analysis/recorder_cost.h"
+#include "analysis/delay/device_room.h"
+#include "analysis/delay/recorder_cost.h"
 #include "support/trace_builder.h"
 
 namespace streamscope::analysis {

@@ -8,7 +8,7 @@
 
 #include <vector>
 
-#include "analysis/happens_before.h"
+#include "analysis/order/happens_before.h"
 #include "memory_trace.h"
 
 namespace streamscope::analysis {

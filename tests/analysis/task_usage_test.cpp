@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
-#include "analysis/task_usage.h"
+#include "analysis/usage/task_usage.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

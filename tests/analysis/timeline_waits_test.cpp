@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
-#include "analysis/timeline_waits.h"
+#include "analysis/delay/timeline_waits.h"
 
 #include <gtest/gtest.h>
 
 #include "analysis/analyses.h"
-#include "analysis/wait_groups.h"
+#include "analysis/delay/wait_groups.h"
 #include "support/trace_builder.h"
 
 namespace streamscope::analysis {

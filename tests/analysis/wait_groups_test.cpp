@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "analysis/wait_groups.h"
+#include "analysis/delay/wait_groups.h"
 
 #include <gtest/gtest.h>
 

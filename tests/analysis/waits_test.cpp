@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "analysis/waits.h"
+#include "analysis/delay/waits.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 #include <map>
 #include <random>
 
-#include "analysis/host_syncs.h"
+#include "analysis/usage/host_syncs.h"
 #include "memory_trace.h"
 
 namespace streamscope::analysis {

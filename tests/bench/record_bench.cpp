@@ -23,7 +23,7 @@
 #include <vector>
 
 #include "bench/budget.h"
-#include "record/drain.h"
+#include "record/drain/drain.h"
 #include "ring/calls.h"
 #include "ring/ring.h"
 #include "trace/reader.h"

@@ -10,10 +10,10 @@
 #include <string>
 #include <vector>
 
-#include "analysis/diff.h"
+#include "analysis/compare/diff.h"
 #include "bench/budget.h"
-#include "report/check.h"
-#include "report/exporter.h"
+#include "report/check/check.h"
+#include "report/formats/exporter.h"
 #include "trace/reader.h"
 #include "trace/writer.h"
 

@@ -19,13 +19,13 @@
 #include <string>
 
 #include "analysis/derive.h"
-#include "app.h"
 #include "bench/big_trace.h"
 #include "bench/budget.h"
-#include "loader.h"
-#include "sketch.h"
+#include "document/loader.h"
+#include "document/sketch.h"
 #include "support/trace_builder.h"
 #include "trace/error.h"
+#include "window/app.h"
 
 namespace {
 

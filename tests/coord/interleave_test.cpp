@@ -11,8 +11,8 @@
 #include <limits>
 #include <memory>
 
-#include "doorbell.h"
-#include "timeline_word.h"
+#include "host/doorbell.h"
+#include "timeline/timeline_word.h"
 
 namespace {
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "short_lock.h"
+#include "host/short_lock.h"
 
 #include <gtest/gtest.h>
 

@@ -25,7 +25,7 @@ endforeach()
 set_source_files_properties(${alone} PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
 
 # What is tested by itself though libcoord does not export it.
-set(internal ${PROJECT_SOURCE_DIR}/libcoord/src/short_lock.cpp ${PROJECT_SOURCE_DIR}/libcoord/src/thread_number.cpp)
+set(internal ${PROJECT_SOURCE_DIR}/libcoord/src/host/short_lock.cpp ${PROJECT_SOURCE_DIR}/libcoord/src/host/thread_number.cpp)
 
 # The test program exports an observer, which libcoord finds as it would find a profiler's.
 streamscope_test(coord LABELS coord unit SOURCES coord/fake_observer.cpp coord/explore_device_corpus.cpp
@@ -44,7 +44,7 @@ streamscope_bench(fidelity LINK streamscope::coord)
 
 # What telling a profiler costs: one loop with libcoord as it is, and with one whose operations know of no observer.
 if(TARGET streamscope AND TARGET streamscope_collect)
-  file(GLOB telling CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/libcoord/src/coordinator*.cpp)
+  file(GLOB telling CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/libcoord/src/coordinator/coordinator*.cpp)
   add_library(coord_untraced OBJECT ${telling})
   streamscope_flags(coord_untraced)
   target_compile_definitions(coord_untraced PRIVATE COORD_WITHOUT_OBSERVER $<$<BOOL:${STREAMSCOPE_HAVE_CUDA}>:COORD_HAVE_CUDA>)

@@ -15,7 +15,7 @@
 #include "coord/fake_observer.h"
 #include "coord/one_stream.h"
 #include "coord/thrown.h"
-#include "timeline_word.h"
+#include "timeline/timeline_word.h"
 
 namespace {
 

@@ -4,7 +4,7 @@
 // The waits of an AsyncWaiter in every order of the steps of the program, the device, the thread
 // that looks and the one that runs functions: each wait ends exactly once, and none is forgotten.
 
-#include "waits.h"
+#include "host/waits.h"
 
 #include <gtest/gtest.h>
 

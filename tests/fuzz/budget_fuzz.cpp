@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "fuzz/scratch_file.h"
-#include "report/budget.h"
+#include "report/check/budget.h"
 #include "trace/error.h"
 
 using namespace streamscope;

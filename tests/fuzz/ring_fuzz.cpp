@@ -16,7 +16,7 @@
 #include "fuzz/scratch_file.h"
 #include "fuzz/sqlite_heap.h"
 #include "fuzz/use_trace.h"
-#include "record/drain.h"
+#include "record/drain/drain.h"
 #include "ring/calls.h"
 #include "ring/process.h"
 #include "trace/error.h"

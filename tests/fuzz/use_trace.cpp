@@ -9,22 +9,22 @@
 #include <string_view>
 #include <vector>
 
+#include "analysis/compare/diff.h"
 #include "analysis/counts.h"
+#include "analysis/delay/what_if.h"
 #include "analysis/derive.h"
-#include "analysis/diff.h"
-#include "analysis/hang.h"
-#include "analysis/what_if.h"
-#include "document.h"
+#include "analysis/hang/hang.h"
+#include "document/document.h"
 #include "fuzz/scratch_file.h"
 #include "fuzz/trace_mutations.h"
-#include "report/check.h"
-#include "report/diff_document.h"
-#include "report/export.h"
-#include "report/exporter.h"
+#include "report/check/check.h"
+#include "report/export/export.h"
+#include "report/formats/exporter.h"
+#include "report/sections/diff_document.h"
 #include "trace/error.h"
 #include "trace/merge.h"
 #include "trace/query.h"
-#include "viewer/comparison.h"
+#include "viewer/document/comparison.h"
 
 namespace streamscope::test {
 namespace {

@@ -55,14 +55,14 @@ expect(check_layers ok)
 plant(profiler/analysis/sql.cpp "${licence}  #  include <sqlite3.h>\n")
 expect(check_layers "profiler/analysis/sql.cpp: includes sqlite3.h, which only profiler/trace may")
 
-plant(viewer/views/escape.cpp "${licence}#include \"../../profiler/ring/ring.h\"\n")
-expect(check_layers "viewer/views/escape.cpp: includes ../../profiler/ring/ring.h, which leaves viewer")
+plant(viewer/panels/escape.cpp "${licence}#include \"../../profiler/ring/ring.h\"\n")
+expect(check_layers "viewer/panels/escape.cpp: includes ../../profiler/ring/ring.h, which leaves viewer")
 
 plant(libcoord/src/needs_test.cpp "${licence}#include \"tests/support/trace_builder.h\"\n")
 expect(check_layers "nothing may include tests/")
 
-plant(viewer/window.cpp "#pragma once\n")
-expect(check_spdx "viewer/window.cpp")
+plant(viewer/window/window.cpp "#pragma once\n")
+expect(check_spdx "viewer/window/window.cpp")
 
 plant(tests/apps/other.cu "// SPDX-FileCopyrightText: 2026 StreamScope contributors\n// SPDX-License-Identifier: MIT\n")
 expect(check_spdx "tests/apps/other.cu")

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "fake_program.h"
-#include "record/drain.h"
+#include "record/drain/drain.h"
 #include "trace/reader.h"
 
 namespace streamscope::record {

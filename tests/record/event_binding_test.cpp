@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
-#include "record/event_binding.h"
+#include "record/rows/event_binding.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

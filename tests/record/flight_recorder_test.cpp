@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
-#include "record/flight_recorder.h"
+#include "record/flight/flight_recorder.h"
 
 #include <gtest/gtest.h>
 

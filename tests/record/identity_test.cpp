@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
-#include "record/identity.h"
+#include "record/rows/identity.h"
 
 #include <gtest/gtest.h>
 #include <time.h>

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
-#include "record/launcher.h"
+#include "record/run/launcher.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
-#include "record/symbolize.h"
+#include "record/symbols/symbolize.h"
 
 #include <dlfcn.h>
 #include <gtest/gtest.h>

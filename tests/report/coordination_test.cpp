@@ -1,15 +1,15 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
-#include "report/coordination.h"
+#include "report/sections/coordination.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
-#include "report/document.h"
-#include "report/exporter.h"
-#include "report/info.h"
+#include "report/formats/exporter.h"
+#include "report/sections/document.h"
+#include "report/sections/info.h"
 #include "support/trace_builder.h"
 
 namespace streamscope::report {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "report/export.h"
+#include "report/export/export.h"
 
 #include <gtest/gtest.h>
 

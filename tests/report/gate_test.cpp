@@ -8,8 +8,8 @@
 
 #include <fstream>
 
-#include "report/check.h"
-#include "report/diff_document.h"
+#include "report/check/check.h"
+#include "report/sections/diff_document.h"
 #include "support/trace_builder.h"
 #include "trace/error.h"
 

@@ -9,11 +9,11 @@
 #include <filesystem>
 #include <limits>
 
-#include "analysis/diff.h"
-#include "analysis/hang.h"
-#include "report/check.h"
-#include "report/export.h"
-#include "report/exporter.h"
+#include "analysis/compare/diff.h"
+#include "analysis/hang/hang.h"
+#include "report/check/check.h"
+#include "report/export/export.h"
+#include "report/formats/exporter.h"
 #include "support/trace_builder.h"
 #include "trace/checks.h"
 #include "trace/error.h"

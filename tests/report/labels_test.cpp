@@ -7,7 +7,7 @@
 #include "analysis/call_sites.h"
 #include "analysis/labels.h"
 #include "analysis/units.h"
-#include "report/table.h"
+#include "report/formats/table.h"
 #include "support/trace_builder.h"
 
 namespace streamscope::report {

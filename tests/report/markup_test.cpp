@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
-#include "report/markup.h"
+#include "report/formats/markup.h"
 
 #include <gtest/gtest.h>
 

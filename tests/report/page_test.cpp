@@ -5,9 +5,9 @@
 #include <gtest/gtest.h>
 
 #include "analysis/analyses.h"
-#include "report/exporter.h"
-#include "report/page_lanes.h"
-#include "report/pictures.h"
+#include "report/formats/exporter.h"
+#include "report/html/page_lanes.h"
+#include "report/html/pictures.h"
 #include "samples.h"
 #include "support/mistakes.h"
 

@@ -9,9 +9,9 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "report/exporter.h"
-#include "report/recording_cost.h"
-#include "report/table.h"
+#include "report/formats/exporter.h"
+#include "report/formats/table.h"
+#include "report/sections/recording_cost.h"
 #include "samples.h"
 #include "support/golden.h"
 
@@ -182,8 +182,8 @@ TEST(RecordingCost, IsThatOfTheDocumentation) {
     const TypicalCost* cost = typical_cost(tier);
     ASSERT_NE(cost, nullptr);
     EXPECT_THAT(documentation,
-                HasSubstr("| " + std::string(tier) + " | " + std::string(cost->pytorch) +
-                          " | " + std::string(cost->call) + " |"));
+                HasSubstr("| " + std::string(tier) + " | " + std::string(cost->pytorch) + " | " +
+                          std::string(cost->call) + " |"));
   }
   EXPECT_EQ(typical_cost("nothing"), nullptr);
 }

@@ -1,14 +1,14 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "counters.h"
+#include "document/counters.h"
 
 #include <gmock/gmock.h>
 
 #include <filesystem>
 #include <variant>
 
-#include "document.h"
+#include "document/document.h"
 #include "support/trace_builder.h"
 #include "trace/query.h"
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "damage.h"
+#include "render/damage.h"
 
 #include <gtest/gtest.h>
 #include <imgui_internal.h>

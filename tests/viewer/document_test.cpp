@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "document.h"
+#include "document/document.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "document/trace_facts.h"
 #include "support/trace_builder.h"
-#include "trace_facts.h"
 
 namespace streamscope::viewer {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "folded_rows.h"
+#include "timeline/folded_rows.h"
 
 #include <gtest/gtest.h>
 

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "document.h"
+#include "document/document.h"
 #include "support/trace_builder.h"
 
 namespace streamscope::viewer {

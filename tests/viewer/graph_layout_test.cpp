@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "graph_layout.h"
+#include "timeline/graph_layout.h"
 
 #include <gtest/gtest.h>
 

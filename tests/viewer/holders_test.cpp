@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "holders.h"
+#include "document/holders.h"
 
 #include <gmock/gmock.h>
 
@@ -9,7 +9,7 @@
 #include <stdexcept>
 #include <variant>
 
-#include "labels.h"
+#include "document/labels.h"
 #include "support/trace_builder.h"
 #include "trace/query.h"
 

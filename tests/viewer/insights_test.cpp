@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "insights.h"
+#include "document/insights.h"
 
 #include <gtest/gtest.h>
 
-#include "document.h"
+#include "document/document.h"
 #include "support/mistakes.h"
 
 namespace streamscope::viewer {

@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "loader.h"
+#include "document/loader.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "analysis/derive.h"
-#include "sketch.h"
+#include "document/sketch.h"
 #include "support/trace_builder.h"
 
 namespace streamscope::viewer {

@@ -1,16 +1,16 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "prediction.h"
+#include "document/prediction.h"
 
 #include <gtest/gtest.h>
 
 #include <chrono>
 #include <thread>
 
-#include "analysis/replay.h"
+#include "analysis/delay/replay.h"
 #include "support/mistakes.h"
-#include "view.h"
+#include "window/view.h"
 
 namespace streamscope::viewer {
 namespace {

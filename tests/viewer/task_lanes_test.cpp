@@ -4,9 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "document.h"
+#include "document/document.h"
 #include "support/trace_builder.h"
-#include "view.h"
+#include "window/view.h"
 
 namespace streamscope::viewer {
 namespace {

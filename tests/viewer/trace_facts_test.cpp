@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "trace_facts.h"
+#include "document/trace_facts.h"
 
 #include <gmock/gmock.h>
 
@@ -10,9 +10,9 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "grouped_times.h"
+#include "document/grouped_times.h"
+#include "document/labels.h"
 #include "import/importer.h"
-#include "labels.h"
 #include "support/trace_builder.h"
 
 namespace streamscope::viewer {

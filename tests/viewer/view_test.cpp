@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "view.h"
+#include "window/view.h"
 
 #include <gtest/gtest.h>
 
@@ -9,9 +9,9 @@
 #include <filesystem>
 #include <set>
 
-#include "commands.h"
 #include "support/mistakes.h"
 #include "support/trace_builder.h"
+#include "window/commands.h"
 
 namespace streamscope::viewer {
 namespace {

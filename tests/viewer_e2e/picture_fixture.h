@@ -8,8 +8,8 @@
 
 #include <memory>
 
-#include "app.h"
 #include "trace/error.h"
+#include "window/app.h"
 
 namespace streamscope::viewer {
 

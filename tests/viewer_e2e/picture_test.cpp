@@ -9,9 +9,9 @@
 #include <fstream>
 #include <set>
 
+#include "panels/counter_columns.h"
 #include "viewer_e2e/picture_fixture.h"
 #include "viewer_e2e/sample_traces.h"
-#include "views/counter_columns.h"
 
 namespace streamscope::viewer {
 namespace {

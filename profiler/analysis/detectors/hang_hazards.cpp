@@ -24,11 +24,11 @@
 #include <algorithm>
 #include <map>
 
-#include "../collectives.h"
 #include "../labels.h"
-#include "../standstill.h"
 #include "../units.h"
-#include "../wait_for_words.h"
+#include "analysis/hang/standstill.h"
+#include "analysis/hang/wait_for_words.h"
+#include "analysis/usage/collectives.h"
 #include "families.h"
 
 namespace streamscope::analysis {

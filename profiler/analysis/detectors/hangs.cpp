@@ -35,7 +35,7 @@
 
 #include "../labels.h"
 #include "../units.h"
-#include "../wait_for_words.h"
+#include "analysis/hang/wait_for_words.h"
 #include "families.h"
 #include "steps.h"
 

@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
-#include "../host_syncs.h"
 #include "../labels.h"
+#include "analysis/usage/host_syncs.h"
 
 namespace streamscope::analysis {
 

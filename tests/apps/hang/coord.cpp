@@ -81,7 +81,7 @@ void unsignaled_timeline(const Device& device) {
 
 struct Program {
   const char* name;
-  const char* verdict;  // of analysis/hang.h
+  const char* verdict;  // of analysis/hang/hang.h
   const char* culprit;  // a regular expression that the explanation must hold
   void (*run)(const Device&);
 };

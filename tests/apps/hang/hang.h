@@ -17,7 +17,7 @@ namespace hang {
 
 struct Program {
   const char* name;
-  const char* verdict;  // of analysis/hang.h; "" for a slow one
+  const char* verdict;  // of analysis/hang/hang.h; "" for a slow one
   const char* culprit;  // a regular expression that the explanation must hold
   void (*run)();
 };

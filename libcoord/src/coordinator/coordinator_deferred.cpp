@@ -1,0 +1,380 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Operations that cannot begin yet: kept, raised, dispatched by priority, cancelled; groups and
+// cycles.
+
+#include <algorithm>
+#include <set>
+
+#include "codes.h"
+#include "coordinator_impl.h"
+#include "host/ticks.h"
+#include "observer.h"
+
+namespace coord {
+
+namespace {
+
+/// Ready operations of one priority that are looked at for one whose stream is free.
+constexpr std::size_t kLookAhead = 64;
+
+}  // namespace
+
+// Submission
+
+void Coordinator::Impl::keep(OperationHandle operation, std::function<void(StreamRef)> function) {
+  Lock lock(mutex_);
+  OperationRecord* record = live(operation);
+  if (record == nullptr || record->state.load() != OperationState::kRegistered)
+    return;  // timed out
+  record->more().function = std::move(function);
+  if (record->missing == 0) {
+    make_ready(*record);
+    dispatch(lock);
+  }
+}
+
+void Coordinator::Impl::submit_registered(OperationHandle operation,
+                                          std::function<void(StreamRef)> function) {
+  constexpr const char* kCall = "Coordinator::submit";
+  if (!function) throw make_error(kCodeInvalidValue, kCall, "the function is empty");
+  {
+    const Lock lock(mutex_);
+    throw_failure(operation);
+    check_to_begin(find(operation, kCall), kCall);
+  }
+  keep(operation, std::move(function));
+  const Lock lock(mutex_);
+  throw_failure(operation);
+}
+
+// Deferred operations
+
+void Coordinator::Impl::raise(OperationRecord& record, OperationPriority priority) {
+  if (!record.unsubmitted() || record.effective <= priority) return;
+  record.effective = priority;
+  ++metrics_.priority_inversions;
+  if (record.state.load() == OperationState::kRegistered && record.missing == 0 &&
+      record.extra != nullptr && record.extra->function)
+    make_ready(record);  // its older entry is passed over
+  for (OperationHandle after : record.after) {
+    if (OperationRecord* before = live(after); before != nullptr) raise(*before, priority);
+  }
+}
+
+// The submission of `record` has ended: those who waited for it may go on.
+void Coordinator::Impl::submitted_one(OperationRecord& record) {
+  if (record.dependants.empty() && record.extra == nullptr) return;
+  std::vector<OperationRecord*> dependants;
+  dependants.swap(record.dependants);
+  for (OperationRecord* dependant : dependants) {
+    if (dependant->state.load() == OperationState::kRegistered && --dependant->missing == 0) {
+      --metrics_.blocked_now;
+      if (dependant->extra != nullptr && dependant->extra->function) make_ready(*dependant);
+    }
+    drop_user(*dependant);
+  }
+  dependants.clear();
+  record.dependants.swap(dependants);  // keeps its memory
+  if (record.extra == nullptr || record.extra->group == nullptr) return;
+  OperationRecord& group = *record.extra->group;
+  OperationExtra& extra = group.more();
+  --extra.unsubmitted;
+  if (!record.ended_already() && record.point.ticket != 0) {
+    const auto same = [&](const OperationRecord* last) {
+      return last->point.stream == record.point.stream;
+    };
+    auto last = std::find_if(extra.last.begin(), extra.last.end(), same);
+    ++record.users;
+    if (last == extra.last.end()) {
+      extra.last.push_back(&record);
+    } else {
+      drop_user(**last);
+      *last = &record;
+    }
+  }
+  if (extra.open || extra.unsubmitted > 0 || group.ended_already()) return;
+  group.state.store(OperationState::kSubmitted, std::memory_order_release);
+  group.submitted = stamp(*group.device);
+  ++metrics_.submitted;
+  tell_state(group);
+  submitted_one(group);
+}
+
+void Coordinator::Impl::make_ready(OperationRecord& record) {
+  ready_[static_cast<std::size_t>(record.effective)].push_back(handle(record));
+  ++ready_count_;
+  awaited_ = true;
+}
+
+// The most urgent operation that is ready and whose stream is free, each step of urgency being
+// worth `ageing` of waiting.
+OperationRecord* Coordinator::Impl::next_ready() {
+  const auto stale = [&](const OperationHandle& ready, std::size_t level) {
+    const OperationRecord* record = live(ready);
+    return record == nullptr || record->state.load() != OperationState::kRegistered ||
+           record->missing > 0 || static_cast<std::size_t>(record->effective) != level;
+  };
+  OperationRecord* best = nullptr;
+  std::size_t best_level = 0, best_index = 0;
+  double best_rank = 0;
+  const std::uint64_t now = stamp(*device_);
+  for (std::size_t level = 0; level < ready_.size(); ++level) {
+    std::deque<OperationHandle>& queue = ready_[level];
+    for (; !queue.empty() && stale(queue.front(), level); --ready_count_) queue.pop_front();
+    for (std::size_t i = 0; i < std::min(queue.size(), kLookAhead); ++i) {
+      if (stale(queue[i], level)) continue;
+      OperationRecord& record = *queue[i].record_;
+      if (record.entry->open > 0) continue;
+      const bool simulated = record.device->simulated;
+      const std::uint64_t age = now > record.created ? now - record.created : 0;
+      const auto waited = static_cast<double>(simulated ? static_cast<std::int64_t>(age)
+                                                        : length_of_ticks(age).count());
+      const double rank =
+          static_cast<double>(level) -
+          waited / static_cast<double>(std::max<std::int64_t>(options_.ageing.count(), 1));
+      if (best == nullptr || rank < best_rank) {
+        best = &record;
+        best_level = level;
+        best_index = i;
+        best_rank = rank;
+      }
+      break;  // the first of a level has waited longest
+    }
+  }
+  if (best == nullptr) return nullptr;
+  --ready_count_;
+  ready_[best_level].erase(ready_[best_level].begin() + static_cast<std::ptrdiff_t>(best_index));
+  return best;
+}
+
+// Submits what is ready. The lock may be open meanwhile.
+void Coordinator::Impl::dispatch(Lock& lock) {
+  if (ready_count_ == 0) return;
+  // A function that is run from here and finishes leaves the rest to this loop: a long chain of
+  // deferred operations must not become as deep a recursion.
+  thread_local const Impl* dispatching = nullptr;
+  if (dispatching == this) return;
+  const Impl* const outer = std::exchange(dispatching, this);
+  while (OperationRecord* record = next_ready()) {
+    ++record->users;
+    const bool over = over_connections(lock, *record);
+    --record->users;
+    if (record->state.load() != OperationState::kRegistered) {
+      retire_if_over(*record);
+      continue;  // cancelled meanwhile
+    }
+    if (over && options_.connections == Connections::kHold) {
+      held_.push_back(handle(*record));
+      wake_poller();
+      continue;
+    }
+    run_deferred(lock, *record);
+  }
+  dispatching = outer;
+}
+
+// Runs the function of a deferred operation that is ready. The lock is open meanwhile.
+void Coordinator::Impl::run_deferred(Lock& lock, OperationRecord& record) {
+  const OperationHandle operation = handle(record);
+  const StreamRef stream = record.stream_ref;
+  std::function<void(StreamRef)> function = std::move(record.more().function);
+  record.more().function = nullptr;
+  record.special |= kDispatched;
+  record.entry->dispatched = true;
+  try {
+    start(lock, record);
+    try {
+      const CurrentDevice current(stream.device());
+      function(stream);
+      finish(operation);
+    } catch (...) {
+      if (live(operation) != nullptr && record.state.load() == OperationState::kBegun)
+        abandon(operation, std::current_exception());
+    }
+  } catch (...) {
+    // Its waits could not be placed: start() has told those who depend on it.
+  }
+  function = nullptr;
+  if (!lock.owns_lock()) lock.lock();
+}
+
+// Operations that are held back because of the hardware queues.
+void Coordinator::Impl::look_at_held(Lock& lock) {
+  if (held_.empty()) return;
+  connection_checks_ = 0;  // ask the device now
+  const std::vector<OperationHandle> all = std::exchange(held_, {});
+  for (OperationHandle operation : all) {
+    OperationRecord* record = live(operation);
+    if (record == nullptr || record->state.load() != OperationState::kRegistered) continue;
+    if (record->extra == nullptr || !record->extra->function) {
+      held_.push_back(operation);  // its submitter is about to leave the function
+      continue;
+    }
+    ++record->users;
+    const bool over = over_connections(lock, *record);
+    drop_user(*record);
+    if (record->state.load() != OperationState::kRegistered) continue;
+    if (over) {
+      held_.push_back(operation);
+    } else {
+      make_ready(*record);
+    }
+  }
+}
+
+// Operations whose time to begin is over.
+void Coordinator::Impl::expire() {
+  if (deadlines_.empty()) return;
+  const std::int64_t now_ns = monotonic_ns();
+  const std::vector<OperationHandle> all = std::exchange(deadlines_, {});
+  for (OperationHandle operation : all) {
+    OperationRecord* record = live(operation);
+    if (record == nullptr || record->state.load() != OperationState::kRegistered) continue;
+    if (now_ns < record->more().deadline_ns) {
+      deadlines_.push_back(operation);
+      continue;
+    }
+    end(*record, OperationState::kFailed,
+        std::make_exception_ptr(Error(ErrorKind::kTimedOut, kCodeUnknown,
+                                      name_of_code(kCodeUnknown), "Coordinator::submit",
+                                      describe(*record) + " could not be begun in time")));
+    changed_.notify_all();
+  }
+}
+
+// Groups
+
+void Coordinator::Impl::close_group(OperationHandle group) {
+  Lock lock(mutex_);
+  OperationRecord* record = find(group, "Coordinator::close_group");
+  if (record == nullptr || !record->is_group || !record->more().open)
+    throw make_error(kCodeNotPermitted, "Coordinator::close_group", "it is not an open group");
+  OperationExtra& extra = record->more();
+  extra.open = false;
+  if (extra.unsubmitted == 0) {
+    record->state.store(OperationState::kSubmitted, std::memory_order_release);
+    record->submitted = stamp(*record->device);
+    ++metrics_.submitted;
+    tell_state(*record);
+    submitted_one(*record);
+  }
+  if (extra.not_ended == 0 && !record->ended_already()) {
+    end(*record, extra.error == nullptr ? OperationState::kCompleted : OperationState::kFailed,
+        extra.error);
+    tell_completed();
+  }
+  changed_.notify_all();
+  dispatch(lock);
+}
+
+// Cycles and cancelling
+
+// Cycles and cancelling
+
+// Whether `record` waits, through operations that are not submitted, for `on`; `path` from the one
+// to the other.
+bool Coordinator::Impl::depends_on(OperationRecord& record, const OperationRecord& on,
+                                   std::vector<const OperationRecord*>& path) const {
+  std::set<const OperationRecord*> seen;
+  const std::function<bool(OperationRecord&)> search = [&](OperationRecord& at) {
+    if (!at.unsubmitted() || !seen.insert(&at).second) return false;
+    path.push_back(&at);
+    if (&at == &on) return true;
+    for (OperationHandle after : at.after) {
+      OperationRecord* before = live(after);
+      if (before != nullptr && search(*before)) return true;
+    }
+    if (at.is_group) {
+      for (OperationRecord& member : const_cast<OperationTable&>(operations_).all()) {
+        if (member.extra != nullptr && member.extra->group == &at && search(member)) return true;
+      }
+    }
+    path.pop_back();
+    return false;
+  };
+  return search(record);
+}
+
+void Coordinator::Impl::add_dependency(OperationHandle operation, OperationHandle after) {
+  constexpr const char* kCall = "Coordinator::add_dependency";
+  const Lock lock(mutex_);
+  OperationRecord* record = find(operation, kCall);
+  OperationRecord* before = find(after, kCall);
+  throw_failure(operation);
+  throw_failure(after);
+  if (record == nullptr || record->state.load() != OperationState::kRegistered) {
+    throw make_error(
+        kCodeNotPermitted, kCall,
+        record == nullptr ? "the operation has ended" : describe(*record) + " was begun already");
+  }
+  if (before == nullptr || before->ended_already()) return;
+  if (before->unsubmitted() && options_.unsubmitted == Unsubmitted::kRefuse) {
+    throw make_error(kCodeNotPermitted, kCall, describe(*before) + " is not submitted");
+  }
+  std::vector<const OperationRecord*> path;
+  if (depends_on(*before, *record, path)) {
+    std::string text = "it would close a cycle: " + describe(*record);
+    for (const OperationRecord* step : path) text += " waits for " + describe(*step);
+    throw Error(ErrorKind::kCycle, kCodeInvalidValue, name_of_code(kCodeInvalidValue), kCall, text);
+  }
+  if (record->is_group) {
+    record->after.push_back(after);  // for members to come
+    for (OperationRecord& member : operations_.all()) {
+      if (member.extra != nullptr && member.extra->group == record &&
+          member.state.load() == OperationState::kRegistered)
+        depend(member, *before, false);
+    }
+    return;
+  }
+  const std::uint32_t missing = record->missing;
+  depend(*record, *before, false);
+  if (missing == 0 && record->missing > 0) {
+    ++metrics_.blocked_now;
+    ++metrics_.deferred;
+  }
+  tell_dependency(*record, after, false);
+}
+
+bool Coordinator::Impl::cancel(OperationHandle operation) {
+  Lock lock(mutex_);
+  OperationRecord* record = find(operation, "Coordinator::cancel");
+  if (record == nullptr || record->state.load() != OperationState::kRegistered) return false;
+  const auto error =
+      std::make_exception_ptr(Error(ErrorKind::kCancelled, kCodeUnknown, name_of_code(kCodeUnknown),
+                                    "Coordinator::cancel", describe(*record) + " was cancelled"));
+  if (record->is_group) {
+    record->more().open = false;
+    for (OperationRecord& member : operations_.all()) {
+      if (member.extra != nullptr && member.extra->group == record &&
+          member.state.load() == OperationState::kRegistered)
+        end(member, OperationState::kCancelled, error);
+    }
+    if (!record->ended_already() && record->more().unsubmitted == 0)
+      end(*record, OperationState::kCancelled, error);
+  } else {
+    end(*record, OperationState::kCancelled, error);
+  }
+  changed_.notify_all();
+  deliver(lock);
+  return true;
+}
+
+// Those that wait for the submission of an operation that will never be.
+void Coordinator::Impl::fail_dependants(OperationRecord& record) {
+  std::vector<OperationRecord*> dependants;
+  dependants.swap(record.dependants);
+  for (OperationRecord* dependant : dependants) {
+    if (dependant->state.load() == OperationState::kRegistered) {
+      const OperationState state = record.state.load() == OperationState::kCancelled
+                                       ? OperationState::kCancelled
+                                       : OperationState::kFailed;
+      const auto found = failures_.find(record.id.load());
+      end(*dependant, state, found != failures_.end() ? found->second : nullptr);
+    }
+    drop_user(*dependant);
+  }
+}
+
+}  // namespace coord

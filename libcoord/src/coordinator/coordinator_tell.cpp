@@ -1,0 +1,363 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// What a Coordinator tells a profiler of its operations. Nothing here changes what is done.
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <mutex>
+#include <span>
+#include <unordered_map>
+#include <utility>
+
+#include "coordinator_impl.h"
+#include "host/ticks.h"
+#include "observer.h"
+
+namespace coord {
+
+namespace {
+
+/// Whether the observer was told of it by operation_entered, in nobody's function: then it takes
+/// the state at the end of the submission for the end of what the thread's calls belong to.
+bool ends_by_its_state(const OperationRecord& record) {
+  return observer().operation_entered != nullptr && !record.announced && record.outer == COORD_NONE;
+}
+
+/// The operation whose function runs on this thread, the innermost one.
+struct Entered {
+  std::uint32_t operation = COORD_NONE;
+  std::uint64_t* end = nullptr;  // where the observer wants the stamp of its end, if anywhere
+};
+[[gnu::tls_model("initial-exec")]] thread_local constinit Entered entered;
+
+/// Operations that have ended while they were not the innermost one of the thread that is in them,
+/// as where another thread ends them; each with the one around it, until its thread gets back to
+/// it.
+struct EndedOutOfTurn {
+  std::mutex mutex;
+  std::unordered_map<std::uint32_t, std::uint32_t> outer;
+  std::atomic<std::size_t> count{0};  // of these
+
+  void add(std::uint32_t operation, std::uint32_t around) {
+    const std::lock_guard lock(mutex);
+    outer.emplace(operation, around);
+    count.store(outer.size(), std::memory_order_relaxed);
+  }
+  /// `operation`, which the thread is in, or the first one around it that goes on.
+  std::uint32_t still_open(std::uint32_t operation) {
+    if (count.load(std::memory_order_relaxed) == 0) return operation;
+    const std::lock_guard lock(mutex);
+    while (const auto ended = outer.extract(operation)) operation = ended.mapped();
+    count.store(outer.size(), std::memory_order_relaxed);
+    return operation;
+  }
+};
+EndedOutOfTurn& ended_out_of_turn() {
+  static auto* const kept = new EndedOutOfTurn;  // some may end after static destructors have run
+  return *kept;
+}
+
+std::uint32_t observer_id(const OperationRecord& record) {
+  return static_cast<std::uint32_t>(record.id.load(std::memory_order_relaxed));
+}
+
+std::uint32_t parent_of(const OperationRecord& record) {
+  if (record.extra == nullptr || record.extra->group == nullptr) [[likely]]
+    return COORD_NONE;
+  return observer_id(*record.extra->group);
+}
+
+}  // namespace
+
+std::string text_of(const std::source_location& where) {
+  return std::string(where.file_name()) + ":" + std::to_string(where.line()) + " " +
+         where.function_name();
+}
+
+// An operation that is not begun at once. The others are told when they begin.
+void Coordinator::Impl::tell_registered(OperationRecord& record) const {
+  record.announced = true;
+  std::vector<std::uint32_t> ids;
+  ids.reserve(record.after.size());
+  for (const OperationHandle& dependency : record.after)
+    ids.push_back(static_cast<std::uint32_t>(dependency.id().value));
+  const std::string call_site = text_of(record.where);
+  coord_operation_facts facts{};
+  facts.operation = observer_id(record);
+  facts.type = static_cast<std::uint32_t>(record.type);
+  facts.priority = static_cast<std::uint32_t>(record.priority);
+  facts.context = record.device->backend->properties().context;
+  facts.stream = record.is_group ? 0 : record.entry->state->native;
+  facts.parent = parent_of(record);
+  facts.dependency_count = static_cast<std::uint32_t>(ids.size());
+  facts.dependencies = ids.data();
+  facts.time_ns = observer_time(*record.device);
+  facts.name = record.name();
+  facts.call_site = call_site.c_str();
+  observer().operation_registered(&facts);
+  for (std::size_t i = record.inferred_from; record.has_ranges && i < record.inferred_to; ++i)
+    tell_dependency(record, record.after[i], true);
+}
+
+void Coordinator::Impl::tell_dependency(const OperationRecord& record, OperationHandle on,
+                                        bool inferred) const {
+  if (observer().dependency == nullptr) return;
+  observer().dependency(observer_id(record), static_cast<std::uint32_t>(on.id().value),
+                        inferred ? 1 : 0, COORD_WAITED);
+}
+
+// Why the stream of `record` waits for `before` or need not.
+std::uint8_t Coordinator::Impl::elision(const OperationRecord& record,
+                                        OperationRecord& before) const {
+  if (std::find(candidates_.begin(), candidates_.end(), &before) != candidates_.end())
+    return COORD_WAITED;
+  if (before.ended_already() || clocks_.proved(before.point)) return COORD_ELIDED_ENDED;
+  if (before.point.stream == record.point.stream) return COORD_ELIDED_SAME_STREAM;
+  return clocks_.implied(record.point.stream, before.point) ? COORD_ELIDED_EARLIER_WAIT
+                                                            : COORD_ELIDED_OTHER_DEPENDENCY;
+}
+
+void Coordinator::Impl::find_elisions(OperationRecord& record) {
+  record.elisions.resize(record.after.size());
+  auto told = record.elisions.begin();
+  for (const OperationHandle& after : record.after) {
+    OperationRecord* before = live(after);
+    std::uint8_t reason = COORD_ELIDED_ENDED;
+    if (before != nullptr && !before->is_group) reason = elision(record, *before);
+    if (before != nullptr && before->is_group) {
+      // Of a group its last members are waited for: the group is, if one of them is.
+      for (OperationRecord* last : before->more().last) {
+        reason = elision(record, *last);
+        if (reason == COORD_WAITED) break;
+      }
+    }
+    *told++ = {static_cast<std::uint32_t>(after.id().value), 0, reason};
+  }
+  for (std::size_t i = record.inferred_from; record.has_ranges && i < record.inferred_to; ++i)
+    record.elisions[i].inferred = 1;
+}
+
+// An operation that the observer knows already, or to an observer that wants single facts.
+void Coordinator::Impl::tell_begun_singly(OperationRecord& record) {
+  const coord_observer_v1& told = observer();
+  const std::uint32_t id = observer_id(record);
+  if (!record.announced) tell_registered(record);
+  if (told.dependency != nullptr && record.after.size() > 0) {
+    for (const coord_dependency_facts& one : record.elisions)
+      told.dependency(id, one.operation, one.inferred, one.elided);
+  }
+  told.operation_begin(id, observer_time(*record.device));
+  tell_state(record);
+}
+
+namespace {
+
+// All that the observer is told of it but its dependencies.
+coord_operation_begin_facts facts_of(const OperationRecord& record) {
+  coord_operation_begin_facts facts{};
+  facts.operation = observer_id(record);
+  facts.type = static_cast<std::uint32_t>(record.type);
+  facts.priority = static_cast<std::uint32_t>(record.priority);
+  facts.context = record.entry->context;
+  facts.stream = record.entry->state->native;
+  facts.parent = parent_of(record);
+  facts.clock = static_cast<std::uint32_t>(record.device->clock);
+  facts.registered = record.created;
+  facts.begun = record.begun;
+  facts.line = record.where.line();
+  facts.name = record.name();
+  facts.name_bytes = record.name_bytes();
+  facts.file = record.where.file_name();
+  facts.function = record.where.function_name();
+  return facts;
+}
+
+// Whether two texts of `bytes` are the same. Those of 4 to 16 bytes are read as copying them has
+// written them: reading at once what was written just now in two pieces takes as long as all else.
+inline bool same_text(const char* a, const char* b, std::size_t bytes) {
+  const auto same_ends = [&]<class Word>(Word) {
+    Word words[4];
+    std::memcpy(&words[0], a, sizeof(Word));
+    std::memcpy(&words[1], b, sizeof(Word));
+    std::memcpy(&words[2], a + bytes - sizeof(Word), sizeof(Word));
+    std::memcpy(&words[3], b + bytes - sizeof(Word), sizeof(Word));
+    return words[0] == words[1] && words[2] == words[3];
+  };
+  if (bytes >= 4 && bytes <= 8) return same_ends(std::uint32_t{});
+  if (bytes > 8 && bytes <= 16) return same_ends(std::uint64_t{});
+  return std::memcmp(a, b, bytes) == 0;
+}
+
+inline bool is_of(const OperationRecord& record, const ToldKind& kind) {
+  const std::size_t bytes = record.name_bytes();
+  return std::memcmp(&record.where, &kind.where, sizeof record.where) == 0 &&
+         record.type == kind.type && record.priority == kind.priority && bytes == kind.text_bytes &&
+         (bytes == 0 || same_text(record.description.c_str(), kind.text.data(), bytes));
+}
+
+// Where the kind of an operation is, if it is one that is told by a number.
+inline ToldKind* place_of_kind(const OperationRecord& record) {
+  ToldKinds* const kinds = record.entry->told_kinds.get();
+  if (kinds == nullptr || record.announced || record.extra != nullptr) return nullptr;
+  return &(*kinds)[record.where.line() % kinds->size()];
+}
+
+// Makes the operation the kind of its place, if that has none and the observer wants it.
+void make_kind(const OperationRecord& record) {
+  ToldKind* const kind = place_of_kind(record);
+  const std::size_t bytes = record.name_bytes();
+  std::uint32_t number = ToldKind::kNone;
+  if (kind == nullptr || bytes > kind->text.size() ||
+      kind->number.load(std::memory_order_relaxed) != ToldKind::kNone ||  // an exchange is dear
+      !kind->number.compare_exchange_strong(number, ToldKind::kMaking))
+    return;
+  kind->type = record.type;
+  kind->priority = record.priority;
+  kind->where = record.where;
+  kind->text_bytes = static_cast<std::uint8_t>(bytes);
+  std::memcpy(kind->text.data(), record.name(), bytes);
+  const coord_operation_begin_facts facts = facts_of(record);
+  kind->number.store(observer().operation_kind(&facts), std::memory_order_release);
+}
+
+// What it depends on, as find_elisions() has left it.
+std::span<const coord_dependency_facts> dependencies_of(const OperationRecord& record) {
+  if (record.after.size() == 0) return {};
+  return record.elisions;
+}
+
+}  // namespace
+
+void Coordinator::Impl::tell_begun(OperationRecord& record) {
+  const std::uint32_t id = observer_id(record);
+  record.outer = std::exchange(entered, {.operation = id}).operation;
+  const ToldKind* const kind = place_of_kind(record);
+  const std::uint32_t number =
+      kind != nullptr ? kind->number.load(std::memory_order_acquire) : ToldKind::kNone;
+  if (record.outer != COORD_NONE || number == ToldKind::kNone || number == ToldKind::kMaking ||
+      !is_of(record, *kind)) [[unlikely]]
+    return tell_begun_at_length(record);
+  const auto depends_on = dependencies_of(record);
+  entered.end =
+      observer().operation_of_kind(number, id, record.created, record.begun, depends_on.data(),
+                                   static_cast<std::uint32_t>(depends_on.size()));
+}
+
+// One that is begun in the function of another one, or not like those before.
+void Coordinator::Impl::tell_begun_at_length(OperationRecord& record) {
+  if (record.outer != COORD_NONE) record.outer = ended_out_of_turn().still_open(record.outer);
+  make_kind(record);
+  const auto tell = observer().operation_entered;
+  if (tell == nullptr || record.announced) return tell_begun_singly(record);
+  const auto depends_on = dependencies_of(record);
+  coord_operation_begin_facts facts = facts_of(record);
+  facts.dependency_count = static_cast<std::uint32_t>(depends_on.size());
+  facts.dependencies = depends_on.data();
+  std::uint64_t* const end = tell(&facts);
+  if (record.outer == COORD_NONE) entered.end = end;
+}
+
+void Coordinator::Impl::tell_left(const OperationRecord& record) const {
+  const coord_observer_v1& told = observer();
+  const std::uint32_t id = observer_id(record);
+  if (entered.operation != id) {
+    ended_out_of_turn().add(id, record.outer);
+    return told.operation_end(id, observer_time(*record.device));
+  }
+  entered = {};
+  if (record.outer != COORD_NONE) entered.operation = ended_out_of_turn().still_open(record.outer);
+  if (ends_by_its_state(record)) return;
+  const std::int64_t now_ns = observer_time(*record.device);
+  told.operation_end(id, now_ns);
+  if (entered.operation != COORD_NONE) told.operation_begin(entered.operation, now_ns);
+}
+
+void Coordinator::Impl::tell_end_of_submission(const OperationRecord& record) {
+  const std::uint64_t end = record.submitted;
+  if (entered.end != nullptr && entered.operation == observer_id(record) && record.capture == 0 &&
+      end != 0) [[likely]] {
+    entered.operation = COORD_NONE;
+    std::atomic_ref(*entered.end).store(end, std::memory_order_release);
+    return;
+  }
+  leave(record);
+  tell_state(record);
+}
+
+void Coordinator::Impl::tell_new_state(const OperationRecord& record) {
+  const OperationState state = record.state.load(std::memory_order_relaxed);
+  const coord_observer_v1& told = observer();
+  if (state == OperationState::kCompleted && told.operations_completed != nullptr)
+    return tell_one_completed(record);
+  if (state == OperationState::kCaptured) {
+    // That is no state of a trace; its submission is over all the same.
+    if (ends_by_its_state(record)) told.operation_end(observer_id(record), 0);
+    return;
+  }
+  const auto number = static_cast<std::uint32_t>(state);
+  if (told.operation_stamp == nullptr) {
+    told.operation_state(observer_id(record), number, observer_time(*record.device));
+    return;
+  }
+  const std::uint64_t stamp = state == OperationState::kSubmitted ? record.submitted
+                              : state == OperationState::kBegun   ? record.begun
+                                                                  : record.ended;
+  told.operation_stamp(observer_id(record), number,
+                       static_cast<std::uint32_t>(record.device->clock), stamp);
+}
+
+// The first of its device.
+void Coordinator::Impl::tell_first_completed(const OperationRecord& record) {
+  if (observer().operation_state == nullptr) return;
+  if (observer().operations_completed == nullptr) return tell_new_state(record);
+  tell_completed();
+  told_device_ = record.device;
+  tell_one_completed(record);
+}
+
+void Coordinator::Impl::tell_all_completed() {
+  observer().operations_completed(told_completed_.data(),
+                                  static_cast<std::uint32_t>(told_completed_.size()),
+                                  static_cast<std::uint32_t>(told_device_->clock), told_stamp_);
+  told_completed_.clear();
+  told_device_ = nullptr;
+}
+
+// Barriers
+
+std::int64_t Coordinator::arrival_time() const {
+  if (observer().barrier_arrival == nullptr) return 0;
+  const DeviceState& device = impl_->device();
+  return device.simulated ? device.backend->now().value : monotonic_ns();
+}
+
+void Coordinator::tell_barrier(OperationHandle passed, std::span<const StreamRef> streams,
+                               std::span<const std::uint32_t> elided, std::string_view name,
+                               std::span<const std::int64_t> arrivals) {
+  if (observer().barrier == nullptr) return;
+  const auto operation = static_cast<std::uint32_t>(passed.id().value);
+  std::vector<coord_barrier_stream> told;
+  for (std::size_t i = 0; i < streams.size(); ++i) {
+    const StreamState& stream = streams[i].checked("Barrier::pass");
+    told.push_back({stream.device->backend->properties().context, elided[i], stream.native});
+  }
+  const std::string text(name);
+  const DeviceState& device = *streams.front().checked("Barrier::pass").device;
+  coord_barrier_facts facts{};
+  facts.operation = operation;
+  facts.stream_count = static_cast<std::uint32_t>(told.size());
+  facts.streams = told.data();
+  facts.name = text.c_str();
+  facts.time_ns = device.simulated ? device.backend->now().value : 0;
+  observer().barrier(&facts);
+  if (observer().barrier_arrival == nullptr) return;
+  for (std::size_t i = 0; i < arrivals.size(); ++i) {
+    const coord_barrier_arrival_facts arrival{operation, told[i].context, told[i].stream,
+                                              arrivals[i]};
+    observer().barrier_arrival(&arrival);
+  }
+}
+
+}  // namespace coord

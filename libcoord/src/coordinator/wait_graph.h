@@ -1,0 +1,87 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// The wait-for graph behind find_deadlocks(): every part of libcoord in which something can wait
+// adds its nodes and edges.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "coord/deadlock.h"
+#include "coord/observer.h"
+#include "host/ticks.h"
+
+namespace coord {
+
+/// Thread-compatible.
+class WaitGraph {
+ public:
+  /// A node by its key, unique in the process; made at its first mention. `object` as in
+  /// coord_wait_party.
+  std::size_t node(coord_wait_party_kind kind, const std::string& key,
+                   const std::string& label = {}, std::uint64_t object = 0);
+  /// A host thread, by its number.
+  std::size_t thread(std::uint64_t number);
+  void edge(std::size_t from, std::size_t to) { nodes_[from].waits_for.push_back(to); }
+  /// The node sits in a stream, at `order` (take_order()): it waits for what is there before it.
+  void in_stream(std::size_t node, std::uint64_t stream, std::uint64_t order);
+  /// Nobody has promised what it waits for.
+  void orphan(std::size_t node) { nodes_[node].orphan = true; }
+
+  /// Once, after all nodes and edges.
+  [[nodiscard]] DeadlockReport report();
+  /// After report(): tells the observer what leads to an orphan or a cycle.
+  void tell(bool given_up, std::int64_t time_ns) const;
+  /// After report() has found a cycle that a thread takes part in: tells the observer, and throws
+  /// kDeadlock from the host's wait `call`.
+  [[noreturn]] void give_up(const char* call, const DeadlockReport& report,
+                            std::int64_t time_ns) const;
+
+ private:
+  struct Node {
+    coord_wait_party_kind kind;
+    std::uint64_t object;
+    std::string label;
+    std::vector<std::size_t> waits_for;
+    bool orphan = false;
+    bool in_cycle = false;
+  };
+  struct Place {
+    std::uint64_t order;
+    std::size_t node;
+  };
+  std::vector<Node> nodes_;
+  std::unordered_map<std::string, std::size_t> by_key_;
+  std::unordered_map<std::uint64_t, std::vector<Place>> streams_;
+};
+
+/// Adds to the graph while it lives. Thread-safe; the function must not make or end sources.
+class WaitGraphSource {
+ public:
+  explicit WaitGraphSource(std::function<void(WaitGraph&)> tell);
+  ~WaitGraphSource();
+  WaitGraphSource(const WaitGraphSource&) = delete;
+  WaitGraphSource& operator=(const WaitGraphSource&) = delete;
+
+ private:
+  std::uint64_t number_;
+};
+
+/// Where something stands in the order of submissions to its stream: the time on the host's
+/// counter.
+inline std::uint64_t take_order() noexcept { return ticks(); }
+
+/// How a host thread is called in labels.
+std::string thread_label(std::uint64_t number);
+
+/// What all sources say now. Takes their locks, as find_deadlocks() does.
+[[nodiscard]] WaitGraph all_waits();
+
+/// Tells the observer of all waits that may never end; for its waits_on_request().
+void tell_waits();
+
+}  // namespace coord

@@ -1,0 +1,122 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// The inside of a TimelineSignal. timeline.cpp is its public face, with what makes and ends one;
+// what it does is in
+//   timeline_signal.cpp  signals of the host and of streams, and finding out what was reached
+//   timeline_wait.cpp    waits of the host and of streams
+//   timeline_tell.cpp    what a profiler and the search for deadlocks are told
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "coord/event_pool.h"
+#include "coord/observer.h"
+#include "coord/timeline.h"
+#include "coordinator/wait_graph.h"
+#include "host/poller.h"
+#include "observer.h"
+#include "timeline_word.h"
+
+namespace coord {
+
+/// What every 64-bit wait on a word of memory takes for "reached": they compare signed.
+inline constexpr std::uint64_t kPoison = 0x7fff'ffff'ffff'ffff;
+
+class TimelineSignal::Impl {
+ public:
+  Impl(std::optional<Device> device, const TimelineOptions& options);
+  Impl(std::optional<Device> device, const std::string& share_name);
+  ~Impl();
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
+
+  void signal(std::uint64_t value);
+  void signal(StreamRef stream, std::uint64_t value);
+  bool try_wait(std::uint64_t value);
+  bool wait(std::uint64_t value, std::int64_t limit_ns);
+  void wait(StreamRef stream, std::uint64_t value);
+  void fail(const std::exception_ptr& error);
+  std::string share_name() const;
+
+  TimelineWord& word() noexcept { return *word_; }
+
+ private:
+  using Lock = std::unique_lock<std::mutex>;
+
+  /// A promised value: reached once its event, if it has one, and all points before are.
+  struct Point {
+    std::uint64_t value;
+    EventRef event;
+    StreamId stream;
+    std::uint64_t order;
+  };
+  struct StreamWait {
+    std::uint64_t value;
+    StreamId stream;
+    std::uint64_t order;
+  };
+  struct HostWait {
+    std::uint64_t value;
+    std::uint64_t thread;
+  };
+
+  void announce() const;
+  /// What a profiler is told. Without one each is a branch.
+  void tell(coord_timeline_act act, std::uint64_t value) const {
+    if (observer().timeline_act != nullptr) [[unlikely]]
+      tell_act(act, value);
+  }
+  void tell(coord_timeline_act act, std::uint64_t value, StreamRef stream) const {
+    if (observer().timeline_act != nullptr) [[unlikely]]
+      tell_act(act, value, stream);
+  }
+  void tell_act(coord_timeline_act act, std::uint64_t value) const;
+  void tell_act(coord_timeline_act act, std::uint64_t value, StreamRef stream) const;
+  void signal_in_order(std::uint64_t value);
+  [[noreturn]] void refuse(std::uint64_t value, std::uint64_t signaled) const;
+  bool block(std::uint64_t value, std::int64_t limit_ns);
+  void map(int file);
+  void check_device(const char* call) const;
+  void throw_failure();
+  bool refresh();
+  void reach(std::uint64_t value);
+  void forget_passed();
+  void open_gates();
+  Look look();
+  void tell_waits(WaitGraph& graph);
+  void note_failure(const std::exception_ptr& error);
+  bool peer_is_gone() const;
+
+  static std::uint64_t next_number() noexcept;
+
+  const std::uint64_t number_ = next_number();
+  std::string name_, share_name_;
+  const bool imported_;
+  TimelineWord* word_ = nullptr;
+  bool mapped_ = false;
+  std::atomic<std::uint64_t> signaled_here_{0};  // by the host; the word may be beyond it
+
+  std::mutex mutex_;
+  std::optional<Device> device_;
+  std::unique_ptr<EventPool> events_;
+  std::deque<Point> points_;  // by value, none of them reached
+  HostBuffer<std::uint64_t> gate_;
+  bool gate_used_ = false;
+  std::vector<StreamWait> gates_;  // streams that wait on the word
+  std::vector<StreamWait> waits_;  // and those that wait for events, until reached
+  std::vector<HostWait> host_waits_;
+  std::exception_ptr error_;
+  std::unique_ptr<PollClient> poller_;
+  std::unique_ptr<WaitGraphSource> source_;
+};
+
+}  // namespace coord

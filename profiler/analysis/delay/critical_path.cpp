@@ -1,0 +1,189 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "critical_path.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "analysis/usage/host_syncs.h"
+
+namespace streamscope::analysis {
+namespace {
+
+// A query says "done" soon after that was so: within a few turns of a polling loop.
+constexpr Ns kPollNs = 20'000;
+
+Id last_ended(const Trace& trace) {
+  Id last = kNoId;
+  for (Id op = 0; op < trace.op.size(); ++op) {
+    if (is_timed(trace, op) && (last == kNoId || trace.op.end_ns[op] > trace.op.end_ns[last]))
+      last = op;
+  }
+  return last;
+}
+
+}  // namespace
+
+HostBounds::HostBounds(const IssueOrder& order, const Edges& edges)
+    : threads_(order.trace().thread.size()), first_issue_(order.trace().thread.size(), kUnknownNs) {
+  const Trace& trace = order.trace();
+  const auto began = [&](Id thread, Ns at) {
+    if (thread < first_issue_.size() && at != kUnknownNs &&
+        (first_issue_[thread] == kUnknownNs || at < first_issue_[thread])) {
+      first_issue_[thread] = at;
+    }
+  };
+  for (Id op = 0; op < trace.op.size(); ++op) {
+    const Issue issue = order.issue(op);
+    began(issue.thread_id, issue.start_ns);
+  }
+  const auto& syncs = trace.host_sync;
+  std::vector<Id> copies(order.has_copy_syncs() ? syncs.size() : 0, kNoId);
+  for (Id op = 0; !copies.empty() && op < trace.op.size(); ++op) {
+    if (const Id sync = order.copy_sync(op); sync != kNoId) copies[sync] = op;
+  }
+  for (Id sync = 0; sync < syncs.size(); ++sync) {
+    const Id thread = syncs.thread_id[sync];
+    if (thread >= threads_.size() || syncs.start_ns[sync] == kUnknownNs ||
+        syncs.end_ns[sync] == kUnknownNs) {
+      continue;
+    }
+    Bound bound{sync, kNoId, syncs.start_ns[sync], syncs.end_ns[sync]};
+    const auto look = [&](Id op) {
+      if (is_timed(trace, op) &&
+          (bound.op == kNoId || trace.op.end_ns[op] > trace.op.end_ns[bound.op])) {
+        bound.op = op;
+      }
+    };
+    for (Id op : edges.sync_sources(sync)) look(op);
+    if (!copies.empty() && copies[sync] != kNoId) look(copies[sync]);
+    if (bound.op == kNoId) continue;
+    const Ns ended = trace.op.end_ns[bound.op];
+    const bool blocks =
+        is_blocking(syncs.kind[sync]) || syncs.kind[sync] == trace::kSynchronousCopy;
+    if (ended > bound.start_ns - (blocks ? 0 : kPollNs)) threads_[thread].push_back(bound);
+  }
+  for (auto& bounds : threads_) {
+    std::stable_sort(bounds.begin(), bounds.end(),
+                     [](const Bound& a, const Bound& b) { return a.end_ns < b.end_ns; });
+  }
+}
+
+const HostBounds::Bound* HostBounds::last(Id thread, Ns until) const {
+  if (thread >= threads_.size() || until == kUnknownNs) return nullptr;
+  const auto& bounds = threads_[thread];
+  const auto next = std::upper_bound(bounds.begin(), bounds.end(), until,
+                                     [](Ns at, const Bound& bound) { return at < bound.end_ns; });
+  return next == bounds.begin() ? nullptr : &*std::prev(next);
+}
+
+std::vector<PathStep> critical_path(const IssueOrder& order, WaitExplainer& explainer,
+                                    const HostBounds& bounds) {
+  const Trace& trace = order.trace();
+  std::vector<PathStep> path;  // backwards
+  Id op = last_ended(trace);
+  if (op == kNoId) return path;
+  Ns until = trace.op.end_ns[op];
+  const auto step = [&](trace::PathStepKind kind, Id id, Id sync, Ns from) {
+    if (from < until) {
+      path.push_back({kind, id, sync, from, until});
+      until = from;
+    }
+  };
+  for (;;) {
+    const Ns start = trace.op.start_ns[op];
+    step(trace::kOpStep, op, kNoId, start);
+    // What held it back last; what has no times of its own is a gap.
+    const WaitExplainer::Condition* binding = nullptr;
+    for (const auto& condition : explainer.conditions(op)) {
+      const bool launch = condition.cause == WaitCause::kLaunch;
+      const Id by = condition.because_op;
+      if (launch ||
+          (by < trace.op.size() && is_timed(trace, by) && trace.op.start_ns[by] < start)) {
+        binding = &condition;
+      }
+    }
+    if (!binding) break;
+    if (binding->cause != WaitCause::kLaunch) {
+      const Id by = binding->because_op;
+      const Ns ended = binding->resource ? binding->met_ns : trace.op.end_ns[by];
+      step(trace::kGapStep, op, kNoId, std::max(ended, trace.op.start_ns[by]));
+      op = by;
+      continue;
+    }
+    const Issue issue = order.issue(op);
+    const HostBounds::Bound* bound = bounds.last(issue.thread_id, issue.start_ns);
+    if (!bound || trace.op.start_ns[bound->op] >= start) {
+      const Ns began = issue.thread_id < trace.thread.size()
+                           ? bounds.first_issue_ns(issue.thread_id)
+                           : issue.start_ns;
+      if (began != kUnknownNs) step(trace::kLaunchStep, op, kNoId, began);
+      break;
+    }
+    step(trace::kLaunchStep, op, kNoId, bound->end_ns);
+    step(trace::kHostSyncStep, kNoId, bound->sync,
+         std::max(trace.op.end_ns[bound->op], trace.op.start_ns[bound->op]));
+    op = bound->op;
+  }
+  std::reverse(path.begin(), path.end());
+  return path;
+}
+
+std::vector<Ns> slack(const IssueOrder& order, WaitExplainer& explainer, const HostBounds& bounds,
+                      const Edges& edges, const std::vector<Id>& by_start) {
+  const Trace& trace = order.trace();
+  constexpr Ns kFree = std::numeric_limits<Ns>::max() / 2;
+  std::vector<Ns> result(trace.op.size(), kUnknownNs);
+  const Id last = last_ended(trace);
+  if (last == kNoId) return result;
+  const Ns end = trace.op.end_ns[last];
+  for (Id op : by_start) result[op] = end - trace.op.end_ns[op];
+  // How much later each bound synchronization could return.
+  std::vector<Ns> sync_slack(trace.host_sync.size(), kFree);
+  std::vector<const HostBounds::Bound*> returns;
+  for (Id thread = 0; thread < trace.thread.size(); ++thread) {
+    for (const auto& bound : bounds.of(thread)) returns.push_back(&bound);
+  }
+  std::sort(returns.begin(), returns.end(),
+            [](const auto* a, const auto* b) { return a->end_ns < b->end_ns; });
+  const auto lower = [](Ns& value, Ns limit) { value = std::min(value, std::max<Ns>(0, limit)); };
+  const auto settle_sync = [&](const HostBounds::Bound& bound) {
+    const Ns ended = trace.op.end_ns[bound.op];
+    const Ns own = sync_slack[bound.sync];
+    const Ns last_met = std::max(ended, bound.start_ns);
+    for (Id source : edges.sync_sources(bound.sync)) {
+      if (result[source] != kUnknownNs)
+        lower(result[source], own + (last_met - trace.op.end_ns[source]));
+    }
+    lower(result[bound.op], own + (last_met - ended));
+    const HostBounds::Bound* before =
+        bounds.last(trace.host_sync.thread_id[bound.sync], bound.start_ns);
+    if (before && before->sync != bound.sync)
+      lower(sync_slack[before->sync], own + (last_met - bound.start_ns));
+  };
+  size_t next_return = returns.size();
+  for (size_t i = by_start.size(); i-- > 0;) {
+    const Id op = by_start[i];
+    const Ns start = trace.op.start_ns[op];
+    while (next_return > 0 && returns[next_return - 1]->end_ns >= start)
+      settle_sync(*returns[--next_return]);
+    const auto& conditions = explainer.conditions(op);
+    Ns last_met = kUnknownNs;
+    for (const auto& c : conditions) last_met = std::max(last_met, std::min(c.met_ns, start));
+    for (const auto& c : conditions) {
+      const Ns room = result[op] + (last_met - std::min(c.met_ns, start));
+      if (c.cause == WaitCause::kLaunch) {
+        const Issue issue = order.issue(op);
+        if (const auto* bound = bounds.last(issue.thread_id, issue.start_ns))
+          lower(sync_slack[bound->sync], room);
+      } else if (c.because_op < trace.op.size() && result[c.because_op] != kUnknownNs &&
+                 trace.op.start_ns[c.because_op] < start) {
+        lower(result[c.because_op], room);
+      }
+    }
+  }
+  return result;
+}
+
+}  // namespace streamscope::analysis

@@ -1,0 +1,332 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "host_time.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <string_view>
+#include <tuple>
+
+#include "analysis/large_vector.h"
+#include "analysis/usage/host_syncs.h"
+#include "trace/ns_math.h"
+
+namespace streamscope::analysis {
+namespace {
+
+constexpr size_t kBlockCalls = 16;
+
+// A call that waited for another one returns so soon after it.
+constexpr Ns kAfterLockNs = 20'000;
+
+// Overheads that are the driver's own, and happen without a profiler too.
+bool loads_code(std::string_view overhead) {
+  return overhead == "lazy function loading" || overhead == "runtime-triggered module loading" ||
+         overhead == "driver compiler";
+}
+// A launch that waits for room in the queue to the device: that is what the call does.
+bool belongs_to_call(std::string_view overhead) { return overhead == "command buffer full"; }
+
+Ns overlap(Ns start, Ns end, Ns from, Ns to) {
+  return std::max<Ns>(0, trace::difference_of(std::min(end, to), std::max(start, from)));
+}
+
+void add(HostState state, Ns duration, std::vector<HostPart>& parts, Id host_sync = kNoId,
+         Id call_name = kNoId) {
+  if (duration <= 0) return;
+  for (HostPart& part : parts) {
+    if (part.state != state) continue;
+    if (state == HostState::kLock && part.call_name != call_name) continue;
+    trace::add_to(part.duration_ns, duration);
+    if (host_sync != kNoId) part.host_sync = host_sync;
+    if (part.call_name == kNoId) part.call_name = call_name;
+    return;
+  }
+  parts.push_back({state, duration, host_sync, call_name});
+}
+
+}  // namespace
+
+HostTime::HostTime(const Trace& trace) : trace_(trace), threads_(trace.thread.size()) {
+  add_calls();
+  add_overheads();
+  add_locks();
+  for (ThreadCalls& thread : threads_) {
+    // The state that is first in HostState wins where two hold.
+    auto& specials = thread.specials;
+    std::sort(specials.begin(), specials.end(), [](const Special& a, const Special& b) {
+      return std::tie(a.start_ns, a.state, a.end_ns) < std::tie(b.start_ns, b.state, b.end_ns);
+    });
+    Ns free_from = kUnknownNs;
+    size_t kept = 0;
+    for (Special special : specials) {
+      special.start_ns = std::max(special.start_ns, free_from);
+      if (special.start_ns >= special.end_ns) continue;
+      free_from = special.end_ns;
+      specials[kept++] = special;
+    }
+    specials.resize(kept);
+    make_blocks(thread);
+  }
+}
+
+template <class Column>
+auto HostTime::value(Call call, Column column) const {
+  switch (call.table()) {
+    case Call::kApiCall:
+      return (*column(trace_.api_call))[call.id()];
+    case Call::kEventRecord:
+      return (*column(trace_.event_record))[call.id()];
+    case Call::kEventWait:
+      return (*column(trace_.event_wait))[call.id()];
+    case Call::kHostSync:
+      break;
+  }
+  return (*column(trace_.host_sync))[call.id()];
+}
+
+Ns HostTime::start_ns(Call call) const {
+  return value(call, [](const auto& rows) { return &rows.start_ns; });
+}
+
+Ns HostTime::end_ns(Call call) const {
+  return value(call, [](const auto& rows) { return &rows.end_ns; });
+}
+
+Id HostTime::name_id(Call call) const {
+  return value(call, [](const auto& rows) { return &rows.name_id; });
+}
+
+bool HostTime::is_sync(Call call) const {
+  if (call.table() != Call::kHostSync) return false;
+  const trace::Small kind = trace_.host_sync.kind[call.id()];
+  // A row of several queries is a loop that polls until the device is done.
+  return is_blocking(kind) || kind == trace::kSynchronousCopy ||
+         trace::call_count(trace_.host_sync, call.id()) > 1;
+}
+
+void HostTime::add_calls() {
+  const auto each = [&](Call::Table table, const auto& rows, auto visit) {
+    for (Id row = 0; row < rows.size(); ++row) {
+      const Id thread = rows.thread_id[row];
+      if (thread < threads_.size() && rows.start_ns[row] != kUnknownNs &&
+          rows.end_ns[row] != kUnknownNs && rows.end_ns[row] > rows.start_ns[row]) {
+        visit(thread, Call(table, row));
+      }
+    }
+  };
+  const auto each_call = [&](auto visit) {
+    each(Call::kApiCall, trace_.api_call, visit);
+    each(Call::kEventRecord, trace_.event_record, visit);
+    each(Call::kEventWait, trace_.event_wait, visit);
+    each(Call::kHostSync, trace_.host_sync, visit);
+  };
+  std::vector<size_t> counts(threads_.size(), 0);
+  each_call([&](Id thread, Call) { ++counts[thread]; });
+  for (Id thread = 0; thread < threads_.size(); ++thread)
+    reserve_large(threads_[thread].calls, counts[thread]);
+  std::vector<std::array<size_t, 5>> ends(threads_.size());  // of each table's calls in `calls`
+  each_call([&](Id thread, Call call) {
+    auto& calls = threads_[thread].calls;
+    calls.push_back(call);
+    for (size_t table = call.table(); table < 4; ++table) ends[thread][table + 1] = calls.size();
+  });
+  const auto before = [&](Call a, Call b) { return start_ns(a) < start_ns(b); };
+  for (Id thread = 0; thread < threads_.size(); ++thread) {
+    // Each table's calls are in order already, as a rule.
+    auto& calls = threads_[thread].calls;
+    const auto place = [&](size_t table) {
+      return calls.begin() + static_cast<ptrdiff_t>(ends[thread][table]);
+    };
+    for (size_t table = 0; table < 4; ++table) {
+      if (!std::is_sorted(place(table), place(table + 1), before))
+        std::stable_sort(place(table), place(table + 1), before);
+      std::inplace_merge(calls.begin(), place(table), place(table + 1), before);
+    }
+  }
+}
+
+void HostTime::add_overheads() {
+  const auto& overheads = trace_.overhead;
+  for (Id row = 0; row < overheads.size(); ++row) {
+    const Id thread = overheads.thread_id[row];
+    const std::string_view name = trace_.text(overheads.name_id[row]);
+    if (thread >= threads_.size() || overheads.start_ns[row] == kUnknownNs ||
+        overheads.end_ns[row] == kUnknownNs || belongs_to_call(name)) {
+      continue;
+    }
+    threads_[thread].specials.push_back(
+        {overheads.start_ns[row], overheads.end_ns[row],
+         loads_code(name) ? HostState::kCodeLoading : HostState::kProfiler,
+         overheads.name_id[row]});
+  }
+}
+
+// The driver keeps threads apart by locks that nobody outside sees. What is seen: a long call that
+// returns right after another thread's, which had begun before it. Synchronizations hold no lock
+// while they wait. Module loads are code loading, whoever waits for them.
+void HostTime::add_locks() {
+  struct Long {
+    Ns start_ns, end_ns;
+    Id thread;
+    Call call;
+  };
+  std::map<Id, std::vector<Long>> by_process;
+  for (Id thread = 0; thread < threads_.size(); ++thread) {
+    for (const Call call : threads_[thread].calls) {
+      const Ns start = start_ns(call), end = end_ns(call);
+      if (end - start < kLongCallNs || is_sync(call)) continue;
+      by_process[trace_.process_of_thread(thread)].push_back({start, end, thread, call});
+    }
+  }
+  for (auto& [process, calls] : by_process) {
+    std::sort(calls.begin(), calls.end(),
+              [](const Long& a, const Long& b) { return a.end_ns < b.end_ns; });
+    for (size_t i = 0; i < calls.size(); ++i) {
+      const Long& held = calls[i];
+      const bool loads = held.call.table() == Call::kApiCall &&
+                         trace_.api_call.kind[held.call.id()] == trace::kModuleLoadCall;
+      if (loads) {
+        threads_[held.thread].specials.push_back(
+            {held.start_ns, held.end_ns, HostState::kCodeLoading, name_id(held.call)});
+        continue;
+      }
+      for (size_t j = i; j-- > 0 && calls[j].end_ns >= held.end_ns - kAfterLockNs;) {
+        const Long& holder = calls[j];
+        if (holder.thread == held.thread || holder.start_ns >= held.start_ns ||
+            holder.end_ns - held.start_ns < kLongCallNs) {
+          continue;
+        }
+        threads_[held.thread].specials.push_back(
+            {held.start_ns, holder.end_ns, HostState::kLock, name_id(holder.call)});
+        break;
+      }
+    }
+  }
+}
+
+void HostTime::add_to(Sums& sums, Call call, Ns duration) const {
+  if (is_sync(call)) {
+    trace::add_to(sums.sync_ns, duration);
+    sums.last_sync = call.id();
+  } else {
+    trace::add_to(sums.call_ns, duration);
+  }
+}
+
+// One thread is in one call at a time; odd data must not count an instant twice.
+void HostTime::make_blocks(ThreadCalls& thread) {
+  Sums sums;
+  Ns free_from = kUnknownNs;
+  for (uint32_t i = 0; i < thread.calls.size(); ++i) {
+    const Call call = thread.calls[i];
+    if (i % kBlockCalls == 0) {
+      thread.blocks.push_back(
+          {start_ns(call), free_from, sums.sync_ns, sums.call_ns, sums.last_sync});
+    }
+    const Ns end = end_ns(call);
+    const Ns duration =
+        std::max<Ns>(0, trace::difference_of(end, std::max(start_ns(call), free_from)));
+    free_from = std::max(free_from, end);
+    add_to(sums, call, duration);
+    if (duration >= kLongCallNs && !is_sync(call)) thread.long_calls.push_back(call);
+  }
+}
+
+// How many blocks begin until an instant. Found from the one that was found last, in steps that
+// double.
+size_t HostTime::blocks_until(const ThreadCalls& thread, Ns at) {
+  const auto& blocks = thread.blocks;
+  size_t low = std::min(thread.last_block, blocks.size()), high = low, step = 1;
+  while (low > 0 && blocks[low - 1].start_ns > at) {
+    high = low;
+    low -= std::min(low, step);
+    step *= 2;
+  }
+  for (; high < blocks.size() && blocks[high].start_ns <= at; step *= 2) {
+    low = high;
+    high = std::min(blocks.size(), high + step);
+  }
+  const auto found = std::upper_bound(
+      blocks.begin() + static_cast<ptrdiff_t>(low), blocks.begin() + static_cast<ptrdiff_t>(high),
+      at, [](Ns ns, const Block& block) { return ns < block.start_ns; });
+  return thread.last_block = static_cast<size_t>(found - blocks.begin());
+}
+
+HostTime::Sums HostTime::until(const ThreadCalls& thread, Ns at) const {
+  const size_t begun = blocks_until(thread, at);
+  if (begun == 0) return {};
+  const Block* block = &thread.blocks[begun - 1];
+  Sums sums{block->sync_ns, block->call_ns, block->last_sync};
+  Ns free_from = block->free_from_ns;
+  const size_t first = (begun - 1) * kBlockCalls;
+  for (size_t i = first; i < std::min(first + kBlockCalls, thread.calls.size()); ++i) {
+    const Call call = thread.calls[i];
+    const Ns start = start_ns(call), end = end_ns(call);
+    if (start >= at) break;
+    const Ns duration = overlap(start, end, std::max(start, free_from), at);
+    free_from = std::max(free_from, end);
+    add_to(sums, call, duration);
+  }
+  return sums;
+}
+
+Id HostTime::long_call(const ThreadCalls& thread, Ns from, Ns to) const {
+  constexpr int kMostLookedAt = 64;
+  auto call = std::lower_bound(thread.long_calls.begin(), thread.long_calls.end(), to,
+                               [&](Call c, Ns ns) { return start_ns(c) < ns; });
+  Ns longest_ns = 0;
+  Id name = kNoId;
+  for (int i = 0; i < kMostLookedAt && call != thread.long_calls.begin(); ++i) {
+    --call;
+    const Ns duration = overlap(start_ns(*call), end_ns(*call), from, to);
+    if (duration == 0) break;
+    if (duration <= longest_ns) continue;
+    longest_ns = duration;
+    name = name_id(*call);
+  }
+  return name;
+}
+
+void HostTime::split_plain(const ThreadCalls& thread, Ns from, Ns to,
+                           std::vector<HostPart>& parts) const {
+  const Sums before = until(thread, from), after = until(thread, to);
+  const Ns sync = std::clamp<Ns>(after.sync_ns - before.sync_ns, 0, to - from);
+  const Ns call = std::clamp<Ns>(after.call_ns - before.call_ns, 0, to - from - sync);
+  add(HostState::kSync, sync, parts, after.last_sync);
+  const bool named = call >= kLongCallNs;
+  add(HostState::kCall, call, parts, kNoId, named ? long_call(thread, from, to) : kNoId);
+  add(HostState::kOutside, to - from - sync - call, parts);
+}
+
+template <class Plain>
+void HostTime::split_at_specials(Id thread, Ns from, Ns to, std::vector<HostPart>& parts,
+                                 Plain plain) const {
+  const auto& specials = threads_[thread].specials;
+  auto special = std::upper_bound(specials.begin(), specials.end(), from,
+                                  [](Ns ns, const Special& s) { return ns < s.end_ns; });
+  Ns at = from;
+  for (; special != specials.end() && special->start_ns < to; ++special) {
+    const Ns begin = std::max(special->start_ns, from), end = std::min(special->end_ns, to);
+    if (begin > at) plain(at, begin);
+    add(special->state, end - begin, parts, kNoId, special->call_name);
+    at = end;
+  }
+  if (at < to) plain(at, to);
+}
+
+void HostTime::split(Id thread, Ns from, Ns to, std::vector<HostPart>& parts) const {
+  if (from >= to) return;
+  if (thread >= threads_.size()) return add(HostState::kOutside, to - from, parts);
+  split_at_specials(thread, from, to, parts,
+                    [&](Ns begin, Ns end) { split_plain(threads_[thread], begin, end, parts); });
+}
+
+void HostTime::split_call(Id thread, Ns from, Ns to, std::vector<HostPart>& parts) const {
+  if (from >= to || thread >= threads_.size()) return;
+  split_at_specials(thread, from, to, parts, [](Ns, Ns) {});
+}
+
+}  // namespace streamscope::analysis

@@ -1,0 +1,109 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// What each host thread did at every instant, as far as its calls say: the host's part of a delay
+// is split by it (waits.h).
+#pragma once
+
+#include <vector>
+
+#include "analysis/timeline.h"
+
+namespace streamscope::analysis {
+
+/// What a thread was doing. At an instant at which several hold, the first one counts.
+enum class HostState : uint8_t {
+  kProfiler,     ///< held up by the profiler
+  kCodeLoading,  ///< loading code: a module load, or a kernel's code at its first launch
+  kLock,         ///< in a call that could not go on before another thread's call had ended
+  kSync,         ///< blocked in a synchronization or a synchronous copy, or polling
+  kCall,         ///< in another CUDA call
+  kOutside,      ///< between CUDA calls
+};
+
+/// A part of an interval that a thread spent in one state.
+struct HostPart {
+  HostState state = HostState::kOutside;
+  Ns duration_ns = 0;
+  Id host_sync = kNoId;  ///< kSync: the last synchronization of the interval
+  Id call_name = kNoId;  ///< text. kCall: the longest of the last calls that took kLongCallNs or
+                         ///< more; kCodeLoading: what loads; kLock: the other thread's call
+};
+
+/// A call that takes as long is worth its name.
+inline constexpr Ns kLongCallNs = 20'000;
+
+/// Keeps a reference to the trace. Not thread-safe. Built in O(calls), in O(calls log calls) where
+/// they are out of order.
+class HostTime {
+ public:
+  explicit HostTime(const Trace& trace);
+
+  /// Appends the parts of [from, to) of a thread, at most one per state and other call; they sum to
+  /// the interval. All of it is kOutside for an unknown thread. O(log calls).
+  void split(Id thread, Ns from, Ns to, std::vector<HostPart>& parts) const;
+  /// The same of a part of one call, which is nobody's kCall or kSync: what of it was kProfiler,
+  /// kCodeLoading or kLock. The rest is not listed.
+  void split_call(Id thread, Ns from, Ns to, std::vector<HostPart>& parts) const;
+
+ private:
+  // A row of one of the four tables of calls.
+  class Call {
+   public:
+    enum Table : uint32_t { kApiCall, kEventRecord, kEventWait, kHostSync };
+    Call(Table table, Id id) : bits_(id << 2 | table) {}
+    Table table() const { return static_cast<Table>(bits_ & 3); }
+    Id id() const { return bits_ >> 2; }
+
+   private:
+    uint32_t bits_;
+  };
+  // So many calls each: sums over all earlier calls of the thread.
+  struct Block {
+    Ns start_ns;      // of its first call
+    Ns free_from_ns;  // end of the calls before it
+    Ns sync_ns = 0, call_ns = 0;
+    Id last_sync = kNoId;  // before it
+  };
+  // Where something else than the kind of the call counts.
+  struct Special {
+    Ns start_ns, end_ns;
+    HostState state;
+    Id call_name;
+  };
+  struct ThreadCalls {
+    std::vector<Call> calls;  // by start
+    std::vector<Block> blocks;
+    std::vector<Call> long_calls;   // no synchronizations
+    mutable size_t last_block = 0;  // looked at last: the next question is about a time nearby
+    std::vector<Special> specials;  // by start, apart from each other
+  };
+  struct Sums {
+    Ns sync_ns = 0, call_ns = 0;
+    Id last_sync = kNoId;
+  };
+
+  template <class Column>
+  auto value(Call call, Column column) const;
+  Ns start_ns(Call call) const;
+  Ns end_ns(Call call) const;
+  Id name_id(Call call) const;
+  bool is_sync(Call call) const;
+  void add_calls();
+  void add_overheads();
+  void add_locks();
+  void add_to(Sums& sums, Call call, Ns duration) const;
+  void make_blocks(ThreadCalls& thread);
+  static size_t blocks_until(const ThreadCalls& thread, Ns at);
+  Sums until(const ThreadCalls& thread, Ns at) const;
+  Id long_call(const ThreadCalls& thread, Ns from, Ns to) const;
+  void split_plain(const ThreadCalls& thread, Ns from, Ns to, std::vector<HostPart>& parts) const;
+  template <class Plain>
+  void split_at_specials(Id thread, Ns from, Ns to, std::vector<HostPart>& parts,
+                         Plain plain) const;
+
+  const Trace& trace_;
+  std::vector<ThreadCalls> threads_;
+};
+
+}  // namespace streamscope::analysis

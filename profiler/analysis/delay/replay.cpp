@@ -1,0 +1,534 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "replay.h"
+
+#include <algorithm>
+#include <future>
+#include <limits>
+#include <span>
+
+#include "analysis/order/ordering.h"
+#include "device_room.h"
+#include "recorder_cost.h"
+#include "trace/ns_math.h"
+
+namespace streamscope::analysis {
+
+using trace::difference_of;
+using trace::sum_of;
+
+void Change::add(const Change& other) {
+  without_wait.add(other.without_wait);
+  without_sync.add(other.without_sync);
+  deferred_sync.add(other.deferred_sync);
+  no_barrier_op.add(other.no_barrier_op);
+  no_barrier_record.add(other.no_barrier_record);
+  no_barrier_wait.add(other.no_barrier_wait);
+  prompt_op.add(other.prompt_op);
+  async_op.add(other.async_op);
+  untimed_record.add(other.untimed_record);
+  narrowed_sync.insert(other.narrowed_sync.begin(), other.narrowed_sync.end());
+  length_ns.insert(other.length_ns.begin(), other.length_ns.end());
+  held_only_by.insert(other.held_only_by.begin(), other.held_only_by.end());
+  spread_stream.add(other.spread_stream);
+  more_copy_engines += other.more_copy_engines;
+}
+
+// What streams, records and contexts hold are instants on both clocks: when all of it has ended.
+// They only grow: a change may release work from one barrier that has to wait for the next one.
+class Replay::Walk : public OrderingConsumer {
+ public:
+  /// `recorder`: the pace of the recorder on each thread, whose share is left out; none: calls take
+  /// as long as they did. `readiness` and `runs`, if wanted, have an element per op.
+  Walk(const IssueOrder& order, const Change& change, std::span<const double> recorder,
+       std::vector<Readiness>* readiness = nullptr, std::vector<PredictedRun>* runs = nullptr)
+      : order_(order),
+        trace_(order.trace()),
+        change_(change),
+        readiness_(readiness),
+        runs_(runs),
+        streams_(trace_.stream.size()),
+        contexts_(trace_.context.size()),
+        threads_(trace_.thread.size()),
+        records_(trace_.event_record.size()),
+        engines_(trace_.device.size() * kEngines),
+        shares_(trace_),
+        stamps_(trace_.device.size()) {
+    for (Id stream = 0; stream < streams_.size(); ++stream) {
+      Stream& state = streams_[stream];
+      if (trace_.stream.context_id[stream] >= contexts_.size()) continue;
+      state.device = trace_.device_of_stream(stream);
+      state.spread = change.spread_stream.has(stream);
+      state.recorded = !recorder.empty() && has_real_clock(trace_.process_of_stream(stream));
+    }
+    for (Id thread = 0; thread < recorder.size(); ++thread)
+      threads_[thread].recorder = recorder[thread];
+    for (const Issued item : order.items()) {
+      if (item.kind() != Issued::kOp) continue;
+      if (const Id writer = order.writer_of(item.id()); writer != kNoId) written_[writer] = {};
+    }
+    for (const auto& [sync, op] : change.narrowed_sync) awaited_[op] = {};
+    for (const auto& [op, others] : change.held_only_by) {
+      for (const Id other : others) awaited_[other] = {};
+    }
+    const auto& syncs = trace_.host_sync;
+    for (Id sync = 0; sync < syncs.size(); ++sync) {
+      if (is_query(syncs.kind[sync]) && syncs.result[sync] == trace::kResultNotReady &&
+          syncs.thread_id[sync] < threads_.size()) {
+        threads_[syncs.thread_id[sync]].polls.push_back(syncs.start_ns[sync]);
+      }
+    }
+    for (Thread& thread : threads_) std::sort(thread.polls.begin(), thread.polls.end());
+  }
+
+  void run() {
+    OrderingWalk(order_, *this).run();
+    for (const Thread& thread : threads_) {
+      if (thread.began) saw(thread.free.was, thread.free.now);
+    }
+  }
+  Ns recorded_ns() const { return first_ == kUnknownNs ? 0 : difference_of(last_.was, first_); }
+  Ns gain_ns() const { return first_ == kUnknownNs ? 0 : difference_of(last_.was, last_.now); }
+
+ private:
+  friend OrderingWalk<Walk>;
+  enum { kToDevice, kToHost, kProcessors, kEngines };
+  struct Engine {
+    DeviceRoom was, now;
+  };
+
+  struct Stream {
+    Id device = kNoId;
+    bool recorded = false;               // the recorder's share of its copies is left out
+    bool spread = false;                 // its work runs on two
+    Twin done;                           // when all it holds so far has ended
+    Ns joined_now = kNever;              // if spread: what both wait for,
+    Ns lanes_now[2] = {kNever, kNever};  // and when each is free
+  };
+  struct Context {
+    Twin blocking, legacy;  // all work of blocking streams; the newest item of the legacy stream
+    Twin all;
+  };
+  struct Thread {
+    bool began = false;
+    double recorder = 0;   // pace of the recorder; its share is left out
+    Twin free;             // when it is done with its last call
+    Ns call_was = kNever;  // entry of that call, and the same with the change
+    Ns call_now = kNever;
+    Ns floor_now = kNever;    // what it issues runs after this: syncs that the device does instead
+    std::vector<Ns> polls{};  // when it asked in vain
+  };
+
+  static bool is_query(trace::Small kind) {
+    return kind == trace::kEventQuery || kind == trace::kStreamQuery;
+  }
+  void saw(Ns was, Ns now) {
+    last_.was = std::max(last_.was, was);
+    last_.now = std::max(last_.now, now);
+  }
+  void began(Ns was) {
+    if (first_ == kUnknownNs || was < first_) first_ = was;
+  }
+
+  bool has_real_clock(Id process) const {
+    return process < trace_.process.size() && trace_.process.clock[process] != trace::kVirtualClock;
+  }
+  // What the recorder took of a time of the host.
+  static Ns less(const Thread& host, Ns time, Ns recorder) {
+    return std::clamp<Ns>(time, 0, paced(host, recorder));
+  }
+  static Ns paced(const Thread& host, Ns recorder) {
+    return static_cast<Ns>(host.recorder * static_cast<double>(recorder));
+  }
+
+  // The thread enters a call; when, with the change. `made`: it still makes the call.
+  Ns enter(Id thread, Ns start, Ns end, bool made = true, Ns saved = 0) {
+    began(start);
+    if (thread >= threads_.size()) {
+      saw(end, end);
+      return start;
+    }
+    Thread& host = threads_[thread];
+    if (!host.began) {
+      host.began = true;
+      host.free = {start, start};
+    }
+    if (start == host.call_was && end == host.free.was) return host.call_now;  // the same call
+    const Ns gap = difference_of(start, host.free.was);
+    const Ns entry = sum_of(host.free.now, gap - less(host, gap, kRecorderBetweenNs));
+    host.call_was = start;
+    host.call_now = entry;
+    const Ns whole = difference_of(end, start);
+    const Ns took = whole - less(host, whole, kRecorderInsideNs);
+    host.free = {end, made ? sum_of(entry, std::max<Ns>(0, took - saved)) : entry};
+    return entry;
+  }
+  // The call returns only when something else has happened.
+  void held_until(Id thread, Ns end, const Twin& until) {
+    if (thread >= threads_.size()) return;
+    Thread& host = threads_[thread];
+    const Ns tail = std::max<Ns>(0, difference_of(end, std::max(host.call_was, until.was)));
+    host.free.now =
+        sum_of(std::max(host.call_now, until.now), tail - less(host, tail, kRecorderInsideNs));
+  }
+
+  // The next item of the order, and whether it still is a barrier if it stands on a legacy stream.
+  void begin(size_t, Issued item) {
+    const Id id = item.id();
+    held_ = staged_ = {};
+    switch (item.kind()) {
+      case Issued::kOp:
+        barrier_ = !change_.no_barrier_op.has(id);
+        break;
+      case Issued::kRecord: {
+        const auto& rows = trace_.event_record;
+        barrier_ = !change_.no_barrier_record.has(id);
+        called_now_ = enter(rows.thread_id[id], rows.start_ns[id], rows.end_ns[id], true,
+                            change_.untimed_record.has(id) ? kTimedRecordCallNs : 0);
+        break;
+      }
+      case Issued::kWait: {
+        const auto& rows = trace_.event_wait;
+        barrier_ = !change_.no_barrier_wait.has(id);
+        enter(rows.thread_id[id], rows.start_ns[id], rows.end_ns[id],
+              !change_.without_wait.has(id));
+        break;
+      }
+      default:
+        barrier_ = true;
+        break;
+    }
+  }
+  Twin unless_released(const Twin& barrier) const {
+    return {barrier.was, barrier_ ? barrier.now : kNever};
+  }
+  void join_legacy(Id stream, const StreamRole& role, bool) {
+    hold(streams_[stream], contexts_[role.context].legacy);
+  }
+  void join_blocking(Id legacy, const StreamRole& role, std::span<const Id>) {
+    hold(streams_[legacy], unless_released(contexts_[role.context].blocking));
+  }
+  // The threads' clocks say what they wait for; this is what the device waits for in their stead.
+  void join_thread(Id stream, Id thread, Ns) {
+    if (thread >= threads_.size() || threads_[thread].floor_now == kNever) return;
+    held_.now = threads_[thread].floor_now;
+    hold(streams_[stream], {kNever, held_.now});
+  }
+  void join_record(Id stream, Id record, Id wait) {
+    hold(streams_[stream],
+         {records_[record].was, change_.without_wait.has(wait) ? kNever : records_[record].now});
+  }
+  void join_write(Id, Id, Id write) {
+    if (const auto found = written_.find(write); found != written_.end())
+      held_.wait_for(found->second);
+  }
+  void leave(Id id, const StreamRole& role) {
+    if (role.context == kNoId) return;
+    Context& context = contexts_[role.context];
+    const Twin& done = streams_[id].done;
+    if (role.blocking) context.blocking.wait_for(done);
+    if (role.legacy) context.legacy.wait_for(unless_released(done));
+    context.all.wait_for(done);
+  }
+  // What a stream is given later waits for this.
+  static void hold(Stream& stream, const Twin& until) {
+    stream.done.wait_for(until);
+    stream.joined_now = std::max(stream.joined_now, until.now);
+  }
+  // What holds the next op of a stream.
+  Twin holds(Id op, const Stream& stream) const {
+    Twin held = stream.done;
+    if (stream.spread)
+      held.now = std::max(stream.joined_now, std::min(stream.lanes_now[0], stream.lanes_now[1]));
+    if (const auto only = change_.held_only_by.find(op); only != change_.held_only_by.end()) {
+      held.now = kNever;
+      for (const Id other : only->second) held.now = std::max(held.now, awaited_.at(other).now);
+    }
+    return held;
+  }
+
+  void place_op(Id op, Id id, const Issue& issue) {
+    if (issue.start_ns == kUnknownNs) return;
+    Stream& stream = streams_[id];
+    const bool timed = is_timed(trace_, op);
+    const Ns entry = enter(issue.thread_id, issue.start_ns, issue.end_ns, true,
+                           timed ? recorder_of_issue(issue) : 0);
+    Twin held = holds(op, stream);
+    held.wait_for(held_);
+    if (!timed) {
+      finish(op, stream, held);
+      return;
+    }
+    const Ns start = trace_.op.start_ns[op], end = trace_.op.end_ns[op];
+    const Ns latency = std::clamp<Ns>(difference_of(start, issue.start_ns), 0, kLaunchLatencyNs);
+    const Twin launched{issue.start_ns + latency,
+                        sum_of(entry, latency - std::min(latency, recorder_of_issue(issue)))};
+    held = {sum_of(held.was, kSuccessorGapNs), sum_of(held.now, kSuccessorGapNs)};
+    Twin ready = launched;
+    ready.wait_for(held);
+    if (stream.device < stamps_.size()) stamps_[stream.device].delay(ready);
+    const Twin ordered = ready;
+
+    const auto length = change_.length_ns.find(op);
+    const Ns lasts = length == change_.length_ns.end()
+                         ? end - start - (stream.recorded ? recorder_of_copy(op) : 0)
+                         : length->second;
+    Engine* resource = nullptr;
+    Share share;
+    if (stream.device < trace_.device.size()) {
+      if (trace_.op.kind[op] == trace::kKernel) {
+        resource = &engines_[stream.device * kEngines + kProcessors];
+        const double of_device = shares_.of(trace_.op.launch_shape_id[op], stream.device);
+        share = {of_device, of_device};
+      } else if (trace_.op.kind[op] == trace::kMemcpy &&
+                 (trace_.op.detail[op] == 1 || trace_.op.detail[op] == 2)) {
+        resource =
+            &engines_[stream.device * kEngines + (trace_.op.detail[op] == 1 ? kToDevice : kToHost)];
+        share = {1, 1.0 / (1 + change_.more_copy_engines)};
+      }
+    }
+    const Ns urgency =
+        trace_.stream.priority[id] == trace::kNoSmall ? 0 : trace_.stream.priority[id];
+    const Twin priority{urgency, change_.prompt_op.has(op) ? kMostUrgent : urgency};
+    const bool in_turn = trace_.op.kind[op] == trace::kMemcpy;
+    const auto first_room = [&](Ns from, const DeviceRoom& room, double part, Ns urgent) {
+      return in_turn ? room.turn(from, part, start) : room.room(from, part, urgent);
+    };
+    const auto room_was = [&](Ns from) {
+      return resource ? first_room(from, resource->was, share.was, priority.was) : from;
+    };
+    const auto room_now = [&](Ns from) {
+      return resource ? first_room(from, resource->now, share.now, priority.now) : from;
+    };
+    ready.was = room_was(ready.was);
+    Ns lag = difference_of(start, ready.was);
+    if (ready.was == ordered.was) lag = std::max(lag, -kSuccessorGapNs);
+    Ns start_now = start;
+    if (readiness_) {  // one clock tells both
+      (*readiness_)[op] = {std::min(ordered.was, start), std::min(ready.was, start)};
+    } else if (change_.prompt_op.has(op) || change_.async_op.has(op)) {  // nothing is staged
+      start_now = sum_of(room_now(ordered.now), std::min<Ns>(lag, 0));
+    } else if (lag > 0 && ready.was == ordered.was) {
+      // What came after the launch need not come after what is ahead in the stream, and vice versa.
+      start_now =
+          room_now(launched.was >= held.was ? std::max(sum_of(launched.now, lag), held.now)
+                                            : std::max(launched.now, sum_of(held.now, lag)));
+    } else {
+      start_now = sum_of(room_now(ordered.now), lag);
+    }
+    const Twin begin{start, start_now}, stop{end, sum_of(start_now, lasts)};
+    predict(op, begin.now, stop.now);
+    if (resource) {
+      resource->was.use({start, end, priority.was, start, share.was});
+      resource->now.use({start_now, stop.now, priority.now, start, share.now});
+    }
+    launch_shift_ = difference_of(start, start_now);
+    finish(op, stream, stop);
+    // Synchronous copies, and asynchronous ones that the driver could only make synchronously.
+    const bool copies =
+        trace_.op.kind[op] == trace::kMemcpy || trace_.op.kind[op] == trace::kMemset;
+    if (copies && end <= issue.end_ns && issue.thread_id < threads_.size()) {
+      if (change_.async_op.has(op)) {
+        threads_[issue.thread_id].free.now = sum_of(entry, kCopyCallNs);
+      } else {
+        held_until(issue.thread_id, issue.end_ns, stop);
+      }
+    } else if (staged_.was != kNever && staged_.was <= issue.end_ns && !change_.async_op.has(op)) {
+      held_until(issue.thread_id, issue.end_ns, staged_);
+    } else if (change_.async_op.has(op) && issue.thread_id < threads_.size()) {
+      threads_[issue.thread_id].free.now =
+          sum_of(entry, std::min(kCopyCallNs, difference_of(issue.end_ns, issue.start_ns)));
+    }
+  }
+
+  // Nodes of a graph keep their place in the launch.
+  void place_launch(std::span<const Issued> nodes, Id id, const Issue& issue) {
+    launch_shift_ = 0;
+    place_op(nodes.front().id(), id, issue);
+    for (const Issued node : nodes.subspan(1)) {
+      const Id op = node.id();
+      if (trace_.op.graph_node[op] == trace::kNoInt) {
+        place_op(op, id, issue);
+        continue;
+      }
+      if (!is_timed(trace_, op)) continue;
+      const Ns start = trace_.op.start_ns[op], end = trace_.op.end_ns[op];
+      const Ns start_now = difference_of(start, launch_shift_);
+      const Ns end_now = difference_of(end, launch_shift_);
+      predict(op, start_now, end_now);
+      finish(op, streams_[id], {end, end_now});
+    }
+  }
+
+  void predict(Id op, Ns start, Ns end) {
+    if (runs_) (*runs_)[op] = {start, end};
+  }
+
+  void finish(Id op, Stream& stream, const Twin& stop) {
+    stream.done.wait_for(stop);
+    if (change_.held_only_by.contains(op)) {
+      stream.done.now = stop.now;
+      stream.joined_now = kNever;
+    }
+    if (stream.spread) *std::min_element(stream.lanes_now, stream.lanes_now + 2) = stop.now;
+    if (stop.was != kNever) {
+      began(stop.was);
+      saw(stop.was, stop.now);
+    }
+    if (!written_.empty()) {
+      if (const auto found = written_.find(op); found != written_.end()) found->second = stop;
+    }
+    if (!awaited_.empty()) {
+      if (const auto found = awaited_.find(op); found != awaited_.end()) found->second = stop;
+    }
+  }
+
+  void place_record(Id record, Id id) {
+    Stream& stream = streams_[id];
+    // When an op was ready tells what it waited for, not what slowed the device down.
+    if (readiness_ == nullptr && stream.device < stamps_.size() &&
+        takes_time_stamp(trace_, record)) {
+      stamps_[stream.device].take(stream.done, {trace_.event_record.start_ns[record], called_now_},
+                                  !change_.untimed_record.has(record));
+    }
+    records_[record] = stream.done;
+  }
+  void place_context_record(Id record, Id context, std::span<const Id>) {
+    records_[record] = contexts_[context].all;
+  }
+
+  // A synchronous copy keeps its call until it ends, where the times say so; if it may still run,
+  // until what was before it has ended.
+  void teach_copy(Id, Id stream, Id, const Issue&) { staged_ = streams_[stream].done; }
+  void teach_context(Id, Id context, std::span<const Id>, Id) {
+    held_.wait_for(contexts_[context].all);
+  }
+  void teach_stream(Id, Id stream, Id) { held_.wait_for(streams_[stream].done); }
+  void teach_blocking(Id, const StreamRole& role, std::span<const Id>, Id) {
+    held_.wait_for(contexts_[role.context].blocking);
+  }
+  void teach_record(Id, Id record, Id) { held_.wait_for(records_[record]); }
+  void end(Issued item) {
+    if (item.kind() == Issued::kSync) synchronize(item.id(), held_);
+  }
+
+  void synchronize(Id sync, Twin until) {
+    const auto& rows = trace_.host_sync;
+    const Id thread = rows.thread_id[sync];
+    const bool made = !change_.without_sync.has(sync);
+    Thread& host = threads_[thread];
+    const Twin before = host.free;
+    const Ns entry = enter(thread, rows.start_ns[sync], rows.end_ns[sync], made);
+    if (!made) return;
+    if (is_query(rows.kind[sync])) {
+      // A thread that asked in vain before sat there as in a synchronization; otherwise it does not
+      // wait.
+      const auto poll = std::lower_bound(host.polls.begin(), host.polls.end(), before.was);
+      if (poll == host.polls.end() || *poll >= rows.start_ns[sync]) return;
+      const Ns asked_now = sum_of(before.now, difference_of(*poll, before.was));
+      const Ns answered = difference_of(rows.end_ns[sync], std::max(*poll, until.was));
+      host.free.now = sum_of(std::max(asked_now, until.now), std::max<Ns>(0, answered));
+      return;
+    }
+    if (change_.deferred_sync.has(sync)) {
+      host.floor_now = std::max(host.floor_now, until.now);
+      host.free.now = sum_of(
+          entry, std::min(kRecordAndWaitNs, difference_of(rows.end_ns[sync], rows.start_ns[sync])));
+      return;
+    }
+    if (const auto op = change_.narrowed_sync.find(sync); op != change_.narrowed_sync.end()) {
+      host.floor_now = std::max(host.floor_now, until.now);
+      until.now = awaited_[op->second].now;
+    }
+    held_until(thread, rows.end_ns[sync], until);
+  }
+
+  // Recording the work of a call and its times takes that call longer; so do the pieces in which
+  // the driver copies to pageable memory.
+  Ns recorder_of_issue(const Issue& issue) const {
+    return issue.thread_id < threads_.size() ? paced(threads_[issue.thread_id], kRecorderIssueNs)
+                                             : 0;
+  }
+  Ns recorder_of_copy(Id op) const {
+    constexpr trace::Small kToHostMemory = 2, kPageable = 1;
+    const trace::Small kinds = trace_.op.memory_kinds[op];
+    if (trace_.op.kind[op] != trace::kMemcpy || trace_.op.detail[op] != kToHostMemory ||
+        kinds == trace::kNoSmall || (kinds & 15) != kPageable || trace_.op.bytes[op] <= 0) {
+      return 0;
+    }
+    constexpr double kMiB = 1 << 20;
+    const auto extra = static_cast<Ns>(static_cast<double>(trace_.op.bytes[op]) / kMiB *
+                                       static_cast<double>(kRecorderPageableNs));
+    return std::min(extra, (trace_.op.end_ns[op] - trace_.op.start_ns[op]) / 2);
+  }
+
+  static constexpr Ns kMostUrgent = -1'000;
+  static constexpr Ns kRecordAndWaitNs = 500;
+  static constexpr Ns kCopyCallNs = 1'300;
+
+  const IssueOrder& order_;
+  const Trace& trace_;
+  const Change& change_;
+  std::vector<Readiness>* readiness_;
+  std::vector<PredictedRun>* runs_;
+  std::vector<Stream> streams_;
+  std::vector<Context> contexts_;
+  std::vector<Thread> threads_;
+  std::vector<Twin> records_;
+  std::vector<Engine> engines_;
+  DeviceShares shares_;
+  std::unordered_map<Id, Twin> written_, awaited_;
+  std::vector<Stamps> stamps_;  // by device
+  // Of the item at hand:
+  bool barrier_ = true;
+  Twin held_;            // what holds an op besides its stream; what a synchronization waits for
+  Twin staged_;          // what the call of a copy that may still run waited for
+  Ns called_now_ = 0;    // when a record is called, with the change
+  Ns launch_shift_ = 0;  // how much earlier a launch begins with the change
+  Ns first_ = kUnknownNs;
+  Twin last_;
+};
+
+Replay::Replay(const IssueOrder& order) : order_(order), readiness_(order.trace().op.size()) {
+  const Change nothing;
+  const auto walk_recorded = [&] {
+    Walk recorded(order, nothing, {}, &readiness_);
+    recorded.run();
+    recorded_ns_ = recorded.recorded_ns();
+  };
+  const auto& clocks = order.trace().process.clock;
+  if (std::all_of(clocks.begin(), clocks.end(),
+                  [](trace::Small clock) { return clock == trace::kVirtualClock; })) {
+    walk_recorded();
+    return;
+  }
+  std::future<void> recorded = std::async(
+      worth_threads(order.trace()) ? std::launch::async : std::launch::deferred, walk_recorded);
+  recorder_paces_ = recorder_paces(order);
+  Walk unrecorded(order, nothing, recorder_paces_);
+  unrecorded.run();
+  recorder_ns_ = unrecorded.gain_ns();
+  recorded.get();
+}
+
+Replay::~Replay() = default;
+
+Ns Replay::gain_ns(const Change& change) const {
+  Walk walk(order_, change, recorder_paces_);
+  walk.run();
+  return difference_of(walk.gain_ns(), recorder_ns_);
+}
+
+std::vector<PredictedRun> Replay::predict(const Change& change) const {
+  std::vector<PredictedRun> runs(readiness_.size());
+  Walk(order_, change, {}, nullptr, &runs).run();
+  return runs;
+}
+
+Ns Replay::lag_ns(Id op) const {
+  const Ns ready = readiness_[op].ready_ns;
+  return trace::between(ready, order_.trace().op.start_ns[op]);
+}
+
+}  // namespace streamscope::analysis

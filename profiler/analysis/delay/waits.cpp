@@ -1,0 +1,409 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "waits.h"
+
+#include <algorithm>
+
+#include "analysis/large_vector.h"
+#include "trace/ns_math.h"
+
+namespace streamscope::analysis {
+namespace {
+
+// Less than this after the last condition is plain hand-over, whoever else was busy.
+constexpr Ns kShortestRivalryNs = 3'000;
+
+WaitCause cause_of(Rivals::Kind kind) {
+  switch (kind) {
+    case Rivals::kCopyEngine:
+      return WaitCause::kCopyEngine;
+    case Rivals::kSmFull:
+      return WaitCause::kSmFull;
+    case Rivals::kQueueAliasing:
+      return WaitCause::kQueueAliasing;
+    case Rivals::kHostFunction:
+      return WaitCause::kHostFunction;
+    case Rivals::kIdleDevice:
+    case Rivals::kNone:
+      break;
+  }
+  return WaitCause::kUnknown;
+}
+
+WaitCause cause_of(HostState state) {
+  switch (state) {
+    case HostState::kProfiler:
+      return WaitCause::kProfiler;
+    case HostState::kCodeLoading:
+      return WaitCause::kCodeLoading;
+    case HostState::kLock:
+      return WaitCause::kHostLock;
+    case HostState::kSync:
+      return WaitCause::kHostSync;
+    case HostState::kCall:
+      return WaitCause::kHostCall;
+    case HostState::kOutside:
+      break;
+  }
+  return WaitCause::kHost;
+}
+
+}  // namespace
+
+WaitExplainer::WaitExplainer(const IssueOrder& order, const Timeline& timeline, const Edges& edges,
+                             const Rivals& rivals)
+    : trace_(order.trace()),
+      order_(order),
+      timeline_(timeline),
+      edges_(edges),
+      rivals_(rivals),
+      graph_nodes_(trace_),
+      host_time_(trace_),
+      predecessor_(large_vector(trace_.op.size(), kNoId)) {
+  // Per stream: of the work so far what ended last.
+  std::vector<Id> last(timeline.stream_count(), kNoId);
+  timeline.each_in_order(trace_, [&](Id stream, Id op) {
+    if (!is_timed(trace_, op)) return;
+    Id& before = last[stream];
+    predecessor_[op] = before;
+    if (trace_.op.kind[op] == trace::kMemoryWait) return;
+    if (before == kNoId || trace_.op.end_ns[op] >= trace_.op.end_ns[before]) before = op;
+  });
+}
+
+// Where the gap before an op begins; kUnknownNs if there is none. Memory waits have none: they are
+// no work, but a part of the gap of what follows them. Nor have migrations of pages, which nobody
+// issued: they follow a fault.
+Ns WaitExplainer::gap_from(Id op, const Issue& issue) const {
+  if (!is_timed(trace_, op) || trace_.op.kind[op] == trace::kMemoryWait ||
+      (trace_.op.kind[op] == trace::kMemcpy && trace_.op.detail[op] >= trace::kFirstMigration) ||
+      trace_.op.stream_id[op] >= timeline_.stream_count()) {
+    return kUnknownNs;
+  }
+  const Id before = predecessor_[op];
+  const Ns from = before != kNoId ? trace_.op.end_ns[before] : issue.start_ns;
+  return from < trace_.op.start_ns[op] ? from : kUnknownNs;
+}
+
+const std::vector<WaitExplainer::Condition>& WaitExplainer::conditions(Id op) {
+  conditions_.clear();
+  const Issue issue = order_.issue(op);
+  if (const Id before = predecessor_[op]; before != kNoId) {
+    conditions_.push_back({.since_ns = order_.issue(before).start_ns,
+                           .met_ns = trace_.op.end_ns[before],
+                           .cause = WaitCause::kStart,
+                           .because_op = before});
+  }
+  // The call may return after the op has started; it is over as a reason then.
+  if (issue.end_ns != kUnknownNs)
+    conditions_.push_back({issue.start_ns, issue.end_ns, WaitCause::kLaunch});
+  add_edges(op, issue);
+  add_own_stream(op);
+  // A handful, nearly in order.
+  for (size_t i = 1; i < conditions_.size(); ++i) {
+    for (size_t j = i; j > 0 && conditions_[j].met_ns < conditions_[j - 1].met_ns; --j)
+      std::swap(conditions_[j], conditions_[j - 1]);
+  }
+  add_rival(op, issue);
+  return conditions_;
+}
+
+// Ops of other streams that had to end before this one, or before a mark that it comes after.
+void WaitExplainer::add_edges(Id op, const Issue& issue) {
+  const auto incoming = edges_.incoming(op);
+  for (size_t i = 0; i < incoming.size(); ++i) {
+    const trace::Edge& edge = incoming[i];
+    Condition condition{.since_ns = issue.start_ns,
+                        .met_ns = trace_.op.end_ns[edge.from_op_id],
+                        .edge = static_cast<Id>(edges_.first_incoming(op) + i),
+                        .because_op = edge.from_op_id};
+    if (edge.kind == trace::kEventEdge) {
+      condition.cause = WaitCause::kEvent;
+      if (edge.event_wait_id < trace_.event_wait.size())
+        condition.since_ns = trace_.event_wait.start_ns[edge.event_wait_id];
+    } else if (edge.kind == trace::kLegacyEdge) {
+      condition.cause = WaitCause::kLegacyStream;
+    } else if (edge.kind == trace::kGraphEdgeKind) {
+      condition.cause = WaitCause::kGraph;
+    } else {
+      continue;  // what the host waited for shows in the launch
+    }
+    if (condition.met_ns != kUnknownNs) conditions_.push_back(condition);
+  }
+}
+
+// What stands in the stream between its last work and this op: memory waits, host functions, and
+// other ops without times. Of recorded memory waits only the simulator knows times; where the end
+// of one is not known, it takes what nothing else explains.
+void WaitExplainer::add_own_stream(Id op) {
+  for (Id at = timeline_.predecessor(op); at != kNoId && at != predecessor_[op];
+       at = timeline_.predecessor(at)) {
+    const bool timed = is_timed(trace_, at), memory = trace_.op.kind[at] == trace::kMemoryWait;
+    if (timed && !memory) break;
+    const Issue issue = order_.issue(at);
+    add_edges(at, issue);
+    if (!memory && trace_.op.kind[at] != trace::kHostFunction) continue;
+    Condition held{.since_ns = issue.start_ns,
+                   .met_ns = timed ? trace_.op.end_ns[at] : trace_.op.start_ns[op],
+                   .cause = memory ? WaitCause::kMemoryWait : WaitCause::kHostFunction,
+                   .because_op = at,
+                   .open = !timed};
+    for (size_t i = 0; memory && i < edges_.incoming(at).size(); ++i) {
+      if (edges_.incoming(at)[i].kind != trace::kMemoryEdge) continue;
+      held.edge = static_cast<Id>(edges_.first_incoming(at) + i);  // names the write
+    }
+    conditions_.push_back(held);
+  }
+  if (behind_host_node(op)) {
+    conditions_.push_back({.since_ns = order_.issue(op).start_ns,
+                           .met_ns = trace_.op.start_ns[op],
+                           .cause = WaitCause::kHostFunction,
+                           .open = true});
+  }
+}
+
+// Who used what the op needed to run, once everything known above was over.
+void WaitExplainer::add_rival(Id op, const Issue& issue) {
+  const Ns start = trace_.op.start_ns[op];
+  const Ns gone = rivals_.gone_ns(trace_, op);
+  const Ns ready = conditions_.empty() ? kUnknownNs : conditions_.back().met_ns;
+  const WaitCause cause = cause_of(rivals_.kind(op));
+  const Ns limit = cause == WaitCause::kCopyEngine ? kCopyStartNs : kStartLatencyNs;
+  if (gone != kUnknownNs && gone > ready && gone <= start &&
+      trace::difference_of(start, ready) > kShortestRivalryNs && start - gone <= limit) {
+    conditions_.push_back({.since_ns = issue.start_ns,
+                           .met_ns = gone,
+                           .cause = cause,
+                           .because_op = rivals_.of(op),
+                           .resource = true});
+  }
+}
+
+// Host nodes of graphs have no op: they show as the time that they take.
+bool WaitExplainer::behind_host_node(Id op) const {
+  if (graph_nodes_.empty()) return false;
+  constexpr trace::Small kHostNode = 3;
+  const Id process = trace_.process_of_stream(trace_.op.stream_id[op]);
+  const auto node_of = [&](Id id) {
+    return id == kNoId || trace_.op.graph_node[id] == trace::kNoInt
+               ? kNoId
+               : graph_nodes_.node(process, trace_.op.graph_node[id]);
+  };
+  if (const Id node = node_of(op); node != kNoId) {
+    for (Id earlier : graph_nodes_.before(node)) {
+      if (trace_.graph_node.kind[earlier] == kHostNode) return true;
+    }
+  }
+  const Id before = predecessor_[op];
+  if (before == kNoId || trace_.op.api_call_id[before] == trace_.op.api_call_id[op]) return false;
+  const Id last = node_of(before);
+  if (last == kNoId) return false;
+  for (Id later : graph_nodes_.after(last)) {
+    if (trace_.graph_node.kind[later] == kHostNode) return true;
+  }
+  return false;
+}
+
+bool WaitExplainer::woke_device(Id op, Ns ready_ns) const {
+  if (rivals_.kind(op) != Rivals::kIdleDevice) return false;
+  const Id last = rivals_.of(op);
+  return last == kNoId || trace_.op.end_ns[last] <= trace::sum_of(ready_ns, kStartLatencyNs);
+}
+
+void WaitExplainer::explain(Id op, std::vector<WaitPart>& parts) {
+  const Issue issue = order_.issue(op);
+  Ns at = gap_from(op, issue);
+  if (at == kUnknownNs) return;
+  const Ns start = trace_.op.start_ns[op];
+  queue_.clear();
+  const Condition *open = nullptr, *rival = nullptr;
+  for (const Condition& condition : conditions(op)) {
+    const bool own = condition.cause == WaitCause::kStart || condition.cause == WaitCause::kLaunch;
+    if (condition.open) {
+      open = &condition;
+    } else if (condition.resource) {
+      rival = &condition;
+    } else if (!own) {
+      queue_.push_back(condition);
+    }
+  }
+  // The stream takes what is issued to it in turn. Among equals the order of their ends stays.
+  std::stable_sort(queue_.begin(), queue_.end(),
+                   [](const Condition& a, const Condition& b) { return a.since_ns < b.since_ns; });
+  WaitCause last = WaitCause::kStart;
+  const auto host_until = [&](Ns until) {
+    until = std::min(until, start);
+    if (until <= at) return;
+    charge_host(op, issue, at, until, parts);
+    at = until;
+    last = WaitCause::kLaunch;
+  };
+  const auto held_by = [&](const Condition& condition) {
+    if (condition.met_ns <= std::max(at, condition.since_ns)) return;  // never held anything up
+    host_until(condition.since_ns);
+    const Ns until = std::min(condition.met_ns, start);
+    if (until <= at) return;
+    charge(op, condition, at, until, parts);
+    at = until;
+    last = condition.cause;
+  };
+  for (const Condition& condition : queue_) held_by(condition);
+  host_until(issue.end_ns);
+  if (rival) held_by(*rival);
+  if (at >= start) return;
+  if (open) return charge(op, *open, at, start, parts);
+  const Id before = predecessor_[op];
+  const bool function = trace_.op.kind[op] == trace::kHostFunction ||
+                        last == WaitCause::kHostFunction ||
+                        (last == WaitCause::kStart && before != kNoId &&
+                         trace_.op.kind[before] == trace::kHostFunction);
+  const bool copy = trace_.op.kind[op] == trace::kMemcpy ||
+                    (before != kNoId && trace_.op.kind[before] == trace::kMemcpy);
+  const Ns limit = woke_device(op, at) ? kWakeUpNs
+                   : function          ? kHostFunctionStartNs
+                   : copy              ? kCopyStartNs
+                                       : kStartLatencyNs;
+  const Ns latency_until = std::min(start, at + limit);
+  charge(op, {.cause = WaitCause::kStart}, at, latency_until, parts);
+  if (latency_until < start)
+    charge(op, {.cause = WaitCause::kUnknown}, latency_until, start, parts);
+}
+
+// Nothing is in the stream, or only the call that issues the op has begun.
+void WaitExplainer::charge_host(Id op, const Issue& issue, Ns from, Ns to,
+                                std::vector<WaitPart>& parts) {
+  const Ns called = issue.start_ns == kUnknownNs ? to : std::clamp(issue.start_ns, from, to);
+  host_parts_.clear();
+  host_time_.split(issue.thread_id, from, called, host_parts_);
+  host_time_.split_call(issue.thread_id, called, to, host_parts_);
+  Ns rest = to - from;  // in the call, and nothing else known of it
+  for (const HostPart& part : host_parts_) {
+    rest -= part.duration_ns;
+    parts.push_back({.duration_ns = part.duration_ns,
+                     .op = op,
+                     .cause = cause_of(part.state),
+                     .because = part.state == HostState::kSync ? part.host_sync : part.call_name});
+  }
+  charge(op, {.cause = WaitCause::kLaunch}, to - rest, to, parts);
+}
+
+void WaitExplainer::charge(Id op, const Condition& condition, Ns from, Ns to,
+                           std::vector<WaitPart>& parts) {
+  if (from >= to) return;
+  WaitPart* same = parts.empty() ? nullptr : &parts.back();
+  if (same && same->op == op && same->cause == condition.cause && same->edge == condition.edge &&
+      same->because == condition.because_op) {
+    trace::add_to(same->duration_ns, to - from);
+  } else {
+    parts.push_back({.duration_ns = to - from,
+                     .op = op,
+                     .cause = condition.cause,
+                     .edge = condition.edge,
+                     .because = condition.because_op});
+  }
+}
+
+bool is_host(WaitCause cause) {
+  switch (cause) {
+    case WaitCause::kLaunch:
+    case WaitCause::kHostSync:
+    case WaitCause::kHostCall:
+    case WaitCause::kCodeLoading:
+    case WaitCause::kHostLock:
+    case WaitCause::kHost:
+    case WaitCause::kProfiler:
+      return true;
+    default:
+      return false;
+  }
+}
+
+std::string host_label(WaitCause cause, std::string_view call) {
+  const auto named = [&](std::string_view otherwise) {
+    return std::string(call.empty() ? otherwise : call);
+  };
+  switch (cause) {
+    case WaitCause::kHostSync:
+      return "host blocked in " + named("a synchronization");
+    case WaitCause::kHostCall:
+      return "host in " + named("another CUDA call");
+    case WaitCause::kCodeLoading:
+      return "host loading code" + (call.empty() ? "" : " (" + std::string(call) + ")");
+    case WaitCause::kHostLock:
+      return "host held up by " + named("a call") + " of another thread";
+    case WaitCause::kLaunch:
+      return "host in the call that issues it";
+    case WaitCause::kProfiler:
+      return "host held up by the profiler";
+    default:
+      return "host outside CUDA";
+  }
+}
+
+std::string_view to_string(WaitCause cause) {
+  switch (cause) {
+    case WaitCause::kLaunch:
+      return "launch";
+    case WaitCause::kEvent:
+      return "event";
+    case WaitCause::kStart:
+      return "start";
+    case WaitCause::kLegacyStream:
+      return "legacy";
+    case WaitCause::kMemoryWait:
+      return "memory-wait";
+    case WaitCause::kHostFunction:
+      return "host-function";
+    case WaitCause::kCopyEngine:
+      return "copy-engine";
+    case WaitCause::kSmFull:
+      return "device-full";
+    case WaitCause::kQueueAliasing:
+      return "queue";
+    case WaitCause::kProfiler:
+      return "profiler";
+    case WaitCause::kHostSync:
+      return "host-sync";
+    case WaitCause::kGraph:
+      return "graph";
+    case WaitCause::kHostCall:
+      return "host-call";
+    case WaitCause::kCodeLoading:
+      return "code-loading";
+    case WaitCause::kHostLock:
+      return "host-lock";
+    case WaitCause::kHost:
+      return "host";
+    case WaitCause::kUnknown:
+      break;
+  }
+  return "unknown";
+}
+
+std::vector<WaitPart> explain_waits(WaitExplainer& explainer, const Trace& trace) {
+  std::vector<WaitPart> parts;
+  constexpr size_t kMostOfOneOp = 64;
+  reserve_large(parts, trace.op.size() / 4 + kMostOfOneOp);
+  for (Id op = 0; op < trace.op.size(); ++op) {
+    // As many to each op as so far, instead of twice as many in all.
+    if (op > 0 && parts.capacity() - parts.size() < kMostOfOneOp) {
+      const double per_op = static_cast<double>(parts.size()) / op;
+      reserve_large(parts,
+                    static_cast<size_t>(1.02 * per_op * static_cast<double>(trace.op.size())) +
+                        trace.op.size() / 64 + 2 * kMostOfOneOp);
+    }
+    explainer.explain(op, parts);
+  }
+  return parts;
+}
+
+std::vector<WaitPart> explain_waits(const Trace& trace, const Timeline& timeline,
+                                    const Edges& edges) {
+  const IssueOrder order(trace);
+  const Rivals rivals(order, ops_by_start(trace));
+  WaitExplainer explainer(order, timeline, edges, rivals);
+  return explain_waits(explainer, trace);
+}
+
+}  // namespace streamscope::analysis

@@ -1,0 +1,152 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Why ops started late: the gap before an op on its stream, split into parts that sum to the gap.
+//
+// The gap runs from the end of the stream's work so far to the start of the op (for the first op of
+// a stream: from the entry of its call). At every instant of it the stream is in one state. Either
+// something that was issued to it is held up: its first wait, in the order in which the stream
+// takes them, or at last the op itself. Or nothing is issued, and the time is the host's, split by
+// what the issuing thread did. A condition is charged only while it is in the stream: an event from
+// the entry of the wait's call until the awaited work has ended, the legacy stream and other nodes
+// of a graph from the entry of the op's call, and who else uses what the op needs (copy engine,
+// hardware queue, room on the device) from its exit. What would have held the op up had it been
+// issued earlier is no cause; replay.h answers that.
+//
+// What follows the last of all these is the time that a device takes to start an op, as far as that
+// goes; the rest is unknown.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analysis/order/edges.h"
+#include "analysis/order/graph_nodes.h"
+#include "host_time.h"
+#include "rivals.h"
+
+namespace streamscope::analysis {
+
+/// With the numbers of `wait_cause.cause`.
+enum class WaitCause : trace::Small {
+  kLaunch = trace::kLaunchCause,              ///< the host was in the call that issues the op
+  kEvent = trace::kEventWaitCause,            ///< an event that the stream waited for
+  kStart = trace::kStartLatencyCause,         ///< nothing held it up: what a device takes to start
+  kLegacyStream = trace::kLegacyStreamCause,  ///< the implicit barrier of the legacy default stream
+  kMemoryWait = trace::kMemoryWaitCause,      ///< a memory wait on the stream
+  kHostFunction = trace::kHostFunctionCause,  ///< host functions, which run one after another
+  kCopyEngine = trace::kCopyEngineBusy,       ///< another copy of the same direction was running
+  kSmFull = trace::kSmFull,                   ///< other kernels filled the device
+  kQueueAliasing = trace::kQueueAliasing,     ///< the hardware queue held an unrelated op before it
+  kProfiler = trace::kProfilerCause,          ///< the profiler held the issuing thread up
+  kUnknown = trace::kUnknownCause,
+  kHostSync = trace::kHostSyncCause,        ///< the issuing thread was blocked in a synchronization
+                                            ///< or in a synchronous copy
+  kGraph = trace::kGraphCause,              ///< another node of the graph
+  kHostCall = trace::kHostCallCause,        ///< the issuing thread was in another CUDA call
+  kCodeLoading = trace::kCodeLoadingCause,  ///< the issuing thread loaded code
+  kHostLock = trace::kHostLockCause,        ///< the issuing thread waited for another thread's call
+  kHost = trace::kHostCause,                ///< the issuing thread was outside CUDA
+};
+
+/// True if nothing was issued to the stream: the host's part of a gap.
+bool is_host(WaitCause cause);
+
+/// For people: "launch", "event", "host-sync", ...
+std::string_view to_string(WaitCause cause);
+/// What the host did instead of issuing, for is_host() causes: "host blocked in cudaMemcpy", "host
+/// outside CUDA". `call` names the call; it may be empty.
+std::string host_label(WaitCause cause, std::string_view call);
+
+/// 24 bytes: a trace has several per op.
+struct WaitPart {
+  Ns duration_ns = 0;
+  Id op = kNoId;
+  WaitCause cause = WaitCause::kUnknown;
+  Id edge = kNoEdge;   ///< index into Edges, if an edge is responsible
+  Id because = kNoId;  ///< as the functions below have it
+
+  /// The op that had to end (kQueueAliasing: start) first.
+  Id because_op() const { return is_host(cause) ? kNoId : because; }
+  /// kHostSync: the last synchronization in the part.
+  Id host_sync() const { return cause == WaitCause::kHostSync ? because : kNoId; }
+  /// Text. kHostCall: a call that took long, if there is one in the part; kCodeLoading: what loads;
+  /// kHostLock: the call of the other thread.
+  Id call_name() const { return names_call() ? because : kNoId; }
+
+  static constexpr Id kNoEdge = kNoId;
+
+ private:
+  bool names_call() const {
+    return cause == WaitCause::kHostCall || cause == WaitCause::kCodeLoading ||
+           cause == WaitCause::kHostLock;
+  }
+};
+
+/// An op starts at most so long after nothing holds it up any more. About twice what an H200 needs,
+/// profiler on; what exceeds it has a cause not known here.
+inline constexpr Ns kStartLatencyNs = 10'000;
+/// The same on a device that runs nothing, or to a kernel on one that runs no kernel: it has to
+/// wake up. 140 to 430 µs were seen on an H200 after a launch, 280 µs after an event.
+inline constexpr Ns kWakeUpNs = 500'000;
+/// The same of a copy, and of what follows one on its stream: 5 to 29 µs were seen on an H200.
+inline constexpr Ns kCopyStartNs = 30'000;
+/// The same around host functions, whose thread has to wake up: 15 to 50 µs on an H200.
+inline constexpr Ns kHostFunctionStartNs = 60'000;
+
+/// Explains single ops. Keeps references to all it is made from. Not thread-safe.
+class WaitExplainer {
+ public:
+  WaitExplainer(const IssueOrder& order, const Timeline& timeline, const Edges& edges,
+                const Rivals& rivals);
+
+  /// What an op had to wait for: since when that was in its stream, and when it was no longer so.
+  /// It may have been over before it was in the stream.
+  struct Condition {
+    Ns since_ns = kUnknownNs;
+    Ns met_ns = kUnknownNs;
+    WaitCause cause = WaitCause::kUnknown;
+    Id edge = WaitPart::kNoEdge;
+    Id because_op = kNoId;
+    bool open = false;      // its end is not known: it takes what nothing else explains
+    bool resource = false;  // somebody else used what the op needed; nothing orders the two
+  };
+
+  /// Everything known that the op had to come after, in order of `met_ns`; its place in the stream
+  /// and its launch included. Valid until the next question.
+  const std::vector<Condition>& conditions(Id op);
+  /// Appends the parts of the gap before an op, in order of time.
+  void explain(Id op, std::vector<WaitPart>& parts);
+
+ private:
+  Ns gap_from(Id op, const Issue& issue) const;
+  bool woke_device(Id op, Ns ready_ns) const;
+  bool behind_host_node(Id op) const;
+  void add_own_stream(Id op);
+  void add_edges(Id op, const Issue& issue);
+  void add_rival(Id op, const Issue& issue);
+  void charge(Id op, const Condition& condition, Ns from, Ns to, std::vector<WaitPart>& parts);
+  void charge_host(Id op, const Issue& issue, Ns from, Ns to, std::vector<WaitPart>& parts);
+
+  const Trace& trace_;
+  const IssueOrder& order_;
+  const Timeline& timeline_;
+  const Edges& edges_;
+  const Rivals& rivals_;
+  const GraphNodes graph_nodes_;
+  const HostTime host_time_;
+  std::vector<Id> predecessor_;  // at work on the op's stream: a memory wait is none
+  std::vector<Condition> conditions_;
+  std::vector<Condition> queue_;  // the same in the order of the stream
+  std::vector<HostPart> host_parts_;
+};
+
+/// Parts of all timed ops that started after a gap, in order of op id; parts of one op in order of
+/// time.
+std::vector<WaitPart> explain_waits(WaitExplainer& explainer, const Trace& trace);
+/// The same with everything it needs made for the purpose.
+std::vector<WaitPart> explain_waits(const Trace& trace, const Timeline& timeline,
+                                    const Edges& edges);
+
+}  // namespace streamscope::analysis

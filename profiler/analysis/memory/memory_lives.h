@@ -1,0 +1,103 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Which memory an address names. Host and device share one address space and addresses are reused,
+// so memory is identified by its space and by the allocation that was the newest at the time, never
+// by its address alone. For memory_uses.h and memory_conflicts.h.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "analysis/order/happens_before.h"
+
+namespace streamscope::analysis {
+
+struct MemoryUse;
+
+enum class MemorySpace : uint8_t {
+  kUnknown,  ///< could be anywhere, pageable host memory included
+  kHost,
+  kDevice,
+  kEither,  ///< memory that CUDA allocated: managed, or not known more closely
+};
+
+/// False if one is host memory and the other device memory.
+inline bool may_be_same(MemorySpace a, MemorySpace b) {
+  return !(a == MemorySpace::kHost && b == MemorySpace::kDevice) &&
+         !(a == MemorySpace::kDevice && b == MemorySpace::kHost);
+}
+
+/// Of one end of a copy, or of what a memset fills: as CUPTI measured it, else by the direction.
+MemorySpace space_of_end(const Trace& trace, Id op, bool destination);
+
+/// True if an end of a copy is known to be pageable host memory, which the call itself reads or
+/// fills before it returns. False for nodes of graphs, which do so when they run.
+bool is_staged(const Trace& trace, Id op, bool destination);
+/// The same for an end in host memory of which CUPTI says no more; true if CUDA did not allocate
+/// it.
+bool is_staged_unless_pinned(const Trace& trace, Id op, bool destination);
+
+/// One life of allocated memory.
+struct MemoryLife {
+  uint64_t begin = 0, end = 0;
+  MemorySpace space = MemorySpace::kUnknown;
+  bool stream_ordered = false;
+  Point allocated;  ///< stream-ordered
+  Id alloc_call = kNoId;
+  Id free_call = kNoId;                                          ///< kNoId: alive
+  std::vector<std::pair<uint32_t, const MemoryUse*>> last_uses;  ///< by chain
+};
+
+/// What a successful call of malloc or malloc_async allocates; without bytes if it names no memory.
+/// Memory that a captured call allocates belongs to its graph and is not stream-ordered.
+MemoryLife life_of_call(const Trace& trace, Id api_call, bool captured);
+
+/// The lives of one process: those that last, and those that ended while nothing else took their
+/// addresses.
+class MemoryLives {
+ public:
+  /// The newest life at an address; nullptr if there is none, or if it is memory of another space.
+  MemoryLife* find(uint64_t address, MemorySpace space);
+  /// The lives that have not ended and begin there, or in so many bytes from there on.
+  std::vector<MemoryLife*> alive_at(uint64_t begin, uint64_t bytes);
+  /// Ends whatever was known of these addresses. A life without bytes is of unknown size: what had
+  /// ended there and behind it is forgotten.
+  void add(MemoryLife life);
+  void forget(uint64_t begin) { lives_.erase(begin); }
+  void clear() { lives_.clear(); }
+
+ private:
+  std::map<uint64_t, MemoryLife> lives_;  // by begin
+};
+
+/// The pointers that kernels get into each allocation, and how far one reaches: to the next one. In
+/// an allocation from which pools carve, only an address to which a pool would align does so:
+/// other pointers point into a piece.
+class MemoryPieces {
+ public:
+  void add(const MemoryLife& life, uint64_t pointer);
+  /// The end of what a kernel can be assumed to touch through a pointer into a life.
+  uint64_t end_of(const MemoryLife& life, uint64_t pointer) const;
+
+ private:
+  std::unordered_map<Id, std::set<uint64_t>> pointers_;  // by alloc_call
+};
+
+/// Which calls were captured into a graph: those between begin and end of a capture on its stream,
+/// and on streams that a captured event made join.
+class Captures {
+ public:
+  explicit Captures(const Trace& trace);
+  bool contains(Id api_call) const;
+
+ private:
+  const Trace& trace_;
+  std::unordered_map<Id, std::vector<std::pair<Ns, Ns>>> of_stream_;
+};
+
+}  // namespace streamscope::analysis

@@ -1,0 +1,493 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "issue_order.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <tuple>
+#include <unordered_set>
+
+#include "analysis/large_vector.h"
+#include "ordering.h"
+
+namespace streamscope::analysis {
+namespace {
+
+using trace::Int;
+
+bool succeeded(trace::Small result) { return result == 0 || result == trace::kNoSmall; }
+
+// Rows by (time, correlation id): the latter decides between calls that returned at the same
+// instant, as happens on the coarse virtual clock of a simulated device.
+template <class AtNs>
+void sort_by_call(std::vector<Id>& rows, AtNs at_ns, const trace::Column<Int>& correlation) {
+  const auto before = [&](Id a, Id b) {
+    const Ns at_a = at_ns(a), at_b = at_ns(b);
+    if (at_a != at_b) return at_a < at_b;
+    return std::tuple(correlation[a], a) < std::tuple(correlation[b], b);
+  };
+  if (!std::is_sorted(rows.begin(), rows.end(), before))
+    std::sort(rows.begin(), rows.end(), before);
+}
+
+// Those of the rows from 0 to `count` that a predicate accepts, by (column `at_ns`, correlation
+// id).
+template <class Accepts>
+std::vector<Id> rows_by_call(size_t count, Accepts accepts, const trace::Column<Ns>& at_ns,
+                             const trace::Column<Int>& correlation) {
+  std::vector<Id> rows;
+  reserve_large(rows, count);
+  for (Id row = 0; row < count; ++row) {
+    if (accepts(row)) rows.push_back(row);
+  }
+  sort_by_call(
+      rows, [&](Id row) { return at_ns[row]; }, correlation);
+  return rows;
+}
+
+// Ops by call, and those of one call (nodes of a graph) by start.
+std::vector<Id> ops_by_call(const Trace& trace) {
+  const auto& calls = trace.api_call;
+  const auto& call_of = trace.op.api_call_id;
+  const auto before = [&](Id a, Id b) {
+    const Id call_a = call_of[a], call_b = call_of[b];
+    if (call_a == call_b)
+      return std::tuple(trace.op.start_ns[a], a) < std::tuple(trace.op.start_ns[b], b);
+    return std::tuple(calls.end_ns[call_a], calls.correlation_id[call_a], call_a) <
+           std::tuple(calls.end_ns[call_b], calls.correlation_id[call_b], call_b);
+  };
+  std::vector<Id> ops;
+  reserve_large(ops, trace.op.size());
+  for (Id op = 0; op < trace.op.size(); ++op) {
+    if (call_of[op] < calls.size() && calls.end_ns[call_of[op]] != kUnknownNs &&
+        trace.op.stream_id[op] < trace.stream.size()) {
+      ops.push_back(op);
+    }
+  }
+  if (std::is_sorted(ops.begin(), ops.end(), before)) return ops;
+  // Calls are nearly in order even where ops are not.
+  std::vector<Id> first = large_vector(calls.size(), kNoId), next;
+  for (auto op = ops.rbegin(); op != ops.rend(); ++op) {
+    Id& of_call = first[call_of[*op]];
+    if (of_call != kNoId) {
+      if (next.empty()) next = large_vector(trace.op.size(), kNoId);
+      next[*op] = of_call;
+    }
+    of_call = *op;
+  }
+  const std::vector<Id> by_call = rows_by_call(
+      calls.size(), [&](Id call) { return first[call] != kNoId; }, calls.end_ns,
+      calls.correlation_id);
+  ops.clear();
+  for (Id call : by_call) {
+    const auto begin = static_cast<ptrdiff_t>(ops.size());
+    for (Id op = first[call]; op != kNoId; op = next.empty() ? kNoId : next[op]) ops.push_back(op);
+    std::sort(ops.begin() + begin, ops.end(), before);
+  }
+  return ops;
+}
+
+// The calls of synchronous copies are rows of host_sync; their ops name no api_call.
+std::unordered_map<Id, Id> find_copy_syncs(const Trace& trace) {
+  std::map<std::pair<Id, Int>, Id> copies;
+  const auto& syncs = trace.host_sync;
+  for (Id sync = 0; sync < syncs.size(); ++sync) {
+    if (syncs.kind[sync] == trace::kSynchronousCopy && syncs.end_ns[sync] != kUnknownNs &&
+        succeeded(syncs.result[sync])) {
+      copies[{trace.process_of_thread(syncs.thread_id[sync]), syncs.correlation_id[sync]}] = sync;
+    }
+  }
+  std::unordered_map<Id, Id> result;
+  if (copies.empty()) return result;
+  for (Id op = 0; op < trace.op.size(); ++op) {
+    const Id stream = trace.op.stream_id[op];
+    if (trace.op.api_call_id[op] < trace.api_call.size() || stream >= trace.stream.size()) continue;
+    const auto found = copies.find({trace.process_of_stream(stream), trace.op.correlation_id[op]});
+    if (found != copies.end()) result.emplace(op, found->second);
+  }
+  return result;
+}
+
+// Synchronous copies among the others.
+std::vector<Id> ops_in_order(const IssueOrder& order,
+                             const std::unordered_map<Id, Id>& copy_syncs) {
+  std::vector<Id> ops = ops_by_call(order.trace());
+  if (copy_syncs.empty()) return ops;
+  const auto returned_ns = [&](Id op) { return order.issue(op).end_ns; };
+  std::vector<Id> copies;
+  copies.reserve(copy_syncs.size());
+  for (const auto& [op, sync] : copy_syncs) copies.push_back(op);
+  sort_by_call(copies, returned_ns, order.trace().op.correlation_id);
+  std::vector<Id> merged;
+  reserve_large(merged, ops.size() + copies.size());
+  std::merge(ops.begin(), ops.end(), copies.begin(), copies.end(), std::back_inserter(merged),
+             [&](Id a, Id b) { return returned_ns(a) < returned_ns(b); });
+  return merged;
+}
+
+// Which write lets each memory wait go on.
+std::unordered_map<Id, Id> find_writers(const Trace& trace, const IssueOrder& order,
+                                        const std::vector<Id>& ops) {
+  struct Write {
+    Int value;
+    Id op, stream;
+  };
+  std::map<std::pair<Id, Int>, std::vector<Write>> writes;  // by process and address
+  const auto key = [&](Id op, Id call) {
+    return std::pair(trace.process_of_stream(trace.op.stream_id[op]), trace.api_call.object[call]);
+  };
+  bool waits = false;
+  for (Id op : ops) {
+    const Id call = trace.op.api_call_id[op];
+    waits |= trace.op.kind[op] == trace::kMemoryWait;
+    if (trace.op.kind[op] == trace::kMemoryWrite && call < trace.api_call.size())
+      writes[key(op, call)].push_back({trace.api_call.value[call], op, order.stream(op)});
+  }
+  std::unordered_map<Id, Id> result;
+  if (!waits || writes.empty()) return result;
+  for (Id op : ops) {
+    const Id call = trace.op.api_call_id[op];
+    if (trace.op.kind[op] != trace::kMemoryWait || call >= trace.api_call.size()) continue;
+    const auto found = writes.find(key(op, call));
+    const Int value = trace.api_call.value[call];
+    if (found == writes.end() || value == trace::kNoInt) continue;
+    const Write* first = nullptr;
+    for (const Write& write : found->second) {
+      if (!can_satisfy(write.value, value)) continue;
+      if (first && first->stream != write.stream) {
+        first = nullptr;
+        break;
+      }
+      if (!first) first = &write;
+    }
+    if (first && first->stream != order.stream(op)) result.emplace(op, first->op);
+  }
+  return result;
+}
+
+// What a memory wait holds back whose write has not come: whatever comes behind it by the rules.
+class HeldBack : public OrderingConsumer {
+ public:
+  /// `missing`: memory waits whose write has not come.
+  HeldBack(const Trace& trace, const std::unordered_set<Id>& missing)
+      : trace_(trace),
+        missing_(missing),
+        streams_(trace.stream.size()),
+        threads_(trace.thread.size()),
+        barriers_(trace.context.size()) {}
+
+  /// The item that was walked last.
+  bool item_is_held() const { return held_; }
+
+ private:
+  friend OrderingWalk<HeldBack>;
+  void begin(size_t, Issued) {
+    held_ = false;
+    placed_.clear();
+  }
+  void join_legacy(Id stream, const StreamRole& role, bool) {
+    if (barriers_[role.context]) streams_[stream] = true;
+  }
+  void join_blocking(Id legacy, const StreamRole&, std::span<const Id> streams) {
+    if (any_of(streams)) streams_[legacy] = true;
+  }
+  void join_thread(Id stream, Id thread, Ns) {
+    if (thread < threads_.size() && threads_[thread]) streams_[stream] = true;
+  }
+  void join_record(Id stream, Id record, Id) {
+    if (records_.contains(record)) streams_[stream] = true;
+  }
+  void place_op(Id op, Id stream, const Issue&) {
+    if (missing_.contains(op)) streams_[stream] = true;
+    place(stream);
+  }
+  void place_launch(std::span<const Issued>, Id stream, const Issue&) { place(stream); }
+  void place_record(Id record, Id stream) {
+    place(stream);
+    if (held_) records_.insert(record);
+  }
+  void place_context_record(Id record, Id, std::span<const Id> streams) {
+    held_ = any_of(streams);
+    if (held_) records_.insert(record);
+  }
+  void place_wait(Id, Id stream) { place(stream); }
+  void place_memory(Id, Id stream) { place(stream); }
+  void leave(Id stream, const StreamRole& role) {
+    if (role.legacy) barriers_[role.context] = streams_[stream];
+  }
+  void teach_copy(Id thread, Id stream, Id, const Issue&) {
+    if (thread < threads_.size() && streams_[stream]) threads_[thread] = true;
+  }
+  void teach_context(Id thread, Id, std::span<const Id> streams, Id) {
+    if (any_of(streams)) threads_[thread] = true;
+  }
+  void teach_stream(Id thread, Id stream, Id) {
+    if (streams_[stream]) threads_[thread] = true;
+  }
+  void teach_blocking(Id thread, const StreamRole&, std::span<const Id> streams, Id) {
+    if (any_of(streams)) threads_[thread] = true;
+  }
+  void teach_record(Id thread, Id record, Id) {
+    if (records_.contains(record)) threads_[thread] = true;
+  }
+  void end(Issued item) {
+    if (item.kind() == Issued::kSync) held_ = threads_[trace_.host_sync.thread_id[item.id()]];
+    if (!held_) return;
+    // A context-wide wait stays one item: it holds all its streams back, or none.
+    for (const Id stream : placed_) streams_[stream] = true;
+  }
+
+  void place(Id stream) {
+    held_ = held_ || streams_[stream];
+    placed_.push_back(stream);
+  }
+  bool any_of(std::span<const Id> streams) const {
+    return std::any_of(streams.begin(), streams.end(), [&](Id s) { return streams_[s]; });
+  }
+
+  const Trace& trace_;
+  const std::unordered_set<Id>& missing_;
+  std::vector<bool> streams_, threads_;  // behind something that is held back
+  std::vector<bool> barriers_;           // per context: the last item of its legacy stream
+  std::unordered_set<Id> records_;
+  std::vector<Id> placed_;
+  bool held_ = false;
+};
+
+// Puts what a memory wait holds back behind the write it waits for.
+class Deferral {
+ public:
+  Deferral(const IssueOrder& order, const std::unordered_map<Id, Id>& writers) : order_(order) {
+    for (const auto& [wait, write] : writers) {
+      missing_.insert(wait);
+      waits_[write].push_back(wait);
+    }
+  }
+
+  std::vector<Issued> run(std::span<const Issued> items) {
+    result_.reserve(items.size());
+    for (size_t i = 0; i < items.size();) {
+      const size_t count = launch_size(order_, items, i);
+      add(items.subspan(i, count));
+      i += count;
+    }
+    // A cycle, or a write that never came: nothing of this ran to its end.
+    result_.insert(result_.end(), deferred_.begin(), deferred_.end());
+    return std::move(result_);
+  }
+
+ private:
+  void add(std::span<const Issued> items) {
+    const Issued first = items.front();
+    if (deferred_.empty()) {
+      if (first.kind() != Issued::kOp || !missing_.contains(first.id())) {
+        emit(items);
+        return;
+      }
+      restart();
+    }
+    walk_->item(0, items);
+    if (held_->item_is_held()) {
+      deferred_.insert(deferred_.end(), items.begin(), items.end());
+    } else if (emit(items)) {
+      release();
+    }
+  }
+  void restart() {
+    held_.emplace(order_.trace(), missing_);
+    walk_.emplace(order_, *held_);
+  }
+  // True if somebody may have waited for it.
+  bool emit(std::span<const Issued> items) {
+    result_.insert(result_.end(), items.begin(), items.end());
+    bool came = false;
+    for (const Issued item : items) {
+      if (item.kind() != Issued::kOp) continue;
+      const auto waits = waits_.find(item.id());
+      if (waits == waits_.end()) continue;
+      for (const Id wait : waits->second) missing_.erase(wait);
+      came = true;
+    }
+    return came;
+  }
+  void release() {
+    for (bool again = true; again && !deferred_.empty();) {
+      again = false;
+      std::vector<Issued> tried;
+      tried.swap(deferred_);
+      restart();
+      const std::span<const Issued> items = tried;
+      for (size_t i = 0; i < items.size();) {
+        const size_t count = launch_size(order_, items, i);
+        const auto launch = items.subspan(i, count);
+        i += count;
+        walk_->item(0, launch);
+        if (held_->item_is_held()) {
+          deferred_.insert(deferred_.end(), launch.begin(), launch.end());
+        } else if (emit(launch)) {
+          again = true;
+        }
+      }
+    }
+  }
+
+  const IssueOrder& order_;
+  std::unordered_set<Id> missing_;                 // memory waits whose write has not come
+  std::unordered_map<Id, std::vector<Id>> waits_;  // write -> memory waits
+  std::optional<HeldBack> held_;                   // by what is deferred
+  std::optional<OrderingWalk<HeldBack>> walk_;
+  std::vector<Issued> deferred_, result_;
+};
+
+}  // namespace
+
+bool can_satisfy(Int written, Int awaited) {
+  return written != trace::kNoInt && (written >= awaited || (written & awaited) != 0);
+}
+
+Issue IssueOrder::issue_of_copy(Id op) const {
+  const Id sync = copy_sync(op);
+  return {trace_.host_sync.start_ns[sync], trace_.host_sync.end_ns[sync],
+          trace_.host_sync.thread_id[sync]};
+}
+
+Id IssueOrder::stream_of_launch(Id node) const {
+  const Id call = trace_.op.api_call_id[node];
+  const Id stream = call < trace_.api_call.size() ? trace_.api_call.stream_id[call] : kNoId;
+  return stream < trace_.stream.size() ? stream : trace_.op.stream_id[node];
+}
+
+IssueOrder::IssueOrder(const Trace& trace) : trace_(trace), copy_syncs_(find_copy_syncs(trace)) {
+  const auto& records = trace.event_record;
+  const auto& waits = trace.event_wait;
+  const auto& syncs = trace.host_sync;
+  const size_t streams = trace.stream.size();
+
+  const std::vector<Id> ops = ops_in_order(*this, copy_syncs_);
+  writers_ = find_writers(trace, *this, ops);
+
+  const auto on_stream = [&](Id stream) { return stream < streams || stream == kNoId; };
+  const std::vector<Id> record_rows = rows_by_call(
+      records.size(),
+      [&](Id id) {
+        const bool captured = records.flags[id] != trace::kNoSmall &&
+                              (records.flags[id] & trace::kCapturedRecord) != 0;
+        return on_stream(records.stream_id[id]) && records.end_ns[id] != kUnknownNs &&
+               succeeded(records.result[id]) && !captured;
+      },
+      records.end_ns, records.correlation_id);
+  const std::vector<Id> wait_rows = rows_by_call(
+      waits.size(),
+      [&](Id id) {
+        return on_stream(waits.stream_id[id]) && waits.end_ns[id] != kUnknownNs &&
+               succeeded(waits.result[id]) &&
+               (waits.binding[id] == trace::kBindingExact ||
+                waits.binding[id] == trace::kAmbiguous);
+      },
+      waits.end_ns, waits.correlation_id);
+  const auto& calls = trace.api_call;
+  const std::vector<Id> memory_rows = rows_by_call(
+      calls.size(),
+      [&](Id id) {
+        return (calls.kind[id] == kMallocAsyncCall || calls.kind[id] == kFreeAsyncCall) &&
+               calls.stream_id[id] < streams && calls.end_ns[id] != kUnknownNs &&
+               succeeded(calls.result[id]);
+      },
+      calls.end_ns, calls.correlation_id);
+  // What a sync waits for is settled when it is called; its thread issues nothing before it
+  // returns. One that never returned proves nothing.
+  const std::vector<Id> sync_rows = rows_by_call(
+      syncs.size(),
+      [&](Id id) {
+        return syncs.start_ns[id] != kUnknownNs && syncs.end_ns[id] != kUnknownNs &&
+               syncs.thread_id[id] < trace.thread.size() && succeeded(syncs.result[id]) &&
+               syncs.kind[id] != trace::kSynchronousCopy;
+      },
+      syncs.start_ns, syncs.correlation_id);
+
+  std::vector<uint8_t> has_items(streams);  // not bits: written once per item
+  const auto find_streams = [&](const std::vector<Id>& rows, auto stream_of) {
+    for (const Id row : rows) {
+      if (const Id stream = stream_of(row); stream < streams) has_items[stream] = 1;
+    }
+  };
+  find_streams(ops, [&](Id op) { return stream(op); });
+  find_streams(record_rows, [&](Id id) { return records.stream_id[id]; });
+  find_streams(wait_rows, [&](Id id) { return waits.stream_id[id]; });
+  find_streams(memory_rows, [&](Id id) { return calls.stream_id[id]; });
+  for (Id id = 0; id < streams; ++id) {
+    if (has_items[id]) streams_.push_back(id);
+  }
+
+  // The next row of a table.
+  struct Head {
+    Issued::Kind kind;
+    std::span<const Id> rows;
+    Ns at_ns = 0;
+  };
+  const auto at_ns = [&](Issued::Kind kind, Id id) {
+    switch (kind) {
+      case Issued::kOp:
+        return issue(id).end_ns;
+      case Issued::kRecord:
+        return records.end_ns[id];
+      case Issued::kWait:
+        return waits.end_ns[id];
+      case Issued::kMemory:
+        return calls.end_ns[id];
+      default:
+        return syncs.start_ns[id];
+    }
+  };
+  const auto correlation = [&](const Head& head) {
+    const Id id = head.rows.front();
+    switch (head.kind) {
+      case Issued::kOp: {
+        const Id call = trace.op.api_call_id[id];
+        return call < calls.size() ? calls.correlation_id[call] : trace.op.correlation_id[id];
+      }
+      case Issued::kRecord:
+        return records.correlation_id[id];
+      case Issued::kWait:
+        return waits.correlation_id[id];
+      case Issued::kMemory:
+        return calls.correlation_id[id];
+      default:
+        return syncs.correlation_id[id];
+    }
+  };
+  std::vector<Head> heads;
+  size_t count = 0;
+  for (Head head :
+       {Head{Issued::kOp, ops}, Head{Issued::kRecord, record_rows}, Head{Issued::kWait, wait_rows},
+        Head{Issued::kSync, sync_rows}, Head{Issued::kMemory, memory_rows}}) {
+    if (head.rows.empty()) continue;
+    count += head.rows.size();
+    head.at_ns = at_ns(head.kind, head.rows.front());
+    heads.push_back(head);
+  }
+  reserve_large(items_, count);
+  while (!heads.empty()) {
+    size_t best = 0;
+    for (size_t i = 1; i < heads.size(); ++i) {
+      if (heads[i].at_ns < heads[best].at_ns ||
+          (heads[i].at_ns == heads[best].at_ns &&
+           correlation(heads[i]) < correlation(heads[best]))) {
+        best = i;
+      }
+    }
+    Head& head = heads[best];
+    items_.emplace_back(head.kind, head.rows.front());
+    head.rows = head.rows.subspan(1);
+    if (head.rows.empty()) {
+      heads.erase(heads.begin() + static_cast<ptrdiff_t>(best));
+    } else {
+      head.at_ns = at_ns(head.kind, head.rows.front());
+    }
+  }
+  if (!writers_.empty()) items_ = Deferral(*this, writers_).run(items_);
+}
+
+}  // namespace streamscope::analysis

@@ -1,0 +1,111 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Everything that takes a place in a stream or makes the host wait, in an order in which whatever
+// something depends on comes before it.
+//
+// That is the order in which the calls returned (measured to be the order in which streams take
+// their work), but for memory waits whose write is issued later: what such a wait holds back comes
+// after the write. ordering.h walks this list by the rules of CUDA's ordering.
+#pragma once
+
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "analysis/timeline.h"
+
+namespace streamscope::analysis {
+
+/// One row of op, event_record, event_wait or host_sync, or of api_call if it allocates or releases
+/// stream-ordered memory (kMemory). Four bytes, as traces have tens of millions.
+class Issued {
+ public:
+  enum Kind : uint32_t { kOp = 0, kRecord, kWait, kSync, kMemory };
+  Issued(Kind kind, Id id) : bits_(id << 3 | kind) {}
+  Kind kind() const { return static_cast<Kind>(bits_ & 7); }
+  Id id() const { return bits_ >> 3; }
+  /// Calls on_op, on_record, on_wait, on_sync or on_memory of the walker with the id.
+  template <class Walker>
+  void tell(Walker& walker) const;
+
+ private:
+  uint32_t bits_;
+};
+
+template <class Walker>
+void Issued::tell(Walker& walker) const {
+  switch (kind()) {
+    case kOp:
+      walker.on_op(id());
+      break;
+    case kRecord:
+      walker.on_record(id());
+      break;
+    case kWait:
+      walker.on_wait(id());
+      break;
+    case kSync:
+      walker.on_sync(id());
+      break;
+    case kMemory:
+      walker.on_memory(id());
+      break;
+  }
+}
+
+/// Numbers of api_call.kind that name memory.
+enum MemoryCall : trace::Small { kMallocCall = 24, kFreeCall, kMallocAsyncCall, kFreeAsyncCall };
+
+/// True if a memory wait for `awaited` may go on once `written` stands there. The trace does not
+/// hold the comparison that a wait makes: "greater or equal", "equal" and "and" count, "nor" does
+/// not.
+bool can_satisfy(trace::Int written, trace::Int awaited);
+
+/// Immutable; keeps a reference to the trace. Left out are calls that failed, were captured or
+/// never returned, waits without a record (no-ops), and ops whose call is missing.
+class IssueOrder {
+ public:
+  explicit IssueOrder(const Trace& trace);
+
+  std::span<const Issued> items() const { return items_; }
+  const Trace& trace() const { return trace_; }
+  /// The streams in which an item takes a place, in order of id. Context-wide records and waits
+  /// name none.
+  std::span<const Id> streams() const { return streams_; }
+
+  /// The call that issued an op, a synchronous copy's (a row of host_sync) included.
+  Issue issue(Id op) const {
+    return has_copy_syncs() && copy_sync(op) != kNoId ? issue_of_copy(op) : issue_of(trace_, op);
+  }
+  /// The stream in whose order an op stands: for nodes of a graph that of the launch.
+  Id stream(Id op) const {
+    return trace_.op.graph_node[op] == trace::kNoInt ? trace_.op.stream_id[op]
+                                                     : stream_of_launch(op);
+  }
+  bool has_copy_syncs() const { return !copy_syncs_.empty(); }
+  /// The host_sync row of a synchronous copy; kNoId for every other op.
+  Id copy_sync(Id op) const { return found(copy_syncs_, op); }
+  bool has_writers() const { return !writers_.empty(); }
+  /// The write that had to run before a memory wait could end: the first of all known writes that
+  /// satisfy it, if those stand in one stream. Host stores and kernels may write too, unseen: the
+  /// order is real only as far as nobody else wrote. kNoId for every other op. O(1).
+  Id writer_of(Id memory_wait) const { return found(writers_, memory_wait); }
+
+ private:
+  static Id found(const std::unordered_map<Id, Id>& map, Id key) {
+    if (map.empty()) return kNoId;
+    const auto at = map.find(key);
+    return at == map.end() ? kNoId : at->second;
+  }
+  Issue issue_of_copy(Id op) const;
+  Id stream_of_launch(Id node) const;
+
+  const Trace& trace_;
+  std::vector<Issued> items_;
+  std::vector<Id> streams_;
+  std::unordered_map<Id, Id> copy_syncs_;  // op -> host_sync
+  std::unordered_map<Id, Id> writers_;     // memory wait -> memory write
+};
+
+}  // namespace streamscope::analysis

@@ -1,0 +1,72 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// How evenly the workers of libcoord's task queues were busy, and when tasks of a GPU ran on the
+// trace clock.
+#pragma once
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "analysis/timeline.h"
+#include "trace/ns_math.h"
+
+namespace streamscope::analysis {
+
+struct TaskUsage {
+  Id queue = kNoId;
+  std::string name;
+  bool on_device = false;  ///< workers are warps of a GPU
+  uint64_t tasks = 0;
+  uint64_t runs = 0;               ///< of a queue of a GPU
+  uint64_t left_out = 0;           ///< tasks that ran and are not among `tasks`
+  uint64_t sms = 0;                ///< multiprocessors that ran tasks
+  std::vector<Ns> busy_ns;         ///< of each worker, idle ones too
+  std::vector<uint64_t> tasks_of;  ///< tasks of each worker
+
+  /// A queue of a GPU that was made to record no tasks, or was never run.
+  bool records_nothing() const { return on_device && tasks == 0 && left_out == 0; }
+  Ns total_ns() const;
+  Ns longest_ns() const;
+  /// Longest busy time over the mean; 1 is even, 0 if nothing ran.
+  double imbalance() const;
+};
+
+/// Every queue, in order of id. Tasks of a worker that ran at the same time, in the lanes of one
+/// warp or one inside the other, count once. O(tasks log tasks).
+std::vector<TaskUsage> task_usage(const Trace& trace);
+
+/// The launches of runs, by process and correlation id.
+using TaskLaunches = std::map<std::pair<Id, trace::Int>, Id>;
+TaskLaunches task_launches(const Trace& trace);
+
+/// The op of each run, by row of task_run: the kernel whose warps are the workers. kNoId where it
+/// is not there. Linear in ops and runs.
+inline std::vector<Id> task_run_ops(const Trace& trace) {
+  const trace::OpColumns& ops = trace.op;
+  std::vector<Id> result(trace.task_run.size(), kNoId);
+  const TaskLaunches launches = task_launches(trace);
+  for (Id op = 0; !launches.empty() && op < ops.size(); ++op) {
+    if (ops.kind[op] != trace::kKernel) continue;
+    const auto found =
+        launches.find({trace.process_of_stream(ops.stream_id[op]), ops.correlation_id[op]});
+    if (found != launches.end()) result[found->second] = op;
+  }
+  return result;
+}
+
+/// Start of a task on the trace clock, by the op of its run; kUnknownNs where that has no time.
+inline Ns task_start_ns(const Trace& trace, const std::vector<Id>& run_ops, Id task) {
+  const trace::TaskColumns& tasks = trace.task;
+  const trace::OpColumns& ops = trace.op;
+  if (tasks.start_ns[task] != kUnknownNs) return tasks.start_ns[task];
+  const Id run = tasks.task_run_id[task];
+  const Id op = run < run_ops.size() ? run_ops[run] : kNoId;
+  if (op >= ops.size() || ops.start_ns[op] == kUnknownNs || tasks.offset_ns[task] == trace::kNoInt)
+    return kUnknownNs;
+  return trace::sum_of(ops.start_ns[op], tasks.offset_ns[task]);
+}
+
+}  // namespace streamscope::analysis

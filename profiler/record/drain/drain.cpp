@@ -1,0 +1,493 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+#include "drain.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <optional>
+#include <sstream>
+#include <system_error>
+
+#include "record/recovery/restore.h"
+#include "record/run/rings_folder.h"
+#include "ring/image.h"
+#include "ring/process.h"
+#include "trace/checks.h"
+#include "trace/error.h"
+#include "trace/folder_names.h"
+#include "trace/loss.h"
+
+namespace streamscope::record {
+namespace {
+
+using namespace std::chrono_literals;
+
+// GPU times may be one flush of CUPTI's buffers old; rows need not be stored more often than those
+// come.
+constexpr auto kFlushInterval = 100ms;
+constexpr auto kLookForEndedInterval = 20ms;
+// A thread that makes a million records a second fills a sixth of its ring meanwhile.
+constexpr auto kReliefInterval = 20ms;
+// Rows are stored earlier if they take more memory than this, or if a ring would run short of room.
+constexpr size_t kBufferedBytes = 8 << 20;
+constexpr double kRingShare = 0.25;
+// A folder's time stamp moves in steps of a timer tick.
+constexpr auto kScanGrace = 50ms;
+
+constexpr char kPositionsKey[] = "ring_positions";
+// Number of the file of ops that are held back; 0: none is.
+constexpr char kHeldKey[] = "held_ops";
+constexpr char kJournalFile[] = "names";
+
+/// Reads numbers with a character after each, as file names have them.
+class NameReader {
+ public:
+  explicit NameReader(std::string_view name) : rest_(name) {}
+  template <class Number>
+  bool number(Number& value, char after) {
+    const auto [next, error] = std::from_chars(rest_.data(), rest_.data() + rest_.size(), value);
+    const auto length = static_cast<size_t>(next - rest_.data());
+    if (error != std::errc() || length >= rest_.size() || *next != after) return false;
+    rest_.remove_prefix(length + 1);
+    return true;
+  }
+  std::string_view rest() const { return rest_; }
+
+ private:
+  std::string_view rest_;
+};
+
+/// PID-START-INDEX.ring
+std::optional<ProcessIdentity> identity_of_ring(const std::string& name) {
+  NameReader reader(name);
+  ProcessIdentity identity;
+  uint32_t index = 0;
+  if (!reader.number(identity.pid, '-') || !reader.number(identity.start, '-') ||
+      !reader.number(index, '.') || reader.rest() != "ring")
+    return std::nullopt;
+  identity.image = index / ring::kRingsPerImage;
+  return identity;
+}
+
+/// Throws Error if a ring cannot be read that belongs to this user: it is kept for another time.
+void expect_readable(const std::filesystem::path& file, int failure) {
+  check_shortage(file, failure);
+  struct stat facts {};
+  if (failure == 0 || failure == ENOENT ||
+      (::stat(file.c_str(), &facts) == 0 && facts.st_uid != ::geteuid()))
+    return;
+  throw Error(file, std::string("cannot be read: ") + std::strerror(failure), remedy_for(failure),
+              failure);
+}
+
+// True for a ring whose magic, which comes last, was not written.
+bool never_made(const std::filesystem::path& file) {
+  char magic[sizeof(ring::RingHeader::magic)] = {};
+  std::ifstream(file, std::ios::binary).read(magic, sizeof magic);
+  return std::all_of(std::begin(magic), std::end(magic), [](char c) { return c == 0; });
+}
+
+}  // namespace
+
+Drain::Drain(std::filesystem::path rings, trace::Writer writer, const Options& options,
+             const ring::ClockAnchor& first_anchor)
+    : rings_(std::move(rings)), writer_(std::move(writer)), options_(options) {
+  run_ = std::make_unique<RunState>(writer_, options.clock, options.trace_start_ns, options.run);
+  run_->journal.open(rings_ / kJournalFile);
+  begin_trace(first_anchor);
+  // Signals are for the thread that waits for them.
+  sigset_t all, before;
+  ::sigfillset(&all);
+  ::sigdelset(&all, SIGBUS);  // ring/guard.h
+  ::pthread_sigmask(SIG_SETMASK, &all, &before);
+  try {
+    relief_ = std::jthread([this](const std::stop_token& stop) { relieve_rings(stop); });
+  } catch (const std::system_error&) {
+    // Where no thread may be started, cycles alone relieve the rings.
+  }
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+Drain::Drain(std::filesystem::path rings, trace::Writer writer, const Options& options,
+             const trace::Trace& trace)
+    : rings_(std::move(rings)), writer_(std::move(writer)), options_(options), recovering_(true) {
+  run_ = std::make_unique<RunState>(writer_, options.clock, options.trace_start_ns, options.run);
+  if (auto positions = trace.meta.find(kPositionsKey); positions != trace.meta.end()) {
+    std::istringstream stream(positions->second);
+    std::string name;
+    RingPosition position;
+    while (stream >> name >> position.records >> position.dropped >> position.process)
+      stored_[name] = position;
+  }
+  for (auto [key, value] :
+       {std::pair{"stack_count", &run_->stack_count}, std::pair{"stack_ns", &run_->stack_ns}}) {
+    *value = trace::meta_integer(trace, key).value_or(0);
+  }
+  // The trace has the pid of a process only; the names of its rings say which is meant.
+  std::map<trace::Id, ProcessIdentity> identities;
+  std::optional<ring::ClockAnchor> earliest;
+  for (const std::string& file : trace::names_in(rings_)) {
+    const auto identity = identity_of_ring(file);
+    if (!identity) continue;
+    if (const auto stored = stored_.find(file); stored != stored_.end())
+      identities[stored->second.process] = *identity;
+    std::string why;
+    int failure = 0;
+    const auto ring = ring::Consumer::open(rings_ / file, &why, &failure);
+    expect_readable(rings_ / file, failure);  // the earliest of them gives the trace its time
+    if (!ring || ring->header().clock != options.clock) continue;
+    if (!earliest || ring->header().anchor.ticks < earliest->ticks)
+      earliest = ring->header().anchor;
+  }
+  if (trace.clock_anchor.empty() && earliest) begin_trace(*earliest);
+  for (size_t i = 0; i < trace.clock_anchor.size(); ++i) {
+    const auto& anchors = trace.clock_anchor;
+    run_->clock.restore(
+        {static_cast<uint64_t>(anchors.ticks[i]), anchors.ns[i], anchors.realtime_ns[i]});
+  }
+  // Gives the rate if the earlier writer did not live to take a second anchor.
+  run_->clock.add(ring::read_anchor(options.clock));
+  held_file_ = trace::meta_integer(trace, kHeldKey).value_or(0);
+  if (held_file_ > 0) run_->ops.restore(held_file(held_file_));
+  processes_ = restore(*run_, trace, identities, IdJournal::read(rings_ / kJournalFile));
+  run_->journal.open(rings_ / kJournalFile);
+}
+
+void Drain::begin_trace(const ring::ClockAnchor& first_anchor) {
+  add_anchor(first_anchor);
+  writer_.set_meta(
+      "trace_start_realtime_ns",
+      first_anchor.realtime_ns - (first_anchor.monotonic_ns - options_.trace_start_ns));
+  constexpr const char* kTiers[] = {"structure", "times", "events"};
+  writer_.set_meta("tier", kTiers[static_cast<uint32_t>(options_.run.tier) % std::size(kTiers)]);
+  writer_.set_meta("kernel_arguments", (options_.run.with & ring::kWithArgs) != 0 ? 1 : 0);
+  if (options_.run.tier == ring::Tier::kStructure)
+    run_->losses.add(trace::kNoId, "no-device-times", 1);
+}
+
+void Drain::add_anchor(const ring::ClockAnchor& anchor) {
+  const auto knot = run_->clock.add(anchor);
+  if (!knot) return;
+  trace::ClockAnchor row;
+  row.ticks = static_cast<trace::Int>(knot->ticks);
+  row.ns = knot->ns;
+  row.realtime_ns = knot->realtime_ns;
+  writer_.append(row);
+}
+
+ProcessDrain* Drain::find(const ProcessIdentity& identity) {
+  for (auto& process : processes_) {
+    if (process->identity() == identity) return process.get();
+  }
+  return nullptr;
+}
+
+// Its threads ended before the next program of the process made its first ring.
+bool Drain::is_replaced(const ProcessDrain& process) const {
+  return std::any_of(processes_.begin(), processes_.end(), [&](const auto& other) {
+    return other->identity().is_same_process(process.identity()) &&
+           other->identity().image > process.identity().image;
+  });
+}
+
+bool Drain::has_ended(const ProcessDrain& process) const {
+  return is_replaced(process) || !ring::process_alive(process.pid(), process.start());
+}
+
+// PID-START-IMAGE-CODE.exit
+void Drain::take_exit(const std::string& file_name) {
+  NameReader reader(file_name);
+  ProcessIdentity identity;
+  int code = 0;
+  if (reader.number(identity.pid, '-') && reader.number(identity.start, '-') &&
+      reader.number(identity.image, '-') && reader.number(code, '.'))
+    exits_.emplace_back(identity, code);
+}
+
+bool Drain::open_ring(const std::filesystem::path& file) {
+  std::string why;
+  const auto named = identity_of_ring(file.filename().string());
+  // Asked before the look: a ring that was being made then is whole once its process has ended.
+  const bool being_made = named && ring::process_alive(named->pid, named->start);
+  int failure = 0;
+  auto ring = ring::Consumer::open(file, &why, &failure);
+  if (recovering_)
+    expect_readable(file, failure);
+  else if (!being_made)
+    check_shortage(file, failure);
+  if (ring && named && ring->header().clock == options_.clock && ring->header().pid == named->pid &&
+      ring->header().process_start == named->start) {
+    ProcessDrain* process = find(*named);
+    if (process != nullptr && process->finished()) return true;  // by an earlier writer
+    if (process == nullptr) {
+      processes_.push_back(std::make_unique<ProcessDrain>(*run_, *named));
+      process = processes_.back().get();
+    }
+    auto stored = stored_.find(file.filename().string());
+    process->add_ring(std::move(*ring), stored == stored_.end() ? RingPosition{} : stored->second);
+    return true;
+  }
+  if (!ring && being_made) return false;
+  // Its program ended while making it, so nothing was ever pushed: nothing is lost.
+  if (!ring && named && never_made(file)) return true;
+  run_->losses.add(trace::kNoId, "ring-torn", 1, trace::kUnknownNs, trace::kUnknownNs,
+                   writer_.intern(file.filename().string() + " " +
+                                  (why.empty() ? "does not fit its name" : why)));
+  return true;
+}
+
+void Drain::relieve_rings(const std::stop_token& stop) {
+  std::unique_lock lock(rings_in_use_);
+  while (!stop.stop_requested()) {
+    for (auto& process : processes_) process->relieve_rings();
+    // Not wait_for: GCC 12's thread sanitizer does not know the call that it makes.
+    stopped_.wait_until(lock, stop, std::chrono::system_clock::now() + kReliefInterval,
+                        [] { return false; });
+  }
+}
+
+void Drain::scan() {
+  const auto now = Clock::now();
+  std::error_code error;
+  const auto changed = std::filesystem::last_write_time(rings_, error);
+  if (!error && changed == scanned_at_ && unreadable_.empty() && now - last_scan_ > kScanGrace)
+    return;
+  // What cannot be read now may be readable later, until the end.
+  auto names =
+      run_->finishing ? std::optional(trace::names_in(rings_)) : trace::try_names_in(rings_);
+  if (!names) return;
+  if (changed != scanned_at_) last_scan_ = now;
+  scanned_at_ = changed;
+  std::vector<std::string> found;
+  for (std::string& name : *names) {
+    if (opened_.contains(name)) continue;
+    if (name.ends_with(".ring")) {
+      found.push_back(std::move(name));
+    } else if (name.ends_with(ring::kExitEnding)) {
+      take_exit(name);
+      opened_.insert(std::move(name));
+    }
+  }
+  std::sort(found.begin(), found.end());  // so that equal runs make equal traces
+  unreadable_.clear();
+  for (const std::string& name : found) {
+    if (open_ring(rings_ / name)) {
+      opened_.insert(name);
+    } else {
+      unreadable_.push_back(name);
+    }
+  }
+}
+
+size_t Drain::cycle_all(bool look_for_ended) {
+  size_t read = 0;
+  // Whether a process has ended is asked before its rings are looked at, so that the look is the
+  // last one needed.
+  std::vector<bool> ended(processes_.size(), false);
+  for (size_t i = 0; i < processes_.size(); ++i) {
+    const ProcessDrain& process = *processes_[i];
+    ended[i] = look_for_ended && !process.finished() && has_ended(process);
+  }
+  now_ = 0;
+  if (!recovering_) {
+    const ring::ClockAnchor anchor = ring::read_anchor(options_.clock);
+    now_ = anchor.ticks;
+    add_anchor(anchor);
+  }
+  {
+    std::lock_guard lock(rings_in_use_);
+    scan();
+  }
+  for (size_t i = 0; i < processes_.size(); ++i) {
+    ProcessDrain& process = *processes_[i];
+    if (process.finished()) continue;
+    const bool last = recovering_ || (i < ended.size() && ended[i]);
+    size_t piece = 0;
+    do {
+      {
+        std::lock_guard lock(rings_in_use_);
+        piece = process.cycle(now_, last);
+        if (!last) process.relieve_rings();  // the other thread may not get its turn in between
+      }
+      read += piece;
+      if (last) flush_if_due();
+    } while (last && piece > 0);
+    if (last && !recovering_) finish_process(process, ProcessDrain::Ending::kEnded);
+  }
+  return read;
+}
+
+size_t Drain::cycle() {
+  const auto now = Clock::now();
+  const bool look = now - last_look_ > kLookForEndedInterval;
+  if (look) last_look_ = now;
+  const size_t read = cycle_all(look);
+  flush_if_due();
+  return read;
+}
+
+void Drain::flush_if_due() {
+  double fullest = 0;
+  for (const auto& process : processes_) fullest = std::max(fullest, process->fullest_ring());
+  if (Clock::now() - last_flush_ > kFlushInterval || writer_.buffered_bytes() > kBufferedBytes ||
+      fullest > kRingShare)
+    flush();
+}
+
+void Drain::finish_process(ProcessDrain& process, ProcessDrain::Ending ending) {
+  for (const auto& [identity, code] : exits_) {
+    if (identity == process.identity()) process.set_exit_code(code);
+  }
+  const bool replaced = ending == ProcessDrain::Ending::kEnded && is_replaced(process);
+  process.finish(replaced ? ProcessDrain::Ending::kReplaced : ending);
+  run_->ops.store_all();  // before its rings are gone
+  flush();
+  // The rings of a program that was replaced show the next ones in its process which they are.
+  if (replaced && ring::process_alive(process.pid(), process.start())) return;
+  std::lock_guard lock(rings_in_use_);
+  process.remove_rings();
+}
+
+bool Drain::all_finished() const {
+  return std::all_of(processes_.begin(), processes_.end(),
+                     [](const auto& process) { return process->finished(); });
+}
+
+void Drain::set_exit(uint32_t pid, int wait_status) {
+  // The last of its programs is the one that ended.
+  ProcessDrain* last = nullptr;
+  for (auto& process : processes_) {
+    if (process->pid() == pid) last = process.get();
+  }
+  if (last != nullptr) last->set_exit(wait_status);
+}
+
+void Drain::flush_all() {
+  run_->ops.store_all();
+  flush();
+}
+
+std::vector<ProcessDrain*> Drain::live_processes() {
+  std::vector<ProcessDrain*> live;
+  for (auto& process : processes_) {
+    if (!process->finished()) live.push_back(process.get());
+  }
+  return live;
+}
+
+void Drain::add_threads(ProcessDrain& process, const std::vector<ThreadLook>& before,
+                        const std::vector<ThreadLook>& threads, const SeenStacks& stacks) {
+  const trace::Ns at = process.time_of(now());
+  for (const ThreadLook& thread : threads) {
+    trace::ThreadSample row;
+    row.thread_id = process.thread(thread.tid, thread.name);
+    row.at_ns = at;
+    row.state = thread.state;
+    const auto earlier = std::find_if(before.begin(), before.end(),
+                                      [&](const ThreadLook& t) { return t.tid == thread.tid; });
+    if (earlier != before.end()) row.ran_ns = thread.processor_ns - earlier->processor_ns;
+    if (const auto seen = stacks.by_tid.find(thread.tid); seen != stacks.by_tid.end())
+      row.stack_id = process.add_stack(seen->second);
+    if (thread.lock_owner != 0) {
+      row.lock_address = static_cast<trace::Int>(thread.lock_address);
+      row.lock_owner_id = process.thread(thread.lock_owner, "");
+    }
+    writer_.append(row);
+  }
+  if (!stacks.failure.empty()) {
+    run_->losses.add(process.row_id(), "threads-not-seen", 1, at, at,
+                     writer_.intern(stacks.failure));
+  }
+}
+
+void Drain::take_answer(uint32_t pid, const ring::AnswerRecord& answer) {
+  for (auto& process : processes_) {
+    if (process->pid() == pid && !process->finished()) process->take_answer(answer);
+  }
+}
+
+void Drain::add_hang(ProcessDrain& process, const trace::HangReport& report) {
+  trace::append_hang(writer_, process.row_id(), process.time_of(now()), report);
+  flush();
+}
+
+void Drain::store_positions() {
+  std::string positions;
+  for (const auto& process : processes_) process->describe_positions(positions);
+  writer_.set_meta(kPositionsKey, positions);
+}
+
+std::filesystem::path Drain::held_file(int64_t number) const {
+  return rings_ / (std::string(kHeldFile) + std::to_string(number % 2));
+}
+
+// Two files in turn: what is stored names the older one until all of it is stored again.
+void Drain::save_held_ops() {
+  if (run_->ops.held().empty()) {
+    writer_.set_meta(kHeldKey, 0);
+    return;
+  }
+  ++held_file_;
+  run_->ops.save(held_file(held_file_));
+  writer_.set_meta(kHeldKey, held_file_);
+}
+
+void Drain::flush() {
+  last_flush_ = Clock::now();
+  if (last_flush_ - last_settled_ >= kFlushInterval) {
+    run_->ops.store_settled();
+    last_settled_ = last_flush_;
+  }
+  run_->losses.store();
+  store_positions();
+  save_held_ops();
+  run_->journal.store();
+  writer_.flush();
+  std::lock_guard lock(rings_in_use_);
+  for (auto& process : processes_) process->release();
+}
+
+bool Drain::finish() {
+  run_->finishing = true;
+  while (cycle_all(true) > 0) flush_if_due();
+  bool complete = !recovering_ && !processes_.empty();
+  for (auto& process : processes_) {
+    if (!process->finished()) {
+      const bool alive = !has_ended(*process);
+      finish_process(*process,
+                     alive ? ProcessDrain::Ending::kAbandoned : ProcessDrain::Ending::kEnded);
+      if (alive && !process->complete() && !options_.newest_only)
+        run_->losses.add(process->row_id(), trace::kEndedEarly, 1);
+    }
+    complete = complete && process->complete();
+  }
+  run_->ops.store_all();
+  // There was a ring, or there would be no trace: one that could not be made.
+  if (!recovering_ && processes_.empty()) run_->losses.add(trace::kNoId, "no-thread-ring", 1);
+  if (options_.newest_only) {
+    run_->losses.add(trace::kNoId, "flight-recorder", 1);
+  } else if (recovering_) {
+    run_->losses.add(trace::kNoId, "writer-ended-abruptly", 1);
+  }
+  if (run_->texts.missing() > 0)
+    run_->losses.add(trace::kNoId, "string-missing", static_cast<int64_t>(run_->texts.missing()));
+  run_->losses.store();
+  run_->journal.store();
+  for (const char* key : {kPositionsKey, kHeldKey}) writer_.erase_meta(key);
+  writer_.finish(complete);
+  std::error_code ignored;
+  for (const int number : {0, 1}) std::filesystem::remove(held_file(number), ignored);
+  return complete;
+}
+
+}  // namespace streamscope::record

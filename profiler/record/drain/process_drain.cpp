@@ -1,0 +1,616 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+#include "process_drain.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "record/run/progress.h"
+#include "record/run/rings_folder.h"
+
+namespace streamscope::record {
+namespace {
+
+using ring::RecordKind;
+
+constexpr size_t kPiece = 8192;
+// Of many rings, so that a cycle is short: none is relieved meanwhile.
+constexpr size_t kCycle = 65'536, kLeastPiece = 1024;
+// A poll becomes a row after so long at the latest, so that a trace that is being made shows it.
+constexpr auto kLongestPoll = std::chrono::milliseconds(100);
+
+}  // namespace
+
+ProcessDrain::ProcessDrain(RunState& run, const ProcessIdentity& identity)
+    : ProcessDrain(run, identity, run.writer.append(trace::Process{})) {
+  row_.os_pid = static_cast<trace::Small>(identity.pid);
+  row_.clock = trace::kMonotonicClock;
+  run_.writer.update(id_, row_);
+}
+
+ProcessDrain::ProcessDrain(RunState& run, const ProcessIdentity& identity, trace::Id row)
+    : run_(run),
+      identity_(identity),
+      id_(row),
+      objects_(run, row),
+      operations_(run, objects_, row),
+      stacks_(run, row),
+      work_(run, objects_, row),
+      annotations_(run, objects_, operations_),
+      graphs_(run, row),
+      questions_(run, row),
+      calls_(run, objects_, operations_, stacks_, work_, graphs_, questions_, row),
+      accesses_(run, objects_, operations_, row),
+      coord_waits_(run, objects_, operations_, row),
+      tasks_(run, objects_, operations_, row) {}
+
+void ProcessDrain::add_ring(ring::Consumer ring, const RingPosition& stored) {
+  auto lane = std::make_unique<Lane>(std::move(ring), static_cast<uint32_t>(lanes_.size()));
+  lane->tid = lane->identity_tid = lane->ring.header().tid.load(std::memory_order_relaxed);
+  const uint64_t tail = lane->ring.tail();
+  lane->released = tail;
+  if (stored.records > tail)
+    lane->at = lane->identity_at =
+        std::min<size_t>(stored.records - tail, lane->ring.pending().size());
+  lane->dropped = stored.dropped;
+  if (!shown_.empty()) adopt_shown(*lane);
+  lanes_.push_back(std::move(lane));
+}
+
+void ProcessDrain::count_drops(uint64_t now) {
+  for (auto& lane : lanes_) {
+    const uint64_t dropped = lane->ring.header().dropped.load(std::memory_order_acquire);
+    if (dropped <= lane->dropped) continue;
+    const auto count = static_cast<int64_t>(dropped - lane->dropped);
+    lane->dropped = dropped;
+    const int error = lane->ring.header().growth_error.load(std::memory_order_relaxed);
+    const char* kind = error == 0 ? "ring-full" : "ring-not-grown";
+    const trace::Id detail = error == 0 ? trace::kNoId : run_.writer.intern(std::strerror(error));
+    if (now == 0) {  // long ago
+      run_.losses.add(id_, kind, count, trace::kUnknownNs, trace::kUnknownNs, detail);
+      calls_.lose_history(kNoLimit);
+      continue;
+    }
+    // Whatever was lost ended after the last watermark, or a wait bound before it would have waited
+    // for it.
+    const uint64_t since =
+        watermark_ != 0 && watermark_ < now ? watermark_ : lane->ring.header().anchor.ticks;
+    run_.losses.add(id_, kind, count, run_.clock.to_ns(since), run_.clock.to_ns(now), detail);
+    calls_.lose_history(now);
+  }
+}
+
+bool ProcessDrain::is_identity(const ring::Record& record) const {
+  switch (record.head.kind) {
+    case RecordKind::kCall:
+      return record.head.small < ring::call_count() &&
+             ring::changes_identity(ring::call_info(record.head.small).kind);
+    case RecordKind::kDevice:
+    case RecordKind::kContext:
+    case RecordKind::kStream:
+      return true;
+    default:
+      return false;
+  }
+}
+
+// Much that has piled up is read in pieces of like ends, so that what is read together fits into
+// the processor's caches. Returns where this lane wants the piece to end.
+uint64_t ProcessDrain::end_of_piece(const Lane& lane) const {
+  const size_t piece = std::clamp(kCycle / lanes_.size(), kLeastPiece, kPiece);
+  const size_t first = lane.at + piece;
+  for (size_t i = first; i < std::min(first + piece, lane.pending.size()); ++i) {
+    const ring::Record& record = lane.pending[i];
+    if (record.head.kind == RecordKind::kCall && (record.head.flags & ring::kVirtualTime) == 0)
+      return as<ring::CallRecord>(record).end;
+  }
+  return kNoLimit;
+}
+
+// The first call that ended behind the cut; ends ascend within a lane.
+size_t ProcessDrain::identity_limit(const Lane& lane, uint64_t cut) const {
+  size_t limit = std::max(lane.at, lane.identity_at);
+  for (; limit < lane.pending.size(); ++limit) {
+    const ring::Record& record = lane.pending[limit];
+    if (record.head.kind == RecordKind::kCall && (record.head.flags & ring::kVirtualTime) == 0 &&
+        as<ring::CallRecord>(record).end > cut)
+      break;
+  }
+  return limit;
+}
+
+// Device work that began behind the cut of a piece belongs to calls that are not read yet.
+size_t ProcessDrain::work_limit(const Lane& lane, uint64_t cut) const {
+  const int64_t cut_ns = run_.clock.to_monotonic(run_.clock.to_ns(cut));
+  for (size_t i = lane.at; i < lane.visible; ++i) {
+    const ring::Record& record = lane.pending[i];
+    if (record.head.kind < RecordKind::kKernel || record.head.kind > RecordKind::kGraphLaunch)
+      continue;
+    if ((record.head.flags & ring::kVirtualTime) == 0 &&
+        as<ring::OpRecord>(record).begin_ns > cut_ns)
+      return i;
+  }
+  return lane.visible;
+}
+
+CallPlace ProcessDrain::place(Lane& lane, size_t index, uint32_t tid) {
+  if (tid != lane.tid) return {lane.number, lane.released + index, tid, objects_.thread(tid)};
+  if (lane.thread == trace::kNoId) lane.thread = objects_.thread(tid);
+  return {lane.number, lane.released + index, tid, lane.thread};
+}
+
+size_t ProcessDrain::cycle(uint64_t now, bool ended) {
+  if (!ended) last_seen_ = std::max(last_seen_, now);
+  uint64_t cut = 0, watermark = 0, horizon = kNoLimit;
+  watch_open_calls(now, ended, &cut, &watermark, &horizon);
+  // Everything that came before what the first look shows is in the second: what identities mean is
+  // read from the second, all else from the first.
+  const bool seal = ended || run_.finishing;
+  for (auto& lane : lanes_) lane->visible = lane->ring.pending(seal).size();
+  uint64_t piece = kNoLimit;
+  for (auto& lane : lanes_) {
+    look(*lane, seal);
+    piece = std::min(piece, end_of_piece(*lane));
+  }
+  const bool in_pieces = piece < cut;
+  cut = std::min(cut, piece);
+  watermark = std::min(watermark, cut);
+  std::vector<Lane*> active;
+  for (auto& lane : lanes_) {
+    lane->identity_limit = identity_limit(*lane, cut);
+    lane->visible = std::min(lane->visible, lane->identity_limit);
+    if (in_pieces) lane->visible = work_limit(*lane, cut);
+    watermark = std::min(watermark, record_behind(*lane));
+    if (lane->at < lane->visible || lane->identity_at < lane->identity_limit)
+      active.push_back(lane.get());
+  }
+  count_drops(now);
+  calls_.set_watermark(watermark, horizon_);
+  watermark_ = watermark;
+
+  size_t before = 0, after = 0;
+  for (Lane* lane : active) before += lane->at;
+  if (active.size() == 1 && stuck_.empty()) {
+    read_alone(*active[0]);
+  } else {
+    read_identities(active);
+    open_stuck_records();
+    for (Lane* lane : active) read_rest(*lane);
+  }
+  for (Lane* lane : active) after += lane->at;
+  for (auto& lane : lanes_)
+    operations_.describe(lane->ring.header().submission, &lane->submission_end);
+  calls_.bind_deferred();
+  // Calls that the next cycles read began after this, or are named here.
+  horizon_ = std::min(horizon, calls_.earliest_deferred());
+  for (auto& lane : lanes_) horizon_ = std::min(horizon_, earliest_unread(*lane));
+  if (now != 0) work_.give_up_unmatched(run_.clock.to_ns(std::min(now, horizon_)));
+  fill_process_texts(false);
+  run_.records += after - before;
+  return after - before;
+}
+
+void ProcessDrain::look(Lane& lane, bool seal) {
+  lane.pending = lane.ring.pending(seal);
+  const uint64_t poll = lane.ring.growing_poll();
+  if (poll == 0) return;
+  const auto now = std::chrono::steady_clock::now();
+  if (std::exchange(lane.poll, poll) != poll) {
+    lane.poll_seen = now;
+  } else if (now - lane.poll_seen > kLongestPoll) {
+    lane.pending = lane.ring.pending();
+  }
+}
+
+// Only the first call behind the cut can have begun before it.
+uint64_t ProcessDrain::record_behind(const Lane& lane) const {
+  for (size_t i = lane.identity_limit; i < lane.pending.size(); ++i) {
+    const ring::Record& record = lane.pending[i];
+    if (record.head.kind != RecordKind::kCall) continue;
+    return is_identity(record) ? as<ring::CallRecord>(record).begin : kNoLimit;
+  }
+  return kNoLimit;
+}
+
+uint64_t ProcessDrain::earliest_unread(Lane& lane) const {
+  lane.next_call = std::max(lane.next_call, lane.at);
+  for (; lane.next_call < lane.pending.size(); ++lane.next_call) {
+    const ring::Record& record = lane.pending[lane.next_call];
+    if (record.head.kind == RecordKind::kCall) return as<ring::CallRecord>(record).begin;
+  }
+  return lane.ring.growing_poll() != 0 ? lane.ring.growing_poll() : kNoLimit;
+}
+
+// One lane alone is in order already: one pass does both.
+void ProcessDrain::read_alone(Lane& lane) {
+  size_t i = lane.at;
+  while (i < lane.visible) {
+    const ring::Record& record = lane.pending[i];
+    if (i < lane.identity_at && is_identity(record)) {
+      ++i;  // taken in an earlier cycle
+    } else if (record.head.kind == RecordKind::kCall) {
+      read_call(lane, i++);
+    } else if (is_identity(record)) {
+      take_identity(lane, i++, lane.tid);
+    } else {
+      const size_t taken = read(lane, i, lane.visible);
+      if (taken == 0) break;
+      i += taken;
+    }
+  }
+  lane.at = i;
+  if (lane.identity_at < i) {
+    lane.identity_at = i;
+    lane.identity_tid = lane.tid;
+  }
+}
+
+void ProcessDrain::read_identities(const std::vector<Lane*>& lanes) {
+  items_.clear();
+  for (Lane* lane : lanes) {
+    for (size_t i = lane->identity_at; i < lane->identity_limit; ++i) {
+      const ring::Record& record = lane->pending[i];
+      if (record.head.kind == RecordKind::kThread) {
+        lane->identity_tid = record.head.word;
+      } else if (is_identity(record)) {
+        uint64_t when = 0;  // devices first
+        if (record.head.kind == RecordKind::kCall) when = as<ring::CallRecord>(record).end;
+        if (record.head.kind == RecordKind::kContext) when = as<ring::ContextRecord>(record).begin;
+        if (record.head.kind == RecordKind::kStream) when = as<ring::StreamRecord>(record).begin;
+        items_.push_back({when, lane, i, lane->identity_tid});
+      }
+    }
+    lane->identity_at = std::max(lane->identity_at, lane->identity_limit);
+  }
+  const auto earlier = [](const IdentityItem& a, const IdentityItem& b) { return a.when < b.when; };
+  if (!std::is_sorted(items_.begin(), items_.end(), earlier))
+    std::stable_sort(items_.begin(), items_.end(), earlier);
+  for (const IdentityItem& item : items_) take_identity(*item.lane, item.index, item.tid);
+}
+
+void ProcessDrain::take_identity(Lane& lane, size_t index, uint32_t tid) {
+  const ring::Record& record = lane.pending[index];
+  switch (record.head.kind) {
+    case RecordKind::kDevice:
+      return objects_.describe(as<ring::DeviceRecord>(record));
+    case RecordKind::kContext:
+      return objects_.describe(as<ring::ContextRecord>(record));
+    case RecordKind::kStream:
+      return objects_.describe(as<ring::StreamRecord>(record));
+    default:
+      break;
+  }
+  const auto call = as<ring::CallRecord>(record);
+  ++moved_;
+  see(lane, call);
+  if (lane.open_row != trace::kNoId && call.begin == lane.open_since) {
+    CallPlace where = place(lane, index, tid);
+    where.row = std::exchange(lane.open_row, trace::kNoId);
+    const ring::CallKind kind = ring::call_info(call.call).kind;
+    if (kind == ring::CallKind::kEventRecord || kind == ring::CallKind::kContextRecord) {
+      calls_.close_record(where.row, call, where);
+    } else {
+      calls_.change_identity(call, where);
+    }
+  } else {
+    calls_.change_identity(call, place(lane, index, tid));
+  }
+}
+
+void ProcessDrain::read_rest(Lane& lane) {
+  size_t i = lane.at;
+  while (i < lane.visible) {
+    const ring::Record& record = lane.pending[i];
+    size_t taken = 1;
+    if (!is_identity(record)) taken = read(lane, i, lane.visible);
+    if (taken == 0) break;
+    i += taken;
+  }
+  lane.at = i;
+}
+
+void ProcessDrain::read_call(Lane& lane, size_t index) {
+  const auto call = as<ring::CallRecord>(lane.pending[index]);
+  moved_ += is_progress(lane.pending[index]);
+  if (call.call >= ring::call_count()) return invalid();
+  if (ring::changes_identity(ring::call_info(call.call).kind))
+    return take_identity(lane, index, lane.tid);
+  see(lane, call);
+  CallPlace where = place(lane, index, lane.tid);
+  if (lane.open_row != trace::kNoId && call.begin == lane.open_since)
+    where.row = std::exchange(lane.open_row, trace::kNoId);
+  calls_.add(call, where);
+}
+
+void ProcessDrain::see(Lane& lane, const ring::CallRecord& call) {
+  lane.last_begin = call.begin;
+  lane.last_end = ring::last_end(call);
+  see(lane.last_end, call.flags);
+}
+
+void ProcessDrain::see(uint64_t stamp, uint8_t flags) {
+  if ((flags & ring::kVirtualTime) == 0) {
+    last_seen_ = std::max(last_seen_, stamp);
+    return;
+  }
+  last_virtual_ = std::max(last_virtual_, stamp);
+  if (row_.clock == trace::kVirtualClock) return;
+  row_.clock = trace::kVirtualClock;
+  row_.start_ns = 0;
+  run_.writer.update(id_, row_);
+}
+
+size_t ProcessDrain::read(Lane& lane, size_t index, size_t limit) {
+  const ring::Record& record = lane.pending[index];
+  if (record.head.kind != RecordKind::kCall) moved_ += is_progress(record);
+  switch (record.head.kind) {
+    case RecordKind::kCall:
+      read_call(lane, index);
+      break;
+    case RecordKind::kKernel:
+    case RecordKind::kMemcpy:
+    case RecordKind::kMemset:
+    case RecordKind::kGraphLaunch:
+    case RecordKind::kDeviceWork: {
+      const auto op = as<ring::OpRecord>(record);
+      if ((op.flags & ring::kVirtualTime) != 0 && op.end_ns > 0)
+        see(static_cast<uint64_t>(op.end_ns), op.flags);
+      work_.describe(op);
+      break;
+    }
+    case RecordKind::kRangePush:
+    case RecordKind::kRangePop:
+    case RecordKind::kRangeStart:
+    case RecordKind::kRangeEnd:
+    case RecordKind::kMark:
+      annotations_.describe(as<ring::RangeRecord>(record), lane.tid);
+      break;
+    case RecordKind::kText:
+      return read_text(lane, index, limit);
+    case RecordKind::kStack:
+      return read_stack(lane, index, limit);
+    case RecordKind::kThread:
+      set_thread(lane, as<ring::ThreadRecord>(record));
+      break;
+    case RecordKind::kProcess:
+      describe(as<ring::ProcessRecord>(record));
+      break;
+    case RecordKind::kName:
+      objects_.describe(as<ring::NameRecord>(record));
+      break;
+    case RecordKind::kModule:
+      stacks_.describe(as<ring::ModuleRecord>(record));
+      break;
+    case RecordKind::kLaunchShape:
+      if (!work_.describe(as<ring::LaunchShapeRecord>(record))) invalid();
+      break;
+    case RecordKind::kSyncWitness:
+      describe(as<ring::SyncWitnessRecord>(record));
+      break;
+    case RecordKind::kOverhead:
+      describe(as<ring::OverheadRecord>(record));
+      break;
+    case RecordKind::kGraph:
+      graphs_.describe(as<ring::GraphRecord>(record));
+      break;
+    case RecordKind::kGraphNode:
+      graphs_.describe(as<ring::GraphNodeRecord>(record));
+      break;
+    case RecordKind::kGraphEdge:
+      graphs_.describe(as<ring::GraphEdgeRecord>(record));
+      break;
+    case RecordKind::kOperation:
+      operations_.describe(as<ring::OperationRecord>(record), lane.tid);
+      break;
+    case RecordKind::kOperationDependencies:
+      operations_.describe(as<ring::OperationDependenciesRecord>(record));
+      break;
+    case RecordKind::kOperationState:
+      operations_.describe(as<ring::OperationStateRecord>(record));
+      break;
+    case RecordKind::kOperationsCompleted:
+      operations_.describe(as<ring::OperationsCompletedRecord>(record));
+      break;
+    case RecordKind::kPool:
+      operations_.describe(as<ring::PoolRecord>(record));
+      break;
+    case RecordKind::kPoolSample:
+      operations_.describe(as<ring::PoolSampleRecord>(record));
+      break;
+    case RecordKind::kBarrier:
+      operations_.describe(as<ring::BarrierRecord>(record));
+      break;
+    case RecordKind::kBarrierStream:
+      operations_.describe(as<ring::BarrierStreamRecord>(record), lane.tid);
+      break;
+    case RecordKind::kAccess:
+      accesses_.describe(as<ring::AccessRecord>(record), lane.tid);
+      break;
+    case RecordKind::kKernelArguments:
+      accesses_.describe(as<ring::KernelArgumentsRecord>(record), lane.tid);
+      break;
+    case RecordKind::kBarrierArrival:
+      operations_.describe(as<ring::BarrierArrivalRecord>(record), lane.tid);
+      break;
+    case RecordKind::kTimeline:
+      operations_.describe(as<ring::TimelineRecord>(record));
+      break;
+    case RecordKind::kTimelinePoint:
+      operations_.describe(as<ring::TimelinePointRecord>(record), lane.tid);
+      break;
+    case RecordKind::kTaskQueue:
+      tasks_.describe(as<ring::TaskQueueRecord>(record));
+      break;
+    case RecordKind::kTaskRun:
+      tasks_.describe(as<ring::TaskRunRecord>(record), lane.tid);
+      break;
+    case RecordKind::kTask:
+      tasks_.describe(as<ring::TaskRecord>(record), lane.tid);
+      break;
+    case RecordKind::kDropped:
+      break;  // counted from the ring's header
+    case RecordKind::kDump:
+      break;  // for a flight recorder, which has seen it
+    case RecordKind::kLoss:
+      describe(as<ring::LossRecord>(record));
+      break;
+    case RecordKind::kCollecting:
+      describe(as<ring::CollectingRecord>(record));
+      break;
+    case RecordKind::kEnd:
+      describe(as<ring::EndRecord>(record));
+      break;
+    case RecordKind::kAnswer:
+      describe(as<ring::AnswerRecord>(record));
+      break;
+    case RecordKind::kWaits:
+      coord_waits_.describe(as<ring::WaitsRecord>(record));
+      break;
+    case RecordKind::kWaitParty:
+      if (!coord_waits_.describe(as<ring::WaitPartyRecord>(record))) invalid();
+      break;
+    case RecordKind::kWaitLinks:
+      if (!coord_waits_.describe(as<ring::WaitLinksRecord>(record))) invalid();
+      break;
+    default:
+      invalid();
+      break;
+  }
+  return 1;
+}
+
+void ProcessDrain::set_thread(Lane& lane, const ring::ThreadRecord& record) {
+  objects_.describe(record);
+  lane.tid = record.tid;
+  lane.thread = objects_.thread(record.tid);
+}
+
+// The chunks of a text follow each other. A text is read once all of them are there, so that it is
+// either stored or still in the ring whenever its writer is killed.
+size_t ProcessDrain::read_text(Lane& lane, size_t index, size_t limit) {
+  const auto first = as<ring::TextRecord>(lane.pending[index]);
+  constexpr size_t kChunk = sizeof first.bytes;
+  const size_t most_chunks = std::min<uint64_t>(lane.ring.most_records(), kPiece) / 2;
+  const size_t chunks = std::max<size_t>((size_t{first.total_bytes} + kChunk - 1) / kChunk, 1);
+  if (first.offset != 0) return invalid(), 1;
+  std::string text;
+  for (size_t i = 0; i < chunks; ++i) {
+    if (index + i >= limit) {
+      // The rest is on its way, unless it is more than is ever there at once.
+      if (chunks < most_chunks && watermark_ != kNoLimit) return 0;
+      return invalid(), std::max<size_t>(i, 1);
+    }
+    const auto chunk = as<ring::TextRecord>(lane.pending[index + i]);
+    if (chunk.kind != RecordKind::kText || chunk.hash != first.hash ||
+        chunk.offset != text.size() || chunk.chunk_bytes > kChunk)
+      return invalid(), std::max<size_t>(i, 1);
+    text.append(chunk.bytes, chunk.chunk_bytes);
+  }
+  if (text.size() != first.total_bytes || !run_.texts.add(first.hash, std::move(text))) invalid();
+  return chunks;
+}
+
+size_t ProcessDrain::read_stack(Lane& lane, size_t index, size_t limit) {
+  const auto first = as<ring::StackRecord>(lane.pending[index]);
+  constexpr size_t kChunk = std::size(decltype(first.frames){});
+  const size_t most_chunks = std::min<uint64_t>(lane.ring.most_records(), kPiece) / 2;
+  const size_t chunks = std::max<size_t>((size_t{first.total_frames} + kChunk - 1) / kChunk, 1);
+  const bool is_named = static_cast<uint32_t>(first.hash) != 0;
+  if (first.first_frame != 0 || !is_named) return invalid(), 1;
+  std::vector<Stacks::Frame> frames;
+  for (size_t i = 0; i < chunks; ++i) {
+    if (index + i >= limit) {
+      if (chunks < most_chunks && watermark_ != kNoLimit) return 0;
+      return invalid(), std::max<size_t>(i, 1);
+    }
+    const auto chunk = as<ring::StackRecord>(lane.pending[index + i]);
+    if (chunk.kind != RecordKind::kStack || chunk.hash != first.hash ||
+        chunk.first_frame != frames.size() || chunk.frame_count > kChunk)
+      return invalid(), std::max<size_t>(i, 1);
+    for (uint32_t frame = 0; frame < chunk.frame_count; ++frame)
+      frames.push_back({chunk.frames[frame], (chunk.texts >> frame & 1) != 0});
+  }
+  stacks_.describe(first.hash, frames);
+  return chunks;
+}
+
+void ProcessDrain::finish(Ending ending) {
+  if (finished_) return;
+  for (const auto& lane : lanes_) {
+    const int unreadable = lane->ring.unreadable();
+    check_shortage(lane->ring.file(), unreadable);
+    if (unreadable == 0) continue;
+    run_.losses.add(id_, "ring-torn", 1, trace::kUnknownNs, trace::kUnknownNs,
+                    run_.writer.intern(lane->ring.file().filename().string() + " was cut off"));
+  }
+  finished_ = true;
+  for (auto& lane : lanes_) {
+    OpenCallView open;
+    if (!read_open_call(*lane, &open)) continue;
+    // Killed between the publishing of the record and the clearing of the slot.
+    if (is_over(*lane, open.call)) continue;
+    show(*lane, open.call, lane->at, lane->tid);
+    run_.losses.add(id_, "call-not-finished", 1);
+  }
+  if (paused_) run_.losses.add_pause(id_, run_.to_ns(paused_since_, 0));
+  work_.finish();
+  stacks_.finish();
+  count_stacks();
+  fill_process_texts(true);
+  if (row_.clock == trace::kVirtualClock) {
+    row_.end_ns = static_cast<trace::Ns>(last_virtual_);
+  } else if (row_.end_ns == trace::kUnknownNs && ending != Ending::kAbandoned && last_seen_ != 0) {
+    row_.end_ns = run_.clock.to_ns(last_seen_);
+  }
+  row_.complete = said_goodbye_;
+  run_.writer.update(id_, row_);
+  replaced_ = ending == Ending::kReplaced;
+  if (ending == Ending::kAbandoned || said_goodbye_) return;
+  told_end_ = end_loss();
+  run_.losses.add(id_, told_end_, 1);
+}
+
+double ProcessDrain::fullest_ring() const {
+  double fullest = 0;
+  for (const auto& lane : lanes_)
+    fullest = std::max(
+        fullest, static_cast<double>(lane->at) / static_cast<double>(lane->ring.most_records()));
+  return fullest;
+}
+
+void ProcessDrain::release() {
+  for (auto& lane : lanes_) {
+    lane->ring.release(lane->at);
+    lane->released += lane->at;
+    lane->identity_at -= lane->at;
+    lane->next_call -= std::min(lane->next_call, lane->at);
+    lane->at = 0;
+    lane->pending = {};
+  }
+}
+
+void ProcessDrain::relieve_rings() {
+  for (auto& lane : lanes_) {
+    if (lane->ring.is_filling()) lane->ring.relieve();
+  }
+}
+
+void ProcessDrain::describe_positions(std::string& text) const {
+  for (const auto& lane : lanes_) {
+    text += lane->ring.file().filename().string() + " " +
+            std::to_string(lane->released + lane->at) + " " + std::to_string(lane->dropped) + " " +
+            std::to_string(id_) + "\n";
+  }
+}
+
+void ProcessDrain::remove_rings() {
+  for (auto& lane : lanes_) {
+    std::error_code ignored;
+    std::filesystem::remove(lane->ring.file(), ignored);
+    std::filesystem::remove(lane->ring.backlog_file(), ignored);
+  }
+  lanes_.clear();
+}
+
+}  // namespace streamscope::record

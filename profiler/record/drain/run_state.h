@@ -1,0 +1,72 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// What all processes of a run share while their rings are drained into one trace.
+#pragma once
+
+#include <vector>
+
+#include "clock_map.h"
+#include "flat_map.h"
+#include "losses.h"
+#include "record/recovery/id_journal.h"
+#include "record/rows/op_order.h"
+#include "record/symbols/symbolize.h"
+#include "ring/calls.h"
+#include "ring/control.h"
+#include "text_table.h"
+#include "trace/writer.h"
+
+namespace streamscope::record {
+
+/// What is wanted from a run; from its control file.
+struct RunOptions {
+  ring::Tier tier = ring::Tier::kTimes;
+  uint32_t with = 0;  ///< ring::With bits
+};
+
+/// Thread-compatible.
+struct RunState {
+  RunState(trace::Writer& trace_writer, ring::ClockKind clock_kind, int64_t trace_start_ns,
+           RunOptions wanted)
+      : writer(trace_writer),
+        texts(trace_writer, journal),
+        losses(trace_writer),
+        ops(trace_writer),
+        clock(clock_kind, trace_start_ns),
+        options(wanted),
+        call_names(ring::call_count(), trace::kNoId) {}
+
+  /// String id of a call's name.
+  trace::Id call_name(ring::CallId call) {
+    trace::Id& id = call_names[call];
+    if (id == trace::kNoId) id = writer.intern(ring::call_info(call).name);
+    return id;
+  }
+  /// A stamp of a record on the trace clock.
+  trace::Ns to_ns(uint64_t stamp, uint8_t flags) const {
+    return (flags & ring::kVirtualTime) != 0 ? static_cast<trace::Ns>(stamp) : clock.to_ns(stamp);
+  }
+  /// A device time of a record on the trace clock; NULL for 0.
+  trace::Ns device_ns(int64_t ns, uint8_t flags) const {
+    if ((flags & ring::kVirtualTime) != 0) return ns;
+    return ns == 0 ? trace::kUnknownNs : clock.from_monotonic(ns);
+  }
+
+  trace::Writer& writer;
+  IdJournal journal;
+  TextTable texts;
+  Losses losses;
+  OpOrder ops;
+  ClockMap clock;
+  RunOptions options;
+  CodeNames code_names;                  // processes of a run mostly have the same files
+  std::vector<trace::Id> call_names;     // by CallId
+  FlatMap<uint64_t, trace::Id> devices;  // by uuid text
+  uint64_t records = 0;                  // read from rings
+  bool finishing = false;                // this is the last look at the rings
+  int64_t stack_count = 0;               // call stacks that ended processes took
+  trace::Ns stack_ns = 0;                // and what those cost them
+};
+
+}  // namespace streamscope::record

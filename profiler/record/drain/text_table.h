@@ -1,0 +1,50 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Turns the text hashes of rings into string ids of the trace, whether the text comes before its
+// first use or after.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "flat_map.h"
+#include "record/recovery/id_journal.h"
+#include "ring/record.h"
+#include "trace/writer.h"
+
+namespace streamscope::record {
+
+/// One for all processes of a run: equal texts have equal hashes. Thread-compatible.
+class TextTable {
+ public:
+  TextTable(trace::Writer& writer, IdJournal& journal) : writer_(writer), journal_(journal) {}
+
+  /// Id of the text with this hash; a placeholder if it has not come yet; kNoId for 0.
+  trace::Id id(ring::TextHash hash) {
+    if (hash == 0) return trace::kNoId;
+    const trace::Id* known = ids_.find(hash);
+    return known != nullptr ? *known : reserve(hash);
+  }
+  /// The bytes with this hash, as they were sent; nullptr if they have not come yet.
+  const std::string* find(ring::TextHash hash) const;
+  /// A whole text has come. Linker names of C++ functions are stored as people write them. False if
+  /// `text` is not what the hash says.
+  bool add(ring::TextHash hash, std::string text);
+  /// Takes over the id that an earlier writer gave; `known` says whether it had the text.
+  void restore(ring::TextHash hash, trace::Id id, bool known);
+  /// Number of placeholders whose text has not come.
+  size_t missing() const { return missing_; }
+
+ private:
+  trace::Id reserve(ring::TextHash hash);
+
+  trace::Writer& writer_;
+  IdJournal& journal_;
+  FlatMap<uint64_t, trace::Id> ids_;
+  std::unordered_map<ring::TextHash, std::string> texts_;
+  size_t missing_ = 0;
+};
+
+}  // namespace streamscope::record

@@ -1,0 +1,91 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// A recording of which only the newest part is kept, in the rings of the program, until somebody
+// wants it: a dump puts a copy of the rings through the same way as any other recording.
+//
+// Rings overwrite their oldest records. What later records refer to by name (texts, streams,
+// modules, stacks and so on) is read from them in time and kept here, the newest of each, up to a
+// limit.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <filesystem>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "record/drain/drain.h"
+#include "record/drain/process_identity.h"
+#include "record/run/options.h"
+#include "ring/control.h"
+#include "ring/ring.h"
+
+namespace streamscope::record {
+
+/// Records of one process that later ones refer to. Thread-compatible.
+class KnownFacts {
+ public:
+  void add(std::span<const ring::Record> records);
+  /// Oldest first.
+  std::vector<ring::Record> all() const;
+  size_t size() const { return count_; }
+
+ private:
+  struct Key {
+    ring::RecordKind kind;
+    uint64_t first, second;
+    auto operator<=>(const Key&) const = default;
+  };
+  static bool key_of(const ring::Record& record, Key* key);
+  void forget(const Key& key);
+
+  std::map<Key, std::pair<uint64_t, std::vector<ring::Record>>> facts_;  // with their place in time
+  std::map<uint64_t, Key> by_age_;
+  uint64_t next_ = 0;
+  size_t count_ = 0;  // records
+};
+
+/// Thread-compatible. Throws Error if a dump cannot be written.
+class FlightRecorder {
+ public:
+  FlightRecorder(std::filesystem::path rings, const ring::Control& control)
+      : rings_(std::move(rings)), control_(control) {}
+
+  /// Looks for new rings and at what they hold; returns the number of new records.
+  size_t step();
+  /// True once after the program has asked for a dump.
+  bool take_request() { return std::exchange(requested_, false); }
+  /// Changes whenever the program does something.
+  uint64_t moved() const { return moved_; }
+  bool all_finished() const;
+  bool saw_anything() const { return !lanes_.empty(); }
+  /// A folder `to` of rings with what is there now, to be drained into a trace.
+  void copy_to(const std::filesystem::path& to);
+  /// Answers to the writer's questions that have come since the last call, with their process.
+  std::vector<std::pair<uint32_t, ring::AnswerRecord>> take_answers() {
+    return std::exchange(answers_, {});
+  }
+
+ private:
+  struct Lane {
+    ring::Consumer ring;
+    uint64_t read = 0;  // records seen
+  };
+  void scan();
+  void look(Lane& lane);
+
+  std::filesystem::path rings_;
+  const ring::Control& control_;
+  std::vector<Lane> lanes_;
+  std::set<std::string> opened_;
+  std::map<ProcessIdentity, KnownFacts> facts_;
+  std::vector<std::pair<uint32_t, ring::AnswerRecord>> answers_;
+  uint64_t moved_ = 0;
+  bool requested_ = false;
+};
+
+}  // namespace streamscope::record

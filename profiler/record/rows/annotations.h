@@ -1,0 +1,50 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// The NVTX ranges and marks of one process.
+#pragma once
+
+#include <unordered_map>
+#include <vector>
+
+#include "objects.h"
+#include "operations.h"
+#include "record/drain/run_state.h"
+#include "ring/record.h"
+
+namespace streamscope::record {
+
+/// A range is stored when it opens, so that a killed program shows what it was in.
+/// Thread-compatible.
+class Annotations {
+ public:
+  Annotations(RunState& run, Objects& objects, Operations& operations)
+      : run_(run), objects_(objects), operations_(operations) {}
+
+  /// `tid` is used where the record does not name the acting thread.
+  void describe(const ring::RangeRecord& record, uint32_t tid);
+  /// Takes over an open range of an earlier writer; in order of their ids.
+  void restore(trace::Id id, const trace::Range& row);
+
+ private:
+  struct Open {
+    trace::Id id;
+    trace::Range row;
+  };
+  static uint64_t stack_key(trace::Id thread, trace::Id domain) {
+    return uint64_t{thread} << 32 | domain;
+  }
+  Open open(const ring::RangeRecord& record, trace::Id thread, trace::RangeKind kind,
+            trace::Small depth);
+  void close(Open& range, const ring::RangeRecord& record);
+
+  RunState& run_;
+  Objects& objects_;
+  Operations& operations_;
+  std::unordered_map<uint64_t, std::vector<Open>> pushed_;  // by thread and domain
+  std::unordered_map<uint64_t, Open> started_;              // by NVTX id
+  std::unordered_map<uint64_t, ring::RangeRecord>
+      ended_early_;  // ends that were read before their starts
+};
+
+}  // namespace streamscope::record

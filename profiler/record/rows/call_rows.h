@@ -1,0 +1,146 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// The calls of one process: each becomes one row of api_call, event_record, event_wait or
+// host_sync.
+//
+// Calls that change what a handle or an event means come first, by their ends (change_identity);
+// then all others, in any order (add). A wait whose binding depends on calls that are still under
+// way is stored unbound and bound later.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "device_work.h"
+#include "event_binding.h"
+#include "graphs.h"
+#include "identity.h"
+#include "objects.h"
+#include "operations.h"
+#include "record/drain/run_state.h"
+#include "record/hang/questions.h"
+#include "record/symbols/stacks.h"
+#include "ring/calls.h"
+#include "ring/record.h"
+
+namespace streamscope::record {
+
+/// A place on the clock after everything.
+constexpr uint64_t kNoLimit = std::numeric_limits<uint64_t>::max();
+
+/// Which thread made a call and where the call stands in its lane.
+struct CallPlace {
+  uint32_t lane = 0;
+  uint64_t order = 0;
+  uint32_t tid = 0;
+  trace::Id thread = trace::kNoId;
+  trace::Id row = trace::kNoId;  ///< that stands for the call since show(), if one does
+};
+
+/// Thread-compatible.
+class CallRows {
+ public:
+  CallRows(RunState& run, Objects& objects, Operations& operations, Stacks& stacks,
+           DeviceWork& work, const Graphs& graphs, Questions& questions, trace::Id process)
+      : run_(run),
+        objects_(objects),
+        operations_(operations),
+        stacks_(stacks),
+        work_(work),
+        graphs_(graphs),
+        questions_(questions),
+        process_(process) {}
+
+  /// Calls that ended up to `ticks` can be bound: every record that may have come before them is
+  /// known. `horizon`: no call that is yet to come began earlier.
+  void set_watermark(uint64_t ticks, uint64_t horizon) {
+    watermark_ = ticks;
+    horizon_ = horizon;
+  }
+  void change_identity(const ring::CallRecord& call, const CallPlace& place);
+  void add(const ring::CallRecord& call, const CallPlace& place);
+  /// Begin of the first call that is not bound yet.
+  uint64_t earliest_deferred() const;
+  /// Binds what can be bound by now.
+  void bind_deferred();
+
+  /// Calls that ended from `from` to `until` may be missing.
+  void lose_history(uint64_t until) { lost_until_ = std::max(lost_until_, until); }
+
+  /// A record has been under way for so long that nothing waits for it any more: it becomes a
+  /// candidate of every wait that overlaps it. Returns its row.
+  trace::Id open_record(const ring::CallRecord& call, const CallPlace& place);
+  /// The end of a call that open_record() took.
+  void close_record(trace::Id row, const ring::CallRecord& call, const CallPlace& place);
+  /// Stores a call that has not ended and returns its row, for CallPlace::row when it does.
+  trace::Id show(const ring::CallRecord& call, const CallPlace& place);
+
+ private:
+  friend class Restorer;
+
+  struct Deferred {
+    CallSpan span;
+    uint32_t event;
+    trace::Id id;
+  };
+  struct DeferredWait : Deferred {
+    trace::EventWait row;
+  };
+  struct DeferredSync : Deferred {
+    trace::HostSync row;
+  };
+
+  bool can_bind(const ring::CallRecord& call) const {
+    return (call.flags & ring::kVirtualTime) != 0 || call.end <= watermark_;
+  }
+  trace::Id stream_of(const ring::CallRecord& call, const CallPlace& place) {
+    return objects_.stream(call.stream, call.flags, call.context, place.tid, call.begin);
+  }
+  trace::EventRecord record_row(const ring::CallRecord& call, const CallPlace& place,
+                                bool finished);
+  void record_event(const ring::CallRecord& call, const CallPlace& place);
+  trace::Id store(const ring::CallRecord& call, const CallPlace& place, bool finished);
+  /// Stores the row of a call; returns its id.
+  template <class Row>
+  trace::Id put(const Row& row, const CallPlace& place);
+  trace::Id add_api_call(const ring::CallRecord& call, const CallPlace& place, trace::Id stream,
+                         bool finished);
+  trace::Id add_wait(const ring::CallRecord& call, const CallPlace& place, bool finished);
+  trace::Id add_sync(const ring::CallRecord& call, const CallPlace& place, bool finished);
+  Bound bind(uint32_t event, const CallSpan& span);
+  void bind_row(const Deferred& wait, trace::EventWait& row);
+  void bind_row(const Deferred& sync, trace::HostSync& row);
+  void issue(const ring::CallRecord& call, trace::OpKind kind, trace::Id call_row,
+             trace::Id stream);
+  void track_allocation(const ring::CallRecord& call, ring::CallKind kind, trace::Id call_row,
+                        trace::Id stream);
+
+  RunState& run_;
+  Objects& objects_;
+  Operations& operations_;
+  Stacks& stacks_;
+  DeviceWork& work_;
+  const Graphs& graphs_;
+  Questions& questions_;
+  trace::Id process_;
+
+  uint64_t watermark_ = 0;
+  uint64_t horizon_ = 0;
+  uint64_t lost_until_ = 0;
+  uint64_t graphs_launched_until_ = 0;
+  std::vector<DeferredWait> deferred_waits_;
+  std::vector<DeferredSync> deferred_syncs_;
+  struct OpenRecord {
+    trace::Id row;
+    uint32_t event;
+    trace::EventRecord contents;
+  };
+  std::vector<OpenRecord> open_records_;
+
+  HandleLives allocation_lives_;  // by address
+  std::vector<std::pair<trace::Id, trace::Allocation>> allocations_;
+};
+
+}  // namespace streamscope::record

@@ -1,0 +1,55 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// What libcoord says about waits that may never end in one process: when it gives one up, which is
+// a hang of its own, and when it is asked while the process stands still.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "objects.h"
+#include "operations.h"
+#include "record/drain/run_state.h"
+#include "ring/record.h"
+#include "trace/hang_report.h"
+
+namespace streamscope::record {
+
+/// Thread-compatible.
+class CoordWaits {
+ public:
+  CoordWaits(RunState& run, Objects& objects, Operations& operations, trace::Id process)
+      : run_(run), objects_(objects), operations_(operations), process_(process) {}
+
+  void describe(const ring::WaitsRecord& record);
+  /// Of what was described last. False if it does not belong there.
+  bool describe(const ring::WaitPartyRecord& record);
+  bool describe(const ring::WaitLinksRecord& record);
+
+  /// Forgets what was told, before it is asked for again.
+  void forget() { told_.reset(); }
+  /// What was told since; nullptr if nothing, or nothing that may never end.
+  const trace::HangReport* told() const { return told_ ? &*told_ : nullptr; }
+
+ private:
+  struct Party {
+    ring::WaitPartyRecord record{};
+    bool known = false;
+  };
+  void finish_if_whole();
+  trace::HangReport report() const;
+  std::string label(const Party& party) const;
+
+  RunState& run_;
+  Objects& objects_;
+  Operations& operations_;
+  trace::Id process_;
+  ring::WaitsRecord waits_{};  // the one under way
+  std::vector<Party> parties_;
+  std::vector<ring::WaitLinksRecord::Link> links_;
+  size_t known_ = 0;  // parties
+  std::optional<trace::HangReport> told_;
+};
+
+}  // namespace streamscope::record

@@ -1,0 +1,52 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// The CUDA graphs of one process: their nodes and edges.
+#pragma once
+
+#include <vector>
+
+#include "record/drain/flat_map.h"
+#include "record/drain/run_state.h"
+#include "ring/record.h"
+
+namespace streamscope::record {
+
+/// Thread-compatible.
+class Graphs {
+ public:
+  Graphs(RunState& run, trace::Id process) : run_(run), process_(process) {}
+
+  void describe(const ring::GraphRecord& record);
+  void describe(const ring::GraphNodeRecord& record);
+  void describe(const ring::GraphEdgeRecord& record);
+
+  /// True of an executable graph whose nodes are known, if the device need not tell of any of them:
+  /// memory that is allocated or freed, events, and what conditions may leave out.
+  bool may_run_unseen(uint64_t executable) const;
+
+  /// Take over rows of an earlier writer.
+  void restore(trace::Id id, const trace::Graph& row);
+  void restore_node(trace::Id id, const trace::GraphNode& row, uint32_t graph);
+
+ private:
+  struct Graph {
+    trace::Graph row;
+    trace::Id id = trace::kNoId;
+    bool has_nodes = false;
+    bool has_seen_nodes = false;  // of which the device tells
+  };
+  Graph& known(uint32_t native);
+  trace::Id node(uint32_t graph, uint64_t native);
+  void learn_handle(uint32_t native, const trace::Graph& row);
+  void learn_node(uint32_t graph, trace::Small kind);
+
+  RunState& run_;
+  trace::Id process_;
+  FlatMap<uint32_t, uint32_t> index_;  // native -> index
+  std::vector<Graph> graphs_;
+  FlatMap<uint64_t, uint32_t> executables_;  // handle -> native, of the newest
+  FlatMap<uint64_t, trace::Id> nodes_;
+};
+
+}  // namespace streamscope::record

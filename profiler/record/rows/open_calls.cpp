@@ -1,0 +1,151 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Calls under way: what a process does now, as the open slots of its rings tell.
+#include <algorithm>
+#include <cstdlib>
+
+#include "record/drain/process_drain.h"
+
+namespace streamscope::record {
+namespace {
+
+using ring::RecordKind;
+
+// Clocks of two processors may differ by less, and a stamp may be read so much before a store of
+// the same thread is seen by others.
+constexpr int64_t kSlackNs = 2'000;
+// A record that is under way for longer holds waits of other threads back no more.
+constexpr int64_t kPatienceNs = 1'000'000'000;
+
+}  // namespace
+
+void ProcessDrain::adopt_shown(Lane& lane) {
+  constexpr trace::Ns kSame = 1'000;  // the clock's rate may have been corrected since
+  const auto adopt = [&](uint64_t begin) {
+    for (const Shown& shown : shown_) {
+      if (shown.tid != lane.tid || std::abs(run_.clock.to_ns(begin) - shown.start_ns) > kSame)
+        continue;
+      lane.open_since = begin;
+      lane.open_row = shown.row;
+    }
+  };
+  OpenCallView open;
+  if (read_open_call(lane, &open)) adopt(open.call.begin);
+  const ring::Consumer::Pending pending = lane.ring.pending();
+  for (size_t i = lane.at; i < pending.size() && lane.open_row == trace::kNoId; ++i) {
+    if (pending[i].head.kind != RecordKind::kCall) continue;
+    adopt(as<ring::CallRecord>(pending[i]).begin);
+    break;  // a thread has one call open at a time
+  }
+}
+
+// The slot may be overwritten while it is read; then its call is over and its record can be seen.
+bool ProcessDrain::read_open_call(const Lane& lane, OpenCallView* view) {
+  const ring::OpenCall& open = lane.ring.header().open_call;
+  const uint64_t begin = open.begin.load(std::memory_order_acquire);
+  if (begin == 0) return false;
+  ring::CallRecord& call = view->call;
+  call = {};
+  call.kind = RecordKind::kCall;
+  call.begin = begin;
+  call.stream = open.stream.load(std::memory_order_relaxed);
+  call.object = open.object.load(std::memory_order_relaxed);
+  call.value = open.value.load(std::memory_order_relaxed);
+  call.context = open.context.load(std::memory_order_relaxed);
+  call.correlation_id = open.correlation_id.load(std::memory_order_relaxed);
+  call.operation = open.operation.load(std::memory_order_relaxed);
+  call.stack = open.stack.load(std::memory_order_relaxed);
+  call.call = open.call.load(std::memory_order_relaxed);
+  call.flags = open.flags.load(std::memory_order_relaxed);
+  view->leaving = open.leaving.load(std::memory_order_acquire) != 0;
+  return open.begin.load(std::memory_order_acquire) == begin && call.call < ring::call_count();
+}
+
+// A call whose record is not published yet shows in its open slot, or it has not begun to act. So
+// everything that ended before `cut` is there to be read, and no record that is not can have acted
+// before `watermark`.
+void ProcessDrain::watch_open_calls(uint64_t now, bool ended, uint64_t* cut, uint64_t* watermark,
+                                    uint64_t* horizon) {
+  if (ended) {
+    *cut = *watermark = kNoLimit;
+    return;
+  }
+  const trace::Ns now_ns = run_.clock.to_ns(now);
+  *cut = run_.clock.to_ticks(now_ns - kSlackNs);
+  *watermark = *horizon = *cut;
+  for (auto& lane : lanes_) {
+    OpenCallView open;
+    if (!read_open_call(*lane, &open) || (open.call.flags & ring::kVirtualTime) != 0) continue;
+    *horizon = std::min(*horizon, open.call.begin);
+    const ring::CallKind kind = ring::call_info(open.call.call).kind;
+    if (kind != ring::CallKind::kEventRecord && kind != ring::CallKind::kContextRecord) continue;
+    if (open.leaving) *cut = std::min(*cut, open.call.begin);  // its end may lie before `now`
+    if (open.call.begin == lane->open_since) continue;
+    if (now_ns - run_.clock.to_ns(open.call.begin) > kPatienceNs) {
+      stuck_.push_back({lane.get(), open.call});
+    } else {
+      *watermark = std::min(*watermark, open.call.begin);
+    }
+  }
+  *watermark = std::min(*watermark, *cut);
+}
+
+// Records that are under way for long become candidates of the waits that overlap them.
+void ProcessDrain::open_stuck_records() {
+  for (const StuckRecord& stuck : stuck_) {
+    Lane& lane = *stuck.lane;
+    if (is_over(lane, stuck.call)) continue;  // has just ended
+    show(lane, stuck.call, lane.pending.size(), lane.identity_tid);
+  }
+  stuck_.clear();
+}
+
+void ProcessDrain::show(Lane& lane, ring::CallRecord call, size_t index, uint32_t tid) {
+  if (lane.open_row != trace::kNoId && lane.open_since == call.begin) return;
+  // What it waits for was settled at its entry.
+  call.end = (call.flags & ring::kVirtualTime) != 0
+                 ? call.begin
+                 : run_.clock.to_ticks(run_.clock.to_ns(call.begin) + kSlackNs);
+  lane.open_since = call.begin;
+  lane.open_row = calls_.show(call, place(lane, index, tid));
+}
+
+void ProcessDrain::show_unfinished() {
+  for (auto& lane : lanes_) {
+    OpenCallView open;
+    if (!read_open_call(*lane, &open) || open.leaving || is_over(*lane, open.call)) continue;
+    if ((open.call.flags & ring::kVirtualTime) == 0)
+      show(*lane, open.call, lane->at, lane->ring.header().tid.load(std::memory_order_relaxed));
+  }
+  if (row_.clock != trace::kVirtualClock) work_.show();
+  stacks_.finish();  // those of the calls' entries may be all that is known
+}
+
+bool ProcessDrain::in_call(uint32_t tid) const {
+  return std::any_of(lanes_.begin(), lanes_.end(), [&](const auto& lane) {
+    OpenCallView open;
+    return lane->ring.header().tid.load(std::memory_order_relaxed) == tid &&
+           read_open_call(*lane, &open);
+  });
+}
+
+ProcessDrain::Progress ProcessDrain::progress() const {
+  Progress progress;
+  progress.moved = moved_;
+  progress.issued = run_.records > 0;
+  progress.watchable = !paused_;
+  progress.simulated = row_.clock == trace::kVirtualClock;
+  progress.answered = questions_.answered();
+  progress.not_done = questions_.not_done();
+  for (const auto& lane : lanes_) {
+    OpenCallView open;
+    if (!read_open_call(*lane, &open)) continue;
+    ++progress.open_calls;
+    // Beginnings of queries are no progress either.
+    if (!ring::is_query(ring::call_info(open.call.call).kind)) progress.moved += open.call.begin;
+  }
+  return progress;
+}
+
+}  // namespace streamscope::record

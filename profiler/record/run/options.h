@@ -1,0 +1,56 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// What a user may ask of a recording, and what comes of it.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "record/hang/hang_options.h"
+#include "ring/control.h"
+#include "trace/error.h"
+
+namespace streamscope::record {
+
+struct Options {
+  std::filesystem::path output;  ///< empty: default_output()
+  bool force = false;            ///< replace an existing file
+  ring::Tier tier = ring::Tier::kTimes;
+  uint32_t with = 0;  ///< ring::With bits
+  ring::GraphDetail graphs = ring::GraphDetail::kLaunch;
+  ring::StackMode stacks = ring::StackMode::kSyncs;
+  std::optional<double> delay_s, duration_s;
+  ring::CaptureRange capture_range = ring::CaptureRange::kNone;
+  std::string capture_range_name;
+  bool quiet = false;
+  std::filesystem::path inject_library;         ///< preloaded into the program; empty: none
+  HangOptions hangs;                            ///< without `explain` nobody watches
+  bool abort_on_hang = false;                   ///< end a program that hangs
+  std::optional<uint32_t> flight_recorder_mib;  ///< keep so much of each thread, the newest
+};
+
+/// Something that could not be removed; the next command on `trace` does.
+struct Left {
+  std::filesystem::path what, trace;
+};
+/// For a message.
+std::string describe(const Left& left);
+
+struct Outcome {
+  int exit_code = 0;           ///< of the program, 128 + n if signal n ended it
+  bool trace_written = false;  ///< false: the program made no CUDA call and left no file
+  bool left_running = false;   ///< no trace, but processes of the program are still there
+  bool complete = false;
+  bool ended_hang = false;  ///< the program hung and was ended by us; exit_code is 124
+  std::filesystem::path trace;
+  uint64_t records = 0;          ///< read from rings
+  uint64_t dropped = 0;          ///< because a ring was full
+  std::vector<Left> left;        ///< folders of rings that could not be removed
+  std::optional<Error> failure;  ///< why the trace could not be written, after the program began
+};
+
+}  // namespace streamscope::record

@@ -1,0 +1,61 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// The call stacks of one process and the files that their addresses lie in.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "record/drain/flat_map.h"
+#include "record/drain/run_state.h"
+#include "record/hang/unwind.h"
+#include "ring/record.h"
+
+namespace streamscope::record {
+
+/// Frames are stored when they come, their names when the process has ended. Thread-compatible.
+class Stacks {
+ public:
+  Stacks(RunState& run, trace::Id process) : run_(run), process_(process) {}
+
+  /// Row of the stack with this CallRecord::stack; kNoId for 0. It may be described later.
+  trace::Id id(uint32_t low_hash);
+  void describe(const ring::ModuleRecord& record);
+  struct Frame {
+    uint64_t value;  ///< an address in the process, or a TextHash
+    bool is_text;    ///< a Python frame, named by the collector
+  };
+  /// A whole stack, innermost frame first.
+  void describe(uint64_t hash, const std::vector<Frame>& frames);
+  /// A stack that was taken from outside and whose frames have their names. Returns its row.
+  trace::Id add(const std::vector<SeenFrame>& frames);
+  /// Names the frames that have come so far.
+  void finish();
+
+  /// Take over rows of an earlier writer.
+  void restore(trace::Id id, const trace::Stack& row);
+  void restore(trace::Id id, const trace::StackFrame& row, std::string module);
+
+ private:
+  struct Module {
+    uint64_t base, begin, end;
+    ring::TextHash path;
+  };
+  struct NativeFrame {
+    trace::Id id;
+    trace::StackFrame row;
+    uint64_t address;         // in the process
+    std::string module_path;  // known from an earlier writer
+  };
+  const Module* module_of(uint64_t address) const;
+
+  RunState& run_;
+  trace::Id process_;
+  FlatMap<uint32_t, trace::Id> stacks_;  // by low half of the hash
+  FlatMap<uint64_t, uint8_t> described_;
+  std::vector<Module> modules_;
+  std::vector<NativeFrame> frames_;
+};
+
+}  // namespace streamscope::record

@@ -1,0 +1,290 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "budget.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <fstream>
+#include <iterator>
+
+#include "analysis/delay/critical_path.h"
+#include "analysis/delay/overlap.h"
+#include "analysis/units.h"
+#include "trace/error.h"
+
+namespace streamscope::report {
+namespace {
+
+using trace::Id;
+using trace::Ns;
+using trace::Trace;
+
+constexpr size_t kMostBytes = 1 << 20;  // a budget file has a few lines
+
+struct Row {
+  std::string_view name;
+  Budget::What what;
+};
+constexpr Row kRows[] = {{"critical-path", Budget::kCriticalPath},
+                         {"wait", Budget::kWait},
+                         {"overlap", Budget::kOverlap},
+                         {"waits-per-iteration", Budget::kWaitsPerIteration},
+                         {"overhead", Budget::kOverhead}};
+
+bool is_time(Budget::What what) { return what == Budget::kCriticalPath || what == Budget::kWait; }
+bool is_share(Budget::What what) { return what == Budget::kOverlap || what == Budget::kOverhead; }
+
+std::vector<std::string_view> words_of(std::string_view line) {
+  std::vector<std::string_view> words;
+  for (size_t at = 0; (at = line.find_first_not_of(" \t\r", at)) != line.npos;) {
+    const size_t end = std::min(line.find_first_of(" \t\r", at), line.size());
+    words.push_back(line.substr(at, end - at));
+    at = end;
+  }
+  return words;
+}
+
+class Parser {
+ public:
+  Parser(std::filesystem::path file, std::string iteration)
+      : file_(std::move(file)), iteration_(std::move(iteration)) {}
+
+  void take(std::string_view line) {
+    ++line_;
+    line = line.substr(0, line.find('#'));
+    std::vector<std::string_view> words = words_of(line);
+    if (words.empty()) return;
+    Budget budget;
+    const auto row = std::find_if(std::begin(kRows), std::end(kRows),
+                                  [&](const Row& candidate) { return candidate.name == words[0]; });
+    if (row == std::end(kRows)) {
+      fail("there is no budget '" + std::string(words[0]) + "'",
+           "there are critical-path, wait CAUSE, overlap, waits-per-iteration and overhead");
+    }
+    budget.what = row->what;
+    words.erase(words.begin());
+    if (budget.what == Budget::kWait) {
+      if (words.empty()) fail("wait needs a cause", "such as event_wait");
+      budget.cause = cause(words[0]);
+      words.erase(words.begin());
+    }
+    if (budget.what == Budget::kWaitsPerIteration) {
+      if (iteration_.empty())
+        fail("needs to know what an iteration is", "add --iteration nvtx:NAME");
+      budget.iteration = iteration_;
+    }
+    if (words.size() < 2 || words.size() > 3 || (words[0] != "<=" && words[0] != ">="))
+      fail("is no limit", "write <= or >=, a number and its unit");
+    budget.at_least = words[0] == ">=";
+    std::string amount(words[1]);
+    if (words.size() == 3) amount += words[2];
+    budget.limit = value(amount, budget.what);
+    const bool again = std::any_of(budgets_.begin(), budgets_.end(), [&](const Budget& other) {
+      return other.text() == budget.text() && other.at_least == budget.at_least;
+    });
+    if (again) fail("'" + budget.text() + "' has such a limit already", "keep one of them");
+    budgets_.push_back(std::move(budget));
+  }
+  std::vector<Budget> done() {
+    if (budgets_.empty()) throw Error(file_, "holds no budget", "see streamscope check --help");
+    return std::move(budgets_);
+  }
+
+ private:
+  [[noreturn]] void fail(const std::string& cause, const std::string& remedy) const {
+    throw Error(fmt::format("{}:{}", file_.string(), line_), cause, remedy);
+  }
+  analysis::WaitCause cause(std::string_view name) const {
+    std::string known;
+    for (int i = 0; i <= trace::kHostCause; ++i) {
+      const auto kind = static_cast<trace::WaitCauseKind>(i);
+      if (trace::to_string(kind) == name) return static_cast<analysis::WaitCause>(i);
+      known += (i == 0 ? "" : ", ") + std::string(trace::to_string(kind));
+    }
+    fail("there is no cause '" + std::string(name) + "'", "there are " + known);
+  }
+  double value(std::string_view text, Budget::What what) const {
+    double number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    const std::string_view unit = text.substr(static_cast<size_t>(end - text.data()));
+    double scale = 0;
+    if (is_time(what))
+      scale = unit == "ns" ? 1 : unit == "us" ? 1e3 : unit == "ms" ? 1e6 : unit == "s" ? 1e9 : 0;
+    if (is_share(what)) scale = unit == "%" ? 0.01 : 0;
+    if (!is_time(what) && !is_share(what)) scale = unit.empty() ? 1 : 0;
+    if (error != std::errc() || !std::isfinite(number) || number < 0 || scale == 0) {
+      fail("'" + std::string(text) + "' is no limit here", is_time(what)    ? "write a time: 12 ms"
+                                                           : is_share(what) ? "write a share: 40 %"
+                                                                            : "write a number");
+    }
+    return number * scale;
+  }
+
+  std::filesystem::path file_;
+  std::string iteration_;
+  size_t line_ = 0;
+  std::vector<Budget> budgets_;
+};
+
+std::optional<double> critical_path_ns(analysis::Analyses& analyses) {
+  const auto& path = analyses.path();
+  if (path.empty()) return std::nullopt;
+  return static_cast<double>(path.back().end_ns - path.front().start_ns);
+}
+
+std::optional<double> waited_ns(analysis::Analyses& analyses, analysis::WaitCause cause) {
+  if (analyses.by_start().empty()) return std::nullopt;
+  double sum = 0;
+  for (const analysis::WaitPart& part : analyses.waits()) {
+    if (part.cause == cause) sum += static_cast<double>(part.duration_ns);
+  }
+  return sum;
+}
+
+// Of the device on which copies hide least behind kernels.
+std::optional<double> hidden_share(analysis::Analyses& analyses) {
+  std::optional<double> least;
+  for (const analysis::DeviceOverlap& device :
+       analysis::overlap(analyses.trace(), analyses.by_start())) {
+    if (device.copy_ns == 0) continue;
+    const double share = static_cast<double>(device.both_ns) / static_cast<double>(device.copy_ns);
+    least = std::min(least.value_or(share), share);
+  }
+  return least;
+}
+
+// Stream waits that were called inside the iterations, per iteration.
+std::optional<double> waits_per_iteration(const Trace& trace, const std::string& name) {
+  struct Span {
+    Ns start, end;
+    Id process;
+  };
+  std::vector<Span> spans;
+  for (Id id = 0; id < trace.range.size(); ++id) {
+    if (trace.text(trace.range.name_id[id]) != name || trace.range.end_ns[id] == trace::kUnknownNs)
+      continue;
+    spans.push_back({trace.range.start_ns[id], trace.range.end_ns[id],
+                     trace.process_of_thread(trace.range.thread_id[id])});
+  }
+  if (spans.empty()) return std::nullopt;
+  std::sort(spans.begin(), spans.end(),
+            [](const Span& a, const Span& b) { return a.start < b.start; });
+  uint64_t inside = 0;
+  for (Id id = 0; id < trace.event_wait.size(); ++id) {
+    const Ns at = trace.event_wait.start_ns[id];
+    const Id process = trace.process_of_thread(trace.event_wait.thread_id[id]);
+    auto after = std::upper_bound(spans.begin(), spans.end(), at,
+                                  [](Ns ns, const Span& span) { return ns < span.start; });
+    // Iterations of several processes overlap; a few steps back find the right one.
+    for (int steps = 0; steps < 64 && after != spans.begin(); ++steps) {
+      --after;
+      if (after->process != process) continue;
+      inside += at < after->end;
+      break;
+    }
+  }
+  return static_cast<double>(inside) / static_cast<double>(spans.size());
+}
+
+}  // namespace
+
+std::string Budget::text() const {
+  std::string result;
+  for (const Row& row : kRows) {
+    if (row.what == what) result = row.name;
+  }
+  if (what == kWait)
+    result += " " + std::string(trace::to_string(static_cast<trace::WaitCauseKind>(cause)));
+  if (what == kWaitsPerIteration) result += " " + iteration;
+  return result;
+}
+
+std::string Budget::value_text(double value) const {
+  if (is_time(what)) return analysis::format_duration(static_cast<Ns>(std::min(value, 9e18)));
+  if (is_share(what)) return fmt::format("{:.1f} %", value * 100);
+  return fmt::format("{:.2f}", value);
+}
+
+std::string Budget::limit_text() const {
+  return (at_least ? "at least " : "at most ") + value_text(limit);
+}
+
+std::string_view to_string(BudgetOutcome outcome) {
+  constexpr std::string_view kNames[] = {"met", "exceeded", "not measurable"};
+  return kNames[static_cast<size_t>(outcome)];
+}
+
+std::vector<Budget> parse_budgets(std::string_view text, const std::filesystem::path& file,
+                                  const std::string& iteration) {
+  Parser parser(file, iteration);
+  while (!text.empty()) {
+    const size_t end = std::min(text.find('\n'), text.size());
+    parser.take(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return parser.done();
+}
+
+std::vector<Budget> read_budgets(const std::filesystem::path& file, const std::string& iteration) {
+  std::ifstream in(file, std::ios::binary);
+  if (!in) throw Error(file, "cannot be read", "check path and permissions");
+  std::string text(kMostBytes + 1, '\0');
+  in.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<size_t>(in.gcount()));
+  if (text.size() > kMostBytes)
+    throw Error(file, "is too large for a budget file", "check the name");
+  return parse_budgets(text, file, iteration);
+}
+
+std::string iteration_named(const std::string& text) {
+  constexpr std::string_view kPrefix = "nvtx:";
+  if (text.empty()) return "";
+  if (!text.starts_with(kPrefix) || text.size() == kPrefix.size())
+    throw Error("--iteration", "'" + text + "' names no NVTX range", "write nvtx:NAME");
+  return text.substr(kPrefix.size());
+}
+
+std::vector<BudgetResult> measure(analysis::Analyses& analyses, const Info& info,
+                                  const std::vector<Budget>& budgets) {
+  std::vector<BudgetResult> results;
+  const Trace& trace = analyses.trace();
+  for (const Budget& budget : budgets) {
+    BudgetResult result{.budget = budget};
+    if (info.unfinished) {
+      results.push_back(std::move(result));
+      continue;
+    }
+    switch (budget.what) {
+      case Budget::kCriticalPath:
+        result.measured = critical_path_ns(analyses);
+        break;
+      case Budget::kWait:
+        result.measured = waited_ns(analyses, budget.cause);
+        break;
+      case Budget::kOverlap:
+        result.measured = hidden_share(analyses);
+        break;
+      case Budget::kWaitsPerIteration:
+        result.measured = waits_per_iteration(trace, budget.iteration);
+        break;
+      case Budget::kOverhead:
+        if (info.duration_ns > 0)
+          result.measured =
+              static_cast<double>(info.overhead_ns) / static_cast<double>(info.duration_ns);
+        break;
+    }
+    if (result.measured) {
+      const bool met =
+          budget.at_least ? *result.measured >= budget.limit : *result.measured <= budget.limit;
+      result.outcome = met ? BudgetOutcome::kMet : BudgetOutcome::kExceeded;
+    }
+    results.push_back(std::move(result));
+  }
+  return results;
+}
+
+}  // namespace streamscope::report

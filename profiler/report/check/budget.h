@@ -1,0 +1,60 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Limits that a run must keep, from a small file, for `streamscope check --budget`.
+//
+//   # one per line; sizes of time are ns, us, ms or s
+//   critical-path <= 12 ms
+//   wait event_wait <= 3 ms
+//   overlap >= 40 %
+//   waits-per-iteration <= 8
+//   overhead <= 5 %
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analysis/analyses.h"
+#include "report/sections/info.h"
+
+namespace streamscope::report {
+
+struct Budget {
+  enum What { kCriticalPath, kWait, kOverlap, kWaitsPerIteration, kOverhead } what = kCriticalPath;
+  analysis::WaitCause cause = analysis::WaitCause::kUnknown;  ///< kWait
+  std::string iteration;  ///< kWaitsPerIteration: name of the NVTX range that is one
+  bool at_least = false;
+  double limit = 0;  ///< ns, share of 1, or a number
+
+  std::string text() const;        ///< "wait event_wait"
+  std::string limit_text() const;  ///< "at most 3.00 ms"
+  std::string value_text(double value) const;
+};
+
+/// Throws Error that names file and line.
+std::vector<Budget> read_budgets(const std::filesystem::path& file, const std::string& iteration);
+/// The same of a text; `file` stands in messages.
+std::vector<Budget> parse_budgets(std::string_view text, const std::filesystem::path& file,
+                                  const std::string& iteration);
+
+/// "step" of "nvtx:step", the value of --iteration; "" of "". Throws Error.
+std::string iteration_named(const std::string& text);
+
+enum class BudgetOutcome { kMet, kExceeded, kNotMeasurable };
+std::string_view to_string(BudgetOutcome outcome);  // "met", "exceeded", "not measurable"
+
+struct BudgetResult {
+  Budget budget;
+  std::optional<double> measured;  ///< nothing if the trace lacks what it takes
+  BudgetOutcome outcome = BudgetOutcome::kNotMeasurable;
+
+  std::string measured_text() const { return measured ? budget.value_text(*measured) : "unknown"; }
+};
+
+std::vector<BudgetResult> measure(analysis::Analyses& analyses, const Info& info,
+                                  const std::vector<Budget>& budgets);
+
+}  // namespace streamscope::report

@@ -1,0 +1,188 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "check.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
+
+#include "analysis/compare/diff.h"
+#include "analysis/derive.h"
+#include "analysis/labels.h"
+#include "report/formats/json.h"
+#include "trace/error.h"
+
+namespace streamscope::report {
+namespace {
+
+using analysis::Confidence;
+using analysis::Outcome;
+using trace::Trace;
+
+// FNV-1a, with an end mark after every part so that parts cannot run into each other.
+class Hash {
+ public:
+  void add(std::string_view part) {
+    for (const char c : part) step(static_cast<unsigned char>(c));
+    step(0);
+  }
+  uint64_t value() const { return value_; }
+
+ private:
+  void step(unsigned char byte) { value_ = (value_ ^ byte) * 0x100000001b3u; }
+  uint64_t value_ = 0xcbf29ce484222325u;
+};
+
+// "train.py:41 step" without the number of its line.
+std::string without_line(const std::string& call_site) {
+  const size_t colon = call_site.find(':');
+  if (colon == call_site.npos) return call_site;
+  const size_t end = call_site.find_first_not_of("0123456789", colon + 1);
+  return call_site.substr(0, colon) + (end == call_site.npos ? "" : call_site.substr(end));
+}
+
+// True for as many findings of a fingerprint as the baseline has; each takes one of them.
+bool is_known(const Trace& trace, const analysis::Detector& detector,
+              const analysis::Finding& finding, std::map<std::string, uint64_t>& baseline) {
+  if (baseline.empty() || finding.confidence == Confidence::kPossible) return false;
+  const auto entry = baseline.find(fingerprint(trace, {&detector, finding}));
+  if (entry == baseline.end() || entry->second == 0) return false;
+  --entry->second;
+  return true;
+}
+
+}  // namespace
+
+std::string_view to_string(CheckResult result) {
+  constexpr std::string_view kNames[] = {"passed", "failed", "not-evaluable"};
+  return kNames[static_cast<size_t>(result)];
+}
+
+bool CheckOptions::requires_verdict(const analysis::Detector& detector) const {
+  return std::find(required.begin(), required.end(), &detector) != required.end();
+}
+
+Check check(const Trace& trace, const CheckOptions& options) {
+  Check result{.info = info_of(trace), .options = options};
+  analysis::Analyses analyses(trace);
+  std::vector<analysis::Verdict> verdicts = analysis::verdicts(analyses);
+  auto baseline = options.baseline;
+  for (const analysis::Verdict& verdict : verdicts) {
+    const bool fails = verdict.detector->severity >= options.fail_on;
+    const bool required = options.requires_verdict(*verdict.detector);
+    if (!fails && !required) continue;
+    bool suspects = false, only_possible = true;
+    for (const analysis::Finding& finding : verdict.findings) {
+      only_possible &= finding.confidence == Confidence::kPossible;
+      if (is_known(trace, *verdict.detector, finding, baseline)) continue;
+      suspects |= finding.confidence == Confidence::kSuspected;
+      result.failing += fails && finding.confidence == Confidence::kCertain;
+    }
+    // A finding that is only possible answers nothing where evidence is missing.
+    const bool lacks_evidence =
+        only_possible && verdict.outcome == Outcome::kFound && !verdict.reason.empty();
+    if (verdict.outcome == Outcome::kNotEvaluable || suspects || lacks_evidence ||
+        (verdict.outcome == Outcome::kNotAtThisTier && required)) {
+      result.open.push_back({verdict.detector, verdict.reason.empty()
+                                                   ? "what it found is only suspected"
+                                                   : verdict.reason});
+    }
+  }
+  for (const analysis::Detector* detector : options.required) {
+    if (!detector->look) result.open.push_back({detector, "planned for a later version"});
+  }
+  for (analysis::Verdict& verdict : verdicts) {
+    result.verdicts.push_back(
+        {.detector = verdict.detector, .outcome = verdict.outcome, .reason = verdict.reason});
+  }
+  result.findings = by_weight(std::move(verdicts));
+  baseline = options.baseline;
+  for (Advice& advice : result.findings)
+    advice.known = is_known(trace, *advice.detector, advice.finding, baseline);
+  result.budgets = measure(analyses, result.info, options.budgets);
+  bool unmeasured = result.info.unfinished;
+  for (const BudgetResult& budget : result.budgets) {
+    result.over_budget += budget.outcome == BudgetOutcome::kExceeded;
+    unmeasured |= budget.outcome == BudgetOutcome::kNotMeasurable;
+  }
+  result.result = result.failing + result.over_budget > 0 ? CheckResult::kFailed
+                  : !result.open.empty() || unmeasured    ? CheckResult::kNotEvaluable
+                                                          : CheckResult::kPassed;
+  return result;
+}
+
+std::string write_baseline(const Trace& trace, const Check& check) {
+  std::map<std::string, uint64_t> counts;
+  for (const Advice& advice : check.findings) {
+    if (!advice.is_possible()) ++counts[fingerprint(trace, advice)];
+  }
+  Json findings = Json::array();
+  for (const Advice& advice : check.findings) {
+    if (advice.is_possible()) continue;  // must not hide the same finding once it is certain
+    const std::string print = fingerprint(trace, advice);
+    const auto count = counts.find(print);
+    if (count == counts.end()) continue;
+    // The title is for people who read the change of a baseline.
+    findings.push_back({{"fingerprint", print},
+                        {"count", count->second},
+                        {"detector", advice.detector->id},
+                        {"title", advice.finding.title}});
+    counts.erase(count);
+  }
+  return dump(Json{{"schema", 1}, {"findings", findings}});
+}
+
+std::map<std::string, uint64_t> read_baseline(const std::filesystem::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  if (!in) throw Error(file, "cannot be read", "make it with --write-baseline " + file.string());
+  const Json document = Json::parse(in, nullptr, false);
+  const auto fail = [&](const char* cause) {
+    throw Error(file, cause, "make it anew with --write-baseline");
+  };
+  if (!document.is_object() || document.value("schema", Json()) != Json(1) ||
+      !document.contains("findings") || !document["findings"].is_array()) {
+    fail("is no baseline of this version");
+  }
+  std::map<std::string, uint64_t> counts;
+  for (const Json& finding : document["findings"]) {
+    if (!finding.is_object() || !finding.contains("fingerprint") ||
+        !finding["fingerprint"].is_string())
+      fail("has a finding without a fingerprint");
+    const Json count = finding.value("count", Json(1));
+    if (!count.is_number_unsigned()) fail("has a finding whose count is no number");
+    counts[finding["fingerprint"].get<std::string>()] += count.get<uint64_t>();
+  }
+  return counts;
+}
+
+std::string fingerprint(const Trace& trace, const Advice& advice) {
+  const analysis::Finding& finding = advice.finding;
+  Hash hash;
+  hash.add(advice.detector->id);
+  for (Id op : {finding.first_op, finding.second_op}) {
+    if (op >= trace.op.size()) continue;
+    hash.add(analysis::op_label(trace, op));
+    hash.add(analysis::lasting_stream_name(trace, trace.op.stream_id[op]));
+  }
+  const auto add_event = [&](Id event, Id stream) {
+    if (event < trace.event.size()) hash.add(trace.text(trace.event.name_id[event]));
+    hash.add(analysis::lasting_stream_name(trace, stream));
+  };
+  if (finding.event_record < trace.event_record.size())
+    add_event(trace.event_record.event_id[finding.event_record],
+              trace.event_record.stream_id[finding.event_record]);
+  if (finding.event_wait < trace.event_wait.size())
+    add_event(trace.event_wait.event_id[finding.event_wait],
+              trace.event_wait.stream_id[finding.event_wait]);
+  if (finding.host_sync < trace.host_sync.size()) {
+    hash.add(trace.text(trace.host_sync.name_id[finding.host_sync]));
+    hash.add(analysis::lasting_stream_name(trace, trace.host_sync.stream_id[finding.host_sync]));
+  }
+  hash.add(without_line(finding.place.call_site));
+  hash.add(finding.place.ranges);
+  return fmt::format("{:016x}", hash.value());
+}
+
+}  // namespace streamscope::report

@@ -1,0 +1,119 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <map>
+
+#include "analysis/call_sites.h"
+#include "check.h"
+#include "report/formats/json.h"
+#include "report/formats/markup.h"
+
+namespace streamscope::report {
+namespace {
+
+using analysis::Detector;
+
+Json message(const std::string& text) { return Json{{"text", without_folders(text)}}; }
+
+size_t index_of(const Detector& detector) {
+  return static_cast<size_t>(&detector - analysis::detectors().data());
+}
+
+Json rules() {
+  Json list = Json::array();
+  for (const Detector& detector : analysis::detectors()) {
+    list.push_back({{"id", detector.id},
+                    {"shortDescription", {{"text", detector.title}}},
+                    {"defaultConfiguration",
+                     {{"level", analysis::to_string(detector.severity)},
+                      {"enabled", detector.look != nullptr}}},
+                    {"properties",
+                     {{"number", detector.number},
+                      {"needs", analysis::to_string_of_evidence(detector.needs)}}}});
+  }
+  return list;
+}
+
+// File and line if the call site has them; thread and NVTX ranges besides.
+Json location(const analysis::Place& place) {
+  Json result = Json::object(), logical = Json::array();
+  std::string function = without_folders(place.call_site);
+  if (const auto source = analysis::source_line(place.call_site)) {
+    const std::string_view file = source->file.substr(source->file.rfind('/') + 1);
+    result["physicalLocation"] = {{"artifactLocation", {{"uri", file}}},
+                                  {"region", {{"startLine", source->line}}}};
+    function = source->function;
+  }
+  if (!function.empty())
+    logical.push_back({{"fullyQualifiedName", function}, {"kind", "function"}});
+  if (!place.ranges.empty())
+    logical.push_back({{"fullyQualifiedName", place.ranges}, {"kind", "module"}});
+  if (!logical.empty()) result["logicalLocations"] = logical;
+  return result;
+}
+
+Json result_of(const trace::Trace& trace, const Advice& advice,
+               std::map<std::string, size_t>& seen) {
+  const analysis::Finding& finding = advice.finding;
+  const std::string print = fingerprint(trace, advice);
+  Json properties{{"confidence", analysis::to_string(finding.confidence)}};
+  if (finding.gain_ns) properties["gain_ns"] = *finding.gain_ns;
+  if (!finding.place.thread.empty()) properties["thread"] = finding.place.thread;
+  Json result{
+      {"ruleId", advice.detector->id},
+      {"ruleIndex", index_of(*advice.detector)},
+      {"level", analysis::to_string(advice.severity())},
+      {"message", message(finding.title + ". " + finding.text)},
+      {"occurrenceCount", finding.count},
+      {"partialFingerprints", {{"structure/v1", print + ":" + std::to_string(++seen[print])}}},
+      {"properties", properties}};
+  if (advice.known) result["baselineState"] = "unchanged";
+  if (Json where = location(finding.place); !where.empty())
+    result["locations"] = Json::array({where});
+  return result;
+}
+
+Json notification(const char* level, const std::string& text) {
+  return Json{{"level", level}, {"message", message(text)}};
+}
+
+// What the verdict lacks: losses of the recording, and detectors that cannot vouch for an answer.
+Json notifications(const trace::Trace& trace, const Check& check) {
+  Json list = Json::array();
+  for (const Notice& notice : notices_of(trace, check.info)) {
+    list.push_back(notification(notice.severity >= trace::Severity::kDataLoss ? "warning" : "note",
+                                notice.text));
+  }
+  for (const OpenQuestion& question : check.open) {
+    Json open = notification("warning", "not evaluable: " + question.reason);
+    open["associatedRule"] = {{"id", question.detector->id},
+                              {"index", index_of(*question.detector)}};
+    list.push_back(std::move(open));
+  }
+  for (const BudgetResult& result : check.budgets) {
+    if (result.outcome == BudgetOutcome::kMet) continue;
+    list.push_back(notification("warning", "budget " + std::string(to_string(result.outcome)) +
+                                               ": " + result.budget.text() + " " +
+                                               result.budget.limit_text() + ", measured " +
+                                               result.measured_text()));
+  }
+  return list;
+}
+
+}  // namespace
+
+std::string write_check_sarif(const trace::Trace& trace, const Check& check, const Look&) {
+  Json results = Json::array();
+  std::map<std::string, size_t> seen;
+  for (const Advice& advice : check.findings) results.push_back(result_of(trace, advice, seen));
+  const Json driver{{"name", "streamscope"}, {"rules", rules()}};
+  const Json invocation{{"executionSuccessful", check.result != CheckResult::kNotEvaluable},
+                        {"toolExecutionNotifications", notifications(trace, check)}};
+  return dump(Json{{"$schema", "https://json.schemastore.org/sarif-2.1.0.json"},
+                   {"version", "2.1.0"},
+                   {"runs", Json::array({Json{{"tool", {{"driver", driver}}},
+                                              {"invocations", Json::array({invocation})},
+                                              {"results", results}}})}});
+}
+
+}  // namespace streamscope::report

@@ -1,0 +1,211 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// The report as one self-contained page: no network, no other file. The tables are those of the
+// other formats; the timeline is drawn by page.js from a block of JSON.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "analysis/labels.h"
+#include "analysis/units.h"
+#include "page.h"
+#include "page_lanes.h"
+#include "pictures.h"
+#include "report/formats/exporter.h"
+#include "report/formats/markup.h"
+
+namespace streamscope::report {
+namespace {
+
+using trace::Trace;
+
+constexpr size_t kFindingsShown = 50;
+constexpr size_t kPoolsShown = 12;
+// Of document.cpp.
+constexpr std::string_view kAdviceTitle = "Worth fixing first",
+                           kPossibleTitle = "Possible findings";
+
+std::string prose(const std::string& text) { return escape_markup(without_folders(text)); }
+
+std::string table_of(const Section& section) {
+  std::string text = "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"" +
+                     escape_markup(section.title) + "\"><table><thead><tr>";
+  for (const Column& column : section.columns) {
+    text += fmt::format(
+        "<th scope=\"col\"{}>{}</th>", column.right ? " class=\"number\"" : "",
+        escape_markup(column.group.empty() ? column.name : column.group + ": " + column.name));
+  }
+  text += "</tr></thead><tbody>\n";
+  for (const auto& row : section.rows) {
+    text += "<tr>";
+    for (size_t i = 0; i < row.size(); ++i) {
+      const bool right = i < section.columns.size() && section.columns[i].right;
+      text += fmt::format("<td{}>{}</td>", right ? " class=\"number\"" : "", prose(row[i]));
+    }
+    text += "</tr>\n";
+  }
+  return text + "</tbody></table></div>\n";
+}
+
+std::string section_of(const Section& section) {
+  std::string text = "<section><h2>" + escape_markup(section.title) + "</h2>\n";
+  for (const std::string& remark : section.remarks) text += "<p>" + prose(remark) + "</p>\n";
+  if (!section.rows.empty()) text += table_of(section);
+  for (const std::string& note : section.footnotes)
+    text += "<p class=\"faint\">" + prose(note) + "</p>\n";
+  return text + "</section>\n";
+}
+
+std::string finding_of(const Trace& trace, const analysis::Timeline& timeline,
+                       const Advice& advice) {
+  const analysis::Finding& finding = advice.finding;
+  std::string text =
+      fmt::format("<article class=\"finding {}\"><h3>{}</h3><p>{}</p><p class=\"faint\">{} {}",
+                  analysis::to_string(advice.severity()), prose(finding.title), prose(finding.text),
+                  advice.detector->number, advice.detector->id);
+  if (finding.count > 1) text += fmt::format(", {} times", analysis::format_count(finding.count));
+  if (finding.gain_ns)
+    text += ", gain " + escape_markup(analysis::format_duration(*finding.gain_ns));
+  text += fmt::format(", {}</p>", analysis::to_string(finding.confidence));
+  text += picture_of(trace, timeline, finding);
+  Ns from = finding.start_ns, to = std::max(finding.end_ns, from);
+  for (const Id op : {finding.first_op, finding.second_op}) {
+    if (from == trace::kUnknownNs || op >= trace.op.size() || !analysis::is_timed(trace, op))
+      continue;
+    from = std::min(from, trace.op.start_ns[op]);
+    to = std::max(to, trace.op.end_ns[op]);
+  }
+  if (from != trace::kUnknownNs) {
+    text += fmt::format(
+        "<button type=\"button\" data-from=\"{}\" data-to=\"{}\" data-title=\"{}\">Show it in the "
+        "timeline</button>",
+        from, to, prose(finding.title));
+  }
+  return text + "</article>\n";
+}
+
+// The findings for which the page has no room, one line each.
+std::string rest_of(const std::vector<Advice>& findings) {
+  std::string text =
+      fmt::format("<details><summary>{}</summary><ul>\n",
+                  analysis::format_count(findings.size() - kFindingsShown, "more finding"));
+  for (size_t i = kFindingsShown; i < findings.size(); ++i) {
+    text += fmt::format("<li>{} <span class=\"faint\">{} {}</span></li>\n",
+                        prose(findings[i].finding.title), findings[i].detector->number,
+                        findings[i].detector->id);
+  }
+  return text + "</ul></details>\n";
+}
+
+// The picture of a hang, and each cycle as a list of who waits for whom.
+std::string deadlocks_of(const Trace& trace, const analysis::WaitGraph& graph) {
+  if (graph.nodes.empty()) return "";
+  std::string text =
+      "<section><h2>Who waits for whom</h2>\n<p>What was pending when the trace ended: an arrow "
+      "leads from who waits to what it waits for.";
+  if (!graph.cycles.empty()) text += " What is red waits for itself and never goes on.";
+  if (graph.left_out > 0)
+    text += " " + analysis::format_count(graph.left_out, "more arrow") + " left out.";
+  return text +
+         "</p>\n<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Who waits "
+         "for whom\">" +
+         picture_of(trace, graph) + "</div></section>\n";
+}
+
+std::string pools_of(const Trace& trace) {
+  std::vector<analysis::PoolUsage> pools = analysis::pool_usage(trace);
+  if (pools.empty()) return "";
+  std::stable_sort(pools.begin(), pools.end(), [](const auto& a, const auto& b) {
+    return std::tuple(a.wait_ns, a.taken) > std::tuple(b.wait_ns, b.taken);
+  });
+  std::string text =
+      "<section><h2>Pools</h2>\n<p>What was in use over time; the broken line is the "
+      "limit of a pool that has one.</p>\n";
+  for (size_t i = 0; i < std::min(pools.size(), kPoolsShown); ++i) {
+    const analysis::PoolUsage& pool = pools[i];
+    std::string facts = "taken " + analysis::format_count(pool.taken, "time");
+    if (pool.waits > 0) {
+      facts += fmt::format(", {} of them waited {} in all", analysis::format_count(pool.waits),
+                           analysis::format_duration(pool.wait_ns));
+    }
+    if (pool.left > 0) facts += ", not all given back";
+    text += "<figure><figcaption>" + prose(pool.name) + ": " + escape_markup(facts) +
+            "</figcaption>" + picture_of(pool) + "</figure>\n";
+  }
+  if (pools.size() > kPoolsShown)
+    text += fmt::format("<p class=\"faint\">{} not shown: the next by time waited</p>\n",
+                        analysis::format_count(pools.size() - kPoolsShown, "pool"));
+  return text + "</section>\n";
+}
+
+// Inside <script> only "</" and "<!--" mean something.
+std::string script_json(const Json& json) {
+  std::string text = json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  for (size_t at = 0; (at = text.find('<', at)) != text.npos;) text.replace(at, 1, "\\u003c");
+  return text;
+}
+
+}  // namespace
+
+std::string write_html(const Trace& trace, const Summary& summary, const Options& options) {
+  const Document document = compose(trace, summary, options.by);
+  const analysis::Timeline timeline(trace);
+  const PageLanes lanes = page_lanes(trace, timeline);
+  std::string text = fmt::format(
+      "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; img-src data:; "
+      "style-src "
+      "'unsafe-inline'; script-src 'unsafe-inline'\">\n"
+      "<link rel=\"icon\" "
+      "href=\"data:,\">\n<title>{}</title>\n<style>\n{}</style>\n</head>\n<body>\n<main>\n<h1>{}</"
+      "h1>\n",
+      prose(document.headline), page_css(), prose(document.headline));
+  for (const Notice& notice : document.notices) {
+    text +=
+        fmt::format("<p class=\"notice\"><strong>{}</strong>: {} {}</p>\n",
+                    trace::to_string(notice.severity), prose(notice.text), prose(notice.advice));
+  }
+  text +=
+      "<section><h2>Timeline</h2>\n<div class=\"tools\">"
+      "<button type=\"button\" id=\"in\">Zoom in</button><button type=\"button\" id=\"out\">Zoom "
+      "out</button>"
+      "<button type=\"button\" id=\"all\">Show all</button>"
+      "<label for=\"search\">Search</label><input id=\"search\" type=\"search\" "
+      "autocomplete=\"off\"><span id=\"hits\" role=\"status\"></span></div>\n"
+      "<svg id=\"timeline\" tabindex=\"0\" role=\"img\" preserveAspectRatio=\"none\" "
+      "aria-label=\"Timeline of all streams; "
+      "arrow keys pan, plus and minus zoom\"></svg>\n"
+      "<div id=\"facts\" role=\"status\" data-hint=\"Wheel zooms, dragging pans; click an op to "
+      "see what it waited for. Keys: W A S D or arrows, + and -, 0 for all.\"></div>\n";
+  if (lanes.folded)
+    text +=
+        "<p class=\"faint\">The trace has more ops than a page can hold: neighbours too small to "
+        "see are drawn as one.</p>\n";
+  text += "</section>\n<section><h2>Findings</h2>\n";
+  size_t shown = 0;
+  for (const Advice& advice : summary.advice) {
+    if (shown++ == kFindingsShown) break;
+    text += finding_of(trace, timeline, advice);
+  }
+  if (summary.advice.size() > kFindingsShown) text += rest_of(summary.advice);
+  if (options.show_possible) {
+    for (const Advice& advice : summary.possible) text += finding_of(trace, timeline, advice);
+  } else if (!summary.possible.empty()) {
+    text += "<p class=\"faint\">" + prose(possible_line(summary.possible)) + "</p>\n";
+  }
+  if (summary.advice.empty()) text += "<p>Nothing to do something about.</p>\n";
+  text += "</section>\n" + deadlocks_of(trace, summary.hang);
+  for (const Section& section : document.sections) {
+    if (section.title != kAdviceTitle && section.title != kPossibleTitle)
+      text += section_of(section);  // the others are shown above, with pictures
+  }
+  text += pools_of(trace);
+  return text + "</main>\n<script type=\"application/json\" id=\"data\">" +
+         script_json(lanes.data) + "</script>\n<script>\n" + std::string(page_js()) +
+         "</script>\n</body>\n</html>\n";
+}
+
+}  // namespace streamscope::report

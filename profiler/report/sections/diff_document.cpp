@@ -1,0 +1,238 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "diff_document.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "analysis/labels.h"
+#include "analysis/units.h"
+#include "report/formats/json.h"
+
+namespace streamscope::report {
+namespace {
+
+using analysis::EdgeChange;
+using analysis::format_duration;
+using analysis::WorkChange;
+using trace::Ns;
+
+constexpr size_t kRowsShown = 30;  // nobody reads more; json has all
+
+std::string signed_duration(Ns ns) { return (ns < 0 ? "-" : "+") + format_duration(std::abs(ns)); }
+
+std::string counts(uint64_t before, uint64_t after) {
+  return before == after ? std::to_string(after) : fmt::format("{} → {}", before, after);
+}
+
+void note_rest(Section& section, size_t all) {
+  if (all > kRowsShown)
+    section.footnotes.push_back(fmt::format("{} more: --format json has them", all - kRowsShown));
+}
+
+}  // namespace
+
+DiffVerdict judge(analysis::TraceDiff diff, std::vector<BaseRun> base_runs, double max_slowdown) {
+  DiffVerdict verdict{
+      .diff = std::move(diff), .base_runs = std::move(base_runs), .max_slowdown = max_slowdown};
+  const auto& runs = verdict.base_runs;
+  const auto exceeds = [&](auto now, auto value_of) {
+    return std::all_of(runs.begin(), runs.end(), [&](const BaseRun& run) {
+      return static_cast<double>(now) > static_cast<double>(value_of(run)) * (1 + max_slowdown);
+    });
+  };
+  if (const auto& steady = verdict.diff.steady) {
+    verdict.slower =
+        exceeds(steady->now.median_ns, [](const BaseRun& run) { return run.steady.median_ns; });
+    verdict.more_often =
+        steady->range.empty() && steady->same_work &&
+        exceeds(steady->now.count, [](const BaseRun& run) { return run.steady.count; });
+  } else {
+    verdict.slower = exceeds(verdict.diff.new_ns, [](const BaseRun& run) { return run.ns; });
+  }
+  return verdict;
+}
+
+namespace {
+
+std::string instead(Ns now, Ns before) {
+  return fmt::format("{} instead of {} ({:+.1f} %)", format_duration(now), format_duration(before),
+                     analysis::TraceDiff::growth(before, now) * 100);
+}
+
+// What the figures are about, in a sentence.
+std::string compared(const analysis::TraceDiff& diff) {
+  if (!diff.steady) {
+    return "Whole runs, start-up included: no part was found that repeats in both. --iteration "
+           "nvtx:NAME names one.";
+  }
+  const analysis::SteadyPart& steady = *diff.steady;
+  const auto ops = [](const analysis::Repetitions& run) {
+    return analysis::format_count(run.op_count, "op");
+  };
+  const std::string what =
+      steady.range.empty()
+          ? fmt::format("a repeated sequence of {}",
+                        steady.base.op_count == steady.now.op_count
+                            ? ops(steady.base)
+                            : ops(steady.now) + " (" + ops(steady.base) + " in the base)")
+          : "NVTX range \"" + analysis::printable(steady.range) + "\"";
+  return fmt::format(
+      "The newest {} of {} in each run: median time from one to the next; work, dependencies and "
+      "waits of all of them. Start-up is left out.",
+      analysis::format_count(steady.compared, "repetition"), what);
+}
+
+std::string result_of(const DiffVerdict& verdict) {
+  const auto& steady = verdict.diff.steady;
+  const bool several = verdict.base_runs.size() > 1;
+  const double percent = verdict.max_slowdown * 100;
+  if (verdict.result() == CheckResult::kNotEvaluable) {
+    return fmt::format("not evaluable: {} unfinished",
+                       verdict.base_unfinished ? "a trace of the base is" : "the new trace is");
+  }
+  if (verdict.slower && steady) {
+    return fmt::format("regression: a repetition is slower than in {} by more than {:.1f} %",
+                       several ? "the slowest run of the base" : "the base", percent);
+  }
+  if (verdict.slower) {
+    return fmt::format(
+        "possible regression: the whole run is slower than {} by more than {:.1f} %, which may be "
+        "its start-up",
+        several ? "the slowest run of the base" : "the base", percent);
+  }
+  if (verdict.more_often) {
+    return fmt::format("regression: {} repetitions instead of {}, each about as fast as before",
+                       analysis::format_count(steady->now.count),
+                       analysis::format_count(steady->base.count));
+  }
+  return "no regression";
+}
+
+}  // namespace
+
+Document diff_document(const DiffVerdict& verdict) {
+  const analysis::TraceDiff& diff = verdict.diff;
+  Document document;
+  if (diff.steady) {
+    document.headline =
+        fmt::format("{} per repetition · whole run with start-up {}",
+                    instead(diff.steady->now.median_ns, diff.steady->base.median_ns),
+                    instead(diff.new_ns, diff.base_ns));
+  } else {
+    document.headline = instead(diff.new_ns, diff.base_ns);
+  }
+  document.headline +=
+      fmt::format(" · critical path {} instead of {}", format_duration(diff.new_path_ns),
+                  format_duration(diff.base_path_ns));
+  document.sections.push_back({.title = "What was compared", .remarks = {compared(diff)}});
+  Section work{
+      .title = "Work that changed",
+      .columns = {
+          {"cost", true}, {"work"}, {"stream"}, {"times", true}, {"median", true}, {"what"}}};
+  for (const WorkChange& change : diff.work) {
+    if (work.rows.size() == kRowsShown) break;
+    work.rows.push_back({signed_duration(change.cost_ns()), change.label, change.stream,
+                         counts(change.base_count, change.new_count),
+                         fmt::format("{} → {}", format_duration(change.base_median_ns),
+                                     format_duration(change.new_median_ns)),
+                         std::string(change.verdict())});
+  }
+  note_rest(work, diff.work.size());
+  if (!work.rows.empty()) document.sections.push_back(std::move(work));
+  Section edges{.title = "Dependencies that changed",
+                .columns = {{"times", true}, {"kind"}, {"what waits"}, {"for what"}}};
+  for (const EdgeChange& change : diff.edges) {
+    if (edges.rows.size() == kRowsShown) break;
+    edges.rows.push_back({counts(change.base_count, change.new_count),
+                          std::string(trace::to_string(change.kind)), change.to, change.from});
+  }
+  note_rest(edges, diff.edges.size());
+  if (!edges.rows.empty()) document.sections.push_back(std::move(edges));
+  Section waits{.title = "Waiting",
+                .columns = {{"cause"}, {"before", true}, {"after", true}, {"change", true}}};
+  for (const auto& [cause, times] : diff.waits) {
+    waits.rows.push_back({std::string(analysis::to_string(cause)), format_duration(times.first),
+                          format_duration(times.second),
+                          signed_duration(times.second - times.first)});
+  }
+  if (!waits.rows.empty()) document.sections.push_back(std::move(waits));
+  Section result{.title = "Result"};
+  result.remarks.push_back(result_of(verdict));
+  if (!diff.likely_cause.empty())
+    result.remarks.push_back("Likely cause: " + diff.likely_cause + ".");
+  document.sections.push_back(std::move(result));
+  return document;
+}
+
+namespace {
+
+std::string_view name_of(CheckResult result) {
+  return result == CheckResult::kPassed   ? "no-regression"
+         : result == CheckResult::kFailed ? "regression"
+                                          : to_string(result);
+}
+
+// One repetition of each, or the whole runs.
+Json compared_json(const DiffVerdict& verdict) {
+  const auto& steady = verdict.diff.steady;
+  if (!steady) return Json{{"what", "whole-run"}, {"includes_start_up", true}};
+  Json runs = Json::array();
+  for (const BaseRun& run : verdict.base_runs) runs.push_back(run.steady.median_ns);
+  return Json{{"what", steady->range.empty() ? "sequence" : "range"},
+              {"range", analysis::printable(steady->range)},
+              {"includes_start_up", false},
+              {"repetitions", steady->compared},
+              {"base_count", steady->base.count},
+              {"new_count", steady->now.count},
+              {"base_ns", steady->base.median_ns},
+              {"new_ns", steady->now.median_ns},
+              {"base_runs_ns", runs}};
+}
+
+}  // namespace
+
+std::string diff_json(const DiffVerdict& verdict) {
+  const analysis::TraceDiff& diff = verdict.diff;
+  Json work = Json::array(), edges = Json::array(), waits = Json::object(), runs = Json::array();
+  for (const BaseRun& run : verdict.base_runs) runs.push_back(run.ns);
+  for (const WorkChange& change : diff.work) {
+    work.push_back({{"work", change.label},
+                    {"stream", change.stream},
+                    {"what", std::string(change.verdict())},
+                    {"base_count", change.base_count},
+                    {"new_count", change.new_count},
+                    {"base_total_ns", change.base_total_ns},
+                    {"new_total_ns", change.new_total_ns},
+                    {"base_median_ns", change.base_median_ns},
+                    {"new_median_ns", change.new_median_ns}});
+  }
+  for (const EdgeChange& change : diff.edges) {
+    edges.push_back({{"from", change.from},
+                     {"to", change.to},
+                     {"kind", trace::to_string(change.kind)},
+                     {"base_count", change.base_count},
+                     {"new_count", change.new_count}});
+  }
+  for (const auto& [cause, times] : diff.waits) {
+    waits[std::string(trace::to_string(static_cast<trace::WaitCauseKind>(cause)))] = {
+        {"base_ns", times.first}, {"new_ns", times.second}};
+  }
+  return dump(Json{{"schema", 1},
+                   {"result", name_of(verdict.result())},
+                   {"max_slowdown", verdict.max_slowdown},
+                   {"compared", compared_json(verdict)},
+                   {"base_ns", diff.base_ns},
+                   {"new_ns", diff.new_ns},
+                   {"base_runs_ns", runs},
+                   {"base_critical_path_ns", diff.base_path_ns},
+                   {"new_critical_path_ns", diff.new_path_ns},
+                   {"likely_cause", diff.likely_cause},
+                   {"work", work},
+                   {"edges", edges},
+                   {"waits", waits}});
+}
+
+}  // namespace streamscope::report

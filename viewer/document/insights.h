@@ -1,0 +1,84 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// What the analyses found in a trace, as the panels show it: findings, the critical path, pools,
+// and who waits for whom in a hang. Computed by profiler/analysis on the thread that loads the
+// document; of a very large trace what was derived when it was recorded is taken.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "analysis/detector.h"
+#include "analysis/hang/wait_graph.h"
+#include "analysis/usage/pool_holders.h"
+#include "item.h"
+#include "trace/hang_report.h"
+
+namespace streamscope::viewer {
+
+/// A finding and where it is.
+struct FindingLine {
+  std::string id;      ///< "over-broad-sync"
+  std::string number;  ///< "SS203"
+  std::string title, text;
+  bool is_possible() const { return confidence == analysis::Confidence::kPossible; }
+  analysis::FindingSeverity severity =
+      analysis::FindingSeverity::kNote;  ///< a possible one's: note
+  analysis::Confidence confidence = analysis::Confidence::kCertain;
+  uint64_t count = 1;
+  trace::Ns gain_ns = trace::kUnknownNs;
+  trace::Ns start_ns = trace::kUnknownNs, end_ns = trace::kUnknownNs;
+  Item subject, other;  ///< what to select; nothing if it is about the whole trace
+  std::shared_ptr<const analysis::Change> repair;  ///< of all of them; null if none can be replayed
+};
+
+/// A detector that found nothing, or could not tell.
+struct QuietDetector {
+  std::string id, number, title;
+  analysis::Outcome outcome = analysis::Outcome::kClean;
+  std::string reason;
+};
+
+using analysis::WaitGraph;
+
+/// What to select for a node; nothing for a thread that waits for a lock.
+Item item_of(const WaitGraph::Node& node);
+
+struct Insights {
+  /// Errors first, possible ones last; within these, the most costly first.
+  std::vector<FindingLine> findings;
+  /// Of these, the ones that are more than possible: they come first.
+  size_t firm_findings() const;
+  std::vector<QuietDetector> quiet;
+  std::vector<analysis::PathStep> path;
+  std::vector<bool> on_path;  ///< by op
+  bool derived = false;       ///< taken from the trace: it is too large to be analyzed here
+  trace::Ns path_ns = 0;
+  std::vector<analysis::PoolUsage> pools;
+  analysis::Creators creators;          ///< empty without pools
+  std::vector<std::string> call_sites;  ///< by stack; empty without pools
+  WaitGraph waits;
+  std::vector<trace::HangReport> hangs;  ///< of the processes that did not go on
+};
+
+/// Beyond so many ops the derived tables of the trace are taken, if it has them.
+inline constexpr size_t kDeriveUpTo = 2'000'000;
+
+/// `derived`: findings and path are in the derived tables of the trace.
+Insights gain_insights(analysis::Analyses& analyses, bool derived);
+
+/// Whether a call of a trace never returned.
+inline bool has_open_calls(const trace::Trace& trace) {
+  const auto open = [](const auto& table) {
+    for (size_t i = 0; i < table.size(); ++i) {
+      if (table.start_ns[i] != trace::kUnknownNs && table.end_ns[i] == trace::kUnknownNs)
+        return true;
+    }
+    return false;
+  };
+  return open(trace.api_call) || open(trace.host_sync);
+}
+
+}  // namespace streamscope::viewer

@@ -1,0 +1,42 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Texts for people: times, durations, sizes, and names short enough for a bar in the timeline.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "timeline/timeline_layout.h"
+
+namespace streamscope::viewer {
+
+/// "850 ns", "12.34 us" (with the micro sign), "1.234 ms", "2.5 s": four digits that matter.
+std::string format_duration(Ns duration_ns);
+/// The same, exact to the nanosecond: "1.234 567 ms".
+std::string format_exact(Ns duration_ns);
+/// An instant on an axis whose ticks are `step_ns` apart, in the unit that suits `largest_ns`:
+/// enough digits to tell neighbors apart, no more.
+std::string format_tick(Ns at, Ns step_ns, Ns largest_ns);
+/// "1,234,567".
+std::string format_count(int64_t count);
+/// "1 edge", "2 edges".
+std::string format_count(size_t count, std::string_view one, std::string_view many = "");
+/// "4 KiB", "1.5 MiB".
+std::string format_bytes(int64_t bytes);
+/// "61 %", "0.4 %".
+std::string format_percent(double share);
+
+/// True if `part` is in `text`, in any case (of ASCII).
+bool contains_text(std::string_view text, std::string_view part);
+/// Cuts `text` to `length` bytes at most, in the middle, with an ellipsis; never inside a UTF-8
+/// character.
+std::string ellipsize(std::string_view text, size_t length);
+/// `text` with its lines broken at blanks, so that none is wider than `room` unless it is one word.
+/// `width` tells how wide a piece of a line is.
+std::string break_lines(std::string_view text, float room,
+                        const std::function<float(std::string_view)>& width);
+
+}  // namespace streamscope::viewer

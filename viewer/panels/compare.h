@@ -1,0 +1,71 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Two traces on one axis, that of the timeline, both from their first work on a device: streams of
+// the same name below each other with what differs in colors, and a table of what takes longer,
+// shorter, is new or gone.
+#pragma once
+
+#include "document/comparison.h"
+#include "grid.h"
+#include "window/view.h"
+
+namespace streamscope::viewer {
+
+class CompareView : public View {
+ public:
+  std::string_view name() const override { return "compare"; }
+  std::string_view title() const override { return "Compare"; }
+  void draw(const Document& document, ViewState& state, const Theme& theme) override;
+
+ private:
+  static constexpr float kBar = 13;  // how high, before scaling
+  /// The bars of all pairs of streams, and the axis above them.
+  struct Plot {
+    ImVec2 min, max;
+    TimeWindow window;  ///< time since the first work of either
+    Ns first_ns[2];     ///< that work
+
+    /// The same of one of the traces, on its own clock.
+    TimeWindow of(int side) const;
+  };
+  /// A bar under the mouse.
+  struct Hit {
+    int side = 0;
+    Id op = kNoId;
+    uint32_t count = 0;  ///< more than 1: so many in a pixel
+  };
+  void refresh(const Comparison& comparison, const Theme& theme);
+  void draw_head(const Document& document, ViewState& state, const Theme& theme);
+  void draw_lanes(const Document& document, ViewState& state, const Theme& theme);
+  void draw_axis(const Plot& plot, const Theme& theme);
+  void draw_bars(const Plot& plot, float top, const Comparison::Lanes& lanes, int side,
+                 ViewState& state, const Theme& theme);
+  void handle_input(const Document& document, const Plot& plot, ViewState& state);
+  void draw_tooltip(const Document& document, const ViewState& state, const Theme& theme);
+
+  // compare_keys.cpp
+  /// A bar that arrow keys move to.
+  struct Cursor {
+    size_t pair = 0;
+    int side = 0;
+    size_t band = 0, index = 0;
+  };
+  void handle_keys(const Document& document, const Plot& plot, ViewState& state);
+  std::optional<Cursor> nearest(const Comparison& comparison, const Plot& plot, size_t pair,
+                                int side, double since_first) const;
+  std::optional<Cursor> neighbor(const Comparison& comparison, int by) const;
+  /// Frames the bar and tells of it as the mouse would have it.
+  void draw_cursor(const Plot& plot, float top, const ViewState& state, const Theme& theme);
+
+  uint64_t prepared_[2] = {};
+  ThemeKind prepared_theme_ = ThemeKind::kDark;
+  Grid grid_;
+  std::optional<size_t> selected_;  // work, as the comparison lists it: the rest is dimmed
+  bool dragged_ = false;
+  std::optional<Hit> hit_;
+  std::optional<Cursor> cursor_;
+  std::vector<DrawItem> bars_;  // reused
+};
+
+}  // namespace streamscope::viewer

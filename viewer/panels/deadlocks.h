@@ -1,0 +1,23 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Who waited for whom when a trace ended with calls that never returned: the wait-for graph with
+// its cycles, the same in words, and the stacks of the threads that hang.
+#pragma once
+
+#include "window/view.h"
+
+namespace streamscope::viewer {
+
+class DeadlocksView : public View {
+ public:
+  std::string_view name() const override { return "deadlocks"; }
+  std::string_view title() const override { return "Deadlocks"; }
+  void draw(const Document& document, ViewState& state, const Theme& theme) override;
+
+ private:
+  void draw_graph(const Document& document, ViewState& state, const Theme& theme);
+  void draw_words(const Document& document, ViewState& state, const Theme& theme);
+};
+
+}  // namespace streamscope::viewer

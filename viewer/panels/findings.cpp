@@ -1,0 +1,169 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "findings.h"
+
+#include <algorithm>
+
+#include "document/labels.h"
+#include "widgets.h"
+
+namespace streamscope::viewer {
+namespace {
+
+using analysis::FindingSeverity;
+
+}  // namespace
+
+void FindingsView::refresh(const Document& document, const ViewState& state, const Theme& theme) {
+  prepared_ = document.serial();
+  prepared_theme_ = theme.kind();
+  prepared_repaired_ = state.repaired;
+  shown_.clear();
+  const std::vector<FindingLine>& findings = document.insights().findings;
+  std::vector<std::vector<GridCell>> rows;
+  for (size_t i = 0; i < findings.size(); ++i) {
+    const FindingLine& finding = findings[i];
+    const auto severity = static_cast<size_t>(finding.severity);
+    if (finding.is_possible() ? !possible_
+                              : severity < severities_.size() && !severities_[severity])
+      continue;
+    shown_.push_back(i);
+    const bool gains = finding.gain_ns != trace::kUnknownNs && finding.gain_ns > 0;
+    const double share =
+        gains ? static_cast<double>(finding.gain_ns) / document.work().span_ns() : 0;
+    std::string gain = gains ? format_duration(finding.gain_ns) : "";
+    if (share >= 0.001) gain += "  (" + format_percent(share) + ")";
+    const bool repaired = std::ranges::binary_search(state.repaired, i);
+    const std::string_view grade = finding.is_possible() ? analysis::to_string(finding.confidence)
+                                                         : analysis::to_string(finding.severity);
+    rows.push_back({{.text = std::string(grade),
+                     .key = static_cast<double>(finding.severity),
+                     .ink = theme.color(finding.severity)},
+                    {.text = finding.number + " " + finding.id},
+                    {.text = finding.title},
+                    {.text = format_count(static_cast<int64_t>(finding.count)),
+                     .key = static_cast<double>(finding.count)},
+                    {.text = gain,
+                     .key = gains ? static_cast<double>(finding.gain_ns) : 0,
+                     .ink = repaired ? theme.color(Color::kAccent) : 0}});
+  }
+  grid_.set({{.title = "Severity", .width = 76},
+             {.title = "Rule", .width = 190},
+             {.title = "What"},
+             {.title = "Times", .is_number = true, .width = 64},
+             {.title = "Gain", .is_number = true, .width = 130}},
+            std::move(rows));
+}
+
+void FindingsView::draw(const Document& document, ViewState& state, const Theme& theme) {
+  if (prepared_ != document.serial() || prepared_theme_ != theme.kind() ||
+      prepared_repaired_ != state.repaired)
+    refresh(document, state, theme);
+  const Insights& insights = document.insights();
+  const size_t firm = insights.firm_findings(), possible = insights.findings.size() - firm;
+  if (state.finding && *state.finding >= firm && possible > 0 && !possible_) {
+    possible_ = true;
+    refresh(document, state, theme);
+  }
+  if (!state.finding && !shown_.empty()) state.finding = shown_.front();
+  std::array<size_t, 3> counts{};
+  for (size_t i = 0; i < firm; ++i)
+    ++counts[std::min<size_t>(static_cast<size_t>(insights.findings[i].severity), 2)];
+  for (const size_t severity : {2u, 1u, 0u}) {
+    const std::string_view name = analysis::to_string(static_cast<FindingSeverity>(severity));
+    const std::string title = format_count(counts[severity], name);
+    if (severity != 2) widgets::beside(widgets::button_width(theme, title));
+    if (widgets::button(theme, state.stops, title, severities_[severity])) {
+      severities_[severity] = !severities_[severity];
+      refresh(document, state, theme);
+    }
+  }
+  if (possible > 0) {
+    const std::string title = std::to_string(possible) + " possible";
+    widgets::beside(widgets::button_width(theme, title));
+    if (widgets::button(theme, state.stops, title, possible_)) {
+      possible_ = !possible_;
+      if (!possible_ && state.finding && *state.finding >= firm) state.finding.reset();
+      refresh(document, state, theme);
+    }
+  }
+  widgets::beside(widgets::button_width(theme, kCopyTitle));
+  copy_button(theme, state.stops, grid_);
+  const auto judged = static_cast<size_t>(
+      std::ranges::count(insights.quiet, analysis::Outcome::kClean, &QuietDetector::outcome));
+  widgets::label_beside(theme, format_count(judged, "rule") + " without findings, " +
+                                   std::to_string(insights.quiet.size() - judged) +
+                                   " not evaluated");
+
+  const float width = ImGui::GetContentRegionAvail().x;
+  const bool beside = width > theme.px(900);
+  const float details = beside ? std::min(theme.px(420), width * 0.36f) : 0;
+  const float room = ImGui::GetContentRegionAvail().y * 0.55f;
+  const float needed = shown_.empty() ? theme.px(140) : Grid::height(theme, shown_.size());
+  ImGui::BeginChild(
+      "list", {beside ? width - details - theme.px(16) : 0, beside ? 0 : std::min(room, needed)});
+  if (shown_.empty()) {
+    widgets::empty_state(
+        theme, insights.findings.empty() ? "No findings" : "All findings are hidden",
+        insights.findings.empty()
+            ? std::string("No rule reported anything. Rules that could not be evaluated are "
+                          "listed ") +
+                  (beside ? "on the right." : "below.")
+            : "Use the buttons above to show other severities.");
+  } else if (const auto clicked = grid_.draw(theme, state.stops, "findings", [&](size_t row) {
+               return state.finding == shown_[row];
+             })) {
+    look_at_finding(document, state, shown_[*clicked]);
+  }
+  ImGui::EndChild();
+  if (beside) ImGui::SameLine(0, theme.px(16));
+  ImGui::BeginChild("details", {0, 0});
+  draw_details(document, state, theme);
+  ImGui::EndChild();
+}
+
+void FindingsView::draw_details(const Document& document, ViewState& state, const Theme& theme) {
+  const Insights& insights = document.insights();
+  int next_id = 0;
+  if (state.finding && *state.finding < insights.findings.size()) {
+    const FindingLine& finding = insights.findings[*state.finding];
+    widgets::wrapped(theme, Face::kTitle, theme.color(Color::kText), finding.title);
+    ImGui::Spacing();
+    widgets::wrapped(theme, Face::kBody, theme.color(Color::kText), finding.text);
+    ImGui::Spacing();
+    if (can_predict(document, *state.finding)) {
+      const bool on = std::ranges::binary_search(state.repaired, *state.finding);
+      if (widgets::button(theme, state.stops, on ? "Show as recorded" : "What if it were fixed?",
+                          on))
+        toggle_repaired(document, state, *state.finding);
+      if (state.prediction && on)
+        widgets::wrapped(theme, Face::kSmall, theme.color(Color::kTextDim),
+                         "The pale lanes show when the work would run, predicted by replaying the "
+                         "recorded calls. Work that newly overlaps is not slowed down.");
+      ImGui::Spacing();
+    }
+    if (finding.confidence != analysis::Confidence::kCertain)
+      widgets::fact(theme, "certainty", analysis::to_string(finding.confidence));
+    for (const Item item : {finding.subject, finding.other}) {
+      if (!item) continue;
+      widgets::fact_name(theme, item == finding.subject ? "where" : "and");
+      if (widgets::link(theme, state.stops, Face::kBody, document.label_with_stream(item),
+                        next_id++)) {
+        select(state, item);
+        zoom_to_selection(document, state);
+      }
+    }
+  }
+  bool first = true;
+  for (const QuietDetector& detector : insights.quiet) {
+    if (detector.outcome == analysis::Outcome::kClean) continue;
+    if (first) widgets::heading(theme, "Not evaluated");
+    first = false;
+    widgets::wrapped(theme, Face::kBody, theme.color(Color::kText),
+                     detector.number + " " + detector.id);
+    widgets::wrapped(theme, Face::kSmall, theme.color(Color::kTextDim), detector.reason);
+  }
+}
+
+}  // namespace streamscope::viewer

@@ -1,0 +1,221 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// The inspector as a whole, of a trace, and of a marked range.
+
+#include "inspector.h"
+
+#include <algorithm>
+
+#include "analysis/labels.h"
+#include "document/trace_facts.h"
+#include "inspector_sheet.h"
+
+namespace streamscope::viewer {
+namespace {
+
+constexpr size_t kWaitGroups = 10;
+
+}  // namespace
+
+void InspectorView::draw(const Document& document, ViewState& state, const Theme& theme) {
+  Sheet sheet{document, state, theme};
+  if (state.selection) {
+    draw_item(sheet);
+  } else if (!state.marked) {
+    draw_trace(sheet);
+  }
+  if (state.marked) draw_sums(sheet, *state.marked);
+}
+
+void InspectorView::draw_trace(Sheet& sheet) {
+  const Document& document = sheet.document;
+  const trace::Trace& trace = sheet.trace();
+  widgets::text(sheet.theme, Face::kTitle, sheet.theme.color(Color::kText), "Trace");
+  ImGui::Spacing();
+  sheet.fact("file", trace.file.filename().string());
+  if (const auto it = trace.meta.find("producer"); it != trace.meta.end())
+    sheet.fact("producer", analysis::printable(it->second));
+  if (const auto it = trace.meta.find("tier"); it != trace.meta.end())
+    sheet.fact("tier", analysis::printable(it->second));
+  sheet.fact("duration", format_exact(document.info().duration_ns));
+  for (Id device = 0; device < trace.device.size(); ++device) {
+    sheet.fact(device == 0 ? "devices" : " ", document.text(trace.device.name_id[device]));
+  }
+  sheet.fact("state", state_text(document, sheet.state.is_live));
+  for (const std::string& line : loss_lines(document)) sheet.note(line, Color::kWarning);
+  ImGui::Spacing();
+  for (const Fact& fact : count_facts(document)) sheet.fact(fact.name, fact.text);
+
+  const std::vector<analysis::WaitGroup>& waits = document.wait_groups();
+  widgets::heading(sheet.theme, "Who waited for whom");
+  if (waits.empty())
+    sheet.note(document.insights().derived
+                   ? "Not listed for a trace this large; L selects the longest."
+                   : "No waits in this trace.");
+  for (const analysis::WaitGroup& group :
+       std::span(waits).first(std::min(waits.size(), kWaitGroups))) {
+    const analysis::WaitPart& longest = group.longest;
+    const Item waiter{ItemKind::kOp, longest.op};
+    widgets::text(sheet.theme, Face::kBold, sheet.theme.color(Color::kWaiting),
+                  format_duration(group.total_ns));
+    ImGui::SameLine(sheet.theme.px(88) + ImGui::GetStyle().WindowPadding.x);
+    ImGui::BeginGroup();
+    if (widgets::link(sheet.theme, sheet.state.stops, Face::kBody, sheet.on_stream(longest.op),
+                      sheet.next_id++)) {
+      select(sheet.state, waiter);
+      zoom_to_selection(document, sheet.state);
+    }
+    std::string story =
+        longest.host_sync() != kNoId
+            ? analysis::host_label(longest.cause,
+                                   document.label({ItemKind::kHostSync, longest.host_sync()}))
+        : analysis::is_host(longest.cause)
+            ? analysis::host_label(longest.cause, document.text(longest.call_name()))
+        : longest.because_op() != kNoId ? "for " + sheet.on_stream(longest.because_op())
+                                        : std::string(explain(longest.cause));
+    if (analysis::is_host(longest.cause)) story = "launched late: " + story;
+    if (group.count > 1) {
+      story += "; " + format_count(static_cast<int64_t>(group.count)) + " times, up to " +
+               format_duration(longest.duration_ns);
+    }
+    widgets::wrapped(sheet.theme, Face::kSmall, sheet.theme.color(Color::kTextDim), story);
+    ImGui::EndGroup();
+  }
+}
+
+void InspectorView::draw_item(Sheet& sheet) {
+  const Document& document = sheet.document;
+  const Theme& theme = sheet.theme;
+  const Item item = sheet.state.selection;
+  const Category category = document.category(item);
+  const ImU32 fill = theme.color(category);
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const ImVec2 size = widgets::chip(ImGui::GetWindowDrawList(), theme, Face::kSmall, at, fill,
+                                    theme.on(fill), to_string(category));
+  ImGui::Dummy({size.x, size.y + theme.px(2)});
+  const std::string label = document.label(item), name = document.name(item);
+  widgets::wrapped(theme, Face::kTitle, theme.color(Color::kText), ellipsize(label, 400));
+  if (name != label)
+    widgets::wrapped(theme, Face::kMonoSmall, theme.color(Color::kTextDim), ellipsize(name, 2000));
+  ImGui::Spacing();
+  if (const auto range = document.time(item)) {
+    sheet.fact("start", format_exact(range->begin_ns));
+    sheet.fact("duration",
+               document.never_ended(item) ? "never ended" : format_exact(range->duration_ns()));
+  } else {
+    sheet.note("Its time is not known.");
+  }
+  draw_elsewhere(sheet, item);
+  switch (item.kind) {
+    case ItemKind::kOp:
+      draw_op(sheet, item.id);
+      break;
+    case ItemKind::kApiCall:
+      draw_call(sheet, item.id);
+      break;
+    case ItemKind::kEventRecord:
+      draw_record(sheet, item.id);
+      break;
+    case ItemKind::kEventWait:
+      draw_wait(sheet, item.id);
+      break;
+    case ItemKind::kHostSync:
+      draw_sync(sheet, item.id);
+      break;
+    case ItemKind::kRange:
+      draw_range(sheet, item.id);
+      break;
+    case ItemKind::kOperation:
+      draw_operation(sheet, item.id);
+      break;
+    case ItemKind::kTask:
+      draw_task(sheet, item.id);
+      break;
+    default:
+      break;
+  }
+  if (item.kind == ItemKind::kOp) draw_why_late(sheet, item.id);
+  draw_dependencies(sheet);
+}
+
+// Where it stands besides its own time: when it would run, or when the device did the work of a
+// range.
+void InspectorView::draw_elsewhere(Sheet& sheet, Item item) {
+  const Document& document = sheet.document;
+  const Prediction* prediction = sheet.state.prediction.get();
+  if (elsewhere_of_ != &document || elsewhere_if_ != prediction || elsewhere_item_ != item) {
+    elsewhere_of_ = &document;
+    elsewhere_if_ = prediction;
+    elsewhere_item_ = item;
+    elsewhere_.clear();
+    const auto look = [&](const Row& row) {
+      const auto at = std::ranges::find(row.item, pack(item)) - row.item.begin();
+      if (const auto index = static_cast<size_t>(at); index < row.size())
+        elsewhere_.push_back({row.start_ns[index], row.end_ns[index]});
+    };
+    if (const auto place = document.place(item);
+        item.kind == ItemKind::kOp && prediction != nullptr && place)
+      look(prediction->by_lane[place->lane]);
+    for (const Lane& lane : document.lanes()) {
+      if (item.kind != ItemKind::kRange || lane.kind != LaneKind::kGpuRanges) continue;
+      for (const Band& band : lane.bands) look(band.row);
+    }
+  }
+  for (const TimeRange& range : elsewhere_)
+    sheet.fact(item.kind == ItemKind::kOp ? "if fixed" : "on the GPU",
+               format_duration(range.duration_ns()) + " from " + format_exact(range.begin_ns));
+}
+
+void InspectorView::draw_sums(Sheet& sheet, TimeRange range) {
+  const Document& document = sheet.document;
+  if (sums_of_ != &document || sums_range_ != range) {
+    sums_ = document.sums(range);
+    sums_of_ = &document;
+    sums_range_ = range;
+  }
+  if (sheet.state.selection) {
+    widgets::heading(sheet.theme, "Marked time");
+  } else {
+    widgets::text(sheet.theme, Face::kTitle, sheet.theme.color(Color::kText), "Marked time");
+    ImGui::Spacing();
+  }
+  sheet.fact("from", format_exact(range.begin_ns));
+  sheet.fact("to", format_exact(range.end_ns));
+  sheet.fact("duration", format_exact(range.duration_ns()));
+  const double whole = std::max(static_cast<double>(range.duration_ns()), 1.0);
+  const auto table = [&](const char* id, std::string_view first, auto&& rows) {
+    widgets::heading(sheet.theme, first);
+    if (!ImGui::BeginTable(id, 4, ImGuiTableFlags_SizingFixedFit)) return;
+    ImGui::TableSetupColumn("", ImGuiTableColumnFlags_WidthStretch);
+    for (int i = 0; i < 3; ++i) ImGui::TableSetupColumn("");
+    rows();
+    ImGui::EndTable();
+  };
+  const auto right = [&](const std::string& text, Color color) {
+    ImGui::TableNextColumn();
+    const float width = sheet.theme.px(64);
+    ImGui::SetCursorPosX(ImGui::GetCursorPosX() +
+                         std::max(0.0f, width - sheet.theme.width(Face::kSmall, text)));
+    widgets::text(sheet.theme, Face::kSmall, sheet.theme.color(color), text);
+  };
+  const auto row = [&](std::string_view name, const Sums::Entry& entry) {
+    ImGui::TableNextRow();
+    ImGui::TableNextColumn();
+    widgets::text(sheet.theme, Face::kBody, sheet.theme.color(Color::kText), ellipsize(name, 40));
+    right(format_count(entry.count), Color::kTextDim);
+    right(format_duration(entry.busy_ns), Color::kText);
+    right(format_percent(static_cast<double>(entry.busy_ns) / whole), Color::kTextDim);
+  };
+  table("by kind", "By kind", [&] {
+    for (size_t i = 0; i < kCategoryCount; ++i) {
+      if (sums_.by_category[i].count > 0)
+        row(to_string(static_cast<Category>(i)), sums_.by_category[i]);
+    }
+  });
+  table("by stream", "By stream", [&] {
+    for (const auto& [lane, entry] : sums_.by_stream) row(document.lanes()[lane].title, entry);
+  });
+}
+
+}  // namespace streamscope::viewer

@@ -1,0 +1,51 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// All facts of what is selected, its dependencies in words, sums of a marked range; of nothing, the
+// whole trace.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "window/view.h"
+
+namespace streamscope::viewer {
+
+class InspectorView : public View {
+ public:
+  std::string_view name() const override { return "inspector"; }
+  std::string_view title() const override { return "Inspector"; }
+  void draw(const Document& document, ViewState& state, const Theme& theme) override;
+
+ private:
+  struct Sheet;  // what the functions below share in one frame
+
+  void draw_trace(Sheet& sheet);
+  void draw_item(Sheet& sheet);
+  void draw_op(Sheet& sheet, Id id);
+  void draw_call(Sheet& sheet, Id id);
+  void draw_record(Sheet& sheet, Id id);
+  void draw_wait(Sheet& sheet, Id id);
+  void draw_sync(Sheet& sheet, Id id);
+  void draw_range(Sheet& sheet, Id id);
+  void draw_operation(Sheet& sheet, Id id);
+  void draw_task(Sheet& sheet, Id id);
+  void draw_why_late(Sheet& sheet, Id op);
+  void draw_dependencies(Sheet& sheet);
+  void draw_elsewhere(Sheet& sheet, Item item);
+  void draw_sums(Sheet& sheet, TimeRange range);
+
+  // Made once per document or range, because they cost more than a frame.
+  const Document* sums_of_ = nullptr;
+  std::optional<TimeRange> sums_range_;
+  Sums sums_;
+
+  // Of the selection, once per document and prediction.
+  const Document* elsewhere_of_ = nullptr;
+  const Prediction* elsewhere_if_ = nullptr;
+  Item elsewhere_item_;
+  std::vector<TimeRange> elsewhere_;
+};
+
+}  // namespace streamscope::viewer

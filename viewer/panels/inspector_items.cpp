@@ -1,0 +1,182 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Facts of each kind of item.
+
+#include <array>
+
+#include "inspector_sheet.h"
+
+namespace streamscope::viewer {
+namespace {
+
+using trace::kNoInt;
+using trace::kNoSmall;
+using trace::kUnknownNs;
+
+std::string number_or(trace::Small value, const char* none = "") {
+  return value == kNoSmall ? none : format_count(value);
+}
+
+std::string_view explain(trace::Binding binding) {
+  switch (binding) {
+    case trace::kBindingExact:
+      return "to the record that was newest when the wait was issued";
+    case trace::kNeverRecorded:
+      return "to nothing: the event was never recorded before, so this wait is a no-op";
+    case trace::kCaptured:
+      return "into a graph that was being captured";
+    case trace::kAmbiguous:
+      return "ambiguous: a record of the event ran at the same time on another thread";
+    default:
+      return "unknown: the event was recorded before the recording began";
+  }
+}
+
+}  // namespace
+
+void InspectorView::draw_op(Sheet& sheet, Id id) {
+  const auto& op = sheet.trace().op;
+  const Document& document = sheet.document;
+  const Id stream = op.stream_id[id];
+  sheet.fact("stream", document.stream_name(stream));
+  if (const Id device = sheet.trace().device_of_stream(stream);
+      device < sheet.trace().device.size()) {
+    sheet.fact("device", sheet.document.text(sheet.trace().device.name_id[device]));
+  }
+  if (op.bytes[id] != kNoInt) {
+    sheet.fact("size", format_bytes(op.bytes[id]) + " (" + format_count(op.bytes[id]) + " bytes)");
+    const Ns duration = op.start_ns[id] != kUnknownNs && op.end_ns[id] != kUnknownNs
+                            ? op.end_ns[id] - op.start_ns[id]
+                            : 0;
+    if (duration > 0) {
+      std::array<char, 32> text;
+      std::snprintf(text.data(), text.size(), "%.2f\u00a0GB/s",
+                    static_cast<double>(op.bytes[id]) / static_cast<double>(duration));
+      sheet.fact("rate", text.data());
+    }
+  }
+  const auto& shape = sheet.trace().launch_shape;
+  if (const Id row = op.launch_shape_id[id]; row < shape.size()) {
+    const auto dims = [](trace::Small x, trace::Small y, trace::Small z) {
+      return number_or(x, "?") + " \u00d7 " + number_or(y, "?") + " \u00d7 " + number_or(z, "?");
+    };
+    sheet.fact("grid", dims(shape.grid_x[row], shape.grid_y[row], shape.grid_z[row]));
+    sheet.fact("block", dims(shape.block_x[row], shape.block_y[row], shape.block_z[row]));
+    if (shape.registers[row] > 0) sheet.fact("registers", format_count(shape.registers[row]));
+    trace::Int shared = 0;
+    for (const trace::Int part : {shape.static_shared_bytes[row], shape.dynamic_shared_bytes[row]})
+      shared += part == kNoInt ? 0 : part;
+    if (shared > 0) sheet.fact("shared memory", format_bytes(shared));
+  }
+  sheet.operation(document.operation_of(id));
+  if (const Item call = document.call_of(id)) {
+    sheet.fact_link("issued by", document.label(call), call);
+    const auto issued = document.time(call);
+    if (issued && op.start_ns[id] != kUnknownNs) {
+      sheet.fact("issued", format_duration(distance_ns(issued->begin_ns, op.start_ns[id])) +
+                               " before it began");
+    }
+  }
+  if (op.start_ns[id] == kUnknownNs)
+    sheet.note("No device times were recorded; it is shown where the host issued it.");
+  sheet.correlation(op.correlation_id[id]);
+}
+
+void InspectorView::draw_call(Sheet& sheet, Id id) {
+  const auto& call = sheet.trace().api_call;
+  sheet.caller(call, id);
+  sheet.outcome(call, id);
+  if (const Id op = sheet.document.op_of({ItemKind::kApiCall, id}); op != kNoId) {
+    sheet.fact_link("issued", sheet.document.label({ItemKind::kOp, op}), {ItemKind::kOp, op});
+  }
+  sheet.stack(call.stack_id[id]);
+}
+
+void InspectorView::draw_record(Sheet& sheet, Id id) {
+  const auto& record = sheet.trace().event_record;
+  sheet.caller(record, id);
+  sheet.fact("event", sheet.document.event_name(record.event_id[id]) + ", record " +
+                          number_or(record.version[id], "?"));
+  sheet.outcome(record, id);
+}
+
+void InspectorView::draw_wait(Sheet& sheet, Id id) {
+  const auto& wait = sheet.trace().event_wait;
+  sheet.caller(wait, id);
+  sheet.fact("event", sheet.document.event_name(wait.event_id[id]));
+  if (const Id record = wait.record_id[id]; record < sheet.trace().event_record.size()) {
+    sheet.fact_link("waits for",
+                    "record " + number_or(sheet.trace().event_record.version[record], "?") +
+                        " on " +
+                        sheet.document.stream_name(sheet.trace().event_record.stream_id[record]),
+                    {ItemKind::kEventRecord, record});
+  }
+  if (wait.binding[id] != kNoSmall)
+    sheet.fact("bound", explain(static_cast<trace::Binding>(wait.binding[id])));
+  sheet.outcome(wait, id);
+}
+
+void InspectorView::draw_sync(Sheet& sheet, Id id) {
+  const auto& sync = sheet.trace().host_sync;
+  sheet.caller(sync, id);
+  if (sync.event_id[id] != kNoId) sheet.fact("event", sheet.document.event_name(sync.event_id[id]));
+  if (const Id record = sync.record_id[id]; record < sheet.trace().event_record.size()) {
+    sheet.fact_link(
+        "waits for",
+        "record on " + sheet.document.stream_name(sheet.trace().event_record.stream_id[record]),
+        {ItemKind::kEventRecord, record});
+  }
+  if (sync.result[id] == trace::kResultNotReady) sheet.fact("result", "not ready");
+  sheet.outcome(sync, id);
+  sheet.stack(sync.stack_id[id]);
+}
+
+void InspectorView::draw_range(Sheet& sheet, Id id) {
+  const auto& range = sheet.trace().range;
+  sheet.fact("thread", sheet.document.thread_name(range.thread_id[id]));
+  sheet.fact("domain", sheet.document.text(range.domain_id[id]));
+  if (range.payload[id] != kNoInt) sheet.fact("payload", format_count(range.payload[id]));
+  if (range.end_ns[id] == kUnknownNs) sheet.note("This range was never closed.", Color::kWarning);
+  sheet.operation(range.operation_id[id]);
+}
+
+void InspectorView::draw_task(Sheet& sheet, Id id) {
+  const auto& task = sheet.trace().task;
+  if (const Id queue = task.task_queue_id[id]; queue < sheet.trace().task_queue.size())
+    sheet.fact("queue", sheet.document.text(sheet.trace().task_queue.name_id[queue]));
+  sheet.fact("worker", std::to_string(task.worker[id]));
+  if (task.sm[id] != kNoSmall) sheet.fact("SM", std::to_string(task.sm[id]));
+  if (task.thread_id[id] != kNoId)
+    sheet.fact("thread", sheet.document.thread_name(task.thread_id[id]));
+  if (task.type[id] != kNoSmall) sheet.fact("type", std::to_string(task.type[id]));
+}
+
+void InspectorView::draw_operation(Sheet& sheet, Id id) {
+  const auto& operation = sheet.trace().operation;
+  const Document& document = sheet.document;
+  if (operation.stream_id[id] != kNoId)
+    sheet.fact("stream", document.stream_name(operation.stream_id[id]));
+  sheet.fact("thread", document.thread_name(operation.thread_id[id]));
+  sheet.fact("call site", sheet.document.text(operation.call_site_id[id]));
+  const auto stamp = [&](std::string_view name, Ns at) {
+    if (at != kUnknownNs) sheet.fact(name, format_exact(at));
+  };
+  stamp("registered", operation.registered_ns[id]);
+  stamp("begun", operation.begun_ns[id]);
+  stamp("submitted", operation.submitted_ns[id]);
+  stamp("completed", operation.completed_ns[id]);
+  const auto& ops = sheet.trace().operation_op;
+  sheet.linked("Issued", ops, id, [&](size_t i) {
+    const Item op{ItemKind::kOp, ops.op_id[i]};
+    sheet.link(document.label(op), op);
+  });
+  const auto& dependencies = sheet.trace().operation_dependency;
+  sheet.linked("Depends on", dependencies, id, [&](size_t i) {
+    const Item other{ItemKind::kOperation, dependencies.depends_on_operation_id[i]};
+    sheet.link(document.label(other) + (dependencies.elided[i] == 1 ? " (no wait needed)" : ""),
+               other);
+  });
+}
+
+}  // namespace streamscope::viewer

@@ -1,0 +1,93 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// What the parts of the inspector share: links, facts and the words for causes.
+#pragma once
+
+#include "analysis/call_sites.h"
+#include "document/labels.h"
+#include "inspector.h"
+#include "widgets.h"
+
+namespace streamscope::viewer {
+
+/// Facts of one frame, one below the other.
+struct InspectorView::Sheet {
+  static constexpr size_t kMaxListed = 50;  // of what there may be thousands of
+
+  const Document& document;
+  ViewState& state;
+  const Theme& theme;
+  int next_id = 0;
+
+  const trace::Trace& trace() const { return document.trace(); }
+  void fact(std::string_view name, std::string_view value) { widgets::fact(theme, name, value); }
+  // A fact that leads somewhere.
+  void fact_link(std::string_view name, std::string_view value, Item target) {
+    widgets::fact_name(theme, name);
+    link(value, target);
+  }
+  void link(std::string_view value, Item target) {
+    if (widgets::link(theme, state.stops, Face::kBody, value, next_id++)) select(state, target);
+  }
+  void note(std::string_view text, Color color = Color::kTextDim) {
+    widgets::wrapped(theme, Face::kBody, theme.color(color), text);
+  }
+  void result(trace::Small result) {
+    if (result != trace::kNoSmall && result != 0 && result != trace::kResultNotReady) {
+      widgets::fact_name(theme, "result");
+      widgets::text(theme, Face::kBody, theme.color(Color::kError),
+                    "CUDA error " + std::to_string(result));
+    }
+  }
+  void operation(Id id) {
+    if (id < trace().operation.size())
+      fact_link("operation", document.label({ItemKind::kOperation, id}),
+                {ItemKind::kOperation, id});
+  }
+  std::string on_stream(Id op) const {
+    return document.label({ItemKind::kOp, op}) + " on " +
+           document.stream_name(trace().op.stream_id[op]);
+  }
+  void stack(Id id) {
+    if (id >= trace().stack.size()) return;
+    bool first = true;
+    for (const std::string& line : analysis::stack_lines(trace(), id)) {
+      fact(first ? "called from" : " ", line);
+      first = false;
+    }
+  }
+  void correlation(trace::Int id) {
+    if (id != trace::kNoInt) fact("correlation", std::to_string(id));
+  }
+  // Who called, and on which stream; of a row of any table of calls.
+  template <class Calls>
+  void caller(const Calls& calls, Id id) {
+    fact("thread", document.thread_name(calls.thread_id[id]));
+    if (calls.stream_id[id] != kNoId) fact("stream", document.stream_name(calls.stream_id[id]));
+  }
+  // How the call ended, and what it belongs to.
+  template <class Calls>
+  void outcome(const Calls& calls, Id id) {
+    result(calls.result[id]);
+    if (calls.start_ns[id] != trace::kUnknownNs && calls.end_ns[id] == trace::kUnknownNs)
+      note("This call did not return while the program was recorded.", Color::kWarning);
+    operation(calls.operation_id[id]);
+    correlation(calls.correlation_id[id]);
+  }
+  // The first of the rows of a link table that belong to an operation, under a heading.
+  template <class Links, class Each>
+  void linked(std::string_view heading, const Links& links, Id operation, Each each) {
+    size_t listed = 0;
+    for (size_t i = 0; i < links.size() && listed < kMaxListed; ++i) {
+      if (links.operation_id[i] != operation) continue;
+      if (listed++ == 0) widgets::heading(theme, heading);
+      each(i);
+    }
+  }
+};
+
+/// What a cause of waiting means, in a sentence.
+std::string_view explain(analysis::WaitCause cause);
+
+}  // namespace streamscope::viewer

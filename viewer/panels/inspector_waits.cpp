@@ -1,0 +1,169 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Why an item began late, what it waited for and who waited for it.
+
+#include <algorithm>
+
+#include "inspector_sheet.h"
+
+namespace streamscope::viewer {
+namespace {
+
+using trace::kUnknownNs;
+
+std::string_view explain(trace::EdgeKind kind) {
+  switch (kind) {
+    case trace::kHostEdge:
+      return "by the host, which waited for one before it issued the other";
+    case trace::kLegacyEdge:
+      return "by the rules of the legacy default stream";
+    case trace::kGraphEdgeKind:
+      return "by an edge of the graph";
+    case trace::kOperationEdge:
+      return "by a dependency of libcoord";
+    default:
+      return "by the order of the stream";
+  }
+}
+
+}  // namespace
+
+std::string_view explain(analysis::WaitCause cause) {
+  switch (cause) {
+    case analysis::WaitCause::kStart:
+      return "start latency of the device";
+    case analysis::WaitCause::kLegacyStream:
+      return "the legacy default stream";
+    case analysis::WaitCause::kCopyEngine:
+      return "the copy engine was busy";
+    case analysis::WaitCause::kSmFull:
+      return "the device was full";
+    case analysis::WaitCause::kQueueAliasing:
+      return "unrelated work before it in its hardware queue";
+    case analysis::WaitCause::kGraph:
+      return "another node of its graph";
+    default:
+      return "unknown";
+  }
+}
+
+void InspectorView::draw_why_late(Sheet& sheet, Id op) {
+  const Document& document = sheet.document;
+  const Theme& theme = sheet.theme;
+  const std::vector<analysis::WaitPart> parts = document.why_late(op);
+  Ns gap = 0;
+  for (const analysis::WaitPart& part : parts) gap += part.duration_ns;
+  if (gap == 0) return;
+  widgets::heading(theme, "Started late by " + format_duration(gap));
+  // The gap before it, from left to right as time went.
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const float width = ImGui::GetContentRegionAvail().x, height = theme.px(10);
+  ImDrawList& draw = *ImGui::GetWindowDrawList();
+  float x = at.x;
+  for (const analysis::WaitPart& part : parts) {
+    const float share =
+        static_cast<float>(static_cast<double>(part.duration_ns) / static_cast<double>(gap));
+    draw.AddRectFilled({x, at.y}, {x + std::max(share * width - 1, 1.0f), at.y + height},
+                       theme.color(part.cause));
+    x += share * width;
+  }
+  ImGui::Dummy({width, height + theme.px(2)});
+  for (const analysis::WaitPart& part : parts) {
+    const ImVec2 row = ImGui::GetCursorScreenPos();
+    const float swatch = theme.px(8), top = row.y + (theme.text(Face::kBody).size - swatch) / 2;
+    draw.AddRectFilled({row.x, top}, {row.x + swatch, top + swatch}, theme.color(part.cause));
+    ImGui::SetCursorPosX(ImGui::GetCursorPosX() + theme.px(16));
+    widgets::text(theme, Face::kBody, theme.color(Color::kText), format_duration(part.duration_ns));
+    ImGui::SameLine(theme.px(112));
+    if (part.host_sync() != kNoId) {
+      const Item sync{ItemKind::kHostSync, part.host_sync()};
+      sheet.link(analysis::host_label(part.cause, document.label(sync)), sync);
+    } else if (analysis::is_host(part.cause)) {
+      sheet.note(analysis::host_label(part.cause, document.text(part.call_name())));
+    } else if (part.because_op() != kNoId) {
+      sheet.link("waited for " + sheet.on_stream(part.because_op()),
+                 {ItemKind::kOp, part.because_op()});
+    } else {
+      sheet.note(explain(part.cause));
+    }
+  }
+}
+
+void InspectorView::draw_dependencies(Sheet& sheet) {
+  const Document& document = sheet.document;
+  const Item item = sheet.state.selection;
+  const trace::Trace& trace = sheet.trace();
+  const std::vector<uint32_t> all = document.dependencies_of(item);
+  if (all.empty()) {
+    if (item.kind == ItemKind::kOp && trace.op.start_ns[item.id] != kUnknownNs) {
+      widgets::heading(sheet.theme, "Dependencies");
+      sheet.note("None but the order of its own stream.");
+    }
+    return;
+  }
+  // From the point of view of a record or a wait every edge has two ends worth naming.
+  for (const bool incoming : {true, false}) {
+    size_t listed = 0, left_out = 0;
+    for (const uint32_t index : all) {
+      const Dependency& dependency = document.dependency(index);
+      if (item.kind == ItemKind::kOp && (dependency.to_op == item.id) != incoming) continue;
+      const Item other{ItemKind::kOp, incoming ? dependency.from_op : dependency.to_op};
+      if (listed == 0) {
+        widgets::heading(sheet.theme, item.kind != ItemKind::kOp
+                                          ? (incoming ? "Stands for the work up to" : "Held up")
+                                      : incoming ? "Waited for"
+                                                 : "Who waited for it");
+      }
+      if (listed++ >= Sheet::kMaxListed) {
+        ++left_out;
+        continue;
+      }
+      const ImVec2 at = ImGui::GetCursorScreenPos();
+      const float mark = sheet.theme.px(3);
+      sheet.link(
+          document.label(other) + " on " + document.stream_name(trace.op.stream_id[other.id]),
+          other);
+      const Ns waited = document.waited_ns(index);
+      const auto from = document.time({ItemKind::kOp, dependency.from_op}),
+                 to = document.time({ItemKind::kOp, dependency.to_op});
+      std::string text;
+      if (waited > 0) {
+        text = incoming ? "held this stream up for " + format_duration(waited)
+                        : "waited " + format_duration(waited);
+      } else if (from && to) {
+        text = "was already done: " + format_duration(distance_ns(from->end_ns, to->begin_ns)) +
+               " between them";
+      }
+      widgets::wrapped(sheet.theme, Face::kSmall,
+                       sheet.theme.color(waited > 0 ? Color::kWaiting : Color::kTextDim), text);
+      if (dependency.record != kNoId && dependency.wait != kNoId) {
+        const auto& record = trace.event_record;
+        widgets::text(sheet.theme, Face::kSmall, sheet.theme.color(Color::kTextDim), "by");
+        ImGui::SameLine();
+        if (widgets::link(sheet.theme, sheet.state.stops, Face::kSmall,
+                          "record of " + document.event_name(record.event_id[dependency.record]),
+                          sheet.next_id++)) {
+          select(sheet.state, {ItemKind::kEventRecord, dependency.record});
+        }
+        ImGui::SameLine();
+        widgets::text(sheet.theme, Face::kSmall, sheet.theme.color(Color::kTextDim), "and");
+        ImGui::SameLine();
+        if (widgets::link(sheet.theme, sheet.state.stops, Face::kSmall, "its wait",
+                          sheet.next_id++))
+          select(sheet.state, {ItemKind::kEventWait, dependency.wait});
+      } else {
+        widgets::wrapped(sheet.theme, Face::kSmall, sheet.theme.color(Color::kTextDim),
+                         explain(dependency.kind));
+      }
+      const float bottom = ImGui::GetCursorScreenPos().y - ImGui::GetStyle().ItemSpacing.y;
+      ImGui::GetWindowDrawList()->AddRectFilled(
+          {at.x - sheet.theme.px(8), at.y}, {at.x - sheet.theme.px(8) + mark, bottom},
+          sheet.theme.color(incoming ? Color::kIncoming : Color::kOutgoing));
+      ImGui::Spacing();
+    }
+    if (left_out > 0) sheet.note("and " + format_count(static_cast<int64_t>(left_out)) + " more");
+  }
+}
+
+}  // namespace streamscope::viewer

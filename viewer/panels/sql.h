@@ -1,0 +1,56 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// SQL over the trace file. Queries run on a thread of their own and may only read; a result that
+// names ops (a column id of v_op, or op_id) leads to the timeline by a click.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+#include "grid.h"
+#include "window/view.h"
+
+namespace streamscope::trace {
+class Query;
+}
+
+namespace streamscope::viewer {
+
+class SqlView : public View {
+ public:
+  SqlView();
+  ~SqlView() override;
+  std::string_view name() const override { return "sql"; }
+  std::string_view title() const override { return "SQL"; }
+  void draw(const Document& document, ViewState& state, const Theme& theme) override;
+
+ private:
+  struct Result {
+    std::vector<std::string> columns;
+    std::vector<std::vector<GridCell>> rows;
+    bool cut = false;  ///< there were more rows
+    double seconds = 0;
+    std::string error;
+  };
+  void run(const Document& document);
+  void stop();
+  void take_result();
+  static Result execute(const std::filesystem::path& file, const std::string& sql, SqlView& self);
+
+  std::array<char, 8192> text_{};
+  uint64_t prepared_ = 0;
+  std::thread worker_;
+  std::atomic<bool> running_ = false, cancelled_ = false;
+  std::mutex mutex_;                     // of the two below
+  std::unique_ptr<trace::Query> query_;  // while it runs, to interrupt it
+  std::unique_ptr<Result> finished_;
+  Result shown_;
+  Grid grid_;
+  std::optional<size_t> id_column_, selected_;
+};
+
+}  // namespace streamscope::viewer

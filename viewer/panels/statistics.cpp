@@ -1,0 +1,125 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "statistics.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "document/labels.h"
+#include "widgets.h"
+
+namespace streamscope::viewer {
+namespace {
+
+// A row of numbers, the largest of which fills the height.
+void draw_histogram(const Theme& theme, const StatisticsRow& row) {
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const float width = std::min(ImGui::GetContentRegionAvail().x, theme.px(360));
+  const float height = theme.px(64);
+  const uint32_t most = std::max(*std::ranges::max_element(row.histogram), 1u);
+  const float step = width / static_cast<float>(row.histogram.size());
+  ImDrawList& draw = *ImGui::GetWindowDrawList();
+  for (size_t i = 0; i < row.histogram.size(); ++i) {
+    const float x = at.x + step * static_cast<float>(i);
+    const float bar =
+        row.histogram[i] == 0
+            ? 0
+            : std::max(theme.px(2), std::round(height * static_cast<float>(row.histogram[i]) /
+                                               static_cast<float>(most)));
+    draw.AddRectFilled({x, at.y + height - bar}, {x + step - 1, at.y + height},
+                       theme.color(Category::kKernel));
+  }
+  draw.AddLine({at.x, at.y + height + 0.5f}, {at.x + width, at.y + height + 0.5f},
+               theme.color(Color::kBorder));
+  ImGui::Dummy({width, height + theme.px(4)});
+}
+
+}  // namespace
+
+void StatisticsView::refresh(const Document& document, const ViewState& state) {
+  prepared_ = document.serial();
+  range_ = state.marked;
+  rows_ = statistics(document, by_, range_);
+  Ns total = 0;
+  for (const StatisticsRow& row : rows_) total = add_ns(total, static_cast<double>(row.total_ns));
+  std::vector<std::vector<GridCell>> rows;
+  const auto time = [](Ns ns) {
+    return GridCell{.text = format_duration(ns), .key = static_cast<double>(ns)};
+  };
+  for (const StatisticsRow& row : rows_) {
+    const double share =
+        total > 0 ? static_cast<double>(row.total_ns) / static_cast<double>(total) : 0;
+    GridCell all = time(row.total_ns);
+    all.bar = static_cast<float>(share);
+    rows.push_back({{.text = row.name},
+                    {.text = row.stream},
+                    {.text = format_count(static_cast<int64_t>(row.count)),
+                     .key = static_cast<double>(row.count)},
+                    std::move(all),
+                    {.text = format_percent(share), .key = share},
+                    time(row.total_ns / static_cast<Ns>(row.count)),
+                    time(row.shortest_ns),
+                    time(row.median_ns),
+                    time(row.p95_ns),
+                    time(row.longest_ns)});
+  }
+  const auto number = [](const char* title, float width) {
+    return GridColumn{.title = title, .is_number = true, .width = width};
+  };
+  grid_.set({{.title = "Name"},
+             {.title = "Stream", .width = 130},
+             number("Count", 80),
+             number("Total", 110),
+             number("Share", 60),
+             number("Mean", 86),
+             number("Min", 86),
+             number("Median", 86),
+             number("95 %", 86),
+             number("Max", 86)},
+            std::move(rows));
+  selected_.reset();
+  if (!rows_.empty()) selected_ = 0;
+}
+
+void StatisticsView::draw(const Document& document, ViewState& state, const Theme& theme) {
+  if (prepared_ != document.serial() || range_ != state.marked) refresh(document, state);
+  for (size_t i = 0; i < kGroupNames.size(); ++i) {
+    if (i > 0) widgets::beside(widgets::button_width(theme, kGroupNames[i]));
+    if (widgets::button(theme, state.stops, kGroupNames[i], static_cast<size_t>(by_) == i)) {
+      by_ = static_cast<GroupBy>(i);
+      refresh(document, state);
+    }
+  }
+  widgets::beside(widgets::button_width(theme, kCopyTitle));
+  copy_button(theme, state.stops, grid_);
+  if (range_)
+    widgets::label_beside(theme, "in the marked " + format_duration(range_->duration_ns()));
+  if (rows_.empty()) {
+    return widgets::empty_state(theme, "Nothing to show",
+                                range_ ? "The marked time contains nothing of this kind; Escape "
+                                         "removes the mark."
+                                       : "This trace contains nothing of this kind.");
+  }
+  const float room = ImGui::GetContentRegionAvail().y;
+  const float below = std::min(theme.px(132), room * 0.5f);
+  ImGui::BeginChild("table", {0, room - below});
+  if (const auto clicked = grid_.draw(theme, state.stops, "statistics",
+                                      [&](size_t row) { return selected_ == row; })) {
+    selected_ = clicked;
+    select(state, rows_[*clicked].longest);
+  }
+  ImGui::EndChild();
+  ImGui::Spacing();
+  if (!selected_ || *selected_ >= rows_.size()) return;
+  const StatisticsRow& row = rows_[*selected_];
+  widgets::wrapped(theme, Face::kBold, theme.color(Color::kText),
+                   "Durations of " + ellipsize(row.name, 60));
+  constexpr std::string_view kScale =
+      "logarithmic scale, the same for all rows; a click on a row selects its longest";
+  widgets::beside(theme.width(Face::kSmall, kScale));
+  widgets::wrapped(theme, Face::kSmall, theme.color(Color::kTextDim), kScale);
+  draw_histogram(theme, row);
+}
+
+}  // namespace streamscope::viewer

@@ -1,0 +1,31 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// How long things took, grouped by name, stream, kind, call, NVTX range or cause of waiting; of the
+// whole trace or of the marked time.
+#pragma once
+
+#include "document/grouped_times.h"
+#include "grid.h"
+#include "window/view.h"
+
+namespace streamscope::viewer {
+
+class StatisticsView : public View {
+ public:
+  std::string_view name() const override { return "statistics"; }
+  std::string_view title() const override { return "Statistics"; }
+  void draw(const Document& document, ViewState& state, const Theme& theme) override;
+
+ private:
+  void refresh(const Document& document, const ViewState& state);
+
+  uint64_t prepared_ = 0;
+  std::optional<TimeRange> range_;
+  GroupBy by_ = GroupBy::kName;
+  Grid grid_;
+  std::vector<StatisticsRow> rows_;
+  std::optional<size_t> selected_;
+};
+
+}  // namespace streamscope::viewer

@@ -1,0 +1,301 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "timeline.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "document/labels.h"
+
+namespace streamscope::viewer {
+namespace {
+
+constexpr float kGutter = 236, kLeastGutter = 140;
+constexpr float kAxis = 28;
+constexpr float kOverview = 46;
+constexpr float kDragThreshold = 4;
+
+}  // namespace
+
+float TimelineView::lane_height(const Pane& pane, const Lane& lane, bool collapsed) const {
+  if (is_group(lane.kind)) return pane.px(lane.kind == LaneKind::kProcess ? 30 : 28);
+  if (collapsed) return pane.px(20);
+  float height = pane.px(10);
+  for (const Band& band : lane.bands) height += pane.px(band_pitch(band.kind));
+  if (lane.records.size() + lane.passed_waits.size() > 0) height += pane.px(9);
+  if (lane.kind != LaneKind::kStream || !pane.state.prediction)
+    return std::max(height, pane.px(40));
+  return std::max(height + pane.px(kPredictedPitch), pane.px(52));  // three lines of text beside it
+}
+
+void TimelineView::lay_out(const Pane& pane) {
+  const auto& lanes = pane.document.lanes();
+  const LaneOrder::Shown shown = pane.state.lane_order.shown(pane.document, pane.state.collapsed);
+  boxes_.clear();
+  box_index_.assign(lanes.size(), -1);
+  pinned_height_ = 0;
+  float y = pane.min.y;
+  for (size_t i = 0; i < shown.lanes.size(); ++i) {
+    const size_t lane = shown.lanes[i];
+    const bool pinned = i < shown.pinned_count;
+    if (i == shown.pinned_count) y -= scroll_;
+    const float height = lane_height(pane, lanes[lane], pane.state.is_collapsed(lane));
+    box_index_[lane] = static_cast<int>(boxes_.size());
+    boxes_.push_back({lane, y, y + height, pinned});
+    y += height;
+    if (pinned) pinned_height_ += height;
+  }
+  content_height_ = y - pane.min.y + (shown.lanes.size() > shown.pinned_count ? scroll_ : 0);
+}
+
+const LaneBox* TimelineView::box_of(size_t lane) const {
+  return lane < box_index_.size() && box_index_[lane] >= 0
+             ? &boxes_[static_cast<size_t>(box_index_[lane])]
+             : nullptr;
+}
+
+const LaneBox* TimelineView::box_at(float y) const {
+  const auto box = std::ranges::find_if(
+      boxes_, [&](const LaneBox& each) { return y >= each.top && y < each.bottom; });
+  return box != boxes_.end() ? &*box : nullptr;
+}
+
+// Brings the selection into sight, or the lane that keys chose.
+void TimelineView::reveal(const Pane& pane) {
+  if (!pane.state.reveal) return;
+  pane.state.reveal = false;
+  const auto lane = current_lane(pane.document, pane.state);
+  if (!lane) return;
+  // Open what hides it.
+  for (int in = pane.document.lanes()[*lane].parent; in >= 0;
+       in = pane.document.lanes()[static_cast<size_t>(in)].parent) {
+    if (pane.state.is_collapsed(static_cast<size_t>(in)))
+      pane.state.collapsed[static_cast<size_t>(in)] = false;
+  }
+  lay_out(pane);
+  const auto place = pane.document.place(pane.state.selection);
+  const auto range = pane.document.time(pane.state.selection);
+  if (place && range && place->lane == *lane) {
+    const double from = pane.state.window.to_px(range->begin_ns),
+                 to = pane.state.window.to_px(range->end_ns);
+    const double width = pane.state.window.width_px;
+    if (to < width * 0.02 || from > width * 0.98)
+      pan(pane.document, pane.state, width / 2 - (from + to) / 2);
+  }
+  if (const LaneBox* box = box_of(*lane); box != nullptr && !box->pinned) {
+    const float room = pane.px(8), top = pane.min.y + pinned_height_;
+    if (box->top < top) scroll_ -= top - box->top + room;
+    if (box->bottom > pane.max.y)
+      scroll_ += std::min(box->bottom - pane.max.y + room, box->top - pane.min.y);
+  }
+}
+
+void TimelineView::draw(const Document& document, ViewState& state, const Theme& theme) {
+  const ImVec2 origin = ImGui::GetWindowPos(), size = ImGui::GetWindowSize();
+  // Of a narrow timeline the names take less, so that there is one.
+  const float gutter =
+      std::clamp(std::round(size.x * 0.44f), theme.px(kLeastGutter), theme.px(kGutter));
+  const float overview = state.show_minimap ? theme.px(kOverview) : 0, axis = theme.px(kAxis);
+  Pane pane{.draw = *ImGui::GetWindowDrawList(),
+            .document = document,
+            .state = state,
+            .theme = theme,
+            .min = {origin.x + gutter, origin.y + overview + axis},
+            .max = {origin.x + size.x, origin.y + size.y},
+            .gutter_x = origin.x,
+            .mouse = ImGui::GetIO().MousePos};
+  const float width = std::max(pane.max.x - pane.min.x, 16.0f);
+  if (state.window.width_px <= 1) first_fit(document, state, width);
+  state.window.resize(width);
+  state.drawn_items = 0;
+  if (folded_of_ != document.serial()) folded_.clear();
+  folded_of_ = document.serial();
+
+  lay_out(pane);
+  const float page = pane.max.y - pane.min.y;
+  scroll_ += state.scroll_pages * page;
+  state.scroll_pages = 0;
+  reveal(pane);
+  scroll_ = std::round(std::clamp(scroll_, 0.0f, std::max(content_height_ - page, 0.0f)));
+  lay_out(pane);
+
+  // One invisible item takes the mouse for the whole view; where it is decides what it does.
+  ImGui::SetCursorScreenPos(origin);
+  ImGui::InvisibleButton("timeline", {std::max(size.x, 1.0f), std::max(size.y, 1.0f)});
+  const bool hovered = ImGui::IsItemHovered();
+  const bool in_gutter = pane.mouse.x < pane.min.x;
+  const ImGuiIO& io = ImGui::GetIO();
+  if (io.MouseDelta.x != 0 || io.MouseDelta.y != 0 || io.MouseDown[0] || io.MouseWheel != 0)
+    state.by_keys = false;
+  pane.mouse_in_plot = hovered && !in_gutter && pane.mouse.y >= pane.min.y && !is_by_keys(pane);
+  handle_input(pane, hovered && in_gutter && pane.mouse.y >= pane.min.y);
+
+  hit_ = {};
+  pane.draw.PushClipRect(pane.min, pane.max, true);
+  state.ground.begin_section(pane.min, pane.max);
+  draw_grid(pane);
+  const float scrolled = pane.min.y + pinned_height_;
+  for (const bool pinned : {true, false}) {
+    if (pinned && pinned_height_ == 0) continue;
+    const ImVec2 min{pane.min.x, pinned ? pane.min.y : scrolled},
+        max{pane.max.x, pinned ? scrolled : pane.max.y};
+    pane.draw.PushClipRect(min, max, true);
+    state.ground.clip(min, max);
+    const bool mouse = pane.mouse_in_plot;
+    pane.mouse_in_plot = mouse && (pane.mouse.y < scrolled) == pinned;
+    for (const LaneBox& box : boxes_) {
+      if (box.pinned == pinned && box.bottom > (pinned ? pane.min.y : scrolled) &&
+          box.top < pane.max.y)
+        draw_lane(pane, box);
+    }
+    pane.mouse_in_plot = mouse;
+    pane.draw.PopClipRect();
+  }
+  draw_edges(pane);
+  draw_prediction(pane);
+  draw_overlays(pane);
+  pane.draw.PopClipRect();
+  state.hovered = hit_.item;
+  state.hovered_value.reset();
+  if (hit_.counter != nullptr) state.hovered_value = hit_.value.most;
+  // Names have a list of their own, which stays the same while time moves (damage.h).
+  ImGui::SetCursorScreenPos({origin.x, pane.min.y});
+  ImGui::BeginChild("names", {gutter, std::max(page, 1.0f)}, false,
+                    ImGuiWindowFlags_NoInputs | ImGuiWindowFlags_NoBackground);
+  Pane names = pane.into(*ImGui::GetWindowDrawList());
+  draw_gutter(names);
+  ImGui::EndChild();
+  draw_axis(pane, origin.y + overview);
+  draw_bookmarks(pane, origin.y + overview);
+  draw_findings(pane);
+  if (state.show_minimap) draw_overview(pane, origin, {pane.max.x, origin.y + overview});
+  draw_tooltip(pane);
+}
+
+void TimelineView::handle_input(Pane& pane, bool gutter_hovered) {
+  const ImGuiIO& io = ImGui::GetIO();
+  ViewState& state = pane.state;
+  const bool active = ImGui::IsItemActive(), hovered = ImGui::IsItemHovered();
+  const float mouse_px = pane.mouse.x - pane.min.x;
+
+  if (hovered && io.MouseWheel != 0) {
+    if (gutter_hovered || io.KeyCtrl) {
+      scroll_ -= io.MouseWheel * pane.px(60);
+    } else if (io.KeyShift) {
+      pan(pane.document, state, io.MouseWheel * pane.px(80));
+    } else {
+      zoom(pane.document, state, std::max(mouse_px, 0.0f), std::pow(kZoomStep, io.MouseWheel));
+    }
+  }
+  if (hovered && io.MouseWheelH != 0) pan(pane.document, state, io.MouseWheelH * pane.px(80));
+
+  if (hovered && ImGui::IsMouseClicked(ImGuiMouseButton_Left)) {
+    state.focus = kTimeline;
+    drag_from_ = pane.mouse;
+    drag_window_ = state.window;
+    drag_scroll_ = scroll_;
+    drag_marks_ = io.KeyShift;
+    const bool on_overview = state.show_minimap && pane.mouse.y < pane.min.y - pane.px(kAxis);
+    drag_ = on_overview                  ? Drag::kOverview
+            : pane.mouse.x >= pane.min.x ? Drag::kPending
+                                         : Drag::kNone;
+    if (gutter_hovered) {
+      if (const LaneBox* box = box_at(pane.mouse.y)) {
+        drag_ = Drag::kName;
+        drag_lane_ = box->lane;
+      }
+    }
+  }
+  if (drag_ == Drag::kName && std::fabs(pane.mouse.y - drag_from_.y) >= pane.px(kDragThreshold))
+    drag_ = Drag::kLane;
+  if (hovered && drag_ == Drag::kPending && ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left)) {
+    if (state.hovered) {
+      state.selection = state.hovered;
+      zoom_to_selection(pane.document, state);
+    } else {
+      fit(pane.document, state);
+    }
+    drag_ = Drag::kNone;
+  }
+  if (drag_ == Drag::kPending &&
+      std::hypot(pane.mouse.x - drag_from_.x, pane.mouse.y - drag_from_.y) >=
+          pane.px(kDragThreshold)) {
+    drag_ = drag_marks_ ? Drag::kMark : Drag::kPan;
+  }
+  switch (drag_) {
+    case Drag::kPan:
+      // From where the drag began, so that nothing is lost to rounding on the way.
+      state.window = drag_window_;
+      pan(pane.document, state, pane.mouse.x - drag_from_.x);
+      scroll_ = drag_scroll_ - (pane.mouse.y - drag_from_.y);
+      break;
+    case Drag::kMark: {
+      const Ns a = state.window.to_ns(drag_from_.x - pane.min.x), b = state.window.to_ns(mouse_px);
+      state.marked = TimeRange{std::min(a, b), std::max(a, b)};
+      break;
+    }
+    case Drag::kOverview: {
+      const TimeRange extent = pane.document.extent();
+      const double share =
+          std::clamp(mouse_px / static_cast<float>(state.window.width_px), 0.0f, 1.0f);
+      const Ns at = add_ns(extent.begin_ns, share * extent.span_ns());
+      pan(pane.document, state, state.window.width_px / 2 - state.window.to_px(at));
+      break;
+    }
+    default:
+      break;
+  }
+
+  if (!active && drag_ != Drag::kNone) {
+    if (drag_ == Drag::kLane) {
+      if (const LaneBox* box = box_at(pane.mouse.y))
+        state.lane_order.move(pane.document, drag_lane_, box->lane);
+    }
+    // Released where it was pressed: a click. On a name it opens or closes the lane.
+    if (drag_ == Drag::kName) toggle_collapsed(pane.document, state, drag_lane_);
+    if (drag_ == Drag::kPending && hovered_finding_) {
+      look_at_finding(pane.document, state, *hovered_finding_);
+    } else if (drag_ == Drag::kPending && drag_from_.y >= pane.min.y) {
+      const Item item = state.hovered;
+      if (item || !state.marked) state.selection = item;
+      state.reveal |= hit_.is_tag && hit_.item == item;
+      if (!item) state.marked.reset();
+    }
+    drag_ = Drag::kNone;
+  }
+}
+
+void TimelineView::draw_overlays(Pane& pane) {
+  const ViewState& state = pane.state;
+  if (state.marked) {
+    const float from = std::max(pane.x(state.marked->begin_ns), pane.min.x),
+                to = std::min(pane.x(state.marked->end_ns), pane.max.x);
+    if (to > pane.min.x && from < pane.max.x) {
+      pane.draw.AddRectFilled({from, pane.min.y}, {to, pane.max.y}, pane.color(Color::kMark));
+      for (const float x : {from, to - 1}) {
+        pane.draw.AddLine({x, pane.min.y}, {x, pane.max.y}, pane.color(Color::kAccent), 1);
+      }
+      const std::string text = format_duration(state.marked->duration_ns());
+      const ImVec2 size = widgets::chip(nullptr, pane.theme, Face::kBold, {}, 0, 0, text);
+      widgets::chip(&pane.draw, pane.theme, Face::kBold,
+                    {(from + to - size.x) / 2, pane.max.y - size.y - pane.px(8)},
+                    pane.color(Color::kAccent), pane.theme.on(pane.color(Color::kAccent)), text);
+    }
+  }
+  const float at_x = hit_.counter != nullptr ? hit_.at_x : pane.mouse.x;
+  if ((pane.mouse_in_plot || hit_.counter != nullptr) && drag_ != Drag::kPan) {
+    const float x = std::floor(at_x) + 0.5f;
+    pane.draw.AddLine({x, pane.min.y}, {x, pane.max.y}, pane.color(Color::kHover));
+  }
+  // A thin scroll bar, only if there is something to scroll.
+  const float page = pane.max.y - pane.min.y;
+  if (content_height_ > page) {
+    const float height = std::max(page * page / content_height_, pane.px(24));
+    const float top = pane.min.y + scroll_ / (content_height_ - page) * (page - height);
+    pane.draw.AddRectFilled({pane.max.x - pane.px(5), top}, {pane.max.x - pane.px(1), top + height},
+                            pane.color(Color::kTextFaint));
+  }
+}
+
+}  // namespace streamscope::viewer

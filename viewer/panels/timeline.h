@@ -1,0 +1,179 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// The timeline: lanes over a nanosecond axis, the overview strip above, the arrows of the selection
+// on top.
+//
+// timeline.cpp lays out, scrolls and handles input; timeline_lanes.cpp draws the content of lanes;
+// timeline_edges.cpp the arrows; timeline_chrome.cpp what is around: axis, overview, names of
+// lanes.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "timeline/folded_rows.h"
+#include "widgets.h"
+#include "window/view.h"
+
+namespace streamscope::viewer {
+
+/// Everything that drawing one frame needs; made anew each frame.
+struct Pane {
+  ImDrawList& draw;
+  const Document& document;
+  ViewState& state;
+  const Theme& theme;
+  ImVec2 min, max;     ///< plot area, in screen pixels
+  float gutter_x = 0;  ///< left edge of the names
+  ImVec2 mouse;
+  bool mouse_in_plot = false;
+
+  /// The same with another list to draw into.
+  Pane into(ImDrawList& other) const {
+    return {other, document, state, theme, min, max, gutter_x, mouse, mouse_in_plot};
+  }
+  float x(Ns at) const { return min.x + static_cast<float>(state.window.to_px(at)); }
+  ImU32 color(Color meaning) const { return theme.color(meaning); }
+  float px(float length) const { return theme.px(length); }
+};
+
+/// A line of pixels that is the same from `top` to `bottom`: bars of one band, of which a later one
+/// covers an earlier one, on the grid.
+class Strip {
+ public:
+  /// `grid` is the line of an empty strip.
+  Strip(const Pane& pane, float top, float bottom, const std::vector<ImU32>& grid);
+
+  float top() const { return top_; }
+  float bottom() const { return bottom_; }
+  /// From x0 to x1 from the left end of the plot.
+  void fill(float x0, float x1, ImU32 color) { fill(x0, x1, color, color); }
+  /// The lowest two pixels otherwise.
+  void fill(float x0, float x1, ImU32 color, ImU32 foot);
+  /// Puts it on the ground. Call once, after the last fill.
+  void finish() const;
+
+ private:
+  const Pane& pane_;
+  float top_, bottom_;
+  std::vector<ImU32> line_, foot_;
+};
+
+/// Distance from band to band, before scaling: what frames the work is lower than the work.
+constexpr float band_pitch(BandKind kind) {
+  if (kind == BandKind::kTasks) return 12;  // many warps at a time
+  return kind == BandKind::kRanges || kind == BandKind::kOperations || kind == BandKind::kGpuRanges
+             ? 19
+             : 24;
+}
+
+/// Room for the predicted run below the bands of a stream, before scaling.
+inline constexpr float kPredictedPitch = 11;
+
+/// A lane on the screen.
+struct LaneBox {
+  size_t lane = 0;
+  float top = 0, bottom = 0;  ///< screen pixels, may lie outside the plot
+  bool pinned = false;        ///< does not scroll
+};
+
+/// What is under the mouse.
+struct Hit {
+  Item item;
+  uint32_t folded = 0;  ///< more than 1: a run of so many items, of which `item` is one
+  float coverage = 1;
+  bool instants = false;  ///< records or waits
+  bool waiting = false;   ///< time spent waiting, not work
+  bool is_tag = false;    ///< names what is out of sight; a click goes there
+  /// Where it stands, if that is not its own time: as it would run, or what became of a range.
+  std::optional<TimeRange> elsewhere;
+  const Lane* counter = nullptr;          ///< then there is no item
+  Counter::Column value;                  ///< of the counter in this pixel
+  float at_x = 0, top_y = 0, foot_y = 0;  ///< of that pixel, and of the lane
+  explicit operator bool() const { return static_cast<bool>(item); }
+};
+
+/// True while keys choose a lane: what they chose is told, not what lies under the resting mouse.
+inline bool is_by_keys(const Pane& pane) {
+  return pane.state.by_keys && pane.state.lane_is_chosen() && pane.state.focus == kTimeline;
+}
+
+class TimelineView : public View {
+ public:
+  /// Where an edge ends on the screen.
+  struct End {
+    ImVec2 at;
+    bool left = false, right = false, above = false, below = false;  ///< of the plot
+  };
+
+  std::string_view name() const override { return "timeline"; }
+  std::string_view title() const override { return "Timeline"; }
+  void draw(const Document& document, ViewState& state, const Theme& theme) override;
+
+ private:
+  // timeline.cpp
+  void lay_out(const Pane& pane);
+  void reveal(const Pane& pane);
+  void handle_input(Pane& pane, bool gutter_hovered);
+  void draw_overlays(Pane& pane);
+  float lane_height(const Pane& pane, const Lane& lane, bool collapsed) const;
+  const LaneBox* box_of(size_t lane) const;
+  const LaneBox* box_at(float y) const;
+
+  // timeline_lanes.cpp
+  void draw_lane(Pane& pane, const LaneBox& box);
+  void draw_counter(Pane& pane, const Lane& lane, float top, float bottom);
+  void draw_bars(Pane& pane, const Lane& lane, const Band& band, Strip& strip);
+  void draw_label(Pane& pane, const Band& band, const DrawItem& bar, const Strip& strip,
+                  ImU32 fill);
+  void draw_outline(Pane& pane, const Row& row, const Strip& strip);
+  void draw_waits(Pane& pane, const Lane& lane, Strip& strip);
+  void draw_markers(Pane& pane, const Lane& lane, float bottom);
+  void draw_path(Pane& pane, const Lane& lane, float top);
+  void draw_predicted(Pane& pane, const LaneBox& box, float top);
+  /// Vertical place of a band of an open lane.
+  std::pair<float, float> band_span(const Pane& pane, const LaneBox& box, size_t band) const;
+  ImU32 fill_of(const Pane& pane, const Band& band, const DrawItem& bar) const;
+  void draw_tooltip(Pane& pane);
+  void draw_counter_tooltip(Pane& pane);
+
+  // timeline_edges.cpp
+  void draw_edges(Pane& pane);
+  std::optional<End> end_of(const Pane& pane, Item item, bool at_end) const;
+
+  // timeline_chrome.cpp
+  void draw_axis(Pane& pane, float top);
+  void draw_findings(Pane& pane);
+  void draw_bookmarks(Pane& pane, float top);
+  void draw_prediction(Pane& pane);
+  void draw_grid(Pane& pane);
+  void draw_overview(Pane& pane, ImVec2 min, ImVec2 max);
+  void draw_gutter(Pane& pane);
+  void draw_name(Pane& pane, const LaneBox& box, bool selected);
+
+  std::vector<LaneBox> boxes_;  // of all lanes that are shown, top to bottom
+  std::vector<int> box_index_;  // by lane, -1 where it is not shown
+  float pinned_height_ = 0;
+  float content_height_ = 0;
+  float scroll_ = 0;
+  std::vector<ImU32> grid_;  // a line of pixels of an empty lane
+  FoldedRows folded_;
+  uint64_t folded_of_ = 0;  // serial of the document that they are of
+  Hit hit_;
+  std::vector<DrawItem> bars_, waits_;  // reused for each lane
+  std::vector<Counter::Column> columns_;
+
+  // A drag in progress.
+  enum class Drag { kNone, kPending, kPan, kMark, kOverview, kName, kLane };
+  Drag drag_ = Drag::kNone;
+  ImVec2 drag_from_;
+  TimeWindow drag_window_;
+  float drag_scroll_ = 0;
+  bool drag_marks_ = false;
+  size_t drag_lane_ = 0;
+  std::optional<size_t> hovered_finding_;
+};
+
+}  // namespace streamscope::viewer

@@ -1,0 +1,354 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// What surrounds the lanes: the axis, the overview strip, the names.
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "document/labels.h"
+#include "timeline.h"
+
+namespace streamscope::viewer {
+namespace {
+
+constexpr float kTickSpacing = 130;
+constexpr float kIndent = 14;
+constexpr float kOverviewColumn = 2;  // pixels
+constexpr size_t kMostSigns = 200;    // of findings
+
+}  // namespace
+
+void TimelineView::draw_grid(Pane& pane) {
+  grid_.assign(static_cast<size_t>(std::max(pane.max.x - pane.min.x, 0.0f)),
+               pane.color(Color::kBackground));
+  const auto line = [&](float x, Color color) {
+    const float at = std::floor(x) - pane.min.x;
+    if (at >= 0 && at < static_cast<float>(grid_.size()))
+      grid_[static_cast<size_t>(at)] = pane.color(color);
+  };
+  const Ticks marks = ticks(pane.state.window, pane.px(kTickSpacing));
+  const float step =
+      static_cast<float>(static_cast<double>(marks.minor_step_ns) / pane.state.window.ns_per_px);
+  if (!marks.at.empty() && step >= pane.px(8)) {
+    // Minor lines around the first tick in both directions; whole minor steps from it, so never
+    // beside a major line.
+    const float first = pane.x(marks.at.front());
+    const float begin = first - std::ceil((first - pane.min.x) / step) * step;
+    for (float x = begin; x < pane.max.x; x += step) line(x, Color::kGridMinor);
+  }
+  for (const Ns at : marks.at) line(pane.x(at), Color::kGrid);
+  pane.state.ground.repeat(pane.min.x, pane.min.y, pane.max.y, grid_);
+}
+
+void TimelineView::draw_axis(Pane& pane, float top) {
+  const Theme& theme = pane.theme;
+  const TimeWindow& window = pane.state.window;
+  Ground& ground = pane.state.ground;
+  ground.begin_section({pane.gutter_x, top}, {pane.max.x, pane.min.y});
+  ground.fill({pane.gutter_x, top}, {pane.max.x, pane.min.y}, pane.color(Color::kPanel));
+  ground.fill({pane.gutter_x, pane.min.y - 1}, {pane.max.x, pane.min.y},
+              pane.color(Color::kBorder));
+  const Ticks marks = ticks(window, pane.px(kTickSpacing));
+  const TimeRange shown = window.range();
+  const Ns largest = std::max(std::abs(std::max(shown.begin_ns, -std::numeric_limits<Ns>::max())),
+                              std::abs(std::max(shown.end_ns, -std::numeric_limits<Ns>::max())));
+  // Deep in a trace the labels are offsets from a base, which stands exactly at the left.
+  const bool relative = !marks.at.empty() && largest / marks.step_ns >= 10'000;
+  const Ns base = relative ? marks.at.front() : 0;
+  const float y = std::round((top + pane.min.y - theme.text(Face::kMonoSmall).size) / 2);
+  const ImVec2 cell{pane.gutter_x + pane.px(12), y};
+  widgets::fit_text(
+      pane.draw, theme, Face::kMonoSmall, cell, pane.min.x - cell.x, pane.color(Color::kTextDim),
+      relative ? format_exact(base) + " +"
+               : format_duration(distance_ns(shown.begin_ns, shown.end_ns)) + " in view");
+  pane.draw.PushClipRect({pane.min.x, top}, {pane.max.x, pane.min.y}, true);
+  for (const Ns at : marks.at) {
+    const float x = std::floor(pane.x(at)) + 0.5f;
+    pane.draw.AddLine({x, pane.min.y - pane.px(6)}, {x, pane.min.y}, pane.color(Color::kTextFaint));
+    const std::string text = relative ? format_tick(at - base, marks.step_ns, marks.step_ns * 10)
+                                      : format_tick(at, marks.step_ns, largest);
+    if (x + pane.px(8) + theme.width(Face::kMonoSmall, text) > pane.max.x) continue;
+    widgets::text(pane.draw, theme, Face::kMonoSmall, {x + pane.px(5), y},
+                  pane.color(Color::kTextDim), text);
+  }
+  // The instant under the mouse, to the nanosecond.
+  if (pane.mouse_in_plot) {
+    const std::string text = format_exact(window.to_ns(pane.mouse.x - pane.min.x));
+    const ImVec2 size = widgets::chip(nullptr, theme, Face::kMonoSmall, {}, 0, 0, text);
+    const float x = std::clamp(pane.mouse.x - size.x / 2, pane.min.x,
+                               std::max(pane.max.x - size.x, pane.min.x));
+    widgets::chip(&pane.draw, theme, Face::kMonoSmall, {x, top + (pane.min.y - top - size.y) / 2},
+                  pane.color(Color::kAccent), theme.on(pane.color(Color::kAccent)), text);
+  }
+  pane.draw.PopClipRect();
+}
+
+void TimelineView::draw_overview(Pane& pane, ImVec2 min, ImVec2 max) {
+  const Theme& theme = pane.theme;
+  const Document& document = pane.document;
+  const float width = pane.max.x - pane.min.x;
+  Ground& ground = pane.state.ground;
+  ground.begin_section(min, max);
+  ground.fill(min, max, pane.color(Color::kPanel));
+  widgets::text(pane.draw, theme, Face::kSmall, {min.x + pane.px(12), min.y + pane.px(8)},
+                pane.color(Color::kTextDim), "Overview");
+  widgets::text(pane.draw, theme, Face::kMonoSmall, {min.x + pane.px(12), min.y + pane.px(24)},
+                pane.color(Color::kText), format_duration(document.extent().duration_ns()));
+
+  // Kernels stand up from the middle line, copies hang below; both to the same scale, the highest
+  // fills its half.
+  const float top = min.y + pane.px(4), bottom = max.y - pane.px(4);
+  const Document::Activity& activity = document.activity();
+  const float middle = std::round(top + (bottom - top) * 0.6f);
+  const auto columns = static_cast<size_t>(std::max(width / kOverviewColumn, 1.0f));
+  const auto means = [&](const std::vector<float>& buckets) {
+    std::vector<float> result(columns);
+    for (size_t column = 0; column < columns; ++column) {
+      const size_t first = column * buckets.size() / columns;
+      const size_t last = std::max(first + 1, (column + 1) * buckets.size() / columns);
+      result[column] = std::accumulate(buckets.begin() + static_cast<ptrdiff_t>(first),
+                                       buckets.begin() + static_cast<ptrdiff_t>(last), 0.0f) /
+                       static_cast<float>(last - first);
+    }
+    return result;
+  };
+  const std::vector<float> kernels = means(activity.kernels), copies = means(activity.copies);
+  const float most =
+      std::max({1e-6f, *std::ranges::max_element(kernels), *std::ranges::max_element(copies)});
+  // Neighbors of the same height are one rectangle.
+  const auto draw_columns = [&](const std::vector<float>& values, float room, ImU32 color) {
+    float from = pane.min.x, height = 0;
+    for (size_t column = 0; column <= columns; ++column) {
+      const float x = pane.min.x + width * static_cast<float>(column) / static_cast<float>(columns);
+      float own = -1;  // beyond the end: another height than any
+      if (column < columns) {
+        const float value = values[column];
+        own = value <= 0 ? 0 : std::max(1.0f, std::round(value / most * std::fabs(room)));
+      }
+      if (own == height) continue;
+      const float end = middle + std::copysign(height, room);
+      if (height > 0) ground.fill({from, std::min(middle, end)}, {x, std::max(middle, end)}, color);
+      from = x;
+      height = own;
+    }
+  };
+  draw_columns(kernels, top - middle, theme.color(Category::kKernel));
+  draw_columns(copies, bottom - middle, theme.color(Category::kCopyToDevice));
+  // What is in view stays bright.
+  const TimeRange extent = document.extent();
+  const double per_px = extent.span_ns() / width;
+  const TimeRange shown = pane.state.window.range();
+  const auto to_x = [&](Ns at) {
+    return pane.min.x + static_cast<float>(std::clamp(
+                            TimeRange{extent.begin_ns, at}.span_ns() / per_px, 0.0, double{width}));
+  };
+  float from = to_x(shown.begin_ns), to = to_x(shown.end_ns);
+  if (to - from < pane.px(3)) {
+    const float center = (from + to) / 2;
+    from = center - pane.px(1.5f);
+    to = center + pane.px(1.5f);
+  }
+  const ImU32 veil = Theme::fade(pane.color(Color::kPanel), 0.62f);
+  pane.draw.AddRectFilled({pane.min.x, min.y}, {from, max.y}, veil);
+  pane.draw.AddRectFilled({to, min.y}, {pane.max.x, max.y}, veil);
+  pane.draw.AddRect({from, min.y + 1}, {to, max.y - 1}, pane.color(Color::kAccent), 0, 0, 1);
+  pane.draw.AddLine({min.x, max.y - 0.5f}, {max.x, max.y - 0.5f}, pane.color(Color::kBorder));
+}
+
+void TimelineView::draw_gutter(Pane& pane) {
+  const float right = pane.min.x;
+  pane.draw.PushClipRect({pane.gutter_x, pane.min.y}, {right, pane.max.y}, true);
+  pane.draw.AddRectFilled({pane.gutter_x, pane.min.y}, {right, pane.max.y},
+                          pane.color(Color::kPanel));
+  const auto lane = current_lane(pane.document, pane.state);
+  const float scrolled = pane.min.y + pinned_height_;
+  for (const bool pinned : {false, true}) {
+    pane.draw.PushClipRect({pane.gutter_x, pinned ? pane.min.y : scrolled},
+                           {right, pinned ? scrolled : pane.max.y}, true);
+    for (const LaneBox& box : boxes_) {
+      if (box.pinned == pinned && box.bottom > pane.min.y && box.top < pane.max.y)
+        draw_name(pane, box, lane == box.lane);
+    }
+    pane.draw.PopClipRect();
+  }
+  if (pinned_height_ > 0)
+    pane.draw.AddRectFilled({pane.gutter_x, scrolled - pane.px(1)}, {right, scrolled + pane.px(1)},
+                            pane.color(Color::kAccent));
+  // Where a lane that is dragged would go.
+  if (drag_ == Drag::kLane) {
+    if (const LaneBox* box = box_at(pane.mouse.y)) {
+      const float y = pane.mouse.y > drag_from_.y ? box->bottom : box->top;
+      pane.draw.AddRectFilled({pane.gutter_x, y - pane.px(1)}, {right, y + pane.px(1)},
+                              pane.color(Color::kAccent));
+    }
+  }
+  pane.draw.AddLine({right - 0.5f, pane.min.y}, {right - 0.5f, pane.max.y},
+                    pane.color(Color::kBorder));
+  pane.draw.PopClipRect();
+}
+
+void TimelineView::draw_name(Pane& pane, const LaneBox& box, bool selected) {
+  const Theme& theme = pane.theme;
+  const float right = pane.min.x;
+  const Lane& lane = pane.document.lanes()[box.lane];
+  const bool group = is_group(lane.kind);
+  const bool collapsed = pane.state.is_collapsed(box.lane);
+  if (group) {
+    pane.draw.AddRectFilled({pane.gutter_x, box.top}, {right, box.bottom},
+                            pane.color(Color::kPanelRaised));
+  }
+  if (selected) {
+    pane.draw.AddRectFilled({pane.gutter_x, box.top}, {pane.gutter_x + pane.px(3), box.bottom},
+                            pane.color(Color::kAccent));
+  }
+  const float left = pane.gutter_x + pane.px(12) +
+                     static_cast<float>(std::max(lane.depth - 1, 0)) * pane.px(kIndent);
+  const float center = (box.top + box.bottom) / 2;
+  widgets::disclosure(
+      pane.draw,
+      {left + pane.px(3), std::round(group || collapsed ? center : box.top + pane.px(15))},
+      pane.px(8), !collapsed, pane.color(Color::kTextFaint));
+  const float text_left = left + pane.px(14);
+  float text_right = right - pane.px(10);
+
+  // How busy, as a number over a small bar.
+  if (lane.busy_share >= 0) {
+    const float bar = std::min(pane.px(40), std::round((right - pane.gutter_x) * 0.17f));
+    const std::string text = format_percent(lane.busy_share);
+    const float width = theme.width(Face::kSmall, text);
+    const float y = group || collapsed ? std::round(center - theme.text(Face::kSmall).size / 2 - 1)
+                                       : box.top + pane.px(8);
+    widgets::text(pane.draw, theme, Face::kSmall, {text_right - width, y},
+                  pane.color(Color::kTextDim), text);
+    if (!group && !collapsed) {
+      const float bar_y = y + theme.text(Face::kSmall).size + pane.px(5);
+      pane.draw.AddRectFilled({text_right - bar, bar_y}, {text_right, bar_y + pane.px(3)},
+                              pane.color(Color::kBorder));
+      pane.draw.AddRectFilled(
+          {text_right - bar, bar_y},
+          {text_right - bar + std::round(bar * static_cast<float>(std::min(lane.busy_share, 1.0))),
+           bar_y + pane.px(3)},
+          theme.color(Category::kKernel));
+    }
+    text_right -= std::max(width, group || collapsed ? 0.0f : bar) + pane.px(10);
+  }
+  // The scale of a counter, beside its top and its bottom.
+  if (lane.kind == LaneKind::kCounter && !collapsed) {
+    const float height = theme.text(Face::kSmall).size;
+    const auto mark = [&](int64_t value, float y) {
+      const std::string text = lane.counter.text(value);
+      const float width = theme.width(Face::kSmall, text);
+      widgets::text(pane.draw, theme, Face::kSmall, {right - pane.px(6) - width, y},
+                    pane.color(Color::kTextDim), text);
+      return width;
+    };
+    mark(0, box.bottom - height - pane.px(3));
+    text_right -= mark(lane.counter.top(), box.top + pane.px(2)) + pane.px(4);
+  }
+  const Face face = group ? Face::kBold : Face::kBody;
+  if (group || collapsed) {
+    const float y = std::round(center - theme.text(face).size / 2 - 1);
+    const float used =
+        widgets::fit_text(pane.draw, theme, face, {text_left, y}, text_right - text_left,
+                          pane.color(Color::kText), lane.title);
+    const float rest = text_left + used + pane.px(8);
+    if (group) {
+      widgets::fit_text(pane.draw, theme, Face::kSmall, {rest, y + pane.px(1.5f)},
+                        text_right - rest, pane.color(Color::kTextDim), lane.detail);
+    }
+  } else {
+    const float y = box.top + pane.px(6);
+    widgets::fit_text(pane.draw, theme, face, {text_left, y}, text_right - text_left,
+                      pane.color(Color::kText), lane.title);
+    widgets::fit_text(pane.draw, theme, Face::kSmall, {text_left, y + pane.px(17)},
+                      text_right - text_left, pane.color(Color::kTextFaint),
+                      lane.host_times ? "no device times: shown as issued" : lane.detail);
+    if (lane.kind == LaneKind::kStream && pane.state.prediction)
+      widgets::fit_text(pane.draw, theme, Face::kSmall, {text_left, y + pane.px(31)},
+                        text_right - text_left, pane.color(Color::kAccent), "below: if fixed");
+  }
+  pane.draw.AddLine({pane.gutter_x, box.bottom - 0.5f}, {right, box.bottom - 0.5f},
+                    pane.color(Color::kGrid));
+}
+
+// Where findings are: signs on the axis, and the time of the one that is looked at.
+void TimelineView::draw_findings(Pane& pane) {
+  const std::vector<FindingLine>& findings = pane.document.insights().findings;
+  const float size = pane.px(9), top = pane.min.y - size;
+  const auto x_of = [&](Ns at) {
+    return std::clamp(pane.x(at), pane.min.x - size, pane.max.x + size);
+  };
+  hovered_finding_.reset();
+  if (pane.state.finding && *pane.state.finding < findings.size()) {
+    const FindingLine& finding = findings[*pane.state.finding];
+    if (finding.start_ns != trace::kUnknownNs) {
+      const Ns end = finding.end_ns == trace::kUnknownNs ? finding.start_ns : finding.end_ns;
+      const float from = x_of(finding.start_ns), to = std::max(x_of(end), from + 1);
+      pane.draw.PushClipRect(pane.min, pane.max, true);
+      for (const float x : {from, to - 1})
+        pane.draw.AddRectFilled({x, pane.min.y}, {x + 1, pane.max.y},
+                                Theme::fade(pane.theme.color(finding.severity), 0.7f));
+      pane.draw.PopClipRect();
+    }
+  }
+  // The most severe come first in the list: what follows must not hide them.
+  const size_t firm = pane.document.insights().firm_findings();
+  std::vector<float> taken;
+  for (size_t i = 0; i < firm && taken.size() < kMostSigns; ++i) {
+    if (findings[i].start_ns == trace::kUnknownNs) continue;
+    const float x = pane.x(findings[i].start_ns);
+    if (x < pane.min.x || x > pane.max.x) continue;
+    if (std::ranges::any_of(taken, [&](float other) { return std::fabs(other - x) < size; }))
+      continue;
+    taken.push_back(x);
+    const bool hovered = std::fabs(pane.mouse.x - x) <= size * 0.6f && pane.mouse.y >= top &&
+                         pane.mouse.y < pane.min.y;
+    const bool chosen = pane.state.finding == i;
+    widgets::finding_glyph(
+        pane.draw, pane.theme, x, pane.min.y, size,
+        chosen || hovered ? pane.color(Color::kSelection) : pane.theme.color(findings[i].severity));
+    if (!hovered || pane.document.is_sketch()) continue;
+    hovered_finding_ = i;
+    ImGui::BeginTooltip();
+    ImGui::PushTextWrapPos(pane.px(440));
+    widgets::text(pane.theme, Face::kBold, pane.theme.color(findings[i].severity),
+                  findings[i].number + " " + findings[i].id);
+    widgets::text(pane.theme, Face::kBody, pane.color(Color::kText), findings[i].title);
+    ImGui::PopTextWrapPos();
+    ImGui::EndTooltip();
+  }
+}
+
+// Flags of bookmarks, at the upper edge of the axis.
+void TimelineView::draw_bookmarks(Pane& pane, float top) {
+  const float size = pane.px(8);
+  for (const Bookmark& bookmark : pane.state.bookmarks.all()) {
+    const float x = pane.x(bookmark.range.begin_ns);
+    if (x < pane.min.x || x > pane.max.x) continue;
+    const ImU32 color = pane.color(Color::kAccent);
+    pane.draw.AddRectFilled({x, top}, {x + 1, pane.min.y}, color);
+    pane.draw.AddRectFilled({x, top}, {x + size, top + size * 0.7f}, color);
+    if (std::fabs(pane.mouse.x - x - size / 2) > size || pane.mouse.y < top ||
+        pane.mouse.y >= pane.min.y)
+      continue;
+    ImGui::BeginTooltip();
+    ImGui::PushTextWrapPos(pane.px(440));
+    widgets::text(pane.theme, Face::kBody, pane.color(Color::kText),
+                  bookmark.note.empty() ? "Bookmark" : bookmark.note);
+    ImGui::PopTextWrapPos();
+    ImGui::EndTooltip();
+  }
+}
+
+// Where the work would end with the repairs.
+void TimelineView::draw_prediction(Pane& pane) {
+  if (!pane.state.prediction || pane.state.prediction->end_ns == trace::kUnknownNs) return;
+  const float x = std::round(pane.x(pane.state.prediction->end_ns));
+  if (x >= pane.min.x && x < pane.max.x)
+    pane.draw.AddRectFilled({x, pane.min.y}, {x + pane.px(2), pane.max.y},
+                            pane.color(Color::kAccent));
+}
+
+}  // namespace streamscope::viewer

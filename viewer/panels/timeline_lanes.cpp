@@ -1,0 +1,434 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// The content of lanes: bars with labels, time spent waiting, glyphs of records and waits,
+// counters, the tooltip.
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+
+#include "bar_colors.h"
+#include "counter_columns.h"
+#include "document/labels.h"
+#include "timeline.h"
+
+namespace streamscope::viewer {
+namespace {
+
+constexpr float kMinPx = 1;          // narrower bars are folded
+constexpr float kGapFromPx = 4;      // wider bars leave a pixel to their neighbor
+constexpr float kLabelFromPx = 26;   // wider bars carry a label
+constexpr float kGrabPx = 3;         // how near the mouse must be to a narrow bar
+constexpr float kGlyphSpacing = 12;  // glyphs that are nearer to each other are a line
+constexpr float kNotFound = 0.22f;   // what a search did not find steps back
+constexpr float kPredicted = 0.5f;   // how much of its color a predicted bar has
+constexpr float kFaintest = 0.2f;    // of its color: what was busy for next to none of a pixel
+constexpr float kFoot = 2;           // pixels at the lower edge that tell of waiting
+
+// A label that fits: of a CUDA call first the prefix goes, which all share.
+std::string_view shortened(const Pane& pane, Item item, std::string_view label, float width) {
+  const bool call = item.kind == ItemKind::kApiCall || item.kind == ItemKind::kHostSync ||
+                    item.kind == ItemKind::kEventRecord || item.kind == ItemKind::kEventWait;
+  if (!call || pane.theme.width(Face::kSmall, label) <= width) return label;
+  for (const std::string_view prefix : {"cuda", "cu", "sim"}) {
+    if (label.starts_with(prefix)) return label.substr(prefix.size());
+  }
+  return label;
+}
+
+// The pixels from x0 to x1: those whose middle lies there, at least one.
+struct Pixels {
+  float first, end;
+};
+Pixels pixels_of(float x0, float x1) {
+  const float first = std::floor(x0 + 0.5f);
+  return {first, std::max(std::floor(x1 + 0.5f), first + 1)};
+}
+
+// Where a bar ends as it is drawn.
+float drawn_end(const DrawItem& bar) { return bar.x1 - bar.x0 >= kGapFromPx ? bar.x1 - 1 : bar.x1; }
+
+// Whether the bars leave nothing of the width free.
+bool cover(std::span<const DrawItem> bars, float width) {
+  float covered = 0;
+  for (const DrawItem& bar : bars) {
+    const Pixels pixels = pixels_of(bar.x0, drawn_end(bar));
+    if (pixels.first > covered) return false;
+    covered = std::max(covered, pixels.end);
+  }
+  return covered >= width;
+}
+
+}  // namespace
+
+Strip::Strip(const Pane& pane, float top, float bottom, const std::vector<ImU32>& grid)
+    : pane_(pane), top_(top), bottom_(bottom), line_(grid), foot_(grid) {}
+
+void Strip::fill(float x0, float x1, ImU32 color, ImU32 foot) {
+  if (line_.empty()) return;
+  const Pixels pixels = pixels_of(x0, x1);
+  const float first = std::max(pixels.first, 0.0f);
+  const float last = std::min(std::max(pixels.end, first + 1), static_cast<float>(line_.size()));
+  for (auto i = static_cast<size_t>(first); static_cast<float>(i) < last; ++i) {
+    line_[i] = color;
+    foot_[i] = foot;
+  }
+}
+
+void Strip::finish() const {
+  const float foot = bottom_ - pane_.px(kFoot);
+  pane_.state.ground.repeat(pane_.min.x, top_, foot, line_);
+  pane_.state.ground.repeat(pane_.min.x, foot, bottom_, foot_);
+}
+
+ImU32 TimelineView::fill_of(const Pane& pane, const Band& band, const DrawItem& bar) const {
+  const auto category = static_cast<Category>(bar.kind);
+  // Without a look at the item, which lies elsewhere in memory.
+  if (pane.state.color_by == ColorBy::kKind && category != Category::kRange)
+    return pane.theme.color(category);
+  return bar_color(pane.document, pane.theme, pane.state.color_by, unpack(band.row.item[bar.first]),
+                   category);
+}
+
+std::pair<float, float> TimelineView::band_span(const Pane& pane, const LaneBox& box,
+                                                size_t band) const {
+  const Lane& lane = pane.document.lanes()[box.lane];
+  if (pane.state.is_collapsed(box.lane)) return {box.top + pane.px(4), box.bottom - pane.px(4)};
+  const bool glyphs = lane.records.size() + lane.passed_waits.size() > 0;
+  float used = 0;
+  for (const Band& each : lane.bands) used += pane.px(band_pitch(each.kind));
+  const bool predicted = lane.kind == LaneKind::kStream && pane.state.prediction;
+  const float room = box.bottom - box.top - used - (glyphs ? pane.px(9) : 0) -
+                     (predicted ? pane.px(kPredictedPitch) : 0);
+  float y = box.top + std::round(room / 2);
+  for (size_t i = 0; i < band; ++i) y += pane.px(band_pitch(lane.bands[i].kind));
+  const float height = pane.px(band_pitch(lane.bands[band].kind) - 2);
+  return {y, y + height};
+}
+
+void TimelineView::draw_lane(Pane& pane, const LaneBox& box) {
+  const Lane& lane = pane.document.lanes()[box.lane];
+  Ground& ground = pane.state.ground;
+  if (is_group(lane.kind)) {
+    ground.fill({pane.min.x, box.top}, {pane.max.x, box.bottom}, pane.color(Color::kPanel));
+  }
+  ground.fill({pane.min.x, box.bottom - 1}, {pane.max.x, box.bottom}, pane.color(Color::kGrid));
+  if (lane.kind == LaneKind::kCounter)
+    return draw_counter(pane, lane, box.top + pane.px(3), box.bottom - pane.px(2));
+  const bool collapsed = pane.state.is_collapsed(box.lane);
+  for (size_t index = 0; index < lane.bands.size(); ++index) {
+    const Band& band = lane.bands[index];
+    // A collapsed thread shows its calls, not the ranges around them.
+    if (collapsed && band.kind == BandKind::kRanges && index + 1 < lane.bands.size()) continue;
+    const auto [top, bottom] = band_span(pane, box, index);
+    bars_.clear();
+    waits_.clear();
+    folded_.fold(band.row, pane.state.window, kMinPx, bars_);
+    // Where the work hides the waiting, nobody looks for it.
+    if (index == 0 && !cover(bars_, pane.max.x - pane.min.x))
+      folded_.fold(lane.waits, pane.state.window, kMinPx, waits_);
+    pane.state.drawn_items += bars_.size() + waits_.size();
+    Strip strip(pane, top, bottom, grid_);
+    draw_waits(pane, lane, strip);
+    draw_bars(pane, lane, band, strip);
+    strip.finish();
+  }
+  if (!lane.bands.empty() && pane.state.show_critical_path)
+    draw_path(pane, lane, band_span(pane, box, 0).first);
+  if (collapsed) return;
+  if (lane.kind == LaneKind::kStream && pane.state.prediction && !lane.bands.empty())
+    draw_predicted(pane, box, band_span(pane, box, lane.bands.size() - 1).second + pane.px(2));
+  draw_markers(pane, lane, box.bottom - pane.px(3));
+}
+
+void TimelineView::draw_counter(Pane& pane, const Lane& lane, float top, float bottom) {
+  columns_.resize(grid_.size());
+  lane.counter.in_pixels(pane.state.window, columns_);
+  pane.state.drawn_items += draw_counter_columns(
+      columns_, static_cast<double>(lane.counter.top()), pane.min.x, bottom, bottom - top,
+      CounterLook(pane.theme, pane.color(Color::kCounter)),
+      [&](ImVec2 min, ImVec2 max, ImU32 color) { pane.state.ground.fill(min, max, color); });
+  // Under the mouse, or else of the lane that keys chose.
+  const bool pointed = pane.mouse_in_plot && pane.mouse.y >= top && pane.mouse.y < bottom;
+  const auto chosen = current_lane(pane.document, pane.state);
+  const bool is_chosen = chosen && &pane.document.lanes()[*chosen] == &lane && is_by_keys(pane);
+  if (!pointed && !is_chosen) return;
+  const float x = pointed ? pane.mouse.x : std::floor(pane.x(instant_of_keys(pane.state)));
+  if (const float column = x - pane.min.x;
+      column >= 0 && column < static_cast<float>(columns_.size()))
+    hit_ = {.counter = &lane,
+            .value = columns_[static_cast<size_t>(column)],
+            .at_x = x,
+            .top_y = top,
+            .foot_y = bottom};
+}
+
+// The same work as it would have run, pale and half as high.
+void TimelineView::draw_predicted(Pane& pane, const LaneBox& box, float top) {
+  const Row& row = pane.state.prediction->by_lane[box.lane];
+  bars_.clear();
+  fold(row, pane.state.window, kMinPx, bars_);
+  pane.state.drawn_items += bars_.size();
+  Strip strip(pane, top, top + pane.px(kPredictedPitch - 3), grid_);
+  const bool mouse_in_strip =
+      pane.mouse_in_plot && pane.mouse.y >= strip.top() && pane.mouse.y < strip.bottom();
+  for (const DrawItem& bar : bars_) {
+    const float x1 = drawn_end(bar);
+    const Item item = unpack(row.item[bar.first]);
+    const ImU32 fill = bar_color(pane.document, pane.theme, pane.state.color_by, item,
+                                 static_cast<Category>(bar.kind));
+    strip.fill(bar.x0, x1, pane.theme.dim(fill, kPredicted * bar.coverage));
+    const float mouse = pane.mouse.x - pane.min.x;
+    if (mouse_in_strip && mouse >= bar.x0 && mouse < x1)
+      hit_ = {.item = item,
+              .folded = bar.count,
+              .coverage = bar.coverage,
+              .elsewhere = TimeRange{row.start_ns[bar.first], row.end_ns[bar.first]}};
+  }
+  strip.finish();
+}
+
+void TimelineView::draw_bars(Pane& pane, const Lane& lane, const Band& band, Strip& strip) {
+  const bool mouse_in_band = pane.mouse_in_plot && !pane.document.is_sketch() &&
+                             pane.mouse.y >= strip.top() && pane.mouse.y < strip.bottom();
+  const float mouse = pane.mouse.x - pane.min.x;
+  float nearest = pane.px(kGrabPx);
+  for (const DrawItem& bar : bars_) {
+    const float width = bar.x1 - bar.x0, x1 = drawn_end(bar);
+    ImU32 fill = fill_of(pane, band, bar);
+    if (bar.coverage < 1) fill = pane.theme.dim(fill, kFaintest + (1 - kFaintest) * bar.coverage);
+    if (!pane.state.searched.empty() &&
+        !pane.document.has_name(unpack(band.row.item[bar.first]), pane.state.searched))
+      fill = pane.theme.dim(fill, kNotFound);
+    if (lane.host_times && width >= kGapFromPx) {
+      // Pale with a bright beginning: this is when the host issued it, not when the device ran it.
+      strip.fill(bar.x0, bar.x0 + pane.px(2), fill);
+      fill = pane.theme.dim(fill, 0.25f);
+      strip.fill(bar.x0 + pane.px(2), x1, fill);
+    } else {
+      strip.fill(bar.x0, x1, fill);
+    }
+    if (mouse_in_band) {
+      const float away = mouse < bar.x0 ? bar.x0 - mouse : mouse >= x1 ? mouse - x1 : -1;
+      if (away < nearest) {
+        nearest = away;
+        hit_ = {unpack(band.row.item[bar.first]), bar.count, bar.coverage};
+        if (band.kind == BandKind::kGpuRanges)
+          hit_.elsewhere = {band.row.start_ns[bar.first], band.row.end_ns[bar.first]};
+      }
+    }
+    if (width >= pane.px(kLabelFromPx)) draw_label(pane, band, bar, strip, fill);
+  }
+  draw_outline(pane, band.row, strip);
+}
+
+void TimelineView::draw_label(Pane& pane, const Band& band, const DrawItem& bar, const Strip& strip,
+                              ImU32 fill) {
+  const Item item = unpack(band.row.item[bar.first]);
+  // The label stays in sight while any of the bar is.
+  const float from = std::max(pane.min.x + bar.x0, pane.min.x) + pane.px(5),
+              to = std::min(pane.min.x + bar.x1 - 1, pane.max.x) - pane.px(4);
+  const float y =
+      std::round((strip.top() + strip.bottom() - pane.theme.text(Face::kSmall).size) / 2) - 1;
+  const ImU32 ink = pane.theme.on(fill);
+  const std::string label = pane.document.label(item);
+  const float used = widgets::fit_text(pane.draw, pane.theme, Face::kSmall, {from, y}, to - from,
+                                       ink, shortened(pane, item, label, to - from));
+  if (used == 0 || band.kind == BandKind::kRanges) return;
+  const std::string duration =
+      pane.document.never_ended(item)
+          ? "never ended"
+          : format_duration(distance_ns(band.row.start_ns[bar.first], band.row.end_ns[bar.first]));
+  const float needed = pane.theme.width(Face::kSmall, duration);
+  if (to - from - used > needed + pane.px(16)) {
+    widgets::text(pane.draw, pane.theme, Face::kSmall, {to - needed, y}, Theme::fade(ink, 0.62f),
+                  duration);
+  }
+}
+
+// Around the selection, over its neighbors.
+void TimelineView::draw_outline(Pane& pane, const Row& row, const Strip& strip) {
+  const auto range = pane.state.selection ? pane.document.time(pane.state.selection) : std::nullopt;
+  if (!range) return;
+  const auto it = std::lower_bound(row.start_ns.begin(), row.start_ns.end(), range->begin_ns);
+  for (size_t i = static_cast<size_t>(it - row.start_ns.begin());
+       i < row.size() && row.start_ns[i] == range->begin_ns; ++i) {
+    if (row.item[i] != pack(pane.state.selection)) continue;
+    const float x0 = std::clamp(pane.x(range->begin_ns), pane.min.x - 4, pane.max.x + 4);
+    const float x1 = std::clamp(pane.x(range->end_ns), pane.min.x - 4, pane.max.x + 4);
+    pane.draw.AddRect({std::floor(x0) - 1, strip.top() - 1},
+                      {std::max(std::ceil(x1), std::floor(x0) + 3) + 1, strip.bottom() + 1},
+                      pane.color(Color::kSelection), 0, 0, pane.px(2));
+  }
+}
+
+void TimelineView::draw_waits(Pane& pane, const Lane& lane, Strip& strip) {
+  const ImU32 color = pane.color(Color::kWaiting);
+  for (const DrawItem& bar : waits_) {
+    // Of a run of short ones as much as they take of it.
+    strip.fill(bar.x0, bar.x1, pane.theme.dim(color, 0.13f * bar.coverage),
+               pane.theme.dim(color, 0.8f * bar.coverage));
+    const float x0 = pane.min.x + bar.x0, x1 = pane.min.x + bar.x1;
+    if (pane.mouse_in_plot && pane.mouse.y >= strip.top() && pane.mouse.y < strip.bottom() &&
+        pane.mouse.x >= x0 && pane.mouse.x < x1) {
+      hit_ = {.item = unpack(lane.waits.item[bar.first]),
+              .folded = bar.count,
+              .coverage = bar.coverage,
+              .waiting = true};
+    }
+    const float from = std::max(x0, pane.min.x) + pane.px(6),
+                to = std::min(x1, pane.max.x) - pane.px(4);
+    if (bar.count > 1 || to - from <= pane.px(kLabelFromPx)) continue;
+    const std::string text = "waits " + format_duration(distance_ns(lane.waits.start_ns[bar.first],
+                                                                    lane.waits.end_ns[bar.first]));
+    const float width = pane.theme.width(Face::kSmall, text);
+    if (width > to - from) continue;
+    // In the middle: arrows begin and end at the sides.
+    const float y =
+        std::round((strip.top() + strip.bottom() - pane.theme.text(Face::kSmall).size) / 2) - 1;
+    widgets::text(pane.draw, pane.theme, Face::kSmall, {(from + to - width) / 2, y}, color, text);
+  }
+}
+
+// A stripe over the bars of the critical path.
+void TimelineView::draw_path(Pane& pane, const Lane& lane, float top) {
+  bars_.clear();
+  folded_.fold(lane.path, pane.state.window, kMinPx, bars_);
+  pane.state.drawn_items += bars_.size();
+  // Those that touch are one.
+  for (size_t i = 0, next = 0; i < bars_.size(); i = next) {
+    Pixels all = pixels_of(bars_[i].x0, bars_[i].x1);
+    for (next = i + 1; next < bars_.size(); ++next) {
+      const Pixels pixels = pixels_of(bars_[next].x0, bars_[next].x1);
+      if (pixels.first > all.end) break;
+      all.end = std::max(all.end, pixels.end);
+    }
+    pane.state.ground.fill({pane.min.x + all.first, top - pane.px(1)},
+                           {pane.min.x + all.end, top + pane.px(2)}, pane.color(Color::kCritical));
+  }
+}
+
+void TimelineView::draw_markers(Pane& pane, const Lane& lane, float bottom) {
+  const float size = pane.px(7);
+  // Lines of records lie below those of waits, glyphs stand where both would.
+  const auto draw_all = [&](const Row& row, Category category, float line, auto glyph) {
+    const ImU32 color = pane.theme.color(category);
+    const float spacing = pane.px(kGlyphSpacing);
+    bars_.clear();
+    folded_.fold(row, pane.state.window, spacing, bars_);
+    for (size_t i = 0, next = 0; i < bars_.size(); i = next) {
+      // Those that stand close together are a line, from the first to the last.
+      for (next = i + 1; next < bars_.size() && bars_[next].x0 - bars_[next - 1].x0 <= spacing;)
+        ++next;
+      ++pane.state.drawn_items;
+      const float x0 = pane.min.x + bars_[i].x0;
+      const Item item = unpack(row.item[bars_[i].first]);
+      const bool crowd = next - i > 1 || bars_[i].count > 1;
+      float left = x0 - size * 0.7f, right = x0 + size * 0.7f;
+      if (crowd) {
+        const DrawItem& last = bars_[next - 1];
+        left = x0;
+        right = pane.min.x + (last.count > 1 ? last.x1 : last.x0 + pane.px(2));
+        pane.state.ground.fill({left, bottom - line}, {right, bottom - line + pane.px(2)}, color);
+      } else {
+        const bool selected = item == pane.state.selection;
+        glyph(pane.draw, pane.theme, x0, bottom, size,
+              selected ? pane.color(Color::kSelection) : color);
+      }
+      if (pane.mouse_in_plot && pane.mouse.x >= left && pane.mouse.x <= right &&
+          pane.mouse.y > bottom - size - 2 && pane.mouse.y <= bottom + 2) {
+        hit_ = {.item = item, .instants = true};
+        for (size_t each = i; each < next; ++each) hit_.folded += bars_[each].count;
+      }
+    }
+  };
+  draw_all(lane.records, Category::kRecordCall, pane.px(2), widgets::record_glyph);
+  draw_all(lane.passed_waits, Category::kWaitCall, pane.px(6), widgets::wait_glyph);
+}
+
+void TimelineView::draw_counter_tooltip(Pane& pane) {
+  const Lane& lane = *hit_.counter;
+  const Ns at = pane.state.window.to_ns(hit_.at_x - pane.min.x);
+  if (!pane.mouse_in_plot)
+    widgets::place_tooltip(pane.theme, {hit_.at_x, hit_.top_y}, {hit_.at_x, hit_.foot_y});
+  ImGui::BeginTooltip();
+  const Counter::Column value = hit_.value;
+  widgets::text(pane.theme, Face::kBold, pane.color(Color::kText),
+                lane.title + ": " +
+                    (value.is_steady() ? lane.counter.text_of_capacity(value.most)
+                                       : lane.counter.text_of_mean(value.mean) + " on average"));
+  if (!value.is_steady())
+    widgets::text(pane.theme, Face::kBody, pane.color(Color::kText),
+                  "at most " + lane.counter.text_of_capacity(value.most) + " in this pixel of " +
+                      format_duration(static_cast<Ns>(pane.state.window.ns_per_px)));
+  widgets::text(pane.theme, Face::kSmall, pane.color(Color::kTextDim), lane.detail);
+  widgets::text(pane.theme, Face::kMonoSmall, pane.color(Color::kTextDim),
+                "at " + format_exact(at));
+  ImGui::EndTooltip();
+}
+
+void TimelineView::draw_tooltip(Pane& pane) {
+  if (hit_.counter != nullptr && drag_ != Drag::kPan && drag_ != Drag::kMark)
+    return draw_counter_tooltip(pane);
+  if (!hit_ || drag_ == Drag::kPan || drag_ == Drag::kMark) return;
+  const Document& document = pane.document;
+  const Theme& theme = pane.theme;
+  const Item item = hit_.item;
+  const ImU32 dim = theme.color(Color::kTextDim);
+  ImGui::SetNextWindowSizeConstraints({0, 0}, {theme.px(460), theme.px(600)});
+  ImGui::BeginTooltip();
+  if (hit_.folded > 1) {
+    const std::string share = hit_.instants ? ""
+                                            : (hit_.waiting ? "waiting " : "busy ") +
+                                                  format_percent(hit_.coverage) + " of the time; ";
+    widgets::text(
+        theme, Face::kBold, theme.color(Color::kText),
+        hit_.instants
+            ? format_count(hit_.folded, std::string(to_string(document.category(item))))
+            : format_count(hit_.folded) + (hit_.waiting ? " waits" : "") + " in this pixel");
+    widgets::text(theme, Face::kBody, dim, share + "zoom in to see each");
+    ImGui::EndTooltip();
+    return;
+  }
+  ImGui::PushTextWrapPos(theme.px(440));
+  const std::string label = document.label(item), name = document.name(item);
+  widgets::text(theme, Face::kBold, theme.color(Color::kText), ellipsize(label, 200));
+  if (name != label) widgets::text(theme, Face::kSmall, dim, ellipsize(name, 300));
+  std::string kind(to_string(document.category(item)));
+  if (hit_.elsewhere) {
+    widgets::text(theme, Face::kBody, theme.color(Color::kText),
+                  (item.kind == ItemKind::kRange ? "on the GPU: " : "if fixed: ") +
+                      format_duration(hit_.elsewhere->duration_ns()) + " from " +
+                      format_exact(hit_.elsewhere->begin_ns));
+    kind = (item.kind == ItemKind::kRange ? "on the host: " : "recorded: ") + kind;
+  }
+  if (const auto range = document.time(item)) {
+    widgets::text(
+        theme, Face::kBody, theme.color(Color::kText),
+        kind + "  \u00b7  " +
+            (document.never_ended(item) ? "never ended" : format_duration(range->duration_ns())));
+    widgets::text(theme, Face::kMonoSmall, dim, "from " + format_exact(range->begin_ns));
+  }
+  Ns waited = 0;
+  Id waited_for = kNoId;
+  for (const uint32_t index : document.dependencies_of(item)) {
+    const Dependency& dependency = document.dependency(index);
+    if (item.kind == ItemKind::kOp && dependency.to_op != item.id) continue;
+    if (const Ns ns = document.waited_ns(index); ns > waited) {
+      waited = ns;
+      waited_for = dependency.from_op;
+    }
+  }
+  if (waited > 0) {
+    const Item cause{ItemKind::kOp, waited_for};
+    widgets::text(theme, Face::kBody, theme.color(Color::kWaiting),
+                  "waited " + format_duration(waited) + " for " +
+                      ellipsize(document.label(cause), 60) + " on " +
+                      document.stream_name(document.trace().op.stream_id[waited_for]));
+  }
+  ImGui::PopTextWrapPos();
+  ImGui::EndTooltip();
+}
+
+}  // namespace streamscope::viewer

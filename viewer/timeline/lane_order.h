@@ -1,0 +1,46 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Which lanes the timeline shows and in which order: pinned ones first, then the rest as the user
+// dragged them, without what a filter leaves out. Knows nothing of ImGui.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "document/document.h"
+
+namespace streamscope::viewer {
+
+/// UI thread only.
+class LaneOrder {
+ public:
+  /// Forgets everything; for a new document.
+  void reset() { *this = {}; }
+
+  bool is_pinned(size_t lane) const { return lane < pinned_.size() && pinned_[lane]; }
+  /// Pinned lanes stay on top, whatever is scrolled. Groups of lanes cannot be pinned.
+  void toggle_pinned(const Document& document, size_t lane);
+  /// Puts a lane, with those in it, in the place of another of the same group; nothing if they are
+  /// of different ones.
+  void move(const Document& document, size_t lane, size_t to);
+  /// Only lanes with this in their name, in any case, and the groups they are in.
+  void set_filter(std::string text) { filter_ = std::move(text); }
+  const std::string& filter() const { return filter_; }
+
+  /// Lanes to show, top to bottom; `collapsed` hides what lies in a lane. The first `pinned_count`
+  /// are pinned.
+  struct Shown {
+    std::vector<size_t> lanes;
+    size_t pinned_count = 0;
+  };
+  Shown shown(const Document& document, const std::vector<bool>& collapsed) const;
+
+ private:
+  std::vector<bool> pinned_;   // by lane; empty: none
+  std::vector<size_t> order_;  // of all lanes; empty: that of the document
+  std::string filter_;
+};
+
+}  // namespace streamscope::viewer

@@ -1,0 +1,57 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// The command line of streamscope-viewer.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "timeline/timeline_layout.h"
+#include "view.h"
+
+namespace streamscope::viewer {
+
+/// One end of --range: an instant or a share of the trace.
+struct RangeEnd {
+  bool is_percent = false;
+  double percent = 0;
+  Ns ns = 0;
+
+  /// The instant in a trace of this extent. Instants count from the trace's own zero.
+  Ns resolve(TimeRange extent) const;
+};
+
+struct Arguments {
+  std::filesystem::path trace;       ///< empty: none
+  std::filesystem::path compared;    ///< a second one to compare with; empty: none
+  std::filesystem::path screenshot;  ///< empty: open a window
+  std::filesystem::path
+      state_file;  ///< where the state is written whenever it changes; empty: nowhere
+  int width = 1600;
+  int height = 1000;
+  std::optional<std::pair<RangeEnd, RangeEnd>> range;
+  Item select;
+  std::optional<size_t> finding;  ///< to look at, as the panel numbers them
+  bool what_if = false;           ///< with it repaired
+  bool select_nothing = false;    ///< otherwise a screenshot selects the longest wait
+  std::string panel;              ///< the only panel to show; empty: all
+  ThemeKind theme = ThemeKind::kDark;
+  std::optional<float> scale;  ///< none: what the display says
+  bool help = false;
+  bool version = false;
+};
+
+/// Throws streamscope::Error that names the argument, what is wrong and what is right.
+Arguments parse_arguments(std::span<const char* const> arguments);
+
+/// Text of --help.
+std::string usage();
+
+/// "12.5ms", "300us", "1e6", "40%". Throws Error.
+RangeEnd parse_range_end(std::string_view text);
+
+}  // namespace streamscope::viewer

@@ -1,0 +1,285 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// What a workspace draws around its panels: header, banner of losses, tabs, legend, and what it
+// says while there is no trace.
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "document/labels.h"
+#include "document/trace_facts.h"
+#include "panels/bar_colors.h"
+#include "panels/counter_columns.h"
+#include "panels/widgets.h"
+#include "workspace.h"
+
+namespace streamscope::viewer {
+
+void Workspace::draw_header(float width, float height) {
+  widgets::begin_panel("header", {0, 0}, {width, height}, ImGuiWindowFlags_NoInputs);
+  ImDrawList& draw = *ImGui::GetWindowDrawList();
+  const auto color = [&](Color meaning) { return theme_.color(meaning); };
+  const float middle = height / 2;
+  const auto top_of = [&](Face face) {
+    return std::round(middle - theme_.text(face).size / 2 - 1);
+  };
+  const auto put = [&](Face face, float x, ImU32 ink, std::string_view text) {
+    widgets::text(draw, theme_, face, {x, top_of(face)}, ink, text);
+    return x + theme_.width(face, text);
+  };
+  // The mark: two lanes and an edge between them.
+  const float unit = theme_.px(4), left = theme_.px(14);
+  draw.AddRectFilled({left, middle - 2 * unit}, {left + 3 * unit, middle - unit},
+                     theme_.color(Category::kCopyToDevice));
+  draw.AddRectFilled({left + 3 * unit, middle + unit}, {left + 6 * unit, middle + 2 * unit},
+                     theme_.color(Category::kKernel));
+  draw.AddLine({left + 3 * unit, middle - unit}, {left + 3 * unit, middle + unit},
+               color(Color::kWaiting), theme_.px(1.5f));
+  float x = put(Face::kBold, left + 8 * unit, color(Color::kText), "StreamScope") + theme_.px(18);
+
+  const std::string hint = "Ctrl+P commands    F1 help";
+  float right = width - theme_.px(14) - theme_.width(Face::kSmall, hint);
+  put(Face::kSmall, right, color(Color::kTextFaint), hint);
+  if (document_ && state_.prediction) {
+    const std::string text = describe(*state_.prediction);
+    const ImVec2 size = widgets::chip(nullptr, theme_, Face::kBold, {}, 0, 0, text);
+    right -= size.x + theme_.px(20);
+    widgets::chip(&draw, theme_, Face::kBold, {right, std::round(middle - size.y / 2)},
+                  color(Color::kAccent), theme_.on(color(Color::kAccent)), text);
+  }
+  if (document_) {
+    std::string facts;
+    const auto add = [&](const std::string& fact) {
+      facts += (facts.empty() ? "" : "  \u00b7  ") + fact;
+    };
+    // A picture that was asked for by its range says so.
+    if (arguments_.range && !arguments_.screenshot.empty()) {
+      const TimeRange shown = state_.window.range();
+      add(format_exact(shown.begin_ns) + " to " + format_exact(shown.end_ns));
+    }
+    for (const std::string& fact : header_facts(*document_, state_.is_live)) add(fact);
+    if (document_->is_sketch()) add("loading: " + format_percent(progress_));
+    const auto fit = [&](Face face, Color ink, std::string_view text) {
+      x += widgets::fit_text(draw, theme_, face, {x, top_of(face)}, right - x - theme_.px(20),
+                             color(ink), text);
+    };
+    fit(Face::kBody, Color::kText, ellipsize(document_->trace().file.filename().string(), 60));
+    x += theme_.px(18);
+    fit(Face::kSmall, Color::kTextDim, facts);
+  }
+  draw.AddLine({0, height - 0.5f}, {width, height - 0.5f}, color(Color::kBorder));
+  ImGui::End();
+}
+
+float Workspace::draw_banner(float top, float width) {
+  std::string text = notice_;
+  if (const std::string warned = warning(*document_, state_.is_live); !warned.empty())
+    text += (text.empty() ? "" : "  ") + warned;
+  if (text.empty()) return top;
+  const float height = theme_.px(28);
+  widgets::begin_panel("banner", {0, top}, {width, height}, ImGuiWindowFlags_NoBackground);
+  ImDrawList& draw = *ImGui::GetWindowDrawList();
+  draw.AddRectFilled({0, top}, {width, top + height}, theme_.color(Color::kWarning));
+  const float room = width - theme_.px(28);
+  const float used = widgets::fit_text(
+      draw, theme_, Face::kBold,
+      {theme_.px(14), std::round(top + (height - theme_.text(Face::kBold).size) / 2 - 1)}, room,
+      theme_.color(Color::kOnWarning), text);
+  if (ImGui::IsWindowHovered() && used < theme_.width(Face::kBold, text)) {
+    ImGui::BeginTooltip();
+    ImGui::PushTextWrapPos(theme_.px(560));
+    widgets::text(theme_, Face::kBody, theme_.color(Color::kText), text);
+    ImGui::PopTextWrapPos();
+    ImGui::EndTooltip();
+  }
+  ImGui::End();
+  return top + height;
+}
+
+// The names of the panels below the timeline; the strip is dragged to make room for one.
+void Workspace::draw_tabs(ImVec2 at, ImVec2 size) {
+  widgets::begin_panel("tabs", at, size, 0);
+  ImDrawList& draw = *ImGui::GetWindowDrawList();
+  draw.AddLine({at.x, at.y + 0.5f}, {at.x + size.x, at.y + 0.5f}, theme_.color(Color::kBorder));
+  const Insights& insights = document_->insights();
+  struct Tab {
+    std::string_view name;
+    std::string text;
+  };
+  std::vector<Tab> tabs;
+  for (const auto& view : views_) {
+    const std::string_view name = view->name();
+    if (name == "timeline" || name == "inspector") continue;
+    tabs.push_back({name, std::string(view->title())});
+    if (const size_t count = insights.firm_findings(); name == "findings" && count > 0)
+      tabs.back().text += "  " + std::to_string(count);
+  }
+  // Where room is short they move together, then get smaller; some of it is left to drag by.
+  float x = at.x + theme_.px(6);
+  const auto pad_of = [&](Face face) {
+    float room = size.x - theme_.px(6 + 18);
+    for (const Tab& tab : tabs) room -= theme_.width(face, tab.text);
+    return std::min(std::floor(room / static_cast<float>(2 * tabs.size())), theme_.px(11));
+  };
+  const Face face = pad_of(Face::kBody) >= theme_.px(5) ? Face::kBody : Face::kSmall;
+  const float pad = std::max(pad_of(face), theme_.px(2));
+  for (const auto& [name, text] : tabs) {
+    const bool open = state_.drawer == name;
+    const float width = theme_.width(face, text) + 2 * pad;
+    ImGui::SetCursorScreenPos({x, at.y});
+    ImGui::PushID(text.c_str());
+    if (ImGui::InvisibleButton("tab", {width, size.y})) toggle_drawer(state_, name);
+    const bool hovered = ImGui::IsItemHovered();
+    ImGui::PopID();
+    if (hovered || open)
+      draw.AddRectFilled({x, at.y + 1}, {x + width, at.y + size.y},
+                         theme_.color(Color::kPanelRaised));
+    if (open)
+      draw.AddRectFilled({x, at.y}, {x + width, at.y + theme_.px(2)}, theme_.color(Color::kAccent));
+    const bool alarming = name == "deadlocks" && !insights.waits.nodes.empty();
+    const Color ink = alarming ? Color::kError : open || hovered ? Color::kText : Color::kTextDim;
+    widgets::text(draw, theme_, face,
+                  {x + pad, at.y + std::round((size.y - theme_.text(face).size) / 2 - 1)},
+                  theme_.color(ink), text);
+    x += width;
+  }
+  // What is left of the strip is its handle.
+  ImGui::SetCursorScreenPos({x, at.y});
+  ImGui::InvisibleButton("handle", {std::max(at.x + size.x - x, 1.0f), size.y});
+  if (ImGui::IsItemHovered() || ImGui::IsItemActive())
+    ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeNS);
+  if (ImGui::IsItemActive() && !state_.drawer.empty())
+    state_.drawer_height =
+        std::max(state_.drawer_height - ImGui::GetIO().MouseDelta.y / theme_.scale(), 120.0f);
+  ImGui::End();
+}
+
+void Workspace::draw_footer(float top, float width, float height) {
+  widgets::begin_panel("footer", {0, top}, {width, height}, ImGuiWindowFlags_NoInputs);
+  ImDrawList& draw = *ImGui::GetWindowDrawList();
+  draw.AddLine({0, top + 0.5f}, {width, top + 0.5f}, theme_.color(Color::kBorder));
+  const float middle = top + height / 2;
+  const float text_y = std::round(middle - theme_.text(Face::kSmall).size / 2 - 1);
+  const ImU32 dim = theme_.color(Color::kTextDim);
+
+  constexpr std::string_view kHint = "wheel: zoom   drag: pan   Shift+drag: mark time";
+  const bool told = !state_.status.empty();
+  const Face face = told ? Face::kBold : Face::kSmall;
+  const std::string_view said = told ? std::string_view(state_.status) : kHint;
+  float right = std::max(width - theme_.px(14) - theme_.width(face, said), theme_.px(14));
+  widgets::fit_text(draw, theme_, face,
+                    {right, std::round(middle - theme_.text(face).size / 2 - 1)}, width - right,
+                    theme_.color(told ? Color::kAccent : Color::kTextFaint), said);
+  right -= theme_.px(24);
+
+  // The legend: what this trace has, in the colors in use.
+  float x = theme_.px(14);
+  const auto entry = [&](std::string_view text, auto&& swatch) {
+    const float needed = theme_.px(16) + theme_.width(Face::kSmall, text);
+    if (x + needed > right) return;
+    swatch(x);
+    widgets::text(draw, theme_, Face::kSmall, {x + theme_.px(16), text_y}, dim, text);
+    x += needed + theme_.px(18);
+  };
+  const float box = theme_.px(10);
+  const auto square = [&](ImU32 color) {
+    return [&, color](float at) {
+      draw.AddRectFilled({at, std::round(middle - box / 2)},
+                         {at + box, std::round(middle - box / 2) + box}, color);
+    };
+  };
+  for (const LegendEntry& each : bar_legend(*document_, theme_, state_.color_by))
+    entry(each.text, square(each.color));
+  const std::array<bool, kCategoryCount>& present = document_->present();
+  const float glyph = theme_.px(9);
+  if (present[static_cast<size_t>(Category::kRecordCall)]) {
+    entry("event record", [&](float at) {
+      widgets::record_glyph(draw, theme_, at + box / 2, std::round(middle + glyph / 2), glyph,
+                            theme_.color(Category::kRecordCall));
+    });
+  }
+  if (present[static_cast<size_t>(Category::kWaitCall)]) {
+    entry("stream wait", [&](float at) {
+      widgets::wait_glyph(draw, theme_, at + box / 2, std::round(middle + glyph / 2), glyph,
+                          theme_.color(Category::kWaitCall));
+    });
+  }
+  if (state_.show_critical_path && !document_->insights().path.empty()) {
+    entry("critical path", [&](float at) {
+      draw.AddRectFilled({at, std::round(middle - theme_.px(1.5f))},
+                         {at + box, std::round(middle + theme_.px(1.5f))},
+                         theme_.color(Color::kCritical));
+    });
+  }
+  if (std::ranges::any_of(document_->lanes(),
+                          [](const Lane& lane) { return lane.kind == LaneKind::kCounter; })) {
+    entry("mean and maximum", [&](float at) {
+      std::vector<Counter::Column> columns(static_cast<size_t>(box), {.mean = 1, .most = 1});
+      std::fill(columns.begin() + 2, columns.end() - 2, Counter::Column{.mean = 1, .most = 3});
+      draw_counter_columns(
+          columns, 3, at, std::round(middle + box / 2), box,
+          CounterLook(theme_, theme_.color(Color::kCounter)),
+          [&](ImVec2 min, ImVec2 max, ImU32 color) { draw.AddRectFilled(min, max, color); });
+    });
+  }
+  if (document_->has_waits()) {
+    entry("waiting", [&](float at) {
+      draw.AddRectFilled({at, std::round(middle - box / 2)},
+                         {at + box, std::round(middle + box / 2)},
+                         theme_.dim(theme_.color(Color::kWaiting), 0.13f));
+      draw.AddRectFilled({at, std::round(middle + box / 2) - theme_.px(2)},
+                         {at + box, std::round(middle + box / 2)}, theme_.color(Color::kWaiting));
+    });
+  }
+  ImGui::End();
+}
+
+void Workspace::draw_message(float width, float height) {
+  state_.ground.begin_section({0, 0}, {width, height});
+  state_.ground.fill({0, 0}, {width, height}, theme_.color(Color::kBackground));
+  widgets::begin_panel("message", {0, theme_.px(kHeader)}, {width, height - theme_.px(kHeader)},
+                       ImGuiWindowFlags_NoBackground);
+  const float box = std::min(width - theme_.px(40), theme_.px(620));
+  ImGui::SetCursorPos({(width - box) / 2, height * 0.32f});
+  ImGui::BeginChild("box", {box, height * 0.5f});
+  if (is_in_panel()) state_.stops.begin();
+  if (!error_.empty()) {
+    widgets::wrapped(theme_, Face::kTitle, theme_.color(Color::kError),
+                     "This trace cannot be shown");
+    ImGui::Spacing();
+    widgets::wrapped(theme_, Face::kBody, theme_.color(Color::kText), error_);
+  } else if (!reading_.empty()) {
+    widgets::wrapped(theme_, Face::kTitle, theme_.color(Color::kText),
+                     "Reading " + reading_.filename().string());
+    ImGui::Spacing();
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    const float bar = theme_.px(4);
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
+    draw.AddRectFilled(at, {at.x + box, at.y + bar}, theme_.color(Color::kPanelRaised));
+    draw.AddRectFilled(at, {at.x + box * static_cast<float>(progress_), at.y + bar},
+                       theme_.color(Color::kAccent));
+  } else {
+    widgets::wrapped(theme_, Face::kTitle, theme_.color(Color::kText), "No trace open");
+    ImGui::Spacing();
+    widgets::wrapped(theme_, Face::kBody, theme_.color(Color::kTextDim),
+                     "Drop a trace file here, press Ctrl+O, or record one and open it:");
+    ImGui::Spacing();
+    widgets::wrapped(theme_, Face::kMono, theme_.color(Color::kText),
+                     "streamscope record -o trace.sqlite -- ./app");
+    widgets::wrapped(theme_, Face::kMono, theme_.color(Color::kText),
+                     "streamscope-viewer trace.sqlite");
+    if (!recent_.empty()) widgets::heading(theme_, "Recent traces");
+    int id = 0;
+    for (const Session& each : recent_) {
+      if (widgets::link(theme_, state_.stops, Face::kBody, each.trace.string(), id++))
+        state_.open = each.trace;
+    }
+  }
+  state_.stops.end();
+  ImGui::EndChild();
+  ImGui::End();
+}
+
+}  // namespace streamscope::viewer

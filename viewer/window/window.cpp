@@ -1,0 +1,382 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#define GLFW_INCLUDE_NONE
+#include <GLFW/glfw3.h>
+#include <backends/imgui_impl_glfw.h>
+#include <backends/imgui_impl_opengl3.h>
+#include <imgui.h>
+
+#include <algorithm>
+#include <array>
+#include <deque>
+#include <fstream>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "app.h"
+#include "document/loader.h"
+#include "document/trace_facts.h"
+#include "render/canvas.h"
+#include "trace/error.h"
+
+namespace streamscope::viewer {
+namespace {
+
+// After an input ImGui needs a few frames to settle: hover, then press, then the size of a tooltip.
+constexpr int kSettleFrames = 4;
+constexpr double kBusyPauseS = 0.05;  // between looks at something that a view waits for
+constexpr double kLivePauseS = 0.5;   // between looks at a trace that is being recorded
+
+// The name that the table of commands uses for a GLFW key; "" for keys it has no names for.
+Key key_name(int key, int mods) {
+  struct Named {
+    int code;
+    const char* name;
+  };
+  static constexpr std::array<Named, 21> kNamed = {
+      {{GLFW_KEY_LEFT, "Left"},      {GLFW_KEY_RIGHT, "Right"},
+       {GLFW_KEY_UP, "Up"},          {GLFW_KEY_DOWN, "Down"},
+       {GLFW_KEY_HOME, "Home"},      {GLFW_KEY_END, "End"},
+       {GLFW_KEY_PAGE_UP, "PageUp"}, {GLFW_KEY_PAGE_DOWN, "PageDown"},
+       {GLFW_KEY_ESCAPE, "Escape"},  {GLFW_KEY_ENTER, "Enter"},
+       {GLFW_KEY_KP_ENTER, "Enter"}, {GLFW_KEY_BACKSPACE, "Backspace"},
+       {GLFW_KEY_DELETE, "Delete"},  {GLFW_KEY_F1, "F1"},
+       {GLFW_KEY_F3, "F3"},          {GLFW_KEY_F6, "F6"},
+       {GLFW_KEY_TAB, "Tab"},        {GLFW_KEY_SPACE, "Space"},
+       {GLFW_KEY_EQUAL, "="},        {GLFW_KEY_MINUS, "-"},
+       {GLFW_KEY_KP_ADD, "+"}}};
+  std::string name;
+  if ((key >= GLFW_KEY_A && key <= GLFW_KEY_Z) ||
+      (key >= GLFW_KEY_0 && key <= GLFW_KEY_9 && mods == 0)) {
+    name = static_cast<char>(key);
+  } else {
+    for (const Named& named : kNamed) {
+      if (named.code == key) name = named.name;
+    }
+    // Without Ctrl a sign comes as a character, whatever the layout of the keyboard.
+    if (name.size() == 1 && (mods & GLFW_MOD_CONTROL) == 0) return "";
+  }
+  if (name.empty()) return "";
+  if ((mods & GLFW_MOD_SHIFT) != 0) name = "Shift+" + name;
+  if ((mods & GLFW_MOD_CONTROL) != 0) name = "Ctrl+" + name;
+  return name;
+}
+
+// What changes when a trace file grows: it, or the log beside it.
+struct FileState {
+  std::filesystem::file_time_type changed, log_changed;
+  uintmax_t bytes = 0, log_bytes = 0;
+
+  bool operator==(const FileState&) const = default;
+};
+
+FileState state_of(const std::filesystem::path& file) {
+  FileState state;
+  const auto look = [](const std::filesystem::path& at, auto& changed, uintmax_t& bytes) {
+    std::error_code absent;
+    changed = std::filesystem::last_write_time(at, absent);
+    bytes = absent ? 0 : std::filesystem::file_size(at, absent);
+    if (absent) bytes = 0;
+  };
+  look(file, state.changed, state.bytes);
+  look(file.string() + "-wal", state.log_changed, state.log_bytes);
+  return state;
+}
+
+// A trace that was cut off is incomplete for ever; one that is being recorded has a log.
+bool is_written(const FileState& state) { return state.log_bytes > 0; }
+
+class Window {
+ public:
+  explicit Window(const Arguments& arguments);
+  ~Window();
+  void run();
+
+ private:
+  static Window& self(GLFWwindow* window) {
+    return *static_cast<Window*>(glfwGetWindowUserPointer(window));
+  }
+  void open(const std::filesystem::path& trace);
+  /// Holds a second trace against the one that is open.
+  void compare_with(const std::filesystem::path& trace);
+  /// Opens what was dropped: a trace, or two to compare.
+  void drop(std::span<const char* const> files);
+  void show_title();
+  /// A key that went down or up, or a character.
+  struct Typed {
+    int key, scancode, action, mods;
+    unsigned int character;
+  };
+  void take_typed();
+  /// True if ImGui is to see it.
+  bool press(const Typed& typed);
+  void take_document();
+  void take_compared();
+  /// Of a trace that is being recorded: reads it again if there is more.
+  void follow();
+  void keep_session() const;
+  void write_state();
+
+  Arguments arguments_;
+  GLFWwindow* window_ = nullptr;
+  std::optional<Workspace> workspace_;
+  std::optional<Canvas> canvas_;
+  std::unique_ptr<Loader> loader_, compared_loader_;
+  std::filesystem::path trace_;  // shown or being loaded
+  FileState read_state_;         // of the trace when it was read last
+  bool is_live_ = false;
+  std::string written_state_;
+  int frames_ = kSettleFrames;  // still to be drawn before it waits for the next event
+  std::deque<Typed> typed_;     // not yet acted on
+};
+
+Window::Window(const Arguments& arguments) : arguments_(arguments) {
+  if (glfwInit() == 0) {
+    const char* why = nullptr;
+    glfwGetError(&why);
+    throw Error(
+        "display",
+        "cannot be opened" + (why != nullptr ? " (" + std::string(why) + ")" : std::string()),
+        "set DISPLAY, or draw a picture with --screenshot PNG, which needs none");
+  }
+  glfwWindowHint(GLFW_CONTEXT_VERSION_MAJOR, 3);
+  glfwWindowHint(GLFW_CONTEXT_VERSION_MINOR, 3);
+  glfwWindowHint(GLFW_OPENGL_PROFILE, GLFW_OPENGL_CORE_PROFILE);
+  window_ = glfwCreateWindow(arguments.width, arguments.height, "StreamScope", nullptr, nullptr);
+  if (window_ == nullptr) {
+    const char* why = nullptr;
+    glfwGetError(&why);
+    const std::string reason = why != nullptr ? why : "no reason given";
+    glfwTerminate();
+    throw Error("window", "cannot be opened (" + reason + ")",
+                "OpenGL 3.3 is needed; --screenshot PNG draws without a window");
+  }
+  glfwMakeContextCurrent(window_);
+  glfwSwapInterval(1);
+  glfwSetWindowUserPointer(window_, this);
+  set_up_imgui();
+  if (!arguments_.scale) {
+    float x = 1, y = 1;
+    glfwGetWindowContentScale(window_, &x, &y);
+    arguments_.scale = x;
+  }
+  workspace_.emplace(arguments_);
+  canvas_.emplace();
+  // Ours first: ImGui's own handlers call them.
+  // What arrives while the picture settles needs frames of its own: a press and its release that
+  // come together are two.
+  glfwSetMouseButtonCallback(
+      window_, [](GLFWwindow* window, int, int, int) { self(window).frames_ = kSettleFrames; });
+  glfwSetCursorPosCallback(
+      window_, [](GLFWwindow* window, double, double) { self(window).frames_ = kSettleFrames; });
+  glfwSetScrollCallback(
+      window_, [](GLFWwindow* window, double, double) { self(window).frames_ = kSettleFrames; });
+  glfwSetFramebufferSizeCallback(
+      window_, [](GLFWwindow* window, int, int) { self(window).frames_ = kSettleFrames; });
+  glfwSetDropCallback(window_, [](GLFWwindow* window, int count, const char** paths) {
+    if (count > 0) self(window).drop(std::span(paths, static_cast<size_t>(count)));
+  });
+  ImGui_ImplGlfw_InitForOpenGL(window_, true);
+  // In place of ImGui's, which gets what means nothing here.
+  glfwSetKeyCallback(window_, [](GLFWwindow* window, int key, int scancode, int action, int mods) {
+    self(window).typed_.push_back({key, scancode, action, mods, 0});
+    self(window).frames_ = kSettleFrames;
+  });
+  glfwSetCharCallback(window_, [](GLFWwindow* window, unsigned int character) {
+    self(window).typed_.push_back({0, 0, GLFW_RELEASE, 0, character});
+    self(window).frames_ = kSettleFrames;
+  });
+  ImGui_ImplOpenGL3_Init(kGlsl);
+  workspace_->set_recent(read_sessions(sessions_file()));
+  if (!arguments_.trace.empty()) open(arguments_.trace);
+  if (!arguments_.compared.empty()) compare_with(arguments_.compared);
+}
+
+Window::~Window() {
+  keep_session();
+  loader_.reset();
+  compared_loader_.reset();
+  workspace_.reset();
+  canvas_.reset();
+  ImGui_ImplOpenGL3_Shutdown();
+  ImGui_ImplGlfw_Shutdown();
+  ImGui::DestroyContext();
+  glfwDestroyWindow(window_);
+  glfwTerminate();
+}
+
+void Window::open(const std::filesystem::path& trace) {
+  if (trace != trace_) {
+    keep_session();
+    const std::filesystem::path absolute = std::filesystem::absolute(trace);
+    for (const Session& each : read_sessions(sessions_file())) {
+      if (each.trace == absolute) workspace_->restore(each);
+    }
+    workspace_->set_notice("");
+    workspace_->set_recent(read_sessions(sessions_file()));
+  }
+  trace_ = trace;
+  workspace_->set_reading(trace);
+  show_title();
+  read_state_ = state_of(trace);
+  loader_ = std::make_unique<Loader>(trace, arguments_.width, [] { glfwPostEmptyEvent(); });
+}
+
+bool Window::press(const Typed& typed) {
+  const Key name = key_name(typed.key, typed.mods);
+  return name.empty() || !workspace_->press(name);
+}
+
+// What was typed between two frames can be more than ImGui sees at once: it looks at which keys are
+// down, and a focus that moves arrives a frame later. So a frame takes releases, then one press and
+// its text. What is left waits for the next frame.
+void Window::take_typed() {
+  bool pressed = false;
+  std::vector<int> released;  // ImGui would not see that they went down again
+  while (!typed_.empty() && !workspace_->state().stops.is_moving()) {
+    Typed next = typed_.front();
+    // To ImGui Space presses, and Enter edits.
+    const bool enter = next.key == GLFW_KEY_ENTER || next.key == GLFW_KEY_KP_ENTER;
+    if (next.character != 0) {
+      workspace_->type(next.character);
+      ImGui_ImplGlfw_CharCallback(window_, next.character);
+    } else if (next.action == GLFW_RELEASE) {
+      if (pressed) break;  // of Ctrl, too: the key was pressed with it
+      released.push_back(next.key);
+      ImGui_ImplGlfw_KeyCallback(window_, next.key, next.scancode, next.action, next.mods);
+      if (enter)
+        ImGui_ImplGlfw_KeyCallback(window_, GLFW_KEY_SPACE, next.scancode, next.action, next.mods);
+    } else if (pressed || std::ranges::count(released, next.key) > 0) {
+      break;
+    } else if (press(next)) {
+      pressed = true;
+      if (enter && !ImGui::GetIO().WantTextInput) next.key = GLFW_KEY_SPACE;
+      ImGui_ImplGlfw_KeyCallback(window_, next.key, next.scancode, next.action, next.mods);
+    }
+    typed_.pop_front();
+  }
+  if (!typed_.empty()) frames_ = kSettleFrames;
+}
+
+void Window::show_title() {
+  glfwSetWindowTitle(window_, (trace_.filename().string() + " \u2013 StreamScope").c_str());
+}
+
+void Window::compare_with(const std::filesystem::path& trace) {
+  workspace_->state().drawer = "compare";
+  compared_loader_ =
+      std::make_unique<Loader>(trace, arguments_.width, [] { glfwPostEmptyEvent(); });
+}
+
+void Window::drop(std::span<const char* const> files) {
+  compared_loader_.reset();
+  workspace_->set_compared(nullptr);
+  open(files[0]);
+  if (files.size() > 1) compare_with(files[1]);
+  if (files.size() > 2)
+    workspace_->set_notice("Only two traces can be compared: opened the first two of " +
+                           std::to_string(files.size()) + ".");
+}
+
+void Window::keep_session() const {
+  const Session session = workspace_->session();
+  if (!session.trace.empty()) viewer::keep_session(sessions_file(), session);
+}
+
+void Window::follow() {
+  if (!is_live_ || loader_) return;
+  if (state_of(trace_) != read_state_) open(trace_);
+}
+
+void Window::take_compared() {
+  if (!compared_loader_) return;
+  const std::string error = compared_loader_->error();
+  auto document = compared_loader_->document();
+  if (!error.empty()) {
+    workspace_->set_notice(error);
+  } else if (document && !document->is_sketch()) {
+    workspace_->set_compared(std::move(document));
+  } else {
+    return;
+  }
+  compared_loader_.reset();
+}
+
+void Window::take_document() {
+  if (!loader_) return;
+  workspace_->set_progress(loader_->progress());
+  const std::string error = loader_->error();
+  auto document = loader_->document();
+  if (!error.empty() || (document && !document->is_sketch())) loader_.reset();
+  if (!error.empty() && workspace_->document() == nullptr) return workspace_->set_error(error);
+  if (!error.empty()) {  // what was open stays
+    workspace_->set_notice(error);
+    trace_ = workspace_->document()->trace().file;
+    read_state_ = state_of(trace_);
+    if (workspace_->document()->is_sketch()) open(trace_);  // its details were being read
+    return show_title();
+  }
+  if (!document || document.get() == workspace_->document()) return;
+  is_live_ = is_unfinished(*document) && is_written(read_state_);
+  workspace_->set_live(is_live_);
+  try {
+    workspace_->set_document(std::move(document));
+  } catch (const Error& refused) {
+    workspace_->set_notice(refused.what());
+  }
+}
+
+void Window::write_state() {
+  if (arguments_.state_file.empty()) return;
+  std::string state = workspace_->state_json();
+  if (state == written_state_) return;
+  const std::filesystem::path temporary = arguments_.state_file.string() + ".new";
+  std::ofstream(temporary) << state;
+  std::filesystem::rename(temporary, arguments_.state_file);
+  written_state_ = std::move(state);
+}
+
+void Window::run() {
+  while (glfwWindowShouldClose(window_) == 0 && !workspace_->state().quit) {
+    if (frames_ > 0) {
+      --frames_;
+      glfwPollEvents();
+    } else {
+      write_state();  // of a picture that has settled
+      if (workspace_->state().busy) {
+        glfwWaitEventsTimeout(kBusyPauseS);
+      } else if (is_live_) {
+        glfwWaitEventsTimeout(kLivePauseS);
+      } else {
+        glfwWaitEvents();
+      }
+      frames_ = kSettleFrames - 1;
+    }
+    take_typed();
+    follow();
+    if (std::filesystem::path asked = std::exchange(workspace_->state().open, {}); !asked.empty())
+      open(asked);
+    if (std::filesystem::path asked = std::exchange(workspace_->state().compare_with, {});
+        !asked.empty())
+      compare_with(asked);
+    take_document();
+    take_compared();
+    int width = 0, height = 0;
+    glfwGetFramebufferSize(window_, &width, &height);
+    if (width == 0 || height == 0) continue;  // minimized
+    if (!canvas_->draw(*workspace_, width, height, [] { ImGui_ImplGlfw_NewFrame(); })) {
+      throw Error("window", "GL has no frame buffer of its size", "make the window smaller");
+    }
+    canvas_->present();
+    glfwSwapBuffers(window_);
+  }
+}
+
+}  // namespace
+
+void run_window(const Arguments& arguments) { Window(arguments).run(); }
+
+}  // namespace streamscope::viewer

@@ -1,0 +1,475 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "workspace.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cstdio>
+#include <utility>
+
+#include "document/labels.h"
+#include "panels/bar_colors.h"
+#include "panels/widgets.h"
+#include "render/imgui_compat.h"
+#include "trace/error.h"
+
+namespace streamscope::viewer {
+namespace {
+
+constexpr float kFooter = 30;
+constexpr float kInspector = 372;
+constexpr float kTabs = 32;
+constexpr float kLeastTimeline = 84;
+constexpr size_t kPaletteLength = 200;  // a path may be asked for
+constexpr size_t kMostHits = 100'000;
+constexpr size_t kToldLanes = 100;  // of a state
+
+std::string json_text(std::string_view text) {
+  std::string result = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') result += '\\';
+    if (static_cast<unsigned char>(c) < 0x20) {
+      std::array<char, 8> code;
+      std::snprintf(code.data(), code.size(), "\\u%04x", c);
+      result += code.data();
+    } else {
+      result += c;
+    }
+  }
+  return result + "\"";
+}
+
+}  // namespace
+
+Workspace::Workspace(Arguments arguments)
+    : arguments_(std::move(arguments)),
+      theme_(arguments_.theme, arguments_.scale.value_or(1)),
+      views_(make_views()) {
+  state_.theme = arguments_.theme;
+  state_.scale = arguments_.scale.value_or(1);
+}
+
+Workspace::~Workspace() = default;
+
+void Workspace::set_document(std::shared_ptr<const Document> document) {
+  // Where a sketch gives way to all details, stay where the user went.
+  const bool stay = document_ && document_->is_sketch() && !is_fitted();
+  if (document_ && !document_->is_sketch() && !document->is_sketch() &&
+      !document->trace().file.empty() && document_->trace().file == document->trace().file)
+    return take_news(std::move(document));
+  document_ = std::move(document);
+  error_.clear();
+  state_.bookmarks.open(document_->trace().file);
+  state_.collapsed = collapsed_at_first(*document_);
+  if (stay) return;
+  state_.window = {};
+  state_.selection = {};
+  state_.chosen_lane.reset();
+  state_.followed.reset();
+  state_.marked.reset();
+  state_.searched.clear();
+  state_.hits.clear();
+  state_.lane_order.reset();
+  state_.graph_group = kNoId;
+  state_.finding.reset();
+  state_.repaired.clear();
+  state_.prediction.reset();
+  apply_arguments();
+}
+
+void Workspace::set_compared(std::shared_ptr<const Document> document) {
+  const bool fitted = document_ && is_fitted();
+  state_.compared = std::move(document);
+  if (fitted) fit_work(*document_, state_);
+}
+
+// The same trace, further on: all stays where it is, and who looked at its end still does.
+void Workspace::take_news(std::shared_ptr<const Document> document) {
+  const bool fitted = is_fitted();
+  const std::shared_ptr<const Document> before = std::move(document_);
+  const double end_px = state_.window.to_px(before->extent().end_ns);
+  document_ = std::move(document);
+  error_.clear();
+  if (fitted) {
+    fit_work(*document_, state_);
+  } else if (end_px >= 0 && end_px <= state_.window.width_px) {
+    pan(*document_, state_, end_px - state_.window.to_px(document_->extent().end_ns));
+  }
+  std::vector<bool> collapsed(document_->lanes().size());
+  for (size_t lane = 0; lane < before->lanes().size(); ++lane) {
+    if (!state_.is_collapsed(lane)) continue;
+    const Lane& was = before->lanes()[lane];
+    const auto now = std::ranges::find_if(document_->lanes(), [&](const Lane& each) {
+      return each.kind == was.kind && each.object == was.object && each.title == was.title;
+    });
+    if (now != document_->lanes().end())
+      collapsed[static_cast<size_t>(now - document_->lanes().begin())] = true;
+  }
+  state_.collapsed = std::move(collapsed);
+  if (before->lanes().size() != document_->lanes().size()) {
+    state_.lane_order.reset();
+    state_.chosen_lane.reset();
+  }
+  state_.finding.reset();
+  state_.repaired.clear();
+}
+
+Session Workspace::session() const {
+  if (!document_ || document_->trace().file.empty()) return {};
+  return {std::filesystem::absolute(document_->trace().file), state_.window.range(),
+          std::string(state_.drawer)};
+}
+
+bool Workspace::is_fitted() const {
+  ViewState fitted;
+  fitted.window.width_px = state_.window.width_px;
+  fitted.compared = state_.compared;
+  fit_work(*document_, fitted);
+  return fitted.window.range() == state_.window.range();
+}
+
+void Workspace::apply_arguments() {
+  if (document_->is_sketch()) return;
+  if (arguments_.finding) {
+    const size_t count = document_->insights().findings.size();
+    if (*arguments_.finding >= count) {
+      throw Error("--select finding:" + std::to_string(*arguments_.finding),
+                  count == 0 ? "this trace has no findings"
+                             : "this trace has findings 0 to " + std::to_string(count - 1),
+                  "findings are numbered from 0 in the order of the panel");
+    }
+    state_.window.width_px = static_cast<double>(arguments_.width);
+    look_at_finding(*document_, state_, *arguments_.finding);
+    if (arguments_.what_if) toggle_repaired(*document_, state_, *arguments_.finding);
+    if (!arguments_.range) return;
+  }
+  const Item wanted = arguments_.select;
+  if (wanted && !document_->time(wanted)) {
+    throw Error("--select " + std::string(to_string(wanted.kind)) + ":" + std::to_string(wanted.id),
+                "no such id in this trace", "list the ids of a table with streamscope query");
+  }
+  if (restored_ && !arguments_.range && !wanted) {
+    const auto names = view_names();
+    const auto panel = std::ranges::find(names, restored_->panel);
+    state_.drawer = panel != names.end() ? *panel : std::string_view();
+    if (restored_->shown.end_ns > document_->extent().begin_ns &&
+        restored_->shown.begin_ns < document_->extent().end_ns) {
+      state_.window.width_px = static_cast<double>(arguments_.width);
+      state_.window.show(restored_->shown);
+    }
+  }
+  restored_.reset();
+  // The timeline fits the window to its own width when it is drawn first; a range given here is
+  // kept.
+  if (arguments_.range) {
+    const TimeRange extent = document_->extent();
+    const TimeRange range{arguments_.range->first.resolve(extent),
+                          arguments_.range->second.resolve(extent)};
+    if (range.end_ns <= range.begin_ns) {
+      throw Error("--range", "it ends before it begins", "write FROM:TO with FROM before TO");
+    }
+    if (range.end_ns <= extent.begin_ns || range.begin_ns >= extent.end_ns) {
+      throw Error("--range", "is outside the trace",
+                  "it runs from " + std::to_string(extent.begin_ns) + "ns to " +
+                      std::to_string(extent.end_ns) + "ns");
+    }
+    state_.window.width_px = static_cast<double>(arguments_.width);
+    state_.window.show(range);
+  }
+  if (wanted) {
+    state_.selection = wanted;
+    state_.reveal = true;
+    if (!arguments_.range) {
+      state_.window.width_px = static_cast<double>(arguments_.width);
+      zoom_to_selection(*document_, state_);
+    }
+  } else if (!arguments_.screenshot.empty() && !arguments_.select_nothing && !arguments_.finding) {
+    // A picture should show what the tool is for: what hangs, else who waited for whom.
+    const std::vector<Id> hanging = document_->never_ended_ops();
+    if (!hanging.empty() && !arguments_.range) {
+      state_.selection = {ItemKind::kOp, hanging.front()};
+      state_.reveal = true;
+      return;
+    }
+    const auto shown = arguments_.range ? std::optional(state_.window.range()) : std::nullopt;
+    for (const analysis::WaitPart& wait : document_->longest_waits(1, shown))
+      state_.selection = {ItemKind::kOp, wait.op};
+  }
+}
+
+bool Workspace::press(const Key& key) {
+  skips_character_ = false;
+  state_.by_keys = true;
+  state_.status.clear();
+  // What leaves a text field, and what moves in a panel; the rest of it is ImGui's.
+  static constexpr std::array<std::string_view, 5> kLeaving = {"Escape", "Tab", "Shift+Tab", "F6",
+                                                               "Shift+F6"};
+  static constexpr std::array<std::string_view, 10> kMoving = {
+      "Left", "Right", "Up", "Down", "Home", "End", "PageUp", "PageDown", "Enter", "Space"};
+  if (is_typing()) {
+    if (std::ranges::find(kLeaving, key) == kLeaving.end()) return false;
+    if (key == "Escape" && !is_in_panel()) {  // it was entered with the mouse
+      had_focus_ = true;
+      return true;
+    }
+  }
+  if (takes_text()) {
+    const size_t rows = palette_rows().size();
+    if (key == "Escape") {
+      if (state_.overlay == Overlay::kFilter) state_.lane_order.set_filter("");
+      state_.overlay = Overlay::kNone;
+    }
+    if (key == "Down" && palette_index_ + 1 < rows) ++palette_index_;
+    if (key == "Up" && palette_index_ > 0) --palette_index_;
+    if (key == "Backspace" && !palette_text_.empty()) {
+      palette_text_.pop_back();
+      text_changed();
+    }
+    if (key == "Delete" && state_.overlay == Overlay::kBookmarks && palette_index_ < rows)
+      state_.bookmarks.remove(palette_rows()[palette_index_].bookmark);
+    if (key == "Enter") run_palette_row(palette_index_);
+    return true;
+  }
+  if (state_.overlay == Overlay::kHelp && std::ranges::find(kMoving, key) != kMoving.end()) {
+    constexpr float kLine = 0.1f, kPage = 0.9f, kAll = 1000;
+    help_step_ += key == "Down"                         ? kLine
+                  : key == "Up"                         ? -kLine
+                  : key == "PageDown" || key == "Space" ? kPage
+                  : key == "PageUp"                     ? -kPage
+                  : key == "End"                        ? kAll
+                  : key == "Home"                       ? -kAll
+                                                        : 0;
+    return true;
+  }
+  if (key == "Escape" && state_.overlay == Overlay::kNone && !notice_.empty()) {
+    notice_.clear();
+    return true;
+  }
+  if (is_in_panel() && !state_.canvas_has_focus && std::ranges::find(kMoving, key) != kMoving.end())
+    return false;
+  const Command* command = find_command(key);
+  if (command == nullptr) return false;
+  if (document_ && document_->is_sketch() && command->group == "Select") {
+    state_.status = "the details of this trace are still loading";
+    return true;
+  }
+  const bool help_was_open = state_.overlay == Overlay::kHelp;
+  command->run(subject(), state_);
+  if (help_was_open && state_.overlay == Overlay::kHelp) state_.overlay = Overlay::kNone;
+  if (takes_text()) {
+    palette_text_.clear();
+    palette_index_ = 0;
+    skips_character_ = !key.starts_with("Ctrl+");
+  }
+  return true;
+}
+
+const Document& Workspace::subject() const {
+  static const Document nothing{trace::Trace{}};
+  return document_ ? *document_ : nothing;
+}
+
+bool Workspace::is_in_panel() const {
+  return state_.overlay == Overlay::kNone && (!document_ || state_.focus != kTimeline);
+}
+
+void Workspace::apply_focus() {
+  ImGuiIO& io = ImGui::GetIO();
+  // ImGui refuses to walk where there is no keyboard, as in a picture without a window.
+  const bool has_focus = is_in_panel() && io.BackendPlatformUserData != nullptr;
+  if (has_focus) {
+    io.ConfigFlags |= ImGuiConfigFlags_NavEnableKeyboard;
+    if (!had_focus_) state_.stops.resume();
+  } else {
+    io.ConfigFlags &= ~ImGuiConfigFlags_NavEnableKeyboard;
+    if (state_.overlay == Overlay::kNone) state_.stops.leave();
+    if (had_focus_) ImGui::SetWindowFocus(nullptr);
+  }
+  had_focus_ = has_focus;
+  state_.canvas_has_focus = false;
+}
+
+bool Workspace::takes_text() const {
+  return state_.overlay != Overlay::kNone && state_.overlay != Overlay::kHelp;
+}
+
+void Workspace::text_changed() {
+  palette_index_ = 0;
+  if (state_.overlay == Overlay::kFilter) state_.lane_order.set_filter(palette_text_);
+  if (state_.overlay != Overlay::kSearch || !document_) return;
+  state_.searched = document_->names_with(palette_text_);
+  state_.hits = document_->items_with(state_.searched, kMostHits);
+}
+
+bool Workspace::is_typing() const {
+  return state_.overlay == Overlay::kNone && ImGui::GetIO().WantTextInput;
+}
+
+void Workspace::type(unsigned int character) {
+  if (is_typing()) return;
+  if (std::exchange(skips_character_, false)) return;
+  if (character < ' ' || character > '~') return;  // names of commands are plain ASCII
+  const char c = static_cast<char>(character);
+  if (takes_text()) {
+    if (palette_text_.size() < kPaletteLength) palette_text_ += c;
+    text_changed();
+  } else if (std::isalnum(static_cast<unsigned char>(c)) == 0 && c != ' ') {
+    press(Key(1, c));
+    skips_character_ = false;  // this was it
+  }
+}
+
+bool Workspace::update_theme() {
+  if (themed_ && theme_.kind() == state_.theme && theme_.scale() == state_.scale) return false;
+  themed_ = true;
+  theme_ = Theme(state_.theme, state_.scale);
+  state_.scale = theme_.scale();
+  theme_.apply();
+  return true;
+}
+
+void Workspace::draw(float width, float height) {
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowMinSize, ImVec2(1, 1));
+  const bool has_legend = arguments_.panel.empty() || arguments_.panel == "timeline";
+  const float header = theme_.px(kHeader), footer = has_legend ? theme_.px(kFooter) : 0;
+  if (ImGui::IsMouseClicked(ImGuiMouseButton_Left)) state_.status.clear();
+  draw_header(width, header);
+  apply_focus();
+  if (document_ && error_.empty()) {
+    state_.prediction = predictor_.ask(document_, state_.repaired);
+    const bool compares = arguments_.panel == "compare" || state_.drawer == "compare";
+    state_.comparison = comparer_.ask(document_, compares ? state_.compared : nullptr);
+    const float top = draw_banner(header, width);
+    draw_panels(top, width, height - footer - top);
+    if (has_legend) draw_footer(height - footer, width, footer);
+  } else {
+    draw_message(width, height);
+  }
+  if (state_.overlay == Overlay::kHelp) draw_help(width, height);
+  if (takes_text()) draw_palette(width, height);
+  state_.steps = {};
+  ImGui::PopStyleVar();
+}
+
+void Workspace::draw_panels(float top, float width, float height) {
+  state_.busy = predictor_.is_busy() || comparer_.is_busy();
+  state_.hovered_holders.reset();
+  if (!arguments_.panel.empty()) {
+    if (state_.focus != kTimeline) state_.focus = arguments_.panel;
+    return draw_view(arguments_.panel, {0, top}, {width, height});
+  }
+  if (state_.focus != state_.drawer && !(state_.focus == "inspector" && state_.show_inspector))
+    state_.focus = kTimeline;
+  const float side = state_.show_inspector ? std::min(theme_.px(kInspector), width * 0.4f) : 0;
+  const float strip = theme_.px(kTabs);
+  // The timeline keeps its axis.
+  const float most = std::min(height * 0.8f, height - theme_.px(kLeastTimeline)) - strip;
+  const float drawer =
+      state_.drawer.empty()
+          ? 0
+          : std::min(std::max(theme_.px(state_.drawer_height), theme_.px(120)), most);
+  const float middle = height - strip - drawer;
+  draw_view("timeline", {0, top}, {width - side, middle});
+  draw_tabs({0, top + middle}, {width - side, strip});
+  if (drawer > 0) draw_view(state_.drawer, {0, top + middle + strip}, {width - side, drawer});
+  if (side > 0) draw_view("inspector", {width - side, top}, {side, height});
+}
+
+void Workspace::draw_view(std::string_view name, ImVec2 at, ImVec2 size) {
+  const auto view = std::ranges::find(views_, name, [](const auto& each) { return each->name(); });
+  if (view == views_.end()) return;
+  const std::string id(name);
+  if (name == "timeline") {
+    widgets::begin_panel(id.c_str(), at, size,
+                         ImGuiWindowFlags_NoBackground | ImGuiWindowFlags_NoScrollWithMouse);
+    (*view)->draw(*document_, state_, theme_);
+  } else {
+    widgets::begin_panel(id.c_str(), at, size, 0);
+    if (at.x > 0) {
+      ImGui::GetWindowDrawList()->AddLine({at.x + 0.5f, at.y}, {at.x + 0.5f, at.y + size.y},
+                                          theme_.color(Color::kBorder));
+    }
+    const ImVec2 pad = ImGui::GetStyle().WindowPadding;
+    ImGui::SetCursorPos(pad);
+    ImGui::BeginChild("content", {size.x - 2 * pad.x, size.y - pad.y - theme_.px(4)});
+    const bool has_focus = is_in_panel() && state_.focus == name;
+    if (has_focus) state_.stops.begin();
+    if (document_->is_sketch()) {
+      widgets::wrapped(theme_, Face::kBody, theme_.color(Color::kTextDim),
+                       "Loading the details of this large trace: " + format_percent(progress_));
+    } else {
+      (*view)->draw(*document_, state_, theme_);
+    }
+    if (has_focus) state_.stops.end();
+    ImGui::EndChild();
+    if (has_focus && arguments_.panel.empty())
+      ImGui::GetWindowDrawList()->AddRectFilled(at, {at.x + size.x, at.y + theme_.px(2)},
+                                                theme_.color(Color::kAccent));
+  }
+  ImGui::End();
+}
+
+std::string Workspace::state_json() const {
+  const auto item = [](const Item& what) {
+    return what ? json_text(std::string(to_string(what.kind)) + ":" + std::to_string(what.id))
+                : std::string("null");
+  };
+  static constexpr std::array<std::string_view, 10> kOverlays = {
+      "", "help", "palette", "search", "filter", "note", "bookmarks", "groups", "open", "compare"};
+  std::string text = "{\"schema\":1";
+  text += ",\"loaded\":" + std::string(document_ ? "true" : "false");
+  text += ",\"error\":" + json_text(error_);
+  text += ",\"notice\":" + json_text(notice_);
+  text += ",\"status\":" + json_text(state_.status);
+  text += ",\"window\":{\"begin_ns\":" + std::to_string(state_.window.begin_ns);
+  text += ",\"end_ns\":" + std::to_string(state_.window.range().end_ns);
+  std::array<char, 64> number;
+  std::snprintf(number.data(), number.size(), "%.17g,\"width_px\":%.17g", state_.window.ns_per_px,
+                state_.window.width_px);
+  text += ",\"ns_per_px\":" + std::string(number.data()) + "}";
+  text += ",\"selection\":" + item(state_.selection) + ",\"hovered\":" + item(state_.hovered);
+  text += ",\"hovered_value\":" +
+          (state_.hovered_value ? std::to_string(*state_.hovered_value) : "null");
+  text += ",\"hovered_holders\":" +
+          (state_.hovered_holders ? std::to_string(*state_.hovered_holders) : "null");
+  text += ",\"marked\":" + (state_.marked ? "[" + std::to_string(state_.marked->begin_ns) + "," +
+                                                std::to_string(state_.marked->end_ns) + "]"
+                                          : std::string("null"));
+  const auto lane = document_ ? current_lane(*document_, state_) : std::nullopt;
+  text += ",\"lane\":" + (lane ? std::to_string(*lane) : "null");
+  text += ",\"focus\":" + json_text(state_.focus);
+  std::snprintf(number.data(), number.size(), "%.6g", static_cast<double>(state_.graph_scale));
+  text += ",\"graph_scale\":" + std::string(number.data());
+  text += ",\"result_rows\":" + std::to_string(state_.result_rows);
+  text += ",\"hits\":" + std::to_string(state_.hits.size());
+  text += ",\"graph_group\":" +
+          (state_.graph_group != kNoId ? std::to_string(state_.graph_group) : "null");
+  text += ",\"finding\":" + (state_.finding ? std::to_string(*state_.finding) : "null");
+  text += ",\"repaired\":" + std::to_string(state_.repaired.size());
+  text += ",\"predicted_gain_ns\":" +
+          (state_.prediction ? std::to_string(state_.prediction->gain_ns) : "null");
+  text += ",\"color_by\":" + json_text(to_string(state_.color_by));
+  text += ",\"lane_filter\":" + json_text(state_.lane_order.filter());
+  const LaneOrder::Shown shown =
+      document_ ? state_.lane_order.shown(*document_, state_.collapsed) : LaneOrder::Shown{};
+  text += ",\"lanes\":" + std::to_string(shown.lanes.size());
+  text += ",\"pinned\":" + std::to_string(shown.pinned_count);
+  text += ",\"order\":\"";
+  for (size_t i = 0; i < std::min(shown.lanes.size(), kToldLanes); ++i)
+    text += (i > 0 ? " " : "") + std::to_string(shown.lanes[i]);
+  text += "\"";
+  text += ",\"bookmarks\":" + std::to_string(state_.bookmarks.all().size());
+  text += ",\"live\":" + std::string(state_.is_live ? "true" : "false");
+  text += ",\"operations\":" + std::to_string(document_ ? document_->trace().op.size() : 0);
+  text += ",\"drawer\":" + json_text(state_.drawer);
+  text += ",\"compared\":" + std::string(state_.compared ? "true" : "false");
+  text += ",\"theme\":" + std::string(state_.theme == ThemeKind::kDark ? "\"dark\"" : "\"light\"");
+  text += ",\"overlay\":" + json_text(kOverlays[static_cast<size_t>(state_.overlay)]);
+  text += ",\"pressed\":" + std::string(ImGui::GetIO().MouseDown[0] ? "true" : "false");
+  text += ",\"drawn_items\":" + std::to_string(state_.drawn_items);
+  return text + "}\n";
+}
+
+}  // namespace streamscope::viewer
