@@ -19,8 +19,8 @@ set(may_viewer "profiler/report;profiler/analysis;profiler/import;profiler/trace
 set(folders libcoord profiler/trace profiler/ring profiler/collect profiler/record profiler/import profiler/analysis
             profiler/report profiler/cli viewer)
 
-# Outside header (a prefix), then the folders that alone may include it, separated by |.
-set(outside "sqlite3.h|profiler/trace" "CLI/|profiler/cli" "cuda.h|profiler/collect|libcoord/src/cuda"
+# Outside header (a prefix), then the folders, or files without suffix, that alone may include it, separated by |.
+set(outside "sqlite3.h|profiler/trace" "CLI/|profiler/cli/command_line" "cuda.h|profiler/collect|libcoord/src/cuda"
             "cupti|profiler/collect" "nvtx3/|profiler/collect|libcoord/src" "imgui|viewer" "GLFW/|viewer"
             "elfutils/|profiler/record" "simdjson|profiler/import" "zlib.h|profiler/import" "perfetto.pb.h|profiler/report" "nlohmann/|profiler/report|profiler/cli")
 
@@ -69,8 +69,7 @@ foreach(folder ${folders})
         if(position EQUAL 0)
           set(allowed OFF)
           foreach(place ${rule})
-            string(FIND ${where} ${place}/ at)
-            if(at EQUAL 0)
+            if(where MATCHES "^${place}[/.]")
               set(allowed ON)
             endif()
           endforeach()

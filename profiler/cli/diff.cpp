@@ -14,13 +14,84 @@
 
 namespace streamscope::cli {
 
+namespace {
+
+struct Options {
+  std::string base, now, output, iteration, format = "text";
+  std::vector<std::string> runs;
+  double max_slowdown = 5, wait_s = kDefaultWaitS;
+  bool quiet = false;
+};
+
+trace::Trace load_timed(const std::string& file, const Options& options) {
+  wait_for_end(file, options.wait_s);
+  trace::Trace trace = load_to_analyze(file, options.quiet);
+  if (analysis::makespan_ns(trace) > 0) return trace;
+  throw Error(file, "has no device times, so nothing can be compared",
+              "record it with --tier times");
+}
+
+// Judges the difference by all runs of the base.
+report::DiffVerdict judged(analysis::TraceDiff diff, analysis::Analyses& after,
+                           bool base_unfinished, const Options& options) {
+  std::vector<report::BaseRun> runs{{.ns = diff.base_ns}};
+  if (diff.steady) runs[0].steady = diff.steady->base;
+  for (const std::string& file : options.runs) {
+    const trace::Trace trace = load_timed(file, options);
+    base_unfinished |= trace::is_unfinished(trace);
+    runs.push_back({.ns = analysis::makespan_ns(trace)});
+    if (!diff.steady) continue;
+    analysis::Analyses run(trace);
+    const auto steady = analysis::steady_part(run, after, diff.steady->range);
+    if (!steady) {
+      throw Error(file, "has no part that repeats as in " + options.base,
+                  "leave it out, or name the part with --iteration nvtx:NAME");
+    }
+    runs.back().steady = steady->base;
+  }
+  report::DiffVerdict verdict =
+      report::judge(std::move(diff), std::move(runs), options.max_slowdown / 100);
+  verdict.base_unfinished = base_unfinished;
+  verdict.new_unfinished = trace::is_unfinished(after.trace());
+  return verdict;
+}
+
+std::string written(const report::DiffVerdict& verdict, const Options& options) {
+  if (options.format == "json") return report::diff_json(verdict);
+  const report::Document document = report::diff_document(verdict);
+  if (options.format == "markdown") return report::to_markdown(document);
+  const bool to_terminal = options.output.empty();
+  return report::to_text(document, {.colour = to_terminal && wants_colour(),
+                                    .width = to_terminal ? terminal_width() : 0});
+}
+
+int compare(const Options& options) {
+  const std::string iteration = report::iteration_named(options.iteration);
+  const trace::Trace base = load_timed(options.base, options),
+                     now = load_timed(options.now, options);
+  analysis::Analyses before(base), after(now);
+  analysis::TraceDiff diff = analysis::diff(before, after, iteration);
+  if (!iteration.empty() && !diff.steady) {
+    throw Error("--iteration", "'" + options.iteration + "' is not twice in each of both traces",
+                "streamscope report --by nvtx lists the ranges of a trace");
+  }
+  const report::DiffVerdict verdict =
+      judged(std::move(diff), after, trace::is_unfinished(base), options);
+  write_output(written(verdict, options), options.output, options.now);
+  switch (verdict.result()) {
+    case report::CheckResult::kFailed:
+      return kFound;
+    case report::CheckResult::kNotEvaluable:
+      return kNotEvaluable;
+    case report::CheckResult::kPassed:
+      break;
+  }
+  return kDone;
+}
+
+}  // namespace
+
 std::function<int()> define_diff(CommandLine& line, ProgramArguments&) {
-  struct Options {
-    std::string base, now, output, iteration, format = "text";
-    std::vector<std::string> runs;
-    double max_slowdown = 5, wait_s = kDefaultWaitS;
-    bool quiet = false;
-  };
   auto options = std::make_shared<Options>();
   line.option("BASE", options->base, "a trace of the program as it was").required();
   line.option("NEW", options->now, "a trace of the program as it is").required();
@@ -42,64 +113,7 @@ std::function<int()> define_diff(CommandLine& line, ProgramArguments&) {
   line.option("-o,--output", options->output, "write to a file").takes("FILE");
   add_wait_option(line, options->wait_s);
   line.flag("--quiet", options->quiet, "no progress");
-  return [options]() -> int {
-    const std::string iteration = report::iteration_named(options->iteration);
-    const auto load_timed = [&](const std::string& file) {
-      wait_for_end(file, options->wait_s);
-      trace::Trace trace = load_to_analyze(file, options->quiet);
-      if (analysis::makespan_ns(trace) > 0) return trace;
-      throw Error(file, "has no device times, so nothing can be compared",
-                  "record it with --tier times");
-    };
-    const trace::Trace base = load_timed(options->base), now = load_timed(options->now);
-    analysis::Analyses before(base), after(now);
-    analysis::TraceDiff diff = analysis::diff(before, after, iteration);
-    if (!iteration.empty() && !diff.steady) {
-      throw Error("--iteration", "'" + options->iteration + "' is not twice in each of both traces",
-                  "streamscope report --by nvtx lists the ranges of a trace");
-    }
-    bool base_unfinished = trace::is_unfinished(base);
-    std::vector<report::BaseRun> runs{{.ns = diff.base_ns}};
-    if (diff.steady) runs[0].steady = diff.steady->base;
-    for (const std::string& file : options->runs) {
-      const trace::Trace trace = load_timed(file);
-      base_unfinished |= trace::is_unfinished(trace);
-      runs.push_back({.ns = analysis::makespan_ns(trace)});
-      if (!diff.steady) continue;
-      analysis::Analyses run(trace);
-      const auto steady = analysis::steady_part(run, after, diff.steady->range);
-      if (!steady) {
-        throw Error(file, "has no part that repeats as in " + options->base,
-                    "leave it out, or name the part with --iteration nvtx:NAME");
-      }
-      runs.back().steady = steady->base;
-    }
-    report::DiffVerdict verdict =
-        report::judge(std::move(diff), std::move(runs), options->max_slowdown / 100);
-    verdict.base_unfinished = base_unfinished;
-    verdict.new_unfinished = trace::is_unfinished(now);
-    const bool to_terminal = options->output.empty();
-    std::string text;
-    if (options->format == "json") {
-      text = report::diff_json(verdict);
-    } else if (options->format == "markdown") {
-      text = report::to_markdown(report::diff_document(verdict));
-    } else {
-      text = report::to_text(
-          report::diff_document(verdict),
-          {.colour = to_terminal && wants_colour(), .width = to_terminal ? terminal_width() : 0});
-    }
-    write_output(text, options->output, options->now);
-    switch (verdict.result()) {
-      case report::CheckResult::kFailed:
-        return kFound;
-      case report::CheckResult::kNotEvaluable:
-        return kNotEvaluable;
-      case report::CheckResult::kPassed:
-        break;
-    }
-    return kDone;
-  };
+  return [options] { return compare(*options); };
 }
 
 }  // namespace streamscope::cli

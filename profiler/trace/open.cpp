@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "open.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <array>
 #include <cerrno>
@@ -188,6 +190,33 @@ std::unique_ptr<Database> open_trace(const std::filesystem::path& file) {
   std::unique_ptr<Database> database = open_database(file);
   expect_trace(*database);
   return database;
+}
+
+void create_file(const std::filesystem::path& file, bool overwrite) {
+  struct stat status;
+  if (lstat(file.c_str(), &status) == 0) {
+    if (!overwrite)
+      throw Error(file, "exists already", "choose another name or overwrite it with --force",
+                  EEXIST);
+    if (!S_ISREG(status.st_mode))
+      throw Error(file, "is not a plain file", "choose another name", EEXIST);
+  }
+  for (const char* suffix : {"-wal", "-journal", "-shm"}) {
+    std::string left_over = file.string() + suffix;
+    if (lstat(left_over.c_str(), &status) != 0) continue;
+    if (!overwrite)
+      throw Error(left_over, "is left from an earlier trace", "remove it or choose another name",
+                  EEXIST);
+    unlink(left_over.c_str());
+  }
+  if (overwrite) unlink(file.c_str());
+  int descriptor = ::open(file.c_str(), O_CREAT | O_EXCL | O_NOFOLLOW | O_WRONLY | O_CLOEXEC, 0600);
+  if (descriptor < 0) {
+    int code = errno;
+    throw Error(file, std::string("cannot be created: ") + std::strerror(code),
+                code == EEXIST ? "choose another name" : remedy_for(code), code);
+  }
+  ::close(descriptor);
 }
 
 }  // namespace streamscope::trace

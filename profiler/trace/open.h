@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Opens a trace file, or another program's database, for reading, after making sure that it is one.
+// Opens a trace file, or another program's database, for reading, after making sure that it is one;
+// makes the file of a new trace.
 #pragma once
 
 #include <filesystem>
@@ -31,6 +32,11 @@ std::unique_ptr<Database> open_again(const Database& trace);
 /// True if nothing is stored there yet: no file, an empty one, or a database without tables, as a
 /// writer makes one in its first milliseconds.
 bool is_unwritten(const std::filesystem::path& file);
+
+/// Makes an empty file with mode 0600 for a trace. SQLite would follow a link, share a file or take
+/// what another program left there. Throws Error if there is anything (`overwrite`: anything but a
+/// plain file), or if it cannot be made.
+void create_file(const std::filesystem::path& file, bool overwrite);
 
 /// The file as SQLite takes it with SQLITE_OPEN_URI. `parameters`: as after the question mark.
 std::string uri_of(const std::filesystem::path& file, std::string_view parameters);

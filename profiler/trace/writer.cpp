@@ -2,13 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "writer.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
@@ -28,6 +25,7 @@
 #include "row_source.h"
 #include "schema.h"
 #include "sqlite.h"
+#include "table_sql.h"
 #include "tables.h"
 #include "trace_change.h"
 #include "wal.h"
@@ -89,35 +87,6 @@ void append_row(TableBuffer& buffer, const Row& row) {
   buffer.used += sizeof row;
 }
 
-bool has_column(const TableInfo& table, std::string_view name) {
-  return std::any_of(table.columns.begin(), table.columns.end(),
-                     [&](const ColumnInfo& column) { return column.name == name; });
-}
-
-// "INSERT INTO op(kind,...) SELECT c0,... FROM rows", with those columns only that `wanted` has.
-// Without an id SQLite takes the highest plus one and appends to the table without a search, which
-// is what dense ids amount to; only the first row must be told that it is 0.
-std::string insert_sql(const TableInfo& table, bool first, uint32_t wanted) {
-  std::string names = first ? "id" : "", values = first ? "0" : "";
-  for (size_t i = 0; i < table.columns.size(); i++) {
-    if (!first && (wanted >> i & 1) == 0) continue;
-    std::string comma = names.empty() ? "" : ",";
-    names += comma + table.columns[i].name;
-    values += comma + "c" + std::to_string(i);
-  }
-  if (names.empty()) names = "id", values = "NULL";
-  return "INSERT INTO " + std::string(table.name) + "(" + names + ") SELECT " + values +
-         " FROM rows";
-}
-
-std::string update_sql(const TableInfo& table) {
-  std::string sql = "UPDATE " + std::string(table.name) + " SET ";
-  for (size_t i = 0; i < table.columns.size(); i++) {
-    sql += (i == 0 ? "" : ",") + std::string(table.columns[i].name) + "=?" + std::to_string(i + 2);
-  }
-  return sql + " WHERE id=?1";
-}
-
 // A field as SQLite takes it; false if it is NULL.
 bool field_value(const ColumnInfo& column, const unsigned char* row, int64_t* value) {
   if (column.type == ColumnType::kId) {
@@ -134,35 +103,6 @@ bool field_value(const ColumnInfo& column, const unsigned char* row, int64_t* va
   return *value != kNoInt;
 }
 
-// SQLite would follow a link, share a file or take what another program left; so the file is made
-// here.
-void create_file(const std::filesystem::path& file, bool overwrite) {
-  struct stat status;
-  if (lstat(file.c_str(), &status) == 0) {
-    if (!overwrite)
-      throw Error(file, "exists already", "choose another name or overwrite it with --force",
-                  EEXIST);
-    if (!S_ISREG(status.st_mode))
-      throw Error(file, "is not a plain file", "choose another name", EEXIST);
-  }
-  for (const char* suffix : {"-wal", "-journal", "-shm"}) {
-    std::string left_over = file.string() + suffix;
-    if (lstat(left_over.c_str(), &status) != 0) continue;
-    if (!overwrite)
-      throw Error(left_over, "is left from an earlier trace", "remove it or choose another name",
-                  EEXIST);
-    unlink(left_over.c_str());
-  }
-  if (overwrite) unlink(file.c_str());
-  int descriptor = ::open(file.c_str(), O_CREAT | O_EXCL | O_NOFOLLOW | O_WRONLY | O_CLOEXEC, 0600);
-  if (descriptor < 0) {
-    int code = errno;
-    throw Error(file, std::string("cannot be created: ") + std::strerror(code),
-                code == EEXIST ? "choose another name" : remedy_for(code), code);
-  }
-  ::close(descriptor);
-}
-
 // The columns that ever had a value, those of the buffered rows included. Many never do, and each
 // that is not fetched saves a thirtieth of the time that a row takes.
 uint32_t columns_in_use(const TableInfo& info, const TableBuffer& buffer) {
@@ -174,31 +114,6 @@ uint32_t columns_in_use(const TableInfo& info, const TableBuffer& buffer) {
     }
   }
   return used;
-}
-
-// The statements of schema.sql that make the views which read a table.
-std::string create_views_sql(const TableInfo& info) {
-  const std::string_view schema = schema_sql();
-  const auto is_word = [](char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
-  };
-  const auto names_table = [&](std::string_view view) {
-    const std::string_view name = info.name;
-    for (size_t at = view.find(name); at != view.npos; at = view.find(name, at + 1)) {
-      const size_t end = at + name.size();
-      if (!is_word(view[at - 1]) && (end == view.size() || !is_word(view[end]))) return true;
-    }
-    return false;
-  };
-  std::string result;
-  constexpr std::string_view kCreate = "CREATE VIEW ";
-  for (size_t at = schema.find(kCreate); at != schema.npos; at = schema.find(kCreate, at + 1)) {
-    const std::string_view view = schema.substr(at, schema.find(";\n", at) + 1 - at);
-    const std::string_view rest = view.substr(kCreate.size());
-    const std::string name(rest.substr(0, rest.find(' ')));
-    if (names_table(view)) result += "DROP VIEW IF EXISTS " + name + ";" + std::string(view);
-  }
-  return result;
 }
 
 }  // namespace

@@ -3,8 +3,17 @@
 
 # The house itself: its checks can fail, its script answers.
 
+find_package(Python3 3.9 COMPONENTS Interpreter)
+
 add_test(NAME house.checks_notice_breaches
   COMMAND ${CMAKE_COMMAND} -DCHECKS=${CMAKE_CURRENT_SOURCE_DIR} -DWORK=${CMAKE_CURRENT_BINARY_DIR}/house/tree
           -P ${CMAKE_CURRENT_SOURCE_DIR}/house/expect_breach.cmake)
 add_test(NAME house.dev_script COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/house/dev_test.sh ${PROJECT_SOURCE_DIR}/dev)
 set_tests_properties(house.checks_notice_breaches house.dev_script PROPERTIES LABELS unit)
+
+# No function above 80 lines, no file above 600.
+if(Python3_Interpreter_FOUND)
+  add_test(NAME house.sizes COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/check_sizes.py ${PROJECT_SOURCE_DIR})
+  add_test(NAME house.sizes_notices COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/house/sizes_test.py)
+  set_tests_properties(house.sizes house.sizes_notices PROPERTIES LABELS unit)
+endif()

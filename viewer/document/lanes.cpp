@@ -57,6 +57,72 @@ std::vector<std::vector<Id>> group_by(const trace::Column<Id>& column, size_t gr
   return result;
 }
 
+struct StreamsOfDevice {
+  std::vector<Id> shown;
+  size_t left_out = 0;  // unused ones, if they are too many
+};
+
+// A default stream that nobody used is no news; a stream that the program made and never used is.
+std::map<Id, StreamsOfDevice> streams_of_devices(const trace::Trace& trace, Id process) {
+  const auto& stream = trace.stream;
+  std::vector<char> touched(stream.size(), 0);
+  for (const trace::Column<Id>* column :
+       {&trace.op.stream_id, &trace.event_record.stream_id, &trace.event_wait.stream_id}) {
+    for (const Id id : *column) {
+      if (id < touched.size()) touched[id] = 1;
+    }
+  }
+  std::map<Id, StreamsOfDevice> result;
+  for (Id id = 0; id < stream.size(); ++id) {
+    if (trace.process_of_stream(id) != process) continue;
+    if (!touched[id] &&
+        (stream.kind[id] == trace::kLegacyStream || stream.kind[id] == trace::kPerThreadStream))
+      continue;
+    StreamsOfDevice& device = result[trace.device_of_stream(id)];
+    device.shown.push_back(id);
+    device.left_out += !touched[id];
+  }
+  for (auto& [id, device] : result) {
+    if (device.left_out <= kUnusedShown) {
+      device.left_out = 0;
+    } else {
+      std::erase_if(device.shown, [&](Id stream_id) { return !touched[stream_id]; });
+    }
+  }
+  return result;
+}
+
+Lane device_lane(const trace::Trace& trace, Id device, int parent, size_t streams_left_out) {
+  Lane lane{.kind = LaneKind::kDevice, .depth = 1, .parent = parent, .object = device};
+  lane.title = "device";
+  if (device < trace.device.size()) {
+    const bool simulated = trace.device.simulated[device] == 1;
+    const trace::Small ordinal = trace.device.ordinal[device];
+    lane.title =
+        "GPU " + std::to_string(ordinal == kNoSmall ? static_cast<trace::Small>(device) : ordinal);
+    lane.detail = std::string(trace.text(trace.device.name_id[device]));
+    if (simulated && lane.detail.find("imulated") == std::string::npos)
+      append_detail(lane.detail, "simulated");
+  }
+  if (streams_left_out > 0)
+    append_detail(lane.detail, std::to_string(streams_left_out) + " unused");
+  return lane;
+}
+
+Lane stream_lane(const Document& document, Id id, int parent) {
+  const trace::Trace& trace = document.trace();
+  const auto& stream = trace.stream;
+  Lane lane{.kind = LaneKind::kStream, .depth = 2, .parent = parent, .object = id};
+  lane.title = document.stream_name(id);
+  if (stream.kind[id] != kNoSmall && stream.kind[id] != trace::kLegacyStream) {
+    append_detail(lane.detail,
+                  std::string(to_string(static_cast<trace::StreamKind>(stream.kind[id]))));
+  }
+  if (stream.priority[id] != kNoSmall && stream.priority[id] != 0)
+    append_detail(lane.detail, "priority " + std::to_string(stream.priority[id]));
+  return lane;
+}
+
 }  // namespace
 
 size_t Document::add_lane(Lane lane) {
@@ -97,64 +163,14 @@ void Document::make_lanes() {
 }
 
 void Document::add_streams(Id process, int parent) {
-  const auto& stream = trace().stream;
-  std::vector<std::vector<Id>> ops = group_by(trace().op.stream_id, stream.size());
-  std::vector<char> touched(stream.size(), 0);
-  for (const trace::Column<Id>* column :
-       {&trace().op.stream_id, &trace().event_record.stream_id, &trace().event_wait.stream_id}) {
-    for (const Id id : *column) {
-      if (id < touched.size()) touched[id] = 1;
-    }
-  }
-  std::map<Id, std::vector<Id>> by_device;
-  std::map<Id, size_t> unused;
-  for (Id id = 0; id < stream.size(); ++id) {
-    if (trace().process_of_stream(id) != process) continue;
-    // A default stream that nobody used is no news; a stream that the program made and never used
-    // is.
-    if (!touched[id] &&
-        (stream.kind[id] == trace::kLegacyStream || stream.kind[id] == trace::kPerThreadStream))
-      continue;
-    by_device[trace().device_of_stream(id)].push_back(id);
-    if (!touched[id]) ++unused[trace().device_of_stream(id)];
-  }
-  for (auto& [device, streams] : by_device) {
-    if (unused[device] <= kUnusedShown) {
-      unused[device] = 0;
-    } else {
-      std::erase_if(streams, [&](Id id) { return !touched[id]; });
-    }
-  }
-  for (const auto& [device, streams] : by_device) {
-    Lane header{.kind = LaneKind::kDevice, .depth = 1, .parent = parent, .object = device};
-    header.title = "device";
-    if (device < trace().device.size()) {
-      const bool simulated = trace().device.simulated[device] == 1;
-      const trace::Small ordinal = trace().device.ordinal[device];
-      header.title = "GPU " + std::to_string(ordinal == kNoSmall ? static_cast<trace::Small>(device)
-                                                                 : ordinal);
-      header.detail = std::string(trace().text(trace().device.name_id[device]));
-      if (simulated && header.detail.find("imulated") == std::string::npos)
-        append_detail(header.detail, "simulated");
-    }
-    if (unused[device] > 0)
-      append_detail(header.detail, std::to_string(unused[device]) + " unused");
-    const size_t header_lane = add_lane(std::move(header));
+  const std::vector<std::vector<Id>> ops = group_by(trace().op.stream_id, trace().stream.size());
+  for (const auto& [device, streams] : streams_of_devices(trace(), process)) {
+    const size_t header_lane = add_lane(device_lane(trace(), device, parent, streams.left_out));
+    const int header = static_cast<int>(header_lane);
     std::vector<Interval> all;
     bool timed = false;
-    for (const Id id : streams) {
-      Lane lane{.kind = LaneKind::kStream,
-                .depth = 2,
-                .parent = static_cast<int>(header_lane),
-                .object = id};
-      lane.title = stream_name(id);
-      if (stream.kind[id] != kNoSmall && stream.kind[id] != trace::kLegacyStream) {
-        append_detail(lane.detail,
-                      std::string(to_string(static_cast<trace::StreamKind>(stream.kind[id]))));
-      }
-      if (stream.priority[id] != kNoSmall && stream.priority[id] != 0) {
-        append_detail(lane.detail, "priority " + std::to_string(stream.priority[id]));
-      }
+    for (const Id id : streams.shown) {
+      Lane lane = stream_lane(*this, id, header);
       fill_stream(lane, ops[id]);
       for (const Band& band : lane.bands) {
         for (size_t i = 0; i < band.row.size(); ++i)
@@ -163,10 +179,10 @@ void Document::add_streams(Id process, int parent) {
       timed = timed || !lane.host_times;
       stream_lane_[id] = static_cast<int>(add_lane(std::move(lane)));
     }
-    add_gpu_ranges(process, device, static_cast<int>(header_lane));
-    add_copies(streams, static_cast<int>(header_lane));
-    add_tasks(process, device, static_cast<int>(header_lane));
-    add_device_counters(streams, static_cast<int>(header_lane));
+    add_gpu_ranges(process, device, header);
+    add_copies(streams.shown, header);
+    add_tasks(process, device, header);
+    add_device_counters(streams.shown, header);
     if (!timed) continue;
     sort_by_start(all);
     std::vector<Ns> start, end;

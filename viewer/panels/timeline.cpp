@@ -131,31 +131,7 @@ void TimelineView::draw(const Document& document, ViewState& state, const Theme&
   pane.mouse_in_plot = hovered && !in_gutter && pane.mouse.y >= pane.min.y && !is_by_keys(pane);
   handle_input(pane, hovered && in_gutter && pane.mouse.y >= pane.min.y);
 
-  hit_ = {};
-  pane.draw.PushClipRect(pane.min, pane.max, true);
-  state.ground.begin_section(pane.min, pane.max);
-  draw_grid(pane);
-  const float scrolled = pane.min.y + pinned_height_;
-  for (const bool pinned : {true, false}) {
-    if (pinned && pinned_height_ == 0) continue;
-    const ImVec2 min{pane.min.x, pinned ? pane.min.y : scrolled},
-        max{pane.max.x, pinned ? scrolled : pane.max.y};
-    pane.draw.PushClipRect(min, max, true);
-    state.ground.clip(min, max);
-    const bool mouse = pane.mouse_in_plot;
-    pane.mouse_in_plot = mouse && (pane.mouse.y < scrolled) == pinned;
-    for (const LaneBox& box : boxes_) {
-      if (box.pinned == pinned && box.bottom > (pinned ? pane.min.y : scrolled) &&
-          box.top < pane.max.y)
-        draw_lane(pane, box);
-    }
-    pane.mouse_in_plot = mouse;
-    pane.draw.PopClipRect();
-  }
-  draw_edges(pane);
-  draw_prediction(pane);
-  draw_overlays(pane);
-  pane.draw.PopClipRect();
+  draw_plot(pane);
   state.hovered = hit_.item;
   state.hovered_value.reset();
   if (hit_.counter != nullptr) state.hovered_value = hit_.value.most;
@@ -173,48 +149,46 @@ void TimelineView::draw(const Document& document, ViewState& state, const Theme&
   draw_tooltip(pane);
 }
 
+void TimelineView::draw_plot(Pane& pane) {
+  hit_ = {};
+  pane.draw.PushClipRect(pane.min, pane.max, true);
+  pane.state.ground.begin_section(pane.min, pane.max);
+  draw_grid(pane);
+  const float scrolled = pane.min.y + pinned_height_;
+  for (const bool pinned : {true, false}) {
+    if (pinned && pinned_height_ == 0) continue;
+    const ImVec2 min{pane.min.x, pinned ? pane.min.y : scrolled},
+        max{pane.max.x, pinned ? scrolled : pane.max.y};
+    pane.draw.PushClipRect(min, max, true);
+    pane.state.ground.clip(min, max);
+    const bool mouse = pane.mouse_in_plot;
+    pane.mouse_in_plot = mouse && (pane.mouse.y < scrolled) == pinned;
+    for (const LaneBox& box : boxes_) {
+      if (box.pinned == pinned && box.bottom > (pinned ? pane.min.y : scrolled) &&
+          box.top < pane.max.y)
+        draw_lane(pane, box);
+    }
+    pane.mouse_in_plot = mouse;
+    pane.draw.PopClipRect();
+  }
+  draw_edges(pane);
+  draw_prediction(pane);
+  draw_overlays(pane);
+  pane.draw.PopClipRect();
+}
+
 void TimelineView::handle_input(Pane& pane, bool gutter_hovered) {
-  const ImGuiIO& io = ImGui::GetIO();
-  ViewState& state = pane.state;
   const bool active = ImGui::IsItemActive(), hovered = ImGui::IsItemHovered();
-  const float mouse_px = pane.mouse.x - pane.min.x;
-
-  if (hovered && io.MouseWheel != 0) {
-    if (gutter_hovered || io.KeyCtrl) {
-      scroll_ -= io.MouseWheel * pane.px(60);
-    } else if (io.KeyShift) {
-      pan(pane.document, state, io.MouseWheel * pane.px(80));
-    } else {
-      zoom(pane.document, state, std::max(mouse_px, 0.0f), std::pow(kZoomStep, io.MouseWheel));
-    }
-  }
-  if (hovered && io.MouseWheelH != 0) pan(pane.document, state, io.MouseWheelH * pane.px(80));
-
-  if (hovered && ImGui::IsMouseClicked(ImGuiMouseButton_Left)) {
-    state.focus = kTimeline;
-    drag_from_ = pane.mouse;
-    drag_window_ = state.window;
-    drag_scroll_ = scroll_;
-    drag_marks_ = io.KeyShift;
-    const bool on_overview = state.show_minimap && pane.mouse.y < pane.min.y - pane.px(kAxis);
-    drag_ = on_overview                  ? Drag::kOverview
-            : pane.mouse.x >= pane.min.x ? Drag::kPending
-                                         : Drag::kNone;
-    if (gutter_hovered) {
-      if (const LaneBox* box = box_at(pane.mouse.y)) {
-        drag_ = Drag::kName;
-        drag_lane_ = box->lane;
-      }
-    }
-  }
+  if (hovered) handle_wheel(pane, gutter_hovered);
+  if (hovered && ImGui::IsMouseClicked(ImGuiMouseButton_Left)) begin_drag(pane, gutter_hovered);
   if (drag_ == Drag::kName && std::fabs(pane.mouse.y - drag_from_.y) >= pane.px(kDragThreshold))
     drag_ = Drag::kLane;
   if (hovered && drag_ == Drag::kPending && ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left)) {
-    if (state.hovered) {
-      state.selection = state.hovered;
-      zoom_to_selection(pane.document, state);
+    if (pane.state.hovered) {
+      pane.state.selection = pane.state.hovered;
+      zoom_to_selection(pane.document, pane.state);
     } else {
-      fit(pane.document, state);
+      fit(pane.document, pane.state);
     }
     drag_ = Drag::kNone;
   }
@@ -223,6 +197,45 @@ void TimelineView::handle_input(Pane& pane, bool gutter_hovered) {
           pane.px(kDragThreshold)) {
     drag_ = drag_marks_ ? Drag::kMark : Drag::kPan;
   }
+  follow_drag(pane);
+  if (!active && drag_ != Drag::kNone) end_drag(pane);
+}
+
+void TimelineView::handle_wheel(Pane& pane, bool gutter_hovered) {
+  const ImGuiIO& io = ImGui::GetIO();
+  ViewState& state = pane.state;
+  if (io.MouseWheel != 0) {
+    if (gutter_hovered || io.KeyCtrl) {
+      scroll_ -= io.MouseWheel * pane.px(60);
+    } else if (io.KeyShift) {
+      pan(pane.document, state, io.MouseWheel * pane.px(80));
+    } else {
+      zoom(pane.document, state, std::max(pane.mouse.x - pane.min.x, 0.0f),
+           std::pow(kZoomStep, io.MouseWheel));
+    }
+  }
+  if (io.MouseWheelH != 0) pan(pane.document, state, io.MouseWheelH * pane.px(80));
+}
+
+void TimelineView::begin_drag(Pane& pane, bool gutter_hovered) {
+  ViewState& state = pane.state;
+  state.focus = kTimeline;
+  drag_from_ = pane.mouse;
+  drag_window_ = state.window;
+  drag_scroll_ = scroll_;
+  drag_marks_ = ImGui::GetIO().KeyShift;
+  const bool on_overview = state.show_minimap && pane.mouse.y < pane.min.y - pane.px(kAxis);
+  drag_ = on_overview ? Drag::kOverview : pane.mouse.x >= pane.min.x ? Drag::kPending : Drag::kNone;
+  if (!gutter_hovered) return;
+  if (const LaneBox* box = box_at(pane.mouse.y)) {
+    drag_ = Drag::kName;
+    drag_lane_ = box->lane;
+  }
+}
+
+void TimelineView::follow_drag(Pane& pane) {
+  ViewState& state = pane.state;
+  const float mouse_px = pane.mouse.x - pane.min.x;
   switch (drag_) {
     case Drag::kPan:
       // From where the drag began, so that nothing is lost to rounding on the way.
@@ -246,24 +259,25 @@ void TimelineView::handle_input(Pane& pane, bool gutter_hovered) {
     default:
       break;
   }
+}
 
-  if (!active && drag_ != Drag::kNone) {
-    if (drag_ == Drag::kLane) {
-      if (const LaneBox* box = box_at(pane.mouse.y))
-        state.lane_order.move(pane.document, drag_lane_, box->lane);
-    }
-    // Released where it was pressed: a click. On a name it opens or closes the lane.
-    if (drag_ == Drag::kName) toggle_collapsed(pane.document, state, drag_lane_);
-    if (drag_ == Drag::kPending && hovered_finding_) {
-      look_at_finding(pane.document, state, *hovered_finding_);
-    } else if (drag_ == Drag::kPending && drag_from_.y >= pane.min.y) {
-      const Item item = state.hovered;
-      if (item || !state.marked) state.selection = item;
-      state.reveal |= hit_.is_tag && hit_.item == item;
-      if (!item) state.marked.reset();
-    }
-    drag_ = Drag::kNone;
+void TimelineView::end_drag(Pane& pane) {
+  ViewState& state = pane.state;
+  if (drag_ == Drag::kLane) {
+    if (const LaneBox* box = box_at(pane.mouse.y))
+      state.lane_order.move(pane.document, drag_lane_, box->lane);
   }
+  // Released where it was pressed: a click. On a name it opens or closes the lane.
+  if (drag_ == Drag::kName) toggle_collapsed(pane.document, state, drag_lane_);
+  if (drag_ == Drag::kPending && hovered_finding_) {
+    look_at_finding(pane.document, state, *hovered_finding_);
+  } else if (drag_ == Drag::kPending && drag_from_.y >= pane.min.y) {
+    const Item item = state.hovered;
+    if (item || !state.marked) state.selection = item;
+    state.reveal |= hit_.is_tag && hit_.item == item;
+    if (!item) state.marked.reset();
+  }
+  drag_ = Drag::kNone;
 }
 
 void TimelineView::draw_overlays(Pane& pane) {

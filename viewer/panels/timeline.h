@@ -116,7 +116,12 @@ class TimelineView : public View {
   // timeline.cpp
   void lay_out(const Pane& pane);
   void reveal(const Pane& pane);
+  void draw_plot(Pane& pane);
   void handle_input(Pane& pane, bool gutter_hovered);
+  void handle_wheel(Pane& pane, bool gutter_hovered);
+  void begin_drag(Pane& pane, bool gutter_hovered);
+  void follow_drag(Pane& pane);
+  void end_drag(Pane& pane);
   void draw_overlays(Pane& pane);
   float lane_height(const Pane& pane, const Lane& lane, bool collapsed) const;
   const LaneBox* box_of(size_t lane) const;
@@ -140,6 +145,7 @@ class TimelineView : public View {
   void draw_counter_tooltip(Pane& pane);
 
   // timeline_edges.cpp
+  class EdgePainter;
   void draw_edges(Pane& pane);
   std::optional<End> end_of(const Pane& pane, Item item, bool at_end) const;
 
@@ -152,6 +158,10 @@ class TimelineView : public View {
   void draw_overview(Pane& pane, ImVec2 min, ImVec2 max);
   void draw_gutter(Pane& pane);
   void draw_name(Pane& pane, const LaneBox& box, bool selected);
+  /// How busy a lane was, as a number over a small bar that ends at `right`; returns its width.
+  float draw_busy_share(Pane& pane, const LaneBox& box, float right);
+  /// The scale of a counter, beside its top and its bottom; returns its width.
+  float draw_scale(Pane& pane, const LaneBox& box);
 
   std::vector<LaneBox> boxes_;  // of all lanes that are shown, top to bottom
   std::vector<int> box_index_;  // by lane, -1 where it is not shown

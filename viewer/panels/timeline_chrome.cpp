@@ -213,40 +213,8 @@ void TimelineView::draw_name(Pane& pane, const LaneBox& box, bool selected) {
   const float text_left = left + pane.px(14);
   float text_right = right - pane.px(10);
 
-  // How busy, as a number over a small bar.
-  if (lane.busy_share >= 0) {
-    const float bar = std::min(pane.px(40), std::round((right - pane.gutter_x) * 0.17f));
-    const std::string text = format_percent(lane.busy_share);
-    const float width = theme.width(Face::kSmall, text);
-    const float y = group || collapsed ? std::round(center - theme.text(Face::kSmall).size / 2 - 1)
-                                       : box.top + pane.px(8);
-    widgets::text(pane.draw, theme, Face::kSmall, {text_right - width, y},
-                  pane.color(Color::kTextDim), text);
-    if (!group && !collapsed) {
-      const float bar_y = y + theme.text(Face::kSmall).size + pane.px(5);
-      pane.draw.AddRectFilled({text_right - bar, bar_y}, {text_right, bar_y + pane.px(3)},
-                              pane.color(Color::kBorder));
-      pane.draw.AddRectFilled(
-          {text_right - bar, bar_y},
-          {text_right - bar + std::round(bar * static_cast<float>(std::min(lane.busy_share, 1.0))),
-           bar_y + pane.px(3)},
-          theme.color(Category::kKernel));
-    }
-    text_right -= std::max(width, group || collapsed ? 0.0f : bar) + pane.px(10);
-  }
-  // The scale of a counter, beside its top and its bottom.
-  if (lane.kind == LaneKind::kCounter && !collapsed) {
-    const float height = theme.text(Face::kSmall).size;
-    const auto mark = [&](int64_t value, float y) {
-      const std::string text = lane.counter.text(value);
-      const float width = theme.width(Face::kSmall, text);
-      widgets::text(pane.draw, theme, Face::kSmall, {right - pane.px(6) - width, y},
-                    pane.color(Color::kTextDim), text);
-      return width;
-    };
-    mark(0, box.bottom - height - pane.px(3));
-    text_right -= mark(lane.counter.top(), box.top + pane.px(2)) + pane.px(4);
-  }
+  if (lane.busy_share >= 0) text_right -= draw_busy_share(pane, box, text_right);
+  if (lane.kind == LaneKind::kCounter && !collapsed) text_right -= draw_scale(pane, box);
   const Face face = group ? Face::kBold : Face::kBody;
   if (group || collapsed) {
     const float y = std::round(center - theme.text(face).size / 2 - 1);
@@ -271,6 +239,42 @@ void TimelineView::draw_name(Pane& pane, const LaneBox& box, bool selected) {
   }
   pane.draw.AddLine({pane.gutter_x, box.bottom - 0.5f}, {right, box.bottom - 0.5f},
                     pane.color(Color::kGrid));
+}
+
+float TimelineView::draw_busy_share(Pane& pane, const LaneBox& box, float right) {
+  const Theme& theme = pane.theme;
+  const Lane& lane = pane.document.lanes()[box.lane];
+  const bool one_line = is_group(lane.kind) || pane.state.is_collapsed(box.lane);
+  const float bar = std::min(pane.px(40), std::round((pane.min.x - pane.gutter_x) * 0.17f));
+  const std::string text = format_percent(lane.busy_share);
+  const float width = theme.width(Face::kSmall, text), height = theme.text(Face::kSmall).size;
+  const float y =
+      one_line ? std::round((box.top + box.bottom) / 2 - height / 2 - 1) : box.top + pane.px(8);
+  widgets::text(pane.draw, theme, Face::kSmall, {right - width, y}, pane.color(Color::kTextDim),
+                text);
+  if (one_line) return width + pane.px(10);
+  const float bar_y = y + height + pane.px(5);
+  const auto busy = static_cast<float>(std::min(lane.busy_share, 1.0));
+  pane.draw.AddRectFilled({right - bar, bar_y}, {right, bar_y + pane.px(3)},
+                          pane.color(Color::kBorder));
+  pane.draw.AddRectFilled({right - bar, bar_y},
+                          {right - bar + std::round(bar * busy), bar_y + pane.px(3)},
+                          theme.color(Category::kKernel));
+  return std::max(width, bar) + pane.px(10);
+}
+
+float TimelineView::draw_scale(Pane& pane, const LaneBox& box) {
+  const Theme& theme = pane.theme;
+  const Lane& lane = pane.document.lanes()[box.lane];
+  const auto mark = [&](int64_t value, float y) {
+    const std::string text = lane.counter.text(value);
+    const float width = theme.width(Face::kSmall, text);
+    widgets::text(pane.draw, theme, Face::kSmall, {pane.min.x - pane.px(6) - width, y},
+                  pane.color(Color::kTextDim), text);
+    return width;
+  };
+  mark(0, box.bottom - theme.text(Face::kSmall).size - pane.px(3));
+  return mark(lane.counter.top(), box.top + pane.px(2)) + pane.px(4);
 }
 
 // Where findings are: signs on the axis, and the time of the one that is looked at.

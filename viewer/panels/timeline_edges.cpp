@@ -135,145 +135,183 @@ std::optional<TimelineView::End> TimelineView::end_of(const Pane& pane, Item ite
   return end;
 }
 
-void TimelineView::draw_edges(Pane& pane) {
-  const Document& document = pane.document;
-  const Theme& theme = pane.theme;
-  const Item selection = pane.state.selection;
-  if (!selection) return;
+// Draws the arrows of the selection, and above all of them the texts that belong to them.
+class TimelineView::EdgePainter {
+ public:
+  EdgePainter(TimelineView& view, Pane& pane)
+      : view_(view), pane_(pane), document_(pane.document), theme_(pane.theme) {}
 
-  // The call that issued the op, or the op that the call issued.
-  {
-    Item op = selection, call;
-    if (selection.kind == ItemKind::kOp) {
-      call = document.call_of(selection.id);
-    } else if (const Id issued = document.op_of(selection); issued != kNoId) {
-      op = {ItemKind::kOp, issued};
-      call = selection;
-    }
-    const auto from = call ? end_of(pane, call, false) : std::nullopt,
-               to = call ? end_of(pane, op, false) : std::nullopt;
-    const bool apart = from && to && !from->left && !from->right && !to->left && !to->right;
-    if (apart && !document.lanes()[document.place(op)->lane].host_times) {
-      const float bend = (to->at.y - from->at.y) * 0.5f;
-      const ImU32 color = Theme::fade(theme.color(Color::kAccent), 0.8f);
-      pane.draw.AddBezierCubic(from->at, {from->at.x, from->at.y + bend},
-                               {to->at.x, to->at.y - bend}, to->at, color, pane.px(1.4f));
-      pane.draw.AddCircleFilled(from->at, pane.px(2.5f), color);
-      pane.draw.AddCircleFilled(to->at, pane.px(2.5f), color);
+  void draw() {
+    draw_issue();
+    const std::vector<Arrow> arrows =
+        arrows_of(document_, pane_.state.selection, pane_.state.whole_chain);
+    labeled_ =
+        std::ranges::count(arrows, true, &Arrow::direct) <= static_cast<ptrdiff_t>(kMaxChips);
+    for (const Arrow& arrow : arrows) draw_arrow(arrow);
+    for (const Plate& plate : plates_) {
+      const ImVec2 size = chip_size(plate.text);
+      pane_.draw.AddRectFilled({plate.at.x - 1, plate.at.y - 1},
+                               {plate.at.x + size.x + 1, plate.at.y + size.y + 1}, plate.frame,
+                               pane_.px(4));
+      widgets::chip(&pane_.draw, theme_, Face::kSmall, plate.at, plate.ground, plate.ink,
+                    plate.text);
     }
   }
 
-  const std::vector<Arrow> arrows = arrows_of(document, selection, pane.state.whole_chain);
-  const auto direct = static_cast<size_t>(std::ranges::count(arrows, true, &Arrow::direct));
-  // Texts, which stand over all arrows.
+ private:
   struct Plate {
     ImVec2 at;
     ImU32 ground, ink, frame;
     std::string text;
   };
-  std::vector<Plate> plates;
-  std::vector<ImVec2> chips;                    // top left corners of times so far
-  std::map<std::pair<bool, int>, int> stacked;  // off-screen tags so far, by side and height
-  for (const Arrow& arrow : arrows) {
-    const uint32_t index = arrow.dependency;
-    const bool incoming = arrow.incoming;
-    const Dependency& dependency = document.dependency(index);
-    const ImU32 color = Theme::fade(theme.color(incoming ? Color::kIncoming : Color::kOutgoing),
-                                    arrow.direct ? 1 : 0.55f);
+  // One dependency and where its ends are on the screen.
+  struct Drawn {
+    const Arrow& arrow;
+    Item from_op, to_op;
+    End from, to;
+    ImU32 color;
+  };
+
+  ImVec2 chip_size(const std::string& text) const {
+    return widgets::chip(nullptr, theme_, Face::kSmall, {}, 0, 0, text);
+  }
+  // A line that leaves upwards or downwards.
+  void connect(const ImVec2& from, const ImVec2& to, ImU32 color, float width) {
+    const float bend = (to.y - from.y) * 0.5f;
+    pane_.draw.AddBezierCubic(from, {from.x, from.y + bend}, {to.x, to.y - bend}, to, color,
+                              pane_.px(width));
+  }
+
+  // The call that issued the op, or the op that the call issued.
+  void draw_issue() {
+    const Item selection = pane_.state.selection;
+    Item op = selection, call;
+    if (selection.kind == ItemKind::kOp) {
+      call = document_.call_of(selection.id);
+    } else if (const Id issued = document_.op_of(selection); issued != kNoId) {
+      op = {ItemKind::kOp, issued};
+      call = selection;
+    }
+    if (!call) return;
+    const auto from = view_.end_of(pane_, call, false), to = view_.end_of(pane_, op, false);
+    if (!from || !to || from->left || from->right || to->left || to->right) return;
+    if (document_.lanes()[document_.place(op)->lane].host_times) return;
+    const ImU32 color = Theme::fade(theme_.color(Color::kAccent), 0.8f);
+    connect(from->at, to->at, color, 1.4f);
+    pane_.draw.AddCircleFilled(from->at, pane_.px(2.5f), color);
+    pane_.draw.AddCircleFilled(to->at, pane_.px(2.5f), color);
+  }
+
+  void draw_arrow(const Arrow& arrow) {
+    const Dependency& dependency = document_.dependency(arrow.dependency);
     const Item from_op{ItemKind::kOp, dependency.from_op}, to_op{ItemKind::kOp, dependency.to_op};
-    const auto from = end_of(pane, from_op, true), to = end_of(pane, to_op, false);
-    if (!from || !to) continue;
-
-    // Where on the host the order was given: the record and the wait.
-    const auto tie = [&](Item act, const End& end) {
-      const auto call = end_of(pane, act, false);
-      if (!call || call->left || call->right || call->above || call->below || end.left || end.right)
-        return;
-      const float bend = (end.at.y - call->at.y) * 0.5f;
-      pane.draw.AddBezierCubic(call->at, {call->at.x, call->at.y + bend},
-                               {end.at.x, end.at.y - bend}, end.at, Theme::fade(color, 0.45f),
-                               pane.px(1));
-      pane.draw.AddCircle(call->at, pane.px(4), color, 12, pane.px(1.5f));
-    };
-    if (dependency.record != kNoId) tie({ItemKind::kEventRecord, dependency.record}, *from);
-    if (dependency.wait != kNoId) tie({ItemKind::kEventWait, dependency.wait}, *to);
-
+    const auto from = view_.end_of(pane_, from_op, true), to = view_.end_of(pane_, to_op, false);
+    if (!from || !to) return;
+    const ImU32 color =
+        Theme::fade(theme_.color(arrow.incoming ? Color::kIncoming : Color::kOutgoing),
+                    arrow.direct ? 1 : 0.55f);
+    const Drawn drawn{arrow, from_op, to_op, *from, *to, color};
+    if (dependency.record != kNoId) tie({ItemKind::kEventRecord, dependency.record}, *from, color);
+    if (dependency.wait != kNoId) tie({ItemKind::kEventWait, dependency.wait}, *to, color);
     const bool passes_by = (from->left && to->left) || (from->right && to->right);
-    if (!passes_by) {
-      const Curve curve = curve_between(from->at, to->at, pane.px(28));
-      pane.draw.AddBezierCubic(curve.from, curve.c1, curve.c2, curve.to,
-                               theme.color(Color::kBackground), pane.px(kLine + 3));
-      pane.draw.AddBezierCubic(curve.from, curve.c1, curve.c2, curve.to, color, pane.px(kLine));
-      pane.draw.AddCircleFilled(curve.from, pane.px(3.5f), color);
-      const float head = pane.px(kHead);
-      pane.draw.AddTriangleFilled(curve.to, {curve.to.x - head, curve.to.y - head * 0.55f},
-                                  {curve.to.x - head, curve.to.y + head * 0.55f}, color);
-      if (arrow.direct && direct <= kMaxChips) {
-        const Ns waited = document.waited_ns(index);
-        const Ns lag = distance_ns(document.time(from_op)->end_ns, document.time(to_op)->begin_ns);
-        const std::string text = waited > 0 ? "waited " + format_duration(waited)
-                                            : (lag >= 0 ? "+" : "") + format_duration(lag);
-        const ImVec2 size = widgets::chip(nullptr, theme, Face::kSmall, {}, 0, 0, text);
-        // In the middle of a long arrow; beside a short one, which it would hide.
-        const ImVec2 middle = curve.at(0.5f);
-        const auto [near, far] = std::minmax(curve.from.x, curve.to.x);
-        const float beside = pane.px(24);
-        const float x = far - near > size.x + pane.px(60) ? middle.x - size.x / 2
-                        : incoming                        ? near - beside - size.x
-                                                          : far + beside;
-        // Beside the tags of ends to the left and right.
-        const auto tag_room = [&](const End& end, Item op, bool out) {
-          return pane.px(out && op != selection ? 12 : 4) +
-                 (out && op != selection
-                      ? widgets::chip(nullptr, theme, Face::kSmall, {}, 0, 0, tag_of(pane, end, op))
-                            .x
-                      : 0);
-        };
-        const float low = pane.min.x + tag_room(*from, from_op, from->left),
-                    high = pane.max.x - size.x - pane.px(6) - tag_room(*to, to_op, to->right);
-        ImVec2 at{std::clamp(x, low, std::max(high, low)), std::round(middle.y - size.y / 2)};
-        const auto overlaps = [&](const ImVec2& other) {  // the corner of one that is there
-          return std::fabs(other.y - at.y) < size.y + 2 && std::fabs(other.x - at.x) < size.x;
-        };
-        while (std::any_of(chips.begin(), chips.end(), overlaps)) at.y += size.y + pane.px(4);
-        chips.push_back(at);
-        plates.push_back(
-            {at, theme.color(Color::kPanelRaised), theme.color(Color::kText), color, text});
-      }
-    }
-    if (!arrow.direct) continue;
-    // Ends out of sight: a tag that says who is there and leads to it.
-    for (const auto& [end, other] : {std::pair(*from, from_op), std::pair(*to, to_op)}) {
-      if (!(end.left || end.right || end.above || end.below) || other == selection) continue;
-      const bool on_left = end.left || (!end.right && end.at.x < (pane.min.x + pane.max.x) / 2);
-      int& count = stacked[{on_left, static_cast<int>(end.at.y)}];
-      const std::string text = tag_of(pane, end, other);
-      const ImVec2 size = widgets::chip(nullptr, theme, Face::kSmall, {}, 0, 0, text);
-      const float step = size.y + pane.px(3);
-      float y =
-          end.at.y - size.y / 2 +
-          static_cast<float>(count) * (end.at.y > (pane.min.y + pane.max.y) / 2 ? -step : step);
-      y = std::clamp(y, pane.min.y + 2, pane.max.y - size.y - 2);
-      const float beside = end.left || end.right ? 0 : end.at.x;
-      const float x = end.left ? pane.min.x + pane.px(4)
-                      : end.right
-                          ? pane.max.x - size.x - pane.px(10)
-                          : std::min(beside + pane.px(8), pane.max.x - size.x - pane.px(10));
-      ++count;
-      plates.push_back({{x, y}, color, theme.on(color), color, text});
-      if (pane.mouse_in_plot && pane.mouse.x >= x && pane.mouse.x < x + size.x &&
-          pane.mouse.y >= y && pane.mouse.y < y + size.y) {
-        hit_ = {.item = other, .folded = 1, .is_tag = true};
-      }
+    if (!passes_by) draw_curve(drawn);
+    if (!arrow.direct) return;
+    add_tag(drawn.from, from_op, color);
+    add_tag(drawn.to, to_op, color);
+  }
+
+  // Where on the host the order was given: the record and the wait.
+  void tie(Item act, const End& end, ImU32 color) {
+    const auto call = view_.end_of(pane_, act, false);
+    if (!call || call->left || call->right || call->above || call->below || end.left || end.right)
+      return;
+    connect(call->at, end.at, Theme::fade(color, 0.45f), 1);
+    pane_.draw.AddCircle(call->at, pane_.px(4), color, 12, pane_.px(1.5f));
+  }
+
+  void draw_curve(const Drawn& drawn) {
+    const Curve curve = curve_between(drawn.from.at, drawn.to.at, pane_.px(28));
+    pane_.draw.AddBezierCubic(curve.from, curve.c1, curve.c2, curve.to,
+                              theme_.color(Color::kBackground), pane_.px(kLine + 3));
+    pane_.draw.AddBezierCubic(curve.from, curve.c1, curve.c2, curve.to, drawn.color,
+                              pane_.px(kLine));
+    pane_.draw.AddCircleFilled(curve.from, pane_.px(3.5f), drawn.color);
+    const float head = pane_.px(kHead);
+    pane_.draw.AddTriangleFilled(curve.to, {curve.to.x - head, curve.to.y - head * 0.55f},
+                                 {curve.to.x - head, curve.to.y + head * 0.55f}, drawn.color);
+    if (drawn.arrow.direct && labeled_) add_time(drawn, curve);
+  }
+
+  // How long the later op waited for the earlier one, or came behind it.
+  void add_time(const Drawn& drawn, const Curve& curve) {
+    const Ns waited = document_.waited_ns(drawn.arrow.dependency);
+    const Ns lag =
+        distance_ns(document_.time(drawn.from_op)->end_ns, document_.time(drawn.to_op)->begin_ns);
+    const std::string text = waited > 0 ? "waited " + format_duration(waited)
+                                        : (lag >= 0 ? "+" : "") + format_duration(lag);
+    const ImVec2 size = chip_size(text);
+    // In the middle of a long arrow; beside a short one, which it would hide.
+    const ImVec2 middle = curve.at(0.5f);
+    const auto [near, far] = std::minmax(curve.from.x, curve.to.x);
+    const float beside = pane_.px(24);
+    const float x = far - near > size.x + pane_.px(60) ? middle.x - size.x / 2
+                    : drawn.arrow.incoming             ? near - beside - size.x
+                                                       : far + beside;
+    const float low = pane_.min.x + tag_room(drawn.from, drawn.from_op, drawn.from.left),
+                high = pane_.max.x - size.x - pane_.px(6) -
+                       tag_room(drawn.to, drawn.to_op, drawn.to.right);
+    ImVec2 at{std::clamp(x, low, std::max(high, low)), std::round(middle.y - size.y / 2)};
+    const auto overlaps = [&](const ImVec2& other) {  // the corner of one that is there
+      return std::fabs(other.y - at.y) < size.y + 2 && std::fabs(other.x - at.x) < size.x;
+    };
+    while (std::any_of(chips_.begin(), chips_.end(), overlaps)) at.y += size.y + pane_.px(4);
+    chips_.push_back(at);
+    plates_.push_back(
+        {at, theme_.color(Color::kPanelRaised), theme_.color(Color::kText), drawn.color, text});
+  }
+
+  // What the tag of an end to the left or right takes of the width.
+  float tag_room(const End& end, Item op, bool out) const {
+    if (!out || op == pane_.state.selection) return pane_.px(4);
+    return pane_.px(12) + chip_size(tag_of(pane_, end, op)).x;
+  }
+
+  // An end out of sight: a tag that says who is there and leads to it.
+  void add_tag(const End& end, Item op, ImU32 color) {
+    if (!(end.left || end.right || end.above || end.below) || op == pane_.state.selection) return;
+    const bool on_left = end.left || (!end.right && end.at.x < (pane_.min.x + pane_.max.x) / 2);
+    int& count = stacked_[{on_left, static_cast<int>(end.at.y)}];
+    const std::string text = tag_of(pane_, end, op);
+    const ImVec2 size = chip_size(text);
+    const float step = size.y + pane_.px(3);
+    const bool upwards = end.at.y > (pane_.min.y + pane_.max.y) / 2;
+    const float y =
+        std::clamp(end.at.y - size.y / 2 + static_cast<float>(count) * (upwards ? -step : step),
+                   pane_.min.y + 2, pane_.max.y - size.y - 2);
+    const float rightmost = pane_.max.x - size.x - pane_.px(10);
+    const float x = end.left    ? pane_.min.x + pane_.px(4)
+                    : end.right ? rightmost
+                                : std::min(end.at.x + pane_.px(8), rightmost);
+    ++count;
+    plates_.push_back({{x, y}, color, theme_.on(color), color, text});
+    if (pane_.mouse_in_plot && pane_.mouse.x >= x && pane_.mouse.x < x + size.x &&
+        pane_.mouse.y >= y && pane_.mouse.y < y + size.y) {
+      view_.hit_ = {.item = op, .folded = 1, .is_tag = true};
     }
   }
-  for (const Plate& plate : plates) {
-    const ImVec2 size = widgets::chip(nullptr, theme, Face::kSmall, {}, 0, 0, plate.text);
-    pane.draw.AddRectFilled({plate.at.x - 1, plate.at.y - 1},
-                            {plate.at.x + size.x + 1, plate.at.y + size.y + 1}, plate.frame,
-                            pane.px(4));
-    widgets::chip(&pane.draw, theme, Face::kSmall, plate.at, plate.ground, plate.ink, plate.text);
-  }
+
+  TimelineView& view_;
+  Pane& pane_;
+  const Document& document_;
+  const Theme& theme_;
+  bool labeled_ = false;  // so few arrows that each direct one has its time
+  std::vector<Plate> plates_;
+  std::vector<ImVec2> chips_;                    // top left corners of times so far
+  std::map<std::pair<bool, int>, int> stacked_;  // off-screen tags so far, by side and height
+};
+
+void TimelineView::draw_edges(Pane& pane) {
+  if (pane.state.selection) EdgePainter(*this, pane).draw();
 }
 
 }  // namespace streamscope::viewer

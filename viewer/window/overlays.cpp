@@ -191,58 +191,12 @@ void Workspace::draw_palette(float width, float height) {
   ImGui::Begin("palette", nullptr,
                (widgets::kPlain & ~ImGuiWindowFlags_NoBringToFrontOnFocus) |
                    ImGuiWindowFlags_AlwaysAutoResize);
-  const bool search = state_.overlay == Overlay::kSearch, empty = palette_text_.empty();
-  std::string_view ask, hint;
-  switch (state_.overlay) {
-    case Overlay::kSearch:
-      ask = "Search names";
-      break;
-    case Overlay::kFilter:
-      ask = "Show only lanes whose name contains";
-      hint = "Enter applies the filter; Escape or an empty text shows all lanes";
-      break;
-    case Overlay::kNote:
-      ask = "Note for the bookmark";
-      hint = "Enter bookmarks the marked time, or else the time in view";
-      break;
-    case Overlay::kBookmarks:
-      ask = "Go to a bookmark";
-      hint = state_.bookmarks.all().empty() ? "No bookmarks yet; Ctrl+B adds one"
-                                            : "Delete removes the selected bookmark";
-      break;
-    case Overlay::kGroups:
-      ask = "Show only one group in the graph";
-      if (subject().groups().empty()) hint = "This trace has no groups of libcoord operations";
-      break;
-    case Overlay::kOpen:
-      ask = "Open a trace: type a path, or part of a recent trace's name";
-      break;
-    case Overlay::kCompare:
-      ask = "Compare with another trace: type a path, or part of a recent trace's name";
-      break;
-    default:
-      ask = "Type a command";
-  }
-  {
-    const ImVec2 at = ImGui::GetCursorScreenPos();
-    const ImVec2 size{ImGui::GetContentRegionAvail().x, theme_.px(32)};
-    ImDrawList& draw = *ImGui::GetWindowDrawList();
-    draw.AddRectFilled(at, {at.x + size.x, at.y + size.y}, theme_.color(Color::kBackground),
-                       theme_.px(4));
-    draw.AddRect(at, {at.x + size.x, at.y + size.y}, theme_.color(Color::kAccent), theme_.px(4));
-    const ImVec2 text{at.x + theme_.px(10),
-                      at.y + std::round((size.y - theme_.text(Face::kBody).size) / 2 - 1)};
-    widgets::text(draw, theme_, Face::kBody, text,
-                  theme_.color(empty ? Color::kTextFaint : Color::kText),
-                  empty ? ask : std::string_view(palette_text_));
-    const float caret = text.x + (empty ? 0 : theme_.width(Face::kBody, palette_text_)) + 1;
-    draw.AddLine({caret, at.y + theme_.px(7)}, {caret, at.y + size.y - theme_.px(7)},
-                 theme_.color(Color::kText));
-    ImGui::Dummy(size);
-  }
+  const PalettePrompt prompt = palette_prompt();
+  draw_palette_input(prompt.ask);
   const std::vector<PaletteRow> found = palette_rows();
-  if (!hint.empty()) {
-    widgets::text(theme_, Face::kSmall, theme_.color(Color::kTextDim), hint);
+  const bool search = state_.overlay == Overlay::kSearch, empty = palette_text_.empty();
+  if (!prompt.hint.empty()) {
+    widgets::text(theme_, Face::kSmall, theme_.color(Color::kTextDim), prompt.hint);
   } else if (found.empty() && !(search && empty)) {
     widgets::text(theme_, Face::kBody, theme_.color(Color::kTextDim),
                   search                               ? "No matching names"
@@ -254,6 +208,58 @@ void Workspace::draw_palette(float width, float height) {
                   format_count(state_.hits.size(), "hit") +
                       "; F3 goes to the next, Escape clears the search");
   }
+  draw_palette_rows(found, height);
+  ImGui::End();
+  ImGui::PopStyleVar();
+}
+
+Workspace::PalettePrompt Workspace::palette_prompt() const {
+  switch (state_.overlay) {
+    case Overlay::kSearch:
+      return {"Search names", ""};
+    case Overlay::kFilter:
+      return {"Show only lanes whose name contains",
+              "Enter applies the filter; Escape or an empty text shows all lanes"};
+    case Overlay::kNote:
+      return {"Note for the bookmark", "Enter bookmarks the marked time, or else the time in view"};
+    case Overlay::kBookmarks:
+      return {"Go to a bookmark", state_.bookmarks.all().empty()
+                                      ? "No bookmarks yet; Ctrl+B adds one"
+                                      : "Delete removes the selected bookmark"};
+    case Overlay::kGroups:
+      return {"Show only one group in the graph",
+              subject().groups().empty() ? "This trace has no groups of libcoord operations" : ""};
+    case Overlay::kOpen:
+      return {"Open a trace: type a path, or part of a recent trace's name", ""};
+    case Overlay::kCompare:
+      return {"Compare with another trace: type a path, or part of a recent trace's name", ""};
+    default:
+      return {"Type a command", ""};
+  }
+}
+
+// What was typed with a caret behind it, or what to type.
+void Workspace::draw_palette_input(std::string_view ask) {
+  const bool empty = palette_text_.empty();
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const ImVec2 size{ImGui::GetContentRegionAvail().x, theme_.px(32)};
+  ImDrawList& draw = *ImGui::GetWindowDrawList();
+  draw.AddRectFilled(at, {at.x + size.x, at.y + size.y}, theme_.color(Color::kBackground),
+                     theme_.px(4));
+  draw.AddRect(at, {at.x + size.x, at.y + size.y}, theme_.color(Color::kAccent), theme_.px(4));
+  const ImVec2 text{at.x + theme_.px(10),
+                    at.y + std::round((size.y - theme_.text(Face::kBody).size) / 2 - 1)};
+  widgets::text(draw, theme_, Face::kBody, text,
+                theme_.color(empty ? Color::kTextFaint : Color::kText),
+                empty ? ask : std::string_view(palette_text_));
+  const float caret = text.x + (empty ? 0 : theme_.width(Face::kBody, palette_text_)) + 1;
+  draw.AddLine({caret, at.y + theme_.px(7)}, {caret, at.y + size.y - theme_.px(7)},
+               theme_.color(Color::kText));
+  ImGui::Dummy(size);
+}
+
+// As many as fit above the lower end of the window, the chosen one among them.
+void Workspace::draw_palette_rows(const std::vector<PaletteRow>& found, float height) {
   const ImGuiStyle& style = ImGui::GetStyle();
   const float row = theme_.px(kPaletteRow);
   const float below = height - ImGui::GetCursorScreenPos().y - style.WindowPadding.y;
@@ -279,8 +285,6 @@ void Workspace::draw_palette(float width, float height) {
                   theme_.color(Color::kTextDim), found[i].right);
     ImGui::PopID();
   }
-  ImGui::End();
-  ImGui::PopStyleVar();
 }
 
 }  // namespace streamscope::viewer

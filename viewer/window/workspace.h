@@ -95,6 +95,13 @@ class Workspace {
     std::filesystem::path file;
   };
   std::vector<PaletteRow> palette_rows() const;
+  /// What an overlay asks for, and what else there is to know about it.
+  struct PalettePrompt {
+    std::string_view ask, hint;
+  };
+  PalettePrompt palette_prompt() const;
+  void draw_palette_input(std::string_view ask);
+  void draw_palette_rows(const std::vector<PaletteRow>& found, float height);
   void run_palette_row(size_t index);
   bool takes_text() const;
   bool asks_for_file() const;

@@ -248,6 +248,53 @@ class Replay::Walk : public OrderingConsumer {
     return held;
   }
 
+  // What an op takes of its device: multiprocessors or a copy engine.
+  struct Demand {
+    Engine* engine = nullptr;  // none: it needs no room
+    Share share;
+    Twin priority;
+    bool in_turn = false;  // takes its place by order, not by room
+    Ns start = 0;
+
+    Ns room_was(Ns from) const {
+      return engine ? first_room(engine->was, from, share.was, priority.was) : from;
+    }
+    Ns room_now(Ns from) const {
+      return engine ? first_room(engine->now, from, share.now, priority.now) : from;
+    }
+    void use(Ns end, const Twin& begin, const Twin& stop) const {
+      if (!engine) return;
+      engine->was.use({start, end, priority.was, start, share.was});
+      engine->now.use({begin.now, stop.now, priority.now, start, share.now});
+    }
+
+   private:
+    Ns first_room(const DeviceRoom& room, Ns from, double part, Ns urgent) const {
+      return in_turn ? room.turn(from, part, start) : room.room(from, part, urgent);
+    }
+  };
+
+  Demand demand_of(Id op, Id id, Id device) {
+    const trace::Small kind = trace_.op.kind[op], direction = trace_.op.detail[op];
+    Demand demand;
+    if (device < trace_.device.size()) {
+      if (kind == trace::kKernel) {
+        demand.engine = &engines_[device * kEngines + kProcessors];
+        const double of_device = shares_.of(trace_.op.launch_shape_id[op], device);
+        demand.share = {of_device, of_device};
+      } else if (kind == trace::kMemcpy && (direction == 1 || direction == 2)) {
+        demand.engine = &engines_[device * kEngines + (direction == 1 ? kToDevice : kToHost)];
+        demand.share = {1, 1.0 / (1 + change_.more_copy_engines)};
+      }
+    }
+    const Ns urgency =
+        trace_.stream.priority[id] == trace::kNoSmall ? 0 : trace_.stream.priority[id];
+    demand.priority = {urgency, change_.prompt_op.has(op) ? kMostUrgent : urgency};
+    demand.in_turn = kind == trace::kMemcpy;
+    demand.start = trace_.op.start_ns[op];
+    return demand;
+  }
+
   void place_op(Id op, Id id, const Issue& issue) {
     if (issue.start_ns == kUnknownNs) return;
     Stream& stream = streams_[id];
@@ -265,78 +312,61 @@ class Replay::Walk : public OrderingConsumer {
     const Twin launched{issue.start_ns + latency,
                         sum_of(entry, latency - std::min(latency, recorder_of_issue(issue)))};
     held = {sum_of(held.was, kSuccessorGapNs), sum_of(held.now, kSuccessorGapNs)};
-    Twin ready = launched;
-    ready.wait_for(held);
-    if (stream.device < stamps_.size()) stamps_[stream.device].delay(ready);
-    const Twin ordered = ready;
+    Twin ordered = launched;
+    ordered.wait_for(held);
+    if (stream.device < stamps_.size()) stamps_[stream.device].delay(ordered);
 
+    const Demand demand = demand_of(op, id, stream.device);
+    const Ns start_now = start_of(op, demand, launched, held, ordered);
     const auto length = change_.length_ns.find(op);
     const Ns lasts = length == change_.length_ns.end()
                          ? end - start - (stream.recorded ? recorder_of_copy(op) : 0)
                          : length->second;
-    Engine* resource = nullptr;
-    Share share;
-    if (stream.device < trace_.device.size()) {
-      if (trace_.op.kind[op] == trace::kKernel) {
-        resource = &engines_[stream.device * kEngines + kProcessors];
-        const double of_device = shares_.of(trace_.op.launch_shape_id[op], stream.device);
-        share = {of_device, of_device};
-      } else if (trace_.op.kind[op] == trace::kMemcpy &&
-                 (trace_.op.detail[op] == 1 || trace_.op.detail[op] == 2)) {
-        resource =
-            &engines_[stream.device * kEngines + (trace_.op.detail[op] == 1 ? kToDevice : kToHost)];
-        share = {1, 1.0 / (1 + change_.more_copy_engines)};
-      }
-    }
-    const Ns urgency =
-        trace_.stream.priority[id] == trace::kNoSmall ? 0 : trace_.stream.priority[id];
-    const Twin priority{urgency, change_.prompt_op.has(op) ? kMostUrgent : urgency};
-    const bool in_turn = trace_.op.kind[op] == trace::kMemcpy;
-    const auto first_room = [&](Ns from, const DeviceRoom& room, double part, Ns urgent) {
-      return in_turn ? room.turn(from, part, start) : room.room(from, part, urgent);
-    };
-    const auto room_was = [&](Ns from) {
-      return resource ? first_room(from, resource->was, share.was, priority.was) : from;
-    };
-    const auto room_now = [&](Ns from) {
-      return resource ? first_room(from, resource->now, share.now, priority.now) : from;
-    };
-    ready.was = room_was(ready.was);
-    Ns lag = difference_of(start, ready.was);
-    if (ready.was == ordered.was) lag = std::max(lag, -kSuccessorGapNs);
-    Ns start_now = start;
-    if (readiness_) {  // one clock tells both
-      (*readiness_)[op] = {std::min(ordered.was, start), std::min(ready.was, start)};
-    } else if (change_.prompt_op.has(op) || change_.async_op.has(op)) {  // nothing is staged
-      start_now = sum_of(room_now(ordered.now), std::min<Ns>(lag, 0));
-    } else if (lag > 0 && ready.was == ordered.was) {
-      // What came after the launch need not come after what is ahead in the stream, and vice versa.
-      start_now =
-          room_now(launched.was >= held.was ? std::max(sum_of(launched.now, lag), held.now)
-                                            : std::max(launched.now, sum_of(held.now, lag)));
-    } else {
-      start_now = sum_of(room_now(ordered.now), lag);
-    }
     const Twin begin{start, start_now}, stop{end, sum_of(start_now, lasts)};
     predict(op, begin.now, stop.now);
-    if (resource) {
-      resource->was.use({start, end, priority.was, start, share.was});
-      resource->now.use({start_now, stop.now, priority.now, start, share.now});
-    }
+    demand.use(end, begin, stop);
     launch_shift_ = difference_of(start, start_now);
     finish(op, stream, stop);
-    // Synchronous copies, and asynchronous ones that the driver could only make synchronously.
+    let_host_go_on(op, issue, entry, stop);
+  }
+
+  // When the op starts now. `ordered`: when nothing ahead holds it up any more, which is the later
+  // of `launched` and `held`.
+  Ns start_of(Id op, const Demand& demand, const Twin& launched, const Twin& held,
+              const Twin& ordered) {
+    const Ns start = demand.start, ready_was = demand.room_was(ordered.was);
+    Ns lag = difference_of(start, ready_was);
+    if (ready_was == ordered.was) lag = std::max(lag, -kSuccessorGapNs);
+    if (readiness_) {  // one clock tells both
+      (*readiness_)[op] = {std::min(ordered.was, start), std::min(ready_was, start)};
+      return start;
+    }
+    if (change_.prompt_op.has(op) || change_.async_op.has(op))  // nothing is staged
+      return sum_of(demand.room_now(ordered.now), std::min<Ns>(lag, 0));
+    if (lag > 0 && ready_was == ordered.was) {
+      // What came after the launch need not come after what is ahead in the stream, and vice versa.
+      return demand.room_now(launched.was >= held.was
+                                 ? std::max(sum_of(launched.now, lag), held.now)
+                                 : std::max(launched.now, sum_of(held.now, lag)));
+    }
+    return sum_of(demand.room_now(ordered.now), lag);
+  }
+
+  // Synchronous copies, and asynchronous ones that the driver could only make synchronously, hold
+  // the thread that called them.
+  void let_host_go_on(Id op, const Issue& issue, Ns entry, const Twin& stop) {
     const bool copies =
         trace_.op.kind[op] == trace::kMemcpy || trace_.op.kind[op] == trace::kMemset;
-    if (copies && end <= issue.end_ns && issue.thread_id < threads_.size()) {
-      if (change_.async_op.has(op)) {
+    const bool is_async = change_.async_op.has(op), known = issue.thread_id < threads_.size();
+    if (copies && trace_.op.end_ns[op] <= issue.end_ns && known) {
+      if (is_async) {
         threads_[issue.thread_id].free.now = sum_of(entry, kCopyCallNs);
       } else {
         held_until(issue.thread_id, issue.end_ns, stop);
       }
-    } else if (staged_.was != kNever && staged_.was <= issue.end_ns && !change_.async_op.has(op)) {
+    } else if (staged_.was != kNever && staged_.was <= issue.end_ns && !is_async) {
       held_until(issue.thread_id, issue.end_ns, staged_);
-    } else if (change_.async_op.has(op) && issue.thread_id < threads_.size()) {
+    } else if (is_async && known) {
       threads_[issue.thread_id].free.now =
           sum_of(entry, std::min(kCopyCallNs, difference_of(issue.end_ns, issue.start_ns)));
     }

@@ -84,6 +84,137 @@ class Running {
   size_t next_ = 0;
 };
 
+// Goes through all ops by their start and keeps what used each part of a device last.
+template <class Found>
+class RivalSearch {
+ public:
+  RivalSearch(const IssueOrder& order, Found found)
+      : order_(order),
+        trace_(order.trace()),
+        found_(found),
+        occupancy_(trace_),
+        devices_(trace_.device.size()),
+        host_function_(trace_.context.size(), kNoId),
+        channels_(trace_.context.size()),
+        context_of_(trace_.stream.size(), kNoId),
+        device_of_(trace_.stream.size(), kNoId) {
+    for (Id device = 0; device < devices_.size(); ++device) {
+      devices_[device].sm_count = std::max(0, trace_.device.sm_count[device]);
+      devices_[device].one_engine = trace_.device.copy_engines[device] == 1;
+    }
+    for (auto& channel : channels_) channel.fill(kNoId);
+    for (Id stream = 0; stream < trace_.stream.size(); ++stream) {
+      const Id context = trace_.stream.context_id[stream];
+      if (context < trace_.context.size()) context_of_[stream] = context;
+      const Id device = trace_.device_of_stream(stream);
+      if (device < devices_.size()) device_of_[stream] = device;
+    }
+  }
+
+  void run(const std::vector<Id>& by_start) {
+    for (Id op : by_start) {
+      const Id stream = trace_.op.stream_id[op];
+      if (stream >= trace_.stream.size()) continue;
+      kind_ = Rivals::kNone;
+      if (device_of_[stream] != kNoId) follow_idle_time(op, devices_[device_of_[stream]]);
+      follow_unit(op, stream);
+      follow_queue(op, stream);
+    }
+  }
+
+ private:
+  static constexpr trace::Small kMostChannels =
+      256;  // they are small numbers, but odd traces exist
+
+  // Until when a device, or its kernels, ran without a pause.
+  struct Activity {
+    Id last_ended = kNoId, idle_after = kNoId;  // before its last idle time
+    Ns idle_until = kUnknownNs;
+  };
+  struct DeviceState {
+    std::array<Id, 12> engine;  // newest copy by direction
+    Running running;
+    double sm_count = 0;
+    bool one_engine = false;
+    Activity kernels, all;
+    DeviceState() { engine.fill(kNoId); }
+  };
+
+  void found(Id op, Id other, Rivals::Kind kind) {
+    kind_ = kind;
+    found_(op, other, kind);
+  }
+  void found_on_other_stream(Id op, Id other, Rivals::Kind kind) {
+    if (other != kNoId && trace_.op.stream_id[other] != trace_.op.stream_id[op])
+      found(op, other, kind);
+  }
+
+  void follow_idle_time(Id op, DeviceState& state) {
+    follow_idle_time(op, state.all);
+    if (trace_.op.kind[op] == trace::kKernel) follow_idle_time(op, state.kernels);
+  }
+  // Work that starts just after a device was idle waited for the same reason as the first.
+  void follow_idle_time(Id op, Activity& activity) {
+    constexpr Ns kIdleNs = 10'000, kTogetherNs = 50'000;
+    const auto& end_ns = trace_.op.end_ns;
+    const Ns start = trace_.op.start_ns[op];
+    const Id last = activity.last_ended;
+    if (last == kNoId || start > end_ns[last] + kIdleNs) {
+      activity.idle_after = last;
+      activity.idle_until = start;
+    }
+    if (activity.idle_until != kUnknownNs && start - activity.idle_until <= kTogetherNs)
+      found(op, activity.idle_after, Rivals::kIdleDevice);
+    if (last == kNoId || end_ns[op] >= end_ns[last]) activity.last_ended = op;
+  }
+
+  // The engine, the thread or the multiprocessors that an op needs.
+  void follow_unit(Id op, Id stream) {
+    const auto& ops = trace_.op;
+    const Id context = context_of_[stream], device = device_of_[stream];
+    const trace::Small kind = ops.kind[op];
+    if (kind == trace::kMemcpy && device != kNoId) {
+      const trace::Small direction = std::clamp(ops.detail[op], 0, 11);
+      Id& newest = devices_[device].engine[devices_[device].one_engine ? 0 : direction];
+      found_on_other_stream(op, newest, Rivals::kCopyEngine);
+      // The one that keeps the engine longest stands in the way.
+      if (newest == kNoId || ops.end_ns[newest] <= ops.end_ns[op]) newest = op;
+    } else if (kind == trace::kHostFunction && context != kNoId) {
+      found_on_other_stream(op, host_function_[context], Rivals::kHostFunction);
+      host_function_[context] = op;
+    } else if (kind == trace::kKernel && device != kNoId) {
+      DeviceState& state = devices_[device];
+      const double share = occupancy_.of(op, state.sm_count);
+      if (share <= 0) return;
+      found_on_other_stream(op, state.running.that_made_room(ops.start_ns[op], share),
+                            Rivals::kSmFull);
+      state.running.add({op, ops.end_ns[op], share});
+    }
+  }
+
+  void follow_queue(Id op, Id stream) {
+    const trace::Small channel = trace_.op.channel[op];
+    const Id context = context_of_[stream];
+    if (context == kNoId || channel < 0 || channel >= kMostChannels) return;
+    Id& newest = channels_[context][static_cast<size_t>(channel)];
+    // Only what was issued earlier stands before it in the queue.
+    if (newest != kNoId && (kind_ == Rivals::kNone || kind_ == Rivals::kIdleDevice) &&
+        order_.issue(newest).end_ns <= order_.issue(op).end_ns)
+      found_on_other_stream(op, newest, Rivals::kQueueAliasing);
+    newest = op;
+  }
+
+  const IssueOrder& order_;
+  const Trace& trace_;
+  Found found_;
+  const Occupancy occupancy_;
+  std::vector<DeviceState> devices_;
+  std::vector<Id> host_function_;                        // the newest of each context
+  std::vector<std::array<Id, kMostChannels>> channels_;  // newest op of each hardware queue
+  std::vector<Id> context_of_, device_of_;               // of each stream
+  Rivals::Kind kind_ = Rivals::kNone;                    // found for the op at hand
+};
+
 }  // namespace
 
 // The order is nearly right already, which sorts that compare do not use: ops go into short
@@ -128,94 +259,10 @@ std::vector<Id> ops_by_start(const Trace& trace) {
 Rivals::Rivals(const IssueOrder& order, const std::vector<Id>& by_start)
     : rival_(large_vector(order.trace().op.size(), kNoId)),
       kind_(large_vector(order.trace().op.size(), kNone)) {
-  const Trace& trace = order.trace();
-  const auto& ops = trace.op;
-  const Occupancy occupancy(trace);
-  struct DeviceState {
-    std::array<Id, 12> engine;  // newest copy by direction
-    Running running;
-    double sm_count = 0;
-    bool one_engine = false;
-    struct {
-      Id last_ended = kNoId, idle_after = kNoId;  // before its last idle time
-      Ns idle_until = kUnknownNs;
-    } kernels, all;
-    DeviceState() { engine.fill(kNoId); }
-  };
-  std::vector<DeviceState> devices(trace.device.size());
-  for (Id device = 0; device < devices.size(); ++device) {
-    devices[device].sm_count = std::max(0, trace.device.sm_count[device]);
-    devices[device].one_engine = trace.device.copy_engines[device] == 1;
-  }
-  std::vector<Id> host_function(trace.context.size(), kNoId);
-  // Newest op of a hardware queue. Channels are small numbers, but odd traces exist.
-  constexpr trace::Small kMostChannels = 256;
-  std::vector<std::array<Id, kMostChannels>> channels(trace.context.size());
-  for (auto& channel : channels) channel.fill(kNoId);
-  std::vector<Id> context_of(trace.stream.size(), kNoId), device_of(trace.stream.size(), kNoId);
-  for (Id stream = 0; stream < trace.stream.size(); ++stream) {
-    const Id context = trace.stream.context_id[stream];
-    if (context < trace.context.size()) context_of[stream] = context;
-    const Id device = trace.device_of_stream(stream);
-    if (device < devices.size()) device_of[stream] = device;
-  }
-  for (Id op : by_start) {
-    const Id stream = ops.stream_id[op];
-    if (stream >= trace.stream.size()) continue;
-    const Id context = context_of[stream], device = device_of[stream];
-    const auto rival = [&](Id other, Kind kind) {
-      if (other == kNoId || ops.stream_id[other] == stream) return;
-      rival_[op] = other;
-      kind_[op] = kind;
-    };
-    const trace::Small kind = ops.kind[op];
-    if (device != kNoId) {
-      // Work that starts just after a device was idle waited for the same reason as the first.
-      constexpr Ns kIdleNs = 10'000, kTogetherNs = 50'000;
-      DeviceState& state = devices[device];
-      const Ns start = ops.start_ns[op];
-      const auto run_on = [&](auto& units) {
-        const Id last = units.last_ended;
-        if (last == kNoId || start > ops.end_ns[last] + kIdleNs) {
-          units.idle_after = last;
-          units.idle_until = start;
-        }
-        if (units.idle_until != kUnknownNs && start - units.idle_until <= kTogetherNs) {
-          rival_[op] = units.idle_after;
-          kind_[op] = kIdleDevice;
-        }
-        if (last == kNoId || ops.end_ns[op] >= ops.end_ns[last]) units.last_ended = op;
-      };
-      run_on(state.all);
-      if (kind == trace::kKernel) run_on(state.kernels);
-    }
-    if (kind == trace::kMemcpy && device != kNoId) {
-      const trace::Small direction = std::clamp(ops.detail[op], 0, 11);
-      Id& newest = devices[device].engine[devices[device].one_engine ? 0 : direction];
-      rival(newest, kCopyEngine);
-      // The one that keeps the engine longest stands in the way.
-      if (newest == kNoId || ops.end_ns[newest] <= ops.end_ns[op]) newest = op;
-    } else if (kind == trace::kHostFunction && context != kNoId) {
-      rival(host_function[context], kHostFunction);
-      host_function[context] = op;
-    } else if (kind == trace::kKernel && device != kNoId) {
-      DeviceState& state = devices[device];
-      const double share = occupancy.of(op, state.sm_count);
-      if (share > 0) {
-        rival(state.running.that_made_room(ops.start_ns[op], share), kSmFull);
-        state.running.add({op, ops.end_ns[op], share});
-      }
-    }
-    const trace::Small channel = ops.channel[op];
-    if (context == kNoId || channel < 0 || channel >= kMostChannels) continue;
-    Id& newest = channels[context][static_cast<size_t>(channel)];
-    // Only what was issued earlier stands before it in the queue.
-    if (newest != kNoId && (kind_[op] == kNone || kind_[op] == kIdleDevice) &&
-        order.issue(newest).end_ns <= order.issue(op).end_ns) {
-      rival(newest, kQueueAliasing);
-    }
-    newest = op;
-  }
+  RivalSearch(order, [this](Id op, Id rival, Kind kind) {
+    rival_[op] = rival;
+    kind_[op] = kind;
+  }).run(by_start);
 }
 
 Ns Rivals::gone_ns(const Trace& trace, Id op) const {

@@ -35,91 +35,127 @@ struct Made {
   size_t kept = 0;     // never destroyed
 };
 
+// Creations of streams and events of every process, beside its ops.
+class Creations {
+ public:
+  explicit Creations(Analyses& analyses) : analyses_(analyses), trace_(analyses.trace()) {
+    events_.resize(trace_.process.size());
+    streams_.resize(trace_.process.size());
+    issued_.resize(trace_.process.size());
+    each_issue([&](Id process, Ns at) {
+      IssueTimes& ops = issued_[process];
+      if (ops.first == kUnknownNs || at < ops.first) ops.first = at;
+      ops.last = std::max(ops.last, at);
+    });
+    for (Id event = 0; event < trace_.event.size(); ++event)
+      add(events_, trace_.event.process_id[event], trace_.event.created_ns[event],
+          trace_.event.destroyed_ns[event]);
+    for (Id stream = 0; stream < trace_.stream.size(); ++stream)
+      add(streams_, trace_.process_of_stream(stream), trace_.stream.created_ns[stream],
+          trace_.stream.destroyed_ns[stream]);
+    sort();
+  }
+
+  const Made& of(Id process, bool of_streams) const {
+    return (of_streams ? streams_ : events_)[process];
+  }
+  // Places between ops at which something was created.
+  size_t places(Id process, bool of_streams) const {
+    const auto& ops = issued_[process].at;
+    size_t places = 0, last_place = 0;
+    for (Ns at : of(process, of_streams).at) {
+      const auto place =
+          static_cast<size_t>(std::upper_bound(ops.begin(), ops.end(), at) - ops.begin());
+      places += place != last_place;
+      last_place = place;
+    }
+    return places;
+  }
+
+ private:
+  template <class Visit>
+  void each_issue(Visit visit) const {
+    for (Id op = 0; op < trace_.op.size(); ++op) {
+      const Id process = trace_.process_of_stream(trace_.op.stream_id[op]);
+      const Ns at = analyses_.order().issue(op).end_ns;
+      if (process < issued_.size() && at != kUnknownNs) visit(process, at);
+    }
+  }
+  void add(std::vector<Made>& kind, Id process, Ns created, Ns destroyed) const {
+    // What was there before the first op is the program's stock.
+    if (process >= kind.size() || created == kUnknownNs || issued_[process].first == kUnknownNs ||
+        created < issued_[process].first)
+      return;
+    kind[process].at.push_back(created);
+    kind[process].kept += destroyed == kUnknownNs;
+    kind[process].renewed += destroyed != kUnknownNs && destroyed < issued_[process].last;
+  }
+  void sort() {
+    const auto creates_many = [&](Id process) {
+      return std::max(events_[process].at.size(), streams_[process].at.size()) >= kLeastPlaces;
+    };
+    bool any = false;
+    for (Id process = 0; process < issued_.size(); ++process) any |= creates_many(process);
+    if (!any) return;
+    each_issue([&](Id process, Ns at) {
+      if (creates_many(process)) issued_[process].at.push_back(at);
+    });
+    for (IssueTimes& ops : issued_) std::sort(ops.at.begin(), ops.at.end());
+    for (std::vector<Made>* kind : {&events_, &streams_}) {
+      for (Made& made : *kind) std::sort(made.at.begin(), made.at.end());
+    }
+  }
+
+  Analyses& analyses_;
+  const Trace& trace_;
+  std::vector<IssueTimes> issued_;  // of each process
+  std::vector<Made> events_, streams_;
+};
+
+// The calls of a process that create and destroy, from an instant on.
+struct Calls {
+  Ns time = 0;
+  Id first = kNoId;  // that creates
+};
+
+Calls calls_of(const Trace& trace, Id process, bool of_streams, Ns from) {
+  constexpr trace::Small kStreamCreate = 14, kStreamDestroy = 15, kEventCreate = 7,
+                         kEventDestroy = 8;
+  Calls result;
+  for (Id call = 0; call < trace.api_call.size(); ++call) {
+    const trace::Small kind = trace.api_call.kind[call];
+    const bool creates = kind == (of_streams ? kStreamCreate : kEventCreate);
+    const bool counts = creates || kind == (of_streams ? kStreamDestroy : kEventDestroy);
+    const Ns start = trace.api_call.start_ns[call], end = trace.api_call.end_ns[call];
+    if (!counts || end == kUnknownNs || end < from ||
+        trace.process_of_thread(trace.api_call.thread_id[call]) != process)
+      continue;
+    trace::add_to(result.time, trace::between(start, end));
+    if (creates && result.first == kNoId) result.first = call;
+  }
+  return result;
+}
+
 }  // namespace
 
 void find_churn_and_leaks(Analyses& analyses, Findings& findings) {
   const Trace& trace = analyses.trace();
-  std::vector<IssueTimes> issued(trace.process.size());
-  const auto each_issue = [&](auto visit) {
-    for (Id op = 0; op < trace.op.size(); ++op) {
-      const Id process = trace.process_of_stream(trace.op.stream_id[op]);
-      const Ns at = analyses.order().issue(op).end_ns;
-      if (process < issued.size() && at != kUnknownNs) visit(process, at);
-    }
-  };
-  each_issue([&](Id process, Ns at) {
-    IssueTimes& ops = issued[process];
-    if (ops.first == kUnknownNs || at < ops.first) ops.first = at;
-    ops.last = std::max(ops.last, at);
-  });
-
-  std::vector<Made> events(trace.process.size()), streams(trace.process.size());
-  const auto made = [&](std::vector<Made>& kind, Id process, Ns created, Ns destroyed) {
-    // What was there before the first op is the program's stock.
-    if (process >= kind.size() || created == kUnknownNs || issued[process].first == kUnknownNs ||
-        created < issued[process].first) {
-      return;
-    }
-    kind[process].at.push_back(created);
-    kind[process].kept += destroyed == kUnknownNs;
-    kind[process].renewed += destroyed != kUnknownNs && destroyed < issued[process].last;
-  };
-  for (Id event = 0; event < trace.event.size(); ++event)
-    made(events, trace.event.process_id[event], trace.event.created_ns[event],
-         trace.event.destroyed_ns[event]);
-  for (Id stream = 0; stream < trace.stream.size(); ++stream)
-    made(streams, trace.process_of_stream(stream), trace.stream.created_ns[stream],
-         trace.stream.destroyed_ns[stream]);
-
-  const auto creates_many = [&](Id process) {
-    return std::max(events[process].at.size(), streams[process].at.size()) >= kLeastPlaces;
-  };
-  bool any = false;
-  for (Id process = 0; process < trace.process.size(); ++process) any |= creates_many(process);
-  if (!any) return;
-  each_issue([&](Id process, Ns at) {
-    if (creates_many(process)) issued[process].at.push_back(at);
-  });
-  for (IssueTimes& ops : issued) std::sort(ops.at.begin(), ops.at.end());
-
-  constexpr trace::Small kStreamCreate = 14, kStreamDestroy = 15, kEventCreate = 7,
-                         kEventDestroy = 8;
+  const Creations creations(analyses);
   for (const bool of_streams : {true, false}) {
     for (Id process = 0; process < trace.process.size(); ++process) {
-      Made& all = (of_streams ? streams : events)[process];
-      std::sort(all.at.begin(), all.at.end());
-      size_t places = 0, last_place = 0;
-      for (Ns at : all.at) {
-        const auto& ops = issued[process].at;
-        const size_t place =
-            static_cast<size_t>(std::upper_bound(ops.begin(), ops.end(), at) - ops.begin());
-        places += place != last_place;
-        last_place = place;
-      }
+      const Made& all = creations.of(process, of_streams);
+      const size_t places = creations.places(process, of_streams);
       if (places < kLeastPlaces) continue;
       const bool leak = trace.process.complete[process] == 1 && all.kept >= kLeastPlaces &&
                         all.kept * 2 >= all.at.size();
       if (!leak && all.renewed < kLeastPlaces) continue;
-      Ns time = 0;
-      Id first_call = kNoId;
-      for (Id call = 0; call < trace.api_call.size(); ++call) {
-        const trace::Small kind = trace.api_call.kind[call];
-        const bool creates = kind == (of_streams ? kStreamCreate : kEventCreate);
-        const bool counts = creates || kind == (of_streams ? kStreamDestroy : kEventDestroy);
-        const Ns start = trace.api_call.start_ns[call], end = trace.api_call.end_ns[call];
-        if (!counts || end == kUnknownNs || end < all.at.front() ||
-            trace.process_of_thread(trace.api_call.thread_id[call]) != process) {
-          continue;
-        }
-        trace::add_to(time, trace::between(start, end));
-        if (creates && first_call == kNoId) first_call = call;
-      }
+      const Calls calls = calls_of(trace, process, of_streams, all.at.front());
       const Findings::Key key{process, of_streams};
       findings.add(key, all.at.back(), [&] {
         Finding finding;
         finding.start_ns = all.at.front();
         finding.end_ns = all.at.back();
-        finding.place = analyses.places().of_call(first_call);
+        finding.place = analyses.places().of_call(calls.first);
         const char* noun = of_streams ? "stream" : "event";
         finding.title = leak
                             ? fmt::format("{} created while work was under way and never destroyed",
@@ -130,9 +166,9 @@ void find_churn_and_leaks(Analyses& analyses, Findings& findings) {
             "They were created at {} between ops{}. Create them once and use them again, from a "
             "pool for instance.",
             format_count(places, "place"),
-            time > 0 ? fmt::format("; creating and destroying took {} of host time",
-                                   format_duration(time))
-                     : std::string());
+            calls.time > 0 ? fmt::format("; creating and destroying took {} of host time",
+                                         format_duration(calls.time))
+                           : std::string());
         return finding;
       });
       findings.find(key)->count = leak ? all.kept : all.at.size();

@@ -169,86 +169,118 @@ void find_racy_bindings(Analyses& analyses, Findings& findings) {
   }
 }
 
-void find_uses_after_destruction(Analyses& analyses, Findings& findings) {
-  const Trace& trace = analyses.trace();
-  // Who destroyed what: the call returned at the end of the object's life.
-  constexpr trace::Small kEventDestroy = 8, kStreamDestroy = 15;
-  std::map<std::pair<Id, Ns>, Id> destroyers;  // process and instant -> call
-  const auto& calls = trace.api_call;
-  for (Id call = 0; call < calls.size(); ++call) {
-    if (calls.kind[call] == kEventDestroy || calls.kind[call] == kStreamDestroy)
-      destroyers[{trace.process_of_thread(calls.thread_id[call]), calls.end_ns[call]}] = call;
+namespace {
+
+// Calls that use a stream or an event which another call destroys meanwhile, or had destroyed.
+class UsesAfterDestruction {
+ public:
+  UsesAfterDestruction(Analyses& analyses, Findings& findings)
+      : analyses_(analyses), trace_(analyses.trace()), findings_(findings) {
+    const auto& calls = trace_.api_call;
+    for (Id call = 0; call < calls.size(); ++call) {
+      if (calls.kind[call] == kEventDestroy || calls.kind[call] == kStreamDestroy)
+        destroyers_[{trace_.process_of_thread(calls.thread_id[call]), calls.end_ns[call]}] = call;
+    }
   }
+
+  void run() {
+    const auto& calls = trace_.api_call;
+    for (Id call = 0; call < calls.size(); ++call) {
+      if (calls.kind[call] != kStreamDestroy)
+        look_at_stream(use_of(calls, call, &Use::call), calls.stream_id[call]);
+    }
+    look_at_all(trace_.event_record, &Use::record);
+    look_at_all(trace_.event_wait, &Use::wait);
+    look_at_all(trace_.host_sync, &Use::sync);
+  }
+
+ private:
+  static constexpr trace::Small kEventDestroy = 8, kStreamDestroy = 15;
   struct Use {
     Id thread, name;
     Ns start_ns, end_ns;
     Id record = kNoId, wait = kNoId, sync = kNoId, call = kNoId;
+
+    Ns known_end() const { return end_ns == kUnknownNs ? start_ns : end_ns; }
   };
-  const auto look = [&](const Use& use, bool of_stream, Id object, Ns created, Ns destroyed) {
-    if (created == kUnknownNs || destroyed == kUnknownNs || use.start_ns == kUnknownNs) return;
-    const Ns end = use.end_ns == kUnknownNs ? use.start_ns : use.end_ns;
-    if (end <= destroyed && use.start_ns < destroyed) {
-      // It returned before the destruction did. Whether the two overlapped, its call says.
-      const auto found = destroyers.find({trace.process_of_thread(use.thread), destroyed});
-      if (found == destroyers.end() || calls.thread_id[found->second] == use.thread ||
-          calls.start_ns[found->second] >= end) {
-        return;
-      }
-    }
-    const bool after = use.start_ns >= destroyed;
-    findings.add({of_stream, use.name, use.thread, after}, use.start_ns, [&] {
-      Finding finding;
-      finding.event_record = use.record;
-      finding.event_wait = use.wait;
-      finding.host_sync = use.sync;
-      finding.start_ns = use.start_ns;
-      finding.end_ns = end;
-      if (use.call != kNoId) finding.place = analyses.places().of_call(use.call);
-      const std::string what =
-          of_stream ? "stream " + stream_label(trace, object) : event_label(trace, object);
-      finding.title = after ? fmt::format("{} uses {} after its destruction",
-                                          printable(trace.text(use.name)), what)
-                            : fmt::format("{} is destroyed while {} of another thread uses it",
-                                          what, printable(trace.text(use.name)));
-      finding.text = fmt::format(
-          "{} The handle may be another object's by then. Destroy it after the last call that uses "
-          "it has returned.",
-          after ? fmt::format("It had been destroyed {} before.",
-                              format_duration(trace::between(destroyed, use.start_ns)))
-                : "The two calls overlap.");
-      return finding;
-    });
-  };
-  const auto of_stream = [&](const Use& use, Id stream) {
-    if (stream < trace.stream.size())
-      look(use, true, stream, trace.stream.created_ns[stream], trace.stream.destroyed_ns[stream]);
-  };
-  const auto of_event = [&](const Use& use, Id event) {
-    if (event < trace.event.size())
-      look(use, false, event, trace.event.created_ns[event], trace.event.destroyed_ns[event]);
-  };
-  const auto use_of = [](const auto& rows, Id row, Id Use::*what) {
+
+  template <class Rows>
+  static Use use_of(const Rows& rows, Id row, Id Use::*what) {
     Use use{.thread = rows.thread_id[row],
             .name = rows.name_id[row],
             .start_ns = rows.start_ns[row],
             .end_ns = rows.end_ns[row]};
     use.*what = row;
     return use;
-  };
-  for (Id call = 0; call < calls.size(); ++call) {
-    if (calls.kind[call] != kStreamDestroy)
-      of_stream(use_of(calls, call, &Use::call), calls.stream_id[call]);
   }
-  const auto look_at = [&](const auto& rows, Id Use::*what) {
+  template <class Rows>
+  void look_at_all(const Rows& rows, Id Use::*what) {
     for (Id row = 0; row < rows.size(); ++row) {
       const Use use = use_of(rows, row, what);
-      of_stream(use, rows.stream_id[row]);
-      of_event(use, rows.event_id[row]);
+      look_at_stream(use, rows.stream_id[row]);
+      const Id event = rows.event_id[row];
+      if (event < trace_.event.size())
+        look_at(use, false, event, trace_.event.created_ns[event],
+                trace_.event.destroyed_ns[event]);
     }
-  };
-  look_at(trace.event_record, &Use::record);
-  look_at(trace.event_wait, &Use::wait);
-  look_at(trace.host_sync, &Use::sync);
+  }
+  void look_at_stream(const Use& use, Id stream) {
+    if (stream < trace_.stream.size())
+      look_at(use, true, stream, trace_.stream.created_ns[stream],
+              trace_.stream.destroyed_ns[stream]);
+  }
+
+  void look_at(const Use& use, bool of_stream, Id object, Ns created, Ns destroyed) {
+    if (created == kUnknownNs || destroyed == kUnknownNs || use.start_ns == kUnknownNs) return;
+    const bool after = use.start_ns >= destroyed;
+    if (!after && use.known_end() <= destroyed && !overlaps_destruction(use, destroyed)) return;
+    findings_.add({of_stream, use.name, use.thread, after}, use.start_ns,
+                  [&] { return describe(use, of_stream, object, destroyed); });
+  }
+
+  // For a use that returned before the destruction did: whether the two overlapped, the call that
+  // destroyed the object says. It returned at the end of the object's life.
+  bool overlaps_destruction(const Use& use, Ns destroyed) const {
+    const auto& calls = trace_.api_call;
+    const auto found = destroyers_.find({trace_.process_of_thread(use.thread), destroyed});
+    return found != destroyers_.end() && calls.thread_id[found->second] != use.thread &&
+           calls.start_ns[found->second] < use.known_end();
+  }
+
+  Finding describe(const Use& use, bool of_stream, Id object, Ns destroyed) const {
+    Finding finding;
+    finding.event_record = use.record;
+    finding.event_wait = use.wait;
+    finding.host_sync = use.sync;
+    finding.start_ns = use.start_ns;
+    finding.end_ns = use.known_end();
+    if (use.call != kNoId) finding.place = analyses_.places().of_call(use.call);
+    const std::string what =
+        of_stream ? "stream " + stream_label(trace_, object) : event_label(trace_, object);
+    const bool after = use.start_ns >= destroyed;
+    finding.title = after ? fmt::format("{} uses {} after its destruction",
+                                        printable(trace_.text(use.name)), what)
+                          : fmt::format("{} is destroyed while {} of another thread uses it", what,
+                                        printable(trace_.text(use.name)));
+    finding.text = fmt::format(
+        "{} The handle may be another object's by then. Destroy it after the last call that uses "
+        "it has returned.",
+        after ? fmt::format("It had been destroyed {} before.",
+                            format_duration(trace::between(destroyed, use.start_ns)))
+              : "The two calls overlap.");
+    return finding;
+  }
+
+  Analyses& analyses_;
+  const Trace& trace_;
+  Findings& findings_;
+  std::map<std::pair<Id, Ns>, Id> destroyers_;  // process and instant -> call
+};
+
+}  // namespace
+
+void find_uses_after_destruction(Analyses& analyses, Findings& findings) {
+  UsesAfterDestruction(analyses, findings).run();
 }
 
 }  // namespace streamscope::analysis

@@ -81,27 +81,59 @@ Id last_awaited(Analyses& analyses, Id sync) {
   return last;
 }
 
-}  // namespace
+// What the threads of a trace did when.
+struct ThreadActs {
+  explicit ThreadActs(Analyses& analyses)
+      : issues(analyses.trace().thread.size()), timings(issues), blocks(issues) {
+    const Trace& trace = analyses.trace();
+    for (Id call = 0; call < trace.api_call.size(); ++call) {
+      if (trace.api_call.kind[call] == kElapsedTimeCall)
+        timings.add(trace.api_call.thread_id[call], trace.api_call.start_ns[call]);
+    }
+    for (Id op = 0; op < trace.op.size(); ++op) {
+      const Issue issue = analyses.order().issue(op);
+      issues.add(issue.thread_id, issue.start_ns, op);
+    }
+    const auto& syncs = trace.host_sync;
+    for (Id sync = 0; sync < syncs.size(); ++sync) {
+      if (is_blocking_sync(trace, sync)) blocks.add(syncs.thread_id[sync], syncs.start_ns[sync]);
+    }
+    for (Acts* acts : {&issues, &timings, &blocks}) acts->sort();
+  }
+  // Whether the thread reads the time between events before it blocks again.
+  bool measures_after(Id thread, Ns end) const {
+    const Ns timing = timings.next(thread, end).first, block = blocks.next(thread, end).first;
+    return timing != kUnknownNs && (block == kUnknownNs || timing < block);
+  }
 
-void find_over_broad_syncs(Analyses& analyses, Findings& findings) {
+  Acts issues, timings, blocks;
+};
+
+// `copy`: what the host may read after the synchronization, or kNoId.
+void add_to_site(Site& site, const Trace& trace, Id sync, Id copy) {
+  const auto& syncs = trace.host_sync;
+  const Ns start = syncs.start_ns[sync], end = syncs.end_ns[sync];
+  ++site.count;
+  trace::add_to(site.blocked_ns, trace::between(start, end));
+  if (copy != kNoId) {
+    site.change.narrowed_sync[sync] = copy;
+  } else {
+    site.change.deferred_sync.add(sync);
+  }
+  if (site.first_ns == kUnknownNs) site.first_ns = start;
+  site.last_ns = start;
+  if (site.example == kNoId ||
+      end - start > syncs.end_ns[site.example] - syncs.start_ns[site.example]) {
+    site.example = sync;
+    site.copy = copy;
+  }
+}
+
+std::map<Findings::Key, Site> find_sites(Analyses& analyses, const ThreadActs& acts) {
   const Trace& trace = analyses.trace();
   const HappensBefore& before = analyses.before();
   const auto& syncs = trace.host_sync;
-  Acts issues(trace.thread.size()), timings(trace.thread.size()), blocks(trace.thread.size());
-  for (Id call = 0; call < trace.api_call.size(); ++call) {
-    if (trace.api_call.kind[call] == kElapsedTimeCall)
-      timings.add(trace.api_call.thread_id[call], trace.api_call.start_ns[call]);
-  }
-  for (Id op = 0; op < trace.op.size(); ++op) {
-    const Issue issue = analyses.order().issue(op);
-    issues.add(issue.thread_id, issue.start_ns, op);
-  }
-  for (Id sync = 0; sync < syncs.size(); ++sync) {
-    if (is_blocking_sync(trace, sync)) blocks.add(syncs.thread_id[sync], syncs.start_ns[sync]);
-  }
-  for (Acts* acts : {&issues, &timings, &blocks}) acts->sort();
-
-  std::map<Findings::Key, Site> places;
+  std::map<Findings::Key, Site> sites;
   std::vector<Id> copies;  // asynchronous ones that no synchronization has covered yet
   for (const Issued item : analyses.order().items()) {
     if (item.kind() == Issued::kOp && touches_host(trace, item.id()) &&
@@ -118,77 +150,73 @@ void find_over_broad_syncs(Analyses& analyses, Findings& findings) {
       return true;
     });
     const Ns end = syncs.end_ns[sync];
-    if (before.is_redundant_sync(sync) || issues.next(thread, end).second == kNoId) continue;
-    const Ns timing = timings.next(thread, end).first, block = blocks.next(thread, end).first;
-    if (timing != kUnknownNs && (block == kUnknownNs || timing < block)) continue;
-    const bool narrow = copy != kNoId;
-    const Findings::Key key{
-        thread, syncs.name_id[sync],
-        syncs.kind[sync] == trace::kEventSynchronize ? kNoId : syncs.stream_id[sync],
-        syncs.stack_id[sync], narrow};
-    Site& place = places[key];
-    ++place.count;
-    trace::add_to(place.blocked_ns, trace::between(syncs.start_ns[sync], end));
-    if (narrow) {
-      place.change.narrowed_sync[sync] = copy;
-    } else {
-      place.change.deferred_sync.add(sync);
-    }
-    if (place.first_ns == kUnknownNs) place.first_ns = syncs.start_ns[sync];
-    place.last_ns = syncs.start_ns[sync];
-    if (place.example == kNoId ||
-        end - syncs.start_ns[sync] > syncs.end_ns[place.example] - syncs.start_ns[place.example]) {
-      place.example = sync;
-      place.copy = copy;
-    }
+    if (before.is_redundant_sync(sync) || acts.issues.next(thread, end).second == kNoId ||
+        acts.measures_after(thread, end))
+      continue;
+    const Id stream = syncs.kind[sync] == trace::kEventSynchronize ? kNoId : syncs.stream_id[sync];
+    const Findings::Key key{thread, syncs.name_id[sync], stream, syncs.stack_id[sync],
+                            copy != kNoId};
+    add_to_site(sites[key], trace, sync, copy);
   }
+  return sites;
+}
 
-  for (const auto& [key, place] : places) {
+std::string advice(const Trace& trace, const Site& site, const Finding& finding) {
+  if (site.copy != kNoId) {
+    return fmt::format(
+        "Of what it covers, only {} touches memory of the host: record an event after it, wait "
+        "for that on the host, and let the streams wait for the rest.",
+        op_on_stream(trace, site.copy));
+  }
+  if (finding.first_op != kNoId && finding.second_op != kNoId &&
+      trace.op.stream_id[finding.first_op] == trace.op.stream_id[finding.second_op]) {
+    return "No copy that it covers touches memory of the host, and a stream runs its work in "
+           "order: remove the call.";
+  }
+  return "No copy that it covers touches memory of the host: record an event after that work "
+         "and let the stream that uses it wait for the event, not the host.";
+}
+
+Finding describe_site(Analyses& analyses, const ThreadActs& acts, const Site& site, Ns gain) {
+  const Trace& trace = analyses.trace();
+  const auto& syncs = trace.host_sync;
+  const Id sync = site.example;
+  Finding finding;
+  finding.host_sync = sync;
+  finding.event_record = syncs.record_id[sync];
+  finding.start_ns = site.first_ns;
+  finding.end_ns = syncs.end_ns[sync];
+  finding.first_op = last_awaited(analyses, sync);
+  finding.second_op = acts.issues.next(syncs.thread_id[sync], syncs.end_ns[sync]).second;
+  finding.title = fmt::format("the host waits for {} before it issues more work",
+                              syncs.kind[sync] == trace::kDeviceSynchronize ? "the whole device"
+                              : syncs.kind[sync] == trace::kStreamSynchronize
+                                  ? "stream " + stream_label(trace, syncs.stream_id[sync])
+                                  : "an event");
+  finding.text = fmt::format(
+      "{} ended with {}, and only then the host issued {}; it sat there for {} in all. {}",
+      sync_name(trace, sync), op_on_stream(trace, finding.first_op),
+      op_on_stream(trace, finding.second_op), format_duration(site.blocked_ns),
+      advice(trace, site, finding));
+  finding.gain_ns = gain;
+  finding.repair = std::make_shared<const Change>(site.change);
+  return finding;
+}
+
+}  // namespace
+
+void find_over_broad_syncs(Analyses& analyses, Findings& findings) {
+  const ThreadActs acts(analyses);
+  for (const auto& [key, site] : find_sites(analyses, acts)) {
     // Nothing can be gained beyond the time that the host sat there.
-    if (!is_worth_a_line(analyses, place.blocked_ns)) continue;
-    const Ns gain = analyses.replay().gain_ns(place.change);
+    if (!is_worth_a_line(analyses, site.blocked_ns)) continue;
+    const Ns gain = analyses.replay().gain_ns(site.change);
     if (!is_worth_a_line(analyses, gain)) continue;
     // Once may be a warm-up that is to be over before something else is measured.
-    if (place.count == 1 && gain * kShareOfOne < analyses.replay().recorded_ns()) continue;
-    const Id sync = place.example;
-    findings.add(key, place.last_ns, [&, &place = place] {
-      Finding finding;
-      finding.host_sync = sync;
-      finding.event_record = syncs.record_id[sync];
-      finding.start_ns = place.first_ns;
-      finding.end_ns = syncs.end_ns[sync];
-      finding.first_op = last_awaited(analyses, sync);
-      finding.second_op = issues.next(syncs.thread_id[sync], syncs.end_ns[sync]).second;
-      const bool narrow = place.copy != kNoId;
-      finding.title = fmt::format("the host waits for {} before it issues more work",
-                                  syncs.kind[sync] == trace::kDeviceSynchronize ? "the whole device"
-                                  : syncs.kind[sync] == trace::kStreamSynchronize
-                                      ? "stream " + stream_label(trace, syncs.stream_id[sync])
-                                      : "an event");
-      finding.text = fmt::format(
-          "{} ended with {}, and only then the host issued {}; it sat there for {} in all. ",
-          sync_name(trace, sync), op_on_stream(trace, finding.first_op),
-          op_on_stream(trace, finding.second_op), format_duration(place.blocked_ns));
-      if (narrow) {
-        finding.text += fmt::format(
-            "Of what it covers, only {} touches memory of the host: record an event after it, wait "
-            "for that on the host, and let the streams wait for the rest.",
-            op_on_stream(trace, place.copy));
-      } else if (finding.first_op != kNoId && finding.second_op != kNoId &&
-                 trace.op.stream_id[finding.first_op] == trace.op.stream_id[finding.second_op]) {
-        finding.text +=
-            "No copy that it covers touches memory of the host, and a stream runs its work in "
-            "order: remove the call.";
-      } else {
-        finding.text +=
-            "No copy that it covers touches memory of the host: record an event after that work "
-            "and let the stream that uses it wait for the event, not the host.";
-      }
-      finding.gain_ns = gain;
-      finding.repair = std::make_shared<const Change>(place.change);
-      return finding;
-    });
-    if (Finding* finding = findings.find(key)) finding->count = place.count;
+    if (site.count == 1 && gain * kShareOfOne < analyses.replay().recorded_ns()) continue;
+    findings.add(key, site.last_ns,
+                 [&, &site = site] { return describe_site(analyses, acts, site, gain); });
+    if (Finding* finding = findings.find(key)) finding->count = site.count;
   }
 }
 

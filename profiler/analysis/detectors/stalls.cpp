@@ -89,6 +89,41 @@ struct Device {
   std::map<trace::Small, std::vector<std::pair<Ns, Id>>> starts;  // by channel
 };
 
+// What another stream issued before an op and left the op's hardware queue just before it started;
+// kNoId if there is none, or if the queue is not known.
+Id left_channel_before(Analyses& analyses, const Device& device, Id op) {
+  const Trace& trace = analyses.trace();
+  const auto channel = device.starts.find(trace.op.channel[op]);
+  if (channel == device.starts.end()) return kNoId;
+  const Ns start = trace.op.start_ns[op], issued = analyses.order().issue(op).end_ns;
+  const auto& starts = channel->second;
+  auto place = std::lower_bound(starts.begin(), starts.end(), std::pair(start, Id{0}));
+  while (place != starts.begin()) {
+    --place;
+    if (place->first < start - kFollowsNs) break;
+    if (trace.op.stream_id[place->second] != trace.op.stream_id[op] &&
+        analyses.order().issue(place->second).end_ns <= issued)
+      return place->second;
+  }
+  return kNoId;
+}
+
+// The op of another stream that ended just before this one started. It must have been in the way
+// for most of the time: it had started by `latest_start`.
+Id ended_before(const Trace& trace, const Device& device, Id op, Ns latest_start) {
+  const Ns start = trace.op.start_ns[op];
+  auto place = std::upper_bound(device.ends.begin(), device.ends.end(), std::pair(start, kNoId));
+  while (place != device.ends.begin()) {
+    --place;
+    if (place->first < start - kFollowsNs) break;
+    const Id other = place->second;
+    if (trace.op.stream_id[other] != trace.op.stream_id[op] &&
+        trace.op.start_ns[other] <= latest_start)
+      return other;
+  }
+  return kNoId;
+}
+
 }  // namespace
 
 std::vector<Stall> find_stalls(Analyses& analyses) {
@@ -135,43 +170,17 @@ std::vector<Stall> find_stalls(Analyses& analyses) {
   for (Id op : late) {
     const Id device_id = trace.device_of_stream(trace.op.stream_id[op]);
     const Device& device = devices[device_id];
-    const Ns start = trace.op.start_ns[op], ready = replay.readiness(op).ready_ns;
-    Stall stall{.op = op, .lasted_ns = start - ready};
+    const Ns ready = replay.readiness(op).ready_ns;
+    Stall stall{.op = op, .lasted_ns = trace.op.start_ns[op] - ready};
     if (const trace::Small known = trace.device.max_connections[device_id]; known > 0)
       stall.connections = static_cast<size_t>(known);
     else
       stall.connections = kDefaultConnections;
     stall.blocked_streams = device.blocked.at(ready);
-    // What left the queue just before: by channel if that is known.
-    const Ns issued = analyses.order().issue(op).end_ns;
-    if (const auto channel = device.starts.find(trace.op.channel[op]);
-        channel != device.starts.end()) {
-      auto place =
-          std::lower_bound(channel->second.begin(), channel->second.end(), std::pair(start, Id{0}));
-      while (place != channel->second.begin() && stall.behind == kNoId) {
-        --place;
-        if (place->first < start - kFollowsNs) break;
-        if (trace.op.stream_id[place->second] != trace.op.stream_id[op] &&
-            analyses.order().issue(place->second).end_ns <= issued) {
-          stall.behind = place->second;
-          stall.same_channel = true;
-        }
-      }
-    }
-    if (stall.behind == kNoId) {
-      auto place =
-          std::upper_bound(device.ends.begin(), device.ends.end(), std::pair(start, kNoId));
-      while (place != device.ends.begin() && stall.behind == kNoId) {
-        --place;
-        if (place->first < start - kFollowsNs) break;
-        const Id other = place->second;
-        // It must have been in the way for most of the time.
-        if (trace.op.stream_id[other] != trace.op.stream_id[op] &&
-            trace.op.start_ns[other] <= ready + stall.lasted_ns / 2) {
-          stall.behind = other;
-        }
-      }
-    }
+    stall.behind = left_channel_before(analyses, device, op);
+    stall.same_channel = stall.behind != kNoId;
+    if (stall.behind == kNoId)
+      stall.behind = ended_before(trace, device, op, ready + stall.lasted_ns / 2);
     if (stall.behind != kNoId) stalls.push_back(stall);
   }
   return stalls;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <span>
 #include <unordered_map>
 
 #include "trace/function_name.h"
@@ -135,6 +136,157 @@ bool is_of_batch(const Trace& trace, Id op) {
          trace.text(trace.api_call.name_id[call]).find("Batch") != std::string_view::npos;
 }
 
+// Ties the rows of access to ops.
+class UseSearch {
+ public:
+  explicit UseSearch(const IssueOrder& order)
+      : trace_(order.trace()),
+        access_(trace_.access),
+        items_(order.items()),
+        item_of_op_(trace_.op.size(), kNoItem),
+        rows_(trace_),
+        graphs_(trace_),
+        declared_(trace_.op.size()) {
+    for (uint32_t i = 0; i < items_.size(); ++i) {
+      if (items_[i].kind() == Issued::kOp) item_of_op_[items_[i].id()] = i;
+    }
+    const auto arguments = trace_.meta.find("kernel_arguments");
+    scanned_ = arguments != trace_.meta.end() && arguments->second == "1";
+    find_operations();
+  }
+
+  void run() {
+    uses.reserve(access_.size());
+    for (const Issued item : items_) {
+      if (item.kind() == Issued::kOp) add_uses_of(item.id());
+    }
+    for (Id op = 0; op < trace_.op.size(); ++op) {
+      if (item_of_op_[op] == kNoItem) add_uses_of(op);
+    }
+    const size_t of_calls = uses.size();  // in order, what operations declare comes in between
+    for (Id row = 0; row < access_.size(); ++row) {
+      if (access_.source[row] == kOperation) {
+        const auto span = of_operation_.find(access_.operation_id[row]);
+        if (span != of_operation_.end()) add(row, span->second.first, span->second.last, kNoId);
+      } else if (access_.source[row] == kHost) {
+        add_host_use(row);
+      }
+    }
+    const auto by_item = [](const MemoryUse& a, const MemoryUse& b) { return a.item < b.item; };
+    const auto declarations = uses.begin() + static_cast<ptrdiff_t>(of_calls);
+    std::stable_sort(declarations, uses.end(), by_item);
+    std::inplace_merge(uses.begin(), declarations, uses.end(), by_item);
+    std::stable_sort(host.begin(), host.end(), [&](const MemoryUse& a, const MemoryUse& b) {
+      return access_.start_ns[a.access] < access_.start_ns[b.access];
+    });
+  }
+
+  std::vector<MemoryUse> uses, host;
+  size_t unknown_kernels = 0;
+  bool any_possible = false;
+
+ private:
+  struct Span {
+    Id first = kNoId, last = kNoId;
+  };
+
+  // The ops of each libcoord operation that declares what it touches.
+  void find_operations() {
+    std::vector<bool> declares(trace_.operation.size());
+    for (Id row = 0; row < access_.size(); ++row) {
+      if (access_.source[row] == kOperation && access_.operation_id[row] < declares.size())
+        declares[access_.operation_id[row]] = true;
+    }
+    for (Id row = 0; row < trace_.operation_op.size(); ++row) {
+      const Id op = trace_.operation_op.op_id[row];
+      const Id operation = trace_.operation_op.operation_id[row];
+      if (op >= trace_.op.size() || operation >= declares.size() || !declares[operation] ||
+          item_of_op_[op] == kNoItem)
+        continue;
+      declared_[op] = true;
+      Span& span = of_operation_[operation];
+      if (span.first == kNoId || item_of_op_[op] < item_of_op_[span.first]) span.first = op;
+      if (span.last == kNoId || item_of_op_[op] > item_of_op_[span.last]) span.last = op;
+    }
+  }
+
+  // What the calls that issued an op, or were captured into it, touch.
+  void add_uses_of(Id op) {
+    const Id process = trace_.process_of_stream(trace_.op.stream_id[op]);
+    bool known = declared_[op];
+    const auto add_all = [&](trace::Int correlation, Id name) {
+      rows_.for_each(process, correlation, [&](Id row) {
+        known = true;
+        add(row, op, op, name);
+      });
+    };
+    add_all(trace_.op.correlation_id[op], trace_.op.name_id[op]);
+    graphs_.for_each(process, op, add_all);
+    const bool computes =
+        trace_.op.kind[op] == trace::kKernel || graphs_.launches_kernels(process, op);
+    if (computes && !scanned_ && (!known || trace_.op.kind[op] == trace::kGraphLaunch) &&
+        !is_simulated(trace_, op))
+      ++unknown_kernels;
+  }
+
+  void add(Id row, Id first, Id last, Id name) {
+    if (access_.address[row] == trace::kNoInt) return;
+    MemoryUse use;
+    use.access = row;
+    use.first_op = first;
+    use.last_op = last;
+    use.begin = static_cast<uint64_t>(access_.address[row]);
+    use.item = item_of_op_[last];
+    if (use.item == kNoItem) return;
+    if (access_.source[row] == kParameter) {
+      use.possible = true;
+      use.write = !is_const(name, access_.parameter[row]);
+    } else {
+      if (access_.bytes[row] <= 0) return;
+      use.end = use.begin + static_cast<uint64_t>(access_.bytes[row]);
+      use.write = access_.writes[row] == 1;
+      use.possible = access_.rows[row] != trace::kNoInt && access_.rows[row] > kMostRows;
+      if (access_.source[row] == kArgument && !is_of_batch(trace_, last)) {
+        if (is_staged(trace_, last, use.write)) return;
+        // A simulated device tells what its kernels touch, and of memsets no kind of memory.
+        const bool simulated_work =
+            trace_.op.kind[last] != trace::kMemcpy && is_simulated(trace_, last);
+        use.space = simulated_work ? MemorySpace::kEither : space_of_end(trace_, last, use.write);
+      }
+    }
+    any_possible |= use.possible;
+    uses.push_back(use);
+  }
+
+  void add_host_use(Id row) {
+    if (access_.bytes[row] <= 0 || access_.address[row] == trace::kNoInt) return;
+    const auto begin = static_cast<uint64_t>(access_.address[row]);
+    host.push_back({.access = row,
+                    .begin = begin,
+                    .end = begin + static_cast<uint64_t>(access_.bytes[row]),
+                    .write = access_.writes[row] == 1,
+                    .space = MemorySpace::kHost});
+  }
+
+  bool is_const(Id name, trace::Small parameter) {
+    const uint64_t key = uint64_t{name} << 32 | static_cast<uint32_t>(parameter);
+    const auto [known, is_new] = is_const_.try_emplace(key, false);
+    if (is_new) known->second = points_to_const(trace_.text(name), parameter);
+    return known->second;
+  }
+
+  const Trace& trace_;
+  const trace::AccessColumns& access_;
+  std::span<const Issued> items_;
+  std::vector<uint32_t> item_of_op_;
+  RowsOfCalls rows_;
+  const NodesOfGraphs graphs_;
+  std::vector<bool> declared_;  // by op
+  std::unordered_map<Id, Span> of_operation_;
+  std::unordered_map<uint64_t, bool> is_const_;  // by name and parameter
+  bool scanned_ = false;                         // the parameters of kernels were searched
+};
+
 }  // namespace
 
 bool points_to_const(std::string_view name, trace::Small parameter) {
@@ -166,119 +318,13 @@ bool points_to_const(std::string_view name, trace::Small parameter) {
 }
 
 MemoryUses::MemoryUses(const IssueOrder& order) : trace_(order.trace()) {
-  const auto& access = trace_.access;
-  if (access.empty()) return;
-  const auto items = order.items();
-  std::vector<uint32_t> item_of_op(trace_.op.size(), kNoItem);
-  for (uint32_t i = 0; i < items.size(); ++i) {
-    if (items[i].kind() == Issued::kOp) item_of_op[items[i].id()] = i;
-  }
-  std::unordered_map<uint64_t, bool> is_const;  // by name and parameter
-
-  const auto add = [&](Id row, Id first, Id last, Id name) {
-    if (access.address[row] == trace::kNoInt) return;
-    MemoryUse use;
-    use.access = row;
-    use.first_op = first;
-    use.last_op = last;
-    use.begin = static_cast<uint64_t>(access.address[row]);
-    use.item = item_of_op[last];
-    if (use.item == kNoItem) return;
-    if (access.source[row] == kParameter) {
-      const uint64_t key = uint64_t{name} << 32 | static_cast<uint32_t>(access.parameter[row]);
-      const auto [known, is_new] = is_const.try_emplace(key, false);
-      if (is_new) known->second = points_to_const(trace_.text(name), access.parameter[row]);
-      use.possible = true;
-      use.write = !known->second;
-    } else {
-      if (access.bytes[row] <= 0) return;
-      use.end = use.begin + static_cast<uint64_t>(access.bytes[row]);
-      use.write = access.writes[row] == 1;
-      use.possible = access.rows[row] != trace::kNoInt && access.rows[row] > kMostRows;
-      if (access.source[row] == kArgument && !is_of_batch(trace_, last)) {
-        if (is_staged(trace_, last, use.write)) return;
-        // A simulated device tells what its kernels touch, and of memsets no kind of memory.
-        const bool simulated_work =
-            trace_.op.kind[last] != trace::kMemcpy && is_simulated(trace_, last);
-        use.space = simulated_work ? MemorySpace::kEither : space_of_end(trace_, last, use.write);
-      }
-    }
-    any_possible_ |= use.possible;
-    uses_.push_back(use);
-  };
-
-  RowsOfCalls rows(trace_);
-  const NodesOfGraphs graphs(trace_);
-  std::vector<bool> known_operation(trace_.operation.size());
-  for (Id row = 0; row < access.size(); ++row) {
-    if (access.source[row] == kOperation && access.operation_id[row] < known_operation.size())
-      known_operation[access.operation_id[row]] = true;
-  }
-  std::vector<bool> declared(trace_.op.size());
-  struct Span {
-    Id first = kNoId, last = kNoId;
-  };
-  std::unordered_map<Id, Span> of_operation;
-  for (Id row = 0; row < trace_.operation_op.size(); ++row) {
-    const Id op = trace_.operation_op.op_id[row];
-    const Id operation = trace_.operation_op.operation_id[row];
-    if (op >= trace_.op.size() || operation >= known_operation.size() ||
-        !known_operation[operation] || item_of_op[op] == kNoItem)
-      continue;
-    declared[op] = true;
-    Span& span = of_operation[operation];
-    if (span.first == kNoId || item_of_op[op] < item_of_op[span.first]) span.first = op;
-    if (span.last == kNoId || item_of_op[op] > item_of_op[span.last]) span.last = op;
-  }
-
-  const auto arguments = trace_.meta.find("kernel_arguments");
-  const bool scanned = arguments != trace_.meta.end() && arguments->second == "1";
-  const auto look_at = [&](Id op) {
-    const Id process = trace_.process_of_stream(trace_.op.stream_id[op]);
-    bool known = declared[op];
-    const auto add_all = [&](trace::Int correlation, Id name) {
-      rows.for_each(process, correlation, [&](Id row) {
-        known = true;
-        add(row, op, op, name);
-      });
-    };
-    add_all(trace_.op.correlation_id[op], trace_.op.name_id[op]);
-    graphs.for_each(process, op, add_all);
-    const bool computes =
-        trace_.op.kind[op] == trace::kKernel || graphs.launches_kernels(process, op);
-    if (computes && !scanned && (!known || trace_.op.kind[op] == trace::kGraphLaunch) &&
-        !is_simulated(trace_, op))
-      ++unknown_kernels_;
-  };
-  uses_.reserve(access.size());
-  for (const Issued item : items) {
-    if (item.kind() == Issued::kOp) look_at(item.id());
-  }
-  for (Id op = 0; op < trace_.op.size(); ++op) {
-    if (item_of_op[op] == kNoItem) look_at(op);
-  }
-  const size_t of_calls = uses_.size();  // in order, what operations declare comes in between
-  for (Id row = 0; row < access.size(); ++row) {
-    if (access.source[row] == kOperation) {
-      const auto span = of_operation.find(access.operation_id[row]);
-      if (span != of_operation.end()) add(row, span->second.first, span->second.last, kNoId);
-    } else if (access.source[row] == kHost && access.bytes[row] > 0 &&
-               access.address[row] != trace::kNoInt) {
-      const auto begin = static_cast<uint64_t>(access.address[row]);
-      host_.push_back({.access = row,
-                       .begin = begin,
-                       .end = begin + static_cast<uint64_t>(access.bytes[row]),
-                       .write = access.writes[row] == 1,
-                       .space = MemorySpace::kHost});
-    }
-  }
-  const auto by_item = [](const MemoryUse& a, const MemoryUse& b) { return a.item < b.item; };
-  const auto declarations = uses_.begin() + static_cast<ptrdiff_t>(of_calls);
-  std::stable_sort(declarations, uses_.end(), by_item);
-  std::inplace_merge(uses_.begin(), declarations, uses_.end(), by_item);
-  std::stable_sort(host_.begin(), host_.end(), [&](const MemoryUse& a, const MemoryUse& b) {
-    return access.start_ns[a.access] < access.start_ns[b.access];
-  });
+  if (trace_.access.empty()) return;
+  UseSearch search(order);
+  search.run();
+  uses_ = std::move(search.uses);
+  host_ = std::move(search.host);
+  unknown_kernels_ = search.unknown_kernels;
+  any_possible_ = search.any_possible;
 }
 
 }  // namespace streamscope::analysis

@@ -341,6 +341,142 @@ class Deferral {
   std::vector<Issued> deferred_, result_;
 };
 
+bool on_stream(const Trace& trace, Id stream) {
+  return stream < trace.stream.size() || stream == kNoId;
+}
+
+std::vector<Id> records_in_order(const Trace& trace) {
+  const auto& records = trace.event_record;
+  return rows_by_call(
+      records.size(),
+      [&](Id id) {
+        const bool captured = records.flags[id] != trace::kNoSmall &&
+                              (records.flags[id] & trace::kCapturedRecord) != 0;
+        return on_stream(trace, records.stream_id[id]) && records.end_ns[id] != kUnknownNs &&
+               succeeded(records.result[id]) && !captured;
+      },
+      records.end_ns, records.correlation_id);
+}
+
+std::vector<Id> waits_in_order(const Trace& trace) {
+  const auto& waits = trace.event_wait;
+  return rows_by_call(
+      waits.size(),
+      [&](Id id) {
+        return on_stream(trace, waits.stream_id[id]) && waits.end_ns[id] != kUnknownNs &&
+               succeeded(waits.result[id]) &&
+               (waits.binding[id] == trace::kBindingExact ||
+                waits.binding[id] == trace::kAmbiguous);
+      },
+      waits.end_ns, waits.correlation_id);
+}
+
+// Of stream-ordered memory.
+std::vector<Id> memory_calls_in_order(const Trace& trace) {
+  const auto& calls = trace.api_call;
+  return rows_by_call(
+      calls.size(),
+      [&](Id id) {
+        return (calls.kind[id] == kMallocAsyncCall || calls.kind[id] == kFreeAsyncCall) &&
+               calls.stream_id[id] < trace.stream.size() && calls.end_ns[id] != kUnknownNs &&
+               succeeded(calls.result[id]);
+      },
+      calls.end_ns, calls.correlation_id);
+}
+
+// What a sync waits for is settled when it is called; its thread issues nothing before it returns.
+// One that never returned proves nothing.
+std::vector<Id> syncs_in_order(const Trace& trace) {
+  const auto& syncs = trace.host_sync;
+  return rows_by_call(
+      syncs.size(),
+      [&](Id id) {
+        return syncs.start_ns[id] != kUnknownNs && syncs.end_ns[id] != kUnknownNs &&
+               syncs.thread_id[id] < trace.thread.size() && succeeded(syncs.result[id]) &&
+               syncs.kind[id] != trace::kSynchronousCopy;
+      },
+      syncs.start_ns, syncs.correlation_id);
+}
+
+// Merges rows of several tables, each in the order of its calls, into one order of calls.
+class CallMerge {
+ public:
+  struct Rows {
+    Issued::Kind kind;
+    std::span<const Id> rows;  // those still to come
+    Ns at_ns = 0;              // of the next one
+  };
+
+  explicit CallMerge(const IssueOrder& order) : order_(order), trace_(order.trace()) {}
+
+  std::vector<Issued> run(std::vector<Rows> tables) {
+    std::erase_if(tables, [](const Rows& table) { return table.rows.empty(); });
+    size_t count = 0;
+    for (Rows& table : tables) {
+      count += table.rows.size();
+      table.at_ns = at_ns(table);
+    }
+    std::vector<Issued> items;
+    reserve_large(items, count);
+    while (!tables.empty()) {
+      size_t next = 0;
+      for (size_t i = 1; i < tables.size(); ++i) {
+        if (comes_before(tables[i], tables[next])) next = i;
+      }
+      Rows& table = tables[next];
+      items.emplace_back(table.kind, table.rows.front());
+      table.rows = table.rows.subspan(1);
+      if (table.rows.empty()) {
+        tables.erase(tables.begin() + static_cast<ptrdiff_t>(next));
+      } else {
+        table.at_ns = at_ns(table);
+      }
+    }
+    return items;
+  }
+
+ private:
+  bool comes_before(const Rows& a, const Rows& b) const {
+    return a.at_ns != b.at_ns ? a.at_ns < b.at_ns : correlation(a) < correlation(b);
+  }
+  Ns at_ns(const Rows& table) const {
+    const Id id = table.rows.front();
+    switch (table.kind) {
+      case Issued::kOp:
+        return order_.issue(id).end_ns;
+      case Issued::kRecord:
+        return trace_.event_record.end_ns[id];
+      case Issued::kWait:
+        return trace_.event_wait.end_ns[id];
+      case Issued::kMemory:
+        return trace_.api_call.end_ns[id];
+      default:
+        return trace_.host_sync.start_ns[id];
+    }
+  }
+  Int correlation(const Rows& table) const {
+    const Id id = table.rows.front();
+    switch (table.kind) {
+      case Issued::kOp: {
+        const auto& calls = trace_.api_call;
+        const Id call = trace_.op.api_call_id[id];
+        return call < calls.size() ? calls.correlation_id[call] : trace_.op.correlation_id[id];
+      }
+      case Issued::kRecord:
+        return trace_.event_record.correlation_id[id];
+      case Issued::kWait:
+        return trace_.event_wait.correlation_id[id];
+      case Issued::kMemory:
+        return trace_.api_call.correlation_id[id];
+      default:
+        return trace_.host_sync.correlation_id[id];
+    }
+  }
+
+  const IssueOrder& order_;
+  const Trace& trace_;
+};
+
 }  // namespace
 
 bool can_satisfy(Int written, Int awaited) {
@@ -360,53 +496,12 @@ Id IssueOrder::stream_of_launch(Id node) const {
 }
 
 IssueOrder::IssueOrder(const Trace& trace) : trace_(trace), copy_syncs_(find_copy_syncs(trace)) {
-  const auto& records = trace.event_record;
-  const auto& waits = trace.event_wait;
-  const auto& syncs = trace.host_sync;
-  const size_t streams = trace.stream.size();
-
   const std::vector<Id> ops = ops_in_order(*this, copy_syncs_);
   writers_ = find_writers(trace, *this, ops);
+  const std::vector<Id> records = records_in_order(trace), waits = waits_in_order(trace),
+                        memory = memory_calls_in_order(trace), syncs = syncs_in_order(trace);
 
-  const auto on_stream = [&](Id stream) { return stream < streams || stream == kNoId; };
-  const std::vector<Id> record_rows = rows_by_call(
-      records.size(),
-      [&](Id id) {
-        const bool captured = records.flags[id] != trace::kNoSmall &&
-                              (records.flags[id] & trace::kCapturedRecord) != 0;
-        return on_stream(records.stream_id[id]) && records.end_ns[id] != kUnknownNs &&
-               succeeded(records.result[id]) && !captured;
-      },
-      records.end_ns, records.correlation_id);
-  const std::vector<Id> wait_rows = rows_by_call(
-      waits.size(),
-      [&](Id id) {
-        return on_stream(waits.stream_id[id]) && waits.end_ns[id] != kUnknownNs &&
-               succeeded(waits.result[id]) &&
-               (waits.binding[id] == trace::kBindingExact ||
-                waits.binding[id] == trace::kAmbiguous);
-      },
-      waits.end_ns, waits.correlation_id);
-  const auto& calls = trace.api_call;
-  const std::vector<Id> memory_rows = rows_by_call(
-      calls.size(),
-      [&](Id id) {
-        return (calls.kind[id] == kMallocAsyncCall || calls.kind[id] == kFreeAsyncCall) &&
-               calls.stream_id[id] < streams && calls.end_ns[id] != kUnknownNs &&
-               succeeded(calls.result[id]);
-      },
-      calls.end_ns, calls.correlation_id);
-  // What a sync waits for is settled when it is called; its thread issues nothing before it
-  // returns. One that never returned proves nothing.
-  const std::vector<Id> sync_rows = rows_by_call(
-      syncs.size(),
-      [&](Id id) {
-        return syncs.start_ns[id] != kUnknownNs && syncs.end_ns[id] != kUnknownNs &&
-               syncs.thread_id[id] < trace.thread.size() && succeeded(syncs.result[id]) &&
-               syncs.kind[id] != trace::kSynchronousCopy;
-      },
-      syncs.start_ns, syncs.correlation_id);
-
+  const size_t streams = trace.stream.size();
   std::vector<uint8_t> has_items(streams);  // not bits: written once per item
   const auto find_streams = [&](const std::vector<Id>& rows, auto stream_of) {
     for (const Id row : rows) {
@@ -414,79 +509,18 @@ IssueOrder::IssueOrder(const Trace& trace) : trace_(trace), copy_syncs_(find_cop
     }
   };
   find_streams(ops, [&](Id op) { return stream(op); });
-  find_streams(record_rows, [&](Id id) { return records.stream_id[id]; });
-  find_streams(wait_rows, [&](Id id) { return waits.stream_id[id]; });
-  find_streams(memory_rows, [&](Id id) { return calls.stream_id[id]; });
+  find_streams(records, [&](Id id) { return trace.event_record.stream_id[id]; });
+  find_streams(waits, [&](Id id) { return trace.event_wait.stream_id[id]; });
+  find_streams(memory, [&](Id id) { return trace.api_call.stream_id[id]; });
   for (Id id = 0; id < streams; ++id) {
     if (has_items[id]) streams_.push_back(id);
   }
 
-  // The next row of a table.
-  struct Head {
-    Issued::Kind kind;
-    std::span<const Id> rows;
-    Ns at_ns = 0;
-  };
-  const auto at_ns = [&](Issued::Kind kind, Id id) {
-    switch (kind) {
-      case Issued::kOp:
-        return issue(id).end_ns;
-      case Issued::kRecord:
-        return records.end_ns[id];
-      case Issued::kWait:
-        return waits.end_ns[id];
-      case Issued::kMemory:
-        return calls.end_ns[id];
-      default:
-        return syncs.start_ns[id];
-    }
-  };
-  const auto correlation = [&](const Head& head) {
-    const Id id = head.rows.front();
-    switch (head.kind) {
-      case Issued::kOp: {
-        const Id call = trace.op.api_call_id[id];
-        return call < calls.size() ? calls.correlation_id[call] : trace.op.correlation_id[id];
-      }
-      case Issued::kRecord:
-        return records.correlation_id[id];
-      case Issued::kWait:
-        return waits.correlation_id[id];
-      case Issued::kMemory:
-        return calls.correlation_id[id];
-      default:
-        return syncs.correlation_id[id];
-    }
-  };
-  std::vector<Head> heads;
-  size_t count = 0;
-  for (Head head :
-       {Head{Issued::kOp, ops}, Head{Issued::kRecord, record_rows}, Head{Issued::kWait, wait_rows},
-        Head{Issued::kSync, sync_rows}, Head{Issued::kMemory, memory_rows}}) {
-    if (head.rows.empty()) continue;
-    count += head.rows.size();
-    head.at_ns = at_ns(head.kind, head.rows.front());
-    heads.push_back(head);
-  }
-  reserve_large(items_, count);
-  while (!heads.empty()) {
-    size_t best = 0;
-    for (size_t i = 1; i < heads.size(); ++i) {
-      if (heads[i].at_ns < heads[best].at_ns ||
-          (heads[i].at_ns == heads[best].at_ns &&
-           correlation(heads[i]) < correlation(heads[best]))) {
-        best = i;
-      }
-    }
-    Head& head = heads[best];
-    items_.emplace_back(head.kind, head.rows.front());
-    head.rows = head.rows.subspan(1);
-    if (head.rows.empty()) {
-      heads.erase(heads.begin() + static_cast<ptrdiff_t>(best));
-    } else {
-      head.at_ns = at_ns(head.kind, head.rows.front());
-    }
-  }
+  items_ = CallMerge(*this).run({{Issued::kOp, ops},
+                                 {Issued::kRecord, records},
+                                 {Issued::kWait, waits},
+                                 {Issued::kSync, syncs},
+                                 {Issued::kMemory, memory}});
   if (!writers_.empty()) items_ = Deferral(*this, writers_).run(items_);
 }
 

@@ -121,6 +121,9 @@ class ProcessDrain {
  private:
   friend class Restorer;
 
+  struct Readers;                         // process_records.cpp
+  static constexpr size_t kPiece = 8192;  // records of a ring that a cycle reads at most
+
   struct Lane {
     Lane(ring::Consumer consumer, uint32_t lane_number)
         : ring(std::move(consumer)), number(lane_number) {}
@@ -188,13 +191,14 @@ class ProcessDrain {
   void adopt_shown(Lane& lane);
   void show(Lane& lane, ring::CallRecord call, size_t index, uint32_t tid);
   void read_rest(Lane& lane);
-  void set_thread(Lane& lane, const ring::ThreadRecord& record);
   /// Reads the record at `index` and returns the number of records it took; 0 if the rest of it is
   /// still to come.
   size_t read(Lane& lane, size_t index, size_t limit);
   size_t read_text(Lane& lane, size_t index, size_t limit);
   size_t read_stack(Lane& lane, size_t index, size_t limit);
   void read_call(Lane& lane, size_t index);
+  void read_op(Lane& lane, size_t index);
+  void read_thread(Lane& lane, size_t index);
   void describe(const ring::ProcessRecord& record);
   void describe(const ring::LossRecord& record);
   void describe(const ring::SyncWitnessRecord& record);

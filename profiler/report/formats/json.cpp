@@ -133,23 +133,33 @@ Json to_json(const Advice& advice) {
               {"ranges", finding.place.ranges}};
 }
 
-std::string write_json(const Trace& trace, const Summary& summary, const Options& options) {
-  Json processes = Json::array(), devices = Json::array(), streams = Json::array(),
-       waits = Json::array(), overlap = Json::array(), syncs = Json::array();
+namespace {
+
+Json processes_json(const Trace& trace) {
+  const auto known = [](trace::Small value) {
+    return value == trace::kNoSmall ? Json() : Json(value);
+  };
+  Json processes = Json::array();
   for (Id process = 0; process < trace.process.size(); ++process) {
-    const trace::Small pid = trace.process.os_pid[process], code = trace.process.exit_code[process],
-                       signal = trace.process.exit_signal[process];
     processes.push_back({{"name", process_label(trace, process)},
-                         {"os_pid", pid == trace::kNoSmall ? Json() : Json(pid)},
-                         {"exit_code", code == trace::kNoSmall ? Json() : Json(code)},
-                         {"exit_signal", signal == trace::kNoSmall ? Json() : Json(signal)}});
+                         {"os_pid", known(trace.process.os_pid[process])},
+                         {"exit_code", known(trace.process.exit_code[process])},
+                         {"exit_signal", known(trace.process.exit_signal[process])}});
   }
+  return processes;
+}
+
+Json devices_json(const Trace& trace) {
+  Json devices = Json::array();
   for (Id device = 0; device < trace.device.size(); ++device) {
     devices.push_back({{"name", device_label(trace, device)},
                        {"simulated", trace.device.simulated[device] == 1}});
   }
-  for (const StreamSummary& stream : summary.streams) streams.push_back(stream_json(trace, stream));
-  for (const analysis::WaitGroup& wait : summary.waits) waits.push_back(wait_json(trace, wait));
+  return devices;
+}
+
+Json overlap_json(const Summary& summary) {
+  Json overlap = Json::array();
   for (const auto& device : summary.devices) {
     overlap.push_back({{"device", id(device.device_id)},
                        {"window_ns", device.window_ns()},
@@ -158,6 +168,11 @@ std::string write_json(const Trace& trace, const Summary& summary, const Options
                        {"both_ns", device.both_ns},
                        {"concurrency_ns", device.concurrency_ns}});
   }
+  return overlap;
+}
+
+Json syncs_json(const Trace& trace, const Summary& summary) {
+  Json syncs = Json::array();
   for (const analysis::SyncGroup& sync : summary.syncs) {
     syncs.push_back({{"kind", trace::to_string(sync.kind)},
                      {"call", printable(trace.text(sync.name_id))},
@@ -169,57 +184,71 @@ std::string write_json(const Trace& trace, const Summary& summary, const Options
                      {"longest_ns", sync.longest_ns},
                      {"never_returned", sync.open_count}});
   }
-  Json advice = Json::array();
-  for (const Advice& each : summary.advice) advice.push_back(to_json(each));
-  Json possible = Json::array();
-  for (const Advice& each : summary.possible) possible.push_back(to_json(each));
-  Json report{{"schema", 1},
-              {"producer", summary.info.producer},
-              {"complete", summary.info.complete},
-              {"unfinished", summary.info.unfinished},
-              {"tier", summary.info.tier},
-              {"duration_ns", summary.info.duration_ns},
-              {"overhead_ns", summary.info.overhead_ns},
-              {"recording_cost", cost_json(summary.info)},
-              {"losses", to_json(summary.info.losses)},
-              {"counts", to_json(summary.info.counts)},
-              {"processes", processes},
-              {"devices", devices},
-              {"window_ns", summary.window_ns},
-              {"worth_fixing", advice},
-              {"possible", possible},
-              {"coordination", to_json(summary.info.coordination)},
-              {"streams", streams},
-              {"longest_waits", waits},
-              {"overlap", overlap},
-              {"host_syncs", syncs},
-              {"critical_path_ns",
-               {{"total", summary.path.total_ns()},
-                {"kernel", summary.path.kernel_ns},
-                {"copy", summary.path.copy_ns},
-                {"other_op", summary.path.other_ns},
-                {"launch", summary.path.launch_ns},
-                {"host_sync", summary.path.host_sync_ns},
-                {"gap", summary.path.gap_ns}}}};
-  if (options.by == By::kKernel) {
-    report["ops"] = to_json(trace, summary.ops);
+  return syncs;
+}
+
+Json ranges_json(const Trace& trace, const Summary& summary) {
+  Json ranges = Json::array();
+  for (const RangeGroup& range : summary.ranges) {
+    ranges.push_back({{"domain", printable(trace.text(range.domain_id))},
+                      {"name", printable(trace.text(range.name_id))},
+                      {"count", range.count},
+                      {"host_ns", range.host_ns},
+                      {"op", range.op_count},
+                      {"op_of_other_threads", range.foreign_count},
+                      {"device_ns", range.device_ns},
+                      {"waited_ns", range.gaps.waited_ns},
+                      {"gaps_ns", gaps_json(range.gaps)},
+                      {"ops", to_json(trace, range.ops)}});
   }
-  if (options.by == By::kNvtx) {
-    Json ranges = Json::array();
-    for (const RangeGroup& range : summary.ranges) {
-      ranges.push_back({{"domain", printable(trace.text(range.domain_id))},
-                        {"name", printable(trace.text(range.name_id))},
-                        {"count", range.count},
-                        {"host_ns", range.host_ns},
-                        {"op", range.op_count},
-                        {"op_of_other_threads", range.foreign_count},
-                        {"device_ns", range.device_ns},
-                        {"waited_ns", range.gaps.waited_ns},
-                        {"gaps_ns", gaps_json(range.gaps)},
-                        {"ops", to_json(trace, range.ops)}});
-    }
-    report["ranges"] = ranges;
-  }
+  return ranges;
+}
+
+template <class Items, class Write>
+Json array_of(const Items& items, Write write) {
+  Json array = Json::array();
+  for (const auto& item : items) array.push_back(write(item));
+  return array;
+}
+
+}  // namespace
+
+std::string write_json(const Trace& trace, const Summary& summary, const Options& options) {
+  const auto advice = [](const Advice& each) { return to_json(each); };
+  Json report{
+      {"schema", 1},
+      {"producer", summary.info.producer},
+      {"complete", summary.info.complete},
+      {"unfinished", summary.info.unfinished},
+      {"tier", summary.info.tier},
+      {"duration_ns", summary.info.duration_ns},
+      {"overhead_ns", summary.info.overhead_ns},
+      {"recording_cost", cost_json(summary.info)},
+      {"losses", to_json(summary.info.losses)},
+      {"counts", to_json(summary.info.counts)},
+      {"processes", processes_json(trace)},
+      {"devices", devices_json(trace)},
+      {"window_ns", summary.window_ns},
+      {"worth_fixing", array_of(summary.advice, advice)},
+      {"possible", array_of(summary.possible, advice)},
+      {"coordination", to_json(summary.info.coordination)},
+      {"streams", array_of(summary.streams,
+                           [&](const StreamSummary& each) { return stream_json(trace, each); })},
+      {"longest_waits",
+       array_of(summary.waits,
+                [&](const analysis::WaitGroup& each) { return wait_json(trace, each); })},
+      {"overlap", overlap_json(summary)},
+      {"host_syncs", syncs_json(trace, summary)},
+      {"critical_path_ns",
+       {{"total", summary.path.total_ns()},
+        {"kernel", summary.path.kernel_ns},
+        {"copy", summary.path.copy_ns},
+        {"other_op", summary.path.other_ns},
+        {"launch", summary.path.launch_ns},
+        {"host_sync", summary.path.host_sync_ns},
+        {"gap", summary.path.gap_ns}}}};
+  if (options.by == By::kKernel) report["ops"] = to_json(trace, summary.ops);
+  if (options.by == By::kNvtx) report["ranges"] = ranges_json(trace, summary);
   return dump(report);
 }
 

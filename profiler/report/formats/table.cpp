@@ -51,12 +51,16 @@ std::string shortened(std::string_view text, size_t width) {
   return std::string(text.substr(0, bytes)) + "…";
 }
 
-Table lay_out(const std::vector<Column>& columns, const std::vector<std::vector<std::string>>& rows,
-              size_t width) {
-  struct Used {
-    const Column* column;
-    size_t index, width;
-  };
+namespace {
+
+// A column with the width that it takes.
+struct Used {
+  const Column* column;
+  size_t index, width;
+};
+
+std::vector<Used> widths_of(const std::vector<Column>& columns,
+                            const std::vector<std::vector<std::string>>& rows) {
   std::vector<Used> used;
   for (size_t index = 0; index < columns.size(); ++index) {
     size_t widest = display_width(columns[index].name);
@@ -65,18 +69,72 @@ Table lay_out(const std::vector<Column>& columns, const std::vector<std::vector<
     }
     used.push_back({&columns[index], index, widest});
   }
-  Table table;
-  if (used.empty()) return table;
+  return used;
+}
 
+// Takes from text columns, the last first, what the table is too wide.
+void squeeze(std::vector<Used>& used, size_t width) {
   size_t total = 0;
   for (const Used& column : used) total += kGap.size() + column.width;
-  for (size_t i = used.size(); width > 0 && i-- > 0 && total > width;) {
+  for (size_t i = used.size(); i-- > 0 && total > width;) {
     if (used[i].column->right) continue;
     const size_t give =
         std::min(total - width, used[i].width - std::min(used[i].width, kNarrowest));
     used[i].width -= give;
     total -= give;
   }
+}
+
+// A text that is wider than its column takes several lines.
+template <class Cell>
+void add_lines(Table& table, const std::vector<Used>& block, bool head, Cell cell) {
+  std::vector<std::vector<std::string>> cells;
+  size_t height = 1;
+  for (const Used& column : block) {
+    const std::string_view text = cell(column);
+    cells.push_back(column.column->right ? std::vector<std::string>{std::string(text)}
+                                         : wrapped(text, column.width));
+    height = std::max(height, cells.back().size());
+  }
+  for (size_t row = 0; row < height; ++row) {
+    std::string text;
+    for (size_t i = 0; i < block.size(); ++i) {
+      const std::string part =
+          row < cells[i].size() ? shortened(cells[i][row], block[i].width) : "";
+      text += kGap;
+      text += padded(part, block[i].width, block[i].column->right);
+    }
+    text.erase(text.find_last_not_of(' ') + 1);
+    table.lines.push_back({std::move(text), head});
+  }
+}
+
+// The line over the columns that names their groups, if they have any.
+void add_groups(Table& table, const std::vector<Used>& block) {
+  std::string groups;
+  for (size_t i = 0; i < block.size();) {
+    const std::string& group = block[i].column->group;
+    size_t end = i, span = 0;
+    for (; end < block.size() && block[end].column->group == group; ++end)
+      span += kGap.size() + block[end].width;
+    groups += kGap;
+    groups +=
+        group.empty() ? std::string(span - kGap.size(), ' ') : ruled(group, span - kGap.size());
+    i = end;
+  }
+  if (groups.find_first_not_of(' ') == std::string::npos) return;
+  groups.erase(groups.find_last_not_of(' ') + 1);
+  table.lines.push_back({std::move(groups), true});
+}
+
+}  // namespace
+
+Table lay_out(const std::vector<Column>& columns, const std::vector<std::vector<std::string>>& rows,
+              size_t width) {
+  std::vector<Used> used = widths_of(columns, rows);
+  Table table;
+  if (used.empty()) return table;
+  if (width > 0) squeeze(used, width);
 
   for (size_t first = 0; first < used.size();) {
     // As many columns as fit, but always one more than the repeated one.
@@ -92,47 +150,11 @@ Table lay_out(const std::vector<Column>& columns, const std::vector<std::vector<
       block_width += kGap.size() + used[first].width;
       block.push_back(used[first++]);
     }
-
-    // A text that is wider than its column takes several lines.
-    const auto add_lines = [&](bool head, auto cell) {
-      std::vector<std::vector<std::string>> cells;
-      size_t height = 1;
-      for (const Used& column : block) {
-        const std::string_view text = cell(column);
-        cells.push_back(column.column->right ? std::vector<std::string>{std::string(text)}
-                                             : wrapped(text, column.width));
-        height = std::max(height, cells.back().size());
-      }
-      for (size_t row = 0; row < height; ++row) {
-        std::string text;
-        for (size_t i = 0; i < block.size(); ++i) {
-          const std::string part =
-              row < cells[i].size() ? shortened(cells[i][row], block[i].width) : "";
-          text += kGap;
-          text += padded(part, block[i].width, block[i].column->right);
-        }
-        text.erase(text.find_last_not_of(' ') + 1);
-        table.lines.push_back({std::move(text), head});
-      }
-    };
-    std::string groups;
-    for (size_t i = 0; i < block.size();) {
-      const std::string& group = block[i].column->group;
-      size_t end = i, span = 0;
-      for (; end < block.size() && block[end].column->group == group; ++end)
-        span += kGap.size() + block[end].width;
-      groups += kGap;
-      groups +=
-          group.empty() ? std::string(span - kGap.size(), ' ') : ruled(group, span - kGap.size());
-      i = end;
-    }
-    if (groups.find_first_not_of(' ') != std::string::npos) {
-      groups.erase(groups.find_last_not_of(' ') + 1);
-      table.lines.push_back({std::move(groups), true});
-    }
-    add_lines(true, [](const Used& column) { return std::string_view(column.column->name); });
+    add_groups(table, block);
+    add_lines(table, block, true,
+              [](const Used& column) { return std::string_view(column.column->name); });
     for (const auto& row : rows) {
-      add_lines(false, [&](const Used& column) {
+      add_lines(table, block, false, [&](const Used& column) {
         return column.index < row.size() ? std::string_view(row[column.index]) : std::string_view();
       });
     }

@@ -1,0 +1,194 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// What each kind of record is read as, and which part of the process takes it.
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "process_drain.h"
+#include "record/run/progress.h"
+
+namespace streamscope::record {
+
+using ring::RecordKind;
+
+struct ProcessDrain::Readers {
+  using Read = size_t (*)(ProcessDrain& drain, Lane& lane, size_t index, size_t limit);
+  struct Row {
+    RecordKind kind;
+    Read read;
+  };
+
+  /// A record that one part describes, some with the thread it belongs to; parts that answer say
+  /// whether the record made sense.
+  template <class Record, auto kPart>
+  static size_t part(ProcessDrain& drain, Lane& lane, size_t index, size_t) {
+    const auto record = as<Record>(lane.pending[index]);
+    auto& taker = drain.*kPart;
+    if constexpr (requires { taker.describe(record, lane.tid); }) {
+      taker.describe(record, lane.tid);
+    } else if constexpr (requires { bool{taker.describe(record)}; }) {
+      if (!taker.describe(record)) drain.invalid();
+    } else {
+      taker.describe(record);
+    }
+    return 1;
+  }
+  /// A record about the process itself.
+  template <class Record>
+  static size_t own(ProcessDrain& drain, Lane& lane, size_t index, size_t) {
+    drain.describe(as<Record>(lane.pending[index]));
+    return 1;
+  }
+  /// A record that a member function reads, alone or with those that follow it.
+  template <auto kMember>
+  static size_t member(ProcessDrain& drain, Lane& lane, size_t index, size_t limit) {
+    if constexpr (requires { size_t{(drain.*kMember)(lane, index, limit)}; }) {
+      return (drain.*kMember)(lane, index, limit);
+    } else {
+      (drain.*kMember)(lane, index);
+      return 1;
+    }
+  }
+  static size_t nothing(ProcessDrain&, Lane&, size_t, size_t) { return 1; }
+  static size_t invalid(ProcessDrain& drain, Lane&, size_t, size_t) { return drain.invalid(), 1; }
+
+  static constexpr size_t kKinds = static_cast<size_t>(RecordKind::kWaitLinks) + 1;
+  static const std::array<Read, kKinds> by_kind;
+};
+
+constexpr std::array<ProcessDrain::Readers::Read, ProcessDrain::Readers::kKinds>
+    ProcessDrain::Readers::by_kind = [] {
+      using P = ProcessDrain;
+      constexpr Row kRows[] = {
+          {RecordKind::kText, member<&P::read_text>},
+          {RecordKind::kProcess, own<ring::ProcessRecord>},
+          {RecordKind::kThread, member<&P::read_thread>},
+          {RecordKind::kName, part<ring::NameRecord, &P::objects_>},
+          {RecordKind::kModule, part<ring::ModuleRecord, &P::stacks_>},
+          {RecordKind::kStack, member<&P::read_stack>},
+          {RecordKind::kCall, member<&P::read_call>},
+          {RecordKind::kRangePush, part<ring::RangeRecord, &P::annotations_>},
+          {RecordKind::kRangePop, part<ring::RangeRecord, &P::annotations_>},
+          {RecordKind::kRangeStart, part<ring::RangeRecord, &P::annotations_>},
+          {RecordKind::kRangeEnd, part<ring::RangeRecord, &P::annotations_>},
+          {RecordKind::kMark, part<ring::RangeRecord, &P::annotations_>},
+          {RecordKind::kKernel, member<&P::read_op>},
+          {RecordKind::kMemcpy, member<&P::read_op>},
+          {RecordKind::kMemset, member<&P::read_op>},
+          {RecordKind::kGraphLaunch, member<&P::read_op>},
+          {RecordKind::kDeviceWork, member<&P::read_op>},
+          {RecordKind::kLaunchShape, part<ring::LaunchShapeRecord, &P::work_>},
+          {RecordKind::kSyncWitness, own<ring::SyncWitnessRecord>},
+          {RecordKind::kOverhead, own<ring::OverheadRecord>},
+          {RecordKind::kGraph, part<ring::GraphRecord, &P::graphs_>},
+          {RecordKind::kGraphNode, part<ring::GraphNodeRecord, &P::graphs_>},
+          {RecordKind::kGraphEdge, part<ring::GraphEdgeRecord, &P::graphs_>},
+          {RecordKind::kOperation, part<ring::OperationRecord, &P::operations_>},
+          {RecordKind::kOperationDependencies,
+           part<ring::OperationDependenciesRecord, &P::operations_>},
+          {RecordKind::kOperationState, part<ring::OperationStateRecord, &P::operations_>},
+          {RecordKind::kOperationsCompleted,
+           part<ring::OperationsCompletedRecord, &P::operations_>},
+          {RecordKind::kPool, part<ring::PoolRecord, &P::operations_>},
+          {RecordKind::kPoolSample, part<ring::PoolSampleRecord, &P::operations_>},
+          {RecordKind::kBarrier, part<ring::BarrierRecord, &P::operations_>},
+          {RecordKind::kBarrierStream, part<ring::BarrierStreamRecord, &P::operations_>},
+          {RecordKind::kBarrierArrival, part<ring::BarrierArrivalRecord, &P::operations_>},
+          {RecordKind::kTimeline, part<ring::TimelineRecord, &P::operations_>},
+          {RecordKind::kTimelinePoint, part<ring::TimelinePointRecord, &P::operations_>},
+          {RecordKind::kTaskQueue, part<ring::TaskQueueRecord, &P::tasks_>},
+          {RecordKind::kTaskRun, part<ring::TaskRunRecord, &P::tasks_>},
+          {RecordKind::kTask, part<ring::TaskRecord, &P::tasks_>},
+          {RecordKind::kAccess, part<ring::AccessRecord, &P::accesses_>},
+          {RecordKind::kKernelArguments, part<ring::KernelArgumentsRecord, &P::accesses_>},
+          {RecordKind::kDropped, nothing},  // counted from the ring's header
+          {RecordKind::kLoss, own<ring::LossRecord>},
+          {RecordKind::kCollecting, own<ring::CollectingRecord>},
+          {RecordKind::kEnd, own<ring::EndRecord>},
+          {RecordKind::kAnswer, own<ring::AnswerRecord>},
+          {RecordKind::kDump, nothing},  // for a flight recorder, which has seen it
+          {RecordKind::kWaits, part<ring::WaitsRecord, &P::coord_waits_>},
+          {RecordKind::kWaitParty, part<ring::WaitPartyRecord, &P::coord_waits_>},
+          {RecordKind::kWaitLinks, part<ring::WaitLinksRecord, &P::coord_waits_>},
+      };
+      std::array<Read, kKinds> table{};
+      table.fill(invalid);
+      for (const Row& row : kRows) table[static_cast<size_t>(row.kind)] = row.read;
+      return table;
+    }();
+
+size_t ProcessDrain::read(Lane& lane, size_t index, size_t limit) {
+  const ring::Record& record = lane.pending[index];
+  if (record.head.kind != RecordKind::kCall) moved_ += is_progress(record);
+  const auto kind = static_cast<size_t>(record.head.kind);
+  if (kind >= Readers::kKinds) return invalid(), 1;
+  return Readers::by_kind[kind](*this, lane, index, limit);
+}
+
+void ProcessDrain::read_op(Lane& lane, size_t index) {
+  const auto op = as<ring::OpRecord>(lane.pending[index]);
+  if ((op.flags & ring::kVirtualTime) != 0 && op.end_ns > 0)
+    see(static_cast<uint64_t>(op.end_ns), op.flags);
+  work_.describe(op);
+}
+
+void ProcessDrain::read_thread(Lane& lane, size_t index) {
+  const auto record = as<ring::ThreadRecord>(lane.pending[index]);
+  objects_.describe(record);
+  lane.tid = record.tid;
+  lane.thread = objects_.thread(record.tid);
+}
+
+// The chunks of a text follow each other. A text is read once all of them are there, so that it is
+// either stored or still in the ring whenever its writer is killed.
+size_t ProcessDrain::read_text(Lane& lane, size_t index, size_t limit) {
+  const auto first = as<ring::TextRecord>(lane.pending[index]);
+  constexpr size_t kChunk = sizeof first.bytes;
+  const size_t most_chunks = std::min<uint64_t>(lane.ring.most_records(), kPiece) / 2;
+  const size_t chunks = std::max<size_t>((size_t{first.total_bytes} + kChunk - 1) / kChunk, 1);
+  if (first.offset != 0) return invalid(), 1;
+  std::string text;
+  for (size_t i = 0; i < chunks; ++i) {
+    if (index + i >= limit) {
+      // The rest is on its way, unless it is more than is ever there at once.
+      if (chunks < most_chunks && watermark_ != kNoLimit) return 0;
+      return invalid(), std::max<size_t>(i, 1);
+    }
+    const auto chunk = as<ring::TextRecord>(lane.pending[index + i]);
+    if (chunk.kind != RecordKind::kText || chunk.hash != first.hash ||
+        chunk.offset != text.size() || chunk.chunk_bytes > kChunk)
+      return invalid(), std::max<size_t>(i, 1);
+    text.append(chunk.bytes, chunk.chunk_bytes);
+  }
+  if (text.size() != first.total_bytes || !run_.texts.add(first.hash, std::move(text))) invalid();
+  return chunks;
+}
+
+size_t ProcessDrain::read_stack(Lane& lane, size_t index, size_t limit) {
+  const auto first = as<ring::StackRecord>(lane.pending[index]);
+  constexpr size_t kChunk = std::size(decltype(first.frames){});
+  const size_t most_chunks = std::min<uint64_t>(lane.ring.most_records(), kPiece) / 2;
+  const size_t chunks = std::max<size_t>((size_t{first.total_frames} + kChunk - 1) / kChunk, 1);
+  const bool is_named = static_cast<uint32_t>(first.hash) != 0;
+  if (first.first_frame != 0 || !is_named) return invalid(), 1;
+  std::vector<Stacks::Frame> frames;
+  for (size_t i = 0; i < chunks; ++i) {
+    if (index + i >= limit) {
+      if (chunks < most_chunks && watermark_ != kNoLimit) return 0;
+      return invalid(), std::max<size_t>(i, 1);
+    }
+    const auto chunk = as<ring::StackRecord>(lane.pending[index + i]);
+    if (chunk.kind != RecordKind::kStack || chunk.hash != first.hash ||
+        chunk.first_frame != frames.size() || chunk.frame_count > kChunk)
+      return invalid(), std::max<size_t>(i, 1);
+    for (uint32_t frame = 0; frame < chunk.frame_count; ++frame)
+      frames.push_back({chunk.frames[frame], (chunk.texts >> frame & 1) != 0});
+  }
+  stacks_.describe(first.hash, frames);
+  return chunks;
+}
+
+}  // namespace streamscope::record
