@@ -7,16 +7,17 @@ cmake_minimum_required(VERSION 3.24)
 
 # Folder -> our folders it may include besides itself.
 set(may_libcoord "")
-set(may_profiler/trace "")
-set(may_profiler/ring "")
-set(may_profiler/collect "profiler/ring;coord-observer")
-set(may_profiler/record "profiler/ring;profiler/trace")
-set(may_profiler/import "profiler/trace")
-set(may_profiler/analysis "profiler/trace")
-set(may_profiler/report "profiler/analysis;profiler/trace")
-set(may_profiler/cli "profiler/ring;profiler/trace;profiler/record;profiler/import;profiler/analysis;profiler/report")
-set(may_viewer "profiler/report;profiler/analysis;profiler/import;profiler/trace")
-set(folders libcoord profiler/trace profiler/ring profiler/collect profiler/record profiler/import profiler/analysis
+set(may_profiler/vocabulary "")
+set(may_profiler/trace "profiler/vocabulary")
+set(may_profiler/ring "profiler/vocabulary")
+set(may_profiler/collect "profiler/vocabulary;profiler/ring;coord-observer")
+set(may_profiler/record "profiler/vocabulary;profiler/ring;profiler/trace")
+set(may_profiler/import "profiler/vocabulary;profiler/trace")
+set(may_profiler/analysis "profiler/vocabulary;profiler/trace")
+set(may_profiler/report "profiler/vocabulary;profiler/analysis;profiler/trace")
+set(may_profiler/cli "profiler/vocabulary;profiler/ring;profiler/trace;profiler/record;profiler/import;profiler/analysis;profiler/report")
+set(may_viewer "profiler/vocabulary;profiler/report;profiler/analysis;profiler/import;profiler/trace")
+set(folders libcoord profiler/vocabulary profiler/trace profiler/ring profiler/collect profiler/record profiler/import profiler/analysis
             profiler/report profiler/cli viewer)
 
 # Outside header (a prefix), then the folders, or files without suffix, that alone may include it, separated by |.
@@ -40,7 +41,7 @@ foreach(folder ${folders})
       set(header ${CMAKE_MATCH_1})
       # Ours: "trace/x.h" style names start with a folder of profiler/; coord/ is libcoord's public folder.
       set(target "")
-      if(header MATCHES "^(trace|ring|collect|record|import|analysis|report|cli)/")
+      if(header MATCHES "^(vocabulary|trace|ring|collect|record|import|analysis|report|cli)/")
         set(target profiler/${CMAKE_MATCH_1})
       elseif(header MATCHES "^viewer/")
         set(target viewer)

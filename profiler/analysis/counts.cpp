@@ -7,6 +7,8 @@
 #include <map>
 
 #include "analysis/usage/host_syncs.h"
+#include "vocabulary/call_kind.h"
+#include "vocabulary/copy_kind.h"
 
 namespace streamscope::analysis {
 namespace {
@@ -78,7 +80,6 @@ void count_tables(const Trace& trace, Counts& counts) {
 }  // namespace
 
 Counts count_rows(const Trace& trace) {
-  constexpr trace::Small kGraphLaunchCall = 29;  // of api_call.kind, as schema.sql lists them
   Counts counts;
   count_tables(trace, counts);
   const auto& op = trace.op;
@@ -88,7 +89,7 @@ Counts count_rows(const Trace& trace) {
     counts.memcpy += kind == trace::kMemcpy;
     counts.memset += kind == trace::kMemset;
     counts.host_function += kind == trace::kHostFunction;
-    counts.page_migration += kind == trace::kMemcpy && op.detail[id] >= trace::kFirstMigration;
+    counts.page_migration += kind == trace::kMemcpy && is_migration(op.detail[id]);
   }
   for (const trace::Small binding : trace.event_wait.binding)
     counts.event_edge += binding == trace::kBindingExact;
@@ -101,7 +102,7 @@ Counts count_rows(const Trace& trace) {
     counts.api_call += calls;
   }
   for (const trace::Small kind : trace.api_call.kind)
-    counts.graph_launch += kind == kGraphLaunchCall;
+    counts.graph_launch += kind == CallKind::kGraphLaunch;
   return counts;
 }
 

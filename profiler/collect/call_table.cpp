@@ -18,7 +18,6 @@ namespace streamscope::collect {
 namespace {
 
 using ring::CallId;
-using ring::CallKind;
 
 // Parameters of functions that newer toolkits keep to themselves. The layouts are those of the
 // toolkits that had them; inside this namespace they take precedence over a toolkit's own.

@@ -57,7 +57,7 @@ struct CallEntry {
   /// Tells what memory the work touches; not null with kEntryAccesses.
   void (*accesses)(const void* parameters, AccessSink& sink) = nullptr;
   ring::CallId id = 0;
-  ring::CallKind kind = ring::CallKind::kOther;
+  CallKind kind = CallKind::kOther;
   uint16_t flags = 0;
 };
 

@@ -25,8 +25,6 @@
 namespace streamscope::collect {
 namespace {
 
-using ring::CallKind;
-
 constinit CUpti_SubscriberHandle subscriber = nullptr;
 
 // CUPTI gives entry and exit of a call one shared word. It carries the thread's state, tagged with

@@ -149,7 +149,7 @@ void on_sim_call(const coord_sim_call* call) {
   record.context = call->context;
   record.result = call->result;
   record.operation = thread->operation();
-  const ring::CallKind kind = ring::call_info(record.call).kind;
+  const CallKind kind = ring::call_info(record.call).kind;
   const bool legacy =
       ring::issues_work(kind) && call->stream == 0 && (record.flags & ring::kPerThread) == 0;
   const ring::StackMode stacks = session.control->stacks;

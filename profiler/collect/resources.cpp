@@ -142,7 +142,7 @@ void on_stream(ThreadState& thread, const CUpti_ResourceData& data, bool destroy
   auto kind = ring::StreamKind::kUnknown;
   int32_t priority = 0;
   // What CUPTI does not say stands in the creating call's parameters.
-  if (thread.open_entry != nullptr && thread.open_entry->kind == ring::CallKind::kStreamCreate) {
+  if (thread.open_entry != nullptr && thread.open_entry->kind == CallKind::kStreamCreate) {
     const uint64_t facts = thread.open_call().value.load(std::memory_order_relaxed);
     kind = (facts & CU_STREAM_NON_BLOCKING) != 0 ? ring::StreamKind::kNonBlocking
                                                  : ring::StreamKind::kBlocking;
@@ -243,8 +243,7 @@ void tell_graph(ThreadState& thread, uint32_t id, uint32_t source, uint64_t hand
 }
 
 bool instantiating(const ThreadState& thread) {
-  return thread.open_entry != nullptr &&
-         thread.open_entry->kind == ring::CallKind::kGraphInstantiate;
+  return thread.open_entry != nullptr && thread.open_entry->kind == CallKind::kGraphInstantiate;
 }
 
 // What was told of a graph stays in the trace; here its nodes are forgotten.
@@ -282,7 +281,7 @@ void tell_node(ThreadState& thread, const CUpti_GraphData& graph, bool cloned) {
   if (thread.open_entry != nullptr && (thread.open_entry->flags & kEntryWork) != 0)
     node.correlation_id = thread.open_call().correlation_id.load(std::memory_order_relaxed);
   // A captured launch is still open: its kernel is the node's.
-  if (thread.open_entry != nullptr && thread.open_entry->kind == ring::CallKind::kLaunch)
+  if (thread.open_entry != nullptr && thread.open_entry->kind == CallKind::kLaunch)
     node.name = thread.open_call().object.load(std::memory_order_relaxed);
   if (original != 0 && original != id) {
     node.original = original;

@@ -6,49 +6,9 @@
 
 #include <string_view>
 
-namespace streamscope::import {
+#include "vocabulary/call_kind.h"
 
-/// Those kinds of api_call.kind that an import tells apart; a test compares them with the calls
-/// that are recorded.
-enum CallKind : unsigned char {
-  kOtherCall = 0,
-  kLaunchCall,
-  kMemcpyCall,
-  kMemcpyAsyncCall,
-  kMemsetCall,
-  kMemsetAsyncCall,
-  kHostFunctionCall,
-  kEventCreateCall,
-  kEventDestroyCall,
-  kEventRecordCall,
-  kEventQueryCall,
-  kEventSynchronizeCall,
-  kEventElapsedTimeCall,
-  kStreamWaitCall,
-  kStreamCreateCall,
-  kStreamDestroyCall,
-  kStreamQueryCall,
-  kStreamSynchronizeCall,
-  kDeviceSynchronizeCall,
-  kContextRecordCall,
-  kContextWaitCall,
-  kMemoryWaitCall,
-  kMemoryWriteCall,
-  kMemoryBatchCall,
-  kMallocCall,
-  kFreeCall,
-  kMallocAsyncCall,
-  kFreeAsyncCall,
-  kGraphInstantiateCall,
-  kGraphLaunchCall,
-  kGraphDestroyCall,
-  kCaptureBeginCall,
-  kCaptureEndCall,
-  kProfilerStartCall,
-  kProfilerStopCall,
-  kDeviceResetCall,
-  kModuleLoadCall,
-};
+namespace streamscope::import {
 
 /// "cudaStreamWaitEvent" of "cudaStreamWaitEvent_v3020" or "cudaStreamWaitEvent_ptsz_v7000": the
 /// name as the program wrote it. Versions of the driver's functions (cuMemcpyDtoH_v2) belong to the
@@ -59,8 +19,10 @@ std::string_view without_version(std::string_view name);
 CallKind call_kind(std::string_view name);
 
 inline bool is_record(CallKind kind) {
-  return kind == kEventRecordCall || kind == kContextRecordCall;
+  return kind == CallKind::kEventRecord || kind == CallKind::kContextRecord;
 }
-inline bool is_wait(CallKind kind) { return kind == kStreamWaitCall || kind == kContextWaitCall; }
+inline bool is_wait(CallKind kind) {
+  return kind == CallKind::kStreamWait || kind == CallKind::kContextWait;
+}
 
 }  // namespace streamscope::import

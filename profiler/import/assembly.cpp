@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "assembly.h"
+#include "vocabulary/copy_kind.h"
 
 #include <algorithm>
 #include <limits>
@@ -72,7 +73,7 @@ Id Assembly::event(Id process, Id context, Int native) {
 Id Assembly::name_call(std::string_view text) {
   const std::string_view name = without_version(text);
   const Id id = intern(name);
-  if (id >= call_kinds_.size()) call_kinds_.resize(id + 1, kOtherCall);
+  if (id >= call_kinds_.size()) call_kinds_.resize(id + 1, CallKind::kOther);
   call_kinds_[id] = call_kind(name);
   return id;
 }
@@ -246,7 +247,7 @@ void Assembly::join_work() {
     op.api_call_id = call;
     if (call != kNoId) {
       call_stream_[call] = op.stream_id;
-    } else if (op.kind != trace::kMemcpy || op.detail < trace::kFirstMigration) {
+    } else if (op.kind != trace::kMemcpy || !is_migration(op.detail)) {
       ++lost[process];
     }
   }

@@ -148,7 +148,7 @@ class Assembly {
   std::map<Shape, Id> shapes_;
   Shape last_shape_{};
   Id last_shape_id_ = kNoId;
-  std::vector<CallKind> call_kinds_;  // by name; of other texts kOtherCall
+  std::vector<CallKind> call_kinds_;  // by name; of other texts CallKind::kOther
 
   std::vector<Call> calls_;
   std::vector<Act> records_, looks_;

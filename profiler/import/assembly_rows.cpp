@@ -36,7 +36,7 @@ void Assembly::append_records() {
                       .correlation = call.correlation};
     if (!call_record_.empty() && call_record_[i] != kNoId) {
       const Act& act = records_[call_record_[i]];
-      if (kind == kEventRecordCall) row.stream_id = act.stream;
+      if (kind == CallKind::kEventRecord) row.stream_id = act.stream;
       if (act.event != kNoInt) row.event_id = event(act.process, act.context, act.event);
       record.event = row.event_id;
       record.instance = act.instance;
@@ -55,7 +55,8 @@ void Assembly::append_sync(const Call& call, size_t index, CallKind kind, const 
   const Id process = process_of(call);
   Id event_id = kNoId;
   Bound bound;
-  const bool on_event = is_wait(kind) || kind == kEventQueryCall || kind == kEventSynchronizeCall;
+  const bool on_event =
+      is_wait(kind) || kind == CallKind::kEventQuery || kind == CallKind::kEventSynchronize;
   if (act && on_event) {
     LookCall look{.process = process,
                   .thread = call.thread,
@@ -84,7 +85,7 @@ void Assembly::append_sync(const Call& call, size_t index, CallKind kind, const 
     const Id wait = writer_.append(
         trace::EventWait{.thread_id = call.thread,
                          .name_id = call.name,
-                         .stream_id = act && kind == kStreamWaitCall ? act->stream : kNoId,
+                         .stream_id = act && kind == CallKind::kStreamWait ? act->stream : kNoId,
                          .event_id = event_id,
                          .binding = bound.binding,
                          .record_id = bound.record,
@@ -104,21 +105,21 @@ void Assembly::append_sync(const Call& call, size_t index, CallKind kind, const 
                       .result = call.result,
                       .correlation_id = call.correlation};
   switch (kind) {
-    case kDeviceSynchronizeCall:
+    case CallKind::kDeviceSynchronize:
       row.kind = trace::kDeviceSynchronize;
       if (row.context_id == kNoId) row.context_id = sole_context(process);
       break;
-    case kStreamSynchronizeCall:
-    case kStreamQueryCall:
-      row.kind = kind == kStreamQueryCall ? trace::kStreamQuery : trace::kStreamSynchronize;
+    case CallKind::kStreamSynchronize:
+    case CallKind::kStreamQuery:
+      row.kind = kind == CallKind::kStreamQuery ? trace::kStreamQuery : trace::kStreamSynchronize;
       if (act) row.stream_id = act->stream;
       break;
-    case kMemcpyCall:
+    case CallKind::kMemcpy:
       row.kind = trace::kSynchronousCopy;
       row.stream_id = call_stream_[index];
       break;
     default:
-      row.kind = kind == kEventQueryCall ? trace::kEventQuery : trace::kEventSynchronize;
+      row.kind = kind == CallKind::kEventQuery ? trace::kEventQuery : trace::kEventSynchronize;
       row.event_id = event_id;
       row.binding = bound.binding;
       row.record_id = bound.record;
@@ -136,29 +137,29 @@ void Assembly::append_calls() {
     const Call& call = calls_[i];
     const CallKind kind = kind_of(call);
     switch (kind) {
-      case kEventRecordCall:
-      case kContextRecordCall:
+      case CallKind::kEventRecord:
+      case CallKind::kContextRecord:
         break;
-      case kStreamWaitCall:
-      case kContextWaitCall:
-      case kEventQueryCall:
-      case kEventSynchronizeCall:
-      case kStreamQueryCall:
-      case kStreamSynchronizeCall:
-      case kDeviceSynchronizeCall:
-      case kMemcpyCall:
+      case CallKind::kStreamWait:
+      case CallKind::kContextWait:
+      case CallKind::kEventQuery:
+      case CallKind::kEventSynchronize:
+      case CallKind::kStreamQuery:
+      case CallKind::kStreamSynchronize:
+      case CallKind::kDeviceSynchronize:
+      case CallKind::kMemcpy:
         append_sync(call, i, kind, pairing);
         break;
       default: {
         trace::ApiCall row{.thread_id = call.thread,
-                           .kind = kind,
+                           .kind = number_of(kind),
                            .name_id = call.name,
                            .stream_id = call_stream_[i],
                            .start_ns = call.start_ns,
                            .end_ns = call.end_ns,
                            .result = call.result,
                            .correlation_id = call.correlation};
-        if (kind == kGraphLaunchCall) {
+        if (kind == CallKind::kGraphLaunch) {
           const auto launch = graph_launches_.find({process_of(call), call.correlation});
           if (launch != graph_launches_.end()) row.object = launch->second;
         }

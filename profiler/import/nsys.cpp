@@ -15,6 +15,7 @@
 #include "importer.h"
 #include "nsys_objects.h"
 #include "trace/error.h"
+#include "vocabulary/copy_kind.h"
 
 namespace streamscope::import {
 namespace {
@@ -266,7 +267,7 @@ class NsysReader {
                   op.memory_kinds =
                       static_cast<Small>(memory_kind(row, at + 2) << 4 | memory_kind(row, at + 3));
                 }
-                if (op.detail < trace::kFirstMigration) return;
+                if (!is_migration(op.detail)) return;
                 // The driver moves pages by itself, in no order with any stream.
                 trace::Stream& stream = assembly_.stream_row(op.stream_id);
                 if (stream.name_id == kNoId && stream.kind == trace::kUnknownStream) {

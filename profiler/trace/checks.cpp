@@ -7,6 +7,7 @@
 
 #include "loss.h"
 #include "reader.h"
+#include "vocabulary/call_kind.h"
 
 namespace streamscope::trace {
 namespace {
@@ -26,7 +27,7 @@ constexpr Rule kRules[] = {
     // Enumerations; model.h and schema.sql say what the numbers mean.
     {"process", "clock", 0, kVirtualClock},
     {"stream", "kind", 0, kUnknownStream},
-    {"api_call", "kind", 0, kLastCallKind},
+    {"api_call", "kind", 0, static_cast<Int>(kLastCallKind)},
     {"op", "kind", 0, kGraphLaunch},
     {"op", "detail", 0, 255},
     {"op", "memory_kinds", 0, 255},

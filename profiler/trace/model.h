@@ -90,8 +90,6 @@ enum OpKind : Small {
   kMemoryWrite,
   kGraphLaunch
 };
-inline constexpr Small kModuleLoadCall = 36;  ///< of ring::CallKind, which api_call.kind holds
-inline constexpr Small kLastCallKind = kModuleLoadCall;
 enum StreamKind : Small {
   kLegacyStream = 0,
   kPerThreadStream,
@@ -180,9 +178,6 @@ enum TimelineAct : Small {
   kTimelineReach,
   kTimelineFail
 };
-
-/// Op::detail of a copy from here on: the driver moved pages of managed memory by itself.
-inline constexpr Small kFirstMigration = 11;
 
 /// CUDA's result code for "not ready", the expected answer of a query.
 inline constexpr Small kResultNotReady = 600;

@@ -286,7 +286,7 @@ TEST(MemoryIdentity, VariablesOfLoadedCodeMayHaveTheAddressesOfFreedMemory) {
     const auto load = [&] {
       builder.malloc(kB, kSize);
       rename_last_call(builder, "cuModuleLoadData");
-      builder.columns().api_call.kind.back() = trace::kModuleLoadCall;
+      builder.columns().api_call.kind.back() = number_of(CallKind::kModuleLoad);
     };
     if (!loaded_between) load();
     builder.malloc(kA, kSize).free(kA);

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "support/trace_builder.h"
+#include "vocabulary/call_kind.h"
 
 namespace streamscope::analysis {
 
@@ -131,11 +132,11 @@ class OrderingProgram {
  private:
   // Numbers of api_call.kind.
   enum : trace::Small {
-    kLaunch = 1,
-    kMemcpyCall = 2,
-    kMemsetCall = 4,
-    kMallocAsyncCall = 26,
-    kGraphLaunchCall = 29
+    kLaunch = number_of(CallKind::kLaunch),
+    kMemcpyCall = number_of(CallKind::kMemcpy),
+    kMemsetCall = number_of(CallKind::kMemset),
+    kMallocAsyncCall = number_of(CallKind::kMallocAsync),
+    kGraphLaunchCall = number_of(CallKind::kGraphLaunch)
   };
   static constexpr trace::Ns kStepNs = 1'000'000, kShortCallNs = 1'000, kLongCallNs = 500'000,
                              kLatencyNs = 10'000, kRunNs = 5'000;

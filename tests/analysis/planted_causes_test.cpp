@@ -11,6 +11,7 @@
 #include "analysis/analyses.h"
 #include "analysis/derive.h"
 #include "support/trace_builder.h"
+#include "vocabulary/call_kind.h"
 
 namespace streamscope::analysis {
 namespace {
@@ -208,7 +209,8 @@ TEST(PlantedCause, AThreadThatAllocatesBetweenLaunches) {
     const Ns at = i * 200 * kUs;
     a.at(at).kernel("k", at + 5 * kUs, at + 15 * kUs);
     trace::ApiCall call;
-    call.thread_id = 0, call.kind = kMallocCall, call.name_id = builder.intern("cudaMalloc");
+    call.thread_id = 0, call.kind = number_of(CallKind::kMalloc),
+    call.name_id = builder.intern("cudaMalloc");
     call.start_ns = at + 20 * kUs, call.end_ns = at + 195 * kUs, call.result = 0;
     builder.add(call);
   }

@@ -63,7 +63,7 @@ TEST(Callbacks, KnowEveryWayToLaunch) {
   std::vector<bool> per_thread;
   for (const ring::CallRecord& call : run.calls()) {
     EXPECT_EQ(call.stream, 0xa00au);
-    EXPECT_EQ(ring::call_info(call.call).kind, ring::CallKind::kLaunch);
+    EXPECT_EQ(ring::call_info(call.call).kind, CallKind::kLaunch);
     per_thread.push_back((call.flags & ring::kPerThread) != 0);
   }
   EXPECT_THAT(per_thread, ElementsAre(false, true, false, true, false, false));
@@ -201,8 +201,7 @@ TEST(Callbacks, NameTheAddressesAtWhichMemoryIsMapped) {
   const std::vector<std::pair<uint64_t, uint64_t>> expected = {
       {0x7f0000001000, 4096}, {0x7f0000001000, 8192}, {0x2000, 0}, {0, 0}, {0x3000, 64}};
   for (size_t i = 0; i < calls.size(); ++i) {
-    EXPECT_EQ(ring::call_info(calls[i].call).kind,
-              i == 1 ? ring::CallKind::kFree : ring::CallKind::kMalloc);
+    EXPECT_EQ(ring::call_info(calls[i].call).kind, i == 1 ? CallKind::kFree : CallKind::kMalloc);
     EXPECT_EQ(std::pair(calls[i].object, calls[i].value), expected[i]) << i;
   }
 }

@@ -43,7 +43,7 @@ TEST(Handles, OfStreamsMayEndDuringACapture) {
   ASSERT_EQ(run.run_child("streams-end-in-capture"), 0) << run.error_text();
   std::string launches;
   for (const ring::CallRecord& call : run.calls()) {
-    if (ring::call_info(call.call).kind == ring::CallKind::kLaunch)
+    if (ring::call_info(call.call).kind == CallKind::kLaunch)
       launches += (call.flags & ring::kCapturing) != 0 ? 'c' : '-';
   }
   // On a stream with a reused handle; in the capture; after the stream where it began was
@@ -145,7 +145,7 @@ class Asked : public ::testing::Test {
     return {"no end"};
   }
   /// The newest call of this kind on this handle began then.
-  uint64_t last_use(ring::CallKind kind, uint64_t stream) {
+  uint64_t last_use(CallKind kind, uint64_t stream) {
     run_.read_rings();
     uint64_t last = 0;
     for (const ring::CallRecord& call : run_.calls()) {
@@ -163,8 +163,8 @@ TEST_F(Asked, AnswersAboutHandlesThatWereNotEndedSinceTheirLastUseOnly) {
   start("asked");
   wait_for_step();
   const std::vector<ring::Question> questions = {
-      {QuestionKind::kEvent, 0, kEvent, last_use(ring::CallKind::kEventRecord, kStreamA)},
-      {QuestionKind::kStream, 0, kStreamA, last_use(ring::CallKind::kLaunch, kStreamA)}};
+      {QuestionKind::kEvent, 0, kEvent, last_use(CallKind::kEventRecord, kStreamA)},
+      {QuestionKind::kStream, 0, kStreamA, last_use(CallKind::kLaunch, kStreamA)}};
   EXPECT_THAT(ask(questions), ElementsAre("0", "0"));
   go_on();
   wait_for_step();  // both are gone, one by a call that failed
@@ -173,15 +173,15 @@ TEST_F(Asked, AnswersAboutHandlesThatWereNotEndedSinceTheirLastUseOnly) {
   wait_for_step();  // their handles are reused
   EXPECT_THAT(ask(questions), ElementsAre("none", "none"));
   std::vector<ring::Question> newer = questions;
-  newer[0].since = last_use(ring::CallKind::kEventRecord, kStreamA);
-  newer[1].since = last_use(ring::CallKind::kLaunch, kStreamA);
+  newer[0].since = last_use(CallKind::kEventRecord, kStreamA);
+  newer[1].since = last_use(CallKind::kLaunch, kStreamA);
   EXPECT_THAT(ask(newer), ElementsAre("0", "0"));
   go_on();
   wait_for_step();  // another thread has ended the stream
   EXPECT_THAT(ask(newer), ElementsAre("0", "none"));
   go_on();
   wait_for_step();  // a capture is under way
-  newer[1].since = last_use(ring::CallKind::kLaunch, kStreamA);
+  newer[1].since = last_use(CallKind::kLaunch, kStreamA);
   EXPECT_THAT(ask(newer), ElementsAre("none", "none"));
   go_on();
   wait_for_step();  // the context is gone
@@ -194,13 +194,12 @@ TEST_F(Asked, KeepsTheProgramFromEndingAHandleForASecondAtMost) {
   start("asked-meanwhile");
   for (int i = 0; i < 2; ++i) {
     wait_for_step();
-    put({{QuestionKind::kStream, 0, kStreamA, last_use(ring::CallKind::kLaunch, kStreamA)}});
+    put({{QuestionKind::kStream, 0, kStreamA, last_use(CallKind::kLaunch, kStreamA)}});
     go_on();
   }
   wait_for_step();
-  EXPECT_THAT(
-      ask({{QuestionKind::kStream, 0, kStreamA, last_use(ring::CallKind::kLaunch, kStreamA)}}),
-      ElementsAre("0"));
+  EXPECT_THAT(ask({{QuestionKind::kStream, 0, kStreamA, last_use(CallKind::kLaunch, kStreamA)}}),
+              ElementsAre("0"));
   go_on();
   EXPECT_EQ(run_.finish(), 0) << run_.error_text();
 }

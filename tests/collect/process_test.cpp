@@ -323,7 +323,7 @@ TEST(Process, WhilePausedTellsOnlyWhatIdentitiesNeed) {
 std::vector<std::string> launched(const Observed& run) {
   std::vector<std::string> names;
   for (const ring::CallRecord& call : run.calls()) {
-    if (ring::call_info(call.call).kind == ring::CallKind::kLaunch)
+    if (ring::call_info(call.call).kind == CallKind::kLaunch)
       names.push_back(run.text(call.object));
   }
   return names;

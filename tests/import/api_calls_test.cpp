@@ -13,18 +13,18 @@ namespace {
 TEST(ApiCalls, MeanWhatTheyMeanInARecording) {
   for (ring::CallId id = 0; id < ring::call_count(); ++id) {
     const ring::CallInfo& call = ring::call_info(id);
-    EXPECT_EQ(static_cast<int>(call_kind(call.name)), static_cast<int>(call.kind)) << call.name;
+    EXPECT_EQ(call_kind(call.name), call.kind) << call.name;
   }
 }
 
 TEST(ApiCalls, AreKnownByTheirNamesInHipAndOldReleases) {
-  EXPECT_EQ(call_kind("hipStreamWaitEvent"), kStreamWaitCall);
-  EXPECT_EQ(call_kind("hipLaunchKernel"), kLaunchCall);
-  EXPECT_EQ(call_kind("hipMemcpyWithStream"), kMemcpyAsyncCall);
-  EXPECT_EQ(call_kind("hipDeviceSynchronize"), kDeviceSynchronizeCall);
-  EXPECT_EQ(call_kind("cudaThreadSynchronize"), kDeviceSynchronizeCall);
-  EXPECT_EQ(call_kind("cudaStreamIsCapturing"), kOtherCall);
-  EXPECT_EQ(call_kind(""), kOtherCall);
+  EXPECT_EQ(call_kind("hipStreamWaitEvent"), CallKind::kStreamWait);
+  EXPECT_EQ(call_kind("hipLaunchKernel"), CallKind::kLaunch);
+  EXPECT_EQ(call_kind("hipMemcpyWithStream"), CallKind::kMemcpyAsync);
+  EXPECT_EQ(call_kind("hipDeviceSynchronize"), CallKind::kDeviceSynchronize);
+  EXPECT_EQ(call_kind("cudaThreadSynchronize"), CallKind::kDeviceSynchronize);
+  EXPECT_EQ(call_kind("cudaStreamIsCapturing"), CallKind::kOther);
+  EXPECT_EQ(call_kind(""), CallKind::kOther);
 }
 
 TEST(ApiCalls, LoseTheVersionsThatAnExportGivesThem) {

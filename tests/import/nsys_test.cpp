@@ -5,6 +5,7 @@
 
 #include "imported.h"
 #include "trace/error.h"
+#include "vocabulary/copy_kind.h"
 
 namespace streamscope::test {
 namespace {
@@ -145,7 +146,7 @@ TEST_F(NsysImport, TellsPageMigrationsFromCopies) {
                       ",64,1,0,2),"
                       "(10,20,0,0,0,0," +
                       std::to_string(kPid) + ",4096,11,4,4);"));
-  EXPECT_THAT(trace.op.detail, testing::ElementsAre(1, trace::kFirstMigration));
+  EXPECT_THAT(trace.op.detail, testing::ElementsAre(1, static_cast<trace::Small>(kFirstMigration)));
   EXPECT_EQ(trace.op.memory_kinds[0], 1 << 4 | 3);
   EXPECT_EQ(lost(trace, "import-op-without-call"), 0);
   EXPECT_THAT(trace.host_sync.kind, testing::ElementsAre(trace::kSynchronousCopy));

@@ -12,21 +12,6 @@ using namespace streamscope::trace;
 
 namespace {
 
-// Numbers of api_call.kind that the builder issues; schema.sql lists them all.
-enum CallKind : Small {
-  kLaunch = 1,
-  kMemcpyAsync = 3,
-  kMemsetAsync = 5,
-  kHostCall = 6,
-  kWaitValue = 21,
-  kWriteValue = 22,
-  kMalloc = 24,
-  kFree = 25,
-  kMallocAsync = 26,
-  kFreeAsync = 27,
-  kGraph = 29
-};
-
 // The last row of a column that holds the id.
 Id last_with(const Column<Id>& column, Id id) {
   for (auto row = static_cast<Id>(column.size()); row-- > 0;) {
@@ -216,12 +201,13 @@ void TraceBuilder::memory_call(ApiCall row, const char* name) {
 }
 
 TraceBuilder& TraceBuilder::malloc(Int address, Int bytes) {
-  memory_call({.kind = kMalloc, .object = address, .value = bytes}, "cudaMalloc");
+  memory_call({.kind = number_of(CallKind::kMalloc), .object = address, .value = bytes},
+              "cudaMalloc");
   return *this;
 }
 
 TraceBuilder& TraceBuilder::free(Int address) {
-  memory_call({.kind = kFree, .object = address}, "cudaFree");
+  memory_call({.kind = number_of(CallKind::kFree), .object = address}, "cudaFree");
   return *this;
 }
 
@@ -272,9 +258,9 @@ void write_trace(const Trace& trace, const std::filesystem::path& file) {
   writer.finish(trace.complete());
 }
 
-StreamBuilder& StreamBuilder::issue(Op op, Small call_kind, const char* name, ApiCall api_call) {
+StreamBuilder& StreamBuilder::issue(Op op, CallKind call_kind, const char* name, ApiCall api_call) {
   TraceBuilder::HostCall call = builder_->call();
-  api_call.thread_id = builder_->thread_, api_call.kind = call_kind;
+  api_call.thread_id = builder_->thread_, api_call.kind = number_of(call_kind);
   api_call.name_id = builder_->intern(name), api_call.stream_id = id_;
   api_call.start_ns = call.start_ns, api_call.end_ns = call.end_ns;
   api_call.result = 0, api_call.correlation_id = call.correlation_id;
@@ -286,7 +272,7 @@ StreamBuilder& StreamBuilder::issue(Op op, Small call_kind, const char* name, Ap
 
 StreamBuilder& StreamBuilder::kernel(std::string_view name, Ns start_ns, Ns end_ns) {
   Op op{.kind = kKernel, .name_id = builder_->intern(name), .start_ns = start_ns, .end_ns = end_ns};
-  return issue(op, kLaunch, "cudaLaunchKernel");
+  return issue(op, CallKind::kLaunch, "cudaLaunchKernel");
 }
 
 StreamBuilder& StreamBuilder::memcpy(CopyKind kind, Ns start_ns, Ns end_ns, Int bytes) {
@@ -294,33 +280,33 @@ StreamBuilder& StreamBuilder::memcpy(CopyKind kind, Ns start_ns, Ns end_ns, Int 
   op.detail = kind, op.bytes = bytes;
   Small pinned = 2, device = 3;
   op.memory_kinds = (kind == kHtoD ? pinned : device) * 16 + (kind == kDtoH ? pinned : device);
-  return issue(op, kMemcpyAsync, "cudaMemcpyAsync", {.value = bytes});
+  return issue(op, CallKind::kMemcpyAsync, "cudaMemcpyAsync", {.value = bytes});
 }
 
 StreamBuilder& StreamBuilder::memset(Ns start_ns, Ns end_ns, Int bytes) {
   Op op{.kind = kMemset, .start_ns = start_ns, .end_ns = end_ns};
   op.bytes = bytes;
-  return issue(op, kMemsetAsync, "cudaMemsetAsync", {.value = bytes});
+  return issue(op, CallKind::kMemsetAsync, "cudaMemsetAsync", {.value = bytes});
 }
 
 StreamBuilder& StreamBuilder::host_function(Ns start_ns, Ns end_ns) {
-  return issue({.kind = kHostFunction, .start_ns = start_ns, .end_ns = end_ns}, kHostCall,
-               "cudaLaunchHostFunc");
+  return issue({.kind = kHostFunction, .start_ns = start_ns, .end_ns = end_ns},
+               CallKind::kHostFunction, "cudaLaunchHostFunc");
 }
 
 StreamBuilder& StreamBuilder::memory_wait(Int address, Int value, Ns start_ns, Ns end_ns) {
-  return issue({.kind = kMemoryWait, .start_ns = start_ns, .end_ns = end_ns}, kWaitValue,
+  return issue({.kind = kMemoryWait, .start_ns = start_ns, .end_ns = end_ns}, CallKind::kMemoryWait,
                "cuStreamWaitValue32", {.object = address, .value = value});
 }
 
 StreamBuilder& StreamBuilder::memory_write(Int address, Int value, Ns start_ns, Ns end_ns) {
-  return issue({.kind = kMemoryWrite, .start_ns = start_ns, .end_ns = end_ns}, kWriteValue,
-               "cuStreamWriteValue32", {.object = address, .value = value});
+  return issue({.kind = kMemoryWrite, .start_ns = start_ns, .end_ns = end_ns},
+               CallKind::kMemoryWrite, "cuStreamWriteValue32", {.object = address, .value = value});
 }
 
 StreamBuilder& StreamBuilder::graph_launch(Ns start_ns, Ns end_ns) {
-  return issue({.kind = kGraphLaunch, .start_ns = start_ns, .end_ns = end_ns}, kGraph,
-               "cudaGraphLaunch");
+  return issue({.kind = kGraphLaunch, .start_ns = start_ns, .end_ns = end_ns},
+               CallKind::kGraphLaunch, "cudaGraphLaunch");
 }
 
 StreamBuilder& StreamBuilder::access(Access row) {
@@ -344,13 +330,18 @@ StreamBuilder& StreamBuilder::parameter(Small index, Int address) {
 }
 
 StreamBuilder& StreamBuilder::malloc_async(Int address, Int bytes) {
-  builder_->memory_call({.kind = kMallocAsync, .stream_id = id_, .object = address, .value = bytes},
+  builder_->memory_call({.kind = number_of(CallKind::kMallocAsync),
+                         .stream_id = id_,
+                         .object = address,
+                         .value = bytes},
                         "cudaMallocAsync");
   return *this;
 }
 
 StreamBuilder& StreamBuilder::free_async(Int address) {
-  builder_->memory_call({.kind = kFreeAsync, .stream_id = id_, .object = address}, "cudaFreeAsync");
+  builder_->memory_call(
+      {.kind = number_of(CallKind::kFreeAsync), .stream_id = id_, .object = address},
+      "cudaFreeAsync");
   return *this;
 }
 

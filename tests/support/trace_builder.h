@@ -22,6 +22,7 @@
 #include <utility>
 
 #include "trace/reader.h"
+#include "vocabulary/call_kind.h"
 
 namespace streamscope::test {
 
@@ -72,7 +73,7 @@ class StreamBuilder {
   friend class TraceBuilder;
   StreamBuilder(TraceBuilder* builder, trace::Id id) : builder_(builder), id_(id) {}
   StreamBuilder& access(trace::Access row);
-  StreamBuilder& issue(trace::Op op, trace::Small call_kind, const char* call,
+  StreamBuilder& issue(trace::Op op, CallKind call_kind, const char* call,
                        trace::ApiCall extra = {});
 
   TraceBuilder* builder_;

@@ -184,9 +184,5 @@ TEST(Checks, WriterStoresImpossibleValuesAsUnknownAndCountsThem) {
                                             "1 of table access: row 0, address = -1"));
 }
 
-TEST(Checks, KnowTheKindsOfCallsThatRingsHold) {
-  EXPECT_EQ(kLastCallKind, static_cast<Small>(ring::CallKind::kModuleLoad));
-}
-
 }  // namespace
 }  // namespace streamscope::trace

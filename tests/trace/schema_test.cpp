@@ -19,6 +19,7 @@
 #include "trace/reader.h"
 #include "trace/sqlite.h"
 #include "trace/tables.h"
+#include "vocabulary/copy_kind.h"
 
 namespace streamscope::trace {
 namespace {
@@ -118,12 +119,24 @@ TEST_F(Schema, ListsTheNumbersOfTheEnumerations) {
   EXPECT_EQ(to_string(static_cast<OpKind>(-1)), "unknown");
 }
 
+TEST(CopyKinds, HaveTheNumbersThatTheirNamesStandFor) {
+  const auto name = [](CopyKind kind) { return copy_kind_name(static_cast<Small>(kind)); };
+  EXPECT_EQ(name(CopyKind::kHostToDevice), "HtoD");
+  EXPECT_EQ(name(CopyKind::kArrayToHost), "AtoH");
+  EXPECT_EQ(name(CopyKind::kHostToHost), "HtoH");
+  EXPECT_EQ(name(CopyKind::kPeer), "PtoP");
+  EXPECT_EQ(name(CopyKind::kPagesBetweenDevices), "pages DtoD");
+  EXPECT_FALSE(is_migration(static_cast<Small>(CopyKind::kPeer)));
+  EXPECT_TRUE(is_migration(static_cast<Small>(CopyKind::kPagesToDevice)));
+  EXPECT_FALSE(is_migration(kNoSmall));
+}
+
 TEST_F(Schema, NumbersTheKindsOfCallsAsTheRingsDo) {
   std::string kinds = comment("api_call", "kind");
-  std::string last = std::to_string(static_cast<int>(ring::CallKind::kModuleLoad));
+  std::string last = std::to_string(static_cast<int>(CallKind::kModuleLoad));
   EXPECT_TRUE(kinds.ends_with(" " + last + " module_load")) << kinds;
   EXPECT_NE(kinds.find("0 other, 1 launch, 2 memcpy"), std::string::npos);
-  std::string record = std::to_string(static_cast<int>(ring::CallKind::kEventRecord));
+  std::string record = std::to_string(static_cast<int>(CallKind::kEventRecord));
   EXPECT_NE(kinds.find(" " + record + " event_record,"), std::string::npos);
   // The view gives a name to every number that the column may hold.
   std::string view = database_.text("SELECT sql FROM sqlite_schema WHERE name = 'v_api_call'");

@@ -12,24 +12,13 @@
 #include "document.h"
 #include "labels.h"
 #include "trace/function_name.h"
+#include "vocabulary/call_kind.h"
+#include "vocabulary/copy_kind.h"
 
 namespace streamscope::viewer {
 namespace {
 
 using trace::kUnknownNs;
-
-// Numbers of api_call.kind, as schema.sql lists them.
-enum CallKind : trace::Small {
-  kLaunch = 1,
-  kMemcpy = 2,
-  kMemsetAsync = 5,
-  kMemoryWaitCall = 21,
-  kMemoryWriteCall = 22,
-  kGraphLaunchCall = 29,
-};
-
-// CUPTI's copy kinds, as in op.detail.
-enum CopyKind : trace::Small { kHtoD = 1, kDtoH = 2, kHtoA = 3, kAtoH = 4 };
 
 std::optional<TimeRange> range_of(Ns start_ns, Ns end_ns, Ns open_end_ns) {
   if (start_ns == kUnknownNs) return std::nullopt;
@@ -144,12 +133,12 @@ Category Document::category(Item item) const {
         case trace::kKernel:
           return Category::kKernel;
         case trace::kMemcpy:
-          switch (trace().op.detail[id]) {
-            case kHtoD:
-            case kHtoA:
+          switch (static_cast<CopyKind>(trace().op.detail[id])) {
+            case CopyKind::kHostToDevice:
+            case CopyKind::kHostToArray:
               return Category::kCopyToDevice;
-            case kDtoH:
-            case kAtoH:
+            case CopyKind::kDeviceToHost:
+            case CopyKind::kArrayToHost:
               return Category::kCopyToHost;
             default:
               return Category::kCopyOnDevice;
@@ -168,8 +157,10 @@ Category Document::category(Item item) const {
     case ItemKind::kApiCall: {
       if (id >= trace().api_call.size()) break;
       const trace::Small kind = trace().api_call.kind[id];
-      if (kind == kLaunch || kind == kGraphLaunchCall) return Category::kLaunchCall;
-      if (kind >= kMemcpy && kind <= kMemsetAsync) return Category::kCopyCall;
+      if (kind == CallKind::kLaunch || kind == CallKind::kGraphLaunch) return Category::kLaunchCall;
+      if (kind == CallKind::kMemcpy || kind == CallKind::kMemcpyAsync ||
+          kind == CallKind::kMemset || kind == CallKind::kMemsetAsync)
+        return Category::kCopyCall;
       break;
     }
     case ItemKind::kEventRecord:

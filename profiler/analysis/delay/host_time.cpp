@@ -12,6 +12,7 @@
 #include "analysis/large_vector.h"
 #include "analysis/usage/host_syncs.h"
 #include "trace/ns_math.h"
+#include "vocabulary/call_kind.h"
 
 namespace streamscope::analysis {
 namespace {
@@ -187,7 +188,7 @@ void HostTime::add_locks() {
     for (size_t i = 0; i < calls.size(); ++i) {
       const Long& held = calls[i];
       const bool loads = held.call.table() == Call::kApiCall &&
-                         trace_.api_call.kind[held.call.id()] == trace::kModuleLoadCall;
+                         trace_.api_call.kind[held.call.id()] == CallKind::kModuleLoad;
       if (loads) {
         threads_[held.thread].specials.push_back(
             {held.start_ns, held.end_ns, HostState::kCodeLoading, name_id(held.call)});

@@ -12,6 +12,8 @@
 #include "device_room.h"
 #include "recorder_cost.h"
 #include "trace/ns_math.h"
+#include "vocabulary/copy_kind.h"
+#include "vocabulary/memory_kind.h"
 
 namespace streamscope::analysis {
 
@@ -282,8 +284,10 @@ class Replay::Walk : public OrderingConsumer {
         demand.engine = &engines_[device * kEngines + kProcessors];
         const double of_device = shares_.of(trace_.op.launch_shape_id[op], device);
         demand.share = {of_device, of_device};
-      } else if (kind == trace::kMemcpy && (direction == 1 || direction == 2)) {
-        demand.engine = &engines_[device * kEngines + (direction == 1 ? kToDevice : kToHost)];
+      } else if (kind == trace::kMemcpy &&
+                 (direction == CopyKind::kHostToDevice || direction == CopyKind::kDeviceToHost)) {
+        demand.engine = &engines_[device * kEngines +
+                                  (direction == CopyKind::kHostToDevice ? kToDevice : kToHost)];
         demand.share = {1, 1.0 / (1 + change_.more_copy_engines)};
       }
     }
@@ -481,10 +485,10 @@ class Replay::Walk : public OrderingConsumer {
                                              : 0;
   }
   Ns recorder_of_copy(Id op) const {
-    constexpr trace::Small kToHostMemory = 2, kPageable = 1;
     const trace::Small kinds = trace_.op.memory_kinds[op];
-    if (trace_.op.kind[op] != trace::kMemcpy || trace_.op.detail[op] != kToHostMemory ||
-        kinds == trace::kNoSmall || (kinds & 15) != kPageable || trace_.op.bytes[op] <= 0) {
+    if (trace_.op.kind[op] != trace::kMemcpy || trace_.op.detail[op] != CopyKind::kDeviceToHost ||
+        kinds == trace::kNoSmall || destination_of(kinds) != MemoryKind::kPageable ||
+        trace_.op.bytes[op] <= 0) {
       return 0;
     }
     constexpr double kMiB = 1 << 20;

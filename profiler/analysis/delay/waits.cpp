@@ -7,6 +7,7 @@
 
 #include "analysis/large_vector.h"
 #include "trace/ns_math.h"
+#include "vocabulary/copy_kind.h"
 
 namespace streamscope::analysis {
 namespace {
@@ -77,7 +78,7 @@ WaitExplainer::WaitExplainer(const IssueOrder& order, const Timeline& timeline, 
 // issued: they follow a fault.
 Ns WaitExplainer::gap_from(Id op, const Issue& issue) const {
   if (!is_timed(trace_, op) || trace_.op.kind[op] == trace::kMemoryWait ||
-      (trace_.op.kind[op] == trace::kMemcpy && trace_.op.detail[op] >= trace::kFirstMigration) ||
+      (trace_.op.kind[op] == trace::kMemcpy && is_migration(trace_.op.detail[op])) ||
       trace_.op.stream_id[op] >= timeline_.stream_count()) {
     return kUnknownNs;
   }

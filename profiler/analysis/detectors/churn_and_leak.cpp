@@ -17,6 +17,7 @@
 #include "families.h"
 #include "steps.h"
 #include "trace/ns_math.h"
+#include "vocabulary/call_kind.h"
 
 namespace streamscope::analysis {
 namespace {
@@ -119,13 +120,12 @@ struct Calls {
 };
 
 Calls calls_of(const Trace& trace, Id process, bool of_streams, Ns from) {
-  constexpr trace::Small kStreamCreate = 14, kStreamDestroy = 15, kEventCreate = 7,
-                         kEventDestroy = 8;
   Calls result;
   for (Id call = 0; call < trace.api_call.size(); ++call) {
     const trace::Small kind = trace.api_call.kind[call];
-    const bool creates = kind == (of_streams ? kStreamCreate : kEventCreate);
-    const bool counts = creates || kind == (of_streams ? kStreamDestroy : kEventDestroy);
+    const bool creates = kind == (of_streams ? CallKind::kStreamCreate : CallKind::kEventCreate);
+    const bool counts =
+        creates || kind == (of_streams ? CallKind::kStreamDestroy : CallKind::kEventDestroy);
     const Ns start = trace.api_call.start_ns[call], end = trace.api_call.end_ns[call];
     if (!counts || end == kUnknownNs || end < from ||
         trace.process_of_thread(trace.api_call.thread_id[call]) != process)

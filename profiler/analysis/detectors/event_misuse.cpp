@@ -29,6 +29,7 @@
 #include "families.h"
 #include "steps.h"
 #include "trace/ns_math.h"
+#include "vocabulary/call_kind.h"
 
 namespace streamscope::analysis {
 namespace {
@@ -178,7 +179,8 @@ class UsesAfterDestruction {
       : analyses_(analyses), trace_(analyses.trace()), findings_(findings) {
     const auto& calls = trace_.api_call;
     for (Id call = 0; call < calls.size(); ++call) {
-      if (calls.kind[call] == kEventDestroy || calls.kind[call] == kStreamDestroy)
+      if (calls.kind[call] == CallKind::kEventDestroy ||
+          calls.kind[call] == CallKind::kStreamDestroy)
         destroyers_[{trace_.process_of_thread(calls.thread_id[call]), calls.end_ns[call]}] = call;
     }
   }
@@ -186,7 +188,7 @@ class UsesAfterDestruction {
   void run() {
     const auto& calls = trace_.api_call;
     for (Id call = 0; call < calls.size(); ++call) {
-      if (calls.kind[call] != kStreamDestroy)
+      if (calls.kind[call] != CallKind::kStreamDestroy)
         look_at_stream(use_of(calls, call, &Use::call), calls.stream_id[call]);
     }
     look_at_all(trace_.event_record, &Use::record);
@@ -195,7 +197,6 @@ class UsesAfterDestruction {
   }
 
  private:
-  static constexpr trace::Small kEventDestroy = 8, kStreamDestroy = 15;
   struct Use {
     Id thread, name;
     Ns start_ns, end_ns;

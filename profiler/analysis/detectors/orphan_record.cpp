@@ -16,13 +16,13 @@
 #include "../units.h"
 #include "families.h"
 #include "steps.h"
+#include "vocabulary/call_kind.h"
 
 namespace streamscope::analysis {
 
 void find_orphan_records(Analyses& analyses, Findings& findings) {
   const Trace& trace = analyses.trace();
   const auto& records = trace.event_record;
-  constexpr trace::Small kElapsedTimeCall = 12;
   std::vector<bool> used(records.size()), doubtful(trace.event.size());
   const auto use = [&](Id event, trace::Small binding, Id record) {
     if (record < used.size()) {
@@ -41,7 +41,7 @@ void find_orphan_records(Analyses& analyses, Findings& findings) {
   std::vector<bool> times_taken(trace.process.size());
   for (Id call = 0; call < trace.api_call.size(); ++call) {
     const Id process = trace.process_of_thread(trace.api_call.thread_id[call]);
-    if (trace.api_call.kind[call] == kElapsedTimeCall && process < times_taken.size())
+    if (trace.api_call.kind[call] == CallKind::kEventElapsedTime && process < times_taken.size())
       times_taken[process] = true;
   }
   const auto group = [&](Id record) {

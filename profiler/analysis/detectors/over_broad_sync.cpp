@@ -20,13 +20,14 @@
 #include "families.h"
 #include "steps.h"
 #include "trace/ns_math.h"
+#include "vocabulary/call_kind.h"
+#include "vocabulary/copy_kind.h"
 
 namespace streamscope::analysis {
 namespace {
 
-constexpr trace::Small kElapsedTimeCall = 12;  // api_call.kind
-constexpr size_t kCopiesRemembered = 64;       // of which the host may still use the memory
-constexpr Ns kShareOfOne = 20;  // a single call has to cost more than 1/20 of the run
+constexpr size_t kCopiesRemembered = 64;  // of which the host may still use the memory
+constexpr Ns kShareOfOne = 20;            // a single call has to cost more than 1/20 of the run
 
 // The times at which threads did something, to be asked for the next one.
 class Acts {
@@ -52,7 +53,9 @@ class Acts {
 // Copies touch memory of the host, which it may want to use again after a synchronization.
 bool touches_host(const Trace& trace, Id op) {
   return trace.op.kind[op] == trace::kMemcpy &&
-         (trace.op.detail[op] == 1 || trace.op.detail[op] == 2) && is_timed(trace, op);
+         (trace.op.detail[op] == CopyKind::kHostToDevice ||
+          trace.op.detail[op] == CopyKind::kDeviceToHost) &&
+         is_timed(trace, op);
 }
 
 struct Site {
@@ -87,7 +90,7 @@ struct ThreadActs {
       : issues(analyses.trace().thread.size()), timings(issues), blocks(issues) {
     const Trace& trace = analyses.trace();
     for (Id call = 0; call < trace.api_call.size(); ++call) {
-      if (trace.api_call.kind[call] == kElapsedTimeCall)
+      if (trace.api_call.kind[call] == CallKind::kEventElapsedTime)
         timings.add(trace.api_call.thread_id[call], trace.api_call.start_ns[call]);
     }
     for (Id op = 0; op < trace.op.size(); ++op) {

@@ -17,13 +17,13 @@
 #include "families.h"
 #include "steps.h"
 #include "trace/ns_math.h"
+#include "vocabulary/call_kind.h"
+#include "vocabulary/copy_kind.h"
+#include "vocabulary/memory_kind.h"
 
 namespace streamscope::analysis {
 namespace {
 
-constexpr trace::Small kToDevice = 1, kToHost = 2;
-constexpr trace::Small kPageable = 1, kPinned = 2;
-constexpr trace::Small kAsyncCopyCall = 3;  // api_call.kind
 constexpr trace::Int kReturnsAtOnce = 64
                                       << 10;  // bytes: CUDA documents it for copies to the device
 constexpr trace::Int kTellsBandwidth = 64 << 10;
@@ -31,15 +31,15 @@ constexpr trace::Int kTellsBandwidth = 64 << 10;
 trace::Small host_memory(const Trace& trace, Id op) {
   const trace::Small kinds = trace.op.memory_kinds[op];
   if (trace.op.kind[op] != trace::kMemcpy || kinds == trace::kNoSmall) return 0;
-  if (trace.op.detail[op] == kToDevice) return kinds >> 4;
-  return trace.op.detail[op] == kToHost ? kinds & 15 : 0;
+  if (trace.op.detail[op] == CopyKind::kHostToDevice) return source_of(kinds);
+  return trace.op.detail[op] == CopyKind::kDeviceToHost ? destination_of(kinds) : 0;
 }
 
 // ns per byte of the fastest page-locked copy in a direction; 0 if there is none.
-double pinned_pace(const Trace& trace, trace::Small direction) {
+double pinned_pace(const Trace& trace, CopyKind direction) {
   double best = 0;
   for (Id op = 0; op < trace.op.size(); ++op) {
-    if (trace.op.detail[op] != direction || host_memory(trace, op) != kPinned ||
+    if (trace.op.detail[op] != direction || host_memory(trace, op) != MemoryKind::kPinned ||
         !is_timed(trace, op) || trace.op.bytes[op] < kTellsBandwidth) {
       continue;
     }
@@ -55,11 +55,12 @@ std::vector<Id> pageable_copies(const Trace& trace) {
   std::vector<Id> found;
   for (Id op = 0; op < trace.op.size(); ++op) {
     const Id call = trace.op.api_call_id[op];
-    if (host_memory(trace, op) != kPageable || call >= trace.api_call.size() ||
-        trace.api_call.kind[call] != kAsyncCopyCall || !is_timed(trace, op)) {
+    if (host_memory(trace, op) != MemoryKind::kPageable || call >= trace.api_call.size() ||
+        trace.api_call.kind[call] != CallKind::kMemcpyAsync || !is_timed(trace, op)) {
       continue;
     }
-    if (trace.op.detail[op] == kToDevice && trace.op.bytes[op] < kReturnsAtOnce) continue;
+    if (trace.op.detail[op] == CopyKind::kHostToDevice && trace.op.bytes[op] < kReturnsAtOnce)
+      continue;
     found.push_back(op);
   }
   return found;
@@ -71,7 +72,8 @@ void find_pageable_async_copies(Analyses& analyses, Findings& findings) {
   const Trace& trace = analyses.trace();
   const std::vector<Id> copies = pageable_copies(trace);
   if (copies.empty()) return;
-  const double pace[] = {0, pinned_pace(trace, kToDevice), pinned_pace(trace, kToHost)};
+  const double pace[] = {0, pinned_pace(trace, CopyKind::kHostToDevice),
+                         pinned_pace(trace, CopyKind::kDeviceToHost)};
   // Per thread, in order: calls that issue work, and (as kNoId) synchronizations.
   std::vector<std::vector<std::pair<Ns, Id>>> acts(trace.thread.size());
   for (Id op = 0; op < trace.op.size(); ++op) {
@@ -127,7 +129,7 @@ void find_pageable_async_copies(Analyses& analyses, Findings& findings) {
       finding.first_op = group.first;
       finding.title =
           fmt::format("asynchronous copies {} pageable memory on stream {} block the host",
-                      direction == kToDevice ? "from" : "to",
+                      direction == CopyKind::kHostToDevice ? "from" : "to",
                       stream_label(trace, trace.op.stream_id[group.first]));
       finding.text = fmt::format(
           "The driver stages {} through a buffer of its own; the host sat {} in the calls. "

@@ -15,15 +15,15 @@
 #include "../units.h"
 #include "families.h"
 #include "steps.h"
+#include "vocabulary/call_kind.h"
 
 namespace streamscope::analysis {
 
 void find_costly_timed_events(Analyses& analyses, Findings& findings) {
   const Trace& trace = analyses.trace();
-  constexpr trace::Small kElapsedTimeCall = 12;
   std::vector<size_t> asked(trace.process.size());
   for (Id call = 0; call < trace.api_call.size(); ++call) {
-    if (trace.api_call.kind[call] != kElapsedTimeCall) continue;
+    if (trace.api_call.kind[call] != CallKind::kEventElapsedTime) continue;
     const Id process = trace.process_of_thread(trace.api_call.thread_id[call]);
     if (process < asked.size()) ++asked[process];
   }

@@ -11,6 +11,7 @@
 #include "analysis/order/ordering.h"
 #include "standstill.h"
 #include "trace/checks.h"
+#include "vocabulary/call_kind.h"
 #include "wait_for.h"
 
 namespace streamscope::analysis {
@@ -26,7 +27,7 @@ constexpr Ns kSeenPatienceNs = 100'000'000;  // where somebody looked because no
 bool waits_for_device(const Trace& trace, Id call) {
   const trace::Small kind = trace.api_call.kind[call];
   const std::string_view name = trace.text(trace.api_call.name_id[call]);
-  return kind == kFreeCall || kind == trace::kModuleLoadCall || name.ends_with("SetLimit");
+  return kind == CallKind::kFree || kind == CallKind::kModuleLoad || name.ends_with("SetLimit");
 }
 
 // What a stream or a record holds is the newest node that has not ended. What a thread knows has

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "memory_shadow.h"
+#include "vocabulary/call_kind.h"
 
 namespace streamscope::analysis {
 namespace {
@@ -108,15 +109,14 @@ class Walk {
 
 void Walk::plan_host_events() {
   const auto& calls = trace_.api_call;
-  constexpr trace::Small kDeviceResetCall = 35;
   for (Id call = 0; call < calls.size(); ++call) {
     if (calls.result[call] != 0) continue;
-    if (calls.kind[call] == kDeviceResetCall)
+    if (calls.kind[call] == CallKind::kDeviceReset)
       host_events_.push_back({calls.start_ns[call], HostEvent::kReset, call});
     if (calls.object[call] == trace::kNoInt) continue;
-    if (calls.kind[call] == kMallocCall && calls.end_ns[call] != kUnknownNs)
+    if (calls.kind[call] == CallKind::kMalloc && calls.end_ns[call] != kUnknownNs)
       host_events_.push_back({calls.end_ns[call], HostEvent::kMalloc, call});
-    if (calls.kind[call] == kFreeCall)
+    if (calls.kind[call] == CallKind::kFree)
       host_events_.push_back({calls.start_ns[call], HostEvent::kFree, call});
   }
   const auto host = uses_.of_host();
@@ -152,7 +152,7 @@ void Walk::host_events_before(Ns at) {
 void Walk::find_blind_spots() {
   const auto& calls = trace_.api_call;
   for (Id call = 0; call < calls.size(); ++call) {
-    if (calls.kind[call] == trace::kModuleLoadCall && calls.end_ns[call] != kUnknownNs)
+    if (calls.kind[call] == CallKind::kModuleLoad && calls.end_ns[call] != kUnknownNs)
       of(trace_.process_of_thread(calls.thread_id[call]))
           .module_loads.push_back({calls.start_ns[call], calls.end_ns[call]});
   }
@@ -224,7 +224,7 @@ void Walk::walk() {
 
 void Walk::on_memory(Id call) {
   const bool captured = captures_.contains(call);
-  if (trace_.api_call.kind[call] == kMallocAsyncCall) {
+  if (trace_.api_call.kind[call] == CallKind::kMallocAsync) {
     on_alloc(call, captured);
   } else if (!captured) {
     on_free(call, true);

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "memory_lives.h"
+#include "vocabulary/call_kind.h"
+#include "vocabulary/memory_kind.h"
 
 #include <algorithm>
 #include <limits>
@@ -9,41 +11,29 @@
 namespace streamscope::analysis {
 namespace {
 
-// CUPTI's kinds of memory, as in op.memory_kinds.
-enum CuptiMemory : trace::Small {
-  kUnknownMemory = 0,
-  kPageable,
-  kPinned,
-  kDeviceMemory,
-  kArray,
-  kManaged,
-  kDeviceStatic,
-  kManagedStatic
-};
-
-trace::Small memory_of_end(const Trace& trace, Id op, bool destination) {
+MemoryKind memory_of_end(const Trace& trace, Id op, bool destination) {
   const trace::Small kinds = trace.op.memory_kinds[op];
-  if (kinds == trace::kNoSmall) return kUnknownMemory;
-  return destination ? kinds & 15 : kinds >> 4;
+  if (kinds == trace::kNoSmall) return MemoryKind::kUnknown;
+  return static_cast<MemoryKind>(destination ? destination_of(kinds) : source_of(kinds));
 }
 
-MemorySpace space_of_memory(trace::Small memory) {
+MemorySpace space_of_memory(MemoryKind memory) {
   switch (memory) {
-    case kPageable:
-    case kPinned:
+    case MemoryKind::kPageable:
+    case MemoryKind::kPinned:
       return MemorySpace::kHost;
-    case kDeviceMemory:
-    case kDeviceStatic:
+    case MemoryKind::kDevice:
+    case MemoryKind::kDeviceStatic:
       return MemorySpace::kDevice;
-    case kManaged:
-    case kManagedStatic:
+    case MemoryKind::kManaged:
+    case MemoryKind::kManagedStatic:
       return MemorySpace::kEither;
     default:
       return MemorySpace::kUnknown;
   }
 }
 
-// By op.detail of a copy.
+// By op.detail of a copy, in the order of CopyKind.
 MemorySpace space_of_direction(trace::Small detail, bool destination) {
   constexpr MemorySpace kHost = MemorySpace::kHost, kDevice = MemorySpace::kDevice,
                         kNone = MemorySpace::kUnknown;
@@ -81,7 +71,8 @@ MemorySpace space_of_end(const Trace& trace, Id op, bool destination) {
     }
     case trace::kMemset: {
       const trace::Small memory = trace.op.detail[op];
-      const bool of_cuda = memory != trace::kNoSmall && memory > kPageable;
+      const bool of_cuda =
+          memory != trace::kNoSmall && memory > static_cast<trace::Small>(MemoryKind::kPageable);
       return of_cuda ? MemorySpace::kEither : MemorySpace::kUnknown;
     }
     default:
@@ -90,11 +81,13 @@ MemorySpace space_of_end(const Trace& trace, Id op, bool destination) {
 }
 
 bool is_staged(const Trace& trace, Id op, bool destination) {
-  return copies_at_its_call(trace, op) && memory_of_end(trace, op, destination) == kPageable;
+  return copies_at_its_call(trace, op) &&
+         memory_of_end(trace, op, destination) == MemoryKind::kPageable;
 }
 
 bool is_staged_unless_pinned(const Trace& trace, Id op, bool destination) {
-  return copies_at_its_call(trace, op) && memory_of_end(trace, op, destination) == kUnknownMemory &&
+  return copies_at_its_call(trace, op) &&
+         memory_of_end(trace, op, destination) == MemoryKind::kUnknown &&
          space_of_end(trace, op, destination) == MemorySpace::kHost;
 }
 
@@ -104,7 +97,7 @@ MemoryLife life_of_call(const Trace& trace, Id api_call, bool captured) {
   MemoryLife life;
   life.alloc_call = api_call;
   life.begin = life.end = static_cast<uint64_t>(calls.object[api_call]);
-  life.stream_ordered = calls.kind[api_call] == kMallocAsyncCall && !captured;
+  life.stream_ordered = calls.kind[api_call] == CallKind::kMallocAsync && !captured;
   life.space = name.find("Managed") != name.npos ? MemorySpace::kEither
                : name.find("Host") != name.npos  ? MemorySpace::kHost
                                                  : MemorySpace::kDevice;
@@ -165,7 +158,7 @@ Captures::Captures(const Trace& trace) : trace_(trace) {
   std::unordered_map<Id, std::set<Ns>> ends;  // by stream
   bool allocates = false;
   for (Id call = 0; call < calls.size(); ++call) {
-    allocates |= calls.kind[call] == kMallocAsyncCall;
+    allocates |= calls.kind[call] == CallKind::kMallocAsync;
     if (calls.kind[call] == kCaptureEnd && calls.end_ns[call] != kUnknownNs)
       ends[calls.stream_id[call]].insert(calls.end_ns[call]);
   }

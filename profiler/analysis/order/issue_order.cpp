@@ -11,6 +11,7 @@
 
 #include "analysis/large_vector.h"
 #include "ordering.h"
+#include "vocabulary/call_kind.h"
 
 namespace streamscope::analysis {
 namespace {
@@ -377,7 +378,8 @@ std::vector<Id> memory_calls_in_order(const Trace& trace) {
   return rows_by_call(
       calls.size(),
       [&](Id id) {
-        return (calls.kind[id] == kMallocAsyncCall || calls.kind[id] == kFreeAsyncCall) &&
+        return (calls.kind[id] == CallKind::kMallocAsync ||
+                calls.kind[id] == CallKind::kFreeAsync) &&
                calls.stream_id[id] < trace.stream.size() && calls.end_ns[id] != kUnknownNs &&
                succeeded(calls.result[id]);
       },

@@ -54,9 +54,6 @@ void Issued::tell(Walker& walker) const {
   }
 }
 
-/// Numbers of api_call.kind that name memory.
-enum MemoryCall : trace::Small { kMallocCall = 24, kFreeCall, kMallocAsyncCall, kFreeAsyncCall };
-
 /// True if a memory wait for `awaited` may go on once `written` stands there. The trace does not
 /// hold the comparison that a wait makes: "greater or equal", "equal" and "and" count, "nor" does
 /// not.

@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "ordering.h"
+#include "vocabulary/call_kind.h"
+#include "vocabulary/copy_kind.h"
+#include "vocabulary/memory_kind.h"
 
 namespace streamscope::analysis {
 
@@ -38,27 +41,28 @@ Awaited awaited_by(const Trace& trace, Id host_sync) {
 }
 
 CopyPromise promise_of_copy(const IssueOrder& order, Id op) {
-  constexpr trace::Small kMemcpyCall = 2, kMemsetCall = 4;                       // api_call.kind
-  constexpr trace::Small kHtoD = 1, kDtoH = 2, kHtoA = 3, kAtoH = 4, kHtoH = 9;  // op.detail
-  constexpr trace::Small kPageable = 1, kPinned = 2, kManaged = 5, kManagedStatic = 7;
   const Trace& trace = order.trace();
   const Id call = trace.op.api_call_id[op];
   const trace::Small call_kind =
       call < trace.api_call.size() ? trace.api_call.kind[call] : trace::kNoSmall;
   const trace::Small detail = trace.op.detail[op];
   if (trace.op.kind[op] == trace::kMemset) {
-    const bool in_host_memory = detail == kPinned || detail == kManaged || detail == kManagedStatic;
-    return call_kind == kMemsetCall && in_host_memory ? CopyPromise::kItself
-                                                      : CopyPromise::kNothing;
+    const bool in_host_memory = detail == MemoryKind::kPinned || detail == MemoryKind::kManaged ||
+                                detail == MemoryKind::kManagedStatic;
+    return call_kind == CallKind::kMemset && in_host_memory ? CopyPromise::kItself
+                                                            : CopyPromise::kNothing;
   }
-  if (call_kind != kMemcpyCall && order.copy_sync(op) == kNoId) return CopyPromise::kNothing;
-  if (detail == kDtoH || detail == kAtoH || detail == kHtoH) return CopyPromise::kItself;
-  if (detail != kHtoD && detail != kHtoA) return CopyPromise::kNothing;
+  if (call_kind != CallKind::kMemcpy && order.copy_sync(op) == kNoId) return CopyPromise::kNothing;
+  if (detail == CopyKind::kDeviceToHost || detail == CopyKind::kArrayToHost ||
+      detail == CopyKind::kHostToHost)
+    return CopyPromise::kItself;
+  if (detail != CopyKind::kHostToDevice && detail != CopyKind::kHostToArray)
+    return CopyPromise::kNothing;
   const trace::Small memory = trace.op.memory_kinds[op];
-  const trace::Small source = memory == trace::kNoSmall ? 0 : memory >> 4;
-  if (source == kPinned) return CopyPromise::kItself;
+  const trace::Small source = memory == trace::kNoSmall ? 0 : source_of(memory);
+  if (source == MemoryKind::kPinned) return CopyPromise::kItself;
   // The copy itself may be under way when the driver has taken the data.
-  return source == kPageable ? CopyPromise::kWorkBefore : CopyPromise::kNothing;
+  return source == MemoryKind::kPageable ? CopyPromise::kWorkBefore : CopyPromise::kNothing;
 }
 
 }  // namespace streamscope::analysis

@@ -13,6 +13,7 @@
 
 #include "lifetimes.h"
 #include "pool_usage.h"
+#include "vocabulary/call_kind.h"
 
 namespace streamscope::analysis {
 
@@ -104,15 +105,14 @@ struct Creators {
 
 /// O(rows log rows).
 inline Creators find_creators(const Trace& trace) {
-  constexpr trace::Small kEventCreate = 7, kStreamCreate = 14;
   constexpr ptrdiff_t kMostAtATime = 64;  // threads that make things at the same time
   const auto& call = trace.api_call;
   const auto start = [&](Id id) -> Ns { return call.start_ns[id]; };
   std::vector<Id> events, streams;
   for (Id id = 0; id < call.size(); ++id) {
     const trace::Small kind = call.kind[id];
-    if (kind == kEventCreate) events.push_back(id);
-    if (kind == kStreamCreate) streams.push_back(id);
+    if (kind == CallKind::kEventCreate) events.push_back(id);
+    if (kind == CallKind::kStreamCreate) streams.push_back(id);
   }
   std::ranges::stable_sort(events, {}, start);
   std::ranges::stable_sort(streams, {}, start);

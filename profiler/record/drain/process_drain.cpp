@@ -286,8 +286,8 @@ void ProcessDrain::take_identity(Lane& lane, size_t index, uint32_t tid) {
   if (lane.open_row != trace::kNoId && call.begin == lane.open_since) {
     CallPlace where = place(lane, index, tid);
     where.row = std::exchange(lane.open_row, trace::kNoId);
-    const ring::CallKind kind = ring::call_info(call.call).kind;
-    if (kind == ring::CallKind::kEventRecord || kind == ring::CallKind::kContextRecord) {
+    const CallKind kind = ring::call_info(call.call).kind;
+    if (kind == CallKind::kEventRecord || kind == CallKind::kContextRecord) {
       calls_.close_record(where.row, call, where);
     } else {
       calls_.change_identity(call, where);

@@ -25,23 +25,23 @@ STREAMSCOPE_TABLES(STREAMSCOPE_ROW_OF)
 
 uint64_t pair(uint64_t high, uint64_t low) { return high << 32 | low; }
 
-trace::OpKind op_kind(ring::CallKind call, bool* puts_work) {
+trace::OpKind op_kind(CallKind call, bool* puts_work) {
   *puts_work = true;
   switch (call) {
-    case ring::CallKind::kLaunch:
+    case CallKind::kLaunch:
       return trace::kKernel;
-    case ring::CallKind::kMemcpyAsync:
+    case CallKind::kMemcpyAsync:
       return trace::kMemcpy;
-    case ring::CallKind::kMemset:
-    case ring::CallKind::kMemsetAsync:
+    case CallKind::kMemset:
+    case CallKind::kMemsetAsync:
       return trace::kMemset;
-    case ring::CallKind::kGraphLaunch:
+    case CallKind::kGraphLaunch:
       return trace::kGraphLaunch;
-    case ring::CallKind::kHostFunction:
+    case CallKind::kHostFunction:
       return trace::kHostFunction;
-    case ring::CallKind::kMemoryWait:
+    case CallKind::kMemoryWait:
       return trace::kMemoryWait;
-    case ring::CallKind::kMemoryWrite:
+    case CallKind::kMemoryWrite:
       return trace::kMemoryWrite;
     default:
       *puts_work = false;
@@ -324,9 +324,9 @@ class Restorer {
       const trace::ApiCall call = row(trace_.api_call, id);
       ProcessDrain* process = of_thread(call.thread_id);
       if (process == nullptr || process->finished_ || call.result != 0) continue;
-      const auto kind = static_cast<ring::CallKind>(call.kind);
-      if (kind == ring::CallKind::kCaptureBegin) ++capturing[process];
-      if (kind == ring::CallKind::kCaptureEnd) --capturing[process];
+      const auto kind = static_cast<CallKind>(call.kind);
+      if (kind == CallKind::kCaptureBegin) ++capturing[process];
+      if (kind == CallKind::kCaptureEnd) --capturing[process];
       bool puts_work = false;
       Issue issue;
       issue.kind = op_kind(kind, &puts_work);

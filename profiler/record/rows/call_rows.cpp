@@ -8,8 +8,6 @@
 namespace streamscope::record {
 namespace {
 
-using ring::CallKind;
-
 constexpr int32_t kSuccess = 0;
 constexpr uint64_t kExternalFlag = 1;  // cudaEventRecordExternal, cudaEventWaitExternal
 constexpr uint64_t kHostToHost = 0;    // cudaMemcpyKind

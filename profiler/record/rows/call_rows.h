@@ -114,7 +114,7 @@ class CallRows {
   void bind_row(const Deferred& sync, trace::HostSync& row);
   void issue(const ring::CallRecord& call, trace::OpKind kind, trace::Id call_row,
              trace::Id stream);
-  void track_allocation(const ring::CallRecord& call, ring::CallKind kind, trace::Id call_row,
+  void track_allocation(const ring::CallRecord& call, CallKind kind, trace::Id call_row,
                         trace::Id stream);
 
   RunState& run_;

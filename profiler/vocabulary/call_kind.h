@@ -1,0 +1,62 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// What CUDA calls mean, for all who record, import, store, analyze or show them.
+#pragma once
+
+#include <cstdint>
+
+namespace streamscope {
+
+/// What a call means for stream coordination, whatever API it belongs to. Stored in traces, in
+/// api_call.kind: append only. The comment says what `stream`, `object` and `value` of a
+/// ring::CallRecord of this kind hold, where they hold anything.
+enum class CallKind : uint8_t {
+  kOther = 0,
+  kLaunch,  // stream; object = TextHash of the kernel name (0 if the device record brings it)
+  kMemcpy,  // stream; object = copy kind (CUDA's cudaMemcpyKind); value = bytes; blocks the host
+  kMemcpyAsync,        // the same; may return before the copy ended
+  kMemset,             // stream; object = address; value = bytes
+  kMemsetAsync,        // the same
+  kHostFunction,       // stream; object = function address
+  kEventCreate,        // object = event returned; value = creation flags
+  kEventDestroy,       // object = event
+  kEventRecord,        // stream; object = event; value = record flags
+  kEventQuery,         // object = event; result kNotReady: counted, see kPolls
+  kEventSynchronize,   // object = event
+  kEventElapsedTime,   // object = start event; value = end event
+  kStreamWait,         // stream; object = event; value = wait flags
+  kStreamCreate,       // stream = returned; value = flags | uint32(priority) << 32
+  kStreamDestroy,      // stream
+  kStreamQuery,        // stream; as kEventQuery
+  kStreamSynchronize,  // stream
+  kDeviceSynchronize,  // all streams of the context
+  kContextRecord,      // object = event; all streams of the context
+  kContextWait,        // object = event; all streams of the context
+  kMemoryWait,         // stream; object = address; value = value waited for
+  kMemoryWrite,        // stream; object = address; value = value written
+  kMemoryBatch,        // stream; value = operation count
+  kMalloc,       // object = address; value = bytes; host or device, not stream-ordered, also mapped
+  kFree,         // object = address; value = bytes unmapped; may wait for the device
+  kMallocAsync,  // stream; object = address returned; value = bytes
+  kFreeAsync,    // stream; object = address
+  kGraphInstantiate,  // object = executable graph returned; value = graph
+  kGraphLaunch,       // stream; object = executable graph
+  kGraphDestroy,      // object = executable graph
+  kCaptureBegin,      // stream
+  kCaptureEnd,        // stream; object = graph returned
+  kProfilerStart,     // cudaProfilerStart
+  kProfilerStop,      // cudaProfilerStop
+  kDeviceReset,       // everything of the process on the device is gone
+  kModuleLoad,        // may wait for the device
+};
+inline constexpr CallKind kLastCallKind = CallKind::kModuleLoad;
+
+/// The number that api_call.kind holds.
+constexpr int32_t number_of(CallKind kind) { return static_cast<int32_t>(kind); }
+/// Compares a number of api_call.kind.
+constexpr bool operator==(int32_t stored, CallKind kind) {
+  return stored == static_cast<int32_t>(kind);
+}
+
+}  // namespace streamscope

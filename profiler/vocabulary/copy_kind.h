@@ -1,0 +1,41 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Directions of copies, for all who record, import, store, analyze or show them.
+#pragma once
+
+#include <cstdint>
+
+namespace streamscope {
+
+/// Stored in op.detail of a copy: append only. Up to kPeer they are CUPTI's
+/// (CUpti_ActivityMemcpyKind), then pages of managed memory that the driver moved follow, which
+/// only imports have.
+enum class CopyKind : uint8_t {
+  kUnknown = 0,
+  kHostToDevice,
+  kDeviceToHost,
+  kHostToArray,
+  kArrayToHost,
+  kArrayToArray,
+  kArrayToDevice,
+  kDeviceToArray,
+  kDeviceToDevice,
+  kHostToHost,
+  kPeer,
+  kPagesToDevice,
+  kPagesToHost,
+  kPagesBetweenDevices,
+};
+inline constexpr CopyKind kFirstMigration = CopyKind::kPagesToDevice;
+
+/// Compares a number of op.detail.
+constexpr bool operator==(int32_t stored, CopyKind kind) {
+  return stored == static_cast<int32_t>(kind);
+}
+/// True for pages that the driver moved, which no call issued.
+constexpr bool is_migration(int32_t stored) {
+  return stored >= static_cast<int32_t>(kFirstMigration);
+}
+
+}  // namespace streamscope
