@@ -10,7 +10,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "perfetto.pb.h"
+#include "export/perfetto.pb.h"
 #include "support/trace_builder.h"
 #include "trace/error.h"
 

@@ -12,7 +12,7 @@
 #include "analysis/labels.h"
 #include "analysis/order/edges.h"
 #include "export.h"
-#include "perfetto.pb.h"
+#include "export/perfetto.pb.h"
 
 namespace streamscope::report {
 namespace {
