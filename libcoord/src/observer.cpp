@@ -5,9 +5,7 @@
 
 #include <dlfcn.h>
 
-#include <algorithm>
 #include <atomic>
-#include <cstring>
 #include <mutex>
 
 #include "coord/backend.h"
@@ -15,20 +13,19 @@
 
 namespace coord {
 
-coord_observer_v1 observer_table{};
+coord_observer observer_table{};
 
 void find_observer() {
   static std::once_flag once;
   std::call_once(once, [] {
     auto function =
-        reinterpret_cast<coord_observer_v1_function>(dlsym(RTLD_DEFAULT, COORD_OBSERVER_SYMBOL));
-    const coord_observer_v1* table = function != nullptr ? function() : nullptr;
-    // An older observer has a shorter table; what it lacks stays null.
-    if (table != nullptr && table->version == COORD_OBSERVER_VERSION) {
-      std::memcpy(&observer_table, table,
-                  std::min<std::size_t>(table->size, sizeof observer_table));
-      if (observer_table.waits_on_request != nullptr) observer_table.waits_on_request(tell_waits);
-    }
+        reinterpret_cast<coord_observer_function>(dlsym(RTLD_DEFAULT, COORD_OBSERVER_SYMBOL));
+    const coord_observer* table = function != nullptr ? function() : nullptr;
+    if (table == nullptr || table->version != COORD_OBSERVER_VERSION ||
+        table->size != sizeof observer_table)
+      return;
+    observer_table = *table;
+    observer_table.waits_on_request(tell_waits);
   });
 }
 

@@ -18,17 +18,20 @@ namespace coord {
 void find_observer();
 
 #ifdef COORD_WITHOUT_OBSERVER  // for measuring what telling nobody costs
-inline constexpr coord_observer_v1 kNoHooks{};
-inline const coord_observer_v1& observer() noexcept { return kNoHooks; }
+inline constexpr coord_observer kNoHooks{};
+inline const coord_observer& observer() noexcept { return kNoHooks; }
 #else
-extern coord_observer_v1 observer_table;
+extern coord_observer observer_table;
 /// The hooks. All null before find_observer(), or without an observer.
-inline const coord_observer_v1& observer() noexcept { return observer_table; }
+inline const coord_observer& observer() noexcept { return observer_table; }
 #endif
+
+/// Whether somebody listens: then every hook is there.
+inline bool is_observed() noexcept { return observer().size != 0; }
 
 /// Tells that an operation or a call (COORD_NONE: not that; neither: the calling thread, now) reads
 /// or writes memory.
-inline void tell_access(const coord_observer_v1& to, std::uint32_t operation,
+inline void tell_access(const coord_observer& to, std::uint32_t operation,
                         std::uint32_t correlation_id, std::uint64_t address, std::size_t bytes,
                         bool writes, std::int64_t time_ns) {
   if (to.access == nullptr || bytes == 0) return;

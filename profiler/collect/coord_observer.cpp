@@ -387,16 +387,20 @@ void on_waits(const coord_waits_facts* facts) {
 
 void on_waits_on_request(void (*tell)()) { tell_waits.store(tell, std::memory_order_release); }
 
-constexpr coord_observer_v1 kObserver = {
-    .size = sizeof(coord_observer_v1),
+constexpr coord_observer kObserver = {
+    .size = sizeof(coord_observer),
     .version = COORD_OBSERVER_VERSION,
     .device = on_device,
     .stream = on_stream,
     .event_name = on_event_name,
     .operation_registered = on_operation_registered,
+    .operation_entered = on_operation_entered,
+    .operation_kind = on_operation_kind,
+    .operation_of_kind = on_operation_of_kind,
     .operation_begin = on_operation_begin,
     .operation_end = on_operation_end,
-    .operation_state = on_operation_state,
+    .operation_stamp = on_operation_stamp,
+    .operations_completed = on_operations_completed,
     .dependency = on_dependency,
     .sim_call = on_sim_call,
     .sim_op = on_sim_op,
@@ -408,18 +412,12 @@ constexpr coord_observer_v1 kObserver = {
     .barrier_arrival = on_barrier_arrival,
     .timeline = on_timeline,
     .timeline_act = on_timeline_act,
-    .operation_begun = on_operation_begun,
-    .operation_stamp = on_operation_stamp,
-    .operations_completed = on_operations_completed,
     .waits = on_waits,
     .waits_on_request = on_waits_on_request,
     .task_queue = on_task_queue,
     .task_run = on_task_run,
     .task_stamp = on_task_stamp,
     .tasks = on_tasks,
-    .operation_entered = on_operation_entered,
-    .operation_kind = on_operation_kind,
-    .operation_of_kind = on_operation_of_kind,
 };
 
 }  // namespace
@@ -448,7 +446,7 @@ void ask_coord() {
 }  // namespace streamscope::collect
 
 /// libcoord asks for this when it opens its first device.
-extern "C" __attribute__((visibility("default"))) const coord_observer_v1* streamscope_observer_v1(
+extern "C" __attribute__((visibility("default"))) const coord_observer* streamscope_coord_observer(
     void) {
   return streamscope::collect::record_coord() ? &streamscope::collect::kObserver : nullptr;
 }

@@ -248,10 +248,6 @@ uint64_t* on_operation_of_kind(uint32_t number, uint32_t operation, uint64_t reg
   return place_of_end(*thread);
 }
 
-void on_operation_begun(const coord_operation_begin_facts* facts) {
-  (void)on_operation_entered(facts);
-}
-
 void on_operation_begin(uint32_t operation, int64_t) {
   if (ThreadState* thread = running_thread())
     thread->begin_submission(operation, coord_is_simulated() ? ring::kVirtualTime : 0);
@@ -265,13 +261,6 @@ void on_operation_end(uint32_t operation, int64_t) {
   } else {
     end_submission_of_another_thread(operation);
   }
-}
-
-void on_operation_state(uint32_t operation, uint32_t state, int64_t time_ns) {
-  ThreadState* thread = recording_thread();
-  if (thread == nullptr) return;
-  const Stamp stamp(time_ns);
-  thread->push_state(operation, state, stamp.flags, stamp.begin);
 }
 
 void on_operation_stamp(uint32_t operation, uint32_t state, uint32_t clock, uint64_t stamp) {

@@ -16,10 +16,8 @@ uint32_t on_operation_kind(const coord_operation_begin_facts* facts);
 uint64_t* on_operation_of_kind(uint32_t number, uint32_t operation, uint64_t registered,
                                uint64_t begun, const coord_dependency_facts* dependencies,
                                uint32_t dependency_count);
-void on_operation_begun(const coord_operation_begin_facts* facts);
 void on_operation_begin(uint32_t operation, int64_t time_ns);
 void on_operation_end(uint32_t operation, int64_t time_ns);
-void on_operation_state(uint32_t operation, uint32_t state, int64_t time_ns);
 void on_operation_stamp(uint32_t operation, uint32_t state, uint32_t clock, uint64_t stamp);
 void on_operations_completed(const uint32_t* operations, uint32_t count, uint32_t clock,
                              uint64_t at);

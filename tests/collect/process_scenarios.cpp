@@ -41,9 +41,9 @@ void wait_for_file(const std::string& path) {
 }
 
 /// What libcoord finds by itself; null if nobody listens.
-const coord_observer_v1* find_observer() {
+const coord_observer* find_observer() {
   const auto find =
-      reinterpret_cast<coord_observer_v1_function>(dlsym(RTLD_DEFAULT, COORD_OBSERVER_SYMBOL));
+      reinterpret_cast<coord_observer_function>(dlsym(RTLD_DEFAULT, COORD_OBSERVER_SYMBOL));
   return find != nullptr ? find() : nullptr;
 }
 
@@ -210,7 +210,7 @@ int nvtx(const Arguments&) {
 }
 
 int coord(const Arguments&) {
-  const coord_observer_v1* const observer = find_observer();
+  const coord_observer* const observer = find_observer();
   if (observer == nullptr || observer->version != COORD_OBSERVER_VERSION) return 1;
   coord_device_facts device{};
   device.simulated = 1;
@@ -274,7 +274,7 @@ int coord(const Arguments&) {
   op.begin_ns = 60;
   op.end_ns = -1;  // hangs
   observer->sim_op(&op);
-  observer->operation_state(1, COORD_OPERATION_COMPLETED, 50);
+  observer->operation_stamp(1, COORD_OPERATION_COMPLETED, COORD_CLOCK_VIRTUAL, 50);
   observer->dependency(1, 0, 0, 1);
   observer->mark("here", 51);
 
@@ -302,8 +302,8 @@ int coord(const Arguments&) {
       const uint32_t kind = observer->operation_kind(&begun);
       if (kind == 0) return 1;
       *observer->operation_of_kind(kind, i, begun.registered, begun.begun, nullptr, 0) = end;
-    } else {  // as a library does that does not know operation_entered
-      observer->operation_begun(&begun);
+    } else {  // the end is told by itself
+      (void)observer->operation_entered(&begun);
       observer->operation_stamp(i, COORD_OPERATION_SUBMITTED, COORD_CLOCK_VIRTUAL, end);
     }
     call.name = "simLaunchKernel";
@@ -347,7 +347,7 @@ int coord(const Arguments&) {
 
 // Operations that are told by the number of their kind, the last of them in a forked child.
 int coord_kinds(const Arguments&) {
-  const coord_observer_v1* const observer = find_observer();
+  const coord_observer* const observer = find_observer();
   if (observer == nullptr) return 1;
   coord_operation_begin_facts facts{};
   const uint64_t now = observer->task_stamp(&facts.clock);
@@ -400,7 +400,7 @@ int coord_kinds(const Arguments&) {
 
 // An operation that one thread begins and another one ends, within one of its own.
 int coord_threads(const Arguments&) {
-  const coord_observer_v1* const observer = find_observer();
+  const coord_observer* const observer = find_observer();
   if (observer == nullptr) return 1;
   const auto call = [&](uint32_t number) {
     coord_sim_call facts{};

@@ -3,13 +3,13 @@
  *
  * The versioned C table through which a profiler listens to libcoord.
  *
- * libcoord looks the symbol `streamscope_observer_v1` up at run time (dlsym, once, when the first
- * Device is opened). Without it every hook is one predictable branch. With it, libcoord tells what
- * no driver callback can know: which operation a call belongs to, what depends on what, and, on the
- * simulated device, everything that CUPTI would have told. Hooks never throw, never block and never
- * call back into libcoord. They may be called from any thread.
+ * libcoord looks the symbol `streamscope_coord_observer` up at run time (dlsym, once, when the
+ * first Device is opened). Without it every hook is one predictable branch. With it, libcoord tells
+ * what no driver callback can know: which operation a call belongs to, what depends on what, and,
+ * on the simulated device, everything that CUPTI would have told. Hooks never throw, never block
+ * and never call back into libcoord. They may be called from any thread.
  *
- * The table only grows at its end; `size` says how much of it the other side knows.
+ * A table of another version or size is ignored.
  */
 #ifndef COORD_OBSERVER_H_
 #define COORD_OBSERVER_H_
@@ -326,20 +326,38 @@ struct coord_tasks_facts {
   uint64_t left_out; /* and so many were never, though they ran */
 };
 
-typedef struct coord_observer_v1 {
-  uint32_t size;    /* bytes of this table that the observer filled */
+typedef struct coord_observer {
+  uint32_t size;    /* of this table, in bytes */
   uint32_t version; /* COORD_OBSERVER_VERSION */
 
   void (*device)(const struct coord_device_facts*);
   void (*stream)(const struct coord_stream_facts*);
   void (*event_name)(uint32_t context, uint64_t event, const char* name);
 
+  /* An operation that does not begin as soon as it is known. */
   void (*operation_registered)(const struct coord_operation_facts*);
+  /* An operation that begins as soon as it is known. Returns where libcoord stores the stamp of the
+   * submission's end, which is never 0, instead of calling operation_stamp, if the same thread ends
+   * it and nothing has come in between. NULL: libcoord calls it. */
+  uint64_t* (*operation_entered)(const struct coord_operation_begin_facts*);
+  /* Operations that differ in number, stamps and dependencies only, which are ignored here. Returns
+   * their number for operation_of_kind, which is valid for ever and on each thread, or 0:
+   * operation_entered is called for this one. */
+  uint32_t (*operation_kind)(const struct coord_operation_begin_facts*);
+  /* operation_entered for one of a kind. */
+  uint64_t* (*operation_of_kind)(uint32_t kind, uint32_t operation, uint64_t registered,
+                                 uint64_t begun, const struct coord_dependency_facts* dependencies,
+                                 uint32_t dependency_count);
   /* From its begin on a thread until its end, every CUDA (or simulated) call of that thread belongs
    * to the operation. Another thread may tell the end. */
   void (*operation_begin)(uint32_t operation, int64_t time_ns);
   void (*operation_end)(uint32_t operation, int64_t time_ns);
-  void (*operation_state)(uint32_t operation, uint32_t state, int64_t time_ns);
+  /* The state (coord_operation_state) of the operation from `stamp` on. Ends what operation_entered
+   * began on this thread, unless operation_end or another beginning has come in between. */
+  void (*operation_stamp)(uint32_t operation, uint32_t state, uint32_t clock, uint64_t stamp);
+  /* Operations that are proved to be completed, all at once. */
+  void (*operations_completed)(const uint32_t* operations, uint32_t count, uint32_t clock,
+                               uint64_t stamp);
   /* How a dependency was satisfied at submission; elided: coord_elision. */
   void (*dependency)(uint32_t operation, uint32_t depends_on, uint32_t inferred, uint32_t elided);
 
@@ -348,7 +366,6 @@ typedef struct coord_observer_v1 {
 
   void (*mark)(const char* name, int64_t time_ns);
 
-  /* Absent from the tables of observers that are older than these. */
   void (*pool)(const struct coord_pool_facts*);
   void (*pool_sample)(const struct coord_pool_sample_facts*);
   void (*barrier)(const struct coord_barrier_facts*);
@@ -356,14 +373,6 @@ typedef struct coord_observer_v1 {
   void (*barrier_arrival)(const struct coord_barrier_arrival_facts*);
   void (*timeline)(const struct coord_timeline_facts*);
   void (*timeline_act)(const struct coord_timeline_act_facts*);
-  /* As operation_entered; called by libraries that do not know that. */
-  void (*operation_begun)(const struct coord_operation_begin_facts*);
-  /* As operation_state, with libcoord's own stamp. Ends what operation_entered began on this
-   * thread, unless operation_end or another beginning has come in between. */
-  void (*operation_stamp)(uint32_t operation, uint32_t state, uint32_t clock, uint64_t stamp);
-  /* Operations that are proved to be completed, all at once. */
-  void (*operations_completed)(const uint32_t* operations, uint32_t count, uint32_t clock,
-                               uint64_t stamp);
   /* Told when a wait is given up, and when the observer asks. */
   void (*waits)(const struct coord_waits_facts*);
   /* Hands the observer a function that tells `waits` to it. It may be called at any time, by a
@@ -376,24 +385,11 @@ typedef struct coord_observer_v1 {
   uint64_t (*task_stamp)(uint32_t* clock);
   /* Returns for how many of the tasks there was room, from the first on. */
   uint32_t (*tasks)(const struct coord_tasks_facts*);
-  /* In one call what operation_registered, dependency, operation_begin and operation_state would
-   * tell. Returns where libcoord stores the stamp of the submission's end, which is never 0,
-   * instead of telling it by operation_stamp, if the same thread ends it and nothing has come in
-   * between. NULL: libcoord tells it. */
-  uint64_t* (*operation_entered)(const struct coord_operation_begin_facts*);
-  /* Operations that differ in number, stamps and dependencies only, which are not looked at.
-   * Returns their number for operation_of_kind, which is good for ever and on each thread, or 0:
-   * operation_entered tells this one. */
-  uint32_t (*operation_kind)(const struct coord_operation_begin_facts*);
-  /* operation_entered for one of a kind. */
-  uint64_t* (*operation_of_kind)(uint32_t kind, uint32_t operation, uint64_t registered,
-                                 uint64_t begun, const struct coord_dependency_facts* dependencies,
-                                 uint32_t dependency_count);
-} coord_observer_v1;
+} coord_observer;
 
 /* Exported by libstreamscope_inject.so. Returns NULL if this process is not being recorded. */
-typedef const coord_observer_v1* (*coord_observer_v1_function)(void);
-#define COORD_OBSERVER_SYMBOL "streamscope_observer_v1"
+typedef const coord_observer* (*coord_observer_function)(void);
+#define COORD_OBSERVER_SYMBOL "streamscope_coord_observer"
 
 #ifdef __cplusplus
 }

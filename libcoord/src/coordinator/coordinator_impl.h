@@ -326,27 +326,27 @@ class Coordinator::Impl {
 
   // What a profiler is told (coordinator_tell.cpp). Without one each is a branch.
   void announce(OperationRecord& record) const {
-    if (observer().operation_registered != nullptr) tell_registered(record);
+    if (is_observed()) tell_registered(record);
   }
   void tell_dependency(const OperationRecord& record, OperationHandle on, bool inferred) const;
   /// Keeps for enter() why each dependency is waited for or not: before the waits in candidates_
   /// have become part of the stream's clock.
   void note_elisions(OperationRecord& record) {
-    if (listened_ && observer().dependency != nullptr) find_elisions(record);
+    if (listened_ && is_observed()) find_elisions(record);
   }
   /// From here on, what the thread calls belongs to the operation.
   void enter(OperationRecord& record) {
     if (!listened_) [[likely]]
       return;
     if (nvtx_) nvtx::push(record.name());
-    if (observer().operation_begin != nullptr) tell_begun(record);
+    if (is_observed()) tell_begun(record);
   }
   /// Back to the operation around it, if there is one.
   void leave(const OperationRecord& record) const {
     if (!listened_) [[likely]]
       return;
     if (nvtx_) nvtx::pop();
-    if (observer().operation_end != nullptr) tell_left(record);
+    if (is_observed()) tell_left(record);
   }
   /// The end of a submission: its state, and what leave() tells.
   void tell_submission(const OperationRecord& record) {
@@ -354,11 +354,10 @@ class Coordinator::Impl {
       tell_end_of_submission(record);
   }
   void tell_state(const OperationRecord& record) {
-    if (listened_ && observer().operation_state != nullptr) [[unlikely]]
+    if (listened_ && is_observed()) [[unlikely]]
       tell_new_state(record);
   }
-  /// Of many that have completed: tell_completed() tells them at once, if the observer can be told
-  /// so.
+  /// Of many that have completed: tell_completed() tells them at once.
   void tell_one_completed(const OperationRecord& record) {
     if (!listened_) [[likely]]
       return;
@@ -378,7 +377,7 @@ class Coordinator::Impl {
   void find_elisions(OperationRecord& record);
   void tell_begun(OperationRecord& record);
   void tell_begun_at_length(OperationRecord& record);
-  void tell_begun_singly(OperationRecord& record);
+  void tell_announced_begun(OperationRecord& record);
   void tell_left(const OperationRecord& record) const;
   void tell_end_of_submission(const OperationRecord& record);
   void tell_new_state(const OperationRecord& record);

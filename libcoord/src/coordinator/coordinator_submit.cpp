@@ -29,10 +29,9 @@ Coordinator::Impl::Impl(const Device& device, const CoordinatorOptions& options)
     : device_(device.state()),
       options_(options),
       number_(next_coordinator.fetch_add(1)),
-      nvtx_(nvtx::listening() && observer().operation_registered == nullptr),
-      listened_(nvtx_ || observer().operation_begin != nullptr ||
-                observer().operation_state != nullptr || observer().dependency != nullptr),
-      stamps_submissions_(options.submission_times || observer().operation_state != nullptr),
+      nvtx_(nvtx::listening() && !is_observed()),
+      listened_(nvtx_ || is_observed()),
+      stamps_submissions_(options.submission_times || is_observed()),
       operations_(options.history, number_),
       executor_(options.executor != nullptr || options.polled ? options.executor
                                                               : Executor::shared()),

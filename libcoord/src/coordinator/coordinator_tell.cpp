@@ -22,7 +22,7 @@ namespace {
 /// Whether the observer was told of it by operation_entered, in nobody's function: then it takes
 /// the state at the end of the submission for the end of what the thread's calls belong to.
 bool ends_by_its_state(const OperationRecord& record) {
-  return observer().operation_entered != nullptr && !record.announced && record.outer == COORD_NONE;
+  return !record.announced && record.outer == COORD_NONE;
 }
 
 /// The operation whose function runs on this thread, the innermost one.
@@ -103,7 +103,7 @@ void Coordinator::Impl::tell_registered(OperationRecord& record) const {
 
 void Coordinator::Impl::tell_dependency(const OperationRecord& record, OperationHandle on,
                                         bool inferred) const {
-  if (observer().dependency == nullptr) return;
+  if (!is_observed()) return;
   observer().dependency(observer_id(record), static_cast<std::uint32_t>(on.id().value),
                         inferred ? 1 : 0, COORD_WAITED);
 }
@@ -139,12 +139,11 @@ void Coordinator::Impl::find_elisions(OperationRecord& record) {
     record.elisions[i].inferred = 1;
 }
 
-// An operation that the observer knows already, or to an observer that wants single facts.
-void Coordinator::Impl::tell_begun_singly(OperationRecord& record) {
-  const coord_observer_v1& told = observer();
+// An operation that the observer knows already.
+void Coordinator::Impl::tell_announced_begun(OperationRecord& record) {
+  const coord_observer& told = observer();
   const std::uint32_t id = observer_id(record);
-  if (!record.announced) tell_registered(record);
-  if (told.dependency != nullptr && record.after.size() > 0) {
+  if (record.after.size() > 0) {
     for (const coord_dependency_facts& one : record.elisions)
       told.dependency(id, one.operation, one.inferred, one.elided);
   }
@@ -249,18 +248,17 @@ void Coordinator::Impl::tell_begun(OperationRecord& record) {
 void Coordinator::Impl::tell_begun_at_length(OperationRecord& record) {
   if (record.outer != COORD_NONE) record.outer = ended_out_of_turn().still_open(record.outer);
   make_kind(record);
-  const auto tell = observer().operation_entered;
-  if (tell == nullptr || record.announced) return tell_begun_singly(record);
+  if (record.announced) return tell_announced_begun(record);
   const auto depends_on = dependencies_of(record);
   coord_operation_begin_facts facts = facts_of(record);
   facts.dependency_count = static_cast<std::uint32_t>(depends_on.size());
   facts.dependencies = depends_on.data();
-  std::uint64_t* const end = tell(&facts);
+  std::uint64_t* const end = observer().operation_entered(&facts);
   if (record.outer == COORD_NONE) entered.end = end;
 }
 
 void Coordinator::Impl::tell_left(const OperationRecord& record) const {
-  const coord_observer_v1& told = observer();
+  const coord_observer& told = observer();
   const std::uint32_t id = observer_id(record);
   if (entered.operation != id) {
     ended_out_of_turn().add(id, record.outer);
@@ -288,30 +286,23 @@ void Coordinator::Impl::tell_end_of_submission(const OperationRecord& record) {
 
 void Coordinator::Impl::tell_new_state(const OperationRecord& record) {
   const OperationState state = record.state.load(std::memory_order_relaxed);
-  const coord_observer_v1& told = observer();
-  if (state == OperationState::kCompleted && told.operations_completed != nullptr)
-    return tell_one_completed(record);
+  const coord_observer& told = observer();
+  if (state == OperationState::kCompleted) return tell_one_completed(record);
   if (state == OperationState::kCaptured) {
     // That is no state of a trace; its submission is over all the same.
     if (ends_by_its_state(record)) told.operation_end(observer_id(record), 0);
     return;
   }
-  const auto number = static_cast<std::uint32_t>(state);
-  if (told.operation_stamp == nullptr) {
-    told.operation_state(observer_id(record), number, observer_time(*record.device));
-    return;
-  }
   const std::uint64_t stamp = state == OperationState::kSubmitted ? record.submitted
                               : state == OperationState::kBegun   ? record.begun
                                                                   : record.ended;
-  told.operation_stamp(observer_id(record), number,
+  told.operation_stamp(observer_id(record), static_cast<std::uint32_t>(state),
                        static_cast<std::uint32_t>(record.device->clock), stamp);
 }
 
 // The first of its device.
 void Coordinator::Impl::tell_first_completed(const OperationRecord& record) {
-  if (observer().operation_state == nullptr) return;
-  if (observer().operations_completed == nullptr) return tell_new_state(record);
+  if (!is_observed()) return;
   tell_completed();
   told_device_ = record.device;
   tell_one_completed(record);

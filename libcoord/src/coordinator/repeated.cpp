@@ -253,8 +253,7 @@ class Section::Impl {
   }
 
   [[nodiscard]] bool worth_it() const {
-    const bool profiled = !coordinator_.simulated() &&
-                          (nvtx::listening() || observer().operation_registered != nullptr);
+    const bool profiled = !coordinator_.simulated() && (nvtx::listening() || is_observed());
     return profiled ? structure_.size() >= kWorthAGraph
                     : metrics_.launch_time < metrics_.submission_time;
   }

@@ -51,8 +51,8 @@ Machine::~Machine() {
   for (const auto& [key, range] : memory) std::free(range.address);
 }
 
-const coord_observer_v1& Machine::told() const {
-  static constexpr coord_observer_v1 kNobody{};
+const coord_observer& Machine::told() const {
+  static constexpr coord_observer kNobody{};
   return scheduler == nullptr ? observer() : kNobody;
 }
 

@@ -108,7 +108,7 @@ struct Machine {
   Machine& operator=(const Machine&) = delete;
 
   /// Where facts for a profiler go: nowhere while orders are explored.
-  [[nodiscard]] const coord_observer_v1& told() const;
+  [[nodiscard]] const coord_observer& told() const;
 
   std::uint32_t add_stream(std::uint32_t device, NativeStream handle, StreamKind kind, int priority,
                            std::string_view name, std::int64_t time_ns);

@@ -109,7 +109,7 @@ SimBackend::SimBackend(std::shared_ptr<Machine> machine, std::uint32_t device)
       costs_(machine_.config.calibration),
       properties_(describe(machine_.config)) {
   machine_.contexts[device_] = properties_.context;
-  if (const coord_observer_v1& told = machine_.told(); told.device != nullptr) {
+  if (const coord_observer& told = machine_.told(); told.device != nullptr) {
     coord_device_facts facts{};
     facts.device = properties_.ordinal;
     facts.context = properties_.context;
