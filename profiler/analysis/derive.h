@@ -14,7 +14,7 @@
 namespace streamscope::analysis {
 
 /// `analysis_version` of the derived tables written here; a trace with another one is stale.
-inline constexpr int64_t kAnalysisVersion = 6;
+inline constexpr int64_t kAnalysisVersion = 1;
 
 struct DerivedCounts {
   size_t edges = 0;

@@ -19,11 +19,13 @@
 
 namespace streamscope::trace {
 
-/// Version of the file format (`user_version`). Raised by every change of a table, a column or its
-/// meaning.
-inline constexpr int kFormatVersion = 6;
-/// `application_id` of a trace file: "SScp".
-inline constexpr int kApplicationId = 0x53536370;
+/// Version of the file format (`user_version`). From the first release on, raised by every change
+/// of a table, a column or its meaning.
+inline constexpr int kFormatVersion = 1;
+/// `application_id` of a trace file: "StSc".
+inline constexpr int kApplicationId = 0x53745363;
+/// That of the files of unreleased versions ("SScp"), which are refused.
+inline constexpr int kUnreleasedApplicationId = 0x53536370;
 
 using Id = uint32_t;  ///< row of another table or a string; also the index into its columns
 using Ns = int64_t;   ///< nanoseconds since the trace start

@@ -99,7 +99,10 @@ bool has_table(const Database& database, const char* pattern) {
 
 void expect_trace(const Database& database) {
   const std::filesystem::path& file = database.file();
-  if (database.integer("PRAGMA application_id") != kApplicationId) {
+  const int64_t application = database.integer("PRAGMA application_id");
+  if (application == kUnreleasedApplicationId)
+    throw Error(file, "was recorded before the first release of StreamScope", "record it again");
+  if (application != kApplicationId) {
     if (has_table(database, "StringIds") || has_table(database, "CUPTI\\_%") ||
         has_table(database, "META\\_DATA\\_EXPORT")) {
       throw Error(file, "is not a StreamScope trace but an export of Nsight Systems",

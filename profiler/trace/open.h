@@ -14,16 +14,15 @@
 
 namespace streamscope::trace {
 
-/// A read-only connection. Throws Error that says what
-/// is wrong with the file and what to do: missing, empty, truncated, not SQLite, another program's
-/// database, a newer format.
+/// A read-only connection. Throws Error that says what is wrong with the file and what to do:
+/// missing, empty, truncated, not SQLite, another program's database, another format.
 std::unique_ptr<Database> open_trace(const std::filesystem::path& file);
 
 /// The same for any SQLite file, whatever is in it.
 std::unique_ptr<Database> open_database(const std::filesystem::path& file);
 
-/// Throws Error unless the database that was opened is a trace whose tables are as this or an older
-/// version makes them.
+/// Throws Error unless the database that was opened is a trace whose tables are as Writer makes
+/// them.
 void expect_trace(const Database& database);
 
 /// One more connection to the file of a trace that is open.

@@ -48,54 +48,18 @@ std::string condensed(std::string_view sql) {
   return result;
 }
 
-// "CREATE TABLE t(a INTEGER,b REFERENCES u(id))WITHOUT ROWID" in parts: what stands before and
-// behind the parentheses, and the definitions inside.
-struct Definition {
-  std::string frame;
-  std::vector<std::string> columns;
-};
-Definition definition_of(std::string_view sql) {
-  const std::string text = condensed(sql);
-  Definition result;
-  int depth = 0;
-  for (const char c : text) {
-    if (c == ')') --depth;
-    if (depth == 0) {
-      result.frame += c;
-    } else if (c == ',' && depth == 1) {
-      result.columns.emplace_back();
-    } else {
-      if (result.columns.empty()) result.columns.emplace_back();
-      result.columns.back() += c;
-    }
-    if (c == '(') ++depth;
-  }
-  std::erase(result.frame, ';');
-  return result;
-}
-
-// True if every definition is one of ours, in our order.
-bool is_part_of(const std::vector<std::string>& columns, const std::vector<std::string>& ours) {
-  auto at = ours.begin();
-  for (const std::string& column : columns) {
-    at = std::find(at, ours.end(), column);
-    if (at == ours.end()) return false;
-    ++at;
-  }
-  return !columns.empty();
-}
-
-// A table of ours.
+// A table of ours: the statement that makes it, as a file has it and condensed.
 struct Own {
   std::string_view sql;
-  Definition definition;
+  std::string condensed;
 };
 const std::map<std::string, Own, std::less<>>& own_tables() {
   static const std::map<std::string, Own, std::less<>> kOwn = [] {
     std::map<std::string, Own, std::less<>> all;
     const auto add = [&](const char* name) {
-      const std::string_view sql = create_table_sql(name);
-      all[name] = {sql.substr(0, sql.rfind(';')), definition_of(sql)};
+      std::string_view sql = create_table_sql(name);
+      sql = sql.substr(0, sql.rfind(';'));
+      all[name] = {sql, condensed(sql)};
     };
     for (const char* name : {"meta", "string"}) add(name);
     for (const TableInfo& info : tables()) add(info.name);
@@ -104,12 +68,9 @@ const std::map<std::string, Own, std::less<>>& own_tables() {
   return kOwn;
 }
 
-// Files are opened often, and most are of this version: their tables have our text, but for its
-// end.
+// Files are opened often, and most tables have our text to the letter.
 bool is_own(const Own& own, std::string_view stored_sql) {
-  if (stored_sql == own.sql) return true;
-  const Definition stored = definition_of(stored_sql);
-  return stored.frame == own.definition.frame && is_part_of(stored.columns, own.definition.columns);
+  return stored_sql == own.sql || condensed(stored_sql) == own.condensed;
 }
 
 // As SQLite compares names.
@@ -168,7 +129,7 @@ void expect_own_tables(const Database& database) {
     }
   }
   for (const auto& [name, own] : own_tables()) {
-    if (!seen.contains(name) && !added_later(name))
+    if (!seen.contains(name))
       throw Error(database.file(), "is damaged: table " + name + " is missing", "record it again");
   }
 }

@@ -15,10 +15,8 @@ namespace streamscope::trace {
 /// The statement of schema.sql that makes a table.
 std::string_view create_table_sql(std::string_view table);
 
-/// Throws Error unless every table of schema.sql was made by schema.sql of this or an older
-/// version: a plain table of columns that this version has, in their order, defined alike. A
-/// virtual table, a view, a generated column or a constraint is none. Columns may be missing, and
-/// tables that were added later.
+/// Throws Error unless every table of schema.sql is there and was made by its statement; comments
+/// and space may differ.
 void expect_own_tables(const Database& database);
 
 /// Throws Error if the file has triggers: no trace has, and they would change what is stored.

@@ -10,7 +10,6 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <set>
 #include <thread>
 
 #include "checks.h"
@@ -100,9 +99,8 @@ class Loader {
       total_rows_ += stored_rows_.emplace_back(row_count(table.name)).value_or(0);
   }
 
-  // By the highest id; nothing if the table is empty or newer than the file.
+  // By the highest id; nothing if the table is empty.
   std::optional<uint64_t> row_count(const std::string& table) const {
-    if (added_later(table) && stored_columns(table).empty()) return std::nullopt;
     Statement statement(database(), "SELECT max(id) FROM " + table);
     if (!statement.step() || statement.is_null(0)) return std::nullopt;
     const auto most = static_cast<int64_t>(most_rows_);
@@ -134,24 +132,12 @@ class Loader {
     }
   }
 
-  std::set<std::string, std::less<>> stored_columns(const std::string& table) const {
-    std::set<std::string, std::less<>> names;
-    Statement statement(database(), "SELECT name FROM pragma_table_info('" + table + "')");
-    while (statement.step()) names.emplace(statement.text(0));
-    return names;
-  }
-
   // Splits each table into parts; the last one reads to the end, whatever comes there. Most tables
   // of a trace are empty.
   void plan_parts() {
     parts_.resize(tables_.size());
     for (size_t i = 0; i < tables_.size(); ++i) {
-      StoredTable& table = tables_[i];
       if (!stored_rows_[i]) continue;
-      if (grown_later(table.name)) {
-        const std::set<std::string, std::less<>> stored = stored_columns(table.name);
-        for (StoredColumn& column : table.columns) column.is_stored = stored.contains(column.name);
-      }
       uint64_t from = 0;
       for (; from + kRowsPerPart < *stored_rows_[i]; from += kRowsPerPart)
         parts_[i].push_back({.from = from, .to = from + kRowsPerPart});

@@ -4,9 +4,9 @@
 /* Source of docs/trace-format.md (format_doc.cpp): a heading is "-- == Heading ==", a comment inside the parentheses before
    the first column is about the table, a comment after a column is about the column, one after AS about the view. */
 
--- The StreamScope trace, format version 6: one SQLite file.
+-- The StreamScope trace, format version 1: one SQLite file.
 --
--- application_id is 0x53536370 ("SScp"), user_version is the format version. While a program is being recorded the file
+-- application_id is 0x53745363 ("StSc"), user_version is the format version. While a program is being recorded the file
 -- is in WAL mode and may be read by anybody; a finished trace is one plain file in journal mode DELETE.
 --
 -- Times are integer nanoseconds since the start of the trace (`meta.trace_start_realtime_ns` says when that was); a
@@ -322,7 +322,7 @@ CREATE TABLE graph_node (
                                                        -- 12 batch of memory operations, 13 conditional
   original_native_id INTEGER,                          -- node it was cloned from; NULL if none
   name_id INTEGER REFERENCES string(id),               -- kernel name or label
-  correlation_id INTEGER                               -- of the call that was captured; NULL: not captured, or in an older file
+  correlation_id INTEGER                               -- of the call that was captured; NULL: not captured
 );
 
 CREATE TABLE graph_edge (

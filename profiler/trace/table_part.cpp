@@ -140,8 +140,7 @@ void read_part(const Database& database, const StoredTable& table, TablePart& pa
                                  &sink, nullptr, take_row, end_rows, nullptr);
   if (code != SQLITE_OK) database.fail(code);
   std::string sql = "SELECT take_row(id";
-  for (const StoredColumn& column : table.columns)
-    sql += column.is_stored ? std::string(",") + column.name : ",NULL";
+  for (const StoredColumn& column : table.columns) sql += std::string(",") + column.name;
   // By row, as they come: an index may hold all that is asked for, in another order.
   sql += std::string(") FROM ") + table.name + " NOT INDEXED";
   if (part.from > 0) sql += " WHERE id >= " + std::to_string(part.from);

@@ -21,7 +21,6 @@ using ColumnTarget = std::variant<Column<Id>*, Column<Small>*, Column<Int>*>;
 struct StoredColumn {
   const char* name;
   ColumnTarget target;
-  bool is_stored = true;  ///< false: the file is older than the column, all of it is NULL
 };
 
 struct StoredTable {

@@ -57,21 +57,6 @@ constexpr Reference kReferences[] = {
 
 std::span<const TableInfo, kTableCount> tables() { return kTables; }
 
-bool added_later(std::string_view table) {
-  return table == "access" || table == "timeline" || table == "timeline_point" ||
-         table == "thread_sample" || table == "probe" || table == "kernel_name" ||
-         table == "task_queue" || table == "task_run" || table == "task";
-}
-
-bool grown_later(std::string_view table) {
-  constexpr std::string_view kGrown[] = {"graph_node",    "operation_dependency",
-                                         "edge",          "wait_cause",
-                                         "critical_path", "finding",
-                                         "lod",           "hang_node",
-                                         "host_sync"};
-  return added_later(table) || std::ranges::find(kGrown, table) != std::end(kGrown);
-}
-
 const char* referenced_table(const char* table, std::string_view column) {
   if (column == "from_node_id" || column == "to_node_id") {
     return table == std::string_view("hang_edge") ? "hang_node" : "graph_node";

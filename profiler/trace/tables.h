@@ -58,11 +58,6 @@ inline constexpr size_t kMostColumns = 18;  // of any table, without id
 /// All tables of tables.def in its order.
 std::span<const TableInfo, kTableCount> tables();
 
-/// Tables that the first traces do not have, and those that got columns since; what an older file
-/// lacks is empty, NULL. Derived tables can be computed anew.
-bool added_later(std::string_view table);
-bool grown_later(std::string_view table);
-
 /// Table that an Id column refers to, by its name; "string" for texts, nullptr if it depends on
 /// another column (hang_node.object_id). schema.sql says the same with REFERENCES; a test compares.
 const char* referenced_table(const char* table, std::string_view column);

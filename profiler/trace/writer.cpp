@@ -193,10 +193,6 @@ void Writer::Impl::load_existing() {
   for (size_t i = 0; i < kTableCount; i++) {
     std::string name = tables()[i].name;
     TableBuffer& buffer = buffers[i];
-    // An older file lacks the newest tables, to which nothing is added then.
-    if (added_later(name) &&
-        database.integer("SELECT count(*) FROM pragma_table_info('" + name + "')") == 0)
-      continue;
     int64_t count = database.integer("SELECT coalesce(max(id) + 1, 0) FROM " + name);
     if (count < 0 || count >= kNoId)
       throw Error(database.file(), "has ids out of range in table " + name);
@@ -231,7 +227,7 @@ Id Writer::Impl::add_string(std::string text) {
 
 void Writer::Impl::store_table(const TableInfo& info, TableBuffer& buffer) {
   if (buffer.clear) {
-    // Made again, with its views: a file of an older program may lack columns.
+    // Made anew, with its views: its rows and indexes go at once.
     database.run("DROP TABLE " + std::string(info.name));
     database.run(std::string(create_table_sql(info.name)) + create_views_sql(info));
   }

@@ -271,7 +271,7 @@ def files_of(arguments):
 def is_trace(path):
     with open(path, "rb") as file:
         head = file.read(72)
-    return head.startswith(b"SQLite format 3") and head[68:72] == b"SScp"
+    return head.startswith(b"SQLite format 3") and head[68:72] == b"StSc"
 
 
 def main():

@@ -117,24 +117,13 @@ TEST(Reader, RefusesANewerFormat) {
   EXPECT_THAT(error_of(file), HasSubstr("trace format 0"));
 }
 
-TEST(Reader, ReadsTheFirstFormatWithoutWhatCameLater) {
+TEST(Reader, RefusesAFileOfAnUnreleasedVersion) {
   TempTrace file;
   TraceBuilder().write(file);
   Database(file.path(), SQLITE_OPEN_READWRITE)
-      .run(
-          "PRAGMA user_version = 1; DROP TABLE timeline_point; DROP TABLE timeline;"
-          "DROP VIEW v_task; DROP TABLE task; DROP TABLE task_run; DROP TABLE task_queue;"
-          "INSERT INTO operation(id) VALUES (0), (1); DROP TABLE operation_dependency;"
-          "CREATE TABLE operation_dependency(id INTEGER PRIMARY KEY,"
-          " operation_id INTEGER REFERENCES operation(id),"
-          " depends_on_operation_id INTEGER REFERENCES operation(id),"
-          " inferred INTEGER, elided INTEGER);"
-          "INSERT INTO operation_dependency VALUES (0, 1, 0, 0, 1)");
-  const Trace trace = read(file.path());
-  EXPECT_TRUE(trace.timeline.empty());
-  EXPECT_TRUE(trace.task.empty());
-  EXPECT_THAT(trace.operation_dependency.elided, testing::ElementsAre(1));
-  EXPECT_THAT(trace.operation_dependency.elided_because, testing::ElementsAre(kNoSmall));
+      .run("PRAGMA application_id = " + std::to_string(kUnreleasedApplicationId));
+  EXPECT_THAT(error_of(file),
+              AllOf(HasSubstr("before the first release"), HasSubstr("record it again")));
 }
 
 TEST(Reader, SeesThatAFileIsTruncated) {
@@ -148,7 +137,8 @@ TEST(Reader, RefusesIdsThatLeadNowhere) {
   for (const char* damage :
        {"UPDATE op SET stream_id = 77", "UPDATE op SET stream_id = -1",
         "UPDATE op SET name_id = 1 << 40", "UPDATE op SET name_id = 'gemm'", "UPDATE op SET id = 5",
-        "DELETE FROM string WHERE id = 0", "DROP TABLE graph", "ALTER TABLE op DROP COLUMN channel",
+        "DELETE FROM string WHERE id = 0", "DROP TABLE graph", "DROP TABLE access",
+        "ALTER TABLE op DROP COLUMN channel", "ALTER TABLE graph_node DROP COLUMN correlation_id",
         "UPDATE op SET id = 1 << 60"}) {
     TempTrace file;
     TraceBuilder builder;
@@ -158,23 +148,6 @@ TEST(Reader, RefusesIdsThatLeadNowhere) {
         .run(std::string("PRAGMA legacy_alter_table=ON;") + damage);
     EXPECT_THAT(error_of(file), HasSubstr("is damaged")) << damage;
   }
-}
-
-TEST(Reader, TakesWhatAnOlderFileLacksForEmpty) {
-  TempTrace file;
-  TraceBuilder builder;
-  builder.stream("s").memset(10, 20).writes(0x1000, 64);
-  builder.add(GraphNode{.native_id = 5, .correlation_id = 7});
-  builder.write(file);
-  EXPECT_EQ(read(file).access.size(), 1u);
-  Database(file.path(), SQLITE_OPEN_READWRITE)
-      .run(
-          "PRAGMA legacy_alter_table=ON; DROP TABLE access;"
-          "ALTER TABLE graph_node DROP COLUMN correlation_id");
-  const Trace trace = read(file);
-  EXPECT_TRUE(trace.access.empty());
-  EXPECT_EQ(trace.graph_node.correlation_id[0], kNoInt);
-  EXPECT_EQ(trace.graph_node.native_id[0], 5);
 }
 
 // Large enough for several threads and many parts.
