@@ -15,8 +15,8 @@
 namespace streamscope::analysis {
 namespace {
 
-constexpr std::string_view kEvidenceNames[] = {"calls",       "events", "times", "arguments",
-                                               "allocations", "graphs", "hangs"};
+constexpr std::string_view kEvidenceNames[] = {"calls",     "events",      "times",
+                                               "arguments", "allocations", "hangs"};
 
 // When and where the rows of a finding are.
 void locate(const Trace& trace, Finding& finding) {
@@ -135,10 +135,10 @@ AvailableEvidence evidence_of(const Trace& trace) {
   AvailableEvidence result;
   const auto tier = trace.meta.find("tier");
   const bool structure_only = tier != trace.meta.end() && tier->second == "structure";
-  result.promised = kCallEvidence | kEventEvidence | kGraphEvidence | kHangEvidence;
+  result.promised = kCallEvidence | kEventEvidence | kHangEvidence;
   if (!structure_only) result.promised |= kTimeEvidence;
-  // Other tools' files say neither what graphs hold nor what waits for what.
-  if (trace.meta.contains("imported_from")) result.promised &= ~(kGraphEvidence | kHangEvidence);
+  // Other tools' files do not say what waits for what.
+  if (trace.meta.contains("imported_from")) result.promised &= ~kHangEvidence;
   if (!trace.access.empty()) result.promised |= kArgumentEvidence | kAllocationEvidence;
 
   for (Id loss = 0; loss < trace.loss.size(); ++loss) {
@@ -218,15 +218,12 @@ Verdict evaluate(const Detector& detector, Analyses& analyses, const AvailableEv
 
 std::vector<Verdict> evaluate_all(Analyses& analyses) {
   const AvailableEvidence evidence = evidence_of(analyses.trace());
-  std::vector<const Detector*> looking;
-  for (const Detector& detector : detectors()) {
-    if (detector.look) looking.push_back(&detector);
-  }
-  std::vector<Verdict> verdicts(looking.size());
+  const std::span<const Detector> all = detectors();
+  std::vector<Verdict> verdicts(all.size());
   std::atomic<size_t> next = 0;
   const auto evaluate_some = [&] {
-    for (size_t i = next++; i < looking.size(); i = next++)
-      verdicts[i] = evaluate(*looking[i], analyses, evidence);
+    for (size_t i = next++; i < all.size(); i = next++)
+      verdicts[i] = evaluate(all[i], analyses, evidence);
   };
   std::future<void> other;
   if (worth_threads(analyses.trace())) other = std::async(std::launch::async, evaluate_some);

@@ -87,14 +87,14 @@ struct Detector {
   std::string_view number;  ///< "SS201"
   std::string_view title;   ///< what it finds, one line
   FindingSeverity severity;
-  unsigned needs;                                ///< set of Evidence
-  void (*look)(Analyses&, Findings&) = nullptr;  ///< nullptr: planned for a later version
+  unsigned needs;  ///< set of Evidence
+  void (*look)(Analyses&, Findings&);
 };
 
 /// That of its detector; a note if the finding is only possible.
 FindingSeverity severity_of(const Detector& detector, const Finding& finding);
 
-/// All detectors, also planned ones, in order of their numbers.
+/// All detectors, in order of their numbers.
 std::span<const Detector> detectors();
 /// By id or number, nullptr if there is none.
 const Detector* find_detector(std::string_view name);
@@ -133,9 +133,9 @@ struct AvailableEvidence {
 };
 AvailableEvidence evidence_of(const Trace& trace);
 
-/// Runs one detector that is not merely planned.
+/// Runs one detector.
 Verdict evaluate(const Detector& detector, Analyses& analyses, const AvailableEvidence& evidence);
-/// Runs all that are not merely planned.
+/// Runs all of them.
 std::vector<Verdict> evaluate_all(Analyses& analyses);
 
 }  // namespace streamscope::analysis

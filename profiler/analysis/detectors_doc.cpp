@@ -81,7 +81,6 @@ int main(int argc, char** argv) {
   std::cout << kHead;
   const std::map<std::string, std::string> texts = texts_in(argv[1]);
   for (const Detector& detector : detectors()) {
-    if (!detector.look) continue;
     const auto text = texts.find(std::string(detector.number));
     if (text == texts.end()) {
       std::cerr << detector.id << " is described by no comment of " << argv[1] << "\n";
@@ -94,11 +93,5 @@ int main(int argc, char** argv) {
     std::string what = text->second;
     what[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(what[0])));
     print_wrapped(what);
-  }
-  std::cout << "## Planned\n\n| | id | finds |\n| --- | --- | --- |\n";
-  for (const Detector& detector : detectors()) {
-    if (!detector.look)
-      std::cout << "| " << detector.number << " | " << detector.id << " | " << detector.title
-                << " |\n";
   }
 }

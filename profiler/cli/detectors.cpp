@@ -19,8 +19,7 @@ std::string detectors_json() {
                     {"number", detector.number},
                     {"title", detector.title},
                     {"severity", analysis::to_string(detector.severity)},
-                    {"needs", analysis::to_string_of_evidence(detector.needs)},
-                    {"planned", detector.look == nullptr}});
+                    {"needs", analysis::to_string_of_evidence(detector.needs)}});
   }
   return nlohmann::ordered_json{{"schema", 1}, {"detectors", rows}}.dump(2) + "\n";
 }
@@ -28,9 +27,8 @@ std::string detectors_json() {
 std::string detectors_text() {
   std::string text;
   for (const analysis::Detector& detector : analysis::detectors()) {
-    text += fmt::format("{}  {:27} {:8} {}{}\n", detector.number, detector.id,
-                        analysis::to_string(detector.severity), detector.title,
-                        detector.look ? "" : " (planned)");
+    text += fmt::format("{}  {:27} {:8} {}\n", detector.number, detector.id,
+                        analysis::to_string(detector.severity), detector.title);
   }
   return text;
 }

@@ -26,9 +26,8 @@ enum Evidence : unsigned {
   kTimeEvidence = 4,         ///< when ops ran on the device
   kArgumentEvidence = 8,     ///< what memory ops touch
   kAllocationEvidence = 16,  ///< when memory was allocated and freed
-  kGraphEvidence = 32,       ///< nodes and edges of graphs
-  kHangEvidence = 64,        ///< what waited for what when the program stood still
-  kAllEvidence = 127,
+  kHangEvidence = 32,        ///< what waited for what when the program hung
+  kAllEvidence = 63,
 };
 
 /// The loss of a trace that does not reach the end of its program, though it was finished.

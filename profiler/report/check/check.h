@@ -46,7 +46,7 @@ struct OpenQuestion {
 struct Check {
   Info info;
   CheckOptions options;
-  std::vector<analysis::Verdict> verdicts;  ///< of all detectors but planned ones; no findings
+  std::vector<analysis::Verdict> verdicts;  ///< of all detectors; no findings
   std::vector<Advice> findings;             ///< most severe first, possible ones last
   std::vector<OpenQuestion> open;           ///< what makes it not evaluable
   uint64_t failing = 0;                     ///< findings that fail it

@@ -24,9 +24,7 @@ Json rules() {
   for (const Detector& detector : analysis::detectors()) {
     list.push_back({{"id", detector.id},
                     {"shortDescription", {{"text", detector.title}}},
-                    {"defaultConfiguration",
-                     {{"level", analysis::to_string(detector.severity)},
-                      {"enabled", detector.look != nullptr}}},
+                    {"defaultConfiguration", {{"level", analysis::to_string(detector.severity)}}},
                     {"properties",
                      {{"number", detector.number},
                       {"needs", analysis::to_string_of_evidence(detector.needs)}}}});
