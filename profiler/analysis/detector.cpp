@@ -11,6 +11,7 @@
 
 #include "labels.h"
 #include "units.h"
+#include "vocabulary/tier.h"
 
 namespace streamscope::analysis {
 namespace {
@@ -134,7 +135,8 @@ std::string AvailableEvidence::reason(unsigned needs) const {
 AvailableEvidence evidence_of(const Trace& trace) {
   AvailableEvidence result;
   const auto tier = trace.meta.find("tier");
-  const bool structure_only = tier != trace.meta.end() && tier->second == "structure";
+  const bool structure_only =
+      tier != trace.meta.end() && tier_named(tier->second) == Tier::kStructure;
   result.promised = kCallEvidence | kEventEvidence | kHangEvidence;
   if (!structure_only) result.promised |= kTimeEvidence;
   // Other tools' files do not say what waits for what.

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 
@@ -34,14 +35,11 @@ record::Options options_from(const Choices& choices) {
   options.quiet = choices.quiet;
   options.delay_s = choices.delay_s;
   options.duration_s = choices.duration_s;
-  options.tier = choices.tier == "structure" ? ring::Tier::kStructure
-                 : choices.tier == "events"  ? ring::Tier::kEvents
-                                             : ring::Tier::kTimes;
+  options.tier = tier_named(choices.tier);
   options.graphs =
       choices.graphs == "nodes" ? ring::GraphDetail::kNodes : ring::GraphDetail::kLaunch;
-  options.stacks = choices.stacks == "none"  ? ring::StackMode::kNone
-                   : choices.stacks == "all" ? ring::StackMode::kAll
-                                             : ring::StackMode::kSyncs;
+  options.stacks = static_cast<ring::StackMode>(
+      std::ranges::find(ring::kStackModeNames, choices.stacks) - ring::kStackModeNames.begin());
   for (const std::string& extra : choices.with) {
     if (extra == "args") options.with |= ring::kWithArgs;
     if (extra == "alloc") options.with |= ring::kWithAlloc;
@@ -61,14 +59,14 @@ record::Options options_from(const Choices& choices) {
   watch_for_hangs(options, choices.hang_timeout_s);
   options.abort_on_hang = choices.on_hang == "abort";
   if (choices.flight_recorder_mib) {
-    if (!choices.tier.empty() && choices.tier != "structure") {
+    if (!choices.tier.empty() && tier_named(choices.tier) != Tier::kStructure) {
       throw Error(
           "record",
           "--flight-recorder records no device times, which --tier " + choices.tier + " asks for",
           "leave out --tier, or record without --flight-recorder");
     }
     options.flight_recorder_mib = choices.flight_recorder_mib;
-    options.tier = ring::Tier::kStructure;  // whose cost it promises
+    options.tier = Tier::kStructure;  // whose cost it promises
   }
   return options;
 }
@@ -88,7 +86,7 @@ std::function<int()> define_record(CommandLine& line, ProgramArguments& program)
   line.option("--tier", choices->tier,
               "structure: calls only, cheapest; times (default): when work ran; events: CUPTI's "
               "own event records too")
-      .one_of({"structure", "times", "events"});
+      .one_of({kTierNames.begin(), kTierNames.end()});
   line.option("--with", choices->with,
               "extras, separated by commas: args, alloc, graph-nodes, event-times (slows the "
               "GPU), stacks")
@@ -102,7 +100,7 @@ std::function<int()> define_record(CommandLine& line, ProgramArguments& program)
           "--stacks", choices->stacks,
           "call stacks of no call, of blocking synchronizations and the first work on the default "
           "stream (syncs, default) or of all calls")
-      .one_of({"none", "syncs", "all"});
+      .one_of({ring::kStackModeNames.begin(), ring::kStackModeNames.end()});
   line.option("--delay", choices->delay_s, "seconds until recording begins")
       .not_negative()
       .takes("SECONDS");

@@ -328,7 +328,7 @@ int start_activities(const ring::Control& control, bool late) {
   if (cupti.cuptiSetThreadIdType != nullptr)
     cupti.cuptiSetThreadIdType(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM);
 
-  if (control.tier >= ring::Tier::kTimes) {
+  if (control.tier >= Tier::kTimes) {
     // KIND_KERNEL would serialize kernels; CONCURRENT_KERNEL does not.
     for (CUpti_ActivityKind kind :
          {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_MEMCPY,
@@ -342,7 +342,7 @@ int start_activities(const ring::Control& control, bool late) {
       report_loss(ring::Loss::kGraphTimes, 1, "recording began after CUDA was in use");
     }
   }
-  if (control.tier >= ring::Tier::kEvents) {
+  if (control.tier >= Tier::kEvents) {
     enable(CUPTI_ACTIVITY_KIND_SYNCHRONIZATION);
     enable(CUPTI_ACTIVITY_KIND_CUDA_EVENT);
     // Polling programs would flood the buffers with queries that were not ready.

@@ -432,7 +432,7 @@ CuptiStart start_cupti(bool late) {
   if (late) distrust_allocations();
   const char* step = "cuptiActivityRegisterCallbacks";
   // Subscribing alone does not protect the buffers: a second copy of libcupti refuses only here.
-  if (session.control->tier > ring::Tier::kStructure || session.control->with != 0)
+  if (session.control->tier > Tier::kStructure || session.control->with != 0)
     result = static_cast<CUptiResult>(start_activities(*session.control, late));
   if (result == CUPTI_SUCCESS) {
     step = "cuptiEnableCallback";

@@ -85,8 +85,7 @@ void on_stream(const coord_stream_facts* facts) {
   record.begin = static_cast<uint64_t>(facts->time_ns);
   record.stream = facts->stream;
   record.priority = facts->priority;
-  record.tid =
-      facts->kind == static_cast<uint32_t>(ring::StreamKind::kPerThreadDefault) ? thread->tid : 0;
+  record.tid = facts->kind == static_cast<uint32_t>(kPerThreadStream) ? thread->tid : 0;
   record.name = send_text(*thread, view(facts->name));
   thread->push(record);
 }

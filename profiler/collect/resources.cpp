@@ -104,7 +104,7 @@ uint32_t stream_id(CUcontext context, CUstream stream, bool per_thread) {
 }
 
 void tell_stream(ThreadState& thread, uint32_t context_id, uint64_t handle, uint32_t id,
-                 ring::StreamKind kind, int32_t priority, bool destroyed, uint32_t tid = 0) {
+                 StreamKind kind, int32_t priority, bool destroyed, uint32_t tid = 0) {
   ring::StreamRecord record{};
   record.kind = RecordKind::kStream;
   record.stream_kind = static_cast<uint8_t>(kind);
@@ -132,20 +132,19 @@ void tell_context(ThreadState& thread, CUcontext context, uint32_t context_id) {
   record.begin = ticks();
   thread.push(record);
   if (null_stream != ring::kNone32)
-    tell_stream(thread, context_id, 0, null_stream, ring::StreamKind::kLegacy, 0, false);
+    tell_stream(thread, context_id, 0, null_stream, kLegacyStream, 0, false);
 }
 
 void on_stream(ThreadState& thread, const CUpti_ResourceData& data, bool destroyed) {
   uint32_t context_id;
   if (cupti.cuptiGetContextId(data.context, &context_id) != CUPTI_SUCCESS) return;
   CUstream stream = data.resourceHandle.stream;
-  auto kind = ring::StreamKind::kUnknown;
+  StreamKind kind = kUnknownStream;
   int32_t priority = 0;
   // What CUPTI does not say stands in the creating call's parameters.
   if (thread.open_entry != nullptr && thread.open_entry->kind == CallKind::kStreamCreate) {
     const uint64_t facts = thread.open_call().value.load(std::memory_order_relaxed);
-    kind = (facts & CU_STREAM_NON_BLOCKING) != 0 ? ring::StreamKind::kNonBlocking
-                                                 : ring::StreamKind::kBlocking;
+    kind = (facts & CU_STREAM_NON_BLOCKING) != 0 ? kNonBlockingStream : kBlockingStream;
     priority = static_cast<int32_t>(facts >> 32);
   }
   const auto handle = reinterpret_cast<uintptr_t>(stream);
@@ -423,7 +422,7 @@ void tell_per_thread_stream(ThreadState& thread, CUcontext context, uint32_t con
   const uint32_t id = stream_id(context, nullptr, true);
   if (id == ring::kNone32) return;
   tell_stream(thread, context_id, reinterpret_cast<uintptr_t>(CU_STREAM_PER_THREAD), id,
-              ring::StreamKind::kPerThreadDefault, 0, false, thread.tid);
+              kPerThreadStream, 0, false, thread.tid);
 }
 
 void tell_used(ThreadState& thread, CUcontext context, uint32_t context_id, uint64_t stream) {
@@ -432,12 +431,11 @@ void tell_used(ThreadState& thread, CUcontext context, uint32_t context_id, uint
   tell_context(thread, context, context_id);
   if (stream <= 2 || !first_time(kStreamKey, context_id, stream)) return;
   auto handle = reinterpret_cast<CUstream>(stream);
-  auto kind = ring::StreamKind::kUnknown;
+  StreamKind kind = kUnknownStream;
   unsigned flags = 0;
   int priority = 0;
   if (cuda.cuStreamGetFlags != nullptr && cuda.cuStreamGetFlags(handle, &flags) == CUDA_SUCCESS)
-    kind = (flags & CU_STREAM_NON_BLOCKING) != 0 ? ring::StreamKind::kNonBlocking
-                                                 : ring::StreamKind::kBlocking;
+    kind = (flags & CU_STREAM_NON_BLOCKING) != 0 ? kNonBlockingStream : kBlockingStream;
   if (cuda.cuStreamGetPriority != nullptr) cuda.cuStreamGetPriority(handle, &priority);
   tell_stream(thread, context_id, stream, stream_id(context, handle, false), kind, priority, false);
 }

@@ -105,7 +105,7 @@ struct alignas(128) ThreadState {
     const uint64_t ended = submission().ended.load(std::memory_order_relaxed);
     if (ended == 0) return;
     push_state(submission().operation.load(std::memory_order_relaxed),
-               static_cast<uint32_t>(ring::OperationState::kSubmitted),
+               static_cast<uint32_t>(kOperationSubmitted),
                static_cast<uint8_t>(submission().flags.load(std::memory_order_relaxed)), ended);
   }
   /// From here on the thread submits this operation; kNone32: none.

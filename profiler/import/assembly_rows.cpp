@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "assembly.h"
+#include "vocabulary/tier.h"
 
 namespace streamscope::import {
 namespace {
@@ -232,7 +233,7 @@ void Assembly::finish() {
   append_annotations();
   append_objects();
   losses_.write(writer_);
-  writer_.set_meta("tier", ops_.empty() ? "structure" : "times");
+  writer_.set_meta("tier", to_string(ops_.empty() ? Tier::kStructure : Tier::kTimes));
 }
 
 }  // namespace streamscope::import

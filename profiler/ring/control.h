@@ -9,10 +9,13 @@
 // STREAMSCOPE_RINGS.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
+#include <string_view>
 
 #include "record.h"
+#include "vocabulary/tier.h"
 
 namespace streamscope::ring {
 
@@ -21,9 +24,10 @@ inline constexpr char kRingsVariable[] = "STREAMSCOPE_RINGS";
 inline constexpr char kControlFile[] = "control";
 inline constexpr char kControlMagic[8] = {'S', 'S', 'C', 'T', 'R', 'L', '\0', '\1'};
 
-enum class Tier : uint32_t { kStructure = 0, kTimes = 1, kEvents = 2 };
 enum class GraphDetail : uint32_t { kLaunch = 0, kNodes = 1 };
 enum class StackMode : uint32_t { kNone = 0, kSyncs = 1, kAll = 2 };
+/// By number; as `record --stacks` and STREAMSCOPE_STACKS have them.
+inline constexpr std::array<std::string_view, 3> kStackModeNames = {"none", "syncs", "all"};
 
 enum With : uint32_t {
   kWithArgs = 1 << 0,

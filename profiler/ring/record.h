@@ -16,6 +16,9 @@
 #include <string_view>
 #include <type_traits>
 
+#include "vocabulary/operation_state.h"
+#include "vocabulary/stream_kind.h"
+
 namespace streamscope::ring {
 
 /// Version of everything in this header and in ring.h and control.h. Both sides must agree exactly.
@@ -185,15 +188,6 @@ struct ContextRecord {
   uint64_t handle;
   uint64_t begin;  // ticks
   uint64_t unused[4];
-};
-
-enum class StreamKind : uint8_t {
-  kLegacy = 0,
-  kPerThreadDefault,
-  kBlocking,
-  kNonBlocking,
-  kGraphInternal,
-  kUnknown
 };
 
 struct StreamRecord {
@@ -433,8 +427,6 @@ struct OperationDependenciesRecord {
   uint32_t operation;
   Dependency dependencies[kMost];
 };
-
-enum class OperationState : uint8_t { kBegun = 1, kSubmitted, kCompleted, kFailed, kCancelled };
 
 struct OperationStateRecord {
   RecordKind kind;

@@ -8,6 +8,7 @@
 #include "loss.h"
 #include "reader.h"
 #include "vocabulary/call_kind.h"
+#include "vocabulary/wait_cause.h"
 
 namespace streamscope::trace {
 namespace {
@@ -49,7 +50,7 @@ constexpr Rule kRules[] = {
     {"hang_edge", "kind", 0, kNeedsAny},
     {"probe", "kind", 0, kFlushProbe},
     {"edge", "kind", 0, kMemoryEdge},
-    {"wait_cause", "cause", 0, kHostCause},
+    {"wait_cause", "cause", 0, static_cast<Small>(kWaitCauses.size()) - 1},
     {"critical_path", "kind", 0, kGapStep},
     {"finding", "severity", 0, 2},
     {"finding", "confidence", 0, 2},

@@ -16,6 +16,7 @@
 #include "query.h"
 #include "reader.h"
 #include "tables.h"
+#include "vocabulary/tier.h"
 #include "writer.h"
 
 namespace streamscope::trace {
@@ -185,8 +186,8 @@ void merge(std::span<const std::filesystem::path> files, const std::filesystem::
       note("merge-no-overlap", name_of(file) + " after " + name_of(after));
     if (first) writer.set_meta("trace_start_realtime_ns", *first);
     // The least that all of them promise.
-    for (const char* tier : {"structure", "times", "events"}) {
-      if (!tiers.contains(tier)) continue;
+    for (const std::string_view tier : kTierNames) {
+      if (!tiers.contains(std::string(tier))) continue;
       writer.set_meta("tier", tier);
       break;
     }

@@ -35,10 +35,6 @@ constexpr std::string_view kHostSyncKinds[] = {"device",       "stream",      "e
                                                "stream query", "event query", "synchronous copy"};
 constexpr std::string_view kEdgeKinds[] = {"fifo",  "event",     "host",  "legacy",
                                            "graph", "operation", "memory"};
-constexpr std::string_view kWaitCauses[] = {
-    "launch",      "event_wait", "start_latency",  "legacy_stream", "memory_wait", "host_function",
-    "copy_engine", "sm_full",    "queue_aliasing", "profiler",      "unknown",     "host_sync",
-    "graph",       "host_call",  "code_loading",   "host_lock",     "host"};
 constexpr std::string_view kSeverities[] = {"info", "notice", "data_loss", "error"};
 constexpr std::string_view kCopyKinds[] = {
     "unknown", "HtoD", "DtoH", "HtoA", "AtoH",       "AtoA",       "AtoD",
@@ -51,7 +47,6 @@ std::string_view to_string(StreamKind kind) { return name_at(kStreamKinds, kind)
 std::string_view to_string(Binding binding) { return name_at(kBindings, binding); }
 std::string_view to_string(HostSyncKind kind) { return name_at(kHostSyncKinds, kind); }
 std::string_view to_string(EdgeKind kind) { return name_at(kEdgeKinds, kind); }
-std::string_view to_string(WaitCauseKind cause) { return name_at(kWaitCauses, cause); }
 std::string_view to_string(Severity severity) {
   return name_at(kSeverities, static_cast<Small>(severity));
 }

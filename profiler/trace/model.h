@@ -16,6 +16,8 @@
 
 #include "column.h"
 #include "tables.def"
+#include "vocabulary/operation_state.h"
+#include "vocabulary/stream_kind.h"
 
 namespace streamscope::trace {
 
@@ -83,6 +85,10 @@ STREAMSCOPE_TABLES(STREAMSCOPE_STORE)
 
 // Enumerations stored in `Small` columns. Append only; schema.sql lists the same numbers.
 
+using streamscope::OperationState;
+using streamscope::StreamKind;
+using enum OperationState;
+using enum StreamKind;
 enum OpKind : Small {
   kKernel = 0,
   kMemcpy,
@@ -91,14 +97,6 @@ enum OpKind : Small {
   kMemoryWait,
   kMemoryWrite,
   kGraphLaunch
-};
-enum StreamKind : Small {
-  kLegacyStream = 0,
-  kPerThreadStream,
-  kBlockingStream,
-  kNonBlockingStream,
-  kGraphStream,
-  kUnknownStream
 };
 enum Binding : Small { kBindingExact = 0, kNeverRecorded, kCaptured, kAmbiguous, kUnknownHistory };
 enum HostSyncKind : Small {
@@ -118,25 +116,6 @@ enum EdgeKind : Small {
   kGraphEdgeKind,
   kOperationEdge,
   kMemoryEdge
-};
-enum WaitCauseKind : Small {
-  kLaunchCause = 0,
-  kEventWaitCause,
-  kStartLatencyCause,
-  kLegacyStreamCause,
-  kMemoryWaitCause,
-  kHostFunctionCause,
-  kCopyEngineBusy,
-  kSmFull,
-  kQueueAliasing,
-  kProfilerCause,
-  kUnknownCause,
-  kHostSyncCause,
-  kGraphCause,
-  kHostCallCause,
-  kCodeLoadingCause,
-  kHostLockCause,
-  kHostCause
 };
 enum PathStepKind : Small { kOpStep = 0, kHostSyncStep, kLaunchStep, kGapStep };
 enum PoolKind : Small { kEventPool = 0, kStreamPool, kMemoryPool };
@@ -163,15 +142,6 @@ enum ProbeKind : Small { kEventProbe = 0, kStreamProbe, kWordProbe, kFlushProbe 
 enum class Severity : Small { kInfo = 0, kNotice, kDataLoss, kError };
 enum RecordFlag : Small { kCapturedRecord = 1, kExternalRecord = 2 };
 enum ProcessClock : Small { kMonotonicClock = 0, kVirtualClock = 1 };
-enum OperationStateValue : Small {
-  kOperationRegistered = 0,
-  kOperationBegun,
-  kOperationSubmitted,
-  kOperationCompleted,
-  kOperationFailed,
-  kOperationCancelled
-};
-
 enum TimelineAct : Small {
   kTimelineSignal = 0,
   kTimelineWait,
@@ -196,8 +166,7 @@ std::string_view to_string(
     Binding binding);  // "exact", "never_recorded", "captured", "ambiguous", "unknown_history"
 std::string_view to_string(HostSyncKind kind);  // "device", "stream", "event", "stream query", ...
 std::string_view to_string(EdgeKind kind);
-std::string_view to_string(WaitCauseKind cause);  // "launch", "event_wait", ...
-std::string_view to_string(Severity severity);    // "info", "notice", "data_loss", "error"
+std::string_view to_string(Severity severity);  // "info", "notice", "data_loss", "error"
 /// Direction of a copy from Op::detail (CUPTI copy kind): "HtoD", "DtoH", "DtoD", "PtoP", ...
 std::string_view copy_kind_name(Small detail);
 

@@ -31,7 +31,7 @@ constexpr double kLimitNs = 60;
 constexpr double kStackLimitNs = 5000;
 
 // The control file of a run whose writer is this process.
-std::filesystem::path make_run(ring::Tier tier) {
+std::filesystem::path make_run(Tier tier) {
   std::string pattern = std::filesystem::temp_directory_path() / "streamscope-bench-XXXXXX";
   if (::mkdtemp(pattern.data()) == nullptr) std::exit(2);
   const std::filesystem::path folder = pattern;
@@ -127,7 +127,7 @@ void drain(const std::filesystem::path& folder) {
 }  // namespace
 
 int main() {
-  const std::filesystem::path folder = make_run(ring::Tier::kStructure);
+  const std::filesystem::path folder = make_run(Tier::kStructure);
   ::setenv(ring::kRingsVariable, folder.c_str(), 1);
   cuInit(0);
   CUpti_ResourceData context{};

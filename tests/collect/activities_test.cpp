@@ -17,7 +17,7 @@ using ::testing::StartsWith;
 
 // Numbers of the kinds: 1 memcpy, 2 memset, 3 kernel (serializing), 10 concurrent kernel, 17
 // overhead, 22 peer copies, 36 event, 38 synchronization, 51 graph trace.
-std::string kinds_of(ring::Tier tier, void (*change)(ring::Control&) = nullptr) {
+std::string kinds_of(Tier tier, void (*change)(ring::Control&) = nullptr) {
   Observed run;
   run.control().tier = tier;
   if (change != nullptr) change(run.control());
@@ -26,44 +26,44 @@ std::string kinds_of(ring::Tier tier, void (*change)(ring::Control&) = nullptr) 
 }
 
 TEST(Activities, AreOffInTierStructure) {
-  const std::string output = kinds_of(ring::Tier::kStructure);
+  const std::string output = kinds_of(Tier::kStructure);
   EXPECT_THAT(output, StartsWith("subscribe"));
   EXPECT_THAT(output, Not(HasSubstr("enable")));
 }
 
 TEST(Activities, OfTierTimesNeverSerializeKernelsAndIncludeGraphLaunches) {
-  const std::string output = kinds_of(ring::Tier::kTimes);
+  const std::string output = kinds_of(Tier::kTimes);
   EXPECT_THAT(output, StartsWith("1\n2\n10\n17\n22\n51\n"));
 }
 
 TEST(Activities, AreTurnedOnAfterOurClock) {
-  const std::string output = kinds_of(ring::Tier::kTimes);
+  const std::string output = kinds_of(Tier::kTimes);
   EXPECT_LT(output.find("timestamp"), output.find("enable:"));
   EXPECT_LT(output.find("register"), output.find("enable:"));
 }
 
 TEST(Activities, ReportNodesInsteadOfLaunchesOnRequest) {
-  EXPECT_THAT(kinds_of(ring::Tier::kTimes,
+  EXPECT_THAT(kinds_of(Tier::kTimes,
                        [](ring::Control& control) { control.graphs = ring::GraphDetail::kNodes; }),
               StartsWith("1\n2\n10\n17\n22\nsubscribe"));
 }
 
 TEST(Activities, OfTierEventsDropUnreadyQueriesAndTakeNoEventTimes) {
-  const std::string output = kinds_of(ring::Tier::kEvents);
+  const std::string output = kinds_of(Tier::kEvents);
   EXPECT_THAT(output, StartsWith("1\n2\n10\n17\n22\n36\n38\n51\n"));
   EXPECT_THAT(output, HasSubstr("all-syncs:0"));
   EXPECT_THAT(output, Not(HasSubstr("event-times")));
 }
 
 TEST(Activities, TakeEventTimesOnRequestOnly) {
-  EXPECT_THAT(kinds_of(ring::Tier::kEvents,
-                       [](ring::Control& control) { control.with = ring::kWithEventTimes; }),
-              HasSubstr("event-times:1"));
+  EXPECT_THAT(
+      kinds_of(Tier::kEvents, [](ring::Control& control) { control.with = ring::kWithEventTimes; }),
+      HasSubstr("event-times:1"));
 }
 
 TEST(Activities, BecomeRecordsJoinedByCorrelationId) {
   Observed run;
-  run.control().tier = ring::Tier::kEvents;
+  run.control().tier = Tier::kEvents;
   ASSERT_EQ(run.run_child("activities"), 0) << run.error_text();
   const auto kernels = run.all<ring::OpRecord>(RecordKind::kKernel);
   ASSERT_EQ(kernels.size(), 2u);
@@ -130,7 +130,7 @@ class OlderCupti : public testing::TestWithParam<const char*> {};
 TEST_P(OlderCupti, LayoutsAreStepped) {
   Observed run;
   run.set("FAKE_CUPTI_VERSION", GetParam());
-  run.control().tier = ring::Tier::kEvents;
+  run.control().tier = Tier::kEvents;
   ASSERT_EQ(run.run_child("activities"), 0) << run.error_text();
   EXPECT_EQ(run.all<ring::OpRecord>(RecordKind::kKernel).size(), 2u);
   EXPECT_EQ(run.all<ring::OpRecord>(RecordKind::kMemcpy).size(), 1u);

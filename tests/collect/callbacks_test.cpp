@@ -226,14 +226,14 @@ TEST(Callbacks, TellStreamsWithTheirKindAndNumberAlsoWhenAHandleIsReused) {
   const auto streams = run.all<ring::StreamRecord>(RecordKind::kStream);
   ASSERT_EQ(streams.size(), 4u);
   EXPECT_EQ(streams[0].handle, 0u);
-  EXPECT_EQ(streams[0].stream_kind, static_cast<uint8_t>(ring::StreamKind::kLegacy));
+  EXPECT_EQ(streams[0].stream_kind, static_cast<uint8_t>(kLegacyStream));
   EXPECT_EQ(streams[0].stream, 7u);
-  EXPECT_EQ(streams[1].stream_kind, static_cast<uint8_t>(ring::StreamKind::kNonBlocking));
+  EXPECT_EQ(streams[1].stream_kind, static_cast<uint8_t>(kNonBlockingStream));
   EXPECT_EQ(streams[1].priority, -2);
   EXPECT_EQ(streams[1].stream, 0xa00au);
   EXPECT_EQ(streams[2].destroyed, 1);
   EXPECT_EQ(streams[3].handle, streams[1].handle);
-  EXPECT_EQ(streams[3].stream_kind, static_cast<uint8_t>(ring::StreamKind::kBlocking));
+  EXPECT_EQ(streams[3].stream_kind, static_cast<uint8_t>(kBlockingStream));
   EXPECT_LT(streams[1].begin, streams[2].begin);
   EXPECT_LT(streams[2].begin, streams[3].begin);
 }
@@ -262,7 +262,7 @@ TEST(Callbacks, TellEachThreadsOwnDefaultStreamOnce) {
   ASSERT_EQ(run.run_child("per-thread-stream"), 0) << run.error_text();
   std::set<uint32_t> tids;
   for (const auto& stream : run.all<ring::StreamRecord>(RecordKind::kStream)) {
-    if (stream.stream_kind != static_cast<uint8_t>(ring::StreamKind::kPerThreadDefault)) continue;
+    if (stream.stream_kind != static_cast<uint8_t>(kPerThreadStream)) continue;
     EXPECT_EQ(stream.handle, 2u);
     EXPECT_EQ(stream.stream, 16u);
     EXPECT_TRUE(tids.insert(stream.tid).second);
@@ -338,7 +338,7 @@ TEST(Callbacks, GiveEveryThreadItsRingAndTheRingsOfEndedThreadsToNewOnes) {
 
 TEST(Callbacks, OfAThreadThatGotNoRingAreALossAndTheProgramRunsOn) {
   Observed run;
-  run.control().tier = ring::Tier::kStructure;
+  run.control().tier = Tier::kStructure;
   ASSERT_EQ(run.run_child("no-room"), 0) << run.error_text();
   EXPECT_EQ(run.calls().size(), 1u);
   EXPECT_EQ(run.losses()["no-thread-ring"], 1u);

@@ -73,7 +73,7 @@ TEST(Handles, OfContextsMayEndBeforeAThreadsOwnStreamIsTold) {
   ASSERT_EQ(run.run_child("own-stream-of-dead-context"), 0) << run.error_text();
   size_t told = 0;
   for (const auto& stream : run.all<ring::StreamRecord>(RecordKind::kStream))
-    told += stream.stream_kind == static_cast<uint8_t>(ring::StreamKind::kPerThreadDefault);
+    told += stream.stream_kind == static_cast<uint8_t>(kPerThreadStream);
   EXPECT_EQ(told, 1u);  // when it was used again
 }
 

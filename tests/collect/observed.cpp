@@ -45,7 +45,7 @@ Observed::Observed() {
   control_->layout_version = ring::kLayoutVersion;
   control_->writer_pid = static_cast<uint32_t>(::getpid());
   control_->writer_start = ring::process_start(control_->writer_pid);
-  control_->tier = ring::Tier::kTimes;
+  control_->tier = Tier::kTimes;
   control_->flush_interval_ms = 20;
   control_->ring_records = 4096;
   control_->collecting.store(1);

@@ -190,7 +190,7 @@ TEST(Process, WhoseStartFailsInTheMiddleLeavesNothingOn) {
       {"FAKE_REFUSE_RESOURCES", "no-cupti"}, {"FAKE_REFUSE_BUFFERS", "other-subscriber"}};
   for (const auto& [refusal, loss] : refusals) {
     Observed run;
-    run.control().tier = ring::Tier::kEvents;
+    run.control().tier = Tier::kEvents;
     run.set(refusal, "1");
     ASSERT_EQ(run.run_child("failed-start"), 0) << refusal << run.error_text();
     EXPECT_THAT(run.output_text(), HasSubstr("unsubscribe:0")) << refusal;

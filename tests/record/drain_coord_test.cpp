@@ -54,7 +54,7 @@ TEST_F(DrainTest, KnowsWhenBarriersWereReachedAndPassed) {
   a.ring.push(arrival);
   auto state = a.make<ring::OperationStateRecord>(RecordKind::kOperationState);
   state.operation = 3;
-  state.state = static_cast<uint8_t>(ring::OperationState::kCompleted);
+  state.state = static_cast<uint8_t>(kOperationCompleted);
   state.begin = 250;
   a.ring.push(state);
   const Trace trace = finish();

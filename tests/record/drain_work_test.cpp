@@ -104,7 +104,7 @@ TEST_F(DrainTest, KeepsTheTimesOfWorkThatAKilledWriterHeldBack) {
 }
 
 TEST_F(DrainTest, MakesOpsFromCallsAloneInTierStructure) {
-  options_.run.tier = ring::Tier::kStructure;
+  options_.run.tier = Tier::kStructure;
   FakeThread& a = thread(0);
   auto launch = a.make_call("cudaLaunchKernel", 0xaa, a.text("kernel_of_call"));
   launch.begin = a.now();
@@ -126,7 +126,7 @@ TEST_F(DrainTest, MakesOpsFromCallsAloneInTierStructure) {
 TEST_F(DrainTest, CopiesBetweenHostMemoriesAreOpsInTierStructureUnlessEmpty) {
   constexpr uint64_t kHostToHost = 0;  // cudaMemcpyKind
   constexpr trace::Small kHtoH = 9;    // op.detail
-  options_.run.tier = ring::Tier::kStructure;
+  options_.run.tier = Tier::kStructure;
   FakeThread& a = thread(0);
   a.call("cudaMemcpyAsync", 0xaa, kHostToHost, 4);
   a.call("cudaMemcpyAsync", 0xaa, kHostToHost, 0);

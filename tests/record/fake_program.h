@@ -93,7 +93,7 @@ class FakeThread {
 
   void stream(uint64_t handle, uint32_t number, bool destroyed = false) {
     auto record = make<ring::StreamRecord>(ring::RecordKind::kStream);
-    record.stream_kind = static_cast<uint8_t>(ring::StreamKind::kNonBlocking);
+    record.stream_kind = static_cast<uint8_t>(kNonBlockingStream);
     record.destroyed = destroyed;
     record.context = 1;
     record.handle = handle;

@@ -28,7 +28,7 @@ class FlightRecording : public testing::Test {
     recorder.copy_to(folder_ / "copy");
     Drain::Options options;
     options.clock = ring::best_clock();
-    options.run.tier = ring::Tier::kStructure;
+    options.run.tier = Tier::kStructure;
     options.newest_only = true;
     const fs::path file = folder_ / "t.sqlite";
     Drain(folder_ / "copy", trace::Writer::create(file, {.overwrite = true}), options,

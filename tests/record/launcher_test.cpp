@@ -37,7 +37,7 @@ class Recording : public testing::Test {
     directory_ = pattern;
     options_.output = directory_ / "t.sqlite";
     options_.quiet = true;
-    options_.tier = ring::Tier::kStructure;
+    options_.tier = Tier::kStructure;
   }
   void TearDown() override { fs::remove_all(directory_); }
 
@@ -401,7 +401,7 @@ TEST_F(Recording, LosesNothingOfThreadsThatLaunchAHundredThousandTimesASecond) {
 #else
   constexpr unsigned kLaunches = 200'000, kPerSecond = 100'000;
 #endif
-  options_.tier = ring::Tier::kTimes;
+  options_.tier = Tier::kTimes;
   const Outcome outcome =
       record({"load", "2", std::to_string(kLaunches), std::to_string(kPerSecond)});
   EXPECT_EQ(outcome.exit_code, 0);

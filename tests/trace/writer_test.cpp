@@ -18,6 +18,7 @@
 #include "trace/reader.h"
 #include "trace/sqlite.h"
 #include "trace_file.h"
+#include "vocabulary/wait_cause.h"
 
 namespace streamscope::trace {
 namespace {
@@ -397,7 +398,8 @@ TEST(Writer, ReplacesTheViewsOfADerivedTableWithIt) {
   {
     Writer writer = Writer::open_derived(file);
     writer.clear<WaitCause>();
-    writer.append(WaitCause{.op_id = 0, .cause = kHostCause, .duration_ns = 5});
+    writer.append(WaitCause{
+        .op_id = 0, .cause = static_cast<Small>(streamscope::WaitCause::kHost), .duration_ns = 5});
     writer.finish(true);
   }
   Database after(file.path(), SQLITE_OPEN_READONLY);

@@ -72,8 +72,8 @@ TEST(Document, TiesARecordToTheWaitingOp) {
   // Issued at 3, it started at 210, 10 after what it waited for.
   EXPECT_EQ(document.waited_ns(document.incoming(1)[0]), 197);
   ASSERT_EQ(document.why_late(1).size(), 2u);
-  EXPECT_EQ(document.why_late(1)[0].cause, analysis::WaitCause::kEvent);
-  EXPECT_EQ(document.why_late(1)[1].cause, analysis::WaitCause::kStart);
+  EXPECT_EQ(document.why_late(1)[0].cause, streamscope::WaitCause::kEvent);
+  EXPECT_EQ(document.why_late(1)[1].cause, streamscope::WaitCause::kStart);
   const Lane* math = find_lane(document, "math");
   ASSERT_NE(math, nullptr);
   ASSERT_EQ(math->waits.size(), 1u);

@@ -181,7 +181,7 @@ void Document::take_derived() {
   for (size_t i = 0; i < cause.size(); ++i)
     why_late_.push({.duration_ns = cause.duration_ns[i],
                     .op = cause.op_id[i],
-                    .cause = static_cast<analysis::WaitCause>(cause.cause[i]),
+                    .cause = static_cast<streamscope::WaitCause>(cause.cause[i]),
                     .edge = cause.edge_id[i],
                     // One of them at most is there.
                     .because = std::min(

@@ -36,7 +36,7 @@ class WaitParts {
   analysis::WaitPart operator[](size_t index) const {
     return {.duration_ns = duration_ns_[index],
             .op = op_[index],
-            .cause = static_cast<analysis::WaitCause>(cause_[index]),
+            .cause = static_cast<streamscope::WaitCause>(cause_[index]),
             .edge = edge_[index],
             .because = because_[index]};
   }

@@ -11,7 +11,7 @@
 namespace streamscope::viewer {
 namespace {
 
-using analysis::WaitCause;
+using streamscope::WaitCause;
 
 constexpr float kElsewhere = 0.3f;    // what is not on the critical path steps back
 constexpr size_t kNamedStreams = 10;  // in the legend
@@ -115,7 +115,7 @@ std::vector<LegendEntry> bar_legend(const Document& document, const Theme& theme
       break;
     case ColorBy::kCause:
       for (const WaitCause cause : kCauses)
-        legend.push_back({"late: " + std::string(analysis::to_string(cause)), theme.color(cause)});
+        legend.push_back({"late: " + std::string(to_string(cause)), theme.color(cause)});
       legend.push_back({"not late", theme.color(Category::kOtherCall)});
       break;
     case ColorBy::kPath:

@@ -88,6 +88,6 @@ struct InspectorView::Sheet {
 };
 
 /// What a cause of waiting means, in a sentence.
-std::string_view explain(analysis::WaitCause cause);
+std::string_view explain(streamscope::WaitCause cause);
 
 }  // namespace streamscope::viewer

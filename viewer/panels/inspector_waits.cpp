@@ -29,19 +29,19 @@ std::string_view explain(trace::EdgeKind kind) {
 
 }  // namespace
 
-std::string_view explain(analysis::WaitCause cause) {
+std::string_view explain(streamscope::WaitCause cause) {
   switch (cause) {
-    case analysis::WaitCause::kStart:
+    case streamscope::WaitCause::kStart:
       return "start latency of the device";
-    case analysis::WaitCause::kLegacyStream:
+    case streamscope::WaitCause::kLegacyStream:
       return "the legacy default stream";
-    case analysis::WaitCause::kCopyEngine:
+    case streamscope::WaitCause::kCopyEngine:
       return "the copy engine was busy";
-    case analysis::WaitCause::kSmFull:
+    case streamscope::WaitCause::kSmFull:
       return "the device was full";
-    case analysis::WaitCause::kQueueAliasing:
+    case streamscope::WaitCause::kQueueAliasing:
       return "unrelated work before it in its hardware queue";
-    case analysis::WaitCause::kGraph:
+    case streamscope::WaitCause::kGraph:
       return "another node of its graph";
     default:
       return "unknown";

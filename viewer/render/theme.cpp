@@ -165,36 +165,36 @@ float Theme::px(float length) const { return std::round(length * scale_); }
 
 ImVec4 Theme::vec(Color color) const { return to_vec(this->color(color)); }
 
-ImU32 Theme::color(analysis::WaitCause cause) const {
+ImU32 Theme::color(streamscope::WaitCause cause) const {
   switch (cause) {
-    case analysis::WaitCause::kLaunch:
-    case analysis::WaitCause::kHostCall:
+    case streamscope::WaitCause::kLaunch:
+    case streamscope::WaitCause::kHostCall:
       return color(Category::kLaunchCall);
-    case analysis::WaitCause::kHost:
+    case streamscope::WaitCause::kHost:
       return color(Category::kOtherCall);
-    case analysis::WaitCause::kCodeLoading:
-    case analysis::WaitCause::kHostLock:
+    case streamscope::WaitCause::kCodeLoading:
+    case streamscope::WaitCause::kHostLock:
       return color(Color::kWarning);
-    case analysis::WaitCause::kEvent:
+    case streamscope::WaitCause::kEvent:
       return color(Color::kWaiting);
-    case analysis::WaitCause::kLegacyStream:
-    case analysis::WaitCause::kHostFunction:
+    case streamscope::WaitCause::kLegacyStream:
+    case streamscope::WaitCause::kHostFunction:
       return color(Category::kHostFunction);
-    case analysis::WaitCause::kMemoryWait:
+    case streamscope::WaitCause::kMemoryWait:
       return color(Category::kMemoryWait);
-    case analysis::WaitCause::kHostSync:
+    case streamscope::WaitCause::kHostSync:
       return color(Category::kCopyToDevice);
-    case analysis::WaitCause::kCopyEngine:
+    case streamscope::WaitCause::kCopyEngine:
       return color(Category::kCopyToHost);
-    case analysis::WaitCause::kSmFull:
+    case streamscope::WaitCause::kSmFull:
       return color(Category::kMemoryWrite);
-    case analysis::WaitCause::kQueueAliasing:
+    case streamscope::WaitCause::kQueueAliasing:
       return color(Category::kGraphLaunch);
-    case analysis::WaitCause::kGraph:
-    case analysis::WaitCause::kStart:
+    case streamscope::WaitCause::kGraph:
+    case streamscope::WaitCause::kStart:
       return color(Color::kTextDim);
-    case analysis::WaitCause::kProfiler:
-    case analysis::WaitCause::kUnknown:
+    case streamscope::WaitCause::kProfiler:
+    case streamscope::WaitCause::kUnknown:
       break;
   }
   return color(Color::kTextFaint);

@@ -67,7 +67,7 @@ class Theme {
   ImU32 color(Color color) const { return colors_[static_cast<size_t>(color)]; }
   ImVec4 vec(Color color) const;
   ImU32 color(Category category) const { return categories_[static_cast<size_t>(category)]; }
-  ImU32 color(analysis::WaitCause cause) const;
+  ImU32 color(streamscope::WaitCause cause) const;
   ImU32 color(analysis::FindingSeverity severity) const;
   /// A color for a name, the same in every run.
   ImU32 color_of_name(std::string_view name) const;

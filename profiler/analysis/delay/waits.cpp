@@ -342,46 +342,6 @@ std::string host_label(WaitCause cause, std::string_view call) {
   }
 }
 
-std::string_view to_string(WaitCause cause) {
-  switch (cause) {
-    case WaitCause::kLaunch:
-      return "launch";
-    case WaitCause::kEvent:
-      return "event";
-    case WaitCause::kStart:
-      return "start";
-    case WaitCause::kLegacyStream:
-      return "legacy";
-    case WaitCause::kMemoryWait:
-      return "memory-wait";
-    case WaitCause::kHostFunction:
-      return "host-function";
-    case WaitCause::kCopyEngine:
-      return "copy-engine";
-    case WaitCause::kSmFull:
-      return "device-full";
-    case WaitCause::kQueueAliasing:
-      return "queue";
-    case WaitCause::kProfiler:
-      return "profiler";
-    case WaitCause::kHostSync:
-      return "host-sync";
-    case WaitCause::kGraph:
-      return "graph";
-    case WaitCause::kHostCall:
-      return "host-call";
-    case WaitCause::kCodeLoading:
-      return "code-loading";
-    case WaitCause::kHostLock:
-      return "host-lock";
-    case WaitCause::kHost:
-      return "host";
-    case WaitCause::kUnknown:
-      break;
-  }
-  return "unknown";
-}
-
 std::vector<WaitPart> explain_waits(WaitExplainer& explainer, const Trace& trace) {
   std::vector<WaitPart> parts;
   constexpr size_t kMostOfOneOp = 64;

@@ -25,36 +25,13 @@
 #include "analysis/order/graph_nodes.h"
 #include "host_time.h"
 #include "rivals.h"
+#include "vocabulary/wait_cause.h"
 
 namespace streamscope::analysis {
-
-/// With the numbers of `wait_cause.cause`.
-enum class WaitCause : trace::Small {
-  kLaunch = trace::kLaunchCause,              ///< the host was in the call that issues the op
-  kEvent = trace::kEventWaitCause,            ///< an event that the stream waited for
-  kStart = trace::kStartLatencyCause,         ///< nothing held it up: what a device takes to start
-  kLegacyStream = trace::kLegacyStreamCause,  ///< the implicit barrier of the legacy default stream
-  kMemoryWait = trace::kMemoryWaitCause,      ///< a memory wait on the stream
-  kHostFunction = trace::kHostFunctionCause,  ///< host functions, which run one after another
-  kCopyEngine = trace::kCopyEngineBusy,       ///< another copy of the same direction was running
-  kSmFull = trace::kSmFull,                   ///< other kernels filled the device
-  kQueueAliasing = trace::kQueueAliasing,     ///< the hardware queue held an unrelated op before it
-  kProfiler = trace::kProfilerCause,          ///< the profiler held the issuing thread up
-  kUnknown = trace::kUnknownCause,
-  kHostSync = trace::kHostSyncCause,        ///< the issuing thread was blocked in a synchronization
-                                            ///< or in a synchronous copy
-  kGraph = trace::kGraphCause,              ///< another node of the graph
-  kHostCall = trace::kHostCallCause,        ///< the issuing thread was in another CUDA call
-  kCodeLoading = trace::kCodeLoadingCause,  ///< the issuing thread loaded code
-  kHostLock = trace::kHostLockCause,        ///< the issuing thread waited for another thread's call
-  kHost = trace::kHostCause,                ///< the issuing thread was outside CUDA
-};
 
 /// True if nothing was issued to the stream: the host's part of a gap.
 bool is_host(WaitCause cause);
 
-/// For people: "launch", "event", "host-sync", ...
-std::string_view to_string(WaitCause cause);
 /// What the host did instead of issuing, for is_host() causes: "host blocked in cudaMemcpy", "host
 /// outside CUDA". `call` names the call; it may be empty.
 std::string host_label(WaitCause cause, std::string_view call);

@@ -168,11 +168,9 @@ void Drain::begin_trace(const ring::ClockAnchor& first_anchor) {
   writer_.set_meta(
       "trace_start_realtime_ns",
       first_anchor.realtime_ns - (first_anchor.monotonic_ns - options_.trace_start_ns));
-  constexpr const char* kTiers[] = {"structure", "times", "events"};
-  writer_.set_meta("tier", kTiers[static_cast<uint32_t>(options_.run.tier) % std::size(kTiers)]);
+  writer_.set_meta("tier", to_string(options_.run.tier));
   writer_.set_meta("kernel_arguments", (options_.run.with & ring::kWithArgs) != 0 ? 1 : 0);
-  if (options_.run.tier == ring::Tier::kStructure)
-    run_->losses.add(trace::kNoId, "no-device-times", 1);
+  if (options_.run.tier == Tier::kStructure) run_->losses.add(trace::kNoId, "no-device-times", 1);
 }
 
 void Drain::add_anchor(const ring::ClockAnchor& anchor) {

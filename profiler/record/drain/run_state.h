@@ -21,7 +21,7 @@ namespace streamscope::record {
 
 /// What is wanted from a run; from its control file.
 struct RunOptions {
-  ring::Tier tier = ring::Tier::kTimes;
+  Tier tier = Tier::kTimes;
   uint32_t with = 0;  ///< ring::With bits
 };
 

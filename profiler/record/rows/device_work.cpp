@@ -25,7 +25,7 @@ trace::Op op_of(const Issue& issue) {
 // CUPTI reports kernels, copies, memsets and graphs; the simulator everything.
 bool DeviceWork::expects_report(const Issue& issue) const {
   if (issue.virtual_time) return true;
-  if (run_.options.tier == ring::Tier::kStructure) return false;
+  if (run_.options.tier == Tier::kStructure) return false;
   return issue.kind == trace::kKernel || issue.kind == trace::kMemcpy ||
          issue.kind == trace::kMemset || issue.kind == trace::kGraphLaunch;
 }

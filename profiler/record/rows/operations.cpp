@@ -37,7 +37,7 @@ void Operations::describe(const ring::OperationRecord& record, uint32_t tid) {
   }
   run_.writer.update(operation.id, row);
   if (record.ended_before != 0)
-    change_state(record.ended, ring::OperationState::kSubmitted,
+    change_state(record.ended, kOperationSubmitted,
                  run_.to_ns(record.begin - record.ended_before, record.flags));
 }
 
@@ -48,8 +48,7 @@ void Operations::describe(const ring::Submission& end, uint64_t* seen) {
   const auto flags = static_cast<uint8_t>(end.flags.load(std::memory_order_acquire));
   if (end.ended.load(std::memory_order_acquire) != at) return;  // there is a newer one already
   *seen = at;
-  change_state(operation, ring::OperationState::kSubmitted,
-               run_.to_ns(at, flags & ring::kVirtualTime));
+  change_state(operation, kOperationSubmitted, run_.to_ns(at, flags & ring::kVirtualTime));
 }
 
 void Operations::describe(const ring::OperationDependenciesRecord& record) {
@@ -74,30 +73,29 @@ void Operations::describe(const ring::OperationDependenciesRecord& record) {
 }
 
 void Operations::describe(const ring::OperationStateRecord& record) {
-  change_state(record.operation, static_cast<ring::OperationState>(record.state),
+  change_state(record.operation, static_cast<OperationState>(record.state),
                run_.to_ns(record.begin, record.flags));
 }
 
 void Operations::describe(const ring::OperationsCompletedRecord& record) {
   const uint32_t count = std::min<uint32_t>(record.count, ring::OperationsCompletedRecord::kMost);
   const trace::Ns at = run_.to_ns(record.begin, record.flags);
-  for (uint32_t i = 0; i < count; ++i)
-    change_state(record.operations[i], ring::OperationState::kCompleted, at);
+  for (uint32_t i = 0; i < count; ++i) change_state(record.operations[i], kOperationCompleted, at);
 }
 
-void Operations::change_state(uint32_t native, ring::OperationState state, trace::Ns at) {
+void Operations::change_state(uint32_t native, OperationState state, trace::Ns at) {
   Operation& operation = known(native);
   trace::Operation& row = operation.row;
   switch (state) {
-    case ring::OperationState::kBegun:
+    case kOperationBegun:
       row.begun_ns = at;
       break;
-    case ring::OperationState::kSubmitted:
+    case kOperationSubmitted:
       row.submitted_ns = at;
       break;
-    case ring::OperationState::kCompleted:
-    case ring::OperationState::kFailed:
-    case ring::OperationState::kCancelled:
+    case kOperationCompleted:
+    case kOperationFailed:
+    case kOperationCancelled:
       row.completed_ns = at;
       if (const uint32_t* barrier = barrier_of_.find(native)) release(barriers_[*barrier], at);
       break;

@@ -63,7 +63,7 @@ class Operations {
   Operation& known(uint32_t native);
   trace::Id pool(uint32_t native);
   trace::Id timeline(uint32_t native);
-  void change_state(uint32_t native, ring::OperationState state, trace::Ns at);
+  void change_state(uint32_t native, OperationState state, trace::Ns at);
   void arrive(Barrier& barrier, trace::Ns at);
   void release(Barrier& barrier, trace::Ns at);
 

@@ -241,10 +241,9 @@ Child::Variables variables_of(const Options& options, const std::string& preload
     variables.emplace_back("LD_PRELOAD",
                            theirs != nullptr && *theirs != '\0' ? preload + ":" + theirs : preload);
   }
-  constexpr const char* kTiers[] = {"structure", "times", "events"};
-  constexpr const char* kStacks[] = {"none", "syncs", "all"};
-  variables.emplace_back("STREAMSCOPE_TIER", kTiers[static_cast<int>(options.tier)]);
-  variables.emplace_back("STREAMSCOPE_STACKS", kStacks[static_cast<int>(options.stacks)]);
+  variables.emplace_back("STREAMSCOPE_TIER", std::string(to_string(options.tier)));
+  variables.emplace_back("STREAMSCOPE_STACKS",
+                         std::string(ring::kStackModeNames[static_cast<size_t>(options.stacks)]));
   variables.emplace_back("STREAMSCOPE_GRAPHS",
                          options.graphs == ring::GraphDetail::kNodes ? "nodes" : "launch");
   std::string with;

@@ -19,7 +19,7 @@ namespace streamscope::record {
 struct Options {
   std::filesystem::path output;  ///< empty: default_output()
   bool force = false;            ///< replace an existing file
-  ring::Tier tier = ring::Tier::kTimes;
+  Tier tier = Tier::kTimes;
   uint32_t with = 0;  ///< ring::With bits
   ring::GraphDetail graphs = ring::GraphDetail::kLaunch;
   ring::StackMode stacks = ring::StackMode::kSyncs;

@@ -98,13 +98,11 @@ class Parser {
   [[noreturn]] void fail(const std::string& cause, const std::string& remedy) const {
     throw Error(fmt::format("{}:{}", file_.string(), line_), cause, remedy);
   }
-  analysis::WaitCause cause(std::string_view name) const {
+  streamscope::WaitCause cause(std::string_view name) const {
+    if (const auto cause = wait_cause_named(name)) return *cause;
     std::string known;
-    for (int i = 0; i <= trace::kHostCause; ++i) {
-      const auto kind = static_cast<trace::WaitCauseKind>(i);
-      if (trace::to_string(kind) == name) return static_cast<analysis::WaitCause>(i);
-      known += (i == 0 ? "" : ", ") + std::string(trace::to_string(kind));
-    }
+    for (const WaitCauseNames& names : kWaitCauses)
+      known += (known.empty() ? "" : ", ") + std::string(names.stored);
     fail("there is no cause '" + std::string(name) + "'", "there are " + known);
   }
   double value(std::string_view text, Budget::What what) const {
@@ -136,7 +134,7 @@ std::optional<double> critical_path_ns(analysis::Analyses& analyses) {
   return static_cast<double>(path.back().end_ns - path.front().start_ns);
 }
 
-std::optional<double> waited_ns(analysis::Analyses& analyses, analysis::WaitCause cause) {
+std::optional<double> waited_ns(analysis::Analyses& analyses, streamscope::WaitCause cause) {
   if (analyses.by_start().empty()) return std::nullopt;
   double sum = 0;
   for (const analysis::WaitPart& part : analyses.waits()) {
@@ -197,8 +195,7 @@ std::string Budget::text() const {
   for (const Row& row : kRows) {
     if (row.what == what) result = row.name;
   }
-  if (what == kWait)
-    result += " " + std::string(trace::to_string(static_cast<trace::WaitCauseKind>(cause)));
+  if (what == kWait) result += " " + std::string(stored_name(cause));
   if (what == kWaitsPerIteration) result += " " + iteration;
   return result;
 }

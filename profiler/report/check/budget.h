@@ -24,7 +24,7 @@ namespace streamscope::report {
 
 struct Budget {
   enum What { kCriticalPath, kWait, kOverlap, kWaitsPerIteration, kOverhead } what = kCriticalPath;
-  analysis::WaitCause cause = analysis::WaitCause::kUnknown;  ///< kWait
+  streamscope::WaitCause cause = streamscope::WaitCause::kUnknown;  ///< kWait
   std::string iteration;  ///< kWaitsPerIteration: name of the NVTX range that is one
   bool at_least = false;
   double limit = 0;  ///< ns, share of 1, or a number

@@ -23,14 +23,10 @@ Json ns(Ns value) { return value == trace::kUnknownNs ? Json() : Json(value); }
 
 Json name_of(const Trace& trace, Id op) { return op == kNoId ? Json() : Json(op_label(trace, op)); }
 
-// As in the view v_wait.
-std::string cause_name(analysis::WaitCause cause) {
-  return std::string(trace::to_string(static_cast<trace::WaitCauseKind>(cause)));
-}
-
 Json stream_json(const Trace& trace, const StreamSummary& stream) {
   Json waiting = Json::object();
-  for (const auto& [cause, duration] : stream.waiting) waiting[cause_name(cause)] = duration;
+  for (const auto& [cause, duration] : stream.waiting)
+    waiting[std::string(stored_name(cause))] = duration;
   const auto& activity = stream.activity;
   const trace::Small native = trace.stream.native_id[stream.stream];
   return Json{{"stream", stream.stream},
@@ -69,7 +65,7 @@ Json wait_json(const Trace& trace, const analysis::WaitGroup& wait) {
     sync_call = printable(trace.text(trace.host_sync.name_id[wait.longest.host_sync()]));
   if (wait.longest.call_name() != trace::kNoId)
     host_call = printable(trace.text(wait.longest.call_name()));
-  return Json{{"cause", cause_name(wait.longest.cause)},
+  return Json{{"cause", std::string(stored_name(wait.longest.cause))},
               {"count", wait.count},
               {"total_ns", wait.total_ns},
               {"longest_ns", wait.longest.duration_ns},
@@ -92,7 +88,8 @@ Json wait_json(const Trace& trace, const analysis::WaitGroup& wait) {
 
 Json gaps_json(const Gaps& gaps) {
   Json causes = Json::object();
-  for (const auto& [cause, duration] : gaps.by_cause) causes[cause_name(cause)] = duration;
+  for (const auto& [cause, duration] : gaps.by_cause)
+    causes[std::string(stored_name(cause))] = duration;
   return causes;
 }
 

@@ -154,7 +154,7 @@ Document diff_document(const DiffVerdict& verdict) {
   Section waits{.title = "Waiting",
                 .columns = {{"cause"}, {"before", true}, {"after", true}, {"change", true}}};
   for (const auto& [cause, times] : diff.waits) {
-    waits.rows.push_back({std::string(analysis::to_string(cause)), format_duration(times.first),
+    waits.rows.push_back({std::string(to_string(cause)), format_duration(times.first),
                           format_duration(times.second),
                           signed_duration(times.second - times.first)});
   }
@@ -217,8 +217,7 @@ std::string diff_json(const DiffVerdict& verdict) {
                      {"new_count", change.new_count}});
   }
   for (const auto& [cause, times] : diff.waits) {
-    waits[std::string(trace::to_string(static_cast<trace::WaitCauseKind>(cause)))] = {
-        {"base_ns", times.first}, {"new_ns", times.second}};
+    waits[std::string(stored_name(cause))] = {{"base_ns", times.first}, {"new_ns", times.second}};
   }
   return dump(Json{{"schema", 1},
                    {"result", name_of(verdict.result())},

@@ -25,7 +25,7 @@ using analysis::op_label;
 using analysis::printable;
 using analysis::process_label;
 using analysis::stream_label;
-using analysis::WaitCause;
+using streamscope::WaitCause;
 using trace::Trace;
 
 constexpr size_t kRowsShown = 10;  // of lists by cost: what follows is rarely worth reading
@@ -143,7 +143,7 @@ Section streams_section(const Trace& trace, const Summary& summary) {
   if (timed) {
     section.columns.push_back(right("busy"));
     for (WaitCause cause : causes) {
-      section.columns.push_back({std::string(analysis::to_string(cause)), true, "waiting"});
+      section.columns.push_back({std::string(to_string(cause)), true, "waiting"});
     }
   }
   for (const char* name : {"kernels", "copies", "other", "records", "waits"})
@@ -364,7 +364,7 @@ constexpr const char* kGapNote =
 std::string mostly(const Gaps& gaps) {
   if (gaps.total_ns() == 0) return "";
   const WaitCause cause = gaps.mostly();
-  return fmt::format("{} {}", analysis::to_string(cause),
+  return fmt::format("{} {}", to_string(cause),
                      format_percent(gaps.by_cause.at(cause), gaps.total_ns()));
 }
 

@@ -7,13 +7,15 @@
 
 #include <algorithm>
 
+#include "vocabulary/tier.h"
+
 namespace streamscope::report {
 namespace {
 
 // docs/performance.md, "What recording costs a program"; a test holds them against each other.
-constexpr TypicalCost kTypical[] = {{"structure", "0 to 9 %", "0.3 µs"},
-                                    {"times", "13 to 25 %", "0.6 µs"},
-                                    {"events", "32 %", "more than 0.6 µs"}};
+constexpr TypicalCost kTypical[] = {{to_string(Tier::kStructure), "0 to 9 %", "0.3 µs"},
+                                    {to_string(Tier::kTimes), "13 to 25 %", "0.6 µs"},
+                                    {to_string(Tier::kEvents), "32 %", "more than 0.6 µs"}};
 
 }  // namespace
 

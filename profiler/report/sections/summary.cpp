@@ -275,11 +275,11 @@ Ns Gaps::total_ns() const {
   return sum;
 }
 
-analysis::WaitCause Gaps::mostly() const {
+streamscope::WaitCause Gaps::mostly() const {
   const auto most =
       std::max_element(by_cause.begin(), by_cause.end(),
                        [](const auto& a, const auto& b) { return a.second < b.second; });
-  return most == by_cause.end() ? analysis::WaitCause::kUnknown : most->first;
+  return most == by_cause.end() ? streamscope::WaitCause::kUnknown : most->first;
 }
 
 std::vector<Advice> by_weight(std::vector<analysis::Verdict> verdicts) {

@@ -30,7 +30,7 @@ struct StreamSummary {
   analysis::StreamActivity activity;
   uint64_t unfinished_count = 0;  ///< ops without an end in a trace with times
   Id first_unfinished = kNoId;    ///< the first of these
-  std::map<analysis::WaitCause, Ns>
+  std::map<streamscope::WaitCause, Ns>
       waiting;  ///< parts of the stream's idle time; causes without time are absent
   uint64_t record_count = 0;
   uint64_t wait_count = 0;  ///< stream waits issued on it
@@ -39,13 +39,13 @@ struct StreamSummary {
 
 /// Gaps before ops: how long their streams had nothing to run, by what they waited for.
 struct Gaps {
-  std::map<analysis::WaitCause, Ns> by_cause;  ///< causes without time are absent
+  std::map<streamscope::WaitCause, Ns> by_cause;  ///< causes without time are absent
   Ns waited_ns = 0;  ///< of these, in which something that the program did held the ops up
 
   void add(const analysis::WaitPart& part);
   Ns total_ns() const;
   /// The cause of the largest part; kUnknown if there is no gap.
-  analysis::WaitCause mostly() const;
+  streamscope::WaitCause mostly() const;
 };
 
 /// Ops of one kind and name.

@@ -23,7 +23,7 @@
 namespace {
 
 using namespace streamscope;
-using analysis::WaitCause;
+using streamscope::WaitCause;
 using trace::Id;
 using trace::Ns;
 
@@ -163,7 +163,7 @@ Split truth_of(const Item& op, const std::vector<const Item*>& waits, Ns from, N
 std::string to_text(const Split& split) {
   std::string text;
   for (const auto& [cause, ns] : split)
-    text += " " + std::string(analysis::to_string(cause)) + "=" + std::to_string(ns);
+    text += " " + std::string(to_string(cause)) + "=" + std::to_string(ns);
   return text;
 }
 
