@@ -52,13 +52,17 @@ std::string format_bytes(int64_t bytes) {
   return three_digits(value) + ' ' + units[unit];
 }
 
+std::string format_percent(double share) {
+  const double percent = share * 100;
+  if (percent == 0) return "0 %";
+  if (percent > 0 && percent < 0.05) return "<0.1 %";
+  if (percent > 0 && percent < 0.95) return fmt::format("{:.1f} %", percent);
+  return fmt::format("{:.0f} %", percent);
+}
+
 std::string format_percent(int64_t part, int64_t whole) {
   if (whole <= 0) return "–";
-  if (part == 0) return "0 %";
-  const double percent = 100.0 * static_cast<double>(part) / static_cast<double>(whole);
-  if (percent < 0.05) return "<0.1 %";
-  if (percent < 0.95) return fmt::format("{:.1f} %", percent);
-  return fmt::format("{:.0f} %", percent);
+  return format_percent(static_cast<double>(part) / static_cast<double>(whole));
 }
 
 }  // namespace streamscope::analysis

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <cmath>
-#include <cstdio>
+
+#include "analysis/units.h"
 
 namespace streamscope::viewer {
 namespace {
@@ -33,29 +33,26 @@ uint64_t magnitude_of(Ns value) {
 
 // Between groups of digits and before a unit: a line is never broken there.
 constexpr std::string_view kNoBreak = "\u00a0";
-constexpr std::string_view kMinus = "\u2212";
 
-// `decimals` digits after the point.
-std::string with_unit(double value, int decimals, std::string_view unit) {
-  std::array<char, 64> buffer;
-  std::snprintf(buffer.data(), buffer.size(), "%.*f", decimals, std::fabs(value));
-  return std::string(value < 0 ? kMinus : "") + buffer.data() + std::string(kNoBreak) +
-         std::string(unit);
+// As reports have it, but never broken before its unit.
+std::string unbroken(std::string text) {
+  for (size_t blank = text.find(' '); blank != text.npos; blank = text.find(' ', blank))
+    text.replace(blank, 1, kNoBreak);
+  return text;
 }
 
 // Whole units with thousands separated, then `decimals` digits in groups of three.
-std::string fixed(Ns value, const Unit& unit, int decimals, bool grouped) {
+std::string fixed(Ns value, const Unit& unit, int decimals) {
   const uint64_t magnitude = magnitude_of(value);
-  std::string text(value < 0 ? kMinus : "");
-  text += grouped ? format_count(static_cast<int64_t>(magnitude / static_cast<uint64_t>(unit.ns)))
-                  : std::to_string(magnitude / static_cast<uint64_t>(unit.ns));
+  std::string text(value < 0 ? "-" : "");
+  text += analysis::format_count(magnitude / static_cast<uint64_t>(unit.ns));
   if (decimals > 0) {
     std::string rest = std::to_string(magnitude % static_cast<uint64_t>(unit.ns));
     rest.insert(0, static_cast<size_t>(unit.digits) - rest.size(), '0');
     rest.resize(static_cast<size_t>(decimals));
     text += '.';
     for (size_t i = 0; i < rest.size(); ++i) {
-      if (grouped && i > 0 && i % 3 == 0) text += kNoBreak;
+      if (i > 0 && i % 3 == 0) text += kNoBreak;
       text += rest[i];
     }
   }
@@ -65,33 +62,23 @@ std::string fixed(Ns value, const Unit& unit, int decimals, bool grouped) {
 }  // namespace
 
 std::string format_duration(Ns duration_ns) {
-  const Unit& unit = unit_for(magnitude_of(duration_ns));
-  const double value = static_cast<double>(duration_ns) / static_cast<double>(unit.ns);
-  const double size = std::fabs(value);
-  const int decimals = unit.ns == 1 || size >= 1000 ? 0 : size < 10 ? 3 : size < 100 ? 2 : 1;
-  return with_unit(value, decimals, unit.name);
+  return unbroken(analysis::format_duration(duration_ns));
 }
 
 std::string format_exact(Ns duration_ns) {
   const Unit& unit = unit_for(magnitude_of(duration_ns));
-  return fixed(duration_ns, unit, unit.digits, true);
+  return fixed(duration_ns, unit, unit.digits);
 }
 
 std::string format_tick(Ns at, Ns step_ns, Ns largest_ns) {
   const Unit& unit = unit_for(magnitude_of(largest_ns));
   int decimals = 0;
   for (Ns grain = unit.ns; decimals < unit.digits && step_ns % grain != 0; grain /= 10) ++decimals;
-  return fixed(at, unit, decimals, true);
+  return fixed(at, unit, decimals);
 }
 
 std::string format_count(int64_t count) {
-  const std::string digits = std::to_string(magnitude_of(count));
-  std::string text(count < 0 ? kMinus : "");
-  for (size_t i = 0; i < digits.size(); ++i) {
-    if (i > 0 && (digits.size() - i) % 3 == 0) text += ',';
-    text += digits[i];
-  }
-  return text;
+  return (count < 0 ? "-" : "") + analysis::format_count(magnitude_of(count));
 }
 
 std::string format_count(size_t count, std::string_view one, std::string_view many) {
@@ -100,22 +87,9 @@ std::string format_count(size_t count, std::string_view one, std::string_view ma
   return text + (many.empty() ? std::string(one) + "s" : std::string(many));
 }
 
-std::string format_bytes(int64_t bytes) {
-  constexpr std::array<const char*, 5> kNames = {"B", "KiB", "MiB", "GiB", "TiB"};
-  double value = static_cast<double>(bytes);
-  size_t unit = 0;
-  while (std::fabs(value) >= 1024 && unit + 1 < kNames.size()) {
-    value /= 1024;
-    ++unit;
-  }
-  const bool whole = value == std::floor(value);
-  return with_unit(value, whole ? 0 : value < 10 ? 2 : 1, kNames[unit]);
-}
+std::string format_bytes(int64_t bytes) { return unbroken(analysis::format_bytes(bytes)); }
 
-std::string format_percent(double share) {
-  const double percent = share * 100;
-  return with_unit(percent, percent > 0 && percent < 9.95 ? 1 : 0, "%");
-}
+std::string format_percent(double share) { return unbroken(analysis::format_percent(share)); }
 
 bool contains_text(std::string_view text, std::string_view part) {
   const auto same = [](char a, char b) {

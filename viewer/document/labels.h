@@ -13,21 +13,19 @@
 
 namespace streamscope::viewer {
 
-/// "850 ns", "12.34 us" (with the micro sign), "1.234 ms", "2.5 s": four digits that matter.
+// Numbers as reports have them (analysis/units.h), with no-break spaces.
 std::string format_duration(Ns duration_ns);
-/// The same, exact to the nanosecond: "1.234 567 ms".
+std::string format_count(int64_t count);
+std::string format_bytes(int64_t bytes);
+std::string format_percent(double share);
+
+/// "1 edge", "2 edges".
+std::string format_count(size_t count, std::string_view one, std::string_view many = "");
+/// A duration to the nanosecond: "1.234 567 ms".
 std::string format_exact(Ns duration_ns);
 /// An instant on an axis whose ticks are `step_ns` apart, in the unit that suits `largest_ns`:
 /// enough digits to tell neighbors apart, no more.
 std::string format_tick(Ns at, Ns step_ns, Ns largest_ns);
-/// "1,234,567".
-std::string format_count(int64_t count);
-/// "1 edge", "2 edges".
-std::string format_count(size_t count, std::string_view one, std::string_view many = "");
-/// "4 KiB", "1.5 MiB".
-std::string format_bytes(int64_t bytes);
-/// "61 %", "0.4 %".
-std::string format_percent(double share);
 
 /// True if `part` is in `text`, in any case (of ASCII).
 bool contains_text(std::string_view text, std::string_view part);
