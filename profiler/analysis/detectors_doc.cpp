@@ -23,11 +23,11 @@ constexpr std::string_view kHead = R"(# Detectors
 This page is produced from `profiler/analysis/detectors`; change the comments there, then run
 `cmake --build build --target update-docs`. `streamscope detectors --json` lists the same rules.
 
-Each answers *found*, *clean*, *not evaluated at this tier* (it needs evidence that the recording or the format never
-promised) or *not evaluable* (promised evidence is missing: drops, a late start, ambiguity). A finding is *certain*, *suspected*
-(evidence is incomplete) or *possible* (from indirect evidence, such as kernels' parameters). `streamscope check` fails on certain
-findings, does not evaluate where they are only suspected, and never fails on possible ones. Those are notes, whatever the rule: one line
-gives their number, and `--show possible` lists them. How order and gains are computed: [analysis.md](analysis.md).
+Each detector answers *found*, *clean*, *not evaluated at this tier* (it needs data that this recording or its format does not contain)
+or *not evaluable* (expected data is missing: drops, a late start, ambiguity). A finding is *certain*, *suspected* (evidence is incomplete)
+or *possible* (from indirect evidence, such as kernel parameters). `streamscope check` fails on certain findings, treats a rule with
+suspected ones as *not evaluable*, and never fails on possible ones. Possible findings are notes, whatever the severity of the rule: one
+line gives their number, and `--show possible` lists them. [analysis.md](analysis.md) explains how order and gains are computed.
 
 )";
 

@@ -2,9 +2,10 @@
 -- SPDX-License-Identifier: Apache-2.0
 
 -- == Views under the table names of an Nsight Systems export ==
--- Scripts written for `nsys export --type sqlite` run on our traces. The columns, their order and their numbers follow
--- export schema 3.25.0 (Nsight Systems 2026.2); META_DATA_EXPORT says so. Columns that we have no value for are NULL.
--- Times are ns since the trace start. Rows whose device times are unknown are left out, as an export has no such rows.
+-- Scripts written for `nsys export --type sqlite` run on StreamScope traces. The columns, their order and their numbers
+-- follow export schema 3.25.0 (Nsight Systems 2026.2), as META_DATA_EXPORT states. Columns for which a trace has no
+-- value are NULL. Times are ns since the trace start. Rows whose device times are unknown are left out, because an
+-- export has no such rows.
 --
 -- globalPid is VM 1, then the process id: (1 << 48) | pid << 24; globalTid adds the thread id in the low 24 bits.
 -- eventId is event.id; eventSyncId is event_record.id + 1, so that 0 means none, as in the export.
@@ -24,24 +25,24 @@ CREATE VIEW ThreadNames (nameId, priority, globalTid) AS
     FROM thread JOIN process ON process.id = thread.process_id WHERE thread.name_id IS NOT NULL;
 
 CREATE VIEW TARGET_INFO_SESSION_START_TIME (utcEpochNs, utcTime, localTime, systemClockNs) AS
-  -- When instant 0 of the trace was.
+  -- Time of instant 0 of the trace.
   SELECT value, strftime('%Y-%m-%dT%H:%M:%S', value / 1000000000, 'unixepoch'),
          strftime('%Y-%m-%dT%H:%M:%S', value / 1000000000, 'unixepoch', 'localtime'), NULL
     FROM meta WHERE key = 'trace_start_realtime_ns';
 
 CREATE VIEW ANALYSIS_DETAILS (globalVid, duration, startTime, stopTime) AS
-  -- How long the trace is.
+  -- Duration of the trace.
   SELECT 1 << 48, value, 0, value FROM meta WHERE key = 'duration_ns';
 
 CREATE VIEW META_DATA_EXPORT (name, value) AS
-  -- What made these views, and which schema they follow.
+  -- Producer of these views, and the export schema that they follow.
   SELECT 'EXPORT_PRODUCT_NAME', 'StreamScope'
   UNION ALL SELECT 'EXPORT_PRODUCT_VERSION', value FROM meta WHERE key = 'producer'
   UNION ALL VALUES ('EXPORT_SCHEMA_VERSION', '3.25.0'), ('EXPORT_SCHEMA_VERSION_MAJOR', '3'),
                    ('EXPORT_SCHEMA_VERSION_MINOR', '25'), ('EXPORT_SCHEMA_VERSION_MICRO', '0');
 
 CREATE VIEW META_DATA_CAPTURE (name, value) AS
-  -- How it was recorded: every key of table meta.
+  -- How the trace was recorded: every key of table meta.
   SELECT 'STREAMSCOPE:' || key, CAST(value AS TEXT) FROM meta;
 
 CREATE VIEW TARGET_INFO_GPU (
@@ -58,7 +59,7 @@ CREATE VIEW TARGET_INFO_GPU (
     FROM device LEFT JOIN string AS name ON name.id = device.name_id LEFT JOIN string AS uuid ON uuid.id = device.uuid_id;
 
 CREATE VIEW TARGET_INFO_CUDA_DEVICE (gpuId, cudaId, pid, uuid, numMultiprocessors) AS
-  -- Which process used which device under which number.
+  -- Which process used which device, and under which number.
   SELECT DISTINCT device.id, device.ordinal, process.os_pid, string.value, device.sm_count
     FROM context JOIN device ON device.id = context.device_id JOIN process ON process.id = context.process_id
     LEFT JOIN string ON string.id = device.uuid_id;
@@ -89,8 +90,7 @@ CREATE VIEW CUPTI_ACTIVITY_KIND_KERNEL (
   graphNodeId, sharedMemoryLimitConfig, qmdBulkReleaseDone, qmdPreexitDone, qmdLastCtaDone, graphId, clusterX, clusterY,
   clusterZ, clusterSchedulingPolicy, maxPotentialClusterSize, maxActiveClusters, sharedMemoryRequestedPercentage,
   tensorSizeMinusOneElements) AS
-  -- Kernels. The mangled name is the demangled one; the short name is known once the recording is finished, until
-  -- then it is the demangled one, too.
+  -- Kernels. The mangled name is the demangled one, and so is the short name until the recording is finished.
   SELECT op.start_ns, op.end_ns, device.ordinal, context.native_id, NULL, stream.native_id, op.correlation_id,
          1 << 48 | (process.os_pid & 0xffffff) << 24, op.name_id, coalesce(kernel_name.short_id, op.name_id),
          op.name_id, 0, NULL, shape.registers,
@@ -145,8 +145,8 @@ CREATE VIEW CUPTI_ACTIVITY_KIND_GRAPH_TRACE (
 
 CREATE VIEW CUPTI_ACTIVITY_KIND_RUNTIME (
   start, "end", eventClass, globalTid, correlationId, nameId, returnValue, callchainId) AS
-  -- Every traced call that returned, of the runtime API (eventClass 0) and of the driver API (1); names are those of the
-  -- program, without the version suffixes of an export.
+  -- Every traced call that returned, of the runtime API (eventClass 0) and of the driver API (1); names are those that
+  -- the program called, without the version suffixes of an export.
   SELECT call.start_ns, call.end_ns, CASE WHEN name.value GLOB 'cu[A-Z]*' THEN 1 ELSE 0 END,
          1 << 48 | (process.os_pid & 0xffffff) << 24 | (thread.os_tid & 0xffffff), call.correlation_id, call.name_id,
          call.result, call.stack_id
@@ -162,7 +162,7 @@ CREATE VIEW CUPTI_ACTIVITY_KIND_SYNCHRONIZATION (
   start, "end", deviceId, contextId, greenContextId, streamId, correlationId, globalPid, deprecatedSyncType, syncType,
   eventId, eventSyncId) AS
   -- Stream waits and host synchronizations with the host time of their calls; syncType as in ENUM_CUPTI_SYNC_TYPE. Event
-  -- queries are event syncs, as CUPTI reports them; stream queries and synchronous copies are no rows there.
+  -- queries are event syncs, as CUPTI reports them; stream queries and synchronous copies have no rows.
   SELECT event_wait.start_ns, event_wait.end_ns, device.ordinal, context.native_id, NULL, stream.native_id,
          event_wait.correlation_id, 1 << 48 | (process.os_pid & 0xffffff) << 24, NULL, 2, event_wait.event_id,
          coalesce(event_wait.record_id + 1, 0)
@@ -184,7 +184,7 @@ CREATE VIEW CUPTI_ACTIVITY_KIND_SYNCHRONIZATION (
 CREATE VIEW CUPTI_ACTIVITY_KIND_CUDA_EVENT (
   timestamp, deviceId, contextId, greenContextId, streamId, correlationId, globalPid, eventId, eventSyncId) AS
   -- Event records. A wait's eventSyncId names the record that it is bound to; timestamp is 0 unless device times of events
-  -- were asked for.
+  -- were requested.
   SELECT coalesce((SELECT device_ns FROM sync_witness WHERE act = 0 AND sync_witness.process_id = thread.process_id
                       AND sync_witness.correlation_id = event_record.correlation_id), 0),
          device.ordinal, context.native_id, NULL, stream.native_id, event_record.correlation_id,
@@ -194,7 +194,7 @@ CREATE VIEW CUPTI_ACTIVITY_KIND_CUDA_EVENT (
     LEFT JOIN device ON device.id = context.device_id;
 
 CREATE VIEW CUPTI_ACTIVITY_KIND_OVERHEAD (start, "end", eventClass, globalTid, correlationId, nameId, overheadType) AS
-  -- Time that the profiler or the driver took for itself.
+  -- Time that the profiler or the driver spent on itself.
   SELECT overhead.start_ns, overhead.end_ns, 103,
          1 << 48 | (process.os_pid & 0xffffff) << 24 | (coalesce(thread.os_tid, 0) & 0xffffff), NULL, overhead.name_id, 1
     FROM overhead JOIN process ON process.id = overhead.process_id LEFT JOIN thread ON thread.id = overhead.thread_id;
@@ -268,7 +268,7 @@ CREATE VIEW ENUM_CUDA_KERNEL_LAUNCH_TYPE (id, name, label) AS
          (3, 'CUDA_KERNEL_LAUNCH_TYPE_COOPERATIVE_MULTI_DEVICE', 'Coop Multi Device');
 
 CREATE VIEW ENUM_CUPTI_OVERHEAD_TYPE (id, name, label) AS
-  -- Numbers of overheadType; only 1 occurs here, nameId says more.
+  -- Numbers of overheadType; only 1 occurs here; nameId has the details.
   VALUES (0, 'OVERHEAD_UNDEFINED', 'Undefined'), (1, 'OVERHEAD_UNKNOWN', 'Unknown'),
          (2, 'OVERHEAD_DRIVER_COMPILER', 'Driver JIT compiler (CUDA)'),
          (3, 'OVERHEAD_CUPTI_BUFFER_FLUSH', 'Buffer flush (Profiler)'),

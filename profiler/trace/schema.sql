@@ -6,57 +6,55 @@
 
 -- The StreamScope trace, format version 1: one SQLite file.
 --
--- application_id is 0x53745363 ("StSc"), user_version is the format version. While a program is being recorded the file
--- is in WAL mode and may be read by anybody; a finished trace is one plain file in journal mode DELETE.
+-- application_id is 0x53745363 ("StSc"), user_version is the format version. During a recording the file is in WAL
+-- mode, and anybody may read it. A finished trace is one plain file in journal mode DELETE.
 --
--- Times are integer nanoseconds since the start of the trace (`meta.trace_start_realtime_ns` says when that was); a
--- process with `clock` 1 has times of a simulated device, which start at 0. Intervals are half open: [start_ns, end_ns).
--- What is not known is NULL, never 0. Ids are dense from 0 in order of insertion, so `id` counts the rows of a table.
--- Times lie within 2^58 ns (9 years) of the start of the trace, sizes and counts are at most 2^57, and no end comes before
--- its start; a value that cannot be is read as NULL and counted as a loss (damaged-values).
--- Texts are interned in `string`. REFERENCES clauses are documentation; they are not enforced while writing.
--- One fact, one row: every traced call stands in exactly one of api_call, event_record, event_wait and host_sync.
--- Tables whose comment starts with "Derived" are computed from the others, by analysis or at the end of a recording or
--- import, and may be empty.
+-- Times are integer nanoseconds since the start of the trace (`meta.trace_start_realtime_ns` holds that instant). A
+-- process with `clock` 1 has times of a simulated device, which start at 0. Intervals are half open:
+-- [start_ns, end_ns). What is not known is NULL, never 0. Ids are dense from 0 in order of insertion, so `id` numbers
+-- the rows of a table. Times lie within 2^58 ns (9 years) of the start of the trace, sizes and counts are at most 2^57,
+-- and no interval ends before it starts. An impossible value is read as NULL and counted as a loss (damaged-values).
+-- Texts are interned in `string`. REFERENCES clauses are documentation; they are not enforced while writing. Every
+-- traced call is in exactly one of api_call, event_record, event_wait and host_sync. Tables whose comment starts with
+-- "Derived" are computed from the others, by analysis or at the end of a recording or import, and may be empty.
 
 -- == The trace as a whole ==
 
 CREATE TABLE meta (
-  -- Facts about the file as a whole, one per key. Keys: format_version; producer (program and version that wrote it);
-  -- complete (1: recorded to the end and finished in good order); finished (1: no more is coming, 0: being recorded, or
-  -- the recorder was killed); trace_start_realtime_ns (Unix time of instant 0);
-  -- duration_ns (last known instant); tier (structure, times or events);
-  -- imported_from (the tool whose file this trace was made from; absent if it was recorded);
-  -- counts (what info counts, of so many rows; stored with the derived tables);
-  -- verdicts (what each detector answered, one a line: its id, found, clean, not-at-this-tier or not-evaluable, and why;
-  -- stored with the derived tables);
-  -- kernel_arguments (1: recorded with --with args); analysis_version (of the derived tables,
-  -- absent if they were never computed); stack_count and stack_ns (call stacks that ended processes took, and what those
-  -- cost them; absent if none). Further keys may appear.
+  -- Facts about the file as a whole, one per key. Keys: format_version; producer (program and version that wrote the
+  -- file); complete (1: recorded to the end and closed normally); finished (1: nothing more will be added, 0: being
+  -- recorded, or the recorder was killed); trace_start_realtime_ns (Unix time of instant 0); duration_ns (last known
+  -- instant); tier (structure, times or events); imported_from (the tool whose file was imported; absent if recorded);
+  -- counts (what streamscope info counts, and the number of rows that were counted; stored with the derived tables);
+  -- verdicts (the answer of each detector, one per line: its id, then found, clean, not-at-this-tier or not-evaluable,
+  -- and why; stored with the derived tables); kernel_arguments (1: recorded with --with args); analysis_version (of the
+  -- derived tables; absent if they were never computed); stack_count and stack_ns (how many call stacks were taken in
+  -- processes that have ended, and the time that this cost; absent if none). Further keys may appear.
   key TEXT PRIMARY KEY,                                -- name of the fact
   value                                                -- its value, text or integer
 ) WITHOUT ROWID;
 
 CREATE TABLE string (
   -- Every text of the trace, once.
-  id INTEGER PRIMARY KEY,                              -- what *_id columns that reference `string` hold
-  value TEXT NOT NULL                                  -- the text; "?" if only its name reached the trace
+  id INTEGER PRIMARY KEY,                              -- value of `*_id` columns that reference `string`
+  value TEXT NOT NULL                                  -- the text; "?" if only a reference to it reached the trace
 );
 
 CREATE TABLE loss (
-  -- What is missing from the trace, graded. Read it before any result: a conclusion is only as good as its evidence.
+  -- What is missing from the trace, with severity. Read it before any result: a conclusion is only as good as its
+  -- evidence.
   id INTEGER PRIMARY KEY,                              -- dense from 0
-  process_id INTEGER REFERENCES process(id),           -- whose facts are missing; NULL: the whole trace
+  process_id INTEGER REFERENCES process(id),           -- process whose data is missing; NULL: the whole trace
   name_id INTEGER REFERENCES string(id),               -- kind of loss, e.g. ring-full; `streamscope info` explains it
   severity INTEGER,                                    -- 0 info, 1 notice, 2 data_loss, 3 error
   count INTEGER,                                       -- how many records, calls, ... ; NULL if not countable
   start_ns INTEGER,                                    -- interval in which it happened, if known
   end_ns INTEGER,                                      -- end of that interval
-  detail_id INTEGER REFERENCES string(id)              -- more about this one, for people
+  detail_id INTEGER REFERENCES string(id)              -- details, for people
 );
 
 CREATE TABLE clock_anchor (
-  -- Pairs of readings from which the clock of a process was converted.
+  -- Pairs of readings by which the clock of a process was converted to trace time.
   id INTEGER PRIMARY KEY,                              -- dense from 0
   process_id INTEGER REFERENCES process(id),           -- whose clock
   ticks INTEGER,                                       -- raw clock reading (time-stamp counter or CLOCK_MONOTONIC)
@@ -64,34 +62,34 @@ CREATE TABLE clock_anchor (
   realtime_ns INTEGER                                  -- the same instant as Unix time
 );
 
--- == Where things run ==
+-- == Processes, devices and streams ==
 
 CREATE TABLE process (
-  -- One observed program of a process: exec() puts another one in its place, with the same os_pid.
+  -- One observed program of a process. exec() starts another one with the same os_pid.
   id INTEGER PRIMARY KEY,                              -- dense from 0
   os_pid INTEGER,                                      -- the system's process id
   parent_os_pid INTEGER,                               -- the system's id of its parent
   name_id INTEGER REFERENCES string(id),               -- short name for people
   executable_id INTEGER REFERENCES string(id),         -- path of the program
   command_line_id INTEGER REFERENCES string(id),       -- arguments, separated by spaces
-  environment_id INTEGER REFERENCES string(id),        -- CUDA_*, NCCL_* and STREAMSCOPE_* variables, one NAME=VALUE a line
+  environment_id INTEGER REFERENCES string(id),        -- CUDA_*, NCCL_* and STREAMSCOPE_* variables, one NAME=VALUE per line
   host_id INTEGER REFERENCES string(id),               -- name of the machine
   collector_id INTEGER REFERENCES string(id),          -- what observed it, e.g. "cupti 130001, tier times"
   clock INTEGER,                                       -- 0 monotonic (trace clock), 1 virtual (simulated device)
   start_ns INTEGER,                                    -- when the collector started in it
-  end_ns INTEGER,                                      -- when it ended; NULL if it was never seen to end
+  end_ns INTEGER,                                      -- when it ended; NULL if its end was not observed
   exit_code INTEGER,                                   -- its exit status, if it exited by itself and that is known
   exit_signal INTEGER,                                 -- the signal that ended it, if one did
-  complete INTEGER                                     -- 1: its collector said good-bye, 0: it ended without; table loss says how
+  complete INTEGER                                     -- 1: its collector shut down normally, 0: it did not; see table loss
 );
 
 CREATE TABLE thread (
-  -- A host thread that did something traced.
+  -- A host thread with traced activity.
   id INTEGER PRIMARY KEY,                              -- dense from 0
   process_id INTEGER REFERENCES process(id),           -- its process
   os_tid INTEGER,                                      -- the system's thread id
   name_id INTEGER REFERENCES string(id),               -- given by NVTX or the system
-  start_ns INTEGER                                     -- first traced act
+  start_ns INTEGER                                     -- first traced activity
 );
 
 CREATE TABLE device (
@@ -118,40 +116,40 @@ CREATE TABLE context (
 );
 
 CREATE TABLE stream (
-  -- One life of a CUDA stream: a handle that is destroyed and returned again is another stream.
+  -- One lifetime of a CUDA stream: a handle that is reused after its destruction is another stream.
   id INTEGER PRIMARY KEY,                              -- dense from 0
   context_id INTEGER REFERENCES context(id),           -- its context
   native_id INTEGER,                                   -- CUPTI's stream id, unique in the context
   handle INTEGER,                                      -- raw handle (64 bits, as signed); 0 the legacy stream
-  generation INTEGER,                                  -- how often this handle was in use before
+  generation INTEGER,                                  -- how many earlier streams had this handle
   kind INTEGER,                                        -- 0 legacy, 1 per-thread, 2 blocking, 3 non-blocking, 4 graph,
                                                        -- 5 unknown (existed before recording)
   priority INTEGER,                                    -- CUDA's number: lower is more urgent, 0 is the default
   thread_id INTEGER REFERENCES thread(id),             -- owner of a per-thread default stream
   name_id INTEGER REFERENCES string(id),               -- given by the program (NVTX, libcoord)
   created_ns INTEGER,                                  -- NULL if before recording
-  destroyed_ns INTEGER                                 -- NULL if never seen
+  destroyed_ns INTEGER                                 -- NULL if not observed
 );
 
 CREATE TABLE event (
-  -- One life of a CUDA event: a handle that is destroyed and returned again is another event.
+  -- One lifetime of a CUDA event: a handle that is reused after its destruction is another event.
   id INTEGER PRIMARY KEY,                              -- dense from 0
   process_id INTEGER REFERENCES process(id),           -- its process
   context_id INTEGER REFERENCES context(id),           -- its context, if known
   handle INTEGER,                                      -- raw handle (64 bits, as signed)
-  generation INTEGER,                                  -- how often this handle was in use before
+  generation INTEGER,                                  -- how many earlier events had this handle
   flags INTEGER,                                       -- CUDA's creation flags: 1 blocking sync, 2 no timing, 4 interprocess
   name_id INTEGER REFERENCES string(id),               -- given by the program
   created_ns INTEGER,                                  -- NULL if before recording
-  destroyed_ns INTEGER                                 -- NULL if never seen
+  destroyed_ns INTEGER                                 -- NULL if not observed
 );
 
--- == What the host called ==
+-- == Host calls ==
 
 CREATE TABLE api_call (
-  -- A traced CUDA call that is no event record, stream wait or host synchronization (those have tables of their own).
+  -- A traced CUDA call other than an event record, stream wait or host synchronization. These have their own tables.
   id INTEGER PRIMARY KEY,                              -- dense from 0
-  thread_id INTEGER REFERENCES thread(id),             -- who called
+  thread_id INTEGER REFERENCES thread(id),             -- thread that called
   kind INTEGER,                                        -- 0 other, 1 launch, 2 memcpy, 3 memcpy_async, 4 memset, 5 memset_async,
                                                        -- 6 host_function, 7 event_create, 8 event_destroy, 9 event_record,
                                                        -- 10 event_query, 11 event_synchronize, 12 event_elapsed_time,
@@ -166,7 +164,7 @@ CREATE TABLE api_call (
   name_id INTEGER REFERENCES string(id),               -- function as the program called it, e.g. cudaLaunchKernel
   stream_id INTEGER REFERENCES stream(id),             -- stream it acts on
   start_ns INTEGER,                                    -- entry
-  end_ns INTEGER,                                      -- return; NULL: it never returned while recording
+  end_ns INTEGER,                                      -- return; NULL: it did not return during the recording
   result INTEGER,                                      -- CUDA's result code, 0 success
   correlation_id INTEGER,                              -- CUPTI's number of the call, unique in the process
   object INTEGER,                                      -- by kind: event, executable graph, pointer, copy kind of the runtime API
@@ -178,13 +176,13 @@ CREATE TABLE api_call (
 CREATE TABLE event_record (
   -- A cudaEventRecord (or driver equivalent): from here on the event stands for the work now in the stream.
   id INTEGER PRIMARY KEY,                              -- dense from 0
-  thread_id INTEGER REFERENCES thread(id),             -- who called
+  thread_id INTEGER REFERENCES thread(id),             -- thread that called
   name_id INTEGER REFERENCES string(id),               -- function as the program called it
   stream_id INTEGER REFERENCES stream(id),             -- stream whose work the event stands for
   event_id INTEGER REFERENCES event(id),               -- the event
   version INTEGER,                                     -- 1 for the first record of this event, 2 for the second, ...
   start_ns INTEGER,                                    -- entry
-  end_ns INTEGER,                                      -- return; NULL: it never returned while recording
+  end_ns INTEGER,                                      -- return; NULL: it did not return during the recording
   result INTEGER,                                      -- CUDA's result code, 0 success
   correlation_id INTEGER,                              -- CUPTI's number of the call, unique in the process
   flags INTEGER,                                       -- 1 captured into a graph, 2 external (cudaEventRecordExternal); NULL none
@@ -194,16 +192,17 @@ CREATE TABLE event_record (
 CREATE TABLE event_wait (
   -- A cudaStreamWaitEvent (or driver equivalent): later work in the stream waits for the record it is bound to.
   id INTEGER PRIMARY KEY,                              -- dense from 0
-  thread_id INTEGER REFERENCES thread(id),             -- who called
+  thread_id INTEGER REFERENCES thread(id),             -- thread that called
   name_id INTEGER REFERENCES string(id),               -- function as the program called it
   stream_id INTEGER REFERENCES stream(id),             -- stream that waits
   event_id INTEGER REFERENCES event(id),               -- event waited for
   binding INTEGER,                                     -- 0 exact (record_id is the record), 1 never_recorded (the wait is a
                                                        -- no-op), 2 captured (an edge of a graph), 3 ambiguous (calls overlapped:
-                                                       -- see event_wait_candidate), 4 unknown_history (of a record that is not in the trace)
+                                                       -- see event_wait_candidate), 4 unknown_history (the record is not in the
+                                                       -- trace)
   record_id INTEGER REFERENCES event_record(id),       -- the record waited for, only if binding is 0
   start_ns INTEGER,                                    -- entry
-  end_ns INTEGER,                                      -- return; NULL: it never returned while recording
+  end_ns INTEGER,                                      -- return; NULL: it did not return during the recording
   result INTEGER,                                      -- CUDA's result code, 0 success
   correlation_id INTEGER,                              -- CUPTI's number of the call, unique in the process
   flags INTEGER,                                       -- the call's own flags, 1 external; NULL none
@@ -211,27 +210,28 @@ CREATE TABLE event_wait (
 );
 
 CREATE TABLE event_wait_candidate (
-  -- The records among which an ambiguous wait took one.
+  -- The records that an ambiguous wait may be bound to.
   id INTEGER PRIMARY KEY,                              -- dense from 0
   event_wait_id INTEGER REFERENCES event_wait(id),     -- a wait with binding 3
-  event_record_id INTEGER REFERENCES event_record(id)  -- a record it may be bound to
+  event_record_id INTEGER REFERENCES event_record(id)  -- one of these records
 );
 
 CREATE TABLE host_sync (
-  -- A call by which the host waited for, or asked about, the device. Queries that a thread repeats while the answer is
-  -- "not ready", with no other traced act in between, are one row: from the entry of the first to the return of the last.
+  -- A call in which the host waits for the device or queries it. Queries that a thread repeats while the result is "not
+  -- ready", with no other traced activity in between, are one row: from the entry of the first to the return of the
+  -- last.
   id INTEGER PRIMARY KEY,                              -- dense from 0
-  thread_id INTEGER REFERENCES thread(id),             -- who called
+  thread_id INTEGER REFERENCES thread(id),             -- thread that called
   kind INTEGER,                                        -- 0 device, 1 stream, 2 event (synchronize calls, blocking), 3 stream query,
                                                        -- 4 event query (not blocking), 5 synchronous copy (blocking)
   name_id INTEGER REFERENCES string(id),               -- function as the program called it
   context_id INTEGER REFERENCES context(id),           -- context it acts on
   stream_id INTEGER REFERENCES stream(id),             -- kinds 1, 3 and 5
   event_id INTEGER REFERENCES event(id),               -- kinds 2 and 4
-  binding INTEGER,                                     -- kinds 2 and 4: which record was looked at, numbers as event_wait.binding
+  binding INTEGER,                                     -- kinds 2 and 4: binding to a record, numbered as event_wait.binding
   record_id INTEGER REFERENCES event_record(id),       -- that record, only if binding is 0
   start_ns INTEGER,                                    -- entry
-  end_ns INTEGER,                                      -- return; NULL: it never returned while recording
+  end_ns INTEGER,                                      -- return; NULL: it did not return during the recording
   result INTEGER,                                      -- CUDA's result code, 0 success, 600 not ready (queries)
   correlation_id INTEGER,                              -- CUPTI's number of the call, unique in the process
   operation_id INTEGER REFERENCES operation(id),       -- libcoord operation whose function made the call
@@ -241,20 +241,20 @@ CREATE TABLE host_sync (
 );
 
 CREATE TABLE sync_witness (
-  -- CUPTI's own word on which record an act refers to (tier events). Evidence to test bindings against; in a race of
-  -- threads it is not the truth.
+  -- CUPTI's own event and synchronization records (tier events): which event record a call refers to. They serve to
+  -- check bindings; where threads race they may be wrong.
   id INTEGER PRIMARY KEY,                              -- dense from 0
   process_id INTEGER REFERENCES process(id),           -- its process
-  correlation_id INTEGER,                              -- the call it is about
+  correlation_id INTEGER,                              -- the call that it is about
   act INTEGER,                                         -- 0 record, 1 wait, 2 query, 3 synchronize
   sync_id INTEGER,                                     -- equal numbers mean the same record; 0 never recorded or captured
-  device_ns INTEGER                                    -- device time of a record, only when asked for
+  device_ns INTEGER                                    -- device time of a record, only if requested
 );
 
--- == What the device did ==
+-- == Device work ==
 
 CREATE TABLE op (
-  -- Something that ran, or was to run, on a stream.
+  -- Work that ran, or was to run, on a stream.
   id INTEGER PRIMARY KEY,                              -- dense from 0
   kind INTEGER,                                        -- 0 kernel, 1 memcpy, 2 memset, 3 host_function, 4 memory_wait,
                                                        -- 5 memory_write, 6 graph_launch
@@ -287,11 +287,11 @@ CREATE TABLE launch_shape (
   block_z INTEGER,                                     -- threads of a block in z
   registers INTEGER,                                   -- registers per thread
   static_shared_bytes INTEGER,                         -- shared memory fixed at compile time, per block
-  dynamic_shared_bytes INTEGER                         -- shared memory asked for at launch, per block
+  dynamic_shared_bytes INTEGER                         -- shared memory requested at launch, per block
 );
 
 CREATE TABLE kernel_name (
-  -- Derived. What people call a kernel, once for each name that an op of kind 0 has.
+  -- Derived. The short name of a kernel, once for each name of an op of kind 0.
   id INTEGER PRIMARY KEY,                              -- dense from 0
   name_id INTEGER REFERENCES string(id),               -- name as in op
   short_id INTEGER REFERENCES string(id)               -- without return type, scopes, template arguments and parameters
@@ -308,7 +308,7 @@ CREATE TABLE graph (
   source_graph_id INTEGER REFERENCES graph(id),        -- graph it was cloned or instantiated from
   handle INTEGER,                                      -- raw handle (64 bits, as signed)
   created_ns INTEGER,                                  -- NULL if before recording
-  destroyed_ns INTEGER                                 -- NULL if never seen
+  destroyed_ns INTEGER                                 -- NULL if not observed
 );
 
 CREATE TABLE graph_node (
@@ -333,14 +333,14 @@ CREATE TABLE graph_edge (
   to_node_id INTEGER REFERENCES graph_node(id)         -- the later node
 );
 
--- == What libcoord knows ==
+-- == libcoord ==
 
 CREATE TABLE operation (
   -- A libcoord operation: a named piece of work with dependencies across streams.
   id INTEGER PRIMARY KEY,                              -- dense from 0
   process_id INTEGER REFERENCES process(id),           -- its process
   native_id INTEGER,                                   -- libcoord's number, unique in the process
-  thread_id INTEGER REFERENCES thread(id),             -- who registered it
+  thread_id INTEGER REFERENCES thread(id),             -- thread that registered it
   type INTEGER,                                        -- 0 kernel, 1 memory_transfer, 2 synchronization, 3 reduction, 4 broadcast,
                                                        -- 5 all_reduce, 6 barrier
   priority INTEGER,                                    -- 0 critical, 1 high, 2 normal, 3 low, 4 cleanup
@@ -348,28 +348,28 @@ CREATE TABLE operation (
   name_id INTEGER REFERENCES string(id),               -- its description
   call_site_id INTEGER REFERENCES string(id),          -- "file:line function" that registered it
   parent_operation_id INTEGER REFERENCES operation(id), -- group it belongs to
-  state INTEGER,                                       -- last state seen: 0 registered, 1 begun, 2 submitted, 3 completed,
+  state INTEGER,                                       -- last state observed: 0 registered, 1 begun, 2 submitted, 3 completed,
                                                        -- 4 failed, 5 cancelled
-  registered_ns INTEGER,                               -- when it became known
+  registered_ns INTEGER,                               -- when it was registered
   begun_ns INTEGER,                                    -- when its submission began
   submitted_ns INTEGER,                                -- when its submission ended
-  completed_ns INTEGER                                 -- when its completion (failure, cancellation) was proved
+  completed_ns INTEGER                                 -- when its completion (failure, cancellation) was confirmed
 );
 
 CREATE TABLE operation_dependency (
-  -- An operation that another one depends on.
+  -- A dependency of one operation on another.
   id INTEGER PRIMARY KEY,                              -- dense from 0
   operation_id INTEGER REFERENCES operation(id),       -- the later operation
   depends_on_operation_id INTEGER REFERENCES operation(id), -- the earlier operation
   inferred INTEGER,                                    -- 1: from declared memory ranges, 0: named by the program
-  elided INTEGER,                                      -- 1: no wait was issued, as it was implied
+  elided INTEGER,                                      -- 1: no wait was issued, because it was implied
   elided_because INTEGER                               -- why: 1 same_stream (its own order), 2 earlier_wait (of the stream),
-                                                       -- 3 other_dependency (which comes after this one), 4 ended (as the host
-                                                       -- had seen); NULL: not elided, or not told
+                                                       -- 3 other_dependency (which comes after this one), 4 ended (the host had
+                                                       -- observed it); NULL: not elided, or not reported
 );
 
 CREATE TABLE operation_op (
-  -- Which ops an operation's function issued.
+  -- The ops that an operation's function issued.
   id INTEGER PRIMARY KEY,                              -- dense from 0
   operation_id INTEGER REFERENCES operation(id),       -- the operation
   op_id INTEGER REFERENCES op(id)                      -- one of its ops
@@ -381,8 +381,8 @@ CREATE TABLE barrier (
   process_id INTEGER REFERENCES process(id),           -- its process
   name_id INTEGER REFERENCES string(id),               -- its description
   operation_id INTEGER REFERENCES operation(id),       -- operation it is part of
-  first_arrival_ns INTEGER,                            -- when the host brought the first stream to it
-  release_ns INTEGER                                   -- when the host saw that all had passed; NULL: it did not
+  first_arrival_ns INTEGER,                            -- host time at which the first stream arrived
+  release_ns INTEGER                                   -- when the host observed that all had passed; NULL: it did not
 );
 
 CREATE TABLE barrier_stream (
@@ -390,17 +390,17 @@ CREATE TABLE barrier_stream (
   id INTEGER PRIMARY KEY,                              -- dense from 0
   barrier_id INTEGER REFERENCES barrier(id),           -- the barrier
   stream_id INTEGER REFERENCES stream(id),             -- the stream
-  arrival_ns INTEGER,                                  -- when the host brought it
+  arrival_ns INTEGER,                                  -- host time of its arrival
   elided INTEGER                                       -- 1: its wait was implied and not issued
 );
 
 CREATE TABLE pool (
-  -- A pool of reusable things.
+  -- A pool of reusable objects.
   id INTEGER PRIMARY KEY,                              -- dense from 0
   process_id INTEGER REFERENCES process(id),           -- its process
   kind INTEGER,                                        -- 0 events, 1 streams, 2 memory
   name_id INTEGER REFERENCES string(id),               -- its name
-  capacity INTEGER                                     -- most it may hold; NULL: no limit
+  capacity INTEGER                                     -- most elements it may hold; NULL: no limit
 );
 
 CREATE TABLE pool_sample (
@@ -420,63 +420,64 @@ CREATE TABLE timeline (
   process_id INTEGER REFERENCES process(id),           -- its process
   native_id INTEGER,                                   -- libcoord's number, unique in the process
   name_id INTEGER REFERENCES string(id),               -- its name
-  initial INTEGER                                      -- the value it began with (64 bits, as signed)
+  initial INTEGER                                      -- initial value (64 bits, as signed)
 );
 
 CREATE TABLE timeline_point (
-  -- Something that happened to a timeline.
+  -- A signal, a wait or another change of a timeline.
   id INTEGER PRIMARY KEY,                              -- dense from 0
   timeline_id INTEGER REFERENCES timeline(id),         -- the timeline
-  act INTEGER,                                         -- 0 signal (the host's, or promised by a stream), 1 wait (begins),
-                                                       -- 2 release (the wait has ended, as the value was reached; of a stream
-                                                       -- only if there was nothing to wait for), 3 give_up (the wait has ended
-                                                       -- without), 4 reach (the host knows that the value was reached), 5 fail
+  act INTEGER,                                         -- 0 signal (by the host, or promised by a stream), 1 wait (begins),
+                                                       -- 2 release (the wait ended because the value was reached; of a stream
+                                                       -- only if there was nothing to wait for), 3 give_up (the wait ended
+                                                       -- without the value), 4 reach (the host knows that the value was reached),
+                                                       -- 5 fail
   value INTEGER,                                       -- the value signaled, waited for or reached (64 bits, as signed)
-  thread_id INTEGER REFERENCES thread(id),             -- the thread that called, or saw it
+  thread_id INTEGER REFERENCES thread(id),             -- the thread that called, or observed it
   stream_id INTEGER REFERENCES stream(id),             -- the stream that signals or waits; NULL: the thread does
   start_ns INTEGER                                     -- when
 );
 
 CREATE TABLE task_queue (
-  -- A queue of tasks (libcoord) for threads of the host, or for warps of a GPU that stay while it runs.
+  -- A libcoord task queue for host threads, or for warps of a GPU that stay resident during a run.
   id INTEGER PRIMARY KEY,                              -- dense from 0
   process_id INTEGER REFERENCES process(id),           -- its process
-  native_id INTEGER,                                   -- libcoord's number of it
+  native_id INTEGER,                                   -- libcoord's number
   name_id INTEGER REFERENCES string(id),               -- its name
-  on_device INTEGER,                                   -- 0: its workers are threads of the host, 1: warps of a GPU
-  workers INTEGER                                      -- how many
+  on_device INTEGER,                                   -- 0: its workers are host threads, 1: warps of a GPU
+  workers INTEGER                                      -- number of workers
 );
 
 CREATE TABLE task_run (
-  -- A run of a queue of a GPU: one kernel, whose warps are the workers.
+  -- A run of a GPU task queue: one kernel, whose warps are the workers.
   id INTEGER PRIMARY KEY,                              -- dense from 0
   task_queue_id INTEGER REFERENCES task_queue(id),     -- its queue
   native_id INTEGER,                                   -- its number in the queue, from 0
-  thread_id INTEGER REFERENCES thread(id),             -- who started it
-  correlation_id INTEGER,                              -- of the launch of its workers, as in op; NULL if that was not traced
-  operation_id INTEGER REFERENCES operation(id),       -- operation that started it, if one did
-  left_out INTEGER                                     -- tasks that ran and have no row: there was no room, or they ran where they
-                                                       -- were spawned; NULL: the run was not seen to end
+  thread_id INTEGER REFERENCES thread(id),             -- thread that started it
+  correlation_id INTEGER,                              -- launch of its workers, as in op; NULL if not traced
+  operation_id INTEGER REFERENCES operation(id),       -- operation that started it, if any
+  left_out INTEGER                                     -- tasks that ran without a row: the buffer was full, or they ran where
+                                                       -- they were spawned; NULL: the end of the run was not observed
 );
 
 CREATE TABLE task (
-  -- A task that a worker ran. v_task puts those of a GPU on the trace clock.
+  -- A task that a worker ran. v_task converts the times of GPU tasks to trace time.
   id INTEGER PRIMARY KEY,                              -- dense from 0
   task_queue_id INTEGER REFERENCES task_queue(id),     -- its queue
   task_run_id INTEGER REFERENCES task_run(id),         -- the run it belongs to; NULL on the host
-  number INTEGER,                                      -- host: the how-manieth to be submitted, from 0; GPU: the task as the program
-                                                       -- names it (64 bits, as signed)
-  worker INTEGER,                                      -- who ran it, from 0
+  number INTEGER,                                      -- host: submission index, from 0; GPU: the task as the program names it
+                                                       -- (64 bits, as signed)
+  worker INTEGER,                                      -- worker that ran it, from 0
   thread_id INTEGER REFERENCES thread(id),             -- the worker's thread; NULL on a GPU
   sm INTEGER,                                          -- multiprocessor that ran it; NULL on the host
-  type INTEGER,                                        -- of work, that has a stream to itself; NULL if it has none
+  type INTEGER,                                        -- type of work that is pinned to a stream; NULL if none
   start_ns INTEGER,                                    -- host: start; NULL on a GPU
-  offset_ns INTEGER,                                   -- GPU: start, since the start of the run's kernel; NULL on the host
+  offset_ns INTEGER,                                   -- GPU: start, relative to the start of the run's kernel; NULL on the host
   duration_ns INTEGER                                  -- how long it ran
 );
 
 CREATE TABLE allocation (
-  -- One life of a piece of device memory (recorded with --with alloc, or told by libcoord).
+  -- One lifetime of a memory block (recorded with --with alloc, or reported by libcoord).
   id INTEGER PRIMARY KEY,                              -- dense from 0
   process_id INTEGER REFERENCES process(id),           -- its process
   kind INTEGER,                                        -- 0 device, 1 stream_ordered, 2 pinned_host, 3 managed, 4 libcoord
@@ -487,38 +488,38 @@ CREATE TABLE allocation (
   allocated_ns INTEGER,                                -- when
   free_stream_id INTEGER REFERENCES stream(id),        -- stream it was freed on, if stream-ordered
   free_call_id INTEGER REFERENCES api_call(id),        -- the call that freed it
-  freed_ns INTEGER                                     -- when; NULL: not while recording
+  freed_ns INTEGER                                     -- when; NULL: not during the recording
 );
 
 CREATE TABLE access (
-  -- Memory that an op, a libcoord operation or host code reads or writes, as far as it is known: copies and memsets
-  -- always, the rest as the program or --with args says.
+  -- Memory that an op, a libcoord operation or host code reads or writes, as far as known: copies and memsets always,
+  -- others if the program declares them or with --with args.
   id INTEGER PRIMARY KEY,                              -- dense from 0
   process_id INTEGER REFERENCES process(id),           -- its process
   thread_id INTEGER REFERENCES thread(id),             -- the thread that issued or declared it, or touches the memory itself
   source INTEGER,                                      -- how it is known: 0 an argument of the call (or what a simulated kernel
-                                                       -- does), 1 declared by an operation, 2 declared by host code, 3 a word
-                                                       -- in the parameters of a kernel, also inside of a struct: possible
-                                                       -- only, and only if it points into allocated memory. What the
-                                                       -- kernel's name calls const it does not write through this parameter;
-                                                       -- which bytes it touches, and whether any, is not known
+                                                       -- does), 1 declared by an operation, 2 declared by host code, 3 a word in
+                                                       -- the parameters of a kernel, also inside a struct. Source 3 is possible
+                                                       -- only, and only if the word points into allocated memory. The kernel does
+                                                       -- not write through a parameter that is const in its name; which bytes it
+                                                       -- touches, if any, is not known
   writes INTEGER,                                      -- 1: written, 0: read, NULL: source 3
   address INTEGER,                                     -- start (64 bits, as signed)
   bytes INTEGER,                                       -- size, of one row; NULL: source 3
   pitch_bytes INTEGER,                                 -- from row to row; NULL: one row
   rows INTEGER,                                        -- rows; NULL: one
-  correlation_id INTEGER,                              -- call whose work it is, as in op and graph_node; NULL for sources 1 and 2
+  correlation_id INTEGER,                              -- call that issued the work, as in op and graph_node; NULL for sources 1 and 2
   operation_id INTEGER REFERENCES operation(id),       -- operation that declared it (source 1)
-  parameter INTEGER,                                   -- which parameter of the kernel the word lies in, from 0 (source 3)
-  start_ns INTEGER                                     -- host code (source 2): when; else when it was declared or issued
+  parameter INTEGER,                                   -- index of the kernel parameter that contains the word, from 0 (source 3)
+  start_ns INTEGER                                     -- source 2: when host code touched it; else when it was declared or issued
 );
 
--- == What the program said ==
+-- == Annotations, stacks and overhead ==
 
 CREATE TABLE range (
   -- An NVTX range.
   id INTEGER PRIMARY KEY,                              -- dense from 0
-  thread_id INTEGER REFERENCES thread(id),             -- who opened it
+  thread_id INTEGER REFERENCES thread(id),             -- thread that opened it
   kind INTEGER,                                        -- 0 push_pop (nested on its thread), 1 start_end (may end on another thread)
   domain_id INTEGER REFERENCES string(id),             -- NVTX domain; NULL the default domain
   name_id INTEGER REFERENCES string(id),               -- its message
@@ -527,19 +528,19 @@ CREATE TABLE range (
   payload INTEGER,                                     -- NVTX payload bits; NULL none
   depth INTEGER,                                       -- push_pop: number of open ranges around it on its thread and domain
   start_ns INTEGER,                                    -- opened
-  end_ns INTEGER,                                      -- closed; NULL: not while recording
+  end_ns INTEGER,                                      -- closed; NULL: not during the recording
   operation_id INTEGER REFERENCES operation(id)        -- libcoord operation it stands for
 );
 
 CREATE TABLE mark (
-  -- An NVTX mark: an instant.
+  -- An NVTX mark.
   id INTEGER PRIMARY KEY,                              -- dense from 0
-  thread_id INTEGER REFERENCES thread(id),             -- who set it
+  thread_id INTEGER REFERENCES thread(id),             -- thread that set it
   domain_id INTEGER REFERENCES string(id),             -- NVTX domain; NULL the default domain
   name_id INTEGER REFERENCES string(id),               -- its message
   category INTEGER,                                    -- NVTX category; NULL none
   color INTEGER,                                       -- 0xAARRGGBB; NULL none
-  start_ns INTEGER                                     -- the instant
+  start_ns INTEGER                                     -- when
 );
 
 CREATE TABLE stack (
@@ -562,10 +563,10 @@ CREATE TABLE stack_frame (
 );
 
 CREATE TABLE overhead (
-  -- Time that the profiler or the driver took for itself, as CUPTI reports it.
+  -- Time that the profiler or the driver spent on itself, as CUPTI reports it.
   id INTEGER PRIMARY KEY,                              -- dense from 0
   process_id INTEGER REFERENCES process(id),           -- its process
-  thread_id INTEGER REFERENCES thread(id),             -- thread it held up, if one
+  thread_id INTEGER REFERENCES thread(id),             -- thread that it delayed, if any
   name_id INTEGER REFERENCES string(id),               -- what it was, e.g. "buffer flush"
   start_ns INTEGER,                                    -- start
   end_ns INTEGER                                       -- end
@@ -574,16 +575,16 @@ CREATE TABLE overhead (
 -- == Hangs ==
 
 CREATE TABLE hang (
-  -- A hang that was seen while recording: what waited for what, and the verdict.
+  -- A hang that was diagnosed during the recording: what waited for what, and the verdict.
   id INTEGER PRIMARY KEY,                              -- dense from 0
   process_id INTEGER REFERENCES process(id),           -- its process
   start_ns INTEGER,                                    -- when it was diagnosed
   verdict_id INTEGER REFERENCES string(id),            -- kebab-case kind of hang
-  text_id INTEGER REFERENCES string(id)                -- the explanation for people
+  text_id INTEGER REFERENCES string(id)                -- explanation, for people
 );
 
 CREATE TABLE hang_node (
-  -- A party of the wait-for graph of a hang.
+  -- A node of the wait-for graph of a hang.
   id INTEGER PRIMARY KEY,                              -- dense from 0
   hang_id INTEGER REFERENCES hang(id),                 -- its hang
   kind INTEGER,                                        -- 0 thread, 1 stream, 2 op, 3 event_record, 4 event_wait, 5 host_sync,
@@ -591,7 +592,7 @@ CREATE TABLE hang_node (
   object_id INTEGER,                                   -- row of the table that `kind` names; NULL for outside
   name_id INTEGER REFERENCES string(id),               -- label for people
   in_cycle INTEGER,                                    -- 1: part of the cycle that proves the deadlock
-  stack_id INTEGER REFERENCES stack(id)                -- kind 0: where the thread stood, if known
+  stack_id INTEGER REFERENCES stack(id)                -- kind 0: call stack of the thread, if known
 );
 
 CREATE TABLE hang_edge (
@@ -605,34 +606,35 @@ CREATE TABLE hang_edge (
 );
 
 CREATE TABLE thread_sample (
-  -- What a thread was seen to do, from outside, when its process stood still. All threads of one look have one time.
+  -- What a thread did when its process hung, sampled from outside. All threads of one sample have the same time.
   id INTEGER PRIMARY KEY,                              -- dense from 0
   thread_id INTEGER REFERENCES thread(id),             -- the thread
   at_ns INTEGER,                                       -- when
-  state INTEGER,                                       -- the system's letter as a number: 82 R runs or is ready to, 83 S sleeps, 68 D waits in the kernel
-  ran_ns INTEGER,                                      -- processor time that it used while it was looked at; NULL if unknown
-  stack_id INTEGER REFERENCES stack(id),               -- where it stood; NULL if it could not be seen
+  state INTEGER,                                       -- the system's letter as a number: 82 R running or runnable, 83 S
+                                                       -- sleeping, 68 D waiting in the kernel
+  ran_ns INTEGER,                                      -- CPU time that it used while it was sampled; NULL if unknown
+  stack_id INTEGER REFERENCES stack(id),               -- its call stack; NULL if it could not be read
   lock_address INTEGER,                                -- mutex that it waits for; NULL if none
   lock_owner_id INTEGER REFERENCES thread(id)          -- thread that holds that mutex
 );
 
 CREATE TABLE probe (
-  -- What was asked about a stream when its process stood still, from a thread of its own inside the process.
+  -- A query about a stream when its process hung, from a dedicated thread inside the process.
   id INTEGER PRIMARY KEY,                              -- dense from 0
   process_id INTEGER REFERENCES process(id),           -- the process
-  at_ns INTEGER,                                       -- when it was answered, or given up
+  at_ns INTEGER,                                       -- when it returned or was given up
   kind INTEGER,                                        -- 0 event query, 1 stream query, 2 word of a memory wait, 3 forced flush
   stream_id INTEGER REFERENCES stream(id),             -- the stream; NULL for kind 3
   record_id INTEGER REFERENCES event_record(id),       -- kind 0: the newest record of the event
-  address INTEGER,                                     -- kind 2: of the word
-  value INTEGER,                                       -- kind 2: what stood there; NULL if the host cannot see it
+  address INTEGER,                                     -- kind 2: address of the word
+  value INTEGER,                                       -- kind 2: value of the word; NULL if the host cannot read it
   result INTEGER                                       -- CUDA's result code, 600 not ready; NULL: no answer within the limit
 );
 
 -- == Derived tables ==
 
 CREATE TABLE edge (
-  -- Derived. An ordering between two ops that is not the order of one stream; v_edge adds that.
+  -- Derived. An ordering between two ops, other than the order of one stream; v_edge adds that order.
   id INTEGER PRIMARY KEY,                              -- dense from 0
   kind INTEGER,                                        -- 0 fifo (only in v_edge), 1 event, 2 host, 3 legacy, 4 graph, 5 operation,
                                                        -- 6 memory (a memory write that a memory wait needed)
@@ -647,10 +649,10 @@ CREATE TABLE wait_cause (
   id INTEGER PRIMARY KEY,                              -- dense from 0
   op_id INTEGER REFERENCES op(id),                     -- the op that started late
   cause INTEGER,                                       -- 0 launch, 1 event_wait, 2 start_latency, 3 legacy_stream, 4 memory_wait,
-                                                       -- 5 host_function, 6 copy_engine, 7 sm_full, 8 queue_aliasing,
-                                                       -- 9 profiler, 10 unknown, 11 host_sync, 12 graph, 13 host_call,
-                                                       -- 14 code_loading, 15 host_lock, 16 host (outside CUDA). 0, 9, 11 and
-                                                       -- 13 to 16: nothing was in the stream yet, and what the issuing thread did
+                                                       -- 5 host_function, 6 copy_engine, 7 sm_full, 8 queue_aliasing, 9 profiler,
+                                                       -- 10 unknown, 11 host_sync, 12 graph, 13 host_call, 14 code_loading,
+                                                       -- 15 host_lock, 16 host (outside CUDA). Causes 0, 9, 11 and 13 to 16: the
+                                                       -- stream was empty, and this is what the issuing thread did
   duration_ns INTEGER,                                 -- length of this part
   edge_id INTEGER REFERENCES edge(id),                 -- the edge responsible, if one is
   because_op_id INTEGER REFERENCES op(id),             -- the op responsible, if one is
@@ -676,27 +678,27 @@ CREATE TABLE finding (
   severity INTEGER,                                    -- 0 note, 1 warning, 2 error
   title_id INTEGER REFERENCES string(id),              -- one line
   text_id INTEGER REFERENCES string(id),               -- explanation and remedy
-  first_op_id INTEGER REFERENCES op(id),               -- the op it is about
-  second_op_id INTEGER REFERENCES op(id),              -- the other op, if two take part
-  count INTEGER,                                       -- how often the same thing was found
-  gain_ns INTEGER,                                     -- estimated time that fixing it saves; NULL not estimated
-  start_ns INTEGER,                                    -- where to look: the first time
+  first_op_id INTEGER REFERENCES op(id),               -- the op that it is about
+  second_op_id INTEGER REFERENCES op(id),              -- the other op, if two are involved
+  count INTEGER,                                       -- number of occurrences
+  gain_ns INTEGER,                                     -- estimated time that a fix saves; NULL: not estimated
+  start_ns INTEGER,                                    -- start of its first occurrence
   end_ns INTEGER,                                      -- end of that interval
-  confidence INTEGER,                                  -- 0 certain, 1 suspected (evidence is incomplete), 2 possible (a guess from
+  confidence INTEGER,                                  -- 0 certain, 1 suspected (evidence is incomplete), 2 possible (from
                                                        -- indirect evidence; never fails a check)
-  event_record_id INTEGER REFERENCES event_record(id), -- the record it is about, if one is
-  event_wait_id INTEGER REFERENCES event_wait(id),     -- the wait it is about, if one is
-  host_sync_id INTEGER REFERENCES host_sync(id),       -- the synchronization it is about, if one is
-  last_ns INTEGER,                                     -- when it was found last
-  thread_text_id INTEGER REFERENCES string(id),        -- the place in the program that the text names: thread,
-  call_site_id INTEGER REFERENCES string(id),          -- function and line,
-  ranges_id INTEGER REFERENCES string(id)              -- NVTX ranges, outermost first, with / between them
+  event_record_id INTEGER REFERENCES event_record(id), -- the record that it is about, if any
+  event_wait_id INTEGER REFERENCES event_wait(id),     -- the wait that it is about, if any
+  host_sync_id INTEGER REFERENCES host_sync(id),       -- the synchronization that it is about, if any
+  last_ns INTEGER,                                     -- time of its last occurrence
+  thread_text_id INTEGER REFERENCES string(id),        -- thread that the text names
+  call_site_id INTEGER REFERENCES string(id),          -- function and line that the text names
+  ranges_id INTEGER REFERENCES string(id)              -- NVTX ranges that the text names, outermost first, separated by /
 );
 
 CREATE TABLE lod (
-  -- Derived. Level-of-detail pyramid: what a viewer draws when ops are narrower than a pixel. A row is a cell of time of one
-  -- stream and the ops that start in it; cells of a level are equally wide, a level has cells four times as wide as the one below.
-  -- Traces that are small enough to be drawn op by op have none.
+  -- Derived. Level-of-detail pyramid: what a viewer draws when ops are narrower than a pixel. A row stands for a time
+  -- cell of one stream and the ops that start in it. The cells of a level are equally wide, and four times as wide as
+  -- those of the level below. Traces that are small enough to be drawn op by op have no rows.
   id INTEGER PRIMARY KEY,                              -- dense from 0
   level INTEGER,                                       -- 0 the finest
   stream_id INTEGER REFERENCES stream(id),             -- the lane
@@ -708,12 +710,13 @@ CREATE TABLE lod (
 );
 
 -- == Views ==
--- Stable: these keep their columns and meaning; new columns are added at the end.
+-- Views are stable: they keep their columns and meaning; new columns are added at the end.
 
 CREATE VIEW v_op (
   id, kind, name, process, device, context, stream, stream_name, start_ns, end_ns, correlation_id, operation) AS
-  -- Every op with names instead of numbers: kind as text; name (copies without one get their direction); process, device,
-  -- context and stream are ids of those tables; operation is the libcoord operation whose function issued it.
+  -- Every op with names instead of numbers. kind is text; name is the op's name, or the direction of a copy without a
+  -- name; process, device, context and stream are ids of those tables; operation is the libcoord operation whose
+  -- function issued the op.
   SELECT op.id,
          CASE op.kind WHEN 0 THEN 'kernel' WHEN 1 THEN 'memcpy' WHEN 2 THEN 'memset' WHEN 3 THEN 'host_function'
                       WHEN 4 THEN 'memory_wait' WHEN 5 THEN 'memory_write' WHEN 6 THEN 'graph_launch' END,
@@ -736,8 +739,8 @@ CREATE VIEW v_op (
 
 CREATE VIEW v_api_call (
   source, id, kind, name, process, thread, stream, start_ns, end_ns, result, correlation_id, operation) AS
-  -- Every traced call: source is the table it stands in and id its row there; kind as text; name as the program wrote it;
-  -- process, thread, stream and operation are ids of those tables.
+  -- Every traced call. source is its table and id its row there; kind is text; name is the function as the program
+  -- called it; process, thread, stream and operation are ids of those tables.
   SELECT call.source, call.id, call.kind, string.value, thread.process_id, call.thread_id, call.stream_id, call.start_ns,
          call.end_ns, call.result, call.correlation_id, call.operation_id
     FROM (SELECT 'api_call' AS source, id,
@@ -773,10 +776,10 @@ CREATE VIEW v_api_call (
     LEFT JOIN string ON string.id = call.name_id;
 
 CREATE VIEW v_edge (kind, from_op, to_op, lag_ns, event_record, event_wait) AS
-  -- Every ordering between two ops: kind is fifo (neighbours in one stream), event, host, legacy, graph, operation or memory;
-  -- from_op and to_op are ids of op; lag_ns is the time from the end of the first to the start of the second, negative
-  -- if they overlapped; event_record and event_wait are ids, for kind event. Nodes of a graph launch are ordered by the
-  -- graph, not by fifo.
+  -- Every ordering between two ops. kind is fifo (neighbors in one stream), event, host, legacy, graph, operation or
+  -- memory; from_op and to_op are ids of op; lag_ns is the time from the end of the first to the start of the second,
+  -- negative if they overlapped; event_record and event_wait are ids, for kind event. Nodes of a graph launch are
+  -- ordered by the graph, not by fifo.
   SELECT pair.kind, pair.from_op, pair.to_op, later.start_ns - earlier.end_ns, pair.event_record, pair.event_wait
     FROM (SELECT 'fifo' AS kind, from_op, to_op, NULL AS event_record, NULL AS event_wait
             FROM (SELECT lag(id) OVER (PARTITION BY stream_id
@@ -792,8 +795,8 @@ CREATE VIEW v_edge (kind, from_op, to_op, lag_ns, event_record, event_wait) AS
     JOIN op AS later ON later.id = pair.to_op;
 
 CREATE VIEW v_wait (op, name, stream, cause, duration_ns, because_op, because_name, edge) AS
-  -- Why ops started late: one row per op and cause; the durations of an op sum to the gap before it. because_op is the op
-  -- responsible and edge the row of `edge`, where one is. Needs the derived tables (streamscope analyze).
+  -- Why ops started late: one row per op and cause. The durations of an op sum to the gap before it. because_op is the
+  -- op responsible and edge the row of `edge`, if there is one. Needs the derived tables (streamscope analyze).
   SELECT wait_cause.op_id, name.value, op.stream_id,
          CASE wait_cause.cause WHEN 0 THEN 'launch' WHEN 1 THEN 'event_wait' WHEN 2 THEN 'start_latency'
                                WHEN 3 THEN 'legacy_stream' WHEN 4 THEN 'memory_wait' WHEN 5 THEN 'host_function'
@@ -828,7 +831,8 @@ CREATE VIEW v_overlap (device, kernel_ns, copy_ns, both_ns) AS
    GROUP BY device;
 
 CREATE VIEW v_queue_depth (process, stream, stream_name, at_ns, depth) AS
-  -- How many libcoord operations of a stream were submitted and not yet seen to have ended, at every instant at which that changed.
+  -- How many libcoord operations of a stream were submitted and not known to have ended, at each instant when that
+  -- number changed.
   SELECT process, stream, string.value, at_ns, sum(change) OVER (PARTITION BY stream ORDER BY at_ns, change DESC ROWS UNBOUNDED PRECEDING)
     FROM (SELECT process_id AS process, stream_id AS stream, submitted_ns AS at_ns, 1 AS change
             FROM operation WHERE submitted_ns IS NOT NULL AND stream_id IS NOT NULL
@@ -840,8 +844,8 @@ CREATE VIEW v_queue_depth (process, stream, stream_name, at_ns, depth) AS
 
 CREATE VIEW v_task (
   id, queue, task, worker, thread, sm, type, start_ns, end_ns, duration_ns, op, operation) AS
-  -- Every task of a task queue: queue by name; thread of the host's workers and op of a GPU's are ids; start_ns is NULL where the
-  -- time of that op is not known; operation is the one that started the run.
+  -- Every task of a task queue. queue is its name; thread (of host workers) and op (of GPU workers) are ids; start_ns
+  -- is NULL if the time of that op is not known; operation is the one that started the run.
   SELECT task.id, string.value, task.number, task.worker, task.thread_id, task.sm, task.type,
          coalesce(task.start_ns, run.start_ns + task.offset_ns),
          coalesce(task.start_ns, run.start_ns + task.offset_ns) + task.duration_ns, task.duration_ns, run.op, run.operation_id

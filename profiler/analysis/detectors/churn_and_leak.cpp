@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// churn-and-leak (SS210): streams or events are created again and again while work is under way
-//   instead of being used again (an event costs 0.3 µs to create and destroy, a stream 5 µs), or
-//   they are created like this and never destroyed, so that memory of the driver grows. Evidence:
-//   creations and destructions. Found where creations lie at 16 or more different places between
-//   ops, and 16 objects were destroyed while there was still work to come, or never: a pool that
-//   grows does neither. Leaks are told only of processes that ended in good order. No gain is
-//   estimated: the calls cost the host time, which may not matter.
+// churn-and-leak (SS210): streams or events are created again and again during the run instead of
+//   being reused; or they are created like this and never destroyed, so that the driver's memory
+//   grows. Creating and destroying an event costs 0.3 µs, a stream 5 µs. Evidence: creations and
+//   destructions. Found if creations fall at 16 or more different points between ops, and 16
+//   objects were destroyed while there was still work to come, or never; a growing pool does
+//   neither. Leaks are reported only for processes that ended normally. No gain is estimated: the
+//   calls cost host time, which may not matter.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -2,12 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // connections-exhausted (SS216): streams feed a device through a few hardware queues (8 by
-// default).
-//   A queue whose head waits for an event, or for the kernel before it, is blocked, and with
-//   connections - 1 or more of them blocked other streams stall although nothing orders them: seen
-//   on an H200 with 1 to 32 queues. If a blocked stream needs a stalled one, that is a deadlock.
-//   Evidence: calls, times; the queue of each op where the device tells it, which makes the finding
-//   certain. Found only if ops did stall for 20 µs or more with room on the device. Known false
+//   default). A queue is blocked if its head waits for an event or for the kernel before it. With
+//   connections - 1 or more streams blocked, other streams stall although nothing orders them (seen
+//   on an H200 with 1 to 32 queues). If a blocked stream needs a stalled one, that is a deadlock.
+//   Evidence: calls, times; the queue of each op if the device reports it, which makes the finding
+//   certain. Found only if ops stalled for 20 µs or more while the device was not full. Known false
 //   alarm without queue numbers: a driver that was slow for another reason just then.
 #include <fmt/format.h>
 

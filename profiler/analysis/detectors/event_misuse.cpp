@@ -1,24 +1,23 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Events, and streams, that do not stand for what the program thinks they do.
+// Events and streams that do not stand for what the program assumes.
 //
 // record-overwritten (SS006): a thread records one event on several streams in a row and then waits
-//   for it: the wait takes the last record only, and the work of the other streams is not waited
-//   for. It costs correctness: what follows runs too early. Evidence: calls, exact records, the
-//   order by vector clocks. Found where the thread made no wait between the records, nobody looked
-//   at the earlier one, and its work is not ordered before what waits for the later one in another
-//   way. Events with timing, which are recorded for their times, and libcoord's own records are let
-//   pass. "The latest wins" may be meant: then one stream should say so.
-// racy-binding (SS008): one thread records an event while another one waits for it or asks for it,
-//   in calls that overlap: which record is meant is up to chance, from run to run (on an H200 up to
-//   all of such waits). Evidence: entry and return of the calls. No false alarms: the calls did
-//   overlap; a lock held around both calls would have kept them apart.
-// destroyed-in-use (SS009): a stream or an event is used after it was destroyed, or destroyed by
-// one
-//   thread while a call of another one uses it. The handle may by then be another object's.
-//   Evidence: calls with the lives of handles. Objects from before recording are let pass; that
-//   work is pending when a stream or an event is destroyed is allowed.
+//   for it. The wait covers the last record only, so the work of the other streams is not waited
+//   for and later work runs too early. Evidence: calls, exact records, the order by vector clocks.
+//   Found if the thread did not wait or synchronize between the records, nothing waits for or
+//   queries the earlier one, and its work is not ordered in another way before the work after the
+//   wait. Ignored: events with timing, which are recorded for their times, and libcoord's own
+//   records. If only the latest record is meant to count, record the event on one stream only.
+// racy-binding (SS008): one thread records an event while another one waits for it or synchronizes
+//   with it, in calls that overlap. Which record is meant is up to chance and changes from run to
+//   run (on an H200 in up to all of such waits). Evidence: entry and return of the calls. No false
+//   alarms: the calls did overlap; a lock held around both calls would have kept them apart.
+// destroyed-in-use (SS009): a stream or an event is used after it was destroyed, or one thread
+//   destroys it while a call of another thread uses it. The handle may belong to another object by
+//   then. Evidence: calls and the lifetimes of handles. Objects from before the recording are
+//   ignored. Destroying a stream or an event with pending work is allowed.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // false-serialization (SS207): ops of two streams never run at the same time, although nothing
-//   orders them, the later one was ready and the device had room. The cause is named: the hardware
-//   queue that both were given to, if the device tells it; otherwise it is not known, and the
-//   finding is only possible and needs three cases. What saturates all queues is SS216, room on
-//   multiprocessors and copy engines are no fault of the program. Evidence: calls, records, times.
+//   orders them, the later one was ready and the device was not full. The finding names the cause
+//   if the device reports it: the hardware queue that both were given to. Otherwise the cause is
+//   unknown; the finding is only possible and needs three cases. Exhausted queues are SS216. Limits
+//   of occupancy and of copy engines are not the program's fault. Evidence: calls, records, times.
 //   Known false alarm: limits of the device that a trace does not show.
 #include <fmt/format.h>
 

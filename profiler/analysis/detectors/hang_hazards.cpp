@@ -1,24 +1,23 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What makes programs stand still, besides what they wait for (hangs.cpp).
+// Hazards that make programs hang, beyond what they wait for (hangs.cpp).
 //
-// sync-holding-lock (SS105): a thread was inside a call that waits for the device and held a mutex
-//   that another thread waited for. If that thread is the one that would issue what the device
-//   needs, this is a deadlock; else every thread that needs the lock waits for the device as well.
-//   Evidence: threads that were looked at while the program stood still (record --hang-timeout);
-//   without such a look it cannot be told. Locks other than pthread mutexes are not seen.
-// collective-order (SS106): two streams got collectives of two communicators in opposite orders.
-//   Each may then run the one that the other has queued behind its own. Evidence: kernels of NCCL
-//   and its NVTX ranges, which name the communicator; without them it cannot be told. Streams that
-//   the program orders otherwise, so that the collectives never wait for each other, are a false
-//   alarm.
-// queue-full-block (SS108): a launch has blocked because about 1,000 operations were queued in its
-//   stream, and the first of them waits for something that has not come: if the blocked thread was
-//   to bring it, nothing goes on. Evidence: calls, looked at while the program stood still.
-// endless-poll (SS109): a thread asks again and again whether an event or a stream is ready, and
-//   what it asks for can never end; or each of the last 100 answers was an error, which it does not
-//   look at. Evidence: calls.
+// sync-holding-lock (SS105): a thread is in a call that waits for the device and holds a mutex that
+//   another thread waits for. If the other thread would issue what the device needs, this is a
+//   deadlock. Otherwise every thread that needs the lock waits for the device as well. Evidence:
+//   threads sampled during the hang (record --hang-timeout); not evaluated without such a sample.
+//   Locks other than pthread mutexes are not seen.
+// collective-order (SS106): two streams get collectives of two communicators in opposite orders.
+//   Each stream may then run the one that the other has queued behind its own. Evidence: NCCL's
+//   kernels and its NVTX ranges, which name the communicator; not evaluated without them. False
+//   alarm: streams that the program orders in another way, so that the collectives never wait for
+//   each other.
+// queue-full-block (SS108): a launch is blocked because about 1,000 operations are queued in its
+//   stream, and the first of them waits for something that has not come. If the blocked thread was
+//   to provide it, the program hangs. Evidence: calls that had not returned.
+// endless-poll (SS109): a thread polls an event or a stream that can never become ready; or its
+//   last 100 queries returned the same error, which it does not check. Evidence: calls.
 #include <fmt/format.h>
 
 #include <algorithm>

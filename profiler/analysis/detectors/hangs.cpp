@@ -1,34 +1,34 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Programs that stood still. All of these look at calls that had not returned when their process or
-// the recording ended; on a GPU a call counts after a second, on the simulated device when that
-// said that it can never return.
+// Programs that hang. All detectors here start from calls that had not returned when their process
+// or the recording ended. On a GPU a call counts after a second; on the simulated device it counts
+// once the device reports that it can never return.
 //
 // deadlock-cycle (SS101): memory waits, the work queued behind them, and host threads wait for each
-//   other in a circle. It costs the whole run. Evidence: calls with their order, records by
-//   version, addresses and values of memory waits and writes; no device times. Streams, events and
-//   synchronizations alone cannot form a circle. No false alarm is known but for a host store that
-//   nobody sees and that would have come later.
-// lost-signal (SS102): a memory wait for a value that no write in the trace satisfies, and a call
-//   is held up by it; or, as libcoord told while the program stood still, a barrier that a
-//   participant never reaches or a timeline's value that nobody signals. Evidence: as above. A
-//   kernel, the host or another device may write without being seen: then it had not done so when
-//   the trace ended.
-// stuck-kernel (SS103): a call waits, and all that it waits for comes down to a kernel that does
-// not
-//   end. Evidence: calls, order; device times show which kernel it is where several were pending,
-//   without them it is suspected. Kernels that really take so long are told apart by their earlier
-//   runs: ten times the longest of these counts as stuck; without any the finding is suspected.
-// host-func-hazard (SS104): a host function that does not return holds up its stream and, as one
-//   thread runs them all, every other host function of its context; or a host function calls CUDA,
-//   which is refused with code 800. Evidence: calls. A host function that merely takes long is told
-//   like a kernel that does.
-// implicit-sync-under-spin (SS107): cudaFree, cudaFreeHost, cudaHostUnregister, loading a module or
-//   setting a limit waits for all work of the device; if some of that waits for the host, this is a
-//   hang. On a simulated device, which lets the call pass, it is found where the same thread makes
-//   the write that a pending memory wait needs after such a call. Evidence: calls. Frees of memory
-//   from a pool return at once; they are told apart only by having returned.
+//   other in a cycle. Evidence: calls with their order, records by version, addresses and values of
+//   memory waits and writes; no device times. Streams, events and synchronizations alone cannot
+//   form a cycle. If there is no such cycle, a deadlock that libcoord reported during the hang is
+//   found. Only known false alarm: a host store that no trace shows and that would have come later.
+// lost-signal (SS102): a call is held up by a memory wait for a value that no write in the trace
+//   provides; or libcoord reported during the hang that a participant never reaches a barrier, or
+//   that nobody signals a timeline value. Evidence: as for deadlock-cycle. A kernel, the host or
+//   another device may write unseen; it had not done so when the trace ended.
+// stuck-kernel (SS103): a call waits, and everything it waits for comes down to a kernel that does
+//   not end. Evidence: calls, order. If several kernels were pending, device times show which one
+//   it is; without them the finding is suspected. Earlier runs of a kernel show whether it is only
+//   slow: it counts as stuck once the call has waited ten times as long as the longest of them.
+//   Without earlier runs the finding is suspected.
+// host-func-hazard (SS104): a host function does not return. It holds up its stream and, because
+//   one thread runs them all, every other host function of its context. Or a host function calls
+//   CUDA, which fails with code 800. Evidence: calls. A host function that is only slow is
+//   recognized as in stuck-kernel.
+// implicit-sync-under-spin (SS107): a call that waits for all work of the device is made while some
+//   of that work waits for the host, which is a hang. Such calls are cudaFree, cudaFreeHost,
+//   cudaHostUnregister, loading a module and setting a limit. On a simulated device the call
+//   returns. There it is found if the same thread then makes the write that a pending memory wait
+//   needs. Evidence: calls. A free of memory from a pool returns at once, and only this shows that
+//   it came from a pool.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -2,11 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // legacy-stream-barrier (SS205): work on the legacy default stream waits for all blocking streams
-//   of its context and holds up all their later work. So streams that have nothing to do with each
-//   other run one after the other. Evidence: calls, times. Found where ops of at least two blocking
-//   streams waited for the barrier and a replay in which that work orders no other stream is
-//   shorter. Known false alarm: a program that means the barrier; it then needs events instead, and
-//   gains less.
+//   of its context and holds up all their later work, so independent streams run one after the
+//   other. Evidence: calls, times. Found if ops of at least two blocking streams waited for this
+//   barrier, and a replay in which the work orders no other stream is shorter. Known false alarm: a
+//   program that relies on the barrier; it needs events instead, and gains less.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,39 +1,39 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Uses of memory that nothing orders. All four look at the same walk (memory_conflicts.h) and stand
-// on what is known of accesses: copies and memsets always, the rest as far as operations of
-// libcoord, coord::host_access or --with args tell. Order is that of the observed relation, so a
-// race that only another run of the host's threads would show is not found.
+// Uses of memory that nothing orders. All four share one walk (memory_conflicts.h) and rely on the
+// accesses that are known: copies and memsets always, others only from libcoord operations,
+// coord::host_access or --with args. Order is that of the observed relation, so a race that only
+// another run of the host's threads would show is not found.
 //
 // stream-race (SS001): two ops touch the same bytes, one of them writes, and nothing orders them.
-//   Certain where the bytes are known: copies, memsets, declared accesses. A kernel's parameter
-//   gives a possible finding at most, as nothing says which bytes the kernel touches: const in its
-//   name says that it does not write there, not what it reads. It is assumed to touch what lies
-//   between its pointer and the next pointer that any kernel gets into the same allocation, or the
-//   end of the allocation. So two kernels meet only through pointers into one piece: slices and
-//   halves bound one another. In allocations of 2 MiB and more, which pools such as PyTorch's
-//   caching allocator carve, only pointers aligned to 256 bytes begin a piece. Missed: kernels that
-//   reach beyond another's pointer. Possible, too, is what a value in memory may have ordered, and
-//   what a host function behind the first op may have: the program can wait for it. False alarms:
-//   kernels that only read through a pointer to non-const, or share a buffer without touching the
-//   same bytes (possible); order that no call shows, such as a kernel that spins on memory, or
-//   another process (certain).
-// host-race (SS002): host code touches memory while a device op on it, one of the two writing, is
-//   not known to have ended, or touches it after the op was issued. Host code has to say what it
-//   touches (coord::host_access). Pageable memory is read or filled by the copy's call itself.
-//   Possible behind a host function, as in stream-race.
+//   Certain where the bytes are known: copies, memsets, declared accesses. At most possible where a
+//   kernel parameter points to them, because the bytes that a kernel touches are not known. A const
+//   parameter in the kernel's name rules out a write through it, but does not show what the kernel
+//   reads. A kernel is assumed to touch the range from its pointer to the next pointer that any
+//   kernel gets into the same allocation, or to the end of the allocation. Two kernels therefore
+//   conflict only through pointers into the same piece: slices and halves bound each other. Pools
+//   such as PyTorch's caching allocator split allocations of 2 MiB and more; in these, only
+//   pointers aligned to 256 bytes begin a piece. Also possible: conflicts that a value in memory
+//   may order, or a host function behind the first op, because the program can wait for it. Missed:
+//   kernels that reach beyond another pointer. False alarms: kernels that only read through a
+//   pointer to non-const, or share a buffer without touching the same bytes (possible); order that
+//   no call shows, such as a kernel that spins on memory, or another process (certain).
+// host-race (SS002): host code touches memory that a device op uses, and one of the two writes. The
+//   op is not known to have ended before the access, and the access is not known to have ended
+//   before the op was issued. Host code has to declare what it touches (coord::host_access). A copy
+//   from or to pageable memory touches it during the call. Only possible if a host function follows
+//   the op, as in stream-race.
 // use-before-alloc (SS003): an op uses stream-ordered memory without being ordered after the
-//   cudaMallocAsync that made it. Often hidden, because pools give out memory that exists already.
-//   Possible where only a kernel's parameter points there.
-// use-after-free (SS004): an op uses stream-ordered memory and the cudaFreeAsync is not ordered
-//   after it, or was issued before it; or an op uses memory after cudaFree. cudaFree of memory in
-//   use waits for the device and is ignored. An address names the newest allocation there, and host
-//   memory is never device memory, even at the same address. A use after the release is certain
-//   only where the copy or memset is known to be of device memory; possible where its kind of
-//   memory is not known, where a kernel's parameter points there, or where memory came into being
-//   in ways that are not recorded (nodes of graphs, variables of code that was loaded in between, a
-//   pause of the recording).
+//   cudaMallocAsync that allocated it. Often hidden, because pools hand out memory that already
+//   exists. Possible if only a kernel parameter points there.
+// use-after-free (SS004): an op uses stream-ordered memory, and the cudaFreeAsync is not ordered
+//   after it or was issued before it; or an op uses memory after cudaFree. cudaFree of memory in
+//   use waits for the device and is ignored. An address stands for the newest allocation there, and
+//   host memory is never device memory, even at the same address. Certain only if the copy or
+//   memset is known to use device memory. Possible if the kind of memory is not known, if a kernel
+//   parameter points there, or if the memory may come from a source that is not recorded: graph
+//   nodes, variables of code that was loaded in between, a pause of the recording.
 #include <fmt/format.h>
 
 #include "../labels.h"

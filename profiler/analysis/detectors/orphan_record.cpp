@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// orphan-record (SS211): an event is recorded and nobody waits for that record, synchronizes with
-//   it, asks for it or takes a time from it. Costs a call, 0.2 µs; with timing 1 µs and 3 µs of the
-//   device. Often it is what is left of a wait that was meant. Evidence: calls, exact records.
-//   Records whose event was in doubt for some wait are let pass, and so are captured ones, those of
-//   events shared between processes, and those that libcoord makes to know when operations end.
-//   Where more than half of a stream's records are waited for, the others are the ends of loops:
-//   nobody needs the last record.
+// orphan-record (SS211): an event is recorded, and no wait, synchronization, query or elapsed time
+//   uses that record. It costs a call of 0.2 µs; with timing 1 µs, and 3 µs on the device. Often it
+//   is left over from an intended wait. Evidence: calls, exact records. Ignored: events with a wait
+//   that is not bound to an exact record, captured records, events shared between processes, and
+//   records by which libcoord learns that operations have ended. If more than half of a stream's
+//   records are waited for, the others are the ends of loops and are ignored: nobody needs the last
+//   record.
 #include <fmt/format.h>
 
 #include <algorithm>

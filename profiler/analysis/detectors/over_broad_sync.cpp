@@ -1,16 +1,15 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// over-broad-sync (SS203): the host sits in a synchronization and then issues more work, although
-//   it reads nothing that this covers, or only a copy that ended earlier. While it sits there it
-//   issues nothing, so the device runs dry afterwards. An event record and a stream wait keep the
-//   order without the host; an event after the copy is enough for what the host reads.
-//   Evidence: calls, records, times. The gain comes from a replay in which the device does all the
-//   waiting: all later work of the thread still runs after all that the call covered. A call is let
-//   pass if nothing is issued after it, if it is made once and costs little, if the thread takes a
-//   measured time afterwards, or if the gain is lost in the noise. Known false alarms: host code
-//   that reads managed memory, or files and sockets that a host function fills; the trace does not
-//   show it.
+// over-broad-sync (SS203): the host blocks in a synchronization and then issues more work, although
+//   it reads nothing that the call covers, or only a copy that ended earlier. Meanwhile it issues
+//   nothing, so the device runs dry. An event record and a stream wait keep the order without the
+//   host. For what the host reads, an event after the copy is enough. Evidence: calls, records,
+//   times. The gain comes from a replay in which the device does all the waiting: all later work of
+//   the thread still runs after everything that the call covered. Ignored: calls after which
+//   nothing is issued, a single call that costs little, calls after which the thread reads a
+//   measured time, and gains that are lost in the noise. Known false alarms: host code that reads
+//   managed memory, or files and sockets that a host function fills; the trace shows neither.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -2,12 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // pageable-async (SS206): an asynchronous copy from or to pageable host memory. The driver stages
-//   it through a buffer of its own: the call blocks (always to the host, from some 64 KiB on to the
-//   device), the copy is slower and overlaps with nothing. Evidence: memory kinds of copies, times.
-//   Let pass are small copies to the device, which return at once, and copies after which the
-//   thread issues nothing before it synchronizes, unless a faster copy alone is worth it. The gain
-//   assumes that the call returns at once and that the copy runs as fast as the fastest page-locked
-//   one of the trace in the same direction; without one, as fast as it did, which is a lower bound.
+//   it through a buffer of its own. The call blocks (always to the host, from about 64 KiB on to
+//   the device), and the copy is slower and overlaps with nothing. Evidence: memory kinds of
+//   copies, times. Ignored: small copies to the device, which return at once, and copies after
+//   which the thread issues nothing before it synchronizes, unless a faster copy alone is worth
+//   reporting. The gain assumes that the call returns at once and that the copy runs as fast as the
+//   fastest page-locked copy of the trace in the same direction. If there is none, the copy keeps
+//   its length, and the gain is a lower bound.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// poll-storm (SS209): a thread asks far more often whether work is done than there is work (each
-//   answer "not yet" costs 0.2 to 0.4 µs and holds locks of the driver that issuing threads want),
-//   or it synchronizes after every single op, so that nothing is ever queued behind what runs.
-//   Evidence: calls. Found from 64 vain queries and 8 for each op of the process, or from 32
-//   synchronizations with at most 1.25 ops before each. No gain is estimated: what the thread would
-//   do instead is not known. Known false alarm: a thread that has nothing better to do.
+// poll-storm (SS209): a thread queries far more often than there is work; or it synchronizes after
+//   every single op, so that nothing is ever queued behind what runs. A query that returns "not
+//   ready" costs 0.2 to 0.4 µs and holds driver locks that issuing threads need. Evidence: calls.
+//   Found from 64 such queries and 8 per op of the process, or from 32 synchronizations with at
+//   most 1.25 ops before each. No gain is estimated: what the thread would do instead is not known.
+//   Known false alarm: a thread that has nothing else to do.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -2,11 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // priority-inversion (SS212): an op of an urgent stream waits, through an event, for an op of a
-// less
-//   urgent stream, and that one had to wait for room on the device because it is not urgent.
-//   Evidence: priorities of streams, records, times. The gain assumes that the op waited for starts
-//   as soon as nothing orders it. Known false alarm: a device so full that urgency would not have
-//   helped either.
+//   less urgent stream, and that op was delayed by contention for the device because of its low
+//   priority. Evidence: priorities of streams, records, times. The gain assumes that the op waited
+//   for starts as soon as nothing orders it. Known false alarm: a device so full that a higher
+//   priority would not have helped.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,11 +1,12 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// redundant-host-sync (SS202): a thread synchronizes with work that it already knew to have ended,
-//   from an earlier synchronization of its own and with nothing issued since. Costs a call, 0.3 µs
-//   at least, and hides the synchronization that matters. Evidence: calls, exact records. No false
-//   alarms by the guaranteed relation; synchronizations before any work are let pass, and a call
-//   may still be wanted on a path that this run did not take.
+// redundant-host-sync (SS202): a thread synchronizes with work that it already knew to be done,
+//   from an earlier synchronization of its own and with nothing issued since. The call costs 0.3 µs
+//   or more and hides the synchronization that matters. Evidence: calls, exact records. Ignored:
+//   synchronizations before any work, and those after which the thread issues nothing. No false
+//   alarms by the guaranteed relation; a call may still be needed on a path that this run did not
+//   take.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// timed-event-cost (SS215): events created without cudaEventDisableTiming are recorded in the midst
-//   of the work. Each such record takes a time stamp, which costs its stream about 2 µs and keeps
-//   the whole device from starting anything for about 3 µs: up to 4.5 times the run time where many
-//   streams run short kernels (measured on an H200). Evidence: creation flags of events, calls,
-//   times. Let pass if the replay without the stamps gains nothing worth telling. Programs that do
-//   ask for elapsed times need some of them, which the finding says.
+// timed-event-cost (SS215): events created without cudaEventDisableTiming are recorded in the
+//   middle of the work. Each such record takes a time stamp, which costs its stream about 2 µs and
+//   keeps the whole device from starting work for about 3 µs. Where many streams run short kernels,
+//   the run takes up to 4.5 times as long (measured on an H200). Evidence: creation flags of
+//   events, calls, times. Ignored if the replay without the time stamps gains too little to report.
+//   Programs that read elapsed times need some of these events, and the finding says so.
 #include <fmt/format.h>
 
 #include <algorithm>
