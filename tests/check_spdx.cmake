@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 StreamScope contributors
 # SPDX-License-Identifier: Apache-2.0
 
-# Every source file says who holds its rights and under which licence, in its first lines.
+# Every source file says who holds its rights and under which license, in its first lines.
 #   cmake -DROOT=... -P tests/check_spdx.cmake
 cmake_minimum_required(VERSION 3.24)
 
@@ -36,4 +36,4 @@ if(bare)
   list(JOIN bare "\n  " text)
   message(FATAL_ERROR "without the two SPDX lines (see any other file):\n  ${text}")
 endif()
-message(STATUS "${seen} files carry their licence")
+message(STATUS "${seen} files carry their license")

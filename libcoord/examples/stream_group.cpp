@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Neighbours that exchange borders: in each step every stream computes its part from what its two
-// neighbours had after the step before, so that each depends on the other, step by step. Threads
+// Neighbors that exchange borders: in each step every stream computes its part from what its two
+// neighbors had after the step before, so that each depends on the other, step by step. Threads
 // submit the parts; a barrier ends each phase.
 
 #include <array>
@@ -20,7 +20,7 @@ using namespace std::chrono_literals;
 constexpr std::size_t kParts = 4;
 constexpr int kStepsOfAPhase = 2;
 
-/// Each part is one number here; a step adds the left neighbour's old one.
+/// Each part is one number here; a step adds the left neighbor's old one.
 std::vector<double> expected(int steps) {
   std::vector<double> parts(kParts, 1);
   for (int step = 0; step < steps; ++step) {
@@ -64,7 +64,7 @@ int run_stream_group(const example::Arguments& arguments) {
     }
     group.execute_parallel(pieces, "step");
     counts.launches += kParts;
-    // The next step reads what the left neighbour has written, and overwrites what the right one
+    // The next step reads what the left neighbor has written, and overwrites what the right one
     // has read.
     for (std::size_t i = 0; i < kParts; ++i) {
       group.add_dependency(group[i], group[(i + kParts - 1) % kParts]);

@@ -4,7 +4,7 @@
 // What Device, Stream and Event share: the opened backend and the table of live streams and events.
 //
 // Entries of the table are reused but never freed while the device is open, so that a reference to
-// a destroyed stream or event is recognised (its id no longer matches) instead of followed.
+// a destroyed stream or event is recognized (its id no longer matches) instead of followed.
 #pragma once
 
 #include <array>
@@ -99,7 +99,7 @@ struct OwnedMemory {
   }
 };
 
-/// On a cache line of its own: threads that share a pool write the ids of neighbours.
+/// On a cache line of its own: threads that share a pool write the ids of neighbors.
 struct alignas(64) EventState {
   std::atomic<std::uint64_t> id{EventId::kNone};
   DeviceState* device = nullptr;

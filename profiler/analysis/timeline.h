@@ -79,7 +79,7 @@ class Timeline {
     return {ops_.data() + first_[stream], first_[stream + 1] - first_[stream]};
   }
   /// Calls `visit(stream, op)` for the ops of every stream in FIFO order. Ops of different streams
-  /// mix as they do in the table, as far as that goes: what belongs to neighbours is in the cache.
+  /// mix as they do in the table, as far as that goes: what belongs to neighbors is in the cache.
   template <class Visit>
   void each_in_order(const Trace& trace, Visit visit) const;
   /// The op before this one on its stream; kNoId if it is the first or its stream is unknown.

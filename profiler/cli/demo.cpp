@@ -87,7 +87,7 @@ std::function<int()> define_demo(CommandLine& line, ProgramArguments&) {
     const record::Outcome outcome = record_program(options, program);
     if (outcome.trace_written && !choices->quiet) {
       const trace::Trace trace = load(outcome.trace, choices->quiet);
-      const report::Options look{.colour = wants_colour(), .width = terminal_width()};
+      const report::Options look{.color = wants_color(), .width = terminal_width()};
       fmt::print("\n{}", report::write_text(trace, report::summarize(trace), look));
     }
     return outcome.exit_code;

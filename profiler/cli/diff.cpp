@@ -61,7 +61,7 @@ std::string written(const report::DiffVerdict& verdict, const Options& options) 
   const report::Document document = report::diff_document(verdict);
   if (options.format == "markdown") return report::to_markdown(document);
   const bool to_terminal = options.output.empty();
-  return report::to_text(document, {.colour = to_terminal && wants_colour(),
+  return report::to_text(document, {.color = to_terminal && wants_color(),
                                     .width = to_terminal ? terminal_width() : 0});
 }
 

@@ -249,12 +249,12 @@ std::function<int()> define_doctor(CommandLine& line, ProgramArguments&) {
                       {"status", to_text(check.status)},
                       {"text", check.text},
                       {"advice", check.advice}});
-      const char* colour = !wants_colour()                 ? ""
-                           : check.status == Status::kOk   ? "\x1b[32m"
-                           : check.status == Status::kNote ? "\x1b[33m"
-                                                           : "\x1b[1;31m";
-      text += fmt::format("{}{:<8}{}{:<12} {}\n", colour, to_text(check.status),
-                          *colour ? "\x1b[0m" : "", check.name, one_line(check.text));
+      const char* color = !wants_color()                  ? ""
+                          : check.status == Status::kOk   ? "\x1b[32m"
+                          : check.status == Status::kNote ? "\x1b[33m"
+                                                          : "\x1b[1;31m";
+      text += fmt::format("{}{:<8}{}{:<12} {}\n", color, to_text(check.status),
+                          *color ? "\x1b[0m" : "", check.name, one_line(check.text));
       if (!check.advice.empty()) text += fmt::format("{:<21}{}\n", "", check.advice);
     }
     if (*json) {

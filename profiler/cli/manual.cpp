@@ -59,7 +59,7 @@ std::string manual() {
          ".TP\n.B 3\nnot evaluable: evidence that was promised is missing\n"
          ".PP\n\\fBrecord\\fR passes the exit status of its program on (128+n after a signal); 124 "
          "if it ended it\nbecause it hung.\n"
-         ".SH ENVIRONMENT\n.TP\n.B NO_COLOR\nno colours on a terminal\n";
+         ".SH ENVIRONMENT\n.TP\n.B NO_COLOR\nno colors on a terminal\n";
 }
 
 }  // namespace

@@ -92,7 +92,7 @@ std::function<int()> define_report(CommandLine& line, ProgramArguments&) {
         .by = options->by == "nvtx"     ? report::By::kNvtx
               : options->by == "kernel" ? report::By::kKernel
                                         : report::By::kStream,
-        .colour = to_terminal && wants_colour(),
+        .color = to_terminal && wants_color(),
         .width = to_terminal ? terminal_width() : 0,
         .show_possible = !options->show.empty(),
     };

@@ -15,7 +15,7 @@
 
 namespace streamscope::cli {
 
-bool wants_colour() {
+bool wants_color() {
   const char* no_color = std::getenv("NO_COLOR");
   const char* terminal = std::getenv("TERM");
   if (no_color && *no_color) return false;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What the command line knows about the terminal: colours, width, progress, messages, and text that
+// What the command line knows about the terminal: colors, width, progress, messages, and text that
 // fits one line.
 #pragma once
 
@@ -14,8 +14,8 @@
 
 namespace streamscope::cli {
 
-/// True if standard output is a terminal that wants colours (https://no-color.org).
-bool wants_colour();
+/// True if standard output is a terminal that wants colors (https://no-color.org).
+bool wants_color();
 /// Columns of the terminal behind standard output; 0 if it is none.
 size_t terminal_width();
 /// Line breaks and control characters become spaces.

@@ -130,7 +130,7 @@ class NsysReader {
     });
   }
   Id string_id(Int id) {
-    // Neighbours mostly have the same name.
+    // Neighbors mostly have the same name.
     if (id == last_string_key_) return last_string_;
     const auto [known, is_new] = string_ids_.try_emplace(id, kNoId);
     if (is_new) {
@@ -212,7 +212,7 @@ class NsysReader {
       if (!interval(row, op.start_ns, op.end_ns)) return;
       const Key key{row.integer(6, kNoInt), row.integer(3, kNoInt), row.integer(2, kNoInt),
                     row.integer(4, 0)};
-      // Neighbours mostly run on one of a few streams.
+      // Neighbors mostly run on one of a few streams.
       Recent& recent = recent_[static_cast<size_t>(key.stream) % std::size(recent_)];
       if (key != recent.key || recent.stream == kNoId) {
         recent = {key, objects_.stream(objects_.process_of_row(row, 6), key.context, key.device,

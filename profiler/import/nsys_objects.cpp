@@ -52,7 +52,7 @@ Id NsysObjects::process_by_pid(Int pid) {
 }
 
 Id NsysObjects::thread(Int global) {
-  // Neighbours mostly ran in the same thread.
+  // Neighbors mostly ran in the same thread.
   if (global == last_thread_key_ && last_thread_ != kNoId) return last_thread_;
   const auto [known, is_new] = threads_.try_emplace(global, kNoId);
   if (is_new) known->second = assembly_.thread(process(global), global & 0xffffff);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// The detectors SS2xx: each with a trace in which it finds what is planted, and a neighbour of it
+// The detectors SS2xx: each with a trace in which it finds what is planted, and a neighbor of it
 // in which it stays silent. Times in µs.
 
 #include <gmock/gmock.h>

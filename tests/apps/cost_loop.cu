@@ -12,7 +12,7 @@
 //   cost_loop GO DONE --kernel-activity   kernel activity, no subscriber
 // GO and DONE are named pipes: each line on GO asks for one batch, whose ns per call is the answer
 // on DONE; the end of GO ends the program. So several processes take turns within milliseconds,
-// all on one processor, and what a neighbour does to the host, it does to all of them.
+// all on one processor, and what a neighbor does to the host, it does to all of them.
 #include <pthread.h>
 #include <sched.h>
 

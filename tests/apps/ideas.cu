@@ -3,8 +3,8 @@
 
 // What ideas that libcoord leaves out would bring on this device, and what they cost or break:
 // copies that are predicted and issued early, streams by the kind of a kernel, energy of an
-// operation by samples. And what one brings that libcoord has: work by its deadline. Figures in
-// docs/performance.md.
+// operation by samples. And what one brings that libcoord has: work by its deadline. Results are in
+// docs/decisions/0020-ideas-left-out.md and docs/performance.md.
 //   ideas [--quick]
 #include <coord/coord.h>
 #include <dlfcn.h>

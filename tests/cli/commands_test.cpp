@@ -488,7 +488,7 @@ TEST_F(Help, HasWhateverAnAdviceOnALossNames) {
               HasSubstr("/nowhere/libcupti.so"));
 }
 
-TEST_F(ReportCommand, HasNoColourWithoutATerminal) {
+TEST_F(ReportCommand, HasNoColorWithoutATerminal) {
   write_trace();
   EXPECT_THAT(streamscope({"report", "t.sqlite"}, {"TERM=xterm"}).out, Not(HasSubstr("\x1b")));
 }

@@ -81,12 +81,12 @@ TEST_P(UpperParts, CoordinatorDefersWhatDependsOnWorkNotSubmittedYet) {
   Cell cell(device());
   Coordinator coordinator(device());
   const auto later = coordinator.register_operation({.stream = a});
-  const auto dependant = coordinator.submit({.stream = b, .after = {later}}, change(cell, 2, 0));
+  const auto dependent = coordinator.submit({.stream = b, .after = {later}}, change(cell, 2, 0));
   EXPECT_EQ(coordinator.metrics().blocked_now, 1u);
   coordinator.begin(later);
   change(cell, 0, 4)(a);
   coordinator.complete(later);
-  coordinator.wait(dependant);
+  coordinator.wait(dependent);
   EXPECT_EQ(cell.value(), 8.0f);
 }
 
@@ -102,13 +102,13 @@ TEST_P(UpperParts, CoordinatorTellsTheEndAndTheFailureOfOperations) {
       coordinator.submit({.stream = stream}, [&](StreamRef on) { gate.close(on); }), count);
   EXPECT_EQ(completed, 0);
   const auto broken = coordinator.register_operation({.stream = stream});
-  const auto dependant =
+  const auto dependent =
       coordinator.submit({.stream = stream, .after = {broken}}, [](StreamRef) {});
-  coordinator.on_complete(dependant, count);
+  coordinator.on_complete(dependent, count);
   EXPECT_TRUE(coordinator.cancel(broken));
   gate.open();
   EXPECT_TRUE(eventually([&] { return completed == 1 && failed == 1; }));
-  EXPECT_THROW(coordinator.wait(dependant), coord::Error);
+  EXPECT_THROW(coordinator.wait(dependent), coord::Error);
 }
 
 TEST_P(UpperParts, CoordinatorGivesEventsAndRecordsBackInALongRun) {

@@ -156,7 +156,7 @@ TEST_P(Ordering, WorkOfADestroyedStreamStillRuns) {
   EXPECT_EQ(cell.value(), 5.0f);
 }
 
-TEST_P(Ordering, HostFunctionRunsBetweenItsNeighbours) {
+TEST_P(Ordering, HostFunctionRunsBetweenItsNeighbors) {
   Cell cell(device());
   const coord::Stream stream = this->stream();
   const coord::HostBuffer<float> seen = device().allocate_host<float>(2);

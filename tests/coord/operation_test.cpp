@@ -101,10 +101,10 @@ TEST_F(Operations, TheEventStandsForTheWorkAndNotForWhatWasThereBefore) {
     stream.launch({.duration = 1ms, .function = [] {}});
     stream.launch({.function = [&] { ran = true; }});
   });
-  const auto dependant = coordinator.submit(
+  const auto dependent = coordinator.submit(
       {.stream = b, .after = {slow}},
       [&](coord::StreamRef s) { s.launch({.function = [&] { before = ran; }}); });
-  coordinator.wait(dependant);
+  coordinator.wait(dependent);
   EXPECT_TRUE(before);
 }
 

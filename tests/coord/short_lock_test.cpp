@@ -27,18 +27,18 @@ struct Account {
   }
 };
 
-constexpr std::uint64_t kFavoured = 10'000;  // more in a row than a thread needs to be favoured
+constexpr std::uint64_t kFavored = 10'000;  // more in a row than a thread needs to be favored
 
-TEST(ShortLock, IsTakenFromTheThreadThatItFavours) {
+TEST(ShortLock, IsTakenFromTheThreadThatItFavors) {
   Account account;
   for (int round = 0; round < 50; ++round) {
-    for (std::uint64_t i = 0; i < kFavoured; ++i) ASSERT_TRUE(account.add());
+    for (std::uint64_t i = 0; i < kFavored; ++i) ASSERT_TRUE(account.add());
     std::jthread([&] { EXPECT_TRUE(account.add()); });
   }
-  EXPECT_EQ(account.one, 50 * (kFavoured + 1));
+  EXPECT_EQ(account.one, 50 * (kFavored + 1));
 }
 
-TEST(ShortLock, LetsInOneAtATimeWhileFavoursComeAndGo) {
+TEST(ShortLock, LetsInOneAtATimeWhileFavorsComeAndGo) {
   constexpr unsigned kThreads = 8;
   constexpr int kBursts = 40;
   Account account;
@@ -48,7 +48,7 @@ TEST(ShortLock, LetsInOneAtATimeWhileFavoursComeAndGo) {
     threads.emplace_back([&, thread] {
       start.arrive_and_wait();
       // Some come in long bursts, others every now and then.
-      const std::uint64_t burst = thread % 2 == 0 ? kFavoured : 10;
+      const std::uint64_t burst = thread % 2 == 0 ? kFavored : 10;
       for (int i = 0; i < kBursts; ++i) {
         for (std::uint64_t j = 0; j < burst; ++j) ASSERT_TRUE(account.add());
         std::this_thread::yield();
@@ -56,17 +56,17 @@ TEST(ShortLock, LetsInOneAtATimeWhileFavoursComeAndGo) {
     });
   }
   threads.clear();
-  EXPECT_EQ(account.one, kThreads / 2 * kBursts * (kFavoured + 10));
+  EXPECT_EQ(account.one, kThreads / 2 * kBursts * (kFavored + 10));
   EXPECT_EQ(account.other, account.one);
 }
 
-TEST(ShortLock, SeesWhatTheFavouredThreadWroteBeforeItEnded) {
+TEST(ShortLock, SeesWhatTheFavoredThreadWroteBeforeItEnded) {
   Account account;
   std::jthread([&] {
-    for (std::uint64_t i = 0; i < kFavoured; ++i) account.add();
+    for (std::uint64_t i = 0; i < kFavored; ++i) account.add();
   }).join();
   EXPECT_TRUE(account.add());
-  EXPECT_EQ(account.one, kFavoured + 1);
+  EXPECT_EQ(account.one, kFavored + 1);
 }
 
 }  // namespace

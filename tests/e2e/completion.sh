@@ -26,7 +26,7 @@ expect_words --fail-on --format = streamscope check --f
 expect_words chrome perfetto dot csv = streamscope export t.sqlite --to ""
 expect_words bash zsh fish = streamscope completion ""
 expect_words merge manual = streamscope help m
-expect_words = streamscope info --nothing
+expect_words '=' streamscope info --nothing
 COMP_WORDS=(streamscope record -- cat) COMP_CWORD=3
 _streamscope || true
 [[ " ${COMPREPLY[*]} " == *" cat "* ]] || fail "a program after -- is not completed"

@@ -40,7 +40,7 @@ cell() {
   case $1 in
     _exit | abort | kill | terminate | fault)
       [[ $complete == 0 ]] || fail "$name calls itself complete"
-      [[ $1 == _exit ]] && said=exit-handlers-skipped || said=process-ended-abruptly
+      [[ $1 == _exit ]] && said="exit-handlers-skipped" || said="process-ended-abruptly"
       [[ $(sql "$name.sqlite" "select count(*) from loss join string on string.id = name_id
         where value = '$said'") == 1 ]] || fail "$name does not say how it ended" ;;
     *) [[ $complete == 1 ]] || fail "$name is not complete" ;;

@@ -18,6 +18,7 @@ for file in ring control; do
     wait_until 20 eval '[[ $(wc -l <steps.txt) -gt 200 ]]' || fail "$file, $way: the program does not proceed: $(cat err.txt)"
     program=$(head -1 steps.txt)
     if [[ $file == ring ]]; then truncate -s 0 t.sqlite.rings/*.ring; else truncate -s 0 t.sqlite.rings/control; fi
+    # shellcheck disable=SC2034  # read by eval
     before=$(wc -l <steps.txt)
     wait_until 20 eval '[[ $(wc -l <steps.txt) -gt $((before + 500)) ]]' || fail "$file, $way: the program makes no progress or has ended: $(cat err.txt)"
     kill "$program"

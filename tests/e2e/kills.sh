@@ -56,7 +56,7 @@ for ((n = 1; ; n += ${all:-15})); do
     fail "killed at $n: $(cat info.json info.err)"
   recovered=$((recovered + 1))
   [[ $(alone run/t.sqlite 'select count(*) from event_record') == 50 ]] || fail "killed at $n: the trace alone is not whole"
-  left=$(ls -A run | grep -v '^\.t\.sqlite\.streamscope-')
+  left=$(find run -mindepth 1 -maxdepth 1 ! -name '.t.sqlite.streamscope-*' -printf '%f\n')
   [[ $left == t.sqlite ]] || fail "killed at $n: left behind: $left"
 done
 ((recovered > 5)) || fail "the recorder was killed $kills times, and $recovered traces were whole: $(cat err.txt)"

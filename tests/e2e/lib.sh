@@ -1,6 +1,8 @@
 # SPDX-FileCopyrightText: 2026 StreamScope contributors
 # SPDX-License-Identifier: Apache-2.0
 #
+# shellcheck shell=bash disable=SC2034  # variables for whoever sources this
+#
 # For the end-to-end tests: `source lib.sh BUILD` gives a scratch folder to work in, and these words.
 
 set -euo pipefail
@@ -77,7 +79,7 @@ wait_until() {
 expect_nobody() {
   local process
   for process in /proc/[0-9]*; do
-    [[ $(readlink "$process/cwd" 2>/dev/null) != "$work" || ${process#/proc/} == $$ || ${process#/proc/} == "$BASHPID" ]] ||
+    [[ $(readlink "$process/cwd" 2>/dev/null) != "$work" || ${process#/proc/} == "$$" || ${process#/proc/} == "$BASHPID" ]] ||
       fail "still there: $(tr '\0' ' ' <"$process/cmdline")"
   done
 }

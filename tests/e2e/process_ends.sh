@@ -84,20 +84,20 @@ expect_losses after-use.sqlite ''
 # A daemon: the launched program is over at once; the trace is where -o says, with the options of the recording.
 mkdir service
 (cd service && "$bin/streamscope" record --stacks none -o d.sqlite -- "$program" daemon "$work/done" 2>err.txt) || fail "the daemon's launcher exited $?"
-wait_until 20 test -e done || fail "the daemon does not work"
+wait_until 20 test -e "done" || fail "the daemon does not work"
 finished() { [[ -f service/d.sqlite && ! -e service/d.sqlite.rings ]]; }
 wait_until 20 finished || fail "no trace of the daemon: $(ls -a service) $(cat service/err.txt)"
 expect_processes service/d.sqlite 1
 expect_losses service/d.sqlite ''
 # The same without the launcher: where the program was started.
-rm -f done
+rm -f "done"
 mkdir alone
 (cd alone && LD_PRELOAD=$inject "$program" daemon "$work/done")
-wait_until 20 test -e done || fail "the daemon does not work"
+wait_until 20 test -e "done" || fail "the daemon does not work"
 finished() { compgen -G 'alone/processes-*.sqlite' >/dev/null && ! compgen -G 'alone/*.rings' >/dev/null; }
 wait_until 20 finished || fail "no trace of the daemon: $(ls -a alone)"
 ! compgen -G '/processes-*.sqlite' >/dev/null || fail "a trace lies in /"
-rm -f done
+rm -f "done"
 (cd alone && STREAMSCOPE_OUTPUT=named.sqlite LD_PRELOAD=$inject "$program" daemon "$work/done")
 finished() { [[ -f alone/named.sqlite && ! -e alone/named.sqlite.rings ]]; }
 wait_until 20 finished || fail "STREAMSCOPE_OUTPUT is not where the program started: $(ls -a alone)"

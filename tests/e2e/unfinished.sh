@@ -59,7 +59,7 @@ for format in text markdown html json; do
   grep -q unfinished out.txt || fail "report --format $format does not say that the trace is unfinished"
 done
 for command in "info" "info --json" "export --to chrome" "export --to csv" "query"; do
-  words=($command)
+  read -ra words <<<"$command"
   arguments=("${words[0]}" "$trace" "${words[@]:1}")
   [[ $command != query ]] || arguments+=("select count(*) from op")
   [[ $(code "$bin/streamscope" "${arguments[@]}") == 0 ]] || fail "$command: $(cat err.txt)"

@@ -28,7 +28,8 @@ for ((round = 0; round < 16; ++round)); do
     LD_PRELOAD=$inject STREAMSCOPE_OUTPUT=two.sqlite "$worker" count 5 >$name.json 2>$name.txt &
   done
   wait
-  both() { [[ $(ls two*) =~ ^two-[0-9]+\.sqlite$'\n'two\.sqlite$ ]]; }
+  two_names=$'^two-[0-9]+\\.sqlite\ntwo\\.sqlite$'
+  both() { [[ $(ls two*) =~ $two_names ]]; }
   wait_until 20 both || fail "no two traces; there is: $(ls two*) $(cat a.txt b.txt)"
   for trace in two*.sqlite; do expect_counts "$trace" a.json; done
   rm two*

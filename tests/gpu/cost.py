@@ -96,7 +96,7 @@ def take_turns(harness, ways):
     failed = None
     try:
         for turn in range(WARM_UP_TURNS + TURNS):
-            first = turn % len(runners)  # nobody always follows the same neighbour
+            first = turn % len(runners)  # nobody always follows the same neighbor
             for runner in runners[first:] + runners[:first]:
                 failed = runner
                 value = runner.take()

@@ -113,7 +113,7 @@ def named_places(harness):
         try:
             listed = json.loads(checked.out)["findings"]
         except (ValueError, KeyError):
-            continue  # nothing that can be analysed
+            continue  # nothing that can be analyzed
         for finding in listed:
             if finding["number"] in NAMES_A_LINE:
                 harness.check(f"{path.stem}: {finding['number']} names file and line",

@@ -7,25 +7,25 @@ import statistics
 import counts
 
 
-def colours(kinds, edges):
-    """Canonical colours of the nodes of a small graph, refined by their neighbours until nothing changes."""
-    colour = [str(kind) for kind in kinds]
+def colors(kinds, edges):
+    """Canonical colors of the nodes of a small graph, refined by their neighbors until nothing changes."""
+    color = [str(kind) for kind in kinds]
     for _ in kinds:
-        colour = [
-            f"{colour[node]}<{sorted(colour[a] for a, b in edges if b == node)}>{sorted(colour[b] for a, b in edges if a == node)}"
+        color = [
+            f"{color[node]}<{sorted(color[a] for a, b in edges if b == node)}>{sorted(color[b] for a, b in edges if a == node)}"
             for node in range(len(kinds))
         ]
-        names = {text: str(number) for number, text in enumerate(sorted(set(colour)))}
-        colour = [f"{kind}:{names[text]}" for kind, text in zip(kinds, colour)]
-    return colour
+        names = {text: str(number) for number, text in enumerate(sorted(set(color)))}
+        color = [f"{kind}:{names[text]}" for kind, text in zip(kinds, color)]
+    return color
 
 
 def isomorphic(first, second):
-    """Whether two (kinds, edges) graphs are the same but for numbering: a search over nodes of equal colour."""
+    """Whether two (kinds, edges) graphs are the same but for numbering: a search over nodes of equal color."""
     (kinds, edges), (other_kinds, other_edges) = first, second
     if len(edges) != len(other_edges) or len(kinds) != len(other_kinds):
         return False
-    mine, theirs = colours(kinds, edges), colours(other_kinds, other_edges)
+    mine, theirs = colors(kinds, edges), colors(other_kinds, other_edges)
     if sorted(mine) != sorted(theirs):
         return False
     edges, other_edges = set(map(tuple, edges)), set(map(tuple, other_edges))

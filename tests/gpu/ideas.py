@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 StreamScope contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What ideas that libcoord leaves out would bring: figures for docs/performance.md, not limits."""
+"""What ideas that libcoord leaves out would bring: figures for docs/decisions/0020-ideas-left-out.md and docs/performance.md, not limits."""
 
 
 def run(harness):

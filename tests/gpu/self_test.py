@@ -189,7 +189,7 @@ class Topology(unittest.TestCase):
         self.assertFalse(graphs.isomorphic(self.diamond, ([0, 2, 0, 0], self.diamond[1])))
         self.assertFalse(graphs.isomorphic(self.diamond, ([0, 0, 0, 0], self.diamond[1][:3])))
 
-    def test_equal_colours_are_not_enough(self):
+    def test_equal_colors_are_not_enough(self):
         two_triangles = ([0] * 6, [(0, 1), (1, 2), (2, 0), (3, 4), (4, 5), (5, 3)])
         hexagon = ([0] * 6, [(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (5, 0)])
         self.assertFalse(graphs.isomorphic(two_triangles, hexagon))

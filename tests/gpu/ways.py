@@ -36,7 +36,7 @@ def check_untouched(harness, way, variables):
     harness.equal(f"{name}: files left", [], sorted(path.name for path in folder.iterdir()))
 
 
-def check_same_behaviour(harness, app, arguments=()):
+def check_same_behavior(harness, app, arguments=()):
     """A program with habits of its own: the same report with and without the library."""
     name = f"{app} by LD_PRELOAD"
     bare, _ = run_apart(harness, f"{app} bare", [harness.app(app), *arguments])
@@ -67,6 +67,6 @@ def run(harness):
         tasks.append((check_way, harness, f"{app} by itself", app, {}))
     tasks.append((check_untouched, harness, "LD_PRELOAD", preload))
     tasks.append((check_untouched, harness, "CUDA_INJECTION64_PATH", injection))
-    tasks += [(check_same_behaviour, harness, "late_dlopen"), (check_same_behaviour, harness, "forker"),
-              (check_same_behaviour, harness, "own_sqlite", ("own.db",))]
+    tasks += [(check_same_behavior, harness, "late_dlopen"), (check_same_behavior, harness, "forker"),
+              (check_same_behavior, harness, "own_sqlite", ("own.db",))]
     harness.parallel(tasks)

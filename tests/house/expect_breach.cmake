@@ -5,14 +5,14 @@
 #   cmake -DCHECKS=<tests folder> -DWORK=<scratch folder> -P expect_breach.cmake
 cmake_minimum_required(VERSION 3.24)
 
-set(licence "// SPDX-FileCopyrightText: 2026 StreamScope contributors\n// SPDX-License-Identifier: Apache-2.0\n")
+set(license "// SPDX-FileCopyrightText: 2026 StreamScope contributors\n// SPDX-License-Identifier: Apache-2.0\n")
 
 # plant(FILE TEXT): a fresh tree that holds one clean file and this one.
 function(plant file text)
   file(REMOVE_RECURSE ${WORK})
-  file(WRITE ${WORK}/profiler/trace/clean.cpp "${licence}#include <vector>\n#include \"trace/model.h\"\n")
+  file(WRITE ${WORK}/profiler/trace/clean.cpp "${license}#include <vector>\n#include \"trace/model.h\"\n")
   foreach(also CMakeLists.txt dev)
-    file(WRITE ${WORK}/${also} "${licence}")
+    file(WRITE ${WORK}/${also} "${license}")
   endforeach()
   file(WRITE ${WORK}/${file} "${text}")
 endfunction()
@@ -36,32 +36,32 @@ function(expect check outcome)
   endif()
 endfunction()
 
-plant(profiler/ring/ring.cpp "${licence}#include \"ring/ring.h\"\n#include <sys/mman.h>\n")
+plant(profiler/ring/ring.cpp "${license}#include \"ring/ring.h\"\n#include <sys/mman.h>\n")
 expect(check_layers ok)
 expect(check_spdx ok)
 
-plant(profiler/trace/upwards.cpp "${licence}#include \"report/text.h\"\n")
+plant(profiler/trace/upwards.cpp "${license}#include \"report/text.h\"\n")
 expect(check_layers "profiler/trace/upwards.cpp: includes report/text.h")
 
-plant(profiler/record/sideways.cpp "${licence}#include \"collect/decode.h\"\n")
+plant(profiler/record/sideways.cpp "${license}#include \"collect/decode.h\"\n")
 expect(check_layers "profiler/record/sideways.cpp: includes collect/decode.h")
 
-plant(profiler/collect/too_much.cpp "${licence}#include <coord/device.h>\n")
+plant(profiler/collect/too_much.cpp "${license}#include <coord/device.h>\n")
 expect(check_layers "profiler/collect/too_much.cpp: includes coord/device.h")
 
-plant(profiler/collect/observer.cpp "${licence}#include <coord/observer.h>\n")
+plant(profiler/collect/observer.cpp "${license}#include <coord/observer.h>\n")
 expect(check_layers ok)
 
-plant(profiler/analysis/sql.cpp "${licence}  #  include <sqlite3.h>\n")
+plant(profiler/analysis/sql.cpp "${license}  #  include <sqlite3.h>\n")
 expect(check_layers "profiler/analysis/sql.cpp: includes sqlite3.h, which only profiler/trace may")
 
-plant(profiler/cli/merge.cpp "${licence}#include <CLI/CLI.hpp>\n")
+plant(profiler/cli/merge.cpp "${license}#include <CLI/CLI.hpp>\n")
 expect(check_layers "profiler/cli/merge.cpp: includes CLI/CLI.hpp, which only profiler/cli/command_line may")
 
-plant(viewer/panels/escape.cpp "${licence}#include \"../../profiler/ring/ring.h\"\n")
+plant(viewer/panels/escape.cpp "${license}#include \"../../profiler/ring/ring.h\"\n")
 expect(check_layers "viewer/panels/escape.cpp: includes ../../profiler/ring/ring.h, which leaves viewer")
 
-plant(libcoord/src/needs_test.cpp "${licence}#include \"tests/support/trace_builder.h\"\n")
+plant(libcoord/src/needs_test.cpp "${license}#include \"tests/support/trace_builder.h\"\n")
 expect(check_layers "nothing may include tests/")
 
 plant(viewer/window/window.cpp "#pragma once\n")

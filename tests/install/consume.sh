@@ -1,5 +1,6 @@
 # SPDX-FileCopyrightText: 2026 StreamScope contributors
 # SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
 #
 # For both ways of consuming StreamScope: `source consume.sh BUILD SOURCE`.
 source "$(dirname "${BASH_SOURCE[0]}")/../e2e/lib.sh" "$1"

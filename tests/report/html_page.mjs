@@ -84,14 +84,14 @@ for (const look of [{colorScheme: 'light'}, {colorScheme: 'dark'}, {colorScheme:
       const name = element.getAttribute('aria-label') || element.textContent.trim() || (element.labels && element.labels[0] && element.labels[0].textContent);
       if (!name) faults.push('no name: ' + element.outerHTML.slice(0, 80));
     }
-    const light = colour => {
-      const [r, g, b] = colour.match(/[\d.]+/g).slice(0, 3).map(v => { v /= 255; return v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4; });
+    const light = color => {
+      const [r, g, b] = color.match(/[\d.]+/g).slice(0, 3).map(v => { v /= 255; return v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4; });
       return 0.2126 * r + 0.7152 * g + 0.0722 * b;
     };
     const behind = element => {
       for (; element; element = element.parentElement) {
-        const colour = getComputedStyle(element).backgroundColor;
-        if (colour !== 'rgba(0, 0, 0, 0)' && colour !== 'transparent') return colour;
+        const color = getComputedStyle(element).backgroundColor;
+        if (color !== 'rgba(0, 0, 0, 0)' && color !== 'transparent') return color;
       }
       return 'rgb(255, 255, 255)';
     };

@@ -180,7 +180,7 @@ TEST(Table, NumbersThatDoNotFitContinueBelow) {
               ElementsAre("  x  first", "  a      1", "  x  second", "  a       2"));
 }
 
-TEST(Table, NeighboursOfAGroupHaveACommonHead) {
+TEST(Table, NeighborsOfAGroupHaveACommonHead) {
   EXPECT_THAT(
       lines({{"x"}, {"launch", true, "waiting"}, {"event", true, "waiting"}}, {{"a", "1", "2"}}, 0),
       ElementsAre("     ── waiting ──", "  x  launch  event", "  a       1      2"));

@@ -62,7 +62,7 @@ TEST(PageLanes, FoldALargeTraceWithoutLosingAnOp) {
   }
 }
 
-TEST(Pictures, MarkTheOpsOfAFindingAmongTheirNeighbours) {
+TEST(Pictures, MarkTheOpsOfAFindingAmongTheirNeighbors) {
   test::TraceBuilder builder;
   test::StreamBuilder stream = builder.stream("<b>math</b>");
   for (Ns i = 0; i < 5; ++i) stream.kernel("k<int>", i * kUs, i * kUs + 900);

@@ -50,8 +50,8 @@ TEST(ReportGolden, TheOtherBreakdownsAndTheTerminalAreAsApproved) {
   test::expect_golden("report/pipeline-nvtx.txt", written("text", trace, {.by = By::kNvtx}));
   test::expect_golden("report/pipeline-kernel.json", written("json", trace, {.by = By::kKernel}));
   test::expect_golden("report/pipeline-nvtx.json", written("json", trace, {.by = By::kNvtx}));
-  test::expect_golden("report/pipeline-colour-80.txt",
-                      written("text", trace, {.colour = true, .width = 80}));
+  test::expect_golden("report/pipeline-color-80.txt",
+                      written("text", trace, {.color = true, .width = 80}));
 }
 
 TEST(Report, CountsPollsNotTheirRows) {
@@ -188,10 +188,10 @@ TEST(RecordingCost, IsThatOfTheDocumentation) {
   EXPECT_EQ(typical_cost("nothing"), nullptr);
 }
 
-TEST(Report, WithoutColourThereIsNoEscape) {
+TEST(Report, WithoutColorThereIsNoEscape) {
   const trace::Trace trace = test::pipeline().trace();
   EXPECT_THAT(written("text", trace), Not(HasSubstr("\x1b")));
-  EXPECT_THAT(written("text", trace, {.colour = true}), HasSubstr("\x1b[1m"));
+  EXPECT_THAT(written("text", trace, {.color = true}), HasSubstr("\x1b[1m"));
 }
 
 TEST(Report, TheLongestWaitNamesEventStreamAndCopy) {

@@ -32,7 +32,7 @@ TEST(ForeignTables, ShowEveryRowByTheNamesOfItsColumns) {
   make(file, kThings);
   ForeignTables tables(file);
   std::string seen;
-  tables.each("thing", {"size", "the \"name\"", "colour"}, [&](const ForeignRow& row) {
+  tables.each("thing", {"size", "the \"name\"", "color"}, [&](const ForeignRow& row) {
     EXPECT_TRUE(row.lacks(2));
     EXPECT_TRUE(row.is_null(2));
     seen += std::string(row.text(1)) + std::to_string(row.integer(0, -1)) + " ";
@@ -48,7 +48,7 @@ TEST(ForeignTables, ShowOnlyRowsWithAValue) {
   const auto add = [&](const ForeignRow&) { ++count; };
   tables.each("thing", {"size"}, add, {{"kind", 1}});
   EXPECT_EQ(count, 2);
-  tables.each("thing", {"size"}, add, {{"colour", 1}});
+  tables.each("thing", {"size"}, add, {{"color", 1}});
   EXPECT_EQ(count, 2) << "no row has a value in a column that is missing";
 }
 

@@ -181,7 +181,7 @@ TEST_F(QueryTest, AllowsWhatOnlyTells) {
 }
 
 TEST_F(QueryTest, ExplainsMistakes) {
-  EXPECT_THAT(error_of("SELECT colour FROM op"), HasSubstr("no such column: colour"));
+  EXPECT_THAT(error_of("SELECT color FROM op"), HasSubstr("no such column: color"));
   EXPECT_THAT(error_of("SELECT 1; SELECT 2"), HasSubstr("more than one statement"));
   EXPECT_THAT(error_of("UPDATE sqlite_schema SET sql = ''"), HasSubstr("may not be modified"));
   EXPECT_THAT(error_of(" -- nothing"), HasSubstr("is empty"));

@@ -96,7 +96,7 @@ TEST_F(Loading, IsTheSameTableByTable) {
 
   const auto whole = read_document(file), in_parts = read_document(file, {}, 100);
   EXPECT_FALSE(whole->wait_groups().empty());
-  EXPECT_TRUE(in_parts->wait_groups().empty()) << "was analysed, not read from derived tables";
+  EXPECT_TRUE(in_parts->wait_groups().empty()) << "was analyzed, not read from derived tables";
   ASSERT_EQ(in_parts->lanes().size(), whole->lanes().size());
   for (size_t lane = 0; lane < whole->lanes().size(); ++lane) {
     const Lane &a = whole->lanes()[lane], &b = in_parts->lanes()[lane];

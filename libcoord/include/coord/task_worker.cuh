@@ -296,7 +296,7 @@ class TaskWorker {
     const std::uint32_t groups = (world_.workers + kWarp - 1) / kWarp;
     random_ = random_ * 1664525u + 1013904223u;
     const std::uint32_t turn = random_ >> 24;
-    // First the neighbours, on the same multiprocessor as a rule; then some from anywhere on.
+    // First the neighbors, on the same multiprocessor as a rule; then some from anywhere on.
     std::uint32_t group = worker_ / kWarp;
     for (std::uint32_t look = 0; look < kLooks; ++look) {
       const std::uint32_t victim = group * kWarp + lane_;

@@ -65,18 +65,18 @@ void Coordinator::Impl::raise(OperationRecord& record, OperationPriority priorit
 
 // The submission of `record` has ended: those who waited for it may go on.
 void Coordinator::Impl::submitted_one(OperationRecord& record) {
-  if (record.dependants.empty() && record.extra == nullptr) return;
-  std::vector<OperationRecord*> dependants;
-  dependants.swap(record.dependants);
-  for (OperationRecord* dependant : dependants) {
-    if (dependant->state.load() == OperationState::kRegistered && --dependant->missing == 0) {
+  if (record.dependents.empty() && record.extra == nullptr) return;
+  std::vector<OperationRecord*> dependents;
+  dependents.swap(record.dependents);
+  for (OperationRecord* dependent : dependents) {
+    if (dependent->state.load() == OperationState::kRegistered && --dependent->missing == 0) {
       --metrics_.blocked_now;
-      if (dependant->extra != nullptr && dependant->extra->function) make_ready(*dependant);
+      if (dependent->extra != nullptr && dependent->extra->function) make_ready(*dependent);
     }
-    drop_user(*dependant);
+    drop_user(*dependent);
   }
-  dependants.clear();
-  record.dependants.swap(dependants);  // keeps its memory
+  dependents.clear();
+  record.dependents.swap(dependents);  // keeps its memory
   if (record.extra == nullptr || record.extra->group == nullptr) return;
   OperationRecord& group = *record.extra->group;
   OperationExtra& extra = group.more();
@@ -362,18 +362,18 @@ bool Coordinator::Impl::cancel(OperationHandle operation) {
 }
 
 // Those that wait for the submission of an operation that will never be.
-void Coordinator::Impl::fail_dependants(OperationRecord& record) {
-  std::vector<OperationRecord*> dependants;
-  dependants.swap(record.dependants);
-  for (OperationRecord* dependant : dependants) {
-    if (dependant->state.load() == OperationState::kRegistered) {
+void Coordinator::Impl::fail_dependents(OperationRecord& record) {
+  std::vector<OperationRecord*> dependents;
+  dependents.swap(record.dependents);
+  for (OperationRecord* dependent : dependents) {
+    if (dependent->state.load() == OperationState::kRegistered) {
       const OperationState state = record.state.load() == OperationState::kCancelled
                                        ? OperationState::kCancelled
                                        : OperationState::kFailed;
       const auto found = failures_.find(record.id.load());
-      end(*dependant, state, found != failures_.end() ? found->second : nullptr);
+      end(*dependent, state, found != failures_.end() ? found->second : nullptr);
     }
-    drop_user(*dependant);
+    drop_user(*dependent);
   }
 }
 

@@ -140,7 +140,7 @@ void Coordinator::Impl::fail_all(const DeviceState& device, const std::exception
   changed_.notify_all();
 }
 
-// Marks an operation as ended; its callbacks become due, its dependants fail with it.
+// Marks an operation as ended; its callbacks become due, its dependents fail with it.
 void Coordinator::Impl::end(OperationRecord& record, OperationState state,
                             const std::exception_ptr& error) {
   ++record.users;
@@ -167,7 +167,7 @@ void Coordinator::Impl::end(OperationRecord& record, OperationState state,
     record.extra->callbacks.clear();
     record.extra->function = nullptr;
   }
-  if (was_unsubmitted) fail_dependants(record);
+  if (was_unsubmitted) fail_dependents(record);
   if (record.extra != nullptr && record.extra->group != nullptr) {
     OperationRecord& group = *record.extra->group;
     OperationExtra& extra = group.more();

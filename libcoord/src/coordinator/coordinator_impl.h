@@ -391,7 +391,7 @@ class Coordinator::Impl {
            const std::exception_ptr& error = nullptr);
   void end_plain_ones(StreamEntry& stream, std::uint64_t proved, std::uint64_t now);
   void end_captured(std::uint64_t capture);
-  void fail_dependants(OperationRecord& record);
+  void fail_dependents(OperationRecord& record);
   void fail_all(const DeviceState& device, const std::exception_ptr& error);
   void drop_user(OperationRecord& record);
   void retire_if_over(OperationRecord& record);

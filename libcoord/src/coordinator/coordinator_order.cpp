@@ -25,7 +25,7 @@ constexpr std::uint64_t kConnectionCheck = 32;
 void Coordinator::Impl::await_submission(OperationRecord& record, OperationRecord& on) {
   ++record.missing;
   ++record.users;  // `on` holds a pointer to it
-  on.dependants.push_back(&record);
+  on.dependents.push_back(&record);
   on.special |= kRequested;
   raise(on, record.effective);
 }

@@ -120,7 +120,7 @@ struct alignas(64) OperationRecord {
   Dependencies after;
   std::uint32_t inferred_from = 0, inferred_to = 0;  // the dependencies between, if has_ranges
   std::vector<OperationRecord*> waits;       // what it waits for on the device; used until finished
-  std::vector<OperationRecord*> dependants;  // which count it as missing
+  std::vector<OperationRecord*> dependents;  // which count it as missing
   std::uint64_t cost = 0;                    // ticks, if timed
   std::vector<coord_dependency_facts> elisions;  // of each dependency; empty without an observer
   Description description;                       // meaningless unless `described`

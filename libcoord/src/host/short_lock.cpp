@@ -16,7 +16,7 @@ namespace coord {
 
 namespace {
 
-/// A thread is favoured after so many locks in a row: those have cost more than ending the favour
+/// A thread is favored after so many locks in a row: those have cost more than ending the favor
 /// does, which is some microseconds.
 constexpr std::uint32_t kInARow = 4096;
 
@@ -51,10 +51,10 @@ void ShortLock::take(std::uint64_t self) noexcept {
     return !taken_.load(std::memory_order_relaxed) &&
            !taken_.exchange(true, std::memory_order_acquire);
   });
-  if (favoured_.load(std::memory_order_relaxed) != 0) {
-    favoured_.store(0, std::memory_order_relaxed);
-    // After this the favoured thread either is seen to be inside, or will see that it is not
-    // favoured any more.
+  if (favored_.load(std::memory_order_relaxed) != 0) {
+    favored_.store(0, std::memory_order_relaxed);
+    // After this the favored thread either is seen to be inside, or will see that it is not
+    // favored any more.
     command(MEMBARRIER_CMD_PRIVATE_EXPEDITED);
     await([&] { return !inside_.load(std::memory_order_acquire); });
     leaning_ = false;
@@ -63,12 +63,12 @@ void ShortLock::take(std::uint64_t self) noexcept {
   in_a_row_ = last_ == self ? in_a_row_ + 1 : 0;
   last_ = self;
   if (in_a_row_ < kInARow || (candidate_ != 0 && candidate_ != self) || !can_lean()) return;
-  // Never another one: a thread that has looked whom the lock favours may be about to write
+  // Never another one: a thread that has looked whom the lock favors may be about to write
   // `inside_`, however long ago that was, which is harmless only as long as nobody else does.
   candidate_ = self;
   leaning_ = true;
   inside_.store(true, std::memory_order_relaxed);
-  favoured_.store(self, std::memory_order_relaxed);
+  favored_.store(self, std::memory_order_relaxed);
   taken_.store(false, std::memory_order_release);
 }
 

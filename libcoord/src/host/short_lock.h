@@ -5,7 +5,7 @@
 //
 // It leans to the first thread that has taken it many times in a row: for that one taking it is a
 // store and two loads, where an atomic exchange costs some 10 ns. Another thread that comes ends
-// that with a system call (membarrier) which stands in for the fence that the favoured thread does
+// that with a system call (membarrier) which stands in for the fence that the favored thread does
 // without; from then on the lock is an exchange for everybody. Nobody is woken: who does not get it
 // soon looks again after a short sleep.
 #pragma once
@@ -24,10 +24,10 @@ class ShortLock {
   void lock() noexcept { lock_as(this_thread_number()); }
   /// For who knows its thread's number. Whoever clears the result opens the lock, as unlock() does.
   std::atomic<bool>& lock_as(std::uint64_t self) noexcept {
-    if (favoured_.load(std::memory_order_relaxed) == self) [[likely]] {
+    if (favored_.load(std::memory_order_relaxed) == self) [[likely]] {
       inside_.store(true, std::memory_order_relaxed);
       std::atomic_signal_fence(std::memory_order_seq_cst);
-      if (favoured_.load(std::memory_order_acquire) == self) [[likely]]
+      if (favored_.load(std::memory_order_acquire) == self) [[likely]]
         return inside_;
       inside_.store(false, std::memory_order_release);
     }
@@ -41,14 +41,14 @@ class ShortLock {
  private:
   void take(std::uint64_t self) noexcept;
 
-  std::atomic<std::uint64_t> favoured_{0};  // number of a thread
-  std::atomic<bool> inside_{false};         // that thread has the lock, or finds that it may not
-  std::atomic<bool> taken_{false};          // another one has it, or waits for the favoured one
+  std::atomic<std::uint64_t> favored_{0};  // number of a thread
+  std::atomic<bool> inside_{false};        // that thread has the lock, or finds that it may not
+  std::atomic<bool> taken_{false};         // another one has it, or waits for the favored one
   // Under the lock:
-  bool leaning_ = false;  // it was taken by the favoured thread
+  bool leaning_ = false;  // it was taken by the favored thread
   std::uint32_t in_a_row_ = 0;
   std::uint64_t last_ = 0;       // the thread that took it last
-  std::uint64_t candidate_ = 0;  // the only thread that may be favoured, once there is one
+  std::uint64_t candidate_ = 0;  // the only thread that may be favored, once there is one
 };
 
 /// Holds the lock, as std::unique_lock does; but wholly known to the compiler, so that the way

@@ -51,7 +51,7 @@ struct Block {
   char* address = nullptr;
   std::size_t bytes = 0;
   Arena* arena = nullptr;
-  Block* before = nullptr;  // its neighbours in the arena
+  Block* before = nullptr;  // its neighbors in the arena
   Block* after = nullptr;
   bool in_use = false;
   Point allocated;            // where its stream was then

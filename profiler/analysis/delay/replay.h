@@ -7,8 +7,8 @@
 // One clock is what was recorded. The other starts equal and differs by what a Change takes away.
 // Every op keeps its length and its own lag: the time between the instant at which nothing known
 // held it back and its start. Threads keep the time between their calls. So a replay without a
-// change is the recording, and a change moves exactly what depended on it. Modelled besides the
-// order of CUDA: the host's own pace, room on the multiprocessors, copy engines. Not modelled: that
+// change is the recording, and a change moves exactly what depended on it. Modeled besides the
+// order of CUDA: the host's own pace, room on the multiprocessors, copy engines. Not modeled: that
 // ops which newly meet slow each other down, and threads that wait for each other unseen.
 //
 // A gain is that of a program which nobody records: of runs on a real clock what recording adds to

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What several detectors ask: neighbours of a call on its stream, words for an op or a path, who
+// What several detectors ask: neighbors of a call on its stream, words for an op or a path, who
 // may record an event, and whether a gain is worth a line.
 #pragma once
 

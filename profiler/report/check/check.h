@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// A trace judged by all detectors, and the formats in which the judgement is told: `streamscope
+// A trace judged by all detectors, and the formats in which the judgment is told: `streamscope
 // check`, the gate of a build.
 //
 // The gate abstains rather than guesses. Findings that are certain fail it; one that missing

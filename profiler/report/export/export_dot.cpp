@@ -49,14 +49,14 @@ const char* style_of(trace::EdgeKind kind) {
   }
 }
 
-struct Neighbours {
+struct Neighbors {
   std::vector<Id> before, after;  // in its stream
 };
 
 // Ops of each stream in the order in which they ran.
-Neighbours neighbours_of(const Trace& trace) {
-  Neighbours result{std::vector<Id>(trace.op.size(), kNoId),
-                    std::vector<Id>(trace.op.size(), kNoId)};
+Neighbors neighbors_of(const Trace& trace) {
+  Neighbors result{std::vector<Id>(trace.op.size(), kNoId),
+                   std::vector<Id>(trace.op.size(), kNoId)};
   std::vector<Id> order(trace.op.size());
   for (Id id = 0; id < order.size(); ++id) order[id] = id;
   std::stable_sort(order.begin(), order.end(),
@@ -74,12 +74,11 @@ Neighbours neighbours_of(const Trace& trace) {
 }
 
 // The op and those nearest to it along edges in either direction.
-std::set<Id> around(const Trace& trace, const Edges& edges, const Neighbours& neighbours,
-                    Id centre) {
+std::set<Id> around(const Trace& trace, const Edges& edges, const Neighbors& neighbors, Id center) {
   std::map<Id, std::vector<Id>> out;
   for (size_t i = 0; i < edges.size(); ++i) out[edges[i].from_op_id].push_back(edges[i].to_op_id);
-  std::set<Id> nodes{centre};
-  std::deque<Id> queue{centre};
+  std::set<Id> nodes{center};
+  std::deque<Id> queue{center};
   const auto visit = [&](Id op) {
     if (op < trace.op.size() && nodes.size() < kNodesAround && nodes.insert(op).second)
       queue.push_back(op);
@@ -89,8 +88,8 @@ std::set<Id> around(const Trace& trace, const Edges& edges, const Neighbours& ne
     queue.pop_front();
     for (const trace::Edge& edge : edges.incoming(op)) visit(edge.from_op_id);
     for (const Id next : out[op]) visit(next);
-    visit(neighbours.before[op]);
-    visit(neighbours.after[op]);
+    visit(neighbors.before[op]);
+    visit(neighbors.after[op]);
   }
   return nodes;
 }
@@ -99,13 +98,13 @@ std::set<Id> around(const Trace& trace, const Edges& edges, const Neighbours& ne
 
 std::string export_dot(const Trace& trace, const ExportOptions& options) {
   const Edges edges(trace);
-  const Neighbours neighbours = neighbours_of(trace);
+  const Neighbors neighbors = neighbors_of(trace);
   std::set<Id> nodes;
   if (options.around != kNoId) {
     if (options.around >= trace.op.size())
       throw Error("--around", "there is no op " + std::to_string(options.around),
                   "its ids are those of table op");
-    nodes = around(trace, edges, neighbours, options.around);
+    nodes = around(trace, edges, neighbors, options.around);
   } else {
     for (Id op = 0; op < trace.op.size(); ++op) {
       if (!options.range || is_wanted(options, trace.op.start_ns[op], trace.op.end_ns[op]))
@@ -140,7 +139,7 @@ std::string export_dot(const Trace& trace, const ExportOptions& options) {
     text += "  }\n";
   }
   for (const Id op : nodes) {
-    if (const Id next = neighbours.after[op]; nodes.contains(next))
+    if (const Id next = neighbors.after[op]; nodes.contains(next))
       text += fmt::format("  op{} -> op{} [{}];\n", op, next, style_of(trace::kFifoEdge));
     for (const trace::Edge& edge : edges.incoming(op)) {
       if (!nodes.contains(edge.from_op_id)) continue;

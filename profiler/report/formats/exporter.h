@@ -15,7 +15,7 @@ namespace streamscope::report {
 
 struct Options {
   By by = By::kStream;
-  bool colour = false;         ///< ANSI colours, text format only
+  bool color = false;          ///< ANSI colors, text format only
   size_t width = 0;            ///< columns of the terminal to fit text into; 0: no limit
   bool show_possible = false;  ///< list what is only possible, instead of one line for all of it
 };

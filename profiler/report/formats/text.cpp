@@ -7,10 +7,10 @@
 namespace streamscope::report {
 namespace {
 
-// Colours by meaning; none of them carries information that the text does not.
+// Colors by meaning; none of them carries information that the text does not.
 class Paint {
  public:
-  explicit Paint(bool colour) : colour_(colour) {}
+  explicit Paint(bool color) : color_(color) {}
   std::string bold(const std::string& text) const { return wrap("1", text); }
   std::string dim(const std::string& text) const { return wrap("2", text); }
   std::string severity(trace::Severity severity, const std::string& text) const {
@@ -27,9 +27,9 @@ class Paint {
 
  private:
   std::string wrap(const char* code, const std::string& text) const {
-    return colour_ ? "\x1b[" + std::string(code) + "m" + text + "\x1b[0m" : text;
+    return color_ ? "\x1b[" + std::string(code) + "m" + text + "\x1b[0m" : text;
   }
-  bool colour_;
+  bool color_;
 };
 
 size_t inner(size_t width, size_t indent) { return width > indent ? width - indent : width; }
@@ -37,7 +37,7 @@ size_t inner(size_t width, size_t indent) { return width > indent ? width - inde
 }  // namespace
 
 std::string to_text(const Document& document, const Look& look) {
-  const Paint paint(look.colour);
+  const Paint paint(look.color);
   const size_t width = look.width;
   std::string text;
   const auto paragraph = [&](const std::string& words, const char* indent, auto decorate) {
@@ -67,7 +67,7 @@ std::string to_text(const Document& document, const Look& look) {
 
 std::string write_text(const trace::Trace& trace, const Summary& summary, const Options& options) {
   return to_text(compose(trace, summary, options.by, options.show_possible),
-                 {.colour = options.colour, .width = options.width});
+                 {.color = options.color, .width = options.width});
 }
 
 }  // namespace streamscope::report

@@ -182,7 +182,7 @@ std::string write_html(const Trace& trace, const Summary& summary, const Options
       "see what it waited for. Keys: W A S D or arrows, + and -, 0 for all.\"></div>\n";
   if (lanes.folded)
     text +=
-        "<p class=\"faint\">The trace has more ops than a page can hold: neighbours too small to "
+        "<p class=\"faint\">The trace has more ops than a page can hold: neighbors too small to "
         "see are drawn as one.</p>\n";
   text += "</section>\n<section><h2>Findings</h2>\n";
   size_t shown = 0;

@@ -1,13 +1,13 @@
 'use strict';
 // The timeline of a report: zoom, pan, hover, search, edges. `data` is what html.cpp writes:
 // lanes [{name, ops: [start, length, name, count, ...]}], names, kinds, edges [from lane, from place, to lane, to place],
-// first and last instant. Times are ns. Of ops too many to list, neighbours were taken together (count > 1).
+// first and last instant. Times are ns. Of ops too many to list, neighbors were taken together (count > 1).
 (() => {
   const data = JSON.parse(document.getElementById('data').textContent);
   const svg = document.getElementById('timeline');
   const facts = document.getElementById('facts');
   const kLabel = 190, kLane = 26, kAxis = 24, kFields = 4;
-  const kColours = ['--kernel', '--copy', '--copy', '--other', '--other', '--other', '--other'];
+  const kColors = ['--kernel', '--copy', '--copy', '--other', '--other', '--other', '--other'];
   let from = data.first, to = Math.max(data.last, data.first + 1), selected = null, found = null;
   const make = (name, attributes, text) => {
     const element = document.createElementNS('http://www.w3.org/2000/svg', name);
@@ -69,7 +69,7 @@
         if (right <= drawn + 0.5 && !special) continue;  // narrower than a pixel and behind the one before
         drawn = right;
         const box = make('rect', {x: left, y: row(l) + 3, width: Math.max(right - left, 1), height: kLane - 6,
-          fill: 'var(' + (kColours[data.kinds[lane.ops[i * kFields + 2]]] || '--other') + ')', opacity: found && !special ? 0.25 : 0.9,
+          fill: 'var(' + (kColors[data.kinds[lane.ops[i * kFields + 2]]] || '--other') + ')', opacity: found && !special ? 0.25 : 0.9,
           'data-op': l + ',' + i});
         if (selected && selected[0] === l && selected[1] === i) box.setAttribute('stroke', 'var(--ink)'), box.setAttribute('stroke-width', 2);
         picture.append(box);
@@ -101,7 +101,7 @@
     to = from + length;
     draw();
   };
-  const zoom = (factor, centre) => show(centre - (centre - from) * factor, centre + (to - centre) * factor);
+  const zoom = (factor, center) => show(center - (center - from) * factor, center + (to - center) * factor);
   const select = (l, i) => {
     selected = [l, i];
     facts.textContent = describe(l, i);

@@ -128,7 +128,7 @@ const char* kind_of(const Trace& trace, Id op) {
                                                             : "other";
 }
 
-constexpr ptrdiff_t kMostNeighbours = 12;  // ops shown before those that are meant
+constexpr ptrdiff_t kMostNeighbors = 12;  // ops shown before those that are meant
 
 constexpr size_t kMostMarks = 60;
 
@@ -139,7 +139,7 @@ Lane lane_of(const Trace& trace, const analysis::Timeline& timeline, Id stream,
   const auto ops = timeline.ops(stream);
   auto first = std::partition_point(ops.begin(), ops.end(),
                                     [&](Id op) { return trace.op.start_ns[op] < from; });
-  first -= std::min<ptrdiff_t>(first - ops.begin(), kMostNeighbours);
+  first -= std::min<ptrdiff_t>(first - ops.begin(), kMostNeighbors);
   for (auto at = first; at != ops.end() && lane.marks.size() < kMostMarks; ++at) {
     if (!analysis::is_timed(trace, *at)) continue;
     if (trace.op.start_ns[*at] > to) break;

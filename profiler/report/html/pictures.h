@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Small drawings for the HTML report, each one SVG element that says in words what it shows.
-// Colours are classes of page.css, so that they follow the light and the dark theme and print.
+// Colors are classes of page.css, so that they follow the light and the dark theme and print.
 #pragma once
 
 #include <string>
@@ -18,7 +18,7 @@ namespace streamscope::report {
 std::string picture_of(const trace::Trace& trace, const analysis::WaitGraph& graph);
 /// How many elements, or bytes, were in use over time.
 std::string picture_of(const analysis::PoolUsage& pool);
-/// The ops and calls that a finding is about, with their neighbours on their streams; "" if it
+/// The ops and calls that a finding is about, with their neighbors on their streams; "" if it
 /// names none with times.
 std::string picture_of(const trace::Trace& trace, const analysis::Timeline& timeline,
                        const analysis::Finding& finding);

@@ -18,7 +18,7 @@ enum class By { kStream, kNvtx, kKernel };
 struct Column {
   std::string name;
   bool right = false;      ///< aligned to the right: numbers
-  std::string group = {};  ///< neighbours of one group stand under a common head
+  std::string group = {};  ///< neighbors of one group stand under a common head
 };
 
 struct Section {
@@ -49,8 +49,8 @@ std::vector<Notice> notices_of(const trace::Trace& trace, const Info& info);
 
 /// How a text is to look.
 struct Look {
-  bool colour = false;  ///< ANSI colours
-  size_t width = 0;     ///< columns of the terminal to fit it into; 0: no limit
+  bool color = false;  ///< ANSI colors
+  size_t width = 0;    ///< columns of the terminal to fit it into; 0: no limit
 };
 std::string to_text(const Document& document, const Look& look);
 /// GitHub's Markdown; nothing in the texts acts as Markdown or HTML.

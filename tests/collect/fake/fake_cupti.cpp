@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Stand-in libcupti.so.13. Its version is FAKE_CUPTI_VERSION, if set; it refuses the first
-// subscriber in favour of the tool FAKE_OTHER_SUBSCRIBER, if set, and registering buffers with code
+// subscriber in favor of the tool FAKE_OTHER_SUBSCRIBER, if set, and registering buffers with code
 // 39 if FAKE_REFUSE_BUFFERS is set (only from the second time on, if it is "again"). It refuses
 // resource callbacks if FAKE_REFUSE_RESOURCES is set.
 #include <atomic>
