@@ -9,6 +9,7 @@
 #include <cmath>
 
 #include "trace/error.h"
+#include "vocabulary/time_text.h"
 
 namespace streamscope::viewer {
 namespace {
@@ -134,32 +135,14 @@ Ns RangeEnd::resolve(TimeRange extent) const {
 }
 
 RangeEnd parse_range_end(std::string_view text) {
-  struct Unit {
-    std::string_view name;
-    double ns;
-  };
-  static constexpr std::array<Unit, 6> kUnits = {
-      {{"ns", 1}, {"us", 1e3}, {"\u00b5s", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"%", 0}}};
-  std::string_view number = text;
-  Unit unit = kUnits[0];
-  for (const Unit& each : kUnits) {
-    if (text.ends_with(each.name)) {
-      unit = each;
-      number = text.substr(0, text.size() - each.name.size());
-      break;
-    }
+  if (text.ends_with('%')) {
+    const auto percent = parse_number<double>(text.substr(0, text.size() - 1));
+    if (percent && std::isfinite(*percent)) return {.is_percent = true, .percent = *percent};
+  } else if (const auto ns = parse_time_ns(text)) {
+    return {.ns = *ns};
   }
-  // Whole nanoseconds stay exact; a double would not hold them all.
-  if (unit.ns == 1) {
-    if (const auto exact = parse_number<Ns>(number)) return {.ns = *exact};
-  }
-  const auto value = parse_number<double>(number);
-  if (!value || !std::isfinite(*value)) {
-    throw Error("--range " + std::string(text), "an instant is a number with ns, us, ms, s or %",
-                std::string(kHelpHint));
-  }
-  if (unit.name == "%") return {.is_percent = true, .percent = *value};
-  return {.ns = add_ns(0, std::round(*value * unit.ns))};
+  throw Error("--range " + std::string(text), "an instant is a number with ns, us, ms, s or %",
+              std::string(kHelpHint));
 }
 
 Arguments parse_arguments(std::span<const char* const> arguments) {
