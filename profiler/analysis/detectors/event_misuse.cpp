@@ -8,17 +8,16 @@
 //   for. It costs correctness: what follows runs too early. Evidence: calls, exact records, the
 //   order by vector clocks. Found where the thread made no wait between the records, nobody looked
 //   at the earlier one, and its work is not ordered before what waits for the later one in another
-//   way. Events with timing, which are recorded for their times, and libcoord's own records are let
-//   pass. "The latest wins" may be meant: then one stream should say so.
+//   way. Events with timing, which are recorded for their times, and libcoord's own records are
+//   ignored. "The latest wins" may be meant: then one stream should say so.
 // racy-binding (SS008): one thread records an event while another one waits for it or asks for it,
 //   in calls that overlap: which record is meant is up to chance, from run to run (on an H200 up to
 //   all of such waits). Evidence: entry and return of the calls. No false alarms: the calls did
 //   overlap; a lock held around both calls would have kept them apart.
 // destroyed-in-use (SS009): a stream or an event is used after it was destroyed, or destroyed by
-// one
-//   thread while a call of another one uses it. The handle may by then be another object's.
-//   Evidence: calls with the lives of handles. Objects from before recording are let pass; that
-//   work is pending when a stream or an event is destroyed is allowed.
+//   one thread while a call of another one uses it. The handle may by then be another object's.
+//   Evidence: calls with the lives of handles. Objects from before recording are ignored; that work
+//   is pending when a stream or an event is destroyed is allowed.
 #include <fmt/format.h>
 
 #include <algorithm>

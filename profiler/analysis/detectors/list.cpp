@@ -40,7 +40,7 @@ constexpr Detector kDetectors[] = {
     {"legacy-stream-barrier", "SS205", "work on the legacy default stream holds up other streams", kWarning, kCalls | kTimes, find_legacy_stream_barriers},
     {"pageable-async", "SS206", "an asynchronous copy from or to pageable memory", kWarning, kTimes, find_pageable_async_copies},
     {"false-serialization", "SS207", "ops that nothing orders never run at the same time", kWarning, kCalls | kEvents | kTimes, find_false_serialization},
-    {"graph-over-serialised", "SS208", "a graph has edges that nothing needs", kWarning, kGraphs | kArguments},
+    {"graph-over-serialized", "SS208", "a graph has edges that nothing needs", kWarning, kGraphs | kArguments},
     {"poll-storm", "SS209", "far more queries and synchronizations than work", kWarning, kCalls, find_poll_storms},
     {"churn-and-leak", "SS210", "streams or events are made in a loop, or never destroyed", kWarning, kCalls, find_churn_and_leaks},
     {"orphan-record", "SS211", "an event is recorded and nobody looks at it", kNote, kCalls | kEvents, find_orphan_records},

@@ -4,7 +4,7 @@
 // orphan-record (SS211): an event is recorded and nobody waits for that record, synchronizes with
 //   it, asks for it or takes a time from it. Costs a call, 0.2 µs; with timing 1 µs and 3 µs of the
 //   device. Often it is what is left of a wait that was meant. Evidence: calls, exact records.
-//   Records whose event was in doubt for some wait are let pass, and so are captured ones, those of
+//   Records whose event was in doubt for some wait are ignored, and so are captured ones, those of
 //   events shared between processes, and those that libcoord makes to know when operations end.
 //   Where more than half of a stream's records are waited for, the others are the ends of loops:
 //   nobody needs the last record.

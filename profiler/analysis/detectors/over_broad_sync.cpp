@@ -6,9 +6,9 @@
 //   issues nothing, so the device runs dry afterwards. An event record and a stream wait keep the
 //   order without the host; an event after the copy is enough for what the host reads.
 //   Evidence: calls, records, times. The gain comes from a replay in which the device does all the
-//   waiting: all later work of the thread still runs after all that the call covered. A call is let
-//   pass if nothing is issued after it, if it is made once and costs little, if the thread takes a
-//   measured time afterwards, or if the gain is lost in the noise. Known false alarms: host code
+//   waiting: all later work of the thread still runs after all that the call covered. A call is
+//   ignored if nothing is issued after it, if it is made once and costs little, if the thread takes
+//   a measured time afterwards, or if the gain is lost in the noise. Known false alarms: host code
 //   that reads managed memory, or files and sockets that a host function fills; the trace does not
 //   show it.
 #include <fmt/format.h>

@@ -4,7 +4,7 @@
 // redundant-host-sync (SS202): a thread synchronizes with work that it already knew to have ended,
 //   from an earlier synchronization of its own and with nothing issued since. Costs a call, 0.3 µs
 //   at least, and hides the synchronization that matters. Evidence: calls, exact records. No false
-//   alarms by the guaranteed relation; synchronizations before any work are let pass, and a call
+//   alarms by the guaranteed relation; synchronizations before any work are ignored, and a call
 //   may still be wanted on a path that this run did not take.
 #include <fmt/format.h>
 
