@@ -5,7 +5,7 @@
 //   of the work. Each such record takes a time stamp, which costs its stream about 2 µs and keeps
 //   the whole device from starting anything for about 3 µs: up to 4.5 times the run time where many
 //   streams run short kernels (measured on an H200). Evidence: creation flags of events, calls,
-//   times. Let pass if the replay without the stamps gains nothing worth telling. Programs that do
+//   times. Ignored if the replay without the stamps gains nothing worth telling. Programs that do
 //   ask for elapsed times need some of them, which the finding says.
 #include <fmt/format.h>
 
