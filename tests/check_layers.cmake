@@ -21,10 +21,10 @@ set(folders libcoord profiler/vocabulary profiler/trace profiler/ring profiler/c
             profiler/report profiler/cli viewer)
 
 # Outside header (a prefix), then the folders, or files without suffix, that alone may include it, separated by |.
-set(outside "sqlite3.h|profiler/trace" "CLI/|profiler/cli/command_line" "cuda.h|profiler/collect|libcoord/src/cuda"
+set(outside "sqlite3.h|profiler/trace" "CLI/|profiler/cli/command_line|viewer/window/arguments" "cuda.h|profiler/collect|libcoord/src/cuda"
             "cupti|profiler/collect" "nvtx3/|profiler/collect|libcoord/src" "imgui|viewer" "GLFW/|viewer"
             "elfutils/|profiler/record" "simdjson|profiler/import" "zlib.h|profiler/import"
-            "export/perfetto.pb.h|profiler/report" "nlohmann/|profiler/report|profiler/cli")
+            "export/perfetto.pb.h|profiler/report" "nlohmann/|profiler/report|profiler/cli|viewer/window/workspace")
 
 set(breaches "")
 set(seen 0)

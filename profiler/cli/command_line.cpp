@@ -40,6 +40,15 @@ std::string joined(const std::vector<std::string>& words, char between) {
 
 }  // namespace
 
+std::string alternatives(const std::vector<std::string>& words) {
+  std::string text;
+  for (size_t i = 0; i < words.size(); ++i) {
+    if (i > 0) text += i + 1 < words.size() ? ", " : " or ";
+    text += words[i] + (i == 0 ? " (default)" : "");
+  }
+  return text;
+}
+
 std::string OptionUsage::summary() const {
   return help.substr(0, std::min(help.find(';'), help.find(". ")));
 }

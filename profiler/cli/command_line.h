@@ -24,6 +24,16 @@ namespace streamscope::cli {
 /// run a program.
 using ProgramArguments = std::vector<std::string>;
 
+/// What the entries of a list, such as formats, are called.
+template <class List>
+std::vector<std::string> names_of(const List& list) {
+  std::vector<std::string> names;
+  for (const auto& entry : list) names.emplace_back(entry.name);
+  return names;
+}
+/// For help, the default first: "text (default), markdown or json".
+std::string alternatives(const std::vector<std::string>& words);
+
 /// A declared option as help shows it.
 struct OptionUsage {
   std::vector<std::string> names;  ///< with their dashes, the long ones last; a positional has one

@@ -174,11 +174,9 @@ std::function<int()> define_completion(CommandLine& line, ProgramArguments&) {
   };
   static constexpr Shell kShells[] = {{"bash", bash}, {"zsh", zsh}, {"fish", fish}};
   auto shell = std::make_shared<std::string>();
-  std::vector<std::string> names;
-  for (const Shell& each : kShells) names.emplace_back(each.name);
   line.option("SHELL", *shell, "bash, zsh or fish; the script says how to use it")
       .required()
-      .one_of(names);
+      .one_of(names_of(kShells));
   return [shell]() -> int {
     for (const Shell& each : kShells) {
       if (*shell == each.name) fmt::print("{}", each.script());

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "report/check/budget.h"
+#include "report/formats/exporter.h"
 #include "report/sections/diff_document.h"
 
 #include <memory>
@@ -57,12 +58,10 @@ report::DiffVerdict judged(analysis::TraceDiff diff, analysis::Analyses& after,
 }
 
 std::string written(const report::DiffVerdict& verdict, const Options& options) {
-  if (options.format == "json") return report::diff_json(verdict);
-  const report::Document document = report::diff_document(verdict);
-  if (options.format == "markdown") return report::to_markdown(document);
   const bool to_terminal = options.output.empty();
-  return report::to_text(document, {.color = to_terminal && wants_color(),
-                                    .width = to_terminal ? terminal_width() : 0});
+  return report::find_exporter(options.format)
+      ->write_diff(verdict, {.color = to_terminal && wants_color(),
+                             .width = to_terminal ? terminal_width() : 0});
 }
 
 int compare(const Options& options) {
@@ -93,6 +92,10 @@ int compare(const Options& options) {
 
 std::function<int()> define_diff(CommandLine& line, ProgramArguments&) {
   auto options = std::make_shared<Options>();
+  std::vector<std::string> formats;
+  for (const report::Exporter& each : report::exporters()) {
+    if (each.write_diff != nullptr) formats.emplace_back(each.name);
+  }
   line.option("BASE", options->base, "a trace of the program as it was").required();
   line.option("NEW", options->now, "a trace of the program as it is").required();
   line.option("--base-run", options->runs,
@@ -108,8 +111,7 @@ std::function<int()> define_diff(CommandLine& line, ProgramArguments&) {
   line.option("--iteration", options->iteration,
               "the NVTX range that is one repetition; by default what repeats is found")
       .takes("nvtx:NAME");
-  line.option("--format", options->format, "text (default), markdown or json")
-      .one_of({"text", "markdown", "json"});
+  line.option("--format", options->format, alternatives(formats)).one_of(formats);
   line.option("-o,--output", options->output, "write to a file").takes("FILE");
   add_wait_option(line, options->wait_s);
   line.flag("--quiet", options->quiet, "no progress");

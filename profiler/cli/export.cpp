@@ -3,39 +3,23 @@
 
 #include "report/export/export.h"
 
-#include <charconv>
-#include <cmath>
 #include <memory>
 
 #include "command.h"
 #include "trace/error.h"
 #include "traces.h"
+#include "vocabulary/time_text.h"
 
 namespace streamscope::cli {
 namespace {
 
 using trace::Ns;
 
-// "12", "12ns", "1.5us", "3ms", "2s"; plain numbers are ns.
-std::optional<Ns> parse_time(std::string_view text) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc()) return std::nullopt;
-  const std::string_view unit = text.substr(static_cast<size_t>(end - text.data()));
-  const double scale = unit.empty() || unit == "ns" ? 1
-                       : unit == "us"               ? 1e3
-                       : unit == "ms"               ? 1e6
-                       : unit == "s"                ? 1e9
-                                                    : 0;
-  if (scale == 0 || !(std::abs(value * scale) < 9e18)) return std::nullopt;
-  return static_cast<Ns>(std::llround(value * scale));
-}
-
 std::pair<Ns, Ns> parse_range(const std::string& text) {
   const size_t colon = text.find(':');
   if (colon != text.npos) {
-    const auto from = parse_time(std::string_view(text).substr(0, colon));
-    const auto to = parse_time(std::string_view(text).substr(colon + 1));
+    const auto from = parse_time_ns(std::string_view(text).substr(0, colon));
+    const auto to = parse_time_ns(std::string_view(text).substr(colon + 1));
     if (from && to && *from < *to) return {*from, *to};
   }
   throw Error("--range", "'" + text + "' is no range", "write FROM:TO, such as 1.5ms:20ms");

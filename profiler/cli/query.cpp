@@ -90,8 +90,8 @@ std::function<int()> define_query(CommandLine& line, ProgramArguments&) {
               "one statement that reads. " + tables_and_views() +
                   ". docs/trace-format.md describes them")
       .required();
-  line.option("--format", options->format, "table (default), csv or json")
-      .one_of({"table", "csv", "json"});
+  const std::vector<std::string> formats{"table", "csv", "json"};
+  line.option("--format", options->format, alternatives(formats)).one_of(formats);
   return [options]() -> int {
     recover(options->file);
     if (trace::is_unfinished(options->file)) note_unfinished(options->file);

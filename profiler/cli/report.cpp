@@ -58,13 +58,11 @@ std::function<int()> define_report(CommandLine& line, ProgramArguments&) {
     bool quiet = false;
   };
   auto options = std::make_shared<Options>();
-  std::vector<std::string> formats;
-  for (const report::Exporter& exporter : report::exporters()) formats.emplace_back(exporter.name);
+  const std::vector<std::string> formats = names_of(report::exporters()),
+                                 kinds{"stream", "nvtx", "kernel"};
   line.option("TRACE", options->file, "a recorded trace").required();
-  line.option("--format", options->format, "text (default), markdown, html or json")
-      .one_of(formats);
-  line.option("--by", options->by, "what to break down by: stream (default), nvtx or kernel")
-      .one_of({"stream", "nvtx", "kernel"});
+  line.option("--format", options->format, alternatives(formats)).one_of(formats);
+  line.option("--by", options->by, "what to break down by: " + alternatives(kinds)).one_of(kinds);
   line.option("--what-if", options->what_if,
               "how long the run would take with a change: drop-edge:ID, drop-sync:ID, "
               "scale-op:ID=FACTOR, drop-op:ID, add-stream:ID (one more for the work of stream "

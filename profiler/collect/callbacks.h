@@ -31,7 +31,7 @@ bool holds_cupti();
 /// driver.
 void stop_cupti();
 
-/// "cupti 130001, tier times": for ProcessRecord. Static text.
+/// "cupti 130001": for ProcessRecord. Static text.
 const char* collector_text();
 
 void forget_cupti_after_fork();

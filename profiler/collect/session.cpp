@@ -124,7 +124,7 @@ void write_process_record(ThreadState& thread, const char* collector) {
   while (bytes > 0 && buffer[bytes - 1] == '\0') --bytes;
   record.command_line = send_text(thread, {buffer, bytes});
 
-  // Exactly what design says may be kept; everything else of the environment is private.
+  // Only what configures CUDA, NCCL and this recording; the rest of the environment is private.
   bytes = 0;
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
     const char* text = *entry;

@@ -15,6 +15,7 @@
 #include "collect/code_range.h"
 #include "collect/python_frames.h"
 #include "collect/session.h"
+#include "vocabulary/fnv1a.h"
 
 namespace streamscope::collect {
 namespace {
@@ -151,8 +152,8 @@ uint32_t take(ThreadState& thread) {
   Frames frames;
   walk(thread, frames);
   if (frames.count == 0) return 0;
-  uint64_t hash = 0xcbf29ce484222325ull;
-  for (uint32_t i = 0; i < frames.count; ++i) hash = (hash ^ frames.values[i]) * 0x100000001b3ull;
+  uint64_t hash = kFnv1aStart;
+  for (uint32_t i = 0; i < frames.count; ++i) hash = fnv1a_step(frames.values[i], hash);
   if (static_cast<uint32_t>(hash) == 0) ++hash;  // 0 stands for none
   if (claim_stack(hash)) {
     tell_modules(thread);

@@ -16,6 +16,7 @@
 #include <string_view>
 #include <type_traits>
 
+#include "vocabulary/fnv1a.h"
 #include "vocabulary/operation_state.h"
 #include "vocabulary/stream_kind.h"
 
@@ -24,15 +25,14 @@ namespace streamscope::ring {
 /// Version of everything in this header and in ring.h and control.h. Both sides must agree exactly.
 inline constexpr uint32_t kLayoutVersion = 13;
 
-/// A text, named by a 64-bit hash of its bytes. 0 is "no text". The bytes follow in kString records
+/// A text, named by a 64-bit hash of its bytes. 0 is "no text". The bytes follow in kText records
 /// of any ring of the same process, before or after the first use.
 using TextHash = uint64_t;
 
 /// FNV-1a, never 0 for a non-empty text.
 constexpr TextHash hash_text(std::string_view text) {
-  uint64_t hash = 0xcbf29ce484222325ull;
-  for (char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3ull;
   if (text.empty()) return 0;
+  const uint64_t hash = fnv1a(text);
   return hash == 0 ? 1 : hash;
 }
 
@@ -316,8 +316,8 @@ struct LaunchShapeRecord {
 
 /// The number of a shape: a hash of what it consists of, never kNone32.
 constexpr uint32_t shape_number(const LaunchShapeRecord& shape) {
-  uint64_t hash = 0xcbf29ce484222325ull;
-  auto add = [&hash](uint32_t value) { hash = (hash ^ value) * 0x100000001b3ull; };
+  uint64_t hash = kFnv1aStart;
+  auto add = [&hash](uint32_t value) { hash = fnv1a_step(value, hash); };
   add(shape.registers);
   for (uint32_t extent : shape.grid) add(extent);
   for (uint32_t extent : shape.block) add(extent);

@@ -74,7 +74,7 @@ CREATE TABLE process (
   command_line_id INTEGER REFERENCES string(id),       -- arguments, separated by spaces
   environment_id INTEGER REFERENCES string(id),        -- CUDA_*, NCCL_* and STREAMSCOPE_* variables, one NAME=VALUE per line
   host_id INTEGER REFERENCES string(id),               -- name of the machine
-  collector_id INTEGER REFERENCES string(id),          -- what observed it, e.g. "cupti 130001, tier times"
+  collector_id INTEGER REFERENCES string(id),          -- what observed it, e.g. "cupti 130001"
   clock INTEGER,                                       -- 0 monotonic (trace clock), 1 virtual (simulated device)
   start_ns INTEGER,                                    -- when the collector started in it
   end_ns INTEGER,                                      -- when it ended; NULL if its end was not observed

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks the table wait_cause of traces against their other tables.
 
-usage: check_causes.py STREAMSCOPE [--shared] FILE...
+usage: check_causes.py [--shared] STREAMSCOPE FILE...
 
 FILE is a trace, a profile of another tool, a folder of such files, or "corpus": the folder that
 $STREAMSCOPE_CORPUS names. Each trace is copied and analyzed, each profile imported. Then, from the
@@ -275,11 +275,12 @@ def is_trace(path):
 
 
 def main():
-    if len(sys.argv) < 3:
+    words = [word for word in sys.argv[1:] if word != "--shared"]
+    is_shared = len(words) < len(sys.argv) - 1
+    if len(words) < 2:
         sys.exit(__doc__)
-    streamscope, failed = sys.argv[1], False
-    is_shared = sys.argv[2] == "--shared"
-    traces = files_of(sys.argv[2 + is_shared:])
+    streamscope, failed = words[0], False
+    traces = files_of(words[1:])
     if not traces:
         sys.exit(77)
     with tempfile.TemporaryDirectory() as scratch:

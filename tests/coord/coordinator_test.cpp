@@ -11,6 +11,8 @@
 #include <random>
 #include <thread>
 
+#include "support/deadline.h"
+
 namespace {
 
 using namespace std::chrono_literals;
@@ -18,6 +20,7 @@ using coord::Coordinator;
 using coord::Device;
 using coord::OperationHandle;
 using coord::Stream;
+using streamscope::test::Deadline;
 
 const auto kNothing = [](coord::StreamRef) {};
 
@@ -113,6 +116,7 @@ TEST(Elision, PlacesTheTransitiveReductionOnRandomPrograms) {
 }
 
 TEST(Elision, AWaitNeverCoversWhatIsSubmittedAfterTheDependency) {
+  const Deadline deadline("the follower waits for the gate");
   const Device device = Device::open("sim");
   const Stream a = device.create_stream(), b = device.create_stream();
   const auto gate = device.allocate_host<std::uint64_t>(1);
@@ -209,6 +213,7 @@ TEST(Completion, ACallbackMayUseTheCoordinator) {
 }
 
 TEST(Completion, TheDestructorLosesNoCallback) {
+  const Deadline deadline("the destructor waits for operations");
   const Device device = Device::open("sim");
   const Stream stream = device.create_stream();
   int called = 0;
@@ -292,6 +297,7 @@ TEST(Submission, MayBeNested) {
 }
 
 TEST(Submission, ManyThreadsOnTheirOwnStreams) {
+  const Deadline deadline("a thread waits for an operation");
   const Device device = Device::open("sim");
   Coordinator coordinator(device, {.polled = true});
   std::atomic<int> callbacks{0};

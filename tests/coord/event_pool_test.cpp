@@ -17,6 +17,7 @@
 
 #include "coord/fake_observer.h"
 #include "coord/thrown.h"
+#include "support/deadline.h"
 
 namespace {
 
@@ -25,6 +26,7 @@ using coord::Device;
 using coord::EventClass;
 using coord::EventPool;
 using coord::EventRef;
+using streamscope::test::Deadline;
 
 TEST(EventPool, AnEventGivenBackTwiceIsAnErrorAndKeepsOneOwner) {
   const Device device = Device::open("sim");
@@ -115,6 +117,7 @@ TEST(EventPool, ABatchIsTakenWholeOrNotAtAll) {
 }
 
 TEST(EventPool, GrowsBlocksOrFailsAtItsCapacity) {
+  const Deadline deadline("the pool does not block, or does not let go");
   const Device device = Device::open("sim");
   {
     EventPool pool(device, {.capacity = 1, .at_capacity = coord::AtCapacity::kGrow});
@@ -205,6 +208,7 @@ TEST(EventPool, TakesBackWhatAThreadThatEndedHadKept) {
 }
 
 TEST(EventPool, AThreadMayOutliveThePoolsItUsed) {
+  const Deadline deadline("a thread waits for the other one");
   const Device device = Device::open("sim");
   std::atomic<int> step{0};
   auto pool = std::make_unique<EventPool>(device);
@@ -242,6 +246,7 @@ TEST(EventPool, IsRefusedInTheChildOfAFork) {
 }
 
 TEST(EventPoolStress, SixteenThreadsNeverShareAnEvent) {
+  const Deadline deadline("a thread waits for an event");
   const Device device = Device::open("sim");
   EventPool pool(device);
   std::mutex mutex;
@@ -280,6 +285,7 @@ TEST(EventPoolStress, SixteenThreadsNeverShareAnEvent) {
 }
 
 TEST(EventPoolStress, ABoundedPoolServesSixteenThreads) {
+  const Deadline deadline("a thread waits for an event");
   const Device device = Device::open("sim");
   EventPool pool(device, {.capacity = 4, .at_capacity = coord::AtCapacity::kBlock});
   std::vector<std::thread> threads;

@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "coord/thrown.h"
+#include "support/deadline.h"
 
 namespace {
 
@@ -20,6 +21,7 @@ using namespace std::chrono_literals;
 using coord::Device;
 using coord::Stream;
 using coord::TimelineSignal;
+using streamscope::test::Deadline;
 
 TEST(HostTimeline, GrowsOnly) {
   TimelineSignal timeline(coord::TimelineOptions{.initial = 3});
@@ -36,6 +38,7 @@ TEST(HostTimeline, GrowsOnly) {
 }
 
 TEST(HostTimeline, NoWakeUpIsLostBetweenTheLookAndTheSleep) {
+  const Deadline deadline("a wake-up was lost");
   // Ping-pong: one lost wake-up in either direction would stop it for good.
   TimelineSignal ping, pong;
   constexpr std::uint64_t kRounds = 3000;
@@ -54,6 +57,7 @@ TEST(HostTimeline, NoWakeUpIsLostBetweenTheLookAndTheSleep) {
 }
 
 TEST(HostTimeline, ASignalWakesAllWhoseValueItReaches) {
+  const Deadline deadline("a signal did not wake every waiter");
   TimelineSignal timeline;
   std::atomic<int> woken{0};
   std::vector<std::thread> threads;
@@ -74,6 +78,7 @@ TEST(HostTimeline, ASignalWakesAllWhoseValueItReaches) {
 }
 
 TEST(HostTimeline, AFailureWakesEverybodyAndStays) {
+  const Deadline deadline("the failure did not wake the waiter");
   TimelineSignal timeline;
   std::thread waiter([&] { EXPECT_THROW(timeline.wait(1), std::runtime_error); });
   std::this_thread::sleep_for(2ms);
@@ -122,6 +127,7 @@ TEST(DeviceTimeline, AValueIsReachedOnlyWithAllSmallerOnes) {
 }
 
 TEST(DeviceTimeline, AHostWaitIsForTheExactPointAndNotForALaterOne) {
+  const Deadline deadline("the host waits for 2 instead of 1");
   const Device device = Device::open("sim");
   const Stream first = device.create_stream(), second = device.create_stream();
   const auto flag = device.allocate_host<std::uint64_t>(1);
@@ -136,6 +142,7 @@ TEST(DeviceTimeline, AHostWaitIsForTheExactPointAndNotForALaterOne) {
 }
 
 TEST(DeviceTimeline, AStreamWaitIsForTheExactPointAndNotForALaterOne) {
+  const Deadline deadline("the consumer waits for 2 instead of 1");
   const Device device = Device::open("sim");
   const Stream producer = device.create_stream(), consumer = device.create_stream();
   const auto flag = device.allocate_host<std::uint64_t>(1);
@@ -151,6 +158,7 @@ TEST(DeviceTimeline, AStreamWaitIsForTheExactPointAndNotForALaterOne) {
 }
 
 TEST(DeviceTimeline, ManyPointsEachKeepTheirOwnEvent) {
+  const Deadline deadline("a wait for 1 became one for a later value");
   const Device device = Device::open("sim");
   const Stream producer = device.create_stream(), consumer = device.create_stream();
   TimelineSignal timeline(device);
@@ -166,6 +174,7 @@ TEST(DeviceTimeline, ManyPointsEachKeepTheirOwnEvent) {
 }
 
 TEST(DeviceTimeline, AStreamMayWaitBeforeTheSignalOfAnotherStream) {
+  const Deadline deadline("the signal did not release the stream");
   const Device device = Device::open("sim");
   const Stream producer = device.create_stream(), consumer = device.create_stream();
   TimelineSignal timeline(device);
@@ -180,6 +189,7 @@ TEST(DeviceTimeline, AStreamMayWaitBeforeTheSignalOfAnotherStream) {
 }
 
 TEST(DeviceTimeline, AStreamMayWaitBeforeTheSignalOfTheHost) {
+  const Deadline deadline("the signal did not release the stream");
   const Device device = Device::open("sim");
   const Stream consumer = device.create_stream();
   TimelineSignal timeline(device);
@@ -192,6 +202,7 @@ TEST(DeviceTimeline, AStreamMayWaitBeforeTheSignalOfTheHost) {
 }
 
 TEST(DeviceTimeline, TheHostMayWaitBeforeTheSignalOfAStream) {
+  const Deadline deadline("the signal did not wake the host");
   const Device device = Device::open("sim");
   TimelineSignal timeline(device);
   std::thread waiter([&] { timeline.wait(1); });
@@ -204,6 +215,7 @@ TEST(DeviceTimeline, TheHostMayWaitBeforeTheSignalOfAStream) {
 }
 
 TEST(DeviceTimeline, AGateWaitsForSmallerValuesOfOtherStreamsToo) {
+  const Deadline deadline("the gate did not open");
   const Device device = Device::open("sim");
   const Stream a = device.create_stream(), b = device.create_stream(), c = device.create_stream();
   TimelineSignal timeline(device);
@@ -231,6 +243,7 @@ TEST(DeviceTimeline, AFailureOfTheDeviceIsAFailureOfTheTimeline) {
 }
 
 TEST(DeviceTimeline, AFailureLetsStreamsGo) {
+  const Deadline deadline("the stream was not released");
   const Device device = Device::open("sim");
   const Stream stream = device.create_stream();
   {
@@ -247,6 +260,7 @@ TEST(DeviceTimeline, AFailureLetsStreamsGo) {
 }
 
 TEST(DeviceTimeline, CircularWaitsAreReportedWithTheirNames) {
+  const Deadline deadline("the cycle was not released");
   const Device device = Device::open("sim");
   const Stream a = device.create_stream(), b = device.create_stream();
   TimelineSignal left(device, {.name = "left"}), right(device, {.name = "right"});
@@ -268,10 +282,12 @@ TEST(DeviceTimeline, CircularWaitsAreReportedWithTheirNames) {
 }
 
 TEST(SharedTimeline, ReachesAnotherProcess) {
+  const Deadline deadline("a signal did not reach the other process");
   TimelineSignal here(coord::TimelineOptions{.shared = true, .name = "shared"});
   const std::string name = here.share_name();
   const pid_t child = fork();
   if (child == 0) {
+    const Deadline of_child("no signal reached the child");
     int result = 1;
     try {
       const auto there = TimelineSignal::import(name);
@@ -291,10 +307,12 @@ TEST(SharedTimeline, ReachesAnotherProcess) {
 }
 
 TEST(SharedTimeline, TellsThatItsMakerIsGone) {
+  const Deadline deadline("the end of the maker was not noticed");
   int pipe_ends[2];
   ASSERT_EQ(pipe(pipe_ends), 0);
   const pid_t child = fork();
   if (child == 0) {
+    const Deadline of_child("no signal reached the child");
     TimelineSignal made(coord::TimelineOptions{.shared = true});
     const std::string name = made.share_name();
     char answer = 0;
@@ -318,6 +336,7 @@ TEST(SharedTimeline, TellsThatItsMakerIsGone) {
 }
 
 TEST(TimelineStress, SixteenThreadsSignalAndWait) {
+  const Deadline deadline("a thread waits for a value that was signaled");
   const Device device = Device::open("sim");
   TimelineSignal host, mixed(device);
   std::atomic<std::uint64_t> next{1};

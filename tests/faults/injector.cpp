@@ -29,6 +29,9 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <string_view>
+
+#include "vocabulary/fnv1a.h"
 
 namespace faults {
 namespace {
@@ -146,18 +149,13 @@ _Unwind_Reason_Code add_frame(_Unwind_Context* context, void* pointer) {
 
 // The frames that make up the place, as module and offset.
 struct Place {
-  uint64_t hash = 1469598103934665603ull;
+  uint64_t hash = streamscope::kFnv1aStart;
   const Module* module[kInnermost + kOfOurs];
   uintptr_t offset[kInnermost + kOfOurs];
   int count = 0;
 
-  void mix(uint64_t value) {
-    for (int i = 0; i < 8; ++i) hash = (hash ^ (value >> 8 * i & 0xff)) * 1099511628211ull;
-  }
-  void mix(const char* text) {
-    for (; *text != '\0'; ++text)
-      hash = (hash ^ static_cast<unsigned char>(*text)) * 1099511628211ull;
-  }
+  void mix(uint64_t value) { mix({reinterpret_cast<const char*>(&value), sizeof value}); }
+  void mix(std::string_view text) { hash = streamscope::fnv1a(text, hash); }
 };
 
 Place place_of(const char* call) {

@@ -16,7 +16,7 @@ if(TARGET streamscope AND TARGET streamscope_coord AND TARGET streamscope_collec
   target_link_libraries(faults_target PRIVATE streamscope::coord)
   target_link_libraries(faults_linked_target PRIVATE streamscope::coord streamscope::collect)
   target_compile_options(faults_injector PRIVATE -O2 -fvisibility=hidden)
-  target_link_libraries(faults_injector PRIVATE ${CMAKE_DL_LIBS})
+  target_link_libraries(faults_injector PRIVATE streamscope::vocabulary ${CMAKE_DL_LIBS})
 
   if(Python3_Interpreter_FOUND)
     add_test(NAME faults.sample COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/faults/run.py ${CMAKE_BINARY_DIR})

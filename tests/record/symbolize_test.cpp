@@ -37,7 +37,7 @@ class Oracle {
 
   struct Answer {
     std::string name;
-    GElf_Addr begin = 0, size = 0;
+    GElf_Addr begin = 0;
   };
   Answer at(uint64_t address) const {
     GElf_Off offset = 0;
@@ -45,7 +45,7 @@ class Oracle {
     const char* name =
         dwfl_module_addrinfo(module_, address + bias_, &offset, &symbol, nullptr, nullptr, nullptr);
     if (name == nullptr) return {};
-    return {trace::demangled(name), address - offset, symbol.st_size};
+    return {trace::demangled(name), address - offset};
   }
   // Names of all symbols that begin there: any of them is right.
   bool is_alias(const std::string& name, GElf_Addr begin) const {

@@ -48,16 +48,10 @@ TEST(Arguments, NameAFindingAndItsRepair) {
   EXPECT_THAT(refusal({"t.sqlite", "--what-if"}), HasSubstr("finding:NUMBER"));
 }
 
-TEST(Arguments, RangeEndsTakeUnitsAndPercent) {
+TEST(Arguments, RangeEndsTakeTimesAndPercent) {
   const TimeRange extent{1000, 5000};
-  EXPECT_EQ(parse_range_end("1500").resolve(extent), 1500);
-  EXPECT_EQ(parse_range_end("1500ns").resolve(extent), 1500);
   EXPECT_EQ(parse_range_end("1.5us").resolve(extent), 1500);
-  EXPECT_EQ(parse_range_end("12.5ms").resolve(extent), 12'500'000);
-  EXPECT_EQ(parse_range_end("2s").resolve(extent), 2'000'000'000);
   EXPECT_EQ(parse_range_end("25%").resolve(extent), 2000);
-  EXPECT_EQ(parse_range_end("9007199254740993ns").resolve(extent), 9007199254740993)
-      << "exact beyond 2^53";
 }
 
 TEST(Arguments, AreRefusedInOneLineThatSaysWhatIsRight) {
@@ -66,24 +60,44 @@ TEST(Arguments, AreRefusedInOneLineThatSaysWhatIsRight) {
   EXPECT_THAT(refusal({"--range", "5ms"}), HasSubstr("FROM:TO"));
   EXPECT_THAT(refusal({"--range", "a:b"}), HasSubstr("number"));
   EXPECT_THAT(refusal({"--select", "12"}), HasSubstr("op:ID"));
-  EXPECT_THAT(refusal({"--panel", "kitchen"}), HasSubstr("timeline, inspector"));
-  EXPECT_THAT(refusal({"--theme", "pink"}), HasSubstr("dark or light"));
+  EXPECT_THAT(refusal({"--panel", "kitchen"}), HasSubstr("timeline,inspector"));
+  EXPECT_THAT(refusal({"--theme", "pink"}), HasSubstr("dark,light"));
   EXPECT_THAT(refusal({"--scale", "0"}), HasSubstr("0.5 to 4"));
-  EXPECT_THAT(refusal({"--frobnicate"}), HasSubstr("no such option"));
-  EXPECT_THAT(refusal({"--size"}), HasSubstr("needs a value"));
+  EXPECT_THAT(refusal({"--frobnicate"}), HasSubstr("--frobnicate"));
+  EXPECT_THAT(refusal({"--size"}), HasSubstr("WxH"));
   EXPECT_EQ(parse({"a.sqlite", "b.sqlite"}).compared, "b.sqlite");
   EXPECT_THAT(refusal({"a.sqlite", "b.sqlite", "c.sqlite"}), HasSubstr("two traces"));
   EXPECT_THAT(refusal({"--screenshot", "a.png"}), HasSubstr("no trace"));
-  for (const auto& words :
-       {std::initializer_list<const char*>{"--size", "x"}, {"--range", ":"}, {"--select", "op:"}}) {
+  for (const auto& words : {std::initializer_list<const char*>{"--size", "x"},
+                            {"--range", ":"},
+                            {"--select", "op:"},
+                            {"--select", ":1"},
+                            {"--frobnicate"},
+                            {"--panel", "kitchen"},
+                            {"--size"}}) {
     EXPECT_EQ(refusal(words).find('\n'), std::string::npos);
     EXPECT_FALSE(refusal(words).empty());
   }
 }
 
+TEST(Arguments, OfOneOptionTheLastCounts) {
+  const Arguments arguments = parse({"--size", "800x600", "t.sqlite", "--help", "--theme", "light",
+                                     "--size", "640x480", "--theme", "dark", "--help"});
+  EXPECT_EQ(arguments.width, 640);
+  EXPECT_EQ(arguments.theme, ThemeKind::kDark);
+  EXPECT_TRUE(arguments.help);
+}
+
+TEST(Arguments, MayBeginWithAMinus) {
+  const Arguments arguments = parse({"--range", "-5ms:10ms", "t.sqlite"});
+  EXPECT_EQ(arguments.range->first.ns, -5'000'000);
+  EXPECT_EQ(arguments.trace, "t.sqlite");
+}
+
 TEST(Arguments, AreAllInTheUsage) {
   for (const char* flag :
-       {"--screenshot", "--size", "--range", "--select", "--panel", "--theme", "--scale"}) {
+       {"--screenshot", "--size", "--range", "--select", "--panel", "--theme", "--scale",
+        "--what-if", "--state", "--help", "--version", "barrier:ID"}) {
     EXPECT_THAT(usage(), HasSubstr(flag));
   }
 }

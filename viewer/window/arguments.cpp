@@ -3,24 +3,18 @@
 
 #include "arguments.h"
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <cmath>
 
 #include "trace/error.h"
+#include "vocabulary/time_text.h"
 
 namespace streamscope::viewer {
 namespace {
 
 constexpr std::string_view kHelpHint = "see streamscope-viewer --help";
-
-struct Flag {
-  std::string_view name;
-  std::string_view value;  // "" = takes none
-  std::string_view text;
-  void (*apply)(Arguments& arguments, std::string_view value);
-};
 
 [[noreturn]] void refuse(std::string_view flag, std::string_view value, const std::string& why) {
   throw Error(std::string(flag) + " " + std::string(value), why, std::string(kHelpHint));
@@ -53,6 +47,14 @@ void parse_range(Arguments& arguments, std::string_view value) {
                      parse_range_end(value.substr(colon + 1))};
 }
 
+// What --select takes, but for findings: "op:ID, call:ID, …, ".
+std::string rows() {
+  std::string text;
+  for (size_t kind = 1; kind < kItemKindNames.size(); ++kind)
+    text += std::string(kItemKindNames[kind]) + ":ID, ";
+  return text;
+}
+
 void parse_select(Arguments& arguments, std::string_view value) {
   if (value == "none") {
     arguments.select_nothing = true;
@@ -64,33 +66,12 @@ void parse_select(Arguments& arguments, std::string_view value) {
     arguments.finding = finding;
     return;
   }
-  std::string known;
-  for (size_t kind = 1; kind < kItemKindNames.size(); ++kind) {
-    const std::string prefix = std::string(kItemKindNames[kind]) + ":";
-    known += prefix + "ID, ";
-    if (!value.starts_with(prefix)) continue;
-    const auto id = parse_number<Id>(value.substr(prefix.size()));
-    if (!id) continue;
-    arguments.select = {static_cast<ItemKind>(kind), *id};
-    return;
-  }
-  refuse("--select", value, "a selection is " + known + "finding:NUMBER or none");
-}
-
-void parse_panel(Arguments& arguments, std::string_view value) {
-  const auto names = view_names();
-  if (std::find(names.begin(), names.end(), value) == names.end()) {
-    std::string known;
-    for (const std::string_view name : names)
-      known += (known.empty() ? "" : ", ") + std::string(name);
-    refuse("--panel", value, "no such panel; there are " + known);
-  }
-  arguments.panel = value;
-}
-
-void parse_theme(Arguments& arguments, std::string_view value) {
-  if (value != "dark" && value != "light") refuse("--theme", value, "a theme is dark or light");
-  arguments.theme = value == "dark" ? ThemeKind::kDark : ThemeKind::kLight;
+  const size_t colon = std::min(value.find(':'), value.size());
+  const auto kind = std::ranges::find(kItemKindNames, value.substr(0, colon));
+  const auto id = parse_number<Id>(value.substr(std::min(colon + 1, value.size())));
+  if (colon == 0 || kind == kItemKindNames.end() || !id)
+    refuse("--select", value, "a selection is " + rows() + "finding:NUMBER or none");
+  arguments.select = {static_cast<ItemKind>(kind - kItemKindNames.begin()), *id};
 }
 
 void parse_scale(Arguments& arguments, std::string_view value) {
@@ -100,31 +81,79 @@ void parse_scale(Arguments& arguments, std::string_view value) {
   arguments.scale = scale;
 }
 
-constexpr std::array<Flag, 11> kFlags = {{
-    {"--screenshot", "PNG",
-     "write one picture to this file instead of opening a window; needs no display",
-     [](Arguments& a, std::string_view value) { a.screenshot = value; }},
-    {"--size", "WxH", "size of the window or picture in pixels (default 1600x1000)", parse_size},
-    {"--range", "FROM:TO", "time to show, in ns, us, ms, s or % of the trace (default all)",
-     parse_range},
-    {"--select", "op:ID",
-     "what to select: op:, call:, record:, wait:, sync:, range:, operation:, task:, finding:, or "
-     "none; a\n"
-     "                        picture selects the longest wait unless told otherwise",
-     parse_select},
-    {"--what-if", "",
-     "show how the run would be with the selected finding fixed, below the recorded one",
-     [](Arguments& a, std::string_view) { a.what_if = true; }},
-    {"--panel", "NAME", "show only this panel", parse_panel},
-    {"--theme", "NAME", "dark (default) or light", parse_theme},
-    {"--scale", "F", "size of text and lines, 0.5 to 4 (default: that of the display)",
-     parse_scale},
-    {"--state", "JSON", "write what is shown and selected to this file whenever it changes",
-     [](Arguments& a, std::string_view value) { a.state_file = value; }},
-    {"--help", "", "print this help", [](Arguments& a, std::string_view) { a.help = true; }},
-    {"--version", "", "print the version",
-     [](Arguments& a, std::string_view) { a.version = true; }},
-}};
+class CommandLine {
+ public:
+  explicit CommandLine(Arguments& arguments) : arguments_(arguments) {
+    app_.set_help_flag();  // --help is a flag like the others
+    app_.add_option("TRACE", traces_);
+    option("--screenshot", "PNG",
+           "write one picture to this file instead of opening a window; needs no display",
+           arguments.screenshot);
+    option("--size", "WxH", "size of the window or picture in pixels (default 1600x1000)",
+           parse_size);
+    option("--range", "FROM:TO", "time to show, in ns, us, ms, s or % of the trace (default all)",
+           parse_range);
+    option("--select", "op:ID",
+           "what to select; a picture selects the longest wait unless told otherwise:\n" + rows() +
+               "\nfinding:NUMBER or none",
+           parse_select);
+    app_.add_flag(
+        "--what-if", arguments.what_if,
+        "show how the run would be with the selected finding fixed, below the recorded one");
+    option("--panel", "NAME", "show only this panel", arguments.panel)
+        .check(CLI::IsMember(view_names()));
+    option("--theme", "NAME", "dark (default) or light", theme_)
+        .check(CLI::IsMember({"dark", "light"}));
+    option("--scale", "F", "size of text and lines, 0.5 to 4 (default: that of the display)",
+           parse_scale);
+    option("--state", "JSON", "write what is shown and selected to this file whenever it changes",
+           arguments.state_file);
+    app_.add_flag("--help", arguments.help, "print this help");
+    app_.add_flag("--version", arguments.version, "print the version");
+    app_.get_formatter()->column_width(24);
+  }
+
+  void parse(std::span<const char* const> words) {
+    try {
+      app_.parse(std::vector<std::string>(words.rbegin(), words.rend()));  // as CLI11 wants it
+    } catch (const CLI::ParseError& error) {
+      throw Error("arguments", error.what(), std::string(kHelpHint));
+    }
+    if (traces_.size() > 2) throw Error(traces_[2], "two traces at most", std::string(kHelpHint));
+    if (!traces_.empty()) arguments_.trace = traces_[0];
+    if (traces_.size() > 1) arguments_.compared = traces_[1];
+    if (theme_ == "light") arguments_.theme = ThemeKind::kLight;
+  }
+
+  // Without the usage line and the arguments, which CLI11 writes first.
+  std::string options() const {
+    std::string text = app_.help();
+    text.erase(0, text.find("\nOptions:"));
+    while (text.ends_with("\n\n")) text.pop_back();
+    return text;
+  }
+
+ private:
+  template <class T>
+  CLI::Option& option(const char* name, const char* value, const std::string& help, T& into) {
+    return named(*app_.add_option(name, into, help), value);
+  }
+  void option(const char* name, const char* value, const std::string& help,
+              void (&read)(Arguments& arguments, std::string_view value)) {
+    named(*app_.add_option_function<std::string>(
+              name, [this, &read](const std::string& text) { read(arguments_, text); }, help),
+          value);
+  }
+  // The name of the value in messages and in help. Of several values the last one counts.
+  static CLI::Option& named(CLI::Option& option, const char* value) {
+    return *option.type_name(value)->option_text(value)->take_last();
+  }
+
+  CLI::App app_;
+  Arguments& arguments_;
+  std::vector<std::string> traces_;
+  std::string theme_;
+};
 
 }  // namespace
 
@@ -134,65 +163,19 @@ Ns RangeEnd::resolve(TimeRange extent) const {
 }
 
 RangeEnd parse_range_end(std::string_view text) {
-  struct Unit {
-    std::string_view name;
-    double ns;
-  };
-  static constexpr std::array<Unit, 6> kUnits = {
-      {{"ns", 1}, {"us", 1e3}, {"\u00b5s", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"%", 0}}};
-  std::string_view number = text;
-  Unit unit = kUnits[0];
-  for (const Unit& each : kUnits) {
-    if (text.ends_with(each.name)) {
-      unit = each;
-      number = text.substr(0, text.size() - each.name.size());
-      break;
-    }
+  if (text.ends_with('%')) {
+    const auto percent = parse_number<double>(text.substr(0, text.size() - 1));
+    if (percent && std::isfinite(*percent)) return {.is_percent = true, .percent = *percent};
+  } else if (const auto ns = parse_time_ns(text)) {
+    return {.ns = *ns};
   }
-  // Whole nanoseconds stay exact; a double would not hold them all.
-  if (unit.ns == 1) {
-    if (const auto exact = parse_number<Ns>(number)) return {.ns = *exact};
-  }
-  const auto value = parse_number<double>(number);
-  if (!value || !std::isfinite(*value)) {
-    throw Error("--range " + std::string(text), "an instant is a number with ns, us, ms, s or %",
-                std::string(kHelpHint));
-  }
-  if (unit.name == "%") return {.is_percent = true, .percent = *value};
-  return {.ns = add_ns(0, std::round(*value * unit.ns))};
+  throw Error("--range " + std::string(text), "an instant is a number with ns, us, ms, s or %",
+              std::string(kHelpHint));
 }
 
-Arguments parse_arguments(std::span<const char* const> arguments) {
+Arguments parse_arguments(std::span<const char* const> words) {
   Arguments result;
-  for (size_t i = 0; i < arguments.size(); ++i) {
-    std::string_view text = arguments[i];
-    if (!text.starts_with("-") || text == "-") {
-      if (!result.compared.empty())
-        throw Error(std::string(text), "two traces at most", std::string(kHelpHint));
-      (result.trace.empty() ? result.trace : result.compared) = text;
-      continue;
-    }
-    const size_t equals = text.find('=');
-    const std::string_view name = text.substr(0, equals);
-    const auto flag = std::find_if(kFlags.begin(), kFlags.end(),
-                                   [&](const Flag& each) { return each.name == name; });
-    if (flag == kFlags.end())
-      throw Error(std::string(name), "no such option", std::string(kHelpHint));
-    std::string_view value;
-    if (!flag->value.empty()) {
-      if (equals != std::string_view::npos) {
-        value = text.substr(equals + 1);
-      } else if (i + 1 < arguments.size()) {
-        value = arguments[++i];
-      } else {
-        throw Error(std::string(name), "needs a value: " + std::string(flag->value),
-                    std::string(kHelpHint));
-      }
-    } else if (equals != std::string_view::npos) {
-      throw Error(std::string(name), "takes no value", std::string(kHelpHint));
-    }
-    flag->apply(result, value);
-  }
+  CommandLine(result).parse(words);
   if (result.what_if && !result.finding)
     throw Error("--what-if", "no finding is selected", "name one: --select finding:NUMBER");
   if (!result.screenshot.empty() && result.trace.empty() && !result.help && !result.version) {
@@ -203,17 +186,11 @@ Arguments parse_arguments(std::span<const char* const> arguments) {
 }
 
 std::string usage() {
-  std::string text =
-      "usage: streamscope-viewer [OPTIONS] [TRACE [OTHER]]\n\n"
-      "Shows a trace of CUDA streams: what ran when, and who waited for whom.\n"
-      "Given two traces, the compare panel shows what differs.\n\n";
-  for (const Flag& flag : kFlags) {
-    std::string left =
-        "  " + std::string(flag.name) + (flag.value.empty() ? "" : " " + std::string(flag.value));
-    left.resize(std::max<size_t>(left.size() + 1, 24), ' ');
-    text += left + std::string(flag.text) + "\n";
-  }
-  return text + "\nPress F1 in the window for the keys.\n";
+  Arguments none;
+  return "usage: streamscope-viewer [OPTIONS] [TRACE [OTHER]]\n\n"
+         "Shows a trace of CUDA streams: what ran when, and who waited for whom.\n"
+         "Given two traces, the compare panel shows what differs.\n" +
+         CommandLine(none).options() + "\nPress F1 in the window for the keys.\n";
 }
 
 }  // namespace streamscope::viewer

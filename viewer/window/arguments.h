@@ -46,7 +46,7 @@ struct Arguments {
 };
 
 /// Throws streamscope::Error that names the argument, what is wrong and what is right.
-Arguments parse_arguments(std::span<const char* const> arguments);
+Arguments parse_arguments(std::span<const char* const> words);
 
 /// Text of --help.
 std::string usage();

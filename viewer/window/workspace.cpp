@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <cstdio>
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "document/labels.h"
@@ -26,19 +26,15 @@ constexpr size_t kPaletteLength = 200;  // a path may be asked for
 constexpr size_t kMostHits = 100'000;
 constexpr size_t kToldLanes = 100;  // of a state
 
-std::string json_text(std::string_view text) {
-  std::string result = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') result += '\\';
-    if (static_cast<unsigned char>(c) < 0x20) {
-      std::array<char, 8> code;
-      std::snprintf(code.data(), code.size(), "\\u%04x", c);
-      result += code.data();
-    } else {
-      result += c;
-    }
-  }
-  return result + "\"";
+using Json = nlohmann::ordered_json;
+
+template <class T>
+Json number_or_null(const std::optional<T>& value) {
+  return value ? Json(*value) : Json();
+}
+
+Json name_or_null(const Item& item) {
+  return item ? Json(std::string(to_string(item.kind)) + ":" + std::to_string(item.id)) : Json();
 }
 
 }  // namespace
@@ -412,64 +408,54 @@ void Workspace::draw_view(std::string_view name, ImVec2 at, ImVec2 size) {
 }
 
 std::string Workspace::state_json() const {
-  const auto item = [](const Item& what) {
-    return what ? json_text(std::string(to_string(what.kind)) + ":" + std::to_string(what.id))
-                : std::string("null");
-  };
   static constexpr std::array<std::string_view, 10> kOverlays = {
       "", "help", "palette", "search", "filter", "note", "bookmarks", "groups", "open", "compare"};
-  std::string text = "{\"schema\":1";
-  text += ",\"loaded\":" + std::string(document_ ? "true" : "false");
-  text += ",\"error\":" + json_text(error_);
-  text += ",\"notice\":" + json_text(notice_);
-  text += ",\"status\":" + json_text(state_.status);
-  text += ",\"window\":{\"begin_ns\":" + std::to_string(state_.window.begin_ns);
-  text += ",\"end_ns\":" + std::to_string(state_.window.range().end_ns);
-  std::array<char, 64> number;
-  std::snprintf(number.data(), number.size(), "%.17g,\"width_px\":%.17g", state_.window.ns_per_px,
-                state_.window.width_px);
-  text += ",\"ns_per_px\":" + std::string(number.data()) + "}";
-  text += ",\"selection\":" + item(state_.selection) + ",\"hovered\":" + item(state_.hovered);
-  text += ",\"hovered_value\":" +
-          (state_.hovered_value ? std::to_string(*state_.hovered_value) : "null");
-  text += ",\"hovered_holders\":" +
-          (state_.hovered_holders ? std::to_string(*state_.hovered_holders) : "null");
-  text += ",\"marked\":" + (state_.marked ? "[" + std::to_string(state_.marked->begin_ns) + "," +
-                                                std::to_string(state_.marked->end_ns) + "]"
-                                          : std::string("null"));
-  const auto lane = document_ ? current_lane(*document_, state_) : std::nullopt;
-  text += ",\"lane\":" + (lane ? std::to_string(*lane) : "null");
-  text += ",\"focus\":" + json_text(state_.focus);
-  std::snprintf(number.data(), number.size(), "%.6g", static_cast<double>(state_.graph_scale));
-  text += ",\"graph_scale\":" + std::string(number.data());
-  text += ",\"result_rows\":" + std::to_string(state_.result_rows);
-  text += ",\"hits\":" + std::to_string(state_.hits.size());
-  text += ",\"graph_group\":" +
-          (state_.graph_group != kNoId ? std::to_string(state_.graph_group) : "null");
-  text += ",\"finding\":" + (state_.finding ? std::to_string(*state_.finding) : "null");
-  text += ",\"repaired\":" + std::to_string(state_.repaired.size());
-  text += ",\"predicted_gain_ns\":" +
-          (state_.prediction ? std::to_string(state_.prediction->gain_ns) : "null");
-  text += ",\"color_by\":" + json_text(to_string(state_.color_by));
-  text += ",\"lane_filter\":" + json_text(state_.lane_order.filter());
   const LaneOrder::Shown shown =
       document_ ? state_.lane_order.shown(*document_, state_.collapsed) : LaneOrder::Shown{};
-  text += ",\"lanes\":" + std::to_string(shown.lanes.size());
-  text += ",\"pinned\":" + std::to_string(shown.pinned_count);
-  text += ",\"order\":\"";
+  std::string order;
   for (size_t i = 0; i < std::min(shown.lanes.size(), kToldLanes); ++i)
-    text += (i > 0 ? " " : "") + std::to_string(shown.lanes[i]);
-  text += "\"";
-  text += ",\"bookmarks\":" + std::to_string(state_.bookmarks.all().size());
-  text += ",\"live\":" + std::string(state_.is_live ? "true" : "false");
-  text += ",\"operations\":" + std::to_string(document_ ? document_->trace().op.size() : 0);
-  text += ",\"drawer\":" + json_text(state_.drawer);
-  text += ",\"compared\":" + std::string(state_.compared ? "true" : "false");
-  text += ",\"theme\":" + std::string(state_.theme == ThemeKind::kDark ? "\"dark\"" : "\"light\"");
-  text += ",\"overlay\":" + json_text(kOverlays[static_cast<size_t>(state_.overlay)]);
-  text += ",\"pressed\":" + std::string(ImGui::GetIO().MouseDown[0] ? "true" : "false");
-  text += ",\"drawn_items\":" + std::to_string(state_.drawn_items);
-  return text + "}\n";
+    order += (i > 0 ? " " : "") + std::to_string(shown.lanes[i]);
+  const Json state{
+      {"schema", 1},
+      {"loaded", document_ != nullptr},
+      {"error", error_},
+      {"notice", notice_},
+      {"status", state_.status},
+      {"window",
+       {{"begin_ns", state_.window.begin_ns},
+        {"end_ns", state_.window.range().end_ns},
+        {"ns_per_px", state_.window.ns_per_px},
+        {"width_px", state_.window.width_px}}},
+      {"selection", name_or_null(state_.selection)},
+      {"hovered", name_or_null(state_.hovered)},
+      {"hovered_value", number_or_null(state_.hovered_value)},
+      {"hovered_holders", number_or_null(state_.hovered_holders)},
+      {"marked",
+       state_.marked ? Json::array({state_.marked->begin_ns, state_.marked->end_ns}) : Json()},
+      {"lane", document_ ? number_or_null(current_lane(*document_, state_)) : Json()},
+      {"focus", state_.focus},
+      {"graph_scale", state_.graph_scale},
+      {"result_rows", state_.result_rows},
+      {"hits", state_.hits.size()},
+      {"graph_group", state_.graph_group != kNoId ? Json(state_.graph_group) : Json()},
+      {"finding", number_or_null(state_.finding)},
+      {"repaired", state_.repaired.size()},
+      {"predicted_gain_ns", state_.prediction ? Json(state_.prediction->gain_ns) : Json()},
+      {"color_by", to_string(state_.color_by)},
+      {"lane_filter", state_.lane_order.filter()},
+      {"lanes", shown.lanes.size()},
+      {"pinned", shown.pinned_count},
+      {"order", order},
+      {"bookmarks", state_.bookmarks.all().size()},
+      {"live", state_.is_live},
+      {"operations", document_ ? document_->trace().op.size() : 0},
+      {"drawer", state_.drawer},
+      {"compared", state_.compared != nullptr},
+      {"theme", state_.theme == ThemeKind::kDark ? "dark" : "light"},
+      {"overlay", kOverlays[static_cast<size_t>(state_.overlay)]},
+      {"pressed", ImGui::GetIO().MouseDown[0]},
+      {"drawn_items", state_.drawn_items}};
+  return state.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace streamscope::viewer

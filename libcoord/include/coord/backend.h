@@ -81,7 +81,7 @@ class COORD_EXPORT Backend {
   [[nodiscard]] virtual const DeviceProperties& properties() const noexcept = 0;
   [[nodiscard]] virtual TimeNs now() = 0;
 
-  /// `stream` is the id that traces of a simulated device use.
+  /// `name` is what traces call the stream; empty: none.
   [[nodiscard]] virtual NativeStream create_stream(int priority, bool non_blocking,
                                                    std::string_view name) = 0;
   virtual void destroy_stream(NativeStream stream) noexcept = 0;

@@ -19,7 +19,6 @@
 #include "families.h"
 #include "steps.h"
 #include "trace/ns_math.h"
-#include "vocabulary/call_kind.h"
 #include "vocabulary/copy_kind.h"
 
 namespace streamscope::analysis {
@@ -27,27 +26,6 @@ namespace {
 
 constexpr size_t kCopiesRemembered = 64;  // of which the host may still use the memory
 constexpr Ns kShareOfOne = 20;            // a single call has to cost more than 1/20 of the run
-
-// The times at which threads did something, to be asked for the next one.
-class Acts {
- public:
-  explicit Acts(size_t threads) : at_(threads) {}
-  void add(Id thread, Ns at, Id what = kNoId) {
-    if (thread < at_.size() && at != kUnknownNs) at_[thread].push_back({at, what});
-  }
-  void sort() {
-    for (auto& acts : at_) std::sort(acts.begin(), acts.end());
-  }
-  /// The first from an instant on; (kUnknownNs, kNoId) if there is none.
-  std::pair<Ns, Id> next(Id thread, Ns from) const {
-    const auto& acts = at_[thread];
-    const auto found = std::lower_bound(acts.begin(), acts.end(), std::pair(from, Id{0}));
-    return found == acts.end() ? std::pair(kUnknownNs, kNoId) : *found;
-  }
-
- private:
-  std::vector<std::vector<std::pair<Ns, Id>>> at_;
-};
 
 // Copies touch memory of the host, which it may want to use again after a synchronization.
 bool touches_host(const Trace& trace, Id op) {
@@ -82,34 +60,6 @@ Id last_awaited(Analyses& analyses, Id sync) {
   }
   return last;
 }
-
-// What the threads of a trace did when.
-struct ThreadActs {
-  explicit ThreadActs(Analyses& analyses)
-      : issues(analyses.trace().thread.size()), timings(issues), blocks(issues) {
-    const Trace& trace = analyses.trace();
-    for (Id call = 0; call < trace.api_call.size(); ++call) {
-      if (trace.api_call.kind[call] == CallKind::kEventElapsedTime)
-        timings.add(trace.api_call.thread_id[call], trace.api_call.start_ns[call]);
-    }
-    for (Id op = 0; op < trace.op.size(); ++op) {
-      const Issue issue = analyses.order().issue(op);
-      issues.add(issue.thread_id, issue.start_ns, op);
-    }
-    const auto& syncs = trace.host_sync;
-    for (Id sync = 0; sync < syncs.size(); ++sync) {
-      if (is_blocking_sync(trace, sync)) blocks.add(syncs.thread_id[sync], syncs.start_ns[sync]);
-    }
-    for (Acts* acts : {&issues, &timings, &blocks}) acts->sort();
-  }
-  // Whether the thread reads the time between events before it blocks again.
-  bool measures_after(Id thread, Ns end) const {
-    const Ns timing = timings.next(thread, end).first, block = blocks.next(thread, end).first;
-    return timing != kUnknownNs && (block == kUnknownNs || timing < block);
-  }
-
-  Acts issues, timings, blocks;
-};
 
 // `copy`: what the host may read after the synchronization, or kNoId.
 void add_to_site(Site& site, const Trace& trace, Id sync, Id copy) {

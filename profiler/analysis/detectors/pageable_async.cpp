@@ -75,26 +75,7 @@ void find_pageable_async_copies(Analyses& analyses, Findings& findings) {
   if (copies.empty()) return;
   const double pace[] = {0, pinned_pace(trace, CopyKind::kHostToDevice),
                          pinned_pace(trace, CopyKind::kDeviceToHost)};
-  // Per thread, in order: calls that issue work, and (as kNoId) synchronizations.
-  std::vector<std::vector<std::pair<Ns, Id>>> acts(trace.thread.size());
-  for (Id op = 0; op < trace.op.size(); ++op) {
-    const Issue issue = analyses.order().issue(op);
-    if (issue.thread_id < acts.size() && issue.start_ns != kUnknownNs)
-      acts[issue.thread_id].push_back({issue.start_ns, op});
-  }
-  for (Id sync = 0; sync < trace.host_sync.size(); ++sync) {
-    if (is_blocking_sync(trace, sync))
-      acts[trace.host_sync.thread_id[sync]].push_back({trace.host_sync.start_ns[sync], kNoId});
-  }
-  for (auto& of_thread : acts) std::sort(of_thread.begin(), of_thread.end());
-  const auto overlaps_nothing = [&](Id op) {
-    const Issue issue = analyses.order().issue(op);
-    if (issue.thread_id >= acts.size()) return true;
-    const auto& of_thread = acts[issue.thread_id];
-    const auto next =
-        std::lower_bound(of_thread.begin(), of_thread.end(), std::pair(issue.end_ns, Id{0}));
-    return next == of_thread.end() || next->second == kNoId;
-  };
+  const ThreadActs acts(analyses);
   struct Group {
     Id first = kNoId, last = kNoId;
     uint64_t count = 0;
@@ -107,7 +88,8 @@ void find_pageable_async_copies(Analyses& analyses, Findings& findings) {
   for (const Id op : copies) {
     const Id call = trace.op.api_call_id[op];
     const trace::Small direction = trace.op.detail[op];
-    const bool overlaps = !overlaps_nothing(op);
+    const Issue issue = analyses.order().issue(op);
+    const bool overlaps = acts.issues_after(issue.thread_id, issue.end_ns);
     Group& group = groups[{trace.op.stream_id[op], static_cast<uint64_t>(direction),
                            trace.api_call.stack_id[call], overlaps}];
     if (group.count++ == 0) group.first = op;

@@ -2,11 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // What several detectors ask: neighbors of a call on its stream, words for an op or a path, who
-// may record an event, and whether a gain is worth a line.
+// may record an event, what a thread did next, and whether a gain is worth a line.
 #pragma once
 
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "../detector.h"
@@ -31,6 +32,31 @@ bool is_shared_between_processes(const Trace& trace, Id event);
 
 /// True for successful synchronizations in which the host may block, queries and copies aside.
 bool is_blocking_sync(const Trace& trace, Id host_sync);
+
+/// The times at which threads did something, to be asked for the next one.
+class Acts {
+ public:
+  explicit Acts(size_t threads) : at_(threads) {}
+  void add(Id thread, Ns at, Id what = kNoId) {
+    if (thread < at_.size() && at != kUnknownNs) at_[thread].push_back({at, what});
+  }
+  void sort();
+  /// The first from an instant on; (kUnknownNs, kNoId) if there is none.
+  std::pair<Ns, Id> next(Id thread, Ns from) const;
+
+ private:
+  std::vector<std::vector<std::pair<Ns, Id>>> at_;
+};
+
+/// What the threads of a trace did when.
+struct ThreadActs {
+  explicit ThreadActs(Analyses& analyses);
+  /// Whether the thread reads the time between events, or issues work, before it blocks again.
+  bool measures_after(Id thread, Ns end) const;
+  bool issues_after(Id thread, Ns end) const;
+
+  Acts issues, timings, blocks;
+};
 
 /// A gain below this share of the run, or so small, is lost in the noise of the next run.
 inline constexpr Ns kLeastGainNs = 5'000;

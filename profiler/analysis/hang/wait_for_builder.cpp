@@ -310,7 +310,7 @@ void WaitFor::Builder::place_op(Id op, Id stream, const Issue& issue) {
   if (kind == trace::kMemoryWrite)
     writes_[address].push_back(
         {trace_.api_call.value[call], node, trace_.api_call.thread_id[call]});
-  // Of batches of memory operations the addresses are not known: those are let pass.
+  // Of batches of memory operations the addresses are not known: those are ignored.
   if (kind == trace::kMemoryWait && node != kNone && address.second != trace::kNoInt &&
       trace_.api_call.value[call] != trace::kNoInt) {
     memory_waits_.push_back({node, address});

@@ -15,6 +15,7 @@
 #include "analysis/delay/overlap.h"
 #include "analysis/units.h"
 #include "trace/error.h"
+#include "vocabulary/time_text.h"
 
 namespace streamscope::report {
 namespace {
@@ -106,20 +107,22 @@ class Parser {
     fail("there is no cause '" + std::string(name) + "'", "there are " + known);
   }
   double value(std::string_view text, Budget::What what) const {
-    double number = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    const std::string_view unit = text.substr(static_cast<size_t>(end - text.data()));
-    double scale = 0;
-    if (is_time(what))
-      scale = unit == "ns" ? 1 : unit == "us" ? 1e3 : unit == "ms" ? 1e6 : unit == "s" ? 1e9 : 0;
-    if (is_share(what)) scale = unit == "%" ? 0.01 : 0;
-    if (!is_time(what) && !is_share(what)) scale = unit.empty() ? 1 : 0;
-    if (error != std::errc() || !std::isfinite(number) || number < 0 || scale == 0) {
+    std::optional<double> number;
+    if (is_time(what)) {
+      if (text.ends_with('s')) number = parse_time_ns(text);  // a unit is required here
+    } else {
+      double parsed = 0;
+      const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), parsed);
+      const std::string_view unit(end, static_cast<size_t>(text.data() + text.size() - end));
+      if (error == std::errc() && std::isfinite(parsed) && unit == (is_share(what) ? "%" : ""))
+        number = is_share(what) ? parsed / 100 : parsed;
+    }
+    if (!number || *number < 0) {
       fail("'" + std::string(text) + "' is no limit here", is_time(what)    ? "write a time: 12 ms"
                                                            : is_share(what) ? "write a share: 40 %"
                                                                             : "write a number");
     }
-    return number * scale;
+    return *number;
   }
 
   std::filesystem::path file_;

@@ -13,6 +13,7 @@
 #include "analysis/labels.h"
 #include "report/formats/json.h"
 #include "trace/error.h"
+#include "vocabulary/fnv1a.h"
 
 namespace streamscope::report {
 namespace {
@@ -20,20 +21,6 @@ namespace {
 using analysis::Confidence;
 using analysis::Outcome;
 using trace::Trace;
-
-// FNV-1a, with an end mark after every part so that parts cannot run into each other.
-class Hash {
- public:
-  void add(std::string_view part) {
-    for (const char c : part) step(static_cast<unsigned char>(c));
-    step(0);
-  }
-  uint64_t value() const { return value_; }
-
- private:
-  void step(unsigned char byte) { value_ = (value_ ^ byte) * 0x100000001b3u; }
-  uint64_t value_ = 0xcbf29ce484222325u;
-};
 
 // "train.py:41 step" without the number of its line.
 std::string without_line(const std::string& call_site) {
@@ -156,16 +143,19 @@ std::map<std::string, uint64_t> read_baseline(const std::filesystem::path& file)
 
 std::string fingerprint(const Trace& trace, const Advice& advice) {
   const analysis::Finding& finding = advice.finding;
-  Hash hash;
-  hash.add(advice.detector->id);
+  uint64_t hash = kFnv1aStart;
+  const auto add = [&](std::string_view part) {
+    hash = fnv1a_step(0, fnv1a(part, hash));  // the 0 keeps parts apart
+  };
+  add(advice.detector->id);
   for (Id op : {finding.first_op, finding.second_op}) {
     if (op >= trace.op.size()) continue;
-    hash.add(analysis::op_label(trace, op));
-    hash.add(analysis::lasting_stream_name(trace, trace.op.stream_id[op]));
+    add(analysis::op_label(trace, op));
+    add(analysis::lasting_stream_name(trace, trace.op.stream_id[op]));
   }
   const auto add_event = [&](Id event, Id stream) {
-    if (event < trace.event.size()) hash.add(trace.text(trace.event.name_id[event]));
-    hash.add(analysis::lasting_stream_name(trace, stream));
+    if (event < trace.event.size()) add(trace.text(trace.event.name_id[event]));
+    add(analysis::lasting_stream_name(trace, stream));
   };
   if (finding.event_record < trace.event_record.size())
     add_event(trace.event_record.event_id[finding.event_record],
@@ -174,12 +164,12 @@ std::string fingerprint(const Trace& trace, const Advice& advice) {
     add_event(trace.event_wait.event_id[finding.event_wait],
               trace.event_wait.stream_id[finding.event_wait]);
   if (finding.host_sync < trace.host_sync.size()) {
-    hash.add(trace.text(trace.host_sync.name_id[finding.host_sync]));
-    hash.add(analysis::lasting_stream_name(trace, trace.host_sync.stream_id[finding.host_sync]));
+    add(trace.text(trace.host_sync.name_id[finding.host_sync]));
+    add(analysis::lasting_stream_name(trace, trace.host_sync.stream_id[finding.host_sync]));
   }
-  hash.add(without_line(finding.place.call_site));
-  hash.add(finding.place.ranges);
-  return fmt::format("{:016x}", hash.value());
+  add(without_line(finding.place.call_site));
+  add(finding.place.ranges);
+  return fmt::format("{:016x}", hash);
 }
 
 }  // namespace streamscope::report

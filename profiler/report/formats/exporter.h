@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// The formats in which a trace can be explained. To add one: a file with its function, a line in
-// exporters.cpp.
+// The formats in which a trace can be explained and two can be compared. To add one: a file with
+// its function, a line in exporters.cpp.
 #pragma once
 
 #include <span>
@@ -20,10 +20,14 @@ struct Options {
   bool show_possible = false;  ///< list what is only possible, instead of one line for all of it
 };
 
+struct DiffVerdict;
+
 struct Exporter {
   std::string_view name;  ///< as in --format
   std::string_view summary;
   std::string (*write)(const trace::Trace& trace, const Summary& summary, const Options& options);
+  /// nullptr: not a format of comparisons.
+  std::string (*write_diff)(const DiffVerdict& verdict, const Look& look);
 };
 
 std::span<const Exporter> exporters();

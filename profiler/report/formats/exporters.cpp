@@ -3,14 +3,21 @@
 
 #include "exporter.h"
 
+#include "report/sections/diff_document.h"
+
 namespace streamscope::report {
 namespace {
 
 constexpr Exporter kExporters[] = {
-    {"text", "for the terminal", write_text},
-    {"markdown", "for issues and merge requests", write_markdown},
-    {"html", "one page with a timeline, for everybody", write_html},
-    {"json", "for programs", write_json},
+    {"text", "for the terminal", write_text,
+     [](const DiffVerdict& verdict, const Look& look) {
+       return to_text(diff_document(verdict), look);
+     }},
+    {"markdown", "for issues and merge requests", write_markdown,
+     [](const DiffVerdict& verdict, const Look&) { return to_markdown(diff_document(verdict)); }},
+    {"html", "one page with a timeline, for everybody", write_html, nullptr},
+    {"json", "for programs", write_json,
+     [](const DiffVerdict& verdict, const Look&) { return diff_json(verdict); }},
 };
 
 }  // namespace

@@ -23,9 +23,6 @@ using trace::Trace;
 
 constexpr size_t kFindingsShown = 50;
 constexpr size_t kPoolsShown = 12;
-// Of document.cpp.
-constexpr std::string_view kAdviceTitle = "Worth fixing first",
-                           kPossibleTitle = "Possible findings";
 
 std::string prose(const std::string& text) { return escape_markup(without_folders(text)); }
 
@@ -199,8 +196,7 @@ std::string write_html(const Trace& trace, const Summary& summary, const Options
   if (summary.advice.empty()) text += "<p>Nothing to do something about.</p>\n";
   text += "</section>\n" + deadlocks_of(trace, summary.hang);
   for (const Section& section : document.sections) {
-    if (section.title != kAdviceTitle && section.title != kPossibleTitle)
-      text += section_of(section);  // the others are shown above, with pictures
+    if (section.kind != SectionKind::kFindings) text += section_of(section);
   }
   text += pools_of(trace);
   return text + "</main>\n<script type=\"application/json\" id=\"data\">" +

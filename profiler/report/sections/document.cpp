@@ -61,6 +61,7 @@ Section advice_section(const Summary& summary) {
   constexpr size_t kShown = 3, kWidth = 84;
   Section section{
       .title = "Worth fixing first",
+      .kind = SectionKind::kFindings,
       .columns = {right(""), left("what and why"), right("gain"), right("times"), left("rule")}};
   for (const Advice& advice : summary.advice) {
     if (section.rows.size() > 0 && summary.advice.size() > kShown &&
@@ -88,7 +89,7 @@ Section advice_section(const Summary& summary) {
 
 Section possible_section(const Summary& summary, bool show) {
   constexpr size_t kWidth = 84;
-  Section section{.title = "Possible findings"};
+  Section section{.title = "Possible findings", .kind = SectionKind::kFindings};
   if (!show) {
     section.remarks = {possible_line(summary.possible)};
     return section;
@@ -279,9 +280,8 @@ Section waits_section(const Trace& trace, const Summary& summary) {
       .columns = {right("total"), right("times"), right("longest"), left("who waited for whom")}};
   for (const analysis::WaitGroup& wait : summary.waits) {
     if (section.rows.size() == kRowsShown) {
-      section.footnotes.push_back(left_out(summary.waits.size(), kRowsShown, "kind of wait"));
-      section.footnotes.back() = fmt::format("{} shorter kinds of wait not shown",
-                                             format_count(summary.waits.size() - kRowsShown));
+      section.footnotes.push_back(fmt::format("{} shorter kinds of wait not shown",
+                                              format_count(summary.waits.size() - kRowsShown)));
       break;
     }
     section.rows.push_back({format_duration(wait.total_ns), format_count(wait.count),

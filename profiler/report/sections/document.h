@@ -21,8 +21,14 @@ struct Column {
   std::string group = {};  ///< neighbors of one group stand under a common head
 };
 
+enum class SectionKind {
+  kOther,
+  kFindings,  ///< in the HTML page they have pictures instead
+};
+
 struct Section {
   std::string title;
+  SectionKind kind = SectionKind::kOther;
   std::vector<std::string> remarks;  ///< sentences above the table
   std::vector<Column> columns;
   std::vector<std::vector<std::string>> rows;
