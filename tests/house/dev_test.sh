@@ -54,6 +54,16 @@ code=0
 [[ $code == 1 ]] || { echo "a missed budget should exit 1, not $code"; exit 1; }
 [[ $(grep -c '"ok":false' "$work/build/bench.json") == 1 ]] || { echo "the miss is not in bench.json"; exit 1; }
 
+# One check of lint alone; its failure is that of lint.
+printf '#!/bin/sh\necho some.md\n' >"$work/tools/git"
+printf '#!/bin/sh\nfor last; do :; done\n[ "$last" = some.md ] && [ ! -e "%s/misspelled" ]\n' "$work" >"$work/tools/codespell"
+chmod +x "$work/tools/"*
+"$work/dev" lint spelling >/dev/null 2>&1 || { echo "lint spelling should exit 0"; exit 1; }
+touch "$work/misspelled"
+code=0
+message=$("$work/dev" lint spelling 2>&1) || code=$?
+[[ $code == 1 && $message == *"lint: spelling FAILED"* ]] || { echo "a misspelled file: $code $message"; exit 1; }
+
 code=0
 message=$("$work/dev" bench nothing 2>&1) || code=$?
 [[ $code == 2 && $message == *"no benchmark of a part 'nothing'"* ]] || { echo "unknown part: $code $message"; exit 1; }
