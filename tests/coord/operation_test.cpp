@@ -218,7 +218,7 @@ TEST_F(Operations, AThenBFollowedByBThenAIsNoCycle) {
   coordinator.wait(last);
 }
 
-TEST_F(Operations, CancellingReachesDependantsAndTheirCallbacks) {
+TEST_F(Operations, CancellingReachesDependentsAndTheirCallbacks) {
   Coordinator coordinator(device, {.polled = true});
   const auto gate = coordinator.register_operation({.stream = a});
   bool ran = false;
@@ -243,7 +243,7 @@ TEST_F(Operations, CancellingReachesDependantsAndTheirCallbacks) {
   EXPECT_FALSE(coordinator.cancel(submitted));
 }
 
-TEST_F(Operations, AFailureOfADeferredFunctionReachesDependants) {
+TEST_F(Operations, AFailureOfADeferredFunctionReachesDependents) {
   Coordinator coordinator(device, {.polled = true});
   const auto gate = coordinator.register_operation({.stream = a});
   const auto faulty = coordinator.submit({.stream = b, .after = {gate}},
