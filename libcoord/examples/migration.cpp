@@ -159,14 +159,14 @@ class Program {
     const auto after = coordinator.submit({.stream = main_, .after = {faulty}}, [](StreamRef) {});
     coordinator.begin(gate);
     coordinator.complete(gate);
-    bool told = false;
+    bool hooks = false;
     try {
       coordinator.wait(after);
     } catch (const std::runtime_error&) {
-      told = true;
+      hooks = true;
     }
     counts.add(coordinator.metrics());
-    return completed && told && right();
+    return completed && hooks && right();
   }
 
   example::Counts counts;

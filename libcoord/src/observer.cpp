@@ -25,7 +25,7 @@ void find_observer() {
         table->size != sizeof observer_table)
       return;
     observer_table = *table;
-    observer_table.waits_on_request(tell_waits);
+    observer_table.waits_on_request(notify_waits);
   });
 }
 
@@ -34,8 +34,8 @@ std::uint64_t next_pool_number() noexcept {
   return next.fetch_add(1, std::memory_order_relaxed);
 }
 
-void tell_pool(std::uint64_t number, coord_pool_kind kind, std::uint64_t capacity,
-               const char* name) {
+void notify_pool(std::uint64_t number, coord_pool_kind kind, std::uint64_t capacity,
+                 const char* name) {
   if (observer().pool == nullptr) return;
   coord_pool_facts facts{};
   facts.pool = static_cast<std::uint32_t>(number);
@@ -46,14 +46,14 @@ void tell_pool(std::uint64_t number, coord_pool_kind kind, std::uint64_t capacit
 }
 
 void Backend::host_access(const void* address, std::size_t bytes, bool writes) {
-  tell_access(observer(), COORD_NONE, COORD_NONE, reinterpret_cast<std::uintptr_t>(address), bytes,
-              writes, 0);
+  notify_access(observer(), COORD_NONE, COORD_NONE, reinterpret_cast<std::uintptr_t>(address),
+                bytes, writes, 0);
 }
 
 void Backend::declare_access(std::uint32_t operation, const void* address, std::size_t bytes,
                              bool writes) {
-  tell_access(observer(), operation, COORD_NONE, reinterpret_cast<std::uintptr_t>(address), bytes,
-              writes, 0);
+  notify_access(observer(), operation, COORD_NONE, reinterpret_cast<std::uintptr_t>(address), bytes,
+                writes, 0);
 }
 
 }  // namespace coord

@@ -31,9 +31,9 @@ inline bool is_observed() noexcept { return observer().size != 0; }
 
 /// Tells that an operation or a call (COORD_NONE: not that; neither: the calling thread, now) reads
 /// or writes memory.
-inline void tell_access(const coord_observer& to, std::uint32_t operation,
-                        std::uint32_t correlation_id, std::uint64_t address, std::size_t bytes,
-                        bool writes, std::int64_t time_ns) {
+inline void notify_access(const coord_observer& to, std::uint32_t operation,
+                          std::uint32_t correlation_id, std::uint64_t address, std::size_t bytes,
+                          bool writes, std::int64_t time_ns) {
   if (to.access == nullptr || bytes == 0) return;
   const coord_access_facts facts{operation, correlation_id, address, bytes, writes ? 1u : 0u,
                                  0,         time_ns};
@@ -43,7 +43,7 @@ inline void tell_access(const coord_observer& to, std::uint32_t operation,
 /// A number that no other pool of the process has, of whatever kind; from 1. Thread-safe.
 std::uint64_t next_pool_number() noexcept;
 /// Tells of a new pool.
-void tell_pool(std::uint64_t number, coord_pool_kind kind, std::uint64_t capacity,
-               const char* name);
+void notify_pool(std::uint64_t number, coord_pool_kind kind, std::uint64_t capacity,
+                 const char* name);
 
 }  // namespace coord

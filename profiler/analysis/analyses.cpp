@@ -30,13 +30,13 @@ const std::vector<Id>& Analyses::by_start() {
   return by_start_.get([&] { return ops_by_start(trace_); });
 }
 
-const Rivals& Analyses::rivals() {
-  return rivals_.get([&] { return Rivals(order(), by_start()); });
+const Contention& Analyses::contention() {
+  return contention_.get([&] { return Contention(order(), by_start()); });
 }
 
 WaitExplainer& Analyses::explainer() {
   if (!explainer_)
-    explainer_ = std::make_unique<WaitExplainer>(order(), timeline(), edges(), rivals());
+    explainer_ = std::make_unique<WaitExplainer>(order(), timeline(), edges(), contention());
   return *explainer_;
 }
 

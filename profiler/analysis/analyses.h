@@ -35,7 +35,7 @@ class Analyses {
   const HappensBefore& before(Relation relation = Relation::kGuaranteed);
   const Edges& edges();
   const std::vector<Id>& by_start();  ///< as ops_by_start()
-  const Rivals& rivals();
+  const Contention& contention();
   WaitExplainer& explainer();  ///< for one thread at a time; waits() and path() use it too
   const std::vector<WaitPart>& waits();
   const std::vector<PathStep>& path();  ///< as critical_path()
@@ -66,7 +66,7 @@ class Analyses {
   Once<HappensBefore> guaranteed_, observed_;
   Once<Edges> edges_;
   Once<std::vector<Id>> by_start_;
-  Once<Rivals> rivals_;
+  Once<Contention> contention_;
   std::mutex explaining_;  // of explainer_
   std::unique_ptr<WaitExplainer> explainer_;
   Once<std::vector<WaitPart>> waits_;

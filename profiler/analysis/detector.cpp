@@ -84,7 +84,7 @@ void Findings::lacks(std::string reason) {
     lacking_.push_back(std::move(reason));
 }
 
-void Findings::never_told(std::string reason) { untold_ = std::move(reason); }
+void Findings::never_reported(std::string reason) { untold_ = std::move(reason); }
 
 FindingSeverity severity_of(const Detector& detector, const Finding& finding) {
   return finding.confidence == Confidence::kPossible ? FindingSeverity::kNote : detector.severity;

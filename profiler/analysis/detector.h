@@ -69,7 +69,7 @@ class Findings {
   void lacks(std::string reason);
   /// Evidence that this recording was never meant to have; if nothing was found, the answer is "not
   /// at this tier".
-  void never_told(std::string reason);
+  void never_reported(std::string reason);
 
   std::vector<Finding> take() { return std::move(findings_); }
   const std::vector<std::string>& lacking() const { return lacking_; }

@@ -109,8 +109,8 @@ std::function<int()> define_check(CommandLine& line, ProgramArguments&) {
     const trace::Trace trace = load_to_analyze(options->file, options->quiet);
     const report::Check check = report::check(trace, wanted);
     const bool to_terminal = options->output.empty();
-    const report::Look look{.color = to_terminal && wants_color(),
-                            .width = to_terminal ? terminal_width() : 0};
+    const report::TextStyle look{.color = to_terminal && wants_color(),
+                                 .width = to_terminal ? terminal_width() : 0};
     write_output(report::find_check_format(options->format)->write(trace, check, look),
                  options->output, options->file);
     if (check.info.unfinished) note_unfinished(options->file);

@@ -16,7 +16,7 @@
 namespace streamscope::cli {
 namespace {
 
-int tell(const trace::Trace& trace) {
+int report(const trace::Trace& trace) {
   analysis::Analyses analyses(trace);
   const std::vector<trace::HangReport> reports = analysis::explain_hangs(analyses);
   bool alarm = false;
@@ -54,7 +54,7 @@ std::function<int()> define_hang(CommandLine& line, ProgramArguments&) {
       fmt::print("{}", analysis::printable(report.text, true));
       return report.alarm ? kFound : kDone;
     }
-    return tell(load(options->file, options->quiet));
+    return report(load(options->file, options->quiet));
   };
 }
 

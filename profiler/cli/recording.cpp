@@ -58,7 +58,7 @@ std::string why_empty(const record::Options& options) {
 }
 
 // Somebody reads the trace through its log, or the system refused to remove that.
-void tell_of_log(const std::filesystem::path& file) {
+void report_of_log(const std::filesystem::path& file) {
   std::error_code error;
   for (const char* suffix : {"-wal", "-shm"}) {
     const std::filesystem::path log = file.string() + suffix;
@@ -74,7 +74,7 @@ report::Info finish(const std::filesystem::path& file, bool quiet) {
   const trace::Trace trace = load(file, quiet);
   analysis::Analyses analyses(trace);
   analysis::write_derived_tables(analyses);
-  tell_of_log(file);
+  report_of_log(file);
   report::Info info = report::info_of(trace);
   if (quiet) return info;
   std::string text = fmt::format("streamscope: wrote {}: {} on {}, {}; {}\n", short_path(file),
@@ -123,7 +123,7 @@ void watch_for_hangs(record::Options& options, double timeout_s) {
     return analysis::explain_hang(analyses, process, coord);
   };
   if (timeout_s > 0) {
-    options.hangs.told = [](uint32_t pid, const trace::HangReport& report) {
+    options.hangs.reported = [](uint32_t pid, const trace::HangReport& report) {
       if (report.alarm)
         write_message(fmt::format("streamscope: process {} hangs: {}", pid, report.text));
     };

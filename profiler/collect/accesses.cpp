@@ -68,7 +68,7 @@ struct Parameters {
 // Kernels have up to 32 KiB of parameters. So many words are looked at, and so many told of a
 // launch.
 constexpr uint32_t kMostWords = 1024;
-constexpr size_t kMostTold = 250;
+constexpr size_t kMostReported = 250;
 
 // Kernels come as CUfunction or, since 12.0, as CUkernel.
 bool parameter(const void* function, size_t index, size_t* offset, size_t* size) {
@@ -161,11 +161,11 @@ class Teller {
   Teller& operator=(const Teller&) = delete;
 
   /// False: there is no room for another one.
-  bool tell(uint64_t value, uint8_t parameter) {
+  bool report(uint64_t value, uint8_t parameter) {
     for (size_t i = 0; i < record_.count; ++i) {  // structs repeat their pointers
       if (record_.values[i] == value && record_.parameters[i] == parameter) return true;
     }
-    if (told_++ == kMostTold) return false;
+    if (reported_++ == kMostReported) return false;
     record_.values[record_.count] = value;
     record_.parameters[record_.count] = parameter;
     if (++record_.count < std::size(record_.values)) return true;
@@ -177,14 +177,14 @@ class Teller {
  private:
   ThreadState& thread_;
   ring::KernelArgumentsRecord record_{};
-  size_t told_ = 0;
+  size_t reported_ = 0;
 };
 
 // Tells which words may be pointers: parameters of that size if they are no small number, and words
 // inside of others (structs passed by value) only if they point to where memory was allocated.
 // False: there were too many.
-bool tell_words(Teller& teller, const Parameters::Words& words, const unsigned char* from,
-                size_t bytes) {
+bool report_words(Teller& reporter, const Parameters::Words& words, const unsigned char* from,
+                  size_t bytes) {
   const size_t count = std::min<size_t>(
       words.count, bytes < words.first ? 0 : (bytes - words.first) / sizeof(uint64_t));
   for (size_t i = 0; i < count; ++i) {
@@ -192,7 +192,7 @@ bool tell_words(Teller& teller, const Parameters::Words& words, const unsigned c
     std::memcpy(&value, from + words.first + i * sizeof value, sizeof value);
     if (value < kLowestAddress || value >> 56 != 0) continue;  // a number
     if (!words.whole && !may_be_allocated(value)) continue;
-    if (!teller.tell(value, words.parameter)) return false;
+    if (!reporter.report(value, words.parameter)) return false;
   }
   return true;
 }
@@ -211,14 +211,14 @@ const unsigned char* buffer_of(void** extra, size_t* bytes) {
 
 }  // namespace
 
-void tell_accesses(ThreadState& thread, const CallEntry& entry, const void* parameters,
-                   const ring::CallRecord& call) {
+void report_accesses(ThreadState& thread, const CallEntry& entry, const void* parameters,
+                     const ring::CallRecord& call) {
   Sink sink(thread, call);
   entry.accesses(parameters, sink);
 }
 
-void tell_arguments(ThreadState& thread, ring::CallId driver_call, const void* parameters,
-                    const ring::OpenCall& open) {
+void report_arguments(ThreadState& thread, ring::CallId driver_call, const void* parameters,
+                      const ring::OpenCall& open) {
   const void* function = nullptr;
   void** values = nullptr;
   void** extra = nullptr;
@@ -240,18 +240,19 @@ void tell_arguments(ThreadState& thread, ring::CallId driver_call, const void* p
   if (known == nullptr) return;
   size_t bytes = 0;
   const unsigned char* buffer = values == nullptr ? buffer_of(extra, &bytes) : nullptr;
-  Teller teller(thread, open);
-  bool told_all = true;
-  for (uint16_t i = 0; i < known->count && told_all; ++i) {
+  Teller reporter(thread, open);
+  bool reported_all = true;
+  for (uint16_t i = 0; i < known->count && reported_all; ++i) {
     const Parameters::Words& words = known->words[i];
     if (values != nullptr) {
       const auto* from = static_cast<const unsigned char*>(values[words.parameter]);
-      if (from != nullptr) told_all = tell_words(teller, words, from, SIZE_MAX);
+      if (from != nullptr) reported_all = report_words(reporter, words, from, SIZE_MAX);
     } else if (buffer != nullptr && words.offset < bytes) {
-      told_all = tell_words(teller, words, buffer + words.offset, bytes - words.offset);
+      reported_all = report_words(reporter, words, buffer + words.offset, bytes - words.offset);
     }
   }
-  if (!told_all && !std::exchange(known->cut, true)) report_loss(ring::Loss::kKernelParameters, 1);
+  if (!reported_all && !std::exchange(known->cut, true))
+    report_loss(ring::Loss::kKernelParameters, 1);
 }
 
 void note_allocation(uint64_t address, uint64_t bytes) {

@@ -17,16 +17,16 @@ struct ThreadState;
 
 /// Tells what a copy or memset that succeeded touches. `call` is its record. For entries with
 /// kEntryAccesses.
-void tell_accesses(ThreadState& thread, const CallEntry& entry, const void* parameters,
-                   const ring::CallRecord& call);
+void report_accesses(ThreadState& thread, const CallEntry& entry, const void* parameters,
+                     const ring::CallRecord& call);
 
 /// At the exit of a launch in the driver that succeeded, also inside of one in the runtime: tells
 /// which aligned words of the parameters may be pointers, also inside of structs. `open` is the
 /// outermost traced call. Reads the parameters themselves and nothing else, only as far as the
 /// driver says there are any: 1024 words at most, of which it tells 250. Kernels that have more are
 /// loss `kernel-parameters`.
-void tell_arguments(ThreadState& thread, ring::CallId driver_call, const void* parameters,
-                    const ring::OpenCall& open);
+void report_arguments(ThreadState& thread, ring::CallId driver_call, const void* parameters,
+                      const ring::OpenCall& open);
 
 /// With --with args: the program was given memory here. Thread-safe.
 void note_allocation(uint64_t address, uint64_t bytes);

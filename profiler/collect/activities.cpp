@@ -66,11 +66,11 @@ constinit uint64_t enabled_kinds = 0;  // bit = kind; written before the threads
 void mark_taken(uint64_t begin) {
   if (taken.exchange(true)) return;
   conflict_begin.store(begin, std::memory_order_relaxed);
-  static constinit std::atomic<bool> told{false};
-  if (!told.exchange(true)) {
-    tell_user("GPU times are incomplete",
-              "another CUDA profiler (such as torch.profiler) took over CUPTI's buffers",
-              "do not run one inside a recorded program");
+  static constinit std::atomic<bool> reported{false};
+  if (!reported.exchange(true)) {
+    report_to_user("GPU times are incomplete",
+                   "another CUDA profiler (such as torch.profiler) took over CUPTI's buffers",
+                   "do not run one inside a recorded program");
   }
 }
 

@@ -49,7 +49,7 @@ struct Round {
   uint32_t count = 0;
   Question questions[ring::kMaxQuestions];
   Answer answers[ring::kMaxQuestions];
-  bool told[ring::kMaxQuestions];
+  bool reported[ring::kMaxQuestions];
   Stage stage = kDone;
   int64_t stage_since = 0;
 };
@@ -184,7 +184,7 @@ void push(ring::AnswerKind kind, uint32_t question, const Answer* answer, bool a
   thread->push(record);
 }
 
-void tell_answers() {
+void report_answers() {
   const uint32_t number = round.number.load(std::memory_order_relaxed);
   for (uint32_t i = 0; i < round.count; ++i) {
     Answer answer;
@@ -192,8 +192,8 @@ void tell_answers() {
       std::lock_guard lock(round.mutex);
       answer = round.answers[i];
     }
-    if (round.told[i] || answer.ready != number) continue;
-    round.told[i] = true;
+    if (round.reported[i] || answer.ready != number) continue;
+    round.reported[i] = true;
     push(ring::AnswerKind::kQuestion, i, &answer, answer.answered);
   }
 }
@@ -203,7 +203,7 @@ void begin_round(const ring::Control& control, uint32_t number) {
     std::lock_guard lock(round.mutex);
     round.count = std::min(control.question_count, ring::kMaxQuestions);
     std::copy_n(control.questions, round.count, round.questions);
-    std::fill(std::begin(round.told), std::end(round.told), false);
+    std::fill(std::begin(round.reported), std::end(round.reported), false);
     round.number.store(number, std::memory_order_relaxed);
   }
   begin_stage(kCoord);
@@ -220,7 +220,7 @@ void answer_questions() {
   if (round.stage == kDone) return;
   const bool finished = round.finished_stage.load(std::memory_order_acquire) == round.stage;
   const int64_t limit = round.stage == kFlush ? kFlushLimitMs * int64_t{1'000'000} : kLimitNs;
-  tell_answers();
+  report_answers();
   if (!finished && monotonic_ns() - round.stage_since < limit) return;
   if (round.stage == kFlush) {
     push(ring::AnswerKind::kFlush, 0, nullptr, finished);

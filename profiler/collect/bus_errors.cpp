@@ -158,8 +158,8 @@ void report_lost_files() {
   const uint64_t lost = ring::lost_mappings();
   if (lost == reported) return;
   if (reported == 0)
-    tell_user("records are missing", "files of the recording were cut off",
-              "leave the folder FILE.rings alone while a program is recorded");
+    report_to_user("records are missing", "files of the recording were cut off",
+                   "leave the folder FILE.rings alone while a program is recorded");
   reported = lost;
 }
 

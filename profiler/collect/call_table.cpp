@@ -162,7 +162,7 @@ struct Box {
   uint64_t address = 0, pitch = 0, slice = 0;
 };
 // Slices that are told one by one, at most.
-constexpr uint64_t kSlicesTold = 64;
+constexpr uint64_t kSlicesReported = 64;
 
 class Accesses {
  public:
@@ -248,7 +248,7 @@ class Accesses {
       return box.address == 0 || box.slice == box.pitch * height;
     };
     if (stacked(from) && stacked(to)) height *= std::exchange(depth, 1);
-    for (uint64_t slice = 0; slice < std::min(depth, kSlicesTold); ++slice)
+    for (uint64_t slice = 0; slice < std::min(depth, kSlicesReported); ++slice)
       copy(end(from, slice, width, height), end(to, slice, width, height));
   }
 
@@ -295,12 +295,12 @@ struct RuleAccesses {
     template <class P>                                          \
     struct Of : Accesses {                                      \
       using Accesses::Accesses;                                 \
-      void tell(const P& p) const { __VA_ARGS__; }              \
+      void report(const P& p) const { __VA_ARGS__; }            \
     };                                                          \
     template <class P>                                          \
     static constexpr void (*read())(const void*, AccessSink&) { \
       return [](const void* parameters, AccessSink& sink) {     \
-        Of<P>(sink).tell(*static_cast<const P*>(parameters));   \
+        Of<P>(sink).report(*static_cast<const P*>(parameters)); \
       };                                                        \
     }                                                           \
   };

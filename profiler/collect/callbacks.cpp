@@ -127,7 +127,7 @@ const CallEntry* entry_of(CUpti_CallbackDomain domain, CUpti_CallbackId id) {
   if (thread == nullptr || thread->open_entry == nullptr || thread->in_collector ||
       thread->open_entry->kind != CallKind::kLaunch || !collecting())
     return;
-  tell_arguments(*thread, entry->id, call.functionParams, thread->open_call());
+  report_arguments(*thread, entry->id, call.functionParams, thread->open_call());
 }
 
 bool is_inside_a_call(const ThreadState* thread) {
@@ -291,7 +291,7 @@ template <bool kPlainly>
     }
     // The writer only reads the record, and this thread is the one to write its place again.
     if (!kPlainly && (entry.flags & kEntryAccesses) != 0 && result == 0 && collected)
-      tell_accesses(thread, entry, call.functionParams, *record);
+      report_accesses(thread, entry, call.functionParams, *record);
   }
   if ((entry.flags & kEntryWork) != 0) note_work();
   open.begin.store(0, std::memory_order_release);
@@ -304,9 +304,9 @@ template <bool kPlainly>
       if (((flags & ring::kPerThread) != 0 ||
            stream == reinterpret_cast<uintptr_t>(CU_STREAM_PER_THREAD)) &&
           stream <= 2)
-        tell_per_thread_stream(thread, call.context, call.contextUid);
+        report_per_thread_stream(thread, call.context, call.contextUid);
       if (session.attached_late.load(std::memory_order_relaxed))
-        tell_used(thread, call.context, call.contextUid, stream);
+        report_used(thread, call.context, call.contextUid, stream);
     }
   }
 }
@@ -336,7 +336,8 @@ void on_state(CUpti_CallbackId id, const CUpti_StateData& data) {
   const char* message =
       data.notification.message != nullptr ? data.notification.message : "no message";
   report_loss(ring::Loss::kCuptiFatal, 1, message);
-  tell_user("recording is incomplete from here on: CUPTI stopped", message, "the program goes on");
+  report_to_user("recording is incomplete from here on: CUPTI stopped", message,
+                 "the program goes on");
 }
 
 [[gnu::noinline]] void on_other(CUpti_CallbackDomain domain, CUpti_CallbackId id,
@@ -399,13 +400,14 @@ CuptiStart refuse(CUptiResult result, const char* what, const char* other) {
     char cause[160];
     std::snprintf(cause, sizeof cause, "%s already uses CUPTI in this process",
                   other[0] != '\0' ? other : "another profiling tool");
-    tell_user("CUDA calls and GPU times are not recorded", cause, "run the program without it");
+    report_to_user("CUDA calls and GPU times are not recorded", cause,
+                   "run the program without it");
     report_loss(ring::Loss::kOtherSubscriber, 1, other[0] != '\0' ? other : "unnamed");
     return CuptiStart::kOtherSubscriber;
   }
   char cause[160];
   std::snprintf(cause, sizeof cause, "%s: %s", what, error_text(result));
-  tell_user("CUDA calls and GPU times are not recorded", cause, "run `streamscope doctor`");
+  report_to_user("CUDA calls and GPU times are not recorded", cause, "run `streamscope doctor`");
   report_loss(ring::Loss::kNoCupti, 1, cause);
   return CuptiStart::kFailed;
 }

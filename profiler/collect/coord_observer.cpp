@@ -349,7 +349,7 @@ void on_timeline_act(const coord_timeline_act_facts* facts) {
 }
 
 // libcoord's own function, from its first call to the end of the process.
-constinit std::atomic<void (*)()> tell_waits{nullptr};
+constinit std::atomic<void (*)()> report_waits{nullptr};
 
 void on_waits(const coord_waits_facts* facts) {
   ThreadState* thread = running_thread();
@@ -384,7 +384,9 @@ void on_waits(const coord_waits_facts* facts) {
   }
 }
 
-void on_waits_on_request(void (*tell)()) { tell_waits.store(tell, std::memory_order_release); }
+void on_waits_on_request(void (*report)()) {
+  report_waits.store(report, std::memory_order_release);
+}
 
 constexpr coord_observer kObserver = {
     .size = sizeof(coord_observer),
@@ -439,7 +441,7 @@ uint64_t coord_virtual_now() {
 }
 
 void ask_coord() {
-  if (const auto tell = tell_waits.load(std::memory_order_acquire)) tell();
+  if (const auto report = report_waits.load(std::memory_order_acquire)) report();
 }
 
 }  // namespace streamscope::collect

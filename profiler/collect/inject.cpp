@@ -110,7 +110,8 @@ __attribute__((destructor)) void unloading() {
   if (cuda_injection_taken &&
       session.state.load(std::memory_order_relaxed) == SessionState::kIdle &&
       ::dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD) != nullptr)
-    tell_user("not recorded", "CUDA_INJECTION64_PATH names another tool's library", "unset it");
+    report_to_user("not recorded", "CUDA_INJECTION64_PATH names another tool's library",
+                   "unset it");
 }
 
 }  // namespace
@@ -133,7 +134,8 @@ void record_cuda([[maybe_unused]] bool late) {
     if (start_cupti(late) == CuptiStart::kOk) session.detach.store(stop_cupti);
     return;
   }
-  tell_user("CUDA calls and GPU times are not recorded", cause, "name it in STREAMSCOPE_CUPTI");
+  report_to_user("CUDA calls and GPU times are not recorded", cause,
+                 "name it in STREAMSCOPE_CUPTI");
   report_loss(ring::Loss::kNoCupti, 1, cause);
 #endif
 }

@@ -78,14 +78,14 @@ void note_subscription(CUptiResult result, uint64_t begin, void* caller, const v
   const char* slash = std::strrchr(path, '/');
   const char* client = slash != nullptr ? slash + 1 : path;
   report_loss(ring::Loss::kProfilerRefused, 1, client, begin, ticks());
-  static constinit std::atomic<bool> told{false};
-  if (told.exchange(true)) return;
+  static constinit std::atomic<bool> reported{false};
+  if (reported.exchange(true)) return;
   char cause[256];
   std::snprintf(cause, sizeof cause,
                 "CUPTI serves one, this recording, and refused %s; nothing is missing here",
                 client);
-  tell_user("another CUDA profiler in the program sees no GPU activity", cause,
-            "run the program without `streamscope record` to use it");
+  report_to_user("another CUDA profiler in the program sees no GPU activity", cause,
+                 "run the program without `streamscope record` to use it");
 }
 
 }  // namespace

@@ -198,7 +198,7 @@ void record(RecordKind kind, const Act& act, uint64_t id = 0) {
   const uint64_t begin = ticks();
   ThreadState* thread = this_thread();
   if (thread == nullptr) return;
-  tell_pending_ranges(*thread);
+  report_pending_ranges(*thread);
   push_record(kind, act, begin, id, *thread);
 }
 
@@ -487,7 +487,7 @@ bool install_all(const NvtxExportTableCallbacks& exports) {
 
 }  // namespace
 
-void tell_pending_ranges(ThreadState& thread) {
+void report_pending_ranges(ThreadState& thread) {
   PendingRanges* pending = pending_ranges(false);
   if (pending == nullptr || pending->count == 0) return;
   for (uint32_t i = 0; i < pending->count; ++i) {

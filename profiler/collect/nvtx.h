@@ -10,6 +10,6 @@ namespace streamscope::collect {
 
 /// Tells of the ranges that the calling thread opened while nothing was recorded and that are still
 /// open.
-void tell_pending_ranges(ThreadState& thread);
+void report_pending_ranges(ThreadState& thread);
 
 }  // namespace streamscope::collect

@@ -57,7 +57,7 @@ uint32_t attribute(CUdevice device, CUdevice_attribute attribute_id) {
   return static_cast<uint32_t>(value);
 }
 
-void tell_device(ThreadState& thread, uint32_t ordinal) {
+void report_device(ThreadState& thread, uint32_t ordinal) {
   if (!first_time(kDeviceKey, 0, ordinal)) return;
   ring::DeviceRecord record{};
   record.kind = RecordKind::kDevice;
@@ -103,8 +103,8 @@ uint32_t stream_id(CUcontext context, CUstream stream, bool per_thread) {
   return id;
 }
 
-void tell_stream(ThreadState& thread, uint32_t context_id, uint64_t handle, uint32_t id,
-                 StreamKind kind, int32_t priority, bool destroyed, uint32_t tid = 0) {
+void report_stream(ThreadState& thread, uint32_t context_id, uint64_t handle, uint32_t id,
+                   StreamKind kind, int32_t priority, bool destroyed, uint32_t tid = 0) {
   ring::StreamRecord record{};
   record.kind = RecordKind::kStream;
   record.stream_kind = static_cast<uint8_t>(kind);
@@ -118,10 +118,10 @@ void tell_stream(ThreadState& thread, uint32_t context_id, uint64_t handle, uint
   thread.push(record);
 }
 
-void tell_context(ThreadState& thread, CUcontext context, uint32_t context_id) {
+void report_context(ThreadState& thread, CUcontext context, uint32_t context_id) {
   if (!first_time(kContextKey, context_id, 0)) return;
   uint32_t device = 0;
-  if (cupti.cuptiGetDeviceId(context, &device) == CUPTI_SUCCESS) tell_device(thread, device);
+  if (cupti.cuptiGetDeviceId(context, &device) == CUPTI_SUCCESS) report_device(thread, device);
   const uint32_t null_stream = stream_id(context, nullptr, false);
   ring::ContextRecord record{};
   record.kind = RecordKind::kContext;
@@ -132,7 +132,7 @@ void tell_context(ThreadState& thread, CUcontext context, uint32_t context_id) {
   record.begin = ticks();
   thread.push(record);
   if (null_stream != ring::kNone32)
-    tell_stream(thread, context_id, 0, null_stream, kLegacyStream, 0, false);
+    report_stream(thread, context_id, 0, null_stream, kLegacyStream, 0, false);
 }
 
 void on_stream(ThreadState& thread, const CUpti_ResourceData& data, bool destroyed) {
@@ -151,7 +151,7 @@ void on_stream(ThreadState& thread, const CUpti_ResourceData& data, bool destroy
   if (!destroyed) first_time(kStreamKey, context_id, handle);
   // Its number was told when it was made.
   const uint32_t id = destroyed ? ring::kNone32 : stream_id(data.context, stream, false);
-  tell_stream(thread, context_id, handle, id, kind, priority, destroyed);
+  report_stream(thread, context_id, handle, id, kind, priority, destroyed);
 }
 
 // Graphs.
@@ -226,8 +226,8 @@ uint64_t node_id(CUgraphNode node) {
   return id;
 }
 
-void tell_graph(ThreadState& thread, uint32_t id, uint32_t source, uint64_t handle, bool executable,
-                bool destroyed) {
+void report_graph(ThreadState& thread, uint32_t id, uint32_t source, uint64_t handle,
+                  bool executable, bool destroyed) {
   if (id == ring::kNone32) return;
   ring::GraphRecord record{};
   record.kind = RecordKind::kGraph;
@@ -256,7 +256,7 @@ void forget_graph(uint32_t id) {
 }
 
 // The lock of `all` is held.
-void tell_edge(ThreadState& thread, Graphs& all, const Edge& edge) {
+void report_edge(ThreadState& thread, Graphs& all, const Edge& edge) {
   if (instantiating(thread) && !all.of_clone.emplace(edge.from, edge.to).second) return;
   ring::GraphEdgeRecord record{};
   record.kind = RecordKind::kGraphEdge;
@@ -266,7 +266,7 @@ void tell_edge(ThreadState& thread, Graphs& all, const Edge& edge) {
   thread.push(record);
 }
 
-void tell_node(ThreadState& thread, const CUpti_GraphData& graph, bool cloned) {
+void report_node(ThreadState& thread, const CUpti_GraphData& graph, bool cloned) {
   const uint64_t id = node_id(graph.node);
   if (id == 0) return;
   const uint32_t owner = graph_id(graph.graph);
@@ -301,7 +301,7 @@ void tell_node(ThreadState& thread, const CUpti_GraphData& graph, bool cloned) {
   thread.push(record);
   std::erase_if(all.waiting, [&](const Edge& edge) {
     if (!all.nodes.contains(edge.from) || !all.nodes.contains(edge.to)) return false;
-    tell_edge(thread, all, edge);
+    report_edge(thread, all, edge);
     return true;
   });
 }
@@ -313,7 +313,7 @@ void on_dependency(ThreadState& thread, const CUpti_GraphData& graph) {
   Graphs& all = graphs();
   std::lock_guard lock(all.mutex);
   if (all.nodes.contains(edge.from) && all.nodes.contains(edge.to)) {
-    tell_edge(thread, all, edge);
+    report_edge(thread, all, edge);
   } else {
     all.waiting.push_back(edge);
   }
@@ -323,15 +323,15 @@ void on_graph(ThreadState& thread, CUpti_CallbackId id, const CUpti_GraphData& g
   switch (id) {
     case CUPTI_CBID_RESOURCE_GRAPH_CREATED:
     case CUPTI_CBID_RESOURCE_GRAPH_CLONED:
-      tell_graph(
+      report_graph(
           thread, graph_id(graph.graph),
           id == CUPTI_CBID_RESOURCE_GRAPH_CLONED ? graph_id(graph.originalGraph) : ring::kNone32,
           reinterpret_cast<uintptr_t>(graph.graph), false, false);
       break;
     case CUPTI_CBID_RESOURCE_GRAPH_DESTROY_STARTING: {
       const uint32_t gone = graph_id(graph.graph);
-      tell_graph(thread, gone, ring::kNone32, reinterpret_cast<uintptr_t>(graph.graph), false,
-                 true);
+      report_graph(thread, gone, ring::kNone32, reinterpret_cast<uintptr_t>(graph.graph), false,
+                   true);
       forget_graph(gone);
       break;
     }
@@ -339,18 +339,18 @@ void on_graph(ThreadState& thread, CUpti_CallbackId id, const CUpti_GraphData& g
       starting_node_kind = static_cast<uint8_t>(graph.nodeType);
       break;
     case CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED:
-      if (!instantiating(thread)) tell_node(thread, graph, false);
+      if (!instantiating(thread)) report_node(thread, graph, false);
       starting_node_kind = kUnknownNodeKind;
       break;
     case CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED:
-      tell_node(thread, graph, true);
+      report_node(thread, graph, true);
       break;
     case CUPTI_CBID_RESOURCE_GRAPHNODE_DEPENDENCY_CREATED:
       on_dependency(thread, graph);
       break;
     case CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATED: {
-      tell_graph(thread, exec_id(graph.graphExec), graph_id(graph.graph),
-                 reinterpret_cast<uintptr_t>(graph.graphExec), true, false);
+      report_graph(thread, exec_id(graph.graphExec), graph_id(graph.graph),
+                   reinterpret_cast<uintptr_t>(graph.graphExec), true, false);
       Graphs& all = graphs();
       std::lock_guard lock(all.mutex);
       all.waiting.clear();
@@ -359,8 +359,8 @@ void on_graph(ThreadState& thread, CUpti_CallbackId id, const CUpti_GraphData& g
     }
     case CUPTI_CBID_RESOURCE_GRAPHEXEC_DESTROY_STARTING: {
       const uint32_t gone = exec_id(graph.graphExec);
-      tell_graph(thread, gone, ring::kNone32, reinterpret_cast<uintptr_t>(graph.graphExec), true,
-                 true);
+      report_graph(thread, gone, ring::kNone32, reinterpret_cast<uintptr_t>(graph.graphExec), true,
+                   true);
       forget_graph(gone);
       break;
     }
@@ -394,7 +394,7 @@ void on_resource(CUpti_CallbackId id, const CUpti_ResourceData& data) {
     case CUPTI_CBID_RESOURCE_CONTEXT_CREATED: {
       uint32_t context_id;
       if (cupti.cuptiGetContextId(data.context, &context_id) == CUPTI_SUCCESS)
-        tell_context(*thread, data.context, context_id);
+        report_context(*thread, data.context, context_id);
       break;
     }
     case CUPTI_CBID_RESOURCE_STREAM_CREATED:
@@ -413,7 +413,7 @@ void on_resource(CUpti_CallbackId id, const CUpti_ResourceData& data) {
   }
 }
 
-void tell_per_thread_stream(ThreadState& thread, CUcontext context, uint32_t context_id) {
+void report_per_thread_stream(ThreadState& thread, CUcontext context, uint32_t context_id) {
   const uint64_t bit = uint64_t{1} << context_id % 64;
   if ((thread.per_thread_contexts & bit) != 0) return;
   const Asking asking(kAllHandles, thread.begin);
@@ -421,14 +421,14 @@ void tell_per_thread_stream(ThreadState& thread, CUcontext context, uint32_t con
   thread.per_thread_contexts |= bit;
   const uint32_t id = stream_id(context, nullptr, true);
   if (id == ring::kNone32) return;
-  tell_stream(thread, context_id, reinterpret_cast<uintptr_t>(CU_STREAM_PER_THREAD), id,
-              kPerThreadStream, 0, false, thread.tid);
+  report_stream(thread, context_id, reinterpret_cast<uintptr_t>(CU_STREAM_PER_THREAD), id,
+                kPerThreadStream, 0, false, thread.tid);
 }
 
-void tell_used(ThreadState& thread, CUcontext context, uint32_t context_id, uint64_t stream) {
+void report_used(ThreadState& thread, CUcontext context, uint32_t context_id, uint64_t stream) {
   const Asking asking(stream > 2 ? stream : kAllHandles, thread.begin);
   if (!asking.allowed()) return;
-  tell_context(thread, context, context_id);
+  report_context(thread, context, context_id);
   if (stream <= 2 || !first_time(kStreamKey, context_id, stream)) return;
   auto handle = reinterpret_cast<CUstream>(stream);
   StreamKind kind = kUnknownStream;
@@ -437,7 +437,8 @@ void tell_used(ThreadState& thread, CUcontext context, uint32_t context_id, uint
   if (cuda.cuStreamGetFlags != nullptr && cuda.cuStreamGetFlags(handle, &flags) == CUDA_SUCCESS)
     kind = (flags & CU_STREAM_NON_BLOCKING) != 0 ? kNonBlockingStream : kBlockingStream;
   if (cuda.cuStreamGetPriority != nullptr) cuda.cuStreamGetPriority(handle, &priority);
-  tell_stream(thread, context_id, stream, stream_id(context, handle, false), kind, priority, false);
+  report_stream(thread, context_id, stream, stream_id(context, handle, false), kind, priority,
+                false);
 }
 
 void forget_resources_after_fork() {

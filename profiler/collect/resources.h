@@ -19,11 +19,11 @@ void on_resource(CUpti_CallbackId id, const CUpti_ResourceData& data);
 
 /// At the exit of a call that succeeded and ended no context: the calling thread used its
 /// per-thread default stream in this context. Tells of it once.
-void tell_per_thread_stream(ThreadState& thread, CUcontext context, uint32_t context_id);
+void report_per_thread_stream(ThreadState& thread, CUcontext context, uint32_t context_id);
 
 /// At the exit of a call that succeeded and ended nothing, if recording began late: tells of the
 /// context and the stream (0: none) that it used if they are new.
-void tell_used(ThreadState& thread, CUcontext context, uint32_t context_id, uint64_t stream);
+void report_used(ThreadState& thread, CUcontext context, uint32_t context_id, uint64_t stream);
 
 void forget_resources_after_fork();
 

@@ -195,11 +195,11 @@ void* watch_control(void*) {
   return nullptr;
 }
 
-void tell_unopened(int error) {
+void report_unopened(int error) {
   char cause[160];
   std::snprintf(cause, sizeof cause, "the recording's control file cannot be opened: %s",
                 std::strerror(error));
-  tell_user("not recording", cause, "check the limits of this process (ulimit -n, ulimit -v)");
+  report_to_user("not recording", cause, "check the limits of this process (ulimit -n, ulimit -v)");
 }
 
 const ring::Control* find_run(char* folder, size_t size) {
@@ -211,7 +211,7 @@ const ring::Control* find_run(char* folder, size_t size) {
       return control;
     }
     if (error != 0) {
-      tell_unopened(error);
+      report_unopened(error);
       return nullptr;
     }
   }
@@ -219,17 +219,17 @@ const ring::Control* find_run(char* folder, size_t size) {
   const char* cause = nullptr;
   const char* remedy = nullptr;
   if (!start_writer(folder, size, &cause, &remedy)) {
-    tell_user("not recording", cause, remedy);
+    report_to_user("not recording", cause, remedy);
     return nullptr;
   }
   set_environment(ring::kRingsVariable, folder);  // children join this run
   int error = 0;
   const ring::Control* control = map_control(folder, &error);
   if (control == nullptr && error == 0) {
-    tell_user("not recording", "the writer's control file cannot be used",
-              "use `streamscope` and the library of one installation");
+    report_to_user("not recording", "the writer's control file cannot be used",
+                   "use `streamscope` and the library of one installation");
   } else if (control == nullptr) {
-    tell_unopened(error);
+    report_unopened(error);
   }
   return control;
 }
@@ -254,7 +254,7 @@ bool has_standard_error() {
          facts.st_dev == standard_error.device && facts.st_ino == standard_error.file;
 }
 
-void tell_user(const char* what, const char* cause, const char* remedy) {
+void report_to_user(const char* what, const char* cause, const char* remedy) {
   if (!has_standard_error()) return;
   char line[1024];
   int length = std::snprintf(line, sizeof line, "streamscope: %s: %s; %s\n", what, cause, remedy);
@@ -290,10 +290,11 @@ bool start_session(const char* collector) {
     const int error = ring_refusal();
     std::snprintf(cause, sizeof cause, "no ring could be made in the folder of the run: %s",
                   std::strerror(error));
-    tell_user("not recording", cause,
-              error == ENOSPC || error == EDQUOT   ? "free space there"
-              : error == EMFILE || error == ENFILE ? "raise the limit on open files (ulimit -n)"
-                                                   : "check that the folder may be written");
+    report_to_user("not recording", cause,
+                   error == ENOSPC || error == EDQUOT ? "free space there"
+                   : error == EMFILE || error == ENFILE
+                       ? "raise the limit on open files (ulimit -n)"
+                       : "check that the folder may be written");
     return false;
   }
   const auto pid = static_cast<uint32_t>(::getpid());

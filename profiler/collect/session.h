@@ -85,7 +85,7 @@ void note_standard_error();
 /// own in that place.
 bool has_standard_error();
 /// Says on stderr, in one line, that recording is not possible or incomplete.
-void tell_user(const char* what, const char* cause, const char* remedy);
+void report_to_user(const char* what, const char* cause, const char* remedy);
 
 /// Writes a loss into the calling thread's ring. `first` and `last` are ticks; 0 means now.
 void report_loss(ring::Loss loss, uint64_t count, const char* detail = nullptr, uint64_t first = 0,

@@ -75,7 +75,7 @@ struct Telling {
   bool has_python = false;
 };
 
-int tell_module(dl_phdr_info* object, size_t, void* pointer) {
+int report_module(dl_phdr_info* object, size_t, void* pointer) {
   auto& [thread, has_python] = *static_cast<Telling*>(pointer);
   ring::ModuleRecord record{};
   record.kind = ring::RecordKind::kModule;
@@ -105,7 +105,7 @@ int tell_module(dl_phdr_info* object, size_t, void* pointer) {
 // Tells of all modules again whenever one was loaded since. Symbols are looked up only if an
 // interpreter is among them, and with no lock held: that waits for whoever loads a library, who may
 // wait for the call in which we are.
-void tell_modules(ThreadState& thread) {
+void report_modules(ThreadState& thread) {
   Telling telling{thread};
   {
     std::lock_guard lock(modules_mutex);
@@ -113,7 +113,7 @@ void tell_modules(ThreadState& thread) {
     ::dl_iterate_phdr(count_modules, &adds);
     if (adds == modules_seen) return;
     modules_seen = adds;
-    ::dl_iterate_phdr(tell_module, &telling);
+    ::dl_iterate_phdr(report_module, &telling);
   }
   if (telling.has_python) find_python();
 }
@@ -156,7 +156,7 @@ uint32_t take(ThreadState& thread) {
   for (uint32_t i = 0; i < frames.count; ++i) hash = fnv1a_step(frames.values[i], hash);
   if (static_cast<uint32_t>(hash) == 0) ++hash;  // 0 stands for none
   if (claim_stack(hash)) {
-    tell_modules(thread);
+    report_modules(thread);
     send_stack(thread, frames, hash);
   }
   return static_cast<uint32_t>(hash);

@@ -86,7 +86,7 @@ class NsysReader {
     read_overhead();
     read_nvtx();
     objects_.finish(strings_);
-    tell_what_is_left_out();
+    report_what_is_left_out();
   }
 
  private:
@@ -368,7 +368,7 @@ class NsysReader {
     return event.is_null(1) ? kNoId : string_id(event.integer(1));
   }
 
-  void tell_what_is_left_out() {
+  void report_what_is_left_out() {
     for (const std::string& table : tables_.tables()) {
       if (tables_.was_read(table) || is_reference(table)) continue;
       assembly_.losses().add("import-not-understood",

@@ -78,14 +78,15 @@ Bound Pairing::bind(const LookCall& look) const {
       records_.begin(), records_.end(), from,
       [](const RecordCall& candidate, Ns at_ns) { return candidate.start_ns < at_ns; });
   const bool instance_named = look.instance != kNoInt && taken.instance == look.instance;
-  for (auto rival = first; rival != records_.end() && rival->start_ns < until; ++rival) {
-    const Id id = static_cast<Id>(rival - records_.begin());
-    if (id == record || rival->process != look.process) continue;
+  for (auto contender = first; contender != records_.end() && contender->start_ns < until;
+       ++contender) {
+    const Id id = static_cast<Id>(contender - records_.begin());
+    if (id == record || contender->process != look.process) continue;
     const bool may_be_same =
-        rival->event == taken.event || (rival->event == kNoId && !instance_named);
+        contender->event == taken.event || (contender->event == kNoId && !instance_named);
     if (!may_be_same) continue;
-    const bool races = (rival->thread != look.thread && overlap(*rival, look)) ||
-                       (rival->thread != taken.thread && overlap(*rival, taken));
+    const bool races = (contender->thread != look.thread && overlap(*contender, look)) ||
+                       (contender->thread != taken.thread && overlap(*contender, taken));
     if (races) bound.candidates.push_back(id);
   }
   if (taken.thread != look.thread && overlap(taken, look)) bound.binding = trace::kAmbiguous;

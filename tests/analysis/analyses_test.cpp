@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "analysis/counts.h"
-#include "analysis/delay/device_room.h"
+#include "analysis/delay/shared_capacity.h"
 #include "bench/big_trace.h"
 #include "support/trace_builder.h"
 
@@ -68,11 +68,11 @@ TEST(StoredCounts, AreThoseOfTheTrace) {
 }
 
 // As the definition has it: instant by instant, over all users.
-Ns room_by_definition(const std::vector<RoomUser>& users, Ns at, double share, Ns priority) {
+Ns room_by_definition(const std::vector<CapacityUser>& users, Ns at, double share, Ns priority) {
   for (Ns now = at;;) {
     double used = 0;
     Ns first_end = std::numeric_limits<Ns>::max();
-    for (const RoomUser& user : users) {
+    for (const CapacityUser& user : users) {
       if (user.start > now || user.end <= now) continue;
       if (user.start > at && user.priority > priority) continue;
       used += user.share;
@@ -84,18 +84,18 @@ Ns room_by_definition(const std::vector<RoomUser>& users, Ns at, double share, N
 }
 
 // Of many users those count that end last.
-void keep_last(std::vector<RoomUser>& users, size_t most) {
-  std::ranges::stable_sort(users, {}, &RoomUser::end);
+void keep_last(std::vector<CapacityUser>& users, size_t most) {
+  std::ranges::stable_sort(users, {}, &CapacityUser::end);
   if (users.size() > most) users.erase(users.begin());
 }
 
-TEST(DeviceRoom, IsWhereTheLastUsersLeaveSome) {
+TEST(SharedCapacity, IsWhereTheLastUsersLeaveSome) {
   std::mt19937_64 random(5);
   const auto below = [&](Ns limit) {
     return static_cast<Ns>(random() % static_cast<uint64_t>(limit));
   };
-  DeviceRoom room;
-  std::vector<RoomUser> users;
+  SharedCapacity room;
+  std::vector<CapacityUser> users;
   int waited = 0;
   for (int i = 0; i < 20'000; ++i) {
     const Ns at = 100 * i + below(3'000), priority = below(3) - 1;
@@ -105,7 +105,7 @@ TEST(DeviceRoom, IsWhereTheLastUsersLeaveSome) {
     waited += found > at;
     // Now and then later than there is room, so that others start in the meantime.
     const Ns start = found + (i % 3 == 0 ? below(1'000) : 0);
-    const RoomUser user{start, start + 1 + below(500), priority, start, share};
+    const CapacityUser user{start, start + 1 + below(500), priority, start, share};
     room.use(user);
     users.push_back(user);
     keep_last(users, 64);
@@ -113,27 +113,27 @@ TEST(DeviceRoom, IsWhereTheLastUsersLeaveSome) {
   EXPECT_GT(waited, 5'000);
 }
 
-TEST(DeviceRoom, ComesInTurnAfterThoseThatBeganBefore) {
+TEST(SharedCapacity, ComesInTurnAfterThoseThatBeganBefore) {
   std::mt19937_64 random(7);
-  DeviceRoom engine;
-  std::vector<RoomUser> users;
+  SharedCapacity engine;
+  std::vector<CapacityUser> users;
   for (Ns i = 0; i < 5'000; ++i) {
     const Ns at = 100 * i + static_cast<Ns>(random() % 3'000),
              started = static_cast<Ns>(random() % 500'000);
     Ns wanted = at;
-    for (const RoomUser& user : users) {
+    for (const CapacityUser& user : users) {
       if (user.started < started) wanted = std::max(wanted, user.end);
     }
     ASSERT_EQ(engine.turn(at, 1, started), wanted) << i;
-    const RoomUser user{wanted, wanted + static_cast<Ns>(random() % 500), 0, started, 1};
+    const CapacityUser user{wanted, wanted + static_cast<Ns>(random() % 500), 0, started, 1};
     engine.use(user);
     users.push_back(user);
     keep_last(users, 64);
   }
 }
 
-TEST(DeviceRoom, ForgetsNobodyForUsersThatTakeNoPart) {
-  DeviceRoom room;
+TEST(SharedCapacity, ForgetsNobodyForUsersThatTakeNoPart) {
+  SharedCapacity room;
   room.use({0, 1'000, 0, 0, 1});
   for (Ns at = 0; at < 100; ++at) room.use({at, at + 500, 0, at, 0});
   EXPECT_EQ(room.room(100, 0.5, 0), 1'000);

@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "analysis/hang/hang.h"
-#include "analysis/hang/standstill.h"
+#include "analysis/hang/hang_snapshot.h"
 #include "support/trace_builder.h"
 
 namespace streamscope::analysis {
@@ -153,7 +153,7 @@ TEST(ExplainHang, BelievesTheLatestLookAlsoWhereTimeStandsStill) {
   }
   const Trace trace = builder.trace();
   Analyses analyses(trace);
-  EXPECT_EQ(standstills(trace).at(0).samples, (std::vector<Id>{2, 3}));
+  EXPECT_EQ(hang_snapshots(trace).at(0).samples, (std::vector<Id>{2, 3}));
   EXPECT_EQ(explain_hang(analyses, 0, &coord).verdict, "missing-participant");
 }
 

@@ -70,16 +70,16 @@ void collective(TraceBuilder& builder, std::string_view stream, trace::Int commu
   trace.range.payload.back() = communicator;
 }
 
-TraceBuilder two_communicators(bool opposite, bool told = true) {
+TraceBuilder two_communicators(bool opposite, bool reported = true) {
   TraceBuilder builder;
   for (int step = 0; step < 2; ++step) {
-    collective(builder, "left", told ? 0xa : trace::kNoInt);
-    collective(builder, "left", told ? 0xb : trace::kNoInt);
+    collective(builder, "left", reported ? 0xa : trace::kNoInt);
+    collective(builder, "left", reported ? 0xb : trace::kNoInt);
   }
   for (int step = 0; step < 2; ++step) {
     const bool turned = opposite && step == 1;
-    collective(builder, "right", !told ? trace::kNoInt : turned ? 0xb : 0xa);
-    collective(builder, "right", !told ? trace::kNoInt : turned ? 0xa : 0xb);
+    collective(builder, "right", !reported ? trace::kNoInt : turned ? 0xb : 0xa);
+    collective(builder, "right", !reported ? trace::kNoInt : turned ? 0xa : 0xb);
   }
   return builder;
 }

@@ -6,8 +6,8 @@
 #include <gtest/gtest.h>
 
 #include "analysis/analyses.h"
-#include "analysis/delay/device_room.h"
 #include "analysis/delay/recorder_cost.h"
+#include "analysis/delay/shared_capacity.h"
 #include "support/trace_builder.h"
 
 namespace streamscope::analysis {

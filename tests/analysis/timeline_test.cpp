@@ -9,8 +9,8 @@
 #include <array>
 #include <random>
 
+#include "analysis/delay/contention.h"
 #include "analysis/delay/overlap.h"
-#include "analysis/delay/rivals.h"
 #include "memory_trace.h"
 
 namespace streamscope::analysis {

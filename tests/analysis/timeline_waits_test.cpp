@@ -24,7 +24,7 @@ struct Coordinated {
   Id timeline = builder.add(trace::Timeline{
       .process_id = 0, .native_id = 1, .name_id = builder.intern("steps"), .initial = 0});
 
-  void tell(trace::TimelineAct act, trace::Int value, const StreamBuilder& stream, Ns at) {
+  void report(trace::TimelineAct act, trace::Int value, const StreamBuilder& stream, Ns at) {
     builder.add(trace::TimelinePoint{.timeline_id = timeline,
                                      .act = act,
                                      .value = value,
@@ -37,9 +37,9 @@ struct Coordinated {
 TEST(TimelineWaits, AnEventThatStandsForAValueIsNamed) {
   Coordinated c;
   c.a.at(1 * kUs).kernel("k", 10 * kUs, 100 * kUs);
-  c.tell(trace::kTimelineSignal, 5, c.a, 2 * kUs);
+  c.report(trace::kTimelineSignal, 5, c.a, 2 * kUs);
   c.a.at(2 * kUs).record("e");
-  c.tell(trace::kTimelineWait, 5, c.b, 3 * kUs);
+  c.report(trace::kTimelineWait, 5, c.b, 3 * kUs);
   c.b.at(3 * kUs + 200).wait("e");
   c.b.kernel("after", 102 * kUs, 110 * kUs);
   // One that the program made itself, much later.
@@ -57,7 +57,7 @@ TEST(TimelineWaits, AnEventThatStandsForAValueIsNamed) {
 
 TEST(TimelineWaits, AWordInMemoryThatStandsForAValueIsNamed) {
   Coordinated c;
-  c.tell(trace::kTimelineWait, 7, c.b, 3 * kUs);
+  c.report(trace::kTimelineWait, 7, c.b, 3 * kUs);
   c.b.at(3 * kUs + 200).memory_wait(0x10, 7, 5 * kUs, 80 * kUs);
   const Id wait = c.b.last_op();
   c.b.kernel("after", 82 * kUs, 90 * kUs);
@@ -69,7 +69,7 @@ TEST(TimelineWaits, AWordInMemoryThatStandsForAValueIsNamed) {
 TEST(TimelineWaits, AnEventOfAStreamThatPromisedNothingIsTheProgramsOwn) {
   Coordinated c;
   c.a.at(1 * kUs).kernel("k", 10 * kUs, 100 * kUs).record("e");
-  c.tell(trace::kTimelineWait, 5, c.b, 3 * kUs);
+  c.report(trace::kTimelineWait, 5, c.b, 3 * kUs);
   c.b.at(3 * kUs + 200).wait("e");
   const Trace trace = c.builder.trace();
   EXPECT_FALSE(TimelineWaits(trace).of_wait(0));

@@ -27,7 +27,7 @@ __global__ void hold(const volatile int* gate, int trial) {
   while (*gate < trial && clock64() - start < 4'000'000'000LL) {
   }
 }
-__global__ void tell(volatile int* done, int trial) {
+__global__ void report(volatile int* done, int trial) {
   *done = trial;
   __threadfence_system();
 }
@@ -100,7 +100,7 @@ int main(int argc, char** argv) {
   // Load every kernel now: a first launch may wait for the device.
   *gate_a = 1;
   counted::launch(hold, 1, 1, race.a, static_cast<const volatile int*>(device_gate_a), 1);
-  counted::launch(tell, 1, 1, race.w, static_cast<volatile int*>(device_done), 0);
+  counted::launch(report, 1, 1, race.w, static_cast<volatile int*>(device_done), 0);
   CALL(cudaDeviceSynchronize);
   *gate_a = 0;
 
@@ -115,7 +115,7 @@ int main(int argc, char** argv) {
     race.trial.store(trial, std::memory_order_release);
     while (race.finished.load(std::memory_order_acquire) < 3 * trial) {
     }
-    counted::launch(tell, 1, 1, race.w, static_cast<volatile int*>(device_done), trial);
+    counted::launch(report, 1, 1, race.w, static_cast<volatile int*>(device_done), trial);
     char taken = 'B';
     if (!reaches(done, trial, kPatience)) {
       taken = 'A';

@@ -44,7 +44,7 @@ Costs measure(const fs::path& folder, const std::string& dependencies, int round
   std::vector<double> off, on, plain;
   for (int round = 0; round < (bench::smoke() ? 1 : rounds); ++round) {
     const double untraced = std::stod(output_of(loop + "_untraced" + arguments));
-    const double told_nobody = std::stod(output_of(loop + arguments));
+    const double reported_nobody = std::stod(output_of(loop + arguments));
     const double recorded =
         std::stod(output_of((folder / "../streamscope").string() + " record --quiet --force -o " +
                             trace.string() + " -- " + loop + arguments));
@@ -54,9 +54,9 @@ Costs measure(const fs::path& folder, const std::string& dependencies, int round
       std::fprintf(stderr, "the recorder could not keep up: %s", info.c_str());
       std::exit(1);
     }
-    off.push_back(told_nobody - untraced);
-    on.push_back(recorded - told_nobody);
-    plain.push_back(told_nobody);
+    off.push_back(reported_nobody - untraced);
+    on.push_back(recorded - reported_nobody);
+    plain.push_back(reported_nobody);
   }
   fs::remove(trace);
   return {bench::median(off), bench::median(on), bench::median(plain)};

@@ -160,11 +160,11 @@ Staleness staleness(const coord::Device& device, std::size_t count, Clock::durat
     std::this_thread::sleep_for(apart);
     const Clock::time_point opened = gate.open();
     Clock::time_point known = Clock::time_point::max();
-    for (bool told = false; !told;) {
-      told = timeline.completed() >= i;
+    for (bool observed = false; !observed;) {
+      observed = timeline.completed() >= i;
       const Clock::time_point now = Clock::now();
       if (std::atomic_ref<std::uint64_t>(word[0]).load() >= i) known = std::min(known, now);
-      if (!told) continue;
+      if (!observed) continue;
       all.since_known_us.push_back(microseconds(now - std::min(known, now)));
       all.since_gate_us.push_back(microseconds(now - opened));
     }
@@ -208,13 +208,13 @@ int main() {
   bench::rival("gate_not_held_us", gate_at_once, "us");
   bench::rival("waiter_callback_delay_after_1_ms_us", after_1_ms, "us");
   bench::rival("waiter_callback_delay_after_20_ms_us", after_20_ms, "us");
-  const auto tell_staleness = [&](const std::string& name, const Staleness& found) {
+  const auto notify_staleness = [&](const std::string& name, const Staleness& found) {
     budget_on_a_gpu((name + "_us").c_str(), quantile(found.since_known_us, 0.99), 20);
     bench::rival((name + "_median_us").c_str(), quantile(found.since_known_us, 0.5), "us");
     bench::rival((name + "_longest_us").c_str(), quantile(found.since_known_us, 1), "us");
     bench::rival((name + "_since_the_gate_us").c_str(), quantile(found.since_gate_us, 0.99), "us");
   };
-  tell_staleness("completed_staleness", stale);
+  notify_staleness("completed_staleness", stale);
   // After the time in which everybody looks without pause.
-  tell_staleness("completed_staleness_after_3_ms", late);
+  notify_staleness("completed_staleness_after_3_ms", late);
 }

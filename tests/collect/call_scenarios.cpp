@@ -424,9 +424,9 @@ int call_while_loading(const Arguments& arguments) {
   launch(kStreamA);
   if (write(called[1], &byte, 1) != 1) return 2;
   loader.join();
-  const auto* was_told =
+  const auto* was_reported =
       library == nullptr ? nullptr : static_cast<int*>(dlsym(library, "slow_library_was_told"));
-  return was_told != nullptr && *was_told == 1 ? 0 : 1;
+  return was_reported != nullptr && *was_reported == 1 ? 0 : 1;
 }
 
 // A second thread finds no room for its ring.

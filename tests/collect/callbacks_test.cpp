@@ -133,21 +133,21 @@ TEST(Callbacks, TellKernelParametersThatMayBePointersOnlyIfAsked) {
     Observed run;
     if (asked) run.control().with = ring::kWithArgs;
     ASSERT_EQ(run.run_child("kernel-arguments"), 0) << run.error_text();
-    const auto told = run.all<ring::KernelArgumentsRecord>(RecordKind::kKernelArguments);
+    const auto reported = run.all<ring::KernelArgumentsRecord>(RecordKind::kKernelArguments);
     if (!asked) {
-      EXPECT_TRUE(told.empty());
+      EXPECT_TRUE(reported.empty());
       continue;
     }
-    ASSERT_EQ(told.size(), 2u);
-    ASSERT_EQ(told[0].count, 2u);  // a small number is none
-    EXPECT_EQ(told[0].values[0], 0x7f0000001000u);
-    EXPECT_EQ(told[0].values[1], 0x7f0000002000u);
-    EXPECT_EQ(told[0].parameters[1], 3);
-    EXPECT_EQ(told[0].correlation_id, run.calls().at(0).correlation_id);
-    EXPECT_EQ(run.text(told[0].kernel), "outer");
-    ASSERT_EQ(told[1].count, 1u);
-    EXPECT_EQ(told[1].values[0], 0x7f0000003000u);
-    EXPECT_EQ(told[1].correlation_id, run.calls().at(1).correlation_id);
+    ASSERT_EQ(reported.size(), 2u);
+    ASSERT_EQ(reported[0].count, 2u);  // a small number is none
+    EXPECT_EQ(reported[0].values[0], 0x7f0000001000u);
+    EXPECT_EQ(reported[0].values[1], 0x7f0000002000u);
+    EXPECT_EQ(reported[0].parameters[1], 3);
+    EXPECT_EQ(reported[0].correlation_id, run.calls().at(0).correlation_id);
+    EXPECT_EQ(run.text(reported[0].kernel), "outer");
+    ASSERT_EQ(reported[1].count, 1u);
+    EXPECT_EQ(reported[1].values[0], 0x7f0000003000u);
+    EXPECT_EQ(reported[1].correlation_id, run.calls().at(1).correlation_id);
   }
 }
 

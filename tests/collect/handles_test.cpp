@@ -71,35 +71,35 @@ TEST(Handles, OfDefaultStreamsAreCapturedByThread) {
 TEST(Handles, OfContextsMayEndBeforeAThreadsOwnStreamIsTold) {
   Observed run;
   ASSERT_EQ(run.run_child("own-stream-of-dead-context"), 0) << run.error_text();
-  size_t told = 0;
+  size_t reported = 0;
   for (const auto& stream : run.all<ring::StreamRecord>(RecordKind::kStream))
-    told += stream.stream_kind == static_cast<uint8_t>(kPerThreadStream);
-  EXPECT_EQ(told, 1u);  // when it was used again
+    reported += stream.stream_kind == static_cast<uint8_t>(kPerThreadStream);
+  EXPECT_EQ(reported, 1u);  // when it was used again
 }
 
 TEST(Handles, MadeBeforeRecordingBeganAreAskedAboutOnlyWhileTheyAreGood) {
   Observed run;
   run.set("LD_PRELOAD", "");
   ASSERT_EQ(run.run({COLLECT_CHILD, "late-handles", COLLECT_LIBRARY}), 0) << run.error_text();
-  std::vector<uint64_t> told;
+  std::vector<uint64_t> reported;
   for (const auto& stream : run.all<ring::StreamRecord>(RecordKind::kStream)) {
-    if (stream.destroyed == 0 && stream.handle > 2) told.push_back(stream.handle);
+    if (stream.destroyed == 0 && stream.handle > 2) reported.push_back(stream.handle);
   }
-  EXPECT_THAT(told, ElementsAre(0xf00fu));
+  EXPECT_THAT(reported, ElementsAre(0xf00fu));
 }
 
 TEST(Handles, OfFunctionsMayEndDuringTheirLaunch) {
   Observed run;
   run.control().with = ring::kWithArgs;
   ASSERT_EQ(run.run_child("functions-end"), 0) << run.error_text();
-  std::vector<uint32_t> told;
+  std::vector<uint32_t> reported;
   for (const auto& each : run.all<ring::KernelArgumentsRecord>(RecordKind::kKernelArguments))
-    told.push_back(each.correlation_id);
+    reported.push_back(each.correlation_id);
   const auto calls = run.calls();
   ASSERT_THAT(calls, SizeIs(5));
   // Of the first launch and, asked again, of the last one; the call that ended them is of another
   // thread and comes last.
-  EXPECT_EQ(told, (std::vector{calls.at(0).correlation_id, calls.at(3).correlation_id}));
+  EXPECT_EQ(reported, (std::vector{calls.at(0).correlation_id, calls.at(3).correlation_id}));
 }
 
 TEST(Handles, OfGraphsAndNodesAreAskedAboutOnlyWhereTheyAreMadeAndGraphsWhereTheyEnd) {

@@ -10,7 +10,7 @@
 #include <cstdlib>
 
 extern "C" {
-__attribute__((visibility("default"))) int slow_library_was_told = 0;
+__attribute__((visibility("default"))) int slow_library_was_reported = 0;
 }
 
 namespace {
@@ -22,7 +22,7 @@ __attribute__((constructor)) void load() {
   char byte = 0;
   if (write(to, &byte, 1) != 1) return;
   pollfd readable{from, POLLIN, 0};
-  slow_library_was_told = poll(&readable, 1, 5'000) == 1;
+  slow_library_was_reported = poll(&readable, 1, 5'000) == 1;
 }
 
 }  // namespace

@@ -366,14 +366,14 @@ TEST_F(Allocator, IsToldToAnObserver) {
     StreamOrderedAllocator pool(coordinator, {.limit_bytes = 8 * kMiB, .name = "activations"});
     pool.free(a, pool.allocate(a, kMiB));
   }
-  const auto told = fake_observer::stop();
-  ASSERT_EQ(told.pools.front().kind, COORD_POOL_MEMORY);
-  EXPECT_EQ(told.pools.front().name, "activations");
-  ASSERT_EQ(told.pool_samples.size(), 2u);
-  EXPECT_EQ(told.pool_samples[0].in_use, kMiB);
-  EXPECT_EQ(told.pool_samples[0].available, kMiB);
-  EXPECT_EQ(told.pool_samples[1].in_use, 0u);
-  EXPECT_EQ(told.pool_samples[1].high_water, kMiB);
+  const auto observed = fake_observer::stop();
+  ASSERT_EQ(observed.pools.front().kind, COORD_POOL_MEMORY);
+  EXPECT_EQ(observed.pools.front().name, "activations");
+  ASSERT_EQ(observed.pool_samples.size(), 2u);
+  EXPECT_EQ(observed.pool_samples[0].in_use, kMiB);
+  EXPECT_EQ(observed.pool_samples[0].available, kMiB);
+  EXPECT_EQ(observed.pool_samples[1].in_use, 0u);
+  EXPECT_EQ(observed.pool_samples[1].high_water, kMiB);
 }
 
 TEST_F(Allocator, ThreadsUseStreamsOfTheirOwn) {

@@ -197,10 +197,10 @@ TEST(ForkJoin, ReplacesHostSyncsByRecordsAndWaits) {
     fork.join();
   }
   streams.refs[0].launch({.function = [&] { ordered &= stage == 5; }});
-  const auto told = fake_observer::stop();
-  EXPECT_EQ(told.calls_named("simEventRecord").size(), 5u);
-  EXPECT_EQ(told.calls_named("simStreamWaitEvent").size(), 8u);
-  EXPECT_TRUE(told.calls_named("simStreamSynchronize").empty());
+  const auto observed = fake_observer::stop();
+  EXPECT_EQ(observed.calls_named("simEventRecord").size(), 5u);
+  EXPECT_EQ(observed.calls_named("simStreamWaitEvent").size(), 8u);
+  EXPECT_TRUE(observed.calls_named("simStreamSynchronize").empty());
   streams.refs[0].synchronize();
   EXPECT_TRUE(ordered);
   coordinator.wait(coordinator.submit({.stream = streams.refs[0]}, [](StreamRef) {}));

@@ -112,14 +112,14 @@ struct Truth {
 };
 
 /// What the calls to the driver do: each wait is for the operation whose record its event had last.
-std::vector<Set> order_of_calls(const Program& program, const fake_observer::Told& told,
+std::vector<Set> order_of_calls(const Program& program, const fake_observer::Observed& observed,
                                 const std::map<std::uint32_t, std::size_t>& numbers,
                                 std::size_t& waits) {
   std::map<std::uint64_t, Set> event;  // what the last record of an event comes after
   std::vector<Set> stream(program.streams, 0), before(program.operations.size(), 0);
   std::vector<bool> begun(program.operations.size(), false);
   waits = 0;
-  for (const fake_observer::Call& call : told.calls) {
+  for (const fake_observer::Call& call : observed.calls) {
     const auto found = numbers.find(call.operation);
     if (found == numbers.end()) continue;
     const std::size_t number = found->second;
@@ -178,13 +178,13 @@ TEST(ElisionAgainstBruteForce, RandomProgramsKeepTheirOrderWithTheFewestWaits) {
       }
       placed = coordinator.metrics().waits_placed;
     }
-    const fake_observer::Told told = fake_observer::stop();
+    const fake_observer::Observed observed = fake_observer::stop();
     std::map<std::uint32_t, std::size_t> numbers;
-    for (const auto& operation : told.operations)
+    for (const auto& operation : observed.operations)
       numbers.emplace(operation.operation, numbers.size());
     ASSERT_EQ(numbers.size(), program.operations.size());
     std::size_t waits = 0;
-    const std::vector<Set> before = order_of_calls(program, told, numbers, waits);
+    const std::vector<Set> before = order_of_calls(program, observed, numbers, waits);
     for (std::size_t i = 0; i < program.operations.size(); ++i) {
       ASSERT_EQ(program.operations[i].after & ~(before[i] | truth.proved[i]), 0u)
           << "order lost at " << i << " of program " << trial << "\n"

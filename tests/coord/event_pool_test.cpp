@@ -81,9 +81,10 @@ TEST(EventPool, MakesNoCallToTheDriverInSteadyState) {
     EXPECT_EQ(pool.metrics().acquired, 1000u);
     EXPECT_EQ(pool.metrics().released, 1000u);
   }
-  const auto told = fake_observer::stop();
-  EXPECT_EQ(told.calls_named("simEventCreate").size(), told.calls_named("simEventDestroy").size());
-  EXPECT_LE(told.calls_named("simEventCreate").size(), 4u);
+  const auto observed = fake_observer::stop();
+  EXPECT_EQ(observed.calls_named("simEventCreate").size(),
+            observed.calls_named("simEventDestroy").size());
+  EXPECT_LE(observed.calls_named("simEventCreate").size(), 4u);
 }
 
 TEST(EventPool, KeepsClassesApart) {

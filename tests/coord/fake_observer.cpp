@@ -18,7 +18,7 @@ namespace {
 
 std::mutex mutex;
 bool on = false;
-Told told;
+Observed observed;
 /// The operation that each thread is in.
 std::map<std::thread::id, std::uint32_t> current_operations;
 std::uint32_t current_operation() {
@@ -53,34 +53,35 @@ std::string text(const char* from) { return from != nullptr ? from : ""; }
 
 void device(const coord_device_facts* facts) {
   keep([&] {
-    told.devices.push_back({facts->device, facts->context, facts->simulated, facts->sm_count,
-                            facts->copy_engines, text(facts->name)});
+    observed.devices.push_back({facts->device, facts->context, facts->simulated, facts->sm_count,
+                                facts->copy_engines, text(facts->name)});
   });
 }
 
 void stream(const coord_stream_facts* facts) {
   keep([&] {
-    told.streams.push_back({facts->context, facts->stream, facts->handle, facts->kind,
-                            facts->priority, facts->destroyed != 0, facts->time_ns,
-                            text(facts->name)});
+    observed.streams.push_back({facts->context, facts->stream, facts->handle, facts->kind,
+                                facts->priority, facts->destroyed != 0, facts->time_ns,
+                                text(facts->name)});
   });
 }
 
 void event_name(std::uint32_t, std::uint64_t event, const char* name) {
-  keep([&] { told.event_names.emplace_back(event, name); });
+  keep([&] { observed.event_names.emplace_back(event, name); });
 }
 
 void operation_registered(const coord_operation_facts* facts) {
   keep([&] {
-    told.operations.push_back({facts->operation,
-                               facts->type,
-                               facts->priority,
-                               facts->context,
-                               facts->stream,
-                               {facts->dependencies, facts->dependencies + facts->dependency_count},
-                               facts->time_ns,
-                               text(facts->name),
-                               text(facts->call_site)});
+    observed.operations.push_back(
+        {facts->operation,
+         facts->type,
+         facts->priority,
+         facts->context,
+         facts->stream,
+         {facts->dependencies, facts->dependencies + facts->dependency_count},
+         facts->time_ns,
+         text(facts->name),
+         text(facts->call_site)});
   });
 }
 
@@ -91,14 +92,14 @@ void operation_begun(const coord_operation_begin_facts* facts) {
     for (std::uint32_t i = 0; i < facts->dependency_count; ++i) {
       const coord_dependency_facts& one = facts->dependencies[i];
       on.push_back(one.operation);
-      told.dependencies.push_back(
+      observed.dependencies.push_back(
           {facts->operation, one.operation, one.inferred != 0, one.elided != 0, one.elided});
     }
-    told.operations.push_back(
+    observed.operations.push_back(
         {facts->operation, facts->type, facts->priority, facts->context, facts->stream, on,
          static_cast<std::int64_t>(facts->registered), text(facts->name),
          text(facts->file) + ":" + std::to_string(facts->line) + " " + text(facts->function)});
-    told.states.push_back(
+    observed.states.push_back(
         {facts->operation, COORD_OPERATION_BEGUN, static_cast<std::int64_t>(facts->begun)});
   });
 }
@@ -131,7 +132,7 @@ std::uint64_t* operation_of_kind(std::uint32_t number, std::uint32_t operation,
   facts.begun = begun;
   facts.dependencies = dependencies;
   facts.dependency_count = dependency_count;
-  keep([&] { ++told.of_kinds; });
+  keep([&] { ++observed.of_kinds; });
   return operation_entered(&facts);
 }
 
@@ -142,7 +143,7 @@ void operation_begin(std::uint32_t operation, std::int64_t) {
 void operation_end(std::uint32_t operation, std::int64_t) { leave(operation); }
 
 void operation_state(std::uint32_t operation, std::uint32_t state, std::int64_t time_ns) {
-  keep([&] { told.states.push_back({operation, state, time_ns}); });
+  keep([&] { observed.states.push_back({operation, state, time_ns}); });
 }
 
 void operation_stamp(std::uint32_t operation, std::uint32_t state, std::uint32_t,
@@ -160,61 +161,61 @@ void operations_completed(const std::uint32_t* operations, std::uint32_t count, 
 void dependency(std::uint32_t operation, std::uint32_t depends_on, std::uint32_t inferred,
                 std::uint32_t elided) {
   keep([&] {
-    told.dependencies.push_back({operation, depends_on, inferred != 0, elided != 0, elided});
+    observed.dependencies.push_back({operation, depends_on, inferred != 0, elided != 0, elided});
   });
 }
 
 void sim_call(const coord_sim_call* facts) {
   const std::uint32_t operation = kept_end == 0 ? current_operation() : COORD_NONE;
   keep([&] {
-    told.calls.push_back({facts->name, *facts, operation});
-    told.calls.back().facts.name = nullptr;
+    observed.calls.push_back({facts->name, *facts, operation});
+    observed.calls.back().facts.name = nullptr;
   });
 }
 
 void sim_op(const coord_sim_op* facts) {
   keep([&] {
-    told.ops.push_back({text(facts->name), *facts});
-    told.ops.back().facts.name = nullptr;
+    observed.ops.push_back({text(facts->name), *facts});
+    observed.ops.back().facts.name = nullptr;
   });
 }
 
 void mark(const char* name, std::int64_t) {
-  keep([&] { told.marks.emplace_back(name); });
+  keep([&] { observed.marks.emplace_back(name); });
 }
 
 void pool(const coord_pool_facts* facts) {
   keep([&] {
-    told.pools.push_back({facts->pool, facts->kind, facts->capacity, text(facts->name)});
+    observed.pools.push_back({facts->pool, facts->kind, facts->capacity, text(facts->name)});
   });
 }
 
 void pool_sample(const coord_pool_sample_facts* facts) {
-  keep([&] { told.pool_samples.push_back(*facts); });
+  keep([&] { observed.pool_samples.push_back(*facts); });
 }
 
 void barrier(const coord_barrier_facts* facts) {
   keep([&] {
-    told.barriers.push_back({facts->operation,
-                             text(facts->name),
-                             {facts->streams, facts->streams + facts->stream_count}});
+    observed.barriers.push_back({facts->operation,
+                                 text(facts->name),
+                                 {facts->streams, facts->streams + facts->stream_count}});
   });
 }
 
 void access(const coord_access_facts* facts) {
-  keep([&] { told.accesses.push_back(*facts); });
+  keep([&] { observed.accesses.push_back(*facts); });
 }
 
 void barrier_arrival(const coord_barrier_arrival_facts* facts) {
-  keep([&] { told.arrivals.push_back(*facts); });
+  keep([&] { observed.arrivals.push_back(*facts); });
 }
 
 void timeline(const coord_timeline_facts* facts) {
-  keep([&] { told.timelines.push_back({facts->timeline, facts->initial, text(facts->name)}); });
+  keep([&] { observed.timelines.push_back({facts->timeline, facts->initial, text(facts->name)}); });
 }
 
 void timeline_act(const coord_timeline_act_facts* facts) {
-  keep([&] { told.timeline_acts.push_back(*facts); });
+  keep([&] { observed.timeline_acts.push_back(*facts); });
 }
 
 void waits(const coord_waits_facts* facts) {
@@ -224,19 +225,19 @@ void waits(const coord_waits_facts* facts) {
       const coord_wait_party& party = facts->parties[i];
       all.parties.push_back({party.kind, party.flags, party.object, text(party.label)});
     }
-    told.waits.push_back(std::move(all));
+    observed.waits.push_back(std::move(all));
   });
 }
 
 void task_queue(const coord_task_queue_facts* facts) {
   keep([&] {
-    told.task_queues.push_back(
+    observed.task_queues.push_back(
         {facts->queue, facts->workers, facts->on_device != 0, text(facts->name)});
   });
 }
 
 void task_run(std::uint32_t queue, std::uint32_t run) {
-  keep([&] { told.task_runs.emplace_back(queue, run); });
+  keep([&] { observed.task_runs.emplace_back(queue, run); });
 }
 
 std::uint64_t task_stamp(std::uint32_t* clock) {
@@ -249,23 +250,23 @@ std::uint32_t most_tasks = ~0u;
 std::uint32_t tasks(const coord_tasks_facts* facts) {
   const std::uint32_t taken =
       facts->run == COORD_NONE ? facts->count : std::min(facts->count, most_tasks);
-  keep([&] { told.tasks.push_back({*facts, {facts->tasks, facts->tasks + taken}}); });
+  keep([&] { observed.tasks.push_back({*facts, {facts->tasks, facts->tasks + taken}}); });
   return taken;
 }
 
-void (*tell_waits)() = nullptr;
-void waits_on_request(void (*tell)()) { tell_waits = tell; }
+void (*notify_waits)() = nullptr;
+void waits_on_request(void (*notify)()) { notify_waits = notify; }
 
 }  // namespace
 
-void ask_for_waits() { tell_waits(); }
+void ask_for_waits() { notify_waits(); }
 
 void keep_ends(bool keep) { ends_kept = keep; }
 std::uint64_t last_end() { return kept_end; }
 
 void take_tasks(std::uint32_t most) { most_tasks = most; }
 
-std::vector<Call> Told::calls_named(const std::string& name) const {
+std::vector<Call> Observed::calls_named(const std::string& name) const {
   std::vector<Call> found;
   for (const Call& call : calls) {
     if (call.name == name) found.push_back(call);
@@ -273,7 +274,7 @@ std::vector<Call> Told::calls_named(const std::string& name) const {
   return found;
 }
 
-Op Told::op_named(const std::string& name) const {
+Op Observed::op_named(const std::string& name) const {
   for (const Op& op : ops) {
     if (op.name == name) return op;
   }
@@ -284,13 +285,13 @@ Op Told::op_named(const std::string& name) const {
 void start() {
   const std::lock_guard lock(mutex);
   on = true;
-  told = {};
+  observed = {};
 }
 
-Told stop() {
+Observed stop() {
   const std::lock_guard lock(mutex);
   on = false;
-  return std::exchange(told, {});
+  return std::exchange(observed, {});
 }
 
 }  // namespace fake_observer

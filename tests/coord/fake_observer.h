@@ -92,7 +92,7 @@ struct Tasks {
   std::vector<coord_task> tasks;
 };
 
-struct Told {
+struct Observed {
   std::vector<Device> devices;
   std::vector<Stream> streams;
   std::vector<std::pair<std::uint64_t, std::string>> event_names;
@@ -132,6 +132,6 @@ std::uint64_t last_end();
 /// Forgets what was told so far. While off, everything is ignored.
 void start();
 /// What was told since start(); nothing is kept from then on.
-Told stop();
+Observed stop();
 
 }  // namespace fake_observer

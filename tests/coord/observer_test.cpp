@@ -29,25 +29,25 @@ TEST(Observer, IsToldTheDeviceAndEveryStreamFromTheLegacyOneOn) {
     const Stream blocking = device.create_stream({.non_blocking = false});
     device.per_thread_stream().synchronize();
   }
-  const auto told = fake_observer::stop();
-  ASSERT_EQ(told.devices.size(), 1u);
-  EXPECT_EQ(told.devices[0].simulated, 1u);
-  EXPECT_EQ(told.devices[0].sm_count, 132u);
-  EXPECT_EQ(told.devices[0].name, "Simulated H200");
+  const auto observed = fake_observer::stop();
+  ASSERT_EQ(observed.devices.size(), 1u);
+  EXPECT_EQ(observed.devices[0].simulated, 1u);
+  EXPECT_EQ(observed.devices[0].sm_count, 132u);
+  EXPECT_EQ(observed.devices[0].name, "Simulated H200");
 
-  ASSERT_EQ(told.streams.size(), 6u);
-  const auto& legacy = told.streams[0];
+  ASSERT_EQ(observed.streams.size(), 6u);
+  const auto& legacy = observed.streams[0];
   EXPECT_EQ(legacy.kind, 0u);
   EXPECT_EQ(legacy.handle, 0u);
-  EXPECT_EQ(legacy.context, told.devices[0].context);
-  EXPECT_EQ(told.streams[1].name, "math");
-  EXPECT_EQ(told.streams[1].kind, 3u);
-  EXPECT_EQ(told.streams[1].priority, -5);
-  EXPECT_EQ(told.streams[2].kind, 2u);
-  EXPECT_EQ(told.streams[3].kind, 1u);
-  EXPECT_EQ(told.streams[3].handle, 2u);
-  EXPECT_TRUE(told.streams[4].destroyed);
-  EXPECT_TRUE(told.streams[5].destroyed);
+  EXPECT_EQ(legacy.context, observed.devices[0].context);
+  EXPECT_EQ(observed.streams[1].name, "math");
+  EXPECT_EQ(observed.streams[1].kind, 3u);
+  EXPECT_EQ(observed.streams[1].priority, -5);
+  EXPECT_EQ(observed.streams[2].kind, 2u);
+  EXPECT_EQ(observed.streams[3].kind, 1u);
+  EXPECT_EQ(observed.streams[3].handle, 2u);
+  EXPECT_TRUE(observed.streams[4].destroyed);
+  EXPECT_TRUE(observed.streams[5].destroyed);
 }
 
 TEST(Observer, SeesAStreamBeginAndEndInsideTheCallsThatMakeAndEndIt) {
@@ -56,15 +56,15 @@ TEST(Observer, SeesAStreamBeginAndEndInsideTheCallsThatMakeAndEndIt) {
     const Device device = Device::open("sim");
     const Stream stream = device.create_stream();
   }
-  const auto told = fake_observer::stop();
-  const auto create = told.calls_named("simStreamCreate").at(0).facts;
-  const auto destroy = told.calls_named("simStreamDestroy").at(0).facts;
-  EXPECT_EQ(create.stream, told.streams.at(1).handle);
+  const auto observed = fake_observer::stop();
+  const auto create = observed.calls_named("simStreamCreate").at(0).facts;
+  const auto destroy = observed.calls_named("simStreamDestroy").at(0).facts;
+  EXPECT_EQ(create.stream, observed.streams.at(1).handle);
   EXPECT_EQ(create.value & 0xffffffff, 1u);  // non-blocking
-  EXPECT_GT(told.streams.at(1).time_ns, create.begin_ns);
-  EXPECT_LT(told.streams.at(1).time_ns, create.end_ns);
-  EXPECT_GT(told.streams.at(2).time_ns, destroy.begin_ns);
-  EXPECT_LT(told.streams.at(2).time_ns, destroy.end_ns);
+  EXPECT_GT(observed.streams.at(1).time_ns, create.begin_ns);
+  EXPECT_LT(observed.streams.at(1).time_ns, create.end_ns);
+  EXPECT_GT(observed.streams.at(2).time_ns, destroy.begin_ns);
+  EXPECT_LT(observed.streams.at(2).time_ns, destroy.end_ns);
 }
 
 TEST(Observer, SeesHandlesUsedAgain) {
@@ -78,9 +78,9 @@ TEST(Observer, SeesHandlesUsedAgain) {
     }
     EXPECT_EQ(device.create_stream().handle(), first);
   }
-  const auto told = fake_observer::stop();
-  EXPECT_EQ(told.streams.at(1).handle, told.streams.at(3).handle);
-  EXPECT_NE(told.streams.at(1).stream, told.streams.at(3).stream);
+  const auto observed = fake_observer::stop();
+  EXPECT_EQ(observed.streams.at(1).handle, observed.streams.at(3).handle);
+  EXPECT_NE(observed.streams.at(1).stream, observed.streams.at(3).stream);
 }
 
 TEST(Observer, EveryOpBelongsToTheCallThatSubmittedIt) {
@@ -99,19 +99,19 @@ TEST(Observer, EveryOpBelongsToTheCallThatSubmittedIt) {
     stream.wait_value(host.data(), 1);
     stream.synchronize();
   }
-  const auto told = fake_observer::stop();
+  const auto observed = fake_observer::stop();
   std::map<std::uint32_t, std::string> call_of;
-  for (const auto& call : told.calls) {
+  for (const auto& call : observed.calls) {
     EXPECT_TRUE(call_of.emplace(call.facts.correlation_id, call.name).second)
         << "correlation ids are unique";
     EXPECT_GE(call.facts.begin_ns, 0);
     EXPECT_GE(call.facts.end_ns, call.facts.begin_ns);
-    EXPECT_EQ(call.facts.context, told.devices.at(0).context);
+    EXPECT_EQ(call.facts.context, observed.devices.at(0).context);
   }
   std::vector<std::pair<std::uint32_t, std::string>> seen;
-  for (const auto& op : told.ops) {
+  for (const auto& op : observed.ops) {
     seen.emplace_back(op.facts.kind, call_of[op.facts.correlation_id]);
-    EXPECT_EQ(op.facts.stream, told.streams.at(1).stream);
+    EXPECT_EQ(op.facts.stream, observed.streams.at(1).stream);
   }
   EXPECT_THAT(seen, testing::ElementsAre(std::pair{COORD_SIM_MEMSET, "simMemsetAsync"},
                                          std::pair{COORD_SIM_MEMCPY, "simMemcpyAsync"},
@@ -119,7 +119,7 @@ TEST(Observer, EveryOpBelongsToTheCallThatSubmittedIt) {
                                          std::pair{COORD_SIM_HOST_FUNCTION, "simLaunchHostFunc"},
                                          std::pair{COORD_SIM_MEMORY_WRITE, "simStreamWriteValue"},
                                          std::pair{COORD_SIM_MEMORY_WAIT, "simStreamWaitValue"}));
-  EXPECT_EQ(told.op_named("k").facts.grid[0], 3u);
+  EXPECT_EQ(observed.op_named("k").facts.grid[0], 3u);
 }
 
 TEST(Observer, SeesEventsByHandleFlagsAndName) {
@@ -137,16 +137,17 @@ TEST(Observer, SeesEventsByHandleFlagsAndName) {
     EXPECT_FALSE(event.query());
     event.synchronize();
   }
-  const auto told = fake_observer::stop();
-  EXPECT_THAT(told.event_names, testing::ElementsAre(std::pair{handle, std::string("uploaded")}));
-  const auto created = told.calls_named("simEventCreate");
+  const auto observed = fake_observer::stop();
+  EXPECT_THAT(observed.event_names,
+              testing::ElementsAre(std::pair{handle, std::string("uploaded")}));
+  const auto created = observed.calls_named("simEventCreate");
   EXPECT_EQ(created.at(0).facts.value, 2u);  // disable timing
   EXPECT_EQ(created.at(1).facts.value, 0u);
   for (const char* name :
        {"simEventRecord", "simStreamWaitEvent", "simEventQuery", "simEventSynchronize"}) {
-    EXPECT_EQ(told.calls_named(name).at(0).facts.object, handle) << name;
+    EXPECT_EQ(observed.calls_named(name).at(0).facts.object, handle) << name;
   }
-  EXPECT_EQ(told.calls_named("simEventQuery").at(0).facts.result, 600);
+  EXPECT_EQ(observed.calls_named("simEventQuery").at(0).facts.result, 600);
 }
 
 TEST(Observer, FailedCallsCarryTheirCode) {
@@ -174,9 +175,9 @@ TEST(Observer, CallsAfterANestedOperationBelongToTheOuterOne) {
     a.launch({.name = "neither"});
     device.synchronize();
   }
-  const auto told = fake_observer::stop();
-  const std::uint32_t outer = told.operations.at(0).operation;
-  const auto launches = told.calls_named("simLaunchKernel");
+  const auto observed = fake_observer::stop();
+  const std::uint32_t outer = observed.operations.at(0).operation;
+  const auto launches = observed.calls_named("simLaunchKernel");
   EXPECT_EQ(launches.at(0).operation, outer + 1);
   EXPECT_EQ(launches.at(1).operation, outer);
   EXPECT_EQ(launches.at(2).operation, COORD_NONE);
@@ -202,11 +203,12 @@ TEST(Observer, CallsBelongToNoOperationThatAnotherThreadHasEnded) {
     a.launch({.name = "of none"});
     device.synchronize();
   }
-  const auto told = fake_observer::stop();
+  const auto observed = fake_observer::stop();
   std::vector<std::uint32_t> of;
-  for (const auto& launch : told.calls_named("simLaunchKernel")) of.push_back(launch.operation);
-  EXPECT_THAT(of, testing::ElementsAre(told.operations.at(0).operation,
-                                       told.operations.at(1).operation, COORD_NONE, COORD_NONE));
+  for (const auto& launch : observed.calls_named("simLaunchKernel")) of.push_back(launch.operation);
+  EXPECT_THAT(of,
+              testing::ElementsAre(observed.operations.at(0).operation,
+                                   observed.operations.at(1).operation, COORD_NONE, COORD_NONE));
 }
 
 TEST(Observer, CallsBelongToNoOperationThatEndsBeforeOneBegunWithinIt) {
@@ -225,9 +227,9 @@ TEST(Observer, CallsBelongToNoOperationThatEndsBeforeOneBegunWithinIt) {
     b.launch({.name = "of none"});
     device.synchronize();
   }
-  const auto told = fake_observer::stop();
-  const auto launches = told.calls_named("simLaunchKernel");
-  EXPECT_EQ(launches.at(0).operation, told.operations.at(1).operation);
+  const auto observed = fake_observer::stop();
+  const auto launches = observed.calls_named("simLaunchKernel");
+  EXPECT_EQ(launches.at(0).operation, observed.operations.at(1).operation);
   EXPECT_EQ(launches.at(1).operation, COORD_NONE);
 }
 
@@ -259,11 +261,11 @@ TEST(Observer, IsToldOnceWhatOperationsHaveInCommon) {
   }
   all.push_back(submit(0, {.after = {all[1], all[2]}, .description = "step"}));
   coordinator.close_group(group);
-  const fake_observer::Told told = fake_observer::stop();
+  const fake_observer::Observed observed = fake_observer::stop();
   fake_observer::keep_ends(false);
 
   std::map<std::uint32_t, fake_observer::Operation> by_number;
-  for (const auto& one : told.operations) by_number[one.operation] = one;
+  for (const auto& one : observed.operations) by_number[one.operation] = one;
   for (const coord::OperationHandle& operation : all) {
     const coord::OperationInfo info = *coordinator.info(operation);
     const auto& one = by_number.at(static_cast<std::uint32_t>(operation.id().value));
@@ -274,9 +276,9 @@ TEST(Observer, IsToldOnceWhatOperationsHaveInCommon) {
     EXPECT_EQ(one.dependencies.size(), info.dependencies.size());
     EXPECT_THAT(one.call_site, testing::HasSubstr("observer_test.cpp:"));
     const auto order = static_cast<std::size_t>(&operation - all.data());
-    EXPECT_EQ(one.stream, told.streams.at(1 + (order < 6 ? order % 2 : 0)).handle);
+    EXPECT_EQ(one.stream, observed.streams.at(1 + (order < 6 ? order % 2 : 0)).handle);
   }
-  EXPECT_EQ(told.of_kinds, 4u + 2u);
+  EXPECT_EQ(observed.of_kinds, 4u + 2u);
 }
 
 TEST(Observer, IsAskedAgainForAKindThatItDidNotWant) {
@@ -288,10 +290,10 @@ TEST(Observer, IsAskedAgainForAKindThatItDidNotWant) {
     fake_observer::keep_ends(i >= 2);  // then it wants kinds, too
     coordinator.post({.stream = stream, .description = "step"}, [](coord::StreamRef) {});
   }
-  const fake_observer::Told told = fake_observer::stop();
+  const fake_observer::Observed observed = fake_observer::stop();
   fake_observer::keep_ends(false);
-  EXPECT_EQ(told.operations.size(), 5u);
-  EXPECT_EQ(told.of_kinds, 2u) << "all but the two before, and the one that makes the kind";
+  EXPECT_EQ(observed.operations.size(), 5u);
+  EXPECT_EQ(observed.of_kinds, 2u) << "all but the two before, and the one that makes the kind";
 }
 
 TEST(Observer, FindsTheEndOfASubmissionWhereItWantsItUnlessAnotherOneCameInBetween) {
@@ -312,21 +314,21 @@ TEST(Observer, FindsTheEndOfASubmissionWhereItWantsItUnlessAnotherOneCameInBetwe
   const auto by_another_thread = coordinator.register_operation({.stream = stream});
   std::thread([&] { coordinator.begin(by_another_thread); }).join();
   coordinator.complete(by_another_thread);
-  const fake_observer::Told told = fake_observer::stop();
+  const fake_observer::Observed observed = fake_observer::stop();
   fake_observer::keep_ends(false);
 
-  const auto ends_told = [&](const coord::OperationHandle& operation) {
-    return std::count_if(told.states.begin(), told.states.end(), [&](const auto& state) {
+  const auto ends_reported = [&](const coord::OperationHandle& operation) {
+    return std::count_if(observed.states.begin(), observed.states.end(), [&](const auto& state) {
       return state.operation == operation.id().value && state.state == COORD_OPERATION_SUBMITTED;
     });
   };
   EXPECT_EQ(stored, static_cast<std::uint64_t>(coordinator.info(plain)->submitted.value));
   EXPECT_GT(stored, 0u);
-  EXPECT_EQ(ends_told(plain), 0);
-  EXPECT_EQ(ends_told(inner), 1);
-  EXPECT_EQ(ends_told(by_another_thread), 1);
+  EXPECT_EQ(ends_reported(plain), 0);
+  EXPECT_EQ(ends_reported(inner), 1);
+  EXPECT_EQ(ends_reported(by_another_thread), 1);
   EXPECT_EQ(stored_of_outer, 0u);
-  EXPECT_EQ(ends_told(outer), 1);
+  EXPECT_EQ(ends_reported(outer), 1);
 }
 
 TEST(Observer, IsToldOperationsWithWhatTheyIssuedAndWhatTheyWaitedFor) {
@@ -350,19 +352,19 @@ TEST(Observer, IsToldOperationsWithWhatTheyIssuedAndWhatTheyWaitedFor) {
     coordinator.wait(third);
     b.synchronize();
   }
-  const auto told = fake_observer::stop();
-  ASSERT_EQ(told.operations.size(), 3u);
-  const auto& first = told.operations[0];
+  const auto observed = fake_observer::stop();
+  ASSERT_EQ(observed.operations.size(), 3u);
+  const auto& first = observed.operations[0];
   EXPECT_EQ(first.name, "first");
   EXPECT_EQ(first.type, COORD_OPERATION_MEMORY_TRANSFER);
   EXPECT_EQ(first.priority, COORD_PRIORITY_HIGH);
-  EXPECT_EQ(first.stream, told.streams.at(1).handle);
+  EXPECT_EQ(first.stream, observed.streams.at(1).handle);
   EXPECT_THAT(first.call_site, testing::HasSubstr("observer_test.cpp:"));
   const std::uint32_t base = first.operation;
-  EXPECT_THAT(told.operations[2].dependencies, testing::ElementsAre(base, base + 1));
+  EXPECT_THAT(observed.operations[2].dependencies, testing::ElementsAre(base, base + 1));
 
   std::vector<std::tuple<std::uint32_t, std::uint32_t, bool>> dependencies;
-  for (const auto& each : told.dependencies) {
+  for (const auto& each : observed.dependencies) {
     dependencies.emplace_back(each.operation - base, each.depends_on - base, each.elided);
     EXPECT_FALSE(each.inferred);
   }
@@ -372,14 +374,14 @@ TEST(Observer, IsToldOperationsWithWhatTheyIssuedAndWhatTheyWaitedFor) {
                                    std::tuple{2u, 1u, false}));  // the one wait
 
   for (const char* name : {"simLaunchKernel", "simStreamWaitEvent"}) {
-    EXPECT_EQ(told.calls_named(name).at(0).operation,
+    EXPECT_EQ(observed.calls_named(name).at(0).operation,
               name == std::string("simLaunchKernel") ? base : base + 2);
   }
-  EXPECT_EQ(told.calls_named("simLaunchKernel").at(1).operation, COORD_NONE);
-  EXPECT_EQ(told.calls_named("simStreamWaitEvent").size(), 1u);
+  EXPECT_EQ(observed.calls_named("simLaunchKernel").at(1).operation, COORD_NONE);
+  EXPECT_EQ(observed.calls_named("simStreamWaitEvent").size(), 1u);
 
   std::map<std::uint32_t, std::vector<std::uint32_t>> states;
-  for (const auto& state : told.states) states[state.operation - base].push_back(state.state);
+  for (const auto& state : observed.states) states[state.operation - base].push_back(state.state);
   for (std::uint32_t i = 0; i < 3; ++i) {
     EXPECT_THAT(states[i], testing::ElementsAre(COORD_OPERATION_BEGUN, COORD_OPERATION_SUBMITTED,
                                                 COORD_OPERATION_COMPLETED));
@@ -425,13 +427,14 @@ TEST(Observer, HearsOfDeferredOperationsBeforeTheyBegin) {
     coordinator.complete(later);
     coordinator.wait(after);
   }
-  const auto told = fake_observer::stop();
-  ASSERT_EQ(told.operations.size(), 2u) << "each once";
-  EXPECT_EQ(told.operations[0].name, "later");
-  EXPECT_EQ(told.operations[1].name, "after");
-  EXPECT_THAT(told.operations[1].dependencies, testing::ElementsAre(told.operations[0].operation));
-  ASSERT_EQ(told.dependencies.size(), 1u) << "and how it was satisfied once it began";
-  EXPECT_EQ(told.dependencies[0].because, std::uint32_t{COORD_WAITED});
+  const auto observed = fake_observer::stop();
+  ASSERT_EQ(observed.operations.size(), 2u) << "each once";
+  EXPECT_EQ(observed.operations[0].name, "later");
+  EXPECT_EQ(observed.operations[1].name, "after");
+  EXPECT_THAT(observed.operations[1].dependencies,
+              testing::ElementsAre(observed.operations[0].operation));
+  ASSERT_EQ(observed.dependencies.size(), 1u) << "and how it was satisfied once it began";
+  EXPECT_EQ(observed.dependencies[0].because, std::uint32_t{COORD_WAITED});
 }
 
 TEST(Observer, IsToldEveryActOfATimeline) {
@@ -450,14 +453,14 @@ TEST(Observer, IsToldEveryActOfATimeline) {
     timeline.signal(5);
     timeline.fail(std::make_exception_ptr(std::runtime_error("broken")));
   }
-  const auto told = fake_observer::stop();
-  ASSERT_EQ(told.timelines.size(), 1u);
-  EXPECT_EQ(told.timelines[0].name, "steps");
-  EXPECT_EQ(told.timelines[0].initial, 3u);
+  const auto observed = fake_observer::stop();
+  ASSERT_EQ(observed.timelines.size(), 1u);
+  EXPECT_EQ(observed.timelines[0].name, "steps");
+  EXPECT_EQ(observed.timelines[0].initial, 3u);
   std::vector<std::tuple<std::uint32_t, std::uint64_t, bool>> acts;
-  for (const auto& act : told.timeline_acts) {
+  for (const auto& act : observed.timeline_acts) {
     acts.emplace_back(act.act, act.value, act.context != COORD_NONE);
-    EXPECT_EQ(act.timeline, told.timelines[0].timeline);
+    EXPECT_EQ(act.timeline, observed.timelines[0].timeline);
     EXPECT_GT(act.time_ns, 0) << "virtual time";
   }
   EXPECT_THAT(
@@ -469,7 +472,7 @@ TEST(Observer, IsToldEveryActOfATimeline) {
           std::tuple{COORD_TIMELINE_GIVE_UP, 9u, false},
           std::tuple{COORD_TIMELINE_SIGNAL, 5u, false}, std::tuple{COORD_TIMELINE_REACH, 5u, false},
           std::tuple{COORD_TIMELINE_FAIL, 5u, false}));
-  EXPECT_EQ(told.timeline_acts[0].stream, handle);
+  EXPECT_EQ(observed.timeline_acts[0].stream, handle);
 }
 
 TEST(Observer, IsToldPoolsAndWhatIsInThem) {
@@ -481,18 +484,18 @@ TEST(Observer, IsToldPoolsAndWhatIsInThem) {
     pool.release(first);
     pool.release(second);
   }
-  const auto told = fake_observer::stop();
-  ASSERT_EQ(told.pools.size(), 1u);
-  EXPECT_EQ(told.pools[0].name, "four");
-  EXPECT_EQ(told.pools[0].capacity, 4u);
+  const auto observed = fake_observer::stop();
+  ASSERT_EQ(observed.pools.size(), 1u);
+  EXPECT_EQ(observed.pools[0].name, "four");
+  EXPECT_EQ(observed.pools[0].capacity, 4u);
   std::vector<std::uint64_t> in_use;
-  for (const auto& sample : told.pool_samples) {
-    EXPECT_EQ(sample.pool, told.pools[0].pool);
+  for (const auto& sample : observed.pool_samples) {
+    EXPECT_EQ(sample.pool, observed.pools[0].pool);
     in_use.push_back(sample.in_use);
   }
   EXPECT_THAT(in_use, testing::ElementsAre(1u, 2u, 1u, 0u));
-  EXPECT_EQ(told.pool_samples.back().high_water, 2u);
-  EXPECT_EQ(told.pool_samples.back().available, 2u);
+  EXPECT_EQ(observed.pool_samples.back().high_water, 2u);
+  EXPECT_EQ(observed.pool_samples.back().available, 2u);
 }
 
 TEST(Observer, IsToldBarriersWithTheirStreams) {
@@ -508,13 +511,13 @@ TEST(Observer, IsToldBarriersWithTheirStreams) {
     barrier.pass();
     device.synchronize();
   }
-  const auto told = fake_observer::stop();
-  ASSERT_EQ(told.barriers.size(), 1u);
-  EXPECT_EQ(told.barriers[0].name, "phase");
-  EXPECT_EQ(told.barriers[0].operation, told.operations.back().operation);
-  ASSERT_EQ(told.barriers[0].streams.size(), 2u);
-  EXPECT_EQ(told.barriers[0].streams[1].stream, told.streams.at(2).handle);
-  EXPECT_EQ(told.barriers[0].streams[1].elided, 0u);
+  const auto observed = fake_observer::stop();
+  ASSERT_EQ(observed.barriers.size(), 1u);
+  EXPECT_EQ(observed.barriers[0].name, "phase");
+  EXPECT_EQ(observed.barriers[0].operation, observed.operations.back().operation);
+  ASSERT_EQ(observed.barriers[0].streams.size(), 2u);
+  EXPECT_EQ(observed.barriers[0].streams[1].stream, observed.streams.at(2).handle);
+  EXPECT_EQ(observed.barriers[0].streams[1].elided, 0u);
 }
 
 TEST(Observer, IsToldWhatMemoryIsTouchedByTheAddressesOfTraces) {
@@ -534,15 +537,15 @@ TEST(Observer, IsToldWhatMemoryIsTouchedByTheAddressesOfTraces) {
     coordinator.wait(handle);
     coord::host_access({pinned.data(), 16}, coord::Access::kWrite);
   }
-  const auto told = fake_observer::stop();
-  const auto copy = told.calls_named("simMemcpyAsync").at(0),
-             set = told.calls_named("simMemsetAsync").at(0);
-  const std::uint64_t host = told.calls_named("simMallocHost").at(0).facts.object;
-  const std::uint64_t device = told.calls_named("simMalloc").at(0).facts.object;
-  ASSERT_EQ(told.accesses.size(), 5u);
+  const auto observed = fake_observer::stop();
+  const auto copy = observed.calls_named("simMemcpyAsync").at(0),
+             set = observed.calls_named("simMemsetAsync").at(0);
+  const std::uint64_t host = observed.calls_named("simMallocHost").at(0).facts.object;
+  const std::uint64_t device = observed.calls_named("simMalloc").at(0).facts.object;
+  ASSERT_EQ(observed.accesses.size(), 5u);
   const auto is = [&](std::size_t index, std::uint32_t of, std::uint32_t call,
                       std::uint64_t address, std::uint64_t bytes, bool writes) {
-    const coord_access_facts& access = told.accesses[index];
+    const coord_access_facts& access = observed.accesses[index];
     EXPECT_EQ(access.operation, of) << index;
     EXPECT_EQ(access.correlation_id, call) << index;
     EXPECT_EQ(access.address, address) << index;
@@ -554,7 +557,7 @@ TEST(Observer, IsToldWhatMemoryIsTouchedByTheAddressesOfTraces) {
   is(2, COORD_NONE, set.facts.correlation_id, device, 256, true);
   is(3, operation, COORD_NONE, device, 256, false);
   is(4, COORD_NONE, COORD_NONE, host, 16, true);
-  EXPECT_GE(told.accesses[4].time_ns, set.facts.end_ns);
+  EXPECT_GE(observed.accesses[4].time_ns, set.facts.end_ns);
 }
 
 TEST(Observer, IsToldWhenItAsksWhoIsMissingAtABarrier) {
@@ -578,10 +581,10 @@ TEST(Observer, IsToldWhenItAsksWhoIsMissingAtABarrier) {
     barrier.arrive_and_wait(b);
     early.join();
   }
-  const auto told = fake_observer::stop();
-  ASSERT_EQ(told.waits.size(), 2u);
-  EXPECT_TRUE(told.waits[0].parties.empty()) << "nobody waited";
-  const fake_observer::Waits& waits = told.waits[1];
+  const auto observed = fake_observer::stop();
+  ASSERT_EQ(observed.waits.size(), 2u);
+  EXPECT_TRUE(observed.waits[0].parties.empty()) << "nobody waited";
+  const fake_observer::Waits& waits = observed.waits[1];
   EXPECT_FALSE(waits.given_up);
   const auto index_of = [&](std::uint32_t kind) {
     const auto found = std::find_if(waits.parties.begin(), waits.parties.end(),
@@ -621,13 +624,15 @@ TEST(Observer, IsToldTheCycleThatAWaitIsGivenUpFor) {
     left.fail(std::make_exception_ptr(std::runtime_error("given up")));
     b.synchronize();
   }
-  const auto told = fake_observer::stop();
-  ASSERT_EQ(told.waits.size(), 1u);
-  EXPECT_TRUE(told.waits[0].given_up);
+  const auto observed = fake_observer::stop();
+  ASSERT_EQ(observed.waits.size(), 1u);
+  EXPECT_TRUE(observed.waits[0].given_up);
   const auto in_cycle = [](const fake_observer::WaitParty& party) {
     return (party.flags & COORD_WAITS_IN_CYCLE) != 0;
   };
-  EXPECT_GE(std::count_if(told.waits[0].parties.begin(), told.waits[0].parties.end(), in_cycle), 4);
+  EXPECT_GE(
+      std::count_if(observed.waits[0].parties.begin(), observed.waits[0].parties.end(), in_cycle),
+      4);
 }
 
 TEST(Observer, IsToldWhenTheHostBroughtEachStreamToABarrier) {
@@ -647,13 +652,13 @@ TEST(Observer, IsToldWhenTheHostBroughtEachStreamToABarrier) {
     early.join();
     device.synchronize();
   }
-  const auto told = fake_observer::stop();
-  ASSERT_EQ(told.barriers.size(), 1u);
-  ASSERT_EQ(told.arrivals.size(), 2u);
-  EXPECT_EQ(told.arrivals[0].operation, told.barriers[0].operation);
-  EXPECT_EQ(told.arrivals[0].stream, told.streams.at(1).handle);
-  EXPECT_EQ(told.arrivals[1].stream, told.streams.at(2).handle);
-  EXPECT_GT(told.arrivals[0].arrival_ns, told.arrivals[1].arrival_ns);
+  const auto observed = fake_observer::stop();
+  ASSERT_EQ(observed.barriers.size(), 1u);
+  ASSERT_EQ(observed.arrivals.size(), 2u);
+  EXPECT_EQ(observed.arrivals[0].operation, observed.barriers[0].operation);
+  EXPECT_EQ(observed.arrivals[0].stream, observed.streams.at(1).handle);
+  EXPECT_EQ(observed.arrivals[1].stream, observed.streams.at(2).handle);
+  EXPECT_GT(observed.arrivals[0].arrival_ns, observed.arrivals[1].arrival_ns);
 }
 
 }  // namespace

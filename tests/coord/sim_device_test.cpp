@@ -23,7 +23,7 @@ using coord::sim::h200;
 using testing::HasSubstr;
 
 template <typename Program>
-fake_observer::Told run(const coord::sim::Config& config, Program program) {
+fake_observer::Observed run(const coord::sim::Config& config, Program program) {
   fake_observer::start();
   program(Device::open(config));
   return fake_observer::stop();
@@ -92,7 +92,7 @@ TEST(SimConnections, DeadlockReportNamesTheFalseDependency) {
 }
 
 TEST(SimFrontEnd, StartsKernelsOneAfterTheOther) {
-  const auto told = run({}, [](const Device& device) {
+  const auto observed = run({}, [](const Device& device) {
     const auto gate = device.allocate_host<std::uint64_t>(1);
     std::vector<Stream> streams;
     for (int i = 0; i < 4; ++i) {
@@ -104,7 +104,7 @@ TEST(SimFrontEnd, StartsKernelsOneAfterTheOther) {
     gate[0] = 1;
     device.synchronize();
   });
-  EXPECT_EQ(told.op_named("3").facts.begin_ns - told.op_named("0").facts.begin_ns,
+  EXPECT_EQ(observed.op_named("3").facts.begin_ns - observed.op_named("0").facts.begin_ns,
             3 * h200().kernel_dispatch_ns);
 }
 
@@ -133,43 +133,43 @@ TEST(SimFrontEnd, TimedRecordsOfAllStreamsQueueUpThere) {
 }
 
 TEST(SimKernels, BlocksOfALargeGridMakeRoomForAMoreUrgentKernel) {
-  const auto told = run({.sm_count = 10}, [](const Device& device) {
+  const auto observed = run({.sm_count = 10}, [](const Device& device) {
     const Stream low = device.create_stream();
     const Stream high = device.create_stream({.priority = coord::StreamPriority::kHigh});
     low.launch({.name = "low", .duration = 100us, .blocks = 40, .blocks_per_sm = 1});
     high.launch({.name = "high", .duration = 10us, .blocks = 10, .blocks_per_sm = 1});
     device.synchronize();
   });
-  const auto low = told.op_named("low").facts, high = told.op_named("high").facts;
+  const auto low = observed.op_named("low").facts, high = observed.op_named("high").facts;
   EXPECT_EQ(high.begin_ns, low.begin_ns + 100'000);  // when the first blocks have ended
   EXPECT_EQ(low.end_ns, low.begin_ns + 410'000);
 }
 
 TEST(SimKernels, BlocksShareMultiprocessorsAsTheySay) {
   for (const unsigned per_sm : {2u, 4u}) {
-    const auto told = run({.sm_count = 10}, [&](const Device& device) {
+    const auto observed = run({.sm_count = 10}, [&](const Device& device) {
       const Stream stream = device.create_stream();
       stream.launch({.name = "k", .duration = 10us, .blocks = 40, .blocks_per_sm = per_sm});
       stream.synchronize();
     });
-    EXPECT_EQ(told.op_named("k").facts.end_ns - told.op_named("k").facts.begin_ns,
+    EXPECT_EQ(observed.op_named("k").facts.end_ns - observed.op_named("k").facts.begin_ns,
               per_sm == 2 ? 20'000 : 10'000);
   }
 }
 
 TEST(SimKernels, TrafficTakesItsTimeAtTheMemorysBandwidth) {
-  const auto told = run({}, [](const Device& device) {
+  const auto observed = run({}, [](const Device& device) {
     const Stream stream = device.create_stream();
     stream.launch({.name = "k", .duration = 3us, .traffic_bytes = 8'000'000});
     stream.synchronize();
   });
-  EXPECT_EQ(told.op_named("k").facts.end_ns - told.op_named("k").facts.begin_ns,
+  EXPECT_EQ(observed.op_named("k").facts.end_ns - observed.op_named("k").facts.begin_ns,
             3'000 + 8'000'000'000 / h200().device_bytes_per_us);
 }
 
 TEST(SimCopies, BothWaysAtOnceShareTheBus) {
   constexpr std::size_t kBytes = 8 << 20;
-  const auto told = run({}, [](const Device& device) {
+  const auto observed = run({}, [](const Device& device) {
     const Stream up = device.create_stream({.name = "up"}), down = device.create_stream();
     const auto there = device.allocate<std::byte>(kBytes),
                back = device.allocate<std::byte>(kBytes);
@@ -183,7 +183,7 @@ TEST(SimCopies, BothWaysAtOnceShareTheBus) {
       h200().copy_fixed_ns +
       static_cast<std::int64_t>(kBytes * 1000 / h200().host_to_device_bytes_per_us);
   const auto length = [&](const char* name) {
-    return told.op_named(name).facts.end_ns - told.op_named(name).facts.begin_ns;
+    return observed.op_named(name).facts.end_ns - observed.op_named(name).facts.begin_ns;
   };
   EXPECT_NEAR(static_cast<double>(length("copy to device")), static_cast<double>(alone), 2)
       << "it was the only one when it began";
@@ -192,7 +192,7 @@ TEST(SimCopies, BothWaysAtOnceShareTheBus) {
 }
 
 TEST(SimKernels, SpinUntilTheHostStoresTheValueAndHoldTheirPlace) {
-  const auto told = run({.sm_count = 1}, [](const Device& device) {
+  const auto observed = run({.sm_count = 1}, [](const Device& device) {
     const auto flag = device.allocate_host<std::uint64_t>(1);
     const Stream spins = device.create_stream(), other = device.create_stream();
     spins.launch(
@@ -204,8 +204,8 @@ TEST(SimKernels, SpinUntilTheHostStoresTheValueAndHoldTheirPlace) {
     flag[0] = 3;
     device.synchronize();
   });
-  EXPECT_GE(told.op_named("spin").facts.end_ns, 1'000'000);
-  EXPECT_GE(told.op_named("other").facts.begin_ns, told.op_named("spin").facts.end_ns);
+  EXPECT_GE(observed.op_named("spin").facts.end_ns, 1'000'000);
+  EXPECT_GE(observed.op_named("other").facts.begin_ns, observed.op_named("spin").facts.end_ns);
 }
 
 TEST(SimKernels, ThatSpinForWhatCannotRunBesideThemAreADeadlock) {
@@ -227,7 +227,7 @@ TEST(SimKernels, ThatSpinForWhatCannotRunBesideThemAreADeadlock) {
 }
 
 TEST(SimStream, BlocksTheHostWhenItIsFull) {
-  const auto told = run({.stream_queue_depth = 4}, [](const Device& device) {
+  const auto observed = run({.stream_queue_depth = 4}, [](const Device& device) {
     const Stream stream = device.create_stream();
     const coord::Event event = device.create_event();
     for (int i = 0; i < 5; ++i) {
@@ -236,9 +236,9 @@ TEST(SimStream, BlocksTheHostWhenItIsFull) {
     }
     stream.synchronize();
   });
-  const auto launches = told.calls_named("simLaunchKernel");
-  EXPECT_LT(launches.at(3).facts.end_ns, told.op_named("k0").facts.end_ns);
-  EXPECT_GE(launches.at(4).facts.begin_ns, told.op_named("k0").facts.end_ns);
+  const auto launches = observed.calls_named("simLaunchKernel");
+  EXPECT_LT(launches.at(3).facts.end_ns, observed.op_named("k0").facts.end_ns);
+  EXPECT_GE(launches.at(4).facts.begin_ns, observed.op_named("k0").facts.end_ns);
 }
 
 TEST(SimStream, ThatIsFullForGoodIsADeadlock) {
@@ -308,13 +308,13 @@ TEST(SimPeers, ShareAClockAndWaitForEachOther) {
     b.synchronize();
     EXPECT_EQ(devices[0].now().value, devices[1].now().value);
   }
-  const auto told = fake_observer::stop();
-  const auto copy = told.op_named("copy between devices").facts;
+  const auto observed = fake_observer::stop();
+  const auto copy = observed.op_named("copy between devices").facts;
   EXPECT_EQ(copy.copy_kind, 10u);
   EXPECT_EQ(copy.end_ns - copy.begin_ns,
             h200().copy_fixed_ns + 4000 * 1000 / h200().peer_bytes_per_us);
-  EXPECT_GE(told.op_named("consume").facts.begin_ns, copy.end_ns);
-  EXPECT_NE(told.op_named("consume").facts.context, told.op_named("produce").facts.context);
+  EXPECT_GE(observed.op_named("consume").facts.begin_ns, copy.end_ns);
+  EXPECT_NE(observed.op_named("consume").facts.context, observed.op_named("produce").facts.context);
 }
 
 TEST(SimPeers, HaveResourcesOfTheirOwn) {
@@ -411,7 +411,7 @@ TEST(SimInjection, ReachesEveryCall) {
 }
 
 TEST(SimGraph, NodesFollowEachOtherFasterThanLaunches) {
-  const auto told = run({}, [](const Device& device) {
+  const auto observed = run({}, [](const Device& device) {
     const Stream stream = device.create_stream();
     stream.begin_capture();
     for (int i = 0; i < 100; ++i) stream.launch({.duration = 1us});
@@ -421,11 +421,11 @@ TEST(SimGraph, NodesFollowEachOtherFasterThanLaunches) {
     EXPECT_LT((device.now() - begin).count(), 10'000);
     stream.synchronize();
   });
-  const auto op = told.op_named("graph");
+  const auto op = observed.op_named("graph");
   EXPECT_EQ(op.facts.kind, static_cast<std::uint32_t>(COORD_SIM_GRAPH_LAUNCH));
   EXPECT_NEAR(static_cast<double>(op.facts.end_ns - op.facts.begin_ns),
               100.0 * static_cast<double>(1000 + h200().graph_gap_ns), 1000);
-  EXPECT_EQ(told.calls_named("simLaunchKernel").at(5).facts.flags, 2u);  // captured
+  EXPECT_EQ(observed.calls_named("simLaunchKernel").at(5).facts.flags, 2u);  // captured
 }
 
 }  // namespace

@@ -31,14 +31,14 @@ bool overlap(const fake_observer::Op& a, const fake_observer::Op& b) {
 
 /// Records what `program` does on a device of that kind.
 template <typename Program>
-fake_observer::Told run(const coord::sim::Config& config, Program program) {
+fake_observer::Observed run(const coord::sim::Config& config, Program program) {
   fake_observer::start();
   program(Device::open(config));
   return fake_observer::stop();
 }
 
 TEST(SimTime, CallsCostTheirThreadAndWorkStartsAfterTheLaunch) {
-  const auto told = run({}, [](const Device& device) {
+  const auto observed = run({}, [](const Device& device) {
     const Stream stream = device.create_stream();
     const coord::TimeNs before = device.now();
     stream.launch({.name = "k", .duration = 10us});
@@ -47,27 +47,27 @@ TEST(SimTime, CallsCostTheirThreadAndWorkStartsAfterTheLaunch) {
     EXPECT_EQ((device.now() - before).count(),
               h200().launch_latency_ns + 10'000 + h200().wake_spinning_ns);
   });
-  const auto call = told.calls_named("simLaunchKernel").at(0);
-  const auto op = told.op_named("k");
+  const auto call = observed.calls_named("simLaunchKernel").at(0);
+  const auto op = observed.op_named("k");
   EXPECT_EQ(op.facts.correlation_id, call.facts.correlation_id);
   EXPECT_EQ(op.facts.begin_ns, call.facts.begin_ns + h200().launch_latency_ns);
   EXPECT_EQ(duration_ns(op), 10'000);
 }
 
 TEST(SimTime, SuccessorStartsOneGapAfterItsPredecessor) {
-  const auto told = run({}, [](const Device& device) {
+  const auto observed = run({}, [](const Device& device) {
     const Stream stream = device.create_stream();
     stream.launch({.name = "first", .duration = 20us});
     stream.launch({.name = "second", .duration = 20us});
     stream.synchronize();
   });
-  EXPECT_EQ(told.op_named("second").facts.begin_ns,
-            told.op_named("first").facts.end_ns + h200().successor_gap_ns);
+  EXPECT_EQ(observed.op_named("second").facts.begin_ns,
+            observed.op_named("first").facts.end_ns + h200().successor_gap_ns);
 }
 
 TEST(SimTime, UntimedEventsCostTheDeviceNothingTimedOnesDo) {
   for (const bool timing : {false, true}) {
-    const auto told = run({}, [&](const Device& device) {
+    const auto observed = run({}, [&](const Device& device) {
       const Stream stream = device.create_stream();
       const coord::Event event = device.create_event(
           {.event_class = timing ? coord::EventClass::kTiming : coord::EventClass::kNoTiming});
@@ -77,7 +77,7 @@ TEST(SimTime, UntimedEventsCostTheDeviceNothingTimedOnesDo) {
       stream.synchronize();
     });
     const std::int64_t between =
-        told.op_named("second").facts.begin_ns - told.op_named("first").facts.end_ns;
+        observed.op_named("second").facts.begin_ns - observed.op_named("first").facts.end_ns;
     EXPECT_EQ(between, h200().successor_gap_ns + (timing ? h200().record_timing_gpu_ns : 0));
   }
 }
@@ -93,29 +93,29 @@ TEST(SimTime, SynchronizingAnIdleStreamIsCheap) {
 
 TEST(SimTime, BlockingSyncEventsWakeLater) {
   for (const auto event_class : {coord::EventClass::kNoTiming, coord::EventClass::kBlockingSync}) {
-    const auto told = run({}, [&](const Device& device) {
+    const auto observed = run({}, [&](const Device& device) {
       const Stream stream = device.create_stream();
       const coord::Event event = device.create_event({.event_class = event_class});
       stream.launch({.name = "k", .duration = 50us});
       stream.record(event);
       event.synchronize();
     });
-    const std::int64_t woke_ns = told.calls_named("simEventSynchronize").at(0).facts.end_ns;
-    EXPECT_EQ(woke_ns - told.op_named("k").facts.end_ns,
+    const std::int64_t woke_ns = observed.calls_named("simEventSynchronize").at(0).facts.end_ns;
+    EXPECT_EQ(woke_ns - observed.op_named("k").facts.end_ns,
               event_class == coord::EventClass::kBlockingSync ? h200().wake_blocking_ns
                                                               : h200().wake_spinning_ns);
   }
 }
 
 TEST(SimTime, HostWorkDelaysWhatTheHostSubmitsNext) {
-  const auto told = run({}, [](const Device& device) {
+  const auto observed = run({}, [](const Device& device) {
     const Stream stream = device.create_stream();
     stream.launch({.name = "first"});
     coord::sim::host_work(device, 1ms);
     stream.launch({.name = "second"});
     stream.synchronize();
   });
-  EXPECT_GE(told.op_named("second").facts.begin_ns - told.op_named("first").facts.begin_ns,
+  EXPECT_GE(observed.op_named("second").facts.begin_ns - observed.op_named("first").facts.begin_ns,
             1'000'000);
 }
 
@@ -130,43 +130,43 @@ TEST(SimTime, EachHostThreadHasItsOwnClock) {
 }
 
 TEST(SimTime, ThreadsThatUseOneStreamFollowEachOther) {
-  const auto told = run({}, [](const Device& device) {
+  const auto observed = run({}, [](const Device& device) {
     const Stream stream = device.create_stream();
     const coord::Event event = device.create_event();
     coord::sim::host_work(device, 1ms);
     stream.record(event);
     std::thread([&] { stream.wait(event); }).join();
   });
-  EXPECT_GE(told.calls_named("simStreamWaitEvent").at(0).facts.begin_ns,
-            told.calls_named("simEventRecord").at(0).facts.end_ns);
+  EXPECT_GE(observed.calls_named("simStreamWaitEvent").at(0).facts.begin_ns,
+            observed.calls_named("simEventRecord").at(0).facts.end_ns);
 }
 
 TEST(SimKernels, BlocksThatFindNoRoomStartLater) {
   for (const unsigned blocks : {66u, 67u}) {
-    const auto told = run({}, [&](const Device& device) {
+    const auto observed = run({}, [&](const Device& device) {
       const Stream a = device.create_stream(), b = device.create_stream();
       a.launch({.name = "a", .duration = 100us, .blocks = blocks, .blocks_per_sm = 1});
       b.launch({.name = "b", .duration = 100us, .blocks = blocks, .blocks_per_sm = 1});
       device.synchronize();
     });
-    EXPECT_TRUE(overlap(told.op_named("a"), told.op_named("b")));
-    EXPECT_EQ(duration_ns(told.op_named("b")) == 100'000, blocks == 66) << blocks;
+    EXPECT_TRUE(overlap(observed.op_named("a"), observed.op_named("b")));
+    EXPECT_EQ(duration_ns(observed.op_named("b")) == 100'000, blocks == 66) << blocks;
   }
 }
 
 TEST(SimKernels, GridLargerThanTheDeviceRunsInWaves) {
-  const auto told = run({}, [](const Device& device) {
+  const auto observed = run({}, [](const Device& device) {
     const Stream stream = device.create_stream();
     stream.launch({.name = "one", .duration = 10us, .blocks = 132, .blocks_per_sm = 1});
     stream.launch({.name = "three", .duration = 10us, .blocks = 265, .blocks_per_sm = 1});
     stream.synchronize();
   });
-  EXPECT_EQ(duration_ns(told.op_named("one")), 10'000);
-  EXPECT_EQ(duration_ns(told.op_named("three")), 30'000);
+  EXPECT_EQ(duration_ns(observed.op_named("one")), 10'000);
+  EXPECT_EQ(duration_ns(observed.op_named("three")), 30'000);
 }
 
 TEST(SimKernels, NoMoreRunAtOnceThanTheLimit) {
-  const auto told = run({.concurrent_kernels = 2}, [](const Device& device) {
+  const auto observed = run({.concurrent_kernels = 2}, [](const Device& device) {
     std::vector<Stream> streams;
     for (int i = 0; i < 5; ++i) {
       streams.push_back(device.create_stream());
@@ -174,16 +174,18 @@ TEST(SimKernels, NoMoreRunAtOnceThanTheLimit) {
     }
     device.synchronize();
   });
-  for (const auto& op : told.ops) {
-    const auto beside = std::count_if(told.ops.begin(), told.ops.end(), [&](const auto& other) {
-      return other.facts.begin_ns <= op.facts.begin_ns && op.facts.begin_ns < other.facts.end_ns;
-    });
+  for (const auto& op : observed.ops) {
+    const auto beside =
+        std::count_if(observed.ops.begin(), observed.ops.end(), [&](const auto& other) {
+          return other.facts.begin_ns <= op.facts.begin_ns &&
+                 op.facts.begin_ns < other.facts.end_ns;
+        });
     EXPECT_LE(beside, 2);
   }
 }
 
 TEST(SimKernels, HigherPriorityStartsFirstButInterruptsNothing) {
-  const auto told = run({}, [](const Device& device) {
+  const auto observed = run({}, [](const Device& device) {
     const Stream busy = device.create_stream(), low = device.create_stream();
     const Stream high = device.create_stream({.priority = coord::StreamPriority::kHigh});
     busy.launch({.name = "busy", .duration = 100us, .blocks = 132, .blocks_per_sm = 1});
@@ -191,14 +193,14 @@ TEST(SimKernels, HigherPriorityStartsFirstButInterruptsNothing) {
     high.launch({.name = "high", .duration = 10us, .blocks = 132, .blocks_per_sm = 1});
     device.synchronize();
   });
-  EXPECT_EQ(duration_ns(told.op_named("busy")), 100'000);
-  EXPECT_GE(told.op_named("high").facts.begin_ns, told.op_named("busy").facts.end_ns);
-  EXPECT_GE(told.op_named("low").facts.begin_ns, told.op_named("high").facts.end_ns);
+  EXPECT_EQ(duration_ns(observed.op_named("busy")), 100'000);
+  EXPECT_GE(observed.op_named("high").facts.begin_ns, observed.op_named("busy").facts.end_ns);
+  EXPECT_GE(observed.op_named("low").facts.begin_ns, observed.op_named("high").facts.end_ns);
 }
 
 TEST(SimCopies, OneEngineForEachDirection) {
   constexpr std::size_t kBytes = 5'500'000;
-  const auto told = run({}, [](const Device& device) {
+  const auto observed = run({}, [](const Device& device) {
     const Stream a = device.create_stream(), b = device.create_stream(), c = device.create_stream();
     const auto host = device.allocate_host<std::uint8_t>(3 * kBytes);
     const auto memory = device.allocate<std::uint8_t>(3 * kBytes);
@@ -208,7 +210,7 @@ TEST(SimCopies, OneEngineForEachDirection) {
     device.synchronize();
   });
   std::vector<fake_observer::Op> up, down;
-  for (const auto& op : told.ops) (op.facts.copy_kind == 1 ? up : down).push_back(op);
+  for (const auto& op : observed.ops) (op.facts.copy_kind == 1 ? up : down).push_back(op);
   ASSERT_EQ(up.size(), 2u);
   ASSERT_EQ(down.size(), 1u);
   EXPECT_EQ(duration_ns(up[0]), h200().copy_fixed_ns + 100'000);  // 55 bytes in a nanosecond
@@ -219,7 +221,7 @@ TEST(SimCopies, OneEngineForEachDirection) {
 }
 
 TEST(SimCopies, PageableMemoryIsSlowerAndBlocksTheHostWhenLarge) {
-  const auto told = run({}, [](const Device& device) {
+  const auto observed = run({}, [](const Device& device) {
     const Stream stream = device.create_stream();
     const auto memory = device.allocate<std::uint8_t>(1 << 20);
     const std::vector<std::uint8_t> host(1 << 20);
@@ -228,23 +230,23 @@ TEST(SimCopies, PageableMemoryIsSlowerAndBlocksTheHostWhenLarge) {
     stream.copy_to_device(memory, host);
     EXPECT_TRUE(stream.query());
   });
-  EXPECT_EQ(told.ops.at(1).facts.memory_kinds, 1u << 4 | 3u);
-  EXPECT_EQ(duration_ns(told.ops.at(1)), h200().copy_fixed_ns + (1 << 20) / 10);
+  EXPECT_EQ(observed.ops.at(1).facts.memory_kinds, 1u << 4 | 3u);
+  EXPECT_EQ(duration_ns(observed.ops.at(1)), h200().copy_fixed_ns + (1 << 20) / 10);
 }
 
 TEST(SimHostFunctions, RunOneAtATimeAcrossStreams) {
-  const auto told = run({}, [](const Device& device) {
+  const auto observed = run({}, [](const Device& device) {
     const Stream a = device.create_stream(), b = device.create_stream();
     a.host_function([] {});
     b.host_function([] {});
     device.synchronize();
   });
-  ASSERT_EQ(told.ops.size(), 2u);
-  EXPECT_FALSE(overlap(told.ops[0], told.ops[1]));
+  ASSERT_EQ(observed.ops.size(), 2u);
+  EXPECT_FALSE(overlap(observed.ops[0], observed.ops[1]));
 }
 
 TEST(SimMemory, AStoreReleasesAWaitWhenItIsMadeAndNotBefore) {
-  const auto told = run({}, [](const Device& device) {
+  const auto observed = run({}, [](const Device& device) {
     const Stream stream = device.create_stream();
     const auto flag = device.allocate_host<std::uint64_t>(1);
     stream.wait_value(flag.data(), 1);
@@ -252,14 +254,14 @@ TEST(SimMemory, AStoreReleasesAWaitWhenItIsMadeAndNotBefore) {
     flag[0] = 1;
     stream.synchronize();
   });
-  const auto wait = told.op_named("memory wait");
+  const auto wait = observed.op_named("memory wait");
   EXPECT_GE(wait.facts.end_ns, 1'000'000);
   EXPECT_LT(wait.facts.begin_ns, 100'000);
 }
 
 TEST(SimMemory, AStoreComesAfterTheCallBeforeIt) {
   std::int64_t stored_ns = 0;
-  const auto told = run({}, [&](const Device& device) {
+  const auto observed = run({}, [&](const Device& device) {
     const Stream stream = device.create_stream(), other = device.create_stream();
     const auto flag = device.allocate_host<std::uint64_t>(1);
     stream.wait_value(flag.data(), 1);
@@ -271,8 +273,8 @@ TEST(SimMemory, AStoreComesAfterTheCallBeforeIt) {
     flag[0] = 1;
     stream.synchronize();
   });
-  EXPECT_LT(told.op_named("memory wait").facts.begin_ns, stored_ns);
-  EXPECT_GE(told.op_named("memory wait").facts.end_ns, stored_ns);
+  EXPECT_LT(observed.op_named("memory wait").facts.begin_ns, stored_ns);
+  EXPECT_GE(observed.op_named("memory wait").facts.end_ns, stored_ns);
 }
 
 TEST(SimMemory, IsLimitedAndComesBack) {
@@ -335,7 +337,7 @@ TEST(SimFailure, ConfigThatMakesNoDeviceIsRefused) {
 }
 
 TEST(SimDeadlock, NamesTheStreamsTheirOperationsAndTheCycle) {
-  const auto told = run({.deadlock_patience = 0ms}, [](const Device& device) {
+  const auto observed = run({.deadlock_patience = 0ms}, [](const Device& device) {
     const Stream left = device.create_stream({.name = "left"}),
                  right = device.create_stream({.name = "right"});
     const Stream behind = device.create_stream({.name = "behind"});
@@ -363,13 +365,13 @@ TEST(SimDeadlock, NamesTheStreamsTheirOperationsAndTheCycle) {
       EXPECT_THAT(error.what(), HasSubstr("cycle: \"left\" -> \"right\" -> \"left\""));
     }
   });
-  EXPECT_THAT(told.marks, testing::ElementsAre("deadlock"));
+  EXPECT_THAT(observed.marks, testing::ElementsAre("deadlock"));
   // What never ended is told as such when the device is closed.
-  EXPECT_EQ(told.op_named("late").facts.begin_ns, -1);
-  EXPECT_EQ(told.op_named("late").facts.end_ns, -1);
-  EXPECT_EQ(told.op_named("memory wait").facts.end_ns, -1);
-  EXPECT_GE(told.op_named("memory wait").facts.begin_ns, 0);
-  EXPECT_EQ(told.calls_named("simStreamSynchronize").at(0).facts.result, 999);
+  EXPECT_EQ(observed.op_named("late").facts.begin_ns, -1);
+  EXPECT_EQ(observed.op_named("late").facts.end_ns, -1);
+  EXPECT_EQ(observed.op_named("memory wait").facts.end_ns, -1);
+  EXPECT_GE(observed.op_named("memory wait").facts.begin_ns, 0);
+  EXPECT_EQ(observed.calls_named("simStreamSynchronize").at(0).facts.result, 999);
 }
 
 TEST(SimDeadlock, SaysIfNobodyWritesTheValue) {
@@ -453,23 +455,24 @@ void mixed_program(const Device& device) {
 
 /// Everything that happened, but for the number of the device and of the calls, which count on in a
 /// process.
-std::string trace_of(const fake_observer::Told& told) {
+std::string trace_of(const fake_observer::Observed& observed) {
   std::string text;
   const auto add = [&](auto... values) { ((text += std::to_string(values) + " "), ...); };
   constexpr std::uint64_t kHandles = std::uint64_t{1} << 40;  // of each device of a process
-  const std::uint32_t first = told.calls.empty() ? 0 : told.calls.front().facts.correlation_id;
-  for (const auto& call : told.calls) {
+  const std::uint32_t first =
+      observed.calls.empty() ? 0 : observed.calls.front().facts.correlation_id;
+  for (const auto& call : observed.calls) {
     text += call.name + " ";
     add(call.facts.correlation_id - first, call.facts.result, call.facts.begin_ns,
         call.facts.end_ns, call.facts.stream % kHandles, call.facts.object % kHandles,
         call.facts.value);
   }
-  for (const auto& op : told.ops) {
+  for (const auto& op : observed.ops) {
     text += op.name + " ";
     add(op.facts.kind, op.facts.correlation_id - first, op.facts.stream, op.facts.begin_ns,
         op.facts.end_ns, op.facts.bytes);
   }
-  for (const auto& stream : told.streams) {
+  for (const auto& stream : observed.streams) {
     text += stream.name + " ";
     add(stream.stream, stream.handle % kHandles, stream.time_ns);
   }

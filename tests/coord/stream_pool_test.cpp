@@ -82,11 +82,11 @@ TEST(StreamPool, LeasingCallsNoDriverAndItsEndCallsItOnce) {
     StreamPool pool(device, {.size = 3, .time_one_in = 0});
     for (int i = 0; i < 100; ++i) run(pool, 5us);
   }
-  const auto told = fake_observer::stop();
-  EXPECT_EQ(told.calls_named("simStreamWriteValue").size(), 100u);
-  EXPECT_TRUE(told.calls_named("simStreamQuery").empty());
-  EXPECT_TRUE(told.calls_named("simEventQuery").empty());
-  EXPECT_TRUE(told.calls_named("simEventRecord").empty());
+  const auto observed = fake_observer::stop();
+  EXPECT_EQ(observed.calls_named("simStreamWriteValue").size(), 100u);
+  EXPECT_TRUE(observed.calls_named("simStreamQuery").empty());
+  EXPECT_TRUE(observed.calls_named("simEventQuery").empty());
+  EXPECT_TRUE(observed.calls_named("simEventRecord").empty());
 }
 
 TEST(StreamPool, WorkThatIsStillRunningMakesTheNextLeaseGoElsewhere) {
@@ -384,14 +384,14 @@ TEST(StreamPool, IsToldToAnObserverWithItsSamples) {
     run(pool, 1ms);
     run(pool, 1ms);
   }
-  const auto told = fake_observer::stop();
-  const auto pool = std::find_if(told.pools.begin(), told.pools.end(),
+  const auto observed = fake_observer::stop();
+  const auto pool = std::find_if(observed.pools.begin(), observed.pools.end(),
                                  [](const auto& one) { return one.kind == COORD_POOL_STREAMS; });
-  ASSERT_NE(pool, told.pools.end());
+  ASSERT_NE(pool, observed.pools.end());
   EXPECT_EQ(pool->name, "workers");
   EXPECT_EQ(pool->capacity, 5u);
   std::uint64_t most = 0;
-  for (const coord_pool_sample_facts& sample : told.pool_samples) {
+  for (const coord_pool_sample_facts& sample : observed.pool_samples) {
     if (sample.pool != pool->pool) continue;
     EXPECT_EQ(sample.available + sample.in_use, 3u);
     most = std::max(most, sample.high_water);

@@ -196,8 +196,8 @@ TEST_F(StreamProfiler, AStreamThatIsNotWatchedCostsNothing) {
   profiler.watch(stream);
   profiler.unwatch(stream);
   stream.launch({});
-  auto told = fake_observer::stop();
-  EXPECT_TRUE(told.calls_named("simEventRecord").empty());
+  auto observed = fake_observer::stop();
+  EXPECT_TRUE(observed.calls_named("simEventRecord").empty());
   EXPECT_EQ(profiler.report(stream).of(WorkKind::kKernel).count, 0u);
 }
 
@@ -242,8 +242,8 @@ TEST_F(StreamProfiler, AsksTheDeviceWhileWorkGoesOnAndKeepsFewEvents) {
       stream.launch({.duration = 1us});
       if (i % 100 == 99) stream.synchronize();
     }
-    const auto told = fake_observer::stop();
-    EXPECT_LT(told.calls_named("simEventCreate").size(), 500u) << "one in " << one_in;
+    const auto observed = fake_observer::stop();
+    EXPECT_LT(observed.calls_named("simEventCreate").size(), 500u) << "one in " << one_in;
     EXPECT_EQ(profiler.report(stream).of(WorkKind::kKernel).timed, 2000u);
   }
 }

@@ -153,9 +153,9 @@ TEST_F(ManagedMemory, APrefetchTakesTimeOnlyIfThePagesLieElsewhere) {
   for (int i = 0; i < 2; ++i) stream.prefetch_to_device(bytes.data(), bytes.bytes());
   stream.prefetch_to_host(bytes.data(), bytes.bytes());
   stream.synchronize();
-  const auto told = fake_observer::stop();
+  const auto observed = fake_observer::stop();
   std::vector<std::int64_t> took;
-  for (const fake_observer::Op& op : told.ops) {
+  for (const fake_observer::Op& op : observed.ops) {
     if (op.name.starts_with("prefetch")) took.push_back(op.facts.end_ns - op.facts.begin_ns);
   }
   ASSERT_EQ(took.size(), 3u);

@@ -20,7 +20,7 @@
 
 #include "coord/device.h"
 #include "coord/fake_observer.h"
-#include "coord/task_teller.h"
+#include "coord/task_reporter.h"
 #include "coord/thrown.h"
 
 namespace {
@@ -245,9 +245,9 @@ TEST(TaskQueue, RefusesWhatItCannotDo) {
   EXPECT_EQ(kind_thrown([&] { queue.wait(); }), coord::ErrorKind::kNotPermitted);
 }
 
-std::vector<coord_task> all_tasks(const fake_observer::Told& told) {
+std::vector<coord_task> all_tasks(const fake_observer::Observed& observed) {
   std::vector<coord_task> all;
-  for (const auto& batch : told.tasks)
+  for (const auto& batch : observed.tasks)
     all.insert(all.end(), batch.tasks.begin(), batch.tasks.end());
   return all;
 }
@@ -271,12 +271,12 @@ TEST(TaskQueue, TellsWhoRanWhichTaskAndWhen) {
                  {.after = {&throws, 1}});
     EXPECT_THROW(queue.wait(), std::runtime_error);
   }
-  const fake_observer::Told told = fake_observer::stop();
-  ASSERT_EQ(told.task_queues.size(), 1u);
-  EXPECT_EQ(told.task_queues[0].name, "blocks");
-  EXPECT_EQ(told.task_queues[0].workers, 2u);
-  EXPECT_FALSE(told.task_queues[0].on_device);
-  std::vector<coord_task> all = all_tasks(told);
+  const fake_observer::Observed observed = fake_observer::stop();
+  ASSERT_EQ(observed.task_queues.size(), 1u);
+  EXPECT_EQ(observed.task_queues[0].name, "blocks");
+  EXPECT_EQ(observed.task_queues[0].workers, 2u);
+  EXPECT_FALSE(observed.task_queues[0].on_device);
+  std::vector<coord_task> all = all_tasks(observed);
   std::ranges::sort(all, {}, &coord_task::task);
   ASSERT_EQ(all.size(), 3u);
   for (std::size_t i = 0; i < all.size(); ++i) {
@@ -286,50 +286,51 @@ TEST(TaskQueue, TellsWhoRanWhichTaskAndWhen) {
     EXPECT_EQ(all[i].type, i == 2 ? 0 : COORD_NONE);
   }
   EXPECT_EQ(all[1].worker, ran_it);
-  for (const auto& batch : told.tasks) {
-    EXPECT_EQ(batch.facts.queue, told.task_queues[0].queue);
+  for (const auto& batch : observed.tasks) {
+    EXPECT_EQ(batch.facts.queue, observed.task_queues[0].queue);
     EXPECT_EQ(batch.facts.run, COORD_NONE);
   }
 }
 
-TEST(TaskTeller, TellsTheTasksOfARunInPiecesAndWhatWasLeftOut) {
+TEST(TaskReporter, TellsTheTasksOfARunInPiecesAndWhatWasLeftOut) {
   const coord::Device device = coord::Device::open("sim");  // finds the listener
-  std::vector<coord::TaskTeller::Ran> ran;
+  std::vector<coord::TaskReporter::Ran> ran;
   for (std::uint32_t i = 0; i < 1000; ++i) ran.push_back({i, i % 7, i % 3, 10 * i, 10 * i + 5});
-  coord::TaskTeller teller(coord::TaskTeller::Workers::kWarps, 7, "warps");
+  coord::TaskReporter reporter(coord::TaskReporter::Workers::kWarps, 7, "warps");
   fake_observer::start();
   fake_observer::take_tasks(100);
-  const std::uint32_t run = teller.begin_run();
-  teller.end_run(run, ran, 24);
+  const std::uint32_t run = reporter.begin_run();
+  reporter.end_run(run, ran, 24);
   fake_observer::take_tasks(~0u);
-  const fake_observer::Told told = fake_observer::stop();
-  ASSERT_EQ(told.task_queues.size(), 1u);
-  EXPECT_TRUE(told.task_queues[0].on_device);
-  ASSERT_EQ(told.task_runs.size(), 1u);
-  EXPECT_EQ(told.task_runs[0].second, run);
-  const std::vector<coord_task> all = all_tasks(told);
+  const fake_observer::Observed observed = fake_observer::stop();
+  ASSERT_EQ(observed.task_queues.size(), 1u);
+  EXPECT_TRUE(observed.task_queues[0].on_device);
+  ASSERT_EQ(observed.task_runs.size(), 1u);
+  EXPECT_EQ(observed.task_runs[0].second, run);
+  const std::vector<coord_task> all = all_tasks(observed);
   ASSERT_EQ(all.size(), ran.size());
   for (std::size_t i = 0; i < all.size(); ++i) {
     EXPECT_EQ(all[i].task, ran[i].task);
     EXPECT_EQ(all[i].end, 10 * i + 5);
     EXPECT_EQ(all[i].sm, i % 3);
   }
-  EXPECT_EQ(told.tasks.back().facts.last, 1u);
-  EXPECT_EQ(told.tasks.back().facts.left_out, 24u);
-  for (std::size_t i = 0; i + 1 < told.tasks.size(); ++i) EXPECT_EQ(told.tasks[i].facts.last, 0u);
+  EXPECT_EQ(observed.tasks.back().facts.last, 1u);
+  EXPECT_EQ(observed.tasks.back().facts.left_out, 24u);
+  for (std::size_t i = 0; i + 1 < observed.tasks.size(); ++i)
+    EXPECT_EQ(observed.tasks[i].facts.last, 0u);
 }
 
-TEST(TaskTeller, GivesUpOnAListenerThatTakesNothing) {
+TEST(TaskReporter, GivesUpOnAListenerThatTakesNothing) {
   const coord::Device device = coord::Device::open("sim");  // finds the listener
-  const std::vector<coord::TaskTeller::Ran> ran(3);
-  coord::TaskTeller teller(coord::TaskTeller::Workers::kWarps, 1, "");
+  const std::vector<coord::TaskReporter::Ran> ran(3);
+  coord::TaskReporter reporter(coord::TaskReporter::Workers::kWarps, 1, "");
   fake_observer::start();
   fake_observer::take_tasks(0);
-  teller.end_run(teller.begin_run(), ran, 1);
+  reporter.end_run(reporter.begin_run(), ran, 1);
   fake_observer::take_tasks(~0u);
-  const fake_observer::Told told = fake_observer::stop();
-  EXPECT_TRUE(all_tasks(told).empty());
-  EXPECT_EQ(told.tasks.back().facts.left_out, 4u);
+  const fake_observer::Observed observed = fake_observer::stop();
+  EXPECT_TRUE(all_tasks(observed).empty());
+  EXPECT_EQ(observed.tasks.back().facts.left_out, 4u);
 }
 
 }  // namespace

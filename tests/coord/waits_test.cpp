@@ -132,9 +132,9 @@ struct World {
       heard = rings;
       again = false;
       if (std::exchange(woken, false) || waiting) {
-        const coord::Look look = waits.look();
-        waiting = look.found != coord::Look::kIdle;
-        again = look.found == coord::Look::kProgress;
+        const coord::Poll look = waits.look();
+        waiting = look.found != coord::Poll::kIdle;
+        again = look.found == coord::Poll::kProgress;
       }
     }
     stopped = true;

@@ -215,7 +215,7 @@ TEST_F(DrainTest, KeepsTasksOfAGpuRelativeToTheirRunAndCountsWhatIsMissing) {
 }
 
 // What libcoord tells: thread 100 waits at a barrier for what comes after operation 7.
-void tell_waits(FakeThread& thread, bool given_up, uint32_t links_told = 2) {
+void report_waits(FakeThread& thread, bool given_up, uint32_t links_reported = 2) {
   auto waits = thread.make<ring::WaitsRecord>(RecordKind::kWaits);
   waits.given_up = given_up ? 1 : 0;
   waits.party_count = 3;
@@ -236,7 +236,7 @@ void tell_waits(FakeThread& thread, bool given_up, uint32_t links_told = 2) {
   party(1, 1, given_up ? 2 : 0, 100, "host thread 1");
   party(2, 0, 0, 7, "operation 7");
   auto links = thread.make<ring::WaitLinksRecord>(RecordKind::kWaitLinks);
-  links.count = static_cast<uint16_t>(links_told);
+  links.count = static_cast<uint16_t>(links_reported);
   links.links[0] = {1, 0};
   links.links[1] = {0, 2};
   thread.ring.push(links);
@@ -244,7 +244,7 @@ void tell_waits(FakeThread& thread, bool given_up, uint32_t links_told = 2) {
 
 TEST_F(DrainTest, StoresAWaitThatLibcoordGaveUpAsAHang) {
   FakeThread& a = thread(0);
-  tell_waits(a, true);
+  report_waits(a, true);
   a.end();
   const Trace trace = finish();
   ASSERT_EQ(trace.hang.size(), 1u);
@@ -264,11 +264,11 @@ TEST_F(DrainTest, StoresAWaitThatLibcoordGaveUpAsAHang) {
 
 TEST_F(DrainTest, KeepsWhatLibcoordAnswersForWhoeverAsked) {
   FakeThread& a = thread(0);
-  tell_waits(a, false, 1);
+  report_waits(a, false, 1);
   drain().cycle();
   ProcessDrain& process = *drain().live_processes().at(0);
   EXPECT_EQ(process.coord_waits(), nullptr) << "a link is missing";
-  tell_waits(a, false);
+  report_waits(a, false);
   while (drain().cycle() > 0) {
   }
   ASSERT_NE(process.coord_waits(), nullptr);

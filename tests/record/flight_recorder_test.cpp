@@ -68,10 +68,10 @@ TEST_F(FlightRecording, KeepsTheNewestCallsAndTheNamesOfOldTexts) {
   ASSERT_EQ(trace.stream.size(), 1u);
   EXPECT_EQ(trace.stream.native_id[0], 13);
   EXPECT_EQ(thread.ring.header().dropped.load(), 0u);
-  bool told = false;
+  bool reported = false;
   for (size_t i = 0; i < trace.loss.size(); ++i)
-    told |= trace.text(trace.loss.name_id[i]) == "flight-recorder";
-  EXPECT_TRUE(told);
+    reported |= trace.text(trace.loss.name_id[i]) == "flight-recorder";
+  EXPECT_TRUE(reported);
 }
 
 TEST_F(FlightRecording, BindsNoWaitToARecordThatIsGone) {

@@ -248,7 +248,7 @@ TEST_F(Recording, PassesSignalsOn) {
 
 TEST_F(Recording, SwitchesCollectorsByDelayAndDuration) {
   // What the collectors are told before the first step, and at last.
-  const auto told = [&] {
+  const auto reported = [&] {
     Session session(options_.output, options_);
     const fs::path control = session.rings() / ring::kControlFile;
     const auto look = [&] {
@@ -268,12 +268,12 @@ TEST_F(Recording, SwitchesCollectorsByDelayAndDuration) {
     return std::pair(first, last);
   };
   options_.delay_s = 0.02;
-  EXPECT_EQ(told(), std::pair(0, 1));
+  EXPECT_EQ(reported(), std::pair(0, 1));
   options_.duration_s = 1000;
-  EXPECT_EQ(told(), std::pair(0, 1));
+  EXPECT_EQ(reported(), std::pair(0, 1));
   options_.delay_s.reset();
   options_.duration_s = 0.02;
-  EXPECT_EQ(told(), std::pair(1, 0));
+  EXPECT_EQ(reported(), std::pair(1, 0));
   EXPECT_TRUE(files().empty());
 }
 
@@ -290,8 +290,9 @@ TEST_F(Recording, IsRecoveredAfterRecorderAndProgramWereKilled) {
   for (int round = 0; round < 4; ++round) {
     int output = -1;
     const pid_t launcher = in_child([&] { return record({"forever"}).exit_code; }, &output);
-    uint32_t told = 0;
-    while (told < 4000u + 9000u * round) ASSERT_EQ(read(output, &told, sizeof told), sizeof told);
+    uint32_t reported = 0;
+    while (reported < 4000u + 9000u * round)
+      ASSERT_EQ(read(output, &reported, sizeof reported), sizeof reported);
     if (round == 3) {
       EXPECT_FALSE(recover(options_.output)) << "its recorder lives";
       EXPECT_THROW(record({"exit", "0"}), Error) << "the name is taken";
@@ -300,13 +301,14 @@ TEST_F(Recording, IsRecoveredAfterRecorderAndProgramWereKilled) {
     waitpid(launcher, nullptr, 0);
     // Until it has made some more calls, or its ring is full: it waits for room then.
     pollfd more_to_read{.fd = output, .events = POLLIN, .revents = 0};
-    for (uint32_t more = 0; told <= 6000u + 9000u * round && poll(&more_to_read, 1, 500) == 1;) {
+    for (uint32_t more = 0;
+         reported <= 6000u + 9000u * round && poll(&more_to_read, 1, 500) == 1;) {
       if (read(output, &more, sizeof more) != sizeof more) break;
-      told = more;
+      reported = more;
     }
     // The target is in the process group of the launcher.
     kill(-launcher, SIGKILL);
-    for (uint32_t more = 0; read(output, &more, sizeof more) == sizeof more;) told = more;
+    for (uint32_t more = 0; read(output, &more, sizeof more) == sizeof more;) reported = more;
     close(output);
 
     for (const int files : {0, 1, 2}) {  // not enough to read what the recorder has stored
@@ -324,7 +326,7 @@ TEST_F(Recording, IsRecoveredAfterRecorderAndProgramWereKilled) {
     EXPECT_EQ(trace.process.size(), 1u);
     EXPECT_EQ(trace.thread.size(), 1u);
     EXPECT_EQ(trace.stream.size(), 1u);
-    ASSERT_GE(trace.api_call.size(), told);
+    ASSERT_GE(trace.api_call.size(), reported);
     EXPECT_EQ(trace.op.size(), trace.api_call.size());
     for (size_t i = 0; i < trace.api_call.size(); ++i)
       ASSERT_EQ(trace.api_call.correlation_id[i], static_cast<int64_t>(i + 1))

@@ -51,14 +51,14 @@ void expect_as_info(const trace::Trace& trace, const std::string& name) {
                                                             {"coord operations", "operation"},
                                                             {"coord barriers", "barrier"},
                                                             {"coord tasks", "task"}};
-  size_t told = 0;
+  size_t reported = 0;
   for (const auto& [shown, key] : kShown) {
     const auto count = counts.at(key).get<int64_t>();
-    told += count > 0;
+    reported += count > 0;
     EXPECT_EQ(text_of(facts, shown), format_count(count)) << name << ": " << shown;
   }
-  told += document.dependency_count() > 0;  // which info does not count
-  EXPECT_EQ(told, facts.size()) << name << ": a fact that is compared with nothing";
+  reported += document.dependency_count() > 0;  // which info does not count
+  EXPECT_EQ(reported, facts.size()) << name << ": a fact that is compared with nothing";
 }
 
 // The tables of the statistics are counted from the bars in the lanes.

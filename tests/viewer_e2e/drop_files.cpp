@@ -34,15 +34,15 @@ class Source {
       std::fprintf(stderr, "no window at %d,%d takes drops\n", x, y);
       return false;
     }
-    tell("XdndEnter", {static_cast<long>(window_), kVersion << 24, static_cast<long>(uri_list_)});
-    tell("XdndPosition", {static_cast<long>(window_), 0, (static_cast<long>(x) << 16) | y,
-                          CurrentTime, static_cast<long>(atom("XdndActionCopy"))});
+    report("XdndEnter", {static_cast<long>(window_), kVersion << 24, static_cast<long>(uri_list_)});
+    report("XdndPosition", {static_cast<long>(window_), 0, (static_cast<long>(x) << 16) | y,
+                            CurrentTime, static_cast<long>(atom("XdndActionCopy"))});
     const std::optional<XClientMessageEvent> status = answer("XdndStatus");
     if (!status || (status->data.l[1] & 1) == 0) {
       std::fprintf(stderr, "the window does not take files\n");
       return false;
     }
-    tell("XdndDrop", {static_cast<long>(window_), 0, CurrentTime});
+    report("XdndDrop", {static_cast<long>(window_), 0, CurrentTime});
     const std::optional<XClientMessageEvent> finished = answer("XdndFinished");
     if (!finished) std::fprintf(stderr, "the window did not finish the drop\n");
     return finished.has_value();
@@ -75,7 +75,7 @@ class Source {
     return None;
   }
 
-  void tell(const char* message, std::array<long, 5> data) const {
+  void report(const char* message, std::array<long, 5> data) const {
     XEvent event{};
     event.xclient.type = ClientMessage;
     event.xclient.window = target_;

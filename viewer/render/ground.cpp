@@ -50,7 +50,7 @@ Ground::Box Ground::box_of(ImVec2 min, ImVec2 max) const {
           std::min(first_px(max.y, scale_.y), clip_.bottom)};
 }
 
-void Ground::tell(const Box& box, uint64_t content) {
+void Ground::report(const Box& box, uint64_t content) {
   uint64_t& all = layers_.back().content;
   all = combine(combine(combine(all, content), static_cast<uint64_t>(box.left) << 32 | box.top),
                 static_cast<uint64_t>(box.right) << 32 | box.bottom);
@@ -61,7 +61,7 @@ void Ground::fill(ImVec2 min, ImVec2 max, ImU32 color) {
   if (box.left >= box.right) return;
   for (int y = box.top; y < box.bottom; ++y)
     std::fill(row(y) + box.left, row(y) + box.right, in_byte_order(color));
-  tell(box, color);
+  report(box, color);
 }
 
 void Ground::repeat(float left, float top, float bottom, std::span<const ImU32> line) {
@@ -74,7 +74,7 @@ void Ground::repeat(float left, float top, float bottom, std::span<const ImU32> 
         line[static_cast<size_t>(std::clamp<ptrdiff_t>(unit, 0, std::ssize(line) - 1))]);
   }
   for (int y = box.top; y < box.bottom; ++y) std::ranges::copy(line_, row(y) + box.left);
-  tell(box, content_of(line_.data(), line_.size()));
+  report(box, content_of(line_.data(), line_.size()));
 }
 
 }  // namespace streamscope::viewer

@@ -46,7 +46,7 @@ class Ground {
   /// In pixels, clipped.
   Box box_of(ImVec2 min, ImVec2 max) const;
   ImU32* row(int y) { return pixels_.data() + static_cast<ptrdiff_t>(height_ - 1 - y) * width_; }
-  void tell(const Box& box, uint64_t content);
+  void report(const Box& box, uint64_t content);
 
   int width_ = 0, height_ = 0;
   ImVec2 scale_{1, 1};

@@ -94,7 +94,7 @@ class CommandLine {
     option("--range", "FROM:TO", "time to show, in ns, us, ms, s or % of the trace (default all)",
            parse_range);
     option("--select", "op:ID",
-           "what to select; a picture selects the longest wait unless told otherwise:\n" + rows() +
+           "what to select; a picture selects the longest wait by default:\n" + rows() +
                "\nfinding:NUMBER or none",
            parse_select);
     app_.add_flag(

@@ -165,13 +165,13 @@ void Workspace::draw_footer(float top, float width, float height) {
   const ImU32 dim = theme_.color(Color::kTextDim);
 
   constexpr std::string_view kHint = "wheel: zoom   drag: pan   Shift+drag: mark time";
-  const bool told = !state_.status.empty();
-  const Face face = told ? Face::kBold : Face::kSmall;
-  const std::string_view said = told ? std::string_view(state_.status) : kHint;
+  const bool reported = !state_.status.empty();
+  const Face face = reported ? Face::kBold : Face::kSmall;
+  const std::string_view said = reported ? std::string_view(state_.status) : kHint;
   float right = std::max(width - theme_.px(14) - theme_.width(face, said), theme_.px(14));
   widgets::fit_text(draw, theme_, face,
                     {right, std::round(middle - theme_.text(face).size / 2 - 1)}, width - right,
-                    theme_.color(told ? Color::kAccent : Color::kTextFaint), said);
+                    theme_.color(reported ? Color::kAccent : Color::kTextFaint), said);
   right -= theme_.px(24);
 
   // The legend: what this trace has, in the colors in use.

@@ -24,7 +24,7 @@ constexpr float kTabs = 32;
 constexpr float kLeastTimeline = 84;
 constexpr size_t kPaletteLength = 200;  // a path may be asked for
 constexpr size_t kMostHits = 100'000;
-constexpr size_t kToldLanes = 100;  // of a state
+constexpr size_t kReportedLanes = 100;  // of a state
 
 using Json = nlohmann::ordered_json;
 
@@ -413,7 +413,7 @@ std::string Workspace::state_json() const {
   const LaneOrder::Shown shown =
       document_ ? state_.lane_order.shown(*document_, state_.collapsed) : LaneOrder::Shown{};
   std::string order;
-  for (size_t i = 0; i < std::min(shown.lanes.size(), kToldLanes); ++i)
+  for (size_t i = 0; i < std::min(shown.lanes.size(), kReportedLanes); ++i)
     order += (i > 0 ? " " : "") + std::to_string(shown.lanes[i]);
   const Json state{
       {"schema", 1},

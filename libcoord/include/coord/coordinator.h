@@ -215,9 +215,9 @@ class COORD_EXPORT Coordinator {
     std::string text;
   };
   [[nodiscard]] LastOperation last_operation(StreamRef stream) const;
-  static void tell_barrier(OperationHandle passed, std::span<const StreamRef> streams,
-                           std::span<const std::uint32_t> elided, std::string_view name,
-                           std::span<const std::int64_t> arrivals);
+  static void notify_barrier(OperationHandle passed, std::span<const StreamRef> streams,
+                             std::span<const std::uint32_t> elided, std::string_view name,
+                             std::span<const std::int64_t> arrivals);
 
   // For Repeated. The newest operation of each stream, unless all streams come after all of them;
   // the time of the host, as the device sees it.

@@ -377,7 +377,7 @@ typedef struct coord_observer {
   void (*waits)(const struct coord_waits_facts*);
   /* Hands the observer a function that tells `waits` to it. It may be called at any time, by a
    * thread of the observer's own: it takes locks that threads of the program may hold. */
-  void (*waits_on_request)(void (*tell)(void));
+  void (*waits_on_request)(void (*notify)(void));
   void (*task_queue)(const struct coord_task_queue_facts*);
   /* The latest call of the calling thread launches the workers of a queue of a GPU. */
   void (*task_run)(uint32_t queue, uint32_t run);

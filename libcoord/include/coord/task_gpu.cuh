@@ -19,7 +19,7 @@
 
 #include "coord/error.h"
 #include "coord/task_ring.h"
-#include "coord/task_teller.h"
+#include "coord/task_reporter.h"
 
 namespace coord {
 

@@ -108,7 +108,7 @@ class Barrier::Impl {
     return coordinator_.pass_barrier(streams_, name_, where, metrics_, arrivals);
   }
 
-  void tell_waits(WaitGraph& graph) const {
+  void notify_waits(WaitGraph& graph) const {
     const Lock lock(mutex_);
     if (arrived_.empty()) return;
     std::string missing, here;
@@ -146,7 +146,7 @@ class Barrier::Impl {
   OperationHandle passed_;
   std::exception_ptr error_;
   BarrierMetrics metrics_;
-  const WaitGraphSource source_{[this](WaitGraph& graph) { tell_waits(graph); }};
+  const WaitGraphSource source_{[this](WaitGraph& graph) { notify_waits(graph); }};
 };
 
 Barrier::Barrier(Coordinator& coordinator, std::span<const StreamRef> streams,

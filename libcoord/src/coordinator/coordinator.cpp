@@ -64,8 +64,9 @@ bool host_access(MemoryRange range, Access access) {
   const std::lock_guard lock(coordinators().mutex);
   if (coordinators().all.empty()) {
     find_observer();
-    tell_access(observer(), COORD_NONE, COORD_NONE, reinterpret_cast<std::uintptr_t>(range.address),
-                range.bytes, access == Access::kWrite, 0);
+    notify_access(observer(), COORD_NONE, COORD_NONE,
+                  reinterpret_cast<std::uintptr_t>(range.address), range.bytes,
+                  access == Access::kWrite, 0);
   }
   bool safe = true;
   for (Coordinator* coordinator : coordinators().all)
@@ -124,7 +125,7 @@ OperationHandle Coordinator::pass_barrier(const std::vector<StreamRef>& streams,
   std::vector<std::uint32_t> elided;
   for (std::size_t i = 0; i < streams.size(); ++i)
     elided.push_back(i == 0 || order_after(streams[i], passed) ? 0 : 1);
-  tell_barrier(passed, streams, elided, name, arrivals);
+  notify_barrier(passed, streams, elided, name, arrivals);
   const std::uint64_t waits = impl_->metrics().waits_placed - placed;
   metrics.waits += waits;
   metrics.elided +=

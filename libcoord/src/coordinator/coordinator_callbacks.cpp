@@ -45,7 +45,7 @@ void Coordinator::Impl::wake_poller() {
 }
 
 // Looks once, asking the device about one operation of each stream at a time.
-Look Coordinator::Impl::look() {
+Poll Coordinator::Impl::poll() {
   Lock lock(mutex_);
   expire();
   look_at_held(lock);
@@ -53,9 +53,9 @@ Look Coordinator::Impl::look() {
   const std::uint64_t before = metrics_.completed + metrics_.failed + metrics_.cancelled;
   ask_watched(lock);
   deliver(lock);
-  if (metrics_.completed + metrics_.failed + metrics_.cancelled != before) return {Look::kProgress};
-  if (!held_.empty()) return {Look::kHurried};
-  return {watched_.empty() && deadlines_.empty() ? Look::kIdle : Look::kPatient};
+  if (metrics_.completed + metrics_.failed + metrics_.cancelled != before) return {Poll::kProgress};
+  if (!held_.empty()) return {Poll::kHurried};
+  return {watched_.empty() && deadlines_.empty() ? Poll::kIdle : Poll::kPatient};
 }
 
 void Coordinator::Impl::ask_watched(Lock& lock) {

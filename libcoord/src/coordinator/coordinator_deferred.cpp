@@ -98,7 +98,7 @@ void Coordinator::Impl::submitted_one(OperationRecord& record) {
   group.state.store(OperationState::kSubmitted, std::memory_order_release);
   group.submitted = stamp(*group.device);
   ++metrics_.submitted;
-  tell_state(group);
+  notify_state(group);
   submitted_one(group);
 }
 
@@ -257,13 +257,13 @@ void Coordinator::Impl::close_group(OperationHandle group) {
     record->state.store(OperationState::kSubmitted, std::memory_order_release);
     record->submitted = stamp(*record->device);
     ++metrics_.submitted;
-    tell_state(*record);
+    notify_state(*record);
     submitted_one(*record);
   }
   if (extra.not_ended == 0 && !record->ended_already()) {
     end(*record, extra.error == nullptr ? OperationState::kCompleted : OperationState::kFailed,
         extra.error);
-    tell_completed();
+    notify_completed();
   }
   changed_.notify_all();
   dispatch(lock);
@@ -334,7 +334,7 @@ void Coordinator::Impl::add_dependency(OperationHandle operation, OperationHandl
     ++metrics_.blocked_now;
     ++metrics_.deferred;
   }
-  tell_dependency(*record, after, false);
+  notify_dependency(*record, after, false);
 }
 
 bool Coordinator::Impl::cancel(OperationHandle operation) {

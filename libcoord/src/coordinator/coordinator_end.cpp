@@ -90,7 +90,7 @@ inline void Coordinator::Impl::end_plain_ones(StreamEntry& stream, std::uint64_t
     record.state.store(OperationState::kCompleted, std::memory_order_release);
     record.ended = now;
     if (listened) [[unlikely]]
-      tell_one_completed(record);
+      notify_one_completed(record);
     if (record.has_event) [[likely]]
       events.give_back(record.event);
     record.event = EventRef();
@@ -123,7 +123,7 @@ void Coordinator::Impl::prove(Point point, const ClockRef& clock) {
     }
     if (stream.oldest == nullptr) stream.newest = nullptr;
   }
-  tell_completed();
+  notify_completed();
   if (!host_waits_.empty()) changed_.notify_all();
 }
 
@@ -159,7 +159,7 @@ void Coordinator::Impl::end(OperationRecord& record, OperationState state,
       ++metrics_.failed;
   }
   if (was_registered && record.missing > 0) --metrics_.blocked_now;
-  tell_state(record);
+  notify_state(record);
   if (error != nullptr) failures_[record.id.load()] = error;
   if (record.extra != nullptr) {
     const Outcome outcome{handle(record), state, error};

@@ -12,7 +12,7 @@
 //   coordinator_end.cpp        proofs of the device, failures, waits of the host
 //   coordinator_callbacks.cpp  completion callbacks
 //   coordinator_report.cpp     what it knows of itself
-//   coordinator_tell.cpp       what a profiler is told
+//   coordinator_notify.cpp       what a profiler is told
 #pragma once
 
 #include <array>
@@ -79,7 +79,7 @@ struct DeviceEvents {
 
 /// What the observer knows by a number: operations of one stream that differ in number, stamps and
 /// dependencies only.
-struct alignas(64) ToldKind {
+struct alignas(64) KnownKind {
   static constexpr std::uint32_t kNone = 0, kMaking = ~0u;
   std::atomic<std::uint32_t> number{kNone};  // kMaking until all else is there
   // Not side by side, so that the bytes of an operation are compared as they were written: singly.
@@ -90,7 +90,7 @@ struct alignas(64) ToldKind {
   std::array<char, 32> text{};  // the description
 };
 /// By call site. The first kind of a place keeps it, so one that is there never changes.
-using ToldKinds = std::array<ToldKind, 8>;
+using KnownKinds = std::array<KnownKind, 8>;
 
 /// A stream that a Coordinator has operations of. Addresses stay.
 struct StreamEntry {
@@ -111,8 +111,8 @@ struct StreamEntry {
   ClockRef outside;              // its row before the capture
   OperationHandle outside_last;  // `last` before that
   std::deque<std::pair<OperationRecord*, Point>> milestones;
-  std::vector<OperationHandle> held_by;   // what its last waits are for
-  std::unique_ptr<ToldKinds> told_kinds;  // null if the observer does not want any
+  std::vector<OperationHandle> held_by;     // what its last waits are for
+  std::unique_ptr<KnownKinds> known_kinds;  // null if the observer does not want any
 };
 
 class Coordinator::Impl {
@@ -194,7 +194,7 @@ class Coordinator::Impl {
   CoordinatorMetrics metrics() const;
   LastOperation last_operation(StreamRef stream) const;
   PoolUtilization event_utilization() const;
-  void tell_waits(WaitGraph& graph) const;
+  void notify_waits(WaitGraph& graph) const;
 
  private:
   using Lock = std::unique_lock<ShortLock>;
@@ -324,11 +324,11 @@ class Coordinator::Impl {
   void issue(OperationRecord& record);
   void run_deferred(Lock& lock, OperationRecord& record);
 
-  // What a profiler is told (coordinator_tell.cpp). Without one each is a branch.
+  // What a profiler is told (coordinator_notify.cpp). Without one each is a branch.
   void announce(OperationRecord& record) const {
-    if (is_observed()) tell_registered(record);
+    if (is_observed()) notify_registered(record);
   }
-  void tell_dependency(const OperationRecord& record, OperationHandle on, bool inferred) const;
+  void notify_dependency(const OperationRecord& record, OperationHandle on, bool inferred) const;
   /// Keeps for enter() why each dependency is waited for or not: before the waits in candidates_
   /// have become part of the stream's clock.
   void note_elisions(OperationRecord& record) {
@@ -339,50 +339,49 @@ class Coordinator::Impl {
     if (!listened_) [[likely]]
       return;
     if (nvtx_) nvtx::push(record.name());
-    if (is_observed()) tell_begun(record);
+    if (is_observed()) notify_begun(record);
   }
   /// Back to the operation around it, if there is one.
   void leave(const OperationRecord& record) const {
     if (!listened_) [[likely]]
       return;
     if (nvtx_) nvtx::pop();
-    if (is_observed()) tell_left(record);
+    if (is_observed()) notify_left(record);
   }
   /// The end of a submission: its state, and what leave() tells.
-  void tell_submission(const OperationRecord& record) {
+  void notify_submission(const OperationRecord& record) {
     if (listened_) [[unlikely]]
-      tell_end_of_submission(record);
+      notify_end_of_submission(record);
   }
-  void tell_state(const OperationRecord& record) {
+  void notify_state(const OperationRecord& record) {
     if (listened_ && is_observed()) [[unlikely]]
-      tell_new_state(record);
+      notify_new_state(record);
   }
-  /// Of many that have completed: tell_completed() tells them at once.
-  void tell_one_completed(const OperationRecord& record) {
+  /// Of many that have completed: notify_completed() tells them at once.
+  void notify_one_completed(const OperationRecord& record) {
     if (!listened_) [[likely]]
       return;
-    if (told_device_ != record.device) [[unlikely]]
-      return tell_first_completed(record);
-    told_completed_.push_back(
-        static_cast<std::uint32_t>(record.id.load(std::memory_order_relaxed)));
-    told_stamp_ = record.ended;
+    if (completed_device_ != record.device) [[unlikely]]
+      return notify_first_completed(record);
+    completed_ids_.push_back(static_cast<std::uint32_t>(record.id.load(std::memory_order_relaxed)));
+    completed_stamp_ = record.ended;
   }
   /// After the last of some ends of operations.
-  void tell_completed() {
-    if (told_device_ != nullptr) [[unlikely]]
-      tell_all_completed();
+  void notify_completed() {
+    if (completed_device_ != nullptr) [[unlikely]]
+      notify_all_completed();
   }
-  void tell_registered(OperationRecord& record) const;
+  void notify_registered(OperationRecord& record) const;
   std::uint8_t elision(const OperationRecord& record, OperationRecord& before) const;
   void find_elisions(OperationRecord& record);
-  void tell_begun(OperationRecord& record);
-  void tell_begun_at_length(OperationRecord& record);
-  void tell_announced_begun(OperationRecord& record);
-  void tell_left(const OperationRecord& record) const;
-  void tell_end_of_submission(const OperationRecord& record);
-  void tell_new_state(const OperationRecord& record);
-  void tell_first_completed(const OperationRecord& record);
-  void tell_all_completed();
+  void notify_begun(OperationRecord& record);
+  void notify_begun_at_length(OperationRecord& record);
+  void notify_announced_begun(OperationRecord& record);
+  void notify_left(const OperationRecord& record) const;
+  void notify_end_of_submission(const OperationRecord& record);
+  void notify_new_state(const OperationRecord& record);
+  void notify_first_completed(const OperationRecord& record);
+  void notify_all_completed();
 
   // Ends
   bool ask(Lock& lock, OperationRecord& record, Proof proof);
@@ -398,7 +397,7 @@ class Coordinator::Impl {
   void retire(OperationRecord& record, bool captured);
   void housekeep(Lock& lock, StreamEntry& stream, OperationRecord& milestone);
   std::size_t deliver(Lock& lock);
-  Look look();
+  Poll poll();
   void expire();
   void ask_watched(Lock& lock);
   void look_at_held(Lock& lock);
@@ -441,9 +440,9 @@ class Coordinator::Impl {
   std::vector<Race> races_;
   std::unordered_map<std::uint64_t, std::vector<OperationRecord*>> captured_;  // by capture
   std::vector<OperationRecord*> candidates_, kept_;                            // scratch of place()
-  std::vector<std::uint32_t> told_completed_;  // about to be told, all of one device
-  const DeviceState* told_device_ = nullptr;   // theirs; null if there are none
-  std::uint64_t told_stamp_ = 0;
+  std::vector<std::uint32_t> completed_ids_;       // about to be told, all of one device
+  const DeviceState* completed_device_ = nullptr;  // theirs; null if there are none
+  std::uint64_t completed_stamp_ = 0;
   CoordinatorMetrics metrics_;
   std::array<std::uint64_t, 256> costs_{};  // of a sample of the submissions, in ticks
   std::uint64_t cost_count_ = 0;

@@ -94,7 +94,7 @@ PoolUtilization Coordinator::Impl::event_utilization() const {
   return all;
 }
 
-void Coordinator::Impl::tell_waits(WaitGraph& graph) const {
+void Coordinator::Impl::notify_waits(WaitGraph& graph) const {
   const Lock lock(mutex_);
   const auto node_of = [&](const OperationRecord& record) {
     const std::uint64_t id = record.id.load();

@@ -67,7 +67,7 @@ std::uint32_t Coordinator::Impl::add_stream(StreamState& stream) {
   fresh.events = &events;
   fresh.context = stream.device->backend->properties().context;
   fresh.stamped = stamps_submissions_ || stream.device->simulated;
-  if (is_observed()) fresh.told_kinds = std::make_unique<ToldKinds>();
+  if (is_observed()) fresh.known_kinds = std::make_unique<KnownKinds>();
   crowded_ |= streams_.size() > connections_limit(*stream.device);
   stream_indices_[fresh.id] = index;
   return index;

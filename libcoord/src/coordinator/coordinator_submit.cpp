@@ -35,8 +35,8 @@ Coordinator::Impl::Impl(const Device& device, const CoordinatorOptions& options)
       operations_(options.history, number_),
       executor_(options.executor != nullptr || options.polled ? options.executor
                                                               : Executor::shared()),
-      wait_graph_source_([this](WaitGraph& graph) { tell_waits(graph); }) {
-  if (!options.polled) poller_ = std::make_unique<PollClient>([this] { return look(); });
+      wait_graph_source_([this](WaitGraph& graph) { notify_waits(graph); }) {
+  if (!options.polled) poller_ = std::make_unique<PollClient>([this] { return poll(); });
 }
 
 Coordinator::Impl::~Impl() = default;
@@ -356,7 +356,7 @@ void Coordinator::Impl::finish(const OperationHandle& operation) {
   StreamCounts::add(stream.state->counts.operations);
   --stream.open;
   if (stream.open == 0) stream.dispatched = false;
-  tell_submission(record);
+  notify_submission(record);
   if (record.special == 0 && !stream.dispatched && !awaited_) [[likely]] {
     locked.store(false, std::memory_order_release);
   } else {

@@ -92,7 +92,7 @@ class Section::Impl {
     if (by_graph && graph_ == nullptr && !capture(body)) {
       refused_ = true;
       ++metrics_.refusals;
-      tell("could not be captured");
+      notify("could not be captured");
     }
     if (by_graph && graph_ != nullptr) {
       try {
@@ -177,7 +177,7 @@ class Section::Impl {
     if (foreign_ && !refused_) {
       refused_ = true;
       ++metrics_.refusals;
-      tell("depends on operations of others, which a graph cannot");
+      notify("depends on operations of others, which a graph cannot");
     }
     return group_;
   }
@@ -215,7 +215,7 @@ class Section::Impl {
     }
     launches_ = 0;
     ++metrics_.promotions;
-    tell("is promoted to a graph");
+    notify("is promoted to a graph");
     return true;
   }
 
@@ -247,7 +247,7 @@ class Section::Impl {
       graph_.reset();
       refused_ = true;
       ++metrics_.refusals;
-      tell("is not cheaper as a graph");
+      notify("is not cheaper as a graph");
     }
     return launched;
   }
@@ -262,7 +262,7 @@ class Section::Impl {
   void forget(const char* why) {
     if (graph_ != nullptr) {
       ++metrics_.fallbacks;
-      tell(why);
+      notify(why);
     }
     graph_.reset();
     structure_.clear();
@@ -294,7 +294,7 @@ class Section::Impl {
     streams_.insert(streams_.begin(), stream_);
   }
 
-  void tell(const char* what) const {
+  void notify(const char* what) const {
     if (observer().mark == nullptr) return;
     const std::string text = name_ + " " + what;
     observer().mark(text.c_str(), coordinator_.simulated() ? coordinator_.now().value : 0);

@@ -94,7 +94,7 @@ DeadlockReport WaitGraph::report() {
 }
 
 // Backwards from where the waiting comes to nothing, the nearest first.
-void WaitGraph::tell(bool given_up, std::int64_t time_ns) const {
+void WaitGraph::notify(bool given_up, std::int64_t time_ns) const {
   if (observer().waits == nullptr) return;
   constexpr std::size_t kMostTold = 200;
   std::vector<std::vector<std::size_t>> waiters(nodes_.size());
@@ -102,25 +102,25 @@ void WaitGraph::tell(bool given_up, std::int64_t time_ns) const {
     for (const std::size_t to : nodes_[from].waits_for) waiters[to].push_back(from);
   }
   std::map<std::size_t, std::uint32_t> index;  // of those that are told
-  std::vector<std::size_t> told;
+  std::vector<std::size_t> hooks;
   const auto add = [&](std::size_t node) {
-    if (told.size() < kMostTold &&
-        index.try_emplace(node, static_cast<std::uint32_t>(told.size())).second)
-      told.push_back(node);
+    if (hooks.size() < kMostTold &&
+        index.try_emplace(node, static_cast<std::uint32_t>(hooks.size())).second)
+      hooks.push_back(node);
   };
   for (std::size_t node = 0; node < nodes_.size(); ++node) {
     if (nodes_[node].in_cycle || nodes_[node].orphan) add(node);
   }
   // What an orphan names as missing.
-  for (std::size_t i = 0, first = told.size(); i < first; ++i) {
-    for (const std::size_t to : nodes_[told[i]].waits_for) add(to);
+  for (std::size_t i = 0, first = hooks.size(); i < first; ++i) {
+    for (const std::size_t to : nodes_[hooks[i]].waits_for) add(to);
   }
-  for (std::size_t i = 0; i < told.size(); ++i) {
-    for (const std::size_t from : waiters[told[i]]) add(from);
+  for (std::size_t i = 0; i < hooks.size(); ++i) {
+    for (const std::size_t from : waiters[hooks[i]]) add(from);
   }
   std::vector<coord_wait_party> parties;
   std::vector<coord_wait_link> links;
-  for (const std::size_t at : told) {
+  for (const std::size_t at : hooks) {
     const Node& node = nodes_[at];
     std::uint32_t flags = 0;
     if (node.orphan) flags |= COORD_WAITS_IN_VAIN;
@@ -145,15 +145,15 @@ void WaitGraph::tell(bool given_up, std::int64_t time_ns) const {
 void WaitGraph::give_up(const char* call, const DeadlockReport& report,
                         std::int64_t time_ns) const {
   if (observer().mark != nullptr) observer().mark("deadlock", time_ns);
-  tell(true, time_ns);
+  notify(true, time_ns);
   throw Error(ErrorKind::kDeadlock, kCodeUnknown, name_of_code(kCodeUnknown), call, report.text());
 }
 
-WaitGraphSource::WaitGraphSource(std::function<void(WaitGraph&)> tell) {
+WaitGraphSource::WaitGraphSource(std::function<void(WaitGraph&)> notify) {
   Sources& all = sources();
   const std::lock_guard lock(all.mutex);
   number_ = all.next++;
-  all.all.emplace(number_, std::move(tell));
+  all.all.emplace(number_, std::move(notify));
 }
 
 WaitGraphSource::~WaitGraphSource() {
@@ -166,16 +166,16 @@ WaitGraph all_waits() {
   WaitGraph graph;
   Sources& all = sources();
   const std::lock_guard lock(all.mutex);
-  for (const auto& [number, tell] : all.all) tell(graph);
+  for (const auto& [number, notify] : all.all) notify(graph);
   return graph;
 }
 
 DeadlockReport find_deadlocks() { return all_waits().report(); }
 
-void tell_waits() {
+void notify_waits() {
   WaitGraph graph = all_waits();
   (void)graph.report();
-  graph.tell(false, 0);
+  graph.notify(false, 0);
 }
 
 std::string DeadlockReport::text() const {

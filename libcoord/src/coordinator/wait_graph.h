@@ -35,7 +35,7 @@ class WaitGraph {
   /// Once, after all nodes and edges.
   [[nodiscard]] DeadlockReport report();
   /// After report(): tells the observer what leads to an orphan or a cycle.
-  void tell(bool given_up, std::int64_t time_ns) const;
+  void notify(bool given_up, std::int64_t time_ns) const;
   /// After report() has found a cycle that a thread takes part in: tells the observer, and throws
   /// kDeadlock from the host's wait `call`.
   [[noreturn]] void give_up(const char* call, const DeadlockReport& report,
@@ -62,7 +62,7 @@ class WaitGraph {
 /// Adds to the graph while it lives. Thread-safe; the function must not make or end sources.
 class WaitGraphSource {
  public:
-  explicit WaitGraphSource(std::function<void(WaitGraph&)> tell);
+  explicit WaitGraphSource(std::function<void(WaitGraph&)> notify);
   ~WaitGraphSource();
   WaitGraphSource(const WaitGraphSource&) = delete;
   WaitGraphSource& operator=(const WaitGraphSource&) = delete;
@@ -82,6 +82,6 @@ std::string thread_label(std::uint64_t number);
 [[nodiscard]] WaitGraph all_waits();
 
 /// Tells the observer of all waits that may never end; for its waits_on_request().
-void tell_waits();
+void notify_waits();
 
 }  // namespace coord

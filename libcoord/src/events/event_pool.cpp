@@ -78,7 +78,7 @@ EventPool::Impl::Impl(const Device& device, const EventPoolOptions& options)
       process_((watch_forks_for_caches(), process_generation())) {
   if (bounded_ && options.initial > options.capacity)
     throw make_error(kCodeInvalidValue, "EventPool", "more initial events than the capacity");
-  tell_pool(number, COORD_POOL_EVENTS, options.capacity, name_.c_str());
+  notify_pool(number, COORD_POOL_EVENTS, options.capacity, name_.c_str());
   Lock lock(mutex_);
   make(lock, EventClass::kNoTiming, options.initial, stores_[index_of(EventClass::kNoTiming)].free);
   totals_.misses = 0;

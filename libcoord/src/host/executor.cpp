@@ -66,7 +66,7 @@ class Executor::Impl {
   void run() {
     std::unique_lock lock(mutex_);
     for (bool eager = false;;) {
-      if (eager && waiting_.empty() && !looking_) look(lock);
+      if (eager && waiting_.empty() && !looking_) poll(lock);
       posted_.wait(lock, [this] { return ending_ || !waiting_.empty(); });
       if (waiting_.empty()) return;
       std::function<void()> function = std::move(waiting_.front());
@@ -80,7 +80,7 @@ class Executor::Impl {
   }
 
   // Looks for a while whether something is posted, so that nobody has to wake this thread.
-  void look(std::unique_lock<std::mutex>& lock) {
+  void poll(std::unique_lock<std::mutex>& lock) {
     looking_ = true;
     news_.store(false, std::memory_order_relaxed);
     lock.unlock();

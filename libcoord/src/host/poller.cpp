@@ -21,7 +21,7 @@
 namespace coord {
 
 struct PollClient::State {
-  std::function<Look()> look;
+  std::function<Poll()> poll;
   std::mutex running;  // held while `look` runs
   bool ended = false;  // under `running`
   std::atomic<bool> woken{false};
@@ -104,37 +104,37 @@ class Poller {
         const std::lock_guard lock(mutex_);
         clients = clients_;
       }
-      Look all{Look::kIdle};
+      Poll all{Poll::kIdle};
       bool news = false;
       for (const auto& client : clients) {
         const bool woken = client->woken.exchange(false);
         if (!woken && !client->waiting) continue;
         const std::lock_guard running(client->running);
         if (client->ended) continue;
-        const Look look = client->look();
-        client->waiting = look.found != Look::kIdle;
-        news |= woken || look.found == Look::kProgress;
-        all.found = std::max(all.found, look.found);
-        all.again_ns = std::min(all.again_ns, look.again_ns);
+        const Poll poll = client->poll();
+        client->waiting = poll.found != Poll::kIdle;
+        news |= woken || poll.found == Poll::kProgress;
+        all.found = std::max(all.found, poll.found);
+        all.again_ns = std::min(all.again_ns, poll.again_ns);
       }
       clients.clear();
       const std::int64_t now_ns = monotonic_ns();
       if (news) news_ns = now_ns;
-      const std::int64_t eager_ns = all.found == Look::kHurried ? kEagerForHurriedNs : kEagerNs;
-      if (all.found == Look::kWaiting ||
-          ((all.found != Look::kIdle || can_look_for_more()) && now_ns - news_ns < eager_ns)) {
+      const std::int64_t eager_ns = all.found == Poll::kHurried ? kEagerForHurriedNs : kEagerNs;
+      if (all.found == Poll::kWaiting ||
+          ((all.found != Poll::kIdle || can_look_for_more()) && now_ns - news_ns < eager_ns)) {
         longest_pause.stop();
         std::this_thread::yield();
         continue;
       }
       std::int64_t until_ns = all.again_ns;
-      if (all.found == Look::kPatient) {
+      if (all.found == Poll::kPatient) {
         longest_pause.one_more();
         until_ns = std::min(until_ns, now_ns + std::clamp((now_ns - news_ns) / kPatience, kPauseNs,
                                                           longest_pause.ns()));
       } else {
         longest_pause.stop();
-        if (all.found != Look::kIdle) until_ns = std::min(until_ns, now_ns + kPauseNs);
+        if (all.found != Poll::kIdle) until_ns = std::min(until_ns, now_ns + kPauseNs);
       }
       doorbell_.sleep(heard, until_ns);
     }
@@ -148,8 +148,8 @@ class Poller {
 
 }  // namespace
 
-PollClient::PollClient(std::function<Look()> look) : state_(std::make_shared<State>()) {
-  state_->look = std::move(look);
+PollClient::PollClient(std::function<Poll()> poll) : state_(std::make_shared<State>()) {
+  state_->poll = std::move(poll);
   Poller::instance().add(state_);
 }
 

@@ -27,7 +27,7 @@ StreamOrderedAllocator::Impl::Impl(Coordinator& coordinator, const AllocatorOpti
       name_(options.name) {
   if (options.arena_bytes == 0)
     throw make_error(kCodeInvalidValue, "StreamOrderedAllocator", "arenas of 0 bytes");
-  tell_pool(number_, COORD_POOL_MEMORY, options.limit_bytes, name_.c_str());
+  notify_pool(number_, COORD_POOL_MEMORY, options.limit_bytes, name_.c_str());
 }
 
 void StreamOrderedAllocator::Impl::refuse(int code, const char* call,
@@ -115,7 +115,7 @@ void* StreamOrderedAllocator::Impl::allocate(StreamRef stream, std::size_t bytes
   ++counts_.allocations;
   counts_.bytes_in_use += block->bytes;
   counts_.peak_in_use = std::max(counts_.peak_in_use, counts_.bytes_in_use);
-  if (observer().pool_sample != nullptr) tell();
+  if (observer().pool_sample != nullptr) notify();
   return block->address;
 }
 
@@ -148,7 +148,7 @@ void StreamOrderedAllocator::Impl::free(StreamRef stream, void* address) {
     refuse(kCodeNotPermitted, kFree,
            "stream \"" + state.name + "\" is not ordered after the allocation that it frees");
   make_free(block, place);
-  if (observer().pool_sample != nullptr) tell();
+  if (observer().pool_sample != nullptr) notify();
 }
 
 std::size_t StreamOrderedAllocator::Impl::free_all(StreamRef stream, OperationHandle operation) {
@@ -166,7 +166,7 @@ std::size_t StreamOrderedAllocator::Impl::free_all(StreamRef stream, OperationHa
     ++counts_.frees;
     counts_.bytes_in_use -= block->bytes;
   }
-  if (observer().pool_sample != nullptr) tell();
+  if (observer().pool_sample != nullptr) notify();
   return bytes;
 }
 

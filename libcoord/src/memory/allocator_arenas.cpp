@@ -243,7 +243,7 @@ Block* StreamOrderedAllocator::Impl::recover(const Place& place, StreamRef strea
 std::size_t StreamOrderedAllocator::Impl::trim(std::size_t keep_bytes) {
   const Lock lock(mutex_);
   const std::size_t released = release_free_arenas(keep_bytes, kAny);
-  if (observer().pool_sample != nullptr) tell();
+  if (observer().pool_sample != nullptr) notify();
   return released;
 }
 
@@ -272,7 +272,7 @@ AllocatorStatistics StreamOrderedAllocator::Impl::statistics() const {
   return result;
 }
 
-void StreamOrderedAllocator::Impl::tell() const {
+void StreamOrderedAllocator::Impl::notify() const {
   coord_pool_sample_facts facts{};
   facts.pool = static_cast<std::uint32_t>(number_);
   facts.available = counts_.bytes_reserved - counts_.bytes_in_use;

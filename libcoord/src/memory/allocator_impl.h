@@ -112,7 +112,7 @@ class StreamOrderedAllocator::Impl {
   Lists& lists_of(std::uint32_t stream);
   Block& find(const void* address, const char* call) const;
   [[noreturn]] void refuse(int code, const char* call, const std::string& why) const;
-  void tell() const;
+  void notify() const;
 
   [[nodiscard]] bool usable(const Place& place, const Block& block) const;
   template <typename Usable>

@@ -176,9 +176,9 @@ OpRef SimBackend::Call::submit(OpSpec spec, std::span<const OpRef> after) {
   spec.called_ns = begin_ns;
   spec.earliest_ns = begin_ns + machine_.config.calibration.launch_latency_ns;
   for (const Access& access : spec.accesses) {
-    tell_access(machine_.told(), COORD_NONE, correlation_id_,
-                machine_.told_address(reinterpret_cast<const void*>(access.address)), access.bytes,
-                access.writes, begin_ns);
+    notify_access(machine_.hooks(), COORD_NONE, correlation_id_,
+                  machine_.observer_address(reinterpret_cast<const void*>(access.address)),
+                  access.bytes, access.writes, begin_ns);
   }
   if (machine_.scheduler == nullptr && entry.kind == StreamKind::kNonBlocking) {
     const OpRef op = engine.submit(std::move(spec), after);
@@ -224,7 +224,7 @@ void SimBackend::Call::block(const std::function<bool()>& ready, std::vector<Tou
   }
   std::string text = "deadlock: the host waits for work that can never end";
   if (has_stream_) text += ", of stream \"" + std::string(engine.stream_name(stream)) + "\"";
-  if (const auto& mark = machine_.told().mark; mark != nullptr) mark("deadlock", engine.now_ns());
+  if (const auto& mark = machine_.hooks().mark; mark != nullptr) mark("deadlock", engine.now_ns());
   leave(std::max(begin_ns, engine.now_ns()), kCodeUnknown);
   throw Error(ErrorKind::kDeadlock, kCodeUnknown, name_of_code(kCodeUnknown), name_,
               text + engine.explain_stuck());
@@ -251,7 +251,7 @@ void SimBackend::Call::block_until(std::span<const OpRef> ops, std::int64_t idle
   end_ns_ = idle ? begin_ns + idle_ns : std::max(begin_ns, engine.now_ns()) + wake_ns;
 }
 
-bool SimBackend::Call::look(std::span<const OpRef> ops) {
+bool SimBackend::Call::poll(std::span<const OpRef> ops) {
   Engine& engine = machine_.engine;
   {
     InsideDevice inside;
@@ -313,7 +313,7 @@ void SimBackend::Call::leave(std::int64_t end_ns, int result) {
   if (has_stream_) machine_.streams[stream].last_call_ns = end_ns;
   if (has_event_) machine_.events[event].last_call_ns = end_ns;
   machine_.see_memory_until(end_ns);
-  if (machine_.told().sim_call == nullptr) return;
+  if (machine_.hooks().sim_call == nullptr) return;
   coord_sim_call facts{};
   facts.name = name_;
   facts.correlation_id = correlation_id_;
@@ -325,7 +325,7 @@ void SimBackend::Call::leave(std::int64_t end_ns, int result) {
   facts.stream = stream_handle_;
   facts.object = object_;
   facts.value = value_;
-  machine_.told().sim_call(&facts);
+  machine_.hooks().sim_call(&facts);
 }
 
 }  // namespace coord::sim

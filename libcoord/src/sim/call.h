@@ -54,7 +54,7 @@ class SimBackend::Call {
   /// Blocks the host until all of `ops` have ended; throws kDeadlock or kDeviceFailure.
   void block_until(std::span<const OpRef> ops, std::int64_t idle_ns, std::int64_t wake_ns);
   /// Whether all of them have ended by now.
-  [[nodiscard]] bool look(std::span<const OpRef> ops);
+  [[nodiscard]] bool poll(std::span<const OpRef> ops);
   /// Waits for all work of all devices. False if some of it can never end. Throws nothing.
   bool drain();
   /// The call succeeds and has taken so long (in addition to what it blocked).

@@ -33,7 +33,7 @@ Engine::Engine(const Config& config, std::uint32_t devices, bool controlled,
       controlled_(controlled),
       random_state_(config.seed),
       ended_(std::move(ended)),
-      tell_history_(config.on_ended),
+      notify_history_(config.on_ended),
       devices_(devices) {
   for (Device& device : devices_) {
     device.channels.resize(config.max_connections);
@@ -366,7 +366,7 @@ void Engine::finish(std::uint32_t slot) {
     op.work_end_ns = now_ns_;
     op.work_correlation_id = op.correlation_id;
   }
-  if (tell_history_) tell_history(op);
+  if (notify_history_) notify_history(op);
   ended_(op);
 
   if (!mark && !op.in_graph) --streams_[op.stream].depth;
@@ -391,21 +391,21 @@ void Engine::finish(std::uint32_t slot) {
   if (!mark) recheck_memory();
 }
 
-void Engine::tell_history(const Op& op) const {
-  tell_history_({.correlation_id = op.correlation_id,
-                 .stream = op.stream,
-                 .kind = describe(op.kind),
-                 .is_work = !is_mark(op.kind) && op.kind != OpKind::kMemoryWait,
-                 .called_ns = op.called_ns,
-                 .reached_ns = op.reached_ns,
-                 .begin_ns = op.begin_ns,
-                 .end_ns = op.end_ns,
-                 .holds = op.holds});
+void Engine::notify_history(const Op& op) const {
+  notify_history_({.correlation_id = op.correlation_id,
+                   .stream = op.stream,
+                   .kind = describe(op.kind),
+                   .is_work = !is_mark(op.kind) && op.kind != OpKind::kMemoryWait,
+                   .called_ns = op.called_ns,
+                   .reached_ns = op.reached_ns,
+                   .begin_ns = op.begin_ns,
+                   .end_ns = op.end_ns,
+                   .holds = op.holds});
 }
 
 void Engine::satisfy(std::uint32_t slot, const Op& by) {
   Op& op = ops_[slot];
-  if (tell_history_ && by.stream != op.stream)
+  if (notify_history_ && by.stream != op.stream)
     op.holds.push_back({op.awaited == by.serial, by.work_correlation_id, by.work_end_ns});
   if (by.work_end_ns > op.work_end_ns) {
     op.work_end_ns = by.work_end_ns;

@@ -257,7 +257,7 @@ class Engine {
   void end_blocks(std::uint32_t slot, std::uint32_t blocks);
   void finish(std::uint32_t slot);
   void satisfy(std::uint32_t slot, const Op& by);
-  void tell_history(const Op& op) const;
+  void notify_history(const Op& op) const;
   void start_waiting_kernels(Device& device);
   /// Whether it takes a place in a hardware queue. Nodes of a graph come in by another way.
   [[nodiscard]] static bool queues(const Op& op);
@@ -280,7 +280,7 @@ class Engine {
   const bool controlled_;
   std::uint64_t random_state_;
   std::function<void(const Op&)> ended_;
-  const std::function<void(const OpHistory&)> tell_history_;
+  const std::function<void(const OpHistory&)> notify_history_;
 
   std::int64_t now_ns_ = 0;
   std::uint64_t steps_ = 0;

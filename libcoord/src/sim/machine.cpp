@@ -46,12 +46,12 @@ Machine::Machine(const Config& machine_config, std::uint32_t devices, Scheduler*
 }
 
 Machine::~Machine() {
-  for (const std::uint32_t slot : engine.pending()) tell_op(engine.op(slot), false);
+  for (const std::uint32_t slot : engine.pending()) notify_op(engine.op(slot), false);
   for (void* address : abandoned_memory) std::free(address);
   for (const auto& [key, range] : memory) std::free(range.address);
 }
 
-const coord_observer& Machine::told() const {
+const coord_observer& Machine::hooks() const {
   static constexpr coord_observer kNobody{};
   return scheduler == nullptr ? observer() : kNobody;
 }
@@ -62,13 +62,13 @@ std::uint32_t Machine::add_stream(std::uint32_t device, NativeStream handle, Str
   streams.push_back({.handle = handle, .kind = kind, .device = device});
   if (kind == StreamKind::kBlocking || kind == StreamKind::kPerThread)
     blocking_streams[device].push_back(stream);
-  tell_stream(stream, priority, false, time_ns);
+  notify_stream(stream, priority, false, time_ns);
   return stream;
 }
 
-void Machine::tell_stream(std::uint32_t stream, int priority, bool destroyed,
-                          std::int64_t time_ns) {
-  if (told().stream == nullptr) return;
+void Machine::notify_stream(std::uint32_t stream, int priority, bool destroyed,
+                            std::int64_t time_ns) {
+  if (hooks().stream == nullptr) return;
   const StreamEntry& entry = streams[stream];
   const std::string name(engine.stream_name(stream));
   coord_stream_facts facts{};
@@ -80,7 +80,7 @@ void Machine::tell_stream(std::uint32_t stream, int priority, bool destroyed,
   facts.destroyed = destroyed ? 1 : 0;
   facts.time_ns = time_ns;
   facts.name = name.c_str();
-  told().stream(&facts);
+  hooks().stream(&facts);
 }
 
 std::uint32_t Machine::find_stream(std::uint32_t device, NativeStream handle, const char* call) {
@@ -125,7 +125,7 @@ std::uint64_t Machine::trace_address(const void* address) const {
   return range->second.trace_address + (reinterpret_cast<std::uintptr_t>(address) - range->first);
 }
 
-std::uint64_t Machine::told_address(const void* address) const {
+std::uint64_t Machine::observer_address(const void* address) const {
   const std::uint64_t known = trace_address(address);
   return known != 0 ? known : reinterpret_cast<std::uintptr_t>(address);
 }
@@ -188,12 +188,12 @@ void Machine::on_ended(const Op& op) {
   } else if (op.kind == OpKind::kGraphBegin) {
     graph_begins_ns[op.value] = op.end_ns;
   }
-  tell_op(op, true);
+  notify_op(op, true);
   if (op.kind == OpKind::kGraphEnd) graph_begins_ns.erase(op.value);
 }
 
-void Machine::tell_op(const Op& op, bool ended) {
-  if (told().sim_op == nullptr || op.in_graph) return;
+void Machine::notify_op(const Op& op, bool ended) {
+  if (hooks().sim_op == nullptr || op.in_graph) return;
   coord_sim_op facts{};
   facts.begin_ns = op.begin_ns;
   switch (op.kind) {
@@ -247,7 +247,7 @@ void Machine::tell_op(const Op& op, bool ended) {
   for (std::uint32_t axis = 0; axis < 3; ++axis) facts.grid[axis] = facts.block[axis] = 1;
   if (op.kind == OpKind::kKernel) facts.grid[0] = op.blocks;
   facts.name = name.c_str();
-  told().sim_op(&facts);
+  hooks().sim_op(&facts);
 }
 
 }  // namespace coord::sim

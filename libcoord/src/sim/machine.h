@@ -108,11 +108,11 @@ struct Machine {
   Machine& operator=(const Machine&) = delete;
 
   /// Where facts for a profiler go: nowhere while orders are explored.
-  [[nodiscard]] const coord_observer& told() const;
+  [[nodiscard]] const coord_observer& hooks() const;
 
   std::uint32_t add_stream(std::uint32_t device, NativeStream handle, StreamKind kind, int priority,
                            std::string_view name, std::int64_t time_ns);
-  void tell_stream(std::uint32_t stream, int priority, bool destroyed, std::int64_t time_ns);
+  void notify_stream(std::uint32_t stream, int priority, bool destroyed, std::int64_t time_ns);
   /// Throw kInvalidHandle.
   std::uint32_t find_stream(std::uint32_t device, NativeStream handle, const char* call);
   std::uint32_t find_event(NativeEvent handle, const char* call) const;
@@ -122,7 +122,7 @@ struct Machine {
   [[nodiscard]] bool in_range(const void* address, std::size_t bytes, bool on_host) const;
   [[nodiscard]] std::uint64_t trace_address(const void* address) const;  // 0: none of the devices'
   /// The same, and memory of the host's own by its address.
-  [[nodiscard]] std::uint64_t told_address(const void* address) const;
+  [[nodiscard]] std::uint64_t observer_address(const void* address) const;
 
   /// Operations that a call on `stream` has to follow besides the stream's own are added to
   /// `before`.
@@ -172,7 +172,7 @@ struct Machine {
 
  private:
   void on_ended(const Op& op);
-  void tell_op(const Op& op, bool ended);
+  void notify_op(const Op& op, bool ended);
 };
 
 /// True while the calling thread runs work of a simulated device, from where no call may be made.

@@ -171,7 +171,7 @@ void SimBackend::free_async(NativeStream stream, void* address) {
 
 void SimBackend::touches(OpSpec& spec, const void* address, std::size_t bytes, bool writes) {
   if (bytes == 0) return;
-  if (machine_.scheduler != nullptr || machine_.told().access != nullptr)
+  if (machine_.scheduler != nullptr || machine_.hooks().access != nullptr)
     spec.accesses.push_back({reinterpret_cast<std::uintptr_t>(address), bytes, writes});
   const auto range = machine_.find_range(address);
   if (range == machine_.memory.end() || range->second.block == nullptr) return;
@@ -192,11 +192,11 @@ void SimBackend::host_access(const void* address, std::size_t bytes, bool writes
 
 void SimBackend::declare_access(std::uint32_t operation, const void* address, std::size_t bytes,
                                 bool writes) {
-  if (machine_.told().access == nullptr) return;
+  if (machine_.hooks().access == nullptr) return;
   const TimeNs at = now();
   const std::lock_guard lock(machine_.mutex);
-  tell_access(machine_.told(), operation, COORD_NONE, machine_.told_address(address), bytes, writes,
-              at.value);
+  notify_access(machine_.hooks(), operation, COORD_NONE, machine_.observer_address(address), bytes,
+                writes, at.value);
 }
 
 void SimBackend::copy(NativeStream stream, void* to, const void* from, std::size_t bytes,

@@ -109,7 +109,7 @@ SimBackend::SimBackend(std::shared_ptr<Machine> machine, std::uint32_t device)
       costs_(machine_.config.calibration),
       properties_(describe(machine_.config)) {
   machine_.contexts[device_] = properties_.context;
-  if (const coord_observer& told = machine_.told(); told.device != nullptr) {
+  if (const coord_observer& hooks = machine_.hooks(); hooks.device != nullptr) {
     coord_device_facts facts{};
     facts.device = properties_.ordinal;
     facts.context = properties_.context;
@@ -121,7 +121,7 @@ SimBackend::SimBackend(std::shared_ptr<Machine> machine, std::uint32_t device)
     facts.memory_bytes = properties_.memory_bytes;
     facts.name = properties_.name.c_str();
     facts.uuid = properties_.uuid.c_str();
-    told.device(&facts);
+    hooks.device(&facts);
   }
   machine_.legacy_streams[device_] =
       machine_.add_stream(device_, kLegacyStream, StreamKind::kLegacy, 0, "legacy default", 0);
@@ -183,7 +183,7 @@ void SimBackend::destroy_stream(NativeStream handle) noexcept {
     call.enter(CaptureRule::kSafe);
     const std::int64_t cost_ns = costs_.stream_destroy_ns;
     machine_.streams[call.stream].destroyed = true;
-    machine_.tell_stream(call.stream, 0, true, call.begin_ns + cost_ns - 1);
+    machine_.notify_stream(call.stream, 0, true, call.begin_ns + cost_ns - 1);
     machine_.stream_of_handle.erase(handle);
     machine_.free_stream_handles.push_back(handle);
     call.finish(cost_ns);
@@ -197,7 +197,7 @@ bool SimBackend::query_stream(NativeStream handle) {
   call.on_stream(handle);
   call.touches(machine_.tails(call.stream));
   call.enter(CaptureRule::kLooks);
-  const bool done = call.look(machine_.tails(call.stream));
+  const bool done = call.poll(machine_.tails(call.stream));
   if (done) {
     call.finish(costs_.stream_query_ns);
   } else {
@@ -244,8 +244,8 @@ NativeEvent SimBackend::create_event(EventClass event_class, std::string_view na
   machine_.event_of_handle[handle] = index;
   call.says(handle, event_flags(event_class));
   call.finish(costs_.event_create_ns);
-  if (!name.empty() && machine_.told().event_name != nullptr) {
-    machine_.told().event_name(properties_.context, handle, std::string(name).c_str());
+  if (!name.empty() && machine_.hooks().event_name != nullptr) {
+    machine_.hooks().event_name(properties_.context, handle, std::string(name).c_str());
   }
   return handle;
 }
@@ -310,7 +310,7 @@ bool SimBackend::query_event(NativeEvent event) {
   call.touches({machine_.events[call.event].record});
   call.enter(CaptureRule::kLooks);
   const OpRef record[] = {machine_.events[call.event].record};
-  const bool done = call.look(record);
+  const bool done = call.poll(record);
   if (done) {
     call.finish(costs_.event_query_ns);
   } else {

@@ -137,7 +137,7 @@ StreamLease StreamPool::Impl::lease(Workload workload, StreamPriority priority) 
     if (leases_of(index) % options_.time_one_in == 0) [[unlikely]]
       result.timed_ = begin_timing(index, workload);
   }
-  if (observer().pool_sample != nullptr) tell();
+  if (observer().pool_sample != nullptr) notify();
   return result;
 }
 
@@ -164,7 +164,7 @@ void StreamPool::Impl::end(std::uint32_t index, bool timed, bool alone) {
     drop(index, timed, alone);
     throw;
   }
-  if (observer().pool_sample != nullptr) tell();
+  if (observer().pool_sample != nullptr) notify();
 }
 
 void StreamPool::Impl::drop(std::uint32_t index, bool timed, bool alone) noexcept {
@@ -196,22 +196,22 @@ bool StreamPool::Impl::wait_any_ready(Nanoseconds timeout) {
   if (ready_count() > 0) return true;
   const TimeNs begin = device_.now();
   bool ready = false;
-  for (std::uint32_t look = 0;; ++look) {
+  for (std::uint32_t poll = 0;; ++poll) {
     {
       // Tells whether the device has failed, and lets a simulated one go on.
       const AllowedDuringCapture allowed(*device_.state()->backend);
-      (void)slots_[look % count_.load(std::memory_order_acquire)].stream.query();
+      (void)slots_[poll % count_.load(std::memory_order_acquire)].stream.query();
     }
     ready = ready_count() > 0;
     if (ready || device_.now() - begin >= timeout) break;
-    if (look < kSpins) {
+    if (poll < kSpins) {
       std::this_thread::yield();
     } else if (!device_.simulated()) {
       std::this_thread::sleep_for(kNap);
     }
   }
   waited_ns_.fetch_add((device_.now() - begin).count(), std::memory_order_relaxed);
-  if (observer().pool_sample != nullptr) tell();
+  if (observer().pool_sample != nullptr) notify();
   return ready;
 }
 
@@ -223,7 +223,7 @@ std::uint64_t StreamPool::Impl::load(StreamRef stream) const {
   throw make_error(kCodeInvalidHandle, "StreamPool::load", "the stream is not of this pool");
 }
 
-void StreamPool::Impl::tell() const {
+void StreamPool::Impl::notify() const {
   const std::uint32_t count = count_.load(std::memory_order_acquire);
   std::size_t ready = 0, in_use = 0;
   for (std::uint32_t slot = 0; slot < count; ++slot) {
@@ -243,7 +243,7 @@ void StreamPool::Impl::tell() const {
   facts.available = ready;
   facts.in_use = in_use;
   facts.high_water = std::max(most, in_use);
-  facts.waited_ns = static_cast<std::uint64_t>(waited_ns - told_waited_ns_.exchange(waited_ns));
+  facts.waited_ns = static_cast<std::uint64_t>(waited_ns - reported_waited_ns_.exchange(waited_ns));
   facts.time_ns = device_.simulated() ? device_.now().value : 0;
   observer().pool_sample(&facts);
 }

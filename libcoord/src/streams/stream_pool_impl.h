@@ -123,7 +123,7 @@ class StreamPool::Impl {
   void expect(std::uint32_t slot, Workload workload) noexcept;
   bool begin_timing(std::uint32_t slot, Workload workload);
   void collect_time(StreamSlot& slot, std::uint32_t index) noexcept;
-  void tell() const;
+  void notify() const;
 
   // With the lock held:
   std::uint32_t add_slot();
@@ -152,7 +152,7 @@ class StreamPool::Impl {
   std::array<std::atomic<std::uint64_t>, kWorkloads> times_measured_{};
   std::array<std::atomic<std::int64_t>, kWorkloads> times_sum_ns_{};
   std::atomic<std::int64_t> waited_ns_{0};
-  mutable std::atomic<std::int64_t> told_waited_ns_{0};
+  mutable std::atomic<std::int64_t> reported_waited_ns_{0};
   mutable std::atomic<std::size_t> high_water_{0};
   std::atomic<std::uint32_t> highest_{0};  // stream picked since the last tune(), by number
 

@@ -42,7 +42,7 @@ StreamPool::Impl::Impl(const Device& device, const StreamPoolOptions& options)
       done_(words_.data()),
       events_(device, {.name = "times of leases"}),
       slots_(max_size_) {
-  tell_pool(number_, COORD_POOL_STREAMS, max_size_, name_.c_str());
+  notify_pool(number_, COORD_POOL_STREAMS, max_size_, name_.c_str());
   for (std::size_t p = 0; p < priorities_.size(); ++p)
     priorities_[p] = priority_number(static_cast<StreamPriority>(p), device.properties());
   const Lock lock(mutex_);

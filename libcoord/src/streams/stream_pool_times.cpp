@@ -90,7 +90,7 @@ WorkloadTime StreamPool::Impl::time_of(Workload workload) const {
 }
 
 StreamPoolMetrics StreamPool::Impl::metrics() const {
-  tell();
+  notify();
   StreamPoolMetrics result;
   const Lock lock(mutex_);
   for (const StreamSlot& slot : slots_) {

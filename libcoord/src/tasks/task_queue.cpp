@@ -71,7 +71,7 @@ TaskQueue::Impl::Worker::Worker(std::size_t number, std::uint32_t capacity)
 
 TaskQueue::Impl::Impl(TaskQueueOptions options)
     : options_(checked(std::move(options))),
-      teller_(TaskTeller::Workers::kThreads, options_.workers, options_.name),
+      reporter_(TaskReporter::Workers::kThreads, options_.workers, options_.name),
       dynamic_(options_.policy == TaskPolicy::kDynamic) {
   for (std::size_t i = 0; i < options_.workers; ++i)
     workers_.push_back(std::make_unique<Worker>(i, options_.spawned));
@@ -105,7 +105,7 @@ TaskHandle TaskQueue::Impl::submit(TaskFunction function, const TaskOptions& opt
   node->self = shared;
   node->worker = options.worker;
   node->type = options.type;
-  if (teller_.is_heard()) node->number = submitted_.fetch_add(1, std::memory_order_relaxed);
+  if (reporter_.is_heard()) node->number = submitted_.fetch_add(1, std::memory_order_relaxed);
   count_.add(1);
   for (const TaskHandle& before : options.after) {
     const std::lock_guard lock(before.node_->mutex);
@@ -185,7 +185,7 @@ void TaskQueue::Impl::run(Node* node, Worker& self) {
   const bool outermost = !std::exchange(self.running, true);
   const std::uint64_t start = ticks();
   if (outermost) self.running_since.store(start, std::memory_order_relaxed);
-  const TaskTeller::Stamp began = TaskTeller::stamp();
+  const TaskReporter::Stamp began = TaskReporter::stamp();
   TaskPlace place{self.index, {}};
   if (node->type) place.stream = options_.streams[*node->type];
   std::exception_ptr error;
@@ -194,8 +194,8 @@ void TaskQueue::Impl::run(Node* node, Worker& self) {
   } catch (...) {
     error = std::current_exception();
   }
-  teller_.tell(node->number, self.index,
-               node->type ? static_cast<std::uint32_t>(*node->type) : COORD_NONE, began);
+  reporter_.notify(node->number, self.index,
+                   node->type ? static_cast<std::uint32_t>(*node->type) : COORD_NONE, began);
   node->function = nullptr;  // what it holds ends here
   add(self.tasks, 1);
   if (outermost) {

@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "coord/task_queue.h"
+#include "coord/task_reporter.h"
 #include "coord/task_ring.h"
-#include "coord/task_teller.h"
 #include "host/doorbell.h"
 
 namespace coord {
@@ -136,7 +136,7 @@ class TaskQueue::Impl {
 
   TaskQueueOptions options_;
   std::vector<std::unique_ptr<Worker>> workers_;
-  TaskTeller teller_;
+  TaskReporter reporter_;
   WaitingTasks<Node> shared_;
   TaskCount<HostPlatform> count_;  // of tasks that have not ended
   std::atomic<bool> dynamic_;

@@ -58,8 +58,8 @@ TimelineSignal::Impl::Impl(std::optional<Device> device, const TimelineOptions& 
   word_->completed.store(options.initial);
   word_->promised.store(options.initial);
   if (device_) events_ = std::make_unique<EventPool>(*device_, EventPoolOptions{.name = name_});
-  source_ = std::make_unique<WaitGraphSource>([this](WaitGraph& graph) { tell_waits(graph); });
-  if (device_) poller_ = std::make_unique<PollClient>([this] { return look(); });
+  source_ = std::make_unique<WaitGraphSource>([this](WaitGraph& graph) { notify_waits(graph); });
+  if (device_) poller_ = std::make_unique<PollClient>([this] { return poll(); });
   announce();
 }
 
@@ -77,8 +77,8 @@ TimelineSignal::Impl::Impl(std::optional<Device> device, const std::string& shar
   if (word_->magic != TimelineWord::kMagic)
     throw make_error(kCodeInvalidHandle, kCall, "\"" + share_name + "\" is no timeline");
   if (device_) events_ = std::make_unique<EventPool>(*device_);
-  source_ = std::make_unique<WaitGraphSource>([this](WaitGraph& graph) { tell_waits(graph); });
-  if (device_) poller_ = std::make_unique<PollClient>([this] { return look(); });
+  source_ = std::make_unique<WaitGraphSource>([this](WaitGraph& graph) { notify_waits(graph); });
+  if (device_) poller_ = std::make_unique<PollClient>([this] { return poll(); });
   announce();
 }
 

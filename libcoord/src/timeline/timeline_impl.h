@@ -5,7 +5,7 @@
 // what it does is in
 //   timeline_signal.cpp  signals of the host and of streams, and finding out what was reached
 //   timeline_wait.cpp    waits of the host and of streams
-//   timeline_tell.cpp    what a profiler and the search for deadlocks are told
+//   timeline_notify.cpp    what a profiler and the search for deadlocks are told
 #pragma once
 
 #include <atomic>
@@ -71,16 +71,16 @@ class TimelineSignal::Impl {
 
   void announce() const;
   /// What a profiler is told. Without one each is a branch.
-  void tell(coord_timeline_act act, std::uint64_t value) const {
+  void notify(coord_timeline_act act, std::uint64_t value) const {
     if (observer().timeline_act != nullptr) [[unlikely]]
-      tell_act(act, value);
+      notify_act(act, value);
   }
-  void tell(coord_timeline_act act, std::uint64_t value, StreamRef stream) const {
+  void notify(coord_timeline_act act, std::uint64_t value, StreamRef stream) const {
     if (observer().timeline_act != nullptr) [[unlikely]]
-      tell_act(act, value, stream);
+      notify_act(act, value, stream);
   }
-  void tell_act(coord_timeline_act act, std::uint64_t value) const;
-  void tell_act(coord_timeline_act act, std::uint64_t value, StreamRef stream) const;
+  void notify_act(coord_timeline_act act, std::uint64_t value) const;
+  void notify_act(coord_timeline_act act, std::uint64_t value, StreamRef stream) const;
   void signal_in_order(std::uint64_t value);
   [[noreturn]] void refuse(std::uint64_t value, std::uint64_t signaled) const;
   bool block(std::uint64_t value, std::int64_t limit_ns);
@@ -91,8 +91,8 @@ class TimelineSignal::Impl {
   void reach(std::uint64_t value);
   void forget_passed();
   void open_gates();
-  Look look();
-  void tell_waits(WaitGraph& graph);
+  Poll poll();
+  void notify_waits(WaitGraph& graph);
   void note_failure(const std::exception_ptr& error);
   bool peer_is_gone() const;
 

@@ -37,8 +37,8 @@ inline void TimelineSignal::Impl::signal(std::uint64_t value) {
       refuse(value, word_->completed.load());
   } while (!word_->raise(now, value));
   signaled_here_.store(value, std::memory_order_relaxed);
-  tell(COORD_TIMELINE_SIGNAL, value);
-  tell(COORD_TIMELINE_REACH, value);
+  notify(COORD_TIMELINE_SIGNAL, value);
+  notify(COORD_TIMELINE_REACH, value);
 }
 
 void TimelineSignal::signal(std::uint64_t value) { impl_->signal(value); }
@@ -49,7 +49,7 @@ void TimelineSignal::Impl::signal_in_order(std::uint64_t value) {
   const std::uint64_t now = std::max(word_->completed.load(), word_->promised.load());
   if (value <= now) refuse(value, now);
   word_->promised.store(value);
-  tell(COORD_TIMELINE_SIGNAL, value);
+  notify(COORD_TIMELINE_SIGNAL, value);
   if (points_.empty()) {
     reach(value);
     open_gates();
@@ -89,7 +89,7 @@ void TimelineSignal::Impl::signal(StreamRef stream, std::uint64_t value) {
   points_.push_back({value, event, stream.id(), take_order()});
   word_->promised.store(value);
   word_->outstanding.fetch_add(1);
-  tell(COORD_TIMELINE_SIGNAL, value, stream);
+  notify(COORD_TIMELINE_SIGNAL, value, stream);
   if (!gates_.empty() || !host_waits_.empty() || word_->sleepers.load() != 0) poller_->wake();
   if (points_.size() % 64 == 0) refresh();  // so that nobody waiting does not mean no end of events
 }
@@ -97,7 +97,7 @@ void TimelineSignal::Impl::signal(StreamRef stream, std::uint64_t value) {
 // What was reached. All of the following with the lock held.
 
 void TimelineSignal::Impl::reach(std::uint64_t value) {
-  tell(COORD_TIMELINE_REACH, value);
+  notify(COORD_TIMELINE_REACH, value);
   std::uint64_t now = word_->completed.load(std::memory_order_relaxed);
   while (now < value && !word_->raise(now, value)) {
   }
@@ -142,22 +142,22 @@ bool TimelineSignal::Impl::refresh() {
   return progress;
 }
 
-Look TimelineSignal::Impl::look() {
+Poll TimelineSignal::Impl::poll() {
   const Lock lock(mutex_);
   const bool progress = refresh();
-  if (progress) return {Look::kProgress};
-  if (word_->failed.load() != 0 || (points_.empty() && gates_.empty())) return {Look::kIdle};
+  if (progress) return {Poll::kProgress};
+  if (word_->failed.load() != 0 || (points_.empty() && gates_.empty())) return {Poll::kIdle};
   // Not only who sleeps counts: a thread that is about to sleep has told the poller already.
   if (!gates_.empty() || !host_waits_.empty() || word_->sleepers.load() != 0)
-    return {Look::kWaiting};
+    return {Poll::kWaiting};
   // Other processes cannot say that they begin to wait.
-  return {mapped_ ? Look::kPatient : Look::kIdle};
+  return {mapped_ ? Poll::kPatient : Poll::kIdle};
 }
 
 void TimelineSignal::Impl::note_failure(const std::exception_ptr& error) {
   if (error_ == nullptr) {
     error_ = error;
-    tell(COORD_TIMELINE_FAIL, word_->completed.load());
+    notify(COORD_TIMELINE_FAIL, word_->completed.load());
   }
   word_->fail();
   open_gates();

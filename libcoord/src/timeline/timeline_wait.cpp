@@ -55,13 +55,13 @@ bool TimelineSignal::Impl::try_wait(std::uint64_t value) {
 }
 
 bool TimelineSignal::Impl::wait(std::uint64_t value, std::int64_t limit_ns) {
-  tell(COORD_TIMELINE_WAIT, value);
+  notify(COORD_TIMELINE_WAIT, value);
   try {
     const bool reached = block(value, limit_ns);
-    tell(reached ? COORD_TIMELINE_RELEASE : COORD_TIMELINE_GIVE_UP, value);
+    notify(reached ? COORD_TIMELINE_RELEASE : COORD_TIMELINE_GIVE_UP, value);
     return reached;
   } catch (...) {
-    tell(COORD_TIMELINE_GIVE_UP, value);
+    notify(COORD_TIMELINE_GIVE_UP, value);
     throw;
   }
 }
@@ -131,9 +131,9 @@ bool TimelineSignal::Impl::block(std::uint64_t value, std::int64_t limit_ns) {
 void TimelineSignal::Impl::wait(StreamRef stream, std::uint64_t value) {
   check_device("TimelineSignal::wait");
   const bool reached = try_wait(value);
-  tell(COORD_TIMELINE_WAIT, value, stream);
+  notify(COORD_TIMELINE_WAIT, value, stream);
   if (reached) {
-    tell(COORD_TIMELINE_RELEASE, value, stream);
+    notify(COORD_TIMELINE_RELEASE, value, stream);
     return;
   }
   const Lock lock(mutex_);

@@ -67,7 +67,7 @@ class Gaps {
 std::vector<double> recorder_paces(const IssueOrder& order) {
   const Trace& trace = order.trace();
   Gaps gaps(order);
-  for (const Issued item : order.items()) item.tell(gaps);
+  for (const Issued item : order.items()) item.report(gaps);
   std::vector<double> paces(trace.thread.size());
   for (Id thread = 0; thread < paces.size(); ++thread) {
     const Id process = trace.process_of_thread(thread);

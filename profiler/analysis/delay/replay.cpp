@@ -9,8 +9,8 @@
 #include <span>
 
 #include "analysis/order/ordering.h"
-#include "device_room.h"
 #include "recorder_cost.h"
+#include "shared_capacity.h"
 #include "trace/ns_math.h"
 #include "vocabulary/copy_kind.h"
 #include "vocabulary/memory_kind.h"
@@ -97,7 +97,7 @@ class Replay::Walk : public OrderingConsumer {
   friend OrderingWalk<Walk>;
   enum { kToDevice, kToHost, kProcessors, kEngines };
   struct Engine {
-    DeviceRoom was, now;
+    SharedCapacity was, now;
   };
 
   struct Stream {
@@ -271,7 +271,7 @@ class Replay::Walk : public OrderingConsumer {
     }
 
    private:
-    Ns first_room(const DeviceRoom& room, Ns from, double part, Ns urgent) const {
+    Ns first_room(const SharedCapacity& room, Ns from, double part, Ns urgent) const {
       return in_turn ? room.turn(from, part, start) : room.room(from, part, urgent);
     }
   };

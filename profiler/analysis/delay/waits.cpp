@@ -13,20 +13,20 @@ namespace streamscope::analysis {
 namespace {
 
 // Less than this after the last condition is plain hand-over, whoever else was busy.
-constexpr Ns kShortestRivalryNs = 3'000;
+constexpr Ns kShortestContentionNs = 3'000;
 
-WaitCause cause_of(Rivals::Kind kind) {
+WaitCause cause_of(Contention::Kind kind) {
   switch (kind) {
-    case Rivals::kCopyEngine:
+    case Contention::kCopyEngine:
       return WaitCause::kCopyEngine;
-    case Rivals::kSmFull:
+    case Contention::kSmFull:
       return WaitCause::kSmFull;
-    case Rivals::kQueueAliasing:
+    case Contention::kQueueAliasing:
       return WaitCause::kQueueAliasing;
-    case Rivals::kHostFunction:
+    case Contention::kHostFunction:
       return WaitCause::kHostFunction;
-    case Rivals::kIdleDevice:
-    case Rivals::kNone:
+    case Contention::kIdleDevice:
+    case Contention::kNone:
       break;
   }
   return WaitCause::kUnknown;
@@ -53,12 +53,12 @@ WaitCause cause_of(HostState state) {
 }  // namespace
 
 WaitExplainer::WaitExplainer(const IssueOrder& order, const Timeline& timeline, const Edges& edges,
-                             const Rivals& rivals)
+                             const Contention& contention)
     : trace_(order.trace()),
       order_(order),
       timeline_(timeline),
       edges_(edges),
-      rivals_(rivals),
+      contention_(contention),
       graph_nodes_(trace_),
       host_time_(trace_),
       predecessor_(large_vector(trace_.op.size(), kNoId)) {
@@ -106,7 +106,7 @@ const std::vector<WaitExplainer::Condition>& WaitExplainer::conditions(Id op) {
     for (size_t j = i; j > 0 && conditions_[j].met_ns < conditions_[j - 1].met_ns; --j)
       std::swap(conditions_[j], conditions_[j - 1]);
   }
-  add_rival(op, issue);
+  add_contender(op, issue);
   return conditions_;
 }
 
@@ -165,18 +165,18 @@ void WaitExplainer::add_own_stream(Id op) {
 }
 
 // Who used what the op needed to run, once everything known above was over.
-void WaitExplainer::add_rival(Id op, const Issue& issue) {
+void WaitExplainer::add_contender(Id op, const Issue& issue) {
   const Ns start = trace_.op.start_ns[op];
-  const Ns gone = rivals_.gone_ns(trace_, op);
+  const Ns gone = contention_.gone_ns(trace_, op);
   const Ns ready = conditions_.empty() ? kUnknownNs : conditions_.back().met_ns;
-  const WaitCause cause = cause_of(rivals_.kind(op));
+  const WaitCause cause = cause_of(contention_.kind(op));
   const Ns limit = cause == WaitCause::kCopyEngine ? kCopyStartNs : kStartLatencyNs;
   if (gone != kUnknownNs && gone > ready && gone <= start &&
-      trace::difference_of(start, ready) > kShortestRivalryNs && start - gone <= limit) {
+      trace::difference_of(start, ready) > kShortestContentionNs && start - gone <= limit) {
     conditions_.push_back({.since_ns = issue.start_ns,
                            .met_ns = gone,
                            .cause = cause,
-                           .because_op = rivals_.of(op),
+                           .because_op = contention_.of(op),
                            .resource = true});
   }
 }
@@ -207,8 +207,8 @@ bool WaitExplainer::behind_host_node(Id op) const {
 }
 
 bool WaitExplainer::woke_device(Id op, Ns ready_ns) const {
-  if (rivals_.kind(op) != Rivals::kIdleDevice) return false;
-  const Id last = rivals_.of(op);
+  if (contention_.kind(op) != Contention::kIdleDevice) return false;
+  const Id last = contention_.of(op);
   return last == kNoId || trace_.op.end_ns[last] <= trace::sum_of(ready_ns, kStartLatencyNs);
 }
 
@@ -218,13 +218,13 @@ void WaitExplainer::explain(Id op, std::vector<WaitPart>& parts) {
   if (at == kUnknownNs) return;
   const Ns start = trace_.op.start_ns[op];
   queue_.clear();
-  const Condition *open = nullptr, *rival = nullptr;
+  const Condition *open = nullptr, *contender = nullptr;
   for (const Condition& condition : conditions(op)) {
     const bool own = condition.cause == WaitCause::kStart || condition.cause == WaitCause::kLaunch;
     if (condition.open) {
       open = &condition;
     } else if (condition.resource) {
-      rival = &condition;
+      contender = &condition;
     } else if (!own) {
       queue_.push_back(condition);
     }
@@ -251,7 +251,7 @@ void WaitExplainer::explain(Id op, std::vector<WaitPart>& parts) {
   };
   for (const Condition& condition : queue_) held_by(condition);
   host_until(issue.end_ns);
-  if (rival) held_by(*rival);
+  if (contender) held_by(*contender);
   if (at >= start) return;
   if (open) return charge(op, *open, at, start, parts);
   const Id before = predecessor_[op];
@@ -362,8 +362,8 @@ std::vector<WaitPart> explain_waits(WaitExplainer& explainer, const Trace& trace
 std::vector<WaitPart> explain_waits(const Trace& trace, const Timeline& timeline,
                                     const Edges& edges) {
   const IssueOrder order(trace);
-  const Rivals rivals(order, ops_by_start(trace));
-  WaitExplainer explainer(order, timeline, edges, rivals);
+  const Contention contention(order, ops_by_start(trace));
+  WaitExplainer explainer(order, timeline, edges, contention);
   return explain_waits(explainer, trace);
 }
 

@@ -23,8 +23,8 @@
 
 #include "analysis/order/edges.h"
 #include "analysis/order/graph_nodes.h"
+#include "contention.h"
 #include "host_time.h"
-#include "rivals.h"
 #include "vocabulary/wait_cause.h"
 
 namespace streamscope::analysis {
@@ -76,7 +76,7 @@ inline constexpr Ns kHostFunctionStartNs = 60'000;
 class WaitExplainer {
  public:
   WaitExplainer(const IssueOrder& order, const Timeline& timeline, const Edges& edges,
-                const Rivals& rivals);
+                const Contention& contention);
 
   /// What an op had to wait for: since when that was in its stream, and when it was no longer so.
   /// It may have been over before it was in the stream.
@@ -102,7 +102,7 @@ class WaitExplainer {
   bool behind_host_node(Id op) const;
   void add_own_stream(Id op);
   void add_edges(Id op, const Issue& issue);
-  void add_rival(Id op, const Issue& issue);
+  void add_contender(Id op, const Issue& issue);
   void charge(Id op, const Condition& condition, Ns from, Ns to, std::vector<WaitPart>& parts);
   void charge_host(Id op, const Issue& issue, Ns from, Ns to, std::vector<WaitPart>& parts);
 
@@ -110,7 +110,7 @@ class WaitExplainer {
   const IssueOrder& order_;
   const Timeline& timeline_;
   const Edges& edges_;
-  const Rivals& rivals_;
+  const Contention& contention_;
   const GraphNodes graph_nodes_;
   const HostTime host_time_;
   std::vector<Id> predecessor_;  // at work on the op's stream: a memory wait is none

@@ -25,7 +25,7 @@
 
 #include "../labels.h"
 #include "../units.h"
-#include "analysis/hang/standstill.h"
+#include "analysis/hang/hang_snapshot.h"
 #include "analysis/hang/wait_for_words.h"
 #include "analysis/usage/collectives.h"
 #include "families.h"
@@ -58,18 +58,18 @@ void find_syncs_holding_locks(Analyses& analyses, Findings& findings) {
   const Trace& trace = analyses.trace();
   const WaitFor& graph = analyses.wait_for();
   bool looked = false;
-  for (const Standstill& standstill : standstills(trace)) {
-    looked |= standstill.known();
-    for (const Id sample : standstill.samples) {
+  for (const HangSnapshot& snapshot : hang_snapshots(trace)) {
+    looked |= snapshot.known();
+    for (const Id sample : snapshot.samples) {
       const Id owner = trace.thread_sample.lock_owner_id[sample];
       const WaitFor::Blocked* call = owner == kNoId ? nullptr : call_of(graph, owner);
       if (call == nullptr) continue;
       const Id waits = trace.thread_sample.thread_id[sample];
       const WaitFor::Node& node = graph.node(call->node);
-      findings.add({owner, waits}, standstill.at_ns, [&] {
+      findings.add({owner, waits}, snapshot.at_ns, [&] {
         Finding finding;
         if (node.kind == Kind::kSync) finding.host_sync = node.id;
-        finding.start_ns = standstill.at_ns;
+        finding.start_ns = snapshot.at_ns;
         finding.place = place_of(analyses, node);
         finding.title = fmt::format("{} holds a lock that {} waits for", name_of(trace, node),
                                     thread_label(trace, waits));
@@ -82,7 +82,7 @@ void find_syncs_holding_locks(Analyses& analyses, Findings& findings) {
       });
     }
   }
-  if (!looked) findings.never_told("no threads were looked at while the program stood still");
+  if (!looked) findings.never_reported("no threads were looked at while the program stood still");
 }
 
 void find_collective_orders(Analyses& analyses, Findings& findings) {
@@ -93,7 +93,7 @@ void find_collective_orders(Analyses& analyses, Findings& findings) {
     if (one.communicator != trace::kNoInt) by_stream[one.stream].push_back(one);
   }
   if (by_stream.empty())
-    return findings.never_told("no collective of NCCL with its communicator was recorded");
+    return findings.never_reported("no collective of NCCL with its communicator was recorded");
   for (auto first = by_stream.begin(); first != by_stream.end(); ++first) {
     std::map<Which, size_t> place;
     for (size_t i = 0; i < first->second.size(); ++i)

@@ -91,13 +91,13 @@ void find_running(Analyses& analyses, Findings& findings, trace::OpKind kind,
 
 // Hangs that were told while the program ran, of which the calls of the trace show nothing: of
 // libcoord's threads, barriers and timelines.
-void find_told(Analyses& analyses, Findings& findings, std::string_view verdict) {
+void find_reported(Analyses& analyses, Findings& findings, std::string_view verdict) {
   const Trace& trace = analyses.trace();
   for (Id hang = 0; hang < trace.hang.size(); ++hang) {
     if (trace.text(trace.hang.verdict_id[hang]) != verdict) continue;
-    const std::string_view told = trace.text(trace.hang.text_id[hang]);
-    const size_t end = std::min(told.find('\n'), told.size());
-    const std::string_view first = told.substr(0, end);
+    const std::string_view reported = trace.text(trace.hang.text_id[hang]);
+    const size_t end = std::min(reported.find('\n'), reported.size());
+    const std::string_view first = reported.substr(0, end);
     findings.add(
         {trace.hang.process_id[hang], trace.hang.text_id[hang]}, trace.hang.start_ns[hang], [&] {
           Finding finding;
@@ -126,7 +126,7 @@ void find_told(Analyses& analyses, Findings& findings, std::string_view verdict)
 void find_deadlock_cycles(Analyses& analyses, Findings& findings) {
   const Trace& trace = analyses.trace();
   const WaitFor& graph = analyses.wait_for();
-  if (graph.cycles().empty()) find_told(analyses, findings, "deadlock");
+  if (graph.cycles().empty()) find_reported(analyses, findings, "deadlock");
   for (const std::vector<WaitFor::Step>& cycle : graph.cycles()) {
     std::vector<std::string> parties;
     std::vector<Id> waits;
@@ -173,8 +173,8 @@ void find_deadlock_cycles(Analyses& analyses, Findings& findings) {
 void find_lost_signals(Analyses& analyses, Findings& findings) {
   const Trace& trace = analyses.trace();
   const WaitFor& graph = analyses.wait_for();
-  find_told(analyses, findings, "missing-participant");
-  if (graph.lost_signals().empty()) find_told(analyses, findings, "lost-signal");
+  find_reported(analyses, findings, "missing-participant");
+  if (graph.lost_signals().empty()) find_reported(analyses, findings, "lost-signal");
   for (const WaitFor::Index node : graph.lost_signals()) {
     const Id op = graph.node(node).id, call = trace.op.api_call_id[op];
     const uint64_t address = static_cast<uint64_t>(trace.api_call.object[call]);

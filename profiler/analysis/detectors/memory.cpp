@@ -103,9 +103,9 @@ void add(const Trace& trace, Findings& findings, size_t index, const MemoryConfl
   kept->last_ns = conflict.last_ns;
 }
 
-void never_told(const MemoryConflicts& conflicts, Findings& findings) {
+void never_reported(const MemoryConflicts& conflicts, Findings& findings) {
   if (conflicts.unknown_kernels == 0) return;
-  findings.never_told(fmt::format(
+  findings.never_reported(fmt::format(
       "what {} touch is not known: record --with args, or say it to libcoord (.reads, .writes)",
       format_count(conflicts.unknown_kernels, "kernel")));
 }
@@ -113,9 +113,9 @@ void never_told(const MemoryConflicts& conflicts, Findings& findings) {
 void find_races(Analyses& analyses, Findings& findings, MemoryConflict::Kind kind) {
   const Trace& trace = analyses.trace();
   const MemoryConflicts& conflicts = analyses.memory_conflicts();
-  never_told(conflicts, findings);
-  if (kind == MemoryConflict::kHostRace && !conflicts.host_told)
-    findings.never_told("what host code touches is not known: say it with coord::host_access");
+  never_reported(conflicts, findings);
+  if (kind == MemoryConflict::kHostRace && !conflicts.host_reported)
+    findings.never_reported("what host code touches is not known: say it with coord::host_access");
   for (size_t i = 0; i < conflicts.found.size(); ++i) {
     const MemoryConflict& conflict = conflicts.found[i];
     if (conflict.kind != kind) continue;
@@ -155,7 +155,7 @@ void find_races(Analyses& analyses, Findings& findings, MemoryConflict::Kind kin
 void find_outside_of_life(Analyses& analyses, Findings& findings, MemoryConflict::Kind kind) {
   const Trace& trace = analyses.trace();
   const MemoryConflicts& conflicts = analyses.memory_conflicts();
-  never_told(conflicts, findings);
+  never_reported(conflicts, findings);
   for (size_t i = 0; i < conflicts.found.size(); ++i) {
     const MemoryConflict& conflict = conflicts.found[i];
     if (conflict.kind != kind) continue;

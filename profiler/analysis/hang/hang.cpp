@@ -12,7 +12,7 @@
 #include "analysis/labels.h"
 #include "analysis/units.h"
 #include "analysis/usage/collectives.h"
-#include "standstill.h"
+#include "hang_snapshot.h"
 #include "wait_for_words.h"
 
 namespace streamscope::analysis {
@@ -42,8 +42,8 @@ class Explainer {
     for (const WaitFor::Blocked& call : graph_.blocked()) {
       if (trace_.process_of_thread(call.thread) == process) blocked_.push_back(call);
     }
-    std::vector<Standstill> all = standstills(trace_);
-    if (process < all.size()) standstill_ = std::move(all[process]);
+    std::vector<HangSnapshot> all = hang_snapshots(trace_);
+    if (process < all.size()) snapshot_ = std::move(all[process]);
   }
 
   HangReport report() {
@@ -76,7 +76,7 @@ class Explainer {
     return format_count(graph_.held_by(node), "op") + " behind it";
   }
   Id sample_of(Id thread) const {
-    for (const Id sample : standstill_.samples) {
+    for (const Id sample : snapshot_.samples) {
       if (trace_.thread_sample.thread_id[sample] == thread) return sample;
     }
     return kNoId;
@@ -103,7 +103,7 @@ class Explainer {
   Id process_;
   const HangReport* coord_;
   std::vector<WaitFor::Blocked> blocked_;
-  Standstill standstill_;
+  HangSnapshot snapshot_;
 };
 
 // A call of this process that waits for this reason, the longest first.
@@ -200,7 +200,7 @@ bool Explainer::judge_lost_signal(Verdict& verdict) const {
     verdict.headline =
         fmt::format("{} waits for a value that nobody writes", op_on_stream(trace_, op));
     verdict.why = fmt::format("it needs {} at {:#x}", trace_.api_call.value[call], address);
-    for (const Id probe : standstill_.probes) {
+    for (const Id probe : snapshot_.probes) {
       if (trace_.probe.kind[probe] == trace::kWordProbe &&
           static_cast<uint64_t>(trace_.probe.address[probe]) == address &&
           trace_.probe.value[probe] != trace::kNoInt)
@@ -279,10 +279,10 @@ bool Explainer::judge_running(Verdict& verdict) const {
 // Which collective each stream is at.
 std::string Explainer::ranks_in_collectives() const {
   std::string text;
-  std::set<Id> told;
+  std::set<Id> reported;
   for (const Collective& one : collectives(trace_)) {
     if (trace_.op.end_ns[one.op] != kUnknownNs ||
-        trace_.process_of_stream(one.stream) != process_ || !told.insert(one.stream).second)
+        trace_.process_of_stream(one.stream) != process_ || !reported.insert(one.stream).second)
       continue;
     text += fmt::format(" It waits in {}.", name_of(trace_, one));
   }
@@ -314,7 +314,7 @@ bool Explainer::judge_host_thread(Verdict& verdict) const {
 
 // A thread of the program's that computes.
 Id Explainer::busy_thread() const {
-  for (const Id sample : standstill_.samples) {
+  for (const Id sample : snapshot_.samples) {
     const Id thread = trace_.thread_sample.thread_id[sample];
     const std::string_view name = trace_.text(trace_.thread.name_id[thread]);
     if (is_busy(trace_, sample) && !is_ours_or_coords(name)) return thread;
@@ -373,7 +373,7 @@ Verdict Explainer::idle() const {
 // What the device was working on, besides what the verdict names.
 std::string Explainer::words_waited_for() const {
   std::string text;
-  for (const Id probe : standstill_.probes) {
+  for (const Id probe : snapshot_.probes) {
     if (trace_.probe.kind[probe] == trace::kFlushProbe && trace_.probe.result[probe] != 0)
       text = "  note: CUPTI's flush was held up by the driver, so device times may be missing\n";
   }
@@ -401,12 +401,12 @@ std::string Explainer::stack(Id stack, const char* indent) const {
 
 std::string Explainer::threads() const {
   std::string text;
-  std::set<Id> told;
+  std::set<Id> reported;
   size_t shown = 0;
   for (const WaitFor::Blocked& call : blocked_) {
     if (shown++ == kThreadsShown) return text + "  and more threads\n";
     const WaitFor::Node& node = graph_.node(call.node);
-    told.insert(call.thread);
+    reported.insert(call.thread);
     text += fmt::format("  {}: {} in {}\n", thread_label(trace_, call.thread),
                         format_duration(call.held_ns), call_name(trace_, node));
     const Id seen = stack_of(call.thread, &node);
@@ -423,7 +423,7 @@ std::string Explainer::threads() const {
       }
     }
   }
-  for (const Id sample : standstill_.samples) {
+  for (const Id sample : snapshot_.samples) {
     const Id thread = trace_.thread_sample.thread_id[sample];
     const bool serves = serves_the_driver(trace_, sample);
     const bool locked = trace_.thread_sample.lock_owner_id[sample] != kNoId;
@@ -433,7 +433,8 @@ std::string Explainer::threads() const {
         std::any_of(coord_->nodes.begin(), coord_->nodes.end(), [&](const HangReport::Node& node) {
           return node.kind == trace::kHangThread && node.object == thread;
         });
-    if (told.contains(thread) || is_ours_or_coords(trace_.text(trace_.thread.name_id[thread])) ||
+    if (reported.contains(thread) ||
+        is_ours_or_coords(trace_.text(trace_.thread.name_id[thread])) ||
         (!serves && !locked && !recorded && !in_coord))
       continue;
     if (shown++ == kThreadsShown) return text + "  and more threads\n";

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "analysis/order/ordering.h"
-#include "standstill.h"
+#include "hang_snapshot.h"
 #include "trace/checks.h"
 #include "vocabulary/call_kind.h"
 #include "wait_for.h"
@@ -39,7 +39,7 @@ class WaitFor::Builder : public OrderingConsumer {
         order_(order),
         trace_(order.trace()),
         before_(before),
-        standstills_(standstills(trace_)),
+        snapshots_(hang_snapshots(trace_)),
         in_scope_(trace_.process.size()),
         streams_(trace_.stream.size()),
         barriers_(trace_.context.size(), kNone),
@@ -59,7 +59,7 @@ class WaitFor::Builder : public OrderingConsumer {
     std::erase_if(graph_.blocked_, [&](const Blocked& blocked) {
       const Id process = trace_.process_of_thread(blocked.thread);
       return !blocked.proved &&
-             blocked.held_ns < (standstills_[process].known() ? kSeenPatienceNs : kPatienceNs);
+             blocked.held_ns < (snapshots_[process].known() ? kSeenPatienceNs : kPatienceNs);
     });
   }
 
@@ -144,7 +144,7 @@ class WaitFor::Builder : public OrderingConsumer {
   const IssueOrder& order_;
   const Trace& trace_;
   const HappensBefore& before_;
-  std::vector<Standstill> standstills_;  // per process
+  std::vector<HangSnapshot> snapshots_;  // per process
   std::vector<bool> in_scope_;  // per process: a call of it never returned, or it was seen to stand
   std::vector<Call> calls_;
   std::vector<Stream> streams_;
@@ -183,8 +183,8 @@ void WaitFor::Builder::find_blocked() {
   }
   for (Id process = 0; process < in_scope_.size(); ++process) {
     // What a simulated device has yet to do is nothing that stands still.
-    if (trace_.process.clock[process] == trace::kVirtualClock) standstills_[process] = {};
-    if (standstills_[process].known()) in_scope_[process] = true;
+    if (trace_.process.clock[process] == trace::kVirtualClock) snapshots_[process] = {};
+    if (snapshots_[process].known()) in_scope_[process] = true;
   }
   find_polls();
 }
@@ -196,13 +196,13 @@ void WaitFor::Builder::find_polls() {
   std::map<Id, Id> last;  // by thread
   for (Id sync = 0; sync < syncs.size(); ++sync) {
     const Id process = trace_.process_of_thread(syncs.thread_id[sync]);
-    if (process < standstills_.size() && standstills_[process].known())
+    if (process < snapshots_.size() && snapshots_[process].known())
       last[syncs.thread_id[sync]] = sync;
   }
   for (const auto& [thread, sync] : last) {
     const Id process = trace_.process_of_thread(thread);
     if (syncs.result[sync] != trace::kResultNotReady ||
-        standstills_[process].at_ns - syncs.end_ns[sync] > kRecentNs)
+        snapshots_[process].at_ns - syncs.end_ns[sync] > kRecentNs)
       continue;
     // Since when: the first of the unbroken row of vain questions.
     Ns since = syncs.start_ns[sync];
@@ -224,7 +224,7 @@ void WaitFor::Builder::find_pending() {
     const Id process = trace_.process_of_stream(stream);
     if (process >= in_scope_.size() || !in_scope_[process]) continue;
     streams_[stream].in_scope = true;
-    streams_[stream].seen_still = standstills_[process].known();
+    streams_[stream].seen_still = snapshots_[process].known();
   }
   std::vector<size_t> record_places(trace_.event_record.size(), 0);
   const auto items = order_.items();
@@ -271,8 +271,8 @@ void WaitFor::Builder::find_pending() {
 
 // What the process itself said when it was asked.
 void WaitFor::Builder::apply_probes(const std::vector<size_t>& record_places) {
-  for (const Standstill& standstill : standstills_) {
-    for (const Id probe : standstill.probes) {
+  for (const HangSnapshot& snapshot : snapshots_) {
+    for (const Id probe : snapshot.probes) {
       const Id stream = trace_.probe.stream_id[probe], record = trace_.probe.record_id[probe];
       if (trace_.probe.kind[probe] == trace::kWordProbe &&
           trace_.probe.value[probe] != trace::kNoInt)
@@ -363,7 +363,7 @@ void WaitFor::Builder::link_calls() {
     if (call.kind == Kind::kCall) {
       if (waits_for_device(trace_, call.id)) {
         wait_for_process(Why::kDevice);
-      } else if (!standstills_[call.process].known()) {
+      } else if (!snapshots_[call.process].known()) {
         wait_for_stream(trace_.api_call.stream_id[call.id], false);
       }
     } else {
@@ -393,14 +393,14 @@ void WaitFor::Builder::link_calls() {
   }
   for (size_t i = 0; i < calls_.size(); ++i) {
     const Call& call = calls_[i];
-    if (call.kind == Kind::kCall && standstills_[call.process].known() &&
+    if (call.kind == Kind::kCall && snapshots_[call.process].known() &&
         !waits_for_device(trace_, call.id))
       link_issuing_call(call, graph_.blocked_[i].node);
   }
 }
 
 Ns WaitFor::Builder::end_of(Id process) const {
-  if (standstills_[process].known()) return standstills_[process].at_ns;
+  if (snapshots_[process].known()) return snapshots_[process].at_ns;
   if (trace_.process.end_ns[process] != kUnknownNs) return trace_.process.end_ns[process];
   const Ns duration = trace::meta_integer(trace_, "duration_ns").value_or(0);
   return std::max(trace_.end_ns(), std::min(duration, trace::kMostNs));
@@ -433,14 +433,14 @@ void WaitFor::Builder::link_issuing_call(const Call& call, Index node) {
 // Threads outside of calls, who holds the mutex that one waits for, and where host functions run.
 void WaitFor::Builder::link_threads() {
   std::vector<Index> serving;
-  for (const Standstill& standstill : standstills_) {
-    for (const Id sample : standstill.samples) {
+  for (const HangSnapshot& snapshot : snapshots_) {
+    for (const Id sample : snapshot.samples) {
       const Id thread = trace_.thread_sample.thread_id[sample];
       if (!graph_.thread_nodes_.contains(thread))
         graph_.thread_nodes_[thread] = add(Kind::kThread, thread, kNoId);
       if (serves_the_driver(trace_, sample)) serving.push_back(graph_.thread_nodes_[thread]);
     }
-    for (const Id sample : standstill.samples) {
+    for (const Id sample : snapshot.samples) {
       const auto owner = graph_.thread_nodes_.find(trace_.thread_sample.lock_owner_id[sample]);
       if (owner == graph_.thread_nodes_.end()) continue;
       const Id thread = trace_.thread_sample.thread_id[sample];

@@ -530,7 +530,7 @@ MemoryConflicts find_memory_conflicts(const IssueOrder& order, const HappensBefo
   const MemoryUses uses(order);
   MemoryConflicts result;
   result.unknown_kernels = uses.unknown_kernels();
-  result.host_told = !uses.of_host().empty();
+  result.host_reported = !uses.of_host().empty();
   if (!uses.empty()) result.found = Walk(order, observed, uses).run();
   return result;
 }

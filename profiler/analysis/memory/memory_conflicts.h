@@ -40,7 +40,7 @@ struct MemoryConflict {
 struct MemoryConflicts {
   std::vector<MemoryConflict> found;  ///< in order of discovery
   size_t unknown_kernels = 0;         ///< kernels of which nobody says what they touch
-  bool host_told = false;             ///< host code says what it touches
+  bool host_reported = false;         ///< host code says what it touches
 };
 
 MemoryConflicts find_memory_conflicts(const IssueOrder& order, const HappensBefore& observed);

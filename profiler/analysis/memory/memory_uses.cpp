@@ -84,16 +84,16 @@ class NodesOfGraphs {
   template <class Function>
   void for_each(Id process, Id op, Function function) const {
     if (nodes_.empty()) return;
-    const auto tell = [&](Id node) {
+    const auto report = [&](Id node) {
       const trace::Int correlation = trace_.graph_node.correlation_id[node];
       if (correlation != trace::kNoInt) function(correlation, trace_.graph_node.name_id[node]);
     };
     if (trace_.op.graph_node[op] != trace::kNoInt) {
       const auto node = by_native_.find({process, trace_.op.graph_node[op]});
-      if (node != by_native_.end()) tell(node->second);
+      if (node != by_native_.end()) report(node->second);
       return;
     }
-    for (Id node : launched(process, op)) tell(node);
+    for (Id node : launched(process, op)) report(node);
   }
   bool launches_kernels(Id process, Id op) const {
     const std::span<const Id> nodes = launched(process, op);

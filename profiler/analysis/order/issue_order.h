@@ -27,14 +27,14 @@ class Issued {
   Id id() const { return bits_ >> 3; }
   /// Calls on_op, on_record, on_wait, on_sync or on_memory of the walker with the id.
   template <class Walker>
-  void tell(Walker& walker) const;
+  void report(Walker& walker) const;
 
  private:
   uint32_t bits_;
 };
 
 template <class Walker>
-void Issued::tell(Walker& walker) const {
+void Issued::report(Walker& walker) const {
   switch (kind()) {
     case kOp:
       walker.on_op(id());

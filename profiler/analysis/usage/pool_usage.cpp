@@ -13,7 +13,7 @@ namespace {
 using trace::Int;
 using trace::kNoInt;
 
-std::vector<PoolUsage> told_pools(const Trace& trace) {
+std::vector<PoolUsage> reported_pools(const Trace& trace) {
   std::vector<PoolUsage> pools(trace.pool.size());
   for (Id id = 0; id < pools.size(); ++id) {
     PoolUsage& pool = pools[id];
@@ -99,7 +99,7 @@ class DerivedPools {
 }  // namespace
 
 std::vector<PoolUsage> pool_usage(const Trace& trace) {
-  std::vector<PoolUsage> result = told_pools(trace);
+  std::vector<PoolUsage> result = reported_pools(trace);
   DerivedPools streams(trace::kStreamPool, "streams alive"),
       events(trace::kEventPool, "events alive");
   for (Id id = 0; id < trace.stream.size(); ++id)

@@ -383,16 +383,16 @@ std::vector<ProcessDrain*> Drain::live_processes() {
   return live;
 }
 
-void Drain::add_threads(ProcessDrain& process, const std::vector<ThreadLook>& before,
-                        const std::vector<ThreadLook>& threads, const SeenStacks& stacks) {
+void Drain::add_threads(ProcessDrain& process, const std::vector<ThreadSnapshot>& before,
+                        const std::vector<ThreadSnapshot>& threads, const SeenStacks& stacks) {
   const trace::Ns at = process.time_of(now());
-  for (const ThreadLook& thread : threads) {
+  for (const ThreadSnapshot& thread : threads) {
     trace::ThreadSample row;
     row.thread_id = process.thread(thread.tid, thread.name);
     row.at_ns = at;
     row.state = thread.state;
     const auto earlier = std::find_if(before.begin(), before.end(),
-                                      [&](const ThreadLook& t) { return t.tid == thread.tid; });
+                                      [&](const ThreadSnapshot& t) { return t.tid == thread.tid; });
     if (earlier != before.end()) row.ran_ns = thread.processor_ns - earlier->processor_ns;
     if (const auto seen = stacks.by_tid.find(thread.tid); seen != stacks.by_tid.end())
       row.stack_id = process.add_stack(seen->second);

@@ -23,7 +23,7 @@
 #include <vector>
 
 #include "process_drain.h"
-#include "record/hang/thread_look.h"
+#include "record/hang/thread_snapshots.h"
 #include "record/hang/unwind.h"
 #include "run_state.h"
 #include "trace/hang_report.h"
@@ -73,8 +73,8 @@ class Drain {
   void take_answer(uint32_t pid, const ring::AnswerRecord& answer);
   const std::filesystem::path& trace_file() const { return writer_.file(); }
   /// Rows of table thread_sample. `before` was seen a moment earlier than `threads`.
-  void add_threads(ProcessDrain& process, const std::vector<ThreadLook>& before,
-                   const std::vector<ThreadLook>& threads, const SeenStacks& stacks);
+  void add_threads(ProcessDrain& process, const std::vector<ThreadSnapshot>& before,
+                   const std::vector<ThreadSnapshot>& threads, const SeenStacks& stacks);
   /// Stores why a process stands still.
   void add_hang(ProcessDrain& process, const trace::HangReport& report);
 

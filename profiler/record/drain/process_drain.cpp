@@ -372,8 +372,8 @@ void ProcessDrain::finish(Ending ending) {
   run_.writer.update(id_, row_);
   replaced_ = ending == Ending::kReplaced;
   if (ending == Ending::kAbandoned || said_goodbye_) return;
-  told_end_ = end_loss();
-  run_.losses.add(id_, told_end_, 1);
+  reported_end_ = end_loss();
+  run_.losses.add(id_, reported_end_, 1);
 }
 
 double ProcessDrain::fullest_ring() const {

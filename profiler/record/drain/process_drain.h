@@ -83,7 +83,7 @@ class ProcessDrain {
   /// Answers that have not come will not come any more.
   void give_up_answers(uint64_t now);
   /// What libcoord answered; nullptr if it knows of no wait that may never end.
-  const trace::HangReport* coord_waits() const { return coord_waits_.told(); }
+  const trace::HangReport* coord_waits() const { return coord_waits_.reported(); }
   /// `now` in ticks on the clock of the process's rows: its own for a simulated device.
   trace::Ns time_of(uint64_t now) const {
     return row_.clock == trace::kVirtualClock ? static_cast<trace::Ns>(last_virtual_)
@@ -251,7 +251,7 @@ class ProcessDrain {
   bool said_goodbye_ = false;
   bool finished_ = false;
   bool replaced_ = false;
-  std::string_view told_end_;  // the loss that finish() added
+  std::string_view reported_end_;  // the loss that finish() added
 };
 
 }  // namespace streamscope::record

@@ -165,9 +165,9 @@ void ProcessDrain::set_exit(int wait_status) {
   if (WIFEXITED(wait_status)) row_.exit_code = WEXITSTATUS(wait_status);
   if (WIFSIGNALED(wait_status)) row_.exit_signal = WTERMSIG(wait_status);
   run_.writer.update(id_, row_);
-  if (told_end_.empty()) return;
-  run_.losses.rename(id_, told_end_, end_loss());
-  told_end_ = end_loss();
+  if (reported_end_.empty()) return;
+  run_.losses.rename(id_, reported_end_, end_loss());
+  reported_end_ = end_loss();
 }
 
 }  // namespace streamscope::record

@@ -23,7 +23,7 @@ struct HangOptions {
                                   const trace::HangReport* coord)>
       explain;
   /// An alarm, or an answer that was asked for.
-  std::function<void(uint32_t pid, const trace::HangReport&)> told;
+  std::function<void(uint32_t pid, const trace::HangReport&)> reported;
 };
 
 }  // namespace streamscope::record

@@ -25,7 +25,7 @@ constexpr double kAgainS = 0.5;
 // A program that turns out to be slow is asked less and less often.
 constexpr double kMostPatience = 8;
 
-bool works_for_us(const ThreadLook& thread) { return thread.name.starts_with("streamscope"); }
+bool works_for_us(const ThreadSnapshot& thread) { return thread.name.starts_with("streamscope"); }
 
 }  // namespace
 
@@ -59,7 +59,7 @@ void Monitor::ask_all(Drain& drain) {
   for (ProcessDrain* process : drain.live_processes()) {
     Watch& watch = watches_[process->row_id()];
     watch.on_request = true;
-    if (watch.phase == Phase::kTold) watch.phase = Phase::kMoving;
+    if (watch.phase == Phase::kReported) watch.phase = Phase::kMoving;
   }
 }
 
@@ -76,7 +76,7 @@ void Monitor::step(Drain& drain, ProcessDrain& process, Watch& watch) {
       watch.since -= std::chrono::duration_cast<Clock::duration>(
           std::chrono::duration<double>(std::max(0.0, limit_s - kAgainS)));
     }
-    if (watch.phase == Phase::kTold) watch.patience = 1;
+    if (watch.phase == Phase::kReported) watch.patience = 1;
     if (watch.phase != Phase::kAsking || !watch.on_request) {
       if (asking_ == process.row_id()) asking_ = trace::kNoId;
       watch.phase = Phase::kMoving;
@@ -102,7 +102,7 @@ void Monitor::step(Drain& drain, ProcessDrain& process, Watch& watch) {
       if (answered || now - watch.asked_at > kAnswerLimit) conclude(drain, process, watch);
       break;
     }
-    case Phase::kTold:
+    case Phase::kReported:
       break;
   }
 }
@@ -111,7 +111,7 @@ void Monitor::ask(ProcessDrain& process, Watch& watch) {
   asking_ = process.row_id();
   watch.phase = Phase::kAsking;
   watch.asked_at = Clock::now();
-  watch.threads = look_at_threads(static_cast<pid_t>(process.pid()));
+  watch.threads = sample_threads(static_cast<pid_t>(process.pid()));
   watch.round = control_.question_round.load(std::memory_order_relaxed) + 1;
   const std::vector<ring::Question> questions = process.questions(watch.round);
   control_.questioned_pid = process.pid();
@@ -142,22 +142,22 @@ void Monitor::conclude(Drain& drain, ProcessDrain& process, Watch& watch) {
   drain.flush_all();
   const trace::Trace trace = trace::read(drain.trace_file());
   const trace::HangReport report = options_.explain(trace, process.row_id(), coord);
-  watch.phase = report.alarm ? Phase::kTold : Phase::kMoving;
+  watch.phase = report.alarm ? Phase::kReported : Phase::kMoving;
   if (!report.alarm) watch.patience = std::min(2 * watch.patience, kMostPatience);
   if (!report.alarm && !asked_for) return;
   drain.add_hang(process, report);
-  if (options_.told) options_.told(process.pid(), report);
+  if (options_.reported) options_.reported(process.pid(), report);
 }
 
 bool Monitor::store_threads(Drain& drain, ProcessDrain& process, const Watch& watch,
                             bool is_quiet) {
   const auto pid = static_cast<pid_t>(process.pid());
-  const std::vector<ThreadLook> threads = look_at_threads(pid);
+  const std::vector<ThreadSnapshot> threads = sample_threads(pid);
   const bool locked = std::any_of(threads.begin(), threads.end(),
-                                  [](const ThreadLook& t) { return t.lock_owner != 0; });
+                                  [](const ThreadSnapshot& t) { return t.lock_owner != 0; });
   if (is_quiet && !locked) return false;
   std::vector<uint32_t> tids;
-  for (const ThreadLook& thread : threads) {
+  for (const ThreadSnapshot& thread : threads) {
     // Calls first: there may be more threads than we care to stop.
     if (!works_for_us(thread) && thread.state != 'D')
       tids.insert(process.in_call(thread.tid) ? tids.begin() : tids.end(), thread.tid);

@@ -17,7 +17,7 @@
 #include "hang_options.h"
 #include "record/drain/drain.h"
 #include "ring/control.h"
-#include "thread_look.h"
+#include "thread_snapshots.h"
 
 namespace streamscope::record {
 
@@ -37,7 +37,7 @@ class Monitor {
 
  private:
   using Clock = std::chrono::steady_clock;
-  enum class Phase { kMoving, kAsking, kTold };
+  enum class Phase { kMoving, kAsking, kReported };
   struct Watch {
     uint64_t moved = 0;
     Clock::time_point since = Clock::now(), asked_at{};
@@ -46,7 +46,7 @@ class Monitor {
     bool on_request = false;
     bool asked_again = false;  // soon after news that the question itself had brought
     uint32_t round = 0;
-    std::vector<ThreadLook> threads;  // as they were when the question was put
+    std::vector<ThreadSnapshot> threads;  // as they were when the question was put
   };
 
   void take_request(Drain& drain);

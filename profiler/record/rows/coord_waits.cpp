@@ -19,7 +19,7 @@ void CoordWaits::describe(const ring::WaitsRecord& record) {
   waits_ = record;
   known_ = 0;
   links_.clear();
-  told_.reset();
+  reported_.reset();
   parties_.assign(std::min(record.party_count, kMostParties), Party{});
   waits_.link_count = std::min(record.link_count, kMostLinks);
 }
@@ -49,11 +49,11 @@ void CoordWaits::finish_if_whole() {
   if (known_ < parties_.size() || links_.size() < waits_.link_count) return;
   trace::HangReport whole = report();
   if (whole.verdict.empty()) {
-    told_.reset();
+    reported_.reset();
   } else if (waits_.given_up != 0) {
     trace::append_hang(run_.writer, process_, run_.to_ns(waits_.begin, waits_.flags), whole);
   } else {
-    told_ = std::move(whole);
+    reported_ = std::move(whole);
   }
 }
 

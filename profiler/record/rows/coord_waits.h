@@ -28,9 +28,9 @@ class CoordWaits {
   bool describe(const ring::WaitLinksRecord& record);
 
   /// Forgets what was told, before it is asked for again.
-  void forget() { told_.reset(); }
+  void forget() { reported_.reset(); }
   /// What was told since; nullptr if nothing, or nothing that may never end.
-  const trace::HangReport* told() const { return told_ ? &*told_ : nullptr; }
+  const trace::HangReport* reported() const { return reported_ ? &*reported_ : nullptr; }
 
  private:
   struct Party {
@@ -49,7 +49,7 @@ class CoordWaits {
   std::vector<Party> parties_;
   std::vector<ring::WaitLinksRecord::Link> links_;
   size_t known_ = 0;  // parties
-  std::optional<trace::HangReport> told_;
+  std::optional<trace::HangReport> reported_;
 };
 
 }  // namespace streamscope::record

@@ -294,7 +294,7 @@ Error failure_of(const Session& session, const std::exception& error) {
   return Error(session.trace(), "cannot be finished: " + explain(error));
 }
 
-void tell_what_is_left(const Outcome& outcome) {
+void report_what_is_left(const Outcome& outcome) {
   for (const Left& left : outcome.left)
     std::fprintf(stderr, "streamscope: %s\n", describe(left).c_str());
 }
@@ -375,7 +375,7 @@ Outcome run(const Options& options, const std::vector<std::string>& command) {
   }
 
   Ending ending;
-  bool child_ended = false, told = false, stop = false;
+  bool child_ended = false, reported = false, stop = false;
   int interrupts = 0;
   auto ended_at = std::chrono::steady_clock::now();
   while (!stop && (!child_ended || !session.all_finished())) {
@@ -388,8 +388,8 @@ Outcome run(const Options& options, const std::vector<std::string>& command) {
       session.set_exit(static_cast<uint32_t>(child.pid()), *status);
       continue;
     }
-    if (child_ended && !told && std::chrono::steady_clock::now() - ended_at > 1s) {
-      told = true;
+    if (child_ended && !reported && std::chrono::steady_clock::now() - ended_at > 1s) {
+      reported = true;
       say(options, "waiting for the other processes of the program; Ctrl-C ends the recording");
     }
     if (const auto hung = session.take_hung()) {
@@ -404,7 +404,7 @@ Outcome run(const Options& options, const std::vector<std::string>& command) {
     if (!child_ended) {
       if (is_for_us_alone(*signal)) ::kill(child.pid(), signal->si_signo);
     } else {
-      stop = signal->si_signo != SIGINT || interrupts > 1 || told;
+      stop = signal->si_signo != SIGINT || interrupts > 1 || reported;
     }
   }
   if (outcome.ended_hang) outcome.exit_code = kEndedHang;
@@ -414,7 +414,7 @@ Outcome run(const Options& options, const std::vector<std::string>& command) {
   } catch (const std::exception& error) {
     outcome.failure = failure_of(session, error);
   }
-  tell_what_is_left(outcome);
+  report_what_is_left(outcome);
   return outcome;
 }
 
@@ -469,7 +469,7 @@ int run_detached(const Options& options, pid_t target, int ready_fd,
     outcome.failure = failure_of(session, error);
     finished(outcome);
   }
-  tell_what_is_left(outcome);
+  report_what_is_left(outcome);
   return outcome.failure ? 1 : 0;
 }
 

@@ -122,8 +122,8 @@ Session::Session(fs::path trace, const Options& options)
 void Session::watch() {
   Options watched = options_;
   if (options_.hangs.explain) {
-    watched.hangs.told = [this](uint32_t pid, const trace::HangReport& report) {
-      if (options_.hangs.told) options_.hangs.told(pid, report);
+    watched.hangs.reported = [this](uint32_t pid, const trace::HangReport& report) {
+      if (options_.hangs.reported) options_.hangs.reported(pid, report);
       if (report.alarm && options_.abort_on_hang) hung_ = pid;
     };
   }

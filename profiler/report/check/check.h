@@ -74,24 +74,26 @@ std::map<std::string, uint64_t> read_baseline(const std::filesystem::path& file)
 struct CheckFormat {
   std::string_view name;  ///< as in --format
   std::string_view summary;
-  std::string (*write)(const trace::Trace& trace, const Check& check, const Look& look);
+  std::string (*write)(const trace::Trace& trace, const Check& check, const TextStyle& look);
 };
 
 std::span<const CheckFormat> check_formats();
 /// nullptr if there is no such format.
 const CheckFormat* find_check_format(std::string_view name);
 
-std::string write_check_text(const trace::Trace& trace, const Check& check, const Look& look);
+std::string write_check_text(const trace::Trace& trace, const Check& check, const TextStyle& look);
 /// Markdown, for the summary of a job or a comment on a merge request.
-std::string write_check_markdown(const trace::Trace& trace, const Check& check, const Look& look);
+std::string write_check_markdown(const trace::Trace& trace, const Check& check,
+                                 const TextStyle& look);
 /// Headings, remarks and tables of a check.
 Document check_document(const trace::Trace& trace, const Check& check);
 /// JUnit XML: a test case per rule and per budget.
-std::string write_check_junit(const trace::Trace& trace, const Check& check, const Look& look);
+std::string write_check_junit(const trace::Trace& trace, const Check& check, const TextStyle& look);
 /// Workflow commands of GitHub, which become annotations.
-std::string write_check_github(const trace::Trace& trace, const Check& check, const Look& look);
-std::string write_check_json(const trace::Trace& trace, const Check& check, const Look& look);
+std::string write_check_github(const trace::Trace& trace, const Check& check,
+                               const TextStyle& look);
+std::string write_check_json(const trace::Trace& trace, const Check& check, const TextStyle& look);
 /// SARIF 2.1.0, for code scanning. Without folders, command lines, hosts and users.
-std::string write_check_sarif(const trace::Trace& trace, const Check& check, const Look& look);
+std::string write_check_sarif(const trace::Trace& trace, const Check& check, const TextStyle& look);
 
 }  // namespace streamscope::report

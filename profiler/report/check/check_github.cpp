@@ -37,7 +37,7 @@ std::string place_of(const analysis::Place& place) {
 
 }  // namespace
 
-std::string write_check_github(const trace::Trace&, const Check& check, const Look&) {
+std::string write_check_github(const trace::Trace&, const Check& check, const TextStyle&) {
   std::string text;
   size_t count = 0;
   for (const Advice& advice : check.findings) {

@@ -6,7 +6,7 @@
 
 namespace streamscope::report {
 
-std::string write_check_json(const trace::Trace& trace, const Check& check, const Look&) {
+std::string write_check_json(const trace::Trace& trace, const Check& check, const TextStyle&) {
   Json findings = Json::array(), rules = Json::array(), open = Json::array(),
        budgets = Json::array();
   for (const Advice& advice : check.findings) {

@@ -39,7 +39,7 @@ bool is_open(const Check& check, const analysis::Detector& detector) {
 
 }  // namespace
 
-std::string write_check_junit(const trace::Trace& trace, const Check& check, const Look&) {
+std::string write_check_junit(const trace::Trace& trace, const Check& check, const TextStyle&) {
   Suite suite;
   for (const analysis::Verdict& verdict : check.verdicts) {
     const analysis::Detector& detector = *verdict.detector;

@@ -100,7 +100,7 @@ Json notifications(const trace::Trace& trace, const Check& check) {
 
 }  // namespace
 
-std::string write_check_sarif(const trace::Trace& trace, const Check& check, const Look&) {
+std::string write_check_sarif(const trace::Trace& trace, const Check& check, const TextStyle&) {
   Json results = Json::array();
   std::map<std::string, size_t> seen;
   for (const Advice& advice : check.findings) results.push_back(result_of(trace, advice, seen));

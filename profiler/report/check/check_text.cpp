@@ -151,11 +151,11 @@ Document check_document(const trace::Trace& trace, const Check& check) {
   return document;
 }
 
-std::string write_check_text(const trace::Trace& trace, const Check& check, const Look& look) {
+std::string write_check_text(const trace::Trace& trace, const Check& check, const TextStyle& look) {
   return to_text(check_document(trace, check), look);
 }
 
-std::string write_check_markdown(const trace::Trace& trace, const Check& check, const Look&) {
+std::string write_check_markdown(const trace::Trace& trace, const Check& check, const TextStyle&) {
   return to_markdown(check_document(trace, check));
 }
 

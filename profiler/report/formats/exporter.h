@@ -27,7 +27,7 @@ struct Exporter {
   std::string_view summary;
   std::string (*write)(const trace::Trace& trace, const Summary& summary, const Options& options);
   /// nullptr: not a format of comparisons.
-  std::string (*write_diff)(const DiffVerdict& verdict, const Look& look);
+  std::string (*write_diff)(const DiffVerdict& verdict, const TextStyle& look);
 };
 
 std::span<const Exporter> exporters();

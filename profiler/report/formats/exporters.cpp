@@ -10,14 +10,16 @@ namespace {
 
 constexpr Exporter kExporters[] = {
     {"text", "for the terminal", write_text,
-     [](const DiffVerdict& verdict, const Look& look) {
+     [](const DiffVerdict& verdict, const TextStyle& look) {
        return to_text(diff_document(verdict), look);
      }},
     {"markdown", "for issues and merge requests", write_markdown,
-     [](const DiffVerdict& verdict, const Look&) { return to_markdown(diff_document(verdict)); }},
+     [](const DiffVerdict& verdict, const TextStyle&) {
+       return to_markdown(diff_document(verdict));
+     }},
     {"html", "one page with a timeline, for everybody", write_html, nullptr},
     {"json", "for programs", write_json,
-     [](const DiffVerdict& verdict, const Look&) { return diff_json(verdict); }},
+     [](const DiffVerdict& verdict, const TextStyle&) { return diff_json(verdict); }},
 };
 
 }  // namespace

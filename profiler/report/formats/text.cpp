@@ -36,7 +36,7 @@ size_t inner(size_t width, size_t indent) { return width > indent ? width - inde
 
 }  // namespace
 
-std::string to_text(const Document& document, const Look& look) {
+std::string to_text(const Document& document, const TextStyle& look) {
   const Paint paint(look.color);
   const size_t width = look.width;
   std::string text;

@@ -568,9 +568,9 @@ Document compose(const Trace& trace, const Summary& summary, By by, bool show_po
     document.sections.push_back(syncs_section(trace, summary));
   }
   if (summary.path.total_ns() > 0) document.sections.push_back(path_section(summary));
-  if (const Coordination& told = summary.info.coordination;
-      told.dependencies > 0 || !told.timelines.empty()) {
-    document.sections.push_back(coordination_section(told));
+  if (const Coordination& reported = summary.info.coordination;
+      reported.dependencies > 0 || !reported.timelines.empty()) {
+    document.sections.push_back(coordination_section(reported));
   }
   if (const auto& queues = summary.info.coordination.queues; !queues.empty())
     document.sections.push_back(tasks_section(queues));

@@ -54,11 +54,11 @@ Document compose(const trace::Trace& trace, const Summary& summary, By by,
 std::vector<Notice> notices_of(const trace::Trace& trace, const Info& info);
 
 /// How a text is to look.
-struct Look {
+struct TextStyle {
   bool color = false;  ///< ANSI colors
   size_t width = 0;    ///< columns of the terminal to fit it into; 0: no limit
 };
-std::string to_text(const Document& document, const Look& look);
+std::string to_text(const Document& document, const TextStyle& look);
 /// GitHub's Markdown; nothing in the texts acts as Markdown or HTML.
 std::string to_markdown(const Document& document);
 

@@ -77,7 +77,7 @@ std::string text_of(const std::source_location& where) {
 }
 
 // An operation that is not begun at once. The others are told when they begin.
-void Coordinator::Impl::tell_registered(OperationRecord& record) const {
+void Coordinator::Impl::notify_registered(OperationRecord& record) const {
   record.announced = true;
   std::vector<std::uint32_t> ids;
   ids.reserve(record.after.size());
@@ -98,11 +98,11 @@ void Coordinator::Impl::tell_registered(OperationRecord& record) const {
   facts.call_site = call_site.c_str();
   observer().operation_registered(&facts);
   for (std::size_t i = record.inferred_from; record.has_ranges && i < record.inferred_to; ++i)
-    tell_dependency(record, record.after[i], true);
+    notify_dependency(record, record.after[i], true);
 }
 
-void Coordinator::Impl::tell_dependency(const OperationRecord& record, OperationHandle on,
-                                        bool inferred) const {
+void Coordinator::Impl::notify_dependency(const OperationRecord& record, OperationHandle on,
+                                          bool inferred) const {
   if (!is_observed()) return;
   observer().dependency(observer_id(record), static_cast<std::uint32_t>(on.id().value),
                         inferred ? 1 : 0, COORD_WAITED);
@@ -121,7 +121,7 @@ std::uint8_t Coordinator::Impl::elision(const OperationRecord& record,
 
 void Coordinator::Impl::find_elisions(OperationRecord& record) {
   record.elisions.resize(record.after.size());
-  auto told = record.elisions.begin();
+  auto hooks = record.elisions.begin();
   for (const OperationHandle& after : record.after) {
     OperationRecord* before = live(after);
     std::uint8_t reason = COORD_ELIDED_ENDED;
@@ -133,22 +133,22 @@ void Coordinator::Impl::find_elisions(OperationRecord& record) {
         if (reason == COORD_WAITED) break;
       }
     }
-    *told++ = {static_cast<std::uint32_t>(after.id().value), 0, reason};
+    *hooks++ = {static_cast<std::uint32_t>(after.id().value), 0, reason};
   }
   for (std::size_t i = record.inferred_from; record.has_ranges && i < record.inferred_to; ++i)
     record.elisions[i].inferred = 1;
 }
 
 // An operation that the observer knows already.
-void Coordinator::Impl::tell_announced_begun(OperationRecord& record) {
-  const coord_observer& told = observer();
+void Coordinator::Impl::notify_announced_begun(OperationRecord& record) {
+  const coord_observer& hooks = observer();
   const std::uint32_t id = observer_id(record);
   if (record.after.size() > 0) {
     for (const coord_dependency_facts& one : record.elisions)
-      told.dependency(id, one.operation, one.inferred, one.elided);
+      hooks.dependency(id, one.operation, one.inferred, one.elided);
   }
-  told.operation_begin(id, observer_time(*record.device));
-  tell_state(record);
+  hooks.operation_begin(id, observer_time(*record.device));
+  notify_state(record);
 }
 
 namespace {
@@ -189,7 +189,7 @@ inline bool same_text(const char* a, const char* b, std::size_t bytes) {
   return std::memcmp(a, b, bytes) == 0;
 }
 
-inline bool is_of(const OperationRecord& record, const ToldKind& kind) {
+inline bool is_of(const OperationRecord& record, const KnownKind& kind) {
   const std::size_t bytes = record.name_bytes();
   return std::memcmp(&record.where, &kind.where, sizeof record.where) == 0 &&
          record.type == kind.type && record.priority == kind.priority && bytes == kind.text_bytes &&
@@ -197,20 +197,20 @@ inline bool is_of(const OperationRecord& record, const ToldKind& kind) {
 }
 
 // Where the kind of an operation is, if it is one that is told by a number.
-inline ToldKind* place_of_kind(const OperationRecord& record) {
-  ToldKinds* const kinds = record.entry->told_kinds.get();
+inline KnownKind* place_of_kind(const OperationRecord& record) {
+  KnownKinds* const kinds = record.entry->known_kinds.get();
   if (kinds == nullptr || record.announced || record.extra != nullptr) return nullptr;
   return &(*kinds)[record.where.line() % kinds->size()];
 }
 
 // Makes the operation the kind of its place, if that has none and the observer wants it.
 void make_kind(const OperationRecord& record) {
-  ToldKind* const kind = place_of_kind(record);
+  KnownKind* const kind = place_of_kind(record);
   const std::size_t bytes = record.name_bytes();
-  std::uint32_t number = ToldKind::kNone;
+  std::uint32_t number = KnownKind::kNone;
   if (kind == nullptr || bytes > kind->text.size() ||
-      kind->number.load(std::memory_order_relaxed) != ToldKind::kNone ||  // an exchange is dear
-      !kind->number.compare_exchange_strong(number, ToldKind::kMaking))
+      kind->number.load(std::memory_order_relaxed) != KnownKind::kNone ||  // an exchange is dear
+      !kind->number.compare_exchange_strong(number, KnownKind::kMaking))
     return;
   kind->type = record.type;
   kind->priority = record.priority;
@@ -229,15 +229,15 @@ std::span<const coord_dependency_facts> dependencies_of(const OperationRecord& r
 
 }  // namespace
 
-void Coordinator::Impl::tell_begun(OperationRecord& record) {
+void Coordinator::Impl::notify_begun(OperationRecord& record) {
   const std::uint32_t id = observer_id(record);
   record.outer = std::exchange(entered, {.operation = id}).operation;
-  const ToldKind* const kind = place_of_kind(record);
+  const KnownKind* const kind = place_of_kind(record);
   const std::uint32_t number =
-      kind != nullptr ? kind->number.load(std::memory_order_acquire) : ToldKind::kNone;
-  if (record.outer != COORD_NONE || number == ToldKind::kNone || number == ToldKind::kMaking ||
+      kind != nullptr ? kind->number.load(std::memory_order_acquire) : KnownKind::kNone;
+  if (record.outer != COORD_NONE || number == KnownKind::kNone || number == KnownKind::kMaking ||
       !is_of(record, *kind)) [[unlikely]]
-    return tell_begun_at_length(record);
+    return notify_begun_at_length(record);
   const auto depends_on = dependencies_of(record);
   entered.end =
       observer().operation_of_kind(number, id, record.created, record.begun, depends_on.data(),
@@ -245,10 +245,10 @@ void Coordinator::Impl::tell_begun(OperationRecord& record) {
 }
 
 // One that is begun in the function of another one, or not like those before.
-void Coordinator::Impl::tell_begun_at_length(OperationRecord& record) {
+void Coordinator::Impl::notify_begun_at_length(OperationRecord& record) {
   if (record.outer != COORD_NONE) record.outer = ended_out_of_turn().still_open(record.outer);
   make_kind(record);
-  if (record.announced) return tell_announced_begun(record);
+  if (record.announced) return notify_announced_begun(record);
   const auto depends_on = dependencies_of(record);
   coord_operation_begin_facts facts = facts_of(record);
   facts.dependency_count = static_cast<std::uint32_t>(depends_on.size());
@@ -257,22 +257,22 @@ void Coordinator::Impl::tell_begun_at_length(OperationRecord& record) {
   if (record.outer == COORD_NONE) entered.end = end;
 }
 
-void Coordinator::Impl::tell_left(const OperationRecord& record) const {
-  const coord_observer& told = observer();
+void Coordinator::Impl::notify_left(const OperationRecord& record) const {
+  const coord_observer& hooks = observer();
   const std::uint32_t id = observer_id(record);
   if (entered.operation != id) {
     ended_out_of_turn().add(id, record.outer);
-    return told.operation_end(id, observer_time(*record.device));
+    return hooks.operation_end(id, observer_time(*record.device));
   }
   entered = {};
   if (record.outer != COORD_NONE) entered.operation = ended_out_of_turn().still_open(record.outer);
   if (ends_by_its_state(record)) return;
   const std::int64_t now_ns = observer_time(*record.device);
-  told.operation_end(id, now_ns);
-  if (entered.operation != COORD_NONE) told.operation_begin(entered.operation, now_ns);
+  hooks.operation_end(id, now_ns);
+  if (entered.operation != COORD_NONE) hooks.operation_begin(entered.operation, now_ns);
 }
 
-void Coordinator::Impl::tell_end_of_submission(const OperationRecord& record) {
+void Coordinator::Impl::notify_end_of_submission(const OperationRecord& record) {
   const std::uint64_t end = record.submitted;
   if (entered.end != nullptr && entered.operation == observer_id(record) && record.capture == 0 &&
       end != 0) [[likely]] {
@@ -281,39 +281,39 @@ void Coordinator::Impl::tell_end_of_submission(const OperationRecord& record) {
     return;
   }
   leave(record);
-  tell_state(record);
+  notify_state(record);
 }
 
-void Coordinator::Impl::tell_new_state(const OperationRecord& record) {
+void Coordinator::Impl::notify_new_state(const OperationRecord& record) {
   const OperationState state = record.state.load(std::memory_order_relaxed);
-  const coord_observer& told = observer();
-  if (state == OperationState::kCompleted) return tell_one_completed(record);
+  const coord_observer& hooks = observer();
+  if (state == OperationState::kCompleted) return notify_one_completed(record);
   if (state == OperationState::kCaptured) {
     // That is no state of a trace; its submission is over all the same.
-    if (ends_by_its_state(record)) told.operation_end(observer_id(record), 0);
+    if (ends_by_its_state(record)) hooks.operation_end(observer_id(record), 0);
     return;
   }
   const std::uint64_t stamp = state == OperationState::kSubmitted ? record.submitted
                               : state == OperationState::kBegun   ? record.begun
                                                                   : record.ended;
-  told.operation_stamp(observer_id(record), static_cast<std::uint32_t>(state),
-                       static_cast<std::uint32_t>(record.device->clock), stamp);
+  hooks.operation_stamp(observer_id(record), static_cast<std::uint32_t>(state),
+                        static_cast<std::uint32_t>(record.device->clock), stamp);
 }
 
 // The first of its device.
-void Coordinator::Impl::tell_first_completed(const OperationRecord& record) {
+void Coordinator::Impl::notify_first_completed(const OperationRecord& record) {
   if (!is_observed()) return;
-  tell_completed();
-  told_device_ = record.device;
-  tell_one_completed(record);
+  notify_completed();
+  completed_device_ = record.device;
+  notify_one_completed(record);
 }
 
-void Coordinator::Impl::tell_all_completed() {
-  observer().operations_completed(told_completed_.data(),
-                                  static_cast<std::uint32_t>(told_completed_.size()),
-                                  static_cast<std::uint32_t>(told_device_->clock), told_stamp_);
-  told_completed_.clear();
-  told_device_ = nullptr;
+void Coordinator::Impl::notify_all_completed() {
+  observer().operations_completed(
+      completed_ids_.data(), static_cast<std::uint32_t>(completed_ids_.size()),
+      static_cast<std::uint32_t>(completed_device_->clock), completed_stamp_);
+  completed_ids_.clear();
+  completed_device_ = nullptr;
 }
 
 // Barriers
@@ -324,28 +324,28 @@ std::int64_t Coordinator::arrival_time() const {
   return device.simulated ? device.backend->now().value : monotonic_ns();
 }
 
-void Coordinator::tell_barrier(OperationHandle passed, std::span<const StreamRef> streams,
-                               std::span<const std::uint32_t> elided, std::string_view name,
-                               std::span<const std::int64_t> arrivals) {
+void Coordinator::notify_barrier(OperationHandle passed, std::span<const StreamRef> streams,
+                                 std::span<const std::uint32_t> elided, std::string_view name,
+                                 std::span<const std::int64_t> arrivals) {
   if (observer().barrier == nullptr) return;
   const auto operation = static_cast<std::uint32_t>(passed.id().value);
-  std::vector<coord_barrier_stream> told;
+  std::vector<coord_barrier_stream> hooks;
   for (std::size_t i = 0; i < streams.size(); ++i) {
     const StreamState& stream = streams[i].checked("Barrier::pass");
-    told.push_back({stream.device->backend->properties().context, elided[i], stream.native});
+    hooks.push_back({stream.device->backend->properties().context, elided[i], stream.native});
   }
   const std::string text(name);
   const DeviceState& device = *streams.front().checked("Barrier::pass").device;
   coord_barrier_facts facts{};
   facts.operation = operation;
-  facts.stream_count = static_cast<std::uint32_t>(told.size());
-  facts.streams = told.data();
+  facts.stream_count = static_cast<std::uint32_t>(hooks.size());
+  facts.streams = hooks.data();
   facts.name = text.c_str();
   facts.time_ns = device.simulated ? device.backend->now().value : 0;
   observer().barrier(&facts);
   if (observer().barrier_arrival == nullptr) return;
   for (std::size_t i = 0; i < arrivals.size(); ++i) {
-    const coord_barrier_arrival_facts arrival{operation, told[i].context, told[i].stream,
+    const coord_barrier_arrival_facts arrival{operation, hooks[i].context, hooks[i].stream,
                                               arrivals[i]};
     observer().barrier_arrival(&arrival);
   }

@@ -18,7 +18,7 @@ void TimelineSignal::Impl::announce() const {
   observer().timeline(&facts);
 }
 
-void TimelineSignal::Impl::tell_act(coord_timeline_act act, std::uint64_t value) const {
+void TimelineSignal::Impl::notify_act(coord_timeline_act act, std::uint64_t value) const {
   coord_timeline_act_facts facts{};
   facts.timeline = static_cast<std::uint32_t>(number_);
   facts.act = act;
@@ -28,8 +28,8 @@ void TimelineSignal::Impl::tell_act(coord_timeline_act act, std::uint64_t value)
   observer().timeline_act(&facts);
 }
 
-void TimelineSignal::Impl::tell_act(coord_timeline_act act, std::uint64_t value,
-                                    StreamRef stream) const {
+void TimelineSignal::Impl::notify_act(coord_timeline_act act, std::uint64_t value,
+                                      StreamRef stream) const {
   coord_timeline_act_facts facts{};
   facts.timeline = static_cast<std::uint32_t>(number_);
   facts.act = act;
@@ -41,7 +41,7 @@ void TimelineSignal::Impl::tell_act(coord_timeline_act act, std::uint64_t value,
   observer().timeline_act(&facts);
 }
 
-void TimelineSignal::Impl::tell_waits(WaitGraph& graph) {
+void TimelineSignal::Impl::notify_waits(WaitGraph& graph) {
   const Lock lock(mutex_);
   if (word_->failed.load() != 0) return;
   forget_passed();

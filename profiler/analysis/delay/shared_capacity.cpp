@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "device_room.h"
+#include "shared_capacity.h"
 
 #include <cmath>
 

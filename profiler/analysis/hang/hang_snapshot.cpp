@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "standstill.h"
+#include "hang_snapshot.h"
 #include "trace/ns_math.h"
 
 #include <algorithm>
@@ -30,14 +30,14 @@ std::vector<Ns> last_acts(const Trace& trace) {
 
 }  // namespace
 
-std::vector<Standstill> standstills(const Trace& trace) {
-  std::vector<Standstill> result(trace.process.size());
+std::vector<HangSnapshot> hang_snapshots(const Trace& trace) {
+  std::vector<HangSnapshot> result(trace.process.size());
   if (trace.thread_sample.empty()) return result;
   const auto& samples = trace.thread_sample;
   for (Id sample = 0; sample < samples.size(); ++sample) {
     const Id process = trace.process_of_thread(samples.thread_id[sample]);
     if (process >= result.size()) continue;
-    Standstill& of_process = result[process];
+    HangSnapshot& of_process = result[process];
     if (samples.at_ns[sample] < of_process.at_ns) continue;
     // The clock of a simulated device stands still, too: a thread that comes again begins a new
     // look.

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "coord/task_teller.h"
+#include "coord/task_reporter.h"
 
 #include <algorithm>
 #include <array>
@@ -26,21 +26,21 @@ std::uint32_t next_number() {
 
 }  // namespace
 
-TaskTeller::TaskTeller(Workers kind, std::size_t count, std::string name)
+TaskReporter::TaskReporter(Workers kind, std::size_t count, std::string name)
     : kind_(kind), count_(count), name_(std::move(name)), number_(next_number()) {}
 
-bool TaskTeller::is_heard() const noexcept { return observer().tasks != nullptr; }
+bool TaskReporter::is_heard() const noexcept { return observer().tasks != nullptr; }
 
-void TaskTeller::listen() { find_observer(); }
+void TaskReporter::listen() { find_observer(); }
 
-TaskTeller::Stamp TaskTeller::stamp() noexcept {
+TaskReporter::Stamp TaskReporter::stamp() noexcept {
   Stamp stamp;
   if (observer().task_stamp != nullptr) stamp.value = observer().task_stamp(&stamp.clock);
   return stamp;
 }
 
 // The listener may have come after the queue was made.
-void TaskTeller::tell_queue() noexcept {
+void TaskReporter::notify_queue() noexcept {
   if (told_.load(std::memory_order_relaxed) || told_.exchange(true, std::memory_order_relaxed))
     return;
   coord_task_queue_facts facts{};
@@ -51,12 +51,12 @@ void TaskTeller::tell_queue() noexcept {
   observer().task_queue(&facts);
 }
 
-void TaskTeller::tell(std::uint64_t task, std::size_t worker, std::uint32_t type,
-                      Stamp begin) noexcept {
+void TaskReporter::notify(std::uint64_t task, std::size_t worker, std::uint32_t type,
+                          Stamp begin) noexcept {
   if (!is_heard()) return;
   const Stamp end = stamp();
   if (begin.clock != end.clock) return;  // the listener came, or a device was opened, in between
-  tell_queue();
+  notify_queue();
   const coord_task one{task,       begin.value, end.value, static_cast<std::uint32_t>(worker),
                        COORD_NONE, type,        0};
   coord_tasks_facts facts{};
@@ -68,17 +68,17 @@ void TaskTeller::tell(std::uint64_t task, std::size_t worker, std::uint32_t type
   observer().tasks(&facts);  // the listener counts what it has no room for
 }
 
-std::uint32_t TaskTeller::begin_run() noexcept {
+std::uint32_t TaskReporter::begin_run() noexcept {
   const std::uint32_t run = runs_.fetch_add(1, std::memory_order_relaxed);
   if (is_heard()) {
-    tell_queue();
+    notify_queue();
     observer().task_run(number_, run);
   }
   return run;
 }
 
-void TaskTeller::end_run(std::uint32_t run, std::span<const Ran> ran,
-                         std::uint64_t left_out) noexcept {
+void TaskReporter::end_run(std::uint32_t run, std::span<const Ran> ran,
+                           std::uint64_t left_out) noexcept {
   if (!is_heard()) return;
   std::array<coord_task, kBatch> batch;
   coord_tasks_facts facts{};

@@ -13,7 +13,7 @@
 
 namespace streamscope::record {
 
-struct ThreadLook {
+struct ThreadSnapshot {
   uint32_t tid = 0;
   std::string name;
   char state = '?';           ///< as in /proc: R runs, S sleeps, D waits in the kernel, T stopped
@@ -23,7 +23,7 @@ struct ThreadLook {
 };
 
 /// All threads, in order of their ids. Locks are left out where the system does not let us look.
-std::vector<ThreadLook> look_at_threads(pid_t process);
+std::vector<ThreadSnapshot> sample_threads(pid_t process);
 
 /// True if a debugger or a signal has stopped the process.
 bool is_stopped(pid_t process);

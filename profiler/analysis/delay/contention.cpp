@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "rivals.h"
+#include "contention.h"
 
 #include <algorithm>
 #include <array>
@@ -86,9 +86,9 @@ class Running {
 
 // Goes through all ops by their start and keeps what used each part of a device last.
 template <class Found>
-class RivalSearch {
+class ContenderSearch {
  public:
-  RivalSearch(const IssueOrder& order, Found found)
+  ContenderSearch(const IssueOrder& order, Found found)
       : order_(order),
         trace_(order.trace()),
         found_(found),
@@ -115,7 +115,7 @@ class RivalSearch {
     for (Id op : by_start) {
       const Id stream = trace_.op.stream_id[op];
       if (stream >= trace_.stream.size()) continue;
-      kind_ = Rivals::kNone;
+      kind_ = Contention::kNone;
       if (device_of_[stream] != kNoId) follow_idle_time(op, devices_[device_of_[stream]]);
       follow_unit(op, stream);
       follow_queue(op, stream);
@@ -140,11 +140,11 @@ class RivalSearch {
     DeviceState() { engine.fill(kNoId); }
   };
 
-  void found(Id op, Id other, Rivals::Kind kind) {
+  void found(Id op, Id other, Contention::Kind kind) {
     kind_ = kind;
     found_(op, other, kind);
   }
-  void found_on_other_stream(Id op, Id other, Rivals::Kind kind) {
+  void found_on_other_stream(Id op, Id other, Contention::Kind kind) {
     if (other != kNoId && trace_.op.stream_id[other] != trace_.op.stream_id[op])
       found(op, other, kind);
   }
@@ -164,7 +164,7 @@ class RivalSearch {
       activity.idle_until = start;
     }
     if (activity.idle_until != kUnknownNs && start - activity.idle_until <= kTogetherNs)
-      found(op, activity.idle_after, Rivals::kIdleDevice);
+      found(op, activity.idle_after, Contention::kIdleDevice);
     if (last == kNoId || end_ns[op] >= end_ns[last]) activity.last_ended = op;
   }
 
@@ -176,18 +176,18 @@ class RivalSearch {
     if (kind == trace::kMemcpy && device != kNoId) {
       const trace::Small direction = std::clamp(ops.detail[op], 0, 11);
       Id& newest = devices_[device].engine[devices_[device].one_engine ? 0 : direction];
-      found_on_other_stream(op, newest, Rivals::kCopyEngine);
+      found_on_other_stream(op, newest, Contention::kCopyEngine);
       // The one that keeps the engine longest stands in the way.
       if (newest == kNoId || ops.end_ns[newest] <= ops.end_ns[op]) newest = op;
     } else if (kind == trace::kHostFunction && context != kNoId) {
-      found_on_other_stream(op, host_function_[context], Rivals::kHostFunction);
+      found_on_other_stream(op, host_function_[context], Contention::kHostFunction);
       host_function_[context] = op;
     } else if (kind == trace::kKernel && device != kNoId) {
       DeviceState& state = devices_[device];
       const double share = occupancy_.of(op, state.sm_count);
       if (share <= 0) return;
       found_on_other_stream(op, state.running.that_made_room(ops.start_ns[op], share),
-                            Rivals::kSmFull);
+                            Contention::kSmFull);
       state.running.add({op, ops.end_ns[op], share});
     }
   }
@@ -198,9 +198,9 @@ class RivalSearch {
     if (context == kNoId || channel < 0 || channel >= kMostChannels) return;
     Id& newest = channels_[context][static_cast<size_t>(channel)];
     // Only what was issued earlier stands before it in the queue.
-    if (newest != kNoId && (kind_ == Rivals::kNone || kind_ == Rivals::kIdleDevice) &&
+    if (newest != kNoId && (kind_ == Contention::kNone || kind_ == Contention::kIdleDevice) &&
         order_.issue(newest).end_ns <= order_.issue(op).end_ns)
-      found_on_other_stream(op, newest, Rivals::kQueueAliasing);
+      found_on_other_stream(op, newest, Contention::kQueueAliasing);
     newest = op;
   }
 
@@ -212,7 +212,7 @@ class RivalSearch {
   std::vector<Id> host_function_;                        // the newest of each context
   std::vector<std::array<Id, kMostChannels>> channels_;  // newest op of each hardware queue
   std::vector<Id> context_of_, device_of_;               // of each stream
-  Rivals::Kind kind_ = Rivals::kNone;                    // found for the op at hand
+  Contention::Kind kind_ = Contention::kNone;            // found for the op at hand
 };
 
 }  // namespace
@@ -256,18 +256,19 @@ std::vector<Id> ops_by_start(const Trace& trace) {
   return result;
 }
 
-Rivals::Rivals(const IssueOrder& order, const std::vector<Id>& by_start)
-    : rival_(large_vector(order.trace().op.size(), kNoId)),
+Contention::Contention(const IssueOrder& order, const std::vector<Id>& by_start)
+    : contender_(large_vector(order.trace().op.size(), kNoId)),
       kind_(large_vector(order.trace().op.size(), kNone)) {
-  RivalSearch(order, [this](Id op, Id rival, Kind kind) {
-    rival_[op] = rival;
+  ContenderSearch(order, [this](Id op, Id contender, Kind kind) {
+    contender_[op] = contender;
     kind_[op] = kind;
   }).run(by_start);
 }
 
-Ns Rivals::gone_ns(const Trace& trace, Id op) const {
-  if (rival_[op] == kNoId || kind_[op] == kIdleDevice) return kUnknownNs;
-  return kind_[op] == kQueueAliasing ? trace.op.start_ns[rival_[op]] : trace.op.end_ns[rival_[op]];
+Ns Contention::gone_ns(const Trace& trace, Id op) const {
+  if (contender_[op] == kNoId || kind_[op] == kIdleDevice) return kUnknownNs;
+  return kind_[op] == kQueueAliasing ? trace.op.start_ns[contender_[op]]
+                                     : trace.op.end_ns[contender_[op]];
 }
 
 }  // namespace streamscope::analysis

@@ -17,7 +17,7 @@ using trace::kUnknownNs;
 using trace::Ns;
 using trace::Trace;
 
-struct Standstill {
+struct HangSnapshot {
   Ns at_ns = kUnknownNs;    ///< kUnknownNs: it was not looked at, or it has gone on
   std::vector<Id> samples;  ///< rows of thread_sample, one per thread
   std::vector<Id> probes;   ///< rows of probe
@@ -25,7 +25,7 @@ struct Standstill {
 };
 
 /// By process.
-std::vector<Standstill> standstills(const Trace& trace);
+std::vector<HangSnapshot> hang_snapshots(const Trace& trace);
 
 /// True if the thread does something: it used much of the processor while it was looked at, or was
 /// ready to.

@@ -19,11 +19,11 @@ namespace coord {
 
 /// Of one queue. Thread-safe; nothing is told, and nothing costs more than a branch, while nobody
 /// listens.
-class COORD_EXPORT TaskTeller {
+class COORD_EXPORT TaskReporter {
  public:
   enum class Workers : std::uint8_t { kThreads, kWarps };
 
-  TaskTeller(Workers kind, std::size_t count, std::string name);
+  TaskReporter(Workers kind, std::size_t count, std::string name);
 
   [[nodiscard]] bool is_heard() const noexcept;
 
@@ -35,7 +35,7 @@ class COORD_EXPORT TaskTeller {
   /// Now, for tell().
   [[nodiscard]] static Stamp stamp() noexcept;
   /// The calling thread has run a task since `begin`. `type`: of work, COORD_NONE for none.
-  void tell(std::uint64_t task, std::size_t worker, std::uint32_t type, Stamp begin) noexcept;
+  void notify(std::uint64_t task, std::size_t worker, std::uint32_t type, Stamp begin) noexcept;
 
   // Warps.
   /// Looks for a listener: a program may use a GPU without a Device.
@@ -52,7 +52,7 @@ class COORD_EXPORT TaskTeller {
   void end_run(std::uint32_t run, std::span<const Ran> ran, std::uint64_t left_out) noexcept;
 
  private:
-  void tell_queue() noexcept;
+  void notify_queue() noexcept;
 
   const Workers kind_;
   const std::size_t count_;

@@ -15,7 +15,7 @@ namespace streamscope::analysis {
 std::vector<Id> ops_by_start(const Trace& trace);
 
 /// Immutable; refers to nothing. O(n).
-class Rivals {
+class Contention {
  public:
   enum Kind : uint8_t {
     kNone,
@@ -27,16 +27,16 @@ class Rivals {
                      ///< last. For a kernel only kernels count.
   };
   /// `by_start` as of ops_by_start().
-  Rivals(const IssueOrder& order, const std::vector<Id>& by_start);
+  Contention(const IssueOrder& order, const std::vector<Id>& by_start);
 
   /// On another stream; kNoId if there was none.
-  Id of(Id op) const { return rival_[op]; }
+  Id of(Id op) const { return contender_[op]; }
   Kind kind(Id op) const { return kind_[op]; }
   /// When the rival no longer stood in the way; kUnknownNs if there is none.
   Ns gone_ns(const Trace& trace, Id op) const;
 
  private:
-  std::vector<Id> rival_;
+  std::vector<Id> contender_;
   std::vector<Kind> kind_;
 };
 

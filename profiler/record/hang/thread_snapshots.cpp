@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
-#include "thread_look.h"
+#include "thread_snapshots.h"
 
 #include <linux/futex.h>
 #include <sys/syscall.h>
@@ -76,12 +76,12 @@ uint32_t owner_of_mutex(pid_t process, uint64_t address) {
 
 }  // namespace
 
-std::vector<ThreadLook> look_at_threads(pid_t process) {
-  std::vector<ThreadLook> threads;
+std::vector<ThreadSnapshot> sample_threads(pid_t process) {
+  std::vector<ThreadSnapshot> threads;
   const fs::path tasks = "/proc/" + std::to_string(process) + "/task";
   for (const std::string& number :
        trace::try_names_in(tasks).value_or(std::vector<std::string>())) {
-    ThreadLook thread;
+    ThreadSnapshot thread;
     std::from_chars(number.data(), number.data() + number.size(), thread.tid);
     const fs::path task = tasks / number;
     const auto stat = stat_fields(task);
@@ -93,13 +93,13 @@ std::vector<ThreadLook> look_at_threads(pid_t process) {
     threads.push_back(std::move(thread));
   }
   std::sort(threads.begin(), threads.end(),
-            [](const ThreadLook& a, const ThreadLook& b) { return a.tid < b.tid; });
-  for (ThreadLook& thread : threads) {
+            [](const ThreadSnapshot& a, const ThreadSnapshot& b) { return a.tid < b.tid; });
+  for (ThreadSnapshot& thread : threads) {
     if (thread.lock_address == 0) continue;
     const uint32_t owner = owner_of_mutex(process, thread.lock_address);
     const bool is_thread =
         owner != thread.tid && std::any_of(threads.begin(), threads.end(),
-                                           [&](const ThreadLook& t) { return t.tid == owner; });
+                                           [&](const ThreadSnapshot& t) { return t.tid == owner; });
     // Another kind of lock has no thread there.
     if (is_thread) {
       thread.lock_owner = owner;

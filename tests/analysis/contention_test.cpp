@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "analysis/delay/rivals.h"
+#include "analysis/delay/contention.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -40,7 +40,7 @@ struct Share {
 };
 
 /// An op that takes a part of a shared resource, on one clock.
-struct RoomUser {
+struct CapacityUser {
   Ns start, end;
   Ns priority;  ///< CUDA's: lower is more urgent
   Ns started;   ///< in the recording
@@ -49,13 +49,13 @@ struct RoomUser {
 
 /// Something that several ops share, on one clock. It remembers of the ops that take a part of it
 /// those that end last: more than run at once.
-class DeviceRoom {
+class SharedCapacity {
  public:
   /// The first instant from `at` on at which `share` of it is free. What runs at `at` is never
   /// interrupted; what would start later is passed by if it is less urgent.
   Ns room(Ns at, double share, Ns priority) const {
     Taken taken(*this, at);
-    taken.add(marked(taken.first, &RoomUser::start, at));
+    taken.add(marked(taken.first, &CapacityUser::start, at));
     if (taken.leaves(share)) return at;
     // What starts later and is as urgent, in that order: nearly that of the ends.
     std::array<uint8_t, kUsers> later;
@@ -78,11 +78,11 @@ class DeviceRoom {
   /// work in turn.
   Ns turn(Ns at, double share, Ns started) const {
     Taken taken(*this, at);
-    taken.add(marked(taken.first, &RoomUser::started, started - 1));
+    taken.add(marked(taken.first, &CapacityUser::started, started - 1));
     while (!taken.leaves(share)) taken.go_on();
     return taken.now;
   }
-  void use(const RoomUser& user) {
+  void use(const CapacityUser& user) {
     if (user.share == 0) return;
     if (end_ - begin_ == kUsers) ++begin_;
     if (end_ == users_.size()) {
@@ -100,7 +100,7 @@ class DeviceRoom {
   static constexpr double kRounding = 1e-6;
 
   // The users from `first` on of whom something is at most `most`; bit n: that at first + n.
-  uint64_t marked(size_t first, Ns RoomUser::*what, Ns most) const {
+  uint64_t marked(size_t first, Ns CapacityUser::*what, Ns most) const {
     uint64_t result = 0;
     for (size_t i = first; i < end_; ++i)
       result |= uint64_t{users_[i].*what <= most} << (i - first);
@@ -109,7 +109,7 @@ class DeviceRoom {
 
   // What is in use at an instant that moves on.
   struct Taken {
-    Taken(const DeviceRoom& all, Ns at) : room(all), first(all.end_), now(at) {
+    Taken(const SharedCapacity& all, Ns at) : room(all), first(all.end_), now(at) {
       while (first > room.begin_ && room.users_[first - 1].end > at) --first;
       next = first;
     }
@@ -132,14 +132,14 @@ class DeviceRoom {
       }
     }
 
-    const DeviceRoom& room;
+    const SharedCapacity& room;
     size_t first, next = 0;  // the first user that ends after the beginning; the first after `now`
     Ns now;
     uint64_t users = 0;  // bit n: that at first + n
     double share = 0;
   };
 
-  std::array<RoomUser, 2 * kUsers> users_;  // [begin_, end_), that which ends last at the end
+  std::array<CapacityUser, 2 * kUsers> users_;  // [begin_, end_), that which ends last at the end
   size_t begin_ = 0, end_ = 0;
 };
 
