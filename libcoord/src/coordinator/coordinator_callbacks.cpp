@@ -45,7 +45,7 @@ void Coordinator::Impl::wake_poller() {
 }
 
 // Looks once, asking the device about one operation of each stream at a time.
-Poll Coordinator::Impl::poll() {
+PollResult Coordinator::Impl::poll_once() {
   Lock lock(mutex_);
   expire();
   look_at_held(lock);
@@ -53,9 +53,9 @@ Poll Coordinator::Impl::poll() {
   const std::uint64_t before = metrics_.completed + metrics_.failed + metrics_.cancelled;
   ask_watched(lock);
   deliver(lock);
-  if (metrics_.completed + metrics_.failed + metrics_.cancelled != before) return {Poll::kProgress};
-  if (!held_.empty()) return {Poll::kHurried};
-  return {watched_.empty() && deadlines_.empty() ? Poll::kIdle : Poll::kPatient};
+  if (metrics_.completed + metrics_.failed + metrics_.cancelled != before) return {PollResult::kProgress};
+  if (!held_.empty()) return {PollResult::kHurried};
+  return {watched_.empty() && deadlines_.empty() ? PollResult::kIdle : PollResult::kPatient};
 }
 
 void Coordinator::Impl::ask_watched(Lock& lock) {

@@ -397,7 +397,7 @@ class Coordinator::Impl {
   void retire(OperationRecord& record, bool captured);
   void housekeep(Lock& lock, StreamEntry& stream, OperationRecord& milestone);
   std::size_t deliver(Lock& lock);
-  Poll poll();
+  PollResult poll_once();
   void expire();
   void ask_watched(Lock& lock);
   void look_at_held(Lock& lock);

@@ -36,7 +36,7 @@ Coordinator::Impl::Impl(const Device& device, const CoordinatorOptions& options)
       executor_(options.executor != nullptr || options.polled ? options.executor
                                                               : Executor::shared()),
       wait_graph_source_([this](WaitGraph& graph) { notify_waits(graph); }) {
-  if (!options.polled) poller_ = std::make_unique<PollClient>([this] { return poll(); });
+  if (!options.polled) poller_ = std::make_unique<PollClient>([this] { return poll_once(); });
 }
 
 Coordinator::Impl::~Impl() = default;

@@ -21,7 +21,7 @@
 namespace coord {
 
 struct PollClient::State {
-  std::function<Poll()> poll;
+  std::function<PollResult()> poll;
   std::mutex running;  // held while `look` runs
   bool ended = false;  // under `running`
   std::atomic<bool> woken{false};
@@ -104,37 +104,37 @@ class Poller {
         const std::lock_guard lock(mutex_);
         clients = clients_;
       }
-      Poll all{Poll::kIdle};
+      PollResult all{PollResult::kIdle};
       bool news = false;
       for (const auto& client : clients) {
         const bool woken = client->woken.exchange(false);
         if (!woken && !client->waiting) continue;
         const std::lock_guard running(client->running);
         if (client->ended) continue;
-        const Poll poll = client->poll();
-        client->waiting = poll.found != Poll::kIdle;
-        news |= woken || poll.found == Poll::kProgress;
+        const PollResult poll = client->poll();
+        client->waiting = poll.found != PollResult::kIdle;
+        news |= woken || poll.found == PollResult::kProgress;
         all.found = std::max(all.found, poll.found);
         all.again_ns = std::min(all.again_ns, poll.again_ns);
       }
       clients.clear();
       const std::int64_t now_ns = monotonic_ns();
       if (news) news_ns = now_ns;
-      const std::int64_t eager_ns = all.found == Poll::kHurried ? kEagerForHurriedNs : kEagerNs;
-      if (all.found == Poll::kWaiting ||
-          ((all.found != Poll::kIdle || can_look_for_more()) && now_ns - news_ns < eager_ns)) {
+      const std::int64_t eager_ns = all.found == PollResult::kHurried ? kEagerForHurriedNs : kEagerNs;
+      if (all.found == PollResult::kWaiting ||
+          ((all.found != PollResult::kIdle || can_look_for_more()) && now_ns - news_ns < eager_ns)) {
         longest_pause.stop();
         std::this_thread::yield();
         continue;
       }
       std::int64_t until_ns = all.again_ns;
-      if (all.found == Poll::kPatient) {
+      if (all.found == PollResult::kPatient) {
         longest_pause.one_more();
         until_ns = std::min(until_ns, now_ns + std::clamp((now_ns - news_ns) / kPatience, kPauseNs,
                                                           longest_pause.ns()));
       } else {
         longest_pause.stop();
-        if (all.found != Poll::kIdle) until_ns = std::min(until_ns, now_ns + kPauseNs);
+        if (all.found != PollResult::kIdle) until_ns = std::min(until_ns, now_ns + kPauseNs);
       }
       doorbell_.sleep(heard, until_ns);
     }
@@ -148,7 +148,7 @@ class Poller {
 
 }  // namespace
 
-PollClient::PollClient(std::function<Poll()> poll) : state_(std::make_shared<State>()) {
+PollClient::PollClient(std::function<PollResult()> poll) : state_(std::make_shared<State>()) {
   state_->poll = std::move(poll);
   Poller::instance().add(state_);
 }

@@ -17,7 +17,7 @@
 
 namespace coord {
 
-struct Poll {
+struct PollResult {
   enum Found {
     kIdle,      // nothing to wait for: do not ask again before wake()
     kPatient,   // something to wait for, and nothing new; it may be noticed somewhat late
@@ -33,7 +33,7 @@ struct Poll {
 /// Thread-safe. The function runs on the poller's thread only; it must not throw.
 class PollClient {
  public:
-  explicit PollClient(std::function<Poll()> poll);
+  explicit PollClient(std::function<PollResult()> poll);
   /// Returns once the function does not run and will not run again. Not to be called by it.
   ~PollClient();
   PollClient(const PollClient&) = delete;

@@ -46,7 +46,7 @@ class AsyncWaiter::Impl {
       : env_{device, EventPool(device, {.name = "waiter"}),
              options.executor != nullptr ? options.executor : Executor::shared()},
         waits_(env_),
-        poller_(std::make_unique<PollClient>([this] { return waits_.poll(); })) {}
+        poller_(std::make_unique<PollClient>([this] { return waits_.poll_once(); })) {}
   ~Impl() {
     poller_.reset();
     waits_.end_all();

@@ -43,7 +43,7 @@ class BasicWaits {
                     std::int64_t deadline_ns);
   bool cancel(std::uint64_t id);
   /// Asks the device once about each stream, and about more for each answer that is yes.
-  Poll poll();
+  PollResult poll_once();
   /// Cancels what has not ended, and returns once all functions have run. Nobody looks any more.
   void end_all();
   [[nodiscard]] std::size_t pending() const {
@@ -196,7 +196,7 @@ std::int64_t BasicWaits<Env>::next_timeout() const {
 }
 
 template <typename Env>
-Poll BasicWaits<Env>::poll() {
+PollResult BasicWaits<Env>::poll_once() {
   bool progress = false;
   {
     const Lock lock(mutex_);
@@ -242,8 +242,8 @@ Poll BasicWaits<Env>::poll() {
     }
     streams_.clear();
   }
-  if (progress) return {Poll::kProgress, next_timeout()};
-  return {streams_.empty() && timed_ == 0 ? Poll::kIdle : Poll::kPatient, next_timeout()};
+  if (progress) return {PollResult::kProgress, next_timeout()};
+  return {streams_.empty() && timed_ == 0 ? PollResult::kIdle : PollResult::kPatient, next_timeout()};
 }
 
 }  // namespace coord

@@ -59,7 +59,7 @@ TimelineSignal::Impl::Impl(std::optional<Device> device, const TimelineOptions& 
   word_->promised.store(options.initial);
   if (device_) events_ = std::make_unique<EventPool>(*device_, EventPoolOptions{.name = name_});
   source_ = std::make_unique<WaitGraphSource>([this](WaitGraph& graph) { notify_waits(graph); });
-  if (device_) poller_ = std::make_unique<PollClient>([this] { return poll(); });
+  if (device_) poller_ = std::make_unique<PollClient>([this] { return poll_once(); });
   announce();
 }
 
@@ -78,7 +78,7 @@ TimelineSignal::Impl::Impl(std::optional<Device> device, const std::string& shar
     throw make_error(kCodeInvalidHandle, kCall, "\"" + share_name + "\" is no timeline");
   if (device_) events_ = std::make_unique<EventPool>(*device_);
   source_ = std::make_unique<WaitGraphSource>([this](WaitGraph& graph) { notify_waits(graph); });
-  if (device_) poller_ = std::make_unique<PollClient>([this] { return poll(); });
+  if (device_) poller_ = std::make_unique<PollClient>([this] { return poll_once(); });
   announce();
 }
 

@@ -91,7 +91,7 @@ class TimelineSignal::Impl {
   void reach(std::uint64_t value);
   void forget_passed();
   void open_gates();
-  Poll poll();
+  PollResult poll_once();
   void notify_waits(WaitGraph& graph);
   void note_failure(const std::exception_ptr& error);
   bool peer_is_gone() const;

@@ -142,16 +142,16 @@ bool TimelineSignal::Impl::refresh() {
   return progress;
 }
 
-Poll TimelineSignal::Impl::poll() {
+PollResult TimelineSignal::Impl::poll_once() {
   const Lock lock(mutex_);
   const bool progress = refresh();
-  if (progress) return {Poll::kProgress};
-  if (word_->failed.load() != 0 || (points_.empty() && gates_.empty())) return {Poll::kIdle};
+  if (progress) return {PollResult::kProgress};
+  if (word_->failed.load() != 0 || (points_.empty() && gates_.empty())) return {PollResult::kIdle};
   // Not only who sleeps counts: a thread that is about to sleep has told the poller already.
   if (!gates_.empty() || !host_waits_.empty() || word_->sleepers.load() != 0)
-    return {Poll::kWaiting};
+    return {PollResult::kWaiting};
   // Other processes cannot say that they begin to wait.
-  return {mapped_ ? Poll::kPatient : Poll::kIdle};
+  return {mapped_ ? PollResult::kPatient : PollResult::kIdle};
 }
 
 void TimelineSignal::Impl::note_failure(const std::exception_ptr& error) {
