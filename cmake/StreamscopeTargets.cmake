@@ -39,10 +39,10 @@ function(streamscope_flags target)
   endif()
 endfunction()
 
-# streamscope_unite(TARGET): sanitized builds compile several sources of a library at once, which halves their time; so names
-# that are local to a source are used once in its library.
+# streamscope_unite(TARGET): sanitized builds, and STREAMSCOPE_UNITY, compile several sources of a library at once, which halves
+# their time; so names that are local to a source are used once in its library.
 function(streamscope_unite target)
-  if(STREAMSCOPE_SANITIZE)
+  if(STREAMSCOPE_SANITIZE OR STREAMSCOPE_UNITY)
     set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 6)
     target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
   endif()

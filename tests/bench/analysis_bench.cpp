@@ -108,8 +108,8 @@ Cost analyze(const Trace& trace, bool verbose) {
   lap("timeline");
   analyses.edges();
   lap("edges");
-  analyses.rivals();
-  lap("rivals");
+  analyses.contention();
+  lap("contention");
   const size_t parts = analyses.waits().size();
   lap("why late");
   const size_t steps = analyses.path().size();

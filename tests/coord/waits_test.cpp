@@ -132,9 +132,9 @@ struct World {
       heard = rings;
       again = false;
       if (std::exchange(woken, false) || waiting) {
-        const coord::Poll look = waits.look();
-        waiting = look.found != coord::Poll::kIdle;
-        again = look.found == coord::Poll::kProgress;
+        const coord::PollResult polled = waits.poll_once();
+        waiting = polled.found != coord::PollResult::kIdle;
+        again = polled.found == coord::PollResult::kProgress;
       }
     }
     stopped = true;

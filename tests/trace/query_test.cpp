@@ -13,6 +13,7 @@
 #include "trace/error.h"
 #include "trace/sqlite.h"
 #include "trace_file.h"
+#include "vocabulary/wait_cause.h"
 
 namespace streamscope::trace {
 namespace {
@@ -33,8 +34,11 @@ class QueryTest : public testing::Test {
                      .to_op_id = to,
                      .event_record_id = 0,
                      .event_wait_id = 0});
-    builder.add(WaitCause{
-        .op_id = 1, .cause = kEventWaitCause, .duration_ns = 10, .edge_id = 0, .because_op_id = 0});
+    builder.add(WaitCause{.op_id = 1,
+                          .cause = static_cast<Small>(streamscope::WaitCause::kEvent),
+                          .duration_ns = 10,
+                          .edge_id = 0,
+                          .because_op_id = 0});
     builder.add(
         CriticalPath{.step = 0, .kind = kOpStep, .op_id = 1, .start_ns = 210, .end_ns = 350});
     builder.write(file_);

@@ -116,7 +116,7 @@ Lane stream_lane(const Document& document, Id id, int parent) {
   lane.title = document.stream_name(id);
   if (stream.kind[id] != kNoSmall && stream.kind[id] != trace::kLegacyStream) {
     append_detail(lane.detail,
-                  std::string(to_string(static_cast<trace::StreamKind>(stream.kind[id]))));
+                  std::string(trace::to_string(static_cast<trace::StreamKind>(stream.kind[id]))));
   }
   if (stream.priority[id] != kNoSmall && stream.priority[id] != 0)
     append_detail(lane.detail, "priority " + std::to_string(stream.priority[id]));

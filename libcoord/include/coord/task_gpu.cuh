@@ -249,26 +249,26 @@ class GpuTaskLog {
       : capacity_(capacity),
         records_(capacity),
         state_(1),
-        teller_(TaskTeller::Workers::kWarps, workers, name) {
-    TaskTeller::listen();
+        reporter_(TaskReporter::Workers::kWarps, workers, name) {
+    TaskReporter::listen();
   }
 
   [[nodiscard]] TaskLog device() const { return {records_.get(), capacity_, state_.get()}; }
   /// The workers have just been launched.
-  void begin_run() { run_ = teller_.begin_run(); }
+  void begin_run() { run_ = reporter_.begin_run(); }
   /// They have ended, having run so many tasks.
   void end_run(const GpuArray<TaskWorkerCounts>& counts, std::uint32_t workers) {
-    if (capacity_ == 0 || !teller_.is_heard()) return;
+    if (capacity_ == 0 || !reporter_.is_heard()) return;
     std::int64_t began_ns = 0;
     check_cuda(
         cudaMemcpy(&began_ns, &state_.get()->began_ns, sizeof began_ns, cudaMemcpyDeviceToHost),
         "cudaMemcpy");
     const std::vector<TaskRecord> recorded = records();
-    std::vector<TaskTeller::Ran> ran;
+    std::vector<TaskReporter::Ran> ran;
     ran.reserve(recorded.size());
     for (const TaskRecord& one : recorded)
       ran.push_back({one.task, one.worker, one.sm, one.start_ns - began_ns, one.end_ns - began_ns});
-    teller_.end_run(run_, ran, read_metrics(counts, workers).all.tasks - ran.size());
+    reporter_.end_run(run_, ran, read_metrics(counts, workers).all.tasks - ran.size());
   }
 
   /// In the order in which they ended; those beyond the capacity are left out.
@@ -289,7 +289,7 @@ class GpuTaskLog {
   const std::size_t capacity_;
   GpuArray<TaskRecord> records_;
   GpuArray<TaskLogState> state_;
-  TaskTeller teller_;
+  TaskReporter reporter_;
   std::uint32_t run_ = 0;  // its number, for the profiler
 };
 

@@ -225,7 +225,7 @@ class TaskWorker {
           return false;
         }
       }
-      if (!alone && told_over()) return false;
+      if (!alone && over_was_reported()) return false;
       __nanosleep(kPauseNs);
     }
   }
@@ -238,7 +238,7 @@ class TaskWorker {
     idle = task_worker::from_first(idle);
     return (idle ^ bit_) < bit_;  // the highest one: gifts go to the lowest ones first
   }
-  __device__ bool told_over() {
+  __device__ bool over_was_reported() {
     std::uint32_t over = 0;
     if (lane_ == 0) over = team_.over.fetch_or(0, BlockPlatform::kRelaxed);
     return task_worker::from_first(over) != 0;
