@@ -19,7 +19,7 @@ using analysis::format_duration;
 using analysis::WorkChange;
 using trace::Ns;
 
-constexpr size_t kRowsShown = 30;  // nobody reads more; json has all
+constexpr size_t kDiffRowsShown = 30;  // nobody reads more; json has all
 
 std::string signed_duration(Ns ns) { return (ns < 0 ? "-" : "+") + format_duration(std::abs(ns)); }
 
@@ -28,8 +28,9 @@ std::string counts(uint64_t before, uint64_t after) {
 }
 
 void note_rest(Section& section, size_t all) {
-  if (all > kRowsShown)
-    section.footnotes.push_back(fmt::format("{} more: --format json has them", all - kRowsShown));
+  if (all > kDiffRowsShown)
+    section.footnotes.push_back(
+        fmt::format("{} more: --format json has them", all - kDiffRowsShown));
 }
 
 }  // namespace
@@ -133,7 +134,7 @@ Document diff_document(const DiffVerdict& verdict) {
       .columns = {
           {"cost", true}, {"work"}, {"stream"}, {"times", true}, {"median", true}, {"what"}}};
   for (const WorkChange& change : diff.work) {
-    if (work.rows.size() == kRowsShown) break;
+    if (work.rows.size() == kDiffRowsShown) break;
     work.rows.push_back({signed_duration(change.cost_ns()), change.label, change.stream,
                          counts(change.base_count, change.new_count),
                          fmt::format("{} → {}", format_duration(change.base_median_ns),
@@ -145,7 +146,7 @@ Document diff_document(const DiffVerdict& verdict) {
   Section edges{.title = "Dependencies that changed",
                 .columns = {{"times", true}, {"kind"}, {"what waits"}, {"for what"}}};
   for (const EdgeChange& change : diff.edges) {
-    if (edges.rows.size() == kRowsShown) break;
+    if (edges.rows.size() == kDiffRowsShown) break;
     edges.rows.push_back({counts(change.base_count, change.new_count),
                           std::string(trace::to_string(change.kind)), change.to, change.from});
   }
