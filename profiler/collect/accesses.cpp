@@ -18,7 +18,7 @@ namespace streamscope::collect {
 
 namespace {
 
-// Below it no memory is ever mapped.
+// No memory is ever mapped below it.
 constexpr uint64_t kLowestAddress = 0x10000;
 
 class Sink final : public AccessSink {
@@ -47,26 +47,25 @@ class Sink final : public AccessSink {
   const ring::CallRecord& call_;
 };
 
-// Where words that may be pointers lie in the parameters of a kernel: those of 8 bytes, aligned in
-// the driver's buffer of parameters.
+// The words in the parameters of a kernel that may be pointers: those of 8 bytes, aligned in the
+// driver's buffer of parameters.
 struct Parameters {
   struct Words {
     uint16_t offset;  // of the parameter in the buffer
     uint16_t first;   // of the words in the parameter
     uint16_t count;
     uint8_t parameter;
-    bool whole;  // the parameter is one word and may be a pointer by itself
+    bool whole;  // the parameter is one word and may itself be a pointer
   };
   static constexpr size_t kMost = 32;  // parameters
   const void* function = nullptr;
   uint32_t epoch = 0;
   uint16_t count = 0;
-  bool cut = false;  // not all is looked at or told, and that is reported
+  bool cut = false;  // not everything is scanned or reported; that is recorded as a loss
   Words words[kMost];
 };
 
-// Kernels have up to 32 KiB of parameters. So many words are looked at, and so many told of a
-// launch.
+// Kernels have up to 32 KiB of parameters. Limits on the words scanned and reported per launch.
 constexpr uint32_t kMostWords = 1024;
 constexpr size_t kMostReported = 250;
 
@@ -80,14 +79,14 @@ bool parameter(const void* function, size_t index, size_t* offset, size_t* size)
 }
 
 // Granules of the address space in which the program allocated memory while it was recorded. Insert
-// only, so that nobody waits for it: what was freed since, the analysis knows.
+// only, so that no thread waits for it: the analysis knows what was freed since.
 constexpr int kGranuleBits = 25;
 constexpr size_t kGranuleSlots = 1 << 14;
 constexpr uint64_t kMostGranules = kGranuleSlots / 4;          // of one allocation
 constinit std::atomic<uint64_t> granules[kGranuleSlots] = {};  // number + 1; 0 is empty
 constinit std::atomic<bool> all_granules{false};               // the table is full, or not complete
 
-// The slot of a granule or the one where it belongs; null if there is none near.
+// The slot of a granule or the free one for it; null if there is none nearby.
 std::atomic<uint64_t>* granule_slot(uint64_t granule) {
   const size_t start = granule * 0x9e3779b97f4a7c15ull >> 50;
   for (size_t i = 0; i < 32; ++i) {
@@ -112,7 +111,7 @@ struct KernelParameters {
 
 namespace {
 
-// The parameters of a function; null if they cannot be asked for now.
+// The parameters of a function; null if they cannot be queried now.
 Parameters* parameters_of(ThreadState& thread, const void* function) {
   if (thread.kernel_parameters == nullptr) {
     thread.kernel_parameters =
@@ -146,7 +145,7 @@ Parameters* parameters_of(ThreadState& thread, const void* function) {
   return &slot;
 }
 
-// The record under way of the words of one launch that may point into memory.
+// The current record of words of one launch that may point into memory.
 class Teller {
  public:
   Teller(ThreadState& thread, const ring::OpenCall& open) : thread_(thread) {
@@ -160,7 +159,7 @@ class Teller {
   Teller(const Teller&) = delete;
   Teller& operator=(const Teller&) = delete;
 
-  /// False: there is no room for another one.
+  /// False: the limit is reached.
   bool report(uint64_t value, uint8_t parameter) {
     for (size_t i = 0; i < record_.count; ++i) {  // structs repeat their pointers
       if (record_.values[i] == value && record_.parameters[i] == parameter) return true;
@@ -180,8 +179,8 @@ class Teller {
   size_t reported_ = 0;
 };
 
-// Tells which words may be pointers: parameters of that size if they are no small number, and words
-// inside of others (structs passed by value) only if they point to where memory was allocated.
+// Reports which words may be pointers: parameters of that size unless they are small numbers, and
+// words inside others (structs passed by value) only if they point to where memory was allocated.
 // False: there were too many.
 bool report_words(Teller& reporter, const Parameters::Words& words, const unsigned char* from,
                   size_t bytes) {
@@ -197,7 +196,7 @@ bool report_words(Teller& reporter, const Parameters::Words& words, const unsign
   return true;
 }
 
-// Where the packed parameters lie if a launch gives them in one buffer.
+// The packed parameters if a launch passes them in one buffer.
 const unsigned char* buffer_of(void** extra, size_t* bytes) {
   const unsigned char* buffer = nullptr;
   for (size_t i = 0; extra != nullptr && extra[i] != CU_LAUNCH_PARAM_END; i += 2) {
@@ -234,7 +233,7 @@ void report_arguments(ThreadState& thread, ring::CallId driver_call, const void*
     function = p.f, values = p.kernelParams;
   }
   if (function == nullptr) return;
-  thread.in_collector = true;  // the driver's answers are no calls of the program
+  thread.in_collector = true;  // the driver calls made here are not the program's
   Parameters* known = parameters_of(thread, function);
   thread.in_collector = false;
   if (known == nullptr) return;

@@ -24,12 +24,12 @@ namespace {
 constexpr size_t kBufferBytes = 1 << 20;
 constexpr size_t kScrapBytes = 64 << 10;
 constexpr size_t kMaxBuffers = 256;         // 256 MiB: beyond that the writer is hopelessly behind
-constexpr uint64_t kDecoderRingFactor = 4;  // the decoder speaks for all threads
+constexpr uint64_t kDecoderRingFactor = 4;  // the decoder's ring holds the records of all threads
 constexpr int kFullRingWaitMs = 500;  // how long the decoder waits for the writer before it drops
 constexpr int kFinishMs = 2000;
 constexpr CuptiVersion kOverheadDataVersion = 24;  // records own malloc'ed data at least since 12.6
 
-// A buffer and how much CUPTI had put into it when it gave it back. The records start 64 bytes in.
+// A buffer and how much of it CUPTI had filled when it returned it. The records start 64 bytes in.
 struct alignas(64) Buffer {
   Buffer* next;
   size_t valid_bytes;
@@ -48,8 +48,8 @@ struct Exchange {
   size_t buffer_count = 0;
   bool decoding = false;  // the decoder holds buffers
   bool flushing =
-      false;            // a flush is under way, and may hold records that it did not hand over yet
-  unsigned forced = 0;  // forced flushes that were asked for and are not over
+      false;            // a flush is in progress and may hold records that it has not delivered yet
+  unsigned forced = 0;  // forced flushes that were requested and are not finished
 };
 // Never destroyed: CUPTI may call while the process exits.
 alignas(Exchange) constinit unsigned char exchange_memory[sizeof(Exchange)] = {};
@@ -62,7 +62,7 @@ constinit std::atomic<uint64_t> dropped_total{0};
 constinit std::atomic<uint64_t> scrapped{0};
 constinit uint64_t enabled_kinds = 0;  // bit = kind; written before the threads start
 
-// From now on another client has the buffers.
+// From now on another client owns the buffers.
 void mark_taken(uint64_t begin) {
   if (taken.exchange(true)) return;
   conflict_begin.store(begin, std::memory_order_relaxed);
@@ -81,7 +81,7 @@ class RingSink final : public DecodeSink {
   explicit RingSink(ThreadState& thread) : thread_(thread) {}
 
   ring::TextHash text(std::string_view text) override {
-    // Kernel names come as pointers that CUPTI keeps as long as the code is loaded.
+    // Kernel names are pointers that CUPTI keeps valid as long as the code is loaded.
     const uint32_t epoch = session.names_epoch.load(std::memory_order_relaxed);
     Name& slot = names_[(reinterpret_cast<uintptr_t>(text.data()) >> 3) % kNameSlots];
     if (slot.text != text.data() || slot.epoch != epoch || slot.bytes != text.size()) {
@@ -103,11 +103,11 @@ class RingSink final : public DecodeSink {
   void overhead(const ring::OverheadRecord& record) override { push(record); }
   void unknown(uint32_t kind) override {
     ++unknown_;
-    // Kinds we never asked for come only if another client of CUPTI turned them on.
+    // Kinds we never enabled arrive only if another client of CUPTI enabled them.
     if (kind >= 64 || (enabled_kinds >> kind & 1) == 0) foreign_ = true;
   }
 
-  // Losses met since the last call.
+  // Losses since the last call.
   void report() {
     if (lost_ != 0) report_loss(ring::Loss::kActivityRing, lost_);
     if (unknown_ != 0 && !foreign_) report_loss(ring::Loss::kUnknownActivity, unknown_);
@@ -145,7 +145,7 @@ class RingSink final : public DecodeSink {
       timespec pause{0, 1'000'000};
       ::nanosleep(&pause, nullptr);
     }
-    stuck_ = true;  // wait no more until the writer has taken something
+    stuck_ = true;  // do not wait again until the writer has consumed something
     return false;
   }
 
@@ -169,7 +169,7 @@ void decode_buffer(Buffer& buffer, RingSink& sink) {
       std::free(data);
     }
   }
-  // Ours is no lock that CUPTI could wait for: the mutex is not held here.
+  // CUPTI must not have to wait for a lock of ours: the mutex is not held here.
   size_t dropped = 0;
   if (usable.load(std::memory_order_relaxed) &&
       cupti.cuptiActivityGetNumDroppedRecords(nullptr, 0, &dropped) == CUPTI_SUCCESS &&
@@ -267,8 +267,8 @@ uint64_t CUPTIAPI timestamp() { return static_cast<uint64_t>(monotonic_ns()); }
 
 // Flushing.
 
-// One at a time: a flush does not wait for records that another one has in hand, and may return
-// at once while another is under way.
+// One at a time: a flush does not wait for records that another one is delivering, and may return
+// immediately while another is in progress.
 void flush(uint32_t flags) {
   std::unique_lock lock(exchange->mutex);
   exchange->changed.wait(lock, [] { return !exchange->flushing; });
@@ -285,7 +285,7 @@ void* flush_regularly(void*) {
   const ring::Control& control = *session.control;
   const long interval_ms = control.flush_interval_ms != 0 ? control.flush_interval_ms : 100;
   uint32_t requests = control.flush_request.load(std::memory_order_relaxed);
-  bool again = false;  // what was issued just before a flush is ready only at the next
+  bool again = false;  // work issued just before a flush is ready only at the next
   while (usable.load(std::memory_order_relaxed) &&
          session.epoch.load(std::memory_order_relaxed) == epoch) {
     timespec pause{interval_ms / 1000, interval_ms % 1000 * 1'000'000};
@@ -322,7 +322,7 @@ int start_activities(const ring::Control& control, bool late) {
   CUptiResult result = cupti.cuptiActivityRegisterCallbacks(buffer_requested, buffer_completed);
   if (result != CUPTI_SUCCESS) return result;
   usable.store(true, std::memory_order_release);
-  // The clock must be ours before the first kind is on.
+  // The clock must be set to ours before the first kind is enabled.
   if (cupti.cuptiActivityRegisterTimestampCallback != nullptr)
     cupti.cuptiActivityRegisterTimestampCallback(timestamp);
   if (cupti.cuptiSetThreadIdType != nullptr)
@@ -376,7 +376,7 @@ bool flush_by_force(int limit_ms) {
     return exchange->forced == 0 && exchange->completed == nullptr && !exchange->decoding;
   };
   while (!is_over() && monotonic_ns() < until) {
-    // Not wait_for: GCC 12's thread sanitizer does not know the call that it makes.
+    // Not wait_for: GCC 12's thread sanitizer does not support the call that it makes.
     exchange->changed.wait_until(lock,
                                  std::chrono::system_clock::now() + std::chrono::milliseconds(20));
   }
@@ -396,9 +396,8 @@ void reclaim_activities() {
   report_loss(ring::Loss::kProfilerConflict, 1, "until the other profiler stopped",
               conflict_begin.load(std::memory_order_relaxed));
   cupti.cuptiActivityRegisterCallbacks(buffer_requested, buffer_completed);
-  // The other client turned kinds off for everybody. GRAPH_TRACE stayed on all the time, or it
-  // stays off: turning it on again after a graph was made without it crashes the graph's next
-  // launch.
+  // The other client disabled kinds for everyone. GRAPH_TRACE stayed on the whole time, or it stays
+  // off: enabling it again after a graph was created without it crashes the graph's next launch.
   for (uint32_t kind = 0; kind < 64; ++kind) {
     if ((enabled_kinds >> kind & 1) != 0 && kind != CUPTI_ACTIVITY_KIND_GRAPH_TRACE)
       cupti.cuptiActivityEnable(static_cast<CUpti_ActivityKind>(kind));
@@ -433,7 +432,7 @@ void forget_activities_after_fork() {
   dropped_total.store(0, std::memory_order_relaxed);
   scrapped.store(0, std::memory_order_relaxed);
   enabled_kinds = 0;
-  exchange = nullptr;  // its threads and buffers are the parent's; a new one takes its place
+  exchange = nullptr;  // its threads and buffers are the parent's; a new one replaces it
 }
 
 }  // namespace streamscope::collect

@@ -27,7 +27,7 @@ namespace {
 using ring::Question;
 using ring::QuestionKind;
 
-// Measured on an H200 in four kinds of hangs: what is answered at all is answered within 1 ms.
+// Measured on an H200 in four kinds of hangs: answers arrive within 1 ms or never.
 constexpr int64_t kLimitNs = 200'000'000;
 constexpr int kFlushLimitMs = 400;
 
@@ -40,10 +40,10 @@ struct Answer {
   bool answered = false;
 };
 
-// The round under way. A thread that was given up may come back in a later one: it works on its own
+// The current round. A thread that was given up may come back in a later one: it works on its own
 // copy of the questions, and its answers are ignored.
 struct Round {
-  std::mutex mutex;  // of number, questions and answers; never held while something is asked
+  std::mutex mutex;  // of number, questions and answers; never held during a query
   std::atomic<uint32_t> number{0};
   std::atomic<int> finished_stage{-1};
   uint32_t count = 0;
@@ -61,14 +61,14 @@ void give(uint32_t number, uint32_t question, bool answered, int32_t result, uin
     round.answers[question] = {number, result, value, answered};
 }
 
-// A word of memory, copied by the kernel: the program may unmap it at any time, and of device
+// A word of memory, copied by the kernel: the program may unmap it at any time, and for device
 // memory only the addresses are reserved.
 bool read_word(const Question& question, uint64_t* value) {
   int ends[2];
   if (!ring::pipe_high(ends)) return false;
   const ssize_t size = question.bytes == 4 ? 4 : 8;
   uint64_t word = 0;
-  // Not by the function of the library, which a sanitizer replaces by one that looks at the memory.
+  // Not through the library function, which a sanitizer replaces by one that accesses the memory.
   const bool readable = ::syscall(SYS_write, ends[1], question.object, size) == size &&
                         ::read(ends[0], &word, static_cast<size_t>(size)) == size;
   ::close(ends[0]);
@@ -78,8 +78,8 @@ bool read_word(const Question& question, uint64_t* value) {
 }
 
 #ifdef STREAMSCOPE_WITH_CUPTI
-// Asks the driver whether work has ended, unless the program may have ended the handle. A query
-// breaks a capture of its stream, so nothing is asked during captures.
+// Queries the driver whether work has finished, unless the program may have destroyed the handle. A
+// query breaks a capture of its stream, so nothing is queried during captures.
 void query(uint32_t number, uint32_t index, const Question& question) {
   if (!has_cuda()) return;
   const Asking asking(question.object, question.since);
@@ -115,8 +115,8 @@ void ask(uint32_t number, QuestionKind kind) {
   }
 }
 
-// Our queries are no calls of the program, and a capture that we do not know of must not forbid or
-// be broken by them.
+// Our queries are not calls of the program. A capture that we do not know of must neither forbid
+// them nor be broken by them.
 void stay_out_of_the_way() {
   if (ThreadState* thread = this_thread()) thread->in_collector = true;
 #ifdef STREAMSCOPE_WITH_CUPTI
@@ -126,7 +126,7 @@ void stay_out_of_the_way() {
 #endif
 }
 
-// What each stage does; false: it is not finished.
+// What each stage does; false: not finished.
 bool do_stage(Stage stage, [[maybe_unused]] uint32_t number) {
   switch (stage) {
     case kCoord:

@@ -14,13 +14,14 @@ namespace {
 constexpr int64_t kMostWaitNs = 1'000'000'000;
 constexpr size_t kSlots = 4096;
 
-// Who asks first says so and then looks at these; who ends a handle first writes these and then
-// looks whether somebody asks. In one order of all of it, one of the two sees the other.
-constinit std::atomic<uint32_t> questions{0};  // under way
+// A query first raises `questions` and then reads the times below; a call that ends a handle first
+// writes the time and then reads `questions`. All of it is sequentially consistent, so one of the
+// two sees the other.
+constinit std::atomic<uint32_t> questions{0};  // in progress
 // When a call that ends a handle with this hash last began, in ticks.
 constinit std::atomic<uint64_t> ended[kSlots] = {};
 constinit std::atomic<uint64_t> all_ended{0};
-// False: a question hangs. Until it is answered, nobody waits for it and nothing more is asked.
+// False: a question hangs. Until it is answered, no one waits for it and nothing more is asked.
 constinit std::atomic<bool> patient{true};
 
 std::atomic<uint64_t>& slot_of(uint64_t handle) {

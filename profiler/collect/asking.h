@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Questions to the driver and to CUPTI about handles of the program, asked while the program cannot
-// end them.
+// Queries to the driver and to CUPTI about handles of the program, made while the program cannot
+// destroy them.
 //
-// The program may end a handle at any time, and a question about a dead one can crash it. So a call
-// that ends handles says so before it is made, and lets questions that are under way finish first;
-// whoever asks knows when the program last used the handle with success, and asks only if no call
-// that could have ended it has begun since.
+// The program may destroy a handle at any time, and a query of a destroyed one can crash it. So a
+// call that destroys handles is announced before it is made, and lets queries in progress finish
+// first; a query knows when the program last used the handle successfully, and is made only if no
+// call that could have destroyed it has begun since.
 #pragma once
 
 #include <cstdint>
@@ -17,20 +17,20 @@ namespace streamscope::collect {
 /// Every handle.
 inline constexpr uint64_t kAllHandles = 0;
 
-/// The program is about to end `handle` (a stream or an event), or kAllHandles of some context.
-/// Waits for questions that are under way, 1 s at most: one that takes longer hangs, and nobody
-/// waits for it again. Thread-safe.
+/// The program is about to destroy `handle` (a stream or an event), or kAllHandles of some context.
+/// Waits for queries in progress, 1 s at most: one that takes longer hangs, and no one waits for it
+/// again. Thread-safe.
 void about_to_end(uint64_t handle);
 
-/// The program is about to begin a capture, during which questions break it. Waits as
-/// about_to_end() does. Thread-safe.
+/// The program is about to begin a capture, during which queries break it. Waits as about_to_end()
+/// does. Thread-safe.
 void about_to_capture();
 
-/// While one lives and is allowed, `handle` does not end. Thread-safe; short-lived.
+/// While one exists and is allowed, `handle` stays valid. Thread-safe; short-lived.
 class Asking {
  public:
-  /// `since`: ticks at which a call began that used the handle with success; kAllHandles: one that
-  /// used a context.
+  /// `since`: ticks at which a call began that used the handle successfully; for kAllHandles: one
+  /// that used a context.
   Asking(uint64_t handle, uint64_t since);
   ~Asking();
   Asking(const Asking&) = delete;

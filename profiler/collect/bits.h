@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Handles, addresses and numbers of CUDA as the 64 bits in which the ring holds them.
+// CUDA handles, addresses and numbers as the 64 bits stored in the ring.
 #pragma once
 
 #include <cstddef>

@@ -18,11 +18,11 @@ namespace {
 using SetAction = int(int, const struct sigaction*, struct sigaction*);
 using SetHandler = sighandler_t(int, sighandler_t);
 
-// What the program has set. A handler that runs meanwhile may still read the one before.
+// The program's own action. A handler that runs meanwhile may still read the previous one.
 constexpr size_t kActions = 16;
 constinit struct sigaction actions[kActions] = {};
 constinit std::atomic<size_t> newest{0};
-constinit std::atomic<pid_t> owner{0};  // process in which ours is set; 0: none
+constinit std::atomic<pid_t> owner{0};  // process in which ours is installed; 0: none
 
 const struct sigaction& programs_action() {
   return actions[newest.load(std::memory_order_acquire) % kActions];
@@ -34,7 +34,7 @@ void note_programs_action(const struct sigaction& action) {
   newest.store(next, std::memory_order_release);
 }
 
-// As the C library has it: a program may be linked with functions of the same name.
+// The C library's function: a program may be linked with functions of the same name.
 template <class Function>
 Function* next(const char* name) {
   return reinterpret_cast<Function*>(::dlsym(RTLD_NEXT, name));
@@ -69,7 +69,7 @@ void on_bus_error(int signal, siginfo_t* info, void* context) {
   if (is_access && ring::rescue(info->si_addr)) return;
   const struct sigaction action = programs_action();
   if (!is_handler(action)) {
-    act_by_default();  // and the access is made again
+    act_by_default();  // and the access is repeated
     if (!is_access) ::raise(signal);
     return;
   }
@@ -84,7 +84,7 @@ void on_bus_error(int signal, siginfo_t* info, void* context) {
   }
 }
 
-// Ours in the place of the program's, under the same conditions.
+// Our action in place of the program's, under the same conditions.
 struct sigaction ours_for(const struct sigaction& action) {
   struct sigaction ours = action;
   ours.sa_sigaction = on_bus_error;
@@ -103,7 +103,7 @@ bool is_ignored(const struct sigaction& action) {
 
 int change_action(const struct sigaction* wanted, struct sigaction* old) {
   struct sigaction now {};
-  // In a child of vfork the memory is the parent's, the actions are not.
+  // In a child of vfork the memory is the parent's, but the actions are not.
   if (owner.load(std::memory_order_relaxed) != ::getpid() || set_action(nullptr, &now) != 0 ||
       !is_ours(now))
     return set_action(wanted, old);
@@ -158,21 +158,21 @@ void report_lost_files() {
   const uint64_t lost = ring::lost_mappings();
   if (lost == reported) return;
   if (reported == 0)
-    report_to_user("records are missing", "files of the recording were cut off",
-                   "leave the folder FILE.rings alone while a program is recorded");
+    report_to_user("records are missing", "files of the recording were truncated",
+                   "do not touch the folder FILE.rings while a program is recorded");
   reported = lost;
 }
 
 void forget_bus_errors_after_fork() {
-  // The actions of the parent are the child's, too.
+  // The child has the parent's actions, too.
   if (owner.load(std::memory_order_relaxed) != 0)
     owner.store(::getpid(), std::memory_order_relaxed);
 }
 
 }  // namespace streamscope::collect
 
-// The thread sanitizer has functions of these names of its own, which a program linked with this
-// library needs before anything of ours can run.
+// The thread sanitizer defines functions of these names itself, which a program linked with this
+// library needs before any code of ours can run.
 #if !defined(__SANITIZE_THREAD__)
 #define STREAMSCOPE_INTERPOSED extern "C" __attribute__((visibility("default")))
 
@@ -188,7 +188,7 @@ STREAMSCOPE_INTERPOSED sighandler_t signal(int signal, sighandler_t handler) noe
                           : pass_on("signal", signal, handler);
 }
 
-// What `signal` is for programs that ask for X/Open's.
+// The meaning of `signal` for programs that request X/Open's.
 STREAMSCOPE_INTERPOSED sighandler_t __sysv_signal(int signal, sighandler_t handler) noexcept {
   using namespace streamscope::collect;
   return signal == SIGBUS ? change_handler(handler, kSystemV)

@@ -4,7 +4,7 @@
 
 #include <cuda.h>
 #include <cuda_runtime_api.h>
-#include <cupti.h>  // brings the parameter structs of both APIs
+#include <cupti.h>  // defines the parameter structs of both APIs
 
 #include <algorithm>
 #include <array>
@@ -19,7 +19,7 @@ namespace {
 
 using ring::CallId;
 
-// Parameters of functions that newer toolkits keep to themselves. The layouts are those of the
+// Parameters of functions that newer toolkits no longer declare. The layouts are those of the
 // toolkits that had them; inside this namespace they take precedence over a toolkit's own.
 struct cudaStreamDestroy_v3020_params {
   cudaStream_t stream;
@@ -93,7 +93,7 @@ struct cuMemHostAlloc_v2_params {
   unsigned int Flags;
 };
 
-// What the expressions of calls.def may use.
+// What the expressions of calls.def can use.
 
 constexpr uint64_t none = 0;
 
@@ -138,7 +138,7 @@ uint64_t copy_kind(const T* copy) {
          (copy->dstMemoryType == CU_MEMORYTYPE_HOST ? 0 : 1);
 }
 
-// What the statements of accesses.def may use.
+// What the statements of accesses.def can use.
 
 constexpr MemoryEnd nothing{};
 
@@ -157,11 +157,11 @@ Rows rows_at(T address, uint64_t pitch, uint64_t width, uint64_t height) {
   return {{bits(address), width, static_cast<uint32_t>(pitch)}, height};
 }
 
-// A box in memory whose slices lie `slice` apart: rows, if the slices follow each other so.
+// A box in memory whose slices are `slice` apart: rows, if the slices are contiguous.
 struct Box {
   uint64_t address = 0, pitch = 0, slice = 0;
 };
-// Slices that are told one by one, at most.
+// Maximum number of slices reported one by one.
 constexpr uint64_t kSlicesReported = 64;
 
 class Accesses {
@@ -171,7 +171,7 @@ class Accesses {
   void copy(const MemoryEnd& source, const MemoryEnd& destination, uint64_t rows = 1) const {
     sink_.touches(source, destination, static_cast<uint32_t>(rows));
   }
-  // Pitches differ, so that one end may be in one piece and the other not.
+  // Pitches differ, so one end may be contiguous and the other not.
   void copy(Rows source, Rows destination) const {
     const uint64_t rows = std::max(source.count, destination.count);
     for (Rows* end : {&source, &destination}) {
@@ -198,7 +198,7 @@ class Accesses {
   }
   template <class Copy>
   void copy_volume(const Copy* p) const {
-    // An extent is in elements if an array takes part; their size is not known here.
+    // An extent is in elements if an array is involved; their size is not known here.
     if (p == nullptr || p->srcArray != nullptr || p->dstArray != nullptr) return;
     const auto box = [](const cudaPitchedPtr& at, const cudaPos& from) {
       const uint64_t slice = uint64_t{at.pitch} * at.ysize;
@@ -257,7 +257,7 @@ class Accesses {
 
 // How the fields of one line of calls.def are read. `P` is the line's parameter struct, also for
 // the variants with per-thread default streams: the toolkit gives them structs of the same layout,
-// but not always the same names.
+// but not always of the same name.
 #define STREAMSCOPE_RULE(rule, stream_expression, object_expression, value_expression) \
   struct rule {                                                                        \
     template <class P>                                                                 \
@@ -281,7 +281,7 @@ class Accesses {
 #define CALL_SIM(name, kind)
 #include "ring/calls.def"
 
-// What the lines touch; null for those without a line in accesses.def.
+// What the lines access; null for those without a line in accesses.def.
 template <class Rule>
 struct RuleAccesses {
   template <class P>
@@ -306,7 +306,7 @@ struct RuleAccesses {
   };
 #include "accesses.def"
 
-// CallId of each line, and what of it does not depend on the callback id.
+// CallId of each line, and its properties that do not depend on the callback id.
 enum Line : CallId {
 #define CALL_RUNTIME(name, version, kind, stream, object, value) kLine_##name##_##version,
 #define CALL_DRIVER(name, kind, stream, object, value) kLine_##name,
@@ -324,7 +324,7 @@ constexpr bool mentions_output(std::string_view fields) {
   return fields.find("out(") != fields.npos || fields.find("pitched(") != fields.npos;
 }
 
-// Calls of the driver that end a context or a module with all that is in it, or may do so.
+// Calls of the driver that destroy a context or a module with everything in it, or may do so.
 constexpr bool ends_many(std::string_view name) {
   return name == "cuCtxDetach" || name.starts_with("cuCtxDestroy") ||
          name.starts_with("cuGreenCtxDestroy") || name.starts_with("cuDevicePrimaryCtxRelease") ||

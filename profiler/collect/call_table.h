@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// From a CUPTI callback id to what is recorded of the call: two flat tables made from calls.def and
+// Maps a CUPTI callback id to what is recorded of the call: two flat tables made from calls.def and
 // the toolkit.
 #pragma once
 
@@ -19,7 +19,7 @@ struct CallValues {
   uint64_t value = 0;
 };
 
-/// One side of a copy, or what a memset fills: rows of `bytes` that lie `pitch` apart. No bytes:
+/// One side of a copy, or what a memset fills: rows of `bytes` that are `pitch` apart. No bytes:
 /// not memory with an address.
 struct MemoryEnd {
   uint64_t address = 0;
@@ -27,7 +27,7 @@ struct MemoryEnd {
   uint32_t pitch = 0;
 };
 
-/// Is told what a call's work touches.
+/// Receives what a call's work accesses.
 class AccessSink {
  public:
   /// Both ends have as many rows. A memset has no source.
@@ -40,21 +40,22 @@ class AccessSink {
 enum CallEntryFlags : uint16_t {
   kEntryPerThread = 1 << 0,  // the variant for per-thread default streams
   kEntryDriver = 1 << 1,     // a function of the driver
-  kEntryOutput = 1 << 2,     // a field is stored by the call: read the parameters again at its exit
-  kEntryWork = 1 << 3,       // puts work on a device, of which CUPTI reports the times
-  kEntryIdentity = 1 << 4,   // makes or ends a stream, event or graph: recorded also while paused
-  kEntryStack = 1 << 5,      // may block the host: its call stack is worth having
+  kEntryOutput = 1 << 2,     // the call stores a field: read the parameters again at its exit
+  kEntryWork = 1 << 3,       // puts work on a device, whose times CUPTI reports
+  kEntryIdentity =
+      1 << 4,            // creates or destroys a stream, event or graph: recorded also while paused
+  kEntryStack = 1 << 5,  // may block the host: its call stack is recorded
   kEntryTraced = 1 << 6,     // every entry that is traced
-  kEntryAccesses = 1 << 7,   // a copy or memset: `accesses` says of what
-  kEntryEnds = 1 << 8,       // ends a stream, an event, or all of a context or a module
+  kEntryAccesses = 1 << 7,   // a copy or memset: see `accesses`
+  kEntryEnds = 1 << 8,       // destroys a stream, an event, or everything in a context or a module
   kEntryAllocates = 1 << 9,  // gives the program memory: `object` is its address, `value` its size
 };
 
 struct CallEntry {
-  /// Reads the parameters; `exit` says that the call has succeeded and its outputs are valid. Null:
-  /// not traced.
+  /// Reads the parameters; `exit`: the call has succeeded and its outputs are valid. Null: not
+  /// traced.
   void (*read)(const void* parameters, bool exit, CallValues& values) = nullptr;
-  /// Tells what memory the work touches; not null with kEntryAccesses.
+  /// Reports which memory the work accesses; not null with kEntryAccesses.
   void (*accesses)(const void* parameters, AccessSink& sink) = nullptr;
   ring::CallId id = 0;
   CallKind kind = CallKind::kOther;

@@ -27,9 +27,8 @@ namespace {
 
 constinit CUpti_SubscriberHandle subscriber = nullptr;
 
-// CUPTI gives entry and exit of a call one shared word. It carries the thread's state, tagged with
-// the call, so that the exit needs no thread-local lookup and a word we did not write is told
-// apart.
+// CUPTI gives entry and exit of a call one shared word. It holds the thread's state, tagged with
+// the call, so that the exit needs no thread-local lookup and recognizes a word we did not write.
 constexpr uint64_t kAddressBits = (uint64_t{1} << 48) - 1;
 
 uint64_t pack(ThreadState* thread, uint32_t correlation_id) {
@@ -57,13 +56,13 @@ ring::TextHash kernel_name(ThreadState& thread, const char* name) {
   return slot.hash;
 }
 
-// The table is asked by its size too: a newer libcupti knows more ids.
+// The table's size is checked too: a newer libcupti knows more ids.
 const CallEntry* entry_of(CUpti_CallbackDomain domain, CUpti_CallbackId id) {
   const auto table = domain == CUPTI_CB_DOMAIN_RUNTIME_API ? runtime_calls : driver_calls;
   return id < table.size() && table[id].read != nullptr ? &table[id] : nullptr;
 }
 
-// Questions of ours must be over when a handle ends, also one that a thread without a ring ends.
+// Our queries must be finished when a handle is destroyed, even by a thread without a ring.
 [[gnu::noinline]] void before_end(CallKind kind, const CallValues& values) {
   if (kind == CallKind::kEventDestroy) return about_to_end(values.object);
   if (kind == CallKind::kStreamDestroy) return about_to_end(values.stream);
@@ -71,7 +70,7 @@ const CallEntry* entry_of(CUpti_CallbackDomain domain, CUpti_CallbackId id) {
   about_to_end(kAllHandles);
 }
 
-// The entry of a call that lies in no other. `thread`: null if it has no state yet.
+// The entry of an outermost call. `thread`: null if it has no state yet.
 [[gnu::noinline]] void on_enter(ThreadState* thread, CUpti_CallbackDomain domain,
                                 CUpti_CallbackId id, const CUpti_CallbackData& call) {
   const CallEntry* found = entry_of(domain, id);
@@ -115,8 +114,8 @@ const CallEntry* entry_of(CUpti_CallbackDomain domain, CUpti_CallbackId id) {
   open.begin.store(thread->begin, std::memory_order_release);
 }
 
-// The parameters of a kernel are known to the driver's call only, which may lie inside of the
-// runtime's. At its exit they are still there, and success says that the function was good.
+// The parameters of a kernel are known only to the driver's call, which may be inside the
+// runtime's. At its exit they still exist, and success means that the function was valid.
 [[gnu::noinline]] void on_driver_launched(CUpti_CallbackId id, const CUpti_CallbackData& call) {
   const CallEntry* entry = entry_of(CUPTI_CB_DOMAIN_DRIVER_API, id);
   if (entry == nullptr || entry->kind != CallKind::kLaunch) return;
@@ -134,7 +133,7 @@ bool is_inside_a_call(const ThreadState* thread) {
   return thread != nullptr && thread->open_entry != nullptr;
 }
 
-// Never destroyed: calls may come while the process exits.
+// Never destroyed: calls may arrive while the process exits.
 alignas(Captures) constinit unsigned char captures_memory[sizeof(Captures)] = {};
 constinit Captures* captures = nullptr;
 constinit std::mutex captures_mutex;
@@ -148,8 +147,8 @@ void change_captures(Change change) {
   session.active_captures.fetch_add(static_cast<int32_t>(captures->count()) - before);
 }
 
-// What a call that returned means to the captures of the process. Returns whether its stream is in
-// one. Off the hot path: only while a capture is under way.
+// Applies a call that returned to the captures of the process. Returns whether its stream is being
+// captured. Off the hot path: only while a capture is in progress.
 [[gnu::noinline]] bool follow_captures(const ThreadState& thread, const CallEntry& entry,
                                        const CUpti_CallbackData& call, const CallValues& values,
                                        int32_t result) {
@@ -187,12 +186,12 @@ void change_captures(Change change) {
     }
     contained = all.contains(stream);
   });
-  // Its entry has counted it as well, so that there was no instant without it.
+  // Its entry has counted it as well, so that the count was never too low.
   if (entry.kind == CallKind::kCaptureBegin) session.active_captures.fetch_sub(1);
   return contained;
 }
 
-// What a call means to the collector itself.
+// What a call triggers in the collector itself.
 void follow(CallKind kind) {
   if (session.control->capture_range != ring::CaptureRange::kCudaProfilerApi) return;
   if (kind == CallKind::kProfilerStart) capture_range_opened();
@@ -209,7 +208,7 @@ int32_t result_of(const CUpti_CallbackData& call) {
              : 0;
 }
 
-// The thread's open call, at whose exit there is nothing to do but to record it, as nearly always.
+// True if the exit of the thread's open call only has to record it, which is nearly always so.
 bool ends_plainly(const ThreadState& thread, int32_t result) {
   constexpr uint16_t kMore = kEntryOutput | kEntryAccesses | kEntryPerThread | kEntryAllocates;
   const CallEntry& entry = *thread.open_entry;
@@ -221,18 +220,18 @@ bool ends_plainly(const ThreadState& thread, int32_t result) {
              reinterpret_cast<uintptr_t>(CU_STREAM_PER_THREAD);
 }
 
-// Records the thread's open call. `kPlainly`: ends_plainly() is true of it.
+// Records the thread's open call. `kPlainly`: ends_plainly() is true for it.
 template <bool kPlainly>
 [[gnu::always_inline]] inline void end_call(ThreadState& thread, const CUpti_CallbackData& call,
                                             int32_t result) {
   const CallEntry& entry = *thread.open_entry;
   ring::OpenCall& open = thread.open_call();
-  // The writer orders calls by their end. From here until the record is published it must not take
-  // this thread for one that has nothing older than now to say.
+  // The writer orders calls by their end. From here until the record is published, it must not
+  // assume that this thread will report nothing older than now.
   open.leaving.store(1, std::memory_order_relaxed);
   std::atomic_signal_fence(std::memory_order_seq_cst);
 
-  // Whoever is alone needs no stamp that other threads' calls can be ordered against.
+  // A single thread needs no stamp that orders its calls against those of other threads.
   const ring::ClockKind clock = kPlainly ? ring::ClockKind::kTimeStampCounter : session.clock;
   const uint64_t end = session.several_threads.load(std::memory_order_relaxed)
                            ? ring::read_clock_after(clock)
@@ -289,7 +288,7 @@ template <bool kPlainly>
     } else {
       thread.ring.publish(record);
     }
-    // The writer only reads the record, and this thread is the one to write its place again.
+    // The writer only reads the record, and only this thread can overwrite its place.
     if (!kPlainly && (entry.flags & kEntryAccesses) != 0 && result == 0 && collected)
       report_accesses(thread, entry, call.functionParams, *record);
   }
@@ -299,7 +298,7 @@ template <bool kPlainly>
   thread.open_entry = nullptr;
 
   if constexpr (!kPlainly) {
-    // Success says that context and stream were alive when the call began.
+    // Success means that context and stream were valid when the call began.
     if (result == 0 && call.context != nullptr && (entry.flags & kEntryEnds) == 0) {
       if (((flags & ring::kPerThread) != 0 ||
            stream == reinterpret_cast<uintptr_t>(CU_STREAM_PER_THREAD)) &&
@@ -316,7 +315,8 @@ template <bool kPlainly>
   end_call<false>(thread, call, result);
 }
 
-// The exit of a call whose entry was recorded. Calls nothing in most cases, and so saves nothing.
+// The exit of a call whose entry was recorded. Calls nothing in most cases, so it saves no
+// registers.
 [[gnu::noinline]] void on_exit(const CUpti_CallbackData& call) {
   ThreadState* thread = unpack(*call.correlationData, call.correlationId);
   if (thread == nullptr || thread->open_entry == nullptr ||
@@ -330,7 +330,7 @@ template <bool kPlainly>
 
 void on_state(CUpti_CallbackId id, const CUpti_StateData& data) {
   if (id != CUPTI_CBID_STATE_FATAL_ERROR) return;
-  // CUPTI has finalized itself: no further call of it is allowed.
+  // CUPTI has finalized itself: it must not be called again.
   abandon_activities();
   subscriber = nullptr;
   const char* message =
@@ -353,8 +353,8 @@ void on_state(CUpti_CallbackId id, const CUpti_StateData& data) {
   if (domain == CUPTI_CB_DOMAIN_STATE) on_state(id, *static_cast<const CUpti_StateData*>(data));
 }
 
-// Most callbacks are of driver calls inside of a runtime's: those are done with here, without so
-// much as a stack frame.
+// Most callbacks are of driver calls inside a runtime call: those return here, without even a stack
+// frame.
 void CUPTIAPI on_callback(void*, CUpti_CallbackDomain domain, CUpti_CallbackId id,
                           const void* data) {
   if (!running()) return;
@@ -372,8 +372,7 @@ void CUPTIAPI on_callback(void*, CUpti_CallbackDomain domain, CUpti_CallbackId i
   if (!is_inside_a_call(thread)) on_enter(thread, domain, id, call);
 }
 
-// An older libcupti refuses ids that it does not know; the calls behind them do not exist there
-// either.
+// An older libcupti rejects ids that it does not know; their calls do not exist there either.
 CUptiResult switch_callbacks(bool enable) {
   const uint32_t on = enable ? 1 : 0;
   for (CUpti_CallbackId id = 0; id < runtime_calls.size(); ++id) {

@@ -5,7 +5,7 @@
 //
 // A runtime call makes driver calls inside; those are part of it and not recorded. Only traced
 // callback ids are enabled, so an untraced runtime call is not seen: a traced driver call inside it
-// is then the outermost call we know, and is recorded as one. Order across threads follows from the
+// is then the outermost known call, and is recorded as one. Order across threads follows from the
 // exit stamps alone (entry order is unreliable).
 #pragma once
 
@@ -15,20 +15,19 @@ namespace streamscope::collect {
 
 enum class CuptiStart {
   kOk,
-  kOtherSubscriber,  // another tool is subscribed; told the user
-  kFailed,           // told the user
+  kOtherSubscriber,  // another tool is subscribed; reported to the user
+  kFailed,           // reported to the user
 };
 
-/// Subscribes, turns the tier's activities on and enables the callbacks of all traced calls; if one
-/// of these fails, nothing of it stays. Needs a running session and load_cupti(). `late`: CUDA was
-/// in use before. Call once.
+/// Subscribes, enables the tier's activities and the callbacks of all traced calls; if one of these
+/// fails, all of it is undone. Needs a running session and load_cupti(). `late`: CUDA was in use
+/// before. Call once.
 CuptiStart start_cupti(bool late);
 
-/// We are CUPTI's subscriber; then it refuses every other one.
+/// True if we are CUPTI's subscriber; then it refuses every other one.
 bool holds_cupti();
 
-/// Turns every callback off and unsubscribes, in the order that leaves nothing behind in the
-/// driver.
+/// Disables every callback and unsubscribes, in the order that leaves nothing behind in the driver.
 void stop_cupti();
 
 /// "cupti 130001": for ProcessRecord. Static text.

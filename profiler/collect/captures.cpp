@@ -8,7 +8,7 @@ namespace {
 // cudaStreamLegacy, cudaStreamPerThread
 constexpr uint64_t kLegacyHandle = 1, kPerThreadHandle = 2;
 
-// Whether a call to end a capture left it as it was: the arguments were refused, or it came from
+// True if a call to end a capture had no effect: the arguments were invalid, or it came from
 // another stream or thread than the capture's own.
 bool was_refused(int32_t result) {
   constexpr int32_t kInvalidValue = 1, kInvalidHandle = 400, kUnmatched = 903, kWrongThread = 908;
@@ -22,7 +22,7 @@ Captures::Stream Captures::stream(uint64_t handle, bool per_thread, uint32_t con
                                   uint32_t tid) {
   if (handle > kPerThreadHandle) return handle;
   if (handle == kLegacyHandle || (handle == 0 && !per_thread)) return 0;
-  // Not the address of anything.
+  // Not a valid address.
   return uint64_t{1} << 63 | uint64_t{context & 0x7fffffff} << 32 | tid;
 }
 
@@ -55,7 +55,7 @@ void Captures::end(Stream stream, int32_t result) {
 void Captures::end_stream(Stream stream) {
   const auto found = streams_.find(stream);
   if (found == streams_.end()) return;
-  // Without the stream where it began nothing can end it, and all that is done in it fails.
+  // Without its origin stream nothing can end it, and all calls in it fail.
   if (captures_.at(found->second).origin == stream) return drop(found->second);
   streams_.erase(found);
 }

@@ -1,14 +1,14 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Which streams are being captured into graphs, followed from the calls alone. Pure; used by
+// Which streams are being captured into graphs, derived from the calls alone. Pure; used by
 // callbacks.cpp.
 //
-// A capture begins on one stream. It spreads to every stream that waits for an event which was
-// recorded in it, and ends, for all of them, with the call that ends it on the stream where it
-// began. An invalidated capture goes on until that call. The mode of a thread
-// (cudaThreadExchangeStreamCaptureMode) says what is allowed, not what is captured. The driver is
-// never asked: at the exit of a call the stream may be gone.
+// A capture begins on one stream. It spreads to every stream that waits for an event recorded in
+// it, and ends, for all of them, with the call that ends it on its origin stream. An invalidated
+// capture lasts until that call. The mode of a thread (cudaThreadExchangeStreamCaptureMode) defines
+// what is allowed, not what is captured. The driver is never queried: at the exit of a call the
+// stream may be gone.
 #pragma once
 
 #include <cstddef>
@@ -39,7 +39,7 @@ class Captures {
   /// A call to end the capture that began on `stream` returned `result`.
   void end(Stream stream, int32_t result);
 
-  // Handles that mean nothing captured any more.
+  // Handles that no longer refer to anything captured.
   void end_stream(Stream stream);
   void end_event(uint64_t event) { events_.erase(event); }
   void end_context(uint32_t context);

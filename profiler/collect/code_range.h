@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Where the code of a loaded library lies.
+// The address range of a loaded library's code.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ struct CodeRange {
   bool contains(uint64_t address) const { return address >= begin && address < end; }
 };
 
-/// The executable part of the library or program that has `address` in it; empty if none has.
+/// The executable part of the library or program that contains `address`; empty if none does.
 CodeRange code_around(uint64_t address);
 
 }  // namespace streamscope::collect

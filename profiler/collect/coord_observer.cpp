@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// libcoord's facts -> ring records. The hooks are called from any thread of the program and never
+// libcoord's data -> ring records. The hooks are called from any thread of the program and never
 // call back.
 #include "collect/coord_observer.h"
 
@@ -24,15 +24,15 @@ using ring::RecordKind;
 
 constexpr const char kDomain[] = "coord";
 
-// A process has simulated devices or real ones; libcoord gives no kind with later facts.
+// A process has simulated devices or real ones; libcoord does not say which in later calls.
 constinit std::atomic<bool> simulated{false};
-// The latest end of a simulated call: the time of facts that are of no device.
+// The latest end of a simulated call: the time of facts that belong to no device.
 constinit std::atomic<int64_t> virtual_now{0};
 
 void on_device(const coord_device_facts* facts) {
-  if (facts->simulated == 0) return;  // CUPTI tells of real devices
+  if (facts->simulated == 0) return;  // CUPTI reports real devices
   simulated.store(true, std::memory_order_relaxed);
-  // A child of a process that had used libcoord: it has the table already, and no recording yet.
+  // A child of a process that had used libcoord: it has the table already, but no recording yet.
   if (session.state.load(std::memory_order_relaxed) == SessionState::kIdle) record_coord();
   ThreadState* thread = running_thread();
   if (thread == nullptr) return;
@@ -63,7 +63,7 @@ void on_stream(const coord_stream_facts* facts) {
   ThreadState* thread = running_thread();
   if (thread == nullptr) return;
   if (!simulated.load(std::memory_order_relaxed)) {
-    // CUPTI tells of the stream itself; its name only we know.
+    // CUPTI reports the stream itself; only libcoord knows its name.
     if (facts->destroyed != 0 || view(facts->name).empty()) return;
     ring::NameRecord name{};
     name.kind = RecordKind::kName;
@@ -103,7 +103,7 @@ void on_event_name(uint32_t context, uint64_t event, const char* name) {
   thread->push(record);
 }
 
-// Names of calls are literals: a small cache by address spares the search.
+// Names of calls are literals: a small cache by address saves the search.
 bool call_id(const char* name, ring::CallId* id) {
   struct Known {
     std::atomic<const char*> name;
@@ -202,7 +202,7 @@ void on_sim_op(const coord_sim_op* op) {
   record.begin_ns = op->begin_ns < 0 ? 0 : op->begin_ns;
   record.end_ns = op->end_ns < 0 ? 0 : op->end_ns;
   if (op->begin_ns < 0 || op->end_ns < 0) record.flags |= ring::kUnfinished;
-  // As of real devices, whose other work has no name either.
+  // As on real devices, whose other work has no name either.
   if (record.kind == RecordKind::kKernel) record.name = send_text(*thread, view(op->name));
   record.context = op->context;
   record.stream = op->stream;

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What the collector asks libcoord; all else that libcoord says comes by itself
-// (coord/observer.h). And what hooks share that stand in sources of their own.
+// What the collector requests from libcoord; libcoord reports everything else on its own
+// (coord/observer.h). Also the helpers shared by hooks in other source files.
 #pragma once
 
 #include <coord/observer.h>
@@ -15,15 +15,15 @@
 
 namespace streamscope::collect {
 
-/// Has libcoord tell who waits for whom in it, if the program uses it. May block for ever, if a
-/// thread that is stuck holds one of libcoord's locks: for a thread that nobody needs.
+/// Makes libcoord report who waits for whom in it, if the program uses it. May block forever if a
+/// stuck thread holds one of libcoord's locks: call it only on an expendable thread.
 void ask_coord();
 
-/// For a hook that has nothing to tell while nothing is recorded.
+/// For a hook that reports nothing while nothing is recorded.
 inline ThreadState* recording_thread() {
   return running() && collecting() ? this_thread() : nullptr;
 }
-/// Identities are told also while paused.
+/// Identities are reported also while paused.
 inline ThreadState* running_thread() { return running() ? this_thread() : nullptr; }
 
 /// The coord_clock of the recording's own stamps.
@@ -32,13 +32,13 @@ inline uint32_t recording_clock() {
                                                              : COORD_CLOCK_MONOTONIC;
 }
 
-/// When something was told.
+/// When something was reported.
 struct Stamp {
   uint64_t begin;
   uint8_t flags;  // ring::RecordFlags
-  /// Simulated devices give their virtual time, real ones leave the stamp to us.
+  /// Simulated devices supply their virtual time; for real ones the stamp is taken here.
   explicit Stamp(int64_t time_ns);
-  /// One of libcoord's, if both read the same clock.
+  /// A stamp of libcoord's, if both read the same clock.
   Stamp(uint32_t clock, uint64_t stamp) : begin(stamp), flags(0) {
     if (clock == COORD_CLOCK_VIRTUAL) {
       flags = ring::kVirtualTime;
@@ -51,7 +51,7 @@ struct Stamp {
 /// A text that may be null.
 inline std::string_view view(const char* text) { return text != nullptr ? text : ""; }
 
-/// True if the process has simulated devices; it has no real ones then.
+/// True if the process has simulated devices; then it has no real ones.
 bool coord_is_simulated();
 /// The end of the calling thread's latest simulated call, in virtual ns: threads have virtual
 /// clocks of their own.

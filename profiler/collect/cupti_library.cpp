@@ -48,7 +48,7 @@ struct Folder {
   char path[PATH_MAX];
 };
 
-// Folder of the CUDA runtime that the process has loaded, if it is a shared one.
+// Folder of the CUDA runtime that the process has loaded, if it is a shared library.
 int note_runtime_folder(dl_phdr_info* object, size_t, void* pointer) {
   auto* folder = static_cast<Folder*>(pointer);
   const char* file = object->dlpi_name != nullptr ? std::strrchr(object->dlpi_name, '/') : nullptr;
@@ -71,7 +71,7 @@ bool use_in_folder(const char* folder) {
 }  // namespace
 
 bool load_cupti(const char** cause) {
-  // Two copies in one process refuse each other: whatever the program has comes first.
+  // Two copies in one process refuse each other: the program's own copy comes first.
   for (const char* name : kNames) {
     if (use(::dlopen(name, RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD))) return true;
   }
@@ -85,8 +85,7 @@ bool load_cupti(const char** cause) {
   ::dl_iterate_phdr(note_runtime_folder, &folder);
   if (folder.path[0] != '\0') {
     if (use_in_folder(folder.path)) return true;
-    // Packages of the Python world put each library into a folder of its own: .../cuda_runtime/lib
-    // beside
+    // Python packages put each library into a folder of its own: .../cuda_runtime/lib next to
     // .../cuda_cupti/lib.
     char sibling[sizeof folder.path + 32];
     std::snprintf(sibling, sizeof sibling, "%s/../../cuda_cupti/lib", folder.path);

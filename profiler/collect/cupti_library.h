@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// libcupti and libcuda as found at run time: nothing here is linked, so the library loads on
-// machines without CUDA.
+// libcupti and libcuda as found at run time: neither is linked, so the library loads on machines
+// without CUDA.
 #pragma once
 
 #include <cuda.h>
@@ -10,7 +10,7 @@
 
 namespace streamscope::collect {
 
-// The functions we use. Required ones make the library unusable when missing, optional ones are
+// The functions we use. If a required one is missing, the library cannot be used; optional ones are
 // null then.
 #define STREAMSCOPE_CUPTI_REQUIRED(X)  \
   X(cuptiGetVersion)                   \
@@ -27,8 +27,8 @@ namespace streamscope::collect {
   X(cuptiGetContextId)                 \
   X(cuptiGetDeviceId)                  \
   X(cuptiGetStreamIdEx)
-// The types of optional ones are written out: the toolkit this is built with may be older than the
-// library it meets.
+// The types of optional ones are written out: the toolkit of the build may be older than the
+// library loaded at run time.
 #define STREAMSCOPE_CUPTI_OPTIONAL(X)                              \
   X(cuptiActivityRegisterTimestampCallback, uint64_t(CUPTIAPI*)()) \
   X(cuptiActivityEnableAllSyncRecords, uint8_t)                    \
@@ -47,16 +47,16 @@ struct CuptiFunctions {
   STREAMSCOPE_CUPTI_OPTIONAL(STREAMSCOPE_POINTER)
 #undef STREAMSCOPE_POINTER
   void* cuptiSubscribe_v2;  // since 13.0; its types are not in older headers
-  uint32_t version;         // as the loaded library says, e.g. 130001
+  uint32_t version;         // as reported by the loaded library, e.g. 130001
 };
 extern constinit CuptiFunctions cupti;
 
-/// Finds libcupti: the copies already in the process, then STREAMSCOPE_CUPTI, beside libcudart, by
-/// its names, in the toolkit's folders. False with a static text in `cause` if none can be used.
-/// Call once.
+/// Finds libcupti: a copy already in the process, then STREAMSCOPE_CUPTI, next to libcudart, by its
+/// names, in the toolkit's folders. False with a static text in `cause` if none can be used. Call
+/// once.
 bool load_cupti(const char** cause);
 
-/// Subscribes. 0 on success, else CUPTI's code; `other` then names the tool in the way, if CUPTI
+/// Subscribes. 0 on success, else CUPTI's code; `other` then names the other subscriber, if CUPTI
 /// knows it.
 CUptiResult subscribe(CUpti_SubscriberHandle* subscriber, CUpti_CallbackFunc callback, char* other,
                       size_t other_size);
@@ -75,7 +75,7 @@ struct CudaQueries {
   CUresult (*cuDeviceGetUuid)(CUuuid*, CUdevice);
   CUresult (*cuDeviceTotalMem)(size_t*, CUdevice);
   CUresult (*cuThreadExchangeStreamCaptureMode)(CUstreamCaptureMode*);
-  // Since 12.4; a CUkernel is asked as such.
+  // Since 12.4; for a CUkernel.
   CUresult (*cuFuncGetParamInfo)(void*, size_t, size_t*, size_t*);
   CUresult (*cuKernelGetParamInfo)(void*, size_t, size_t*, size_t*);
   CUresult (*cuStreamGetFlags)(CUstream, unsigned*);
@@ -85,13 +85,13 @@ struct CudaQueries {
 };
 extern constinit CudaQueries cuda;
 
-/// Looks the queries up if libcuda is in the process already; never loads it. Not by two threads at
-/// once.
+/// Looks the queries up if libcuda is already in the process; never loads it. Not to be called by
+/// two threads concurrently.
 bool find_cuda();
-/// find_cuda() has found them: `cuda` does not change any more. Thread-safe.
+/// find_cuda() has found them: `cuda` no longer changes. Thread-safe.
 bool has_cuda();
 
-/// True if the program initialized CUDA before now.
+/// True if the program has already initialized CUDA.
 bool cuda_in_use();
 
 }  // namespace streamscope::collect

@@ -32,8 +32,8 @@ OpRecord op_of(RecordKind kind, const Activity& activity) {
   op.kind = kind;
   op.begin_ns = static_cast<int64_t>(activity.start);
   op.end_ns = static_cast<int64_t>(activity.end);
-  // A forced flush delivers what has not ended with end 0 (and start 0 or the same stamp twice),
-  // and a kernel without device memory for its stamps has none either.
+  // A forced flush delivers unfinished work with end 0 (and start 0 or the same stamp twice), and a
+  // kernel without device memory for its stamps has none either.
   if (activity.start == 0 || activity.end == 0) {
     op.begin_ns = op.end_ns = 0;
     op.flags = ring::kUnfinished;
@@ -98,14 +98,14 @@ void decode_graph(const GraphTraceActivity& activity, DecodeSink& sink) {
   sink.op(op);
 }
 
-// Before 12.8 these records do not say which record a wait took, so they witness nothing.
+// Before 12.8 these records do not say which record a wait binds to, so they prove nothing.
 void decode_synchronization(const SynchronizationActivity& activity, CuptiVersion version,
                             DecodeSink& sink) {
   if (version < kCupti12_8) return;
   if (activity.type != kEventSynchronize && activity.type != kStreamWaitEvent) return;
   ring::SyncWitnessRecord record{};
   record.kind = RecordKind::kSyncWitness;
-  record.act = activity.type == kStreamWaitEvent ? 1 : 3;  // a query looks the same; its call tells
+  record.act = activity.type == kStreamWaitEvent ? 1 : 3;  // a query looks the same; see its call
   record.correlation_id = activity.correlation_id;
   record.sync_id = activity.sync_id;
   record.event = activity.event;

@@ -4,9 +4,9 @@
 // CUPTI activity records -> ring records. Pure: needs neither CUDA nor its headers, so it is tested
 // with bytes.
 //
-// CUPTI fills the newest layout that the loaded library knows, and layouts only grow at their ends.
-// So the layouts below are our own, as of CUDA 13.0, and a field that came later than 12.4 is read
-// only if the loaded version has it.
+// CUPTI uses the newest layout that the loaded library knows, and layouts only grow at their ends.
+// So the layouts below are our own, as of CUDA 13.0, and a field newer than 12.4 is read only if
+// the loaded version has it.
 #pragma once
 
 #include <cstdint>
@@ -27,8 +27,8 @@ class DecodeSink {
  public:
   virtual ring::TextHash text(std::string_view text) = 0;
   virtual void op(const ring::OpRecord& record) = 0;
-  virtual void shape(
-      const ring::LaunchShapeRecord& record) = 0;  // told for every kernel; the sink drops repeats
+  virtual void shape(const ring::LaunchShapeRecord&
+                         record) = 0;  // called for every kernel; the sink drops repeats
   virtual void witness(const ring::SyncWitnessRecord& record) = 0;
   virtual void overhead(const ring::OverheadRecord& record) = 0;
   virtual void unknown(uint32_t kind) = 0;
@@ -53,7 +53,7 @@ enum ActivityKind : uint32_t {
 };
 
 #pragma pack(push, 1)
-// The layouts, complete as far as they are read. Names follow CUPTI.
+// The layouts, up to the last field that is read. Names follow CUPTI.
 struct KernelActivity {  // CUpti_ActivityKernel9 (208 bytes, 12.x), 10 (216 bytes, 13.0)
   uint32_t kind;
   uint8_t cache_config;

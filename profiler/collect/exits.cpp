@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Notices that the program ends by _exit(), which runs no exit handlers, so that the trace need not
-// call it killed. That may happen in a signal handler, in the middle of a record, or in a child
-// that shares the memory of its parent: so only system calls are made, and nothing is written into
-// a ring.
+// Notices that the program ends by _exit(), which runs no exit handlers, so that the trace does not
+// report it as killed. That may happen in a signal handler, in the middle of a record, or in a
+// child that shares its parent's memory: so this makes only system calls and writes nothing into a
+// ring.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/syscall.h>
@@ -42,8 +42,8 @@ void note_exit(int code) {
                   0600);
 }
 
-// Other libraries may have functions of these names, too. Looked up when the library is loaded,
-// since a signal handler may not.
+// Other libraries may define functions of these names, too. Looked up when the library is loaded,
+// since a signal handler must not.
 constinit Exit next_exit = nullptr, next_c_exit = nullptr;
 
 __attribute__((constructor)) void look_up() {

@@ -35,7 +35,7 @@ constinit bool cuda_injection_taken = false;  // the variable names another tool
 
 void at_exit() {
 #ifdef STREAMSCOPE_WITH_CUPTI
-  about_to_end(kAllHandles);  // by the exit handlers of CUDA
+  about_to_end(kAllHandles);  // by CUDA's exit handlers
   finish_activities();
 #endif
 }
@@ -62,13 +62,13 @@ void in_child_after_fork() {
   cuda_started.store(false, std::memory_order_relaxed);
 }
 
-// Runs no destructors, ours neither.
+// Runs no destructors, not even ours.
 void leave_quickly() {
   at_exit();
   end_recording();
 }
 
-// Exit handlers run in reverse order: registered at the first use of CUDA, ours comes before the
+// Exit handlers run in reverse order: registered at the first use of CUDA, ours runs before the
 // CUDA runtime's.
 void watch_exit() {
   if (exit_watched.exchange(true)) return;

@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// The ways into a process and the way out.
+// How the library gets into a process and out of it.
 //
-// The library may come in by LD_PRELOAD, CUDA_INJECTION64_PATH, at link time or by dlopen. Loading
-// it only makes the CUDA driver and NVTX find it later (two environment variables); a program that
-// never uses CUDA or libcoord sees nothing.
+// The library may be loaded by LD_PRELOAD, CUDA_INJECTION64_PATH, at link time or by dlopen.
+// Loading it only lets the CUDA driver and NVTX find it later (two environment variables); a
+// program that never uses CUDA or libcoord notices nothing.
 #pragma once
 
 namespace streamscope::collect {
@@ -14,8 +14,8 @@ namespace streamscope::collect {
 /// Thread-safe.
 bool record_coord();
 
-/// The program initialized CUDA just now (`late` false), or before the library came (true).
-/// Thread-safe.
+/// The program has just initialized CUDA (`late` false), or had done so before the library was
+/// loaded (true). Thread-safe.
 void record_cuda(bool late);
 
 }  // namespace streamscope::collect

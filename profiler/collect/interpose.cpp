@@ -1,19 +1,19 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Another profiler inside the recorded program: notices it by the CUPTI functions it calls.
+// Another profiler inside the recorded program: detected by the CUPTI functions it calls.
 //
 // CUPTI serves one subscriber, us. A client that subscribes before it does anything else, as Kineto
-// (torch.profiler) does, is refused and leaves CUPTI alone: our trace lacks nothing, its profile
-// does, so the user is told and the trace says so. A client that does not subscribe is not refused:
-// there is one set of activity buffers, so whoever registers buffers takes ours, and whoever turns
-// a kind off turns it off for everybody; CUPTI reports neither. Such a client wins: its calls go
-// through unchanged; we give the buffers up in good order, take them back after its last flush and
-// mark the interval.
+// (torch.profiler) does, is refused and leaves CUPTI alone: our trace is complete, its profile is
+// not, so the user is notified and the trace says so. A client that does not subscribe is not
+// refused: there is one set of activity buffers, so any client that registers buffers takes ours,
+// and any that disables a kind disables it for everyone; CUPTI reports neither. Such a client wins:
+// its calls pass unchanged; we hand the buffers over cleanly, take them back after its last flush
+// and mark the interval.
 //
-// Profilers are linked with libcupti, so a preloaded library sees these calls by having functions
+// Profilers are linked with libcupti, so a preloaded library sees these calls by defining functions
 // of the same names. Clients that look CUPTI's functions up with dlsym are not seen here;
-// activities.cpp notices them by what they leave.
+// activities.cpp detects them by their effects.
 #include <cupti.h>
 #include <dlfcn.h>
 
@@ -29,10 +29,11 @@
 namespace streamscope::collect {
 namespace {
 
-constinit std::atomic<uint64_t> other_kinds{0};  // kinds the other client has on, bit = kind
+constinit std::atomic<uint64_t> other_kinds{
+    0};  // kinds that the other client has enabled, bit = kind
 
-// Who made a call that returns to `address`. We never call these functions by name: what returns
-// into this library is libcupti's, jumped to from a function of its own that we called.
+// The caller of a call that returns to `address`. We never call these functions by name: a return
+// into this library means a tail call by libcupti, from a function of its own that we called.
 void* caller_of(void* address) {
   Dl_info from{}, ours{};
   if (::dladdr(address, &from) == 0 ||
@@ -43,7 +44,7 @@ void* caller_of(void* address) {
 }
 
 // The function that the caller would have reached without us: next in the global scope, else in the
-// scope of the library that calls (a Python module's dependencies are in no other).
+// scope of the calling library (a Python module's dependencies are in no other).
 template <class Function>
 Function* real(const char* name, void* caller) {
   if (void* function = ::dlsym(RTLD_NEXT, name)) return reinterpret_cast<Function*>(function);
@@ -66,11 +67,11 @@ bool is_other_client(void* caller, const void* function) {
   return target.dli_fbase == ours.dli_fbase && from.dli_fbase != ours.dli_fbase;
 }
 
-// CUPTI answered somebody who wanted to subscribe, from `begin` on.
+// CUPTI answered a client that called subscribe at `begin`.
 void note_subscription(CUptiResult result, uint64_t begin, void* caller, const void* function) {
   if (result != CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED || !holds_cupti()) return;
   Dl_info target{}, from{};
-  // Not a call inside libcupti; whose copy of it was asked does not matter.
+  // Not a call inside libcupti; it does not matter which copy of it was called.
   if (::dladdr(function, &target) == 0 || ::dladdr(caller, &from) == 0 ||
       target.dli_fbase == from.dli_fbase)
     return;
@@ -82,7 +83,7 @@ void note_subscription(CUptiResult result, uint64_t begin, void* caller, const v
   if (reported.exchange(true)) return;
   char cause[256];
   std::snprintf(cause, sizeof cause,
-                "CUPTI serves one, this recording, and refused %s; nothing is missing here",
+                "CUPTI serves only this recording and refused %s; the recording is complete",
                 client);
   report_to_user("another CUDA profiler in the program sees no GPU activity", cause,
                  "run the program without `streamscope record` to use it");
@@ -166,15 +167,15 @@ STREAMSCOPE_INTERPOSED cuptiActivityFlushAll(uint32_t flag) {
   auto* function = real<decltype(::cuptiActivityFlushAll)>("cuptiActivityFlushAll", caller);
   if (function == nullptr) return CUPTI_ERROR_NOT_INITIALIZED;
   CUptiResult result = function(flag);
-  // Everything off and fetched: the other client is done.
+  // Everything is disabled and fetched: the other client is finished.
   if (is_other_client(caller, reinterpret_cast<void*>(function)) &&
       other_kinds.load(std::memory_order_relaxed) == 0)
     reclaim_activities();
   return result;
 }
 
-// Finalizing would end our recording as well. The other client loses nothing but the lower cost of
-// a CUPTI that is gone.
+// Finalizing would end our recording as well. The other client loses only the lower overhead of a
+// finalized CUPTI.
 STREAMSCOPE_INTERPOSED cuptiFinalize() {
   using namespace streamscope::collect;
   void* caller = caller_of(__builtin_return_address(0));

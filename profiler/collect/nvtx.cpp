@@ -25,11 +25,11 @@ using ring::TextHash;
 constexpr size_t kMaxTextBytes = 4096;
 constexpr size_t kMaxMatchedStarts = 64;
 
-// What nvtxDomainHandle_t and nvtxStringHandle_t point to. Never freed: programs keep handles past
-// their destruction.
+// What nvtxDomainHandle_t and nvtxStringHandle_t point to. Never freed: programs keep handles after
+// they were destroyed.
 struct Name {
   size_t bytes;
-  char text[1];  // longer
+  char text[1];  // variable length
 };
 
 Name* new_name(std::string_view text) {
@@ -97,7 +97,8 @@ struct Act {
   uint16_t category = 0;
 };
 
-// Calls `use` with the act that `attributes` describe; the text lives only during the call.
+// Calls `use` with the range or mark that `attributes` describe; the text lives only during the
+// call.
 template <class Use>
 auto with_act(nvtxDomainHandle_t domain, const nvtxEventAttributes_t* attributes, Use use) {
   Act act;
@@ -116,7 +117,7 @@ auto with_act(nvtxDomainHandle_t domain, const nvtxEventAttributes_t* attributes
     case NVTX_PAYLOAD_UNKNOWN:
       break;
     case kStructuredPayload: {
-      // Its first field: with NCCL, which communicator.
+      // Its first field: with NCCL, the communicator.
       const auto* data = reinterpret_cast<const StructuredPayload*>(attributes->payload.ullValue);
       if (data != nullptr && data->bytes != nullptr && data->size >= sizeof act.payload)
         std::memcpy(&act.payload, data->bytes, sizeof act.payload);
@@ -220,7 +221,7 @@ void remember(const Act& act) {
   std::memcpy(range.text, act.text.data(), range.text_bytes);
 }
 
-// True if a remembered range ended here, so that there is nothing to tell.
+// True if a remembered range ended here, so that nothing must be recorded.
 bool forget(const void* domain) {
   PendingRanges* pending = pending_ranges(false);
   if (pending == nullptr) return false;
@@ -363,7 +364,7 @@ int NVTX_API domain_range_push(nvtxDomainHandle_t domain, const nvtxEventAttribu
 }
 int NVTX_API domain_range_pop(nvtxDomainHandle_t domain) { return range_pop(domain); }
 
-// A resource that stands for a stream, event or other object of CUDA is a way of naming it.
+// A resource that represents a stream, event or other CUDA object is a way of naming it.
 nvtxResourceHandle_t NVTX_API resource_create(nvtxDomainHandle_t,
                                               nvtxResourceAttributes_t* attributes) {
   if (attributes == nullptr) return nullptr;
@@ -500,7 +501,8 @@ void report_pending_ranges(ThreadState& thread) {
     act.category = range.category;
     push_record(RecordKind::kRangePush, act, range.begin, 0, thread);
   }
-  // Ranges above those had no room; their ends are told without beginnings, which the writer drops.
+  // Ranges beyond the limit were not kept; their ends are recorded without beginnings, and the
+  // writer drops them.
   pending->count = pending->overflow = 0;
 }
 

@@ -8,7 +8,7 @@
 
 namespace streamscope::collect {
 
-/// Tells of the ranges that the calling thread opened while nothing was recorded and that are still
+/// Records the ranges that the calling thread opened while nothing was recorded and that are still
 /// open.
 void report_pending_ranges(ThreadState& thread);
 

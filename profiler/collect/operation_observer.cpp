@@ -17,7 +17,7 @@ namespace {
 using ring::RecordKind;
 using ring::TextHash;
 
-// Sends `count` dependencies, so many to a record; `fill` gives each.
+// Sends `count` dependencies, several per record; `fill` supplies each.
 template <class Fill>
 inline void push_dependencies(ThreadState& thread, uint32_t operation, uint32_t count, Fill fill) {
   constexpr uint32_t kMost = ring::OperationDependenciesRecord::kMost;
@@ -52,12 +52,12 @@ inline void push_dependencies(ThreadState& thread, uint32_t operation, uint32_t 
   std::memcpy(slot.text, name.data(), slot.text_bytes);
 }
 
-// The texts of an operation, which were sent.
+// The texts of an operation that were sent.
 struct Texts {
   TextHash name, call_site;
 };
 
-// Call sites are literals and most names repeat at one call site, so the thread remembers them.
+// Call sites are literals and most names repeat at one call site, so the thread caches them.
 Texts texts_of(ThreadState& thread, const coord_operation_begin_facts& facts) {
   const auto place = reinterpret_cast<uintptr_t>(facts.file) + facts.line;
   CallSiteSlot& slot = thread.call_sites[(place * 0x9e3779b97f4a7c15ull) >> 60];
@@ -71,11 +71,11 @@ Texts texts_of(ThreadState& thread, const coord_operation_begin_facts& facts) {
   return {slot.name, slot.call_site};
 }
 
-// Whether the end of a submission, told by a record that begins so many ticks later, fits into it.
+// True if the end of a submission fits into a record that begins this many ticks later.
 bool fits(uint64_t ended_before) { return ended_before - 1 < UINT32_MAX; }
 
-// Writes the record of an operation but for its stamps, where it is to lie: a copy would read at
-// once what was written in pieces just now.
+// Fills in the record of an operation, except for its stamps, in place: a copy would immediately
+// read back what was just written in pieces.
 void describe(ring::OperationRecord& record, const coord_operation_begin_facts& facts,
               const Texts& texts, uint8_t flags) {
   record.kind = RecordKind::kOperation;
@@ -90,8 +90,8 @@ void describe(ring::OperationRecord& record, const coord_operation_begin_facts& 
   record.parent = facts.parent;
 }
 
-// An operation that the thread begins to submit. Its record tells the end of the submission before
-// as well, so most operations are one record.
+// An operation that the thread begins to submit. Its record also contains the end of the previous
+// submission, so most operations are one record.
 void push_operation(ThreadState& thread, const coord_operation_begin_facts& facts,
                     const Texts& texts, const Stamp& registered, uint64_t begun) {
   const ring::Submission& before = thread.submission();
@@ -141,10 +141,9 @@ uint64_t* enter(const coord_operation_begin_facts& facts, const Texts* known) {
   return same_clock ? place_of_end(*thread) : nullptr;
 }
 
-// What operations have in common of which libcoord tells no more than number, stamps and
-// dependencies.
+// The common part of operations for which libcoord reports only number, stamps and dependencies.
 struct alignas(64) OperationKind {
-  ring::OperationRecord record;  // of each of them, but for number and stamps
+  ring::OperationRecord record;  // of each of them, except for number and stamps
   std::atomic<uint32_t> epoch;   // of the session to which its texts were sent
   coord_operation_begin_facts facts;
   char name[48];
@@ -153,8 +152,8 @@ constexpr uint32_t kMaxOperationKinds = 2048;
 constinit OperationKind operation_kinds[kMaxOperationKinds] = {};
 constinit std::atomic<uint32_t> operation_kind_count{1};  // 0 is none
 
-// One of a kind where that does not suffice: the thread has nothing to end or no room, nothing is
-// recorded just now, or the texts went to the process that this one was forked from.
+// The slow path of an operation of a kind: the thread has no submission to end or no free place,
+// nothing is being recorded, or the texts were sent to the process from which this one was forked.
 [[gnu::noinline]] uint64_t* enter_one_of(OperationKind& kind, uint32_t operation,
                                          uint64_t registered, uint64_t begun,
                                          const coord_dependency_facts* dependencies,

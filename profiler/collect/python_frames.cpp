@@ -17,7 +17,7 @@
 
 namespace streamscope::collect {
 
-// Frames already named, by where they are.
+// Frames already named, by address.
 struct PythonNames {
   struct Slot {
     uint64_t code, file, name;
@@ -33,7 +33,7 @@ namespace {
 constexpr uint32_t kMaxNameBytes = 160, kMaxFileBytes = 240;
 constexpr uint16_t kNowhere = 0xffff;
 
-// Where things are in one minor version, in bytes (offsetof, 64 bits, release builds).
+// Field offsets in one minor version, in bytes (offsetof, 64 bits, release builds).
 struct Layout {
   int minor;              // of 3.x
   uint16_t thread_frame;  // PyThreadState: the innermost frame, or the _PyCFrame that has it
@@ -43,7 +43,7 @@ struct Layout {
   uint16_t owner;  // of the frame: 3 is an entry frame without code of its own (3.12); kNowhere
   uint16_t first_code;  // PyCodeObject.co_code_adaptive; kNowhere before 3.11
   uint16_t file, name;  // PyCodeObject.co_filename, co_qualname or co_name
-  uint16_t text;        // bytes of an ASCII string begin here; 16 (3.12: 8+8) later otherwise
+  uint16_t text;        // offset of the bytes of an ASCII string; otherwise 16 (3.12: 8+8) later
 };
 constexpr Layout kLayouts[] = {
     {8, 24, kNowhere, 24, 32, 104, kNowhere, kNowhere, 104, 112, 48},
@@ -70,13 +70,13 @@ constinit Python python;
 constinit std::atomic<bool> found{false};
 constinit std::atomic<int> searching{0};
 
-// Stacks still to be read through the kernel before a layout counts as proven.
+// Stacks still to be read through the kernel before a layout counts as verified.
 constexpr int kTrials = 64;
 constinit std::atomic<int> trials_left{kTrials};
 
-// What the walk of one stack has found so far.
+// State of the walk of one stack.
 struct Walk {
-  bool by_kernel;  // a pointer that is none is an error then
+  bool by_kernel;  // then an invalid pointer is an error
   bool wrong = false;
 };
 
@@ -106,7 +106,8 @@ T at(const unsigned char* bytes, size_t offset) {
   return value;
 }
 
-// Copies a Python string; what is not ASCII becomes '?'. Returns its length, 0 if it is none.
+// Copies a Python string; non-ASCII characters become '?'. Returns its length, 0 if it is not a
+// string.
 size_t read_text(Walk& walk, uint64_t object, char* to, size_t limit) {
   unsigned char head[kStringHeadBytes];
   if (!is_a(walk, object, python.text_type) || !read(walk, object, head, sizeof head)) return 0;
@@ -128,7 +129,7 @@ size_t read_text(Walk& walk, uint64_t object, char* to, size_t limit) {
   return length;
 }
 
-// The name of a frame whose code object lies at `code` and has been read into `bytes`.
+// The name of a frame whose code object is at `code` and has been read into `bytes`.
 ring::TextHash name_of(Walk& walk, ThreadState& thread, uint64_t code, const unsigned char* bytes,
                        int offset) {
   const auto file = at<uint64_t>(bytes, python.layout->file);
@@ -146,7 +147,7 @@ ring::TextHash name_of(Walk& walk, ThreadState& thread, uint64_t code, const uns
   char text[kMaxFileBytes + kMaxNameBytes + 16];
   size_t used = read_text(walk, file, text, kMaxFileBytes);
   if (used == 0) return 0;
-  // Reads the code object's line table and nothing else.
+  // Reads only the code object's line table.
   const int line = python.line_of(reinterpret_cast<void*>(code), offset);
   used += static_cast<size_t>(std::snprintf(text + used, 16, ":%d ", line));
   const size_t name_bytes = read_text(walk, name, text + used, kMaxNameBytes);
@@ -206,7 +207,7 @@ void find_python() {
       candidate.line_of != nullptr && candidate.finalizing != nullptr &&
       candidate.code_type != nullptr && candidate.text_type != nullptr) {
     const char* text = version();
-    // Without the lock objects look different.
+    // Objects have another layout without the lock.
     if (std::strncmp(text, "3.", 2) == 0 && std::strstr(text, "free-threading") == nullptr) {
       const int minor = std::atoi(text + 2);
       for (const Layout& layout : kLayouts) {
@@ -232,7 +233,7 @@ uint32_t python_frames(ThreadState& thread, uint64_t* hashes, uint32_t limit) {
   if (state == 0) return 0;
   Walk walk{trials_left.load(std::memory_order_relaxed) > 0};
   const uint32_t count = walk_frames(walk, thread, state, hashes, limit);
-  if (walk.wrong) {  // an interpreter of another make: never look at it again
+  if (walk.wrong) {  // an interpreter of another build: never read it again
     found.store(false, std::memory_order_relaxed);
     searching.store(1, std::memory_order_relaxed);
     return 0;

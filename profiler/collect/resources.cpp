@@ -25,13 +25,13 @@ using ring::RecordKind;
 constexpr uint32_t kDefaultConnections = 8;  // when CUDA_DEVICE_MAX_CONNECTIONS is unset
 constexpr uint8_t kUnknownNodeKind = 0xff;
 
-// Devices, contexts and streams already told of, as mixed keys. Insert only; 0 is empty.
+// Devices, contexts and streams already reported, as mixed keys. Insert only; 0 is empty.
 constexpr size_t kKnownSlots = 1 << 13;
 constinit std::atomic<uint64_t> known[kKnownSlots] = {};
 
 enum KeyKind : uint64_t { kDeviceKey = 1, kContextKey = 2, kStreamKey = 3 };
 
-// True the first time a key is seen. When the table is crowded the answer is true: telling twice
+// True the first time a key is seen. When the table is crowded the result is true: reporting twice
 // does no harm.
 bool first_time(KeyKind kind, uint64_t context, uint64_t object) {
   uint64_t key =
@@ -141,7 +141,7 @@ void on_stream(ThreadState& thread, const CUpti_ResourceData& data, bool destroy
   CUstream stream = data.resourceHandle.stream;
   StreamKind kind = kUnknownStream;
   int32_t priority = 0;
-  // What CUPTI does not say stands in the creating call's parameters.
+  // What CUPTI does not report is in the creating call's parameters.
   if (thread.open_entry != nullptr && thread.open_entry->kind == CallKind::kStreamCreate) {
     const uint64_t facts = thread.open_call().value.load(std::memory_order_relaxed);
     kind = (facts & CU_STREAM_NON_BLOCKING) != 0 ? kNonBlockingStream : kBlockingStream;
@@ -149,7 +149,7 @@ void on_stream(ThreadState& thread, const CUpti_ResourceData& data, bool destroy
   }
   const auto handle = reinterpret_cast<uintptr_t>(stream);
   if (!destroyed) first_time(kStreamKey, context_id, handle);
-  // Its number was told when it was made.
+  // Its number was reported when it was created.
   const uint32_t id = destroyed ? ring::kNone32 : stream_id(data.context, stream, false);
   report_stream(thread, context_id, handle, id, kind, priority, destroyed);
 }
@@ -160,9 +160,9 @@ void on_stream(ThreadState& thread, const CUpti_ResourceData& data, bool destroy
 // where its type is right), then one DEPENDENCY_CREATED per edge, then CREATED. Instantiation first
 // makes a clone (nodes CREATED and CLONED, then edges) whose id is the executable graph's, then an
 // internal second graph that has CREATE_STARTING and edges but never CREATED. The driver adds nodes
-// of its own to the clone (CREATED, never CLONED) and tells some edges of it twice. So while a
-// graph is instantiated a node counts once it is CLONED, an edge counts once when both its nodes
-// do, and edges still waiting when the executable graph is there were of the driver.
+// of its own to the clone (CREATED, never CLONED) and reports some edges of it twice. So while a
+// graph is instantiated, a node counts once it is CLONED, an edge counts once when both its nodes
+// do, and edges still waiting when the executable graph exists are the driver's.
 
 struct Edge {
   uint32_t graph;
@@ -182,7 +182,8 @@ struct Graphs {
   std::unordered_map<uint64_t, Node> nodes;                      // those that count
   std::unordered_map<uint32_t, std::vector<uint64_t>> nodes_of;  // by graph
   std::vector<Edge> waiting;
-  std::set<std::pair<uint64_t, uint64_t>> of_clone;  // told of the graph that is being instantiated
+  std::set<std::pair<uint64_t, uint64_t>>
+      of_clone;  // reported for the graph that is being instantiated
 };
 alignas(Graphs) constinit unsigned char graphs_memory[sizeof(Graphs)] = {};  // never destroyed
 constinit std::atomic<Graphs*> graphs_pointer{nullptr};
@@ -245,7 +246,7 @@ bool instantiating(const ThreadState& thread) {
   return thread.open_entry != nullptr && thread.open_entry->kind == CallKind::kGraphInstantiate;
 }
 
-// What was told of a graph stays in the trace; here its nodes are forgotten.
+// What was reported of a graph stays in the trace; here its nodes are forgotten.
 void forget_graph(uint32_t id) {
   Graphs& all = graphs();
   std::lock_guard lock(all.mutex);
@@ -279,7 +280,7 @@ void report_node(ThreadState& thread, const CUpti_GraphData& graph, bool cloned)
   if (node.kind == kUnknownNodeKind) node.kind = starting_node_kind;
   if (thread.open_entry != nullptr && (thread.open_entry->flags & kEntryWork) != 0)
     node.correlation_id = thread.open_call().correlation_id.load(std::memory_order_relaxed);
-  // A captured launch is still open: its kernel is the node's.
+  // A captured launch is still open: the node has its kernel.
   if (thread.open_entry != nullptr && thread.open_entry->kind == CallKind::kLaunch)
     node.name = thread.open_call().object.load(std::memory_order_relaxed);
   if (original != 0 && original != id) {

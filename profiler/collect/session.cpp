@@ -35,9 +35,9 @@ constinit Session session;
 namespace {
 
 constexpr size_t kMaxTextBytes =
-    16 * 1024;  // of a command line or an environment; the rest is cut off
+    16 * 1024;  // of a command line or an environment; the rest is dropped
 constexpr int kWatchIntervalMs =
-    10;  // how late --delay, --duration and the writer's leaving are noticed
+    10;  // maximum delay until --delay, --duration and the writer's exit are noticed
 
 constinit std::mutex start_mutex;
 constinit std::mutex gate_mutex;
@@ -49,7 +49,7 @@ struct {
   bool is_open = false;
 } constinit standard_error;
 
-// Correlation ids of operations issued while paused: the pauses so far, and the one that is on.
+// Correlation ids of operations issued while paused: the pauses so far, and the current one.
 struct Pause {
   uint32_t first, last;
 };
@@ -150,7 +150,7 @@ bool range_lets_collect() {
   return session.control->capture_range == ring::CaptureRange::kNone || open_capture_ranges > 0;
 }
 
-// Sets `collecting` from the writer's word and the capture range, and marks the change.
+// Sets `collecting` from the writer's setting and the capture range, and marks the change.
 void update_gate() {
   std::lock_guard lock(gate_mutex);
   const bool on =
@@ -175,11 +175,11 @@ void update_gate() {
 void* watch_control(void*) {
   const uint32_t epoch = session.epoch.load(std::memory_order_relaxed);
   // The ring is made at the first switch: most recordings never switch, and then this thread has
-  // nothing to say.
+  // nothing to record.
   while (running() && session.epoch.load(std::memory_order_relaxed) == epoch) {
     timespec pause{0, kWatchIntervalMs * 1'000'000};
     ::nanosleep(&pause, nullptr);
-    // Without its control file the writer cannot be understood any more.
+    // Without its control file the writer cannot be reached any more.
     const bool stop = session.control->stop.load(std::memory_order_relaxed) != 0 ||
                       ring::is_lost(session.control);
     report_lost_files();
@@ -288,13 +288,13 @@ bool start_session(const char* collector) {
     session.state.store(SessionState::kRefused, std::memory_order_release);
     char cause[160];
     const int error = ring_refusal();
-    std::snprintf(cause, sizeof cause, "no ring could be made in the folder of the run: %s",
+    std::snprintf(cause, sizeof cause, "no ring could be created in the folder of the run: %s",
                   std::strerror(error));
     report_to_user("not recording", cause,
                    error == ENOSPC || error == EDQUOT ? "free space there"
                    : error == EMFILE || error == ENFILE
                        ? "raise the limit on open files (ulimit -n)"
-                       : "check that the folder may be written");
+                       : "check that the folder is writable");
     return false;
   }
   const auto pid = static_cast<uint32_t>(::getpid());
@@ -307,7 +307,7 @@ bool start_session(const char* collector) {
     record.begin = ticks();
     thread->push(record);
   }
-  // So that the writer may read the stacks of a program that hangs, also where only parents may.
+  // Lets the writer read the stacks of a hung program, also where only parents may.
   ::prctl(PR_SET_PTRACER, session.control->writer_pid, 0, 0, 0);
   start_thread("streamscope", watch_control, nullptr);
   return true;

@@ -29,7 +29,7 @@ constinit std::atomic<uint64_t> sent_stacks[kStackSlots] = {};
 constinit CodeRange own_code;
 
 constinit std::mutex modules_mutex;
-constinit unsigned long long modules_seen = 0;  // dlpi_adds when the modules were told last
+constinit unsigned long long modules_seen = 0;  // dlpi_adds when the modules were last reported
 
 bool claim_stack(uint64_t hash) {
   for (size_t i = 0; i < 32; ++i) {
@@ -46,7 +46,7 @@ bool claim_stack(uint64_t hash) {
 
 struct Frames {
   uint32_t count = 0;
-  uint32_t first_text = 0;  // from here on Python's
+  uint32_t first_text = 0;  // from here on, frames are Python's
   bool stop_at_python = false;
   uint64_t values[kMaxFrames + kMaxPythonFrames];
 };
@@ -56,7 +56,7 @@ _Unwind_Reason_Code add_frame(_Unwind_Context* context, void* pointer) {
   int before_instruction = 0;
   uintptr_t address = _Unwind_GetIPInfo(context, &before_instruction);
   if (address == 0) return _URC_END_OF_STACK;
-  // A return address is behind its call; the byte before it belongs to the calling line.
+  // A return address is after its call; the byte before it belongs to the calling line.
   if (before_instruction == 0) --address;
   if (own_code.contains(address)) return _URC_NO_REASON;
   if (frames->stop_at_python && in_python(address)) return _URC_END_OF_STACK;
@@ -102,8 +102,8 @@ int report_module(dl_phdr_info* object, size_t, void* pointer) {
   return 0;
 }
 
-// Tells of all modules again whenever one was loaded since. Symbols are looked up only if an
-// interpreter is among them, and with no lock held: that waits for whoever loads a library, who may
+// Reports all modules again if one was loaded since. Symbols are looked up only if an interpreter
+// is among them, and with no lock held: that waits for any thread that loads a library, which may
 // wait for the call in which we are.
 void report_modules(ThreadState& thread) {
   Telling telling{thread};
@@ -137,7 +137,7 @@ void send_stack(ThreadState& thread, const Frames& frames, uint64_t hash) {
 }
 
 // The native frames from here out to the interpreter, then Python's in place of the interpreter's
-// own; all native ones where there is no Python.
+// own; all native ones if there is no Python.
 void walk(ThreadState& thread, Frames& frames) {
   uint64_t python[kMaxPythonFrames];
   const uint32_t python_count = python_frames(thread, python, kMaxPythonFrames);

@@ -11,17 +11,17 @@
 
 namespace streamscope::collect {
 
-/// Before the first stack is taken.
+/// To be called before the first stack is taken.
 void prepare_stacks();
 
 /// Takes the calling thread's stack and sends it once per process; the frames of a Python
 /// interpreter are those of the Python program. Returns the low half of its hash, 0 if there is
-/// none. Some microseconds, which the ring's header counts; nothing while paused.
+/// none. Takes some microseconds, which the ring's header counts; does nothing while paused.
 uint32_t take_stack(ThreadState& thread);
 
-/// Counts a call that puts work on the legacy default stream, which holds up other streams unasked.
-/// True for the first 64 of a thread: these name the places of a loop, and a program that uses no
-/// other stream does not pay for all of its calls.
+/// Counts a call that puts work on the legacy default stream, which implicitly blocks other
+/// streams. True for the first 64 of a thread: these name the places of a loop, and a program that
+/// uses no other stream does not pay for all of its calls.
 bool is_early_legacy_call(ThreadState& thread);
 
 void forget_stacks_after_fork();

@@ -53,11 +53,11 @@ uint64_t on_task_stamp(uint32_t* clock) {
 
 uint32_t on_tasks(const coord_tasks_facts* facts) {
   ThreadState* thread = recording_thread();
-  if (thread == nullptr) return facts->count;  // nobody wants them
+  if (thread == nullptr) return facts->count;  // not recorded
   const bool of_run = facts->run != COORD_NONE;
   uint32_t count = facts->count;
-  // A thread goes on, and what its ring has no room for is counted there; who tells of a run asks
-  // again, and leaves an eighth of the ring to what else the thread has to say.
+  // A host thread goes on, and its ring counts the records that do not fit. The reporter of a run
+  // calls again, so it leaves an eighth of the ring to the thread's other records.
   if (of_run) {
     const uint64_t room = thread->ring.room(), kept = thread->ring.header().capacity / 8;
     count = static_cast<uint32_t>(std::min<uint64_t>(count, room > kept ? room - kept : 0));

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What libcoord tells of its task queues -> ring records: hooks of the observer table.
+// libcoord's task queues -> ring records: hooks of the observer table.
 #pragma once
 
 #include <coord/observer.h>

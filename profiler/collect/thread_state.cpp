@@ -36,7 +36,7 @@ struct Pool {
 };
 constinit Pool pool;
 
-constinit std::atomic<uint32_t> threads{0};          // that got a ring, with those that ended
+constinit std::atomic<uint32_t> threads{0};          // that got a ring, including ended ones
 constinit std::atomic<uint32_t> refused_threads{0};  // that got no ring
 constinit std::atomic<int> refusal{0};               // errno of the last of them
 
@@ -95,7 +95,7 @@ ring::Producer create_ring(uint32_t index, uint64_t capacity, int* error) {
                                 session.control->flight_recorder != 0);
 }
 
-// The first ring tells which image of the process this is: those of the images before are there.
+// The first ring shows which image of the process this is: those of earlier images exist already.
 ring::Producer create_first_ring(uint64_t capacity, int* error) {
   ring::Producer ring;
   uint32_t image = 0;
@@ -158,7 +158,7 @@ void thread_exits(void* pointer) {
 }
 
 // A key whose value is not null makes `thread_exits` run; it can run again if the thread records
-// once more.
+// again.
 void watch_thread_exit(void* value) {
   {
     std::lock_guard lock(pool.mutex);
@@ -215,8 +215,9 @@ TextHash send_text(ThreadState& thread, std::string_view text) {
   if (hash == 0) return 0;
   std::atomic<uint64_t>* slot;
   if (claim_text(hash, &slot) && !send_chunks(thread, hash, text) && slot != nullptr)
-    slot->store(kForgotten,
-                std::memory_order_relaxed);  // the ring was full: whoever needs it next sends it
+    slot->store(
+        kForgotten,
+        std::memory_order_relaxed);  // the ring was full: the next user of the text sends it
   return hash;
 }
 
@@ -255,7 +256,7 @@ uint64_t total_calls() {
 }
 
 void forget_threads_after_fork() {
-  // The only thread of the child; whoever held the mutex is not here.
+  // The only thread of the child; the holder of the mutex does not exist here.
   new (&pool.mutex) std::mutex;
   pool.all = pool.free = nullptr;
   pool.next_index = 0;

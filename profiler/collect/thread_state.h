@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What the collector keeps for each thread of the observed program: its ring, its open call, small
+// The collector's state for each thread of the observed program: its ring, its open call, small
 // caches.
 #pragma once
 
@@ -16,7 +16,7 @@ struct CallEntry;
 struct PythonNames;
 struct KernelParameters;
 
-/// A range that was pushed while nothing was recorded; told when recording begins.
+/// A range that was pushed while nothing was recorded; reported when recording begins.
 struct PendingRange {
   uint64_t begin;
   uint64_t payload;
@@ -35,8 +35,8 @@ struct alignas(32) KernelNameSlot {
   uint32_t epoch = 0;
 };
 
-/// A call site of libcoord operations and the name of the last one, as sent. In a pair of lines of
-/// the cache, of which most names need the first one only.
+/// A call site of libcoord operations and the name of the last one, as sent. In a pair of cache
+/// lines, of which most names need only the first.
 struct alignas(128) CallSiteSlot {
   const char* file = nullptr;
   const char* function = nullptr;
@@ -49,23 +49,24 @@ struct alignas(128) CallSiteSlot {
 };
 
 /// One per recorded thread; lives in a pool and is never freed, so that a late callback cannot
-/// touch freed memory. What every call needs comes first, in two lines of the cache.
+/// touch freed memory. What every call needs comes first, in two cache lines.
 struct alignas(128) ThreadState {
   ring::Producer ring;
   const CallEntry* open_entry = nullptr;  // outermost traced call this thread is in, null outside
   uint64_t begin = 0;                     // its entry stamp
-  uint32_t open_correlation = 0;          // its correlation id; outside that of the latest one
+  uint32_t open_correlation = 0;          // its correlation id; outside, that of the latest one
   uint32_t open_stack = 0;                // of the open call
   bool in_collector = false;              // set while the collector itself calls CUDA or CUPTI
   uint64_t calls = 0;                     // traced calls so far
   uint32_t legacy_calls = 0;              // see is_early_legacy_call()
   uint32_t tid = 0;
-  uint64_t virtual_now = 0;          // end of its latest simulated call
-  uint64_t per_thread_contexts = 0;  // contexts (bit = id % 64) whose per-thread stream was told
+  uint64_t virtual_now = 0;  // end of its latest simulated call
+  uint64_t per_thread_contexts =
+      0;  // contexts (bit = id % 64) whose per-thread stream was reported
   KernelNameSlot kernel_names[64];
   CallSiteSlot call_sites[16];
-  KernelParameters* kernel_parameters = nullptr;  // made at the first launch, with --with args
-  PythonNames* python_names = nullptr;            // made at the first Python frame
+  KernelParameters* kernel_parameters = nullptr;  // created at the first launch, with --with args
+  PythonNames* python_names = nullptr;            // created at the first Python frame
   ThreadState* next = nullptr;                    // all states of this process
   ThreadState* next_free = nullptr;
 
@@ -76,7 +77,7 @@ struct alignas(128) ThreadState {
   bool push(const T& record) {
     return ring.push(record);
   }
-  /// The same, for hot callers: `fill` writes the record where it is to lie.
+  /// The same, for hot callers: `fill` writes the record in its final place.
   template <class T, class Fill>
   void push_in_place(Fill fill) {
     T* const place = ring.claim<T>();
@@ -100,7 +101,7 @@ struct alignas(128) ThreadState {
                ? submission().operation.load(std::memory_order_relaxed)
                : ring::kNone32;
   }
-  /// The end of the latest submission, if it has ended, in a record of its own.
+  /// Writes the end of the latest submission, if it has ended, as a record of its own.
   void push_submission_end() {
     const uint64_t ended = submission().ended.load(std::memory_order_relaxed);
     if (ended == 0) return;
@@ -117,12 +118,12 @@ struct alignas(128) ThreadState {
 
 struct PendingRanges;
 
-/// What a thread of the program holds of the collector. Trivial, so that no destructor of the
-/// language runs for it.
+/// What a thread of the program stores for the collector. Trivial, so that no C++ destructor runs
+/// for it.
 struct ThreadSlot {
   ThreadState* state;
   PendingRanges* pending;
-  uint32_t refused_epoch;  // session epoch + 1 in which no ring could be made for this thread
+  uint32_t refused_epoch;  // session epoch + 1 in which no ring could be created for this thread
 };
 extern constinit thread_local ThreadSlot thread_slot;
 
@@ -132,8 +133,8 @@ inline ThreadState* existing_thread() { return thread_slot.state; }
 /// What this_thread() does at a thread's first call.
 ThreadState* make_thread_state();
 
-/// State of the calling thread; made at its first call, null if there is no session or no ring for
-/// it. Not for forked children of a recorded process before they start a session of their own.
+/// State of the calling thread; created at its first call, null if there is no session or no ring
+/// for it. Not for forked children of a recorded process before they start a session of their own.
 inline ThreadState* this_thread() {
   ThreadState* state = existing_thread();
   return __builtin_expect(state != nullptr, 1) ? state : make_thread_state();
@@ -148,20 +149,20 @@ ring::TextHash send_text(ThreadState& thread, std::string_view text);
 /// Ranges the calling thread opened while nothing was recorded.
 struct PendingRanges {
   uint32_t count = 0;     // kept in `ranges`
-  uint32_t overflow = 0;  // opened on top of those, names not kept
+  uint32_t overflow = 0;  // opened beyond those, names not kept
   PendingRange ranges[kMaxPendingRanges];
 };
-/// Null if there is none and `make` is false, or memory is short.
+/// Null if there is none and `make` is false, or memory is low.
 PendingRanges* pending_ranges(bool make);
 
-/// Writes the loss of the threads that got no ring since the last time.
+/// Writes the loss for the threads that got no ring since the last time.
 void report_refused_threads();
-/// errno of the last ring that could not be made.
+/// errno of the last ring that could not be created.
 int ring_refusal();
-/// Calls that all threads of this process made so far.
+/// Number of calls that all threads of this process have made so far.
 uint64_t total_calls();
 
-/// The thread that submits this operation does so no more. From any other thread.
+/// The thread that submits this operation no longer does so. Called on any other thread.
 void end_submission_of_another_thread(uint32_t operation);
 /// In a forked child: forgets all states without touching the parent's rings.
 void forget_threads_after_fork();

@@ -42,16 +42,16 @@ struct Launch {
   const char* program;
   char* arguments[kMaxArguments];
   char** environment;
-  const char* folder;  // where the writer begins; empty: where the program is now
+  const char* folder;  // where the writer starts; empty: the program's current folder
   int ready_file;
-  bool says;  // on the program's standard error
+  bool says;  // writes to the program's standard error
   char* inner_stack;
   int error;  // errno of a failed exec
 };
 
-// Runs in the helper-to-be. It shares our memory until execve, so stores go to its own stack only
-// and system calls are made without their wrappers: whoever replaces those (the program's own
-// preloaded libraries, the thread sanitizer) keeps books in the memory that we share.
+// Runs in the future helper. It shares our memory until execve, so it stores only to its own stack
+// and makes system calls without their wrappers: replacements of those (by the program's own
+// preloaded libraries or the thread sanitizer) keep state in the memory that we share.
 int become_writer(void* pointer) {
   auto* launch = static_cast<Launch*>(pointer);
   // Handlers of the program must not run here; ignored signals would stay ignored in the helper.
@@ -60,7 +60,7 @@ int become_writer(void* pointer) {
     unsigned long flags;
     void* restorer;
     uint64_t mask;
-  } by_default{};  // as the kernel has it, which is not libc's struct sigaction
+  } by_default{};  // the kernel's layout, which is not libc's struct sigaction
   for (int signal = 1; signal < NSIG; ++signal)
     ::syscall(SYS_rt_sigaction, signal, &by_default, nullptr, sizeof by_default.mask);
   ::syscall(SYS_setsid);  // Ctrl-C is for the program; the writer ends after it
@@ -72,7 +72,7 @@ int become_writer(void* pointer) {
   if (::syscall(SYS_close_range, kReadyFile + 1, ~0u, 0) != 0) {
     for (int file = kReadyFile + 1; file < 65536; ++file) ::syscall(SYS_close, file);
   }
-  // It may be any of these itself, if the program has closed that one.
+  // It may itself be one of these, if the program has closed that one.
   const long null = ::syscall(SYS_openat, AT_FDCWD, "/dev/null", O_RDWR, 0);
   for (int file = STDIN_FILENO; null >= 0 && file <= STDERR_FILENO; ++file) {
     if (file != null && (file != STDERR_FILENO || !launch->says))
@@ -87,7 +87,7 @@ int become_writer(void* pointer) {
   __builtin_unreachable();
 }
 
-// The process between: its end makes the helper a child of init.
+// The intermediate process: its end makes the helper a child of init.
 int become_parent(void* pointer) {
   auto* launch = static_cast<Launch*>(pointer);
   int child =
@@ -98,7 +98,7 @@ int become_parent(void* pointer) {
 
 bool executable(const char* path) { return ::access(path, X_OK) == 0; }
 
-// STREAMSCOPE_BIN, beside the library (../bin), then PATH.
+// STREAMSCOPE_BIN, relative to the library (../bin), then PATH.
 bool find_program(char* path, size_t size) {
   auto fits = [size](int length) { return length > 0 && static_cast<size_t>(length) < size; };
   if (const char* named = ::secure_getenv("STREAMSCOPE_BIN"); named != nullptr && *named != '\0')
@@ -106,7 +106,7 @@ bool find_program(char* path, size_t size) {
   const char* library = library_path();
   if (const char* slash = std::strrchr(library, '/')) {
     const int folder = static_cast<int>(slash - library);
-    // lib/ beside bin/, also one level deeper as in lib/x86_64-linux-gnu/.
+    // lib/ next to bin/, also one level deeper as in lib/x86_64-linux-gnu/.
     for (const char* up : {"/../bin/streamscope", "/../../bin/streamscope"}) {
       if (fits(std::snprintf(path, size, "%.*s%s", folder, library, up)) && executable(path))
         return true;
@@ -129,7 +129,7 @@ bool names_variable(const char* entry, const char* name) {
   return std::strncmp(entry, name, length) == 0 && entry[length] == '=';
 }
 
-// The environment without what would make the helper record itself.
+// The environment without the variables that would make the helper record itself.
 char** helper_environment() {
   size_t count = 0;
   while (environ[count] != nullptr) ++count;
@@ -147,7 +147,7 @@ char** helper_environment() {
   return copy;
 }
 
-// The folder from the pipe, within the time; a zero byte ends it.
+// Reads the folder from the pipe within the time limit; a zero byte ends it.
 bool read_folder(int file, char* folder, size_t size) {
   size_t used = 0;
   timespec start;
@@ -212,7 +212,7 @@ void remember_folder() {
 
 bool start_writer(char* folder, size_t folder_size, const char** cause, const char** remedy) {
   static constinit char found[PATH_MAX] = {}, program[PATH_MAX] = {};
-  // By its whole path, as the helper may begin in another folder.
+  // By its absolute path, as the helper may start in another folder.
   if (!find_program(found, sizeof found) || ::realpath(found, program) == nullptr) {
     *cause = "the program `streamscope` was not found";
     *remedy = "start with `streamscope record -- PROGRAM`, or name it in STREAMSCOPE_BIN";

@@ -15,8 +15,8 @@ struct Row {
   CallKind kind;
 };
 
-// Names after the prefix cuda, cu, hip, sim (of our simulated devices) or __cuda and before _v2,
-// _v3. Copies and memsets are recognized by the parts of their names.
+// Names after the prefix cuda, cu, hip, sim (our simulated devices) or __cuda and before _v2, _v3.
+// Copies and memsets are recognized by the parts of their names.
 constexpr Row kRows[] = {
     {"LaunchKernel", CallKind::kLaunch},
     {"LaunchKernelEx", CallKind::kLaunch},
@@ -137,7 +137,7 @@ bool is_number(std::string_view text) {
   return !text.empty();
 }
 
-// Takes "_v" and digits off the end; false if there is none.
+// Removes "_v" and digits from the end; false if there are none.
 bool drop_version(std::string_view& name) {
   const size_t at = name.rfind("_v");
   if (at == name.npos || at == 0 || !is_number(name.substr(at + 2))) return false;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What the functions of CUDA and HIP mean, by their names as other tools write them.
+// The meaning of CUDA and HIP functions, by their names as other tools write them.
 #pragma once
 
 #include <string_view>
@@ -10,9 +10,9 @@
 
 namespace streamscope::import {
 
-/// "cudaStreamWaitEvent" of "cudaStreamWaitEvent_v3020" or "cudaStreamWaitEvent_ptsz_v7000": the
-/// name as the program wrote it. Versions of the driver's functions (cuMemcpyDtoH_v2) belong to the
-/// name.
+/// "cudaStreamWaitEvent" for "cudaStreamWaitEvent_v3020" or "cudaStreamWaitEvent_ptsz_v7000": the
+/// name as the program wrote it. Versions of the driver's functions (cuMemcpyDtoH_v2) are part of
+/// the name.
 std::string_view without_version(std::string_view name);
 
 /// Meaning of a function by its name without version; CUDA runtime, CUDA driver and HIP.

@@ -10,7 +10,7 @@
 namespace streamscope::import {
 namespace {
 
-// A number of the file in a column of 32 bits; NULL if it does not fit or means "none" there.
+// A number of the file for a 32-bit column; NULL if it does not fit or means "none" there.
 Small narrow(Int number) {
   return number == kNoInt || number <= std::numeric_limits<Small>::min() ||
                  number > std::numeric_limits<Small>::max()
@@ -160,7 +160,7 @@ void Assembly::sort_calls() {
     std::stable_sort(calls_.begin(), calls_.end(), before);
 }
 
-// Numbers of a process are mostly dense; then a table answers, else a sorted list.
+// Numbers of a process are usually dense; then a table is used, else a sorted list.
 void Assembly::index_calls() {
   if (indexed_) return;
   indexed_ = true;
@@ -194,7 +194,7 @@ void Assembly::index_calls() {
       index.sorted.emplace_back(calls_[id].correlation, id);
     } else if (Id& slot = index.dense[static_cast<size_t>(calls_[id].correlation - index.first)];
                slot == kNoId) {
-      slot = id;  // of calls with one number the first is the outermost
+      slot = id;  // the first of several calls with the same number is the outermost
     }
   }
   for (Index& index : index_) std::sort(index.sorted.begin(), index.sorted.end());
@@ -232,7 +232,7 @@ Id Assembly::busiest_process() const {
   return most == counts.end() || *most == 0 ? kNoId : static_cast<Id>(most - counts.begin());
 }
 
-// Work and the calls that issued it; until append_ops(), api_call_id is the place of the call.
+// Work and the calls that issued it; until append_ops(), api_call_id is the index of the call.
 void Assembly::join_work() {
   const auto before = [](const trace::Op& a, const trace::Op& b) {
     return a.start_ns < b.start_ns;
@@ -254,7 +254,7 @@ void Assembly::join_work() {
   for (const auto& [process, count] : lost) losses_.add("import-op-without-call", count, process);
 }
 
-// Per call the act that the file tells of it; acts of calls that are missing are lost.
+// For each call, the act that the file contains for it; acts of missing calls are lost.
 std::vector<Id> Assembly::join_acts(std::vector<Act>& acts) {
   std::vector<Id> act_of(acts.empty() ? 0 : calls_.size(), kNoId);
   for (Id id = 0; id < acts.size(); ++id) {
@@ -268,7 +268,7 @@ std::vector<Id> Assembly::join_acts(std::vector<Act>& acts) {
   return act_of;
 }
 
-// A file that tells of waits only says there what it knows of their records.
+// A file with waits only describes their records just there.
 void Assembly::name_records() {
   if (call_look_.empty()) return;
   const size_t looks = looks_.size();

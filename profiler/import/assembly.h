@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Joins what a foreign file says into rows of a trace: objects by their native numbers, work with
-// the calls that issued it, calls with what the file knows of their streams and events, waits with
-// records.
+// Converts the content of a foreign file to rows of a trace: objects by their native numbers, work
+// with the calls that issued it, calls with what the file knows of their streams and events, waits
+// with records.
 //
-// Importers state facts in any order and call finish(); times are ns on the axis of the trace,
-// numbers are those of the file. Everything that finds no partner is a counted loss.
+// Importers add data in any order and call finish(); times are ns on the timeline of the trace,
+// numbers are those of the file. Everything without a counterpart is a counted loss.
 #pragma once
 
 #include <array>
@@ -36,7 +36,8 @@ struct Call {
   Small result = kNoSmall;
 };
 
-/// What a file says of a call that records, waits for, queries or synchronizes, besides the call.
+/// What a file contains about a call that records, waits for, queries or synchronizes, besides the
+/// call.
 struct Act {
   Id process = kNoId;
   Int correlation = kNoInt;
@@ -56,10 +57,10 @@ class Assembly {
   trace::Writer& writer() { return writer_; }
   LossLog& losses() { return losses_; }
 
-  // Objects come into being at their first mention; later words may complete them.
+  // Objects are created when first named; later data may complete them.
   Id process(Int os_pid);
   Id thread(Id process, Int os_tid);
-  /// A device by a number of the importer's.
+  /// A device by a number that the importer assigns.
   Id device(Int key);
   Id find_device(Int key) const;
   Id context(Id process, Int native, Id device);
@@ -70,7 +71,7 @@ class Assembly {
   trace::Context& context_row(Id id) { return contexts_[id]; }
   trace::Stream& stream_row(Id id) { return streams_[id]; }
   size_t process_count() const { return processes_.size(); }
-  /// The only process, kNoId if there are none or several.
+  /// The only process; kNoId if there are none or several.
   Id only_process() const { return processes_.size() == 1 ? 0 : kNoId; }
 
   Id intern(std::string_view text) { return writer_.intern(text); }
@@ -78,7 +79,7 @@ class Assembly {
   Id name_call(std::string_view text);
   Id launch_shape(const trace::LaunchShape& shape);
 
-  /// Room for so many more; growing by itself copies them now and then.
+  /// Reserves space for this many more; otherwise growing occasionally copies them.
   void reserve(size_t calls, size_t ops, size_t ranges);
   void add(const Call& call) { calls_.push_back(call); }
   void add_record(const Act& act) { records_.push_back(act); }
@@ -88,18 +89,18 @@ class Assembly {
   void add(const trace::Op& op) { ops_.push_back(op); }
   /// A launch of this graph, by the correlation id of its call.
   void add_graph_launch(Id process, Int correlation, Int graph, Int executable);
-  /// `depth` is found out.
+  /// `depth` is computed.
   void add(const trace::Range& range) { ranges_.push_back(range); }
   void add(const trace::Mark& mark) { marks_.push_back(mark); }
   void add(const trace::Overhead& overhead) { overheads_.push_back(overhead); }
-  /// All times stated are relative to this instant of the file; it becomes 0.
+  /// All given times are relative to this time of the file; it becomes 0.
   void set_start(Ns start_ns) { start_ns_ = start_ns; }
   /// The process that made the only call with this correlation id; kNoId if none or several did.
   Id process_of_call(Int correlation);
   /// The process with most calls; kNoId if there are no calls.
   Id busiest_process() const;
 
-  /// Writes everything. `origin` stands in meta as imported_from.
+  /// Writes everything. meta stores `origin` as imported_from.
   void finish();
   void set_origin(std::string_view origin) { writer_.set_meta("imported_from", origin); }
 
@@ -148,7 +149,7 @@ class Assembly {
   std::map<Shape, Id> shapes_;
   Shape last_shape_{};
   Id last_shape_id_ = kNoId;
-  std::vector<CallKind> call_kinds_;  // by name; of other texts CallKind::kOther
+  std::vector<CallKind> call_kinds_;  // by name; CallKind::kOther for other texts
 
   std::vector<Call> calls_;
   std::vector<Act> records_, looks_;

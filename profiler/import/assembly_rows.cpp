@@ -12,7 +12,7 @@
 namespace streamscope::import {
 namespace {
 
-// Rows are stored while they are still in the processor's cache.
+// Rows are stored while they are still in the CPU cache.
 constexpr size_t kFlushBytes = 2 << 20;
 
 }  // namespace

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Traces of other tools, read into a trace of ours. To add a format: a file with its two functions,
-// a line in importers.cpp.
+// Converts traces of other tools to ours. To add a format: a file with its two functions, and a
+// line in importers.cpp.
 //
-// An importer states what the file says through Assembly, which joins it into rows. A file that
+// An importer passes the content of the file to Assembly, which converts it to rows. A file that
 // cannot be used is an Error; what is not understood or missing in it is a counted loss.
 #pragma once
 
@@ -31,10 +31,10 @@ inline constexpr size_t kHeadBytes = 4096;
 std::span<const Importer> importers();
 /// nullptr if there is no such format.
 const Importer* find_importer(std::string_view name);
-/// By its first bytes. Throws Error if no importer wants the file.
+/// By its first bytes. Throws Error if no importer accepts the file.
 const Importer& importer_of(const std::filesystem::path& file);
 
-/// Writes `trace` from `file`. Throws Error; then no trace is left. Memory grows with the file.
+/// Writes `trace` from `file`. Throws Error; then no trace is left. Memory use grows with the file.
 void import_file(const Importer& importer, const std::filesystem::path& file,
                  const std::filesystem::path& trace, bool overwrite);
 

@@ -21,7 +21,7 @@ constexpr Importer kImporters[] = {
      read_kineto},
 };
 
-// Why nobody wants a file, for the formats that people try.
+// Why no importer accepts a file, for the formats that people try.
 std::string what_it_is(const fs::path& file, std::string_view head) {
   if (head.empty()) return "is empty";
   if (head.starts_with("version https://git-lfs"))
@@ -65,7 +65,7 @@ void import_file(const Importer& importer, const fs::path& file, const fs::path&
   std::error_code ignored;
   if (fs::equivalent(file, trace, ignored))
     throw Error(trace, "is the file to import itself", "name another output with -o");
-  // Written under another name, so that a file that turns out unusable costs no older trace.
+  // Written under another name, so that an unusable file does not destroy an older trace.
   if (!overwrite && fs::exists(fs::symlink_status(trace, ignored)))
     throw Error(trace, "exists already", "choose another name or overwrite it with --force");
   const fs::path part = trace.string() + ".part";

@@ -4,9 +4,9 @@
 // Profiles of PyTorch (Kineto, since 2021, CUDA and HIP), and Chrome traces of any other tool,
 // whose events become ranges.
 //
-// Device work says device and stream, not process: that is the one whose call has its correlation
-// id. A wait names its record by that call (CUDA); it is a guess of Kineto's, so pairing.h decides
-// whether it can be another one. What a HIP profile says of waits is only that they were called.
+// Device work has device and stream, not process: that is the one whose call has its correlation
+// id. A wait names its record by that call (CUDA); Kineto only guesses it, so pairing.h decides
+// whether it can be another one. A HIP profile says only that waits were called.
 
 #include <algorithm>
 #include <array>
@@ -36,10 +36,10 @@ enum class Category {
   kRecord,
   kOverhead,
   kDeviceRange,  // shadows of annotations on streams
-  kSpan,         // the profiler's own life
+  kSpan,         // the profiler's own lifetime
 };
 
-// Names of 2021 are those of today without underscores, capitalized.
+// Names of 2021 are the current ones without underscores, capitalized.
 Category category_of(std::string_view name) {
   struct Row {
     std::string_view name;
@@ -71,7 +71,7 @@ Category category_of(std::string_view name) {
 
 Int or_none(Int number) { return number == kNone32 || number < 0 ? kNoInt : number; }
 
-// "Memcpy HtoD (Pageable -> Device)" in the numbers of op.detail and op.memory_kinds.
+// Converts "Memcpy HtoD (Pageable -> Device)" to the numbers of op.detail and op.memory_kinds.
 void read_copy_name(std::string_view name, trace::Op& op) {
   constexpr std::string_view kDirections[] = {"HtoD", "DtoH", "HtoA", "AtoH", "AtoA",
                                               "AtoD", "DtoA", "DtoD", "HtoH", "PtoP"};
@@ -103,7 +103,7 @@ class KinetoReader {
     const JsonFacts facts =
         read_events(file, text, [this](const JsonEvent& event) { take(event); });
     if (facts.event_count == 0 && facts.bad_count > 0)
-      throw Error(file, "is JSON, but no profile: its elements are no events", "check the name");
+      throw Error(file, "is JSON but not a profile: its elements are not events", "check the name");
     if (facts.truncated) assembly_.losses().add("import-truncated");
     assembly_.losses().add("record-invalid", facts.bad_count + invalid_);
     set_start(facts);
@@ -116,7 +116,7 @@ class KinetoReader {
   }
 
  private:
-  // What device work and synchronizations say of their place, until all calls are known.
+  // Location of device work and synchronizations, until all calls are known.
   struct Place {
     Int device, context, stream;
     auto operator<=>(const Place&) const = default;
@@ -132,7 +132,7 @@ class KinetoReader {
     bool is_record;
   };
 
-  // An id that is no number gets one below zero; os_tid is then not known, the text is its name.
+  // An id that is not a number gets a negative one; os_tid is then unknown, the text is its name.
   Int number_of(const JsonId& id) {
     if (id.number != kNoInt && id.number >= 0) return id.number;
     const auto [known, is_new] =
@@ -180,7 +180,7 @@ class KinetoReader {
       case 's':
       case 't':
       case 'f':
-        // Arrows from calls to their work say what correlation ids say.
+        // Arrows from calls to their work repeat the correlation ids.
         if (event.category != "ac2g" && event.category != "async") ++not_understood_["flow events"];
         return;
       case 0:
@@ -291,7 +291,7 @@ class KinetoReader {
   }
 
   static Place place_of(const JsonEvent& event) {
-    // The device is also what the event pretends to be a process.
+    // The event also uses the device as its process id.
     const Int device = event.device != kNoInt ? event.device : or_none(event.pid.number);
     return {or_none(device), or_none(event.context), or_none(event.stream)};
   }
@@ -339,11 +339,11 @@ class KinetoReader {
     acts_.push_back(pending);
   }
 
-  // Times become relative to the first event, of whatever kind it is.
+  // Times become relative to the first event of any kind.
   void set_start(const JsonFacts& facts) {
     if (earliest_ns_ == kNothingSeen) return;
     assembly_.set_start(earliest_ns_);
-    // Before 2023 times counted from 1970 by themselves.
+    // Before 2023 times counted from 1970 without a base.
     constexpr Ns kYear2001Ns = 1'000'000'000'000'000'000;
     const Ns base = facts.base_ns == kUnknownNs ? 0 : facts.base_ns;
     if (facts.base_ns != kUnknownNs || earliest_ns_ > kYear2001Ns)
@@ -441,7 +441,7 @@ class KinetoReader {
   uint64_t invalid_ = 0;
   Ns earliest_ns_ = kNothingSeen;
   std::map<std::string, uint64_t> not_understood_;
-  std::map<std::string, Int> texts_;  // ids that are no numbers
+  std::map<std::string, Int> texts_;  // ids that are not numbers
   std::map<Int, Id> named_;           // what they read
   std::map<std::pair<Int, Int>, Id> threads_;
   std::pair<Int, Int> last_thread_key_{};

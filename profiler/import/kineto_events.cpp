@@ -28,7 +28,7 @@ std::string_view trimmed(std::string_view token) {
   return token;
 }
 
-// Digits are kept as they are: through a double, times since 1970 lose some tens of ns.
+// Digits are kept exactly: converted to double, times since 1970 lose some tens of ns.
 Int scaled(std::string_view token, int decimals) {
   const std::string_view text = trimmed(token);
   const bool negative = text.starts_with('-');
@@ -136,14 +136,14 @@ void read_argument(std::string_view key, json::value value, JsonEvent& event) {
   if (key == "stream_name") event.stream_name = text_of(value);
 }
 
-// Categories whose args are of no use here; they hold most of the text of a profile.
+// Categories whose args are not used here; they make up most of the text of a profile.
 bool skips_arguments(std::string_view category) {
   return category == "cpu_op" || category == "python_function" || category == "Operator" ||
          category == "user_annotation" || category == "cpu_instant_event" || category == "ac2g" ||
          category == "fwdbwd";
 }
 
-// Calls take(key, value) for every member. False if the text breaks off or take() says so.
+// Calls take(key, value) for every member. False if the text is truncated or take() returns false.
 template <typename Take>
 bool each_member(json::object& object, Take take) {
   for (auto field : object) {
@@ -157,7 +157,7 @@ bool each_member(json::object& object, Take take) {
   return true;
 }
 
-// False if the element is no event.
+// False if the element is not an event.
 bool read_event(json::object object, JsonEvent& event) {
   return each_member(object, [&](std::string_view key, json::value& value) {
     if (key == "ph") {
@@ -222,7 +222,7 @@ class Reader {
   Reader(JsonFacts& facts, const std::function<void(const JsonEvent&)>& on_event)
       : facts_(facts), on_event_(on_event) {}
 
-  // Fails before the first event only if there is none to be had.
+  // Fails before the first event only if there are none.
   simdjson::error_code run(const char* text, size_t size, size_t room) {
     json::document document;
     if (const auto error = parser_.iterate(text, size, room).get(document)) return error;
@@ -291,10 +291,10 @@ class Reader {
 };
 
 // simdjson chooses one of its implementations at the first use, and ends the program if memory is
-// short then; so it chooses at the start.
+// low then; so it chooses at the start.
 [[maybe_unused]] const std::string kImplementation = simdjson::get_active_implementation()->name();
 
-// A profile that was cut off: ends after the last object that was closed.
+// A truncated profile: ends after the last object that was closed.
 void close(Text& text) {
   const std::string_view view = text.view();
   const size_t last = view.rfind('}');
@@ -308,7 +308,7 @@ void close(Text& text) {
 
 }  // namespace
 
-// simdjson counts in 32 bits.
+// simdjson uses 32-bit sizes.
 size_t most_json_bytes() { return (size_t{1} << 32) - (size_t{1} << 20); }
 size_t json_padding() { return simdjson::SIMDJSON_PADDING + kCloseObject.size(); }
 
@@ -323,9 +323,9 @@ JsonFacts read_events(const std::filesystem::path& file, Text& text,
     if (!error) facts.truncated = true;
   }
   if (error == simdjson::NO_SUCH_FIELD)
-    throw Error(file, "is JSON, but no profile: it has no traceEvents", "check the name");
+    throw Error(file, "is JSON but not a profile: it has no traceEvents", "check the name");
   if (error) {
-    throw Error(file, std::string("is no JSON that can be read: ") + simdjson::error_message(error),
+    throw Error(file, std::string("is not valid JSON: ") + simdjson::error_message(error),
                 "check the file");
   }
   return facts;

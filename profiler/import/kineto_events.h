@@ -1,9 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// The JSON of Chrome traces, taken apart: events with those members that PyTorch's profiler and
-// other tools give a meaning, and the facts about the whole file. What they mean is left to
-// kineto.cpp.
+// Parses the JSON of Chrome traces: events with the members that have a meaning in PyTorch's
+// profiler and other tools, and the properties of the whole file. kineto.cpp interprets them.
 #pragma once
 
 #include <cstdint>
@@ -17,18 +16,18 @@
 
 namespace streamscope::import {
 
-/// A process or thread: a number, or a text that is none (number is then kNoInt).
+/// A process or thread: a number, or a text that is not a number (number is then kNoInt).
 struct JsonId {
   trace::Int number = trace::kNoInt;
   std::string_view text;
 };
 
-/// Members that are missing are empty or kNoInt. Texts live until the next event.
+/// Missing members are empty or kNoInt. Texts are valid until the next event.
 struct JsonEvent {
   char phase = 0;
   std::string_view category, name;
   JsonId pid, tid;
-  trace::Ns start_ns = trace::kUnknownNs;  ///< on the axis of the file
+  trace::Ns start_ns = trace::kUnknownNs;  ///< on the timeline of the file
   trace::Ns duration_ns = trace::kUnknownNs;
   // Of args.
   std::string_view arg_name;  ///< metadata: the name given
@@ -42,7 +41,7 @@ struct JsonEvent {
   trace::Int event = trace::kNoInt;         ///< of a record
   trace::Int waited_event = trace::kNoInt;  ///< of a wait
   trace::Int record_correlation = trace::kNoInt, record_stream = trace::kNoInt;
-  // Of a stream, as our own export names it.
+  // Of a stream, as named in our own export.
   std::string_view stream_name;
   trace::Int stream_kind = trace::kNoInt;
 };
@@ -53,22 +52,22 @@ struct JsonDevice {
   std::string name;
 };
 
-/// What stands beside the events.
+/// The data outside the events.
 struct JsonFacts {
   trace::Ns base_ns = trace::kUnknownNs;  ///< Unix time that times are relative to
   trace::Int rank = trace::kNoInt;
   std::vector<JsonDevice> devices;
   uint64_t event_count = 0;
-  uint64_t bad_count = 0;  ///< elements that are no events
-  bool truncated = false;  ///< the file ends, or stops making sense, in the middle
+  uint64_t bad_count = 0;  ///< elements that are not events
+  bool truncated = false;  ///< the file ends, or becomes invalid, in the middle
 };
 
-/// Calls `on_event` for every event in order. Throws Error if `text`, of `file`, holds none that
-/// can be read.
+/// Calls `on_event` for every event in order. Throws Error if `text`, of `file`, has no readable
+/// events.
 JsonFacts read_events(const std::filesystem::path& file, Text& text,
                       const std::function<void(const JsonEvent&)>& on_event);
 
-/// Most text that the parser takes, and the room it needs behind it.
+/// Longest text that the parser accepts, and the padding it needs after it.
 size_t most_json_bytes();
 size_t json_padding();
 

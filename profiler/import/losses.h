@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What an import could not bring over, counted by kind, process and detail until the end.
+// What an import could not convert, counted by kind, process and detail until the end.
 #pragma once
 
 #include <cstdint>

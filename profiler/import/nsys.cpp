@@ -3,10 +3,10 @@
 
 // SQLite exports of Nsight Systems, 2021 to 2026 (schema beta to 3.28).
 //
-// Tables and columns are taken by name, as they come and go with releases and with what was traced.
-// What a synchronization is, is decided by the name of its call: the numbers in syncType mean
-// something else in every other release. Of the target's environment, which an export holds whole,
-// nothing is read.
+// Tables and columns are found by name, as they vary with the release and with what was traced. The
+// kind of a synchronization is determined by the name of its call: the numbers in syncType mean
+// something else in every other release. The target's environment, which an export contains
+// completely, is not read.
 
 #include <algorithm>
 #include <string>
@@ -23,9 +23,9 @@ namespace {
 using trace::ForeignRow;
 using trace::ForeignTables;
 
-// Room is made for so many rows of a table before they are read, whatever the file says.
+// Maximum number of rows of a table for which space is reserved before they are read.
 constexpr int64_t kMostExpectedRows = 4 << 20;
-constexpr Int kLatestNs = Int{1} << 60;  // 36 years; beyond it a number is no time
+constexpr Int kLatestNs = Int{1} << 60;  // 36 years; a larger number is not a time
 constexpr Int kPageable = 0, kUnknownMemory = 7;
 
 // eventType of NVTX_EVENTS.
@@ -39,7 +39,7 @@ enum NvtxType : Int {
   kNvtxDomainEnd = 76
 };
 
-// Tables that hold no activity, or that other tables refer to.
+// Tables that contain no activity, or that other tables refer to.
 bool is_reference(std::string_view table) {
   for (std::string_view prefix : {"ENUM_", "TARGET_INFO_", "META_DATA_", "ANALYSIS_", "EXPORT_"}) {
     if (table.starts_with(prefix)) return true;
@@ -100,10 +100,10 @@ class NsysReader {
     return false;
   }
 
-  // Program and version that wrote it, and the start of the session on the way.
+  // Reads the program and version that wrote it, and the start of the session.
   std::string origin_of(const std::filesystem::path& file) {
     if (!is_export()) {
-      throw Error(file, "is a SQLite file, but no export of Nsight Systems",
+      throw Error(file, "is a SQLite file but not an export of Nsight Systems",
                   "streamscope import reads what `nsys export --type sqlite` writes");
     }
     std::string version, schema;
@@ -123,14 +123,14 @@ class NsysReader {
     return product;
   }
 
-  // Texts are interned when somebody needs them: an export holds the whole environment among them.
+  // Texts are interned when first used: an export contains the whole environment among them.
   void read_strings() {
     tables_.each("StringIds", {"id", "value"}, [&](const ForeignRow& row) {
       strings_.emplace(row.integer(0), std::string(row.text(1)));
     });
   }
   Id string_id(Int id) {
-    // Neighbors mostly have the same name.
+    // Neighbors usually have the same name.
     if (id == last_string_key_) return last_string_;
     const auto [known, is_new] = string_ids_.try_emplace(id, kNoId);
     if (is_new) {
@@ -142,7 +142,7 @@ class NsysReader {
     return last_string_;
   }
 
-  // [start, end) of a row, false if it makes none.
+  // [start, end) of a row, false if they are invalid.
   bool interval(const ForeignRow& row, Ns& start, Ns& end) {
     start = row.integer(0, kUnknownNs);
     end = row.integer(1, kUnknownNs);
@@ -183,7 +183,7 @@ class NsysReader {
     act.process = objects_.process_of_row(row, 0);
     act.correlation = row.integer(1, kNoInt);
     const Int native_context = row.integer(3, kNoInt);
-    // Synchronizations name device 0 whatever their context is on: only work says where it runs.
+    // Synchronizations name device 0 regardless of their context: only work shows the real device.
     const Int named_device = row.integer(2, kNoInt);
     const Int ordinal = native_context == kNoInt ? named_device : kNoInt;
     act.context = objects_.context(act.process, native_context, ordinal);
@@ -192,13 +192,13 @@ class NsysReader {
     if (native != kNoInt)
       act.stream = objects_.stream(act.process, native_context, ordinal, native);
     act.event = or_none(row.integer(5, kNoInt));
-    // Neither 0 (3.25) nor 4294967295 (3.24) names a record.
+    // 0 (3.25) and 4294967295 (3.24) mean no record.
     act.instance = or_none(row.integer(6, kNoInt));
     if (act.instance == 0) act.instance = kNoInt;
     return act;
   }
 
-  // What all tables of device work share, in this order.
+  // The common columns of all tables of device work, in this order.
   static constexpr int kWorkColumns = 8;
   template <class Take>
   void each_work(std::string_view table, trace::OpKind kind,
@@ -212,7 +212,7 @@ class NsysReader {
       if (!interval(row, op.start_ns, op.end_ns)) return;
       const Key key{row.integer(6, kNoInt), row.integer(3, kNoInt), row.integer(2, kNoInt),
                     row.integer(4, 0)};
-      // Neighbors mostly run on one of a few streams.
+      // Neighbors usually run on one of a few streams.
       Recent& recent = recent_[static_cast<size_t>(key.stream) % std::size(recent_)];
       if (key != recent.key || recent.stream == kNoId) {
         recent = {key, objects_.stream(objects_.process_of_row(row, 6), key.context, key.device,
@@ -250,7 +250,7 @@ class NsysReader {
               });
   }
 
-  // ENUM_CUDA_MEM_KIND in the numbers of op.memory_kinds.
+  // Converts ENUM_CUDA_MEM_KIND to the numbers of op.memory_kinds.
   static Small memory_kind(const ForeignRow& row, int column) {
     const Int kind = row.integer(column, kUnknownMemory);
     return kind < kPageable || kind >= kUnknownMemory ? 0 : static_cast<Small>(kind + 1);
@@ -268,7 +268,7 @@ class NsysReader {
                       static_cast<Small>(memory_kind(row, at + 2) << 4 | memory_kind(row, at + 3));
                 }
                 if (!is_migration(op.detail)) return;
-                // The driver moves pages by itself, in no order with any stream.
+                // The driver moves pages on its own, not ordered with any stream.
                 trace::Stream& stream = assembly_.stream_row(op.stream_id);
                 if (stream.name_id == kNoId && stream.kind == trace::kUnknownStream) {
                   stream.name_id = assembly_.intern("page migrations");

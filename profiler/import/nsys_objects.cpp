@@ -24,7 +24,7 @@ Id NsysObjects::process(Int global) {
   const Int key = global >> 24;
   const auto known = processes_.find(key);
   if (known != processes_.end()) return known->second;
-  // Two machines of one session may use one process id.
+  // Two machines of one session may use the same process id.
   Int pid = key & 0xffffff;
   const bool taken = std::any_of(processes_.begin(), processes_.end(), [&](const auto& other) {
     return (other.first & 0xffffff) == pid;
@@ -39,7 +39,7 @@ Id NsysObjects::process(Int global) {
 
 Id NsysObjects::process_of_row(const ForeignRow& row, int global_pid) {
   if (!row.is_null(global_pid)) return process(row.integer(global_pid));
-  // Reduced exports lack the column; mostly there is one process.
+  // Reduced exports lack the column; usually there is one process.
   if (assembly_.only_process() != kNoId) return assembly_.only_process();
   return process(0);
 }
@@ -52,7 +52,7 @@ Id NsysObjects::process_by_pid(Int pid) {
 }
 
 Id NsysObjects::thread(Int global) {
-  // Neighbors mostly ran in the same thread.
+  // Neighbors usually ran in the same thread.
   if (global == last_thread_key_ && last_thread_ != kNoId) return last_thread_;
   const auto [known, is_new] = threads_.try_emplace(global, kNoId);
   if (is_new) known->second = assembly_.thread(process(global), global & 0xffffff);
@@ -61,7 +61,7 @@ Id NsysObjects::thread(Int global) {
   return last_thread_;
 }
 
-// Devices have a number per process (deviceId) and one of the machine.
+// Devices have a number in each process (deviceId) and one in the machine.
 void NsysObjects::read_devices() {
   tables_.each("TARGET_INFO_CUDA_DEVICE", {"gpuId", "cudaId", "pid"}, [&](const ForeignRow& used) {
     gpu_of_[{used.integer(2), used.integer(1)}] = used.integer(0);
@@ -178,7 +178,7 @@ void NsysObjects::read_streams() {
                });
 }
 
-// Processes and threads that did nothing traced stay out: a session lists all of the machine.
+// Processes and threads without traced activity are left out: a session lists all of the machine.
 void NsysObjects::finish(const std::unordered_map<Int, std::string>& strings) {
   for (const auto& [id, ordinal] : device_of_idle_) {
     trace::Context& row = assembly_.context_row(id);

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Processes, threads, devices, contexts and streams of an export of Nsight Systems, by the numbers
-// that its rows name them with. What happened on them is read by nsys.cpp.
+// that its rows use for them. nsys.cpp reads what happened on them.
 #pragma once
 
 #include <map>
@@ -16,32 +16,32 @@
 
 namespace streamscope::import {
 
-/// Of columns of 32 bits; 4294967295 is "not applicable" there.
+/// For 32-bit columns; 4294967295 means "not applicable" there.
 inline Int or_none(Int number) { return number == 0xffffffff ? kNoInt : number; }
 
 /// Thread-compatible.
 class NsysObjects {
  public:
-  /// `origin` stands as the collector of every process.
+  /// `origin` is stored as the collector of every process.
   NsysObjects(trace::ForeignTables& tables, Assembly& assembly, std::string origin)
       : tables_(tables), assembly_(assembly), origin_(std::move(origin)) {}
 
-  /// What the export says of objects as such. After the calls, before other rows: the processes of
+  /// Reads the objects themselves. Called after the calls, before other rows: the processes of
   /// calls come first.
   void read();
-  /// The last to be called: what is known of objects only if they did something.
+  /// Called last: adds the properties of objects that had activity.
   void finish(const std::unordered_map<Int, std::string>& strings);
 
-  /// Of globalPid, or of globalTid without the thread: hardware, virtual machine and process id.
+  /// From globalPid, or globalTid without the thread: hardware, virtual machine and process id.
   Id process(Int global);
-  /// Of a row, which may lack its globalPid.
+  /// For a row, which may lack its globalPid.
   Id process_of_row(const trace::ForeignRow& row, int global_pid);
   Id thread(Int global);
   /// A context number is unique in its process; rows of page migrations have none. `ordinal` is the
   /// device, kNoInt if it is not known.
   Id context(Id process, Int native, Int ordinal);
   Id stream(Id process, Int native_context, Int ordinal, Int native);
-  /// The device of a context, should no work run in it.
+  /// The device of a context, for a context without work.
   void suggest_device(Id context, Int ordinal) { device_of_idle_.emplace(context, ordinal); }
 
  private:

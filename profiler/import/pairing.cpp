@@ -39,7 +39,7 @@ Id Pairing::numbered(const LookCall& look) const {
   return found == by_instance_.end() ? kNoId : found->second;
 }
 
-// The last record of the event that returned before the look began.
+// The last record of the event that returned before the waiting call began.
 Id Pairing::newest(const LookCall& look) const {
   if (look.event == kNoId || look.instance != kNoInt) return kNoId;
   const auto known = process_is_known_.find(look.process);
@@ -55,7 +55,7 @@ Id Pairing::newest(const LookCall& look) const {
   return kNoId;
 }
 
-// The call that the file names, which cannot have begun after the look was over.
+// The call that the file names, which cannot have begun after the waiting call ended.
 Id Pairing::named(const LookCall& look) const {
   if (look.record_correlation == kNoInt) return kNoId;
   const auto found = by_correlation_.find(key(look.process, look.record_correlation));

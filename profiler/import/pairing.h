@@ -4,9 +4,9 @@
 // Finds the record that a wait of an imported trace refers to, and says whether that is certain.
 //
 // Other tools name the record by a number of their own, by the call that made it, by an event, or
-// not at all. What they name is certain only while no other thread recorded the same event
-// meanwhile; then it is one of several candidates, as in a recording of ours. The call is believed
-// last: Kineto before April 2026 names the record of the event that it happened to read last.
+// not at all. This is certain only while no other thread recorded the same event meanwhile; then it
+// is one of several candidates, as in our own recordings. The call is trusted least: Kineto before
+// April 2026 names the record of the event that it happened to read last.
 #pragma once
 
 #include <unordered_map>
@@ -27,16 +27,16 @@ struct RecordCall {
   Id process = kNoId, thread = kNoId;
   Ns start_ns = 0, end_ns = 0;
   Id event = kNoId;       ///< row of event; kNoId if the file does not say
-  Int instance = kNoInt;  ///< number of this very record, unique in the process
+  Int instance = kNoInt;  ///< number of exactly this record, unique in the process
   Int correlation = kNoInt;
 };
 
-/// A call that waits for, or looks at, an event.
+/// A call that waits for or queries an event.
 struct LookCall {
   Id process = kNoId, thread = kNoId;
   Ns start_ns = 0, end_ns = 0;
   Id event = kNoId;
-  Int instance = kNoInt;            ///< names the record, if the file does
+  Int instance = kNoInt;            ///< identifies the record, if the file has it
   Int record_correlation = kNoInt;  ///< or by the call that made it
 };
 

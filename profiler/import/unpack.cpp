@@ -17,8 +17,8 @@ namespace {
 
 constexpr size_t kFirstRoom = size_t{1} << 20;
 constexpr unsigned kPieceBytes = 1 << 20;
-// JSON of profilers shrinks 10 to 60 times; what shrinks more than this, beyond a size that is
-// harmless, is made to fill the memory.
+// JSON of profilers compresses by a factor of 10 to 60; a file with more than this, beyond a
+// harmless size, is made to exhaust memory.
 constexpr size_t kMostRatio = 300, kHarmlessBytes = size_t{64} << 20;
 
 struct CloseGz {
@@ -62,13 +62,13 @@ Text read_text(const std::filesystem::path& file, size_t most_bytes, size_t padd
     }
     if (got == 0) break;
     size += static_cast<size_t>(got);
-    if (size > most_bytes) refuse(file, "holds more than " + limit, "profile a shorter part");
+    if (size > most_bytes) refuse(file, "contains more than " + limit, "profile a shorter part");
     if (size > kHarmlessBytes && size / kMostRatio > file_bytes)
-      refuse(file, "unpacks to far more than a profile would (a zip bomb?)",
-             "check where it is from");
+      refuse(file, "unpacks to far more than a profile does (a zip bomb?)",
+             "check where it comes from");
   }
   if (int code = 0; gzerror(in.get(), &code) && code == Z_BUF_ERROR)
-    refuse(file, "ends in the middle of its gzip", "copy it again");
+    refuse(file, "is truncated gzip", "copy it again");
   std::memset(bytes.get() + size, 0, padding);
   return {std::move(bytes), size};
 }

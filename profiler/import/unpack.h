@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// A text file in memory, unpacked if it is gzip, with the room behind it that a JSON parser reads
-// into.
+// A text file in memory, decompressed if it is gzip, followed by the padding that a JSON parser
+// needs.
 #pragma once
 
 #include <filesystem>
@@ -18,7 +18,7 @@ class Text {
   std::string_view view() const { return {bytes_.get(), size_}; }
   const char* data() const { return bytes_.get(); }
   size_t size() const { return size_; }
-  /// Puts `tail`, which is at most as long as the padding allows, in place of what follows `size`.
+  /// Puts `tail`, which is at most as long as the padding allows, after the first `size` bytes.
   void replace_tail(size_t size, std::string_view tail) {
     tail.copy(bytes_.get() + size, tail.size());
     size_ = size + tail.size();
@@ -30,7 +30,7 @@ class Text {
 };
 
 /// Reads FILE. Throws Error: unreadable, damaged gzip, more than `most_bytes` of text, or a gzip
-/// that holds nearly nothing in very much (a zip bomb).
+/// with an extreme compression ratio (a zip bomb).
 Text read_text(const std::filesystem::path& file, size_t most_bytes, size_t padding);
 
 }  // namespace streamscope::import

@@ -19,9 +19,9 @@ namespace {
 
 constexpr char kMagic[8] = {'S', 'S', 'B', 'A', 'C', 'K', '\0', '\1'};
 constexpr uint64_t kHeaderBytes = 4096;
-// Storage is taken in steps of this.
+// Storage is allocated in steps of this size.
 constexpr uint64_t kStepBytes = 4 << 20;
-// What is left to others of the disk.
+// Disk space that is left to others.
 constexpr uint64_t kFreeBytes = uint64_t{1} << 30;
 
 constinit std::atomic<uint64_t> all_bytes{0};  // of all backlogs
@@ -49,7 +49,7 @@ Backlog::~Backlog() {
   if (descriptor_ >= 0) ::close(descriptor_);
 }
 
-// The file is as long as it may ever get, but has storage for what is in use only.
+// The file has its maximum length from the start, but storage only for what is in use.
 bool Backlog::map(int descriptor, uint64_t bytes) {
   void* base = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
   if (base == MAP_FAILED) return false;
@@ -82,7 +82,7 @@ void Backlog::open() {
   count_ = count;
 }
 
-// A full disk is an answer here, not a SIGBUS later.
+// A full disk is an error here, not a SIGBUS later.
 bool Backlog::reserve(uint64_t bytes) {
   if (bytes <= reserved_bytes_) return true;
   bytes = (bytes + kStepBytes - 1) / kStepBytes * kStepBytes;
@@ -129,7 +129,7 @@ void Backlog::clear() {
   header_->count.store(0, std::memory_order_release);
   count_ = 0;
   if (reserved_bytes_ <= kStepBytes) return;
-  // All but the first step; a file system that cannot do it keeps the room for later.
+  // All but the first step; a file system that cannot do it keeps the space for later.
   if (::fallocate(descriptor_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
                   static_cast<off_t>(kStepBytes),
                   static_cast<off_t>(reserved_bytes_ - kStepBytes)) != 0)

@@ -75,7 +75,8 @@ std::optional<Consumer> Consumer::open(const std::filesystem::path& file, std::s
   if (consumer.records_ == nullptr) return refuse("is not as long as its header says");
   if (consumer.readable_head() - consumer.tail_ > consumer.size_)
     return refuse("holds more records than fit into it");
-  // An earlier consumer may have been killed after it moved records and before it said so here.
+  // An earlier consumer may have been killed after it moved records and before it recorded that
+  // here.
   consumer.backlog_.open();
   const uint64_t moved = consumer.backlog_.records().size();
   const uint64_t end = consumer.backlog_.first() + moved;
@@ -92,7 +93,7 @@ std::optional<Consumer> Consumer::open(const std::filesystem::path& file, std::s
 // What is wrong with the header; null if nothing is.
 const char* Consumer::check() const {
   if (magic(*header_).load(std::memory_order_acquire) != std::bit_cast<uint64_t>(kRingMagic))
-    return "is not a ring, or its making was not finished";
+    return "is not a ring, or its creation was not finished";
   if (header_->layout_version != kLayoutVersion)
     return "is a ring of another version of StreamScope";
   const uint32_t growths = header_->growths.load(std::memory_order_relaxed);
@@ -132,7 +133,7 @@ Consumer::~Consumer() {
   unmap_part(header_, file_bytes(kMinCapacity));
 }
 
-// True for good once the file was cut off under one of its mappings.
+// Stays true once the file was truncated under one of its mappings.
 bool Consumer::is_cut_off() {
   const uint64_t lost = lost_mappings();
   if (lost == lost_mappings_) return unreadable_ == kCutOff;
@@ -141,10 +142,10 @@ bool Consumer::is_cut_off() {
   return unreadable_ == kCutOff;
 }
 
-// Maps the places that the ring has now. Returns 0, or errno or kTooShort; then nothing is changed.
+// Maps the places that the ring has now. Returns 0; or errno or kTooShort with nothing changed.
 int Consumer::map_records() {
   const uint32_t growths = header_->growths.load(std::memory_order_acquire);
-  // What the file says is not trusted twice.
+  // The file may change at any time: its values are read once and then checked.
   const uint64_t size = header_->first_size << growths;
   if (growths > kMostGrowths || !is_power(size) || size > capacity_) return kTooShort;
   int error = 0;
@@ -158,7 +159,7 @@ int Consumer::map_records() {
   return 0;
 }
 
-// Up to where records can be read. All of these are where they were before the ring grew.
+// End of the readable records. All of these are where they were before the ring grew.
 uint64_t Consumer::readable_head() {
   const uint64_t head = header_->head.load(std::memory_order_acquire);
   if (is_cut_off()) return ring_tail_;
@@ -176,7 +177,7 @@ Consumer::Pending Consumer::pending(bool seal_poll) {
 }
 
 Consumer::Pending Consumer::in_ring(bool seal_poll) {
-  // The bound holds for whatever number stands in the file.
+  // The bound holds for any number in the file.
   uint64_t count = std::min(readable_head() - ring_tail_, size_);
   growing_poll_ = 0;
   if (count > 0) {
@@ -206,8 +207,8 @@ std::vector<Record> Consumer::copy(uint64_t* from) {
   records.reserve(head - first);
   for (uint64_t i = first; i < head; ++i) records.push_back(place(i));
   *from = head;
-  // What has been given up meanwhile may be half overwritten.
-#if !defined(__SANITIZE_THREAD__)  // which knows no fences
+  // Records dropped in the meantime may be half overwritten.
+#if !defined(__SANITIZE_THREAD__)  // which does not support fences
   std::atomic_thread_fence(std::memory_order_acquire);
 #endif
   const uint64_t valid = header_->tail.load(std::memory_order_relaxed);

@@ -4,7 +4,7 @@
 // What the writer tells the collectors of a run: one small mapped file, `control`, in the folder of
 // the rings.
 //
-// The writer (launcher or detached helper) creates it before any process of the run looks;
+// The writer (launcher or detached helper) creates it before any process of the run needs it;
 // collectors map it when they start. Processes find the folder through the inherited variable
 // STREAMSCOPE_RINGS.
 #pragma once
@@ -19,14 +19,14 @@
 
 namespace streamscope::ring {
 
-/// Variable that names the folder of rings of the run that a process belongs to.
+/// Variable that names the folder of rings of the run to which a process belongs.
 inline constexpr char kRingsVariable[] = "STREAMSCOPE_RINGS";
 inline constexpr char kControlFile[] = "control";
 inline constexpr char kControlMagic[8] = {'S', 'S', 'C', 'T', 'R', 'L', '\0', '\1'};
 
 enum class GraphDetail : uint32_t { kLaunch = 0, kNodes = 1 };
 enum class StackMode : uint32_t { kNone = 0, kSyncs = 1, kAll = 2 };
-/// By number; as `record --stacks` and STREAMSCOPE_STACKS have them.
+/// By number; the names are those of `record --stacks` and STREAMSCOPE_STACKS.
 inline constexpr std::array<std::string_view, 3> kStackModeNames = {"none", "syncs", "all"};
 
 enum With : uint32_t {
@@ -38,19 +38,19 @@ enum With : uint32_t {
 
 enum class CaptureRange : uint32_t { kNone = 0, kNvtx = 1, kCudaProfilerApi = 2 };
 
-/// What the writer asks a collector when its program stands still.
+/// What the writer asks a collector when its program hangs.
 enum class QuestionKind : uint32_t {
-  kEvent = 0,  // has the work before the newest record of this event ended?
-  kStream,     // has all work of this stream ended?
-  kWord,       // what stands at this address, if the host can read it?
+  kEvent = 0,  // has the work before the newest record of this event finished?
+  kStream,     // has all work of this stream finished?
+  kWord,       // which word is at this address, if the host can read it?
 };
 
 struct Question {
   QuestionKind kind;
   uint32_t bytes;   // kWord: 4 or 8
   uint64_t object;  // handle or address
-  // When a call began that used the handle with success, in ticks: if the program has ended it
-  // since, the question is not to be put.
+  // When a call began that used the handle successfully, in ticks: if the program has destroyed it
+  // since, the question must not be asked.
   uint64_t since;
 };
 
@@ -67,29 +67,29 @@ struct Control {
   StackMode stacks;
   CaptureRange capture_range;
   uint32_t flush_interval_ms;    // of CUPTI's buffers; 100
-  uint64_t ring_records;         // that a thread's ring can grow to
+  uint64_t ring_records;         // maximum size of a thread's ring
   int64_t trace_start_ns;        // CLOCK_MONOTONIC
   char capture_range_name[256];  // kNvtx: name of the range, NUL-terminated
   char trace_file[1024];         // absolute, NUL-terminated; for messages
 
   std::atomic<uint32_t>
       collecting;              // 0: --delay has not passed or --duration has; collectors poll it
-  std::atomic<uint32_t> stop;  // 1: the writer is leaving; collectors fall silent for good
+  std::atomic<uint32_t> stop;  // 1: the writer is leaving; collectors stop recording permanently
   std::atomic<uint32_t>
       flush_request;  // counter; a collector that sees a change makes one forced flush
 
   // A round of questions: the collector of process `questioned_pid` that sees a new number answers
-  // by AnswerRecords. The writer changes the questions only after that.
+  // with AnswerRecords. The writer changes the questions only after that.
   std::atomic<uint32_t> question_round;
   uint32_t questioned_pid;
   uint32_t question_count;
   Question questions[kMaxQuestions];
 
-  // Asked of the writer by other programs (streamscope hang --pid, dump --pid): they raise the
-  // first number, the writer answers by the second.
+  // Requests from other programs to the writer (streamscope hang --pid, dump --pid): they raise the
+  // first number, the writer answers by raising the second.
   std::atomic<uint32_t> explain_request, explained;
   std::atomic<uint32_t> dump_request, dumped;
-  char dump_file[1024];  // of the newest dump, or why there is none; valid once `dumped` says so
+  char dump_file[1024];  // of the newest dump, or why there is none; valid once `dumped` is raised
 
   uint32_t flight_recorder;  // 1: rings keep the newest records and drop the oldest
 };

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Descriptors that the program never meets: above standard input, output and error, which a program
+// Descriptors that the program never sees: above standard input, output and error, which a program
 // may have closed and expect to be the next ones to open.
 #pragma once
 
@@ -12,8 +12,8 @@
 
 namespace streamscope::ring {
 
-/// `file` or a copy of it above 2, closed on exec; -1 with errno if there is none, and then `file`
-/// is closed.
+/// `file` or a copy of it above 2, closed on exec. -1 with errno if that fails, and then `file` is
+/// closed.
 inline int moved_high(int file) {
   if (file < 0 || file > STDERR_FILENO) return file;
   const int high = ::fcntl(file, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
@@ -28,7 +28,7 @@ inline int open_high(const char* path, int flags, unsigned mode = 0) {
   return moved_high(::open(path, flags, mode));
 }
 
-/// pipe2(O_CLOEXEC) with both ends above 2; false with errno if there is none.
+/// pipe2(O_CLOEXEC) with both ends above 2; false with errno if that fails.
 inline bool pipe_high(int (&ends)[2]) {
   if (::pipe2(ends, O_CLOEXEC) != 0) return false;
   for (int& end : ends) end = moved_high(end);

@@ -63,7 +63,7 @@ bool add_block() {
 
 void on_bus_error(int, siginfo_t* info, void*) {
   if (info->si_code > 0 && rescue(info->si_addr)) return;
-  // As without a handler: the access is made again, and what another process sent is sent again.
+  // Same as without a handler: the access is repeated, and what another process sent is sent again.
   ::signal(SIGBUS, SIG_DFL);
   if (info->si_code <= 0) ::raise(SIGBUS);
 }
@@ -71,7 +71,7 @@ void on_bus_error(int, siginfo_t* info, void*) {
 }  // namespace
 
 void guard(const void* begin, size_t bytes, bool read_only) {
-  constexpr uintptr_t kTaken = 1;  // begins no mapping
+  constexpr uintptr_t kTaken = 1;  // no mapping begins there
   Mapping* mapping = nullptr;
   const auto take = [](Mapping& free) {
     uintptr_t none = 0;

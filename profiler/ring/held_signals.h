@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Keeps the signals that writing raises from the program: SIGXFSZ of a file that may not grow,
-// SIGPIPE of a pipe that nobody reads. The call that fails says the same by its result.
+// Keeps the signals that writing raises from the program: SIGXFSZ for a file above the size limit,
+// SIGPIPE for a pipe without a reader. The failing call reports the same by its result.
 #pragma once
 
 #include <pthread.h>
@@ -13,8 +13,8 @@
 
 namespace streamscope::ring {
 
-/// While it exists, the calling thread takes neither signal; those that came meanwhile are consumed
-/// at its end, those that were pending before stay. Keeps errno. Not to be nested.
+/// While it exists, the calling thread takes neither signal; those that arrive meanwhile are
+/// consumed at its end, those that were pending before stay. Preserves errno. Must not be nested.
 class HeldSignals {
  public:
   HeldSignals() {

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What can be missing from a recording, as LossRecord::loss names it.
+// What can be missing from a recording: the values of LossRecord::loss.
 //
-// The collector reports losses by number; the writer stores them by name. Grades, meanings and
-// advice stand in trace/loss.cpp.
+// The collector reports losses by number; the writer stores them by name. Severities, meanings and
+// advice are in trace/loss.cpp.
 #pragma once
 
 #include <cstdint>
@@ -16,28 +16,29 @@ namespace streamscope::ring {
 enum class Loss : uint16_t {
   kNone = 0,
   kRingFull,           // records of one thread dropped; count
-  kCuptiDropped,       // activity records that CUPTI says it dropped; count
-  kActivityBuffers,    // activity buffers thrown away because the cap on their memory was reached;
+  kCuptiDropped,       // activity records that CUPTI reported as dropped; count
+  kActivityBuffers,    // activity buffers discarded because the cap on their memory was reached;
                        // count = buffers
   kActivityRing,       // decoded activities dropped because the writer did not keep up; count
-  kTimesNotDelivered,  // operations whose times never came, as far as the collector can tell; count
+  kTimesNotDelivered,  // operations whose times never arrived, as far as the collector can tell;
+                       // count
   kUnknownActivity,    // activity records of a kind or layout this build cannot read; count
-  kOtherSubscriber,    // another tool holds CUPTI: no CUDA calls, no times; detail names it
+  kOtherSubscriber,    // another tool uses CUPTI: no CUDA calls, no times; detail names it
   kProfilerConflict,   // another profiler took the activity buffers from `first` to `last`
-  kNoCupti,            // libcupti was not found or refused; detail says why
-  kCuptiFatal,         // CUPTI ended itself; detail is its message
+  kNoCupti,            // libcupti was not found or refused to start; detail says why
+  kCuptiFatal,         // CUPTI stopped with a fatal error; detail is its message
   kLateAttach,       // CUDA was in use before recording began: earlier objects and work are unknown
   kGraphTimes,       // no times of graph launches: graphs could exist when recording began
   kNoThreadRing,     // a thread could not get a ring; all its calls are missing; detail says why
-  kBadObserverFact,  // libcoord told something this build cannot store; count; detail gives an
+  kBadObserverFact,  // libcoord reported data that this build cannot store; count; detail gives an
                      // example
   kStacks,           // call stacks could not be taken; count
   kProfilerRefused,  // CUPTI refused another profiler between `first` and `last`; detail names it
-  kKernelParameters,  // kernels of which only a part of the parameters was looked at; count
+  kKernelParameters,  // kernels of which only some parameters were scanned; count
 };
 
-/// Kebab-case, never renamed; what it means and what to do about it says trace/loss.h. "" for a
-/// number that this build does not know.
+/// Kebab-case, never renamed; trace/loss.h has its meaning and what to do about it. "" for a number
+/// that this build does not know.
 constexpr std::string_view loss_name(Loss loss) {
   switch (loss) {
     case Loss::kRingFull:

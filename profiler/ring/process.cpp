@@ -42,7 +42,7 @@ Stat read_stat(uint32_t pid) {
   if (failure != 0 && failure != ESRCH) return {'?'};
   text[size] = '\0';
 
-  // The name in field 2 may hold blanks and parentheses; fields are counted from the last ')'.
+  // The name in field 2 may contain spaces and parentheses; fields are counted from the last ')'.
   const char* at = std::strrchr(text, ')');
   if (at == nullptr || at + 2 >= text + size) return {};
   Stat stat;
@@ -63,7 +63,7 @@ uint64_t process_start(uint32_t pid) { return read_stat(pid).start; }
 
 bool process_alive(uint32_t pid, uint64_t start) {
   Stat stat = read_stat(pid);
-  // Without a descriptor to look with, only that there is one of this number.
+  // Without a file descriptor, only the existence of the pid can be checked.
   if (stat.state == '?') return ::kill(static_cast<pid_t>(pid), 0) == 0 || errno == EPERM;
   return stat.state != 0 && stat.state != 'Z' && stat.state != 'X' && stat.start == start;
 }

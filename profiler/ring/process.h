@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Which process is meant: a pid together with its start time, since pids are reused.
+// Identifies a process: a pid together with its start time, since pids are reused.
 //
 // Usable inside the observed process: no allocation, no stdio, no exceptions.
 #pragma once
@@ -14,8 +14,8 @@ namespace streamscope::ring {
 /// such process; a zombie still has one.
 uint64_t process_start(uint32_t pid);
 
-/// True while the process that had this pid and start time can still run code: it exists and is no
-/// zombie.
+/// True while the process that had this pid and start time can still run code: it exists and is not
+/// a zombie.
 bool process_alive(uint32_t pid, uint64_t start);
 
 }  // namespace streamscope::ring

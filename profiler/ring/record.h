@@ -4,8 +4,8 @@
 // The fixed-size records that travel from an observed process to the writer.
 //
 // `profiler/collect` fills them inside the target, `profiler/record` reads them outside. A record
-// states one fact as it was seen and resolves nothing: handles stay raw, texts are named by their
-// hash, times are clock ticks. Everything that needs more than one fact (identity of reused
+// states one fact as it was observed and resolves nothing: handles stay raw, texts are named by
+// their hash, times are clock ticks. Everything that needs more than one fact (identity of reused
 // handles, versions of events, which record a wait binds to) is worked out by the writer from the
 // stamps, so that the target pays for stores only.
 #pragma once
@@ -64,7 +64,7 @@ enum class RecordKind : uint8_t {
                  // (simulator)
   kLaunchShape,  // LaunchShapeRecord
   kSyncWitness,  // SyncWitnessRecord: CUPTI's own pairing of records and waits (tier events)
-  kOverhead,     // OverheadRecord: time that the profiler or the driver itself took
+  kOverhead,     // OverheadRecord: time taken by the profiler or the driver itself
   // Graph structure.
   kGraph,      // GraphRecord
   kGraphNode,  // GraphNodeRecord
@@ -84,16 +84,16 @@ enum class RecordKind : uint8_t {
   kTaskQueue,              // TaskQueueRecord
   kTaskRun,                // TaskRunRecord
   kTask,                   // TaskRecord
-  // What memory is touched.
+  // Which memory is accessed.
   kAccess,           // AccessRecord
   kKernelArguments,  // KernelArgumentsRecord (--with args)
-  // What the collector itself has to say.
+  // What the collector itself reports.
   kDropped,     // LossRecord: this ring was full
   kLoss,        // LossRecord: anything else that is missing
   kCollecting,  // CollectingRecord: recording switched on or off (delay, duration, capture range)
-  kEnd,         // EndRecord: the process is ending in good order
+  kEnd,         // EndRecord: the process is ending normally
   kAnswer,      // AnswerRecord
-  kDump,        // CollectingRecord: the program asks for a dump of the flight recorder
+  kDump,        // CollectingRecord: the program requests a dump of the flight recorder
   kWaits,       // WaitsRecord; the next two follow it in the same ring
   kWaitParty,   // WaitPartyRecord
   kWaitLinks,   // WaitLinksRecord
@@ -114,7 +114,7 @@ inline constexpr uint32_t kNone32 = 0xffffffffu;
 /// Index into the call table (calls.h).
 using CallId = uint16_t;
 
-/// Every record starts so; the rest of its 64 bytes depends on `kind`.
+/// Every record starts like this; the rest of its 64 bytes depends on `kind`.
 struct RecordHead {
   RecordKind kind;
   uint8_t flags;
@@ -129,7 +129,7 @@ struct alignas(64) Record {
 };
 static_assert(sizeof(Record) == 64);
 
-struct TextRecord {  // texts longer than one chunk are several records in a row in one ring
+struct TextRecord {  // a text longer than one chunk is several consecutive records in one ring
   RecordKind kind;
   uint8_t flags;
   uint16_t chunk_bytes;  // bytes used in `bytes`
@@ -194,13 +194,13 @@ struct StreamRecord {
   RecordKind kind;
   uint8_t flags;
   uint8_t stream_kind;  // StreamKind
-  uint8_t destroyed;    // 1: the handle ends here
+  uint8_t destroyed;    // 1: the handle is destroyed here
   uint32_t context;
   uint64_t handle;  // 0 for the legacy stream, 2 for a per-thread default stream
   uint64_t begin;   // ticks
   uint32_t stream;  // device-side id within the context (CUPTI stream id), as in OpRecord
   int32_t priority;
-  uint32_t tid;  // per-thread default streams: whose
+  uint32_t tid;  // per-thread default streams: their thread
   uint32_t reserved;
   TextHash name;
   uint64_t unused[2];
@@ -213,14 +213,14 @@ struct NameRecord {
   uint8_t flags;
   uint8_t object_kind;  // ObjectKind
   uint8_t reserved;
-  uint32_t context;  // kNone32 if not known
+  uint32_t context;  // kNone32 if unknown
   uint64_t object;   // handle, tid, ...
   TextHash name;
   uint64_t begin;  // ticks
   uint64_t unused[4];
 };
 
-/// One CUDA call. Which field holds what follows from the call's kind: see calls.h.
+/// One CUDA call. The call's kind determines the meaning of the fields: see calls.h.
 struct CallRecord {
   RecordKind kind;
   uint8_t flags;
@@ -237,10 +237,10 @@ struct CallRecord {
   uint32_t stack;      // low half of the StackRecord hash, 0 if none
 };
 
-/// `value` of a CallRecord with kPolls: how many queries of the same followed at once that were not
-/// ready either, and when the last of them ended. All else in the record is of the first one. One
-/// word, which the producer replaces while the record is the newest of its ring, until the consumer
-/// seals it.
+/// `value` of a CallRecord with kPolls: how many identical queries followed immediately that were
+/// not ready either, and when the last of them ended. The rest of the record describes the first
+/// one. One word, which the producer replaces while the record is the newest of its ring, until the
+/// consumer seals it.
 struct PollWord {
   static constexpr uint64_t kSealed = uint64_t{1} << 63;
   static constexpr int kTickBits = 40;  // nine minutes
@@ -254,14 +254,14 @@ struct PollWord {
   constexpr uint64_t more() const { return (word & ~kSealed) >> kTickBits; }
   /// From the entry of the first to the exit of the last; 0 if there is only one.
   constexpr uint64_t ticks() const { return word & kMostTicks; }
-  /// False if there is no room for one more query that ended `ticks` after the first began.
+  /// False if the word cannot hold one more query that ended `ticks` after the first began.
   constexpr bool takes(uint64_t ticks) const {
     return !is_sealed() && more() < kMostMore && ticks <= kMostTicks;
   }
   constexpr PollWord with(uint64_t ticks) const { return {(more() + 1) << kTickBits | ticks}; }
 };
 
-/// When the last call that a record stands for ended.
+/// When the last call that a record represents ended.
 constexpr uint64_t last_end(const CallRecord& call) {
   const PollWord polls{(call.flags & kPolls) != 0 ? call.value : 0};
   return polls.more() == 0 ? call.end : call.begin + polls.ticks();
@@ -272,17 +272,17 @@ struct RangeRecord {
   uint8_t flags;
   uint16_t category;
   uint32_t color;      // 0xAARRGGBB, 0 if none
-  uint64_t begin;      // ticks of this very act
+  uint64_t begin;      // ticks of this call
   TextHash name;       // kRangePop, kRangeEnd: 0
   TextHash domain;     // 0: the default domain
   uint64_t id;         // kRangeStart, kRangeEnd
   uint32_t tid;        // the acting thread
-  uint32_t operation;  // libcoord operation that the range stands for, kNone32 if none
+  uint32_t operation;  // libcoord operation that the range represents, kNone32 if none
   uint64_t payload;    // NVTX payload bits
   uint64_t unused;
 };
 
-/// Something that ran on the device. One of three names of the stream is given: `stream` always.
+/// Something that ran on the device. `stream` is always given.
 struct OpRecord {
   RecordKind kind;
   uint8_t flags;
@@ -314,7 +314,7 @@ struct LaunchShapeRecord {
   uint64_t unused[3];
 };
 
-/// The number of a shape: a hash of what it consists of, never kNone32.
+/// The number of a shape: a hash of its fields, never kNone32.
 constexpr uint32_t shape_number(const LaunchShapeRecord& shape) {
   uint64_t hash = kFnv1aStart;
   auto add = [&hash](uint32_t value) { hash = fnv1a_step(value, hash); };
@@ -327,8 +327,8 @@ constexpr uint32_t shape_number(const LaunchShapeRecord& shape) {
   return number == kNone32 ? 0 : number;
 }
 
-/// CUPTI's own word on which record a wait took (tier events): the witness against which pairing is
-/// tested.
+/// CUPTI's own record of which event record a wait binds to (tier events): the reference against
+/// which pairing is tested.
 struct SyncWitnessRecord {
   RecordKind kind;
   uint8_t flags;
@@ -403,14 +403,14 @@ struct OperationRecord {
   TextHash call_site;  // "file:line function"
   uint32_t context;
   uint32_t parent;  // group it belongs to, kNone32 if none
-  uint64_t begun;   // as `begin`; kNotYet: told later
-  // The operation whose submission the thread ended before, so many ticks or ns before `begin`: no
-  // other record tells that. 0: none.
+  uint64_t begun;   // as `begin`; kNotYet: reported later
+  // The operation whose submission the thread ended before, this many ticks or ns before `begin`:
+  // no other record contains that. 0: none.
   uint32_t ended;
   uint32_t ended_before;
 };
 
-/// Wire value for an instant that is not known yet.
+/// Wire value for a time that is not known yet.
 inline constexpr uint64_t kNotYet = 0xffffffffffffffffull;
 
 /// Some of what an operation depends on.
@@ -438,7 +438,7 @@ struct OperationStateRecord {
   uint64_t unused[6];
 };
 
-/// Operations that were proved to be completed at once.
+/// Operations that were found completed at the same time.
 struct OperationsCompletedRecord {
   static constexpr uint32_t kMost = 12;
   RecordKind kind;
@@ -472,7 +472,7 @@ struct PoolSampleRecord {
   uint64_t unused[2];
 };
 
-/// A barrier, named by the operation that has completed when it was reached; its streams follow.
+/// A barrier, named by the operation that has completed when it is reached; its streams follow.
 struct BarrierRecord {
   RecordKind kind;
   uint8_t flags;
@@ -495,16 +495,16 @@ struct BarrierStreamRecord {
   uint64_t unused[4];
 };
 
-/// How it is known that memory is touched. Stored in traces: append only.
+/// How it is known that memory is accessed. Stored in traces: append only.
 enum class AccessSource : uint8_t {
   kArgument = 0,  // argument of a copy or memset, or what a simulated kernel does
   kOperation,     // declared by an operation of libcoord
-  kHost,          // host code says so, now
+  kHost,          // declared by host code, at this time
   kParameter,     // a word in the parameters of a kernel that may be a pointer
 };
 
 /// Memory that the work of a call, an operation or host code reads or writes: one range, or the
-/// source and the destination of a copy. Ranges of several rows lie `pitch` apart.
+/// source and the destination of a copy. Ranges of several rows are `pitch` apart.
 struct AccessRecord {
   RecordKind kind;
   uint8_t flags;
@@ -529,7 +529,7 @@ struct KernelArgumentsRecord {
   uint32_t correlation_id;
   TextHash kernel;
   uint64_t values[5];
-  uint8_t parameters[8];  // which parameter of the kernel each value lies in
+  uint8_t parameters[8];  // the parameter of the kernel that contains each value
 };
 
 /// When a host thread brought a stream to a barrier.
@@ -563,7 +563,7 @@ struct TimelinePointRecord {
   uint64_t begin;  // ticks or virtual ns
   uint64_t value;
   uint64_t stream;   // handle
-  uint32_t context;  // kNone32: the host acted
+  uint32_t context;  // kNone32: done by the host
   uint32_t reserved;
   uint64_t unused[3];
 };
@@ -579,17 +579,17 @@ struct TaskQueueRecord {
   uint64_t unused[5];
 };
 
-/// A run of a queue of a GPU: told when its workers were launched, and again when all of its tasks
-/// were told.
+/// A run of a queue of a GPU: reported when its workers were launched, and again when all of its
+/// tasks were reported.
 struct TaskRunRecord {
   RecordKind kind;
   uint8_t flags;
   uint16_t ended;
   uint32_t queue;
-  uint64_t left_out;  // ended: tasks that ran and were not told
+  uint64_t left_out;  // ended: tasks that ran and were not reported
   uint32_t run;
   uint32_t correlation_id;  // not ended: of the launch; 0 if that was not traced
-  uint32_t operation;       // not ended: that launched it, kNone32 if none
+  uint32_t operation;       // not ended: operation that launched it, kNone32 if none
   uint32_t reserved;
   uint64_t unused[4];
 };
@@ -603,7 +603,7 @@ struct TaskRecord {
   uint16_t type;  // of work, or kNoTaskType
   uint32_t queue;
   uint64_t task;
-  uint64_t begin;  // ticks or virtual ns; of a run ns since its workers began
+  uint64_t begin;  // ticks or virtual ns; in a run: ns since its workers began
   uint64_t end;
   uint32_t worker;
   uint32_t sm;   // kNone32 on the host
@@ -613,7 +613,7 @@ struct TaskRecord {
 };
 
 /// A file mapped into the process. `base` is the load bias that turns a run-time address into one
-/// of the file's.
+/// of the file.
 struct ModuleRecord {
   RecordKind kind;
   uint8_t flags;
@@ -626,8 +626,8 @@ struct ModuleRecord {
   uint64_t unused[3];
 };
 
-/// Frames of a call stack, innermost first; a stack longer than a chunk is several records in a row
-/// in one ring.
+/// Frames of a call stack, innermost first; a stack longer than one chunk is several consecutive
+/// records in one ring.
 struct StackRecord {
   RecordKind kind;
   uint8_t flags;
@@ -670,17 +670,17 @@ struct EndRecord {
   uint32_t reserved2;
   uint64_t begin;          // ticks
   uint64_t callbacks;      // calls seen in all threads
-  uint64_t cupti_dropped;  // records that CUPTI says it dropped
+  uint64_t cupti_dropped;  // records that CUPTI reported as dropped
   uint64_t unused[4];
 };
 
 enum class AnswerKind : uint8_t {
-  kQuestion = 0,  // of one Question
-  kFlush,         // of the forced flush
-  kAll,           // nothing more is to come in this round
+  kQuestion = 0,  // to one Question
+  kFlush,         // to the forced flush
+  kAll,           // nothing more follows in this round
 };
 
-/// What a collector found out about a Question of control.h.
+/// A collector's answer to a Question of control.h.
 struct AnswerRecord {
   RecordKind kind;
   uint8_t flags;
@@ -694,7 +694,7 @@ struct AnswerRecord {
   uint64_t unused[4];
 };
 
-/// Who waits for whom in libcoord, as far as it leads to somebody who waits in vain or in a cycle.
+/// Who waits for whom in libcoord, as far as it leads to an unfulfillable wait or a cycle.
 struct WaitsRecord {
   RecordKind kind;
   uint8_t flags;
@@ -749,7 +749,7 @@ static_assert(kIsRecord<TextRecord> && kIsRecord<ProcessRecord> && kIsRecord<Thr
               kIsRecord<CollectingRecord> && kIsRecord<EndRecord> && kIsRecord<AnswerRecord> &&
               kIsRecord<WaitsRecord> && kIsRecord<WaitPartyRecord> && kIsRecord<WaitLinksRecord>);
 
-/// What a record of the kind that T is for says.
+/// The record kind that T is for.
 template <class T>
 T as(const Record& record) {
   static_assert(kIsRecord<T>);

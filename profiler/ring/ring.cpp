@@ -39,7 +39,7 @@ int64_t now_ns(clockid_t clock) {
   return now.tv_sec * int64_t{1'000'000'000} + now.tv_nsec;
 }
 
-/// What a ring's name needs behind its directory.
+/// Bytes that a ring's name needs after its directory.
 constexpr size_t kNameBytes = 80;
 
 /// DIRECTORY/PID-START-INDEX.ring, into memory of its length: the program's stacks may be small.
@@ -56,9 +56,9 @@ void write_path(char* to, const char* directory, uint32_t pid, uint64_t start, u
   std::memcpy(at, ".ring", 6);
 }
 
-/// Storage is taken now: a full disk is an error here and not a SIGBUS in the program later.
+/// Storage is allocated now: a full disk is an error here and not a SIGBUS in the program later.
 int take_room(int file, uint64_t from, uint64_t bytes) {
-  const HeldSignals held;  // of a limit on the size of files
+  const HeldSignals held;  // for a limit on the size of files
   int failure;
   do {
     failure = ::posix_fallocate(file, static_cast<off_t>(from), static_cast<off_t>(bytes));
@@ -66,7 +66,7 @@ int take_room(int file, uint64_t from, uint64_t bytes) {
   return failure;
 }
 
-/// Page faults now, not in traced calls; older kernels refuse.
+/// Causes the page faults now, not in traced calls; older kernels refuse.
 void touch([[maybe_unused]] void* begin, [[maybe_unused]] uint64_t bytes) {
 #ifdef MADV_POPULATE_WRITE
   ::madvise(begin, bytes, MADV_POPULATE_WRITE);
@@ -112,7 +112,7 @@ Producer Producer::create(const char* directory, uint32_t index, uint64_t capaci
   const uint64_t size = std::min(capacity, kFirstRecords);
   const auto pid = static_cast<uint32_t>(::getpid());
   const uint64_t start = process_start(pid);
-  if (start == 0) {  // which its consumer would take for the sign of another process
+  if (start == 0) {  // the consumer would take 0 for the sign of another process
     *error = EMFILE;
     return producer;
   }
@@ -157,7 +157,7 @@ Producer Producer::create(const char* directory, uint32_t index, uint64_t capaci
   header->state.store(RingState::kLive, std::memory_order_relaxed);
   header->overwrites = overwrites ? 1 : 0;
   header->submission.begin(kNone32, 0);
-  // The magic comes last: a file without it is one whose making is not finished.
+  // The magic is written last: a file without it is incomplete.
   magic(*header).store(std::bit_cast<uint64_t>(kRingMagic), std::memory_order_release);
 
   producer.header_ = header;
@@ -194,7 +194,7 @@ namespace {
 
 // Only the producing thread knows where the records are; the header stays where it is.
 void* move_mapping([[maybe_unused]] int file, void* records, uint64_t bytes) {
-#if defined(__SANITIZE_THREAD__)  // takes what mremap() gave back for still in use
+#if defined(__SANITIZE_THREAD__)  // considers what mremap() gave back as still in use
   void* moved =
       ::mmap(nullptr, 2 * bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, kRingHeaderBytes);
   if (moved != MAP_FAILED) ::munmap(records, bytes);
@@ -227,18 +227,18 @@ int Producer::double_size() {
   return 0;
 }
 
-// One in so many of the records of a ring that overwrites its oldest go at a time.
+// A ring that overwrites its oldest records drops this share of them at a time.
 constexpr uint64_t kOverwrittenShare = 8;
 
 // The ring is at its end or full, or records were dropped since the last one was written.
 bool Producer::make_room() {
   uint64_t tail = header_->tail.load(std::memory_order_acquire);
   const auto at_end = [this] { return ((head_ - base_) & mask_) == 0 && head_ != base_; };
-  // What is being dropped shows that this was tried here.
+  // If records are being dropped, this was already tried here.
   if (at_end() && tail != head_ && drop_count_ == 0) grow();
   const uint64_t needed = drop_count_ == 0 ? 1 : 2;
   if (head_ + needed - tail > size() && header_->overwrites != 0) {
-    // A piece at once, so that a reader of what is left has time before it is overwritten.
+    // Several at once, so that a reader of the rest has time before it is overwritten.
     tail = head_ + needed - size() + size() / kOverwrittenShare;
     header_->tail.store(tail, std::memory_order_release);
   }

@@ -5,14 +5,14 @@
 // consumer outside.
 //
 // The producer never blocks or allocates while pushing; a full ring drops the record and counts it.
-// All state lives in the file, so whatever was pushed survives the end of either process, however
-// it ends. A ring is handed from an ended thread to a new one by its owner (collect); ThreadRecords
-// mark the borders.
+// All state is in the file, so whatever was pushed survives the end of either process, however it
+// ends. The owner (collect) hands the ring of an ended thread to a new one; ThreadRecords mark the
+// boundaries.
 //
-// A ring begins small and doubles when it is used, up to its capacity; only then does the producer
-// call the system. It grows where its places are about to be used again (head - base is a multiple
-// of its size) and some of them still hold records: the new places come behind the old ones, and
-// base, the number of the record in the first place, makes all records keep theirs. So a ring below
+// A ring starts small and doubles as needed, up to its capacity; only then does the producer make
+// system calls. It grows when its places are about to be reused (head - base is a multiple of its
+// size) and some of them still hold records: the new places follow the old ones, and base, the
+// number of the record in the first place, lets all records stay where they are. So a ring below
 // its capacity is never full.
 #pragma once
 
@@ -44,10 +44,10 @@ struct ClockAnchor {
   int64_t realtime_ns;   // CLOCK_REALTIME
 };
 
-/// The clock that this machine can offer: the time-stamp counter if the processor calls it
+/// The clock that this machine offers: the time-stamp counter if the processor reports it as
 /// invariant.
 ClockKind best_clock();
-/// Nanoseconds of CLOCK_MONOTONIC.
+/// CLOCK_MONOTONIC in nanoseconds.
 uint64_t read_monotonic();
 /// Reads `kind`. About 15 ns (counter) or 25 ns (monotonic).
 inline uint64_t read_clock(ClockKind kind) {
@@ -57,8 +57,9 @@ inline uint64_t read_clock(ClockKind kind) {
   (void)kind;
   return read_monotonic();
 }
-/// Reads `kind` once everything before it in the program has happened; for stamps at the exit of
-/// calls, which else may be taken while the call still waits for memory. About 5 to 15 ns more.
+/// Reads `kind` after everything before it in the program has completed; for stamps at the exit of
+/// calls, which could otherwise be taken while the call still waits for memory. About 5 to 15 ns
+/// more.
 inline uint64_t read_clock_after(ClockKind kind) {
 #if defined(__x86_64__)
   if (kind == ClockKind::kTimeStampCounter) {
@@ -68,13 +69,13 @@ inline uint64_t read_clock_after(ClockKind kind) {
 #endif
   return read_clock(kind);
 }
-/// Takes the tightest of several readings; a few microseconds.
+/// Returns the tightest of several readings; takes a few microseconds.
 ClockAnchor read_anchor(ClockKind kind);
 
 enum class RingState : uint32_t { kLive = 1, kClosed = 2 };
 
-/// The call that the producing thread is inside of right now, if any. Written at the call's entry
-/// and cleared at its exit, so that a hang or a sudden end shows where every thread stood.
+/// The call that the producing thread is currently in, if any. Written at the call's entry and
+/// cleared at its exit, so that a hang or a sudden end shows where every thread was.
 struct alignas(64) OpenCall {
   std::atomic<uint64_t> begin;  // ticks at entry; 0: no call is open
   std::atomic<uint64_t> stream;
@@ -90,10 +91,10 @@ struct alignas(64) OpenCall {
       leaving;  // 1 from before the exit stamp is read until the record is published
 };
 
-/// The libcoord operation whose submission the producing thread began last: it goes on, or has
-/// ended and the next OperationRecord of the thread tells so, too.
+/// The libcoord operation whose submission the producing thread began last: it is in progress, or
+/// has ended and the next OperationRecord of the thread reports that, too.
 struct Submission {
-  std::atomic<uint64_t> ended;      // as OperationRecord::begin; 0: it goes on. libcoord writes it
+  std::atomic<uint64_t> ended;      // as OperationRecord::begin; 0: in progress. libcoord writes it
   std::atomic<uint32_t> operation;  // kNone32: none
   std::atomic<uint32_t> flags;      // RecordFlags
 
@@ -105,7 +106,7 @@ struct Submission {
   void end(uint64_t at) { ended.store(at, std::memory_order_release); }
 };
 
-/// How often a ring can double at most.
+/// Maximum number of times that a ring can double.
 inline constexpr uint32_t kMostGrowths = 32;
 
 /// First page of a ring file. Producer and consumer fields are on different cache lines.
@@ -115,32 +116,32 @@ struct RingHeader {
   uint32_t pid;
   uint64_t process_start;  // start time of the process in clock ticks since boot (/proc/PID/stat
                            // field 22)
-  uint64_t capacity;       // records that it may grow to, a power of two
-  uint64_t first_size;     // records that it began with, a power of two
+  uint64_t capacity;       // maximum number of records, a power of two
+  uint64_t first_size;     // initial number of records, a power of two
   ClockKind clock;
   uint32_t index;      // number of the ring within its process; 0 is the first
-  ClockAnchor anchor;  // taken when the ring was made
+  ClockAnchor anchor;  // taken when the ring was created
 
   alignas(64) std::atomic<uint64_t> head;  // records pushed since the beginning; producer writes
   std::atomic<uint64_t> dropped;           // records dropped since the beginning; producer writes
   std::atomic<uint32_t> tid;               // thread that produces now
   std::atomic<RingState> state;            // producer side writes
   std::atomic<uint64_t> stacks;            // call stacks taken since the beginning
-  std::atomic<uint64_t> stack_ticks;       // what they cost the program
+  std::atomic<uint64_t> stack_ticks;       // their cost for the program
   Submission submission;                   // read at every call, so in a line that each one touches
   OpenCall open_call;
-  alignas(64) std::atomic<uint64_t> tail;  // records consumed; consumer writes, or, if it
-                                           // overwrites the oldest records, the producer
-  uint32_t overwrites;  // 1: a full ring drops its oldest records; nobody releases any
+  alignas(64) std::atomic<uint64_t> tail;  // records consumed; written by the consumer, or by the
+                                           // producer if it overwrites the oldest records
+  uint32_t overwrites;  // 1: a full ring drops its oldest records; no one releases any
 
-  alignas(64) std::atomic<uint32_t> growths;  // how often it has doubled; producer writes
-  std::atomic<int32_t> growth_error;          // errno of the last try to grow, 0 if that worked
+  alignas(64) std::atomic<uint32_t> growths;  // number of times it has doubled; producer writes
+  std::atomic<int32_t> growth_error;          // errno of the last attempt to grow, 0 if that worked
   uint64_t bases[kMostGrowths];               // record in the first place since the n-th growth
 };
 
 inline constexpr char kRingMagic[8] = {'S', 'S', 'R', 'I', 'N', 'G', '\0', '\1'};
 inline constexpr size_t kRingHeaderBytes = 4096;
-/// Records that a ring begins with: with the header 36 KiB.
+/// Initial capacity of a ring in records: 36 KiB with the header.
 inline constexpr uint64_t kFirstRecords = 512;
 static_assert(sizeof(RingHeader) <= kRingHeaderBytes);
 
@@ -148,10 +149,10 @@ static_assert(sizeof(RingHeader) <= kRingHeaderBytes);
 class Producer {
  public:
   Producer() = default;
-  /// Creates `DIRECTORY/PID-START-INDEX.ring` (0600, O_EXCL, O_NOFOLLOW), which grows to
-  /// `capacity` records, rounded up to a power of two. Returns a Producer that is not valid() if
-  /// that fails; `error` then says why. `directory` is used whenever the ring grows, so it must
-  /// live as long. `overwrites`: a full ring makes room by dropping its oldest records.
+  /// Creates `DIRECTORY/PID-START-INDEX.ring` (0600, O_EXCL, O_NOFOLLOW), which grows to `capacity`
+  /// records, rounded up to a power of two. If that fails, returns a Producer that is not valid(),
+  /// and `error` says why. `directory` is used whenever the ring grows, so it must outlive the
+  /// Producer. `overwrites`: a full ring drops its oldest records.
   static Producer create(const char* directory, uint32_t index, uint64_t capacity, ClockKind clock,
                          int* error, bool overwrites = false);
 
@@ -159,7 +160,7 @@ class Producer {
   RingHeader& header() const { return *header_; }
 
   /// Copies `record` (64 bytes) into the ring. False and counted if the ring is full. A push after
-  /// drops is preceded by a kDropped LossRecord that says how many and when, so two free places are
+  /// drops is preceded by a kDropped LossRecord with their number and time, so two free places are
   /// needed then.
   template <class T>
   bool push(const T& record) {
@@ -170,34 +171,35 @@ class Producer {
     return true;
   }
 
-  /// Pushes a query that was not ready. If the newest record of the ring is one of the same and the
-  /// consumer has not taken it, that one counts it, so that a polling loop fills no ring.
+  /// Pushes a query that was not ready. If the newest record of the ring is of the same query and
+  /// the consumer has not taken it, that record counts it, so that a polling loop does not fill the
+  /// ring.
   bool push_poll(const CallRecord& call);
 
   /// The place of the next record, to be filled in and then published; null and counted if the ring
-  /// is full. Nothing else may be pushed in between. Spares a hot caller the copy.
+  /// is full. Nothing else may be pushed in between. Saves a hot caller the copy.
   template <class T>
   T* claim() {
     if (__builtin_expect(!has_room(), 0) && !make_room()) return nullptr;
     return claim_room<T>();
   }
-  /// False if claim() has to look further.
+  /// False if claim() must use its slow path.
   bool has_room() const { return head_ != limit_; }
-  /// claim() after has_room() has said yes.
+  /// claim() after has_room() returned true.
   template <class T>
   T* claim_room() {
     static_assert(kIsRecord<T>);
     return new (&place(head_)) T;
   }
-  /// `place`: what was claimed.
+  /// `place`: what claim() returned.
   void publish(const void* place) {
     header_->head.store(++head_, std::memory_order_release);
-    // Behind the end of the ring that is nothing, which does no harm.
+    // At the end of the ring nothing follows, which does no harm.
     fetch_for_writing(static_cast<const Record*>(place) + 1 + kFetchAhead);
   }
 
-  /// How many records can be pushed now at least, if the thread pushes nothing else and the ring
-  /// can grow unless it could not the last time.
+  /// Minimum number of records that can be pushed now, if the thread pushes nothing else and the
+  /// ring can grow (unless the last attempt failed).
   uint64_t room() const;
 
   /// Marks the ring closed: the thread has ended. The mapping stays until the process ends.
@@ -206,8 +208,8 @@ class Producer {
   void reopen(uint32_t tid);
 
  private:
-  // A place of the ring was last read by another processor or lies in memory only; a store to it
-  // takes some 100 ns, which the traced program would feel. Fetching a few places ahead hides that
+  // A place of the ring was last read by another processor or is in memory only; a store to it
+  // takes some 100 ns, which slows the traced program. Fetching a few places ahead hides that
   // behind the calls in between.
   static constexpr uint64_t kFetchAhead = 4;
   static void fetch_for_writing(const void* place) {
@@ -229,10 +231,10 @@ class Producer {
   uint64_t mask_ = 0;
   uint64_t base_ = 0;        // number of a record in the first place
   uint64_t head_ = 0;        // private copy of header_->head
-  uint64_t limit_ = 0;       // records before this number have room for certain
+  uint64_t limit_ = 0;       // records before this number are sure to have a place
   uint64_t poll_head_ = 0;   // head_ when a poll was the newest record
   uint64_t drop_count_ = 0;  // since the last push
-  // Seldom used.
+  // Rarely used.
   uint64_t drop_first_ = 0;  // ticks of the first of these drops
   const char* directory_ = nullptr;
 };
@@ -242,8 +244,8 @@ class Consumer {
  public:
   /// Maps a ring file. Nothing if the file is not a whole ring of this layout version; `why` then
   /// says what is wrong. Validates everything it later relies on: a torn or hostile file cannot
-  /// make it read outside the mapping.
-  /// `error`: errno of a call that failed; 0 if the file is at fault.
+  /// make it read outside the mapping. `error`: errno of a call that failed; 0 if the file is at
+  /// fault.
   static std::optional<Consumer> open(const std::filesystem::path& file, std::string* why,
                                       int* error = nullptr);
 
@@ -253,11 +255,12 @@ class Consumer {
 
   const RingHeader& header() const { return *header_; }
   const std::filesystem::path& file() const { return file_; }
-  /// Number of the first record that is not released.
+  /// Number of the first record that is not yet released.
   uint64_t tail() const { return tail_; }
 
-  /// Records pushed and not yet released, in up to two pieces of the ring and what was moved out of
-  /// it before. Acquires the producer's stores. Valid until release(), relieve() or the next call.
+  /// Records pushed and not yet released, in up to two pieces of the ring plus what was moved out
+  /// of it before. Acquires the producer's stores. Valid until release(), relieve() or the next
+  /// call.
   struct Pending {
     std::span<const Record> moved, first, second;
     size_t size() const { return moved.size() + first.size() + second.size(); }
@@ -267,29 +270,29 @@ class Consumer {
       return i < first.size() ? first[i] : second[i - first.size()];
     }
   };
-  /// A poll that is the newest record is sealed; without `seal_poll` it is left out as long as it
-  /// may count more queries.
+  /// A poll that is the newest record is sealed; without `seal_poll` it is left out while it can
+  /// still count more queries.
   Pending pending(bool seal_poll = true);
-  /// Entry of the poll that the last pending() left out, 0 if it left out none.
+  /// Entry time of the poll that the last pending() left out, 0 if none.
   uint64_t growing_poll() const { return growing_poll_; }
-  /// Copies of the records from number `*from` on, of a ring that overwrites its oldest; those that
-  /// are gone are left out, and `*from` becomes the number behind the last.
+  /// Copies of the records from number `*from` on, for a ring that overwrites its oldest; those
+  /// already overwritten are left out, and `*from` becomes the number after the last.
   std::vector<Record> copy(uint64_t* from);
-  /// Gives the first `count` pending records' room back to the producer.
+  /// Gives the places of the first `count` pending records back to the producer.
   void release(size_t count);
   /// Records that the ring can hold: its capacity, or its size if it could not grow.
   uint64_t most_records() const {
     return header_->growth_error.load(std::memory_order_relaxed) == 0 ? capacity_ : size_;
   }
-  /// True if the ring is half full.
+  /// True if the ring is more than half full.
   bool is_filling() const {
     return header_->head.load(std::memory_order_relaxed) - ring_tail_ > most_records() / 2;
   }
-  /// 0 if all records can be read. Else why some cannot: errno of a call, or negative if the file
-  /// is too short for them.
+  /// 0 if all records can be read. Otherwise why some cannot: errno of a call, or negative if the
+  /// file is too short for them.
   int unreadable() const { return unreadable_; }
-  /// Moves what the ring holds to its backlog, which gives the room back to the producer at once.
-  /// False if the backlog has none.
+  /// Moves the content of the ring to its backlog, which frees the places for the producer
+  /// immediately. False if the backlog has no space.
   bool relieve();
   /// The file of the backlog, if there is one.
   const std::filesystem::path& backlog_file() const { return backlog_.file(); }
@@ -310,9 +313,9 @@ class Consumer {
   uint64_t base_ = 0;  // number of a record in the first place
   uint32_t growths_ = 0;
   int unreadable_ = 0;
-  uint64_t lost_mappings_ = 0;  // of this process, when this one looked last
+  uint64_t lost_mappings_ = 0;  // of this process, at the last check
   uint64_t tail_ = 0;           // records released
-  uint64_t ring_tail_ = 0;      // and moved; our own copy: what the file says is not trusted twice
+  uint64_t ring_tail_ = 0;      // and moved; our own copy, since the file is not trusted
   uint64_t growing_poll_ = 0;
   std::filesystem::path file_;
   Backlog backlog_;

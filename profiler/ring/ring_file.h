@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What both ends of a ring know of its file.
+// What both ends of a ring know about its file.
 #pragma once
 
 #include <atomic>

@@ -22,10 +22,10 @@ struct Rule {
   Int least, most;
 };
 
-// What is not here and is no time may have any value: numbers of others (handles, hashes,
-// correlation ids, results, process ids) mean nothing but themselves.
+// Columns that are not listed here and are not times may have any value: numbers assigned elsewhere
+// (handles, hashes, correlation ids, results, process ids) have no limits.
 constexpr Rule kRules[] = {
-    // Enumerations; model.h and schema.sql say what the numbers mean.
+    // Enumerations; model.h and schema.sql define the numbers.
     {"process", "clock", 0, kVirtualClock},
     {"stream", "kind", 0, kUnknownStream},
     {"api_call", "kind", 0, static_cast<Int>(kLastCallKind)},
@@ -54,7 +54,7 @@ constexpr Rule kRules[] = {
     {"critical_path", "kind", 0, kGapStep},
     {"finding", "severity", 0, 2},
     {"finding", "confidence", 0, 2},
-    // Yes or no.
+    // Booleans.
     {"", "complete", 0, 1},
     {"", "simulated", 0, 1},
     {"", "executable", 0, 1},
@@ -135,7 +135,7 @@ STREAMSCOPE_TABLES(STREAMSCOPE_FIELDS)
 #undef STREAMSCOPE_FIELDS
 #undef STREAMSCOPE_FIELD
 
-// A column of rows that come from a file.
+// A column of rows that were read from a file.
 struct BlockColumn {
   using value_type = Int;
   Int* values;

@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What a value of a trace can be, checked where values enter: Reader checks every column it loads,
+// The allowed values of a trace, checked when values enter: Reader checks every column it loads,
 // Writer every row that a recording, a recovery or an import appends.
 //
-// A value that cannot be becomes unknown (NULL) and is counted as a loss, so whoever works on a
-// trace may rely on these bounds. They are chosen so that the sum or difference of a few times or
-// sizes fits into 64 bits; sums over rows do not, they need ns_math.h. Whether ids lead somewhere
-// is checked by the reader.
+// An impossible value becomes unknown (NULL) and is counted as a loss, so all code that processes a
+// trace can rely on these bounds. They are chosen so that the sum or difference of a few times or
+// sizes fits into 64 bits; sums over rows do not, they need ns_math.h. The reader checks whether
+// ids refer to existing rows.
 #pragma once
 
 #include <cstdint>
@@ -22,15 +22,15 @@ namespace streamscope::trace {
 
 struct Trace;
 
-/// Every time lies within 9 years of the start of the trace: |t| <= kMostNs. So a duration is at
-/// most 2 * kMostNs, and 15 durations can be added.
+/// Every time is within 9 years of the start of the trace: |t| <= kMostNs. So a duration is at most
+/// 2 * kMostNs, and 15 durations can be added.
 inline constexpr Ns kMostNs = Ns{1} << 58;
-/// Sizes and counts; 2^57 bytes are what an address of x86-64 can reach.
+/// Sizes and counts; 2^57 bytes is the address space of x86-64.
 inline constexpr Int kMostBytes = Int{1} << 57;
 /// Unix time: until 2116.
 inline constexpr Int kMostRealtimeNs = Int{1} << 62;
 
-/// Least and greatest value of a column that is not NULL.
+/// Smallest and largest value of a column that is not NULL.
 struct Bounds {
   Int least = kNoInt;
   Int most = std::numeric_limits<Int>::max();
@@ -41,7 +41,7 @@ struct Bounds {
 };
 Bounds bounds_of(std::string_view table, std::string_view column, ColumnType type);
 
-/// The values that cannot be, by table.
+/// The impossible values, by table.
 class Damage {
  public:
   struct OfTable {
@@ -49,10 +49,10 @@ class Damage {
     Int values = 0;
     std::string first;  ///< "row 7, start_ns = 99"
   };
-  /// `table` and `column` must live as long as this.
+  /// `table` and `column` must outlive this.
   void add(const char* table, uint64_t row, const char* column, Int value);
   void add(const char* table, uint64_t row, const char* column, std::string_view value);
-  /// What was found further down, in tables that this knows or in others.
+  /// Adds another's findings, in tables that this has or in others.
   void add(const Damage& later);
   const std::vector<OfTable>& tables() const { return tables_; }
   bool empty() const { return tables_.empty(); }
@@ -64,7 +64,7 @@ class Damage {
 /// "table op: row 7, start_ns = 99" or, if there are more, "..., and others".
 std::string describe(const Damage::OfTable& table);
 
-/// Makes unknown what the bounds of a column do not allow. `first_row` is the row of its first
+/// Replaces values outside the bounds of a column by unknown. `first_row` is the row of its first
 /// element, for a column that is loaded in pieces. Column: value_type, size(), operator[].
 template <class Column>
 void check_column(const char* table, const char* name, Bounds bounds, Column& column,
@@ -86,12 +86,12 @@ void check_column(const char* table, const char* name, Bounds bounds, Column& co
   }
 }
 
-/// True if `rows` pieces of `bytes`, each `pitch` after the one before, end at or below the last
-/// address. All but `address` within their bounds; NULL counts as nothing.
+/// True if `rows` pieces of `bytes`, each `pitch` after the previous one, end at or below the last
+/// address. All except `address` are within their bounds; NULL counts as 0.
 bool fits_into_memory(Int address, Int bytes, Int pitch = kNoInt, Int rows = kNoInt);
 
 namespace detail {
-// A pair of instants of which the second must not come before the first.
+// A pair of times of which the second must not be before the first.
 template <class Column>
 void check_order(const char* table, const char* second_name, Column& first, Column& second,
                  Damage& damage, uint64_t first_row) {
@@ -106,9 +106,9 @@ void check_order(const char* table, const char* second_name, Column& first, Colu
 }
 }  // namespace detail
 
-/// Makes unknown what does not fit together in a row, after its columns were checked: the end of
-/// an interval before its start, memory beyond the last address. Table: the columns of a table, or
-/// of a piece of it, as members under their names.
+/// Replaces inconsistent values of a row by unknown, after its columns were checked: the end of an
+/// interval before its start, memory beyond the last address. Table: the columns of a table, or of
+/// a piece of it, as members with their names.
 template <class Table>
 void check_rows(const char* name, Table& table, Damage& damage, uint64_t first_row = 0) {
   if constexpr (requires { table.start_ns, table.end_ns; })
@@ -141,16 +141,15 @@ void check_rows(const char* name, Table& table, Damage& damage, uint64_t first_r
 template <class Row>
 void check_row(uint64_t id, Row& row, Damage& damage);
 
-/// Checks rows that come from a file. `columns`: for each column of the table, in the order of
-/// tables.def, its values in 64 bits, whatever its type; NULL is kNoInt.
+/// Checks rows that were read from a file. `columns`: for each column of the table, in the order of
+/// tables.def, its values in 64 bits, regardless of its type; NULL is kNoInt.
 using CheckBlock = void (*)(Int* const* columns, size_t rows, uint64_t first_row, Damage& damage);
 CheckBlock block_check(TableIndex index);
 
-/// Checks all columns of a trace that was made row by row.
+/// Checks all columns of a trace that was built row by row.
 void check(Trace& trace, Damage& damage);
 
-/// The number that meta holds under a key; nothing if that is no number, or one beyond
-/// kMostRealtimeNs.
+/// The number that meta has for a key; nothing if it is not a number, or beyond kMostRealtimeNs.
 std::optional<Int> meta_integer(const Trace& trace, std::string_view key);
 
 /// Adds a loss to a trace for each damaged table.

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// A column of a table in memory: packed, as the reader leaves it, or open, as whoever makes a trace
-// row by row fills it. It reads the same either way.
+// A column of a table in memory: packed, as the reader creates it, or open, while a trace is built
+// row by row. Both read the same way.
 #pragma once
 
 #include <initializer_list>
@@ -14,8 +14,8 @@
 
 namespace streamscope::trace {
 
-/// Everything const leaves the column as it is and is thread-safe. What is not const opens it,
-/// which takes the memory of a plain vector: large traces are read through a const Trace.
+/// All const functions leave the column unchanged and are thread-safe. Non-const functions open it,
+/// which takes the memory of a plain vector: read large traces through a const Trace.
 template <class T>
 class Column {
  public:
@@ -31,7 +31,7 @@ class Column {
   T operator[](size_t index) const { return is_packed_ ? packed_[index] : open_[index]; }
   T front() const { return (*this)[0]; }
   T back() const { return (*this)[size() - 1]; }
-  /// Values [from, from + count), all of them below size(): cheaper than one by one.
+  /// Values [from, from + count), all of them below size(): faster than one by one.
   void read(size_t from, size_t count, T* out) const {
     if (is_packed_) return packed_.read(from, count, out);
     std::copy_n(open_.begin() + static_cast<ptrdiff_t>(from), count, out);
@@ -41,7 +41,7 @@ class Column {
   Iterator end() const { return {this, static_cast<ptrdiff_t>(size())}; }
   friend bool operator==(const Column& a, const Column& b) { return std::ranges::equal(a, b); }
 
-  /// Closes the column and frees what a vector takes beyond that.
+  /// Closes the column and frees the excess memory of the vector.
   void pack() {
     if (is_packed_) return;
     packed_ = Packed<T>(open_);

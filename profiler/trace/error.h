@@ -14,8 +14,8 @@ namespace streamscope {
 /// expected outcomes are return values instead. what() is one line: "SUBJECT: cause; remedy".
 class Error : public std::runtime_error {
  public:
-  /// `subject` is the file or call at fault, `code` the number from below (errno, SQLite), 0 if
-  /// none.
+  /// `subject` is the file or call at fault, `code` the underlying error number (errno, SQLite), 0
+  /// if none.
   Error(std::string subject, std::string cause, std::string remedy = "", int code = 0);
 
   const std::string& subject() const { return subject_; }
@@ -28,11 +28,11 @@ class Error : public std::runtime_error {
   int code_;
 };
 
-/// The line for a user, for any exception: what() of an Error; of lack of memory also what to do;
-/// anything else is called an internal error.
+/// The line for a user, for any exception: what() of an Error; for lack of memory also the remedy;
+/// anything else is reported as an internal error.
 std::string explain(const std::exception& error);
 
-/// What to do about a file or folder that a system call refused with this errno.
+/// The remedy for a file or folder for which a system call failed with this errno.
 std::string remedy_for(int error);
 
 }  // namespace streamscope

@@ -11,7 +11,7 @@
 namespace streamscope::trace {
 namespace {
 
-// Longest text or blob that is read; exports hold nothing near it.
+// Longest text or blob that is read; exports contain nothing nearly as long.
 constexpr int kLongestValue = 64 << 20;
 
 std::string quoted(std::string_view name) {
@@ -26,7 +26,7 @@ bool ForeignRow::is_null(int column) const {
   return sqlite3_value_type(values_[column]) == SQLITE_NULL;
 }
 int64_t ForeignRow::integer(int column, int64_t otherwise) const {
-  // NULL reads 0, so most values need only be asked for once.
+  // NULL reads 0, so most values need only one read.
   const int64_t value = sqlite3_value_int64(values_[column]);
   return value == 0 && is_null(column) ? otherwise : value;
 }
@@ -38,7 +38,7 @@ std::string_view ForeignRow::text(int column) const {
 
 struct ForeignTables::Impl {
   std::unique_ptr<Database> database;
-  // What is under way in each().
+  // The state of each().
   const Take* take = nullptr;
   std::vector<bool> present;
   std::exception_ptr failure;
@@ -59,8 +59,8 @@ ForeignTables::ForeignTables(const std::filesystem::path& file)
     : impl_(std::make_unique<Impl>(Impl{.database = open_database(file)})) {
   sqlite3* connection = impl_->database->get();
   sqlite3_limit(connection, SQLITE_LIMIT_LENGTH, kLongestValue);
-  // Rows go through an aggregate function: a statement that returns them one by one takes half as
-  // long again.
+  // Rows go through an aggregate function: a statement that returns them one by one takes 50 %
+  // longer.
   const int code =
       sqlite3_create_function_v2(connection, "take", -1, SQLITE_UTF8 | SQLITE_DIRECTONLY,
                                  impl_.get(), nullptr, Impl::step, Impl::done, nullptr);

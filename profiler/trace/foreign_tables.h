@@ -4,8 +4,8 @@
 // Reads tables of another program's SQLite file by the names of their columns, for importers.
 //
 // Such files come in many versions: tables and columns may be missing. A missing table has no rows,
-// a missing column reads NULL. Views and virtual tables are not looked at, so that a hostile file
-// has nothing to run.
+// a missing column reads NULL. Views and virtual tables are ignored, so that a hostile file cannot
+// run anything.
 #pragma once
 
 #include <cstdint>
@@ -22,8 +22,8 @@ struct sqlite3_value;
 
 namespace streamscope::trace {
 
-/// A row; columns are numbered in the order in which they were asked for. Lives, as do its texts,
-/// until the function that it is shown to returns.
+/// A row; columns are numbered in the order in which they were requested. Valid, with its texts,
+/// until the function to which it is passed returns.
 class ForeignRow {
  public:
   /// True if the table lacks the column.
@@ -46,24 +46,24 @@ class ForeignRow {
 class ForeignTables {
  public:
   using Take = std::function<void(const ForeignRow&)>;
-  /// Takes part only if this column has this value.
+  /// Selects only rows in which this column has this value.
   struct Only {
     std::string_view column;
     int64_t value;
   };
 
-  /// Opens FILE for reading only. Throws Error: missing, empty, truncated, not SQLite.
+  /// Opens FILE read-only. Throws Error: missing, empty, truncated, not SQLite.
   explicit ForeignTables(const std::filesystem::path& file);
   ~ForeignTables();
 
   const std::vector<std::string>& tables() const { return tables_; }
   bool has(std::string_view table) const;
   int64_t row_count(std::string_view table) const;
-  /// Highest number of a row, by which a table says at once how many it may have; 0 if it does not.
+  /// Highest row number, a cheap upper limit for the number of rows; 0 if the table has none.
   int64_t highest_row(std::string_view table) const;
-  /// True if each() was asked for it.
+  /// True if each() was called for it.
   bool was_read(std::string_view table) const { return read_.contains(table); }
-  /// Shows every row, in no order, to `take`, which must not ask for other rows meanwhile. Throws
+  /// Passes every row, in no order, to `take`, which must not request other rows meanwhile. Throws
   /// Error if the file is damaged, and what `take` throws.
   void each(std::string_view table, const std::vector<std::string_view>& columns, const Take& take,
             std::optional<Only> only = std::nullopt);

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Prints docs/trace-format.md, made from the comments of schema.sql and nsys_views.sql, whose
-// layout schema.sql describes
+// Prints docs/trace-format.md, generated from the comments of schema.sql and nsys_views.sql;
+// schema.sql describes their layout:
 //   trace_format_doc > docs/trace-format.md      (target update-docs does that)
 #include <iostream>
 #include <regex>
@@ -28,7 +28,7 @@ std::string trimmed(const std::string& text) {
   return begin == text.npos ? "" : text.substr(begin, end - begin + 1);
 }
 
-// The text of a line that is only a comment, or nothing.
+// The text of a line that contains only a comment, or nothing.
 bool is_comment(const std::string& line, std::string* text) {
   std::string content = trimmed(line);
   if (!content.starts_with("--")) return false;
@@ -36,7 +36,7 @@ bool is_comment(const std::string& line, std::string* text) {
   return true;
 }
 
-// Identifiers are set as code, unless they are already; a bar would end the cell of a table.
+// Identifiers are formatted as code, unless they already are; a bar would end the table cell.
 std::string escaped(const std::string& text) {
   static const std::regex identifier(R"(\*?\w*_\w+(\.\w+)?|\w+\.\w+_\w+)");
   std::string result;

@@ -29,8 +29,8 @@ size_t after_brackets(std::string_view text, size_t begin) {
   return text.size();
 }
 
-// Whether `rest` may stand after the parameters of a function. After those of a scope,
-// "f(int)::{lambda}", comes more of the name.
+// True if `rest` may follow the parameters of a function. After those of a scope,
+// "f(int)::{lambda}", the name continues.
 bool ends_signature(std::string_view rest) {
   return rest.empty() || rest.starts_with(" const") || rest.starts_with(" [");
 }
@@ -48,12 +48,12 @@ std::string demangled(std::string_view name) {
 ShortName short_name(std::string_view raw) {
   const std::string name = demangled(raw);
   const std::string_view text = name;
-  ShortName word;  // the one being read, outside of all brackets
+  ShortName word;  // the one being read, outside all brackets
   bool has_spaces = false;
   for (size_t i = 0; i < text.size();) {
     const char c = text[i];
     if (word.text == "operator" && is_one_of(kOperators, c)) {
-      // The symbol belongs to the name; a space keeps it from template arguments.
+      // The symbol belongs to the name; a space separates it from template arguments.
       const size_t end = std::min(text.find_first_of("( ", i + 1), text.size());
       word.text += text.substr(i, end - i);
       i = end + text.substr(end).starts_with(" <");
@@ -74,7 +74,7 @@ ShortName short_name(std::string_view raw) {
       ++i;
     }
   }
-  // Kernels return nothing, so without parameters, too, what follows "void " is a name.
+  // Kernels return nothing, so what follows "void " is a name, even without parameters.
   const bool is_function = !has_spaces || text.starts_with("void ");
   return is_function && !word.text.empty() ? word : ShortName{name};
 }

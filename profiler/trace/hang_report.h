@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Why a program stands still, as the analysis explains it and the tables hang, hang_node and
-// hang_edge keep it.
+// Why a program hangs, as the analysis explains it and as the tables hang, hang_node and hang_edge
+// store it.
 #pragma once
 
 #include <string>
@@ -29,16 +29,16 @@ struct HangReport {
 
   std::string verdict;   ///< kebab-case
   std::string headline;  ///< one line
-  std::string text;      ///< headline and all the rest, several lines
-  bool alarm = false;    ///< false: nothing says that the program will not go on
+  std::string text;      ///< headline and all details, several lines
+  bool alarm = false;    ///< false: nothing indicates that the program will not continue
   std::vector<Node> nodes;
   std::vector<Edge> edges;
 };
 
-/// False for the verdicts that say that nothing is wrong: "alive" and "idle".
+/// False for the verdicts that report no problem: "alive" and "idle".
 bool is_alarm(std::string_view verdict);
 
-/// Adds the rows of a report; returns the row of table hang.
+/// Adds the rows of a report; returns its row in table hang.
 Id append_hang(Writer& writer, Id process, Ns at, const HangReport& report);
 
 }  // namespace streamscope::trace

@@ -33,13 +33,13 @@ std::optional<Int> integer_meta(const std::filesystem::path& file, const char* k
   return value ? std::optional(*value) : std::nullopt;
 }
 
-// Where a trace lies on the common axis.
+// Position of a trace on the common timeline.
 struct Span {
   Ns start_ns, end_ns;
   size_t file;
 };
 
-// A trace that begins after all earlier ones have ended, and the one of these that ended last.
+// A trace that begins after all earlier ones have ended, and the one of those that ended last.
 struct Apart {
   size_t file, after;
 };
@@ -73,7 +73,7 @@ constexpr bool is_derived(TableIndex table) {
          table == TableIndex::kFinding || table == TableIndex::kLod;
 }
 
-// Appends the rows of one trace: ids move up by the rows that are there, times by the shift.
+// Appends the rows of one trace: ids increase by the number of existing rows, times by the shift.
 class Copy {
  public:
   Copy(const Trace& trace, Writer& writer, Ns shift_ns, bool redact)
@@ -108,7 +108,7 @@ class Copy {
   }
 
  private:
-  // Instants move; durations, addresses and numbers do not.
+  // Times are shifted; durations, addresses and numbers are not.
   Int moved(const char*, std::string_view, Int value, Id, bool is_instant) {
     if (value == kNoInt || !is_instant) return value;
     return sum_of(value, shift_ns_);
@@ -125,7 +125,7 @@ class Copy {
     return value + bases_[index_of(target)];
   }
 
-  // Only texts that a row names are written, so that nothing left out stays behind among them.
+  // Only texts that a row refers to are written, so that texts of omitted columns are not kept.
   Id text(std::string_view table, std::string_view column, Id value) {
     const bool is_private =
         table == "process" && (column == "command_line_id" || column == "environment_id");
@@ -139,7 +139,7 @@ class Copy {
   Ns shift_ns_;
   bool redact_;
   std::array<Id, kTableCount> bases_{};
-  std::vector<Id> texts_;  // of the trace, by their ids; kNoId: not written yet
+  std::vector<Id> texts_;  // of the trace, by id; kNoId: not written yet
 };
 
 }  // namespace
@@ -185,7 +185,7 @@ void merge(std::span<const std::filesystem::path> files, const std::filesystem::
     for (const auto& [file, after] : apart(spans))
       note("merge-no-overlap", name_of(file) + " after " + name_of(after));
     if (first) writer.set_meta("trace_start_realtime_ns", *first);
-    // The least that all of them promise.
+    // The minimum that all of them guarantee.
     for (const std::string_view tier : kTierNames) {
       if (!tiers.contains(std::string(tier))) continue;
       writer.set_meta("tier", tier);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Joins traces of several runs, ranks or machines into one, on one axis of time.
+// Merges traces of several runs, ranks or machines into one, on one timeline.
 #pragma once
 
 #include <filesystem>
@@ -11,14 +11,14 @@ namespace streamscope::trace {
 
 struct MergeOptions {
   bool overwrite = false;
-  /// Leave out what the processes were started with: command lines and environment variables.
+  /// Leave out how the processes were started: command lines and environment variables.
   bool redact = true;
 };
 
-/// Writes `out` from one trace (a copy to pass on) or more; with an unfinished one it is unfinished
-/// too. Their wall-clock anchors say how their times lie to each other; a trace without one, or
-/// with simulated devices only, starts at 0. Derived tables are left empty. Reads one trace at a
-/// time into memory. Throws Error.
+/// Writes `out` from one trace (a copy to pass on) or more; if one is unfinished, so is the result.
+/// Their wall-clock anchors define the offset between their times; a trace without one, or with
+/// simulated devices only, starts at 0. Derived tables are left empty. Reads one trace at a time
+/// into memory. Throws Error.
 void merge(std::span<const std::filesystem::path> files, const std::filesystem::path& out,
            const MergeOptions& options = {});
 

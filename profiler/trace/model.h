@@ -1,12 +1,11 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// The facts of a trace as plain types: one row struct per table for writing, one column store per
+// The content of a trace as plain types: one row struct per table for writing, one column store per
 // table for reading.
 //
-// Writer appends rows; Reader loads columns. Both are made from tables.def, so a column is named in
-// one place there and described in one place in schema.sql. What a column means is written in
-// schema.sql (docs/trace-format.md).
+// Writer appends rows; Reader loads columns. Both are generated from tables.def, so a column is
+// named in one place there and described in one place in schema.sql (docs/trace-format.md).
 #pragma once
 
 #include <cstddef>
@@ -21,12 +20,12 @@
 
 namespace streamscope::trace {
 
-/// Version of the file format (`user_version`). From the first release on, raised by every change
-/// of a table, a column or its meaning.
+/// Version of the file format (`user_version`). From the first release on, incremented by every
+/// change of a table, a column or its meaning.
 inline constexpr int kFormatVersion = 1;
 /// `application_id` of a trace file: "StSc".
 inline constexpr int kApplicationId = 0x53745363;
-/// That of the files of unreleased versions ("SScp"), which are refused.
+/// The same for files of unreleased versions ("SScp"), which are refused.
 inline constexpr int kUnreleasedApplicationId = 0x53536370;
 
 using Id = uint32_t;  ///< row of another table or a string; also the index into its columns
@@ -151,10 +150,10 @@ enum TimelineAct : Small {
   kTimelineFail
 };
 
-/// CUDA's result code for "not ready", the expected answer of a query.
+/// CUDA's result code for "not ready", the normal result of a query of unfinished work.
 inline constexpr Small kResultNotReady = 600;
 
-/// How many calls a row of host_sync stands for.
+/// Number of calls that a row of host_sync represents.
 inline Int call_count(const HostSyncColumns& syncs, Id sync) {
   return syncs.polls[sync] == kNoSmall ? 1 : syncs.polls[sync];
 }

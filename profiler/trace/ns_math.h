@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Sums of times and sizes that cannot wrap, whatever a trace holds.
+// Sums of times and sizes that cannot overflow, whatever a trace contains.
 //
-// Each value of a trace is bounded (checks.h), so a sum or difference of a few is plain arithmetic.
-// A sum over rows is not: it goes through add_to() or sum_of(), which stop at kMostSum. The
+// Each value of a trace is bounded (checks.h), so the sum or difference of a few is plain
+// arithmetic. A sum over rows is not: it uses add_to() or sum_of(), which saturate at kMostSum. The
 // difference of two such sums fits again.
 #pragma once
 
@@ -35,7 +35,7 @@ constexpr Int difference_of(Int a, Int b) {
   return std::clamp(difference, -kMostSum, kMostSum);
 }
 
-/// From one instant to another; 0 if one of them is not known. Both may be sums.
+/// From one time to another; 0 if one of them is not known. Both may be sums.
 constexpr Ns between(Ns from, Ns to) {
   return from == kUnknownNs || to == kUnknownNs ? 0 : difference_of(to, from);
 }

@@ -20,7 +20,7 @@
 namespace streamscope::trace {
 namespace {
 
-// What the first bytes of a SQLite file tell (https://sqlite.org/fileformat.html, 1.3).
+// What the first bytes of a SQLite file contain (https://sqlite.org/fileformat.html, 1.3).
 struct Header {
   std::array<unsigned char, 100> bytes = {};
   size_t size = 0;
@@ -38,7 +38,7 @@ struct Header {
     uint64_t size = bytes[16] << 8 | bytes[17];
     return size == 1 ? 65536 : size;
   }
-  // 0 if the header does not say it reliably.
+  // 0 if the header does not contain it reliably.
   uint64_t page_count() const { return number(24) == number(92) ? number(28) : 0; }
 };
 
@@ -56,7 +56,7 @@ struct Header {
     throw Error(file, "is a report of Nsight Systems",
                 "nsys export --type sqlite, then streamscope import");
   }
-  throw Error(file, "is not a SQLite file, so no StreamScope trace", "check the name");
+  throw Error(file, "is not a SQLite file, so not a StreamScope trace", "check the name");
 }
 
 Header check_file(const std::filesystem::path& file) {
@@ -121,7 +121,7 @@ void expect_trace(const Database& database) {
                 "use a newer streamscope");
   }
   if (version < 1)
-    throw Error(file, "has trace format " + std::to_string(version) + ", which never was",
+    throw Error(file, "has trace format " + std::to_string(version) + ", which never existed",
                 "record it again");
   expect_own_tables(database);
 }
@@ -157,8 +157,8 @@ std::unique_ptr<Database> open_database(const std::filesystem::path& file) {
     database = connect(file, file.string(), 0);
     database->integer("PRAGMA application_id");
   } catch (const Error& error) {
-    // A file in WAL mode needs a place for its -shm; in a folder that may not be written it is read
-    // as it stands, which is all of it if there is no WAL.
+    // A file in WAL mode needs a place for its -shm; in a folder that is not writable it is read as
+    // it is, which is complete if there is no WAL.
     std::error_code ignored;
     bool wal_is_empty = std::filesystem::file_size(file.string() + "-wal", ignored) == 0 || ignored;
     if ((error.code() & 0xff) != SQLITE_CANTOPEN || !header.is_wal() || !wal_is_empty) throw;
@@ -167,8 +167,8 @@ std::unique_ptr<Database> open_database(const std::filesystem::path& file) {
   return database;
 }
 
-// Without a look at the file: closing it would end the locks that SQLite holds on it (POSIX keeps
-// them per process and file).
+// Does not open the file: closing it would end the locks that SQLite holds on it (POSIX keeps them
+// per process and file).
 std::unique_ptr<Database> open_again(const Database& trace) {
   const std::filesystem::path& file = trace.file();
   const bool immutable =
@@ -185,7 +185,7 @@ bool is_unwritten(const std::filesystem::path& file) {
   try {
     return open_database(file)->integer("SELECT count(*) FROM sqlite_schema") == 0;
   } catch (const Error&) {
-    return false;  // whoever reads it says what is wrong
+    return false;  // the reader reports what is wrong
   }
 }
 

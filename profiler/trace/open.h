@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Opens a trace file, or another program's database, for reading, after making sure that it is one;
-// makes the file of a new trace.
+// Opens a trace file, or another program's database, for reading, after checking that it is one;
+// creates the file of a new trace.
 #pragma once
 
 #include <filesystem>
@@ -14,30 +14,30 @@
 
 namespace streamscope::trace {
 
-/// A read-only connection. Throws Error that says what is wrong with the file and what to do:
-/// missing, empty, truncated, not SQLite, another program's database, another format.
+/// A read-only connection. Throws Error with what is wrong with the file and what to do: missing,
+/// empty, truncated, not SQLite, another program's database, another format.
 std::unique_ptr<Database> open_trace(const std::filesystem::path& file);
 
-/// The same for any SQLite file, whatever is in it.
+/// The same for any SQLite file, whatever its content.
 std::unique_ptr<Database> open_database(const std::filesystem::path& file);
 
-/// Throws Error unless the database that was opened is a trace whose tables are as Writer makes
-/// them.
+/// Throws Error unless the open database is a trace whose tables have the schema that Writer
+/// creates.
 void expect_trace(const Database& database);
 
-/// One more connection to the file of a trace that is open.
+/// Another connection to the file of an open trace.
 std::unique_ptr<Database> open_again(const Database& trace);
 
 /// True if nothing is stored there yet: no file, an empty one, or a database without tables, as a
-/// writer makes one in its first milliseconds.
+/// writer creates it in its first milliseconds.
 bool is_unwritten(const std::filesystem::path& file);
 
-/// Makes an empty file with mode 0600 for a trace. SQLite would follow a link, share a file or take
-/// what another program left there. Throws Error if there is anything (`overwrite`: anything but a
-/// plain file), or if it cannot be made.
+/// Creates an empty file with mode 0600 for a trace. SQLite would follow a link, share a file or
+/// reuse what another program left there. Throws Error if anything exists there (`overwrite`:
+/// anything but a plain file), or if it cannot be created.
 void create_file(const std::filesystem::path& file, bool overwrite);
 
-/// The file as SQLite takes it with SQLITE_OPEN_URI. `parameters`: as after the question mark.
+/// The file as a URI for SQLITE_OPEN_URI. `parameters`: what follows the question mark.
 std::string uri_of(const std::filesystem::path& file, std::string_view parameters);
 
 }  // namespace streamscope::trace

@@ -18,8 +18,8 @@ constexpr std::string_view kCreateView = "CREATE VIEW ";
 
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
-// Without comments, and with single spaces only where two words would become one; what is quoted
-// stays.
+// Without comments, and with single spaces only where two words would otherwise merge; quoted text
+// is kept.
 std::string condensed(std::string_view sql) {
   std::string result;
   bool space = false;
@@ -48,7 +48,7 @@ std::string condensed(std::string_view sql) {
   return result;
 }
 
-// A table of ours: the statement that makes it, as a file has it and condensed.
+// A table of ours: the statement that creates it, as stored in a file and condensed.
 struct Own {
   std::string_view sql;
   std::string condensed;
@@ -68,12 +68,12 @@ const std::map<std::string, Own, std::less<>>& own_tables() {
   return kOwn;
 }
 
-// Files are opened often, and most tables have our text to the letter.
+// Files are opened often, and most tables have exactly our text.
 bool is_own(const Own& own, std::string_view stored_sql) {
   return stored_sql == own.sql || condensed(stored_sql) == own.condensed;
 }
 
-// As SQLite compares names.
+// Compares names as SQLite does.
 std::string lower_case(std::string_view name) {
   std::string result(name);
   for (char& c : result) {
@@ -82,7 +82,7 @@ std::string lower_case(std::string_view name) {
   return result;
 }
 
-// A view of ours, and the statement that makes it in memory.
+// A view of ours, and the statement that creates it in memory.
 struct OwnView {
   std::string name, sql;
 };
@@ -115,7 +115,7 @@ std::string_view create_table_sql(std::string_view table) {
 
 void expect_own_tables(const Database& database) {
   std::set<std::string_view> seen;
-  // Each statement locks the file anew, so one for all.
+  // Each statement locks the file again, so one for all.
   Statement statement(database, "SELECT name, type, sql FROM sqlite_schema");
   while (statement.step()) {
     const std::string name(statement.text(0));
@@ -124,7 +124,7 @@ void expect_own_tables(const Database& database) {
     if (name != own->first || statement.text(1) != "table" ||
         !is_own(own->second, statement.text(2))) {
       throw Error(database.file(),
-                  "is damaged: table " + own->first + " is not as StreamScope makes it",
+                  "is damaged: table " + own->first + " differs from StreamScope's",
                   "record it again");
     }
   }
@@ -138,8 +138,8 @@ void expect_no_triggers(const Database& database) {
   Statement statement(database, "SELECT name, tbl_name FROM sqlite_schema WHERE type = 'trigger'");
   if (!statement.step()) return;
   throw Error(database.file(),
-              "holds a trigger of table " + std::string(statement.text(1)) +
-                  ", which no recording makes, so it is not changed",
+              "has a trigger on table " + std::string(statement.text(1)) +
+                  ", which no recording creates, so it is not changed",
               "record it again, or remove the trigger if you know what it does");
 }
 

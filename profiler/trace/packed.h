@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// A column of integers in as few bits as its values need, still read by index in constant time.
+// A column of integers in as few bits as its values need, still indexed in constant time.
 //
-// Of every block of 256 the least value is kept once, and of each value only how far it lies
-// above that. Times of neighbors differ by microseconds, their streams and names by a handful,
-// and what is unknown or the same throughout a block costs next to nothing: a table of ten million
-// rows takes an eighth of what plain columns do. Filled once, then only read.
+// For every block of 256 the smallest value is stored once, and for each value only its difference
+// from that. Times of neighbors differ by microseconds, their streams and names by a few, and
+// unknown or constant values cost almost nothing: a table of ten million rows takes an eighth of
+// what plain columns take. Filled once, then only read.
 #pragma once
 
 #include <algorithm>
@@ -23,7 +23,7 @@
 
 namespace streamscope::trace {
 
-/// Random access by value to what has an index.
+/// Random access by value to anything that has an index.
 template <class Values>
 class IndexIterator {
  public:
@@ -61,22 +61,22 @@ class Packed {
  public:
   using value_type = T;
   static constexpr size_t kBlock = 256;
-  /// An unknown value, as model.h has it; what is read beyond the end.
+  /// An unknown value, as in model.h; also returned beyond the end.
   static constexpr T kNone =
       std::is_signed_v<T> ? std::numeric_limits<T>::min() : std::numeric_limits<T>::max();
 
  private:
-  // Beyond the last code, for those that are read with what lies behind them.
+  // After the last code, for codes that are read together with what follows them.
   static constexpr size_t kWordsBehind = 2;
-  // A value takes the code `value - base`. Where any value is unknown, that is code 0 and `base`
-  // lies one below the least value. The codes of a whole block fill whole words.
+  // A value has the code `value - base`. If any value is unknown, that is code 0 and `base` is one
+  // below the smallest value. The codes of a whole block fill whole words.
   struct Block {
     uint64_t base;
     uint64_t first_word : 48;
     uint64_t bits : 8;
     uint64_t has_unknown : 8;
   };
-  // What reading a value of a block takes.
+  // What is needed to read a value of a block.
   struct Decoded {
     const unsigned char* bytes;
     uint64_t base, bits, mask, unknown;
@@ -86,12 +86,12 @@ class Packed {
           base(block.base),
           bits(block.bits),
           mask(bits == 0 ? 0 : ~uint64_t{0} >> (64 - bits)),
-          unknown(block.has_unknown ? 0 : ~uint64_t{0}) {}  // ~0 is no code: see add_block()
+          unknown(block.has_unknown ? 0 : ~uint64_t{0}) {}  // ~0 is not a code: see add_block()
     T operator()(size_t index) const {
       static_assert(std::endian::native == std::endian::little);
       const uint64_t at = index * bits;
       uint64_t code = 0;
-      if (bits <= 57) {  // within the eight bytes from the one in which it begins
+      if (bits <= 57) {  // within the eight bytes from its first byte on
         std::memcpy(&code, bytes + at / 8, sizeof code);
         code >>= at % 8;
       } else {
@@ -132,7 +132,7 @@ class Packed {
       most = known && value > most ? value : most;
     }
     const auto wide = [](T value) { return static_cast<uint64_t>(int64_t{value}); };
-    // No more than 2^64 - 2 without an unknown one, as kNone is no value.
+    // At most 2^64 - 2 without an unknown one, as kNone is not a value.
     const uint64_t most_code = any ? wide(most) - wide(least) + has_unknown : 0;
     const uint64_t base = any ? wide(least) - has_unknown : 0;
     const auto bits = static_cast<unsigned>(std::bit_width(most_code));
@@ -154,7 +154,7 @@ class Packed {
     }
     if (shift > 0) *word = filling;
   }
-  /// Call once after the last value; reading is allowed from then on.
+  /// Call once after the last value; reading is allowed afterwards.
   void finish() {
     if (!open_.empty()) add_block(open_);
     open_ = {};
@@ -162,7 +162,7 @@ class Packed {
     blocks_.shrink_to_fit();
     words_.shrink_to_fit();
   }
-  /// The values of all parts, one after the other; all but the last hold whole blocks. The parts
+  /// The values of all parts, one after the other; all but the last contain whole blocks. The parts
   /// are finished, and empty afterwards.
   static Packed joined(std::span<Packed> parts) {
     if (parts.size() == 1) return std::exchange(parts[0], {});
@@ -195,7 +195,7 @@ class Packed {
     if (index >= size_) return kNone;
     return Decoded(blocks_[index / kBlock], words_.data())(index % kBlock);
   }
-  /// Values [from, from + count), all of them below size(): cheaper than one by one.
+  /// Values [from, from + count), all of them below size(): faster than one by one.
   void read(size_t from, size_t count, T* out) const {
     for (const size_t end = from + count; from < end;) {
       const Decoded decoded(blocks_[from / kBlock], words_.data());

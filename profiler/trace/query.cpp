@@ -16,16 +16,16 @@
 namespace streamscope::trace {
 namespace {
 
-// Virtual-machine steps between two looks at the interrupt flag: some tens of microseconds.
+// Virtual-machine steps between two checks of the interrupt flag: some tens of microseconds.
 constexpr int kStepsPerLook = 10'000;
 
-// Pragmas that only tell something about the database.
+// Pragmas that only return information about the database.
 constexpr std::string_view kTellingPragmas[] = {
     "application_id",   "collation_list", "compile_options", "database_list", "encoding",
     "foreign_key_list", "function_list",  "index_info",      "index_list",    "index_xinfo",
     "page_count",       "page_size",      "schema_version",  "table_info",    "table_list",
     "table_xinfo",      "user_version"};
-// Of these an argument names what to tell about; to the others it is a new value.
+// For these an argument names the object; for the others it is a new value.
 constexpr std::string_view kPragmasWithSubject[] = {"foreign_key_list", "index_info", "index_list",
                                                     "index_xinfo",      "table_info", "table_list",
                                                     "table_xinfo"};
@@ -44,7 +44,7 @@ int authorize(void* denied, int action, const char* first, const char* second, c
     case SQLITE_RECURSIVE:
       return SQLITE_OK;
     case SQLITE_UPDATE:
-      // What SQLite asks when it meets a table-valued pragma; a statement that really did it would
+      // SQLite asks this when it finds a table-valued pragma; a statement that really did it would
       // not be read-only.
       if (std::string_view(first) == "sqlite_master") return SQLITE_OK;
       break;

@@ -4,7 +4,7 @@
 // Runs a user's SQL on a trace, for the `query` command and the viewer's SQL panel.
 //
 // The statement may only read: an authorizer refuses everything that writes, attaches, vacuums,
-// loads extensions or changes settings, on a connection that could not do it anyway. It may be
+// loads extensions or changes settings, on a connection that is read-only anyway. The SQL may be
 // hostile; it can be interrupted.
 #pragma once
 
@@ -23,11 +23,11 @@ namespace streamscope::trace {
 struct Blob {
   std::span<const std::byte> bytes;
 };
-/// A value as SQLite typed it; NULL is monostate. Texts and blobs live until the next call of
+/// A value with SQLite's type; NULL is monostate. Texts and blobs are valid until the next call of
 /// next().
 using Cell = std::variant<std::monostate, int64_t, double, std::string_view, Blob>;
 
-/// One statement and its rows. Thread-compatible, but for interrupt(), which is thread-safe.
+/// One statement and its rows. Thread-compatible, except for interrupt(), which is thread-safe.
 class Query {
  public:
   /// Opens the trace and prepares `sql`. Throws Error: unusable file, wrong SQL, more than one
@@ -38,13 +38,13 @@ class Query {
   ~Query();
 
   const std::vector<std::string>& columns() const;
-  /// Goes to the next row, first to the first; false at the end. Throws Error if that fails or was
-  /// interrupted.
+  /// Moves to the next row, initially to the first; false at the end. Throws Error if that fails or
+  /// is interrupted.
   [[nodiscard]] bool next();
-  /// Of the current row; `column` must be below columns().size().
+  /// Value in the current row; `column` must be below columns().size().
   Cell cell(size_t column) const;
 
-  /// Makes the running next(), or if none runs the next one, throw Error soon.
+  /// Makes the running next(), or otherwise the following one, throw Error soon.
   void interrupt();
 
  private:

@@ -23,7 +23,7 @@ namespace streamscope::trace {
 namespace {
 
 constexpr uint64_t kRowsPerPart = 1 << 16;
-// What a thread and its connection cost is less than what they spare from here on.
+// From here on a thread and its connection save more than they cost.
 constexpr uint64_t kFewestRowsPerThread = 4 * kRowsPerPart;
 constexpr size_t kMostThreads = 8;
 
@@ -56,7 +56,7 @@ class Loader {
       others_.assign(others.begin(), others.end());
       tables_.erase(others.begin(), others.end());
     }
-    // One transaction, so that all tables are of the same instant while the trace is being
+    // One transaction, so that all tables are from the same instant while the trace is being
     // recorded.
     connections_ = snapshot(std::move(database), 1);
     count_rows();
@@ -90,7 +90,7 @@ class Loader {
   const Database& database() const { return *connections_[0]; }
 
   void count_rows() {
-    // A row takes four bytes at least, which bounds what a forged highest id can make us reserve.
+    // A row takes at least four bytes, which limits what a forged highest id can make us reserve.
     most_rows_ = static_cast<uint64_t>(database().integer("PRAGMA page_count")) *
                  static_cast<uint64_t>(database().integer("PRAGMA page_size")) / 4;
     total_rows_ = row_count("string").value_or(0);
@@ -125,15 +125,15 @@ class Loader {
       const size_t expected = trace_.strings.size();
       if (statement.integer(0) != static_cast<int64_t>(expected) || expected >= kNoId) {
         damaged("row " + std::to_string(statement.integer(0)) +
-                " of table string stands where row " + std::to_string(expected) + " should");
+                " of table string appears where row " + std::to_string(expected) + " is expected");
       }
       trace_.strings.emplace_back(statement.text(1));
       if (++rows_ % kRowsPerPart == 0) report();
     }
   }
 
-  // Splits each table into parts; the last one reads to the end, whatever comes there. Most tables
-  // of a trace are empty.
+  // Splits each table into parts; the last one reads to the end, wherever that is. Most tables of a
+  // trace are empty.
   void plan_parts() {
     parts_.resize(tables_.size());
     for (size_t i = 0; i < tables_.size(); ++i) {
@@ -146,7 +146,7 @@ class Loader {
     }
   }
 
-  // This thread reads too, and alone reports progress.
+  // This thread reads too, and is the only one to report progress.
   void read_parts() {
     std::vector<std::jthread> others;
     for (size_t i = 1; i < connections_.size(); ++i)
@@ -210,8 +210,8 @@ class Loader {
     return 0;
   }
 
-  // Whoever works on a Trace indexes columns by ids without a second look, so every id must lead
-  // somewhere.
+  // Users of a Trace index columns by ids without checks, so every id must refer to an existing
+  // row.
   void check_ids(size_t index) const {
     const StoredTable& table = tables_[index];
     for (size_t column = 0; column < table.columns.size(); ++column) {
@@ -229,7 +229,7 @@ class Loader {
     }
   }
 
-  // The table that hang_node.object_id leads into depends on the row.
+  // The table that hang_node.object_id refers to depends on the row.
   void check_hang_objects() {
     if (!is_read("hang_node")) return;
     const HangNodeColumns& nodes = trace_.hang_node;
@@ -280,11 +280,11 @@ Trace read(const std::filesystem::path& file, const ReadOptions& options) {
   try {
     Loader(open_trace(file), options, trace).load();
   } catch (const Error& error) {
-    // The only SQL here is ours, so what SQLite has against it is the fault of the file.
+    // The only SQL here is ours, so any SQL error is the fault of the file.
     if ((error.code() & 0xff) != SQLITE_ERROR) throw;
     throw Error(file, "is damaged: " + error.cause(), kRecordAgain, error.code());
   }
-  // What the threads freed stays in their own heaps otherwise.
+  // Otherwise the memory that the threads freed stays in their own heaps.
   malloc_trim(0);
   return trace;
 }

@@ -19,7 +19,7 @@ namespace streamscope::trace {
 /// A whole trace in memory. Immutable once read, so any number of threads may use it.
 /// `trace.op.start_ns[id]`.
 struct Trace {
-  // Out of line: some four hundred columns are not to be copied and destroyed inline in every user.
+  // Out of line: avoids inlining the copy and destruction of some four hundred columns everywhere.
   Trace();
   Trace(const Trace&);
   Trace(Trace&&) noexcept;
@@ -39,35 +39,35 @@ struct Trace {
   std::string_view text(Id string_id) const {
     return string_id < strings.size() ? std::string_view(strings[string_id]) : std::string_view();
   }
-  /// Packs the tables, as read() leaves them, of a trace that was made row by row.
+  /// Packs the tables of a trace that was built row by row, as read() does.
   void pack();
-  /// True if the recording ended in good order and was finished.
+  /// True if the recording ended normally and was finished.
   bool complete() const;
-  /// Last instant named by any call, op, range or sync. Linear in the rows.
+  /// Latest time in any call, op, range or sync. Linear in the rows.
   Ns end_ns() const;
-  /// Process of a thread, device of a stream, ...: kNoId where the chain is broken.
+  /// Process of a thread, device of a stream, ...: kNoId if the chain is broken.
   Id process_of_thread(Id thread_id) const;
   Id process_of_stream(Id stream_id) const;
   Id device_of_stream(Id stream_id) const;
 };
 
 struct ReadOptions {
-  /// Called with a fraction in [0, 1] now and then; return false to cancel (read() then throws
+  /// Called occasionally with a fraction in [0, 1]; return false to cancel (read() then throws
   /// Error "cancelled").
   std::function<bool(double)> progress;
-  /// Read these tables (and meta and the strings) and leave the others empty; none named: all of
-  /// them. For a first look at a large trace: ids that lead into a table left out lead nowhere.
+  /// Read these tables (and meta and the strings) and leave the others empty; if empty: all of
+  /// them. For a first look at a large trace: ids that refer to an omitted table are not valid.
   std::vector<std::string_view> only;
-  /// Tables that are not in `only` get the number of their rows, though every value in them reads
-  /// as unknown.
+  /// Tables that are not in `only` get the number of their rows, but every value in them reads as
+  /// unknown.
   bool count_others = false;
 };
 
-/// Reads FILE, finished or still being recorded. Throws Error that says what is wrong and what to
-/// do: not a file, not SQLite, not a trace, a newer format, truncated, corrupt.
+/// Reads FILE, finished or still being recorded. Throws Error with what is wrong and what to do:
+/// not a file, not SQLite, not a trace, a newer format, truncated, corrupt.
 Trace read(const std::filesystem::path& file, const ReadOptions& options = {});
 
-/// Names of the views and tables that `query` users may rely on, for help texts.
+/// Names of the stable views and tables for `query` users, for help texts.
 std::vector<std::string> stable_views();
 
 }  // namespace streamscope::trace

@@ -26,10 +26,10 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kEnding = ".streamscope-";
-// Leaves room for the ending where file names have 255 bytes at most.
+// Leaves space for the suffix if file names have at most 255 bytes.
 constexpr size_t kLongestName = 200;
 
-// 0, or the errno of the failure. The kernel copies; where the file system can, it only shares.
+// 0, or the errno of the failure. The kernel copies; if the file system can, it only shares blocks.
 int copy_content(int from, int to, off_t bytes) {
   if (ioctl(to, FICLONE, from) == 0) return 0;
   bool in_kernel = true;
@@ -40,9 +40,9 @@ int copy_content(int from, int to, off_t bytes) {
     if (copied > 0) {
       done += copied;
     } else if (copied == 0) {
-      return EIO;  // somebody cut the file short
+      return EIO;  // the file was truncated meanwhile
     } else if (errno != EINTR) {
-      // Some file systems refuse the first call in one of many ways.
+      // Some file systems refuse the first call with one of several errors.
       if (!in_kernel || errno == ENOSPC || errno == EDQUOT || errno == EFBIG) return errno;
       in_kernel = false;
     }
@@ -50,7 +50,7 @@ int copy_content(int from, int to, off_t bytes) {
   return 0;
 }
 
-// As the original has them. Nobody may read the copy who might not read the original.
+// The original's owner and mode. No one may read the copy who may not read the original.
 void take_owner(int descriptor, const struct stat& original) {
   mode_t mode = original.st_mode & 07777;
   if (fchown(descriptor, original.st_uid, original.st_gid) != 0 &&
@@ -71,7 +71,7 @@ Replacement::Replacement(const fs::path& file) : file_(file) {
   std::error_code error;
   target_ = fs::canonical(file, error);
   if (error) fail("cannot be opened", error.value());
-  if (access(target_.c_str(), W_OK) != 0) fail("may not be written", errno);
+  if (access(target_.c_str(), W_OK) != 0) fail("is not writable", errno);
   const fs::path folder = target_.parent_path();
   remove_abandoned(folder);
   try {
@@ -120,7 +120,7 @@ void Replacement::commit() {
   if (fsync(copy_descriptor_) != 0) fail("cannot be written", errno);
   if (rename(copy_.c_str(), target_.c_str()) != 0) fail("cannot be replaced", errno);
   committed_ = true;
-  // Only tells when the new name is on the disk; either name is that of a whole file.
+  // Only determines when the new name is on the disk; either name is that of a complete file.
   const int folder = open(target_.parent_path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (folder < 0) return;
   fsync(folder);

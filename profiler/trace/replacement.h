@@ -1,30 +1,30 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// A changed copy of a file that takes its place in one step, so that whoever opens or copies the
-// file at any instant gets the old or the new one whole.
+// A changed copy of a file that replaces it in one step, so that anyone who opens or copies the
+// file at any time gets the complete old or new one.
 #pragma once
 
 #include <filesystem>
 
 namespace streamscope::trace {
 
-/// Thread-compatible. A process that is killed leaves the file as it was, and perhaps a hidden file
+/// Thread-compatible. A process that is killed leaves the file unchanged, and perhaps a hidden file
 /// `.NAME.streamscope-XXXXXX` that the next Replacement in that folder removes.
 class Replacement {
  public:
   /// Copies `file`, or what it links to, into a new file in the same folder with its mode and
-  /// owner. Shares the blocks where the file system can; otherwise the space is needed twice.
-  /// Throws Error.
+  /// owner. Shares the blocks if the file system can; otherwise the space is needed twice. Throws
+  /// Error.
   explicit Replacement(const std::filesystem::path& file);
-  /// Removes the copy unless it has taken the file's place.
+  /// Removes the copy unless it has replaced the file.
   ~Replacement();
   Replacement(const Replacement&) = delete;
   Replacement& operator=(const Replacement&) = delete;
 
   const std::filesystem::path& copy() const { return copy_; }
-  /// Stores the copy on the disk and renames it over the file. Throws Error; the file is then what
-  /// it was.
+  /// Writes the copy to the disk and renames it to the file. Throws Error; the file is then
+  /// unchanged.
   void commit();
 
   /// Removes the copies of killed processes from `folder`.
@@ -39,7 +39,7 @@ class Replacement {
   std::filesystem::path target_;
   std::filesystem::path copy_;
   int source_descriptor_ = -1;
-  int copy_descriptor_ = -1;  // locked, which says that somebody is at work
+  int copy_descriptor_ = -1;  // locked, which shows that it is in use
   bool committed_ = false;
 };
 

@@ -78,7 +78,7 @@ T load(const unsigned char* from) {
   return value;
 }
 
-// A result that is not set is NULL, so the NULLs of a row, often half of it, cost a comparison
+// A result that is not set is NULL, so the NULLs of a row, often half of it, cost one comparison
 // each.
 int column(sqlite3_vtab_cursor* base, sqlite3_context* context, int index) {
   const RowCursor& cursor = cursor_of(base);

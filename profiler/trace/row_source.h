@@ -4,9 +4,8 @@
 // Buffered rows as a virtual table, so that one `INSERT INTO t SELECT ... FROM rows` stores them
 // all.
 //
-// Binding and stepping a prepared statement once per row costs more than the insertion itself;
-// through a virtual table SQLite pulls the fields straight out of the buffer and never leaves its
-// own loop.
+// Binding and stepping a prepared statement once per row costs more than the insertion itself; with
+// a virtual table SQLite reads the fields directly from the buffer and never leaves its own loop.
 #pragma once
 
 #include "sqlite.h"
@@ -14,15 +13,15 @@
 
 namespace streamscope::trace {
 
-/// What the virtual table `rows` (c0, c1, ...) currently shows. Set it, then run a statement that
-/// selects from it.
+/// What the virtual table `rows` (c0, c1, ...) currently contains. Set it, then run a statement
+/// that selects from it.
 struct RowSource {
   const TableInfo* table = nullptr;
   const unsigned char* begin = nullptr;
   size_t count = 0;
 };
 
-/// Makes `rows` known to this connection. `source` must outlive it.
+/// Registers `rows` with this connection. `source` must outlive it.
 void register_row_source(Database& database, RowSource* source);
 
 }  // namespace streamscope::trace

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// The SQL that makes an empty trace: schema.sql and nsys_views.sql, built into the library.
+// The SQL that creates an empty trace: schema.sql and nsys_views.sql, built into the library.
 #pragma once
 
 #include <string_view>

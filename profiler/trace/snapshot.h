@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Several connections to a trace that all see the same instant of it, so that threads can read
-// parts of it at once, also while it is being recorded.
+// Several connections to a trace that all see the same state of it, so that threads can read parts
+// of it concurrently, also while it is being recorded.
 #pragma once
 
 #include <memory>
@@ -12,8 +12,8 @@
 
 namespace streamscope::trace {
 
-/// Each in a transaction of its own; the first is `first`. At most `count`: fewer if somebody
-/// writes all the time or no more can be opened.
+/// Each in a transaction of its own; the first is `first`. At most `count`: fewer if another
+/// process writes continuously or no more can be opened.
 std::vector<std::unique_ptr<Database>> snapshot(std::unique_ptr<Database> first, size_t count);
 
 }  // namespace streamscope::trace

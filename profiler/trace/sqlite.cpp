@@ -52,7 +52,7 @@ Database::Database(const std::string& name, int flags, const std::filesystem::pa
   distrust_schema();
 }
 
-// Whoever made a file may have put anything into its schema.
+// The schema of a file may be hostile.
 void Database::distrust_schema() {
   constexpr int kOn[] = {SQLITE_DBCONFIG_DEFENSIVE};
   constexpr int kOff[] = {SQLITE_DBCONFIG_TRUSTED_SCHEMA,        SQLITE_DBCONFIG_ENABLE_TRIGGER,
@@ -83,7 +83,7 @@ std::string Database::text(std::string_view sql) const {
 }
 
 void Database::fail(int code) const {
-  // A failed open without memory leaves no connection to ask.
+  // A failed open without memory leaves no connection to query.
   int system = get() == nullptr ? 0 : sqlite3_system_errno(get());
   std::string message = get() == nullptr ? sqlite3_errstr(code) : sqlite3_errmsg(get());
   std::string reason = system == 0 ? "" : std::string(": ") + std::strerror(system);
@@ -94,7 +94,8 @@ void Database::fail(int code) const {
       if (code == SQLITE_IOERR_READ || code == SQLITE_IOERR_SHORT_READ) {
         throw Error(file_, "cannot be read" + reason, "check the disk", code);
       }
-      // Of these the file system's own word is clear; the others SQLite calls by one name.
+      // Only the file system's own message is specific for these; SQLite has one name for the
+      // others.
       throw Error(file_, "cannot be written" + reason,
                   system == EACCES || system == EPERM || system == EROFS
                       ? remedy_for(system)

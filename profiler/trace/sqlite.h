@@ -24,7 +24,7 @@ class Statement {
  public:
   Statement() = default;
   Statement(const Database& database, std::string_view sql, bool persistent = false);
-  /// Takes a statement that was prepared elsewhere, may be null.
+  /// Takes a statement that was prepared elsewhere; may be null.
   Statement(const Database& database, sqlite3_stmt* statement)
       : statement_(statement), database_(&database) {}
 
@@ -36,7 +36,7 @@ class Statement {
 
   void bind(int index, int64_t value) { sqlite3_bind_int64(statement_.get(), index, value); }
   void bind_null(int index) { sqlite3_bind_null(statement_.get(), index); }
-  /// Keeps no copy: `text` must live until the statement was reset.
+  /// Makes no copy: `text` must live until the statement was reset.
   void bind(int index, std::string_view text);
 
   int64_t integer(int column) const { return sqlite3_column_int64(statement_.get(), column); }
@@ -62,7 +62,7 @@ class Database {
  public:
   /// `flags` as for sqlite3_open_v2; extended result codes are on. Throws Error.
   Database(const std::filesystem::path& file, int flags) : Database(file.string(), flags, file) {}
-  /// `name` is what SQLite opens, e.g. a URI; `file` stands in messages.
+  /// `name` is what SQLite opens, e.g. a URI; `file` appears in messages.
   Database(const std::string& name, int flags, const std::filesystem::path& file);
   Database(const Database&) = delete;
   Database& operator=(const Database&) = delete;
@@ -72,8 +72,8 @@ class Database {
   int64_t integer(std::string_view sql) const;
   std::string text(std::string_view sql) const;
 
-  /// An Error for the last failure, or for `code`; knows disk full, read-only, busy, corrupt and
-  /// their remedies.
+  /// An Error for the last failure, or for `code`; with remedies for disk full, read-only, busy and
+  /// corrupt.
   [[noreturn]] void fail(int code) const;
 
   sqlite3* get() const { return connection_.get(); }

@@ -16,8 +16,8 @@ constexpr size_t kBlock = Packed<Int>::kBlock;
   throw Error(database.file(), "is damaged: " + what, kRecordAgain);
 }
 
-// Takes the rows of a SELECT as the arguments of an aggregate function, which spares the way of
-// each value through a result row. Collects a block of every column, then packs it.
+// Receives the rows of a SELECT as the arguments of an aggregate function, so that values need not
+// pass through a result row. Collects a block of every column, then packs it.
 class Sink {
  public:
   Sink(const Database& database, const StoredTable& table, TablePart& part)
@@ -37,7 +37,7 @@ class Sink {
     const uint64_t expected = part_.from + part_.rows;
     if (id != static_cast<int64_t>(expected) || expected >= kNoId) {
       damaged(database_, "row " + std::to_string(id) + " of table " + table_.name +
-                             " stands where row " + std::to_string(expected) + " should");
+                             " appears where row " + std::to_string(expected) + " is expected");
     }
     for (size_t i = 0; i < block_.size(); ++i)
       block_[i][filled_] =
@@ -53,21 +53,21 @@ class Sink {
       std::visit([](auto& values) { values.finish(); }, column.values);
   }
 
-  // What take() threw, which must not pass through SQLite.
+  // The exception that take() threw, which must not pass through SQLite.
   std::exception_ptr failure;
 
  private:
-  // In 64 bits, kNoInt for NULL and for what cannot be.
+  // In 64 bits, kNoInt for NULL and for impossible values.
   template <class T>
   Int value_of(const Column<T>&, sqlite3_value* cell, size_t column) {
-    // This is 0 for NULL and for texts, so the type is asked for only then.
+    // This is 0 for NULL and for texts, so the type is checked only then.
     const int64_t value = sqlite3_value_int64(cell);
     if (value == 0) {
       const int type = sqlite3_value_type(cell);
       if (type == SQLITE_NULL) return kNoInt;
       if (type != SQLITE_INTEGER) return impossible<T>(column, "no integer");
     }
-    // What stands for NULL in memory cannot be stored.
+    // The value that represents NULL in memory cannot be stored.
     if (value < int64_t{std::numeric_limits<T>::min()} ||
         value > int64_t{std::numeric_limits<T>::max()} || value == int64_t{detail::none<T>()})
       return impossible<T>(column, std::to_string(value));
@@ -141,7 +141,7 @@ void read_part(const Database& database, const StoredTable& table, TablePart& pa
   if (code != SQLITE_OK) database.fail(code);
   std::string sql = "SELECT take_row(id";
   for (const StoredColumn& column : table.columns) sql += std::string(",") + column.name;
-  // By row, as they come: an index may hold all that is asked for, in another order.
+  // By row, in table order: an index may contain all requested columns, in another order.
   sql += std::string(") FROM ") + table.name + " NOT INDEXED";
   if (part.from > 0) sql += " WHERE id >= " + std::to_string(part.from);
   if (part.to != kToEnd)

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Reads a part of a table into packed columns. The reader splits large tables into parts, which
-// several connections read at once, and joins them.
+// several connections read concurrently, and joins them.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@
 
 namespace streamscope::trace {
 
-/// A column of a Trace, of whichever type.
+/// A column of a Trace, of any type.
 using ColumnTarget = std::variant<Column<Id>*, Column<Small>*, Column<Int>*>;
 
 struct StoredColumn {
@@ -43,7 +43,7 @@ struct TablePart {
   uint64_t from = 0, to = kToEnd;
   uint64_t rows = 0;
   std::vector<ColumnPart> columns;  ///< as in the table
-  Damage damage;                    ///< values that cannot be; they are read as unknown
+  Damage damage;                    ///< impossible values; they are read as unknown
 };
 
 inline constexpr char kRecordAgain[] = "record it again";

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// The SQL statements that the writer makes from the description of a table. Internal to trace.
+// The SQL statements that the writer generates from the description of a table. Internal to trace.
 #pragma once
 
 #include <cstdint>
@@ -14,15 +14,15 @@ namespace streamscope::trace {
 
 bool has_column(const TableInfo& table, std::string_view name);
 
-/// "INSERT INTO op(kind,...) SELECT c0,... FROM rows", with those columns only whose bit is set in
+/// "INSERT INTO op(kind,...) SELECT c0,... FROM rows", with only the columns whose bit is set in
 /// `wanted`. Without an id SQLite takes the highest plus one and appends to the table without a
-/// search, which is what dense ids amount to; only the first row must be told that it is 0.
+/// search, which yields dense ids; only the first row must set it to 0.
 std::string insert_sql(const TableInfo& table, bool first, uint32_t wanted);
 
 /// Replaces all columns of the row ?1; column i is ?(i+2).
 std::string update_sql(const TableInfo& table);
 
-/// The statements of schema.sql that make the views which read a table.
+/// The statements of schema.sql that create the views which read a table.
 std::string create_views_sql(const TableInfo& table);
 
 }  // namespace streamscope::trace

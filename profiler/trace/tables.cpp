@@ -33,7 +33,8 @@ struct Reference {
   const char* table;
 };
 
-// Columns whose name is not simply TABLE_id; every other *_id column names a table or holds a text.
+// Columns whose name is not simply TABLE_id; every other *_id column names a table or contains a
+// text.
 constexpr Reference kReferences[] = {
     {"record_id", "event_record"},
     {"source_graph_id", "graph"},

@@ -59,7 +59,8 @@ inline constexpr size_t kMostColumns = 18;  // of any table, without id
 std::span<const TableInfo, kTableCount> tables();
 
 /// Table that an Id column refers to, by its name; "string" for texts, nullptr if it depends on
-/// another column (hang_node.object_id). schema.sql says the same with REFERENCES; a test compares.
+/// another column (hang_node.object_id). schema.sql has the same in REFERENCES; a test compares
+/// them.
 const char* referenced_table(const char* table, std::string_view column);
 /// Table that hang_node.object_id refers to in a row of this kind; "" for none.
 std::string_view hang_object_table(Small kind);

@@ -17,7 +17,7 @@ std::string TraceChange::copy() const { return uri_of(replacement_->copy(), "nol
 void TraceChange::commit() {
   const std::filesystem::path file = std::filesystem::canonical(original_->file());
   for (const char* suffix : {"-wal", "-journal"}) {
-    // What another program has begun to write would be taken for a part of the new file.
+    // What another program has begun to write would be mistaken for a part of the new file.
     if (std::filesystem::exists(file.string() + suffix)) original_->fail(SQLITE_BUSY);
   }
   replacement_->commit();

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// A finished trace, and the copy that is to take its place.
+// A finished trace, and the copy that will replace it.
 #pragma once
 
 #include <filesystem>
@@ -14,17 +14,17 @@
 
 namespace streamscope::trace {
 
-/// Thread-compatible. Until its end nobody can store a change in the trace, which the copy would
+/// Thread-compatible. While it exists no one can store a change in the trace, which the copy would
 /// miss.
 class TraceChange {
  public:
   /// Throws Error.
   explicit TraceChange(const std::filesystem::path& file);
 
-  /// The copy as SQLite opens it with SQLITE_OPEN_URI. Nobody else does, so nothing is locked.
+  /// The copy as a URI for SQLITE_OPEN_URI. No one else opens it, so nothing is locked.
   std::string copy() const;
-  /// Puts the copy in the trace's place. The connection must be closed. Throws Error; the trace is
-  /// then what it was.
+  /// Replaces the trace by the copy. The connection must be closed. Throws Error; the trace is then
+  /// unchanged.
   void commit();
 
  private:

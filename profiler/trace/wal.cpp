@@ -23,7 +23,7 @@ bool exists(const std::filesystem::path& file, const char* suffix) {
 
 bool is_busy(int code) { return (code & 0xff) == SQLITE_BUSY || (code & 0xff) == SQLITE_LOCKED; }
 
-// Asked of the bytes, since a file with a journal to roll back cannot be opened for reading.
+// Read from the bytes, since a file with a journal to roll back cannot be opened for reading.
 // Offsets: https://sqlite.org/fileformat.html, 1.3.
 struct Header {
   explicit Header(const std::filesystem::path& file) {
@@ -45,8 +45,8 @@ bool is_finished(const std::filesystem::path& file) {
 
 namespace {
 
-/// Files that SQLite could not remove when the log was in the file, which it does not tell. The
-/// lock keeps others from beginning a new log meanwhile. The trace is as good with them as without.
+/// Files that SQLite could not remove when the log was in the file, which it does not report. The
+/// lock keeps others from starting a new log meanwhile. The trace is complete with or without them.
 void remove_left_over(Database& database) {
   const std::string log = database.file().string() + "-wal";
   if (!exists(database.file(), "-wal") && !exists(database.file(), "-shm")) return;
@@ -68,8 +68,8 @@ bool try_to_fold(Database& database) {
   if (is_busy(code)) return false;
   if (code != SQLITE_OK) database.fail(code);
   try {
-    // Not DELETE: the change of the header would make a journal, which only those who may write
-    // can roll back. It is one page, which is written whole or not at all.
+    // Not DELETE: the change of the header would create a journal, which only users with write
+    // access can roll back. It is one page, which is written completely or not at all.
     database.run("PRAGMA journal_mode=MEMORY");
   } catch (const Error& error) {
     if (is_busy(error.code())) return false;
@@ -82,8 +82,8 @@ bool try_to_fold(Database& database) {
 }  // namespace
 
 bool fold_wal(Database& database) {
-  // A lock that the system refuses for a moment looks like one that somebody holds, who is waited
-  // for by SQLite.
+  // A lock that the system refuses for a moment looks like one held by another process, for which
+  // SQLite waits.
   using Clock = std::chrono::steady_clock;
   const auto until = Clock::now() + std::chrono::milliseconds(50);
   while (!try_to_fold(database)) {

@@ -36,24 +36,24 @@ namespace {
 // Small pages keep the file of a short run small (each of the 40 tables has at least one); larger
 // ones gain under 5 %.
 constexpr int kPageBytes = 4096;
-// The WAL is copied into the file when it has grown to this: rarely enough that pages which are
-// still being filled are copied once, often enough that the WAL of a long run stays small beside
-// the file.
+// The WAL is copied into the file when it has grown to this size: rarely enough that pages which
+// are still being filled are copied once, often enough that the WAL of a long run stays small
+// compared to the file.
 constexpr int kCheckpointPages = 8192;
-// A scan of fewer rows is faster than anybody notices, and an index would take a page at least.
+// A scan of fewer rows is too fast to notice, and an index would take at least one page.
 constexpr Id kFewestIndexedRows = 1000;
 
 constexpr std::string_view kUnknownText = "?";
 
-// Keys of table meta that the writer itself looks at; schema.sql describes them.
+// Keys of table meta that the writer itself uses; schema.sql describes them.
 constexpr char kFormat[] = "format_version";
 constexpr char kComplete[] = "complete";
 constexpr char kFinished[] = "finished";
 constexpr char kDuration[] = "duration_ns";
 
-// Rows of one table that are not stored yet, and what must be known about those that are.
+// Rows of one table that are not stored yet, and the state of those that are.
 struct TableBuffer {
-  std::vector<unsigned char> bytes;  // rows in a row; its size is the room, not the content
+  std::vector<unsigned char> bytes;  // consecutive rows; its size is the capacity, not the content
   size_t used = 0;
   Id stored = 0;                       // rows in the database
   Id count = 0;                        // rows appended
@@ -61,7 +61,7 @@ struct TableBuffer {
   std::vector<Id> changed_ids;
   bool clear = false;  // delete the stored rows first
   // Whether start_ns ascends with id. A change of a stored row may break that, so then the end
-  // looks again.
+  // checks again.
   Ns last_start_ns = kUnknownNs;
   bool ascends = true;
   bool look_again = false;
@@ -87,7 +87,7 @@ void append_row(TableBuffer& buffer, const Row& row) {
   buffer.used += sizeof row;
 }
 
-// A field as SQLite takes it; false if it is NULL.
+// A field as a SQLite value; false if it is NULL.
 bool field_value(const ColumnInfo& column, const unsigned char* row, int64_t* value) {
   if (column.type == ColumnType::kId) {
     Id id;
@@ -103,8 +103,8 @@ bool field_value(const ColumnInfo& column, const unsigned char* row, int64_t* va
   return *value != kNoInt;
 }
 
-// The columns that ever had a value, those of the buffered rows included. Many never do, and each
-// that is not fetched saves a thirtieth of the time that a row takes.
+// The columns that ever had a value, including those of the buffered rows. Many never do, and each
+// column that is not fetched saves a thirtieth of the time per row.
 uint32_t columns_in_use(const TableInfo& info, const TableBuffer& buffer) {
   uint32_t used = buffer.used_columns;
   for (size_t c = 0; c < info.columns.size(); c++) {
@@ -124,7 +124,7 @@ struct Writer::Impl {
     sqlite3_busy_timeout(database.get(), 2'000);
     register_row_source(database, &source);
   }
-  /// Works on a copy, which nobody else opens, so without locks.
+  /// Works on a copy, which no one else opens, so without locks.
   Impl(const std::filesystem::path& file, std::unique_ptr<TraceChange> change_of_file)
       : change(std::move(change_of_file)),
         database(change->copy(), SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_URI,
@@ -135,7 +135,7 @@ struct Writer::Impl {
 
   TableBuffer& table(TableIndex index) { return buffers[static_cast<size_t>(index)]; }
 
-  // Before a file that was there already is changed.
+  // Called before an existing file is changed.
   void expect_harmless() const {
     expect_trace(database);
     expect_no_triggers(database);
@@ -151,7 +151,7 @@ struct Writer::Impl {
   void note_kernel(const Op& op);
   Id add_string(std::string text);
 
-  std::unique_ptr<TraceChange> change;  // of a finished trace, unless somebody reads its log
+  std::unique_ptr<TraceChange> change;  // of a finished trace, unless a process reads its log
   Database database;
   RowSource source;
   std::array<TableBuffer, kTableCount> buffers;
@@ -168,17 +168,17 @@ struct Writer::Impl {
   std::vector<std::string> meta_erased;
   bool meta_changed = false;
   bool own_duration = true;
-  Ns last_ns = 0;  // latest instant of any row
+  Ns last_ns = 0;  // latest time in any row
   bool derived = false;
 
-  Damage damage;                  // what was appended and cannot be
+  Damage damage;                  // impossible values that were appended
   std::vector<Id> damage_losses;  // a row of loss for each of its tables
 };
 
 void Writer::Impl::begin_recording(bool read_meanwhile) {
-  // Killing the writer at any moment loses at most the transaction under way, whatever
-  // `synchronous` says. It matters only if the whole machine stops, and waiting for the disk would
-  // take a fifth of the writer's time.
+  // Killing the writer at any time loses at most the current transaction, whatever `synchronous`
+  // is. It matters only if the whole machine stops, and waiting for the disk would take a fifth of
+  // the writer's time.
   database.run("PRAGMA synchronous=OFF; PRAGMA cache_size=-16384");
   if (read_meanwhile) {
     database.run("PRAGMA journal_mode=WAL; PRAGMA wal_autocheckpoint=" +
@@ -227,7 +227,7 @@ Id Writer::Impl::add_string(std::string text) {
 
 void Writer::Impl::store_table(const TableInfo& info, TableBuffer& buffer) {
   if (buffer.clear) {
-    // Made anew, with its views: its rows and indexes go at once.
+    // Recreated, with its views: its rows and indexes disappear at once.
     database.run("DROP TABLE " + std::string(info.name));
     database.run(std::string(create_table_sql(info.name)) + create_views_sql(info));
   }
@@ -301,8 +301,8 @@ void Writer::Impl::store_meta() {
 }
 
 // Everything in one transaction; on failure nothing was stored and everything is still buffered.
-// Without `commit` the transaction stays open for the next call, and a failure undoes those before
-// it too.
+// Without `commit` the transaction stays open for the next call, and a failure undoes the previous
+// ones too.
 void Writer::Impl::store(bool commit) {
   size_t strings_before = stored_strings;
   std::vector<Id> changed_before = changed_strings;
@@ -390,7 +390,8 @@ Writer Writer::create(const std::filesystem::path& file, Options options) {
 }
 
 Writer Writer::open_derived(const std::filesystem::path& file) {
-  // Others may read the file through its log; then the log takes the change in one step, too.
+  // Others may read the file through its log; then the change goes through the log in one step,
+  // too.
   const bool plain = fold_wal(file);
   auto impl = plain ? std::make_unique<Impl>(file, std::make_unique<TraceChange>(file))
                     : std::make_unique<Impl>(file);
@@ -522,8 +523,8 @@ void Writer::erase_meta(std::string_view key) {
   impl_->meta_changed = true;
 }
 
-// What a recording, a recovery or an import held that cannot be, as losses. Derived rows are no
-// evidence: of them such values are only unknown.
+// The impossible values of a recording, a recovery or an import, as losses. Derived rows are no
+// evidence: in them such values are only unknown.
 void Writer::store_damage() {
   if (impl_->derived) return;
   for (size_t i = 0; i < impl_->damage.tables().size(); ++i) {

@@ -4,7 +4,7 @@
 // Writes a trace file: rows are buffered and inserted in bulk, one transaction per flush().
 //
 // Used by `record` (rings), `import` (other tools' files), `analysis` results (derived tables) and
-// test builders. The file can be read by others at any moment; finish() turns it into one plain
+// test builders. The file can be read by others at any time; finish() turns it into one plain
 // indexed file.
 #pragma once
 
@@ -24,8 +24,8 @@ class Writer {
  public:
   struct Options {
     bool overwrite = false;  ///< replace an existing file; otherwise an existing file is an Error
-    /// False: nobody looks at the file before finish(), and it is worth nothing without. Then every
-    /// page is written once; otherwise it goes through a WAL, so that readers see whole flushes.
+    /// False: no one reads the file before finish(), and it is useless without. Then every page is
+    /// written once; otherwise it goes through a WAL, so that readers see whole flushes.
     bool read_meanwhile = true;
   };
 
@@ -33,12 +33,12 @@ class Writer {
   static Writer create(const std::filesystem::path& file, Options options);
   static Writer create(const std::filesystem::path& file) { return create(file, Options{}); }
   /// Opens a finished trace to replace its derived tables: clear(), append(), finish(). It works on
-  /// a copy beside the file, which finish() puts in its place in one step: whoever opens or copies
-  /// the file at any instant, on whatever medium, gets it whole, without or with the change. While
-  /// somebody reads the trace through its log, the change goes there in one transaction.
+  /// a copy next to the file, with which finish() replaces it in one step: anyone who opens or
+  /// copies the file at any time, on any medium, gets it complete, without or with the change.
+  /// While a process reads the trace through its log, the change goes there in one transaction.
   static Writer open_derived(const std::filesystem::path& file);
   /// Opens a trace whose writer ended before finish(), to add what it left in the rings and finish
-  /// it. Ids go on where they were. The caller makes sure that the old writer is gone.
+  /// it. Ids continue where they ended. The caller makes sure that the old writer is gone.
   static Writer resume(const std::filesystem::path& file);
 
   Writer(Writer&&) noexcept;
@@ -46,7 +46,7 @@ class Writer {
   ~Writer();
 
   /// Adds a row and returns its id: 0, 1, 2, ... per table. Buffered; visible to readers after
-  /// flush(). Values that cannot be (checks.h) are stored as unknown and counted as a loss.
+  /// flush(). Impossible values (checks.h) are stored as unknown and counted as a loss.
   template <class Row>
   Id append(const Row& row);
   /// Replaces a row appended earlier, flushed or not.
@@ -59,32 +59,32 @@ class Writer {
   template <class Row>
   void clear();
 
-  /// Id of the text; the same text has the same id.
+  /// Id of the text; equal texts have equal ids.
   Id intern(std::string_view text);
-  /// An id for a text that is not known yet. set_string() gives the text; without it the string
+  /// An id for a text that is not known yet. set_string() sets the text; without it the string
   /// reads "?".
   Id reserve_string();
   void set_string(Id id, std::string_view text);
 
-  /// Keys: schema.sql, table meta. format_version, complete, duration_ns, producer and
-  /// trace_start_realtime_ns are set by the writer itself; the last three only if nobody else does.
+  /// Keys: schema.sql, table meta. The writer sets format_version, complete, duration_ns, producer
+  /// and trace_start_realtime_ns itself; the last three only if they are not set otherwise.
   void set_meta(std::string_view key, std::string_view value);
   void set_meta(std::string_view key, int64_t value);
-  /// Removes a key that set_meta() made.
+  /// Removes a key that set_meta() added.
   void erase_meta(std::string_view key);
 
   /// Stores everything buffered in one transaction (after open_derived() all flushes are one
   /// transaction). Call at least a few times a second while recording.
   void flush();
-  /// Bytes of rows buffered and not yet flushed; callers flush above some MiB.
+  /// Bytes of rows buffered and not yet flushed; callers flush above a few MiB.
   size_t buffered_bytes() const;
 
-  /// Names kernels in short, flushes, builds the indexes that the data needs, marks the trace
-  /// complete or not, checkpoints and leaves one file in journal mode DELETE (while somebody reads,
-  /// the file stays in WAL mode; it is finished all the same). Throws Error also if only the last
-  /// step fails; then file and log hold the finished trace, and fold_wal() makes one of them. After
-  /// open_derived() `complete` is ignored: the trace stays what it was. The Writer is done
-  /// afterwards.
+  /// Stores short kernel names, flushes, builds the indexes that the data needs, marks the trace
+  /// complete or not, checkpoints and leaves one file in journal mode DELETE (while another process
+  /// reads it, the file stays in WAL mode; it is finished nonetheless). Throws Error also if only
+  /// the last step fails; then file and log contain the finished trace, and fold_wal() merges them.
+  /// After open_derived() `complete` is ignored: the trace keeps its state. The Writer cannot be
+  /// used afterwards.
   void finish(bool complete);
   const std::filesystem::path& file() const;
 

@@ -1,19 +1,19 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What CUDA calls mean, for all who record, import, store, analyze or show them.
+// Kinds of CUDA calls, for recording, import, storage, analysis and display.
 #pragma once
 
 #include <cstdint>
 
 namespace streamscope {
 
-/// What a call means for stream coordination, whatever API it belongs to. Stored in traces, in
+/// The role of a call in stream coordination, independent of its API. Stored in traces, in
 /// api_call.kind: append only. The comment says what `stream`, `object` and `value` of a
-/// ring::CallRecord of this kind hold, where they hold anything.
+/// ring::CallRecord of this kind contain, if anything.
 enum class CallKind : uint8_t {
   kOther = 0,
-  kLaunch,  // stream; object = TextHash of the kernel name (0 if the device record brings it)
+  kLaunch,  // stream; object = TextHash of the kernel name (0 if the device record has it)
   kMemcpy,  // stream; object = copy kind (CUDA's cudaMemcpyKind); value = bytes; blocks the host
   kMemcpyAsync,        // the same; may return before the copy ended
   kMemset,             // stream; object = address; value = bytes
@@ -28,7 +28,7 @@ enum class CallKind : uint8_t {
   kStreamWait,         // stream; object = event; value = wait flags
   kStreamCreate,       // stream = returned; value = flags | uint32(priority) << 32
   kStreamDestroy,      // stream
-  kStreamQuery,        // stream; as kEventQuery
+  kStreamQuery,        // stream; result as for kEventQuery
   kStreamSynchronize,  // stream
   kDeviceSynchronize,  // all streams of the context
   kContextRecord,      // object = event; all streams of the context
@@ -47,14 +47,14 @@ enum class CallKind : uint8_t {
   kCaptureEnd,        // stream; object = graph returned
   kProfilerStart,     // cudaProfilerStart
   kProfilerStop,      // cudaProfilerStop
-  kDeviceReset,       // everything of the process on the device is gone
+  kDeviceReset,       // destroys everything of the process on the device
   kModuleLoad,        // may wait for the device
 };
 inline constexpr CallKind kLastCallKind = CallKind::kModuleLoad;
 
-/// The number that api_call.kind holds.
+/// The value of api_call.kind.
 constexpr int32_t number_of(CallKind kind) { return static_cast<int32_t>(kind); }
-/// Compares a number of api_call.kind.
+/// Compares with a value of api_call.kind.
 constexpr bool operator==(int32_t stored, CallKind kind) {
   return stored == static_cast<int32_t>(kind);
 }

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Directions of copies, for all who record, import, store, analyze or show them.
+// Directions of copies, for recording, import, storage, analysis and display.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 namespace streamscope {
 
 /// Stored in op.detail of a copy: append only. Up to kPeer they are CUPTI's
-/// (CUpti_ActivityMemcpyKind), then pages of managed memory that the driver moved follow, which
+/// (CUpti_ActivityMemcpyKind); then follow pages of managed memory that the driver moved, which
 /// only imports have.
 enum class CopyKind : uint8_t {
   kUnknown = 0,
@@ -29,7 +29,7 @@ enum class CopyKind : uint8_t {
 };
 inline constexpr CopyKind kFirstMigration = CopyKind::kPagesToDevice;
 
-/// Compares a number of op.detail.
+/// Compares with a value of op.detail.
 constexpr bool operator==(int32_t stored, CopyKind kind) {
   return stored == static_cast<int32_t>(kind);
 }

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// The hash FNV-1a in 64 bits: the same in every process and run, so it may name things in rings and
-// in files. Hashes of parts continue: fnv1a(b, fnv1a(a)).
+// The 64-bit hash FNV-1a: the same in every process and run, so it can identify things in rings and
+// in files. Hashes can be continued: fnv1a(b, fnv1a(a)).
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ constexpr uint64_t fnv1a_step(uint64_t value, uint64_t hash) {
   return (hash ^ value) * 0x100000001b3;
 }
 
-/// Continues with the bytes of a text. Nothing marks its end: "ab", "c" gives the same as "a",
+/// Continues with the bytes of a text. Nothing marks its end: "ab", "c" yields the same as "a",
 /// "bc".
 constexpr uint64_t fnv1a(std::string_view text, uint64_t hash = kFnv1aStart) {
   for (const char c : text) hash = fnv1a_step(static_cast<unsigned char>(c), hash);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Kinds of memory that copies and memsets touch.
+// Kinds of memory that copies and memsets access.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ enum class MemoryKind : uint8_t {
   kManagedStatic,
 };
 
-/// Compares a stored number.
+/// Compares with a stored value.
 constexpr bool operator==(int32_t stored, MemoryKind kind) {
   return stored == static_cast<int32_t>(kind);
 }

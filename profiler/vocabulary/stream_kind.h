@@ -12,9 +12,9 @@ namespace streamscope {
 enum StreamKind : int32_t {
   kLegacyStream = 0,   ///< the default stream that all threads of a process share
   kPerThreadStream,    ///< the default stream of one thread
-  kBlockingStream,     ///< waits for the legacy stream, and that one for it
+  kBlockingStream,     ///< waits for the legacy stream, and vice versa
   kNonBlockingStream,  ///< does not
-  kGraphStream,        ///< made by the driver for branches of a graph
+  kGraphStream,        ///< created by the driver for branches of a graph
   kUnknownStream,
 };
 

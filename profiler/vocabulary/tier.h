@@ -13,11 +13,11 @@ namespace streamscope {
 
 enum class Tier : uint32_t {
   kStructure = 0,  ///< calls only
-  kTimes,          ///< and when work ran on the device
-  kEvents,         ///< and CUPTI's own records of events and synchronizations
+  kTimes,          ///< also when work ran on the device
+  kEvents,         ///< also CUPTI's own records of events and synchronizations
 };
 
-/// By number; as `record --tier`, STREAMSCOPE_TIER and meta.tier have them.
+/// By number; the names are those of `record --tier`, STREAMSCOPE_TIER and meta.tier.
 inline constexpr std::array<std::string_view, 3> kTierNames = {"structure", "times", "events"};
 
 constexpr std::string_view to_string(Tier tier) {

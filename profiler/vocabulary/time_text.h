@@ -27,7 +27,7 @@ inline std::optional<int64_t> parse_time_ns(std::string_view text) {
                        : unit == "s"                       ? 1e9
                                                            : 0;
   if (scale == 0 || !(std::abs(value * scale) < 9e18)) return std::nullopt;
-  int64_t exact = 0;  // a double does not hold every whole number
+  int64_t exact = 0;  // a double cannot represent every integer
   if (in_ns && std::from_chars(text.data(), end, exact).ptr == end) return exact;
   return std::llround(value * scale);
 }

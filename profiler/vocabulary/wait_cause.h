@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Why work on a device started as late as it did.
+// Why work on a device started late.
 #pragma once
 
 #include <array>
@@ -16,13 +16,13 @@ namespace streamscope {
 enum class WaitCause : int32_t {
   kLaunch = 0,     ///< the host was in the call that issues the op
   kEvent,          ///< an event that the stream waited for
-  kStart,          ///< nothing delayed it: the time that a device takes to start
+  kStart,          ///< nothing delayed it: the time a device needs to start work
   kLegacyStream,   ///< the implicit barrier of the legacy default stream
   kMemoryWait,     ///< a memory wait on the stream
   kHostFunction,   ///< host functions, which run one after another
   kCopyEngine,     ///< another copy of the same direction was running
   kSmFull,         ///< other kernels filled the device
-  kQueueAliasing,  ///< the hardware queue held an unrelated op before it
+  kQueueAliasing,  ///< an unrelated op was ahead of it in the hardware queue
   kProfiler,       ///< the profiler delayed the issuing thread
   kUnknown,
   kHostSync,     ///< the issuing thread was blocked in a synchronization or in a synchronous copy

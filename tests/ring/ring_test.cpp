@@ -305,7 +305,7 @@ TEST_F(Ring, RefusesFilesThatAreNoWholeRing) {
   std::ofstream(path) << "short";
   EXPECT_EQ(refusal(path), "is shorter than a ring");
   std::ofstream(path) << std::string(100000, 'x');
-  EXPECT_EQ(refusal(path), "is not a ring, or its making was not finished");
+  EXPECT_EQ(refusal(path), "is not a ring, or its creation was not finished");
   fs::create_symlink(path, directory_ / "link.ring");
   EXPECT_NE(refusal(directory_ / "link.ring"), "");
   EXPECT_NE(refusal(directory_), "");

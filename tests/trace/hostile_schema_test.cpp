@@ -66,8 +66,8 @@ TEST_F(HostileSchema, ATriggerKeepsWritersAway) {
   tamper(file_, "CREATE TRIGGER t AFTER INSERT ON meta BEGIN DELETE FROM op; END");
   const std::string before = bytes_of(file_);
   EXPECT_THAT(error_of([&] { Writer::open_derived(file_); }),
-              AllOf(HasSubstr("holds a trigger of table meta"), HasSubstr("not changed")));
-  EXPECT_THAT(error_of([&] { Writer::resume(file_); }), HasSubstr("holds a trigger of table meta"));
+              AllOf(HasSubstr("has a trigger on table meta"), HasSubstr("not changed")));
+  EXPECT_THAT(error_of([&] { Writer::resume(file_); }), HasSubstr("has a trigger on table meta"));
   EXPECT_TRUE(bytes_of(file_) == before);
   EXPECT_EQ(read(file_).op.size(), 2u);
 }
@@ -99,10 +99,10 @@ TEST_F(HostileSchema, OnlyOurOwnTablesAreRead) {
     file.write_text(good);
     tamper(file, other);
     EXPECT_THAT(error_of([&] { read(file); }),
-                AllOf(HasSubstr("is damaged: table"), HasSubstr("not as StreamScope makes it")))
+                AllOf(HasSubstr("is damaged: table"), HasSubstr("differs from StreamScope's")))
         << other;
     EXPECT_THAT(error_of([&] { Writer::open_derived(file); }),
-                HasSubstr("not as StreamScope makes it"))
+                HasSubstr("differs from StreamScope's"))
         << other;
   }
 }

@@ -205,7 +205,8 @@ TEST(Reader, SeesDamageInAnyPartOfALargeTable) {
   EXPECT_THAT(error_of(file), HasSubstr("row 131071 of table op is missing"));
   change("DELETE FROM op WHERE id = 200000");
   change("INSERT INTO op (id) VALUES (131071)");
-  EXPECT_THAT(error_of(file), HasSubstr("row 200001 of table op stands where row 200000 should"));
+  EXPECT_THAT(error_of(file),
+              HasSubstr("row 200001 of table op appears where row 200000 is expected"));
 }
 
 TEST(Reader, CountsTheRowsOfTablesThatItDoesNotRead) {

@@ -8,9 +8,9 @@
 namespace streamscope::record {
 namespace {
 
-// An anchor is off by some ten nanoseconds. A line of a millisecond carries such an error into its
-// rate as 1e-5, so the lines grow while the rate becomes known; a second bounds what a change of
-// the rate (NTP) can do.
+// An anchor has an error of some ten nanoseconds. A line of a millisecond turns it into an error of
+// the rate of 1e-5, so the lines get longer as the rate becomes known; a second limits the effect
+// of a change of the rate (NTP).
 constexpr int64_t kShortestLineNs = 1'000'000;
 constexpr int64_t kLongestLineNs = 1'000'000'000;
 
@@ -38,12 +38,12 @@ std::optional<ClockMap::Knot> ClockMap::add(const ring::ClockAnchor& anchor) {
   if (lines_.size() == 1 && last_anchor_.ticks == lines_[0].from.ticks &&
       lines_[0].ns_per_tick == 1.0)
     lines_[0].ns_per_tick =
-        rate;  // the first two anchors give the first rate; nothing was converted before
+        rate;  // the first two anchors define the first rate; nothing was converted before
 
   const int64_t known_ns = measured.ns - lines_[0].from.ns;
   const int64_t due_ns = std::clamp(known_ns / 2, kShortestLineNs, kLongestLineNs);
   if (elapsed_ns < due_ns) return std::nullopt;
-  // Go on where the old line is now, and be right at about the time when the next knot is due.
+  // Continue from the current end of the old line, and be exact when the next knot is due.
   const Knot knot = {anchor.ticks, on_line(lines_.back(), anchor.ticks), anchor.realtime_ns};
   const double next_ticks = static_cast<double>(std::min(2 * due_ns, kLongestLineNs)) / rate;
   const double steer = static_cast<double>(measured.ns - knot.ns) / next_ticks;

@@ -3,10 +3,10 @@
 
 // Turns clock ticks of the rings into nanoseconds on the trace clock.
 //
-// The time-stamp counter runs at a nearly constant, not exactly known rate beside CLOCK_MONOTONIC.
-// The map is a chain of straight lines that is steered towards the anchors taken while recording.
-// It is continuous and ascending, and what was converted once is never converted differently later.
-// All processes of a machine share it. Pure.
+// The time-stamp counter runs at a nearly constant, not exactly known rate relative to
+// CLOCK_MONOTONIC. The map is a chain of straight lines that is steered towards the anchors taken
+// while recording. It is continuous and ascending, and what was converted once is never converted
+// differently later. All processes of a machine share it. Pure.
 #pragma once
 
 #include <cstdint>
@@ -31,10 +31,10 @@ class ClockMap {
   /// `trace_start_ns`: CLOCK_MONOTONIC at instant 0 of the trace.
   ClockMap(ring::ClockKind kind, int64_t trace_start_ns);
 
-  /// Takes an anchor later than those before. Two are needed before the first conversion. Returns
-  /// the knot that was made, if the line was due to be steered.
+  /// Adds an anchor later than those before. Two are needed before the first conversion. Returns
+  /// the new knot, if the line was due to be steered.
   std::optional<Knot> add(const ring::ClockAnchor& anchor);
-  /// Puts a knot of an earlier writer back. Knots come by ascending ticks, before any anchor.
+  /// Restores a knot of an earlier writer. Knots are added by ascending ticks, before any anchor.
   void restore(const Knot& knot);
 
   trace::Ns to_ns(uint64_t ticks) const;

@@ -32,24 +32,24 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// GPU times may be one flush of CUPTI's buffers old; rows need not be stored more often than those
-// come.
+// GPU times may be as old as the flush interval of CUPTI's buffers; there is no need to store rows
+// more often.
 constexpr auto kFlushInterval = 100ms;
 constexpr auto kLookForEndedInterval = 20ms;
 // A thread that makes a million records a second fills a sixth of its ring meanwhile.
 constexpr auto kReliefInterval = 20ms;
-// Rows are stored earlier if they take more memory than this, or if a ring would run short of room.
+// Rows are stored earlier if they take more memory than this, or if a ring is about to fill up.
 constexpr size_t kBufferedBytes = 8 << 20;
 constexpr double kRingShare = 0.25;
-// A folder's time stamp moves in steps of a timer tick.
+// A folder's time stamp has the resolution of a timer tick.
 constexpr auto kScanGrace = 50ms;
 
 constexpr char kPositionsKey[] = "ring_positions";
-// Number of the file of ops that are held back; 0: none is.
+// Number of the file of held-back ops; 0: there is none.
 constexpr char kHeldKey[] = "held_ops";
 constexpr char kJournalFile[] = "names";
 
-/// Reads numbers with a character after each, as file names have them.
+/// Reads numbers that are each followed by a character, as in file names.
 class NameReader {
  public:
   explicit NameReader(std::string_view name) : rest_(name) {}
@@ -79,7 +79,7 @@ std::optional<ProcessIdentity> identity_of_ring(const std::string& name) {
   return identity;
 }
 
-/// Throws Error if a ring cannot be read that belongs to this user: it is kept for another time.
+/// Throws Error if a ring that belongs to this user cannot be read: it is kept for a later attempt.
 void expect_readable(const std::filesystem::path& file, int failure) {
   check_shortage(file, failure);
   struct stat facts {};
@@ -90,7 +90,7 @@ void expect_readable(const std::filesystem::path& file, int failure) {
               failure);
 }
 
-// True for a ring whose magic, which comes last, was not written.
+// True for a ring whose magic, which is written last, is missing.
 bool never_made(const std::filesystem::path& file) {
   char magic[sizeof(ring::RingHeader::magic)] = {};
   std::ifstream(file, std::ios::binary).read(magic, sizeof magic);
@@ -105,7 +105,7 @@ Drain::Drain(std::filesystem::path rings, trace::Writer writer, const Options& o
   run_ = std::make_unique<RunState>(writer_, options.clock, options.trace_start_ns, options.run);
   run_->journal.open(rings_ / kJournalFile);
   begin_trace(first_anchor);
-  // Signals are for the thread that waits for them.
+  // Signals are handled by the thread that waits for them.
   sigset_t all, before;
   ::sigfillset(&all);
   ::sigdelset(&all, SIGBUS);  // ring/guard.h
@@ -113,7 +113,7 @@ Drain::Drain(std::filesystem::path rings, trace::Writer writer, const Options& o
   try {
     relief_ = std::jthread([this](const std::stop_token& stop) { relieve_rings(stop); });
   } catch (const std::system_error&) {
-    // Where no thread may be started, cycles alone relieve the rings.
+    // If no thread can be started, only cycles relieve the rings.
   }
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
@@ -133,7 +133,7 @@ Drain::Drain(std::filesystem::path rings, trace::Writer writer, const Options& o
        {std::pair{"stack_count", &run_->stack_count}, std::pair{"stack_ns", &run_->stack_ns}}) {
     *value = trace::meta_integer(trace, key).value_or(0);
   }
-  // The trace has the pid of a process only; the names of its rings say which is meant.
+  // The trace has only the pid of a process; the names of its rings identify it.
   std::map<trace::Id, ProcessIdentity> identities;
   std::optional<ring::ClockAnchor> earliest;
   for (const std::string& file : trace::names_in(rings_)) {
@@ -144,7 +144,7 @@ Drain::Drain(std::filesystem::path rings, trace::Writer writer, const Options& o
     std::string why;
     int failure = 0;
     const auto ring = ring::Consumer::open(rings_ / file, &why, &failure);
-    expect_readable(rings_ / file, failure);  // the earliest of them gives the trace its time
+    expect_readable(rings_ / file, failure);  // the earliest of them sets the start of the trace
     if (!ring || ring->header().clock != options.clock) continue;
     if (!earliest || ring->header().anchor.ticks < earliest->ticks)
       earliest = ring->header().anchor;
@@ -155,7 +155,7 @@ Drain::Drain(std::filesystem::path rings, trace::Writer writer, const Options& o
     run_->clock.restore(
         {static_cast<uint64_t>(anchors.ticks[i]), anchors.ns[i], anchors.realtime_ns[i]});
   }
-  // Gives the rate if the earlier writer did not live to take a second anchor.
+  // Sets the rate if the earlier writer ended before it took a second anchor.
   run_->clock.add(ring::read_anchor(options.clock));
   held_file_ = trace::meta_integer(trace, kHeldKey).value_or(0);
   if (held_file_ > 0) run_->ops.restore(held_file(held_file_));
@@ -190,7 +190,7 @@ ProcessDrain* Drain::find(const ProcessIdentity& identity) {
   return nullptr;
 }
 
-// Its threads ended before the next program of the process made its first ring.
+// Its threads ended before the next program of the process created its first ring.
 bool Drain::is_replaced(const ProcessDrain& process) const {
   return std::any_of(processes_.begin(), processes_.end(), [&](const auto& other) {
     return other->identity().is_same_process(process.identity()) &&
@@ -215,7 +215,7 @@ void Drain::take_exit(const std::string& file_name) {
 bool Drain::open_ring(const std::filesystem::path& file) {
   std::string why;
   const auto named = identity_of_ring(file.filename().string());
-  // Asked before the look: a ring that was being made then is whole once its process has ended.
+  // Checked before reading: a ring that was incomplete then is complete once its process has ended.
   const bool being_made = named && ring::process_alive(named->pid, named->start);
   int failure = 0;
   auto ring = ring::Consumer::open(file, &why, &failure);
@@ -236,11 +236,11 @@ bool Drain::open_ring(const std::filesystem::path& file) {
     return true;
   }
   if (!ring && being_made) return false;
-  // Its program ended while making it, so nothing was ever pushed: nothing is lost.
+  // Its program ended while creating it, so nothing was ever pushed: nothing is lost.
   if (!ring && named && never_made(file)) return true;
   run_->losses.add(trace::kNoId, "ring-torn", 1, trace::kUnknownNs, trace::kUnknownNs,
                    writer_.intern(file.filename().string() + " " +
-                                  (why.empty() ? "does not fit its name" : why)));
+                                  (why.empty() ? "does not match its name" : why)));
   return true;
 }
 
@@ -248,7 +248,7 @@ void Drain::relieve_rings(const std::stop_token& stop) {
   std::unique_lock lock(rings_in_use_);
   while (!stop.stop_requested()) {
     for (auto& process : processes_) process->relieve_rings();
-    // Not wait_for: GCC 12's thread sanitizer does not know the call that it makes.
+    // Not wait_for: GCC 12's thread sanitizer does not support the call that it makes.
     stopped_.wait_until(lock, stop, std::chrono::system_clock::now() + kReliefInterval,
                         [] { return false; });
   }
@@ -260,7 +260,7 @@ void Drain::scan() {
   const auto changed = std::filesystem::last_write_time(rings_, error);
   if (!error && changed == scanned_at_ && unreadable_.empty() && now - last_scan_ > kScanGrace)
     return;
-  // What cannot be read now may be readable later, until the end.
+  // What cannot be read now may become readable later, until the end.
   auto names =
       run_->finishing ? std::optional(trace::names_in(rings_)) : trace::try_names_in(rings_);
   if (!names) return;
@@ -276,7 +276,7 @@ void Drain::scan() {
       opened_.insert(std::move(name));
     }
   }
-  std::sort(found.begin(), found.end());  // so that equal runs make equal traces
+  std::sort(found.begin(), found.end());  // so that equal runs produce equal traces
   unreadable_.clear();
   for (const std::string& name : found) {
     if (open_ring(rings_ / name)) {
@@ -289,8 +289,8 @@ void Drain::scan() {
 
 size_t Drain::cycle_all(bool look_for_ended) {
   size_t read = 0;
-  // Whether a process has ended is asked before its rings are looked at, so that the look is the
-  // last one needed.
+  // Whether a process has ended is checked before its rings are read, so that this read is the last
+  // one needed.
   std::vector<bool> ended(processes_.size(), false);
   for (size_t i = 0; i < processes_.size(); ++i) {
     const ProcessDrain& process = *processes_[i];
@@ -315,7 +315,7 @@ size_t Drain::cycle_all(bool look_for_ended) {
       {
         std::lock_guard lock(rings_in_use_);
         piece = process.cycle(now_, last);
-        if (!last) process.relieve_rings();  // the other thread may not get its turn in between
+        if (!last) process.relieve_rings();  // the other thread may not get the lock in between
       }
       read += piece;
       if (last) flush_if_due();
@@ -348,9 +348,9 @@ void Drain::finish_process(ProcessDrain& process, ProcessDrain::Ending ending) {
   }
   const bool replaced = ending == ProcessDrain::Ending::kEnded && is_replaced(process);
   process.finish(replaced ? ProcessDrain::Ending::kReplaced : ending);
-  run_->ops.store_all();  // before its rings are gone
+  run_->ops.store_all();  // before its rings are removed
   flush();
-  // The rings of a program that was replaced show the next ones in its process which they are.
+  // The rings of a replaced program show which programs followed in its process.
   if (replaced && ring::process_alive(process.pid(), process.start())) return;
   std::lock_guard lock(rings_in_use_);
   process.remove_rings();
@@ -429,7 +429,7 @@ std::filesystem::path Drain::held_file(int64_t number) const {
   return rings_ / (std::string(kHeldFile) + std::to_string(number % 2));
 }
 
-// Two files in turn: what is stored names the older one until all of it is stored again.
+// Two alternating files: the stored rows name the older one until everything is stored again.
 void Drain::save_held_ops() {
   if (run_->ops.held().empty()) {
     writer_.set_meta(kHeldKey, 0);
@@ -470,7 +470,7 @@ bool Drain::finish() {
     complete = complete && process->complete();
   }
   run_->ops.store_all();
-  // There was a ring, or there would be no trace: one that could not be made.
+  // There was a ring, or there would be no trace: one could not be created.
   if (!recovering_ && processes_.empty()) run_->losses.add(trace::kNoId, "no-thread-ring", 1);
   if (options_.newest_only) {
     run_->losses.add(trace::kNoId, "flight-recorder", 1);

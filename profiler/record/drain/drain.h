@@ -3,10 +3,10 @@
 
 // Drains all rings of a run into one trace.
 //
-// Used by Session while a program runs and by recover() afterwards. Room in a ring is given back
+// Used by Session while a program runs and by recover() afterwards. Places in a ring are released
 // only once the rows are stored, so a writer that is killed leaves every record either in the trace
-// or in its ring. While storing takes longer than rings have room for, a second thread moves their
-// records to files beside them (ring/backlog.h).
+// or in its ring. If storing takes longer than the rings can hold, a second thread moves their
+// records to files next to them (ring/backlog.h).
 #pragma once
 
 #include <chrono>
@@ -45,37 +45,37 @@ class Drain {
   /// `rings`: the folder with the ring files. `first_anchor`: taken before any record was made.
   Drain(std::filesystem::path rings, trace::Writer writer, const Options& options,
         const ring::ClockAnchor& first_anchor);
-  /// Goes on where another writer was killed. `trace` is what it stored; `writer` continues that
+  /// Continues where another writer was killed. `trace` is what it stored; `writer` continues that
   /// file.
   Drain(std::filesystem::path rings, trace::Writer writer, const Options& options,
         const trace::Trace& trace);
 
-  /// Finds new rings and reads what there is; stores and releases it when due. Returns the number
+  /// Finds new rings and reads their content; stores and releases it when due. Returns the number
   /// of records read.
   size_t cycle();
-  /// True if every process that has made a ring has ended and is read to its end.
+  /// True if every process that has created a ring has ended and was read to its end.
   bool all_finished() const;
-  /// Tells how a process ended, from wait().
+  /// Sets how a process ended, from wait().
   void set_exit(uint32_t pid, int wait_status);
-  /// Stores everything read so far and gives its room in the rings back.
+  /// Stores everything read so far and releases its places in the rings.
   void flush();
-  /// Reads what is left, gives up processes that still run, stores and closes the trace. True if it
-  /// is complete.
+  /// Reads the rest, gives up processes that still run, stores and closes the trace. True if it is
+  /// complete.
   bool finish();
 
   /// Processes that have not ended.
   std::vector<ProcessDrain*> live_processes();
-  /// As flush(), with the ops that are held back to put them into order.
+  /// Like flush(), but also saves the ops that are held back for sorting.
   void flush_all();
-  /// Ticks of the newest look at the rings.
+  /// Ticks of the latest read of the rings.
   uint64_t now() const { return now_ != 0 ? now_ : ring::read_clock(options_.clock); }
-  /// An answer that came after the rings were copied.
+  /// An answer that arrived after the rings were copied.
   void take_answer(uint32_t pid, const ring::AnswerRecord& answer);
   const std::filesystem::path& trace_file() const { return writer_.file(); }
-  /// Rows of table thread_sample. `before` was seen a moment earlier than `threads`.
+  /// Rows of table thread_sample. `before` was sampled a moment earlier than `threads`.
   void add_threads(ProcessDrain& process, const std::vector<ThreadSnapshot>& before,
                    const std::vector<ThreadSnapshot>& threads, const SeenStacks& stacks);
-  /// Stores why a process stands still.
+  /// Stores why a process hangs.
   void add_hang(ProcessDrain& process, const trace::HangReport& report);
 
   uint64_t records() const { return run_->records; }
@@ -89,7 +89,7 @@ class Drain {
   void scan();
   bool open_ring(const std::filesystem::path& file);
   ProcessDrain* find(const ProcessIdentity& identity);
-  /// The program is gone, and what it told last is there.
+  /// The program is gone, and its last report exists.
   bool has_ended(const ProcessDrain& process) const;
   bool is_replaced(const ProcessDrain& process) const;
   void take_exit(const std::string& file_name);
@@ -107,15 +107,15 @@ class Drain {
   std::unique_ptr<RunState> run_;
   std::vector<std::unique_ptr<ProcessDrain>> processes_;
   std::set<std::string> opened_;                        // file names
-  std::vector<std::pair<ProcessIdentity, int>> exits_;  // exit codes that processes told
+  std::vector<std::pair<ProcessIdentity, int>> exits_;  // exit codes that processes reported
   std::map<std::string, RingPosition> stored_;          // by file name, from an earlier writer
   std::vector<std::string> unreadable_;                 // files that may still become rings
   std::filesystem::file_time_type scanned_at_{};
   Clock::time_point last_scan_{}, last_flush_{}, last_settled_{}, last_look_{};
-  int64_t held_file_ = 0;  // number of the newest file of ops that are held back
+  int64_t held_file_ = 0;  // number of the newest file of held-back ops
   uint64_t now_ = 0;       // ticks of this cycle's anchor
   bool recovering_ = false;
-  // Held while rings are read, added and released; not while rows are stored, which may take long.
+  // Held while rings are read, added and released; not while rows are stored, which can take long.
   std::mutex rings_in_use_;
   std::condition_variable_any stopped_;
   std::jthread relief_;  // last: it uses the others

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Maps of integers for the look-ups that the drain makes for every record.
+// Maps of integers for the lookups that the drain makes for every record.
 #pragma once
 
 #include <array>
@@ -18,7 +18,7 @@ namespace streamscope::record {
 constexpr uint64_t pair_key(uint64_t high, uint64_t low) { return high << 32 | low; }
 
 /// A hash map in one array: open addressing, linear probing, erasure without tombstones. Pointers
-/// into it hold until the next insertion or erasure. Thread-compatible.
+/// into it are valid until the next insertion or erasure. Thread-compatible.
 template <class Key, class Value>
 class FlatMap {
   static_assert(std::is_unsigned_v<Key>);
@@ -33,7 +33,7 @@ class FlatMap {
     }
   }
 
-  /// The value of `key`, made by default if absent; `*inserted` says which.
+  /// The value of `key`, created by default if absent; `*inserted` says which.
   Value& get(Key key, bool* inserted = nullptr) {
     if (2 * (size_ + 1) > slots_.size()) grow();
     size_t at = home(key);
@@ -62,7 +62,7 @@ class FlatMap {
       if (!slots_[hole].used) return false;
       hole = next(hole);
     }
-    // Close the hole: whatever follows and may stand there moves up.
+    // Close the hole: following entries that may be stored there move up.
     for (size_t at = next(hole); slots_[at].used; at = next(at)) {
       const size_t distance_from_home = (at - home(slots_[at].key)) & mask();
       if (distance_from_home >= ((at - hole) & mask())) {
@@ -114,9 +114,9 @@ class FlatMap {
   size_t size_ = 0;
 };
 
-/// For numbers that are handed out in sequence and leave in about that order: neighbors lie side by
-/// side in memory, and each operation takes the same time however many there are. Pointers into it
-/// hold until their key is erased. Thread-compatible.
+/// For numbers that are assigned in sequence and erased in about that order: neighbors are adjacent
+/// in memory, and the cost of each operation does not depend on their number. Pointers into it are
+/// valid until their key is erased. Thread-compatible.
 template <class Value>
 class SequenceMap {
  public:
@@ -125,7 +125,7 @@ class SequenceMap {
     return block != nullptr && (block->used & bit(key)) != 0 ? &block->values[key % kBlock]
                                                              : nullptr;
   }
-  /// The value of `key`, made by default if absent.
+  /// The value of `key`, created by default if absent.
   Value& get(uint32_t key) {
     Block* block = block_of(key);
     if (block == nullptr) {
@@ -181,7 +181,7 @@ class SequenceMap {
   }
 
  private:
-  // A block with one key left takes the memory of all of them, so it is small.
+  // A block with one remaining key takes the memory of a full one, so it is small.
   static constexpr uint32_t kBlock = 16;
   static constexpr size_t kMostSpare = 64;
   struct Block {

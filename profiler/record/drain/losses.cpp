@@ -31,7 +31,7 @@ Losses::Entry& Losses::new_entry(trace::Id process, std::string_view kind, trace
 void Losses::add(trace::Id process, std::string_view kind, int64_t count, trace::Ns first_ns,
                  trace::Ns last_ns, trace::Id detail) {
   Entry& loss = entry(process, kind, detail);
-  // A damaged ring may say anything, such as more than a trace can hold.
+  // A damaged ring may contain anything, such as more than a trace can store.
   loss.row.count = count < 0 || count > trace::kMostBytes - loss.row.count ? trace::kMostBytes
                                                                            : loss.row.count + count;
   if (first_ns != trace::kUnknownNs &&

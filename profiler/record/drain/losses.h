@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Counts what is missing: one row of table `loss` per process, kind and detail; of pauses one each.
+// Counts what is missing: one row of table `loss` per process, kind and detail; one for each pause.
 #pragma once
 
 #include <string>
@@ -22,13 +22,13 @@ class Losses {
   void add(trace::Id process, std::string_view kind, int64_t count,
            trace::Ns first_ns = trace::kUnknownNs, trace::Ns last_ns = trace::kUnknownNs,
            trace::Id detail = trace::kNoId);
-  /// The loss of a process turns out to be of another kind.
+  /// The loss of a process is found to be of another kind.
   void rename(trace::Id process, std::string_view from, std::string_view to);
-  /// One pause of a recording, in a row of its own: what was recorded between two is complete.
+  /// One pause of a recording, in a row of its own: everything between two pauses is complete.
   void add_pause(trace::Id process, trace::Ns first_ns, trace::Ns last_ns = trace::kUnknownNs);
   /// Sum of the counts of a kind.
   int64_t count(std::string_view kind) const;
-  /// Brings the rows up to date; before each flush of the writer.
+  /// Updates the rows; called before each flush of the writer.
   void store();
 
  private:

@@ -14,9 +14,9 @@ namespace {
 
 using ring::RecordKind;
 
-// Of many rings, so that a cycle is short: none is relieved meanwhile.
+// Records of all rings per cycle; few, so that a cycle is short: none is relieved meanwhile.
 constexpr size_t kCycle = 65'536, kLeastPiece = 1024;
-// A poll becomes a row after so long at the latest, so that a trace that is being made shows it.
+// A poll becomes a row after this time at the latest, so that an unfinished trace shows it.
 constexpr auto kLongestPoll = std::chrono::milliseconds(100);
 
 }  // namespace
@@ -94,8 +94,8 @@ bool ProcessDrain::is_identity(const ring::Record& record) const {
   }
 }
 
-// Much that has piled up is read in pieces of like ends, so that what is read together fits into
-// the processor's caches. Returns where this lane wants the piece to end.
+// A large backlog is read in pieces with similar end times, so that what is read together fits into
+// the CPU caches. Returns where this lane wants the piece to end.
 uint64_t ProcessDrain::end_of_piece(const Lane& lane) const {
   const size_t piece = std::clamp(kCycle / lanes_.size(), kLeastPiece, kPiece);
   const size_t first = lane.at + piece;
@@ -107,7 +107,7 @@ uint64_t ProcessDrain::end_of_piece(const Lane& lane) const {
   return kNoLimit;
 }
 
-// The first call that ended behind the cut; ends ascend within a lane.
+// The first call that ended after the cut; ends ascend within a lane.
 size_t ProcessDrain::identity_limit(const Lane& lane, uint64_t cut) const {
   size_t limit = std::max(lane.at, lane.identity_at);
   for (; limit < lane.pending.size(); ++limit) {
@@ -119,7 +119,7 @@ size_t ProcessDrain::identity_limit(const Lane& lane, uint64_t cut) const {
   return limit;
 }
 
-// Device work that began behind the cut of a piece belongs to calls that are not read yet.
+// Device work that began after the cut of a piece belongs to calls that are not read yet.
 size_t ProcessDrain::work_limit(const Lane& lane, uint64_t cut) const {
   const int64_t cut_ns = run_.clock.to_monotonic(run_.clock.to_ns(cut));
   for (size_t i = lane.at; i < lane.visible; ++i) {
@@ -143,8 +143,8 @@ size_t ProcessDrain::cycle(uint64_t now, bool ended) {
   if (!ended) last_seen_ = std::max(last_seen_, now);
   uint64_t cut = 0, watermark = 0, horizon = kNoLimit;
   watch_open_calls(now, ended, &cut, &watermark, &horizon);
-  // Everything that came before what the first look shows is in the second: what identities mean is
-  // read from the second, all else from the first.
+  // Everything before the content of the first read is in the second: identities are taken from the
+  // second, everything else from the first.
   const bool seal = ended || run_.finishing;
   for (auto& lane : lanes_) lane->visible = lane->ring.pending(seal).size();
   uint64_t piece = kNoLimit;
@@ -181,7 +181,7 @@ size_t ProcessDrain::cycle(uint64_t now, bool ended) {
   for (auto& lane : lanes_)
     operations_.describe(lane->ring.header().submission, &lane->submission_end);
   calls_.bind_deferred();
-  // Calls that the next cycles read began after this, or are named here.
+  // Calls that the next cycles read began after this, or are listed here.
   horizon_ = std::min(horizon, calls_.earliest_deferred());
   for (auto& lane : lanes_) horizon_ = std::min(horizon_, earliest_unread(*lane));
   if (now != 0) work_.give_up_unmatched(run_.clock.to_ns(std::min(now, horizon_)));
@@ -202,7 +202,7 @@ void ProcessDrain::look(Lane& lane, bool seal) {
   }
 }
 
-// Only the first call behind the cut can have begun before it.
+// Only the first call after the cut can have begun before it.
 uint64_t ProcessDrain::record_behind(const Lane& lane) const {
   for (size_t i = lane.identity_limit; i < lane.pending.size(); ++i) {
     const ring::Record& record = lane.pending[i];
@@ -221,7 +221,7 @@ uint64_t ProcessDrain::earliest_unread(Lane& lane) const {
   return lane.ring.growing_poll() != 0 ? lane.ring.growing_poll() : kNoLimit;
 }
 
-// One lane alone is in order already: one pass does both.
+// A single lane is sorted already: one pass does both.
 void ProcessDrain::read_alone(Lane& lane) {
   size_t i = lane.at;
   while (i < lane.visible) {
@@ -347,13 +347,13 @@ void ProcessDrain::finish(Ending ending) {
     check_shortage(lane->ring.file(), unreadable);
     if (unreadable == 0) continue;
     run_.losses.add(id_, "ring-torn", 1, trace::kUnknownNs, trace::kUnknownNs,
-                    run_.writer.intern(lane->ring.file().filename().string() + " was cut off"));
+                    run_.writer.intern(lane->ring.file().filename().string() + " was truncated"));
   }
   finished_ = true;
   for (auto& lane : lanes_) {
     OpenCallView open;
     if (!read_open_call(*lane, &open)) continue;
-    // Killed between the publishing of the record and the clearing of the slot.
+    // Killed between publishing the record and clearing the slot.
     if (is_over(*lane, open.call)) continue;
     show(*lane, open.call, lane->at, lane->tid);
     run_.losses.add(id_, "call-not-finished", 1);

@@ -3,10 +3,10 @@
 
 // Reads the rings of one process and turns their records into rows.
 //
-// What a handle means and which record a wait took depends on calls of all threads, so each cycle
-// reads the rings in two passes: first everything that changes identities, in the order of the
-// calls' ends over all rings; then the rest, ring by ring. Waits are bound once every call that may
-// have come before them has been read: up to a watermark that open records hold back.
+// What a handle means and which record a wait binds to depends on calls of all threads, so each
+// cycle reads the rings in two passes: first everything that changes identities, in the order of
+// the calls' ends over all rings; then the rest, ring by ring. Waits are bound once every call that
+// may precede them has been read: up to a watermark, which open records hold back.
 #pragma once
 
 #include <chrono>
@@ -33,9 +33,9 @@
 
 namespace streamscope::record {
 
-/// How much of a ring is in the trace already.
+/// The part of a ring that is already in the trace.
 struct RingPosition {
-  uint64_t records = 0;              ///< since the ring was made
+  uint64_t records = 0;              ///< since the ring was created
   uint64_t dropped = 0;              ///< drops that were counted
   trace::Id process = trace::kNoId;  ///< row of its process
 };
@@ -46,11 +46,11 @@ class ProcessDrain {
   enum class Ending {
     kEnded,      ///< the process has ended
     kReplaced,   ///< another program has taken its place by exec()
-    kAbandoned,  ///< it still runs, but its writer was killed or told to leave
+    kAbandoned,  ///< it still runs, but its writer was killed or asked to leave
   };
 
   ProcessDrain(RunState& run, const ProcessIdentity& identity);
-  /// Goes on with a process of an earlier writer.
+  /// Continues with a process of an earlier writer.
   ProcessDrain(RunState& run, const ProcessIdentity& identity, trace::Id row);
 
   const ProcessIdentity& identity() const { return identity_; }
@@ -62,25 +62,25 @@ class ProcessDrain {
 
   void add_ring(ring::Consumer ring, const RingPosition& stored);
 
-  /// Reads what the rings hold by now. `now`: ticks read before the folder of rings was searched.
-  /// `ended`: it was seen before that the process has ended, so this is all there will ever be.
-  /// Returns the number of records read.
+  /// Reads what the rings contain now. `ended`: the process was found to have ended before, so
+  /// nothing more will follow. `now`: ticks read before the folder of rings was searched. Returns
+  /// the number of records read.
   size_t cycle(uint64_t now, bool ended);
-  /// Whether the program goes on, as far as its rings tell.
+  /// Whether the program makes progress, as far as its rings show.
   struct Progress {
-    uint64_t moved = 0;       ///< changes with every act but a query of work that is not ready
-    uint32_t open_calls = 0;  ///< calls under way
+    uint64_t moved = 0;       ///< changes with every act except a query of unfinished work
+    uint32_t open_calls = 0;  ///< calls in progress
     bool issued = false;      ///< anything was ever recorded
     bool watchable = true;    ///< false: recording is paused
     bool simulated = false;   ///< its device keeps virtual time
-    uint32_t answered = 0;    ///< newest round of questions that was answered to its end
-    uint32_t not_done = 0;    ///< answers of that round which do not say that work has ended
+    uint32_t answered = 0;    ///< newest round of questions that was answered completely
+    uint32_t not_done = 0;    ///< answers of that round which do not say that work has finished
   };
   Progress progress() const;
   /// What to ask the collector: events and streams with the newest work, words waited for.
   std::vector<ring::Question> questions(uint32_t round);
   void take_answer(const ring::AnswerRecord& answer) { describe(answer); }
-  /// Answers that have not come will not come any more.
+  /// Missing answers will not arrive any more.
   void give_up_answers(uint64_t now);
   /// What libcoord answered; nullptr if it knows of no wait that may never end.
   const trace::HangReport* coord_waits() const { return coord_waits_.reported(); }
@@ -89,30 +89,30 @@ class ProcessDrain {
     return row_.clock == trace::kVirtualClock ? static_cast<trace::Ns>(last_virtual_)
                                               : run_.clock.to_ns(now);
   }
-  /// Gives calls and device work that have not ended their rows, so that a reader of the trace sees
+  /// Adds rows for calls and device work that have not ended, so that a reader of the trace sees
   /// them. They are completed when they end.
   void show_unfinished();
-  /// Row of a thread; made if need be.
+  /// Row of a thread; created if necessary.
   trace::Id thread(uint32_t tid, const std::string& name) { return objects_.thread(tid, name); }
   /// Row of a stack that was taken from outside.
   trace::Id add_stack(const std::vector<SeenFrame>& frames) { return stacks_.add(frames); }
   /// True while the thread is inside a traced call.
   bool in_call(uint32_t tid) const;
-  /// Work that was issued and whose times have not come. Linear in what is pending.
+  /// Issued work whose times have not arrived. Linear in the pending work.
   size_t unreported_work() { return work_.unreported().size(); }
 
   /// Nothing more will be read.
   void finish(Ending ending);
   /// How it ended, from wait(), also after finish().
   void set_exit(int wait_status);
-  /// Its exit code, from itself.
+  /// Its exit code, as reported by the process.
   void set_exit_code(int code) { row_.exit_code = code; }
 
   /// Largest part of a ring that is read but not released.
   double fullest_ring() const;
-  /// Gives the room of everything read back to the program. The rows must be stored.
+  /// Releases everything read to the program. The rows must be stored.
   void release();
-  /// Empties rings that fill up into their backlogs. Not while a cycle() is under way.
+  /// Moves the content of rings that fill up to their backlogs. Not during a cycle().
   void relieve_rings();
   /// "FILE RECORDS DROPPED PROCESS" of each ring: its RingPosition after the next flush.
   void describe_positions(std::string& text) const;
@@ -122,7 +122,7 @@ class ProcessDrain {
   friend class Restorer;
 
   struct Readers;                         // process_records.cpp
-  static constexpr size_t kPiece = 8192;  // records of a ring that a cycle reads at most
+  static constexpr size_t kPiece = 8192;  // maximum records of a ring that a cycle reads
 
   struct Lane {
     Lane(ring::Consumer consumer, uint32_t lane_number)
@@ -131,22 +131,22 @@ class ProcessDrain {
     uint32_t number;
     uint64_t released = 0;  // records before the first pending one
     ring::Consumer::Pending pending;
-    size_t identity_at = 0;     // pending records whose identity changes were taken
+    size_t identity_at = 0;     // pending records whose identity changes were applied
     size_t at = 0;              // pending records that were read
-    size_t visible = 0;         // of this cycle's first look
+    size_t visible = 0;         // of this cycle's first read
     size_t identity_limit = 0;  // of this cycle
-    size_t next_call = 0;       // no call stands from `at` up to here
+    size_t next_call = 0;       // there is no call from `at` up to here
     uint32_t identity_tid = 0;  // thread at identity_at
     uint32_t tid = 0;           // thread at `at`
     trace::Id thread = trace::kNoId;
     uint64_t dropped = 0;
     uint64_t last_begin = 0;  // of the newest call read
-    uint64_t last_end = 0;    // of the same; of a poll that of its last query
+    uint64_t last_end = 0;    // of the same call; for a poll that of its last query
     uint64_t poll = 0;        // entry of the newest poll that may count more queries
     std::chrono::steady_clock::time_point poll_seen{};  // first
-    uint64_t open_since = 0;  // begin of the open record that `open_row` stands for
+    uint64_t open_since = 0;  // begin of the open record that `open_row` represents
     trace::Id open_row = trace::kNoId;
-    uint64_t submission_end = 0;  // the last that was told
+    uint64_t submission_end = 0;  // the last that was reported
   };
   struct OpenCallView {
     ring::CallRecord call;
@@ -156,7 +156,7 @@ class ProcessDrain {
     Lane* lane;
     ring::CallRecord call;
   };
-  struct Shown {  // a call that an earlier writer gave its row before it ended
+  struct Shown {  // a call for which an earlier writer added a row before it ended
     trace::Ns start_ns;
     uint32_t tid;
     trace::Id row;
@@ -176,23 +176,24 @@ class ProcessDrain {
   bool is_identity(const ring::Record& record) const;
   size_t work_limit(const Lane& lane, uint64_t cut) const;
   uint64_t end_of_piece(const Lane& lane) const;
-  /// Begin of the event record that lies across this cycle's cut, if one does.
+  /// Begin of the event record that spans this cycle's cut, if any.
   uint64_t record_behind(const Lane& lane) const;
-  /// Begin of the first call that is there and not read.
+  /// Begin of the first call that is in a ring but not read.
   uint64_t earliest_unread(Lane& lane) const;
   CallPlace place(Lane& lane, size_t index, uint32_t tid);
-  /// Takes what is pending; polls that may count more queries only with `seal` or after a while.
+  /// Takes the pending records; polls that may count more queries only with `seal` or after a
+  /// while.
   static void look(Lane& lane, bool seal);
   void take_identity(Lane& lane, size_t index, uint32_t tid);
   void read_alone(Lane& lane);
   void read_identities(const std::vector<Lane*>& lanes);
   void open_stuck_records();
-  /// Finds the call of an earlier writer's open row, which is still open or waits to be read.
+  /// Finds the call of an earlier writer's open row, which is still open or not read yet.
   void adopt_shown(Lane& lane);
   void show(Lane& lane, ring::CallRecord call, size_t index, uint32_t tid);
   void read_rest(Lane& lane);
-  /// Reads the record at `index` and returns the number of records it took; 0 if the rest of it is
-  /// still to come.
+  /// Reads the record at `index` and returns the number of records it took; 0 if the rest of it has
+  /// not arrived yet.
   size_t read(Lane& lane, size_t index, size_t limit);
   size_t read_text(Lane& lane, size_t index, size_t limit);
   size_t read_stack(Lane& lane, size_t index, size_t limit);
@@ -206,14 +207,14 @@ class ProcessDrain {
   void describe(const ring::CollectingRecord& record);
   void describe(const ring::EndRecord& record);
   void describe(const ring::AnswerRecord& record);
-  /// The loss that says how a process ended that did not say good-bye.
+  /// The loss for a process without an end record.
   std::string_view end_loss() const;
   void fill_process_texts(bool at_end);
-  /// Adds what the rings say of the cost of call stacks to the run's.
+  /// Adds the cost of call stacks reported by the rings to the run's.
   void count_stacks();
   void see(Lane& lane, const ring::CallRecord& call);
   void see(uint64_t stamp, uint8_t flags);
-  /// True if the record of a call that the open slot shows was read already.
+  /// True if the record of the call in the open slot was read already.
   static bool is_over(const Lane& lane, const ring::CallRecord& open) {
     return open.begin == lane.last_begin || open.begin < lane.last_end;
   }
@@ -238,13 +239,13 @@ class ProcessDrain {
   std::vector<std::unique_ptr<Lane>> lanes_;
   std::vector<StuckRecord> stuck_;       // of one cycle
   std::vector<IdentityItem> items_;      // of one cycle
-  ring::ProcessRecord texts_to_come_{};  // whose texts have not all come
+  ring::ProcessRecord texts_to_come_{};  // whose texts have not all arrived
   bool texts_complete_ = true;
   std::vector<Shown> shown_;
-  uint64_t moved_ = 0;  // records read that tell of progress
+  uint64_t moved_ = 0;  // records read that show progress
   uint64_t watermark_ = 0;
-  uint64_t horizon_ = 0;       // no call that is yet to be read began earlier
-  uint64_t last_seen_ = 0;     // newest stamp of any call, or when it was alive; ticks
+  uint64_t horizon_ = 0;       // no call that is not read yet began earlier
+  uint64_t last_seen_ = 0;     // newest stamp of any call, or time when it was last alive; ticks
   uint64_t last_virtual_ = 0;  // the same, virtual
   uint64_t paused_since_ = 0;
   bool paused_ = false;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What a process says about itself and its recording: all that is no call and no work.
+// What a process reports about itself and its recording: everything except calls and work.
 #include <sys/wait.h>
 
 #include <algorithm>
@@ -111,7 +111,7 @@ void ProcessDrain::describe(const ring::OverheadRecord& record) {
   run_.writer.append(row);
 }
 
-// Calls made in a pause are unknown, so what an event stood for before it says nothing afterwards.
+// Calls made in a pause are unknown, so earlier records of an event mean nothing afterwards.
 void ProcessDrain::describe(const ring::CollectingRecord& record) {
   if (record.on == 0) {
     paused_ = true;
@@ -138,7 +138,7 @@ void ProcessDrain::give_up_answers(uint64_t now) { questions_.give_up(run_.clock
 
 std::vector<ring::Question> ProcessDrain::questions(uint32_t round) {
   coord_waits_.forget();
-  // A simulated device knows itself when it can never go on.
+  // A simulated device itself detects when it can never continue.
   return questions_.ask(round, row_.clock != trace::kVirtualClock);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Which program of which process made a ring.
+// Identifies the program and process that created a ring.
 #pragma once
 
 #include <compare>
@@ -12,7 +12,7 @@
 
 namespace streamscope::record {
 
-/// One program of one process: pids are reused, and exec() puts another program in its place.
+/// One program of one process: pids are reused, and exec() replaces the program.
 struct ProcessIdentity {
   uint32_t pid = 0;
   uint64_t start = 0;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What each kind of record is read as, and which part of the process takes it.
+// How each kind of record is read, and which part of the process receives it.
 
 #include <algorithm>
 #include <array>
@@ -21,8 +21,8 @@ struct ProcessDrain::Readers {
     Read read;
   };
 
-  /// A record that one part describes, some with the thread it belongs to; parts that answer say
-  /// whether the record made sense.
+  /// A record for one part, for some with its thread; parts with a result return whether the record
+  /// was valid.
   template <class Record, auto kPart>
   static size_t part(ProcessDrain& drain, Lane& lane, size_t index, size_t) {
     const auto record = as<Record>(lane.pending[index]);
@@ -42,7 +42,7 @@ struct ProcessDrain::Readers {
     drain.describe(as<Record>(lane.pending[index]));
     return 1;
   }
-  /// A record that a member function reads, alone or with those that follow it.
+  /// A record that a member function reads, alone or with following ones.
   template <auto kMember>
   static size_t member(ProcessDrain& drain, Lane& lane, size_t index, size_t limit) {
     if constexpr (requires { size_t{(drain.*kMember)(lane, index, limit)}; }) {
@@ -109,7 +109,7 @@ constexpr std::array<ProcessDrain::Readers::Read, ProcessDrain::Readers::kKinds>
           {RecordKind::kCollecting, own<ring::CollectingRecord>},
           {RecordKind::kEnd, own<ring::EndRecord>},
           {RecordKind::kAnswer, own<ring::AnswerRecord>},
-          {RecordKind::kDump, nothing},  // for a flight recorder, which has seen it
+          {RecordKind::kDump, nothing},  // for a flight recorder, which has processed it
           {RecordKind::kWaits, part<ring::WaitsRecord, &P::coord_waits_>},
           {RecordKind::kWaitParty, part<ring::WaitPartyRecord, &P::coord_waits_>},
           {RecordKind::kWaitLinks, part<ring::WaitLinksRecord, &P::coord_waits_>},
@@ -142,7 +142,7 @@ void ProcessDrain::read_thread(Lane& lane, size_t index) {
   lane.thread = objects_.thread(record.tid);
 }
 
-// The chunks of a text follow each other. A text is read once all of them are there, so that it is
+// The chunks of a text are consecutive. A text is read once all of them have arrived, so that it is
 // either stored or still in the ring whenever its writer is killed.
 size_t ProcessDrain::read_text(Lane& lane, size_t index, size_t limit) {
   const auto first = as<ring::TextRecord>(lane.pending[index]);
@@ -153,7 +153,7 @@ size_t ProcessDrain::read_text(Lane& lane, size_t index, size_t limit) {
   std::string text;
   for (size_t i = 0; i < chunks; ++i) {
     if (index + i >= limit) {
-      // The rest is on its way, unless it is more than is ever there at once.
+      // The rest will follow, unless it exceeds the maximum that is ever pending at once.
       if (chunks < most_chunks && watermark_ != kNoLimit) return 0;
       return invalid(), std::max<size_t>(i, 1);
     }

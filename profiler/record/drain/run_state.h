@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What all processes of a run share while their rings are drained into one trace.
+// The shared state of all processes of a run while their rings are drained into one trace.
 #pragma once
 
 #include <vector>
@@ -19,7 +19,7 @@
 
 namespace streamscope::record {
 
-/// What is wanted from a run; from its control file.
+/// The options of a run; from its control file.
 struct RunOptions {
   Tier tier = Tier::kTimes;
   uint32_t with = 0;  ///< ring::With bits
@@ -60,13 +60,13 @@ struct RunState {
   OpOrder ops;
   ClockMap clock;
   RunOptions options;
-  CodeNames code_names;                  // processes of a run mostly have the same files
+  CodeNames code_names;                  // processes of a run usually have the same files
   std::vector<trace::Id> call_names;     // by CallId
   FlatMap<uint64_t, trace::Id> devices;  // by uuid text
   uint64_t records = 0;                  // read from rings
-  bool finishing = false;                // this is the last look at the rings
+  bool finishing = false;                // this is the last read of the rings
   int64_t stack_count = 0;               // call stacks that ended processes took
-  trace::Ns stack_ns = 0;                // and what those cost them
+  trace::Ns stack_ns = 0;                // and their cost
 };
 
 }  // namespace streamscope::record

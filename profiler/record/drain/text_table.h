@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Turns the text hashes of rings into string ids of the trace, whether the text comes before its
-// first use or after.
+// Maps the text hashes of rings to string ids of the trace, whether the text arrives before or
+// after its first use.
 #pragma once
 
 #include <string>
@@ -21,20 +21,20 @@ class TextTable {
  public:
   TextTable(trace::Writer& writer, IdJournal& journal) : writer_(writer), journal_(journal) {}
 
-  /// Id of the text with this hash; a placeholder if it has not come yet; kNoId for 0.
+  /// Id of the text with this hash; a placeholder if it has not arrived yet; kNoId for 0.
   trace::Id id(ring::TextHash hash) {
     if (hash == 0) return trace::kNoId;
     const trace::Id* known = ids_.find(hash);
     return known != nullptr ? *known : reserve(hash);
   }
-  /// The bytes with this hash, as they were sent; nullptr if they have not come yet.
+  /// The bytes with this hash, as they were sent; nullptr if they have not arrived yet.
   const std::string* find(ring::TextHash hash) const;
-  /// A whole text has come. Linker names of C++ functions are stored as people write them. False if
-  /// `text` is not what the hash says.
+  /// Adds a complete text. Linker names of C++ functions are stored demangled. False if `text` does
+  /// not have this hash.
   bool add(ring::TextHash hash, std::string text);
-  /// Takes over the id that an earlier writer gave; `known` says whether it had the text.
+  /// Takes over the id that an earlier writer assigned; `known` says whether it had the text.
   void restore(ring::TextHash hash, trace::Id id, bool known);
-  /// Number of placeholders whose text has not come.
+  /// Number of placeholders whose text has not arrived.
   size_t missing() const { return missing_; }
 
  private:

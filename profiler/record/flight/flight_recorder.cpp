@@ -25,10 +25,10 @@ using ring::RecordKind;
 
 // 4 MiB for each process: some tens of thousands of names.
 constexpr size_t kMostFacts = 1 << 16;
-// A ring of its own for them, behind all that a program makes.
+// A separate ring for them, after all rings that a program creates.
 constexpr uint32_t kFactsIndex = ring::kRingsPerImage - 1;
 
-// How many records the fact that begins here has.
+// Number of records of the fact that begins here.
 size_t length_of(const ring::Record& record) {
   constexpr size_t kChars = sizeof ring::TextRecord{}.bytes;
   constexpr size_t kFrames = std::size(decltype(ring::StackRecord::frames){});
@@ -176,7 +176,7 @@ void FlightRecorder::scan() {
     if (!name.ends_with(".ring") || opened_.contains(name)) continue;
     std::string why;
     auto ring = ring::Consumer::open(rings_ / name, &why);
-    if (!ring) continue;  // is being made
+    if (!ring) continue;  // incomplete
     opened_.insert(name);
     lanes_.push_back({std::move(*ring)});
   }
@@ -223,7 +223,7 @@ void FlightRecorder::copy_to(const fs::path& to) {
     auto& [of, since] = first.try_emplace(ProcessIdentity::of(header), &header, 0).first->second;
     for (const ring::Record& record : records) {
       if (record.head.kind != RecordKind::kCall) continue;
-      // Before this the ring is overwritten, if it ever was full.
+      // Before this the ring is overwritten, if it was ever full.
       if (oldest > 0) since = std::max(since, as<ring::CallRecord>(record).begin);
       break;
     }
@@ -233,7 +233,7 @@ void FlightRecorder::copy_to(const fs::path& to) {
     std::vector<ring::Record> facts;
     if (const auto known = facts_.find(process); known != facts_.end()) facts = known->second.all();
     if (since != 0) {
-      // What events stood for before is not known.
+      // Earlier records of events are unknown.
       ring::Record record{};
       auto& collecting = reinterpret_cast<ring::CollectingRecord&>(record);
       collecting.kind = RecordKind::kCollecting;

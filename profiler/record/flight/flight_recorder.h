@@ -1,12 +1,11 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// A recording of which only the newest part is kept, in the rings of the program, until somebody
-// wants it: a dump puts a copy of the rings through the same way as any other recording.
+// A recording of which only the newest part is kept, in the rings of the program, until a dump is
+// requested: a dump processes a copy of the rings like any other recording.
 //
-// Rings overwrite their oldest records. What later records refer to by name (texts, streams,
-// modules, stacks and so on) is read from them in time and kept here, the newest of each, up to a
-// limit.
+// Rings overwrite their oldest records. Records to which later ones refer (texts, streams, modules,
+// stacks and so on) are read in time and kept here, the newest of each, up to a limit.
 #pragma once
 
 #include <chrono>
@@ -43,7 +42,8 @@ class KnownFacts {
   static bool key_of(const ring::Record& record, Key* key);
   void forget(const Key& key);
 
-  std::map<Key, std::pair<uint64_t, std::vector<ring::Record>>> facts_;  // with their place in time
+  std::map<Key, std::pair<uint64_t, std::vector<ring::Record>>>
+      facts_;  // with their sequence number
   std::map<uint64_t, Key> by_age_;
   uint64_t next_ = 0;
   size_t count_ = 0;  // records
@@ -55,17 +55,17 @@ class FlightRecorder {
   FlightRecorder(std::filesystem::path rings, const ring::Control& control)
       : rings_(std::move(rings)), control_(control) {}
 
-  /// Looks for new rings and at what they hold; returns the number of new records.
+  /// Finds new rings and reads their content; returns the number of new records.
   size_t step();
-  /// True once after the program has asked for a dump.
+  /// True once after the program has requested a dump.
   bool take_request() { return std::exchange(requested_, false); }
   /// Changes whenever the program does something.
   uint64_t moved() const { return moved_; }
   bool all_finished() const;
   bool saw_anything() const { return !lanes_.empty(); }
-  /// A folder `to` of rings with what is there now, to be drained into a trace.
+  /// Creates a folder `to` with a copy of the current rings, to be drained into a trace.
   void copy_to(const std::filesystem::path& to);
-  /// Answers to the writer's questions that have come since the last call, with their process.
+  /// Answers to the writer's questions since the last call, with their process.
   std::vector<std::pair<uint32_t, ring::AnswerRecord>> take_answers() {
     return std::exchange(answers_, {});
   }

@@ -26,7 +26,7 @@ FlightSession::FlightSession(const RingsFolder& folder, ring::Control& control, 
       trace_(std::move(trace)),
       options_(options) {}
 
-// t.sqlite is for the end; what is written before is t-1.sqlite and so on.
+// t.sqlite is for the end; earlier dumps are t-1.sqlite and so on.
 fs::path FlightSession::next_file() {
   fs::path file;
   do {
@@ -38,7 +38,7 @@ fs::path FlightSession::next_file() {
 }
 
 std::unique_ptr<FlightSession::Dump> FlightSession::begin_dump(const fs::path& file) {
-  // The last dump has the name of the recording, whose own folder is in use.
+  // The last dump has the name of the recording, whose folder is in use.
   RingsFolder folder = RingsFolder::create(dump_name(file), options_);
   Drain::Options wanted;
   wanted.run = {control_.tier, control_.with};
@@ -46,7 +46,7 @@ std::unique_ptr<FlightSession::Dump> FlightSession::begin_dump(const fs::path& f
   wanted.trace_start_ns = control_.trace_start_ns;
   wanted.newest_only = true;
   std::unique_ptr<Dump> dump;
-  left_.reserve(left_.size() + 2);  // of the dump that is under way, and of this one
+  left_.reserve(left_.size() + 2);  // of the current dump, and of this one
   try {
     recorder_.copy_to(folder.path());
     dump.reset(
@@ -54,7 +54,7 @@ std::unique_ptr<FlightSession::Dump> FlightSession::begin_dump(const fs::path& f
                        wanted, trace::Trace{}),
                  std::move(folder), file, *this});
   } catch (...) {
-    // The rings themselves are as they were.
+    // The rings themselves are unchanged.
     if (!folder.remove()) left_.push_back({std::move(folder), file});
     throw;
   }
@@ -104,7 +104,7 @@ void FlightSession::serve_requests() {
   std::string answer;
   try {
     const fs::path file = next_file();
-    answer = dump(file) ? file.string() : "nothing is recorded yet";
+    answer = dump(file) ? file.string() : "nothing has been recorded yet";
   } catch (const Error& error) {
     answer = error.what();
   }
@@ -139,7 +139,7 @@ void FlightSession::watch() {
   once.timeout_s.reset();
   monitor_ = std::make_unique<Monitor>(control_, std::move(once));
   monitor_->ask_all(dump_->drain);
-  write_text(file.string(), control_.trace_file);  // where the answer will stand
+  write_text(file.string(), control_.trace_file);  // where the answer will be
 }
 
 size_t FlightSession::step() {

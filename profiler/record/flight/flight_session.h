@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The writer's side of a flight recorder: when to dump, into which file, and the explanation of a
-// program that stands still.
+// program that hangs.
 #pragma once
 
 #include <chrono>
@@ -23,16 +23,16 @@ class FlightSession {
   FlightSession(const RingsFolder& folder, ring::Control& control, std::filesystem::path trace,
                 const Options& options);
 
-  /// Looks at the rings, serves requests, watches for hangs. Returns the number of new records.
-  /// Throws Error if a dump cannot be written.
+  /// Reads the rings, serves requests, watches for hangs. Returns the number of new records. Throws
+  /// Error if a dump cannot be written.
   size_t step();
-  /// The next step dumps.
+  /// The next step writes a dump.
   void request() { requested_ = true; }
   bool all_finished() const { return recorder_.all_finished(); }
-  /// The last dump, after the one for a hang that is under way; false if nothing was ever recorded.
-  /// Throws Error.
+  /// The last dump, after a pending one for a hang; false if nothing was ever recorded. Throws
+  /// Error.
   bool finish(const std::filesystem::path& file);
-  /// Tries once more to remove what could not be removed after a dump; returns what stays.
+  /// Tries again to remove what could not be removed after a dump; returns what remains.
   std::vector<Left> remove_left();
 
  private:
@@ -64,12 +64,12 @@ class FlightSession {
   int dumps_ = 0;
   bool requested_ = false;
 
-  // Of a program in which nothing happens.
+  // Of a program without activity.
   uint64_t moved_ = 0;
   Clock::time_point since_ = Clock::now();
   bool explained_ = false;
   uint32_t explain_request_ = 0;
-  std::vector<LeftFolder> left_;  // with room for one more while there is a dump
+  std::vector<LeftFolder> left_;  // with capacity for one more during a dump
   std::unique_ptr<Dump> dump_;
   std::unique_ptr<Monitor> monitor_;
 };

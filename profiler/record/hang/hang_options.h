@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// How a recording watches for programs that stand still. The explanation comes from whoever may use
-// the analyses: the writer only stores it.
+// How a recording watches for programs that hang. The caller supplies the analysis that explains
+// them: the writer only stores the result.
 #pragma once
 
 #include <cstdint>
@@ -15,14 +15,14 @@
 namespace streamscope::record {
 
 struct HangOptions {
-  /// How long nothing may happen; nothing: only asked by explain_request.
+  /// Time without activity that counts as a hang; nothing: only on explain_request.
   std::optional<double> timeout_s;
-  /// The analysis of a trace that is still growing, for one of its processes. `coord`: what
-  /// libcoord said of waits in it that may never end; nullptr if there are none.
+  /// The analysis of one process of a trace that is still growing. `coord`: what libcoord reported
+  /// about waits in it that may never end; nullptr if there are none.
   std::function<trace::HangReport(const trace::Trace&, trace::Id process,
                                   const trace::HangReport* coord)>
       explain;
-  /// An alarm, or an answer that was asked for.
+  /// An alarm, or a requested answer.
   std::function<void(uint32_t pid, const trace::HangReport&)> reported;
 };
 

@@ -13,16 +13,17 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// A collector that is alive answers within this, whatever its driver does.
+// A live collector answers within this time, whatever its driver does.
 constexpr auto kAnswerLimit = 1100ms;
-// Processor time is compared over so long at least.
+// Minimum time over which CPU time is compared.
 constexpr auto kThreadWindow = 200ms;
-// Some milliseconds, unless all processors are busy or a thread cannot be stopped.
+// Usually some milliseconds, unless all processors are busy or a thread cannot be stopped.
 constexpr auto kUnwindLimit = 3000ms;
 constexpr size_t kMostStacks = 64;
-// What a forced flush brings is news, though maybe old; then the next question comes so soon.
+// A forced flush delivers new records, though maybe of old work; then the next question follows
+// after this time.
 constexpr double kAgainS = 0.5;
-// A program that turns out to be slow is asked less and less often.
+// A program that is merely slow is questioned less and less often.
 constexpr double kMostPatience = 8;
 
 bool works_for_us(const ThreadSnapshot& thread) { return thread.name.starts_with("streamscope"); }
@@ -89,7 +90,7 @@ void Monitor::step(Drain& drain, ProcessDrain& process, Watch& watch) {
           now - watch.since >= std::chrono::duration<double>(*options_.timeout_s * watch.patience);
       if ((still || watch.on_request) && asking_ == trace::kNoId) {
         if (!watch.on_request && is_stopped(static_cast<pid_t>(process.pid()))) {
-          watch.since = now;  // a debugger has it
+          watch.since = now;  // a debugger controls it
         } else {
           ask(process, watch);
         }
@@ -126,7 +127,7 @@ void Monitor::conclude(Drain& drain, ProcessDrain& process, Watch& watch) {
   const bool asked_for = std::exchange(watch.on_request, false);
   watch.since = Clock::now();
   process.give_up_answers(drain.now());
-  // Everything that was asked for has ended, and nobody waits: it has nothing to do.
+  // All issued work has finished, and no thread waits: the program is idle.
   const trace::HangReport* coord = process.coord_waits();
   const bool device_done =
       progress.simulated ||
@@ -158,7 +159,7 @@ bool Monitor::store_threads(Drain& drain, ProcessDrain& process, const Watch& wa
   if (is_quiet && !locked) return false;
   std::vector<uint32_t> tids;
   for (const ThreadSnapshot& thread : threads) {
-    // Calls first: there may be more threads than we care to stop.
+    // Threads in calls first: there may be more threads than we want to stop.
     if (!works_for_us(thread) && thread.state != 'D')
       tids.insert(process.in_call(thread.tid) ? tids.begin() : tids.end(), thread.tid);
   }

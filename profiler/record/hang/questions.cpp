@@ -8,7 +8,7 @@
 namespace streamscope::record {
 namespace {
 
-constexpr size_t kMostWords = 4;  // of a stream: what stands behind the first one waits for it
+constexpr size_t kMostWords = 4;  // of a stream: later words wait for the first one
 
 }  // namespace
 
@@ -22,7 +22,7 @@ void Questions::recorded(trace::Id stream, uint64_t event, trace::Id record, uin
 }
 
 void Questions::issued(trace::Id stream, uint64_t handle, bool per_thread, uint64_t since) {
-  // The default streams mean other streams to another thread, or need a context there.
+  // The default streams mean other streams in another thread, or need a context there.
   constexpr uint64_t kLastDefault = 2;
   Tail& tail = tails_.get(stream);
   tail.handle = handle > kLastDefault && !per_thread ? handle : 0;

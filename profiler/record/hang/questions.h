@@ -1,13 +1,12 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What to ask the collector about the streams of one process when that stands still, and what it
-// answers.
+// What to ask the collector about the streams of one process when it hangs, and its answers.
 //
-// A query of an untimed event is safe in every hang that was tried, one of a stream is not; so of
-// each stream the newest event is asked for, and the stream itself only where work stands behind
-// that event. A handle that is known to be destroyed is not asked for, and with each goes when the
-// program last used it, so that the collector leaves alone what was destroyed meanwhile.
+// A query of an untimed event is safe in every hang that was tried, a query of a stream is not; so
+// for each stream the newest event is queried, and the stream itself only if work follows that
+// event. A handle that is known to be destroyed is not queried, and each question contains when the
+// program last used the handle, so that the collector skips what was destroyed meanwhile.
 #pragma once
 
 #include <cstdint>
@@ -35,23 +34,23 @@ class Questions {
   void stream_destroyed(trace::Id stream) { tails_.erase(stream); }
   void device_reset();
 
-  /// Begins a round; without questions if the process has no real device to ask about.
+  /// Begins a round; without questions if the process has no real device.
   std::vector<ring::Question> ask(uint32_t round, bool of_device);
   void take(const ring::AnswerRecord& answer, trace::Ns at);
-  /// Whatever was asked and not answered gets a row that says so.
+  /// Every unanswered question gets a row that says so.
   void give_up(trace::Ns at);
-  /// The newest round that is answered to its end.
+  /// The newest round that is answered completely.
   uint32_t answered() const { return answered_; }
-  /// Answers and missing answers of the round that do not say that work has ended.
+  /// Answers and missing answers of the round that do not say that work has finished.
   uint32_t not_done() const { return not_done_; }
 
  private:
-  /// What is known of the newest work of a stream.
+  /// The newest work of a stream.
   struct Tail {
-    uint64_t handle = 0;  // 0: one that cannot be asked for
-    uint64_t used = 0;    // since when the handle is known to be good, in ticks
+    uint64_t handle = 0;  // 0: cannot be queried
+    uint64_t used = 0;    // time since which the handle is known to be valid, in ticks
     uint64_t event = 0;
-    uint64_t recorded = 0;  // the same of the event
+    uint64_t recorded = 0;  // the same for the event
     trace::Id record = trace::kNoId;
     bool work_behind_record = false;
     std::vector<ring::Question> words;  // newest last

@@ -28,8 +28,8 @@ std::string first_line(const fs::path& file) {
   return line;
 }
 
-// The fields of /proc/.../stat behind the name, which may itself hold blanks and brackets: state
-// first.
+// The fields of /proc/.../stat after the name, which may itself contain spaces and parentheses:
+// state first.
 std::vector<std::string> stat_fields(const fs::path& folder) {
   const std::string line = first_line(folder / "stat");
   const size_t end = line.rfind(')');
@@ -51,7 +51,7 @@ int64_t processor_ns(const fs::path& folder, const std::vector<std::string>& sta
   return ticks * (1'000'000'000 / ::sysconf(_SC_CLK_TCK));
 }
 
-// The word that a thread waits for in futex(2) as pthread_mutex_lock() does: "contended" is 2.
+// The word that a thread waits for in futex(2), as in pthread_mutex_lock(): "contended" is 2.
 uint64_t awaited_mutex(const fs::path& folder) {
   std::istringstream line(first_line(folder / "syscall"));
   long number = -1;
@@ -100,7 +100,7 @@ std::vector<ThreadSnapshot> sample_threads(pid_t process) {
     const bool is_thread =
         owner != thread.tid && std::any_of(threads.begin(), threads.end(),
                                            [&](const ThreadSnapshot& t) { return t.tid == owner; });
-    // Another kind of lock has no thread there.
+    // Another kind of lock has no thread id there.
     if (is_thread) {
       thread.lock_owner = owner;
     } else {

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// The threads of another process as the system shows them, without stopping any: state, processor
-// time, the mutex that one waits for and who holds it.
+// The threads of another process as the system reports them, without stopping any: state, CPU time,
+// the mutex that one waits for and its owner.
 #pragma once
 
 #include <sys/types.h>
@@ -22,7 +22,7 @@ struct ThreadSnapshot {
   uint32_t lock_owner = 0;    ///< thread of the same process that holds it
 };
 
-/// All threads, in order of their ids. Locks are left out where the system does not let us look.
+/// All threads, in order of their ids. Locks are left out if the system denies access.
 std::vector<ThreadSnapshot> sample_threads(pid_t process);
 
 /// True if a debugger or a signal has stopped the process.

@@ -20,7 +20,7 @@ namespace streamscope::record {
 #if STREAMSCOPE_HAVE_LIBDW
 namespace {
 
-constexpr size_t kMaxFrames = 96;  // the driver's own may be many
+constexpr size_t kMaxFrames = 96;  // the driver's own frames may be many
 
 struct Work {
   pid_t process;
@@ -41,7 +41,7 @@ int add_frame(Dwfl_Frame* frame, void* pointer) {
   Dwarf_Addr address = 0;
   bool innermost = false;
   if (!dwfl_frame_pc(frame, &address, &innermost)) return DWARF_CB_ABORT;
-  // A return address is behind its call.
+  // A return address is after its call.
   walk.addresses.push_back(innermost ? address : address - 1);
   return walk.addresses.size() < kMaxFrames ? DWARF_CB_OK : DWARF_CB_ABORT;
 }
@@ -61,8 +61,8 @@ SeenFrame describe(Dwfl* session, uint64_t address, Symbolizer& names) {
   return frame;
 }
 
-// One thread after the other, so that each is stopped for as short as possible; names are looked up
-// while they run again.
+// One thread after the other, so that each is stopped as briefly as possible; names are looked up
+// after they continue.
 void walk_threads(const std::shared_ptr<Work>& work) {
   static const Dwfl_Callbacks kCallbacks = {.find_elf = dwfl_linux_proc_find_elf,
                                             .find_debuginfo = dwfl_build_id_find_debuginfo,

@@ -22,13 +22,12 @@ struct SeenFrame {
 
 struct SeenStacks {
   std::map<uint32_t, std::vector<SeenFrame>> by_tid;  ///< innermost frame first
-  std::string failure;  ///< why there are none, or not all; empty if there is nothing to say
+  std::string failure;  ///< why there are none, or not all; empty if complete
 };
 
-/// Stops each of the threads for the time that reading its stack takes (ptrace, about a
-/// millisecond) and lets it go on. Threads that wait in the kernel cannot be stopped; leave them
-/// out. Returns after `limit` with what there is: a thread of ours that the kernel holds then stays
-/// behind.
+/// Stops each of the threads while its stack is read (ptrace, about a millisecond) and continues
+/// it. Threads that wait in the kernel cannot be stopped; leave them out. Returns after `limit`
+/// with the stacks so far: a thread of ours that the kernel blocks then remains.
 SeenStacks unwind(pid_t process, const std::vector<uint32_t>& tids,
                   std::chrono::milliseconds limit);
 

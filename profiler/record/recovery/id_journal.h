@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What a writer must remember of the names in rings so that another one can take its place.
+// What a writer must store about the names in rings so that another one can take over.
 //
-// Texts and launch shapes are announced once and then named by hash. The trace has their rows but
-// not their hashes; the journal, a small file beside the rings, ties the two. It is written before
-// the rows are, and entries for rows that never were stored do no harm.
+// Texts and launch shapes are announced once and then identified by hash. The trace has their rows
+// but not their hashes; the journal, a small file next to the rings, links the two. It is written
+// before the rows, and entries for rows that were never stored do no harm.
 #pragma once
 
 #include <cstdint>

@@ -302,10 +302,10 @@ class Restorer {
     }
   }
 
-  // Calls whose device work is not in the trace yet. What was captured into a graph has none.
+  // Calls whose device work is not in the trace yet. Captured calls have none.
   void issues() {
     std::set<std::pair<ProcessDrain*, trace::Int>> reported;
-    std::map<Id, Id> shown;  // call -> op that has its row, and no times yet
+    std::map<Id, Id> shown;  // call -> op that has its row, but no times yet
     for (Id id = 0; id < trace_.op.size(); ++id) {
       const Id call = trace_.op.api_call_id[id];
       if (call >= trace_.api_call.size()) continue;
@@ -347,7 +347,7 @@ class Restorer {
     }
   }
 
-  // Calls that had not ended when they got their rows.
+  // Calls that had not ended when their rows were added.
   template <class Calls>
   void open_calls(const Calls& calls) {
     for (Id id = 0; id < calls.size(); ++id) {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Rebuilds what a writer knew from the rows that it stored before it was killed.
+// Rebuilds a writer's state from the rows that it stored before it was killed.
 #pragma once
 
 #include <cstdint>

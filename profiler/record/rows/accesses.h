@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What memory the work of one process touches, as far as calls, operations and host code say.
+// The memory that the work of one process accesses, as far as calls, operations and host code
+// declare it.
 #pragma once
 
 #include "objects.h"

@@ -14,14 +14,14 @@
 
 namespace streamscope::record {
 
-/// A range is stored when it opens, so that a killed program shows what it was in.
+/// A range is stored when it opens, so that a killed program shows its open ranges.
 /// Thread-compatible.
 class Annotations {
  public:
   Annotations(RunState& run, Objects& objects, Operations& operations)
       : run_(run), objects_(objects), operations_(operations) {}
 
-  /// `tid` is used where the record does not name the acting thread.
+  /// `tid` is used if the record does not name the acting thread.
   void describe(const ring::RangeRecord& record, uint32_t tid);
   /// Takes over an open range of an earlier writer; in order of their ids.
   void restore(trace::Id id, const trace::Range& row);

@@ -19,7 +19,7 @@ CallSpan span_of(const ring::CallRecord& call, const CallPlace& place) {
   return {call.begin, call.end, place.lane, place.order};
 }
 
-/// The columns that all tables of calls share.
+/// The common columns of all tables of calls.
 template <class Row>
 void fill(Row& row, RunState& run, Operations& operations, const ring::CallRecord& call,
           const CallPlace& place, bool finished) {
@@ -34,7 +34,7 @@ void fill(Row& row, RunState& run, Operations& operations, const ring::CallRecor
   row.operation_id = operations.id(call.operation);
 }
 
-/// CUPTI's number for the direction of a copy (Op::detail) from CUDA's.
+/// Converts CUDA's copy kind to CUPTI's (Op::detail).
 trace::Small copy_detail(uint64_t runtime_kind) {
   constexpr trace::Small kDetails[] = {9, 1, 2,
                                        8};  // host to host, to device, to host, device to device
@@ -392,7 +392,7 @@ trace::Id CallRows::add_sync(const ring::CallRecord& call, const CallPlace& plac
     return put(row, place);
   const trace::Id id = place.row != trace::kNoId ? place.row : run_.writer.count<trace::HostSync>();
   const Deferred sync = {span_of(call, place), event, id};
-  // What a call that has not ended waits for was recorded before it began.
+  // A call that has not ended waits for something recorded before it began.
   if (!finished || can_bind(call)) {
     bind_row(sync, row);
   } else {

@@ -4,9 +4,9 @@
 // The calls of one process: each becomes one row of api_call, event_record, event_wait or
 // host_sync.
 //
-// Calls that change what a handle or an event means come first, by their ends (change_identity);
-// then all others, in any order (add). A wait whose binding depends on calls that are still under
-// way is stored unbound and bound later.
+// Calls that change what a handle or an event means are processed first, by their ends
+// (change_identity); then all others, in any order (add). A wait whose binding depends on calls
+// that are still in progress is stored unbound and bound later.
 #pragma once
 
 #include <cstdint>
@@ -27,16 +27,16 @@
 
 namespace streamscope::record {
 
-/// A place on the clock after everything.
+/// A time after everything.
 constexpr uint64_t kNoLimit = std::numeric_limits<uint64_t>::max();
 
-/// Which thread made a call and where the call stands in its lane.
+/// The thread that made a call and the call's position in its lane.
 struct CallPlace {
   uint32_t lane = 0;
   uint64_t order = 0;
   uint32_t tid = 0;
   trace::Id thread = trace::kNoId;
-  trace::Id row = trace::kNoId;  ///< that stands for the call since show(), if one does
+  trace::Id row = trace::kNoId;  ///< row that represents the call since show(), if any
 };
 
 /// Thread-compatible.
@@ -53,8 +53,8 @@ class CallRows {
         questions_(questions),
         process_(process) {}
 
-  /// Calls that ended up to `ticks` can be bound: every record that may have come before them is
-  /// known. `horizon`: no call that is yet to come began earlier.
+  /// Calls that ended up to `ticks` can be bound: every record that may precede them is known.
+  /// `horizon`: no call that is not read yet began earlier.
   void set_watermark(uint64_t ticks, uint64_t horizon) {
     watermark_ = ticks;
     horizon_ = horizon;
@@ -63,16 +63,16 @@ class CallRows {
   void add(const ring::CallRecord& call, const CallPlace& place);
   /// Begin of the first call that is not bound yet.
   uint64_t earliest_deferred() const;
-  /// Binds what can be bound by now.
+  /// Binds all calls that can be bound now.
   void bind_deferred();
 
   /// Calls that ended from `from` to `until` may be missing.
   void lose_history(uint64_t until) { lost_until_ = std::max(lost_until_, until); }
 
-  /// A record has been under way for so long that nothing waits for it any more: it becomes a
+  /// A record has been in progress for so long that nothing waits for it any more: it becomes a
   /// candidate of every wait that overlaps it. Returns its row.
   trace::Id open_record(const ring::CallRecord& call, const CallPlace& place);
-  /// The end of a call that open_record() took.
+  /// The end of a call that was passed to open_record().
   void close_record(trace::Id row, const ring::CallRecord& call, const CallPlace& place);
   /// Stores a call that has not ended and returns its row, for CallPlace::row when it does.
   trace::Id show(const ring::CallRecord& call, const CallPlace& place);

@@ -59,7 +59,7 @@ void CoordWaits::finish_if_whole() {
 
 std::string CoordWaits::label(const Party& party) const {
   const std::string* text = run_.texts.find(party.record.label);
-  return text != nullptr ? *text : "something that libcoord did not name";
+  return text != nullptr ? *text : "something without a name in libcoord";
 }
 
 trace::HangReport CoordWaits::report() const {
@@ -79,7 +79,7 @@ trace::HangReport CoordWaits::report() const {
     }
     if (node.in_cycle) cycle.push_back(node.name);
     if ((party.record.state & kInVain) != 0) {
-      // Barriers first: what is missing there has a name.
+      // Barriers first: their missing participant has a name.
       const bool is_barrier = party.record.party == kBarrier;
       in_vain.insert(is_barrier ? in_vain.begin() : in_vain.end(), node.name);
       barrier |= is_barrier;

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What libcoord says about waits that may never end in one process: when it gives one up, which is
-// a hang of its own, and when it is asked while the process stands still.
+// What libcoord reports about waits of one process that may never end: when it gives one up, which
+// is a hang of its own, and when it is queried while the process hangs.
 #pragma once
 
 #include <optional>
@@ -23,13 +23,13 @@ class CoordWaits {
       : run_(run), objects_(objects), operations_(operations), process_(process) {}
 
   void describe(const ring::WaitsRecord& record);
-  /// Of what was described last. False if it does not belong there.
+  /// A part of the last WaitsRecord. False if it does not belong to that.
   bool describe(const ring::WaitPartyRecord& record);
   bool describe(const ring::WaitLinksRecord& record);
 
-  /// Forgets what was told, before it is asked for again.
+  /// Drops what was reported, before a new request.
   void forget() { reported_.reset(); }
-  /// What was told since; nullptr if nothing, or nothing that may never end.
+  /// What was reported since; nullptr if nothing, or nothing that may never end.
   const trace::HangReport* reported() const { return reported_ ? &*reported_ : nullptr; }
 
  private:
@@ -45,7 +45,7 @@ class CoordWaits {
   Objects& objects_;
   Operations& operations_;
   trace::Id process_;
-  ring::WaitsRecord waits_{};  // the one under way
+  ring::WaitsRecord waits_{};  // the current one
   std::vector<Party> parties_;
   std::vector<ring::WaitLinksRecord::Link> links_;
   size_t known_ = 0;  // parties

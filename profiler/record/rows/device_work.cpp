@@ -22,7 +22,7 @@ trace::Op op_of(const Issue& issue) {
 
 }  // namespace
 
-// CUPTI reports kernels, copies, memsets and graphs; the simulator everything.
+// CUPTI reports kernels, copies, memsets and graphs; the simulator reports everything.
 bool DeviceWork::expects_report(const Issue& issue) const {
   if (issue.virtual_time) return true;
   if (run_.options.tier == Tier::kStructure) return false;
@@ -35,7 +35,7 @@ void DeviceWork::issue(const Issue& issue) {
     pending_.get(issue.correlation_id) = {issue, false};
     if (issue.silent) forget_later(recent_, issue.correlation_id);
     take_early(issue.correlation_id);
-  } else if (issue.bytes != 0) {  // the device never reports a copy of no bytes
+  } else if (issue.bytes != 0) {  // the device never reports a copy of 0 bytes
     run_.ops.store_now(op_of(issue), issue.operation);
   }
 }
@@ -166,7 +166,7 @@ void DeviceWork::give_up_unmatched(trace::Ns read) {
 
 void DeviceWork::store_unmatched(uint32_t correlation_id) {
   const std::vector<ring::OpRecord>* early = early_.find(correlation_id);
-  if (early == nullptr) return;  // its call came
+  if (early == nullptr) return;  // its call has arrived
   for (const ring::OpRecord& record : *early) store(record, nullptr);
   early_.erase(correlation_id);
 }

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// The ops of one process: what calls put onto streams, joined with what the device reports by
+// The ops of one process: work that calls put on streams, combined with the device's reports by
 // correlation id.
 #pragma once
 
@@ -17,15 +17,15 @@
 
 namespace streamscope::record {
 
-/// A call that puts work onto a stream.
+/// A call that puts work on a stream.
 struct Issue {
   trace::OpKind kind = trace::kKernel;
   bool virtual_time = false;
-  /// Nothing is missing if the device never reports it (a copy of no bytes, or between host
+  /// Nothing is missing if the device never reports it (a copy of 0 bytes, or between host
   /// memories).
   bool silent = false;
-  /// Nothing is missing if the device never reports it, though it ran (a graph that only allocates,
-  /// reported node by node).
+  /// Nothing is missing if the device never reports it, although it ran (a graph that only
+  /// allocates, reported node by node).
   bool unseen = false;
   uint32_t correlation_id = 0;
   trace::Id call = trace::kNoId;  ///< row of api_call
@@ -48,28 +48,28 @@ class DeviceWork {
   /// False if it names no shape.
   bool describe(const ring::LaunchShapeRecord& record);
 
-  /// Gives up the calls of reports that came long ago. After each pass over the rings. `read`: all
-  /// calls that began before have been read.
+  /// Drops the calls of reports that arrived long ago. Called after each pass over the rings.
+  /// `read`: all calls that began earlier have been read.
   void give_up_unmatched(trace::Ns read);
   /// Issues that were not reported, in their order.
   std::vector<Issue*> unreported();
-  /// Stores what is issued and not yet reported, without times; these come when it is.
+  /// Stores what is issued and not yet reported, without times; these are added later.
   void show();
-  /// Nothing more will come: stores what was issued and never reported, without times, and counts
+  /// Nothing more will arrive: stores what was issued and never reported, without times, and counts
   /// it as lost.
   void finish();
 
   /// Takes over rows of an earlier writer.
   void restore_shape(uint32_t shape, trace::Id row) { shapes_.insert_or_assign(shape, row); }
 
-  /// True if the device will tell about it.
+  /// True if the device will report it.
   bool expects_report(const Issue& issue) const;
 
  private:
-  // Calls stay known for so many further reports after their first, as some are reported in several
+  // Calls are kept for this many further reports after their first, as some are reported in several
   // pieces.
   static constexpr size_t kRecent = 4096;
-  // A report comes with its call or later, or the call was never traced.
+  // A report arrives with its call or later, or the call was never traced.
   static constexpr trace::Ns kPatienceNs = 1'000'000'000;
 
   struct Pending {
@@ -80,17 +80,16 @@ class DeviceWork {
     uint32_t correlation_id;
     trace::Ns since;
   };
-  /// The numbers of calls whose work was reported or may never be; the oldest is forgotten for each
-  /// that is added.
+  /// The numbers of calls whose work was reported or may never be; each addition drops the oldest.
   struct Recent {
     std::vector<uint32_t> ids = std::vector<uint32_t>(kRecent, 0);
     size_t next = 0;
   };
   void forget_later(Recent& recent, uint32_t correlation_id);
-  /// Stores an op, or gives the row of it that is there its times.
+  /// Stores an op, or adds the times to its existing row.
   void store(const ring::OpRecord& record, Issue* issue);
   bool match(const ring::OpRecord& record);
-  /// Joins what the device reported before the call was read.
+  /// Processes what the device reported before the call was read.
   void take_early(uint32_t correlation_id);
   void store_unmatched(uint32_t correlation_id);
   trace::Id shape(uint32_t shape);
@@ -101,10 +100,10 @@ class DeviceWork {
   SequenceMap<Pending> pending_;  // by correlation id
   Recent recent_;
   Recent recent_graphs_;   // reported node by node, which may take long
-  int64_t not_ended_ = 0;  ///< work of which the device told no end
+  int64_t not_ended_ = 0;  ///< work for which the device reported no end
   FlatMap<uint32_t, std::vector<ring::OpRecord>> early_;  // reports without a call, by its id
-  std::deque<Unmatched> unmatched_;                       // their ids, as they came
-  size_t newly_unmatched_ = 0;                            // of these the last so many
+  std::deque<Unmatched> unmatched_;                       // their ids, in order of arrival
+  size_t newly_unmatched_ = 0;                            // the last ones of these
   FlatMap<uint32_t, trace::Id> shapes_;
 };
 

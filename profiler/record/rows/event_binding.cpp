@@ -32,7 +32,7 @@ void EventHistory::remove(trace::Id row) {
   std::erase_if(open_, [&](const Record& record) { return record.row == row; });
 }
 
-// The first of the records that surely came after `call`, all that follow included.
+// The first of the records that were certainly after `call`, with all that follow.
 size_t EventHistory::end_of_earlier(const CallSpan& call) const {
   if (records_.empty() || records_.back().span.end <= call.end) return records_.size();
   auto end = std::partition_point(records_.begin(), records_.end(), [&](const Record& record) {
@@ -43,7 +43,7 @@ size_t EventHistory::end_of_earlier(const CallSpan& call) const {
 }
 
 Bound EventHistory::bind(const CallSpan& call, uint64_t complete_since) const {
-  // Nearly always the newest record was over before the call began, and the one before it before
+  // Nearly always the newest record ended before the call began, and the one before it ended before
   // that.
   const size_t end = end_of_earlier(call);
   if (end > 0 && open_.empty()) {
@@ -56,8 +56,8 @@ Bound EventHistory::bind(const CallSpan& call, uint64_t complete_since) const {
   }
 
   // A record that overlaps the call may be the one: it can take effect before the call, and every
-  // other record either before it or after the call. Of the records that were over when the call
-  // began, those are possible that no other of them surely followed.
+  // other record either before it or after the call. Of the records that ended before the call
+  // began, those are possible that no other of them certainly followed.
   std::vector<const Record*> possible, last;
   for (const Record& open : open_) {
     if (!surely_before(call, open.span)) possible.push_back(&open);
@@ -91,7 +91,7 @@ Bound EventHistory::bind(const CallSpan& call, uint64_t complete_since) const {
     bound.binding = possible[0]->captured ? trace::kCaptured : trace::kBindingExact;
     if (!possible[0]->captured) bound.record = possible[0]->row;
   } else {
-    // One overlapping record and none before it is ambiguous too: record it or nothing.
+    // One overlapping record and none before it is ambiguous too: that record or none.
     bound.binding = trace::kAmbiguous;
     for (const Record* record : possible) bound.candidates.push_back(record->row);
   }

@@ -1,14 +1,14 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Which record of an event a wait, query or synchronize took, from the entries and exits of the
+// Which record of an event a wait, query or synchronize binds to, from the entries and exits of the
 // calls alone.
 //
-// A call takes effect at some instant between its entry and its exit. A call that ended before
-// another began took effect before it; calls of different threads that overlap may have taken
-// effect in either order, and nothing outside the device knows which (docs/architecture.md). So the
-// newest record that is certain is named, or the set of records that are possible. Pure; used by
-// the drain, one history per event.
+// A call takes effect at some time between its entry and its exit. A call that ended before another
+// began took effect before it; calls of different threads that overlap may have taken effect in
+// either order, and nothing outside the device knows which (docs/architecture.md). So the result is
+// the newest record that is certain, or the set of possible records. Pure; used by the drain, one
+// history per event.
 #pragma once
 
 #include <cstddef>
@@ -21,8 +21,8 @@
 namespace streamscope::record {
 
 /// When a call ran, in ticks of its process; on a simulated device both stamps are its number.
-/// Calls of one lane (a ring: one thread at a time) never overlap and are ordered by `order`, also
-/// where their stamps are equal.
+/// Calls of one lane (a ring: one thread at a time) never overlap and are ordered by `order`, even
+/// if their stamps are equal.
 struct CallSpan {
   uint64_t begin = 0;
   uint64_t end = 0;
@@ -57,19 +57,19 @@ class EventHistory {
     bool captured = false;  ///< made while its stream was being captured into a graph
   };
 
-  /// Adds a record that took effect. Records come by ascending end, but for those that were open
-  /// for long.
+  /// Adds a record that took effect. Records are added by ascending end, except for those that were
+  /// open for long.
   void add(const Record& record);
   /// The record `row`, added while it was open, has ended at `end`.
   void close(trace::Id row, uint64_t end);
   /// The record `row`, added while it was open, has failed.
   void remove(trace::Id row);
 
-  /// Binds a call. `complete_since`: records that ended later than this are all known (0: all that
-  /// ever were made).
+  /// Binds a call. `complete_since`: all records that ended later than this are known (0: all
+  /// records ever made).
   Bound bind(const CallSpan& call, uint64_t complete_since) const;
 
-  /// Forgets records that no call which begins at `horizon` or later can be bound to. Amortized
+  /// Drops records to which no call that begins at `horizon` or later can be bound. Amortized
   /// constant.
   void forget_before(uint64_t horizon);
 
@@ -81,7 +81,7 @@ class EventHistory {
   std::vector<Record> records_;  // by ascending end
   std::vector<Record> open_;
   uint64_t longest_ = 0;   // no record in `records_` took longer
-  size_t forget_at_ = 16;  // size at which forgetting is tried again
+  size_t forget_at_ = 16;  // size at which dropping is tried again
 };
 
 }  // namespace streamscope::record

@@ -21,8 +21,8 @@ class Graphs {
   void describe(const ring::GraphNodeRecord& record);
   void describe(const ring::GraphEdgeRecord& record);
 
-  /// True of an executable graph whose nodes are known, if the device need not tell of any of them:
-  /// memory that is allocated or freed, events, and what conditions may leave out.
+  /// True for an executable graph whose nodes are known, if the device need not report any of them:
+  /// memory that is allocated or freed, events, and what conditions may skip.
   bool may_run_unseen(uint64_t executable) const;
 
   /// Take over rows of an earlier writer.
@@ -34,7 +34,7 @@ class Graphs {
     trace::Graph row;
     trace::Id id = trace::kNoId;
     bool has_nodes = false;
-    bool has_seen_nodes = false;  // of which the device tells
+    bool has_seen_nodes = false;  // that the device reports
   };
   Graph& known(uint32_t native);
   trace::Id node(uint32_t graph, uint64_t native);

@@ -46,7 +46,7 @@ uint32_t HandleLives::find(uint64_t handle, uint64_t begin) const {
     if (lives_[life].previous == kNone) return kNone;
     life = lives_[life].previous;
   }
-  // Used after it was destroyed: a creation in between was not seen.
+  // Used after it was destroyed: a creation in between was missed.
   return lives_[life].destroyed < begin ? kNone : life;
 }
 

@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Which life of a reused handle a call means.
+// Which lifetime of a reused handle a call refers to.
 //
-// CUDA returns the handles of destroyed streams and events (and addresses of freed memory) again,
-// at once and to any thread. Whoever uses a handle got it from a creation that had returned before
-// the use began; so a use means the newest life whose creation was over by then, whatever order the
-// calls are looked at in. Pure; used by the drain.
+// CUDA reuses the handles of destroyed streams and events (and addresses of freed memory),
+// immediately and in any thread. A use has the handle from a creation that returned before the use
+// began; so it refers to the newest lifetime whose creation was complete by then, in whatever order
+// the calls are processed. Pure; used by the drain.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +17,8 @@
 
 namespace streamscope::record {
 
-/// All lives of all handles of one kind in one process; a life is named by its dense index. Times
-/// are ticks. Thread-compatible.
+/// All lifetimes of all handles of one kind in one process; a lifetime is identified by its dense
+/// index. Times are ticks. Thread-compatible.
 class HandleLives {
  public:
   static constexpr uint32_t kNone = std::numeric_limits<uint32_t>::max();
@@ -29,27 +29,27 @@ class HandleLives {
     bool creation_seen = false;   ///< else it began before recording
     uint64_t created = 0;         ///< end of the creation
     uint64_t destroyed = kNever;  ///< end of the destruction
-    uint32_t generation = 0;      ///< lives of this handle before
-    uint32_t previous = kNone;    ///< the life before
+    uint32_t generation = 0;      ///< number of earlier lifetimes of this handle
+    uint32_t previous = kNone;    ///< the previous lifetime
   };
 
-  /// A life begins in a creation that ended at `end`.
+  /// A lifetime begins in a creation that ended at `end`.
   uint32_t create(uint64_t handle, uint64_t end);
-  /// The same for what reports a creation twice, by its call and by an instant within the call: if
-  /// a life that began from `begin` to `end` is known already, it is that one.
+  /// The same for objects whose creation is reported twice, by its call and at a time within the
+  /// call: if a lifetime that began from `begin` to `end` is known already, it is that one.
   uint32_t create_or_join(uint64_t handle, uint64_t begin, uint64_t end);
-  /// The life that a call which began at `begin` means. Starts one of unknown past if there is
-  /// none: `*is_new` says so.
+  /// The lifetime to which a call that began at `begin` refers. Starts one of unknown past if there
+  /// is none and sets `*is_new`.
   uint32_t use(uint64_t handle, uint64_t begin, bool* is_new);
-  /// When the handle's first life began, 0 if none is known.
+  /// When the handle's first lifetime began, 0 if none is known.
   uint64_t first_created(uint64_t handle) const;
-  /// The life that a call which began at `begin` means; kNone if there is none.
+  /// The lifetime to which a call that began at `begin` refers; kNone if there is none.
   uint32_t find(uint64_t handle, uint64_t begin) const;
-  /// Ends the life that a destruction from `begin` to `end` means and returns it; `is_new` as in
-  /// use().
+  /// Ends the lifetime to which a destruction from `begin` to `end` refers and returns it; `is_new`
+  /// as in use().
   uint32_t destroy(uint64_t handle, uint64_t begin, uint64_t end, bool* is_new);
 
-  /// Takes over a life from an earlier writer; lives of one handle come by generation.
+  /// Takes over a lifetime from an earlier writer; those of one handle are added by generation.
   uint32_t restore(Life life);
 
   const Life& operator[](uint32_t life) const { return lives_[life]; }

@@ -67,7 +67,7 @@ void Objects::describe(const ring::DeviceRecord& record) {
     row.max_connections = static_cast<trace::Small>(record.max_connections);
   row.memory_bytes = static_cast<trace::Int>(record.memory_bytes);
   row.simulated = record.simulated != 0;
-  // The same GPU seen by several processes is one device; every simulator is its own.
+  // The same GPU in several processes is one device; every simulator is its own.
   if (devices_.find(record.ordinal) == nullptr && record.uuid != 0 && record.simulated == 0) {
     const trace::Id* known = run_.devices.find(record.uuid);
     if (known != nullptr) devices_.insert_or_assign(record.ordinal, *known);
@@ -108,7 +108,7 @@ uint32_t Objects::add_stream(const trace::Stream& row) {
   return index;
 }
 
-/// The stream of a life; a new one of unknown kind if the life is new.
+/// The stream of a lifetime; a new one of unknown kind if the lifetime is new.
 uint32_t Objects::life_stream(uint32_t life) {
   stream_of_life_.resize(stream_lives_.size(), kNone);
   if (stream_of_life_[life] == kNone) {
@@ -156,7 +156,7 @@ void Objects::describe(const ring::StreamRecord& record) {
     const uint32_t life = stream_lives_.destroy(record.handle, record.begin, record.begin, &is_new);
     index = life_stream(life);
   } else {
-    // A handle that was used before its stream became known is no new stream, unless the number
+    // A handle that was used before its stream became known is not a new stream, unless the number
     // differs.
     uint32_t life = stream_lives_.find(record.handle, record.begin);
     const bool announced = life != HandleLives::kNone && !stream_lives_[life].creation_seen &&
@@ -205,7 +205,7 @@ trace::Id Objects::stream(uint64_t handle, uint8_t flags, uint32_t context, uint
         handle == kPerThreadHandle || (handle == 0 && (flags & ring::kPerThread) != 0);
     return streams_[default_stream(per_thread, context, tid)].id;
   }
-  // A thread whose virtual clock is behind cannot have got the stream before it was made.
+  // A thread whose virtual clock is behind cannot have received the stream before it was created.
   if ((flags & ring::kVirtualTime) != 0)
     begin = std::max(begin, stream_lives_.first_created(handle));
   bool is_new = false;

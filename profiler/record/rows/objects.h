@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// The contexts, streams and events of one process: raw handles and device-side numbers in, rows of
-// the trace out.
+// Converts raw handles and device-side numbers of contexts, streams and events of one process to
+// rows of the trace.
 #pragma once
 
 #include <cstdint>
@@ -17,13 +17,13 @@
 
 namespace streamscope::record {
 
-/// Rows are made when an object is first named, by whatever record. Thread-compatible.
+/// Rows are created when any record first names an object. Thread-compatible.
 class Objects {
  public:
   Objects(RunState& run, trace::Id process) : run_(run), process_(process) {}
 
   trace::Id thread(uint32_t tid);
-  /// The same for one that the system calls so.
+  /// The same with the name that the system has for it.
   trace::Id thread(uint32_t tid, const std::string& name);
   void describe(const ring::ThreadRecord& record);
   void describe(const ring::DeviceRecord& record);
@@ -34,11 +34,12 @@ class Objects {
   /// Row of a context; kNoId for kNone32.
   trace::Id context(uint32_t native);
 
-  /// The stream that a call of thread `tid` on `handle` means, which began at `begin` in `context`.
+  /// The stream to which a call of thread `tid` on `handle` refers that began at `begin` in
+  /// `context`.
   trace::Id stream(uint64_t handle, uint8_t flags, uint32_t context, uint32_t tid, uint64_t begin);
   /// The stream with a device-side number, as activities name it.
   trace::Id native_stream(uint32_t context, uint32_t native, bool of_graph_node);
-  /// An activity of a call on `stream` says which device-side number that stream has.
+  /// An activity of a call on `stream` shows which device-side number that stream has.
   void learn_native(trace::Id stream, uint32_t context, uint32_t native);
   trace::Id create_stream(const ring::CallRecord& call);
   trace::Id destroy_stream(const ring::CallRecord& call);
@@ -50,16 +51,16 @@ class Objects {
     trace::Small version = 0;  ///< of the newest record
     bool recorded_by_graphs = false;
   };
-  /// Index of the event that a call on `handle` means, which began at `begin`.
+  /// Index of the event to which a call on `handle` refers that began at `begin`.
   uint32_t event(uint64_t handle, uint32_t context, uint64_t begin);
   Event& operator[](uint32_t event) { return events_[event]; }
-  /// The instant from which on every record of an event is known, for EventHistory::bind(), if
-  /// those that ended up to `lost_until` may be lost.
+  /// The time from which on every record of an event is known, for EventHistory::bind(), if those
+  /// that ended up to `lost_until` may be lost.
   uint64_t complete_since(uint32_t event, uint64_t lost_until) const;
   uint32_t create_event(const ring::CallRecord& call);
   uint32_t destroy_event(const ring::CallRecord& call);
 
-  /// A device was reset: its streams and events are gone.
+  /// A device was reset: its streams and events are destroyed.
   void reset(const ring::CallRecord& call);
 
  private:

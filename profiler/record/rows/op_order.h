@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Puts device work into the order of its start before it is stored.
+// Sorts device work by its start before it is stored.
 //
 // Activities arrive in buffers, in about the order in which the work ended. Ops whose ids ascend
 // with their start need no index on start, which saves a quarter of the file; so ops are held back
-// for one more batch and sorted. What is held back is in a file beside the rings whenever rows are
-// stored, as its records may go then.
+// for one more batch and sorted. Whenever rows are stored, held-back ops are written to a file next
+// to the rings, as their records may be released then.
 #pragma once
 
 #include <filesystem>
@@ -36,10 +36,10 @@ class OpOrder {
   /// Stores the ops that started before the newest one known at the last call; no older one is
   /// expected any more.
   void store_settled();
-  /// Stores everything. What comes later is put into order as before, behind it.
+  /// Stores everything. Later ops are sorted as before, after these.
   void store_all();
 
-  /// Writes what is held back to `file`, over what is there. Throws Error.
+  /// Writes what is held back to `file`, replacing its content. Throws Error.
   void save(const std::filesystem::path& file) const;
   /// Takes over what an earlier writer saved; nothing if there is no such file. Throws Error.
   void restore(const std::filesystem::path& file);

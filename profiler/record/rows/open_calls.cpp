@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Calls under way: what a process does now, as the open slots of its rings tell.
+// Calls in progress: what a process does now, from the open slots of its rings.
 #include <algorithm>
 #include <cstdlib>
 
@@ -12,10 +12,10 @@ namespace {
 
 using ring::RecordKind;
 
-// Clocks of two processors may differ by less, and a stamp may be read so much before a store of
-// the same thread is seen by others.
+// Clocks of two processors may differ by less, and a stamp may be read this long before other
+// processors see a later store of the same thread.
 constexpr int64_t kSlackNs = 2'000;
-// A record that is under way for longer holds waits of other threads back no more.
+// A record that is in progress for longer no longer holds back waits of other threads.
 constexpr int64_t kPatienceNs = 1'000'000'000;
 
 }  // namespace
@@ -40,7 +40,7 @@ void ProcessDrain::adopt_shown(Lane& lane) {
   }
 }
 
-// The slot may be overwritten while it is read; then its call is over and its record can be seen.
+// The slot may be overwritten while it is read; then its call has ended and its record is visible.
 bool ProcessDrain::read_open_call(const Lane& lane, OpenCallView* view) {
   const ring::OpenCall& open = lane.ring.header().open_call;
   const uint64_t begin = open.begin.load(std::memory_order_acquire);
@@ -62,8 +62,8 @@ bool ProcessDrain::read_open_call(const Lane& lane, OpenCallView* view) {
   return open.begin.load(std::memory_order_acquire) == begin && call.call < ring::call_count();
 }
 
-// A call whose record is not published yet shows in its open slot, or it has not begun to act. So
-// everything that ended before `cut` is there to be read, and no record that is not can have acted
+// A call whose record is not published yet is in its open slot, or it has not taken effect. So
+// everything that ended before `cut` can be read, and no unpublished record can have taken effect
 // before `watermark`.
 void ProcessDrain::watch_open_calls(uint64_t now, bool ended, uint64_t* cut, uint64_t* watermark,
                                     uint64_t* horizon) {
@@ -80,7 +80,7 @@ void ProcessDrain::watch_open_calls(uint64_t now, bool ended, uint64_t* cut, uin
     *horizon = std::min(*horizon, open.call.begin);
     const CallKind kind = ring::call_info(open.call.call).kind;
     if (kind != CallKind::kEventRecord && kind != CallKind::kContextRecord) continue;
-    if (open.leaving) *cut = std::min(*cut, open.call.begin);  // its end may lie before `now`
+    if (open.leaving) *cut = std::min(*cut, open.call.begin);  // its end may be before `now`
     if (open.call.begin == lane->open_since) continue;
     if (now_ns - run_.clock.to_ns(open.call.begin) > kPatienceNs) {
       stuck_.push_back({lane.get(), open.call});
@@ -91,7 +91,7 @@ void ProcessDrain::watch_open_calls(uint64_t now, bool ended, uint64_t* cut, uin
   *watermark = std::min(*watermark, *cut);
 }
 
-// Records that are under way for long become candidates of the waits that overlap them.
+// Records that are in progress for long become candidates of the waits that overlap them.
 void ProcessDrain::open_stuck_records() {
   for (const StuckRecord& stuck : stuck_) {
     Lane& lane = *stuck.lane;
@@ -103,7 +103,7 @@ void ProcessDrain::open_stuck_records() {
 
 void ProcessDrain::show(Lane& lane, ring::CallRecord call, size_t index, uint32_t tid) {
   if (lane.open_row != trace::kNoId && lane.open_since == call.begin) return;
-  // What it waits for was settled at its entry.
+  // What it waits for was determined at its entry.
   call.end = (call.flags & ring::kVirtualTime) != 0
                  ? call.begin
                  : run_.clock.to_ticks(run_.clock.to_ns(call.begin) + kSlackNs);
@@ -119,7 +119,7 @@ void ProcessDrain::show_unfinished() {
       show(*lane, open.call, lane->at, lane->ring.header().tid.load(std::memory_order_relaxed));
   }
   if (row_.clock != trace::kVirtualClock) work_.show();
-  stacks_.finish();  // those of the calls' entries may be all that is known
+  stacks_.finish();  // those of the calls' entries may be the only ones
 }
 
 bool ProcessDrain::in_call(uint32_t tid) const {

@@ -102,7 +102,7 @@ void Operations::change_state(uint32_t native, OperationState state, trace::Ns a
     default:
       return;
   }
-  // Threads may tell their facts in any order; the state only advances.
+  // Threads may report in any order; the state only advances.
   const auto number = static_cast<trace::Small>(state);
   if (row.state == trace::kNoSmall || number > row.state) row.state = number;
   run_.writer.update(operation.id, row);
@@ -141,7 +141,7 @@ void Operations::describe(const ring::BarrierRecord& record) {
   barrier.row.process_id = process_;
   barrier.row.name_id = run_.texts.id(record.name);
   barrier.row.operation_id = id(record.operation);
-  barrier.row.release_ns = known(record.operation).row.completed_ns;  // if that is told already
+  barrier.row.release_ns = known(record.operation).row.completed_ns;  // if it was reported already
   barrier.id = run_.writer.append(barrier.row);
   barrier_of_.insert_or_assign(record.operation, static_cast<uint32_t>(barriers_.size()));
   barriers_.push_back(barrier);
@@ -167,7 +167,7 @@ void Operations::describe(const ring::BarrierStreamRecord& record, uint32_t tid)
   member.row.barrier_id = barriers_[*index].id;
   member.row.stream_id =
       objects_.stream(record.stream, record.flags, record.context, tid, record.begin);
-  member.row.arrival_ns = run_.to_ns(record.begin, record.flags);  // unless another one is told
+  member.row.arrival_ns = run_.to_ns(record.begin, record.flags);  // unless another one is reported
   member.row.elided = static_cast<trace::Small>(record.elided);
   member.id = run_.writer.append(member.row);
   members_.insert_or_assign(pair_key(member.row.barrier_id, member.row.stream_id), member);

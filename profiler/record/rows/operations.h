@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What libcoord says about one process: operations and what they depend on, pools, barriers,
+// What libcoord reports about one process: operations and their dependencies, pools, barriers,
 // timelines.
 #pragma once
 
@@ -29,13 +29,13 @@ class Operations {
   void describe(const ring::OperationRecord& record, uint32_t tid);
   void describe(const ring::OperationDependenciesRecord& record);
   void describe(const ring::OperationStateRecord& record);
-  /// What the head of a ring tells; `seen`: the time of the one that was told last.
+  /// The submission end in the header of a ring; `seen`: time of the one that was reported last.
   void describe(const ring::Submission& end, uint64_t* seen);
   void describe(const ring::OperationsCompletedRecord& record);
   void describe(const ring::PoolRecord& record);
   void describe(const ring::PoolSampleRecord& record);
   void describe(const ring::BarrierRecord& record);
-  /// Of the barrier that was described last with this operation, in the same ring.
+  /// For the barrier that was described last with this operation, in the same ring.
   void describe(const ring::BarrierStreamRecord& record, uint32_t tid);
   void describe(const ring::BarrierArrivalRecord& record, uint32_t tid);
   void describe(const ring::TimelineRecord& record);
@@ -76,7 +76,7 @@ class Operations {
   FlatMap<uint32_t, uint32_t> barrier_of_;  // operation -> index
   std::vector<Barrier> barriers_;
   FlatMap<uint64_t, BarrierStream> members_;  // by barrier and stream
-  /// By operation and what it depends on: told at registration, and again once satisfied.
+  /// By operation and dependency: reported at registration, and again once satisfied.
   FlatMap<uint64_t, trace::Id> dependencies_;
 };
 

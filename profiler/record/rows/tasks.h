@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What libcoord says about the task queues of one process: which worker ran which task, and when.
+// What libcoord reports about the task queues of one process: which worker ran which task, and
+// when.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +15,7 @@
 
 namespace streamscope::record {
 
-/// Queues and runs may be described after what refers to them. Thread-compatible.
+/// Queues and runs may be described after records that refer to them. Thread-compatible.
 class Tasks {
  public:
   Tasks(RunState& run, Objects& objects, Operations& operations, trace::Id process)

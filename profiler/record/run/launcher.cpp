@@ -28,7 +28,7 @@ namespace fs = std::filesystem;
 
 constexpr int kPassedOn[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
 
-/// Takes signals by waiting for them instead of by handlers; puts everything back at its end.
+/// Takes signals by waiting for them instead of by handlers; restores everything at its end.
 class Signals {
  public:
   Signals() {
@@ -37,13 +37,13 @@ class Signals {
     ::sigaddset(&set_, SIGCHLD);
     ::sigprocmask(SIG_BLOCK, &set_, &before_);
     struct sigaction standard {};
-    standard.sa_handler = SIG_DFL;  // an ignored SIGCHLD would take the exit code away
+    standard.sa_handler = SIG_DFL;  // an ignored SIGCHLD would discard the exit code
     ::sigaction(SIGCHLD, &standard, &child_before_);
     struct sigaction ignore {};
-    ignore.sa_handler = SIG_IGN;  // a limit on the size of files is told as a full disk is
+    ignore.sa_handler = SIG_IGN;  // exceeding the file size limit is reported like a full disk
     ::sigaction(SIGXFSZ, &ignore, &size_before_);
     ::sigaction(SIGPIPE, &ignore,
-                &pipe_before_);  // as are a child that was killed and a closed terminal
+                &pipe_before_);  // and so are a killed child and a closed terminal
   }
   ~Signals() { restore(); }
   Signals(const Signals&) = delete;
@@ -57,7 +57,7 @@ class Signals {
     if (::sigtimedwait(&set_, &info, &limit) > 0) return info;
     return std::nullopt;
   }
-  /// In the child: as it was before.
+  /// In the child: restores everything.
   void restore() const {
     ::sigaction(SIGCHLD, &child_before_, nullptr);
     ::sigaction(SIGXFSZ, &size_before_, nullptr);
@@ -71,16 +71,16 @@ class Signals {
   }, size_before_{}, pipe_before_{};
 };
 
-/// The library under a name that LD_PRELOAD can carry: it splits at blanks and colons and knows no
-/// quoting.
+/// The library under a name that LD_PRELOAD can contain: it splits at spaces and colons and
+/// supports no quoting.
 class PreloadName {
  public:
   explicit PreloadName(const fs::path& library) : name_(library) {
     if (library.empty()) return;
     name_ = fs::absolute(library);
     if (!fs::exists(name_))
-      throw Error(name_, "is not there",
-                  "install StreamScope whole, or name the library in STREAMSCOPE_INJECT", ENOENT);
+      throw Error(name_, "does not exist",
+                  "install all of StreamScope, or name the library in STREAMSCOPE_INJECT", ENOENT);
     if (name_.string().find_first_of(" :") == std::string::npos) return;
     char folder[] = "/tmp/streamscope-XXXXXX";
     if (::mkdtemp(folder) == nullptr) throw Error("/tmp", std::strerror(errno), "", errno);
@@ -102,7 +102,7 @@ class PreloadName {
   fs::path folder_;  // of the link, if one was needed
 };
 
-/// What the program finds as it was before the recorder began.
+/// Process state that is restored for the program.
 struct Surroundings {
   Signals signals;
   RaisedLimits limits;
@@ -123,7 +123,7 @@ void execute(const Surroundings& surroundings, const std::vector<std::string>& c
   ::execvp(arguments[0], arguments.data());
 }
 
-/// A child that has been forked and waits to be told to become the program.
+/// A forked child that waits for permission to become the program.
 class Child {
  public:
   using Variables = std::vector<std::pair<const char*, std::string>>;
@@ -137,7 +137,7 @@ class Child {
     std::fflush(nullptr);
     pid_ = ::fork();
     if (pid_ < 0) {
-      // Without a recorder it may run.
+      // The program may run without a recorder.
       std::fprintf(stderr, "streamscope: not recording: no process can be started: %s\n",
                    std::strerror(errno));
       execute(surroundings, command);
@@ -154,7 +154,7 @@ class Child {
     result_ = result[0];
   }
   ~Child() {
-    if (go_ >= 0) ::close(go_);  // ends a child that was never told to go on
+    if (go_ >= 0) ::close(go_);  // ends a child that was not released
     if (result_ >= 0) ::close(result_);
     if (!reaped_) ::waitpid(pid_, nullptr, 0);
   }
@@ -185,7 +185,7 @@ class Child {
                 "check its permissions", failure);
   }
 
-  /// The wait status, once it has ended.
+  /// The wait status, once the program has ended.
   std::optional<int> ended() {
     int status = 0;
     if (reaped_ || ::waitpid(pid_, &status, WNOHANG) != pid_) return std::nullopt;
@@ -231,9 +231,9 @@ class Child {
 
 constexpr rlim_t kLeastAddressSpace = 12 << 20;
 
-/// What the program inherits besides the place of the recording. A process that outlives the
-/// recording and uses CUDA only then, such as a daemon, is recorded by a writer of its own, with
-/// the same options.
+/// What the program inherits in addition to the location of the recording. A process that outlives
+/// the recording and uses CUDA only then, such as a daemon, is recorded by a writer of its own,
+/// with the same options.
 Child::Variables variables_of(const Options& options, const std::string& preload) {
   Child::Variables variables;
   if (!preload.empty()) {
@@ -261,9 +261,9 @@ Child::Variables variables_of(const Options& options, const std::string& preload
   return variables;
 }
 
-constexpr int kEndedHang = 124;  // as timeout(1) says it
+constexpr int kEndedHang = 124;  // as timeout(1) reports it
 
-/// Ends a program that hangs: first in good order, then for certain.
+/// Ends a program that hangs: first gracefully, then by force.
 class Ending {
  public:
   void begin(pid_t hung, pid_t program) {
@@ -299,13 +299,12 @@ void report_what_is_left(const Outcome& outcome) {
     std::fprintf(stderr, "streamscope: %s\n", describe(left).c_str());
 }
 
-/// A signal for the program that reached us alone. What the terminal sends, it sends to the program
-/// too.
+/// A signal for the program that reached only us. The terminal's signals reach the program too.
 bool is_for_us_alone(const siginfo_t& info) {
   return info.si_code == SI_USER || info.si_code == SI_TKILL || info.si_code == SI_QUEUE;
 }
 
-/// True if a process still runs that was started in this recording.
+/// True if a process that was started in this recording still runs.
 bool left_running(const fs::path& rings) {
   const std::string variable = std::string(ring::kRingsVariable) + "=" + rings.string();
   const fs::path processes = "/proc";
@@ -319,8 +318,8 @@ bool left_running(const fs::path& rings) {
   return false;
 }
 
-/// Of the wanted file, or of NAME-PID beside it if another process of the program has that already
-/// or takes it at this moment.
+/// Of the requested file, or of NAME-PID next to it if another process of the program has that
+/// already or takes it at this moment.
 Session own_session(const Options& options, pid_t pid) {
   const fs::path& wanted = options.output;
   std::error_code error;
@@ -341,7 +340,8 @@ Session own_session(const Options& options, pid_t pid) {
 
 std::string describe(const Left& left) {
   return left.what.string() +
-         ": cannot be removed; the trace has all that was in it, and the next `streamscope info " +
+         ": cannot be removed; the trace contains all of its data, and the next `streamscope "
+         "info " +
          left.trace.string() + "` removes it";
 }
 
@@ -354,12 +354,12 @@ Outcome run(const Options& options, const std::vector<std::string>& command) {
     throw Error("record", "no program is named",
                 "use streamscope record [OPTIONS] -- PROGRAM [ARG…]");
   const Surroundings surroundings;
-  // The library is loaded first: a program with hardly any room would not find its own.
+  // The library is loaded first: a program with very little address space would not find its own.
   const bool fits = surroundings.limits.address_space() >= kLeastAddressSpace;
   if (!fits)
     std::fprintf(stderr,
-                 "streamscope: not recording: the program may have less than 12 MiB of address "
-                 "space; allow more (ulimit -v)\n");
+                 "streamscope: not recording: the program is limited to less than 12 MiB of "
+                 "address space; allow more (ulimit -v)\n");
   const PreloadName preload(fits ? options.inject_library : fs::path());
   const Signals& signals = surroundings.signals;
   Child child(surroundings, command, variables_of(options, preload.string()));
@@ -384,7 +384,7 @@ Outcome run(const Options& options, const std::vector<std::string>& command) {
       child_ended = true;
       ended_at = std::chrono::steady_clock::now();
       outcome.exit_code = WIFSIGNALED(*status) ? 128 + WTERMSIG(*status) : WEXITSTATUS(*status);
-      session.step();  // the rings of a program that was too short for a look
+      session.step();  // the rings of a program that ended before the first read
       session.set_exit(static_cast<uint32_t>(child.pid()), *status);
       continue;
     }
@@ -420,7 +420,7 @@ Outcome run(const Options& options, const std::vector<std::string>& command) {
 
 int run_detached(const Options& options, pid_t target, int ready_fd,
                  const std::function<void(const Outcome&)>& finished) {
-  // The library has started us apart from the program already; this is for a start by hand.
+  // The library has already detached us from the program; this is for a manual start.
   ::setsid();
   for (int file : {STDIN_FILENO, STDOUT_FILENO}) {
     const int null = ::open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -432,7 +432,7 @@ int run_detached(const Options& options, pid_t target, int ready_fd,
   struct sigaction ignore {};
   ignore.sa_handler = SIG_IGN;
   for (int signal : {SIGINT, SIGHUP, SIGQUIT, SIGPIPE}) ::sigaction(signal, &ignore, nullptr);
-  const Signals signals;  // SIGTERM ends the recording in good order
+  const Signals signals;  // SIGTERM ends the recording gracefully
   const RaisedLimits limits;
 
   const auto pid = static_cast<uint32_t>(target);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What a user may ask of a recording, and what comes of it.
+// The options of a recording, and its outcome.
 #pragma once
 
 #include <cstdint>
@@ -28,12 +28,12 @@ struct Options {
   std::string capture_range_name;
   bool quiet = false;
   std::filesystem::path inject_library;         ///< preloaded into the program; empty: none
-  HangOptions hangs;                            ///< without `explain` nobody watches
+  HangOptions hangs;                            ///< without `explain` hangs are not watched for
   bool abort_on_hang = false;                   ///< end a program that hangs
-  std::optional<uint32_t> flight_recorder_mib;  ///< keep so much of each thread, the newest
+  std::optional<uint32_t> flight_recorder_mib;  ///< keep this much of each thread, the newest part
 };
 
-/// Something that could not be removed; the next command on `trace` does.
+/// Something that could not be removed; the next command on `trace` removes it.
 struct Left {
   std::filesystem::path what, trace;
 };
@@ -43,14 +43,14 @@ std::string describe(const Left& left);
 struct Outcome {
   int exit_code = 0;           ///< of the program, 128 + n if signal n ended it
   bool trace_written = false;  ///< false: the program made no CUDA call and left no file
-  bool left_running = false;   ///< no trace, but processes of the program are still there
+  bool left_running = false;   ///< no trace, but processes of the program still run
   bool complete = false;
-  bool ended_hang = false;  ///< the program hung and was ended by us; exit_code is 124
+  bool ended_hang = false;  ///< the program hung and we ended it; exit_code is 124
   std::filesystem::path trace;
   uint64_t records = 0;          ///< read from rings
   uint64_t dropped = 0;          ///< because a ring was full
   std::vector<Left> left;        ///< folders of rings that could not be removed
-  std::optional<Error> failure;  ///< why the trace could not be written, after the program began
+  std::optional<Error> failure;  ///< why the trace could not be written, after the program started
 };
 
 }  // namespace streamscope::record

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Which records say that a program goes on, for whoever watches for one that stands still.
+// Which records show that a program makes progress, for the detection of hangs.
 #pragma once
 
 #include "ring/calls.h"
@@ -9,8 +9,8 @@
 
 namespace streamscope::record {
 
-/// Calls, but for queries of work that is not ready; device work; ranges and what libcoord tells.
-/// Not what the collector says by itself, as when it is asked about a hang.
+/// Calls, except queries of unfinished work; device work; ranges and libcoord's reports. Not what
+/// the collector itself reports, such as its answers about a hang.
 inline bool is_progress(const ring::Record& record) {
   using ring::RecordKind;
   const RecordKind kind = record.head.kind;

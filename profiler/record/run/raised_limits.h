@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// The limits of the recorder's process, raised as far as it may: those that were set are meant for
-// the program.
+// The limits of the recorder's process, raised as far as permitted: the limits that were set are
+// meant for the program.
 #pragma once
 
 #include <sys/resource.h>
@@ -28,7 +28,7 @@ class RaisedLimits {
 
   /// The address space that the program may have.
   rlim_t address_space() const { return known_[1] ? before_[1].rlim_cur : RLIM_INFINITY; }
-  /// In the child: as they were before.
+  /// In the child: restores them.
   void restore() const {
     for (size_t i = 0; i < kCount; ++i) {
       if (known_[i]) ::setrlimit(kResources[i], &before_[i]);
@@ -36,7 +36,7 @@ class RaisedLimits {
   }
 
  private:
-  // Not the size of files: a trace that is to be no larger is the recorder's.
+  // Not the size of files: a limit on the size of the trace applies to the recorder.
   static constexpr __rlimit_resource kResources[] = {RLIMIT_NOFILE, RLIMIT_AS, RLIMIT_DATA,
                                                      RLIMIT_CPU};
   static constexpr size_t kCount = sizeof kResources / sizeof kResources[0];

@@ -26,8 +26,8 @@ namespace {
 using namespace std::chrono_literals;
 namespace fs = std::filesystem;
 
-// The recorder answers after its questions to the process (1.1 s), the stacks (1 s) and the
-// reading of its trace.
+// The recorder answers after its questions to the process (1.1 s), the stacks (1 s) and reading its
+// trace.
 constexpr auto kLimit = 30s;
 
 /// The folder of the rings that the process has mapped.
@@ -67,7 +67,7 @@ Recorder Recorder::of(pid_t process) {
   const ring::Control& control = *recorder.control_;
   if (std::memcmp(control.magic, ring::kControlMagic, sizeof control.magic) != 0 ||
       control.layout_version != ring::kLayoutVersion)
-    throw Error(file, "was made by another version",
+    throw Error(file, "was created by another version",
                 "use the streamscope that records the process");
   if (!ring::process_alive(control.writer_pid, control.writer_start)) {
     throw Error("process " + std::to_string(process), "its recorder was killed",
@@ -92,7 +92,7 @@ void Recorder::request(std::atomic<uint32_t>& asked, const std::atomic<uint32_t>
     if (std::chrono::steady_clock::now() > until ||
         !ring::process_alive(control_->writer_pid, control_->writer_start))
       throw Error("the recorder of process " + std::to_string(process_), "does not answer",
-                  "see whether it has ended");
+                  "check whether it has ended");
     std::this_thread::sleep_for(5ms);
   }
 }

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Talks to the recorder of a process that is being recorded, from another program: through the
-// control file of its run, which the process's mapped rings lead to.
+// control file of its run, which is found by the process's mapped rings.
 #pragma once
 
 #include <sys/types.h>
@@ -23,10 +23,10 @@ class Recorder {
   Recorder& operator=(Recorder&&) = delete;
   ~Recorder();
 
-  /// Why the process stands still, or that it does not. The program runs on meanwhile; takes up to
-  /// some seconds. Throws Error if there is no answer.
+  /// Why the process hangs, or that it does not. The program keeps running; takes up to some
+  /// seconds. Throws Error if there is no answer.
   trace::HangReport explain() const;
-  /// Has a flight recorder write what it holds; returns the file. Throws Error.
+  /// Dumps a flight recorder; returns the file. Throws Error.
   std::filesystem::path dump() const;
 
  private:

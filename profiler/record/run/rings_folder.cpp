@@ -32,14 +32,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Of one thread, when it has grown: 8 MiB. A thread that makes a million records a second fills it
-// in 130 ms; the writer looks every few.
+// Maximum size for one thread: 8 MiB. A thread that makes a million records a second fills it in
+// 130 ms; the writer polls every few.
 constexpr uint64_t kRingRecords = uint64_t{1} << 17;
 constexpr uint32_t kFlushIntervalMs = 100;
 
 std::string reason() { return std::strerror(errno); }
 
-/// File systems on which a mapping shared between processes is refused, incoherent or slow.
+/// File systems on which a shared mapping is refused, incoherent or slow.
 bool shares_badly(const fs::path& folder) {
   struct statfs facts {};
   if (::statfs(folder.c_str(), &facts) != 0) return false;
@@ -64,13 +64,12 @@ uint64_t ring_records() {
   const auto parsed = std::from_chars(wanted, wanted + std::strlen(wanted), records);
   if (parsed.ec != std::errc() || *parsed.ptr != '\0' || records < 16 ||
       records > (uint64_t{1} << 28))
-    throw Error("STREAMSCOPE_RING_RECORDS", "is no number of records",
+    throw Error("STREAMSCOPE_RING_RECORDS", "is not a number of records",
                 "give a number from 16 to 268435456");
   return records;
 }
 
-/// What is at FILE.rings: the folder itself, or the one that it names. Empty if there is none that
-/// we own.
+/// What is at FILE.rings: the folder itself, or the one that it names. Empty if we own none.
 fs::path folder_at(const fs::path& pointer) {
   struct stat facts {};
   if (::lstat(pointer.c_str(), &facts) != 0 || facts.st_uid != ::geteuid()) return {};
@@ -84,10 +83,10 @@ fs::path folder_at(const fs::path& pointer) {
   return S_ISDIR(facts.st_mode) ? folder : fs::path();
 }
 
-/// Making a folder takes far less.
+/// Creating a folder takes far less.
 constexpr int64_t kMakingNs = 1'000'000'000;
-/// Marks a folder whose control file goes, so that nobody takes the rest for one that is being
-/// made.
+/// Marks a folder whose control file is removed, so that the rest is not mistaken for one that is
+/// being created.
 constexpr mode_t kBeingRemoved = S_ISVTX;
 
 bool is_being_made(const struct stat& folder) {
@@ -100,10 +99,10 @@ bool is_being_made(const struct stat& folder) {
 
 void make_private_folder(const fs::path& folder) {
   if (::mkdir(folder.c_str(), 0700) != 0)
-    throw Error(folder, "cannot be made: " + reason(), remedy_for(errno), errno);
+    throw Error(folder, "cannot be created: " + reason(), remedy_for(errno), errno);
 }
 
-// Another moment may end what does not lie in the file.
+// Errors that are temporary and not caused by the file.
 bool is_passing(int error) {
   return error == EMFILE || error == ENFILE || error == ENOMEM || error == EIO || error == EINTR;
 }
@@ -113,7 +112,7 @@ bool is_passing(int error) {
               "check the limit on open files (ulimit -n) and try again", error);
 }
 
-// Better refused before the program runs than noticed by it.
+// Better to refuse before the program runs than to disturb it.
 void check_free_space(const fs::path& folder, uint64_t ring_records) {
   constexpr uint64_t kMiB = 1 << 20;
   const uint64_t needed = ring_records * sizeof(ring::Record) + 2 * kMiB;
@@ -181,7 +180,7 @@ RingsFolder RingsFolder::create(const fs::path& trace, const Options& options) {
     folder.path_ = "/dev/shm/streamscope-" + std::to_string(::getpid()) + "-" +
                    std::to_string(ring::process_start(static_cast<uint32_t>(::getpid())));
   }
-  // What needs memory comes before there is a folder.
+  // Everything that needs memory is done before there is a folder.
   const fs::path control = folder.path_ / ring::kControlFile;
   const std::string text = folder.path_.string();
   make_private_folder(folder.path_);
@@ -192,7 +191,7 @@ RingsFolder RingsFolder::create(const fs::path& trace, const Options& options) {
       const int code = errno;
       if (file >= 0) ::close(file);
       ::rmdir(folder.path_.c_str());
-      throw Error(folder.pointer_, std::string("cannot be made: ") + std::strerror(code),
+      throw Error(folder.pointer_, std::string("cannot be created: ") + std::strerror(code),
                   remedy_for(code), code);
     }
     ::close(file);
@@ -200,7 +199,7 @@ RingsFolder RingsFolder::create(const fs::path& trace, const Options& options) {
 
   const uint64_t start = ring::process_start(static_cast<uint32_t>(::getpid()));
   folder.lock_ = ::open(control.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-  // Locked before it has a size: whoever looks for a dead writer takes no lock of an empty file.
+  // Locked before it has a size: a search for dead writers does not lock an empty file.
   int failure = start == 0                                                          ? EMFILE
                 : folder.lock_ < 0 || ::flock(folder.lock_, LOCK_EX | LOCK_NB) != 0 ? errno
                                                                                     : 0;
@@ -209,7 +208,7 @@ RingsFolder RingsFolder::create(const fs::path& trace, const Options& options) {
   if (failure != 0) {
     std::error_code ignored;
     for (const fs::path& made : {control, folder.path_, folder.pointer_}) fs::remove(made, ignored);
-    throw Error(control, std::string("cannot be made: ") + std::strerror(failure),
+    throw Error(control, std::string("cannot be created: ") + std::strerror(failure),
                 remedy_for(failure), failure);
   }
 
@@ -247,8 +246,8 @@ std::optional<RingsFolder> RingsFolder::take_over(const fs::path& trace, bool* i
       return std::nullopt;
     cannot_open(folder.pointer_, errno);
   }
-  // From here on what cannot be proven to be dead is in use: a folder that its writer is still
-  // making or removing, one of another user, one in the memory of another machine.
+  // From here on, whatever is not certainly dead is in use: a folder that its writer is still
+  // creating or removing, one of another user, one in the memory of another machine.
   folder.path_ = folder_at(folder.pointer_);
   used = facts.st_uid != ::geteuid() || S_ISREG(facts.st_mode) || S_ISDIR(facts.st_mode);
   if (folder.path_.empty()) return std::nullopt;
@@ -285,7 +284,7 @@ bool RingsFolder::remove_unmade(const fs::path& trace) {
   const fs::path control = folder / ring::kControlFile;
   const int file = ::open(control.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
   if (file >= 0) {
-    // The magic comes first in what is written, and the file is locked before.
+    // The magic is written first, and the file is locked before.
     char magic[sizeof ring::kControlMagic] = {};
     const bool made =
         ::pread(file, magic, sizeof magic, 0) == sizeof magic &&
@@ -333,9 +332,9 @@ bool RingsFolder::remove() noexcept try {
     if (error) return false;
   }
   ::chmod(path_.c_str(), 0700 | kBeingRemoved);
-  // The last, as without it nobody could tell whose folder this was.
+  // Last, as without it the owner of the folder would be unknown.
   fs::remove(path_ / ring::kControlFile, ignored);
-  fs::remove(path_, error);  // stays if somebody else put something into it
+  fs::remove(path_, error);  // stays if another program put something into it
   if (pointer_ != path_ && !error) fs::remove(pointer_, error);
   return !error;
 } catch (const std::bad_alloc&) {

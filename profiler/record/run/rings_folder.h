@@ -4,8 +4,8 @@
 // The folder FILE.rings/ of a recording: the control file, the rings, and the lock that makes one
 // writer the owner.
 //
-// It lies beside the trace. Where files cannot be mapped and shared well (network file systems), it
-// lies in shared memory, and FILE.rings is a file that names it.
+// It is next to the trace. If files cannot be mapped and shared well there (network file systems),
+// it is in shared memory, and FILE.rings is a file that names it.
 #pragma once
 
 #include <filesystem>
@@ -16,11 +16,11 @@
 
 namespace streamscope::record {
 
-/// Throws Error if `code` is what another moment may end, such as a lack of open files or memory:
-/// what could not be read then is still there.
+/// Throws Error if `code` is a temporary failure, such as a lack of open files or memory: what
+/// could not be read still exists.
 void check_shortage(const std::filesystem::path& what, int code);
 
-/// Files beside the rings that begin so hold ops that are not stored yet (op_order.h).
+/// Prefix of files next to the rings that contain ops that are not stored yet (op_order.h).
 inline constexpr char kHeldFile[] = "held-";
 
 /// FILE.rings of a trace.
@@ -32,29 +32,29 @@ std::filesystem::path dump_name(const std::filesystem::path& trace);
 /// Owns the folder while it exists. Move-only; thread-compatible.
 class RingsFolder {
  public:
-  /// Makes the folder (0700) and its control file for a new recording. Throws Error.
+  /// Creates the folder (0700) and its control file for a new recording. Throws Error.
   static RingsFolder create(const std::filesystem::path& trace, const Options& options);
   /// Takes the folder of a recording whose writer is gone. Nothing if there is none, if its writer
-  /// lives, or if it cannot be read; `in_use` then says whether somebody may be at work on it.
+  /// is alive, or if it cannot be read; `in_use` then says whether another process may be using it.
   static std::optional<RingsFolder> take_over(const std::filesystem::path& trace,
                                               bool* in_use = nullptr);
-  /// Removes what a writer left that was killed while it made the folder of `trace`, or while it
-  /// removed that. False if that is not what is there.
+  /// Removes the remains of a writer that was killed while it created the folder of `trace`, or
+  /// while it removed it. False if there is something else.
   static bool remove_unmade(const std::filesystem::path& trace);
-  /// Removes from `folder` what writers left that were killed before anything was recorded.
+  /// Removes from `folder` the remains of writers that were killed before anything was recorded.
   static void remove_unused(const std::filesystem::path& folder);
 
   RingsFolder(RingsFolder&& other) noexcept;
   RingsFolder& operator=(RingsFolder&&) = delete;
-  /// Leaves the folder where it is.
+  /// Leaves the folder in place.
   ~RingsFolder();
 
   const std::filesystem::path& path() const { return path_; }
   ring::Control& control() { return *control_; }
   /// Throws Error if the folder cannot be read.
   bool has_rings() const;
-  /// Deletes the folder and everything that this project puts into it. False if something stays,
-  /// which take_over() finds then.
+  /// Deletes the folder and everything that this project puts into it. False if something remains,
+  /// which take_over() finds later.
   bool remove() noexcept;
 
  private:

@@ -20,11 +20,11 @@ namespace fs = std::filesystem;
 
 constexpr auto kShortestPause = 1000us;
 constexpr auto kLongestPause = 10'000us;
-// So many records in one look mean that more are waiting already.
+// This many records in one read mean that more are already pending.
 constexpr size_t kBusy = 4096;
 
 /// What an earlier recording left under this name is finished first; then the name must be free, or
-/// free to take.
+/// may be overwritten.
 void claim(const fs::path& trace, bool force) {
   recover(trace);
   struct stat facts {};
@@ -35,12 +35,12 @@ void claim(const fs::path& trace, bool force) {
     } else if (!RingsFolder::remove_unmade(trace)) {
       throw Error(
           rings, "exists already",
-          "a recording of this name is under way; wait for it or choose another name with -o",
+          "a recording of this name is in progress; wait for it or choose another name with -o",
           EEXIST);
     }
   }
   if (::stat(trace.parent_path().c_str(), &facts) != 0 || !S_ISDIR(facts.st_mode))
-    throw Error(trace, "its folder does not exist", "make it, or choose another with -o", ENOENT);
+    throw Error(trace, "its folder does not exist", "create it, or choose another with -o", ENOENT);
   if (::lstat(trace.c_str(), &facts) != 0) return;
   if (!S_ISREG(facts.st_mode))
     throw Error(trace, "exists already and is not a plain file", "choose another name with -o",
@@ -52,7 +52,7 @@ void claim(const fs::path& trace, bool force) {
 
 RingsFolder make_folder(const fs::path& trace, const Options& options) {
   claim(trace, options.force);
-  // Most recordings have names of their own, which nobody will name again.
+  // Most recordings have names of their own, which are never used again.
   RingsFolder::remove_unused(trace.parent_path());
   trace::Replacement::remove_abandoned(trace.parent_path());
   return RingsFolder::create(trace, options);
@@ -67,8 +67,8 @@ Drain::Options drain_options(const ring::Control& control) {
 }
 
 constexpr char kFinishedKey[] = "finished";
-// A trace whose making was cut short is one page at most; its tables come in one transaction,
-// through its log.
+// A trace whose creation was interrupted is at most one page; its tables are added in one
+// transaction, through its log.
 constexpr off_t kPageBytes = 4096;
 
 bool has_log(const fs::path& trace) {
@@ -77,26 +77,26 @@ bool has_log(const fs::path& trace) {
   return facts.st_size > 0;
 }
 
-/// The trace as a killed recorder left it; nothing if it had not got so far as to have one.
+/// The trace as a killed recorder left it; nothing if it was not created yet.
 std::optional<trace::Trace> read_unfinished(const fs::path& file) {
   struct stat facts {};
   if (::lstat(file.c_str(), &facts) != 0) {
     if (errno == ENOENT) return std::nullopt;
-    throw Error(file, std::string("cannot be looked at: ") + std::strerror(errno),
+    throw Error(file, std::string("cannot be accessed: ") + std::strerror(errno),
                 "check the permissions of its folder", errno);
   }
   try {
     return trace::read(file);
   } catch (const Error&) {
-    // What cannot be read at this moment may hold all but the newest rows.
+    // What cannot be read at this moment may contain all but the newest rows.
     const bool is_short = S_ISREG(facts.st_mode) && facts.st_size <= kPageBytes;
     if (is_short && (!has_log(file) || trace::is_unwritten(file))) return std::nullopt;
     throw;
   }
 }
 
-/// A finished trace whose log could not be moved in, as the disk was full or somebody read it. It
-/// can be read as it is, so what prevents that here is no error.
+/// A finished trace whose log could not be merged, as the disk was full or another process read it.
+/// It is readable as it is, so a failure here is not an error.
 void fold_what_is_left(const fs::path& trace) {
   try {
     trace::fold_wal(trace);
@@ -192,7 +192,7 @@ void Session::finish(Outcome* outcome, const std::function<void(const Outcome&)>
   if (!failure_) {
     try {
       if (flight_) outcome->trace_written = flight_->finish(trace_);
-      if (!flight_ && !drain_ && folder_.has_rings()) step();  // made since the last look
+      if (!flight_ && !drain_ && folder_.has_rings()) step();  // created since the last read
       if (drain_) {
         outcome->complete = drain_->finish();
         outcome->trace_written = true;
@@ -212,7 +212,7 @@ void Session::finish(Outcome* outcome, const std::function<void(const Outcome&)>
 
 bool recover(const fs::path& trace, bool* in_use, std::vector<Left>* left) {
   std::error_code error;
-  // The rings lie beside the file itself, not beside a link to it.
+  // The rings are next to the file itself, not next to a link to it.
   fs::path file = fs::weakly_canonical(trace, error);
   if (error) file = fs::absolute(trace);
   bool ignored = false;
@@ -220,7 +220,7 @@ bool recover(const fs::path& trace, bool* in_use, std::vector<Left>* left) {
   const auto remove = [&](RingsFolder& folder) {
     if (!folder.remove() && left != nullptr) left->push_back({folder.path(), file});
   };
-  // The copies for a dump that was cut short; the rings themselves are in the other folder.
+  // The copies for an interrupted dump; the rings themselves are in the other folder.
   if (auto copies = RingsFolder::take_over(dump_name(file)))
     remove(*copies);
   else
@@ -240,7 +240,7 @@ bool recover(const fs::path& trace, bool* in_use, std::vector<Left>* left) {
       remove(*folder);
       return true;
     }
-    // Killed after the last row and before the cleaning up.
+    // Killed after the last row and before the cleanup.
     fold_what_is_left(file);
   } else if (folder->has_rings()) {
     Drain(folder->path(), trace::Writer::create(file, {.overwrite = true}), options, trace::Trace{})

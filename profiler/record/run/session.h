@@ -25,8 +25,8 @@ namespace streamscope::record {
 /// Thread-compatible.
 class Session {
  public:
-  /// Makes the folder of the rings. Throws Error, also if `trace` exists and `options.force` is not
-  /// set.
+  /// Creates the folder of the rings. Throws Error, also if `trace` exists and `options.force` is
+  /// not set.
   Session(std::filesystem::path trace, const Options& options);
   /// Without finish() everything is left for recover().
   ~Session() = default;
@@ -34,26 +34,25 @@ class Session {
   const std::filesystem::path& rings() const { return folder_.path(); }
   /// Absolute.
   const std::filesystem::path& trace() const { return trace_; }
-  /// Reads what there is and returns how long to wait before the next time. A trace that cannot be
-  /// written ends the recording: the error is kept for finish(), the program goes on.
+  /// Reads new records and returns how long to wait before the next call. A trace that cannot be
+  /// written ends the recording: the error is kept for finish(), the program continues.
   std::chrono::microseconds step();
   /// True if all processes that took part have ended.
   bool all_finished() const {
     if (flight_) return failure_ || flight_->all_finished();
     return !drain_ || failure_ || drain_->all_finished();
   }
-  /// True if a flight recorder takes it: it dumps at the next step.
+  /// True if a flight recorder accepts it: it dumps at the next step.
   bool request_dump() {
     if (flight_) flight_->request();
     return flight_ != nullptr;
   }
   void set_exit(uint32_t pid, int wait_status);
-  /// The process that hangs and is to be ended; told once.
+  /// The process that hangs and must be ended; reported once.
   std::optional<uint32_t> take_hung() { return std::exchange(hung_, std::nullopt); }
-  /// Ends the recording and cleans up; throws the Error that ended it early, if one did. `outcome`
-  /// gets all but the name of the trace and the exit code.
-  /// `finished` is called with the finished trace while the folder of the rings still says that
-  /// somebody is at work.
+  /// Ends the recording and cleans up; throws the Error that ended it early, if any. `outcome` gets
+  /// everything except the name of the trace and the exit code. `finished` is called with the
+  /// finished trace while the folder of the rings is still marked as in use.
   void finish(Outcome* outcome, const std::function<void(const Outcome&)>& finished = {});
 
  private:
@@ -75,9 +74,9 @@ class Session {
   std::chrono::microseconds pause_{1000};
 };
 
-/// Puts what a killed recorder left in FILE.rings/ into its trace and finishes it. False if there
-/// is nothing to do: no such folder, or one that somebody may be at work on, which `in_use` tells.
-/// `left` gets what could not be removed. Costs one stat() without a folder. Throws Error.
+/// Adds what a killed recorder left in FILE.rings/ to its trace and finishes it. False if there is
+/// nothing to do: no such folder, or one that may be in use, which `in_use` reports. `left` gets
+/// what could not be removed. Costs one stat() without a folder. Throws Error.
 bool recover(const std::filesystem::path& trace, bool* in_use = nullptr,
              std::vector<Left>* left = nullptr);
 

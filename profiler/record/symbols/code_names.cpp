@@ -19,8 +19,8 @@
 namespace streamscope::record {
 namespace {
 
-// What the process that looks names up writes: for each place, in their order, the length of its
-// name and the name.
+// The output of the process that looks up names: for each place, in order, the length of its name
+// and the name.
 using Length = uint32_t;
 
 bool write_all(int file, const void* data, size_t size) {
@@ -52,7 +52,7 @@ bool read_all(int file, void* data, size_t size) {
   if (::getppid() != parent) ::_exit(1);
   ::prctl(PR_SET_DUMPABLE, 0);  // its end leaves no core file
   for (const int signal : {SIGSEGV, SIGBUS, SIGABRT, SIGPIPE}) ::signal(signal, SIG_DFL);
-  // Nothing of the recorder is held open: locks above all.
+  // Keeps nothing of the recorder open, especially no locks.
   const int kept = ::dup2(out, 3) < 0 ? out : 3;
   ::syscall(SYS_close_range, static_cast<unsigned>(kept + 1), ~0U, 0U);
   try {
@@ -95,7 +95,7 @@ std::optional<std::vector<std::string>> ask(std::span<const CodePlace> places) {
 }  // namespace
 
 struct CodeNames::Impl {
-  // A file that was replaced meanwhile is another one.
+  // A file that was replaced meanwhile is a different file.
   using Key = std::tuple<std::string, dev_t, ino_t, time_t, uint64_t>;
   std::map<Key, std::optional<std::string>> known;
 };
@@ -115,7 +115,7 @@ std::vector<std::optional<std::string>> CodeNames::look_up(const std::vector<Cod
   std::sort(wanted.begin(), wanted.end());  // file after file
   for (std::span<const CodePlace> left = wanted; !left.empty();) {
     const auto names = ask(left);
-    if (!names) {  // too many processes, too few files
+    if (!names) {  // too many processes, or too few file descriptors
       Symbolizer symbolizer;
       for (const CodePlace& place : left) impl_->known[key(place)] = symbolizer.name(place);
       break;
@@ -123,7 +123,7 @@ std::vector<std::optional<std::string>> CodeNames::look_up(const std::vector<Cod
     for (size_t i = 0; i < names->size(); ++i) impl_->known[key(left[i])] = (*names)[i];
     left = left.subspan(names->size());
     if (left.empty()) break;
-    // The rest of the file that ended the process is left alone.
+    // The rest of the file that ended the process is skipped.
     const std::string& bad = left.front().file;
     const auto next = std::find_if(left.begin(), left.end(),
                                    [&](const CodePlace& place) { return place.file != bad; });

@@ -94,7 +94,7 @@ void Stacks::finish() {
       frame.row.address = static_cast<trace::Int>(frame.address - module->base);
       frame.row.module_id = run_.texts.id(module->path);
     }
-    // Outer frames hold return addresses; the call is just before.
+    // Outer frames contain return addresses; the call is just before.
     const uint64_t address =
         static_cast<uint64_t>(frame.row.address) - (frame.row.depth > 0 ? 1 : 0);
     places.push_back({std::move(path), address});

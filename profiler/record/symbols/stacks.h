@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// The call stacks of one process and the files that their addresses lie in.
+// The call stacks of one process and the files that contain their addresses.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@
 
 namespace streamscope::record {
 
-/// Frames are stored when they come, their names when the process has ended. Thread-compatible.
+/// Frames are stored when they arrive, their names when the process has ended. Thread-compatible.
 class Stacks {
  public:
   Stacks(RunState& run, trace::Id process) : run_(run), process_(process) {}
@@ -28,9 +28,9 @@ class Stacks {
   };
   /// A whole stack, innermost frame first.
   void describe(uint64_t hash, const std::vector<Frame>& frames);
-  /// A stack that was taken from outside and whose frames have their names. Returns its row.
+  /// A stack that was taken from outside and whose frames already have names. Returns its row.
   trace::Id add(const std::vector<SeenFrame>& frames);
-  /// Names the frames that have come so far.
+  /// Names the frames that have arrived so far.
   void finish();
 
   /// Take over rows of an earlier writer.

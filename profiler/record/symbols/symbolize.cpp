@@ -22,12 +22,12 @@ namespace streamscope::record {
 
 namespace {
 
-// libdw's own handler would end the recorder. For Clang only this spelling is part of a function's
-// type.
+// libdw's own handler would end the recorder. Clang treats only this spelling as part of a
+// function's type.
 __attribute__((noreturn)) void run_out_of_memory() { throw std::bad_alloc(); }
 
-// The functions of a module by address: libdwfl itself goes through all symbols for each question,
-// which takes a minute where a library has hundreds of thousands.
+// The functions of a module by address: libdwfl itself scans all symbols for each query, which
+// takes a minute if a library has hundreds of thousands.
 class SortedSymbols {
  public:
   explicit SortedSymbols(Dwfl_Module* module) : module_(module) {
@@ -41,13 +41,13 @@ class SortedSymbols {
     for (Symbol& symbol : symbols_) symbol.reached = reached = std::max(reached, symbol.end);
   }
 
-  /// The function that an address lies in, or nullptr.
+  /// The function that contains an address, or nullptr.
   const char* at(GElf_Addr address) const {
     auto symbol =
         std::upper_bound(symbols_.begin(), symbols_.end(), address,
                          [](GElf_Addr value, const Symbol& each) { return value < each.begin; });
     const Symbol* found = nullptr;  // of those that begin last, the first
-    const Symbol* label = nullptr;  // without a size, such as code written in assembly
+    const Symbol* label = nullptr;  // without a size, such as assembly code
     while (symbol != symbols_.begin()) {
       --symbol;
       if (found != nullptr && symbol->begin != found->begin) break;
@@ -66,9 +66,9 @@ class SortedSymbols {
  private:
   struct Symbol {
     GElf_Addr begin, end;
-    GElf_Addr reached;  // by the end of this symbol or one before it
+    GElf_Addr reached;  // end of this symbol or of one before it
     int index;
-    int binding;  // a global one has the name that people know
+    int binding;  // a global symbol has the commonly used name
     GElf_Word section;
   };
 
@@ -88,9 +88,9 @@ class SortedSymbols {
                                               : 2,
                         section});
   }
-  // A label is for what follows it in its section.
+  // A label is for the code that follows it in its section.
   bool reaches(const Symbol& label, GElf_Addr address) const {
-    if (label.reached > label.begin) return false;  // lies in, or behind the begin of, another
+    if (label.reached > label.begin) return false;  // inside another, or after its begin
     GElf_Addr in_section = address, bias = 0;
     Elf_Scn* section = dwfl_module_address_section(module_, &in_section, &bias);
     return section != nullptr && elf_ndxscn(section) == label.section;
@@ -123,7 +123,7 @@ struct Symbolizer::Impl {
     }
   }
 
-  // A file that was replaced meanwhile is another one.
+  // A file that was replaced meanwhile is a different file.
   using Key = std::tuple<std::string, dev_t, ino_t, time_t>;
 
   File& open(const std::string& path) {
@@ -133,7 +133,7 @@ struct Symbolizer::Impl {
         files.try_emplace({path, facts.st_dev, facts.st_ino, facts.st_mtim.tv_sec});
     File& file = known->second;
     if (!is_new) return file;
-    // Separate debug files are looked for on this machine only.
+    // Separate debug files are searched on this machine only.
     static const Dwfl_Callbacks kCallbacks = {.find_elf = dwfl_build_id_find_elf,
                                               .find_debuginfo = dwfl_build_id_find_debuginfo,
                                               .section_address = dwfl_offline_section_address,
@@ -163,8 +163,8 @@ struct Symbolizer::Impl {
       Dwfl_Line* found = dwfl_module_getsrc(file.module, at);
       if (found != nullptr)
         source = dwfl_lineinfo(found, nullptr, &line, nullptr, nullptr, nullptr);
-      // libdw 0.188 leaves a pointer to its stack behind where it ran out of memory, and follows it
-      // when it is asked again.
+      // libdw 0.188 leaves a pointer to its stack behind when it runs out of memory, and follows it
+      // at the next query.
       file.ran_out = found == nullptr && errno == ENOMEM;
     } catch (const std::bad_alloc&) {
       file.ran_out = true;

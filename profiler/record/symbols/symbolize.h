@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Names the code at addresses of ELF files.
+// Maps addresses in ELF files to function names.
 #pragma once
 
 #include <compare>
@@ -21,7 +21,7 @@ struct CodePlace {
   auto operator<=>(const CodePlace&) const = default;
 };
 
-/// Keeps files open, and their symbols sorted, between look-ups. Thread-compatible.
+/// Keeps files open, and their symbols sorted, between lookups. Thread-compatible.
 class Symbolizer {
  public:
   Symbolizer();
@@ -29,8 +29,8 @@ class Symbolizer {
   Symbolizer(Symbolizer&&) noexcept;
   Symbolizer& operator=(Symbolizer&&) noexcept;
 
-  /// Function at a place, with " file:line" where the file has debug information. "" if nothing is
-  /// known, also if this build has no libdw. Never asks the network. O(log symbols) but for the
+  /// Function at a place, with " file:line" if the file has debug information. "" if nothing is
+  /// known, also if this build has no libdw. Never uses the network. O(log symbols) except for the
   /// first place in a file.
   std::string name(const CodePlace& place);
 
@@ -39,8 +39,8 @@ class Symbolizer {
   std::unique_ptr<Impl> impl_;
 };
 
-/// Names of many places, looked up in a process of its own: libdw reads files of any making, and
-/// where memory runs out it may end whoever called it. Remembers names. Thread-compatible.
+/// Names of many places, looked up in a separate process: libdw reads untrusted files, and if
+/// memory runs out it may end its caller. Caches names. Thread-compatible.
 class CodeNames {
  public:
   CodeNames();
@@ -48,7 +48,7 @@ class CodeNames {
   CodeNames(CodeNames&&) noexcept;
   CodeNames& operator=(CodeNames&&) noexcept;
 
-  /// As Symbolizer::name() of each; nullopt where looking it up ended that process.
+  /// As Symbolizer::name() of each; nullopt if its lookup ended that process.
   std::vector<std::optional<std::string>> look_up(const std::vector<CodePlace>& places);
 
  private:
