@@ -67,30 +67,31 @@ std::function<int()> define_check(CommandLine& line, ProgramArguments&) {
   line.option("TRACE", options->file, "a recorded trace").required();
   line.option(
           "--fail-on", options->fail_on,
-          "the least severity of certain findings that fails, with exit code 1: error (default), "
-          "warning or note; 3 says that evidence which this needs is missing, or that the trace is "
-          "unfinished")
+          "the lowest severity of a certain finding that fails the check (exit code 1): error "
+          "(default), warning or note; exit code 3 means that required evidence is missing or the "
+          "trace is unfinished")
       .one_of({"error", "warning", "note"});
-  line.option("--require", options->required,
-              "a detector that must be able to judge this trace, by id or number, else the exit "
-              "code is 3, also for evidence that the recording never promised; may be repeated")
+  line.option(
+          "--require", options->required,
+          "a detector, by id or number, that must reach a verdict; otherwise the exit code is 3, "
+          "even if this kind of recording never contains the evidence; may be repeated")
       .one_at_a_time()
       .takes("ID");
   line.option("--baseline", options->baseline,
-              "findings that are known: those in this file do not fail the check again")
+              "a file of known findings, which do not fail the check again")
       .takes("FILE");
   line.option("--write-baseline", options->write_baseline,
-              "write the findings of this trace for later checks; the result is then 0")
+              "write the findings of this trace to a baseline for later checks; the exit code is "
+              "then 0")
       .takes("FILE");
-  line.option(
-          "--budget", options->budget,
-          "limits that the run must keep, one per line: critical-path <= 12 ms; wait event_wait "
-          "<= 3 ms; overlap >= 40 %; waits-per-iteration <= 8; overhead <= 5 %")
+  line.option("--budget", options->budget,
+              "a file of limits for the run, one per line: critical-path <= 12 ms; wait event_wait "
+              "<= 3 ms; overlap >= 40 %; waits-per-iteration <= 8; overhead <= 5 %")
       .takes("FILE");
   line.option("--iteration", options->iteration, "the NVTX range that is one iteration")
       .takes("nvtx:NAME");
   line.option("--show", options->show,
-              "possible: list the findings from indirect evidence, such as kernels' parameters, "
+              "possible: list the findings from indirect evidence, such as kernel parameters, "
               "instead of one line for all of them; they never fail the check")
       .one_of({"possible"});
   line.option("--format", options->format, format_help).one_of(formats).takes("FORMAT");
@@ -116,7 +117,7 @@ std::function<int()> define_check(CommandLine& line, ProgramArguments&) {
     if (check.info.unfinished) note_unfinished(options->file);
     if (!options->write_baseline.empty()) {
       if (check.info.unfinished) {
-        message("{}: not written, as an unfinished trace may lack findings",
+        message("{}: not written, because an unfinished trace may lack findings",
                 options->write_baseline);
         return exit_code(check.result);
       }

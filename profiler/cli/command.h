@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What a command of `streamscope` is. To add one: a file with its define function, a row in
-// commands.cpp; help is made from the table.
+// A command of `streamscope`. To add one: add a file with its define function and a row in
+// commands.cpp. Help is generated from the table.
 #pragma once
 
 #include <functional>
@@ -18,11 +18,11 @@ enum ExitCode : int {
   kDone = 0,
   kFound = 1,         ///< findings, a regression, something missing
   kUnusable = 2,      ///< wrong usage or unusable input
-  kNotEvaluable = 3,  ///< promised evidence is missing
+  kNotEvaluable = 3,  ///< required evidence is missing
 };
 
-/// Declares the options of a command and returns what runs it once they are parsed; that returns
-/// the exit code and may throw Error.
+/// Declares the options of a command. Returns the function that runs the command after parsing; it
+/// returns the exit code and may throw Error.
 using Define = std::function<int()> (*)(CommandLine& line, ProgramArguments& program);
 
 struct Command {
@@ -40,8 +40,7 @@ struct CommandUsage {
   const Command* command = nullptr;
   std::vector<OptionUsage> options;
 };
-/// All commands with the options that each declares: what completion scripts and the manual are
-/// made from.
+/// All commands with their options. Completion scripts and the manual are generated from this.
 std::vector<CommandUsage> usage();
 
 std::function<int()> define_record(CommandLine& line, ProgramArguments& program);

@@ -14,8 +14,8 @@
 namespace streamscope::cli {
 namespace {
 
-constexpr size_t kOptionColumn = 34;  // where the descriptions of options begin
-// Stands for nothing: CLI11 would write the type of an argument without one.
+constexpr size_t kOptionColumn = 34;  // where option descriptions begin
+// A blank: without a text, CLI11 prints the type of the argument.
 constexpr const char kNoText[] = " ";
 
 OptionUsage usage_of(const CLI::Option& option, const std::vector<std::string>& choices) {
@@ -146,7 +146,7 @@ void CommandLine::leave_rest() { app_->prefix_command(); }
 ProgramArguments CommandLine::rest() const { return app_->remaining(); }
 
 bool CommandLine::parse(std::vector<std::string> arguments) {
-  std::reverse(arguments.begin(), arguments.end());  // as CLI11 wants it
+  std::reverse(arguments.begin(), arguments.end());  // as CLI11 expects
   try {
     app_->parse(std::move(arguments));
   } catch (const CLI::CallForHelp&) {
@@ -168,7 +168,7 @@ std::vector<OptionUsage> CommandLine::usage() const {
 
 std::string CommandLine::help(size_t columns) const {
   app_->get_formatter()->column_width(kOptionColumn);
-  // CLI11 prints a usage line of its own first, and leaves long lines to the terminal.
+  // CLI11 prints its own usage line first and does not wrap long lines.
   const std::string all = app_->help();
   const size_t positionals = all.find("\nPositionals:"), options = all.find("\nOptions:");
   std::istringstream lines(all.substr(std::min({positionals, options, all.size()})));

@@ -1,9 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What a command's line may hold: options and arguments are declared here, parsed once, and told
-// to help, completion and manual. The only file that knows the library behind it is
-// command_line.cpp.
+// The command line of a command: declares its options and arguments, parses them, and lists them
+// for help, completion and manual. Only command_line.cpp knows the parser library.
 #pragma once
 
 #include <functional>
@@ -20,25 +19,25 @@ class Option;
 
 namespace streamscope::cli {
 
-/// What follows `--` on the command line, or the first word that is no option, for commands that
-/// run a program.
+/// For commands that run a program: the words after `--`, or from the first word that is not an
+/// option.
 using ProgramArguments = std::vector<std::string>;
 
-/// What the entries of a list, such as formats, are called.
+/// The names of the entries of a list, such as formats.
 template <class List>
 std::vector<std::string> names_of(const List& list) {
   std::vector<std::string> names;
   for (const auto& entry : list) names.emplace_back(entry.name);
   return names;
 }
-/// For help, the default first: "text (default), markdown or json".
+/// For help, with the default first: "text (default), markdown or json".
 std::string alternatives(const std::vector<std::string>& words);
 
 /// A declared option as help shows it.
 struct OptionUsage {
-  std::vector<std::string> names;  ///< with their dashes, the long ones last; a positional has one
-  std::string argument;            ///< "" of a flag
-  std::vector<std::string> choices;  ///< the words it takes; empty if it takes any
+  std::vector<std::string> names;    ///< with dashes, long ones last; a positional has one
+  std::string argument;              ///< "" for a flag
+  std::vector<std::string> choices;  ///< the allowed values; empty if any
   std::string help;
   bool positional = false;
 
@@ -46,27 +45,27 @@ struct OptionUsage {
   std::string summary() const;
 };
 
-/// Narrows down an option that was just declared.
+/// Restricts an option that was just declared.
 class Option {
  public:
   Option(CLI::Option& option, std::vector<std::string>& choices)
       : option_(&option), choices_(&choices) {}
 
-  /// What help calls the value: FILE, SECONDS.
+  /// The name of the value in help: FILE, SECONDS.
   Option& takes(const std::string& name);
-  /// These words and no others; unless takes() says otherwise, help calls the value a|b|c.
+  /// Allows only these values; without takes(), help shows the value as a|b|c.
   Option& one_of(const std::vector<std::string>& words);
   Option& required();
   Option& positive();
   Option& not_negative();
   Option& within(int least, int most);
-  /// `problem` returns what is wrong with a value, "" if nothing is.
+  /// `problem` returns the error in a value, "" if there is none.
   Option& checked(const std::function<std::string(const std::string&)>& problem);
   /// Several values in one word.
   Option& separated_by(char delimiter);
-  /// One value each time it stands on the line, so that an argument may follow.
+  /// One value per occurrence, so that an argument may follow.
   Option& one_at_a_time();
-  /// Not in help: used by other parts of the project only.
+  /// Not in help: only for other parts of the project.
   Option& hidden();
 
  private:
@@ -82,16 +81,16 @@ class CommandLine {
   CommandLine& operator=(const CommandLine&) = delete;
 
   Option flag(const std::string& names, bool& into, const std::string& help = "");
-  /// An option if `names` begin with a dash, else an argument by its place. `into` keeps its value
-  /// where the line has none. Numbers, texts, paths, optionals of numbers, vectors of texts.
+  /// An option if `names` begin with a dash, else a positional argument. `into` keeps its value if
+  /// the line has none. T: numbers, texts, paths, optionals of numbers, vectors of texts.
   template <class T>
   Option option(const std::string& names, T& into, const std::string& help = "");
 
-  /// The first word that is no option ends the line; it and the rest are rest().
+  /// Stops parsing at the first word that is not an option; rest() returns it and what follows.
   void leave_rest();
   ProgramArguments rest() const;
 
-  /// Fills in what was declared. Returns whether help was asked for instead; throws Error.
+  /// Stores the values of the options. Returns true if help was requested; throws Error.
   bool parse(std::vector<std::string> arguments);
 
   /// All but hidden ones, in the order of their declaration.

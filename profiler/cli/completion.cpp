@@ -13,7 +13,7 @@
 namespace streamscope::cli {
 namespace {
 
-// Words to choose from in one line.
+// The choices in one line.
 std::string words(const std::vector<std::string>& list) {
   return fmt::format("{}", fmt::join(list, " "));
 }
@@ -50,7 +50,7 @@ _streamscope() {{
     COMPREPLY=($(compgen -W "{} help" -- "$word"))
     return
   fi
-  # What follows -- is another program and its arguments.
+  # After -- comes another program and its arguments.
   for ((i = 2; i < COMP_CWORD; i++)); do
     [[ ${{COMP_WORDS[i]}} == -- ]] || continue
     if ((i + 1 == COMP_CWORD)); then COMPREPLY=($(compgen -c -- "$word")); fi
@@ -70,7 +70,7 @@ complete -o bashdefault -o default -F _streamscope streamscope
       commands, arguments, commands, options);
 }
 
-// Of a description inside '...[...]' of _arguments.
+// Escapes a description inside '...[...]' of _arguments.
 std::string zsh_text(std::string_view text) {
   std::string result;
   for (const char c : text) {
@@ -174,7 +174,8 @@ std::function<int()> define_completion(CommandLine& line, ProgramArguments&) {
   };
   static constexpr Shell kShells[] = {{"bash", bash}, {"zsh", zsh}, {"fish", fish}};
   auto shell = std::make_shared<std::string>();
-  line.option("SHELL", *shell, "bash, zsh or fish; the script says how to use it")
+  line.option("SHELL", *shell,
+              "bash, zsh or fish; the first lines of the script explain how to use it")
       .required()
       .one_of(names_of(kShells));
   return [shell]() -> int {

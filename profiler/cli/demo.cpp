@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Records one of libcoord's examples exactly as `record` would, then prints the report.
+// Records one of libcoord's examples exactly as `record` does, then prints the report.
 
 #include <fmt/format.h>
 
@@ -27,14 +27,15 @@ struct Demo {
 constexpr Demo kDemos[] = {
     {"pipeline", "pipeline", "copies and kernels overlap on several streams, ordered by events"},
     {"forkjoin", "fork_join", "one stream forks into several and joins them again"},
-    {"pools", "pools", "a bounded pool of events that batches of work borrow and give back"},
-    {"race", "race", "a buffer is filled again while it is still read: the report names both"},
+    {"pools", "pools", "batches of work acquire events from a bounded pool and release them"},
+    {"race", "race",
+     "a buffer is overwritten while it is still being read: the report names both ops"},
     {"deadlock", "deadlock",
-     "two streams wait for each other through memory: it hangs, and says so"},
+     "two streams wait for each other through memory: the program hangs and reports it"},
 };
 
 std::filesystem::path program_of(const Demo& demo) {
-  // In the build folder, or as installed.
+  // In the build folder, or installed.
   for (const char* folder : {"examples", "../" STREAMSCOPE_LIBEXECDIR "/streamscope"}) {
     const std::filesystem::path program = program_folder() / folder / demo.program;
     std::error_code error;
@@ -64,9 +65,7 @@ std::function<int()> define_demo(CommandLine& line, ProgramArguments&) {
   line.option("--device", choices->device,
               "auto (default): a GPU if there is one, else the simulator; sim, cuda")
       .one_of({"auto", "sim", "cuda"});
-  line.option("--iterations", choices->iterations, "how often the program does its work")
-      .positive()
-      .takes("N");
+  line.option("--iterations", choices->iterations, "number of iterations").positive().takes("N");
   line.option("-o,--output", choices->output, "trace file; default NAME-PID.sqlite").takes("FILE");
   line.flag("--force", choices->force, "replace an existing file");
   line.flag("--quiet", choices->quiet, "no progress, no summary and no report");

@@ -32,7 +32,7 @@ trace::Trace load_timed(const std::string& file, const Options& options) {
               "record it with --tier times");
 }
 
-// Judges the difference by all runs of the base.
+// Compares the new run with all runs of the base.
 report::DiffVerdict judged(analysis::TraceDiff diff, analysis::Analyses& after,
                            bool base_unfinished, const Options& options) {
   std::vector<report::BaseRun> runs{{.ns = diff.base_ns}};
@@ -45,7 +45,7 @@ report::DiffVerdict judged(analysis::TraceDiff diff, analysis::Analyses& after,
     analysis::Analyses run(trace);
     const auto steady = analysis::steady_part(run, after, diff.steady->range);
     if (!steady) {
-      throw Error(file, "has no part that repeats as in " + options.base,
+      throw Error(file, "has no repeating part that matches " + options.base,
                   "leave it out, or name the part with --iteration nvtx:NAME");
     }
     runs.back().steady = steady->base;
@@ -71,7 +71,8 @@ int compare(const Options& options) {
   analysis::Analyses before(base), after(now);
   analysis::TraceDiff diff = analysis::diff(before, after, iteration);
   if (!iteration.empty() && !diff.steady) {
-    throw Error("--iteration", "'" + options.iteration + "' is not twice in each of both traces",
+    throw Error("--iteration",
+                "'" + options.iteration + "' does not occur at least twice in both traces",
                 "streamscope report --by nvtx lists the ranges of a trace");
   }
   const report::DiffVerdict verdict =
@@ -96,20 +97,21 @@ std::function<int()> define_diff(CommandLine& line, ProgramArguments&) {
   for (const report::Exporter& each : report::exporters()) {
     if (each.write_diff != nullptr) formats.emplace_back(each.name);
   }
-  line.option("BASE", options->base, "a trace of the program as it was").required();
-  line.option("NEW", options->now, "a trace of the program as it is").required();
+  line.option("BASE", options->base, "the baseline trace").required();
+  line.option("NEW", options->now, "the new trace").required();
   line.option("--base-run", options->runs,
-              "another trace of the program as it was; a regression must then exceed the slowest. "
+              "another baseline trace; a regression must then be slower than the slowest of them. "
               "May be repeated")
       .one_at_a_time()
       .takes("TRACE");
-  line.option("--max-slowdown", options->max_slowdown,
-              "exit code 1 if a repetition, or a run in which nothing repeats, takes so much "
-              "longer (default 5)")
+  line.option(
+          "--max-slowdown", options->max_slowdown,
+          "exit code 1 if a repetition, or the whole run if nothing repeats, takes longer by more "
+          "than this (default 5)")
       .not_negative()
       .takes("PERCENT");
   line.option("--iteration", options->iteration,
-              "the NVTX range that is one repetition; by default what repeats is found")
+              "the NVTX range that is one repetition; by default the repeating part is detected")
       .takes("nvtx:NAME");
   line.option("--format", options->format, alternatives(formats)).one_of(formats);
   line.option("-o,--output", options->output, "write to a file").takes("FILE");

@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Looks at everything that recording and viewing need, and says what to do where something is
-// missing.
+// Checks everything that recording and viewing need, and says what to do if something is missing.
 
 #include <dlfcn.h>
 #include <fmt/format.h>
@@ -31,7 +30,7 @@ namespace fs = std::filesystem;
 
 enum class Status { kOk, kNote, kProblem };
 
-/// A note limits what can be done; a problem prevents recording.
+/// A note is a limitation; a problem prevents recording.
 struct Check {
   std::string name;
   Status status;
@@ -66,11 +65,11 @@ std::string cuda_version(int version) {
 }
 
 Check check_gpu() {
-  // The driver would load another tool's library, or ours, into this program.
+  // Otherwise the driver loads another tool's library, or ours, into this program.
   unsetenv("CUDA_INJECTION64_PATH");
   void* driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
   if (!driver) {
-    return {"gpu", Status::kNote, "no NVIDIA driver (libcuda.so.1) here",
+    return {"gpu", Status::kNote, "no NVIDIA driver (libcuda.so.1) found",
             "install the driver, or record on the simulated device: streamscope demo --device sim"};
   }
   const auto init = look_up<int(unsigned)>(driver, "cuInit");
@@ -85,13 +84,13 @@ Check check_gpu() {
   driver_version(&version);
   if (const int result = init(0); result != 0) {
     return {"gpu", Status::kNote,
-            fmt::format("the driver for CUDA {} does not start (code {})", cuda_version(version),
-                        result),
-            "nvidia-smi says more; in a container, pass the GPU in"};
+            fmt::format("the driver for CUDA {} does not initialize (code {})",
+                        cuda_version(version), result),
+            "run nvidia-smi for details; in a container, pass the GPU through"};
   }
   device_count(&count);
   if (count == 0)
-    return {"gpu", Status::kNote, "a driver but no GPU", "check CUDA_VISIBLE_DEVICES"};
+    return {"gpu", Status::kNote, "driver found, but no GPU", "check CUDA_VISIBLE_DEVICES"};
   std::string names;
   for (int device = 0; device < count; ++device) {
     char name[256] = {};
@@ -101,7 +100,7 @@ Check check_gpu() {
   return {"gpu", Status::kOk, fmt::format("{}; driver for CUDA {}", names, cuda_version(version))};
 }
 
-// The order in which the collector looks, as far as it does not depend on the program.
+// The search order of the collector, except what depends on the recorded program.
 Check check_cupti() {
   std::vector<std::string> candidates;
   const std::string named = variable("STREAMSCOPE_CUPTI");
@@ -133,20 +132,20 @@ Check check_cupti() {
             fmt::format("CUPTI API version {} at {}", version,
                         place.dli_fname ? place.dli_fname : candidate)};
   }
-  return {"cupti", Status::kNote,
-          (named.empty() ? "no libcupti found outside of recorded programs; looked for "
-                         : "STREAMSCOPE_CUPTI names no usable libcupti: ") +
-              looked,
-          "install the CUDA toolkit's libcupti or name it in STREAMSCOPE_CUPTI; a program that "
-          "brings its own (PyTorch) "
-          "needs neither"};
+  return {
+      "cupti", Status::kNote,
+      (named.empty() ? "no libcupti found outside recorded programs; searched for "
+                     : "STREAMSCOPE_CUPTI is not a usable libcupti: ") +
+          looked,
+      "install the CUDA toolkit's libcupti or set STREAMSCOPE_CUPTI to its path; not needed for "
+      "programs that ship their own (PyTorch)"};
 }
 
 Check check_collector() {
   const fs::path library = inject_library();
   if (library.empty()) {
     return {"collector", Status::kProblem, "libstreamscope_inject.so was not found",
-            "build or install all of StreamScope, or name the library in STREAMSCOPE_INJECT"};
+            "build or install all of StreamScope, or set STREAMSCOPE_INJECT to the library's path"};
   }
   return {"collector", Status::kOk, library.string()};
 }
@@ -160,7 +159,7 @@ Check check_environment() {
     if (!value.empty()) others += fmt::format("{}{}={}", others.empty() ? "" : ", ", name, value);
   }
   if (others.empty())
-    return {"environment", Status::kOk, "no variable of another CUDA tool is set"};
+    return {"environment", Status::kOk, "no environment variable of another CUDA tool is set"};
   return {"environment", Status::kNote, others,
           "only one tool at a time can use CUPTI; CUDA_LAUNCH_BLOCKING makes every launch wait"};
 }
@@ -175,11 +174,12 @@ Check check_clock() {
                       kReads;
   const std::string source =
       first_line("/sys/devices/system/clocksource/clocksource0/current_clocksource");
-  const std::string text = fmt::format("{:.0f} ns per reading of the clock{}", cost,
-                                       source.empty() ? "" : ", source " + source);
-  // A clock behind a system call costs more than everything else that a record costs.
+  const std::string text =
+      fmt::format("{:.0f} ns per clock read{}", cost, source.empty() ? "" : ", source " + source);
+  // A clock read by a system call costs more than the rest of a record.
   if (cost > 150)
-    return {"clock", Status::kNote, text, "recording will be dear: the clock source is not tsc"};
+    return {"clock", Status::kNote, text,
+            "recording will be expensive: the clock source is not tsc"};
   return {"clock", Status::kOk, text};
 }
 
@@ -194,8 +194,8 @@ Check check_ptrace() {
 Check check_disk() {
   struct statvfs space {};
   if (statvfs(".", &space) != 0 || access(".", W_OK) != 0) {
-    return {"disk", Status::kProblem, "the working folder cannot be written",
-            "work elsewhere, or record with -o FILE"};
+    return {"disk", Status::kProblem, "the working folder is not writable",
+            "change to another folder, or record with -o FILE"};
   }
   const auto free = static_cast<int64_t>(space.f_bavail * space.f_frsize);
   struct statfs system {};
@@ -206,7 +206,7 @@ Check check_disk() {
       fmt::format("{} free in the working folder{}", analysis::format_bytes(free),
                   shared ? ", which is a network file system" : "");
   if (free < (1 << 30))
-    return {"disk", Status::kNote, text, "a minute of recording may need a GiB"};
+    return {"disk", Status::kNote, text, "one minute of recording may need 1 GiB"};
   if (shared)
     return {"disk", Status::kNote, text, "record to a local disk with -o FILE: it is faster"};
   return {"disk", Status::kOk, text};
@@ -219,8 +219,7 @@ Check check_viewer() {
             "install Dear ImGui and GLFW and build again"};
   }
   const bool display = !variable("DISPLAY").empty() || !variable("WAYLAND_DISPLAY").empty();
-  if (display)
-    return {"viewer", Status::kOk, "a display is named; streamscope view opens a window"};
+  if (display) return {"viewer", Status::kOk, "a display is set; streamscope view opens a window"};
   void* egl = dlopen("libEGL.so.1", RTLD_NOW | RTLD_LOCAL);
   if (egl)
     return {"viewer", Status::kOk, "no display, but streamscope view --screenshot works (EGL)"};
@@ -232,9 +231,9 @@ Check check_viewer() {
 
 std::function<int()> define_doctor(CommandLine& line, ProgramArguments&) {
   auto json = std::make_shared<bool>(false);
-  line.flag("--json", *json, "for programs");
+  line.flag("--json", *json, "print JSON");
   return [json]() -> int {
-    // The environment before check_gpu(), which changes it.
+    // Check the environment before check_gpu() changes it.
     std::vector<Check> checks{check_environment()};
     for (const auto& check : {check_gpu, check_cupti, check_collector, check_clock, check_ptrace,
                               check_disk, check_viewer}) {

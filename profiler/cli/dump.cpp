@@ -12,7 +12,7 @@ namespace streamscope::cli {
 
 std::function<int()> define_dump(CommandLine& line, ProgramArguments&) {
   auto pid = std::make_shared<int>(0);
-  line.option("--pid", *pid, "a process that a flight recorder records")
+  line.option("--pid", *pid, "a process with a running flight recorder")
       .required()
       .positive()
       .takes("PID");

@@ -22,7 +22,7 @@ std::pair<Ns, Ns> parse_range(const std::string& text) {
     const auto to = parse_time_ns(std::string_view(text).substr(colon + 1));
     if (from && to && *from < *to) return {*from, *to};
   }
-  throw Error("--range", "'" + text + "' is no range", "write FROM:TO, such as 1.5ms:20ms");
+  throw Error("--range", "'" + text + "' is not a range", "write FROM:TO, such as 1.5ms:20ms");
 }
 
 }  // namespace
@@ -35,7 +35,7 @@ std::function<int()> define_export(CommandLine& line, ProgramArguments&) {
   };
   auto options = std::make_shared<Options>();
   std::vector<std::string> formats;
-  std::string help = "the format";
+  std::string help = "output format";
   for (const report::ExportFormat& format : report::export_formats()) {
     formats.emplace_back(format.name);
     help += "; " + std::string(format.name) + ": " + std::string(format.summary);
@@ -43,12 +43,14 @@ std::function<int()> define_export(CommandLine& line, ProgramArguments&) {
   line.option("TRACE", options->file, "a recorded trace").required();
   line.option("--to", options->to, help).required().one_of(formats);
   line.option("--view", options->view,
-              "csv: the view or table (default v_op); docs/trace-format.md lists them")
+              "csv: the view (default v_op); docs/trace-format.md lists them")
       .takes("NAME");
   line.option("--range", options->range,
-              "only what runs then, since the start of the trace: 1.5ms:20ms; plain numbers are ns")
+              "export only this time range, relative to the start of the trace: 1.5ms:20ms; plain "
+              "numbers are ns")
       .takes("FROM:TO");
-  line.option("--around", options->around, "dot: only this op and its nearest relatives")
+  line.option("--around", options->around,
+              "dot: only this op and the ops nearest to it in the graph")
       .takes("OP")
       .not_negative();
   line.option("-o,--output", options->output, "write to a file").takes("FILE");
@@ -65,9 +67,9 @@ std::function<int()> define_export(CommandLine& line, ProgramArguments&) {
                                                      : trace::kNoId - 1;
     }
     if (!options->view.empty() && options->to != "csv")
-      throw Error("--view", "is for --to csv", "leave it out");
+      throw Error("--view", "works only with --to csv", "leave it out");
     if (options->around >= 0 && options->to != "dot")
-      throw Error("--around", "is for --to dot", "leave it out, or use --range");
+      throw Error("--around", "works only with --to dot", "leave it out, or use --range");
     const trace::Trace trace = load_to_convert(options->file, options->quiet);
     write_output(report::find_export_format(options->to)->write(trace, wanted), options->output,
                  options->file);

@@ -24,7 +24,7 @@ int report(const trace::Trace& trace) {
     fmt::print("{}", report.text);
     alarm |= report.alarm;
   }
-  if (reports.empty()) fmt::print("no process stood still when this trace ended\n");
+  if (reports.empty()) fmt::print("no process was hung when this trace ended\n");
   return alarm ? kFound : kDone;
 }
 
@@ -39,13 +39,13 @@ std::function<int()> define_hang(CommandLine& line, ProgramArguments&) {
   auto options = std::make_shared<Options>();
   line.option("TRACE", options->file, "a recorded trace");
   line.option("--pid", options->pid,
-              "a process that is being recorded: asks its recorder now, without stopping it")
+              "a process that is being recorded: query its recorder now, without stopping it")
       .positive()
       .takes("PID");
   line.flag("--quiet", options->quiet, "no progress");
   return [options]() -> int {
     if ((options->pid > 0) == !options->file.empty()) {
-      throw Error("hang", "neither one trace nor one process is named",
+      throw Error("hang", "needs either a trace or a process",
                   "use streamscope hang TRACE or streamscope hang --pid PID");
     }
     if (options->file.empty()) {

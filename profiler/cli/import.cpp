@@ -35,14 +35,15 @@ std::function<int()> define_import(CommandLine& line, ProgramArguments&) {
   };
   auto options = std::make_shared<Options>();
   std::vector<std::string> formats{"auto"};
-  std::string help = "what the files are (default auto: by their content)";
+  std::string help = "format of the files (default auto: detected from their content)";
   for (const import::Importer& importer : import::importers()) {
     formats.emplace_back(importer.name);
     help += "; " + std::string(importer.name) + ": " + std::string(importer.summary);
   }
   line.option("FILE", options->files, "profiles of other tools; each becomes a trace").required();
   line.option("-o,--output", options->output,
-              "the trace to write, for one FILE (default: its name in the working folder)")
+              "the trace to write, for a single FILE (default: the name of FILE, in the working "
+              "folder)")
       .takes("FILE");
   line.option("--from", options->from, help).one_of(formats);
   line.flag("--force", options->force, "replace existing traces");
@@ -50,7 +51,7 @@ std::function<int()> define_import(CommandLine& line, ProgramArguments&) {
   return [options]() -> int {
     if (!options->output.empty() && options->files.size() > 1)
       throw Error("-o", "names one trace, but there are several files",
-                  "import them one by one, or join their traces with streamscope merge");
+                  "import them one by one, or merge their traces with streamscope merge");
     for (const std::string& file : options->files) {
       const import::Importer& sniffed = import::importer_of(file);
       const import::Importer& importer =

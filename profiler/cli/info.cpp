@@ -14,11 +14,10 @@ namespace streamscope::cli {
 
 namespace {
 
-// A trace of fewer calls and ops is read as a whole, which checks its values too.
+// A trace with fewer calls and ops is read completely, which also checks its values.
 constexpr size_t kLargeTrace = 1'000'000;
 
-// Of a large trace what was counted when its derived tables were made, and of the tables only those
-// that are small.
+// For a large trace, reads only the small tables, and the counts stored with its derived tables.
 std::pair<trace::Trace, report::Info> read_info(const std::string& file, bool quiet) {
   trace::ReadOptions small;
   small.only = {"process",  "thread",     "device",         "context",
@@ -46,7 +45,7 @@ std::function<int()> define_info(CommandLine& line, ProgramArguments&) {
   };
   auto options = std::make_shared<Options>();
   line.option("TRACE", options->file, "a recorded trace").required();
-  line.flag("--json", options->json, "for programs");
+  line.flag("--json", options->json, "print JSON");
   line.flag("--quiet", options->quiet, "no progress");
   return [options]() -> int {
     const auto [trace, info] = read_info(options->file, options->quiet);

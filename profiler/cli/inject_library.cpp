@@ -17,7 +17,7 @@ std::filesystem::path inject_library() {
   if (const char* named = std::getenv("STREAMSCOPE_INJECT"); named && *named) {
     return usable(named) ? std::filesystem::absolute(named, error) : std::filesystem::path();
   }
-  // The build folder has lib/, an installation its own CMAKE_INSTALL_LIBDIR.
+  // The build folder uses lib/, an installation CMAKE_INSTALL_LIBDIR.
   for (const char* folder : {"../lib", "../" STREAMSCOPE_LIBDIR, "../lib64"}) {
     const std::filesystem::path file = program_folder() / folder / "libstreamscope_inject.so";
     if (!usable(file)) continue;

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// streamscope: finds the command, lets it parse its options and runs it. Every way to fail ends in
-// one line on standard error and exit code 2.
+// streamscope: finds the command, parses its options and runs it. Every failure prints one line on
+// standard error and ends with exit code 2.
 
 #include <execinfo.h>
 #include <fmt/format.h>
@@ -27,7 +27,7 @@ constexpr size_t kHelpColumns = 100;
 
 std::string overview() {
   std::string text = "streamscope " STREAMSCOPE_VERSION
-                     ": shows why CUDA programs that use streams wait\n\n"
+                     ": shows why CUDA streams wait\n\n"
                      "usage: streamscope COMMAND …\n\n";
   size_t widest = 0;
   for (const Command& command : commands()) widest = std::max(widest, command.name.size());
@@ -35,7 +35,7 @@ std::string overview() {
     text += fmt::format("  {:<{}}  {}\n", command.name, widest, command.summary);
   }
   text +=
-      "\nstreamscope COMMAND --help    all about one command\n"
+      "\nstreamscope COMMAND --help    help for one command\n"
       "streamscope --version\n\n"
       "Start with: streamscope record -o trace.sqlite -- ./your-program\n"
       "            streamscope report trace.sqlite\n";
@@ -67,7 +67,7 @@ int run_command(const Command& command, std::vector<std::string> arguments) {
     arguments.clear();
   }
   if (command.kind == Command::kRunsProgram) {
-    // What follows `--` belongs to the program, whatever it looks like.
+    // Everything after `--` belongs to the program, whatever it looks like.
     const auto dashes = std::find(arguments.begin(), arguments.end(), "--");
     if (dashes != arguments.end()) {
       program.assign(dashes + 1, arguments.end());
@@ -102,7 +102,8 @@ int run(std::vector<std::string> arguments) {
   }
   const Command* command = find_command(arguments[0]);
   if (!command)
-    return fail(fmt::format("there is no command '{}'; streamscope help lists them", arguments[0]));
+    return fail(
+        fmt::format("there is no command '{}'; streamscope help lists all commands", arguments[0]));
   arguments.erase(arguments.begin());
   return run_command(*command, std::move(arguments));
 }
@@ -120,10 +121,10 @@ void run_and_report(void* pointer) {
     if (std::fflush(stdout) != 0 || std::ferror(stdout))
       call.code = fail("standard output: cannot be written; is the disk full?");
   } catch (const std::system_error& error) {
-    // As fmt reports it; other outputs are written where their names are known.
+    // From fmt; other outputs report their own errors, with the file name.
     call.code = fail(std::string("standard output: ") + error.what() + "; is the disk full?");
   } catch (const std::bad_alloc&) {
-    // There may be no memory for a message either.
+    // There may be no memory left for formatting a message.
     constexpr std::string_view kLine =
         "streamscope: out of memory; record or read a shorter part\n";
     (void)!::write(STDERR_FILENO, kLine.data(), kLine.size());
@@ -139,7 +140,7 @@ void run_and_report(void* pointer) {
 int main(int argc, char** argv) {
   using namespace streamscope;
   cli::hold_standard_files();
-  // libc loads its unwinder at the first use, and ends the program if memory is short then.
+  // libc loads its unwinder on first use and aborts if memory is short then.
   void* frame;
   ::backtrace(&frame, 1);
   cli::Call call{argv + std::min(1, argc), argv + argc};

@@ -10,7 +10,7 @@
 namespace streamscope::cli {
 namespace {
 
-// Text that roff takes as it is. A line never begins with a control character.
+// Escapes text for roff. A line never begins with a control character.
 std::string roff(std::string_view text) {
   std::string result;
   for (const char c : text) {
@@ -38,11 +38,11 @@ std::string manual() {
   std::string text =
       ".TH STREAMSCOPE 1 \"\" \"streamscope " STREAMSCOPE_VERSION
       "\" \"User Commands\"\n"
-      ".SH NAME\nstreamscope \\- shows why CUDA programs that use streams wait\n"
+      ".SH NAME\nstreamscope \\- shows why CUDA streams wait\n"
       ".SH SYNOPSIS\n.B streamscope\n.I COMMAND\n[\\fIARGUMENTS\\fR]\n"
       ".SH DESCRIPTION\n"
-      "Records which CUDA stream waited for which work into a trace, one SQLite file, and explains "
-      "it.\n"
+      "Records into a trace, one SQLite file, which CUDA stream waited for which work, and "
+      "explains it.\n"
       "Start with \\fBstreamscope record \\-o trace.sqlite \\-\\- ./program\\fR, then\n"
       "\\fBstreamscope report trace.sqlite\\fR.\n"
       ".SH COMMANDS\n";
@@ -54,11 +54,11 @@ std::string manual() {
   return text +
          ".SH EXIT STATUS\n"
          ".TP\n.B 0\ndone; nothing found\n"
-         ".TP\n.B 1\nfindings, a regression, something missing\n"
-         ".TP\n.B 2\nwrong usage or unusable input; one line on standard error says which\n"
-         ".TP\n.B 3\nnot evaluable: evidence that was promised is missing\n"
-         ".PP\n\\fBrecord\\fR passes the exit status of its program on (128+n after a signal); 124 "
-         "if it ended it\nbecause it hung.\n"
+         ".TP\n.B 1\nfindings, a regression, or something is missing\n"
+         ".TP\n.B 2\nwrong usage or unusable input; one line on standard error explains it\n"
+         ".TP\n.B 3\nnot evaluable: required evidence is missing\n"
+         ".PP\n\\fBrecord\\fR returns the exit status of its program (128+n after a signal), or "
+         "124 if it ended\nthe program because it hung.\n"
          ".SH ENVIRONMENT\n.TP\n.B NO_COLOR\nno colors on a terminal\n";
 }
 

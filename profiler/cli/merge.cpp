@@ -21,7 +21,8 @@ std::function<int()> define_merge(CommandLine& line, ProgramArguments&) {
     bool force = false, no_redact = false, quiet = false;
   };
   auto options = std::make_shared<Options>();
-  line.option("TRACE", options->files, "traces of ranks, machines or runs; one is copied")
+  line.option("TRACE", options->files,
+              "traces of ranks, machines or runs; a single trace is copied")
       .required();
   line.option("-o,--output", options->output, "the trace to write").required().takes("FILE");
   add_wait_option(line, options->wait_s);

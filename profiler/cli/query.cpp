@@ -36,7 +36,7 @@ void print_table(trace::Query& query) {
       const Cell cell = query.cell(i);
       const bool is_null = std::holds_alternative<std::monostate>(cell);
       row.push_back(is_null ? "NULL" : analysis::printable(report::cell_text(cell)));
-      // Numbers stand right; one text makes it a column of texts.
+      // Numbers are aligned right; one text makes it a text column.
       if (std::holds_alternative<std::string_view>(cell)) head[i].right = false;
     }
   }
@@ -87,7 +87,7 @@ std::function<int()> define_query(CommandLine& line, ProgramArguments&) {
   auto options = std::make_shared<Options>();
   line.option("TRACE", options->file, "a recorded trace").required();
   line.option("SQL", options->sql,
-              "one statement that reads. " + tables_and_views() +
+              "one read-only statement. " + tables_and_views() +
                   ". docs/trace-format.md describes them")
       .required();
   const std::vector<std::string> formats{"table", "csv", "json"};

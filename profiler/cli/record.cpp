@@ -22,7 +22,7 @@ struct Choices {
   std::string on_hang = "report";
   std::optional<uint32_t> flight_recorder_mib;
   bool force = false, quiet = false;
-  // Of the writer that a preloaded library starts for itself.
+  // For the writer that a preloaded library starts.
   bool attach_writer = false;
   int ready_fd = -1;
   int target = 0;
@@ -62,11 +62,11 @@ record::Options options_from(const Choices& choices) {
     if (!choices.tier.empty() && tier_named(choices.tier) != Tier::kStructure) {
       throw Error(
           "record",
-          "--flight-recorder records no device times, which --tier " + choices.tier + " asks for",
+          "--flight-recorder records no device times, which --tier " + choices.tier + " requires",
           "leave out --tier, or record without --flight-recorder");
     }
     options.flight_recorder_mib = choices.flight_recorder_mib;
-    options.tier = Tier::kStructure;  // whose cost it promises
+    options.tier = Tier::kStructure;  // has the low cost of this tier
   }
   return options;
 }
@@ -84,52 +84,49 @@ std::function<int()> define_record(CommandLine& line, ProgramArguments& program)
       .takes("FILE");
   line.flag("--force", choices->force, "replace an existing file");
   line.option("--tier", choices->tier,
-              "structure: calls only, cheapest; times (default): when work ran; events: CUPTI's "
-              "own event records too")
+              "structure: calls only, cheapest; times (default): also when work ran; events: also "
+              "CUPTI's own event records")
       .one_of({kTierNames.begin(), kTierNames.end()});
-  line.option("--with", choices->with,
-              "extras, separated by commas: args, alloc, graph-nodes, event-times (slows the "
-              "GPU), stacks")
+  line.option(
+          "--with", choices->with,
+          "comma-separated extras: args, alloc, graph-nodes, event-times (slows the GPU), stacks")
       .separated_by(',')
       .one_of({"args", "alloc", "graph-nodes", "event-times", "stacks"})
       .takes("EXTRA,...");
   line.option("--graphs", choices->graphs,
-              "graph launches as one op (launch, default) or node by node (nodes)")
+              "record a graph launch as one op (launch, default) or node by node (nodes)")
       .one_of({"launch", "nodes"});
-  line.option(
-          "--stacks", choices->stacks,
-          "call stacks of no call, of blocking synchronizations and the first work on the default "
-          "stream (syncs, default) or of all calls")
+  line.option("--stacks", choices->stacks,
+              "record call stacks of no calls (none), of blocking synchronizations and the first "
+              "work on the default stream (syncs, default), or of all calls (all)")
       .one_of({ring::kStackModeNames.begin(), ring::kStackModeNames.end()});
   line.option("--delay", choices->delay_s, "seconds until recording begins")
       .not_negative()
       .takes("SECONDS");
-  line.option("--duration", choices->duration_s, "seconds that are recorded; the program runs on")
+  line.option("--duration", choices->duration_s, "seconds to record; the program keeps running")
       .positive()
       .takes("SECONDS");
   line.option("--capture-range", choices->capture_range,
-              "record only inside NVTX ranges of a name (nvtx:NAME), or between "
-              "cudaProfilerStart and Stop "
-              "(cudaProfilerApi)")
+              "record only inside NVTX ranges of this name (nvtx:NAME), or between "
+              "cudaProfilerStart and cudaProfilerStop (cudaProfilerApi)")
       .checked(check_capture_range)
       .takes("RANGE");
   line.option("--hang-timeout", choices->hang_timeout_s,
-              "say why the program stands still once nothing has happened for so many seconds "
-              "(default 30; 0: do not watch)")
+              "explain why the program hangs after this many seconds without progress "
+              "(default 30; 0: off)")
       .not_negative()
       .takes("SECONDS");
   line.option("--on-hang", choices->on_hang,
-              "report (default) and let the program go on, or report and end it (abort), with "
-              "exit code 124")
+              "report a hang and let the program continue (report, default), or report it and end "
+              "the program with exit code 124 (abort)")
       .one_of({"report", "abort"});
   line.option("--flight-recorder", choices->flight_recorder_mib,
-              "keep only the newest part, so many MiB of each thread, in tier structure; it is "
-              "written at the end, when the program hangs, at SIGUSR2 to the recorder, and by "
-              "streamscope dump")
+              "keep only the newest records, this many MiB per thread, in tier structure; they are "
+              "written at the end, on a hang, on SIGUSR2 to the recorder, and by streamscope dump")
       .within(1, 1024)
       .takes("MIB");
   line.flag("--quiet", choices->quiet, "no progress and no summary");
-  // Used by the preloaded library only, so not in the help.
+  // Only for the preloaded library, so not in the help.
   line.flag("--attach-writer", choices->attach_writer).hidden();
   line.option("--ready-fd", choices->ready_fd).hidden();
   line.option("--target", choices->target).hidden();
@@ -146,13 +143,13 @@ std::function<int()> define_record(CommandLine& line, ProgramArguments& program)
           [&](const record::Outcome& outcome) { finish_trace(outcome, options); });
     }
     if (program.empty()) {
-      throw Error("record", "no program is named",
+      throw Error("record", "no program is given",
                   "use streamscope record [OPTIONS] -- PROGRAM [ARG…]");
     }
     if (options.inject_library.empty()) {
       message(
-          "libstreamscope_inject.so is not found, so only programs that link it are recorded; "
-          "install StreamScope whole, or name the library in STREAMSCOPE_INJECT");
+          "libstreamscope_inject.so was not found, so only programs that link it are recorded; "
+          "install all of StreamScope, or set STREAMSCOPE_INJECT to the path of the library");
     }
     return record_program(options, program).exit_code;
   };

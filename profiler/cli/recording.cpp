@@ -19,7 +19,7 @@ namespace streamscope::cli {
 
 namespace {
 
-// As a user in the working folder would name it.
+// Relative to the working folder if the file is below it.
 std::string short_path(const std::filesystem::path& file) {
   std::error_code error;
   const std::filesystem::path here = std::filesystem::current_path(error);
@@ -28,20 +28,20 @@ std::string short_path(const std::filesystem::path& file) {
                                                                       : near.string();
 }
 
-// All that a user needs to know when the disk fills up in the middle, in one line. `ending` tells
-// of the program.
+// One line with everything a user needs if, say, the disk fills up during recording. `ending`
+// describes how the program ended.
 std::string failure_line(const record::Outcome& outcome, const std::string& ending) {
-  std::string line = one_line(outcome.failure->what()) + "; the program was not disturbed" + ending;
+  std::string line = one_line(outcome.failure->what()) + "; the program was not affected" + ending;
   const std::filesystem::path rings = record::rings_path(outcome.trace);
   std::error_code error;
   if (std::filesystem::exists(rings, error)) {
-    line += fmt::format("; what was recorded is kept in {} and added by: streamscope info {}",
+    line += fmt::format("; the records are kept in {}: run streamscope info {} to add them",
                         short_path(rings), short_path(outcome.trace));
   }
   return line;
 }
 
-// A recording of a part of the run may miss that part.
+// Recording only part of a run may record nothing.
 std::string why_empty(const record::Options& options) {
   switch (options.capture_range) {
     case ring::CaptureRange::kNvtx:
@@ -53,23 +53,23 @@ std::string why_empty(const record::Options& options) {
       break;
   }
   if (options.delay_s || options.duration_s)
-    return "  note: no work was issued in the time that was to be recorded\n";
+    return "  note: no work was issued in the recorded time\n";
   return "";
 }
 
-// Somebody reads the trace through its log, or the system refused to remove that.
+// Reports a log that another reader still uses, or that could not be removed.
 void report_of_log(const std::filesystem::path& file) {
   std::error_code error;
   for (const char* suffix : {"-wal", "-shm"}) {
     const std::filesystem::path log = file.string() + suffix;
     if (!std::filesystem::exists(log, error)) continue;
-    message("{}: belongs to the trace; keep it there until `streamscope info {}` has removed it",
+    message("{}: belongs to the trace; keep it until `streamscope info {}` removes it",
             short_path(log), short_path(file));
     return;
   }
 }
 
-// Computes the derived tables and tells what the trace holds and lacks.
+// Computes the derived tables and reports what the trace contains and lacks.
 report::Info finish(const std::filesystem::path& file, bool quiet) {
   const trace::Trace trace = load(file, quiet);
   analysis::Analyses analyses(trace);
@@ -100,14 +100,14 @@ record::Outcome record_program(const record::Options& options,
   if (outcome.failure) {
     message("{}",
             failure_line(outcome, fmt::format(" and ended with exit code {}", outcome.exit_code)));
-    // The program's own trouble counts more than ours.
+    // An error of the program takes precedence over ours.
     if (outcome.exit_code == 0) outcome.exit_code = kUnusable;
   } else if (outcome.trace_written) {
     finish_trace(outcome, options);
   } else if (!options.quiet && outcome.left_running) {
     message(
-        "{} has ended without a CUDA call; what it left running is recorded "
-        "into {} once it uses CUDA",
+        "{} ended without a CUDA call; processes that it left running are "
+        "recorded into {} once they use CUDA",
         program.front(), short_path(outcome.trace));
   } else if (!options.quiet) {
     message("no CUDA call of {} was recorded, so there is no trace", program.front());
@@ -148,8 +148,8 @@ void finish_trace(const std::filesystem::path& file, bool quiet) {
     finish(file, quiet);
   } catch (const std::exception& error) {
     throw Error(short_path(file),
-                "is written, but what is derived from it could not be added: " + explain(error),
-                "then streamscope analyze " + short_path(file));
+                "is written, but its derived tables could not be added: " + explain(error),
+                "then run streamscope analyze " + short_path(file));
   }
 }
 

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What `record`, `demo`, `import` and `merge` share: make a trace, finish it, say in one line what
-// came of it.
+// Shared by `record`, `demo`, `import` and `merge`: make a trace, finish it, report the result in
+// one line.
 #pragma once
 
 #include <filesystem>
@@ -13,19 +13,19 @@
 
 namespace streamscope::cli {
 
-/// Runs the program and finishes its trace. One that could not be written is told on standard
-/// error and turns exit code 0 into 2.
+/// Runs the program and finishes its trace. If the trace cannot be written, reports that on
+/// standard error and turns exit code 0 into 2.
 record::Outcome record_program(const record::Options& options,
                                const std::vector<std::string>& program);
 
-/// Has the recorder explain a program in which nothing happens for so long (0: only one that
-/// somebody asks about), on standard error and in the trace.
+/// Makes the recorder explain a program without progress for `timeout_s` (0: only on request), on
+/// standard error and in the trace.
 void watch_for_hangs(record::Options& options, double timeout_s);
 
-/// Computes the derived tables of a trace that has just been recorded and, unless quiet, says on
-/// standard error what it holds and lacks: "wrote t.sqlite: 61,672 ops on 4 streams, 1,200 event
-/// edges; complete, nothing lost". Trouble is told there too: by now the program has run and its
-/// exit code is what counts.
+/// Computes the derived tables of a new recording and, unless quiet, reports on standard error what
+/// it contains and lacks: "wrote t.sqlite: 61,672 ops on 4 streams, 1,200 event edges; complete,
+/// nothing lost". Errors are also only reported there: the program has already run, and its exit
+/// code is what counts.
 void finish_trace(const record::Outcome& outcome, const record::Options& options);
 
 /// The same for a trace made of other files. Throws Error.

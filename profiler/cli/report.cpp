@@ -19,7 +19,7 @@ namespace streamscope::cli {
 
 namespace {
 
-// The run replayed with all changes at once.
+// Replays the run with all changes combined.
 std::string what_if(const trace::Trace& trace, const std::vector<std::string>& texts, bool json,
                     const std::string& file) {
   analysis::Analyses analyses(trace);
@@ -64,20 +64,21 @@ std::function<int()> define_report(CommandLine& line, ProgramArguments&) {
   line.option("--format", options->format, alternatives(formats)).one_of(formats);
   line.option("--by", options->by, "what to break down by: " + alternatives(kinds)).one_of(kinds);
   line.option("--what-if", options->what_if,
-              "how long the run would take with a change: drop-edge:ID, drop-sync:ID, "
-              "scale-op:ID=FACTOR, drop-op:ID, add-stream:ID (one more for the work of stream "
-              "ID) or add-copy-engine; ids as in the trace's tables; repeat to combine. As text or "
-              "json")
+              "estimate the duration of the run with a change: drop-edge:ID, drop-sync:ID, "
+              "scale-op:ID=FACTOR, drop-op:ID, add-stream:ID (one more stream for the work of "
+              "stream ID) or add-copy-engine; ids as in the trace's tables; repeat to combine. "
+              "Text or json only")
       .takes("CHANGE");
   line.option("--show", options->show,
-              "possible: list the findings from indirect evidence, such as kernels' parameters, "
+              "possible: list the findings from indirect evidence, such as kernel parameters, "
               "instead of one line for all of them")
       .one_of({"possible"});
   line.option("-o,--output", options->output, "write to a file").takes("FILE");
   line.flag("--quiet", options->quiet, "no progress");
   return [options]() -> int {
     if (!options->what_if.empty() && options->format != "text" && options->format != "json") {
-      throw Error("--format", "'" + options->format + "' is not for --what-if", "use text or json");
+      throw Error("--format", "'" + options->format + "' does not work with --what-if",
+                  "use text or json");
     }
     const trace::Trace trace = load_to_analyze(options->file, options->quiet);
     if (!options->what_if.empty()) {

@@ -32,7 +32,7 @@ void* run(void* pointer) {
 
 void hold_standard_files() {
   for (int file = STDIN_FILENO; file <= STDERR_FILENO; ++file) {
-    // The lowest that is free is this one. What is written to it is an error, as to a closed one.
+    // open() takes the lowest free number, which is this one. Writing fails, as if closed.
     if (::fcntl(file, F_GETFD) < 0) (void)::open("/dev/null", O_RDONLY | O_CLOEXEC);
   }
 }
@@ -48,7 +48,7 @@ void call_with_stack(void (*body)(void*), void* argument) {
   ::pthread_attr_setstacksize(&attributes, kStack);
   ::pthread_setattr_default_np(&attributes);
   ::pthread_attr_destroy(&attributes);
-  // Signals are for the thread that does the work.
+  // Only the working thread handles signals.
   Call call{body, argument, {}};
   sigset_t all;
   ::sigfillset(&all);

@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What the command line knows about the terminal: colors, width, progress, messages, and text that
-// fits one line.
+// Terminal output: colors, width, progress, messages, and text that fits on one line.
 #pragma once
 
 #include <fmt/format.h>
@@ -16,23 +15,23 @@ namespace streamscope::cli {
 
 /// True if standard output is a terminal that wants colors (https://no-color.org).
 bool wants_color();
-/// Columns of the terminal behind standard output; 0 if it is none.
+/// Columns of the terminal on standard output; 0 if it is not a terminal.
 size_t terminal_width();
 /// Line breaks and control characters become spaces.
 std::string one_line(std::string_view text);
 
-/// Writes `text` to standard error. If nobody can read it (closed, a full disk, a pipe without a
-/// reader), it is left out: what is said about work is no reason to fail it.
+/// Writes `text` to standard error. Ignores write errors (closed, full disk, a pipe without a
+/// reader): a lost message is no reason to fail the command.
 void write_message(std::string_view text) noexcept;
-/// One line of a message: "streamscope: ", the text and a line break.
+/// Writes one line: "streamscope: ", the text and a line break.
 template <class... Arguments>
 void message(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
   write_message("streamscope: " + fmt::format(format, std::forward<Arguments>(arguments)...) +
                 "\n");
 }
 
-/// A line on standard error that says how far long work is. Shown only on a terminal and after a
-/// second; erased at the end.
+/// A progress line on standard error. Shown only on a terminal and after one second; erased at the
+/// end.
 class Progress {
  public:
   Progress(std::string what, bool quiet);

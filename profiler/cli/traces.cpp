@@ -26,12 +26,12 @@ constexpr double kLongestWaitS = 1e6;  // eleven days
 }  // namespace
 
 bool recover(const fs::path& file) {
-  // A limit on the size of files (ulimit -f) is to be told as a full disk is.
+  // Report a file size limit (ulimit -f) as an error, like a full disk.
   std::signal(SIGXFSZ, SIG_IGN);
   bool in_use = false;
   std::vector<record::Left> left;
   if (record::recover(file, &in_use, &left)) {
-    message("{}: its recorder had been killed; added what it left behind", file.string());
+    message("{}: its recorder was killed; added the records it left", file.string());
   }
   for (const record::Left& folder : left) message("{}", describe(folder));
   return !in_use;
@@ -65,8 +65,7 @@ trace::Trace load_to_convert(const fs::path& file, bool quiet) {
 
 void add_wait_option(CommandLine& line, double& seconds) {
   line.option("--wait", seconds,
-              "how long to wait for the recorder of a trace that is still being written (default "
-              "10)")
+              "how long to wait for a trace that is still being recorded (default 10)")
       .not_negative()
       .takes("SECONDS");
 }
@@ -74,13 +73,14 @@ void add_wait_option(CommandLine& line, double& seconds) {
 void wait_for_end(const fs::path& file, double seconds) {
   using Clock = std::chrono::steady_clock;
   constexpr auto kPause = std::chrono::milliseconds(20);
-  // No deadline lies further away than the clock reaches.
+  // Keeps the deadline within the range of the clock.
   const auto until =
       Clock::now() + std::chrono::milliseconds(static_cast<int64_t>(
                          1000 * (seconds < kLongestWaitS ? seconds : kLongestWaitS)));
   if (recover(file)) return;
   if (seconds > 0) {
-    message("{}: still being recorded; waiting up to {:g} s for its end", file.string(), seconds);
+    message("{}: still being recorded; waiting up to {:g} s for it to finish", file.string(),
+            seconds);
   }
   while (Clock::now() < until) {
     std::this_thread::sleep_for(kPause);
@@ -115,7 +115,7 @@ void write_output(std::string_view text, const fs::path& file, const fs::path& i
   out.close();
   if (!out) {
     std::error_code error;
-    if (fs::is_regular_file(file, error)) fs::remove(file, error);  // a part of it
+    if (fs::is_regular_file(file, error)) fs::remove(file, error);  // incomplete
     throw Error(file.string(), "cannot be written", "check folder, permissions and free space");
   }
 }

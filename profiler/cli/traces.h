@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// How commands come by a trace, and where their output goes.
+// How commands open traces and write output.
 #pragma once
 
 #include <filesystem>
@@ -13,28 +13,28 @@
 
 namespace streamscope::cli {
 
-/// Makes a trace ready for reading: what a dead recorder left in the rings beside it is added
-/// first. False if a recorder may be at work on it.
+/// Prepares a trace for reading: adds the records that a dead recorder left in the rings next to
+/// it. False if a recorder may still be writing it.
 bool recover(const std::filesystem::path& file);
-/// Reads a trace in whatever state it is, with progress.
+/// Reads a trace in any state, with progress.
 trace::Trace load(const std::filesystem::path& file, bool quiet, trace::ReadOptions options = {});
-/// The same without those derived tables that the analyses compute again, such as edges: of them
-/// only the findings are read.
+/// The same without the derived tables that the analyses recompute, such as edges; findings are
+/// read.
 trace::Trace load_to_analyze(const std::filesystem::path& file, bool quiet);
-/// The same as load(), and says on standard error if it is unfinished: for output that has no place
-/// for it.
+/// Same as load(), but reports an unfinished trace on standard error: for output formats that
+/// cannot say so.
 trace::Trace load_to_convert(const std::filesystem::path& file, bool quiet);
 
 inline constexpr double kDefaultWaitS = 10;
-/// Declares --wait SECONDS of a command that needs finished traces.
+/// Declares --wait SECONDS for a command that needs finished traces.
 void add_wait_option(CommandLine& line, double& seconds);
-/// Waits up to so long for the recorder of a trace to end, and says so on standard error.
+/// Waits up to `seconds` for the recorder of a trace to finish, and reports it on standard error.
 void wait_for_end(const std::filesystem::path& file, double seconds);
-/// Says on standard error that a trace is unfinished.
+/// Reports on standard error that a trace is unfinished.
 void note_unfinished(const std::filesystem::path& file);
 
-/// Writes to standard output, or to `file` if it is not empty. `input` and other traces are never
-/// overwritten.
+/// Writes to standard output, or to `file` if it is not empty. Never overwrites `input` or another
+/// trace.
 void write_output(std::string_view text, const std::filesystem::path& file,
                   const std::filesystem::path& input);
 

@@ -14,9 +14,9 @@
 namespace streamscope::cli {
 
 std::function<int()> define_view(CommandLine&, ProgramArguments& arguments) {
-  // The viewer has options of its own; all of them are passed on.
+  // The viewer has its own options; all are passed on.
   return [&arguments]() -> int {
-    // Traces come first. One that cannot be read is better refused here than in a window.
+    // Traces come first. Reject an unreadable one here, not in a window.
     for (const std::string& argument : arguments) {
       if (argument.starts_with('-')) break;
       recover(argument);
@@ -32,7 +32,7 @@ std::function<int()> define_view(CommandLine&, ProgramArguments& arguments) {
     for (std::string& argument : arguments) words.push_back(argument.data());
     words.push_back(nullptr);
     execv(viewer.c_str(), words.data());
-    throw Error(viewer.string(), std::strerror(errno), "check that it may be executed", errno);
+    throw Error(viewer.string(), std::strerror(errno), "check that it is executable", errno);
   };
 }
 

@@ -222,7 +222,7 @@ TEST_F(DemoCommand, RecordsReportsAndStoresTheEdges) {
 TEST_F(DemoCommand, ADeadlockIsReportedWithTheProgramsOwnExitCode) {
   const Result result = streamscope({"demo", "deadlock", "--device", "sim", "-o", "d.sqlite"});
   EXPECT_EQ(result.code, 3) << result.err;
-  EXPECT_THAT(result.out, HasSubstr("Never seen to end"));
+  EXPECT_THAT(result.out, HasSubstr("Unfinished work"));
   EXPECT_THAT(result.out, HasSubstr("memory wait"));
 }
 

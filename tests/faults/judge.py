@@ -14,7 +14,7 @@ from scenes import TRACE, filled
 UNUSABLE = 2
 # What is said where nothing is wrong.
 ORDINARY = re.compile(r"^streamscope: (wrote |waiting for |no CUDA call |process \d+ hangs|.* still being recorded;"
-                      r"|.* its recorder had been killed; added )")
+                      r"|.* its recorder was killed; added )")
 CRASHES = {-4, -6, -7, -8, -11, 132, 134, 135, 136, 139, -25, 153}
 
 

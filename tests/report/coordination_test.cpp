@@ -54,8 +54,8 @@ TEST(Coordination, SaysWhyWaitsWereNotNeeded) {
   EXPECT_THAT(text, testing::HasSubstr("1 of 6 dependencies made a stream wait"));
   EXPECT_THAT(text, testing::HasSubstr("2 not needed: the stream's own order"));
   EXPECT_EQ(dependencies_sentence(coordination),
-            "1 of 6 dependencies made a stream wait; not needed: 2 (not told why), 2 (the stream's "
-            "own order), 1 (it was seen to have ended).");
+            "1 of 6 dependencies made a stream wait; not needed: 2 (reason not reported), 2 (the "
+            "stream's own order), 1 (already completed).");
 }
 
 TEST(Coordination, SaysHowFarTimelinesCame) {

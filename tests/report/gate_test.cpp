@@ -108,10 +108,10 @@ TEST(Budget, NamesFileAndLineOfAMistake) {
   EXPECT_THAT(message("overlap >= 40 ms"), HasSubstr("40ms"));
   EXPECT_THAT(message("wait nothing <= 1 ms"), HasSubstr("event_wait"));
   EXPECT_THAT(message("waits-per-iteration <= 8"), HasSubstr("--iteration"));
-  EXPECT_THAT(message("critical-path < 3 ms"), HasSubstr("is no limit"));
-  EXPECT_THAT(message("critical-path <= nan ms"), HasSubstr("is no limit"));
-  EXPECT_THAT(message("critical-path <= -1 ms"), HasSubstr("is no limit"));
-  EXPECT_THAT(message("# nothing\n"), HasSubstr("holds no budget"));
+  EXPECT_THAT(message("critical-path < 3 ms"), HasSubstr("is not a limit"));
+  EXPECT_THAT(message("critical-path <= nan ms"), HasSubstr("is not a valid limit"));
+  EXPECT_THAT(message("critical-path <= -1 ms"), HasSubstr("is not a valid limit"));
+  EXPECT_THAT(message("# nothing\n"), HasSubstr("contains no budget"));
   EXPECT_THAT(message("overlap >= 40 %\noverlap >= 50 %"), HasSubstr("budget.txt:2"));
   EXPECT_EQ(message("overlap >= 40 %\noverlap <= 90 %"), "");
 }
@@ -162,7 +162,7 @@ TEST(DiffVerdict, IsThatOfAStepWhateverTheStartUp) {
   const std::string text = to_markdown(diff_document(faster));
   EXPECT_THAT(text, HasSubstr("100 µs instead of 400 µs (-75.0 %) per repetition"));
   EXPECT_THAT(text, HasSubstr("no regression"));
-  EXPECT_THAT(text, HasSubstr("Start-up is left out"));
+  EXPECT_THAT(text, HasSubstr("Start-up is excluded"));
   EXPECT_THAT(diff_json(faster), HasSubstr("\"what\": \"sequence\""));
   EXPECT_THAT(diff_json(faster), HasSubstr("\"result\": \"no-regression\""));
   const DiffVerdict slower = verdict_of(fast, slow);
@@ -200,7 +200,7 @@ TEST(DiffVerdict, OfWholeRunsIsAPossibleOne) {
   EXPECT_TRUE(verdict.regressed());
   const std::string text = to_markdown(diff_document(verdict));
   EXPECT_THAT(text, HasSubstr("possible regression"));
-  EXPECT_THAT(text, HasSubstr("Whole runs, start-up included"));
+  EXPECT_THAT(text, HasSubstr("Whole runs including start-up"));
   EXPECT_THAT(diff_json(verdict), HasSubstr("\"includes_start_up\": true"));
 }
 

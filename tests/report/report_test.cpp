@@ -115,7 +115,7 @@ TEST(Report, WorkOfAThreadThatOpensNoSuchRangeCountsForTheOneThatIsOpen) {
   EXPECT_EQ(find(trace, one, "step").device_ns, 300);
   EXPECT_EQ(find(trace, one, "forward").op_count, 1u);
   EXPECT_EQ(find(trace, one, "node").op_count, 1u);
-  EXPECT_THAT(written("text", trace, {.by = By::kNvtx}), HasSubstr("never opens one (1 so)"));
+  EXPECT_THAT(written("text", trace, {.by = By::kNvtx}), HasSubstr("on exactly one thread (1 op)"));
   EXPECT_EQ(
       json::parse(written("json", trace, {.by = By::kNvtx}))["ranges"][0]["op_of_other_threads"],
       1);
@@ -162,7 +162,8 @@ TEST(Report, SaysThatTheCostOfRecordingIsNotMeasured) {
     EXPECT_THAT(written(format, builder.trace()), Not(HasSubstr("cost at least")));
   }
   const Info info = info_of(builder.trace());
-  EXPECT_THAT(info_text(builder.trace(), info), HasSubstr("13 to 25 % of a PyTorch step"));
+  EXPECT_THAT(info_text(builder.trace(), info),
+              HasSubstr("13 to 25 % of a host-bound PyTorch step"));
   const json cost = json::parse(info_json(info))["recording_cost"];
   EXPECT_EQ(cost["measured"], false);
   EXPECT_EQ(cost["reported_by_tools_ns"], 2000);

@@ -351,7 +351,7 @@ fs::path default_output(const fs::path& program, pid_t pid) {
 
 Outcome run(const Options& options, const std::vector<std::string>& command) {
   if (command.empty())
-    throw Error("record", "no program is named",
+    throw Error("record", "no program is given",
                 "use streamscope record [OPTIONS] -- PROGRAM [ARG…]");
   const Surroundings surroundings;
   // The library is loaded first: a program with very little address space would not find its own.

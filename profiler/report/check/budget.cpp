@@ -64,22 +64,22 @@ class Parser {
                                   [&](const Row& candidate) { return candidate.name == words[0]; });
     if (row == std::end(kRows)) {
       fail("there is no budget '" + std::string(words[0]) + "'",
-           "there are critical-path, wait CAUSE, overlap, waits-per-iteration and overhead");
+           "use critical-path, wait CAUSE, overlap, waits-per-iteration or overhead");
     }
     budget.what = row->what;
     words.erase(words.begin());
     if (budget.what == Budget::kWait) {
-      if (words.empty()) fail("wait needs a cause", "such as event_wait");
+      if (words.empty()) fail("wait needs a cause", "add one, such as event_wait");
       budget.cause = cause(words[0]);
       words.erase(words.begin());
     }
     if (budget.what == Budget::kWaitsPerIteration) {
       if (iteration_.empty())
-        fail("needs to know what an iteration is", "add --iteration nvtx:NAME");
+        fail("waits-per-iteration needs an iteration", "add --iteration nvtx:NAME");
       budget.iteration = iteration_;
     }
     if (words.size() < 2 || words.size() > 3 || (words[0] != "<=" && words[0] != ">="))
-      fail("is no limit", "write <= or >=, a number and its unit");
+      fail("is not a limit", "write <= or >=, a number and its unit");
     budget.at_least = words[0] == ">=";
     std::string amount(words[1]);
     if (words.size() == 3) amount += words[2];
@@ -87,11 +87,11 @@ class Parser {
     const bool again = std::any_of(budgets_.begin(), budgets_.end(), [&](const Budget& other) {
       return other.text() == budget.text() && other.at_least == budget.at_least;
     });
-    if (again) fail("'" + budget.text() + "' has such a limit already", "keep one of them");
+    if (again) fail("'" + budget.text() + "' already has such a limit", "keep one of them");
     budgets_.push_back(std::move(budget));
   }
   std::vector<Budget> done() {
-    if (budgets_.empty()) throw Error(file_, "holds no budget", "see streamscope check --help");
+    if (budgets_.empty()) throw Error(file_, "contains no budget", "see streamscope check --help");
     return std::move(budgets_);
   }
 
@@ -104,7 +104,7 @@ class Parser {
     std::string known;
     for (const WaitCauseNames& names : kWaitCauses)
       known += (known.empty() ? "" : ", ") + std::string(names.stored);
-    fail("there is no cause '" + std::string(name) + "'", "there are " + known);
+    fail("there is no cause '" + std::string(name) + "'", "use one of " + known);
   }
   double value(std::string_view text, Budget::What what) const {
     std::optional<double> number;
@@ -118,9 +118,10 @@ class Parser {
         number = is_share(what) ? parsed / 100 : parsed;
     }
     if (!number || *number < 0) {
-      fail("'" + std::string(text) + "' is no limit here", is_time(what)    ? "write a time: 12 ms"
-                                                           : is_share(what) ? "write a share: 40 %"
-                                                                            : "write a number");
+      fail("'" + std::string(text) + "' is not a valid limit here",
+           is_time(what)    ? "write a time: 12 ms"
+           : is_share(what) ? "write a share: 40 %"
+                            : "write a number");
     }
     return *number;
   }
@@ -146,7 +147,7 @@ std::optional<double> waited_ns(analysis::Analyses& analyses, streamscope::WaitC
   return sum;
 }
 
-// Of the device on which copies hide least behind kernels.
+// The share of the device whose copies overlap least with kernels.
 std::optional<double> hidden_share(analysis::Analyses& analyses) {
   std::optional<double> least;
   for (const analysis::DeviceOverlap& device :
@@ -158,7 +159,7 @@ std::optional<double> hidden_share(analysis::Analyses& analyses) {
   return least;
 }
 
-// Stream waits that were called inside the iterations, per iteration.
+// Stream waits issued inside the iterations, per iteration.
 std::optional<double> waits_per_iteration(const Trace& trace, const std::string& name) {
   struct Span {
     Ns start, end;
@@ -244,7 +245,7 @@ std::string iteration_named(const std::string& text) {
   constexpr std::string_view kPrefix = "nvtx:";
   if (text.empty()) return "";
   if (!text.starts_with(kPrefix) || text.size() == kPrefix.size())
-    throw Error("--iteration", "'" + text + "' names no NVTX range", "write nvtx:NAME");
+    throw Error("--iteration", "'" + text + "' is not an NVTX range", "write nvtx:NAME");
   return text.substr(kPrefix.size());
 }
 

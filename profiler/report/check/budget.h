@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Limits that a run must keep, from a small file, for `streamscope check --budget`.
+// Limits for a run, read from a small file, for `streamscope check --budget`.
 //
-//   # one per line; sizes of time are ns, us, ms or s
+//   # one per line; units of time are ns, us, ms or s
 //   critical-path <= 12 ms
 //   wait event_wait <= 3 ms
 //   overlap >= 40 %
@@ -25,7 +25,7 @@ namespace streamscope::report {
 struct Budget {
   enum What { kCriticalPath, kWait, kOverlap, kWaitsPerIteration, kOverhead } what = kCriticalPath;
   streamscope::WaitCause cause = streamscope::WaitCause::kUnknown;  ///< kWait
-  std::string iteration;  ///< kWaitsPerIteration: name of the NVTX range that is one
+  std::string iteration;  ///< kWaitsPerIteration: NVTX range that is one iteration
   bool at_least = false;
   double limit = 0;  ///< ns, share of 1, or a number
 
@@ -36,11 +36,11 @@ struct Budget {
 
 /// Throws Error that names file and line.
 std::vector<Budget> read_budgets(const std::filesystem::path& file, const std::string& iteration);
-/// The same of a text; `file` stands in messages.
+/// The same for a text; error messages name `file`.
 std::vector<Budget> parse_budgets(std::string_view text, const std::filesystem::path& file,
                                   const std::string& iteration);
 
-/// "step" of "nvtx:step", the value of --iteration; "" of "". Throws Error.
+/// "step" for "nvtx:step", the value of --iteration; "" for "". Throws Error.
 std::string iteration_named(const std::string& text);
 
 enum class BudgetOutcome { kMet, kExceeded, kNotMeasurable };
@@ -48,7 +48,7 @@ std::string_view to_string(BudgetOutcome outcome);  // "met", "exceeded", "not m
 
 struct BudgetResult {
   Budget budget;
-  std::optional<double> measured;  ///< nothing if the trace lacks what it takes
+  std::optional<double> measured;  ///< nothing if the trace lacks the data
   BudgetOutcome outcome = BudgetOutcome::kNotMeasurable;
 
   std::string measured_text() const { return measured ? budget.value_text(*measured) : "unknown"; }

@@ -22,7 +22,7 @@ using analysis::Confidence;
 using analysis::Outcome;
 using trace::Trace;
 
-// "train.py:41 step" without the number of its line.
+// "train.py:41 step" without the line number.
 std::string without_line(const std::string& call_site) {
   const size_t colon = call_site.find(':');
   if (colon == call_site.npos) return call_site;
@@ -30,7 +30,7 @@ std::string without_line(const std::string& call_site) {
   return call_site.substr(0, colon) + (end == call_site.npos ? "" : call_site.substr(end));
 }
 
-// True for as many findings of a fingerprint as the baseline has; each takes one of them.
+// True for as many findings with a fingerprint as the baseline has; each call uses up one.
 bool is_known(const Trace& trace, const analysis::Detector& detector,
               const analysis::Finding& finding, std::map<std::string, uint64_t>& baseline) {
   if (baseline.empty() || finding.confidence == Confidence::kPossible) return false;
@@ -67,13 +67,13 @@ Check check(const Trace& trace, const CheckOptions& options) {
       suspects |= finding.confidence == Confidence::kSuspected;
       result.failing += fails && finding.confidence == Confidence::kCertain;
     }
-    // A finding that is only possible answers nothing where evidence is missing.
+    // If evidence is missing, a possible finding is not a verdict.
     const bool lacks_evidence =
         only_possible && verdict.outcome == Outcome::kFound && !verdict.reason.empty();
     if (verdict.outcome == Outcome::kNotEvaluable || suspects || lacks_evidence ||
         (verdict.outcome == Outcome::kNotAtThisTier && required)) {
       result.open.push_back({verdict.detector, verdict.reason.empty()
-                                                   ? "what it found is only suspected"
+                                                   ? "its finding is only suspected"
                                                    : verdict.reason});
     }
   }
@@ -104,11 +104,11 @@ std::string write_baseline(const Trace& trace, const Check& check) {
   }
   Json findings = Json::array();
   for (const Advice& advice : check.findings) {
-    if (advice.is_possible()) continue;  // must not hide the same finding once it is certain
+    if (advice.is_possible()) continue;  // must not hide the same finding when it becomes certain
     const std::string print = fingerprint(trace, advice);
     const auto count = counts.find(print);
     if (count == counts.end()) continue;
-    // The title is for people who read the change of a baseline.
+    // The title is for people who review changes of a baseline.
     findings.push_back({{"fingerprint", print},
                         {"count", count->second},
                         {"detector", advice.detector->id},
@@ -120,14 +120,14 @@ std::string write_baseline(const Trace& trace, const Check& check) {
 
 std::map<std::string, uint64_t> read_baseline(const std::filesystem::path& file) {
   std::ifstream in(file, std::ios::binary);
-  if (!in) throw Error(file, "cannot be read", "make it with --write-baseline " + file.string());
+  if (!in) throw Error(file, "cannot be read", "create it with --write-baseline " + file.string());
   const Json document = Json::parse(in, nullptr, false);
   const auto fail = [&](const char* cause) {
-    throw Error(file, cause, "make it anew with --write-baseline");
+    throw Error(file, cause, "create it again with --write-baseline");
   };
   if (!document.is_object() || document.value("schema", Json()) != Json(1) ||
       !document.contains("findings") || !document["findings"].is_array()) {
-    fail("is no baseline of this version");
+    fail("is not a baseline of this version");
   }
   std::map<std::string, uint64_t> counts;
   for (const Json& finding : document["findings"]) {
@@ -135,7 +135,7 @@ std::map<std::string, uint64_t> read_baseline(const std::filesystem::path& file)
         !finding["fingerprint"].is_string())
       fail("has a finding without a fingerprint");
     const Json count = finding.value("count", Json(1));
-    if (!count.is_number_unsigned()) fail("has a finding whose count is no number");
+    if (!count.is_number_unsigned()) fail("has a finding whose count is not a number");
     counts[finding["fingerprint"].get<std::string>()] += count.get<uint64_t>();
   }
   return counts;

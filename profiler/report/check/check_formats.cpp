@@ -11,8 +11,8 @@ constexpr CheckFormat kFormats[] = {
     {"json", "for programs", write_check_json},
     {"sarif", "SARIF 2.1.0, for code scanning", write_check_sarif},
     {"junit", "JUnit XML, for test reports", write_check_junit},
-    {"github", "workflow commands, for annotations of GitHub", write_check_github},
-    {"markdown", "for the summary of a job", write_check_markdown},
+    {"github", "workflow commands, for GitHub annotations", write_check_github},
+    {"markdown", "for job summaries", write_check_markdown},
 };
 
 }  // namespace

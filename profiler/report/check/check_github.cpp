@@ -11,10 +11,10 @@
 namespace streamscope::report {
 namespace {
 
-// GitHub shows ten annotations of a kind and step; the rest stands in the log.
+// GitHub shows ten annotations per kind and step; the rest is in the log.
 constexpr size_t kMostAnnotations = 50;
 
-// Texts of commands may hold no line end, values of properties neither colon nor comma.
+// Command texts must not contain line ends; property values, colons or commas.
 std::string escaped(std::string_view text, bool property) {
   std::string result;
   for (const char c : analysis::printable(text)) {
@@ -73,7 +73,7 @@ std::string write_check_github(const trace::Trace&, const Check& check, const Te
     text += fmt::format("::warning title={} not evaluable::{}\n", question.detector->id,
                         escaped(question.reason, false));
   }
-  // Never an empty output.
+  // The output is never empty.
   return text + fmt::format("::notice title=streamscope check::{}\n", to_string(check.result));
 }
 

@@ -32,7 +32,7 @@ Json rules() {
   return list;
 }
 
-// File and line if the call site has them; thread and NVTX ranges besides.
+// File and line if the call site has them, plus function and NVTX ranges.
 Json location(const analysis::Place& place) {
   Json result = Json::object(), logical = Json::array();
   std::string function = without_folders(place.call_site);
@@ -75,7 +75,7 @@ Json notification(const char* level, const std::string& text) {
   return Json{{"level", level}, {"message", message(text)}};
 }
 
-// What the verdict lacks: losses of the recording, and detectors that cannot vouch for an answer.
+// What limits the verdict: losses of the recording, detectors without a verdict, budgets not met.
 Json notifications(const trace::Trace& trace, const Check& check) {
   Json list = Json::array();
   for (const Notice& notice : notices_of(trace, check.info)) {

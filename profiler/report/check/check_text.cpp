@@ -17,7 +17,7 @@ using analysis::format_count;
 using analysis::format_duration;
 using analysis::Outcome;
 
-constexpr size_t kFindingsShown = 50;  // nobody reads more; json has all
+constexpr size_t kFindingsShown = 50;  // JSON has all
 
 std::string rule(const analysis::Detector& detector) {
   return fmt::format("{} {}", detector.number, detector.id);
@@ -52,17 +52,16 @@ Section finding_section(const Check& check, const Advice& advice) {
   if (finding.gain_ns) facts += ", gain " + format_duration(*finding.gain_ns);
   if (finding.start_ns != trace::kUnknownNs) facts += ", at " + format_duration(finding.start_ns);
   if (finding.confidence == Confidence::kSuspected) facts += "; suspected: evidence is missing";
-  if (advice.is_possible()) facts += "; from indirect evidence";
-  const auto& options = check.options;
-  const bool counts =
-      advice.detector->severity >= options.fail_on && !advice.known && !advice.is_possible();
-  if (advice.known) facts += "; known from the baseline";
+  if (advice.is_possible()) facts += "; from indirect evidence, never fails a check";
+  if (advice.known) facts += "; in the baseline, so it does not fail this check";
+  const bool below =
+      advice.detector->severity < check.options.fail_on && !advice.known && !advice.is_possible();
   return {.title = fmt::format("{}: {}",
                                advice.is_possible() ? analysis::to_string(finding.confidence)
                                                     : analysis::to_string(advice.severity()),
                                finding.title),
           .remarks = {finding.text},
-          .footnotes = {facts + (counts ? "" : "; does not fail this check")}};
+          .footnotes = {facts + (below ? "; below --fail-on" : "")}};
 }
 
 Section open_section(const Check& check) {
@@ -87,7 +86,7 @@ Section result_section(const Check& check) {
   std::string text;
   switch (check.result) {
     case CheckResult::kPassed:
-      text = fmt::format("passed: nothing certain of severity {} or above", level);
+      text = fmt::format("passed: no certain finding of severity {} or above", level);
       break;
     case CheckResult::kFailed:
       text = fmt::format("failed: {} of severity {} or above",
@@ -96,13 +95,12 @@ Section result_section(const Check& check) {
         text += fmt::format(", {} exceeded", format_count(check.over_budget, "budget"));
       break;
     case CheckResult::kNotEvaluable:
-      text =
-          fmt::format("not evaluable: {} of severity {} or above, or required, without a verdict",
-                      format_count(check.open.size(), "rule"), level);
+      text = fmt::format("not evaluable: no verdict from {}, required or of severity {} or above",
+                         format_count(check.open.size(), "rule"), level);
       if (check.open.empty()) text = "not evaluable: a budget cannot be measured on this trace";
       if (check.info.unfinished)
         text = fmt::format(
-            "not evaluable: nothing certain of severity {} or above so far, but the "
+            "not evaluable: no certain finding of severity {} or above so far, but the "
             "trace is unfinished",
             level);
       break;
@@ -116,9 +114,9 @@ Section result_section(const Check& check) {
   }
   Section section{.title = "Result", .remarks = {text}};
   section.footnotes.push_back(
-      fmt::format("{} by {}", tally(check), format_count(evaluated, "rule")));
+      fmt::format("{}; {} evaluated", tally(check), format_count(evaluated, "rule")));
   if (!absent.empty())
-    section.footnotes.push_back("Not evaluated, as this recording never promised the evidence: " +
+    section.footnotes.push_back("Not evaluated, needs data this recording does not contain: " +
                                 absent);
   return section;
 }
@@ -139,7 +137,7 @@ Document check_document(const trace::Trace& trace, const Check& check) {
     }
   }
   if (left_out > 0) {
-    document.sections.push_back({.title = fmt::format("{} not shown: --format json has them",
+    document.sections.push_back({.title = fmt::format("{} not shown: --format json lists all",
                                                       format_count(left_out, "finding"))});
   }
   if (const std::string possible = possible_line(check.findings);

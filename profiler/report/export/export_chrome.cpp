@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// JSON as the PyTorch profiler writes it, so that every reader of such files shows it, and
-// `streamscope import` brings the same ops, calls, waits and edges back. Besides the arrows from
-// calls to their work ("ac2g") there are arrows of event edges ("event").
+// JSON in the format of the PyTorch profiler, so that every reader of such files can show it, and
+// `streamscope import` restores the same ops, calls, waits and edges. Besides the arrows from calls
+// to their work ("ac2g") there are arrows for event edges ("event").
 
 #include <fmt/format.h>
 
@@ -23,14 +23,14 @@ using trace::kNoId;
 using trace::Ns;
 using trace::Trace;
 
-// Arrows have one number space per category.
+// Categories of the device ops that are not "gpu_other".
 constexpr const char* kKinds[] = {"kernel", "gpu_memcpy", "gpu_memset"};
 
 std::string json_text(std::string_view text) {
   return nlohmann::json(analysis::printable(text)).dump();
 }
 
-// Of two processes without a number the second must not become the first.
+// Two processes without a number must not become one.
 int64_t pid_of(const Trace& trace, Id process) {
   if (process >= trace.process.size() || trace.process.os_pid[process] == trace::kNoSmall)
     return 1'000'000'000 + int64_t{process == kNoId ? 0 : process};
@@ -65,7 +65,7 @@ class ChromeWriter {
     return texts_[id];
   }
   void begin() { text_ += events_++ == 0 ? "\n" : ",\n"; }
-  // "12.345": microseconds, with every nanosecond.
+  // "12.345": microseconds, to the nanosecond.
   static std::string microseconds(Ns ns) {
     return fmt::format("{}{}.{:03}", ns < 0 ? "-" : "", std::abs(ns) / 1000, std::abs(ns) % 1000);
   }
@@ -229,6 +229,7 @@ class ChromeWriter {
       write_launch_arrow(id);
     }
   }
+  // `id` is unique within its category.
   void write_arrow(const char* category, uint64_t id, bool begins, int64_t pid, int64_t tid,
                    Ns at) {
     begin();
@@ -308,7 +309,7 @@ class ChromeWriter {
         write_name("thread_name", process_pid(id), tid_of(id), text(trace_.thread.name_id[id]));
     }
     for (Id id = 0; id < trace_.stream.size(); ++id) {
-      // Besides what viewers show, what `import` needs to know the stream again.
+      // Besides what viewers show, the fields by which `import` recognizes the stream.
       write_name("thread_name", device_of(id), stream_number(id),
                  json_text("stream " + analysis::stream_label(trace_, id)),
                  fmt::format(R"(, {}, "stream_name": {}, "stream_kind": {})", place(id),
@@ -318,7 +319,7 @@ class ChromeWriter {
 
   const Trace& trace_;
   const ExportOptions& options_;
-  std::vector<std::string> texts_;  // of strings, escaped, once asked for
+  std::vector<std::string> texts_;  // escaped strings, filled on first use
   std::string text_;
   uint64_t events_ = 0;
 };

@@ -15,8 +15,8 @@ namespace {
 
 constexpr size_t kPieceBytes = 1 << 20;
 
-// What a spreadsheet would take for a formula: a text that begins so, behind spaces, and is no
-// number.
+// What a spreadsheet takes for a formula: a text that begins with one of these, after spaces, and
+// is not a number.
 bool looks_like_formula(std::string_view text) {
   text.remove_prefix(std::min(text.find_first_not_of(" \n"), text.size()));
   for (const char* start : {"=", "+", "-", "@", "＝", "＋", "－", "＠"}) {

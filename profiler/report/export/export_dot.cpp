@@ -22,8 +22,8 @@ using trace::Id;
 using trace::kNoId;
 using trace::Trace;
 
-constexpr size_t kMostNodes = 2000;  // graphviz takes minutes beyond
-constexpr size_t kNodesAround = 60;  // as much as fits a page
+constexpr size_t kMostNodes = 2000;  // graphviz takes minutes for more
+constexpr size_t kNodesAround = 60;  // as many as fit on a page
 
 std::string dot_text(std::string_view text) {
   std::string result = "\"";
@@ -53,7 +53,7 @@ struct Neighbors {
   std::vector<Id> before, after;  // in its stream
 };
 
-// Ops of each stream in the order in which they ran.
+// The neighbors of each op in its stream, in order of execution.
 Neighbors neighbors_of(const Trace& trace) {
   Neighbors result{std::vector<Id>(trace.op.size(), kNoId),
                    std::vector<Id>(trace.op.size(), kNoId)};
@@ -73,7 +73,7 @@ Neighbors neighbors_of(const Trace& trace) {
   return result;
 }
 
-// The op and those nearest to it along edges in either direction.
+// The op and the ops nearest to it along edges in either direction.
 std::set<Id> around(const Trace& trace, const Edges& edges, const Neighbors& neighbors, Id center) {
   std::map<Id, std::vector<Id>> out;
   for (size_t i = 0; i < edges.size(); ++i) out[edges[i].from_op_id].push_back(edges[i].to_op_id);
@@ -103,7 +103,7 @@ std::string export_dot(const Trace& trace, const ExportOptions& options) {
   if (options.around != kNoId) {
     if (options.around >= trace.op.size())
       throw Error("--around", "there is no op " + std::to_string(options.around),
-                  "its ids are those of table op");
+                  "ids are those of table op");
     nodes = around(trace, edges, neighbors, options.around);
   } else {
     for (Id op = 0; op < trace.op.size(); ++op) {
@@ -111,10 +111,8 @@ std::string export_dot(const Trace& trace, const ExportOptions& options) {
         nodes.insert(op);
     }
     if (nodes.size() > kMostNodes) {
-      throw Error(
-          trace.file,
-          fmt::format("has {} ops there, more than a picture of a graph can show", nodes.size()),
-          "name a part with --range FROM:TO or --around OP");
+      throw Error(trace.file, fmt::format("has {} ops there, too many for a graph", nodes.size()),
+                  "select a part with --range FROM:TO or --around OP");
     }
   }
   if (nodes.empty()) refuse_empty(trace, options);

@@ -8,7 +8,8 @@ namespace streamscope::report {
 namespace {
 
 constexpr ExportFormat kFormats[] = {
-    {"chrome", "JSON as the PyTorch profiler writes it, for chrome://tracing, Perfetto and others",
+    {"chrome",
+     "JSON in the format of the PyTorch profiler, for chrome://tracing, Perfetto and others",
      export_chrome},
     {"perfetto", "protobuf for ui.perfetto.dev, with what each op waited for", export_perfetto},
     {"dot", "ops and their dependencies as a graph, for graphviz", export_dot},
@@ -32,7 +33,8 @@ bool is_wanted(const ExportOptions& options, trace::Ns start_ns, trace::Ns end_n
 }
 
 void refuse_empty(const trace::Trace& trace, const ExportOptions& options) {
-  throw Error(trace.file, options.range ? "holds nothing in that range" : "holds nothing to export",
+  throw Error(trace.file,
+              options.range ? "contains nothing in that range" : "contains nothing to export",
               options.range ? "see streamscope info for its duration" : "record the program again");
 }
 

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Perfetto's protobuf: work as events of GPU queues, one queue per stream, each with the ops that
-// it had to wait for (event_wait_ids, which the viewer draws as arrows); calls and ranges as slices
-// of host threads.
+// Perfetto's protobuf: ops as events of GPU queues, one queue per stream, each with the ops that it
+// waited for (event_wait_ids, which the viewer draws as arrows); calls and ranges as slices of host
+// threads.
 
 #include <algorithm>
 #include <limits>
@@ -25,9 +25,9 @@ using trace::Trace;
 
 constexpr uint32_t kSequence = 1;
 constexpr uint32_t kCleared = 1, kNeedsState = 2;
-// Kinds of tracks and interned things, above the ids of their rows.
+// Bases of track and intern ids, above the ids of rows.
 constexpr uint64_t kProcessTracks = uint64_t{1} << 40, kThreadTracks = uint64_t{2} << 40;
-constexpr uint64_t kStageIids = 1, kQueueIids = 100;  // of one number space
+constexpr uint64_t kStageIids = 1, kQueueIids = 100;  // share one number space
 
 class PerfettoWriter {
  public:
@@ -64,7 +64,7 @@ class PerfettoWriter {
     return trace_.process.os_pid[process];
   }
 
-  // No other text of the trace is written: command lines and variables are among them.
+  // Only these texts are written: others include command lines and environment variables.
   std::set<Id> names_of_slices() const {
     std::set<Id> names;
     for (const Slice& slice : slices_) {
@@ -188,7 +188,7 @@ class PerfettoWriter {
       return a.start != b.start ? a.start < b.start : a.end > b.end;
     });
   }
-  // Slices of a track must nest: the begins and ends of each thread go in order of time.
+  // Slices of a track must nest: begins and ends of each thread are written in order of time.
   void write_slices() {
     std::vector<Ns> open;
     for (size_t i = 0; i < slices_.size(); ++i) {
@@ -196,7 +196,7 @@ class PerfettoWriter {
       if (i > 0 && slices_[i - 1].thread != slice.thread)
         close(open, slices_[i - 1].thread, kForever);
       close(open, slice.thread, slice.start);
-      // Ranges may overlap without nesting; the inner one then ends with its parent.
+      // Ranges may overlap without nesting; the inner one is then cut at the end of its parent.
       const Ns end = open.empty() ? slice.end : std::min(slice.end, open.back());
       proto::TracePacket* at = packet();
       at->set_timestamp(time(slice.start));

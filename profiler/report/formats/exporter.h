@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// The formats in which a trace can be explained and two can be compared. To add one: a file with
-// its function, a line in exporters.cpp.
+// The formats of reports and of comparisons of two traces. To add one: add a file with its function
+// and a line in exporters.cpp.
 #pragma once
 
 #include <span>
@@ -16,8 +16,8 @@ namespace streamscope::report {
 struct Options {
   By by = By::kStream;
   bool color = false;          ///< ANSI colors, text format only
-  size_t width = 0;            ///< columns of the terminal to fit text into; 0: no limit
-  bool show_possible = false;  ///< list what is only possible, instead of one line for all of it
+  size_t width = 0;            ///< columns of the terminal; 0: no limit
+  bool show_possible = false;  ///< list possible findings one by one, not in one line
 };
 
 struct DiffVerdict;
@@ -26,7 +26,7 @@ struct Exporter {
   std::string_view name;  ///< as in --format
   std::string_view summary;
   std::string (*write)(const trace::Trace& trace, const Summary& summary, const Options& options);
-  /// nullptr: not a format of comparisons.
+  /// nullptr if the format does not support comparisons.
   std::string (*write_diff)(const DiffVerdict& verdict, const TextStyle& look);
 };
 
@@ -37,7 +37,7 @@ const Exporter* find_exporter(std::string_view name);
 std::string write_text(const trace::Trace& trace, const Summary& summary, const Options& options);
 std::string write_markdown(const trace::Trace& trace, const Summary& summary,
                            const Options& options);
-/// One self-contained page. Without folders of absolute paths.
+/// One self-contained page. Omits the folders of absolute paths.
 std::string write_html(const trace::Trace& trace, const Summary& summary, const Options& options);
 std::string write_json(const trace::Trace& trace, const Summary& summary, const Options& options);
 

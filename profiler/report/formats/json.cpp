@@ -17,7 +17,7 @@ using analysis::process_label;
 using analysis::stream_label;
 using trace::Trace;
 
-// Rows that are not there are null, as unknown times are.
+// Missing rows are null, like unknown times.
 Json id(Id value) { return value == kNoId ? Json() : Json(value); }
 Json ns(Ns value) { return value == trace::kUnknownNs ? Json() : Json(value); }
 

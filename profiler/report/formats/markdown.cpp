@@ -6,7 +6,7 @@
 namespace streamscope::report {
 namespace {
 
-// Names come from the recorded program: none of their characters may act as Markdown or HTML.
+// Names come from the recorded program: their characters must not act as Markdown or HTML.
 std::string escaped(std::string_view text) {
   std::string result;
   for (char c : text) {

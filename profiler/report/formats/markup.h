@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Names of the recorded program inside pages and reports that are passed on: none of their
-// characters may act as markup, and none of the folders of a machine need be told.
+// Makes names of the recorded program safe for pages and reports that are shared: their characters
+// must not act as markup, and the folders of a machine are removed.
 #pragma once
 
 #include <string>
@@ -10,9 +10,9 @@
 
 namespace streamscope::report {
 
-/// `text` for elements and quoted attributes; what neither can hold is replaced by printable().
+/// Escapes `text` for elements and quoted attributes; printable() replaces invalid characters.
 std::string escape_markup(std::string_view text);
-/// `text` with the last part only of every absolute path in it.
+/// `text` with every absolute path in it reduced to its last part.
 std::string without_folders(const std::string& text);
 
 }  // namespace streamscope::report

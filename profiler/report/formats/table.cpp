@@ -19,7 +19,7 @@ std::string padded(std::string_view text, size_t width, bool right) {
                : std::string(text) + std::string(missing, ' ');
 }
 
-// The head of a group of columns: its name in the middle of a line over them.
+// The heading of a group of columns: its name centered in a line above them.
 std::string ruled(const std::string& name, size_t width) {
   std::string text = shortened(name, width);
   size_t missing = width - display_width(text);
@@ -53,7 +53,7 @@ std::string shortened(std::string_view text, size_t width) {
 
 namespace {
 
-// A column with the width that it takes.
+// A column and its width.
 struct Used {
   const Column* column;
   size_t index, width;
@@ -72,7 +72,7 @@ std::vector<Used> widths_of(const std::vector<Column>& columns,
   return used;
 }
 
-// Takes from text columns, the last first, what the table is too wide.
+// Shrinks text columns, the last one first, until the table fits.
 void squeeze(std::vector<Used>& used, size_t width) {
   size_t total = 0;
   for (const Used& column : used) total += kGap.size() + column.width;
@@ -85,7 +85,7 @@ void squeeze(std::vector<Used>& used, size_t width) {
   }
 }
 
-// A text that is wider than its column takes several lines.
+// A text that is wider than its column is wrapped.
 template <class Cell>
 void add_lines(Table& table, const std::vector<Used>& block, bool head, Cell cell) {
   std::vector<std::vector<std::string>> cells;
@@ -109,7 +109,7 @@ void add_lines(Table& table, const std::vector<Used>& block, bool head, Cell cel
   }
 }
 
-// The line over the columns that names their groups, if they have any.
+// The line above the columns with the names of their groups, if any.
 void add_groups(Table& table, const std::vector<Used>& block) {
   std::string groups;
   for (size_t i = 0; i < block.size();) {
@@ -137,7 +137,7 @@ Table lay_out(const std::vector<Column>& columns, const std::vector<std::vector<
   if (width > 0) squeeze(used, width);
 
   for (size_t first = 0; first < used.size();) {
-    // As many columns as fit, but always one more than the repeated one.
+    // As many columns as fit, but at least one besides the repeated one.
     std::vector<Used> block;
     size_t block_width = 0;
     if (first > 0) {

@@ -12,15 +12,14 @@
 
 namespace streamscope::report {
 
-/// Columns a text takes on a terminal: code points, which is right for all but combining and
+/// The columns of a text on a terminal: its code points, correct except for combining and
 /// double-width ones.
 size_t display_width(std::string_view text);
-/// The text cut to `width` columns, with "…" at its end if something is missing.
+/// The text cut to `width` columns, ending in "…" if it was cut.
 std::string shortened(std::string_view text, size_t width);
 
-/// Lines of a table. Columns whose cells are all empty are left out. No line is wider than `width`
-/// (0: no limit): text columns give way first; a table that is still too wide continues below, with
-/// its first column repeated.
+/// Lines of a table. No line is wider than `width` (0: no limit): text columns shrink first; a
+/// table that is still too wide continues below, with its first column repeated.
 struct Table {
   struct Line {
     std::string text;

@@ -7,7 +7,7 @@
 namespace streamscope::report {
 namespace {
 
-// Colors by meaning; none of them carries information that the text does not.
+// Colors by meaning; the text carries the same information.
 class Paint {
  public:
   explicit Paint(bool color) : color_(color) {}

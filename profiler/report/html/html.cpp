@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// The report as one self-contained page: no network, no other file. The tables are those of the
-// other formats; the timeline is drawn by page.js from a block of JSON.
+// The report as one self-contained page: no network, no other file. The tables are the same as in
+// the other formats; page.js draws the timeline from a block of JSON.
 
 #include <fmt/format.h>
 
@@ -76,14 +76,14 @@ std::string finding_of(const Trace& trace, const analysis::Timeline& timeline,
   }
   if (from != trace::kUnknownNs) {
     text += fmt::format(
-        "<button type=\"button\" data-from=\"{}\" data-to=\"{}\" data-title=\"{}\">Show it in the "
+        "<button type=\"button\" data-from=\"{}\" data-to=\"{}\" data-title=\"{}\">Show in "
         "timeline</button>",
         from, to, prose(finding.title));
   }
   return text + "</article>\n";
 }
 
-// The findings for which the page has no room, one line each.
+// The findings beyond those shown in full, one line each.
 std::string rest_of(const std::vector<Advice>& findings) {
   std::string text =
       fmt::format("<details><summary>{}</summary><ul>\n",
@@ -96,15 +96,15 @@ std::string rest_of(const std::vector<Advice>& findings) {
   return text + "</ul></details>\n";
 }
 
-// The picture of a hang, and each cycle as a list of who waits for whom.
+// The picture of a hang: who waits for whom.
 std::string deadlocks_of(const Trace& trace, const analysis::WaitGraph& graph) {
   if (graph.nodes.empty()) return "";
   std::string text =
-      "<section><h2>Who waits for whom</h2>\n<p>What was pending when the trace ended: an arrow "
-      "leads from who waits to what it waits for.";
-  if (!graph.cycles.empty()) text += " What is red waits for itself and never goes on.";
+      "<section><h2>Who waits for whom</h2>\n<p>What was pending when the trace ended. Each "
+      "arrow points from what waits to what it waits for.";
+  if (!graph.cycles.empty()) text += " Red marks a cycle, which never continues.";
   if (graph.left_out > 0)
-    text += " " + analysis::format_count(graph.left_out, "more arrow") + " left out.";
+    text += " " + analysis::format_count(graph.left_out, "more arrow") + " not shown.";
   return text +
          "</p>\n<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Who waits "
          "for whom\">" +
@@ -118,26 +118,26 @@ std::string pools_of(const Trace& trace) {
     return std::tuple(a.wait_ns, a.taken) > std::tuple(b.wait_ns, b.taken);
   });
   std::string text =
-      "<section><h2>Pools</h2>\n<p>What was in use over time; the broken line is the "
-      "limit of a pool that has one.</p>\n";
+      "<section><h2>Pools</h2>\n<p>Usage over time; the dashed line is the limit of the "
+      "pool, if it has one.</p>\n";
   for (size_t i = 0; i < std::min(pools.size(), kPoolsShown); ++i) {
     const analysis::PoolUsage& pool = pools[i];
     std::string facts = "taken " + analysis::format_count(pool.taken, "time");
     if (pool.waits > 0) {
-      facts += fmt::format(", {} of them waited {} in all", analysis::format_count(pool.waits),
+      facts += fmt::format(", {} of them waited {} in total", analysis::format_count(pool.waits),
                            analysis::format_duration(pool.wait_ns));
     }
-    if (pool.left > 0) facts += ", not all given back";
+    if (pool.left > 0) facts += ", not all released";
     text += "<figure><figcaption>" + prose(pool.name) + ": " + escape_markup(facts) +
             "</figcaption>" + picture_of(pool) + "</figure>\n";
   }
   if (pools.size() > kPoolsShown)
-    text += fmt::format("<p class=\"faint\">{} not shown: the next by time waited</p>\n",
+    text += fmt::format("<p class=\"faint\">{} not shown: those that waited least</p>\n",
                         analysis::format_count(pools.size() - kPoolsShown, "pool"));
   return text + "</section>\n";
 }
 
-// Inside <script> only "</" and "<!--" mean something.
+// Inside <script> only "</" and "<!--" have a meaning.
 std::string script_json(const Json& json) {
   std::string text = json.dump(-1, ' ', false, Json::error_handler_t::replace);
   for (size_t at = 0; (at = text.find('<', at)) != text.npos;) text.replace(at, 1, "\\u003c");
@@ -175,11 +175,11 @@ std::string write_html(const Trace& trace, const Summary& summary, const Options
       "<svg id=\"timeline\" tabindex=\"0\" role=\"img\" preserveAspectRatio=\"none\" "
       "aria-label=\"Timeline of all streams; "
       "arrow keys pan, plus and minus zoom\"></svg>\n"
-      "<div id=\"facts\" role=\"status\" data-hint=\"Wheel zooms, dragging pans; click an op to "
+      "<div id=\"facts\" role=\"status\" data-hint=\"Scroll to zoom, drag to pan; click an op to "
       "see what it waited for. Keys: W A S D or arrows, + and -, 0 for all.\"></div>\n";
   if (lanes.folded)
     text +=
-        "<p class=\"faint\">The trace has more ops than a page can hold: neighbors too small to "
+        "<p class=\"faint\">The trace has more ops than a page can show: neighbors too small to "
         "see are drawn as one.</p>\n";
   text += "</section>\n<section><h2>Findings</h2>\n";
   size_t shown = 0;
@@ -193,7 +193,7 @@ std::string write_html(const Trace& trace, const Summary& summary, const Options
   } else if (!summary.possible.empty()) {
     text += "<p class=\"faint\">" + prose(possible_line(summary.possible)) + "</p>\n";
   }
-  if (summary.advice.empty()) text += "<p>Nothing to do something about.</p>\n";
+  if (summary.advice.empty()) text += "<p>No findings.</p>\n";
   text += "</section>\n" + deadlocks_of(trace, summary.hang);
   for (const Section& section : document.sections) {
     if (section.kind != SectionKind::kFindings) text += section_of(section);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Style and script of the HTML report, compiled in.
+// Style sheet and script of the HTML report, compiled in.
 #pragma once
 
 #include <string_view>

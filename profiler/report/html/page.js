@@ -1,7 +1,7 @@
 'use strict';
-// The timeline of a report: zoom, pan, hover, search, edges. `data` is what html.cpp writes:
+// The timeline of a report: zoom, pan, hover, search, edges. html.cpp writes `data`:
 // lanes [{name, ops: [start, length, name, count, ...]}], names, kinds, edges [from lane, from place, to lane, to place],
-// first and last instant. Times are ns. Of ops too many to list, neighbors were taken together (count > 1).
+// first and last instant. Times are ns. If there are too many ops, neighbors are merged (count > 1).
 (() => {
   const data = JSON.parse(document.getElementById('data').textContent);
   const svg = document.getElementById('timeline');
@@ -21,7 +21,7 @@
       if (size >= scale) return (ns / scale).toPrecision(3).replace(/(\.\d*?)0+$/, '$1').replace(/\.$/, '') + ' ' + unit;
     return Math.round(ns) + ' ns';
   };
-  // Of an axis whose ticks are so far apart that they read differently.
+  // A label of the axis, with enough digits to tell ticks apart.
   const instant = (ns, step) => {
     const [unit, scale] = [['s', 1e9], ['ms', 1e6], ['µs', 1e3], ['ns', 1]].find(([, scale]) => to >= scale) || ['ns', 1];
     return (ns / scale).toFixed(Math.max(0, Math.ceil(Math.log10(scale / step)))) + ' ' + unit;
@@ -32,7 +32,7 @@
   const count = lane => lane.ops.length / kFields;
   const start = (lane, i) => lane.ops[i * kFields], end = (lane, i) => start(lane, i) + lane.ops[i * kFields + 1];
   const name = (lane, i) => data.names[lane.ops[i * kFields + 2]], many = (lane, i) => lane.ops[i * kFields + 3];
-  // First op of a lane that ends after an instant.
+  // The first op of a lane that ends after an instant.
   const firstAfter = (lane, ns) => {
     let low = 0, high = count(lane);
     while (low < high) {
@@ -66,7 +66,7 @@
       for (let i = firstAfter(lane, from); i < count(lane) && start(lane, i) < to; i++) {
         const left = Math.max(x(start(lane, i)), kLabel), right = Math.min(x(end(lane, i)), width());
         const special = (selected && selected[0] === l && selected[1] === i) || (found && found.has(lane.ops[i * kFields + 2]));
-        if (right <= drawn + 0.5 && !special) continue;  // narrower than a pixel and behind the one before
+        if (right <= drawn + 0.5 && !special) continue;  // narrower than a pixel and hidden by the previous one
         drawn = right;
         const box = make('rect', {x: left, y: row(l) + 3, width: Math.max(right - left, 1), height: kLane - 6,
           fill: 'var(' + (kColors[data.kinds[lane.ops[i * kFields + 2]]] || '--other') + ')', opacity: found && !special ? 0.25 : 0.9,

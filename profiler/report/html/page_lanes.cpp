@@ -15,11 +15,11 @@ namespace {
 
 using trace::Trace;
 
-// More would neither open quickly nor tell more on any screen.
+// More boxes open slowly and show nothing more on any screen.
 constexpr size_t kMostBoxes = 120'000;
 constexpr size_t kMostEdges = 20'000;
 
-// The finest level of the pyramid that a page can hold, else the coarsest; by stream, then by time.
+// The finest level of the pyramid that fits on a page, else the coarsest; by stream, then by time.
 std::vector<trace::Lod> cells_of(const Trace& trace, const analysis::Timeline& timeline) {
   std::vector<trace::Lod> all;
   if (trace.lod.empty()) {
@@ -116,7 +116,7 @@ class Writer {
     return known->second;
   }
 
-  // Number of the box of an op in its lane; kNoBox if it has none.
+  // Index of the box of an op in its lane; kNoBox if it has none.
   size_t box_of(Id op) const {
     const Id stream = op < trace_.op.size() ? trace_.op.stream_id[op] : kNoId;
     if (stream >= first_box_.size() || first_box_[stream] == kNoBox ||

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What the timeline of the HTML report draws, as page.js reads it. Internal to report.
+// The data of the timeline in the HTML report, as page.js reads it. Internal to report.
 #pragma once
 
 #include "analysis/timeline.h"
@@ -11,10 +11,10 @@ namespace streamscope::report {
 
 struct PageLanes {
   Json data;            ///< first, last, lanes, names, kinds, edges; page.js describes them
-  bool folded = false;  ///< a box stands for several ops
+  bool folded = false;  ///< some boxes represent several ops
 };
 
-/// Op by op; of a trace with more ops than a page can hold, the cells of its level-of-detail
+/// One box per op, or, if the trace has too many ops for a page, the cells of its level-of-detail
 /// pyramid.
 PageLanes page_lanes(const trace::Trace& trace, const analysis::Timeline& timeline);
 

@@ -22,10 +22,10 @@ using analysis::WaitFor;
 using analysis::WaitGraph;
 using trace::Trace;
 
-constexpr double kWidth = 900, kLabel = 170;  // of pictures with an axis of time
+constexpr double kWidth = 900, kLabel = 170;  // of pictures with a time axis
 constexpr double kLetter = 7.2;               // width of most letters of 12 px
 
-// What fits into a width, with an ellipsis if that is not all.
+// The part of a text that fits a width, with an ellipsis if it is cut.
 std::string fitted(const std::string& text, double width) {
   const auto most = static_cast<size_t>(std::max(width / kLetter, 1.0));
   if (text.size() <= most) return escape_markup(text);
@@ -73,7 +73,7 @@ std::string where_it_waits(const Trace& trace, const WaitGraph::Node& node) {
   return text;
 }
 
-// Which way an arrow leaves one place for another: to the side, else up or down.
+// The direction of an arrow from one node to another: sideways, else up or down.
 struct Direction {
   double x, y;
 };
@@ -101,7 +101,7 @@ std::string arrow(const WaitGraph& graph, const WaitGraph::Link& link) {
       "marker-end=\"url(#tip{})\"/>",
       link.in_cycle ? " cycle" : "", x1, y1, x1 + bend * way.x, y1 + bend * way.y,
       x2 - bend * way.x, y2 - bend * way.y, x2, y2, link.in_cycle ? "-cycle" : "");
-  // Beside a cycle the reasons of all else would lie over each other.
+  // If there is a cycle, label only its arrows: other labels would overlap.
   if (!link.in_cycle && !graph.cycles.empty()) return text;
   const bool level = way.x != 0 && std::abs(y1 - y2) < 1;
   return text + text_at((x1 + x2) / 2, level ? y1 - 7 : (y1 + y2) / 2 + 4, "why",
@@ -128,7 +128,7 @@ const char* kind_of(const Trace& trace, Id op) {
                                                             : "other";
 }
 
-constexpr ptrdiff_t kMostNeighbors = 12;  // ops shown before those that are meant
+constexpr ptrdiff_t kMostNeighbors = 12;  // ops shown before those of the finding
 
 constexpr size_t kMostMarks = 60;
 
@@ -179,7 +179,7 @@ std::string picture_of(const Trace& trace, const WaitGraph& graph) {
         kind, *kind ? " cycle" : "");
   }
   text += "</defs>";
-  for (const bool cyclic : {false, true}) {  // the cycle lies over the others
+  for (const bool cyclic : {false, true}) {  // the cycle is drawn on top
     for (const WaitGraph::Link& link : graph.links) {
       if (link.in_cycle == cyclic) text += arrow(graph, link);
     }
@@ -201,7 +201,7 @@ std::string picture_of(const Trace& trace, const WaitGraph& graph) {
 std::string picture_of(const analysis::PoolUsage& pool) {
   if (pool.steps.empty() || pool.high_water <= 0) return "";
   constexpr double kHeight = 84, kTop = 14, kBottom = 66, kLeft = 70;
-  constexpr size_t kColumns = 400;  // steps between two of them are taken together
+  constexpr size_t kColumns = 400;  // steps within a column are merged
   const Ns first = pool.steps.front().at_ns;
   const Ns span = std::max<Ns>(pool.steps.back().at_ns - first, 1);
   const bool bytes = pool.kind == trace::kMemoryPool;
@@ -213,7 +213,7 @@ std::string picture_of(const analysis::PoolUsage& pool) {
   const auto y_of = [&](trace::Int number) {
     return kBottom - (kBottom - kTop) * static_cast<double>(number) / most;
   };
-  // Of each column the most that was in use, and what was in use at its end.
+  // For each column, the highest usage and the usage at its end.
   std::string path = fmt::format("M{:.1f} {:.1f}", kLeft, kBottom);
   double x = kLeft;
   for (size_t i = 0; i < pool.steps.size();) {
@@ -279,7 +279,7 @@ std::string picture_of(const Trace& trace, const analysis::Timeline& timeline,
   const Ns margin = std::max<Ns>((to - from) / 4, 100);
   from -= margin;
   to += margin;
-  // A synchronization names no op: those that ran meanwhile are what it is about.
+  // A synchronization names no op: show those that ran meanwhile.
   for (Id stream = 0; stream < trace.stream.size() && streams.size() < 3; ++stream) {
     if (meant.empty() && !lane_of(trace, timeline, stream, meant, from, to).marks.empty())
       add_stream(stream);

@@ -71,9 +71,9 @@ Coordination coordination_of(const trace::Trace& trace) {
 
 namespace {
 
-constexpr const char* kWhy[] = {"not told why", "the stream's own order",
-                                "an earlier wait of the stream",
-                                "another dependency comes after it", "it was seen to have ended"};
+constexpr const char* kWhy[] = {"reason not reported", "the stream's own order",
+                                "an earlier wait of the stream", "covered by another dependency",
+                                "already completed"};
 
 std::string waited_of_all(const Coordination& coordination) {
   return fmt::format("{} of {} made a stream wait", format_count(coordination.waited),

@@ -19,7 +19,7 @@ using analysis::format_duration;
 using analysis::WorkChange;
 using trace::Ns;
 
-constexpr size_t kDiffRowsShown = 30;  // nobody reads more; json has all
+constexpr size_t kDiffRowsShown = 30;  // JSON has all
 
 std::string signed_duration(Ns ns) { return (ns < 0 ? "-" : "+") + format_duration(std::abs(ns)); }
 
@@ -30,7 +30,7 @@ std::string counts(uint64_t before, uint64_t after) {
 void note_rest(Section& section, size_t all) {
   if (all > kDiffRowsShown)
     section.footnotes.push_back(
-        fmt::format("{} more: --format json has them", all - kDiffRowsShown));
+        fmt::format("{} more: --format json lists all", all - kDiffRowsShown));
 }
 
 }  // namespace
@@ -63,11 +63,11 @@ std::string instead(Ns now, Ns before) {
                      analysis::TraceDiff::growth(before, now) * 100);
 }
 
-// What the figures are about, in a sentence.
+// One sentence about what is compared.
 std::string compared(const analysis::TraceDiff& diff) {
   if (!diff.steady) {
-    return "Whole runs, start-up included: no part was found that repeats in both. --iteration "
-           "nvtx:NAME names one.";
+    return "Whole runs including start-up: no repeating part was found in both. Name one with "
+           "--iteration nvtx:NAME.";
   }
   const analysis::SteadyPart& steady = *diff.steady;
   const auto ops = [](const analysis::Repetitions& run) {
@@ -78,11 +78,11 @@ std::string compared(const analysis::TraceDiff& diff) {
           ? fmt::format("a repeated sequence of {}",
                         steady.base.op_count == steady.now.op_count
                             ? ops(steady.base)
-                            : ops(steady.now) + " (" + ops(steady.base) + " in the base)")
+                            : ops(steady.now) + " (" + ops(steady.base) + " in the baseline)")
           : "NVTX range \"" + analysis::printable(steady.range) + "\"";
   return fmt::format(
-      "The newest {} of {} in each run: median time from one to the next; work, dependencies and "
-      "waits of all of them. Start-up is left out.",
+      "The last {} of {} in each run: median time from one to the next; work, dependencies and "
+      "waits of all of them. Start-up is excluded.",
       analysis::format_count(steady.compared, "repetition"), what);
 }
 
@@ -92,17 +92,17 @@ std::string result_of(const DiffVerdict& verdict) {
   const double percent = verdict.max_slowdown * 100;
   if (verdict.result() == CheckResult::kNotEvaluable) {
     return fmt::format("not evaluable: {} unfinished",
-                       verdict.base_unfinished ? "a trace of the base is" : "the new trace is");
+                       verdict.base_unfinished ? "a baseline trace is" : "the new trace is");
   }
   if (verdict.slower && steady) {
     return fmt::format("regression: a repetition is slower than in {} by more than {:.1f} %",
-                       several ? "the slowest run of the base" : "the base", percent);
+                       several ? "the slowest baseline run" : "the baseline", percent);
   }
   if (verdict.slower) {
     return fmt::format(
-        "possible regression: the whole run is slower than {} by more than {:.1f} %, which may be "
-        "its start-up",
-        several ? "the slowest run of the base" : "the base", percent);
+        "possible regression: the whole run is slower than {} by more than {:.1f} %, possibly due "
+        "to start-up",
+        several ? "the slowest baseline run" : "the baseline", percent);
   }
   if (verdict.more_often) {
     return fmt::format("regression: {} repetitions instead of {}, each about as fast as before",
@@ -144,7 +144,7 @@ Document diff_document(const DiffVerdict& verdict) {
   note_rest(work, diff.work.size());
   if (!work.rows.empty()) document.sections.push_back(std::move(work));
   Section edges{.title = "Dependencies that changed",
-                .columns = {{"times", true}, {"kind"}, {"what waits"}, {"for what"}}};
+                .columns = {{"times", true}, {"kind"}, {"waiting op"}, {"waits for"}}};
   for (const EdgeChange& change : diff.edges) {
     if (edges.rows.size() == kDiffRowsShown) break;
     edges.rows.push_back({counts(change.base_count, change.new_count),
@@ -153,7 +153,7 @@ Document diff_document(const DiffVerdict& verdict) {
   note_rest(edges, diff.edges.size());
   if (!edges.rows.empty()) document.sections.push_back(std::move(edges));
   Section waits{.title = "Waiting",
-                .columns = {{"cause"}, {"before", true}, {"after", true}, {"change", true}}};
+                .columns = {{"cause"}, {"baseline", true}, {"new", true}, {"change", true}}};
   for (const auto& [cause, times] : diff.waits) {
     waits.rows.push_back({std::string(to_string(cause)), format_duration(times.first),
                           format_duration(times.second),
@@ -176,7 +176,7 @@ std::string_view name_of(CheckResult result) {
                                           : to_string(result);
 }
 
-// One repetition of each, or the whole runs.
+// One repetition of each run, or the whole runs.
 Json compared_json(const DiffVerdict& verdict) {
   const auto& steady = verdict.diff.steady;
   if (!steady) return Json{{"what", "whole-run"}, {"includes_start_up", true}};

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// The comparison of two traces for people and for programs: `streamscope diff`.
+// The comparison of two traces as a document and as JSON: `streamscope diff`.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@
 
 namespace streamscope::report {
 
-/// A run of the base: how long all of it took and, where a repeated part is compared, a repetition.
+/// A run of the base: its duration and, if a repeating part is compared, its repetitions.
 struct BaseRun {
   trace::Ns ns = 0;
   analysis::Repetitions steady;
@@ -22,14 +22,14 @@ struct BaseRun {
 struct DiffVerdict {
   analysis::TraceDiff diff;
   std::vector<BaseRun> base_runs;  ///< the base and its further runs
-  double max_slowdown = 0;         ///< share of the base that is tolerated
-  bool slower = false;             ///< a repetition, or the whole run where none was found
-  bool more_often = false;         ///< the same repetition comes more often
+  double max_slowdown = 0;         ///< tolerated, as a share of the base
+  bool slower = false;             ///< a repetition, or the whole run if none was found
+  bool more_often = false;         ///< the same repetition occurs more often
   bool base_unfinished = false;    ///< of any of these runs
   bool new_unfinished = false;
   bool regressed() const { return slower || more_often; }
-  /// The rest of an unfinished run takes time too: a new one that is too slow already stays so, one
-  /// that is not may become so.
+  /// The rest of an unfinished run also takes time: a new run that is already too slow stays too
+  /// slow, any other may become too slow.
   CheckResult result() const {
     if (base_unfinished) return CheckResult::kNotEvaluable;
     if (regressed()) return CheckResult::kFailed;
@@ -38,8 +38,8 @@ struct DiffVerdict {
 };
 
 /// A regression exceeds all runs of the base by more than `max_slowdown`: in the time of a
-/// repetition; in the number of repetitions, where a sequence of work is one and not a range that
-/// the program marks; in the time of the whole run, where nothing repeats in all of them.
+/// repetition; in the number of repetitions, if they are a sequence of work, not an NVTX range; or
+/// in the time of the whole run, if nothing repeats in all of them.
 DiffVerdict judge(analysis::TraceDiff diff, std::vector<BaseRun> base_runs, double max_slowdown);
 
 Document diff_document(const DiffVerdict& verdict);

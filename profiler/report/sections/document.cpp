@@ -28,7 +28,7 @@ using analysis::stream_label;
 using streamscope::WaitCause;
 using trace::Trace;
 
-constexpr size_t kRowsShown = 10;  // of lists by cost: what follows is rarely worth reading
+constexpr size_t kRowsShown = 10;  // of lists by cost: the rest is rarely worth reading
 constexpr size_t kStreamsShown = 32;
 constexpr size_t kOpsShownOfRange = 5;
 
@@ -36,7 +36,7 @@ Column left(const char* name) { return {name, false}; }
 Column right(const char* name) { return {name, true}; }
 
 std::string left_out(size_t total, size_t shown, const char* noun) {
-  return fmt::format("{} not shown: the next by time", format_count(total - shown, noun));
+  return fmt::format("{} not shown: those with the least time", format_count(total - shown, noun));
 }
 
 std::string quoted_or(const Trace& trace, Id text, const char* otherwise) {
@@ -44,7 +44,7 @@ std::string quoted_or(const Trace& trace, Id text, const char* otherwise) {
   return name.empty() ? otherwise : name;
 }
 
-// Words of a text in lines of about so many characters.
+// Wraps a text into lines of about `width` characters.
 std::vector<std::string> wrapped(const std::string& text, size_t width) {
   std::vector<std::string> lines(1);
   for (size_t at = 0; at < text.size();) {
@@ -67,8 +67,8 @@ Section advice_section(const Summary& summary) {
     if (section.rows.size() > 0 && summary.advice.size() > kShown &&
         &advice == &summary.advice[kShown]) {
       section.footnotes.push_back(
-          fmt::format("{} more: streamscope detectors says what each rule means",
-                      format_count(summary.advice.size() - kShown, "finding")));
+          fmt::format("{}: streamscope detectors describes each rule",
+                      format_count(summary.advice.size() - kShown, "more finding")));
       break;
     }
     const analysis::Finding& finding = advice.finding;
@@ -94,7 +94,7 @@ Section possible_section(const Summary& summary, bool show) {
     section.remarks = {possible_line(summary.possible)};
     return section;
   }
-  section.remarks = {"From indirect evidence; they fail no check."};
+  section.remarks = {"From indirect evidence; they never fail a check."};
   section.columns = {left("what and why"), right("times"), left("rule")};
   for (const Advice& advice : summary.possible) {
     section.rows.push_back({advice.finding.title, format_count(advice.finding.count),
@@ -118,7 +118,7 @@ Section streams_section(const Trace& trace, const Summary& summary) {
     section.footnotes.push_back(left_out(streams.size(), kStreamsShown, "stream"));
     streams.resize(kStreamsShown);
   }
-  // Causes that nothing waited for need no column.
+  // No column for causes without waits.
   std::vector<WaitCause> causes;
   if (timed) {
     for (WaitCause cause :
@@ -133,12 +133,12 @@ Section streams_section(const Trace& trace, const Summary& summary) {
       if (used) causes.push_back(cause);
     }
     section.remarks.push_back(
-        fmt::format("Shares of the {} between the first and the last work on a device; the rest of "
-                    "a stream's time lies before its "
-                    "first or after its last op.",
+        fmt::format("Shares of the {} from the first to the last work on a device; the rest of a "
+                    "stream's time is before its first or after its last op.",
                     format_duration(summary.window_ns)));
   } else if (summary.info.counts.op > 0) {
-    section.remarks.push_back("No device times were recorded, so there is order but no duration.");
+    section.remarks.push_back(
+        "No device times were recorded, so only the order is known, not durations.");
   }
   section.columns.push_back(left("stream"));
   if (timed) {
@@ -174,19 +174,19 @@ Section streams_section(const Trace& trace, const Summary& summary) {
   }
   if (std::any_of(causes.begin(), causes.end(), analysis::is_host)) {
     section.footnotes.push_back(
-        "host: outside CUDA; host-sync: blocked; host-call: in other calls; launch: in the call "
-        "that issues the work; start: the device's own latency");
+        "host: outside CUDA; host-sync: blocked in a synchronization; host-call: in another call; "
+        "launch: in the call that issues the work; start: latency of the device");
   }
   if (unbound)
-    section.footnotes.push_back("bound: waits whose record is known for certain and in the trace");
+    section.footnotes.push_back("bound: waits whose event record is certain and in the trace");
   return section;
 }
 
-// Work of a trace with times that itself has no end: the first sign of a hang.
+// Work without an end in a trace with times: the first sign of a hang.
 Section unfinished_section(const Trace& trace, const Summary& summary) {
-  Section section{.title = "Never seen to end",
-                  .columns = {left("stream"), right("ops"), left("first of them")},
-                  .footnotes = {"it never ended (a hang), or its times were lost"}};
+  Section section{.title = "Unfinished work",
+                  .columns = {left("stream"), right("ops"), left("first op")},
+                  .footnotes = {"the work never completed (a hang), or its times were lost"}};
   for (const StreamSummary& stream : summary.streams) {
     if (stream.unfinished_count == 0 || section.rows.size() == kStreamsShown) continue;
     section.rows.push_back({stream_label(trace, stream.stream),
@@ -196,16 +196,16 @@ Section unfinished_section(const Trace& trace, const Summary& summary) {
   return section;
 }
 
-// What the recorder found out while the program stood still; the stacks are left to `hang`.
+// What the recorder found while the program hung; `hang` shows the stacks.
 Section hang_section(const Trace& trace) {
-  Section section{.title = "Stood still"};
+  Section section{.title = "Hang"};
   for (Id hang = 0; hang < trace.hang.size(); ++hang) {
     const std::string_view text = trace.text(trace.hang.text_id[hang]);
     section.remarks.push_back(fmt::format("{}: {}",
                                           process_label(trace, trace.hang.process_id[hang]),
                                           printable(text.substr(0, text.find('\n')))));
   }
-  section.footnotes.push_back("streamscope hang shows the stacks and says what to do");
+  section.footnotes.push_back("streamscope hang shows the stacks and what to do");
   return section;
 }
 
@@ -232,7 +232,7 @@ std::string wait_sentence(const Trace& trace, const analysis::WaitGroup& wait) {
                         ? trace.op.stream_id[wait.longest.because_op()]
                         : kNoId;
       text += " after " + work(wait.longest.because_op());
-      // The record may stand for work of further streams, through waits of its own.
+      // Through its own waits, the record may cover work of other streams.
       if (by != stream) text += " on stream " + stream_label(trace, by);
       return text;
     }
@@ -251,7 +251,7 @@ std::string wait_sentence(const Trace& trace, const analysis::WaitGroup& wait) {
                          wait.longest.cause == WaitCause::kCopyEngine ? "the copy engine was busy"
                          : wait.longest.cause == WaitCause::kSmFull
                              ? "the device was full"
-                             : "both stood in one hardware queue");
+                             : "both were in the same hardware queue");
     }
     case WaitCause::kHostFunction:
     case WaitCause::kMemoryWait:
@@ -293,7 +293,7 @@ Section waits_section(const Trace& trace, const Summary& summary) {
 Section overlap_section(const Trace& trace, const Summary& summary) {
   Section section{.title = "Overlap",
                   .columns = {left("device"), right("kernels"), right("copies"),
-                              right("both at once"), right("copies hidden"), right("nothing")}};
+                              right("both at once"), right("copies hidden"), right("idle")}};
   size_t most = 0;
   for (const auto& device : summary.devices) most = std::max(most, device.concurrency_ns.size());
   const size_t shown = std::min<size_t>(most, 5);  // 1, 2, 3 and "4 or more" ops at once
@@ -328,7 +328,7 @@ Section syncs_section(const Trace& trace, const Summary& summary) {
                               left("waited for"), left("called from")}};
   for (const analysis::SyncGroup& sync : summary.syncs) {
     if (section.rows.size() == kRowsShown) {
-      section.footnotes.push_back(fmt::format("{} cheaper places not shown",
+      section.footnotes.push_back(fmt::format("{} cheaper call sites not shown",
                                               format_count(summary.syncs.size() - kRowsShown)));
       break;
     }
@@ -349,16 +349,16 @@ Section syncs_section(const Trace& trace, const Summary& summary) {
          quoted_or(trace, sync.name_id, "synchronize"), target, summary.call_site(sync.stack_id)});
   }
   if (summary.info.counts.query > 0) {
-    section.footnotes.push_back(
-        fmt::format("besides, {} asked whether work was done, without blocking",
-                    format_count(summary.info.counts.query, "call")));
+    section.footnotes.push_back(fmt::format("plus {} non-blocking {}",
+                                            format_count(summary.info.counts.query),
+                                            summary.info.counts.query == 1 ? "query" : "queries"));
   }
   return section;
 }
 
 constexpr const char* kGapNote =
-    "gap before: time in which the stream had nothing to run; mostly: the cause of its largest "
-    "part, named as in the table of streams";
+    "gap before: time in which the stream had nothing to run; mostly: the cause of the largest "
+    "part, named as in the Streams table";
 
 // "launch 92 %"
 std::string mostly(const Gaps& gaps) {
@@ -418,15 +418,15 @@ Section ranges_section(const Trace& trace, const Summary& summary) {
     }
   }
   if (summary.ranges.empty()) {
-    section.remarks.push_back("The program marked no ranges.");
+    section.remarks.push_back("The program has no NVTX ranges.");
     return section;
   }
   uint64_t foreign = 0;
   for (const RangeGroup& range : summary.ranges) foreign += range.foreign_count;
   std::string rule =
-      "ops issued: while the range was open on the issuing thread, or on the only thread that had "
-      "one of its name open if the issuing thread never opens one";
-  if (foreign > 0) rule += fmt::format(" ({} so)", format_count(foreign));
+      "ops issued: while the range was open on the issuing thread; for threads that never open a "
+      "range of this name, while it was open on exactly one thread";
+  if (foreign > 0) rule += fmt::format(" ({})", format_count(foreign, "op"));
   section.footnotes.push_back(rule);
   section.footnotes.push_back(kGapNote);
   return section;
@@ -435,8 +435,8 @@ Section ranges_section(const Trace& trace, const Summary& summary) {
 Section path_section(const Summary& summary) {
   const PathSummary& path = summary.path;
   std::string line =
-      "The chain that decided how long the run took, from its first launch to the end "
-      "of its last op: " +
+      "The chain that determined the duration of the run, from its first launch to the end of its "
+      "last op: " +
       format_duration(path.total_ns()) + ", of which";
   const char* separator = " ";
   for (const auto& [name, time] : {std::pair("kernels", path.kernel_ns),
@@ -444,7 +444,7 @@ Section path_section(const Summary& summary) {
                                    {"other ops", path.other_ns},
                                    {"launching", path.launch_ns},
                                    {"host synchronization", path.host_sync_ns},
-                                   {"hand-overs", path.gap_ns}}) {
+                                   {"gaps between ops", path.gap_ns}}) {
     if (time == 0) continue;
     line += separator + format_percent(time, path.total_ns()) + " " + name;
     separator = ", ";
@@ -452,7 +452,7 @@ Section path_section(const Summary& summary) {
   return {.title = "Critical path", .remarks = {line + "."}};
 }
 
-// What libcoord told: why dependencies needed no wait, and how far timelines came.
+// From libcoord: why dependencies needed no wait, and how far timelines got.
 Section coordination_section(const Coordination& coordination) {
   Section section{.title = "Dependencies and timelines"};
   if (coordination.dependencies > 0) section.remarks.push_back(dependencies_sentence(coordination));
@@ -471,7 +471,7 @@ Section tasks_section(const std::vector<analysis::TaskUsage>& queues) {
   Section section{.title = "Task queues",
                   .columns = {left("queue"), left("workers"), right("tasks"), right("per worker"),
                               right("mean busy"), right("longest busy"), right("longest / mean"),
-                              right("left out")}};
+                              right("not recorded")}};
   for (const analysis::TaskUsage& queue : queues) {
     const size_t workers = queue.busy_ns.size();
     std::string who = format_count(workers, queue.on_device ? "warp" : "thread");
@@ -516,7 +516,7 @@ Section counts_section(const Summary& summary) {
   return {.title = "Counts", .remarks = {line}};
 }
 
-// A column in which nothing stands says nothing.
+// Removes columns whose cells are all empty.
 void drop_empty_columns(Section& section) {
   for (size_t column = section.columns.size(); column-- > 0;) {
     const auto empty = [&](const std::vector<std::string>& row) { return row[column].empty(); };

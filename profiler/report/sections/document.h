@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// A report as headings, remarks and tables of text, before it becomes terminal text, Markdown or
-// anything else.
+// A report as headings, remarks and tables, independent of the output format.
 #pragma once
 
 #include <string>
@@ -18,12 +17,12 @@ enum class By { kStream, kNvtx, kKernel };
 struct Column {
   std::string name;
   bool right = false;      ///< aligned to the right: numbers
-  std::string group = {};  ///< neighbors of one group stand under a common head
+  std::string group = {};  ///< neighbors of one group share a heading
 };
 
 enum class SectionKind {
   kOther,
-  kFindings,  ///< in the HTML page they have pictures instead
+  kFindings,  ///< the HTML page shows them with pictures instead
 };
 
 struct Section {
@@ -43,23 +42,23 @@ struct Notice {
 
 struct Document {
   std::string headline;
-  std::vector<Notice> notices;  ///< losses: read before anything else
+  std::vector<Notice> notices;  ///< losses: shown first
   std::vector<Section> sections;
 };
 
-/// `show_possible`: lists the possible findings instead of one line for all of them.
+/// `show_possible`: lists possible findings one by one instead of in one line.
 Document compose(const trace::Trace& trace, const Summary& summary, By by,
                  bool show_possible = false);
-/// The losses of a trace, to be read before anything else.
+/// The losses of a trace, to be shown first.
 std::vector<Notice> notices_of(const trace::Trace& trace, const Info& info);
 
-/// How a text is to look.
+/// The style of a text.
 struct TextStyle {
   bool color = false;  ///< ANSI colors
   size_t width = 0;    ///< columns of the terminal to fit it into; 0: no limit
 };
 std::string to_text(const Document& document, const TextStyle& look);
-/// GitHub's Markdown; nothing in the texts acts as Markdown or HTML.
+/// GitHub Markdown; texts are escaped, so that none of them acts as Markdown or HTML.
 std::string to_markdown(const Document& document);
 
 }  // namespace streamscope::report

@@ -39,7 +39,7 @@ int64_t meta_number(const Trace& trace, std::string_view key) {
 }
 
 std::vector<LossFact> losses_of(const Trace& trace) {
-  // The same kind may have been noted for many threads: one entry per kind, process and detail.
+  // Many threads may report the same kind: one entry per kind, process and detail.
   std::map<std::tuple<std::string, Id, Id>, LossFact> by_kind;
   const auto& losses = trace.loss;
   for (Id row = 0; row < losses.size(); ++row) {
@@ -104,10 +104,10 @@ std::string verdict(const Info& info) {
   const bool whole = info.complete && !info.unfinished;
   const std::string state = info.unfinished ? "unfinished" : "incomplete";
   if (worst_loss(info) < Severity::kDataLoss) {
-    // An abrupt end loses what had not reached the recorder; nobody can count that.
+    // An abrupt end loses an unknown number of records that had not reached the recorder.
     return whole ? "complete, nothing lost" : state + ", nothing known to be lost";
   }
-  // A recording that ended in good order is still not complete to a reader if it lost something.
+  // A recording that lost data is not complete to a reader, even if it ended normally.
   const std::string text = whole ? "" : state + ", ";
   if (info.counts.dropped > 0)
     return fmt::format("{}{} lost", text, format_count(info.counts.dropped, "record"));
@@ -116,7 +116,7 @@ std::string verdict(const Info& info) {
 
 std::string stack_cost(const Info& info) {
   if (info.stack_count == 0) return "";
-  return fmt::format("{} at {} each, {} in all", format_count(info.stack_count, "call stack"),
+  return fmt::format("{} at {} each, {} in total", format_count(info.stack_count, "call stack"),
                      format_duration(info.stack_ns / static_cast<trace::Ns>(info.stack_count)),
                      format_duration(info.stack_ns));
 }
@@ -245,12 +245,12 @@ std::string info_text(const Trace& trace, const Info& info) {
   if (const TypicalCost* typical = typical_cost(info.tier);
       typical && !info.recording_cost.empty()) {
     text += fmt::format(
-        "  typical cost of tier {}: {} of a PyTorch step in which the host is the limit, {} a call "
-        "in a loop of launches; less where the device is\n",
+        "  typical cost of tier {}: {} of a host-bound PyTorch step, {} per call in a launch loop; "
+        "less if device-bound\n",
         info.tier, typical->pytorch, typical->call);
   }
   if (info.overhead_ns > 0) {
-    text += fmt::format("  the recording tools reported {} as theirs, which is only a part of it\n",
+    text += fmt::format("  the recording tools reported an overhead of {}, only part of the cost\n",
                         format_duration(info.overhead_ns));
   }
   const Json counts = to_json(info.counts);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What a trace is and how much is in it: `streamscope info`, and the head of every report.
+// The contents of a trace: `streamscope info`, and the headline of every report.
 #pragma once
 
 #include <string>
@@ -30,30 +30,30 @@ struct Info {
   bool complete = false;
   bool unfinished = false;  ///< see trace::is_unfinished()
   trace::Ns duration_ns = 0;
-  /// What the recording tools themselves reported to have cost: a part of it, not the slowdown.
+  /// The overhead reported by the recording tools: only part of the cost, not the slowdown.
   trace::Ns overhead_ns = 0;
-  std::string recording_cost;  ///< as recording_cost.h says it; "" where it costs nothing
+  std::string recording_cost;  ///< see recording_cost.h; "" if free
   uint64_t stack_count = 0;    ///< call stacks taken
-  trace::Ns stack_ns = 0;      ///< what those cost the program
+  trace::Ns stack_ns = 0;      ///< what they cost the program
   Counts counts;
   Coordination coordination;
-  std::vector<LossFact> losses;  ///< gravest first; one entry per kind and process
+  std::vector<LossFact> losses;  ///< most severe first; one entry per kind and process
 };
 
 Info info_of(const trace::Trace& trace);
-/// The same of a trace of which only some tables were read: `counts` and `end_ns` are of the whole.
+/// The same if only some tables were read: `counts` and `end_ns` are those of the whole trace.
 Info info_of(const trace::Trace& trace, const Counts& counts, trace::Ns end_ns);
 
 /// The JSON of `info --json`; keys are never renamed.
 std::string info_json(const Info& info);
 std::string info_text(const trace::Trace& trace, const Info& info);
 
-/// Gravest severity among the losses; kInfo if there are none.
+/// The highest severity among the losses; kInfo if there are none.
 trace::Severity worst_loss(const Info& info);
 /// "complete, nothing lost", "12 records lost", "incomplete, 12 records lost", "unfinished, nothing
 /// known to be lost", ...
 std::string verdict(const Info& info);
-/// "12 call stacks at 3.1 µs each, 37.2 µs in all"; "" if none was taken.
+/// "12 call stacks at 3.1 µs each, 37.2 µs in total"; "" if none was taken.
 std::string stack_cost(const Info& info);
 /// "train.py · 2 processes · NVIDIA H200 · 4.21 s · complete, nothing lost"
 std::string headline(const trace::Trace& trace, const Info& info);

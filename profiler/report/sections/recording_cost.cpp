@@ -12,7 +12,7 @@
 namespace streamscope::report {
 namespace {
 
-// docs/performance.md, "What recording costs a program"; a test holds them against each other.
+// docs/performance.md, "What recording costs a program"; a test compares them.
 constexpr TypicalCost kTypical[] = {{to_string(Tier::kStructure), "0 to 9 %", "0.3 µs"},
                                     {to_string(Tier::kTimes), "13 to 25 %", "0.6 µs"},
                                     {to_string(Tier::kEvents), "32 %", "more than 0.6 µs"}};
@@ -35,8 +35,7 @@ std::string recording_cost(const trace::Trace& trace) {
                                    ? nullptr
                                    : typical_cost(tier->second);
   if (!typical) return "recording cost not measured";
-  return fmt::format("recording cost not measured (typically {} where the host is the limit)",
-                     typical->pytorch);
+  return fmt::format("recording cost not measured (typically {} if host-bound)", typical->pytorch);
 }
 
 }  // namespace streamscope::report

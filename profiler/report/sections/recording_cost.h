@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What a report says about the cost of recording. It is not measured in a run; the typical figures
-// are those of docs/performance.md, here in the one place that report, info and page take them
-// from.
+// The cost of recording, as reports show it. It is not measured in a run. This is the only place
+// that defines the typical figures for report, info and HTML page; they are those of
+// docs/performance.md.
 #pragma once
 
 #include <optional>
@@ -14,19 +14,19 @@
 
 namespace streamscope::report {
 
-/// What recording at a tier costs programs that wait for nothing but their own calls. Programs
-/// whose host is ahead of the device pay less, down to nothing.
+/// The cost of recording at a tier for host-bound programs. It is lower, down to zero, if the host
+/// is ahead of the device.
 struct TypicalCost {
   std::string_view tier;     ///< as in meta and --tier
-  std::string_view pytorch;  ///< share of a step of PyTorch in which the host is the limit
-  std::string_view call;     ///< per call of a loop that only launches, records and waits
+  std::string_view pytorch;  ///< share of a host-bound PyTorch step
+  std::string_view call;     ///< per call in a loop that only launches, records and waits
 };
 
-/// nullptr for a tier that nobody measured.
+/// nullptr for a tier without measurements.
 const TypicalCost* typical_cost(std::string_view tier);
 
-/// "recording cost not measured (typically 13 to 25 % where the host is the limit)"; "" where
-/// recording costs nothing: in virtual time.
+/// "recording cost not measured (typically 13 to 25 % if host-bound)"; "" in virtual time, where
+/// recording costs nothing.
 std::string recording_cost(const trace::Trace& trace);
 
 }  // namespace streamscope::report

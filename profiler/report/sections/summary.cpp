@@ -25,7 +25,7 @@ using analysis::WaitPart;
 using trace::kUnknownNs;
 using trace::Trace;
 
-// Of host functions and memory waits CUDA does not tell when they ran; the simulator does.
+// CUDA does not report when host functions and memory waits ran; the simulator does.
 bool has_times(const Trace& trace, Id op) {
   const trace::Small kind = trace.op.kind[op];
   if (kind == trace::kKernel || kind == trace::kMemcpy || kind == trace::kMemset) return true;
@@ -39,7 +39,7 @@ void sort_by_cost(std::vector<Group>& groups, Ns Group::*cost) {
                    [cost](const Group& a, const Group& b) { return a.*cost > b.*cost; });
 }
 
-// The parts of the gap before each op; they come in order of op id.
+// The parts of the gap before each op, sorted by op id.
 class PartsOfOps {
  public:
   PartsOfOps(const Trace& trace, const std::vector<WaitPart>& parts) : parts_(parts) {
@@ -59,10 +59,10 @@ class PartsOfOps {
  private:
   static constexpr size_t kOpsEach = 8;
   const std::vector<WaitPart>& parts_;
-  std::vector<size_t> first_;  // of every eighth op: its first part, or the next one's
+  std::vector<size_t> first_;  // for every eighth op: its first part, or the next one
 };
 
-// Takes ops of one kind and name together.
+// Groups ops by kind and name.
 class OpGroups {
  public:
   void add(const Trace& trace, Id op, const PartsOfOps& parts) {
@@ -96,7 +96,7 @@ std::vector<OpGroup> group_ops(const Trace& trace, const PartsOfOps& parts) {
   return groups.by_cost();
 }
 
-// Stacks that differ only further out, or inside CUDA, are one place to a reader.
+// Merges stacks that differ only in outer frames or inside CUDA: to a reader they are one place.
 std::vector<analysis::SyncGroup> merge_by_call_site(const std::vector<analysis::SyncGroup>& groups,
                                                     const Summary& summary) {
   std::map<std::tuple<trace::HostSyncKind, Id, Id, Id, std::string>, analysis::SyncGroup> merged;
@@ -121,11 +121,11 @@ std::vector<analysis::SyncGroup> merge_by_call_site(const std::vector<analysis::
   return result;
 }
 
-// Work counts for a range
-//   - that is open on the issuing thread when the work is issued; or
-//   - that is open then on the only thread of the process that has one of this name open, if the
-//     issuing thread never opens one of this name. So the work of a backward pass, which another
-//     thread issues for the one that waits in `step`, counts for `step`.
+// Work counts for a range if, when the work is issued,
+//   - the range is open on the issuing thread; or
+//   - the issuing thread never opens a range of this name, and exactly one thread of the process
+//     has one open. So the work of a backward pass, which another thread issues for the one that
+//     waits in `step`, counts for `step`.
 class RangeGroups {
  public:
   RangeGroups(const Trace& trace, const PartsOfOps& parts) : trace_(trace), parts_(parts) {
@@ -170,7 +170,7 @@ class RangeGroups {
  private:
   struct Act {
     Ns at_ns;
-    enum Kind { kEnd, kStart } kind;  // of one instant: a range holds what lies inside it
+    enum Kind { kEnd, kStart } kind;  // at the same instant: end before start
     Id id;
   };
   struct Work {
@@ -180,8 +180,8 @@ class RangeGroups {
   struct Group {
     RangeGroup range;
     OpGroups ops;
-    std::set<Id> threads;       // that ever open such a range
-    std::map<Id, size_t> open;  // ranges now, by thread; in the process that is walked
+    std::set<Id> threads;       // threads that ever open such a range
+    std::map<Id, size_t> open;  // open ranges by thread, in the current process
   };
 
   void walk(std::vector<Act>& acts, std::vector<Work>& work) {
@@ -312,7 +312,7 @@ std::string possible_line(const std::vector<Advice>& findings) {
                          analysis::find_detector(number)->id);
   }
   return fmt::format(
-      "{} ({}), from indirect evidence such as kernels' parameters; --show possible lists them.",
+      "{} ({}), from indirect evidence such as kernel parameters; --show possible lists them.",
       analysis::format_count(count, "possible finding"), parts);
 }
 
@@ -320,7 +320,7 @@ Summary summarize(const Trace& trace) {
   Summary summary;
   summary.info = info_of(trace);
   analysis::Analyses analyses(trace);
-  // While the causes of waiting are computed: the detectors, and what does not need the causes.
+  // Runs the detectors, and everything that does not need wait causes, in parallel with those.
   std::future<std::vector<analysis::Verdict>> verdicts =
       std::async(analysis::worth_threads(trace) ? std::launch::async : std::launch::deferred, [&] {
         summary.devices = analysis::overlap(trace, analyses.by_start());
@@ -336,7 +336,7 @@ Summary summarize(const Trace& trace) {
 
   std::vector<StreamSummary> streams(trace.stream.size());
   for (const WaitPart& part : parts) {
-    // The gap before the first op of a stream is not the stream's idle time: it had not begun.
+    // The gap before the first op of a stream is not idle time: the stream had not started.
     const Id stream = trace.op.stream_id[part.op];
     if (trace.op.start_ns[part.op] > timeline.activity(stream).first_start_ns) {
       trace::add_to(streams[stream].waiting[part.cause], part.duration_ns);

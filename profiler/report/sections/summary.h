@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Everything a report says, as numbers: one pass of the analyses over a trace, grouped the way
-// people ask.
+// All numbers of a report: one pass of the analyses over a trace, grouped as readers need them.
 //
 // Every format is written from a Summary, so that formats cannot disagree.
 #pragma once
@@ -28,19 +27,19 @@ using trace::Ns;
 struct StreamSummary {
   Id stream = kNoId;
   analysis::StreamActivity activity;
-  uint64_t unfinished_count = 0;  ///< ops without an end in a trace with times
+  uint64_t unfinished_count = 0;  ///< ops without an end, in a trace with times
   Id first_unfinished = kNoId;    ///< the first of these
   std::map<streamscope::WaitCause, Ns>
-      waiting;  ///< parts of the stream's idle time; causes without time are absent
+      waiting;  ///< idle time of the stream by cause; no entry without time
   uint64_t record_count = 0;
   uint64_t wait_count = 0;  ///< stream waits issued on it
   uint64_t edge_count = 0;  ///< of these, bound to a record in the trace
 };
 
-/// Gaps before ops: how long their streams had nothing to run, by what they waited for.
+/// Gaps before ops: how long their streams had nothing to run, by cause.
 struct Gaps {
-  std::map<streamscope::WaitCause, Ns> by_cause;  ///< causes without time are absent
-  Ns waited_ns = 0;  ///< of these, in which something that the program did held the ops up
+  std::map<streamscope::WaitCause, Ns> by_cause;  ///< no entry without time
+  Ns waited_ns = 0;                               ///< the part in which the program delayed the ops
 
   void add(const analysis::WaitPart& part);
   Ns total_ns() const;
@@ -65,8 +64,8 @@ struct RangeGroup {
   uint64_t count = 0;
   Ns host_ns = 0;              ///< time between push and pop
   uint64_t op_count = 0;       ///< work that was issued inside
-  uint64_t foreign_count = 0;  ///< of that, issued by other threads than that of the range
-  Ns device_ns = 0;            ///< how long that work ran, summed
+  uint64_t foreign_count = 0;  ///< of that, issued by other threads
+  Ns device_ns = 0;            ///< total run time of that work
   Gaps gaps;                   ///< before that work
   std::vector<OpGroup> ops;    ///< that work, most costly first
 };
@@ -76,9 +75,9 @@ struct PathSummary {
   Ns kernel_ns = 0;
   Ns copy_ns = 0;       ///< memsets included
   Ns other_ns = 0;      ///< graph launches, host functions, memory operations
-  Ns host_sync_ns = 0;  ///< from the end of the work waited for to the return of the host
+  Ns host_sync_ns = 0;  ///< from the end of the awaited work to the return of the host
   Ns launch_ns = 0;     ///< host work before the next launch
-  Ns gap_ns = 0;        ///< hand-overs between ops
+  Ns gap_ns = 0;        ///< gaps between ops
   Ns total_ns() const {
     Ns total = 0;
     for (const Ns part : {kernel_ns, copy_ns, other_ns, host_sync_ns, launch_ns, gap_ns})
@@ -87,7 +86,7 @@ struct PathSummary {
   }
 };
 
-/// A finding and who found it.
+/// A finding and its detector.
 struct Advice {
   analysis::FindingSeverity severity() const { return severity_of(*detector, finding); }
   bool is_possible() const { return finding.confidence == analysis::Confidence::kPossible; }
@@ -97,26 +96,26 @@ struct Advice {
   bool known = false;  ///< in the baseline of a check
 };
 
-/// All findings: errors before warnings before notes, possible ones last; within these, the most
-/// costly, then the most frequent first.
+/// All findings: errors, warnings, notes, then possible ones; within each group the most costly,
+/// then the most frequent first.
 std::vector<Advice> by_weight(std::vector<analysis::Verdict> verdicts);
 
-/// One line that stands for the possible findings among these: "3 possible findings (2 stream-race,
-/// 1 use-after-free): ...". Empty if there are none.
+/// One line that sums up the possible findings among these: "3 possible findings (2 stream-race,
+/// 1 use-after-free), ...". Empty if there are none.
 std::string possible_line(const std::vector<Advice>& findings);
 
 struct Summary {
-  /// Where in the program, "" if unknown.
+  /// The place in the program, "" if unknown.
   std::string call_site(Id stack) const {
     return stack < call_sites.size() ? call_sites[stack] : "";
   }
 
   Info info;
-  /// What to do something about: errors, then warnings by gain; without notes.
+  /// Errors, then warnings, by gain; without notes.
   std::vector<Advice> advice;
-  std::vector<Advice> possible;            ///< findings that are only possible
+  std::vector<Advice> possible;            ///< possible findings
   Ns window_ns = 0;                        ///< from the first start to the last end on any device
-  std::vector<StreamSummary> streams;      ///< those that did anything, in order of id
+  std::vector<StreamSummary> streams;      ///< those with any activity, by id
   std::vector<analysis::WaitGroup> waits;  ///< most costly first
   std::vector<analysis::DeviceOverlap> devices;
   std::vector<std::string> call_sites;     ///< per stack; see analysis/call_sites.h
