@@ -425,7 +425,7 @@ int call_while_loading(const Arguments& arguments) {
   if (write(called[1], &byte, 1) != 1) return 2;
   loader.join();
   const auto* was_reported =
-      library == nullptr ? nullptr : static_cast<int*>(dlsym(library, "slow_library_was_told"));
+      library == nullptr ? nullptr : static_cast<int*>(dlsym(library, "slow_library_was_reported"));
   return was_reported != nullptr && *was_reported == 1 ? 0 : 1;
 }
 

@@ -37,7 +37,7 @@ TEST(Library, ShowsOnlyItsEntryPoints) {
             "InitializeInjection\nInitializeInjectionNvtx2\n_Exit\n__sysv_signal\n_exit\n"
             "cuptiActivityDisable\ncuptiActivityEnable\n"
             "cuptiActivityFlushAll\ncuptiActivityRegisterCallbacks\ncuptiFinalize\ncuptiSubscribe\n"
-            "cuptiSubscribe_v2\nsigaction\nsignal\nstreamscope_dump\nstreamscope_coord_observer\n");
+            "cuptiSubscribe_v2\nsigaction\nsignal\nstreamscope_coord_observer\nstreamscope_dump\n");
 }
 
 TEST(Library, NeedsOnlyTheLibcFamily) {

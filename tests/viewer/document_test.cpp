@@ -169,7 +169,7 @@ TEST(Document, KeepsACallThatNeverReturnedOpenToTheEnd) {
 
 TEST(Document, NamesCopiesByDirectionAndSizeAndKernelsByFunction) {
   const Document document(copy_then_gemm().trace());
-  EXPECT_EQ(document.label({ItemKind::kOp, 0}), "HtoD 4\u00a0KiB");
+  EXPECT_EQ(document.label({ItemKind::kOp, 0}), "HtoD 4.00\u00a0KiB");
   EXPECT_EQ(document.label({ItemKind::kOp, 1}), "gemm");
   EXPECT_EQ(document.name({ItemKind::kOp, 1}), "void ns::gemm<float>(float*)");
   EXPECT_EQ(document.category({ItemKind::kOp, 0}), Category::kCopyToDevice);

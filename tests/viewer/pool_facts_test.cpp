@@ -50,7 +50,7 @@ TEST_F(PoolFacts, TellHowOftenAndHowLongWasWaitedForAFreeOne) {
   sample(2'000'000, 1, 0);
   EXPECT_EQ(facts(),
             "at most 4 of 4 in use, acquired 5 times\n"
-            "waiting: 3 waits for a free one, 1.200\u00a0ms\n"
+            "waiting: 3 waits for a free one, 1.20\u00a0ms\n"
             "warning: 1 not returned\n");
 }
 
