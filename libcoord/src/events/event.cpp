@@ -11,9 +11,8 @@
 namespace coord {
 
 void EventRef::refuse(const char* call) const {
-  throw make_error(
-      kCodeInvalidHandle, call,
-      state_ == nullptr ? "the event is null" : "the event was destroyed or given back");
+  throw make_error(kCodeInvalidHandle, call,
+                   state_ == nullptr ? "the event is null" : "the event was destroyed or released");
 }
 
 std::uint64_t EventRef::handle() const { return checked("EventRef::handle").native; }
