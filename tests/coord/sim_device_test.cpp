@@ -84,7 +84,7 @@ TEST(SimConnections, DeadlockReportNamesTheFalseDependency) {
     std::string text;
     EXPECT_EQ(kind_thrown([&] { waits.synchronize(); }, &text), coord::ErrorKind::kDeadlock);
     EXPECT_THAT(text, HasSubstr("\"releases\": kernel before the write, in the same hardware queue "
-                                "as what is blocked in stream \"waits\""));
+                                "as blocked work of stream \"waits\""));
     EXPECT_THAT(text, HasSubstr("cycle"));
     flag[0] = 1;
     device.synchronize();

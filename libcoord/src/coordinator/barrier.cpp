@@ -125,7 +125,7 @@ class Barrier::Impl {
       here += (here.empty() ? "" : ", ") + text_of(arrival.where);
     const std::size_t node = graph.node(
         COORD_WAITS_BARRIER, "barrier " + std::to_string(number_),
-        "barrier \"" + name_ + "\" (reached at " + here + "), not reached by streams:" + missing);
+        "barrier \"" + name_ + "\" (reached at " + here + "); streams missing:" + missing);
     graph.orphan(node);
     for (const auto& [operation, text] : last) {
       if (!text.empty())
