@@ -7,7 +7,7 @@
 //   1. plain events, as in any CUDA program
 //   2. pooled events, and fork and join, which cannot forget a wait
 //   3. a Coordinator: dependencies are stated, waits follow
-//   4. dependencies inferred from the memory that the operations touch
+//   4. dependencies inferred from the memory that the operations access
 //   5. a barrier, then callbacks and errors instead of a host that blocks
 //
 // The guide (docs/coord-guide.md) goes through them.
@@ -68,7 +68,7 @@ class Program {
     side_.wait(uploaded);
     compute(main_, 0);
     compute(side_, 1);
-    side_.record(computed);  // after the work that it stands for
+    side_.record(computed);  // after the work that it covers
     main_.wait(computed);
     reduce(main_);
     main_.synchronize();

@@ -13,7 +13,7 @@
 
 namespace coord {
 
-/// Looks the observer up, once per process; called when a device is opened.
+/// Looks up the observer, once per process; called when a device is opened.
 void find_observer();
 
 #ifdef COORD_WITHOUT_OBSERVER  // to measure the cost of hooks without an observer

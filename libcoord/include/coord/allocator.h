@@ -95,8 +95,8 @@ class COORD_EXPORT StreamOrderedAllocator {
   /// not ordered after its allocation: for programs that check for misuse at the place of use.
   void check_use(StreamRef stream, const void* address) const;
 
-  /// Returns entirely free arenas to the device, which waits for the device, until at most
-  /// `keep_bytes` are taken. Returns the bytes released. Memory that graphs use stays.
+  /// Returns entirely free arenas to the device until at most `keep_bytes` are taken; this waits
+  /// for the device. Returns the bytes released. Memory that graphs use stays.
   std::size_t trim(std::size_t keep_bytes = 0);
   /// Call after the last launch of all graphs whose capture allocated or freed memory: makes that
   /// memory available again.

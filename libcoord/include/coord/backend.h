@@ -107,7 +107,7 @@ class COORD_EXPORT Backend {
   virtual void copy(NativeStream stream, void* to, const void* from, std::size_t bytes,
                     CopyDirection direction) = 0;
   virtual void memset(NativeStream stream, void* to, std::uint8_t value, std::size_t bytes) = 0;
-  /// Moves managed memory to the host or the device, before it is touched there.
+  /// Moves managed memory to the host or the device, before it is accessed there.
   virtual void prefetch(NativeStream stream, void* address, std::size_t bytes, bool to_host);
   virtual void launch(NativeStream stream, const KernelSpec& kernel) = 0;
   virtual void host_function(NativeStream stream, std::function<void()> function) = 0;
@@ -123,13 +123,13 @@ class COORD_EXPORT Backend {
   /// Whether streams of this device can wait for events of `other` and copy to and from it.
   /// Capture-safe.
   [[nodiscard]] virtual bool can_reach(const Backend& other) const noexcept = 0;
-  /// Copies between two devices that can_reach() each other; `stream` is of this device.
+  /// Copies between two devices that can_reach() each other; `stream` belongs to this device.
   virtual void copy_peer(NativeStream stream, void* to, Backend& to_device, const void* from,
                          Backend& from_device, std::size_t bytes) = 0;
 
   virtual void begin_capture(NativeStream stream, CaptureMode mode) = 0;
-  /// The graph captured since begin_capture on `stream`. Throws kCapture if the capture, which then
-  /// has ended, is invalid or if streams that joined it were not joined back.
+  /// The graph captured since begin_capture on `stream`. Throws kCapture if the capture is invalid
+  /// (it has then ended), or if streams that joined it were not joined back.
   [[nodiscard]] virtual NativeGraph end_capture(NativeStream stream) = 0;
   /// Capture-safe.
   [[nodiscard]] virtual CaptureStatus capture_status(NativeStream stream) = 0;

@@ -20,7 +20,7 @@
 //   coordinator.on_complete(scale, [](coord::Outcome) { /* on a thread of libcoord */ });
 //   coordinator.wait(scale);
 //
-// Where to look:
+// Headers:
 //   device.h       opening devices; making streams, events, memory
 //   stream.h       work: copies, kernels, host functions, waits for events and memory
 //   event.h        points in a stream's order that others can wait for
@@ -40,8 +40,9 @@
 //   deadlock.h     the wait graph, and whether its waits can end
 //   graph.h        captured work that is launched with one call
 //   kernel.h       kernels that run on every backend
-//   sim.h          settings of the simulated device; explore.h, not included here, tries every
-//   order error.h        the exception type observer.h     the C interface for a profiler
+//   sim.h          settings of the simulated device; explore.h, not included here, tries all orders
+//   error.h        the exception type
+//   observer.h     the C interface for a profiler
 #pragma once
 
 #include "coord/allocator.h"

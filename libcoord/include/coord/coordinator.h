@@ -74,17 +74,16 @@ struct CoordinatorMetrics {
   std::uint64_t completed = 0;  // proved so far
   std::uint64_t failed = 0;
   std::uint64_t cancelled = 0;
-  std::uint64_t deferred = 0;      // operations whose submission had to wait
-  std::uint64_t blocked_now = 0;   // registered, waiting for others to be submitted
-  std::uint64_t records = 0;       // events recorded
-  std::uint64_t waits_placed = 0;  // stream waits issued
-  std::uint64_t waits_elided = 0;  // dependencies that needed no wait
-  std::uint64_t inferred = 0;      // dependencies that came from memory ranges
-  std::uint64_t races = 0;         // conflicting accesses without an order
-  std::uint64_t host_waits = 0;    // event synchronizations by wait()
-  std::uint64_t priority_inversions =
-      0;                               // an operation was raised by a more urgent one that needs it
-  std::uint64_t over_connections = 0;  // operations beyond what the hardware queues allow
+  std::uint64_t deferred = 0;             // operations whose submission had to wait
+  std::uint64_t blocked_now = 0;          // registered, waiting for others to be submitted
+  std::uint64_t records = 0;              // events recorded
+  std::uint64_t waits_placed = 0;         // stream waits issued
+  std::uint64_t waits_elided = 0;         // dependencies that needed no wait
+  std::uint64_t inferred = 0;             // dependencies that came from memory ranges
+  std::uint64_t races = 0;                // conflicting accesses without an order
+  std::uint64_t host_waits = 0;           // event synchronizations by wait()
+  std::uint64_t priority_inversions = 0;  // operations raised by a more urgent dependent
+  std::uint64_t over_connections = 0;     // operations beyond what the hardware queues allow
   std::uint64_t deadlock_reports = 0;
   // Time that submitting an operation took without its function, for a sample of the operations.
   Nanoseconds coordination_average{0}, coordination_median{0}, coordination_p99{0};

@@ -39,7 +39,7 @@ struct EventPoolOptions {
   AtCapacity at_capacity = AtCapacity::kGrow;
   /// How long kBlock waits before it throws kExhausted.
   Nanoseconds patience = Nanoseconds::max();
-  /// Events of class kNoTiming that are created at once, and never trimmed.
+  /// Events of class kNoTiming that are created at once, and kept even if unused.
   std::size_t initial = 0;
   /// Shown in traces.
   std::string_view name = "events";

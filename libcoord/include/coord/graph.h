@@ -28,7 +28,7 @@ class COORD_EXPORT ExecutableGraph {
   ExecutableGraph(ExecutableGraph&& other) noexcept;
   ExecutableGraph& operator=(ExecutableGraph&& other) noexcept;
 
-  /// Enqueues all its work into `stream`, which is of the same device. A launch starts after
+  /// Enqueues all its work into `stream`, which belongs to the same device. A launch starts after
   /// earlier launches of the same graph have ended. Throws kInvalidHandle and the device's error.
   void launch(StreamRef stream) const;
 

@@ -47,8 +47,8 @@ struct KernelSpec {
   /// Simulated device only: bytes that a block moves, which takes time according to the bandwidth,
   /// in addition to `duration`.
   std::uint64_t traffic_bytes = 0;
-  /// Simulated device only: an additional computation of the kernel, run at its virtual start. It
-  /// must not call libcoord. An exception fails the device, as a faulting kernel would.
+  /// Simulated device only: an additional computation of the kernel, run when it starts in virtual
+  /// time. It must not call libcoord. An exception fails the device, as a faulting kernel would.
   std::function<void()> function{};
   /// Simulated device only: memory that it accesses apart from its transform, for race detection.
   std::vector<MemoryRange> reads{}, writes{};

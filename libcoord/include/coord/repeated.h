@@ -104,7 +104,7 @@ class COORD_EXPORT Repeated {
 
   /// Runs the section: calls `body`, or launches its graph. Enqueues only. The returned operation
   /// represents all operations of the section; other operations may depend only on it. Each stream
-  /// of the section goes on after the section as if its operations had been submitted.
+  /// of the section continues after the section as if its operations had been submitted.
   ///
   /// In the run that captures, `body` is called while its streams are being captured (in CUDA's
   /// thread-local mode). If that fails, it is called again to submit the operations as before, and

@@ -63,7 +63,7 @@ struct Calibration {
 [[nodiscard]] COORD_EXPORT const Calibration& h200() noexcept;
 
 /// Makes a call fail: the `nth` (from 1) call with that name, or of all calls if the name is "*",
-/// throws CUDA's error `code` and has no effect. A code from 700 to 721 makes the device fail.
+/// throws CUDA's error `code` and has no effect. Codes 700 to 721 permanently fail the device.
 struct Injection {
   std::string call;  // as in traces: "simEventRecord"
   std::uint64_t nth = 1;

@@ -29,8 +29,8 @@
 namespace coord {
 
 struct StreamGroupOptions {
-  /// Threads of execute_parallel(), started at its first use; 0: one per stream, but no more than
-  /// there are processors.
+  /// Threads of execute_parallel(), started at first use; 0: one per stream, but no more than there
+  /// are processors.
   std::size_t threads = 0;
   /// Name of its barriers in traces.
   std::string_view name = "group";

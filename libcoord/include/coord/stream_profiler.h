@@ -81,12 +81,11 @@ struct StreamReport {
 /// All watched streams together. The times cover the pieces in the history.
 struct ProfileReport {
   std::vector<StreamReport> streams;
-  Nanoseconds span{0};     // from the start of the first piece to the end of the last
-  Nanoseconds busy{0};     // some stream had work running
-  Nanoseconds copying{0};  // a copy or prefetch was running, or waiting for an engine
-  Nanoseconds overlapped{
-      0};                  // of that, concurrent with a kernel, graph or section of another stream
-  double concurrency = 0;  // average number of streams with running work, while there is any
+  Nanoseconds span{0};        // from the start of the first piece to the end of the last
+  Nanoseconds busy{0};        // some stream had work running
+  Nanoseconds copying{0};     // a copy or prefetch was running, or waiting for an engine
+  Nanoseconds overlapped{0};  // of that, during a kernel, graph or section of another stream
+  double concurrency = 0;     // average number of streams with running work, while there is any
   std::uint64_t records = 0;  // event records made by the profiler so far
 
   /// A table for people.
@@ -104,7 +103,7 @@ class COORD_EXPORT StreamProfiler {
   StreamProfiler(const StreamProfiler&) = delete;
   StreamProfiler& operator=(const StreamProfiler&) = delete;
 
-  /// Times later work of the stream. Throws kInvalidHandle if it is of another device,
+  /// Times later work of the stream. Throws kInvalidHandle if it belongs to another device,
   /// kNotPermitted if a profiler watches it already.
   void watch(StreamRef stream);
   /// Stops timing the stream; its results stay in the report. Throws kInvalidHandle if it is not

@@ -7,7 +7,7 @@
 //
 //   struct Count {                                   // copied to the device
 //     static constexpr std::uint32_t kTasksAtOnce = 32;  // a warp runs 32 tasks, or 1 in all lanes
-//     static constexpr std::uint32_t kStaged = 128;      // tasks that a warp keeps beside its ring
+//     static constexpr std::uint32_t kStaged = 128;      // tasks a warp keeps outside its ring
 //     unsigned long long* sum;
 //     __device__ void operator()(coord::Task task, coord::TaskLane<Count>& lane) const {
 //       atomicAdd(sum, 1ull);

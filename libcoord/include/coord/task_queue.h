@@ -79,11 +79,10 @@ struct TaskOptions {
 
 /// Counts since the queue was created.
 struct TaskQueueMetrics {
-  std::uint64_t tasks = 0;  // that ran
-  std::uint64_t run_in_line =
-      0;                     // of these, run where they were spawned because the queue was full
-  std::uint64_t steals = 0;  // batches taken from another worker
-  std::uint64_t stolen = 0;  // tasks in them
+  std::uint64_t tasks = 0;        // that ran
+  std::uint64_t run_in_line = 0;  // of these, run where spawned because the queue was full
+  std::uint64_t steals = 0;       // batches taken from another worker
+  std::uint64_t stolen = 0;       // tasks in them
   std::vector<Nanoseconds> busy;  // of each worker, in tasks
   bool dynamic = false;           // by policy, or because kHybrid found uneven work
   /// Longest busy time over the mean; 1 is balanced, 0 if nothing ran.

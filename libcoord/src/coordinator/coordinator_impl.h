@@ -57,8 +57,7 @@ std::string text_of(const std::source_location& where);
 struct DeviceEvents {
   std::shared_ptr<DeviceState> device;
   std::unique_ptr<EventPool> pool;
-  std::atomic<std::size_t>* spare_count =
-      nullptr;  // of the pool, which does not count them as in use
+  std::atomic<std::size_t>* spare_count = nullptr;  // of the pool; they do not count as in use
   std::array<EventRef, 2 * kMilestoneEvery> spare;
 
   /// A spare one, or none.

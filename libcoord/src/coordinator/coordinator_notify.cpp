@@ -209,8 +209,7 @@ void make_kind(const OperationRecord& record) {
   const std::size_t bytes = record.name_bytes();
   std::uint32_t number = KnownKind::kNone;
   if (kind == nullptr || bytes > kind->text.size() ||
-      kind->number.load(std::memory_order_relaxed) !=
-          KnownKind::kNone ||  // an exchange is expensive
+      kind->number.load(std::memory_order_relaxed) != KnownKind::kNone ||  // exchanges are slow
       !kind->number.compare_exchange_strong(number, KnownKind::kMaking))
     return;
   kind->type = record.type;

@@ -94,13 +94,12 @@ struct alignas(64) OperationRecord {
   bool has_event = false;
   bool announced = false;  // already reported to the observer
   bool retired = true;
-  std::uint32_t users = 0;    // users of this record: submissions, host waits, groups
-  std::uint32_t missing = 0;  // dependencies that are not submitted
-  Point point;                // ticket 0: not submitted
-  OperationRecord* next =
-      nullptr;  // in its stream's queue of unproved operations, or in the free list
-  std::uint32_t coordinator = 0;  // number of the Coordinator that owns the table
-  std::uint32_t named_by = 0;     // low half of the id of the last operation that named it
+  std::uint32_t users = 0;          // users of this record: submissions, host waits, groups
+  std::uint32_t missing = 0;        // dependencies that are not submitted
+  Point point;                      // ticket 0: not submitted
+  OperationRecord* next = nullptr;  // in the queue of unproved ones, or the free list
+  std::uint32_t coordinator = 0;    // number of the Coordinator that owns the table
+  std::uint32_t named_by = 0;       // low half of the id of the last operation that named it
 
   ClockRef clock;
   EventRef event;  // has_event: recorded behind it; otherwise, once begun, to be recorded
@@ -119,8 +118,7 @@ struct alignas(64) OperationRecord {
 
   std::uint32_t outer = 0;  // for the observer: the operation whose function it begins in
   Dependencies after;
-  std::uint32_t inferred_from = 0,
-                inferred_to = 0;             // range of inferred dependencies, if has_ranges
+  std::uint32_t inferred_from = 0, inferred_to = 0;  // inferred ones, if has_ranges
   std::vector<OperationRecord*> waits;       // what it waits for on the device; used until finished
   std::vector<OperationRecord*> dependents;  // operations that count it as missing
   std::uint64_t cost = 0;                    // ticks, if timed

@@ -34,7 +34,7 @@ Nanoseconds EventRef::elapsed_since(EventRef start) const {
   EventState& from = start.checked(kCall);
   EventState& to = checked(kCall);
   if (from.device != to.device)
-    throw make_error(kCodeInvalidHandle, kCall, "the events are of different devices");
+    throw make_error(kCodeInvalidHandle, kCall, "the events belong to different devices");
   if (from.event_class != EventClass::kTiming || to.event_class != EventClass::kTiming) {
     throw make_error(kCodeInvalidHandle, kCall, "both events must be of class kTiming");
   }

@@ -215,8 +215,7 @@ inline void EventPool::Impl::check_event(const EventState* event, std::uint64_t 
 
 // Releases an event that was acquired by another thread, or by one that has ended. Under the lock.
 void EventPool::Impl::give_back_foreign(EventState* event, std::uint64_t id) {
-  check_event(event, id,
-              "EventPool::release");  // again, now under the lock
+  check_event(event, id, "EventPool::release");  // again, under the lock
   const std::size_t which = index_of(event->event_class);
   auto* owner = static_cast<ThreadCache*>(event->owner);
   if (owner != nullptr && !owner->retired) {

@@ -31,7 +31,7 @@ struct PollClient::State {
 namespace {
 
 /// How long the thread polls without a pause after the last progress, even with nothing left: about
-/// ten times the cost of sleeping and waking up; also for kHurried clients.
+/// ten times the cost of sleeping and waking up; and the same for kHurried clients.
 constexpr std::int64_t kEagerNs = 50'000;
 constexpr std::int64_t kEagerForHurriedNs = 500'000;
 /// Pause between polls for kHurried clients: waking up and polling take longer.

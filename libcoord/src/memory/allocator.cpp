@@ -98,7 +98,7 @@ void* StreamOrderedAllocator::Impl::allocate(StreamRef stream, std::size_t bytes
   StreamState& state = clocks_.state_of(stream, kAllocate);
   if (bytes == 0) throw make_error(kCodeInvalidValue, kAllocate, "cannot allocate 0 bytes");
   if (state.device != device_.get())
-    throw make_error(kCodeInvalidHandle, kAllocate, "the stream is of another device");
+    throw make_error(kCodeInvalidHandle, kAllocate, "the stream belongs to another device");
   if (bytes > kMostBytes)
     throw make_error(kCodeOutOfMemory, kAllocate, std::to_string(bytes) + " bytes");
   const SizeClass size = size_class(bytes);

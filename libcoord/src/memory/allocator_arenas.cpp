@@ -190,7 +190,7 @@ Block* StreamOrderedAllocator::Impl::grow(const Place& place, std::size_t bytes)
   return &cut(place, {arena.first, wanted}, bytes);
 }
 
-// Takes memory whose use is not ordered before the stream, and makes it wait.
+// Takes memory whose use is not ordered before the stream, and makes the stream wait.
 Block* StreamOrderedAllocator::Impl::carve_after_waits(const Place& place, StreamRef stream,
                                                        std::size_t bytes) {
   if (place.capture != 0) return nullptr;

@@ -27,8 +27,7 @@ namespace coord::sim {
 
 /// What happens, or can happen, in one step, and the state it shares with other steps.
 struct Step {
-  std::uint64_t who =
-      0;  // a host thread or an operation; the same in every run with the same history
+  std::uint64_t who = 0;     // a host thread or operation; the same in runs with the same history
   std::uint64_t lane = 0;    // the thread or stream, for priorities
   bool host = false;         // code of a host thread
   bool syncs_hosts = false;  // depends on what other host threads do, and on host memory

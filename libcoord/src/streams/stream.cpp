@@ -195,7 +195,8 @@ void StreamRef::record(EventRef event) const {
   StreamState& stream = checked("StreamRef::record");
   EventState& to = event.checked("StreamRef::record");
   if (to.device != stream.device) {
-    throw make_error(kCodeInvalidHandle, "StreamRef::record", "the event is of another device");
+    throw make_error(kCodeInvalidHandle, "StreamRef::record",
+                     "the event belongs to another device");
   }
   stream.device->backend->record(stream.native, to.native);
   StreamCounts::add(stream.counts.records);

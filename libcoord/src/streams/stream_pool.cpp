@@ -220,7 +220,7 @@ std::uint64_t StreamPool::Impl::load(StreamRef stream) const {
   for (std::uint32_t slot = 0; slot < count; ++slot) {
     if (slots_[slot].stream.id() == stream.id()) return load_of(slot);
   }
-  throw make_error(kCodeInvalidHandle, "StreamPool::load", "the stream is not of this pool");
+  throw make_error(kCodeInvalidHandle, "StreamPool::load", "the stream is not in this pool");
 }
 
 void StreamPool::Impl::notify() const {

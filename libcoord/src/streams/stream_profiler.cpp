@@ -251,7 +251,7 @@ StreamProfiler::Impl::Impl(const Device& device, const StreamProfilerOptions& op
 void StreamProfiler::Impl::watch(StreamRef stream, StreamState& state) {
   if (state.device != device_.state().get())
     throw make_error(kCodeInvalidHandle, "StreamProfiler::watch",
-                     "the stream is of another device");
+                     "the stream belongs to another device");
   const std::lock_guard lock(mutex_);
   for (const auto& known : streams_) {
     if (known->id() == stream.id()) return known->watch();

@@ -28,7 +28,7 @@
 
 namespace coord {
 
-/// The largest value for which every 64-bit memory wait counts as reached: they compare signed.
+/// A word value that satisfies every 64-bit memory wait: they compare signed.
 inline constexpr std::uint64_t kPoison = 0x7fff'ffff'ffff'ffff;
 
 class TimelineSignal::Impl {
