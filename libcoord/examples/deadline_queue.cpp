@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// A server with one stream and two kinds of requests: long ones that may take their time, and short
-// ones that are asked for soon. All come at once; by their deadlines the short ones go first.
+// A server with one stream and two kinds of requests: long ones with late deadlines, and short ones
+// with early deadlines. All arrive at once; the short ones run first because of their deadlines.
 
 #include <chrono>
 #include <string>
@@ -14,7 +14,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr int kLongEach = 4;  // every so-manyth request is a long one
+constexpr int kLongEach = 4;  // one in this many requests is long
 
 int run_deadline_queue(const example::Arguments& arguments) {
   const coord::Device device = coord::Device::open(arguments.device);
@@ -25,8 +25,8 @@ int run_deadline_queue(const example::Arguments& arguments) {
   const auto requests = static_cast<std::size_t>(arguments.iterations);
   const coord::DeviceBuffer<float> answers = device.allocate<float>(requests);
   const coord::HostBuffer<float> host = device.allocate_host<float>(requests);
-  std::vector<std::size_t> order;  // in which they were given to the stream
-  // Until all requests are there.
+  std::vector<std::size_t> order;  // in which they were submitted to the stream
+  // Holds the work until all requests have arrived.
   const coord::OperationHandle open =
       coordinator.register_operation({.stream = stream, .description = "open"});
   const coord::TimeNs now = device.now();
@@ -51,7 +51,7 @@ int run_deadline_queue(const example::Arguments& arguments) {
 
   bool right = order.size() == requests && queue.metrics().missed == 0;
   for (std::size_t i = 0; i < requests; ++i) right = right && host[i] == static_cast<float>(i);
-  // But for what was on its way before the others came, no report goes before a look-up.
+  // Except for pieces already in flight, no report runs before a look-up.
   bool reports_only = false;
   for (std::size_t at = 2; at < order.size(); ++at) {
     const bool is_long = order[at] % kLongEach == 0;

@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Two streams that wait for each other through memory, which CUDA cannot see: really stuck.
+// Two streams that wait for each other through memory, which CUDA cannot see: a real deadlock.
 //
 // "left" waits for a value that "right" would write, behind its own wait for a value that "left"
-// would write. The simulator says so and the program ends with exit code 3. On a GPU the host hangs
-// in its synchronize until, after
-// --timeout seconds, a second thread stores one of the values; the exit code is 3 as well.
+// would write. The simulator reports this and the program exits with code 3. On a GPU the host
+// blocks in synchronize until a second thread stores one of the values after --timeout seconds; the
+// exit code is also 3.
 
 #include <atomic>
 #include <chrono>
@@ -35,7 +35,7 @@ int run_deadlock(const example::Arguments& arguments) {
         {.name = name, .duration = 30us, .transform = {value.data(), value.data(), 1, 1.0f, 1.0f}});
     ++counts.launches;
   };
-  // What works: "right" follows "left" by an event.
+  // What works: "right" waits for "left" through an event.
   left.memset(value.data(), 0, value.bytes());
   ++counts.memsets;
   for (int i = 0; i < arguments.iterations; ++i) add_one(left, "warm up");
@@ -44,7 +44,7 @@ int run_deadlock(const example::Arguments& arguments) {
   add_one(right, "follow");
   counts.records = counts.waits = 1;
 
-  // What cannot: each waits for the other's write, which is queued behind its own wait.
+  // What cannot work: each waits for the other's write, which is queued behind the other's wait.
   left.wait_value(right_done, 1);
   add_one(left, "never (left)");
   left.write_value(left_done, 1);
@@ -79,8 +79,8 @@ int run_deadlock(const example::Arguments& arguments) {
   counts.syncs += 2;
   counts.copies = 1;
   counts.print();
-  std::fprintf(stderr, "was deadlocked; let go after %d s\n", arguments.timeout_s);
-  // Both waits were served in the end: "right" first, whose value released "left".
+  std::fprintf(stderr, "was deadlocked; released after %d s\n", arguments.timeout_s);
+  // In the end both waits were released: "right" first, whose write released "left".
   return result[0] == static_cast<float>(arguments.iterations) + 3 ? example::kDeadlock
                                                                    : example::kWrongResult;
 }

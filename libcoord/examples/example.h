@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What the examples share: their arguments, the numbers they print, and how they end.
+// Shared code of the examples: arguments, printed numbers, and exit codes.
 #pragma once
 
 #include <coord/coord.h>
@@ -19,15 +19,15 @@ struct Arguments {
   std::string device = "auto";  // --device sim|cuda|auto
   int iterations = 16;          // --iterations N
   bool verify = false;          // --verify: check every number, not only that the program ends
-  bool repaired = false;        // --repaired: race does not have its race
-  int timeout_s = 5;            // --timeout S: deadlock on a GPU lets itself go after that
+  bool repaired = false;        // --repaired: the race example without its race
+  int timeout_s = 5;            // --timeout S: deadlock on a GPU releases itself after this time
 };
 
 /// Exit codes, besides 0.
 inline constexpr int kWrongResult = 1;
 inline constexpr int kWrongUsage = 2;
 inline constexpr int kDeadlock = 3;
-inline constexpr int kNoDevice = 77;  // no such device here: test runners count it as skipped
+inline constexpr int kNoDevice = 77;  // no such device: test runners treat this as skipped
 
 inline Arguments parse(int argc, char** argv) {
   Arguments arguments;
@@ -65,7 +65,7 @@ inline Arguments parse(int argc, char** argv) {
   return arguments;
 }
 
-/// What the program issued, to be compared with what a recording of it shows.
+/// What the program issued, to compare with its recording.
 struct Counts {
   std::uint64_t launches = 0, copies = 0, memsets = 0, records = 0, waits = 0, syncs = 0,
                 operations = 0;

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// A clean fork and join: one stream fans out to four and gathers them again, without the host
-// waiting in between.
+// A clean fork and join: one stream forks to four and joins them again, without a host wait in
+// between.
 
 #include <array>
 #include <chrono>
@@ -25,7 +25,7 @@ constexpr float kJoinScale = 0.5f;
 
 float branch_offset(std::size_t branch) { return static_cast<float>(branch) * 0.25f - 1.0f; }
 
-/// What the device computes with one element.
+/// What the device computes for one element.
 float expected(float value, std::size_t branch, int iterations) {
   for (int i = 0; i < iterations; ++i) {
     value = std::fma(1.0f, value, kForkOffset);

@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// The same work five times, from plain events to everything that libcoord offers for it: two
-// parts computed beside each other on two streams, then reduced on one.
+// The same work five times, from plain events to all features of libcoord for it: two parts
+// computed concurrently on two streams, then reduced on one.
 //
 //   1. plain events, as in any CUDA program
 //   2. pooled events, and fork and join, which cannot forget a wait
 //   3. a Coordinator: dependencies are stated, waits follow
-//   4. dependencies inferred from the memory that the operations touch
+//   4. dependencies inferred from the memory that the operations access
 //   5. a barrier, then callbacks and errors instead of a host that blocks
 //
 // The guide (docs/coord-guide.md) goes through them.
@@ -35,7 +35,7 @@ class Program {
         data_(device_.allocate<float>(kElements)),
         host_(device_.allocate_host<float>(kElements)) {}
 
-  // What the steps have in common.
+  // Common code of the steps.
   void upload(StreamRef stream) {
     for (std::size_t i = 0; i < kElements; ++i) host_[i] = static_cast<float>(i % 32);
     stream.copy_to_device(data_, host_);
@@ -68,7 +68,7 @@ class Program {
     side_.wait(uploaded);
     compute(main_, 0);
     compute(side_, 1);
-    side_.record(computed);  // after the work that it stands for
+    side_.record(computed);  // after the work that it covers
     main_.wait(computed);
     reduce(main_);
     main_.synchronize();
@@ -86,7 +86,7 @@ class Program {
       coord::ForkJoin fork(coordinator, main_, branches);
       compute(main_, 0);
       compute(side_, 1);
-    }  // joined, also if something in between throws
+    }  // joined, even if something in between throws
     reduce(main_);
     main_.synchronize();
     ++counts.syncs;
@@ -151,7 +151,7 @@ class Program {
     });
     const bool completed = ended.get_future().get();
 
-    // A function that throws fails its operation, and whatever was to come after it.
+    // A function that throws fails its operation and those that depend on it.
     const auto gate = coordinator.register_operation({.stream = side_, .description = "gate"});
     const auto faulty = coordinator.submit({.stream = side_, .after = {gate}}, [](StreamRef) {
       throw std::runtime_error("the input was wrong");

@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// A clean pipeline: upload, compute and download overlap, each in a stream of its own, over two
-// sets of buffers.
+// A clean pipeline: upload, compute and download overlap, each in its own stream, with two sets of
+// buffers.
 //
-// The dependencies are stated where they arise; the Coordinator turns them into the waits that are
-// needed. The host blocks only before it touches a page-locked buffer that a copy may still use.
+// The dependencies are stated where they arise; the Coordinator turns them into the required waits.
+// The host blocks only before it accesses a page-locked buffer that a copy may still use.
 
 #include <array>
 #include <chrono>

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// A bounded pool of events in use: each batch records one of them behind its work; once all are in
-// use, the host waits for the oldest batches and gives their events back.
+// How to use a bounded pool of events: each batch records one event behind its work; once all are
+// in use, the host waits for the oldest batches and releases their events.
 
 #include <array>
 #include <chrono>
@@ -37,7 +37,7 @@ int run_pools(const example::Arguments& arguments) {
   std::vector<coord::EventRef> batches;
   for (int i = 0; i < arguments.iterations; ++i) {
     const std::size_t s = static_cast<std::size_t>(i) % kStreams;
-    if (batches.size() == kCapacity) {  // the oldest half, of whatever streams
+    if (batches.size() == kCapacity) {  // the oldest half, in any stream
       for (std::size_t b = 0; b < kCapacity / 2; ++b) {
         batches[b].synchronize();
         ++counts.syncs;

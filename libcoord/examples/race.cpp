@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// A race as real programs have it: two batches share a buffer, and nothing tells the copies that
-// the buffer is still in use.
+// A race typical of real programs: two batches share a buffer, and the copies do not wait until the
+// buffer is free.
 //
-// "copies" brings batch after batch into one device buffer, "math" sums each of them. Every sum
-// waits for its batch, but no batch waits until the one before it is summed: the way back is
-// missing. Whether a sum comes out wrong depends on timing; the recording shows the race in any
-// case. With --repaired each load depends on the last sum, and all sums are right.
+// "copies" loads one batch after another into one device buffer, "math" sums each of them. Every
+// sum waits for its batch, but no load waits until the previous batch is summed: that wait is
+// missing. Whether a sum is wrong depends on timing; the recording shows the race in any case. With
+// --repaired each load depends on the last sum, and all sums are right.
 
 #include <vector>
 

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Neighbors that exchange borders: in each step every stream computes its part from what its two
-// neighbors had after the step before, so that each depends on the other, step by step. Threads
+// Neighbors that exchange borders: in each step every stream computes its part from the previous
+// step's results of its two neighbors, so that they depend on each other, step by step. Threads
 // submit the parts; a barrier ends each phase.
 
 #include <array>
@@ -39,7 +39,7 @@ int run_stream_group(const example::Arguments& arguments) {
   const std::vector<coord::StreamRef> refs(streams.begin(), streams.end());
   coord::StreamGroup group(coordinator, refs, {.name = "phase"});
 
-  // Two copies of the parts: a step reads the one and writes the other.
+  // Two copies of the parts: a step reads one and writes the other.
   const coord::DeviceBuffer<float> parts = device.allocate<float>(2 * kParts);
   const coord::HostBuffer<float> host = device.allocate_host<float>(2 * kParts);
   for (float& part : host) part = 1;
@@ -64,8 +64,7 @@ int run_stream_group(const example::Arguments& arguments) {
     }
     group.execute_parallel(pieces, "step");
     counts.launches += kParts;
-    // The next step reads what the left neighbor has written, and overwrites what the right one
-    // has read.
+    // The next step reads what the left neighbor wrote, and overwrites what the right one read.
     for (std::size_t i = 0; i < kParts; ++i) {
       group.add_dependency(group[i], group[(i + kParts - 1) % kParts]);
       group.add_dependency(group[i], group[(i + 1) % kParts]);

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Scratch memory for steps on two streams: each step takes it, and the next one on the other stream
-// gets the same memory, because it waits for the step before anyhow.
+// Scratch memory for steps on two streams: each step allocates it, and the next step on the other
+// stream gets the same memory, because it waits for the previous step anyway.
 
 #include <array>
 #include <chrono>

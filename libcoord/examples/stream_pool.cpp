@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Steps of very different length on a pool of streams: each goes to an idle stream while there is
-// one. After every burst the pool is tuned by what its steps took.
+// Steps of very different length on a pool of streams: each gets an idle stream if there is one.
+// After every burst the pool is tuned based on the measured times.
 
 #include <chrono>
 

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Chunks that are copied up, worked on and copied down by 1, 2 and 4 streams: what the device's own
-// clock says of copies that are hidden behind kernels. The table goes to stderr.
+// Chunks that are copied to the device, processed and copied back with 1, 2 and 4 streams: measures
+// with the device's clock how much of the copies overlaps kernels. The table goes to stderr.
 
 #include <chrono>
 #include <vector>
@@ -16,7 +16,7 @@ using namespace std::chrono_literals;
 constexpr std::size_t kChunk = std::size_t{1} << 20;  // floats
 constexpr std::size_t kBuffers = 4;
 
-/// Each chunk is copied up, worked on and copied down; returns the profiler's report.
+/// Copies each chunk to the device, processes it and copies it back; returns the profiler's report.
 coord::ProfileReport run_chunks(const coord::Device& device, std::size_t count, int chunks,
                                 example::Counts& counts, bool& right) {
   std::vector<coord::Stream> streams;
@@ -37,7 +37,7 @@ coord::ProfileReport run_chunks(const coord::Device& device, std::size_t count, 
     stream.copy_to_host(host.data() + at, memory.data() + at, kChunk * sizeof(float));
   }
   device.synchronize();
-  counts.syncs += 2;  // this one, and that of the profiler's constructor
+  counts.syncs += 2;  // this one, and one in the profiler's constructor
   counts.launches += static_cast<std::uint64_t>(chunks);
   counts.copies += static_cast<std::uint64_t>(2 * chunks);
   for (std::size_t i = 0; i < kBuffers; ++i) {
@@ -58,7 +58,7 @@ int run_stream_profiler(const example::Arguments& arguments) {
     const coord::ProfileReport report =
         run_chunks(device, streams, arguments.iterations, counts, right);
     std::fputs(report.text().c_str(), stderr);
-    // One stream alone overlaps nothing; four, each with a buffer of its own, do.
+    // One stream alone has no overlap; four, each with its own buffer, do.
     right = right && report.streams.size() == streams;
     if (streams == 1) right = right && report.overlapped.count() == 0;
     if (streams == 4 && arguments.iterations >= 4) right = right && report.overlapped.count() > 0;

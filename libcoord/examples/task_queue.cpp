@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Tasks of the host that feed two streams: blocks of data are prepared by whichever worker is free,
-// then sent and scaled by the two types of work that have a stream each.
+// Host tasks that feed two streams: any free worker prepares blocks of data, then two types of
+// work, each with its own stream, send and scale them.
 
 #include <algorithm>
 #include <vector>
@@ -26,7 +26,7 @@ int run_task_queue(const example::Arguments& arguments) {
   for (std::size_t i = 0; i < blocks; ++i) {
     float* const block = host.data() + i * kCount;
     prepared.push_back(queue.submit([=](const coord::TaskPlace&) {
-      // The later, the longer: work that is spread evenly by number is uneven in time.
+      // Later blocks take longer: work distributed evenly by count is uneven in time.
       for (std::size_t round = 0; round <= 10 * i; ++round)
         std::fill(block, block + kCount, static_cast<float>(round));
       std::fill(block, block + kCount, static_cast<float>(i));

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// The list of backends built in: one line for each.
+// The list of built-in backends, one per line.
 
 #include "coord/backend.h"
 #include "cuda/cuda_backend.h"

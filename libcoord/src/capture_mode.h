@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Lets libcoord ask the device while others capture.
+// Allows libcoord to query the device during captures of other threads.
 #pragma once
 
 #include "coord/backend.h"
@@ -9,8 +9,8 @@
 
 namespace coord {
 
-/// Queries are forbidden to every thread while any other one captures in CUDA's default mode,
-/// unless the thread says that it knows what it does: this one does, while this lives.
+/// While another thread captures in CUDA's default mode, queries are forbidden to every thread that
+/// has not set relaxed mode. This object sets it for its lifetime.
 class AllowedDuringCapture {
  public:
   explicit AllowedDuringCapture(Backend& backend)
@@ -19,7 +19,7 @@ class AllowedDuringCapture {
     try {
       backend_.exchange_capture_mode(before_);
     } catch (const Error&) {
-      // The device has failed; there is no capture any more.
+      // The device has failed; no capture is left.
     }
   }
   AllowedDuringCapture(const AllowedDuringCapture&) = delete;

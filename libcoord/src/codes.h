@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// CUDA's numbers for outcomes, as far as libcoord itself has to produce or understand them.
+// CUDA's result codes, as far as libcoord itself produces or interprets them.
 //
-// The simulated device answers with the same numbers as the driver, so that programs and traces
-// read alike.
+// The simulated device returns the same codes as the driver, so that programs and traces look the
+// same.
 #pragma once
 
 #include <string>
@@ -38,10 +38,10 @@ enum Code : int {
   kCodeUnknown = 999,
 };
 
-/// What a driver's code means to a program.
+/// The error kind for a driver's code.
 ErrorKind kind_of_code(int code) noexcept;
 
-/// Driver's name of one of the codes above, or "CUDA_ERROR_UNKNOWN".
+/// The driver's name of one of the codes above, or "CUDA_ERROR_UNKNOWN".
 const char* name_of_code(int code) noexcept;
 
 /// An Error of the kind that belongs to `code`.

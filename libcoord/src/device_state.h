@@ -4,7 +4,7 @@
 // What Device, Stream and Event share: the opened backend and the table of live streams and events.
 //
 // Entries of the table are reused but never freed while the device is open, so that a reference to
-// a destroyed stream or event is recognized (its id no longer matches) instead of followed.
+// a destroyed stream or event is detected (its id no longer matches) instead of dereferenced.
 #pragma once
 
 #include <array>
@@ -28,26 +28,26 @@ namespace coord {
 
 struct DeviceState;
 
-/// One piece of work that a call of libcoord gives to a stream.
+/// One piece of work that a libcoord call enqueues on a stream.
 struct Work {
   WorkKind kind{};
   std::size_t bytes = 0;
-  const void* host = nullptr;  // the end of a copy that is on the host
+  const void* host = nullptr;  // the host side of a copy
 };
 
-/// Times the work of a stream that is watched.
+/// Times the work of a watched stream.
 class StreamMeter {
  public:
   StreamMeter() = default;
   virtual ~StreamMeter() = default;
   StreamMeter(const StreamMeter&) = delete;
   StreamMeter& operator=(const StreamMeter&) = delete;
-  /// Makes the call that enqueues it, and throws what that throws.
+  /// Makes the call that enqueues the work, and throws what that throws.
   virtual void measure(const Work& work, const std::function<void()>& call) = 0;
 };
 
-/// What StreamMetrics are made of. Calls on one stream are in order, so nothing is added to at a
-/// time but the memory, which any stream may free.
+/// The counters behind StreamMetrics. Calls on one stream are in order, so only the memory
+/// counters, which any stream may change, are updated concurrently.
 struct StreamCounts {
   using Count = std::atomic<std::uint64_t>;
   std::array<Count, kWorkKinds> work{}, bytes{};
@@ -71,12 +71,12 @@ struct StreamState {
   NativeStream native = 0;
   int priority = 0;
   std::string name;
-  /// For the Coordinator that used it last: which one, and where it keeps the stream.
+  /// The Coordinator that used it last, and its index for the stream.
   std::atomic<std::uint64_t> coordinator{0};
   std::atomic<StreamMeter*> meter{nullptr};  // null unless it is watched
   StreamCounts counts;
 
-  /// Gives it a piece of work by `call()`.
+  /// Enqueues a piece of work with `call()`.
   template <typename Call>
   void give(const Work& work, Call call) {
     if (StreamMeter* const watching = meter.load(std::memory_order_relaxed); watching != nullptr)
@@ -92,21 +92,21 @@ struct StreamState {
 /// Stream-ordered memory, by the stream that allocated it.
 struct OwnedMemory {
   StreamState* stream = nullptr;
-  std::uint64_t id = StreamId::kNone;  // of the stream, whose entry may have become another's
+  std::uint64_t id = StreamId::kNone;  // of the stream, whose entry may have been reused
   std::size_t bytes = 0;
   [[nodiscard]] StreamCounts* counts() const noexcept {
     return stream != nullptr && stream->id.load() == id ? &stream->counts : nullptr;
   }
 };
 
-/// On a cache line of its own: threads that share a pool write the ids of neighbors.
+/// On its own cache line, because threads that share a pool write the ids of neighbors.
 struct alignas(64) EventState {
   std::atomic<std::uint64_t> id{EventId::kNone};
   DeviceState* device = nullptr;
   NativeEvent native = 0;
   EventClass event_class{};
   std::atomic<std::uint64_t> pool{0};  // number of the EventPool that owns it, 0 if none
-  /// Id under which it was given back to its pool while `id` waits to be ended by its owner.
+  /// Id with which it was released to its pool, until its owner ends `id`.
   std::atomic<std::uint64_t> returned{EventId::kNone};
   void* owner = nullptr;  // for the pool
 };
@@ -117,18 +117,18 @@ struct DeviceState : std::enable_shared_from_this<DeviceState> {
   /// An entry with a new id. Thread-safe.
   StreamState& add_stream(NativeStream native, int priority, std::string_view name);
   EventState& add_event(NativeEvent native, EventClass event_class);
-  /// Ends the id; the entry may be used again. Thread-safe.
+  /// Ends the id; the entry may be reused. Thread-safe.
   void remove(StreamState& stream);
   void remove(EventState& event);
   /// The calling thread's entry.
   StreamState& per_thread_stream();
-  /// Whose stream-ordered memory it is, for their counts. Thread-safe.
+  /// Assigns stream-ordered memory to a stream, for its counters. Thread-safe.
   void own_memory(void* address, const OwnedMemory& owned);
   OwnedMemory disown_memory(void* address);
 
   DeviceId id;
   std::unique_ptr<Backend> backend;
-  // Of its properties, for hot paths:
+  // Copies of properties, for hot paths:
   const bool simulated;
   const coord_clock clock;  // of stamps
   const std::uint32_t max_connections;
@@ -157,10 +157,10 @@ inline EventState& EventRef::checked(const char* call) const {
   return *state_;
 }
 
-/// The device's number for a priority.
+/// The device's value for a priority.
 int priority_number(StreamPriority priority, const DeviceProperties& properties);
 
-/// The first of `count` event ids that nobody else gets. Thread-safe.
+/// Reserves `count` event ids and returns the first. Thread-safe.
 std::uint64_t take_event_ids(std::uint64_t count) noexcept;
 
 }  // namespace coord

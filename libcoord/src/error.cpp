@@ -75,7 +75,7 @@ ErrorKind kind_of_code(int code) noexcept {
   if (code == kCodeIllegalState ||
       (code >= kCodeCaptureUnsupported && code <= kCodeCaptureWrongThread))
     return ErrorKind::kCapture;
-  // 700 to 721: faults of running work, after which the context answers every call with an error.
+  // 700 to 721: faults of running work, after which every call in the context returns an error.
   return code >= 700 && code <= 721 ? ErrorKind::kDeviceFailure : ErrorKind::kOther;
 }
 

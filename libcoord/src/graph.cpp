@@ -33,7 +33,7 @@ void ExecutableGraph::launch(StreamRef stream) const {
   if (device_ == nullptr) throw make_error(kCodeInvalidHandle, kCall, "the graph is null");
   StreamState& state = stream.checked(kCall);
   if (state.device != device_.get())
-    throw make_error(kCodeInvalidHandle, kCall, "the stream is of another device");
+    throw make_error(kCodeInvalidHandle, kCall, "the stream belongs to another device");
   state.give({WorkKind::kGraph}, [&] { device_->backend->launch_graph(native_, state.native); });
 }
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Names for tools that listen to NVTX (nsys, our collector): operations as ranges of domain
-// "coord", and streams and events by name. Nothing, unless libcoord was built with the headers of
+// "coord", and streams and events by name. No effect unless libcoord was built with the headers of
 // the CUDA toolkit.
 #pragma once
 
@@ -11,7 +11,7 @@
 namespace coord::nvtx {
 
 #ifdef COORD_HAVE_CUDA
-/// Whether a tool listens: if not, none ever will.
+/// Whether a tool listens; if not, none ever will.
 bool listening() noexcept;
 void push(const char* name) noexcept;
 void pop() noexcept;

@@ -3,8 +3,7 @@
 
 // The observer that is listening, if any.
 //
-// `observer()` has a null function for every hook that nobody listens to, so that each hook is one
-// branch.
+// Without an observer every function of `observer()` is null, so that each hook costs one branch.
 #pragma once
 
 #include <cstddef>
@@ -14,10 +13,10 @@
 
 namespace coord {
 
-/// Looks the observer up, once per process; called when a device is opened.
+/// Looks up the observer, once per process; called when a device is opened.
 void find_observer();
 
-#ifdef COORD_WITHOUT_OBSERVER  // for measuring what telling nobody costs
+#ifdef COORD_WITHOUT_OBSERVER  // to measure the cost of hooks without an observer
 inline constexpr coord_observer kNoHooks{};
 inline const coord_observer& observer() noexcept { return kNoHooks; }
 #else
@@ -26,11 +25,11 @@ extern coord_observer observer_table;
 inline const coord_observer& observer() noexcept { return observer_table; }
 #endif
 
-/// Whether somebody listens: then every hook is there.
+/// Whether an observer listens: then every hook is set.
 inline bool is_observed() noexcept { return observer().size != 0; }
 
-/// Tells that an operation or a call (COORD_NONE: not that; neither: the calling thread, now) reads
-/// or writes memory.
+/// Reports that an operation or a call (COORD_NONE: not that; neither: the calling thread, now)
+/// reads or writes memory.
 inline void notify_access(const coord_observer& to, std::uint32_t operation,
                           std::uint32_t correlation_id, std::uint64_t address, std::size_t bytes,
                           bool writes, std::int64_t time_ns) {
@@ -40,9 +39,9 @@ inline void notify_access(const coord_observer& to, std::uint32_t operation,
   to.access(&facts);
 }
 
-/// A number that no other pool of the process has, of whatever kind; from 1. Thread-safe.
+/// A number unique among all pools of the process, of any kind; from 1. Thread-safe.
 std::uint64_t next_pool_number() noexcept;
-/// Tells of a new pool.
+/// Reports a new pool.
 void notify_pool(std::uint64_t number, coord_pool_kind kind, std::uint64_t capacity,
                  const char* name);
 

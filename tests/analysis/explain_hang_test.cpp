@@ -55,7 +55,7 @@ trace::HangReport explain(const TraceBuilder& builder) {
 trace::HangReport missing_participant() {
   trace::HangReport report;
   report.verdict = "missing-participant";
-  report.headline = "barrier \"exchange\", at which these streams are missing: 3";
+  report.headline = "barrier \"exchange\"; streams missing: 3";
   report.nodes = {{.kind = trace::kHangOutside, .name = report.headline},
                   {.kind = trace::kHangThread, .object = 0, .name = "host thread 1"}};
   report.edges = {{1, 0, trace::kNeedsAll, " waits for"}};

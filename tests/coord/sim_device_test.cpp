@@ -84,7 +84,7 @@ TEST(SimConnections, DeadlockReportNamesTheFalseDependency) {
     std::string text;
     EXPECT_EQ(kind_thrown([&] { waits.synchronize(); }, &text), coord::ErrorKind::kDeadlock);
     EXPECT_THAT(text, HasSubstr("\"releases\": kernel before the write, in the same hardware queue "
-                                "as what is blocked in stream \"waits\""));
+                                "as blocked work of stream \"waits\""));
     EXPECT_THAT(text, HasSubstr("cycle"));
     flag[0] = 1;
     device.synchronize();
@@ -219,8 +219,9 @@ TEST(SimKernels, ThatSpinForWhatCannotRunBesideThemAreADeadlock) {
     releases.write_value(flag.data(), 1);
     std::string text;
     EXPECT_EQ(kind_thrown([&] { device.synchronize(); }, &text), coord::ErrorKind::kDeadlock);
-    EXPECT_THAT(text, HasSubstr("without a free multiprocessor beside what spins in stream "
-                                "\"spins\""));
+    EXPECT_THAT(text,
+                HasSubstr("without a free multiprocessor next to the spinning kernel of stream "
+                          "\"spins\""));
     flag[0] = 1;
     device.synchronize();
   });

@@ -384,7 +384,7 @@ TEST(SimDeadlock, SaysIfNobodyWritesTheValue) {
       ADD_FAILURE() << "nothing was thrown";
     } catch (const coord::Error& error) {
       EXPECT_THAT(error.what(), HasSubstr("for the value 7"));
-      EXPECT_THAT(error.what(), HasSubstr("which is 0; nothing that is pending writes it"));
+      EXPECT_THAT(error.what(), HasSubstr("which is 0; no pending operation writes it"));
       EXPECT_THAT(error.what(), testing::Not(HasSubstr("cycle")));
     }
   });

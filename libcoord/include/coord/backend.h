@@ -1,11 +1,10 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What a backend must do, and the list of those built in.
+// The backend interface, and the list of built-in backends.
 //
-// A backend is one opened device behind raw handles. It checks nothing about their lifetime:
-// Device, Stream and Event do. Users of libcoord need only DeviceProperties and CaptureMode from
-// here.
+// A backend is one opened device with raw handles. It does not check their lifetime; Device, Stream
+// and Event do. Users of libcoord need only DeviceProperties and CaptureMode from this file.
 #pragma once
 
 #include <cstddef>
@@ -35,7 +34,7 @@ struct DeviceProperties {
   std::uint32_t copy_engines = 0;
   std::uint32_t max_connections = 0;  // hardware queues that streams share
   std::uint64_t memory_bytes = 0;
-  int least_priority = 0;  // numbers as CUDA's: lower is more urgent
+  int least_priority = 0;  // as in CUDA: lower is more urgent
   int greatest_priority = 0;
 };
 
@@ -49,9 +48,9 @@ using NativeEvent = std::uint64_t;
 inline constexpr NativeStream kLegacyStream = 0;
 inline constexpr NativeStream kPerThreadStream = 2;
 
-/// Which calls a stream capture forbids to which threads, as CUDA has it: those that might
-/// interfere with it (queries, synchronization, allocation) are forbidden to every thread, to the
-/// capturing thread, or to none.
+/// Which threads a stream capture forbids unsafe calls to, as in CUDA: calls that might interfere
+/// with it (queries, synchronization, allocation) are forbidden to every thread, to the capturing
+/// thread, or to none.
 enum class CaptureMode { kGlobal, kThreadLocal, kRelaxed };
 enum class CaptureStatus {
   kNone,
@@ -68,12 +67,12 @@ struct GraphShape {
 };
 
 /// One opened device. All functions are thread-safe for different streams, throw coord::Error
-/// unless noexcept, and block only where their names say synchronize, or where CUDA's do (free,
-/// copies of pageable memory, a stream with some thousand operations queued up).
+/// unless noexcept, and block only if their names say synchronize, or if CUDA's do (free, copies of
+/// pageable memory, a stream with about a thousand queued operations).
 ///
-/// While a stream is captured, calls on it (and on streams that wait for its events) become nodes
-/// and edges of a graph and nothing runs. What CUDA refuses then (see CaptureMode) throws kCapture
-/// and invalidates the capture. The functions marked capture-safe are always allowed.
+/// While a stream is being captured, calls on it (and on streams that wait for its events) become
+/// nodes and edges of a graph and nothing runs. Calls that CUDA forbids meanwhile (see CaptureMode)
+/// throw kCapture and invalidate the capture. The functions marked capture-safe are always allowed.
 class COORD_EXPORT Backend {
  public:
   virtual ~Backend() = default;
@@ -81,7 +80,7 @@ class COORD_EXPORT Backend {
   [[nodiscard]] virtual const DeviceProperties& properties() const noexcept = 0;
   [[nodiscard]] virtual TimeNs now() = 0;
 
-  /// `name` is what traces call the stream; empty: none.
+  /// `name` is the stream's name in traces; empty: none.
   [[nodiscard]] virtual NativeStream create_stream(int priority, bool non_blocking,
                                                    std::string_view name) = 0;
   virtual void destroy_stream(NativeStream stream) noexcept = 0;
@@ -99,7 +98,7 @@ class COORD_EXPORT Backend {
   [[nodiscard]] virtual Nanoseconds elapsed(NativeEvent start, NativeEvent end) = 0;
 
   [[nodiscard]] virtual void* allocate(std::size_t bytes, bool on_host) = 0;
-  /// Memory of host and device; released as memory of the device.
+  /// Memory that host and device share; freed like device memory.
   [[nodiscard]] virtual void* allocate_managed(std::size_t bytes);
   virtual void release(void* address, bool on_host) noexcept = 0;
   /// Capture-safe.
@@ -108,7 +107,7 @@ class COORD_EXPORT Backend {
   virtual void copy(NativeStream stream, void* to, const void* from, std::size_t bytes,
                     CopyDirection direction) = 0;
   virtual void memset(NativeStream stream, void* to, std::uint8_t value, std::size_t bytes) = 0;
-  /// Moves managed memory to the host or the device, before it is touched there.
+  /// Moves managed memory to the host or the device, before it is accessed there.
   virtual void prefetch(NativeStream stream, void* address, std::size_t bytes, bool to_host);
   virtual void launch(NativeStream stream, const KernelSpec& kernel) = 0;
   virtual void host_function(NativeStream stream, std::function<void()> function) = 0;
@@ -116,26 +115,26 @@ class COORD_EXPORT Backend {
                           std::uint64_t value) = 0;
   virtual void write_value(NativeStream stream, std::uint64_t* address, std::uint64_t value) = 0;
 
-  /// Memory that exists for what is ordered after this call in `stream`, until free_async in
-  /// whichever stream. Device memory from the device's pool; freed memory is used again.
+  /// Memory that is valid for work ordered after this call in `stream`, until free_async in any
+  /// stream. Device memory from the device's pool; freed memory is reused.
   [[nodiscard]] virtual void* allocate_async(NativeStream stream, std::size_t bytes) = 0;
   virtual void free_async(NativeStream stream, void* address) = 0;
 
   /// Whether streams of this device can wait for events of `other` and copy to and from it.
   /// Capture-safe.
   [[nodiscard]] virtual bool can_reach(const Backend& other) const noexcept = 0;
-  /// Copies between two devices that can_reach() each other; `stream` is of this device.
+  /// Copies between two devices that can_reach() each other; `stream` belongs to this device.
   virtual void copy_peer(NativeStream stream, void* to, Backend& to_device, const void* from,
                          Backend& from_device, std::size_t bytes) = 0;
 
   virtual void begin_capture(NativeStream stream, CaptureMode mode) = 0;
-  /// The graph of what was captured since begin_capture on `stream`. Throws kCapture if the capture
-  /// is invalid, by then over, or if streams that joined it were not joined back.
+  /// The graph captured since begin_capture on `stream`. Throws kCapture if the capture is invalid
+  /// (it has then ended), or if streams that joined it were not joined back.
   [[nodiscard]] virtual NativeGraph end_capture(NativeStream stream) = 0;
   /// Capture-safe.
   [[nodiscard]] virtual CaptureStatus capture_status(NativeStream stream) = 0;
-  /// Sets the calling thread's own mode, which lets it make calls that others' captures would
-  /// forbid; returns the mode before. Capture-safe.
+  /// Sets the calling thread's own mode, which allows it calls that captures of other threads would
+  /// forbid; returns the previous mode. Capture-safe.
   virtual CaptureMode exchange_capture_mode(CaptureMode mode) = 0;
   [[nodiscard]] virtual GraphShape graph_shape(NativeGraph graph) = 0;
   virtual void destroy_graph(NativeGraph graph) noexcept = 0;
@@ -144,15 +143,15 @@ class COORD_EXPORT Backend {
   virtual void launch_graph(NativeExecutable executable, NativeStream stream) = 0;
   virtual void destroy_executable(NativeExecutable executable) noexcept = 0;
 
-  /// Makes the device the one that the calling thread's own calls to its driver are for, until
-  /// leave(). They nest. Capture-safe.
+  /// Makes the device current for the calling thread's own driver calls, until leave(). Calls nest.
+  /// Capture-safe.
   virtual void enter() {}
   virtual void leave() noexcept {}
 
-  /// Tells the observer that the calling thread now reads or writes memory that the device uses
-  /// too. The simulated device judges races by it while orders are explored. Capture-safe.
+  /// Notifies the observer that the calling thread now reads or writes memory that the device also
+  /// uses. The simulated device uses this to detect races while orders are explored. Capture-safe.
   virtual void host_access(const void* address, std::size_t bytes, bool writes);
-  /// Tells the observer what the work of an operation reads or writes. Capture-safe.
+  /// Notifies the observer what the work of an operation reads or writes. Capture-safe.
   virtual void declare_access(std::uint32_t operation, const void* address, std::size_t bytes,
                               bool writes);
 };
@@ -160,12 +159,12 @@ class COORD_EXPORT Backend {
 /// A kind of device that libcoord can open.
 struct BackendFactory {
   std::string_view name;
-  /// How many devices there are; 0 with the reason in `why_none`.
+  /// Number of devices; if 0, `why_none` is the reason.
   int (*device_count)(std::string& why_none);
   std::unique_ptr<Backend> (*open)(int ordinal);
 };
 
-/// The backends of this build, those that Device::open prefers first. Thread-safe.
+/// The backends of this build, in the order Device::open prefers them. Thread-safe.
 [[nodiscard]] COORD_EXPORT const std::vector<BackendFactory>& backends();
 
 }  // namespace coord

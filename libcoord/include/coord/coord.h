@@ -17,32 +17,32 @@
 //   auto scale = coordinator.submit(   // waits on the device, not here
 //       {.stream = math, .after = {load}, .description = "scale"},
 //       [&](coord::StreamRef stream) { launch_scale(stream.native(), batch.data()); });
-//   coordinator.on_complete(scale, [](coord::Outcome) { /* on a thread of libcoord's own */ });
+//   coordinator.on_complete(scale, [](coord::Outcome) { /* on a thread of libcoord */ });
 //   coordinator.wait(scale);
 //
-// Where to look:
+// Headers:
 //   device.h       opening devices; making streams, events, memory
-//   stream.h       work: copies, kernels, host functions, waits on events and memory
-//   event.h        points in a stream's order
-//   event_pool.h   events to borrow and give back
+//   stream.h       work: copies, kernels, host functions, waits for events and memory
+//   event.h        points in a stream's order that others can wait for
+//   event_pool.h   a pool of events
 //   coordinator.h  operations with dependencies, which become the fewest possible waits
-//   stream_pool.h  streams to borrow, the idle ones first
+//   stream_pool.h  streams to lease, idle ones first
 //   task_queue.h   tasks for threads of the host; task_queue.cuh, not included here, for warps
-//   allocator.h    device memory that is used again as soon as the order of streams allows
+//   allocator.h    device memory that is reused as soon as the order of streams allows
 //   barrier.h      a point that several streams pass together
-//   stream_profiler.h  what the work of streams takes on the device
-//   stream_group.h streams that depend on each other as a whole, filled by several threads
-//   deadline_queue.h  pieces of work for a stream, the earliest deadline first
+//   stream_profiler.h  time that the work of streams takes on the device
+//   stream_group.h streams that depend on each other as a whole, fed by several threads
+//   deadline_queue.h  work for a stream, earliest deadline first
 //   fork_join.h    from one stream to several and back, without a Coordinator
 //   timeline.h     a number that host and streams signal and wait for, in any order
-//   waiter.h       functions called once a stream has passed a point
-//   executor.h     the threads on which they run
-//   deadlock.h     who waits for whom, and whether it can end
+//   waiter.h       callbacks when a stream has passed a point
+//   executor.h     the threads that run them
+//   deadlock.h     the wait graph, and whether its waits can end
 //   graph.h        captured work that is launched with one call
 //   kernel.h       kernels that run on every backend
-//   sim.h          the simulated device's knobs; explore.h, not included here, tries every order
-//   error.h        the exception that everything throws
-//   observer.h     the C table through which a profiler listens
+//   sim.h          settings of the simulated device; explore.h, not included here, tries all orders
+//   error.h        the exception type
+//   observer.h     the C interface for a profiler
 #pragma once
 
 #include "coord/allocator.h"

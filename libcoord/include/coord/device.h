@@ -34,11 +34,11 @@ class COORD_EXPORT Device {
   /// that GPU; "sim": a new simulated device. Throws kNoDevice (the text says why) or
   /// kInvalidArgument.
   [[nodiscard]] static Device open(std::string_view which = "auto");
-  /// A new simulated device with a virtual clock of its own.
+  /// A new simulated device with its own virtual clock.
   [[nodiscard]] static Device open(const sim::Config& config);
 
-  /// A GPU through a CUDA context of the program's own, which must outlive the Device and all that
-  /// is made of it. Throws kNoDevice without CUDA, or what the driver says of the context.
+  /// A GPU through the program's own CUDA context, which must outlive the Device and everything
+  /// created from it. Throws kNoDevice without CUDA, or the driver's error for the context.
   [[nodiscard]] static Device of_context(CUctx_st* context);
   /// A device of a backend that is not built in, such as a test's own. Throws kInvalidArgument if
   /// it is null.
@@ -50,7 +50,7 @@ class COORD_EXPORT Device {
 
   [[nodiscard]] Stream create_stream(const StreamOptions& options = {}) const;
   [[nodiscard]] Event create_event(const EventOptions& options = {}) const;
-  /// CUDA's legacy default stream, which orders itself with all streams that are not non-blocking.
+  /// CUDA's legacy default stream, which synchronizes with all blocking streams.
   [[nodiscard]] StreamRef legacy_stream() const;
   /// The calling thread's own default stream. The reference is for this thread only.
   [[nodiscard]] StreamRef per_thread_stream() const;
@@ -68,19 +68,19 @@ class COORD_EXPORT Device {
   [[nodiscard]] ManagedBuffer<T> allocate_managed(std::size_t count) const {
     return ManagedBuffer<T>(allocate_managed_bytes(byte_count(count, sizeof(T))));
   }
-  /// Asks the driver. Whatever libcoord and CUDA do not know is kPageable.
+  /// Queries the driver. Memory unknown to libcoord and CUDA is kPageable.
   [[nodiscard]] MemoryKind memory_kind(const void* address) const;
 
   /// Blocks until all work of the device's context has ended. Throws as StreamRef::synchronize
   /// does.
   void synchronize() const;
 
-  /// Tells that the calling thread now reads or writes memory that the device uses too: to a
-  /// profiler, and while orders are explored to the simulated device, which judge races by it.
+  /// Declares that the calling thread now reads or writes memory that the device also uses: to a
+  /// profiler and, while orders are explored, to the simulated device for race detection.
   void host_access(const MemoryRange& range, Access access) const;
 
-  /// Sets which captures of other threads the calling thread heeds (see CaptureMode), so that a
-  /// thread that polls can use kRelaxed; returns the mode before. Allowed at any time.
+  /// Sets which captures of other threads restrict the calling thread (see CaptureMode), so that a
+  /// polling thread can use kRelaxed; returns the previous mode. Allowed at any time.
   CaptureMode exchange_capture_mode(CaptureMode mode) const;
 
   /// The host's clock as this device sees it: CLOCK_MONOTONIC, or the calling thread's virtual
@@ -89,7 +89,7 @@ class COORD_EXPORT Device {
 
   friend bool operator==(const Device& a, const Device& b) noexcept { return a.state_ == b.state_; }
 
-  /// For libcoord's own parts.
+  /// For internal use by libcoord.
   explicit Device(std::shared_ptr<DeviceState> state) : state_(std::move(state)) {}
   [[nodiscard]] const std::shared_ptr<DeviceState>& state() const noexcept { return state_; }
 
@@ -101,10 +101,10 @@ class COORD_EXPORT Device {
   std::shared_ptr<DeviceState> state_;
 };
 
-/// While it lives, the device's CUDA context is the calling thread's current one: for calls to CUDA
-/// of the program's own, on threads of libcoord's too, which begin with none. Nothing on a
-/// simulated device. They nest; each belongs to the thread that made it. Throws what the driver
-/// says.
+/// While it lives, the device's CUDA context is current on the calling thread: for the program's
+/// own CUDA calls, also on libcoord's threads, which start without a context. No effect on a
+/// simulated device. Objects nest; each belongs to the thread that created it. Throws the driver's
+/// error.
 class COORD_EXPORT CurrentDevice {
  public:
   explicit CurrentDevice(const Device& device);

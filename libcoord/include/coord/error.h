@@ -3,9 +3,8 @@
 
 // The one exception type of libcoord.
 //
-// Whatever goes wrong below (driver, simulator, misuse) arrives as coord::Error. What a program has
-// to expect (not ready, timed out) is a return value instead. Destructors and callbacks never
-// throw.
+// Every error (driver, simulator, misuse) is thrown as coord::Error. Expected outcomes (not ready,
+// timed out) are return values instead. Destructors and callbacks never throw.
 #pragma once
 
 #include <stdexcept>

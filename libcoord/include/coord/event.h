@@ -3,8 +3,8 @@
 
 // Points in the order of a stream that others can wait for.
 //
-// An event names the work its last record captured. StreamRef::record and StreamRef::wait place it;
-// a wait binds to the record that is newest when the wait is issued, and recording again never
+// An event stands for the work its last record captured. StreamRef::record and StreamRef::wait
+// place it; a wait binds to the newest record when the wait is issued, and recording again never
 // redirects it.
 #pragma once
 

@@ -1,15 +1,15 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Events to borrow and give back, so that none is created or destroyed on a hot path.
+// A pool of events, so that none is created or destroyed on a hot path.
 //
-// A pool serves one device (one CUDA context) and all event classes. Each thread keeps a few free
-// events of its own, so that acquiring and releasing touch nothing that other threads write; what
-// it has too many or too few of goes to and comes from a shared store. Every acquisition gives the
-// event a new id: a handle that was released is dead, whoever has the event next.
+// A pool serves one device (one CUDA context) and all event classes. Each thread caches a few free
+// events, so that acquiring and releasing touch nothing that other threads write; a shared store
+// takes surplus events and refills empty caches. Every acquisition gives the event a new id: a
+// released handle stays invalid, even after the event is acquired again.
 //
-// A wait that was issued stays bound to its record, so an event may be released as soon as all
-// stream waits on it have been issued and nobody will query, synchronize or time it any more.
+// An issued wait stays bound to its record, so an event may be released as soon as all stream waits
+// for it have been issued and it will not be queried, synchronized or timed again.
 #pragma once
 
 #include <atomic>
@@ -26,29 +26,29 @@
 
 namespace coord {
 
-/// What acquire() does when as many events of the class as allowed are in use.
+/// What acquire() does when the maximum number of events of the class is in use.
 enum class AtCapacity {
-  kGrow,   // makes another one all the same, and counts it
+  kGrow,   // creates another one anyway, and counts it
   kBlock,  // waits for a release
   kFail,   // throws kExhausted
 };
 
 struct EventPoolOptions {
-  /// Most events of each class; 0: no limit.
+  /// Maximum events of each class; 0: no limit.
   std::size_t capacity = 0;
   AtCapacity at_capacity = AtCapacity::kGrow;
   /// How long kBlock waits before it throws kExhausted.
   Nanoseconds patience = Nanoseconds::max();
-  /// Events of class kNoTiming that are made at once, and kept however little is used.
+  /// Events of class kNoTiming that are created at once, and kept even if unused.
   std::size_t initial = 0;
   /// Shown in traces.
   std::string_view name = "events";
 };
 
-/// What a pool holds now. Exact while no other thread uses the pool, else of about this moment.
+/// What a pool holds now. Exact while no other thread uses the pool, otherwise approximate.
 struct PoolUtilization {
   std::size_t available = 0;  // free events of all classes
-  std::size_t timing = 0;     // those of them that are of class kTiming
+  std::size_t timing = 0;     // of these, events of class kTiming
   std::size_t in_use = 0;
 
   [[nodiscard]] double used_fraction() const noexcept {
@@ -57,7 +57,7 @@ struct PoolUtilization {
   }
 };
 
-/// Counts since the pool was made, over all classes.
+/// Counts since the pool was created, over all classes.
 struct EventPoolMetrics {
   std::uint64_t acquired = 0;
   std::uint64_t released = 0;
@@ -68,9 +68,8 @@ struct EventPoolMetrics {
   std::uint64_t blocked = 0;        // acquisitions that waited (kBlock)
   std::uint64_t refused = 0;        // acquisitions that threw kExhausted
   Nanoseconds blocked_time{0};
-  /// Most events in use at a time, looked at whenever a thread turns to the shared store and in
-  /// metrics(): what came and went unseen in between is at most 64 events for each thread and
-  /// class.
+  /// Maximum events in use at a time, sampled in metrics() and whenever a thread uses the shared
+  /// store: it misses at most 64 events per thread and class.
   std::size_t high_water = 0;
 
   [[nodiscard]] std::uint64_t in_use() const noexcept { return acquired - released; }
@@ -92,25 +91,25 @@ class COORD_EXPORT EventPool {
   EventPool(const EventPool&) = delete;
   EventPool& operator=(const EventPool&) = delete;
 
-  /// An event that nobody else has. It may have been recorded before: record it before anybody
-  /// waits for it. Makes no call to the driver if a free event is at hand; blocks only as
-  /// AtCapacity says. Throws kExhausted, or what creating an event throws.
+  /// An event with no other owner. It may have been recorded before: record it before waiting for
+  /// it. Makes no driver call if an event is free; blocks only if AtCapacity says so. Throws
+  /// kExhausted, or what creating an event throws.
   [[nodiscard]] EventRef acquire(EventClass event_class = EventClass::kNoTiming);
-  /// Fills `events`, or throws and takes none.
+  /// Fills `events`, or throws and acquires none.
   void acquire(EventClass event_class, std::span<EventRef> events);
-  /// The same as acquire(), given back by the destructor of what it returns.
+  /// The same as acquire(), released by the destructor of the returned object.
   [[nodiscard]] PooledEvent lease(EventClass event_class = EventClass::kNoTiming);
 
-  /// Gives an event back. Throws kInvalidHandle if it is null, of another pool, or was given back
-  /// before; the event of whoever has it now is not touched.
+  /// Releases an event to the pool. Throws kInvalidHandle if it is null, of another pool, or
+  /// already released; its current owner's event is not affected.
   void release(EventRef event);
   void release(std::span<const EventRef> events);
-  /// Gives an event back that must not be used again, such as one that was recorded while its
-  /// stream was being captured: it is destroyed.
+  /// Releases an event that must not be reused, such as one that was recorded while its stream was
+  /// being captured: it is destroyed.
   void discard(EventRef event);
 
-  /// Destroys what is free beyond `keep` events of each class in the shared store. Happens by
-  /// itself, after the most that was in use lately, while events are being released.
+  /// Destroys the free events beyond `keep` of each class in the shared store. Releasing events
+  /// also trims automatically, based on the recent peak of events in use.
   void trim(std::size_t keep = 0);
 
   [[nodiscard]] PoolUtilization utilization() const;
@@ -120,15 +119,15 @@ class COORD_EXPORT EventPool {
   friend class Coordinator;
   class Impl;
 
-  /// How many of the events in use a Coordinator only keeps at hand, so that they are not called in
+  /// How many acquired events a Coordinator only keeps as spares, so that they do not count as in
   /// use.
   std::atomic<std::size_t>& spare_count() noexcept;
 
   std::unique_ptr<Impl> impl_;
 };
 
-/// Owns an event of a pool until it is destroyed, which gives the event back. Thread-compatible;
-/// must not outlive the pool.
+/// Owns an event of a pool; the destructor releases the event. Thread-compatible; must not outlive
+/// the pool.
 class COORD_EXPORT PooledEvent : public EventRef {
  public:
   PooledEvent() = default;

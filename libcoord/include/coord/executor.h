@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Threads of libcoord's own on which completion callbacks run: never a thread of the driver, which
-// must not call CUDA, and never the thread that polls, which others wait for.
+// Threads of libcoord that run completion callbacks: never a thread of the driver, which must not
+// call CUDA, and never the polling thread, which others wait for.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 namespace coord {
 
-/// Runs functions on its threads, in the order they were posted if it has one. Thread-safe.
+/// Runs functions on its threads, in posting order if it has one thread. Thread-safe.
 class COORD_EXPORT Executor {
  public:
   explicit Executor(std::size_t threads = 1);
@@ -22,16 +22,15 @@ class COORD_EXPORT Executor {
   Executor(const Executor&) = delete;
   Executor& operator=(const Executor&) = delete;
 
-  /// Never blocks. Where there are more than two processors, a thread that has run something
-  /// looks for more for some 50 us, so that what follows soon starts without a wake-up. `function`
-  /// must not throw: what it throws ends the program, as in any thread.
+  /// Never blocks. With more than two processors, a thread that has run a function polls for more
+  /// for about 50 us, so that a function posted soon after starts without a wake-up. `function`
+  /// must not throw: an exception ends the program, as in any thread.
   void post(std::function<void()> function);
-  /// Something may be posted soon: a thread that looks for more looks for as long again. Wakes
-  /// nobody; costs a store.
+  /// Hints that a function may be posted soon: a polling thread restarts its polling time. Wakes no
+  /// thread; costs one store.
   void expect() noexcept;
 
-  /// The executor of whoever does not name one: one thread, started at its first use, that lives as
-  /// long as the process.
+  /// The default executor: one thread, started at its first use, that lives as long as the process.
   [[nodiscard]] static const std::shared_ptr<Executor>& shared();
 
  private:

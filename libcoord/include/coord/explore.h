@@ -11,16 +11,16 @@
 //   });
 //   if (!report.clean()) puts(report.findings[0].text.c_str());
 //
-// A GPU takes one of those orders, mostly the same one, so a missing wait shows on a bad day only.
-// Here it shows at once: as a race (two accesses that nothing orders, judged in every order that is
-// run), as a deadlock, as a result that depends on the order, or as an error that escapes.
+// A GPU takes one of those orders, usually the same one, so a missing wait rarely shows. Here it
+// shows at once: as a race (two unordered accesses, checked in every order that is run), as a
+// deadlock, as a result that depends on the order, or as an uncaught error.
 //
-// The program is run many times and has to do the same each time but for what the order changes: no
-// clock, no random numbers, no state of its own outside. It uses Run's device and threads, and no
-// other thread: libcoord's parts that have threads of their own do not work here. What kernels and
-// host functions refer to has to outlive the buffers that they use, whose destruction waits for
-// them. Orders are told apart by what calls share: plain memory that host threads share with each
-// other or with the device is only seen through Run::wait_until, step, reads and writes.
+// The program is run many times and must do the same each time except for effects of the order: no
+// clock, no random numbers, no state that persists between runs. It uses Run's device and threads,
+// and no other thread: the parts of libcoord that start threads do not work here. What kernels and
+// host functions refer to must outlive the buffers that they use, whose destruction waits for them.
+// Orders are distinguished by what calls share: plain memory that host threads share with each
+// other or with the device is visible only through Run::wait_until, step, reads and writes.
 #pragma once
 
 #include <cstddef>
@@ -50,22 +50,22 @@ class COORD_EXPORT Run {
 
   [[nodiscard]] const Device& device(std::size_t index = 0) const;
 
-  /// Starts another host thread. What it refers to has to live until join().
+  /// Starts another host thread. What it refers to must live until join().
   void thread(std::function<void()> body);
-  /// Waits for all threads that were started.
+  /// Waits for all started threads.
   void join();
-  /// Waits until `condition` is true; also in host functions. Stands for locks, condition variables
-  /// and the like: what it and the code after it do up to the next call is one indivisible step,
+  /// Waits until `condition` is true; also in host functions. Models locks, condition variables and
+  /// the like: what it and the code after it do up to the next call is one indivisible step,
   /// ordered after everything that other host threads have done.
   void wait_until(const std::function<bool()>& condition);
-  /// Lets other threads and the device go first, or not.
+  /// A scheduling point: other threads and the device may go first.
   void step();
 
-  /// The calling thread now touches memory that the device uses too.
+  /// Declares that the calling thread now accesses memory that the device also uses.
   void reads(const void* address, std::size_t bytes);
   void writes(const void* address, std::size_t bytes);
 
-  /// Adds to what the program computes; every order has to give the same.
+  /// Adds to the program's result, which must be the same in every order.
   void result(double value);
   template <typename T>
   void result(std::span<T> values) {
@@ -73,7 +73,7 @@ class COORD_EXPORT Run {
     reads(values.data(), values.size_bytes());
     for (const T& value : values) result(static_cast<double>(value));
   }
-  /// Finds a failure if `holds` is false.
+  /// Reports a failure if `holds` is false.
   void check(bool holds, std::string_view what);
 
  private:
@@ -82,45 +82,46 @@ class COORD_EXPORT Run {
 
 using Program = std::function<void(Run&)>;
 
-/// The order of one run: at each point where several things could happen, which did. Replays
-/// exactly on the same program and options.
+/// The order of one run: the choice made at each point where several steps were possible. Replays
+/// exactly with the same program and options.
 struct Schedule {
   std::vector<std::uint32_t> choices;
 
   [[nodiscard]] COORD_EXPORT std::string text() const;
-  /// What text() gave. Throws kInvalidArgument.
+  /// Parses the result of text(). Throws kInvalidArgument.
   [[nodiscard]] COORD_EXPORT static Schedule parse(std::string_view text);
 
   friend bool operator==(const Schedule&, const Schedule&) = default;
 };
 
 enum class FindingKind {
-  kRace,             // two accesses to memory, one of them a write, that nothing orders
-  kDeadlock,         // threads or work that can never go on
+  kRace,             // two unordered accesses to memory, one of them a write
+  kDeadlock,         // threads or work that can never proceed
   kOrderDependence,  // two orders give different results
-  kFailure,          // an exception, a failed check, a device that failed, or no end
+  kFailure,          // an exception, a failed check, a failed device, or an endless run
 };
 [[nodiscard]] COORD_EXPORT const char* to_string(FindingKind kind) noexcept;
 
 struct Finding {
   FindingKind kind{};
-  std::string text;   // who and what, for people
-  Schedule schedule;  // the order that shows it
+  std::string text;   // description for people
+  Schedule schedule;  // an order that shows it
 };
 
 struct ExploreOptions {
   Config config{};
   std::uint32_t devices = 1;
-  /// Orders to try exhaustively; equivalent ones are tried once. Beyond, random ones are sampled.
+  /// Orders to try exhaustively; equivalent ones are tried once. Beyond that, random orders are
+  /// sampled.
   std::uint64_t max_runs = 4000;
   std::uint64_t samples = 1000;
-  /// Of the samples: each is found with a chance that depends on how many events have to be in a
-  /// certain order for the bug to show, up to this many.
+  /// Depth of the samples: the number of events that must be in a certain order for a bug to show.
+  /// The probability of finding a bug depends on it.
   std::uint32_t sample_depth = 3;
   std::uint64_t seed = 1;
   /// Steps after which a run counts as endless.
   std::uint32_t max_steps = 20'000;
-  /// Stop after so many different findings.
+  /// Stop after this many different findings.
   std::size_t max_findings = 1;
 };
 
@@ -138,7 +139,7 @@ struct Report {
 [[nodiscard]] COORD_EXPORT Report explore(const Program& program,
                                           const ExploreOptions& options = {});
 
-/// One run in that order; `options` as in the exploration that gave it.
+/// One run in that order; `options` as in the exploration that returned it.
 [[nodiscard]] COORD_EXPORT Report replay(const Program& program, const Schedule& schedule,
                                          const ExploreOptions& options = {});
 

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Captured work that can be launched again and again with one call.
+// Captured work that can be launched repeatedly with one call.
 //
-// StreamRef::begin_capture and end_capture make a Graph; instantiating it makes an ExecutableGraph.
-// Neither refers to the streams it was captured from.
+// StreamRef::begin_capture and end_capture create a Graph; instantiating it creates an
+// ExecutableGraph. Neither refers to the streams it was captured from.
 #pragma once
 
 #include <cstddef>
@@ -19,8 +19,8 @@ namespace coord {
 struct DeviceState;
 class StreamRef;
 
-/// A graph in a form that can be launched. Owned; keeps its device open. May be destroyed while a
-/// launch of it is pending. Thread-compatible.
+/// A graph that can be launched. Owned; keeps its device open. May be destroyed while a launch of
+/// it is pending. Thread-compatible.
 class COORD_EXPORT ExecutableGraph {
  public:
   ExecutableGraph() = default;
@@ -28,8 +28,8 @@ class COORD_EXPORT ExecutableGraph {
   ExecutableGraph(ExecutableGraph&& other) noexcept;
   ExecutableGraph& operator=(ExecutableGraph&& other) noexcept;
 
-  /// Enqueues all its work into `stream`, which is of the same device. A launch starts after
-  /// earlier launches of the same graph have ended. Throws kInvalidHandle and what the device says.
+  /// Enqueues all its work into `stream`, which belongs to the same device. A launch starts after
+  /// earlier launches of the same graph have ended. Throws kInvalidHandle and the device's error.
   void launch(StreamRef stream) const;
 
  private:
@@ -40,7 +40,7 @@ class COORD_EXPORT ExecutableGraph {
   NativeExecutable native_ = 0;
 };
 
-/// What a capture recorded. Owned; keeps its device open. Thread-compatible.
+/// The result of a capture. Owned; keeps its device open. Thread-compatible.
 class COORD_EXPORT Graph {
  public:
   Graph() = default;

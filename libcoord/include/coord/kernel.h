@@ -3,8 +3,8 @@
 
 // A kernel that runs on every backend, for examples, tests and models of real programs.
 //
-// Programs with kernels of their own launch them on StreamRef::native(); this is for those that
-// must also run simulated, or that want a stand-in of known duration.
+// Programs launch their own kernels on StreamRef::native(); this is for programs that must also run
+// on the simulated device, or that need a placeholder of known duration.
 #pragma once
 
 #include <cstddef>
@@ -33,24 +33,24 @@ struct KernelSpec {
   std::string_view name = "kernel";
   /// How long each block takes: exactly on the simulated device, at least on CUDA (where it spins).
   Nanoseconds duration{0};
-  /// Blocks of the grid, of 128 threads. They start in order as multiprocessors have room.
+  /// Blocks of the grid, of 128 threads each. They start in order as capacity frees up.
   unsigned blocks = 1;
-  /// How many of its blocks a multiprocessor holds at once, 1 to 16; 0: as many as its threads
-  /// allow, which is 16. On CUDA enforced through the shared memory that each block asks for.
+  /// Maximum resident blocks per multiprocessor, 1 to 16; 0: as many as its threads allow, which is
+  /// 16. On CUDA enforced through the shared memory that each block requests.
   unsigned blocks_per_sm = 0;
   /// Computed on both backends.
   Transform transform{};
   /// If set, the kernel spins, holding its multiprocessors, until the 64-bit word there has reached
-  /// the value as StreamRef::wait_value has it. Device memory or page-locked host memory.
+  /// the value (see StreamRef::wait_value). Device memory or page-locked host memory.
   const std::uint64_t* spin_address = nullptr;
   std::uint64_t spin_value = 0;
-  /// Simulated device only: memory that a block moves, which takes as long as its bandwidth says,
-  /// on top of `duration`.
+  /// Simulated device only: bytes that a block moves, which takes time according to the bandwidth,
+  /// in addition to `duration`.
   std::uint64_t traffic_bytes = 0;
-  /// Simulated device only: what else the kernel computes, run when the kernel starts in virtual
-  /// time. It may not call libcoord. An exception fails the device, as a faulting kernel would.
+  /// Simulated device only: an additional computation of the kernel, run when it starts in virtual
+  /// time. It must not call libcoord. An exception fails the device, as a faulting kernel would.
   std::function<void()> function{};
-  /// Simulated device only: what it touches besides its transform, by which races are judged.
+  /// Simulated device only: memory that it accesses apart from its transform, for race detection.
   std::vector<MemoryRange> reads{}, writes{};
 };
 

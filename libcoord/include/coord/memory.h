@@ -3,7 +3,7 @@
 
 // Memory that copies and kernels use: device buffers and page-locked host buffers.
 //
-// Plain allocation, not stream-ordered: releasing a device buffer may wait for the whole device, as
+// Plain allocation, not stream-ordered: freeing a device buffer may wait for the whole device, as
 // cuMemFree does.
 #pragma once
 
@@ -38,12 +38,12 @@ struct MemoryRange {
 
 enum class Access { kRead, kWrite };
 
-/// What an address is to a device.
+/// The kind of memory at an address, for a device.
 enum class MemoryKind {
-  kPageable,  // plain memory of the host: copies are staged, and may block the host
-  kPinned,    // page-locked memory of the host
+  kPageable,  // plain host memory: copies are staged, and may block the host
+  kPinned,    // page-locked host memory
   kDevice,
-  kManaged,  // its pages move to where they are touched
+  kManaged,  // its pages migrate to where they are accessed
 };
 
 [[nodiscard]] COORD_EXPORT const char* to_string(MemoryKind kind) noexcept;
@@ -78,7 +78,7 @@ class DeviceBuffer {
   DeviceBuffer() = default;
   explicit DeviceBuffer(Allocation allocation) : allocation_(std::move(allocation)) {}
 
-  /// A device address: host code must not follow it.
+  /// A device address: host code must not dereference it.
   [[nodiscard]] T* data() const noexcept { return static_cast<T*>(allocation_.address()); }
   [[nodiscard]] std::size_t size() const noexcept { return allocation_.bytes() / sizeof(T); }
   [[nodiscard]] std::size_t bytes() const noexcept { return allocation_.bytes(); }
@@ -88,7 +88,7 @@ class DeviceBuffer {
 };
 
 /// `size()` elements of page-locked host memory, zeroed, readable by the device. Made by
-/// Device::allocate_host. The device's use must have ended before the buffer is destroyed.
+/// Device::allocate_host. Device work that uses it must have ended before the buffer is destroyed.
 template <typename T>
 class HostBuffer {
   static_assert(std::is_trivially_copyable_v<T>, "page-locked memory holds bytes only");
@@ -109,10 +109,10 @@ class HostBuffer {
   Allocation allocation_;
 };
 
-/// `size()` elements, not initialized, of memory that host and device both touch by the same
-/// address; its pages move there (StreamRef::prefetch_to_device moves them ahead). Made by
-/// Device::allocate_managed. The host must not touch it while the device uses it, unless the device
-/// allows that; some do not allow it at all while anything runs.
+/// `size()` elements, not initialized, of memory that host and device both access at the same
+/// address; its pages migrate on access (StreamRef::prefetch_to_device moves them ahead). Made by
+/// Device::allocate_managed. The host must not access it while the device uses it, unless the
+/// device allows that; some devices do not allow it while anything runs.
 template <typename T>
 class ManagedBuffer : public HostBuffer<T> {
  public:

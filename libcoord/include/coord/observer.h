@@ -1,15 +1,15 @@
 /* SPDX-FileCopyrightText: 2026 StreamScope contributors
  * SPDX-License-Identifier: Apache-2.0
  *
- * The versioned C table through which a profiler listens to libcoord.
+ * The versioned C table through which a profiler observes libcoord.
  *
- * libcoord looks the symbol `streamscope_coord_observer` up at run time (dlsym, once, when the
- * first Device is opened). Without it every hook is one predictable branch. With it, libcoord tells
- * what no driver callback can know: which operation a call belongs to, what depends on what, and,
- * on the simulated device, everything that CUPTI would have told. Hooks never throw, never block
- * and never call back into libcoord. They may be called from any thread.
+ * libcoord looks up the symbol `streamscope_coord_observer` at run time (dlsym, once, when the
+ * first Device is opened). Without it every hook is one predictable branch. With it, libcoord
+ * reports what no driver callback can know: which operation a call belongs to, what depends on
+ * what, and, on the simulated device, everything that CUPTI would report. Hooks never throw, never
+ * block and never call back into libcoord. They may be called from any thread.
  *
- * A table of another version or size is ignored.
+ * A table with a different version or size is ignored.
  */
 #ifndef COORD_OBSERVER_H_
 #define COORD_OBSERVER_H_
@@ -49,30 +49,29 @@ enum coord_operation_state {
   COORD_OPERATION_CANCELLED
 };
 
-/* Whether the stream of an operation was made to wait for a dependency, and if not, why there was
- * no need. */
+/* Whether the stream of an operation waits for a dependency, and if not, why no wait is needed. */
 enum coord_elision {
   COORD_WAITED = 0,              /* a wait was issued, or the dependency is not submitted yet */
-  COORD_ELIDED = 1,              /* none was, for a reason not told */
+  COORD_ELIDED = 1,              /* no wait was, for an unspecified reason */
   COORD_ELIDED_SAME_STREAM,      /* the stream's own order */
   COORD_ELIDED_EARLIER_WAIT,     /* an earlier wait of the stream implied it */
   COORD_ELIDED_OTHER_DEPENDENCY, /* another dependency of the operation comes after it */
-  COORD_ELIDED_ENDED             /* the host had seen that it had ended */
+  COORD_ELIDED_ENDED             /* the host already knew that it had ended */
 };
 
-/* What a stamp is. */
+/* The clock of a stamp. */
 enum coord_clock {
   COORD_CLOCK_VIRTUAL = 0, /* nanoseconds of a simulated device */
   COORD_CLOCK_COUNTER,     /* the processor's time-stamp counter, which is invariant */
   COORD_CLOCK_MONOTONIC    /* nanoseconds of CLOCK_MONOTONIC */
 };
 
-/* Times of the hooks below: for a simulated device nanoseconds of its virtual clock, else 0: the
- * observer stamps. */
+/* Times of the hooks below: for a simulated device nanoseconds of its virtual clock; otherwise 0,
+ * and the observer takes the time. */
 
 struct coord_device_facts {
   uint32_t device;  /* ordinal; a simulated device counts from 0 as well */
-  uint32_t context; /* number that later facts of this device use */
+  uint32_t context; /* number that identifies this device in other structs */
   uint32_t simulated;
   uint32_t compute_capability; /* 10 * major + minor */
   uint32_t sm_count;
@@ -111,12 +110,12 @@ struct coord_operation_facts {
 };
 
 struct coord_dependency_facts {
-  uint32_t operation; /* the one depended on */
+  uint32_t operation; /* the dependency */
   uint16_t inferred;
   uint16_t elided; /* coord_elision */
 };
 
-/* An operation that begins as soon as it is known. */
+/* An operation that begins at registration. */
 struct coord_operation_begin_facts {
   uint32_t operation;
   uint32_t type;
@@ -132,11 +131,11 @@ struct coord_operation_begin_facts {
   const struct coord_dependency_facts* dependencies;
   const char* name;
   uint64_t name_bytes;
-  const char* file; /* literals, as is the function */
+  const char* file; /* a literal, as is the function */
   const char* function;
 };
 
-/* One call on the simulated device, told at its exit. */
+/* One call on the simulated device, reported at its exit. */
 struct coord_sim_call {
   const char* name; /* must be a SIM entry of the profiler's call table, e.g. "simEventRecord" */
   uint32_t correlation_id; /* 1, 2, ... in the order in which calls take effect; ties the call to
@@ -147,7 +146,7 @@ struct coord_sim_call {
   int64_t begin_ns;
   int64_t end_ns;
   uint64_t stream; /* handle */
-  uint64_t object; /* as ring::CallRecord has it for the call's kind; kernel names: 0 */
+  uint64_t object; /* as in ring::CallRecord for this kind of call; kernel names: 0 */
   uint64_t value;
 };
 
@@ -162,7 +161,7 @@ enum coord_sim_op_kind {
   COORD_SIM_GRAPH_LAUNCH
 };
 
-/* Something that ran on the simulated device, told when it has ended (end_ns < 0: never). */
+/* Work that ran on the simulated device, reported when it has ended (end_ns < 0: never). */
 struct coord_sim_op {
   uint32_t kind;
   uint32_t correlation_id;
@@ -193,7 +192,7 @@ struct coord_pool_sample_facts {
   uint32_t reserved;
   uint64_t available;
   uint64_t in_use;
-  uint64_t high_water; /* most ever in use */
+  uint64_t high_water; /* peak use */
   uint64_t waited_ns;  /* spent waiting for an element since the last sample */
   int64_t time_ns;
 };
@@ -205,20 +204,19 @@ struct coord_barrier_stream {
 };
 
 struct coord_barrier_facts {
-  uint32_t operation; /* the one that has completed when the barrier was reached */
+  uint32_t operation; /* completed when the barrier was reached */
   uint32_t stream_count;
   const struct coord_barrier_stream* streams;
   const char* name;
   int64_t time_ns; /* when it was submitted */
 };
 
-/* Memory that somebody reads or writes. One of the first two fields says who; if neither does, the
- * calling thread does it now. */
+/* A memory access. One of the first two fields identifies what accesses it; if neither does, the
+ * calling thread does so now. */
 struct coord_access_facts {
-  uint32_t operation; /* its work does, as declared; COORD_NONE if not */
-  uint32_t
-      correlation_id; /* the work of this call on the simulated device does; COORD_NONE if not */
-  uint64_t address;   /* of a simulated device: as in coord_sim_call */
+  uint32_t operation;      /* accessed by its work, as declared; COORD_NONE if not */
+  uint32_t correlation_id; /* by the work of this call on the simulated device; COORD_NONE if not */
+  uint64_t address;        /* of a simulated device: as in coord_sim_call */
   uint64_t bytes;
   uint32_t writes; /* 0: reads */
   uint32_t reserved;
@@ -226,10 +224,10 @@ struct coord_access_facts {
 };
 
 struct coord_barrier_arrival_facts {
-  uint32_t operation; /* of the barrier, told before */
+  uint32_t operation; /* of the barrier, reported before */
   uint32_t context;
   uint64_t stream;    /* native handle */
-  int64_t arrival_ns; /* of the host thread that brought it; virtual, or CLOCK_MONOTONIC */
+  int64_t arrival_ns; /* when its host thread arrived; virtual, or CLOCK_MONOTONIC */
 };
 
 struct coord_timeline_facts {
@@ -242,11 +240,11 @@ struct coord_timeline_facts {
 enum coord_timeline_act {
   COORD_TIMELINE_SIGNAL = 0, /* the value was signaled by the host, or promised by a stream */
   COORD_TIMELINE_WAIT,       /* a host thread or a stream begins to wait for the value */
-  COORD_TIMELINE_RELEASE,    /* the wait has ended, as the value was reached; of waits of streams
-                                only those that needed not begin */
-  COORD_TIMELINE_GIVE_UP,    /* it has ended without: time was over, or the timeline failed */
-  COORD_TIMELINE_REACH,      /* the host knows from now on that the value was reached */
-  COORD_TIMELINE_FAIL        /* nothing will be reached any more */
+  COORD_TIMELINE_RELEASE,    /* the wait has ended because the value was reached; for streams,
+                                only if no wait was needed */
+  COORD_TIMELINE_GIVE_UP,    /* it has ended otherwise: timeout, or the timeline failed */
+  COORD_TIMELINE_REACH,      /* the host now knows that the value was reached */
+  COORD_TIMELINE_FAIL        /* no further value will be reached */
 };
 
 struct coord_timeline_act_facts {
@@ -261,14 +259,14 @@ struct coord_timeline_act_facts {
 
 enum coord_wait_party_kind {
   COORD_WAITS_OPERATION = 0, /* `object` is its number */
-  COORD_WAITS_THREAD,        /* `object` is the system's id of it, 0 if unknown */
+  COORD_WAITS_THREAD,        /* `object` is its system id, 0 if unknown */
   COORD_WAITS_BARRIER,
-  COORD_WAITS_TIMELINE /* a value of one, or somebody's wait for it */
+  COORD_WAITS_TIMELINE /* a value of a timeline, or a wait for it */
 };
 
 enum coord_wait_party_flags {
-  COORD_WAITS_IN_VAIN = 1, /* nobody has promised what it waits for */
-  COORD_WAITS_IN_CYCLE = 2 /* it waits for itself in the end */
+  COORD_WAITS_IN_VAIN = 1, /* no one has promised what it waits for */
+  COORD_WAITS_IN_CYCLE = 2 /* it waits, indirectly, for itself */
 };
 
 struct coord_wait_party {
@@ -280,12 +278,12 @@ struct coord_wait_party {
 
 struct coord_wait_link {
   uint32_t from; /* index of the party that waits */
-  uint32_t to;   /* for whom */
+  uint32_t to;   /* index of the party it waits for */
 };
 
-/* Who waits for whom, as far as it leads to somebody who waits in vain or in a cycle. */
+/* The part of the wait graph that leads to a wait that can never end, or to a cycle. */
 struct coord_waits_facts {
-  uint32_t party_count; /* 0: all waits may end */
+  uint32_t party_count; /* 0: all waits can end */
   uint32_t link_count;
   const struct coord_wait_party* parties;
   const struct coord_wait_link* links;
@@ -297,33 +295,32 @@ struct coord_waits_facts {
 struct coord_task_queue_facts {
   uint32_t queue; /* process-unique */
   uint32_t workers;
-  uint32_t on_device; /* 0: workers are threads of the host, 1: warps of a GPU */
+  uint32_t on_device; /* 0: workers are host threads, 1: warps of a GPU */
   uint32_t reserved;
   const char* name; /* may be NULL or "" */
 };
 
 struct coord_task {
-  uint64_t task; /* of a thread of the host: the how-manieth to be submitted, from 0; of a GPU: what
-                    the program calls it */
-  uint64_t begin; /* as coord_tasks_facts has it */
+  uint64_t task;  /* host thread: submission index, from 0; GPU: the program's number for it */
+  uint64_t begin; /* clock: see coord_tasks_facts */
   uint64_t end;
   uint32_t worker;
   uint32_t sm;   /* COORD_NONE on the host */
-  uint32_t type; /* of work, that is pinned to a stream; COORD_NONE if it has none */
+  uint32_t type; /* type of work pinned to a stream; COORD_NONE if none */
   uint32_t reserved;
 };
 
 /* Tasks that have ended. */
 struct coord_tasks_facts {
   uint32_t queue;
-  uint32_t run; /* of a queue of a GPU; COORD_NONE: of the calling thread */
+  uint32_t run; /* of a GPU queue; COORD_NONE: tasks of the calling thread */
   uint32_t
       clock; /* coord_clock of the host's stamps. Times of a run are ns since its workers began */
   uint32_t count;
   const struct coord_task* tasks;
-  uint32_t last; /* 1: no more tasks of the run will be told */
+  uint32_t last; /* 1: no more tasks of the run will be reported */
   uint32_t reserved;
-  uint64_t left_out; /* and so many were never, though they ran */
+  uint64_t left_out; /* number of tasks that ran but are never reported */
 };
 
 typedef struct coord_observer {
@@ -334,28 +331,28 @@ typedef struct coord_observer {
   void (*stream)(const struct coord_stream_facts*);
   void (*event_name)(uint32_t context, uint64_t event, const char* name);
 
-  /* An operation that does not begin as soon as it is known. */
+  /* An operation that does not begin at registration. */
   void (*operation_registered)(const struct coord_operation_facts*);
-  /* An operation that begins as soon as it is known. Returns where libcoord stores the stamp of the
+  /* An operation that begins at registration. Returns where libcoord stores the stamp of the
    * submission's end, which is never 0, instead of calling operation_stamp, if the same thread ends
-   * it and nothing has come in between. NULL: libcoord calls it. */
+   * it with no other hook in between. NULL: libcoord calls operation_stamp. */
   uint64_t* (*operation_entered)(const struct coord_operation_begin_facts*);
-  /* Operations that differ in number, stamps and dependencies only, which are ignored here. Returns
-   * their number for operation_of_kind, which is valid for ever and on each thread, or 0:
-   * operation_entered is called for this one. */
+  /* A kind of operations that differ only in number, stamps and dependencies, which are ignored
+   * here. Returns the kind's number for operation_of_kind, valid forever and on each thread, or 0:
+   * operation_entered is called for this operation. */
   uint32_t (*operation_kind)(const struct coord_operation_begin_facts*);
   /* operation_entered for one of a kind. */
   uint64_t* (*operation_of_kind)(uint32_t kind, uint32_t operation, uint64_t registered,
                                  uint64_t begun, const struct coord_dependency_facts* dependencies,
                                  uint32_t dependency_count);
   /* From its begin on a thread until its end, every CUDA (or simulated) call of that thread belongs
-   * to the operation. Another thread may tell the end. */
+   * to the operation. Another thread may report the end. */
   void (*operation_begin)(uint32_t operation, int64_t time_ns);
   void (*operation_end)(uint32_t operation, int64_t time_ns);
   /* The state (coord_operation_state) of the operation from `stamp` on. Ends what operation_entered
-   * began on this thread, unless operation_end or another beginning has come in between. */
+   * began on this thread, unless operation_end or another begin came in between. */
   void (*operation_stamp)(uint32_t operation, uint32_t state, uint32_t clock, uint64_t stamp);
-  /* Operations that are proved to be completed, all at once. */
+  /* Operations that are now known to be completed. */
   void (*operations_completed)(const uint32_t* operations, uint32_t count, uint32_t clock,
                                uint64_t stamp);
   /* How a dependency was satisfied at submission; elided: coord_elision. */
@@ -373,17 +370,17 @@ typedef struct coord_observer {
   void (*barrier_arrival)(const struct coord_barrier_arrival_facts*);
   void (*timeline)(const struct coord_timeline_facts*);
   void (*timeline_act)(const struct coord_timeline_act_facts*);
-  /* Told when a wait is given up, and when the observer asks. */
+  /* Called when a wait is given up, and on request of the observer. */
   void (*waits)(const struct coord_waits_facts*);
-  /* Hands the observer a function that tells `waits` to it. It may be called at any time, by a
-   * thread of the observer's own: it takes locks that threads of the program may hold. */
+  /* Gives the observer a function that calls `waits`. The observer may call it at any time, on its
+   * own thread: it takes locks that threads of the program may hold. */
   void (*waits_on_request)(void (*notify)(void));
   void (*task_queue)(const struct coord_task_queue_facts*);
-  /* The latest call of the calling thread launches the workers of a queue of a GPU. */
+  /* The latest call of the calling thread launches the workers of a GPU queue. */
   void (*task_run)(uint32_t queue, uint32_t run);
-  /* A stamp of what the calling thread does now, and its coord_clock. */
+  /* A stamp of the current time on the calling thread, and its coord_clock. */
   uint64_t (*task_stamp)(uint32_t* clock);
-  /* Returns for how many of the tasks there was room, from the first on. */
+  /* Returns how many of the tasks, from the first on, were stored. */
   uint32_t (*tasks)(const struct coord_tasks_facts*);
 } coord_observer;
 

@@ -49,7 +49,7 @@ class OperationHandle {
   OperationHandle(OperationId id, OperationRecord* record) : id_(id), record_(record) {}
 
   OperationId id_;
-  OperationRecord* record_ = nullptr;  // reused by later operations: the id tells
+  OperationRecord* record_ = nullptr;  // reused by later operations: the id distinguishes them
 };
 
 /// A list of operations that keeps up to four without allocating.
@@ -105,25 +105,25 @@ class Dependencies {
  private:
   std::size_t count_ = 0;
   std::array<OperationHandle, 4> few_;
-  std::vector<OperationHandle> many_;  // all of them, if they are more than few
+  std::vector<OperationHandle> many_;  // all of them, if there are more than four
 };
 
 struct OperationOptions {
   OperationType type = OperationType::kKernel;
   OperationPriority priority = OperationPriority::kNormal;
-  /// Where the operation's work goes. Required.
+  /// The stream of the operation's work. Required.
   StreamRef stream{};
-  /// Work of these operations ends before work of this one starts.
+  /// The operation's work starts after the work of these operations has ended.
   Dependencies after{};
-  /// What the operation's work reads and writes. Two operations that touch the same memory, one of
-  /// them writing, need an order: without one they are reported as a race.
+  /// What the operation's work reads and writes. Two operations that access the same memory, at
+  /// least one of them writing, need an order; without one they are reported as a race.
   std::vector<MemoryRange> reads{};
   std::vector<MemoryRange> writes{};
-  /// Adds the dependencies that `reads` and `writes` call for, instead of judging them.
+  /// Adds the dependencies that `reads` and `writes` require, instead of reporting races.
   bool infer_dependencies = false;
-  /// The group (Coordinator::open_group) that it is part of.
+  /// The operation's group (Coordinator::open_group).
   OperationHandle group{};
-  /// If its submission has not begun so long after it was registered, it fails with kTimedOut.
+  /// If its submission has not begun within this time after registration, it fails with kTimedOut.
   Nanoseconds timeout = Nanoseconds::max();
   /// Shown in traces and reports.
   std::string_view description{};
@@ -136,18 +136,18 @@ enum class OperationState : std::uint8_t {
   kCompleted,       // the device proved that its work has ended
   kFailed,
   kCancelled,
-  kCaptured,  // all its work is in a graph; it runs whenever that is launched
+  kCaptured,  // all its work is in a graph; it runs each time the graph is launched
 };
 
 [[nodiscard]] COORD_EXPORT const char* to_string(OperationType type) noexcept;
 [[nodiscard]] COORD_EXPORT const char* to_string(OperationPriority priority) noexcept;
 [[nodiscard]] COORD_EXPORT const char* to_string(OperationState state) noexcept;
 
-/// How an operation ended, as a completion callback gets it.
+/// How an operation ended; the argument of a completion callback.
 struct Outcome {
   OperationHandle operation;
   OperationState state = OperationState::kCompleted;
-  /// Why it failed or was cancelled; null if it completed.
+  /// Error of a failed or cancelled operation; null if it completed.
   std::exception_ptr error;
 };
 
@@ -156,18 +156,17 @@ struct OperationInfo {
   OperationId id;
   OperationType type = OperationType::kKernel;
   OperationPriority priority = OperationPriority::kNormal;
-  /// At least as urgent: operations that depend on it, and waiting, raise it.
+  /// At least as urgent as `priority`: dependent operations and waiting time raise it.
   OperationPriority effective_priority = OperationPriority::kNormal;
   OperationState state = OperationState::kRegistered;
   bool is_group = false;
   StreamId stream;
-  /// Named and inferred ones.
+  /// Named and inferred dependencies.
   std::vector<OperationId> dependencies;
   std::string description;
   std::source_location where;
   // On the clock of its device (Device::now); 0 if it has not happened. `submitted` is kept if
-  // CoordinatorOptions::submission_times asks for it, a profiler listens, or the device is
-  // simulated.
+  // CoordinatorOptions::submission_times is set, a profiler listens, or the device is simulated.
   TimeNs created, begun, submitted, ended;
 };
 

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // A section of a program that submits the same operations again and again, as a training step or a
-// solver's iteration does. After three runs without a change it is captured as a CUDA graph, and
-// from then on launched with one call, if that takes the host less time than submitting it.
+// solver's iteration does. The third run without a change captures it as a CUDA graph, which later
+// runs launch with one call if that takes the host less time than submitting the operations.
 //
 //   coord::Repeated step(coordinator, stream, "step");
 //   for (;;) {
@@ -13,8 +13,8 @@
 //     });
 //   }
 //
-// What libcoord cannot see is what the operations' functions enqueue: which kernels, with which
-// arguments. That they are the same is the caller's word, given as the version.
+// libcoord cannot see what the operations' functions enqueue: which kernels, with which arguments.
+// The caller guarantees with the version that they are the same.
 #pragma once
 
 #include <cstddef>
@@ -41,9 +41,9 @@ class COORD_EXPORT Section {
   Section(const Section&) = delete;
   Section& operator=(const Section&) = delete;
 
-  /// As Coordinator::submit. `function` enqueues on its stream only, the same work each time that
-  /// the version is the same. `options.after` names operations of this run of the section alone
-  /// (others belong into RepeatedRun::after); it has no group and no timeout.
+  /// As Coordinator::submit. `function` enqueues only on its stream, and the same work as long as
+  /// the version is the same. `options.after` names only operations of this run of the section
+  /// (others belong in RepeatedRun::after); group and timeout are not allowed.
   template <typename Function>
   OperationHandle submit(OperationOptions options, Function&& function,
                          std::source_location where = std::source_location::current()) {
@@ -66,61 +66,61 @@ class COORD_EXPORT Section {
 };
 
 struct RepeatedOptions {
-  /// Runs without a change before the section is captured.
+  /// The run that captures the section, counting runs without a change: 3 means the third.
   std::uint32_t promote_after = 3;
 };
 
-/// How a section is run once.
+/// Options of one run of a section.
 struct RepeatedRun {
-  /// Stands for everything that the work depends on besides what Section::submit is told:
+  /// Represents everything the work depends on apart from the arguments of Section::submit:
   /// addresses, sizes, values. A graph repeats the work of the run in which it was captured.
   std::uint64_t version = 0;
-  /// All of the section comes after these operations.
+  /// The whole section runs after these operations.
   Dependencies after{};
 };
 
 struct RepeatedMetrics {
   std::uint64_t runs = 0;
   std::uint64_t submissions = 0;  // runs whose operations were submitted one by one
-  std::uint64_t launches = 0;     // runs by launching a graph
+  std::uint64_t launches = 0;     // runs that launched a graph
   std::uint64_t promotions = 0;   // graphs made
-  std::uint64_t fallbacks = 0;    // graphs given up because the section had changed, or failed
+  std::uint64_t fallbacks = 0;    // graphs dropped because the section changed or failed
   std::uint64_t refusals = 0;     // captures that failed, and graphs that were not cheaper
-  std::size_t operations = 0;     // of the last run that was submitted
-  /// What a run takes the host at the least, submitted and, of the first launches of a graph,
-  /// launched; 0 as long as it is not known.
+  std::size_t operations = 0;     // of the last submitted run
+  /// Minimum host time of a run: submitted, and launched (of the first launches of a graph); 0
+  /// while unknown.
   Nanoseconds submission_time{0}, launch_time{0};
 };
 
 /// Thread-compatible. Coordinator and streams must outlive it.
 class COORD_EXPORT Repeated {
  public:
-  /// `stream` is where the graph is launched; others take part as the operations use them.
+  /// The graph is launched on `stream`; other streams take part if operations use them.
   Repeated(Coordinator& coordinator, StreamRef stream, std::string_view name = "section",
            const RepeatedOptions& options = {});
   ~Repeated();
   Repeated(const Repeated&) = delete;
   Repeated& operator=(const Repeated&) = delete;
 
-  /// Runs the section: calls `body`, or launches the graph that was made of it. Enqueues only. What
-  /// is returned stands for all of its operations, the only ones of it that others may depend on.
-  /// Each stream of the section goes on after the section as if its operations had been submitted.
+  /// Runs the section: calls `body`, or launches its graph. Enqueues only. The returned operation
+  /// represents all operations of the section; other operations may depend only on it. Each stream
+  /// of the section continues after the section as if its operations had been submitted.
   ///
   /// In the run that captures, `body` is called while its streams are being captured (in CUDA's
   /// thread-local mode). If that fails, it is called again to submit the operations as before, and
-  /// the section is not captured again until it changes: no work is lost, none is done twice.
+  /// the section is not captured again until it changes: no work is lost or repeated.
   ///
-  /// A graph is kept if launching it takes the host less time than submitting did, which the first
-  /// launches show. If a profiler listens, launches take some 20 times as long and are no measure:
-  /// then graphs of at least 8 operations are kept. Sections are submitted, not launched, while
-  /// `stream` is being captured, and as long as one of `run.after` is not submitted.
+  /// A graph is kept if its first launches take the host less time than submitting did. With a
+  /// profiler, launches take about 20 times as long, so times cannot be compared: then graphs of at
+  /// least 8 operations are kept. Sections are submitted, not launched, while `stream` is being
+  /// captured, and while one of `run.after` is not submitted.
   ///
   /// Throws what `body` throws, and what submitting throws.
   OperationHandle run(const RepeatedRun& run, const std::function<void(Section&)>& body,
                       std::source_location where = std::source_location::current());
 
   [[nodiscard]] RepeatedMetrics metrics() const;
-  /// Whether the next run launches a graph, if its version is the last one's.
+  /// Whether the next run launches a graph if its version is unchanged.
   [[nodiscard]] bool promoted() const;
 
  private:

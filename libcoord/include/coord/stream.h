@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Queues of work on a device: what one stream holds runs in order, streams run beside each other.
+// Queues of work on a device: work of one stream runs in order, different streams run concurrently.
 //
 // Stream owns, StreamRef borrows. Every function only enqueues and returns, unless it says
-// otherwise. Calls on one stream need outside order; different streams are independent of each
-// other.
+// otherwise. Calls on one stream need external synchronization; different streams are independent
+// of each other.
 #pragma once
 
 #include <array>
@@ -33,12 +33,12 @@ class Coordinator;
 class Device;
 struct StreamState;
 
-/// A hint to the device: work of higher streams is started first when both are ready; nothing that
-/// runs is ever interrupted, and copies do not care. Mapped to the range that the device offers;
-/// many offer nothing below kNormal.
+/// A hint to the device: work of higher-priority streams starts first when both are ready; running
+/// work is never preempted, and copies ignore it. Mapped to the device's range; many devices have
+/// nothing below kNormal.
 enum class StreamPriority { kLow, kNormal, kHigh };
 
-/// Kinds of work that streams are given.
+/// Kinds of work in streams.
 enum class WorkKind : std::uint8_t {
   kKernel,
   kGraph,  // a launch of one
@@ -54,7 +54,7 @@ inline constexpr std::size_t kWorkKinds = 9;
 
 [[nodiscard]] COORD_EXPORT const char* to_string(WorkKind kind) noexcept;
 
-/// What a stream was given by calls of libcoord, captured ones included, since it was made.
+/// Work enqueued on a stream by libcoord calls, including captured ones, since it was created.
 struct StreamMetrics {
   struct Work {
     std::uint64_t count = 0;
@@ -64,7 +64,7 @@ struct StreamMetrics {
   std::uint64_t operations = 0;       // of Coordinators
   std::uint64_t records = 0;          // of events
   std::uint64_t waits = 0;            // for events
-  // By StreamRef::allocate_async() in this stream, and not freed by whichever.
+  // Allocated with StreamRef::allocate_async() in this stream, and not freed by any stream.
   std::size_t memory_bytes = 0, peak_memory_bytes = 0;
 
   [[nodiscard]] const Work& of(WorkKind kind) const noexcept {
@@ -74,7 +74,7 @@ struct StreamMetrics {
   [[nodiscard]] std::uint64_t launches() const noexcept {
     return of(WorkKind::kKernel).count + of(WorkKind::kGraph).count;
   }
-  /// Copies of all directions, and prefetches.
+  /// Copies in all directions, and prefetches.
   [[nodiscard]] Work transfers() const noexcept {
     Work sum;
     for (const WorkKind kind :
@@ -90,8 +90,8 @@ struct StreamMetrics {
 struct StreamOptions {
   StreamPriority priority = StreamPriority::kNormal;
   std::string_view name{};
-  /// False: the stream and the legacy default stream wait for each other's work, as
-  /// cudaStreamCreate has it.
+  /// False: the stream and the legacy default stream wait for each other's work, as with
+  /// cudaStreamCreate.
   bool non_blocking = true;
 };
 
@@ -107,26 +107,27 @@ class COORD_EXPORT StreamRef {
   [[nodiscard]] Device device() const;
   /// The backend's handle, which a later stream may get again: identify by id().
   [[nodiscard]] std::uint64_t handle() const;
-  /// The CUDA stream, for launches and library calls of the program's own. Throws kNotSupported if
+  /// The CUDA stream, for the program's own launches and library calls. Throws kNotSupported if
   /// simulated.
   [[nodiscard]] CUstream_st* native() const;
   [[nodiscard]] std::string_view name() const;
-  /// The device's own number: lower is more urgent.
+  /// The device's priority value: lower is more urgent.
   [[nodiscard]] int priority() const;
 
   /// Copies `bytes`. Page-locked host memory must stay untouched until the copy has run. Pageable
-  /// memory may be reused on return; to allow that, copies to pageable memory and large ones from
-  /// it block the host.
+  /// memory may be reused on return; therefore copies to pageable memory and large copies from it
+  /// block the host.
   void copy_to_device(void* to, const void* from, std::size_t bytes) const;
   void copy_to_host(void* to, const void* from, std::size_t bytes) const;
   /// Within the device.
   void copy(void* to, const void* from, std::size_t bytes) const;
-  /// Between two devices, one of which the stream is of. Throws kNotSupported unless they reach
-  /// each other: GPUs of one driver, or simulated devices of one sim::open_devices().
+  /// Between two devices; the stream belongs to one of them. Throws kNotSupported unless they can
+  /// reach each other: GPUs of one driver, or simulated devices of one sim::open_devices() call.
   void copy_peer(const Device& to_device, void* to, const Device& from_device, const void* from,
                  std::size_t bytes) const;
-  /// Moves managed memory to the stream's device, or to the host, before it is touched there: page
-  /// by page on demand takes many times as long. Throws kInvalidArgument for other memory.
+  /// Moves managed memory to the stream's device, or to the host, before it is accessed there:
+  /// migration on demand, page by page, is many times slower. Throws kInvalidArgument for other
+  /// memory.
   void prefetch_to_device(const void* address, std::size_t bytes) const;
   void prefetch_to_host(const void* address, std::size_t bytes) const;
   /// Sets every byte of device memory to `value`.
@@ -144,8 +145,8 @@ class COORD_EXPORT StreamRef {
 
   void launch(const KernelSpec& kernel) const;
   /// Runs `function` on a thread of the driver once earlier work of the stream has ended; later
-  /// work waits for it. One such function runs at a time per device. It must neither throw, nor
-  /// call CUDA or libcoord, nor wait.
+  /// work waits for it. One such function runs at a time per device. It must not throw, call CUDA
+  /// or libcoord, or wait.
   void host_function(std::function<void()> function) const;
 
   /// Later work waits until the 64-bit word at `address` has reached `value`: (int64)(*address -
@@ -156,15 +157,15 @@ class COORD_EXPORT StreamRef {
   /// Writes `value` once earlier work has ended.
   void write_value(std::uint64_t* address, std::uint64_t value) const;
 
-  /// Device memory from the device's pool, there for work ordered after this call, until
-  /// free_async() in whichever stream. Use that is not ordered between the two is an error that a
-  /// GPU does not notice; the simulated device fails with CUDA_ERROR_ILLEGAL_ADDRESS.
+  /// Device memory from the device's pool, valid for work ordered after this call, until
+  /// free_async() in any stream. Use that is not ordered between the two is an error that a GPU
+  /// does not detect; the simulated device fails with CUDA_ERROR_ILLEGAL_ADDRESS.
   [[nodiscard]] void* allocate_async(std::size_t bytes) const;
   void free_async(void* address) const;
 
   /// From here to end_capture(), calls on this stream, and on streams that wait for events recorded
-  /// in it, become nodes and edges of a graph; nothing runs. What CUDA forbids meanwhile throws
-  /// kCapture and invalidates the capture: synchronizing, querying, waiting for events from
+  /// in it, become nodes and edges of a graph; nothing runs. Calls that CUDA forbids meanwhile
+  /// throw kCapture and invalidate the capture: synchronizing, querying, waiting for events from
   /// outside.
   void begin_capture(CaptureMode mode = CaptureMode::kGlobal) const;
   /// Throws kCapture if the capture is invalid or streams that joined it were not joined back.
@@ -172,14 +173,13 @@ class COORD_EXPORT StreamRef {
   /// Allowed at any time.
   [[nodiscard]] CaptureStatus capture_status() const;
 
-  /// Lets `event` stand for all work now in the stream. The event must be of the same device.
+  /// Makes `event` capture all work now in the stream. The event must be of the same device.
   void record(EventRef event) const;
   /// Makes later work wait for the work that `event` recorded last. Never recorded: no effect, as
-  /// in CUDA. The event may be of another device, if the two reach each other (see copy_peer).
+  /// in CUDA. The event may be of another device if the two can reach each other (see copy_peer).
   void wait(EventRef event) const;
 
-  /// What it was given so far. Counting takes some 5 ns for each call; for times, see
-  /// StreamProfiler.
+  /// Work enqueued so far. Counting costs about 5 ns per call; for times, see StreamProfiler.
   [[nodiscard]] StreamMetrics metrics() const;
 
   /// Blocks until all work now in the stream has ended. Throws kDeviceFailure if work failed and,

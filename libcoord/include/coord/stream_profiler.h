@@ -1,15 +1,14 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What the work of streams takes, by the device's own clock: each piece of work that a watched
-// stream is given is timed by two events around it, and summed up by stream and kind. Nobody has to
-// say how long anything took, and nothing needs CUPTI.
+// Times the work of streams by the device's clock: two events around each piece of work of a
+// watched stream time it; times are summed by stream and kind. Needs no annotations and no CUPTI.
 //
-// It sees what libcoord's calls give to streams; launches and library calls of the program's own
-// are timed if a Section encloses them. What is captured is not timed: the profiler adds nothing to
-// graphs. For a whole program with its causes, record it with streamscope instead.
-// A piece's time begins when its stream is ready for it: waiting for a copy engine is part of it.
-// A timed piece costs the host two records (some 2 us) and its stream some 4 us on the device.
+// It sees work that libcoord calls enqueue; the program's own launches and library calls are timed
+// if a Section encloses them. Captured work is not timed: the profiler adds nothing to graphs. To
+// analyze a whole program and its waits, record it with streamscope instead. A piece's time begins
+// when its stream is ready for it: waiting for a copy engine is part of it. A timed piece costs the
+// host two records (about 2 us) and its stream about 4 us on the device.
 #pragma once
 
 #include <array>
@@ -27,9 +26,9 @@
 namespace coord {
 
 struct StreamProfilerOptions {
-  /// One piece of work of each stream in so many is timed.
+  /// One in this many pieces of work of each stream is timed.
   std::uint32_t time_one_in = 1;
-  /// So many of the newest pieces are kept with their times, for what streams do beside each other.
+  /// Number of newest pieces kept with their times, to compute overlap between streams.
   std::size_t history = 1 << 16;
 };
 
@@ -37,9 +36,9 @@ struct StreamProfilerOptions {
 struct WorkTimes {
   std::uint64_t count = 0;  // given
   std::uint64_t bytes = 0;  // moved or set by them
-  std::uint64_t timed = 0;  // of which the device has ended so many that were timed
+  std::uint64_t timed = 0;  // timed pieces that have ended
   std::uint64_t timed_bytes = 0;
-  Nanoseconds total{0}, shortest{0}, longest{0};  // of the timed ones
+  Nanoseconds total{0}, shortest{0}, longest{0};  // of the timed pieces
 
   [[nodiscard]] Nanoseconds average() const noexcept {
     return timed == 0 ? Nanoseconds(0) : total / static_cast<std::int64_t>(timed);
@@ -52,7 +51,7 @@ struct WorkTimes {
   }
 };
 
-/// What a stream has done since it is watched.
+/// What a stream has done since watching began.
 struct StreamReport {
   StreamId stream;
   std::string name;
@@ -60,13 +59,13 @@ struct StreamReport {
   std::array<WorkTimes, kWorkKinds> work;  // by WorkKind
   WorkTimes sections;
   std::uint64_t operations = 0;
-  /// Of everything timed, sections included.
+  /// All timed pieces, including sections.
   std::uint64_t timed = 0;
-  Nanoseconds average_latency{0};  // from when its stream was ready for it to its end
+  Nanoseconds average_latency{0};  // from when its stream was ready to its end
   Nanoseconds busy{0};             // estimated from the timed pieces if not all are
-  Nanoseconds span{0};             // from the start of the first timed to the end of the last
+  Nanoseconds span{0};             // from the start of the first timed piece to the end of the last
   std::size_t peak_memory_bytes = 0;
-  /// Copies from or to pageable memory of the host, which are staged and may block it.
+  /// Copies from or to pageable host memory, which are staged and may block the host.
   std::uint64_t pageable_copies = 0, pageable_bytes = 0;
 
   [[nodiscard]] const WorkTimes& of(WorkKind kind) const noexcept {
@@ -79,39 +78,40 @@ struct StreamReport {
   }
 };
 
-/// All watched streams together. The times are of the pieces that the history holds.
+/// All watched streams together. The times cover the pieces in the history.
 struct ProfileReport {
   std::vector<StreamReport> streams;
   Nanoseconds span{0};        // from the start of the first piece to the end of the last
   Nanoseconds busy{0};        // some stream had work running
   Nanoseconds copying{0};     // a copy or prefetch was running, or waiting for an engine
-  Nanoseconds overlapped{0};  // of that, beside a kernel, graph or section of another stream
-  double concurrency = 0;     // streams with work running, on average while there is any
-  std::uint64_t records = 0;  // of events, made by the profiler so far
+  Nanoseconds overlapped{0};  // of that, during a kernel, graph or section of another stream
+  double concurrency = 0;     // average number of streams with running work, while there is any
+  std::uint64_t records = 0;  // event records made by the profiler so far
 
   /// A table for people.
   [[nodiscard]] COORD_EXPORT std::string text() const;
 };
 
-/// Thread-safe; but watching a stream, ending that, and destroying the profiler are calls on the
-/// streams. Keeps its device open.
+/// Thread-safe; but watching a stream, unwatching it and destroying the profiler count as calls on
+/// the streams. Keeps its device open.
 class COORD_EXPORT StreamProfiler {
  public:
-  /// Measures what timing itself takes, to subtract it: a few records and one synchronization.
+  /// Measures the overhead of timing itself, to subtract it: a few records and one synchronization.
   explicit StreamProfiler(const Device& device, const StreamProfilerOptions& options = {});
   /// Ends all watching.
   ~StreamProfiler();
   StreamProfiler(const StreamProfiler&) = delete;
   StreamProfiler& operator=(const StreamProfiler&) = delete;
 
-  /// Times what the stream is given from now on. Throws kInvalidHandle if it is of another device,
+  /// Times later work of the stream. Throws kInvalidHandle if it belongs to another device,
   /// kNotPermitted if a profiler watches it already.
   void watch(StreamRef stream);
-  /// Ends that; what was found stays in the report. Throws kInvalidHandle if it is not watched.
+  /// Stops timing the stream; its results stay in the report. Throws kInvalidHandle if it is not
+  /// watched.
   void unwatch(StreamRef stream);
 
-  /// While it lives, everything that the stream gets is one timed piece of work, whoever enqueues
-  /// it. Thread-compatible; ends before the profiler does.
+  /// While it lives, all work enqueued on the stream, by any code, is one timed piece.
+  /// Thread-compatible; ends before the profiler does.
   class COORD_EXPORT Section {
    public:
     ~Section();
@@ -126,8 +126,8 @@ class COORD_EXPORT StreamProfiler {
   /// Throws kInvalidHandle if the stream is not watched, kNotPermitted if it is in a section.
   [[nodiscard]] Section section(StreamRef stream);
 
-  /// What has ended by now. Asks the device about the newest timed pieces; never blocks. Throws
-  /// what has become of the device if that failed.
+  /// Results for work that has ended. Queries the device for the newest timed pieces; never blocks.
+  /// Throws the device's error if it failed.
   [[nodiscard]] StreamReport report(StreamRef stream);
   [[nodiscard]] ProfileReport report();
 

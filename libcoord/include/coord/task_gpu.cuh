@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What task_queue.cuh and task_graph.cuh share: the GPU's atomics, arrays of the device, and the
-// runs of a kernel with what they count and record.
+// What task_queue.cuh and task_graph.cuh share: the GPU's atomics, device arrays, and the runs of a
+// kernel with their counters and records.
 #pragma once
 
 #include <cuda/atomic>
@@ -18,8 +18,8 @@
 #include <vector>
 
 #include "coord/error.h"
-#include "coord/task_ring.h"
 #include "coord/task_reporter.h"
+#include "coord/task_ring.h"
 
 namespace coord {
 
@@ -40,15 +40,14 @@ inline constexpr unsigned kWarp = 32;
 /// What a worker did; written when it ends.
 struct TaskWorkerCounts {
   std::uint64_t tasks = 0;
-  std::uint64_t in_line = 0;      // of them, where they were spawned, for want of room
+  std::uint64_t in_line = 0;      // of these, run where spawned as queues were full
   std::uint64_t steals = 0;       // batches
   std::uint64_t stolen = 0;       // tasks in them
   std::uint64_t received = 0;     // from the host
-  std::uint64_t busy_cycles = 0;  // of its multiprocessor's clock, in tasks
+  std::uint64_t busy_cycles = 0;  // clock cycles of its multiprocessor spent in tasks
 };
 
-/// A task that ran, if they are recorded. Times are those of the GPU's global timer, in ns, which
-/// ticks coarsely.
+/// A recorded task. Times are from the GPU's global timer, in ns, with coarse resolution.
 struct TaskRecord {
   Task task = kNoTask;
   std::uint32_t worker = 0, sm = 0;
@@ -59,8 +58,8 @@ inline constexpr std::int64_t kTaskNever = 0x7fffffffffffffff;
 
 /// Words of a log that all workers change.
 struct TaskLogState {
-  GpuPlatform::Atomic<std::uint64_t> recorded;  // tasks, also those that there was no room for
-  GpuPlatform::Atomic<std::int64_t> began_ns;   // the first block did
+  GpuPlatform::Atomic<std::uint64_t> recorded;  // tasks, including those that did not fit
+  GpuPlatform::Atomic<std::int64_t> began_ns;   // when the first block began
 };
 
 #ifdef __CUDACC__
@@ -87,7 +86,7 @@ __device__ T from_first(T value) {
 
 #endif
 
-/// Where workers keep the tasks that ran, on the device. Borrows its arrays.
+/// The workers' record of finished tasks, on the device. Borrows its arrays.
 struct TaskLog {
   TaskRecord* records = nullptr;  // null: nothing is kept
   std::uint64_t capacity = 0;
@@ -96,16 +95,16 @@ struct TaskLog {
   [[nodiscard]] COORD_HOST_DEVICE bool keeps() const { return records != nullptr; }
 
 #ifdef __CUDACC__
-  /// One thread, before each run.
+  /// Called by one thread, before each run.
   __device__ void reset() const {
     state->recorded.store(0, GpuPlatform::kRelaxed);
     state->began_ns.store(kTaskNever, GpuPlatform::kRelaxed);
   }
-  /// One thread of each block, when it begins.
+  /// Called by one thread of each block, when it begins.
   __device__ void begin() const {
     if (keeps()) state->began_ns.fetch_min(task_worker::timer_ns(), GpuPlatform::kRelaxed);
   }
-  /// All lanes of a warp: those of the first `batch` lanes have run a task each.
+  /// Called by all lanes of a warp: the first `batch` lanes have run one task each.
   __device__ void write(std::uint32_t batch, const TaskRecord& mine) const {
     std::uint64_t first = 0;
     if (task_worker::lane() == 0) first = state->recorded.fetch_add(batch, GpuPlatform::kRelaxed);
@@ -115,7 +114,7 @@ struct TaskLog {
 #endif
 };
 
-/// Throws for a result of CUDA's runtime.
+/// Throws if a CUDA runtime call failed.
 inline void check_cuda(cudaError_t result, const char* call) {
   if (result == cudaSuccess) return;
   ErrorKind kind = ErrorKind::kDeviceFailure;
@@ -128,25 +127,25 @@ inline void check_cuda(cudaError_t result, const char* call) {
   throw Error(kind, result, cudaGetErrorName(result), call, cudaGetErrorString(result));
 }
 
-/// Throws for what the caller asks for.
+/// Throws for an invalid request.
 [[noreturn]] inline void refuse_task(const char* call, const std::string& why,
                                      ErrorKind kind = ErrorKind::kInvalidArgument) {
   throw Error(kind, cudaErrorInvalidValue, cudaGetErrorName(cudaErrorInvalidValue), call, why);
 }
 
-/// How many blocks of a kernel the current device holds at a time.
+/// How many blocks of a kernel can be resident on the current device.
 struct PersistentBlocks {
   std::uint32_t most = 0, multiprocessors = 0;
 
-  /// Throws kInvalidArgument if so many do not fit.
+  /// Throws kInvalidArgument if `blocks` do not fit.
   void check(const char* call, std::uint32_t blocks) const {
     if (most != 0 && blocks <= most) return;
-    refuse_task(call, std::to_string(blocks) + " blocks are asked for, and " +
+    refuse_task(call, std::to_string(blocks) + " blocks are requested, but only " +
                           std::to_string(most) + " fit on the device at a time");
   }
 };
 
-/// Of a kernel whose blocks wait for each other. Throws kInvalidArgument unless `threads` are full
+/// For a kernel whose blocks wait for each other. Throws kInvalidArgument unless `threads` are full
 /// warps, kNotSupported if the device has no cooperative launch.
 inline PersistentBlocks persistent_blocks(const char* call, const void* kernel,
                                           std::uint32_t threads, std::size_t shared_bytes = 0) {
@@ -171,7 +170,7 @@ inline PersistentBlocks persistent_blocks(const char* call, const void* kernel,
           static_cast<std::uint32_t>(multiprocessors)};
 }
 
-/// Owns an array of the device.
+/// Owns a device array.
 template <typename T>
 class GpuArray {
  public:
@@ -191,7 +190,7 @@ class GpuArray {
   T* data_ = nullptr;
 };
 
-/// Owns an array of page-locked memory that the device reads and writes at the same address.
+/// Owns an array of page-locked memory that the device accesses at the same address.
 template <typename T>
 class PageLocked {
  public:
@@ -209,11 +208,11 @@ class PageLocked {
   T* data_ = nullptr;
 };
 
-/// Of one run.
+/// Metrics of one run.
 struct GpuTaskMetrics {
   TaskWorkerCounts all{};
   std::vector<TaskWorkerCounts> workers;
-  /// Longest busy time of a worker over the mean; 1 is even, 0 if nothing ran.
+  /// Longest busy time of a worker over the mean; 1 is balanced, 0 if nothing ran.
   [[nodiscard]] double imbalance() const {
     std::uint64_t most = 0;
     for (const TaskWorkerCounts& one : workers) most = std::max(most, one.busy_cycles);
@@ -223,7 +222,7 @@ struct GpuTaskMetrics {
   }
 };
 
-/// What the workers counted in the run that has ended. Throws what has become of the device.
+/// Counters of the workers in the last run, which has ended. Throws the device's error.
 inline GpuTaskMetrics read_metrics(const GpuArray<TaskWorkerCounts>& counts,
                                    std::uint32_t workers) {
   GpuTaskMetrics metrics;
@@ -242,7 +241,7 @@ inline GpuTaskMetrics read_metrics(const GpuArray<TaskWorkerCounts>& counts,
   return metrics;
 }
 
-/// Owns a log, and tells the profiler that is listening, if any, what is in it. Thread-compatible.
+/// Owns a log, and reports its contents to the profiler, if any. Thread-compatible.
 class GpuTaskLog {
  public:
   GpuTaskLog(std::size_t capacity, std::uint32_t workers, const std::string& name)
@@ -256,7 +255,7 @@ class GpuTaskLog {
   [[nodiscard]] TaskLog device() const { return {records_.get(), capacity_, state_.get()}; }
   /// The workers have just been launched.
   void begin_run() { run_ = reporter_.begin_run(); }
-  /// They have ended, having run so many tasks.
+  /// The workers have ended; `counts` holds how many tasks they ran.
   void end_run(const GpuArray<TaskWorkerCounts>& counts, std::uint32_t workers) {
     if (capacity_ == 0 || !reporter_.is_heard()) return;
     std::int64_t began_ns = 0;
@@ -271,7 +270,7 @@ class GpuTaskLog {
     reporter_.end_run(run_, ran, read_metrics(counts, workers).all.tasks - ran.size());
   }
 
-  /// In the order in which they ended; those beyond the capacity are left out.
+  /// In the order in which they ended, up to the capacity.
   [[nodiscard]] std::vector<TaskRecord> records() const {
     std::uint64_t count = 0;
     if (capacity_ != 0) {
@@ -293,11 +292,11 @@ class GpuTaskLog {
   std::uint32_t run_ = 0;  // its number, for the profiler
 };
 
-/// The runs of a persistent kernel, one at a time: their workers, what these count and record, and
-/// the event behind the run. Thread-compatible; ended() is thread-safe.
+/// The runs of a persistent kernel, one at a time: the workers, their counters and records, and the
+/// event behind the run. Thread-compatible; ended() is thread-safe.
 class GpuTaskRuns {
  public:
-  /// As the options of a queue or a graph say, whose number of blocks is known.
+  /// From the options of a queue or a graph, whose number of blocks is known.
   template <typename Options>
   explicit GpuTaskRuns(const Options& options)
       : blocks_(options.blocks),
@@ -311,11 +310,12 @@ class GpuTaskRuns {
   GpuTaskRuns(const GpuTaskRuns&) = delete;
   GpuTaskRuns& operator=(const GpuTaskRuns&) = delete;
 
-  /// Throws kNotPermitted if the last run was not waited for.
+  /// Throws kNotPermitted if wait() was not called for the last run.
   void check_idle(const char* call) const {
-    if (running_) refuse_task(call, "the last run was not waited for", ErrorKind::kNotPermitted);
+    if (running_)
+      refuse_task(call, "wait() was not called for the last run", ErrorKind::kNotPermitted);
   }
-  /// Launches all blocks of the kernel at the same time, or throws. Nothing runs before.
+  /// Launches all blocks of the kernel at the same time, or throws without running any.
   template <typename World, typename Work>
   void launch(cudaStream_t stream, void (*kernel)(World, Work), World world, Work work,
               std::size_t shared_bytes = 0) {
@@ -327,30 +327,30 @@ class GpuTaskRuns {
     running_ = true;
     check_cuda(cudaEventRecord(ended_, stream), "cudaEventRecord");
   }
-  /// Whether the run has ended. Throws what has become of the device if it failed.
+  /// Whether the run has ended. Throws the device's error if it failed.
   [[nodiscard]] bool ended(const char* call) const {
     const cudaError_t state = cudaEventQuery(ended_);
     if (state == cudaErrorNotReady) return false;
     check_cuda(state, call);
     return true;
   }
-  /// Blocks until the run has ended, and while a profiler is told of its tasks. Throws what has
-  /// become of the device if it failed.
+  /// Blocks until the run has ended and a profiler, if any, has received its tasks. Throws the
+  /// device's error if it failed.
   void wait(const char* call) {
     if (!running_) return;
     check_cuda(cudaEventSynchronize(ended_), call);
     running_ = false;
     log_.end_run(counts_, workers());
   }
-  /// For destructors: blocks until the run has ended, and drops what has failed.
+  /// For destructors: blocks until the run has ended, and ignores errors.
   void end() const noexcept {
     if (running_) cudaEventSynchronize(ended_);
   }
 
-  /// For the kernel, one for each worker.
+  /// For the kernel, one per worker.
   [[nodiscard]] TaskWorkerCounts* counts() const { return counts_.get(); }
   [[nodiscard]] TaskLog log() const { return log_.device(); }
-  /// Of the run that was waited for.
+  /// Of the last run, after wait().
   [[nodiscard]] GpuTaskMetrics metrics() const { return read_metrics(counts_, workers()); }
   [[nodiscard]] std::vector<TaskRecord> records() const { return log_.records(); }
   [[nodiscard]] std::uint32_t blocks() const { return blocks_; }

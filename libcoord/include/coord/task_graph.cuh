@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Tasks for warps of a GPU whose dependencies are known beforehand: one kernel that runs them all,
-// each as soon as those it waits for have ended. For graphs of short tasks, whose levels cost less
-// than a launch each; tasks that spawn others: task_queue.cuh. Needs nvcc.
+// Tasks for warps of a GPU with dependencies known in advance: one kernel runs them all, each as
+// soon as its dependencies have ended. For graphs of short tasks, whose levels take less time than
+// a launch; for tasks that spawn others, see task_queue.cuh. Needs nvcc.
 //
 //   struct Sum {                                    // copied to the device; a warp runs a task
 //     const std::uint32_t *offsets, *before;
@@ -15,15 +15,15 @@
 //   graph.start(stream, Sum{...});
 //   graph.wait();
 //
-// A task that first reads what no task of the graph writes, such as its own description, can do so
-// while it waits: prepare() does it, and what that returns is handed to the task.
+// A task that first reads data no task of the graph writes, such as its own description, can do so
+// while it waits: in prepare(), whose return value is passed to the task.
 //
 //     __device__ Inputs prepare(std::uint32_t task) const { ... }
 //     __device__ void operator()(std::uint32_t task, const Inputs& inputs) const { ... }
 //
-// Each warp has its tasks, in their order, and waits at a task for those before it: each that ends
-// writes one word, which those that wait for it read. Nothing is counted down, enqueued or claimed,
-// so a dependency costs one trip through the cache of the device (docs/performance.md).
+// Each warp runs its tasks in order, and before each one waits for its dependencies: a task that
+// ends writes one word, which its dependents read. Nothing is counted down, enqueued or claimed, so
+// a dependency costs one round trip through the device's cache (docs/performance.md).
 #pragma once
 
 #include <cuda_runtime.h>
@@ -41,24 +41,24 @@
 
 namespace coord {
 
-/// Task t waits for before[k] for k in [offsets[t], offsets[t + 1]), which all are less than t.
+/// Task t waits for before[k] for k in [offsets[t], offsets[t + 1]), all less than t.
 struct TaskDependencies {
-  std::vector<std::uint32_t> offsets;  // one more than there are tasks
+  std::vector<std::uint32_t> offsets;  // one more than the number of tasks
   std::vector<std::uint32_t> before;
 };
 
 struct GpuTaskGraphOptions {
-  std::uint32_t blocks = 0;     // 0: one for each multiprocessor, as far as there are tasks
+  std::uint32_t blocks = 0;     // 0: one per multiprocessor, limited by the number of tasks
   std::uint32_t threads = 512;  // in a block; full warps
-  /// Tasks of a run to be recorded, as GpuTaskQueueOptions::records.
+  /// Maximum recorded tasks of a run, as GpuTaskQueueOptions::records.
   std::size_t records = 0;
   std::string name{};  // in the trace
 };
 
-/// All that the warps share: a kernel's parameter. Borrows device memory.
+/// Data that the warps share: a kernel parameter. Borrows device memory.
 struct TaskGraphWorld {
   TaskOrder<GpuPlatform> order;
-  TaskWorkerCounts* counts = nullptr;  // one for each worker
+  TaskWorkerCounts* counts = nullptr;  // one per worker
   TaskLog log{};
 };
 
@@ -66,9 +66,9 @@ struct TaskGraphWorld {
 
 namespace task_worker {
 
-/// Until all tasks before it have ended. Each lane looks at another one. An acquire empties the
-/// first cache at each look, so they begin only when one of the tasks has ended: the others mostly
-/// end soon after, and the last one is then seen by one look instead of two.
+/// Waits until all its dependencies have ended. Each lane polls a different one. Each acquire load
+/// invalidates the L1 cache, so acquire polling begins only when one of the tasks has ended: the
+/// others usually end soon after, and one poll instead of two then sees the last one.
 __device__ inline void wait_for_those_before(const TaskOrder<GpuPlatform>& order,
                                              std::uint32_t task) {
   const std::uint32_t end = order.offsets[task + 1];
@@ -80,10 +80,10 @@ __device__ inline void wait_for_those_before(const TaskOrder<GpuPlatform>& order
     while (!__all_sync(~0u, !looks || order.has_ended(one))) {
     }
   }
-  __syncwarp();  // what came before them comes before what any lane does now
+  __syncwarp();  // the tasks' work happens before what any lane does now
 }
 
-/// Waits for the tasks before this one and runs it. Returns the clock at which it began to run.
+/// Waits for the task's dependencies and runs it. Returns the clock value when it began to run.
 template <typename Work>
 __device__ long long run_after_those_before(const TaskOrder<GpuPlatform>& order, const Work& work,
                                             std::uint32_t task, std::int64_t* start_ns) {
@@ -120,7 +120,7 @@ __global__ void run_task_graph(const __grid_constant__ TaskGraphWorld world,
     std::int64_t start_ns = 0;
     const long long start = task_worker::run_after_those_before(
         order, work, task, world.log.keeps() ? &start_ns : nullptr);
-    __syncwarp();  // what all lanes have done comes before
+    __syncwarp();  // the work of all lanes happens before
     if (task_worker::lane() == 0) order.end(task);
     counts.busy_cycles += static_cast<std::uint64_t>(clock64() - start);
     ++counts.tasks;
@@ -133,35 +133,35 @@ __global__ void run_task_graph(const __grid_constant__ TaskGraphWorld world,
 
 #endif  // __CUDACC__
 
-/// A graph of tasks on the device that is current when it is made, to be run any number of times,
-/// one run at a time. Thread-compatible. `Work` must be trivially copyable.
+/// A graph of tasks on the device that is current when it is created. Can be run any number of
+/// times, one run at a time. Thread-compatible. `Work` must be trivially copyable.
 ///
-/// All blocks are on the device at the same time, as those of a GpuTaskQueue. A task that takes
-/// much longer than others holds up those of its warp, which are as many tasks later as there are
-/// warps: independent tasks of uneven length are better in a queue.
+/// All blocks are on the device at the same time, as with a GpuTaskQueue. A task that takes much
+/// longer than others delays later tasks of its warp (every W-th task, for W warps): independent
+/// tasks of uneven length are better in a queue.
 template <typename Work>
 class GpuTaskGraph {
  public:
-  /// Copies the dependencies to the device. Throws kInvalidArgument if a task waits for one that
-  /// does not come before it, the offsets do not ascend from 0 to the end of `before`, or the
-  /// blocks do not fit on the device; kNotSupported if that has no cooperative launch.
+  /// Copies the dependencies to the device. Throws kInvalidArgument if a task waits for one with no
+  /// lower number, the offsets do not ascend from 0 to the end of `before`, or the blocks do not
+  /// fit on the device; kNotSupported if the device has no cooperative launch.
   explicit GpuTaskGraph(const TaskDependencies& dependencies,
                         const GpuTaskGraphOptions& options = {});
-  /// Waits for the run; what fails then is dropped.
+  /// Waits for the run; ignores errors.
   ~GpuTaskGraph() { runs_.end(); }
   GpuTaskGraph(const GpuTaskGraph&) = delete;
   GpuTaskGraph& operator=(const GpuTaskGraph&) = delete;
 
-  /// Enqueues a run on the stream; returns at once. Throws kNotPermitted if the last run was not
-  /// waited for.
+  /// Enqueues a run on the stream; returns at once. Throws kNotPermitted if wait() was not called
+  /// for the last run.
   void start(cudaStream_t stream, const Work& work);
-  /// Blocks until the run has ended, and while a profiler is told of its tasks. Throws what has
-  /// become of the device if it failed.
+  /// Blocks until the run has ended and a profiler, if any, has received its tasks. Throws the
+  /// device's error if it failed.
   void wait() { runs_.wait("GpuTaskGraph::wait"); }
 
-  /// Of the run that was waited for: tasks and busy cycles.
+  /// Of the last run, after wait(): tasks and busy cycles.
   [[nodiscard]] GpuTaskMetrics metrics() const { return runs_.metrics(); }
-  /// In the order in which they ended. Those beyond `records` are left out.
+  /// In the order in which they ended, up to `records`.
   [[nodiscard]] std::vector<TaskRecord> records() const { return runs_.records(); }
 
   [[nodiscard]] std::uint32_t workers() const { return runs_.workers(); }
@@ -173,7 +173,7 @@ class GpuTaskGraph {
 
   GpuTaskRuns runs_;
   GpuArray<std::uint32_t> offsets_, before_;
-  GpuArray<TaskOrder<GpuPlatform>::Word> words_;  // one for each task
+  GpuArray<TaskOrder<GpuPlatform>::Word> words_;  // one per task
   TaskGraphWorld world_{};
 };
 
@@ -181,7 +181,7 @@ template <typename Work>
 const TaskDependencies& GpuTaskGraph<Work>::checked(const TaskDependencies& dependencies) {
   const auto& [offsets, before] = dependencies;
   if (offsets.empty() || offsets.front() != 0 || offsets.back() != before.size())
-    refuse_task("GpuTaskGraph", "offsets must lead from 0 to the number of dependencies");
+    refuse_task("GpuTaskGraph", "offsets must ascend from 0 to the number of dependencies");
   for (std::size_t task = 0; task + 1 < offsets.size(); ++task) {
     if (offsets[task] > offsets[task + 1])
       refuse_task("GpuTaskGraph", "the offsets of task " + std::to_string(task) + " descend");
@@ -189,9 +189,9 @@ const TaskDependencies& GpuTaskGraph<Work>::checked(const TaskDependencies& depe
   for (std::size_t task = 0; task + 1 < offsets.size(); ++task) {
     for (std::uint32_t k = offsets[task]; k < offsets[task + 1]; ++k) {
       if (before[k] < task) continue;
-      refuse_task("GpuTaskGraph", "task " + std::to_string(task) + " waits for task " +
-                                      std::to_string(before[k]) +
-                                      ": number tasks so that each comes after those it waits for");
+      refuse_task("GpuTaskGraph",
+                  "task " + std::to_string(task) + " waits for task " + std::to_string(before[k]) +
+                      ": give each task a higher number than the tasks it waits for");
     }
   }
   return dependencies;

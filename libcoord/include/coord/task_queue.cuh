@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Tasks for warps of a GPU that depend on each other and spawn others: one kernel whose warps stay
-// until no task is left. For work that comes in pieces too uneven, too small or too entangled for
-// a kernel launch each. Needs nvcc; the same for threads of the host: task_queue.h.
+// Tasks for warps of a GPU that depend on each other and spawn others: one persistent kernel whose
+// warps run until no task is left. For work in pieces too uneven, too small or too interdependent
+// for one kernel launch each. Needs nvcc; for host threads, see task_queue.h.
 //
 //   struct Count {                                   // copied to the device
 //     static constexpr std::uint32_t kTasksAtOnce = 32;  // a warp runs 32 tasks, or 1 in all lanes
-//     static constexpr std::uint32_t kStaged = 128;      // tasks that a warp keeps beside its ring
+//     static constexpr std::uint32_t kStaged = 128;      // tasks a warp keeps outside its ring
 //     unsigned long long* sum;
 //     __device__ void operator()(coord::Task task, coord::TaskLane<Count>& lane) const {
 //       atomicAdd(sum, 1ull);
@@ -18,8 +18,8 @@
 //   queue.start(stream, Count{sum}, {.count = 1000});   // tasks 0 to 999
 //   queue.wait();
 //
-// A task that depends on others is spawned by the last of them: TaskEdges (task_ring.h) counts.
-// Where all dependencies are known beforehand a task graph is faster: task_graph.cuh.
+// A task that depends on others is spawned by the last of them: TaskEdges (task_ring.h) counts
+// them. If all dependencies are known in advance, a task graph is faster: task_graph.cuh.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -46,31 +46,30 @@
 namespace coord {
 
 struct GpuTaskQueueOptions {
-  std::uint32_t blocks = 0;     // 0: as many as the device holds at a time
+  std::uint32_t blocks = 0;     // 0: as many as fit on the device at a time
   std::uint32_t threads = 256;  // in a block; full warps
-  std::uint32_t ring = 256;     // tasks of a worker that others may take; a power of two
-  std::uint32_t inbox = 4096;   // tasks of the host that no worker has fetched; a power of two
-  bool steal = true;            // false: each worker does its share of the tasks at the start
-  /// Tasks of a run to be recorded, from the first to end on: 40 bytes of the device each. A
-  /// profiler that listens is told of them when the run was waited for.
+  std::uint32_t ring = 256;     // tasks of a worker that others may steal; a power of two
+  std::uint32_t inbox = 4096;   // tasks from the host not yet fetched by a worker; a power of two
+  bool steal = true;            // false: each worker runs its initial share of the tasks
+  /// Maximum recorded tasks of a run, the first to end: 40 bytes of device memory each. wait()
+  /// reports them to a listening profiler.
   std::size_t records = 0;
-  /// Stack of each thread of the context, if larger than it is: for tasks that run where they are
-  /// spawned, one inside the other.
+  /// Minimum stack size of each thread of the context: for nested tasks that run where they are
+  /// spawned.
   std::size_t stack_bytes = 0;
   std::string name{};  // in the trace
 };
 
-/// What is there when a run starts.
+/// The tasks at the start of a run.
 struct GpuTasks {
-  const Task* tasks =
-      nullptr;  // memory of the device, borrowed until the run ends; null: 0, 1, ...
+  const Task* tasks = nullptr;  // device memory, borrowed until the run ends; null: 0, 1, ...
   std::uint32_t count = 0;
   bool open = false;  // the host will submit more, until it calls close()
 };
 
 namespace task_worker {
 
-/// Once for a queue: empty rings.
+/// Once per queue: initializes empty rings.
 static __global__ void prepare(TaskWorld world, TaskRing<GpuPlatform>::Slot* slots,
                                std::uint32_t capacity) {
   const std::uint32_t step = gridDim.x * blockDim.x;
@@ -86,7 +85,7 @@ static __global__ void prepare(TaskWorld world, TaskRing<GpuPlatform>::Slot* slo
   if (first == 0) new (world.sums) TaskSums();
 }
 
-/// Before each run: who starts with which tasks.
+/// Before each run: distributes the initial tasks to the workers.
 static __global__ void deal(TaskWorld world, std::uint32_t count, bool open) {
   const std::uint32_t step = gridDim.x * blockDim.x;
   const std::uint32_t first = blockIdx.x * blockDim.x + threadIdx.x;
@@ -106,46 +105,45 @@ static __global__ void deal(TaskWorld world, std::uint32_t count, bool open) {
 
 }  // namespace task_worker
 
-/// A persistent kernel and its queues, on the device that is current when it is made. One run at a
-/// time; functions of the host are thread-safe for try_submit, submit and close, else
-/// thread-compatible.
+/// A persistent kernel and its queues, on the device that is current when it is created. One run at
+/// a time; try_submit, submit and close are thread-safe, the other functions thread-compatible.
 ///
-/// All blocks are on the device at the same time: the number is checked against its occupancy, and
-/// the launch is a cooperative one, which fails rather than leave a block out. `Work` must be
-/// trivially copyable. Tasks must not wait for each other: dependencies are counted, and the last
-/// one spawns.
+/// All blocks are on the device at the same time: the number is checked against the occupancy, and
+/// the launch is cooperative, so it fails if not all blocks fit. `Work` must be trivially copyable.
+/// Tasks must not wait for each other: dependencies are counted, and the last one to end spawns the
+/// task.
 template <typename Work>
 class GpuTaskQueue {
  public:
-  /// Allocates rings and inbox. Throws kInvalidArgument if the blocks do not fit or a size is no
+  /// Allocates rings and inbox. Throws kInvalidArgument if the blocks do not fit or a size is not a
   /// power of two, kNotSupported if the device has no cooperative launch.
   explicit GpuTaskQueue(const GpuTaskQueueOptions& options = {});
-  /// Waits for the run, which it closes; what fails then is dropped.
+  /// Closes the run and waits for it; ignores errors.
   ~GpuTaskQueue();
   GpuTaskQueue(const GpuTaskQueue&) = delete;
   GpuTaskQueue& operator=(const GpuTaskQueue&) = delete;
 
-  /// Enqueues a run on the stream; returns at once. Throws kNotPermitted if the last run was not
-  /// waited for.
+  /// Enqueues a run on the stream; returns at once. Throws kNotPermitted if wait() was not called
+  /// for the last run.
   void start(cudaStream_t stream, const Work& work, const GpuTasks& tasks);
 
-  /// Hands tasks to the run. Returns how many there was room for. Never blocks. Throws
-  /// kNotPermitted unless the run is open.
+  /// Submits tasks to the run. Returns how many fit. Never blocks. Throws kNotPermitted unless the
+  /// run is open.
   [[nodiscard]] std::size_t try_submit(std::span<const Task> tasks);
-  /// The same for all of them; blocks while there is no room. Throws what has become of the device
-  /// if it failed.
+  /// The same for all of them; blocks while the inbox is full. Throws the device's error if it
+  /// failed.
   void submit(std::span<const Task> tasks);
-  /// No more tasks: the run ends once those there are have ended.
+  /// No more tasks: the run ends once all its tasks have ended.
   void close();
 
-  /// Blocks until the run has ended, and while a profiler is told of its tasks. Throws what has
-  /// become of the device if it failed.
+  /// Blocks until the run has ended and a profiler, if any, has received its tasks. Throws the
+  /// device's error if it failed.
   void wait() { runs_.wait("GpuTaskQueue::wait"); }
 
-  /// Of the run that was waited for.
+  /// Of the last run, after wait().
   [[nodiscard]] GpuTaskMetrics metrics() const { return runs_.metrics(); }
-  /// In the order in which they ended; not those that ran where they were spawned. Those beyond
-  /// `records` are left out.
+  /// In the order in which they ended, up to `records`; without those that ran where they were
+  /// spawned.
   [[nodiscard]] std::vector<TaskRecord> records() const { return runs_.records(); }
 
   [[nodiscard]] std::uint32_t workers() const { return runs_.workers(); }
@@ -170,7 +168,7 @@ class GpuTaskQueue {
   PageLocked<Task> inbox_slots_;
   TaskWorld world_{};
 
-  std::mutex mutex_;  // of what submits
+  std::mutex mutex_;  // for submissions
   bool open_ = false;
   std::uint64_t submitted_ = 0;
 };

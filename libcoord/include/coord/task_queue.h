@@ -1,12 +1,11 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Tasks for threads of the host that depend on each other and spawn others: each worker has a queue
-// of its own, and takes from others when that is empty.
+// Tasks for host threads that depend on each other and spawn others: each worker has its own queue,
+// and steals from others when it is empty.
 //
-// For work of the host that feeds streams, in pieces too small or too uneven to give to threads by
-// hand. Work of the device is ordered by a Coordinator. The same for threads of a GPU:
-// task_queue.cuh.
+// For host work that feeds streams, in pieces too small or too uneven to assign to threads by hand.
+// A Coordinator orders device work. For GPU threads, see task_queue.cuh.
 #pragma once
 
 #include <cstddef>
@@ -24,34 +23,33 @@
 
 namespace coord {
 
-/// Who runs a task.
+/// Which worker runs a task.
 enum class TaskPolicy : std::uint8_t {
-  kStatic,   // the worker that it was given to, or whose task spawned it
-  kDynamic,  // any: workers without work take the oldest half of what another one has
-  kHybrid,   // static, until a worker has nothing to do while the others' work is uneven
+  kStatic,   // the worker it was assigned to, or whose task spawned it
+  kDynamic,  // any: workers without work take the oldest half of another worker's tasks
+  kHybrid,   // static, until a worker is idle while the others' load is uneven
 };
 
 struct TaskQueueOptions {
-  std::size_t workers = 0;  // threads; 0: one for each processor
-  /// Tasks spawned by a worker that wait for it to be free; beyond that it runs them where they are
-  /// spawned. A power of two.
+  std::size_t workers = 0;  // threads; 0: one per processor
+  /// Maximum tasks spawned by a worker that wait in its queue; beyond that it runs them where they
+  /// are spawned. A power of two.
   std::uint32_t spawned = 256;
   TaskPolicy policy = TaskPolicy::kHybrid;
-  /// kHybrid: the longest time that a worker was busy over the mean of all, above which tasks are
-  /// taken from it.
+  /// kHybrid: ratio of a worker's busy time to the mean above which tasks are stolen from it.
   double imbalance = 1.2;
-  /// Streams that types of work are pinned to: tasks of type i have streams[i] to themselves, one
-  /// at a time, on worker i modulo workers.
+  /// Streams that types of work are pinned to: tasks of type i use streams[i] exclusively, one at a
+  /// time, on worker i modulo workers.
   std::vector<StreamRef> streams{};
-  std::string name{};  // for a mark in the trace when kHybrid turns dynamic
+  std::string name{};  // for a mark in the trace when kHybrid switches to dynamic
 };
 
-/// Names a task of one TaskQueue. Cheap to copy; keeps what the task held only until that ended.
+/// Names a task of one TaskQueue. Cheap to copy; keeps the task's function only until it has ended.
 class COORD_EXPORT TaskHandle {
  public:
   TaskHandle() = default;
   [[nodiscard]] bool valid() const noexcept { return node_ != nullptr; }
-  /// True once the task has run, or failed, or will not run because one before it failed.
+  /// True once the task has run or failed, or will not run because a dependency failed.
   /// Thread-safe.
   [[nodiscard]] bool ended() const noexcept;
 
@@ -62,32 +60,32 @@ class COORD_EXPORT TaskHandle {
   std::shared_ptr<Node> node_;
 };
 
-/// What a task knows about where it runs.
+/// Where a task runs.
 struct TaskPlace {
   std::size_t worker = 0;
-  StreamRef stream{};  // of its type; none if it has no type
+  StreamRef stream{};  // of its type; null if it has no type
 };
 
 using TaskFunction = std::function<void(const TaskPlace&)>;
 
 struct TaskOptions {
-  /// Tasks that must have ended before.
+  /// Tasks that must end before this one starts.
   std::span<const TaskHandle> after{};
-  /// Whose queue it goes to; with TaskPolicy::kStatic also who runs it.
+  /// The worker whose queue it goes to; with TaskPolicy::kStatic also the one that runs it.
   std::optional<std::size_t> worker{};
-  /// Index of the stream that it is pinned to; never taken by another worker.
+  /// Index of the stream that it is pinned to; such a task is never stolen.
   std::optional<std::size_t> type{};
 };
 
-/// Counts since the queue was made.
+/// Counts since the queue was created.
 struct TaskQueueMetrics {
   std::uint64_t tasks = 0;        // that ran
-  std::uint64_t run_in_line = 0;  // of them, where they were spawned, for want of room
+  std::uint64_t run_in_line = 0;  // of these, run where spawned because the queue was full
   std::uint64_t steals = 0;       // batches taken from another worker
   std::uint64_t stolen = 0;       // tasks in them
   std::vector<Nanoseconds> busy;  // of each worker, in tasks
-  bool dynamic = false;           // by policy, or because kHybrid found work uneven
-  /// Longest busy time over the mean; 1 is even, 0 if nothing ran.
+  bool dynamic = false;           // by policy, or because kHybrid found uneven work
+  /// Longest busy time over the mean; 1 is balanced, 0 if nothing ran.
   [[nodiscard]] COORD_EXPORT double imbalance() const noexcept;
 };
 
@@ -95,20 +93,20 @@ struct TaskQueueMetrics {
 /// of a type in the order in which they become ready.
 class COORD_EXPORT TaskQueue {
  public:
-  /// Starts the threads. Throws kInvalidArgument if `spawned` is no power of two.
+  /// Starts the threads. Throws kInvalidArgument if `spawned` is not a power of two.
   explicit TaskQueue(TaskQueueOptions options = {});
   /// Returns when all tasks have ended. Not to be called by one of them.
   ~TaskQueue();
   TaskQueue(const TaskQueue&) = delete;
   TaskQueue& operator=(const TaskQueue&) = delete;
 
-  /// Never blocks; but in a task, for which there is no room, it runs the new one before it
-  /// returns. If a task throws, those after it do not run and fail with the same error. Throws
-  /// kInvalidArgument for a worker or a type that there is not, or a handle that names nothing.
+  /// Never blocks; but if called in a task while the queue is full, it runs the new task before it
+  /// returns. If a task throws, its dependents do not run and fail with the same error. Throws
+  /// kInvalidArgument for a worker or type that does not exist, or a null handle.
   TaskHandle submit(TaskFunction function, const TaskOptions& options = {});
 
-  /// Blocks until all tasks have ended, those spawned meanwhile too; then throws the first error of
-  /// a task since the last call. Not to be called by a task.
+  /// Blocks until all tasks have ended, including those spawned meanwhile; then throws the first
+  /// error of a task since the last call, if any. Not to be called by a task.
   void wait();
 
   [[nodiscard]] std::size_t workers() const noexcept;

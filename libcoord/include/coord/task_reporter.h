@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Tells the profiler that is listening, if any, which worker ran which task of a queue, and when.
+// Reports to the profiler, if any, which worker ran which task of a queue, and when.
 //
-// For task_queue.h and task_queue.cuh, which is compiled with the program and so cannot look at
-// what libcoord keeps to itself.
+// For task_queue.h and task_queue.cuh, which is compiled with the program and so cannot access
+// libcoord's internals.
 #pragma once
 
 #include <atomic>
@@ -17,8 +17,7 @@
 
 namespace coord {
 
-/// Of one queue. Thread-safe; nothing is told, and nothing costs more than a branch, while nobody
-/// listens.
+/// For one queue. Thread-safe; without a profiler it reports nothing and costs only a branch.
 class COORD_EXPORT TaskReporter {
  public:
   enum class Workers : std::uint8_t { kThreads, kWarps };
@@ -30,15 +29,15 @@ class COORD_EXPORT TaskReporter {
   // Threads.
   struct Stamp {
     std::uint64_t value = 0;
-    std::uint32_t clock = ~0u;  // coord_clock; if nobody listens, none
+    std::uint32_t clock = ~0u;  // coord_clock; none without a profiler
   };
-  /// Now, for tell().
+  /// The current time, for notify().
   [[nodiscard]] static Stamp stamp() noexcept;
   /// The calling thread has run a task since `begin`. `type`: of work, COORD_NONE for none.
   void notify(std::uint64_t task, std::size_t worker, std::uint32_t type, Stamp begin) noexcept;
 
   // Warps.
-  /// Looks for a listener: a program may use a GPU without a Device.
+  /// Looks for a profiler: a program may use a GPU without a Device.
   static void listen();
   /// The calling thread has just launched the workers. Returns the number of the run.
   std::uint32_t begin_run() noexcept;
@@ -47,8 +46,8 @@ class COORD_EXPORT TaskReporter {
     std::uint32_t worker = 0, sm = 0;
     std::int64_t start_ns = 0, end_ns = 0;  // since the workers began
   };
-  /// The run has ended; so many of its tasks are not among `ran`. Blocks while the listener has no
-  /// room, up to a second without getting on.
+  /// The run has ended; `left_out` of its tasks are not in `ran`. Blocks while the profiler's
+  /// buffer is full, up to a second without progress.
   void end_run(std::uint32_t run, std::span<const Ran> ran, std::uint64_t left_out) noexcept;
 
  private:

@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What task queues are made of, on the host (task_queue.h) and on a GPU (task_queue.cuh): bounded
-// rings that workers steal from in batches, counters of dependencies, and the count that says when
+// Building blocks of task queues, on the host (task_queue.h) and on a GPU (task_queue.cuh): bounded
+// rings that workers steal from in batches, dependency counters, and the count that shows when
 // everything has ended.
 //
-// Everything is a template of a platform, which names the atomics: std::atomic, those of a GPU, or
+// Everything is a template over a platform, which provides the atomics: std::atomic, a GPU's, or
 // those of a test that tries every order of their steps. Nothing here blocks, allocates or throws.
 #pragma once
 
@@ -20,8 +20,7 @@
 
 namespace coord {
 
-/// What a queue hands from worker to worker: an index, a packed state, a pointer. Any value but
-/// kNoTask.
+/// What a queue passes between workers: an index, a packed state, a pointer. Any value but kNoTask.
 using Task = std::uint64_t;
 
 inline constexpr Task kNoTask = ~Task{0};
@@ -41,25 +40,26 @@ struct TaskClaim {
   std::uint32_t first = 0, count = 0;
 };
 
-/// Positions that nobody has claimed: [begin, end), in one word. Positions count on from 0 and wrap
-/// around after 2^32. Thread-safe, but for append() and claim_newest(), which are their owner's.
+/// Unclaimed positions: [begin, end), in one word. Positions count up from 0 and wrap around after
+/// 2^32. Thread-safe, except append() and claim_newest(), which are for the owner only.
 template <typename Platform>
 class TaskSpan {
  public:
-  /// Not while others use it; but its owner may while it is empty, when nobody else changes it.
+  /// Not while others use it; but the owner may while it is empty, because then no other thread
+  /// changes it.
   COORD_HOST_DEVICE void reset(std::uint32_t begin, std::uint32_t end) {
     word_.store(pack(begin, end), Platform::kRelaxed);
   }
-  /// How many there were a moment ago.
+  /// Recent number of positions.
   COORD_HOST_DEVICE std::uint32_t size() { return size_of(word_.load(Platform::kRelaxed)); }
   COORD_HOST_DEVICE std::uint32_t end() { return end_of(word_.load(Platform::kRelaxed)); }
 
-  /// Adds positions at the end. What was written for them before is seen by those who claim them.
+  /// Adds positions at the end. Data written for them before is visible to threads that claim them.
   COORD_HOST_DEVICE void append(std::uint32_t count) {
     word_.fetch_add(static_cast<std::uint64_t>(count) << 32, Platform::kRelease);
   }
 
-  /// Claims up to `most`, and no more than one in `share` of all (rounded up), from the begin.
+  /// Claims up to `most`, and at most one in `share` of all (rounded up), from the beginning.
   COORD_HOST_DEVICE TaskClaim claim_oldest(std::uint32_t most, std::uint32_t share = 1) {
     std::uint64_t now = word_.load(Platform::kRelaxed);
     for (;;) {
@@ -81,7 +81,8 @@ class TaskSpan {
   }
 
  private:
-  // Whoever appended comes before whoever claims: claims between them keep that chain whole.
+  // An append happens before a claim of its positions: claims in between continue the release
+  // sequence.
   COORD_HOST_DEVICE bool claim(std::uint64_t& from, std::uint64_t to) {
     return word_.compare_exchange_strong(from, to, Platform::kAcquire, Platform::kRelaxed);
   }
@@ -106,13 +107,13 @@ class TaskSpan {
   typename Platform::template Atomic<std::uint64_t> word_{0};
 };
 
-/// A bounded queue of one owner, who adds and takes the newest, and of any number of thieves, who
-/// take the oldest in batches.
+/// A bounded queue with one owner, which adds tasks and takes the newest, and any number of
+/// thieves, which take the oldest in batches.
 ///
-/// A slot that holds kNoTask is free, any other is not: so a slot that was claimed but not taken
-/// yet is not written again, and the ring needs to know no position that was taken. Several threads
-/// that act as one (the lanes of a warp) share the work: one claims or publishes, each of them
-/// takes or puts, with a barrier between.
+/// A slot that holds kNoTask is free, any other is not: so a slot that is claimed but not taken yet
+/// is not overwritten, and the ring need not track taken positions. Several threads that act as one
+/// (the lanes of a warp) share the work: one claims or publishes, each of them takes or puts, with
+/// a barrier in between.
 template <typename Platform>
 class TaskRing {
  public:
@@ -136,10 +137,10 @@ class TaskRing {
   COORD_HOST_DEVICE void put(std::uint32_t position, Task task) {
     slot(position).store(task, Platform::kRelaxed);
   }
-  /// Owner only: opens `count` positions that were put to everybody.
+  /// Owner only: makes `count` positions that were put available to all.
   COORD_HOST_DEVICE void publish(std::uint32_t count) { span_.append(count); }
-  /// Owner only: all of this for one task. False if there is no room: then the caller had better
-  /// run it.
+  /// Owner only: all of this for one task. False if the ring is full: then the caller should run
+  /// it.
   COORD_HOST_DEVICE bool push(Task task) {
     const std::uint32_t position = end();
     if (!is_free(position)) return false;
@@ -168,20 +169,20 @@ class TaskRing {
   std::uint32_t mask_ = 0;
 };
 
-/// Which workers of a team wait for tasks: a bit for each, 32 at most. Thread-safe.
+/// Which workers of a team wait for tasks: one bit each, at most 32. Thread-safe.
 template <typename Platform>
 class TaskIdle {
  public:
   /// Not while others use it.
   COORD_HOST_DEVICE void reset() { bits_.store(0, Platform::kRelaxed); }
   COORD_HOST_DEVICE std::uint32_t now() { return bits_.fetch_or(0, Platform::kRelaxed); }
-  /// The worker waits, with an empty gift, until somebody claims it or it leaves.
+  /// The worker waits, with an empty gift, until another worker claims it or it leaves.
   COORD_HOST_DEVICE void enter(std::uint32_t bit) { bits_.fetch_or(bit, Platform::kRelease); }
-  /// False if it was claimed before: then a gift is there or on its way.
+  /// False if it was already claimed: then a gift is there or about to arrive.
   [[nodiscard]] COORD_HOST_DEVICE bool leave(std::uint32_t bit) {
     return (bits_.fetch_and(~bit, Platform::kRelaxed) & bit) != 0;
   }
-  /// Claims up to `most` workers, from the lowest bit on. Each of them must be given something.
+  /// Claims up to `most` workers, from the lowest bit on. Each must then receive a gift.
   [[nodiscard]] COORD_HOST_DEVICE std::uint32_t claim(std::uint32_t most) {
     const std::uint32_t idle = now();
     std::uint32_t rest = idle;
@@ -194,19 +195,19 @@ class TaskIdle {
   typename Platform::template Atomic<std::uint32_t> bits_;
 };
 
-/// Tasks that one who has claimed an idle worker hands to it. As with a ring, several threads that
-/// act as one share the work, with a barrier between.
+/// Tasks for an idle worker from the worker that has claimed it. As with a ring, several threads
+/// that act as one share the work, with a barrier in between.
 template <typename Platform, std::uint32_t kRoom>
 class TaskGift {
  public:
   /// Not while others use it.
   COORD_HOST_DEVICE void reset() { count_.store(0, Platform::kRelaxed); }
-  /// By who has claimed the worker: each task, then how many; at least one.
+  /// Called by the claimer of the worker: each task, then the number of tasks; at least one.
   COORD_HOST_DEVICE void put(std::uint32_t at, Task task) {
     tasks_[at].exchange(task, Platform::kRelaxed);
   }
   COORD_HOST_DEVICE void give(std::uint32_t count) { count_.exchange(count, Platform::kRelease); }
-  /// By the worker: how many tasks there are, each of which must then be taken.
+  /// Called by the worker: the number of tasks, each of which must then be taken.
   [[nodiscard]] COORD_HOST_DEVICE std::uint32_t accept() {
     return count_.exchange(0, Platform::kAcquire);
   }
@@ -219,15 +220,15 @@ class TaskGift {
   typename Platform::template Atomic<Task> tasks_[kRoom];
 };
 
-/// How many tasks there are that have not ended, and sources that may still bring some. Tasks are
-/// counted before others can see them, so none is left once the count is 0. Thread-safe.
+/// Number of tasks that have not ended, plus sources that may still add some. Tasks are counted
+/// before others can see them, so none is left once the count is 0. Thread-safe.
 template <typename Platform>
 class TaskCount {
  public:
   /// Not while others use it.
   COORD_HOST_DEVICE void reset(std::uint64_t count) { count_.store(count, Platform::kRelaxed); }
   COORD_HOST_DEVICE void add(std::uint64_t count) { count_.fetch_add(count, Platform::kRelaxed); }
-  /// So many have ended. True if nothing is left.
+  /// `count` tasks have ended. True if nothing is left.
   COORD_HOST_DEVICE bool remove(std::uint64_t count) {
     return count_.fetch_sub(count, Platform::kRelease) == count;
   }
@@ -237,20 +238,20 @@ class TaskCount {
   typename Platform::template Atomic<std::uint64_t> count_{0};
 };
 
-/// What one worker has not told the count yet. What makes that larger must be told before anybody
-/// can see the tasks; what makes it smaller may come late, until the worker has nothing to do.
+/// Changes of one worker not yet added to the count. Increases must be added before other workers
+/// can see the tasks; decreases may be delayed until the worker is idle.
 template <typename Platform>
 class TaskTally {
  public:
   COORD_HOST_DEVICE void ended(std::uint32_t count) { more_ -= count; }
   COORD_HOST_DEVICE void spawned(std::uint32_t count) { more_ += count; }
-  /// To be called before spawned tasks are published.
+  /// Call before spawned tasks are published.
   COORD_HOST_DEVICE void before_publishing(TaskCount<Platform>& count) {
     if (more_ <= 0) return;
     count.add(static_cast<std::uint64_t>(more_));
     more_ = 0;
   }
-  /// To be called when the worker has no task any more.
+  /// Call when the worker has no task left.
   COORD_HOST_DEVICE void before_idling(TaskCount<Platform>& count) {
     if (more_ < 0) count.remove(static_cast<std::uint64_t>(-more_));
     if (more_ > 0) count.add(static_cast<std::uint64_t>(more_));
@@ -261,7 +262,7 @@ class TaskTally {
   std::int64_t more_ = 0;
 };
 
-/// Tasks 0, 1, ... that depend on each other: task t is followed by successors[k] for k in
+/// Tasks 0, 1, ... that depend on each other: the successors of task t are successors[k] for k in
 /// [offsets[t], offsets[t + 1]), which wait for `pending` tasks each. Borrows its arrays.
 template <typename Platform>
 struct TaskEdges {
@@ -270,10 +271,10 @@ struct TaskEdges {
   const std::uint32_t* offsets = nullptr;
   const std::uint32_t* successors = nullptr;
   const std::uint32_t* in_degrees = nullptr;
-  Pending* pending = nullptr;  // as in_degrees, and so again after every run
+  Pending* pending = nullptr;  // equals in_degrees, and does so again after every run
 
-  /// Task `task` has ended: calls `ready(successor)` for each that has nothing to wait for any
-  /// more, once among all callers. What came before this call comes before that task. Thread-safe.
+  /// Task `task` has ended: calls `ready(successor)` for each successor with no pending dependency,
+  /// once among all callers. What happens before this call happens before that task. Thread-safe.
   template <typename Ready>
   COORD_HOST_DEVICE void end(std::uint64_t task, Ready&& ready) const {
     Platform::fence(Platform::kRelease);  // one for all
@@ -281,11 +282,11 @@ struct TaskEdges {
       if (count_down(successors[k])) ready(successors[k]);
     }
   }
-  /// One of its successors, after such a fence. True if it has nothing to wait for any more.
+  /// Counts down one successor, after such a fence. True if it has no pending dependency left.
   COORD_HOST_DEVICE bool count_down(std::uint32_t successor) const {
     return count_down(successor, in_degrees[successor]);
   }
-  /// The same with what in_degrees says of it, for those who have read that while there was time.
+  /// The same with the successor's in_degrees value, for callers that have already read it.
   COORD_HOST_DEVICE bool count_down(std::uint32_t successor, std::uint32_t in_degree) const {
     if (pending[successor].fetch_sub(1, Platform::kRelaxed) != 1) return false;
     Platform::fence(Platform::kAcquire);

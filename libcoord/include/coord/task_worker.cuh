@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// The device's side of task_queue.cuh: what a warp does until no task is left.
+// The device side of task_queue.cuh: what a warp does until no task is left.
 //
-// A worker is a warp. It keeps the tasks that it will run next in shared memory. What its tasks
-// spawn beyond that it hands to warps of its block that wait, through shared memory as well, or
-// puts into a ring that others steal from. It takes batches: one of its lanes claims, all of them
-// take, put and run. Of the warps of a block that wait, one looks at the rings of others.
+// A worker is a warp. It keeps the tasks that it runs next in shared memory. It passes further
+// spawned tasks to waiting warps of its block, also through shared memory, or puts them into a ring
+// that others steal from. It works in batches: one lane claims, all lanes take, put and run. One of
+// the waiting warps of a block polls the rings of others.
 #pragma once
 
 #include <cuda/atomic>
@@ -24,31 +24,30 @@ struct BlockPlatform : GpuPlatform {
   using Atomic = cuda::atomic<T, cuda::thread_scope_block>;
 };
 
-/// Page-locked memory through which the host hands over tasks while workers run. The host writes
-/// free slots, then `tail`; the device takes slots, which frees them. Neither reads what the other
-/// one counts.
+/// Page-locked memory through which the host submits tasks while workers run. The host writes free
+/// slots, then `tail`; the device takes slots, which frees them. Neither reads the other's counter.
 struct TaskInbox {
   std::uint64_t tail = 0;    // tasks submitted to the run
-  std::uint64_t closed = 0;  // 1: there will be no more
+  std::uint64_t closed = 0;  // 1: no more will come
 };
 
-/// Words that all workers change; each on its own line of the cache.
+/// Words that all workers change; each on its own cache line.
 struct TaskSums {
   alignas(128) TaskCount<GpuPlatform> count;
-  alignas(128) GpuPlatform::Atomic<std::uint32_t> receiving;  // 1: a worker looks into the inbox
-  std::uint64_t received;  // it owns these two: tasks ever taken from there,
+  alignas(128) GpuPlatform::Atomic<std::uint32_t> receiving;  // 1: a worker is polling the inbox
+  std::uint64_t received;  // that worker owns these two: tasks taken from the inbox so far,
   std::uint32_t open;      // and whether more may come
 };
 
-/// All that workers share: a kernel's parameter. Borrows device memory.
+/// Data that workers share: a kernel parameter. Borrows device memory.
 struct TaskWorld {
-  TaskRing<GpuPlatform>* rings = nullptr;   // one for each worker
-  TaskSpan<GpuPlatform>* shares = nullptr;  // of the tasks that are there at the start, likewise
+  TaskRing<GpuPlatform>* rings = nullptr;   // one per worker
+  TaskSpan<GpuPlatform>* shares = nullptr;  // of the initial tasks, likewise
   TaskWorkerCounts* counts = nullptr;       // likewise
   TaskSums* sums = nullptr;
   std::uint32_t workers = 0;
   bool steal = true;
-  const Task* given = nullptr;  // at the start; null: their numbers
+  const Task* given = nullptr;  // initial tasks; null: their numbers
   TaskInbox* inbox = nullptr;   // null: all tasks come from the device
   Task* inbox_slots = nullptr;
   std::uint32_t inbox_mask = 0;
@@ -63,17 +62,17 @@ struct TaskTeam {
   BlockPlatform::Atomic<std::uint32_t> over;  // 1: no task is left
 };
 
-/// Where the tasks of a warp wait that it will run next; in shared memory.
+/// Holds the tasks that a warp runs next; in shared memory.
 template <std::uint32_t kRoom, std::uint32_t kAtOnce>
 struct TaskStage {
-  TaskGift<BlockPlatform, kAtOnce> gift;  // of other warps of the block
+  TaskGift<BlockPlatform, kAtOnce> gift;  // from other warps of the block
   Task tasks[kRoom];
-  std::uint32_t count;    // may be larger than kRoom while tasks run: so many did not fit
+  std::uint32_t count;    // may exceed kRoom while tasks run: the excess did not fit
   std::uint32_t in_line;  // tasks run where they were spawned
 };
 
-/// What a task is given besides its number: ways to spawn others. If a warp runs one task at a
-/// time, all its lanes call each function together, with the same values.
+/// The second argument of a task: functions to spawn others. If a warp runs one task at a time, all
+/// its lanes call each function together, with the same values.
 template <typename Work>
 class TaskLane {
  public:
@@ -84,8 +83,8 @@ class TaskLane {
 
   [[nodiscard]] __device__ std::uint32_t worker() const { return worker_; }
 
-  /// Hands over a task, which runs at any time from now on, after what this one has done so far.
-  /// Where there is no room it runs before this returns: the depth of such calls takes stack.
+  /// Spawns a task, which may run at any time from now on, after what this one has done so far. If
+  /// there is no space, it runs before this returns: nested calls of this kind need stack.
   __device__ void spawn(Task task) {
     std::uint32_t at = 0;
     if (is_first()) {
@@ -96,7 +95,7 @@ class TaskLane {
     if (at >= Work::kStaged) run_here(task);
   }
 
-  /// `task` has ended: spawns those of its successors that have nothing to wait for any more.
+  /// `task` has ended: spawns its successors that have no pending dependency left.
   __device__ void end(const TaskEdges<GpuPlatform>& edges, Task task) {
     if constexpr (kWholeWarp) {
       end(successors(edges, task));
@@ -105,12 +104,12 @@ class TaskLane {
     }
   }
 
-  /// What end() has to read of a task's edges. Asked for before a task's own work, it is there when
-  /// that ends. For warps that run one task at a time.
+  /// What end() must read of a task's edges. Loaded before the task's own work, it is available
+  /// when that ends. For warps that run one task at a time.
   struct Successors {
     const TaskEdges<GpuPlatform>& edges;
     std::uint32_t first, end;
-    std::uint32_t next, in_degree;  // of this lane, among the first ones
+    std::uint32_t next, in_degree;  // of this lane, for the first successors
   };
   [[nodiscard]] __device__ Successors successors(const TaskEdges<GpuPlatform>& edges,
                                                  Task task) const {
@@ -118,13 +117,13 @@ class TaskLane {
     return group(edges, edges.offsets[task], edges.offsets[task + 1]);
   }
   __device__ void end(Successors after) {
-    __syncwarp();  // what all lanes have done comes before
+    __syncwarp();  // the work of all lanes happens before
     GpuPlatform::fence(GpuPlatform::kRelease);
     for (;;) {
       const bool mine = after.first + task_worker::lane() < after.end;
       unsigned ready =
           __ballot_sync(~0u, mine && after.edges.count_down(after.next, after.in_degree));
-      __syncwarp();  // what came before them comes before what any lane does now
+      __syncwarp();  // the work before them happens before what any lane does now
       for (; ready != 0; ready &= ready - 1)
         spawn(__shfl_sync(~0u, after.next, __ffs(static_cast<int>(ready)) - 1));
       if (after.end - after.first <= kWarp) return;
@@ -163,7 +162,7 @@ class TaskWorker {
   static_assert(kAtOnce == 1 || kAtOnce == kWarp);
   static_assert(Work::kStaged >= 2 * kAtOnce);
 
-  /// `stages` of all warps of the block, which meet here.
+  /// `stages` of all warps of the block, which synchronize here.
   __device__ TaskWorker(const TaskWorld& world, const Work& work, TaskTeam& team, Stage* stages)
       : world_(world),
         work_(work),
@@ -197,17 +196,17 @@ class TaskWorker {
   }
 
  private:
-  static constexpr std::uint32_t kPauseNs = 20;  // between looks at shared memory
-  /// Looks before a worker without tasks tells how many have ended: about a microsecond, since
-  /// successors of what runs elsewhere often come sooner, and the count is one word for all.
+  static constexpr std::uint32_t kPauseNs = 20;  // between polls of shared memory
+  /// Polls before a worker without tasks updates the global count: about a microsecond, because
+  /// successors of tasks on other workers often arrive sooner, and all workers share the count.
   static constexpr std::uint32_t kPatience = 8;
-  /// Groups of 32 workers that a thief looks at before it asks whether all is over: few, since
-  /// thousands that look all the time would take the cache's bandwidth from those that work.
+  /// Groups of 32 workers that a thief polls before it checks whether all tasks have ended: few,
+  /// because thousands of polling warps would take cache bandwidth from the working ones.
   static constexpr std::uint32_t kLooks = 2;
-  /// Of others at a time: a gift finds room beside them.
+  /// Most tasks taken from others at a time: leaves space for a gift.
   static constexpr std::uint32_t kMostTaken = Work::kStaged - kAtOnce;
 
-  /// Waits until there is something in the stage. False if all is over.
+  /// Waits until the stage holds a task. False if all tasks have ended.
   __device__ bool wait() {
     const bool alone = !world_.steal;
     const std::uint32_t patience = alone ? 0 : kPatience;
@@ -230,8 +229,8 @@ class TaskWorker {
     }
   }
 
-  /// One of the warps of a block that wait looks further than the block: if all did, they would
-  /// take the cache's bandwidth from those that work.
+  /// Only one waiting warp of a block polls beyond the block: if all did, they would take cache
+  /// bandwidth from the working ones.
   __device__ bool is_scout() {
     std::uint32_t idle = 0;
     if (lane_ == 0) idle = team_.idle.now();
@@ -244,17 +243,17 @@ class TaskWorker {
     return task_worker::from_first(over) != 0;
   }
 
-  /// Takes what another warp of the block has given.
+  /// Takes a gift from another warp of the block.
   __device__ bool accept() {
     std::uint32_t count = 0;
     if (lane_ == 0) count = stage_.gift.accept();
     count = task_worker::from_first(count);
     if (count == 0) return false;
-    __syncwarp();  // what the giver did comes before what any lane does now
+    __syncwarp();  // the giver's work happens before what any lane does now
     if (lane_ < count) stage_.tasks[staged_ + lane_] = stage_.gift.take(lane_);
     return set_staged(staged_ + count);
   }
-  /// Does not wait any more, having got tasks elsewhere.
+  /// Stops waiting, having taken tasks elsewhere.
   __device__ void leave() {
     bool left = false;
     if (lane_ == 0) left = team_.idle.leave(bit_);
@@ -264,7 +263,7 @@ class TaskWorker {
   }
 
   __device__ bool over() {
-    if (!world_.steal && world_.inbox == nullptr) return true;  // nothing can come any more
+    if (!world_.steal && world_.inbox == nullptr) return true;  // no more tasks can arrive
     bool none = false;
     if (lane_ == 0) none = world_.sums->count.none();
     return task_worker::from_first(none);
@@ -290,13 +289,13 @@ class TaskWorker {
     return share_holds_ = set_staged(claim.count);
   }
 
-  /// Half of what another worker has. Each lane looks at another one.
+  /// Takes half of another worker's tasks. Each lane polls a different worker.
   __device__ bool take_others() {
     if (!world_.steal) return false;
     const std::uint32_t groups = (world_.workers + kWarp - 1) / kWarp;
     random_ = random_ * 1664525u + 1013904223u;
     const std::uint32_t turn = random_ >> 24;
-    // First the neighbors, on the same multiprocessor as a rule; then some from anywhere on.
+    // First the neighbors, usually on the same multiprocessor; then groups from a random start.
     std::uint32_t group = worker_ / kWarp;
     for (std::uint32_t look = 0; look < kLooks; ++look) {
       const std::uint32_t victim = group * kWarp + lane_;
@@ -305,7 +304,7 @@ class TaskWorker {
         has_some = world_.rings[victim].size() + world_.shares[victim].size() != 0;
       unsigned rich = __ballot_sync(~0u, has_some);
       while (rich != 0) {
-        // Not all thieves shall go for the same one.
+        // So that not all thieves pick the same worker.
         const unsigned turned = __funnelshift_r(rich, rich, turn % kWarp);
         const unsigned which = (__ffs(static_cast<int>(turned)) - 1 + turn) % kWarp;
         rich &= ~(1u << which);
@@ -322,7 +321,7 @@ class TaskWorker {
     if (take(world_.rings[victim], claim)) return stole(staged_);
     if (lane_ == 0) {
       claim = world_.shares[victim].claim_oldest(~0u, 2);
-      // It is empty, so nobody else changes it.
+      // It is empty, so no other thread changes it.
       if (claim.count != 0) share_.reset(claim.first, claim.first + claim.count);
     }
     const std::uint32_t count = task_worker::from_first(claim.count);
@@ -337,7 +336,7 @@ class TaskWorker {
     return true;
   }
 
-  /// From the host. One worker at a time looks: each look crosses the bus.
+  /// From the host. One worker polls at a time: each poll crosses the bus.
   __device__ bool receive() {
     if (world_.inbox == nullptr) return false;
     bool mine = false;
@@ -377,7 +376,7 @@ class TaskWorker {
     return set_staged(count);
   }
 
-  /// Moves the tasks of a claim, which lane 0 has made, into the stage.
+  /// Moves the tasks of a claim by lane 0 into the stage.
   __device__ bool take(TaskRing<GpuPlatform>& from, TaskClaim claim) {
     claim.first = task_worker::from_first(claim.first);
     claim.count = task_worker::from_first(claim.count);
@@ -422,8 +421,7 @@ class TaskWorker {
     if (recorded) world_.log.write(batch, {task, worker_, task_worker::sm(), start_ns, end_ns});
   }
 
-  /// Hands what the stage holds beside the next batch to warps of the block that wait, a batch
-  /// each.
+  /// Passes the stage's tasks beyond the next batch to waiting warps of the block, one batch each.
   __device__ void give_rest() {
     if (staged_ == 0 || !world_.steal) return;
     std::uint32_t claimed = 0;
@@ -442,12 +440,12 @@ class TaskWorker {
     }
   }
 
-  /// Offers what is left then to others, as far as the ring has room.
+  /// Offers the remaining tasks to others, as far as they fit in the ring.
   __device__ void share_rest() {
     if (staged_ == 0) return;
     if (lane_ == 0) tally_.before_publishing(world_.sums->count);
     const std::uint32_t end = task_worker::from_first(end_);
-    const std::uint32_t most = min(staged_, ring_.capacity());  // beyond that, slots come again
+    const std::uint32_t most = min(staged_, ring_.capacity());  // beyond that, slots repeat
     std::uint32_t moved = 0;                                    // the oldest ones first
     while (moved < most) {
       const std::uint32_t i = moved + lane_;
@@ -482,19 +480,19 @@ class TaskWorker {
   Stage* const stages_;  // of the block
   Stage& stage_;
   const unsigned lane_ = task_worker::lane();
-  const std::uint32_t bit_ = 1u << threadIdx.x / kWarp;  // in the team
+  const std::uint32_t bit_ = 1u << threadIdx.x / kWarp;  // of this warp in the team
   const std::uint32_t worker_;
   TaskRing<GpuPlatform>& ring_;
   TaskSpan<GpuPlatform>& share_;
-  TaskTally<GpuPlatform> tally_;  // of lane 0; the others count along for nothing
+  TaskTally<GpuPlatform> tally_;  // of lane 0; counts of other lanes are unused
   std::uint32_t end_ = 0;         // of the ring, which only this worker moves; of lane 0
-  bool ring_holds_ = false, share_holds_ = true;  // may do; false is certain
+  bool ring_holds_ = false, share_holds_ = true;  // true: maybe; false: certainly not
   std::uint32_t staged_ = 0;                      // tasks in the stage
   std::uint32_t random_ = worker_;
   TaskWorkerCounts counts_;
 };
 
-/// The persistent kernel: every warp of it is a worker. Dynamic shared memory holds their stages.
+/// The persistent kernel: each warp is a worker. Dynamic shared memory holds their stages.
 template <typename Work>
 __global__ void run_task_workers(const __grid_constant__ TaskWorld world,
                                  const __grid_constant__ Work work) {

@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// A number that only grows, signaled by the host or by a stream, waited for by the host or by a
-// stream, in any order of the two calls.
+// A number that only grows. The host or a stream signals it, the host or a stream waits for it, in
+// any order of the two calls.
 //
-// completed() counts a value only when the device or an event has proved that it, and every smaller
-// one, was reached; signaled() counts what was promised. On the device a wait for a value that is
-// promised becomes a wait for exactly the events that stand for it, which CUDA can see; one for a
-// value that nobody has promised yet becomes a wait on a word of page-locked memory.
+// completed() includes a value only when the device or an event has proved that it and every
+// smaller one were reached; signaled() includes promised values. On the device, a wait for a
+// promised value becomes a wait for exactly the events that represent it, which CUDA can see; a
+// wait for a value not promised yet becomes a wait for a word of page-locked memory.
 //
 // Memory order: whatever happens before a signal happens before the return of a wait it satisfies.
 #pragma once
@@ -36,57 +36,57 @@ struct TimelineOptions {
   std::string_view name = "timeline";
 };
 
-/// Thread-safe, but calls on one stream need outside order. Keeps its device open. Must not be
-/// destroyed while a thread waits for it; streams that wait for a value that never came are let go.
+/// Thread-safe, but calls on one stream need external synchronization. Keeps its device open. Must
+/// not be destroyed while a thread waits for it; streams that wait for a value never signaled are
+/// released.
 class COORD_EXPORT TimelineSignal {
  public:
   /// For the host only: the functions that take a stream throw kNotSupported.
   explicit TimelineSignal(const TimelineOptions& options = {});
-  /// For the host, and for streams of any device; its events and its word are of `device`.
+  /// For the host and streams of any device; its events and its word belong to `device`.
   explicit TimelineSignal(const Device& device, const TimelineOptions& options = {});
   ~TimelineSignal();
   TimelineSignal(const TimelineSignal&) = delete;
   TimelineSignal& operator=(const TimelineSignal&) = delete;
 
-  /// The largest value reached, and all smaller ones with it. Some nanoseconds; at most 20 us stale
-  /// while anything waits, for which one thread of libcoord takes a processor if that is promised
-  /// by a stream; else as of the last wait or try_wait.
+  /// The largest value reached, with all smaller ones. Takes a few nanoseconds. At most 20 us stale
+  /// while anything waits (if a stream has promised the awaited value, a libcoord thread occupies a
+  /// processor for this); otherwise as of the last wait or try_wait.
   [[nodiscard]] std::uint64_t completed() const noexcept {
     return completed_->load(std::memory_order_acquire);
   }
-  /// The largest value that a signal was submitted for.
+  /// The largest value for which a signal was submitted.
   [[nodiscard]] std::uint64_t signaled() const noexcept;
 
-  /// Reaches `value` at once, or when the smaller values that streams have promised are reached. It
-  /// must be larger than signaled(), else kInvalidArgument. Never blocks.
+  /// Reaches `value` at once, or when smaller values promised by streams are reached. It must be
+  /// larger than signaled(); otherwise throws kInvalidArgument. Never blocks.
   void signal(std::uint64_t value);
-  /// Promises `value`, to be reached when all work now in `stream` has ended, and all smaller
-  /// values were reached. Enqueues only. `stream` must be of the timeline's device and not be
-  /// captured.
+  /// Promises `value`, to be reached when all work now in `stream` has ended and all smaller values
+  /// are reached. Enqueues only. `stream` must be of the timeline's device and not be captured.
   void signal(StreamRef stream, std::uint64_t value);
 
-  /// True if `value` was reached; asks the device. Never blocks. Throws as wait().
+  /// True if `value` was reached; queries the device. Never blocks. Throws as wait() does.
   [[nodiscard]] bool try_wait(std::uint64_t value);
-  /// Blocks until `value` was reached: first spinning for some microseconds, then asleep. Throws
-  /// what the timeline has failed with, and kDeadlock if it never can be, as far as libcoord knows.
+  /// Blocks until `value` is reached: spins for a few microseconds, then sleeps. Throws the error
+  /// if the timeline has failed, and kDeadlock if libcoord finds that `value` can never be reached.
   void wait(std::uint64_t value);
-  /// Blocks no longer than `limit`; false if `value` was not reached by then.
+  /// Blocks for at most `limit`; false if `value` was not reached by then.
   [[nodiscard]] bool wait_for(std::uint64_t value, Nanoseconds limit);
-  /// Makes later work of `stream` wait for `value`. Enqueues only; nothing if it was reached
-  /// already. A value that is not promised yet blocks a hardware queue, and CUDA cannot see the
-  /// order: keep fewer streams so blocked than the device has connections, less two.
+  /// Makes later work of `stream` wait for `value`. Enqueues only; nothing if it was already
+  /// reached. Waiting for a value not promised yet blocks a hardware queue, and CUDA cannot see the
+  /// order: block fewer streams this way than the device's connections less two.
   void wait(StreamRef stream, std::uint64_t value);
 
-  /// Nothing will be reached any more: every wait of the host, now or later, throws `error`;
-  /// streams that wait for values not promised go on. The first failure stays. A failure of the
-  /// device does this by itself.
+  /// No further value is reached: every current or later host wait throws `error`; streams that
+  /// wait for values not promised resume. The first failure is kept. A device failure does this
+  /// automatically.
   void fail(std::exception_ptr error);
   [[nodiscard]] bool failed() const noexcept;
 
-  /// What another process calls import() with. Throws kNotPermitted unless it is shared.
+  /// The argument of import() in another process. Throws kNotPermitted unless it is shared.
   [[nodiscard]] std::string share_name() const;
-  /// The timeline of another process. It may be waited for, by host and streams (with `device`),
-  /// and signaled by the host. If the process that made it ends, waits throw kCancelled.
+  /// Opens the timeline of another process. The host and streams (with `device`) may wait for it,
+  /// and the host may signal it. If the process that created it ends, waits throw kCancelled.
   [[nodiscard]] static std::unique_ptr<TimelineSignal> import(const std::string& share_name);
   [[nodiscard]] static std::unique_ptr<TimelineSignal> import(const std::string& share_name,
                                                               const Device& device);

@@ -1,12 +1,11 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Calls a function once a stream has passed a point, for thousands of points at a time.
+// Calls a function once a stream has passed a point; handles thousands of points at a time.
 //
-// One thread of libcoord's looks for all of them, at one event of each stream at a time; the
-// functions run on an executor, never on a thread of the driver; those of one stream begin in its
-// order. A wait is for the record that when_reached() makes, so nothing that is recorded later can
-// change it.
+// One libcoord thread polls for all of them, one event of each stream at a time; the functions run
+// on an executor, never on a thread of the driver; those of one stream begin in its order. A wait
+// is bound to the record that when_reached() makes, so later records cannot change it.
 #pragma once
 
 #include <cstddef>
@@ -35,7 +34,7 @@ struct WaitOutcome {
   std::exception_ptr error;  // of kFailed
 };
 
-/// Names a wait of one AsyncWaiter; never used again for another one.
+/// Names a wait of one AsyncWaiter; never reused for another one.
 using WaitId = Id<struct WaitTag>;
 
 struct AsyncWaiterOptions {
@@ -43,20 +42,20 @@ struct AsyncWaiterOptions {
   std::shared_ptr<Executor> executor{};
 };
 
-/// Thread-safe, but calls on one stream need outside order. Keeps its device open.
+/// Thread-safe, but calls on one stream need external synchronization. Keeps its device open.
 class COORD_EXPORT AsyncWaiter {
  public:
   explicit AsyncWaiter(const Device& device, const AsyncWaiterOptions& options = {});
-  /// Ends what still waits with kCancelled and returns when all functions have run. Not to be
-  /// called by one of them.
+  /// Ends pending waits with kCancelled and returns when all functions have run. Not to be called
+  /// by one of them.
   ~AsyncWaiter();
   AsyncWaiter(const AsyncWaiter&) = delete;
   AsyncWaiter& operator=(const AsyncWaiter&) = delete;
 
   /// Calls `function` exactly once: when all work now in `stream` has ended, the device has failed,
-  /// `timeout` is over, or the wait was cancelled, whichever is first. Enqueues one record and
-  /// returns. `function` must not throw and may use the waiter. Throws kCapture if the stream is
-  /// being captured.
+  /// `timeout` has expired, or the wait was cancelled, whichever comes first. Enqueues one record
+  /// and returns. `function` must not throw and may use the waiter. Throws kCapture if the stream
+  /// is being captured.
   WaitId when_reached(StreamRef stream, std::function<void(WaitOutcome)> function,
                       Nanoseconds timeout = Nanoseconds::max());
   /// Ends a wait; its function gets kCancelled. False if it has ended already. O(1).

@@ -48,11 +48,11 @@ class Barrier::Impl {
     constexpr const char* kCall = "Barrier::arrive_and_wait";
     Lock lock(mutex_);
     if (std::find(streams_.begin(), streams_.end(), stream) == streams_.end())
-      throw make_error(kCodeInvalidValue, kCall, "the stream takes no part in \"" + name_ + "\"");
+      throw make_error(kCodeInvalidValue, kCall, "the stream is not part of \"" + name_ + "\"");
     const auto same = [&](const Arrival& arrival) { return arrival.stream == stream; };
     if (std::any_of(arrived_.begin(), arrived_.end(), same))
       throw make_error(kCodeNotPermitted, kCall,
-                       "the stream has arrived at \"" + name_ + "\" already, and not all others");
+                       "the stream has already arrived at \"" + name_ + "\", others have not");
     arrived_.push_back({stream, this_thread_number(), coordinator_.arrival_time(), where});
     if (arrived_.size() == streams_.size()) {
       ++generation_;
@@ -118,14 +118,14 @@ class Barrier::Impl {
       if (std::any_of(arrived_.begin(), arrived_.end(), same)) continue;
       missing += (missing.empty() ? " " : "; ") + std::to_string(stream.id().value);
       last.push_back(coordinator_.last_operation(stream));
-      missing += last.back().text.empty() ? ", of which nothing is known"
-                                          : ", whose last was " + last.back().text;
+      missing += last.back().text.empty() ? ", last operation unknown"
+                                          : ", last operation: " + last.back().text;
     }
     for (const Arrival& arrival : arrived_)
       here += (here.empty() ? "" : ", ") + text_of(arrival.where);
-    const std::size_t node = graph.node(COORD_WAITS_BARRIER, "barrier " + std::to_string(number_),
-                                        "barrier \"" + name_ + "\" (reached at " + here +
-                                            "), at which these streams are missing:" + missing);
+    const std::size_t node = graph.node(
+        COORD_WAITS_BARRIER, "barrier " + std::to_string(number_),
+        "barrier \"" + name_ + "\" (reached at " + here + "); streams missing:" + missing);
     graph.orphan(node);
     for (const auto& [operation, text] : last) {
       if (!text.empty())

@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Vector clocks over streams: which work is already ordered before which, so that no wait is issued
-// twice.
+// Vector clocks over streams: they record which work is already ordered before which, so that no
+// redundant wait is issued.
 //
 // Each operation of a stream has a ticket, counted from 1. The row of a stream holds, for every
-// other stream, the highest ticket that is ordered before whatever the stream gets next. Operations
-// between two joins of their stream share one row, so that remembering an operation's clock copies
+// other stream, the highest ticket that is ordered before the stream's next work. Operations
+// between two joins of their stream share one row, so that storing an operation's clock copies
 // nothing. Thread-compatible.
 #pragma once
 
@@ -17,16 +17,16 @@
 
 namespace coord {
 
-/// One operation's place: what it names is done when the stream has passed the ticket.
+/// Position of an operation: its work has ended once the stream has passed the ticket.
 struct Point {
   std::uint32_t stream = 0;
   std::uint64_t ticket = 0;
 };
 
-/// Tickets by stream; streams beyond its end count 0. Never changed while shared.
+/// Tickets by stream; 0 for streams beyond its end. Never changed while shared.
 struct ClockRow {
   std::uint32_t references = 0;
-  std::vector<ClockRow*>* unused = nullptr;  // where it goes when nobody refers to it any more
+  std::vector<ClockRow*>* unused = nullptr;  // where it goes when the last reference ends
   std::vector<std::uint64_t> tickets;
 
   [[nodiscard]] bool covers(Point point) const noexcept {
@@ -34,7 +34,7 @@ struct ClockRow {
   }
 };
 
-/// Shares a row; counted without atomics, so all copies are under one lock.
+/// Shares a row; counted without atomics, so all copies are made under one lock.
 class ClockRef {
  public:
   ClockRef() = default;
@@ -56,7 +56,7 @@ class ClockRef {
   }
   ~ClockRef() { reset(); }
 
-  /// As an assignment, to one that is empty.
+  /// Same as assignment, for an empty reference.
   void share(const ClockRef& other) noexcept {
     row_ = other.row_;
     if (row_ != nullptr) ++row_->references;
@@ -90,11 +90,11 @@ class ClockTable {
   std::uint32_t add_stream();
   [[nodiscard]] std::size_t size() const noexcept { return streams_.size(); }
 
-  /// True if work that `stream` gets next comes after the point anyhow.
+  /// True if the next work of `stream` is already ordered after the point.
   [[nodiscard]] bool implied(std::uint32_t stream, Point point) const noexcept {
     return point.stream == stream || streams_[stream].row.covers(point) || proved(point);
   }
-  /// Orders what `stream` gets next after the point and everything that `before` covers.
+  /// Orders the next work of `stream` after the point and everything that `before` covers.
   void join(std::uint32_t stream, Point point, const ClockRef& before);
   /// The stream's last ticket.
   [[nodiscard]] std::uint64_t ticket(std::uint32_t stream) const noexcept {
@@ -102,21 +102,21 @@ class ClockTable {
   }
   /// Takes the stream's next ticket.
   Point advance(std::uint32_t stream) noexcept { return {stream, ++streams_[stream].ticket}; }
-  /// What the work of `stream` submitted last comes after, other streams only.
+  /// What the last submitted work of `stream` comes after, in other streams.
   [[nodiscard]] const ClockRef& row(std::uint32_t stream) const noexcept {
     return streams_[stream].row;
   }
-  /// Exchanges what `stream` is known to come after, as where a capture begins or ends.
+  /// Exchanges the row of `stream`, such as when a capture begins or ends.
   ClockRef exchange_row(std::uint32_t stream, ClockRef row) {
     return std::exchange(streams_[stream].row, std::move(row));
   }
 
-  /// The host has seen that the point and everything that `before` covers has ended.
+  /// The host knows that the point and everything that `before` covers has ended.
   void prove(Point point, const ClockRef& before);
   [[nodiscard]] bool proved(Point point) const noexcept {
     return proved(point.stream) >= point.ticket;
   }
-  /// The last ticket of `stream` that has ended for sure.
+  /// The last ticket of `stream` that is known to have ended.
   [[nodiscard]] std::uint64_t proved(std::uint32_t stream) const noexcept {
     return streams_[stream].proved;
   }
@@ -127,7 +127,7 @@ class ClockTable {
     std::uint64_t ticket = 0;  // the last one taken
     std::uint64_t proved = 0;
   };
-  /// The row of a stream, to be changed: a copy if others refer to it.
+  /// The row of a stream for modification: a copy if it is shared.
   ClockRow& own_row(Stream& stream);
 
   std::deque<ClockRow> rows_;

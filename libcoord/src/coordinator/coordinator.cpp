@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// The public face of a Coordinator.
+// The public interface of a Coordinator.
 
 #include "coord/coordinator.h"
 
@@ -15,7 +15,7 @@ namespace coord {
 
 namespace {
 
-/// All there are, for host_access().
+/// All Coordinators, for host_access().
 struct Coordinators {
   std::mutex mutex;
   std::vector<Coordinator*> all;
@@ -102,7 +102,7 @@ bool Coordinator::order_after(StreamRef stream, OperationHandle operation) {
   return impl_->order_after(stream, operation);
 }
 
-// The first stream gathers the others, and they wait for it.
+// The first stream waits for the others, and they wait for it.
 OperationHandle Coordinator::pass_barrier(const std::vector<StreamRef>& streams,
                                           std::string_view name, const std::source_location& where,
                                           BarrierMetrics& metrics,

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Completion callbacks: whom they wait for, and who runs them.
+// Completion callbacks: what they wait for, and which thread runs them.
 
 #include <algorithm>
 #include <map>
@@ -28,7 +28,7 @@ void Coordinator::Impl::on_complete(OperationHandle operation,
   } else if (record == nullptr || record->ended_already()) {
     due_.push_back({std::move(callback), Outcome{operation, OperationState::kCompleted, nullptr}});
   } else if (!record->named) {
-    throw make_error(kCodeInvalidHandle, kCall, "a posted operation cannot be asked about");
+    throw make_error(kCodeInvalidHandle, kCall, "a posted operation cannot be queried");
   } else {
     record->more().callbacks.push_back(std::move(callback));
     watched_.push_back(operation);
@@ -44,7 +44,7 @@ void Coordinator::Impl::wake_poller() {
   if (poller_ != nullptr) poller_->wake();
 }
 
-// Looks once, asking the device about one operation of each stream at a time.
+// Polls once, querying the device for one operation of each stream at a time.
 PollResult Coordinator::Impl::poll_once() {
   Lock lock(mutex_);
   expire();
@@ -53,7 +53,8 @@ PollResult Coordinator::Impl::poll_once() {
   const std::uint64_t before = metrics_.completed + metrics_.failed + metrics_.cancelled;
   ask_watched(lock);
   deliver(lock);
-  if (metrics_.completed + metrics_.failed + metrics_.cancelled != before) return {PollResult::kProgress};
+  if (metrics_.completed + metrics_.failed + metrics_.cancelled != before)
+    return {PollResult::kProgress};
   if (!held_.empty()) return {PollResult::kHurried};
   return {watched_.empty() && deadlines_.empty() ? PollResult::kIdle : PollResult::kPatient};
 }
@@ -86,7 +87,8 @@ void Coordinator::Impl::ask_watched(Lock& lock) {
         const bool was = record->ended_already();
         progress |= ask(lock, *record, Proof::kQuery) && !was;
       } catch (const Error& error) {
-        // A failure of the device has reached the callbacks; anything else concerns this one.
+        // A device failure has already reached the callbacks; any other error concerns this
+        // operation.
         if (!record->ended_already() && error.kind() != ErrorKind::kDeviceFailure)
           unlink_and_fail(*record, std::current_exception());
       }
@@ -105,7 +107,7 @@ std::size_t Coordinator::Impl::poll() {
   return deliver(lock);
 }
 
-// Runs the callbacks that are due, or hands them to the executor. The lock is open meanwhile.
+// Runs the callbacks that are due, or passes them to the executor. Releases the lock meanwhile.
 std::size_t Coordinator::Impl::deliver(Lock& lock) {
   std::size_t count = 0;
   while (!due_.empty()) {
@@ -132,9 +134,9 @@ std::size_t Coordinator::Impl::deliver(Lock& lock) {
 
 void Coordinator::Impl::shut_down() noexcept {
   Lock lock(mutex_);
-  const auto cancelled = std::make_exception_ptr(
-      Error(ErrorKind::kCancelled, kCodeUnknown, name_of_code(kCodeUnknown),
-            "Coordinator::~Coordinator", "the Coordinator ended before it was begun"));
+  const auto cancelled = std::make_exception_ptr(Error(
+      ErrorKind::kCancelled, kCodeUnknown, name_of_code(kCodeUnknown), "Coordinator::~Coordinator",
+      "the Coordinator was destroyed before the operation began"));
   for (OperationRecord& record : operations_.all()) {
     if (record.state.load() == OperationState::kRegistered && !record.retired &&
         record.id.load() != OperationId::kNone && !record.is_group)

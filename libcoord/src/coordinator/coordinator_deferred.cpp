@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Operations that cannot begin yet: kept, raised, dispatched by priority, cancelled; groups and
-// cycles.
+// Operations that cannot begin yet: deferring, raising, dispatching by priority, cancelling; groups
+// and cycles.
 
 #include <algorithm>
 #include <set>
@@ -16,7 +16,7 @@ namespace coord {
 
 namespace {
 
-/// Ready operations of one priority that are looked at for one whose stream is free.
+/// Ready operations of one priority that are searched for one whose stream is free.
 constexpr std::size_t kLookAhead = 64;
 
 }  // namespace
@@ -57,13 +57,13 @@ void Coordinator::Impl::raise(OperationRecord& record, OperationPriority priorit
   ++metrics_.priority_inversions;
   if (record.state.load() == OperationState::kRegistered && record.missing == 0 &&
       record.extra != nullptr && record.extra->function)
-    make_ready(record);  // its older entry is passed over
+    make_ready(record);  // its older entry is skipped
   for (OperationHandle after : record.after) {
     if (OperationRecord* before = live(after); before != nullptr) raise(*before, priority);
   }
 }
 
-// The submission of `record` has ended: those who waited for it may go on.
+// The submission of `record` has ended: operations that waited for it may begin.
 void Coordinator::Impl::submitted_one(OperationRecord& record) {
   if (record.dependents.empty() && record.extra == nullptr) return;
   std::vector<OperationRecord*> dependents;
@@ -108,8 +108,8 @@ void Coordinator::Impl::make_ready(OperationRecord& record) {
   awaited_ = true;
 }
 
-// The most urgent operation that is ready and whose stream is free, each step of urgency being
-// worth `ageing` of waiting.
+// The most urgent ready operation whose stream is free; one priority level is worth `ageing` of
+// waiting time.
 OperationRecord* Coordinator::Impl::next_ready() {
   const auto stale = [&](const OperationHandle& ready, std::size_t level) {
     const OperationRecord* record = live(ready);
@@ -149,11 +149,11 @@ OperationRecord* Coordinator::Impl::next_ready() {
   return best;
 }
 
-// Submits what is ready. The lock may be open meanwhile.
+// Submits ready operations. May release the lock meanwhile.
 void Coordinator::Impl::dispatch(Lock& lock) {
   if (ready_count_ == 0) return;
-  // A function that is run from here and finishes leaves the rest to this loop: a long chain of
-  // deferred operations must not become as deep a recursion.
+  // A function that runs from here leaves further ready operations to this loop: a long chain of
+  // deferred operations must not become an equally deep recursion.
   thread_local const Impl* dispatching = nullptr;
   if (dispatching == this) return;
   const Impl* const outer = std::exchange(dispatching, this);
@@ -175,7 +175,7 @@ void Coordinator::Impl::dispatch(Lock& lock) {
   dispatching = outer;
 }
 
-// Runs the function of a deferred operation that is ready. The lock is open meanwhile.
+// Runs the function of a ready deferred operation. Releases the lock meanwhile.
 void Coordinator::Impl::run_deferred(Lock& lock, OperationRecord& record) {
   const OperationHandle operation = handle(record);
   const StreamRef stream = record.stream_ref;
@@ -194,22 +194,22 @@ void Coordinator::Impl::run_deferred(Lock& lock, OperationRecord& record) {
         abandon(operation, std::current_exception());
     }
   } catch (...) {
-    // Its waits could not be placed: start() has told those who depend on it.
+    // Its waits could not be placed: start() has notified its dependents.
   }
   function = nullptr;
   if (!lock.owns_lock()) lock.lock();
 }
 
-// Operations that are held back because of the hardware queues.
+// Operations that are held because of the hardware queues.
 void Coordinator::Impl::look_at_held(Lock& lock) {
   if (held_.empty()) return;
-  connection_checks_ = 0;  // ask the device now
+  connection_checks_ = 0;  // query the device now
   const std::vector<OperationHandle> all = std::exchange(held_, {});
   for (OperationHandle operation : all) {
     OperationRecord* record = live(operation);
     if (record == nullptr || record->state.load() != OperationState::kRegistered) continue;
     if (record->extra == nullptr || !record->extra->function) {
-      held_.push_back(operation);  // its submitter is about to leave the function
+      held_.push_back(operation);  // its submitter is about to return from the function
       continue;
     }
     ++record->users;
@@ -224,7 +224,7 @@ void Coordinator::Impl::look_at_held(Lock& lock) {
   }
 }
 
-// Operations whose time to begin is over.
+// Operations whose timeout to begin has expired.
 void Coordinator::Impl::expire() {
   if (deadlines_.empty()) return;
   const std::int64_t now_ns = monotonic_ns();
@@ -239,7 +239,7 @@ void Coordinator::Impl::expire() {
     end(*record, OperationState::kFailed,
         std::make_exception_ptr(Error(ErrorKind::kTimedOut, kCodeUnknown,
                                       name_of_code(kCodeUnknown), "Coordinator::submit",
-                                      describe(*record) + " could not be begun in time")));
+                                      describe(*record) + " did not begin in time")));
     changed_.notify_all();
   }
 }
@@ -250,7 +250,7 @@ void Coordinator::Impl::close_group(OperationHandle group) {
   Lock lock(mutex_);
   OperationRecord* record = find(group, "Coordinator::close_group");
   if (record == nullptr || !record->is_group || !record->more().open)
-    throw make_error(kCodeNotPermitted, "Coordinator::close_group", "it is not an open group");
+    throw make_error(kCodeNotPermitted, "Coordinator::close_group", "not an open group");
   OperationExtra& extra = record->more();
   extra.open = false;
   if (extra.unsubmitted == 0) {
@@ -273,7 +273,7 @@ void Coordinator::Impl::close_group(OperationHandle group) {
 
 // Cycles and cancelling
 
-// Whether `record` waits, through operations that are not submitted, for `on`; `path` from the one
+// Whether `record` waits for `on` through operations that are not submitted; `path` leads from one
 // to the other.
 bool Coordinator::Impl::depends_on(OperationRecord& record, const OperationRecord& on,
                                    std::vector<const OperationRecord*>& path) const {
@@ -307,7 +307,7 @@ void Coordinator::Impl::add_dependency(OperationHandle operation, OperationHandl
   if (record == nullptr || record->state.load() != OperationState::kRegistered) {
     throw make_error(
         kCodeNotPermitted, kCall,
-        record == nullptr ? "the operation has ended" : describe(*record) + " was begun already");
+        record == nullptr ? "the operation has ended" : describe(*record) + " has already begun");
   }
   if (before == nullptr || before->ended_already()) return;
   if (before->unsubmitted() && options_.unsubmitted == Unsubmitted::kRefuse) {
@@ -320,7 +320,7 @@ void Coordinator::Impl::add_dependency(OperationHandle operation, OperationHandl
     throw Error(ErrorKind::kCycle, kCodeInvalidValue, name_of_code(kCodeInvalidValue), kCall, text);
   }
   if (record->is_group) {
-    record->after.push_back(after);  // for members to come
+    record->after.push_back(after);  // for later members
     for (OperationRecord& member : operations_.all()) {
       if (member.extra != nullptr && member.extra->group == record &&
           member.state.load() == OperationState::kRegistered)
@@ -361,7 +361,7 @@ bool Coordinator::Impl::cancel(OperationHandle operation) {
   return true;
 }
 
-// Those that wait for the submission of an operation that will never be.
+// Fails the operations that wait for the submission of one that will never be submitted.
 void Coordinator::Impl::fail_dependents(OperationRecord& record) {
   std::vector<OperationRecord*> dependents;
   dependents.swap(record.dependents);

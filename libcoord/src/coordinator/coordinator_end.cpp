@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Finding out which operations have ended, and what follows: proofs, failures, waits of the host.
+// Determining which operations have ended, and the consequences: proofs, failures, host waits.
 
 #include <algorithm>
 #include <chrono>
@@ -17,7 +17,7 @@ namespace coord {
 
 namespace {
 
-/// How long a host wait for something that is not submitted sleeps before it looks for a deadlock.
+/// How long a host wait for an operation not submitted yet sleeps before it checks for a deadlock.
 constexpr std::chrono::milliseconds kDeadlockLook{20};
 
 std::chrono::system_clock::time_point in(std::chrono::nanoseconds time) {
@@ -29,7 +29,7 @@ std::chrono::system_clock::time_point in(std::chrono::nanoseconds time) {
 
 // Proofs
 
-// Asks the device about a submitted operation that has an event. The lock is open meanwhile.
+// Queries the device for a submitted operation that has an event. Releases the lock meanwhile.
 bool Coordinator::Impl::ask(Lock& lock, OperationRecord& record, Proof proof) {
   if (record.ended_already()) return true;
   if (!record.has_event) return false;
@@ -59,11 +59,11 @@ bool Coordinator::Impl::ask(Lock& lock, OperationRecord& record, Proof proof) {
   return ended;
 }
 
-// Gives the event and the record back.
+// Releases the event and the record.
 inline void Coordinator::Impl::retire(OperationRecord& record, bool captured) {
   if (record.event.id().valid()) {
     DeviceEvents& events = *record.entry->events;
-    if (captured || !record.has_event) {  // in a graph, or could not be recorded
+    if (captured || !record.has_event) {  // in a graph, or recording failed
       events.pool->discard(record.event);
     } else {
       events.give_back(record.event);
@@ -76,8 +76,8 @@ inline void Coordinator::Impl::retire(OperationRecord& record, bool captured) {
   operations_.retire(record);
 }
 
-// What end() and retire() come to for the oldest operations of a stream, as far as nobody looks at
-// them or has asked for more.
+// The combined effect of end() and retire() for the oldest operations of a stream, up to the first
+// one with other users or special requests.
 inline void Coordinator::Impl::end_plain_ones(StreamEntry& stream, std::uint64_t proved,
                                               std::uint64_t now) {
   OperationRecord *at = stream.oldest, *last = nullptr;
@@ -106,7 +106,7 @@ inline void Coordinator::Impl::end_plain_ones(StreamEntry& stream, std::uint64_t
   metrics_.completed += count;
 }
 
-// The host has seen that the point, and all that comes before it, has ended.
+// The host knows that the point, and all that comes before it, has ended.
 void Coordinator::Impl::prove(Point point, const ClockRef& clock) {
   const ClockRef kept = clock;
   clocks_.prove(point, kept);
@@ -173,7 +173,7 @@ void Coordinator::Impl::end(OperationRecord& record, OperationState state,
     OperationExtra& extra = group.more();
     if (error != nullptr && extra.error == nullptr) extra.error = error;
     --extra.not_ended;
-    if (was_unsubmitted) submitted_one(record);  // the group need not wait for it
+    if (was_unsubmitted) submitted_one(record);  // the group no longer waits for it
     if (!extra.open && extra.not_ended == 0 && !group.ended_already()) {
       end(group, extra.error == nullptr ? OperationState::kCompleted : OperationState::kFailed,
           extra.error);
@@ -187,7 +187,7 @@ void Coordinator::Impl::end(OperationRecord& record, OperationState state,
   drop_user(record);
 }
 
-// For an operation that cannot be asked about any more.
+// For an operation that can no longer be queried.
 void Coordinator::Impl::unlink_and_fail(OperationRecord& record, const std::exception_ptr& error) {
   StreamEntry& stream = *record.entry;
   OperationRecord* previous = nullptr;
@@ -205,15 +205,15 @@ void Coordinator::Impl::drop_user(OperationRecord& record) {
   retire_if_over(record);
 }
 
-// For an operation that nobody can want any more.
+// Retires an operation that is no longer needed.
 void Coordinator::Impl::retire_if_over(OperationRecord& record) {
   const bool captured = record.state.load(std::memory_order_relaxed) == OperationState::kCaptured;
   if (record.users == 0 && !record.retired && (record.ended_already() || captured))
     retire(record, captured);
 }
 
-// Asks about the old milestones of the stream, of which `milestone` is the newest, so that what
-// nobody waits for is forgotten.
+// Queries the old milestones of the stream, of which `milestone` is the newest, so that operations
+// without waiters are retired.
 void Coordinator::Impl::housekeep(Lock& lock, StreamEntry& stream, OperationRecord& milestone) {
   ++milestone.users;
   stream.milestones.emplace_back(&milestone, milestone.point);
@@ -235,7 +235,7 @@ void Coordinator::Impl::housekeep(Lock& lock, StreamEntry& stream, OperationReco
   }
 }
 
-// Waits of the host
+// Host waits
 
 bool Coordinator::Impl::completed(OperationHandle operation) {
   constexpr const char* kCall = "Coordinator::completed";
@@ -248,7 +248,7 @@ bool Coordinator::Impl::completed(OperationHandle operation) {
   throw_failure(operation);
   if (record == nullptr || record->ended_already()) return true;
   if (!record->named)
-    throw make_error(kCodeInvalidHandle, kCall, "a posted operation cannot be asked about");
+    throw make_error(kCodeInvalidHandle, kCall, "a posted operation cannot be queried");
   if (record->state.load() == OperationState::kCaptured)
     throw Error(ErrorKind::kCapture, 900, "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED", kCall,
                 describe(*record) + " runs when its graph is launched");

@@ -1,18 +1,18 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// The inside of a Coordinator. coordinator.cpp is its public face; what it does is in
-//   coordinator_submit.cpp     the way of every operation: registered, begun, finished
-//   coordinator_special.cpp    what few operations ask for when they are made
+// The implementation of a Coordinator. coordinator.cpp is its public interface; the rest is in
+//   coordinator_submit.cpp     the path of every operation: registered, begun, finished
+//   coordinator_special.cpp    rarely used options of operations
 //   coordinator_streams.cpp    the streams that it has operations of, and their events
-//   coordinator_order.cpp      the waits that it needs, captures, hardware queues
+//   coordinator_order.cpp      the required waits, captures, hardware queues
 //   coordinator_deferred.cpp   operations that cannot begin yet, groups, cycles, cancelling
-//   coordinator_places.cpp     where streams are, for whoever asks what comes after what
+//   coordinator_places.cpp     stream positions, to determine what comes after what
 //   coordinator_memory.cpp     memory ranges: inferred dependencies, races
-//   coordinator_end.cpp        proofs of the device, failures, waits of the host
+//   coordinator_end.cpp        proofs of completion, failures, host waits
 //   coordinator_callbacks.cpp  completion callbacks
-//   coordinator_report.cpp     what it knows of itself
-//   coordinator_notify.cpp       what a profiler is told
+//   coordinator_report.cpp     state for info(), metrics() and find_deadlocks()
+//   coordinator_notify.cpp     notifications to a profiler
 #pragma once
 
 #include <array>
@@ -45,19 +45,19 @@
 
 namespace coord {
 
-/// An event is recorded behind one operation in so many even if nobody needs it, and the device
-/// asked about an old one: so what has ended is forgotten without anybody waiting for it.
+/// An event is recorded behind one in this many operations even if it is not needed, and the device
+/// is queried for an old one: so ended operations are retired even if no one waits for them.
 inline constexpr std::uint64_t kMilestoneEvery = 256;
 
 /// "file:line function".
 std::string text_of(const std::source_location& where);
 
-/// The events for operations of one device. Those that were used and may be recorded again are kept
-/// at hand, under the Coordinator's lock: most operations then take one without asking the pool.
+/// The events for operations of one device. Events that may be recorded again are kept as spares
+/// under the Coordinator's lock, so that most operations do not need the pool.
 struct DeviceEvents {
   std::shared_ptr<DeviceState> device;
   std::unique_ptr<EventPool> pool;
-  std::atomic<std::size_t>* spare_count = nullptr;  // of the pool, which does not call them in use
+  std::atomic<std::size_t>* spare_count = nullptr;  // of the pool; they do not count as in use
   std::array<EventRef, 2 * kMilestoneEvery> spare;
 
   /// A spare one, or none.
@@ -77,19 +77,19 @@ struct DeviceEvents {
   }
 };
 
-/// What the observer knows by a number: operations of one stream that differ in number, stamps and
-/// dependencies only.
+/// A kind of operations that the observer knows by a number: those of one stream that differ only
+/// in number, stamps and dependencies.
 struct alignas(64) KnownKind {
   static constexpr std::uint32_t kNone = 0, kMaking = ~0u;
-  std::atomic<std::uint32_t> number{kNone};  // kMaking until all else is there
-  // Not side by side, so that the bytes of an operation are compared as they were written: singly.
+  std::atomic<std::uint32_t> number{kNone};  // kMaking until all other fields are set
+  // Not adjacent, so that an operation's bytes are compared as they were written: one by one.
   OperationType type{};
   std::uint8_t text_bytes = 0;
   OperationPriority priority{};
   std::source_location where;
   std::array<char, 32> text{};  // the description
 };
-/// By call site. The first kind of a place keeps it, so one that is there never changes.
+/// By call site. The first kind at a place keeps it, so an entry never changes.
 using KnownKinds = std::array<KnownKind, 8>;
 
 /// A stream that a Coordinator has operations of. Addresses stay.
@@ -100,18 +100,18 @@ struct StreamEntry {
   StreamState* state = nullptr;
   DeviceEvents* events = nullptr;
   DeviceState* device = nullptr;
-  OperationRecord* oldest = nullptr;  // submitted and not proved, in order
+  OperationRecord* oldest = nullptr;  // submitted and not proved to have ended, in order
   OperationRecord* newest = nullptr;
   std::uint32_t open = 0;   // operations whose functions run now
-  bool dispatched = false;  // one of them is a deferred one, on another's thread maybe
-  bool stamped = false;     // the ends of its submissions are
+  bool dispatched = false;  // one of them is deferred, possibly on another thread
+  bool stamped = false;     // the ends of its submissions are stamped
   std::uint64_t until_milestone = kMilestoneEvery;  // operations begun, outside of captures
   std::uint64_t capture = 0;     // number of the capture that the stream is part of
   OperationHandle last;          // of its operations
   ClockRef outside;              // its row before the capture
   OperationHandle outside_last;  // `last` before that
   std::deque<std::pair<OperationRecord*, Point>> milestones;
-  std::vector<OperationHandle> held_by;     // what its last waits are for
+  std::vector<OperationHandle> held_by;     // operations its last waits are for
   std::unique_ptr<KnownKinds> known_kinds;  // null if the observer does not want any
 };
 
@@ -121,11 +121,11 @@ class Coordinator::Impl {
   ~Impl();
 
   // coordinator_submit.cpp
-  /// How an operation comes to be known.
+  /// How an operation is created.
   enum class Entry {
-    kSubmitted,   // it begins at once if it can
-    kRegistered,  // it begins when begin() says so
-    kGroup,       // it only stands for others
+    kSubmitted,   // it begins at once if possible
+    kRegistered,  // it begins with begin()
+    kGroup,       // it only represents others
   };
   OperationHandle submit(const OperationOptions& options, void* function, const Calls& calls,
                          const std::source_location& where, bool named);
@@ -136,9 +136,9 @@ class Coordinator::Impl {
 
   // coordinator_order.cpp
   bool order_after(StreamRef stream, OperationHandle operation);
-  /// The newest operation of each stream that has any and is not over, in their order; an event is
-  /// recorded behind those that have none. None of them if each stream comes after all of them
-  /// already, and then the first stream's in `all_ordered`.
+  /// The newest unended operation of each stream that has one, in stream order; an event is
+  /// recorded behind those without one. Empty if each stream already comes after all of them; then
+  /// `all_ordered` is the first stream's.
   std::vector<OperationHandle> newest(const std::vector<StreamRef>& streams,
                                       OperationHandle& all_ordered, std::uint64_t& records);
   [[nodiscard]] DeviceState& device() const noexcept { return *device_; }
@@ -160,27 +160,27 @@ class Coordinator::Impl {
   bool wait_for(OperationHandle operation, Nanoseconds limit);
 
   // coordinator_places.cpp
-  /// Where a stream is: after all operations that were submitted to it or are being submitted.
+  /// Position of a stream: after all operations that were submitted to it or are being submitted.
   struct StreamPlace {
     std::uint32_t stream = 0;
     std::uint64_t ticket = 0;
-    std::uint64_t capture = 0;  // the one that it is part of
-    OperationHandle last;       // an operation at that place; maybe none
+    std::uint64_t capture = 0;  // the capture it is part of
+    OperationHandle last;       // an operation at that position; may be null
     [[nodiscard]] Point point() const noexcept { return {stream, ticket}; }
   };
   [[nodiscard]] static StreamState& state_of(StreamRef stream, const char* call) {
     return stream.checked(call);
   }
   [[nodiscard]] StreamPlace place_of(StreamState& stream);
-  /// Whether what a stream gets next, from `place` on, comes after a point or an operation, or the
-  /// host has seen that it has ended. No call to the driver.
+  /// Whether the next work of a stream, from `place` on, comes after a point or an operation, or
+  /// the host knows that it has ended. Makes no driver call.
   [[nodiscard]] bool comes_after(const StreamPlace& place, Point point) const;
   [[nodiscard]] bool comes_after(const StreamPlace& place, const OperationHandle& operation) const;
   [[nodiscard]] bool known_ended(Point point) const;
   [[nodiscard]] bool known_ended(const OperationHandle& operation) const;
   /// Whether order_after() can place a wait for it.
   [[nodiscard]] bool can_order_after(const OperationHandle& operation) const;
-  /// Throws unless it is one of this Coordinator.
+  /// Throws unless it belongs to this Coordinator.
   void check(const OperationHandle& operation, const char* call) const;
 
   // coordinator_callbacks.cpp
@@ -201,11 +201,11 @@ class Coordinator::Impl {
   static constexpr const char* kSubmit = "Coordinator::submit";
   enum class Proof { kQuery, kWait };
 
-  /// What a dependency asks of an operation that is about to be begun, in ascending order.
+  /// What a dependency requires of an operation that is about to begin, in ascending order.
   enum class Need {
     kNothing,     // it has ended, or its order is implied
-    kOrder,       // maybe a wait
-    kSubmission,  // that it be submitted first
+    kOrder,       // possibly a wait
+    kSubmission,  // the dependency must be submitted first
   };
 
   struct Due {
@@ -217,8 +217,8 @@ class Coordinator::Impl {
     OperationHandle operation;
   };
 
-  // Lookup. All with the lock held, as everything private that does not take a Lock.
-  /// The record of a handle, or null if the operation ended so long ago that another one has it.
+  // Lookup. All with the lock held, like every private function that does not take a Lock.
+  /// The record of a handle, or null if it has been reused for another operation.
   static OperationRecord* live(const OperationHandle& operation) noexcept {
     return operation.record_->id.load(std::memory_order_relaxed) == operation.id_.value
                ? operation.record_
@@ -238,7 +238,7 @@ class Coordinator::Impl {
     if (auto found = failures_.find(operation.id_.value); found != failures_.end())
       std::rethrow_exception(found->second);
   }
-  /// Of the device's hardware queues, how many may be blocked.
+  /// How many of the device's hardware queues may be blocked.
   static std::size_t connections_limit(const DeviceState& device) noexcept {
     const std::uint32_t connections = device.max_connections;
     return connections > 3 ? connections - 2 : 1;
@@ -253,7 +253,7 @@ class Coordinator::Impl {
     return device.simulated ? device.backend->now().value : 0;
   }
   [[noreturn]] static void refuse(const OperationHandle& operation, const char* call);
-  /// Where a stream is in the table; the one used last at once.
+  /// A stream's entry in the table; fast for the one used last.
   StreamEntry& stream_entry(StreamState& stream) {
     StreamEntry* const known = last_stream_;
     if (known != nullptr && known->id == stream.id.load(std::memory_order_relaxed)) [[likely]]
@@ -324,31 +324,31 @@ class Coordinator::Impl {
   void issue(OperationRecord& record);
   void run_deferred(Lock& lock, OperationRecord& record);
 
-  // What a profiler is told (coordinator_notify.cpp). Without one each is a branch.
+  // Notifications to a profiler (coordinator_notify.cpp). Without one each costs a branch.
   void announce(OperationRecord& record) const {
     if (is_observed()) notify_registered(record);
   }
   void notify_dependency(const OperationRecord& record, OperationHandle on, bool inferred) const;
-  /// Keeps for enter() why each dependency is waited for or not: before the waits in candidates_
-  /// have become part of the stream's clock.
+  /// Stores for enter() why each dependency needs a wait or not, before the waits in candidates_
+  /// become part of the stream's clock.
   void note_elisions(OperationRecord& record) {
     if (listened_ && is_observed()) find_elisions(record);
   }
-  /// From here on, what the thread calls belongs to the operation.
+  /// From here on, the thread's calls belong to the operation.
   void enter(OperationRecord& record) {
     if (!listened_) [[likely]]
       return;
     if (nvtx_) nvtx::push(record.name());
     if (is_observed()) notify_begun(record);
   }
-  /// Back to the operation around it, if there is one.
+  /// Returns to the enclosing operation, if there is one.
   void leave(const OperationRecord& record) const {
     if (!listened_) [[likely]]
       return;
     if (nvtx_) nvtx::pop();
     if (is_observed()) notify_left(record);
   }
-  /// The end of a submission: its state, and what leave() tells.
+  /// The end of a submission: reports its state, and what leave() reports.
   void notify_submission(const OperationRecord& record) {
     if (listened_) [[unlikely]]
       notify_end_of_submission(record);
@@ -357,7 +357,7 @@ class Coordinator::Impl {
     if (listened_ && is_observed()) [[unlikely]]
       notify_new_state(record);
   }
-  /// Of many that have completed: notify_completed() tells them at once.
+  /// One of several that have completed: notify_completed() reports them together.
   void notify_one_completed(const OperationRecord& record) {
     if (!listened_) [[likely]]
       return;
@@ -366,7 +366,7 @@ class Coordinator::Impl {
     completed_ids_.push_back(static_cast<std::uint32_t>(record.id.load(std::memory_order_relaxed)));
     completed_stamp_ = record.ended;
   }
-  /// After the last of some ends of operations.
+  /// Call after the last of several operation ends.
   void notify_completed() {
     if (completed_device_ != nullptr) [[unlikely]]
       notify_all_completed();
@@ -408,14 +408,14 @@ class Coordinator::Impl {
   const std::shared_ptr<DeviceState> device_;
   const CoordinatorOptions options_;
   const std::uint32_t number_;
-  const bool nvtx_;      // operations are ranges: for profilers that do not know libcoord
-  const bool listened_;  // by anything at all
+  const bool nvtx_;      // operations are NVTX ranges, for profilers without libcoord support
+  const bool listened_;  // by any profiler
   const bool stamps_submissions_;
 
   mutable ShortLock mutex_;  // never held during a call of the backend that may block
   std::condition_variable_any
       changed_;  // an operation was submitted or has ended, a stream is free
-  std::uint64_t next_id_ = 0, end_id_ = 0;  // operation ids taken from the process
+  std::uint64_t next_id_ = 0, end_id_ = 0;  // operation ids reserved from the process
   ClockTable clocks_;
   std::deque<StreamEntry> streams_;
   StreamEntry* last_stream_ = nullptr;                               // used last
@@ -425,7 +425,7 @@ class Coordinator::Impl {
   OperationTable operations_;
   std::unordered_map<std::uint64_t, std::exception_ptr> failures_;  // by id
   std::array<std::deque<OperationHandle>, 5> ready_;                // by effective priority
-  std::size_t ready_count_ = 0;                                     // entries of these
+  std::size_t ready_count_ = 0;                                     // entries of ready_
   std::vector<OperationHandle> held_;                               // for the hardware queues
   std::uint64_t connection_checks_ = 0;
   bool was_over_ = false;
@@ -440,7 +440,7 @@ class Coordinator::Impl {
   std::vector<Race> races_;
   std::unordered_map<std::uint64_t, std::vector<OperationRecord*>> captured_;  // by capture
   std::vector<OperationRecord*> candidates_, kept_;                            // scratch of place()
-  std::vector<std::uint32_t> completed_ids_;       // about to be told, all of one device
+  std::vector<std::uint32_t> completed_ids_;       // about to be reported, all of one device
   const DeviceState* completed_device_ = nullptr;  // theirs; null if there are none
   std::uint64_t completed_stamp_ = 0;
   CoordinatorMetrics metrics_;

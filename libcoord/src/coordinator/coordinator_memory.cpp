@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Declared memory ranges: the dependencies that they call for, and races.
+// Declared memory ranges: inferred dependencies, and races.
 
 #include "coordinator_impl.h"
 #include "observer.h"
@@ -35,7 +35,7 @@ void Coordinator::Impl::infer(OperationRecord& record) {
   record.more().writes.clear();
 }
 
-// Reports what conflicts with an operation that has just begun and is not ordered before it.
+// Reports conflicting operations that are not ordered before an operation that has just begun.
 void Coordinator::Impl::judge(const OperationRecord& record) {
   const auto conflict = [&](OperationHandle earlier, MemoryRange where) {
     OperationRecord* before = live(earlier);
@@ -68,7 +68,7 @@ void Coordinator::Impl::note_race(const OperationRecord& earlier, const Operatio
   race.text = std::to_string(where.bytes) + " bytes are used by " + describe(earlier) + " and by " +
               (later != nullptr ? describe(*later)
                                 : "host thread " + std::to_string(this_thread_number())) +
-              ", and nothing orders the two";
+              ", without an order between them";
   races_.push_back(std::move(race));
 }
 
@@ -82,12 +82,12 @@ bool Coordinator::Impl::host_access(const MemoryRange& range, Access access) {
   for (const auto& [by, where] : earlier) {
     OperationRecord* before = live(by);
     if (before == nullptr || before->ended_already()) continue;
-    // The host may have synchronized without us.
+    // The host may have synchronized without libcoord.
     if (before->state.load() == OperationState::kSubmitted && before->has_event) {
       try {
         if (ask(lock, *before, Proof::kQuery)) continue;
       } catch (const Error&) {
-        continue;  // it has failed: it touches nothing any more
+        continue;  // it has failed: it no longer accesses memory
       }
       before = live(by);
       if (before == nullptr || before->ended_already()) continue;

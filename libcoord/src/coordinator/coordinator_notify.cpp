@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What a Coordinator tells a profiler of its operations. Nothing here changes what is done.
+// A Coordinator's notifications to a profiler. Nothing here changes what operations do.
 
 #include <algorithm>
 #include <atomic>
@@ -19,22 +19,21 @@ namespace coord {
 
 namespace {
 
-/// Whether the observer was told of it by operation_entered, in nobody's function: then it takes
-/// the state at the end of the submission for the end of what the thread's calls belong to.
+/// Whether it was reported by operation_entered, outside of any function: then the state at the end
+/// of the submission also ends the assignment of the thread's calls to it.
 bool ends_by_its_state(const OperationRecord& record) {
   return !record.announced && record.outer == COORD_NONE;
 }
 
-/// The operation whose function runs on this thread, the innermost one.
+/// The innermost operation whose function runs on this thread.
 struct Entered {
   std::uint32_t operation = COORD_NONE;
-  std::uint64_t* end = nullptr;  // where the observer wants the stamp of its end, if anywhere
+  std::uint64_t* end = nullptr;  // where the observer wants its end stamp, if anywhere
 };
 [[gnu::tls_model("initial-exec")]] thread_local constinit Entered entered;
 
-/// Operations that have ended while they were not the innermost one of the thread that is in them,
-/// as where another thread ends them; each with the one around it, until its thread gets back to
-/// it.
+/// Operations that ended while they were not the innermost one of their thread, for example because
+/// another thread ended them; each with its enclosing operation, until its thread returns to that.
 struct EndedOutOfTurn {
   std::mutex mutex;
   std::unordered_map<std::uint32_t, std::uint32_t> outer;
@@ -45,7 +44,7 @@ struct EndedOutOfTurn {
     outer.emplace(operation, around);
     count.store(outer.size(), std::memory_order_relaxed);
   }
-  /// `operation`, which the thread is in, or the first one around it that goes on.
+  /// `operation`, which the thread is in, or the first enclosing one that has not ended.
   std::uint32_t still_open(std::uint32_t operation) {
     if (count.load(std::memory_order_relaxed) == 0) return operation;
     const std::lock_guard lock(mutex);
@@ -76,7 +75,7 @@ std::string text_of(const std::source_location& where) {
          where.function_name();
 }
 
-// An operation that is not begun at once. The others are told when they begin.
+// An operation that does not begin at once. The others are reported when they begin.
 void Coordinator::Impl::notify_registered(OperationRecord& record) const {
   record.announced = true;
   std::vector<std::uint32_t> ids;
@@ -108,7 +107,7 @@ void Coordinator::Impl::notify_dependency(const OperationRecord& record, Operati
                         inferred ? 1 : 0, COORD_WAITED);
 }
 
-// Why the stream of `record` waits for `before` or need not.
+// Why the stream of `record` waits for `before` or does not need to.
 std::uint8_t Coordinator::Impl::elision(const OperationRecord& record,
                                         OperationRecord& before) const {
   if (std::find(candidates_.begin(), candidates_.end(), &before) != candidates_.end())
@@ -127,7 +126,7 @@ void Coordinator::Impl::find_elisions(OperationRecord& record) {
     std::uint8_t reason = COORD_ELIDED_ENDED;
     if (before != nullptr && !before->is_group) reason = elision(record, *before);
     if (before != nullptr && before->is_group) {
-      // Of a group its last members are waited for: the group is, if one of them is.
+      // For a group, the waits are for its last members: the group is waited for if one of them is.
       for (OperationRecord* last : before->more().last) {
         reason = elision(record, *last);
         if (reason == COORD_WAITED) break;
@@ -139,7 +138,7 @@ void Coordinator::Impl::find_elisions(OperationRecord& record) {
     record.elisions[i].inferred = 1;
 }
 
-// An operation that the observer knows already.
+// An operation that the observer already knows.
 void Coordinator::Impl::notify_announced_begun(OperationRecord& record) {
   const coord_observer& hooks = observer();
   const std::uint32_t id = observer_id(record);
@@ -153,7 +152,7 @@ void Coordinator::Impl::notify_announced_begun(OperationRecord& record) {
 
 namespace {
 
-// All that the observer is told of it but its dependencies.
+// Everything reported about it, except its dependencies.
 coord_operation_begin_facts facts_of(const OperationRecord& record) {
   coord_operation_begin_facts facts{};
   facts.operation = observer_id(record);
@@ -173,8 +172,9 @@ coord_operation_begin_facts facts_of(const OperationRecord& record) {
   return facts;
 }
 
-// Whether two texts of `bytes` are the same. Those of 4 to 16 bytes are read as copying them has
-// written them: reading at once what was written just now in two pieces takes as long as all else.
+// Whether two texts of `bytes` are the same. Texts of 4 to 16 bytes are read with the same access
+// sizes as the copy that wrote them: a wide load over two recent stores (a store-forwarding stall)
+// costs as much as everything else here.
 inline bool same_text(const char* a, const char* b, std::size_t bytes) {
   const auto same_ends = [&]<class Word>(Word) {
     Word words[4];
@@ -196,20 +196,20 @@ inline bool is_of(const OperationRecord& record, const KnownKind& kind) {
          (bytes == 0 || same_text(record.description.c_str(), kind.text.data(), bytes));
 }
 
-// Where the kind of an operation is, if it is one that is told by a number.
+// The slot of an operation's kind, if it can be reported by number.
 inline KnownKind* place_of_kind(const OperationRecord& record) {
   KnownKinds* const kinds = record.entry->known_kinds.get();
   if (kinds == nullptr || record.announced || record.extra != nullptr) return nullptr;
   return &(*kinds)[record.where.line() % kinds->size()];
 }
 
-// Makes the operation the kind of its place, if that has none and the observer wants it.
+// Makes the operation the kind of its slot, if the slot is empty and the observer accepts it.
 void make_kind(const OperationRecord& record) {
   KnownKind* const kind = place_of_kind(record);
   const std::size_t bytes = record.name_bytes();
   std::uint32_t number = KnownKind::kNone;
   if (kind == nullptr || bytes > kind->text.size() ||
-      kind->number.load(std::memory_order_relaxed) != KnownKind::kNone ||  // an exchange is dear
+      kind->number.load(std::memory_order_relaxed) != KnownKind::kNone ||  // exchanges are slow
       !kind->number.compare_exchange_strong(number, KnownKind::kMaking))
     return;
   kind->type = record.type;
@@ -221,7 +221,7 @@ void make_kind(const OperationRecord& record) {
   kind->number.store(observer().operation_kind(&facts), std::memory_order_release);
 }
 
-// What it depends on, as find_elisions() has left it.
+// Its dependencies, as left by find_elisions().
 std::span<const coord_dependency_facts> dependencies_of(const OperationRecord& record) {
   if (record.after.size() == 0) return {};
   return record.elisions;
@@ -244,7 +244,7 @@ void Coordinator::Impl::notify_begun(OperationRecord& record) {
                                    static_cast<std::uint32_t>(depends_on.size()));
 }
 
-// One that is begun in the function of another one, or not like those before.
+// An operation that begins in the function of another one, or differs from earlier ones.
 void Coordinator::Impl::notify_begun_at_length(OperationRecord& record) {
   if (record.outer != COORD_NONE) record.outer = ended_out_of_turn().still_open(record.outer);
   make_kind(record);
@@ -289,7 +289,7 @@ void Coordinator::Impl::notify_new_state(const OperationRecord& record) {
   const coord_observer& hooks = observer();
   if (state == OperationState::kCompleted) return notify_one_completed(record);
   if (state == OperationState::kCaptured) {
-    // That is no state of a trace; its submission is over all the same.
+    // This is not a state of a trace; but its submission has ended.
     if (ends_by_its_state(record)) hooks.operation_end(observer_id(record), 0);
     return;
   }
@@ -300,7 +300,7 @@ void Coordinator::Impl::notify_new_state(const OperationRecord& record) {
                         static_cast<std::uint32_t>(record.device->clock), stamp);
 }
 
-// The first of its device.
+// The first one of its device.
 void Coordinator::Impl::notify_first_completed(const OperationRecord& record) {
   if (!is_observed()) return;
   notify_completed();

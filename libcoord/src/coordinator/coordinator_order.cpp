@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What waits for what: the fewest waits that keep the dependencies, in captures too, and the
-// hardware queues that they occupy.
+// Placing waits: the fewest that satisfy the dependencies, also in captures, and the hardware
+// queues that they occupy.
 
 #include <algorithm>
 
@@ -15,13 +15,13 @@ namespace coord {
 
 namespace {
 
-/// With more streams blocked than the hardware allows, the device is asked at most every so many
-/// submissions whether some of them have gone on.
+/// With more streams blocked than the hardware allows, the device is queried at most once in this
+/// many submissions for streams that have resumed.
 constexpr std::uint64_t kConnectionCheck = 32;
 
 }  // namespace
 
-// `record` is found to depend on an operation that is not submitted.
+// `record` depends on an operation that is not submitted.
 void Coordinator::Impl::await_submission(OperationRecord& record, OperationRecord& on) {
   ++record.missing;
   ++record.users;  // `on` holds a pointer to it
@@ -30,8 +30,8 @@ void Coordinator::Impl::await_submission(OperationRecord& record, OperationRecor
   raise(on, record.effective);
 }
 
-// Whether a dependency can need a wait, where captures are about. Throws if one of the two is part
-// of a graph and the other is not.
+// Whether a dependency can need a wait, when captures are involved. Throws if one of the two is
+// part of a graph and the other is not.
 bool Coordinator::Impl::same_capture(const OperationRecord& record,
                                      const OperationRecord& before) const {
   const auto refuse_capture = [&](const char* how, const std::string& why) {
@@ -50,7 +50,7 @@ bool Coordinator::Impl::same_capture(const OperationRecord& record,
   return true;
 }
 
-// Of the candidates, drops what another one brings along.
+// Drops candidates that another candidate implies.
 void Coordinator::Impl::drop_what_is_brought() {
   const auto brings = [](const OperationRecord& other, const OperationRecord& before) {
     return other.clock.covers(before.point) ||
@@ -75,7 +75,7 @@ bool Coordinator::Impl::order_after(StreamRef stream, OperationHandle operation)
   throw_failure(operation);
   if (record == nullptr || record->ended_already()) return false;
   if (record->unsubmitted() || record->is_group || !record->has_event)
-    throw make_error(kCodeNotPermitted, kCall, describe(*record) + " has no end to wait for yet");
+    throw make_error(kCodeNotPermitted, kCall, describe(*record) + " is not submitted yet");
   const std::uint32_t index = stream_index(state);
   if (clocks_.implied(index, record->point)) return false;
   clocks_.join(index, record->point, record->clock);
@@ -96,12 +96,12 @@ bool Coordinator::Impl::order_after(StreamRef stream, OperationHandle operation)
   return true;
 }
 
-// The stream's newest operation, in its capture if it is being captured.
+// The stream's newest operation; the newest in its capture if it is being captured.
 OperationHandle Coordinator::Impl::last_of(const StreamEntry& stream) {
   return capture_is_over(stream) ? stream.outside_last : stream.last;
 }
 
-// Whether the stream has left the capture of which it is known to be part.
+// Whether the capture recorded for the stream has ended.
 bool Coordinator::Impl::capture_is_over(const StreamEntry& stream) {
   return stream.capture != 0 &&
          stream.device->backend->capture_status(stream.state->native) == CaptureStatus::kNone;
@@ -132,7 +132,7 @@ std::vector<OperationHandle> Coordinator::Impl::newest(const std::vector<StreamR
     all_ordered = first;
     return {};
   }
-  // Nothing can depend on a posted operation; in the stream of the barrier nothing needs to.
+  // Nothing can depend on a posted operation; nothing in the barrier's stream needs to.
   if (first_posted) std::erase(result, first);
   for (OperationHandle operation : result) {
     OperationRecord& record = *operation.record_;
@@ -159,7 +159,7 @@ std::vector<OperationHandle> Coordinator::Impl::newest(const std::vector<StreamR
   return result;
 }
 
-// What the stream has to wait for, in candidates_; the rest is implied.
+// Puts the dependencies the stream must wait for into candidates_; the rest is implied.
 void Coordinator::Impl::find_candidates(OperationRecord& record) {
   const bool captures = record.capture != 0;
   const auto consider = [&](OperationRecord& before) {
@@ -181,7 +181,7 @@ void Coordinator::Impl::find_candidates(OperationRecord& record) {
   if (candidates_.size() > 1) drop_what_is_brought();
 }
 
-// The waits of an operation.
+// Finds the waits of an operation.
 void Coordinator::Impl::find_waits(StreamEntry& stream, OperationRecord& record, Need need) {
   candidates_.clear();
   if (need != Need::kNothing) find_candidates(record);
@@ -192,7 +192,7 @@ void Coordinator::Impl::find_waits(StreamEntry& stream, OperationRecord& record,
   metrics_.waits_elided -= std::min(record.after.size(), candidates_.size());
 }
 
-// The waits that find_candidates() has left are the operation's.
+// Makes the waits in candidates_ the operation's.
 void Coordinator::Impl::take_waits(StreamEntry& stream, OperationRecord& record) {
   for (OperationRecord* before : candidates_) {
     clocks_.join(record.point.stream, before->point, before->clock);
@@ -201,8 +201,8 @@ void Coordinator::Impl::take_waits(StreamEntry& stream, OperationRecord& record)
   }
   record.special |= kWaits;
   if (record.capture != 0) return;
-  // What holds the stream up: these, and what held it before and may not have ended. Of each other
-  // stream the newest is enough, which ends last.
+  // What blocks the stream: these waits, plus earlier ones that may not have ended. Per stream, the
+  // newest one is enough because it ends last.
   std::erase_if(stream.held_by, [&](const OperationHandle& by) {
     const OperationRecord* before = live(by);
     return before == nullptr || before->ended_already() || clocks_.proved(before->point) ||
@@ -215,8 +215,8 @@ void Coordinator::Impl::take_waits(StreamEntry& stream, OperationRecord& record)
 
 // Captures
 
-// Whether the operation becomes part of a graph. What a stream comes after outside of a capture
-// says nothing about the order inside, and the other way round.
+// Whether the operation becomes part of a graph. The order outside of a capture says nothing about
+// the order inside it, and vice versa.
 void Coordinator::Impl::enter_capture(OperationRecord& record, bool capturing) {
   StreamEntry& stream = *record.entry;
   std::uint64_t capture = 0;
@@ -225,7 +225,7 @@ void Coordinator::Impl::enter_capture(OperationRecord& record, bool capturing) {
     const OperationRecord* before = live(record.after[i]);
     if (capture == 0 && before != nullptr &&
         before->state.load(std::memory_order_relaxed) == OperationState::kCaptured) {
-      // Waiting for it makes the stream part of the capture, if that is still going on.
+      // Waiting for it makes the stream part of the capture, if the capture is still active.
       const StreamEntry& origin = *before->entry;
       if (origin.capture == before->capture &&
           origin.device->backend->capture_status(origin.state->native) != CaptureStatus::kNone)
@@ -252,7 +252,7 @@ void Coordinator::Impl::enter_capture(OperationRecord& record, bool capturing) {
   }
 }
 
-// A capture is over: its operations are part of the graph, and their events of no more use.
+// A capture has ended: its operations are part of the graph, and their events are no longer useful.
 void Coordinator::Impl::end_captured(std::uint64_t capture) {
   const auto found = captured_.find(capture);
   if (found == captured_.end()) return;
@@ -283,8 +283,8 @@ bool Coordinator::Impl::waits_needed(const OperationRecord& record) {
   });
 }
 
-// Whether the operation's waits would block more streams than connections - 2, as far as the device
-// can tell. The lock may be open meanwhile.
+// Whether the operation's waits would block more streams than connections - 2, as far as known from
+// the device. May release the lock meanwhile.
 bool Coordinator::Impl::over_connections(Lock& lock, OperationRecord& record) {
   const std::size_t limit = connections_limit(*record.device);
   if (streams_.size() <= limit || !waits_needed(record)) return false;
@@ -303,7 +303,7 @@ bool Coordinator::Impl::over_connections(Lock& lock, OperationRecord& record) {
       try {
         ask(lock, *before, Proof::kQuery);
       } catch (const Error&) {
-        break;  // the device has failed: the submission will say so
+        break;  // the device has failed: the submission will report it
       }
     }
     over = blocked() > limit;

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Where streams are, and what comes after what: the clocks, for other parts of libcoord. Nothing
-// here calls the driver, but to ask whether a capture is over.
+// Stream positions and their order: the clocks, for other parts of libcoord. The only driver call
+// here checks whether a capture has ended.
 
 #include "coordinator_impl.h"
 
@@ -20,7 +20,7 @@ Coordinator::Impl::StreamPlace Coordinator::Impl::place_of(StreamState& stream) 
 bool Coordinator::Impl::comes_after(const StreamPlace& place, Point point) const {
   const Lock lock(mutex_);
   if (point.ticket == 0 || point.stream == place.stream || clocks_.proved(point)) return true;
-  // A capture that is over has left its order in place of that of the stream.
+  // After a capture, the entry still holds the capture's order instead of the stream's.
   const StreamEntry& entry = streams_[place.stream];
   const bool left = entry.capture != 0 && place.capture == 0;
   return (left ? entry.outside : clocks_.row(place.stream)).covers(point);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What a Coordinator knows of its operations, for info(), metrics() and find_deadlocks().
+// State of a Coordinator and its operations, for info(), metrics() and find_deadlocks().
 
 #include <algorithm>
 

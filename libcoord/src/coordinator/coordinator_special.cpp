@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What few operations ask for when they are made: groups, memory ranges, a time limit, to depend on
-// what is not submitted, to be held for the hardware queues.
+// Rarely used options of operations: groups, memory ranges, a timeout, dependencies that are not
+// submitted, holding because of the hardware queues.
 
 #include <algorithm>
 
@@ -19,12 +19,12 @@ void Coordinator::Impl::refuse_dependency(const OperationRecord& on) const {
                    "it depends on " + describe(on) + ", which is not submitted");
 }
 
-// What few options ask for. Throws if the group takes no member.
+// Checks rarely used options. Throws if the group accepts no member.
 void Coordinator::Impl::check_special(const OperationOptions& options) const {
   if (!options.group.id().valid()) return;
   const OperationRecord* const group = find(options.group, kSubmit);
   if (group == nullptr || !group->is_group || !group->extra->open)
-    throw make_error(kCodeInvalidValue, kSubmit, "the group is closed, or not a group");
+    throw make_error(kCodeInvalidValue, kSubmit, "the group is closed or not a group");
 }
 
 void Coordinator::Impl::join_group(OperationRecord& record, OperationRecord& group) {
@@ -38,8 +38,8 @@ void Coordinator::Impl::join_group(OperationRecord& record, OperationRecord& gro
   }
 }
 
-// The dependencies of an operation that has named one of them twice, needs one of them to be
-// submitted, or gets more of them by its group and its ranges.
+// The dependencies of an operation that names one of them twice, needs one of them to be submitted,
+// or gets more of them from its group and ranges.
 Coordinator::Impl::Need Coordinator::Impl::take_special(OperationRecord& record,
                                                         const OperationOptions& options,
                                                         Need need) {
@@ -47,7 +47,7 @@ Coordinator::Impl::Need Coordinator::Impl::take_special(OperationRecord& record,
   for (const OperationHandle& one : options.after) {
     if (!record.after.contains(one)) record.after.push_back(one);
   }
-  if (need == Need::kSubmission && !record.is_group) {  // what a group needs, its members inherit
+  if (need == Need::kSubmission && !record.is_group) {  // members inherit the needs of a group
     for (const OperationHandle& after : record.after) {
       OperationRecord* on = live(after);
       if (on != nullptr && on->unsubmitted()) await_submission(record, *on);
@@ -69,7 +69,7 @@ Coordinator::Impl::Need Coordinator::Impl::take_special(OperationRecord& record,
   return need;
 }
 
-// Once a profiler knows it.
+// Call once a profiler knows the operation.
 void Coordinator::Impl::declare_special(OperationRecord& record, const OperationOptions& options) {
   Backend& backend = *record.device->backend;
   const auto id = static_cast<std::uint32_t>(record.id.load(std::memory_order_relaxed));
@@ -83,13 +83,13 @@ void Coordinator::Impl::declare_special(OperationRecord& record, const Operation
   wake_poller();
 }
 
-// Whether the operation may block its stream, as far as hardware queues go.
+// Whether the hardware queues allow the operation to block its stream.
 bool Coordinator::Impl::may_begin(Lock& lock, OperationRecord& record) {
   return !over_connections(lock, record) || options_.connections == Connections::kReport ||
          record.type == OperationType::kSynchronization || record.type == OperationType::kBarrier;
 }
 
-// A new operation does not begin yet: the observer is told of it now.
+// A new operation does not begin yet: reports it to the observer now.
 void Coordinator::Impl::put_off(OperationRecord& record) {
   record.begun = 0;
   record.cost = 0;
@@ -100,7 +100,7 @@ void Coordinator::Impl::put_off(OperationRecord& record) {
 }
 
 // Whether a new operation may begin now. If not, it waits for the submission of others, or is held
-// for the hardware queues.
+// because of the hardware queues.
 bool Coordinator::Impl::clear_to_begin(Lock& lock, OperationRecord& record) {
   if (record.missing > 0) {
     put_off(record);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// The streams that a Coordinator has operations of, and the events of their devices.
+// The streams with operations of a Coordinator, and the events of their devices.
 
 #include <algorithm>
 
@@ -23,7 +23,7 @@ DeviceEvents& Coordinator::Impl::events_of(DeviceState& device) {
 }
 
 StreamEntry& Coordinator::Impl::find_stream(StreamState& stream) {
-  // The stream remembers where it is in the table of the Coordinator that used it last.
+  // The stream stores its index in the table of the Coordinator that used it last.
   const std::uint64_t id = stream.id.load(std::memory_order_relaxed);
   const std::uint64_t known = stream.coordinator.load(std::memory_order_relaxed);
   if (const auto index = static_cast<std::uint32_t>(known);
@@ -41,7 +41,7 @@ std::uint32_t Coordinator::Impl::stream_index(StreamState& stream) {
 
 std::uint32_t Coordinator::Impl::add_stream(StreamState& stream) {
   DeviceEvents& events = events_of(*stream.device);
-  // The place of a stream that is gone, if all its work has ended; its tickets go on.
+  // Reuses the entry of a destroyed stream, if all its work has ended; its tickets continue.
   std::uint32_t index = 0;
   while (index < streams_.size() &&
          (streams_[index].state->id.load(std::memory_order_relaxed) == streams_[index].id ||

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// The way of every operation: registered, begun, finished.
+// The path of every operation: registered, begun, finished.
 
 #include <algorithm>
 
@@ -18,9 +18,9 @@ namespace {
 std::atomic<std::uint32_t> next_coordinator{1};
 std::atomic<std::uint64_t> next_operation_id{0};
 
-/// One submission in so many is timed.
+/// One in this many submissions is timed.
 constexpr std::uint64_t kCostSample = 32;
-/// Operation ids that a Coordinator takes at a time.
+/// Operation ids that a Coordinator reserves at a time.
 constexpr std::uint64_t kIdBlock = 256;
 
 }  // namespace
@@ -42,9 +42,9 @@ Coordinator::Impl::Impl(const Device& device, const CoordinatorOptions& options)
 Coordinator::Impl::~Impl() = default;
 
 void Coordinator::Impl::refuse(const OperationHandle& operation, const char* call) {
-  throw make_error(
-      kCodeInvalidHandle, call,
-      operation.id().valid() ? "the operation is of another Coordinator" : "the operation is null");
+  throw make_error(kCodeInvalidHandle, call,
+                   operation.id().valid() ? "the operation belongs to another Coordinator"
+                                          : "the operation is null");
 }
 
 // Registration
@@ -54,8 +54,8 @@ void Coordinator::Impl::take_ids() {
   end_id_ = next_id_ + kIdBlock;
 }
 
-// What an operation of `stream` (none: a group) asks of one that it is to depend on. Throws if it
-// must not.
+// What an operation of `stream` (null: a group) requires of a dependency. Throws if the dependency
+// is not allowed.
 template <Coordinator::Impl::Entry entry>
 [[gnu::always_inline]] inline Coordinator::Impl::Need Coordinator::Impl::need_of(
     const OperationRecord& on, const StreamEntry* stream) const {
@@ -70,7 +70,7 @@ template <Coordinator::Impl::Entry entry>
   return implied ? Need::kNothing : Need::kOrder;
 }
 
-// The most that any of them asks. `again`: one of them may be named twice.
+// The strongest need of all dependencies. `again`: one of them may be named twice.
 template <Coordinator::Impl::Entry entry>
 [[gnu::always_inline]] inline Coordinator::Impl::Need Coordinator::Impl::check_dependencies(
     const Dependencies& after, const StreamEntry* stream, bool& again) const {
@@ -83,7 +83,7 @@ template <Coordinator::Impl::Entry entry>
   for (const OperationHandle& one : after) {
     if (!one.id_.valid() || one.record_->coordinator != number) [[unlikely]]
       refuse(one, kSubmit);
-    if (one.record_->named_by == id) again = true;  // or another one that had the slot
+    if (one.record_->named_by == id) again = true;  // or another operation that used the slot
     one.record_->named_by = id;
     if (const OperationRecord* const on = live(one); on != nullptr)
       need = std::max(need, need_of<entry>(*on, stream));
@@ -91,7 +91,7 @@ template <Coordinator::Impl::Entry entry>
   return need;
 }
 
-// A registered operation with the id next_id_ and without dependencies, which may begin at once.
+// Creates a registered operation with id next_id_ and no dependencies, which may begin at once.
 template <Coordinator::Impl::Entry entry>
 [[gnu::always_inline]] inline OperationRecord& Coordinator::Impl::fresh_record(
     const OperationOptions& options, StreamEntry* stream, const std::source_location& where,
@@ -127,8 +127,8 @@ template <Coordinator::Impl::Entry entry>
   return record;
 }
 
-// A new operation with its dependencies, which the observer knows unless it may begin at once, and
-// what it asks of these. `stream`: null for a group.
+// Creates an operation with its dependencies, and returns its need. It is reported to the observer
+// unless it may begin at once. `stream`: null for a group.
 template <Coordinator::Impl::Entry entry>
 [[gnu::always_inline]] inline OperationRecord& Coordinator::Impl::enlist(
     const OperationOptions& options, StreamEntry* stream, const std::source_location& where,
@@ -156,7 +156,7 @@ template <Coordinator::Impl::Entry entry>
   return record;
 }
 
-// An operation that begins when somebody says so, or a group.
+// Creates an operation that begins with begin(), or a group.
 template <Coordinator::Impl::Entry entry>
 OperationHandle Coordinator::Impl::add(const OperationOptions& options,
                                        const std::source_location& where) {
@@ -250,7 +250,7 @@ OperationHandle Coordinator::submit_function(const OperationOptions& options, vo
     judge(record);
 }
 
-// Issues the waits of an operation that was begun: from here on what its thread enqueues is its
+// Issues the waits of an operation that has begun: from here on, what its thread enqueues is its
 // work.
 [[gnu::always_inline]] inline void Coordinator::Impl::issue(OperationRecord& record) {
   enter(record);
@@ -258,7 +258,7 @@ OperationHandle Coordinator::submit_function(const OperationOptions& options, vo
     issue_waits(record);
 }
 
-// Begins the submission of an operation that was registered.
+// Begins the submission of a registered operation.
 void Coordinator::Impl::start(Lock& lock, OperationRecord& record) {
   record.begun = stamp(*record.device);
   place(*record.entry, record, Need::kOrder, this_thread_number());
@@ -271,7 +271,7 @@ void Coordinator::Impl::start(Lock& lock, OperationRecord& record) {
   }
 }
 
-// The waits of an operation were issued: what they are for need not be kept for it.
+// The waits of an operation were issued: their targets need not be kept for it.
 void Coordinator::Impl::drop_waits(OperationRecord& record) {
   for (OperationRecord* before : record.waits) drop_user(*before);
   record.waits.clear();
@@ -282,15 +282,15 @@ void Coordinator::Impl::issue_waits(OperationRecord& record) {
   for (const OperationRecord* before : record.waits) record.stream_ref.wait(before->event);
 }
 
-// Throws unless the operation is registered, and nobody has given it a function.
+// Throws unless the operation is registered and has no function yet.
 void Coordinator::Impl::check_to_begin(const OperationRecord* record, const char* call) const {
   if (record != nullptr && !record->is_group &&
       record->state.load() == OperationState::kRegistered &&
       (record->extra == nullptr || !record->extra->function))
     return;
-  throw make_error(kCodeNotPermitted, call,
-                   record == nullptr ? "the operation has ended"
-                                     : describe(*record) + " cannot be begun (again)");
+  throw make_error(
+      kCodeNotPermitted, call,
+      record == nullptr ? "the operation has ended" : describe(*record) + " cannot begin (again)");
 }
 
 void Coordinator::Impl::begin(OperationHandle operation) {
@@ -317,12 +317,12 @@ void Coordinator::Impl::finish(const OperationHandle& operation) {
   OperationRecord& record = *operation.record_;
   if (!operation.id_.valid() || record.coordinator != number_ || live(operation) == nullptr ||
       record.state.load(std::memory_order_relaxed) != OperationState::kBegun) {
-    throw make_error(kCodeNotPermitted, kCall, "the operation was not begun");
+    throw make_error(kCodeNotPermitted, kCall, "the operation has not begun");
   }
   end_submission(*record.entry, record, this_thread_number());
 }
 
-// Of an operation that is begun.
+// Ends the submission of an operation that has begun.
 [[gnu::always_inline]] inline void Coordinator::Impl::end_submission(StreamEntry& stream,
                                                                      OperationRecord& record,
                                                                      std::uint64_t self) {
@@ -331,12 +331,12 @@ void Coordinator::Impl::finish(const OperationHandle& operation) {
   if (has_event) [[likely]] {
     if (!record.event.id().valid()) [[unlikely]]
       record.event = stream.events->pool->acquire();
-    // The event is nobody else's, and of the stream's device.
+    // The event has no other owner and belongs to the stream's device.
     StreamState& state = record.stream_ref.checked(kSubmit);
     stream.device->backend->record(state.native, record.event.state_->native);
     StreamCounts::add(state.counts.records);
   }
-  std::atomic<bool>& locked = mutex_.lock_as(self);  // up to where nothing can throw
+  std::atomic<bool>& locked = mutex_.lock_as(self);  // until nothing can throw
   record.has_event = has_event;
   metrics_.records += has_event ? 1 : 0;
   record.point.ticket = clocks_.advance(stream.index).ticket;
@@ -364,7 +364,7 @@ void Coordinator::Impl::finish(const OperationHandle& operation) {
   }
 }
 
-// What the end of few submissions brings with it. The lock is held, and open in the end.
+// Rare tasks at the end of a submission. Called with the lock held; releases it.
 void Coordinator::Impl::end_specially(OperationRecord& record, std::uint64_t from) {
   Lock lock(mutex_, std::adopt_lock);
   StreamEntry& stream = *record.entry;

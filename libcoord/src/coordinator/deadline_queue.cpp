@@ -51,7 +51,7 @@ class DeadlineQueue::Impl {
         coordinator_.wait(*piece);
       } catch (const Error& error) {
         if (error.kind() == ErrorKind::kDeadlock) throw;
-      } catch (...) {  // its outcome tells
+      } catch (...) {  // its outcome has the error
       }
       coordinator_.poll();
       std::unique_lock lock(mutex_);
@@ -92,8 +92,8 @@ class DeadlineQueue::Impl {
     return std::tie(a.deadline, a.number) > std::tie(b.deadline, b.number);
   }
 
-  // One thread at a time, for calls on one stream need an order. Others leave what they have
-  // brought to it, and so do functions that it calls.
+  // One thread at a time, because calls on one stream must be ordered. Other threads leave their
+  // pieces to it, and so do functions that it calls.
   void dispatch() {
     std::unique_lock lock(mutex_);
     if (dispatching_) return;
@@ -106,7 +106,7 @@ class DeadlineQueue::Impl {
       lock.unlock();
       try {
         coordinator_.submit(piece.handle, std::move(piece.function));
-      } catch (...) {  // the piece has failed, or was cancelled before: its outcome tells
+      } catch (...) {  // the piece failed or was cancelled before: its outcome has the error
       }
       coordinator_.on_complete(
           piece.handle,
@@ -137,10 +137,10 @@ class DeadlineQueue::Impl {
     dispatch();
     const std::lock_guard lock(mutex_);
     --ending_;
-    changed_.notify_all();  // with the lock: whoever waits may end this
+    changed_.notify_all();  // with the lock: a waiting thread may destroy this
   }
 
-  // None once nothing waits or is in flight, and no callback runs.
+  // Empty once nothing waits or is in flight, and no callback runs.
   std::optional<OperationHandle> any_in_flight() {
     std::unique_lock lock(mutex_);
     changed_.wait(lock,
@@ -155,7 +155,7 @@ class DeadlineQueue::Impl {
   const std::size_t most_in_flight_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
-  std::vector<Piece> waiting_;  // a heap, the next one in front
+  std::vector<Piece> waiting_;  // a heap, next piece at the front
   std::vector<OperationHandle> in_flight_;
   bool dispatching_ = false;
   std::size_t ending_ = 0;          // callbacks that may still dispatch
@@ -171,7 +171,7 @@ DeadlineQueue::~DeadlineQueue() {
   impl_->cancel_waiting();
   try {
     impl_->wait();
-  } catch (...) {  // the pieces' outcomes have told
+  } catch (...) {  // the pieces' outcomes have the errors
   }
 }
 

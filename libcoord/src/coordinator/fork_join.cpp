@@ -14,7 +14,7 @@ namespace {
 
 constexpr auto kNothing = [](StreamRef) {};
 
-/// A point of a stream: all work that it has now.
+/// A point of a stream: all its current work.
 OperationOptions point(StreamRef stream, const char* what) {
   return {.type = OperationType::kSynchronization, .stream = stream, .description = what};
 }
@@ -37,7 +37,7 @@ ForkJoin::ForkJoin(Coordinator& coordinator, StreamRef trunk, std::span<const St
     try {
       join();
     } catch (const Error&) {
-      // The first error is the one to tell.
+      // The first error is the one to report.
     }
     throw;
   }

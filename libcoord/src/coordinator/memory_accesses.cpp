@@ -25,7 +25,7 @@ void MemoryAccesses::conflicts(const MemoryRange& range, bool writes,
   for (; at != segments_.end() && at->first < end; ++at) {
     const Segment& segment = at->second;
     const std::uintptr_t from = std::max(begin, at->first), to = std::min(end, segment.end);
-    // NOLINTNEXTLINE(performance-no-int-to-ptr): addresses are compared, never followed
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): addresses are compared, never dereferenced
     const MemoryRange where(reinterpret_cast<const void*>(from), to - from);
     if (segment.writer.id().valid()) conflict(segment.writer, where);
     if (!writes) continue;
@@ -56,7 +56,7 @@ void MemoryAccesses::add(const MemoryRange& range, bool writes, OperationHandle 
   }
   std::uintptr_t covered = begin;
   for (auto at = segments_.lower_bound(begin); covered < end; ++at) {
-    if (at == segments_.end() || at->first > covered) {  // a gap that nobody has touched
+    if (at == segments_.end() || at->first > covered) {  // a gap with no access yet
       const std::uintptr_t until = at == segments_.end() ? end : std::min(end, at->first);
       at = segments_.emplace_hint(at, covered, Segment{until, {}, {}});
     }

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Who read and wrote which memory last, by address. Thread-compatible.
+// The last readers and writer of memory, by address. Thread-compatible.
 #pragma once
 
 #include <cstdint>
@@ -15,14 +15,14 @@ namespace coord {
 
 class MemoryAccesses {
  public:
-  /// Called with an earlier access that conflicts, and where.
+  /// Called with an earlier conflicting access and its range.
   using Conflict = std::function<void(OperationHandle earlier, MemoryRange where)>;
-  /// True for operations that need not be remembered any more.
+  /// True for operations that need no longer be kept.
   using Forget = std::function<bool(OperationHandle)>;
 
-  /// What an access of `range` conflicts with: the last write, and if it writes, the reads since.
+  /// Finds conflicts of an access: the last write and, if it writes, the reads since then.
   void conflicts(const MemoryRange& range, bool writes, const Conflict& conflict) const;
-  /// Remembers an access.
+  /// Stores an access.
   void add(const MemoryRange& range, bool writes, OperationHandle operation, const Forget& forget);
 
  private:

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What a Coordinator keeps of one operation, and the table of them.
+// The record of one operation, and the table of records.
 #pragma once
 
 #include <array>
@@ -27,7 +27,7 @@ struct DeviceEvents;
 struct DeviceState;
 struct StreamEntry;
 
-/// What few operations have.
+/// Rarely used fields.
 struct OperationExtra {
   std::function<void(StreamRef)> function;  // of a deferred operation
   std::vector<std::function<void(Outcome)>> callbacks;
@@ -35,23 +35,23 @@ struct OperationExtra {
   std::int64_t deadline_ns = 0;  // CLOCK_MONOTONIC; 0: none
   std::vector<MemoryRange> reads, writes;
   OperationRecord* group = nullptr;
-  // Of a group:
+  // For a group:
   bool open = false;
   std::uint32_t unsubmitted = 0, not_ended = 0;
   std::vector<OperationRecord*> last;  // the last member of each stream; used, see `users`
 };
 
-/// What few operations have to do with, so that one look at all of it spares looking for each.
+/// Flags for rare cases, so that one test covers them all.
 enum Special : std::uint8_t {
-  kTimed = 1,       // its submission is one of the sample
+  kTimed = 1,       // its submission is in the timing sample
   kMilestone = 2,   // see kMilestoneEvery
   kDispatched = 4,  // begun by make_ready(), not by its submitter
   kWaits = 8,       // it waits on the device
-  kRequested = 16,  // others depend on it that are not submitted, or it has OperationExtra
+  kRequested = 16,  // unsubmitted operations depend on it, or it has OperationExtra
   kCaptured = 32,   // it is part of a graph
 };
 
-/// The text of an operation's description; most lie in it.
+/// The text of an operation's description; most are stored inline.
 class Description {
  public:
   void assign(std::string_view text) {
@@ -74,53 +74,53 @@ class Description {
   std::string many_;
 };
 
-/// A slot of the table; a new id makes it a new operation. All under the Coordinator's lock but for
-/// id and state, which may be read without.
+/// A slot of the table; a new id makes it a new operation. All fields are under the Coordinator's
+/// lock, except id and state, which may be read without it.
 ///
-/// Ordered by use: a line of the cache each for what others ask of it and its place, for what it
-/// is, for its times; behind these what it depends on, and what few have.
+/// Ordered by use: one cache line each for what others read and its position, for what it is, and
+/// for its times; then its dependencies and rarely used fields.
 struct alignas(64) OperationRecord {
   std::atomic<std::uint64_t> id{OperationId::kNone};
   std::atomic<OperationState> state{OperationState::kRegistered};
   OperationType type = OperationType::kKernel;
   OperationPriority priority = OperationPriority::kNormal;
   OperationPriority effective = OperationPriority::kNormal;
-  bool named = true;  // false: nobody can consume its end
-  // These begin as 0, side by side, so that one store writes them all:
+  bool named = true;  // false: nothing can wait for it
+  // These start at 0 and are adjacent, so that one store writes them all:
   std::uint8_t special = 0;  // of Special
   bool is_group = false;
   bool has_ranges = false;
   bool described = false;
   bool has_event = false;
-  bool announced = false;  // the observer knows it already
+  bool announced = false;  // already reported to the observer
   bool retired = true;
-  std::uint32_t users = 0;    // who still looks at this record: submissions, host waits, groups
-  std::uint32_t missing = 0;  // dependencies that are not submitted
-  Point point;                // ticket 0: not submitted
-  OperationRecord* next = nullptr;  // in its stream's queue of unproved ones, or among the free
-  std::uint32_t coordinator = 0;    // number of the one whose table this is
-  std::uint32_t named_by = 0;       // low half of the id of the operation that named it last
+  std::uint32_t users = 0;          // users of this record: submissions, host waits, groups
+  std::uint32_t missing = 0;        // dependencies that are not submitted
+  Point point;                      // ticket 0: not submitted
+  OperationRecord* next = nullptr;  // in the queue of unproved ones, or the free list
+  std::uint32_t coordinator = 0;    // number of the Coordinator that owns the table
+  std::uint32_t named_by = 0;       // low half of the id of the last operation that named it
 
   ClockRef clock;
-  EventRef event;  // has_event: recorded behind it; else, of one that was begun, to be recorded
+  EventRef event;  // has_event: recorded behind it; otherwise, once begun, to be recorded
   StreamRef stream_ref;
   StreamEntry* entry = nullptr;  // null for a group
   DeviceState* device = nullptr;
   std::unique_ptr<OperationExtra> extra;
 
   std::source_location where;
-  // Stamps. What is written in two pieces at once is not read in one soon after: `created` and
-  // `begun` do not lie side by side.
+  // Stamps. `created` and `begun` are not adjacent, to avoid a wide load over two recent stores (a
+  // stall).
   std::uint64_t created = 0, submitted = 0, begun = 0, ended = 0;
   std::uint64_t capture = 0;  // number of the capture it is part of, 0 if none
-  std::uint64_t order = 0;    // take_order() at its begin, if simulated; else that is `begun`
+  std::uint64_t order = 0;    // take_order() at its begin, if simulated; otherwise see `begun`
   std::uint64_t runner = 0;   // number of the thread that began it
 
-  std::uint32_t outer = 0;  // for the observer: whose function it is begun in
+  std::uint32_t outer = 0;  // for the observer: the operation whose function it begins in
   Dependencies after;
-  std::uint32_t inferred_from = 0, inferred_to = 0;  // the dependencies between, if has_ranges
+  std::uint32_t inferred_from = 0, inferred_to = 0;  // inferred ones, if has_ranges
   std::vector<OperationRecord*> waits;       // what it waits for on the device; used until finished
-  std::vector<OperationRecord*> dependents;  // which count it as missing
+  std::vector<OperationRecord*> dependents;  // operations that count it as missing
   std::uint64_t cost = 0;                    // ticks, if timed
   std::vector<coord_dependency_facts> elisions;  // of each dependency; empty without an observer
   Description description;                       // meaningless unless `described`
@@ -144,21 +144,21 @@ struct alignas(64) OperationRecord {
   }
 };
 
-/// Slots for operations. Those that ended are used again, the longest ended first, once `history`
-/// of them are kept. Addresses stay; thread-compatible.
+/// Slots for operations. Ended ones are reused, oldest first, once `history` of them are kept.
+/// Addresses are stable; thread-compatible.
 class OperationTable {
  public:
   OperationTable(std::size_t history, std::uint32_t coordinator)
       : history_(history), coordinator_(coordinator) {}
 
-  /// A slot to be filled. Its vectors and strings keep their memory.
+  /// A slot to fill. Its vectors and strings keep their memory.
   OperationRecord& take() {
     if (free_count_ > history_) [[likely]] {
       OperationRecord& record = *oldest_;
       oldest_ = record.next;
       if (oldest_ == nullptr) [[unlikely]]
         newest_ = nullptr;
-      // The next one is used next: by then what is written first lies in the nearest cache.
+      // Prefetches the next slot, so that its first fields are in the L1 cache when needed.
       for (int line = 0; line < 4; ++line)
         __builtin_prefetch(reinterpret_cast<const char*>(oldest_) + 64 * line, 1);
       --free_count_;
@@ -169,7 +169,7 @@ class OperationTable {
     record.coordinator = coordinator_;
     return record;
   }
-  /// The operation has ended and nobody uses its record.
+  /// The operation has ended and its record is unused.
   void retire(OperationRecord& record) { retire(record, record, 1); }
   /// `count` of them, each the `next` of the one before.
   void retire(OperationRecord& first, OperationRecord& last, std::size_t count) {
@@ -183,7 +183,7 @@ class OperationTable {
   [[nodiscard]] std::size_t live() const noexcept { return count_ - free_count_; }
 
  private:
-  static constexpr std::size_t kSlab = 32;  // slots that lie side by side
+  static constexpr std::size_t kSlab = 32;  // slots in one slab
 
   const std::size_t history_;
   const std::uint32_t coordinator_;

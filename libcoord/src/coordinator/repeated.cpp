@@ -15,11 +15,11 @@ namespace coord {
 
 namespace {
 
-/// Launches after which it is decided whether the graph is cheaper.
+/// Trial launches to decide whether the graph is cheaper.
 constexpr std::uint32_t kTrialLaunches = 3;
-/// Operations from which on a graph is kept if a profiler makes the comparison meaningless: a
-/// launch takes some 2.7 us without one, submitting an operation with its record and a kernel half
-/// a microsecond and more.
+/// Minimum operations for keeping a graph when a profiler makes the comparison meaningless: without
+/// one, a launch takes about 2.7 us, and submitting an operation with its record and a kernel at
+/// least half a microsecond.
 constexpr std::size_t kWorthAGraph = 8;
 
 constexpr auto kNothing = [](StreamRef) {};
@@ -43,10 +43,10 @@ bool same(const std::vector<MemoryRange>& a, const std::vector<MemoryRange>& b) 
                     });
 }
 
-/// The section is not what it was when it is to be captured.
+/// The section changed when it was to be captured.
 struct Changed {};
 
-/// What Section::submit was told of an operation.
+/// The arguments of Section::submit for one operation.
 struct Step {
   StreamRef stream;
   OperationType type{};
@@ -106,12 +106,12 @@ class Section::Impl {
     return submit(run, body, where);
   }
 
-  /// The step that is about to be submitted.
+  /// Registers the step that is about to be submitted.
   void enter(OperationOptions& options, const std::source_location& where) {
     constexpr const char* kCall = "Section::submit";
     if (options.group.id().valid() || options.timeout != Nanoseconds::max())
       throw make_error(kCodeInvalidValue, kCall,
-                       "an operation of a section has no group or timeout");
+                       "an operation of a section cannot have a group or timeout");
     Step step{.stream = options.stream,
               .type = options.type,
               .priority = options.priority,
@@ -131,8 +131,8 @@ class Section::Impl {
     }
     if (handles_.size() >= structure_.size() || foreign_ || step != structure_[handles_.size()])
       throw Changed{};
-    // Ranges concern what is outside of the graph as well: its launch has them. The order that they
-    // made inside was kept.
+    // Ranges also matter outside of the graph, so its launch has them. The order that they imply
+    // inside was kept.
     options.reads.clear();
     options.writes.clear();
     options.infer_dependencies = false;
@@ -177,12 +177,12 @@ class Section::Impl {
     if (foreign_ && !refused_) {
       refused_ = true;
       ++metrics_.refusals;
-      notify("depends on operations of others, which a graph cannot");
+      notify("depends on operations outside the section, so it cannot be a graph");
     }
     return group_;
   }
 
-  /// Makes the graph. False if that fails, with nothing left behind.
+  /// Creates the graph. False if that fails, with no side effects left.
   bool capture(const std::function<void(Section&)>& body) {
     capturing_ = true;
     foreign_ = false;
@@ -209,7 +209,7 @@ class Section::Impl {
       try {
         if (stream_.capture_status() != CaptureStatus::kNone) (void)stream_.end_capture();
       } catch (const Error&) {
-        // Invalidated, or its branches were not joined: over in any case.
+        // Invalidated, or its branches were not joined: the capture has ended either way.
       }
       return false;
     }
@@ -231,7 +231,7 @@ class Section::Impl {
     options.infer_dependencies = infers_;
     const OperationHandle launched = coordinator_.submit(
         options, [graph = graph_](StreamRef stream) { graph->launch(stream); }, where);
-    const bool in_stream = all_submitted({launched});  // if not, it is held back
+    const bool in_stream = all_submitted({launched});  // if not, it is deferred
     for (StreamRef branch : branches_) {
       if (in_stream) {
         coordinator_.order_after(branch, launched);
@@ -258,7 +258,7 @@ class Section::Impl {
                     : metrics_.launch_time < metrics_.submission_time;
   }
 
-  /// What was known of the section is no more true.
+  /// Drops what is known about the section.
   void forget(const char* why) {
     if (graph_ != nullptr) {
       ++metrics_.fallbacks;
@@ -276,7 +276,7 @@ class Section::Impl {
     });
   }
 
-  /// What all steps together use.
+  /// Collects what all steps together use.
   void sum_up() {
     branches_.clear();
     reads_.clear();
@@ -305,7 +305,7 @@ class Section::Impl {
   const std::string name_;
   const RepeatedOptions options_;
 
-  // The section as it was submitted last, and how often in a row.
+  // The section as last submitted, and how many times in a row.
   std::vector<Step> structure_;
   std::vector<StreamRef> branches_, streams_;  // without and with stream_
   std::vector<MemoryRange> reads_, writes_;
@@ -314,13 +314,13 @@ class Section::Impl {
   std::uint32_t unchanged_ = 0;
   bool refused_ = false;  // no graph until it changes
 
-  std::shared_ptr<ExecutableGraph> graph_;  // a launch that is held back shares it
+  std::shared_ptr<ExecutableGraph> graph_;  // a deferred launch shares it
   std::uint32_t launches_ = 0;              // of this graph
   RepeatedMetrics metrics_;
 
-  // Of the run that goes on:
+  // For the current run:
   bool capturing_ = false;
-  bool foreign_ = false;  // an operation of somebody else was named
+  bool foreign_ = false;  // an operation outside the section was named
   OperationHandle group_;
   std::vector<Step> steps_;
   std::vector<OperationHandle> handles_;

@@ -55,8 +55,8 @@ DeadlockReport WaitGraph::report() {
     for (std::size_t i = 1; i < places.size(); ++i) edge(places[i].node, places[i - 1].node);
   }
   DeadlockReport result;
-  // Depth first; a node on the path that is met again closes a cycle. Each node is left once, so
-  // cycles that share a node with one already found are not listed again.
+  // Depth first; a node on the path that is met again closes a cycle. Each node is left once, so a
+  // cycle that shares a node with one already found is not listed.
   enum class Mark : std::uint8_t { kNew, kOnPath, kDone };
   std::vector<Mark> marks(nodes_.size(), Mark::kNew);
   std::vector<std::pair<std::size_t, std::size_t>> path;  // node, next edge
@@ -93,7 +93,7 @@ DeadlockReport WaitGraph::report() {
   return result;
 }
 
-// Backwards from where the waiting comes to nothing, the nearest first.
+// Backward from the waits that can never end, nearest first.
 void WaitGraph::notify(bool given_up, std::int64_t time_ns) const {
   if (observer().waits == nullptr) return;
   constexpr std::size_t kMostTold = 200;
@@ -101,7 +101,7 @@ void WaitGraph::notify(bool given_up, std::int64_t time_ns) const {
   for (std::size_t from = 0; from < nodes_.size(); ++from) {
     for (const std::size_t to : nodes_[from].waits_for) waiters[to].push_back(from);
   }
-  std::map<std::size_t, std::uint32_t> index;  // of those that are told
+  std::map<std::size_t, std::uint32_t> index;  // of reported nodes
   std::vector<std::size_t> hooks;
   const auto add = [&](std::size_t node) {
     if (hooks.size() < kMostTold &&
@@ -111,7 +111,7 @@ void WaitGraph::notify(bool given_up, std::int64_t time_ns) const {
   for (std::size_t node = 0; node < nodes_.size(); ++node) {
     if (nodes_[node].in_cycle || nodes_[node].orphan) add(node);
   }
-  // What an orphan names as missing.
+  // What an orphan waits for.
   for (std::size_t i = 0, first = hooks.size(); i < first; ++i) {
     for (const std::size_t to : nodes_[hooks[i]].waits_for) add(to);
   }
@@ -181,7 +181,7 @@ void notify_waits() {
 std::string DeadlockReport::text() const {
   std::string text;
   for (const std::vector<std::string>& cycle : cycles) {
-    text += "these wait for each other and never go on:\n";
+    text += "these wait for each other and can never proceed:\n";
     for (const std::string& member : cycle) text += "  " + member + ", which waits for\n";
     if (!cycle.empty()) text += "  " + cycle.front() + "\n";
   }

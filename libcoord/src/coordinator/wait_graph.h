@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// The wait-for graph behind find_deadlocks(): every part of libcoord in which something can wait
-// adds its nodes and edges.
+// The wait-for graph behind find_deadlocks(): every part of libcoord that can wait adds its nodes
+// and edges.
 #pragma once
 
 #include <cstdint>
@@ -20,24 +20,24 @@ namespace coord {
 /// Thread-compatible.
 class WaitGraph {
  public:
-  /// A node by its key, unique in the process; made at its first mention. `object` as in
+  /// A node by its key, unique in the process; created on first use. `object` as in
   /// coord_wait_party.
   std::size_t node(coord_wait_party_kind kind, const std::string& key,
                    const std::string& label = {}, std::uint64_t object = 0);
   /// A host thread, by its number.
   std::size_t thread(std::uint64_t number);
   void edge(std::size_t from, std::size_t to) { nodes_[from].waits_for.push_back(to); }
-  /// The node sits in a stream, at `order` (take_order()): it waits for what is there before it.
+  /// The node is in a stream at `order` (take_order()): it waits for earlier nodes of the stream.
   void in_stream(std::size_t node, std::uint64_t stream, std::uint64_t order);
-  /// Nobody has promised what it waits for.
+  /// No one has promised what it waits for.
   void orphan(std::size_t node) { nodes_[node].orphan = true; }
 
-  /// Once, after all nodes and edges.
+  /// Call once, after adding all nodes and edges.
   [[nodiscard]] DeadlockReport report();
-  /// After report(): tells the observer what leads to an orphan or a cycle.
+  /// After report(): reports to the observer what leads to an orphan or a cycle.
   void notify(bool given_up, std::int64_t time_ns) const;
-  /// After report() has found a cycle that a thread takes part in: tells the observer, and throws
-  /// kDeadlock from the host's wait `call`.
+  /// After report() has found a cycle that includes a thread: notifies the observer, and throws
+  /// kDeadlock from the host wait `call`.
   [[noreturn]] void give_up(const char* call, const DeadlockReport& report,
                             std::int64_t time_ns) const;
 
@@ -59,7 +59,7 @@ class WaitGraph {
   std::unordered_map<std::uint64_t, std::vector<Place>> streams_;
 };
 
-/// Adds to the graph while it lives. Thread-safe; the function must not make or end sources.
+/// Adds to the graph while it lives. Thread-safe; the function must not create or destroy sources.
 class WaitGraphSource {
  public:
   explicit WaitGraphSource(std::function<void(WaitGraph&)> notify);
@@ -71,17 +71,16 @@ class WaitGraphSource {
   std::uint64_t number_;
 };
 
-/// Where something stands in the order of submissions to its stream: the time on the host's
-/// counter.
+/// Position in the order of submissions to a stream: the time on the host's counter.
 inline std::uint64_t take_order() noexcept { return ticks(); }
 
-/// How a host thread is called in labels.
+/// Name of a host thread in labels.
 std::string thread_label(std::uint64_t number);
 
-/// What all sources say now. Takes their locks, as find_deadlocks() does.
+/// The current graph of all sources. Takes their locks, as find_deadlocks() does.
 [[nodiscard]] WaitGraph all_waits();
 
-/// Tells the observer of all waits that may never end; for its waits_on_request().
+/// Reports all waits that may never end to the observer; for its waits_on_request().
 void notify_waits();
 
 }  // namespace coord

@@ -6,7 +6,7 @@
 //
 // output[i] = input[i] * scale + offset for i < count, over all threads of the grid; then each
 // thread spins until `duration_ns` have passed since it began and, if there is a `flag`, until the
-// word there has reached `wanted`.
+// word at `flag` has reached `wanted`.
 #pragma once
 
 namespace coord::cuda {

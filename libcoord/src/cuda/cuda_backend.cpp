@@ -187,7 +187,7 @@ class CudaBackend final : public Backend {
 
   MemoryKind memory_kind(const void* address) override {
     const Current current(context_);
-    // Of memory that CUDA does not know it answers that the value is invalid.
+    // For memory that CUDA does not know, it returns "invalid value".
     const auto ask = [&](void* answer, CUpointer_attribute which) {
       return driver().pointer_get_attribute(answer, which, to_device(address)) == CUDA_SUCCESS;
     };
@@ -377,12 +377,12 @@ class CudaBackend final : public Backend {
   }
 
  private:
-  /// What the constructors have in common. Closes if it fails.
+  /// Common part of the constructors. Closes if it fails.
   void prepare() {
     try {
       const Current current(context_);
       describe();
-      // Now, because loading a module later would wait for whatever runs, and break a capture.
+      // Now, because loading a module later would wait for running work and break a capture.
       check(driver().module_load(&module_, kBusyKernelPtx), "cuModuleLoadData");
       check(driver().module_get_function(&busy_kernel_, module_, kBusyKernelName),
             "cuModuleGetFunction");
@@ -413,20 +413,20 @@ class CudaBackend final : public Backend {
     check(driver().launch_host_function(to_stream(stream), call_again, held), "cuLaunchHostFunc");
   }
 
-  /// Lets blocks of the kernel ask for as much shared memory as there is; see shared_bytes().
+  /// Allows blocks of the kernel to use all shared memory; see shared_bytes().
   void allow_shared_memory() {
     shared_per_sm_ = attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR, device_);
     shared_per_block_ = attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, device_);
     check(driver().function_set_attribute(
               busy_kernel_, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, shared_per_block_),
           "cuFuncSetAttribute");
-    // Always the same division between cache and shared memory: changing it drains the device.
+    // Always the same split between cache and shared memory: changing it drains the device.
     check(driver().function_set_attribute(busy_kernel_,
                                           CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, 100),
           "cuFuncSetAttribute");
   }
 
-  /// Shared memory for each block, so that no more than `blocks` of them fit a multiprocessor.
+  /// Shared memory per block, so that at most `blocks` of them fit on a multiprocessor.
   [[nodiscard]] unsigned shared_bytes(unsigned blocks) const {
     constexpr int kReservedPerBlock = 1024;
     if (blocks == 0) return 0;
@@ -434,7 +434,7 @@ class CudaBackend final : public Backend {
         shared_per_sm_ / static_cast<int>(blocks) - kReservedPerBlock, 0, shared_per_block_));
   }
 
-  /// For what destructors do: a driver that is gone or has failed needs no cleaning up.
+  /// For destructors: a driver that is gone or has failed needs no cleanup.
   template <typename Function>
   void quietly(Function function) noexcept {
     try {
@@ -475,7 +475,7 @@ class CudaBackend final : public Backend {
         connections != nullptr ? std::clamp(std::atoi(connections), 1, 32) : 8;
     properties_.name = name;
     properties_.ordinal = static_cast<std::uint32_t>(device_);  // CUDA's ordinals are its devices
-    properties_.context = static_cast<std::uint32_t>(context_id);  // CUPTI's number as well
+    properties_.context = static_cast<std::uint32_t>(context_id);  // same as CUPTI's number
     properties_.compute_capability = static_cast<std::uint32_t>(
         10 * attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device_) +
         attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device_));
@@ -489,7 +489,7 @@ class CudaBackend final : public Backend {
   template <typename Call>
   CUresult of_stream(NativeStream stream, Call call) {
     if (stream > kPerThreadStream) return of_handle_(context_, call);
-    const Current current(context_);  // which context a default stream is of follows from that
+    const Current current(context_);  // determines the context of a default stream
     return call();
   }
 
@@ -512,7 +512,7 @@ int device_count(std::string& why_none) {
   }
   int count = 0;
   if (driver().device_get_count(&count) != CUDA_SUCCESS || count == 0)
-    why_none = "the driver offers no GPU";
+    why_none = "the driver reports no GPU";
   return count;
 }
 

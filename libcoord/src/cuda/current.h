@@ -11,14 +11,14 @@
 
 namespace coord::cuda {
 
-/// Throws kNotPermitted in a forked child, whose driver does not work.
+/// Throws kNotPermitted in a forked child, where the driver does not work.
 inline void refuse_fork() {
   if (forked())
     throw make_error(kCodeNotPermitted, "fork", "a child process cannot use its parent's GPU");
 }
 
-/// Makes a context the calling thread's current one for a scope. The calls that this takes are
-/// allowed during a capture. Throws as refuse_fork().
+/// Makes a context current on the calling thread for a scope. The calls it makes are allowed during
+/// a capture. Throws as refuse_fork().
 class Current {
  public:
   explicit Current(CUcontext context) {
@@ -40,9 +40,9 @@ class Current {
   bool pushed_ = false;
 };
 
-/// Makes calls whose arguments say which context they are about: an event, or a stream that is not
-/// a default one. CUDA takes these whatever device is current; a driver that wants their context to
-/// be current all the same is asked so from its first refusal on. Thread-safe.
+/// Makes calls whose arguments determine their context: an event, or a stream that is not a default
+/// one. CUDA accepts these whatever device is current; if the driver once rejects such a call, the
+/// context is made current from then on. Thread-safe.
 class HandleCalls {
  public:
   template <typename Call>

@@ -14,7 +14,7 @@ namespace coord::cuda {
 
 namespace {
 
-// The name as cuda.h's macros expand it.
+// The name as expanded by the macros of cuda.h.
 #define COORD_TEXT_OF(name) #name
 #define COORD_NAME(function) COORD_TEXT_OF(function)
 
@@ -73,7 +73,7 @@ void check(CUresult result, const char* call) {
   driver().get_error_name(result, &name);
   driver().get_error_string(result, &text);
   throw Error(kind_of_code(result), result, name != nullptr ? name : "unknown", call,
-              text != nullptr ? text : "the driver does not explain");
+              text != nullptr ? text : "no description from the driver");
 }
 
 bool check_ready(CUresult result, const char* call) {

@@ -3,8 +3,8 @@
 
 // The functions of the CUDA driver that libcoord calls, looked up in libcuda at run time.
 //
-// So a program with libcoord starts on a machine without CUDA. Nothing else in libcoord touches a
-// CUresult.
+// This way, a program with libcoord starts on a machine without CUDA. Nothing else in libcoord
+// touches a CUresult.
 #pragma once
 
 #include <cuda.h>
@@ -14,8 +14,7 @@
 
 namespace coord::cuda {
 
-// Member of Driver, function of cuda.h (whose macros choose the version that belongs to the
-// header).
+// Member of Driver, function of cuda.h (whose macros select the version for the header).
 #define COORD_DRIVER_FUNCTIONS(FUNCTION)                             \
   FUNCTION(init, cuInit)                                             \
   FUNCTION(get_error_name, cuGetErrorName)                           \
@@ -84,29 +83,29 @@ struct Driver {
 #define COORD_MEMBER(member, function) decltype(&::function) member = nullptr;
   COORD_DRIVER_FUNCTIONS(COORD_MEMBER)
 #undef COORD_MEMBER
-  // The versions of this one differ in name only; the first is in every driver.
+  // The versions of this function differ only in name; the first is in every driver.
   CUresult (*event_elapsed_time)(float*, CUevent, CUevent) = nullptr;
-  // These have another signature in newer headers; the versions named here are in every driver.
+  // These have a different signature in newer headers; the versions named here are in every driver.
   CUresult (*capture_info)(CUstream, CUstreamCaptureStatus*, cuuint64_t*, CUgraph*,
                            const CUgraphNode**, std::size_t*) = nullptr;
   CUresult (*memory_prefetch)(CUdeviceptr, std::size_t, CUdevice, CUstream) = nullptr;
   CUresult (*graph_get_edges)(CUgraph, CUgraphNode*, CUgraphNode*, std::size_t*) = nullptr;
 
-  /// Why there is no usable driver; empty if all is there and initialized.
+  /// Why there is no usable driver; empty if it is loaded and initialized.
   std::string why_not;
 };
 
-/// The driver; loaded and initialized on first use, and never taken down, so that objects with
-/// static storage may still let go of what they own. Thread-safe.
+/// The driver; loaded and initialized on first use, and never unloaded, so that objects with static
+/// storage can still release what they own. Thread-safe.
 const Driver& driver();
 
-/// True in a child process of fork() whose parent had loaded the driver: nothing there can use it.
+/// True in a child process of fork() whose parent had loaded the driver: the child cannot use it.
 [[nodiscard]] bool forked() noexcept;
 
 /// Throws the Error for a driver's code, unless it is success.
 void check(CUresult result, const char* call);
 
-/// The same for a query: false if the answer is "not ready".
+/// The same for a query: false if the result is "not ready".
 [[nodiscard]] bool check_ready(CUresult result, const char* call);
 
 }  // namespace coord::cuda

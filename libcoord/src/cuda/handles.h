@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Between libcoord's handles, which are numbers, and CUDA's, which are pointers.
+// Conversions between libcoord's handles, which are numbers, and CUDA's, which are pointers.
 #pragma once
 
 #include <cuda.h>
@@ -10,7 +10,7 @@
 
 namespace coord::cuda {
 
-// NOLINTBEGIN(performance-no-int-to-ptr): nothing is ever read through them
+// NOLINTBEGIN(performance-no-int-to-ptr): they are never dereferenced
 inline CUstream to_stream(NativeStream stream) { return reinterpret_cast<CUstream>(stream); }
 inline CUevent to_event(NativeEvent event) { return reinterpret_cast<CUevent>(event); }
 inline CUgraph to_graph(NativeGraph graph) { return reinterpret_cast<CUgraph>(graph); }

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Stands in for the CUDA backend where the headers of the toolkit were not found.
+// Replaces the CUDA backend if the headers of the toolkit were not found.
 
 #include "codes.h"
 #include "cuda/cuda_backend.h"

@@ -20,7 +20,7 @@ nvtxDomainHandle_t coord_domain() noexcept {
 
 }  // namespace
 
-// NVTX looks for a tool at its first call, and gives null as the domain if there is none.
+// NVTX looks for a tool at its first call, and returns a null domain if there is none.
 bool listening() noexcept { return coord_domain() != nullptr; }
 
 void push(const char* name) noexcept {

@@ -11,9 +11,8 @@
 namespace coord {
 
 void EventRef::refuse(const char* call) const {
-  throw make_error(
-      kCodeInvalidHandle, call,
-      state_ == nullptr ? "the event is null" : "the event was destroyed or given back");
+  throw make_error(kCodeInvalidHandle, call,
+                   state_ == nullptr ? "the event is null" : "the event was destroyed or released");
 }
 
 std::uint64_t EventRef::handle() const { return checked("EventRef::handle").native; }
@@ -35,7 +34,7 @@ Nanoseconds EventRef::elapsed_since(EventRef start) const {
   EventState& from = start.checked(kCall);
   EventState& to = checked(kCall);
   if (from.device != to.device)
-    throw make_error(kCodeInvalidHandle, kCall, "the events are of different devices");
+    throw make_error(kCodeInvalidHandle, kCall, "the events belong to different devices");
   if (from.event_class != EventClass::kTiming || to.event_class != EventClass::kTiming) {
     throw make_error(kCodeInvalidHandle, kCall, "both events must be of class kTiming");
   }

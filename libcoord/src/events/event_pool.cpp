@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What threads do with the events of a pool: each keeps some for itself.
+// Thread-side operations of an event pool: each thread caches some events.
 
 #include <pthread.h>
 
@@ -18,27 +18,28 @@ namespace coord {
 
 namespace {
 
-/// Event ids that a thread takes at a time.
+/// Event ids that a thread reserves at a time.
 constexpr std::uint64_t kIdBlock = 1024;
-/// The store is trimmed after so many times that a thread gave back half a magazine.
+/// The store is trimmed each time threads have returned this many half magazines.
 constexpr std::uint32_t kTrimEvery = 64;
 
-/// Most recently used pool of this thread and what the thread keeps of it.
+/// Most recently used pool of this thread, and the thread's cache for it.
 struct Hot {
   std::uint64_t pool = 0;
   ThreadCache* cache = nullptr;
 };
-// At a fixed place, as this_thread_number_value.
+// At a fixed offset, like this_thread_number_value.
 [[gnu::tls_model("initial-exec")]] constinit thread_local Hot hot;
 
-/// The child of a fork() has nothing at hand, so it comes to where it is refused.
+/// Clears the hot cache in the child of a fork(), so that its calls reach the check that rejects
+/// them.
 void watch_forks_for_caches() {
   watch_forks();
   static const int registered = pthread_atfork(nullptr, nullptr, [] { hot = {}; });
   (void)registered;
 }
 
-/// Live pools, so that a thread that ends finds those whose events it still keeps.
+/// Live pools, so that an ending thread finds those whose events it still holds.
 std::mutex& registry_mutex() {
   static auto* mutex = new std::mutex;  // threads may end after static destructors have run
   return *mutex;
@@ -49,7 +50,7 @@ std::unordered_map<std::uint64_t, std::function<void(std::uint64_t thread)>>& re
   return *pools;
 }
 
-/// The pools that this thread keeps events of.
+/// The pools whose events this thread holds.
 struct PoolsOfThread {
   std::uint64_t thread = this_thread_number();
   std::vector<std::uint64_t> pools;
@@ -65,7 +66,7 @@ struct PoolsOfThread {
 
 }  // namespace
 
-// Never of a bounded pool.
+// Never true for a bounded pool.
 inline bool EventPool::Impl::at_hand() const noexcept { return hot.pool == number; }
 
 ThreadCache& EventPool::Impl::cache() { return at_hand() ? *hot.cache : find_cache(); }
@@ -99,7 +100,7 @@ EventPool::Impl::Impl(const Device& device, const EventPoolOptions& options)
 
 EventPool::Impl::~Impl() = default;
 
-// Not part of the destructor: it needs the driver, which the child of a fork() has not.
+// Not part of the destructor: it needs the driver, which does not work in the child of a fork().
 void EventPool::Impl::close() {
   {
     const std::lock_guard registry_lock(registry_mutex());
@@ -111,7 +112,7 @@ void EventPool::Impl::close() {
 
 void EventPool::Impl::refuse_fork(const char* call) {
   throw make_error(kCodeNotPermitted, call,
-                   "the pool was made before fork(); CUDA does not survive that");
+                   "the pool was created before fork(); CUDA does not work in the child");
 }
 
 ThreadCache& EventPool::Impl::find_cache() {
@@ -169,7 +170,7 @@ EventRef EventPool::Impl::acquire_slowly(EventClass event_class) {
   return {event, EventId{id}};
 }
 
-// Ids and events that a magazine lacks.
+// Refills a magazine with ids and events.
 void EventPool::Impl::refill(ThreadCache& cache, EventClass event_class) {
   Lock lock(mutex_);
   Store& store = stores_[index_of(event_class)];
@@ -180,7 +181,7 @@ void EventPool::Impl::refill(ThreadCache& cache, EventClass event_class) {
   empty_inbox(cache);
   std::vector<EventState*> made;
   if (store.free.empty()) {
-    // The next batch is larger if this one follows soon, smaller if the last one lasted.
+    // The next batch is larger if this one was needed soon, smaller if the last one lasted long.
     const std::uint64_t acquired = magazine.acquired();
     const std::uint64_t served = acquired - std::min(acquired, store.acquired_at_growth);
     if (served < 16ull * store.batch) {
@@ -191,7 +192,7 @@ void EventPool::Impl::refill(ThreadCache& cache, EventClass event_class) {
     store.acquired_at_growth = acquired;
     make(lock, event_class, store.batch, made);
   }
-  // Others may have released or taken some while the lock was open.
+  // Others may have released or acquired some while the lock was released.
   std::vector<EventState*>& from = made.empty() ? store.free : made;
   while (!from.empty() && magazine.count() < kMove) {
     from.back()->owner = &cache;
@@ -201,20 +202,20 @@ void EventPool::Impl::refill(ThreadCache& cache, EventClass event_class) {
   sample();
 }
 
-// Throws unless the event is the pool's and `id` its present one.
+// Throws unless the event belongs to the pool and `id` is its current id.
 inline void EventPool::Impl::check_event(const EventState* event, std::uint64_t id,
                                          const char* call) const {
   if (event == nullptr) throw make_error(kCodeInvalidHandle, call, "the event is null");
   if (event->pool.load(std::memory_order_relaxed) != number)
-    throw make_error(kCodeInvalidHandle, call, "the event is of another pool, or of none");
+    throw make_error(kCodeInvalidHandle, call, "the event belongs to another pool or none");
   if (event->id.load(std::memory_order_acquire) != id ||
       event->returned.load(std::memory_order_relaxed) == id)
-    throw make_error(kCodeInvalidHandle, call, "the event was given back before");
+    throw make_error(kCodeInvalidHandle, call, "the event was already released");
 }
 
-// The event was acquired by another thread, or by one that has ended. Under the lock.
+// Releases an event that was acquired by another thread, or by one that has ended. Under the lock.
 void EventPool::Impl::give_back_foreign(EventState* event, std::uint64_t id) {
-  check_event(event, id, "EventPool::release");  // again: it may have changed before the lock
+  check_event(event, id, "EventPool::release");  // again, under the lock
   const std::size_t which = index_of(event->event_class);
   auto* owner = static_cast<ThreadCache*>(event->owner);
   if (owner != nullptr && !owner->retired) {
@@ -227,12 +228,12 @@ void EventPool::Impl::give_back_foreign(EventState* event, std::uint64_t id) {
   }
 }
 
-// What others gave back for the owner of `cache`, who calls this, comes into the store.
+// Moves events that others released for the owner of `cache`, which calls this, to the store.
 void EventPool::Impl::empty_inbox(ThreadCache& cache) {
   for (EventState* event : cache.inbox) {
     Store& store = stores_[index_of(event->event_class)];
     --store.in_inboxes;
-    // Given back by its owner at the same moment: then it is free, or somebody's, already.
+    // Released by its owner at the same time: then it is already free or acquired again.
     if (event->id.load(std::memory_order_relaxed) !=
         event->returned.load(std::memory_order_relaxed))
       continue;
@@ -245,7 +246,7 @@ void EventPool::Impl::empty_inbox(ThreadCache& cache) {
 inline void EventPool::Impl::release(EventRef event) {
   EventState* const state = event.state_;
   const std::uint64_t id = event.id_.value;
-  // The id first: of an event that has it, nobody else changes the owner.
+  // Check the id first: while it matches, no other thread changes the owner.
   if (at_hand() && state != nullptr && state->id.load(std::memory_order_acquire) == id &&
       state->returned.load(std::memory_order_relaxed) != id && state->owner == hot.cache &&
       hot.cache->magazines[index_of(state->event_class)].give_back(state)) [[likely]]
@@ -338,7 +339,7 @@ PooledEvent::~PooledEvent() {
   try {
     pool_->release(*this);
   } catch (const Error&) {
-    // Released by hand, or in the child of a fork(): nothing is owned any more.
+    // Released manually, or in the child of a fork(): nothing is owned anymore.
   }
 }
 

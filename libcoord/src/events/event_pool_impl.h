@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// The inside of an EventPool: event_pool.cpp has what threads do with the events that they keep,
-// event_pool_store.cpp what they share, makes and destroys events, and counts.
+// The implementation of an EventPool: event_pool.cpp has the thread caches; event_pool_store.cpp
+// the shared store, which creates, destroys and counts events.
 #pragma once
 
 #include <array>
@@ -23,19 +23,19 @@
 
 namespace coord {
 
-/// Free events that a thread keeps for itself, for each class; half of them move to or from the
-/// shared store at a time, so that a thread that swings by a few events leaves it alone.
+/// Free events that a thread caches, per class; half of them move to or from the shared store at a
+/// time, so that a thread whose use varies by a few events does not need the store.
 inline constexpr std::uint32_t kMagazine = 64;
 inline constexpr std::uint32_t kMove = kMagazine / 2;
 inline constexpr std::size_t kClasses = 3;
 
-/// The free events of one class that a thread keeps, and the ids that they get.
+/// A thread's free events of one class, and the ids that they get.
 ///
-/// Its thread alone takes and gives back, without an atomic read-modify-write, which would cost
-/// more than all the rest; others only read `count` and acquired(), under the pool's lock.
+/// Only its thread takes and returns events, without an atomic read-modify-write, which would cost
+/// more than everything else; others only read `count` and acquired(), under the pool's lock.
 class Magazine {
  public:
-  /// One with a new id, or null if events or ids have run out.
+  /// An event with a new id, or null if events or ids have run out.
   EventState* take(std::uint64_t& id) noexcept {
     const std::uint32_t left = count();
     id = next_id_.load(std::memory_order_relaxed);
@@ -47,7 +47,7 @@ class Magazine {
     event->id.store(id, std::memory_order_release);
     return event;
   }
-  /// Ends its id. False if there is no room.
+  /// Returns an event and ends its id. False if the magazine is full.
   bool give_back(EventState* event) noexcept {
     const std::uint32_t before = count();
     if (before == kMagazine) [[unlikely]]
@@ -59,7 +59,7 @@ class Magazine {
   }
 
   // Under the pool's lock:
-  /// The newest of them move to `to`.
+  /// Moves the newest events to `to`.
   void move_to(std::vector<EventState*>& to, std::uint32_t many) {
     const std::uint32_t left = count() - many;
     to.insert(to.end(), events_.begin() + left, events_.begin() + left + many);
@@ -76,7 +76,7 @@ class Magazine {
   [[nodiscard]] std::uint32_t count() const noexcept {
     return count_.load(std::memory_order_relaxed);
   }
-  /// Events taken since it was made: every one used an id.
+  /// Events taken since creation: each used one id.
   [[nodiscard]] std::uint64_t acquired() const noexcept {
     return next_id_.load(std::memory_order_relaxed) - first_id_;
   }
@@ -84,17 +84,17 @@ class Magazine {
  private:
   std::atomic<std::uint64_t> next_id_{0};
   std::uint64_t end_id_ = 0;
-  std::uint64_t first_id_ = 0;  // had all ids so far been in a row
+  std::uint64_t first_id_ = 0;  // as if all ids so far were consecutive
   std::atomic<std::uint32_t> count_{0};
   std::array<EventState*, kMagazine> events_;
 };
 
-/// What a thread keeps of one pool.
+/// A thread's cache of one pool.
 ///
-/// The thread that has an event in its magazine owns it until that has moved on: it alone begins
-/// and ends the event's ids. Other threads that give the event back put it into the owner's inbox,
-/// under the pool's lock. A cache whose thread has ended is owned by whoever holds the lock. Two
-/// lines of the processor's cache are fetched together: no two threads write in one such pair.
+/// A thread owns an event from its magazine until the event moves elsewhere: only this thread
+/// begins and ends the event's ids. Other threads release the event into the owner's inbox, under
+/// the pool's lock. A cache whose thread has ended is owned by the holder of the lock. The
+/// processor fetches cache lines in pairs: no two threads write to the same pair.
 struct alignas(128) ThreadCache {
   std::array<Magazine, kClasses> magazines;
   // Under the pool's lock:
@@ -131,7 +131,7 @@ class EventPool::Impl {
     std::size_t total = 0;       // free, in magazines and inboxes, in use
     std::size_t being_made = 0;  // counted in total already
     std::size_t in_inboxes = 0;
-    std::uint32_t batch = 1;  // events to make at the next miss
+    std::uint32_t batch = 1;  // events to create at the next miss
     std::uint64_t acquired_at_growth = 0;
     std::uint64_t acquired = 0;  // of a bounded pool
   };
@@ -175,11 +175,11 @@ class EventPool::Impl {
   std::vector<std::unique_ptr<ThreadCache>> caches_;
   std::vector<ThreadCache*> free_caches_;
   std::unordered_map<std::uint64_t, ThreadCache*> cache_of_thread_;
-  mutable EventPoolMetrics totals_;  // of what is counted under the lock
+  mutable EventPoolMetrics totals_;  // counters updated under the lock
   std::unordered_set<EventState*> all_;
   mutable Nanoseconds sampled_wait_{0};
-  std::size_t lately_ = 0, before_ = 0;  // most in use since the last trim, and before that
-  std::uint32_t moves_ = 0;              // half magazines given back since the last trim
+  std::size_t lately_ = 0, before_ = 0;  // peak use since the last trim, and before that
+  std::uint32_t moves_ = 0;              // half magazines returned since the last trim
 };
 
 }  // namespace coord

@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What the threads that use a pool share: its free events, their making and destruction, the
-// counts.
+// The shared part of a pool: its free events, their creation and destruction, the counters.
 
 #include <algorithm>
 #include <chrono>
@@ -58,12 +57,12 @@ EventState* EventPool::Impl::acquire_bounded(EventClass event_class) {
   return event;
 }
 
-// Makes at least one of `count` events, or throws. The lock is open meanwhile.
+// Creates at least one of `count` events, or throws. Releases the lock meanwhile.
 void EventPool::Impl::make(Lock& lock, EventClass event_class, std::size_t count,
                            std::vector<EventState*>& made) {
   if (count == 0) return;
   Store& store = stores_[index_of(event_class)];
-  store.total += count;  // now, so that others see what there will be
+  store.total += count;  // now, so that others see the future total
   store.being_made += count;
   std::vector<EventState*> fresh;
   lock.unlock();
@@ -100,15 +99,15 @@ void EventPool::Impl::destroy(const std::vector<EventState*>& events) noexcept {
   }
 }
 
-// Takes an event out of the books; it is destroyed once the lock is open.
+// Removes an event from the counts; it is destroyed once the lock is released.
 void EventPool::Impl::forget(Store& store, EventState* event) {
   --store.total;
   all_.erase(event);
   ++totals_.destroyed;
 }
 
-// Acquired and not given back. Each thread is seen at another instant, so of events that come and
-// go meanwhile the result knows nothing for certain.
+// Acquired and not released. Each thread's count is read at a different instant, so the result is
+// approximate while threads acquire and release.
 std::size_t EventPool::Impl::outstanding(std::size_t which) const {
   const Store& store = stores_[which];
   std::size_t idle = store.being_made + store.free.size() + store.in_inboxes;
@@ -128,7 +127,7 @@ std::size_t EventPool::Impl::in_use_now() const {
   return in_use;
 }
 
-// Tells the observer, from wherever the lock is held anyway.
+// Reports to the observer, where the lock is held anyway.
 void EventPool::Impl::sample() const {
   if (observer().pool_sample == nullptr) return;
   const PoolUtilization now = utilization_now();
@@ -148,7 +147,7 @@ void EventPool::Impl::note_use(std::size_t in_use) {
   lately_ = std::max(lately_, in_use);
 }
 
-// What the shared store can do without, going by the most that was in use lately.
+// Events that the shared store does not need, based on the recent peak use.
 std::vector<EventState*> EventPool::Impl::surplus() {
   const std::size_t peak = std::max(lately_, before_);
   before_ = std::exchange(lately_, in_use_now());

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// How one thread sleeps while there is nothing to do, and others wake it.
+// Lets one thread sleep while there is nothing to do, and others wake it.
 #pragma once
 
 #include <cstdint>
@@ -10,15 +10,15 @@
 
 namespace coord {
 
-/// One thread sleeps, any thread rings. No ring is lost: whoever rings counts it before looking
-/// whether the sleeper sleeps, the sleeper says that it sleeps before it looks at the count, and
-/// both are sequentially consistent.
+/// One thread sleeps, any thread rings. No ring is lost: a ringing thread counts the ring before it
+/// checks whether the sleeper sleeps, the sleeper announces that it sleeps before it checks the
+/// count, and both are sequentially consistent.
 template <typename Platform>
 class BasicDoorbell {
  public:
-  /// Rings so far: to be read before looking for what there is to do.
+  /// Rings so far: read this before checking for work.
   std::uint64_t rings() noexcept { return rings_.load(); }
-  /// What there is to do must be visible before.
+  /// The work must be visible before.
   void ring() noexcept {
     rings_.fetch_add(1);
     if (asleep_.load() != 0 && asleep_.exchange(0) != 0) Platform::wake(asleep_);

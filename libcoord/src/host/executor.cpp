@@ -19,12 +19,12 @@ namespace coord {
 
 namespace {
 
-/// How long a thread that has run something, or is told to expect something, looks for more before
-/// it goes to sleep: some ten times what going to sleep and waking up takes.
+/// How long a thread polls after running a function or after expect() before it sleeps: about ten
+/// times the cost of sleeping and waking up.
 constexpr std::int64_t kLookForMoreNs = 50'000;
 
-/// It lets others have the processor once in so many ns. What is looked for may come meanwhile: the
-/// call takes longer than a look.
+/// Interval in ns at which it yields the processor. A function may be posted meanwhile, because the
+/// call takes longer than a poll.
 constexpr std::int64_t kYieldNs = 10'000;
 
 }  // namespace
@@ -53,7 +53,7 @@ class Executor::Impl {
       waiting_.push_back(std::move(function));
       noticed = looking_ && waiting_.size() == 1;
     }
-    // With the lock open: who looks takes it at once.
+    // With the lock released: a polling thread takes it at once.
     if (noticed) {
       news_.store(true, std::memory_order_relaxed);
     } else {
@@ -74,12 +74,12 @@ class Executor::Impl {
       eager = can_look_for_more();
       lock.unlock();
       function();
-      function = nullptr;  // what it holds ends here, without the lock
+      function = nullptr;  // destroys its captures here, without the lock
       lock.lock();
     }
   }
 
-  // Looks for a while whether something is posted, so that nobody has to wake this thread.
+  // Polls for a while for posted functions, so that no wake-up is needed.
   void poll(std::unique_lock<std::mutex>& lock) {
     looking_ = true;
     news_.store(false, std::memory_order_relaxed);
@@ -108,9 +108,9 @@ class Executor::Impl {
   std::mutex mutex_;
   std::condition_variable posted_;
   std::deque<std::function<void()>> waiting_;
-  std::atomic<bool> news_{false};      // something was posted since a thread began to look
-  std::atomic<bool> expected_{false};  // since the thread that looks saw it last
-  bool looking_ = false;               // one of the threads does
+  std::atomic<bool> news_{false};      // something was posted since a thread began to poll
+  std::atomic<bool> expected_{false};  // since the polling thread last checked
+  bool looking_ = false;               // one of the threads polls
   bool ending_ = false;
   std::vector<std::thread> threads_;
 };
@@ -124,7 +124,7 @@ void Executor::post(std::function<void()> function) { impl_->post(std::move(func
 void Executor::expect() noexcept { impl_->expect(); }
 
 const std::shared_ptr<Executor>& Executor::shared() {
-  // Never destroyed: callbacks may come until the very end of the process.
+  // Never destroyed: callbacks may arrive until the process ends.
   static const auto* executor = new std::shared_ptr<Executor>(std::make_shared<Executor>());
   return *executor;
 }

@@ -30,17 +30,18 @@ struct PollClient::State {
 
 namespace {
 
-/// How long the thread looks without a pause after the last news, also if nothing is left to look
-/// for: some ten times what going to sleep and waking up takes; and for those in a hurry.
+/// How long the thread polls without a pause after the last progress, even with nothing left: about
+/// ten times the cost of sleeping and waking up; and the same for kHurried clients.
 constexpr std::int64_t kEagerNs = 50'000;
 constexpr std::int64_t kEagerForHurriedNs = 500'000;
-/// Between looks for those in a hurry: waking up and looking take longer.
+/// Pause between polls for kHurried clients: waking up and polling take longer.
 constexpr std::int64_t kPauseNs = 4'000;
-/// Between looks for the patient: a sixteenth of what they have waited, up to the longest pause.
+/// Pause between polls for kPatient clients: a sixteenth of their wait so far, up to the longest
+/// pause.
 constexpr std::int64_t kPatience = 16;
 
-/// The longest pause between looks, such that they take less than 5 % of a processor. What one
-/// takes, going to sleep and waking up included, is measured: with virtual timers that is tenfold.
+/// The longest pause between polls, such that they take less than 5 % of a processor. The cost of
+/// one poll, including sleep and wake-up, is measured: with virtual timers it is ten times higher.
 class LongestPause {
  public:
   std::int64_t ns() const { return pause_ns_; }
@@ -51,7 +52,7 @@ class LongestPause {
     pauses_ = 0;
     pause_ns_ = std::clamp((processor_ns() - begin_ns_) / kMeasured * 25, kLeastNs, kMostNs);
   }
-  /// The thread does something else.
+  /// The thread does other work.
   void stop() { pauses_ = 0; }
 
  private:
@@ -94,7 +95,7 @@ class Poller {
  private:
   void run() {
     pthread_setname_np(pthread_self(), "coord-poller");
-    prctl(PR_SET_TIMERSLACK, 1000UL);  // the default would make 60 us of 4
+    prctl(PR_SET_TIMERSLACK, 1000UL);  // the default turns 4 us into 60
     std::int64_t news_ns = monotonic_ns();
     LongestPause longest_pause;
     std::vector<std::shared_ptr<PollClient::State>> clients;
@@ -120,9 +121,11 @@ class Poller {
       clients.clear();
       const std::int64_t now_ns = monotonic_ns();
       if (news) news_ns = now_ns;
-      const std::int64_t eager_ns = all.found == PollResult::kHurried ? kEagerForHurriedNs : kEagerNs;
+      const std::int64_t eager_ns =
+          all.found == PollResult::kHurried ? kEagerForHurriedNs : kEagerNs;
       if (all.found == PollResult::kWaiting ||
-          ((all.found != PollResult::kIdle || can_look_for_more()) && now_ns - news_ns < eager_ns)) {
+          ((all.found != PollResult::kIdle || can_look_for_more()) &&
+           now_ns - news_ns < eager_ns)) {
         longest_pause.stop();
         std::this_thread::yield();
         continue;

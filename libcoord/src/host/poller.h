@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// The one thread that looks whether the device has reached what somebody waits for.
+// The one thread that polls whether the device has reached what clients wait for.
 //
-// Clients give it a function that looks once and says what it found. While a thread sleeps until
-// the device has got somewhere, this one looks without pause, as a synchronization of CUDA's own
-// does. For all others it looks without pause for a short time, then with pauses: of some
-// microseconds for those in a hurry; else longer and longer, but never long beside what was waited
-// already. While nobody waits it sleeps and costs nothing.
+// Each client provides a function that polls once and returns what it found. While a thread sleeps
+// until the device reaches a point, the poller polls without a pause, as a CUDA synchronization
+// does. For other clients it polls without a pause for a short time, then with pauses: a few
+// microseconds for kHurried clients; otherwise increasingly long ones, but always short relative to
+// the wait so far. With no waiting client it sleeps and costs nothing.
 #pragma once
 
 #include <cstdint>
@@ -19,14 +19,14 @@ namespace coord {
 
 struct PollResult {
   enum Found {
-    kIdle,      // nothing to wait for: do not ask again before wake()
-    kPatient,   // something to wait for, and nothing new; it may be noticed somewhat late
+    kIdle,      // nothing to wait for: do not poll again before wake()
+    kPatient,   // something to wait for, nothing new; some delay in noticing it is acceptable
     kHurried,   // the same, and the device may be idle until it is noticed
-    kWaiting,   // the same, and a thread sleeps that must not be more than 20 us behind
+    kWaiting,   // the same, and a thread sleeps that must notice within 20 us
     kProgress,  // something was reached
   };
   Found found;
-  /// CLOCK_MONOTONIC: look again by then.
+  /// CLOCK_MONOTONIC: poll again by then.
   std::int64_t again_ns = std::numeric_limits<std::int64_t>::max();
 };
 
@@ -34,12 +34,12 @@ struct PollResult {
 class PollClient {
  public:
   explicit PollClient(std::function<PollResult()> poll);
-  /// Returns once the function does not run and will not run again. Not to be called by it.
+  /// Returns once the function does not run and will not run again. Not to be called from it.
   ~PollClient();
   PollClient(const PollClient&) = delete;
   PollClient& operator=(const PollClient&) = delete;
 
-  /// There is something new to look for.
+  /// There is something new to poll for.
   void wake();
 
   struct State;

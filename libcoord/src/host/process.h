@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Whether this is still the process in which something was made.
+// Whether this is still the process that created an object.
 //
-// CUDA does not survive fork(): what holds handles of the parent must neither use nor free them in
-// the child. A number that fork() changes tells, for the price of one load.
+// CUDA does not survive fork(): objects with handles of the parent must neither use nor free them
+// in the child. A number that fork() changes detects this at the cost of one load.
 #pragma once
 
 #include <atomic>

@@ -16,20 +16,20 @@ namespace coord {
 
 namespace {
 
-/// A thread is favored after so many locks in a row: those have cost more than ending the favor
-/// does, which is some microseconds.
+/// A thread becomes favored after this many locks in a row: those have cost more than ending the
+/// favor, which takes a few microseconds.
 constexpr std::uint32_t kInARow = 4096;
 
 bool command(int which) noexcept { return syscall(SYS_membarrier, which, 0, 0) == 0; }
 
-/// Whether the system has the call; a process has to announce that it will use it.
+/// Whether the system has the call; a process must register before it uses it.
 bool can_lean() noexcept {
   static const bool can = command(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED);
   return can;
 }
 
-/// Until `free` says so. A holder that runs is done within the first looks; one that does not needs
-/// the processor.
+/// Waits until `free` returns true. A running holder finishes within the first polls; a preempted
+/// one needs the processor.
 template <typename Free>
 void await(Free free) noexcept {
   constexpr int kLooks = 200, kYields = 20;
@@ -53,8 +53,8 @@ void ShortLock::take(std::uint64_t self) noexcept {
   });
   if (favored_.load(std::memory_order_relaxed) != 0) {
     favored_.store(0, std::memory_order_relaxed);
-    // After this the favored thread either is seen to be inside, or will see that it is not
-    // favored any more.
+    // After this, either this thread sees that the favored one is inside, or the favored one sees
+    // that it is no longer favored.
     command(MEMBARRIER_CMD_PRIVATE_EXPEDITED);
     await([&] { return !inside_.load(std::memory_order_acquire); });
     leaning_ = false;
@@ -63,8 +63,8 @@ void ShortLock::take(std::uint64_t self) noexcept {
   in_a_row_ = last_ == self ? in_a_row_ + 1 : 0;
   last_ = self;
   if (in_a_row_ < kInARow || (candidate_ != 0 && candidate_ != self) || !can_lean()) return;
-  // Never another one: a thread that has looked whom the lock favors may be about to write
-  // `inside_`, however long ago that was, which is harmless only as long as nobody else does.
+  // Never another one: a thread that has read which thread the lock favors may still be about to
+  // write `inside_`, no matter how long ago, which is harmless only if no other thread writes it.
   candidate_ = self;
   leaning_ = true;
   inside_.store(true, std::memory_order_relaxed);

@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// A lock for what takes some tens of nanoseconds, never held during a call that may block.
+// A lock for sections of some tens of nanoseconds, never held during a call that may block.
 //
-// It leans to the first thread that has taken it many times in a row: for that one taking it is a
-// store and two loads, where an atomic exchange costs some 10 ns. Another thread that comes ends
-// that with a system call (membarrier) which stands in for the fence that the favored thread does
-// without; from then on the lock is an exchange for everybody. Nobody is woken: who does not get it
-// soon looks again after a short sleep.
+// It is biased toward the first thread that takes it many times in a row: for that thread, locking
+// is a store and two loads, while an atomic exchange costs about 10 ns. Another thread that takes
+// the lock ends the bias with a system call (membarrier), which replaces the fence that the favored
+// thread omits; from then on the lock is an exchange for all threads. There are no wake-ups: a
+// thread that does not get the lock soon retries after a short sleep.
 #pragma once
 
 #include <atomic>
@@ -22,7 +22,8 @@ namespace coord {
 class ShortLock {
  public:
   void lock() noexcept { lock_as(this_thread_number()); }
-  /// For who knows its thread's number. Whoever clears the result opens the lock, as unlock() does.
+  /// For callers that know their thread number. Clearing the result releases the lock, as unlock()
+  /// does.
   std::atomic<bool>& lock_as(std::uint64_t self) noexcept {
     if (favored_.load(std::memory_order_relaxed) == self) [[likely]] {
       inside_.store(true, std::memory_order_relaxed);
@@ -35,15 +36,15 @@ class ShortLock {
     return word();
   }
   void unlock() noexcept { word().store(false, std::memory_order_release); }
-  /// For who has the lock: what opens it.
+  /// For the holder of the lock: the word that releases it when cleared.
   std::atomic<bool>& word() noexcept { return leaning_ ? inside_ : taken_; }
 
  private:
   void take(std::uint64_t self) noexcept;
 
   std::atomic<std::uint64_t> favored_{0};  // number of a thread
-  std::atomic<bool> inside_{false};        // that thread has the lock, or finds that it may not
-  std::atomic<bool> taken_{false};         // another one has it, or waits for the favored one
+  std::atomic<bool> inside_{false};  // that thread holds the lock, or is checking whether it may
+  std::atomic<bool> taken_{false};   // another thread holds it, or waits for the favored one
   // Under the lock:
   bool leaning_ = false;  // it was taken by the favored thread
   std::uint32_t in_a_row_ = 0;
@@ -51,8 +52,8 @@ class ShortLock {
   std::uint64_t candidate_ = 0;  // the only thread that may be favored, once there is one
 };
 
-/// Holds the lock, as std::unique_lock does; but wholly known to the compiler, so that the way
-/// without exceptions does not ask whether it is held.
+/// Holds the lock like std::unique_lock, but fully visible to the compiler, so that the path
+/// without exceptions does not check whether it is held.
 class ShortLockHolder {
  public:
   ShortLockHolder(ShortLock& lock, std::uint64_t self) noexcept
@@ -67,7 +68,7 @@ class ShortLockHolder {
     lock_ = nullptr;
     word_->store(false, std::memory_order_release);
   }
-  /// Leaves it to another holder, which may open it and lock it again before it gives it back.
+  /// Passes it to another holder, which may unlock and relock it before it returns it.
   std::unique_lock<ShortLock> hand_over() noexcept {
     return {*std::exchange(lock_, nullptr), std::adopt_lock};
   }

@@ -1,14 +1,14 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Numbers for threads: unique in the process, unlike the handles that a later thread may get again.
+// Numbers for threads: unique in the process, unlike handles, which later threads may reuse.
 #pragma once
 
 #include <cstdint>
 
 namespace coord {
 
-// Eight bytes that even a library opened late finds at a fixed place: no call to look for them.
+// Eight bytes at a fixed offset even in a library opened late: no call is needed to find them.
 [[gnu::tls_model("initial-exec")]] extern constinit thread_local std::uint64_t
     this_thread_number_value;  // 0: none yet
 std::uint64_t take_thread_number() noexcept;

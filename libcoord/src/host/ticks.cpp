@@ -18,7 +18,7 @@ struct Anchor {
   std::int64_t ns = monotonic_ns();
 };
 
-/// From the first use on; the longer ago, the better known is the rate.
+/// Set at first use; the rate becomes more accurate with time.
 const Anchor& anchor() noexcept {
   static const Anchor first;
   return first;

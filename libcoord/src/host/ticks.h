@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// The cheapest clock of the machine: stamps are ticks, converted to CLOCK_MONOTONIC when somebody
-// reads them.
+// The cheapest clock of the machine: stamps are ticks, converted to CLOCK_MONOTONIC when read.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +24,7 @@ inline std::int64_t monotonic_ns() noexcept {
 /// True if the processor's counter runs at one rate on all cores and in all power states.
 bool has_invariant_counter() noexcept;
 
-/// The processor's counter, where it is known to be invariant.
+/// The processor's counter, if it is known to be invariant.
 inline std::uint64_t counter() noexcept {
 #if defined(__x86_64__)
   return __rdtsc();
@@ -44,7 +43,7 @@ inline std::uint64_t ticks() noexcept {
 
 /// The time of a stamp on CLOCK_MONOTONIC. Thread-safe.
 TimeNs time_of_ticks(std::uint64_t stamp) noexcept;
-/// Length of so many ticks.
+/// Length of `count` ticks.
 Nanoseconds length_of_ticks(std::uint64_t count) noexcept;
 
 }  // namespace coord

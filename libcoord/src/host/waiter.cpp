@@ -19,7 +19,7 @@ namespace coord {
 
 namespace {
 
-/// The surroundings of waits on a device.
+/// The environment of waits for a device.
 struct WaiterEnv {
   using Mutex = std::mutex;
   using Condition = std::condition_variable;

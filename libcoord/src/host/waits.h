@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The waits of an AsyncWaiter, each of which ends exactly once: reached, failed, timed out or
-// cancelled, whichever comes first. One thread looks at a time; everything else is thread-safe.
+// cancelled, whichever comes first. One thread polls at a time; everything else is thread-safe.
 //
-// `Env` is what surrounds them: the device, the executor, the clock, and how threads exclude each
-// other. With another one every order of their steps is tested.
+// `Env` is their environment: the device, the executor, the clock, and the mutual exclusion of
+// threads. Tests use another one to run every order of their steps.
 #pragma once
 
 #include <algorithm>
@@ -37,14 +37,14 @@ class BasicWaits {
   BasicWaits(const BasicWaits&) = delete;
   BasicWaits& operator=(const BasicWaits&) = delete;
 
-  /// Takes an event that was recorded in the stream. `deadline_ns` 0: none. Whoever looks has to be
-  /// told.
+  /// Takes an event that was recorded in the stream. `deadline_ns` 0: none. The caller must wake
+  /// the polling thread.
   std::uint64_t add(std::uint64_t stream, Event event, Function&& function,
                     std::int64_t deadline_ns);
   bool cancel(std::uint64_t id);
-  /// Asks the device once about each stream, and about more for each answer that is yes.
+  /// Queries the device once per stream, and again after each positive result.
   PollResult poll_once();
-  /// Cancels what has not ended, and returns once all functions have run. Nobody looks any more.
+  /// Cancels pending waits, and returns once all functions have run. No thread may poll anymore.
   void end_all();
   [[nodiscard]] std::size_t pending() const {
     const Lock lock(mutex_);
@@ -54,13 +54,13 @@ class BasicWaits {
  private:
   using Lock = std::unique_lock<typename Env::Mutex>;
 
-  /// Timeouts are kept in a wheel: slots of so many ns, taken round and round.
+  /// Timeouts are kept in a timing wheel, with slots of this many ns.
   static constexpr std::int64_t kSlotNs = 50'000;
   static constexpr std::size_t kSlots = 1024;
-  /// Slots that are looked at for the next timeout; about as long as the poller pauses at most.
+  /// Slots that are searched for the next timeout; about the poller's longest pause.
   static constexpr std::int64_t kSoonSlots = 8;
 
-  /// A slot of the table. The id holds the slot's number and how often it was used.
+  /// A slot of the table. The id holds its number and use count.
   struct Wait {
     std::uint64_t id = WaitId::kNone;
     Function function;
@@ -87,12 +87,12 @@ class BasicWaits {
   std::vector<std::uint32_t> free_;
   std::uint64_t uses_ = 0;
   std::size_t pending_ = 0;
-  std::size_t running_ = 0;  // functions that the executor has
+  std::size_t running_ = 0;  // functions passed to the executor
   std::unordered_map<std::uint64_t, std::deque<Recorded>> streams_;
   std::array<std::vector<std::uint64_t>, kSlots> wheel_;
   std::size_t timed_ = 0;             // entries of the wheel
   std::int64_t wheel_at_;             // slots before this one are empty
-  std::vector<std::uint64_t> asked_;  // by look(): the streams
+  std::vector<std::uint64_t> asked_;  // by poll_once(): the streams
 };
 
 template <typename Env>
@@ -141,7 +141,7 @@ void BasicWaits<Env>::end_all() {
 }
 
 // The wait's event stays in its stream's queue until it is reached, and its entry in the wheel
-// until its slot comes round.
+// until the wheel reaches its slot.
 template <typename Env>
 void BasicWaits<Env>::end(std::uint64_t id, const WaitOutcome& outcome) {
   Wait* wait = find(id);
@@ -167,7 +167,7 @@ void BasicWaits<Env>::expire() {
   }
   const std::int64_t now_ns = env_.now_ns();
   const std::int64_t until = now_ns / kSlotNs;
-  // One turn passes every slot.
+  // One revolution passes every slot.
   const std::int64_t from = std::max(wheel_at_, until - static_cast<std::int64_t>(kSlots) + 1);
   for (std::int64_t at = from; at <= until; ++at) {
     std::vector<std::uint64_t>& slot = wheel_[static_cast<std::size_t>(at) % kSlots];
@@ -175,7 +175,7 @@ void BasicWaits<Env>::expire() {
     for (std::uint64_t id : slot) {
       const Wait* wait = find(id);
       if (wait != nullptr && wait->deadline_ns > now_ns) {
-        slot[kept++] = id;  // in a later turn, or later within this slot
+        slot[kept++] = id;  // in a later revolution, or later within this slot
       } else {
         --timed_;
         if (wait != nullptr) end(id, {WaitResult::kTimedOut, nullptr});
@@ -183,10 +183,10 @@ void BasicWaits<Env>::expire() {
     }
     slot.resize(kept);
   }
-  wheel_at_ = until;  // once more: it is not over
+  wheel_at_ = until;  // again: the slot has not fully passed
 }
 
-// When a slot of the wheel that is not empty comes round, if that is soon.
+// When the wheel reaches a non-empty slot, if that is soon.
 template <typename Env>
 std::int64_t BasicWaits<Env>::next_timeout() const {
   if (timed_ == 0) return std::numeric_limits<std::int64_t>::max();
@@ -206,7 +206,7 @@ PollResult BasicWaits<Env>::poll_once() {
   }
   std::exception_ptr failure;
   for (std::uint64_t stream : asked_) {
-    // One question for each stream, and one more for each answer that is yes.
+    // One query per stream, and one more after each positive result.
     for (bool more = true; more && failure == nullptr;) {
       Recorded first;
       {
@@ -243,7 +243,8 @@ PollResult BasicWaits<Env>::poll_once() {
     streams_.clear();
   }
   if (progress) return {PollResult::kProgress, next_timeout()};
-  return {streams_.empty() && timed_ == 0 ? PollResult::kIdle : PollResult::kPatient, next_timeout()};
+  return {streams_.empty() && timed_ == 0 ? PollResult::kIdle : PollResult::kPatient,
+          next_timeout()};
 }
 
 }  // namespace coord

@@ -36,7 +36,7 @@ void StreamOrderedAllocator::Impl::refuse(int code, const char* call,
   throw make_error(code, call, why);
 }
 
-// Lists of what a stream takes at once: all that is in them ends before whatever it gets next.
+// Lists of blocks a stream can take at once: all their uses end before the stream's next work.
 
 StreamOrderedAllocator::Impl::Lists& StreamOrderedAllocator::Impl::lists_of(std::uint32_t stream) {
   while (stream >= lists_.size()) lists_.push_back(std::make_unique<Lists>());
@@ -59,7 +59,7 @@ void StreamOrderedAllocator::Impl::take_out(Block& block) noexcept {
 }
 
 Block* StreamOrderedAllocator::Impl::take_listed(const Place& place, std::size_t index) {
-  if (place.capture != 0) return nullptr;  // what streams have freed outside of graphs
+  if (place.capture != 0) return nullptr;  // the lists hold memory freed outside of graphs
   Block* block = lists_of(place.stream)[index];
   if (block != nullptr) [[likely]] {
     ++counts_.same_stream;
@@ -76,9 +76,9 @@ Block* StreamOrderedAllocator::Impl::take_listed(const Place& place, std::size_t
   return nullptr;
 }
 
-// What programs call
+// Public functions
 
-// No list has one: cuts it from free memory, takes more, or recovers.
+// If no list has a block: cuts one from free memory, takes more, or recovers.
 Block* StreamOrderedAllocator::Impl::find_elsewhere(const Place& place, StreamRef stream,
                                                     std::size_t bytes) {
   if (Block* const block = carve(place, bytes); block != nullptr) {
@@ -98,7 +98,7 @@ void* StreamOrderedAllocator::Impl::allocate(StreamRef stream, std::size_t bytes
   StreamState& state = clocks_.state_of(stream, kAllocate);
   if (bytes == 0) throw make_error(kCodeInvalidValue, kAllocate, "cannot allocate 0 bytes");
   if (state.device != device_.get())
-    throw make_error(kCodeInvalidHandle, kAllocate, "the stream is of another device");
+    throw make_error(kCodeInvalidHandle, kAllocate, "the stream belongs to another device");
   if (bytes > kMostBytes)
     throw make_error(kCodeOutOfMemory, kAllocate, std::to_string(bytes) + " bytes");
   const SizeClass size = size_class(bytes);
@@ -122,12 +122,12 @@ void* StreamOrderedAllocator::Impl::allocate(StreamRef stream, std::size_t bytes
 Block& StreamOrderedAllocator::Impl::find(const void* address, const char* call) const {
   const auto found = by_address_.find(address);
   if (found == by_address_.end())
-    refuse(kCodeInvalidHandle, call, "the address is not of an allocation of \"" + name_ + "\"");
-  if (!found->second->in_use) refuse(kCodeInvalidHandle, call, "the memory was freed before");
+    refuse(kCodeInvalidHandle, call, "the address is not an allocation of \"" + name_ + "\"");
+  if (!found->second->in_use) refuse(kCodeInvalidHandle, call, "the memory was already freed");
   return *found->second;
 }
 
-// `place` is where it was freed, by a stream that comes after all its uses.
+// `place` is where it was freed, by a stream that is ordered after all its uses.
 void StreamOrderedAllocator::Impl::make_free(Block& block, const Place& place) {
   block.in_use = false;
   block.capture = std::max(block.capture, place.capture);
@@ -199,14 +199,14 @@ void StreamOrderedAllocator::Impl::check_use(StreamRef stream, const void* addre
     if (byte < begin || byte >= begin + arena.memory.bytes()) continue;
     const Block* block = arena.first;
     while (byte >= block->address + block->bytes) block = block->after;
-    if (!block->in_use) refuse(kCodeInvalidHandle, kCall, "the memory was freed before");
+    if (!block->in_use) refuse(kCodeInvalidHandle, kCall, "the memory was already freed");
     const Place place = clocks_.place_of(state);
     if (block->allocated.stream != place.stream && !clocks_.comes_after(place, block->allocated))
       refuse(kCodeNotPermitted, kCall,
              "stream \"" + state.name + "\" is not ordered after the allocation of what it uses");
     return;
   }
-  refuse(kCodeInvalidHandle, kCall, "the address is not of \"" + name_ + "\"");
+  refuse(kCodeInvalidHandle, kCall, "the address is not in memory of \"" + name_ + "\"");
 }
 
 // The public class

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What an allocator does when no block of the wanted size is at hand: merges and cuts free ones,
-// takes arenas from the device, gives them back.
+// What an allocator does when no block of the requested size is available: merges and cuts free
+// blocks, takes arenas from the device, returns them.
 
 #include <algorithm>
 
@@ -16,7 +16,7 @@ namespace coord {
 namespace {
 
 using Lock = std::unique_lock<ShortLock>;
-/// Sizes of arenas beyond the least are multiples of this.
+/// Arena sizes above the minimum are multiples of this.
 constexpr std::size_t kArenaStep = 64 << 10;
 constexpr auto kAny = [](const Block&) { return true; };
 
@@ -46,10 +46,10 @@ void StreamOrderedAllocator::Impl::forget(Block& block) {
   unused_.push_back(&block);
 }
 
-// Whether what `place` gets next comes after all that a free block waits for.
+// Whether the next work at `place` comes after everything a free block waits for.
 bool StreamOrderedAllocator::Impl::usable(const Place& place, const Block& block) const {
   if (block.capture != 0 && block.capture != place.capture) return false;
-  // What was freed outside of a graph is no part of its order: it must be over.
+  // Memory freed outside of a graph is not in the graph's order: its uses must have ended.
   const bool must_be_over = place.capture != 0 && block.capture == 0;
   for (const Block::FreedAt& freed : block.freed) {
     if (must_be_over ? !clocks_.known_ended(freed.point) : !clocks_.comes_after(place, freed.point))
@@ -62,7 +62,7 @@ bool StreamOrderedAllocator::Impl::usable(const Place& place, const Block& block
   return true;
 }
 
-// The shortest row of free blocks side by side that is long enough, the first of several.
+// The shortest run of adjacent free blocks that is long enough; the first one if there are several.
 template <typename Usable>
 StreamOrderedAllocator::Impl::Run StreamOrderedAllocator::Impl::best_run(std::size_t bytes,
                                                                          Usable usable) const {
@@ -81,8 +81,8 @@ StreamOrderedAllocator::Impl::Run StreamOrderedAllocator::Impl::best_run(std::si
   return best;
 }
 
-// Makes one block of the wanted size of a row of free ones, and one of the rest. Both wait for all
-// that any of them did.
+// Makes one block of the requested size from a run of free ones, and one from the rest. Both wait
+// for everything that any of them waited for.
 Block& StreamOrderedAllocator::Impl::cut(const Place& place, const Run& run, std::size_t bytes) {
   Block& block = *run.first;
   take_out(block);
@@ -130,8 +130,8 @@ Block* StreamOrderedAllocator::Impl::carve(const Place& place, std::size_t bytes
 
 // Arenas
 
-// Gives back arenas all of whose blocks are free and suit, the smallest first, until no more than
-// so many bytes are reserved. The device waits for what still uses them.
+// Returns arenas whose blocks are all free and suitable, smallest first, until at most this many
+// bytes are reserved. The device waits for work that still uses them.
 template <typename Suits>
 std::size_t StreamOrderedAllocator::Impl::release_free_arenas(std::size_t until_reserved,
                                                               Suits suits) {
@@ -163,8 +163,8 @@ std::size_t StreamOrderedAllocator::Impl::release_free_arenas(std::size_t until_
 Block* StreamOrderedAllocator::Impl::grow(const Place& place, std::size_t bytes) {
   std::size_t wanted =
       std::max(options_.arena_bytes, (bytes + kArenaStep - 1) / kArenaStep * kArenaStep);
-  // Before there is more than ever, what the stream could use but for its shape goes: the most that
-  // is reserved stays close to the most that is used.
+  // Before exceeding the peak, returns memory that the stream could use except for its shape: this
+  // keeps peak reserved memory close to peak used memory.
   if (counts_.bytes_reserved + wanted > counts_.peak_reserved)
     release_free_arenas(counts_.peak_reserved - std::min(counts_.peak_reserved, wanted),
                         [&](const Block& block) { return usable(place, block); });
@@ -190,7 +190,7 @@ Block* StreamOrderedAllocator::Impl::grow(const Place& place, std::size_t bytes)
   return &cut(place, {arena.first, wanted}, bytes);
 }
 
-// Takes memory whose use is not ordered before the stream, and makes it wait.
+// Takes memory whose use is not ordered before the stream, and makes the stream wait.
 Block* StreamOrderedAllocator::Impl::carve_after_waits(const Place& place, StreamRef stream,
                                                        std::size_t bytes) {
   if (place.capture != 0) return nullptr;
@@ -224,7 +224,7 @@ Block* StreamOrderedAllocator::Impl::carve_after_waits(const Place& place, Strea
   return &cut(place, run, bytes);
 }
 
-// The device has no more: first at the price of a wait of the stream, then of one of the host.
+// The device has no more memory: recovers first with a stream wait, then with a host wait.
 Block* StreamOrderedAllocator::Impl::recover(const Place& place, StreamRef stream,
                                              std::size_t bytes) {
   if (Block* block = carve_after_waits(place, stream, bytes); block != nullptr) return block;
@@ -232,8 +232,8 @@ Block* StreamOrderedAllocator::Impl::recover(const Place& place, StreamRef strea
     if (Block* block = grow(place, bytes); block != nullptr) return block;
   }
   throw make_error(kCodeOutOfMemory, "StreamOrderedAllocator::allocate",
-                   std::to_string(bytes) + " bytes wanted; \"" + name_ + "\" has " +
-                       std::to_string(counts_.bytes_reserved) + " bytes of the device, " +
+                   std::to_string(bytes) + " bytes requested; \"" + name_ + "\" has " +
+                       std::to_string(counts_.bytes_reserved) + " bytes from the device, " +
                        std::to_string(counts_.bytes_in_use) + " in use" +
                        (options_.limit_bytes == 0
                             ? std::string()
@@ -257,7 +257,7 @@ void StreamOrderedAllocator::Impl::end_captures() {
   }
 }
 
-// What it knows of itself
+// Statistics
 
 AllocatorStatistics StreamOrderedAllocator::Impl::statistics() const {
   const Lock lock(mutex_);

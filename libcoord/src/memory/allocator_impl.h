@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// The inside of a StreamOrderedAllocator: allocator.cpp has what programs call, and the memory that
-// a stream freed and takes again; allocator_arenas.cpp the rest: merging, cutting, arenas.
+// The implementation of a StreamOrderedAllocator: allocator.cpp has the public functions and reuse
+// of memory within a stream; allocator_arenas.cpp the rest: merging, cutting, arenas.
 #pragma once
 
 #include <array>
@@ -24,10 +24,10 @@
 
 namespace coord {
 
-/// Sizes are multiples of this, as is every address.
+/// Sizes and addresses are multiples of this.
 inline constexpr std::size_t kUnit = 256;
-/// Classes of sizes: one for each multiple of the unit, then 64 for each power of two, so that a
-/// block is at most 1/64 larger than asked for.
+/// Size classes: one per multiple of the unit, then 64 per power of two, so that a block is at most
+/// 1/64 larger than requested.
 inline constexpr std::size_t kLinear = 128, kSteps = 64, kSizeClasses = kLinear + 26 * kSteps;
 inline constexpr std::size_t kMostBytes = kUnit << 32;
 
@@ -46,7 +46,7 @@ constexpr SizeClass size_class(std::size_t bytes) noexcept {
 
 struct Arena;
 
-/// A piece of an arena: in use, or free for whoever comes after what it still has to wait for.
+/// A piece of an arena: in use, or free for work ordered after what it still waits for.
 struct Block {
   char* address = nullptr;
   std::size_t bytes = 0;
@@ -54,18 +54,18 @@ struct Block {
   Block* before = nullptr;  // its neighbors in the arena
   Block* after = nullptr;
   bool in_use = false;
-  Point allocated;            // where its stream was then
+  Point allocated;            // position of its stream at allocation
   std::uint64_t owner = 0;    // id of the stream it was allocated for
-  std::uint64_t capture = 0;  // whose graph uses it
-  // While it is in use as well:
+  std::uint64_t capture = 0;  // the capture whose graph uses it
+  // Also while it is in use:
   std::vector<OperationHandle> dependencies;
-  // While it is free: what it waits for besides.
+  // While it is free: what else it waits for.
   struct FreedAt {
     Point point;
-    OperationHandle last;  // an operation that ends no earlier; maybe none
+    OperationHandle last;  // an operation that ends no earlier; may be null
   };
   std::vector<FreedAt> freed;
-  // In the list of what a stream may take at once, of its class.
+  // In the list of blocks of its class that a stream can take at once.
   Block** list = nullptr;
   Block* previous = nullptr;
   Block* next = nullptr;
@@ -97,7 +97,7 @@ class StreamOrderedAllocator::Impl {
  private:
   using Place = Coordinator::Impl::StreamPlace;
   using Lists = std::array<Block*, kSizeClasses>;
-  /// Free blocks that lie side by side.
+  /// Adjacent free blocks.
   struct Run {
     Block* first = nullptr;
     std::size_t bytes = 0;

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What an H200 costs: the one place with figures of real hardware.
+// Costs on an H200: the only place with figures of real hardware.
 //
 // Measured with CUDA 13.0, driver 580, on the machines of this project; medians. Those marked
-// "estimate" were not measured in isolation and stand for the order of magnitude only.
+// "estimate" were not measured in isolation and only give the order of magnitude.
 
 #include "coord/sim.h"
 
@@ -49,20 +49,20 @@ const Calibration& h200() noexcept {
       .graph_gap_ns = 530,       // 200 nodes of 1 us take 306 us
       .record_timing_gpu_ns = 1950,       // 5.4 - 3.5 us
       .write_value_gpu_ns = 2000,         // 5.5 - 3.5 us
-      .kernel_dispatch_ns = 630,          // 16 streams of short kernels: 10.1 us for each round
-      .record_timing_dispatch_ns = 2850,  // with a record each, rounds take 45.8 us
-      .write_value_dispatch_ns = 1570,    // 8 streams: 17.7 us, of which 0.63 for each kernel
+      .kernel_dispatch_ns = 630,          // 16 streams of short kernels: 10.1 us per round
+      .record_timing_dispatch_ns = 2850,  // with one record per kernel, a round takes 45.8 us
+      .write_value_dispatch_ns = 1570,    // 8 streams: 17.7 us, of which 0.63 per kernel
       .memory_wait_release_ns = 1000,     // estimate: a third of the round trip of 3.0 us
       .host_function_start_ns = 15000,    // latency on an idle device
       .host_function_return_ns =
-          25000,              // a host function after each kernel costs the stream 44 us in all
+          25000,              // a host function after each kernel costs the stream 44 us in total
       .copy_fixed_ns = 1500,  // estimate
       .host_to_device_bytes_per_us = 55'000,  // estimate: PCIe 5.0 x16
       .device_to_host_bytes_per_us = 55'000,  // estimate
       .device_bytes_per_us = 2'000'000,       // estimate: HBM3e, read and write
       .memset_bytes_per_us = 3'000'000,       // estimate
       .peer_bytes_per_us = 390'000,           // estimate: NVLink 4, one direction
-      .both_ways_percent = 91,                // 54.4 GB/s alone, 49.5 each at once
+      .both_ways_percent = 91,                // 54.4 GB/s alone, 49.5 each when concurrent
       .pageable_copy_bytes_per_us = 10'000,   // estimate
   };
   return kH200;

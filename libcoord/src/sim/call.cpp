@@ -15,8 +15,8 @@ namespace coord::sim {
 
 namespace {
 
-// Taken under the machine's lock when nothing can come between any more: calls are numbered in the
-// order in which they take effect, which tells who listens what a wait is bound to.
+// Taken under the machine's lock when nothing can come in between: calls are numbered in the order
+// in which they take effect, which shows an observer what a wait is bound to.
 std::atomic<std::uint32_t> next_correlation_id{1};
 
 bool is_device_failure(int code) { return kind_of_code(code) == ErrorKind::kDeviceFailure; }
@@ -124,7 +124,7 @@ void SimBackend::Call::check_captures(CaptureRule rule) {
     }
   }
   if (has_event_ && rule == CaptureRule::kLooks && machine_.events[event].capture != 0) {
-    // Querying it is refused by name; all else that looks at it is to CUDA 13.0 an invalid value.
+    // Querying it has its own error code; for other calls on it, CUDA 13.0 returns "invalid value".
     if (Capture* capture = capture_of(machine_.events[event].capture);
         capture != nullptr && std::string_view(name_) == "simEventQuery")
       break_capture(*capture, kCodeCapturedEvent, "the event was recorded in a capture");
@@ -213,7 +213,7 @@ void SimBackend::Call::block(const std::function<bool()>& ready, std::vector<Tou
     Clock::time_point give_up = Clock::now() + machine_.config.deadlock_patience;
     while (!ready()) {
       if (engine.run_step()) continue;
-      // Nothing can happen by itself. Another host thread may store a value or submit work.
+      // The device cannot proceed on its own. Another host thread may store a value or submit work.
       const std::uint64_t steps = engine.steps();
       if (Clock::now() >= give_up) break;
       machine_.submitted.wait_for(lock_, std::chrono::milliseconds(1));
@@ -257,7 +257,7 @@ bool SimBackend::Call::poll(std::span<const OpRef> ops) {
     InsideDevice inside;
     engine.advance(begin_ns);
   }
-  // The failure may have come just now, and dropped what is asked about.
+  // The failure may just have happened, and dropped the queried work.
   if (!engine.failure().empty()) fail(engine.failure_code(), engine.failure());
   const bool done = std::all_of(ops.begin(), ops.end(), [&](OpRef op) { return engine.done(op); });
   if (machine_.scheduler != nullptr) {

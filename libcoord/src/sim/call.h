@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// One call on the simulated device, from its entry to what the observer is told at its exit.
+// One call on the simulated device, from its entry to its report to the observer at its exit.
 #pragma once
 
 #include <algorithm>
@@ -14,18 +14,18 @@
 
 namespace coord::sim {
 
-/// What a stream capture thinks of a call, as CUDA has it.
+/// How a stream capture treats a call, as in CUDA.
 enum class CaptureRule {
   kSafe,         // always allowed
   kCaptures,     // begins or ends one
   kEnqueues,     // on a captured stream it becomes part of the graph
-  kLooks,        // at a stream or event: never at a captured one
+  kLooks,        // queries a stream or event: never a captured one
   kUnsafe,       // might interfere: depends on the modes of captures and threads
   kWholeDevice,  // never during a capture on the device
 };
 
 /// Takes the machine's lock, fixes the virtual time of entry, and on finish() that of exit. A call
-/// that is left by an exception is told with the error's code.
+/// that ends with an exception is reported with the error's code.
 class SimBackend::Call {
  public:
   Call(SimBackend& backend, const char* name);
@@ -33,18 +33,18 @@ class SimBackend::Call {
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;
 
-  /// The call's stream and event. The entry is not before the last call on them, of whatever
-  /// thread: a driver would make the threads queue up.
+  /// The call's stream and event. The entry is not before the end of the last call on them, from
+  /// any thread: a driver would serialize the threads.
   void on_stream(NativeStream handle);
   void on_event(NativeEvent handle, bool changes_it = false);
   void says(std::uint64_t object, std::uint64_t value = 0) { object_ = object, value_ = value; }
   void says_stream(NativeStream handle) { stream_handle_ = handle; }
-  /// The call's answer depends on whether these have ended.
+  /// The call's result depends on whether these have ended.
   void touches(const std::vector<OpRef>& ops);
   void cannot_throw() { may_throw_ = false; }
 
-  /// Fixes the time of entry, after which the device may be looked at. Throws if the device has
-  /// failed, if an injection says so, or if a capture forbids the call.
+  /// Fixes the time of entry, after which the device may be inspected. Throws if the device has
+  /// failed, if an injection applies, or if a capture forbids the call.
   void enter(CaptureRule rule);
   /// Whether the call's stream is being captured, so that it submits nodes of a graph.
   [[nodiscard]] bool captured() const;
@@ -57,13 +57,13 @@ class SimBackend::Call {
   [[nodiscard]] bool poll(std::span<const OpRef> ops);
   /// Waits for all work of all devices. False if some of it can never end. Throws nothing.
   bool drain();
-  /// The call succeeds and has taken so long (in addition to what it blocked).
+  /// The call succeeds and took `cost_ns`, in addition to the time it blocked.
   void finish(std::int64_t cost_ns);
-  /// The call ends with CUDA's "not ready", which is no error.
+  /// The call ends with CUDA's "not ready", which is not an error.
   void finish_not_ready(std::int64_t cost_ns);
   /// The call fails: throws.
   [[noreturn]] void fail(int code, const std::string& detail);
-  /// The call breaks that capture: throws.
+  /// The call invalidates that capture: throws.
   [[noreturn]] void break_capture(Capture& capture, int code, const std::string& detail);
 
   std::uint32_t stream = 0;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Stream capture and graphs on the simulated device, with CUDA's rules and its errors.
+// Stream capture and graphs on the simulated device, with CUDA's rules and errors.
 
 #include <algorithm>
 #include <utility>
@@ -46,7 +46,7 @@ void SimBackend::join_capture(Call& call, const EventEntry& event) {
   if (its == machine_.captures.end()) {
     if (mine == machine_.captures.end())
       call.fail(kCodeInvalidValue, "the event's newest record became part of a graph");
-    call.break_capture(mine->second, kCodeCaptureIsolation, "the event is of another capture");
+    call.break_capture(mine->second, kCodeCaptureIsolation, "the event belongs to another capture");
   }
   if (its->second.invalid)
     call.fail(kCodeCaptureInvalidated, "the capture was invalidated by an earlier error");
@@ -69,7 +69,7 @@ void SimBackend::begin_capture(NativeStream stream, CaptureMode mode) {
   StreamEntry& entry = machine_.streams[call.stream];
   if (entry.kind == StreamKind::kLegacy)
     call.fail(kCodeCaptureUnsupported, "the legacy stream cannot be captured");
-  if (entry.capture != 0) call.fail(kCodeIllegalState, "the stream is being captured already");
+  if (entry.capture != 0) call.fail(kCodeIllegalState, "the stream is already being captured");
   entry.capture = machine_.next_graph_id++;
   machine_.captures[entry.capture] = {.mode = mode,
                                       .thread = this_thread_number(),
@@ -213,7 +213,7 @@ void SimBackend::destroy_executable(NativeExecutable executable) noexcept {
     machine_.executables.erase(executable);
     call.finish(0);
   } catch (const Error&) {
-    // The device has failed: there is nothing left to destroy.
+    // The device has failed: nothing is left to destroy.
   }
 }
 

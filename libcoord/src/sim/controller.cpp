@@ -19,11 +19,11 @@ constexpr std::uint64_t kExecutors = std::uint64_t{1} << 20;   // and the device
 constexpr std::uint64_t kOperations = std::uint64_t{1} << 40;  // and the serial number
 constexpr std::uint64_t kStreams = std::uint64_t{1} << 30;     // lanes: and the stream's number
 
-thread_local std::size_t this_thread = 0;  // index in the controller whose run it is part of
+thread_local std::size_t this_thread = 0;  // index in the controller of its run
 
 Error given_up_error(const char* call) {
   return Error(ErrorKind::kDeadlock, kCodeUnknown, name_of_code(kCodeUnknown), call,
-               "this run of the program is being given up");
+               "this run of the program is being abandoned");
 }
 
 }  // namespace
@@ -122,7 +122,7 @@ bool Controller::pend(Thread& thread) {
 void Controller::move_on() {
   std::vector<Step> next;
   for (;;) {
-    if (giving_up_) {  // the first thread last: what it owns, others use
+    if (giving_up_) {  // the first thread last: others use what it owns
       for (std::size_t i = threads_.size(); i-- > 0;) {
         Thread& thread = threads_[i];
         if (thread.state == State::kPending || thread.state == State::kEnding)
@@ -404,11 +404,11 @@ std::string Controller::text_of(const Op& op) {
 }
 
 std::string Controller::explain_stuck() {
-  std::string text = "deadlock: nothing can go on";
+  std::string text = "deadlock: nothing can proceed";
   for (const Thread& thread : threads_) {
     if (thread.state != State::kPending) continue;
     text += "\n  " + text_of(thread) +
-            (thread.vain_at_step != 0 ? " looks in vain again and again, in " : " waits in ") +
+            (thread.vain_at_step != 0 ? " polls without progress in " : " waits in ") +
             thread.doing;
   }
   return text + engine().explain_stuck();

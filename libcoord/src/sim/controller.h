@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // One run of an explored program: host threads of which one runs at a time, a device that does
-// nothing by itself, and at each point somebody who decides what happens next (explore.cpp).
+// nothing on its own, and a decider that chooses each next step (explore.cpp).
 #pragma once
 
 #include <condition_variable>
@@ -25,28 +25,28 @@
 
 namespace coord::sim {
 
-/// What happens, or could happen, in one step, and what it shares with other steps.
+/// What happens, or can happen, in one step, and the state it shares with other steps.
 struct Step {
-  std::uint64_t who = 0;     // a host thread, or an operation; the same in every run with that past
+  std::uint64_t who = 0;     // a host thread or operation; the same in runs with the same history
   std::uint64_t lane = 0;    // the thread or stream, for priorities
   bool host = false;         // code of a host thread
   bool syncs_hosts = false;  // depends on what other host threads do, and on host memory
   bool host_memory = false;  // device work that host threads can see
   bool enabled = false;
   std::vector<Touch> touches;
-  std::vector<std::uint64_t>
-      needs;  // objects of touches that had to be written for it to be enabled
+  std::vector<std::uint64_t> needs;  // objects that had to be written for the step to be enabled
 };
 
-/// Whether the order of the two makes no difference.
+/// Whether the order of the two steps makes no difference.
 [[nodiscard]] bool commute(const Step& a, const Step& b);
 
 /// Decides what happens next.
 class Decider {
  public:
   virtual ~Decider() = default;
-  /// The step chosen last is now complete; `next` are those pending, sorted by `who`, at least one
-  /// of them enabled. Returns the index of the one that happens, or nothing to give the run up.
+  /// `last`, the step chosen before, is now complete; `next` are the pending steps, sorted by
+  /// `who`, at least one of them enabled. Returns the index of the next step, or nothing to abandon
+  /// the run.
   virtual std::optional<std::size_t> decide(const Step* last, const std::vector<Step>& next) = 0;
 };
 
@@ -59,7 +59,7 @@ class Controller final : public Scheduler {
   void run(const Program& program);
 
   [[nodiscard]] std::optional<Finding> take_finding() { return std::move(finding_); }
-  /// The run was given up by the decider.
+  /// The decider abandoned the run.
   [[nodiscard]] bool given_up() const { return given_up_; }
   [[nodiscard]] const std::vector<double>& result() const { return result_; }
   [[nodiscard]] const Schedule& schedule() const { return schedule_; }
@@ -96,7 +96,7 @@ class Controller final : public Scheduler {
     bool needs_touches = false;  // enabled only once they are written
     bool syncs_hosts = false;
     const std::function<bool()>* ready = nullptr;
-    std::uint64_t vain_at_step = 0;  // looked in vain as step number so; 0: did not
+    std::uint64_t vain_at_step = 0;  // number of the step that polled without progress; 0: none
     std::condition_variable wake;
     std::thread os;
   };
@@ -105,9 +105,9 @@ class Controller final : public Scheduler {
   Thread& self();
   Thread& add_thread();
   [[nodiscard]] static std::uint64_t who(const Thread& thread);
-  /// The calling thread waits to be chosen. Returns false if the run is being given up.
+  /// The calling thread waits to be chosen. Returns false if the run is being abandoned.
   bool pend(Thread& thread);
-  /// Lets things happen until a thread is chosen, which then runs. With the lock held.
+  /// Performs device steps until a thread is chosen, which then runs. With the lock held.
   void move_on();
   void hand_to(Thread& thread);
   void collect(std::vector<Step>& steps);

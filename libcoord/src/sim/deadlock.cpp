@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Explains simulated devices on which nothing can happen any more.
+// Explains simulated devices on which nothing can happen anymore.
 
 #include <algorithm>
 #include <atomic>
@@ -47,7 +47,7 @@ const char* describe(OpKind kind) noexcept {
     case OpKind::kAllocate:
       return "allocation";
     case OpKind::kFree:
-      return "release of memory";
+      return "memory release";
     case OpKind::kGraphBegin:
     case OpKind::kGraphEnd:
       return "graph launch";
@@ -57,8 +57,8 @@ const char* describe(OpKind kind) noexcept {
 
 std::vector<Engine::Blocked> Engine::blocked_streams() const {
   const std::vector<std::uint32_t> all = pending();
-  // The first of each stream, and which pending operations must end before it: the engine keeps
-  // only the other direction.
+  // The first operation of each stream, and which pending operations must end before it: the engine
+  // keeps only the other direction.
   std::map<std::uint32_t, std::uint32_t> first_of;                // stream -> slot
   std::map<std::uint32_t, std::vector<std::uint32_t>> waits_for;  // slot -> streams
   for (const std::uint32_t slot : all) first_of.try_emplace(ops_[slot].stream, slot);
@@ -93,15 +93,15 @@ std::vector<Engine::Blocked> Engine::blocked_streams() const {
           entry.waits_for.push_back(op.stream);
         }
       }
-      if (entry.waits_for.empty()) reason << "; nothing that is pending writes it";
+      if (entry.waits_for.empty()) reason << "; no pending operation writes it";
     } else if (first.unmet == 0 && first.channel != kNoChannel && queues(first)) {
-      // Nothing to wait for, and yet it has not run.
+      // Nothing to wait for, but it has not run.
       const auto& channel = device_for(first).channels[first.channel];
       if (std::find(channel.begin(), channel.end(), slot) != channel.end()) {
-        how = ", in the same hardware queue as what is blocked in stream ";
+        how = ", in the same hardware queue as blocked work of stream ";
         entry.waits_for.push_back(ops_[channel.front()].stream);
       } else {
-        how = ", without a free multiprocessor beside what spins in stream ";
+        how = ", without a free multiprocessor next to the spinning kernel of stream ";
         for (const std::uint32_t other : all) {
           const Op& op = ops_[other];
           if (op.kind == OpKind::kKernel && op.begin_ns >= 0 &&
@@ -141,7 +141,7 @@ std::string Engine::explain_stuck() const {
          << entry.reason;
   }
 
-  // A cycle: follow the first stream that each one waits for until one comes again.
+  // A cycle: follow the first stream that each one waits for until one repeats.
   const auto find = [&](std::uint32_t stream) {
     return std::find_if(blocked.begin(), blocked.end(),
                         [&](const Blocked& entry) { return entry.stream == stream; });

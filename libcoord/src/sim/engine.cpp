@@ -118,10 +118,10 @@ std::string_view Engine::keep(std::string_view name) {
   return last_name_;
 }
 
-// A stream's operations that wait follow each other through one hardware queue. Otherwise the next
-// one that is empty is taken, but not the one that was taken last. So streams beyond the number of
-// queues less two, each with work behind something that blocks it, start to hold up the others, and
-// as many as there are queues hold up all: as observed on an H200.
+// Waiting operations of a stream go through one hardware queue. Otherwise the next empty queue is
+// taken, but not the last one taken. So if more streams than the queues less two have work behind a
+// block, they start to stall others, and as many as there are queues stall all: as observed on an
+// H200.
 void Engine::take_channel(std::uint32_t slot) {
   Op& op = ops_[slot];
   Stream& stream = streams_[op.stream];
@@ -216,7 +216,7 @@ Engine::Fifo* Engine::fifo_of(const Op& op) {
   }
 }
 
-/// Books the front end for one thing; returns when it is through.
+/// Reserves the front end for one item; returns the time when it is through.
 std::int64_t Engine::pass_front_end(Device& device, std::int64_t cost_ns) {
   const std::int64_t at_ns = std::max(now_ns_, device.front_end_free_ns);
   device.front_end_free_ns = at_ns + cost_ns;
@@ -227,7 +227,7 @@ void Engine::make_ready(std::uint32_t slot) {
   Op& op = ops_[slot];
   op.ready = true;
   if (!queues(op)) return reach_device(slot);
-  // Only the first of a hardware queue reaches the device, and frees the next to do so.
+  // Only the first operation of a hardware queue reaches the device, and then the next one can.
   auto& channel = device_for(op).channels[op.channel];
   while (!channel.empty() && ops_[channel.front()].ready) {
     const std::uint32_t first = channel.front();
@@ -387,7 +387,7 @@ void Engine::finish(std::uint32_t slot) {
       start(next);
     }
   }
-  // A mark changes no memory; anything else may have.
+  // A mark changes no memory; any other operation may have.
   if (!mark) recheck_memory();
 }
 
@@ -503,7 +503,7 @@ void Engine::fail(int code, const std::string& why) {
     }
   }
   pending_memory_waits_ = 0;
-  for (Op& op : ops_) op.serial = 0;  // done, for whoever waits; failure() says how
+  for (Op& op : ops_) op.serial = 0;  // done, for waiting threads; failure() has the reason
 }
 
 std::vector<std::uint32_t> Engine::pending() const {

@@ -3,13 +3,13 @@
 
 // Which work runs when, on the simulated devices that share one virtual clock.
 //
-// The engine knows operations, their order and the resources they need; it knows nothing of calls,
-// handles, costs on the host or observers (sim_backend.h does). An operation becomes ready when the
-// one before it in its stream and all others it waits for have ended; it starts when its resource
-// is free. Everything is decided by (time, order of submission), so equal programs give equal runs.
+// The engine handles operations, their order and the resources they need; sim_backend.h handles
+// calls, handles, host costs and observers. An operation becomes ready when the previous one in its
+// stream and all others it waits for have ended; it starts when its resource is free. Everything is
+// decided by (time, order of submission), so equal programs give equal runs.
 //
-// A controlled engine has no clock: it offers what could run next and whoever drives it chooses
-// (explore.cpp).
+// A controlled engine has no clock: it offers the operations that can run next, and its driver
+// chooses (explore.cpp).
 //
 // Thread-compatible: machine.h holds the lock.
 #pragma once
@@ -43,49 +43,49 @@ enum class OpKind : std::uint8_t {
   // The rest are marks in a stream: they take no time and no resource.
   kRecord,
   kWait,      // for operations of other streams
-  kAllocate,  // from here on, stream-ordered memory exists
+  kAllocate,  // stream-ordered memory is valid from here on
   kFree,
   kGraphBegin,
   kGraphEnd,
 };
 
-/// In words, for messages.
+/// Text for messages.
 [[nodiscard]] const char* describe(OpKind kind) noexcept;
 
-/// Names an operation, also after it has ended and its slot has been used again.
+/// Identifies an operation, even after it has ended and its slot was reused.
 struct OpRef {
   std::uint32_t slot = 0;
   std::uint64_t serial = 0;  // 0: no operation
 };
 
-/// Memory that an operation touches, by which races are judged.
+/// Memory that an operation accesses, for race detection.
 struct Access {
   std::uintptr_t address = 0;
   std::size_t bytes = 0;
   bool writes = false;
 };
 
-/// What a submitter says about an operation.
+/// A submitter's description of an operation.
 struct OpSpec {
   OpKind kind = OpKind::kKernel;
   bool timed = false;      // a record with timing
-  bool in_graph = false;   // ordered by what it waits for alone, not by its stream
-  bool computes = false;   // runs code of the program, which may touch anything
-  bool fills_bus = false;  // a copy to or from the host that nothing but the bus slows down
+  bool in_graph = false;   // ordered only by what it waits for, not by its stream
+  bool computes = false;   // runs code of the program, which may access any memory
+  bool fills_bus = false;  // a copy to or from the host limited only by the bus
   int priority = 0;        // kernels; lower is more urgent
   std::uint32_t stream = 0;
   std::int64_t called_ns = 0;     // entry of the call
-  std::int64_t earliest_ns = 0;   // when it can have reached the device
+  std::int64_t earliest_ns = 0;   // earliest arrival at the device
   std::int64_t duration_ns = 0;   // of a kernel: of each of its blocks
   std::uint32_t blocks = 1;       // kernels
-  std::uint32_t block_units = 1;  // what each takes of a multiprocessor's kUnitsPerSm
+  std::uint32_t block_units = 1;  // share of each block in a multiprocessor's kUnitsPerSm
   std::uint32_t correlation_id = 0;
   std::uint32_t memory_kinds = 0;
   std::uint64_t bytes = 0;
   std::string_view name{};
   std::uint64_t* address = nullptr;  // memory waits and writes, kernels that spin
   std::uint64_t value = 0;
-  std::uint32_t event = 0;  // records: whose, and which of its records
+  std::uint32_t event = 0;  // records: which event, and which of its records
   std::uint64_t version = 0;
   std::function<void()> work{};    // run when the operation starts
   std::vector<Access> accesses{};  // filled for controlled engines, and for an observer
@@ -96,21 +96,21 @@ struct Op : OpSpec {
   std::uint32_t unmet = 0;  // operations that must end first
   std::uint32_t blocks_left = 0, blocks_running = 0;
   std::uint32_t channel = 0;
-  bool ready = false;  // nothing is unmet and the launch has arrived
+  bool ready = false;  // no unmet dependency and the launch has arrived
   std::int64_t ready_ns = 0;
   std::int64_t begin_ns = -1;
   std::int64_t end_ns = -1;
   std::uint64_t awaited = 0;  // waits: serial of the record
-  // The last work that it is, or stands for.
+  // The last work that it is or represents.
   std::int64_t work_end_ns = -1;
   std::uint32_t work_correlation_id = 0;
   std::int64_t reached_ns = -1;
-  std::vector<OpHistory::Hold> holds;     // only if somebody wants its history
+  std::vector<OpHistory::Hold> holds;     // only if its history is needed
   std::uint32_t next_in_stream = 0;       // Engine::kNoSlot if last
   std::vector<std::uint32_t> successors;  // in other streams
 };
 
-/// What an operation throws to fail its device with one of CUDA's codes.
+/// Thrown by an operation to fail its device with a CUDA code.
 struct DeviceFault : std::runtime_error {
   DeviceFault(int fault_code, const std::string& why) : runtime_error(why), code(fault_code) {}
   int code;
@@ -120,8 +120,8 @@ class Engine {
  public:
   static constexpr std::uint32_t kUnitsPerSm = 16;
 
-  /// Each of `devices` devices is as `config` says. `ended` is told each operation that has ended,
-  /// in order of their ends.
+  /// All `devices` devices are configured by `config`. `ended` is called for each ended operation,
+  /// in order of end times.
   Engine(const Config& config, std::uint32_t devices, bool controlled,
          std::function<void(const Op&)> ended);
   Engine(const Engine&) = delete;
@@ -148,38 +148,37 @@ class Engine {
   }
   [[nodiscard]] const Op& op(std::uint32_t slot) const { return ops_[slot]; }
   [[nodiscard]] std::int64_t now_ns() const { return now_ns_; }
-  /// Counts everything that happened; unchanged means that nothing did.
+  /// Counts all events; unchanged means that nothing happened.
   [[nodiscard]] std::uint64_t steps() const { return steps_; }
   /// Memory waits and spinning kernels that have not ended.
   [[nodiscard]] std::uint32_t pending_memory_waits() const { return pending_memory_waits_; }
-  /// Why the devices failed; empty while they are well. Failed devices have dropped all their work.
+  /// Why the devices failed; empty if they have not. Failed devices have dropped all their work.
   [[nodiscard]] const std::string& failure() const { return failure_; }
   [[nodiscard]] int failure_code() const { return failure_code_; }
   void fail(int code, const std::string& why);
 
-  /// Lets everything happen that happens until `until_ns`. Nothing if controlled.
+  /// Runs everything that happens until `until_ns`. No effect if controlled.
   void advance(std::int64_t until_ns);
-  /// Advances until `op` has ended. False if it cannot: nothing more would ever happen. Not for
-  /// controlled engines.
+  /// Advances until `op` has ended. False if it can never end. Not for controlled engines.
   bool run_until(OpRef op);
   /// Advances by one step; false if there is none.
   bool run_step();
-  /// Lets memory waits go on whose value a host thread has stored meanwhile.
+  /// Releases memory waits whose value a host thread has stored meanwhile.
   void recheck_memory();
 
-  /// Controlled engines: slots of the operations that nothing keeps from running but, perhaps, a
-  /// value in memory or a resource.
+  /// Controlled engines: slots of the operations that can run, except perhaps for a value in memory
+  /// or a resource.
   [[nodiscard]] const std::vector<std::uint32_t>& ready() const { return ready_; }
   [[nodiscard]] bool can_perform(std::uint32_t slot) const;
-  /// Whether it would start to spin, and stay.
+  /// Whether it would start to spin without ending.
   [[nodiscard]] bool would_spin(std::uint32_t slot) const;
-  /// Lets one of them happen.
+  /// Performs one of them.
   void perform(std::uint32_t slot);
   /// The two halves of perform() for a host function, whose work the caller runs between them.
   void begin_host_function(std::uint32_t slot);
   void end_host_function(std::uint32_t slot);
 
-  /// For devices on which nothing more can happen: each stream with what its first operation waits
+  /// For devices on which nothing more can happen: what the first operation of each stream waits
   /// for, and the cycle among them if there is one.
   [[nodiscard]] std::string explain_stuck() const;
   /// Slots of the operations that have not ended, by stream and order.
@@ -198,8 +197,8 @@ class Engine {
     int priority = 0;
     OpRef tail;
     std::uint32_t depth = 0;
-    std::uint32_t channel = kNoChannel;  // where its operations go that have not reached the device
-    std::uint32_t in_channel = 0;        // how many are there
+    std::uint32_t channel = kNoChannel;  // queue of its operations that have not reached the device
+    std::uint32_t in_channel = 0;        // how many are in the queue
   };
   enum class Happening : std::uint8_t { kReady, kArrive, kEnd };
   struct Event {
@@ -228,10 +227,10 @@ class Engine {
   struct Device {
     std::uint32_t units_in_use = 0, kernels_running = 0;
     std::priority_queue<WaitingKernel, std::vector<WaitingKernel>, std::greater<>> waiting_kernels;
-    /// Grids, memory writes and timestamps pass through here one by one.
+    /// Grids, memory writes and timestamps pass the front end one at a time.
     std::int64_t front_end_free_ns = 0;
     /// The hardware queues: operations that have been submitted and are not ready yet, in order. A
-    /// queue whose first is not ready holds up those behind it.
+    /// queue whose first operation is not ready blocks those behind it.
     std::vector<std::deque<std::uint32_t>> channels;
     std::uint32_t last_channel = 0;
     Fifo to_device, to_host, in_device, peer, host_executor;
@@ -240,7 +239,7 @@ class Engine {
     std::uint32_t slot;
     std::uint32_t blocks;
   };
-  /// Waits of a stuck device: stream -> streams that must go on first, with the reason in words.
+  /// Waits of a stuck device: stream -> streams that must proceed first, with the reason as text.
   struct Blocked {
     std::uint32_t stream;
     std::string reason;
@@ -259,7 +258,7 @@ class Engine {
   void satisfy(std::uint32_t slot, const Op& by);
   void notify_history(const Op& op) const;
   void start_waiting_kernels(Device& device);
-  /// Whether it takes a place in a hardware queue. Nodes of a graph come in by another way.
+  /// Whether it takes a slot in a hardware queue. Graph nodes do not.
   [[nodiscard]] static bool queues(const Op& op);
   void take_channel(std::uint32_t slot);
   Device& device_for(const Op& op) { return devices_[streams_[op.stream].device]; }
@@ -301,12 +300,12 @@ class Engine {
     }
   };
   std::unordered_set<std::string, TextHash, std::equal_to<>>
-      names_;  // texts outlive their submitters here
+      names_;  // keeps texts alive after their submitters end
   std::string_view last_name_;
   std::priority_queue<Event, std::vector<Event>, std::greater<>> happenings_;
   std::vector<std::uint32_t> marks_;              // ready now, in order
   std::vector<std::uint32_t> open_memory_waits_;  // started, value not reached
-  std::vector<Spinning> spinning_;                // the same of kernels, with their blocks
+  std::vector<Spinning> spinning_;                // the same for kernels, with their blocks
   std::vector<std::uint32_t> ready_;              // controlled only
 };
 

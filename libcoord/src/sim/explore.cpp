@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Which orders of a program are run: first all that differ, one after the other (dynamic
-// partial-order reduction with sleep sets, after Flanagan and Godefroid), and if those are too
-// many, random ones by priorities that change at few places (after Burckhardt et al.).
+// Chooses the orders of a program to run: first all distinct ones (dynamic partial-order reduction
+// with sleep sets, after Flanagan and Godefroid), and if there are too many, random ones with
+// priorities that change at few points (after Burckhardt et al.).
 
 #include "coord/explore.h"
 
@@ -20,7 +20,7 @@ namespace coord::sim {
 
 namespace {
 
-/// Remembers what was tried at each point of the current order, and what else has to be.
+/// Tracks what was tried at each point of the current order, and what remains to be tried.
 class Search final : public Decider {
  public:
   std::optional<std::size_t> decide(const Step* last, const std::vector<Step>& next) override {
@@ -35,7 +35,7 @@ class Search final : public Decider {
       }
       const auto chosen = std::find_if(node.enabled.begin(), node.enabled.end(),
                                        [&](const Step& step) { return !asleep(node, step.who); });
-      if (chosen == node.enabled.end()) return std::nullopt;  // an order like one that was run
+      if (chosen == node.enabled.end()) return std::nullopt;  // equivalent to an order already run
       node.chosen = chosen->who;
       node.wanted.insert(node.chosen);
     }
@@ -50,7 +50,7 @@ class Search final : public Decider {
     return static_cast<std::size_t>(found - next.begin());
   }
 
-  /// The program did something else than before in the same order.
+  /// The program behaved differently in the same order.
   [[nodiscard]] bool diverged() const { return diverged_; }
 
   /// Prepares for the next order. False if all have been run.
@@ -75,10 +75,10 @@ class Search final : public Decider {
   struct Node {
     std::vector<Step> enabled;
     std::vector<Step> sleep;         // steps whose orders from here were all run
-    std::set<std::uint64_t> wanted;  // who has to be tried here
+    std::set<std::uint64_t> wanted;  // threads and operations to try here
     std::uint64_t chosen = 0;
-    Step step;    // what the chosen one turned out to do
-    Past before;  // positions of the steps that it depends on
+    Step step;    // what the chosen one did
+    Past before;  // positions of the steps it depends on
   };
 
   static bool asleep(const Node& node, std::uint64_t who) {
@@ -108,9 +108,9 @@ class Search final : public Decider {
     }
   }
 
-  /// Finds steps taken that could as well have come after `pending`, and has that tried.
+  /// Finds past steps that could have come after `pending`, and schedules that order.
   void find_reversals(std::size_t depth, const Step& pending) {
-    Past base;  // what has to come before `pending` in any case
+    Past base;  // what must come before `pending` in any order
     for (std::size_t i = depth; i-- > 0;) {
       const Step& step = nodes_[i].step;
       if (step.who != pending.who && !enables(step, pending)) continue;
@@ -153,13 +153,13 @@ class Search final : public Decider {
   }
 
   std::vector<Node> nodes_;
-  std::size_t replayed_ = 0;  // nodes that the coming run repeats
+  std::size_t replayed_ = 0;  // nodes that the next run repeats
   std::size_t depth_ = 0;
   bool diverged_ = false;
 };
 
-/// Threads and streams have random priorities; the most urgent goes on, and at a few random places
-/// becomes the least urgent.
+/// Threads and streams have random priorities; the most urgent one proceeds, and at a few random
+/// points it becomes the least urgent.
 class Sample final : public Decider {
  public:
   Sample(std::uint64_t seed, std::uint32_t changes, std::size_t length) : state_(seed) {
@@ -227,7 +227,7 @@ class Repeat final : public Decider {
   bool fits_ = true;
 };
 
-/// What the runs so far have shown.
+/// Results of the runs so far.
 class Outcome {
  public:
   Outcome(const Program& program, const ExploreOptions& options)
@@ -294,7 +294,7 @@ Report explore(const Program& program, const ExploreOptions& options) {
     if (search.diverged()) {
       outcome.report.findings.push_back(
           {FindingKind::kFailure,
-           "the program did something else in the same order: it depends on more than the order",
+           "the program behaved differently in the same order: it depends on more than the order",
            {}});
       return std::move(outcome.report);
     }
@@ -316,7 +316,7 @@ Report replay(const Program& program, const Schedule& schedule, const ExploreOpt
   Repeat repeat(schedule);
   outcome.run(repeat);
   if (!repeat.fits())
-    throw make_error(kCodeInvalidValue, "sim::replay", "the schedule is of another program");
+    throw make_error(kCodeInvalidValue, "sim::replay", "the schedule belongs to another program");
   return std::move(outcome.report);
 }
 
@@ -341,7 +341,7 @@ Schedule Schedule::parse(std::string_view text) {
     std::uint32_t value = 0;
     const auto [stop, error] = std::from_chars(at, end, value);
     if (error != std::errc())
-      throw make_error(kCodeInvalidValue, "sim::Schedule::parse", "expected numbers, as 3x0 1");
+      throw make_error(kCodeInvalidValue, "sim::Schedule::parse", "expected numbers such as 3x0 1");
     at = stop;
     return value;
   };
@@ -357,7 +357,7 @@ Schedule Schedule::parse(std::string_view text) {
       throw make_error(kCodeInvalidValue, "sim::Schedule::parse", "too long");
     schedule.choices.insert(schedule.choices.end(), count, choice);
     if (at != end && *at != ' ')
-      throw make_error(kCodeInvalidValue, "sim::Schedule::parse", "expected numbers, as 3x0 1");
+      throw make_error(kCodeInvalidValue, "sim::Schedule::parse", "expected numbers such as 3x0 1");
     while (at != end && *at == ' ') ++at;
   }
   return schedule;

@@ -18,7 +18,7 @@ namespace {
 
 constexpr NativeStream kFirstStreamHandle = 0x10000;
 constexpr std::uint64_t kFirstTraceAddress = 0x7'0000'0000;
-// Each machine of a process has handles and addresses of its own, as real devices do.
+// Each machine of a process has its own handles and addresses, as real devices do.
 constexpr std::uint64_t kHandles = std::uint64_t{1} << 40;
 std::atomic<std::uint64_t> machines_told_of{0};
 
@@ -224,7 +224,7 @@ void Machine::notify_op(const Op& op, bool ended) {
     case OpKind::kMemoryWrite:
       facts.kind = COORD_SIM_MEMORY_WRITE;
       break;
-    case OpKind::kGraphEnd: {  // stands for the whole launch
+    case OpKind::kGraphEnd: {  // represents the whole launch
       facts.kind = COORD_SIM_GRAPH_LAUNCH;
       const auto begin = graph_begins_ns.find(op.value);
       facts.begin_ns = begin == graph_begins_ns.end() ? -1 : begin->second;

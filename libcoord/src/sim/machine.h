@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What the simulated devices that share a clock have in common: streams, events, memory, captures,
-// graphs and the engine that runs their work. One lock guards all of it.
+// Shared state of simulated devices with one clock: streams, events, memory, captures, graphs and
+// the engine that runs their work. One lock guards everything.
 #pragma once
 
 #include <condition_variable>
@@ -30,7 +30,7 @@ enum class StreamKind : std::uint32_t {
   kNonBlocking
 };  // as the observer's
 
-/// Stream-ordered memory in one of its lives; what uses it outside that life faults.
+/// One lifetime of stream-ordered memory; use outside of it faults.
 struct PoolBlock {
   bool live = false;
   bool freed = false;
@@ -40,10 +40,10 @@ struct StreamEntry {
   NativeStream handle = 0;
   StreamKind kind = StreamKind::kNonBlocking;
   std::uint32_t device = 0;
-  std::int64_t last_call_ns = 0;  // end of the latest call on it, of any thread
+  std::int64_t last_call_ns = 0;  // end of the latest call on it, from any thread
   bool destroyed = false;
   std::uint64_t capture = 0;                  // 0: none
-  std::vector<std::uint32_t> capture_tail{};  // nodes that the next one follows
+  std::vector<std::uint32_t> capture_tail{};  // nodes that the next one depends on
 };
 
 struct EventEntry {
@@ -63,8 +63,8 @@ struct Range {
   void* address = nullptr;
   std::size_t bytes = 0;
   bool on_host = false;
-  bool managed = false;        // serves as memory of the host, too
-  bool pages_on_host = false;  // of managed memory, once the prefetches before now have run
+  bool managed = false;        // also usable as host memory
+  bool pages_on_host = false;  // of managed memory, after all earlier prefetches
   std::uint32_t device = 0;
   std::uint64_t trace_address = 0;     // what traces show: the same in every run
   std::shared_ptr<PoolBlock> block{};  // stream-ordered memory
@@ -101,13 +101,13 @@ struct PendingInjection {
 };
 
 struct Machine {
-  /// `scheduler` may be null; else it outlives the machine.
+  /// `scheduler` may be null; otherwise it must outlive the machine.
   Machine(const Config& machine_config, std::uint32_t devices, Scheduler* machine_scheduler);
   ~Machine();
   Machine(const Machine&) = delete;
   Machine& operator=(const Machine&) = delete;
 
-  /// Where facts for a profiler go: nowhere while orders are explored.
+  /// Hooks of the profiler: none while orders are explored.
   [[nodiscard]] const coord_observer& hooks() const;
 
   std::uint32_t add_stream(std::uint32_t device, NativeStream handle, StreamKind kind, int priority,
@@ -120,26 +120,25 @@ struct Machine {
   [[nodiscard]] std::map<std::uintptr_t, Range>::const_iterator find_range(
       const void* address) const;
   [[nodiscard]] bool in_range(const void* address, std::size_t bytes, bool on_host) const;
-  [[nodiscard]] std::uint64_t trace_address(const void* address) const;  // 0: none of the devices'
-  /// The same, and memory of the host's own by its address.
+  [[nodiscard]] std::uint64_t trace_address(const void* address) const;  // 0: not device memory
+  /// The same; for host memory, its own address.
   [[nodiscard]] std::uint64_t observer_address(const void* address) const;
 
-  /// Operations that a call on `stream` has to follow besides the stream's own are added to
-  /// `before`.
+  /// Adds to `before` the operations of other streams that a call on `stream` must follow.
   void add_barrier(std::uint32_t stream, std::vector<OpRef>& before);
-  /// Last operations of the streams that a query or synchronize of `stream` looks at.
+  /// Last operations of the streams that a query or synchronize of `stream` covers.
   [[nodiscard]] std::vector<OpRef> tails(std::uint32_t stream);
   [[nodiscard]] std::vector<OpRef> all_tails(std::uint32_t device) const;
-  /// If anything waits for a value in memory, lets it look as long as the host has not changed the
-  /// value yet: what the host stores after `time_ns` must not release a wait before.
+  /// If anything waits for a value in memory, checks it before the host changes the value: a host
+  /// store after `time_ns` must not release a wait before that time.
   void see_memory_until(std::int64_t time_ns);
-  /// The code that an injection has for this call; 0 if none.
+  /// The injected error code for this call; 0 if none.
   int injected(const char* call);
 
   const Config config;
   Scheduler* const scheduler;
   std::mutex mutex;
-  std::condition_variable submitted;  // wakes host waits that nothing can satisfy yet
+  std::condition_variable submitted;  // wakes host waits that cannot be satisfied yet
   Engine engine;
   std::vector<std::uint32_t> contexts;  // by device: their numbers in traces
 
@@ -149,7 +148,7 @@ struct Machine {
   std::map<std::pair<std::uint32_t, std::uint64_t>, std::uint32_t>
       per_thread_streams;  // by device and thread number
   std::vector<NativeStream> free_stream_handles;
-  const std::uint64_t first_handle;  // all handles, and addresses in traces, lie above it
+  const std::uint64_t first_handle;  // all handles, and addresses in traces, are above it
   NativeStream next_stream_handle;
   std::vector<std::vector<std::uint32_t>> blocking_streams;  // by device
   std::deque<EventEntry> events;
@@ -161,12 +160,12 @@ struct Machine {
   std::uint64_t next_trace_address;
   std::unordered_map<std::uint64_t, std::int64_t> host_clocks;  // by thread number
 
-  std::uint64_t next_graph_id;  // of captures, graphs and executables alike
+  std::uint64_t next_graph_id;  // shared by captures, graphs and executables
   std::map<std::uint64_t, Capture> captures;
   std::unordered_map<std::uint64_t, CaptureMode> capture_modes;  // by thread number
   std::unordered_map<NativeGraph, std::shared_ptr<const GraphNodes>> graphs;
   std::unordered_map<NativeExecutable, Executable> executables;
-  std::unordered_map<std::uint64_t, std::int64_t> graph_begins_ns;  // of launches that run
+  std::unordered_map<std::uint64_t, std::int64_t> graph_begins_ns;  // of running launches
 
   std::vector<PendingInjection> injections;
 
@@ -175,10 +174,10 @@ struct Machine {
   void notify_op(const Op& op, bool ended);
 };
 
-/// True while the calling thread runs work of a simulated device, from where no call may be made.
+/// True while the calling thread runs work of a simulated device, which must not make calls.
 bool inside_device() noexcept;
 
-/// Marks the calling thread so while the engine moves.
+/// Marks the calling thread as such while the engine runs.
 class InsideDevice {
  public:
   InsideDevice() noexcept;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Memory of a simulated device, and the work that touches it: copies, kernels, host functions,
+// Memory of a simulated device, and the work that accesses it: copies, kernels, host functions,
 // memory waits.
 
 #include <cmath>
@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::size_t kAlignment = 256;
 constexpr const char* kOutsideItsLife =
-    "illegal address: stream-ordered memory used before its allocation or after its release";
+    "illegal address: stream-ordered memory used before its allocation or after it was freed";
 constexpr std::uint32_t kPageable = 1, kPinned = 2, kDevice = 3, kManaged = 5;  // as CUPTI's
 
 std::int64_t transfer_ns(std::size_t bytes, std::int64_t bytes_per_us) {
@@ -83,12 +83,11 @@ void SimBackend::release(void* address, bool on_host) noexcept {
   call.says(machine_.trace_address(address));
   try {
     call.enter(CaptureRule::kUnsafe);
-    // As CUDA does, wait for everything. A device that is stuck keeps the memory until it is
-    // closed.
+    // Like CUDA, wait for everything. A stuck device keeps the memory until it is closed.
     in_use = !call.drain();
     call.finish(costs_.release_ns);
   } catch (const Error&) {
-    // The device has failed and runs nothing any more, or a capture will still use the memory.
+    // The device has failed and no longer runs work, or a capture will still use the memory.
     in_use = machine_.engine.failure().empty();
   }
   if (in_use) {
@@ -109,9 +108,10 @@ void* SimBackend::allocate_async(NativeStream stream, std::size_t bytes) {
     call.fail(kCodeNotSupported, "the simulated device allocates no memory in graphs");
   std::uint64_t& in_use = machine_.device_bytes_in_use[device_];
   if (bytes > machine_.config.memory_bytes - in_use)
-    call.fail(kCodeOutOfMemory, std::to_string(bytes) + " bytes wanted");
-  // Freed memory of that size whose end is ordered before, or has passed. While orders are explored
-  // every block is new, so that no use of an old one passes for one of its successor.
+    call.fail(kCodeOutOfMemory, std::to_string(bytes) + " bytes requested");
+  // Reuse freed memory of that size if its free is ordered before, or has ended. While orders are
+  // explored every block is new, so that a use of an old block is not mistaken for one of its
+  // successor.
   void* address = nullptr;
   if (machine_.scheduler == nullptr) {
     for (auto& [key, range] : machine_.memory) {
@@ -153,10 +153,10 @@ void SimBackend::free_async(NativeStream stream, void* address) {
     call.fail(kCodeNotSupported, "the simulated device frees no memory in graphs");
   const auto found = machine_.memory.find(reinterpret_cast<std::uintptr_t>(address));
   if (found == machine_.memory.end() || found->second.block == nullptr || found->second.freed)
-    call.fail(kCodeInvalidValue, "not stream-ordered memory, or freed before");
+    call.fail(kCodeInvalidValue, "not stream-ordered memory, or already freed");
   Range& range = found->second;
   call.says(range.trace_address);
-  OpSpec spec{.kind = OpKind::kFree, .name = "release of memory", .work = [block = range.block] {
+  OpSpec spec{.kind = OpKind::kFree, .name = "memory release", .work = [block = range.block] {
                 if (!block->live) throw DeviceFault(kCodeIllegalAddress, kOutsideItsLife);
                 block->live = false;
                 block->freed = true;
@@ -280,7 +280,7 @@ void SimBackend::copy_peer(NativeStream stream, void* to, Backend&, const void* 
   call.finish(costs_.copy_ns);
 }
 
-// As a copy of what lies elsewhere. Pages that are touched where they are not cost nothing here.
+// A copy of the pages that are elsewhere. Page faults cost nothing here.
 void SimBackend::prefetch(NativeStream stream, void* address, std::size_t bytes, bool to_host) {
   Call call(*this, "simMemPrefetchAsync");
   call.on_stream(stream);

@@ -51,7 +51,7 @@ std::optional<std::string> Races::performed(const Op& op, const std::string& tex
     word.past.add(known.past);
     word.past.add(known.number);
     word.value = op.value;
-  } else if (op.address != nullptr) {  // waited for a value: of operations, or of a host thread
+  } else if (op.address != nullptr) {  // waited for a value written by operations or a host thread
     const Word& word = words_[op.address];
     known.past.add(word.past);
     if (std::atomic_ref<std::uint64_t>(*op.address).load() != word.value) {
@@ -113,7 +113,7 @@ std::optional<std::string> Races::touch(const Access& access, std::uint32_t numb
     }
     const auto verb = [](const Access& what) { return what.writes ? " writes" : " reads"; };
     return "race: " + other.text + verb(other.access) + " and " + text + verb(access) +
-           " the same " + std::to_string(end - begin) + " bytes, and nothing orders them";
+           " the same " + std::to_string(end - begin) + " bytes, without an order between them";
   }
   touched_.push_back({access, number, text});
   return std::nullopt;

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Which accesses to memory nothing orders, by CUDA's guarantees alone: streams, events, host waits,
-// values in memory; whatever order a run happened to take.
+// Finds unordered memory accesses, based only on CUDA's guarantees: streams, events, host waits,
+// values in memory; regardless of the order a run took.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 
 namespace coord::sim {
 
-/// A set of happenings, by number.
+/// A set of past steps, by number.
 class Past {
  public:
   void add(std::uint32_t number);
@@ -32,13 +32,13 @@ class Races {
  public:
   /// `actor` has submitted `op`, which follows `after`.
   void submitted(std::size_t actor, OpRef op, std::span<const OpRef> after);
-  /// It happens now. `text` says who it is; returns the race that it makes, if any.
+  /// The operation happens now. `text` describes it; returns the race that it causes, if any.
   std::optional<std::string> performed(const Op& op, const std::string& text);
   /// `actor` runs the host function `op` from here on.
   void enters(std::size_t actor, OpRef op);
   /// The host function has returned.
   void leaves(std::size_t actor, OpRef op);
-  /// `actor` has seen that they have ended.
+  /// `actor` has observed that they have ended.
   void seen(std::size_t actor, std::span<const OpRef> ops);
   /// `actor` comes after everything that other actors have done.
   void follows_all(std::size_t actor);
@@ -58,7 +58,7 @@ class Races {
     std::string text;
   };
   struct Word {
-    Past past;  // of the operations that wrote it
+    Past past;  // of the operations that wrote the word
     std::uint64_t value = 0;
   };
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What a simulated device asks when somebody else decides what happens next (explore.cpp).
+// Interface to an external scheduler that decides what happens next (explore.cpp).
 //
 // Without one, devices run in virtual time. With one, exactly one host thread runs at any time, and
 // each call is a point at which another thread or the device may go first.
@@ -17,7 +17,7 @@
 
 namespace coord::sim {
 
-/// Part of the state that a step reads or changes. Steps with no conflicting touch commute.
+/// Part of the state that a step reads or changes. Steps without conflicting touches commute.
 struct Touch {
   enum Kind : std::uint64_t {
     kStreamTail = 1,
@@ -44,22 +44,22 @@ class Scheduler {
  public:
   virtual ~Scheduler() = default;
 
-  /// The calling thread is about to do something in a call of that name; returns when it is its
-  /// turn. Throws coord::Error if the run is being given up and `may_throw`.
+  /// The calling thread is about to take a step in the named call; returns when it is its turn.
+  /// Throws coord::Error if the run is being abandoned and `may_throw`.
   virtual void turn(const char* call, std::span<const Touch> touches, bool may_throw) = 0;
   /// Returns when it is the calling thread's turn and `ready()` is true; false if that can never
-  /// be.
+  /// happen.
   virtual bool wait(const char* call, std::span<const Touch> touches,
                     const std::function<bool()>& ready) = 0;
-  /// The calling thread has looked and found something not ready: it goes on only after something
-  /// else has happened.
+  /// The calling thread has polled something that is not ready: it continues only after another
+  /// step has happened.
   virtual void looked_in_vain() = 0;
 
   /// The calling thread has submitted `op`, which follows `after` (ended or not).
   virtual void submitted(OpRef op, std::span<const OpRef> after) = 0;
-  /// The calling thread has seen that these have ended.
+  /// The calling thread has observed that these have ended.
   virtual void seen(std::span<const OpRef> ops) = 0;
-  /// The calling thread touches memory that the device uses too.
+  /// The calling thread accesses memory that the device also uses.
   virtual void host_access(const Access& access, const char* call) = 0;
 };
 

@@ -18,8 +18,7 @@ namespace {
 
 constexpr NativeEvent kFirstEventHandle = 0x8000'0000;
 constexpr std::uint64_t kHandleStep = 0x100;
-/// Contexts of simulated devices are numbered from here, away from those of CUDA in the same
-/// process.
+/// Contexts of simulated devices are numbered from here, separate from CUDA's in the same process.
 constexpr std::uint32_t kFirstContext = 1'000'000;
 
 std::atomic<std::uint32_t> next_ordinal{0};
@@ -71,7 +70,7 @@ std::vector<std::unique_ptr<Backend>> open_simulated(const Config& config, std::
       config.max_connections > 32 || config.stream_queue_depth == 0) {
     throw make_error(
         kCodeInvalidValue, "Device::open(sim::Config)",
-        "a device needs multiprocessors, concurrent kernels, copy engines, room in its "
+        "a device needs multiprocessors, concurrent kernels, copy engines, space in its "
         "streams, 1 to 32 connections, and jitter >= 0");
   }
   const auto machine = std::make_shared<Machine>(config, count, scheduler);
@@ -155,7 +154,7 @@ NativeStream SimBackend::create_stream(int priority, bool non_blocking, std::str
   NativeStream handle = machine_.next_stream_handle;
   if (machine_.free_stream_handles.empty()) {
     machine_.next_stream_handle += kHandleStep;
-  } else {  // as CUDA does, give a freed handle out again at once
+  } else {  // like CUDA, reuse a freed handle at once
     handle = machine_.free_stream_handles.back();
     machine_.free_stream_handles.pop_back();
   }
@@ -165,7 +164,7 @@ NativeStream SimBackend::create_stream(int priority, bool non_blocking, std::str
       device_, handle, non_blocking ? StreamKind::kNonBlocking : StreamKind::kBlocking, priority,
       name, call.begin_ns + cost_ns - 1);
   machine_.stream_of_handle[handle] = stream;
-  // A thread with a clock that is behind cannot have got it earlier.
+  // A thread whose clock is behind cannot have received it earlier.
   machine_.streams[stream].last_call_ns = call.begin_ns + cost_ns;
   call.says_stream(handle);
   call.says(0, (non_blocking ? kStreamNonBlocking : 0) |
@@ -188,7 +187,7 @@ void SimBackend::destroy_stream(NativeStream handle) noexcept {
     machine_.free_stream_handles.push_back(handle);
     call.finish(cost_ns);
   } catch (const Error&) {
-    // The device has failed: there is nothing left to destroy.
+    // The device has failed: nothing is left to destroy.
   }
 }
 
@@ -262,7 +261,7 @@ void SimBackend::destroy_event(NativeEvent handle) noexcept {
     machine_.free_events.push_back(call.event);
     call.finish(costs_.event_destroy_ns);
   } catch (const Error&) {
-    // The device has failed: there is nothing left to destroy.
+    // The device has failed: nothing is left to destroy.
   }
 }
 
@@ -296,8 +295,8 @@ void SimBackend::wait(NativeStream stream, NativeEvent event) {
   if (entry.capture != 0 || call.captured()) {
     join_capture(call, entry);
   } else if (entry.record.serial != 0) {
-    // Waits for the newest record, whatever is recorded later. On the legacy stream even a wait for
-    // a complete record is a barrier; one for an event that was never recorded is nothing anywhere.
+    // Waits for the newest record, regardless of later ones. On the legacy stream even a wait for a
+    // complete record is a barrier; on any stream, a wait for a never recorded event has no effect.
     const OpRef after[] = {entry.record};
     call.submit({.kind = OpKind::kWait}, after);
   }

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// The simulated device as a Backend: calls, what they cost their thread, CUDA's rules for streams
-// and events, and what the observer is told. Devices with one clock share a Machine; its engine
-// decides when work runs.
+// The simulated device as a Backend: calls, their cost to the thread, CUDA's rules for streams and
+// events, and reports to the observer. Devices with one clock share a Machine; its engine decides
+// when work runs.
 #pragma once
 
 #include <memory>
@@ -16,10 +16,10 @@
 
 namespace coord::sim {
 
-/// Throws kInvalidArgument for a Config that makes no device.
+/// Throws kInvalidArgument for an invalid Config.
 std::unique_ptr<Backend> open_simulated(const Config& config);
 
-/// The same for several that share a clock. With a scheduler, that decides what happens next.
+/// The same for several that share a clock. A scheduler, if given, decides what happens next.
 std::vector<std::unique_ptr<Backend>> open_simulated(const Config& config, std::uint32_t count,
                                                      Scheduler* scheduler);
 
@@ -85,10 +85,10 @@ class SimBackend final : public Backend {
   class Call;
 
   void* allocate(Call& call, std::size_t bytes, bool on_host);
-  /// Says what the operation touches: to whoever judges races, and to itself, so that it faults on
-  /// stream-ordered memory outside its life.
+  /// Declares what the operation accesses: for race detection, and for the operation itself, so
+  /// that it faults on stream-ordered memory outside its lifetime.
   void touches(OpSpec& spec, const void* address, std::size_t bytes, bool writes);
-  /// A wait that is captured, or that joins the call's stream to the capture of the event.
+  /// A wait that is captured or that makes the call's stream join the event's capture.
   void join_capture(Call& call, const EventEntry& event);
 
   const std::shared_ptr<Machine> shared_;

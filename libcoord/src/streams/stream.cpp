@@ -45,7 +45,7 @@ CUstream_st* StreamRef::native() const {
     throw make_error(kCodeNotSupported, "StreamRef::native",
                      "a simulated device has no CUDA streams");
   }
-  // NOLINTNEXTLINE(performance-no-int-to-ptr): CUDA's own pointer
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): a pointer from CUDA
   return reinterpret_cast<CUstream_st*>(stream.native);
 }
 
@@ -90,9 +90,9 @@ void StreamRef::copy_peer(const Device& to_device, void* to, const Device& from_
   Backend& target = *to_device.state()->backend;
   Backend& source = *from_device.state()->backend;
   if (stream.device->backend.get() != &target && stream.device->backend.get() != &source)
-    throw make_error(kCodeInvalidHandle, kCall, "the stream is of neither device");
+    throw make_error(kCodeInvalidHandle, kCall, "the stream belongs to neither device");
   if (!target.can_reach(source))
-    throw make_error(kCodeNotSupported, kCall, "the devices do not reach each other");
+    throw make_error(kCodeNotSupported, kCall, "the devices cannot reach each other");
   stream.give({WorkKind::kCopyPeer, bytes}, [&] {
     stream.device->backend->copy_peer(stream.native, to, target, from, source, bytes);
   });
@@ -126,7 +126,7 @@ void StreamRef::launch(const KernelSpec& kernel) const {
   if (kernel.blocks == 0)
     throw make_error(kCodeInvalidValue, kCall, "a kernel needs at least one block");
   if (kernel.blocks_per_sm > 16)
-    throw make_error(kCodeInvalidValue, kCall, "a multiprocessor holds at most 16 of its blocks");
+    throw make_error(kCodeInvalidValue, kCall, "at most 16 of its blocks fit on a multiprocessor");
   if (kernel.duration < Nanoseconds(0))
     throw make_error(kCodeInvalidValue, kCall, "the duration is negative");
   if (kernel.transform.count > 0 &&
@@ -165,7 +165,7 @@ void* StreamRef::allocate_async(std::size_t bytes) const {
 
 void StreamRef::free_async(void* address) const {
   StreamState& stream = checked("StreamRef::free_async");
-  // Before, because another stream may get the address at once.
+  // Do this first, because another stream may get the address at once.
   const OwnedMemory owned = stream.device->disown_memory(address);
   try {
     stream.device->backend->free_async(stream.native, address);
@@ -195,7 +195,8 @@ void StreamRef::record(EventRef event) const {
   StreamState& stream = checked("StreamRef::record");
   EventState& to = event.checked("StreamRef::record");
   if (to.device != stream.device) {
-    throw make_error(kCodeInvalidHandle, "StreamRef::record", "the event is of another device");
+    throw make_error(kCodeInvalidHandle, "StreamRef::record",
+                     "the event belongs to another device");
   }
   stream.device->backend->record(stream.native, to.native);
   StreamCounts::add(stream.counts.records);
@@ -206,7 +207,7 @@ void StreamRef::wait(EventRef event) const {
   EventState& from = event.checked("StreamRef::wait");
   if (from.device != stream.device && !stream.device->backend->can_reach(*from.device->backend)) {
     throw make_error(kCodeInvalidHandle, "StreamRef::wait",
-                     "the event is of a device that this one cannot reach");
+                     "the event belongs to a device that this one cannot reach");
   }
   stream.device->backend->wait(stream.native, from.native);
   StreamCounts::add(stream.counts.waits);

@@ -23,13 +23,13 @@ namespace {
 
 constexpr auto kNoWork = [](StreamRef) {};
 
-/// Lets one thread wait for others that are done one by one.
+/// Lets one thread wait until several others are done.
 class Countdown {
  public:
   explicit Countdown(std::size_t count) : left_(count) {}
   void done() {
     const std::lock_guard lock(mutex_);
-    if (--left_ == 0) all_done_.notify_all();  // with the lock: whoever waits ends this
+    if (--left_ == 0) all_done_.notify_all();  // with the lock: the waiting thread destroys this
   }
   void wait() {
     std::unique_lock lock(mutex_);
@@ -42,7 +42,7 @@ class Countdown {
   std::size_t left_;
 };
 
-/// Where the outcomes of several operations meet.
+/// Collects the outcomes of several operations.
 class Gathering {
  public:
   Gathering(std::size_t count, std::function<void(Outcome)> function)
@@ -87,10 +87,10 @@ class StreamGroup::Impl {
     for (std::size_t i = 0; i < lanes_.size(); ++i) {
       if (lanes_[i].stream == stream) return i;
     }
-    throw make_error(kCodeInvalidHandle, call, "the stream is not of the group \"" + name + "\"");
+    throw make_error(kCodeInvalidHandle, call, "the stream is not in the group \"" + name + "\"");
   }
 
-  /// Adds what the stream depends on to `after`, and forgets it: later pieces come after this one.
+  /// Moves the stream's dependencies to `after`: later pieces come after this one.
   void take_dependencies(std::size_t index, Dependencies& after) {
     const std::lock_guard lock(mutex_);
     Lane& lane = lanes_[index];
@@ -120,8 +120,8 @@ class StreamGroup::Impl {
     return last_of(lanes_[index]);
   }
 
-  /// What was given and may not have ended: of each stream the newest that is submitted, and all
-  /// that are not.
+  /// Pieces that may not have ended: per stream, the newest submitted piece and all unsubmitted
+  /// ones.
   [[nodiscard]] std::vector<OperationHandle> all_given() {
     const std::lock_guard lock(mutex_);
     std::vector<OperationHandle> all;
@@ -154,7 +154,7 @@ class StreamGroup::Impl {
   struct Lane {
     StreamRef stream;
     std::vector<OperationHandle> given;  // see all_given(), in order
-    /// What its next piece comes after, by the lane of that: newer replaces older.
+    /// Dependencies of its next piece, by their lane: newer replaces older.
     std::vector<OperationHandle> after;
   };
 
@@ -165,7 +165,7 @@ class StreamGroup::Impl {
     return lane.given.empty() ? OperationHandle() : lane.given.back();
   }
 
-  // Of the pieces that are submitted only the newest counts, and of those that never will be none.
+  // Keeps only the newest of the submitted pieces, and drops those that will never be submitted.
   void settle(Lane& lane) {
     std::erase_if(lane.given, [&](OperationHandle piece) {
       const OperationState state = coordinator_.state(piece);
@@ -223,7 +223,7 @@ OperationHandle StreamGroup::last(StreamRef stream) const {
 
 OperationHandle StreamGroup::barrier(std::source_location where) {
   if (impl_->all_submitted()) return impl_->barrier.pass(where);
-  // The first stream gathers the others, and they come after that.
+  // The first stream comes after the others, and they come after the barrier in it.
   for (std::size_t i = 1; i < impl_->size(); ++i) impl_->add_dependency(0, i);
   const OperationHandle passed = submit({.type = OperationType::kBarrier,
                                          .priority = OperationPriority::kCritical,

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Leases: which stream each gets, and what its end tells the device to write.
+// Leases: which stream each gets, and the device write at its end.
 
 #include "coord/stream_pool.h"
 
@@ -37,7 +37,7 @@ bool StreamPool::Impl::take_busy(std::uint32_t slot) noexcept {
   return false;
 }
 
-/// Takes the first idle stream that suits, from one on.
+/// Takes the first suitable idle stream, starting at a given one.
 template <typename Suits>
 inline std::uint32_t StreamPool::Impl::find_idle(std::uint32_t from, Suits suits) noexcept {
   const std::uint32_t count = count_.load(std::memory_order_acquire);
@@ -112,7 +112,7 @@ std::uint32_t StreamPool::Impl::pick_busy(PoolStrategy how, int priority) noexce
         break;
     }
     if (slot == kNone) return kNone;
-    if (take_busy(slot)) return slot;  // else it was closed just now
+    if (take_busy(slot)) return slot;  // otherwise it was just closed
   }
 }
 
@@ -141,8 +141,8 @@ StreamLease StreamPool::Impl::lease(Workload workload, StreamPriority priority) 
   return result;
 }
 
-// The lease's number is written behind its work. A word must not shrink, so numbers are given in
-// the order in which their writes are enqueued.
+// The lease's number is written behind its work. A word must not decrease, so numbers are assigned
+// in the order in which their writes are enqueued.
 void StreamPool::Impl::end(std::uint32_t index, bool timed, bool alone) {
   StreamSlot& slot = slots_[index];
   if (slot.stream.capture_status() != CaptureStatus::kNone) {  // the work is in a graph
@@ -181,7 +181,7 @@ void StreamPool::Impl::drop(std::uint32_t index, bool timed, bool alone) noexcep
   dropped.store(dropped.load(std::memory_order_relaxed) + 1, std::memory_order_release);
 }
 
-// Knowing what they have left
+// Pending work of streams
 
 std::size_t StreamPool::Impl::ready_count() const noexcept {
   const std::uint32_t count = count_.load(std::memory_order_acquire);
@@ -198,7 +198,7 @@ bool StreamPool::Impl::wait_any_ready(Nanoseconds timeout) {
   bool ready = false;
   for (std::uint32_t poll = 0;; ++poll) {
     {
-      // Tells whether the device has failed, and lets a simulated one go on.
+      // Detects a device failure, and lets a simulated device proceed.
       const AllowedDuringCapture allowed(*device_.state()->backend);
       (void)slots_[poll % count_.load(std::memory_order_acquire)].stream.query();
     }
@@ -220,7 +220,7 @@ std::uint64_t StreamPool::Impl::load(StreamRef stream) const {
   for (std::uint32_t slot = 0; slot < count; ++slot) {
     if (slots_[slot].stream.id() == stream.id()) return load_of(slot);
   }
-  throw make_error(kCodeInvalidHandle, "StreamPool::load", "the stream is not of this pool");
+  throw make_error(kCodeInvalidHandle, "StreamPool::load", "the stream is not in this pool");
 }
 
 void StreamPool::Impl::notify() const {
@@ -295,7 +295,7 @@ void StreamLease::end_quietly() noexcept {
   try {
     end();
   } catch (const Error&) {
-    // Its work may have failed with the device; whoever asks about that is told.
+    // Its work may have failed with the device; a later query reports that.
   }
 }
 

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// The inside of a StreamPool: stream_pool.cpp has leases, stream_pool_size.cpp which streams are
-// open to them, stream_pool_times.cpp what they took and what follows from it.
+// The implementation of a StreamPool: stream_pool.cpp has leases, stream_pool_size.cpp the set of
+// open streams, stream_pool_times.cpp measured times and tuning.
 #pragma once
 
 #include <array>
@@ -22,26 +22,27 @@
 namespace coord {
 
 inline constexpr std::size_t kMostStreams = 64;
-/// A stream's leases whose expected time is kept one by one; more count as the last of them.
+/// Number of a stream's leases whose expected time is kept individually; further ones share the
+/// last entry.
 inline constexpr std::size_t kExpectedKept = 64;
 
-/// What a pool keeps of one stream. Its words, which every lease reads, are elsewhere.
+/// A pool's data for one stream. The words that every lease reads are elsewhere.
 struct alignas(64) StreamSlot {
-  std::atomic<std::uint64_t> busy{0};  // leases of it while no stream was idle
+  std::atomic<std::uint64_t> busy{0};  // its leases taken while no stream was idle
   std::atomic<Workload> last{Workload::kMixed};
   int priority = 0;
   Stream stream;
-  // What its leases are expected to take: in all, and up to each of the last.
+  // Expected time of its leases: in total, and up to each of the last ones.
   std::atomic<std::int64_t> expected_ns{0};
   std::array<std::atomic<std::int64_t>, kExpectedKept> expected_until{};
 
-  std::mutex mutex;         // held during the write behind a lease: writes come in their order
+  std::mutex mutex;         // held during the write behind a lease, to keep the writes in order
   std::uint64_t ended = 0;  // leases whose end was enqueued
 
   std::mutex timing_mutex;
   struct Timed {
     PooledEvent start, end;
-    std::uint64_t number = 0;  // passed when the stream has ended so many leases; 0: still held
+    std::uint64_t number = 0;  // passed when the stream has ended this many leases; 0: still held
     Workload workload{};
   };
   std::optional<Timed> timed;
@@ -59,7 +60,7 @@ class StreamPool::Impl {
 
   // stream_pool.cpp
   StreamLease lease(Workload workload, StreamPriority priority);
-  /// `alone`: of a lease that found its stream idle.
+  /// `alone`: the lease found its stream idle.
   void end(std::uint32_t slot, bool timed, bool alone);
   void drop(std::uint32_t slot, bool timed, bool alone) noexcept;
   std::size_t ready_count() const noexcept;
@@ -82,22 +83,23 @@ class StreamPool::Impl {
   friend class StreamPool;
   using Lock = std::unique_lock<std::mutex>;
   static constexpr std::uint32_t kNone = ~std::uint32_t{0};
-  /// In a stream's word of leases: it is not open to them.
+  /// Flag in a stream's word of leases: closed to leases.
   static constexpr std::uint64_t kClosed = std::uint64_t{1} << 63;
 
   /// Leases that the device has ended.
   [[nodiscard]] std::uint64_t done(std::uint32_t slot) const noexcept {
     return std::atomic_ref(done_[slot]).load(std::memory_order_acquire);
   }
-  /// And those that were dropped.
+  /// The same, plus dropped leases.
   [[nodiscard]] std::uint64_t over(std::uint32_t slot) const noexcept {
     return done(slot) + dropped_[slot].load(std::memory_order_acquire);
   }
   [[nodiscard]] bool idle(std::uint32_t slot) const noexcept {
-    return taken_[slot].load(std::memory_order_acquire) == over(slot);  // never so if closed
+    return taken_[slot].load(std::memory_order_acquire) == over(slot);  // never true if closed
   }
   [[nodiscard]] std::uint64_t load_of(std::uint32_t slot) const noexcept {
-    // What is over first: what ends in between makes the load too large, never negative.
+    // Read the ended count first: leases that end in between make the load too large, never
+    // negative.
     const std::uint64_t ended = over(slot);
     return (taken_[slot].load(std::memory_order_acquire) & ~kClosed) - ended;
   }
@@ -106,7 +108,7 @@ class StreamPool::Impl {
     const std::uint64_t dropped = dropped_[slot].load(std::memory_order_relaxed);
     return (taken_[slot].load(std::memory_order_relaxed) & ~kClosed) - dropped;
   }
-  /// Takes an idle stream: one that somebody else takes at the same moment is not idle any more.
+  /// Takes a stream if it is idle; fails if another thread takes it at the same time.
   bool take_idle(std::uint32_t slot, std::uint64_t bits = 1) noexcept {
     std::uint64_t taken = taken_[slot].load(std::memory_order_acquire);
     return taken == over(slot) &&
@@ -135,17 +137,16 @@ class StreamPool::Impl {
   const std::string name_;
   const std::size_t max_size_;
   const std::uint64_t number_ = next_pool_number();
-  std::array<int, 3> priorities_{};  // the device's numbers, by StreamPriority
+  std::array<int, 3> priorities_{};  // the device's priority values, by StreamPriority
 
-  // By stream, side by side: how many leases were taken, how many of them were dropped that had
-  // found it idle, and how many the device has ended. Of a stream no two leases that found it idle
-  // are held at a time, so that nobody else writes the second; who drops another one takes it from
-  // the first.
+  // By stream, adjacent: the number of leases taken, of dropped leases that had found it idle, and
+  // of leases the device has ended. At most one lease that found a stream idle is held at a time,
+  // so the second has a single writer; dropping any other lease decrements the first.
   std::array<std::atomic<std::uint64_t>, kMostStreams> taken_{}, dropped_{};
   HostBuffer<std::uint64_t> words_;
   std::uint64_t* const done_;
-  std::atomic<std::uint32_t> count_{0};  // of streams made
-  std::atomic<std::uint32_t> next_{0};   // in turn
+  std::atomic<std::uint32_t> count_{0};  // of streams created
+  std::atomic<std::uint32_t> next_{0};   // next stream for round robin
   EventPool events_;
   std::vector<StreamSlot> slots_;  // never moved
 
@@ -154,10 +155,10 @@ class StreamPool::Impl {
   std::atomic<std::int64_t> waited_ns_{0};
   mutable std::atomic<std::int64_t> reported_waited_ns_{0};
   mutable std::atomic<std::size_t> high_water_{0};
-  std::atomic<std::uint32_t> highest_{0};  // stream picked since the last tune(), by number
+  std::atomic<std::uint32_t> highest_{0};  // highest stream number picked since the last tune()
 
   mutable std::mutex mutex_;
-  std::uint64_t tuned_leases_ = 0, tuned_busy_ = 0;  // when tune() was called last
+  std::uint64_t tuned_leases_ = 0, tuned_busy_ = 0;  // at the last call of tune()
 };
 
 }  // namespace coord

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Which streams stand still because others are blocked: the hardware queues, found by experiment.
+// Which streams stall because others are blocked: measures the number of hardware queues.
 
 #include <atomic>
 #include <string>
@@ -15,7 +15,7 @@ namespace coord {
 
 namespace {
 
-/// Words that streams wait for and write: one gate, and one for each stream.
+/// Words that streams wait for and write: one gate, and one per stream.
 class Experiment {
  public:
   Experiment(const Device& device, std::size_t streams)
@@ -26,7 +26,7 @@ class Experiment {
   Experiment(const Experiment&) = delete;
   Experiment& operator=(const Experiment&) = delete;
 
-  /// Blocks the first `count` streams; returns those beyond that get nowhere.
+  /// Blocks the first `count` streams; returns the other streams that stall.
   std::vector<std::size_t> stalled_by(std::size_t count, Nanoseconds patience) {
     ++round_;
     std::vector<std::size_t> stalled;
@@ -34,7 +34,7 @@ class Experiment {
       if (i < count) streams_[i].wait_value(&words_[0], round_);
       streams_[i].launch({.name = "probe"});
       streams_[i].write_value(&words_[i + 1], round_);
-      // One after the other: a burst of launches would fill the queues that are free.
+      // One after the other: a burst of launches would fill the free queues.
       if (i >= count && !gets_through(i, patience)) stalled.push_back(i);
     }
     let_go();
@@ -66,7 +66,7 @@ ConnectionProbe probe_connections(const Device& device, std::size_t most, std::s
   if (most == 0 || most >= streams)
     throw make_error(kCodeInvalidValue, "probe_connections",
                      "blocking " + std::to_string(most) + " of " + std::to_string(streams) +
-                         " streams leaves none to look at, or blocks none");
+                         " streams leaves none to test, or blocks none");
   Experiment experiment(device, streams);
   ConnectionProbe result;
   result.stalled.emplace_back();

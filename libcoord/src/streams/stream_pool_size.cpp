@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Which streams of a pool there are, are open to leases, or are reserved.
+// Which streams of a pool exist, are open to leases, or are reserved.
 
 #include <algorithm>
 
@@ -26,7 +26,7 @@ StreamPoolOptions complete(StreamPoolOptions options, const Device& device) {
   if (options.max_size > kMostStreams || options.size > options.max_size)
     throw make_error(kCodeInvalidValue, kMake,
                      "a pool of " + std::to_string(options.size) + " streams, at most " +
-                         std::to_string(options.max_size) + ": at most 64 there can be");
+                         std::to_string(options.max_size) + "; the limit is 64");
   return options;
 }
 
@@ -50,12 +50,12 @@ StreamPool::Impl::Impl(const Device& device, const StreamPoolOptions& options)
 }
 
 StreamPool::Impl::~Impl() {
-  // The device may still be about to write into the words.
+  // The device may still write to the words.
   for (std::uint32_t slot = 0; slot < count_.load(); ++slot) {
     try {
       if (slots_[slot].ended != done(slot)) slots_[slot].stream.synchronize();
     } catch (const Error&) {
-      // It has failed, and writes nothing any more.
+      // It has failed, and writes nothing anymore.
     }
   }
 }
@@ -63,7 +63,7 @@ StreamPool::Impl::~Impl() {
 std::uint32_t StreamPool::Impl::add_slot() {
   const std::uint32_t index = count_.load(std::memory_order_relaxed);
   StreamSlot& slot = slots_[index];
-  // Streams of a pool by priority are high, normal and low in turn.
+  // In a pool with kPriority, streams are high, normal and low in turn.
   const bool by_priority = options_.strategy == PoolStrategy::kPriority;
   constexpr StreamPriority kTurn[] = {StreamPriority::kHigh, StreamPriority::kNormal,
                                       StreamPriority::kLow};
@@ -99,7 +99,7 @@ void StreamPool::Impl::resize(std::size_t size) {
   if (size == 0 || size + reserved > max_size_)
     throw make_error(kCodeInvalidValue, kCall,
                      std::to_string(size) + " streams, and " + std::to_string(reserved) +
-                         " are reserved: the most is " + std::to_string(max_size_));
+                         " are reserved: the maximum is " + std::to_string(max_size_));
   for (std::uint32_t i = 0; size_now() < size; ++i) {
     if (i == count_.load(std::memory_order_relaxed)) add_slot();
     if (!slots_[i].open && !slots_[i].reserved) set_open(i, true);
@@ -116,7 +116,7 @@ ReservedStream StreamPool::Impl::reserve() {
   for (std::uint32_t i = 0; i < count && found == kNone; ++i) {
     StreamSlot& slot = slots_[i];
     if (slot.reserved) continue;
-    // A closed one has its bit set already, and nobody takes it.
+    // A closed stream already has its bit set, and no lease takes it.
     const bool free = slot.open ? take_idle(i, kClosed) : load_of(i) == 0;
     if (free) found = i;
   }
@@ -124,12 +124,12 @@ ReservedStream StreamPool::Impl::reserve() {
   if (found == kNone)
     throw Error(ErrorKind::kExhausted, kCodeOutOfMemory, name_of_code(kCodeOutOfMemory),
                 "StreamPool::reserve",
-                "no stream of \"" + name_ + "\" is idle, and there are as many as there may be");
+                "no stream of \"" + name_ + "\" is idle, and the pool is at its maximum size");
   slots_[found].reserved = true;
   return {*this, found, slots_[found].stream};
 }
 
-// What its holder has enqueued counts as one lease until it has ended.
+// The work of its holder counts as one lease until it has ended.
 void StreamPool::Impl::give_back(std::uint32_t index) noexcept {
   taken_[index].fetch_add(1, std::memory_order_acq_rel);
   try {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// How long leases take, by the device's own clock, and what follows from it.
+// Times of leases, measured by the device's clock, and tuning.
 
 #include <algorithm>
 #include <cstdio>
@@ -13,11 +13,11 @@ namespace coord {
 
 namespace {
 
-/// Fewer leases than these say nothing.
+/// Minimum leases for a decision.
 constexpr std::uint64_t kEnoughLeases = 32;
-/// More streams are wanted if a larger share of the leases finds none idle.
+/// Adds streams if a larger share of the leases finds none idle.
 constexpr double kBusyShare = 0.1;
-/// Kinds of work differ if the average of one is so many times that of another.
+/// Kinds of work differ if their averages differ by more than this factor.
 constexpr double kDiffer = 4;
 
 }  // namespace
@@ -28,7 +28,7 @@ void StreamPool::Impl::expect(std::uint32_t index, Workload workload) noexcept {
   StreamSlot& slot = slots_[index];
   slot.last.store(workload, std::memory_order_relaxed);
   const WorkloadTime time = time_of(workload);
-  // What was never measured counts as something, so that the number of leases decides.
+  // Unmeasured work counts as 1 ns, so that the number of leases decides.
   const std::int64_t ns = std::max<std::int64_t>(time.average.count(), 1);
   const std::uint64_t number = leases_of(index);
   const std::int64_t until = slot.expected_ns.fetch_add(ns, std::memory_order_relaxed) + ns;
@@ -40,7 +40,7 @@ std::int64_t StreamPool::Impl::expected_left(std::uint32_t index) const noexcept
   const std::uint64_t load = load_of(index);
   if (load == 0) return 0;
   const std::int64_t all = slot.expected_ns.load(std::memory_order_relaxed);
-  if (load >= kExpectedKept) return all;  // more than anybody else has
+  if (load >= kExpectedKept) return all;  // more than any other stream
   return all - slot.expected_until[done(index) % kExpectedKept].load(std::memory_order_relaxed);
 }
 
@@ -56,14 +56,14 @@ bool StreamPool::Impl::begin_timing(std::uint32_t index, Workload workload) {
     timed.start = events_.lease(EventClass::kTiming);
     slot.stream.record(timed.start);
   } catch (const Error&) {
-    return false;  // what the lease is for will find out
+    return false;  // the lease's own work will report the error
   }
   timed.workload = workload;
   slot.timed = std::move(timed);
   return true;
 }
 
-// Adds up the time of a lease that has ended. Nobody has to be asked whether it has.
+// Adds the time of a lease that has ended. No query is needed to know that it has.
 void StreamPool::Impl::collect_time(StreamSlot& slot, std::uint32_t index) noexcept {
   if (!slot.timed.has_value() || slot.timed->number == 0 || done(index) < slot.timed->number)
     return;
@@ -119,7 +119,7 @@ PoolTuning StreamPool::Impl::tune() {
   PoolTuning result{strategy.load(), now.size, false, {}};
   char text[160];
   if (leases < kEnoughLeases) {
-    std::snprintf(text, sizeof text, "%llu leases since the last time are too few to judge by",
+    std::snprintf(text, sizeof text, "%llu leases since the last call are too few for a decision",
                   static_cast<unsigned long long>(leases));
     result.why = text;
     return result;
@@ -137,7 +137,8 @@ PoolTuning StreamPool::Impl::tune() {
     const auto more = static_cast<std::size_t>(share * static_cast<double>(now.size));
     result.size = std::min(most, now.size + std::max<std::size_t>(more, 1));
   } else if (busy == 0 && result.strategy != PoolStrategy::kRoundRobin && needed < now.size) {
-    // All but round robin take the first idle one: beyond the highest taken none was needed.
+    // All strategies but round robin take the first idle stream: none beyond the highest taken was
+    // needed.
     result.size = needed;
     result.why += "; " + std::to_string(needed) + " streams were enough";
   }

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Pieces of work between two events each, and where these lie in time.
+// Pieces of work between two events each, and the times of these events.
 
 #include "coord/stream_profiler.h"
 
@@ -18,17 +18,17 @@ namespace coord {
 
 namespace {
 
-/// Over so long, 32-bit milliseconds are exact to some 15 ns.
+/// Over this time, 32-bit milliseconds are accurate to about 15 ns.
 constexpr Nanoseconds kMarkLife = std::chrono::milliseconds(200);
-/// Pairs of records with nothing between, of which the shortest counts.
+/// Pairs of records with nothing in between; the shortest one counts.
 constexpr int kEmptyPairs = 5;
-/// After so many timed pieces the device is asked which have ended; while so many have not, no more
-/// are timed.
+/// After kAskEach timed pieces, the device is queried for ended ones; with kMostPending pending, no
+/// more are timed.
 constexpr std::size_t kAskEach = 64, kMostPending = 4096;
 
 }  // namespace
 
-// The axis of the device
+// The time axis of the device
 
 DeviceAxis::DeviceAxis(const Device& device, EventPool& events)
     : device_(device), events_(events), stream_(device.create_stream({.name = "stream profiler"})) {
@@ -63,7 +63,7 @@ std::shared_ptr<DeviceAxis::Mark> DeviceAxis::recent_mark() {
   return newest_;
 }
 
-// Where a mark lies, once the device has passed it. With the lock held.
+// Position of a mark, once the device has passed it. With the lock held.
 std::optional<std::int64_t> DeviceAxis::settle(Mark& mark) {
   if (mark.position_ns.has_value()) return mark.position_ns;
   const std::optional<std::int64_t> before_ns = settle(*mark.before);
@@ -99,7 +99,7 @@ WatchedStream::WatchedStream(const StreamProfilerOptions& options, StreamRef str
 void WatchedStream::watch() {
   StreamMeter* nobody = nullptr;
   if (!state_.meter.compare_exchange_strong(nobody, this))
-    throw make_error(kCodeNotPermitted, "StreamProfiler::watch", "the stream is watched already");
+    throw make_error(kCodeNotPermitted, "StreamProfiler::watch", "the stream is already watched");
   const std::lock_guard lock(mutex_);
   operations_before_ = state_.counts.operations.load() - report_.operations;
 }
@@ -112,7 +112,7 @@ void WatchedStream::unwatch() noexcept {
   state_.meter.store(nullptr);
 }
 
-// Not counted as the program's own.
+// Not counted as a record of the program.
 void WatchedStream::record(EventRef event) {
   state_.device->backend->record(state_.native, event.handle());
   records_.fetch_add(1, std::memory_order_relaxed);
@@ -135,7 +135,7 @@ std::optional<WatchedStream::Timed> WatchedStream::begin(Kind kind, std::size_t 
     record(timed.start);
     return timed;
   } catch (const Error&) {
-    return std::nullopt;  // the call that is to be timed will say what is wrong
+    return std::nullopt;  // the call to be timed will report the error
   }
 }
 
@@ -146,7 +146,7 @@ void WatchedStream::end(std::optional<Timed>& timed) {
     const std::lock_guard lock(mutex_);
     pending_.push_back(std::move(*timed));
   } catch (const Error&) {
-    // As above: the next call will.
+    // As above: the next call reports the error.
   }
   timed.reset();
 }
@@ -175,7 +175,8 @@ void WatchedStream::count(const Work& work) {
 
 void WatchedStream::begin_section() {
   if (in_section_)
-    throw make_error(kCodeNotPermitted, "StreamProfiler::section", "the stream is in a section");
+    throw make_error(kCodeNotPermitted, "StreamProfiler::section",
+                     "the stream is already in a section");
   in_section_ = true;
   if (state_.device->backend->capture_status(state_.native) == CaptureStatus::kNone)
     section_ = begin(std::nullopt, 0);
@@ -190,13 +191,13 @@ void WatchedStream::end_section() noexcept {
     record(section_->end);
     pending_.push_back(std::move(*section_));
   } catch (const Error&) {
-    // The next call on the stream will say what is wrong.
+    // The next call on the stream will report the error.
   }
   section_.reset();
 }
 
-// Adds up the pieces that have ended. With `collecting_` held, and not `mutex_`: the device is
-// asked.
+// Adds up the pieces that have ended. With `collecting_` held but not `mutex_`, because it queries
+// the device.
 void WatchedStream::collect() {
   const AllowedDuringCapture allowed(*state_.device->backend);
   for (;;) {
@@ -250,7 +251,7 @@ StreamProfiler::Impl::Impl(const Device& device, const StreamProfilerOptions& op
 void StreamProfiler::Impl::watch(StreamRef stream, StreamState& state) {
   if (state.device != device_.state().get())
     throw make_error(kCodeInvalidHandle, "StreamProfiler::watch",
-                     "the stream is of another device");
+                     "the stream belongs to another device");
   const std::lock_guard lock(mutex_);
   for (const auto& known : streams_) {
     if (known->id() == stream.id()) return known->watch();

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// The inside of a StreamProfiler: stream_profiler.cpp times pieces of work,
+// The implementation of a StreamProfiler: stream_profiler.cpp times pieces of work,
 // stream_profiler_report.cpp sums them up.
 #pragma once
 
@@ -21,9 +21,9 @@
 
 namespace coord {
 
-/// Places moments of the device on one axis, in ns, by events that are recorded near them in time:
-/// CUDA tells how far two events are apart as milliseconds in 32-bit floating point, which is too
-/// coarse if that is seconds. Thread-safe.
+/// Maps device events to one time axis, in ns, using marks recorded close to them: CUDA returns the
+/// time between two events as milliseconds in 32-bit floating point, which is too coarse over
+/// seconds. Thread-safe.
 class DeviceAxis {
  public:
   struct Mark {
@@ -33,13 +33,13 @@ class DeviceAxis {
   };
 
   DeviceAxis(const Device& device, EventPool& events);
-  /// One that was recorded a short while ago.
+  /// A recently recorded mark.
   [[nodiscard]] std::shared_ptr<Mark> recent_mark();
-  /// Where an event that the device has passed lies; nothing as long as it has not passed the mark.
+  /// Position of an event that the device has passed; empty until it has passed the mark.
   [[nodiscard]] std::optional<std::int64_t> position_ns(Mark& mark, EventRef event);
-  /// What two records with nothing between take.
+  /// Time between two records with nothing in between.
   [[nodiscard]] Nanoseconds empty() const noexcept { return empty_; }
-  /// Made for it.
+  /// Event records made for the axis.
   [[nodiscard]] std::uint64_t records() const { return stream_.metrics().records; }
 
  private:
@@ -73,7 +73,7 @@ class History {
   std::deque<Interval> intervals_;
 };
 
-/// A stream and what is known of its work.
+/// A watched stream and the results of its work.
 class WatchedStream final : public StreamMeter {
  public:
   WatchedStream(const StreamProfilerOptions& options, StreamRef stream, StreamState& state,
@@ -119,15 +119,15 @@ class WatchedStream final : public StreamMeter {
   EventPool& events_;
   DeviceAxis& axis_;
   History& history_;
-  // Of the stream's own calls:
+  // For calls on the stream:
   std::uint64_t number_ = 0;  // pieces
-  std::uint64_t begun_ = 0;   // of them to be timed
+  std::uint64_t begun_ = 0;   // pieces to be timed
   std::uint64_t operations_before_ = 0;
   bool in_section_ = false;
   std::optional<Timed> section_;
   std::atomic<std::uint64_t> records_{0};
 
-  std::mutex collecting_;  // held while the device is asked; before `mutex_`
+  std::mutex collecting_;  // held during device queries; taken before `mutex_`
   std::mutex mutex_;
   std::deque<Timed> pending_;
   StreamReport report_;  // its sums

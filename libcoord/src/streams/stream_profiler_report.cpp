@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What the timed pieces come to: for each stream, and for all beside each other.
+// Sums of the timed pieces: per stream, and for all streams together.
 
 #include <algorithm>
 #include <cstdio>
@@ -144,7 +144,7 @@ std::string ProfileReport::text() const {
   }
   std::snprintf(line, sizeof line,
                 "all: busy %.1f of %.1f us, %.2f streams at a time; %.0f %% of %.1f us of copies "
-                "beside kernels\n",
+                "overlap kernels\n",
                 microseconds(busy), microseconds(span), concurrency, percent(overlapped, copying),
                 microseconds(copying));
   return result + line;

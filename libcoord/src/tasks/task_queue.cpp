@@ -18,7 +18,7 @@ namespace coord {
 
 namespace {
 
-/// How often a worker without work looks whether it may take some, while it may not.
+/// Interval at which an idle worker checks whether stealing is allowed yet.
 constexpr std::int64_t kJudgeNs = 100'000;
 
 struct Here {
@@ -38,7 +38,7 @@ void add(std::atomic<std::uint64_t>& mine, std::uint64_t by) {
 TaskQueueOptions checked(TaskQueueOptions options) {
   if (!std::has_single_bit(options.spawned)) {
     throw refused(ErrorKind::kInvalidArgument, kCodeInvalidValue, "TaskQueue",
-                  std::to_string(options.spawned) + " spawned tasks is no power of two");
+                  std::to_string(options.spawned) + " spawned tasks is not a power of two");
   }
   if (options.workers == 0) options.workers = std::max(std::thread::hardware_concurrency(), 1u);
   return options;
@@ -97,7 +97,7 @@ TaskHandle TaskQueue::Impl::submit(TaskFunction function, const TaskOptions& opt
   check(!options.worker || *options.worker < workers(), "there is no such worker");
   check(!options.type || *options.type < options_.streams.size(), "there is no such type");
   for (const TaskHandle& before : options.after)
-    check(before.valid(), "it is to follow a handle that names no task");
+    check(before.valid(), "a handle in `after` is null");
 
   const auto shared = std::make_shared<Node>();
   Node* node = shared.get();
@@ -176,7 +176,7 @@ bool TaskQueue::Impl::enqueue(Node* node) {
     workers_[turn]->given.add(node);
     workers_[turn]->bell.ring();
   }
-  // Somebody may take it, or has to judge whether that is allowed.
+  // Another worker may take it, or must check whether that is allowed.
   if (options_.policy != TaskPolicy::kStatic) wake_any();
   return true;
 }
@@ -196,7 +196,7 @@ void TaskQueue::Impl::run(Node* node, Worker& self) {
   }
   reporter_.notify(node->number, self.index,
                    node->type ? static_cast<std::uint32_t>(*node->type) : COORD_NONE, began);
-  node->function = nullptr;  // what it holds ends here
+  node->function = nullptr;  // destroys its captures here
   add(self.tasks, 1);
   if (outermost) {
     self.running = false;
@@ -211,7 +211,7 @@ void TaskQueue::Impl::run(Node* node, Worker& self) {
   end(node);
 }
 
-// Ends the task and those after it that will not run; lets the others go.
+// Ends the task and the dependents that will not run; releases the others.
 void TaskQueue::Impl::end(Node* first) {
   std::vector<Node*> ending{first};
   while (!ending.empty()) {
@@ -229,11 +229,11 @@ void TaskQueue::Impl::end(Node* first) {
       if (next->error) {
         ending.push_back(next.get());
       } else if (!enqueue(next.get())) {
-        here()->given.add(next.get());  // it is there already: nothing is saved by running it here
+        here()->given.add(next.get());  // it already exists: running it here saves nothing
       }
     }
     successors.clear();
-    node.reset();  // nothing of it is left once it counts as ended
+    node.reset();  // destroyed before it counts as ended
     if (!count_.remove(1)) continue;
     const std::lock_guard lock(mutex_);
     ended_.notify_all();
@@ -294,8 +294,8 @@ bool TaskQueue::Impl::has_work(Worker& self) {
   });
 }
 
-// No wake-up is lost: a worker counts itself as idle before it looks a last time, who adds a task
-// does so before looking at that count, and both change the count, which puts them in one order.
+// No wake-up is lost: a worker counts itself as idle before its last check, a thread that adds a
+// task does so before it reads that count, and both modify the count, which orders them.
 void TaskQueue::Impl::sleep(Worker& self, std::uint64_t heard) {
   if (may_turn() && !count_.none()) {
     judge();
@@ -326,15 +326,15 @@ void TaskQueue::Impl::judge() {
     sum += busy;
   }
   const std::uint64_t mean = sum / workers();
-  // Less than a look takes says nothing.
+  // A difference below the check interval is not significant.
   if (!waiting || length_of_ticks(most - mean).count() < kJudgeNs) return;
   const double imbalance =
       static_cast<double>(most) / static_cast<double>(std::max<std::uint64_t>(mean, 1));
   if (imbalance <= options_.imbalance) return;
   if (dynamic_.exchange(true, std::memory_order_relaxed)) return;
   if (observer().mark != nullptr) {
-    const std::string text =
-        "task queue " + options_.name + " is dynamic: imbalance " + std::to_string(imbalance);
+    const std::string text = "task queue " + options_.name + " switches to dynamic: imbalance " +
+                             std::to_string(imbalance);
     observer().mark(text.c_str(), 0);
   }
   for (const auto& worker : workers_) worker->bell.ring();

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What a TaskQueue consists of: workers, and the places where their tasks wait.
+// The implementation of a TaskQueue: workers and the queues of their tasks.
 #pragma once
 
 #include <atomic>
@@ -21,21 +21,21 @@
 
 namespace coord {
 
-/// A task. Keeps itself while it is in a queue.
+/// A task. Owns itself while it is in a queue.
 struct TaskHandle::Node {
   TaskFunction function;
   std::shared_ptr<Node> self;  // until it has ended
   std::optional<std::size_t> worker, type;
-  std::uint64_t number = 0;               // of those submitted, if somebody listens
-  std::atomic<std::uint32_t> pending{1};  // tasks before it, and its submission
+  std::uint64_t number = 0;               // submission index, if a profiler listens
+  std::atomic<std::uint32_t> pending{1};  // dependencies, plus its submission
 
-  std::mutex mutex;  // of what follows
+  std::mutex mutex;  // for the following members
   bool has_ended = false;
   std::exception_ptr error;
   std::vector<std::shared_ptr<Node>> successors;
 };
 
-/// Tasks that anybody may add, first in first out. Thread-safe.
+/// A first-in, first-out queue that any thread may add to. Thread-safe.
 template <typename Node>
 class WaitingTasks {
  public:
@@ -44,7 +44,7 @@ class WaitingTasks {
     waiting_.push_back(node);
     size_.store(waiting_.size(), std::memory_order_relaxed);
   }
-  /// The first one; null if there is none.
+  /// Takes the first task; null if there is none.
   Node* take() {
     if (size() == 0) return nullptr;
     const std::lock_guard lock(mutex_);
@@ -54,7 +54,7 @@ class WaitingTasks {
     size_.store(waiting_.size(), std::memory_order_relaxed);
     return first;
   }
-  /// Moves the first half, rounded up. Returns how many these are.
+  /// Moves the first half, rounded up. Returns the number moved.
   std::size_t move_half(WaitingTasks& into) {
     if (size() == 0) return 0;
     std::vector<Node*> moved;
@@ -68,7 +68,7 @@ class WaitingTasks {
     for (Node* node : moved) into.add(node);
     return moved.size();
   }
-  /// A moment ago.
+  /// Recent size.
   [[nodiscard]] std::size_t size() const { return size_.load(std::memory_order_relaxed); }
 
  private:
@@ -97,12 +97,12 @@ class TaskQueue::Impl {
 
     const std::size_t index;
     std::vector<TaskRing<HostPlatform>::Slot> slots;
-    TaskRing<HostPlatform> spawned;  // by its own tasks; others steal from it
-    WaitingTasks<Node> given;        // to it by others
-    WaitingTasks<Node> pinned;       // nobody else may take these
+    TaskRing<HostPlatform> spawned;  // spawned by its own tasks; others steal from it
+    WaitingTasks<Node> given;        // submitted to it by other threads
+    WaitingTasks<Node> pinned;       // never stolen
     Doorbell bell;
     std::atomic<bool> idle{false};
-    // Written by the worker alone.
+    // Written only by the worker.
     bool running = false;
     std::atomic<std::uint64_t> running_since{0};  // ticks; 0: no task runs
     std::atomic<std::uint64_t> busy{0};           // ticks, in tasks that have ended
@@ -112,26 +112,26 @@ class TaskQueue::Impl {
 
   void work(Worker& self);
   Node* next(Worker& self);
-  /// Moves half of what another worker has to this one.
+  /// Moves half of another worker's tasks to this one.
   bool steal(Worker& self);
   bool steal_from(Worker& victim, Worker& self);
   [[nodiscard]] bool has_work(Worker& self);
   void sleep(Worker& self, std::uint64_t heard);
-  /// kHybrid: it is not dynamic yet.
+  /// kHybrid: not dynamic yet.
   [[nodiscard]] bool may_turn() const;
-  /// kHybrid: turns dynamic if the work of the workers is uneven.
+  /// kHybrid: switches to dynamic if the workers' load is uneven.
   void judge();
 
   void run(Node* node, Worker& self);
   void end(Node* node);
-  /// It will not run, because one before it failed.
+  /// The task will not run, because a dependency failed.
   static void fail(Node& node, const std::exception_ptr& error);
-  /// False if there is no room at the calling worker.
+  /// False if the calling worker's queue is full.
   bool enqueue(Node* node);
-  /// Wakes a worker that has nothing to do, if there is one.
+  /// Wakes an idle worker, if there is one.
   void wake_any();
 
-  /// The worker that the calling thread is, or none.
+  /// The calling thread's worker, or null.
   [[nodiscard]] Worker* here() const;
 
   TaskQueueOptions options_;
@@ -141,11 +141,11 @@ class TaskQueue::Impl {
   TaskCount<HostPlatform> count_;  // of tasks that have not ended
   std::atomic<bool> dynamic_;
   std::atomic<bool> ending_{false};
-  std::atomic<std::size_t> next_{0};         // worker that is given the next task
-  std::atomic<std::uint64_t> submitted_{0};  // while somebody listens
+  std::atomic<std::size_t> next_{0};         // worker that gets the next task
+  std::atomic<std::uint64_t> submitted_{0};  // while a profiler listens
   std::atomic<std::uint32_t> idle_{0};
 
-  std::mutex mutex_;  // of what follows
+  std::mutex mutex_;  // for the following members
   std::condition_variable ended_;
   std::exception_ptr error_;
 };

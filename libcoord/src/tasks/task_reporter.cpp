@@ -39,7 +39,7 @@ TaskReporter::Stamp TaskReporter::stamp() noexcept {
   return stamp;
 }
 
-// The listener may have come after the queue was made.
+// The profiler may have attached after the queue was created.
 void TaskReporter::notify_queue() noexcept {
   if (told_.load(std::memory_order_relaxed) || told_.exchange(true, std::memory_order_relaxed))
     return;
@@ -55,7 +55,7 @@ void TaskReporter::notify(std::uint64_t task, std::size_t worker, std::uint32_t 
                           Stamp begin) noexcept {
   if (!is_heard()) return;
   const Stamp end = stamp();
-  if (begin.clock != end.clock) return;  // the listener came, or a device was opened, in between
+  if (begin.clock != end.clock) return;  // a profiler attached, or a device was opened, in between
   notify_queue();
   const coord_task one{task,       begin.value, end.value, static_cast<std::uint32_t>(worker),
                        COORD_NONE, type,        0};
@@ -65,7 +65,7 @@ void TaskReporter::notify(std::uint64_t task, std::size_t worker, std::uint32_t 
   facts.clock = end.clock;
   facts.count = 1;
   facts.tasks = &one;
-  observer().tasks(&facts);  // the listener counts what it has no room for
+  observer().tasks(&facts);  // the profiler counts what it cannot store
 }
 
 std::uint32_t TaskReporter::begin_run() noexcept {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// The public face of a TimelineSignal; what makes and ends one.
+// The public interface of a TimelineSignal; its construction and destruction.
 
 #include "coord/timeline.h"
 
@@ -47,7 +47,7 @@ TimelineSignal::Impl::Impl(std::optional<Device> device, const TimelineOptions& 
     if (file < 0 || ftruncate(file, sizeof(TimelineWord)) != 0) {
       const std::string why = std::strerror(errno);
       if (file >= 0) close(file);
-      throw make_error(kCodeUnknown, "TimelineSignal", "no shared memory: " + why);
+      throw make_error(kCodeUnknown, "TimelineSignal", "cannot create shared memory: " + why);
     }
     map(file);
     new (word_) TimelineWord();
@@ -75,7 +75,7 @@ TimelineSignal::Impl::Impl(std::optional<Device> device, const std::string& shar
   }
   map(file);
   if (word_->magic != TimelineWord::kMagic)
-    throw make_error(kCodeInvalidHandle, kCall, "\"" + share_name + "\" is no timeline");
+    throw make_error(kCodeInvalidHandle, kCall, "\"" + share_name + "\" is not a timeline");
   if (device_) events_ = std::make_unique<EventPool>(*device_);
   source_ = std::make_unique<WaitGraphSource>([this](WaitGraph& graph) { notify_waits(graph); });
   if (device_) poller_ = std::make_unique<PollClient>([this] { return poll_once(); });
@@ -96,7 +96,7 @@ TimelineSignal::Impl::~Impl() {
   poller_.reset();
   if (gate_used_) {
     std::atomic_ref<std::uint64_t>(gate_[0]).store(kPoison);
-    // Streams may not have looked yet, and only the device knows when they have.
+    // Streams may not have read it yet, and only the device knows when they have.
     if (!gates_.empty()) keep_for_ever(std::move(gate_));
   }
   for (const Point& point : points_) {
@@ -116,7 +116,7 @@ TimelineSignal::Impl::~Impl() {
 std::string TimelineSignal::Impl::share_name() const {
   if (share_name_.empty() || imported_)
     throw make_error(kCodeNotPermitted, "TimelineSignal::share_name",
-                     "the timeline was not made to be shared");
+                     "the timeline was not created as shared");
   return share_name_;
 }
 

@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// The inside of a TimelineSignal. timeline.cpp is its public face, with what makes and ends one;
-// what it does is in
-//   timeline_signal.cpp  signals of the host and of streams, and finding out what was reached
-//   timeline_wait.cpp    waits of the host and of streams
-//   timeline_notify.cpp    what a profiler and the search for deadlocks are told
+// The implementation of a TimelineSignal. timeline.cpp is its public interface, with construction
+// and destruction; the rest is in
+//   timeline_signal.cpp  signals by the host and streams, and checks of what was reached
+//   timeline_wait.cpp    waits of the host and streams
+//   timeline_notify.cpp  reports to a profiler and the deadlock search
 #pragma once
 
 #include <atomic>
@@ -28,7 +28,7 @@
 
 namespace coord {
 
-/// What every 64-bit wait on a word of memory takes for "reached": they compare signed.
+/// A word value that satisfies every 64-bit memory wait: they compare signed.
 inline constexpr std::uint64_t kPoison = 0x7fff'ffff'ffff'ffff;
 
 class TimelineSignal::Impl {
@@ -52,7 +52,7 @@ class TimelineSignal::Impl {
  private:
   using Lock = std::unique_lock<std::mutex>;
 
-  /// A promised value: reached once its event, if it has one, and all points before are.
+  /// A promised value: reached once its event, if it has one, and all earlier points are.
   struct Point {
     std::uint64_t value;
     EventRef event;
@@ -70,7 +70,7 @@ class TimelineSignal::Impl {
   };
 
   void announce() const;
-  /// What a profiler is told. Without one each is a branch.
+  /// Reports to a profiler. Without one each costs a branch.
   void notify(coord_timeline_act act, std::uint64_t value) const {
     if (observer().timeline_act != nullptr) [[unlikely]]
       notify_act(act, value);
@@ -103,16 +103,16 @@ class TimelineSignal::Impl {
   const bool imported_;
   TimelineWord* word_ = nullptr;
   bool mapped_ = false;
-  std::atomic<std::uint64_t> signaled_here_{0};  // by the host; the word may be beyond it
+  std::atomic<std::uint64_t> signaled_here_{0};  // by the host; the word may be larger
 
   std::mutex mutex_;
   std::optional<Device> device_;
   std::unique_ptr<EventPool> events_;
-  std::deque<Point> points_;  // by value, none of them reached
+  std::deque<Point> points_;  // by value, not reached yet
   HostBuffer<std::uint64_t> gate_;
   bool gate_used_ = false;
-  std::vector<StreamWait> gates_;  // streams that wait on the word
-  std::vector<StreamWait> waits_;  // and those that wait for events, until reached
+  std::vector<StreamWait> gates_;  // streams that wait for the word
+  std::vector<StreamWait> waits_;  // streams that wait for events, until reached
   std::vector<HostWait> host_waits_;
   std::exception_ptr error_;
   std::unique_ptr<PollClient> poller_;

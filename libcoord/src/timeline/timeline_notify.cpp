@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What a profiler and the search for deadlocks are told of a timeline.
+// Reports of a timeline to a profiler and the deadlock search.
 
 #include <algorithm>
 

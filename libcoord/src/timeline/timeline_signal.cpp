@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Signals of the host and of streams, and finding out what was reached.
+// Signals by the host and streams, and checks of what was reached.
 
 #include <algorithm>
 #include <atomic>
@@ -22,15 +22,15 @@ void TimelineSignal::Impl::check_device(const char* call) const {
 
 void TimelineSignal::Impl::refuse(std::uint64_t value, std::uint64_t signaled) const {
   throw make_error(kCodeInvalidValue, "TimelineSignal::signal",
-                   "\"" + name_ + "\" was signaled " + std::to_string(signaled) +
-                       " already, not less than " + std::to_string(value));
+                   "\"" + name_ + "\" was already signaled to " + std::to_string(signaled) +
+                       ", which is not less than " + std::to_string(value));
 }
 
 inline void TimelineSignal::Impl::signal(std::uint64_t value) {
   if (device_ || word_->outstanding.load(std::memory_order_relaxed) != 0) [[unlikely]]
     return signal_in_order(value);
-  // Reading the word just before it is exchanged would cost 2.4 ns: what was signaled here last is
-  // mostly what it is, and never more.
+  // Reading the word just before its exchange would cost 2.4 ns: the last value signaled here
+  // usually equals the word, and never exceeds it.
   std::uint64_t now = signaled_here_.load(std::memory_order_relaxed);
   do {
     if (value <= now) [[unlikely]]
@@ -43,7 +43,7 @@ inline void TimelineSignal::Impl::signal(std::uint64_t value) {
 
 void TimelineSignal::signal(std::uint64_t value) { impl_->signal(value); }
 
-// Where streams signal, too.
+// For timelines that streams also signal.
 void TimelineSignal::Impl::signal_in_order(std::uint64_t value) {
   const Lock lock(mutex_);
   const std::uint64_t now = std::max(word_->completed.load(), word_->promised.load());
@@ -63,11 +63,12 @@ void TimelineSignal::Impl::signal(StreamRef stream, std::uint64_t value) {
   constexpr const char* kCall = "TimelineSignal::signal";
   check_device(kCall);
   if (imported_)
-    throw make_error(kCodeNotSupported, kCall, "only the process that made it signals by streams");
+    throw make_error(kCodeNotSupported, kCall,
+                     "only the process that created it can signal from streams");
   if (stream.capture_status() != CaptureStatus::kNone)
     throw Error(ErrorKind::kCapture, 900, "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED", kCall,
                 "the stream is being captured");
-  // One lock from the value to the record: the order of the events is that of the values.
+  // One lock for value and record: events are in the order of their values.
   const Lock lock(mutex_);
   const std::uint64_t now = std::max(word_->completed.load(), word_->promised.load());
   if (value <= now) refuse(value, now);
@@ -78,8 +79,8 @@ void TimelineSignal::Impl::signal(StreamRef stream, std::uint64_t value) {
     events_->release(event);
     throw;
   }
-  // Streams that wait for this value on the word are let go by the device itself, if nothing else
-  // has to be reached first.
+  // The device itself releases streams that wait for this value on the word, if nothing else must
+  // be reached first.
   const bool alone = std::all_of(points_.begin(), points_.end(), [&](const Point& point) {
     return point.event.id().valid() && point.stream == stream.id();
   });
@@ -91,10 +92,10 @@ void TimelineSignal::Impl::signal(StreamRef stream, std::uint64_t value) {
   word_->outstanding.fetch_add(1);
   notify(COORD_TIMELINE_SIGNAL, value, stream);
   if (!gates_.empty() || !host_waits_.empty() || word_->sleepers.load() != 0) poller_->wake();
-  if (points_.size() % 64 == 0) refresh();  // so that nobody waiting does not mean no end of events
+  if (points_.size() % 64 == 0) refresh();  // so that events are reused even without waiters
 }
 
-// What was reached. All of the following with the lock held.
+// Checks of what was reached. All of the following with the lock held.
 
 void TimelineSignal::Impl::reach(std::uint64_t value) {
   notify(COORD_TIMELINE_REACH, value);
@@ -117,7 +118,7 @@ void TimelineSignal::Impl::forget_passed() {
   std::erase_if(waits_, passed);
 }
 
-// Asks the device about the points in their order. True if a new value was reached.
+// Queries the device for the points in order. True if a new value was reached.
 bool TimelineSignal::Impl::refresh() {
   bool progress = false;
   while (!points_.empty()) {
@@ -147,10 +148,10 @@ PollResult TimelineSignal::Impl::poll_once() {
   const bool progress = refresh();
   if (progress) return {PollResult::kProgress};
   if (word_->failed.load() != 0 || (points_.empty() && gates_.empty())) return {PollResult::kIdle};
-  // Not only who sleeps counts: a thread that is about to sleep has told the poller already.
+  // Threads that are about to sleep count too: they have already woken the poller.
   if (!gates_.empty() || !host_waits_.empty() || word_->sleepers.load() != 0)
     return {PollResult::kWaiting};
-  // Other processes cannot say that they begin to wait.
+  // Other processes cannot announce that they begin to wait.
   return {mapped_ ? PollResult::kPatient : PollResult::kIdle};
 }
 
@@ -172,7 +173,7 @@ void TimelineSignal::Impl::note_failure(const std::exception_ptr& error) {
 
 void TimelineSignal::Impl::fail(const std::exception_ptr& error) {
   if (error == nullptr)
-    throw make_error(kCodeInvalidValue, "TimelineSignal::fail", "there is no error");
+    throw make_error(kCodeInvalidValue, "TimelineSignal::fail", "the error is null");
   const Lock lock(mutex_);
   note_failure(error);
 }

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Waits of the host and of streams.
+// Waits of the host and streams.
 
 #include <signal.h>
 
@@ -21,9 +21,9 @@ namespace coord {
 
 namespace {
 
-/// Looks before a waiter goes to sleep: some microseconds, about what going to sleep costs.
+/// Polls before a waiter sleeps: a few microseconds, about the cost of going to sleep.
 constexpr int kSpins = 64;
-/// How long a waiter sleeps before it looks for dead peers and deadlocks.
+/// How long a waiter sleeps before it checks for dead peers and deadlocks.
 constexpr std::int64_t kNapNs = 20'000'000;
 
 }  // namespace
@@ -98,7 +98,7 @@ bool TimelineSignal::Impl::block(std::uint64_t value, std::int64_t limit_ns) {
         leave();
         return try_wait(value);  // it may have been reached at the last moment
       }
-      if (device_ && eager < kSpins) {  // the device is about to say so, or its time has to pass
+      if (device_ && eager < kSpins) {  // it may be reached soon; virtual time must advance
         if (try_wait(value)) break;
         continue;
       }
@@ -106,7 +106,7 @@ bool TimelineSignal::Impl::block(std::uint64_t value, std::int64_t limit_ns) {
       const std::int64_t nap_ns = std::min(until_ns, now_ns + kNapNs);
       word_->sleep(value, nap_ns);
       if (reached()) break;
-      if (poller_ != nullptr) poller_->wake();  // it slept if nobody did when it looked
+      if (poller_ != nullptr) poller_->wake();  // it may sleep if no thread was waiting before
       if (monotonic_ns() < nap_ns) continue;
       if (peer_is_gone()) {
         const Lock lock(mutex_);
@@ -141,7 +141,7 @@ void TimelineSignal::Impl::wait(StreamRef stream, std::uint64_t value) {
                                   [&](const Point& candidate) { return candidate.value >= value; });
   if (point != points_.end()) {
     // The newest event of each stream up to the point, and no later one: a later value may depend
-    // on what the host does after this wait.
+    // on host actions after this wait.
     const auto end = std::next(point);
     const bool by_events =
         std::all_of(points_.begin(), end, [](const Point& one) { return one.event.id().valid(); });

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// The part of a timeline that processes can share: its value, and threads that sleep until it is
+// The part of a timeline that processes can share: its value, and the sleep of threads until it is
 // large enough.
 #pragma once
 
@@ -12,9 +12,9 @@
 
 namespace coord {
 
-/// In the memory of one process or of several. No wake-up is lost: a waiter counts itself before it
-/// looks at the value a last time, a signaler changes the value before it looks at the count, and
-/// both are sequentially consistent.
+/// In the memory of one process or several. No wake-up is lost: a waiter counts itself before it
+/// checks the value a last time, a signaler changes the value before it checks the count, and both
+/// are sequentially consistent.
 template <typename Platform>
 struct BasicTimelineWord {
   template <typename T>
@@ -26,20 +26,20 @@ struct BasicTimelineWord {
   std::int64_t owner_process = 0;
   alignas(64) Atomic<std::uint64_t> completed{0};
   Atomic<std::uint64_t> promised{0};     // by streams; completed may be larger
-  Atomic<std::uint32_t> outstanding{0};  // promised points that were not reached
+  Atomic<std::uint32_t> outstanding{0};  // promised points not reached yet
   Atomic<std::uint32_t> failed{0};
   Atomic<std::uint32_t> sleepers{0};
-  Atomic<std::uint32_t> wakes{0};  // what they sleep on
+  Atomic<std::uint32_t> wakes{0};  // the word that waiters sleep on
 
-  /// Raises the value from `from` and wakes those whose value was reached. False, and `from` what
-  /// it is now, if somebody else was faster.
+  /// Raises the value from `from` and wakes threads whose value was reached. False, with the
+  /// current value in `from`, if another thread was faster.
   bool raise(std::uint64_t& from, std::uint64_t to) noexcept {
     if (!completed.compare_exchange_strong(from, to, std::memory_order_seq_cst)) return false;
     if (sleepers.load(std::memory_order_seq_cst) != 0) [[unlikely]]
       wake(from, to);
     return true;
   }
-  /// Nothing will be reached any more: wakes everybody.
+  /// No further value will be reached: wakes all threads.
   void fail() noexcept {
     failed.store(1, std::memory_order_seq_cst);
     wakes.fetch_add(1, std::memory_order_seq_cst);
@@ -56,8 +56,8 @@ struct BasicTimelineWord {
   }
 
  private:
-  /// Sleepers are told apart by their value modulo 32, so that a signal wakes few besides those it
-  /// concerns.
+  /// Sleepers are distinguished by their value modulo 32, so that a signal wakes few unrelated
+  /// threads.
   static std::uint32_t bit_of(std::uint64_t value) { return 1u << (value % 32); }
 
   [[gnu::noinline]] void wake(std::uint64_t from, std::uint64_t to) noexcept {
