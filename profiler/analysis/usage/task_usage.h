@@ -37,7 +37,7 @@ struct TaskUsage {
 /// nested, count once. O(tasks log tasks).
 std::vector<TaskUsage> task_usage(const Trace& trace);
 
-/// The kernels that run task queues, by process and correlation id.
+/// The rows of task_run, by process and correlation id of their launch.
 using TaskLaunches = std::map<std::pair<Id, trace::Int>, Id>;
 TaskLaunches task_launches(const Trace& trace);
 
