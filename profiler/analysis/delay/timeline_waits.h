@@ -3,7 +3,7 @@
 
 // Finds which stream waits were made for a value of a libcoord timeline.
 //
-// A trace contains that a thread made a stream wait for a value and, as separate calls, how
+// A trace records that a thread made a stream wait for a value and, as separate calls, how
 // libcoord implemented that: waits for events of the streams that promised the value, or a wait for
 // a word in memory. This matches the two by thread, stream and time.
 #pragma once

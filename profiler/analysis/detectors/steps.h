@@ -48,7 +48,7 @@ class Acts {
   std::vector<std::vector<std::pair<Ns, Id>>> at_;
 };
 
-/// When the threads of a trace did what.
+/// The times of what the threads of a trace did.
 struct ThreadActs {
   explicit ThreadActs(Analyses& analyses);
   /// Whether the thread reads the time between events, or issues work, before it blocks again.

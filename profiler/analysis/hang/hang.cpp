@@ -361,7 +361,7 @@ Verdict Explainer::idle() const {
     return verdict;
   }
   verdict.name = "idle";
-  verdict.headline = "nothing is pending and no call is under way";
+  verdict.headline = "nothing is pending and no call is in progress";
   return verdict;
 }
 
