@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What the analyses say about one trace, each computed when it is first asked for. Whoever needs
-// more than one of them (detectors, derived tables) shares them through this.
+// The analyses of one trace, each computed on first use. Code that needs more than one of them
+// (detectors, derived tables) shares them through this.
 #pragma once
 
 #include <memory>
@@ -22,8 +22,8 @@
 
 namespace streamscope::analysis {
 
-/// Keeps a reference to the trace. Thread-safe: what is asked for while another thread computes it
-/// is waited for.
+/// Keeps a reference to the trace. Thread-safe: a caller waits for an analysis that another thread
+/// is computing.
 class Analyses {
  public:
   explicit Analyses(const Trace& trace);
@@ -34,11 +34,11 @@ class Analyses {
   const IssueOrder& order();
   const HappensBefore& before(Relation relation = Relation::kGuaranteed);
   const Edges& edges();
-  const std::vector<Id>& by_start();  ///< as ops_by_start()
+  const std::vector<Id>& by_start();  ///< the result of ops_by_start()
   const Contention& contention();
   WaitExplainer& explainer();  ///< for one thread at a time; waits() and path() use it too
   const std::vector<WaitPart>& waits();
-  const std::vector<PathStep>& path();  ///< as critical_path()
+  const std::vector<PathStep>& path();  ///< the result of critical_path()
   const HostBounds& host_bounds();
   const Replay& replay();
   const Places& places();
@@ -67,7 +67,7 @@ class Analyses {
   Once<Edges> edges_;
   Once<std::vector<Id>> by_start_;
   Once<Contention> contention_;
-  std::mutex explaining_;  // of explainer_
+  std::mutex explaining_;  // guards explainer_
   std::unique_ptr<WaitExplainer> explainer_;
   Once<std::vector<WaitPart>> waits_;
   Once<std::vector<PathStep>> path_;

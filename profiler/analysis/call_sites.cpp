@@ -16,7 +16,7 @@ namespace {
 using trace::Id;
 using trace::Trace;
 
-// How good a frame is as the place of a call; among equals the innermost wins.
+// How suitable a frame is as the call site; among equals the innermost wins.
 enum Rank { kNothing, kFramework, kProgram, kPackage, kNamedPlace };
 
 Rank rank_of(const Trace& trace, Id frame) {
@@ -25,7 +25,7 @@ Rank rank_of(const Trace& trace, Id frame) {
                          path = trace.text(frames.module_id[frame]);
   if (frames.kind[frame] == trace::kPythonFrame) {
     if (symbol.empty()) return kNothing;
-    // Of a Python program that calls a library, its own line says more than the library's.
+    // If a Python program calls a library, the program's line is more useful than the library's.
     for (std::string_view folder :
          {"/site-packages/", "/dist-packages/", "/lib/python3", "<frozen "}) {
       if (symbol.find(folder) != symbol.npos) return kPackage;

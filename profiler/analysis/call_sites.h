@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Of a call stack the one frame that a user calls the place: the innermost that is neither the
-// tool's, CUDA's nor the C library's; a Python line (of the program rather than of a package) or a
-// libcoord call site if there is one.
+// Picks the frame of a call stack that a user would call the call site: the innermost that does not
+// belong to this tool, CUDA or the C library. A Python line (of the program rather than a package)
+// or a libcoord call site takes precedence.
 #pragma once
 
 #include <cstdint>
@@ -20,15 +20,15 @@ namespace streamscope::analysis {
 /// "app+0xb667" without symbols, "" if nothing is known.
 std::vector<std::string> call_sites(const trace::Trace& trace);
 
-/// All frames of a stack, innermost first, in the same words; frames side by side of a library
-/// without names are one line. Searches all frames of the trace.
+/// All frames of a stack, innermost first, in the same format; adjacent frames of a library without
+/// symbols are one line. Searches all frames of the trace.
 std::vector<std::string> stack_lines(const trace::Trace& trace, trace::Id stack);
 
 /// A call site that names a line; views into its text.
 struct SourceLine {
   std::string_view file;
   uint32_t line;
-  std::string_view function;  ///< empty: not known
+  std::string_view function;  ///< empty: unknown
 };
 
 /// The parts of "src/train.py:41 step"; nothing for a call site without file and line.

@@ -13,7 +13,7 @@
 namespace streamscope::analysis {
 namespace {
 
-// Name and value of everything that is stored. Names are part of the file format.
+// The name and value of everything that is stored. Names are part of the file format.
 template <class Visit>
 void each_value(StoredCounts& stored, Visit visit) {
   Counts& counts = stored.counts;
@@ -30,7 +30,7 @@ void each_value(StoredCounts& stored, Visit visit) {
   visit("end_ns", stored.end_ns);
 }
 
-// Rows of the tables that these are counted in, to know the trace again.
+// The sizes of the counted tables, to check that the counts belong to the trace.
 template <class Visit>
 void each_table(const Trace& trace, Visit visit) {
   visit("op_rows", trace.op.size());
@@ -54,13 +54,13 @@ std::map<std::string_view, uint64_t> parse(std::string_view text) {
     const char* const end = pair.data() + pair.size();
     const auto [read, error] = std::from_chars(pair.data() + equals + 1, end, value);
     if (error != std::errc() || read != end) return {};
-    if (value >> 62 != 0) return {};  // no count or instant of a trace
+    if (value >> 62 != 0) return {};  // too large for a count or time of a trace
     values[pair.substr(0, equals)] = value;
   }
   return values;
 }
 
-// What is the number of rows of a table.
+// Counts that equal the number of rows of a table.
 void count_tables(const Trace& trace, Counts& counts) {
   counts.process = trace.process.size();
   counts.thread = trace.thread.size();

@@ -95,7 +95,7 @@ std::string verdicts_to_store(const std::vector<Verdict>& verdicts) {
   return text;
 }
 
-// "ID OUTCOME[ REASON]"; without a detector if it is none.
+// "ID OUTCOME[ REASON]"; without a detector if the line is malformed.
 Verdict read_verdict(std::string_view line) {
   const auto word = [&] {
     const std::string_view found = line.substr(0, line.find(' '));
@@ -120,8 +120,8 @@ bool is_of_this_version(const Trace& trace) {
   return found != trace.meta.end() && found->second == std::to_string(kAnalysisVersion);
 }
 
-// Whoever takes derived rows relies on what this version writes into each; a file of others may
-// lack it.
+// Readers of derived rows rely on what this version writes into each row; a file from another
+// writer may lack it.
 bool findings_are_whole(const Trace& trace) {
   for (Id i = 0; i < trace.finding.size(); ++i) {
     if (trace.finding.severity[i] == trace::kNoSmall ||
@@ -196,7 +196,7 @@ DerivedCounts write_derived_tables(Analyses& analyses) {
   for (const auto& [process, report] : hangs)
     trace::append_hang(writer, process, trace.process.end_ns[process], report);
   writer.set_meta(kCountsKey, counts_to_store(trace));
-  // The detectors look at the stored hangs, and did not see those that were added just now.
+  // The detectors use the stored hangs and did not see those that were just added.
   if (hangs.empty()) {
     writer.set_meta(kVerdictsKey, verdicts_to_store(verdicts));
   } else {
@@ -224,7 +224,7 @@ std::optional<std::vector<Verdict>> stored_verdicts(const Trace& trace) {
     lines.remove_prefix(std::min(line.size() + 1, lines.size()));
     verdicts.push_back(read_verdict(line));
   }
-  // All detectors and no others, in their order.
+  // Exactly the existing detectors, in order.
   std::vector<const Detector*> expected;
   for (const Detector& detector : detectors()) {
     if (detector.look) expected.push_back(&detector);

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Writes the derived tables into a finished trace, so that SQL and the viewer need not compute
-// them.
+// Writes the derived tables into a finished trace, so that SQL queries and the viewer need not
+// compute them.
 #pragma once
 
 #include <optional>
@@ -25,23 +25,22 @@ struct DerivedCounts {
 };
 
 /// Replaces the derived tables of the file that the trace was read from, and adds the hangs that
-/// the trace proves. Whoever opens or copies the file meanwhile gets it without or with all of
-/// that. Throws Error if the file cannot be written; it is then what it was.
+/// the trace proves. Atomic: a program that opens or copies the file meanwhile gets all of it or
+/// nothing. Throws Error if the file cannot be written; the file is then unchanged.
 DerivedCounts write_derived_tables(Analyses& analyses);
 
-/// True if the trace holds derived tables of this version, and no row of them lacks what it must
-/// have.
+/// True if the trace contains derived tables of this version and all of their rows are complete.
 bool has_derived_tables(const Trace& trace);
 
-/// What the detectors answered when the derived tables were made, without the repairs. Nothing if
-/// these are of another version, or the trace has other rows than it had then. The other derived
+/// The verdicts of the detectors when the derived tables were written, without the repairs. Empty
+/// if those are of another version or the rows of the trace have changed since. The other derived
 /// tables need not be read.
 std::optional<std::vector<Verdict>> stored_verdicts(const Trace& trace);
 
-/// A trace of more ops is asked for the answers that it holds before they are computed again.
+/// For a trace with more ops, stored verdicts are used instead of computing them again.
 inline constexpr size_t kTakeDerivedAbove = 1'000'000;
 
-/// The stored verdicts of a trace of more than so many ops if it has them, else evaluate_all().
+/// The stored verdicts of a trace with more ops than that if it has them, otherwise evaluate_all().
 std::vector<Verdict> verdicts(Analyses& analyses, size_t take_derived_above = kTakeDerivedAbove);
 
 }  // namespace streamscope::analysis

@@ -19,7 +19,7 @@ namespace {
 constexpr std::string_view kEvidenceNames[] = {"calls",     "events",      "times",
                                                "arguments", "allocations", "hangs"};
 
-// When and where the rows of a finding are.
+// Sets the times of a finding from its rows.
 void locate(const Trace& trace, Finding& finding) {
   const auto widen = [&](Ns start, Ns end) {
     if (start == kUnknownNs) return;
@@ -45,7 +45,7 @@ void locate(const Trace& trace, Finding& finding) {
   if (finding.last_ns == kUnknownNs) finding.last_ns = finding.start_ns;
 }
 
-// The first row that knows its place in the source speaks for the finding.
+// The first row with a call site determines the place of the finding.
 void place(const Places& places, Finding& finding) {
   for (const Place& candidate :
        {finding.place, places.of_sync(finding.host_sync), places.of_wait(finding.event_wait),
@@ -139,7 +139,7 @@ AvailableEvidence evidence_of(const Trace& trace) {
       tier != trace.meta.end() && tier_named(tier->second) == Tier::kStructure;
   result.promised = kCallEvidence | kEventEvidence | kHangEvidence;
   if (!structure_only) result.promised |= kTimeEvidence;
-  // Other tools' files do not say what waits for what.
+  // Files of other tools do not contain what waits for what.
   if (trace.meta.contains("imported_from")) result.promised &= ~kHangEvidence;
   if (!trace.access.empty()) result.promised |= kArgumentEvidence | kAllocationEvidence;
 
@@ -173,7 +173,7 @@ AvailableEvidence evidence_of(const Trace& trace) {
   if (!structure_only) {
     size_t untimed = 0;
     for (Id op = 0; op < trace.op.size(); ++op) {
-      // Of memory operations and host functions the device tells no times.
+      // The device reports no times for memory operations and host functions.
       const trace::Small kind = trace.op.kind[op];
       const bool measurable = kind == trace::kKernel || kind == trace::kMemcpy ||
                               kind == trace::kMemset || kind == trace::kGraphLaunch;

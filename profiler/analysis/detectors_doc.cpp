@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Prints docs/detectors.md, made from the table of detectors and the comments that open their
+// Prints docs/detectors.md, generated from the table of detectors and the head comments of their
 // files:
 //   detectors_doc profiler/analysis/detectors > docs/detectors.md      (target update-docs)
 #include <filesystem>
@@ -31,7 +31,7 @@ line gives their number, and `--show possible` lists them. [analysis.md](analysi
 
 )";
 
-// By number: what is said of each detector, from lines "// id (SS123): ..." to the next one.
+// The description of each detector by number, from a line "// id (SS123): ..." to the next one.
 std::map<std::string, std::string> texts_in(const std::filesystem::path& folder) {
   std::map<std::string, std::string> texts;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
@@ -54,7 +54,7 @@ std::map<std::string, std::string> texts_in(const std::filesystem::path& folder)
   return texts;
 }
 
-// In lines of the width that the other pages have.
+// Wraps lines at the same width as the other pages.
 void print_wrapped(const std::string& text) {
   constexpr size_t kWidth = 120;
   size_t column = 0;

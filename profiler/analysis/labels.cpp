@@ -55,7 +55,7 @@ unsigned code_point(std::string_view character) {
   return value;
 }
 
-// Unicode's controls of direction, which make a text read as another one, and of lines.
+// Unicode controls of direction, which can disguise a text, and of lines.
 bool turns_text(std::string_view character) {
   if (character.size() < 2 || character.size() > 3) return false;
   const unsigned point = code_point(character);

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Room for tens of millions of rows. It is asked for in huge pages, which the system hands out two
-// to three times as fast as small ones and which spare address translations; where it has none,
+// Memory for tens of millions of rows. It is requested as huge pages, which the system provides two
+// to three times as fast as small ones and which save address translations; without huge pages
 // nothing changes.
 #pragma once
 
@@ -16,7 +16,7 @@ namespace streamscope::analysis {
 
 inline constexpr size_t kHugePageBytes = size_t{2} << 20;  ///< x86-64, and AArch64 with 4 KiB pages
 
-/// Asks for huge pages under memory that nobody has touched yet. Whoever owns it keeps it.
+/// Requests huge pages for memory that has not been touched yet. Does not take ownership.
 inline void prefer_huge_pages(void* memory, size_t bytes) {
   const auto begin = reinterpret_cast<uintptr_t>(memory), end = begin + bytes;
   const uintptr_t first = (begin + kHugePageBytes - 1) & ~(kHugePageBytes - 1);
@@ -24,7 +24,7 @@ inline void prefer_huge_pages(void* memory, size_t bytes) {
   if (first < last) madvise(reinterpret_cast<void*>(first), last - first, MADV_HUGEPAGE);
 }
 
-/// As `vector.reserve(count)`.
+/// Like `vector.reserve(count)`.
 template <class T>
 void reserve_large(std::vector<T>& vector, size_t count) {
   if (count <= vector.capacity()) return;
@@ -32,7 +32,7 @@ void reserve_large(std::vector<T>& vector, size_t count) {
   prefer_huge_pages(vector.data() + vector.size(), (vector.capacity() - vector.size()) * sizeof(T));
 }
 
-/// As `std::vector<T>(count, value)`.
+/// Like `std::vector<T>(count, value)`.
 template <class T>
 std::vector<T> large_vector(size_t count, const T& value) {
   std::vector<T> result;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Where in a program something was called: thread, call site and the NVTX ranges around it.
+// Where in the program a call was made: thread, call site and the NVTX ranges around it.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@
 
 namespace streamscope::analysis {
 
-/// Parts that are not known are empty.
+/// Unknown parts are empty.
 struct Place {
   std::string thread;     ///< "main", or "thread 4711"
   std::string call_site;  ///< "train.py:41 step"
@@ -21,7 +21,7 @@ struct Place {
   std::string sentence() const;
 };
 
-/// Immutable; keeps a reference to the trace. Questions are linear in the ranges of the trace.
+/// Immutable; keeps a reference to the trace. Lookups are linear in the ranges of the trace.
 class Places {
  public:
   explicit Places(const Trace& trace);

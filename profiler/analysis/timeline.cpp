@@ -20,7 +20,7 @@ bool by_start(const Trace& trace, Id a, Id b) {
 }
 
 // Puts the ops of one stream into FIFO order. A stream runs its ops one after another, so the start
-// times are the truth; an op without times takes the place that the order of the calls gives it.
+// times decide; an op without times is placed by the order of the calls.
 void order_stream(const Trace& trace, std::span<Id> ops) {
   const auto timed = [&](Id op) { return is_timed(trace, op); };
   const auto untimed = std::all_of(ops.begin(), ops.end(), timed)
@@ -36,7 +36,7 @@ void order_stream(const Trace& trace, std::span<Id> ops) {
     Id op;
   };
   std::vector<Placed> timed_ops, untimed_ops;
-  Ns newest = kUnknownNs;  // calls overlap between threads; a place never moves backwards
+  Ns newest = kUnknownNs;  // calls of different threads overlap; positions must not move backwards
   for (auto op = ops.begin(); op != untimed; ++op) {
     newest = std::max(newest, issue_of(trace, *op).end_ns);
     timed_ops.push_back({newest, *op});
@@ -53,7 +53,7 @@ void order_stream(const Trace& trace, std::span<Id> ops) {
   std::transform(merged.begin(), merged.end(), ops.begin(), [](const Placed& p) { return p.op; });
 }
 
-// Adds what an op did to what the stream did before it.
+// Adds an op to the activity of its stream.
 void add(const Trace& trace, Id op, StreamActivity& sum) {
   ++sum.op_count;
   switch (trace.op.kind[op]) {
@@ -74,11 +74,11 @@ void add(const Trace& trace, Id op, StreamActivity& sum) {
     ++sum.untimed_count;
     return;
   }
-  if (trace.op.kind[op] == trace::kMemoryWait) return;  // waits; the stream is idle meanwhile
+  if (trace.op.kind[op] == trace::kMemoryWait) return;  // the stream is idle while it waits
   const Ns start = trace.op.start_ns[op], end = trace.op.end_ns[op];
   if (sum.first_start_ns == kUnknownNs) sum.first_start_ns = sum.last_end_ns = start;
-  // Ops of one stream overlap only inside a graph or under programmatic launch: count such time
-  // once.
+  // Ops of one stream overlap only inside a graph or with programmatic launch: count overlapping
+  // time once.
   const Ns from = std::max(start, sum.last_end_ns);
   trace::add_to(sum.busy_ns, std::max<Ns>(0, end - from));
   sum.last_end_ns = std::max(sum.last_end_ns, end);
@@ -105,7 +105,7 @@ Timeline::Timeline(const Trace& trace)
   }
   for (size_t stream = 0; stream < streams; ++stream) first_[stream + 1] += first_[stream];
   ops_ = large_vector(first_[streams], kNoId);
-  // Most traces are in order already: then one walk over the ops does for all streams.
+  // Most traces are already in order: then one pass over the ops is enough for all streams.
   std::vector<size_t> next(first_.begin(), first_.end() - 1);
   for (Id op = 0; op < trace.op.size(); ++op) {
     const Id stream = trace.op.stream_id[op];

@@ -3,9 +3,8 @@
 
 // The ops of every stream in the order in which the stream runs them, and how busy each stream was.
 //
-// Everything in analysis starts from a Timeline: it turns the op table, which is in order of
-// arrival, into lanes. What orders ops of different streams is in edges.h, why one started late in
-// waits.h.
+// Everything in analysis starts from a Timeline: it turns the op table, which is in arrival order,
+// into lanes. edges.h has the order between streams; waits.h explains why an op started late.
 #pragma once
 
 #include <limits>
@@ -23,7 +22,7 @@ using trace::Ns;
 using trace::Trace;
 
 /// The call that enqueued an op. Times are unknown and `thread_id` is kNoId if the trace does not
-/// hold the call.
+/// contain the call.
 struct Issue {
   Ns start_ns = kUnknownNs;
   Ns end_ns = kUnknownNs;
@@ -49,7 +48,7 @@ inline bool is_timed(const Trace& trace, Id op) {
 /// True if the event of the record is known to have been created without cudaEventDisableTiming.
 bool takes_time_stamp(const Trace& trace, Id record);
 
-/// What one stream did. Times are 0 and unknown where no op of the stream is timed.
+/// What one stream did. Durations are 0 and times unknown if no op of the stream is timed.
 struct StreamActivity {
   size_t op_count = 0;
   size_t kernel_count = 0;
@@ -58,7 +57,7 @@ struct StreamActivity {
   size_t untimed_count = 0;
   Ns first_start_ns = kUnknownNs;
   Ns last_end_ns = kUnknownNs;
-  Ns busy_ns = 0;  ///< length of the union of the op intervals, memory waits left out
+  Ns busy_ns = 0;  ///< length of the union of the op intervals, without memory waits
   int64_t copied_bytes = 0;
 
   /// Time between the first start and the last end in which the stream ran nothing.
@@ -67,19 +66,18 @@ struct StreamActivity {
   }
 };
 
-/// Immutable; refers to nothing. Built in O(n log n), in O(n) where the trace is in order already.
+/// Immutable; keeps no references. Built in O(n log n), or O(n) if the trace is already in order.
 class Timeline {
  public:
   explicit Timeline(const Trace& trace);
 
   size_t stream_count() const { return activity_.size(); }
-  /// Ops of a stream in FIFO order: timed ones by start, the others where their call puts them
-  /// among those.
+  /// Ops of a stream in FIFO order: timed ones by start, the others inserted by their call.
   std::span<const Id> ops(Id stream) const {
     return {ops_.data() + first_[stream], first_[stream + 1] - first_[stream]};
   }
-  /// Calls `visit(stream, op)` for the ops of every stream in FIFO order. Ops of different streams
-  /// mix as they do in the table, as far as that goes: what belongs to neighbors is in the cache.
+  /// Calls `visit(stream, op)` for the ops of every stream in FIFO order. Across streams it follows
+  /// the table order where possible, so that the data of neighboring ops is in the cache.
   template <class Visit>
   void each_in_order(const Trace& trace, Visit visit) const;
   /// The op before this one on its stream; kNoId if it is the first or its stream is unknown.
@@ -115,12 +113,13 @@ void Timeline::each_in_order(const Trace& trace, Visit visit) const {
   }
 }
 
-/// How long ops of the same kind and name took, at most; 0 if none has times. Linear in the ops.
+/// The longest time that ops of the same kind and name took; 0 if none has times. Linear in the
+/// ops.
 Ns longest_run(const Trace& trace, Id op);
-/// An op that takes so many times longer than ever before is another kind of op: it is stuck.
+/// An op that takes this many times longer than ever before is considered stuck.
 inline constexpr Ns kTimesLonger = 10;
 
-/// True if a trace is so large that starting a thread for a part of the work pays.
+/// True if a trace is large enough that starting a thread for part of the work pays off.
 inline bool worth_threads(const Trace& trace) { return trace.op.size() > 100'000; }
 
 }  // namespace streamscope::analysis

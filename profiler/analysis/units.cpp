@@ -10,7 +10,7 @@
 namespace streamscope::analysis {
 namespace {
 
-// Three significant digits, but never fewer than the integer part has.
+// Three significant digits, but never fewer than those of the integer part.
 std::string three_digits(double value) {
   const int decimals = value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
   return fmt::format("{:.{}f}", value, decimals);

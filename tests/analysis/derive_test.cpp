@@ -155,7 +155,7 @@ TEST_F(StoredVerdicts, AreTakenOnlyWhereTheyAreOfTheseRows) {
 TEST_F(StoredVerdicts, SpeakForLargeTracesOnly) {
   Trace trace = trace::read(file_);
   for (std::string& text : trace.strings) {
-    if (text.find("which nobody has recorded") != text.npos) text = "as stored";
+    if (text.find("which has not been recorded") != text.npos) text = "as stored";
   }
   const auto says_as_stored = [&](size_t above) {
     Analyses analyses(trace);

@@ -164,7 +164,7 @@ TEST(WaitOnUnrecorded, FindsWaitsAndSynchronizationsThatDoNothing) {
   const Verdict verdict = run("wait-on-unrecorded", builder.trace());
   EXPECT_EQ(verdict.outcome, Outcome::kFound);
   ASSERT_EQ(verdict.findings.size(), 2u);
-  EXPECT_THAT(verdict.findings[0].title, HasSubstr("which nobody has recorded"));
+  EXPECT_THAT(verdict.findings[0].title, HasSubstr("which has not been recorded"));
   EXPECT_EQ(verdict.findings[0].confidence, Confidence::kCertain);
 }
 

@@ -67,7 +67,7 @@ TEST(Diff, FindsWorkThatGotSlowerBeyondItsSpread) {
   EXPECT_EQ(result.work[0].label, "gemm");
   EXPECT_EQ(result.work[0].stream, "math");
   EXPECT_EQ(result.work[0].cost_ns(), 20 * 30 * kUs);
-  EXPECT_THAT(result.likely_cause, HasSubstr("gemm on math takes 600 µs more"));
+  EXPECT_THAT(result.likely_cause, HasSubstr("gemm on math takes 600 µs longer"));
 }
 
 TEST(Diff, FindsTheDependencyThatIsNew) {

@@ -71,7 +71,7 @@ TEST(ExplainHang, TellsTheValueThatNobodyWritesAndWhatStandsThere) {
   const trace::HangReport report = explain(builder);
   EXPECT_EQ(report.verdict, "lost-signal");
   EXPECT_TRUE(report.alarm);
-  EXPECT_THAT(report.text, HasSubstr("it needs 1 at 0x10, where 0 stands"));
+  EXPECT_THAT(report.text, HasSubstr("it needs 1 at 0x10, which holds 0"));
   EXPECT_THAT(report.text, HasSubstr("thread main: "));
   EXPECT_FALSE(report.nodes.empty());
   EXPECT_FALSE(report.edges.empty());
@@ -112,7 +112,7 @@ TEST(ExplainHang, FindsTwoThreadsThatWaitForEachOthersLock) {
   const trace::HangReport report = explain(builder);
   EXPECT_EQ(report.verdict, "deadlock");
   EXPECT_THAT(report.headline, HasSubstr("thread main and thread other wait for each other"));
-  EXPECT_THAT(report.text, HasSubstr("waits for a lock that is held by"));
+  EXPECT_THAT(report.text, HasSubstr("waits for a lock held by"));
 }
 
 // A thread wrote the value before, and has not come to the next one; so it was seen.

@@ -151,7 +151,7 @@ TEST(EndlessPoll, NamesTheLoopThatWaitsForWhatNobodyWrites) {
   const Verdict verdict = run("endless-poll", polling(false));
   ASSERT_EQ(verdict.findings.size(), 1u);
   EXPECT_EQ(verdict.findings[0].title,
-            "cudaStreamQuery on thread main asks for what cannot become true");
+            "cudaStreamQuery on thread main polls for work that can never finish");
   EXPECT_NE(verdict.findings[0].host_sync, kNoId);
 }
 
@@ -176,8 +176,8 @@ TraceBuilder failing(int failures, bool ends_well) {
 TEST(EndlessPoll, NamesTheLoopThatDoesNotLookAtErrors) {
   const Verdict verdict = run("endless-poll", failing(150, false));
   ASSERT_EQ(verdict.findings.size(), 1u);
-  EXPECT_EQ(verdict.findings[0].title, "cudaStreamQuery goes on asking after error 700");
-  EXPECT_THAT(verdict.findings[0].text, HasSubstr("The last 150 answers"));
+  EXPECT_EQ(verdict.findings[0].title, "cudaStreamQuery keeps polling after error 700");
+  EXPECT_THAT(verdict.findings[0].text, HasSubstr("The last 150 queries"));
 }
 
 TEST(EndlessPoll, StaysSilentAfterAFewErrorsOrASuccess) {

@@ -89,7 +89,7 @@ TEST(DeadlockCycle, FollowsEventsAndTheLegacyStream) {
       .synchronize(50, kNever);
   const Verdict through_legacy = run("deadlock-cycle", killed(legacy).trace());
   ASSERT_EQ(through_legacy.findings.size(), 1u);
-  EXPECT_THAT(through_legacy.findings[0].text, HasSubstr("rule of the legacy stream"));
+  EXPECT_THAT(through_legacy.findings[0].text, HasSubstr("legacy-stream rule"));
 
   TraceBuilder apart;
   apart.stream("own", trace::kNonBlockingStream).memory_wait(0x10, 1, kNever, kNever);

@@ -36,8 +36,8 @@ TEST(StreamRace, NamesBothOpsTheMemoryAndTheMissingEdge) {
   ASSERT_EQ(verdict.findings.size(), 1u);
   const Finding& finding = verdict.findings[0];
   EXPECT_EQ(finding.title,
-            "memcpy HtoD on stream 7 copies and memset on stream 8 math touch the same memory in "
-            "no order");
+            "memcpy HtoD on stream 7 copies and memset on stream 8 math access the same memory "
+            "without ordering");
   EXPECT_THAT(finding.text, HasSubstr("32 B at 0x7f0000000020"));
   EXPECT_THAT(finding.text,
               HasSubstr("Record an event on stream 7 copies after memcpy HtoD and let "
@@ -181,8 +181,8 @@ TEST(StreamRace, TakesKernelParametersForPossibleUsesAlsoIfTheyPointToConst) {
   const Verdict written = verdict_of("_Z3putPf", kA + 1024);
   ASSERT_EQ(written.findings.size(), 1u);
   EXPECT_EQ(written.findings[0].confidence, Confidence::kPossible);
-  EXPECT_THAT(written.findings[0].title, HasSubstr("may touch the same memory"));
-  EXPECT_THAT(written.findings[0].text, HasSubstr("which bytes a kernel touches"));
+  EXPECT_THAT(written.findings[0].title, HasSubstr("may access the same memory"));
+  EXPECT_THAT(written.findings[0].text, HasSubstr("the bytes that a kernel accesses"));
   // Reads from there on, perhaps as far as the copy, and not even its first byte for certain.
   EXPECT_EQ(verdict_of("_Z3getPKf", kA + 1024).findings.at(0).confidence, Confidence::kPossible);
   const Verdict read = verdict_of("_Z3getPKf", kA);
@@ -209,7 +209,7 @@ TEST(StreamRace, IsNotJudgedWhereNobodySaysWhatKernelsTouch) {
   builder.stream("math").kernel("k", 300, 400);
   const Verdict verdict = run("stream-race", builder);
   EXPECT_EQ(verdict.outcome, Outcome::kNotAtThisTier);
-  EXPECT_THAT(verdict.reason, HasSubstr("what 1 kernel touch"));
+  EXPECT_THAT(verdict.reason, HasSubstr("the accesses of 1 kernel"));
   builder.meta("kernel_arguments", "1");
   EXPECT_EQ(run("stream-race", builder).outcome, Outcome::kClean);
   TraceBuilder nothing;
@@ -376,7 +376,7 @@ TEST(UseAfterFree, FindsAFreeThatIsNotOrderedAfterAUse) {
     EXPECT_EQ(verdict.outcome, repaired ? Outcome::kClean : Outcome::kFound);
     if (repaired) continue;
     EXPECT_EQ(verdict.findings.size(), 1u);
-    EXPECT_THAT(verdict.findings[0].title, HasSubstr("gives memory back"));
+    EXPECT_THAT(verdict.findings[0].title, HasSubstr("frees memory"));
     EXPECT_THAT(verdict.findings[0].text, HasSubstr("let stream 7 pool wait"));
   }
 }

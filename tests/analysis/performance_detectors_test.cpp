@@ -35,7 +35,7 @@ TEST(RedundantHostSync, FindsASecondSyncWithNothingNew) {
   const Finding& finding = verdict.findings[0];
   EXPECT_EQ(finding.host_sync, 1u);
   EXPECT_THAT(finding.title, HasSubstr("cudaDeviceSynchronize"));
-  EXPECT_THAT(finding.text, HasSubstr("cudaStreamSynchronize had returned 5.00 µs before"));
+  EXPECT_THAT(finding.text, HasSubstr("cudaStreamSynchronize returned 5.00 µs earlier"));
   EXPECT_THAT(finding.text, HasSubstr("on thread main, in step"));
   EXPECT_EQ(finding.gain_ns, 10 * kUs - kRecorderInsideNs);
 }
@@ -234,7 +234,7 @@ TEST(PollStorm, FindsALoopOfQueries) {
   const Verdict verdict = run("poll-storm", builder);
   ASSERT_EQ(verdict.findings.size(), 1u);
   EXPECT_EQ(verdict.findings[0].count, 99u);
-  EXPECT_THAT(verdict.findings[0].title, HasSubstr("cudaEventQuery asked in vain 99 times"));
+  EXPECT_THAT(verdict.findings[0].title, HasSubstr("cudaEventQuery returned not-ready 99 times"));
 }
 
 TEST(PollStorm, CountsPollsNotRows) {
@@ -245,7 +245,7 @@ TEST(PollStorm, CountsPollsNotRows) {
   const Verdict verdict = run("poll-storm", builder);
   ASSERT_EQ(verdict.findings.size(), 1u);
   EXPECT_EQ(verdict.findings[0].count, 91u);
-  EXPECT_THAT(verdict.findings[0].title, HasSubstr("cudaEventQuery asked in vain 91 times"));
+  EXPECT_THAT(verdict.findings[0].title, HasSubstr("cudaEventQuery returned not-ready 91 times"));
 }
 
 TEST(PollStorm, FindsASyncAfterEveryOp) {
@@ -319,7 +319,7 @@ TEST(OrphanRecord, FindsRecordsThatNobodyLooksAt) {
   const Verdict verdict = run("orphan-record", builder);
   ASSERT_EQ(verdict.findings.size(), 1u);
   EXPECT_EQ(verdict.findings[0].count, 3u);
-  EXPECT_THAT(verdict.findings[0].title, HasSubstr("nobody waits for it"));
+  EXPECT_THAT(verdict.findings[0].title, HasSubstr("but never used"));
   EXPECT_EQ(verdict.findings[0].first_op, 0u);
 }
 

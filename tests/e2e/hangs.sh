@@ -79,19 +79,19 @@ finish() {
   running=()
 }
 
-start hangs lost-signal lost-signal 'needs 1 at 0x[0-9a-f]+, where 0 stands'
+start hangs lost-signal lost-signal 'needs 1 at 0x[0-9a-f]+, which holds 0'
 start hangs crossed-signals deadlock 'streams? .* wait for each other'
 start hangs stuck-kernel stuck-kernel 'spin on stream .* does not end'
-start hangs host-function-on-mutex deadlock 'waits for a lock that is held by cudaStreamSynchronize'
+start hangs host-function-on-mutex deadlock 'waits for a lock held by cudaStreamSynchronize'
 start hangs host-function-on-flag host-function-blocked 'waits_for_a_flag'
 start hangs host-not-feeding host-not-feeding 'waits_for_food'
-start hangs opposite-locks deadlock 'waits for a lock that is held by'
-start hangs free-under-spin implicit-sync 'cudaFree .* waits for all work of the device, and spin'
+start hangs opposite-locks deadlock 'waits for a lock held by'
+start hangs free-under-spin implicit-sync 'cudaFree .* waits for all work on the device, and spin'
 start hangs lazy-loading implicit-sync 'CUDA_MODULE_LOADING=EAGER'
-start hangs full-queue launch-queue-full 'finds the queue of stream'
+start hangs full-queue launch-queue-full 'the queue of stream .* is full'
 start hangs endless-poll lost-signal 'in cudaEventQuery'
 start hangs stalled-queries lost-signal 'stands_still'
-start hangs graph-behind-record lost-signal 'waits for a value that nobody writes'
+start hangs graph-behind-record lost-signal 'waits for a value that is never written'
 start waits_in_coord missing-participant missing-participant \
   'barrier .exchange. .* missing: .*gather.*coord.cpp:[0-9]+ .*submit_kernel' 'barrier .exchange.'
 start waits_in_coord unsignaled-timeline lost-signal \

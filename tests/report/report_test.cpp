@@ -259,9 +259,9 @@ TEST(Report, FoldsWhatIsOnlyPossibleIntoOneLine) {
       return find_exporter(format)->write(trace, summary, {.show_possible = show});
     };
     EXPECT_THAT(written(false), testing::AllOf(HasSubstr("1 possible finding (1 stream-race)"),
-                                               Not(HasSubstr("may touch"))))
+                                               Not(HasSubstr("may access"))))
         << format;
-    EXPECT_THAT(written(true), HasSubstr("may touch the same memory")) << format;
+    EXPECT_THAT(written(true), HasSubstr("may access the same memory")) << format;
   }
   const json report = json::parse(write_json(trace, summary, {}));
   EXPECT_TRUE(report["worth_fixing"].empty());

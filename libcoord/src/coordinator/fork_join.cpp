@@ -12,7 +12,7 @@ namespace coord {
 
 namespace {
 
-constexpr auto kNothing = [](StreamRef) {};
+constexpr auto kForkOrJoin = [](StreamRef) {};  // no work of its own
 
 /// A point of a stream: all its current work.
 OperationOptions point(StreamRef stream, const char* what) {
@@ -26,11 +26,11 @@ ForkJoin::ForkJoin(Coordinator& coordinator, StreamRef trunk, std::span<const St
     : coordinator_(coordinator), trunk_(trunk), where_(where) {
   branches_.reserve(branches.size());
   try {
-    const OperationHandle forked = coordinator_.submit(point(trunk_, "fork"), kNothing, where_);
+    const OperationHandle forked = coordinator_.submit(point(trunk_, "fork"), kForkOrJoin, where_);
     for (StreamRef branch : branches) {
       OperationOptions options = point(branch, "branch");
       options.after = {forked};
-      coordinator_.post(options, kNothing, where_);
+      coordinator_.post(options, kForkOrJoin, where_);
       branches_.push_back(branch);
     }
   } catch (...) {
@@ -57,13 +57,13 @@ void ForkJoin::join() {
   OperationOptions joined = point(trunk_, "join");
   for (StreamRef branch : std::exchange(branches_, {})) {
     try {
-      joined.after.push_back(coordinator_.submit(point(branch, "branch end"), kNothing, where_));
+      joined.after.push_back(coordinator_.submit(point(branch, "branch end"), kForkOrJoin, where_));
     } catch (const Error&) {
       if (first == nullptr) first = std::current_exception();
     }
   }
   try {
-    coordinator_.post(joined, kNothing, where_);
+    coordinator_.post(joined, kForkOrJoin, where_);
   } catch (const Error&) {
     if (first == nullptr) first = std::current_exception();
   }

@@ -22,7 +22,7 @@ constexpr std::uint32_t kTrialLaunches = 3;
 /// least half a microsecond.
 constexpr std::size_t kWorthAGraph = 8;
 
-constexpr auto kNothing = [](StreamRef) {};
+constexpr auto kNoWork = [](StreamRef) {};
 
 bool overlap(const std::vector<MemoryRange>& a, const std::vector<MemoryRange>& b) {
   const auto begin = [](const MemoryRange& range) {
@@ -194,16 +194,16 @@ class Section::Impl {
     }
     try {
       // The branches join the capture, and are joined back at its end.
-      const OperationHandle root = coordinator_.submit({.stream = stream_}, kNothing);
+      const OperationHandle root = coordinator_.submit({.stream = stream_}, kNoWork);
       for (StreamRef branch : branches_)
-        coordinator_.post({.stream = branch, .after = {root}}, kNothing);
+        coordinator_.post({.stream = branch, .after = {root}}, kNoWork);
       Section section(coordinator_, *this);
       body(section);
       if (handles_.size() != structure_.size()) throw Changed{};
       Dependencies ends;
       for (StreamRef branch : branches_)
-        ends.push_back(coordinator_.submit({.stream = branch}, kNothing));
-      coordinator_.post({.stream = stream_, .after = ends}, kNothing);
+        ends.push_back(coordinator_.submit({.stream = branch}, kNoWork));
+      coordinator_.post({.stream = stream_, .after = ends}, kNoWork);
       graph_ = std::make_shared<ExecutableGraph>(stream_.end_capture().instantiate());
     } catch (...) {
       try {
@@ -236,7 +236,7 @@ class Section::Impl {
       if (in_stream) {
         coordinator_.order_after(branch, launched);
       } else {
-        coordinator_.post({.stream = branch, .after = {launched}}, kNothing);
+        coordinator_.post({.stream = branch, .after = {launched}}, kNoWork);
       }
     }
     ++metrics_.launches;

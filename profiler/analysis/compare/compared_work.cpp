@@ -11,10 +11,10 @@
 namespace streamscope::analysis {
 namespace {
 
-// Changes of medians below this are what clocks and caches do.
+// Smaller changes of medians are noise from clocks and caches.
 constexpr double kLeastShare = 0.02;
 
-// A fifth of the values lies below the first and above the last.
+// A fifth of the values is below the first and a fifth is above the last.
 struct Spread {
   Ns low = 0, median = 0, high = 0, total = 0;
 };

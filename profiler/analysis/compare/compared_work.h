@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// The work of two traces of a program, matched by what lasts from run to run: its label and the
-// name of its stream. Numbers of streams differ, times do not count. The one matching of the
-// project: `streamscope diff` prints what changed, the viewer draws all of it.
+// Matches the work of two traces of a program by what is stable across runs: its label and the name
+// of its stream. Stream numbers and times are ignored. Used by both `streamscope diff`, which
+// prints the changes, and the viewer, which draws all of it.
 #pragma once
 
 #include <map>
@@ -16,21 +16,21 @@
 
 namespace streamscope::analysis {
 
-/// Work of one label on streams of one name, in one trace.
+/// Work with one label on streams with one name, in one trace.
 struct WorkGroup {
   std::string label, stream;
   uint64_t count = 0;
-  std::vector<Ns> durations_ns;  ///< of the timed ones, in the order of their ids
-  Id longest = trace::kNoId;     ///< op of these
+  std::vector<Ns> durations_ns;  ///< of the timed ops, by id
+  Id longest = trace::kNoId;     ///< the longest of them
   Ns longest_ns = 0;
 };
 
-/// What there is of each sort of work in a trace. Thread-safe: all const.
+/// All work of a trace by kind. Thread-safe: all const.
 class WorkGroups {
  public:
   explicit WorkGroups(const Trace& trace) : WorkGroups(trace, trace.op) {}
-  /// Of ops that are kept elsewhere, in columns of the same names; only texts and streams of the
-  /// trace are read.
+  /// For ops that are stored elsewhere, in columns of the same names; only strings and streams of
+  /// the trace are read.
   template <class Ops>
   WorkGroups(const Trace& names, const Ops& ops) : WorkGroups(names, ops.size()) {
     for (Id op = 0; op < ops.size(); ++op)
@@ -51,7 +51,7 @@ class WorkGroups {
 
   const Trace* names_;
   std::vector<std::string> stream_names_;
-  // Labels are made once per sort, and different sorts may have the same.
+  // Labels are created once per Sort; different Sorts may have the same label.
   std::map<Sort, uint32_t> known_;
   std::map<std::pair<std::string, std::string>, uint32_t> by_name_;
   std::vector<WorkGroup> groups_;
@@ -64,7 +64,7 @@ struct WorkChange {
   uint64_t base_count = 0, new_count = 0;
   Ns base_total_ns = 0, new_total_ns = 0;
   Ns base_median_ns = 0, new_median_ns = 0;
-  bool slower = false, faster = false;                         ///< beyond the spread of both
+  bool slower = false, faster = false;                         ///< by more than the spread of both
   Id base_longest = trace::kNoId, new_longest = trace::kNoId;  ///< ops of either trace
 
   Ns cost_ns() const { return new_total_ns - base_total_ns; }
@@ -73,8 +73,8 @@ struct WorkChange {
   std::string_view verdict() const;
 };
 
-/// All groups of both, each once: those whose total time differs most come first. A change of
-/// duration counts only if it exceeds the spread of what is compared.
+/// All groups of both, each once; those whose total time differs most come first. A change of
+/// duration counts only if it exceeds the spread.
 std::vector<WorkChange> compare_work(const WorkGroups& base, const WorkGroups& now);
 
 }  // namespace streamscope::analysis

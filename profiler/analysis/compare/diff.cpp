@@ -17,8 +17,8 @@ namespace {
 
 using EdgeKey = std::tuple<std::string, std::string, trace::Small>;
 
-// The ops of a trace that are compared: all, or those of its newest repetitions. In columns of the
-// names that WorkGroups reads.
+// The ops of a trace that are compared: all, or those of its newest repetitions. The columns have
+// the names that WorkGroups reads.
 struct ComparedOps {
   ComparedOps(Analyses& analyses, const Repetitions* steady) {
     const Trace& trace = analyses.trace();
@@ -49,7 +49,7 @@ struct ComparedOps {
   std::vector<Ns> start_ns, end_ns;
 };
 
-// What a trace has of what is counted.
+// The counts of a trace that are compared.
 struct ComparedCounts {
   ComparedCounts(Analyses& analyses, const Repetitions* steady)
       : ops(analyses, steady), work(analyses.trace(), ops) {
@@ -78,7 +78,7 @@ struct ComparedCounts {
   Ns path_ns = 0;
 };
 
-// Keys of both, each once.
+// Visits the keys of both, each once.
 template <class Map, class Visit>
 void for_both(const Map& base, const Map& now, Visit visit) {
   const typename Map::mapped_type nothing{};
@@ -115,7 +115,8 @@ std::string cause_of(const TraceDiff& diff) {
     if (change.cost_ns() <= most) continue;
     most = change.cost_ns();
     cause = fmt::format(
-        "{} on {} takes {} more{}", change.label, change.stream, format_duration(change.cost_ns()),
+        "{} on {} takes {} longer{}", change.label, change.stream,
+        format_duration(change.cost_ns()),
         change.new_count > change.base_count
             ? fmt::format(": it runs {} times instead of {}", change.new_count, change.base_count)
             : "");
@@ -124,11 +125,11 @@ std::string cause_of(const TraceDiff& diff) {
     const Ns growth = times.second - times.first;
     if (growth <= most) continue;
     most = growth;
-    cause = fmt::format("waiting for {} takes {} more", to_string(kind), format_duration(growth));
-    // An edge that is new may be why.
+    cause = fmt::format("waiting for {} takes {} longer", to_string(kind), format_duration(growth));
+    // A new edge may be the reason.
     for (const EdgeChange& change : diff.edges) {
       if (change.new_count <= change.base_count) continue;
-      cause += fmt::format("; new is that {} waits for {}", change.to, change.from);
+      cause += fmt::format("; new dependency: {} waits for {}", change.to, change.from);
       break;
     }
   }

@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Two traces of a program compared by structure: what runs where and what waits for what, not when.
+// Compares two traces of a program by structure: what runs where and what waits for what, not when.
 //
-// Compared is the part that repeats, if both have one (steady_part.h): work, dependencies and waits
-// are then those of as many repetitions of each. Else all of both, start-up included. What is held
-// against what says compared_work.h.
+// If both have a repeating part (steady_part.h), that part is compared: work, dependencies and
+// waits of the same number of repetitions. Otherwise the whole runs, including start-up.
+// compared_work.h matches the work.
 #pragma once
 
 #include <map>
@@ -19,7 +19,7 @@
 
 namespace streamscope::analysis {
 
-/// Edges of one kind between work of two labels on streams of two names.
+/// Edges of one kind between work with two labels on streams with two names.
 struct EdgeChange {
   std::string from, to;  ///< "gemm on math"
   trace::EdgeKind kind = trace::kEventEdge;
@@ -29,13 +29,13 @@ struct EdgeChange {
 struct TraceDiff {
   Ns base_ns = 0, new_ns = 0;                    ///< from the first start to the last end of any op
   Ns base_path_ns = 0, new_path_ns = 0;          ///< critical paths
-  std::optional<SteadyPart> steady;              ///< what was compared; else the whole runs
+  std::optional<SteadyPart> steady;              ///< what was compared; if empty, the whole runs
   std::vector<WorkChange> work;                  ///< what changed, most costly first
   std::vector<EdgeChange> edges;                 ///< what changed, most changed first
   std::map<WaitCause, std::pair<Ns, Ns>> waits;  ///< before and after
   std::string likely_cause;                      ///< one sentence; "" if nothing got slower
 
-  /// Of what is compared: a repetition, or the whole run.
+  /// Slowdown of what is compared: a repetition, or the whole run.
   double slowdown() const {
     return steady ? growth(steady->base.median_ns, steady->now.median_ns) : run_slowdown();
   }
@@ -45,7 +45,7 @@ struct TraceDiff {
   }
 };
 
-/// `range` names the NVTX range that is one repetition; "" has it found.
+/// `range` names the NVTX range that is one repetition; "" detects it.
 TraceDiff diff(Analyses& base, Analyses& now, const std::string& range = "");
 
 /// From the first start to the last end of any op; 0 if nothing is timed.

@@ -14,11 +14,11 @@
 namespace streamscope::analysis {
 namespace {
 
-constexpr size_t kFewest = 4;          // repetitions that tell a pace
+constexpr size_t kFewest = 4;          // repetitions needed
 constexpr size_t kMostOps = 1 << 18;   // newest ops of a process that are searched for a period
-constexpr double kLeastCovered = 0.5;  // of device time and time that the repetitions hold
+constexpr double kLeastCovered = 0.5;  // share of device time and time in the repetitions
 constexpr double kNearlyBest = 0.97;   // of the best score: an equally good period
-constexpr double kSameCount = 0.25;    // difference of counts of what may be the same step
+constexpr double kSameCount = 0.25;    // maximum difference of counts for the same step
 constexpr double kSameWork = 0.9;      // common share of the ops of one repetition
 
 template <class Value>
@@ -29,21 +29,20 @@ Value median(std::vector<Value> values) {
   return *middle;
 }
 
-// False for a part of a step, such as a layer: it repeats fast, and then nothing of it comes for a
-// while. Of the newer half only, as compilation may hold up the older one.
+// False for a part of a step, such as a layer: it repeats quickly, then pauses for a while. Only
+// the newer half is used, because compilation may delay the older one.
 bool fills_the_time(double repetitions, Ns median_ns, Ns time_ns) {
   return repetitions * static_cast<double>(median_ns) >=
          kLeastCovered * static_cast<double>(time_ns);
 }
 
-// A timed op with the instant at which it was issued; where the trace does not hold its call, at
-// which it started.
+// A timed op with its issue time; if the trace does not contain its call, its start time.
 struct IssuedOp {
   Ns issued_ns = 0, start_ns = 0, duration_ns = 0;
   uint32_t work = 0;  // group of WorkGroups
 };
 
-// What is asked of each of the two runs.
+// One of the two runs.
 struct Run {
   explicit Run(Analyses& analyses) : trace(analyses.trace()), groups(trace) {
     std::vector<std::vector<IssuedOp>> processes(trace.process.size());
@@ -65,7 +64,7 @@ struct Run {
     if (main_process >= processes.size()) return;
     ops = std::move(processes[main_process]);
     device_ns = most;
-    // Ops of one call, such as the nodes of a graph, have one instant and no order of their own.
+    // Ops of one call, such as the nodes of a graph, share one issue time and are unordered.
     std::stable_sort(ops.begin(), ops.end(), [](const IssuedOp& a, const IssuedOp& b) {
       return std::pair(a.issued_ns, a.work) < std::pair(b.issued_ns, b.work);
     });
@@ -73,14 +72,14 @@ struct Run {
 
   const Trace& trace;
   WorkGroups groups;
-  Id main_process = kNoId;    // with most work
+  Id main_process = kNoId;    // the one with the most work
   std::vector<IssuedOp> ops;  // of that process, as issued
   Ns device_ns = 0;           // of these
 };
 
 using Labels = std::map<std::pair<std::string_view, std::string_view>, double>;
 
-// The share of two repetitions that is the same work.
+// The share of work that two repetitions have in common.
 double common_share(const Labels& a, const Labels& b) {
   double common = 0, all = 0;
   for (const auto& [label, count] : a) {
@@ -107,7 +106,7 @@ Labels labels_per_repetition(const Run& run, size_t from, size_t to, double repe
 
 // ---- NVTX ranges ----
 
-// "ProfilerStep#12" of the PyTorch profiler is the twelfth of its kind.
+// "ProfilerStep#12" of the PyTorch profiler is "ProfilerStep" number 12.
 std::string_view without_number(std::string_view name) {
   const size_t digits = name.find_last_not_of("0123456789");
   return digits != name.npos && digits > 0 && name[digits] == '#' ? name.substr(0, digits) : name;
@@ -115,11 +114,11 @@ std::string_view without_number(std::string_view name) {
 
 struct Ranges {
   std::vector<std::pair<Ns, Ns>> spans;  // by start; of the thread that has most of them
-  std::vector<Ns> done_ns;  // when each and the work that was issued from it on had ended
+  std::vector<Ns> done_ns;  // when each range and the work issued since its start had ended
   Ns device_ns = 0;         // of ops issued between the first start and the last end
 };
 
-// The host may be far ahead of the device, so the ranges themselves tell no pace.
+// The host may be far ahead of the device, so the ranges themselves do not show the pace.
 std::vector<Ns> done_of(const Run& run, const std::vector<std::pair<Ns, Ns>>& spans) {
   std::vector<Ns> done;
   for (size_t i = 0; i < spans.size(); ++i) {
@@ -154,7 +153,7 @@ std::map<std::string, Ranges, std::less<>> ranges_of(const Run& run, const std::
   std::map<std::string, Ranges, std::less<>> found;
   for (auto& [key, spans] : by_thread) {
     std::sort(spans.begin(), spans.end());
-    // A range inside one of its own name is a part of that.
+    // A range inside one of the same name is part of it.
     std::vector<std::pair<Ns, Ns>> outer;
     for (const auto& span : spans) {
       if (outer.empty() || span.first >= outer.back().second) outer.push_back(span);
@@ -206,7 +205,7 @@ std::optional<SteadyPart> by_range(const Run& base, const Run& now, const std::s
     if (other == after.end() || ranges.spans.size() < fewest || other->second.spans.size() < fewest)
       continue;
     if (wanted.empty() && (!is_steady(base, ranges) || !is_steady(now, other->second))) continue;
-    // Of nested ranges the outer ones are fewer.
+    // Outer ranges are fewer than nested ones.
     if (best_before != nullptr && ranges.spans.size() >= best_before->spans.size()) continue;
     best_before = &ranges;
     best_after = &other->second;
@@ -226,8 +225,8 @@ struct Period {
   size_t length = 0;            // ops
   double score = 0;             // 0 to 1
   double device_share = 0;      // of the device time of the process
-  std::vector<size_t> matched;  // indexes of ops that come again one period later
-  Ns median_ns = 0;             // from an op to its next
+  std::vector<size_t> matched;  // indexes of ops that recur one period later
+  Ns median_ns = 0;             // from an op to its recurrence
   double count() const {
     return static_cast<double>(matched.size()) / static_cast<double>(length) + 1;
   }
@@ -237,7 +236,7 @@ class Periods {
  public:
   explicit Periods(const Run& run) : run_(run) {
     first_ = run.ops.size() > kMostOps ? run.ops.size() - kMostOps : 0;
-    // What is only done while the program starts has no say.
+    // Work that only runs during start-up is ignored.
     std::vector<uint32_t> counts(run.groups.all().size()), late(counts.size());
     const size_t middle = first_ + (run.ops.size() - first_) / 2;
     for (size_t i = first_; i < run.ops.size(); ++i) {
@@ -248,7 +247,7 @@ class Periods {
       repeated_.push_back(counts[group] >= kFewest && late[group] > 0 ? counts[group] : 0);
   }
 
-  // The most likely first.
+  // Most likely first.
   std::vector<Period> find() {
     std::vector<Period> periods;
     double best = 0;
@@ -272,8 +271,8 @@ class Periods {
  private:
   uint32_t work(size_t op) const { return run_.ops[op].work; }
 
-  // Distances at which the same runs of ops come again, for runs of several lengths: short ones see
-  // through a step that varies, long ones see beyond a part that repeats within a step.
+  // Distances at which the same sequences of ops recur, for several sequence lengths: short ones
+  // tolerate variations of a step, long ones skip parts that repeat within a step.
   std::set<size_t> candidates() const {
     constexpr uint64_t kBase = 0x9e3779b97f4a7c15;  // odd; hashes are modulo 2^64
     constexpr size_t kPerRun = 4;
@@ -307,8 +306,8 @@ class Periods {
     return op + length < run_.ops.size() && work(op) == work(op + length);
   }
 
-  // How well a period explains every sort of work that repeats, rare or frequent alike: that a
-  // frequent kernel mostly follows itself makes no period of one op.
+  // How well a period explains every kind of work that repeats, rare and frequent with equal
+  // weight: a frequent kernel that mostly follows itself is not a period of one op.
   double score(size_t length) const {
     std::vector<uint32_t> explained(repeated_.size());
     for (size_t i = first_; i < run_.ops.size(); ++i) {
@@ -333,7 +332,7 @@ class Periods {
                           period.median_ns, run_.ops[last].start_ns - run_.ops[middle].start_ns);
   }
 
-  // A match that stands alone is chance.
+  // An isolated match is a coincidence.
   void match(Period& period) const {
     const size_t least = std::max<size_t>(1, period.length / 4);
     Ns held = 0;
@@ -359,7 +358,7 @@ class Periods {
 
   const Run& run_;
   size_t first_ = 0;
-  std::vector<uint32_t> repeated_;  // by group: how often; 0 if it has no say
+  std::vector<uint32_t> repeated_;  // by group: how often; 0 if ignored
 };
 
 Labels labels_of(const Run& run, const Period& period) {

@@ -14,7 +14,7 @@
 namespace streamscope::analysis {
 namespace {
 
-// How much of a device a kernel fills: 1 and more if no block of another fits beside it.
+// How much of a device a kernel fills: 1 or more if no block of another kernel fits.
 class Occupancy {
  public:
   explicit Occupancy(const Trace& trace) : trace_(trace), waves_(trace.launch_shape.size()) {
@@ -27,7 +27,7 @@ class Occupancy {
       const double blocks = known(shapes.grid_x[shape]) *
                             std::max(1.0, known(shapes.grid_y[shape])) *
                             std::max(1.0, known(shapes.grid_z[shape]));
-      // Limits of one multiprocessor of the GPUs of today (compute capability 8.0 and 9.0).
+      // Limits of one multiprocessor of current GPUs (compute capability 8.0 and 9.0).
       double per_sm = std::min(32.0, std::max(1.0, 2048 / threads));
       const double registers = known(shapes.registers[shape]) * threads;
       if (registers > 0) per_sm = std::min(per_sm, std::max(1.0, 65536 / registers));
@@ -47,7 +47,7 @@ class Occupancy {
   std::vector<double> waves_;  // per shape: multiprocessors it fills
 };
 
-// The kernels of a device that started last; older ones have ended long ago or are few.
+// The most recently started kernels of a device; older ones ended long ago or are few.
 class Running {
  public:
   struct Kernel {
@@ -56,8 +56,7 @@ class Running {
     double share;
   };
   void add(Kernel kernel) { last_[next_++ % last_.size()] = kernel; }
-  // Of those that ended within [from, to], the one that ended last; kNoId unless the device was
-  // full until then.
+  // The kernel that ended last shortly before `to`; kNoId unless the device was full until then.
   Id that_made_room(Ns to, double wanted) const {
     constexpr Ns kLongestHandOver = 10'000;
     const Kernel* best = nullptr;
@@ -84,7 +83,7 @@ class Running {
   size_t next_ = 0;
 };
 
-// Goes through all ops by their start and keeps what used each part of a device last.
+// Visits all ops by start time and keeps the latest user of each part of a device.
 template <class Found>
 class ContenderSearch {
  public:
@@ -123,12 +122,11 @@ class ContenderSearch {
   }
 
  private:
-  static constexpr trace::Small kMostChannels =
-      256;  // they are small numbers, but odd traces exist
+  static constexpr trace::Small kMostChannels = 256;  // usually small, but malformed traces exist
 
-  // Until when a device, or its kernels, ran without a pause.
+  // When a device, or its kernels, last ran without a pause.
   struct Activity {
-    Id last_ended = kNoId, idle_after = kNoId;  // before its last idle time
+    Id last_ended = kNoId, idle_after = kNoId;  // idle_after: the op before the last idle time
     Ns idle_until = kUnknownNs;
   };
   struct DeviceState {
@@ -153,7 +151,7 @@ class ContenderSearch {
     follow_idle_time(op, state.all);
     if (trace_.op.kind[op] == trace::kKernel) follow_idle_time(op, state.kernels);
   }
-  // Work that starts just after a device was idle waited for the same reason as the first.
+  // Work that starts just after an idle period waited for the same reason as the first op.
   void follow_idle_time(Id op, Activity& activity) {
     constexpr Ns kIdleNs = 10'000, kTogetherNs = 50'000;
     const auto& end_ns = trace_.op.end_ns;
@@ -177,7 +175,7 @@ class ContenderSearch {
       const trace::Small direction = std::clamp(ops.detail[op], 0, 11);
       Id& newest = devices_[device].engine[devices_[device].one_engine ? 0 : direction];
       found_on_other_stream(op, newest, Contention::kCopyEngine);
-      // The one that keeps the engine longest stands in the way.
+      // The copy that occupies the engine longest blocks the others.
       if (newest == kNoId || ops.end_ns[newest] <= ops.end_ns[op]) newest = op;
     } else if (kind == trace::kHostFunction && context != kNoId) {
       found_on_other_stream(op, host_function_[context], Contention::kHostFunction);
@@ -197,7 +195,7 @@ class ContenderSearch {
     const Id context = context_of_[stream];
     if (context == kNoId || channel < 0 || channel >= kMostChannels) return;
     Id& newest = channels_[context][static_cast<size_t>(channel)];
-    // Only what was issued earlier stands before it in the queue.
+    // Only work that was issued earlier is ahead of it in the queue.
     if (newest != kNoId && (kind_ == Contention::kNone || kind_ == Contention::kIdleDevice) &&
         order_.issue(newest).end_ns <= order_.issue(op).end_ns)
       found_on_other_stream(op, newest, Contention::kQueueAliasing);
@@ -209,16 +207,16 @@ class ContenderSearch {
   Found found_;
   const Occupancy occupancy_;
   std::vector<DeviceState> devices_;
-  std::vector<Id> host_function_;                        // the newest of each context
+  std::vector<Id> host_function_;                        // newest of each context
   std::vector<std::array<Id, kMostChannels>> channels_;  // newest op of each hardware queue
   std::vector<Id> context_of_, device_of_;               // of each stream
-  Contention::Kind kind_ = Contention::kNone;            // found for the op at hand
+  Contention::Kind kind_ = Contention::kNone;            // found for the current op
 };
 
 }  // namespace
 
-// The order is nearly right already, which sorts that compare do not use: ops go into short
-// intervals of time first, so that a few of each are left to sort.
+// The ops are nearly sorted, which comparison sorts do not exploit: distribute them over short time
+// intervals first, then sort the few ops of each interval.
 std::vector<Id> ops_by_start(const Trace& trace) {
   const auto& start_ns = trace.op.start_ns;
   std::vector<Id> timed;
@@ -240,13 +238,13 @@ std::vector<Id> ops_by_start(const Trace& trace) {
   };
   while (since_first(last) >> shift > timed.size() / kOpsEach + 1) ++shift;
   const auto interval = [&](Id op) { return since_first(start_ns[op]) >> shift; };
-  // Per interval: its first place.
+  // The first index of each interval.
   std::vector<Id> next = large_vector<Id>((since_first(last) >> shift) + 2, 0);
   for (Id op : timed) ++next[interval(op) + 1];
   std::partial_sum(next.begin(), next.end(), next.begin());
   std::vector<Id> result = large_vector(timed.size(), kNoId);
   for (Id op : timed) result[next[interval(op)]++] = op;
-  // Now the first place of the interval behind it.
+  // Now the first index of the next interval.
   Id begin = 0;
   for (Id end : next) {
     std::sort(result.begin() + begin, result.begin() + end,

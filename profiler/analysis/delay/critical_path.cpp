@@ -11,7 +11,7 @@
 namespace streamscope::analysis {
 namespace {
 
-// A query says "done" soon after that was so: within a few turns of a polling loop.
+// A polling loop sees the end of the work within a few iterations.
 constexpr Ns kPollNs = 20'000;
 
 Id last_ended(const Trace& trace) {
@@ -94,7 +94,7 @@ std::vector<PathStep> critical_path(const IssueOrder& order, WaitExplainer& expl
   for (;;) {
     const Ns start = trace.op.start_ns[op];
     step(trace::kOpStep, op, kNoId, start);
-    // What held it back last; what has no times of its own is a gap.
+    // The last condition that delayed it; conditions without times of their own are gaps.
     const WaitExplainer::Condition* binding = nullptr;
     for (const auto& condition : explainer.conditions(op)) {
       const bool launch = condition.cause == WaitCause::kLaunch;

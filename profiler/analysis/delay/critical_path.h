@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// The chain of work and waiting that determined how long a run took, from its first launch to the
-// end of its last op, and how much every op could be later without making the run longer.
+// The chain of work and waits that determined how long a run took, from its first launch to the
+// end of its last op, and how much later every op could end without making the run longer.
 //
-// Found backwards: an op started when the last of what held it back was over; if that was its
-// launch, the host had been busy since it last came back from a synchronization, and that ended
-// when the last op that it waited for ended.
+// Found backwards: an op started when its last condition was met. If that was its launch, the host
+// had been busy since its last synchronization returned, and that synchronization ended when the
+// last op that it waited for ended.
 #pragma once
 
 #include <vector>
@@ -25,7 +25,7 @@ struct PathStep {
   bool operator==(const PathStep&) const = default;
 };
 
-/// What bound a synchronization: the last of the ops it waited for, if that ended while it waited.
+/// What bound a synchronization: the last op it waited for, if that op ended during the wait.
 class HostBounds {
  public:
   HostBounds(const IssueOrder& order, const Edges& edges);
@@ -35,11 +35,11 @@ class HostBounds {
     Id op = kNoId;  ///< its last source
     Ns start_ns = 0, end_ns = 0;
   };
-  /// The last synchronization of a thread that returned until an instant and was bound by an op.
+  /// The last synchronization of a thread that was bound by an op and returned by then.
   const Bound* last(Id thread, Ns until) const;
   /// All of them, by return.
   const std::vector<Bound>& of(Id thread) const { return threads_[thread]; }
-  /// When a thread began to issue its first op; kUnknownNs if it issued none.
+  /// When a thread began to issue its first op; kUnknownNs if it issued no op.
   Ns first_issue_ns(Id thread) const { return first_issue_[thread]; }
 
  private:
@@ -47,12 +47,12 @@ class HostBounds {
   std::vector<Ns> first_issue_;
 };
 
-/// Steps in order of time; each begins where the one before it ends. Empty without timed ops.
+/// Steps in time order; each begins when the previous one ends. Empty without timed ops.
 std::vector<PathStep> critical_path(const IssueOrder& order, WaitExplainer& explainer,
                                     const HostBounds& bounds);
 
-/// Per op: how much later it could end without making the last op end later, everything else
-/// taking as long as it did. kUnknownNs for ops without times.
+/// Per op: how much later it could end without making the last op end later, if everything else
+/// takes as long as recorded. kUnknownNs for ops without times.
 std::vector<Ns> slack(const IssueOrder& order, WaitExplainer& explainer, const HostBounds& bounds,
                       const Edges& edges, const std::vector<Id>& by_start);
 

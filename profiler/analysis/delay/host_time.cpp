@@ -19,15 +19,15 @@ namespace {
 
 constexpr size_t kBlockCalls = 16;
 
-// A call that waited for another one returns so soon after it.
+// A call that waited for another call returns at most this long after it.
 constexpr Ns kAfterLockNs = 20'000;
 
-// Overheads that are the driver's own, and happen without a profiler too.
+// Overheads of the driver that also occur without a profiler.
 bool loads_code(std::string_view overhead) {
   return overhead == "lazy function loading" || overhead == "runtime-triggered module loading" ||
          overhead == "driver compiler";
 }
-// A launch that waits for room in the queue to the device: that is what the call does.
+// A launch that waits for space in the queue to the device: part of the call itself.
 bool belongs_to_call(std::string_view overhead) { return overhead == "command buffer full"; }
 
 Ns overlap(Ns start, Ns end, Ns from, Ns to) {
@@ -55,7 +55,7 @@ HostTime::HostTime(const Trace& trace) : trace_(trace), threads_(trace.thread.si
   add_overheads();
   add_locks();
   for (ThreadCalls& thread : threads_) {
-    // The state that is first in HostState wins where two hold.
+    // If two states overlap, the one listed first in HostState wins.
     auto& specials = thread.specials;
     std::sort(specials.begin(), specials.end(), [](const Special& a, const Special& b) {
       return std::tie(a.start_ns, a.state, a.end_ns) < std::tie(b.start_ns, b.state, b.end_ns);
@@ -103,7 +103,7 @@ Id HostTime::name_id(Call call) const {
 bool HostTime::is_sync(Call call) const {
   if (call.table() != Call::kHostSync) return false;
   const trace::Small kind = trace_.host_sync.kind[call.id()];
-  // A row of several queries is a loop that polls until the device is done.
+  // A row of several queries is a polling loop.
   return is_blocking(kind) || kind == trace::kSynchronousCopy ||
          trace::call_count(trace_.host_sync, call.id()) > 1;
 }
@@ -136,7 +136,7 @@ void HostTime::add_calls() {
   });
   const auto before = [&](Call a, Call b) { return start_ns(a) < start_ns(b); };
   for (Id thread = 0; thread < threads_.size(); ++thread) {
-    // Each table's calls are in order already, as a rule.
+    // Each table's calls are usually in order already.
     auto& calls = threads_[thread].calls;
     const auto place = [&](size_t table) {
       return calls.begin() + static_cast<ptrdiff_t>(ends[thread][table]);
@@ -165,9 +165,9 @@ void HostTime::add_overheads() {
   }
 }
 
-// The driver keeps threads apart by locks that nobody outside sees. What is seen: a long call that
-// returns right after another thread's, which had begun before it. Synchronizations hold no lock
-// while they wait. Module loads are code loading, whoever waits for them.
+// The driver's internal locks are not visible. Their effect is: a long call that returns right
+// after another thread's call that began earlier. Synchronizations hold no lock while they wait.
+// Time spent waiting for a module load counts as code loading.
 void HostTime::add_locks() {
   struct Long {
     Ns start_ns, end_ns;
@@ -217,7 +217,7 @@ void HostTime::add_to(Sums& sums, Call call, Ns duration) const {
   }
 }
 
-// One thread is in one call at a time; odd data must not count an instant twice.
+// A thread is in one call at a time; malformed data must not count time twice.
 void HostTime::make_blocks(ThreadCalls& thread) {
   Sums sums;
   Ns free_from = kUnknownNs;
@@ -236,8 +236,7 @@ void HostTime::make_blocks(ThreadCalls& thread) {
   }
 }
 
-// How many blocks begin until an instant. Found from the one that was found last, in steps that
-// double.
+// How many blocks begin by then. Searches from the last result, doubling the step.
 size_t HostTime::blocks_until(const ThreadCalls& thread, Ns at) {
   const auto& blocks = thread.blocks;
   size_t low = std::min(thread.last_block, blocks.size()), high = low, step = 1;

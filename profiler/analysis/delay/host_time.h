@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What each host thread did at every instant, as far as its calls say: the host's part of a delay
-// is split by it (waits.h).
+// What each host thread did at every instant, as far as its calls show. waits.h uses it to split
+// the host's part of a delay.
 #pragma once
 
 #include <vector>
@@ -11,11 +11,11 @@
 
 namespace streamscope::analysis {
 
-/// What a thread was doing. At an instant at which several hold, the first one counts.
+/// What a thread was doing. If several states apply at one instant, the first one counts.
 enum class HostState : uint8_t {
-  kProfiler,     ///< held up by the profiler
+  kProfiler,     ///< delayed by the profiler
   kCodeLoading,  ///< loading code: a module load, or a kernel's code at its first launch
-  kLock,         ///< in a call that could not go on before another thread's call had ended
+  kLock,         ///< in a call that was blocked until another thread's call ended
   kSync,         ///< blocked in a synchronization or a synchronous copy, or polling
   kCall,         ///< in another CUDA call
   kOutside,      ///< between CUDA calls
@@ -26,14 +26,14 @@ struct HostPart {
   HostState state = HostState::kOutside;
   Ns duration_ns = 0;
   Id host_sync = kNoId;  ///< kSync: the last synchronization of the interval
-  Id call_name = kNoId;  ///< text. kCall: the longest of the last calls that took kLongCallNs or
-                         ///< more; kCodeLoading: what loads; kLock: the other thread's call
+  Id call_name = kNoId;  ///< string id. kCall: the longest of the last calls that took kLongCallNs
+                         ///< or more; kCodeLoading: what loads; kLock: the other thread's call
 };
 
-/// A call that takes as long is worth its name.
+/// A call that takes at least this long is named.
 inline constexpr Ns kLongCallNs = 20'000;
 
-/// Keeps a reference to the trace. Not thread-safe. Built in O(calls), in O(calls log calls) where
+/// Keeps a reference to the trace. Not thread-safe. Built in O(calls), or O(calls log calls) if
 /// they are out of order.
 class HostTime {
  public:
@@ -42,8 +42,8 @@ class HostTime {
   /// Appends the parts of [from, to) of a thread, at most one per state and other call; they sum to
   /// the interval. All of it is kOutside for an unknown thread. O(log calls).
   void split(Id thread, Ns from, Ns to, std::vector<HostPart>& parts) const;
-  /// The same of a part of one call, which is nobody's kCall or kSync: what of it was kProfiler,
-  /// kCodeLoading or kLock. The rest is not listed.
+  /// The same within one call: lists only the parts that were kProfiler, kCodeLoading or kLock, not
+  /// kCall or kSync.
   void split_call(Id thread, Ns from, Ns to, std::vector<HostPart>& parts) const;
 
  private:
@@ -58,14 +58,14 @@ class HostTime {
    private:
     uint32_t bits_;
   };
-  // So many calls each: sums over all earlier calls of the thread.
+  // One block per kBlockCalls calls: sums over all earlier calls of the thread.
   struct Block {
     Ns start_ns;      // of its first call
     Ns free_from_ns;  // end of the calls before it
     Ns sync_ns = 0, call_ns = 0;
     Id last_sync = kNoId;  // before it
   };
-  // Where something else than the kind of the call counts.
+  // An interval in which the state is not determined by the kind of the call.
   struct Special {
     Ns start_ns, end_ns;
     HostState state;
@@ -75,8 +75,8 @@ class HostTime {
     std::vector<Call> calls;  // by start
     std::vector<Block> blocks;
     std::vector<Call> long_calls;   // no synchronizations
-    mutable size_t last_block = 0;  // looked at last: the next question is about a time nearby
-    std::vector<Special> specials;  // by start, apart from each other
+    mutable size_t last_block = 0;  // last result: the next query is usually nearby in time
+    std::vector<Special> specials;  // by start, disjoint
   };
   struct Sums {
     Ns sync_ns = 0, call_ns = 0;

@@ -12,7 +12,7 @@
 namespace streamscope::analysis {
 namespace {
 
-// One device, told its ops in the order of their starts.
+// One device; receives its ops ordered by start.
 class Sweep {
  public:
   explicit Sweep(Id device) { found_.device_id = device; }

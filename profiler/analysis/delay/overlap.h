@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What ran at the same time on a device: copies beside kernels, and how many streams at once.
+// What ran at the same time on a device: copies during kernels, and how many ops at once.
 #pragma once
 
 #include <span>
@@ -11,14 +11,14 @@
 
 namespace streamscope::analysis {
 
-/// Of one device. Copies include memsets, as in the view v_overlap.
+/// The overlap on one device. Copies include memsets, as in the view v_overlap.
 struct DeviceOverlap {
   Id device_id = kNoId;  ///< kNoId: ops whose device is unknown
   Ns first_start_ns = kUnknownNs;
   Ns last_end_ns = kUnknownNs;
   Ns kernel_ns = 0;  ///< time in which at least one kernel ran
   Ns copy_ns = 0;    ///< time in which at least one copy ran
-  Ns both_ns = 0;    ///< time in which both did
+  Ns both_ns = 0;    ///< time in which both ran
   /// [n]: time between first start and last end in which exactly n ops of any kind ran.
   std::vector<Ns> concurrency_ns;
 
@@ -26,7 +26,7 @@ struct DeviceOverlap {
   Ns idle_ns() const { return concurrency_ns.empty() ? 0 : concurrency_ns[0]; }
 };
 
-/// One entry per device that ran a timed op, in order of device id. `by_start` as of
+/// One entry per device that ran a timed op, in order of device id. `by_start`: the result of
 /// ops_by_start(). O(n log r) for r ops that run at once.
 std::vector<DeviceOverlap> overlap(const Trace& trace, std::span<const Id> by_start);
 

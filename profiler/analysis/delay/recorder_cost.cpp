@@ -8,12 +8,12 @@
 namespace streamscope::analysis {
 namespace {
 
-constexpr size_t kFewest = 32;     // gaps that tell a pace
-constexpr size_t kMost = 1 << 16;  // more tell nothing new
-constexpr double kSlowest = 2;     // longer gaps are the program's
+constexpr size_t kFewest = 32;     // gaps needed for an estimate
+constexpr size_t kMost = 1 << 16;  // more do not improve it
+constexpr double kSlowest = 2;     // longer gaps are due to the program
 
-// What lies between calls in a row, by thread. A synchronization ends the row: its stack is taken,
-// and the host sat idle.
+// Gaps between consecutive calls, by thread. A synchronization ends the sequence: its stack is
+// taken, and the host was idle.
 class Gaps {
  public:
   explicit Gaps(const IssueOrder& order) : order_(order), threads_(order.trace().thread.size()) {}

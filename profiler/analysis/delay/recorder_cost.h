@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What recording adds to a program, so that gains can be told of one that nobody records.
+// The overhead of recording, so that gains can be stated for the program without recording.
 #pragma once
 
 #include <vector>
@@ -10,16 +10,16 @@
 
 namespace streamscope::analysis {
 
-/// Measured on H200 hosts, recorded runs beside unrecorded ones: between the stamps of any call and
-/// between two calls, to calls that issue work of which the times are recorded, and to copies of a
-/// MiB to pageable memory.
+/// Overheads measured on H200 hosts, recorded runs against unrecorded ones: between the time stamps
+/// of any call, between two calls, in calls that issue work whose times are recorded, and in copies
+/// of a MiB to pageable memory.
 inline constexpr Ns kRecorderInsideNs = 100;
 inline constexpr Ns kRecorderBetweenNs = 130;
 inline constexpr Ns kRecorderIssueNs = 700;
 inline constexpr Ns kRecorderPageableNs = 5'000;
 
-/// How many times as much every thread paid, 1 to 2, as hosts differ; 0 on a virtual clock. What
-/// lies between calls in a row is the recorder's, so their lower quartile tells. O(items).
+/// A factor on these overheads per thread, 1 to 2, because hosts differ; 0 on a virtual clock. It
+/// is estimated from the lower quartile of the gaps between consecutive calls. O(items).
 std::vector<double> recorder_paces(const IssueOrder& order);
 
 }  // namespace streamscope::analysis

@@ -37,12 +37,12 @@ void Change::add(const Change& other) {
   more_copy_engines += other.more_copy_engines;
 }
 
-// What streams, records and contexts hold are instants on both clocks: when all of it has ended.
-// They only grow: a change may release work from one barrier that has to wait for the next one.
+// Streams, records and contexts store an instant on both clocks: when all of their work has ended.
+// It only grows: a change may release work from one barrier that must still wait for the next one.
 class Replay::Walk : public OrderingConsumer {
  public:
-  /// `recorder`: the pace of the recorder on each thread, whose share is left out; none: calls take
-  /// as long as they did. `readiness` and `runs`, if wanted, have an element per op.
+  /// `recorder`: the recorder's pace on each thread, whose overhead is removed; if empty, calls
+  /// take as long as recorded. `readiness` and `runs`, if given, have one element per op.
   Walk(const IssueOrder& order, const Change& change, std::span<const double> recorder,
        std::vector<Readiness>* readiness = nullptr, std::vector<PredictedRun>* runs = nullptr)
       : order_(order),
@@ -102,10 +102,10 @@ class Replay::Walk : public OrderingConsumer {
 
   struct Stream {
     Id device = kNoId;
-    bool recorded = false;               // the recorder's share of its copies is left out
-    bool spread = false;                 // its work runs on two
-    Twin done;                           // when all it holds so far has ended
-    Ns joined_now = kNever;              // if spread: what both wait for,
+    bool recorded = false;               // the recorder's overhead on its copies is removed
+    bool spread = false;                 // its work runs on two streams
+    Twin done;                           // when all its work so far has ended
+    Ns joined_now = kNever;              // if spread: what both streams wait for,
     Ns lanes_now[2] = {kNever, kNever};  // and when each is free
   };
   struct Context {
@@ -114,12 +114,12 @@ class Replay::Walk : public OrderingConsumer {
   };
   struct Thread {
     bool began = false;
-    double recorder = 0;   // pace of the recorder; its share is left out
-    Twin free;             // when it is done with its last call
+    double recorder = 0;   // the recorder's pace; its overhead is removed
+    Twin free;             // when its last call returned
     Ns call_was = kNever;  // entry of that call, and the same with the change
     Ns call_now = kNever;
-    Ns floor_now = kNever;    // what it issues runs after this: syncs that the device does instead
-    std::vector<Ns> polls{};  // when it asked in vain
+    Ns floor_now = kNever;    // its work runs after this: syncs moved to the device
+    std::vector<Ns> polls{};  // "not ready" queries
   };
 
   static bool is_query(trace::Small kind) {
@@ -136,7 +136,7 @@ class Replay::Walk : public OrderingConsumer {
   bool has_real_clock(Id process) const {
     return process < trace_.process.size() && trace_.process.clock[process] != trace::kVirtualClock;
   }
-  // What the recorder took of a time of the host.
+  // The recorder's share of a host time.
   static Ns less(const Thread& host, Ns time, Ns recorder) {
     return std::clamp<Ns>(time, 0, paced(host, recorder));
   }
@@ -144,7 +144,8 @@ class Replay::Walk : public OrderingConsumer {
     return static_cast<Ns>(host.recorder * static_cast<double>(recorder));
   }
 
-  // The thread enters a call; when, with the change. `made`: it still makes the call.
+  // The thread enters a call. Returns when it does with the change. `made`: it still makes the
+  // call.
   Ns enter(Id thread, Ns start, Ns end, bool made = true, Ns saved = 0) {
     began(start);
     if (thread >= threads_.size()) {
@@ -166,7 +167,7 @@ class Replay::Walk : public OrderingConsumer {
     host.free = {end, made ? sum_of(entry, std::max<Ns>(0, took - saved)) : entry};
     return entry;
   }
-  // The call returns only when something else has happened.
+  // The call returns only after `until`.
   void held_until(Id thread, Ns end, const Twin& until) {
     if (thread >= threads_.size()) return;
     Thread& host = threads_[thread];
@@ -175,7 +176,7 @@ class Replay::Walk : public OrderingConsumer {
         sum_of(std::max(host.call_now, until.now), tail - less(host, tail, kRecorderInsideNs));
   }
 
-  // The next item of the order, and whether it still is a barrier if it stands on a legacy stream.
+  // The next item of the order, and whether it is still a barrier if it is on a legacy stream.
   void begin(size_t, Issued item) {
     const Id id = item.id();
     held_ = staged_ = {};
@@ -211,7 +212,7 @@ class Replay::Walk : public OrderingConsumer {
   void join_blocking(Id legacy, const StreamRole& role, std::span<const Id>) {
     hold(streams_[legacy], unless_released(contexts_[role.context].blocking));
   }
-  // The threads' clocks say what they wait for; this is what the device waits for in their stead.
+  // The threads' clocks cover what they wait for; this covers what the device waits for instead.
   void join_thread(Id stream, Id thread, Ns) {
     if (thread >= threads_.size() || threads_[thread].floor_now == kNever) return;
     held_.now = threads_[thread].floor_now;
@@ -233,12 +234,12 @@ class Replay::Walk : public OrderingConsumer {
     if (role.legacy) context.legacy.wait_for(unless_released(done));
     context.all.wait_for(done);
   }
-  // What a stream is given later waits for this.
+  // Later work of the stream waits for this.
   static void hold(Stream& stream, const Twin& until) {
     stream.done.wait_for(until);
     stream.joined_now = std::max(stream.joined_now, until.now);
   }
-  // What holds the next op of a stream.
+  // What the next op of a stream waits for.
   Twin holds(Id op, const Stream& stream) const {
     Twin held = stream.done;
     if (stream.spread)
@@ -250,12 +251,12 @@ class Replay::Walk : public OrderingConsumer {
     return held;
   }
 
-  // What an op takes of its device: multiprocessors or a copy engine.
+  // The device resource that an op uses: multiprocessors or a copy engine.
   struct Demand {
-    Engine* engine = nullptr;  // none: it needs no room
+    Engine* engine = nullptr;  // null: it needs no capacity
     Share share;
     Twin priority;
-    bool in_turn = false;  // takes its place by order, not by room
+    bool in_turn = false;  // scheduled by order, not by free capacity
     Ns start = 0;
 
     Ns room_was(Ns from) const {
@@ -334,21 +335,21 @@ class Replay::Walk : public OrderingConsumer {
     let_host_go_on(op, issue, entry, stop);
   }
 
-  // When the op starts now. `ordered`: when nothing ahead holds it up any more, which is the later
-  // of `launched` and `held`.
+  // When the op starts with the change. `ordered`: when nothing ahead delays it, the later of
+  // `launched` and `held`.
   Ns start_of(Id op, const Demand& demand, const Twin& launched, const Twin& held,
               const Twin& ordered) {
     const Ns start = demand.start, ready_was = demand.room_was(ordered.was);
     Ns lag = difference_of(start, ready_was);
     if (ready_was == ordered.was) lag = std::max(lag, -kSuccessorGapNs);
-    if (readiness_) {  // one clock tells both
+    if (readiness_) {  // both clocks agree
       (*readiness_)[op] = {std::min(ordered.was, start), std::min(ready_was, start)};
       return start;
     }
     if (change_.prompt_op.has(op) || change_.async_op.has(op))  // nothing is staged
       return sum_of(demand.room_now(ordered.now), std::min<Ns>(lag, 0));
     if (lag > 0 && ready_was == ordered.was) {
-      // What came after the launch need not come after what is ahead in the stream, and vice versa.
+      // The lag after the launch does not apply after work ahead in the stream, and vice versa.
       return demand.room_now(launched.was >= held.was
                                  ? std::max(sum_of(launched.now, lag), held.now)
                                  : std::max(launched.now, sum_of(held.now, lag)));
@@ -356,8 +357,8 @@ class Replay::Walk : public OrderingConsumer {
     return sum_of(demand.room_now(ordered.now), lag);
   }
 
-  // Synchronous copies, and asynchronous ones that the driver could only make synchronously, hold
-  // the thread that called them.
+  // Synchronous copies, and asynchronous ones that the driver had to make synchronous, block the
+  // calling thread.
   void let_host_go_on(Id op, const Issue& issue, Ns entry, const Twin& stop) {
     const bool copies =
         trace_.op.kind[op] == trace::kMemcpy || trace_.op.kind[op] == trace::kMemset;
@@ -376,7 +377,7 @@ class Replay::Walk : public OrderingConsumer {
     }
   }
 
-  // Nodes of a graph keep their place in the launch.
+  // Graph nodes keep their position in the launch.
   void place_launch(std::span<const Issued> nodes, Id id, const Issue& issue) {
     launch_shift_ = 0;
     place_op(nodes.front().id(), id, issue);
@@ -420,7 +421,7 @@ class Replay::Walk : public OrderingConsumer {
 
   void place_record(Id record, Id id) {
     Stream& stream = streams_[id];
-    // When an op was ready tells what it waited for, not what slowed the device down.
+    // Readiness shows what an op waited for, not what slowed the device down.
     if (readiness_ == nullptr && stream.device < stamps_.size() &&
         takes_time_stamp(trace_, record)) {
       stamps_[stream.device].take(stream.done, {trace_.event_record.start_ns[record], called_now_},
@@ -432,8 +433,8 @@ class Replay::Walk : public OrderingConsumer {
     records_[record] = contexts_[context].all;
   }
 
-  // A synchronous copy keeps its call until it ends, where the times say so; if it may still run,
-  // until what was before it has ended.
+  // A synchronous copy blocks its call until it ends, if the times show that; if it may still be
+  // running, until the work before it has ended.
   void teach_copy(Id, Id stream, Id, const Issue&) { staged_ = streams_[stream].done; }
   void teach_context(Id, Id context, std::span<const Id>, Id) {
     held_.wait_for(contexts_[context].all);
@@ -456,8 +457,8 @@ class Replay::Walk : public OrderingConsumer {
     const Ns entry = enter(thread, rows.start_ns[sync], rows.end_ns[sync], made);
     if (!made) return;
     if (is_query(rows.kind[sync])) {
-      // A thread that asked in vain before sat there as in a synchronization; otherwise it does not
-      // wait.
+      // A thread that polled "not ready" before was waiting as in a synchronization; otherwise it
+      // does not wait.
       const auto poll = std::lower_bound(host.polls.begin(), host.polls.end(), before.was);
       if (poll == host.polls.end() || *poll >= rows.start_ns[sync]) return;
       const Ns asked_now = sum_of(before.now, difference_of(*poll, before.was));
@@ -478,8 +479,8 @@ class Replay::Walk : public OrderingConsumer {
     held_until(thread, rows.end_ns[sync], until);
   }
 
-  // Recording the work of a call and its times takes that call longer; so do the pieces in which
-  // the driver copies to pageable memory.
+  // Recording the work of a call and its times makes that call longer; so does recording the pieces
+  // in which the driver copies to pageable memory.
   Ns recorder_of_issue(const Issue& issue) const {
     return issue.thread_id < threads_.size() ? paced(threads_[issue.thread_id], kRecorderIssueNs)
                                              : 0;
@@ -514,9 +515,9 @@ class Replay::Walk : public OrderingConsumer {
   DeviceShares shares_;
   std::unordered_map<Id, Twin> written_, awaited_;
   std::vector<Stamps> stamps_;  // by device
-  // Of the item at hand:
+  // State of the current item:
   bool barrier_ = true;
-  Twin held_;            // what holds an op besides its stream; what a synchronization waits for
+  Twin held_;            // what an op waits for beyond its stream; what a synchronization waits for
   Twin staged_;          // what the call of a copy that may still run waited for
   Ns called_now_ = 0;    // when a record is called, with the change
   Ns launch_shift_ = 0;  // how much earlier a launch begins with the change

@@ -1,18 +1,18 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What a run would have taken if the program, or what it ran on, had been another: the recorded
-// calls and ops, walked in the order of issue with two clocks at once.
+// Predicts how long a run would take with a changed program or device: walks the recorded calls and
+// ops in issue order with two clocks at once.
 //
-// One clock is what was recorded. The other starts equal and differs by what a Change takes away.
-// Every op keeps its length and its own lag: the time between the instant at which nothing known
-// held it back and its start. Threads keep the time between their calls. So a replay without a
-// change is the recording, and a change moves exactly what depended on it. Modeled besides the
-// order of CUDA: the host's own pace, room on the multiprocessors, copy engines. Not modeled: that
-// ops which newly meet slow each other down, and threads that wait for each other unseen.
+// One clock is the recording. The other starts equal and differs by what a Change removes. Every op
+// keeps its duration and its own lag: the time from when no known condition delayed it to its
+// start. Threads keep the time between their calls. So a replay without a change is the recording,
+// and a change moves exactly what depends on it. Modeled in addition to CUDA's order: the host's
+// own pace, multiprocessor capacity, copy engines. Not modeled: ops that newly overlap and slow
+// each other down, and threads that wait for each other outside of CUDA.
 //
-// A gain is that of a program which nobody records: of runs on a real clock what recording adds to
-// the host's calls is taken out of both sides, as a change may remove those calls or hide them.
+// A gain applies to the program without recording: for runs on a real clock the overhead of
+// recording is removed from both sides, because a change may remove those calls or hide them.
 #pragma once
 
 #include <algorithm>
@@ -41,45 +41,45 @@ class Marks {
   std::vector<bool> bits_;
 };
 
-/// What would be otherwise.
+/// What is different.
 struct Change {
   Marks without_wait;   ///< event_wait: the call is not made
   Marks without_sync;   ///< host_sync: the call is not made
-  Marks deferred_sync;  ///< host_sync: the device waits in the host's stead: what the thread issues
-                        ///< later runs after what the sync waited for, and the host goes on
+  Marks deferred_sync;  ///< host_sync: the device waits instead of the host: what the thread issues
+                        ///< later runs after what the sync waited for, and the host continues
   Marks no_barrier_op;  ///< op of a legacy default stream: orders no other stream
   Marks no_barrier_record;  ///< the same of event_record
   Marks no_barrier_wait;    ///< the same of event_wait
-  Marks prompt_op;          ///< op: the most urgent of all, starts without a lag once there is room
-  Marks async_op;           ///< op: its call does not wait for it, nor stages anything before it
+  Marks prompt_op;          ///< op: highest priority, starts without a lag once there is capacity
+  Marks async_op;           ///< op: its call does not wait for it and stages nothing before it
   Marks untimed_record;     ///< event_record: takes no device time stamp
-  /// host_sync -> op: the host waits for this op only, the device for the rest in its stead
+  /// host_sync -> op: the host waits for this op only, the device waits for the rest
   std::unordered_map<Id, Id> narrowed_sync;
   std::unordered_map<Id, Ns> length_ns;  ///< op -> another length
-  /// op -> all the ops that still hold it back on the device
+  /// op -> all ops that it still waits for on the device
   std::unordered_map<Id, std::vector<Id>> held_only_by;
-  Marks spread_stream;        ///< stream: its work runs on it and on one more, in no order
+  Marks spread_stream;        ///< stream: its work runs on it and on one more, unordered
   int more_copy_engines = 0;  ///< of every device and direction
 
-  /// Both at once. Where they disagree about one op or synchronization, this one stays.
+  /// Combines both. If they disagree about an op or synchronization, this one takes precedence.
   void add(const Change& other);
 };
 
-/// A launch takes so long from the entry of its call to its start on an idle device, a successor so
-/// long after what it waited for; of an H200. Only the difference of the two matters: the rest of
-/// each op's delay is its lag.
+/// H200 latencies: from the entry of a launch call to its start on an idle device, and from the end
+/// of an op to the start of its successor. Only their difference matters: the rest of each op's
+/// delay is its lag.
 inline constexpr Ns kLaunchLatencyNs = 5'000;
 inline constexpr Ns kSuccessorGapNs = 1'500;
-/// What a record with timing keeps its caller busy beyond one without.
+/// How much longer the call of a record with timing takes than one without.
 inline constexpr Ns kTimedRecordCallNs = 900;
 
 /// When an op could have started, as recorded.
 struct Readiness {
   Ns ordered_ns = kUnknownNs;  ///< issued, and everything ordered before it had ended
-  Ns ready_ns = kUnknownNs;    ///< and there was room: multiprocessors, copy engine
+  Ns ready_ns = kUnknownNs;    ///< and there was capacity: multiprocessors, copy engine
 };
 
-/// When an op would run.
+/// When an op is predicted to run.
 struct PredictedRun {
   Ns start_ns = kUnknownNs;
   Ns end_ns = kUnknownNs;
@@ -95,12 +95,12 @@ class Replay {
   Ns recorded_ns() const { return recorded_ns_; }
   /// How much shorter the run would be; negative if longer. O(items).
   Ns gain_ns(const Change& change) const;
-  /// When every op would run, on the clock of the recording and at its pace: as recorded without a
-  /// change. Unknown for ops that are not timed. O(items).
+  /// When every op would run, on the recording's clock and with its overhead; without a change, as
+  /// recorded. Unknown for ops that are not timed. O(items).
   std::vector<PredictedRun> predict(const Change& change) const;
   /// As recorded; unknown for ops that are not timed. O(1).
   const Readiness& readiness(Id op) const { return readiness_[op]; }
-  /// The op's start after it was ready.
+  /// From when the op was ready to its start.
   Ns lag_ns(Id op) const;
 
  private:
@@ -109,7 +109,7 @@ class Replay {
   std::vector<Readiness> readiness_;
   std::vector<double> recorder_paces_;  // by thread
   Ns recorded_ns_ = 0;
-  Ns recorder_ns_ = 0;  // how much shorter it would have been with nobody recording
+  Ns recorder_ns_ = 0;  // how much shorter the run would be without recording
 };
 
 }  // namespace streamscope::analysis

@@ -13,9 +13,9 @@ double share_of(const Trace& trace, Id shape, Id device) {
   const auto known = [](auto value, double otherwise) {
     return value > 0 ? static_cast<double>(value) : otherwise;
   };
-  // Of every GPU since Ampere; only their order of magnitude matters.
+  // Limits of every GPU since Ampere; only their order of magnitude matters.
   constexpr double kThreads = 2048, kBlocks = 32, kRegisters = 65536, kSharedBytes = 227 << 10;
-  constexpr double kSimulatedThreads = 128;  // coord::KernelSpec: the simulator tells no block
+  constexpr double kSimulatedThreads = 128;  // coord::KernelSpec: the simulator has no block size
   const bool simulated = trace.device.simulated[device] == 1;
   const double threads = simulated
                              ? kSimulatedThreads

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Room on a device's multiprocessors and copy engines, on one of the two clocks of a replay; for
-// replay.h and nobody else.
+// Capacity of a device's multiprocessors and copy engines, on one of the two clocks of a replay.
+// Only for replay.h.
 #pragma once
 
 #include <algorithm>
@@ -20,8 +20,8 @@ namespace streamscope::analysis {
 
 inline constexpr Ns kNever = std::numeric_limits<Ns>::min() / 2;  // before everything
 
-/// What a record with timing keeps its stream busy, and the device from starting other work; of an
-/// H200.
+/// How long a record with timing keeps its stream busy, and how long it keeps the device from
+/// starting other work; on an H200.
 inline constexpr Ns kTimedRecordNs = 1'950;
 inline constexpr Ns kTimedRecordBlocksNs = 2'850;
 
@@ -34,12 +34,12 @@ struct Twin {
   }
 };
 
-/// How much of a resource an op takes, on both clocks; 0 to 1.
+/// How much of a resource an op uses, on both clocks; 0 to 1.
 struct Share {
   double was = 0, now = 0;
 };
 
-/// An op that takes a part of a shared resource, on one clock.
+/// An op that uses part of a shared resource, on one clock.
 struct CapacityUser {
   Ns start, end;
   Ns priority;  ///< CUDA's: lower is more urgent
@@ -47,17 +47,17 @@ struct CapacityUser {
   double share;
 };
 
-/// Something that several ops share, on one clock. It remembers of the ops that take a part of it
-/// those that end last: more than run at once.
+/// A resource that several ops share, on one clock. It keeps those of its users that end last: more
+/// than run at once.
 class SharedCapacity {
  public:
-  /// The first instant from `at` on at which `share` of it is free. What runs at `at` is never
-  /// interrupted; what would start later is passed by if it is less urgent.
+  /// The first instant from `at` on at which `share` of it is free. Users that run at `at` are
+  /// never interrupted; users that start later are overtaken if they have lower priority.
   Ns room(Ns at, double share, Ns priority) const {
     Taken taken(*this, at);
     taken.add(marked(taken.first, &CapacityUser::start, at));
     if (taken.leaves(share)) return at;
-    // What starts later and is as urgent, in that order: nearly that of the ends.
+    // Users that start later with the same or higher priority, by start: nearly the order of ends.
     std::array<uint8_t, kUsers> later;
     size_t count = 0;
     for (size_t i = taken.first; i < end_; ++i) {
@@ -74,8 +74,8 @@ class SharedCapacity {
     }
     return taken.now;
   }
-  /// The same behind all that began before `started` in the recording: of an engine that takes its
-  /// work in turn.
+  /// The same, but after all users that began before `started` in the recording: for an engine that
+  /// runs its work in order.
   Ns turn(Ns at, double share, Ns started) const {
     Taken taken(*this, at);
     taken.add(marked(taken.first, &CapacityUser::started, started - 1));
@@ -89,7 +89,7 @@ class SharedCapacity {
       std::copy(users_.begin() + static_cast<ptrdiff_t>(begin_), users_.end(), users_.begin());
       end_ -= std::exchange(begin_, 0);
     }
-    size_t place = end_++;  // most end after all others, or nearly so
+    size_t place = end_++;  // most users end after all others, or nearly so
     for (; place > begin_ && users_[place - 1].end > user.end; --place)
       users_[place] = users_[place - 1];
     users_[place] = user;
@@ -99,7 +99,7 @@ class SharedCapacity {
   static constexpr size_t kUsers = 64;
   static constexpr double kRounding = 1e-6;
 
-  // The users from `first` on of whom something is at most `most`; bit n: that at first + n.
+  // The users from `first` on whose `what` is at most `most`; bit n is the user at first + n.
   uint64_t marked(size_t first, Ns CapacityUser::*what, Ns most) const {
     uint64_t result = 0;
     for (size_t i = first; i < end_; ++i)
@@ -107,13 +107,13 @@ class SharedCapacity {
     return result;
   }
 
-  // What is in use at an instant that moves on.
+  // What is in use at an instant that advances.
   struct Taken {
     Taken(const SharedCapacity& all, Ns at) : room(all), first(all.end_), now(at) {
       while (first > room.begin_ && room.users_[first - 1].end > at) --first;
       next = first;
     }
-    // Those that have not ended yet.
+    // Adds those of the users that have not ended yet.
     void add(uint64_t more) {
       more &= next - first < kUsers ? ~uint64_t{0} << (next - first) : 0;
       users |= more;
@@ -121,7 +121,7 @@ class SharedCapacity {
         share += room.users_[first + static_cast<size_t>(std::countr_zero(more))].share;
     }
     bool leaves(double wanted) const { return users == 0 || share + wanted <= 1 + kRounding; }
-    // To the next end of one of the users.
+    // Advances to the next end of a user.
     void go_on() {
       now = room.users_[first + static_cast<size_t>(std::countr_zero(users))].end;
       for (; next < room.end_ && room.users_[next].end <= now; ++next) {
@@ -135,19 +135,19 @@ class SharedCapacity {
     const SharedCapacity& room;
     size_t first, next = 0;  // the first user that ends after the beginning; the first after `now`
     Ns now;
-    uint64_t users = 0;  // bit n: that at first + n
+    uint64_t users = 0;  // bit n is the user at first + n
     double share = 0;
   };
 
-  std::array<CapacityUser, 2 * kUsers> users_;  // [begin_, end_), that which ends last at the end
+  std::array<CapacityUser, 2 * kUsers> users_;  // [begin_, end_), by end
   size_t begin_ = 0, end_ = 0;
 };
 
 /// The time stamps that a device takes for records of events with timing: one after the other, and
-/// nothing starts meanwhile.
+/// no work starts meanwhile.
 class Stamps {
  public:
-  /// Takes one once `done` and the call have come; `done` then waits for it. With the change only
+  /// Takes a time stamp after `done` and the call; `done` then waits for it. With the change only
   /// if `still_taken`.
   void take(Twin& done, const Twin& call, bool still_taken) {
     Twin begin = done;
@@ -159,10 +159,10 @@ class Stamps {
     free_.wait_for(after(begin, kTimedRecordBlocksNs));
     done.wait_for(after(begin, kTimedRecordNs));
   }
-  /// Delays what would start during one.
+  /// Delays a start that falls into a time stamp.
   void delay(Twin& start) const {
     if (free_.was == kNever) return;
-    for (size_t i = 0; i < kRemembered; ++i) {  // from the oldest on
+    for (size_t i = 0; i < kRemembered; ++i) {  // oldest first
       const Twin& begin = begins_[(next_ + i) % kRemembered];
       for (Ns Twin::*clock : {&Twin::was, &Twin::now}) {
         if (start.*clock >= begin.*clock && start.*clock < begin.*clock + kTimedRecordBlocksNs)
@@ -184,11 +184,11 @@ class Stamps {
   size_t next_ = 0;
 };
 
-/// How much of a device kernels fill: by their blocks, and how many of them a multiprocessor holds.
+/// How much of a device kernels fill: by block count and how many blocks fit on a multiprocessor.
 class DeviceShares {
  public:
   explicit DeviceShares(const Trace& trace);
-  /// 0 to 1; 0 where it is not known. `device`: a row of the table.
+  /// 0 to 1; 0 if unknown. `device`: a row of the table.
   double of(Id launch_shape, Id device) const {
     return launch_shape < shapes_ ? shares_[device * shapes_ + launch_shape] : 0;
   }

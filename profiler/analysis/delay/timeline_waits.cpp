@@ -12,7 +12,7 @@
 namespace streamscope::analysis {
 namespace {
 
-// libcoord makes the calls of a wait right after it told of it, some microseconds for all of them.
+// libcoord makes the calls of a wait right after it reports it, within some microseconds.
 constexpr Ns kFollowsNs = 20'000;
 
 }  // namespace
@@ -54,7 +54,7 @@ std::optional<TimelineValue> TimelineWaits::of_wait(Id event_wait) const {
       before(rows.thread_id[event_wait], rows.stream_id[event_wait], rows.start_ns[event_wait]);
   const Id record = rows.record_id[event_wait];
   if (!wanted || record >= trace_.event_record.size()) return std::nullopt;
-  // The event must be of a stream that had promised a value of this timeline.
+  // The event must belong to a stream that promised a value of this timeline.
   const auto signal = first_signal_.find({wanted->timeline, trace_.event_record.stream_id[record]});
   if (signal == first_signal_.end() || signal->second > rows.end_ns[event_wait])
     return std::nullopt;

@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Which waits of streams were made for a value of a libcoord timeline.
+// Finds which stream waits were made for a value of a libcoord timeline.
 //
-// A trace holds that a thread made a stream wait for a value, and, as calls of their own, what
-// libcoord made of it: waits for events of the streams that had promised the value, or a wait for a
-// word in memory. Both are tied together here by thread, stream and time.
+// A trace records that a thread made a stream wait for a value and, as separate calls, how
+// libcoord implemented that: waits for events of the streams that promised the value, or a wait for
+// a word in memory. This matches the two by thread, stream and time.
 #pragma once
 
 #include <map>
@@ -24,12 +24,12 @@ struct TimelineValue {
   bool operator==(const TimelineValue&) const = default;
 };
 
-/// Immutable; keeps a reference to the trace. Questions take O(log points).
+/// Immutable; keeps a reference to the trace. Lookups take O(log points).
 class TimelineWaits {
  public:
   explicit TimelineWaits(const Trace& trace);
 
-  /// Nothing for waits that the program made itself.
+  /// Empty for waits that the program made itself.
   std::optional<TimelineValue> of_wait(Id event_wait) const;
   std::optional<TimelineValue> of_op(Id memory_wait) const;
 

@@ -31,7 +31,7 @@ bool is_wait(const WaitPart& part) {
     case WaitCause::kHostLock:
       return true;
     case WaitCause::kHostCall:
-      return part.call_name() != kNoId;  // short ones are what issuing work takes
+      return part.call_name() != kNoId;  // short calls are the normal cost of issuing work
     default:
       return false;
   }
@@ -50,7 +50,7 @@ std::vector<WaitGroup> group_waits(const Trace& trace, const Edges& edges,
     if (!is_wait(part)) continue;
     const bool has_edge = part.edge != WaitPart::kNoEdge;
     const Id record = has_edge ? edges[part.edge].event_record_id : kNoId;
-    // A record may stand for work of another stream, through waits of its own.
+    // A record may represent work of another stream, through waits of its own.
     Id by = stream_of(trace, part.because_op());
     if (record < trace.event_record.size()) by = trace.event_record.stream_id[record];
     if (part.host_sync() < trace.host_sync.size()) by = trace.host_sync.name_id[part.host_sync()];

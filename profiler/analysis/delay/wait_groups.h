@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Who waited for whom: alike waits taken together, for people who have a few seconds. An iteration
-// repeated a thousand times is one line with a count.
+// Groups similar waits for a quick overview: an iteration repeated a thousand times is one line
+// with a count.
 #pragma once
 
 #include <vector>
@@ -12,11 +12,11 @@
 
 namespace streamscope::analysis {
 
-/// True if the op waited for something that has a name: work, a synchronization, a long call. Not
-/// for the host's pace outside CUDA, nor for what issuing and starting an op takes.
+/// True if the op waited for something that can be named: work, a synchronization, a long call.
+/// False for the host's pace outside CUDA and for the normal cost of issuing and starting an op.
 bool is_wait(const WaitPart& part);
 
-/// What a reader would call the same work: its kind, and its name or direction.
+/// What identifies the same work for a reader: its kind, and its name or direction.
 struct Work {
   trace::Small kind = trace::kNoSmall;
   Id name_id = kNoId;
@@ -26,19 +26,19 @@ struct Work {
 };
 Work work_of(const Trace& trace, Id op);
 
-/// Waits of one kind of work on one stream for one kind of work on another, or for one call of the
-/// host.
+/// Waits of one kind of work on one stream for one kind of work on another stream, or for one host
+/// call.
 struct WaitGroup {
   uint64_t count = 0;
   Ns total_ns = 0;
   WaitPart longest;
-  Id event_record = kNoId;  ///< of the longest, where it was for an event
+  Id event_record = kNoId;  ///< of the longest, if it was for an event
   Id event_wait = kNoId;
-  /// What the longest was for, if libcoord made it for a value of a timeline.
+  /// The value that the longest waited for, if libcoord made it for a timeline.
   std::optional<TimelineValue> wanted;
 };
 
-/// The most costly first.
+/// Most costly first.
 std::vector<WaitGroup> group_waits(const Trace& trace, const Edges& edges,
                                    const std::vector<WaitPart>& parts);
 

@@ -12,7 +12,7 @@
 namespace streamscope::analysis {
 namespace {
 
-// Less than this after the last condition is plain hand-over, whoever else was busy.
+// A shorter delay after the last condition is normal hand-over, not contention.
 constexpr Ns kShortestContentionNs = 3'000;
 
 WaitCause cause_of(Contention::Kind kind) {
@@ -62,7 +62,7 @@ WaitExplainer::WaitExplainer(const IssueOrder& order, const Timeline& timeline, 
       graph_nodes_(trace_),
       host_time_(trace_),
       predecessor_(large_vector(trace_.op.size(), kNoId)) {
-  // Per stream: of the work so far what ended last.
+  // Per stream: the op so far that ended last.
   std::vector<Id> last(timeline.stream_count(), kNoId);
   timeline.each_in_order(trace_, [&](Id stream, Id op) {
     if (!is_timed(trace_, op)) return;
@@ -73,9 +73,9 @@ WaitExplainer::WaitExplainer(const IssueOrder& order, const Timeline& timeline, 
   });
 }
 
-// Where the gap before an op begins; kUnknownNs if there is none. Memory waits have none: they are
-// no work, but a part of the gap of what follows them. Nor have migrations of pages, which nobody
-// issued: they follow a fault.
+// When the gap before an op begins; kUnknownNs if there is none. Memory waits have none: they are
+// not work but part of the gap of the op behind them. Page migrations have none either: no call
+// issued them, they follow a fault.
 Ns WaitExplainer::gap_from(Id op, const Issue& issue) const {
   if (!is_timed(trace_, op) || trace_.op.kind[op] == trace::kMemoryWait ||
       (trace_.op.kind[op] == trace::kMemcpy && is_migration(trace_.op.detail[op])) ||
@@ -96,12 +96,12 @@ const std::vector<WaitExplainer::Condition>& WaitExplainer::conditions(Id op) {
                            .cause = WaitCause::kStart,
                            .because_op = before});
   }
-  // The call may return after the op has started; it is over as a reason then.
+  // The call may return after the op has started; it is no cause after that.
   if (issue.end_ns != kUnknownNs)
     conditions_.push_back({issue.start_ns, issue.end_ns, WaitCause::kLaunch});
   add_edges(op, issue);
   add_own_stream(op);
-  // A handful, nearly in order.
+  // A few conditions, nearly in order.
   for (size_t i = 1; i < conditions_.size(); ++i) {
     for (size_t j = i; j > 0 && conditions_[j].met_ns < conditions_[j - 1].met_ns; --j)
       std::swap(conditions_[j], conditions_[j - 1]);
@@ -110,7 +110,7 @@ const std::vector<WaitExplainer::Condition>& WaitExplainer::conditions(Id op) {
   return conditions_;
 }
 
-// Ops of other streams that had to end before this one, or before a mark that it comes after.
+// Ops of other streams that had to end before this op, or before an item ahead of it.
 void WaitExplainer::add_edges(Id op, const Issue& issue) {
   const auto incoming = edges_.incoming(op);
   for (size_t i = 0; i < incoming.size(); ++i) {
@@ -128,15 +128,15 @@ void WaitExplainer::add_edges(Id op, const Issue& issue) {
     } else if (edge.kind == trace::kGraphEdgeKind) {
       condition.cause = WaitCause::kGraph;
     } else {
-      continue;  // what the host waited for shows in the launch
+      continue;  // waits of the host are part of the launch
     }
     if (condition.met_ns != kUnknownNs) conditions_.push_back(condition);
   }
 }
 
-// What stands in the stream between its last work and this op: memory waits, host functions, and
-// other ops without times. Of recorded memory waits only the simulator knows times; where the end
-// of one is not known, it takes what nothing else explains.
+// What is in the stream between its last work and this op: memory waits, host functions and other
+// ops without times. Only the simulator has times of memory waits; a wait without a known end is
+// charged the time that nothing else explains.
 void WaitExplainer::add_own_stream(Id op) {
   for (Id at = timeline_.predecessor(op); at != kNoId && at != predecessor_[op];
        at = timeline_.predecessor(at)) {
@@ -164,7 +164,7 @@ void WaitExplainer::add_own_stream(Id op) {
   }
 }
 
-// Who used what the op needed to run, once everything known above was over.
+// The contender for the resource that the op needed, after all conditions above were met.
 void WaitExplainer::add_contender(Id op, const Issue& issue) {
   const Ns start = trace_.op.start_ns[op];
   const Ns gone = contention_.gone_ns(trace_, op);
@@ -181,7 +181,7 @@ void WaitExplainer::add_contender(Id op, const Issue& issue) {
   }
 }
 
-// Host nodes of graphs have no op: they show as the time that they take.
+// Host nodes of graphs have no op: they appear only as the time they take.
 bool WaitExplainer::behind_host_node(Id op) const {
   if (graph_nodes_.empty()) return false;
   constexpr trace::Small kHostNode = 3;
@@ -229,7 +229,7 @@ void WaitExplainer::explain(Id op, std::vector<WaitPart>& parts) {
       queue_.push_back(condition);
     }
   }
-  // The stream takes what is issued to it in turn. Among equals the order of their ends stays.
+  // A stream runs its items in issue order. Equal ones stay ordered by their ends.
   std::stable_sort(queue_.begin(), queue_.end(),
                    [](const Condition& a, const Condition& b) { return a.since_ns < b.since_ns; });
   WaitCause last = WaitCause::kStart;
@@ -241,7 +241,7 @@ void WaitExplainer::explain(Id op, std::vector<WaitPart>& parts) {
     last = WaitCause::kLaunch;
   };
   const auto held_by = [&](const Condition& condition) {
-    if (condition.met_ns <= std::max(at, condition.since_ns)) return;  // never held anything up
+    if (condition.met_ns <= std::max(at, condition.since_ns)) return;  // never delayed anything
     host_until(condition.since_ns);
     const Ns until = std::min(condition.met_ns, start);
     if (until <= at) return;
@@ -271,14 +271,14 @@ void WaitExplainer::explain(Id op, std::vector<WaitPart>& parts) {
     charge(op, {.cause = WaitCause::kUnknown}, latency_until, start, parts);
 }
 
-// Nothing is in the stream, or only the call that issues the op has begun.
+// The stream is empty, or only the call that issues the op has begun.
 void WaitExplainer::charge_host(Id op, const Issue& issue, Ns from, Ns to,
                                 std::vector<WaitPart>& parts) {
   const Ns called = issue.start_ns == kUnknownNs ? to : std::clamp(issue.start_ns, from, to);
   host_parts_.clear();
   host_time_.split(issue.thread_id, from, called, host_parts_);
   host_time_.split_call(issue.thread_id, called, to, host_parts_);
-  Ns rest = to - from;  // in the call, and nothing else known of it
+  Ns rest = to - from;  // time in the call without a more specific cause
   for (const HostPart& part : host_parts_) {
     rest -= part.duration_ns;
     parts.push_back({.duration_ns = part.duration_ns,
@@ -347,7 +347,7 @@ std::vector<WaitPart> explain_waits(WaitExplainer& explainer, const Trace& trace
   constexpr size_t kMostOfOneOp = 64;
   reserve_large(parts, trace.op.size() / 4 + kMostOfOneOp);
   for (Id op = 0; op < trace.op.size(); ++op) {
-    // As many to each op as so far, instead of twice as many in all.
+    // Reserve by the average number of parts per op so far, instead of doubling.
     if (op > 0 && parts.capacity() - parts.size() < kMostOfOneOp) {
       const double per_op = static_cast<double>(parts.size()) / op;
       reserve_large(parts,

@@ -1,20 +1,20 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Why ops started late: the gap before an op on its stream, split into parts that sum to the gap.
+// Explains why ops started late: splits the gap before an op on its stream into parts that sum to
+// the gap.
 //
 // The gap runs from the end of the stream's work so far to the start of the op (for the first op of
 // a stream: from the entry of its call). At every instant of it the stream is in one state. Either
-// something that was issued to it is held up: its first wait, in the order in which the stream
-// takes them, or at last the op itself. Or nothing is issued, and the time is the host's, split by
-// what the issuing thread did. A condition is charged only while it is in the stream: an event from
-// the entry of the wait's call until the awaited work has ended, the legacy stream and other nodes
-// of a graph from the entry of the op's call, and who else uses what the op needs (copy engine,
-// hardware queue, room on the device) from its exit. What would have held the op up had it been
-// issued earlier is no cause; replay.h answers that.
+// an issued item is blocked: the first wait in stream order, or finally the op itself. Or nothing
+// is issued, and the time is the host's, split by what the issuing thread did. A condition is
+// charged only while it is in the stream: an event from the entry of the wait's call until the
+// awaited work has ended, the legacy stream and other nodes of a graph from the entry of the op's
+// call, and contention (copy engine, hardware queue, device capacity) from its exit. What would
+// have delayed the op if it had been issued earlier is not a cause; replay.h answers that.
 //
-// What follows the last of all these is the time that a device takes to start an op, as far as that
-// goes; the rest is unknown.
+// The time after the last of these is the device's latency to start an op, up to a limit; the rest
+// is unknown.
 #pragma once
 
 #include <string>
@@ -42,14 +42,14 @@ struct WaitPart {
   Id op = kNoId;
   WaitCause cause = WaitCause::kUnknown;
   Id edge = kNoEdge;   ///< index into Edges, if an edge is responsible
-  Id because = kNoId;  ///< as the functions below have it
+  Id because = kNoId;  ///< meaning: see the functions below
 
   /// The op that had to end (kQueueAliasing: start) first.
   Id because_op() const { return is_host(cause) ? kNoId : because; }
   /// kHostSync: the last synchronization in the part.
   Id host_sync() const { return cause == WaitCause::kHostSync ? because : kNoId; }
-  /// Text. kHostCall: a call that took long, if there is one in the part; kCodeLoading: what loads;
-  /// kHostLock: the call of the other thread.
+  /// String id. kHostCall: a long call, if the part has one; kCodeLoading: what loads; kHostLock:
+  /// the call of the other thread.
   Id call_name() const { return names_call() ? because : kNoId; }
 
   static constexpr Id kNoEdge = kNoId;
@@ -61,39 +61,39 @@ struct WaitPart {
   }
 };
 
-/// An op starts at most so long after nothing holds it up any more. About twice what an H200 needs,
-/// profiler on; what exceeds it has a cause not known here.
+/// An op starts at most this long after its last condition is met. About twice what an H200 needs
+/// with the profiler on; a longer delay has an unknown cause.
 inline constexpr Ns kStartLatencyNs = 10'000;
-/// The same on a device that runs nothing, or to a kernel on one that runs no kernel: it has to
-/// wake up. 140 to 430 µs were seen on an H200 after a launch, 280 µs after an event.
+/// The same on an idle device, or for a kernel on a device that runs no kernel: it has to wake up.
+/// Measured on an H200: 140 to 430 µs after a launch, 280 µs after an event.
 inline constexpr Ns kWakeUpNs = 500'000;
-/// The same of a copy, and of what follows one on its stream: 5 to 29 µs were seen on an H200.
+/// The same for a copy and for the op after a copy on its stream. Measured on an H200: 5 to 29 µs.
 inline constexpr Ns kCopyStartNs = 30'000;
 /// The same around host functions, whose thread has to wake up: 15 to 50 µs on an H200.
 inline constexpr Ns kHostFunctionStartNs = 60'000;
 
-/// Explains single ops. Keeps references to all it is made from. Not thread-safe.
+/// Explains single ops. Keeps references to its arguments. Not thread-safe.
 class WaitExplainer {
  public:
   WaitExplainer(const IssueOrder& order, const Timeline& timeline, const Edges& edges,
                 const Contention& contention);
 
-  /// What an op had to wait for: since when that was in its stream, and when it was no longer so.
-  /// It may have been over before it was in the stream.
+  /// What an op had to wait for: since when it was in the stream, and when it was met. It may have
+  /// been met before it was in the stream.
   struct Condition {
     Ns since_ns = kUnknownNs;
     Ns met_ns = kUnknownNs;
     WaitCause cause = WaitCause::kUnknown;
     Id edge = WaitPart::kNoEdge;
     Id because_op = kNoId;
-    bool open = false;      // its end is not known: it takes what nothing else explains
-    bool resource = false;  // somebody else used what the op needed; nothing orders the two
+    bool open = false;      // its end is unknown: it is charged what nothing else explains
+    bool resource = false;  // contention: another op used what this op needed; they are unordered
   };
 
-  /// Everything known that the op had to come after, in order of `met_ns`; its place in the stream
-  /// and its launch included. Valid until the next question.
+  /// All known conditions of the op, including stream order and its launch, ordered by `met_ns`.
+  /// Valid until the next call.
   const std::vector<Condition>& conditions(Id op);
-  /// Appends the parts of the gap before an op, in order of time.
+  /// Appends the parts of the gap before an op, in time order.
   void explain(Id op, std::vector<WaitPart>& parts);
 
  private:
@@ -113,16 +113,15 @@ class WaitExplainer {
   const Contention& contention_;
   const GraphNodes graph_nodes_;
   const HostTime host_time_;
-  std::vector<Id> predecessor_;  // at work on the op's stream: a memory wait is none
+  std::vector<Id> predecessor_;  // the previous work on the op's stream, without memory waits
   std::vector<Condition> conditions_;
-  std::vector<Condition> queue_;  // the same in the order of the stream
+  std::vector<Condition> queue_;  // the same in stream order
   std::vector<HostPart> host_parts_;
 };
 
-/// Parts of all timed ops that started after a gap, in order of op id; parts of one op in order of
-/// time.
+/// Parts of all timed ops that started after a gap, by op id; parts of one op in time order.
 std::vector<WaitPart> explain_waits(WaitExplainer& explainer, const Trace& trace);
-/// The same with everything it needs made for the purpose.
+/// The same; creates the explainer itself.
 std::vector<WaitPart> explain_waits(const Trace& trace, const Timeline& timeline,
                                     const Edges& edges);
 

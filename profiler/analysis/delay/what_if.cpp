@@ -26,7 +26,7 @@ void scale_op(const Trace& trace, Id op, double factor, Change& change) {
         std::llround(static_cast<double>(trace.op.end_ns[op] - trace.op.start_ns[op]) * factor);
 }
 
-// Without the edge the op is held by what is before it on its stream and by its other edges.
+// Without the edge the op waits for the work before it on its stream and for its other edges.
 void drop_edge(Analyses& analyses, Id dropped, Change& change) {
   const Edges& edges = analyses.edges();
   const Id op = edges[dropped].to_op_id;

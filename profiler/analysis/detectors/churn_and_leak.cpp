@@ -27,16 +27,16 @@ constexpr size_t kLeastPlaces = 16;
 // When a process issued ops.
 struct IssueTimes {
   Ns first = kUnknownNs, last = kUnknownNs;
-  std::vector<Ns> at;  // sorted; only of a process that creates a lot meanwhile
+  std::vector<Ns> at;  // sorted; only for a process that creates many objects meanwhile
 };
 
 struct Made {
   std::vector<Ns> at;
-  size_t renewed = 0;  // destroyed while there was still work to come
+  size_t renewed = 0;  // destroyed before the last op was issued
   size_t kept = 0;     // never destroyed
 };
 
-// Creations of streams and events of every process, beside its ops.
+// Creations of streams and events of every process, relative to its ops.
 class Creations {
  public:
   explicit Creations(Analyses& analyses) : analyses_(analyses), trace_(analyses.trace()) {
@@ -83,7 +83,7 @@ class Creations {
     }
   }
   void add(std::vector<Made>& kind, Id process, Ns created, Ns destroyed) const {
-    // What was there before the first op is the program's stock.
+    // Objects created before the first op are set-up.
     if (process >= kind.size() || created == kUnknownNs || issued_[process].first == kUnknownNs ||
         created < issued_[process].first)
       return;
@@ -113,10 +113,10 @@ class Creations {
   std::vector<Made> events_, streams_;
 };
 
-// The calls of a process that create and destroy, from an instant on.
+// The calls of a process that create and destroy, from a given time on.
 struct Calls {
   Ns time = 0;
-  Id first = kNoId;  // that creates
+  Id first = kNoId;  // the first that creates
 };
 
 Calls calls_of(const Trace& trace, Id process, bool of_streams, Ns from) {
@@ -157,14 +157,13 @@ void find_churn_and_leaks(Analyses& analyses, Findings& findings) {
         finding.end_ns = all.at.back();
         finding.place = analyses.places().of_call(calls.first);
         const char* noun = of_streams ? "stream" : "event";
-        finding.title = leak
-                            ? fmt::format("{} created while work was under way and never destroyed",
-                                          format_count(all.kept, noun))
-                            : fmt::format("{} created anew while work was under way",
-                                          format_count(all.at.size(), noun));
+        finding.title = leak ? fmt::format("{} created while work was running and never destroyed",
+                                           format_count(all.kept, noun))
+                             : fmt::format("{} created anew while work was running",
+                                           format_count(all.at.size(), noun));
         finding.text = fmt::format(
-            "They were created at {} between ops{}. Create them once and use them again, from a "
-            "pool for instance.",
+            "They were created at {} between ops{}. Create them once and reuse them, for example "
+            "from a pool.",
             format_count(places, "place"),
             calls.time > 0 ? fmt::format("; creating and destroying took {} of host time",
                                          format_duration(calls.time))

@@ -36,11 +36,11 @@ void find_exhausted_connections(Analyses& analyses, Findings& findings) {
       finding.second_op = stall.op;
       finding.confidence = stall.same_channel ? Confidence::kCertain : Confidence::kSuspected;
       finding.title =
-          fmt::format("{} wait with work behind them: the {} hardware queues are used up",
+          fmt::format("{} are blocked with work behind them: all {} hardware queues are in use",
                       format_count(stall.blocked_streams, "stream"), stall.connections);
       finding.text = fmt::format(
-          "{} was ready {} before it started, with nothing that orders it and room on the device; "
-          "it came only after {}, which went through the same queues. ",
+          "{} was ready {} before it started: nothing ordered it and the device had free capacity. "
+          "It started only after {}, which went through the same queues. ",
           op_on_stream(trace, stall.op), format_duration(stall.lasted_ns),
           op_on_stream(trace, stall.behind));
       return finding;
@@ -51,7 +51,7 @@ void find_exhausted_connections(Analyses& analyses, Findings& findings) {
     if (Finding* finding = findings.find(key)) {
       finding->text += fmt::format(
           "Such stalls sum to {}. Raise CUDA_DEVICE_MAX_CONNECTIONS (up to 32), or keep fewer "
-          "streams waiting at a time.",
+          "streams blocked at a time.",
           format_duration(time));
     }
   }

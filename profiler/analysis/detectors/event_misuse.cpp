@@ -33,7 +33,7 @@
 namespace streamscope::analysis {
 namespace {
 
-// Per event the records in order of issue that nobody looked at, and the waits bound to a record.
+// Which records are used, and the waits bound to each record.
 struct RecordUses {
   std::vector<bool> used;
   std::vector<std::vector<Id>> waits;  // per record
@@ -110,9 +110,8 @@ void find_overwritten_records(Analyses& analyses, Findings& findings) {
                          event_label(trace, event), stream_label(trace, lost_stream),
                          stream_label(trace, records.stream_id[id]), stream_label(trace, stream));
                      finding.text = fmt::format(
-                         "The wait takes the last record only: nothing orders {} before {}. Use an "
-                         "event for "
-                         "each stream and wait for all of them.",
+                         "The wait binds only to the last record: nothing orders {} before {}. Use "
+                         "one event per stream and wait for all of them.",
                          op_on_stream(trace, lost), op_on_stream(trace, next));
                      return finding;
                    });
@@ -123,7 +122,7 @@ void find_overwritten_records(Analyses& analyses, Findings& findings) {
 void find_racy_bindings(Analyses& analyses, Findings& findings) {
   const Trace& trace = analyses.trace();
   const auto& records = trace.event_record;
-  std::vector<Id> candidate(trace.event_wait.size(), kNoId);  // one that another thread made
+  std::vector<Id> candidate(trace.event_wait.size(), kNoId);  // preferably by another thread
   for (Id row = 0; row < trace.event_wait_candidate.size(); ++row) {
     const Id wait = trace.event_wait_candidate.event_wait_id[row],
              record = trace.event_wait_candidate.event_record_id[row];
@@ -145,11 +144,9 @@ void find_racy_bindings(Analyses& analyses, Findings& findings) {
           finding.title = fmt::format("{} for {} while another thread records it",
                                       printable(trace.text(name)), event_label(trace, event));
           finding.text =
-              "The calls overlap, so chance decides whether this means the record before or the "
-              "new "
-              "one. Let the thread that waits learn of the record first, from the thread that made "
-              "it, "
-              "or use an event for each.";
+              "The calls overlap, so it is up to chance whether this means the previous record or "
+              "the new one. Synchronize the two threads so that the record comes first, or use one "
+              "event per record.";
           return finding;
         });
   };
@@ -159,7 +156,7 @@ void find_racy_bindings(Analyses& analyses, Findings& findings) {
     found(waits.event_id[wait], waits.thread_id[wait], candidate[wait], wait, kNoId,
           waits.start_ns[wait], waits.name_id[wait]);
   }
-  // A query that is repeated until it succeeds, as usual, comes to the newest record anyway.
+  // A query that is repeated until it succeeds, as usual, reaches the newest record anyway.
   const auto& syncs = trace.host_sync;
   for (Id sync = 0; sync < syncs.size(); ++sync) {
     if (syncs.binding[sync] != trace::kAmbiguous || syncs.kind[sync] != trace::kEventSynchronize)
@@ -171,7 +168,7 @@ void find_racy_bindings(Analyses& analyses, Findings& findings) {
 
 namespace {
 
-// Calls that use a stream or an event which another call destroys meanwhile, or had destroyed.
+// Finds calls that use a stream or an event while another call destroys it, or after that.
 class UsesAfterDestruction {
  public:
   UsesAfterDestruction(Analyses& analyses, Findings& findings)
@@ -238,8 +235,8 @@ class UsesAfterDestruction {
                   [&] { return describe(use, of_stream, object, destroyed); });
   }
 
-  // For a use that returned before the destruction did: whether the two overlapped, the call that
-  // destroyed the object says. It returned at the end of the object's life.
+  // For a use that returned before the destroying call did: whether the two overlapped. The
+  // destroying call returned at the end of the object's life.
   bool overlaps_destruction(const Use& use, Ns destroyed) const {
     const auto& calls = trace_.api_call;
     const auto found = destroyers_.find({trace_.process_of_thread(use.thread), destroyed});
@@ -263,9 +260,9 @@ class UsesAfterDestruction {
                           : fmt::format("{} is destroyed while {} of another thread uses it", what,
                                         printable(trace_.text(use.name)));
     finding.text = fmt::format(
-        "{} The handle may be another object's by then. Destroy it after the last call that uses "
-        "it has returned.",
-        after ? fmt::format("It had been destroyed {} before.",
+        "{} The handle may belong to another object by then. Destroy it after the last call that "
+        "uses it has returned.",
+        after ? fmt::format("It was destroyed {} earlier.",
                             format_duration(trace::between(destroyed, use.start_ns)))
               : "The two calls overlap.");
     return finding;

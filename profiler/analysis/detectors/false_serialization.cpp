@@ -21,9 +21,9 @@
 namespace streamscope::analysis {
 namespace {
 
-constexpr size_t kCasesNeeded = 3;  // where the cause is not known
+constexpr size_t kCasesNeeded = 3;  // if the cause is unknown
 
-// True if an op of one stream ever ran beside one of the other.
+// True if an op of one stream ever ran at the same time as one of the other.
 bool ever_overlap(const Trace& trace, const Timeline& timeline, Id a, Id b) {
   const auto of_a = timeline.ops(a), of_b = timeline.ops(b);
   auto x = of_a.begin();
@@ -85,10 +85,10 @@ void find_false_serialization(Analyses& analyses, Findings& findings) {
         op_on_stream(trace, first.behind),
         first.same_channel
             ? fmt::format("Both went through hardware queue {}: raise "
-                          "CUDA_DEVICE_MAX_CONNECTIONS (up to 32), or issue what can "
-                          "run first.",
+                          "CUDA_DEVICE_MAX_CONNECTIONS (up to 32), or issue runnable "
+                          "work first.",
                           trace.op.channel[first.op])
-            : "The trace does not tell the cause.",
+            : "The trace does not show the cause.",
         format_duration(total));
   }
   set_gains(analyses, findings, repairs);

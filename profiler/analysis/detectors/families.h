@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// The functions behind the rows of list.cpp, one declaration each; they are defined in the files of
-// this folder, one per family.
+// Declares the functions behind the rows of list.cpp. They are defined in the files of this folder,
+// one file per family.
 #pragma once
 
 #include "../detector.h"

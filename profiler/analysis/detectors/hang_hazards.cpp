@@ -38,7 +38,7 @@ using Kind = WaitFor::Kind;
 
 constexpr trace::Small kSuccess = 0;
 
-// The call in which a thread is blocked; nullptr if it is not.
+// The call in which a thread is blocked; nullptr if it is not blocked.
 const WaitFor::Blocked* call_of(const WaitFor& graph, Id thread) {
   for (const WaitFor::Blocked& call : graph.blocked()) {
     const Kind kind = graph.node(call.node).kind;
@@ -74,15 +74,15 @@ void find_syncs_holding_locks(Analyses& analyses, Findings& findings) {
         finding.title = fmt::format("{} holds a lock that {} waits for", name_of(trace, node),
                                     thread_label(trace, waits));
         finding.text = fmt::format(
-            "The call had waited {} for the device with the lock held. Let go of the lock before "
-            "waiting for the device: if the other thread is to issue what the device needs, both "
-            "wait for ever.",
+            "The call had waited {} for the device while holding the lock. Release the lock before "
+            "waiting for the device: if the other thread has to issue what the device needs, both "
+            "wait forever.",
             format_duration(call->held_ns));
         return finding;
       });
     }
   }
-  if (!looked) findings.never_reported("no threads were looked at while the program stood still");
+  if (!looked) findings.never_reported("no threads were sampled during a hang");
 }
 
 void find_collective_orders(Analyses& analyses, Findings& findings) {
@@ -93,13 +93,13 @@ void find_collective_orders(Analyses& analyses, Findings& findings) {
     if (one.communicator != trace::kNoInt) by_stream[one.stream].push_back(one);
   }
   if (by_stream.empty())
-    return findings.never_reported("no collective of NCCL with its communicator was recorded");
+    return findings.never_reported("no NCCL collective was recorded with its communicator");
   for (auto first = by_stream.begin(); first != by_stream.end(); ++first) {
     std::map<Which, size_t> place;
     for (size_t i = 0; i < first->second.size(); ++i)
       place[{first->second[i].communicator, first->second[i].sequence}] = i;
     for (auto second = std::next(first); second != by_stream.end(); ++second) {
-      const Collective* before = nullptr;  // the last that both have
+      const Collective* before = nullptr;  // the last one that both streams have
       size_t before_place = 0;
       for (const Collective& one : second->second) {
         const auto found = place.find({one.communicator, one.sequence});
@@ -118,9 +118,9 @@ void find_collective_orders(Analyses& analyses, Findings& findings) {
                                             stream_label(trace, first->first),
                                             stream_label(trace, second->first));
                 finding.text = fmt::format(
-                    "{} comes before {}, and after it on stream {}. Each stream may wait for the "
-                    "other one's second. Issue the collectives of all communicators in one order "
-                    "on every rank.",
+                    "{} comes before {}, but after it on stream {}. Each stream may wait for the "
+                    "other's second collective. Issue the collectives of all communicators in the "
+                    "same order on every rank.",
                     name_of(trace, earlier), name_of(trace, one),
                     stream_label(trace, first->first));
                 return finding;
@@ -150,10 +150,9 @@ void find_queue_full_blocks(Analyses& analyses, Findings& findings) {
       finding.title = fmt::format("{} blocks on a full queue behind {}", name_of(trace, node),
                                   name_of(trace, head));
       finding.text = fmt::format(
-          "A stream takes about 1,000 operations. The first waits for something that nobody has "
-          "brought, and the launch had waited {} for it. Bring it before so much is queued, or "
-          "from "
-          "a thread that queues nothing behind it.",
+          "A stream's queue holds about 1,000 operations. The first one waits for something that "
+          "has not happened, and the launch had waited {} for it. Release it before this much work "
+          "is queued, or from a thread that queues nothing behind it.",
           format_duration(call.held_ns));
       return finding;
     });
@@ -174,15 +173,15 @@ void find_endless_polls(Analyses& analyses, Findings& findings) {
       Finding finding;
       finding.host_sync = node.id;
       finding.start_ns = syncs.start_ns[node.id];
-      finding.title = fmt::format("{} asks for what cannot become true", name_of(trace, node));
+      finding.title = fmt::format("{} polls for work that can never finish", name_of(trace, node));
       finding.text = fmt::format(
-          "It has asked for {}, and what it asks about waits for something that never comes "
-          "(streamscope hang shows it). Give such loops a limit.",
+          "It has polled for {}, and the work waits for something that never happens (streamscope "
+          "hang shows it). Give such loops a timeout.",
           format_duration(call.held_ns));
       return finding;
     });
   }
-  // The last answers of each thread that were all the same error.
+  // The last results of each thread that were all the same error.
   constexpr size_t kMany = 100;
   struct Row {
     trace::Small error = kSuccess;
@@ -207,10 +206,10 @@ void find_endless_polls(Analyses& analyses, Findings& findings) {
       finding.start_ns = syncs.start_ns[row.last];
       finding.place = analyses.places().of_sync(row.last);
       finding.title =
-          fmt::format("{} goes on asking after error {}", sync_name(trace, row.last), row.error);
+          fmt::format("{} keeps polling after error {}", sync_name(trace, row.last), row.error);
       finding.text = fmt::format(
-          "The last {} answers of its thread were this error, and no answer will be another. Leave "
-          "the loop when a query returns anything but success and not-ready.",
+          "The last {} queries of its thread returned this error, and so will all later ones. "
+          "Leave the loop when a query returns anything other than success or not-ready.",
           format_count(row.count));
       return finding;
     });

@@ -45,7 +45,7 @@ namespace {
 using Why = WaitFor::Why;
 using Kind = WaitFor::Kind;
 
-// What a blocked call that is not part of a deadlock waits for in the end, if of this kind.
+// What a blocked call that is not part of a deadlock ultimately waits for, if of this kind.
 void find_running(Analyses& analyses, Findings& findings, trace::OpKind kind,
                   const std::function<void(Finding&, Id op, size_t held)>& describe) {
   const Trace& trace = analyses.trace();
@@ -53,8 +53,7 @@ void find_running(Analyses& analyses, Findings& findings, trace::OpKind kind,
   for (const WaitFor::Blocked& call : graph.blocked()) {
     if (graph.node(call.node).stuck) continue;
     const std::vector<WaitFor::Index> running = graph.running(call);
-    // Where no time says which of them is under way, the first in each stream may have ended long
-    // ago.
+    // If no time shows which of them is running, the first in each stream may have ended long ago.
     bool any_started = false;
     for (const WaitFor::Index node : running)
       any_started |= graph.node(node).kind == Kind::kOp &&
@@ -89,8 +88,8 @@ void find_running(Analyses& analyses, Findings& findings, trace::OpKind kind,
   }
 }
 
-// Hangs that were told while the program ran, of which the calls of the trace show nothing: of
-// libcoord's threads, barriers and timelines.
+// Hangs that were reported while the program ran and that the calls in the trace do not show: those
+// of libcoord's threads, barriers and timelines.
 void find_reported(Analyses& analyses, Findings& findings, std::string_view verdict) {
   const Trace& trace = analyses.trace();
   for (Id hang = 0; hang < trace.hang.size(); ++hang) {
@@ -104,8 +103,8 @@ void find_reported(Analyses& analyses, Findings& findings, std::string_view verd
           finding.start_ns = trace.hang.start_ns[hang];
           finding.title = printable(first.substr(std::min(verdict.size() + 2, first.size())));
           finding.text =
-              "Told while the program stood still; streamscope hang shows the "
-              "threads and who waits for whom.";
+              "Reported while the program hung; streamscope hang shows the threads and what they "
+              "wait for.";
           for (Id node = 0; node < trace.hang_node.size(); ++node) {
             const Id operation = trace.hang_node.object_id[node];
             if (trace.hang_node.hang_id[node] != hang ||
@@ -157,8 +156,8 @@ void find_deadlock_cycles(Analyses& analyses, Findings& findings) {
       finding.title =
           parties.size() == 1 ? names + " waits for itself" : names + " wait for each other";
       finding.text = fmt::format(
-          "Deadlock: {}. {} can never run. Issue one of the writes before the wait that its own "
-          "stream makes, or make it on a stream that does not wait.",
+          "Deadlock: {}. {} can never run. Issue one of the writes before the wait in its own "
+          "stream, or on a stream that does not wait.",
           in_words(trace, graph, cycle),
           format_count(graph.held_by(cycle.front().node), "further op"));
       if (finding.first_op != kNoId) {
@@ -183,12 +182,12 @@ void find_lost_signals(Analyses& analyses, Findings& findings) {
       Finding finding;
       finding.first_op = op;
       finding.start_ns = at;
-      finding.title = fmt::format("stream {} waits for a value that nobody writes",
+      finding.title = fmt::format("stream {} waits for a value that is never written",
                                   stream_label(trace, trace.op.stream_id[op]));
       finding.text = fmt::format(
-          "{} needs {} at {:#x}, and no write that was issued brings it. {} wait for it. Issue the "
-          "write before anything that waits for this stream; if a kernel or the host is to store "
-          "the value, it had not done so when the trace ended.",
+          "{} needs {} at {:#x}, and no issued write stores it. {} wait for it. Issue the write "
+          "before anything that waits for this stream; if a kernel or the host is expected to "
+          "store the value, it had not done so when the trace ended.",
           op_on_stream(trace, op), trace.api_call.value[call], address,
           format_count(graph.held_by(node), "op"));
       return finding;
@@ -201,9 +200,8 @@ void find_stuck_kernels(Analyses& analyses, Findings& findings) {
   find_running(analyses, findings, trace::kKernel, [&](Finding& finding, Id op, size_t held) {
     finding.title = fmt::format("{} does not end", op_on_stream(trace, op));
     finding.text = fmt::format(
-        "Everything that is pending comes down to this kernel; {} behind it.{} Look for a loop "
-        "that "
-        "waits for memory which nobody writes, or for blocks that cannot all be resident.",
+        "All pending work depends on this kernel; {} behind it.{} Look for a loop that waits for "
+        "memory that is never written, or for blocks that cannot all be resident at once.",
         held == 1 ? "1 op waits" : format_count(held) + " ops wait",
         finding.confidence == Confidence::kSuspected ? " It may also be slow." : "");
   });
@@ -214,12 +212,12 @@ void find_host_function_hazards(Analyses& analyses, Findings& findings) {
   find_running(analyses, findings, trace::kHostFunction, [&](Finding& finding, Id op, size_t held) {
     finding.title = fmt::format("{} does not return", op_on_stream(trace, op));
     finding.text = fmt::format(
-        "It holds up its stream and every other host function of the context; {} for it. It must "
-        "not wait for a lock or a flag that a thread inside a CUDA call has to release: hand the "
+        "It blocks its stream and every other host function of the context; {} for it. It must "
+        "not wait for a lock or a flag that is released by a thread inside a CUDA call: hand the "
         "work to a thread of the program instead.",
         held == 1 ? "1 op waits" : format_count(held) + " ops wait");
   });
-  // CUDA refuses calls from inside a host function.
+  // CUDA rejects calls from inside a host function.
   constexpr trace::Small kNotPermitted = 800;
   std::vector<bool> has_host_functions(trace.process.size());
   for (Id op = 0; op < trace.op.size(); ++op) {
@@ -240,7 +238,7 @@ void find_host_function_hazards(Analyses& analyses, Findings& findings) {
       finding.place = std::move(place);
       finding.title = fmt::format("a host function calls {}", printable(trace.text(name)));
       finding.text =
-          "CUDA refuses it with code 800 (not permitted), so the call had no effect. Let the host "
+          "CUDA rejects it with error 800 (not permitted), so the call had no effect. Let the host "
           "function hand the work to a thread of the program.";
       return finding;
     });
@@ -279,14 +277,13 @@ void find_implicit_syncs_under_spin(Analyses& analyses, Findings& findings) {
       finding.title =
           fmt::format("{} while {} waits for the host", name, op_on_stream(trace, held_by));
       finding.text = fmt::format(
-          "{} waits for all work of the device, and meanwhile most other calls wait for it. {} "
-          "Make "
-          "the call before such work is launched or after it has ended, or use stream-ordered "
-          "memory (cudaFreeAsync).",
+          "{} waits for all work on the device, and most other calls wait for it meanwhile. {} "
+          "Make the call before such work is launched or after it has ended, or use "
+          "stream-ordered memory (cudaFreeAsync).",
           name,
           hung ? "It never returned."
-               : "The thread makes the write that lets this work go on only afterwards: on a GPU "
-                 "it never comes to that.");
+               : "The thread issues the write that releases this work only after the call: on a "
+                 "GPU the call would never return.");
       return finding;
     });
   };
@@ -294,7 +291,7 @@ void find_implicit_syncs_under_spin(Analyses& analyses, Findings& findings) {
     const WaitFor::Node& node = graph.node(blocked.node);
     const auto links = graph.links(blocked.node);
     if (node.kind != Kind::kCall || links.empty() || links.front().why != Why::kDevice) continue;
-    // What holds it: a memory wait without a write, or work that does not end.
+    // What blocks it: a memory wait without a write, or work that does not end.
     Id held_by = kNoId;
     if (node.stuck) {
       for (const WaitFor::Index lost : graph.lost_signals()) held_by = graph.node(lost).id;
@@ -303,7 +300,7 @@ void find_implicit_syncs_under_spin(Analyses& analyses, Findings& findings) {
     }
     if (held_by != kNoId) found(node.id, held_by, true);
   }
-  // Simulated devices let the call pass.
+  // On simulated devices the call does not block.
   if (!analyses.order().has_writers()) return;
   std::vector<Id> device_calls;
   for (Id call = 0; call < calls.size(); ++call) {

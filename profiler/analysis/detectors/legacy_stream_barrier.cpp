@@ -35,8 +35,8 @@ void find_legacy_stream_barriers(Analyses& analyses, Findings& findings) {
     return op < trace.op.size() && trace.op.stream_id[op] < trace.stream.size() &&
            trace.stream.kind[trace.op.stream_id[op]] == trace::kLegacyStream;
   };
-  // By stream, kind and name of what is the barrier; records and waits on the legacy stream are
-  // barriers too and have no op.
+  // By context, kind and name of the barrier; records and waits on the legacy stream are also
+  // barriers and have no op.
   std::map<Findings::Key, Barrier> barriers;
   for (const WaitPart& part : analyses.waits()) {
     if (part.cause != WaitCause::kLegacyStream || part.because_op() >= trace.op.size()) continue;
@@ -90,8 +90,8 @@ void find_legacy_stream_barriers(Analyses& analyses, Findings& findings) {
                                   format_count(barrier.streams.size(), "other stream"));
       finding.text = fmt::format(
           "{} had to wait for {}, though no event orders them; all such waits sum to {}. Put the "
-          "work on a stream of its own, created with cudaStreamNonBlocking, and order it by events "
-          "where it needs order.",
+          "work on its own stream, created with cudaStreamNonBlocking, and order it with events "
+          "where needed.",
           op_on_stream(trace, barrier.blocked), op_on_stream(trace, barrier.blocker),
           format_duration(barrier.waited_ns));
       finding.gain_ns = gain;

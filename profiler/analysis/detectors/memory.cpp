@@ -81,11 +81,11 @@ const char* doubt(const Trace& trace, const MemoryConflict& conflict) {
   constexpr trace::Small kParameter = 3;
   for (const Id access : {conflict.first_access, conflict.second_access}) {
     if (access < trace.access.size() && trace.access.source[access] == kParameter)
-      return "which bytes a kernel touches through its parameters is not known";
+      return "the bytes that a kernel accesses through its parameters are unknown";
   }
   return conflict.kind == MemoryConflict::kAfterFree
              ? "the address may belong to other memory by then"
-             : "what may have ordered them is not recorded, such as a value in memory or a host "
+             : "something that is not recorded may order them, such as a value in memory or a host "
                "function";
 }
 
@@ -106,7 +106,7 @@ void add(const Trace& trace, Findings& findings, size_t index, const MemoryConfl
 void never_reported(const MemoryConflicts& conflicts, Findings& findings) {
   if (conflicts.unknown_kernels == 0) return;
   findings.never_reported(fmt::format(
-      "what {} touch is not known: record --with args, or say it to libcoord (.reads, .writes)",
+      "the accesses of {} are unknown: record --with args, or declare them (.reads, .writes)",
       format_count(conflicts.unknown_kernels, "kernel")));
 }
 
@@ -115,7 +115,8 @@ void find_races(Analyses& analyses, Findings& findings, MemoryConflict::Kind kin
   const MemoryConflicts& conflicts = analyses.memory_conflicts();
   never_reported(conflicts, findings);
   if (kind == MemoryConflict::kHostRace && !conflicts.host_reported)
-    findings.never_reported("what host code touches is not known: say it with coord::host_access");
+    findings.never_reported(
+        "the accesses of host code are unknown: declare them with coord::host_access");
   for (size_t i = 0; i < conflicts.found.size(); ++i) {
     const MemoryConflict& conflict = conflicts.found[i];
     if (conflict.kind != kind) continue;
@@ -124,8 +125,8 @@ void find_races(Analyses& analyses, Findings& findings, MemoryConflict::Kind kin
     Finding finding;
     finding.first_op = conflict.first_op;
     finding.second_op = conflict.second_op;
-    finding.title = fmt::format("{} and {} {} the same memory in no order", first.what, second.what,
-                                conflict.possible ? "may touch" : "touch");
+    finding.title = fmt::format("{} and {} {} the same memory without ordering", first.what,
+                                second.what, conflict.possible ? "may access" : "access");
     const auto verb = [&](bool writes) {
       return conflict.possible ? (writes ? "may write" : "may read")
                                : (writes ? "writes" : "reads");
@@ -136,17 +137,18 @@ void find_races(Analyses& analyses, Findings& findings, MemoryConflict::Kind kin
                     second.where, verb(conflict.second_writes));
     if (kind == MemoryConflict::kStreamRace) {
       finding.text += first.stream == second.stream
-                          ? "Let the one depend on the other in the graph."
+                          ? "Make one depend on the other in the graph."
                           : fmt::format(
                                 "Record an event on stream {} after {} and let stream {} "
                                 "wait for it before {}.",
                                 first.stream, first.name, second.stream, second.name);
     } else if (conflict.first_op != kNoId) {
       finding.text += fmt::format(
-          "Synchronize with stream {} or with an event recorded after {} before the host goes on.",
+          "Synchronize with stream {} or with an event recorded after {} before the host "
+          "continues.",
           first.stream, first.name);
     } else {
-      finding.text += fmt::format("Let the host be done before {} is issued.", second.name);
+      finding.text += fmt::format("Issue {} after the host is done.", second.name);
     }
     add(trace, findings, i, conflict, std::move(finding));
   }
@@ -163,7 +165,7 @@ void find_outside_of_life(Analyses& analyses, Findings& findings, MemoryConflict
                          ? Side{}
                          : side_of(analyses, conflict.first_op, conflict.first_access);
     const char* uses = conflict.possible ? "may use" : "uses";
-    const char* touches = conflict.possible ? "may touch" : "touches";
+    const char* touches = conflict.possible ? "may access" : "accesses";
     const Id stream = trace.api_call.stream_id[conflict.memory_call];
     const std::string call = printable(trace.text(trace.api_call.name_id[conflict.memory_call]));
     const std::string on =
@@ -173,17 +175,18 @@ void find_outside_of_life(Analyses& analyses, Findings& findings, MemoryConflict
     if (conflict.free_call != kNoId) {
       const std::string free = printable(trace.text(trace.api_call.name_id[conflict.free_call]));
       const std::string freed = stream_label(trace, trace.api_call.stream_id[conflict.free_call]);
-      finding.title = fmt::format("{} on stream {} gives memory back that {} may not have made yet",
+      finding.title = fmt::format("{} on stream {} frees memory that {} may not have allocated yet",
                                   free, freed, on);
       finding.text = fmt::format(
-          "{} exists only in the order of stream {}. Record an event there after {} and let stream "
-          "{} wait for it before {}.",
+          "{} is valid only in the order of stream {}. Record an event there after {} and let "
+          "stream {} wait for it before {}.",
           piece(conflict), stream_label(trace, stream), call, freed, free);
       finding.place = analyses.places().of_call(conflict.free_call);
     } else if (kind == MemoryConflict::kBeforeAllocation) {
-      finding.title = fmt::format("{} {} memory that {} may not have made yet", use.what, uses, on);
+      finding.title =
+          fmt::format("{} {} memory that {} may not have allocated yet", use.what, uses, on);
       finding.text = fmt::format(
-          "{}{} {} {}, which exists only in the order of stream {}. Record an event there after "
+          "{}{} {} {}, which is valid only in the order of stream {}. Record an event there after "
           "{} and let stream {} wait for it before {}.",
           use.what, use.where, touches, piece(conflict), stream_label(trace, stream), call,
           use.stream, use.name);
@@ -192,7 +195,7 @@ void find_outside_of_life(Analyses& analyses, Findings& findings, MemoryConflict
                                 analyses.order().issue(conflict.first_op).start_ns;
       finding.title = issued_after
                           ? fmt::format("{} {} memory after {}", use.what, uses, on)
-                          : fmt::format("{} gives memory back that {} may still use", on, use.what);
+                          : fmt::format("{} frees memory that {} may still use", on, use.what);
       finding.text = fmt::format("{}{} {} {}. ", use.what, use.where, touches, piece(conflict));
       finding.text += issued_after ? fmt::format("Issue it before {}.", call)
                       : stream == kNoId

@@ -37,7 +37,7 @@ void find_orphan_records(Analyses& analyses, Findings& findings) {
   for (Id sync = 0; sync < trace.host_sync.size(); ++sync)
     use(trace.host_sync.event_id[sync], trace.host_sync.binding[sync],
         trace.host_sync.record_id[sync]);
-  // An elapsed time names only one of its two events: all events with timing may have been meant.
+  // A recorded elapsed time contains only one of its two events: the other may be any timed event.
   std::vector<bool> times_taken(trace.process.size());
   for (Id call = 0; call < trace.api_call.size(); ++call) {
     const Id process = trace.process_of_thread(trace.api_call.thread_id[call]);
@@ -71,11 +71,11 @@ void find_orphan_records(Analyses& analyses, Findings& findings) {
       finding.first_op = last_op_before(analyses, stream, records.end_ns[record]);
       finding.start_ns = records.start_ns[record];
       finding.end_ns = records.end_ns[record];
-      finding.title = fmt::format("{} recorded on stream {}, and nobody waits for it",
+      finding.title = fmt::format("{} is recorded on stream {} but never used",
                                   event_label(trace, event), stream_label(trace, stream));
       finding.text =
-          "No wait, synchronization, query or elapsed time looks at this record. Remove it, or add "
-          "the wait it was meant for.";
+          "No wait, synchronization, query or elapsed time uses this record. Remove it, or add the "
+          "wait it was meant for.";
       return finding;
     });
   }

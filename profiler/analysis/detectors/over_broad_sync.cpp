@@ -24,10 +24,10 @@
 namespace streamscope::analysis {
 namespace {
 
-constexpr size_t kCopiesRemembered = 64;  // of which the host may still use the memory
-constexpr Ns kShareOfOne = 20;            // a single call has to cost more than 1/20 of the run
+constexpr size_t kCopiesRemembered = 64;  // whose memory the host may still use
+constexpr Ns kShareOfOne = 20;            // a single call must cost more than 1/20 of the run
 
-// Copies touch memory of the host, which it may want to use again after a synchronization.
+// Copies that access host memory, which the host may use again after a synchronization.
 bool touches_host(const Trace& trace, Id op) {
   return trace.op.kind[op] == trace::kMemcpy &&
          (trace.op.detail[op] == CopyKind::kHostToDevice ||
@@ -43,7 +43,7 @@ struct Site {
   Ns first_ns = kUnknownNs, last_ns = kUnknownNs, blocked_ns = 0;
 };
 
-// Of what a synchronization waited for, the op that ended last.
+// The op that ended last of those that a synchronization waited for.
 Id last_awaited(Analyses& analyses, Id sync) {
   const Trace& trace = analyses.trace();
   const auto& syncs = trace.host_sync;
@@ -95,7 +95,7 @@ std::map<Findings::Key, Site> find_sites(Analyses& analyses, const ThreadActs& a
     }
     if (item.kind() != Issued::kSync || !is_blocking_sync(trace, item.id())) continue;
     const Id sync = item.id(), thread = syncs.thread_id[sync];
-    Id copy = kNoId;  // the last to end of those that the host learns of here
+    Id copy = kNoId;  // the one that ended last of those that this sync covers
     std::erase_if(copies, [&](Id op) {
       if (!before.known_at_return(op, sync)) return false;
       if (copy == kNoId || trace.op.end_ns[op] > trace.op.end_ns[copy]) copy = op;
@@ -116,17 +116,17 @@ std::map<Findings::Key, Site> find_sites(Analyses& analyses, const ThreadActs& a
 std::string advice(const Trace& trace, const Site& site, const Finding& finding) {
   if (site.copy != kNoId) {
     return fmt::format(
-        "Of what it covers, only {} touches memory of the host: record an event after it, wait "
-        "for that on the host, and let the streams wait for the rest.",
+        "Of the work it covers, only {} accesses host memory: record an event after it, wait for "
+        "that event on the host, and let the streams wait for the rest.",
         op_on_stream(trace, site.copy));
   }
   if (finding.first_op != kNoId && finding.second_op != kNoId &&
       trace.op.stream_id[finding.first_op] == trace.op.stream_id[finding.second_op]) {
-    return "No copy that it covers touches memory of the host, and a stream runs its work in "
-           "order: remove the call.";
+    return "No copy that it covers accesses host memory, and a stream runs its work in order: "
+           "remove the call.";
   }
-  return "No copy that it covers touches memory of the host: record an event after that work "
-         "and let the stream that uses it wait for the event, not the host.";
+  return "No copy that it covers accesses host memory: record an event after that work and let "
+         "the stream that uses it wait for the event, not the host.";
 }
 
 Finding describe_site(Analyses& analyses, const ThreadActs& acts, const Site& site, Ns gain) {
@@ -146,7 +146,7 @@ Finding describe_site(Analyses& analyses, const ThreadActs& acts, const Site& si
                                   ? "stream " + stream_label(trace, syncs.stream_id[sync])
                                   : "an event");
   finding.text = fmt::format(
-      "{} ended with {}, and only then the host issued {}; it sat there for {} in all. {}",
+      "{} ended with {}, and only then did the host issue {}; it was blocked for {} in total. {}",
       sync_name(trace, sync), op_on_stream(trace, finding.first_op),
       op_on_stream(trace, finding.second_op), format_duration(site.blocked_ns),
       advice(trace, site, finding));
@@ -160,11 +160,11 @@ Finding describe_site(Analyses& analyses, const ThreadActs& acts, const Site& si
 void find_over_broad_syncs(Analyses& analyses, Findings& findings) {
   const ThreadActs acts(analyses);
   for (const auto& [key, site] : find_sites(analyses, acts)) {
-    // Nothing can be gained beyond the time that the host sat there.
+    // The gain cannot exceed the time that the host was blocked.
     if (!is_worth_a_line(analyses, site.blocked_ns)) continue;
     const Ns gain = analyses.replay().gain_ns(site.change);
     if (!is_worth_a_line(analyses, gain)) continue;
-    // Once may be a warm-up that is to be over before something else is measured.
+    // A single call may end a warm-up before a measurement.
     if (site.count == 1 && gain * kShareOfOne < analyses.replay().recorded_ns()) continue;
     findings.add(key, site.last_ns,
                  [&, &site = site] { return describe_site(analyses, acts, site, gain); });

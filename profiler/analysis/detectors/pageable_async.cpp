@@ -115,14 +115,14 @@ void find_pageable_async_copies(Analyses& analyses, Findings& findings) {
                       direction == CopyKind::kHostToDevice ? "from" : "to",
                       stream_label(trace, trace.op.stream_id[group.first]));
       finding.text = fmt::format(
-          "The driver stages {} through a buffer of its own; the host sat {} in the calls. "
-          "Allocate the buffer with cudaMallocHost, or register it.",
+          "The driver stages {} through its own buffer; the host was blocked in the calls for {}. "
+          "Allocate the memory with cudaMallocHost, or register it.",
           format_bytes(group.bytes), format_duration(group.call_ns));
       if (pace[direction] == 0)
-        finding.text += " The gain leaves out that page-locked copies are faster.";
+        finding.text += " The gain does not include that page-locked copies are faster.";
       if (!group.overlaps) {
         finding.text +=
-            " The gain is that of the faster copy alone, as the host synchronizes right after it.";
+            " The gain is only from the faster copy, as the host synchronizes right after it.";
       }
       finding.gain_ns = gain;
       finding.repair = std::make_shared<const Change>(group.change);

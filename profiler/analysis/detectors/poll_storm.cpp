@@ -72,7 +72,7 @@ void find_poll_storms(Analyses& analyses, Findings& findings) {
     const size_t ops = process < process_ops.size() ? process_ops[process] : 0;
     if (calls.count < kLeastPolls || calls.count < kPollsPerOp * ops) continue;
     report(key, calls,
-           fmt::format("{} asked in vain {} for {}", sync_name(trace, calls.first),
+           fmt::format("{} returned not-ready {} for {}", sync_name(trace, calls.first),
                        format_count(calls.count, "time"), format_count(ops, "op")),
            fmt::format("The thread polled for {}. Synchronize with the event, or poll "
                        "less often; a blocking-sync event lets the thread sleep.",
@@ -82,8 +82,8 @@ void find_poll_storms(Analyses& analyses, Findings& findings) {
     const size_t ops = thread_ops[key[0]];
     if (calls.count < kLeastSyncs || ops == 0 || 4 * ops > 5 * calls.count) continue;
     report(key, calls, fmt::format("{} after every op", sync_name(trace, calls.first)),
-           fmt::format("The thread issued {} and synchronized {}, which took {}. Issue more before "
-                       "each synchronization; order ops by streams and events.",
+           fmt::format("The thread issued {} and synchronized {}, which took {}. Issue more work "
+                       "before each synchronization; order ops with streams and events.",
                        format_count(ops, "op"), format_count(calls.count, "time"),
                        format_duration(calls.time_ns)));
   }

@@ -64,12 +64,12 @@ void find_priority_inversions(Analyses& analyses, Findings& findings) {
       finding.first_op = inversion.blocker;
       finding.second_op = inversion.urgent;
       finding.title =
-          fmt::format("urgent stream {} (priority {}) waits for stream {} (priority {})",
+          fmt::format("high-priority stream {} (priority {}) waits for stream {} (priority {})",
                       stream_label(trace, urgent), trace.stream.priority[urgent],
                       stream_label(trace, other), trace.stream.priority[other]);
       finding.text = fmt::format(
-          "{} waits for {}, which was ready and stood {} behind other work; such delays sum to {}. "
-          "Put what urgent work needs on a stream of its priority.",
+          "{} waits for {}, which was ready but waited {} behind other work; such delays sum to "
+          "{}. Put what high-priority work needs on a stream of the same priority.",
           op_on_stream(trace, inversion.urgent), op_on_stream(trace, inversion.blocker),
           format_duration(inversion.longest_ns), format_duration(inversion.delay_ns));
       finding.gain_ns = gain;

@@ -19,7 +19,7 @@
 namespace streamscope::analysis {
 namespace {
 
-// The newest call of the thread before this one from which it can have known.
+// The latest earlier call of the thread from which it can have known.
 Id sync_before(const Trace& trace, Id sync) {
   const auto& syncs = trace.host_sync;
   Id newest = kNoId;
@@ -62,7 +62,7 @@ void find_redundant_host_syncs(Analyses& analyses, Findings& findings) {
         first_work[process] > syncs.start_ns[sync]) {
       continue;
     }
-    // A last look before the end does no harm.
+    // A final synchronization before the end is harmless.
     if (last_issue[syncs.thread_id[sync]] < syncs.end_ns[sync]) continue;
     const Findings::Key key{syncs.thread_id[sync], syncs.name_id[sync], syncs.stack_id[sync]};
     repairs[key].without_sync.add(sync);
@@ -70,13 +70,13 @@ void find_redundant_host_syncs(Analyses& analyses, Findings& findings) {
       Finding finding;
       finding.host_sync = sync;
       finding.event_record = syncs.record_id[sync];
-      finding.title =
-          fmt::format("{} waits for what the host already knew to be done", sync_name(trace, sync));
+      finding.title = fmt::format("{} waits for work that the host already knew to be done",
+                                  sync_name(trace, sync));
       const Id known = sync_before(trace, sync);
       finding.text = known == kNoId
-                         ? "Nothing was issued that it could wait for. Remove the call."
+                         ? "No work was issued that it could wait for. Remove the call."
                          : fmt::format(
-                               "{} had returned {} before, and nothing that this call covers was "
+                               "{} returned {} earlier, and no work that this call covers was "
                                "issued since. Remove the call.",
                                sync_name(trace, known),
                                format_duration(syncs.start_ns[sync] - syncs.end_ns[known]));

@@ -9,8 +9,8 @@
 namespace streamscope::analysis {
 namespace {
 
-constexpr Ns kFollowsNs = 10'000;  // an op starts within so long after what held it up was gone
-constexpr trace::Small kDefaultConnections = 8;  // of the GPUs since Hopper; older ones have 8 too
+constexpr Ns kFollowsNs = 10'000;  // an op starts within this time after its blocker ended
+constexpr trace::Small kDefaultConnections = 8;  // GPUs since Hopper; older ones have 8 too
 
 // How many streams of a device had work behind something unfinished, over time.
 class BlockedStreams {
@@ -59,18 +59,18 @@ class BlockedStreams {
   std::vector<std::pair<Ns, size_t>> counts_;
 };
 
-// The times just before the starts of late ops: what started or ended at another time had no part
-// in them, and is most of a large trace.
+// The times just before the starts of late ops. Ops that started or ended at other times, which is
+// most of a large trace, are irrelevant to them.
 class Moments {
  public:
-  /// In order of `start`.
+  /// Call in order of `start`.
   void add(Ns start) {
     if (!moments_.empty() && start - kFollowsNs <= moments_.back().second)
       moments_.back().second = start;
     else
       moments_.push_back({start - kFollowsNs, start});
   }
-  /// Fast where one question is near the one before.
+  /// Fast if consecutive queries are close in time.
   bool contain(Ns instant) {
     while (next_ > 0 && moments_[next_ - 1].second >= instant) --next_;
     while (next_ < moments_.size() && moments_[next_].second < instant) ++next_;
@@ -78,19 +78,19 @@ class Moments {
   }
 
  private:
-  std::vector<std::pair<Ns, Ns>> moments_;  // by time, apart from each other
+  std::vector<std::pair<Ns, Ns>> moments_;  // by time, disjoint
   size_t next_ = 0;
 };
 
 struct Device {
   BlockedStreams blocked;
-  Moments moments_of_starts, moments_of_ends;  // the same, asked about in orders of their own
-  std::vector<std::pair<Ns, Id>> ends;         // of ops, as far as asked for
+  Moments moments_of_starts, moments_of_ends;  // the same, queried in different orders
+  std::vector<std::pair<Ns, Id>> ends;         // of the relevant ops
   std::map<trace::Small, std::vector<std::pair<Ns, Id>>> starts;  // by channel
 };
 
-// What another stream issued before an op and left the op's hardware queue just before it started;
-// kNoId if there is none, or if the queue is not known.
+// The op that another stream issued before this one and that left its hardware queue just before it
+// started; kNoId if there is none, or if the queue is unknown.
 Id left_channel_before(Analyses& analyses, const Device& device, Id op) {
   const Trace& trace = analyses.trace();
   const auto channel = device.starts.find(trace.op.channel[op]);
@@ -108,8 +108,8 @@ Id left_channel_before(Analyses& analyses, const Device& device, Id op) {
   return kNoId;
 }
 
-// The op of another stream that ended just before this one started. It must have been in the way
-// for most of the time: it had started by `latest_start`.
+// The op of another stream that ended just before this one started. It must have blocked this op
+// most of the time: it had started by `latest_start`.
 Id ended_before(const Trace& trace, const Device& device, Id op, Ns latest_start) {
   const Ns start = trace.op.start_ns[op];
   auto place = std::upper_bound(device.ends.begin(), device.ends.end(), std::pair(start, kNoId));
@@ -143,7 +143,7 @@ std::vector<Stall> find_stalls(Analyses& analyses) {
     const Issue issue = analyses.order().issue(op);
     if (ready.ordered_ns > issue.end_ns + kFollowsNs)
       device.blocked.add(trace.op.stream_id[op], issue.end_ns, ready.ordered_ns);
-    // The place of graph nodes is the graph's matter, host functions have a thread of their own.
+    // The graph orders its nodes, and host functions run in their own thread.
     if (trace.op.kind[op] == trace::kKernel && trace.op.graph_node[op] == trace::kNoInt &&
         replay.lag_ns(op) > kStallNs) {
       late.push_back(op);

@@ -62,7 +62,7 @@ std::string describe(const Trace& trace, const std::vector<Hop>& path) {
           const std::string name = sync < trace.host_sync.size()
                                        ? printable(trace.text(trace.host_sync.name_id[sync]))
                                        : std::string();
-          text += name.empty() ? "a synchronization of the host" : name;
+          text += name.empty() ? "a host synchronization" : name;
         }
         break;
       default:
@@ -74,7 +74,7 @@ std::string describe(const Trace& trace, const std::vector<Hop>& path) {
 
 void set_gains(Analyses& analyses, Findings& findings,
                const std::map<Findings::Key, Change>& repairs) {
-  // Less to wait for never makes a run longer: where all together bring nothing, none does.
+  // Removing waits never makes a run longer: if all changes together gain nothing, none does.
   Change all;
   for (const auto& [key, change] : repairs) all.add(change);
   const bool brings = !repairs.empty() && analyses.replay().gain_ns(all) > 0;

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What several detectors ask: neighbors of a call on its stream, words for an op or a path, who
-// may record an event, what a thread did next, and whether a gain is worth a line.
+// Helpers for several detectors: neighbors of a call on its stream, descriptions of an op or a
+// path, who may record an event, what a thread did next, and whether a gain is worth reporting.
 #pragma once
 
 #include <map>
@@ -15,25 +15,25 @@
 
 namespace streamscope::analysis {
 
-/// The first op that a stream was given after an instant, the last one before it.
+/// The first op issued to a stream after an instant, the last one before it.
 Id next_op_on(Analyses& analyses, Id stream, Ns after);
 Id last_op_before(Analyses& analyses, Id stream, Ns before);
 
 /// The steps of a path in words, joined by "then".
 std::string describe(const Trace& trace, const std::vector<Hop>& path);
 
-/// Gives every finding the gain that its change brings, by replay.
+/// Sets the gain of every finding by replaying its change.
 void set_gains(Analyses& analyses, Findings& findings,
                const std::map<Findings::Key, Change>& repairs);
 
-/// True for events that other processes can record and wait for, too; the trace shows only what
+/// True for events that other processes can also record and wait for; the trace shows only what
 /// this process did with them.
 bool is_shared_between_processes(const Trace& trace, Id event);
 
-/// True for successful synchronizations in which the host may block, queries and copies aside.
+/// True for successful synchronizations in which the host may block, except queries and copies.
 bool is_blocking_sync(const Trace& trace, Id host_sync);
 
-/// The times at which threads did something, to be asked for the next one.
+/// The times at which threads did something; finds the next one.
 class Acts {
  public:
   explicit Acts(size_t threads) : at_(threads) {}
@@ -41,14 +41,14 @@ class Acts {
     if (thread < at_.size() && at != kUnknownNs) at_[thread].push_back({at, what});
   }
   void sort();
-  /// The first from an instant on; (kUnknownNs, kNoId) if there is none.
+  /// The first at or after `from`; (kUnknownNs, kNoId) if there is none.
   std::pair<Ns, Id> next(Id thread, Ns from) const;
 
  private:
   std::vector<std::vector<std::pair<Ns, Id>>> at_;
 };
 
-/// What the threads of a trace did when.
+/// The times of what the threads of a trace did.
 struct ThreadActs {
   explicit ThreadActs(Analyses& analyses);
   /// Whether the thread reads the time between events, or issues work, before it blocks again.
@@ -58,9 +58,9 @@ struct ThreadActs {
   Acts issues, timings, blocks;
 };
 
-/// A gain below this share of the run, or so small, is lost in the noise of the next run.
+/// A gain below either limit is lost in the noise of the next run.
 inline constexpr Ns kLeastGainNs = 5'000;
-inline constexpr int64_t kLeastGainShare = 200;  // one in so many
+inline constexpr int64_t kLeastGainShare = 200;  // 1/200 of the run
 bool is_worth_a_line(Analyses& analyses, Ns gain_ns);
 
 }  // namespace streamscope::analysis

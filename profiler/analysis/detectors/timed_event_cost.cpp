@@ -45,20 +45,21 @@ void find_costly_timed_events(Analyses& analyses, Findings& findings) {
       finding.end_ns = trace.event_record.end_ns[rows.back()];
       finding.second_op =
           next_op_on(analyses, trace.event_record.stream_id[rows.front()], finding.start_ns);
-      finding.title = "event records that take a time stamp hold up the device";
+      finding.title = "event records with timing delay work on the device";
       finding.text = fmt::format(
-          "{}, such as on stream {} before {}, take a time stamp of about 3 µs each, in which the "
-          "device starts nothing. ",
+          "{}, such as on stream {} before {}, take a time stamp of about 3 µs each, during which "
+          "the device starts no work. ",
           format_count(rows.size(), "record"),
           stream_label(trace, trace.event_record.stream_id[rows.front()]),
           op_on_stream(trace, finding.second_op));
       const size_t times = key[0] < asked.size() ? asked[key[0]] : 0;
-      finding.text += times == 0 ? "No elapsed time is ever asked for: create the events with "
-                                   "cudaEventDisableTiming."
-                                 : fmt::format(
-                                       "The program asks for {}: time fewer places, and create all "
-                                       "other events with cudaEventDisableTiming.",
-                                       format_count(times, "elapsed time"));
+      finding.text += times == 0
+                          ? "The program never reads an elapsed time: create the events with "
+                            "cudaEventDisableTiming."
+                          : fmt::format(
+                                "The program reads {}: measure in fewer places, and create "
+                                "all other events with cudaEventDisableTiming.",
+                                format_count(times, "elapsed time"));
       finding.gain_ns = gain;
       finding.repair = std::make_shared<const Change>(repairs[key]);
       return finding;

@@ -49,12 +49,12 @@ void find_redundant_waits(Analyses& analyses, Findings& findings) {
       finding.second_op = next_op_on(analyses, stream, waits.end_ns[wait]);
       finding.title =
           own ? fmt::format("stream {} waits for its own event", stream_label(trace, stream))
-              : fmt::format("stream {} waits for stream {} once more than it needs to",
+              : fmt::format("stream {} waits for stream {} unnecessarily",
                             stream_label(trace, stream), stream_label(trace, recorded_on));
       bool through_host = false;
-      std::string why = "The record stands for no work that was not ordered already.";
+      std::string why = "All work before the record was already ordered.";
       if (own) {
-        why = "A stream runs its work in order; it need not wait for itself.";
+        why = "A stream runs its work in order; it does not need to wait for itself.";
       } else if (finding.first_op != kNoId && finding.second_op != kNoId) {
         const auto path = before.path(finding.first_op, finding.second_op);
         through_host = std::any_of(path.begin(), path.end(),
@@ -64,8 +64,9 @@ void find_redundant_waits(Analyses& analyses, Findings& findings) {
                             op_label(trace, finding.first_op), op_label(trace, finding.second_op),
                             describe(trace, path));
       }
-      finding.text = why + (through_host ? " Remove the wait, unless that synchronization goes."
-                                         : " Remove the wait.");
+      finding.text =
+          why + (through_host ? " Remove the wait, unless you remove that synchronization."
+                              : " Remove the wait.");
       return finding;
     });
   }
@@ -115,7 +116,7 @@ void find_waits_on_unrecorded(Analyses& analyses, Findings& findings) {
   }
   for (const Unrecorded& call : found) {
     const bool in_first_round = first_rounds.contains({call.thread, call.name});
-    // One place in the program: alike calls on a stream, whatever event of a pool they name.
+    // One place in the program: similar calls on a stream, with any event of a pool.
     findings.add({call.stream, call.name, call.recorded_later, in_first_round}, call.at, [&] {
       const std::string what = event_label(trace, call.event);
       Finding finding;
@@ -123,19 +124,19 @@ void find_waits_on_unrecorded(Analyses& analyses, Findings& findings) {
       finding.host_sync = call.sync;
       if (call.wait != kNoId) {
         finding.second_op = next_op_on(analyses, call.stream, call.at);
-        finding.title = fmt::format("stream {} waits for {}, which nobody has recorded",
+        finding.title = fmt::format("stream {} waits for {}, which has not been recorded",
                                     stream_label(trace, call.stream), what);
       } else {
-        finding.title = fmt::format("the host waits for {}, which nobody has recorded", what);
+        finding.title = fmt::format("the host waits for {}, which has not been recorded", what);
       }
-      finding.text = "CUDA takes such an event for done: the call does nothing. ";
+      finding.text = "CUDA treats such an event as complete: the call does nothing. ";
       if (in_first_round) {
         finding.confidence = Confidence::kSuspected;
         finding.text += fmt::format(
-            "{} recorded later, so this may be meant for a first iteration. Otherwise record it "
+            "{} recorded later, so this may be intended in a first iteration. Otherwise record it "
             "before waiting for it.",
             call.recorded_later ? "The event is"
-                                : "Others that the thread waits for with the same function are");
+                                : "Other events that the thread waits for with this function are");
       } else {
         finding.text += "Record the event before waiting for it, or remove the call.";
       }

@@ -106,7 +106,7 @@ class Explainer {
   HangSnapshot snapshot_;
 };
 
-// A call of this process that waits for this reason, the longest first.
+// The longest call of this process that waits for this reason.
 const WaitFor::Blocked* Explainer::blocked_by(Why why) const {
   const WaitFor::Blocked* found = nullptr;
   for (const WaitFor::Blocked& call : blocked_) {
@@ -124,25 +124,24 @@ Verdict Explainer::judge() const {
   if (!judge_cycle(verdict) && !judge_lost_signal(verdict) && !judge_host_thread(verdict) &&
       !judge_running(verdict))
     return idle();
-  // What is in the way may show best in the call that stands before it.
+  // A blocked call in front of the cause may show the problem best.
   if (const WaitFor::Blocked* full = blocked_by(Why::kQueueFull);
       full && trace::is_alarm(verdict.name)) {
     const Id stream = trace_.api_call.stream_id[graph_.node(full->node).id];
     verdict.name = "launch-queue-full";
-    verdict.headline = fmt::format("{} finds the queue of stream {} full, and {}",
+    verdict.headline = fmt::format("{} is blocked: the queue of stream {} is full, and {}",
                                    name_of(trace_, graph_.node(full->node)),
                                    stream_label(trace_, stream), verdict.headline);
     verdict.remedy =
-        "A stream takes about 1,000 operations; let the thread that releases the first of them "
-        "issue "
-        "nothing behind it. " +
+        "A stream's queue holds about 1,000 operations; the thread that releases the first of "
+        "them must not issue more behind it. " +
         verdict.remedy;
     verdict.culprits.push_back(full->node);
   } else if (const WaitFor::Blocked* device = blocked_by(Why::kDevice);
              device && trace::is_alarm(verdict.name)) {
     const WaitFor::Node& call = graph_.node(device->node);
     verdict.name = "implicit-sync";
-    verdict.headline = fmt::format("{} waits for all work of the device, and {}",
+    verdict.headline = fmt::format("{} waits for all work on the device, and {}",
                                    name_of(trace_, call), verdict.headline);
     verdict.remedy =
         waits_for_device(trace_, call.id)
@@ -180,11 +179,10 @@ bool Explainer::judge_cycle(Verdict& verdict) const {
     verdict.why = in_words(trace_, graph_, cycle) + ".";
     if (has_lock)
       verdict.remedy =
-          "Do not hold the lock while waiting for the device, or take the locks in one "
-          "order everywhere. ";
+          "Do not hold the lock while waiting for the device, or always take the locks in the "
+          "same order. ";
     if (has_memory)
-      verdict.remedy +=
-          "Issue one of the writes before the wait that its own stream or thread makes.";
+      verdict.remedy += "Issue one of the writes before the wait in its own stream or thread.";
     verdict.cycle = cycle;
     return true;
   }
@@ -198,25 +196,25 @@ bool Explainer::judge_lost_signal(Verdict& verdict) const {
     const auto address = static_cast<uint64_t>(trace_.api_call.object[call]);
     verdict.name = "lost-signal";
     verdict.headline =
-        fmt::format("{} waits for a value that nobody writes", op_on_stream(trace_, op));
+        fmt::format("{} waits for a value that is never written", op_on_stream(trace_, op));
     verdict.why = fmt::format("it needs {} at {:#x}", trace_.api_call.value[call], address);
     for (const Id probe : snapshot_.probes) {
       if (trace_.probe.kind[probe] == trace::kWordProbe &&
           static_cast<uint64_t>(trace_.probe.address[probe]) == address &&
           trace_.probe.value[probe] != trace::kNoInt)
-        verdict.why += fmt::format(", where {} stands", trace_.probe.value[probe]);
+        verdict.why += fmt::format(", which holds {}", trace_.probe.value[probe]);
     }
-    verdict.why += fmt::format(", and no write that was issued brings it; {}.", held(node));
+    verdict.why += fmt::format(", and no issued write stores it; {}.", held(node));
     verdict.remedy =
         "Issue the write before anything that waits for this stream; if a kernel, the "
-        "host or another process is to store the value, see why it has not.";
+        "host or another process is expected to store the value, check why it has not.";
     verdict.culprits.push_back(node);
     return true;
   }
   return false;
 }
 
-// What a call waits for in the end. Where no time says which op is under way, the first one counts.
+// What a call ultimately waits for. If no time shows which op is running, the first one counts.
 bool Explainer::judge_running(Verdict& verdict) const {
   bool alive = false;
   for (const WaitFor::Blocked& call : blocked_) {
@@ -229,7 +227,7 @@ bool Explainer::judge_running(Verdict& verdict) const {
     for (const Index node : running) {
       if (graph_.node(node).kind != Kind::kOp) continue;
       const Id op = graph_.node(node).id;
-      // These do not run: they end with the write, or at once.
+      // These do not run: they end with the write, or immediately.
       if (trace_.op.kind[op] == trace::kMemoryWait || trace_.op.kind[op] == trace::kMemoryWrite)
         continue;
       const Ns before = longest_run(trace_, op);
@@ -245,29 +243,29 @@ bool Explainer::judge_running(Verdict& verdict) const {
       if (!call.proved && call.held_ns < kTimesLonger * before) {
         alive = true;
         verdict.name = "alive";
-        verdict.headline = op_on_stream(trace_, op) + " is slow, as it was before";
+        verdict.headline = op_on_stream(trace_, op) + " is slow, as in earlier runs";
         continue;
       }
       if (trace_.op.kind[op] == trace::kHostFunction) {
         verdict.name = "host-function-blocked";
         verdict.headline = op_on_stream(trace_, op) + " does not return";
         verdict.remedy =
-            "A host function must not wait for a lock or a flag that a thread inside a "
-            "CUDA call, or later work of its own stream, has to release: hand the work "
-            "to a thread of the program.";
+            "A host function must not wait for a lock or a flag that is released by a thread "
+            "inside a CUDA call or by later work in its own stream: hand the work to a thread of "
+            "the program.";
       } else if (is_collective(trace_, op)) {
         verdict.name = "collective";
         verdict.headline = op_on_stream(trace_, op) + " waits for the other ranks";
         verdict.why += ranks_in_collectives();
         verdict.remedy =
-            "Look whether every rank issues the same collectives in the same order on "
-            "every communicator, and whether two communicators can run at once.";
+            "Check that every rank issues the same collectives in the same order on "
+            "every communicator, and that two communicators can run at once.";
       } else {
         verdict.name = "stuck-kernel";
         verdict.headline = op_on_stream(trace_, op) + " does not end";
         verdict.remedy = before > 0 ? "" : "It may also be slow. ";
         verdict.remedy +=
-            "Look for a loop that waits for memory which nobody writes, or for blocks "
+            "Look for a loop that waits for memory that is never written, or for blocks "
             "that cannot all be resident at once.";
       }
       return true;
@@ -289,7 +287,7 @@ std::string Explainer::ranks_in_collectives() const {
   return text;
 }
 
-// The thread that made the releasing write before and makes it no more.
+// The thread that issued earlier releasing writes but not this one.
 bool Explainer::judge_host_thread(Verdict& verdict) const {
   for (Index node = 0; node < graph_.size(); ++node) {
     if (!is_ours(node)) continue;
@@ -299,12 +297,11 @@ bool Explainer::judge_host_thread(Verdict& verdict) const {
       const Id sample = sample_of(writer.id);
       const bool busy = sample != kNoId && is_busy(trace_, sample);
       verdict.name = busy ? "alive" : "host-not-feeding";
-      verdict.headline =
-          fmt::format("{} needs a write that {} made before and {}",
-                      name_of(trace_, graph_.node(node)), thread_label(trace_, writer.id),
-                      busy ? "still computes for" : "does not make: it sleeps outside of CUDA");
+      verdict.headline = fmt::format("{} needs another write from {}, which {} outside of CUDA",
+                                     name_of(trace_, graph_.node(node)),
+                                     thread_label(trace_, writer.id), busy ? "computes" : "sleeps");
       verdict.why = held(node) + ".";
-      verdict.remedy = "See what this thread waits for; its stack is below.";
+      verdict.remedy = "Check what this thread is waiting for; see its stack.";
       verdict.culprits = {node, link.to};
       return true;
     }
@@ -312,7 +309,7 @@ bool Explainer::judge_host_thread(Verdict& verdict) const {
   return false;
 }
 
-// A thread of the program's that computes.
+// A thread of the program that is computing.
 Id Explainer::busy_thread() const {
   for (const Id sample : snapshot_.samples) {
     const Id thread = trace_.thread_sample.thread_id[sample];
@@ -322,8 +319,8 @@ Id Explainer::busy_thread() const {
   return kNoId;
 }
 
-// libcoord names what waits in it. What stands still on the device explains it, unless that is no
-// more than that nothing comes from the host. False if it adds nothing to the verdict.
+// libcoord names the waits inside it. Stuck work on the device is their cause, unless the device
+// only lacks input from the host. False if libcoord adds nothing to the verdict.
 bool Explainer::judge_coord(Verdict& verdict) const {
   constexpr std::string_view kByHost[] = {"idle", "unexplained", "lost-signal", "host-not-feeding"};
   const bool deadlock = coord_->verdict == "deadlock";
@@ -338,14 +335,13 @@ bool Explainer::judge_coord(Verdict& verdict) const {
     verdict.name = "alive";
     verdict.headline += fmt::format("; {} computes", thread_label(trace_, busy));
   } else if (deadlock) {
-    verdict.remedy = "Let one of them not wait for the others, or have it done first.";
+    verdict.remedy = "Break the cycle: one of them must not wait for the others or must run first.";
   } else if (coord_->verdict == "missing-participant") {
     verdict.remedy =
-        "See why the thread that feeds the missing stream does not come to the barrier: it may "
-        "have "
-        "left early, failed, or wait for one that has arrived.";
+        "Check why the thread that feeds the missing stream does not reach the barrier: it may "
+        "have exited early, failed, or be waiting for one that has arrived.";
   } else {
-    verdict.remedy = "Signal the value, or see why the thread that should does not come to it.";
+    verdict.remedy = "Signal the value, or check why the thread that should signal it does not.";
   }
   return true;
 }
@@ -360,22 +356,21 @@ Verdict Explainer::idle() const {
     verdict.headline =
         fmt::format("{} has not returned for {}", name_of(trace_, graph_.node(call.node)),
                     format_duration(call.held_ns));
-    verdict.why =
-        busy ? "its thread computes." : "nothing that was recorded says what it waits for.";
+    verdict.why = busy ? "its thread computes." : "the recording does not show what it waits for.";
     verdict.culprits.push_back(call.node);
     return verdict;
   }
   verdict.name = "idle";
-  verdict.headline = "nothing is pending and no call is under way";
+  verdict.headline = "nothing is pending and no call is in progress";
   return verdict;
 }
 
-// What the device was working on, besides what the verdict names.
+// A note on missing device times.
 std::string Explainer::words_waited_for() const {
   std::string text;
   for (const Id probe : snapshot_.probes) {
     if (trace_.probe.kind[probe] == trace::kFlushProbe && trace_.probe.result[probe] != 0)
-      text = "  note: CUPTI's flush was held up by the driver, so device times may be missing\n";
+      text = "  note: the driver blocked CUPTI's flush, so device times may be missing\n";
   }
   return text;
 }
@@ -411,7 +406,7 @@ std::string Explainer::threads() const {
                         format_duration(call.held_ns), call_name(trace_, node));
     const Id seen = stack_of(call.thread, &node);
     text += stack(seen, "      ");
-    // The native stack has the interpreter's frames; those of the program were read at the entry.
+    // The native stack has the interpreter's frames; the Python frames were read on entry.
     const Id at_entry = node.kind == Kind::kSync ? trace_.host_sync.stack_id[node.id] : kNoId;
     if (at_entry != kNoId && at_entry != seen) {
       for (Id frame = 0; frame < trace_.stack_frame.size(); ++frame) {
@@ -484,7 +479,7 @@ void Explainer::add_graph(HangReport& report, const Verdict& verdict) const {
     report.nodes.push_back(std::move(row));
     return known->second;
   };
-  // From the blocked calls along whatever they wait for, as far as it helps a reader.
+  // From the blocked calls along everything they wait for, up to a readable size.
   constexpr size_t kMostNodes = 200;
   std::vector<Index> next = verdict.culprits;
   for (const WaitFor::Blocked& call : blocked_) next.push_back(call.node);

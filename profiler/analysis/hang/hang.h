@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Why a process stands still, in a short text that a person can act on, with the part of the
-// wait-for graph that shows it. Asked while the process lives, and of its trace later.
+// Explains why a process hangs: a short text to act on and the relevant part of the wait-for graph.
+// Works on a live process and later on its trace.
 #pragma once
 
 #include <map>
@@ -12,18 +12,18 @@
 
 namespace streamscope::analysis {
 
-/// The verdict of a process; docs/analysis.md lists them. `alarm` is false for "alive" (what it
-/// waits for is no longer under way than such work was before, or a thread works) and for "idle"
-/// (nothing is pending). `coord`: what libcoord said, while the process lived, of waits in it that
-/// may never end.
+/// The verdict on a process; docs/analysis.md lists them. `alarm` is false for "alive" (what it
+/// waits for has run no longer than earlier work of its kind, or a thread computes) and for "idle"
+/// (nothing is pending). `coord`: what libcoord reported, while the process was alive, about waits
+/// inside it that may never end.
 trace::HangReport explain_hang(Analyses& analyses, Id process,
                                const trace::HangReport* coord = nullptr);
 
-/// Why processes never went on whose simulated device said so: it ends a hopeless wait at once, and
-/// nobody need look. Empty if the trace holds such reports already.
+/// Hangs proved by a simulated device: it ends a wait that can never succeed immediately, so no
+/// monitor is needed. Empty if the trace holds such reports already.
 std::map<Id, trace::HangReport> proved_hangs(Analyses& analyses);
 
-/// Reports of all processes that do not go on, as recorded, else as the trace lets us conclude.
+/// Reports on all processes that hang: as recorded, otherwise derived from the trace.
 std::vector<trace::HangReport> explain_hangs(Analyses& analyses);
 
 }  // namespace streamscope::analysis

@@ -9,11 +9,11 @@
 namespace streamscope::analysis {
 namespace {
 
-// Questions are put so much before the threads are looked at, at most.
+// Probes precede the thread samples by at most this much.
 constexpr Ns kLookNs = 3'000'000'000;
-constexpr trace::Int kBusyNs = 20'000'000;  // of the 200 ms or more that lie between two looks
+constexpr trace::Int kBusyNs = 20'000'000;  // of the 200 ms or more between two samples
 
-// The last end of a call of each process, but for queries of work that was not ready.
+// The last end of a call of each process, except queries of work that was not ready.
 std::vector<Ns> last_acts(const Trace& trace) {
   std::vector<Ns> last(trace.process.size(), kUnknownNs);
   const auto add = [&](const auto& calls, Id call) {
@@ -39,8 +39,7 @@ std::vector<HangSnapshot> hang_snapshots(const Trace& trace) {
     if (process >= result.size()) continue;
     HangSnapshot& of_process = result[process];
     if (samples.at_ns[sample] < of_process.at_ns) continue;
-    // The clock of a simulated device stands still, too: a thread that comes again begins a new
-    // look.
+    // The clock of a simulated device stops, too: a thread that appears again begins a new sample.
     if (samples.at_ns[sample] > of_process.at_ns ||
         std::any_of(of_process.samples.begin(), of_process.samples.end(), [&](Id earlier) {
           return samples.thread_id[earlier] == samples.thread_id[sample];
@@ -66,7 +65,7 @@ std::vector<HangSnapshot> hang_snapshots(const Trace& trace) {
 bool is_busy(const Trace& trace, Id sample) {
   const trace::Int ran = trace.thread_sample.ran_ns[sample];
   if (ran != trace::kNoInt && ran >= kBusyNs) return true;
-  // Where many want a processor it may have had none, and wants one all the same.
+  // On a loaded machine a runnable thread may not have run.
   return trace.thread_sample.state[sample] == 'R';
 }
 

@@ -116,8 +116,8 @@ size_t WaitFor::held_by(Index index) const {
   return count;
 }
 
-// Every stuck node that is not a lost signal waits for another stuck one. Following them, and of
-// several the first, leads into a cycle or to a lost signal; all ways are looked at.
+// Every stuck node that is not a lost signal waits for another stuck one. Following these links
+// leads into a cycle or to a lost signal; all paths are searched.
 std::vector<std::vector<WaitFor::Step>> WaitFor::cycles() const {
   // Strongly connected components of the stuck nodes, by Tarjan, without recursion.
   const std::vector<bool> reached = reachable_from_blocked();
@@ -161,12 +161,12 @@ std::vector<std::vector<WaitFor::Step>> WaitFor::cycles() const {
   }
   std::vector<std::vector<Step>> result;
   for (std::vector<Index>& knot : knots) {
-    // A shortest way from a memory wait back to itself, if one is there.
+    // A shortest path from a memory wait back to itself, if the component has one.
     std::sort(knot.begin(), knot.end());
     const auto wait =
         std::find_if(knot.begin(), knot.end(), [&](Index n) { return unsatisfied_[n]; });
     const Index start = wait == knot.end() ? knot.front() : *wait;
-    std::map<Index, Step> came_by;  // node -> whom it was reached from, and why
+    std::map<Index, Step> came_by;  // node -> the node it was reached from, and why
     std::vector<Index> queue{start};
     for (size_t i = 0; i < queue.size() && !came_by.contains(start); ++i) {
       for (const Link& link : links_[queue[i]]) {

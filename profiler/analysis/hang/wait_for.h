@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Who waited for whom when a trace ended with calls that never returned: the wait-for graph of what
-// was pending then, and what of it could never have gone on.
+// The wait-for graph of a trace that ended with calls that never returned: what was pending, what
+// it waited for, and what could never have continued.
 //
 // A node needs all of some nodes (stream order, events, the legacy stream, synchronization) and one
 // of others (any write that satisfies a memory wait). Work is assumed to end once it can run; what
 // is then never released is stuck, as in the deadlock detection of MUST. Streams, events and host
-// synchronizations alone form no cycle: one needs memory waits. docs/analysis.md says more.
+// synchronizations alone cannot form a cycle: a cycle needs memory waits. See docs/analysis.md.
 #pragma once
 
 #include <map>
@@ -22,27 +22,27 @@ namespace streamscope::analysis {
 /// pinned memory, loading modules, setting limits.
 bool waits_for_device(const Trace& trace, Id api_call);
 
-/// Immutable; keeps references to the order and its trace. Empty, and free, for processes in which
-/// every call returned. Otherwise built in O(pending items + streams^2 log items).
+/// Immutable; keeps references to the order and its trace. Empty, at no cost, for processes whose
+/// calls all returned. Otherwise built in O(pending items + streams^2 log items).
 class WaitFor {
  public:
   using Index = uint32_t;
   static constexpr Index kNone = UINT32_MAX;
-  /// A row of op, event_record, event_wait, host_sync, api_call or thread; the calls are those in
-  /// which a thread is blocked, and a thread is one that was seen outside of any.
+  /// A row of op, event_record, event_wait, host_sync, api_call or thread. Calls are those in which
+  /// a thread is blocked; threads are those that were outside of any call.
   enum class Kind : uint8_t { kOp, kRecord, kWait, kSync, kCall, kThread };
   enum class Why : uint8_t {
     kStreamOrder,
     kEvent,
     kLegacyStream,
     kMemory,       ///< needs one such node: a write
-    kNotIssued,    ///< no write was issued; this thread made the one before it
+    kNotIssued,    ///< no write was issued; this thread issued the previous one
     kSynchronize,  ///< a host call that waits for it
-    kDevice,       ///< a host call that waits for all work of the device, as cudaFree does
-    kQueueFull,    ///< a call that puts work onto a full stream; the first of what is queued there
+    kDevice,       ///< a host call that waits for all work on the device, as cudaFree does
+    kQueueFull,    ///< a call that issues work to a full stream; waits for the first item queued
     kContext,      ///< a call that needs what a call of another thread holds in the driver
-    kLock,         ///< a thread that waits for a mutex; its owner
-    kRunsIn,       ///< a host function; the thread in which it runs
+    kLock,         ///< a thread that waits for the owner of a mutex
+    kRunsIn,       ///< a host function that runs in a thread
   };
   struct Node {
     Kind kind;
@@ -58,12 +58,12 @@ class WaitFor {
     Index node;
     Why why;  ///< why it waits for the node of the next step
   };
-  /// A call that never returned, a poll for what does not come, or a wait for a mutex.
+  /// A call that never returned, polling that never succeeds, or a wait for a mutex.
   struct Blocked {
     Index node;
     Id thread;
     Ns held_ns;   ///< from its entry to the end of its process, or of the trace
-    bool proved;  ///< the simulated device said that it could never return
+    bool proved;  ///< the simulated device reported that it could never return
   };
 
   WaitFor(const IssueOrder& order, const HappensBefore& guaranteed);
@@ -71,16 +71,16 @@ class WaitFor {
   const Node& node(Index index) const { return nodes_[index]; }
   size_t size() const { return nodes_.size(); }
   std::span<const Link> links(Index index) const { return links_[index]; }
-  /// Those that were held for so long that something was wrong.
+  /// Calls blocked so long that something is wrong.
   const std::vector<Blocked>& blocked() const { return blocked_; }
 
-  /// One shortest cycle of every knot that holds a blocked call; the last step waits for the first.
+  /// One shortest cycle of every knot that blocks a call; the last step waits for the first.
   std::vector<std::vector<Step>> cycles() const;
-  /// Memory waits that hold a blocked call and that no write of the trace satisfies.
+  /// Memory waits that block a call and that no write in the trace satisfies.
   std::vector<Index> lost_signals() const;
-  /// Where a blocked call that is not stuck waits: ops that could run and did not end, and threads.
+  /// What a blocked call that is not stuck waits for: ops that could run and did not end, threads.
   std::vector<Index> running(const Blocked& call) const;
-  /// The node of a thread: the call in which it is, or itself; kNone if nothing is known of it.
+  /// The node of a thread: the call it is in, or itself; kNone if nothing is known about it.
   Index of_thread(Id thread) const;
   /// How many nodes wait for this one, directly or not.
   size_t held_by(Index index) const;
@@ -88,17 +88,17 @@ class WaitFor {
  private:
   class Builder;
   void release();
-  /// By node: whether one of `next` waits for it, however indirectly, or is it.
+  /// By node: whether it is one of `next`, or one of them waits for it, directly or indirectly.
   std::vector<bool> reachable(std::vector<Index> next) const;
   std::vector<bool> reachable_from_blocked() const;
 
   std::vector<Node> nodes_;
   std::vector<std::vector<Link>> links_;
   std::vector<Blocked> blocked_;
-  std::vector<Index> tails_;  // last of the streams of processes that were seen to stand still
+  std::vector<Index> tails_;  // the last node of each stream of processes that were sampled hung
   std::map<Id, Index> thread_nodes_;
   std::vector<bool> unsatisfied_;  // memory waits that need one of their links
-  std::vector<Index> released_;    // in an order in which they can be
+  std::vector<Index> released_;    // in a possible order
 };
 
 }  // namespace streamscope::analysis

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What was pending when a process ended, and what each of it waited for.
+// Finds what was pending when a process ended, and what each item waited for.
 
 #include <algorithm>
 #include <limits>
@@ -17,10 +17,10 @@
 namespace streamscope::analysis {
 namespace {
 
-// A call on a GPU that has waited for less may yet return; programs that wait longer for one thing
-// are rare, and people who end a program wait longer before they do.
+// A call on a GPU that has waited for less may still return. Few programs wait longer for one
+// thing, and users wait longer before they end a program.
 constexpr Ns kPatienceNs = 1'000'000'000;
-constexpr Ns kSeenPatienceNs = 100'000'000;  // where somebody looked because nothing went on
+constexpr Ns kSeenPatienceNs = 100'000'000;  // if the process was sampled during a hang
 
 }  // namespace
 
@@ -30,8 +30,8 @@ bool waits_for_device(const Trace& trace, Id call) {
   return kind == CallKind::kFree || kind == CallKind::kModuleLoad || name.ends_with("SetLimit");
 }
 
-// What a stream or a record holds is the newest node that has not ended. What a thread knows has
-// ended, so it is in no graph.
+// A stream or a record keeps the newest node that has not ended. Work that a thread knows has ended
+// is not in the graph.
 class WaitFor::Builder : public OrderingConsumer {
  public:
   Builder(WaitFor& graph, const IssueOrder& order, const HappensBefore& before)
@@ -74,14 +74,14 @@ class WaitFor::Builder : public OrderingConsumer {
   };
   struct Stream {
     bool in_scope = false;
-    bool seen_still = false;  // its process was looked at when it stood still
+    bool seen_still = false;  // its process was sampled during a hang
     size_t ended = 0;         // items of the order before this one are known to have ended
     Index last = kNone;
     std::vector<std::pair<Ns, Index>> pending;  // by return of their calls
   };
   struct Write {
     trace::Int value;
-    Index node;  // kNone: it has ended
+    Index node;  // kNone if it has ended
     Id thread;
   };
   using Address = std::pair<Id, trace::Int>;  // process and address
@@ -137,7 +137,7 @@ class WaitFor::Builder : public OrderingConsumer {
   void join(Index node, Why why) {
     if (node != kNone) joined_.push_back({node, why});
   }
-  // The node of the item at hand in a stream, behind what holds it; kNone if it has ended.
+  // The node of the current item in a stream, linked to what it waits for; kNone if it has ended.
   Index place(Kind kind, Id id, Id stream, Ns at);
 
   WaitFor& graph_;
@@ -145,20 +145,20 @@ class WaitFor::Builder : public OrderingConsumer {
   const Trace& trace_;
   const HappensBefore& before_;
   std::vector<HangSnapshot> snapshots_;  // per process
-  std::vector<bool> in_scope_;  // per process: a call of it never returned, or it was seen to stand
+  std::vector<bool> in_scope_;  // per process: one of its calls never returned, or it was sampled
   std::vector<Call> calls_;
   std::vector<Stream> streams_;
   std::vector<Index> barriers_;  // per context: the last item of its legacy stream
   std::vector<Index> record_node_;
-  size_t place_ = 0;          // of the item at hand
-  std::vector<Link> joined_;  // what it waits for besides its stream
+  size_t place_ = 0;          // of the current item
+  std::vector<Link> joined_;  // what it waits for in addition to its stream
   std::map<Address, std::vector<Write>> writes_;
-  std::map<Address, trace::Int> words_;  // as they stood
+  std::map<Address, trace::Int> words_;  // sampled values
   std::vector<std::pair<Index, Address>> memory_waits_;
 };
 
 void WaitFor::Builder::find_blocked() {
-  constexpr trace::Small kCodeUnknown = 999;  // how the simulated device ends a hopeless wait
+  constexpr trace::Small kCodeUnknown = 999;  // the simulated device's result of a hopeless wait
   const auto add_call = [&](Kind kind, Id id, Id thread, Ns start, bool proved) {
     const Id process = trace_.process_of_thread(thread);
     if (process >= in_scope_.size() || start == kUnknownNs) return;
@@ -182,14 +182,14 @@ void WaitFor::Builder::find_blocked() {
       add_call(Kind::kCall, call, calls.thread_id[call], calls.start_ns[call], false);
   }
   for (Id process = 0; process < in_scope_.size(); ++process) {
-    // What a simulated device has yet to do is nothing that stands still.
+    // Pending work of a simulated device is no sign of a hang.
     if (trace_.process.clock[process] == trace::kVirtualClock) snapshots_[process] = {};
     if (snapshots_[process].known()) in_scope_[process] = true;
   }
   find_polls();
 }
 
-// A thread that asked in vain shortly before it was looked at is still asking.
+// A thread whose last query before the sample was recent and found "not ready" is still polling.
 void WaitFor::Builder::find_polls() {
   constexpr Ns kRecentNs = 2'000'000'000;
   const auto& syncs = trace_.host_sync;
@@ -204,7 +204,7 @@ void WaitFor::Builder::find_polls() {
     if (syncs.result[sync] != trace::kResultNotReady ||
         snapshots_[process].at_ns - syncs.end_ns[sync] > kRecentNs)
       continue;
-    // Since when: the first of the unbroken row of vain questions.
+    // It has polled since the first of the consecutive "not ready" queries.
     Ns since = syncs.start_ns[sync];
     for (Id earlier = sync; earlier-- > 0;) {
       if (syncs.thread_id[earlier] != thread) continue;
@@ -215,8 +215,8 @@ void WaitFor::Builder::find_polls() {
   }
 }
 
-// What has ended, per stream: ops with an end, and whatever these or the host's synchronizations
-// prove. What comes before something that has ended has ended, so one boundary says all.
+// What has ended, per stream: ops with an end, and everything that these or the host's
+// synchronizations prove. Work before something that has ended has ended: one boundary is enough.
 void WaitFor::Builder::find_pending() {
   std::vector<std::vector<Id>> ops(streams_.size());  // in order of issue
   std::vector<std::vector<size_t>> place(streams_.size());
@@ -236,7 +236,7 @@ void WaitFor::Builder::find_pending() {
     ops[stream].push_back(items[i].id());
     place[stream].push_back(i + 1);
   }
-  std::vector<Id> ended;  // per stream its last op with an end
+  std::vector<Id> ended;  // the last op with an end of each stream
   std::vector<size_t> first_open(streams_.size(), 0);
   for (Id stream = 0; stream < streams_.size(); ++stream) {
     for (size_t i = ops[stream].size(); i-- > 0;) {
@@ -269,7 +269,7 @@ void WaitFor::Builder::find_pending() {
   apply_probes(record_places);
 }
 
-// What the process itself said when it was asked.
+// Results of the probes in the process itself.
 void WaitFor::Builder::apply_probes(const std::vector<size_t>& record_places) {
   for (const HangSnapshot& snapshot : snapshots_) {
     for (const Id probe : snapshot.probes) {
@@ -310,14 +310,14 @@ void WaitFor::Builder::place_op(Id op, Id stream, const Issue& issue) {
   if (kind == trace::kMemoryWrite)
     writes_[address].push_back(
         {trace_.api_call.value[call], node, trace_.api_call.thread_id[call]});
-  // Of batches of memory operations the addresses are not known: those are ignored.
+  // The addresses in batches of memory operations are not known: batches are ignored.
   if (kind == trace::kMemoryWait && node != kNone && address.second != trace::kNoInt &&
       trace_.api_call.value[call] != trace::kNoInt) {
     memory_waits_.push_back({node, address});
   }
 }
 
-// It stands in no stream, so nothing waits for it but who waits for its event.
+// It is in no stream, so only waits for its event wait for it.
 void WaitFor::Builder::place_context_record(Id record, Id, std::span<const Id> streams) {
   for (const Id stream : streams) {
     const Index last = streams_[stream].last;
@@ -327,7 +327,7 @@ void WaitFor::Builder::place_context_record(Id record, Id, std::span<const Id> s
   }
 }
 
-// What was pending when the call began.
+// Links each call to what was pending when it began.
 void WaitFor::Builder::link_calls() {
   const auto last_before = [&](Id stream, Ns at) {
     const auto& pending = streams_[stream].pending;
@@ -379,7 +379,7 @@ void WaitFor::Builder::link_calls() {
           });
           break;
         case Awaited::What::kStream:
-          // A copy stands in its stream, a synchronization does not.
+          // A copy is an item of its stream; a synchronization is not.
           wait_for_stream(awaited.id, trace_.host_sync.kind[call.id] == trace::kSynchronousCopy);
           break;
         case Awaited::What::kRecord:
@@ -406,8 +406,8 @@ Ns WaitFor::Builder::end_of(Id process) const {
   return std::max(trace_.end_ns(), std::min(duration, trace::kMostNs));
 }
 
-// A call that should return at once: its stream is full, another call holds the context, or code
-// has to be loaded first (measured on an H200: a stream takes 1020 operations).
+// A blocked call that should return immediately: its stream is full, another call holds the
+// context, or code must be loaded first (measured on an H200: a stream holds 1020 operations).
 void WaitFor::Builder::link_issuing_call(const Call& call, Index node) {
   constexpr size_t kFullStream = 1000;
   const auto queued = [&](const Call& of) -> const std::vector<std::pair<Ns, Index>>* {
@@ -430,7 +430,8 @@ void WaitFor::Builder::link_issuing_call(const Call& call, Index node) {
   }
 }
 
-// Threads outside of calls, who holds the mutex that one waits for, and where host functions run.
+// Threads outside of calls, the owners of the mutexes they wait for, and the threads that run host
+// functions.
 void WaitFor::Builder::link_threads() {
   std::vector<Index> serving;
   for (const HangSnapshot& snapshot : snapshots_) {
@@ -450,7 +451,7 @@ void WaitFor::Builder::link_threads() {
         graph_.blocked_.push_back({node, thread, kPatienceNs, false});
     }
   }
-  if (serving.size() != 1) return;  // which of them runs which function is not known
+  if (serving.size() != 1) return;  // it is not known which thread runs which function
   for (Index node = 0; node < graph_.nodes_.size(); ++node) {
     const Node& op = graph_.nodes_[node];
     if (op.kind == Kind::kOp && trace_.op.kind[op.id] == trace::kHostFunction)
@@ -475,8 +476,8 @@ void WaitFor::Builder::link_memory() {
         link(node, write.node, Why::kMemory);
       }
     }
-    // What stands in the word says more than what was written: it is compared as "at least", the
-    // comparison that nearly all waits make.
+    // The current value of the word is better evidence than the writes. It is compared as "at
+    // least", as nearly all waits do.
     if (const auto seen = words_.find(address); seen != words_.end())
       satisfied = seen->second - value >= 0;
     graph_.unsatisfied_[node] = !satisfied;

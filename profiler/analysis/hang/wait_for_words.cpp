@@ -57,15 +57,15 @@ std::string_view reason(Why why) {
     case Why::kSynchronize:
       return " waits for";
     case Why::kLegacyStream:
-      return " waits, by the rule of the legacy stream, for";
+      return " waits, by the legacy-stream rule, for";
     case Why::kDevice:
       return " waits for all work, such as";
     case Why::kQueueFull:
-      return " finds its stream full behind";
+      return " is blocked by a stream queue that is full behind";
     case Why::kContext:
-      return " needs what is held by";
+      return " waits in the driver for";
     case Why::kLock:
-      return " waits for a lock that is held by";
+      return " waits for a lock held by";
     case Why::kRunsIn:
       return " runs in";
   }
@@ -79,7 +79,7 @@ std::string in_words(const Trace& trace, const WaitFor& graph,
   for (size_t i = 0; i < cycle.size(); ++i) {
     const WaitFor::Node& node = graph.node(cycle[i].node);
     const bool ordered = cycle[i].why == Why::kStreamOrder;
-    // Of a queue only its ends are told.
+    // Only the ends of a queue are named.
     if (i > 0 && ordered && cycle[i - 1].why == Why::kStreamOrder) continue;
     text += i == 0 ? name_of(trace, node) : fmt::format(" {}, which", name_of(trace, node));
     text += reason(cycle[i].why);

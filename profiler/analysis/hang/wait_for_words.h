@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// The nodes and cycles of a wait-for graph in words, for findings and explanations of hangs.
+// Describes nodes and cycles of a wait-for graph in words, for findings and hang explanations.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@
 
 namespace streamscope::analysis {
 
-/// "cudaStreamSynchronize" of a call, "waiting for a lock" of a thread outside of any.
+/// "cudaStreamSynchronize" for a call, "waiting for a lock" for a thread outside of any call.
 std::string call_name(const Trace& trace, const WaitFor::Node& node);
 /// The thread of a node that is a call or a thread.
 Id thread_of_call(const Trace& trace, const WaitFor::Node& node);

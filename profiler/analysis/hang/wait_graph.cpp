@@ -9,7 +9,7 @@
 namespace streamscope::analysis {
 namespace {
 
-constexpr size_t kMostNodes = 80;  // more is no picture
+constexpr size_t kMostNodes = 80;  // more is unreadable
 
 void place(WaitGraph& graph) {
   std::vector<bool> placed(graph.nodes.size());
@@ -113,7 +113,7 @@ std::string_view to_string(WaitFor::Why why) {
     case WaitFor::Why::kSynchronize:
       return "synchronizes";
     case WaitFor::Why::kQueueFull:
-      return "its stream is full";
+      return "stream queue full";
     case WaitFor::Why::kContext:
       return "held in the driver";
     case WaitFor::Why::kLock:

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// The part of a wait-for graph that fits a picture: the calls that hang, the cycles, and what lies
-// between, each with its place. Drawn by the viewer and by the HTML report.
+// The part of a wait-for graph that fits into a picture: the calls that hang, the cycles and what
+// lies between, each with its position. Drawn by the viewer and the HTML report.
 #pragma once
 
 #include <string_view>
@@ -12,7 +12,7 @@
 
 namespace streamscope::analysis {
 
-/// An arrow leads from who waits to what it waits for.
+/// An arrow leads from the waiter to what it waits for.
 struct WaitGraph {
   struct Node {
     WaitFor::Kind kind = WaitFor::Kind::kCall;
@@ -20,8 +20,8 @@ struct WaitGraph {
     Id stream = kNoId, thread = kNoId;
     bool stuck = false, in_cycle = false, blocked = false;
     Ns held_ns = 0;  ///< of blocked calls
-    /// The first cycle is a ring of two rows, to the right of the calls that hang; what else there
-    /// is stands below by its distance from those calls.
+    /// The first cycle is a ring of two rows to the right of the calls that hang; the rest is
+    /// below, ordered by distance from those calls.
     uint32_t column = 0, row = 0;
   };
   struct Link {
@@ -33,8 +33,8 @@ struct WaitGraph {
   std::vector<Link> links;
   std::vector<std::vector<uint32_t>>
       cycles;                      ///< nodes; each waits for the next, the last for the first
-  size_t left_out = 0;             ///< links to nodes beyond what a picture holds
-  uint32_t columns = 0, rows = 0;  ///< of the places
+  size_t left_out = 0;             ///< links to nodes that do not fit into the picture
+  uint32_t columns = 0, rows = 0;  ///< of the grid
 };
 
 /// Empty if every call returned.

@@ -16,7 +16,8 @@
 namespace streamscope::analysis {
 namespace {
 
-// How many memory waits back a pair is looked up, so that a racing loop does not cost its square.
+// How many of the latest memory waits are checked for a pair: keeps a racing loop from quadratic
+// cost.
 constexpr size_t kWaitsLookedAt = 4096;
 
 class Walk {
@@ -34,7 +35,7 @@ class Walk {
   struct Shadows {
     MemoryShadow certain, all;
     MemoryLives lives;
-    bool more_memory = false;  // besides what calls allocate; see find_blind_spots
+    bool more_memory = false;  // in addition to what calls allocate; see find_blind_spots
     std::vector<std::pair<Ns, Ns>> pauses, module_loads;
     void forget(uint64_t begin, uint64_t end) {
       certain.forget(begin, end);
@@ -92,7 +93,7 @@ class Walk {
   const HappensBefore& before_;
   const MemoryUses& uses_;
   const Captures captures_;
-  bool judging_ = false;  // else the walk only finds the pieces of each allocation
+  bool judging_ = false;  // otherwise the walk only finds the pieces of each allocation
   MemoryPieces pieces_;
   std::map<Id, Shadows> shadows_;  // by process
   std::vector<HostEvent> host_events_;
@@ -100,7 +101,7 @@ class Walk {
   std::vector<Id> open_waits_;         // memory waits so far
   std::vector<Id> host_signals_;       // memory writes so far that no stream waits for
   std::vector<Id> host_functions_;     // so far
-  std::vector<MemoryUse> parameters_;  // made from kernels' parameters
+  std::vector<MemoryUse> parameters_;  // created from kernel parameters
   std::map<std::vector<uint64_t>, size_t> known_;
   std::vector<MemoryConflict> conflicts_;
   std::vector<std::pair<Id, Id>> last_pairs_;   // per conflict
@@ -147,8 +148,8 @@ void Walk::host_events_before(Ns at) {
   }
 }
 
-// Memory may come from nodes of graphs and with the variables of loaded code, at addresses that the
-// trace does not hold, and change while recording was switched off.
+// Graph nodes and variables of loaded modules may add memory at addresses that the trace does not
+// contain, and memory may change while recording is paused.
 void Walk::find_blind_spots() {
   const auto& calls = trace_.api_call;
   for (Id call = 0; call < calls.size(); ++call) {
@@ -235,7 +236,7 @@ void Walk::on_use(const MemoryUse& use) {
   if (!judging_ && !use.is_parameter()) return;
   Shadows& shadows = of(uses_.process(use));
   MemoryLife* life = shadows.lives.find(use.begin, use.space);
-  if (use.is_parameter()) {  // whatever it points into
+  if (use.is_parameter()) {  // covers the piece it points into
     if (life == nullptr) return;
     const bool alive = life->free_call == kNoId;
     if (!judging_) {
@@ -298,7 +299,7 @@ void Walk::touch(Shadows& shadows, const MemoryUse& use, uint64_t begin, uint64_
 }
 
 bool Walk::ordered(const MemoryUse& earlier, const MemoryUse& later) const {
-  if (earlier.by_host() && later.by_host()) return true;  // not ours to judge
+  if (earlier.by_host() && later.by_host()) return true;  // out of scope
   if (later.by_host()) {
     return before_.known_to_thread(before_.point_of_op(earlier.last_op),
                                    trace_.access.thread_id[later.access], at_ns(later));
@@ -316,8 +317,8 @@ bool Walk::ordered(const MemoryUse& earlier, const MemoryUse& later) const {
          behind_write(later, [&](Id write) { return before_.ordered(earlier.last_op, write); });
 }
 
-// True if the use is behind a memory wait whose write is as asked for. The write may be issued
-// later, or never run.
+// True if the use is behind a memory wait whose write is accepted. The write may be issued later,
+// or never run.
 template <class Accepted>
 bool Walk::behind_write(const MemoryUse& later, Accepted accepted) const {
   if (!order_.has_writers()) return false;
@@ -329,8 +330,8 @@ bool Walk::behind_write(const MemoryUse& later, Accepted accepted) const {
       });
 }
 
-// A host store that lets a memory wait go on, or a host that saw what the device wrote, may order
-// the two: nobody tells.
+// A host store that releases a memory wait, or a host that read what the device wrote, may order
+// the two: neither is recorded.
 bool Walk::may_be_ordered_by_memory(const MemoryUse& earlier, const MemoryUse& later) const {
   if (!later.by_host()) {
     return std::any_of(open_waits_.begin(), open_waits_.end(), [&](Id wait) {
@@ -343,8 +344,8 @@ bool Walk::may_be_ordered_by_memory(const MemoryUse& earlier, const MemoryUse& l
                      [&](Id write) { return before_.ordered(earlier.last_op, write); });
 }
 
-// A host function behind the earlier use may let the host go on, unless that use was still under
-// way when the later one was issued: nobody tells.
+// A host function behind the earlier use may release the host, unless that use was still running
+// when the later one was issued: this is not recorded.
 bool Walk::may_be_ordered_by_host_function(const MemoryUse& earlier, const MemoryUse& later) const {
   if (earlier.by_host()) return false;
   const Ns ended = trace_.op.end_ns[earlier.last_op];
@@ -365,8 +366,8 @@ void Walk::live(Shadows& shadows, MemoryLife& life, const MemoryUse& use) {
     const Issue issue = order_.issue(use.first_op);
     const Ns freed = trace_.api_call.end_ns[life.free_call];
     if (issue.start_ns < freed && !life.stream_ordered) return;
-    // Something else may have these addresses now, unless what is used is known to be device memory
-    // and no other came into being unseen.
+    // Other memory may have these addresses now, unless the use is known to be of device memory and
+    // no unrecorded memory was created.
     const bool is_device = use.space == MemorySpace::kDevice || use.space == MemorySpace::kEither;
     report(MemoryConflict::kAfterFree, use, nullptr, life.free_call, overlap,
            use.possible || !is_device || shadows.more_memory ||
@@ -377,7 +378,7 @@ void Walk::live(Shadows& shadows, MemoryLife& life, const MemoryUse& use) {
   if (!life.stream_ordered) return;
   if (life.allocated.placed() &&
       !before_.ordered(life.allocated, before_.point_of_op(use.first_op))) {
-    // It is hardly ordered with the release either: one finding says what is missing.
+    // It is probably not ordered with the release either: one finding is enough.
     report(MemoryConflict::kBeforeAllocation, use, nullptr, life.alloc_call, overlap,
            use.possible ||
                paused_between(shadows, trace_.api_call.end_ns[life.alloc_call], at_ns(use)));
@@ -406,7 +407,7 @@ void Walk::on_alloc(Id call, bool captured) {
 void Walk::on_free(Id call, bool stream_ordered) {
   const auto& calls = trace_.api_call;
   Shadows& shadows = of(trace_.process_of_thread(calls.thread_id[call]));
-  const trace::Int bytes = calls.value[call];  // of what is unmapped
+  const trace::Int bytes = calls.value[call];  // size if memory is unmapped
   for (MemoryLife* life :
        shadows.lives.alive_at(static_cast<uint64_t>(calls.object[call]),
                               bytes == trace::kNoInt ? 0 : static_cast<uint64_t>(bytes)))
@@ -416,7 +417,7 @@ void Walk::on_free(Id call, bool stream_ordered) {
 void Walk::end(Shadows& shadows, MemoryLife& life, Id call, bool stream_ordered) {
   const auto& calls = trace_.api_call;
   life.free_call = call;
-  // What comes next at these addresses is other memory.
+  // Later uses of these addresses are of other memory.
   shadows.forget(life.begin, life.end);
   // cudaFree waits for the device. Host memory may come back from another allocator, or stay.
   if (!life.stream_ordered) {
@@ -439,7 +440,7 @@ void Walk::end(Shadows& shadows, MemoryLife& life, Id call, bool stream_ordered)
   life.last_uses.clear();
 }
 
-// Ends all memory of a device. Which device is not told, so all lives of the process end unjudged.
+// Ends all memory of a device. The device is unknown, so all lives of the process end unjudged.
 void Walk::on_reset(Id call) {
   Shadows& shadows = of(trace_.process_of_thread(trace_.api_call.thread_id[call]));
   shadows.lives.clear();
@@ -449,8 +450,8 @@ void Walk::on_reset(Id call) {
 void Walk::report(MemoryConflict::Kind kind, const MemoryUse& first, const MemoryUse* second,
                   Id memory_call, Overlap overlap, bool possible) {
   possible = possible || (second && may_be_ordered_by_host_function(first, *second));
-  // What the program would call the same two places, in either order. Where one kernel runs on many
-  // streams, what is merely possible is the same thing on all of them.
+  // The key identifies the same two places in the program, in either order. Possible conflicts of a
+  // kernel that runs on many streams are one conflict.
   const auto place = [&](const MemoryUse& use) -> std::vector<uint64_t> {
     if (use.by_host()) return {0, trace_.access.thread_id[use.access]};
     const Id op = use.last_op;
@@ -479,7 +480,7 @@ void Walk::report(MemoryConflict::Kind kind, const MemoryUse& first, const Memor
   const auto [known, is_new] = known_.try_emplace(std::move(key), conflicts_.size());
   if (!is_new) {
     MemoryConflict& conflict = conflicts_[known->second];
-    // One pair of ops may meet in several pieces of memory.
+    // One pair of ops may conflict in several pieces of memory.
     if (std::exchange(last_pairs_[known->second], pair) == pair) return;
     ++conflict.count;
     conflict.last_ns = std::max(conflict.last_ns, at);

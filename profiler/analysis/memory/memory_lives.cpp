@@ -37,7 +37,7 @@ MemorySpace space_of_memory(MemoryKind memory) {
 MemorySpace space_of_direction(trace::Small detail, bool destination) {
   constexpr MemorySpace kHost = MemorySpace::kHost, kDevice = MemorySpace::kDevice,
                         kNone = MemorySpace::kUnknown;
-  constexpr std::pair<MemorySpace, MemorySpace> kEnds[] = {{kNone, kNone},    // not known
+  constexpr std::pair<MemorySpace, MemorySpace> kEnds[] = {{kNone, kNone},    // unknown
                                                            {kHost, kDevice},  // HtoD
                                                            {kDevice, kHost},  // DtoH
                                                            {kHost, kNone},    // HtoA
@@ -55,8 +55,8 @@ bool copies_at_its_call(const Trace& trace, Id op) {
   return trace.op.kind[op] == trace::kMemcpy && trace.op.graph_node[op] == trace::kNoInt;
 }
 
-// Pools ask for at least so much at once (2 MiB; PyTorch's caching allocator), and align what they
-// carve from it like cudaMalloc itself, if not more.
+// Pools allocate at least this much at once (2 MiB; PyTorch's caching allocator) and align the
+// pieces at least like cudaMalloc.
 constexpr uint64_t kLeastCarved = uint64_t{2} << 20, kPieceAlignment = 256;
 
 }  // namespace
@@ -176,7 +176,7 @@ Captures::Captures(const Trace& trace) : trace_(trace) {
   for (Id wait = 0; !captures.empty() && wait < waits.size(); ++wait) {
     if (waits.binding[wait] != trace::kCaptured) continue;
     const Ns at = waits.start_ns[wait];
-    // Of the captures under way then the one that began last: few overlap.
+    // Of the captures active at that time the one that began last: few overlap.
     constexpr ptrdiff_t kLookedAt = 64;
     auto capture = std::partition_point(captures.begin(), captures.end(),
                                         [at](const Capture& each) { return each.from <= at; });

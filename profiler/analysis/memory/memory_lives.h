@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Which memory an address names. Host and device share one address space and addresses are reused,
-// so memory is identified by its space and by the allocation that was the newest at the time, never
-// by its address alone. For memory_uses.h and memory_conflicts.h.
+// Which memory an address refers to. Host and device share one address space and addresses are
+// reused, so memory is identified by its space and by the newest allocation at the time, never by
+// its address alone. For memory_uses.h and memory_conflicts.h.
 #pragma once
 
 #include <cstdint>
@@ -20,10 +20,10 @@ namespace streamscope::analysis {
 struct MemoryUse;
 
 enum class MemorySpace : uint8_t {
-  kUnknown,  ///< could be anywhere, pageable host memory included
+  kUnknown,  ///< any memory, including pageable host memory
   kHost,
   kDevice,
-  kEither,  ///< memory that CUDA allocated: managed, or not known more closely
+  kEither,  ///< memory that CUDA allocated: managed, or of unknown kind
 };
 
 /// False if one is host memory and the other device memory.
@@ -32,14 +32,15 @@ inline bool may_be_same(MemorySpace a, MemorySpace b) {
          !(a == MemorySpace::kDevice && b == MemorySpace::kHost);
 }
 
-/// Of one end of a copy, or of what a memset fills: as CUPTI measured it, else by the direction.
+/// The space of one end of a copy, or of the target of a memset: as CUPTI reports it, otherwise by
+/// the direction.
 MemorySpace space_of_end(const Trace& trace, Id op, bool destination);
 
 /// True if an end of a copy is known to be pageable host memory, which the call itself reads or
-/// fills before it returns. False for nodes of graphs, which do so when they run.
+/// writes before it returns. False for graph nodes, which do so when they run.
 bool is_staged(const Trace& trace, Id op, bool destination);
-/// The same for an end in host memory of which CUPTI says no more; true if CUDA did not allocate
-/// it.
+/// The same for an end in host memory of a kind that CUPTI does not report; true if CUDA did not
+/// allocate it.
 bool is_staged_unless_pinned(const Trace& trace, Id op, bool destination);
 
 /// One life of allocated memory.
@@ -53,20 +54,20 @@ struct MemoryLife {
   std::vector<std::pair<uint32_t, const MemoryUse*>> last_uses;  ///< by chain
 };
 
-/// What a successful call of malloc or malloc_async allocates; without bytes if it names no memory.
-/// Memory that a captured call allocates belongs to its graph and is not stream-ordered.
+/// What a successful call of malloc or malloc_async allocates; without bytes if the memory is
+/// unknown. Memory allocated by a captured call belongs to its graph and is not stream-ordered.
 MemoryLife life_of_call(const Trace& trace, Id api_call, bool captured);
 
-/// The lives of one process: those that last, and those that ended while nothing else took their
-/// addresses.
+/// The lives of one process: those that last, and those that ended and whose addresses have not
+/// been reused.
 class MemoryLives {
  public:
   /// The newest life at an address; nullptr if there is none, or if it is memory of another space.
   MemoryLife* find(uint64_t address, MemorySpace space);
-  /// The lives that have not ended and begin there, or in so many bytes from there on.
+  /// The lives that have not ended and begin at `begin` or within `bytes` from there.
   std::vector<MemoryLife*> alive_at(uint64_t begin, uint64_t bytes);
-  /// Ends whatever was known of these addresses. A life without bytes is of unknown size: what had
-  /// ended there and behind it is forgotten.
+  /// Ends earlier lives at these addresses. A life without bytes has unknown size: lives that had
+  /// ended at or after its address are forgotten.
   void add(MemoryLife life);
   void forget(uint64_t begin) { lives_.erase(begin); }
   void clear() { lives_.clear(); }
@@ -75,13 +76,13 @@ class MemoryLives {
   std::map<uint64_t, MemoryLife> lives_;  // by begin
 };
 
-/// The pointers that kernels get into each allocation, and how far one reaches: to the next one. In
-/// an allocation from which pools carve, only an address to which a pool would align does so:
-/// other pointers point into a piece.
+/// The pointers that kernels receive into each allocation, and how far one reaches: to the next
+/// one. In an allocation that a pool may divide, only an address with a pool's alignment ends a
+/// piece: other pointers point into a piece.
 class MemoryPieces {
  public:
   void add(const MemoryLife& life, uint64_t pointer);
-  /// The end of what a kernel can be assumed to touch through a pointer into a life.
+  /// The end of what a kernel is assumed to access through a pointer into a life.
   uint64_t end_of(const MemoryLife& life, uint64_t pointer) const;
 
  private:
@@ -89,7 +90,7 @@ class MemoryPieces {
 };
 
 /// Which calls were captured into a graph: those between begin and end of a capture on its stream,
-/// and on streams that a captured event made join.
+/// and on streams that joined through a captured event.
 class Captures {
  public:
   explicit Captures(const Trace& trace);

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Of every piece of memory the last write and the reads since: what a new use has to be compared
-// with. The epochs of FastTrack, but over streams; for memory_conflicts.h and nobody else.
+// The last write and the reads since of every piece of memory: what a new use is compared with. The
+// epochs of FastTrack, but over streams; only for memory_conflicts.h.
 #pragma once
 
 #include <algorithm>
@@ -13,18 +13,18 @@
 
 namespace streamscope::analysis {
 
-/// Where both a new use and an earlier one lie.
+/// The range that both a new use and an earlier one cover.
 struct Overlap {
   uint64_t begin, end;
 };
 
-/// Keeps pointers to the uses it is given. Not thread-safe. A use of a piece that was used before
-/// with the same borders takes O(log pieces + log streams).
+/// Keeps pointers to the uses it receives. Not thread-safe. A use of a piece that was used before
+/// with the same bounds takes O(log pieces + log streams).
 class MemoryShadow {
  public:
-  /// Calls conflict(earlier, overlap) for every kept use that is not compatible with the new one,
-  /// which is kept then, instead of reads of its chain that are `passed`. A chain is a stream, or a
-  /// thread of the host.
+  /// Calls conflict(earlier, overlap) for every kept use that is not compatible with the new one.
+  /// Then keeps the new one; it replaces reads of its chain that are `passed`. A chain is a stream,
+  /// or a thread of the host.
   template <class Conflict, class Passed>
   void use(const MemoryUse& now, uint64_t begin, uint64_t end, uint32_t chain, Conflict conflict,
            Passed passed) {
@@ -79,7 +79,7 @@ class MemoryShadow {
   void read(const MemoryUse& now, uint64_t begin, uint64_t end, Segments::iterator at,
             uint32_t chain, Conflict conflict, Passed passed) {
     for (uint64_t from = begin; from < end;) {
-      if (at == segments_.end() || at->first > from) {  // a gap that nobody has touched
+      if (at == segments_.end() || at->first > from) {  // an unused gap
         const uint64_t to = at == segments_.end() ? end : std::min(end, at->first);
         at = segments_.emplace_hint(at, from, Segment{to, nullptr, {}});
       }
@@ -94,7 +94,7 @@ class MemoryShadow {
   static void keep(std::vector<Read>& reads, const Read& read, Passed passed) {
     const auto before = [](const Read& one, uint32_t value) { return one.chain < value; };
     const auto first = std::lower_bound(reads.begin(), reads.end(), read.chain, before);
-    auto kept = first, last = first;  // of this chain: those kept, and all
+    auto kept = first, last = first;  // reads of this chain: ends of the kept ones and of all
     for (; last != reads.end() && last->chain == read.chain; ++last) {
       if (!passed(*last->use)) *kept++ = *last;
     }
@@ -106,7 +106,7 @@ class MemoryShadow {
     }
   }
 
-  // Makes a border at an address; `found` is the first segment from there on, as is the result.
+  // Splits at an address; `found` is the first segment from there on, and so is the result.
   Segments::iterator split(Segments::iterator found, uint64_t at) {
     if (found == segments_.begin()) return found;
     auto before = std::prev(found);

@@ -35,7 +35,7 @@ class RowsOfCalls {
   }
   bool empty() const { return rows_.empty(); }
 
-  // Ops come in about the order of their calls, so the answer is mostly near the last.
+  // Ops come roughly in call order, so the result is usually near the last one.
   template <class Function>
   void for_each(Id process, trace::Int correlation, Function function) {
     const Key key{process, correlation};
@@ -79,8 +79,8 @@ class NodesOfGraphs {
         executables_[{trace.graph.process_id[graph], trace.graph.handle[graph]}].push_back(graph);
     }
   }
-  // Calls for the correlation id and the kernel's name of each captured call that an op of a graph
-  // stands for.
+  // Calls `function` with the correlation id and the kernel name of each captured call that a graph
+  // op represents.
   template <class Function>
   void for_each(Id process, Id op, Function function) const {
     if (nodes_.empty()) return;
@@ -103,13 +103,13 @@ class NodesOfGraphs {
   }
 
  private:
-  // Of a launch as a whole.
+  // The nodes of a launch that is recorded as a whole.
   std::span<const Id> launched(Id process, Id op) const {
     const Id call = trace_.op.api_call_id[op];
     if (trace_.op.kind[op] != trace::kGraphLaunch || call >= trace_.api_call.size()) return {};
     const auto found = executables_.find({process, trace_.api_call.object[call]});
     if (found == executables_.end()) return {};
-    // Handles are reused: the newest that was there.
+    // Handles are reused: take the newest at that time.
     Id newest = kNoId;
     for (Id graph : found->second) {
       if (trace_.graph.created_ns[graph] <= trace_.api_call.start_ns[call]) newest = graph;
@@ -129,14 +129,14 @@ bool is_simulated(const Trace& trace, Id op) {
   return device < trace.device.size() && trace.device.simulated[device] == 1;
 }
 
-// Which of the call's copies an op is, and so which rows of access are its own, is not known.
+// It is unknown which of the call's copies an op is, and so which rows of access belong to it.
 bool is_of_batch(const Trace& trace, Id op) {
   const Id call = trace.op.api_call_id[op];
   return call < trace.api_call.size() &&
          trace.text(trace.api_call.name_id[call]).find("Batch") != std::string_view::npos;
 }
 
-// Ties the rows of access to ops.
+// Matches the rows of access with ops.
 class UseSearch {
  public:
   explicit UseSearch(const IssueOrder& order)
@@ -163,7 +163,7 @@ class UseSearch {
     for (Id op = 0; op < trace_.op.size(); ++op) {
       if (item_of_op_[op] == kNoItem) add_uses_of(op);
     }
-    const size_t of_calls = uses.size();  // in order, what operations declare comes in between
+    const size_t of_calls = uses.size();  // sorted; declared uses of operations are merged in
     for (Id row = 0; row < access_.size(); ++row) {
       if (access_.source[row] == kOperation) {
         const auto span = of_operation_.find(access_.operation_id[row]);
@@ -190,7 +190,7 @@ class UseSearch {
     Id first = kNoId, last = kNoId;
   };
 
-  // The ops of each libcoord operation that declares what it touches.
+  // The ops of each libcoord operation that declares its accesses.
   void find_operations() {
     std::vector<bool> declares(trace_.operation.size());
     for (Id row = 0; row < access_.size(); ++row) {
@@ -210,7 +210,7 @@ class UseSearch {
     }
   }
 
-  // What the calls that issued an op, or were captured into it, touch.
+  // The accesses of the calls that issued an op or were captured into it.
   void add_uses_of(Id op) {
     const Id process = trace_.process_of_stream(trace_.op.stream_id[op]);
     bool known = declared_[op];
@@ -248,7 +248,7 @@ class UseSearch {
       use.possible = access_.rows[row] != trace::kNoInt && access_.rows[row] > kMostRows;
       if (access_.source[row] == kArgument && !is_of_batch(trace_, last)) {
         if (is_staged(trace_, last, use.write)) return;
-        // A simulated device tells what its kernels touch, and of memsets no kind of memory.
+        // A simulated device reports its kernels' accesses, and no memory kind for memsets.
         const bool simulated_work =
             trace_.op.kind[last] != trace::kMemcpy && is_simulated(trace_, last);
         use.space = simulated_work ? MemorySpace::kEither : space_of_end(trace_, last, use.write);
@@ -284,13 +284,13 @@ class UseSearch {
   std::vector<bool> declared_;  // by op
   std::unordered_map<Id, Span> of_operation_;
   std::unordered_map<uint64_t, bool> is_const_;  // by name and parameter
-  bool scanned_ = false;                         // the parameters of kernels were searched
+  bool scanned_ = false;                         // kernel parameters were scanned
 };
 
 }  // namespace
 
 bool points_to_const(std::string_view name, trace::Small parameter) {
-  const std::string text = trace::demangled(name);  // CUPTI may have done so already
+  const std::string text = trace::demangled(name);  // CUPTI may already have demangled it
   if (!text.ends_with(')')) return false;
   // The last (...) holds the parameters.
   int depth = 0;

@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Who touches which memory: the rows of `access` tied to ops, in an order that memory_conflicts.h
-// can walk.
+// Which ops access which memory: the rows of `access` matched with ops, in an order that
+// memory_conflicts.h can walk.
 //
 // Copies and memsets, and what operations and simulated kernels declare, are certain. What a kernel
 // does with a parameter that points into allocated memory is only possible: const in the kernel's
-// name says that it does not write there, and nothing says which bytes it reads.
+// name means that it does not write there, and the bytes it reads are unknown.
 #pragma once
 
 #include <span>
@@ -18,11 +18,11 @@
 
 namespace streamscope::analysis {
 
-/// A piece of memory that the work of one op, the ops of one operation, or host code touches.
+/// A piece of memory that one op, the ops of one operation, or host code accesses.
 struct MemoryUse {
-  Id access = kNoId;                     ///< row of access, which knows about further rows
-  uint32_t item = 0;                     ///< of last_op, in the order of issue
-  Id first_op = kNoId, last_op = kNoId;  ///< in order of issue; kNoId: host code
+  Id access = kNoId;                     ///< row of access, which refers to further rows
+  uint32_t item = 0;                     ///< of last_op, in issue order
+  Id first_op = kNoId, last_op = kNoId;  ///< in issue order; kNoId: host code
   uint64_t begin = 0, end = 0;           ///< of the first row; end 0: a kernel's parameter
   bool write = false;
   bool possible = false;
@@ -32,7 +32,7 @@ struct MemoryUse {
   bool is_parameter() const { return end == 0; }
 };
 
-/// A plane with more rows is judged as one piece, and only as a possible use.
+/// A 2D copy with more rows is treated as one piece, and only as a possible use.
 inline constexpr trace::Int kMostRows = 4096;
 
 /// Immutable; keeps a reference to the trace.
@@ -42,12 +42,12 @@ class MemoryUses {
 
   /// By ops, in order of their items.
   std::span<const MemoryUse> of_ops() const { return uses_; }
-  /// By host code, in order of time.
+  /// By host code, in time order.
   std::span<const MemoryUse> of_host() const { return host_; }
   bool empty() const { return uses_.empty() && host_.empty(); }
 
   bool any_possible() const { return any_possible_; }
-  /// Kernels of which nobody says what they touch.
+  /// Kernels whose accesses are not recorded.
   size_t unknown_kernels() const { return unknown_kernels_; }
   Id process(const MemoryUse& use) const { return trace_.access.process_id[use.access]; }
 
@@ -58,7 +58,7 @@ class MemoryUses {
   bool any_possible_ = false;
 };
 
-/// True if a kernel's name, mangled or not, says that this parameter points to const.
+/// True if a kernel's name, mangled or not, shows that this parameter points to const.
 bool points_to_const(std::string_view name, trace::Small parameter);
 
 }  // namespace streamscope::analysis

@@ -1,11 +1,10 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Vector clocks of equal width, shared and counted: the storage of HappensBefore and of nobody
-// else.
+// Vector clocks of equal width with reference counts: the storage of HappensBefore only.
 //
-// A clock that several hold is never changed; who learns something new then takes a copy. So a
-// record costs no copy, and streams that met at a barrier share one clock.
+// A shared clock is never modified; a holder that learns something new takes a copy. So a record
+// needs no copy, and streams that joined at a barrier share one clock.
 #pragma once
 
 #include <algorithm>
@@ -19,14 +18,14 @@
 
 namespace streamscope::analysis {
 
-/// Where something stands in the order of issue; per chain the newest known, -1 for nothing.
+/// A position in issue order; in a clock the newest known one of each chain, -1 for none.
 using Position = int32_t;
 
 /// Not thread-safe.
 class ClockPool {
  public:
   using Ref = uint32_t;
-  static constexpr Ref kNothing = 0;  ///< the clock of who knows nothing; always there
+  static constexpr Ref kNothing = 0;  ///< the empty clock; always exists
   static constexpr Ref kNone = UINT32_MAX;
 
   explicit ClockPool(size_t width)
@@ -43,13 +42,13 @@ class ClockPool {
   size_t live_bytes() const { return (counts_.size() - free_.size()) * lanes_ * sizeof(Lane); }
   size_t width() const { return lanes_ * kLanes; }
 
-  /// Replaces *clock by the newer of it and `news` in every entry, and of `position` in that of
-  /// `chain`. Entry `own`, that of the chain whose clock it is, means nothing; chains beyond the
-  /// width have no entry. Takes `alike` instead of a clock of its own if that is equal. Returns
-  /// false, and leaves *clock, if there was nothing new.
+  /// Sets each entry of *clock to the newer of it and `news`, and the entry of `chain` also to
+  /// `position` if newer. Entry `own`, that of the clock's own chain, is ignored; chains beyond the
+  /// width have no entry. Shares `alike` instead of a separate clock if they are equal. Returns
+  /// false and leaves *clock alone if there was nothing new.
   bool join(Ref* clock, size_t own, Ref news, size_t chain, Position position, Ref alike) {
     const bool known_chain = chain < width();
-    // Mostly the news is news at first sight, and nobody to share with.
+    // Usually the first check shows something new, and there is no clock to share.
     if (!known_chain || entry(*clock, chain) >= position || alike != kNone) {
       newest(scratch_.data(), lanes(*clock), lanes(news));
       Position* merged = reinterpret_cast<Position*>(scratch_.data());
@@ -86,7 +85,7 @@ class ClockPool {
     return static_cast<Lane*>(memory);
   }
 
-  // *to may be one of the others.
+  // *to may alias *a or *b.
   void newest(Lane* to, const Lane* a, const Lane* b) const {
     for (size_t i = 0; i < lanes_; ++i) to[i] = a[i] > b[i] ? a[i] : b[i];
   }
@@ -98,7 +97,7 @@ class ClockPool {
   Position* data(Ref ref) { return reinterpret_cast<Position*>(lanes(ref)); }
   const Position* data(Ref ref) const { return reinterpret_cast<const Position*>(lanes(ref)); }
 
-  // In all entries but one.
+  // Compares all entries except `own`.
   bool equals_scratch(Ref clock, size_t own) const {
     const Lane* theirs = lanes(clock);
     Lane differs{};

@@ -15,7 +15,7 @@
 namespace streamscope::analysis {
 namespace {
 
-// An op that the next item of a stream has to wait for, and by what means.
+// An op that the next item of a stream has to wait for, and why.
 struct Source {
   Id op = kNoId;
   trace::EdgeKind kind = trace::kFifoEdge;
@@ -27,7 +27,7 @@ using Frontier = std::vector<Source>;
 
 }  // namespace
 
-// What streams and records hold are frontiers, what threads know are ops not yet passed on.
+// Streams and records hold frontiers; threads hold ops that they have not yet passed on.
 class EdgeWalk : public OrderingConsumer {
  public:
   explicit EdgeWalk(const IssueOrder& order)
@@ -40,7 +40,7 @@ class EdgeWalk : public OrderingConsumer {
         handed_(trace_.thread.size() * trace_.stream.size(), kNoId),
         sequence_(large_vector<uint32_t>(trace_.op.size(), 0)) {
     record_sources_ = large_vector(trace_.event_record.size(), Edges::Slice{});
-    // Most records stand for one op, most waits are for one edge.
+    // Most records represent one op, most waits cause one edge.
     reserve_large(record_ops_, trace_.event_record.size());
     reserve_large(edges, trace_.event_wait.size());
     sync_slices.resize(trace_.host_sync.size());
@@ -95,21 +95,20 @@ class EdgeWalk : public OrderingConsumer {
   const IssueOrder& order_;
   const GraphNodes graph_nodes_;
   std::vector<Frontier> streams_;
-  std::vector<Frontier> barriers_;  // per context: what the last item of its legacy stream left
+  std::vector<Frontier> barriers_;  // per context: the frontier after its last legacy-stream item
   std::vector<std::vector<Id>>
-      pending_;             // per thread: ops it knows to have ended and has not passed on yet
+      pending_;             // per thread: ops that it knows have ended and has not passed on yet
   std::vector<Id> handed_;  // per thread and stream: newest op of the stream handed to the thread
-  std::vector<uint32_t> sequence_;  // per op: its place in the walk
+  std::vector<uint32_t> sequence_;  // per op: its position in the walk
   uint32_t last_sequence_ = 0;
   std::vector<Edges::Slice> record_sources_;  // per record: into record_ops_
   std::vector<Id> record_ops_;
-  Frontier learned_;        // by the synchronization at hand
-  std::vector<Id> copied_;  // what the copy at hand tells its thread
+  Frontier learned_;        // from the current synchronization
+  std::vector<Id> copied_;  // what the thread learns from the current copy
   Id copying_thread_ = kNoId;
 };
 
-// When an op ended, or where its call stood if that is unknown: the key by which frontiers drop
-// ops.
+// When an op ended, or the time of its call if unknown: the key by which frontiers drop ops.
 Ns EdgeWalk::ended_ns(Id op) const {
   return trace_.op.end_ns[op] != kUnknownNs ? trace_.op.end_ns[op] : order_.issue(op).end_ns;
 }
@@ -125,15 +124,15 @@ void EdgeWalk::add(Frontier& frontier, const Source& source) {
   ++truncated_count;
   auto first_ended =
       std::min_element(frontier.begin(), frontier.end(), [&](const Source& a, const Source& b) {
-        // The stream's own last op stays, whenever it ended.
+        // The stream's own last op stays, no matter when it ended.
         return std::tuple(a.kind == trace::kFifoEdge, ended_ns(a.op)) <
                std::tuple(b.kind == trace::kFifoEdge, ended_ns(b.op));
       });
   if (ended_ns(first_ended->op) < ended_ns(source.op)) *first_ended = source;
 }
 
-// The barrier stands for all that was in the stream, but what the stream itself waits for keeps its
-// name: it is in the stream from its wait on, the barrier only from the next op on.
+// The barrier covers everything that was in the stream, but the stream's own waits keep their edge
+// kind: they apply from the wait on, the barrier only from the next op on.
 void EdgeWalk::join_legacy(Id stream, const StreamRole& role, bool is_new) {
   if (!is_new) return;
   Frontier& frontier = streams_[stream];
@@ -163,7 +162,7 @@ void EdgeWalk::leave(Id stream, const StreamRole& role) {
 }
 
 void EdgeWalk::join_record(Id stream, Id record, Id wait) {
-  if (trace_.event_record.stream_id[record] == stream) return;  // FIFO says so already
+  if (trace_.event_record.stream_id[record] == stream) return;  // implied by FIFO order
   for (const Id op : ops_of(record)) add(streams_[stream], {op, trace::kEventEdge, record, wait});
 }
 
@@ -182,7 +181,7 @@ void EdgeWalk::place_context_record(Id record, Id, std::span<const Id> streams) 
   stand_for(record, all);
 }
 
-// The call that issues a copy knows of what it waited for when it returns.
+// When the call that issues a copy returns, its thread knows what the call waited for.
 void EdgeWalk::teach_copy(Id thread, Id stream, Id, const Issue&) {
   copying_thread_ = thread;
   for (const Source& source : streams_[stream]) copied_.push_back(source.op);
@@ -191,7 +190,7 @@ void EdgeWalk::teach_copy(Id thread, Id stream, Id, const Issue&) {
 void EdgeWalk::emit(const Source& source, Id to) {
   if (trace_.op.stream_id[source.op] == trace_.op.stream_id[to]) return;
   trace::Edge edge;
-  // Branches of a graph run on streams of their own, and still in the order of its launches.
+  // Branches of a graph run on their own streams, but in the order of its launches.
   edge.kind = source.kind == trace::kFifoEdge ? trace::kGraphEdgeKind : source.kind;
   edge.from_op_id = source.op;
   edge.to_op_id = to;
@@ -200,7 +199,7 @@ void EdgeWalk::emit(const Source& source, Id to) {
   edges.push_back(edge);
 }
 
-// What an op, or the first nodes of a graph launch, have to wait for.
+// What an op, or the root nodes of a graph launch, must wait for.
 void EdgeWalk::enter(Id op, const Frontier& frontier) {
   for (const Source& source : frontier) emit(source, op);
   if (const Id writer = order_.writer_of(op); writer != kNoId)
@@ -212,7 +211,7 @@ void EdgeWalk::host_edges(Id op, Id thread) {
   const Id stream = trace_.op.stream_id[op];
   std::erase_if(pending_[thread], [&](Id source) {
     if (trace_.op.stream_id[source] == stream)
-      return false;  // FIFO says so already; others may need it
+      return false;  // implied by FIFO order; others may need it
     emit({source, trace::kHostEdge, kNoId, kNoId}, op);
     return true;
   });
@@ -225,8 +224,8 @@ void EdgeWalk::place_op(Id op, Id stream, const Issue& issue) {
   streams_[stream].assign(1, {op, trace::kFifoEdge, kNoId, kNoId});
 }
 
-// A graph launch, node by node: nodes without predecessors take the edges in, those without
-// successors give them out. Without the graph's topology the first to start and the last to end do.
+// A graph launch, node by node: incoming edges go to nodes without predecessors, outgoing edges
+// leave nodes without successors. If the topology is unknown: the first to start, the last to end.
 void EdgeWalk::place_launch(std::span<const Issued> nodes, Id stream, const Issue& issue) {
   Frontier& frontier = streams_[stream];
   const Id process = trace_.process_of_stream(stream);
@@ -249,7 +248,7 @@ void EdgeWalk::place_launch(std::span<const Issued> nodes, Id stream, const Issu
     std::vector<bool> has_successor(ops.size());
     std::vector<Id> stack, seen;
     for (const auto& [node, op] : ops) {
-      // Nodes without an op (host and empty nodes) are looked through.
+      // Nodes without an op (host and empty nodes) are skipped.
       bool root = true;
       stack.assign(1, node);
       seen.clear();
@@ -280,7 +279,7 @@ void EdgeWalk::place_launch(std::span<const Issued> nodes, Id stream, const Issu
   frontier = std::move(leaves);
 }
 
-// False if the thread knew already.
+// False if the thread already knew.
 bool EdgeWalk::hand_to_thread(Id thread, Id op) {
   const Id stream = trace_.op.stream_id[op];
   if (thread >= pending_.size() || stream >= streams_.size()) return false;
@@ -307,7 +306,7 @@ Edges::Edges(const IssueOrder& order)
   truncated_count_ = walk.truncated_count;
   sync_slices_ = std::move(walk.sync_slices);
   sync_ops_ = std::move(walk.sync_ops);
-  // In order of the op that they end at; walked backwards, they find their places from the back.
+  // Sorted by the op they end at; walked backwards, so that each slot is filled from the back.
   const bool sorted = std::is_sorted(
       walk.edges.begin(), walk.edges.end(),
       [](const trace::Edge& a, const trace::Edge& b) { return a.to_op_id < b.to_op_id; });

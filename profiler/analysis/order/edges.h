@@ -1,19 +1,19 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Ordering edges between ops of different streams: which op had to end before which could start,
+// Ordering edges between ops of different streams: which op had to end before another could start,
 // and why.
 //
-// A consumer of OrderingWalk (ordering.h). Every stream carries a frontier: the ops that whatever
-// is enqueued next has to wait for. An op turns the frontier of its stream into edges and becomes
-// the frontier; a record keeps a copy of it, a wait bound to that record adds the copy to its own
-// stream, and a host sync hands the frontier to the thread that waited. So edges run through any
-// chain of records and waits that has no op of its own (a barrier's hub, for example).
+// A consumer of OrderingWalk (ordering.h). Every stream carries a frontier: the ops that the next
+// item must wait for. An op turns the frontier of its stream into edges and becomes the frontier; a
+// record keeps a copy of it, a wait bound to that record adds the copy to its own stream, and a
+// host sync passes the frontier to the thread that waited. So edges run through any chain of
+// records and waits that has no op of its own (a barrier's hub, for example).
 //
-// Edges between ops of one stream are implied (FIFO) and never listed, those between nodes of one
-// graph launch are. What a thread learned becomes an edge once, to the next op that it issues to
-// another stream: such edges are true, but not all that the host guarantees. happens_before.h
-// answers what is ordered at all; edges are what explains it.
+// Edges between ops of one stream are implied (FIFO) and never listed; those between nodes of one
+// graph launch are listed. What a thread learned becomes an edge once, to the next op that it
+// issues to another stream: such edges are correct, but not everything that the host guarantees.
+// happens_before.h answers what is ordered; edges explain it.
 #pragma once
 
 #include <span>
@@ -23,11 +23,11 @@
 
 namespace streamscope::analysis {
 
-/// A frontier keeps at most so many ops, those that ended last: the cost stays linear, and a join
-/// of more than 16 streams at one point is explained well enough by the 16 that held it up longest.
+/// A frontier keeps at most this many ops, those that ended last: the cost stays linear, and the 16
+/// ops that delayed it longest explain a join of more streams well enough.
 inline constexpr size_t kMaxFrontier = 16;
 
-/// Immutable; refers to nothing. Rows are sorted by `to_op_id`.
+/// Immutable; keeps no references. Rows are sorted by `to_op_id`.
 class Edges {
  public:
   explicit Edges(const IssueOrder& order);
@@ -41,13 +41,13 @@ class Edges {
     return {rows_.data() + first_[op], first_[op + 1] - first_[op]};
   }
   size_t first_incoming(Id op) const { return first_[op]; }
-  /// Ops that a synchronization waited for, as far as its thread did not know them to have ended;
-  /// of many the 16 that ended last.
+  /// Ops that a synchronization waited for and that its thread did not yet know to have ended; at
+  /// most the 16 that ended last.
   std::span<const Id> sync_sources(Id host_sync) const {
     const Slice& slice = sync_slices_[host_sync];
     return {sync_ops_.data() + slice.first, slice.count};
   }
-  /// How often a frontier was full, so that an edge may be absent.
+  /// How often a frontier was full, so that edges may be missing.
   size_t truncated_count() const { return truncated_count_; }
 
  private:

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// The order inside CUDA graphs: which node of a launch runs after which.
+// The order inside CUDA graphs: which node of a launch runs after which other node.
 #pragma once
 
 #include <span>
@@ -12,21 +12,21 @@
 
 namespace streamscope::analysis {
 
-/// Immutable; refers to nothing. Nodes that have no op of their own (empty nodes, host nodes) are
-/// looked through.
+/// Immutable; keeps no references. Nodes that have no op of their own (empty nodes, host nodes) are
+/// skipped.
 class GraphNodes {
  public:
   explicit GraphNodes(const Trace& trace);
 
   bool empty() const { return node_.empty(); }
-  /// The row of graph_node for a native id that ops name, with the process they ran in; kNoId if
-  /// the trace does not hold it.
+  /// The row of graph_node for the native id of ops in this process; kNoId if the trace does not
+  /// contain it.
   Id node(Id process, trace::Int native_id) const;
   /// Nodes that must end before this one starts.
   std::span<const Id> before(Id node) const {
     return {edges_.data() + first_[node], first_[node + 1] - first_[node]};
   }
-  /// Nodes that start when this one has ended.
+  /// Nodes that start after this one has ended.
   std::span<const Id> after(Id node) const {
     return {successors_.data() + first_successor_[node],
             first_successor_[node + 1] - first_successor_[node]};

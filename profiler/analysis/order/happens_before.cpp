@@ -9,7 +9,7 @@
 
 namespace streamscope::analysis {
 
-// The joins that ops up to a position know of.
+// How many joins are visible at a position.
 Version HappensBefore::Impl::version_before(ChainId chain, Position at) const {
   const auto& joins = chains[chain].joins;
   const auto end = std::upper_bound(joins.begin(), joins.end(), at,
@@ -17,14 +17,14 @@ Version HappensBefore::Impl::version_before(ChainId chain, Position at) const {
   return static_cast<Version>(end - joins.begin());
 }
 
-// Walks the joins backwards, breadth first. Joins older than what is looked for cannot know of it.
+// Walks the joins backwards, breadth first. Joins older than the target cannot contain it.
 bool HappensBefore::Impl::reaches(ChainId chain, Version version, ChainId from, Position at,
                                   std::vector<Hop>* path) const {
   struct Step {
     ChainId chain;
     Version version;
     size_t parent;
-    const Join* join;  // by which the parent learned from this chain
+    const Join* join;  // through which the parent learned from this chain
   };
   std::vector<Step> steps{{chain, version, 0, nullptr}};
   std::vector<Version> looked_at(chains.size(), 0);

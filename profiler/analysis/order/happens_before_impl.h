@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What HappensBefore keeps: chains, what they joined, and clocks. Filled by
-// happens_before_walk.cpp, asked by happens_before.cpp, seen by nobody else.
+// The data of HappensBefore: chains, their joins, and clocks. Filled by happens_before_walk.cpp,
+// queried by happens_before.cpp, private to both.
 #pragma once
 
 #include <deque>
@@ -15,19 +15,19 @@
 namespace streamscope::analysis {
 
 using ChainId = uint32_t;
-using Version = uint32_t;  // how many joins of a chain something knows
+using Version = uint32_t;  // how many joins of a chain are known
 
-// What was known at a place: the clock of a chain, its newest op, and how much it had joined.
+// What was known at a position: the clock of a chain, its newest op, and its number of joins.
 struct Snapshot {
   ClockPool::Ref clock = ClockPool::kNone;
   ChainId chain = kNoId;
   Position position = -1;
   Version version = 0;
-  // Clock of the first that joined it: those who join it later often know just the same.
+  // The clock of the first chain that joined it: later ones often have the same clock.
   ClockPool::Ref joined = ClockPool::kNone;
 };
 
-// News from another chain: ops after position `at` know of it.
+// Knowledge from another chain: ops after position `at` have it.
 struct Join {
   Position at;
   ChainId from;
@@ -43,10 +43,10 @@ struct Join {
 struct Chain {
   ClockPool::Ref clock = ClockPool::kNothing;
   Position position = -1;  // newest op
-  std::deque<Join> joins;  // many chains grow beside each other: none is moved as it grows
+  std::deque<Join> joins;  // many chains grow at once: a deque does not move its elements
 };
 
-// Where an op stands.
+// The position of an op.
 struct Standing {
   ChainId chain = kNoId;                    // kNoId: not placed
   Position position = -1;                   // nodes of one graph launch share theirs
@@ -69,7 +69,7 @@ struct HappensBefore::Impl {
   std::vector<Chain> chains;
   std::vector<Version> sync_version;
   std::vector<bool> redundant_wait, redundant_sync;
-  // Per thread, in order of return: what it knew then.
+  // Per thread, in order of return: what it knew at that time.
   struct Return {
     Ns at_ns;
     Version version;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What every chain knew, and when: a consumer of OrderingWalk.
+// Computes what every chain knew, and when: a consumer of OrderingWalk.
 
 #include <algorithm>
 #include <queue>
@@ -13,11 +13,11 @@
 namespace streamscope::analysis {
 namespace {
 
-// How far back calls of other threads are looked up: a call during which so many synchronizations
-// of others returned knows, for us, only what its own thread knew.
+// How many returned synchronizations of other threads are kept: a call during which more of them
+// returned is assumed to know only what its own thread knew.
 constexpr size_t kHostVersionsKept = 64;
 
-// Fills an Impl: what streams, threads and records hold are vector clocks.
+// Fills an Impl: streams, threads and records hold vector clocks.
 template <class Impl>
 class ClockWalk : public OrderingConsumer {
  public:
@@ -94,7 +94,7 @@ class ClockWalk : public OrderingConsumer {
     if (s.joined != ClockPool::kNone) clocks().release(s.joined);
     s = {};
   }
-  // The chain learns what the snapshot knows; false if it knew that already.
+  // The chain learns what the snapshot knows; false if it already knew that.
   bool join(ChainId into, Snapshot& news, trace::EdgeKind kind, Id cause, bool copy = false);
   bool join_chain(ChainId into, ChainId from, trace::EdgeKind kind, Id cause = kNoId) {
     Snapshot news = snapshot(from);
@@ -108,7 +108,7 @@ class ClockWalk : public OrderingConsumer {
   }
   void learn_from_threads(ChainId thread, Ns call_start);
   void returned(ChainId thread, Ns at_ns);
-  // Keeps the chain's clock for questions if there is room.
+  // Keeps the chain's clock for queries if the budget allows.
   ClockPool::Ref keep(ClockPool::Ref clock) {
     if (impl_.all_kept && clocks().live_bytes() > options_.clock_budget_bytes)
       impl_.all_kept = false;
@@ -126,17 +126,17 @@ class ClockWalk : public OrderingConsumer {
   const Trace& trace_;
   const HappensBefore::Options options_;
   Position now_ = 0;
-  size_t joins_before_ = 0;                // of the thread of the synchronization at hand
-  bool joined_ = false, learned_ = false;  // a record by the wait at hand, and anything new
+  size_t joins_before_ = 0;                // of the thread of the current synchronization
+  bool joined_ = false, learned_ = false;  // the current wait joined a record; learned anything
   std::vector<ChainId> chain_of_stream_;
-  std::vector<Snapshot> barriers_;  // per context: what the last item of its legacy stream left
+  std::vector<Snapshot> barriers_;  // per context: after the last item of its legacy stream
   ChainId first_thread_ = 0, first_context_ = 0, host_ = 0;
   std::vector<Version> handed_;  // per thread and stream chain: version of the thread it knows
   std::vector<Snapshot> records_;
-  std::vector<uint32_t> last_use_;  // per record: item that needs it last
+  std::vector<uint32_t> last_use_;  // per record: the last item that needs it
   std::unordered_map<Id, Snapshot> written_;
 
-  // Observed relation: what all threads together know, and what they will when calls return.
+  // Observed relation: what all threads together know, and what they learn when calls return.
   struct Returning {
     Ns at_ns;
     Snapshot known;
@@ -249,7 +249,7 @@ void ClockWalk<Impl>::learn_from_threads(ChainId thread, Ns call_start) {
     }
     drop(next.known);
   }
-  // Items come in order of return; this call may have begun before others that were looked at.
+  // Items come in order of return; this call may have begun before earlier items.
   for (auto version = host_versions_.rbegin(); version != host_versions_.rend(); ++version) {
     if (version->from_ns > call_start) continue;
     join(thread, version->known, trace::kHostEdge, kNoId);
@@ -314,14 +314,14 @@ void ClockWalk<Impl>::teach_stream(Id thread_id, Id stream, Id sync) {
   const ChainId thread = chain_of_thread(thread_id), id = chain_of_stream_[stream];
   if (id == kNoId) return;
   const Chain& theirs = chain(id);
-  // Nothing since an op that the thread knows of: cheap, as a device has many idle streams.
+  // No change since an op that the thread knows: a cheap check, as a device has many idle streams.
   const bool known = clocks().entry(chain(thread).clock, id) >= theirs.position &&
                      (theirs.joins.empty() || theirs.joins.back().at <= theirs.position);
   if (known) return;
   join_chain(thread, id, trace::kHostEdge, sync);
 }
 
-// The thread knows more from the return of a call on.
+// Keeps what the thread knows from the return of a call on.
 template <class Impl>
 void ClockWalk<Impl>::returned(ChainId thread, Ns at_ns) {
   keep_return(impl_.returns[thread - first_thread_], thread, at_ns);

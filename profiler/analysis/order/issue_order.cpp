@@ -20,8 +20,8 @@ using trace::Int;
 
 bool succeeded(trace::Small result) { return result == 0 || result == trace::kNoSmall; }
 
-// Rows by (time, correlation id): the latter decides between calls that returned at the same
-// instant, as happens on the coarse virtual clock of a simulated device.
+// Rows by (time, correlation id): the latter orders calls that returned at the same instant, as
+// happens on the coarse virtual clock of a simulated device.
 template <class AtNs>
 void sort_by_call(std::vector<Id>& rows, AtNs at_ns, const trace::Column<Int>& correlation) {
   const auto before = [&](Id a, Id b) {
@@ -33,8 +33,7 @@ void sort_by_call(std::vector<Id>& rows, AtNs at_ns, const trace::Column<Int>& c
     std::sort(rows.begin(), rows.end(), before);
 }
 
-// Those of the rows from 0 to `count` that a predicate accepts, by (column `at_ns`, correlation
-// id).
+// The rows from 0 to `count` that a predicate accepts, by (column `at_ns`, correlation id).
 template <class Accepts>
 std::vector<Id> rows_by_call(size_t count, Accepts accepts, const trace::Column<Ns>& at_ns,
                              const trace::Column<Int>& correlation) {
@@ -48,7 +47,7 @@ std::vector<Id> rows_by_call(size_t count, Accepts accepts, const trace::Column<
   return rows;
 }
 
-// Ops by call, and those of one call (nodes of a graph) by start.
+// Ops by call; those of one call (nodes of a graph) by start.
 std::vector<Id> ops_by_call(const Trace& trace) {
   const auto& calls = trace.api_call;
   const auto& call_of = trace.op.api_call_id;
@@ -68,7 +67,7 @@ std::vector<Id> ops_by_call(const Trace& trace) {
     }
   }
   if (std::is_sorted(ops.begin(), ops.end(), before)) return ops;
-  // Calls are nearly in order even where ops are not.
+  // Calls are nearly in order even if ops are not.
   std::vector<Id> first = large_vector(calls.size(), kNoId), next;
   for (auto op = ops.rbegin(); op != ops.rend(); ++op) {
     Id& of_call = first[call_of[*op]];
@@ -90,7 +89,7 @@ std::vector<Id> ops_by_call(const Trace& trace) {
   return ops;
 }
 
-// The calls of synchronous copies are rows of host_sync; their ops name no api_call.
+// The calls of synchronous copies are rows of host_sync; their ops have no api_call.
 std::unordered_map<Id, Id> find_copy_syncs(const Trace& trace) {
   std::map<std::pair<Id, Int>, Id> copies;
   const auto& syncs = trace.host_sync;
@@ -111,7 +110,7 @@ std::unordered_map<Id, Id> find_copy_syncs(const Trace& trace) {
   return result;
 }
 
-// Synchronous copies among the others.
+// All ops, synchronous copies merged in.
 std::vector<Id> ops_in_order(const IssueOrder& order,
                              const std::unordered_map<Id, Id>& copy_syncs) {
   std::vector<Id> ops = ops_by_call(order.trace());
@@ -128,7 +127,7 @@ std::vector<Id> ops_in_order(const IssueOrder& order,
   return merged;
 }
 
-// Which write lets each memory wait go on.
+// Which write releases each memory wait.
 std::unordered_map<Id, Id> find_writers(const Trace& trace, const IssueOrder& order,
                                         const std::vector<Id>& ops) {
   struct Write {
@@ -168,10 +167,10 @@ std::unordered_map<Id, Id> find_writers(const Trace& trace, const IssueOrder& or
   return result;
 }
 
-// What a memory wait holds back whose write has not come: whatever comes behind it by the rules.
+// What a memory wait holds back while its write is missing: everything ordered after it.
 class HeldBack : public OrderingConsumer {
  public:
-  /// `missing`: memory waits whose write has not come.
+  /// `missing`: memory waits whose write is missing so far.
   HeldBack(const Trace& trace, const std::unordered_set<Id>& missing)
       : trace_(trace),
         missing_(missing),
@@ -179,7 +178,7 @@ class HeldBack : public OrderingConsumer {
         threads_(trace.thread.size()),
         barriers_(trace.context.size()) {}
 
-  /// The item that was walked last.
+  /// True if the last item of the walk is held back.
   bool item_is_held() const { return held_; }
 
  private:
@@ -236,7 +235,7 @@ class HeldBack : public OrderingConsumer {
   void end(Issued item) {
     if (item.kind() == Issued::kSync) held_ = threads_[trace_.host_sync.thread_id[item.id()]];
     if (!held_) return;
-    // A context-wide wait stays one item: it holds all its streams back, or none.
+    // A context-wide wait stays one item: it holds back all its streams or none.
     for (const Id stream : placed_) streams_[stream] = true;
   }
 
@@ -257,7 +256,7 @@ class HeldBack : public OrderingConsumer {
   bool held_ = false;
 };
 
-// Puts what a memory wait holds back behind the write it waits for.
+// Moves what a memory wait holds back behind the write it waits for.
 class Deferral {
  public:
   Deferral(const IssueOrder& order, const std::unordered_map<Id, Id>& writers) : order_(order) {
@@ -274,7 +273,7 @@ class Deferral {
       add(items.subspan(i, count));
       i += count;
     }
-    // A cycle, or a write that never came: nothing of this ran to its end.
+    // A cycle, or a write that was never issued: none of this finished.
     result_.insert(result_.end(), deferred_.begin(), deferred_.end());
     return std::move(result_);
   }
@@ -300,7 +299,7 @@ class Deferral {
     held_.emplace(order_.trace(), missing_);
     walk_.emplace(order_, *held_);
   }
-  // True if somebody may have waited for it.
+  // True if a memory wait may have waited for it.
   bool emit(std::span<const Issued> items) {
     result_.insert(result_.end(), items.begin(), items.end());
     bool came = false;
@@ -335,9 +334,9 @@ class Deferral {
   }
 
   const IssueOrder& order_;
-  std::unordered_set<Id> missing_;                 // memory waits whose write has not come
+  std::unordered_set<Id> missing_;                 // memory waits whose write is missing so far
   std::unordered_map<Id, std::vector<Id>> waits_;  // write -> memory waits
-  std::optional<HeldBack> held_;                   // by what is deferred
+  std::optional<HeldBack> held_;                   // what the deferred items hold back
   std::optional<OrderingWalk<HeldBack>> walk_;
   std::vector<Issued> deferred_, result_;
 };
@@ -372,7 +371,7 @@ std::vector<Id> waits_in_order(const Trace& trace) {
       waits.end_ns, waits.correlation_id);
 }
 
-// Of stream-ordered memory.
+// Calls that allocate or release stream-ordered memory.
 std::vector<Id> memory_calls_in_order(const Trace& trace) {
   const auto& calls = trace.api_call;
   return rows_by_call(
@@ -386,8 +385,8 @@ std::vector<Id> memory_calls_in_order(const Trace& trace) {
       calls.end_ns, calls.correlation_id);
 }
 
-// What a sync waits for is settled when it is called; its thread issues nothing before it returns.
-// One that never returned proves nothing.
+// What a sync waits for is fixed when it is called; its thread issues nothing before it returns. A
+// sync that never returned proves nothing.
 std::vector<Id> syncs_in_order(const Trace& trace) {
   const auto& syncs = trace.host_sync;
   return rows_by_call(
@@ -400,12 +399,12 @@ std::vector<Id> syncs_in_order(const Trace& trace) {
       syncs.start_ns, syncs.correlation_id);
 }
 
-// Merges rows of several tables, each in the order of its calls, into one order of calls.
+// Merges the rows of several tables, each in call order, into one call order.
 class CallMerge {
  public:
   struct Rows {
     Issued::Kind kind;
-    std::span<const Id> rows;  // those still to come
+    std::span<const Id> rows;  // remaining rows
     Ns at_ns = 0;              // of the next one
   };
 

@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Everything that takes a place in a stream or makes the host wait, in an order in which whatever
-// something depends on comes before it.
+// All items that occupy a position in a stream or make the host wait, in an order in which every
+// item comes after its dependencies.
 //
-// That is the order in which the calls returned (measured to be the order in which streams take
-// their work), but for memory waits whose write is issued later: what such a wait holds back comes
-// after the write. ordering.h walks this list by the rules of CUDA's ordering.
+// That is the order in which the calls returned (measured to be the order in which streams run
+// their work), except for memory waits whose write is issued later: what such a wait holds back
+// comes after the write. ordering.h walks this list by CUDA's ordering rules.
 #pragma once
 
 #include <span>
@@ -18,7 +18,7 @@
 namespace streamscope::analysis {
 
 /// One row of op, event_record, event_wait or host_sync, or of api_call if it allocates or releases
-/// stream-ordered memory (kMemory). Four bytes, as traces have tens of millions.
+/// stream-ordered memory (kMemory). Four bytes, because traces have tens of millions of them.
 class Issued {
  public:
   enum Kind : uint32_t { kOp = 0, kRecord, kWait, kSync, kMemory };
@@ -54,28 +54,27 @@ void Issued::report(Walker& walker) const {
   }
 }
 
-/// True if a memory wait for `awaited` may go on once `written` stands there. The trace does not
-/// hold the comparison that a wait makes: "greater or equal", "equal" and "and" count, "nor" does
+/// True if a memory wait for `awaited` may be released by the value `written`. The trace does not
+/// contain the comparison of a wait: "greater or equal", "equal" and "and" are considered, "nor" is
 /// not.
 bool can_satisfy(trace::Int written, trace::Int awaited);
 
-/// Immutable; keeps a reference to the trace. Left out are calls that failed, were captured or
-/// never returned, waits without a record (no-ops), and ops whose call is missing.
+/// Immutable; keeps a reference to the trace. Omitted: calls that failed, were captured or never
+/// returned, waits without a record (no-ops), and ops whose call is missing.
 class IssueOrder {
  public:
   explicit IssueOrder(const Trace& trace);
 
   std::span<const Issued> items() const { return items_; }
   const Trace& trace() const { return trace_; }
-  /// The streams in which an item takes a place, in order of id. Context-wide records and waits
-  /// name none.
+  /// The streams that have items, by id. Context-wide records and waits name no stream.
   std::span<const Id> streams() const { return streams_; }
 
-  /// The call that issued an op, a synchronous copy's (a row of host_sync) included.
+  /// The call that issued an op, including a synchronous copy's (a row of host_sync).
   Issue issue(Id op) const {
     return has_copy_syncs() && copy_sync(op) != kNoId ? issue_of_copy(op) : issue_of(trace_, op);
   }
-  /// The stream in whose order an op stands: for nodes of a graph that of the launch.
+  /// The stream that orders an op: for nodes of a graph the stream of the launch.
   Id stream(Id op) const {
     return trace_.op.graph_node[op] == trace::kNoInt ? trace_.op.stream_id[op]
                                                      : stream_of_launch(op);
@@ -85,8 +84,8 @@ class IssueOrder {
   Id copy_sync(Id op) const { return found(copy_syncs_, op); }
   bool has_writers() const { return !writers_.empty(); }
   /// The write that had to run before a memory wait could end: the first of all known writes that
-  /// satisfy it, if those stand in one stream. Host stores and kernels may write too, unseen: the
-  /// order is real only as far as nobody else wrote. kNoId for every other op. O(1).
+  /// satisfy it, if those are in one stream. Host stores and kernels may also write, unrecorded:
+  /// the order holds only if they did not. kNoId for every other op. O(1).
   Id writer_of(Id memory_wait) const { return found(writers_, memory_wait); }
 
  private:

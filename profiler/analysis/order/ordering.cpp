@@ -61,7 +61,7 @@ CopyPromise promise_of_copy(const IssueOrder& order, Id op) {
   const trace::Small memory = trace.op.memory_kinds[op];
   const trace::Small source = memory == trace::kNoSmall ? 0 : source_of(memory);
   if (source == MemoryKind::kPinned) return CopyPromise::kItself;
-  // The copy itself may be under way when the driver has taken the data.
+  // The copy itself may still be running after the driver has staged the data.
   return source == MemoryKind::kPageable ? CopyPromise::kWorkBefore : CopyPromise::kNothing;
 }
 

@@ -1,13 +1,14 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// CUDA's ordering rules, in one place: what a stream waits for before an item, what it leaves for
-// others, and what the host knows when a call returns. docs/analysis.md lists the rules (A to M).
+// CUDA's ordering rules in one place: what a stream waits for before an item, what other streams
+// wait for after it, and what the host knows when a call returns. docs/analysis.md lists the rules
+// (A to M).
 //
 // OrderingWalk walks the items of an IssueOrder once and calls a consumer for every step. It knows
-// the rules; the consumer knows only how to represent what a stream, a record or a thread holds:
+// the rules; the consumer only knows how to represent the state of a stream, a record or a thread:
 // ops (edges.h), vector clocks (happens_before.h), instants (replay.h) or nodes of a graph
-// (wait_for.h). tests/analysis/ordering_cases_test.cpp asks all of them the same cases.
+// (wait_for.h). tests/analysis/ordering_cases_test.cpp tests all of them with the same cases.
 #pragma once
 
 #include <span>
@@ -17,15 +18,15 @@
 
 namespace streamscope::analysis {
 
-/// How a stream takes part in the rule of the legacy default stream (F).
+/// The role of a stream in the rule of the legacy default stream (F).
 struct StreamRole {
-  Id context = kNoId;     ///< kNoId: the trace does not hold it
+  Id context = kNoId;     ///< kNoId: not in the trace
   bool legacy = false;    ///< the legacy default stream of its context
   bool blocking = false;  ///< synchronizes with it: not created as non-blocking
 };
 StreamRole role_of(const Trace& trace, Id stream);
 
-/// What a synchronization waits for, or a query asks about (E).
+/// What a synchronization waits for, or a query checks (E).
 struct Awaited {
   enum class What { kNothing, kContext, kStream, kRecord };
   What what = What::kNothing;
@@ -33,17 +34,17 @@ struct Awaited {
 };
 Awaited awaited_by(const Trace& trace, Id host_sync);
 
-/// What the return of a synchronous copy or memset tells its thread (J). Only what CUDA documents.
+/// What a thread knows when a synchronous copy or memset returns (J). Only what CUDA documents.
 enum class CopyPromise {
   kNothing,
   kWorkBefore,  ///< the work before it in its stream has ended
   kItself,      ///< so has the copy
 };
-/// Of an op that is a copy or a memset.
+/// For an op that is a copy or a memset.
 CopyPromise promise_of_copy(const IssueOrder& order, Id op);
 
-/// How many of the items from `index` on are ops of one launch: nodes of a graph, or copies of a
-/// batch. 1 for everything else; the memory operations of a batch run one after the other.
+/// How many items from `index` on are ops of one launch: nodes of a graph, or copies of a batch. 1
+/// for everything else; the memory operations of a batch run one after the other.
 inline size_t launch_size(const IssueOrder& order, std::span<const Issued> items, size_t index) {
   if (items[index].kind() != Issued::kOp) return 1;
   const auto& rows = order.trace().op;
@@ -62,48 +63,49 @@ inline size_t launch_size(const IssueOrder& order, std::span<const Issued> items
 
 /// What OrderingWalk calls, in this order for each item. A consumer derives from this and hides
 /// the functions that it needs; calls are static. Streams are valid rows of the table stream,
-/// records valid rows of event_record; a record that is not in the order stands for nothing.
+/// records valid rows of event_record; a record that is not in the order represents nothing.
 struct OrderingConsumer {
-  /// An item begins. `index` is its place in IssueOrder::items(), of a launch that of its first op.
+  /// An item begins. `index` is its index in IssueOrder::items(), for a launch that of its first
+  /// op.
   void begin(size_t /*index*/, Issued /*item*/) {}
 
-  // What joins a stream before the item takes its place.
+  // What joins a stream before the item is placed.
   /// A blocking stream waits for the last item of its context's legacy stream. `is_new` is false if
   /// it has joined that before.
   void join_legacy(Id /*stream*/, const StreamRole&, bool /*is_new*/) {}
   /// The legacy stream waits for the blocking streams of its context: `streams` are those with
   /// items since its last item.
   void join_blocking(Id /*legacy*/, const StreamRole&, std::span<const Id> /*streams*/) {}
-  /// What the issuing thread knows to have ended when it calls.
+  /// What the issuing thread knows to have ended at the time of the call.
   void join_thread(Id /*stream*/, Id /*thread*/, Ns /*call_start_ns*/) {}
-  /// A wait: what the record stands for.
+  /// A wait: what the record represents.
   void join_record(Id /*stream*/, Id /*record*/, Id /*event_wait*/) {}
-  /// A memory wait: the write that lets it go on.
+  /// A memory wait: the write that releases it.
   void join_write(Id /*stream*/, Id /*op*/, Id /*write*/) {}
 
-  // The item takes its place. A context-wide wait has one in every stream of its context.
+  // The item is placed in its stream; a context-wide wait in every stream of its context.
   void place_op(Id /*op*/, Id /*stream*/, const Issue&) {}
-  /// Ops of one call, in no order but that of the graph's edges.
+  /// Ops of one call, ordered only by the graph's edges.
   void place_launch(std::span<const Issued> /*ops*/, Id /*stream*/, const Issue&) {}
   void place_record(Id /*record*/, Id /*stream*/) {}
-  /// The record stands for what all these streams hold.
+  /// The record represents the work of all these streams.
   void place_context_record(Id /*record*/, Id /*context*/, std::span<const Id> /*streams*/) {}
   void place_wait(Id /*event_wait*/, Id /*stream*/) {}
   /// A stream-ordered allocation or release.
   void place_memory(Id /*api_call*/, Id /*stream*/) {}
 
-  /// What the stream holds now counts for its context: of a legacy stream (role.legacy) for the
-  /// blocking streams, of a blocking stream (role.blocking) for the legacy stream.
+  /// The work in the stream now counts for its context: that of a legacy stream (role.legacy) for
+  /// the blocking streams, that of a blocking stream (role.blocking) for the legacy stream.
   void leave(Id /*stream*/, const StreamRole&) {}
 
   // What a thread knows when its call returns.
-  /// By a synchronous copy: what the stream holds now. Called before place_op() if the copy itself
-  /// may still run.
+  /// From a synchronous copy: the work in the stream now. Called before place_op() if the copy
+  /// itself may still be running.
   void teach_copy(Id /*thread*/, Id /*stream*/, Id /*op*/, const Issue&) {}
   void teach_context(Id /*thread*/, Id /*context*/, std::span<const Id> /*streams*/,
                      Id /*host_sync*/) {}
   void teach_stream(Id /*thread*/, Id /*stream*/, Id /*host_sync*/) {}
-  /// Together with a legacy stream: the blocking streams with items since its last item.
+  /// In addition to a legacy stream: the blocking streams with items since its last item.
   void teach_blocking(Id /*thread*/, const StreamRole&, std::span<const Id> /*streams*/,
                       Id /*host_sync*/) {}
   void teach_record(Id /*thread*/, Id /*record*/, Id /*host_sync*/) {}
@@ -112,8 +114,8 @@ struct OrderingConsumer {
   void end(Issued /*item*/) {}
 };
 
-/// Walks the rules for a consumer. O(items + streams); a context-wide item or synchronization in
-/// O(streams of the context).
+/// Applies the rules for a consumer. O(items + streams), plus O(streams of the context) per
+/// context-wide item or synchronization.
 template <class Consumer>
 class OrderingWalk {
  public:
@@ -121,7 +123,7 @@ class OrderingWalk {
 
   /// All items of the order.
   void run();
-  /// The next item, or the ops of one launch. `index` is the place of the first.
+  /// The next item, or the ops of one launch. `index` is the index of the first.
   void item(size_t index, std::span<const Issued> items);
 
  private:
@@ -212,7 +214,7 @@ void OrderingWalk<Consumer>::item(size_t index, std::span<const Issued> items) {
   consumer_.end(first);
 }
 
-// ---- Rule F: items of the legacy default stream are barriers among the blocking streams.
+// ---- Rule F: items of the legacy default stream are barriers for the blocking streams.
 
 template <class Consumer>
 void OrderingWalk<Consumer>::join_legacy(Id stream, StreamState& state) {
@@ -281,8 +283,8 @@ void OrderingWalk<Consumer>::on_launch(std::span<const Issued> ops) {
   leave(stream);
 }
 
-// ---- Rules B, C, D: records and waits. Those of a whole context take a place in each of its
-// streams, but are no items of its legacy stream: CUDA documents no barrier.
+// ---- Rules B, C, D: records and waits. Those of a whole context are placed in each of its
+// streams, but are not items of its legacy stream: CUDA documents no barrier.
 
 template <class Consumer>
 template <class Place>
@@ -339,8 +341,8 @@ void OrderingWalk<Consumer>::on_wait(Id event_wait) {
   });
 }
 
-// ---- Rule E: what the host learns. A blocking stream is done when its own work is, whatever the
-// legacy stream still does; the legacy stream is done when the blocking streams are.
+// ---- Rule E: what the host learns. A blocking stream is done when its own work is done, no matter
+// what the legacy stream still runs; the legacy stream is done when the blocking streams are.
 
 template <class Consumer>
 void OrderingWalk<Consumer>::on_sync(Id host_sync) {
@@ -365,7 +367,7 @@ void OrderingWalk<Consumer>::on_sync(Id host_sync) {
   }
 }
 
-// ---- Rule I: stream-ordered memory. On the legacy stream it is no barrier (measured).
+// ---- Rule I: stream-ordered memory. On the legacy stream it is not a barrier (measured).
 
 template <class Consumer>
 void OrderingWalk<Consumer>::on_memory(Id api_call) {

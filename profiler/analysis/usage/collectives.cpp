@@ -18,7 +18,7 @@ using trace::Id;
 using trace::Ns;
 using trace::Trace;
 
-// NCCL's calls by thread, in the order of their beginnings.
+// NCCL's calls by thread, ordered by start.
 std::map<Id, std::vector<Id>> ranges_of_nccl(const Trace& trace) {
   std::map<Id, std::vector<Id>> found;
   for (Id range = 0; range < trace.range.size(); ++range) {
@@ -33,9 +33,9 @@ std::map<Id, std::vector<Id>> ranges_of_nccl(const Trace& trace) {
   return found;
 }
 
-// The communicator of the call of NCCL in which `at` lies.
+// The communicator of the NCCL call that contains `at`.
 trace::Int communicator_at(const Trace& trace, const std::vector<Id>& ranges, Ns at) {
-  constexpr int kDeep = 8;  // calls of NCCL hardly nest
+  constexpr int kDeep = 8;  // NCCL calls rarely nest
   auto range = std::upper_bound(ranges.begin(), ranges.end(), at,
                                 [&](Ns t, Id r) { return t < trace.range.start_ns[r]; });
   for (int i = 0; i < kDeep && range != ranges.begin(); ++i) {

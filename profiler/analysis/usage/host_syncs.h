@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What the host lost in synchronizations, per place in the program. Per thread and interval:
-// host_time.h.
+// How much time the host lost in synchronizations, per call site. host_time.h has it per thread and
+// interval.
 #pragma once
 
 #include <vector>
@@ -11,9 +11,9 @@
 
 namespace streamscope::analysis {
 
-/// True for the kinds in which the host blocks until the device is done; queries return at once.
+/// True for the kinds in which the host blocks until the device is done.
 bool is_blocking(trace::Small host_sync_kind);
-/// True for the kinds that ask whether work is done, and return at once.
+/// True for the kinds that query whether work is done and return immediately.
 bool is_query(trace::Small host_sync_kind);
 
 /// All synchronizations of one kind by one process, on one target, from one call site.
@@ -22,13 +22,13 @@ struct SyncGroup {
   Id process_id = kNoId;
   Id name_id = kNoId;
   Id stream_id =
-      kNoId;  ///< kStreamSynchronize, and kEventSynchronize where the record is known: whose work
+      kNoId;  ///< kStreamSynchronize, and kEventSynchronize if the record is known: whose work
   Id stack_id = kNoId;
   size_t count = 0;
   Ns total_ns = 0;
   Ns longest_ns = 0;
   Id longest = kNoId;     ///< row of host_sync
-  size_t open_count = 0;  ///< never returned while recording; not in the times
+  size_t open_count = 0;  ///< did not return during recording; not in the times
 };
 
 /// Blocking synchronizations, most costly first. Queries are left out.

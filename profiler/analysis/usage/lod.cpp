@@ -10,16 +10,16 @@
 namespace streamscope::analysis {
 namespace {
 
-constexpr unsigned kShift = 2;  // four cells make one of the next level
+constexpr unsigned kShift = 2;  // four cells form one of the next level
 
-// Distance from the first start, in which all cells are counted; never overflows.
+// Distance from the first start, the origin of all cells; never overflows.
 uint64_t since(Ns from, Ns at) { return static_cast<uint64_t>(at) - static_cast<uint64_t>(from); }
 
 uint64_t duration_ns(const Trace& trace, Id op) {
   return since(trace.op.start_ns[op], trace.op.end_ns[op]);
 }
 
-// Adds an op, a cell of its own, to the cells of its stream, which come in order of time.
+// Adds an op, as a cell of its own, to the cells of its stream. Ops come in time order.
 class CellsOfStream {
  public:
   CellsOfStream(const Trace& trace, std::vector<trace::Lod>& rows, trace::Small level, Ns origin,
@@ -53,7 +53,7 @@ class CellsOfStream {
   bool first_ = true;
 };
 
-// Rows of the finest level, made from the ops.
+// Rows of the finest level, built from the ops.
 std::vector<trace::Lod> finest_level(const Trace& trace, const Timeline& timeline,
                                      unsigned width_bits) {
   std::vector<trace::Lod> rows;

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Who held what was lent of a pool: of libcoord's pools, which tell how many elements are lent and
-// not to whom, from what libcoord does with them; and who made streams and events.
+// Finds the holders of pool elements. libcoord's pools report how many elements are in use but not
+// by what; this derives it from how libcoord uses them. Also finds what created streams and events.
 #pragma once
 
 #include <algorithm>
@@ -19,9 +19,9 @@ namespace streamscope::analysis {
 
 /// What the ids of PoolUsage::holders are.
 enum class HeldBy : uint8_t {
-  kElement,    ///< rows of stream, event or allocation: the element itself, of a derived pool
-  kOperation,  ///< of operation
-  kStream,     ///< of stream
+  kElement,    ///< rows of stream, event or allocation: the element itself, for a derived pool
+  kOperation,  ///< rows of operation
+  kStream,     ///< rows of stream
 };
 
 inline HeldBy held_by(const PoolUsage& pool) {
@@ -29,7 +29,7 @@ inline HeldBy held_by(const PoolUsage& pool) {
   return pool.kind == trace::kStreamPool ? HeldBy::kStream : HeldBy::kOperation;
 }
 
-/// Operations of a process from one of their instants until a later one.
+/// Operations of a process, alive from one of their time stamps until a later one.
 inline std::shared_ptr<const Lifetimes> operations_between(const Trace& trace, Id process,
                                                            const trace::Column<Ns>& from_ns,
                                                            const trace::Column<Ns>& until_ns) {
@@ -42,14 +42,14 @@ inline std::shared_ptr<const Lifetimes> operations_between(const Trace& trace, I
   return lives;
 }
 
-/// Streams that a process made, while they have work that was issued and has not ended.
+/// Streams that a process created, while they have issued work that has not ended.
 inline std::shared_ptr<const Lifetimes> busy_streams(const Trace& trace, Id process) {
   struct Period {
     Ns from_ns = kUnknownNs, until_ns = kUnknownNs;
   };
   std::vector<Period> periods(trace.stream.size());
   auto lives = std::make_shared<Lifetimes>();
-  for (Id id = 0; id < trace.op.size(); ++id) {  // in order of start, so of issue in a stream
+  for (Id id = 0; id < trace.op.size(); ++id) {  // by start, so in issue order within a stream
     const Id stream = trace.op.stream_id[id];
     const Ns start = trace.op.start_ns[id], end = trace.op.end_ns[id];
     if (stream >= periods.size() || trace.stream.created_ns[stream] == kUnknownNs ||
@@ -77,9 +77,9 @@ inline std::shared_ptr<const Lifetimes> busy_streams(const Trace& trace, Id proc
 }
 
 /// Fills in the holders of libcoord's pools. An operation holds an event of its Coordinator's pool
-/// from its submission until its completion is seen, and scratch memory while it is submitted; a
-/// stream is lent until the work of its lease has ended. What a program borrows otherwise, nobody
-/// tells. O(rows log rows).
+/// from its submission until its completion is detected, and scratch memory while it is being
+/// submitted; a stream is in use until the work of its lease has ended. What a program borrows
+/// directly is not recorded. O(rows log rows).
 inline void find_holders(const Trace& trace, std::vector<PoolUsage>& pools) {
   std::map<std::pair<Id, trace::PoolKind>, std::shared_ptr<const Lifetimes>> known;
   const auto& operation = trace.operation;
@@ -98,14 +98,14 @@ inline void find_holders(const Trace& trace, std::vector<PoolUsage>& pools) {
   }
 }
 
-/// The api_calls that made streams and events, by row of these; kNoId where none is known.
+/// The api_calls that created streams and events, by row of those; kNoId if unknown.
 struct Creators {
   std::vector<Id> of_stream, of_event;
 };
 
 /// O(rows log rows).
 inline Creators find_creators(const Trace& trace) {
-  constexpr ptrdiff_t kMostAtATime = 64;  // threads that make things at the same time
+  constexpr ptrdiff_t kMostAtATime = 64;  // threads that create objects at the same time
   const auto& call = trace.api_call;
   const auto start = [&](Id id) -> Ns { return call.start_ns[id]; };
   std::vector<Id> events, streams;
@@ -116,7 +116,7 @@ inline Creators find_creators(const Trace& trace) {
   }
   std::ranges::stable_sort(events, {}, start);
   std::ranges::stable_sort(streams, {}, start);
-  // The call during which it was made, by the process and with the handle.
+  // The call of the process that returned this handle at that time.
   const auto find = [&](const std::vector<Id>& calls, Id process, Ns created_ns,
                         trace::Int handle) {
     const auto end = std::ranges::upper_bound(calls, created_ns, {}, start);

@@ -49,13 +49,13 @@ std::vector<PoolUsage> reported_pools(const Trace& trace) {
   return pools;
 }
 
-// Pools of one kind, one of each process, from the lives of their elements.
+// Pools of one kind, one per process, derived from the lifetimes of their elements.
 class DerivedPools {
  public:
   DerivedPools(trace::PoolKind kind, std::string name) : kind_(kind), name_(std::move(name)) {}
 
   void add(Id process, Id row, Ns from, Ns to, Int size) {
-    if (from == kUnknownNs) return;  // before the recording: it was there all the time
+    if (from == kUnknownNs) return;  // created before the recording
     auto& [pool, lives] = pools_[process];
     lives.add(from, to, row);
     pool.steps.push_back({from, size, 0});
@@ -66,7 +66,7 @@ class DerivedPools {
       pool.left += size;
     }
   }
-  // Turns changes into levels.
+  // Converts changes into levels.
   void append_to(std::vector<PoolUsage>& result) {
     for (auto& [process, made] : pools_) {
       auto& [pool, lives] = made;
@@ -76,7 +76,7 @@ class DerivedPools {
       pool.kind = kind_;
       pool.derived = true;
       pool.process_id = process;
-      // What is given up at an instant is free for what is taken at it.
+      // At the same instant, releases come before acquisitions.
       std::ranges::stable_sort(pool.steps, [](const auto& a, const auto& b) {
         return a.at_ns != b.at_ns ? a.at_ns < b.at_ns : a.in_use < b.in_use;
       });
@@ -112,7 +112,7 @@ std::vector<PoolUsage> pool_usage(const Trace& trace) {
   events.append_to(result);
   static constexpr const char* kMemory[] = {"device memory", "stream-ordered memory",
                                             "pinned host memory", "managed memory",
-                                            "memory of libcoord"};
+                                            "libcoord memory"};
   const auto& allocation = trace.allocation;
   for (trace::Small kind = 0; kind < static_cast<trace::Small>(std::size(kMemory)); ++kind) {
     DerivedPools memory(trace::kMemoryPool, kMemory[kind]);

@@ -14,7 +14,7 @@ namespace {
 using trace::kNoInt;
 using trace::kNoSmall;
 
-// Damaged files may name any worker.
+// Damaged files may contain any worker number.
 constexpr size_t kMostWorkers = 1 << 20;
 
 // A task on the clock of its run, or of the host.
@@ -89,7 +89,7 @@ std::vector<TaskUsage> task_usage(const Trace& trace) {
   for (Id id = 0; id < result.size(); ++id) result[id].sms = sms[id].size();
 
   const Interval* before = nullptr;
-  Ns reached = 0;  // by the worker before, on its clock
+  Ns reached = 0;  // the end of the worker's tasks so far, on its clock
   const std::vector<Interval> intervals = intervals_of(trace);
   for (const Interval& each : intervals) {
     TaskUsage& queue = result[each.queue];

@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// How evenly the workers of libcoord's task queues were busy, and when tasks of a GPU ran on the
-// trace clock.
+// Load balance of the workers of libcoord's task queues, and when GPU tasks ran on the trace clock.
 #pragma once
 
 #include <map>
@@ -18,32 +17,32 @@ namespace streamscope::analysis {
 struct TaskUsage {
   Id queue = kNoId;
   std::string name;
-  bool on_device = false;  ///< workers are warps of a GPU
+  bool on_device = false;  ///< workers are GPU warps
   uint64_t tasks = 0;
-  uint64_t runs = 0;               ///< of a queue of a GPU
+  uint64_t runs = 0;               ///< of a GPU queue
   uint64_t left_out = 0;           ///< tasks that ran and are not among `tasks`
   uint64_t sms = 0;                ///< multiprocessors that ran tasks
-  std::vector<Ns> busy_ns;         ///< of each worker, idle ones too
+  std::vector<Ns> busy_ns;         ///< of each worker, including idle ones
   std::vector<uint64_t> tasks_of;  ///< tasks of each worker
 
-  /// A queue of a GPU that was made to record no tasks, or was never run.
+  /// A GPU queue that was created without task recording, or never ran.
   bool records_nothing() const { return on_device && tasks == 0 && left_out == 0; }
   Ns total_ns() const;
   Ns longest_ns() const;
-  /// Longest busy time over the mean; 1 is even, 0 if nothing ran.
+  /// Longest busy time divided by the mean; 1 is balanced, 0 if nothing ran.
   double imbalance() const;
 };
 
-/// Every queue, in order of id. Tasks of a worker that ran at the same time, in the lanes of one
-/// warp or one inside the other, count once. O(tasks log tasks).
+/// Every queue, by id. Tasks of a worker that ran at the same time, in the lanes of one warp or
+/// nested, count once. O(tasks log tasks).
 std::vector<TaskUsage> task_usage(const Trace& trace);
 
-/// The launches of runs, by process and correlation id.
+/// The rows of task_run, by process and correlation id of their launch.
 using TaskLaunches = std::map<std::pair<Id, trace::Int>, Id>;
 TaskLaunches task_launches(const Trace& trace);
 
-/// The op of each run, by row of task_run: the kernel whose warps are the workers. kNoId where it
-/// is not there. Linear in ops and runs.
+/// The op of each run, by row of task_run: the kernel whose warps are the workers. kNoId if it is
+/// missing. Linear in ops and runs.
 inline std::vector<Id> task_run_ops(const Trace& trace) {
   const trace::OpColumns& ops = trace.op;
   std::vector<Id> result(trace.task_run.size(), kNoId);
@@ -57,7 +56,7 @@ inline std::vector<Id> task_run_ops(const Trace& trace) {
   return result;
 }
 
-/// Start of a task on the trace clock, by the op of its run; kUnknownNs where that has no time.
+/// Start of a task on the trace clock, from the op of its run; kUnknownNs if that has no time.
 inline Ns task_start_ns(const Trace& trace, const std::vector<Id>& run_ops, Id task) {
   const trace::TaskColumns& tasks = trace.task;
   const trace::OpColumns& ops = trace.op;

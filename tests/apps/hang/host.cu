@@ -60,10 +60,9 @@ void opposite_locks() {
 }
 
 constexpr Program kPrograms[] = {
-    {"host-function-on-mutex", "deadlock", "waits for a lock that is held by",
-     host_function_on_mutex},
+    {"host-function-on-mutex", "deadlock", "waits for a lock held by", host_function_on_mutex},
     {"host-function-on-flag", "host-function-blocked", "waits_for_a_flag", host_function_on_flag},
-    {"opposite-locks", "deadlock", "waits for a lock that is held by", opposite_locks},
+    {"opposite-locks", "deadlock", "waits for a lock held by", opposite_locks},
 };
 
 }  // namespace

@@ -93,11 +93,11 @@ void endless_poll() {
 }
 
 constexpr Program kPrograms[] = {
-    {"lost-signal", "lost-signal", "waits for a value that nobody writes", lost_signal},
+    {"lost-signal", "lost-signal", "waits for a value that is never written", lost_signal},
     {"crossed-signals", "deadlock", "wait for each other", crossed_signals},
     {"host-not-feeding", "host-not-feeding", "waits_for_food", host_not_feeding},
-    {"full-queue", "launch-queue-full", "finds the queue of stream", full_queue},
-    {"graph-behind-record", "lost-signal", "waits for a value that nobody writes",
+    {"full-queue", "launch-queue-full", "the queue of stream .* is full", full_queue},
+    {"graph-behind-record", "lost-signal", "waits for a value that is never written",
      graph_behind_record},
     {"endless-poll", "lost-signal", "in cudaEventQuery", endless_poll},
 };
