@@ -164,7 +164,7 @@ TEST(CounterLanes, OfADeviceCountKernelsOfAllItsStreams) {
   builder.stream("a").kernel("k", 0, 100).memcpy(test::kHtoD, 100, 200);
   builder.stream("b").kernel("k", 50, 150);
   const Document document(builder.trace());
-  const Lane* lane = counter_lane(document, "Kernels at once");
+  const Lane* lane = counter_lane(document, "Concurrent kernels");
   ASSERT_NE(lane, nullptr);
   EXPECT_EQ(document.lanes()[static_cast<size_t>(lane->parent)].kind, LaneKind::kDevice);
   EXPECT_THAT(pixels(lane->counter, 0, 50, 4), ElementsAre(1, 2, 1, 0));
@@ -174,7 +174,7 @@ TEST(CounterLanes, OfADeviceCountKernelsOfAllItsStreams) {
 TEST(CounterLanes, AreNotMadeOfASketch) {
   test::TraceBuilder builder;
   builder.stream("a").kernel("k", 0, 100);
-  EXPECT_EQ(counter_lane(Document(builder.trace(), true), "Kernels at once"), nullptr);
+  EXPECT_EQ(counter_lane(Document(builder.trace(), true), "Concurrent kernels"), nullptr);
 }
 
 TEST(CounterLanes, OfQueuesAreTheSumOfTheQueueDepthView) {

@@ -56,7 +56,7 @@ TEST(TaskLanes, ShowTasksOfAGpuByMultiprocessorUnderTheirDevice) {
   const Document document(builder.trace());
   EXPECT_THAT(titles(document),
               ElementsAre(testing::_, " GPU 0", "  math", "  Tasks of tree", "   SM 0", "   SM 1",
-                          "  Kernels at once", " Host threads", "  main"));
+                          "  Concurrent kernels", " Host threads", "  main"));
   const Item second{ItemKind::kTask, 1};
   EXPECT_EQ(document.time(second), (TimeRange{1100, 1400}));
   EXPECT_EQ(document.label(second), "task 41");
@@ -80,7 +80,7 @@ TEST(TaskLanes, ShowTasksOfTheHostByWorkerUnderTheirProcess) {
                           .start_ns = 50,
                           .duration_ns = 900});
   const Document document(builder.trace());
-  EXPECT_THAT(titles(document), ElementsAre(testing::_, " GPU 0", "  math", "  Kernels at once",
+  EXPECT_THAT(titles(document), ElementsAre(testing::_, " GPU 0", "  math", "  Concurrent kernels",
                                             " Tasks", "  worker 2", " Host threads", "  main"));
   EXPECT_EQ(document.extent().end_ns, 950);
 }
