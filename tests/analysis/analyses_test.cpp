@@ -89,7 +89,7 @@ void keep_last(std::vector<CapacityUser>& users, size_t most) {
   if (users.size() > most) users.erase(users.begin());
 }
 
-TEST(SharedCapacity, IsWhereTheLastUsersLeaveSome) {
+TEST(SharedCapacity, IsGrantedOnceTheLastUsersLeaveEnough) {
   std::mt19937_64 random(5);
   const auto below = [&](Ns limit) {
     return static_cast<Ns>(random() % static_cast<uint64_t>(limit));
@@ -113,7 +113,7 @@ TEST(SharedCapacity, IsWhereTheLastUsersLeaveSome) {
   EXPECT_GT(waited, 5'000);
 }
 
-TEST(SharedCapacity, ComesInTurnAfterThoseThatBeganBefore) {
+TEST(SharedCapacity, IsGrantedAfterThoseThatBeganBefore) {
   std::mt19937_64 random(7);
   SharedCapacity engine;
   std::vector<CapacityUser> users;
@@ -132,7 +132,7 @@ TEST(SharedCapacity, ComesInTurnAfterThoseThatBeganBefore) {
   }
 }
 
-TEST(SharedCapacity, ForgetsNobodyForUsersThatTakeNoPart) {
+TEST(SharedCapacity, IgnoresUsersThatNeedNone) {
   SharedCapacity room;
   room.use({0, 1'000, 0, 0, 1});
   for (Ns at = 0; at < 100; ++at) room.use({at, at + 500, 0, at, 0});

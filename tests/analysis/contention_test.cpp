@@ -32,7 +32,7 @@ std::vector<Id> sorted_by_comparing(const Trace& trace) {
   return result;
 }
 
-TEST(OpsByStart, LeavesOutWhatHasNoTimes) {
+TEST(OpsByStart, OmitsOpsWithoutTimes) {
   Trace trace = with_starts({30, 10, 20});
   append(trace, trace::Op{.kind = trace::kKernel, .start_ns = 5});
   append(trace, trace::Op{.kind = trace::kKernel, .start_ns = 15, .end_ns = 1});

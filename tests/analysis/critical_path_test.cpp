@@ -83,7 +83,7 @@ TEST(CriticalPath, ThreeStreamsInAChainOfEventsAreAllOnIt) {
   EXPECT_THAT(work_on(path_of(builder.trace())), ElementsAre("k0", "k1", "k2", "k3"));
 }
 
-TEST(CriticalPath, AnEventThatWasOverEarlyIsNotOnIt) {
+TEST(CriticalPath, AnEventThatCompletedEarlyIsNotOnIt) {
   TraceBuilder builder;
   builder.stream("a").kernel("short", 10 * kUs, 20 * kUs).record("e");
   builder.stream("b")
@@ -105,7 +105,7 @@ TEST(CriticalPath, ADeviceSyncLeadsFromTheHostToTheLastKernelItWaitedFor) {
   EXPECT_EQ(path[3], (PathStep{kLaunchStep, 2, kNoId, 105 * kUs, 140 * kUs}));
 }
 
-TEST(CriticalPath, AnEventSyncLeadsToWhatTheEventStandsFor) {
+TEST(CriticalPath, AnEventSyncLeadsToTheWorkThatTheEventCovers) {
   TraceBuilder builder;
   builder.stream("a")
       .kernel("first", 10 * kUs, 50 * kUs)
@@ -124,7 +124,7 @@ TEST(CriticalPath, ASyncThatFoundItsWorkDoneBelongsToTheHost) {
   EXPECT_THAT(work_on(path_of(builder.trace())), ElementsAre("k1"));
 }
 
-TEST(CriticalPath, OfAnEventAndADeviceSyncOnOneKernelTheLaterHasNothingLeftToWaitFor) {
+TEST(CriticalPath, TheLaterOfTwoSyncsOnOneKernelDoesNotWait) {
   // HTA draws an edge from the kernel into both; the path needs the first alone, as the second
   // finds its work done. A query that comes back empty draws none.
   TraceBuilder builder;
@@ -142,7 +142,7 @@ TEST(CriticalPath, OfAnEventAndADeviceSyncOnOneKernelTheLaterHasNothingLeftToWai
   EXPECT_THAT(work_on(path_of(trace)), ElementsAre("k0", "s1", "k1"));
 }
 
-TEST(CriticalPath, ARecordStandsForTheWorkOfItsStreamNotForWhatWasLaunchedLast) {
+TEST(CriticalPath, ARecordCoversTheWorkOfItsStreamNotTheLastLaunch) {
   TraceBuilder builder;
   builder.stream("20").kernel("own", 10 * kUs, 100 * kUs);
   builder.stream("28").kernel("launched later", 20 * kUs, 300 * kUs);
@@ -192,7 +192,7 @@ TEST(CriticalPath, OfAnEmptyOrUntimedTraceIsEmpty) {
   EXPECT_THAT(path_of(builder.trace()), IsEmpty());
 }
 
-TEST(Slack, IsZeroOnThePathAndElsewhereTheTimeToSpare) {
+TEST(Slack, IsZeroOnThePathAndTheSpareTimeElsewhere) {
   TraceBuilder builder;
   builder.stream("a").kernel("long", 10 * kUs, 100 * kUs).record("e");
   builder.stream("b")
@@ -265,7 +265,7 @@ TEST(WhatIf, WithoutASyncTheHostLaunchesEarlier) {
   EXPECT_EQ(replayed(builder.trace(), {"drop-sync:0"}), 120 * kUs);
 }
 
-TEST(WhatIf, AShorterKernelLetsTheSynchronizedHostGoOnEarlier) {
+TEST(WhatIf, AShorterKernelLetsTheSynchronizedHostContinueEarlier) {
   TraceBuilder builder;
   builder.at(0).stream("a").kernel("first", 10 * kUs, 100 * kUs);
   builder.synchronize_device(5 * kUs, 105 * kUs);
@@ -290,7 +290,7 @@ TEST(WhatIf, AnotherCopyEngineLetsCopiesOverlap) {
   EXPECT_LE(replayed(builder.trace(), {"add-copy-engine"}), 115 * kUs);
 }
 
-TEST(WhatIf, RefusesWhatItDoesNotUnderstandOrTheTraceDoesNotHold) {
+TEST(WhatIf, RefusesInvalidRequestsAndWhatTheTraceDoesNotContain) {
   const Trace trace = chain_by_event();
   Analyses analyses(trace);
   for (const char* text :

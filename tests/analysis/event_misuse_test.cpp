@@ -43,7 +43,7 @@ TEST(RecordOverwritten, NamesTheWorkThatNobodyWaitsFor) {
   EXPECT_THAT(finding.text, HasSubstr("produce_a on stream 7 a before consume on stream 9 main"));
 }
 
-TEST(RecordOverwritten, StaysSilentWhereTheFirstRecordWasUsedOrOrderedAnyway) {
+TEST(RecordOverwritten, StaysSilentIfTheFirstRecordWasUsedOrOrderedAnyway) {
   for (Between between : {Between::kWait, Between::kSync, Between::kOrder}) {
     EXPECT_EQ(run("record-overwritten", one_event_for_two(between).trace()).outcome,
               Outcome::kClean);

@@ -53,7 +53,7 @@ TEST(SyncHoldingLock, StaysSilentWhenTheOwnerIsInNoCall) {
   EXPECT_EQ(run("SS105", lock_held(false)).outcome, Outcome::kClean);
 }
 
-TEST(SyncHoldingLock, CannotTellWhereNobodyLooked) {
+TEST(SyncHoldingLock, IsNotEvaluatedWithoutSamples) {
   TraceBuilder builder;
   builder.stream("left").kernel("k", 10, 20).synchronize(15, 30);
   EXPECT_EQ(run("SS105", builder).outcome, Outcome::kNotAtThisTier);
@@ -99,7 +99,7 @@ TEST(CollectiveOrder, StaysSilentWhenAllRanksKeepOneOrder) {
   EXPECT_EQ(run("SS106", two_communicators(false)).outcome, Outcome::kClean);
 }
 
-TEST(CollectiveOrder, CannotTellWithoutCommunicators) {
+TEST(CollectiveOrder, IsNotEvaluatedWithoutCommunicators) {
   EXPECT_EQ(run("SS106", two_communicators(true, false)).outcome, Outcome::kNotAtThisTier);
 }
 
@@ -129,7 +129,7 @@ TEST(QueueFullBlock, NamesTheLaunchAndTheHeadOfTheQueue) {
   EXPECT_NE(verdict.findings[0].first_op, kNoId);
 }
 
-TEST(QueueFullBlock, StaysSilentWhenTheQueueHasRoom) {
+TEST(QueueFullBlock, StaysSilentWhenTheQueueIsNotFull) {
   EXPECT_THAT(run("SS108", queued(100)).findings, IsEmpty());
 }
 
@@ -173,7 +173,7 @@ TraceBuilder failing(int failures, bool ends_well) {
   return builder;
 }
 
-TEST(EndlessPoll, NamesTheLoopThatDoesNotLookAtErrors) {
+TEST(EndlessPoll, NamesTheLoopThatIgnoresErrors) {
   const Verdict verdict = run("endless-poll", failing(150, false));
   ASSERT_EQ(verdict.findings.size(), 1u);
   EXPECT_EQ(verdict.findings[0].title, "cudaStreamQuery goes on asking after error 700");

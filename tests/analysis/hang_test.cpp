@@ -39,7 +39,7 @@ TraceBuilder two_signals(bool crossed, bool returns = false) {
   return killed(builder);
 }
 
-TEST(DeadlockCycle, TellsTheCircleOfMemoryWaits) {
+TEST(DeadlockCycle, ReportsTheCycleOfMemoryWaits) {
   const Verdict verdict = run("deadlock-cycle", two_signals(true).trace());
   ASSERT_EQ(verdict.findings.size(), 1u);
   const Finding& finding = verdict.findings[0];
@@ -58,13 +58,13 @@ TEST(DeadlockCycle, StaysSilentWhenAWriteComesFirstOrTheCallReturned) {
   EXPECT_EQ(run("deadlock-cycle", two_signals(true, true).trace()).outcome, Outcome::kClean);
 }
 
-TEST(DeadlockCycle, NeedsACallThatWaitedForLongEnough) {
+TEST(DeadlockCycle, NeedsACallThatWaitedLongEnough) {
   TraceBuilder builder = two_signals(true);
   killed(builder, kSecond / 2);
   EXPECT_EQ(run("deadlock-cycle", builder.trace()).outcome, Outcome::kClean);
 }
 
-TEST(DeadlockCycle, BelievesTheSimulatedDeviceAtOnce) {
+TEST(DeadlockCycle, TrustsTheSimulatedDeviceAtOnce) {
   TraceBuilder builder = two_signals(true);
   killed(builder, 200);
   builder.columns().process.clock[0] = trace::kVirtualClock;
@@ -99,7 +99,7 @@ TEST(DeadlockCycle, FollowsEventsAndTheLegacyStream) {
   EXPECT_EQ(run("deadlock-cycle", killed(apart).trace()).outcome, Outcome::kClean);
 }
 
-TEST(LostSignal, HoldsUpABlockingStreamThroughTheLegacyStreamIfThereIsWorkOnIt) {
+TEST(LostSignal, BlocksABlockingStreamThroughTheLegacyStreamIfThereIsWorkOnIt) {
   for (const auto kind : {trace::kBlockingStream, trace::kNonBlockingStream}) {
     for (const bool idle : {true, false}) {
       TraceBuilder builder;
@@ -114,7 +114,7 @@ TEST(LostSignal, HoldsUpABlockingStreamThroughTheLegacyStreamIfThereIsWorkOnIt) 
   }
 }
 
-TEST(LostSignal, HoldsUpASynchronousCopyOnABlockingStream) {
+TEST(LostSignal, BlocksASynchronousCopyOnABlockingStream) {
   for (const auto kind : {trace::kBlockingStream, trace::kNonBlockingStream}) {
     for (const auto sync : {trace::kSynchronousCopy, trace::kStreamSynchronize}) {
       TraceBuilder builder;
@@ -132,7 +132,7 @@ TEST(LostSignal, HoldsUpASynchronousCopyOnABlockingStream) {
   }
 }
 
-TEST(DeadlockCycle, KnowsTheThreadThatMadeTheWriteLastTime) {
+TEST(DeadlockCycle, KnowsTheThreadOfTheLastWrite) {
   TraceBuilder builder;
   StreamBuilder work = builder.stream("work"), signals = builder.stream("signals");
   signals.memory_write(0x10, 1, 1, 2);
@@ -151,7 +151,7 @@ TEST(DeadlockCycle, DoesNotNeedDeviceTimes) {
   EXPECT_EQ(run("deadlock-cycle", builder.trace()).findings.at(0).confidence, Confidence::kCertain);
 }
 
-TEST(LostSignal, NamesTheMemoryWaitThatNobodyAnswers) {
+TEST(LostSignal, NamesTheMemoryWaitThatNobodySignals) {
   TraceBuilder builder;
   StreamBuilder stream = builder.stream("a");
   stream.memory_wait(0x10, 3, kNever, kNever).kernel("k", kNever, kNever);
@@ -176,7 +176,7 @@ TEST(LostSignal, NamesTheMemoryWaitThatNobodyAnswers) {
   EXPECT_THAT(run("deadlock-cycle", lost.trace()).findings, IsEmpty());
 }
 
-TEST(LostSignal, StaysSilentWhenAWriteIsPendingOrNothingIsHeldUp) {
+TEST(LostSignal, StaysSilentWhenAWriteIsPendingOrNothingIsBlocked) {
   for (const bool written : {true, false}) {
     TraceBuilder builder;
     StreamBuilder stream = builder.stream("a");
@@ -281,7 +281,7 @@ TEST(ImplicitSyncUnderSpin, NamesTheCallThatWaitsForTheDevice) {
   EXPECT_THAT(verdict.findings[0].title, HasSubstr("cudaFree while memory wait"));
 }
 
-TEST(ImplicitSyncUnderSpin, IsToldOfSimulatedRunsThatGotThrough) {
+TEST(ImplicitSyncUnderSpin, IsReportedForSimulatedRunsThatSucceeded) {
   for (const bool between : {true, false}) {
     TraceBuilder builder;
     builder.columns().process.clock[0] = trace::kVirtualClock;

@@ -32,7 +32,7 @@ void overhead(MemoryTrace& t, std::string_view name, Ns start, Ns end, Id thread
                                   .end_ns = end});
 }
 
-TEST(HostTime, TellsSynchronizationsCallsAndTheRestApartWithinTheInterval) {
+TEST(HostTime, DistinguishesSynchronizationsCallsAndTheRestWithinTheInterval) {
   MemoryTrace t;
   const Id a = t.add_stream();
   t.sync(trace::kStreamSynchronize, 10, 20, a);

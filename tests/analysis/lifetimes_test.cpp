@@ -33,14 +33,14 @@ TEST(Lifetimes, EndJustBeforeTheirLastInstant) {
   EXPECT_EQ(ids(lives.oldest_endless(9)), std::vector<Id>{1});
 }
 
-TEST(Lifetimes, OfNothingAreNone) {
+TEST(Lifetimes, AreEmptyForNothing) {
   Lifetimes lives;
   lives.finish();
   EXPECT_EQ(lives.count_at(0), 0u);
   EXPECT_TRUE(lives.oldest_at(0, 9).empty());
 }
 
-TEST(Lifetimes, AreThoseThatLookingAtAllOfThemFinds) {
+TEST(Lifetimes, MatchBruteForce) {
   std::mt19937 random(7);
   for (const size_t count : {1u, 16u, 17u, 255u, 257u, 5'000u}) {
     const auto instant = [&] { return static_cast<Ns>(random() % 1000); };

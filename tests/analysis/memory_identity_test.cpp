@@ -191,7 +191,7 @@ TEST(MemoryIdentity, ManagedMemoryIsOfHostAndDevice) {
   EXPECT_EQ(confidences("use-after-free", freed), kOnePossible);
 }
 
-TEST(MemoryIdentity, ProcessesHaveAddressesOfTheirOwn) {
+TEST(MemoryIdentity, ProcessesHaveSeparateAddresses) {
   TraceBuilder builder;
   builder.stream("a").memset(100, 200).writes(kA, 64);
   builder.malloc(kA, kSize).free(kA);
@@ -253,7 +253,7 @@ TEST(MemoryIdentity, MemoryOfAGraphIsInNoOrderOfStreams) {
   }
 }
 
-TEST(MemoryIdentity, WhereMemoryMayComeUnseenAUseAfterFreeIsOnlyPossible) {
+TEST(MemoryIdentity, AUseAfterFreeIsOnlyPossibleIfAllocationsMayBeUnseen) {
   const auto freed = [] {
     TraceBuilder builder;
     builder.malloc(kA, kSize).free(kA);
@@ -297,7 +297,7 @@ TEST(MemoryIdentity, VariablesOfLoadedCodeMayHaveTheAddressesOfFreedMemory) {
 }
 
 // Code that was loaded earlier gets its variables when the program asks where they are.
-TEST(MemoryIdentity, AVariableWhoseAddressWasAskedForIsNewMemory) {
+TEST(MemoryIdentity, AVariableWhoseAddressWasQueriedIsNewMemory) {
   TraceBuilder builder;
   builder.malloc(kA, kSize).free(kA).malloc(kA, 0);
   rename_last_call(builder, "cuModuleGetGlobal");

@@ -43,7 +43,7 @@ std::vector<Finding> possible_findings(const TraceBuilder& builder) {
 
 // HeCBench base64e: every stream copies and encodes its own slice, and every kernel gets the base
 // pointers. Surplus threads read a few bytes of the next slice: nobody can know from parameters.
-TEST(MemoryOfPrograms, ABasePointerSaysNothingOfWhichSliceIsRead) {
+TEST(MemoryOfPrograms, ABasePointerDoesNotShowWhichSliceIsRead) {
   for (const bool one_queue : {false, true}) {
     TraceBuilder builder = with_arguments();
     constexpr trace::Int kSlice = 8 * kMiB;
@@ -63,7 +63,7 @@ TEST(MemoryOfPrograms, ABasePointerSaysNothingOfWhichSliceIsRead) {
 }
 
 // cuda-samples simpleHyperQ: 32 streams with a pair of kernels each, and a word for each kernel.
-TEST(MemoryOfPrograms, SlotsOfOneArrayBoundOneAnother) {
+TEST(MemoryOfPrograms, SlotsOfOneArrayBoundEachOther) {
   for (const bool racy : {false, true}) {
     TraceBuilder builder = with_arguments();
     constexpr int kStreams = 32;
@@ -93,7 +93,7 @@ TEST(MemoryOfPrograms, SlotsOfOneArrayBoundOneAnother) {
 
 // cuda-samples simpleStreams: slices of one array, and a factor that all kernels read through a
 // pointer to non-const.
-TEST(MemoryOfPrograms, SlicesBoundOneAnotherAndASharedFactorIsOneLine) {
+TEST(MemoryOfPrograms, SlicesBoundEachOtherAndASharedFactorIsOneLine) {
   for (const bool is_const : {false, true}) {
     TraceBuilder builder = with_arguments();
     constexpr trace::Int kSlice = 16 * kMiB;

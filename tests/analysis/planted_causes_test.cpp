@@ -66,7 +66,7 @@ TEST(PlantedCause, AnEventOfASlowStream) {
   expect_mostly(WaitCause::kEvent, builder.trace());
 }
 
-TEST(PlantedCause, AnEventThatStandsForAStreamWithoutOps) {
+TEST(PlantedCause, AnEventOfAStreamWithoutOps) {
   TraceBuilder builder;
   auto slow = builder.stream("slow"), hub = builder.stream("hub"), fast = builder.stream("fast");
   slow.at(0).kernel("long", 10 * kUs, 500 * kUs).record("a");
@@ -230,7 +230,7 @@ TEST(PlantedCause, AThreadThatLoadsCode) {
   expect_mostly(WaitCause::kCodeLoading, builder.trace());
 }
 
-TEST(PlantedCause, AProfilerThatHoldsTheHostUp) {
+TEST(PlantedCause, AProfilerThatDelaysTheHost) {
   TraceBuilder builder;
   auto a = builder.stream("a");
   a.at(0).kernel("first", 3 * kUs, 5 * kUs);
@@ -258,7 +258,7 @@ TEST(PlantedCause, ABranchOfAGraphThatWaitsForAnother) {
   expect_mostly(WaitCause::kGraph, builder.trace());
 }
 
-TEST(PlantedCause, ADeviceThatHadGoneToSleep) {
+TEST(PlantedCause, ADeviceThatWasInASleepState) {
   TraceBuilder builder;
   auto a = builder.stream("a");
   a.at(0).kernel("first", 3 * kUs, 5 * kUs);
@@ -266,7 +266,7 @@ TEST(PlantedCause, ADeviceThatHadGoneToSleep) {
   expect_mostly(WaitCause::kStart, builder.trace());
 }
 
-TEST(PlantedCause, AHandOverBehindTheOwnStream) {
+TEST(PlantedCause, AHandOverBehindItsOwnStream) {
   TraceBuilder builder;
   auto a = builder.stream("a");
   a.at(0);

@@ -101,7 +101,7 @@ TEST(SanitizerCases, AnEventBetweenThemMakesItFine) {
   EXPECT_EQ(p.races(), 0u);
 }
 
-TEST(SanitizerCases, EveryReaderIsHeldAgainstTheLastWriteNotTheFirstAlone) {
+TEST(SanitizerCases, EveryReaderIsCheckedAgainstTheLastWriteNotOnlyTheFirst) {
   Program p;
   p.launch(1, {}, {1});
   p.wait_on(2, p.record_on(1));
@@ -143,7 +143,7 @@ TEST(SanitizerCases, ARecordDoesNotCoverWhatItsStreamDoesAfterIt) {
   EXPECT_EQ(p.races(), 1u);
 }
 
-TEST(SanitizerCases, AnEventDestroyedOrMadeAnewIsForgotten) {
+TEST(SanitizerCases, AnEventDestroyedOrCreatedAgainIsForgotten) {
   for (auto [destroyed, created] : {std::pair(true, true), {true, false}, {false, true}}) {
     Program p;
     const Id old_event = append(p.trace, trace::Event{.generation = 0});
@@ -186,7 +186,7 @@ TEST(SanitizerCases, AWriterThatWaitsForAllReadersIsFine) {
   EXPECT_EQ(p.races(), 0u);
 }
 
-TEST(SanitizerCases, EveryTensorIsReportedOnItsOwn) {
+TEST(SanitizerCases, EveryTensorIsReportedSeparately) {
   Program p;
   const std::vector<int> tensors{0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
   p.launch(0, {}, tensors);
@@ -208,7 +208,7 @@ TEST(SanitizerCases, AWaitAddsToWhatAStreamKnewAndForgetsNothing) {
   EXPECT_EQ(p.races(), 0u);
 }
 
-TEST(SanitizerCases, AReRecordedEventStandsForItsNewestRecordOnly) {
+TEST(SanitizerCases, AReRecordedEventCoversItsNewestRecordOnly) {
   Program p;
   p.launch(1, {1});
   p.launch(2, {2});
@@ -274,7 +274,7 @@ TEST(SanitizerCases, AStreamSyncCoversItsStreamForAllAndNoOtherStream) {
   EXPECT_EQ(p.races(), 1u);
 }
 
-TEST(SanitizerCases, AnEventSyncCoversWhatTheEventStandsFor) {
+TEST(SanitizerCases, AnEventSyncCoversTheWorkOfTheEvent) {
   Program p;
   p.launch(1, {}, {1});
   const Id record = p.record_on(1);

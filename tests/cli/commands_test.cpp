@@ -60,7 +60,7 @@ TEST_F(HelpGolden, OverviewAndCommandsAreAsApproved) {
   }
 }
 
-TEST_F(Help, IsTheSameByEveryName) {
+TEST_F(Help, IsTheSameForEveryAlias) {
   const std::string overview = streamscope({}).out;
   EXPECT_THAT(overview, HasSubstr("record"));
   for (const char* argument : {"help", "--help", "-h"}) {
@@ -274,7 +274,7 @@ TEST_F(ReportCommand, NeverOverwritesATrace) {
 }
 
 // One line stands for what is only possible, unless it is asked for; it fails nothing.
-TEST_F(CheckCommand, ListsWhatIsOnlyPossibleOnDemandAndNeverFailsOnIt) {
+TEST_F(CheckCommand, ListsPossibleFindingsOnDemandAndNeverFailsOnThem) {
   TraceBuilder possible;
   possible.meta("kernel_arguments", "1").meta("tier", "times").malloc(0x7000'0000, 4096);
   for (const char* stream : {"left", "right"})
@@ -293,7 +293,7 @@ TEST_F(CheckCommand, ListsWhatIsOnlyPossibleOnDemandAndNeverFailsOnIt) {
   }
 }
 
-TEST_F(CheckCommand, EndsWithTheCodeOfItsResult) {
+TEST_F(CheckCommand, ExitsWithTheCodeOfItsResult) {
   write_trace();
   EXPECT_EQ(streamscope({"check", "t.sqlite"}).code, 0);
   EXPECT_EQ(streamscope({"check", "t.sqlite", "--fail-on", "warning"}).code, 0);
@@ -404,7 +404,7 @@ TEST_F(CheckCommand, NeverPassesAnUnfinishedTrace) {
   EXPECT_THAT(streamscope({"query", "t.sqlite", "select 1"}).err, HasSubstr("unfinished"));
 }
 
-TEST_F(CheckCommand, WaitsForARecorderAtWork) {
+TEST_F(CheckCommand, WaitsForARunningRecorder) {
   const fs::path file = folder_ / "t.sqlite";
   write_trace();
   make_database(file, "update meta set value = 0 where key = 'finished'");
@@ -471,7 +471,7 @@ TEST_F(QueryCommand, HelpNamesEveryTableAndView) {
 }
 
 // Whatever an advice names can be found: options in help, variables in the documentation.
-TEST_F(Help, HasWhateverAnAdviceOnALossNames) {
+TEST_F(Help, HasEveryOptionNamedInTheAdviceOnALoss) {
   const std::string help = streamscope({"record", "--help"}).out;
   const std::string documentation = content(fs::path(STREAMSCOPE_DOCS) / "architecture.md");
   const auto names = [](std::string text, const char* pattern) {

@@ -36,7 +36,7 @@ TEST(Activities, OfTierTimesNeverSerializeKernelsAndIncludeGraphLaunches) {
   EXPECT_THAT(output, StartsWith("1\n2\n10\n17\n22\n51\n"));
 }
 
-TEST(Activities, AreTurnedOnAfterOurClock) {
+TEST(Activities, AreEnabledAfterOurClock) {
   const std::string output = kinds_of(Tier::kTimes);
   EXPECT_LT(output.find("timestamp"), output.find("enable:"));
   EXPECT_LT(output.find("register"), output.find("enable:"));
@@ -156,7 +156,7 @@ TEST(Activities, AFlushThatBlocksDoesNotKeepTheProgramFromEnding) {
   EXPECT_EQ(run.all<ring::EndRecord>(RecordKind::kEnd).size(), 1u);
 }
 
-TEST(Activities, OfARegularFlushThatIsUnderWayAtTheEndAreWaitedFor) {
+TEST(Activities, OfARegularFlushInProgressAtTheEndAreAwaited) {
   Observed run;
   ASSERT_EQ(run.run_child("slow-flush"), 0) << run.error_text();
   std::vector<std::string> kernels;
@@ -192,7 +192,7 @@ std::vector<std::string> kernels_of(const Observed& run) {
   return names;
 }
 
-TEST(Activities, ThatFindNoBufferAnyMoreAreALossOfWholeBuffers) {
+TEST(Activities, WithoutAFreeBufferAreALossOfWholeBuffers) {
   Observed run;
   ASSERT_EQ(run.run_child("held-buffers"), 0) << run.error_text();
   EXPECT_TRUE(kernels_of(run).empty());
@@ -200,7 +200,7 @@ TEST(Activities, ThatFindNoBufferAnyMoreAreALossOfWholeBuffers) {
   EXPECT_EQ(run.calls().size(), 1u);
 }
 
-TEST(Activities, ThatTheWriterDoesNotTakeInTimeAreCountedOneByOne) {
+TEST(Activities, ThatTheWriterDoesNotReadInTimeAreCountedOneByOne) {
   Observed run;
   run.control().ring_records = 256;  // the decoder has four times as many, and the test takes none
   ASSERT_EQ(run.run_child("activity-flood"), 0) << run.error_text();
@@ -213,7 +213,7 @@ TEST(Activities, ThatTheWriterDoesNotTakeInTimeAreCountedOneByOne) {
   EXPECT_GT(run.losses()["activity-ring-full"] + dropped, 0u);
 }
 
-TEST(Activities, StayOursWhenAProfilerThatSubscribesIsRefusedAndItsUserIsTold) {
+TEST(Activities, StayOursWhenAnotherSubscriberIsRefusedAndItsUserIsInformed) {
   Observed run;
   ASSERT_EQ(run.run_child("refused-profiler"), 0) << run.error_text();
   EXPECT_THAT(kernels_of(run), ::testing::ElementsAre("before", "after"));
@@ -233,7 +233,7 @@ TEST(Activities, StayOursWhenTheBuffersAreRefusedToAnother) {
   EXPECT_EQ(run.error_text(), "");
 }
 
-TEST(Activities, OfKindsWeNeverAskedForBetrayAnotherProfiler) {
+TEST(Activities, OfKindsWeNeverEnabledRevealAnotherProfiler) {
   Observed run;
   EXPECT_EQ(run.run_child("foreign-activity"), 0) << run.error_text();
   EXPECT_GE(run.losses()["profiler-conflict"], 1u);

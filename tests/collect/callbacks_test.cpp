@@ -99,7 +99,7 @@ TEST(Callbacks, ReadSizesAndKindsOfCopies) {
               ElementsAre(P{1, 4096}, P{2, 200}, P{3, 120}, P{2, 77}, P{1, 72}, P{0x5000, 256}));
 }
 
-TEST(Callbacks, TellBothEndsOfCopiesThatSucceeded) {
+TEST(Callbacks, ReportBothEndsOfCopiesThatSucceeded) {
   Observed run;
   ASSERT_EQ(run.run_child("accesses"), 0) << run.error_text();
   const auto calls = run.calls();
@@ -128,7 +128,7 @@ TEST(Callbacks, TellBothEndsOfCopiesThatSucceeded) {
   expect(6, 6, {0, 0, 0}, {0x5000, 100, 512}, 2);
 }
 
-TEST(Callbacks, TellKernelParametersThatMayBePointersOnlyIfAsked) {
+TEST(Callbacks, ReportKernelParametersThatMayBePointersOnlyOnRequest) {
   for (const bool asked : {false, true}) {
     Observed run;
     if (asked) run.control().with = ring::kWithArgs;
@@ -161,7 +161,7 @@ std::vector<std::pair<int, uint64_t>> words_of(const Observed& run, const ring::
   return words;
 }
 
-TEST(Callbacks, TellWordsOfStructsThatPointIntoAllocatedMemory) {
+TEST(Callbacks, ReportWordsOfStructsThatPointIntoAllocatedMemory) {
   Observed run;
   run.control().with = ring::kWithArgs;
   ASSERT_EQ(run.run_child("struct-arguments"), 0) << run.error_text();
@@ -180,7 +180,7 @@ TEST(Callbacks, TellWordsOfStructsThatPointIntoAllocatedMemory) {
   EXPECT_TRUE(run.losses().empty());
 }
 
-TEST(Callbacks, LookAtABoundedPartOfHugeParametersAndSayOnceThatTheyDo) {
+TEST(Callbacks, ReadABoundedPartOfHugeParametersAndReportThatOnce) {
   for (const std::string what : {"many", "far"}) {
     Observed run;
     run.control().with = ring::kWithArgs;
@@ -220,7 +220,7 @@ TEST(Callbacks, ReadWhatACallReturnsAtItsExitAndOnlyOnSuccess) {
   EXPECT_EQ(calls[5].result, 600);
 }
 
-TEST(Callbacks, TellStreamsWithTheirKindAndNumberAlsoWhenAHandleIsReused) {
+TEST(Callbacks, ReportStreamsWithTheirKindAndNumberAlsoWhenAHandleIsReused) {
   Observed run;
   ASSERT_EQ(run.run_child("objects"), 0) << run.error_text();
   const auto streams = run.all<ring::StreamRecord>(RecordKind::kStream);
@@ -238,7 +238,7 @@ TEST(Callbacks, TellStreamsWithTheirKindAndNumberAlsoWhenAHandleIsReused) {
   EXPECT_LT(streams[2].begin, streams[3].begin);
 }
 
-TEST(Callbacks, TellTheDeviceAndTheContext) {
+TEST(Callbacks, ReportTheDeviceAndTheContext) {
   Observed run;
   run.set("CUDA_DEVICE_MAX_CONNECTIONS", "4");
   ASSERT_EQ(run.run_child("nested"), 0) << run.error_text();
@@ -257,7 +257,7 @@ TEST(Callbacks, TellTheDeviceAndTheContext) {
   for (const ring::CallRecord& call : run.calls()) EXPECT_EQ(call.context, 1u);
 }
 
-TEST(Callbacks, TellEachThreadsOwnDefaultStreamOnce) {
+TEST(Callbacks, ReportEachThreadsOwnDefaultStreamOnce) {
   Observed run;
   ASSERT_EQ(run.run_child("per-thread-stream"), 0) << run.error_text();
   std::set<uint32_t> tids;
@@ -270,7 +270,7 @@ TEST(Callbacks, TellEachThreadsOwnDefaultStreamOnce) {
   EXPECT_EQ(tids.size(), 2u);
 }
 
-TEST(Callbacks, SendAKernelNameOnceAndNoticeThatItsModuleWasUnloaded) {
+TEST(Callbacks, SendAKernelNameOnceAndDetectThatItsModuleWasUnloaded) {
   Observed run;
   ASSERT_EQ(run.run_child("kernel-names"), 0) << run.error_text();
   std::vector<std::string> names;
@@ -336,7 +336,7 @@ TEST(Callbacks, GiveEveryThreadItsRingAndTheRingsOfEndedThreadsToNewOnes) {
   EXPECT_GE(tids.size(), 4u);
 }
 
-TEST(Callbacks, OfAThreadThatGotNoRingAreALossAndTheProgramRunsOn) {
+TEST(Callbacks, OfAThreadWithoutARingAreALossAndTheProgramRunsOn) {
   Observed run;
   run.control().tier = Tier::kStructure;
   ASSERT_EQ(run.run_child("no-room"), 0) << run.error_text();
@@ -369,7 +369,7 @@ TEST(Callbacks, TakeStacksWhileAnotherThreadLoadsALibrary) {
   EXPECT_FALSE(run.all<ring::StackRecord>(RecordKind::kStack).empty());
 }
 
-TEST(Callbacks, TellTheGraphAsItWasBuiltAndIgnoreTheInternalCopy) {
+TEST(Callbacks, ReportTheGraphAsItWasBuiltAndIgnoreTheInternalCopy) {
   Observed run;
   ASSERT_EQ(run.run_child("graphs"), 0) << run.error_text();
   std::map<uint64_t, uint8_t> kinds;
@@ -404,7 +404,7 @@ TEST(Callbacks, TellTheGraphAsItWasBuiltAndIgnoreTheInternalCopy) {
   EXPECT_EQ(graphs[2].source, 5u);
 }
 
-TEST(Callbacks, GoOnWithoutCuptiAfterItsFatalError) {
+TEST(Callbacks, ContinueWithoutCuptiAfterItsFatalError) {
   Observed run;
   ASSERT_EQ(run.run_child("fatal-error"), 0) << run.error_text();
   EXPECT_EQ(run.loss_detail(ring::Loss::kCuptiFatal), "the device fell off the bus");

@@ -57,7 +57,7 @@ TEST(Captures, EndForAllTheirStreamsAndEventsAtOnce) {
   EXPECT_EQ(captures.count(), 0u);
 }
 
-TEST(Captures, EndAlsoWhereTheCallFailsUnlessItWasRefused) {
+TEST(Captures, EndAlsoIfTheCallFailsUnlessItWasRefused) {
   for (const int32_t result : {kInvalidated, kUnjoined, kIllegalState}) {
     Captures captures = forked();
     captures.end(kA, result);
@@ -94,7 +94,7 @@ TEST(Captures, EndWithTheirContext) {
   EXPECT_TRUE(captures.contains(kC));
 }
 
-TEST(Captures, BeginAnewWhereAnEndWasNotSeen) {
+TEST(Captures, RestartIfAnEndWasNotSeen) {
   Captures captures = forked();
   captures.begin(kA, kContext);
   EXPECT_EQ(captures.count(), 1u);

@@ -30,7 +30,7 @@ std::string captured(const Observed& run) {
   return marks;
 }
 
-TEST(Handles, AreFollowedIntoCapturesWithoutAQuestion) {
+TEST(Handles, AreFollowedIntoCapturesWithoutQueries) {
   Observed run;
   ASSERT_EQ(run.run_child("plain-capture"), 0) << run.error_text();
   // record; begin refused, launch; begin, record, launch elsewhere, wait that joins, launch, record
@@ -68,7 +68,7 @@ TEST(Handles, OfDefaultStreamsAreCapturedByThread) {
   EXPECT_THAT(by_thread, ElementsAre("-", "-cc---"));
 }
 
-TEST(Handles, OfContextsMayEndBeforeAThreadsOwnStreamIsTold) {
+TEST(Handles, OfContextsMayEndBeforeAThreadsOwnStreamIsReported) {
   Observed run;
   ASSERT_EQ(run.run_child("own-stream-of-dead-context"), 0) << run.error_text();
   size_t reported = 0;
@@ -77,7 +77,7 @@ TEST(Handles, OfContextsMayEndBeforeAThreadsOwnStreamIsTold) {
   EXPECT_EQ(reported, 1u);  // when it was used again
 }
 
-TEST(Handles, MadeBeforeRecordingBeganAreAskedAboutOnlyWhileTheyAreGood) {
+TEST(Handles, MadeBeforeRecordingBeganAreQueriedOnlyWhileTheyAreValid) {
   Observed run;
   run.set("LD_PRELOAD", "");
   ASSERT_EQ(run.run({COLLECT_CHILD, "late-handles", COLLECT_LIBRARY}), 0) << run.error_text();
@@ -102,7 +102,7 @@ TEST(Handles, OfFunctionsMayEndDuringTheirLaunch) {
   EXPECT_EQ(reported, (std::vector{calls.at(0).correlation_id, calls.at(3).correlation_id}));
 }
 
-TEST(Handles, OfGraphsAndNodesAreAskedAboutOnlyWhereTheyAreMadeAndGraphsWhereTheyEnd) {
+TEST(Handles, OfGraphsAndNodesAreQueriedOnlyAtCreationAndOfGraphsAtDestruction) {
   Observed run;
   ASSERT_EQ(run.run_child("graphs-end"), 0) << run.error_text();
   const auto graphs = run.all<ring::GraphRecord>(RecordKind::kGraph);
@@ -159,7 +159,7 @@ class Asked : public ::testing::Test {
   int step_ = 0;
 };
 
-TEST_F(Asked, AnswersAboutHandlesThatWereNotEndedSinceTheirLastUseOnly) {
+TEST_F(Asked, AnswersOnlyForHandlesNotDestroyedSinceTheirLastUse) {
   start("asked");
   wait_for_step();
   const std::vector<ring::Question> questions = {
@@ -190,7 +190,7 @@ TEST_F(Asked, AnswersAboutHandlesThatWereNotEndedSinceTheirLastUseOnly) {
   EXPECT_EQ(run_.finish(), 0) << run_.error_text();
 }
 
-TEST_F(Asked, KeepsTheProgramFromEndingAHandleForASecondAtMost) {
+TEST_F(Asked, DelaysDestructionOfAHandleByAtMostASecond) {
   start("asked-meanwhile");
   for (int i = 0; i < 2; ++i) {
     wait_for_step();
@@ -204,7 +204,7 @@ TEST_F(Asked, KeepsTheProgramFromEndingAHandleForASecondAtMost) {
   EXPECT_EQ(run_.finish(), 0) << run_.error_text();
 }
 
-TEST_F(Asked, ReadsWordsThatMayGoAtAnyTime) {
+TEST_F(Asked, ReadsWordsThatMayDisappearAtAnyTime) {
   start("word");
   wait_for_step();
   const std::string& said = run_.output_text();

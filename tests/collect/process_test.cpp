@@ -72,7 +72,7 @@ TEST(Process, WithoutCudaLeavesNothing) {
             1);  // the control file
 }
 
-TEST(Process, WithoutCudaSeesNoMoreThanTwoVariables) {
+TEST(Process, WithoutCudaGetsOnlyTwoVariables) {
   NEEDS_PRELOADING();
   Observed run;
   ASSERT_EQ(run.run({"/usr/bin/env"}), 0);
@@ -154,7 +154,7 @@ TEST(Process, MayBeLinkedWithTheLibraryAndNoVariableSet) {
   EXPECT_EQ(run.call_names(), "cudaLaunchKernel");
 }
 
-TEST(Process, EnteredLateSaysSoAndNeverTracesGraphs) {
+TEST(Process, EnteredLateReportsThatAndNeverTracesGraphs) {
   Observed run;
   run.set("LD_PRELOAD", "");
   ASSERT_EQ(run.run({COLLECT_CHILD, "late", COLLECT_LIBRARY}), 0) << run.error_text();
@@ -169,7 +169,7 @@ TEST(Process, EnteredLateSaysSoAndNeverTracesGraphs) {
   EXPECT_EQ(streams[1].priority, -3);
 }
 
-TEST(Process, WithAnotherSubscriberNamesItAndGoesOn) {
+TEST(Process, WithAnotherSubscriberNamesItAndContinues) {
   Observed run;
   run.set("FAKE_OTHER_SUBSCRIBER", "Nsight Systems");
   ASSERT_EQ(run.run_child("nvtx"), 0);
@@ -178,14 +178,14 @@ TEST(Process, WithAnotherSubscriberNamesItAndGoesOn) {
   EXPECT_FALSE(run.all<ring::RangeRecord>(RecordKind::kRangePush).empty());
 }
 
-TEST(Process, WithBuffersRefusedByAnotherCopyOfCuptiGoesOn) {
+TEST(Process, WithBuffersRefusedByAnotherCopyOfCuptiContinues) {
   Observed run;
   run.set("FAKE_REFUSE_BUFFERS", "1");
   ASSERT_EQ(run.run_child("simple"), 0);
   EXPECT_EQ(run.losses()["other-subscriber"], 1u);
 }
 
-TEST(Process, WhoseStartFailsInTheMiddleLeavesNothingOn) {
+TEST(Process, WhoseStartFailsLeavesNothingEnabled) {
   const std::pair<const char*, const char*> refusals[] = {
       {"FAKE_REFUSE_RESOURCES", "no-cupti"}, {"FAKE_REFUSE_BUFFERS", "other-subscriber"}};
   for (const auto& [refusal, loss] : refusals) {
@@ -224,7 +224,7 @@ TEST(Process, ThatForksAndExecutesJoinsTheSameRun) {
   EXPECT_THAT(run.all<ring::ProcessRecord>(RecordKind::kProcess), SizeIs(2));
 }
 
-TEST(Process, ThatExecutesAnotherProgramGoesOnWithNewRings) {
+TEST(Process, ThatExecutesAnotherProgramContinuesWithNewRings) {
   Observed run;
   ASSERT_EQ(run.run_child("executes", {kChild}), 0) << run.error_text();
   EXPECT_THAT(run.calls(), SizeIs(2));
@@ -239,7 +239,7 @@ TEST(Process, ForkedFromOneThatUsedNoCudaMayUseItItself) {
   ASSERT_THAT(processes, SizeIs(2));
 }
 
-TEST(Process, WithoutAWriterRunsOnAndSaysWhy) {
+TEST(Process, WithoutAWriterRunsOnAndReportsWhy) {
   Observed run;
   run.set(ring::kRingsVariable, "");
   run.set("STREAMSCOPE_BIN", "/nonexistent");
@@ -267,7 +267,7 @@ std::string contents(const std::filesystem::path& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-TEST(Process, AloneStartsAWriterThatItNeverNotices) {
+TEST(Process, AloneStartsAWriterThatDoesNotAffectIt) {
   Observed run;
   run.set(ring::kRingsVariable, "");
   run.set("STREAMSCOPE_TIER", "events");
@@ -300,7 +300,7 @@ TEST(Process, DoesNotWaitForAWriterThatEndsWithoutAnAnswer) {
   EXPECT_THAT(run.error_text(), HasSubstr("the writer did not get ready"));
 }
 
-TEST(Process, WhilePausedTellsOnlyWhatIdentitiesNeed) {
+TEST(Process, WhilePausedReportsOnlyWhatIdentitiesNeed) {
   Observed run;
   run.control().collecting.store(0);
   const std::filesystem::path go = run.folder() / "go";
@@ -329,14 +329,14 @@ std::vector<std::string> launched(const Observed& run) {
   return names;
 }
 
-TEST(Process, RecordsBetweenTheProfilerCallsIfAskedTo) {
+TEST(Process, RecordsBetweenTheProfilerCallsOnRequest) {
   Observed run;
   run.control().capture_range = ring::CaptureRange::kCudaProfilerApi;
   ASSERT_EQ(run.run_child("profiler-range"), 0) << run.error_text();
   EXPECT_THAT(launched(run), ElementsAre("inside"));
 }
 
-TEST(Process, RecordsInsideTheNamedRangeIfAskedTo) {
+TEST(Process, RecordsInsideTheNamedRangeOnRequest) {
   Observed run;
   run.control().capture_range = ring::CaptureRange::kNvtx;
   std::strcpy(run.control().capture_range_name, "step");
@@ -344,7 +344,7 @@ TEST(Process, RecordsInsideTheNamedRangeIfAskedTo) {
   EXPECT_THAT(launched(run), ElementsAre("inside", "still inside", "inside again"));
 }
 
-TEST(Process, ToldToStopDetachesInTheOrderThatLeavesNothingBehind) {
+TEST(Process, StoppedOnRequestDetachesCompletely) {
   Observed run;
   const std::filesystem::path go = run.folder() / "go";
   run.start_child("stopped", {go});
@@ -388,7 +388,7 @@ TEST(Nvtx, RangesMarksAndNamesAreRecorded) {
   EXPECT_EQ(names[static_cast<int>(ring::ObjectKind::kThread)], "the main thread");
 }
 
-TEST(CoordObserver, TellsOperationsByTheirKinds) {
+TEST(CoordObserver, ReportsOperationsByTheirKinds) {
   Observed run;
   ASSERT_EQ(run.run_child("coord-kinds"), 0) << run.error_text();
   std::map<uint32_t, ring::OperationRecord> operations;
@@ -438,7 +438,7 @@ TEST(CoordObserver, TellsOperationsByTheirKinds) {
   }
 }
 
-TEST(CoordObserver, TellsSimulatedWorkInVirtualTime) {
+TEST(CoordObserver, ReportsSimulatedWorkInVirtualTime) {
   Observed run;
   ASSERT_EQ(run.run_child("coord"), 0) << run.error_text();
   EXPECT_EQ(run.all<ring::DeviceRecord>(RecordKind::kDevice).at(0).simulated, 1u);
@@ -527,7 +527,7 @@ TEST(CoordObserver, TellsSimulatedWorkInVirtualTime) {
   EXPECT_EQ(tasks[1].end, 25u);
 }
 
-TEST(CoordObserver, CallsAreOfNoOperationThatAnotherThreadHasEnded) {
+TEST(CoordObserver, CallsDoNotBelongToAnOperationThatAnotherThreadHasEnded) {
   Observed run;
   ASSERT_EQ(run.run_child("coord-threads"), 0) << run.error_text();
   std::map<uint32_t, uint32_t> operation_of;

@@ -89,7 +89,7 @@ std::list<Ran> run_program(const std::string& text) {
   NEEDS_PRELOADING();  \
   if (interpreters().empty()) GTEST_SKIP() << "python3 with ctypes is not here"
 
-TEST(Python, FramesStandWhereTheInterpretersOwnWouldBe) {
+TEST(Python, FramesAreWhereTheInterpretersOwnWouldBe) {
   NEEDS_PYTHON();
   for (const auto& [interpreter, run, stacks] : run_program(R"(
 def inner(library):
@@ -118,7 +118,7 @@ Model().step(ctypes.PyDLL(sys.argv[1]))   # does not give the interpreter's lock
   }
 }
 
-TEST(Python, FramesOfAThreadAndOfACallbackFromNativeCodeAreThere) {
+TEST(Python, FramesOfAThreadAndOfACallbackFromNativeCodeArePresent) {
   NEEDS_PYTHON();
   for (const auto& [interpreter, run, stacks] : run_program(R"(
 def wait():
@@ -173,7 +173,7 @@ descend(100)
   }
 }
 
-TEST(Python, NamesThatAreNotPlainTextAreReadWithoutTheirLetters) {
+TEST(Python, NamesThatAreNotPlainTextAreReadWithoutContent) {
   NEEDS_PYTHON();
   for (const auto& [interpreter, run, stacks] :
        run_program("def gr\xc3\xbc\xc3\x9f"
@@ -185,7 +185,7 @@ TEST(Python, NamesThatAreNotPlainTextAreReadWithoutTheirLetters) {
   }
 }
 
-TEST(Python, FramesAreLeftOutWhereTheThreadIsNotInPython) {
+TEST(Python, FramesAreOmittedIfTheThreadIsNotInPython) {
   NEEDS_PYTHON();
   // The interpreter is there, but this thread is not one of its.
   for (const auto& [interpreter, run, stacks] : run_program(R"(

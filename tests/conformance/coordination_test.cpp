@@ -37,7 +37,7 @@ class UpperParts : public OnDevice {
 };
 CONFORMANCE_SUITE(UpperParts);
 
-TEST_P(UpperParts, EventPoolHandsTheSameEventsOutAgainAndKnowsStaleHandles) {
+TEST_P(UpperParts, EventPoolReusesEventsAndDetectsStaleHandles) {
   coord::EventPool pool(device());
   const coord::Stream stream = this->stream();
   coord::EventRef stale;
@@ -76,7 +76,7 @@ TEST_P(UpperParts, CoordinatorKeepsTheOrderOfADiamondWithThreeWaits) {
   EXPECT_EQ(b.value(), 5.0f);
 }
 
-TEST_P(UpperParts, CoordinatorDefersWhatDependsOnWorkNotSubmittedYet) {
+TEST_P(UpperParts, CoordinatorDefersOperationsThatDependOnWorkNotYetSubmitted) {
   const coord::Stream a = stream(), b = stream();
   Cell cell(device());
   Coordinator coordinator(device());
@@ -90,7 +90,7 @@ TEST_P(UpperParts, CoordinatorDefersWhatDependsOnWorkNotSubmittedYet) {
   EXPECT_EQ(cell.value(), 8.0f);
 }
 
-TEST_P(UpperParts, CoordinatorTellsTheEndAndTheFailureOfOperations) {
+TEST_P(UpperParts, CoordinatorReportsTheEndAndTheFailureOfOperations) {
   const coord::Stream stream = this->stream();
   Gate gate(device());
   std::atomic<int> completed{0}, failed{0};
@@ -111,7 +111,7 @@ TEST_P(UpperParts, CoordinatorTellsTheEndAndTheFailureOfOperations) {
   EXPECT_THROW(coordinator.wait(dependent), coord::Error);
 }
 
-TEST_P(UpperParts, CoordinatorGivesEventsAndRecordsBackInALongRun) {
+TEST_P(UpperParts, CoordinatorReturnsEventsAndRecordsInALongRun) {
   const coord::Stream a = stream(), b = stream();
   Coordinator coordinator(device(), {.history = 16});
   OperationHandle last = coordinator.submit({.stream = a}, [](StreamRef) {});
@@ -125,7 +125,7 @@ TEST_P(UpperParts, CoordinatorGivesEventsAndRecordsBackInALongRun) {
   EXPECT_LE(coordinator.event_utilization().in_use, 600u);
 }
 
-TEST_P(UpperParts, BarrierLetsNoStreamPassAlone) {
+TEST_P(UpperParts, BarrierHoldsEveryStream) {
   const coord::Stream a = stream(), b = stream(), c = stream();
   Cell cell(device());
   Gate gate(device());
@@ -170,7 +170,7 @@ TEST_P(UpperParts, ForkJoinOrdersBranchesBetweenTwoPointsOfTheTrunk) {
 class RepeatedSections : public OnDevice {};
 CONFORMANCE_SUITE(RepeatedSections);
 
-TEST_P(RepeatedSections, TheThirdUnchangedRunMakesAGraphThatDoesTheSame) {
+TEST_P(RepeatedSections, TheThirdUnchangedRunCreatesAnEquivalentGraph) {
   const coord::Stream trunk = stream(), branch = stream();
   Cell a(device()), b(device());
   Coordinator coordinator(device());
@@ -198,7 +198,7 @@ TEST_P(RepeatedSections, TheThirdUnchangedRunMakesAGraphThatDoesTheSame) {
   EXPECT_EQ(metrics.operations, 23u);
 }
 
-TEST_P(RepeatedSections, AnotherVersionIsSubmittedAgainAndPromotedAnew) {
+TEST_P(RepeatedSections, AnotherVersionIsSubmittedAndPromotedAgain) {
   const coord::Stream trunk = stream();
   Cell cell(device());
   Coordinator coordinator(device());
@@ -220,7 +220,7 @@ TEST_P(RepeatedSections, AnotherVersionIsSubmittedAgainAndPromotedAnew) {
   EXPECT_EQ(cell.value(), 20.0f * (4 * 1 + 3 * 10));
 }
 
-TEST_P(RepeatedSections, WhatCannotBeCapturedIsSubmittedAndLosesNothing) {
+TEST_P(RepeatedSections, WorkThatCannotBeCapturedIsSubmitted) {
   const coord::Stream trunk = stream();
   Cell cell(device());
   Coordinator coordinator(device());

@@ -155,7 +155,7 @@ TEST_P(Capturing, WaitingForAnEventFromOutsideBreaksIt) {
   expect_invalidated(stream);
 }
 
-TEST_P(Capturing, LookingAtAnEventOfItIsRefused) {
+TEST_P(Capturing, QueryingAnEventOfItIsRefused) {
   const coord::Stream stream = this->stream();
   const coord::Event event = this->event();
   stream.begin_capture(CaptureMode::kRelaxed);
@@ -242,7 +242,7 @@ TEST_P(Capturing, ForbidsOtherThreadsToPollEventsInGlobalModeOnly) {
   }
 }
 
-TEST_P(Capturing, LetsThreadsPollThatHaveChosenTheRelaxedMode) {
+TEST_P(Capturing, AllowsPollingByThreadsInRelaxedMode) {
   const coord::Event event = this->event();
   const coord::Stream recorded = this->stream(), stream = this->stream();
   recorded.record(event);

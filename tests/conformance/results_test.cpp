@@ -56,7 +56,7 @@ TEST_P(Results, PageableSourceMayBeReusedOnReturn) {
   EXPECT_EQ(result[63], 63);
 }
 
-TEST_P(Results, CopyToPageableMemoryIsThereOnReturn) {
+TEST_P(Results, CopyToPageableMemoryIsCompleteOnReturn) {
   const coord::Stream stream = this->stream();
   const coord::DeviceBuffer<int> memory = device().allocate<int>(1 << 20);
   std::vector<int> result(1 << 20, -1);
@@ -97,7 +97,7 @@ TEST_P(Results, PrioritiesAreClampedToTheDevice) {
   EXPECT_EQ(high.name(), "urgent");
 }
 
-TEST_P(Results, NativeStreamIsThereOnCudaOnly) {
+TEST_P(Results, NativeStreamExistsOnCudaOnly) {
   const coord::Stream stream = this->stream();
   if (device().simulated()) {
     EXPECT_THROW((void)stream.native(), coord::Error);

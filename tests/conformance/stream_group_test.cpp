@@ -83,7 +83,7 @@ TEST_P(Groups, ABarrierHoldsEveryStreamUntilAllHavePassed) {
   }
 }
 
-TEST_P(Groups, WhatIsNotSubmittedYetKeepsItsPlace) {
+TEST_P(Groups, WorkNotYetSubmittedKeepsItsPlace) {
   Cell cell(device());
   const OperationHandle first = group()->register_operation({.stream = (*group())[0]});
   give(0, change(cell, 10, 0));

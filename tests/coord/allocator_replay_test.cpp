@@ -293,7 +293,7 @@ struct Named {
 
 class AllocatorReplay : public testing::TestWithParam<Named> {};
 
-TEST_P(AllocatorReplay, TakesHardlyMoreThanTheLeastPossible) {
+TEST_P(AllocatorReplay, NeedsLittleMoreThanTheMinimum) {
   const Program program = GetParam().make();
   const auto bound = static_cast<double>(program.bound());
   const auto taken = static_cast<double>(program.replay());

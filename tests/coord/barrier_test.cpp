@@ -61,7 +61,7 @@ TEST(Barrier, OrdersAllBeforeItBeforeAllAfterIt) {
   }
 }
 
-TEST(Barrier, ASecondOneWithNothingInBetweenIsFree) {
+TEST(Barrier, ASecondOneWithoutWorkInBetweenIsFree) {
   const Device device = Device::open("sim");
   const Streams streams(device, 4);
   Coordinator coordinator(device, {.polled = true});
@@ -125,7 +125,7 @@ TEST(Barrier, GivesAHandleToWaitForAfterPostedOperations) {
   }
 }
 
-TEST(Barrier, RefusesNoStreamsAndTheSameTwice) {
+TEST(Barrier, RefusesAnEmptyListAndDuplicates) {
   const Device device = Device::open("sim");
   const Streams streams(device, 1);
   Coordinator coordinator(device, {.polled = true});
@@ -227,7 +227,7 @@ TEST(ForkJoin, AnExceptionInBetweenLeavesNothingUnjoinedAndNoEventInUse) {
   EXPECT_EQ(coordinator.event_utilization().in_use, 0u);
 }
 
-TEST(ForkJoin, AFailedForkGivesItsEventsBack) {
+TEST(ForkJoin, AFailedForkReturnsItsEvents) {
   const Device device = Device::open("sim");
   const Streams streams(device, 2);
   Coordinator coordinator(device, {.polled = true});

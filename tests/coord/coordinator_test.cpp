@@ -130,7 +130,7 @@ TEST(Elision, AWaitNeverCoversWhatIsSubmittedAfterTheDependency) {
   device.synchronize();
 }
 
-TEST(Elision, NeedsNoWaitForWhatTheHostHasSeenCompleted) {
+TEST(Elision, NeedsNoWaitForWhatTheHostHasObservedToComplete) {
   const Device device = Device::open("sim");
   const Stream a = device.create_stream(), b = device.create_stream(), c = device.create_stream();
   Coordinator coordinator(device, {.polled = true});
@@ -156,7 +156,7 @@ TEST(Elision, CountsADependencyNamedTwiceOnce) {
   EXPECT_EQ(coordinator.metrics().waits_elided, 0u);
 }
 
-TEST(Completion, IsProvedByTheDeviceAndNotBySubmission) {
+TEST(Completion, IsReportedByTheDeviceAndNotBySubmission) {
   const Device device = Device::open("sim");
   const Stream stream = device.create_stream();
   Coordinator coordinator(device, {.polled = true});
@@ -228,7 +228,7 @@ TEST(Completion, TheDestructorLosesNoCallback) {
   EXPECT_EQ(called, 3);
 }
 
-TEST(Failure, OfTheFunctionPassesThroughAndEndsTheOperation) {
+TEST(Failure, OfTheFunctionPropagatesAndEndsTheOperation) {
   const Device device = Device::open("sim");
   const Stream stream = device.create_stream();
   Coordinator coordinator(device, {.polled = true});
@@ -324,7 +324,7 @@ TEST(Submission, ManyThreadsOnTheirOwnStreams) {
   EXPECT_EQ(callbacks.load(), 800);
 }
 
-TEST(Submission, ForgetsWhatNobodyAsksFor) {
+TEST(Submission, ForgetsWhatNobodyWaitsFor) {
   const Device device = Device::open("sim");
   const Stream stream = device.create_stream();
   Coordinator coordinator(device, {.polled = true});

@@ -71,7 +71,7 @@ TEST_F(EveryOrder, WakesAWaiterOfATimeline) {
   EXPECT_GT(result.orders, 20u) << "there is more than one order";
 }
 
-TEST_F(EveryOrder, WakesOneWhoWaitsForALaterSignal) {
+TEST_F(EveryOrder, WakesAWaiterForALaterSignal) {
   EXPECT_EQ(timeline<Word>({{2}, {-1, -2}}, 2).failure, "");
 }
 
@@ -121,7 +121,7 @@ struct LooksBeforeItSignals : Word {
   }
 };
 
-TEST_F(EveryOrder, FindsALostWakeUpWhereThereIsOne) {
+TEST_F(EveryOrder, FindsALostWakeUp) {
   EXPECT_NE(timeline<SleepsWithoutLooking>({{1}, {-1}}, 1).failure, "");
   EXPECT_NE(timeline<LooksBeforeItSignals>({{1}, {-1}}, 1).failure, "");
 }
@@ -156,7 +156,7 @@ model::Result doorbell(int ringers) {
   });
 }
 
-TEST_F(EveryOrder, HearsEveryRingOfADoorbell) {
+TEST_F(EveryOrder, ReceivesEveryRingOfADoorbell) {
   EXPECT_EQ(doorbell<coord::BasicDoorbell<model::Platform>>(1).failure, "");
   EXPECT_EQ(doorbell<coord::BasicDoorbell<model::Platform>>(2).failure, "");
 }

@@ -38,7 +38,7 @@ struct Counting {
   int done = 0;
 };
 
-TEST(Repeated, KeepsSubmittingWhereAGraphIsNotCheaper) {
+TEST(Repeated, KeepsSubmittingIfAGraphIsNotCheaper) {
   coord::sim::Config config;
   config.calibration.graph_launch_ns = 1'000'000;
   Counting counting(config);
@@ -53,7 +53,7 @@ TEST(Repeated, KeepsSubmittingWhereAGraphIsNotCheaper) {
   EXPECT_GT(metrics.launch_time, metrics.submission_time);
 }
 
-TEST(Repeated, IsPromotedWhereAGraphIsCheaper) {
+TEST(Repeated, IsPromotedIfAGraphIsCheaper) {
   Counting counting;
   for (int i = 0; i < 10; ++i) counting.run();
   counting.device.synchronize();
@@ -74,7 +74,7 @@ TEST(Repeated, SubmitsTheRunWhoseLaunchFails) {
   EXPECT_FALSE(counting.section.promoted());
 }
 
-TEST(Repeated, NoticesInTheCaptureThatTheSectionHasChanged) {
+TEST(Repeated, DetectsDuringCaptureThatTheSectionHasChanged) {
   Counting counting;
   counting.run(10);
   counting.run(10);
@@ -89,7 +89,7 @@ TEST(Repeated, NoticesInTheCaptureThatTheSectionHasChanged) {
   EXPECT_TRUE(counting.section.promoted());
 }
 
-TEST(Repeated, PassesOnWhatItsBodyThrowsAndStartsAnew) {
+TEST(Repeated, PropagatesExceptionsOfItsBodyAndRestarts) {
   Counting counting;
   const auto failing = [](Section&) { throw std::runtime_error("no"); };
   for (int i = 0; i < 2; ++i) counting.run();
@@ -101,7 +101,7 @@ TEST(Repeated, PassesOnWhatItsBodyThrowsAndStartsAnew) {
   EXPECT_EQ(counting.done, 30);
 }
 
-TEST(Repeated, IsNoGraphIfItDependsOnOperationsOfOthers) {
+TEST(Repeated, IsNotAGraphIfItDependsOnOtherOperations) {
   Counting counting;
   const auto other = counting.coordinator.submit({.stream = counting.stream}, [](StreamRef) {});
   for (int i = 0; i < 5; ++i) {

@@ -38,7 +38,7 @@ TEST(ShortLock, IsTakenFromTheThreadThatItFavors) {
   EXPECT_EQ(account.one, 50 * (kFavored + 1));
 }
 
-TEST(ShortLock, LetsInOneAtATimeWhileFavorsComeAndGo) {
+TEST(ShortLock, AdmitsOneAtATimeWhileFavorsChange) {
   constexpr unsigned kThreads = 8;
   constexpr int kBursts = 40;
   Account account;

@@ -114,7 +114,7 @@ TEST_F(StreamProfiler, SumsUpEachKindWithItsBytes) {
   EXPECT_EQ(report.pageable_bytes, std::uint64_t{1} << 20);
 }
 
-TEST_F(StreamProfiler, SeesWhichCopiesAreHiddenBehindKernels) {
+TEST_F(StreamProfiler, ReportsWhichCopiesAreHiddenBehindKernels) {
   const Stream copies = device.create_stream(), math = device.create_stream();
   const auto memory = device.allocate<std::byte>(8 << 20);
   const auto pinned = device.allocate_host<std::byte>(8 << 20);
@@ -158,7 +158,7 @@ TEST_F(StreamProfiler, ASectionIsOnePieceWhateverIsInIt) {
   EXPECT_EQ(report.of(WorkKind::kKernel).timed, 0u) << "they are part of the sections";
 }
 
-TEST_F(StreamProfiler, ASampleStandsForAll) {
+TEST_F(StreamProfiler, ASampleRepresentsAll) {
   Watching profiler(device, {stream}, {.time_one_in = 8});
   run(80, 50us);
   const StreamReport report = profiler.report(stream);
@@ -189,7 +189,7 @@ TEST_F(StreamProfiler, AddsNothingToGraphsAndDoesNotBreakCaptures) {
   EXPECT_GE(report.of(WorkKind::kGraph).average(), 60us);
 }
 
-TEST_F(StreamProfiler, AStreamThatIsNotWatchedCostsNothing) {
+TEST_F(StreamProfiler, AStreamThatIsNotProfiledCostsNothing) {
   coord::StreamProfiler profiler(device);
   fake_observer::start();
   stream.launch({});
@@ -201,7 +201,7 @@ TEST_F(StreamProfiler, AStreamThatIsNotWatchedCostsNothing) {
   EXPECT_EQ(profiler.report(stream).of(WorkKind::kKernel).count, 0u);
 }
 
-TEST_F(StreamProfiler, WatchesAStreamForOneProfilerAtATime) {
+TEST_F(StreamProfiler, AStreamHasOneProfilerAtATime) {
   const Device elsewhere = Device::open("sim");
   Stream watched = device.create_stream();
   coord::StreamProfiler second(device);
@@ -226,7 +226,7 @@ TEST_F(StreamProfiler, WatchesAStreamForOneProfilerAtATime) {
   EXPECT_EQ(second.report().streams.at(0).of(WorkKind::kKernel).timed, 2u) << "it is gone";
 }
 
-TEST_F(StreamProfiler, ForgetsNothingHoweverMuchIsTimed) {
+TEST_F(StreamProfiler, LosesNothingHoweverMuchIsTimed) {
   Watching profiler(device, {stream}, {.history = 100});
   run(3000, 5us);
   const ProfileReport report = profiler.report();
@@ -234,7 +234,7 @@ TEST_F(StreamProfiler, ForgetsNothingHoweverMuchIsTimed) {
   EXPECT_LE(report.busy, 100 * (5us + kGaps)) << "only of the history";
 }
 
-TEST_F(StreamProfiler, AsksTheDeviceWhileWorkGoesOnAndKeepsFewEvents) {
+TEST_F(StreamProfiler, PollsTheDeviceDuringWorkAndKeepsFewEvents) {
   for (const std::uint32_t one_in : {1u, 8u}) {
     fake_observer::start();
     Watching profiler(device, {stream}, {.time_one_in = one_in});
@@ -248,7 +248,7 @@ TEST_F(StreamProfiler, AsksTheDeviceWhileWorkGoesOnAndKeepsFewEvents) {
   }
 }
 
-TEST_F(StreamProfiler, PlacesWorkExactlyLongAfterItsBeginning) {
+TEST_F(StreamProfiler, PlacesWorkExactlyLongAfterTheStart) {
   const Stream a = device.create_stream(), b = device.create_stream();
   Watching profiler(device, {a, b});
   a.launch({.duration = 10us});
@@ -265,7 +265,7 @@ TEST_F(StreamProfiler, PlacesWorkExactlyLongAfterItsBeginning) {
   EXPECT_GT(report.concurrency, 1.6);
 }
 
-TEST_F(StreamProfiler, AFailureOfTheDeviceIsTold) {
+TEST_F(StreamProfiler, AFailureOfTheDeviceIsReported) {
   Watching profiler(device, {stream});
   stream.launch({.duration = 10us});
   coord::sim::inject(device, {.call = "simLaunchKernel", .code = 719});

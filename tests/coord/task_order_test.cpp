@@ -95,7 +95,7 @@ model::Result explore() {
   return result;
 }
 
-TEST(EveryOrderOfATaskGraph, EachTaskRunsOnceAfterThoseBeforeIt) {
+TEST(EveryOrderOfATaskGraph, EachTaskRunsOnceAfterItsDependencies) {
   const model::Result result = explore<Right>();
   EXPECT_EQ(result.failure, "");
   EXPECT_GT(result.orders, 3u);
@@ -105,7 +105,7 @@ struct EndsBeforeItRan : Right {
   static constexpr bool kEndsBeforeItRan = true;
 };
 
-TEST(EveryOrderOfATaskGraph, FindsAnEndThatIsToldTooEarly) {
+TEST(EveryOrderOfATaskGraph, FindsAnEndThatIsReportedTooEarly) {
   EXPECT_NE(explore<EndsBeforeItRan>().failure, "");
 }
 
@@ -116,7 +116,7 @@ struct TakesTheLastRunForThisOne : Right {
   }
 };
 
-TEST(EveryOrderOfATaskGraph, FindsAnEndOfTheRunBefore) {
+TEST(EveryOrderOfATaskGraph, FindsAnEndOfThePreviousRun) {
   EXPECT_NE(explore<TakesTheLastRunForThisOne>().failure, "");
 }
 

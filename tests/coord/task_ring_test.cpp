@@ -50,7 +50,7 @@ TEST(TaskRing, GivesTheNewestToItsOwnerAndTheOldestToThieves) {
   EXPECT_EQ(held.ring.size(), 1u);
 }
 
-TEST(TaskRing, RefusesWhatItHasNoRoomForUntilSlotsWereTaken) {
+TEST(TaskRing, RefusesTasksWhileItIsFull) {
   RingOf<coord::HostPlatform, 2> held;
   EXPECT_TRUE(held.ring.push(1));
   EXPECT_TRUE(held.ring.push(2));
@@ -61,7 +61,7 @@ TEST(TaskRing, RefusesWhatItHasNoRoomForUntilSlotsWereTaken) {
   EXPECT_TRUE(held.ring.push(3));
 }
 
-TEST(TaskRing, GoesOnWhenPositionsWrapAround) {
+TEST(TaskRing, ContinuesWhenPositionsWrapAround) {
   coord::TaskSpan<coord::HostPlatform> span;
   span.reset(0xfffffffe, 0xfffffffe);
   span.append(4);
@@ -195,18 +195,18 @@ model::Result explore(std::size_t workers, int rounds,
 const std::vector<std::vector<Task>> tree = {{1, 2}, {3}, {}, {}};
 const std::vector<std::vector<Task>> more_than_fits = {{1, 2, 3}, {}, {4, 5}, {}, {}, {}};
 
-TEST_F(EveryOrderOfTasks, EachRunsOnceAndNoneIsLeftWhenItIsOver) {
+TEST_F(EveryOrderOfTasks, EachRunsOnceAndNoneIsLeftAtTheEnd) {
   const model::Result result = explore(2, 3, tree);
   EXPECT_EQ(result.failure, "");
   EXPECT_GT(result.states, 1000u);
   RecordProperty("states", static_cast<int>(result.states));
 }
 
-TEST_F(EveryOrderOfTasks, WhatHasNoRoomIsRunByWhoSpawnsIt) {
+TEST_F(EveryOrderOfTasks, TasksThatDoNotFitAreRunByTheirSpawner) {
   EXPECT_EQ(explore(2, 2, more_than_fits).failure, "");
 }
 
-TEST_F(EveryOrderOfTasks, ThievesShareWhatThereIs) { EXPECT_EQ(explore(3, 1, tree).failure, ""); }
+TEST_F(EveryOrderOfTasks, ThievesShareTheTasks) { EXPECT_EQ(explore(3, 1, tree).failure, ""); }
 
 /// Looks whether there is room by what is not claimed, instead of by what was taken.
 struct WritesOverClaimed : Ring {
@@ -307,7 +307,7 @@ model::Result explore_gifts() {
 
 struct Idle : coord::TaskIdle<ModelPlatform> {};
 
-TEST_F(EveryOrderOfTasks, AGiftReachesWhoWasClaimed) {
+TEST_F(EveryOrderOfTasks, AGiftReachesTheClaimedWorker) {
   EXPECT_EQ(explore_gifts<Idle>().failure, "");
 }
 
@@ -332,7 +332,7 @@ struct ClaimsWhoeverWaited : Idle {
   }
 };
 
-TEST_F(EveryOrderOfTasks, FindsAGiftToAWorkerThatDoesNotWaitAnyMore) {
+TEST_F(EveryOrderOfTasks, FindsAGiftToAWorkerThatNoLongerWaits) {
   EXPECT_NE(explore_gifts<ClaimsWhoeverWaited>().failure, "");
 }
 
@@ -384,7 +384,7 @@ struct CountsDownInTwoSteps : Edges {
   }
 };
 
-TEST_F(EveryOrderOfTasks, TheLastDependencyEnablesASuccessorAndNobodyElse) {
+TEST_F(EveryOrderOfTasks, OnlyTheLastDependencyEnablesASuccessor) {
   EXPECT_EQ(explore_edges<Edges>().failure, "");
 }
 

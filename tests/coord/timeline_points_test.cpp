@@ -27,7 +27,7 @@ class TimelinePoints : public OneStream {
   coord::TimelineSignal timeline{device};
 };
 
-TEST_F(TimelinePoints, AWaitOfNoTimeIsALookAndNotAWaitForEver) {
+TEST_F(TimelinePoints, AWaitWithZeroTimeoutIsAPollAndNotAnEndlessWait) {
   EXPECT_FALSE(timeline.wait_for(1, 0ns));
   timeline.signal(stream, 1);
   stream.synchronize();
@@ -35,7 +35,7 @@ TEST_F(TimelinePoints, AWaitOfNoTimeIsALookAndNotAWaitForEver) {
   EXPECT_TRUE(timeline.wait_for(1, 0ns)) << "a timeout that is over does not hide what was reached";
 }
 
-TEST_F(TimelinePoints, NobodyPromisesLessThanWasPromised) {
+TEST_F(TimelinePoints, NoPromiseIsLowerThanAnEarlierOne) {
   timeline.signal(stream, 5);
   EXPECT_EQ(kind_thrown([&] { timeline.signal(stream, 5); }), coord::ErrorKind::kInvalidArgument);
   EXPECT_EQ(kind_thrown([&] { timeline.signal(stream, 4); }), coord::ErrorKind::kInvalidArgument);

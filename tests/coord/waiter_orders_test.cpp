@@ -95,7 +95,7 @@ void run(const std::string& order) {
   stream.synchronize();
 }
 
-TEST(AsyncWaiter, EndsEachWaitOnceInEveryOrderOfWhatHappensToIt) {
+TEST(AsyncWaiter, EndsEachWaitOnceInEveryOrderOfEvents) {
   std::string order = "ceot";
   do {
     run(order);

@@ -57,7 +57,7 @@ class Outcomes {
   int total_ = 0;
 };
 
-TEST(AsyncWaiter, CallsOnceThePointIsReachedAndNoLaterOne) {
+TEST(AsyncWaiter, CallsOnceThePointIsReachedAndNoLater) {
   const Device device = Device::open("sim");
   const Stream stream = device.create_stream();
   const auto flag = device.allocate_host<std::uint64_t>(1);
@@ -159,7 +159,7 @@ TEST(AsyncWaiterStress, SixteenThreads) {
   EXPECT_TRUE(outcomes.reach(16 * 60));
 }
 
-TEST(Executor, RunsInOrderWhatWasExpectedAndEndsWithNothingOfIt) {
+TEST(Executor, RunsInOrderAndEndsWithoutMissingFunctions) {
   std::vector<int> ran;
   {
     coord::Executor executor;

@@ -226,7 +226,7 @@ TEST_F(EveryOrderOfWaits, OneTimesOutOrIsCancelled) {
   EXPECT_EQ(orders({Act::kAddWithTimeout, Act::kCancelFirst}, {kLater}).failure, "");
 }
 
-TEST_F(EveryOrderOfWaits, ASecondIsAddedWhileTheFirstIsSeenToBeReached) {
+TEST_F(EveryOrderOfWaits, ASecondIsAddedWhileTheFirstIsReached) {
   EXPECT_EQ(orders({Act::kAdd, Act::kAdd}, {}, true).failure, "");
 }
 

@@ -38,7 +38,7 @@ TEST_F(DrainTest, BindsWaitsOfOneThreadToRecordsOfAnother) {
   EXPECT_THAT(trace.event_wait.record_id, ElementsAre(0, 1));
 }
 
-TEST_F(DrainTest, NamesTheCandidatesWhereCallsOfTwoThreadsOverlap) {
+TEST_F(DrainTest, NamesTheCandidatesIfCallsOfTwoThreadsOverlap) {
   FakeThread& a = thread(0);
   FakeThread& b = thread(1);
   const uint64_t t = a.now();
@@ -72,7 +72,7 @@ TEST_F(DrainTest, KnowsTheOrderOfCallsOnASimulatedDeviceWhateverTheirVirtualTime
   EXPECT_EQ(losses(trace)["ambiguous-binding"], 0);
 }
 
-TEST_F(DrainTest, LetsAWaitWaitForARecordThatIsUnderWayInAnotherThread) {
+TEST_F(DrainTest, HoldsAWaitUntilARecordInAnotherThreadHasReturned) {
   FakeThread& a = thread(0);
   FakeThread& b = thread(1);
   a.call("cudaEventCreate", 0, 0xe1);
@@ -92,7 +92,7 @@ TEST_F(DrainTest, LetsAWaitWaitForARecordThatIsUnderWayInAnotherThread) {
   EXPECT_THAT(trace.event_wait_candidate.event_record_id, testing::UnorderedElementsAre(0, 1));
 }
 
-TEST_F(DrainTest, GoesOnWithoutARecordThatIsStuck) {
+TEST_F(DrainTest, ContinuesWithoutARecordThatIsStuck) {
   FakeThread& a = thread(0);
   FakeThread& b = thread(1);
   a.call("cudaEventCreate", 0, 0xe1);
@@ -275,7 +275,7 @@ TEST_F(DrainTest, BindsNothingToFailedCallsAndMarksCapturedOnes) {
   EXPECT_EQ(trace.op.size(), 0u) << "a captured launch runs when its graph is launched";
 }
 
-TEST_F(DrainTest, AsksAboutHandlesWithTheTimeOfTheirLastUse) {
+TEST_F(DrainTest, QueriesHandlesWithTheTimeOfTheirLastUse) {
   FakeThread& a = program_thread();
   a.context(1);
   a.stream(0xaa, 13);
@@ -299,7 +299,7 @@ TEST_F(DrainTest, AsksAboutHandlesWithTheTimeOfTheirLastUse) {
   EXPECT_EQ(questions[1].since, launched);
 }
 
-TEST_F(DrainTest, KnowsNoHistoryOfWhatItNeverSawNorAcrossAPause) {
+TEST_F(DrainTest, KnowsNoHistoryOfUnseenEventsOrAcrossAPause) {
   FakeThread& a = thread(0);
   a.call("cudaStreamWaitEvent", 0xbb, 0xe1);
   a.call("cudaEventRecord", 0xaa, 0xe1);
@@ -324,7 +324,7 @@ TEST_F(DrainTest, KnowsNoHistoryOfWhatItNeverSawNorAcrossAPause) {
 }
 
 // What lies between two pauses is complete: a reader must be able to tell.
-TEST_F(DrainTest, EveryPauseHasARowOfItsOwn) {
+TEST_F(DrainTest, EveryPauseHasItsOwnRow) {
   FakeThread& a = thread(0);
   for (int pause = 0; pause < 2; ++pause) {
     auto off = a.make<ring::CollectingRecord>(RecordKind::kCollecting);

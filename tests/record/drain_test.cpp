@@ -115,7 +115,7 @@ TEST_F(DrainTest, MakesOneRowOfAPollingLoopBoundAsItsFirstQuery) {
 }
 
 // Rings overflowed while rows were stored.
-TEST_F(DrainTest, LosesNothingWhileItIsHeldUpForLongerThanRingsHaveRoom) {
+TEST_F(DrainTest, LosesNothingWhileItIsDelayedBeyondTheCapacityOfRings) {
   FakeThread& a = thread(0, 4096);
   FakeThread& b = thread(1, 4096);
   a.context(1);
@@ -141,7 +141,7 @@ TEST_F(DrainTest, LosesNothingWhileItIsHeldUpForLongerThanRingsHaveRoom) {
     EXPECT_EQ(entry.path().filename(), "names");
 }
 
-TEST_F(DrainTest, TakesUpWhatAKilledWriterHadMovedOutOfTheRings) {
+TEST_F(DrainTest, RecoversWhatAKilledWriterHadMovedOutOfTheRings) {
   FakeThread& a = thread(0, 4096);
   a.context(1);
   drain().cycle();
@@ -160,7 +160,7 @@ TEST_F(DrainTest, TakesUpWhatAKilledWriterHadMovedOutOfTheRings) {
 }
 
 // exec() keeps pid and start time, and the handles of the program before mean other things.
-TEST_F(DrainTest, TellsTheProgramsOfAProcessApartThoughAWriterIsKilledInBetween) {
+TEST_F(DrainTest, DistinguishesTheProgramsOfAProcessEvenIfAWriterIsKilledInBetween) {
   const auto work = [](FakeThread& thread) {
     thread.context(1);
     thread.call("cudaEventCreateWithFlags", 0, 0xe1);
@@ -194,7 +194,7 @@ TEST_F(DrainTest, TellsTheProgramsOfAProcessApartThoughAWriterIsKilledInBetween)
   EXPECT_EQ(losses(trace)["process-ended-abruptly"], 0);
 }
 
-TEST_F(DrainTest, ShowsAPollThatGoesOn) {
+TEST_F(DrainTest, ShowsAPollInProgress) {
   FakeThread& a = thread(0, 64);
   a.context(1);
   const auto look = [&] {
@@ -220,7 +220,7 @@ TEST_F(DrainTest, ShowsAPollThatGoesOn) {
   EXPECT_THAT(trace.host_sync.polls, ElementsAre(2, 2)) << "the program goes on, its writer leaves";
 }
 
-TEST_F(DrainTest, TakesNoPollForProgress) {
+TEST_F(DrainTest, DoesNotCountPollsAsProgress) {
   FakeThread& a = thread(0, 64);
   a.context(1);
   settle();
@@ -258,7 +258,7 @@ TEST_F(DrainTest, NestsRangesAndLeavesOpenOnesOpen) {
   EXPECT_EQ(trace.mark.size(), 1u);
 }
 
-TEST_F(DrainTest, AcceptsTextsThatComeAfterTheirUseAndInParts) {
+TEST_F(DrainTest, AcceptsTextsThatArriveAfterTheirUseAndInParts) {
   FakeThread& a = thread(0, 64);
   const std::string name(150, 'n');
   auto mark = a.make<ring::RangeRecord>(RecordKind::kMark);
@@ -279,7 +279,7 @@ TEST_F(DrainTest, AcceptsTextsThatComeAfterTheirUseAndInParts) {
   EXPECT_EQ(losses(trace)["string-missing"], 1);
 }
 
-TEST_F(DrainTest, CountsRecordsThatMakeNoSense) {
+TEST_F(DrainTest, CountsInvalidRecords) {
   FakeThread& a = thread(0);
   ring::Record bad{};
   bad.head.kind = static_cast<RecordKind>(200);
@@ -318,7 +318,7 @@ TEST_F(DrainTest, CountsRecordsThatMakeNoSense) {
   EXPECT_TRUE(trace.complete());
 }
 
-TEST_F(DrainTest, CountsNoFurtherThanThereAreNumbers) {
+TEST_F(DrainTest, CountersSaturate) {
   FakeThread& a = thread(0);
   auto lost = a.make<ring::LossRecord>(RecordKind::kLoss);
   lost.loss = static_cast<uint16_t>(ring::Loss::kNoThreadRing);
@@ -332,14 +332,14 @@ TEST_F(DrainTest, CountsNoFurtherThanThereAreNumbers) {
             trace::kMostBytes);
 }
 
-TEST_F(DrainTest, SaysWhichRingFilesItCannotRead) {
+TEST_F(DrainTest, ReportsWhichRingFilesItCannotRead) {
   thread(0).end();
   std::ofstream(rings_ / "1-2-3.ring") << "torn";
   const Trace trace = finish();
   EXPECT_EQ(losses(trace)["ring-torn"], 1);
 }
 
-TEST_F(DrainTest, TakesARingWhoseMakingWasCutShortForEmpty) {
+TEST_F(DrainTest, TreatsAPartlyCreatedRingAsEmpty) {
   thread(0).end();
   std::ofstream(rings_ / "1-2-3.ring") << std::string(5000, '\0');
   std::ofstream(rings_ / "1-2-4.ring");

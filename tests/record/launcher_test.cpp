@@ -189,7 +189,7 @@ TEST_F(Recording, RefusesAnExistingFileBeforeAnythingRuns) {
   EXPECT_EQ(trace().event_wait.size(), 1u);
 }
 
-TEST_F(Recording, SaysThatAProgramIsNotThere) {
+TEST_F(Recording, ReportsAMissingProgram) {
   try {
     run(options_, {"no-such-program-here"});
     ADD_FAILURE() << "no error";
@@ -277,7 +277,7 @@ TEST_F(Recording, SwitchesCollectorsByDelayAndDuration) {
   EXPECT_TRUE(files().empty());
 }
 
-TEST_F(Recording, KnowsHowLongAKilledProgramStoodStill) {
+TEST_F(Recording, KnowsHowLongAKilledProgramHung) {
   record({"killed", "10", "400"});
   const Trace trace = this->trace();
   ASSERT_EQ(trace.process.size(), 1u);
@@ -337,7 +337,7 @@ TEST_F(Recording, IsRecoveredAfterRecorderAndProgramWereKilled) {
   }
 }
 
-TEST_F(Recording, IsRecoveredIfItsTraceWasOnlyBeingMade) {
+TEST_F(Recording, IsRecoveredIfItsTraceWasBeingCreated) {
   for (const bool begun : {false, true}) {
     record_and_die();
     if (begun) std::ofstream(options_.output) << "";
@@ -351,7 +351,7 @@ TEST_F(Recording, IsRecoveredIfItsTraceWasOnlyBeingMade) {
   }
 }
 
-TEST_F(Recording, IsKeptWhileItsRecoveryCannotLookForRings) {
+TEST_F(Recording, IsKeptWhileItsRecoveryCannotSearchForRings) {
   record_and_die();
   {
     const DescriptorLimit one(1);  // which takes the control file
@@ -397,7 +397,7 @@ TEST_F(Recording, IsFinishedByItsDetachedWriter) {
 }
 
 // At 58,000 kernels a second the writer fell behind, and ever further.
-TEST_F(Recording, LosesNothingOfThreadsThatLaunchAHundredThousandTimesASecond) {
+TEST_F(Recording, LosesNothingAtAHundredThousandLaunchesASecond) {
 #if defined(__SANITIZE_THREAD__)  // under which everything takes some ten times as long
   constexpr unsigned kLaunches = 50'000, kPerSecond = 20'000;
 #else
@@ -417,7 +417,7 @@ TEST_F(Recording, LosesNothingOfThreadsThatLaunchAHundredThousandTimesASecond) {
 }
 
 // Nobody names such a recording again if its name has the number of the process.
-TEST_F(Recording, RemovesWhatRecordersLeftThatWereKilledBeforeAnythingWasRecorded) {
+TEST_F(Recording, RemovesFilesOfRecordersKilledBeforeTheyRecorded) {
   const auto killed = [&](const char* name) {
     int output = -1;
     const pid_t writer = in_child(
@@ -441,14 +441,14 @@ TEST_F(Recording, RemovesWhatRecordersLeftThatWereKilledBeforeAnythingWasRecorde
   EXPECT_EQ(files(), std::set<std::string>{}) << "by the next recording beside it";
 }
 
-TEST_F(Recording, LeavesAFolderAloneWhoseRecorderLives) {
+TEST_F(Recording, LeavesTheFolderOfALiveRecorderAlone) {
   const fs::path trace = directory_ / "app-2.sqlite";
   const Session living(trace, options_);
   record({"exit", "0"});
   EXPECT_EQ(files(), std::set<std::string>{"app-2.sqlite.rings"});
 }
 
-TEST_F(Recording, RemovesAFolderWhoseMakingWasCutShort) {
+TEST_F(Recording, RemovesAPartlyCreatedFolder) {
   const fs::path folder = rings_path(options_.output);
   for (const bool with_control : {false, true}) {
     fs::create_directory(folder);
@@ -463,7 +463,7 @@ TEST_F(Recording, RemovesAFolderWhoseMakingWasCutShort) {
 
 #if defined(__x86_64__)
 
-TEST_F(Recording, RemovesAFolderAtOnceWhoseRemovalWasCutShort) {
+TEST_F(Recording, RemovesAPartlyRemovedFolderAtOnce) {
   long kills = 0;
   for (long n = 1;; ++n) {
     int made[2];

@@ -86,7 +86,7 @@ TEST(CheckGolden, EveryFormatIsAsApproved) {
                       write_check_text(lossy->trace, check(lossy->trace, {}), {}));
 }
 
-TEST(Check, FailsOnCertainFindingsOfTheSeverityAskedFor) {
+TEST(Check, FailsOnCertainFindingsOfTheRequestedSeverity) {
   EXPECT_EQ(result_of(test::pipeline().trace()), CheckResult::kPassed);
   EXPECT_EQ(result_of(wait_for_nothing().trace()), CheckResult::kFailed);
   const Trace warned = redundant_wait().trace();
@@ -117,7 +117,7 @@ TEST(Check, IgnoresMissingEvidenceThatItsSeverityDoesNotNeed) {
             CheckResult::kNotEvaluable);
 }
 
-TEST(Check, LeavesEvidenceThatWasNeverPromisedAloneUnlessRequired) {
+TEST(Check, IgnoresEvidenceThatWasNeverPromisedUnlessRequired) {
   test::TraceBuilder builder = test::pipeline();
   builder.meta("tier", "structure");
   const Trace trace = builder.trace();
@@ -127,7 +127,7 @@ TEST(Check, LeavesEvidenceThatWasNeverPromisedAloneUnlessRequired) {
   EXPECT_EQ(result_of(test::pipeline().trace(), {.required = {needs_times}}), CheckResult::kPassed);
 }
 
-TEST(Check, NeverFailsOnWhatIsOnlyPossible) {
+TEST(Check, NeverFailsOnPossibleFindings) {
   const Trace trace = possible_races().trace();
   for (auto fail_on :
        {FindingSeverity::kError, FindingSeverity::kWarning, FindingSeverity::kNote}) {
@@ -148,7 +148,7 @@ TEST(Check, NeverFailsOnWhatIsOnlyPossible) {
   EXPECT_EQ(result_of(lossy.trace()), CheckResult::kNotEvaluable);
 }
 
-TEST(Check, FoldsWhatIsOnlyPossibleIntoOneLine) {
+TEST(Check, SummarizesPossibleFindingsInOneLine) {
   const Trace trace = possible_races().trace();
   const Check folded = check(trace, {}), listed = check(trace, {.show_possible = true});
   const std::string line = "3 possible findings (3 stream-race)";
@@ -166,7 +166,7 @@ TEST(Check, FoldsWhatIsOnlyPossibleIntoOneLine) {
   }
 }
 
-TEST(Check, KeepsWhatIsOnlyPossibleInJsonAndSarifAsNotes) {
+TEST(Check, KeepsPossibleFindingsInJsonAndSarifAsNotes) {
   const Trace trace = possible_races().trace();
   const Check checked = check(trace, {});
   const json findings = json::parse(write_check_json(trace, checked, {}))["findings"];
@@ -180,12 +180,12 @@ TEST(Check, KeepsWhatIsOnlyPossibleInJsonAndSarifAsNotes) {
   for (const json& result : results) EXPECT_EQ(result["level"], "note");
 }
 
-TEST(Check, LeavesWhatIsOnlyPossibleOutOfTheBaseline) {
+TEST(Check, LeavesPossibleFindingsOutOfTheBaseline) {
   const Trace trace = possible_races().trace();
   EXPECT_TRUE(json::parse(write_baseline(trace, check(trace, {})))["findings"].empty());
 }
 
-TEST(CheckText, SaysTheResultAndWhatIsMissing) {
+TEST(CheckText, StatesTheResultAndWhatIsMissing) {
   const Trace trace = wait_for_nothing().trace();
   EXPECT_THAT(write_check_text(trace, check(trace, {}), {}),
               testing::AllOf(HasSubstr("failed: 1 finding of severity error or above"),
@@ -248,7 +248,7 @@ TEST(CheckSarif, NamesFileAndLineWithoutTheFolder) {
   EXPECT_THAT(log.dump(), Not(HasSubstr("ada")));
 }
 
-TEST(CheckSarif, TellsAlikeFindingsApart) {
+TEST(CheckSarif, DistinguishesSimilarFindings) {
   test::TraceBuilder builder;
   // Without names there is nothing to tell two streams apart by.
   for (const char* stream : {"a", "b"})

@@ -36,7 +36,7 @@ void add_point(trace::Trace& trace, trace::TimelineAct act, trace::Int value) {
   ++rows.row_count;
 }
 
-TEST(Coordination, SaysWhyWaitsWereNotNeeded) {
+TEST(Coordination, ReportsWhyWaitsWereNotNeeded) {
   test::TraceBuilder builder;
   trace::Trace trace = builder.trace();
   EXPECT_EQ(coordination_text(coordination_of(trace)), "") << "nothing was told";
@@ -58,7 +58,7 @@ TEST(Coordination, SaysWhyWaitsWereNotNeeded) {
             "own order), 1 (it was seen to have ended).");
 }
 
-TEST(Coordination, SaysHowFarTimelinesCame) {
+TEST(Coordination, ReportsTheProgressOfTimelines) {
   test::TraceBuilder builder;
   trace::Trace trace = builder.trace();
   trace.timeline.process_id.push_back(trace::kNoId);

@@ -78,7 +78,7 @@ TEST(Pictures, MarkTheOpsOfAFindingAmongTheirNeighbors) {
   EXPECT_EQ(picture_of(trace, Timeline(trace), {.title = "about nothing with times"}), "");
 }
 
-TEST(Page, HasALineForEveryFindingThatHasNoRoom) {
+TEST(Page, HasALineForEveryFindingThatDoesNotFit) {
   test::TraceBuilder builder;
   for (int i = 0; i < 57; ++i) {
     builder.stream("s" + std::to_string(i)).wait("never " + std::to_string(i));
@@ -96,7 +96,7 @@ TEST(Page, HasALineForEveryFindingThatHasNoRoom) {
               Not(HasSubstr("more finding")));
 }
 
-TEST(Pictures, ShowTheMostThatAPoolHadInUse) {
+TEST(Pictures, ShowTheHighWaterMarkOfAPool) {
   analysis::PoolUsage pool{.name = "events", .capacity = 8, .high_water = 6};
   for (Ns i = 0; i < 6; ++i) pool.steps.push_back({i * kUs, i + 1, 0});
   const std::string picture = picture_of(pool);

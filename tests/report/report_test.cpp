@@ -74,7 +74,7 @@ TEST(Report, FitsTheTerminal) {
   }
 }
 
-TEST(Report, ARangeNamesTheWorkThatWasIssuedInIt) {
+TEST(Report, ARangeNamesTheWorkIssuedInIt) {
   test::TraceBuilder builder;
   builder.range("outer", 0, 100).range("inner", 10, 20);
   builder.at(5).stream("a").kernel("before", 200, 300);
@@ -93,7 +93,7 @@ TEST(Report, ARangeNamesTheWorkThatWasIssuedInIt) {
   EXPECT_EQ(ranges[1]["ops"][0]["name"], "within");
 }
 
-TEST(Report, WorkOfAThreadThatOpensNoSuchRangeCountsForTheOneThatIsOpen) {
+TEST(Report, WorkOfAThreadWithoutRangesCountsForTheOpenOne) {
   test::TraceBuilder builder;
   // As PyTorch does it: `main` waits in `step` while `autograd`, which has ranges of its own,
   // issues the backward pass.
@@ -139,7 +139,7 @@ TEST(Report, AnotherProcessHasNoPartInARange) {
   EXPECT_EQ(summarize(builder.trace()).ranges[0].op_count, 0u);
 }
 
-TEST(Report, SaysWhatTheGapBeforeAKernelWasFor) {
+TEST(Report, ReportsTheCauseOfTheGapBeforeAKernel) {
   // Launched late and waiting for nothing: the gap is there all the same.
   test::TraceBuilder builder;
   builder.at(0).stream("a").kernel("first", 5'000, 10'000);
@@ -154,7 +154,7 @@ TEST(Report, SaysWhatTheGapBeforeAKernelWasFor) {
   EXPECT_THAT(written("text", trace, {.by = By::kKernel}), HasSubstr("993 µs"));
 }
 
-TEST(Report, SaysThatTheCostOfRecordingIsNotMeasured) {
+TEST(Report, ReportsThatTheCostOfRecordingIsNotMeasured) {
   test::TraceBuilder builder = test::pipeline();
   builder.add(trace::Overhead{.start_ns = 0, .end_ns = 2000});
   for (const char* format : {"text", "markdown", "html"}) {
@@ -188,7 +188,7 @@ TEST(RecordingCost, IsThatOfTheDocumentation) {
   EXPECT_EQ(typical_cost("nothing"), nullptr);
 }
 
-TEST(Report, WithoutColorThereIsNoEscape) {
+TEST(Report, HasNoEscapesWithoutColor) {
   const trace::Trace trace = test::pipeline().trace();
   EXPECT_THAT(written("text", trace), Not(HasSubstr("\x1b")));
   EXPECT_THAT(written("text", trace, {.color = true}), HasSubstr("\x1b[1m"));
@@ -211,7 +211,7 @@ TEST(Report, StreamSharesSumToTheTimeBetweenFirstAndLastOp) {
   }
 }
 
-TEST(Report, OddTracesAreReportedWithoutFuss) {
+TEST(Report, OddTracesAreReported) {
   test::TraceBuilder builder;
   builder.add(trace::Op{});
   builder.add(
@@ -245,7 +245,7 @@ TEST(Report, OddTracesAreReportedWithoutFuss) {
   EXPECT_NO_THROW(info_text(builder.trace(), info_of(builder.trace())));
 }
 
-TEST(Report, FoldsWhatIsOnlyPossibleIntoOneLine) {
+TEST(Report, SummarizesPossibleFindingsInOneLine) {
   test::TraceBuilder builder;
   builder.meta("kernel_arguments", "1").meta("tier", "times").malloc(0x7000'0000, 4096);
   for (const char* stream : {"left", "right"})
@@ -276,7 +276,7 @@ TEST(Report, JsonIsParsedBackAndHasItsSchema) {
   }
 }
 
-TEST(Report, MarkdownEscapesWhatTheProgramNamed) {
+TEST(Report, MarkdownEscapesNamesOfTheProgram) {
   test::TraceBuilder builder;
   builder.stream("<b>a|b</b>").kernel("k*_x", 10, 20);
   const std::string text = written("markdown", builder.trace(), {.by = By::kKernel});
@@ -317,7 +317,7 @@ TEST(Info, JsonHasThePromisedKeys) {
   EXPECT_TRUE(json["complete"].is_boolean());
 }
 
-TEST(Info, LossesAreGradedGravestFirstAndCounted) {
+TEST(Info, LossesAreCountedMostSevereFirst) {
   const auto samples = test::samples();
   const Info info = info_of(samples[1].trace);
   ASSERT_EQ(info.losses.size(), 4u);

@@ -107,7 +107,7 @@ TEST_F(HostileSchema, OnlyOurOwnTablesAreRead) {
   }
 }
 
-TEST_F(HostileSchema, TablesOfOthersInATraceAreLeftAlone) {
+TEST_F(HostileSchema, ForeignTablesInATraceAreLeftAlone) {
   tamper(file_, "CREATE TABLE notes(text); INSERT INTO notes VALUES('mine')");
   EXPECT_EQ(read(file_).op.size(), 2u);
   {
@@ -129,7 +129,7 @@ TEST_F(HostileSchema, ViewsAreThoseOfThisVersion) {
               HasSubstr("prohibited"));
 }
 
-TEST_F(HostileSchema, ViewsOfOthersDoNotRun) {
+TEST_F(HostileSchema, ForeignViewsDoNotRun) {
   tamper(file_, "CREATE VIEW mine AS SELECT 1");
   EXPECT_THAT(error_of([&] { query_rows(file_, "SELECT * FROM mine"); }), HasSubstr("prohibited"));
 }

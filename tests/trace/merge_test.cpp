@@ -41,7 +41,7 @@ class Merge : public testing::Test {
   fs::path folder_;
 };
 
-TEST_F(Merge, PutsRanksOnOneAxisAndKeepsTheirRowsTogether) {
+TEST_F(Merge, PutsRanksOnOneTimelineAndKeepsTheirRowsTogether) {
   const fs::path files[] = {rank("a", "1700000000000001000"), rank("b", "1700000000000000000")};
   const fs::path out = folder_ / "out.sqlite";
   merge(files, out);
@@ -95,7 +95,7 @@ TEST_F(Merge, RefusesToWriteOverItsInputs) {
   EXPECT_THROW(merge(files, files[1]), Error);
 }
 
-TEST_F(Merge, LeavesNothingIfATraceIsUnusable) {
+TEST_F(Merge, LeavesNoFileIfATraceIsUnusable) {
   const fs::path files[] = {rank("a", "1700000000000000000"), folder_ / "missing"};
   EXPECT_THROW(merge(files, folder_ / "out.sqlite"), Error);
   EXPECT_FALSE(fs::exists(folder_ / "out.sqlite"));

@@ -73,7 +73,7 @@ class ReplacementTest : public testing::Test {
   fs::path folder_;
 };
 
-TEST_F(ReplacementTest, TakesThePlaceOfTheFileOnlyAtTheEnd) {
+TEST_F(ReplacementTest, ReplacesTheFileOnlyAtTheEnd) {
   const fs::path file = write("file", "as it was");
   chmod(file.c_str(), 0640);
   fs::create_symlink("file", folder_ / "link");
@@ -93,7 +93,7 @@ TEST_F(ReplacementTest, TakesThePlaceOfTheFileOnlyAtTheEnd) {
   EXPECT_EQ(facts.st_mode & 07777, 0640u);
 }
 
-TEST_F(ReplacementTest, RemovesCopiesThatNobodyWorksOn) {
+TEST_F(ReplacementTest, RemovesAbandonedCopies) {
   const fs::path file = write("file", "text");
   const fs::path left = write(".file.streamscope-Ab12xY", "");
   const fs::path in_use = write(".other.streamscope-Ab12xY", "");
@@ -110,7 +110,7 @@ TEST_F(ReplacementTest, RemovesCopiesThatNobodyWorksOn) {
   EXPECT_FALSE(fs::exists(in_use));
 }
 
-TEST_F(ReplacementTest, SaysWhatIsMissing) {
+TEST_F(ReplacementTest, ReportsWhatIsMissing) {
   try {
     Replacement change(folder_ / "none");
     FAIL();

@@ -67,7 +67,7 @@ TEST(Comparison, MatchesTheNthWithTheNth) {
   EXPECT_EQ(comparison.match(1, after[4]), Match::kAlone);
 }
 
-TEST(Comparison, ColorsWhatGotSlowerOnBothSides) {
+TEST(Comparison, ColorsSlowerWorkOnBothSides) {
   const auto base = run({}), other = run({.gemm_ns = 200});
   const Comparison comparison(*base, *other);
   EXPECT_EQ(comparison.work[0].label, "gemm");  // the dearest first
@@ -90,7 +90,7 @@ TEST(Comparison, ColorsWhatGotSlowerOnBothSides) {
   EXPECT_EQ(bars.kind[1], static_cast<uint8_t>(Match::kSame));
 }
 
-TEST(Comparison, TakesATraceWithoutWork) {
+TEST(Comparison, AcceptsATraceWithoutWork) {
   const Document none{trace::Trace{}};
   const auto some = run({});
   EXPECT_TRUE(Comparison(none, none).work.empty());
@@ -98,7 +98,7 @@ TEST(Comparison, TakesATraceWithoutWork) {
   for (const Id op : ops_called(*some, "gemm")) EXPECT_EQ(gone.match(0, op), Match::kAlone);
 }
 
-TEST(Comparer, AnswersTheLastQuestion) {
+TEST(Comparer, AnswersTheLastRequest) {
   const auto base = run({}), other = run({.steps = 4}), third = run({.steps = 5});
   Comparer comparer;
   EXPECT_EQ(comparer.ask(base, nullptr), nullptr);

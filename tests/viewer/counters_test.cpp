@@ -63,7 +63,7 @@ TEST(Counter, HoldsEachValueUntilTheNextStep) {
   EXPECT_EQ(counter.most(), 5);
 }
 
-TEST(Counter, CountsWhatIsOpenAndNotWhatEndsWhereAnotherBegins) {
+TEST(Counter, CountsOpenIntervalsAndNotOneThatEndsAsAnotherBegins) {
   const Counter counter = count_open({0, 10, 20, 25}, {10, 20, 30});
   EXPECT_EQ(counter.most(), 2);
   EXPECT_EQ(counter.value_at(10), 1);
@@ -71,7 +71,7 @@ TEST(Counter, CountsWhatIsOpenAndNotWhatEndsWhereAnotherBegins) {
   EXPECT_EQ(counter.value_at(30), 1);  // one never ends
 }
 
-TEST(Counter, ShowsInEachPixelItsHighestValue) {
+TEST(Counter, ShowsTheMaximumOfEachPixel) {
   Counter counter;
   counter.push(10, 1);
   counter.push(14, 7);
@@ -83,7 +83,7 @@ TEST(Counter, ShowsInEachPixelItsHighestValue) {
   EXPECT_THAT(pixels(counter, 14, 0.5, 4), ElementsAre(7, 7, 2, 2));
 }
 
-TEST(Counter, ShowsInEachPixelTheMeanOverTime) {
+TEST(Counter, ShowsTheMeanOverTimeOfEachPixel) {
   Counter counter;
   counter.push(10, 1);
   counter.push(14, 7);
@@ -97,7 +97,7 @@ TEST(Counter, ShowsInEachPixelTheMeanOverTime) {
 }
 
 // A device that runs a kernel a third of the time, whatever the scale.
-TEST(Counter, OfADeviceThatIdlesTwoThirdsIsAThird) {
+TEST(Counter, OfADeviceThatIsIdleTwoThirdsIsAThird) {
   std::vector<Ns> begins, ends;
   for (Ns at = 0; at < 30'000'000; at += 300) {
     begins.push_back(at);
@@ -147,7 +147,7 @@ TEST(Counter, ShowsPeaksOfManySteps) {
     EXPECT_EQ(columns[column], column == 77 ? 1'000 : 2) << column;
 }
 
-TEST(Counter, TellsItsScale) {
+TEST(Counter, ReportsItsScale) {
   Counter counter(64);
   counter.push(0, 3);
   counter.finish();
@@ -171,7 +171,7 @@ TEST(CounterLanes, OfADeviceCountKernelsOfAllItsStreams) {
   EXPECT_EQ(counter_lane(document, "Queue depth"), nullptr);
 }
 
-TEST(CounterLanes, AreNotMadeOfASketch) {
+TEST(CounterLanes, AreAbsentInASketch) {
   test::TraceBuilder builder;
   builder.stream("a").kernel("k", 0, 100);
   EXPECT_EQ(counter_lane(Document(builder.trace(), true), "Concurrent kernels"), nullptr);
@@ -210,7 +210,7 @@ TEST(CounterLanes, OfQueuesAreTheSumOfTheQueueDepthView) {
   EXPECT_EQ(lane->counter.most(), 3);
 }
 
-TEST(CounterLanes, OfPoolsStandUnderTheirProcess) {
+TEST(CounterLanes, OfPoolsAreUnderTheirProcess) {
   test::TraceBuilder builder;
   builder.stream("a").kernel("k", 0, 100);
   const Id pool =

@@ -29,7 +29,7 @@ std::vector<std::string> picture(const Ground& ground) {
   return rows;
 }
 
-TEST(Ground, FillsPixelsWhoseMiddleIsCovered) {
+TEST(Ground, FillsPixelsWhoseCenterIsCovered) {
   Ground ground;
   ground.begin_frame(5, 3, {1, 1});
   ground.begin_section({0, 0}, {5, 3});
@@ -64,7 +64,7 @@ TEST(Ground, HasMorePixelsThanUnitsOnAFineDisplay) {
   EXPECT_EQ(picture(ground), (std::vector<std::string>{"..rrbb", "..rrbb"}));
 }
 
-TEST(Ground, TellsWhichSectionsDiffer) {
+TEST(Ground, ReportsWhichSectionsDiffer) {
   Ground ground;
   const auto content = [&](float right, ImU32 color) {
     ground.begin_frame(5, 3, {1, 1});

@@ -48,7 +48,7 @@ class LoadedFile : public ::testing::Test {
 using Loading = LoadedFile;
 using Sketch = LoadedFile;
 
-TEST_F(Loading, HappensOnItsOwnThreadAndReportsWhatTheReaderSays) {
+TEST_F(Loading, RunsOnItsOwnThreadAndReportsErrorsOfTheReader) {
   std::atomic<int> calls = 0;
   Loader good(write_dense(1, false), 1000, [&] { ++calls; });
   good.wait();
@@ -160,7 +160,7 @@ TEST_F(Sketch, IsAbsentWithoutAPyramid) {
   EXPECT_FALSE(read_sketch(write_dense(30'000, false), 200));
 }
 
-TEST_F(Sketch, IsAbsentOfASmallTrace) { EXPECT_FALSE(read_sketch(write_dense(10, true), 200)); }
+TEST_F(Sketch, IsAbsentForASmallTrace) { EXPECT_FALSE(read_sketch(write_dense(10, true), 200)); }
 
 }  // namespace
 }  // namespace streamscope::viewer

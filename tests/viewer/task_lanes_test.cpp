@@ -85,7 +85,7 @@ TEST(TaskLanes, ShowTasksOfTheHostByWorkerUnderTheirProcess) {
   EXPECT_EQ(document.extent().end_ns, 950);
 }
 
-TEST(TaskLanes, LeaveOutTasksWhoseTimeIsNotKnown) {
+TEST(TaskLanes, OmitTasksWithoutTimes) {
   test::TraceBuilder builder;
   const Id run = add_device_queue(builder, 1);
   builder.columns().op.start_ns[0] = builder.columns().op.end_ns[0] = trace::kUnknownNs;
@@ -99,7 +99,7 @@ TEST(TaskLanes, LeaveOutTasksWhoseTimeIsNotKnown) {
   }
 }
 
-TEST(TaskLanes, AreCollapsedAtFirstWhereThereAreMany) {
+TEST(TaskLanes, AreCollapsedAtFirstIfThereAreMany) {
   test::TraceBuilder few, many;
   add_device_queue(few, 4);
   add_device_queue(many, 132);

@@ -26,7 +26,7 @@ double contrast(ImU32 a, ImU32 b) {
   return (light + 0.05) / (dark + 0.05);
 }
 
-TEST(Theme, WritesInColorsThatReadWell) {
+TEST(Theme, UsesReadableTextColors) {
   for (const ThemeKind kind : {ThemeKind::kDark, ThemeKind::kLight}) {
     const Theme theme(kind, 1);
     for (const Color ground : {Color::kBackground, Color::kPanel}) {

@@ -96,7 +96,7 @@ TEST(FollowEdge, GoesToTheCauseAndBack) {
   EXPECT_EQ(state.selection, op(3)) << "without an edge, the order of the stream";
 }
 
-TEST(StepToHit, GoesRoundTheHitsOfASearch) {
+TEST(StepToHit, CyclesThroughTheHitsOfASearch) {
   const Document document = sample();
   ViewState state = state_of(document);
   step_to_hit(document, state, 1);
@@ -134,7 +134,7 @@ TEST(JumpToCause, LeadsBetweenOpAndCall) {
   EXPECT_EQ(state.selection, op(2));
 }
 
-TEST(Commands, HaveNamesOfTheirOwnAndKeysOfTheirOwn) {
+TEST(Commands, HaveUniqueNamesAndKeys) {
   std::set<std::string> names, keys;
   for (const Command& command : commands()) {
     EXPECT_TRUE(names.insert(std::string(command.name)).second) << command.name;
@@ -185,7 +185,7 @@ auto changeable(const Document& document, const ViewState& state) {
   return text + std::string(state.drawer) + "," + std::string(state.focus);
 }
 
-TEST(Commands, DoSomethingOrSayWhyNot) {
+TEST(Commands, HaveAnEffectOrReportWhyNot) {
   test::TraceBuilder host_bound;
   host_bound.stream("a")
       .kernel("k", 10, 20)
@@ -243,7 +243,7 @@ TEST(LongestWait, IsThatOfTheInspectorOnEveryRecording) {
   EXPECT_GT(of_no_edge, 0u);
 }
 
-TEST(WhatIf, TakesTheFirstFindingThatCanBeReplayed) {
+TEST(WhatIf, UsesTheFirstFindingThatCanBeReplayed) {
   const Document document(test::needless_sync_trace(6).trace());
   ViewState state = state_of(document);
   find_command("X")->run(document, state);
@@ -254,7 +254,7 @@ TEST(WhatIf, TakesTheFirstFindingThatCanBeReplayed) {
   EXPECT_TRUE(state.repaired.empty());
 }
 
-TEST(WhatIf, SaysWhyItCannotReplay) {
+TEST(WhatIf, ReportsWhyItCannotReplay) {
   const Document clean = sample();
   ASSERT_TRUE(clean.insights().findings.empty());
   ViewState state = state_of(clean);
@@ -262,7 +262,7 @@ TEST(WhatIf, SaysWhyItCannotReplay) {
   EXPECT_EQ(state.status, "no findings in this trace");
 }
 
-TEST(MatchingCommands, FindWordsInAnyCase) {
+TEST(MatchingCommands, FindWordsIgnoringCase) {
   const auto found = matching_commands("ZOOM in");
   ASSERT_FALSE(found.empty());
   EXPECT_EQ(found[0]->name, "Zoom in");

@@ -131,7 +131,7 @@ TEST_F(GoldenPicture, OfTwoTracesCompared) {
                      [&](Workspace& workspace) { workspace.set_compared(compared); });
 }
 
-TEST_F(GoldenPicture, OfAllPanelsInBothThemesAndTwiceAsLarge) {
+TEST_F(GoldenPicture, OfAllPanelsInBothThemesAndAt200Percent) {
   const trace::Trace pipeline = test::pipeline_trace(6).trace();
   Arguments all = panel("");
   all.width = 1100;
@@ -167,7 +167,7 @@ TEST_F(GoldenPicture, OfANarrowWindow) {
   expect_as_approved("findings-narrow", pipeline, narrow);
 }
 
-TEST_F(GoldenPicture, OfWhatARepairWouldBring) {
+TEST_F(GoldenPicture, OfTheRunWithAFindingFixed) {
   Arguments arguments = panel("");
   arguments.width = 1100;
   arguments.height = 800;
@@ -195,7 +195,7 @@ TEST_F(GoldenPicture, OfAnUnfinishedTrace) {
                      [](Workspace& workspace) { workspace.press("X"); });
 }
 
-TEST_F(GoldenPicture, OfLanesThatAreDense) {
+TEST_F(GoldenPicture, OfDenseLanes) {
   expect_as_approved("dense", test::dense_trace(200'000), panel("timeline"));
 }
 
@@ -205,7 +205,7 @@ TEST_F(GoldenPicture, OfCounters) {
   expect_as_approved("counters", test::pipeline_trace(6).trace(), arguments);
 }
 
-TEST(GoldenDifference, SeesAMovedWordAndOverlooksAnotherHint) {
+TEST(GoldenDifference, DetectsAMovedWordAndIgnoresOtherHinting) {
   Image a{160, 160, std::vector<uint8_t>(160 * 160 * 3, 40)};
   Image hinted = a, moved = a;
   for (size_t i = 0; i < 3000; ++i) hinted.rgb[i] = 55;

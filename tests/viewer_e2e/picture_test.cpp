@@ -82,7 +82,7 @@ void Picture::show_every_panel(int scale) {
 
 TEST_F(Picture, ShowsEveryPanelOnEverySampleAndRecording) { show_every_panel(1); }
 
-TEST_F(Picture, ShowsEveryPanelTwiceAsLarge) { show_every_panel(2); }
+TEST_F(Picture, ShowsEveryPanelAt200Percent) { show_every_panel(2); }
 
 TEST_F(Picture, OpensEveryPanelBelowTheTimeline) {
   const auto document = pipeline();
@@ -117,12 +117,12 @@ TEST_F(Picture, SurvivesEveryCommandOnEverySample) {
   }
 }
 
-TEST_F(Picture, IsTheSameBitByBitEachTime) {
+TEST_F(Picture, IsBitIdenticalEachTime) {
   const Image first = draw(pipeline()), second = draw(pipeline());
   EXPECT_EQ(first.rgb, second.rgb);
 }
 
-TEST_F(Picture, IsTheSameDrawnInPartsOrAsAWhole) {
+TEST_F(Picture, IsTheSameDrawnInPartsOrWhole) {
   const auto document = pipeline();
   Offscreen surface(1200, 800);
   Workspace workspace{Arguments{}};
@@ -178,7 +178,7 @@ TEST_F(Picture, ShowsEdgesOfTheSelectionOnly) {
   }
 }
 
-TEST_F(Picture, NamesTheRangeThatWasAskedForInTheHeader) {
+TEST_F(Picture, NamesTheRequestedRangeInTheHeader) {
   Arguments arguments;
   arguments.range = {{parse_range_end("25%"), parse_range_end("75%")}};
   const Image without = draw(pipeline(), arguments);
@@ -191,7 +191,7 @@ TEST_F(Picture, NamesTheRangeThatWasAskedForInTheHeader) {
       std::equal(without.rgb.begin() + header, without.rgb.end(), with.rgb.begin() + header));
 }
 
-TEST_F(Picture, ScrollsTheHelpWhereItDoesNotFit) {
+TEST_F(Picture, ScrollsTheHelpIfItDoesNotFit) {
   const ImU32 panel = Theme(ThemeKind::kDark, 1).color(Color::kPanel);
   for (const float scale : {1.0f, 2.0f}) {
     Arguments arguments;
@@ -263,7 +263,7 @@ TEST_F(Picture, CostsPixelsNotOperations) {
 }
 
 // The highest value of each pixel is 1, but what is filled is the third that it was there.
-TEST_F(Picture, FillsAThirdOfTheCounterOfADeviceThatIdlesTwoThirds) {
+TEST_F(Picture, FillsAThirdOfTheCounterOfADeviceThatIsIdleTwoThirds) {
   trace::Trace idle = test::dense_trace(200'000);
   for (size_t i = 0; i < idle.op.size(); ++i) {
     idle.op.start_ns[i] = static_cast<Ns>(i) * 300;
@@ -283,7 +283,7 @@ TEST_F(Picture, FillsAThirdOfTheCounterOfADeviceThatIdlesTwoThirds) {
   EXPECT_NEAR(filled / (filled + outlined), 1.0 / 3, 0.06);
 }
 
-TEST_F(Picture, ShadesARunOfShortWaitsByHowMuchTheyTake) {
+TEST_F(Picture, ShadesARunOfShortWaitsByTheirShare) {
   // Kernels that wait for a copy a tenth of the time, about half a pixel each.
   test::TraceBuilder builder;
   test::StreamBuilder copies = builder.stream("copies"), math = builder.stream("math");
@@ -303,7 +303,7 @@ TEST_F(Picture, ShadesARunOfShortWaitsByHowMuchTheyTake) {
       << "as dark as if it waited all the time";
 }
 
-TEST_F(Picture, SaysAtTheBottomWhyAKeyDoesNothing) {
+TEST_F(Picture, ExplainsAtTheBottomWhyAKeyHasNoEffect) {
   test::TraceBuilder builder;
   builder.stream("a").kernel("k", 10, 20);
   const auto document = std::make_shared<const Document>(builder.trace());
@@ -340,7 +340,7 @@ TEST_F(Picture, LabelsATraceThatWasNotFinished) {
   EXPECT_EQ(count(draw(document, Arguments{}, live), warning), 0u);
 }
 
-TEST_F(Picture, IsWrittenAsPngThatSaysItsSize) {
+TEST_F(Picture, IsWrittenAsPngWithItsSize) {
   const auto file = std::filesystem::path(::testing::TempDir()) / "viewer_picture.png";
   write_png(draw(pipeline()), file);
   std::ifstream in(file, std::ios::binary);

@@ -43,7 +43,7 @@ TEST_F(WindowDrop, OpensTheTraceInAnEmptyWindow) {
   EXPECT_EQ(text("error"), quoted(""));
 }
 
-TEST_F(WindowDrop, ShowsWhatIsDroppedInsteadOfWhatWasOpen) {
+TEST_F(WindowDrop, ReplacesTheOpenTraceByTheDroppedOne) {
   open_pipeline();
   EXPECT_EQ(number("operations"), kOpsOf6);
   pipeline_trace(8).write(folder_ / "other.sqlite");
@@ -51,7 +51,7 @@ TEST_F(WindowDrop, ShowsWhatIsDroppedInsteadOfWhatWasOpen) {
   EXPECT_TRUE(becomes("operations", kOpsOf8));
 }
 
-TEST_F(WindowDrop, SaysInTheWindowThatAFileIsNoTraceAndKeepsWhatWasOpen) {
+TEST_F(WindowDrop, ReportsAFileThatIsNotATraceAndKeepsTheOpenTrace) {
   open_pipeline();
   std::ofstream(folder_ / "letter.txt") << "Dear all, this is no trace.";
   EXPECT_EQ(drop({folder_ / "letter.txt"}), 0);
@@ -89,7 +89,7 @@ TEST_F(WindowDrop, ComparesTwoTracesThatAreDroppedTogether) {
   })) << slurp(state_file());
 }
 
-TEST_F(WindowDrop, SaysThatOfThreeTracesItTakesTwo) {
+TEST_F(WindowDrop, ReportsThatItOpensTwoOfThreeTraces) {
   std::vector<std::string> files;
   for (const char* name : {"a.sqlite", "b.sqlite", "c.sqlite"}) {
     files.push_back(folder_ / name);

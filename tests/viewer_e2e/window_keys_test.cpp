@@ -98,7 +98,7 @@ TEST_F(WindowKeys, GoToEveryEndOfTheEdgesOfAnOperation) {
   }
 }
 
-TEST_F(WindowKeys, ChooseMoveCollapseAndPinALane) {
+TEST_F(WindowKeys, SelectMoveCollapseAndPinALane) {
   open_pipeline();
   key("Right");
   ASSERT_TRUE(becomes("selection", quoted("op:0")));
@@ -122,7 +122,7 @@ TEST_F(WindowKeys, ChooseMoveCollapseAndPinALane) {
   EXPECT_TRUE(becomes("lanes", static_cast<int>(lanes)));
 }
 
-TEST_F(WindowKeys, TellTheValueOfACounter) {
+TEST_F(WindowKeys, ShowTheValueOfACounter) {
   open_pipeline();
   ASSERT_TRUE(becomes("hovered_value", "null"));
   EXPECT_TRUE(presses_until("shift+Down", [&] { return text("hovered_value") != "null"; }))
@@ -145,7 +145,7 @@ TEST_F(WindowKeys, MeasureFromOneOperationToAnother) {
   EXPECT_EQ(mark().first, from);
 }
 
-TEST_F(WindowKeys, MoveTheFocusAmongPanelsAndBack) {
+TEST_F(WindowKeys, MoveFocusThroughPanelsAndBack) {
   open_pipeline();
   EXPECT_EQ(text("focus"), quoted("timeline"));
   key("6");
@@ -181,7 +181,7 @@ TEST_F(WindowKeys, GoFromTheListOfFindingsToAPlace) {
       << slurp(state_file());
 }
 
-TEST_F(WindowKeys, SortATableAndTakeItsFirstRow) {
+TEST_F(WindowKeys, SortATableAndSelectItsFirstRow) {
   open_pipeline();
   enter_panel("5", "statistics");
   key("Return");  // the row with the largest total
@@ -195,7 +195,7 @@ TEST_F(WindowKeys, SortATableAndTakeItsFirstRow) {
       << slurp(state_file());
 }
 
-TEST_F(WindowKeys, AskInSqlAndGoToARow) {
+TEST_F(WindowKeys, RunSqlAndGoToARow) {
   open_pipeline();
   enter_panel("6", "sql");
   key("ctrl+a");

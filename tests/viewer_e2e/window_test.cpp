@@ -26,7 +26,7 @@ TEST_F(Window, ClickSelectsWhatIsUnderTheMouse) {
   EXPECT_TRUE(becomes("selection", "null"));
 }
 
-TEST_F(Window, DragPansByExactlyThePixelsOfTheMouse) {
+TEST_F(Window, DragPansByExactlyTheMouseMovement) {
   open_pipeline();
   const double begin = number("begin_ns"), scale = number("ns_per_px");
   move(500, kEmptyY);
@@ -80,7 +80,7 @@ TEST_F(Window, KeysFollowTheEdgesOfTheSelection) {
 }
 
 // A kernel that waited for one on another stream, with nothing for a long time between them.
-TEST_F(Window, AClickOnATagGoesToTheEndOfAnEdgeThatIsOutOfSight) {
+TEST_F(Window, AClickOnATagGoesToTheEndOfAnEdgeOutOfView) {
   TraceBuilder builder;
   builder.stream("a").kernel("early", 0, 1'000).record("done");
   builder.stream("b").wait("done").kernel("late", 50'000'000, 50'100'000);
@@ -202,7 +202,7 @@ TEST_F(Window, ShowsOneGroupOfOperationsInTheGraph) {
   EXPECT_TRUE(becomes("graph_group", "null"));
 }
 
-TEST_F(Window, ColorsByEverythingInTurn) {
+TEST_F(Window, CyclesThroughAllColorings) {
   open_pipeline();
   for (const char* by : {"name", "stream", "cause of a late start", "critical path", "kind"}) {
     key("k");
@@ -267,7 +267,7 @@ TEST_F(Window, GoesFromFindingToFinding) {
   EXPECT_TRUE(eventually([&] { return text("finding") != "null"; })) << slurp(state_file());
 }
 
-TEST_F(Window, PredictsTheRunWithAFindingRepaired) {
+TEST_F(Window, PredictsTheRunWithAFindingFixed) {
   needless_sync_trace(6).write(folder_ / "waits.sqlite");
   open(folder_ / "waits.sqlite");
   ASSERT_TRUE(becomes("loaded", "true"));
@@ -280,7 +280,7 @@ TEST_F(Window, PredictsTheRunWithAFindingRepaired) {
   EXPECT_TRUE(becomes("predicted_gain_ns", "null"));
 }
 
-TEST_F(Window, OpensATraceWhereItWasLeft) {
+TEST_F(Window, OpensATraceAtTheRangeLastViewed) {
   open_pipeline();
   move(600, kEmptyY);
   input({"click", "4"});
@@ -366,7 +366,7 @@ long cpu_ticks(pid_t pid) {
   return user + system;
 }
 
-TEST_F(Window, TellsTheValueOfTheCounterUnderTheMouse) {
+TEST_F(Window, ShowsTheValueOfTheCounterUnderTheMouse) {
   open_pipeline();
   move(x_of(300'000), kKernelsAtOnceY);  // in the first gemm
   EXPECT_TRUE(becomes("hovered_value", 1));
@@ -390,7 +390,7 @@ TEST_F(Window, CountsWhoHoldsElementsOfThePoolUnderTheMouse) {
   EXPECT_TRUE(becomes("hovered_holders", "null"));
 }
 
-TEST_F(Window, RestsWhenNothingHappens) {
+TEST_F(Window, IsIdleWhenNothingHappens) {
   open_pipeline();
   const auto changed = [&] { return std::filesystem::last_write_time(state_file()); };
   std::this_thread::sleep_for(std::chrono::milliseconds(300));
